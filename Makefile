@@ -54,11 +54,13 @@ test:
 	@tools/install-deps test
 	@tools/install-web
 	@tools/install-readers
+	@tools/install-wheel-tools
 	@tests/run --tier quick $(if $(PYTHON),--python $(PYTHON)) $(ARGS)
 
 test-deep:
 	@tools/install-deps all
 	@tools/install-web
+	@tools/install-wheel-tools
 	@tests/run --tier deep $(if $(PYTHON),--python $(PYTHON)) $(ARGS)
 
 test-symbols: build

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What it takes to build an extension module for the Python that runs this, one a line:
-include flags, version, suffix of its own modules, whether it lacks the GIL, and the folder
-below PREFIX (argument) where it looks for modules."""
+include flags, version, suffix of its own modules, whether it lacks the GIL, the folder
+below PREFIX (argument) where it looks for modules, and the name of its program."""
 import os
 import site
 import sys
@@ -19,3 +19,4 @@ print(sys.version.split()[0])
 print(sysconfig.get_config_var('EXT_SUFFIX')[1:])
 print(int(bool(sysconfig.get_config_var('Py_GIL_DISABLED'))))
 print((below or [usual])[0])
+print(f'python{sys.version_info[0]}.{sys.version_info[1]}{"t" if sysconfig.get_config_var("Py_GIL_DISABLED") else ""}')

@@ -39,7 +39,8 @@ PEV_API bool pev_cache_at(unsigned int index, uint64_t *config, bool *usual);
 typedef int pev_vendor_fn(const char *pmu, const char *name, const char *desc, void *ctx);
 /* Calls fn with the vendor's names of each event of this CPU and of each of its unit masks, as in
  * libpfm4 and accepted by pev_attr_parse(). Stops when fn returns other than 0, and returns that.
- * Does not check whether the kernel can open them. -ENOTSUP: the library was built without libpfm4. */
+ * Does not check whether the kernel can open them. -ENOTSUP: the library was built without libpfm4, or
+ * libpfm.so.4 is not installed. */
 PEV_API int pev_vendor_each(pev_vendor_fn *fn, void *ctx);
 
 #ifdef __cplusplus

@@ -39,14 +39,29 @@ import asyncio
 import errno
 import os
 import time
+import warnings
 from typing import (Any, AsyncIterator, Callable, Dict, Iterable, Iterator, List, NamedTuple,
                     Optional, Set, TYPE_CHECKING, Tuple, Union)
 
-from . import _pyperf
+try:
+    from . import _pyperf
+except ImportError as _error:
+    if 'circular import' not in str(_error):
+        raise
+    raise ImportError('pyperf is not built in this folder: build it (make) and use build/python, or install it '
+                      '(pip install ./python)') from None
 from ._pyperf import *  # noqa: F401,F403
 from ._pyperf import (DeniedError, Error, NotFoundError, NoTaskError, Record, Sample, __version__,
                       context_name, decode, ioc, label, max_stack, paranoid, perf_event_attr,
                       perf_event_open, pmus, prctl)
+
+_OTHER = ('the distribution "pyperf" (a benchmark runner) is installed in the same folder, and each has replaced files of the other: '
+          'keep them in environments of their own, or use perf_prof.raw of perf-prof, which is the same module')
+if os.path.exists(os.path.join(os.path.dirname(__file__), '_runner.py')):
+    warnings.warn(f'pyperf of perf-prof: {_OTHER}', RuntimeWarning, stacklevel=2)
+
+    def __getattr__(name: str) -> Any:
+        raise AttributeError(f'pyperf of perf-prof has no {name!r}; {_OTHER}')
 
 __all__ = ['Count', 'Counts', 'DeniedError', 'Error', 'Estimate', 'Event', 'Feature', 'Group',
            'Measurement', 'NoTaskError', 'NotFoundError', 'PERF_MEM_S', 'Parsed', 'Record', 'Ring',

@@ -6,7 +6,7 @@
 #include "base/command.h"
 #include "stream/list/source.h"
 
-extern const struct command record_command, top_command, trace_command;
+extern const struct command dump_command, record_command, top_command, trace_command;
 extern const struct source_ops top_source, trace_source;
 /* All sources, NULL-terminated: main passes them to commands with -e. */
 extern const struct source_ops *const analysis_sources[];

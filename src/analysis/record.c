@@ -219,15 +219,6 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 
 /* ---- the command -------------------------------------------------------------------- */
 
-static int parse_max_size(const char *text, void *field, struct fault *f)
-{
-	int has_unit;
-
-	if (units_size(text, field, &has_unit) || !has_unit || !*(uint64_t *)field)
-		return fault_usage(f, "--max-size %s: expected a size with a unit, such as 512M", text);
-	return 0;
-}
-
 #define AT(member) offsetof(struct stream_opts, recording.member)
 
 /* "signal", "512M" or "30s": the unit distinguishes sizes and times; M is MiB, m is minutes. */
@@ -249,28 +240,24 @@ static int parse_switch(const char *text, void *field, struct fault *f)
 	return 0;
 }
 
-static int parse_keep(const char *text, void *field, struct fault *f)
-{
-	if (units_u64(text, field) || !*(uint64_t *)field)
-		return fault_usage(f, "--max-files %s: expected a number of files, 1 or more", text);
-	return 0;
-}
-
 static const struct opt record_opts[] = {
+	{ "all-cgroups", 0, NULL, OPT_FLAG, offsetof(struct stream_opts, samples_cgroups), NULL,
+	  "Record the control group of each sample's task, for report --sort cgroup. Needs Linux 5.7.", false, NULL },
 	{ "output", 'o', NULL, OPT_STRING, offsetof(struct stream_opts, record), "FILE",
 	  "Write the recording to FILE (-: standard output). Default: perf.data. An existing FILE is "
 	  "renamed to FILE.old.",
 	  false, NULL },
 	{ "compress", 'z', NULL, OPT_FLAG, AT(compressed), NULL, "Compress the recording (zstd).", false, NULL },
-	{ "max-size", 0, NULL, OPT_CALL, AT(max_size), "SIZE",
-	  "End the recording when FILE is about this large, such as 512M.", false, parse_max_size },
+	{ "max-size", 0, NULL, OPT_SIZE, AT(max_size), "SIZE",
+	  "End the recording when FILE is about this large, such as 512M.", .least = 1,
+	  .expected = "a size with a unit, such as 512M" },
 	{ "switch-output", 0, NULL, OPT_CALL, AT(switch_signal), "SIZE|TIME|signal",
 	  "Start a new FILE when the current one reaches a size (512M) or an age (30s), or at SIGUSR2 "
 	  "(signal). The finished file is renamed to FILE.TIME, with the time of its end; each file is a "
 	  "complete recording.", false, parse_switch },
-	{ "max-files", 0, NULL, OPT_CALL, AT(keep), "N",
+	{ "max-files", 0, NULL, OPT_U64, AT(keep), "N",
 	  "Keep FILE and N older files, and delete the oldest. Needs --switch-output or --overwrite.",
-	  false, parse_keep },
+	  .least = 1, .expected = "a number of files, 1 or more" },
 };
 
 static const struct opt overwrite_rows[] = {
@@ -279,62 +266,51 @@ static const struct opt overwrite_rows[] = {
 	  "attribute trigger, or SIGUSR2. -N ends the run after N triggers.", false, NULL },
 	{ "last", 0, NULL, OPT_CALL, offsetof(struct overwrite_opts, last), "SECONDS",
 	  "Write only the last SECONDS before the trigger: 2, 0.5, 500ms.", false, overwrite_parse_last },
-	{ "keep", 0, NULL, OPT_CALL, offsetof(struct overwrite_opts, bytes), "SIZE",
-	  "Set the memory for these events. Default: 64M, about 800,000 events.", false, overwrite_parse_keep },
+	{ "keep", 0, NULL, OPT_SIZE, offsetof(struct overwrite_opts, bytes), "SIZE",
+	  "Set the memory for these events. Default: 64M, about 800,000 events.", OVERWRITE_KEEP_LIMITS },
 };
 
 #define ROWS(opts) (sizeof(opts) / sizeof(*(opts)))
-
-static const struct opt_group groups[] = {
-	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
-	{ "Sampling", profile_freq_opts, PROFILE_FREQ_NOPTS, 0 },
-	{ "Call chains", analysis_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
-	{ "Privilege levels", levels_opts, LEVELS_NOPTS, offsetof(struct profile_opts, levels) },
-	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
-	{ "Whole machine", analysis_all_opts, ANALYSIS_ALL_NOPTS, 0 },
-	{ "Recording", record_opts, ROWS(record_opts), 0 },
-	{ "Flight recorder", overwrite_rows, ROWS(overwrite_rows), offsetof(struct record, overwrite) },
-	{ "Buffers", stream_ring_opts + 1, 3, 0 },      /* -m, --buffer, --watermark */
-	{ "Timestamps", stream_ring_opts + 6, 1, 0 },   /* --monotonic */
-	{ "End of the run", stream_ring_opts + 9, 1, 0 }, /* -N */
-	{ "Output", stream_output_opts + 2, 3, 0 },     /* --usage-self, -v, -q */
-};
-
-static const char *const description[] = {
-	"Writes events to a file, to analyse later or elsewhere: with perf-prof report, with any "
-	"other command or script by -I FILE, or with perf. Without -e it samples what the CPUs execute, "
-	"997 times a second, by cycles or, if the CPU has no such counter, by the CPU clock.",
-	"The file is readable even if the recording does not end normally: kill -9 loses the last "
-	"second, a full disk the events that did not fit. It holds all that a reader on another machine "
-	"needs: tracepoint formats, names of tasks, mappings, build ids.",
-	"With --overwrite, nothing is written until a trigger comes: SIGUSR2, or an event with the "
-	"attribute trigger (its filter, or the --than of a source, sets the condition). Then the "
-	"trigger and the events before it are written to FILE, a recording like any other. The next "
-	"trigger first renames that file to FILE.TIME. Each event is written only once.",
-	"Without a target, the whole machine is recorded, until Ctrl-C. A command after -- starts "
-	"once all events are enabled; it is the target unless you name another, and perf-prof exits "
-	"with its exit status.",
-	NULL,
-};
-
-static const struct command_example examples[] = {
-	{ "perf-prof record -g -- ./program", "sample a command with call chains, for perf-prof report" },
-	{ "perf-prof record -e 'sched:*' -a -- sleep 5", "record the scheduler's events for five seconds" },
-	{ "perf-prof record -g -z --switch-output 10m --max-files 6", "keep the last hour, in files of ten minutes" },
-	{ "perf-prof record -e 'sched:*,rundelay/--than 20ms/trigger/' --overwrite --last 2",
-	  "keep the two seconds before a thread has waited 20 ms for a CPU" },
-	{ "perf-prof record -e sched:sched_switch -p 1234 -o switches.data",
-	  "record the switches of a process, for perf-prof python -I switches.data" },
-	{ NULL, NULL },
-};
 
 const struct command record_command = {
 	.name = "record",
 	.summary = "write events to a perf.data file",
 	.usage = "[options] [[--] COMMAND [ARGUMENT...]]",
-	.description = description,
-	OPT_GROUPS(groups),
-	.examples = examples,
+	.description = COMMAND_TEXT(
+		"Writes events to a file, to analyse later or elsewhere: with perf-prof report, with any "
+		"other command or script by -I FILE, or with perf. Without -e it samples what the CPUs execute, "
+		"997 times a second, by cycles or, if the CPU has no such counter, by the CPU clock.",
+		"The file is readable even if the recording does not end normally: kill -9 loses the last "
+		"second, a full disk the events that did not fit. It holds all that a reader on another machine "
+		"needs: tracepoint formats, names of tasks, mappings, build ids.",
+		"With --overwrite, nothing is written until a trigger comes: SIGUSR2, or an event with the "
+		"attribute trigger (its filter, or the --than of a source, sets the condition). Then the "
+		"trigger and the events before it are written to FILE, a recording like any other. The next "
+		"trigger first renames that file to FILE.TIME. Each event is written only once.",
+		"Without a target, the whole machine is recorded, until Ctrl-C. A command after -- starts "
+		"once all events are enabled; it is the target unless you name another, and perf-prof exits "
+		"with its exit status."),
+	OPT_GROUP_ROWS(
+		{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
+		{ "Sampling", profile_freq_opts, PROFILE_FREQ_NOPTS, 0 },
+		{ "Call chains", analysis_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+		{ "Privilege levels", levels_opts, LEVELS_NOPTS, offsetof(struct profile_opts, levels) },
+		{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+		{ "Whole machine", analysis_all_opts, ANALYSIS_ALL_NOPTS, 0 },
+		{ "Recording", record_opts, ROWS(record_opts), 0 },
+		{ "Flight recorder", overwrite_rows, ROWS(overwrite_rows), offsetof(struct record, overwrite) },
+		{ "Buffers", stream_ring_opts + 1, 3, 0 },      /* -m, --buffer, --watermark */
+		{ "Timestamps", stream_ring_opts + 6, 1, 0 },   /* --monotonic */
+		{ "End of the run", stream_ring_opts + 9, 1, 0 }, /* -N */
+		{ "Output", stream_output_opts + 2, 3, 0 }     /* --usage-self, -v, -q */),
+	.examples = COMMAND_EXAMPLES(
+		{ "perf-prof record -g -- ./program", "sample a command with call chains, for perf-prof report" },
+		{ "perf-prof record -e 'sched:*' -a -- sleep 5", "record the scheduler's events for five seconds" },
+		{ "perf-prof record -g -z --switch-output 10m --max-files 6", "keep the last hour, in files of ten minutes" },
+		{ "perf-prof record -e 'sched:*,rundelay/--than 20ms/trigger/' --overwrite --last 2",
+		  "keep the two seconds before a thread has waited 20 ms for a CPU" },
+		{ "perf-prof record -e sched:sched_switch -p 1234 -o switches.data",
+		  "record the switches of a process, for perf-prof python -I switches.data" }),
 	.mode = OPT_MODE_COMMAND,
 	ANALYSIS_CONFIG(struct record, analysis_defaults),
 	.run = run,

@@ -5,5 +5,5 @@
 
 const struct source_ops *const analysis_sources[] = {
 	&kvm_exit_source, &latency_source, &migrations_source, &page_faults_source, &profile_source, &rundelay_source, &syscalls_source,
-	&task_state_source, &top_source, &trace_source, NULL,
+	&task_state_source, &top_source, &trace_source, &waits_source, NULL,
 };

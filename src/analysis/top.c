@@ -65,7 +65,19 @@ static bool name_of(struct analysis *a, const struct top_part *part, const struc
 	return part->key_is_task;
 }
 
-static void set_name(struct analysis *a, const struct top_part *part, struct top_row *row)
+/* Names of tasks are looked up when rows are shown. By then a task may be gone for so long that its name is forgotten:
+ * the row keeps the one that it had at its event number 1, 2, 4, 8 ... */
+static void keep_name(struct analysis *a, struct top_row *row, uint64_t time)
+{
+	const char *name;
+
+	if (row->events & (row->events + 1))
+		return;
+	name = analysis_comm(a, row->task, time);
+	top_row_name(row, name, strlen(name));
+}
+
+static void set_name(struct analysis *a, const struct top_part *part, struct top_row *row, uint64_t time)
 {
 	struct expr_value name;
 
@@ -76,6 +88,8 @@ static void set_name(struct analysis *a, const struct top_part *part, struct top
 		top_row_name(row, name.text, name.len);
 	else
 		row->task = (pid_t)name.s;
+	if (row->task >= 0)
+		keep_name(a, row, time);
 }
 
 static struct top_row *row_by_name(struct top *t, struct analysis *a, const struct top_part *part,
@@ -109,7 +123,7 @@ static struct top_row *row_of(struct analysis *a, const struct top_part *part, u
 		return row_by_name(t, a, part, &key, time);
 	row = top_rows_get(&t->rows, part, &key);
 	if (row && t->plan.named)
-		set_name(a, part, row);
+		set_name(a, part, row, time);
 	return row;
 }
 
@@ -212,12 +226,12 @@ static void put_key(struct top *t, const struct top_row *row)
 
 static void put_name(struct top *t, struct analysis *a, const struct top_row *row)
 {
+	const char *name = t->only_comm || row->task < 0 ? row->name : analysis_comm(a, row->task, row->time);
+
 	if (t->only_comm)
 		table_textn(&t->table, row->key.text, row->key.len);
-	else if (row->task >= 0)
-		table_text(&t->table, analysis_comm(a, row->task, row->time));
 	else
-		table_text(&t->table, row->name);
+		table_text(&t->table, row->task >= 0 && comms_is_unknown(name) ? row->name : name);
 }
 
 static void put_row(struct top *t, struct analysis *a, const struct top_row *row)
@@ -259,7 +273,7 @@ static void measure(struct analysis *a, uint64_t now, struct span *span)
 	struct top *t = a->config;
 	struct stream_totals totals;
 
-	if (a->opts->stream.input && !stream_reached(a->stream))
+	if (a->opts->stream.input && !stream_reached(a->stream) && t->last)
 		now = t->last;
 	stream_totals(a->stream, &totals);
 	analysis_time_text(a, now, span->when, sizeof(span->when));
@@ -272,7 +286,7 @@ static void measure(struct analysis *a, uint64_t now, struct span *span)
 
 static void print(struct analysis *a, const struct span *span)
 {
-	struct table_style style = { .terminal = terminal_of(stdout) };
+	struct table_style style = { .terminal = analysis_terminal(a->opts) };
 	struct top *t = a->config;
 	int rc;
 
@@ -424,52 +438,10 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 static const struct opt top_opts[] = {
 	{ "key", 'k', NULL, OPT_STRING, offsetof(struct top, key), "EXPR",
 	  "Make a row for each value of this expression over the fields of the events, such as "
-	  "_cpu<<16|vec. An event's attribute key= overrides it. Default: the thread, _tid.", false, NULL },
+	  "_cpu<<16|vec, or _comm, the name of the task that ran. An event's attribute key= overrides it. "
+	  "Default: the thread, _tid.", false, NULL },
 	{ "only-comm", 0, NULL, OPT_FLAG, offsetof(struct top, only_comm), NULL,
 	  "Make a row for each name instead of each key.", false, NULL },
-};
-
-static const struct opt_group groups[] = {
-	ANALYSIS_EVENT_GROUPS,
-	{ "Rows", top_opts, sizeof(top_opts) / sizeof(*top_opts), 0 },
-	ANALYSIS_RUN_GROUPS,
-	ANALYSIS_OUTPUT_GROUPS,
-};
-
-static const char *const description[] = {
-	"Which thread, device or function causes the most events? Counts events, or sums their values, by a key "
-	"and prints a table with a row for each key, the largest first: every -i milliseconds, or "
-	"without -i at the end.",
-	"Attributes of an event choose its row and its columns: key=EXPR is the row (default: -k, or "
-	"else the thread); top-by=EXPR and top-add=EXPR are values to sum, each in a column. Columns of "
-	"top-by come first, and the table is sorted by the first one. Both may be repeated; without "
-	"them, the column counts the events (for cycles and the like, the sum of the samples' periods; "
-	"for a clock, ns). Columns are named by their expressions or by alias=; values with the same "
-	"column name are summed in one column, even from different events.",
-	"comm=EXPR names the row: text, or the id of a task, whose name is shown. If the key is a "
-	"task (_tid, pid, next_pid, ...), its name is the default. printkey=EXPR formats the key, "
-	"with an expression over `key` alone: printkey=printf(\"0x%x\",key).",
-	"Functions: printf(FORMAT,...), ksymbol(ADDRESS), comm_get(PID), syscall_name(NR), "
-	"exit_reason_str(REASON), ntohl(N), ntohs(N), strncmp(TEXT,TEXT,N).",
-	"On a terminal it takes the full screen, and -i is 1000 by default. Keys: q quits, p pauses, "
-	"1 to 9, < and > choose the column to sort by, r reverses the order, / shows only rows that "
-	"contain a text, h shows help. The last table stays on the screen at the end. There is no full "
-	"screen with a command after --, for recordings, with TERM=dumb and with --json.",
-	NULL,
-};
-
-static const struct command_example examples[] = {
-	{ "perf-prof top -e sched:sched_wakeup -k pid", "count wake-ups by the thread that is woken" },
-	{ "perf-prof top -e 'sched:sched_stat_runtime//top-by=\"runtime/1000\"/alias=us/comm=comm/' --only-comm",
-	  "sum CPU time by program, in us" },
-	{ "perf-prof top -e 'raw_syscalls:sys_enter//key=id/comm=syscall_name(id)/' -i 1000",
-	  "count system calls by name, each second" },
-	{ "perf-prof top -e 'timer:hrtimer_start//key=function/comm=ksymbol(function)/printkey=printf(\"0x%x\",key)/'",
-	  "count started timers by function" },
-	{ "perf-prof top -I perf.data -e sched:sched_switch -k next_pid", "count the switches to each thread in a recording" },
-	{ "perf-prof top -e 'block:block_rq_issue//key=dev/top-by=bytes/top-add=nr_sector/' -i 1000 --json",
-	  "sum disk requests by device, as JSON" },
-	{ NULL, NULL },
 };
 
 static void defaults(void *config)
@@ -484,9 +456,41 @@ const struct command top_command = {
 	.name = "top",
 	.summary = "count events, or sum their values, by thread or any other key",
 	.usage = "-e EVENT[,EVENT...] [-k EXPR] [options] [[--] COMMAND [ARGUMENT...]]",
-	.description = description,
-	OPT_GROUPS(groups),
-	.examples = examples,
+	.description = COMMAND_TEXT(
+		"Which thread, device or function causes the most events? Counts events, or sums their values, by a key "
+		"and prints a table with a row for each key, the largest first: every -i milliseconds, or "
+		"without -i at the end.",
+		"Attributes of an event choose its row and its columns: key=EXPR is the row (default: -k, or "
+		"else the thread); top-by=EXPR and top-add=EXPR are values to sum, each in a column. Columns of "
+		"top-by come first, and the table is sorted by the first one. Both may be repeated; without "
+		"them, the column counts the events (for cycles and the like, the sum of the samples' periods; "
+		"for a clock, ns). Columns are named by their expressions or by alias=; values with the same "
+		"column name are summed in one column, even from different events.",
+		"comm=EXPR names the row: text, or the id of a task, whose name is shown. If the key is a "
+		"task (_tid, pid, next_pid, ...), its name is the default. printkey=EXPR formats the key, "
+		"with an expression over `key` alone: printkey=printf(\"0x%x\",key).",
+		"Functions: printf(FORMAT,...), ksymbol(ADDRESS), comm_get(PID), syscall_name(NR), "
+		"exit_reason_str(REASON), ntohl(N), ntohs(N), strncmp(TEXT,TEXT,N).",
+		"On a terminal it takes the full screen, and -i is 1000 by default. Keys: q quits, p pauses, "
+		"1 to 9, < and > choose the column to sort by, r reverses the order, / shows only rows that "
+		"contain a text, h shows help. The last table stays on the screen at the end. There is no full "
+		"screen with a command after --, for recordings, with TERM=dumb and with --json."),
+	OPT_GROUP_ROWS(
+		ANALYSIS_EVENT_GROUPS,
+		{ "Rows", top_opts, sizeof(top_opts) / sizeof(*top_opts), 0 },
+		ANALYSIS_RUN_GROUPS,
+		ANALYSIS_OUTPUT_GROUPS),
+	.examples = COMMAND_EXAMPLES(
+		{ "perf-prof top -e sched:sched_wakeup -k pid", "count wake-ups by the thread that is woken" },
+		{ "perf-prof top -e 'sched:sched_stat_runtime//top-by=\"runtime/1000\"/alias=us/comm=comm/' --only-comm",
+		  "sum CPU time by program, in us" },
+		{ "perf-prof top -e 'raw_syscalls:sys_enter//key=id/comm=syscall_name(id)/' -i 1000",
+		  "count system calls by name, each second" },
+		{ "perf-prof top -e 'timer:hrtimer_start//key=function/comm=ksymbol(function)/printkey=printf(\"0x%x\",key)/'",
+		  "count started timers by function" },
+		{ "perf-prof top -I perf.data -e sched:sched_switch -k next_pid", "count the switches to each thread in a recording" },
+		{ "perf-prof top -e 'block:block_rq_issue//key=dev/top-by=bytes/top-add=nr_sector/' -i 1000 --json",
+		  "sum disk requests by device, as JSON" }),
 	.mode = OPT_MODE_COMMAND,
 	ANALYSIS_CONFIG(struct top, defaults),
 	.run = run,

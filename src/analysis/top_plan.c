@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/top_plan.h"
 
+#include "base/room.h"
 #include "events/spec.h"
 #include "report/table.h"
 
@@ -42,7 +43,7 @@ static char *name_for_programs(const struct top_plan *plan, const char *title)
 /* The column with that title, which is added if it is new. -1: out of memory. */
 static int column_of(struct top_plan *plan, const char *title, bool by, size_t *column)
 {
-	struct top_column *grown;
+	struct top_column *added;
 	size_t i;
 
 	for (i = 0; i < plan->ncolumns; i++)
@@ -51,19 +52,18 @@ static int column_of(struct top_plan *plan, const char *title, bool by, size_t *
 	*column = i;
 	if (i < plan->ncolumns)
 		return 0;
-	grown = reallocarray(plan->columns, i + 1, sizeof(*grown));
-	if (!grown)
+	if (!ROOM_FOR_ONE(plan->columns, i))
 		return -1;
-	plan->columns = grown;
-	grown[i] = (struct top_column){
+	added = &plan->columns[i];
+	*added = (struct top_column){
 		.title = strdup(title), .name = name_for_programs(plan, title), .by = by,
 		.is_unsigned = true,
 	};
-	plan->ncolumns += grown[i].title && grown[i].name;
+	plan->ncolumns += added->title && added->name;
 	if (plan->ncolumns > i)
 		return 0;
-	free(grown[i].title);
-	free(grown[i].name);
+	free(added->title);
+	free(added->name);
 	return -1;
 }
 
@@ -94,16 +94,13 @@ static int put_in_order(struct top_plan *plan)
 static int add_value(struct top_plan *plan, struct top_part *part, struct expr *expr, const char *title,
 		     bool by)
 {
-	struct top_value *grown = reallocarray(part->values, part->nvalues + 1, sizeof(*grown));
 	size_t column;
 
-	if (grown)
-		part->values = grown;
-	if (!grown || column_of(plan, title, by, &column)) {
+	if (!ROOM_FOR_ONE(part->values, part->nvalues) || column_of(plan, title, by, &column)) {
 		expr_free(expr);
 		return -1;
 	}
-	grown[part->nvalues++] = (struct top_value){ expr, column };
+	part->values[part->nvalues++] = (struct top_value){ expr, column };
 	if (expr && expr_type(expr) != EXPR_U64)
 		plan->columns[column].is_unsigned = false;
 	return 0;
@@ -182,18 +179,6 @@ static int add_values(struct top_plan *plan, struct top_part *part, struct analy
 
 /* ---- keys and names --------------------------------------------------------------------- */
 
-/* "pid", "tid", "next_pid", "_tid": a field with the id of a task. */
-static bool is_task_field(const char *key)
-{
-	size_t len = strlen(key);
-
-	if (strspn(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != len || len < 3)
-		return false;
-	if (strcmp(key + len - 3, "pid") && strcmp(key + len - 3, "tid"))
-		return false;
-	return len == 3 || key[len - 4] == '_';
-}
-
 static const char *key_text(const struct stream_event *event, const char *common)
 {
 	const char *own = spec_attr(event->asked.item, "key");
@@ -208,7 +193,7 @@ static int compile_key(struct top_part *part, struct analysis *a, const struct s
 
 	if (key_compile(a, &part->key, event, text, own ? "key=" : "-k", f))
 		return -1;
-	part->key_is_task = expr_type(part->key) != EXPR_TEXT && is_task_field(text);
+	part->key_is_task = expr_type(part->key) != EXPR_TEXT && key_is_task(text);
 	part->key_is_outer = part->key_is_task && text[0] != '_';
 	return 0;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/top_rows.h"
 
+#include "base/room.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,14 +63,8 @@ struct top_row *top_rows_get(struct top_rows *all, const struct top_part *part, 
 
 void top_row_name(struct top_row *row, const char *text, size_t len)
 {
-	if (len >= row->name_room) {
-		char *bigger = realloc(row->name, 2 * len + 16);
-
-		if (!bigger)
-			return;
-		row->name = bigger;
-		row->name_room = 2 * len + 16;
-	}
+	if (!ROOM_FOR(row->name, row->name_room, 0, len + 1))
+		return;
 	memcpy(row->name, text, len);
 	row->name[len] = '\0';
 }

@@ -195,6 +195,8 @@ static int set(struct top_source *src, struct fault *f)
 				   (unsigned long long)src->interval_ms, (unsigned long long)(UINT64_MAX / MS));
 	if (!src->text[KEY])
 		src->text[KEY] = "_tid";
+	if (!src->text[COMM] && key_is_thread(src->text[KEY]))
+		src->text[COMM] = "_comm";
 	src->interval = (src->interval_ms ? src->interval_ms : DEFAULT_MS) * MS;
 	src->rows.ncolumns = 1;
 	return tapped_set(&src->of, "top", "--of", src->tap, "top/--of sched:sched_wakeup -k pid/", f);
@@ -222,22 +224,19 @@ static const struct opt rows_opts[] = {
 	{ "key", 'k', NULL, OPT_STRING, AT(text[KEY]), "EXPR",
 	  "Make a row for each value of this expression over its fields. Default: the thread, _tid.", false, NULL },
 	{ "by", 0, NULL, OPT_STRING, AT(text[BY]), "EXPR", "Sum this expression. Default: count the events.", false, NULL },
-	{ "comm", 0, NULL, OPT_STRING, AT(text[COMM]), "FIELD", "Name the rows by this text field.", false, NULL },
+	{ "comm", 0, NULL, OPT_STRING, AT(text[COMM]), "FIELD", "Name the rows by this text, such as a field. Default with the key _tid: _comm.", false, NULL },
 	{ "interval", 'i', NULL, OPT_U64, AT(interval_ms), "MS", "Emit rows every MS milliseconds (default 1000).",
 	  false, NULL },
 	{ "rows", 0, NULL, OPT_U64, AT(told), "N", "Emit only the N largest rows.", false, NULL },
-};
-
-static const struct opt_group groups[] = {
-	{ "Rows", rows_opts, sizeof(rows_opts) / sizeof(*rows_opts), 0 },
-	{ "Source", stream_source_opts, STREAM_SOURCE_NOPTS, 0 },
 };
 
 const struct source_ops top_source = {
 	.name = "top",
 	.summary = "sums of a tracepoint's values by key, each interval",
 	.makes = true,
-	OPT_GROUPS(groups),
+	OPT_GROUP_ROWS(
+		{ "Rows", rows_opts, sizeof(rows_opts) / sizeof(*rows_opts), 0 },
+		{ "Source", stream_source_opts, STREAM_SOURCE_NOPTS, 0 }),
 	.config_size = sizeof(struct top_source),
 	.events = events,
 };

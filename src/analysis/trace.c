@@ -2,12 +2,12 @@
 /* perf-prof trace: prints events as they come; and the source trace. */
 #include "analysis/commands.h"
 #include "analysis/profiles/hotspots.h"
+#include "base/note.h"
 #include "engine/analysis.h"
 #include "engine/overwrite.h"
 #include "engine/tapped.h"
 #include "events/parts.h"
 #include "report/eventjson.h"
-#include "report/flame.h"
 
 #include <string.h>
 
@@ -17,7 +17,6 @@ struct trace {
 	struct overwrite_opts overwrite_opts;
 	struct overwrite overwrite;
 	struct hotspots hot;         /* with --flame-graph: how often each stack occurred */
-	struct folded *folded;
 };
 
 /* ---- samples ------------------------------------------------------------------------ */
@@ -55,7 +54,7 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 
 	if (t->overwrite.history)
 		overwrite_take(&t->overwrite, a, s);
-	else if (t->folded)
+	else if (t->flame.folded)
 		hotspots_add(&t->hot, analysis_comm(a, s->tid, s->time), analysis_stack(a, s), 1, false);
 	else if (t->common.json)
 		print_json(a, s, analysis_comm(a, s->tid, s->time));
@@ -68,15 +67,12 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 static void fold(struct analysis *a, uint64_t now)
 {
 	struct trace *t = a->config;
-	char when[64];
 	size_t n;
 	const struct stream_event *events = stream_events(a->stream, &n);
 
-	if (!t->folded)
+	if (!t->flame.folded)
 		return;
-	if (a->opts->stream.interval_ms)
-		folded_interval(t->folded, analysis_time_text(a, now, when, sizeof(when)));
-	hotspots_fold(a, &t->hot, t->folded, n == 1 ? events[0].name : NULL);
+	hotspots_draw(a, &t->hot, &t->flame, now, n == 1 ? events[0].name : NULL);
 	hotspots_free(&t->hot);
 	callstacks_rest(a->stacks, NULL, NULL);
 }
@@ -89,9 +85,7 @@ static int end(struct analysis *a, struct fault *f)
 	if (t->overwrite.history)
 		overwrite_end(&t->overwrite, a);
 	fold(a, analysis_now(a));
-	if (analysis_may_draw(a, t->flame.path, f))
-		return -1;
-	return t->folded ? flame_write(&t->flame, t->folded, &title, f) : 0;
+	return analysis_draw(a, &t->flame, &title, f);
 }
 
 static uint64_t reads(struct analysis *a, const struct stream_event *event)
@@ -99,6 +93,44 @@ static uint64_t reads(struct analysis *a, const struct stream_event *event)
 	const struct trace *t = a->config;
 
 	return t->flame.path && !t->overwrite_opts.on ? (uint64_t)PERF_SAMPLE_CALLCHAIN : STREAM_READS_ALL;
+}
+
+static bool has_field(const struct tracefmt *fmt, const char *name)
+{
+	for (size_t i = 0; i < fmt->nfields; i++)
+		if (!strcmp(fmt->fields[i].name, name))
+			return true;
+	return false;
+}
+
+/* The name of a path in the event of which the kernel samples the address only; NULL: there is none. */
+static const char *path_by_address(const struct tracefmt *fmt)
+{
+	static const char *const names[] = { "filename", "pathname", "path", "oldname", "newname" };
+	char text[32];
+
+	if (strcmp(fmt->sys, "syscalls") || strncmp(fmt->name, "sys_enter_", strlen("sys_enter_")))
+		return NULL;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		snprintf(text, sizeof(text), "__%s_val", names[i]);
+		if (has_field(fmt, names[i]) && !has_field(fmt, text))
+			return names[i];
+	}
+	return NULL;
+}
+
+static void tell_of_paths(const struct analysis *a, const struct stream_event *events, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const char *path = events[i].fmt ? path_by_address(events[i].fmt) : NULL;
+
+		if (path) {
+			note(a->opts->stream.verbose, "%s: this kernel samples only the address of %s, Linux 6.19 and later its text. A filter "
+			     "can compare the text since Linux 5.19: -e '%s:%s/%s.ustring~\"*.conf\"/'; more in docs/which-process.md",
+			     events[i].name, path, events[i].fmt->sys, events[i].fmt->name, path);
+			return;
+		}
+	}
 }
 
 /* --flame-graph needs an event with call chains. */
@@ -113,6 +145,8 @@ static int begin(struct analysis *a, struct fault *f)
 			    t->common.json ? print_json : analysis_print_as, f))
 		return -1;
 	if (!t->flame.path)
+		tell_of_paths(a, events, n);
+	if (!t->flame.path)
 		return 0;
 	if (t->overwrite.history)
 		return fault_usage(f, "trace: --overwrite shows events, --flame-graph %s their stacks instead: give "
@@ -121,10 +155,7 @@ static int begin(struct analysis *a, struct fault *f)
 		chains |= events[i].callchain;
 	if (!chains)
 		return fault_usage(f, "trace: --flame-graph %s: no event has a call chain; add -g", t->flame.path);
-	if (flame_check(&t->flame, a->opts->stream.verbose, f))
-		return -1;
-	t->folded = folded_new();
-	return t->folded ? 0 : fault_set(f, EXIT_FAILED, "out of memory");
+	return flame_begin(&t->flame, a->opts->stream.verbose, f);
 }
 
 static void release(struct analysis *a)
@@ -132,7 +163,7 @@ static void release(struct analysis *a)
 	struct trace *t = a->config;
 
 	hotspots_free(&t->hot);
-	folded_free(t->folded);
+	flame_free(&t->flame);
 	overwrite_free(&t->overwrite);
 }
 
@@ -235,54 +266,43 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	return analysis_run(&ops, config, args, f);
 }
 
-static const struct opt_group groups[] = {
-	ANALYSIS_EVENT_GROUPS,
-	ANALYSIS_RUN_GROUPS, ANALYSIS_CHAIN_GROUP,
-	{ "Flight recorder", overwrite_opts_rows, OVERWRITE_NOPTS, offsetof(struct trace, overwrite_opts) },
-	{ "Pictures", flame_opts, FLAME_OPTS, offsetof(struct trace, flame) },
-	ANALYSIS_OUTPUT_GROUPS,
-};
-
-static const char *const description[] = {
-	"What happens, and in which order? Prints each event as it happens: local time, task, thread, "
-	"flags (interrupts off, reschedule needed, in an interrupt, preemption depth), CPU, timestamp, "
-	"event and its fields; with -g, the call chain follows, kernel and user.",
-	"`perf-prof trace -e EVENT help` prints the fields of each event instead, with type and size.",
-	"--flame-graph draws the stacks of all events, and prints no events.",
-	"With --overwrite, nothing is printed until a trigger comes: SIGUSR2, or an event with the "
-	"attribute trigger (its filter, or the --than of a source, sets the condition). Then the "
-	"trigger and the events before it are printed in order of time, below a line that names the "
-	"trigger, the number of events, and how many older ones --last left out or newer ones had "
-	"overwritten. Each event is printed only once. Functions of processes that ended more than "
-	"10 s before have no names.",
-	"A command after -- starts once all events are enabled; it is the target unless you name "
-	"another, and perf-prof exits with its exit status.",
-	NULL,
-};
-
-static const struct command_example examples[] = {
-	{ "perf-prof trace -e sched:sched_process_exec -N 10", "print the next ten programs that start" },
-	{ "perf-prof trace -e 'sched:sched_switch/prev_state==2/' -g --order",
-	  "print which tasks block uninterruptibly, and where" },
-	{ "perf-prof trace -e sched:sched_process_exec,sched:sched_process_exit --order -- make",
-	  "print the programs that a command starts, and when they end" },
-	{ "perf-prof trace -e kmem:kmalloc -g --flame-graph kmalloc.svg -- ./program",
-	  "draw which code allocates kernel memory" },
-	{ "perf-prof trace -e sched:sched_switch help", "print the fields of sched_switch" },
-	{ "perf-prof trace -e 'sched:*,rundelay/--than 20ms/trigger/' --overwrite --last 0.1",
-	  "print what the scheduler did in the 100 ms before a thread had waited 20 ms for a CPU" },
-	{ "perf-prof trace -e 'syscalls:sys_enter_*' -p 1234 --overwrite --last 5 -N 1",
-	  "print the system calls of the last 5 seconds at SIGUSR2" },
-	{ NULL, NULL },
-};
-
 const struct command trace_command = {
 	.name = "trace",
 	.summary = "print events as they happen",
 	.usage = "-e EVENT[,EVENT...] [options] [help | [--] COMMAND [ARGUMENT...]]",
-	.description = description,
-	OPT_GROUPS(groups),
-	.examples = examples,
+	.description = COMMAND_TEXT(
+		"What happens, and in which order? Prints each event as it happens: local time, task, thread, "
+		"flags (interrupts off, reschedule needed, in an interrupt, preemption depth), CPU, timestamp, "
+		"event and its fields; with -g, the call chain follows, kernel and user.",
+		"`perf-prof trace -e EVENT help` prints the fields of each event instead, with type and size.",
+		"--flame-graph draws the stacks of all events, and prints no events.",
+		"With --overwrite, nothing is printed until a trigger comes: SIGUSR2, or an event with the "
+		"attribute trigger (its filter, or the --than of a source, sets the condition). Then the "
+		"trigger and the events before it are printed in order of time, below a line that names the "
+		"trigger, the number of events, and how many older ones --last left out or newer ones had "
+		"overwritten. Each event is printed only once. Functions of processes that ended more than "
+		"10 s before have no names.",
+		"A command after -- starts once all events are enabled; it is the target unless you name "
+		"another, and perf-prof exits with its exit status."),
+	OPT_GROUP_ROWS(
+		ANALYSIS_EVENT_GROUPS,
+		ANALYSIS_RUN_GROUPS, ANALYSIS_CHAIN_GROUP,
+		{ "Flight recorder", overwrite_opts_rows, OVERWRITE_NOPTS, offsetof(struct trace, overwrite_opts) },
+		{ "Pictures", flame_opts, FLAME_OPTS, offsetof(struct trace, flame) },
+		ANALYSIS_OUTPUT_GROUPS),
+	.examples = COMMAND_EXAMPLES(
+		{ "perf-prof trace -e sched:sched_process_exec -N 10", "print the next ten programs that start" },
+		{ "perf-prof trace -e 'sched:sched_switch/prev_state==2/' -g --order",
+		  "print which tasks block uninterruptibly, and where" },
+		{ "perf-prof trace -e sched:sched_process_exec,sched:sched_process_exit --order -- make",
+		  "print the programs that a command starts, and when they end" },
+		{ "perf-prof trace -e kmem:kmalloc -g --flame-graph kmalloc.svg -- ./program",
+		  "draw which code allocates kernel memory" },
+		{ "perf-prof trace -e sched:sched_switch help", "print the fields of sched_switch" },
+		{ "perf-prof trace -e 'sched:*,rundelay/--than 20ms/trigger/' --overwrite --last 0.1",
+		  "print what the scheduler did in the 100 ms before a thread had waited 20 ms for a CPU" },
+		{ "perf-prof trace -e 'syscalls:sys_enter_*' -p 1234 --overwrite --last 5 -N 1",
+		  "print the system calls of the last 5 seconds at SIGUSR2" }),
 	.mode = OPT_MODE_COMMAND,
 	ANALYSIS_CONFIG(struct trace, analysis_defaults),
 	.run = run,
@@ -358,16 +378,13 @@ static const struct opt line_opts[] = {
 	  false, NULL },
 };
 
-static const struct opt_group source_groups[] = {
-	{ "Events", line_opts, sizeof(line_opts) / sizeof(*line_opts), 0 },
-	{ "Source", stream_source_opts, STREAM_SOURCE_NOPTS, 0 },
-};
-
 const struct source_ops trace_source = {
 	.name = "trace",
 	.summary = "a tracepoint's events as text, as trace prints them",
 	.makes = true,
-	OPT_GROUPS(source_groups),
+	OPT_GROUP_ROWS(
+		{ "Events", line_opts, sizeof(line_opts) / sizeof(*line_opts), 0 },
+		{ "Source", stream_source_opts, STREAM_SOURCE_NOPTS, 0 }),
 	.config_size = sizeof(struct trace_source),
 	.events = events,
 };

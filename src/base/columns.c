@@ -2,6 +2,7 @@
 #include "base/columns.h"
 
 #include <stdint.h>
+#include <string.h>
 
 /* Ranges of Unicode 15: East_Asian_Width W and F, and the combining marks in common use.
  * wcwidth(3) would depend on the locale, which is not set. */
@@ -20,6 +21,8 @@ static const struct {
 
 static unsigned int columns_of_code(uint32_t code)
 {
+	if (code < ranges[0].from)
+		return 1;
 	for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++)
 		if (ranges[i].from <= code && code <= ranges[i].to)
 			return ranges[i].columns;
@@ -43,14 +46,19 @@ static uint32_t take_code(const unsigned char **text)
 	return code;
 }
 
-size_t columns_of(const char *text)
+size_t columns_of_part(const char *text, size_t len)
 {
-	const unsigned char *s = (const unsigned char *)text;
+	const unsigned char *s = (const unsigned char *)text, *end = s + len;
 	size_t n = 0;
 
-	while (*s)
+	while (s < end)
 		n += columns_of_code(take_code(&s));
 	return n;
+}
+
+size_t columns_of(const char *text)
+{
+	return columns_of_part(text, strlen(text));
 }
 
 size_t columns_fit(const char *text, size_t columns)

@@ -31,8 +31,12 @@ struct command {
 	int (*run)(void *config, const struct opt_parser *args, struct fault *f);
 };
 
-/* In a struct command and in a struct source_ops: an array of groups. */
+/* For its description and its examples. */
+#define COMMAND_TEXT(...) (const char *const[]){ __VA_ARGS__, NULL }
+#define COMMAND_EXAMPLES(...) (const struct command_example[]){ __VA_ARGS__, { NULL, NULL } }
+/* In a struct command and in a struct source_ops: an array of groups, or the groups. */
 #define OPT_GROUPS(array) .groups = array, .ngroups = sizeof(array) / sizeof(*(array))
+#define OPT_GROUP_ROWS(...) OPT_GROUPS(((const struct opt_group[]){ __VA_ARGS__ }))
 
 /* Parses argv (the words after the command's name), runs the command, prints a fault. `sources` (stream/list/source.h) is
  * stored at sources_at. Returns the exit code. */

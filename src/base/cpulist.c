@@ -5,15 +5,16 @@
  */
 #include "base/cpulist.h"
 
+#include "base/room.h"
+#include "base/search.h"
+#include "base/textfile.h"
 #include "base/units.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Limit for a list: more than there can be CPUs or pids (2^22). */
 #define LIST_MAX (1U << 23)
@@ -26,15 +27,8 @@ static int append_range(struct numlist *list, size_t *room, int from, int to)
 
 	if (need > LIST_MAX)
 		return -ERANGE;
-	if (need > *room) {
-		size_t grown = need + need / 2;
-		int *v = realloc(list->v, grown * sizeof(*v));
-
-		if (!v)
-			return -ENOMEM;
-		list->v = v;
-		*room = grown;
-	}
+	if (!ROOM_FOR(list->v, *room, list->n, need - list->n))
+		return -ENOMEM;
 	for (size_t i = 0; list->n < need; i++)   /* from + i: an int would overflow at INT_MAX */
 		list->v[list->n++] = (int)((size_t)from + i);
 	return 0;
@@ -143,17 +137,7 @@ void numlist_free(struct numlist *list)
 /* Index of the first number >= v. */
 static size_t lower_bound(const struct numlist *list, int v)
 {
-	size_t lo = 0, hi = list->n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (list->v[mid] < v)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return FIRST_NOT(i, 0, list->n, list->v[i] < v);
 }
 
 int numlist_has(const struct numlist *list, int v)
@@ -212,18 +196,10 @@ size_t numlist_text(const struct numlist *list, char *buf, size_t size)
 int cpulist_online(struct numlist *list)
 {
 	char text[4096];
-	int fd = open("/sys/devices/system/cpu/online", O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-	int err;
+	ssize_t n = textfile_read("/sys/devices/system/cpu/online", text, sizeof(text));
 
 	*list = (struct numlist){ 0 };
-	if (fd < 0)
-		return -errno;
-	n = read(fd, text, sizeof(text) - 1);
-	err = n < 0 ? -errno : 0;
-	close(fd);
-	if (err)
-		return err;
-	text[n] = '\0';
+	if (n < 0)
+		return (int)n;
 	return numlist_parse(list, text, CPU_MAX, NULL);
 }

@@ -15,6 +15,7 @@ int fault_set(struct fault *f, int exit_code, const char *fmt, ...)
 	if (!f)
 		return -1;
 	f->exit_code = exit_code;
+	f->error = 0;
 	va_start(ap, fmt);
 	vsnprintf(f->text, sizeof(f->text), fmt, ap);
 	va_end(ap);
@@ -23,7 +24,10 @@ int fault_set(struct fault *f, int exit_code, const char *fmt, ...)
 
 int fault_unreadable(struct fault *f, const char *path, int error)
 {
-	return fault_set(f, EXIT_FAILED, "cannot read %s: %s", path, strerror(abs(error)));
+	fault_set(f, EXIT_FAILED, "cannot read %s: %s", path, strerror(abs(error)));
+	if (f)
+		f->error = abs(error);
+	return -1;
 }
 
 /* The text quotes users, kernel and files: control characters are escaped, newlines stay. */

@@ -14,6 +14,7 @@ enum {
 
 struct fault {
 	int exit_code;       /* 0 = nothing is wrong */
+	int error;           /* errno of what failed; 0: it has none, or it does not matter */
 	char text[2048];     /* what, why, what to do; no final newline */
 };
 

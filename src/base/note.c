@@ -5,10 +5,33 @@
 #include <stdio.h>
 #include <unistd.h>
 
+static _Thread_local const struct note_sink *redirected;
+
+void note_redirect(const struct note_sink *sink)
+{
+	redirected = sink;
+}
+
+static void pass_on(const char *fmt, va_list ap)
+{
+	char text[1024];
+
+	vsnprintf(text, sizeof(text), fmt, ap);
+	redirected->take(redirected->ctx, text);
+}
+
 void note(int verbose, const char *fmt, ...)
 {
 	va_list ap;
 
+	if (redirected) {
+		if (verbose <= 0)
+			return;
+		va_start(ap, fmt);
+		pass_on(fmt, ap);
+		va_end(ap);
+		return;
+	}
 	if (verbose < 0 || (verbose == 0 && !isatty(STDERR_FILENO)))
 		return;
 	va_start(ap, fmt);

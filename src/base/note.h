@@ -6,4 +6,12 @@
 
 /* verbose: -q is negative (never), 0 is the default, -v is 1. */
 void note(int verbose, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* From now on, this thread's notes go there instead of stderr, if verbose is above 0; NULL: to stderr. For a run inside
+ * another program, whose stderr is not ours. */
+struct note_sink {
+	void (*take)(void *ctx, const char *text);
+	void *ctx;
+};
+void note_redirect(const struct note_sink *sink);
 #endif

@@ -2,6 +2,7 @@
 #include "base/options.h"
 
 #include "base/nearest.h"
+#include "base/room.h"
 #include "base/units.h"
 
 #include <errno.h>
@@ -59,14 +60,21 @@ static int store_u64(const struct opt *o, const char *text, uint64_t *out, struc
 	return 0;
 }
 
+/* A number, or a size with a unit, within the limits of the option. */
+static int store_within(const struct opt *o, const char *text, uint64_t *out, struct fault *f)
+{
+	int has_unit = 1, rc = o->kind == OPT_SIZE ? units_size(text, out, &has_unit) : units_u64(text, out);
+
+	if (rc || !has_unit || *out < o->least || (o->most && *out > o->most))
+		return fault_usage(f, "--%s %s: expected %s", o->name, text, o->expected);
+	return 0;
+}
+
 int opt_strings_add(struct opt_strings *s, const char *text, struct fault *f)
 {
-	const char **v = realloc(s->v, (s->n + 1) * sizeof(*v));
-
-	if (!v)
+	if (!ROOM_FOR_ONE(s->v, s->n))
 		return fault_set(f, EXIT_FAILED, "out of memory");
-	v[s->n++] = text;
-	s->v = v;
+	s->v[s->n++] = text;
 	return 0;
 }
 
@@ -86,6 +94,9 @@ static int store(struct opt_parser *p, const struct match *m, const char *text, 
 		*(int *)m->field = m->negated ? -1 : 1;
 		return 0;
 	case OPT_U64:
+	case OPT_SIZE:
+		if (m->opt->expected)
+			return store_within(m->opt, text, (uint64_t *)m->field, f);
 		return store_u64(m->opt, text, (uint64_t *)m->field, f);
 	case OPT_STRING:
 		*(const char **)m->field = text;
@@ -138,9 +149,9 @@ static int complain_unknown(struct opt_parser *p, const char *word, size_t len, 
 	return unknown(p, "--", name, f);
 }
 
-static int missing_value(struct opt_parser *p, const struct opt *o, struct fault *f)
+static int missing_value(struct opt_parser *p, const struct opt *o, const char *as_written, struct fault *f)
 {
-	return fault_usage(f, "%s: --%s needs a value: %s", p->command, o->name, o->arg);
+	return fault_usage(f, "%s: %s needs a value: %s", p->command, as_written, o->arg);
 }
 
 /* A choice ends at a comma: "dwarf,4096" is one of "fp|dwarf[,SIZE]", "dwarfs" is not. */
@@ -193,7 +204,7 @@ static int parse_long(struct opt_parser *p, int argc, char **argv, struct fault 
 	if (m.opt->kind == OPT_CHOICE && (argc < 2 || !is_choice(m.opt->arg, argv[1])))
 		return store(p, &m, NULL, f) ? -1 : 1;
 	if (argc < 2)
-		return missing_value(p, m.opt, f);
+		return missing_value(p, m.opt, argv[0], f);
 	return store(p, &m, argv[1], f) ? -1 : 2;
 }
 
@@ -253,7 +264,7 @@ static int parse_short(struct opt_parser *p, int argc, char **argv, struct fault
 		if (c[1])
 			return store_short(p, &m, c + 1, f) ? -1 : 1;
 		if (argc < 2)
-			return missing_value(p, m.opt, f);
+			return missing_value(p, m.opt, (char[]){ '-', *c, '\0' }, f);
 		return store_short(p, &m, argv[1], f) ? -1 : 2;
 	}
 	return 1;
@@ -276,6 +287,8 @@ static int parse_word(struct opt_parser *p, int argc, char **argv, struct fault 
 
 int opt_parse(struct opt_parser *p, int argc, char **argv, struct fault *f)
 {
+	p->words = argv;
+	p->nwords = (size_t)argc;
 	p->noperands = 0;
 	p->after_dashes = -1;
 	p->operands = calloc((size_t)argc + 1, sizeof(*p->operands));

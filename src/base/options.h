@@ -20,7 +20,8 @@ enum opt_kind {
 	OPT_FLAG,        /* bool; arg == NULL */
 	OPT_COUNT,       /* int, one more each time: -vv */
 	OPT_TRI,         /* int: 0 not given, 1 --NAME, -1 --no-NAME */
-	OPT_U64,         /* uint64_t */
+	OPT_U64,         /* uint64_t, within limits */
+	OPT_SIZE,        /* uint64_t: a number of bytes with a unit, within limits */
 	OPT_STRING,      /* const char *, the last one wins */
 	OPT_OUTFILE,     /* the same, for a file that is written */
 	OPT_STRINGS,     /* struct opt_strings, repeatable */
@@ -44,6 +45,9 @@ struct opt {
 	const char *help;
 	bool negatable;        /* --no-NAME clears the flag */
 	int (*parse)(const char *text, void *field, struct fault *f);
+	/* OPT_U64, OPT_SIZE: */
+	uint64_t least, most;  /* most 0: no limit */
+	const char *expected;  /* "a size with a unit, such as 8M"; NULL: any number is valid */
 };
 
 /* Related options, and the offset of their struct in the command's config. */
@@ -69,6 +73,8 @@ struct opt_parser {
 	const void *subject;   /* of that command (base/command.h) */
 	const char *listed;    /* the place that lists the options; NULL: `perf-prof COMMAND -h` */
 	/* results */
+	char **words;          /* all that was parsed */
+	size_t nwords;
 	char **operands;       /* pointers into argv, NULL terminated; free() it */
 	int noperands;
 	int after_dashes;      /* index of the first operand after "--", or -1 */

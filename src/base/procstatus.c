@@ -1,27 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/procstatus.h"
 
+#include "base/textfile.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { STATUS_BYTES = 4096 };
 
 long procstatus_in(int dir, const char *path, const char *key, int n)
 {
-	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
 	char status[STATUS_BYTES], *at;
-	ssize_t size = fd >= 0 ? read(fd, status, sizeof(status) - 1) : -1;
 	long v = -ENOENT;
 
-	if (fd >= 0)
-		close(fd);
-	if (size <= 0)
+	if (textfile_from(openat(dir, path, O_RDONLY | O_CLOEXEC), status, sizeof(status)) <= 0)
 		return -ESRCH;
-	status[size] = '\0';
 	/* the process chose its name, but newlines in it are escaped */
 	at = strstr(status, key);
 	at = at ? at + strlen(key) : status;

@@ -153,8 +153,7 @@ static int wait_for(pid_t pid)
 {
 	int status = 0;
 
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	TEMP_FAILURE_RETRY(waitpid(pid, &status, 0));
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -281,37 +280,26 @@ static const struct opt check_opts[] = {
 	{ "json", 0, NULL, OPT_FLAG, offsetof(struct check_config, json), NULL,
 	  "Print JSON, one document.", false, NULL },
 };
-static const struct opt_group check_groups[] = {
-	{ "Options", check_opts, sizeof(check_opts) / sizeof(check_opts[0]), 0 },
-};
-
-static const char *const check_description[] = {
-	"Which perf events can I use on this machine? Shows which kinds of events there are, which "
-	"targets they can be opened on, what samples may contain, and which attributes the kernel "
-	"knows. perf-prof tries each feature; if it is refused, its row has the cause and a note the remedy.",
-	"\"user space\" means that it works for user space only, not for the kernel.",
-	"If you name features or groups of them (events, targets, samples, attr, controls), only those "
-	"are shown, and the exit code is 1 if one of them does not work: `perf-prof check tracepoint "
-	"cpu || exit`.",
-	NULL,
-};
-
-static const struct command_example check_examples[] = {
-	{ "perf-prof check", "show what I may do" },
-	{ "sudo perf-prof check --user nobody", "show what the user nobody may do" },
-	{ "perf-prof check --json | jq '.features[] | select(.works | not) | .name'",
-	  "list what does not work" },
-	{ "perf-prof check tracepoint cpu", "exit with 0 if both work, else with 1" },
-	{ NULL, NULL },
-};
-
 const struct command check_command = {
 	.name = "check",
 	.summary = "show which events and features work here, and why others do not",
 	.usage = "[--user NAME] [--json] [FEATURE...]",
-	.description = check_description,
-	OPT_GROUPS(check_groups),
-	.examples = check_examples,
+	.description = COMMAND_TEXT(
+		"Which perf events can I use on this machine? Shows which kinds of events there are, which "
+		"targets they can be opened on, what samples may contain, and which attributes the kernel "
+		"knows. perf-prof tries each feature; if it is refused, its row has the cause and a note the remedy.",
+		"\"user space\" means that it works for user space only, not for the kernel.",
+		"If you name features or groups of them (events, targets, samples, attr, controls), only those "
+		"are shown, and the exit code is 1 if one of them does not work: `perf-prof check tracepoint "
+		"cpu || exit`."),
+	OPT_GROUP_ROWS(
+		{ "Options", check_opts, sizeof(check_opts) / sizeof(check_opts[0]), 0 }),
+	.examples = COMMAND_EXAMPLES(
+		{ "perf-prof check", "show what I may do" },
+		{ "sudo perf-prof check --user nobody", "show what the user nobody may do" },
+		{ "perf-prof check --json | jq '.features[] | select(.works | not) | .name'",
+		  "list what does not work" },
+		{ "perf-prof check tracepoint cpu", "exit with 0 if both work, else with 1" }),
 	.config_size = sizeof(struct check_config),
 	.run = check_run,
 };

@@ -114,6 +114,7 @@ static int version_run(void *config, const struct opt_parser *args, struct fault
 	printf("%15s: %s\n", "libtraceevent", TRACEEVENT_VERSION);
 	printf("%15s: %s\n", "elfutils", ELFUTILS_VERSION);
 	printf("%15s: %s\n", "libiberty", HAVE_LIBIBERTY);
+	printf("%15s: %s\n", "libcapstone", CAPSTONE_VERSION);
 	printf("%15s: %s\n", "libpfm4", pev_vendor_each(stop, NULL) < 0 ? "no" : "yes");
 	printf("%15s: %s\n", "libzstd", ZSTD_VERSION);
 	printf("%15s: %s\n", "zlib", ZLIB_VERSION);

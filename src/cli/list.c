@@ -1,24 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perf-prof list: lists the events of this machine. */
+#include "base/room.h"
 #include "cli/commands.h"
 #include "cli/list.h"
+#include "cli/list_files.h"
 
 #include "analysis/commands.h"
 #include "base/descriptors.h"
 #include "base/escape.h"
-#include "base/grow.h"
 #include "base/nearest.h"
 #include "base/note.h"
+#include "events/probes.h"
 #include "events/spec.h"
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct list_config {
 	bool fields;
 	bool json;
+	bool usdt;
+	const char *pids;
 };
 
 /* ------------------------------------------------------------------------
@@ -88,19 +93,18 @@ static int take(const struct catalog_entry *entry, void *ctx)
 {
 	struct gathering *g = ctx;
 	struct listing *l = g->listing;
-	struct listed *grown;
+	struct listed *added;
 
+	if (entry->kind == CATALOG_TRACEPOINT && probes_group_is_ours(entry->group))
+		return 0;
 	g->matched++;
 	if (g->several && listed_already(l, entry))
 		return 0;
-	grown = grown_by_one(l->events, l->n, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	l->events = grown;
-	if (!copy_entry(&grown[l->n++], entry))
+	added = APPENDED(l->events, l->n);
+	if (!added || !copy_entry(added, entry))
 		return -ENOMEM;
 	if (g->tracefs && entry->kind == CATALOG_TRACEPOINT)
-		load_format(g, &grown[l->n - 1]);
+		load_format(g, added);
 	return 0;
 }
 
@@ -221,6 +225,9 @@ static int gather(struct gathering *g, const char *glob, struct fault *f)
 	int ret;
 
 	g->matched = 0;
+	if (kinds & (CATALOG_FUNCTION | CATALOG_USDT))
+		return fault_usage(f, "list: %s names no file: `perf-prof list ./FILE` lists its functions and USDT probes, "
+				   "`perf-prof list --usdt` the USDT probes of programs that run now", glob);
 	ret = catalog_each(kinds ? kinds : glob ? CATALOG_ALL | CATALOG_VENDOR : CATALOG_ALL, kinds ? NULL : glob, take, g, &err);
 	if (ret != -ENOMEM && (!kinds || kinds & CATALOG_SOURCE) && take_sources(g, kinds ? NULL : glob))
 		ret = -ENOMEM;
@@ -234,18 +241,39 @@ static int gather(struct gathering *g, const char *glob, struct fault *f)
 		return complain_no_match(glob, f);
 	else if (!g->matched && kinds)
 		note(1, "list: no events of the kind %s on this machine%s", glob, kinds != CATALOG_VENDOR ? "" :
-		     ": libpfm4 knows no events of this CPU, or perf-prof was built without it (perf-prof "
-		     "version --build-options)");
+		     ": libpfm4 knows no events of this CPU, or it is not installed (libpfm.so.4), or perf-prof was built without "
+		     "it (perf-prof version --build-options)");
 	return 0;
 }
 
-static int gather_all(struct gathering *g, const struct opt_parser *args, struct fault *f)
+static int gather_mapped(const struct list_files *files, const char *text, struct fault *f)
 {
+	struct numlist pids = { 0 };
+	int rc;
+
+	if (!text)
+		return list_mapped(files, NULL, f);
+	if (numlist_parse(&pids, text, INT_MAX, NULL))
+		return fault_usage(f, "list: -p %s: expected process ids, separated by commas", text);
+	rc = list_mapped(files, &pids, f);
+	numlist_free(&pids);
+	return rc;
+}
+
+static int gather_all(struct gathering *g, const struct list_config *c, const struct opt_parser *args, struct fault *f)
+{
+	struct list_files files = { take, g, c->usdt };
+
+	if (c->pids && (!c->usdt || args->noperands))
+		return fault_usage(f, "list: -p is for --usdt without a file: perf-prof list --usdt -p PID");
+	if (c->usdt && !args->noperands)
+		return gather_mapped(&files, c->pids, f);
 	if (!args->noperands)
 		return gather(g, NULL, f);
 	g->several = args->noperands > 1;
 	for (int i = 0; i < args->noperands; i++)
-		if (gather(g, args->operands[i], f))
+		if (c->usdt || list_is_file(args->operands[i]) ? list_file(&files, args->operands[i], f) :
+		    gather(g, args->operands[i], f))
 			return -1;
 	return 0;
 }
@@ -279,7 +307,7 @@ static int list_run(void *config, const struct opt_parser *args, struct fault *f
 		listing.formats = tracefmt_db_new();
 		g.tracefs = listing.formats ? tracefs : NULL;
 	}
-	if (gather_all(&g, args, f))
+	if (gather_all(&g, c, args, f))
 		code = f->exit_code;
 	else
 		code = render(&listing, c->json, f);
@@ -292,43 +320,42 @@ static const struct opt list_opts[] = {
 	  "Also print the fields of each tracepoint: name, type, offset and size in bytes.", false, NULL },
 	{ "json", 0, NULL, OPT_FLAG, offsetof(struct list_config, json), NULL,
 	  "Print JSON, one document.", false, NULL },
+	{ "usdt", 0, NULL, OPT_FLAG, offsetof(struct list_config, usdt), NULL,
+	  "List only USDT probes: those of the FILEs, or of all programs and libraries that run now.", false, NULL },
+	{ "pids", 'p', NULL, OPT_STRING, offsetof(struct list_config, pids), "LIST",
+	  "With --usdt: list those of the programs and libraries of these processes only.", false, NULL },
 };
-static const struct opt_group list_groups[] = {
-	{ "Options", list_opts, sizeof(list_opts) / sizeof(list_opts[0]), 0 },
-};
-
-static const char *const list_description[] = {
-	"Which events does this machine have? Lists them by kind: tracepoints, software events, "
-	"hardware events, hardware cache events, the events that PMUs name in sysfs, and sources, "
-	"which are commands of perf-prof that can be events. Each event is written as -e takes it. With "
-	"a GLOB or the word vendor, it also lists the hundreds of events that the vendor of this CPU "
-	"documents, if perf-prof was built with libpfm4.",
-	"A GLOB (* ? [ ]; case is ignored) selects events by their whole name, with or without the "
-	"system before the colon, or by another name of the same event. The name "
-	"of a system or a PMU selects all its events. One of the words tracepoint, software (sw), "
-	"hardware (hw), cache, pmu, vendor (libpfm) and source selects that kind.",
-	"perf-prof opens each hardware event to see whether it can be counted here. Tracepoints need "
-	"a readable tracefs: without it, the other kinds are listed, and the exit code is 1.",
-	NULL,
-};
-
-static const struct command_example list_examples[] = {
-	{ "perf-prof list 'sched:*'", "list the tracepoints of the scheduler" },
-	{ "perf-prof list -v sched:sched_switch", "show the fields of a tracepoint" },
-	{ "perf-prof list hardware cache", "list the hardware and cache events that this CPU can count" },
-	{ "perf-prof list '*retired*'", "find the vendor's events with this word in their name" },
-	{ "perf-prof list source", "list the commands that can be events" },
-	{ "perf-prof list --json 'irq*' | jq '.events[].name'", "list the names from JSON" },
-	{ NULL, NULL },
-};
-
 const struct command list_command = {
 	.name = "list",
 	.summary = "list the events of this machine",
-	.usage = "[-v] [--json] [GLOB...]",
-	.description = list_description,
-	OPT_GROUPS(list_groups),
-	.examples = list_examples,
+	.usage = "[-v] [--json] [--usdt [-p LIST]] [GLOB|FILE...]",
+	.description = COMMAND_TEXT(
+		"Which events does this machine have? Lists them by kind: tracepoints, software events, "
+		"hardware events, hardware cache events, the events that PMUs name in sysfs, and sources, "
+		"which are commands of perf-prof that can be events. Each event is written as -e takes it. With "
+		"a GLOB or the word vendor, it also lists the hundreds of events that the vendor of this CPU "
+		"documents, if perf-prof was built with libpfm4.",
+		"A GLOB (* ? [ ]; case is ignored) selects events by their whole name, with or without the "
+		"system before the colon, or by another name of the same event. The name "
+		"of a system or a PMU selects all its events. One of the words tracepoint, software (sw), "
+		"hardware (hw), cache, pmu, vendor (libpfm) and source selects that kind.",
+		"A FILE is a program or a library, by a path with a slash: its functions, which can be probed (uprobe:), with "
+		"the names and parameters that its source has, and its USDT probes (usdt:), with their arguments. "
+		"uprobe:GLOB@FILE and usdt:GLOB@FILE select some of them.",
+		"perf-prof opens each hardware event to see whether it can be counted here. Tracepoints need "
+		"a readable tracefs: without it, the other kinds are listed, and the exit code is 1."),
+	OPT_GROUP_ROWS(
+		{ "Options", list_opts, sizeof(list_opts) / sizeof(list_opts[0]), 0 }),
+	.examples = COMMAND_EXAMPLES(
+		{ "perf-prof list 'sched:*'", "list the tracepoints of the scheduler" },
+		{ "perf-prof list -v sched:sched_switch", "show the fields of a tracepoint" },
+		{ "perf-prof list hardware cache", "list the hardware and cache events that this CPU can count" },
+		{ "perf-prof list '*retired*'", "find the vendor's events with this word in their name" },
+		{ "perf-prof list ./app", "list the functions and USDT probes of a program" },
+		{ "perf-prof list 'uprobe:shop::*@./app'", "list the functions of a namespace" },
+		{ "perf-prof list --usdt -p 1234", "list the USDT probes of a process, with its libraries" },
+		{ "perf-prof list source", "list the commands that can be events" },
+		{ "perf-prof list --json 'irq*' | jq '.events[].name'", "list the names from JSON" }),
 	.config_size = sizeof(struct list_config),
 	.run = list_run,
 };

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-#define CELL 520
+enum { CELL = 40000 };   /* the longest name of a function and its path, escaped */
 
 /* ------------------------------------------------------------------------
  * Text
@@ -67,6 +67,8 @@ static const struct table {
 	{ CATALOG_CACHE, { { "Hardware cache", TEXT(name) }, { "opens here", opens_cell, 0 } } },
 	{ CATALOG_PMU, { { "PMU", TEXT(name) }, { "terms", TEXT(terms) }, { "unit", TEXT(unit) } } },
 	{ CATALOG_VENDOR, { { "CPU's own", TEXT(name) }, { "what", vendor_cell, 0 } } },
+	{ CATALOG_USDT, { { "USDT probe", TEXT(name) }, { "arguments", TEXT(terms) } } },
+	{ CATALOG_FUNCTION, { { "Function", TEXT(name) } } },
 	{ CATALOG_SOURCE, { { "Source", TEXT(name) }, { "what", TEXT(summary) } } },
 };
 
@@ -233,8 +235,8 @@ static bool append_event(json_object *array, const struct listed *e)
 	return json_append(array, o) && put_text(o, "kind", catalog_kind_word(e->kind)) &&
 	       put_text(o, "name", e->name) &&
 	       put_text(o, e->kind & (CATALOG_PMU | CATALOG_VENDOR) ? "pmu" : "system", e->group) &&
-	       (!e->group || put_text(o, "event", e->event)) && put_text(o, "alias", e->alias) &&
-	       put_text(o, "terms", e->terms) && put_text(o, "unit", e->unit) &&
+	       (!e->group || put_text(o, "event", e->event)) && put_text(o, e->kind == CATALOG_FUNCTION ? "symbol" : "alias", e->alias) &&
+	       put_text(o, e->kind == CATALOG_USDT ? "args" : "terms", e->terms) && put_text(o, "unit", e->unit) &&
 	       put_text(o, "summary", e->summary) && put_opens(o, e) &&
 	       (!e->format || put_format(o, e->format));
 }

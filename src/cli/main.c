@@ -14,8 +14,8 @@
 static const struct command *const commands[] = {
 	&python_command, &trace_command, &profile_command, &top_command,
 	&task_state_command, &rundelay_command, &syscalls_command, &latency_command,
-	&migrations_command, &kvm_exit_command, &page_faults_command, &record_command, &report_command,
-	&diff_command, &convert_command, &script_command, &stat_command, &flame_graph_command, &list_command,
+	&migrations_command, &waits_command, &kvm_exit_command, &page_faults_command, &record_command, &report_command,
+	&diff_command, &convert_command, &script_command, &stat_command, &flame_graph_command, &dump_command, &list_command,
 	&check_command, &version_command, &help_command,
 };
 
@@ -36,6 +36,9 @@ int command_unknown(const char *name, struct fault *f)
 {
 	struct nearest n;
 
+	if (*name == '-')
+		return fault_usage(f, "%s: expected a command before options, as in `perf-prof stat %s`; `perf-prof help` lists "
+				   "the commands", name, name);
 	nearest_begin(&n, name);
 	for (size_t i = 0; command_at(i); i++)
 		nearest_offer(&n, command_at(i)->name);

@@ -5,7 +5,9 @@
 #include "base/descriptors.h"
 #include "base/escape.h"
 #include "base/note.h"
+#include "base/room.h"
 #include "base/units.h"
+#include "engine/frameline.h"
 #include "report/json.h"
 #include "report/table.h"
 #include "stream/asked/rate.h"
@@ -24,26 +26,17 @@
 #define AT(member) offsetof(struct analysis_opts, member)
 
 const struct opt analysis_json_opts[] = {
-	ANALYSIS_JSON_OPT,
+	ANALYSIS_JSON_OPT, ANALYSIS_FULL_OPT,
 };
 
 /* Symbol tables take at most a quarter of --cache, and stacks the rest. */
 enum { DEFAULT_CACHE = 64 << 20, LEAST_CACHE = 1 << 20, SYMBOLS_SHARE = 4 };
 
-static int parse_cache(const char *text, void *field, struct fault *f)
-{
-	int has_unit;
-
-	if (units_size(text, field, &has_unit) || !has_unit || *(uint64_t *)field < LEAST_CACHE)
-		return fault_usage(f, "--cache %s: expected a size with a unit, from 1M, such as 64M", text);
-	return 0;
-}
-
 const struct opt analysis_callchain_opts[] = {
-	{ "call-graph", 'g', NULL, OPT_CHOICE, AT(stream), "fp|dwarf[,SIZE]",
-	  "Sample call chains of the kernel and of programs. For programs, fp (default) uses frame "
-	  "pointers; dwarf uses unwind tables, with registers and SIZE bytes of stack (default: 8192) in "
-	  "each sample.", false, stream_parse_call_graph },
+	{ "call-graph", 'g', NULL, OPT_CHOICE, AT(stream), "auto|fp|dwarf[,SIZE]",
+	  "-g samples call chains, the kernel's and the user's part. For the user's part, fp uses frame pointers; dwarf uses "
+	  "unwind tables, with registers and SIZE bytes of stack (default: 8192) in each sample; auto (default) "
+	  "uses fp if the watched programs have frame pointers, else dwarf.", false, stream_parse_call_graph },
 	{ "user-callchain", 0, NULL, OPT_TRI, AT(stream.user_callchain), NULL,
 	  "Sample the user part of call chains (default with -g; --no-user-callchain turns it off).", true, NULL },
 	{ "kernel-callchain", 0, NULL, OPT_TRI, AT(stream.kernel_callchain), NULL,
@@ -55,9 +48,10 @@ const struct opt analysis_callchain_opts[] = {
 	{ "debuginfod", 0, NULL, OPT_STRING, AT(debuginfod), "URLS",
 	  "Fetch missing debug files from these servers (written as in DEBUGINFOD_URLS). Default: no "
 	  "downloads.", false, NULL },
-	{ "cache", 0, NULL, OPT_CALL, AT(cache), "SIZE",
+	{ "cache", 0, NULL, OPT_SIZE, AT(cache), "SIZE",
 	  "Keep at most SIZE of symbols and stacks from one interval (-i) to the next; the least recently used are "
-	  "dropped, and read again when needed. Default: 64M.", false, parse_cache },
+	  "dropped, and read again when needed. Default: 64M.", .least = LEAST_CACHE,
+	  .expected = "a size with a unit, from 1M, such as 64M" },
 };
 
 const struct opt analysis_all_opts[] = {
@@ -85,20 +79,17 @@ void analysis_release(void *config)
 int analysis_add_event(struct analysis *a, struct fault *f, const char *fmt, ...)
 {
 	struct opt_strings *events = &a->opts->stream.events;
-	char **added = realloc(a->added, (a->nadded + 1) * sizeof(*added));
 	char *text = NULL;
 	va_list ap;
 	int n;
 
-	if (added)
-		a->added = added;
+	if (!ROOM_FOR_ONE(a->added, a->nadded))
+		return fault_set(f, EXIT_FAILED, "out of memory");
 	va_start(ap, fmt);
 	n = vasprintf(&text, fmt, ap);
 	va_end(ap);
-	if (n < 0 || !added) {
-		free(n < 0 ? NULL : text);
+	if (n < 0)
 		return fault_set(f, EXIT_FAILED, "out of memory");
-	}
 	a->added[a->nadded++] = text;
 	return opt_strings_add(events, text, f);
 }
@@ -118,6 +109,7 @@ struct stream_event *analysis_event(struct analysis *a, const char *sys, const c
 int analysis_lacks(const struct analysis *a, const char *sys, const char *tracepoint, struct fault *f)
 {
 	const struct stream_opts *o = &a->opts->stream;
+	const char *quote;
 	char list[1024];
 	size_t n = 0;
 
@@ -127,9 +119,10 @@ int analysis_lacks(const struct analysis *a, const char *sys, const char *tracep
 				   a->ops->name, sys, tracepoint);
 	for (size_t i = 0; i < a->nadded && n < sizeof(list); i++)
 		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s", i ? "," : "", a->added[i]);
+	quote = strpbrk(list, "&|<>(*") ? "'" : "";   /* for a shell */
 	/* without -a, the tasks that wake the targets or run in their place are not recorded */
-	return fault_usage(f, "%s: needs %s:%s, which %s lacks; record with %s%s-e %s", a->ops->name, sys, tracepoint,
-			   o->input, strcmp(sys, "sched") ? "" : "-a ", o->call_graph ? "-g " : "", list);
+	return fault_usage(f, "%s: needs %s:%s, which %s lacks; record with %s%s-e %s%s%s", a->ops->name, sys, tracepoint,
+			   o->input, strcmp(sys, "sched") ? "" : "-a ", o->call_graph ? "-g " : "", quote, list, quote);
 }
 
 const struct trace_field *analysis_field(const struct stream_event *event, const char *name,
@@ -153,7 +146,10 @@ static int name_events(struct analysis *a, struct fault *f)
 
 	if (a->ops->chains_of_users && o->call_graph && !o->user_callchain)
 		o->user_callchain = 1;
-	if (o->events.n || (o->input && !a->ops->events))
+	if (a->ops->chains_of_users && !o->chains.said && !o->input)
+		o->chains.stack_bytes = CHAINS_AUTO;
+	o->without_events = a->ops->ready != NULL;
+	if (o->events.n || o->without_events || (o->input && !a->ops->events))
 		return 0;
 	if (!a->ops->events)
 		return fault_usage(f, "%s: no event: expected -e EVENT[,EVENT...]; `perf-prof "
@@ -163,6 +159,21 @@ static int name_events(struct analysis *a, struct fault *f)
 		return -1;
 	if (o->input)
 		o->events.n = 0;   /* all events of the recording; begin() looks some up */
+	return 0;
+}
+
+int analysis_take_input(const char *command, struct stream_opts *o, const struct opt_parser *args, struct opt_parser *rest,
+			struct fault *f)
+{
+	if (args->noperands > 1 || (args->noperands && o->input))
+		return fault_usage(f, "%s: expected one recording, but \"%s\" is another", command,
+				   args->operands[args->noperands - 1]);
+	if (args->noperands)
+		o->input = args->operands[0];
+	if (!o->input)
+		o->input = "perf.data";
+	*rest = *args;
+	rest->noperands = 0;
 	return 0;
 }
 
@@ -193,6 +204,14 @@ static int open_input(struct analysis *a, const struct opt_parser *args, struct 
 }
 
 /* ---- parts of a sample ------------------------------------------------------------- */
+
+const char *analysis_cgroup(struct analysis *a, const struct analysis_sample *s)
+{
+	uint64_t id = 0;
+
+	layout_cgroup(&s->event->layout, s->view.rec, &id);
+	return names_cgroup(&a->names, id, s->time);
+}
 
 const char *analysis_comm(struct analysis *a, pid_t tid, uint64_t time)
 {
@@ -292,6 +311,15 @@ bool analysis_is_clock(const struct stream_event *event)
 	return attr && rate_is_clock(attr);
 }
 
+struct terminal analysis_terminal(const struct analysis_opts *o)
+{
+	struct terminal terminal = terminal_of(stdout);
+
+	if (o->full)
+		terminal.columns = 0;
+	return terminal;
+}
+
 void analysis_print(struct analysis *a, const struct analysis_sample *s)
 {
 	analysis_print_as(a, s, analysis_comm(a, s->tid, s->time));
@@ -307,32 +335,14 @@ void analysis_print_as(struct analysis *a, const struct analysis_sample *s, cons
 	analysis_print_stack(a, analysis_stack(a, s));
 }
 
-static void print_frame(const struct frame *frame)
-{
-	const struct resolve_words words = { frame->symbol ? frame->symbol : "[unknown]", frame->dso,
-					     frame->offset, frame->kernel };
-	char text[1024], source[512] = "";
-
-	if (frame->file)
-		escape_terminal(frame->file, strlen(frame->file), source, sizeof(source));
-	if (frame->inlined)
-		escape_terminal(words.symbol, strlen(words.symbol), text, sizeof(text));
-	else if (!frame->symbol && !frame->object)   /* no function, no file: no offset */
-		snprintf(text, sizeof(text), "[unknown] (%s)", frame->dso);
-	else
-		sample_symbol_text(&words, text, sizeof(text));
-	printf("    %016llx %s%s", (unsigned long long)frame->addr, text, frame->inlined ? " (inlined)" : "");
-	if (frame->line)
-		printf(" %s:%u", source, frame->line);
-	putchar('\n');
-}
-
 void analysis_print_stack(struct analysis *a, struct callstack *stack)
 {
+	const size_t columns = stack ? analysis_terminal(a->opts).columns : 0;
+
 	if (stack)
 		callstacks_expand(a->stacks, stack);
 	for (uint32_t i = 0; stack && i < stack->n; i++)
-		print_frame(stack->frames[i]);
+		frameline_print(stack->frames[i], columns, stdout);
 }
 
 char *analysis_time_text(struct analysis *a, uint64_t time, char *buf, size_t size)
@@ -368,7 +378,10 @@ uint64_t analysis_now(struct analysis *a)
 
 	if (stream_reached(a->stream))
 		return stream_reached(a->stream);
-	return replay ? replay_info(replay)->last_ns : stream_now(a->stream);
+	if (!replay)
+		return stream_now(a->stream);
+	/* without a last sample: when the recording began */
+	return replay_info(replay)->last_ns ? replay_info(replay)->last_ns : replay_info(replay)->clock_ns;
 }
 
 uint64_t analysis_end(struct analysis *a, uint64_t last)
@@ -385,6 +398,21 @@ int analysis_may_draw(const struct analysis *a, const char *path, struct fault *
 	if (!path || !replay || !replay_place(replay, &at, &size) || !stream_was_interrupted(a->stream))
 		return 0;
 	return fault_set(f, EXIT_INTERRUPTED, "interrupted: the picture %s was not written", path);
+}
+
+int analysis_draw(const struct analysis *a, struct flame_config *flame, const struct flame_title *title, struct fault *f)
+{
+	if (!flame->folded)
+		return 0;
+	return analysis_may_draw(a, flame->path, f) ? -1 : flame_write(flame, flame->folded, title, f);
+}
+
+void analysis_name_interval(struct analysis *a, struct folded *folded, uint64_t now)
+{
+	char when[64];
+
+	if (a->opts->stream.interval_ms)
+		folded_interval(folded, analysis_time_text(a, now, when, sizeof(when)));
 }
 
 /* ---- stream_ops -------------------------------------------------------------------- */
@@ -497,6 +525,13 @@ static int on_started(void *ctx, struct fault *f)
 	return job_start(&a->job, f);
 }
 
+static void on_ready(void *ctx)
+{
+	struct analysis *a = ctx;
+
+	a->ops->ready(a);
+}
+
 static void on_abandon(void *ctx)
 {
 	struct analysis *a = ctx;
@@ -507,7 +542,7 @@ static void on_abandon(void *ctx)
 
 static const struct stream_ops stream_callbacks = {
 	.started = on_started, .sample = on_sample, .lost = on_lost, .interval = on_interval,
-	.task = on_task, .print_stat = on_print_stat, .idle = on_idle,
+	.task = on_task, .print_stat = on_print_stat, .idle = on_idle, .ready = on_ready,
 	.abandon = on_abandon,
 };
 
@@ -549,6 +584,7 @@ static int open_all(struct analysis *a, struct fault *f)
 	job_attach(&a->job, a->stream);
 	if (names_begin(&a->names, a->stream, a->opts->stream.opener, f))
 		return -1;
+	a->names.code = a->opts->annotate;
 	a->names.debuginfod = a->opts->debuginfod;
 	a->names.max_symbols = a->opts->cache / SYMBOLS_SHARE;
 	a->stacks = callstacks_new(&a->names, a->opts->inlines >= 0,
@@ -562,20 +598,43 @@ static int open_all(struct analysis *a, struct fault *f)
 	       names_watch(&a->names, verbose, f) ? -1 : 0;
 }
 
-enum { FEW_CHAINS = 10 };
+enum { FEW_CHAINS = 10, CHAINS_PART = 3 };
+
+/* How the user part of chains is found. CHAINS_NONE: not at all, or some samples have only an address. */
+enum chains_by { CHAINS_NONE, CHAINS_BY_FP, CHAINS_BY_DWARF };
+
+static enum chains_by chains_by(struct analysis *a)
+{
+	enum chains_by by = CHAINS_NONE;
+	size_t n;
+	const struct stream_event *events = stream_events(a->stream, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (!events[i].layout.callchain && events[i].layout.ip)
+			return CHAINS_NONE;
+		if (events[i].opened.stack_format)
+			by = CHAINS_BY_DWARF;
+		else if (events[i].layout.callchain && events[i].asked.chain_user && by == CHAINS_NONE)
+			by = CHAINS_BY_FP;
+	}
+	return by;
+}
 
 /* Without frame pointers, a chain ends early, or goes on at a wrong address. */
-static void tell_chains(const struct analysis *a)
+static void tell_chains(struct analysis *a)
 {
 	const struct stream_opts *o = &a->opts->stream;
 	uint64_t all, cut = callstacks_cut(a->stacks, &all);
+	enum chains_by by = cut < FEW_CHAINS || cut <= all / CHAINS_PART ? CHAINS_NONE : chains_by(a);
 
-	if (o->input || !o->call_graph || o->chains.stack_bytes || cut < FEW_CHAINS || cut < all / 4)
-		return;
-	note(o->verbose, "%llu of %llu user call chains end after one frame, or where "
-	     "nothing is mapped: --call-graph dwarf finds callers in programs without frame "
-	     "pointers", (unsigned long long)cut,
-	     (unsigned long long)all);
+	if (by == CHAINS_BY_FP)
+		note(o->verbose, "%llu of %llu user call chains end after one frame, or where nothing is mapped: %s--call-graph "
+		     "dwarf finds callers in programs without frame pointers", (unsigned long long)cut,
+		     (unsigned long long)all, o->input ? "recording with " : "");
+	if (by == CHAINS_BY_DWARF && !names_tells_cut(&a->names))
+		note(o->verbose, "%llu of %llu user call chains end after one frame, or where nothing is mapped: code that was "
+		     "generated at run time needs frame pointers (java -XX:+PreserveFramePointer), other code unwind "
+		     "tables (.eh_frame)", (unsigned long long)cut, (unsigned long long)all);
 }
 
 static void tell(struct analysis *a)
@@ -648,11 +707,16 @@ static int check_targets(const struct analysis *a, struct fault *f)
 	return 0;
 }
 
-int analysis_run(const struct analysis_ops *ops, void *config, const struct opt_parser *args,
-		 struct fault *f)
+int analysis_run(const struct analysis_ops *ops, void *config, const struct opt_parser *args, struct fault *f)
+{
+	return analysis_run_of(ops, config, config, args, f);
+}
+
+int analysis_run_of(const struct analysis_ops *ops, void *config, struct analysis_opts *opts, const struct opt_parser *args,
+		    struct fault *f)
 {
 	struct analysis a = {
-		.ops = ops, .config = config, .opts = config,
+		.ops = ops, .config = config, .opts = opts,
 		.job = JOB_NONE,
 		.command = args->noperands ? args->operands : NULL,
 	};

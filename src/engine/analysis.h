@@ -15,6 +15,8 @@
 #include "engine/job.h"
 #include "keeper/reading.h"
 #include "report/eventline.h"
+#include "report/flame.h"
+#include "report/terminal.h"
 #include "stream/rings/ids.h"
 #include "stream/names.h"
 
@@ -22,9 +24,13 @@
 struct analysis_opts {
 	struct stream_opts stream;
 	bool json;
+	bool full;                   /* nothing is cut off to fit the terminal */
 	int inlines;                 /* OPT_TRI; on by default */
 	uint64_t rows;               /* --rows: functions in a table; 0: the default */
 	uint64_t sort;               /* --sort: what makes a row of a profile; 0: the default */
+	const char *annotate;        /* --annotate: a function; or NULL */
+	bool annotated;              /* its lines were printed */
+	char annotate_near[128];     /* a function with a similar name, if none has it; or "" */
 	bool inline_rows;            /* inlined functions have rows of their own */
 	const char *debuginfod;      /* servers, or NULL */
 	uint64_t cache;              /* --cache: bytes for symbol tables and stacks */
@@ -35,9 +41,12 @@ struct analysis_opts {
 
 /* Options for the option groups of commands. Their fields are in struct analysis_opts. */
 enum { ANALYSIS_NAMES_NOPTS = 3 };   /* the last rows of analysis_callchain_opts */
-enum { ANALYSIS_JSON_NOPTS = 1, ANALYSIS_ALL_NOPTS = 1, ANALYSIS_CALLCHAIN_NOPTS = STREAM_CALLCHAIN_NOPTS + ANALYSIS_NAMES_NOPTS };
+enum { ANALYSIS_JSON_NOPTS = 2, ANALYSIS_ALL_NOPTS = 1, ANALYSIS_CALLCHAIN_NOPTS = STREAM_CALLCHAIN_NOPTS + ANALYSIS_NAMES_NOPTS };
 #define ANALYSIS_JSON_OPT \
 	{ "json", 0, NULL, OPT_FLAG, offsetof(struct analysis_opts, json), NULL, "Print JSON, one object per line.", false, NULL }
+#define ANALYSIS_FULL_OPT \
+	{ "full", 0, NULL, OPT_FLAG, offsetof(struct analysis_opts, full), NULL, \
+	  "Print whole names and paths on a terminal, too, and all columns. Default: shorten them to its width.", false, NULL }
 extern const struct opt analysis_json_opts[ANALYSIS_JSON_NOPTS];
 /* -a, for live events. */
 extern const struct opt analysis_all_opts[ANALYSIS_ALL_NOPTS];
@@ -98,6 +107,7 @@ struct analysis_ops {
 	bool (*is_over)(struct analysis *a);               /* called 20 times a second; may be NULL */
 	void (*idle)(struct analysis *a);                  /* up to 20 times a second, if no events wait; may be NULL */
 	void (*abandon)(struct analysis *a);               /* stream_ops.abandon; may be NULL */
+	void (*ready)(struct analysis *a);                 /* instead of events: stream_ops.ready; may be NULL */
 	void (*lost)(struct analysis *a, const struct stream_loss *loss);   /* may be NULL */
 	void (*print_stat)(struct analysis *a);            /* SIGUSR2; may be NULL */
 	/* True: SIGUSR2 has another meaning for this command. May be NULL */
@@ -127,10 +137,17 @@ struct analysis {
 
 void analysis_defaults(void *config);   /* for struct command */
 void analysis_release(void *config);
-/* The whole run: for the run() of a struct command. Returns the exit code. */
+/* The whole run: for the run() of a struct command. Returns the exit code. config begins with an analysis_opts; _of: that
+ * may be anywhere. */
+int analysis_run_of(const struct analysis_ops *ops, void *config, struct analysis_opts *opts, const struct opt_parser *args,
+		    struct fault *f);
 int analysis_run(const struct analysis_ops *ops, void *config, const struct opt_parser *args,
 		 struct fault *f);
 
+/* For commands that read a recording, whose name may follow -I or stand alone (default: perf.data): sets o->input. *rest:
+ * the arguments without the name. 0, or -1 with f. */
+int analysis_take_input(const char *command, struct stream_opts *o, const struct opt_parser *args, struct opt_parser *rest,
+			struct fault *f);
 /* Opens the recording of -I, if there is one, and begins to read it (reading_begin()). 0, or -1 with f. */
 int analysis_open_input(struct stream_opts *o, struct reading *reading, const struct opt_parser *args, struct fault *f);
 
@@ -173,6 +190,8 @@ void analysis_put_losses(struct analysis *a, struct table *t);
 
 /* About one sample: */
 const char *analysis_comm(struct analysis *a, pid_t tid, uint64_t time);   /* valid until the next call */
+/* The name of its task's control group; equal names have equal addresses. For opts->stream.samples_cgroups. */
+const char *analysis_cgroup(struct analysis *a, const struct analysis_sample *s);
 /* Its call chain; NULL: it has none. */
 struct callstack *analysis_stack(struct analysis *a, const struct analysis_sample *s);
 /* The same; if it has no chain, a stack of one frame, for its ip. NULL: it has neither. */
@@ -188,6 +207,8 @@ void analysis_print(struct analysis *a, const struct analysis_sample *s);
 /* The same, with the task's name. */
 void analysis_print_as(struct analysis *a, const struct analysis_sample *s, const char *comm);
 void analysis_print_stack(struct analysis *a, struct callstack *stack);
+/* The terminal to print tables for; with --full, of unlimited width. */
+struct terminal analysis_terminal(const struct analysis_opts *o);
 /* The date and time for a time of the perf clock: "2026-01-15 10:30:45.123456". If a recording does not relate its clock
  * to real time: seconds of that clock, "50527.123456". Returns buf. */
 char *analysis_time_text(struct analysis *a, uint64_t time, char *buf, size_t size);
@@ -199,4 +220,8 @@ uint64_t analysis_now(struct analysis *a);
 uint64_t analysis_end(struct analysis *a, uint64_t last);
 /* 0; or -1 with f if the picture `path` (may be NULL) is incomplete: the reading of a recording was interrupted. */
 int analysis_may_draw(const struct analysis *a, const char *path, struct fault *f);
+/* analysis_may_draw(), then flame_write() of the picture's own stacks, if it has any. */
+int analysis_draw(const struct analysis *a, struct flame_config *flame, const struct flame_title *title, struct fault *f);
+/* With -i: the stacks that are added next are below a frame with the time `now`. */
+void analysis_name_interval(struct analysis *a, struct folded *folded, uint64_t now);
 #endif

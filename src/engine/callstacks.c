@@ -4,17 +4,18 @@
 #include "base/hash.h"
 #include "tasks/resolve.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_WORDS = 1024, FIRST_DSO = 16, ANSWERS_SHIFT = 44 };
+enum { MAX_WORDS = 1024, SCRIPT = 15, FIRST_DSO = 16, ANSWERS_SHIFT = 44 };
 #define MAX_BYTES ((size_t)256 << 20)
 #define MAX_RECENT ((size_t)4 << 20)
 
 /* The place of a frame. The same code in all processes is one frame. */
 struct frame_key {
-	uint64_t where, at;
-	uint64_t table;          /* serial of the kernel's symbol table; 0: an address in user space */
+	uint64_t where, at;      /* SCRIPT: at is the number of the function */
+	uint64_t table;          /* serial of the kernel's symbol table; 0: an address in user space; SCRIPT: the line */
 };
 
 struct entry {
@@ -258,11 +259,32 @@ static uint64_t version_of(struct callstacks *s, const uint64_t *ips, uint64_t n
 	return version ^ symbolizer_answers(s->names->symbolizer) << ANSWERS_SHIFT;
 }
 
+const struct frame *callstacks_broken(void)
+{
+	static const struct frame broken = { .symbol = "[broken]", .dso = unknown };
+
+	return &broken;
+}
+
 static const struct frame *nameless(void)
 {
 	static const struct frame none = { .dso = unknown };
 
 	return &none;
+}
+
+/* Frame pointers that a program uses for something else lead to addresses where nothing is mapped, different ones each
+ * time. Of those at the end of a chain, behind a frame that is known, one frame is left. */
+static size_t cut_broken(struct callstacks *s, size_t n)
+{
+	size_t known = n;
+
+	while (known && s->addresses[known - 1].place == PLACE_USER && !s->found[known - 1]->object)
+		known--;
+	if (known == n || !known || s->addresses[known - 1].place != PLACE_USER || !s->names->maps)
+		return n;
+	s->found[known] = callstacks_broken();
+	return known + 1;
 }
 
 /* The user's part (outermost) is incomplete if it is one frame, or ends where nothing is mapped. */
@@ -286,7 +308,6 @@ static struct chain *make(struct callstacks *s, size_t n)
 	c->n = n;
 	c->stack.n = (uint32_t)n;
 	c->stack.frames = c->frames;
-	judge(s, c);
 	HASH_ADD_KEYPTR(hh, s->chains, c->frames, n * sizeof(*c->frames), c);
 	if (!HASH_LOST(c))
 		return c;
@@ -305,8 +326,14 @@ static struct chain *chain_of(struct callstacks *s, size_t words, pid_t pid, uin
 		if (!s->found[i])
 			s->found[i] = nameless();
 	}
+	n = cut_broken(s, n);
 	HASH_FIND(hh, s->chains, s->found, n * sizeof(*s->found), c);
-	return c ? c : make(s, n);
+	if (c)
+		return c;
+	c = make(s, n);
+	if (c)
+		judge(s, c);
+	return c;
 }
 
 static void add_recent(struct callstacks *s, struct seen *k, size_t words)
@@ -426,7 +453,57 @@ struct callstack *callstacks_get_at(struct callstacks *s, uint64_t ip, bool user
 	return callstacks_get(s, words, n + more, pid, time);
 }
 
+/* ---- stacks of interpreters ----------------------------------------------------------- */
+
+static const struct frame *script_frame_at(struct callstacks *s, const struct script_frame *f)
+{
+	struct frame_key key = { SCRIPT, f->function, (uint64_t)f->line };
+	struct entry *e = NULL;
+	char *dso = NULL;
+
+	HASH_FIND(hh, s->frames, &key, sizeof(key), e);
+	if (e)
+		return &e->frame;
+	e = f->file && asprintf(&dso, "%s:%d", f->file, f->first_line) < 0 ? NULL : take(s, sizeof(*e));
+	if (e) {
+		e->key = key;
+		e->expanded = true;
+		e->frame = (struct frame){ .symbol = keep(s, f->name), .dso = keep(s, dso ? dso : ""), .script = true,
+					   .file = keep(s, f->file), .line = (unsigned int)f->line };
+		if (!e->frame.dso)
+			e->frame.dso = unknown;
+		HASH_ADD(hh, s->frames, key, sizeof(key), e);
+	}
+	free(dso);
+	return e ? &e->frame : NULL;
+}
+
+struct callstack *callstacks_script(struct callstacks *s, const struct script_frame *frames, size_t n)
+{
+	struct chain *c = NULL;
+
+	if (n > MAX_WORDS)
+		n = MAX_WORDS;
+	for (size_t i = 0; i < n; i++) {
+		s->found[i] = script_frame_at(s, &frames[i]);
+		if (!s->found[i])
+			s->found[i] = nameless();
+	}
+	HASH_FIND(hh, s->chains, s->found, n * sizeof(*s->found), c);
+	if (!c)
+		c = make(s, n);
+	if (c)
+		c->interval = s->interval;
+	return c ? &c->stack : NULL;
+}
+
 /* ---- inlined calls ---------------------------------------------------------------- */
+
+/* The symbol of a lambda has a number, DWARF its place; inlined ones have only the place. */
+static bool is_lambda(const char *name)
+{
+	return name && strstr(name, "{lambda at ");
+}
 
 static void add_inner(struct callstacks *s, struct entry *e, const struct inline_frame *in)
 {
@@ -436,11 +513,11 @@ static void add_inner(struct callstacks *s, struct entry *e, const struct inline
 	frame->file = keep(s, in->file);
 	frame->line = in->line;
 	frame->inlined = in->inlined;
-	if (in->inlined) {
+	if (in->inlined || is_lambda(in->name))
 		frame->symbol = keep(s, dso_shown_name(symbolizer_dsos(s->names->symbolizer), e->dso,
 						       in->name));
+	if (in->inlined)
 		frame->offset = 0;
-	}
 }
 
 static void forget_inner(struct callstacks *s, struct entry *e)
@@ -477,7 +554,7 @@ static void expand_entry(struct callstacks *s, struct entry *e)
 
 static bool is_entry(const struct frame *frame)
 {
-	return frame != nameless();
+	return frame != nameless() && frame != callstacks_broken();
 }
 
 /* The number of frames with known inlined calls. */

@@ -19,6 +19,7 @@ struct frame {
 	uint64_t at;             /* offset in the file; in the kernel, or if no file is mapped: the address */
 	const struct dso *object;    /* the file; NULL: the kernel, or no file */
 	bool kernel;
+	bool script;             /* a function of an interpreter's program: dso is "FILE:FIRST LINE" */
 	bool inlined;            /* into the next frame */
 	const char *file;        /* source file, or NULL */
 	unsigned int line;
@@ -34,6 +35,8 @@ struct callstack {
  * callstacks_rest() drops stacks. NULL: out of memory. */
 struct callstacks *callstacks_new(struct names *names, bool inlines, size_t max_bytes);
 void callstacks_free(struct callstacks *s);
+/* The frame at the end of a chain that ends in user space where nothing is mapped: "[broken]". */
+const struct frame *callstacks_broken(void);
 /* The stack for a sample's call chain; valid until callstacks_rest() or callstacks_free(). NULL: out
  * of memory, or all stacks together would take more than 256 MiB: see callstacks_refused(). */
 struct callstack *callstacks_get(struct callstacks *s, const uint64_t *ips, uint64_t nr, pid_t pid,
@@ -42,6 +45,14 @@ struct callstack *callstacks_get(struct callstacks *s, const uint64_t *ips, uint
  * innermost function, it replaces the innermost address; otherwise, a frame for ip is added before it. */
 struct callstack *callstacks_get_at(struct callstacks *s, uint64_t ip, bool user, const uint64_t *ips, uint64_t nr,
 				    pid_t pid, uint64_t time);
+/* A frame of a stack that an interpreter has. */
+struct script_frame {
+	uint64_t function;       /* a number: equal for the same function of the same process */
+	const char *name, *file; /* file NULL: it is no function of a file */
+	int first_line, line;    /* of the function; of the frame (0: not known) */
+};
+/* The stack with these frames, innermost first. NULL as for callstacks_get(). */
+struct callstack *callstacks_script(struct callstacks *s, const struct script_frame *frames, size_t n);
 /* For a stack that is to be shown: sets late names, and adds inlined calls, from the files' DWARF. Names and calls that
  * take too long while rings are read are missing. */
 void callstacks_expand(struct callstacks *s, struct callstack *stack);

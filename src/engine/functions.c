@@ -3,6 +3,7 @@
 
 #include "engine/callnames.h"
 #include "engine/exitnames.h"
+#include "stream/asked/schema.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -190,6 +191,13 @@ static int call_comm_get(struct expr_run *run, const struct expr_value *args, si
 	return put_name(run, analysis_comm(ctx->a, task & PIDMAP_OUTER ? (pid_t)args[0].s : task, ctx->time), result);
 }
 
+static int call_comm(struct expr_run *run, const struct expr_value *args, size_t nargs, struct expr_value *result)
+{
+	struct function_ctx *ctx = run->ctx;
+
+	return put_name(run, analysis_comm(ctx->a, ctx->tid, ctx->time), result);
+}
+
 static int call_syscall_name(struct expr_run *run, const struct expr_value *args, size_t nargs,
 			     struct expr_value *result)
 {
@@ -211,6 +219,7 @@ static int call_exit_reason(struct expr_run *run, const struct expr_value *args,
 }
 
 const struct expr_func analysis_functions[FUNCTIONS] = {
+	[SCHEMA_COMM] = { "_comm", "", EXPR_TEXT, NULL, call_comm },
 	{ "printf", "c*", EXPR_TEXT, check_printf, call_printf },
 	{ "ksymbol", "i", EXPR_TEXT, NULL, call_ksymbol },
 	{ "comm_get", "i", EXPR_TEXT, NULL, call_comm_get },

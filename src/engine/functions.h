@@ -7,6 +7,7 @@
  *	comm_get(pid)               a task's name at the time of the event
  *	syscall_name(id)            "futex"
  *	exit_reason_str(reason)     "HLT": an exit reason of this machine's CPU
+ *	_comm                       the name of the task that ran
  */
 #ifndef ENGINE_FUNCTIONS_H
 #define ENGINE_FUNCTIONS_H
@@ -18,11 +19,12 @@
 struct function_ctx {
 	struct analysis *a;
 	uint64_t time;           /* perf clock; names of tasks are those at this time */
+	pid_t tid;
 };
 
 enum { FUNCTION_TEXT = 512 };
 
-enum { FUNCTIONS = 5 };
+enum { FUNCTIONS = 6 };
 extern const struct expr_func analysis_functions[FUNCTIONS];
 
 /* Whether an expression needs names of kernel functions. To be called before names_open(), which

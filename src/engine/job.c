@@ -14,9 +14,11 @@ int job_prepare(struct job *j, char *const *argv, bool everybody, struct stream_
 		return 0;
 	getrlimit(RLIMIT_NOFILE, &files);
 	sigprocmask(SIG_SETMASK, NULL, &none);
-	if (workload_prepare(&j->workload, argv, &none, &files, f))
+	if (workload_prepare(&j->workload, argv, &none, &files, o->embedded, f))
 		return -1;
 	j->is_there = true;
+	o->command.pid = j->workload.pid;
+	o->command.argv = o->pids.n || o->tids.n || o->cgroups.n ? NULL : argv;
 	if (everybody || o->pids.n || o->tids.n || o->cpus.n || o->cgroups.n)
 		return 0;
 	j->is_target = true;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/keys.h"
 
-#include "stream/asked/schema.h"
-
 #include <errno.h>
 #include <string.h>
 
@@ -28,18 +26,6 @@ int key_compile_over(struct expr **key, const struct expr_schema *schema, const 
 	return key_fault(f, option, text, name, err.at, err.message, err.expected);
 }
 
-/* Removes fields that only the kernel's filters have. */
-static void leave_out_elsewhere(struct expr_schema *schema)
-{
-	struct expr_field *fields = (struct expr_field *)schema->fields;
-	size_t n = 0;
-
-	for (size_t i = 0; i < schema->nfields; i++)
-		if (fields[i].kind != EXPR_FIELD_ELSEWHERE)
-			fields[n++] = fields[i];
-	schema->nfields = n;
-}
-
 int key_compile(struct analysis *a, struct expr **key, const struct stream_event *event,
 		const char *text, const char *option, struct fault *f)
 {
@@ -49,13 +35,13 @@ int key_compile(struct analysis *a, struct expr **key, const struct stream_event
 	if (schema_of_event(&schema, event))
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	if (a) {
-		leave_out_elsewhere(&schema);
 		schema.funcs = analysis_functions;
 		schema.nfuncs = FUNCTIONS;
 		a->names.kernel |= functions_need_kernel(text);
 	}
 	rc = key_compile_over(key, &schema, event->name, text, option, f);
 	schema_free(&schema);
+	event->naming->needed |= !rc && expr_calls(*key, &schema_comm);
 	return rc;
 }
 
@@ -75,8 +61,9 @@ uint64_t key_reads(struct analysis *a, const struct stream_event *event, const c
 
 void key_run_set(struct key_run *run, struct analysis *a, const struct analysis_sample *s)
 {
-	run->ctx = (struct function_ctx){ a, s->time };
-	run->run.ctx = &run->ctx;
+	run->ctx = (struct function_ctx){ a, s->time, s->tid };
+	run->sample = (struct schema_sample){ s->event, s->view.rec, s->view.raw };
+	run->run.ctx = a ? (void *)&run->ctx : &run->sample;
 	run->run.text = run->text;
 	run->run.text_size = sizeof(run->text);
 	schema_set_run(&run->run, s->view.rec, s->view.raw, s->view.raw_size, &s->cpu);
@@ -102,6 +89,17 @@ uint64_t key_number(const struct expr_value *value)
 bool key_is_thread(const char *text)
 {
 	return !strcmp(text, "_tid");
+}
+
+bool key_is_task(const char *key)
+{
+	size_t len = strlen(key);
+
+	if (strspn(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != len || len < 3)
+		return false;
+	if (strcmp(key + len - 3, "pid") && strcmp(key + len - 3, "tid"))
+		return false;
+	return len == 3 || key[len - 4] == '_';
 }
 
 bool key_of(struct analysis *a, const struct expr *key, const struct analysis_sample *s, uint64_t *value)

@@ -4,6 +4,7 @@
 #define ENGINE_KEYS_H
 
 #include "engine/functions.h"
+#include "stream/asked/schema.h"
 
 /* Compiles an expression over the fields of that event, with analysis_functions. a NULL: a source, without these
  * functions. option: for messages, such as "-k". 0, or -1 with f. */
@@ -22,6 +23,7 @@ int key_fault(struct fault *f, const char *option, const char *text, const char 
 struct key_run {
 	struct expr_run run;
 	struct function_ctx ctx;
+	struct schema_sample sample;     /* the ctx of a source */
 	char text[FUNCTION_TEXT];
 };
 void key_run_set(struct key_run *run, struct analysis *a, const struct analysis_sample *s);
@@ -32,6 +34,8 @@ uint64_t key_number(const struct expr_value *value);
 /* Whether an expression is only the thread. Then the key is the sample's tid, which is also unique for tasks
  * outside of the PID namespace. */
 bool key_is_thread(const char *text);
+/* Whether it is a field with the id of a task: "pid", "tid", "next_pid", "_tid". */
+bool key_is_task(const char *text);
 /* The key of a sample, by key_number(). False: the expression has no value for this sample. */
 bool key_of(struct analysis *a, const struct expr *key, const struct analysis_sample *s, uint64_t *value);
 #endif

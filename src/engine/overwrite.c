@@ -13,7 +13,7 @@
  * run loop's interval. */
 static const uint64_t patience = 200000000;
 
-enum { DEFAULT_BYTES = 64 << 20, LEAST_BYTES = 64 << 10 };
+enum { DEFAULT_BYTES = 64 << 20 };
 
 /* ---- options ---------------------------------------------------------------------------- */
 
@@ -38,16 +38,6 @@ int overwrite_parse_last(const char *text, void *field, struct fault *f)
 			   text);
 }
 
-int overwrite_parse_keep(const char *text, void *field, struct fault *f)
-{
-	uint64_t *bytes = field;
-	int has_unit;
-
-	if (units_size(text, bytes, &has_unit) || !has_unit || *bytes < LEAST_BYTES || *bytes > SIZE_MAX / 2)
-		return fault_usage(f, "--keep %s: expected a size with a unit, 64K or more, such as 256M", text);
-	return 0;
-}
-
 #define AT(member) offsetof(struct overwrite_opts, member)
 
 const struct opt overwrite_opts_rows[] = {
@@ -56,8 +46,8 @@ const struct opt overwrite_opts_rows[] = {
 	  "attribute trigger, or SIGUSR2. -N ends the run after N triggers.", false, NULL },
 	{ "last", 0, NULL, OPT_CALL, AT(last), "SECONDS",
 	  "Print only the last SECONDS before the trigger: 2, 0.5, 500ms.", false, overwrite_parse_last },
-	{ "keep", 0, NULL, OPT_CALL, AT(bytes), "SIZE",
-	  "Set the memory for these events. Default: 64M, about 400,000 events.", false, overwrite_parse_keep },
+	{ "keep", 0, NULL, OPT_SIZE, AT(bytes), "SIZE",
+	  "Set the memory for these events. Default: 64M, about 400,000 events.", OVERWRITE_KEEP_LIMITS },
 };
 
 int overwrite_prepare(const struct overwrite_opts *opts, struct stream_opts *stream, struct fault *f)

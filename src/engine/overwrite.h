@@ -36,7 +36,8 @@ struct overwrite {
 
 /* --last and --keep, for options of other commands. */
 int overwrite_parse_last(const char *text, void *field, struct fault *f);
-int overwrite_parse_keep(const char *text, void *field, struct fault *f);
+#define OVERWRITE_KEEP_LIMITS \
+	.least = 64 << 10, .most = SIZE_MAX / 2, .expected = "a size with a unit, 64K or more, such as 256M"
 
 /* Before stream_new(): checks the options, and turns on order by time. 0, or -1 with f. */
 int overwrite_prepare(const struct overwrite_opts *opts, struct stream_opts *stream, struct fault *f);

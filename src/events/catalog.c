@@ -6,10 +6,10 @@
 #include "events/catalog.h"
 
 #include "base/nearest.h"
+#include "base/textfile.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <fnmatch.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -77,18 +77,10 @@ static int each_in(const char *path, int (*each)(struct walk *, const char *, co
 /* Reads a small sysfs file without its last newline. */
 static int read_line(const char *path, char *buf, size_t size)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
+	ssize_t n = textfile_read(path, buf, size);
 
-	if (fd < 0)
-		return -errno;
-	n = read(fd, buf, size - 1);
-	close(fd);
-	if (n < 0)
-		return -EIO;
-	buf[n] = '\0';
 	buf[strcspn(buf, "\n")] = '\0';
-	return 0;
+	return n < 0 ? (int)n : 0;
 }
 
 /* ------------------------------------------------------------------------
@@ -370,6 +362,8 @@ static const struct {
 	{ CATALOG_PMU, { "pmu" }, walk_pmus },
 	{ CATALOG_VENDOR, { "vendor", "libpfm", "libpfm4" }, walk_vendor },
 	{ CATALOG_SOURCE, { "source", "sources" }, NULL },
+	{ CATALOG_FUNCTION, { "function" }, NULL },
+	{ CATALOG_USDT, { "usdt" }, NULL },
 };
 
 const char *catalog_kind_word(enum catalog_kind kind)

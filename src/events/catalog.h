@@ -15,7 +15,10 @@ enum catalog_kind {
 	CATALOG_PMU = 1 << 4,
 	CATALOG_ALL = (1 << 5) - 1,
 	CATALOG_VENDOR = 1 << 6,   /* vendor's names, from libpfm4: hundreds, so not in ALL */
-	CATALOG_SOURCE = 1 << 5,   /* stream/list/source.h: not in the catalog, added by the caller */
+	/* not in the catalog, added by the caller */
+	CATALOG_SOURCE = 1 << 5,   /* stream/list/source.h */
+	CATALOG_FUNCTION = 1 << 7, /* of a file: symbols/elf/places.h */
+	CATALOG_USDT = 1 << 8,
 };
 
 /* All pointers are valid until the callback returns. */

@@ -64,6 +64,8 @@ void layout_from_format(struct layout *l, uint64_t sample_type, uint64_t read_fo
 		at += 8;        /* u32 size; with the data it is padded to u64 */
 	}
 	l->fixed_end = at;
+	if (sample_type & PERF_SAMPLE_CGROUP && !(sample_type & PERF_SAMPLE_AUX))
+		l->cgroup = (uint8_t)(8 + 8 * __builtin_popcountll(sample_type & (PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE)));
 }
 
 void layout_from_sample_type(struct layout *l, uint64_t sample_type)
@@ -138,4 +140,12 @@ const void *layout_raw(const struct layout *l, const struct perf_event_header *r
 	if (*raw_size > rec->size - at - 4)
 		return NULL;
 	return (const char *)rec + at + 4;
+}
+
+bool layout_cgroup(const struct layout *l, const struct perf_event_header *rec, uint64_t *id)
+{
+	if (!l->cgroup || rec->size < l->fixed_end + l->cgroup)
+		return false;
+	*id = *(const uint64_t *)((const char *)rec + rec->size - l->cgroup);
+	return true;
 }

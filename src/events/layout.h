@@ -8,6 +8,7 @@
 #define EVENTS_LAYOUT_H
 
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct layout {
@@ -19,6 +20,7 @@ struct layout {
 	uint8_t raw;            /* its u32 size, if nothing of variable length precedes it */
 	uint8_t fixed_end;      /* a record shorter than this is malformed */
 	uint8_t group_entry;    /* READ of a group: bytes per member, else 0 */
+	uint8_t cgroup;         /* bytes from there to the record's end; 0: not present, or something of variable length follows */
 };
 
 /* Fields after RAW are decoded by pev_decode(). */
@@ -35,6 +37,9 @@ const void *layout_raw(const struct layout *l, const struct perf_event_header *r
 /* The callchain's ips; NULL if there is none or the record is malformed. */
 const uint64_t *layout_callchain(const struct layout *l, const struct perf_event_header *rec,
 				 uint64_t *nr);
+
+/* The control group of the task; false: the sample has none, or is malformed. */
+bool layout_cgroup(const struct layout *l, const struct perf_event_header *rec, uint64_t *id);
 
 static inline uint64_t layout_u64(const struct perf_event_header *rec, uint8_t offset)
 {

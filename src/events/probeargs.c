@@ -30,6 +30,11 @@ __attribute__((unused)) static bool constant(const char *text, char *buf, size_t
 #if defined(__aarch64__)
 
 static const char *const argument_registers[] = { "%x0", "%x1", "%x2", "%x3", "%x4", "%x5" };
+static const char *const dwarf_registers[] = {
+	"%x0", "%x1", "%x2", "%x3", "%x4", "%x5", "%x6", "%x7", "%x8", "%x9", "%x10", "%x11", "%x12", "%x13", "%x14", "%x15",
+	"%x16", "%x17", "%x18", "%x19", "%x20", "%x21", "%x22", "%x23", "%x24", "%x25", "%x26", "%x27", "%x28", "%x29", "%x30",
+	"%sp",
+};
 
 /* "x0" "w0" "sp": the kernel's names, except for w registers. */
 static bool register_name(const char *text, char *name)
@@ -77,6 +82,9 @@ static bool fetch_of(char *operand, char *buf, size_t size)
 #elif defined(__x86_64__)
 
 static const char *const argument_registers[] = { "%di", "%si", "%dx", "%cx", "%r8", "%r9" };
+static const char *const dwarf_registers[] = {
+	"%ax", "%dx", "%cx", "%bx", "%si", "%di", "%bp", "%sp", "%r8", "%r9", "%r10", "%r11", "%r12", "%r13", "%r14", "%r15",
+};
 
 /* "%eax" "%al" "%r8d" -> "ax" "ax" "r8"; the high bytes (%ah) cannot be fetched. */
 static bool register_name(const char *text, char *name)
@@ -126,6 +134,7 @@ static bool fetch_of(char *operand, char *buf, size_t size)
 #else
 
 static const char *const argument_registers[] = { NULL };
+static const char *const dwarf_registers[] = { NULL };
 
 static bool fetch_of(char *operand, char *buf, size_t size)
 {
@@ -133,6 +142,11 @@ static bool fetch_of(char *operand, char *buf, size_t size)
 }
 
 #endif
+
+const char *probe_register(unsigned int dwarf)
+{
+	return dwarf < sizeof(dwarf_registers) / sizeof(*dwarf_registers) ? dwarf_registers[dwarf] : NULL;
+}
 
 /* One N@OPERAND; false if the kernel cannot fetch it. */
 static bool take_usdt_arg(const char *text, size_t len, unsigned int number, char *buf, size_t size)

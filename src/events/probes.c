@@ -3,6 +3,7 @@
 
 #include "base/escape.h"
 #include "base/pidns.h"
+#include "base/textfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -106,15 +107,9 @@ static unsigned long long start_of(int pid)
 {
 	char path[64], text[1024], *p;
 	unsigned long long start = 0;
-	FILE *f;
-	size_t n;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	f = fopen(path, "re");
-	n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
-	if (f)
-		fclose(f);
-	text[n] = '\0';
+	textfile_read(path, text, sizeof(text));
 	p = strrchr(text, ')');   /* the name may contain any character */
 	if (p)
 		sscanf(p + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
@@ -135,6 +130,13 @@ static bool parse_group(const char *group, struct owner *o)
 	       !group[end];
 }
 
+bool probes_group_is_ours(const char *group)
+{
+	struct owner o;
+
+	return parse_group(group, &o);
+}
+
 /* Groups of another PID namespace are not touched: their pids are unknown here. */
 static bool is_dead(const char *group)
 {
@@ -148,22 +150,11 @@ static bool is_dead(const char *group)
 /* The probes of that kind, terminated, to be freed; NULL if it is not readable. */
 static char *read_list(const char *tracefs, enum probe_space space)
 {
-	char path[512], *text;
-	size_t used = 0;
-	ssize_t n;
-	int fd;
+	char path[512];
+	size_t len;
 
 	snprintf(path, sizeof(path), "%s/%s", tracefs, files[space]);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return NULL;
-	text = malloc(MAX_LIST);
-	while (text && used < MAX_LIST - 1 && (n = read(fd, text + used, MAX_LIST - 1 - used)) > 0)
-		used += (size_t)n;
-	close(fd);
-	if (text)
-		text[used] = '\0';
-	return text;
+	return textfile_whole(open(path, O_RDONLY | O_CLOEXEC), MAX_LIST, &len);
 }
 
 /* "p:GROUP/EVENT ..." or "r8:GROUP/EVENT ..."; false for other lines. */

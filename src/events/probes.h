@@ -42,6 +42,8 @@ bool probes_possible(const char *tracefs, enum probe_space space);
  * event[0] is set, adds a place to that tracepoint. 0, or -1 with f: text and exit code. */
 int probes_define(struct probes *p, const char *tracefs, const struct probe_definition *def,
 		  char *event, struct fault *f);
+/* Whether a group of tracepoints is that of a running perf-prof, of any process. */
+bool probes_group_is_ours(const char *group);
 /* Removes the probes; close all events on them first. */
 void probes_end(struct probes *p);
 
@@ -50,6 +52,8 @@ void probes_end(struct probes *p);
 /* Converts a USDT probe's arguments ("-4@%edi 8@-8(%rbp)") to fetch arguments "arg1=%di:s32 ...", leaving
  * out those that the kernel cannot fetch. Returns the number left out; the text ends after a whole argument. */
 size_t probe_args_of_usdt(const char *args, char *buf, size_t size);
+/* The register with that number in DWARF, as a fetch argument: "%di". NULL: it cannot be fetched. */
+const char *probe_register(unsigned int dwarf);
 /* For a function's entry: replaces $arg1 to $arg6 by registers. -ERANGE for others, -E2BIG. */
 int probe_args_of_function(const char *args, char *buf, size_t size);
 

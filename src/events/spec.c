@@ -6,7 +6,7 @@
  */
 #include "events/spec.h"
 
-#include "base/grow.h"
+#include "base/room.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -214,13 +214,46 @@ static int check_name(struct parser *p, struct piece s)
 	return 0;
 }
 
+/* Whether a path without quotes begins before or at the slash at `end`: uprobe:main@./app */
+static bool has_path(const struct parser *p, size_t from, size_t end)
+{
+	static const char *const words[] = { "uprobe:", "uretprobe:", "usdt:" };
+	size_t at = find_sep(p->text, from, end, "@");
+
+	for (size_t i = 0; at < end && i < sizeof(words) / sizeof(*words); i++)
+		if (!strncmp(p->text + from, words[i], strlen(words[i])))
+			return p->text[end] == '/' && !is_quote(p->text[end - 1]);
+	return false;
+}
+
+/* The slash after such a path: before an empty filter, before a filter, or the last one of the item. */
+static size_t path_end(const struct parser *p, size_t slash)
+{
+	size_t len = strlen(p->text);
+
+	for (;;) {
+		size_t next = find_sep(p->text, slash + 1, len, ends(p)), last = p->text[next] != '/';
+
+		if (trim(p->text, slash + 1, next).from == next || strchr("<>=!~&|(", p->text[slash + 1]) ||
+		    find_sep(p->text, slash + 1, next, "<>=!~&|") < next)
+			return slash;
+		if (last)
+			return next;
+		slash = next;
+	}
+}
+
 static int take_name(struct parser *p, struct spec_item *item)
 {
-	size_t end = find_sep(p->text, p->pos, strlen(p->text), ends(p));
+	size_t end = find_sep(p->text, p->pos, strlen(p->text), ends(p)), colon;
 	struct piece s = trim(p->text, p->pos, end);
-	size_t colon = find_sep(p->text, s.from, s.to, ":");
-	int err = check_name(p, s);
+	int err;
 
+	if (has_path(p, s.from, end))
+		end = path_end(p, end);
+	s = trim(p->text, p->pos, end);
+	colon = find_sep(p->text, s.from, s.to, ":");
+	err = check_name(p, s);
 	if (err)
 		return err;
 	item->at = s.from;
@@ -354,14 +387,7 @@ static int split_attr(struct parser *p, struct piece s, struct piece *word, stru
 
 static struct spec_attr *add_attr(struct spec_item *item)
 {
-	struct spec_attr *grown = grown_by_one(item->attrs, item->nattrs, sizeof(*grown));
-
-	if (!grown)
-		return NULL;
-	item->attrs = grown;
-	grown += item->nattrs++;
-	*grown = (struct spec_attr){ 0 };
-	return grown;
+	return APPENDED(item->attrs, item->nattrs);
 }
 
 #define MODIFIERS "ukhIGHpPDeSW"
@@ -412,14 +438,10 @@ static int take_attr(struct parser *p, struct spec_item *item)
 
 static struct spec_item *add_item(struct parser *p)
 {
-	struct spec_item *grown = grown_by_one(p->items, p->nitems, sizeof(*grown));
-
-	if (!grown)
+	if (!ROOM_FOR_ONE(p->items, p->nitems))
 		return NULL;
-	p->items = grown;
-	grown += p->nitems;
-	*grown = (struct spec_item){ .text = p->text };
-	return grown;
+	p->items[p->nitems] = (struct spec_item){ .text = p->text };
+	return &p->items[p->nitems];
 }
 
 static void free_item(struct spec_item *item)
@@ -473,19 +495,17 @@ static bool at_group(const struct parser *p, struct piece *name)
 
 static int begin_group(struct parser *p, struct piece name)
 {
-	struct spec_group *grown = grown_by_one(p->groups, p->ngroups, sizeof(*grown));
+	struct spec_group *group = APPENDED(p->groups, p->ngroups);
 
-	if (!grown)
+	if (!group)
 		return -ENOMEM;
-	p->groups = grown;
-	grown += p->ngroups++;
-	*grown = (struct spec_group){ .at = p->pos };
+	group->at = p->pos;
 	p->in_group = true;
 	p->pos = name.to + (name.to > name.from) + 1;
 	if (name.to == name.from)
 		return 0;
-	grown->name = copy_piece(p->text, name);
-	return grown->name ? 0 : -ENOMEM;
+	group->name = copy_piece(p->text, name);
+	return group->name ? 0 : -ENOMEM;
 }
 
 /* "}" or "}:MODIFIERS" */
@@ -567,13 +587,11 @@ static int take_items(struct parser *p)
 /* Makes room in the list for the parser's results. */
 static int grow(const struct parser *p, struct spec_list *list)
 {
-	char **texts = realloc(list->texts, (list->ntexts + 1) * sizeof(*texts));
 	struct spec_item *items;
 	struct spec_group *groups;
 
-	if (!texts)
+	if (!ROOM_FOR_ONE(list->texts, list->ntexts))
 		return -ENOMEM;
-	list->texts = texts;
 	items = realloc(list->items, (list->nitems + p->nitems) * sizeof(*items));
 	if (!items)
 		return -ENOMEM;

@@ -20,6 +20,9 @@
  * Commas and slashes inside '...', "..." and (...) do not separate. This file only handles text;
  * it does not know which events exist.
  *
+ * In the name of a probe in a file, slashes of the file's path do not separate, even without quotes (uprobe:main@./app):
+ * the path ends at an empty slot, at one with an operator of a filter, or at the end of the item.
+ *
  * Quotes protect and stay in the text: comm=="x" keeps them, and so does a name, uprobe:f@"path".
  * Only around a whole filter or value are they removed: alias="x y" means x y; in such a string,
  * a backslash before the quote or before another backslash is removed. An empty attribute

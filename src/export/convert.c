@@ -190,25 +190,18 @@ static bool is_input(const struct convert *c)
 static int run(void *config, const struct opt_parser *args, struct fault *f)
 {
 	struct convert *c = config;
-	struct opt_parser none = *args;
-	struct stream_opts *o = &c->common.stream;
+	struct opt_parser rest;
 
-	if (args->noperands > 1 || (args->noperands && o->input))
-		return fault_usage(f, "convert: expected one recording, but \"%s\" is another",
-				   args->operands[args->noperands - 1]);
+	if (analysis_take_input("convert", &c->common.stream, args, &rest, f))
+		return -1;
 	if (check(c, f))
 		return f->exit_code;
-	if (args->noperands)
-		o->input = args->operands[0];
-	if (!o->input)
-		o->input = "perf.data";
 	if (is_input(c))
 		return fault_usage(f, "convert: --output %s is the recording itself", c->out), f->exit_code;
 	if (c->format->run)
 		return c->format->run(c, f);
-	none.noperands = 0;
-	o->keeps_ids = !c->format->names_tasks;
-	return analysis_run(&ops, config, &none, f);
+	c->common.stream.keeps_ids = !c->format->names_tasks;
+	return analysis_run(&ops, config, &rest, f);
 }
 
 #define AT(member) offsetof(struct convert, member)
@@ -227,55 +220,44 @@ static const struct opt convert_opts[] = {
 	  "not taken for a formula. Numbers do not change.", false, NULL },
 };
 
-static const struct opt_group groups[] = {
-	{ "Conversion", convert_opts, sizeof(convert_opts) / sizeof(*convert_opts), 0 },
-	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
-	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
-	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
-	{ "Symbols", analysis_callchain_opts + STREAM_CALLCHAIN_NOPTS, ANALYSIS_NAMES_NOPTS, 0 },
-	{ "Output", stream_output_opts + STREAM_OUTPUT_NOPTS - 2, 2, 0 },
-};
-
-static const char *const description[] = {
-	"Converts a recording from perf-prof record or perf record into the format of another program. "
-	"The output contains the names of functions, so it can be opened on any machine. FILE is perf.data by "
-	"default; - is standard input.",
-	"folded: text, a line for each stack with its weight, for flame graphs. speedscope: the same "
-	"for speedscope. Both contain one event: the one of -e, or the first that is not a tracepoint, "
-	"weighted by its period (ns for a clock); on hybrid CPUs, of all core types together. If there "
-	"are only tracepoints, each event counts 1. Stacks begin with the name of the task.",
-	"pprof: a gzipped profile for pprof and tools that read its files. It contains all events, each "
-	"with the number of samples and the sum of their periods (select one with -sample_index), "
-	"functions, inlined calls, lines and build ids; pid, tid and comm of each sample are labels. "
-	"Addresses are offsets in their file.",
-	"firefox: the processed profile format of the Firefox Profiler, JSON. Samples of the event that "
-	"folded would contain are on the timelines of the threads; other events are markers.",
-	"perfetto: a trace for ui.perfetto.dev and trace_processor: scheduling (sched_switch, "
-	"sched_waking, ...), interrupts and system calls as it draws them, samples with their "
-	"stacks, and all other events with their fields as instants on the line of their thread.",
-	"csv and jsonl: events as rows, as perf-prof script --csv and --json write them.",
-	"OUT is replaced only when the output is complete. Ctrl-C ends the run with exit code 130 and "
-	"leaves an older file unchanged; what was already written to standard output stays. Events that "
-	"the recording lost are reported.",
-	NULL,
-};
-
-static const struct command_example examples[] = {
-	{ "perf-prof convert --to pprof -o job.pb.gz", "convert ./perf.data for `go tool pprof -http=: job.pb.gz`" },
-	{ "perf-prof convert --to firefox -I job.data -o job.json", "write a profile to open in profiler.firefox.com" },
-	{ "perf-prof convert job.data -o job.pftrace", "write a trace to open in ui.perfetto.dev" },
-	{ "perf-prof convert --to folded --time 100,101 job.data | grep compress",
-	  "print the stacks of one second that contain a function" },
-	{ NULL, NULL },
-};
-
 const struct command convert_command = {
 	.name = "convert",
 	.summary = "convert a recording for pprof, Firefox Profiler, Perfetto, speedscope, ...",
 	.usage = "--to FORMAT [options] [-I] [FILE] -o OUT",
-	.description = description,
-	OPT_GROUPS(groups),
-	.examples = examples,
+	.description = COMMAND_TEXT(
+		"Converts a recording from perf-prof record or perf record into the format of another program. "
+		"The output contains the names of functions, so it can be opened on any machine. FILE is perf.data by "
+		"default; - is standard input.",
+		"folded: text, a line for each stack with its weight, for flame graphs. speedscope: the same "
+		"for speedscope. Both contain one event: the one of -e, or the first that is not a tracepoint, "
+		"weighted by its period (ns for a clock); on hybrid CPUs, of all core types together. If there "
+		"are only tracepoints, each event counts 1. Stacks begin with the name of the task.",
+		"pprof: a gzipped profile for pprof and tools that read its files. It contains all events, each "
+		"with the number of samples and the sum of their periods (select one with -sample_index), "
+		"functions, inlined calls, lines and build ids; pid, tid and comm of each sample are labels. "
+		"Addresses are offsets in their file.",
+		"firefox: the processed profile format of the Firefox Profiler, JSON. Samples of the event that "
+		"folded would contain are on the timelines of the threads; other events are markers.",
+		"perfetto: a trace for ui.perfetto.dev and trace_processor: scheduling (sched_switch, "
+		"sched_waking, ...), interrupts and system calls as it draws them, samples with their "
+		"stacks, and all other events with their fields as instants on the line of their thread.",
+		"csv and jsonl: events as rows, as perf-prof script --csv and --json write them.",
+		"OUT is replaced only when the output is complete. Ctrl-C ends the run with exit code 130 and "
+		"leaves an older file unchanged; what was already written to standard output stays. Events that "
+		"the recording lost are reported."),
+	OPT_GROUP_ROWS(
+		{ "Conversion", convert_opts, sizeof(convert_opts) / sizeof(*convert_opts), 0 },
+		{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
+		{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+		{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
+		{ "Symbols", analysis_callchain_opts + STREAM_CALLCHAIN_NOPTS, ANALYSIS_NAMES_NOPTS, 0 },
+		{ "Output", stream_output_opts + STREAM_OUTPUT_NOPTS - 2, 2, 0 }),
+	.examples = COMMAND_EXAMPLES(
+		{ "perf-prof convert --to pprof -o job.pb.gz", "convert ./perf.data for `go tool pprof -http=: job.pb.gz`" },
+		{ "perf-prof convert --to firefox -I job.data -o job.json", "write a profile to open in profiler.firefox.com" },
+		{ "perf-prof convert job.data -o job.pftrace", "write a trace to open in ui.perfetto.dev" },
+		{ "perf-prof convert --to folded --time 100,101 job.data | grep compress",
+		  "print the stacks of one second that contain a function" }),
 	.mode = OPT_MODE_PLAIN,
 	.config_size = sizeof(struct convert),
 	.defaults = analysis_defaults,

@@ -89,7 +89,7 @@ static bool add_marker(struct firefox *x, struct thread *t, struct analysis *a, 
 {
 	uint32_t event = (uint32_t)(s->event - x->events);
 
-	if (!ROOM_FOR(t->markers, &t->markers_room, t->nmarkers, 1, 64))
+	if (!ROOM_FOR(t->markers, t->markers_room, t->nmarkers, 1))
 		return false;
 	t->markers[t->nmarkers++] = (struct marker){ { s->time, stack, 0 }, event, wordlist_of(&x->tables.words, convert_fields(a, s)) };
 	x->marks[event] = true;
@@ -98,7 +98,7 @@ static bool add_marker(struct firefox *x, struct thread *t, struct analysis *a, 
 
 static bool add_sample(struct thread *t, const struct analysis_sample *s, struct callstack *stack)
 {
-	if (!ROOM_FOR(t->samples, &t->samples_room, t->nsamples, 1, 64))
+	if (!ROOM_FOR(t->samples, t->samples_room, t->nsamples, 1))
 		return false;
 	t->samples[t->nsamples++] = (struct moment){ s->time, stack, analysis_weight(s) };
 	return true;

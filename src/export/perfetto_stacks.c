@@ -136,7 +136,7 @@ static void put_stack(struct perfetto_stacks *s, uint64_t id, const struct calls
 	Perfetto__Protos__Callstack out = PERFETTO__PROTOS__CALLSTACK__INIT, *stacks[] = { &out };
 	Perfetto__Protos__InternedData data = PERFETTO__PROTOS__INTERNED_DATA__INIT;
 
-	if (!ROOM_FOR(s->ids, &s->room, 0, stack->n, 64)) {
+	if (!ROOM_FOR(s->ids, s->room, 0, stack->n)) {
 		s->lost = true;
 		return;
 	}

@@ -36,7 +36,7 @@ void protofile_put(struct protofile *p, const ProtobufCMessage *piece)
 {
 	size_t n = protobuf_c_message_get_packed_size(piece);
 
-	if (n > UINT32_MAX || !ROOM_FOR(p->buf, &p->room, 0, n, 256)) {
+	if (n > UINT32_MAX || !ROOM_FOR(p->buf, p->room, 0, n)) {
 		p->lost = true;
 		return;
 	}

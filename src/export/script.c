@@ -29,7 +29,7 @@ struct script {
 	struct script_columns columns;
 	struct outbuf *out;
 	struct script_line *line;
-	void (*write)(struct script_line *l);
+	script_put_fn *write;
 	struct progress progress;        /* counts what was written */
 };
 
@@ -200,6 +200,7 @@ static int begin_output(struct script *s, struct analysis *a, struct fault *f)
 	s->line->ns = s->ns;
 	s->line->inlines = a->opts->inlines >= 0;
 	s->line->columns = &s->columns;
+	s->line->style = s->csv ? &script_csv_style : &script_json_style;
 	s->write = s->csv ? script_csv : s->common.json ? script_json : script_text;
 	progress_begin(&s->progress, a);
 	s->progress.off |= !s->artifact.out && isatty(STDOUT_FILENO);
@@ -290,23 +291,10 @@ static int check_output(const struct script *s, struct fault *f)
 	return artifact_check("--output", s->output, f);
 }
 
-/* FILE can follow -I or stand alone. */
-static int choose_input(struct stream_opts *o, const struct opt_parser *args, struct fault *f)
-{
-	if (args->noperands > 1 || (args->noperands && o->input))
-		return fault_usage(f, "script: expected one recording, but \"%s\" is another",
-				   args->operands[args->noperands - 1]);
-	if (args->noperands)
-		o->input = args->operands[0];
-	if (!o->input)
-		o->input = "perf.data";
-	return 0;
-}
-
 static int run(void *config, const struct opt_parser *args, struct fault *f)
 {
 	struct script *s = config;
-	struct opt_parser none = *args;
+	struct opt_parser rest;
 
 	if (s->fields && !strcmp(s->fields, "help")) {
 		script_list_fields(stdout);
@@ -315,12 +303,11 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	s->csv |= s->csv_safe;
 	if (s->csv && s->common.json)
 		return fault_usage(f, "script: --csv and --json: give one of them");
-	if (script_choose(&s->choice, s->fields, f) || choose_input(&s->common.stream, args, f) ||
+	if (script_choose(&s->choice, s->fields, f) || analysis_take_input("script", &s->common.stream, args, &rest, f) ||
 	    check_output(s, f))
 		return -1;
-	none.noperands = 0;
 	s->common.stream.takes_counts = true;
-	return analysis_run(&ops, config, &none, f);
+	return analysis_run(&ops, config, &rest, f);
 }
 
 int script_write(const struct analysis_opts *opts, const struct source_ops *const *sources, enum script_rows rows,
@@ -373,46 +360,6 @@ static const struct opt output_opts[] = {
 
 #define ROWS(opts) (sizeof(opts) / sizeof(*(opts)))
 
-static const struct opt_group groups[] = {
-	{ "Fields and events", script_opts, ROWS(script_opts), 0 },
-	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
-	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
-	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
-	{ "Symbols", analysis_callchain_opts + STREAM_CALLCHAIN_NOPTS, ANALYSIS_NAMES_NOPTS, 0 },
-	{ "Output format", format_opts, ROWS(format_opts), 0 },
-	{ "Output", output_opts, ROWS(output_opts), 0 },
-	{ "Messages", stream_output_opts + STREAM_OUTPUT_NOPTS - 2, 2, 0 },
-};
-
-static const char *const description[] = {
-	"Which events does a recording have? Prints each of them (from perf-prof record or perf record) "
-	"in order of time: thread, CPU, time, name and text of the event. If the event has a call chain, a line for "
-	"each caller and an empty line follow.",
-	"Each field is printed as perf script prints it, so tools that read the output of perf script read this, too. "
-	"Control characters in names are escaped.",
-	"--json and --csv print everything that was recorded with an event. Values are numbers where "
-	"possible: times are in ns, addresses are decimal. The fields of a tracepoint are an object named "
-	"\"fields\" in JSON. In CSV each is a column; if -F has a field of the same name, the column is called "
-	"fields.NAME. The call chain is \"stack\": in JSON an array of objects, innermost first; in CSV "
-	"functions, outermost first, separated by ;.",
-	"Fields of tracepoints are as the kernel wrote them. In a recording made in a PID namespace, task ids in these "
-	"fields (prev_pid, pid) are those of the initial namespace; pid and tid of the event are those of the "
-	"namespace.",
-	"FILE is perf.data by default; - is standard input. Ctrl-C ends the run with exit code 130 and "
-	"leaves the file of --output unchanged.",
-	NULL,
-};
-
-static const struct command_example examples[] = {
-	{ "perf-prof script", "print ./perf.data" },
-	{ "perf-prof script -I job.data -e sched:sched_switch -F time,cpu,trace --ns",
-	  "print which task ran when, on each CPU" },
-	{ "perf-prof script -F +misc,-cpu --time 1234.5,1236", "print 1.5 seconds, with the field misc and without cpu" },
-	{ "perf-prof script --csv -o events.csv", "write a table for pandas.read_csv(\"events.csv\")" },
-	{ "perf-prof script --json | jq -c 'select(.fields.prev_prio < 100)'", "filter events with jq" },
-	{ NULL, NULL },
-};
-
 static void defaults(void *config)
 {
 	analysis_defaults(config);
@@ -423,9 +370,38 @@ const struct command script_command = {
 	.name = "script",
 	.summary = "print the events of a recording as text, JSON or CSV",
 	.usage = "[options] [FILE]",
-	.description = description,
-	OPT_GROUPS(groups),
-	.examples = examples,
+	.description = COMMAND_TEXT(
+		"Which events does a recording have? Prints each of them (from perf-prof record or perf record) "
+		"in order of time: thread, CPU, time, name and text of the event. If the event has a call chain, a line for "
+		"each caller and an empty line follow.",
+		"Each field is printed as perf script prints it, so tools that read the output of perf script read this, too. "
+		"Control characters in names are escaped.",
+		"--json and --csv print everything that was recorded with an event. Values are numbers where "
+		"possible: times are in ns, addresses are decimal. The fields of a tracepoint are an object named "
+		"\"fields\" in JSON. In CSV each is a column; if -F has a field of the same name, the column is called "
+		"fields.NAME. The call chain is \"stack\": in JSON an array of objects, innermost first; in CSV "
+		"functions, outermost first, separated by ;.",
+		"Fields of tracepoints are as the kernel wrote them. In a recording made in a PID namespace, task ids in these "
+		"fields (prev_pid, pid) are those of the initial namespace; pid and tid of the event are those of the "
+		"namespace.",
+		"FILE is perf.data by default; - is standard input. Ctrl-C ends the run with exit code 130 and "
+		"leaves the file of --output unchanged."),
+	OPT_GROUP_ROWS(
+		{ "Fields and events", script_opts, ROWS(script_opts), 0 },
+		{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
+		{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
+		{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+		{ "Symbols", analysis_callchain_opts + STREAM_CALLCHAIN_NOPTS, ANALYSIS_NAMES_NOPTS, 0 },
+		{ "Output format", format_opts, ROWS(format_opts), 0 },
+		{ "Output", output_opts, ROWS(output_opts), 0 },
+		{ "Messages", stream_output_opts + STREAM_OUTPUT_NOPTS - 2, 2, 0 }),
+	.examples = COMMAND_EXAMPLES(
+		{ "perf-prof script", "print ./perf.data" },
+		{ "perf-prof script -I job.data -e sched:sched_switch -F time,cpu,trace --ns",
+		  "print which task ran when, on each CPU" },
+		{ "perf-prof script -F +misc,-cpu --time 1234.5,1236", "print 1.5 seconds, with the field misc and without cpu" },
+		{ "perf-prof script --csv -o events.csv", "write a table for pandas.read_csv(\"events.csv\")" },
+		{ "perf-prof script --json | jq -c 'select(.fields.prev_prio < 100)'", "filter events with jq" }),
 	.mode = OPT_MODE_PLAIN,
 	ANALYSIS_CONFIG(struct script, defaults),
 	.run = run,

@@ -44,6 +44,16 @@ enum {
 struct script_line;
 struct script_columns;
 
+typedef int64_t script_number_fn(struct script_line *l);
+typedef const char *script_word_fn(struct script_line *l);   /* NULL: this sample has none */
+typedef void script_put_fn(struct script_line *l);
+
+/* How JSON and CSV differ in writing a value. */
+struct script_style {
+	void (*text)(struct outbuf *b, const char *text, size_t len);
+	const char *quote, *none;      /* around hex digits; for a value that is missing */
+};
+
 struct script_field {
 	const char *name;
 	const char *key;               /* for JSON and CSV; NULL: the name */
@@ -51,11 +61,11 @@ struct script_field {
 	uint64_t parts;                /* PERF_SAMPLE_*: the field needs one of them; 0: none */
 	uint8_t shown;                 /* SCRIPT_OF_* */
 	enum script_kind kind;
-	int64_t (*number)(struct script_line *l);
-	const char *(*word)(struct script_line *l);   /* NULL: this sample has none */
-	void (*text)(struct script_line *l);          /* as perf script writes it, with spaces */
-	void (*json)(struct script_line *l);          /* writes the value */
-	void (*csv)(struct script_line *l);           /* writes the cell */
+	script_number_fn *number;
+	script_word_fn *word;
+	script_put_fn *text;           /* as perf script writes it, with spaces */
+	script_put_fn *json;           /* writes the value */
+	script_put_fn *csv;            /* writes the cell */
 };
 
 static inline const char *script_key(const struct script_field *f)
@@ -113,6 +123,7 @@ struct script_line {
 	struct analysis *a;
 	struct outbuf *out;
 	const struct script_columns *columns;   /* CSV only */
+	const struct script_style *style;       /* not text */
 	bool ns;                       /* --ns: text shows times in ns */
 	bool inlines;
 	const struct script_event *event;
@@ -169,87 +180,28 @@ size_t script_inlines(struct script_line *l, const struct resolve_site *site, st
 const char *script_inline_name(struct script_line *l, const struct resolve_site *site,
 			       const struct inline_frame *frame);
 /* For the table of fields. */
-int64_t script_tid(struct script_line *l);
-int64_t script_pid(struct script_line *l);
-int64_t script_cpu(struct script_line *l);
-int64_t script_time(struct script_line *l);
-int64_t script_realtime(struct script_line *l);
-int64_t script_period(struct script_line *l);
-int64_t script_addr(struct script_line *l);
-int64_t script_ip(struct script_line *l);
-int64_t script_symoff(struct script_line *l);
-int64_t script_data_src(struct script_line *l);
-int64_t script_weight(struct script_line *l);
-int64_t script_ins_lat(struct script_line *l);
-int64_t script_phys_addr(struct script_line *l);
-int64_t script_data_page_size(struct script_line *l);
-int64_t script_code_page_size(struct script_line *l);
-int64_t script_transaction(struct script_line *l);
-int64_t script_cgroup(struct script_line *l);
-int64_t script_id(struct script_line *l);
-const char *script_comm(struct script_line *l);
-const char *script_event_name(struct script_line *l);
-const char *script_sym(struct script_line *l);
-const char *script_dso(struct script_line *l);
-const char *script_misc(struct script_line *l);
-const char *script_srcline(struct script_line *l);
+script_number_fn script_tid, script_pid, script_cpu, script_time, script_realtime, script_period, script_addr, script_ip,
+	script_data_src, script_weight, script_ins_lat, script_phys_addr, script_data_page_size,
+	script_code_page_size, script_transaction, script_cgroup, script_id;
+script_word_fn script_comm, script_event_name, script_sym, script_dso, script_misc, script_srcline;
+/* Values that JSON and CSV write alike. */
+script_put_fn data_symoff, data_dsoff, data_raw;
 
 /* script_text.c: one function for each field, and one for a line. */
-void text_who(struct script_line *l);
-void text_when(struct script_line *l);
-void text_comm(struct script_line *l);
-void text_pid(struct script_line *l);
-void text_tid(struct script_line *l);
-void text_cpu(struct script_line *l);
-void text_misc(struct script_line *l);
-void text_time(struct script_line *l);
-void text_realtime(struct script_line *l);
-void text_period(struct script_line *l);
-void text_event(struct script_line *l);
-void text_trace(struct script_line *l);
-void text_addr(struct script_line *l);
-void text_data_src(struct script_line *l);
-void text_weight(struct script_line *l);
-void text_ins_lat(struct script_line *l);
-void text_ip(struct script_line *l);
-void text_sym(struct script_line *l);
-void text_dso(struct script_line *l);
-void text_srcline(struct script_line *l);
-void text_chain(struct script_line *l);
-void text_iregs(struct script_line *l);
-void text_uregs(struct script_line *l);
+script_put_fn text_who, text_when, text_comm, text_pid, text_tid, text_cpu, text_misc, text_time, text_realtime, text_period,
+	text_event, text_trace, text_addr, text_data_src, text_weight, text_ins_lat, text_ip, text_sym, text_dso,
+	text_srcline, text_chain, text_iregs, text_uregs, text_brstack, text_phys_addr, text_data_page_size,
+	text_code_page_size, text_transaction, text_cgroup, text_id, text_raw, script_text;
 /* Without the space behind it. */
 void text_branch(struct script_line *l, const struct pev_branch *b);
-void text_brstack(struct script_line *l);
-void text_phys_addr(struct script_line *l);
-void text_data_page_size(struct script_line *l);
-void text_code_page_size(struct script_line *l);
-void text_transaction(struct script_line *l);
-void text_cgroup(struct script_line *l);
-void text_id(struct script_line *l);
-void text_raw(struct script_line *l);
-void script_text(struct script_line *l);
 
 /* script_json.c */
-void json_symoff(struct script_line *l);
-void json_dsoff(struct script_line *l);
-void json_trace(struct script_line *l);
-void json_chain(struct script_line *l);
-void json_iregs(struct script_line *l);
-void json_uregs(struct script_line *l);
-void json_brstack(struct script_line *l);
-void json_raw(struct script_line *l);
-void script_json(struct script_line *l);
+script_put_fn json_trace, json_chain, json_iregs, json_uregs, json_brstack, script_json;
+extern const struct script_style script_json_style;
 
 /* script_csv.c */
-void csv_symoff(struct script_line *l);
-void csv_dsoff(struct script_line *l);
-void csv_trace(struct script_line *l);
-void csv_chain(struct script_line *l);
-void csv_iregs(struct script_line *l);
-void csv_uregs(struct script_line *l);
-void csv_brstack(struct script_line *l);
-void csv_raw(struct script_line *l);
+script_put_fn csv_chain, csv_iregs, csv_uregs, csv_brstack;
+extern const struct script_style script_csv_style;
 
 struct script_column;
 

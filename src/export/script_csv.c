@@ -4,12 +4,14 @@
  * all events: first common fields, then fields of tracepoints, where fields of the same name share
  * a column. Cells that an event does not have are empty.
  */
-#include "export/script.h"
+#include "export/script_data.h"
 
 #include "base/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+const struct script_style script_csv_style = { outbuf_csv, "", "" };
 
 struct script_column {
 	const char *name;
@@ -114,24 +116,6 @@ void script_csv_head(const struct script_columns *c, struct outbuf *out)
 
 /* ---- cells ------------------------------------------------------------------------- */
 
-static void put_trace_field(struct script_line *l, const struct trace_field *f)
-{
-	const struct sample_view *v = &l->s->view;
-	const char *data;
-	uint32_t len;
-
-	if (f->kind == FIELD_UINT)
-		outbuf_unsigned(l->out, trace_field_uint(f, v->raw), 0, ' ');
-	else if (f->kind == FIELD_SINT)
-		outbuf_signed(l->out, trace_field_sint(f, v->raw), 0);
-	else if (trace_field_data(f, v->raw, v->raw_size, &data, &len))
-		return;
-	else if (trace_field_is_text(f))
-		outbuf_csv(l->out, data, len);
-	else
-		outbuf_hex_bytes(l->out, data, len);
-}
-
 static void put_trace(const struct script_columns *c, struct script_line *l, bool *first)
 {
 	const struct script_cell *cell = l->event->cells, *end = cell + l->event->ncells;
@@ -140,7 +124,7 @@ static void put_trace(const struct script_columns *c, struct script_line *l, boo
 		put_comma(l->out, first);
 		for (bool filled = false; cell < end && cell->column == i; cell++) {
 			if (!filled)
-				put_trace_field(l, cell->field);
+				script_put_trace_field(l, &script_csv_style, cell->field);
 			filled = true;
 		}
 	}
@@ -202,54 +186,6 @@ void csv_brstack(struct script_line *l)
 	}
 }
 
-void csv_raw(struct script_line *l)
-{
-	outbuf_hex_bytes(l->out, l->s->view.raw, l->s->view.raw_size);
-}
-
-/* Empty without a function. */
-void csv_symoff(struct script_line *l)
-{
-	if (script_sym(l))
-		outbuf_unsigned(l->out, (uint64_t)script_symoff(l), 0, ' ');
-}
-
-void csv_dsoff(struct script_line *l)
-{
-	uint64_t offset;
-
-	script_name_ip(l);
-	if (script_file_offset(&l->ip, &l->site, &offset))
-		outbuf_unsigned(l->out, offset, 0, ' ');
-}
-
-/* Tracepoint fields have their own columns. */
-void csv_trace(struct script_line *l)
-{
-}
-
-static void put_cell(struct script_line *l, const struct script_field *f)
-{
-	const char *word;
-
-	switch (f->kind) {
-	case SCRIPT_UNSIGNED:
-		outbuf_unsigned(l->out, (uint64_t)f->number(l), 0, ' ');
-		break;
-	case SCRIPT_SIGNED:
-		outbuf_signed(l->out, f->number(l), 0);
-		break;
-	case SCRIPT_WORD:
-		word = f->word(l);
-		if (word)
-			outbuf_csv(l->out, word, strlen(word));
-		break;
-	case SCRIPT_OWN:
-		f->csv(l);
-		break;
-	}
-}
-
 void script_csv(struct script_line *l)
 {
 	const struct script_columns *c = l->columns;
@@ -262,7 +198,7 @@ void script_csv(struct script_line *l)
 			continue;
 		put_comma(l->out, &first);
 		if (l->event->shown & bit)
-			put_cell(l, &script_fields[i]);
+			script_put_value(l, &script_csv_style, &script_fields[i], script_fields[i].csv);
 	}
 	put_trace(c, l, &first);
 	outbuf_char(l->out, '\n');

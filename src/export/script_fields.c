@@ -39,8 +39,8 @@ const struct script_field script_fields[SCRIPT_NFIELDS] = {
 				 SAMPLES | DATA, SCRIPT_UNSIGNED),
 	[SCRIPT_EVENT] = { "event", NULL, "its name", 0, TRACEPOINTS | SAMPLES | DATA, SCRIPT_WORD, NULL,
 			   script_event_name, text_event, NULL, NULL },
-	[SCRIPT_TRACE] = OWN("trace", trace, "fields", "a tracepoint's text; for programs its fields",
-			     PERF_SAMPLE_RAW, TRACEPOINTS | DATA),
+	[SCRIPT_TRACE] = { "trace", "fields", "a tracepoint's text; for programs its fields", PERF_SAMPLE_RAW,
+			   TRACEPOINTS | DATA, SCRIPT_OWN, NULL, NULL, text_trace, json_trace, NULL },
 	[SCRIPT_ADDR] = NUMBER(addr, NULL, "the address of the data, or that was jumped to", PERF_SAMPLE_ADDR,
 			       OF_RAW | DATA, SCRIPT_UNSIGNED),
 	[SCRIPT_DATA_SRC] = NUMBER(data_src, NULL, "where the data was: the word, and what it says",
@@ -53,10 +53,10 @@ const struct script_field script_fields[SCRIPT_NFIELDS] = {
 			     SAMPLES | CHAINS | DATA, SCRIPT_UNSIGNED),
 	[SCRIPT_SYM] = WORD(sym, "the function ip is in", PERF_SAMPLE_IP, SAMPLES | CHAINS | DATA),
 	[SCRIPT_SYMOFF] = { "symoff", NULL, "the offset in that function, with sym", PERF_SAMPLE_IP, SAMPLES | CHAINS | DATA,
-			    SCRIPT_OWN, NULL, NULL, NULL, json_symoff, csv_symoff },
+			    SCRIPT_OWN, NULL, NULL, NULL, data_symoff, data_symoff },
 	[SCRIPT_DSO] = WORD(dso, "the file that function is in", PERF_SAMPLE_IP, SAMPLES | CHAINS | DATA),
 	[SCRIPT_DSOFF] = { "dsoff", NULL, "the offset in that file, with dso; not in the kernel", PERF_SAMPLE_IP, 0,
-			   SCRIPT_OWN, NULL, NULL, NULL, json_dsoff, csv_dsoff },
+			   SCRIPT_OWN, NULL, NULL, NULL, data_dsoff, data_dsoff },
 	[SCRIPT_SRCLINE] = WORD(srcline, "file:line of its source", PERF_SAMPLE_IP, 0),
 	[SCRIPT_CALLCHAIN] = OWN("callchain", chain, "stack", "who called it, a line each, in place of ip",
 				 PERF_SAMPLE_CALLCHAIN, SAMPLES | CHAINS | DATA),
@@ -75,7 +75,8 @@ const struct script_field script_fields[SCRIPT_NFIELDS] = {
 	[SCRIPT_CGROUP] = NUMBER(cgroup, NULL, "number of the control group", PERF_SAMPLE_CGROUP, DATA,
 				 SCRIPT_UNSIGNED),
 	[SCRIPT_ID] = NUMBER(id, NULL, "number of the event's counter", ANY_ID, 0, SCRIPT_UNSIGNED),
-	[SCRIPT_RAW] = OWN("raw", raw, NULL, "the raw data in hex", PERF_SAMPLE_RAW, 0),
+	[SCRIPT_RAW] = { "raw", NULL, "the raw data in hex", PERF_SAMPLE_RAW, 0, SCRIPT_OWN, NULL, NULL, text_raw, data_raw,
+			 data_raw },
 };
 
 /* ---- -F --------------------------------------------------------------------------- */

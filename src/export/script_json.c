@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Samples as JSON lines, written without building objects. */
-#include "export/script.h"
+#include "export/script_data.h"
 
 #include <string.h>
+
+const struct script_style script_json_style = { outbuf_json, "\"", "null" };
 
 static void put_key(struct outbuf *b, const char *key, bool first)
 {
@@ -35,28 +37,6 @@ static void put_bool(struct outbuf *b, const char *key, bool value)
 
 /* ---- fields of a tracepoint -------------------------------------------------------- */
 
-/* null if the field is outside the raw data. */
-static void put_value(struct script_line *l, const struct trace_field *f)
-{
-	const struct sample_view *v = &l->s->view;
-	const char *data;
-	uint32_t len;
-
-	if (f->kind == FIELD_UINT) {
-		outbuf_unsigned(l->out, trace_field_uint(f, v->raw), 0, ' ');
-	} else if (f->kind == FIELD_SINT) {
-		outbuf_signed(l->out, trace_field_sint(f, v->raw), 0);
-	} else if (trace_field_data(f, v->raw, v->raw_size, &data, &len)) {
-		outbuf_word(l->out, "null");
-	} else if (trace_field_is_text(f)) {
-		outbuf_json(l->out, data, len);
-	} else {
-		outbuf_char(l->out, '"');
-		outbuf_hex_bytes(l->out, data, len);
-		outbuf_char(l->out, '"');
-	}
-}
-
 void json_trace(struct script_line *l)
 {
 	const struct tracefmt *fmt = l->event->event->fmt;
@@ -67,7 +47,7 @@ void json_trace(struct script_line *l)
 			outbuf_char(l->out, ',');
 		outbuf_json(l->out, fmt->fields[i].name, strlen(fmt->fields[i].name));
 		outbuf_char(l->out, ':');
-		put_value(l, &fmt->fields[i]);
+		script_put_trace_field(l, &script_json_style, &fmt->fields[i]);
 	}
 	outbuf_char(l->out, '}');
 }
@@ -149,7 +129,7 @@ void json_chain(struct script_line *l)
 	l->named = false;
 }
 
-/* ---- registers, branches, bytes ---------------------------------------------------- */
+/* ---- registers, branches ----------------------------------------------------------- */
 
 static void put_registers(struct script_line *l, const struct pev_regs *regs)
 {
@@ -200,68 +180,16 @@ void json_brstack(struct script_line *l)
 	outbuf_char(l->out, ']');
 }
 
-void json_raw(struct script_line *l)
-{
-	outbuf_char(l->out, '"');
-	outbuf_hex_bytes(l->out, l->s->view.raw, l->s->view.raw_size);
-	outbuf_char(l->out, '"');
-}
-
-/* null without a function. */
-void json_symoff(struct script_line *l)
-{
-	if (script_sym(l))
-		outbuf_unsigned(l->out, (uint64_t)script_symoff(l), 0, ' ');
-	else
-		outbuf_word(l->out, "null");
-}
-
-void json_dsoff(struct script_line *l)
-{
-	uint64_t offset;
-
-	script_name_ip(l);
-	if (script_file_offset(&l->ip, &l->site, &offset))
-		outbuf_unsigned(l->out, offset, 0, ' ');
-	else
-		outbuf_word(l->out, "null");
-}
-
 /* ---- a line ------------------------------------------------------------------------ */
-
-static void put_field(struct script_line *l, const struct script_field *f, bool first)
-{
-	const char *word;
-
-	switch (f->kind) {
-	case SCRIPT_UNSIGNED:
-		put_unsigned(l->out, script_key(f), (uint64_t)f->number(l), first);
-		break;
-	case SCRIPT_SIGNED:
-		put_key(l->out, script_key(f), first);
-		outbuf_signed(l->out, f->number(l), 0);
-		break;
-	case SCRIPT_WORD:
-		word = f->word(l);
-		put_key(l->out, script_key(f), first);
-		if (word)
-			outbuf_json(l->out, word, strlen(word));
-		else
-			outbuf_word(l->out, "null");
-		break;
-	case SCRIPT_OWN:
-		put_key(l->out, script_key(f), first);
-		f->json(l);
-		break;
-	}
-}
 
 void script_json(struct script_line *l)
 {
 	const struct script_field *const *f = l->event->fields;
 
 	outbuf_char(l->out, '{');
-	for (; *f; f++)
-		put_field(l, *f, f == l->event->fields);
+	for (; *f; f++) {
+		put_key(l->out, script_key(*f), f == l->event->fields);
+		script_put_value(l, &script_json_style, *f, (*f)->json);
+	}
 	outbuf_bytes(l->out, "}\n", 2);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The values of a sample's fields, before they are written. */
-#include "export/script.h"
+/* The values of a sample's fields, and what JSON and CSV have in common in writing them. */
+#include "export/script_data.h"
 
 #include <string.h>
 
@@ -146,12 +146,6 @@ const char *script_dso(struct script_line *l)
 	return l->words.dso;
 }
 
-int64_t script_symoff(struct script_line *l)
-{
-	script_name_ip(l);
-	return (int64_t)l->words.offset;
-}
-
 bool script_file_offset(const struct chain_address *a, const struct resolve_site *site, uint64_t *offset)
 {
 	const char *name = site->dso ? dso_name(site->dso) : "";
@@ -195,4 +189,36 @@ size_t script_chain(struct script_line *l)
 		return 0;
 	names_until(&l->a->names, l->s->time);
 	return chain_addresses(ips, nr < SCRIPT_MAX_FRAMES ? nr : SCRIPT_MAX_FRAMES, l->chain);
+}
+
+/* ---- as JSON and CSV ----------------------------------------------------------------- */
+
+static void put_number(struct script_line *l, bool there, uint64_t n)
+{
+	if (there)
+		outbuf_unsigned(l->out, n, 0, ' ');
+	else
+		outbuf_word(l->out, l->style->none);
+}
+
+void data_symoff(struct script_line *l)
+{
+	bool there = script_sym(l);
+
+	put_number(l, there, l->words.offset);
+}
+
+void data_dsoff(struct script_line *l)
+{
+	uint64_t offset;
+	bool there;
+
+	script_name_ip(l);
+	there = script_file_offset(&l->ip, &l->site, &offset);
+	put_number(l, there, offset);
+}
+
+void data_raw(struct script_line *l)
+{
+	script_put_bytes(l, l->style, l->s->view.raw, l->s->view.raw_size);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/room.h"
 
 enum { SMALL = 512, MAX_WORDS = 4 };
 
@@ -31,19 +32,6 @@ void wordlist_free(struct wordlist *s)
 	*s = (struct wordlist){ 0 };
 }
 
-/* Room for one more. The array doubles at each power of two. */
-static bool make_room(struct wordlist *s)
-{
-	struct word **at;
-
-	if (s->n && (s->n & (s->n - 1)))
-		return true;
-	at = realloc(s->at, (s->n ? 2 * (size_t)s->n : 1) * sizeof(struct word *));
-	if (at)
-		s->at = at;
-	return at;
-}
-
 static uint32_t add(struct wordlist *s, const char *text, size_t len)
 {
 	struct word *word = NULL;
@@ -51,7 +39,7 @@ static uint32_t add(struct wordlist *s, const char *text, size_t len)
 	HASH_FIND(hh, s->all, text, len, word);
 	if (word)
 		return word->number;
-	word = make_room(s) ? malloc(sizeof(*word) + len + 1) : NULL;
+	word = ROOM_FOR_ONE(s->at, s->n) ? malloc(sizeof(*word) + len + 1) : NULL;
 	if (word) {
 		memcpy(word->text, text, len + 1);
 		word->number = s->n;

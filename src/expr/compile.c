@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Resolves names of fields, checks types, and compiles the tree to a list of instructions. */
+#include "base/room.h"
 #include "expr/code.h"
 #include "expr/functions.h"
 #include "expr/tree.h"
 
-#include "base/grow.h"
 #include "base/nearest.h"
 #include "base/units.h"
 
@@ -35,14 +35,13 @@ static int too_deep(struct compiler *c, size_t at)
 static struct expr_insn *emit(struct compiler *c, enum expr_code code, int grows)
 {
 	struct expr *e = c->out;
-	struct expr_insn *grown = grown_by_one(e->insns, e->ninsns, sizeof(*grown));
+	struct expr_insn *insn = APPENDED(e->insns, e->ninsns);
 
-	if (!grown)
+	if (!insn)
 		return NULL;
-	e->insns = grown;
 	c->height += grows;
-	e->insns[e->ninsns] = (struct expr_insn){ .code = (uint8_t)code };
-	return &e->insns[e->ninsns++];
+	insn->code = (uint8_t)code;
+	return insn;
 }
 
 static int emit_plain(struct compiler *c, enum expr_code code, int grows)
@@ -104,10 +103,6 @@ static int unknown_field(struct compiler *c, const struct expr_node *node)
 
 static int no_value(struct compiler *c, const struct expr_node *node, const struct expr_field *field)
 {
-	if (field->kind == EXPR_FIELD_ELSEWHERE)
-		return expr_fail(c->err, node->at, "a comparison with a constant, alone or joined to the "
-				 "rest by &&, which the kernel evaluates", "only the kernel knows %s",
-				 field->name);
 	return expr_fail(c->err, node->at, "a field that is a number or text",
 			 "%s is %u bytes that are neither a number nor text", field->name, field->size);
 }
@@ -141,8 +136,19 @@ static const struct {
 	[EXPR_FIELD_REL_LOC] = { CODE_REL_LOC, false },
 	[EXPR_FIELD_POINTER] = { CODE_END, true },
 	[EXPR_FIELD_BYTES] = { CODE_END, false },
-	[EXPR_FIELD_ELSEWHERE] = { CODE_END, false },
+	[EXPR_FIELD_CALLED] = { CODE_END, false },
 };
+
+static int compile_called(struct compiler *c, const struct expr_func *func, enum expr_type *type)
+{
+	struct expr_insn *insn = emit(c, CODE_CALL, 1);
+
+	if (!insn)
+		return -ENOMEM;
+	insn->func = func;
+	*type = func->result;
+	return 0;
+}
 
 static int compile_name(struct compiler *c, const struct expr_node *node, enum expr_type *type)
 {
@@ -152,6 +158,8 @@ static int compile_name(struct compiler *c, const struct expr_node *node, enum e
 
 	if (!field)
 		return unknown_field(c, node);
+	if (field->kind == EXPR_FIELD_CALLED && field->offset < c->schema->nfuncs)
+		return compile_called(c, &c->schema->funcs[field->offset], type);
 	code = kinds[field->kind].number ? number_code(field) : kinds[field->kind].code;
 	if (code == CODE_END || field->area >= EXPR_AREAS)
 		return no_value(c, node, field);
@@ -351,6 +359,17 @@ static int compile_text_comparison(struct compiler *c, const struct expr_node *n
 	return emit_plain(c, node->op == EXPR_EQ ? CODE_TEXT_EQ : CODE_TEXT_NE, -1);
 }
 
+/* Whether a side of a comparison is no field, and the other is one with text: prev_comm==foo */
+static bool lacks_quotes(const struct compiler *c, const struct expr_node *self, const struct expr_node *other)
+{
+	const struct expr_field *field;
+
+	if (self->op != EXPR_NAME || other->op != EXPR_NAME || expr_field(c->schema, self->text, self->len))
+		return false;
+	field = expr_field(c->schema, other->text, other->len);
+	return field && field->kind != EXPR_FIELD_CALLED && !kinds[field->kind].number && kinds[field->kind].code != CODE_END;
+}
+
 /* Compiles a side of a comparison: a constant is converted for the field on the other side. */
 static int compile_side(struct compiler *c, const struct expr_node *node, int side,
 			enum expr_type *type)
@@ -360,6 +379,9 @@ static int compile_side(struct compiler *c, const struct expr_node *node, int si
 	const struct expr_field *field;
 	struct expr_value fitted;
 
+	if (lacks_quotes(c, self, other))
+		return expr_fail(c->err, self->at, "text between quotes", "there is no field %.*s; did you mean \"%.*s\"?",
+				 (int)self->len, self->text, (int)self->len, self->text);
 	if (self->op != EXPR_NUMBER || other->op != EXPR_NAME ||
 	    (node->op != EXPR_EQ && node->op != EXPR_NE))
 		return compile(c, node->kid[side], type);

@@ -27,6 +27,14 @@ uint64_t expr_places(const struct expr *expr, uint8_t area)
 	return places;
 }
 
+bool expr_calls(const struct expr *expr, const struct expr_func *func)
+{
+	for (size_t i = 0; expr && i < expr->ninsns; i++)
+		if (expr->insns[i].code == CODE_CALL && expr->insns[i].func == func)
+			return true;
+	return false;
+}
+
 #define LOAD(type, member)                                                                         \
 	do {                                                                                       \
 		const char *p_ = field_at(in, run);                                                \

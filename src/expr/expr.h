@@ -54,7 +54,7 @@ enum expr_field_kind {
 	EXPR_FIELD_REL_LOC,           /* the same, the offset counting from the end of the u32 */
 	EXPR_FIELD_POINTER,           /* char *: an address here, text in the kernel's filters */
 	EXPR_FIELD_BYTES,             /* has no value here, such as an array */
-	EXPR_FIELD_ELSEWHERE,         /* text, available in the kernel's filters only */
+	EXPR_FIELD_CALLED,            /* what function `offset` of the schema returns without arguments */
 };
 
 struct expr_field {
@@ -133,6 +133,8 @@ enum expr_type expr_type(const struct expr *expr);
 /* The 8-byte words of that area in which its fields lie, a bit for each; words from 63 on share
  * the last bit. */
 uint64_t expr_places(const struct expr *expr, uint8_t area);
+/* Whether it calls that function. */
+bool expr_calls(const struct expr *expr, const struct expr_func *func);
 
 /* 0 with *value set, or an enum expr_trouble. Text in *value points into the areas, the
  * expression, or run->text. */

@@ -3,6 +3,7 @@
  * A Pratt parser: every operator has a strength, and an operand is extended by the operators
  * after it as long as they bind more strongly than the operator before it.
  */
+#include "base/room.h"
 #include "expr/lexer.h"
 
 #include <errno.h>
@@ -31,19 +32,9 @@ static int parse(struct parser *p, int strength, expr_node_ref *out);
 
 static expr_node_ref new_node(struct expr_tree *tree, enum expr_op op)
 {
-	struct expr_node *grown;
-
-	if (tree->nnodes == tree->room) {
-		size_t room = tree->room ? 2 * tree->room : 32;
-
-		grown = reallocarray(tree->nodes, room, sizeof(*grown));
-		if (!grown)
-			return 0;
-		tree->nodes = grown;
-		tree->room = room;
-		if (!tree->nnodes)
-			tree->nnodes = 1;
-	}
+	if (!ROOM_FOR(tree->nodes, tree->room, tree->nnodes, 1))
+		return 0;
+	tree->nnodes += !tree->nnodes;   /* 0 is no node */
 	tree->nodes[tree->nnodes] = (struct expr_node){ .op = op };
 	return (expr_node_ref)tree->nnodes++;
 }

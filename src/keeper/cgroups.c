@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "keeper/cgroups.h"
 
+#include "base/room.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <linux/magic.h>
@@ -12,13 +14,11 @@
 
 int cgroups_add(struct cgroups *c, int folder)
 {
-	struct cgroup *more = realloc(c->v, (c->n + 1) * sizeof(*more));
 	struct statfs fs;
 	struct stat st;
 
-	if (!more)
+	if (!ROOM_FOR_ONE(c->v, c->n))
 		return -ENOMEM;
-	c->v = more;
 	if (fstat(folder, &st) || fstatfs(folder, &fs))
 		return -errno;
 	c->unified = fs.f_type == CGROUP2_SUPER_MAGIC;

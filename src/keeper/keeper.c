@@ -78,9 +78,7 @@ static ssize_t get(int socket, void *data, size_t size, int fds[PARSER_MAX_FDS],
 	struct cmsghdr *c;
 	ssize_t n;
 
-	do
-		n = recvmsg(socket, &msg, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
+	n = TEMP_FAILURE_RETRY(recvmsg(socket, &msg, MSG_CMSG_CLOEXEC));
 	c = n < 0 ? NULL : CMSG_FIRSTHDR(&msg);
 	*nfds = 0;
 	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
@@ -324,9 +322,8 @@ static int wait_for(pid_t child)
 {
 	int status;
 
-	while (waitpid(child, &status, 0) < 0)
-		if (errno != EINTR)
-			return -errno;
+	if (TEMP_FAILURE_RETRY(waitpid(child, &status, 0)) < 0)
+		return -errno;
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EAGAIN;
 }
 

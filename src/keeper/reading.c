@@ -25,8 +25,7 @@ void reading_wait(int fd)
 
 	if (fd < 0)
 		return;
-	while (poll(&p, 1, -1) < 0 && errno == EINTR)
-		;
+	TEMP_FAILURE_RETRY(poll(&p, 1, -1));
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
 }
 

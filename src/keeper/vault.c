@@ -157,7 +157,7 @@ static int ask(struct parser **parser, const struct parser_question *q)
 int vault_ask(struct vault *v, const struct parser_question *q)
 {
 	struct parser_question real;
-	int rc = q->kind == PARSER_PERF_MAP ? -EACCES : take_files(v, q, &real);
+	int rc = q->kind == PARSER_PERF_MAP || q->kind == PARSER_PLACES || q->kind == PARSER_PARAMS || q->kind == PARSER_CODE ? -EACCES : take_files(v, q, &real);
 
 	return rc ? rc : ask(&v->parser, &real);
 }

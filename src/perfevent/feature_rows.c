@@ -76,12 +76,9 @@ static int on_tracefs(struct pev_trial *t, const struct pev_feature_row *row)
 
 static int begin_tracepoint(struct pev_trial *t, union pev_attr_buf *buf, const struct pev_feature_row *row)
 {
-	if (t->tracepoint < 0) {
-		pev_ask_(&t->err, ENOENT, "find a tracepoint");
-		pev_say_(&t->err, "the kernel has no tracepoints");
-		pev_advise_(&t->err, "it must be built with CONFIG_EVENT_TRACING");
-		return -ENOENT;
-	}
+	if (t->tracepoint < 0)
+		return pev_refuse_(&t->err, ENOENT, "find a tracepoint", "the kernel has no tracepoints",
+				   "it must be built with CONFIG_EVENT_TRACING");
 	begin(buf, PERF_TYPE_TRACEPOINT, (uint64_t)t->tracepoint);
 	set_fields(buf, row);
 	return 0;
@@ -118,26 +115,19 @@ static int on_exec_breakpoint(struct pev_trial *t, const struct pev_feature_row 
 	return breakpoint(t, HW_BREAKPOINT_X, (const void *)on_exec_breakpoint);
 }
 
-static int kprobe(struct pev_trial *t, bool ret)
+/* The "field" of the rows of probes: whether it is at the function's return. */
+#define AT_RETURN { { "return", 1 } }
+
+static int on_kprobe(struct pev_trial *t, const struct pev_feature_row *row)
 {
 	struct perf_event_attr attr;
 	union pev_attr_buf buf;
-	int rc = pev_attr_kprobe(&attr, "vfs_read", 0, ret, &t->err);
+	int rc = pev_attr_kprobe(&attr, "vfs_read", 0, row->fields->value, &t->err);
 
 	if (rc)
 		return rc;
 	pev_attr_buf_copy(&buf, &attr);
 	return pev_try_(t, &buf, pev_target_self());
-}
-
-static int on_kprobe(struct pev_trial *t, const struct pev_feature_row *row)
-{
-	return kprobe(t, false);
-}
-
-static int on_kretprobe(struct pev_trial *t, const struct pev_feature_row *row)
-{
-	return kprobe(t, true);
 }
 
 /* File and offset of a function of this library. */
@@ -161,7 +151,7 @@ static bool find_mapping(const void *function, char *path, uint64_t *offset)
 	return found;
 }
 
-static int uprobe(struct pev_trial *t, bool ret)
+static int on_uprobe(struct pev_trial *t, const struct pev_feature_row *row)
 {
 	struct perf_event_attr attr;
 	union pev_attr_buf buf;
@@ -169,27 +159,14 @@ static int uprobe(struct pev_trial *t, bool ret)
 	uint64_t offset;
 	int rc;
 
-	if (!find_mapping((const void *)find_mapping, path, &offset)) {
-		pev_ask_(&t->err, ENOENT, "find a function of this program");
-		pev_say_(&t->err, "/proc/self/maps does not list it");
-		return -ENOENT;
-	}
-	rc = pev_attr_uprobe(&attr, path, offset, 0, ret, &t->err);
+	if (!find_mapping((const void *)find_mapping, path, &offset))
+		return pev_refuse_(&t->err, ENOENT, "find a function of this program", "/proc/self/maps does not list it", "");
+	rc = pev_attr_uprobe(&attr, path, offset, 0, row->fields->value, &t->err);
 	if (rc)
 		return rc;
 	pev_attr_buf_copy(&buf, &attr);
 	buf.attr.disabled = 1;
 	return pev_try_(t, &buf, pev_target_self());
-}
-
-static int on_uprobe(struct pev_trial *t, const struct pev_feature_row *row)
-{
-	return uprobe(t, false);
-}
-
-static int on_uretprobe(struct pev_trial *t, const struct pev_feature_row *row)
-{
-	return uprobe(t, true);
 }
 
 static int on_msr(struct pev_trial *t, const struct pev_feature_row *row)
@@ -198,12 +175,9 @@ static int on_msr(struct pev_trial *t, const struct pev_feature_row *row)
 	uint32_t type;
 	int rc = pev_pmu_lookup_type("msr", &type);
 
-	if (rc) {
-		pev_ask_(&t->err, -rc, "the PMU \"msr\"");
-		pev_say_(&t->err, "this machine has no such PMU");
-		pev_advise_(&t->err, "only x86 has it, if the CPU supports it");
-		return rc;
-	}
+	if (rc)
+		return pev_refuse_(&t->err, -rc, "the PMU \"msr\"", "this machine has no such PMU",
+				   "only x86 has it, if the CPU supports it");
 	begin(&buf, type, 0);
 	return pev_try_(t, &buf, pev_target_self());
 }
@@ -259,12 +233,10 @@ static int on_cgroup(struct pev_trial *t, const struct pev_feature_row *row)
 	union pev_attr_buf buf;
 	int fd = open_cgroup(), rc;
 
-	if (fd < 0) {
-		pev_ask_(&t->err, ENOENT, "open the root of the control groups");
-		pev_say_(&t->err, "no cgroup v2, and no v1 with perf_event, is mounted");
-		pev_advise_(&t->err, "as root: mount -t cgroup2 none /sys/fs/cgroup");
-		return -ENOENT;
-	}
+	if (fd < 0)
+		return pev_refuse_(&t->err, ENOENT, "open the root of the control groups",
+				   "no cgroup v2, and no v1 with perf_event, is mounted",
+				   "as root: mount -t cgroup2 none /sys/fs/cgroup");
 	begin(&buf, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
 	rc = pev_try_(t, &buf, pev_target_cgroup(fd, 0));
 	close(fd);
@@ -282,10 +254,9 @@ static int on_aux(struct pev_trial *t, const struct pev_feature_row *row)
 			begin(&buf, type, 0)->exclude_kernel = 1;
 			return pev_try_(t, &buf, pev_target_self());
 		}
-	pev_ask_(&t->err, ENOENT, "a PMU that writes an AUX area");
-	pev_say_(&t->err, "this machine has none of intel_pt, arm_spe, cs_etm, intel_bts");
-	pev_advise_(&t->err, "needs a CPU with one of them; most virtual machines hide it");
-	return -ENOENT;
+	return pev_refuse_(&t->err, ENOENT, "a PMU that writes an AUX area",
+			   "this machine has none of intel_pt, arm_spe, cs_etm, intel_bts",
+			   "needs a CPU with one of them; most virtual machines hide it");
 }
 
 /* ---- rings and controls --------------------------------------------------------------------------- */
@@ -336,11 +307,9 @@ static int has_user_read(struct pev_trial *t, struct pev_event *ev)
 	pev_self_unmap(self);
 	if (!rc)
 		return 0;
-	pev_ask_(&t->err, EOPNOTSUPP, "read a counter without a system call");
-	pev_say_(&t->err, "%s", t->remark);
-	pev_advise_(&t->err, "x86: echo 1 > /sys/bus/event_source/devices/cpu/rdpmc, unless a hypervisor "
-		    "traps it; arm64: sysctl kernel.perf_user_access=1; reads by read(2) go on working");
-	return rc;
+	return pev_refuse_(&t->err, EOPNOTSUPP, "read a counter without a system call", t->remark,
+			   "x86: echo 1 > /sys/bus/event_source/devices/cpu/rdpmc, unless a hypervisor traps it; arm64: "
+			   "sysctl kernel.perf_user_access=1; reads by read(2) go on working");
 }
 
 static int on_user_read(struct pev_trial *t, const struct pev_feature_row *row)
@@ -380,9 +349,11 @@ const struct pev_feature_row pev_feature_rows_[] = {
 	{ "breakpoint", "events", "breakpoints on data of your own task", KERNEL, on_breakpoint },
 	{ "breakpoint-exec", "events", "breakpoints on instructions", KERNEL, on_exec_breakpoint },
 	{ "kprobe", "events", "probes at kernel functions", PEV_LEVEL_NEVER, NULL, on_kprobe },
-	{ "kretprobe", "events", "probes at returns of kernel functions", PEV_LEVEL_NEVER, NULL, on_kretprobe },
+	{ "kretprobe", "events", "probes at returns of kernel functions", PEV_LEVEL_NEVER, NULL, on_kprobe,
+	  AT_RETURN },
 	{ "uprobe", "events", "probes at user functions", PEV_LEVEL_NEVER, "CAP_SYS_ADMIN", on_uprobe },
-	{ "uretprobe", "events", "probes at returns of user functions", PEV_LEVEL_NEVER, "CAP_SYS_ADMIN", on_uretprobe },
+	{ "uretprobe", "events", "probes at returns of user functions", PEV_LEVEL_NEVER, "CAP_SYS_ADMIN", on_uprobe,
+	  AT_RETURN },
 	{ "bpf-output", "events", "output of BPF programs", KERNEL, on_counter,
 	  { { "type", PERF_TYPE_SOFTWARE }, { "config", PERF_COUNT_SW_BPF_OUTPUT } } },
 	{ "cgroup-switches", "events", "switches between control groups; Linux 5.13", KERNEL, on_counter,

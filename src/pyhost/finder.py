@@ -2,19 +2,17 @@
 """Finds what the user typed as the script: a file, a package's folder, or a name.
 
 Compiled into the program. A name is looked up in the current directory, then on
-sys.path. Errors list the places that were searched.
+sys.path. Errors list the places that were searched. Modules that take long to import
+are imported where they are needed; importlib's own code is always in memory.
 """
+import _frozen_importlib_external as machinery
 import os as _os
-import re as _re
 import sys
-from importlib import machinery, util
 from os import path as _path
 
 EXTENSION = machinery.EXTENSION_SUFFIXES
 SOURCE = machinery.SOURCE_SUFFIXES
 BYTECODE = machinery.BYTECODE_SUFFIXES
-# name.cpython-36m-x86_64-linux-gnu.so, name.pypy39-pp73-x86_64-linux-gnu.so, name.abi3.so
-ABI_TAG = _re.compile(r"\.((?:cpython|pypy|graalpy|abi)[^./]*)\.so$")
 
 
 class LoadError(Exception):
@@ -80,9 +78,9 @@ def _not_for_us(folder, name):
     for entry in _listdir(folder):
         if entry == name + ".pyx":
             return f"; {entry} is there: {HOW_TO_BUILD}"
-        tag = ABI_TAG.search(entry)
-        if tag and entry[:tag.start()] == name and not is_extension_here(entry):
-            return f"; {entry} is there, but {wrong_abi(tag.group(1))}"
+        start, tag = abi_tag(entry)
+        if tag and start == name and not is_extension_here(entry):
+            return f"; {entry} is there, but {wrong_abi(tag)}"
     return ""
 
 
@@ -97,10 +95,17 @@ def _shut(folder):
     return ""
 
 
+def abi_tag(file):
+    """(name, tag) of name.cpython-36m-x86_64-linux-gnu.so, name.pypy39-pp73-x86_64-linux-gnu.so, name.abi3.so; else (file, None)."""
+    start, _, tag = file[:-3].rpartition(".")
+    has = file.endswith(".so") and tag.startswith(("cpython", "pypy", "graalpy", "abi")) and "/" not in tag
+    return (start, tag) if has else (file, None)
+
+
 def is_extension_here(file):
     """False for name.cpython-36m-x86_64-linux-gnu.so of another Python, which ends in .so as well."""
-    tag = ABI_TAG.search(file)
-    return is_extension(file) and (not tag or f".{tag.group(1)}.so" in EXTENSION)
+    tag = abi_tag(file)[1]
+    return is_extension(file) and (not tag or f".{tag}.so" in EXTENSION)
 
 
 def wrong_abi(tag):
@@ -145,6 +150,7 @@ def _here(name, folder):
 
 def _on_path(name):
     """The module's spec from sys.path, or None. Imports its parent packages."""
+    from importlib import util
     try:
         return util.find_spec(name)
     except (ImportError, ValueError):   # no such parent; a module without a spec

@@ -107,7 +107,11 @@ static PyType_Spec spec = {
 
 PyTypeObject *frame_type_new(PyObject *module)
 {
-	return (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, (PyObject *)&PyDict_Type);
+	PyObject *bases = PyTuple_Pack(1, &PyDict_Type), *type;   /* 3.9 takes no type alone */
+
+	type = bases ? PyType_FromModuleAndSpec(module, &spec, bases) : NULL;
+	Py_XDECREF(bases);
+	return (PyTypeObject *)type;
 }
 
 PyObject *frame_new(PyTypeObject *type)

@@ -4,6 +4,7 @@
 #include "base/note.h"
 #include "perfevent.h"
 #include "pyhost/handlers.h"
+#include "pyhost/hostmodule.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -12,10 +13,10 @@
 /* ---- set-up --------------------------------------------------------------- */
 
 /* The watchdog interrupts the script through Python's SIGINT handler, so the interpreter must know one.
- * The loop replaces the process's handler later. */
+ * The loop replaces the process's handler later. _signal: signal itself imports enum and more, which takes 3 ms. */
 static int teach_keyboard_interrupt(void)
 {
-	PyObject *module = PyImport_ImportModule("signal"), *handler = NULL, *rc = NULL;
+	PyObject *module = PyImport_ImportModule("_signal"), *handler = NULL, *rc = NULL;
 
 	if (module)
 		handler = PyObject_GetAttrString(module, "default_int_handler");
@@ -33,7 +34,8 @@ static int fetch_types(struct host *h)
 
 	if (module) {
 		h->event_type = (PyTypeObject *)PyObject_GetAttrString(module, "PerfEvent");
-		module_set_host(module, h);
+		if (hostmodule_set_host(module, h))
+			Py_CLEAR(h->event_type);
 	}
 	if (h->event_type)
 		h->frame_type = (PyTypeObject *)PyObject_GetAttrString(module, "Frame");

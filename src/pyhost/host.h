@@ -46,6 +46,7 @@ struct host_script {
 	const char *venv;             /* --venv, or NULL */
 	int verbose;                  /* for note() */
 	uint64_t interval_ms;         /* -i; 0: __interval__() is not called */
+	bool inside;                  /* Python runs already: that of the environment where pip installed perf-prof */
 };
 
 /* Call it first, with the stream whose events the script gets. 0, or -1 with f. */
@@ -125,7 +126,5 @@ void print_close(struct host *h);
 const char *event_comm(const struct perf_event *e);
 
 extern PyObject *PyInit_perf_prof(void);
-/* For module.c: the host whose events can be unpickled. */
-void module_set_host(PyObject *module, struct host *h);
 PyObject *event_restore(struct host *h, PyObject *args);
 #endif

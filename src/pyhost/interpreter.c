@@ -24,6 +24,8 @@ int host_start_interpreter(const struct host_script *script, struct fault *f)
 	PyConfig config;
 	PyStatus status;
 
+	if (script->inside)
+		return 0;
 	PyImport_AppendInittab("perf_prof", PyInit_perf_prof);
 	PyConfig_InitPythonConfig(&config);
 	config.install_signal_handlers = 0;
@@ -48,7 +50,7 @@ static const char *ignored_variable(const struct host_script *script)
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !capabilities_trust_environment(); i++) {
 		const char *value = getenv(names[i]);
 
-		if (value && *value && !(script->venv && !strcmp(names[i], "VIRTUAL_ENV")))
+		if (value && *value && !((script->venv || script->inside) && !strcmp(names[i], "VIRTUAL_ENV")))
 			return names[i];
 	}
 	return NULL;

@@ -4,12 +4,12 @@
 Compiled into the program. The folder of the script becomes importable after the
 standard library, so that a json.py in it does not replace Python's.
 """
-import builtins
+import _frozen_importlib as bootstrap
+import _frozen_importlib_external as machinery
 import _thread
+import builtins
 import os as _os
-import re as _re
 import sys
-from importlib import machinery, util
 from os import path as _path
 
 import _perf_prof_finder as finder
@@ -48,7 +48,7 @@ class _Source(machinery.SourceFileLoader):
     """Compiles the source, without reading or writing bytecode files."""
 
     def get_code(self, fullname):
-        return self.source_to_code(_read_source(self.path), self.path)
+        return compile_source(_read_source(self.path), self.path)    # noqa: F821: from load.c
 
 
 def _read_source(file):
@@ -82,8 +82,9 @@ def _read_bytecode(loader):
 # ---- extension modules ----------------------------------------------------------------
 
 def _init_functions(file):
+    import re
     with open(file, "rb") as f:
-        return sorted({m.decode() for m in _re.findall(rb"\0PyInit_(\w+)\0", f.read())})
+        return sorted({m.decode() for m in re.findall(rb"\0PyInit_(\w+)\0", f.read())})
 
 
 def _extension_error(name, file, error):
@@ -99,12 +100,12 @@ def _extension_error(name, file, error):
 
 def _extension(name, spec):
     file = spec.origin
-    tag = finder.ABI_TAG.search(file)
+    tag = finder.abi_tag(file)[1]
     if tag and not finder.is_extension_here(file):
-        raise LoadError(f"{file}: {finder.wrong_abi(tag.group(1))}")
+        raise LoadError(f"{file}: {finder.wrong_abi(tag)}")
     before = sys.modules.get(name)
     try:
-        return util.module_from_spec(spec)
+        return bootstrap.module_from_spec(spec)
     except ImportError as error:
         if error.path != file:      # from an import in the module
             raise
@@ -214,7 +215,7 @@ def _names(file, dotted):
 def _run(spec, name, inside):
     loader = spec.loader
     code = _code(loader)
-    result = util.module_from_spec(spec) if code else _extension(inside, spec)
+    result = bootstrap.module_from_spec(spec) if code else _extension(inside, spec)
     sys.modules[name] = result
     if code:
         exec(code, result.__dict__)
@@ -233,7 +234,7 @@ def _load(typed, output):
     if not dotted:
         _add_folder_of(file)
     loader = _loader(inside if finder.is_extension(file) else name, file)
-    spec = util.spec_from_file_location(
+    spec = machinery.spec_from_file_location(
         loader.name, file, loader=loader,
         submodule_search_locations=[_path.dirname(file)] if finder.is_package(file) else None)
     result = _run(spec, name, inside)

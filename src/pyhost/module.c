@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The built-in module perf_prof. */
+/* The built-in module perf_prof, and what it shares with the extension module. */
+#include "pyhost/hostmodule.h"
+
 #include "pyhost/frames.h"
 #include "pyhost/host.h"
 
-struct state {
-	struct host *host;   /* NULL before host_start() */
-};
-
-void module_set_host(PyObject *module, struct host *h)
-{
-	((struct state *)PyModule_GetState(module))->host = h;
-}
-
 static PyObject *restore(PyObject *module, PyObject *args)
 {
-	return event_restore(((struct state *)PyModule_GetState(module))->host, args);
+	return event_restore(((struct hostmodule *)PyModule_GetState(module))->host, args);
 }
 
 static PyMethodDef functions[] = {
@@ -22,7 +15,20 @@ static PyMethodDef functions[] = {
 	{ NULL, NULL, 0, NULL },
 };
 
-static int exec_module(PyObject *module)
+/* In a package, it is a module inside that has the state: the one that _restore() is bound to. */
+int hostmodule_set_host(PyObject *package, struct host *h)
+{
+	PyObject *bound = PyObject_GetAttrString(package, "_restore");
+	PyObject *module = bound ? PyObject_GetAttrString(bound, "__self__") : NULL;
+
+	if (module)
+		((struct hostmodule *)PyModule_GetState(module))->host = h;
+	Py_XDECREF(bound);
+	Py_XDECREF(module);
+	return module ? 0 : -1;
+}
+
+int hostmodule_fill(PyObject *module)
 {
 	static PyTypeObject *(*const make[])(PyObject *module) = { event_type_new, frame_type_new };
 
@@ -34,11 +40,11 @@ static int exec_module(PyObject *module)
 		if (rc)
 			return -1;
 	}
-	return 0;
+	return PyModule_AddFunctions(module, functions);
 }
 
 static PyModuleDef_Slot slots[] = {
-	{ Py_mod_exec, exec_module },
+	{ Py_mod_exec, hostmodule_fill },
 	{ 0, NULL },
 };
 
@@ -47,8 +53,7 @@ static struct PyModuleDef def = {
 	.m_name = "perf_prof",
 	.m_doc = "Kernel events in Python functions. A script run by `perf-prof python` finds this\n"
 		 "module imported; its handlers get PerfEvent objects: help(perf_prof.PerfEvent).",
-	.m_size = sizeof(struct state),
-	.m_methods = functions,
+	.m_size = sizeof(struct hostmodule),
 	.m_slots = slots,
 };
 

@@ -35,9 +35,8 @@ static int tried_script(const struct identity *who, const struct host_script *sc
 		_exit(try_script(who, script));
 	if (child < 0)
 		return fault_set(f, EXIT_FAILED, "fork: %s", strerror(errno));
-	while (waitpid(child, &status, 0) < 0)
-		if (errno != EINTR)
-			return fault_set(f, EXIT_FAILED, "waitpid: %s", strerror(errno));
+	if (TEMP_FAILURE_RETRY(waitpid(child, &status, 0)) < 0)
+		return fault_set(f, EXIT_FAILED, "waitpid: %s", strerror(errno));
 	if (WIFSIGNALED(status))
 		return fault_set(f, EXIT_FAILED, "%s: signal %d ended its compilation (%s)",
 				 script->module, WTERMSIG(status), strsignal(WTERMSIG(status)));

@@ -3,7 +3,6 @@
 #include "pyhost/python_options.h"
 
 #include "base/artifact.h"
-#include "base/descriptors.h"
 #include "base/note.h"
 #include "engine/analysis.h"
 #include "pyhost/host.h"
@@ -12,11 +11,9 @@
 #include "stream/replay/replay.h"
 #include "stream/summary.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static int start_job(void *ctx, struct fault *f)
 {
@@ -34,19 +31,6 @@ static const struct stream_ops ops = {
 	.interrupt = host_interrupt,
 	.wait = host_wait,
 };
-
-static int check_venv(const char *venv, struct fault *f)
-{
-	char python[4096];
-
-	if (!venv)
-		return 0;
-	snprintf(python, sizeof(python), "%s/bin/python3", venv);
-	if (access(python, X_OK))
-		return fault_usage(f, "--venv %s: %s: %s; expected a virtual environment, as `python3 -m "
-				   "venv %s` makes", venv, python, strerror(errno), venv);
-	return 0;
-}
 
 static void want_all(struct stream *stream)
 {
@@ -126,10 +110,6 @@ static void tell_broken_output(struct python_config *config, const struct host *
 		  strerror(h->output_error));
 }
 
-/* Descriptors that the interpreter and the event list need at once, generously; and the fewest with which
- * the interpreter can load a module. */
-enum { OWN_FILES = 32, LEAST_FILES = 4 };
-
 static bool wants_help(const struct host_script *script)
 {
 	return !strcmp(script->module, "help");
@@ -172,19 +152,14 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 		.venv = config->venv,
 		.verbose = config->stream.verbose,
 		.interval_ms = config->stream.interval_ms,
+		.inside = Py_IsInitialized(),
 	};
 	struct privilege privilege = {0};
 	struct reading reading = {0};
 	struct stream *stream;
-	char remedy[256];
 	int rc;
 
-	if (!args->noperands)
-		return fault_usage(f, "python: no script: expected perf-prof python -e EVENT "
-				   "[options] script.py [args...]");
-	if (!descriptors_reserve(OWN_FILES) && !descriptors_reserve(LEAST_FILES))
-		return fault_set(f, EXIT_FAILED, "Python needs %d more open files, but %s", LEAST_FILES, descriptors_remedy(remedy, sizeof(remedy)));
-	if (check_venv(config->venv, f) || stream_check_operand(&config->stream, args, f))
+	if (python_check_start(config, args, f) || stream_check_operand(&config->stream, args, f))
 		return -1;
 	script.module = args->operands[0];
 	script.argv = args->operands + 1;

@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pyhost/python_options.h"
 
+#include "base/descriptors.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
 static const struct opt script_opts[] = {
 	{ "workload", 0, NULL, OPT_STRING, offsetof(struct python_config, workload), "COMMAND",
 	  "Run this command line with sh, and watch it, as -- COMMAND after the script does; for scripts "
 	  "whose first line ends with --.", false, NULL },
 	{ "venv", 0, NULL, OPT_STRING, offsetof(struct python_config, venv), "DIR",
-	  "Use this virtual environment. Default: $VIRTUAL_ENV, which root ignores.", false, NULL },
+	  "Use this virtual environment. Default: $VIRTUAL_ENV, which root ignores; a perf-prof that pip installed "
+	  "uses its own.", false, NULL },
 	{ "user", 0, NULL, OPT_STRING, offsetof(struct python_config, user), "NAME",
 	  "As root: open the events, then switch to this user for the rest of the run. Default: the user "
 	  "who ran sudo; without sudo, the script runs as root.", false, NULL },
@@ -82,15 +89,16 @@ static const char *const description[] = {
 	"of their samples: ip, addr, period, callchain, regs_intr and so on. sample=PART+PART adds "
 	"parts that are not sampled by default, such as sample=read. Perf events also take period=N "
 	"and freq=N (or max).",
-	"Probes are kprobe:FUNCTION, kretprobe:FUNCTION, uprobe:FUNCTION@\"PATH\", "
-	"uretprobe:FUNCTION@\"PATH\" and usdt:PROVIDER:NAME@\"PATH\". args=\"NAME=WHAT:TYPE ...\" adds "
-	"arguments as fields, in the kernel's syntax for fetch arguments; $arg1 to $arg6 are the "
-	"arguments of a function. See docs/events.md for details.",
+	"Probes are kprobe:FUNCTION, kretprobe:FUNCTION, uprobe:FUNCTION@FILE, "
+	"uretprobe:FUNCTION@FILE and usdt:PROVIDER:NAME@FILE; `perf-prof list FILE` lists them. args=\"NAME=WHAT:TYPE ...\" adds "
+	"arguments as fields: WHAT is the name of a parameter in a program with debug information (* for "
+	"all), or the kernel's syntax for fetch arguments; $arg1 to $arg6 are the arguments of a function. See "
+	"docs/events.md for details.",
 	"A tracepoint belongs to the task that runs when it is hit: a wake-up belongs to the waker. "
 	"So -p and -C select who wakes, not who is woken. To select who is woken, filter by a field: "
 	"sched:sched_wakeup/pid==PID/.",
-	"A filter is a C-like expression over the event's fields and _cpu, _pid, _tid, _time, "
-	"_period: comm==\"x\", comm~\"x*\" (a glob), and numbers with all operators of C. The kernel "
+	"A filter is a C-like expression over the event's fields and _cpu, _pid, _tid, _comm, "
+	"_time, _period: comm==\"x\", comm~\"x*\" (a glob), and numbers with all operators of C. The kernel "
 	"evaluates what its filters support, which costs almost nothing; perf-prof evaluates the rest "
 	"for each event, and says so with -v. Events for which the filter has no value (a "
 	"division by zero) are dropped and reported.",
@@ -138,7 +146,7 @@ static const struct command_example examples[] = {
 	  "filter in the kernel, on the first CPU" },
 	{ "perf-prof python -e sched:sched_wakeup,'profile/-F 997 -g/' -i 1000 combined.py",
 	  "handle wake-ups, and samples of what the CPUs execute" },
-	{ "perf-prof python -e 'uprobe:main@\"/bin/ls\"//args=\"n=$arg1:s32\"/' -N 1 ls.py",
+	{ "perf-prof python -e 'uprobe:main@/bin/ls//args=\"n=$arg1:s32\"/' -N 1 ls.py",
 	  "handle a probe in a program, with an argument" },
 	{ "perf record -e 'sched:*' -a -- sleep 5; perf-prof python -I perf.data latency.py",
 	  "run a script on a recording" },
@@ -146,6 +154,41 @@ static const struct command_example examples[] = {
 	  "pass arguments to the script" },
 	{ NULL, NULL },
 };
+
+/* Descriptors that the interpreter and the event list need at once, generously; and the fewest with which
+ * the interpreter can load a module. */
+enum { OWN_FILES = 32, LEAST_FILES = 4 };
+
+static int check_files(struct fault *f)
+{
+	char remedy[256];
+
+	if (descriptors_reserve(OWN_FILES) || descriptors_reserve(LEAST_FILES))
+		return 0;
+	return fault_set(f, EXIT_FAILED, "Python needs %d more open files, but %s", LEAST_FILES,
+			 descriptors_remedy(remedy, sizeof(remedy)));
+}
+
+static int check_venv(const char *venv, struct fault *f)
+{
+	char python[4096];
+
+	if (!venv)
+		return 0;
+	snprintf(python, sizeof(python), "%s/bin/python3", venv);
+	if (access(python, X_OK))
+		return fault_usage(f, "--venv %s: %s: %s; expected a virtual environment, as `python3 -m "
+				   "venv %s` makes", venv, python, strerror(errno), venv);
+	return 0;
+}
+
+int python_check_start(const struct python_config *config, const struct opt_parser *args, struct fault *f)
+{
+	if (!args->noperands)
+		return fault_usage(f, "python: no script: expected perf-prof python -e EVENT "
+				   "[options] script.py [args...]");
+	return check_files(f) || check_venv(config->venv, f) ? -1 : 0;
+}
 
 static void defaults(void *config)
 {

@@ -13,6 +13,8 @@ struct python_config {
 
 extern const struct command python_command;
 
+/* What has to be there before Python can start: a script, descriptors, the environment of --venv. 0, or -1 with f. */
+int python_check_start(const struct python_config *config, const struct opt_parser *args, struct fault *f);
 /* Runs the script, or fails in a build without Python. */
 int python_run(void *config, const struct opt_parser *args, struct fault *f);
 /* "3.11.2 (/usr/bin/python3)", or "no". */

@@ -35,12 +35,9 @@ static int out_of_range(const struct pev_attr_field *f, PyObject *value)
 	unsigned int bits = is_signed(f) ? 31 : f->width;
 
 	if (bits == 1)
-		PyErr_Format(PyExc_OverflowError, "perf_event_attr.%s takes 0 or 1, not %R", f->name,
-			     value);
-	else
-		PyErr_Format(PyExc_OverflowError, "perf_event_attr.%s takes %s to 2**%u - 1, not %R",
-			     f->name, least, bits, value);
-	return -1;
+		return refused(PyExc_OverflowError, "perf_event_attr.%s takes 0 or 1, not %R", f->name, value);
+	return refused(PyExc_OverflowError, "perf_event_attr.%s takes %s to 2**%u - 1, not %R", f->name, least, bits,
+		       value);
 }
 
 static int set_text(struct attr_object *self, const struct pev_attr_field *f, PyObject *value)
@@ -64,19 +61,13 @@ static int attr_set(PyObject *o, PyObject *value, void *closure)
 	unsigned long long bits;
 	PyObject *number;
 
-	if (!value) {
-		PyErr_Format(PyExc_AttributeError, "cannot delete perf_event_attr.%s: set it to 0",
-			     f->name);
-		return -1;
-	}
+	if (!value)
+		return refused(PyExc_AttributeError, "cannot delete perf_event_attr.%s: set it to 0", f->name);
 	if (is_text(f) && (PyUnicode_Check(value) || PyBytes_Check(value)))
 		return set_text(self, f, value);
 	number = PyNumber_Index(value);
-	if (!number) {
-		PyErr_Format(PyExc_TypeError, "perf_event_attr.%s takes an integer, not %R", f->name,
-			     value);
-		return -1;
-	}
+	if (!number)
+		return refused(PyExc_TypeError, "perf_event_attr.%s takes an integer, not %R", f->name, value);
 	if (is_signed(f))
 		bits = (unsigned long long)PyLong_AsLongLong(number);
 	else
@@ -86,11 +77,9 @@ static int attr_set(PyObject *o, PyObject *value, void *closure)
 		PyErr_Clear();
 		return out_of_range(f, value);
 	}
-	if (!strcmp(f->name, "size") && bits > PEV_ATTR_SIZE_MAX) {
-		PyErr_Format(PyExc_OverflowError, "perf_event_attr.size takes 0 to %d, not %R",
-			     PEV_ATTR_SIZE_MAX, value);
-		return -1;
-	}
+	if (!strcmp(f->name, "size") && bits > PEV_ATTR_SIZE_MAX)
+		return refused(PyExc_OverflowError, "perf_event_attr.size takes 0 to %d, not %R",
+			       PEV_ATTR_SIZE_MAX, value);
 	return pev_attr_set(&self->buf, f->name, bits) ? out_of_range(f, value) : 0;
 }
 
@@ -118,11 +107,9 @@ static PyObject *attr_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 
 static int attr_init(PyObject *self, PyObject *args, PyObject *kw)
 {
-	if (PyTuple_Size(args)) {
-		PyErr_SetString(PyExc_TypeError, "perf_event_attr() takes fields by keyword: "
-						 "perf_event_attr(type=..., config=...)");
-		return -1;
-	}
+	if (PyTuple_Size(args))
+		return refused(PyExc_TypeError, "perf_event_attr() takes fields by keyword: "
+			       "perf_event_attr(type=..., config=...)");
 	return set_all(self, kw);
 }
 
@@ -298,7 +285,7 @@ int add_attr(PyObject *module, struct state *st)
 {
 	enum { N = sizeof(slots) / sizeof(*slots) };
 	PyType_Slot own[N];
-	PyType_Spec spec = { "pyperf.perf_event_attr", sizeof(struct attr_object), 0,
+	PyType_Spec spec = { PYPERF_NAME ".perf_event_attr", sizeof(struct attr_object), 0,
 			     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, own };
 
 	memcpy(own, slots, sizeof(slots));

@@ -116,10 +116,8 @@ static PyObject *ioc_filter(struct state *st, int fd, unsigned long op, PyObject
 {
 	PyObject *bytes, *result;
 
-	if (!arg || !PyUnicode_FSConverter(arg, &bytes)) {
-		PyErr_SetString(PyExc_TypeError, "PERF_EVENT_IOC_SET_FILTER takes text");
-		return NULL;
-	}
+	if (!arg || !PyUnicode_FSConverter(arg, &bytes))
+		return PyErr_Format(PyExc_TypeError, "PERF_EVENT_IOC_SET_FILTER takes text");
 	result = ioctl_result(st, fd, op, (unsigned long)PyBytes_AsString(bytes), "set a filter");
 	Py_DECREF(bytes);
 	return result;
@@ -195,8 +193,7 @@ static PyObject *ioc(PyObject *module, PyObject *args, PyObject *kw)
 		if (operations[i].op == op)
 			return operations[i].run(PyModule_GetState(module), fd, op,
 						 arg == Py_None ? NULL : arg);
-	PyErr_Format(PyExc_ValueError, "%lu is not a PERF_EVENT_IOC_ operation", op);
-	return NULL;
+	return PyErr_Format(PyExc_ValueError, "%lu is not a PERF_EVENT_IOC_ operation", op);
 }
 
 /* ---- prctl ------------------------------------------------------------------------ */
@@ -207,12 +204,10 @@ static PyObject *prctl_(PyObject *module, PyObject *arg)
 
 	if (op == -1 && PyErr_Occurred())
 		return NULL;
-	if (op != PR_TASK_PERF_EVENTS_ENABLE && op != PR_TASK_PERF_EVENTS_DISABLE) {
-		PyErr_Format(PyExc_ValueError, "prctl() takes PR_TASK_PERF_EVENTS_ENABLE (%d) or "
-			     "PR_TASK_PERF_EVENTS_DISABLE (%d), not %ld", PR_TASK_PERF_EVENTS_ENABLE,
-			     PR_TASK_PERF_EVENTS_DISABLE, op);
-		return NULL;
-	}
+	if (op != PR_TASK_PERF_EVENTS_ENABLE && op != PR_TASK_PERF_EVENTS_DISABLE)
+		return PyErr_Format(PyExc_ValueError, "prctl() takes PR_TASK_PERF_EVENTS_ENABLE (%d) or "
+				    "PR_TASK_PERF_EVENTS_DISABLE (%d), not %ld", PR_TASK_PERF_EVENTS_ENABLE,
+				    PR_TASK_PERF_EVENTS_DISABLE, op);
 	return none_or_error(PyModule_GetState(module),
 			     op == PR_TASK_PERF_EVENTS_ENABLE ? pev_tasks_enable() : pev_tasks_disable(),
 			     "prctl");

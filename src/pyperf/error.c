@@ -7,6 +7,7 @@
 #include "pyperf/pyperf.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,7 +28,7 @@ int add_errors(PyObject *module, struct state *st)
 
 	if (!none)
 		return -1;
-	st->error = new_error(module, "pyperf.Error",
+	st->error = new_error(module, PYPERF_NAME ".Error",
 			      "What the kernel refused: an OSError with errno, and\n\n"
 			      "  asked   the operation\n"
 			      "  said    why it failed\n"
@@ -37,14 +38,14 @@ int add_errors(PyObject *module, struct state *st)
 	Py_DECREF(none);
 	if (!st->error)
 		return -1;
-	st->denied = new_error(module, "pyperf.DeniedError",
+	st->denied = new_error(module, PYPERF_NAME ".DeniedError",
 			       "No privilege: EACCES or EPERM. A PermissionError, too.",
 			       PyTuple_Pack(2, st->error, PyExc_PermissionError), NULL);
-	st->not_found = new_error(module, "pyperf.NotFoundError",
+	st->not_found = new_error(module, PYPERF_NAME ".NotFoundError",
 				  "The kernel or the machine has no such event: ENOENT. A "
 				  "FileNotFoundError, too.",
 				  PyTuple_Pack(2, st->error, PyExc_FileNotFoundError), NULL);
-	st->no_task = new_error(module, "pyperf.NoTaskError",
+	st->no_task = new_error(module, PYPERF_NAME ".NoTaskError",
 				"The task to watch does not exist, or has ended: ESRCH. A "
 				"ProcessLookupError, too.",
 				PyTuple_Pack(2, st->error, PyExc_ProcessLookupError), NULL);
@@ -104,6 +105,16 @@ PyObject *raise_code(struct state *st, int rc, const char *asked)
 	snprintf(err.asked, sizeof(err.asked), "%s", asked);
 	snprintf(err.said, sizeof(err.said), "%s (%s)", strerror(-rc), name ? name : "?");
 	return raise_error(st, rc, &err);
+}
+
+int refused(PyObject *exception, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	PyErr_FormatV(exception, format, args);
+	va_end(args);
+	return -1;
 }
 
 PyObject *none_or_error(struct state *st, int rc, const char *asked)

@@ -78,10 +78,8 @@ static int open_event(struct event_object *self, struct attr_object *attr, struc
 	Py_BEGIN_ALLOW_THREADS
 	rc = pev_event_open(&ev, &buf.attr, target, &opts, &err);
 	Py_END_ALLOW_THREADS
-	if (rc) {
-		raise_error(self->st, rc, &err);
-		return -1;
-	}
+	if (rc)
+		return raise_error(self->st, rc, &err), -1;
 	self->ev = ev;
 	return 0;
 }
@@ -100,19 +98,15 @@ static int event_init(PyObject *o, PyObject *args, PyObject *kw)
 	if (!PyArg_ParseTupleAndKeywords(args, kw, "O|ii$iOOk:Event", keywords, &what, &pid, &cpu,
 					 &cgroup, &group, &label, &flags))
 		return -1;
-	if (self->ev || self->closing || self->opening) {
-		PyErr_SetString(PyExc_ValueError, "the event has been opened already");
-		return -1;
-	}
+	if (self->ev || self->closing || self->opening)
+		return refused(PyExc_ValueError, "the event has been opened already");
 	attr = attr_of(self->st, what);
 	if (!attr || !target_of(pid, cpu, cgroup, &target))
 		return -1;
 	if (group != Py_None && !(leader = event_of(self->st, group)))
 		return -1;
-	if (label != Py_None && !PyUnicode_Check(label)) {
-		PyErr_SetString(PyExc_TypeError, "label must be a str");
-		return -1;
-	}
+	if (label != Py_None && !PyUnicode_Check(label))
+		return refused(PyExc_TypeError, "label must be a str");
 	Py_XDECREF(self->label);
 	self->label = new_ref(label);
 	Py_XDECREF(self->owner);
@@ -416,7 +410,6 @@ static PyObject *event_repr(PyObject *o)
 				    self->label ? self->label : Py_None);
 }
 
-#define DOC(signature, text) signature "\n--\n\n" text
 static PyMethodDef methods[] = {
 	{ "_read", event_read, METH_NOARGS, NULL },
 	{ "close", event_close, METH_NOARGS, DOC("close()",
@@ -469,7 +462,7 @@ static PyType_Slot slots[] = {
 };
 
 static PyType_Spec spec = {
-	"pyperf._pyperf._Event", sizeof(struct event_object), 0,
+	PYPERF_NAME "._pyperf._Event", sizeof(struct event_object), 0,
 	Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots,
 };
 

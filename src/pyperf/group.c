@@ -96,11 +96,7 @@ static int open_group(struct group_object *self, struct pev_group *group, struct
 	rc = pev_group_open(group, target, &opts, &err);
 	Py_END_ALLOW_THREADS
 	self->opening = false;
-	if (rc < 0) {
-		raise_error(self->st, rc, &err);
-		return -1;
-	}
-	return 0;
+	return rc < 0 ? raise_error(self->st, rc, &err), -1 : 0;
 }
 
 static int group_init(PyObject *o, PyObject *args, PyObject *kw)
@@ -116,15 +112,11 @@ static int group_init(PyObject *o, PyObject *args, PyObject *kw)
 	if (!PyArg_ParseTupleAndKeywords(args, kw, "OO!|ii$ik:Group", keywords, &event_class,
 					 &PyTuple_Type, &members, &pid, &cpu, &cgroup, &flags))
 		return -1;
-	if (self->group || self->opening || self->closing) {
-		PyErr_SetString(PyExc_ValueError, "the group has been opened already");
-		return -1;
-	}
+	if (self->group || self->opening || self->closing)
+		return refused(PyExc_ValueError, "the group has been opened already");
 	if (!PyType_Check(event_class) || !PyType_IsSubtype((PyTypeObject *)event_class,
-							    (PyTypeObject *)self->st->event_type)) {
-		PyErr_SetString(PyExc_TypeError, "event_class must be a subclass of Event");
-		return -1;
-	}
+							    (PyTypeObject *)self->st->event_type))
+		return refused(PyExc_TypeError, "event_class must be a subclass of Event");
 	if (!target_of(pid, cpu, cgroup, &target))
 		return -1;
 	group = pev_group_new();
@@ -299,16 +291,13 @@ static PyObject *group_item(PyObject *o, Py_ssize_t i)
 
 	if (!is_open(self))
 		return NULL;
-	if (i < 0 || (size_t)i >= pev_group_size(self->group) || !self->event_class) {
-		PyErr_SetString(PyExc_IndexError, "no such member of the group");
-		return NULL;
-	}
+	if (i < 0 || (size_t)i >= pev_group_size(self->group) || !self->event_class)
+		return PyErr_Format(PyExc_IndexError, "no such member of the group");
 	return event_member(self->st, (PyTypeObject *)self->event_class, o,
 			    pev_group_event(self->group, (size_t)i),
 			    pev_group_label(self->group, (size_t)i), self->keep);
 }
 
-#define DOC(signature, text) signature "\n--\n\n" text
 static PyMethodDef methods[] = {
 	{ "_read", group_read, METH_NOARGS, NULL },
 	{ "_end", group_end, METH_NOARGS, NULL },
@@ -348,7 +337,7 @@ static PyType_Slot slots[] = {
 };
 
 static PyType_Spec spec = {
-	"pyperf._pyperf._Group", sizeof(struct group_object), 0,
+	PYPERF_NAME "._pyperf._Group", sizeof(struct group_object), 0,
 	Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots,
 };
 

@@ -89,8 +89,7 @@ PyMemberDef resource_members[] = {
 
 PyObject *refuse_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
-	PyErr_SetString(PyExc_TypeError, "only a ring makes objects of this type");
-	return NULL;
+	return PyErr_Format(PyExc_TypeError, "only a ring makes objects of this type");
 }
 
 /* Called in the child after fork(), where rings are not mapped. */
@@ -158,7 +157,7 @@ static PyModuleDef_Slot slots[] = {
 
 struct PyModuleDef pyperf_module = {
 	PyModuleDef_HEAD_INIT,
-	.m_name = "pyperf._pyperf",
+	.m_name = PYPERF_NAME "._pyperf",
 	.m_doc = "The C half of pyperf: see help(pyperf).",
 	.m_size = sizeof(struct state),
 	.m_slots = slots,

@@ -84,10 +84,8 @@ static PyObject *parse(PyObject *module, PyObject *arg)
 	text = PyUnicode_AsUTF8AndSize(arg, &size);
 	if (!text)
 		return NULL;
-	if (strlen(text) != (size_t)size) {
-		PyErr_SetString(PyExc_ValueError, "a NUL in the name of an event");
-		return NULL;
-	}
+	if (strlen(text) != (size_t)size)
+		return PyErr_Format(PyExc_ValueError, "a NUL in the name of an event");
 	rc = pev_attr_parse(&list, text, &at, &err);
 	if (rc)
 		return raise_at(st, rc, &err, characters(text, at));

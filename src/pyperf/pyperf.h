@@ -21,6 +21,11 @@
 
 struct field;
 
+/* The package that this is compiled for: pyperf, or perf_prof.raw. */
+#ifndef PYPERF_NAME
+#define PYPERF_NAME "pyperf"
+#endif
+
 enum { MAX_KINDS = 24, MAX_TABLES = MAX_KINDS + 2 };
 
 struct state {
@@ -70,6 +75,8 @@ extern PyMethodDef name_methods[];        /* parse, label, pmus, features, … *
 PyObject *raise_error(struct state *st, int rc, const struct pev_error *err);
 /* The same without a pev_error: "asked: Bad file descriptor (EBADF)". */
 PyObject *raise_code(struct state *st, int rc, const char *asked);
+/* Raises an exception of Python, as PyErr_Format(). Returns -1. */
+int refused(PyObject *exception, const char *format, ...);
 /* None, or raise_code() if rc < 0. */
 PyObject *none_or_error(struct state *st, int rc, const char *asked);
 
@@ -195,6 +202,9 @@ static inline void free_object(PyObject *o)
 	((freefunc)PyType_GetSlot(type, Py_tp_free))(o);
 	Py_DECREF(type);
 }
+
+/* The text of a method with its signature for help(). */
+#define DOC(signature, text) signature "\n--\n\n" text
 
 /* PyArg_Parse* takes a table that is not const. */
 #define KEYWORDS(...) static char *keywords[] = { __VA_ARGS__, NULL }

@@ -132,11 +132,10 @@ static PyObject *get(PyObject *o, void *closure)
 	decode(o, &r);
 	if (has(f, &r, s))
 		return value_of(f, &r, s);
-	PyErr_Format(PyExc_AttributeError, "this %s record of %s has no %s: needs PERF_SAMPLE_%s in "
-		     "attr.sample_type%s", pev_record_name(r.type) ? pev_record_name(r.type) : "unknown",
-		     s->label, f->name, pev_sample_name(f->needs & -f->needs),
-		     f->trailer ? ", and attr.sample_id_all" : "");
-	return NULL;
+	return PyErr_Format(PyExc_AttributeError, "this %s record of %s has no %s: needs PERF_SAMPLE_%s in "
+			    "attr.sample_type%s", pev_record_name(r.type) ? pev_record_name(r.type) : "unknown",
+			    s->label, f->name, pev_sample_name(f->needs & -f->needs),
+			    f->trailer ? ", and attr.sample_id_all" : "");
 }
 
 /* ---- common attributes ------------------------------------------------------------ */
@@ -337,11 +336,11 @@ static PyObject *make_type(PyObject *module, struct state *st, const struct reco
 		{ 0, NULL },
 	};
 	PyObject *bases = base ? PyTuple_Pack(1, base) : NULL, *type;
-	char name[64] = "pyperf.";
+	char name[64] = PYPERF_NAME ".";
 	PyType_Spec spec = { name, sizeof(struct record_object), 8,
 			     Py_TPFLAGS_DEFAULT | (base ? 0 : Py_TPFLAGS_BASETYPE), slots };
 
-	strncat(name, kind->name, sizeof(name) - sizeof("pyperf."));
+	strncat(name, kind->name, sizeof(name) - sizeof(PYPERF_NAME "."));
 	type = table && (bases || !base) ? add_type(module, kind->name, &spec, bases) : NULL;
 	Py_XDECREF(bases);
 	return type;

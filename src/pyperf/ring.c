@@ -7,6 +7,7 @@
  * wakes them, and the last one unmaps it. After fork() the ring is not mapped in the child: there
  * it counts as closed, and its memory is not touched.
  */
+#include "base/now.h"
 #include "pyperf/pyperf.h"
 
 #include <errno.h>
@@ -15,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SELF struct ring_object *self = (struct ring_object *)o
@@ -85,10 +85,8 @@ static int make_source(struct ring_object *self, struct event_object *e)
 	uint64_t id = 0;
 	int rc = pev_event_id(e->ev, &id);
 
-	if (rc) {
-		raise_code(self->st, rc, "ask for the id of an event");
-		return -1;
-	}
+	if (rc)
+		return raise_code(self->st, rc, "ask for the id of an event"), -1;
 	label = e->label && e->label != Py_None ? PyUnicode_AsUTF8AndSize(e->label, NULL) : "event";
 	if (!label) {
 		PyErr_Clear();
@@ -115,10 +113,9 @@ static int check_layouts(struct ring_object *self)
 	self->by_identifier = identified;
 	if (same || identified)
 		return 0;
-	PyErr_SetString(PyExc_ValueError, "events of different sample_type or read_format share a "
-					  "ring only if all have PERF_SAMPLE_IDENTIFIER in sample_type, "
-					  "and sample_id_all");
-	return -1;
+	return refused(PyExc_ValueError, "events of different sample_type or read_format share a "
+		       "ring only if all have PERF_SAMPLE_IDENTIFIER in sample_type, "
+		       "and sample_id_all");
 }
 
 static int make_sources(struct ring_object *self)
@@ -189,10 +186,8 @@ static PyObject *ring_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 
 static int check_events(struct ring_object *self, PyObject *events)
 {
-	if (!PyTuple_Size(events)) {
-		PyErr_SetString(PyExc_TypeError, "a ring needs an event");
-		return -1;
-	}
+	if (!PyTuple_Size(events))
+		return refused(PyExc_TypeError, "a ring needs an event");
 	for (Py_ssize_t i = 0; i < PyTuple_Size(events); i++)
 		if (!event_of(self->st, PyTuple_GetItem(events, i)))
 			return -1;
@@ -206,10 +201,8 @@ static int map_ring(struct ring_object *self, unsigned int pages, bool overwrite
 	int rc = overwrite ? pev_ring_map_overwrite(&self->ring, first, pages, &err) :
 			     pev_ring_map(&self->ring, first, pages, &err);
 
-	if (rc) {
-		raise_error(self->st, rc, &err);
-		return -1;
-	}
+	if (rc)
+		return raise_error(self->st, rc, &err), -1;
 	self->generation = self->st->generation;
 	for (Py_ssize_t i = 1; i < PyTuple_Size(self->events); i++) {
 		rc = pev_event_set_output(event_at(self, i)->ev, first);
@@ -275,19 +268,13 @@ static int ring_init(PyObject *o, PyObject *args, PyObject *kw)
 	if (!PyArg_ParseTupleAndKeywords(args, kw, "O!|n$pnp:Ring", keywords, &PyTuple_Type, &events,
 					 &pages, &overwrite, &aux_pages, &aux_snapshot))
 		return -1;
-	if (self->ring || self->closing) {
-		PyErr_SetString(PyExc_ValueError, "the ring has been mapped already");
-		return -1;
-	}
-	if (pages < 0 || pages > INT_MAX || aux_pages < 0 || aux_pages > INT_MAX) {
-		PyErr_Format(PyExc_ValueError, "a ring has 1 to 2**30 pages, not %zd",
-			     pages < 0 || pages > INT_MAX ? pages : aux_pages);
-		return -1;
-	}
-	if (overwrite && aux_pages) {
-		PyErr_SetString(PyExc_ValueError, "an overwrite ring has no AUX area");
-		return -1;
-	}
+	if (self->ring || self->closing)
+		return refused(PyExc_ValueError, "the ring has been mapped already");
+	if (pages < 0 || pages > INT_MAX || aux_pages < 0 || aux_pages > INT_MAX)
+		return refused(PyExc_ValueError, "a ring has 1 to 2**30 pages, not %zd",
+			       pages < 0 || pages > INT_MAX ? pages : aux_pages);
+	if (overwrite && aux_pages)
+		return refused(PyExc_ValueError, "an overwrite ring has no AUX area");
 	if (check_events(self, events))
 		return -1;
 	self->events = new_ref(events);
@@ -358,10 +345,7 @@ RESOURCE(ring)
 
 static int64_t now_ms(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+	return (int64_t)(now_ns(CLOCK_MONOTONIC) / 1000000);
 }
 
 /* Waits without the GIL. Continues after a signal, unless its handler raised (PEP 475). */
@@ -526,37 +510,18 @@ static PyObject *ring_fileno(PyObject *o, PyObject *unused)
 	return is_open(self) ? PyLong_FromLong(pev_ring_fd(self->ring)) : NULL;
 }
 
-static PyObject *ring_ready(PyObject *o, void *closure)
-{
-	SELF;
+#define ATTRIBUTE(name, value)                                                                     \
+	static PyObject *ring_##name(PyObject *o, void *closure)                                   \
+	{                                                                                          \
+		SELF;                                                                              \
+                                                                                                   \
+		return is_open(self) ? value : NULL;                                               \
+	}
 
-	return is_open(self) ? PyBool_FromLong(pev_ring_has_record(self->ring)) : NULL;
-}
-
-static PyObject *ring_size(PyObject *o, void *closure)
-{
-	SELF;
-
-	return is_open(self) ? PyLong_FromSize_t(pev_ring_size(self->ring)) : NULL;
-}
-
-static PyObject *ring_damaged(PyObject *o, void *closure)
-{
-	SELF;
-
-	if (!is_open(self))
-		return NULL;
-	return PyLong_FromUnsignedLongLong(pev_ring_damaged(self->ring) + self->undecodable);
-}
-
-static PyObject *ring_aux_size(PyObject *o, void *closure)
-{
-	SELF;
-
-	if (!is_open(self))
-		return NULL;
-	return PyLong_FromSize_t(self->aux.area ? pev_aux_size(self->aux.area) : 0);
-}
+ATTRIBUTE(ready, PyBool_FromLong(pev_ring_has_record(self->ring)))
+ATTRIBUTE(size, PyLong_FromSize_t(pev_ring_size(self->ring)))
+ATTRIBUTE(damaged, PyLong_FromUnsignedLongLong(pev_ring_damaged(self->ring) + self->undecodable))
+ATTRIBUTE(aux_size, PyLong_FromSize_t(self->aux.area ? pev_aux_size(self->aux.area) : 0))
 
 static bool has_aux(const struct ring_object *self)
 {
@@ -594,7 +559,6 @@ static PyObject *ring_events(PyObject *o, void *closure)
 	return self->events ? new_ref(self->events) : PyTuple_New(0);
 }
 
-#define DOC(signature, text) signature "\n--\n\n" text
 static PyMethodDef methods[] = {
 	{ "wait", (PyCFunction)(void (*)(void))ring_wait, METH_VARARGS | METH_KEYWORDS,
 	  DOC("wait(timeout=None)",
@@ -642,7 +606,7 @@ static PyType_Slot ring_slots[] = {
 };
 
 static PyType_Spec ring_spec = {
-	"pyperf._pyperf._Ring", sizeof(struct ring_object), 0,
+	PYPERF_NAME "._pyperf._Ring", sizeof(struct ring_object), 0,
 	Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, ring_slots,
 };
 
@@ -658,7 +622,7 @@ static PyType_Slot drain_slots[] = {
 };
 
 static PyType_Spec drain_spec = {
-	"pyperf._pyperf._Drain", sizeof(struct drain_object), 0,
+	PYPERF_NAME "._pyperf._Drain", sizeof(struct drain_object), 0,
 	Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, drain_slots,
 };
 

@@ -199,7 +199,7 @@ static size_t tracepoint_line(struct eventline *p, const struct sample_view *s, 
 					  s->raw_size, &len);
 	char *at;
 
-	if (!ROOM_FOR(p->line, &p->size, 0, AROUND + name_len + 4 * len + counts_room(s), 256))   /* \xNN */
+	if (!ROOM_FOR(p->line, p->size, 0, AROUND + name_len + 4 * len + counts_room(s)))   /* \xNN */
 		return 0;
 	at = put_head(p, s, comm, timestamp, p->line);
 	at = put(at, event->name, name_len);
@@ -215,7 +215,7 @@ static size_t sample_line(struct eventline *p, const struct sample_view *s, cons
 {
 	char *at, *end;
 
-	if (!ROOM_FOR(p->line, &p->size, 0, AROUND + SAMPLE_TEXT + counts_room(s), 256))
+	if (!ROOM_FOR(p->line, p->size, 0, AROUND + SAMPLE_TEXT + counts_room(s)))
 		return 0;
 	end = p->line + p->size;
 	at = put_head(p, s, comm, timestamp, p->line);

@@ -71,7 +71,8 @@ static int read_before(struct flame_config *c, struct fault *f)
 void flame_free(struct flame_config *c)
 {
 	folded_free(c->old);
-	c->old = NULL;
+	folded_free(c->folded);
+	c->old = c->folded = NULL;
 }
 
 int flame_check(struct flame_config *c, int verbose, struct fault *f)
@@ -93,6 +94,14 @@ int flame_check(struct flame_config *c, int verbose, struct fault *f)
 	return rc || !c->before || c->old ? rc : read_before(c, f);
 }
 
+int flame_begin(struct flame_config *c, int verbose, struct fault *f)
+{
+	if (flame_check(c, verbose, f))
+		return -1;
+	c->folded = c->path ? folded_new() : NULL;
+	return c->path && !c->folded ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
+}
+
 int flame_write(struct flame_config *c, struct folded *folded, const struct flame_title *title,
 		struct fault *f)
 {
@@ -108,7 +117,8 @@ int flame_write(struct flame_config *c, struct folded *folded, const struct flam
 	kind = &kinds[file.kind];
 	if (c->before && c->old)
 		folded_compare(folded, c->old);
-	flame_free(c);
+	folded_free(c->old);
+	c->old = NULL;
 	rc = check_kind(c, kind, f) || artifact_open(&a, picture.option, file.path, f);
 	if (!rc && kind->print(folded, title, a.out)) {
 		rc = fault_set(f, EXIT_FAILED, "--flame-graph %s: out of memory", file.path);

@@ -24,6 +24,7 @@ struct flame_config {
 	const char *path;            /* --flame-graph */
 	const char *before;          /* --flame-graph-before: a .folded to compare to */
 	struct folded *old;          /* the stacks in `before`, once read */
+	struct folded *folded;       /* from flame_begin(): the stacks to be drawn; NULL: no picture */
 	bool compared;               /* the caller has called folded_compare() already */
 };
 
@@ -39,10 +40,12 @@ struct flame_title {
  * c->before unless the caller has. 0, or -1 with f. verbose: for the hint (base/note.h) if a
  * suffix was added to c->path. */
 int flame_check(struct flame_config *c, int verbose, struct fault *f);
+/* The same, and makes c->folded if there is a path. */
+int flame_begin(struct flame_config *c, int verbose, struct fault *f);
 /* Does nothing without c->path. c->old becomes the "before" of folded, and is freed. 0, or -1 with f. */
 int flame_write(struct flame_config *c, struct folded *folded, const struct flame_title *title,
 		struct fault *f);
-/* Frees the stacks of c->before, if flame_write() was not called. */
+/* Frees c->folded, and the stacks of c->before if flame_write() was not called. */
 void flame_free(struct flame_config *c);
 /* Kinds that can be written to any stream. */
 enum flame_kind { FLAME_FOLDED, FLAME_SPEEDSCOPE };

@@ -134,7 +134,7 @@ static struct name *find_name(struct folded *f, const char *text)
 
 static bool more_frames(struct folded *f)
 {
-	if (f->nframes > UINT32_MAX / 2 || !ROOM_FOR(f->frames, &f->room, f->nframes, 1, 256))
+	if (f->nframes > UINT32_MAX / 2 || !ROOM_FOR(f->frames, f->room, f->nframes, 1))
 		return false;
 	if (!f->nframes)
 		f->frames[f->nframes++] = (struct frame){ NULL, FOLDED_UNKNOWN };   /* LOST */

@@ -21,7 +21,7 @@ static size_t escaped(const char *text, char *buf, size_t size)
 	return escape_terminal(text, strlen(text), buf, size);
 }
 
-size_t sample_symbol_text(const struct resolve_words *words, char *buf, size_t size)
+static size_t sample_symbol_text(const struct resolve_words *words, char *buf, size_t size)
 {
 	char symbol[512], dso[384];
 

@@ -23,8 +23,6 @@ size_t sample_registers_text(const struct sample_view *s, char *buf, size_t size
 /* "ax", "x0", "reg40": a register's name as a key. */
 void sample_register_name(const struct pev_format *fmt, uint64_t abi, unsigned int reg, char *buf,
 			  size_t size);
-/* "main+0x10 (/usr/bin/x)" for an address; "Unknown+0x0 ([unknown])". */
-size_t sample_symbol_text(const struct resolve_words *words, char *buf, size_t size);
 /* The time, which all samples have. */
 static inline uint64_t sample_time(const struct sample_view *s)
 {

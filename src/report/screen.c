@@ -9,6 +9,7 @@
 #include "report/screen_rescue.h"
 
 #include <locale.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -183,6 +184,19 @@ static void put_foot(const struct screen *s)
 	put_text(LINES - 1, text, A_BOLD);
 }
 
+/* ncurses ignores SIGTSTP while it writes to the terminal, so a Ctrl-Z then would be lost. The kernel
+ * keeps a blocked signal, also one that is ignored. */
+static void write_screen(void)
+{
+	sigset_t stop, before;
+
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGTSTP);
+	pthread_sigmask(SIG_BLOCK, &stop, &before);
+	refresh();
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 static void draw(struct screen *s)
 {
 	erase();
@@ -195,7 +209,7 @@ static void draw(struct screen *s)
 			put_table(s);
 		put_foot(s);
 	}
-	refresh();
+	write_screen();
 }
 
 void screen_show(struct screen *s, struct table *t, const char *head)

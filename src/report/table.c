@@ -48,8 +48,8 @@ void table_row(struct table *t)
 	size_t first = t->nrows * t->ncolumns;
 
 	t->next = t->ncolumns;   /* if no row is added, its cells are ignored */
-	if (!ROOM_FOR(t->rows, &t->rows_room, t->nrows, 1, 16) ||
-	    !ROOM_FOR(t->cells, &t->cells_room, first, t->ncolumns, 16)) {
+	if (!ROOM_FOR(t->rows, t->rows_room, t->nrows, 1) ||
+	    !ROOM_FOR(t->cells, t->cells_room, first, t->ncolumns)) {
 		t->lost = true;
 		return;
 	}
@@ -69,7 +69,7 @@ void table_textn(struct table *t, const char *text, size_t len)
 	struct table_cell cell = { .type = CELL_TEXT, .text = t->text_used };
 
 	/* each byte may become \xNN */
-	if (!ROOM_FOR(t->text, &t->text_room, t->text_used, 4 * len + 1, 16)) {
+	if (!ROOM_FOR(t->text, t->text_room, t->text_used, 4 * len + 1)) {
 		t->lost = true;
 		table_none(t);
 		return;

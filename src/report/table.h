@@ -32,6 +32,7 @@
 #define REPORT_TABLE_H
 
 #include "report/csv.h"
+#include "report/fit.h"
 #include "report/terminal.h"
 
 #include <stdbool.h>
@@ -62,6 +63,7 @@ struct table_column {
 	unsigned int digits;             /* for TABLE_NUMBER */
 	enum table_where where;
 	enum table_align align;
+	enum fit fit;                    /* what is left out of a text that is too long; default: its end */
 	unsigned int spare;              /* order in which columns are left out if the text is
 					  * too wide, 1 first; 0: never */
 };

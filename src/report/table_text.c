@@ -3,11 +3,13 @@
  * A table as text. The width of a column is that of its widest cell, in this table and the ones before (so that
  * intervals line up). If the output is not a terminal, nothing is cut off, and a long text only widens its own row.
  * If the terminal is too narrow, first the gaps shrink, then the least important columns are left out
- * (table_column.spare), then text columns get narrower, the widest first; numbers are never cut off.
+ * (table_column.spare), then paths lose folders, then text columns get narrower, the widest first; numbers are never
+ * cut off.
  */
 #include "report/table_private.h"
 
 #include "base/columns.h"
+#include "report/fit_path.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -198,6 +200,34 @@ static size_t widest(const struct table *t, const size_t *widths)
 	return found;
 }
 
+/* The width of a column of paths without their folders. */
+static size_t least_width(const struct table *t, size_t i, bool titles)
+{
+	size_t most = title_width(t, i, titles);
+
+	most = most > LEAST_TEXT ? most : LEAST_TEXT;
+	for (size_t r = 0; r < t->nrows; r++) {
+		const struct table_cell *cell = &t->cells[t->rows[r].first + i];
+		const size_t width = t->rows[r].wanted && cell->type == CELL_TEXT ? fit_path_least(t->text + cell->text) : 0;
+
+		most = width > most ? width : most;
+	}
+	return most;
+}
+
+/* Paths lose folders until `excess` columns are gained. */
+static void narrow_paths(struct table *t, size_t *widths, size_t excess, bool titles)
+{
+	for (size_t i = 0; i < t->ncolumns && excess; i++) {
+		const size_t least = is_shown(t, i) && t->columns[i].fit == FIT_PATH ? least_width(t, i, titles) : SIZE_MAX;
+		size_t gain = least < widths[i] ? widths[i] - least : 0;
+
+		gain = gain < excess ? gain : excess;
+		widths[i] -= gain;
+		excess -= gain;
+	}
+}
+
 /* The next column to leave out; ncolumns: none. */
 static size_t least(const struct table *t)
 {
@@ -244,6 +274,8 @@ static void fit(struct table *t, const struct table_style *style, struct layout 
 	l->gap = room && total(t, l->widths, 2) > room ? 1 : 2;
 	while (room && total(t, l->widths, l->gap) > room && (i = least(t)) < t->ncolumns)
 		leave_out(t, i, l->widths, !style->no_titles);
+	if (room && total(t, l->widths, l->gap) > room)
+		narrow_paths(t, l->widths, total(t, l->widths, l->gap) - room, !style->no_titles);
 	while (room && total(t, l->widths, l->gap) > room && (i = widest(t, l->widths)) < t->ncolumns)
 		l->widths[i]--;
 }
@@ -296,6 +328,10 @@ static bool is_right(const struct table_column *c)
 static void put_cell(const struct table *t, const struct layout *l, size_t i, const char *text,
 		     struct line *line)
 {
+	char buf[FIT_MAX];
+
+	if (l->cuts && t->columns[i].fit && l->widths[i])
+		text = fit_text(t->columns[i].fit, text, l->widths[i], buf);
 	put_field(line, text, l->widths[i], is_right(&t->columns[i]), l->cuts);
 	line->blanks += l->gap;
 }

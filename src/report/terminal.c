@@ -39,3 +39,8 @@ struct terminal terminal_of(FILE *out)
 		.colour = wants_colour(),
 	};
 }
+
+void terminal_clear(void)
+{
+	fputs("\033[H\033[J", stdout);
+}

@@ -14,5 +14,7 @@ struct terminal {
 
 /* COLUMNS and LINES in the environment override the terminal's size; NO_COLOR and TERM=dumb disable colour. */
 struct terminal terminal_of(FILE *out);
+/* Clears the screen of the terminal that stdout is. */
+void terminal_clear(void);
 
 #endif

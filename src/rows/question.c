@@ -8,7 +8,7 @@
 
 enum { HISTORY_BYTES = 16 << 20 };
 
-static int parse_than(const char *text, void *field, struct fault *f)
+int question_parse_than(const char *text, void *field, struct fault *f)
 {
 	uint64_t *than = field;
 
@@ -18,24 +18,10 @@ static int parse_than(const char *text, void *field, struct fault *f)
 	return 0;
 }
 
-const struct opt question_opts[] = {
-	{ "than", 0, NULL, OPT_CALL, offsetof(struct question, than), "TIME",
-	  "Print each duration above TIME (10ms, 500us, 1s; a bare number is ns), with what happened "
-	  "meanwhile.", false, parse_than },
-	{ "perins", 0, NULL, OPT_FLAG, offsetof(struct question, per_instance), NULL,
-	  "Print a row for each thread (rundelay: for each thread and CPU; migrations: for each thread, old and new CPU; "
-	  "latency: for each key).", false, NULL },
-};
-
-const struct opt question_by_opts[] = {
-	{ "by", 0, NULL, OPT_CALL, offsetof(struct question, by), "task|pid|comm",
-	  "Print a row for each thread (task), process (pid) or name (comm). Default: task with a target (-p, -t, a command), "
-	  "else comm; rundelay: task. By default, a text table of more than 200 tasks has rows by comm instead, and says "
-	  "so below.", false, grouping_parse },
-};
+const struct opt question_source_opts[] = { QUESTION_THAN_OPT };
 
 const struct opt question_format_opts[] = {
-	ANALYSIS_JSON_OPT,
+	ANALYSIS_JSON_OPT, ANALYSIS_FULL_OPT,
 	{ "csv", 0, NULL, OPT_FLAG, offsetof(struct question, csv), NULL,
 	  "Print CSV (RFC 4180): a header line, then the rows of the table, times in ns.", false, NULL },
 	{ "csv-safe", 0, NULL, OPT_FLAG, offsetof(struct question, csv_safe), NULL,
@@ -43,9 +29,6 @@ const struct opt question_format_opts[] = {
 	  "not taken for a formula. Numbers do not change.", false, NULL },
 };
 
-const struct opt_group question_task_groups[] = {
-	{ "Durations", question_opts, QUESTION_NOPTS, 0 }, QUESTION_BY_GROUP, QUESTION_RUN_GROUPS,
-};
 const struct opt_group question_source_groups[] = { QUESTION_SOURCE_GROUPS };
 
 /* ---- common to commands and sources ----------------------------------------------------- */
@@ -74,8 +57,12 @@ static int watch_all(struct question *q, struct fault *f)
 	const struct question_ops *ops = q->ops;
 	int rc = ops->watch ? ops->watch(q, f) : 0;
 
-	for (size_t i = 0; i < ops->nevents && !rc; i++)
-		rc = question_watch(q, ops->events[i].sys, ops->events[i].name, ops->everywhere, f);
+	for (size_t i = 0; i < ops->nevents && !rc; i++) {
+		const struct question_event *e = &ops->events[i];
+
+		rc = e->filter && !q->maker ? analysis_add_event(q->a, f, "%s:%s/%s/", e->sys, e->name, e->filter)
+					    : question_watch(q, e->sys, e->name, ops->everywhere, f);
+	}
 	return rc;
 }
 
@@ -113,6 +100,11 @@ const char *question_comm(struct question *q, const struct analysis_sample *s, p
 	if (!trace_field_data(field, s->view.raw, s->view.raw_size, &text, &len))
 		memcpy(q->comm, text, len < sizeof(q->comm) ? len : sizeof(q->comm) - 1);
 	return q->comm;
+}
+
+const char *question_shown_comm(struct question *q, pid_t tid, uint64_t time)
+{
+	return q->named && q->a && (q->per_instance || q->than) ? analysis_comm(q->a, tid, time) : NULL;
 }
 
 struct tracefmt_db *question_formats(struct question *q)
@@ -258,7 +250,7 @@ static int end(struct analysis *a, struct fault *f)
 	interval(a, q->last);
 	if (q->ops->end)
 		q->ops->end(q);
-	return rows_draw(q, f);
+	return rows_draw(q, f) || (q->ops->draw && q->ops->draw(q, f)) ? -1 : 0;
 }
 
 static void release(struct analysis *a)

@@ -37,6 +37,7 @@ enum column_place {
 	COLUMN_KEY = 1 << 0,         /* in tables, as part of the row's key; at most DISTRIBUTION_KEYS - 1 columns */
 	COLUMN_PER_INSTANCE = 1 << 1,   /* likewise, but with --perins only */
 	COLUMN_FIELD = 1 << 2,       /* in the source's event */
+	COLUMN_COMM = 1 << 3,        /* with --perins: the happening's comm, if the question is `named` */
 };
 
 /* A question's own column. Events also have pid, tid, start, duration; if rows are tasks, tables have comm and tid. */
@@ -55,6 +56,7 @@ struct question_event {
 	const char *sys, *name;
 	const char *fields[QUESTION_FIELDS];   /* numbers; NULL ends them */
 	const char *text;                      /* a text, or NULL */
+	const char *filter;                    /* for the event of a command (a source gets all samples), or NULL */
 };
 
 union cell {
@@ -89,6 +91,7 @@ struct question_ops {
 	const char *print;           /* the event as text, like "print fmt" in a tracepoint's format */
 	const enum shown *shown;     /* columns about durations; NULL: from calls to max */
 	size_t nshown;
+	const char *durations;       /* "calls": what lasts from a start to its end; NULL: pairs of any events */
 	const char *share_title;     /* SHOW_SHARE is the share of whole(), under this title; or NULL */
 	uint64_t (*whole)(struct question *q);
 	unsigned int attrs;          /* enum stream_attrs, in addition to stack */
@@ -109,6 +112,7 @@ struct question_ops {
 	void (*after_table)(struct question *q, uint64_t from);   /* from: the beginning of the table's interval */
 	bool (*is_over)(struct question *q);
 	void (*end)(struct question *q);
+	int (*draw)(struct question *q, struct fault *f);   /* its own pictures, at the end: 0, or -1 with f */
 	void (*release)(struct question *q);
 	/* For a duration above --than: its title, such as "bash 12: asleep"; and whether a sample meanwhile is printed
 	 * below it (NULL: all are). */
@@ -141,6 +145,7 @@ struct question {
 	struct distributions rows;
 	struct grouping grouping;
 	bool has_targets;            /* -p, -t or a command */
+	bool named;                  /* set by begin(): keys are tasks, and happenings have their names */
 	struct history *history;     /* samples, for --than */
 	struct heatmap *heatmap;     /* NULL: no picture */
 	uint64_t begun;              /* perf clock: the first sample of the run, */
@@ -170,6 +175,8 @@ static inline uint64_t question_number(const struct question *q, const struct an
 	return trace_field_uint(q->fields[event][field], s->view.raw);
 }
 
+/* The name of a task for COLUMN_COMM and ops->title, of a question without rows by task; NULL: neither is shown. */
+const char *question_shown_comm(struct question *q, pid_t tid, uint64_t time);
 /* The task's name at the time of the sample; for a source, from that field. Valid until the next sample. */
 const char *question_comm(struct question *q, const struct analysis_sample *s, pid_t tid, const struct trace_field *field);
 /* For ops->watch: adds a tracepoint. everywhere: a source gets it from all tasks. 0, or -1 with f. */
@@ -185,13 +192,27 @@ void question_add_asleep(struct question *q, const char *comm, pid_t tid, uint64
 
 /* ---- commands and sources -------------------------------------------------------------- */
 
-enum { QUESTION_NOPTS = 2, QUESTION_SOURCE_NOPTS = 1, QUESTION_BY_NOPTS = 1, QUESTION_FORMAT_NOPTS = 3 };
-extern const struct opt question_opts[QUESTION_NOPTS];   /* --than (also for sources) and --perins */
-extern const struct opt question_by_opts[QUESTION_BY_NOPTS];   /* --by */
-extern const struct opt question_format_opts[QUESTION_FORMAT_NOPTS];   /* --json, --csv, --csv-safe */
+enum { QUESTION_SOURCE_NOPTS = 1, QUESTION_FORMAT_NOPTS = 4 };
+extern const struct opt question_source_opts[QUESTION_SOURCE_NOPTS];   /* --than */
+extern const struct opt question_format_opts[QUESTION_FORMAT_NOPTS];   /* --json, --full, --csv, --csv-safe */
 
 /* Option groups to combine with the question's own. */
-#define QUESTION_BY_GROUP { "Rows", question_by_opts, QUESTION_BY_NOPTS, 0 }
+/* --than, and --perins with what it prints a row for; --by with its default. Each command names its own. */
+#define QUESTION_THAN_OPT \
+	{ "than", 0, NULL, OPT_CALL, offsetof(struct question, than), "TIME", \
+	  "Print each duration above TIME (10ms, 500us, 1s; a bare number is ns), and the events from its start to its end.", \
+	  false, question_parse_than }
+#define QUESTION_DURATIONS_OPTS(row) \
+	{ QUESTION_THAN_OPT, { "perins", 0, NULL, OPT_FLAG, offsetof(struct question, per_instance), NULL, \
+			       "Print a row for each " row ".", false, NULL } }
+#define QUESTION_BY_OPTS(usual) \
+	{ { "by", 0, NULL, OPT_CALL, offsetof(struct question, by), "task|pid|comm", \
+	    "Print a row for each thread (task), process (pid) or name (comm). Default: " usual ". By default, a text table of more " \
+	    "than 200 tasks has rows by comm instead, and says so below.", false, grouping_parse } }
+#define QUESTION_BY_TARGET "task with a target (-p, -t, a command), else comm"
+#define QUESTION_DURATIONS_GROUP(opts) { "Durations", opts, sizeof(opts) / sizeof(*(opts)), 0 }
+#define QUESTION_BY_GROUP(opts) { "Rows", opts, sizeof(opts) / sizeof(*(opts)), 0 }
+int question_parse_than(const char *text, void *field, struct fault *f);
 #define QUESTION_EVENTS_GROUP { "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 }
 #define QUESTION_RUN_GROUPS \
 	ANALYSIS_RUN_GROUPS, ANALYSIS_CHAIN_GROUP, \
@@ -200,11 +221,10 @@ extern const struct opt question_format_opts[QUESTION_FORMAT_NOPTS];   /* --json
 	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 }
 /* The last option groups of a source. */
 #define QUESTION_SOURCE_GROUPS \
-	{ "Durations", question_opts, QUESTION_SOURCE_NOPTS, 0 }, \
+	{ "Durations", question_source_opts, QUESTION_SOURCE_NOPTS, 0 }, \
 	{ "Source", stream_source_opts, STREAM_SOURCE_NOPTS, 0 }
 
-/* Without own options: for a command whose rows are tasks, and for a source. */
-extern const struct opt_group question_task_groups[10];
+/* For a source without own options. */
 extern const struct opt_group question_source_groups[2];
 
 #define QUESTION_USAGE "[options] [[--] COMMAND [ARGUMENT...]]"

@@ -55,6 +55,11 @@ static bool is_key(const struct question *q, const struct column *c)
 	return c->places & COLUMN_KEY || (c->places & COLUMN_PER_INSTANCE && q->per_instance);
 }
 
+static bool has_comm(const struct question *q, const struct column *c)
+{
+	return c->places & COLUMN_COMM && q->per_instance && q->named;
+}
+
 /* Sets key[1] and following; key[0] is for the task. */
 static void set_keys(const struct question *q, const struct happening *h, uint64_t key[DISTRIBUTION_KEYS])
 {
@@ -135,7 +140,9 @@ static void put_row(void *ctx, const struct distribution *d, struct table *t)
 	for (size_t i = 0; i < q->ops->ncolumns; i++) {
 		const struct column *c = &q->ops->columns[i];
 
-		if (is_key(q, c) && n < DISTRIBUTION_KEYS)
+		if (has_comm(q, c))
+			table_text(t, d->name);
+		else if (is_key(q, c) && n < DISTRIBUTION_KEYS)
 			put_cell(q, c, d->key[n++], t);
 		else if (c->places & COLUMN_PER_INSTANCE)
 			table_none(t);
@@ -160,7 +167,9 @@ static size_t own_columns(const struct question *q, struct table_column *columns
 	for (size_t i = 0; i < q->ops->ncolumns; i++) {
 		const struct column *c = &q->ops->columns[i];
 
-		if (c->places & (COLUMN_KEY | COLUMN_PER_INSTANCE))
+		if (has_comm(q, c))
+			columns[n++] = (struct table_column){ c->name, TABLE_TEXT };
+		else if (c->places & (COLUMN_KEY | COLUMN_PER_INSTANCE))
 			columns[n++] = (struct table_column){
 				c->name, c->text ? TABLE_TEXT : TABLE_INTEGER, .title = c->title,
 				.where = q->ops->tasks && !is_key(q, c) ? TABLE_ONLY_JSON : TABLE_EVERYWHERE,
@@ -204,6 +213,32 @@ static void print_table(struct question *q, uint64_t now)
 	q->has_titles = true;
 }
 
+/* "incomplete calls: 1 still running at the end, 1 already running at the start" */
+static void print_incomplete(const struct question *q)
+{
+	const bool named = q->ops->durations;
+	const struct {
+		uint64_t n;
+		const char *what;
+	} all[] = {
+		{ q->pairs.nopen, named ? "still running at the end" : "still open at the end" },
+		{ q->pairs.unbegun, named ? "already running at the start" : "ends without a start" },
+		{ q->pairs.restarted, named ? "begun again before their end" : "starts with another start before the end" },
+	};
+	size_t shown = 0;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		if (!all[i].n)
+			continue;
+		if (!shown++)
+			printf("incomplete %s: ", named ? q->ops->durations : "pairs");
+		else
+			fputs(", ", stdout);
+		printf("%llu %s", (unsigned long long)all[i].n, all[i].what);
+	}
+	fputs(shown ? "\n" : "", stdout);
+}
+
 static void print_counts(const struct question *q)
 {
 	const struct pairs *p = &q->pairs;
@@ -214,10 +249,8 @@ static void print_counts(const struct question *q)
 	if (q->ops->states && unknown)
 		printf("not counted: %llu period%s whose beginning or end the kernel did not report\n",
 		       (unsigned long long)unknown, unknown == 1 ? "" : "s");
-	if (!q->ops->states && (p->restarted || p->unbegun || p->nopen))
-		printf("not paired: %llu begun and not ended, %llu begun again, %llu ended that began before\n",
-		       (unsigned long long)p->nopen, (unsigned long long)p->restarted,
-		       (unsigned long long)p->unbegun);
+	if (!q->ops->states)
+		print_incomplete(q);
 	if (p->refused)
 		fprintf(stderr, "perf-prof: %s: left out %llu durations: at most %d can be measured at once\n", q->ops->name,
 			(unsigned long long)p->refused, PAIRS_MAX_OPEN);

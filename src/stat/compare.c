@@ -16,12 +16,29 @@
 enum { DEFAULT_RUNS = 10 };
 static const double confidence = 0.95;
 
+struct compared {
+	struct stats count, ratio;
+};
+
 struct side {
 	char *const *argv;
-	struct stats *values;            /* one per event, then the elapsed time */
+	struct compared *values;         /* one per event, then the elapsed time */
 	int status;                      /* the last one that is not 0 */
 	uint64_t failures;
 };
+
+/* Runs whose divisor was 0 have no ratio, or another one; only those with the first run's are compared. */
+static void add_run(const struct count_row *r, struct compared *sum, struct compared_row *row)
+{
+	if (r->state == COUNT_GOOD)
+		stats_add(&sum->count, r->value);
+	if (r->share < row->share)
+		row->share = r->share;
+	if (!r->metric.is_ratio || (row->metric && row->metric != r->metric.unit))
+		return;
+	row->metric = r->metric.unit;
+	stats_add(&sum->ratio, r->metric.value);
+}
 
 static int run_side(struct counting *s, struct side *side, struct compared_row *rows,
 		    bool *interrupted, struct fault *f)
@@ -35,13 +52,9 @@ static int run_side(struct counting *s, struct side *side, struct compared_row *
 	if (*interrupted)   /* an incomplete run does not count */
 		return 0;
 	side->failures += status != 0;
-	for (size_t i = 0; i < s->nevents; i++) {
-		if (s->rows[i].state == COUNT_GOOD)
-			stats_add(&side->values[i], s->rows[i].value);
-		if (s->rows[i].share < rows[i].share)
-			rows[i].share = s->rows[i].share;
-	}
-	stats_add(&side->values[s->nevents], times.elapsed);
+	for (size_t i = 0; i < s->nevents; i++)
+		add_run(&s->rows[i], &side->values[i], &rows[i]);
+	stats_add(&side->values[s->nevents].count, times.elapsed);
 	return 0;
 }
 
@@ -60,26 +73,35 @@ static int run_in_turns(struct counting *s, struct side *sides, struct compared_
 	return 0;
 }
 
-static size_t fill(const struct counting *s, const struct side *sides, struct compared_row *rows)
+static void add_row(struct compared_table *t, struct compared_row row, const struct stats *a, const struct stats *b)
 {
-	size_t n = 0;
+	if (!a->n || !b->n)
+		return;
+	row.a = *a;
+	row.b = *b;
+	row.difference = stats_compare(a, b, confidence);
+	t->rows[t->n++] = row;
+}
 
+/* seen: what the runs found of each event, and the elapsed time. */
+static void fill(const struct counting *s, const struct side *sides, const struct compared_row *seen,
+		 struct compared_table *t)
+{
 	for (size_t i = 0; i <= s->nevents; i++) {
-		bool time = i == s->nevents;
-		const struct stats *a = &sides[0].values[i], *b = &sides[1].values[i];
-		double share = rows[i].share;
+		const struct compared *a = &sides[0].values[i], *b = &sides[1].values[i];
+		struct compared_row row = { .event = "elapsed", .unit = "msec", .scale = 1000, .share = seen[i].share };
 
-		if (!a->n || !b->n)
-			continue;
-		rows[n++] = (struct compared_row){
-			.event = time ? "elapsed" : s->events[i].label,
-			.unit = time ? "msec" : s->events[i].unit,
-			.scale = time ? 1000 : s->events[i].scale,
-			.a = *a, .b = *b, .share = share,
-			.difference = stats_compare(a, b, confidence),
-		};
+		if (i < s->nevents) {
+			row.event = s->events[i].label;
+			row.unit = s->events[i].unit;
+			row.scale = s->events[i].scale;
+		}
+		add_row(t, row, &a->count, &b->count);
+		row.metric = seen[i].metric;
+		row.unit = NULL;
+		row.scale = 1;
+		add_row(t, row, &a->ratio, &b->ratio);
 	}
-	return n;
 }
 
 char *stat_words(char *const *argv)
@@ -108,10 +130,11 @@ static int print(const struct counting *s, const struct compared_table *t, FILE 
 	return rc == -ENOMEM ? fault_set(f, EXIT_FAILED, "stat: out of memory") : 0;
 }
 
+/* rows: room for those of the table, behind what the runs find. */
 static int compare(struct counting *s, struct side *sides, struct compared_row *rows, char *const *argv,
 		   FILE *out, struct fault *f)
 {
-	struct compared_table t = { .b = s->config->vs, .confidence = confidence, .rows = rows };
+	struct compared_table t = { .b = s->config->vs, .confidence = confidence, .rows = rows + s->nevents + 1 };
 	char *a;
 	int rc;
 
@@ -119,7 +142,7 @@ static int compare(struct counting *s, struct side *sides, struct compared_row *
 		return -1;
 	a = stat_words(argv);
 	t.a = a ? a : "";
-	t.n = fill(s, sides, rows);
+	fill(s, sides, rows, &t);
 	rc = print(s, &t, out, f);
 	free(a);
 	return rc;
@@ -188,10 +211,11 @@ static void tell_failures(const struct side *side, char name)
 static int compare_argvs(struct counting *s, char *const *a, char *const *b, char *const *argv,
 			 struct fault *f)
 {
-	struct compared_row *rows = calloc(s->nevents + 1, sizeof(*rows));
+	size_t n = s->nevents + 1;
+	struct compared_row *rows = calloc(3 * n, sizeof(*rows));
 	struct side sides[2] = {
-		{ a, calloc(s->nevents + 1, sizeof(struct stats)), 0 },
-		{ b, calloc(s->nevents + 1, sizeof(struct stats)), 0 },
+		{ .argv = a, .values = calloc(n, sizeof(struct compared)) },
+		{ .argv = b, .values = calloc(n, sizeof(struct compared)) },
 	};
 	int rc = -1;
 

@@ -24,6 +24,7 @@ struct count_metric {
 	double value;
 	const char *unit;        /* "insn per cycle", "/sec"; NULL: no metric */
 	char prefix;             /* 'K', 'M', 'G' before the unit, or 0 */
+	bool is_ratio;           /* of two counts that belong together; false: events per second */
 };
 
 /* One event, added up over the places named by `where`. */
@@ -71,6 +72,7 @@ int counts_json(const struct count_table *t, FILE *out);
 
 struct compared_row {
 	const char *event;
+	const char *metric;      /* a ratio of that event: "insn per cycle"; NULL: its count */
 	const char *unit;
 	double scale;
 	struct stats a, b;       /* estimates, unscaled */

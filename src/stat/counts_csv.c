@@ -72,7 +72,7 @@ void compared_csv(const struct compared_table *t, struct csv_form form, FILE *ou
 {
 	static const char *const titles[] = {
 		"event", "unit", "runs", "a_mean", "a_stddev", "b_mean", "b_stddev", "difference",
-		"half_width", "confidence_percent", "share_percent", NULL,
+		"half_width", "confidence_percent", "share_percent", "metric", NULL,
 	};
 	const char separator = form.separator;
 
@@ -92,6 +92,8 @@ void compared_csv(const struct compared_table *t, struct csv_form form, FILE *ou
 		csv_number(true, r->difference.half * r->scale, separator, out);
 		csv_number(true, 100 * t->confidence, separator, out);
 		csv_number(true, 100 * r->share, separator, out);
+		fputc(separator, out);
+		csv_text(r->metric, form, out);
 		fputc('\n', out);
 	}
 }

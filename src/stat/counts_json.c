@@ -113,8 +113,8 @@ static bool append_compared(json_object *rows, const struct compared_row *r)
 	double low = (r->difference.mean - r->difference.half) * r->scale;
 	double high = (r->difference.mean + r->difference.half) * r->scale;
 
-	return json_append(rows, o) && json_put_text(o, "event", r->event) && json_put_text(o, "unit", r->unit) &&
-	       put_side(o, "a", &r->a, r->scale) && put_side(o, "b", &r->b, r->scale) &&
+	return json_append(rows, o) && json_put_text(o, "event", r->event) &&
+	       json_put_text(o, "metric", r->metric) && json_put_text(o, "unit", r->unit) && put_side(o, "a", &r->a, r->scale) && put_side(o, "b", &r->b, r->scale) &&
 	       json_put_number(o, "difference", r->difference.mean * r->scale) &&
 	       json_put_number(o, "low", low) && json_put_number(o, "high", high) &&
 	       json_put_number(o, "share", r->share);

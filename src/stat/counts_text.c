@@ -21,10 +21,22 @@ static const char *shown(const char *text, char *buf)
 	return buf;
 }
 
-/* Estimates of counts are printed as whole numbers; values with a unit have two decimals. */
-static void value_text(double value, const char *unit, char *buf, size_t size)
+enum { NUMBER = 512 };           /* bytes for any number, which may have 309 digits */
+
+/* With commas between thousands, as perf stat prints it in an English locale. */
+static const char *number(double value, int digits, bool sign, char *buf)
 {
-	snprintf(buf, size, unit ? "%.2f" : "%.0f", value);
+	char plain[NUMBER / 4 * 3], *to = buf;
+	int n = snprintf(plain, sizeof(plain), sign ? "%+.*f" : "%.*f", digits, value);
+	int whole = (int)strcspn(plain, ".");
+
+	for (int i = 0; i < n; i++) {
+		*to++ = plain[i];
+		if (i + 1 < whole && (whole - i - 1) % 3 == 0 && plain[i] >= '0' && plain[i] <= '9')
+			*to++ = ',';
+	}
+	*to = '\0';
+	return buf;
 }
 
 static int where_width(const struct count_table *t)
@@ -87,7 +99,7 @@ static double percent(double part, double whole)
 static void print_row(const struct count_table *t, const struct count_row *r, int where, FILE *out)
 {
 	struct line l = { .n = 0 };
-	char name[CELL], text[64];
+	char name[CELL], text[NUMBER];
 
 	if (t->is_interval)
 		put(&l, "%16.9f ", t->time);
@@ -95,8 +107,9 @@ static void print_row(const struct count_table *t, const struct count_row *r, in
 		put(&l, "%-*s ", where, shown(r->where, name));
 	if (where && !strcmp(t->where_word, "core"))
 		put(&l, "%5u ", r->counters);
-	value_text(r->value * r->scale, r->unit, text, sizeof(text));
-	put(&l, "%*s ", VALUE, r->state == COUNT_GOOD ? text : states[r->state]);
+	/* estimates of counts are printed as whole numbers */
+	put(&l, "%*s ", VALUE,
+	    r->state == COUNT_GOOD ? number(r->value * r->scale, r->unit ? 2 : 0, false, text) : states[r->state]);
 	put(&l, "%-*s %-*s", UNIT, r->unit ? r->unit : "", NAME, shown(r->event, name));
 	if (r->state == COUNT_GOOD) {
 		put_metric(&l, r);
@@ -165,28 +178,37 @@ static const char *verdict(const struct compared_row *r)
 	return "no difference shown";
 }
 
-/* No decimals, unless the means are different but equal when rounded: then two. */
+/* Ratios have three decimals, as in `stat`. Counts have none, unless rounding would hide the difference: then two, as it has.
+ * A mean below 100 loses too much, and so does one that becomes equal to the other. */
 static int digits_of(const struct compared_row *r)
 {
-	double a = r->a.mean * r->scale, b = r->b.mean * r->scale;
+	enum { SMALL = 100 };
+	const double a = r->a.mean * r->scale, b = r->b.mean * r->scale;
+	const bool small = fmin(a, b) < SMALL && (a != rint(a) || b != rint(b));
 
-	return r->unit || (a != b && rint(a) == rint(b)) ? 2 : 0;
+	return r->metric ? 3 : r->unit || small || (a != b && rint(a) == rint(b)) ? 2 : 0;
 }
 
 static void put_mean(struct line *l, const struct compared_row *r, const struct stats *s)
 {
-	put(l, " %14.*f +- %-9.4g", digits_of(r), s->mean * r->scale, stats_stddev(s) * r->scale);
+	char text[NUMBER];
+
+	put(l, " %16s +- %-9.4g", number(s->mean * r->scale, digits_of(r), false, text), stats_stddev(s) * r->scale);
 }
 
 static void print_compared(const struct compared_row *r, FILE *out)
 {
 	struct line l = { .n = 0 };
-	char name[CELL];
+	char name[CELL], text[NUMBER];
 
-	put(&l, " %-24s %-4s", shown(r->event, name), r->unit ? r->unit : "");
+	/* a ratio stands below its event */
+	if (r->metric)
+		put(&l, "   %-27s", r->metric);
+	else
+		put(&l, " %-24s %-4s", shown(r->event, name), r->unit ? r->unit : "");
 	put_mean(&l, r, &r->a);
 	put_mean(&l, r, &r->b);
-	put(&l, " %+14.2f", r->difference.mean * r->scale);
+	put(&l, " %16s", number(r->difference.mean * r->scale, r->metric ? 3 : 2, true, text));
 	if (!isinf(r->difference.half))
 		put(&l, " +- %-9.4g", r->difference.half * r->scale);
 	if (r->a.mean != 0)
@@ -199,13 +221,14 @@ static void print_compared(const struct compared_row *r, FILE *out)
 
 void compared_text(const struct compared_table *t, FILE *out)
 {
+	size_t runs = t->n ? t->rows[0].a.n : 0;
 	char name[CELL];
 
 	fprintf(out, "\n A: %s\n", shown(t->a, name));
 	fprintf(out, " B: %s\n\n", shown(t->b, name));
-	fprintf(out, " %-29s %27s %27s   B - A, %.0f%% confidence\n\n", "event", "A, mean +- stddev",
+	fprintf(out, " %-29s %29s %29s   B - A, %.0f%% confidence\n\n", "event", "A, mean +- stddev",
 		"B, mean +- stddev", 100 * t->confidence);
 	for (size_t i = 0; i < t->n; i++)
 		print_compared(&t->rows[i], out);
-	fprintf(out, "\n %zu runs of each, in turns\n\n", t->n ? t->rows[0].a.n : 0);
+	fprintf(out, "\n %zu run%s of each, in turns\n\n", runs, runs == 1 ? "" : "s");
 }

@@ -80,7 +80,7 @@ static bool by_table(const struct counting *s, size_t event, size_t where, struc
 		by = find(s, event, where, m->by_type, m->by_config);
 		if (!by)
 			continue;
-		r->metric = (struct count_metric){ m->factor * r->value / by->value, m->unit, 0 };
+		r->metric = (struct count_metric){ m->factor * r->value / by->value, m->unit, 0, true };
 		return true;
 	}
 	return false;
@@ -95,11 +95,11 @@ static void rate(struct count_row *r, const struct count_row *clock)
 	} steps[] = { { 1e9, 'G' }, { 1e6, 'M' }, { 1e3, 'K' } };
 	double value = r->value / clock->value * 1e9;
 
-	r->metric = (struct count_metric){ value, "/sec", 0 };
+	r->metric = (struct count_metric){ value, "/sec", 0, false };
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
 		if (value >= steps[i].above) {
-			r->metric = (struct count_metric){ value / steps[i].above, "/sec",
-							   steps[i].prefix };
+			r->metric.value = value / steps[i].above;
+			r->metric.prefix = steps[i].prefix;
 			return;
 		}
 }
@@ -114,7 +114,7 @@ static void one(const struct counting *s, size_t event, size_t where, double sec
 		return;
 	if (rate_is_clock(&s->events[event].buf.attr)) {
 		if (seconds > 0)
-			r->metric = (struct count_metric){ r->value / 1e9 / seconds, "CPUs utilized", 0 };
+			r->metric = (struct count_metric){ r->value / 1e9 / seconds, "CPUs utilized", 0, true };
 		return;
 	}
 	if (by_table(s, event, where, r) || s->events[event].unit)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The places in which perf-prof stat counts, and how they are added up. */
+#include "base/textfile.h"
 #include "stat/stat.h"
 
-#include "base/grow.h"
+#include "base/room.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,13 +11,9 @@
 
 static int read_number(const char *path)
 {
-	FILE *f = fopen(path, "re");
-	int n = -1;
+	char text[32];
+	int n = textfile_read(path, text, sizeof(text)) > 0 ? atoi(text) : 0;
 
-	if (f && fscanf(f, "%d", &n) != 1)
-		n = -1;
-	if (f)
-		fclose(f);
 	return n < 0 ? 0 : n;
 }
 
@@ -36,18 +33,13 @@ static void core_name(int cpu, char *buf, size_t size)
 
 static void thread_name(pid_t tid, char *buf, size_t size)
 {
-	char path[64], comm[32] = "?";
-	FILE *f;
+	char path[64], comm[32];
+	bool there;
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", (int)tid);
-	f = fopen(path, "re");
-	if (f) {
-		if (!fgets(comm, sizeof(comm), f))
-			comm[0] = '\0';
-		comm[strcspn(comm, "\n")] = '\0';
-		fclose(f);
-	}
-	snprintf(buf, size, "%s-%d", comm, (int)tid);
+	there = textfile_read(path, comm, sizeof(comm)) >= 0;
+	comm[strcspn(comm, "\n")] = '\0';
+	snprintf(buf, size, "%s-%d", there ? comm : "?", (int)tid);
 }
 
 static void where_name(enum stat_by by, const struct task_target *task, int cpu, char *buf,
@@ -75,17 +67,13 @@ static void where_name(enum stat_by by, const struct task_target *task, int cpu,
 /* The index of the where with that name, which is added if it is new; -1: out of memory. */
 static int find_where(struct counting *s, const char *name)
 {
-	char **grown;
-
 	for (size_t i = 0; i < s->nwheres; i++)
 		if (!*name || (s->wheres[i] && !strcmp(s->wheres[i], name)))
 			return (int)i;
-	grown = reallocarray(s->wheres, s->nwheres + 1, sizeof(*grown));
-	if (!grown)
+	if (!ROOM_FOR_ONE(s->wheres, s->nwheres))
 		return -1;
-	s->wheres = grown;
-	grown[s->nwheres] = *name ? strdup(name) : NULL;
-	if (*name && !grown[s->nwheres])
+	s->wheres[s->nwheres] = *name ? strdup(name) : NULL;
+	if (*name && !s->wheres[s->nwheres])
 		return -1;
 	return (int)s->nwheres++;
 }
@@ -101,17 +89,14 @@ static struct pev_target target_of(const struct task_target *task, int cpu)
 
 static int add_place(struct counting *s, const struct task_target *task, int cpu, struct fault *f)
 {
-	struct stat_place *grown = grown_by_one(s->places, s->nplaces, sizeof(*grown));
 	char name[512];
 	int where;
 
-	if (grown)
-		s->places = grown;
 	where_name(s->by, task, cpu, name, sizeof(name));
-	where = grown ? find_where(s, name) : -1;
+	where = ROOM_FOR_ONE(s->places, s->nplaces) ? find_where(s, name) : -1;
 	if (where < 0)
 		return fault_set(f, EXIT_FAILED, "stat: out of memory");
-	grown[s->nplaces++] = (struct stat_place){ target_of(task, cpu), cpu, (size_t)where };
+	s->places[s->nplaces++] = (struct stat_place){ target_of(task, cpu), cpu, (size_t)where };
 	return 0;
 }
 

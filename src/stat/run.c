@@ -4,6 +4,7 @@
 
 #include "base/descriptors.h"
 #include "base/note.h"
+#include "base/now.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -12,17 +13,13 @@
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { OPEN_TRIES = 5 };
 
 static double now(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+	return (double)now_ns(CLOCK_MONOTONIC) / 1e9;
 }
 
 static double seconds(struct timeval t)
@@ -196,7 +193,8 @@ static char *title_of_targets(const struct counting *s)
 	char numbers[512], *text = NULL;
 
 	if (o->cgroups.n)
-		return asprintf(&text, "control group %s%s", o->cgroups.v[0],
+		return asprintf(&text, "%s %s%s", stream_cgroup_label(o, 0) == o->cgroups.v[0] ? "control group" : "container",
+				stream_cgroup_label(o, 0),
 				o->cgroups.n > 1 ? " and others" : "") < 0 ? NULL : text;
 	if (!list->n)
 		return strdup("'system wide'");
@@ -337,7 +335,7 @@ static int prepare_command(struct counting *s, struct workload *child, char *con
 			   struct fault *f)
 {
 	int own = s->config->vs ? descriptors_hide_stdout() : -1;
-	int rc = workload_prepare(child, argv, &w->before, &s->files, f);
+	int rc = workload_prepare(child, argv, &w->before, &s->files, false, f);
 
 	descriptors_show_stdout(own);
 	return rc;

@@ -11,26 +11,6 @@
 
 /* ---- options ------------------------------------------------------------------- */
 
-static int parse_interval(const char *text, void *field, struct fault *f)
-{
-	uint64_t n;
-
-	if (units_u64(text, &n) || !n || n > 366ULL * 24 * 3600 * 1000)
-		return fault_usage(f, "--interval %s: expected milliseconds, such as 1000", text);
-	*(uint64_t *)field = n;
-	return 0;
-}
-
-static int parse_runs(const char *text, void *field, struct fault *f)
-{
-	uint64_t n;
-
-	if (units_u64(text, &n) || !n || n > 1000000)
-		return fault_usage(f, "--repeat %s: expected a number of runs from 1 to 1000000", text);
-	*(uint64_t *)field = n;
-	return 0;
-}
-
 static int parse_separator(const char *text, void *field, struct fault *f)
 {
 	if (strlen(text) != 1 || strchr("\"\n\r", text[0]))
@@ -56,15 +36,16 @@ static const struct opt measure_opts[] = {
 	{ "all-cpus", 'a', NULL, OPT_FLAG, AT(all_cpus), NULL,
 	  "Watch the whole machine, even with a command. This is the default without a command or a "
 	  "target.", false, NULL },
-	{ "repeat", 'r', NULL, OPT_CALL, AT(runs), "N",
+	{ "repeat", 'r', NULL, OPT_U64, AT(runs), "N",
 	  "Run the command N times, and print means +- their standard error (JSON and CSV: also the "
-	  "standard deviation of the runs).", false, parse_runs },
+	  "standard deviation of the runs).", .least = 1, .most = 1000000, .expected = "a number of runs from 1 to 1000000" },
 	{ "vs", 0, NULL, OPT_STRING, AT(vs), "COMMAND",
 	  "Compare with COMMAND: run both in turns, N times each (-r; default: 10), and print the "
-	  "difference of the means with its 95% confidence interval. If COMMAND needs a shell, both "
-	  "run in one. Their standard output is discarded.", false, NULL },
-	{ "interval", 'i', NULL, OPT_CALL, AT(interval_ms), "MS",
-	  "Print the counts every MS milliseconds.", false, parse_interval },
+	  "difference of the means, also of ratios such as instructions per cycle, with its 95% confidence "
+	  "interval. If COMMAND needs a shell, both run in one. Their standard output is discarded.", false, NULL },
+	{ "interval", 'i', NULL, OPT_U64, AT(interval_ms), "MS",
+	  "Print the counts every MS milliseconds, from 1 to " STREAM_MAX_INTERVAL_TEXT ".", .least = 1, .most = STREAM_MAX_INTERVAL_MS,
+	  .expected = "milliseconds, such as 1000: from 1 to " STREAM_MAX_INTERVAL_TEXT },
 };
 
 static const struct opt output_opts[] = {
@@ -94,7 +75,7 @@ static const struct opt output_opts[] = {
 
 static const struct opt_group groups[] = {
 	GROUP("Events", event_opts, 0),
-	{ "Targets", stream_target_opts, 5, AT(common) },
+	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, AT(common) },
 	GROUP("Measuring", measure_opts, 0),
 	GROUP("Output", output_opts, 0),
 	{ "Messages", stream_output_opts + STREAM_OUTPUT_NOPTS - 2, 2, AT(common) },
@@ -208,44 +189,36 @@ static void release(void *config)
 	stream_opts_free(&c->common);
 }
 
-static const char *const description[] = {
-	"How often do events happen? Counts them in a command, or in processes, threads, control groups "
-	"or CPUs until they end or SIGINT comes. If you give such a target, a command only sets how long "
-	"to count: -p 1234 -- sleep 10.",
-	"The modifiers P and S are for samples and have no effect here. If a group has more events than "
-	"the PMU has counters, the events that do not fit are left out; with W, each event of it is "
-	"counted on its own.",
-	"If an event cannot be counted here, its line says <not supported>, or <not permitted> if "
-	"privilege is missing; a message gives the reason, and the other events are counted. An "
-	"event is <not counted> if other events used all counters all the time; an event pinned with D, "
-	"from the moment it lost its counter. If events shared a counter (multiplexing), their counts are "
-	"estimates, followed by the share of the time in which they were counted. Without the privilege to "
-	"count the kernel, only user space is counted, and the name ends in :u.",
-	"The exit status is that of the command: 128 + n if signal n ended it, 127 if there is no "
-	"such program, 126 if it cannot be executed. It is 1 if the command succeeded but no event "
-	"could be counted.",
-	NULL,
-};
-
-static const struct command_example examples[] = {
-	{ "perf-prof stat -- make -j4", "count the default events in a command" },
-	{ "perf-prof stat -e '{cycles,instructions}' -r 5 -- ./job", "count a group in five runs of a command" },
-	{ "perf-prof stat --vs './job --fast' -- ./job", "show whether one command is significantly faster than another" },
-	{ "perf-prof stat -a -A -i 1000 -e context-switches", "count context switches on each CPU, each second" },
-	{ "perf-prof stat -p 1234 --per-thread -e task-clock",
-	  "count the CPU time of each thread of a process, until Ctrl-C" },
-	{ "perf-prof stat -p 1234 -- sleep 10", "count in a process for ten seconds" },
-	{ "perf-prof stat --json -o counts.json -- ./job", "write the counts of a command as JSON" },
-	{ NULL, NULL },
-};
-
 const struct command stat_command = {
 	.name = "stat",
 	.summary = "count events in a command, a process or the whole machine",
 	.usage = "[options] [[--] COMMAND [ARGUMENT...]]",
-	.description = description,
+	.description = COMMAND_TEXT(
+		"How often do events happen? Counts them in a command, or in processes, threads, control groups "
+		"or CPUs until they end or SIGINT comes. If you give such a target, a command only sets how long "
+		"to count: -p 1234 -- sleep 10.",
+		"The modifiers P and S are for samples and have no effect here. If a group has more events than "
+		"the PMU has counters, the events that do not fit are left out; with W, each event of it is "
+		"counted on its own.",
+		"If an event cannot be counted here, its line says <not supported>, or <not permitted> if "
+		"privilege is missing; a message gives the reason, and the other events are counted. An "
+		"event is <not counted> if other events used all counters all the time; an event pinned with D, "
+		"from the moment it lost its counter. If events shared a counter (multiplexing), their counts are "
+		"estimates, followed by the share of the time in which they were counted. Without the privilege to "
+		"count the kernel, only user space is counted, and the name ends in :u.",
+		"The exit status is that of the command: 128 + n if signal n ended it, 127 if there is no "
+		"such program, 126 if it cannot be executed. It is 1 if the command succeeded but no event "
+		"could be counted."),
 	OPT_GROUPS(groups),
-	.examples = examples,
+	.examples = COMMAND_EXAMPLES(
+		{ "perf-prof stat -- make -j4", "count the default events in a command" },
+		{ "perf-prof stat -e '{cycles,instructions}' -r 5 -- ./job", "count a group in five runs of a command" },
+		{ "perf-prof stat --vs './job --fast' -- ./job", "show whether one command is significantly faster than another" },
+		{ "perf-prof stat -a -A -i 1000 -e context-switches", "count context switches on each CPU, each second" },
+		{ "perf-prof stat -p 1234 --per-thread -e task-clock",
+		  "count the CPU time of each thread of a process, until Ctrl-C" },
+		{ "perf-prof stat -p 1234 -- sleep 10", "count in a process for ten seconds" },
+		{ "perf-prof stat --json -o counts.json -- ./job", "write the counts of a command as JSON" }),
 	.mode = OPT_MODE_COMMAND,
 	.config_size = sizeof(struct stat_config),
 	.defaults = defaults,

@@ -14,6 +14,7 @@
 #include "stream/rings/attend.h"
 #include "stream/rings/grow.h"
 #include "stream/rings/rings.h"
+#include "stream/rings/slower.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -25,9 +26,10 @@ enum { TICK_MS = 50, MAX_WAKE = 64 };
 enum { ROUNDS = 16 };   /* rounds between two calls of epoll_wait() */
 enum { FORK_US = 2000 };   /* µs that a fork may take */
 
-/* epoll data: LOOP_RING, KICK, END, or the index of an opened event whose task may end. */
+/* epoll data: LOOP_RING, KICK, END, WATCHED, or the index of an opened event whose task may end. */
 #define KICK (UINT64_MAX - 1)
 #define END (UINT64_MAX - 2)
+#define WATCHED (UINT64_MAX - 3)
 
 static int watch_fd(struct stream *s, int fd, uint32_t events, uint64_t data)
 {
@@ -66,7 +68,8 @@ static int watch_all(struct stream *s, struct fault *f)
 
 	s->run.epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->run.epoll < 0 || watch_fd(s, s->run.attention.kick, EPOLLIN, KICK) || watch_tasks(s) ||
-	    (s->run.end_with >= 0 && watch_fd(s, s->run.end_with, EPOLLIN, END)))
+	    (s->run.end_with >= 0 && watch_fd(s, s->run.end_with, EPOLLIN, END)) ||
+	    (s->run.watched >= 0 && watch_fd(s, s->run.watched, EPOLLIN, WATCHED)))
 		return fault_set(f, EXIT_FAILED, "cannot start the event loop: %s%s", strerror(errno),
 				 descriptors_hint(errno, hint, sizeof(hint)));
 	for (size_t i = 0; i < s->rings.n && !s->opts->buffer; i++)
@@ -106,6 +109,8 @@ static void wait_for_events(struct stream *s, int timeout_ms)
 			take_kick(s);
 		else if (ev[i].data.u64 == END)
 			s->run.stop = STOP_TARGET;
+		else if (ev[i].data.u64 == WATCHED)
+			s->run.ops->ready(s->run.ctx);
 		else if (ev[i].data.u64 != LOOP_RING && ev[i].events & (EPOLLHUP | EPOLLERR))
 			task_ended(s, ev[i].data.u64);
 	}
@@ -116,6 +121,11 @@ static void wait_for_events(struct stream *s, int timeout_ms)
 void stream_end_with(struct stream *s, int fd)
 {
 	s->run.end_with = fd;
+}
+
+void stream_watch(struct stream *s, int fd)
+{
+	s->run.watched = fd;
 }
 
 void stream_begin_with_exec(struct stream *s)
@@ -176,6 +186,7 @@ static void disable_all(struct stream *s)
 static bool round_of(struct stream *s)
 {
 	grow_round(s);
+	slower_round(s);
 	return s->rings.order ? ordered_round(s) : drain_round(s);
 }
 

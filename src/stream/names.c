@@ -16,7 +16,9 @@ int names_begin(struct names *n, struct stream *stream, const struct opener *ope
 	if (stream_replay(stream))
 		n->opener = recorded_opener(&n->recorded, opener, stream_replay(stream));
 	n->comms = comms_new(n->opener);
-	return n->comms ? 0 : fault_set(f, EXIT_FAILED, "out of memory");
+	if (stream_samples_cgroups(stream))
+		n->cgroups = cgroupnames_new(!stream_replay(stream));
+	return n->comms && (n->cgroups || !stream_samples_cgroups(stream)) ? 0 : fault_set(f, EXIT_FAILED, "out of memory");
 }
 
 void names_end(struct names *n)
@@ -26,20 +28,12 @@ void names_end(struct names *n)
 	branchchain_free(&n->branches);
 	maps_free(n->maps);
 	symbolizer_free(n->symbolizer);
+	cgroupnames_free(n->cgroups);
 	comms_free(n->comms);
 	*n = (struct names){ 0 };
 }
 
 /* ---- records ------------------------------------------------------------------ */
-
-static void learn_parents_name(struct comms *comms, const struct pev_task *task)
-{
-	char name[COMMS_NAME];
-
-	/* comms_set() invalidates the result of comms_get() */
-	snprintf(name, sizeof(name), "%s", comms_get(comms, (pid_t)task->ptid));
-	comms_set(comms, (pid_t)task->tid, name, strlen(name));
-}
 
 /* BPF programs and the like. For a recording only: live they are in the kernel's symbol table. */
 static void take_ksymbol(struct names *n, const struct pev_ksymbol *k)
@@ -57,23 +51,19 @@ void names_take(struct names *n, const struct pev_record *rec)
 {
 	if (n->maps)
 		maps_take(n->maps, rec);
+	comms_take(n->comms, rec);
 	switch (rec->type) {
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
 		if (n->symbolizer && rec->mmap.pid == UINT32_MAX)
 			symbolizer_kernel_module(n->symbolizer, rec->mmap.addr, rec->mmap.len, rec->mmap.filename);
 		break;
-	case PERF_RECORD_COMM:
-		comms_set(n->comms, (pid_t)rec->comm.tid, rec->comm.comm, strlen(rec->comm.comm));
-		break;
-	case PERF_RECORD_FORK:
-		learn_parents_name(n->comms, &rec->task);
-		break;
-	case PERF_RECORD_EXIT:
-		comms_exit(n->comms, (pid_t)rec->task.tid, rec->sample_id.time);
-		break;
 	case PERF_RECORD_KSYMBOL:
 		take_ksymbol(n, &rec->ksymbol);
+		break;
+	case PERF_RECORD_CGROUP:
+		if (n->cgroups)
+			cgroupnames_set(n->cgroups, rec->cgroup.id, rec->cgroup.path);
 		break;
 	case PERF_RECORD_LOST:
 		n->lost += rec->lost.lost;
@@ -97,6 +87,12 @@ const char *names_comm(struct names *n, pid_t tid, uint64_t time)
 {
 	names_until(n, time);
 	return comms_get(n->comms, tid);
+}
+
+const char *names_cgroup(struct names *n, uint64_t id, uint64_t time)
+{
+	names_until(n, time);
+	return cgroupnames_get(n->cgroups, id);
 }
 
 /* ---- call chains -------------------------------------------------------------- */
@@ -136,7 +132,7 @@ const uint64_t *names_chain(struct names *n, const struct stream_event *event,
 
 	if (ips && branchchain_has(event))
 		return branchchain_make(&n->branches, event, rec, ips, nr);
-	if (!ips || !event->opened.stack_format || !n->maps || !take_stack(event, rec, &sample))
+	if (!ips || !event->opened.stack_format || !n->symbolizer || !take_stack(event, rec, &sample))
 		return ips;
 	if (!n->unwinder)
 		n->unwinder = unwinder_new(n->maps, symbolizer_dsos(n->symbolizer));
@@ -158,6 +154,13 @@ enum { FEW_STACKS = 10, MAX_STACK = 65528 };
 static bool is_worth_telling(uint64_t stacks, uint64_t all)
 {
 	return stacks >= FEW_STACKS && stacks >= all / 100;
+}
+
+bool names_tells_cut(const struct names *n)
+{
+	uint64_t all = 0, asked, cut = n->unwinder ? unwinder_cut(n->unwinder, &all, &asked) : 0;
+
+	return is_worth_telling(cut, all) || is_worth_telling(n->unwinder ? unwinder_torn(n->unwinder) : 0, all);
 }
 
 static void tell_cut(const struct names *n, int verbose)
@@ -258,6 +261,8 @@ static int open_symbols(struct names *n, int verbose, struct fault *f)
 	n->symbolizer = symbolizer_new(&opts);
 	if (!n->symbolizer)
 		return fault_set(f, EXIT_FAILED, "out of memory");
+	if (n->code)
+		dsos_keep_code(symbolizer_dsos(n->symbolizer));
 	if (symbolizer_read_kernel(n->symbolizer))
 		note(verbose, "kernel functions have no names: %s", why_no_kernel(stream_replay(n->stream)));
 	return 0;
@@ -315,8 +320,9 @@ int names_watch(struct names *n, int verbose, struct fault *f)
 	if (!n->symbolizer)
 		return 0;
 	if (stream_wants_mappings(n->stream) && !stream_has_mappings(n->stream))
-		note(verbose, "user functions have no names: too few descriptors or too little "
-		     "locked memory for the records of mappings (ulimit -n, ulimit -l)");
+		note(verbose < 0 ? -1 : 1, "user functions have no names, and call chains one frame: too few open files "
+		     "(ulimit -n) or too little locked memory (ulimit -l, sysctl kernel.perf_event_mlock_kb) for the "
+		     "records of mappings; smaller rings (-m 512k) or fewer CPUs (-C) need less");
 	if (stream_has_mappings(n->stream) && open_maps(n))
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	if (n->maps && live)

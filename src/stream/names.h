@@ -10,6 +10,7 @@
 #include "stream/recording/files.h"
 #include "stream/stream.h"
 #include "symbols/symbolizer.h"
+#include "tasks/cgroupnames.h"
 #include "tasks/comms.h"
 #include "tasks/maps.h"
 #include "tasks/unwinder.h"
@@ -20,11 +21,13 @@ struct names {
 	struct recorded recorded;         /* for a recording: the opener of its files */
 	struct comms *comms;
 	struct symbolizer *symbolizer;    /* NULL: no event has addresses to look up */
+	struct cgroupnames *cgroups;      /* NULL: samples do not say the control groups of tasks */
 	struct maps *maps;                /* NULL: no addresses of user space */
 	struct unwinder *unwinder;        /* created when the first stack is unwound; or NULL */
 	struct branchchain branches;
 	struct symbolizer *functions;     /* for tracepoints that print function pointers; or NULL */
 	bool kernel;                      /* set before names_open(): look up kernel functions in any case */
+	bool code;                        /* set before names_open(): instructions of functions will be asked for */
 	bool data;                        /* set before stream_open(): also read mappings of data */
 	const char *debuginfod;           /* servers to ask; set before names_open() */
 	size_t max_symbols;               /* bytes of symbol tables; 0: default; set before names_open() */
@@ -48,6 +51,8 @@ void names_take(struct names *n, const struct pev_record *rec);
 void names_until(struct names *n, uint64_t time);
 /* The name of the task at that time. Valid until the next call. */
 const char *names_comm(struct names *n, pid_t tid, uint64_t time);
+/* The name of a task's control group, by its id in a sample. Valid as long as n. */
+const char *names_cgroup(struct names *n, uint64_t id, uint64_t time);
 /* The sample's call chain, as in the kernel's callchain. The user's part comes from registers and
  * stack, or from branches, if the event has them. NULL: no chain. Valid until the next call. */
 const uint64_t *names_chain(struct names *n, const struct stream_event *event,
@@ -56,4 +61,6 @@ const uint64_t *names_chain(struct names *n, const struct stream_event *event,
 void names_finish(struct names *n);
 /* Reports lost records and cut stacks, after the last lookup. */
 void names_tell(const struct names *n, int verbose);
+/* Whether names_tell() reports stacks that were cut off. */
+bool names_tells_cut(const struct names *n);
 #endif

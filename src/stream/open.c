@@ -27,6 +27,8 @@
 #include "stream/replay/replay.h"
 #include "stream/rings/grow.h"
 #include "stream/rings/rings.h"
+#include "stream/rings/running.h"
+#include "stream/rings/slower.h"
 #include "stream/state/mappings.h"
 
 #include <errno.h>
@@ -36,7 +38,9 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-enum { DEFAULT_RING = 1 << 20, STACK_RING = 4 << 20, OPEN_TRIES = 5 };
+/* With stacks, a CPU fills 16 MiB in two seconds. So long may the loop wait for unwind tables that are read for the first
+ * time, on busy CPUs. */
+enum { DEFAULT_RING = 1 << 20, STACK_RING = 16 << 20, LEAST_STACK_RING = 4 << 20, STACKS_PART = 64, OPEN_TRIES = 5 };
 
 /* Descriptors for the event loop itself; with --buffer; and for a script that opens files. */
 enum { LOOP_FILES = 5, BUFFER_FILES = 2, SPARE_FILES = 64 };
@@ -78,12 +82,25 @@ static uint64_t power_of_two(uint64_t bytes)
 	return p;
 }
 
+/* The default size; rings for stacks get at most 1/64 of memory together. */
+static uint64_t usual_ring(const struct stream *s)
+{
+	uint64_t size = STACK_RING;
+	struct sysinfo si;
+
+	if (!stream_has_stacks(s))
+		return s->opts->ring.usual ? s->opts->ring.usual : DEFAULT_RING;
+	sysinfo(&si);
+	while (size > LEAST_STACK_RING && size * s->targets.cpus.n > (uint64_t)si.totalram * si.mem_unit / STACKS_PART)
+		size /= 2;
+	return size;
+}
+
 /* Rounds -m to a power of two; all rings together get at most a quarter of memory. */
 static void choose_ring_size(struct stream *s)
 {
 	struct stream_opts *o = (struct stream_opts *)s->opts;
-	uint64_t usual = o->ring.usual ? o->ring.usual : stream_has_stacks(s) ? STACK_RING : DEFAULT_RING;
-	uint64_t wish = o->ring.bytes ? o->ring.bytes : usual;
+	uint64_t wish = o->ring.bytes ? o->ring.bytes : usual_ring(s);
 	uint64_t asked = wish > s->rings.least_bytes ? wish : s->rings.least_bytes, size = power_of_two(asked);
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), limit;
 	int verbose = o->verbose;
@@ -91,9 +108,8 @@ static void choose_ring_size(struct stream *s)
 	char a[32], b[32];
 
 	if (size != asked)
-		note(verbose, "-m: %s rounded up to %s (%llu pages), a power of two",
-		     units_bytes_text(asked, a, sizeof(a)), units_bytes_text(size, b, sizeof(b)),
-		     (unsigned long long)(size / page));
+		note(verbose, "-m: %s rounded up to %s, a power of two",
+		     units_bytes_text(asked, a, sizeof(a)), units_bytes_text(size, b, sizeof(b)));
 	sysinfo(&si);
 	limit = (uint64_t)si.totalram * si.mem_unit / 4 / s->targets.cpus.n;
 	/* the kernel has the ring's size in an int */
@@ -102,29 +118,24 @@ static void choose_ring_size(struct stream *s)
 			note(verbose, "-m: %s for each of %zu CPUs is more than a quarter of memory: "
 			     "using less", units_bytes_text(size, a, sizeof(a)),
 			     s->targets.cpus.n);
-	o->ring.bytes = size;
+	s->rings.wanted_bytes = size;
 }
 
+/* Neither 0 nor -1, which -EPERM is. */
+enum { TOO_LARGE = 1 };
+
+/* 0, TOO_LARGE for the limit on locked memory, or -1 with f. */
 static int map_ring(struct stream *s, struct ring *ring, struct fault *f)
 {
-	struct stream_opts *o = (struct stream_opts *)s->opts;
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), asked = o->ring.bytes;
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), bytes = s->opts->ring.bytes;
 	struct pev_error err = {0};
-	char a[32], b[32];
-	int rc;
+	int rc = pev_ring_map(&ring->ring, ring->owner, (unsigned int)(bytes / page), &err);
 
-	/* EPERM: the limit on locked memory. A smaller ring is better than none. */
-	while ((rc = pev_ring_map(&ring->ring, ring->owner, (unsigned int)(o->ring.bytes / page),
-				  &err)) == -EPERM && o->ring.bytes > page)
-		o->ring.bytes /= 2;
+	if (rc == -EPERM && bytes > page)
+		return TOO_LARGE;
 	if (rc)
 		return fault_from_pev(f, EXIT_FAILED, &err);
-	if (o->ring.bytes != asked)
-		note(o->verbose, "rings of %s instead of %s: the limit on locked memory "
-		     "(ulimit -l, sysctl kernel.perf_event_mlock_kb)",
-		     units_bytes_text(o->ring.bytes, a, sizeof(a)),
-		     units_bytes_text(asked, b, sizeof(b)));
-	s->loss.totals.ring_bytes += o->ring.bytes;
+	s->loss.totals.ring_bytes += bytes;
 	return 0;
 }
 
@@ -152,23 +163,109 @@ static int open_ring(struct stream *s, int cpu, struct fault *f)
 {
 	struct ring *ring = &s->rings.v[s->rings.n];
 	struct pev_error err = {0};
+	int rc;
 
 	if (open_ring_owner(s, cpu, gettid(), &ring->owner, &err))
 		return fault_from_pev(f, EXIT_FAILED, &err);
 	ring->cpu = cpu;
 	s->rings.n++;
-	return map_ring(s, ring, f) ? -1 : buffer_ring(s, ring, f);
+	rc = map_ring(s, ring, f);
+	return rc ? rc : buffer_ring(s, ring, f);
 }
 
-static int open_rings(struct stream *s, struct fault *f)
+static void close_rings(struct stream *s)
 {
+	for (size_t i = 0; i < s->rings.n; i++) {
+		grow_free(&s->rings.v[i]);
+		if (s->rings.v[i].backlog)
+			backlog_free(s->rings.v[i].backlog);
+		else
+			pev_ring_unmap(s->rings.v[i].ring);
+		pev_event_close(s->rings.v[i].owner);
+	}
+	free(s->rings.v);
+	s->rings.v = NULL;
+	s->rings.n = 0;
+	s->loss.totals.ring_bytes = 0;
+}
+
+/* As map_ring(). */
+static int try_rings(struct stream *s, struct fault *f)
+{
+	int rc = 0;
+
 	s->rings.v = calloc(s->targets.cpus.n, sizeof(*s->rings.v));
 	if (!s->rings.v)
 		return fault_set(f, EXIT_FAILED, "out of memory");
-	for (size_t i = 0; i < s->targets.cpus.n; i++)
-		if (open_ring(s, s->targets.cpus.v[i], f))
+	for (size_t i = 0; i < s->targets.cpus.n && !rc; i++)
+		rc = open_ring(s, s->targets.cpus.v[i], f);
+	return rc;
+}
+
+/* The largest rings that fit; all have the same size. */
+static int open_rings(struct stream *s, struct fault *f)
+{
+	struct stream_opts *o = (struct stream_opts *)s->opts;
+	int rc;
+
+	o->ring.bytes = s->rings.wanted_bytes;
+	while ((rc = try_rings(s, f)) == TOO_LARGE) {
+		close_rings(s);
+		o->ring.bytes /= 2;
+	}
+	return rc;
+}
+
+/* ---- rings and sideband ------------------------------------------------ */
+
+static enum side_maps wanted_maps(const struct stream *s)
+{
+	return !stream_wants_mappings(s) ? SIDE_MAPS_NONE : mappings_have_data(s) ? SIDE_MAPS_ALL : SIDE_MAPS_CODE;
+}
+
+static void open_sideband(struct stream *s, unsigned int pages)
+{
+	const struct sideband_opts opts = {
+		.clock = &s->clock, .more_sample_type = s->opts->record ? RECORDER_SAMPLE_TYPE : 0,
+		.inherit = s->opts->inherit >= 0, .mappings = wanted_maps(s),
+		.cgroups = s->opts->samples_cgroups, .pages = pages,
+	};
+
+	s->sideband = sideband_open(&s->targets, &opts);
+	if (s->sideband)
+		sideband_set_own(s->sideband, &s->choice.own);
+}
+
+/* The sideband comes first: without records of mappings, samples have no names, and smaller rings for samples may be
+ * large enough. If so little memory can be locked that the sideband has more of it than the samples, it gets less. */
+static int open_rings_and_sideband(struct stream *s, bool sideband, struct fault *f)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	unsigned int pages = 0;
+
+	do {
+		close_rings(s);
+		sideband_free(s->sideband);
+		s->sideband = NULL;
+		if (sideband)
+			open_sideband(s, pages);
+		if (open_rings(s, f))
 			return -1;
+		pages = s->sideband ? sideband_pages(s->sideband) / 2 : 0;
+	} while (s->opts->ring.bytes < s->rings.wanted_bytes && pages >= SIDEBAND_LEAST_PAGES &&
+		 s->opts->ring.bytes / page < 2ull * pages);
 	return 0;
+}
+
+static void tell_ring_size(const struct stream *s)
+{
+	char a[32], b[32];
+
+	if (s->opts->ring.bytes != s->rings.wanted_bytes)
+		note(s->opts->verbose, "rings of %s instead of %s: the limit on locked memory "
+		     "(ulimit -l, sysctl kernel.perf_event_mlock_kb)",
+		     units_bytes_text(s->opts->ring.bytes, a, sizeof(a)),
+		     units_bytes_text(s->rings.wanted_bytes, b, sizeof(b)));
 }
 
 /* ---- events ----------------------------------------------------------- */
@@ -368,14 +465,16 @@ static size_t count_openings(const struct stream *s, bool everywhere)
 
 /* Checks the number of descriptors before the first of thousands is opened, so that the message can
  * give numbers. */
-static int reserve_descriptors(const struct stream *s, struct fault *f)
+static int reserve_descriptors(const struct stream *s, bool *sideband, struct fault *f)
 {
 	size_t each = count_openings(s, false), tasks = s->targets.ntasks;
 	size_t need = each * tasks + count_openings(s, true) + s->targets.cpus.n + (s->opts->buffer ? BUFFER_FILES : 0);
 	char remedy[256];
 
-	if (descriptors_reserve(need + sideband_descriptors(&s->targets) + LOOP_FILES + SPARE_FILES) ||
-	    descriptors_reserve(need + LOOP_FILES))
+	/* without room for both, the loop has priority over the sideband */
+	*sideband = descriptors_reserve(need + sideband_descriptors(&s->targets) + LOOP_FILES + SPARE_FILES) ||
+		    descriptors_reserve(need + sideband_descriptors(&s->targets) + LOOP_FILES);
+	if (*sideband || descriptors_reserve(need + LOOP_FILES))
 		return 0;
 	return fault_set(f, EXIT_FAILED, "%zu open files are needed (%zu for each of %zu %s, one for "
 			 "each of %zu rings), but %s, or watch fewer events, tasks or CPUs (-C)",
@@ -386,8 +485,10 @@ static int reserve_descriptors(const struct stream *s, struct fault *f)
 
 static int open_once(struct stream *s, struct fault *f)
 {
+	bool sideband;
+
 	s->rings.uneven = false;
-	if (reserve_descriptors(s, f) || open_rings(s, f) || open_events(s, f))
+	if (reserve_descriptors(s, &sideband, f) || open_rings_and_sideband(s, sideband, f) || open_events(s, f))
 		return -1;
 	return 0;
 }
@@ -428,7 +529,9 @@ int open_all(struct stream *s, struct fault *f)
 	groups_prepare(s);
 	if (open_until_whole(s, f))
 		return -1;
+	tell_ring_size(s);
 	grow_allow(s, fixed);
+	slower_allow(s);
 	return 0;
 }
 
@@ -437,50 +540,33 @@ void close_all(struct stream *s)
 	grow_wait(s);
 	for (size_t i = 0; i < s->rings.nopened; i++)
 		pev_event_close(s->rings.opened[i].ev);
-	for (size_t i = 0; i < s->rings.n; i++) {
-		grow_free(&s->rings.v[i]);
-		if (s->rings.v[i].backlog)
-			backlog_free(s->rings.v[i].backlog);
-		else
-			pev_ring_unmap(s->rings.v[i].ring);
-		pev_event_close(s->rings.v[i].owner);
-	}
+	close_rings(s);
 	sideband_free(s->sideband);
 	s->sideband = NULL;
 	free(s->rings.opened);
-	free(s->rings.v);
 	s->rings.opened = NULL;
-	s->rings.v = NULL;
-	s->rings.nopened = s->rings.n = 0;
-	s->loss.totals.ring_bytes = 0;
-}
-
-static enum side_maps wanted_maps(const struct stream *s)
-{
-	return !stream_wants_mappings(s) ? SIDE_MAPS_NONE : mappings_have_data(s) ? SIDE_MAPS_ALL : SIDE_MAPS_CODE;
+	s->rings.nopened = 0;
 }
 
 int stream_open(struct stream *s, struct fault *f)
 {
 	if (s->replay)
-		return replay_open(s, f) || ids_begin(s, f) ? -1 : 0;
+		return replay_open(s, f) || ids_begin(s, f) || running_begin(s, f) ? -1 : 0;
 	hotplug_begin(&s->hotplug);
+	if (s->opts->without_events)
+		return 0;
 	makers_settle(s);
 	groups_settle(s);
+	/* its ring comes first: later, the limit on locked memory may be used up */
+	if (!s->clock.ring)
+		perf_clock_open(&s->clock);
 	if (ids_begin(s, f) || open_all(s, f))
 		return -1;
 	rate_tell(s->list.events, s->list.nevents, s->opts->verbose);
-	/* without room for both, the loop has priority */
-	if (descriptors_reserve(sideband_descriptors(&s->targets) + LOOP_FILES))
-		s->sideband = sideband_open(&s->targets, &s->clock,
-					    s->opts->record ? RECORDER_SAMPLE_TYPE : 0, s->opts->inherit >= 0,
-					    wanted_maps(s));
-	else
-		note(s->opts->verbose, "names of new tasks are looked up late: too few open "
-		     "files for COMM records");
-	if (s->sideband)
-		sideband_set_own(s->sideband, &s->choice.own);
-	if (counts_begin(s, f))
+	if (!s->sideband)
+		note(s->opts->verbose, "names of new tasks are looked up late: too few open files or too little locked "
+		     "memory for COMM records");
+	if (running_begin(s, f) || counts_begin(s, f))
 		return -1;
 	dispatch_index(s);
 	return recorder_prepare(s, f);

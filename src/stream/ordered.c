@@ -19,6 +19,7 @@
  * of the previous slice. A sample that is out of order by more than a slice may then be late, and
  * is counted as such.
  */
+#include "base/now.h"
 #include "perfevent/rings/ring_private.h"
 #include "stream/choice/choice.h"
 #include "stream/choice/dispatch.h"
@@ -32,7 +33,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <time.h>
 
 #define SECOND UINT64_C(1000000000)
 
@@ -72,11 +72,7 @@ static void push_gap(struct stream *s, struct ring *ring, uint64_t end)
 /* Whether a time is in the future. Slow, but rarely called: consecutive events have close times. */
 static bool is_ahead_of_now(struct stream *s, uint64_t time)
 {
-	struct timespec now;
-	int64_t offset = stream_realtime_offset(s);
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return time > (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec - (uint64_t)offset + SECOND;
+	return time > now_ns(CLOCK_REALTIME) - (uint64_t)stream_realtime_offset(s) + SECOND;
 }
 
 /* A damaged time in the future would make the barrier confirm all times up to it. */

@@ -11,6 +11,7 @@
 #include "stream/recording/facts.h"
 #include "stream/replay/replay.h"
 #include "stream/rings/rings.h"
+#include "stream/rings/running.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -32,6 +33,14 @@ static int choose_clock(struct stream *s, struct fault *f)
 	return 0;
 }
 
+static int check_cgroups(const struct stream_opts *o, struct fault *f)
+{
+	if (!o->samples_cgroups || open_knows_cgroups())
+		return 0;
+	return fault_set(f, EXIT_FAILED, "samples cannot have the control group of their task: this needs Linux 5.7, with "
+			 "CONFIG_CGROUP_PERF");
+}
+
 struct stream *stream_new(const struct stream_opts *opts, struct fault *f)
 {
 	struct stream *s = calloc(1, sizeof(*s));
@@ -41,8 +50,9 @@ struct stream *stream_new(const struct stream_opts *opts, struct fault *f)
 		return NULL;
 	}
 	s->opts = opts;
-	s->run.epoll = s->run.end_with = s->run.attention.kick = s->run.attention.tell = s->run.attention.timer = -1;
+	s->run.epoll = s->run.end_with = s->run.watched = s->run.attention.kick = s->run.attention.tell = s->run.attention.timer = -1;
 	probes_init(&s->list.probes);
+	running_init(s);
 	s->rings.has_lost_format = opts->input || open_knows_lost_format();
 	s->list.formats = tracefmt_db_new();
 	if (!s->list.formats) {
@@ -51,8 +61,8 @@ struct stream *stream_new(const struct stream_opts *opts, struct fault *f)
 		return NULL;
 	}
 	if (opts->input ? replay_new(s, f) || filters_prepare(s, f)
-			: ids_check(f) || choose_clock(s, f) || targets_resolve(&s->targets, opts, f) ||
-				  events_from_specs(s, f) || filters_prepare(s, f)) {
+			: ids_check(f) || check_cgroups(opts, f) || choose_clock(s, f) || targets_resolve(&s->targets, opts, f) ||
+				  (!opts->without_events && events_from_specs(s, f)) || filters_prepare(s, f)) {
 		stream_free(s);
 		return NULL;
 	}
@@ -61,9 +71,10 @@ struct stream *stream_new(const struct stream_opts *opts, struct fault *f)
 
 int stream_check_chains(const struct stream *s, struct fault *f)
 {
-	if (s->opts->chains.stack_bytes && s->opts->user_callchain < 0)
-		return fault_usage(f, "--call-graph dwarf samples the user part of call chains, which "
-				   "--no-user-callchain leaves out; -g samples the kernel part");
+	if (s->opts->chains.said && s->opts->chains.stack_bytes && s->opts->user_callchain < 0)
+		return fault_usage(f, "--call-graph %s samples the user part of call chains, which "
+				   "--no-user-callchain leaves out; -g samples the kernel part",
+				   s->opts->chains.stack_bytes == CHAINS_AUTO ? "auto" : "dwarf");
 	for (size_t i = 0; i < s->list.nevents; i++)
 		if (s->list.events[i].callchain && !s->list.events[i].asked.chain_kernel &&
 		    !s->list.events[i].asked.chain_user)
@@ -108,6 +119,7 @@ void stream_free(struct stream *s)
 	targets_free(&s->targets);
 	makers_free(s);
 	ids_end(s);
+	running_end(s);
 	throttles_free(&s->loss.throttles);
 	events_free(s);
 	tracefmt_db_free(s->list.formats);
@@ -130,6 +142,11 @@ struct stream_event *stream_leaders(struct stream *s, size_t *n)
 {
 	*n = 0;
 	return s->replay ? replay_leaders(s, n) : NULL;
+}
+
+bool stream_samples_cgroups(const struct stream *s)
+{
+	return s->opts->samples_cgroups;
 }
 
 bool stream_prints_functions(const struct stream *s)

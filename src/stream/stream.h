@@ -26,6 +26,8 @@ bool stream_event_has_counts(const struct stream_event *event);
 struct stream_event *stream_leaders(struct stream *s, size_t *n);
 /* Whether the text of a wanted event, or of one that a source watches, has names of functions. */
 bool stream_prints_functions(const struct stream *s);
+/* Whether samples have the control groups of their tasks. */
+bool stream_samples_cgroups(const struct stream *s);
 struct tracefmt_db *stream_formats(struct stream *s);
 /* Fails (-1 with f) if the options leave an event with an empty call chain. Else 0. */
 int stream_check_chains(const struct stream *s, struct fault *f);
@@ -41,6 +43,8 @@ int stream_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct
 /* The run also ends when this descriptor (a pidfd) becomes readable; what has happened by then is
  * delivered. Before stream_run(). */
 void stream_end_with(struct stream *s, int fd);
+/* The consumer's ready() is called when this descriptor is readable. Before stream_run(). */
+void stream_watch(struct stream *s, int fd);
 /* The target is one task that has not called exec yet: exec enables its events. Before stream_open(). */
 void stream_begin_with_exec(struct stream *s);
 /* The child is a copy of this process until it calls exec, after the run has started: its mappings

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -68,6 +69,8 @@ static void close_code(struct dso *dso)
 {
 	cfi_free(dso->cfi);
 	dso->cfi = NULL;
+	disasm_free(dso->disasm);
+	dso->disasm = NULL;
 	dso->code_asked = false;
 	close_descriptor(&dso->code);
 }
@@ -320,6 +323,24 @@ const char *dso_mapped_name(const struct dso *dso)
 	return dso->name;
 }
 
+bool dso_file(const struct dso *dso, uid_t *owner, struct timespec *written)
+{
+	if (dso->memory || dso->late || dso->state != DSO_READ)
+		return false;
+	*owner = dso->owner;
+	*written = dso->mtime;
+	return true;
+}
+
+bool dso_is_elsewhere(const struct dso *dso)
+{
+	struct stat st;
+
+	if (dso->memory || dso->late || dso->state != DSO_READ || dso->found == DSO_COPY)
+		return false;
+	return stat(dso->name, &st) || st.st_dev != dso->dev || (dso->found == DSO_AT_PATH && st.st_ino != dso->ino);
+}
+
 uint64_t dso_serial(const struct dso *dso)
 {
 	return dso->serial;
@@ -378,18 +399,38 @@ static bool has_code(const struct dso *dso, uint64_t offset, uint64_t *vaddr)
 	return dso->state == DSO_READ && dso->code >= 0 && symfile_vaddr(dso->file, offset, vaddr);
 }
 
-/* A file that was read before unwinding began is read again, to keep it open. */
+/* A file that was read before its code was needed is read again, to keep it open. False: it is late. */
+static bool keep_open(struct dsos *d, struct dso *dso, enum dso_asked what, uint64_t offset)
+{
+	d->keeps_code = true;
+	if (dso->state == DSO_READ && dso->code < 0 && !dso->code_asked)
+		forget_file(d, dso);
+	if (dso->state == DSO_UNREAD && !dso_ask_(d, dso, what, offset, NULL))
+		return false;
+	dso->code_asked = true;
+	return true;
+}
+
+void dsos_keep_code(struct dsos *d)
+{
+	d->keeps_code = true;
+}
+
+const struct disasm *dso_disasm(struct dsos *d, struct dso *dso, uint64_t offset, uint64_t *vaddr)
+{
+	if (dso->memory || !d->parser || !dso_settle_(d, dso) || !keep_open(d, dso, ASK_CODE, offset) || !has_code(dso, offset, vaddr))
+		return NULL;
+	if ((!dso->disasm || *vaddr < dso->disasm->start || *vaddr >= dso->disasm->end) && !dso_ask_(d, dso, ASK_CODE, offset, NULL))
+		return NULL;
+	touch(d, dso);
+	return dso->disasm;
+}
+
 bool dso_cfi(struct dsos *d, struct dso *dso, uint64_t offset, struct cfi **cfi, uint64_t *vaddr)
 {
 	if (dso->memory || !d->parser || !dso_settle_(d, dso))
 		return false;
-	d->keeps_code = true;
-	if (dso->state == DSO_READ && dso->code < 0 && !dso->code_asked)
-		forget_file(d, dso);
-	if (dso->state == DSO_UNREAD && !dso_ask_(d, dso, ASK_CFI, offset, NULL))
-		return false;
-	dso->code_asked = true;
-	if (!has_code(dso, offset, vaddr))
+	if (!keep_open(d, dso, ASK_CFI, offset) || !has_code(dso, offset, vaddr))
 		return false;
 	if (!cfi_has(dso->cfi, *vaddr) && !dso_ask_(d, dso, ASK_CFI, offset, NULL))
 		return false;

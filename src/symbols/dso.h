@@ -14,6 +14,7 @@
 #include "base/opener.h"
 #include "symbols/dwarf/cfi.h"
 #include "symbols/dwarf/inlines.h"
+#include "symbols/elf/disasm.h"
 #include "symbols/elf/symfile.h"
 
 struct dsos;
@@ -77,6 +78,11 @@ const char *dso_name(const struct dso *dso);
 const uint8_t *dso_build_id(const struct dso *dso, size_t *size);
 /* The path from the kernel, whatever names were read. */
 const char *dso_mapped_name(const struct dso *dso);
+/* Whose file was read for its symbols, and when it was written. False: none was read. */
+bool dso_file(const struct dso *dso, uid_t *owner, struct timespec *written);
+/* Whether our root has another file at its path, or none: the process has another root or mount namespace, or the file was
+ * deleted. One that was replaced by another one of the same device, as compilers do, does not count. */
+bool dso_is_elsewhere(const struct dso *dso);
 /* A number unique to this dso. */
 uint64_t dso_serial(const struct dso *dso);
 /* As symfile_find(). The name is valid until the next call. */
@@ -90,6 +96,11 @@ const char *dso_shown_name(struct dsos *d, struct dso *dso, const char *name);
 /* The unwind rules for an offset in the file, and the offset's address in the file. False: the
  * file is not readable. Valid until the next call for any dso. */
 bool dso_cfi(struct dsos *d, struct dso *dso, uint64_t offset, struct cfi **cfi, uint64_t *vaddr);
+/* The instructions of the function at an offset in the file, and the offset's address in the file. NULL: they are not known,
+ * or not yet. Valid until the next call for any dso. */
+const struct disasm *dso_disasm(struct dsos *d, struct dso *dso, uint64_t offset, uint64_t *vaddr);
+/* Files stay open after they are read, so that their code is known when their processes have ended. */
+void dsos_keep_code(struct dsos *d);
 /* While this number is the same, each address has the same name: JIT code and its names appear
  * and disappear during the run. Takes some 10 ns. */
 uint64_t dsos_answers(struct dsos *d);

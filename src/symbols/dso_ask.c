@@ -3,6 +3,7 @@
  * Questions about files, which a thread answers by reading them, if there is one. Until a question is answered, the
  * dso is late, and only the thread may access the fields marked * in dso_private.h.
  */
+#include "base/now.h"
 #include "symbols/dso_private.h"
 
 /* ---- in the thread --------------------------------------------------------- */
@@ -42,6 +43,16 @@ static void answer_cfi(struct dsos *d, struct dso *dso, uint64_t offset)
 		cfi_find(dso->cfi, vaddr);
 }
 
+static void answer_code(struct dsos *d, struct dso *dso, uint64_t offset)
+{
+	uint64_t start, end;
+
+	disasm_free(dso->disasm);
+	dso->disasm = NULL;
+	if (dso->state == DSO_READ && dso->code >= 0 && symfile_range(dso->file, offset, &start, &end))
+		dso->disasm = disasm_new(d->parser, dso->code, start, end);
+}
+
 static void answer_name(struct dsos *d, struct dso *dso, const char *name)
 {
 	demangled_name(&dso->names, d->parser, name);
@@ -66,6 +77,8 @@ static void answer(struct errand *e)
 		answer_inlines(q->d, dso, q->offset);
 	else if (q->what == ASK_CFI)
 		answer_cfi(q->d, dso, q->offset);
+	else if (q->what == ASK_CODE)
+		answer_code(q->d, dso, q->offset);
 	else
 		answer_name(q->d, dso, q->name);
 	dso_end_reading_(q->d, dso);
@@ -103,7 +116,7 @@ static bool is_done(struct dsos *d, struct dso *dso)
 	if (!d->errands || (d->hurried && d->patience.is_pressed) || !errands_is_here(d->errands))
 		return atomic_load(&e->done);
 	while (!atomic_load(&e->done) && (ns = patience_left(&d->patience, firm))) {
-		begin = patience_begin();
+		begin = now_ns(CLOCK_MONOTONIC);
 		errands_wait(d->errands, e, ns);
 		patience_end(&d->patience, begin);
 	}

@@ -7,6 +7,7 @@
 #include "symbols/dso.h"
 #include "symbols/dwarf/inlines.h"
 #include "symbols/elf/demangle.h"
+#include "symbols/elf/disasm.h"
 #include "symbols/elf/vdso.h"
 #include "symbols/errand.h"
 #include "symbols/patience.h"
@@ -16,6 +17,9 @@
 enum { DSO_BUCKETS = 1024, DSO_STARTED = 16, DSO_MAX_OPEN = 128 };   /* DSO_MAX_OPEN: descriptors */
 
 enum dso_state { DSO_UNREAD, DSO_READ, DSO_NAMELESS };
+
+/* DSO_MAPPED: only in the mapping: it was deleted or replaced; DSO_COPY: another file with the same build id. */
+enum dso_found { DSO_AT_PATH, DSO_MAPPED, DSO_COPY };
 
 /* Why the file at the path was refused. If there are several reasons, the last one in this list is reported. */
 enum dso_refusal {
@@ -36,7 +40,7 @@ struct dso_place {
 };
 
 /* ASK_MAP: a perf map is opened and read; ASK_OPEN: it is only opened. */
-enum dso_asked { ASK_SYMBOL, ASK_INLINES, ASK_CFI, ASK_NAME, ASK_MAP, ASK_OPEN };
+enum dso_asked { ASK_SYMBOL, ASK_INLINES, ASK_CFI, ASK_CODE, ASK_NAME, ASK_MAP, ASK_OPEN };
 
 struct dso_question {
 	struct errand errand;        /* has to be first */
@@ -66,6 +70,9 @@ struct dso {
 	bool told;                   /* * the refusal was reported */
 	bool given_up;               /* * reading it took too long */
 	uid_t owner;                 /* * user who owns the file that was read last */
+	dev_t dev;                   /* * of that file */
+	ino_t ino;                   /* * likewise */
+	enum dso_found found;        /* * where it was */
 	uint64_t ns;                 /* * total time spent on reading it */
 	uint8_t found_id_size, found_id[BUILD_ID_MAX];   /* * for DSO_OTHER_ID: that of the file */
 	struct symfile *file;        /* * if state is DSO_READ */
@@ -74,6 +81,7 @@ struct dso {
 	int code;                    /* * descriptor of the file itself, for unwinding; -1: none */
 	bool code_asked;             /* `code` was asked for since the file was read */
 	struct cfi *cfi;             /* * from `code`; or NULL */
+	struct disasm *disasm;       /* * the function that was asked for last, from `code`; or NULL */
 	struct demangled *names;     /* * those that were asked for */
 	bool memory;                 /* anonymous memory, not a file */
 	struct jit *jit;             /* for such memory, once code was seen in it; or NULL */

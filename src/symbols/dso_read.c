@@ -203,6 +203,8 @@ static struct symfile *read_fd(struct dsos *d, struct dso *dso, pid_t pid, int f
 		return NULL;
 	}
 	dso->owner = st.st_uid;
+	dso->dev = st.st_dev;
+	dso->ino = st.st_ino;
 	if (!dso_begin_reading_(d, dso)) {
 		refuse(dso, DSO_TOO_LONG);
 		return NULL;
@@ -242,6 +244,7 @@ static struct symfile *read_path(struct dsos *d, struct dso *dso)
 		if (eyes[i] || i == 2)
 			file = read_and_close(d, dso, eyes[i],
 					      opener_file(d->opener, eyes[i], dso->name));
+	dso->found = DSO_AT_PATH;
 	return file;
 }
 
@@ -256,10 +259,12 @@ static struct symfile *read_elsewhere(struct dsos *d, struct dso *dso)
 				      opener_mapped(d->opener, dso->question.place.pid, dso->question.place.start, dso->question.place.end));
 	if (!file && dso->question.place.pid)
 		file = read_and_close(d, dso, dso->question.place.pid, opener_mapped(d->opener, dso->question.place.pid, 0, 0));
-	if (!file && dso->id.build_id_size)
-		file = read_and_close(d, dso, dso->question.place.pid,
-				      symsource_find(d->opener, dso->question.place.pid, dso->id.build_id,
-						     dso->id.build_id_size));
+	dso->found = DSO_MAPPED;
+	if (file || !dso->id.build_id_size)
+		return file;
+	dso->found = DSO_COPY;
+	file = read_and_close(d, dso, dso->question.place.pid,
+			      symsource_find(d->opener, dso->question.place.pid, dso->id.build_id, dso->id.build_id_size));
 	return file;
 }
 

@@ -2,8 +2,12 @@
 #include "symbols/parser_kinds.h"
 
 #include "symbols/dwarf/cfi.h"
+#include "symbols/dwarf/frameptr.h"
 #include "symbols/dwarf/inlines.h"
+#include "symbols/dwarf/params.h"
 #include "symbols/elf/demangle.h"
+#include "symbols/elf/disasm.h"
+#include "symbols/elf/places.h"
 #include "symbols/elf/symsource.h"
 #include "symbols/jit/perfmap.h"
 
@@ -12,6 +16,10 @@ static const struct parser_row rows[PARSER_KINDS] = {
 	[PARSER_DEMANGLE] = { demangle_answer, NULL },
 	[PARSER_CFI] = { cfi_answer, cfi_forget },
 	[PARSER_PERF_MAP] = { perfmap_answer, NULL },
+	[PARSER_PLACES] = { places_answer, NULL },
+	[PARSER_PARAMS] = { params_answer, NULL },
+	[PARSER_FRAMEPTR] = { frameptr_answer, NULL },
+	[PARSER_CODE] = { disasm_answer, NULL },
 	[PARSER_INLINES] = { inlines_answer, inlines_forget },
 };
 

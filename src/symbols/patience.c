@@ -3,14 +3,7 @@
 
 #include "base/now.h"
 
-#include <time.h>
-
 enum { SHARE = 10, MOST = 1000000000, FIRM = MOST / 10, LOOK = 5000000 };   /* ns */
-
-uint64_t patience_begin(void)
-{
-	return now_ns(CLOCK_MONOTONIC);
-}
 
 uint64_t patience_left(struct patience *p, bool firm)
 {
@@ -18,7 +11,7 @@ uint64_t patience_left(struct patience *p, bool firm)
 
 	if (!p->is_pressed)
 		return UINT64_MAX;
-	now = patience_begin();
+	now = now_ns(CLOCK_MONOTONIC);
 	p->left = p->since ? p->left + (now - p->since) / SHARE : MOST;
 	p->left = p->left < MOST ? p->left : MOST;
 	p->since = now;
@@ -29,7 +22,7 @@ uint64_t patience_left(struct patience *p, bool firm)
 
 void patience_end(struct patience *p, uint64_t begin)
 {
-	uint64_t waited = patience_begin() - begin;
+	uint64_t waited = now_ns(CLOCK_MONOTONIC) - begin;
 
 	p->left -= waited < p->left ? waited : p->left;
 }

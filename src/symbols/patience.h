@@ -19,7 +19,6 @@ struct patience {
 /* How long to wait before asking again; 0: no longer; UINT64_MAX: without limit. firm: use the whole time even when a
  * ring buffer is filling up. */
 uint64_t patience_left(struct patience *p, bool firm);
-/* Call these before and after a wait. */
-uint64_t patience_begin(void);
+/* Call this after a wait that began at `begin`. */
 void patience_end(struct patience *p, uint64_t begin);
 #endif

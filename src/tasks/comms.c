@@ -4,13 +4,15 @@
 #include "tasks/grace.h"
 #include "tasks/threads.h"
 
-#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { KERNEL_NAME = 16, FIRST_SLOTS = 1024, MAX_SLOTS = 1 << 18 };
+
+static const char unknown[] = "<...>";
 
 struct entry {
 	uint64_t exited;       /* time; 0: not known to have exited */
@@ -159,6 +161,32 @@ void comms_exit(struct comms *c, pid_t tid, uint64_t time)
 		sweep(c);
 }
 
+static void learn_parents_name(struct comms *c, const struct pev_task *task)
+{
+	char name[COMMS_NAME];
+
+	/* comms_set() invalidates the result of comms_get() */
+	snprintf(name, sizeof(name), "%s", comms_get(c, (pid_t)task->ptid));
+	comms_set(c, (pid_t)task->tid, name, strlen(name));
+}
+
+void comms_take(struct comms *c, const struct pev_record *rec)
+{
+	switch (rec->type) {
+	case PERF_RECORD_COMM:
+		comms_set(c, (pid_t)rec->comm.tid, rec->comm.comm, strlen(rec->comm.comm));
+		break;
+	case PERF_RECORD_FORK:
+		learn_parents_name(c, &rec->task);
+		break;
+	case PERF_RECORD_EXIT:
+		comms_exit(c, (pid_t)rec->task.tid, rec->sample_id.time);
+		break;
+	default:
+		break;
+	}
+}
+
 uint64_t comms_changes(const struct comms *c)
 {
 	return c->changes;
@@ -207,7 +235,12 @@ const char *comms_get(struct comms *c, pid_t tid)
 		return "swapper";
 	e = slot(c, tid);
 	if (!e->tid && ask_proc(c, tid))
-		comms_set(c, tid, "<...>", 5);
+		comms_set(c, tid, unknown, strlen(unknown));
 	e = slot(c, tid);
-	return e->tid ? e->comm : "<...>";
+	return e->tid ? e->comm : unknown;
+}
+
+bool comms_is_unknown(const char *name)
+{
+	return !strcmp(name, unknown);
 }

@@ -4,7 +4,9 @@
 #define TASKS_COMMS_H
 
 #include "base/opener.h"
+#include "perfevent.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -22,11 +24,15 @@ void comms_free(struct comms *c);
 void comms_set(struct comms *c, pid_t tid, const char *comm, size_t len);
 /* The task ended at that time (ns of the perf clock). */
 void comms_exit(struct comms *c, pid_t tid, uint64_t time);
+/* Takes a COMM, FORK or EXIT record; others have no effect. */
+void comms_take(struct comms *c, const struct pev_record *rec);
 /* Reads the names of all running threads from /proc. */
 void comms_snapshot(struct comms *c);
 /* The task's name, read from /proc if it is not known; "<...>" if the task has already exited. tid
  * 0 is "swapper". Valid until the next call. */
 const char *comms_get(struct comms *c, pid_t tid);
+/* Whether a result of comms_get() says that the name is not known. */
+bool comms_is_unknown(const char *name);
 /* A number that grows whenever a name may have changed. */
 uint64_t comms_changes(const struct comms *c);
 /* Number of names kept. */

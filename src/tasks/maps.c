@@ -10,6 +10,7 @@
  */
 #include "tasks/maps.h"
 
+#include "base/room.h"
 #include "symbols/elf/vdso.h"
 #include "tasks/procmaps.h"
 
@@ -234,21 +235,6 @@ static struct space *with_later_ones(struct maps *m, const struct process *p, ui
 	return own;
 }
 
-static int room_for_era(struct process *p)
-{
-	size_t cap = p->eras_cap ? p->eras_cap * 2 : 2;
-	struct era *eras;
-
-	if (p->neras < p->eras_cap)
-		return 0;
-	eras = realloc(p->eras, cap * sizeof(*eras));
-	if (!eras)
-		return -1;
-	p->eras = eras;
-	p->eras_cap = cap;
-	return 0;
-}
-
 /* Takes over the reference. A space without a version gets one. */
 static int begin_era(struct maps *m, struct process *p, uint64_t since, struct space *space)
 {
@@ -258,7 +244,7 @@ static int begin_era(struct maps *m, struct process *p, uint64_t since, struct s
 		space = with_later_ones(m, p, since, space);
 	if (p->neras)
 		drop_old_eras(m, p);
-	if (!space || room_for_era(p)) {
+	if (!space || !ROOM_FOR(p->eras, p->eras_cap, p->neras, 1)) {
 		space_put(m->opts.dsos, space);
 		return -1;
 	}

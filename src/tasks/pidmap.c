@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tasks/pidmap.h"
 
+#include "base/room.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_IDS = 1 << 12, MAX_IDS = 1 << 22, UNPAIRED = -1 };
+enum { MAX_IDS = 1 << 22, UNPAIRED = -1 };
 
 /* A number for each id; 0: not known. */
 struct table {
@@ -41,21 +43,7 @@ void pidmap_free(struct pidmap *m)
 /* NULL: not an id, or out of memory. */
 static int32_t *slot(struct table *t, pid_t id)
 {
-	size_t n = t->n ? t->n : FIRST_IDS;
-	int32_t *of;
-
-	if (id <= 0 || id >= MAX_IDS)
-		return NULL;
-	if ((size_t)id < t->n)
-		return &t->of[id];
-	while (n <= (size_t)id)
-		n *= 2;
-	of = realloc(t->of, n * sizeof(*of));
-	if (!of)
-		return NULL;
-	memset(of + t->n, 0, (n - t->n) * sizeof(*of));
-	*t = (struct table){ of, n };
-	return &of[id];
+	return id > 0 && id < MAX_IDS && ROOM_AT(t->of, t->n, (size_t)id) ? &t->of[id] : NULL;
 }
 
 static int32_t get(const struct table *t, pid_t id)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tasks/procstart.h"
 
+#include "base/textfile.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,17 +35,12 @@ static int64_t ns_of(const struct timespec *t)
 
 bool procstart_before(const struct opener *o, pid_t pid, const struct timespec *when)
 {
-	int fd = opener_proc(o, pid, "stat");
 	struct timespec boot, now;
 	char stat[2048];
-	ssize_t n = fd < 0 ? -1 : read(fd, stat, sizeof(stat) - 1);
 	int64_t start;
 
-	if (fd >= 0)
-		close(fd);
-	if (n <= 0)
+	if (textfile_from(opener_proc(o, pid, "stat"), stat, sizeof(stat)) <= 0)
 		return false;
-	stat[n] = '\0';
 	start = procstart_parse(stat);
 	clock_gettime(CLOCK_BOOTTIME, &boot);
 	clock_gettime(CLOCK_REALTIME, &now);

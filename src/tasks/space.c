@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tasks/space.h"
 
+#include "base/room.h"
+#include "base/search.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,15 +75,8 @@ static void remember(struct space *s, const struct mapping *m, const struct mapp
 {
 	struct gone_mapping *g;
 
-	if (s->ngone == s->gone_cap) {
-		size_t cap = s->gone_cap ? s->gone_cap * 2 : 8;
-
-		g = realloc(s->gone, cap * sizeof(*g));
-		if (!g)
-			return;
-		s->gone = g;
-		s->gone_cap = cap;
-	}
+	if (!ROOM_FOR(s->gone, s->gone_cap, s->ngone, 1))
+		return;
 	g = &s->gone[s->ngone++];
 	g->m = *m;
 	g->to = by->from;
@@ -98,34 +94,7 @@ static void remember(struct space *s, const struct mapping *m, const struct mapp
 /* The first mapping that ends after addr. */
 static size_t first_behind(const struct space *s, uint64_t addr)
 {
-	size_t lo = 0, hi = s->nlive;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->live[mid].end <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-static bool make_room(struct space *s, size_t more)
-{
-	size_t cap = s->live_cap ? s->live_cap : 8;
-	struct mapping *live;
-
-	while (cap < s->nlive + more)
-		cap *= 2;
-	if (cap == s->live_cap)
-		return true;
-	live = realloc(s->live, cap * sizeof(*live));
-	if (!live)
-		return false;
-	s->live = live;
-	s->live_cap = cap;
-	return true;
+	return FIRST_NOT(i, 0, s->nlive, s->live[i].end <= addr);
 }
 
 static bool is_there(const struct space *s, size_t at, const struct mapping *m)
@@ -150,7 +119,7 @@ bool space_map(struct dsos *d, struct space *s, const struct mapping *m, uint64_
 	struct mapping parts[3];
 	size_t n = 0, at = first_behind(s, m->start), to = at;
 
-	if (is_there(s, at, m) || !make_room(s, 2) || s->nlive >= SPACE_MAX_LIVE) {
+	if (is_there(s, at, m) || !ROOM_FOR(s->live, s->live_cap, s->nlive, 2) || s->nlive >= SPACE_MAX_LIVE) {
 		dso_put(d, m->dso);
 		return false;
 	}
@@ -180,7 +149,7 @@ bool space_fill(struct dsos *d, struct space *s, const struct mapping *m)
 {
 	size_t at = first_behind(s, m->start);
 
-	if ((at < s->nlive && s->live[at].start < m->end) || !make_room(s, 1) ||
+	if ((at < s->nlive && s->live[at].start < m->end) || !ROOM_FOR(s->live, s->live_cap, s->nlive, 1) ||
 	    s->nlive >= SPACE_MAX_LIVE) {
 		dso_put(d, m->dso);
 		return false;

@@ -110,7 +110,7 @@ static const struct cfi_rule *rule_at(const struct walk *w, const struct mapping
 /* False: the result may change later (JIT), so it is not cached. */
 static bool look_up(const struct walk *w, uint64_t addr, struct step *step)
 {
-	const struct mapping *m = maps_find(w->u->maps, w->s->pid, addr, w->s->time);
+	const struct mapping *m = w->u->maps ? maps_find(w->u->maps, w->s->pid, addr, w->s->time) : NULL;
 	bool is_code = m && !m->data;
 	const struct cfi_rule *rule = is_code ? rule_at(w, m, addr) : NULL;
 
@@ -145,7 +145,7 @@ static bool code_at(void *ctx, uint64_t addr, const struct cfi_rule **rule)
 /* Names of JIT code arrive late and identify trampolines, so each new name changes the version. */
 static uint64_t version_of(struct unwinder *u, const struct unwinder_sample *s)
 {
-	uint64_t version = maps_version(u->maps, s->pid, s->time);
+	uint64_t version = u->maps ? maps_version(u->maps, s->pid, s->time) : 0;
 
 	return version ? version ^ dsos_answers(u->dsos) << ANSWERS_SHIFT : 0;
 }
@@ -177,17 +177,24 @@ uint64_t unwinder_torn(const struct unwinder *u)
 	return u->torn;
 }
 
+size_t unwinder_walk(struct unwinder *u, const struct unwinder_sample *s, uint64_t *ips, size_t max, enum unwind_end *end)
+{
+	struct walk w = { u, s, version_of(u, s) };
+
+	return unwind(&s->stack, code_at, &w, ips, max, end);
+}
+
 const uint64_t *unwinder_chain(struct unwinder *u, const struct unwinder_sample *s,
 			       const uint64_t *kernel, uint64_t *nr)
 {
-	struct walk w = { u, s, version_of(u, s) };
 	enum unwind_end end;
 	size_t n = *nr < MAX_KERNEL ? (size_t)*nr : MAX_KERNEL, max = s->max ? s->max : u->max, found;
 
 	memcpy(u->chain, kernel, n * sizeof(*kernel));
 	u->chain[n] = (uint64_t)PERF_CONTEXT_USER;
-	found = unwind(&s->stack, code_at, &w, u->chain + n + 1, max < MAX_USER ? max : MAX_USER, &end);
-	count(u, s, end);
+	found = unwinder_walk(u, s, u->chain + n + 1, max < MAX_USER ? max : MAX_USER, &end);
+	if (u->maps)
+		count(u, s, end);
 	*nr = n + (found ? 1 + found : 0);
 	return u->chain;
 }

@@ -23,6 +23,8 @@ struct unwinder_sample {
 /* maps and dsos outlive it. NULL without memory. */
 struct unwinder *unwinder_new(struct maps *maps, struct dsos *dsos);
 void unwinder_free(struct unwinder *u);
+/* The addresses of one stack, as unwind(); asked and max of the sample are not used. */
+size_t unwinder_walk(struct unwinder *u, const struct unwinder_sample *s, uint64_t *ips, size_t max, enum unwind_end *end);
 /* The kernel's part of the call chain (*nr words), then PERF_CONTEXT_USER, the thread's IP and the
  * return addresses. Valid until the next call. */
 const uint64_t *unwinder_chain(struct unwinder *u, const struct unwinder_sample *s,

@@ -2,6 +2,7 @@
 #include "tasks/workload.h"
 
 #include "base/descriptors.h"
+#include "base/note.h"
 #include "base/ttyfilter.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,24 +27,33 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
+/* The kernel enables events a little before exec(2) gives the task its name: what is sampled there has it, too. */
+static void take_name(const char *program)
+{
+	const char *slash = strrchr(program, '/');
+
+	prctl(PR_SET_NAME, slash ? slash + 1 : program);
+}
+
 /* In the child: waits for the byte, then runs the program. If the parent dies, the pipe closes and
  * nothing runs. */
 static void become(int go, int trouble, char *const *argv, const sigset_t *signals,
-		   const struct rlimit *files)
+		   const struct rlimit *files, bool ignores_ends)
 {
 	ssize_t n;
 	char byte;
 	int code;
 
-	do
-		n = read(go, &byte, 1);
-	while (n < 0 && errno == EINTR);
+	n = TEMP_FAILURE_RETRY(read(go, &byte, 1));
 	if (n != 1)
 		_exit(WORKLOAD_REFUSED);
 	/* for programs that change from root to another user; without root it fails, and is not needed */
 	ttyfilter_install_on_terminal();
 	setrlimit(RLIMIT_NOFILE, files);
+	if (ignores_ends)
+		signal(SIGCHLD, SIG_IGN);
 	sigprocmask(SIG_SETMASK, signals, NULL);
+	take_name(argv[0]);
 	execvp(argv[0], argv);
 	code = errno;
 	n = write(trouble, &code, sizeof(code));
@@ -50,18 +61,26 @@ static void become(int go, int trouble, char *const *argv, const sigset_t *signa
 	_exit(code == ENOENT ? WORKLOAD_MISSING : WORKLOAD_REFUSED);
 }
 
-/* Whether exec will find the program. Checked before anything can overwrite a file. */
-static bool is_there(const char *name)
+/* If whoever started us ignores SIGCHLD, so do we, and the kernel would discard the exit codes of children. True: it was
+ * ignored. */
+static bool heed_ends(void)
 {
-	const char *folder = getenv("PATH");
-	char path[PATH_MAX];
+	struct sigaction now;
 
-	if (strchr(name, '/') || !folder)
-		return strchr(name, '/') ? !access(name, F_OK) || errno != ENOENT : true;
-	for (;; folder++) {
+	if (sigaction(SIGCHLD, NULL, &now) || now.sa_handler != SIG_IGN)
+		return false;
+	signal(SIGCHLD, SIG_DFL);
+	return true;
+}
+
+bool workload_find(const char *name, char *path, size_t size)
+{
+	const char *folder = strchr(name, '/') ? "" : getenv("PATH");
+
+	for (folder = folder ? folder : "/bin:/usr/bin";; folder++) {   /* as execvp(3) without PATH */
 		int n = (int)strcspn(folder, ":");
 
-		snprintf(path, sizeof(path), "%.*s%s%s", n, folder, n ? "/" : "", name);
+		snprintf(path, size, "%.*s%s%s", n, folder, n ? "/" : "", name);
 		if (!access(path, F_OK) || errno != ENOENT)
 			return true;
 		folder += n;
@@ -76,22 +95,25 @@ static int missing(const char *name, struct fault *f)
 			 "'...'", name);
 }
 
-int workload_prepare(struct workload *w, char *const *argv, const sigset_t *signals,
-		     const struct rlimit *files, struct fault *f)
+int workload_prepare(struct workload *w, char *const *argv, const sigset_t *signals, const struct rlimit *files, bool embedded,
+		     struct fault *f)
 {
 	int go[2] = { -1, -1 }, trouble[2] = { -1, -1 }, code;
-	char hint[256];
+	char hint[256], path[PATH_MAX];
+	bool ignores_ends;
 
 	*w = (struct workload){ .pidfd = -1, .go = -1, .trouble = -1, .name = argv[0] };
-	if (!is_there(argv[0]))
+	/* before anything can overwrite a file */
+	if (!workload_find(argv[0], path, sizeof(path)))
 		return missing(argv[0], f);
 	if (pipe2(go, O_CLOEXEC) || pipe2(trouble, O_CLOEXEC))
 		goto failed;
+	ignores_ends = !embedded && heed_ends();
 	w->pid = fork();
 	if (!w->pid) {
 		close(go[1]);
 		close(trouble[0]);
-		become(go[0], trouble[1], argv, signals, files);
+		become(go[0], trouble[1], argv, signals, files, ignores_ends);
 	}
 	close_fd(&go[0]);
 	close_fd(&trouble[1]);
@@ -142,8 +164,7 @@ int workload_collect(struct workload *w, struct rusage *usage)
 {
 	int status = 0;
 
-	while (wait4(w->pid, &status, 0, usage) < 0 && errno == EINTR)
-		;
+	w->unknown = TEMP_FAILURE_RETRY(wait4(w->pid, &status, 0, usage)) < 0;
 	w->pid = 0;
 	workload_abandon(w);
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -162,18 +183,17 @@ static void end(const struct workload *w)
 	int ended;
 
 	if (send_signal(w, SIGTERM) && errno == EPERM && w->runs) {
-		fprintf(stderr, "perf-prof: %s (process %d) keeps running: it was started as root, and perf-prof has given "
-			"up root's rights since\n", w->name, (int)w->pid);
+		note(1, "%s (process %d) keeps running: it was started as root, and perf-prof has given up root's rights since",
+		     w->name, (int)w->pid);
 		return;
 	}
 	send_signal(w, SIGCONT);
-	do
-		ended = w->pidfd < 0 ? 1 : poll(&p, 1, PATIENCE_MS);
-	while (ended < 0 && errno == EINTR);
-	if (ended <= 0)
-		return;
-	while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	ended = w->pidfd < 0 ? 1 : (int)TEMP_FAILURE_RETRY(poll(&p, 1, PATIENCE_MS));
+	if (ended > 0)
+		TEMP_FAILURE_RETRY(waitpid(w->pid, NULL, 0));
+	else if (w->runs)
+		note(1, "%s (process %d) keeps running: it does not end by SIGTERM; kill -KILL %d ends it", w->name, (int)w->pid,
+		     (int)w->pid);
 }
 
 void workload_abandon(struct workload *w)

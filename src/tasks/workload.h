@@ -17,17 +17,21 @@ struct workload {
 	int trouble;           /* read end: errno of a failed exec */
 	const char *name;      /* argv[0] */
 	bool runs;             /* exec has happened */
+	bool unknown;          /* how it ended: the kernel or another part of the program has waited for it */
 };
 
 enum { WORKLOAD_MISSING = 127, WORKLOAD_REFUSED = 126 };   /* exit codes as in shells */
 
-/* Forks a child that waits. signals: the mask that it will run with. 0, or -1 with f. */
-int workload_prepare(struct workload *w, char *const *argv, const sigset_t *signals,
-		     const struct rlimit *files, struct fault *f);
+/* Whether exec will find a program of that name; path: where. */
+bool workload_find(const char *name, char *path, size_t size);
+/* Forks a child that waits. signals: the mask that it will run with. embedded: inside another program, so this process's
+ * handling of SIGCHLD stays as it is. 0, or -1 with f. */
+int workload_prepare(struct workload *w, char *const *argv, const sigset_t *signals, const struct rlimit *files, bool embedded,
+		     struct fault *f);
 /* Starts the program and waits for its exec. 0, or -1 with f: 127 if there is no such program, 126
  * if it cannot be executed. */
 int workload_start(struct workload *w, struct fault *f);
-/* Waits for the end. Returns the exit status as in shells (128 + signal). */
+/* Waits for the end. Returns the exit status as in shells (128 + signal); 0 if it is unknown. */
 int workload_collect(struct workload *w, struct rusage *usage);
 /* Ends it in any state (SIGTERM, then up to a second of waiting) and frees the descriptors. Does
  * nothing after workload_collect(). */

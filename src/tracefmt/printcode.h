@@ -37,10 +37,9 @@ enum opcode {
 	CODE_SYMBOLIC,
 	CODE_HEX,            /* pop a count of bytes in region c; separator b (or 0) */
 	CODE_ARRAY,          /* pop a count of elements of a bytes in region c */
-	CODE_BITMASK,        /* region c */
-	CODE_CPUMASK,
-	CODE_BITS,           /* pop a number of bits in region c; as a list if a */
-	CODE_MAC,            /* region c; b: letters after M */
+	CODE_BITMASK,        /* region c; as a list if a */
+	CODE_BITS,           /* the same; pop a number of bits */
+	CODE_MAC,            /* region c; a: the letter after p, b: two letters after it */
 	CODE_IP4,
 	CODE_IP6,
 	CODE_SOCKADDR,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compiles a print tree to a program. */
+#include "base/room.h"
 #include "tracefmt/printcode.h"
 #include "tracefmt/printmath.h"
 #include "tracefmt/printnode.h"
@@ -26,45 +27,34 @@ static bool fails(struct compiler *c, const char *why)
 	return false;
 }
 
-/* The vector with room for `more` elements after n. NULL if there is no memory; the old one stays valid. */
-static void *grown(struct compiler *c, void *v, uint32_t n, uint32_t more, uint32_t *room,
-		   size_t size)
-{
-	uint64_t need = (uint64_t)n + more, wide = *room ? *room : 16;
-	void *bigger;
-
-	if (v && need <= *room)
-		return v;
-	while (wide < need)
-		wide *= 2;
-	bigger = need <= MAX_PARTS ? realloc(v, wide * size) : NULL;
-	if (bigger)
-		*room = (uint32_t)wide;
-	else
-		fails(c, "too large");
-	return bigger;
-}
-
+/* The first of `more` new elements of a vector; NULL if there is no memory. */
 #define ADD(c, member, more)                                                                   \
 	({                                                                                     \
 		struct printfmt *out_ = (c)->out;                                              \
-		void *v_ = grown(c, out_->member, out_->n##member, more, &(c)->room.member,    \
-				 sizeof(*out_->member));                                       \
-		if (v_) {                                                                      \
-			out_->member = v_;                                                     \
+		uint32_t at_ = out_->n##member;                                                \
+		bool fits_ = (uint64_t)at_ + (more) <= MAX_PARTS &&                            \
+			     ROOM_FOR(out_->member, (c)->room.member, at_, (more));            \
+                                                                                               \
+		if (fits_)                                                                     \
 			out_->n##member += (more);                                             \
-		}                                                                              \
-		v_ ? &out_->member[out_->n##member - (more)] : NULL;                           \
+		else                                                                           \
+			fails((c), "too large");                                               \
+		fits_ ? &out_->member[at_] : NULL;                                             \
+	})
+
+/* Adds one element; false if there is no memory. */
+#define PUT(c, member, ...)                                                                    \
+	({                                                                                     \
+		__typeof__((c)->out->member) to_ = ADD((c), member, 1);                        \
+                                                                                               \
+		if (to_)                                                                       \
+			*to_ = (__VA_ARGS__);                                                  \
+		to_ != NULL;                                                                   \
 	})
 
 static bool emit(struct compiler *c, enum opcode op, unsigned int a, unsigned int b, uint32_t at)
 {
-	struct code *code = ADD(c, code, 1);
-
-	if (!code)
-		return false;
-	*code = (struct code){ (uint8_t)op, (uint8_t)a, (uint16_t)b, at };
-	return true;
+	return PUT(c, code, (struct code){ (uint8_t)op, (uint8_t)a, (uint16_t)b, at });
 }
 
 /* Adds text to the pool; equal texts are not merged. */
@@ -91,24 +81,14 @@ static bool emit_text(struct compiler *c, const char *text, size_t len)
 
 static bool add_region(struct compiler *c, const struct trace_field *field, uint32_t *at)
 {
-	struct region *r = ADD(c, regions, 1);
-
-	if (!r)
-		return false;
-	*r = (struct region){ field, field->kind >= FIELD_DYN_STR };
-	*at = c->out->nregions - 1;
-	return true;
+	*at = c->out->nregions;
+	return PUT(c, regions, (struct region){ field, field->kind >= FIELD_DYN_STR });
 }
 
 static bool add_spec(struct compiler *c, const struct spec *spec, uint32_t *at)
 {
-	struct spec *s = ADD(c, specs, 1);
-
-	if (!s)
-		return false;
-	*s = *spec;
-	*at = c->out->nspecs - 1;
-	return true;
+	*at = c->out->nspecs;
+	return PUT(c, specs, *spec);
 }
 
 /* ---- numbers ---------------------------------------------------------------------- */
@@ -122,12 +102,7 @@ static bool pushes(struct compiler *c)
 
 static bool const_code(struct compiler *c, const struct node *n)
 {
-	uint64_t *constant = ADD(c, constants, 1);
-
-	if (!constant)
-		return false;
-	*constant = n->number;
-	return pushes(c) && emit(c, CODE_CONST, 0, 0, c->out->nconstants - 1);
+	return PUT(c, constants, n->number) && pushes(c) && emit(c, CODE_CONST, 0, 0, c->out->nconstants - 1);
 }
 
 static bool elem_code(struct compiler *c, const struct node *n)
@@ -235,17 +210,12 @@ static bool table_code(struct compiler *c, const struct node *n, enum opcode op)
 {
 	struct value_table table = { .first = c->out->nnames, .count = (uint32_t)n->nvalues,
 				     .delimiter_len = (uint32_t)n->len };
-	struct value_table *to;
 
 	if (!add_names(c, n) || !number_code(c, n->a) ||
 	    (n->len && !pool_add(c, n->text, n->len, &table.delimiter)))
 		return false;
-	to = ADD(c, tables, 1);
-	if (!to)
-		return false;
-	*to = table;
 	c->depth--;
-	return emit(c, op, 0, 0, c->out->ntables - 1);
+	return PUT(c, tables, table) && emit(c, op, 0, 0, c->out->ntables - 1);
 }
 
 static bool region_code(struct compiler *c, enum opcode op, const struct trace_field *field,
@@ -283,7 +253,7 @@ static bool text_code(struct compiler *c, const struct node *n, const struct cty
 	case NODE_BITMASK:
 		return region_code(c, CODE_BITMASK, n->field, 0, 0);
 	case NODE_CPUMASK:
-		return region_code(c, CODE_CPUMASK, n->field, 0, 0);
+		return region_code(c, CODE_BITMASK, n->field, 1, 0);
 	case NODE_CHOICE:
 		return choice_code(c, n, text_code);
 	default:

@@ -14,6 +14,11 @@ enum {
 	MATH_U64, MATH_S64, MATH_U32, MATH_S32, MATH_U16, MATH_S16, MATH_U8, MATH_S8, MATH_BOOL,
 };
 
+static inline unsigned int math_size(unsigned int type)
+{
+	return type == MATH_BOOL ? 1 : 8u >> type / 2;
+}
+
 enum math {
 	MATH_ADD, MATH_SUB, MATH_MUL, MATH_DIV, MATH_MOD, MATH_AND, MATH_OR, MATH_XOR, MATH_SHL,
 	MATH_SHR, MATH_EQ, MATH_NE, MATH_LT, MATH_LE, MATH_GT, MATH_GE, MATH_LAND, MATH_LOR,

@@ -85,24 +85,37 @@ static bool is_shift(unsigned int op)
 	return op == OP2('<', '<') || op == OP2('>', '>');
 }
 
-static const struct {
+static const struct operator {
 	unsigned int op;
 	enum math math;
+	int level;
 } operators[] = {
-	{ '+', MATH_ADD }, { '-', MATH_SUB }, { '*', MATH_MUL }, { '/', MATH_DIV },
-	{ '%', MATH_MOD }, { '&', MATH_AND }, { '|', MATH_OR }, { '^', MATH_XOR },
-	{ OP2('<', '<'), MATH_SHL }, { OP2('>', '>'), MATH_SHR }, { OP2('=', '='), MATH_EQ },
-	{ OP2('!', '='), MATH_NE }, { '<', MATH_LT }, { OP2('<', '='), MATH_LE },
-	{ '>', MATH_GT }, { OP2('>', '='), MATH_GE }, { OP2('&', '&'), MATH_LAND },
-	{ OP2('|', '|'), MATH_LOR },
+	{ '+', MATH_ADD, 9 }, { '-', MATH_SUB, 9 }, { '*', MATH_MUL, 10 }, { '/', MATH_DIV, 10 },
+	{ '%', MATH_MOD, 10 }, { '&', MATH_AND, 5 }, { '|', MATH_OR, 3 }, { '^', MATH_XOR, 4 },
+	{ OP2('<', '<'), MATH_SHL, 8 }, { OP2('>', '>'), MATH_SHR, 8 }, { OP2('=', '='), MATH_EQ, 6 },
+	{ OP2('!', '='), MATH_NE, 6 }, { '<', MATH_LT, 7 }, { OP2('<', '='), MATH_LE, 7 },
+	{ '>', MATH_GT, 7 }, { OP2('>', '='), MATH_GE, 7 }, { OP2('&', '&'), MATH_LAND, 2 },
+	{ OP2('|', '|'), MATH_LOR, 1 },
 };
+
+static const struct operator *operator_of(unsigned int op)
+{
+	static const struct operator none = { .math = MATH_ADD };
+
+	for (size_t i = 0; i < sizeof(operators) / sizeof(*operators); i++)
+		if (operators[i].op == op)
+			return &operators[i];
+	return &none;
+}
 
 unsigned int node_math_op(unsigned int op)
 {
-	for (size_t i = 0; i < sizeof(operators) / sizeof(*operators); i++)
-		if (operators[i].op == op)
-			return operators[i].math;
-	return MATH_ADD;
+	return operator_of(op)->math;
+}
+
+int node_level(unsigned int op)
+{
+	return operator_of(op)->level;
 }
 
 static struct ctype operand_type(const struct node *n)

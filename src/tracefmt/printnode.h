@@ -35,5 +35,7 @@ bool node_is_number(const struct node *n);
 unsigned int node_math_type(const struct node *n);
 /* enum math for the operator of a NODE_BINARY. */
 unsigned int node_math_op(unsigned int op);
+/* How tightly it binds; 0: it is no such operator. */
+int node_level(unsigned int op);
 
 #endif

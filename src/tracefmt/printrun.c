@@ -17,26 +17,7 @@ struct run {
 
 static uint64_t load(const char *at, unsigned int type)
 {
-	uint64_t v8;
-	uint32_t v4;
-	uint16_t v2;
-
-	switch (type) {
-	case MATH_U64:
-	case MATH_S64:
-		memcpy(&v8, at, 8);
-		return v8;
-	case MATH_U32:
-	case MATH_S32:
-		memcpy(&v4, at, 4);
-		return math_convert(v4, type);
-	case MATH_U16:
-	case MATH_S16:
-		memcpy(&v2, at, 2);
-		return math_convert(v2, type);
-	default:
-		return math_convert((unsigned char)*at, type);
-	}
+	return math_convert(trace_number(at, math_size(type)), type);
 }
 
 /* A region outside the raw data is empty. */
@@ -278,56 +259,24 @@ static void array(struct run *r, const struct code *code)
 	out_array(&r->out, b, pop_length(r, b.len), code->a);
 }
 
-static void bitmask(struct run *r, const struct code *code)
+/* As a list if a. */
+static void mask(struct run *r, const struct code *code)
 {
 	struct bytes b = region(r, code->c);
+	size_t nbits = code->op == CODE_BITS ? pop_length(r, b.len * 8) : b.len * 8;
 
-	out_mask(&r->out, b, b.len * 8);
+	(code->a ? out_list : out_mask)(&r->out, b, nbits);
 }
 
-static void cpumask(struct run *r, const struct code *code)
+static void address(struct run *r, const struct code *code)
 {
-	struct bytes b = region(r, code->c);
-
-	out_list(&r->out, b, b.len * 8);
-}
-
-static void bits(struct run *r, const struct code *code)
-{
-	struct bytes b = region(r, code->c);
-	size_t nbits = pop_length(r, b.len * 8);
-
-	if (code->a)
-		out_list(&r->out, b, nbits);
-	else
-		out_mask(&r->out, b, nbits);
-}
-
-static void mac(struct run *r, const struct code *code)
-{
-	out_mac(&r->out, region(r, code->c), (char)code->a, (char)code->b);
-}
-
-static void ip4(struct run *r, const struct code *code)
-{
-	out_ip4(&r->out, region(r, code->c), (char)code->a, (char)code->b);
-}
-
-static void ip6(struct run *r, const struct code *code)
-{
-	out_ip6(&r->out, region(r, code->c), (char)code->a, (char)code->b);
-}
-
-static void sockaddr(struct run *r, const struct code *code)
-{
+	static void (*const kinds[])(struct out *o, struct bytes b, char letter, const char *more) = {
+		[CODE_MAC] = out_mac, [CODE_IP4] = out_ip4, [CODE_IP6] = out_ip6, [CODE_SOCKADDR] = out_sockaddr,
+		[CODE_UUID] = out_uuid,
+	};
 	const char more[2] = { (char)code->b, (char)(code->b >> 8) };
 
-	out_sockaddr(&r->out, region(r, code->c), (char)code->a, more);
-}
-
-static void uuid(struct run *r, const struct code *code)
-{
-	out_uuid(&r->out, region(r, code->c), (char)code->b);
+	kinds[code->op](&r->out, region(r, code->c), (char)code->a, more);
 }
 
 typedef void text_fn(struct run *r, const struct code *code);
@@ -345,14 +294,9 @@ static text_fn *const texts[] = {
 	[CODE_SYMBOLIC] = symbolic,
 	[CODE_HEX] = hex_bytes,
 	[CODE_ARRAY] = array,
-	[CODE_BITMASK] = bitmask,
-	[CODE_CPUMASK] = cpumask,
-	[CODE_BITS] = bits,
-	[CODE_MAC] = mac,
-	[CODE_IP4] = ip4,
-	[CODE_IP6] = ip6,
-	[CODE_SOCKADDR] = sockaddr,
-	[CODE_UUID] = uuid,
+	[CODE_BITMASK] = mask,
+	[CODE_BITS] = mask,
+	[CODE_MAC ... CODE_UUID] = address,
 	[CODE_BEGIN] = begin,
 	[CODE_END] = end_padded,
 };

@@ -7,26 +7,12 @@
 
 static const char *read_flags(struct spec *spec, const char *at, const char *end)
 {
-	for (; at < end; at++)
-		switch (*at) {
-		case '-':
-			spec->left = true;
-			break;
-		case '0':
-			spec->zero = true;
-			break;
-		case '#':
-			spec->alternate = true;
-			break;
-		case '+':
-			spec->plus = true;
-			break;
-		case ' ':
-			spec->space = true;
-			break;
-		default:
-			return at;
-		}
+	static const char letters[] = "-0#+ ";
+	bool *const flags[] = { &spec->left, &spec->zero, &spec->alternate, &spec->plus, &spec->space };
+	const char *letter;
+
+	for (; at < end && *at && (letter = strchr(letters, *at)); at++)
+		*flags[letter - letters] = true;
 	return at;
 }
 

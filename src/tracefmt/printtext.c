@@ -141,27 +141,6 @@ void out_hex_bytes(struct out *o, struct bytes b, char between)
 	}
 }
 
-static uint64_t element(const unsigned char *at, unsigned int size)
-{
-	uint64_t v8;
-	uint32_t v4;
-	uint16_t v2;
-
-	switch (size) {
-	case 1:
-		return *at;
-	case 2:
-		memcpy(&v2, at, 2);
-		return v2;
-	case 4:
-		memcpy(&v4, at, 4);
-		return v4;
-	default:
-		memcpy(&v8, at, 8);
-		return v8;
-	}
-}
-
 void out_array(struct out *o, struct bytes b, size_t count, unsigned int size)
 {
 	if (count > b.len / size)
@@ -169,7 +148,7 @@ void out_array(struct out *o, struct bytes b, size_t count, unsigned int size)
 	for (size_t i = 0; i < count; i++) {
 		if (i)
 			out_char(o, ' ');
-		out_decimal(o, element(b.at + i * size, size));
+		out_decimal(o, trace_number(b.at + i * size, size));
 	}
 }
 
@@ -235,9 +214,9 @@ static void out_words(struct out *o, const char *text)
 	out_text(o, text, strlen(text));
 }
 
-void out_mac(struct out *o, struct bytes b, char letter, char more)
+void out_mac(struct out *o, struct bytes b, char letter, const char *more)
 {
-	char between = letter == 'm' ? 0 : more == 'F' ? '-' : ':';
+	char between = letter == 'm' ? 0 : *more == 'F' ? '-' : ':';
 
 	if (b.len < 6) {
 		out_words(o, "INVALIDMAC");
@@ -246,13 +225,13 @@ void out_mac(struct out *o, struct bytes b, char letter, char more)
 	for (size_t i = 0; i < 6; i++) {
 		if (i && between)
 			out_char(o, between);
-		out_byte(o, b.at[more == 'R' ? 5 - i : i]);
+		out_byte(o, b.at[*more == 'R' ? 5 - i : i]);
 	}
 }
 
-void out_ip4(struct out *o, struct bytes b, char letter, char more)
+void out_ip4(struct out *o, struct bytes b, char letter, const char *more)
 {
-	bool reverse = more == 'h' || more == 'l';   /* 'h': this machine's byte order, little-endian */
+	bool reverse = *more == 'h' || *more == 'l';   /* 'h': this machine's byte order, little-endian */
 	static const struct spec padded = { .letter = 'u', .zero = true };
 
 	if (b.len < 4) {
@@ -316,16 +295,16 @@ static void out_ip6_short(struct out *o, const unsigned char *a)
 	if (colon && ip4)
 		out_char(o, ':');
 	if (ip4)
-		out_ip4(o, (struct bytes){ a + 12, 4 }, 'I', 0);
+		out_ip4(o, (struct bytes){ a + 12, 4 }, 'I', "");
 }
 
-void out_ip6(struct out *o, struct bytes b, char letter, char more)
+void out_ip6(struct out *o, struct bytes b, char letter, const char *more)
 {
 	if (b.len < 16) {
 		out_words(o, "INVALIDIPv6");
 		return;
 	}
-	if (letter == 'I' && more == 'c') {
+	if (letter == 'I' && *more == 'c') {
 		out_ip6_short(o, b.at);
 		return;
 	}
@@ -338,7 +317,7 @@ void out_ip6(struct out *o, struct bytes b, char letter, char more)
 }
 
 /* sockaddr_in: family, port, 4 bytes; sockaddr_in6: family, port, flow, 16 bytes. */
-void out_sockaddr(struct out *o, struct bytes b, char letter, const char more[2])
+void out_sockaddr(struct out *o, struct bytes b, char letter, const char *more)
 {
 	bool port = more[0] == 'p' || more[1] == 'p', shorter = more[0] == 'c' || more[1] == 'c';
 	uint16_t family;
@@ -347,12 +326,12 @@ void out_sockaddr(struct out *o, struct bytes b, char letter, const char more[2]
 		return;
 	memcpy(&family, b.at, 2);
 	if (family == AF_INET) {
-		out_ip4(o, (struct bytes){ b.at + 4, 4 }, letter, 0);
+		out_ip4(o, (struct bytes){ b.at + 4, 4 }, letter, "");
 	} else if (family == AF_INET6) {
 		if (port && b.len >= 28)
 			out_char(o, '[');
 		out_ip6(o, (struct bytes){ b.at + 8, b.len < 28 ? 0 : 16 }, letter,
-			shorter ? 'c' : 0);
+			shorter ? "c" : "");
 		if (b.len < 28)
 			return;
 		if (port)
@@ -366,10 +345,10 @@ void out_sockaddr(struct out *o, struct bytes b, char letter, const char more[2]
 	}
 }
 
-void out_uuid(struct out *o, struct bytes b, char more)
+void out_uuid(struct out *o, struct bytes b, char letter, const char *more)
 {
 	static const uint8_t guid[16] = { 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15 };
-	bool upper = more == 'L' || more == 'B', little = more == 'L' || more == 'l';
+	bool upper = *more == 'L' || *more == 'B', little = *more == 'L' || *more == 'l';
 
 	if (b.len < 16) {
 		out_words(o, "INVALIDUUID");

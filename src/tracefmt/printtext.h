@@ -29,12 +29,12 @@ void out_array(struct out *o, struct bytes b, size_t count, unsigned int size);
 /* "00000000,0000000f", and "0-3,7". */
 void out_mask(struct out *o, struct bytes b, size_t nbits);
 void out_list(struct out *o, struct bytes b, size_t nbits);
-/* %pM %pI4 %pI6 %pIS %pU: the first letter, and the optional letters after it. */
-void out_mac(struct out *o, struct bytes b, char letter, char more);
-void out_ip4(struct out *o, struct bytes b, char letter, char more);
-void out_ip6(struct out *o, struct bytes b, char letter, char more);
-void out_sockaddr(struct out *o, struct bytes b, char letter, const char more[2]);
-void out_uuid(struct out *o, struct bytes b, char more);
+/* %pM %pI4 %pI6 %pIS %pU: the first letter, and the optional letters after it: two for %pIS, else one. */
+void out_mac(struct out *o, struct bytes b, char letter, const char *more);
+void out_ip4(struct out *o, struct bytes b, char letter, const char *more);
+void out_ip6(struct out *o, struct bytes b, char letter, const char *more);
+void out_sockaddr(struct out *o, struct bytes b, char letter, const char *more);
+void out_uuid(struct out *o, struct bytes b, char letter, const char *more);
 
 static inline void out_text(struct out *o, const void *text, size_t len)
 {

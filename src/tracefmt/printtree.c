@@ -108,29 +108,9 @@ static struct node *dynamic_node(struct parser *p, enum node_kind kind)
 	return n;
 }
 
-static struct node *call_string(struct parser *p)
+static struct node *call_length(struct parser *p, enum node_kind kind)
 {
-	return dynamic_node(p, NODE_STRING);
-}
-
-static struct node *call_bytes(struct parser *p)
-{
-	return dynamic_node(p, NODE_BYTES);
-}
-
-static struct node *call_bitmask(struct parser *p)
-{
-	return dynamic_node(p, NODE_BITMASK);
-}
-
-static struct node *call_cpumask(struct parser *p)
-{
-	return dynamic_node(p, NODE_CPUMASK);
-}
-
-static struct node *call_length(struct parser *p)
-{
-	struct node *n = dynamic_node(p, NODE_LENGTH);
+	struct node *n = dynamic_node(p, kind);
 
 	if (n)
 		n->type = (struct ctype){ .size = 4 };
@@ -196,9 +176,9 @@ static bool take_values(struct parser *p, struct node *n)
 	return true;
 }
 
-static struct node *call_flags(struct parser *p)
+static struct node *call_flags(struct parser *p, enum node_kind kind)
 {
-	struct node *n = node_over(p, NODE_FLAGS, number(p), NULL, NULL);
+	struct node *n = node_over(p, kind, number(p), NULL, NULL);
 
 	if (!n || !lexer_take(&p->lx, ','))
 		return parser_fails(p, "flags are missing");
@@ -207,15 +187,15 @@ static struct node *call_flags(struct parser *p)
 	return n;
 }
 
-static struct node *call_symbolic(struct parser *p)
+static struct node *call_symbolic(struct parser *p, enum node_kind kind)
 {
-	struct node *n = node_over(p, NODE_SYMBOLIC, number(p), NULL, NULL);
+	struct node *n = node_over(p, kind, number(p), NULL, NULL);
 
 	return n && take_values(p, n) ? n : NULL;
 }
 
 /* Bytes, and after a comma their number. */
-static struct node *counted(struct parser *p, enum node_kind kind)
+static struct node *call_counted(struct parser *p, enum node_kind kind)
 {
 	struct node *bytes = node_bytes(p, choice(p)), *count;
 
@@ -225,9 +205,9 @@ static struct node *counted(struct parser *p, enum node_kind kind)
 	return count ? node_over(p, kind, bytes, count, NULL) : NULL;
 }
 
-static struct node *call_hex(struct parser *p)
+static struct node *call_hex(struct parser *p, enum node_kind kind)
 {
-	struct node *n = counted(p, NODE_HEX);
+	struct node *n = call_counted(p, kind);
 
 	if (n) {
 		n->text = " ";
@@ -236,20 +216,15 @@ static struct node *call_hex(struct parser *p)
 	return n;
 }
 
-static struct node *call_hex_str(struct parser *p)
-{
-	return counted(p, NODE_HEX);
-}
-
 static bool good_elem(const struct node *size)
 {
 	return size && size->kind == NODE_CONST &&
 	       (size->number == 1 || size->number == 2 || size->number == 4 || size->number == 8);
 }
 
-static struct node *call_array(struct parser *p)
+static struct node *call_array(struct parser *p, enum node_kind kind)
 {
-	struct node *n = counted(p, NODE_ARRAY);
+	struct node *n = call_counted(p, kind);
 
 	if (!n || !lexer_take(&p->lx, ','))
 		return parser_fails(p, "a size is missing");
@@ -257,9 +232,9 @@ static struct node *call_array(struct parser *p)
 	return good_elem(n->c) ? n : parser_fails(p, "elements of a strange size");
 }
 
-static struct node *call_dynamic_array(struct parser *p)
+static struct node *call_dynamic_array(struct parser *p, enum node_kind kind)
 {
-	struct node *bytes = call_bytes(p), *count, *size;
+	struct node *bytes = dynamic_node(p, NODE_BYTES), *count, *size;
 
 	if (!bytes || !lexer_take(&p->lx, ','))
 		return parser_fails(p, "a size is missing");
@@ -271,10 +246,10 @@ static struct node *call_dynamic_array(struct parser *p)
 		return NULL;
 	count->field = bytes->field;
 	count->type = (struct ctype){ .size = 4 };
-	return node_over(p, NODE_ARRAY, bytes, node_binary(p, '/', count, size), size);
+	return node_over(p, kind, bytes, node_binary(p, '/', count, size), size);
 }
 
-static struct node *call_expect(struct parser *p)
+static struct node *call_expect(struct parser *p, enum node_kind kind)
 {
 	struct node *n = number(p);
 
@@ -283,7 +258,7 @@ static struct node *call_expect(struct parser *p)
 	return n;
 }
 
-static struct node *call_sizeof(struct parser *p)
+static struct node *call_sizeof(struct parser *p, enum node_kind kind)
 {
 	struct lexer before = p->lx;
 	struct ctype type;
@@ -303,29 +278,30 @@ static struct node *call(struct parser *p)
 {
 	static const struct {
 		const char *name;
-		struct node *(*args)(struct parser *p);
+		struct node *(*args)(struct parser *p, enum node_kind kind);
+		enum node_kind kind;     /* that the call makes */
 	} functions[] = {
 		{ "__builtin_expect", call_expect },
-		{ "__get_bitmask", call_bitmask },
-		{ "__get_cpumask", call_cpumask },
-		{ "__get_dynamic_array", call_bytes },
-		{ "__get_dynamic_array_len", call_length },
-		{ "__get_rel_bitmask", call_bitmask },
-		{ "__get_rel_cpumask", call_cpumask },
-		{ "__get_rel_dynamic_array", call_bytes },
-		{ "__get_rel_dynamic_array_len", call_length },
-		{ "__get_rel_sockaddr", call_bytes },
-		{ "__get_rel_str", call_string },
-		{ "__get_sockaddr", call_bytes },
-		{ "__get_str", call_string },
-		{ "__print_array", call_array },
-		{ "__print_dynamic_array", call_dynamic_array },
-		{ "__print_flags", call_flags },
-		{ "__print_flags_u64", call_flags },
-		{ "__print_hex", call_hex },
-		{ "__print_hex_str", call_hex_str },
-		{ "__print_symbolic", call_symbolic },
-		{ "__print_symbolic_u64", call_symbolic },
+		{ "__get_bitmask", dynamic_node, NODE_BITMASK },
+		{ "__get_cpumask", dynamic_node, NODE_CPUMASK },
+		{ "__get_dynamic_array", dynamic_node, NODE_BYTES },
+		{ "__get_dynamic_array_len", call_length, NODE_LENGTH },
+		{ "__get_rel_bitmask", dynamic_node, NODE_BITMASK },
+		{ "__get_rel_cpumask", dynamic_node, NODE_CPUMASK },
+		{ "__get_rel_dynamic_array", dynamic_node, NODE_BYTES },
+		{ "__get_rel_dynamic_array_len", call_length, NODE_LENGTH },
+		{ "__get_rel_sockaddr", dynamic_node, NODE_BYTES },
+		{ "__get_rel_str", dynamic_node, NODE_STRING },
+		{ "__get_sockaddr", dynamic_node, NODE_BYTES },
+		{ "__get_str", dynamic_node, NODE_STRING },
+		{ "__print_array", call_array, NODE_ARRAY },
+		{ "__print_dynamic_array", call_dynamic_array, NODE_ARRAY },
+		{ "__print_flags", call_flags, NODE_FLAGS },
+		{ "__print_flags_u64", call_flags, NODE_FLAGS },
+		{ "__print_hex", call_hex, NODE_HEX },
+		{ "__print_hex_str", call_counted, NODE_HEX },
+		{ "__print_symbolic", call_symbolic, NODE_SYMBOLIC },
+		{ "__print_symbolic_u64", call_symbolic, NODE_SYMBOLIC },
 		{ "sizeof", call_sizeof },
 	};
 
@@ -337,7 +313,7 @@ static struct node *call(struct parser *p)
 		lexer_next(&p->lx);
 		if (!lexer_take(&p->lx, '('))
 			return parser_fails(p, "( is missing");
-		n = functions[i].args(p);
+		n = functions[i].args(p, functions[i].kind);
 		return !n || lexer_take(&p->lx, ')') ? n : parser_fails(p, ") is missing");
 	}
 	return NULL;
@@ -480,31 +456,12 @@ static struct node *unary(struct parser *p)
 	return n;
 }
 
-static int precedence(const struct lexer *lx)
-{
-	static const struct {
-		unsigned int op;
-		int level;
-	} levels[] = {
-		{ '*', 10 }, { '/', 10 }, { '%', 10 }, { '+', 9 }, { '-', 9 },
-		{ OP2('<', '<'), 8 }, { OP2('>', '>'), 8 }, { '<', 7 }, { '>', 7 },
-		{ OP2('<', '='), 7 }, { OP2('>', '='), 7 }, { OP2('=', '='), 6 },
-		{ OP2('!', '='), 6 }, { '&', 5 }, { '^', 4 }, { '|', 3 },
-		{ OP2('&', '&'), 2 }, { OP2('|', '|'), 1 },
-	};
-
-	for (size_t i = 0; i < sizeof(levels) / sizeof(*levels); i++)
-		if (lexer_is(lx, levels[i].op))
-			return levels[i].level;
-	return 0;
-}
-
 static struct node *binary(struct parser *p, int least)
 {
 	struct node *n = unary(p);
 	int level;
 
-	while (n && (level = precedence(&p->lx)) >= least) {
+	while (n && p->lx.token == TOKEN_OP && (level = node_level(p->lx.op)) >= least) {
 		unsigned int op = p->lx.op;
 
 		lexer_next(&p->lx);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tracefmt/tracefmt.h"
 
+#include "base/room.h"
+#include "base/textfile.h"
 #include "tracefmt/guard.h"
 #include "tracefmt/printer.h"
 
 #include <errno.h>
 #include <event-parse.h>
-#include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,15 +147,15 @@ static struct tracefmt *fmt_from_tep(struct tep_event *ev, const char *text, siz
 
 static const struct tracefmt *db_add(struct tracefmt_db *db, struct tracefmt *fmt)
 {
-	struct tracefmt **v = realloc(db->fmts, (db->nfmts + 1) * sizeof(*v));
-
-	if (!v) {
+	if (!ROOM_FOR_ONE(db->fmts, db->nfmts)) {
 		fmt_free(fmt);
 		return NULL;
 	}
-	db->fmts = v;
-	return v[db->nfmts++] = fmt;
+	return db->fmts[db->nfmts++] = fmt;
 }
+
+/* Versions of libtraceevent keep the parser's place in the text in static variables. */
+static pthread_mutex_t one_parser = PTHREAD_MUTEX_INITIALIZER;
 
 /* libtraceevent only gets the fields: "print fmt" is compiled here (printfmt.h), and in a
  * recording its text is untrusted. */
@@ -174,7 +176,9 @@ static enum tep_errno parse(struct tracefmt_db *db, struct tep_event **ev, const
 		return TEP_ERRNO__MEM_ALLOC_FAILED;
 	memcpy(fields, text, n);
 	memcpy(fields + n, nothing, sizeof(nothing));
+	pthread_mutex_lock(&one_parser);
 	rc = tep_parse_format(db->tep, ev, fields, n + sizeof(nothing) - 1, sys);
+	pthread_mutex_unlock(&one_parser);
 	free(fields);
 	return rc;
 }
@@ -201,38 +205,6 @@ const struct tracefmt *tracefmt_parse(struct tracefmt_db *db, const char *text, 
 	return fmt;
 }
 
-/* Reads a whole small file; tracefs reports size 0, so it is read to the end. */
-static char *read_file(const char *path, size_t *len)
-{
-	size_t cap = 16384, n = 0;
-	char *buf = malloc(cap);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t got = -1;
-
-	while (buf && fd >= 0 && (got = read(fd, buf + n, cap - n - 1)) > 0) {
-		char *bigger;
-
-		n += (size_t)got;
-		if (cap - n > 1)
-			continue;
-		bigger = realloc(buf, cap *= 2);
-		if (!bigger) {
-			got = -1;
-			break;
-		}
-		buf = bigger;
-	}
-	if (fd >= 0)
-		close(fd);
-	if (got < 0) {
-		free(buf);
-		return NULL;
-	}
-	buf[n] = '\0';
-	*len = n;
-	return buf;
-}
-
 const struct tracefmt *tracefmt_load(struct tracefmt_db *db, const char *tracefs, const char *sys,
 				     const char *name, struct fault *f)
 {
@@ -244,7 +216,7 @@ const struct tracefmt *tracefmt_load(struct tracefmt_db *db, const char *tracefs
 		if (!strcmp(db->fmts[i]->name, name) && !strcmp(db->fmts[i]->sys, sys))
 			return db->fmts[i];
 	snprintf(path, sizeof(path), "%s/events/%s/%s/format", tracefs, sys, name);
-	text = read_file(path, &len);
+	text = textfile_whole(open(path, O_RDONLY | O_CLOEXEC), SIZE_MAX, &len);
 	if (!text) {
 		fault_unreadable(f, path, errno);
 		return NULL;
@@ -338,24 +310,7 @@ const char *tracefmt_print(struct tracefmt_db *db, const struct tracefmt *fmt, c
 
 uint64_t trace_field_uint(const struct trace_field *field, const void *raw)
 {
-	const char *p = (const char *)raw + field->offset;
-	uint64_t v8;
-	uint32_t v4;
-	uint16_t v2;
-
-	switch (field->size) {
-	case 1:
-		return *(const uint8_t *)p;
-	case 2:
-		memcpy(&v2, p, 2);
-		return v2;
-	case 4:
-		memcpy(&v4, p, 4);
-		return v4;
-	default:
-		memcpy(&v8, p, 8);
-		return v8;
-	}
+	return trace_number((const char *)raw + field->offset, field->size);
 }
 
 int64_t trace_field_sint(const struct trace_field *field, const void *raw)

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum field_kind {
 	FIELD_UINT,       /* 1, 2, 4 or 8 bytes */
@@ -37,6 +38,28 @@ struct trace_field {
 static inline bool trace_field_is_text(const struct trace_field *f)
 {
 	return f->kind == FIELD_STR || f->kind == FIELD_DYN_STR || f->kind == FIELD_REL_STR;
+}
+
+/* The number at p, of 8, 4, 2 or 1 bytes. */
+static inline uint64_t trace_number(const void *p, unsigned int size)
+{
+	uint64_t v8;
+	uint32_t v4;
+	uint16_t v2;
+
+	switch (size) {
+	case 8:
+		memcpy(&v8, p, 8);
+		return v8;
+	case 4:
+		memcpy(&v4, p, 4);
+		return v4;
+	case 2:
+		memcpy(&v2, p, 2);
+		return v2;
+	default:
+		return *(const uint8_t *)p;
+	}
 }
 
 struct tracefmt {

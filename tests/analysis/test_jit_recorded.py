@@ -52,7 +52,8 @@ def functions(table):
 
 
 def is_named(found, pid):
-    assert found.get('jit_long', (0,))[0] > 40 and found.get('jit_short', (0,))[0] > 5, found
+    # of the few samples on a busy machine, one function may have nearly all
+    assert 'jit_long' in found and sum(found.get(name, (0,))[0] for name in ('jit_long', 'jit_short')) > 60, found
     assert found['jit_long'][2] == f'/tmp/perf-{pid}.map'
     assert found.get('[unknown]', (0,))[0] < 5, found
 

@@ -15,6 +15,7 @@ RUNS = [
     (['task-state'], 'turns'), (['task-state', '--perins', '-i', '50'], 'turns'), (['rundelay'], 'turns'),
     (['syscalls'], 'calls'), (['syscalls', '--than', '10ms', '-g'], 'calls'), (['latency', *PAIR], 'calls'),
     (['latency', *PAIR, '--perins'], 'calls'), (['page-faults'], 'calls'), (['page-faults', '-g'], 'calls'),
+    (['waits', '--call-graph', 'fp'], 'turns'), pytest.param(['waits', '--on'], 'turns', marks=pytest.mark.slow),
     (['profile', '-g'], 'turns'), (['profile', '--off-cpu'], 'turns'), (['profile', '-i', '50'], 'turns'),
 ]
 KINDS = {'text': str, 'integer': int, 'hex': int, 'duration': int, 'time': int, 'number': (int, float),
@@ -34,7 +35,7 @@ def schema(name):
         return jsonschema.Draft202012Validator(json.load(f))
 
 
-@pytest.mark.parametrize('command, work', RUNS, ids=[' '.join(c) for c, _ in RUNS])
+@pytest.mark.parametrize('command, work', RUNS, ids=lambda words: ' '.join(words) if isinstance(words, list) else '')
 def test_shape_columns_and_cells(analyse, works, command, work):
     got = analyse(*command, '--json', *RING, '--', works, work)
     tables = [line for line in got.lines if 'table' in line]
@@ -42,7 +43,8 @@ def test_shape_columns_and_cells(analyse, works, command, work):
     assert tables and bool(slow) == ('--than' in command)
     for table in tables:
         schema('table.schema.json').validate(table)
-        name = table['table'] + ' --off-cpu' * ('--off-cpu' in command)
+        name = ' '.join([table['table'], *(f for f in ('--off-cpu', '--on', '--perins') if f in command)])
+        name = name if name in documented() else table['table']
         assert [c['name'] for c in table['columns']] == documented()[name]
         kinds = {c['name']: c['kind'] for c in table['columns']}
         for row in table['rows']:

@@ -149,12 +149,15 @@ def bpf(command, attr):
     return done
 
 
+BPF_NAME = f'adds{os.getpid():x}'      # another run of the tests has another one
+
+
 def run_bpf_program(times):
     """Loads one that adds 3,000 ones, runs it, and unloads it."""
     code = insn(0xb7, 0) + insn(0x07, 1) * 3000 + insn(0x95, 0)
     held = ctypes.create_string_buffer(code), ctypes.create_string_buffer(b'GPL'), ctypes.create_string_buffer(64)
     code_at, licence, data = map(ctypes.addressof, held)
-    fd = bpf(5, struct.pack('<IIQQIIQII16s', 1, len(code) // 8, code_at, licence, 0, 0, 0, 0, 0, b'adds'))
+    fd = bpf(5, struct.pack('<IIQQIIQII16s', 1, len(code) // 8, code_at, licence, 0, 0, 0, 0, 0, BPF_NAME.encode()))
     try:
         bpf(10, struct.pack('<IIIIQQII', fd, 0, 64, 0, data, 0, times, 0))
     finally:
@@ -174,7 +177,7 @@ def samples_of_a_program(record, perf, path):
     if theirs.returncode:
         return theirs.stderr
     samples = [stack.split() for stack in theirs.stdout.split('\n\n')]
-    return [stack for stack in samples if len(stack) > 1 and re.match(r'bpf_prog_[0-9a-f]{16}_adds$', stack[1])]
+    return [stack for stack in samples if len(stack) > 1 and re.match(rf'bpf_prog_[0-9a-f]{{16}}_{BPF_NAME}$', stack[1])]
 
 
 @pytest.mark.parametrize('recorder', ['perf', 'perf-prof'])
@@ -192,6 +195,6 @@ def test_a_bpf_program_that_is_gone(analyse, prof, perf, tmp_path, recorder):
         pytest.skip('needs a recording of perf that perf itself can read')
     assert isinstance(inside, list), f'perf script does not read it: {inside}'
     table = analyse('profile', '--json', '-I', 'x.data').table('profile')
-    rows = [r for r in table['rows'] if re.match(r'bpf_prog_[0-9a-f]{16}_adds$', r['function'])]
+    rows = [r for r in table['rows'] if re.match(rf'bpf_prog_[0-9a-f]{{16}}_{BPF_NAME}$', r['function'])]
     assert len(inside) > 10 and len(rows) == 1 and rows[0]['dso'] == '[bpf]'
     assert round(rows[0]['self'] * table['samples'] / 100) == len(inside)

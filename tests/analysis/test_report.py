@@ -7,6 +7,7 @@ import os
 import re
 import struct
 import subprocess
+import sys
 
 import pytest
 
@@ -113,9 +114,12 @@ def test_text_names_each_event_with_its_count(perf, works, tmp_path, analyse):
     path = recorded(perf, works, tmp_path / 'm.data', ','.join(SEVERAL), 'turns')
     counts = of_perf_script(perf, path)
     text = analyse('report', path, before=['env']).text
-    found = re.findall(r'report: (\d+) samples of (\S+), \d+ Hz, 0 lost; counted (\d+)(?: ns)?$', text, re.M)
-    assert re.findall(r'of (\S+), .* ns$', text, re.M) == [event for event in SEVERAL if event.endswith('-clock')]
-    assert [(event, [int(n), int(sum_)]) for n, event, sum_ in found] == [(e, counts.get(e, [0, 0])) for e in SEVERAL]
+    found = re.findall(r'report: (\d+) samples of (\S+), \d+ Hz, 0 lost; (?:counted (\d+)|(\d+) ms of CPU time)$', text, re.M)
+    counts = {event: (n, sum_) for event, (n, sum_) in counts.items()}
+    for (n, event, sum_, ms), wanted in zip(found, SEVERAL, strict=True):
+        count = counts.get(wanted, (0, 0))
+        assert (event, int(n), bool(ms)) == (wanted, count[0], wanted.endswith('-clock'))
+        assert int(sum_) == count[1] if sum_ else abs(int(ms) - count[1] / 1e6) <= 0.5
 
 
 def test_events_are_chosen_by_name(perf, works, tmp_path, tables, analyse):
@@ -254,8 +258,8 @@ def test_rows_by_keys_are_those_of_perf(perf, works, tables, tmp_path, keys, the
     parts = [float(part) for part in re.findall(r'^ +([\d.]+)% ', text, re.M)]
     assert mine and mine == pytest.approx([part for part in parts if part >= 1], abs=0.02)
     assert sum(row['self'] for row in table['rows']) == pytest.approx(100, abs=0.01)
-    names = {'comm': 'comm', 'dso': 'dso', 'cpu': 'cpu', 'pid': 'pid'}
-    assert [c['name'] for c in table['columns'] if c['name'] in names] == keys.split(',')
+    shown = ['comm', 'pid'] if keys == 'pid' else keys.split(',')
+    assert [c['name'] for c in table['columns'] if c['name'] in ('comm', 'dso', 'cpu', 'pid')] == shown
 
 
 def test_rows_by_line(tables, analyse, tmp_path):
@@ -274,3 +278,39 @@ def test_rows_by_line(tables, analyse, tmp_path):
     assert 'function' not in table['rows'][0]
     text = analyse('profile', '--sort', 'symbol,line', '-e', 'cpu-clock:u', '--', tmp_path / 'lines').text
     assert re.search(rf'^ *[\d.]+ +[\d.]+ +main +{re.escape(str(source))}:5$', text, re.M), text
+
+
+THREADS = '''
+import ctypes, threading
+def named(name):
+    ctypes.CDLL(None).prctl(15, name)
+    for _ in range(6000000): pass
+for name in (b'first', b'second'):
+    t = threading.Thread(target=named, args=[name]); t.start(); t.join()
+'''
+
+
+def test_the_task_is_a_column_if_there_are_several_programs(analyse, build, tmp_path):
+    """Threads of one program have names, too, but are no programs. JSON has the same columns always."""
+    storm, other = f'{build}/tests/helpers/storm', tmp_path / 'other'
+    os.symlink(storm, other)
+    two = f'{storm} getppid 1000000; {other} getppid 1000000; :'
+    profile = ['profile', '-e', 'cpu-clock']
+    text = analyse(*profile, '--', 'sh', '-c', two).text
+    assert re.search('^self% +total% +task +function +dso$', text, re.M), text
+    assert re.search(r'^ *[\d.]+ +[\d.]+ +storm +\S', text, re.M) and re.search(r'^ *[\d.]+ +[\d.]+ +other +\S', text, re.M)
+    alone = '^self% +total% +function +dso$'
+    assert re.search(alone, analyse(*profile, '--sort', 'symbol,dso', '--', 'sh', '-c', two).text, re.M)
+    assert re.search(alone, analyse(*profile, '--', 'sh', '-c', f'{storm} getppid 2000000; :').text, re.M)
+    [table] = analyse(*profile, '--json', '--', 'sh', '-c', two).lines
+    assert 'comm' not in [c['name'] for c in table['columns']]
+    threads = analyse('profile', '--no-python', '-e', 'cpu-clock:u', '--', sys.executable, '-c', THREADS).text
+    assert re.search(alone, threads, re.M), threads
+
+
+def test_a_command_is_sampled_from_its_exec_on(analyse):
+    """However short it is, nothing of perf-prof is in its profile, not even its name."""
+    for _ in range(5):
+        [table] = analyse('profile', '-q', '-F', 'max', '--json', '--sort', 'comm,dso', '--', 'true', before=['env']).lines
+        assert table['samples'] and {row['comm'] for row in table['rows']} == {'true'}
+        assert not [row for row in table['rows'] if row['dso'].endswith('perf-prof')]

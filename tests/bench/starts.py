@@ -21,8 +21,8 @@ MS = 1e6
 
 ROWS = [
     Row('floor: interpreter and a function', 'floor init', unit='ms'),
-    Row('start to __init__()', 'init', 'floor init', 'floor', 6.8, unit='ms'),
-    Row('start to __init__(), with -g', 'init -g', 'floor init', 'floor', 6.8, unit='ms'),
+    Row('start to __init__()', 'init', 'floor init', 'floor', 2.5, unit='ms'),
+    Row('start to __init__(), with -g', 'init -g', 'floor init', 'floor', 2.5, unit='ms'),
     Row('floor: rings, and the first event to it', 'floor event', unit='ms'),
     Row('start to first event in a handler', 'event', 'floor event', 'floor', 4.8, unit='ms'),
     Row('floor: sampling, names of the kernel read', 'floor line', unit='ms'),

@@ -4,8 +4,9 @@
  *
  * Fills a ring with samples of syscalls:sys_enter_getppid (RAW|TIME|TID|CPU|ID|PERIOD,
  * 72 bytes, as the python command samples them), then walks it with libperfevent and
- * sums a field. Prints "walk NS" and "decode NS": ns of CPU time per event, the median
- * of the rounds; "decode" runs pev_decode() on each record, too.
+ * sums a field. Prints "walk NS", "decode NS" and "columns NS": ns of CPU time per event, the median
+ * of the rounds; "decode" runs pev_decode() on each record, too, and "columns" copies three fields into
+ * columns, of which one is summed: the least that a batch can cost.
  *
  *   walk [ROUNDS]
  */
@@ -68,8 +69,37 @@ static uint64_t sum_decoded(struct pev_ring *ring, uint64_t *events, const struc
 	return sum;
 }
 
+enum { ROWS = 65536 };
+static struct {
+	uint64_t time[ROWS];
+	uint32_t tid[ROWS], nr[ROWS];
+} columns;
+
+static uint64_t sum_column(struct pev_ring *ring, uint64_t *events)
+{
+	const struct perf_event_header *rec;
+	uint64_t sum = 0, row = 0;
+
+	while ((rec = pev_ring_next(ring))) {
+		if (rec->type != PERF_RECORD_SAMPLE)
+			continue;
+		columns.time[row] = ((const uint64_t *)rec)[2];
+		columns.tid[row] = ((const uint32_t *)rec)[3];
+		columns.nr[row] = *(const uint32_t *)((const char *)rec + rec->size - sizeof(uint64_t));
+		++*events;
+		if (++row < ROWS)
+			continue;
+		for (row = 0; row < ROWS; row++)
+			sum += columns.time[row];
+		row = 0;
+	}
+	return sum;
+}
+
+enum what { WALK, DECODE, COLUMNS, NWHATS };
+
 /* One ring full, one drain: ns per event. */
-static double drain(struct pev_event *ev, struct pev_ring *ring, const struct pev_format *fmt)
+static double drain(struct pev_event *ev, struct pev_ring *ring, const struct pev_format *fmt, enum what what)
 {
 	uint64_t n = pev_ring_size(ring) / RECORD - 64, events = 0, begin;
 
@@ -79,7 +109,8 @@ static double drain(struct pev_event *ev, struct pev_ring *ring, const struct pe
 	pev_event_disable(ev);
 	begin = cpu_ns();
 	pev_ring_begin(ring);
-	sink += fmt ? sum_decoded(ring, &events, fmt) : sum_raw(ring, &events);
+	sink += what == DECODE ? sum_decoded(ring, &events, fmt) : what == COLUMNS ? sum_column(ring, &events)
+									       : sum_raw(ring, &events);
 	pev_ring_end(ring);
 	begin = cpu_ns() - begin;
 	if (events != n)
@@ -104,7 +135,8 @@ static double median(double *v, int n)
 int main(int argc, char **argv)
 {
 	int rounds = argc > 1 ? atoi(argv[1]) : 7;
-	double walked[MAX_ROUNDS], decoded[MAX_ROUNDS];
+	static const char *const names[NWHATS] = { "walk", "decode", "columns" };
+	double ns[NWHATS][MAX_ROUNDS];
 	struct perf_event_attr attr;
 	struct pev_event *ev;
 	struct pev_ring *ring;
@@ -124,12 +156,12 @@ int main(int argc, char **argv)
 	if (pev_event_open(&ev, &attr, pev_target_self(), NULL, &err) ||
 	    pev_ring_map(&ring, ev, PAGES, &err))
 		return die(&err);
-	drain(ev, ring, NULL);   /* touches every page once */
-	for (int i = 0; i < rounds; i++) {
-		walked[i] = drain(ev, ring, NULL);
-		decoded[i] = drain(ev, ring, &fmt);
-	}
-	printf("walk %.2f\ndecode %.2f\n", median(walked, rounds), median(decoded, rounds));
+	drain(ev, ring, &fmt, WALK);   /* touches every page once */
+	for (int i = 0; i < rounds; i++)
+		for (enum what what = WALK; what < NWHATS; what++)
+			ns[what][i] = drain(ev, ring, &fmt, what);
+	for (enum what what = WALK; what < NWHATS; what++)
+		printf("%s %.2f\n", names[what], median(ns[what], rounds));
 	pev_ring_unmap(ring);
 	pev_event_close(ev);
 	return 0;

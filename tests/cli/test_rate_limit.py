@@ -131,3 +131,24 @@ def test_the_limit_falls_between_two_openings(limited, build, tmp_path, rate_lim
     periods = subprocess.run(['perf', 'script', '-F', 'event,period'], cwd=tmp_path, capture_output=True,
                              text=True, check=True).stdout.split()
     assert {p for p in periods if p.isdigit()} == {'2000000'}
+
+
+SLOWER = re.compile(r'^perf-prof: profile: samples with stacks come faster than they are read: from now on (\d+) Hz instead of (\d+) '
+                    r'\(--strict-freq keeps the frequency\)\n', re.M)
+
+
+def test_samples_with_stacks_slow_down_when_rings_are_full(prof, build, rate_limit):
+    """A ring of 64 KiB has room for seven stacks."""
+    rate_limit(100000)
+    spin = os.path.join(build, 'tests/helpers/works'), 'spin', '2500'
+    for strict in ([], ['--strict-freq']):
+        done = subprocess.run([prof, 'profile', '--call-graph', 'dwarf', '-F', '20000', '-m', '64k', '--rows', '1', *strict,
+                               '-C', f'0-{os.cpu_count() - 1}', '--', *spin],
+                              capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0 and ' lost' in done.stderr, done
+        steps = [tuple(map(int, step)) for step in SLOWER.findall(done.stderr)]
+        rate = int(re.search(r' (\d+) Hz, \d+ lost', done.stdout)[1])
+        assert bool(steps) == (not strict)
+        if steps:
+            assert steps[0][1] == 20000 and all(a[0] == b[1] for a, b in zip(steps, steps[1:]))
+            assert all(after == before // 2 for after, before in steps) and rate == steps[-1][0]

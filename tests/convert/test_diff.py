@@ -72,8 +72,9 @@ def test_what_changed_comes_first(diff):
 
 def test_the_same_program_twice_did_not_change_much(diff):
     rows = rows_of(diff('--json', '--confidence', '99.9', 'a.data', 'same.data'))
-    assert all(abs(row['change']) < 8 for row in rows.values())
-    assert sum(row['verdict'] != 'unclear' for row in rows.values()) <= 2
+    own = [row for name, row in rows.items() if name.endswith('_part')]     # beside other work the kernel's part grows
+    assert len(own) == 3 and all(abs(row['change']) < 8 for row in own)
+    assert sum(row['verdict'] != 'unclear' for row in own) <= 1
 
 
 def test_json_is_of_the_schema_of_tables(diff):

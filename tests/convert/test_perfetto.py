@@ -164,7 +164,10 @@ def test_each_sample_is_in_it(trace, recording, name):
 def test_stacks_are_as_long_as_perfs(trace, recording):
     his = recording('chains')
     mine = trace(his.path, '--no-inline')
-    assert [len(s['stack']) for s in mine.samples] == his.chains()
+    assert len(mine.samples) == len(his.chains())
+    for sample, length in zip(mine.samples, his.chains()):
+        stack = sample['stack']                             # garbage at its end is one frame
+        assert len(stack) == length or (stack[0] == '[broken]' and len(stack) < length)
     names = {s['stack'][-1] for s in mine.samples}
     assert '__rcu_read_unlock' in names or not corpus.by_this_kernel('chains', shutil.which('perf') or 'perf'), names
 
@@ -228,15 +231,17 @@ def test_only_tracepoints_with_stacks_are_a_profile_too(trace, prof, tmp_path):
 def test_a_recording_made_in_a_pid_namespace(trace, prof, build, tmp_path):
     """Fields have the kernel's own ids, samples those of the namespace: each task has one."""
     works = shutil.copy(os.path.join(build, 'tests/helpers/works'), tmp_path / 'namespaced')
-    switched = '||'.join(f'{who}_comm=="{comm}"' for who in ('prev', 'next') for comm in ('namespaced', 'second'))
+    number = os.getpid() % 1000000          # works of other tests have a second thread, too
+    tasks = 'namespaced', f'second{number}'
+    switched = '||'.join(f'{who}_comm=="{comm}"' for who in ('prev', 'next') for comm in tasks)
     events = (f'sched:sched_switch/{switched}/,sched:sched_process_fork/child_comm=="namespaced"/,'
-              'sched:sched_process_exit/comm=="namespaced"||comm=="second"/')     # not all that the machine does
+              f'sched:sched_process_exit/comm=="namespaced"||comm=="{tasks[1]}"/')     # not all that the machine does
     done = subprocess.run(['unshare', '-p', '-f', '--mount-proc', prof, 'record', '-q', '-a', '-m', '16M', '-e', events,
-                           '-o', tmp_path / 'perf.data', '--', works, 'turns'],
+                           '-o', tmp_path / 'perf.data', '--', works, 'turns', str(number)],
                           capture_output=True, text=True, timeout=60)
     if done.returncode:
         pytest.skip(done.stderr.strip())
-    made, tasks = trace(tmp_path / 'perf.data'), ('namespaced', 'second')
+    made = trace(tmp_path / 'perf.data')
     switches = [e for e in made.ftrace if 'sched_switch' in e]
     theirs = [e for e in switches if e['sched_switch']['prev_comm'] in tasks and 0 < e['pid'] < 2**31]
     assert len(theirs) > 10 and all(e['pid'] == e['sched_switch']['prev_pid'] for e in theirs)

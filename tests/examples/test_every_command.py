@@ -18,8 +18,9 @@ def read(path):
 
 ROWS = [(name, 'docs/' + page)
         for name, page in re.findall(r'^\| \[`([a-z-]+)`\]\(([a-z-]+\.md)\) \|', read('docs/README.md'), re.M)]
-COMMANDS = ['python', 'trace', 'profile', 'top', 'task-state', 'kvm-exit', 'page-faults', 'syscalls', 'rundelay', 'latency', 'migrations',
-            'record', 'report', 'script', 'diff', 'convert', 'stat', 'flame-graph']
+COMMANDS = ['python', 'trace', 'profile', 'top', 'task-state', 'kvm-exit', 'page-faults', 'syscalls', 'rundelay', 'latency', 'migrations', 'waits',
+            'record', 'report', 'script', 'diff', 'convert', 'stat', 'flame-graph',
+            'dump']
 
 
 def test_all_are_listed(prof):

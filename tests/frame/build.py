@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import subprocess
 import threading
 
 from .execute import execute as run
@@ -18,6 +19,10 @@ class BuildFailed(Exception):
 SANITIZED = 'build-asan'
 SANITIZE = ['-Db_sanitize=address,undefined', '-Db_lundef=false', '-Dbuildtype=debugoptimized']
 
+# What pip installs, in an environment as pip would make it: build-wheel/env, which stands for a build folder.
+WHEEL = 'build-wheel'
+PYTHON = '/usr/bin/python3'
+
 PROGRESS = re.compile(r'^\[\d+/\d+\] (Compiling|Linking|Generating) .*\n', re.M)
 
 # folder -> meson options, environment of the set-up
@@ -25,6 +30,7 @@ KINDS = {
     'build-test': ([], {}),
     SANITIZED: (SANITIZE, {}),
     'build-nopython': (['-Dpython=disabled', '-Dtests=false'], {}),
+    WHEEL: (['-Dwheel=true'], {}),
     'build-fuzz': (SANITIZE + ['-Dfuzz=true', '-Dpython=disabled'], {'CC': 'clang'}),
 }
 
@@ -36,6 +42,26 @@ def execute(what, argv, cwd, env=None):
         # What ninja did well is no help to who looks for what failed.
         raise BuildFailed(what, PROGRESS.sub('', out))
     return out
+
+
+def packages_of(python):
+    """Where an environment of that Python has its packages."""
+    return subprocess.run([python, '-c', 'import sys; print("lib/python%d.%d/site-packages" % sys.version_info[:2])'],
+                          capture_output=True, text=True, check=True).stdout.strip()
+
+
+def install_wheel(path):
+    """Installs what was built in `path` into an environment, without pip: what stands where is the same."""
+    env = os.path.join(path, 'env')
+    execute('an environment', [PYTHON, '-m', 'venv', '--without-pip', env], path)
+    execute('installation', ['meson', 'configure', path, f'-Dprefix={env}',
+                             f'-Dpython.platlibdir={os.path.join(env, packages_of(PYTHON))}'], path)
+    execute('installation', ['meson', 'install', '-C', path, '--quiet', '--tags', 'runtime,python-runtime'], path)
+    for name, target in {'perf-prof': 'bin/perf-prof', 'tests': '../tests', 'examples': '../examples', 'python': '../python'}.items():
+        link = os.path.join(env, name)
+        if not os.path.islink(link):
+            os.symlink(target, link)
+    return env
 
 
 class Builds:
@@ -78,4 +104,4 @@ class Builds:
         setup, env = self._setup(kind, options)
         execute(f'set-up of {kind}', setup, self.root, env)
         execute(f'build of {kind}', ['ninja', '-C', kind], self.root)
-        return path
+        return install_wheel(path) if kind == WHEEL else path

@@ -20,7 +20,7 @@ ENV = {
                     + os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lsan.supp'),
 }
 # Seeds and dictionaries of others.
-SHARED = {'replay': ('fuzz/corpus/perfdata', 'data/perfdata')}
+SHARED = {'replay': ('fuzz/corpus/perfdata', 'data/perfdata'), 'params': ('fuzz/corpus/inlines',)}
 WORDS = {'replay': 'perfdata'}
 MAX_LEN = 1 << 17       # two records of the largest size
 

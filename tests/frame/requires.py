@@ -111,6 +111,13 @@ def nobody():
     return None if done.returncode == 0 else f'needs to become nobody ({done.stderr.strip()})'
 
 
+def arrow():
+    readers = os.path.join(os.path.dirname(__file__), '..', 'session', 'readers', 'python')
+    done = subprocess.run(['/usr/bin/python3', '-c', 'import duckdb, pyarrow'], capture_output=True, text=True,
+                          env={**os.environ, 'PYTHONPATH': readers})
+    return None if done.returncode == 0 else 'needs pyarrow and duckdb (tools/install-readers)'
+
+
 def paranoid():
     try:
         with open(PARANOID) as f:
@@ -123,7 +130,7 @@ def paranoid():
 
 
 PROBES = {p.__name__: p for p in (root, cap_perfmon, tracefs, pmu, no_pmu, cgroup, kprobes, no_kprobes, msr, perf, unshare,
-                                   nobody, paranoid)}
+                                   nobody, arrow, paranoid)}
 
 
 def as_nobody(argv):

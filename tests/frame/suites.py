@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from vm import suite as guests
 
 from . import fuzz, kernel
-from .build import SANITIZED, Builds
+from .build import SANITIZED, WHEEL, Builds
 from .ctests import MesonSuite
 from .pytests import PytestSuite
 
@@ -82,6 +82,30 @@ def run_vm(context):
     yield from guests.run('vm', context.builds)
 
 
+# Where pip installed perf-prof, `python` refuses what gives up rights (sudo, --user); an environment of --venv needs
+# perf_prof, and VIRTUAL_ENV means nothing. pyperf, which some tests use, is another distribution; an environment imports
+# its site. And the helpers' paths lead through a link there, which the kernel resolves.
+NOT_IN_A_WHEEL = [f'--deselect=tests/{test}' for test in (
+    "cli/scripts.toml::a command of root's goes on where the script is another user's",
+    'cli/scripts.toml::a script in a folder that its user may not enter',
+    'cli/scripts.toml::a command that cannot be executed has never run',
+    'python/test_privilege.py', 'python/test_pyperf',
+    'python/test_probes.py::test_no_probe_is_left_where_privileges_were_dropped',
+    'python/test_probes.py::test_usdt_probes_are_listed',
+    'python/test_record.py::test_it_belongs_to_the_caller',
+    'python/test_symbols.py::test_that_code_for_another_user',
+    'python/test_symbols.py::test_the_file_of_a_process_that_lives[deleted-user1]',
+    'python/test_symbols.py::test_the_file_of_a_process_that_lives[replaced-user1]',
+    'python/test_modules.py::test_a_name_is_looked_up_here_and_then_on_the_path',
+    'python/test_modules.py::test_nothing_else_of_the_working_directory_can_be_imported',
+    'python/test_modules.py::test_root_says_what_it_ignores[VIRTUAL_ENV]',
+    'python/test_callchain.py::test_exec_forgets_what_was_mapped',
+    'python/test_modules.py::test_nothing_is_imported_that_the_script_does_not_ask_for',
+    'python/test_strays.py',
+    'python/test_perf_prof_package.py::test_raw_is_pyperf_under_another_name',
+    'python/test_perf_prof_package.py::test_errors_of_raw_and_pyperf_are_not_mixed_up',
+)]
+
 TABLE = [
     Suite('kernel', f'perf_event_open(2) exists on this kernel ({platform.release()})',
           Whole(run_kernel), essential=True),
@@ -91,6 +115,7 @@ TABLE = [
     Suite('live', 'C: on this kernel', MesonSuite('live', 'live')),
     Suite('python', 'scripts in the embedded Python, and the modules',
           PytestSuite('python', 'tests/python')),
+    Suite('session', 'import perf_prof: events as batches', PytestSuite('session', 'tests/session')),
     Suite('cli', 'the command line, declared in tests/cli/*.toml', PytestSuite('cli', 'tests/cli')),
     Suite('analysis', 'commands that analyse, against perf and against known work',
           PytestSuite('analysis', 'tests/analysis')),
@@ -105,6 +130,11 @@ TABLE = [
     Suite('nopython', 'a build without Python', PytestSuite('nopython', 'tests/nopython', 'build-nopython')),
     Suite('security', 'attacks on root, as other users and as the script (as root)',
           PytestSuite('security', 'tests/security'), DEEP),
+    Suite('wheel', 'what pip installs: wheels for each Python here, and the program in them',
+          PytestSuite('wheel', 'tests/wheel', WHEEL), DEEP),
+    Suite('wheel-cli', 'cli with the program of a wheel', PytestSuite('wheel-cli', 'tests/cli', WHEEL, args=NOT_IN_A_WHEEL), DEEP),
+    Suite('wheel-python', 'python in the interpreter of an environment',
+          PytestSuite('wheel-python', 'tests/python', WHEEL, args=NOT_IN_A_WHEEL), DEEP),
     Suite('vm', 'guests with other kernels under QEMU: amd64 6.1, arm64 6.12 with a PMU',
           Whole(run_vm, 'build-test'), DEEP),
     Suite('browser', 'flame graphs and heat maps, opened in a browser',

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes are a table of rules, and a stack to walk by them. */
+/* Any bytes are a table of rules, and a stack to walk by them; and the instructions of an unwind table. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/dwarf/frameptr.h"
 #include "symbols/dwarf/unwind.h"
 
 enum { MAX = 32 };
@@ -39,5 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	walk(t, data, size, UNWIND_X86_64);
 	walk(t, data, size, UNWIND_ARM64);
 	cfi_table_free(t);
+	frameptr_scan(FRAMEPTR_X86_64, data, size);
+	frameptr_scan(FRAMEPTR_ARM64, data, size);
 	return 0;
 }

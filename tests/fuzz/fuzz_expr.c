@@ -22,7 +22,7 @@ static const struct expr_field fields[] = {
 	FIELD("u64", UINT, 5, 8), FIELD("s64", SINT, 5, 8), FIELD("comm", CHARS, 8, 16),
 	FIELD("dyn", DATA_LOC, 4, 4), FIELD("rel", REL_LOC, 8, 4), FIELD("odd", DATA_LOC, 4, 3),
 	FIELD("p", POINTER, 8, 8), FIELD("a", BYTES, 0, 6), FIELD("u24", UINT, 0, 3),
-	FIELD("far", SINT, 65535, 8), { "kernel", EXPR_FIELD_ELSEWHERE },
+	FIELD("far", SINT, 65535, 8), { "kernel", EXPR_FIELD_CALLED },
 	{ "other", EXPR_FIELD_UINT, 1, false, 0, 4 }, { "wrong", EXPR_FIELD_UINT, 200, false, 0, 4 },
 };
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes are an ELF file with DWARF; what is made of it has to be a table that its reader
- * takes, and any bytes are such a table. */
+ * takes, and any bytes are such a table. The same file has unwind tables that show whether it keeps frame pointers. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include "symbols/dwarf/frameptr.h"
 #include "symbols/dwarf/inline_unit.h"
 #include "symbols/dwarf/unit_map.h"
 
@@ -57,6 +60,19 @@ static void make(struct dwarf_file *f)
 	}
 }
 
+static void count_frames(const uint8_t *data, size_t size)
+{
+	struct parser_question q = { .kind = PARSER_FRAMEPTR, .fds = { memfd_create("elf", MFD_CLOEXEC) }, .nfds = 1 };
+	struct parser_bytes out = { 0 };
+	void *state = NULL;
+
+	assert(q.fds[0] >= 0);
+	if (write(q.fds[0], data, size) == (ssize_t)size && !frameptr_answer(&state, &q, &out))
+		assert(out.size == sizeof(struct frameptr_counts));
+	parser_bytes_free(&out);
+	close(q.fds[0]);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	void *image = malloc(size + 1);
@@ -70,5 +86,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	dwarf_file_free(f);
 	free(image);
 	ask(data, size, false);
+	count_frames(data, size);
 	return 0;
 }

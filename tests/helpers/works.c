@@ -4,8 +4,8 @@
  *
  *   works [--wait] [--stay] WORK [ARGUMENT]
  *
- *   turns           a thread, a second one and a child: each computes and sleeps in turns; tells
- *                   "done", with --stay before any of them ends
+ *   turns [N]       a thread, a second one, named "second" or "secondN", and a child: each computes and sleeps in
+ *                   turns; tells "done", with --stay before any of them ends
  *   calls           system calls: 100 getppid, 7 close that fail, 5 openat that fail, 3 clock_nanosleep
  *   pages N         touches N fresh pages; tells "pages FROM TO"
  *   shares MS       computes: one_half, three_tenths, one_fifth of the time, as far as the machine keeps
@@ -102,10 +102,12 @@ static void *take_turns(void *arg)
 
 static void turns(uint64_t n)
 {
+	char name[16] = "second", byte;
 	pthread_t thread;
 	pid_t pid;
-	char byte;
 
+	if (n)
+		snprintf(name, sizeof(name), "second%u", (unsigned int)(n % 1000000));
 	if (pipe(done))
 		exit(1);
 	pid = fork();
@@ -114,7 +116,7 @@ static void turns(uint64_t n)
 		_exit(0);
 	}
 	pthread_create(&thread, NULL, take_turns, (void *)second);
-	pthread_setname_np(thread, "second");
+	pthread_setname_np(thread, name);
 	take_turns((void *)first);
 	for (int i = 0; i < 3; i++)
 		if (read(done[0], &byte, 1) != 1)

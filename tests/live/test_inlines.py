@@ -59,6 +59,7 @@ WAYS = [
 ]
 EXPLAINED = {
     'same': 'the same chain, files and lines',
+    'scope': 'it shows the bare name of a function that has no linkage name, or numbers lambdas',
     'symbol': 'it shows the ELF symbol for a function that has no linkage name',
     'none': 'no DWARF tells of it (padding, start files, PLT): the symbol, by symbol tables only',
     'block': 'binutils 2.40 finds no line for the last byte of 256',
@@ -124,9 +125,22 @@ def base(name):
     return re.sub(r'( \[clone.*\]|\.(cold|part|isra|constprop|lto_priv)(\.\d+)?)+$', '', name)
 
 
+def bare(name, theirs):
+    """Their name, if ours is the same with its scope: "work::{lambda at cart.cc:12}" is their "operator()", or
+    "work(int)::{lambda(int)#1}::operator()"."""
+    named = re.fullmatch(r'(?:(.*)::)?{lambda at [^{}]*}', name)
+    inner = re.search(r'(?:^|::){lambda\(.*\)#\d+}::operator\(\)', theirs)
+    is_lambda = named and (theirs.startswith('operator()') or (inner and theirs.startswith(named[1] or '')))
+    return theirs if is_lambda or name.endswith('::' + theirs) else name
+
+
 def judge(address, mine, theirs, symbols):
     if mine == theirs:
         return 'same'
+    if len(mine) == len(theirs):
+        mine = [(bare(m[0], t[0]), *m[1:]) for m, t in zip(mine, theirs)]
+    if mine == theirs:
+        return 'scope'
     if theirs[0][1] == '??' and address & 0xff == 0xff:
         return 'block'
     if mine == [('??', '??', '0')] and len(theirs) == 1 and theirs[0][2] == '0':
@@ -164,7 +178,7 @@ def against_addr2line(frames_at, program, count):
         counts[kind] += 1
         if kind not in EXPLAINED:
             bad.append(f'{address:#x}: {frames}\n  addr2line: {theirs[address]}\n  symbols: {symbols.at(address)}')
-    if sum(counts.values()) < min(count, 1000) or counts['same'] < 0.9 * len(mine) or \
+    if sum(counts.values()) < min(count, 1000) or counts['same'] + counts['scope'] < 0.9 * len(mine) or \
             sum(len(f) > 1 for f in mine.values()) < len(mine) // 3:
         raise AssertionError(f'too few to say anything: {counts}')
     if counts['none'] > len(mine) // 50:
@@ -275,6 +289,8 @@ def against_perf(frames_at, program, folder, count):
     for address, frames in mine.items():
         names = [short(f[0]) for f in frames]
         perf = [short(n) for n in theirs[address]]
+        if len(names) == len(perf):
+            names = [bare(n, p) for n, p in zip(names, perf)]
         named = [short(n) for n in symbols.at(address)]
         # of the function that isn't inlined we show the symbol, too; perf's inlined ones have parameters
         kind = 'none' if names == ['??'] else 'same' if len(names) == len(perf) and names[:-1] == perf[:-1] and perf[-1] in named else \

@@ -124,15 +124,16 @@ def check_cut(prof, helpers):
 
 def check_known(prof, helpers, folder):
     whole = KNOWN[:-1] + ['deep'] * 5 + ['main']
-    for stack in known(prof, helpers, '--call-graph', 'dwarf'):
-        expect(stack[:len(whole)] == whole, stack)
+    for options in (['--call-graph', 'dwarf'], ['-g']):   # which finds that the program has no frame pointers
+        for stack in known(prof, helpers, *options):
+            expect(stack[:len(whole)] == whole, stack)
         expect(stack[-1] == '_start' and len(stack) <= len(whole) + 3, stack)
-    for stack in known(prof, helpers, '-g'):
+    for stack in known(prof, helpers, '--call-graph', 'fp'):
         expect('deep' not in stack, stack)
     short = known(prof, helpers, '--call-graph=dwarf,64')
     expect(all(whole[:len(s)] == s and len(s) < len(whole) for s in short), short)
     check_cut(prof, helpers)
-    return f'{len(whole)} frames of {CALLS} calls; {len(known(prof, helpers, "-g")[0])} by frame pointers'
+    return f'{len(whole)} frames of {CALLS} calls; {len(known(prof, helpers, "--call-graph", "fp")[0])} by frame pointers'
 
 
 # ---- against perf ------------------------------------------------------------------------
@@ -319,7 +320,7 @@ def check_python(prof, helpers, folder):
         # what runs in the first 10 ms behind a look at the perf map, which tells trampolines: nothing leads on from one
         # that isn't in it yet
         expect(sum(n for _, n in others) <= 0.02 * total, f'{version}: {others[:5]} of {total}')
-        bare = sum(n for stack, n in python_stacks(prof, python, folder, '-g') if stack[:4] == above)
+        bare = sum(n for stack, n in python_stacks(prof, python, folder, '--call-graph', 'fp') if stack[:4] == above)
         said.append(f'{version}: {100 * right / total:.0f} % of the samples, {100 * bare / total:.0f} % by frame pointers')
     return '; '.join(said)
 

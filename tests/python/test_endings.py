@@ -215,7 +215,7 @@ def test_an_exception_in_a_thread_does_not_end_the_run(python, tmp_path):
 def test_a_signal_of_the_script(python, tmp_path):
     (tmp_path / 's.py').write_text(
         'import signal\ndef ring(*args): print("alarm", flush=True)\n'
-        'def __init__():\n    signal.signal(signal.SIGALRM, ring)\n    signal.setitimer(signal.ITIMER_REAL, 0.05)\n'
+        'def __init__():\n    signal.signal(signal.SIGALRM, ring)\n    signal.setitimer(signal.ITIMER_REAL, 0.5)\n'
         'def __sample__(e): print("sample")\n')
     done = python('s.py', event='sched:sched_wakeup/prio==77/', until='^alarm$', timeout=15)
     assert done.stdout.splitlines()[1:] == ['alarm']
@@ -318,7 +318,7 @@ def test_a_child_that_comes_back_from_a_signal_handler(python, tmp_path):
     (tmp_path / 's.py').write_text(
         'import os, signal\ndef ring(*args):\n    if os.fork() == 0: return\n'
         '    print("child", os.wait()[1], flush=True)\n'
-        'def __init__():\n    signal.signal(signal.SIGALRM, ring)\n    signal.setitimer(signal.ITIMER_REAL, 0.05)\n'
+        'def __init__():\n    signal.signal(signal.SIGALRM, ring)\n    signal.setitimer(signal.ITIMER_REAL, 0.5)\n'
         'def __sample__(e): print("sample")\ndef __exit__(): print("exit")\n')
     done = python('s.py', event='sched:sched_wakeup/prio==77/', until='^child 0$', timeout=15)
     assert done.stdout.splitlines()[1:] == ['child 0', 'exit']

@@ -97,6 +97,22 @@ def test_files_and_names(python, tmp_path, typed, file, name):
     assert done.stdout.splitlines()[1:] == [f'name {name} file {tmp_path / file}', 'seen']
 
 
+def test_nothing_is_imported_that_the_script_does_not_ask_for(python, tmp_path):
+    """Modules of the standard library would be most of the time that a start takes."""
+    (tmp_path / 's.py').write_text(
+        'import sys\nhere = set(sys.modules)\nimport subprocess\n'
+        'bare = subprocess.run([sys.executable, "-I", "-c", "import sys; print(*sys.modules)"], capture_output=True, text=True)\n'
+        'def __init__():\n    print("more:", *sorted(here - set(bare.stdout.split())))\n    sys.exit()\n'
+        'def __sample__(e): pass\n')
+    assert python('s.py').stdout.splitlines()[1] == 'more: _perf_prof_finder _perf_prof_loader perf_prof s'
+
+
+def test_sources_in_other_encodings(python, tmp_path):
+    (tmp_path / 's.py').write_bytes(b'# -*- coding: latin-1 -*-\nprint(ascii("\xe9"))\ndef __init__(): raise SystemExit\n'
+                                    b'def __sample__(e): pass\n')
+    assert python('s.py').stdout.splitlines()[1] == r"'\xe9'"
+
+
 def test_a_package_has_its_parts(python, tmp_path):
     write(tmp_path, {'pack/__init__.py': 'from .part import word\nfrom pack import part\n'
                                          'def __sample__(e): print(word, part.__name__)\n',

@@ -354,3 +354,266 @@ def test_two_aliases_of_one_probe(prof, probed, tmp_path):
     path = recorded(prof, probed, tmp_path, events)
     assert names(prof, path) == names(prof, path, '-e', events) == ['one', 'two', 'two']
     assert names(prof, path, '-e', 'two') == ['two'] * 2
+
+
+# ---- names as people write them
+
+CPP = 'shop::Cart::add(long, char const*)'
+
+
+@pytest.mark.parametrize('name', [
+    '_ZN4shop4Cart3addElPKc', CPP, f"'{CPP}'", "'shop::Cart::add(long,char const*)'", "'shop::Cart::add(long, *)'",
+])
+def test_functions_by_the_names_that_nm_shows(prof, probed, tmp_path, name):
+    events, _ = trace(prof, probed, tmp_path, f'uprobe:{name}@{probed}//args="id=$arg1:s64 name=+0($arg2):string"/')
+    assert [(e['id'], e['name']) for e in events] == [(i, 'pear') for i in range(3)]
+
+
+@pytest.mark.parametrize('name, shown', [
+    ('shop::Cart::pay', 'shop::Cart::pay'), ("'shop::biggest<int>'", 'shop::biggest<int>'),
+    ("'int shop::biggest<int>(int, int)'", 'int shop::biggest<int>(int, int)'),
+])
+def test_functions_without_their_parameters(prof, probed, tmp_path, name, shown):
+    events, _ = trace(prof, probed, tmp_path, f'uretprobe:{name}@{probed}')
+    assert [e['_event'] for e in events] == [f'uretprobe:{shown}'] * 3
+
+
+def test_a_glob_is_an_event_for_each_function(prof, probed, tmp_path):
+    events, _ = trace(prof, probed, tmp_path, f"uprobe:'shop::Cart::*'@{probed}/common_pid>0/", n=1,
+                      handlers='def uprobe_shop__Cart__pay(e): show("pay", e)\n')
+    assert [(e['handler'], e['_event']) for e in events] == [
+        ('__sample__', f'uprobe:{CPP}'), ('__sample__', 'uprobe:shop::Cart::add(char)'), ('pay', 'uprobe:shop::Cart::pay')]
+
+
+def test_a_glob_of_usdt_probes(prof, probed, tmp_path):
+    events, _ = trace(prof, probed, tmp_path, f'usdt:test:*@{probed}', n=1)
+    assert [(e['_event'], e['arg1'] if e['arg1'] < 1 << 12 else 0) for e in events] == [
+        ('usdt:test:args', 0), ('usdt:test:text', 0), ('usdt:test:twice', 0), ('usdt:test:twice', 1000), ('usdt:test:guarded', 0)]
+
+
+def refused(prof, probed, events):
+    done = subprocess.run([prof, 'trace', '-e', events], cwd=os.path.dirname(probed), capture_output=True, text=True,
+                          timeout=60)
+    assert (done.returncode, done.stdout) == (2, '')
+    return done.stderr.splitlines()
+
+
+def test_overloads_are_listed(prof, probed):
+    assert refused(prof, probed, 'uprobe:shop::Cart::add@./probed//stack/') == [
+        'perf-prof: ./probed has several functions shop::Cart::add',
+        '  uprobe:shop::Cart::add@./probed//stack/', '         ^', 'expected: one of',
+        "  uprobe:'shop::Cart::add(char)'@./probed", f"  uprobe:'{CPP}'@./probed"]
+
+
+@pytest.mark.parametrize('name, last', [
+    ('Cart::pay', ["did you mean uprobe:'shop::Cart::pay()'@./probed?"]),
+    ('shop::Cart::pya', ['did you mean uprobe:shop::Cart::pay@./probed?']),
+    ("'shop::Cart::add(int)'", ['did you mean one of', "  uprobe:'shop::Cart::add(char)'@./probed", f"  uprobe:'{CPP}'@./probed"]),
+    ('biggest', ["did you mean uprobe:'shop::biggest<int>(int, int)'@./probed?"]),
+])
+def test_similar_functions_are_suggested(prof, probed, name, last):
+    lines = refused(prof, probed, f'uprobe:{name}@./probed')
+    assert lines[0].startswith('perf-prof: ./probed has no function ')
+    assert lines[3:] == last
+
+
+def test_similar_usdt_probes_are_suggested(prof, probed):
+    assert refused(prof, probed, 'usdt:other:twice@./probed')[3:] == ['did you mean usdt:test:twice@./probed?']
+    assert refused(prof, probed, 'usdt:test:twcie@./probed')[3:] == ['did you mean usdt:test:twice@./probed?']
+
+
+def listed(prof, probed, *args):
+    done = subprocess.run([prof, 'list', *args], cwd=os.path.dirname(probed), capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, '')
+    return done.stdout.splitlines()
+
+
+def test_the_functions_of_a_file_are_listed_as_events_take_them(prof, probed):
+    lines = listed(prof, probed, './probed')
+    assert {'  uprobe:main@./probed', '  uprobe:add@./probed', f"  uprobe:'{CPP}'@./probed",
+            "  uprobe:'shop::biggest<int>(int, int)'@./probed"} <= set(lines)
+    assert lines[0].split() == ['USDT', 'probe', 'arguments'] and 'Function' in lines
+    assert listed(prof, probed, 'uprobe:shop::Cart::add@./probed') == [
+        'Function', "  uprobe:'shop::Cart::add(char)'@./probed", f"  uprobe:'{CPP}'@./probed"]
+
+
+def test_usdt_probes_are_listed(prof, probed):
+    lines = listed(prof, probed, '--usdt', './probed')
+    assert [re.split('  +', line.strip()) for line in lines[1:]] == [
+        ['usdt:test:args@./probed', 'arg1:u64 arg2:s32 arg3:s8 arg4:s32'], ['usdt:test:guarded@./probed', 'arg1:u64'],
+        ['usdt:test:text@./probed', 'arg1:u64'], ['usdt:test:twice@./probed', 'arg1:u64']]
+    with subprocess.Popen([probed, '0'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as target:
+        target.stdout.readline()
+        of_pid = listed(prof, probed, '--usdt', '-p', str(target.pid), '--json')
+        target.stdin.close()
+    names = [e['name'] for e in json.loads('\n'.join(of_pid))['events'] if e['kind'] == 'usdt']
+    assert f'usdt:test:args@{probed}' in names
+
+
+def test_probes_of_a_run_are_not_listed(prof, probed, tmp_path):
+    """They are gone when it ends."""
+    run = start(prof, probed, tmp_path)
+    assert not [line for line in listed(prof, probed) if 'perf_prof_' in line]
+    run.send_signal(signal.SIGINT)
+    run.communicate(timeout=20)
+
+
+# ---- arguments by name
+
+def need_dwarf(prof):
+    done = subprocess.run([prof, 'version', '--build-options'], capture_output=True, text=True, check=True)
+    if 'elfutils: no' in done.stdout:
+        pytest.skip('needs a build with elfutils')
+    if os.uname().machine not in ('x86_64', 'aarch64'):
+        pytest.skip('needs x86-64 or arm64')
+
+
+@pytest.fixture(params=['probed', 'probed_plain'])
+def described(prof, probed, request):
+    """With and without optimization: where the code describes its parameters differs."""
+    need_dwarf(prof)
+    return os.path.join(os.path.dirname(probed), request.param)
+
+
+def values(events, *names):
+    return [tuple(e[name] for name in names) for e in events]
+
+
+def test_parameters_by_name(prof, described, tmp_path):
+    events, _ = trace(prof, described, tmp_path, f'uprobe:order@{described}//args="count small text mode big=last"/')
+    assert values(events, 'count', 'small', 'text', 'mode', 'big') == \
+        [(i - 1, 200, 'text', -1, 1 << 40) for i in range(3)]
+
+
+def test_members_of_parameters(prof, described, tmp_path):
+    events, _ = trace(prof, described, tmp_path,
+                      f'uprobe:order@{described}//args="item->id label=item->label text=item->name.text n=item->next->id '
+                      'l=item->next->label"/')
+    assert values(events, 'id', 'label', 'text', 'n', 'l') == [(11, 'first', 'a', 22, 'second')] * 3
+
+
+def test_all_parameters(prof, described, tmp_path):
+    """But for those that a probe cannot fetch: numbers with a fraction, and structures in registers."""
+    events, _ = trace(prof, described, tmp_path, f'uprobe:order@{described}//args="text:x64 *"/', n=1)
+    own = {'count': -1, 'small': 200, 'mode': -1, 'last': 1 << 40}
+    assert {name: events[0][name] for name in own} == own
+    assert events[0]['text'] > 1 << 12 and events[0]['item'] > 1 << 12
+    assert not {'price', 'pair'} & set(events[0])
+
+
+LANGUAGES = {'Rust': (0x1c, {'count': -1, 'small': 200}), 'Fortran': (0x0e, {})}
+
+
+@pytest.mark.parametrize('language', LANGUAGES)
+def test_other_languages_than_c(prof, probed, tmp_path, language):
+    """Rust has no rule for where structures and what follows them are; of others, only what the debug information says counts."""
+    need_dwarf(prof)
+    code, known = LANGUAGES[language]
+    plain, other, info = os.path.join(os.path.dirname(probed), 'probed_plain'), tmp_path / 'probed', tmp_path / 'info'
+    subprocess.run(['objcopy', '--dump-section', f'.debug_info={info}', plain, other], check=True)
+    # behind the unit's head: the number of its kind of entry, its producer, and the language
+    unit = bytearray(info.read_bytes())
+    unit[(12 if unit[4] == 5 else 11) + 1 + 4] = code
+    info.write_bytes(unit)
+    subprocess.run(['objcopy', '--update-section', f'.debug_info={info}', plain, other], check=True)
+    shown = subprocess.run(['readelf', '--debug-dump=info', '--dwarf-depth=1', other], capture_output=True, text=True, check=True)
+    if not re.search(f'DW_AT_language .*{language}', shown.stdout):
+        pytest.skip('this compiler has other units')
+    events, _ = trace(prof, str(other), tmp_path, f'uprobe:order@{other}//args="first=$arg1:s32 *"/', n=1)
+    assert events[0]['first'] == -1
+    assert {name: events[0][name] for name in ('count', 'small', 'mode', 'last') if name in events[0]} == known
+
+
+def test_filters_on_parameters(prof, described, tmp_path):
+    events, _ = trace(prof, described, tmp_path, f'uprobe:order@{described}/count>0 && text=="text"/args="count text"/', n=4)
+    assert values(events, 'count') == [(1,), (2,)]
+
+
+def test_the_result_by_name(prof, described, tmp_path):
+    events, _ = trace(prof, described, tmp_path,
+                      f'uretprobe:order@{described}//args=ret/,uretprobe:add@{described}//args="sum=ret"/', n=1)
+    assert [(e['_event'], e.get('ret'), e.get('sum')) for e in events] == [
+        ('uretprobe:add', None, -3), ('uretprobe:order', 'ext', None)]
+
+
+def test_arguments_of_usdt_probes_by_number(prof, probed, tmp_path):
+    events, _ = trace(prof, probed, tmp_path, f'usdt:test:args@{probed}//args="i=arg1:s8 arg4 *"/')
+    assert values(events, 'i', 'arg1', 'arg2', 'arg4') == [(i, i, -7, 42) for i in range(3)]
+
+
+def test_strings_of_usdt_probes(prof, probed, tmp_path):
+    events, _ = trace(prof, probed, tmp_path, f'usdt:test:text@{probed}//args="what=arg1:string"/')
+    assert values(events, 'what') == [('pear',)] * 3
+
+
+@pytest.mark.parametrize('event, message, expected', [
+    ('uprobe:order@./probed//args=cuont/', 'order has no parameter cuont', 'did you mean count?'),
+    ('uprobe:order@./probed//args="count zzz"/', 'order has no parameter zzz',
+     'expected: one of its parameters: count, small, text, price, item, pair, large, mode, last'),
+    ('uprobe:order@./probed//args=price/', 'a probe cannot fetch price: it is a floating-point number', 'expected: another parameter'),
+    ('uprobe:order@./probed//args="item->nosuch"/', 'item of order has no such member', 'expected: a member'),
+    ('uprobe:order@./probed//args="item->bits"/', 'item of order has no such member, or it cannot be fetched', 'expected: a member'),
+    ('uprobe:look@./probed//args="far->beyond"/', 'far of look has no such member, or it cannot be fetched', 'expected: a member'),
+    ('uprobe:order+4@./probed//args=count/', "names of parameters are for a function's first byte", 'expected: $arg1'),
+    ('uretprobe:order@./probed//args=count/', 'when a function returns, only its result has a value', 'expected: ret'),
+    ('usdt:test:args@./probed//args=arg9/', 'test:args has no argument arg9', 'expected: one of those'),
+])
+def test_names_of_no_parameter(prof, probed, event, message, expected):
+    need_dwarf(prof)
+    lines = refused(prof, probed, event)
+    assert message in lines[0] and lines[2].endswith('^') and lines[3].startswith(expected)
+
+
+def test_without_debug_information_there_are_no_names(prof, probed, tmp_path):
+    need_dwarf(prof)
+    subprocess.run(['strip', '-g', '-o', tmp_path / 'probed', probed], check=True)
+    lines = refused(prof, str(tmp_path / 'probed'), 'uprobe:order@./probed//args=count/')
+    assert './probed has no debug information on order' in lines[0]
+    assert lines[3] == 'expected: a program compiled with -g, or with its debug file; else $arg1 to $arg6'
+
+
+def test_functions_of_a_stripped_file_by_its_debug_file(prof, probed, tmp_path):
+    need_dwarf(prof)
+    for words in (['objcopy', '--only-keep-debug', probed, 'probed.debug'], ['strip', '-o', 'probed', probed],
+                  ['objcopy', '--add-gnu-debuglink=probed.debug', 'probed']):
+        subprocess.run(words, cwd=tmp_path, check=True)
+    events, _ = trace(prof, str(tmp_path / 'probed'), tmp_path, f'uprobe:order@{tmp_path}/probed//args="count item->id"/')
+    assert values(events, 'count', 'id') == [(i - 1, 11) for i in range(3)]
+
+
+def test_functions_that_choose_others_are_named(prof, probed):
+    """IFUNC: libc has such functions on most machines."""
+    with open('/proc/self/maps', encoding='utf-8', errors='replace') as maps:
+        libc = re.search(r'/\S*libc\.so\.6', maps.read())
+    symbols = libc and subprocess.run(['readelf', '--dyn-syms', '-W', libc.group()], capture_output=True, text=True,
+                                      check=True).stdout
+    chooser = re.search(r' IFUNC .* (\w+)@@', symbols or '')
+    if not chooser:
+        pytest.skip('needs a libc with IFUNC functions')
+    done = subprocess.run([prof, 'trace', '-v', '-e', f'uprobe:{chooser.group(1)}@{libc.group()}', '--', 'true'],
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0
+    assert f'{chooser.group(1)} is chosen for this CPU when a program starts' in done.stderr
+
+
+LONG_NAMES = '''
+namespace shop {
+struct %(word)s {};
+template<class A, class B> struct Pair {};
+template<class T> __attribute__((noinline)) int add(T *t, int n) { __asm__ volatile("" : "+r"(n)); return n; }
+}
+extern "C" __attribute__((noinline)) int %(word)s_%(word)s(int n) { __asm__ volatile("" : "+r"(n)); return n; }
+using Two = shop::Pair<shop::%(word)s, shop::%(word)s>;
+using Four = shop::Pair<Two, Two>;
+int main(int argc, char **argv) { return shop::add((shop::Pair<Four, Four> *)argv, %(word)s_%(word)s(argc)) - argc; }
+'''
+
+
+def test_long_names_are_listed_whole_and_accepted(prof, tmp_path):
+    (tmp_path / 'job.cc').write_text(LONG_NAMES % {'word': 'w' * 200})
+    subprocess.run(['g++', '-O1', '-o', tmp_path / 'job', tmp_path / 'job.cc'], check=True)
+    events = [line.strip() for line in listed(prof, tmp_path / 'job', './job') if 'wwww' in line]
+    assert len(events) == 2 and min(map(len, events)) > 400 and max(map(len, events)) > 2000
+    done = subprocess.run([prof, 'trace', '-e', ','.join(events), '--', './job'], cwd=tmp_path, capture_output=True, text=True,
+                          timeout=60)
+    assert (done.returncode, done.stdout.count(' uprobe:')) == (0, 2), done.stderr

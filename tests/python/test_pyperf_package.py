@@ -3,12 +3,13 @@
 import ast
 import os
 import re
+import shutil
 import subprocess
 import sys
 
 import pytest
 
-from frame import requires
+from frame import house, requires
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PAGE = os.path.join(ROOT, 'docs/pyperf.md')
@@ -139,51 +140,64 @@ def run(argv, env=None, **kwargs):
 
 @pytest.fixture(scope='module')
 def venv(tmp_path_factory):
-    """A fresh environment that sees the distribution's setuptools and wheel."""
-    for module in ('venv', 'ensurepip', 'setuptools', 'wheel', 'pip'):
-        if subprocess.run(['/usr/bin/python3', '-c', f'import {module}'],
-                          capture_output=True).returncode:
-            pytest.skip(f'needs the Python module {module}')
-    folder = str(tmp_path_factory.mktemp('venv'))
-    run(['/usr/bin/python3', '-m', 'venv', '--system-site-packages', folder])
-    return folder
+    """The Python of a fresh environment; pip finds meson-python for it."""
+    reason = house.why_not() or requires.why_not('program:git')
+    if reason:
+        pytest.skip(reason)
+    return house.environment('/usr/bin/python3', str(tmp_path_factory.mktemp('venv') / 'v'))
 
 
 @pytest.fixture(scope='module')
 def checkout(tmp_path_factory):
-    """What of the project an installation needs: it leaves its traces there, not in ours."""
-    folder = str(tmp_path_factory.mktemp('checkout'))
-    run(['cp', '-r'] + [os.path.join(ROOT, n) for n in ('python', 'include', 'src', 'meson.build')]
-        + [folder])
-    run(['rm', '-rf'] + [os.path.join(folder, 'python', n) for n in ('build', 'dist')])
-    return folder
+    """The project's files: an installation leaves its traces there, not in ours."""
+    return house.checkout(str(tmp_path_factory.mktemp('checkout') / 'c'))
 
 
-PIP = ['-m', 'pip', '-q', '--disable-pip-version-check', '--no-input']
 USE = ('import pyperf; m = pyperf.measure("page-faults", lambda: bytearray(1 << 20));'
        'print(m["page-faults"].value > 200, pyperf.__file__)')
 
 
 @pytest.mark.slow
 def test_pip_install(venv, checkout):
-    python = os.path.join(venv, 'bin/python')
-    run([python] + PIP + ['install', '--no-index', '--no-build-isolation',
-                          os.path.join(checkout, 'python')])
-    out = run([python, '-c', USE], cwd='/')
-    assert out.startswith(f'True {venv}')
-    files = run([python, '-m', 'pip', 'show', '-f', 'perf-prof'], cwd='/')
-    for name in ('pyperf/__init__.py', 'pyperf/_pyperf.pyi', 'pyperf/py.typed', 'abi3.so'):
+    house.pip(venv, 'install', os.path.join(checkout, 'python'))
+    assert house.run(venv, '-c', USE).startswith(f'True {os.path.dirname(os.path.dirname(venv))}')
+    files = house.run(venv, '-m', 'pip', 'show', '-f', 'perf-prof-pyperf')
+    for name in ('pyperf/__init__.py', 'pyperf/_pyperf.pyi', 'pyperf/py.typed', 'pyperf/_pyperf.'):
         assert name in files
 
 
 @pytest.mark.slow
 def test_sdist_builds_by_itself(venv, checkout, tmp_path):
-    python = os.path.join(venv, 'bin/python')
-    run([python, 'setup.py', '-q', 'sdist', '-d', str(tmp_path)], cwd=os.path.join(checkout, 'python'))
-    archive, = os.listdir(tmp_path)
-    run([python] + PIP + ['install', '--no-index', '--no-build-isolation', '--force-reinstall',
-                          str(tmp_path / archive)], cwd='/')
-    assert run([python, '-c', USE], cwd='/').startswith('True')
+    house.pip(venv, 'install', '--require-hashes', '-r', house.LOCK)
+    archive = house.sdist(venv, os.path.join(checkout, 'python'), str(tmp_path / 'sdist'))
+    house.pip(venv, 'install', '--force-reinstall', archive)
+    assert house.run(venv, '-c', USE).startswith('True')
+
+
+# ---------------------------------------------------------------- the other pyperf
+
+@pytest.fixture
+def mixed(build, pyperf, tmp_path):
+    """What is there after both distributions were installed, ours last."""
+    shutil.copytree(os.path.dirname(pyperf.__file__), tmp_path / 'pyperf', ignore=shutil.ignore_patterns('*.p'))
+    (tmp_path / 'pyperf/_runner.py').write_text('class Runner: pass\n')
+    return str(tmp_path)
+
+
+def in_mixed(mixed, code):
+    return subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, cwd='/',
+                          env={**os.environ, 'PYTHONPATH': mixed})
+
+
+def test_import_names_the_clash(mixed):
+    done = in_mixed(mixed, USE)
+    assert done.stdout.startswith('True') and 'RuntimeWarning: pyperf of perf-prof: the distribution "pyperf"' in done.stderr
+    assert 'perf_prof.raw' in done.stderr
+
+
+def test_what_only_the_other_has_names_the_clash(mixed):
+    done = in_mixed(mixed, 'import pyperf; pyperf.Runner()')
+    assert done.returncode == 1 and "AttributeError: pyperf of perf-prof has no 'Runner'" in done.stderr
 
 
 @pytest.mark.slow
@@ -193,12 +207,21 @@ def test_make_install(pyperf, build, prof, tmp_path):
         pytest.skip('needs a build folder of meson')
     run(['meson', 'install', '-C', build, '--no-rebuild', '--quiet', '--destdir', str(tmp_path)])
     found = [folder for folder, _, files in os.walk(tmp_path) if '_pyperf.pyi' in files]
-    assert len(found) == 1 and os.path.basename(found[0]) == 'pyperf'
+    assert sorted(os.path.relpath(folder, os.path.commonpath(found)) for folder in found) == ['perf_prof/raw', 'pyperf']
+    found.sort(key=lambda folder: not folder.endswith('pyperf'))
     run([sys.executable, '-c', USE], env={'PYTHONPATH': os.path.dirname(found[0])})
     target = '/' + os.path.relpath(os.path.dirname(found[0]), tmp_path)
     with open(os.path.join(build, 'meson-logs/meson-log.txt')) as log:
-        said = re.search(r'pyperf for Python \S+ goes to (\S+)', log.read())
+        said = re.search(r'modules for Python \S+ go to (\S+)', log.read())
     assert said.group(1) == target
+
+
+def test_import_from_the_sources():
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../python')
+    done = subprocess.run([sys.executable, '-c', 'import pyperf'], env={'PYTHONPATH': folder}, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.endswith('ImportError: pyperf is not built in this folder: build it (make) and use build/python, or '
+                                'install it (pip install ./python)\n')
 
 
 def test_import_in_a_script_of_perf_prof(pyperf, build, prof, tmp_path):

@@ -163,7 +163,7 @@ def test_a_source_triggers_and_what_it_is_made_of_is_there(record):
 
 def test_what_was_mapped_long_ago_has_names(record, storm):
     with Storm(storm, 'getppid', 10**9) as one:
-        run = record.start('-v', '-F', '4000', '-g', '-p', one.pid, '--overwrite', '--keep', '64K')
+        run = record.start('-v', '-F', '4000', '--call-graph', 'fp', '-p', one.pid, '--overwrite', '--keep', '64K')
         one.go()
         wait_for_cpu_time(one.pid, max(1.5, 1000 / sample_rate_limit()))
         run.send_signal(signal.SIGUSR2)

@@ -77,7 +77,7 @@ class Feed:
 def feed(build):
     path = os.path.join(build, 'tests/helpers/sample_feed')
     if not os.path.exists(path):
-        pytest.skip('needs a build with Python')
+        pytest.skip('needs tests/helpers/sample_feed, which only a build that embeds Python has')
     feed = Feed(path)
     yield feed
     feed.process.stdin.close()

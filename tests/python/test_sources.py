@@ -348,7 +348,7 @@ def test_kept_events_stay(prof, tmp_path, busy):
               'def __exit__():\n    for e, d in kept:\n        assert fields(e) == d, (fields(e), d)\n'
               '        assert pickle.loads(pickle.dumps(e)) == e == copy.copy(e)\n'
               '    print(len({e for e, _ in kept}))\n')
-    out = run(prof, tmp_path, '-e', 'page-faults/-g/,profile/-g/,sched:sched_switch', '-N', 300, script=script)
+    out = run(prof, tmp_path, '-e', 'page-faults/-g/,profile/-g/,sched:sched_switch', '-p', busy, '-N', 300, script=script)
     assert out == '300\n'
 
 

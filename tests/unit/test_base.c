@@ -14,8 +14,10 @@
 
 #include "base/cpulist.h"
 #include "base/escape.h"
+#include "base/fault.h"
 #include "base/hash.h"
 #include "base/nearest.h"
+#include "base/note.h"
 #include "base/units.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -422,6 +424,37 @@ static void a_table_is_in_proportion_to_its_items(void **state)
 	free(items);
 }
 
+static void take_note(void *ctx, const char *text)
+{
+	snprintf(ctx, 64, "%s", text);
+}
+
+static void a_note_can_go_elsewhere(void **state)
+{
+	char taken[64] = "";
+	const struct note_sink sink = { take_note, taken };
+
+	note_redirect(&sink);
+	note(0, "a hint for a terminal");
+	assert_string_equal(taken, "");
+	note(1, "%d events", 3);
+	note_redirect(NULL);
+	assert_string_equal(taken, "3 events");
+	note(-1, "nobody sees this");
+	assert_string_equal(taken, "3 events");
+}
+
+static void a_fault_has_the_error_of_the_kernel(void **state)
+{
+	struct fault f = { 0 };
+
+	assert_int_equal(fault_unreadable(&f, "/x", -EACCES), -1);
+	assert_int_equal(f.error, EACCES);
+	fault_usage(&f, "something else");
+	assert_int_equal(f.error, 0);
+	assert_int_equal(fault_unreadable(NULL, "/x", EACCES), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -441,6 +474,8 @@ int main(void)
 		cmocka_unit_test(control_characters_become_visible),
 		cmocka_unit_test(an_escape_is_never_cut_in_two),
 		cmocka_unit_test(a_table_is_in_proportion_to_its_items),
+		cmocka_unit_test(a_note_can_go_elsewhere),
+		cmocka_unit_test(a_fault_has_the_error_of_the_kernel),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,7 +84,7 @@ static struct count_row rows[] = {
 	{ .event = "task-clock", .unit = "msec", .scale = 1e-6, .value = 1234567, .counted = 1234567,
 	  .enabled = 1234567, .running = 1234567, .share = 1, .counters = 1,
 	  .metric = { 0.5, "CPUs utilized", 0 } },
-	{ .event = "cycles", .scale = 1, .value = 4000, .counted = 1000, .enabled = 100,
+	{ .event = "cycles", .scale = 1, .value = 4567000, .counted = 1000, .enabled = 100,
 	  .running = 25, .share = 0.25, .counters = 1, .metric = { 3.25, "GHz", 0 } },
 	{ .event = "faults", .scale = 1, .value = 61, .counted = 61, .share = 1, .counters = 1,
 	  .metric = { 72.882, "/sec", 'K' } },
@@ -138,7 +138,7 @@ static void text_is_perf_stats(void **state)
 	assert_string_equal(text,
 		"\n Performance counter stats for 'x':\n\n"
 		"              1.23 msec task-clock                       #    0.500 CPUs utilized\n"
-		"              4000      cycles                           #    3.250 GHz               "
+		"         4,567,000      cycles                           #    3.250 GHz               "
 		"(25.00%)\n"
 		"                61      faults                           #   72.882 K/sec\n"
 		"   <not supported>      instructions\n"
@@ -157,7 +157,7 @@ static void csv_has_the_same_columns_everywhere(void **state)
 	unsigned int lines = 0;
 
 	assert_non_null(strstr(text, "\"no, \"\"none\"\"\"\n"));
-	assert_non_null(strstr(text, ",,cycles,4000,,counted,1000,100,25,25,,3.25,GHz,\n"));
+	assert_non_null(strstr(text, ",,cycles,4567000,,counted,1000,100,25,25,,3.25,GHz,\n"));
 	assert_non_null(strstr(text, ",,task-clock,1.234567,msec,counted,1234567,"));
 	assert_non_null(strstr(text, ",,migrations,,,not permitted,,,,,,,,paranoid\n"));
 	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
@@ -193,7 +193,7 @@ static void json_tells_estimates(void **state)
 	events = member(root, "events");
 	assert_int_equal(json_object_array_length(events), COUNT(rows));
 	e = json_object_array_get_idx(events, 1);
-	assert_int_equal(json_object_get_int64(member(e, "value")), 4000);
+	assert_int_equal(json_object_get_int64(member(e, "value")), 4567000);
 	assert_int_equal(json_object_get_int64(member(e, "counted")), 1000);
 	assert_false(json_object_get_boolean(member(e, "exact")));
 	assert_true(json_object_get_double(member(e, "share")) == 0.25);
@@ -245,17 +245,23 @@ static void comparison(void **state)
 {
 	static const double a[] = { 100, 101, 99 }, b[] = { 150, 151, 149 };
 	static const double c[] = { 74.4, 75.4, 73.4 }, d[] = { 74.2, 75.2, 73.2 };
-	struct compared_row r[3] = {
+	static const double few[] = { 0, 1, 1 }, zero[] = { 0, 0, 0 };
+	static const double million[] = { 1234567, 1234567, 1234567 };
+	struct compared_row r[] = {
 		{ .event = "faults", .scale = 1, .a = of(a, 3), .b = of(b, 3), .share = 1 },
 		{ .event = "other", .scale = 1, .a = of(a, 3), .b = of(a, 3), .share = 1 },
 		{ .event = "near", .scale = 1, .a = of(c, 3), .b = of(d, 3), .share = 1 },
+		{ .event = "near", .metric = "insn per cycle", .scale = 1, .a = of(d, 3), .b = of(c, 3), .share = 1 },
+		{ .event = "few", .scale = 1, .a = of(few, 3), .b = of(zero, 3), .share = 1 },
+		{ .event = "none", .scale = 1, .a = of(zero, 3), .b = of(zero, 3), .share = 1 },
+		{ .event = "many", .scale = 1, .a = of(million, 3), .b = of(a, 3), .share = 1 },
 	};
-	struct compared_table t = { .a = "x", .b = "y", .confidence = 0.95, .rows = r, .n = 3 };
+	struct compared_table t = { .a = "x", .b = "y", .confidence = 0.95, .rows = r, .n = COUNT(r) };
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	for (int i = 0; i < 3; i++)
+	for (size_t i = 0; i < COUNT(r); i++)
 		r[i].difference = stats_compare(&r[i].a, &r[i].b, 0.95);
 	compared_text(&t, out);
 	fclose(out);
@@ -265,7 +271,22 @@ static void comparison(void **state)
 	assert_non_null(strstr(text, " 100 +- "));
 	assert_non_null(strstr(text, " 74.40 +- "));   /* 74 and 74 would not differ by -0.20 */
 	assert_non_null(strstr(text, " 74.20 +- "));
+	assert_non_null(strstr(text, "\n   insn per cycle                        74.200 +- 1 "));
+	assert_non_null(strstr(text, " 0.67 +- 0.5774 "));
+	assert_non_null(strstr(text, " 0.00 +- 0 "));
+	assert_non_null(strstr(text, " -0.67 +- "));
+	assert_non_null(strstr(text, " 0 +- 0 "));
+	assert_non_null(strstr(text, " +0.200 +- "));
+	assert_non_null(strstr(text, " 1,234,567 +- 0 "));
+	assert_non_null(strstr(text, " -1,234,467.00 +- "));
 	assert_non_null(strstr(text, "3 runs of each"));
+	free(text);
+	t.n = 1;
+	r[0].a = r[0].b = of(a, 1);
+	out = open_memstream(&text, &size);
+	compared_text(&t, out);
+	fclose(out);
+	assert_non_null(strstr(text, "\n 1 run of each, in turns\n"));
 	free(text);
 }
 

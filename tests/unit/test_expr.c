@@ -56,7 +56,7 @@ static const struct expr_field fields[] = {
 	{ "zero", EXPR_FIELD_UINT, 1, false, 0, 4 },
 	{ "_cpu", EXPR_FIELD_UINT, 1, false, 4, 4 },
 	{ "nowhere", EXPR_FIELD_UINT, 2, false, 0, 4 },
-	{ "COMM", EXPR_FIELD_ELSEWHERE, 0, true },
+	{ "COMM", EXPR_FIELD_CALLED, 0, true, .offset = 99 },
 };
 
 static int call_twice(struct expr_run *run, const struct expr_value *args, size_t nargs,
@@ -302,7 +302,7 @@ static const struct {
 	{ "ntohl(1", 7, "ends too early", ")" }, { "ntohl(,)", 6, "comma", "&&" },
 	/* names */
 	{ "s8>1 && prios < 3", 8, "no field prios", "u8, s8" }, { "s7 > 1", 0, "did you mean s8", "u8" },
-	{ "array == 1", 0, "6 bytes", "number or text" }, { "COMM == \"x\"", 0, "only the kernel", "&&" },
+	{ "array == 1", 0, "6 bytes", "number or text" }, { "COMM == \"x\"", 0, "0 bytes", "number or text" },
 	{ "ntohll(1)", 0, "did you mean ntohl()", "strncmp()" }, { "nofunction(1)", 0, "no function", "twice" },
 	{ "ntohl", 0, "no field ntohl", "u8" },
 	/* types */

@@ -17,9 +17,11 @@ static const struct expr_field fields[] = {
 	{ "_cpu", EXPR_FIELD_UINT, SCHEMA_CPU, false, 0, 4 },
 	{ "_pid", EXPR_FIELD_SINT, SCHEMA_RECORD, false, 8, 4 },
 	{ "CPU", EXPR_FIELD_UINT, SCHEMA_CPU, true, 0, 4 },
-	{ "comm", EXPR_FIELD_ELSEWHERE, 0, true, 0, 0 },
+	{ "comm", EXPR_FIELD_CALLED, 0, true, SCHEMA_COMM, 0 },
+	{ "COMM", EXPR_FIELD_CALLED, 0, true, SCHEMA_COMM, 0 },
+	{ "_comm", EXPR_FIELD_CALLED, 0, false, SCHEMA_COMM, 0 },
 };
-static const struct expr_schema schema = { fields, COUNT(fields), NULL, 0 };
+static const struct expr_schema schema = { fields, COUNT(fields), &schema_comm, 1 };
 
 static const struct {
 	const char *text, *kernel, *here;
@@ -37,6 +39,12 @@ static const struct {
 	{ "path==\"/etc\"", "path==\"/etc\"", "" },
 	{ "path==0", "path==0", "" },
 	{ "comm==\"x\"", "comm==\"x\"", "" },
+	{ "_comm==\"x\"", "COMM==\"x\"", "" }, { "_comm!='java'", "COMM!=\"java\"", "" },
+	{ "_comm~\"j*\" && u8>1", "COMM~\"j*\" && u8>1", "" }, { "_comm==name", NULL, "_comm==name" },
+	{ "_comm~\"j*\" || _pid==1", NULL, "_comm~\"j*\" || _pid==1" },
+	/* idle tasks have other names in the kernel */
+	{ "_comm==\"swapper\"", NULL, "_comm==\"swapper\"" }, { "_comm~\"*r\"", NULL, "_comm~\"*r\"" },
+	{ "comm==\"swapper/1\"", "comm==\"swapper/1\"", "" },
 	/* in words that the kernel knows */
 	{ "5<u8", "u8>5", "" }, { "5>=u8", "u8<=5", "" }, { "\"x\"==name", "name==\"x\"", "" },
 	{ "4&u8", "u8&4", "" }, { "u8", "u8!=0", "" }, { "!s32", "!(s32!=0)", "" },
@@ -87,7 +95,7 @@ static void each_side_gets_what_it_understands(void **state)
 			fail_msg("%s: kernel: %s, here: %s", splits[i].text, f.kernel, f.text);
 		filter_free(&f);
 		assert_int_equal(filter_split(&f, splits[i].text, &schema, true, &err),
-				 strstr(splits[i].text, "path==\"") || strstr(splits[i].text, "comm") ?
+				 strstr(splits[i].text, "path==\"") ?
 				 FILTER_NO_FIELDS : FILTER_SPLIT);
 		assert_null(f.kernel);
 		filter_free(&f);
@@ -118,6 +126,8 @@ static void the_table_of_the_manual_is_true(void **state)
 		RAW("pid", SINT, 8, 4), RAW("prio", SINT, 12, 4), RAW("target_cpu", SINT, 16, 4),
 		{ "_cpu", EXPR_FIELD_UINT, SCHEMA_CPU, false, 0, 4 },
 		{ "CPU", EXPR_FIELD_UINT, SCHEMA_CPU, true, 0, 4 },
+		{ "COMM", EXPR_FIELD_CALLED, 0, true, SCHEMA_COMM, 0 },
+		{ "_comm", EXPR_FIELD_CALLED, 0, false, SCHEMA_COMM, 0 },
 		{ "_pid", EXPR_FIELD_SINT, SCHEMA_RECORD, false, 8, 4 },
 	};
 	const struct expr_schema s = { own, COUNT(own), NULL, 0 };
@@ -140,7 +150,7 @@ static void the_table_of_the_manual_is_true(void **state)
 			check_row(line, &s);
 	}
 	fclose(file);
-	assert_int_equal(rows, 5);
+	assert_int_equal(rows, 6);
 }
 
 static void what_has_no_meaning_is_told_apart(void **state)
@@ -153,7 +163,7 @@ static void what_has_no_meaning_is_told_apart(void **state)
 		{ "u8>", FILTER_NO_EXPRESSION, 3 }, { "CPUS{1}&mask", FILTER_NO_EXPRESSION, 4 },
 		{ "path.ustring==\"x\"", FILTER_NO_EXPRESSION, 4 },
 		{ "u8>1 && none>1", FILTER_NO_FIELDS, 8 }, { "mac==1", FILTER_NO_FIELDS, 0 },
-		{ "u8>1 && name", FILTER_NO_FIELDS, 8 }, { "comm==\"x\" || _pid==1", FILTER_NO_FIELDS, 0 },
+		{ "u8>1 && name", FILTER_NO_FIELDS, 8 }, { "comm==1", FILTER_NO_FIELDS, 6 },
 		{ "u8>1 && path==\"x\"+1", FILTER_NO_FIELDS, 14 }, { "path==dyn", FILTER_NO_FIELDS, 0 },
 	};
 
@@ -221,6 +231,30 @@ static void a_sample_passes_or_not(void **state)
 	filter_free(&f);
 }
 
+static const char *comm_of(void *stream, const struct stream_event *event, const struct perf_event_header *rec,
+			   const void *raw)
+{
+	return rec->size == 8 ? stream : "other";
+}
+
+static void the_name_of_the_task_is_asked_for(void **state)
+{
+	struct perf_event_header rec = { .type = PERF_RECORD_SAMPLE, .size = 8 };
+	struct event_naming naming = { .comm = comm_of, .stream = "java" };
+	struct filter f;
+	struct stream_event event = { .name = "a:b", .opened.filtered = &f, .naming = &naming };
+
+	assert_int_equal(filter_split(&f, "_comm==\"java\" && comm~\"j*\"", &schema, true, NULL), FILTER_SPLIT);
+	assert_true(expr_calls(f.here, &schema_comm));
+	assert_true(filter_passes(&event, &rec, NULL, 0, 0));
+	rec.size = 16;
+	assert_false(filter_passes(&event, &rec, NULL, 0, 0));
+	filter_free(&f);
+	assert_int_equal(filter_split(&f, "u8==1", &schema, true, NULL), FILTER_SPLIT);
+	assert_false(expr_calls(f.here, &schema_comm));
+	filter_free(&f);
+}
+
 static void an_event_has_its_fields_and_those_of_all_samples(void **state)
 {
 	static struct trace_field own[] = {
@@ -246,7 +280,7 @@ static void an_event_has_its_fields_and_those_of_all_samples(void **state)
 	assert_int_equal(expr_field(&s, "_tid", 4)->offset, 12);
 	assert_int_equal(expr_field(&s, "_time", 5)->offset, 16);
 	assert_int_equal(expr_field(&s, "_period", 7)->area, SCHEMA_CONSTANTS);   /* not sampled */
-	assert_int_equal(expr_field(&s, "comm", 4)->kind, EXPR_FIELD_ELSEWHERE);
+	assert_int_equal(expr_field(&s, "comm", 4)->kind, EXPR_FIELD_CALLED);
 	assert_null(expr_field(&s, "com", 3));
 	assert_null(expr_field(&s, "comms", 5));
 	schema_free(&s);
@@ -264,7 +298,7 @@ static void what_is_no_tracepoint_has_the_parts_of_its_samples(void **state)
 	assert_int_equal(expr_field(&s, "addr", 4)->offset, 24);
 	assert_int_equal(expr_field(&s, "_cpu", 4)->area, SCHEMA_CPU);
 	assert_null(expr_field(&s, "time", 4));
-	assert_null(expr_field(&s, "comm", 4));
+	assert_int_equal(expr_field(&s, "comm", 4)->kind, EXPR_FIELD_CALLED);
 	schema_free(&s);
 }
 
@@ -276,6 +310,7 @@ int main(void)
 		cmocka_unit_test(what_has_no_meaning_is_told_apart),
 		cmocka_unit_test(a_long_filter_overflows_to_here),
 		cmocka_unit_test(a_sample_passes_or_not),
+		cmocka_unit_test(the_name_of_the_task_is_asked_for),
 		cmocka_unit_test(what_is_no_tracepoint_has_the_parts_of_its_samples),
 		cmocka_unit_test(an_event_has_its_fields_and_those_of_all_samples),
 	};

@@ -146,10 +146,10 @@ static void check(struct inlines *in, const char *mark, const struct truth *trut
 
 static void check_truth(struct parser *p)
 {
-	/* pay() is static: the compiler gives it no linkage name, so no namespace either */
+	/* pay() is static: the compiler gives it no linkage name, only the namespace around its entry */
 	static const struct truth add[] = { { "shop::till<long>::add", "truth.cc", 7 },
-					    { "pay", "truth.cc", 12 }, { "outer", "truth.cc", 20 } };
-	static const struct truth pay[] = { { "pay", "truth.cc", 13 }, { "outer", "truth.cc", 20 } };
+					    { "shop::pay", "truth.cc", 12 }, { "outer", "truth.cc", 20 } };
+	static const struct truth pay[] = { { "shop::pay", "truth.cc", 13 }, { "outer", "truth.cc", 20 } };
 	static const struct truth outer[] = { { "outer", "truth.cc", 21 } };
 	int fd = open_in_folder("truth");
 	struct inlines *in = inlines_new(p, fd);
@@ -201,6 +201,65 @@ static void test_truth(void **state)
 	}
 }
 
+/* What no other unit can call has no linkage name, but a scope: GCC's entries of it differ from clang's. */
+static const char scopes[] =
+	"#define MARK(name) __asm__ volatile(\".globl \" #name \"\\n\" #name \":\\n\\tnop\")\n"    /* 1 */
+	"#define ALWAYS inline __attribute__((always_inline))\n"
+	"volatile int sink;\n"
+	"namespace shop { namespace {\n"
+	"struct Pair { ALWAYS void bump(int x) { MARK(in_bump); sink = x; } };\n"                /* 5 */
+	"ALWAYS void hidden(int x) { MARK(in_hidden); sink = x; }\n"
+	"} }\n"
+	"static ALWAYS void alone(int x) { MARK(in_alone); sink = x; }\n"
+	"extern \"C\" __attribute__((noinline,noclone)) void outer(int x)\n"
+	"{\n"                                                                                   /* 10 */
+	"	struct Local { ALWAYS void go(int x) { MARK(in_go); sink = x; } } local;\n"
+	"	auto lambda = [](int x) __attribute__((always_inline)) { MARK(in_lambda); sink = x; };\n"
+	"	auto generic = [](auto x) __attribute__((always_inline)) { MARK(in_generic); sink = x; };\n"
+	"	shop::Pair pair;\n"
+	"	pair.bump(x); shop::hidden(x); alone(x); local.go(x); lambda(x); generic(x);\n"       /* 15 */
+	"}\n"
+	"int main(int argc, char **) { outer(argc); }\n";
+
+static void test_scopes(void **state)
+{
+	static const struct {
+		const char *mark, *name;
+	} inner[] = {
+		{ "in_bump", "shop::(anonymous namespace)::Pair::bump" },
+		{ "in_hidden", "shop::(anonymous namespace)::hidden" },
+		{ "in_alone", "alone" },
+		{ "in_go", "outer::Local::go" },
+		{ "in_lambda", "outer::{lambda at scopes.cc:12}" },
+		{ "in_generic", "outer::{lambda at scopes.cc:13}" },
+	};
+	static const char *const compilers[] = { "g++ -gdwarf-5", "g++ -gdwarf-4", "clang++ -gdwarf-5" };
+
+	NEED_COMPILER;
+	put_file("scopes.cc", scopes);
+	for (size_t c = 0; c < COUNT(compilers); c++) {
+		struct inline_frame frames[MAX];
+		struct inlines *in;
+		int fd;
+
+		if (run("%s -O1 -o scopes scopes.cc 2>err", compilers[c])) {
+			print_message("# left out: %s\n", compilers[c]);
+			assert_int_not_equal(c, 0);
+			continue;
+		}
+		fd = open_in_folder("scopes");
+		in = inlines_new(NULL, fd);
+		for (size_t i = 0; i < COUNT(inner); i++) {
+			assert_int_equal(inlines_find(in, address_of("scopes", inner[i].mark), frames, MAX), 2);
+			print_message("# %s: %s\n", compilers[c], frames[0].name);
+			assert_string_equal(frames[0].name, inner[i].name);
+			assert_string_equal(frames[1].name, "outer");
+		}
+		inlines_free(in);
+		close(fd);
+	}
+}
+
 static void test_apart(void **state)
 {
 	NEED_COMPILER;
@@ -234,7 +293,7 @@ static void test_alt(void **state)
 	assert_string_equal(inlines_alt(in)->path, "common");
 	inlines_use_alt(in, alt);
 	assert_int_equal(inlines_find(in, address_of("truth", "in_add"), frames, MAX), 3);
-	assert_string_equal(frames[1].name, "pay");
+	assert_non_null(strstr(frames[1].name, "pay"));   /* the scopes of entries that dwz moved are not known */
 	inlines_free(in);
 	in = inlines_new(NULL, fd);      /* without it, or with a wrong one, there is less */
 	inlines_use_alt(in, fd);
@@ -599,6 +658,7 @@ int main(void)
 		cmocka_unit_test(test_bad_tables),
 		cmocka_unit_test(test_maps),
 		cmocka_unit_test(test_truth),
+		cmocka_unit_test(test_scopes),
 		cmocka_unit_test(test_apart),
 		cmocka_unit_test(test_alt),
 		cmocka_unit_test(test_circle),

@@ -48,6 +48,31 @@ static void every_sample_type(void **state)
 	}
 }
 
+/* It is found from the end: what is before it may be of any length. */
+static void control_groups(void **state)
+{
+	const uint64_t pages = PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE;
+	struct {
+		struct perf_event_header header;
+		uint64_t words[4];
+	} rec = { { .type = PERF_RECORD_SAMPLE, .size = 40 }, { 1, 2, 3, 4 } };
+	struct layout l;
+	uint64_t id = 0;
+
+	layout_from_sample_type(&l, PERF_SAMPLE_TID | PERF_SAMPLE_CGROUP);
+	assert_true(layout_cgroup(&l, &rec.header, &id));
+	assert_int_equal(id, 4);
+	layout_from_sample_type(&l, PERF_SAMPLE_TID | PERF_SAMPLE_CGROUP | pages);
+	assert_true(layout_cgroup(&l, &rec.header, &id));
+	assert_int_equal(id, 2);
+	rec.header.size = 32;
+	assert_false(layout_cgroup(&l, &rec.header, &id));
+	layout_from_sample_type(&l, PERF_SAMPLE_TID | PERF_SAMPLE_CGROUP | PERF_SAMPLE_AUX);
+	assert_false(layout_cgroup(&l, &rec.header, &id));
+	layout_from_sample_type(&l, PERF_SAMPLE_TID);
+	assert_false(layout_cgroup(&l, &rec.header, &id));
+}
+
 /* A layout says the same as pev_decode(), which has tests of its own. */
 static void as_decoded(void **state)
 {
@@ -209,6 +234,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_sample_type),
+		cmocka_unit_test(control_groups),
 		cmocka_unit_test(as_decoded),
 		cmocka_unit_test(what_is_not_there),
 		cmocka_unit_test(cut_records_have_no_raw_data),

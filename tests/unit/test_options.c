@@ -277,8 +277,8 @@ static void asking_for_help(void **state)
 static void values_that_lack_or_are_too_many(void **state)
 {
 	REFUSED(PLAIN("--many"), "test:", "--many needs a value", "TEXT");
-	REFUSED(PLAIN("-m"), "--many needs a value");
-	REFUSED(PLAIN("-vN"), "--number-N needs a value", "NUMBER");
+	REFUSED(PLAIN("-m"), "-m needs a value");
+	REFUSED(PLAIN("-vN"), "-N needs a value", "NUMBER");
 	REFUSED(PLAIN("--flag=yes"), "--flag takes no value", "\"yes\"");
 	REFUSED(PLAIN("--verbose="), "--verbose takes no value", "\"\"");
 }

@@ -337,10 +337,19 @@ static void it_has_no_privilege(void **state)
 	parser_free(p);
 }
 
+/* Not those of strerror(): "Owner died", "Timer expired". */
+static void errors_have_words(void **state)
+{
+	assert_non_null(strstr(parser_error_text(EOWNERDEAD), "it is damaged"));
+	assert_non_null(strstr(parser_error_text(ETIME), "too long"));
+	assert_string_equal(parser_error_text(ENOENT), strerror(ENOENT));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(here_and_apart),
+		cmocka_unit_test(errors_have_words),
 		cmocka_unit_test(descriptors_and_much),
 		cmocka_unit_test(workers_die),
 		cmocka_unit_test(a_question_is_ended),

@@ -232,6 +232,14 @@ static void tables(void **state)
 		{ "\"%s\", __print_flags(REC->u8, \",\", { 1ULL << 63, \"top\" }, { 16, \"x\" })",
 		  "top,x,0x7fffffff81000000" },
 		{ "\"<%s>\", __print_flags(REC->u1 & 7, \"|\", { NO_NUMBER, \"x\" }, { 1, \"y\" })", "<>" },
+		/* a path and the bytes of a buffer, as system calls have them since Linux 6.19 */
+		{ "\"dfd: 0x%08lx, filename: 0x%08lx \\\"%s\\\", flags: %s%s, mode: 0%03o\", ((unsigned long)(REC->s4)), "
+		  "((unsigned long)(REC->u8)), __get_str(d), (REC->u4 & ~3) && !(REC->u4 & 3) ? \"O_RDONLY|\" : \"\", "
+		  "REC->u4 ? __print_flags(REC->u4, \"|\", { 0x1, \"O_WRONLY\" }, { 0x80000, \"O_CLOEXEC\" }) : \"O_RDONLY\", "
+		  "((unsigned long)(REC->u1))",
+		  "dfd: 0xffffffffffffffd6, filename: 0xffffffff81000010 \"hello\", flags: O_RDONLY|O_CLOEXEC|0xee632800, mode: 0310" },
+		{ "\"buf: 0x%08lx (%s)\", ((unsigned long)(REC->u1)), __print_dynamic_array(d, 1)",
+		  "buf: 0x000000c8 (104 101 108 108 111 0)" },
 		{ "\"%s\", __print_flags_u64(REC->u1, \"|\", { 200, \"all\" })", "all" },
 		{ "\"%s\", REC->s1 ? __print_flags(3, \"|\", { 1, \"a\" }, { 2, \"b\" }) : \"-\"", "a|b" },
 	};

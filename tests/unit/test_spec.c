@@ -99,6 +99,16 @@ static const struct {
 	{ "kprobe:f//stack/", "kprobe|f|{stack}" },
 	{ "uprobe:f@\"/lib/a,b.so\"", "uprobe|f@\"/lib/a,b.so\"|" },
 	{ "uretprobe:f@'/a b/c'/x>1/stack/,c:d", "uretprobe|f@'/a b/c'|x>1{stack} ; c|d|" },
+	/* paths without quotes */
+	{ "uprobe:f@./x", "uprobe|f@./x|" },
+	{ "uprobe:f@/lib/x.so,c:d", "uprobe|f@/lib/x.so| ; c|d|" },
+	{ "{uprobe:f@../a/b.so,usdt:a:b@/x/y}", "uprobe|f@../a/b.so|@1 ; usdt|a:b@/x/y|@1" },
+	{ "uretprobe:'ns::f(a/b)'@./x//alias=y/", "uretprobe|'ns::f(a/b)'@./x|{alias=y}" },
+	{ "uprobe:f@./a/b/", "uprobe|f@./a/b|" },
+	{ "uprobe:f@./a/b/x>1/stack/", "uprobe|f@./a/b|x>1{stack}" },
+	{ "uprobe:f@./a/b/(x>1)/stack", "uprobe|f@./a/b|(x>1){stack}" },
+	{ "uprobe:f@./a//args=\"n=+0($arg1):string\"/", "uprobe|f@./a|{args=n=+0($arg1):string}" },
+	{ "uprobe:f/x>1/,a:b@c/d>1/", "uprobe|f|x>1 ; a|b@c|d>1" },
 	{ "uprobe:ns::f(int, char)@\"/x\"", "uprobe|ns::f(int, char)@\"/x\"|" },
 	{ "sched:sched_wak*", "sched|sched_wak*|" },
 	{ "sched:sched_[ws]*,?rq:*", "sched|sched_[ws]*| ; ?rq|*|" },
@@ -361,7 +371,7 @@ static void of_a_long_list_the_neighbourhood_is_shown(void **state)
 	assert_int_equal(err.text[err.at], '(');
 }
 
-/* The words behind "-e " in the manual: up to the closing ' or the next space. */
+/* The words behind "-e " in the manual: up to the closing quote or the next space. */
 static char *next_example(char **text)
 {
 	char *start = strstr(*text, "-e "), *end;
@@ -370,10 +380,8 @@ static char *next_example(char **text)
 	if (!start)
 		return NULL;
 	start += 3;
-	if (*start == '\'') {
-		start++;
-		ends = "'";
-	}
+	if (*start == '\'' || *start == '"')
+		ends = *start++ == '"' ? "\"" : "'";
 	end = start + strcspn(start, ends);
 	*text = *end ? end + 1 : end;
 	*end = '\0';

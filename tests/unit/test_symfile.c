@@ -210,7 +210,7 @@ static void what_is_no_program(void **state)
 	image_init(&m, SHT_SYMTAB, id, sizeof(id));
 	IMAGE_AT(&m, Elf64_Ehdr, 0)->e_phnum = 0;
 	assert_null(read_image(&m, sizeof(m.bytes)));
-	assert_null(symfile_open(-1));
+	assert_null(symfile_open(-1, SYMFILE_FUNCTIONS));
 }
 
 /* ---- stubs of calls into other files ------------------------------------------ */
@@ -340,7 +340,7 @@ static void from_a_file(void **state)
 	image_init(&m, SHT_SYMTAB, id, sizeof(id));
 	image_symbol(&m, "main", 0x100, 0x40, FUNCTION);
 	assert_int_equal(write(fd, m.bytes, sizeof(m.bytes)), sizeof(m.bytes));
-	f = symfile_open(fd);
+	f = symfile_open(fd, SYMFILE_FUNCTIONS);
 	assert_non_null(f);
 	is(f, IMAGE_CODE + 0x100, "main", 0);
 	symfile_free(f);

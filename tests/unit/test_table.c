@@ -122,6 +122,34 @@ static void one_long_text_widens_its_row_alone(void **state)
 	table_free(&t);
 }
 
+/* Paths lose their folders first, then names what stands before the function. */
+static void names_and_paths_fit(void **state)
+{
+	static const struct table_column two[] = { { "function", TABLE_TEXT, .fit = FIT_NAME }, { "dso", TABLE_TEXT, .fit = FIT_PATH } };
+	struct table t;
+
+	table_init(&t, "functions", two, COUNT(two));
+	table_row(&t);
+	table_text(&t, "shop::Cart<int, long>::add");
+	table_text(&t, "/home/me/shop/bin/app");
+	table_row(&t);
+	table_text(&t, "main");
+	table_text(&t, "/bin/app");
+	prints(&t, &(struct table_style){ .terminal.columns = 40 },
+	       "function                   dso\n"
+	       "shop::Cart<int, long>::add …/bin/app\n"
+	       "main                       /bin/app\n");
+	prints(&t, &(struct table_style){ .terminal.columns = 27 },
+	       "function           dso\n"
+	       "shop::Cart<…>::add …/app\n"
+	       "main               /bin/app\n");
+	prints(&t, &unlimited,
+	       "function                    dso\n"
+	       "shop::Cart<int, long>::add  /home/me/shop/bin/app\n"
+	       "main                        /bin/app\n");
+	table_free(&t);
+}
+
 static void parts_of_rows(void **state)
 {
 	static const struct table_column two[] = { { "n", TABLE_INTEGER }, { "name", TABLE_TEXT } };
@@ -394,6 +422,7 @@ int main(void)
 		cmocka_unit_test(text),
 		cmocka_unit_test(narrow_terminals_cut_text_not_numbers),
 		cmocka_unit_test(one_long_text_widens_its_row_alone),
+		cmocka_unit_test(names_and_paths_fit),
 		cmocka_unit_test(parts_of_rows),
 		cmocka_unit_test(narrow_terminals_leave_out_what_matters_least),
 		cmocka_unit_test(wide_characters),

@@ -74,7 +74,7 @@ def judge_text(label, where, job, done):
 
 def program_jobs(build, arch):
     # where there is no PMU, the rest is counted all the same
-    counted = (r'^ +\d{4,} +instructions:u +# +1\.000 insn per cycle' if arch == 'arm64'
+    counted = (r'^ +\d[\d,]{4,} +instructions:u +# +1\.000 insn per cycle' if arch == 'arm64'
                else r'<not supported> +instructions:u')
     storm = f'{build}/tests/helpers/storm getppid 100000 500 >/dev/null'
     return [
@@ -83,7 +83,7 @@ def program_jobs(build, arch):
         Job('perf-prof stat',
             f'{build}/perf-prof stat -e "{{task-clock,syscalls:sys_enter_getppid}},page-faults" '
             f'{build}/tests/helpers/storm getppid 1000 2>&1', judge_text,
-            [r'^ +1000 +syscalls:sys_enter_getppid', r'CPUs utilized$', r'^ +[1-9]\d* +page-faults']),
+            [r'^ +1,000 +syscalls:sys_enter_getppid', r'CPUs utilized$', r'^ +[1-9][\d,]* +page-faults']),
         Job('perf-prof python',
             f"cat >script.py <<'END'\n{SCRIPT}\nEND\n{storm} &\n"
             f'{build}/perf-prof python -e sched:sched_wakeup,sched:sched_switch -N 100 script.py\n'
@@ -92,7 +92,7 @@ def program_jobs(build, arch):
         Job('perf-prof stat',
             f'{build}/perf-prof stat -e syscalls:sys_enter_getppid,{{cycles:u,instructions:u}} '
             f'-- {build}/tests/helpers/storm getppid 1000 2>&1',
-            judge_text, [r'^ +1000 +syscalls:sys_enter_getppid\b', counted]),
+            judge_text, [r'^ +1,000 +syscalls:sys_enter_getppid\b', counted]),
     ]
 
 
@@ -174,7 +174,7 @@ KVM = r"""
 import json, re
 from collections import Counter
 said = open('kvm.json').read()
-counted = int(re.search(r'(\d+) +kvm:kvm_exit', open('kvm.stat').read()).group(1))
+counted = int(re.search(r'([\d,]+) +kvm:kvm_exit', open('kvm.stat').read()).group(1).replace(',', ''))
 table = json.loads(said.splitlines()[-1])
 assert table['table'] == 'kvm-exit' and not table['lost'], said
 calls = {row['exit_reason']: row['calls'] for row in table['rows']}
@@ -225,10 +225,10 @@ def counting_jobs(build):
     work = "sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done' 2>&1"
     return [
         Job('perf-prof stat of a group', f'{build}/perf-prof stat -e "{{cycles,instructions}}" {work}',
-            judge_text, [r'^ +[1-9]\d* +instructions +# +[0-9.]+ insn per cycle$']),
+            judge_text, [r'^ +[1-9][\d,]* +instructions +# +[0-9.]+ insn per cycle$']),
         Job('perf-prof stat of a group that is too long', f'{build}/perf-prof stat -e "{group}" {work}',
             judge_text, [r'^perf-prof: (instructions, )*instructions: not counted: it does not fit into its group; .*:W$',
-                         r'^ +<not supported> +instructions$', r'^ +[1-9]\d* +instructions +#']),
+                         r'^ +<not supported> +instructions$', r'^ +[1-9][\d,]* +instructions +#']),
         Job('perf-prof stat breaks up a weak group',
             f'{build}/perf-prof stat -x, -e "{group}:W" {work}', judge_text,
             [r'(?s)\A(?!.*not.supported)(?:.*?\n,,instructions,[1-9][\d.]*,,counted,){11}']),
@@ -236,7 +236,7 @@ def counting_jobs(build):
             f'{build}/perf-prof stat -x, -e {",".join(["instructions:D"] * 12)} {work}', judge_text,
             [r'^,,instructions:D,[1-9]\d*,,counted,', r'^,,instructions:D,,,not counted,']),
         Job('perf-prof stat tells estimates', f'{build}/perf-prof stat -e {many} {work}', judge_text,
-            [r'^ +[1-9]\d* +cycles +.*\(\d\d\.\d\d%\)$', r'counters were shared']),
+            [r'^ +[1-9][\d,]* +cycles +.*\(\d\d\.\d\d%\)$', r'counters were shared']),
     ]
 
 

@@ -123,9 +123,10 @@ static const char *reason(struct question *q, uint64_t code, char *buf, size_t s
 	return exit_reasons_name(&((struct kvm_exit *)q)->reasons, code);
 }
 
-enum { ROW_REASON, ROW_TID, REASON };
+enum { ROW_REASON, ROW_COMM, ROW_TID, REASON };
 static const struct column columns[] = {
 	[ROW_REASON] = { "exit_reason", COLUMN_TEXT, COLUMN_KEY, .text = reason },
+	[ROW_COMM] = { "comm", COLUMN_TEXT, COLUMN_COMM },
 	[ROW_TID] = { "tid", COLUMN_TASK, COLUMN_PER_INSTANCE },
 	[REASON] = { "reason", COLUMN_TEXT, COLUMN_FIELD, 48, .text = reason },
 };
@@ -176,6 +177,7 @@ static void sample(struct question *q, const struct analysis_sample *s)
 	} else if (s->event == q->events[ENTER] && pairs_end(&q->pairs, s, (uint64_t)s->tid, &h.end)) {
 		h.cells[ROW_REASON].number = h.cells[REASON].number = h.end.value;
 		h.cells[ROW_TID].number = (uint64_t)s->tid;
+		h.comm = question_shown_comm(q, s->tid, s->time);
 		question_emit(q, &h);
 	}
 }
@@ -188,6 +190,7 @@ static uint64_t reads(struct question *q, const struct stream_event *event)
 
 static int begin(struct question *q, struct fault *f)
 {
+	q->named = true;
 	return exit_reasons_begin(&((struct kvm_exit *)q)->reasons, q->events[LEAVE], f);
 }
 
@@ -201,7 +204,7 @@ static void release(struct question *q)
 
 static void title(struct question *q, const struct happening *h, char *buf, size_t size)
 {
-	snprintf(buf, size, "virtual CPU of thread %d: exit %s", pidmap_shown(h->tid), reason(q, h->end.value, NULL, 0));
+	snprintf(buf, size, "virtual CPU of thread %d (%s): exit %s", pidmap_shown(h->tid), h->comm, reason(q, h->end.value, NULL, 0));
 }
 
 static bool between(struct question *q, const struct analysis_sample *s, const struct happening *h)
@@ -216,7 +219,7 @@ static void end(struct question *q)
 }
 
 static const struct question_ops question = {
-	.name = "kvm-exit", QUESTION_COLUMNS_ARE(columns), .shown = shown, .nshown = sizeof(shown) / sizeof(*shown),
+	.name = "kvm-exit", .durations = "exits", QUESTION_COLUMNS_ARE(columns), .shown = shown, .nshown = sizeof(shown) / sizeof(*shown),
 	.share_title = "%gsys", .whole = seen,
 	.print = "\"%s took %llu.%03llu us\", REC->reason, REC->duration / 1000, REC->duration % 1000",
 	QUESTION_EVENTS_ARE(events), .reads = reads, .begin = begin, .sample = sample, .end = end, .release = release, .title = title,
@@ -225,32 +228,26 @@ static const struct question_ops question = {
 
 /* ---- the command ------------------------------------------------------------------------ */
 
-static const struct opt_group groups[] = {
-	{ "Durations", question_opts, QUESTION_NOPTS, 0 }, QUESTION_EVENTS_GROUP, QUESTION_RUN_GROUPS,
-};
-
-static const char *const description[] = {
-	"Why do guests exit to the host, and how long does the host take until it enters them again? "
-	"Prints a row for each exit reason, as the kernel names it (VMX, SVM, arm64); with --perins also "
-	"for each thread of a virtual CPU. HLT and WFx take long because the guest is idle.",
-	"%gsys is the percentage of the time of all virtual CPUs seen that the host spent on exits of this reason.",
-	"--than prints each longer exit when the guest is entered again.",
-	"--heatmap draws all exits: when the guest was entered again, and how long that took.",
-	"Run it on the host; for -p, give the process of the virtual machine.",
-	NULL,
-};
-
-static const struct command_example examples[] = {
-	{ "perf-prof kvm-exit -i 1000", "show the exits of all guests, each second" },
-	{ "perf-prof kvm-exit -p 1234 --perins --than 1ms",
-	  "show the exits of one guest by virtual CPU, and print those that took longer than 1 ms" },
-	{ NULL, NULL },
-};
+static const struct opt duration_opts[] = QUESTION_DURATIONS_OPTS("thread (virtual CPU)");
 
 const struct command kvm_exit_command = {
-	QUESTION_COMMAND(question, struct kvm_exit), OPT_GROUPS(groups), .name = "kvm-exit", .usage = QUESTION_USAGE,
-	.description = description,
-	.summary = "measure how long the host takes to handle the exits of its guests", .examples = examples,
+	QUESTION_COMMAND(question, struct kvm_exit),
+	OPT_GROUP_ROWS(
+		QUESTION_DURATIONS_GROUP(duration_opts), QUESTION_EVENTS_GROUP, QUESTION_RUN_GROUPS),
+	.name = "kvm-exit", .usage = QUESTION_USAGE,
+	.description = COMMAND_TEXT(
+		"Why do guests exit to the host, and how long does the host take until it enters them again? "
+		"Prints a row for each exit reason, as the kernel names it (VMX, SVM, arm64); with --perins also "
+		"for each thread of a virtual CPU. HLT and WFx take long because the guest is idle.",
+		"%gsys is the percentage of the time of all virtual CPUs seen that the host spent on exits of this reason.",
+		"--than prints each longer exit when the guest is entered again.",
+		"--heatmap draws all exits: when the guest was entered again, and how long that took.",
+		"Run it on the host; for -p, give the process of the virtual machine."),
+	.summary = "measure how long the host takes to handle the exits of its guests",
+	.examples = COMMAND_EXAMPLES(
+		{ "perf-prof kvm-exit -i 1000", "show the exits of all guests, each second" },
+		{ "perf-prof kvm-exit -p 1234 --perins --than 1ms",
+		  "show the exits of one guest by virtual CPU, and print those that took longer than 1 ms" }),
 };
 
 const struct source_ops kvm_exit_source = {

@@ -14,6 +14,7 @@ enum role { ROLE_START, ROLE_END, ROLE_BOTH, ROLE_SHOWN };
 
 struct key {
 	struct expr *expr;               /* NULL: the event needs no key */
+	bool task, outer;                /* the key is a task's id; the kernel's own one, in a PID namespace */
 	bool thread;                     /* the key is the thread: the sample's tid */
 };
 
@@ -43,8 +44,9 @@ static const char *pair_text(struct question *q, uint64_t pair, char *buf, size_
 	return buf;
 }
 
-enum { KEY, PAIR };
+enum { KEY, COMM, PAIR };
 static const struct column columns[] = {
+	[COMM] = { "comm", COLUMN_TEXT, COLUMN_COMM },
 	[KEY] = { "key", COLUMN_UNSIGNED, COLUMN_PER_INSTANCE | COLUMN_FIELD },
 	[PAIR] = { "pair", COLUMN_TEXT, COLUMN_KEY, 0, "start=>end", pair_text },
 };
@@ -64,6 +66,13 @@ static bool key_at(struct question *q, const struct key *key, const struct analy
 	return true;
 }
 
+static const char *name_of(struct question *q, const struct key *key, const struct analysis_sample *s, uint64_t value)
+{
+	pid_t task = q->a && key->outer ? stream_named(q->a->stream, (pid_t)value) : (pid_t)value;
+
+	return key->task ? question_shown_comm(q, task, s->time) : NULL;
+}
+
 static const struct key *end_key(const struct part *part)
 {
 	return part->end_key.expr ? &part->end_key : &part->key;
@@ -78,6 +87,7 @@ static void ends(struct question *q, const struct analysis_sample *s, const stru
 		return;
 	l->any = true;
 	h.cells[KEY].number = l->parts[h.end.value].key.thread ? (uint64_t)pidmap_shown((pid_t)key) : key;
+	h.comm = name_of(q, &l->parts[h.end.value].key, s, key);
 	h.cells[PAIR].number = h.end.value << 32 | (uint64_t)(part - l->parts);
 	question_emit(q, &h);
 }
@@ -101,8 +111,8 @@ static void title(struct question *q, const struct happening *h, char *buf, size
 {
 	char pair[200];
 
-	snprintf(buf, size, "%s of key %llu", pair_text(q, h->cells[PAIR].number, pair, sizeof(pair)),
-		 (unsigned long long)h->cells[KEY].number);
+	snprintf(buf, size, "%s of key %llu%s%s%s", pair_text(q, h->cells[PAIR].number, pair, sizeof(pair)),
+		 (unsigned long long)h->cells[KEY].number, *h->comm ? " (" : "", h->comm, *h->comm ? ")" : "");
 }
 
 /* Events with the same key, and untraced events: all, or if they have key=, those with the same key. */
@@ -159,7 +169,12 @@ static int compile_key(struct question *q, struct part *part, struct fault *f)
 	if (!own && part->role == ROLE_SHOWN)
 		return 0;
 	part->key.thread = key_is_thread(text);
-	return key_compile(q->a, &part->key.expr, part->event, text, own ? "key=" : "-k", f);
+	if (key_compile(q->a, &part->key.expr, part->event, text, own ? "key=" : "-k", f))
+		return -1;
+	part->key.task = key_is_task(text) && expr_type(part->key.expr) != EXPR_TEXT;
+	part->key.outer = part->key.task && text[0] != '_';
+	q->named |= part->key.task;
+	return 0;
 }
 
 /* Events of the last -e (without `untraced`) end pairs, the others begin them; role= overrides this. */
@@ -275,41 +290,36 @@ static const struct opt key_opts[] = {
 	  "dev<<32|sector. An event's attribute key= overrides it. Default: the thread, _tid.", false, NULL },
 };
 
-static const struct opt_group groups[] = {
-	QUESTION_EVENTS_GROUP, { "Pairs", key_opts, 1, 0 }, { "Durations", question_opts, QUESTION_NOPTS, 0 },
-	QUESTION_RUN_GROUPS,
-};
-
-static const char *const description[] = {
-	"How long does it take from one event to another? The events of the last -e are ends, those of "
-	"the other -e are starts; an end is paired with the last start that had the same key. The "
-	"attributes role=start, role=end and role=both set this for each event.",
-	"Prints a row for each pair of events, with --perins also for each key. Events without a "
-	"partner are counted below the table.",
-	"--than prints each longer pair when it ends, with the events of the same key that happened "
-	"meanwhile, and all events with the attribute untraced.",
-	"--heatmap draws all pairs: when they ended, and how long they took.",
-	"Events are paired in order of time over all CPUs.",
-	NULL,
-};
-
-static const struct command_example examples[] = {
-	{ "perf-prof latency -e block:block_rq_issue -e block:block_rq_complete -k 'dev<<32|sector' -i 1000",
-	  "measure how long disk requests take, each second" },
-	{ "perf-prof latency -e irq:irq_handler_entry -e irq:irq_handler_exit -k '_cpu<<16|irq' --than 100us",
-	  "print interrupt handlers that run longer than 100 us" },
-	{ "perf-prof latency -e block:block_rq_issue -e block:block_rq_complete -k 'dev<<32|sector' --heatmap disk.html",
-	  "draw when disks were slow" },
-	{ "perf-prof latency -a -e net:net_dev_start_xmit -e net:netif_receive_skb -k skbaddr",
-	  "measure how long packets wait on the loopback device" },
-	{ "perf-prof latency -e sched:sched_process_fork//key=child_pid/ -e sched:sched_process_exit//key=pid/",
-	  "measure how long processes live" },
-	{ NULL, NULL },
-};
+static const struct opt duration_opts[] = QUESTION_DURATIONS_OPTS("key");
 
 const struct command latency_command = {
-	QUESTION_COMMAND(question, struct latency), OPT_GROUPS(groups), .name = "latency", .description = description,
-	.summary = "measure how long it takes from one event to another", .examples = examples,
+	QUESTION_COMMAND(question, struct latency),
+	OPT_GROUP_ROWS(
+		QUESTION_EVENTS_GROUP, { "Pairs", key_opts, 1, 0 }, QUESTION_DURATIONS_GROUP(duration_opts),
+		QUESTION_RUN_GROUPS),
+	.name = "latency",
+	.description = COMMAND_TEXT(
+		"How long does it take from one event to another? The events of the last -e are ends, those of "
+		"the other -e are starts; an end is paired with the last start that had the same key. The "
+		"attributes role=start, role=end and role=both set this for each event.",
+		"Prints a row for each pair of events, with --perins also for each key. Events without a "
+		"partner are counted below the table.",
+		"--than prints each longer pair when it ends, with the events of the same key that happened "
+		"meanwhile, and all events with the attribute untraced.",
+		"--heatmap draws all pairs: when they ended, and how long they took.",
+		"Events are paired in order of time over all CPUs."),
+	.summary = "measure how long it takes from one event to another",
+	.examples = COMMAND_EXAMPLES(
+		{ "perf-prof latency -e block:block_rq_issue -e block:block_rq_complete -k 'dev<<32|sector' -i 1000",
+		  "measure how long disk requests take, each second" },
+		{ "perf-prof latency -e irq:irq_handler_entry -e irq:irq_handler_exit -k '_cpu<<16|irq' --than 100us",
+		  "print interrupt handlers that run longer than 100 us" },
+		{ "perf-prof latency -e block:block_rq_issue -e block:block_rq_complete -k 'dev<<32|sector' --heatmap disk.html",
+		  "draw when disks were slow" },
+		{ "perf-prof latency -a -e net:net_dev_start_xmit -e net:netif_receive_skb -k skbaddr",
+		  "measure how long packets wait on the loopback device" },
+		{ "perf-prof latency -e sched:sched_process_fork//key=child_pid/ -e sched:sched_process_exit//key=pid/",
+		  "measure how long processes live" }),
 	.usage = "-e START -e END [-k EXPR] [options] [[--] COMMAND [ARGUMENT...]]", .sources_at = ANALYSIS_SOURCES_AT,
 };
 
@@ -328,11 +338,10 @@ static const struct opt source_opts[] = {
 	  "Use this key for --end, if its fields have other names. Default: --key.", false, NULL },
 };
 
-static const struct opt_group source_groups[] = {
-	{ "Pairs", source_opts, sizeof(source_opts) / sizeof(*source_opts), 0 }, QUESTION_SOURCE_GROUPS,
-};
-
 const struct source_ops latency_source = {
-	QUESTION_SOURCE(question, struct latency), OPT_GROUPS(source_groups), .name = "latency",
+	QUESTION_SOURCE(question, struct latency),
+	OPT_GROUP_ROWS(
+		{ "Pairs", source_opts, sizeof(source_opts) / sizeof(*source_opts), 0 }, QUESTION_SOURCE_GROUPS),
+	.name = "latency",
 	.summary = "each pair of tracepoints with the same key, when it ends",
 };

@@ -64,25 +64,24 @@ static const struct question_ops question = {
 		 "REC->reason, REC->duration / 1000, REC->duration % 1000",
 };
 
-static const char *const description[] = {
-	"Which threads move between CPUs, how often, and how long did they stay on the old one? After a move, a thread finds "
-	"cold caches. Reasons are wake-up (the kernel chose another CPU for a sleeping thread) and balance (a runnable or "
-	"running thread was moved to balance the load, by taskset, or at exec).",
-	"Prints a row for each thread and reason; --perins also shows from which CPU to which. The first stay of a thread is "
-	"measured from the beginning of the run. --than prints longer stays, --heatmap draws all of them.",
-	NULL,
-};
-
-static const struct command_example examples[] = {
-	{ "perf-prof migrations -i 1000", "show which threads move, each second" },
-	{ "perf-prof migrations --perins -p 1234", "show between which CPUs the threads of a process move" },
-	{ NULL, NULL },
-};
+static const struct opt duration_opts[] = QUESTION_DURATIONS_OPTS("thread, old and new CPU");
+static const struct opt by_opts[] = QUESTION_BY_OPTS(QUESTION_BY_TARGET);
 
 const struct command migrations_command = {
-	QUESTION_COMMAND(question, struct states), OPT_GROUPS(question_task_groups), .name = "migrations", .usage = QUESTION_USAGE,
-	.description = description,
-	.summary = "count how often threads move between CPUs, and how long they stay on each", .examples = examples,
+	QUESTION_COMMAND(question, struct states),
+	OPT_GROUP_ROWS(
+		QUESTION_DURATIONS_GROUP(duration_opts), QUESTION_BY_GROUP(by_opts), QUESTION_RUN_GROUPS),
+	.name = "migrations", .usage = QUESTION_USAGE,
+	.description = COMMAND_TEXT(
+		"Which threads move between CPUs, how often, and how long did they stay on the old one? After a move, a thread finds "
+		"cold caches. Reasons are wake-up (the kernel chose another CPU for a sleeping thread) and balance (a runnable or "
+		"running thread was moved to balance the load, by taskset, or at exec).",
+		"Prints a row for each thread and reason; --perins also shows from which CPU to which. The first stay of a thread is "
+		"measured from the beginning of the run. --than prints longer stays, --heatmap draws all of them."),
+	.summary = "count how often threads move between CPUs, and how long they stay on each",
+	.examples = COMMAND_EXAMPLES(
+		{ "perf-prof migrations -i 1000", "show which threads move, each second" },
+		{ "perf-prof migrations --perins -p 1234", "show between which CPUs the threads of a process move" }),
 };
 
 const struct source_ops migrations_source = {

@@ -35,36 +35,32 @@ static const struct question_ops question = {
 		 "REC->duration % 1000, REC->prev_comm, REC->prev_pid",
 };
 
-static const struct opt_group groups[] = {
-	{ "Durations", question_opts, QUESTION_NOPTS, 0 }, QUESTION_BY_GROUP, QUESTION_RUN_GROUPS,
-};
-
-static const char *const description[] = {
-	"How long do threads wait for a CPU when they could run? Measures each wait from the "
-	"moment a thread is woken, preempted or yields until it runs. Prints a row for each thread (--by: process or name), "
-	"with --perins for each thread and CPU.",
-	"-I reads recordings with sched_switch and sched_wakeup, or those of `perf sched record`, where a wait begins "
-	"with sched_waking, slightly earlier.",
-	"--than prints each longer wait when it ends: which task woke the thread, and which tasks ran on the CPU "
-	"meanwhile.",
-	"--heatmap draws all waits: when they ended, and how long they were.",
-	"-p, -t and a command after -- select the threads to measure; new threads and children "
-	"are followed unless you give --no-inherit. The scheduler is always traced on all CPUs, "
-	"or on those of -C.",
-	NULL,
-};
-
-static const struct command_example examples[] = {
-	{ "perf-prof rundelay -i 1000", "show which threads wait for a CPU, each second" },
-	{ "perf-prof rundelay -p 1234 --than 10ms", "print each wait of a process over 10 ms, and which tasks ran meanwhile" },
-	{ "perf-prof rundelay --json -o delay.json -- make -j8", "measure the waits of a build, as JSON" },
-	{ "perf-prof rundelay --heatmap delay.svg -- make -j8", "draw how long the waits of a build were, over time" },
-	{ NULL, NULL },
-};
+static const struct opt duration_opts[] = QUESTION_DURATIONS_OPTS("thread and CPU");
+static const struct opt by_opts[] = QUESTION_BY_OPTS("task");
 
 const struct command rundelay_command = {
-	QUESTION_COMMAND(question, struct states), OPT_GROUPS(groups), .name = "rundelay", .usage = QUESTION_USAGE,
-	.description = description, .summary = "measure how long threads wait for a CPU", .examples = examples,
+	QUESTION_COMMAND(question, struct states),
+	OPT_GROUP_ROWS(
+		QUESTION_DURATIONS_GROUP(duration_opts), QUESTION_BY_GROUP(by_opts), QUESTION_RUN_GROUPS),
+	.name = "rundelay", .usage = QUESTION_USAGE,
+	.description = COMMAND_TEXT(
+		"How long do threads wait for a CPU when they could run? Measures each wait from the "
+		"moment a thread is woken, preempted or yields until it runs. Prints a row for each thread (--by: process or name), "
+		"with --perins for each thread and CPU.",
+		"-I reads recordings with sched_switch and sched_wakeup, or those of `perf sched record`, where a wait begins "
+		"with sched_waking, slightly earlier.",
+		"--than prints each longer wait when it ends: which task woke the thread, and which tasks ran on the CPU "
+		"meanwhile.",
+		"--heatmap draws all waits: when they ended, and how long they were.",
+		"-p, -t and a command after -- select the threads to measure; new threads and children "
+		"are followed unless you give --no-inherit. The scheduler is always traced on all CPUs, "
+		"or on those of -C."),
+	.summary = "measure how long threads wait for a CPU",
+	.examples = COMMAND_EXAMPLES(
+		{ "perf-prof rundelay -i 1000", "show which threads wait for a CPU, each second" },
+		{ "perf-prof rundelay -p 1234 --than 10ms", "print each wait of a process over 10 ms, and which tasks ran meanwhile" },
+		{ "perf-prof rundelay --json -o delay.json -- make -j8", "measure the waits of a build, as JSON" },
+		{ "perf-prof rundelay --heatmap delay.svg -- make -j8", "draw how long the waits of a build were, over time" }),
 };
 
 const struct source_ops rundelay_source = {

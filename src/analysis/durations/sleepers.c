@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/durations/sleepers.h"
 
-#include "base/grow.h"
+#include "base/room.h"
 
 #include <stdio.h>
 
@@ -38,14 +38,12 @@ static bool read_status(pid_t tid, char *letter, uint64_t *switches)
 static void add(void *ctx, pid_t tid)
 {
 	struct sleepers *s = ctx;
-	struct sleeper *grown = grown_by_one(s->all, s->n, sizeof(*grown));
 	char letter;
 
-	if (!grown)
+	if (!ROOM_FOR_ONE(s->all, s->n))
 		return;
-	s->all = grown;
-	grown[s->n].tid = tid;
-	s->n += read_status(tid, &letter, &grown[s->n].switches);
+	s->all[s->n].tid = tid;
+	s->n += read_status(tid, &letter, &s->all[s->n].switches);
 }
 
 void sleepers_begin(struct sleepers *s, const struct switches *w)

@@ -2,6 +2,9 @@
 #include "analysis/durations/switches.h"
 
 #include "base/pidns.h"
+#include "base/room.h"
+#include "stream/watched/targets.h"
+#include "tasks/threads.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,6 +17,8 @@
 struct watched {
 	pid_t tid;
 	bool process;            /* in a recording: tid is a process, and all its threads are watched */
+	bool outside;            /* of the control groups, as /proc said at that time: */
+	uint64_t asked;
 	UT_hash_handle hh;
 };
 
@@ -61,7 +66,9 @@ static struct watched *find_watched(const struct switches *w, pid_t tid)
 
 bool switches_watch(const struct switches *w, pid_t tid)
 {
-	return w->everybody ? tid > 0 : find_watched(w, tid) != NULL;
+	const struct watched *found = w->everybody ? NULL : find_watched(w, tid);
+
+	return w->everybody ? tid > 0 : found && !found->outside;
 }
 
 enum { MAX_WATCHED = 1 << 20 };   /* a damaged recording can have any number */
@@ -70,7 +77,10 @@ static int watch(struct switches *w, pid_t tid)
 {
 	struct watched *one;
 
-	if (switches_watch(w, tid))
+	one = w->everybody ? NULL : find_watched(w, tid);
+	if (one)
+		one->outside = false;
+	if (one || switches_watch(w, tid))
 		return 0;
 	if (w->recorded && HASH_COUNT(w->watched) >= MAX_WATCHED)
 		return -1;
@@ -95,7 +105,7 @@ static int watch_process(struct switches *w, pid_t pid, struct fault *f)
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	dir = opendir(path);
 	if (!dir)
-		return fault_usage(f, "-p %d: there is no such process (%s)", (int)pid, strerror(errno));
+		return targets_no_process(pid, errno, f);
 	while (!rc && (d = readdir(dir)))
 		if (d->d_name[0] != '.')
 			rc = watch(w, atoi(d->d_name));
@@ -106,14 +116,12 @@ static int watch_process(struct switches *w, pid_t pid, struct fault *f)
 /* The run ends when all processes of -p have ended. */
 static int watch_end(struct switches *w, pid_t pid)
 {
-	int *ends = realloc(w->ends, (w->nends + 1) * sizeof(*ends));
-	int fd = ends ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+	bool room = ROOM_FOR_ONE(w->ends, w->nends);
+	int fd = room ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 
-	if (ends)
-		w->ends = ends;
 	if (fd >= 0)
 		w->ends[w->nends++] = fd;
-	return ends ? 0 : -1;
+	return room ? 0 : -1;
 }
 
 static bool watches_process(const struct switches *w, uint32_t pid)
@@ -161,9 +169,90 @@ int switches_choose(struct switches *w, const struct stream_opts *o, struct faul
 		if (o->input ? watch_recorded(w, o->pids.v[i]) : watch_end(w, o->pids.v[i]))
 			return fault_set(f, EXIT_FAILED, "out of memory");
 	}
-	for (size_t i = 0; i < o->tids.n; i++)
+	for (size_t i = 0; i < o->tids.n; i++) {
+		if (!o->input && targets_check_thread(o->tids.v[i], f))
+			return -1;
 		if (watch(w, o->tids.v[i]))
 			return fault_set(f, EXIT_FAILED, "out of memory");
+	}
+	return 0;
+}
+
+/* ---- control groups -------------------------------------------------------------------- */
+
+enum { ASK_AGAIN_NS = 1000000000, MAX_OUTSIDE = 1 << 16 };
+
+/* /proc can be asked again. */
+static void forget_outside(struct switches *w)
+{
+	struct watched *one, *next;
+
+	HASH_ITER(hh, w->watched, one, next) {
+		if (!one->outside)
+			continue;
+		HASH_DEL(w->watched, one);
+		free(one);
+	}
+	w->noutside = 0;
+}
+
+/* A task enters a container as another one, so those that are outside are asked about again. */
+static void meet(struct switches *w, pid_t tid, uint64_t time)
+{
+	struct watched *one = tid > 0 ? find_watched(w, tid) : NULL;
+
+	if (tid <= 0 || (one && (!one->outside || time < one->asked + ASK_AGAIN_NS)))
+		return;
+	if (w->noutside >= MAX_OUTSIDE)
+		forget_outside(w);
+	if (watch(w, tid))
+		return;
+	one = find_watched(w, tid);
+	one->outside = !cgroups_have(&w->groups, tid);
+	one->asked = time;
+	w->noutside += one->outside;
+}
+
+/* The id is a new task's now. */
+static void forget(struct switches *w, pid_t tid)
+{
+	struct watched *one = find_watched(w, tid);
+
+	if (one)
+		HASH_DEL(w->watched, one);
+	free(one);
+}
+
+struct members {
+	struct switches *w;
+	struct stream_opts *opts;
+};
+
+static void take_member(void *ctx, pid_t tid)
+{
+	const struct members *m = ctx;
+
+	meet(m->w, tid, 0);
+	if (switches_watch(m->w, tid))
+		numlist_add(&m->opts->meant, tid);
+}
+
+/* Groups are taken from the stream, whose events are opened for all tasks. */
+static int take_groups(struct switches *w, struct stream_opts *o, struct fault *f)
+{
+	w->everybody = false;
+	for (size_t i = 0; i < o->cgroups.n; i++) {
+		int fd = targets_open_cgroup(o->cgroups.v[i], w->groups.mount, sizeof(w->groups.mount), f);
+		int rc = fd < 0 ? 0 : cgroups_add(&w->groups, fd);
+
+		if (fd < 0)
+			return -1;
+		close(fd);
+		if (rc)
+			return fault_set(f, EXIT_FAILED, "%s: %s", stream_cgroup_label(o, i), strerror(-rc));
+	}
+	o->cgroups.n = 0;
+	threads_each(take_member, &(struct members){ w, o });
 	return 0;
 }
 
@@ -177,8 +266,11 @@ int switches_take_targets(struct switches *w, struct analysis *a, struct fault *
 
 	o->order = true;   /* wake-ups are often in another CPU's ring than the task's switches */
 	o->ring.usual = RING;
-	if (switches_choose(w, o, f))
+	if (switches_choose(w, o, f) || (o->cgroups.n && !o->input && take_groups(w, o, f)))
 		return -1;
+	for (size_t i = 0; i < o->pids.n + o->tids.n; i++)
+		if (numlist_add(&o->meant, i < o->pids.n ? o->pids.v[i] : o->tids.v[i - o->pids.n]))
+			return fault_set(f, EXIT_FAILED, "out of memory");
 	numlist_free(&o->pids);
 	numlist_free(&o->tids);
 	o->pids = o->tids = (struct numlist){ 0 };
@@ -199,6 +291,7 @@ bool switches_are_over(struct switches *w)
 void switches_free(struct switches *w)
 {
 	HASH_FREE(w->watched);
+	cgroups_free(&w->groups);
 	for (size_t i = 0; i < w->nends; i++)
 		close(w->ends[i]);
 	free(w->ends);
@@ -256,6 +349,8 @@ void switches_name(struct switches *w, const struct analysis_sample *s, pid_t ti
 	const char *text;
 	uint32_t len;
 
+	if (w->groups.n)
+		meet(w, tid, s->time);
 	if (__builtin_expect(tid > 0 && tid & PIDMAP_OUTER && w->comms, 0) &&
 	    !trace_field_data(comm, s->view.raw, s->view.raw_size, &text, &len))
 		comms_set(w->comms, tid, text, len);
@@ -265,14 +360,19 @@ void switches_name(struct switches *w, const struct analysis_sample *s, pid_t ti
 
 void switches_take_fork(struct switches *w, const struct analysis_sample *s)
 {
+	const pid_t child = switches_task_in(s, w->child);
+
 	if (w->follow && switches_watch(w, switches_task_in(s, w->parent)))
-		watch(w, switches_task_in(s, w->child));
+		watch(w, child);
+	else if (w->groups.n)
+		forget(w, child);
 }
 
 void switches_each(const struct switches *w, void (*fn)(void *ctx, pid_t tid), void *ctx)
 {
 	for (const struct watched *one = w->watched; one; one = one->hh.next)
-		fn(ctx, one->tid);
+		if (!one->outside)
+			fn(ctx, one->tid);
 }
 
 bool switches_read(struct switches *w, const struct analysis_sample *s, struct switch_event *e)

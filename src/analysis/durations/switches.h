@@ -4,13 +4,15 @@
  *
  * The kernel attributes these events to the task that switches or wakes, not to the task that they are
  * about. So events are opened on all CPUs (or those of -C), and samples are filtered here by the targets
- * (-p, -t or a command); their new threads and children are followed.
+ * (-p, -t or a command); their new threads and children are followed. For control groups, /proc says which tasks are in
+ * them: at the start, and when a task is first seen, then at most once a second.
  */
 #ifndef ANALYSIS_DURATIONS_SWITCHES_H
 #define ANALYSIS_DURATIONS_SWITCHES_H
 
 #include "base/hash.h"
 #include "engine/analysis.h"
+#include "keeper/cgroups.h"
 
 enum task_state {
 	STATE_RUNNING, STATE_RUNNABLE,
@@ -29,6 +31,8 @@ bool task_state_sleeps(char letter, enum task_state *state);
 struct switches {
 	struct watched *watched;     /* tids */
 	bool everybody;              /* all tasks are watched */
+	struct cgroups groups;       /* of --cgroup and --container; n 0: none */
+	size_t noutside;             /* at most as many tasks in `watched` are outside of them */
 	bool follow, recorded;       /* --inherit; events are from a recording */
 	int *ends;                   /* pidfds of -p */
 	size_t nends;
@@ -41,7 +45,7 @@ struct switches {
 
 /* Watches the tasks of -p and -t. 0, or -1 with f. */
 int switches_choose(struct switches *w, const struct stream_opts *targets, struct fault *f);
-/* The same for a command. Removes -p and -t from the stream, whose events are opened for all tasks. */
+/* The same for a command, and those of control groups. Removes all these targets from the stream, whose events are opened for all tasks. */
 int switches_take_targets(struct switches *w, struct analysis *a, struct fault *f);
 /* In a recording: COMM and FORK records add threads of watched processes, and their children. */
 void switches_task(struct switches *w, const struct pev_record *rec);
@@ -57,7 +61,7 @@ int switches_read_fields(struct switches *w, struct fault *f);
 enum { SWITCH_LEAVES = 0x10 | 0x20 };   /* in prev_state: X, Z; the task has exited */
 /* The task whose id is in a field. */
 pid_t switches_task_in(const struct analysis_sample *s, const struct trace_field *field);
-/* Takes a task's name from the sample if the task is outside of this PID namespace: /proc does not have it. */
+/* A sample is about a task: finds out whether it is in the watched groups. Takes the task's name from the sample if the task is outside of this PID namespace: /proc does not have it. */
 void switches_name(struct switches *w, const struct analysis_sample *s, pid_t tid, const struct trace_field *comm);
 /* A sample of on_fork: a child of a watched task is watched. */
 void switches_take_fork(struct switches *w, const struct analysis_sample *s);

@@ -177,7 +177,7 @@ static bool between(struct question *q, const struct analysis_sample *s, const s
 }
 
 static const struct question_ops question = {
-	.name = "syscalls", QUESTION_COLUMNS_ARE(columns), .tasks = true,
+	.name = "syscalls", .durations = "calls", QUESTION_COLUMNS_ARE(columns), .tasks = true,
 	.shown = shown, .nshown = sizeof(shown) / sizeof(*shown),
 	.print = "\"%s = %lld after %llu.%03llu us\", REC->call, REC->ret, REC->duration / 1000, REC->duration % 1000",
 	QUESTION_EVENTS_ARE(events), .reads = reads, .begin = begin, .sample = sample, .lost = lost, .after_table = after_table,
@@ -186,33 +186,29 @@ static const struct question_ops question = {
 
 /* ---- the command ------------------------------------------------------------------------ */
 
-static const struct opt_group groups[] = {
-	{ "Durations", question_opts, QUESTION_NOPTS, 0 }, QUESTION_BY_GROUP, QUESTION_EVENTS_GROUP, QUESTION_RUN_GROUPS,
-};
-
-static const char *const description[] = {
-	"Which system calls take the time, and which fail? Prints a row for each thread and call; without a "
-	"target, threads with the same name share a row (--by task: each has its own). Errors are counted, and "
-	"listed by errno in a second table.",
-	"--than prints each longer call when it returns; with -g, also the stack that made it.",
-	"--heatmap draws all calls: when they returned, and how long they took.",
-	"Calls that began before perf-prof, or did not return before its end, are reported as not "
-	"paired. The events are raw_syscalls:sys_enter and sys_exit; use -e to filter them, such as -e "
-	"'raw_syscalls:sys_enter/id==0/,raw_syscalls:sys_exit/id==0/'.",
-	NULL,
-};
-
-static const struct command_example examples[] = {
-	{ "perf-prof syscalls -p 1234 -i 1000", "measure the calls of a process, each second" },
-	{ "perf-prof syscalls --than 100ms -g", "print calls that take longer than 100 ms, and the stacks that made them" },
-	{ "perf-prof syscalls -- ls -R /usr/lib", "measure the calls of a command" },
-	{ "perf-prof syscalls -p 1234 --heatmap calls.html", "draw when the calls of a process were slow" },
-	{ NULL, NULL },
-};
+static const struct opt duration_opts[] = QUESTION_DURATIONS_OPTS("thread");
+static const struct opt by_opts[] = QUESTION_BY_OPTS(QUESTION_BY_TARGET);
 
 const struct command syscalls_command = {
-	QUESTION_COMMAND(question, struct syscalls), OPT_GROUPS(groups), .name = "syscalls", .usage = QUESTION_USAGE,
-	.description = description, .summary = "measure how long system calls take, and count their errors", .examples = examples,
+	QUESTION_COMMAND(question, struct syscalls),
+	OPT_GROUP_ROWS(
+		QUESTION_DURATIONS_GROUP(duration_opts), QUESTION_BY_GROUP(by_opts), QUESTION_EVENTS_GROUP, QUESTION_RUN_GROUPS),
+	.name = "syscalls", .usage = QUESTION_USAGE,
+	.description = COMMAND_TEXT(
+		"Which system calls take the time, and which fail? Prints a row for each thread and call; without a "
+		"target, threads with the same name share a row (--by task: each has its own). Errors are counted, and "
+		"listed by errno in a second table.",
+		"--than prints each longer call when it returns; with -g, also the stack that made it.",
+		"--heatmap draws all calls: when they returned, and how long they took.",
+		"Calls that began before perf-prof, or did not return before its end, are not in the table, but counted "
+		"below it. The events are raw_syscalls:sys_enter and sys_exit; use -e to filter them, such as -e "
+		"'raw_syscalls:sys_enter/id==0/,raw_syscalls:sys_exit/id==0/'."),
+	.summary = "measure how long system calls take, and count their errors",
+	.examples = COMMAND_EXAMPLES(
+		{ "perf-prof syscalls -p 1234 -i 1000", "measure the calls of a process, each second" },
+		{ "perf-prof syscalls --than 100ms -g", "print calls that take longer than 100 ms, and the stacks that made them" },
+		{ "perf-prof syscalls -- ls -R /usr/lib", "measure the calls of a command" },
+		{ "perf-prof syscalls -p 1234 --heatmap calls.html", "draw when the calls of a process were slow" }),
 };
 
 const struct source_ops syscalls_source = {

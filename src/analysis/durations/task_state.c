@@ -134,40 +134,36 @@ static const struct opt state_opts[] = {
 
 #define STATE_GROUP { "States", state_opts, sizeof(state_opts) / sizeof(*state_opts), 0 }
 
-static const struct opt_group groups[] = {
-	STATE_GROUP, { "Durations", question_opts, QUESTION_NOPTS, 0 }, QUESTION_BY_GROUP, QUESTION_RUN_GROUPS,
-};
-
 static const struct opt_group source_groups[] = { STATE_GROUP, QUESTION_SOURCE_GROUPS };
 
-static const char *const description[] = {
-	"Where does a task's time go: does it run, wait to run, or sleep, and for how long at a "
-	"time? Prints a row for each thread and state: R running, RD waiting to run (run delay), S asleep, "
-	"D asleep uninterruptibly, T stopped, t stopped by a tracer, I idle (kernel threads), P "
-	"parked. Without a target, tasks with the same name share a row (--by task: each has its own).",
-	"--than prints each longer period in a state when it ends: the switch that began it, with -g its "
-	"stack, which task woke it, and which tasks ran on the CPU meanwhile.",
-	"-p, -t and a command after -- select the tasks; new threads and children are followed "
-	"unless you give --no-inherit. The scheduler is always traced on all CPUs, or on those "
-	"of -C.",
-	"--heatmap draws all periods of the table: when they ended, and how long they were.",
-	"Periods that began before perf-prof, or have not ended, are not counted. If a thread of -p or -t has slept "
-	"since perf-prof began, each table counts that sleep as one period.",
-	NULL,
-};
-
-static const struct command_example examples[] = {
-	{ "perf-prof task-state -p 1234 -i 1000", "measure the threads of a process, each second" },
-	{ "perf-prof task-state -D --than 20ms -g", "print which tasks are blocked for longer than 20 ms, and where" },
-	{ "perf-prof task-state --filter 'postgres*' --perins -i 1000", "measure all threads of these names, one by one" },
-	{ "perf-prof task-state -- make -j8", "measure a build" },
-	{ "perf-prof task-state -D --heatmap blocked.html -i 1000", "draw when tasks were blocked, and for how long" },
-	{ NULL, NULL },
-};
+static const struct opt duration_opts[] = QUESTION_DURATIONS_OPTS("thread");
+static const struct opt by_opts[] = QUESTION_BY_OPTS(QUESTION_BY_TARGET);
 
 const struct command task_state_command = {
-	QUESTION_COMMAND(question, struct task_states), OPT_GROUPS(groups), .name = "task-state", .usage = QUESTION_USAGE,
-	.description = description, .summary = "measure how long tasks run, wait to run, and sleep", .examples = examples,
+	QUESTION_COMMAND(question, struct task_states),
+	OPT_GROUP_ROWS(
+		STATE_GROUP, QUESTION_DURATIONS_GROUP(duration_opts), QUESTION_BY_GROUP(by_opts), QUESTION_RUN_GROUPS),
+	.name = "task-state", .usage = QUESTION_USAGE,
+	.description = COMMAND_TEXT(
+		"Where does a task's time go: does it run, wait to run, or sleep, and for how long at a "
+		"time? Prints a row for each thread and state: R running, RD waiting to run (run delay), S asleep, "
+		"D asleep uninterruptibly, T stopped, t stopped by a tracer, I idle (kernel threads), P "
+		"parked. Without a target, tasks with the same name share a row (--by task: each has its own).",
+		"--than prints each longer period in a state when it ends: the switch that began it, with -g its "
+		"stack, which task woke it, and which tasks ran on the CPU meanwhile.",
+		"-p, -t and a command after -- select the tasks; new threads and children are followed "
+		"unless you give --no-inherit. The scheduler is always traced on all CPUs, or on those "
+		"of -C.",
+		"--heatmap draws all periods of the table: when they ended, and how long they were.",
+		"Periods that began before perf-prof, or have not ended, are not counted. If a thread of -p or -t has slept "
+		"since perf-prof began, each table counts that sleep as one period."),
+	.summary = "measure how long tasks run, wait to run, and sleep",
+	.examples = COMMAND_EXAMPLES(
+		{ "perf-prof task-state -p 1234 -i 1000", "measure the threads of a process, each second" },
+		{ "perf-prof task-state -D --than 20ms -g", "print which tasks are blocked for longer than 20 ms, and where" },
+		{ "perf-prof task-state --filter 'postgres*' --perins -i 1000", "measure all threads of these names, one by one" },
+		{ "perf-prof task-state -- make -j8", "measure a build" },
+		{ "perf-prof task-state -D --heatmap blocked.html -i 1000", "draw when tasks were blocked, and for how long" }),
 };
 
 const struct source_ops task_state_source = {

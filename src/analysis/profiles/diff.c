@@ -248,7 +248,8 @@ static const struct table_column columns[] = {
 	{ "shown", TABLE_TEXT, .title = "change", .where = TABLE_ONLY_TEXT, .align = TABLE_RIGHT },
 	{ "change", TABLE_NUMBER, .unit = "points", .digits = 2, .where = TABLE_ONLY_JSON },
 	{ "low", TABLE_NUMBER, .title = "from", .digits = 2 }, { "high", TABLE_NUMBER, .title = "to", .digits = 2 },
-	{ "verdict", TABLE_TEXT }, { "function", TABLE_TEXT }, { "dso", TABLE_TEXT },
+	{ "verdict", TABLE_TEXT }, { "function", TABLE_TEXT, .fit = FIT_NAME },
+	{ "dso", TABLE_TEXT, .fit = FIT_PATH },
 };
 
 static const char *verdict(const struct share *share, const uint64_t *weight)
@@ -366,7 +367,7 @@ static void tell_moved(const struct diff *d)
 
 static int show(struct diff *d, struct fault *f)
 {
-	struct table_style style = { .terminal = terminal_of(stdout), .max_rows = ROWS };
+	struct table_style style = { .terminal = analysis_terminal(&d->common), .max_rows = ROWS };
 	struct table t;
 	size_t n, changed = 0;
 	struct share **shares = shares_compare(d->shares, d->total, confidence(d), &n);
@@ -529,52 +530,6 @@ static const struct opt flame_rows[] = {
 	  false, NULL },
 };
 
-static const struct opt_group groups[] = {
-	{ "Comparison", diff_opts, sizeof(diff_opts) / sizeof(*diff_opts), 0 },
-	{ "Pictures", flame_rows, 1, AT(flame) },
-	{ "Recordings", stream_input_opts + 1, 1, 0 },
-	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
-	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
-	{ "Symbols", analysis_callchain_opts + STREAM_CALLCHAIN_NOPTS, ANALYSIS_NAMES_NOPTS, 0 },
-	{ "Inlined functions", hotspots_opts + 2, 1, 0 },
-	{ "Output format", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
-	{ "Output", stream_output_opts + STREAM_OUTPUT_NOPTS - 2, 2, 0 },
-};
-
-static const char *const description[] = {
-	"Which functions changed from one profile to the next? BEFORE and AFTER are recordings from "
-	"perf-prof record or perf record, or files of folded stacks (such as those of perf-prof "
-	"convert --to folded). For each function it shows the share before and after, the change in "
-	"percentage points, and the confidence interval of the change.",
-	"A share is a proportion of samples, so the interval is that of the difference of two "
-	"proportions (Agresti and Caffo). If it contains 0, the samples do not show whether the share "
-	"changed: the verdict is \"unclear\", and the row comes after all others. The other rows are "
-	"sorted by the end of the interval that is nearer to 0, so the largest significant changes come "
-	"first. Verdicts are grew, shrank, new (only in AFTER), gone (only in BEFORE) and unclear.",
-	"The interval covers only the randomness of sampling, not differences between two "
-	"runs of the same program, nor samples that come in bursts. Samples of different weight are "
-	"reduced to their effective number. Files of folded stacks that perf-prof wrote have the number of "
-	"samples in a comment at their end. In other files, and if lines were removed, it is not known, "
-	"and there are no verdicts.",
-	"Shares are those of one event, which is shown above the table: the one of -e, or the first of "
-	"BEFORE that is not a tracepoint, and the same event of AFTER. Samples of "
-	"idle CPUs are left out. Functions are matched by name and by the name of their file, without "
-	"its folder and library version; a name in folded stacks has no file. An "
-	"inlined function counts as part of the function that contains it, unless "
-	"--inline-rows is given or one side is folded stacks, which do not show what was inlined. If "
-	"functions are gone from one file and new with the same names in another, a line below the "
-	"table says so; --ignore-files then matches by name alone.",
-	NULL,
-};
-
-static const struct command_example examples[] = {
-	{ "perf-prof diff old.data new.data", "show which functions changed" },
-	{ "perf-prof diff --total --than 1 old.data new.data", "include what functions call; show those of 1 % or more" },
-	{ "perf-prof diff --flame-graph diff.html old.data new.data", "also draw a flame graph, coloured by the change" },
-	{ "perf-prof diff --json old.folded new.folded", "compare folded stacks, as JSON" },
-	{ NULL, NULL },
-};
-
 static void defaults(void *config)
 {
 	struct diff *d = config;
@@ -587,9 +542,44 @@ const struct command diff_command = {
 	.name = "diff",
 	.summary = "show which functions changed between two profiles, with confidence intervals",
 	.usage = "[options] BEFORE AFTER",
-	.description = description,
-	OPT_GROUPS(groups),
-	.examples = examples,
+	.description = COMMAND_TEXT(
+		"Which functions changed from one profile to the next? BEFORE and AFTER are recordings from "
+		"perf-prof record or perf record, or files of folded stacks (such as those of perf-prof "
+		"convert --to folded). For each function it shows the share before and after, the change in "
+		"percentage points, and the confidence interval of the change.",
+		"A share is a proportion of samples, so the interval is that of the difference of two "
+		"proportions (Agresti and Caffo). If it contains 0, the samples do not show whether the share "
+		"changed: the verdict is \"unclear\", and the row comes after all others. The other rows are "
+		"sorted by the end of the interval that is nearer to 0, so the largest significant changes come "
+		"first. Verdicts are grew, shrank, new (only in AFTER), gone (only in BEFORE) and unclear.",
+		"The interval covers only the randomness of sampling, not differences between two "
+		"runs of the same program, nor samples that come in bursts. Samples of different weight are "
+		"reduced to their effective number. Files of folded stacks that perf-prof wrote have the number of "
+		"samples in a comment at their end. In other files, and if lines were removed, it is not known, "
+		"and there are no verdicts.",
+		"Shares are those of one event, which is shown above the table: the one of -e, or the first of "
+		"BEFORE that is not a tracepoint, and the same event of AFTER. Samples of "
+		"idle CPUs are left out. Functions are matched by name and by the name of their file, without "
+		"its folder and library version; a name in folded stacks has no file. An "
+		"inlined function counts as part of the function that contains it, unless "
+		"--inline-rows is given or one side is folded stacks, which do not show what was inlined. If "
+		"functions are gone from one file and new with the same names in another, a line below the "
+		"table says so; --ignore-files then matches by name alone."),
+	OPT_GROUP_ROWS(
+		{ "Comparison", diff_opts, sizeof(diff_opts) / sizeof(*diff_opts), 0 },
+		{ "Pictures", flame_rows, 1, AT(flame) },
+		{ "Recordings", stream_input_opts + 1, 1, 0 },
+		{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+		{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
+		{ "Symbols", analysis_callchain_opts + STREAM_CALLCHAIN_NOPTS, ANALYSIS_NAMES_NOPTS, 0 },
+		{ "Inlined functions", &hotspots_opts[HOTSPOTS_INLINE_ROWS], 1, 0 },
+		{ "Output format", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
+		{ "Output", stream_output_opts + STREAM_OUTPUT_NOPTS - 2, 2, 0 }),
+	.examples = COMMAND_EXAMPLES(
+		{ "perf-prof diff old.data new.data", "show which functions changed" },
+		{ "perf-prof diff --total --than 1 old.data new.data", "include what functions call; show those of 1 % or more" },
+		{ "perf-prof diff --flame-graph diff.html old.data new.data", "also draw a flame graph, coloured by the change" },
+		{ "perf-prof diff --json old.folded new.folded", "compare folded stacks, as JSON" }),
 	.mode = OPT_MODE_PLAIN,
 	.config_size = sizeof(struct diff),
 	.defaults = defaults,

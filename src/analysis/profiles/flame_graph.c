@@ -147,32 +147,21 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	return rc ? f->exit_code : 0;
 }
 
-static const char *const description[] = {
-	"Where did the time go, and what changed between two runs? Reads folded stacks, as "
-	"--flame-graph FILE.folded and many other tools write them (a line for each stack, "
-	"root;...;leaf WEIGHT), sums them, and writes a flame graph. The suffix of OUT chooses "
-	"the format: .svg, .html (zoom and search in a browser), .speedscope.json, or .folded.",
-	NULL,
-};
-
-static const struct command_example examples[] = {
-	{ "perf-prof flame-graph in.folded out.svg", "draw a flame graph" },
-	{ "perf-prof flame-graph --before old.folded new.folded out.html", "draw what changed" },
-	{ "perf-prof flame-graph monday.folded tuesday.folded both.folded", "sum two files of folded stacks" },
-	{ NULL, NULL },
-};
-
-static const struct opt_group groups[] = {
-	{ "Options", opts, sizeof(opts) / sizeof(*opts), 0 },
-};
-
 const struct command flame_graph_command = {
 	.name = "flame-graph",
 	.summary = "draw a flame graph of folded stacks, or of the change between two runs",
 	.usage = "[options] FILE.folded... [-o] OUT",
-	.description = description,
-	OPT_GROUPS(groups),
-	.examples = examples,
+	.description = COMMAND_TEXT(
+		"Where did the time go, and what changed between two runs? Reads folded stacks, as "
+		"--flame-graph FILE.folded and many other tools write them (a line for each stack, "
+		"root;...;leaf WEIGHT), sums them, and writes a flame graph. The suffix of OUT chooses "
+		"the format: .svg, .html (zoom and search in a browser), .speedscope.json, or .folded."),
+	OPT_GROUP_ROWS(
+		{ "Options", opts, sizeof(opts) / sizeof(*opts), 0 }),
+	.examples = COMMAND_EXAMPLES(
+		{ "perf-prof flame-graph in.folded out.svg", "draw a flame graph" },
+		{ "perf-prof flame-graph --before old.folded new.folded out.html", "draw what changed" },
+		{ "perf-prof flame-graph monday.folded tuesday.folded both.folded", "sum two files of folded stacks" }),
 	.mode = OPT_MODE_PLAIN,
 	.config_size = sizeof(struct flame_graph_config),
 	.run = run,

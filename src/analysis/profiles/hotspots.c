@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/profiles/hotspots_private.h"
+#include "engine/framefold.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,30 +23,41 @@ static int parse_rows(const char *text, void *field, struct fault *f)
 
 static int parse_sort(const char *text, void *field, struct fault *f)
 {
-	static const char *const words[] = { "comm", "pid", "cpu", "symbol", "line", "dso" };
-	uint64_t *by = field;
+	static const struct {
+		const char *word;
+		unsigned int by;
+	} keys[] = {
+		{ "comm", SORT_COMM }, { "pid", SORT_PID }, { "cpu", SORT_CPU }, { "cgroup", SORT_CGROUP }, { "container", SORT_CGROUP },
+		{ "symbol", SORT_SYMBOL }, { "line", SORT_LINE }, { "dso", SORT_DSO },
+	};
+	struct analysis_opts *o = (void *)((char *)field - AT(sort));
 
-	*by = 0;
+	o->sort = 0;
 	for (const char *word = text; word; word = strchr(word, ',') ? strchr(word, ',') + 1 : NULL) {
 		const size_t len = strcspn(word, ",");
 		size_t i = 0;
 
-		while (i < ARRAY(words) && (strlen(words[i]) != len || memcmp(words[i], word, len)))
+		while (i < ARRAY(keys) && (strlen(keys[i].word) != len || memcmp(keys[i].word, word, len)))
 			i++;
-		if (i == ARRAY(words))
-			return fault_usage(f, "--sort %s: \"%.*s\" makes no rows; expected some of comm, pid, cpu, symbol, line, dso, "
+		if (i == ARRAY(keys))
+			return fault_usage(f, "--sort %s: \"%.*s\" makes no rows; expected some of comm, pid, cpu, cgroup, symbol, line, dso, "
 					   "with commas between", text, (int)len, word);
-		*by |= 1u << i;
+		o->sort |= keys[i].by;
 	}
+	o->stream.samples_cgroups = o->sort & SORT_CGROUP;
 	return 0;
 }
 
 const struct opt hotspots_opts[] = {
-	{ "rows", 0, NULL, OPT_CALL, AT(rows), "N", "Show the N hottest rows. Default: 30; JSON has all.", false, parse_rows },
-	{ "sort", 0, NULL, OPT_CALL, AT(sort), "KEY[,KEY...]",
-	  "Make a row for each combination of these: comm (task name), pid, cpu, symbol (function), line (of source), dso "
-	  "(program or library). Default: symbol,dso.", false, parse_sort },
-	{ "inline-rows", 0, NULL, OPT_FLAG, AT(inline_rows), NULL,
+	[HOTSPOTS_ROWS] = { "rows", 0, NULL, OPT_CALL, AT(rows), "N", "Show the N hottest rows. Default: 30; JSON has all.", false, parse_rows },
+	[HOTSPOTS_SORT] = { "sort", 0, NULL, OPT_CALL, AT(sort), "KEY[,KEY...]",
+	  "Make a row for each combination of these: comm (task name), pid (with its name), cpu, cgroup (container, or control group), symbol "
+	  "(function), line (of source), dso (program or library). Default: symbol,dso, and comm "
+	  "if several programs ran (not in JSON).", false, parse_sort },
+	[HOTSPOTS_ANNOTATE] = { "annotate", 0, NULL, OPT_STRING, AT(annotate), "FUNCTION",
+	  "Also show the source lines of this function, or its instructions if none are known, with the share of each: a name from "
+	  "the table; namespaces and arguments may be left out (Cart::add). Default: none.", false, NULL },
+	[HOTSPOTS_INLINE_ROWS] = { "inline-rows", 0, NULL, OPT_FLAG, AT(inline_rows), NULL,
 	  "Give inlined functions rows of their own. Default: list them below the function that contains them, as "
 	  "part of it.", false, NULL },
 };
@@ -54,13 +66,22 @@ struct task_name {
 	UT_hash_handle hh;
 	uint64_t measured;           /* ns: hotspots_measure() */
 	uint64_t sampled;            /* weight of its samples */
+	struct task_name *program;   /* the name of its process, maybe the same; the last one counts. NULL: not known */
+	uint64_t whole;              /* hotspots_have_programs(): weight of the tasks of this program */
 	char text[];
+};
+
+struct process_name {
+	UT_hash_handle hh;
+	int64_t pid;
+	char text[COMMS_NAME];
 };
 
 void hotspots_free(struct hotspots *h)
 {
 	HASH_FREE(h->all);
 	HASH_FREE(h->names);
+	HASH_FREE(h->processes);
 	*h = (struct hotspots){ .nmore = h->nmore };
 }
 
@@ -108,9 +129,12 @@ static void refuse(struct hotspots *h, uint64_t weight, bool blocked)
 static struct hotspot *add(struct hotspots *h, const char *comm, struct callstack *stack, uint64_t weight, bool blocked)
 {
 	struct task_name *name = keep(h, comm);
-	struct hotspot_key key = { name ? name->text : "", stack, blocked, h->pid, h->cpu };
+	struct hotspot_key key = { name ? name->text : "", stack, blocked, h->pid, h->cpu, h->cgroup };
 	struct hotspot *spot = stack ? spot_of(h, &key) : NULL;
 
+	if (name && h->program)
+		name->program = h->program;
+	h->program = NULL;
 	h->weight += weight;
 	h->squares += (double)weight * (double)weight;
 	if (blocked)
@@ -124,10 +148,77 @@ static struct hotspot *add(struct hotspots *h, const char *comm, struct callstac
 	return spot;
 }
 
-void hotspots_see(struct hotspots *h, const struct analysis_sample *s, const struct analysis_opts *o)
+static struct process_name *process_of(const struct hotspots *h, int64_t pid)
 {
-	h->pid = o->sort & SORT_PID ? s->pid : 0;
-	h->cpu = o->sort & SORT_CPU ? s->cpu : 0;
+	struct process_name *process = NULL;
+
+	HASH_FIND(hh, h->processes, &pid, sizeof(pid), process);
+	return process;
+}
+
+/* Asked for when the process is new, and as long as its first thread has samples: exec changes the name. */
+static void see_process(struct hotspots *h, struct analysis *a, const struct analysis_sample *s)
+{
+	struct process_name *process = process_of(h, s->pid);
+	const char *name;
+
+	if (process && s->tid != s->pid)
+		return;
+	if (!process && HASH_COUNT(h->processes) < MAX_HOTSPOTS) {
+		process = calloc(1, sizeof(*process));
+		if (!process)
+			return;
+		process->pid = s->pid;
+		HASH_ADD(hh, h->processes, pid, sizeof(process->pid), process);
+		process = HASH_KEPT(process);
+	}
+	if (!process)
+		return;
+	name = analysis_comm(a, s->pid, s->time);
+	if (comms_is_unknown(name))
+		name = analysis_comm(a, s->tid, s->time);
+	snprintf(process->text, sizeof(process->text), "%s", name);
+}
+
+const char *hotspots_process(const struct hotspots *h, int64_t pid)
+{
+	const struct process_name *process = process_of(h, pid);
+
+	return process ? process->text : "";
+}
+
+static void see_program(struct hotspots *h, struct analysis *a, pid_t pid, uint64_t time)
+{
+	const char *name = a->opts->sort || a->opts->json ? NULL : analysis_comm(a, pid, time);
+
+	h->program = name && !comms_is_unknown(name) ? keep(h, name) : NULL;
+}
+
+bool hotspots_have_programs(const struct hotspots *h)
+{
+	enum { LEAST_PERCENT = 1 };
+	uint64_t most = 0, all = 0;
+
+	for (struct task_name *name = h->names; name; name = name->hh.next)
+		name->whole = 0;
+	for (struct task_name *name = h->names; name; name = name->hh.next) {
+		struct task_name *program = name->program ? name->program : name;
+
+		program->whole += name->sampled;
+		all += name->sampled;
+		most = program->whole > most ? program->whole : most;
+	}
+	return hotspots_percent(all - most, all) >= LEAST_PERCENT;
+}
+
+void hotspots_see(struct hotspots *h, struct analysis *a, const struct analysis_sample *s)
+{
+	h->pid = a->opts->sort & SORT_PID ? s->pid : 0;
+	h->cpu = a->opts->sort & SORT_CPU ? s->cpu : 0;
+	see_program(h, a, s->pid, s->time);
+	h->cgroup = a->opts->sort & SORT_CGROUP ? analysis_cgroup(a, s) : NULL;
+	if (a->opts->sort & SORT_PID)
+		see_process(h, a, s);
 }
 
 void hotspots_add(struct hotspots *h, const char *comm, struct callstack *stack, uint64_t weight,
@@ -233,6 +324,24 @@ const struct callstack *hotspot_stack(const struct hotspot *spot)
 	return spot->key.stack ? spot->key.stack : &nowhere[spot->key.blocked];
 }
 
+static bool is_of_scheduler(const struct frame *frame)
+{
+	return frame->symbol && strstr(frame->symbol, "schedule");
+}
+
+uint32_t hotspot_own_frame(const struct hotspot *spot)
+{
+	const struct callstack *stack = hotspot_stack(spot);
+
+	for (uint32_t i = 0; spot->key.blocked && i < stack->n; i++)
+		if (!stack->frames[i]->kernel)
+			return i;
+	for (uint32_t i = 0; spot->key.blocked && i < stack->n; i++)
+		if (!is_of_scheduler(stack->frames[i]))
+			return i;
+	return 0;
+}
+
 void hotspots_expand(struct analysis *a, struct hotspots *h)
 {
 	for (struct hotspot *spot = h->all; spot; spot = spot->hh.next)
@@ -241,13 +350,6 @@ void hotspots_expand(struct analysis *a, struct hotspots *h)
 }
 
 /* ---- folded stacks -------------------------------------------------------------------- */
-
-static enum folded_kind kind_of(const struct frame *frame)
-{
-	if (!frame->symbol || frame == &not_sampled)
-		return FOLDED_UNKNOWN;
-	return frame->kernel ? FOLDED_KERNEL : frame->inlined ? FOLDED_INLINED : FOLDED_USER;
-}
 
 static void fold(const struct hotspot *spot, struct folded *f)
 {
@@ -260,7 +362,7 @@ static void fold(const struct hotspot *spot, struct folded *f)
 	for (uint32_t i = 0; i < stack->n && i < MAX_FRAMES; i++) {
 		const struct frame *frame = stack->frames[i];
 
-		frames[n++] = folded_frame(f, frame->symbol, kind_of(frame));
+		frames[n++] = frame == &not_sampled ? folded_frame(f, frame->symbol, FOLDED_UNKNOWN) : framefold(f, frame);
 	}
 	frames[n++] = folded_frame(f, spot->key.comm, FOLDED_TASK);
 	folded_add(f, frames, n, FOLDED_LEAF_FIRST, spot->weight);
@@ -273,6 +375,15 @@ void hotspots_fold(struct analysis *a, struct hotspots *h, struct folded *f, con
 		fold(spot, f);
 	if (event)
 		folded_sampled(f, event, h->samples, h->weight - h->refused, h->squares);
+}
+
+void hotspots_draw(struct analysis *a, struct hotspots *h, struct flame_config *flame, uint64_t to, const char *event)
+{
+	if (!flame->folded)
+		return;
+	if (to)
+		analysis_name_interval(a, flame->folded, to);
+	hotspots_fold(a, h, flame->folded, event);
 }
 
 void hotspots_each(struct analysis *a, struct hotspots *h,

@@ -7,15 +7,15 @@
 #define ANALYSIS_PROFILES_HOTSPOTS_H
 
 #include "engine/analysis.h"
-#include "report/folded.h"
 
-/* --rows, --sort and --inline-rows; their fields are in struct analysis_opts. */
-enum { HOTSPOTS_NOPTS = 3 };
+/* --rows, --sort, --annotate and --inline-rows; their fields are in struct analysis_opts. */
+enum { HOTSPOTS_ROWS, HOTSPOTS_SORT, HOTSPOTS_ANNOTATE, HOTSPOTS_INLINE_ROWS, HOTSPOTS_NOPTS };
 extern const struct opt hotspots_opts[HOTSPOTS_NOPTS];
 
 /* --sort: what makes a row. */
 enum {
 	SORT_COMM = 1 << 0, SORT_PID = 1 << 1, SORT_CPU = 1 << 2, SORT_SYMBOL = 1 << 3, SORT_LINE = 1 << 4, SORT_DSO = 1 << 5,
+	SORT_CGROUP = 1 << 6,
 	SORT_DEFAULT = SORT_SYMBOL | SORT_DSO,
 };
 
@@ -23,10 +23,13 @@ struct hotspots {
 	struct hotspot *all;
 	struct task_name *names;
 	struct task_name *recent;    /* the last one used */
+	struct process_name *processes;   /* if rows are by process */
 	uint64_t weight, samples;    /* sums */
 	double squares;              /* sum of the squares of the samples' weights */
+	struct task_name *program;   /* of the next sample: hotspots_see(); NULL: not known */
 	pid_t pid;                   /* of the next sample: hotspots_see(); 0: rows are not by process */
 	uint32_t cpu;                /* likewise */
+	const char *cgroup;          /* likewise; NULL: rows are not by control group */
 	size_t nmore;                /* number of other events' counts in each sample; set before the first */
 	uint64_t blocked;            /* part of the weight: time off CPUs */
 	uint64_t refused;            /* weight without a stack, or that there was no room for */
@@ -34,8 +37,8 @@ struct hotspots {
 };
 
 void hotspots_free(struct hotspots *h);   /* frees all; h can be used again */
-/* Before a sample is added: its process and CPU, if --sort names them. */
-void hotspots_see(struct hotspots *h, const struct analysis_sample *s, const struct analysis_opts *o);
+/* Before a sample is added: its program, if tasks may get a column; its process, CPU and control group, if --sort names them. */
+void hotspots_see(struct hotspots *h, struct analysis *a, const struct analysis_sample *s);
 /* Adds a sample. blocked: time off the CPU, in separate rows; it is the self time of the function that called the
  * kernel, not of the scheduler. */
 void hotspots_add(struct hotspots *h, const char *comm, struct callstack *stack, uint64_t weight,
@@ -71,6 +74,8 @@ struct hotspots_view {
 	double least;                /* percent: functions with a smaller share are not shown */
 	uint64_t idle;               /* weight of idle CPUs, which is not in the tables */
 	bool has_outside;            /* part of `idle` may be from tasks outside of this PID namespace */
+	uint64_t torn;               /* stacks that are missing, because they changed each time they were read */
+	uint64_t late;               /* times at which no sample was taken: perf-prof did not get a CPU */
 	uint64_t skid;               /* samples in the kernel, though the event counts user space only */
 	bool counted;                /* the weights are counts, whose sum is reported */
 	uint64_t count;              /* the sum, with idle CPUs */
@@ -85,8 +90,14 @@ struct hotspots_view {
 };
 /* Prints the tables as text or JSON. to: the end of their time. */
 void hotspots_print(struct analysis *a, struct hotspots *h, const struct hotspots_view *view, uint64_t to);
+/* At the end: 0, or -1 with f if no sample was in the function of --annotate. what: the events. */
+int hotspots_annotated(const struct analysis *a, const char *what, struct fault *f);
 /* Adds all stacks to f. event: the event whose counts are the weights; NULL: not samples of one event. */
 void hotspots_fold(struct analysis *a, struct hotspots *h, struct folded *f, const char *event);
+/* Adds all stacks to a picture, if there is one: those of the interval that ends at `to`; 0: they are not of an interval. */
+void hotspots_draw(struct analysis *a, struct hotspots *h, struct flame_config *flame, uint64_t to, const char *event);
+/* On a terminal: replaces its contents by the functions so far, as many as fit. */
+void hotspots_refresh(struct analysis *a, struct hotspots *h, struct hotspots_view view, uint64_t to);
 /* Calls fn for each stack, with names. */
 void hotspots_each(struct analysis *a, struct hotspots *h,
 		   void (*fn)(void *ctx, const struct callstack *stack, uint64_t weight), void *ctx);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tables of the hottest functions and stacks.
+ * The table of the hottest functions.
  *
  * A function includes the functions that the compiler inlined into it; these are its parts, in rows below it. With
  * --inline-rows, an inlined function is a function like others.
  */
 #include "analysis/profiles/hotspots_private.h"
 
-#include "base/escape.h"
 #include "report/json.h"
 #include "report/table.h"
 
@@ -18,7 +17,7 @@
 
 /* What makes a row; NULL or 0: not this. */
 struct function_key {
-	const char *symbol, *dso, *file, *comm;   /* equal texts have equal addresses */
+	const char *symbol, *dso, *file, *comm, *cgroup;   /* equal texts have equal addresses */
 	struct function *whole;      /* the function that it is inlined into; NULL: it is no part */
 	uint64_t blocked, line;
 	int64_t pid, cpu;
@@ -43,14 +42,16 @@ struct functions {
 
 static struct function_key key_of(const struct functions *all, const struct hotspot *spot, const struct frame *frame)
 {
-	struct function_key key = { .blocked = spot->key.blocked, .pid = spot->key.pid, .cpu = spot->key.cpu };
+	struct function_key key = { .blocked = spot->key.blocked, .pid = spot->key.pid, .cpu = spot->key.cpu,
+				    .cgroup = spot->key.cgroup };
 
 	if (all->by & SORT_COMM)
 		key.comm = spot->key.comm;
 	if (all->by & SORT_SYMBOL)
 		key.symbol = frame->symbol;
+	/* of a script's function, the dso says also where it begins: rows of files do not */
 	if (all->by & SORT_DSO)
-		key.dso = frame->dso;
+		key.dso = frame->script && frame->file && !(all->by & SORT_SYMBOL) ? frame->file : frame->dso;
 	if (all->by & SORT_LINE) {
 		key.file = frame->file;
 		key.line = frame->line;
@@ -84,27 +85,6 @@ static void widen(struct function *fn, uint64_t addr)
 	fn->high = addr > fn->high ? addr : fn->high;
 }
 
-static bool is_of_scheduler(const struct frame *frame)
-{
-	return frame->symbol && strstr(frame->symbol, "schedule");
-}
-
-/* The frame whose self weight this is: the innermost one. Blocked stacks all end in the scheduler: for them, it is
- * the function in user space that called the kernel, or, in kernel threads, the first function outside of the
- * scheduler. */
-static uint32_t own_frame(const struct hotspot *spot)
-{
-	const struct callstack *stack = hotspot_stack(spot);
-
-	for (uint32_t i = 0; spot->key.blocked && i < stack->n; i++)
-		if (!stack->frames[i]->kernel)
-			return i;
-	for (uint32_t i = 0; spot->key.blocked && i < stack->n; i++)
-		if (!is_of_scheduler(stack->frames[i]))
-			return i;
-	return 0;
-}
-
 /* The frame that frame i was inlined into; i if it is not inlined, or with --inline-rows. */
 static uint32_t home_of(const struct functions *all, const struct callstack *stack, uint32_t i)
 {
@@ -127,7 +107,7 @@ static void credit(struct functions *all, struct function *fn, const struct hots
 static void count_spot(struct functions *all, const struct hotspot *spot)
 {
 	const struct callstack *stack = hotspot_stack(spot);
-	uint32_t own = own_frame(spot), owner = stack->n ? home_of(all, stack, own) : 0;
+	uint32_t own = hotspot_own_frame(spot), owner = stack->n ? home_of(all, stack, own) : 0;
 
 	for (uint32_t i = 0; i < stack->n; i++) {
 		uint32_t home = home_of(all, stack, i);
@@ -169,11 +149,6 @@ static void find_functions(const struct hotspots *h, struct functions *all)
 	HASH_SORT(all->all, compare);
 }
 
-static double percent(uint64_t part, uint64_t all)
-{
-	return all ? 100.0 * (double)part / (double)all : 0;
-}
-
 /* ---- columns -------------------------------------------------------------------------- */
 
 enum { NAME = 64, PART_PERCENT = 1, MADE_PERCENT = 5 };
@@ -194,7 +169,7 @@ static bool is_taken(const struct columns *c, const char *name)
 			return true;
 	return !strcmp(name, "function") || !strcmp(name, "shown") || !strcmp(name, "address") ||
 	       !strcmp(name, "dso") || !strcmp(name, "comm") || !strcmp(name, "pid") || !strcmp(name, "cpu") ||
-	       !strcmp(name, "line");
+	       !strcmp(name, "line") || !strcmp(name, "cgroup");
 }
 
 /* Adds a column; if its name is taken, with a number at the end. */
@@ -242,21 +217,24 @@ static bool make_columns(struct columns *c, const struct hotspots *h, const stru
 	if (view->counted)
 		c->v[c->n++] = (struct table_column){ "count", TABLE_INTEGER, .where = TABLE_ONLY_JSON };
 	add_others(c, h, view);
-	if (by & SORT_COMM)
-		c->v[c->n++] = (struct table_column){ "comm", TABLE_TEXT, .title = "task" };
+	if (by & (SORT_COMM | SORT_PID))
+		c->v[c->n++] = (struct table_column){ "comm", TABLE_TEXT, .title = by & SORT_COMM ? "task" : "process" };
 	if (by & SORT_PID)
 		c->v[c->n++] = (struct table_column){ "pid", TABLE_INTEGER };
 	if (by & SORT_CPU)
 		c->v[c->n++] = (struct table_column){ "cpu", TABLE_INTEGER };
+	if (by & SORT_CGROUP)
+		c->v[c->n++] = (struct table_column){ "cgroup", TABLE_TEXT, .fit = FIT_PATH };
 	if (by & SORT_SYMBOL) {
-		c->v[c->n++] = (struct table_column){ "shown", TABLE_TEXT, .title = "function", .where = TABLE_ONLY_TEXT };
+		c->v[c->n++] = (struct table_column){ "shown", TABLE_TEXT, .title = "function", .where = TABLE_ONLY_TEXT,
+						    .fit = FIT_NAME };
 		c->v[c->n++] = (struct table_column){ "function", TABLE_TEXT, .where = TABLE_ONLY_JSON };
 		c->v[c->n++] = (struct table_column){ "address", TABLE_TEXT, .where = TABLE_ONLY_JSON };
 	}
 	if (by & SORT_LINE)
-		c->v[c->n++] = (struct table_column){ "line", TABLE_TEXT };
+		c->v[c->n++] = (struct table_column){ "line", TABLE_TEXT, .fit = FIT_PATH };
 	if (by & SORT_DSO)
-		c->v[c->n++] = (struct table_column){ "dso", TABLE_TEXT };
+		c->v[c->n++] = (struct table_column){ "dso", TABLE_TEXT, .fit = FIT_PATH };
 	return true;
 }
 
@@ -309,23 +287,25 @@ static void put_name(struct table *t, const struct function *fn)
 
 static void put_line(struct table *t, const struct function *fn)
 {
-	if (fn->key.file)
+	if (fn->key.file && fn->key.line)
 		table_printf(t, "%s:%u", fn->key.file, (unsigned int)fn->key.line);
 	else
 		table_text(t, "[unknown]");
 }
 
 /* The cells that say what the row is of. */
-static void put_key(struct table *t, const struct function *fn, unsigned int by)
+static void put_key(struct table *t, const struct hotspots *h, const struct function *fn, unsigned int by)
 {
-	if (by & SORT_COMM)
-		table_text(t, fn->key.comm);
+	if (by & (SORT_COMM | SORT_PID))
+		table_text(t, by & SORT_COMM ? fn->key.comm : hotspots_process(h, fn->key.pid));
 	if (by & SORT_PID)
 		table_integer(t, fn->key.pid);
 	if (by & SORT_CPU && fn->key.cpu == UINT32_MAX)
 		table_none(t);   /* not recorded */
 	else if (by & SORT_CPU)
 		table_integer(t, fn->key.cpu);
+	if (by & SORT_CGROUP)
+		table_text(t, fn->key.cgroup);
 	if (by & SORT_SYMBOL)
 		put_name(t, fn);
 	if (by & SORT_LINE)
@@ -342,17 +322,17 @@ static void put_function(struct table *t, const struct hotspots *h, const struct
 			 const struct function *fn, unsigned int by)
 {
 	table_row(t);
-	table_number(t, percent(fn->self, h->weight));
-	table_number(t, percent(fn->total, h->weight));
+	table_number(t, hotspots_percent(fn->self, h->weight));
+	table_number(t, hotspots_percent(fn->total, h->weight));
 	if (view->timed || view->counted)
 		table_unsigned(t, fn->self);
 	for (size_t i = 0; i < h->nmore; i++) {
-		table_number(t, percent(fn->more[i], view->more_counts[i]));
+		table_number(t, hotspots_percent(fn->more[i], view->more_counts[i]));
 		table_unsigned(t, fn->more[i]);
 	}
 	for (size_t i = 0; i < view->nratios; i++)
 		put_ratio(t, fn, &view->ratios[i]);
-	put_key(t, fn, by);
+	put_key(t, h, fn, by);
 }
 
 /* Text leaves out parts below PART_PERCENT. */
@@ -362,13 +342,13 @@ static bool is_shown(const struct analysis *a, const struct hotspots *h, const s
 	const struct function *whole = fn->key.whole;
 
 	if (!whole)
-		return percent(fn->total, h->weight) >= view->least;
-	return is_shown(a, h, view, whole) && (a->opts->json || percent(fn->self, h->weight) >= PART_PERCENT);
+		return hotspots_percent(fn->total, h->weight) >= view->least;
+	return is_shown(a, h, view, whole) && (a->opts->json || hotspots_percent(fn->self, h->weight) >= PART_PERCENT);
 }
 
 static void print_table(struct analysis *a, struct table *t, size_t max_rows)
 {
-	struct table_style style = { .terminal = terminal_of(stdout), .max_rows = max_rows };
+	struct table_style style = { .terminal = analysis_terminal(a->opts), .max_rows = max_rows };
 
 	if (a->opts->json ? table_json(t, stdout) : table_print(t, &style, stdout))
 		fprintf(stderr, "perf-prof: %s: out of memory for the table\n", t->name);
@@ -381,9 +361,29 @@ static uint64_t more_count(const struct hotspots_view *view, size_t i)
 	return view->more_counts[i] + view->more_idle[i];
 }
 
+/* "359 ms" */
+static void say_time(uint64_t ns, FILE *out)
+{
+	static const struct {
+		const char *unit;
+		uint64_t ns, below;
+	} units[] = { { "us", 1000, 1000000 }, { "ms", 1000000, 10000000000 }, { "s", 1000000000, UINT64_MAX } };
+	size_t i = 0;
+
+	while (ns >= units[i].below && units[i].below != UINT64_MAX)
+		i++;
+	fprintf(out, "%.0f %s", (double)ns / (double)units[i].ns, units[i].unit);
+}
+
 static void say_counts(const struct hotspots *h, const struct hotspots_view *view, FILE *out)
 {
-	fprintf(out, "; counted %llu%s", (unsigned long long)view->count, view->in_ns ? " ns" : "");
+	fputs("; ", out);
+	if (view->in_ns) {
+		say_time(view->count, out);
+		fputs(" of CPU time", out);
+	} else {
+		fprintf(out, "counted %llu", (unsigned long long)view->count);
+	}
 	for (size_t i = 0; i < h->nmore; i++)
 		fprintf(out, ", %s %llu", view->more[i], (unsigned long long)more_count(view, i));
 }
@@ -417,8 +417,12 @@ static char *caption_of(struct analysis *a, const struct hotspots *h, const stru
 	if (view->counted)
 		say_counts(h, view, out);
 	if (view->idle && !view->timed)
-		fprintf(out, "; plus %.1f %% idle%s", percent(view->idle, view->idle + h->weight),
+		fprintf(out, "; plus %.1f %% idle%s", hotspots_percent(view->idle, view->idle + h->weight),
 			view->has_outside ? " or in tasks outside of this PID namespace" : "");
+	if (view->torn)
+		fprintf(out, "; %llu left out, whose stack changed while it was read", (unsigned long long)view->torn);
+	if (view->late)
+		fprintf(out, "; %llu more skipped, since the machine is busy", (unsigned long long)view->late);
 	if (view->placeless && h->samples)
 		fputs("; they don't say where", out);
 	fclose(out);
@@ -457,6 +461,10 @@ static void describe(struct analysis *a, const struct hotspots *h, const struct 
 	}
 	if (h->nmore)
 		describe_counts(h, view, t);
+	if (view->torn)
+		table_extra(t, "inconsistent", json_object_new_uint64(view->torn));
+	if (view->late)
+		table_extra(t, "skipped", json_object_new_uint64(view->late));
 	if (view->skid)
 		table_extra(t, "skid", json_object_new_uint64(view->skid));
 	caption = caption_of(a, h, view, when);
@@ -474,9 +482,11 @@ static size_t rows_of(const struct analysis *a, const struct hotspots_view *view
 static void print_functions(struct analysis *a, const struct hotspots *h,
 			    const struct hotspots_view *view, const char *when)
 {
-	const unsigned int by = a->opts->sort ? (unsigned int)a->opts->sort : SORT_DEFAULT;
+	/* JSON has the same columns whatever ran */
+	const bool tasks = !a->opts->sort && !a->opts->json && hotspots_have_programs(h);
+	const unsigned int by = a->opts->sort ? (unsigned int)a->opts->sort : SORT_DEFAULT | (tasks ? SORT_COMM : 0);
 	/* parts of a function have rows below it only if rows are functions */
-	struct functions all = { .nmore = h->nmore, .by = by, .inline_rows = a->opts->inline_rows || by != SORT_DEFAULT };
+	struct functions all = { .nmore = h->nmore, .by = by, .inline_rows = a->opts->inline_rows || (by & ~SORT_COMM) != SORT_DEFAULT };
 	struct columns columns;
 	struct table t;
 	bool good = make_columns(&columns, h, view, by);
@@ -497,46 +507,7 @@ static void print_functions(struct analysis *a, const struct hotspots *h,
 	HASH_FREE(all.all);
 }
 
-/* ---- stacks --------------------------------------------------------------------------- */
-
-/* The hotspot after `last` in descending order of weight. */
-static const struct hotspot *next_heaviest(const struct hotspots *h, const struct hotspot *last)
-{
-	const struct hotspot *best = NULL;
-	bool behind = !last;
-
-	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next) {
-		bool later = !last || spot->weight < last->weight || (spot->weight == last->weight && behind);
-
-		if (spot == last)
-			behind = true;
-		else if (later && (!best || spot->weight > best->weight))
-			best = spot;
-	}
-	return best;
-}
-
-static void print_stacks(struct analysis *a, const struct hotspots *h, const struct hotspots_view *view)
-{
-	const struct hotspot *spot = NULL;
-	char comm[64];
-
-	for (unsigned int n = 0; n < view->stacks && (spot = next_heaviest(h, spot));) {
-		if (percent(spot->weight, h->weight) < view->least)
-			break;
-		if (hotspot_stack(spot)->n < 2)
-			continue;
-		escape_terminal(spot->key.comm, strlen(spot->key.comm), comm, sizeof(comm));
-		printf("%s%6.2f%%  %s%s", n++ ? "" : "\nhottest stacks\n", percent(spot->weight, h->weight),
-		       comm, spot->key.blocked ? ", blocked" : "");
-		if (a->opts->sort & SORT_PID)
-			printf(", process %d", (int)spot->key.pid);
-		if (a->opts->sort & SORT_CPU && spot->key.cpu != UINT32_MAX)
-			printf(", CPU %d", (int)spot->key.cpu);
-		putchar('\n');
-		analysis_print_stack(a, spot->key.stack);
-	}
-}
+/* ---- remarks --------------------------------------------------------------------------- */
 
 /* The weight in code without names that was generated at run time. */
 static uint64_t made_weight(const struct hotspots *h)
@@ -561,10 +532,10 @@ static void print_remarks(const struct hotspots *h, const struct hotspots_view *
 		printf("%llu of %llu samples are in the kernel, though %s counts user space only: the CPU is a little "
 		       "late to stop, and the kernel may run by then (skid)\n", (unsigned long long)view->skid,
 		       (unsigned long long)h->samples, view->what);
-	if (percent(made_weight(h), h->weight) >= MADE_PERCENT)
+	if (hotspots_percent(made_weight(h), h->weight) >= MADE_PERCENT)
 		printf("%.0f %% of the samples are in code that was generated at run time and has no names (//anon); "
 		       "to get names, use node --perf-basic-prof, python3 -X perf, or jcmd PID Compiler.perfmap\n",
-		       percent(made_weight(h), h->weight));
+		       hotspots_percent(made_weight(h), h->weight));
 }
 
 void hotspots_print(struct analysis *a, struct hotspots *h, const struct hotspots_view *view, uint64_t to)
@@ -574,14 +545,28 @@ void hotspots_print(struct analysis *a, struct hotspots *h, const struct hotspot
 	hotspots_expand(a, h);
 	print_functions(a, h, view, analysis_time_text(a, to, when, sizeof(when)));
 	if (!a->opts->json)
-		print_stacks(a, h, view);
+		hotspots_print_stacks(a, h, view);
+	if (a->opts->annotate && !view->fits)
+		hotspots_annotate(a, h, view);
 	if (!a->opts->json)
 		print_remarks(h, view);
 	if (h->refused && view->chainless)
 		fprintf(stderr, "perf-prof: %s: %.2f %% of the time is missing from the tables: %s was sampled without call "
-			"chains; record with -g\n", view->name, percent(h->refused, h->weight), view->chainless);
+			"chains; record with -g\n", view->name, hotspots_percent(h->refused, h->weight), view->chainless);
 	else if (h->refused)
 		fprintf(stderr, "perf-prof: %s: %.2f %% of the samples are missing from the tables: too many different "
-			"stacks\n", view->name, percent(h->refused, h->weight));
+			"stacks\n", view->name, hotspots_percent(h->refused, h->weight));
 }
 
+enum { OTHER_LINES = 4, LEAST_ROWS = 3 };   /* OTHER_LINES: title, heading, "... more", cursor */
+
+void hotspots_refresh(struct analysis *a, struct hotspots *h, struct hotspots_view view, uint64_t to)
+{
+	const unsigned int rows = terminal_of(stdout).rows;
+
+	if (rows)
+		view.fits = rows > OTHER_LINES + LEAST_ROWS ? rows - OTHER_LINES : LEAST_ROWS;
+	view.stacks = 0;
+	terminal_clear();
+	hotspots_print(a, h, &view, to);
+}

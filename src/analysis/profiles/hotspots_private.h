@@ -11,8 +11,8 @@ struct hotspot_key {
 	struct callstack *stack;     /* NULL: the place is not known */
 	uint64_t blocked;
 	int64_t pid, cpu;            /* 0, unless rows are by these */
+	const char *cgroup;          /* likewise; NULL */
 };
-
 
 struct hotspot {
 	struct hotspot_key key;
@@ -23,6 +23,23 @@ struct hotspot {
 
 /* The stack; if it is not known, one frame: "[not sampled]" or "[asleep throughout]". */
 const struct callstack *hotspot_stack(const struct hotspot *spot);
+/* The name of a process in these rows: that of its first thread, as last seen. */
+const char *hotspots_process(const struct hotspots *h, int64_t pid);
+/* Whether samples are of several programs: at least 1 % are not of the main one. Threads of a program have names, too. */
+bool hotspots_have_programs(const struct hotspots *h);
+/* The frame whose self weight this is: the innermost one. Blocked stacks all end in the scheduler: for them, it is
+ * the function in user space that called the kernel, or, in kernel threads, the first function outside of the
+ * scheduler. */
+uint32_t hotspot_own_frame(const struct hotspot *spot);
+/* --annotate: the source lines of a function. */
+void hotspots_annotate(struct analysis *a, const struct hotspots *h, const struct hotspots_view *view);
 /* callstacks_expand() for all stacks. */
 void hotspots_expand(struct analysis *a, struct hotspots *h);
+/* The hottest stacks as text, below the table. */
+void hotspots_print_stacks(struct analysis *a, const struct hotspots *h, const struct hotspots_view *view);
+
+static inline double hotspots_percent(uint64_t part, uint64_t all)
+{
+	return all ? 100.0 * (double)part / (double)all : 0;
+}
 #endif

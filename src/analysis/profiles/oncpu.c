@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/profiles/oncpu.h"
 
+#include "base/room.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,18 +16,7 @@ struct oncpu_cpu {
 
 static struct oncpu_cpu *cpu_of(struct oncpu *o, uint32_t cpu)
 {
-	size_t room = (size_t)cpu + 16;
-	struct oncpu_cpu *bigger;
-
-	if (cpu < o->ncpus)
-		return &o->cpus[cpu];
-	bigger = cpu < MAX_CPUS ? realloc(o->cpus, room * sizeof(*bigger)) : NULL;
-	if (!bigger)
-		return NULL;
-	memset(bigger + o->ncpus, 0, (room - o->ncpus) * sizeof(*bigger));
-	o->cpus = bigger;
-	o->ncpus = room;
-	return &o->cpus[cpu];
+	return cpu < MAX_CPUS && ROOM_AT(o->cpus, o->ncpus, cpu) ? &o->cpus[cpu] : NULL;
 }
 
 void oncpu_see(struct oncpu *o, uint64_t time)

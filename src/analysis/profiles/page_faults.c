@@ -4,7 +4,6 @@
 #include "analysis/profiles/hotspots.h"
 #include "analysis/profiles/levels.h"
 #include "base/hash.h"
-#include "report/flame.h"
 #include "report/table.h"
 
 #include <stdlib.h>
@@ -37,7 +36,6 @@ struct page_faults {
 	struct page_faults_opts opts;
 	struct flame_config flame;
 	struct hotspots hot;
-	struct folded *folded;
 	const struct stream_event *faults;
 	struct range *ranges;
 	uint64_t beyond;                 /* faults without a range: there are too many */
@@ -138,7 +136,7 @@ static void count(struct analysis *a, const struct analysis_sample *s, const cha
 
 static const struct table_column columns[] = {
 	{ "faults", TABLE_INTEGER }, { "comm", TABLE_TEXT }, { "pid", TABLE_INTEGER },
-	{ "from", TABLE_HEX }, { "to", TABLE_HEX }, { "mapping", TABLE_TEXT },
+	{ "from", TABLE_HEX }, { "to", TABLE_HEX }, { "mapping", TABLE_TEXT, .fit = FIT_PATH },
 };
 
 static void forget_ranges(struct page_faults *p)
@@ -155,7 +153,7 @@ static void forget_ranges(struct page_faults *p)
 static void print_ranges(struct analysis *a)
 {
 	struct page_faults *p = a->config;
-	struct table_style style = { .terminal = terminal_of(stdout), .max_rows = SHOWN_ROWS };
+	struct table_style style = { .terminal = analysis_terminal(a->opts), .max_rows = SHOWN_ROWS };
 	struct table t;
 
 	table_init(&t, "page-fault ranges", columns, sizeof(columns) / sizeof(*columns));
@@ -191,7 +189,7 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 		return;
 	p->last = s->time;
 	count(a, s, comm);
-	hotspots_see(&p->hot, s, a->opts);
+	hotspots_see(&p->hot, a, s);
 	hotspots_add(&p->hot, comm, analysis_where(a, s), 1, false);
 	if (p->prints_samples)
 		analysis_print(a, s);
@@ -232,12 +230,8 @@ static int begin(struct analysis *a, struct fault *f)
 		return fault_usage(f, "page-faults: the recording has no page faults with their addresses: "
 				   "perf record -e page-faults -c 1 -d");
 	a->names.data = true;
-	if (flame_check(&p->flame, a->opts->stream.verbose, f))
-		return -1;
-	if (p->flame.path && !(p->folded = folded_new()))
-		return fault_set(f, EXIT_FAILED, "out of memory");
 	p->prints_samples = prints_samples(a);
-	return 0;
+	return flame_begin(&p->flame, a->opts->stream.verbose, f);
 }
 
 static void show(struct analysis *a, uint64_t now)
@@ -248,13 +242,8 @@ static void show(struct analysis *a, uint64_t now)
 		.what = p->faults->sampling->attr.attr.exclude_kernel ? "page faults in user space" : "page faults",
 		.stacks = a->opts->stream.call_graph ? 5 : 0,
 	};
-	char when[64];
 
-	if (p->folded) {
-		if (a->opts->stream.interval_ms)
-			folded_interval(p->folded, analysis_time_text(a, now, when, sizeof(when)));
-		hotspots_fold(a, &p->hot, p->folded, "page-faults");
-	}
+	hotspots_draw(a, &p->hot, &p->flame, now, "page-faults");
 	hotspots_print(a, &p->hot, &view, now);
 	print_ranges(a);
 	hotspots_free(&p->hot);
@@ -268,9 +257,7 @@ static int end(struct analysis *a, struct fault *f)
 	struct page_faults *p = a->config;
 
 	show(a, analysis_end(a, p->last));
-	if (analysis_may_draw(a, p->flame.path, f))
-		return -1;
-	return p->folded ? flame_write(&p->flame, p->folded, &title, f) : 0;
+	return hotspots_annotated(a, "page-faults", f) || analysis_draw(a, &p->flame, &title, f) ? -1 : 0;
 }
 
 static void release(struct analysis *a)
@@ -278,7 +265,7 @@ static void release(struct analysis *a)
 	struct page_faults *p = a->config;
 
 	hotspots_free(&p->hot);
-	folded_free(p->folded);
+	flame_free(&p->flame);
 	forget_ranges(p);
 }
 
@@ -295,56 +282,39 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 
 /* ---- the command -------------------------------------------------------------------- */
 
-static const struct opt_group groups[] = {
-	{ "Privilege levels", levels_opts, LEVELS_NOPTS, offsetof(struct page_faults_opts, levels) },
-	ANALYSIS_RUN_GROUPS, ANALYSIS_CHAIN_GROUP,
-	{ "Table rows", hotspots_opts, HOTSPOTS_NOPTS, 0 },
-	{ "Pictures", flame_opts, FLAME_OPTS, offsetof(struct page_faults, flame) },
-	ANALYSIS_OUTPUT_GROUPS,
-};
-
-static const char *const description[] = {
-	"Which code touches which memory for the first time? Prints each page fault: the address, the "
-	"instruction, and with -g registers and the call chain. At the end it prints which functions "
-	"faulted most, and the ranges of addresses. -q prints only these tables; -i prints only them, too, "
-	"at each interval.",
-	"A range is the part of one mapping that was touched, within 2 MiB of a process's addresses. "
-	"The mapping is a file, [heap] (from brk; the kernel calls it [anon] until it has grown "
-	"twice), [stack], [anon] (memory without a file, such as large malloc allocations and stacks "
-	"of other threads), or [unknown] if perf-prof did not see the mapping. In recordings, data "
-	"mappings have names only with perf record -d.",
-	"The functions of all tasks are in one table. There is no --by: a range belongs to one process, because another "
-	"process has different memory at the same address. To count faults by name, use `perf-prof top -e page-faults "
-	"--only-comm`; to count them by process, use `perf-prof top -e page-faults -k _pid`.",
-	NULL,
-};
-
-static const struct command_example examples[] = {
-	{ "perf-prof page-faults -q -- ./program", "show the functions and address ranges of a command's faults" },
-	{ "perf-prof page-faults -p 1234 -g", "print each fault of a process with its call chain" },
-	{ "perf-prof page-faults -p 1234 -g --flame-graph faults.svg", "draw the faults of a process by stack, until Ctrl-C" },
-	{ NULL, NULL },
-};
-
 const struct command page_faults_command = {
 	.name = "page-faults",
 	.summary = "show page faults: which code touches which memory first",
 	.usage = "[options] [[--] COMMAND [ARGUMENT...]]",
-	.description = description,
-	OPT_GROUPS(groups),
-	.examples = examples,
+	.description = COMMAND_TEXT(
+		"Which code touches which memory for the first time? Prints each page fault: the address, the "
+		"instruction, and with -g registers and the call chain. At the end it prints which functions "
+		"faulted most, and the ranges of addresses. -q prints only these tables; -i prints only them, too, "
+		"at each interval.",
+		"A range is the part of one mapping that was touched, within 2 MiB of a process's addresses. "
+		"The mapping is a file, [heap] (from brk; the kernel calls it [anon] until it has grown "
+		"twice), [stack], [anon] (memory without a file, such as large malloc allocations and stacks "
+		"of other threads), or [unknown] if perf-prof did not see the mapping. In recordings, data "
+		"mappings have names only with perf record -d.",
+		"The functions of all tasks are in one table. There is no --by: a range belongs to one process, because another "
+		"process has different memory at the same address. To count faults by name, use `perf-prof top -e page-faults "
+		"--only-comm`; to count them by process, use `perf-prof top -e page-faults -k _pid`."),
+	OPT_GROUP_ROWS(
+		{ "Privilege levels", levels_opts, LEVELS_NOPTS, offsetof(struct page_faults_opts, levels) },
+		ANALYSIS_RUN_GROUPS, ANALYSIS_CHAIN_GROUP,
+		{ "Table rows", hotspots_opts, HOTSPOTS_NOPTS, 0 },
+		{ "Pictures", flame_opts, FLAME_OPTS, offsetof(struct page_faults, flame) },
+		ANALYSIS_OUTPUT_GROUPS),
+	.examples = COMMAND_EXAMPLES(
+		{ "perf-prof page-faults -q -- ./program", "show the functions and address ranges of a command's faults" },
+		{ "perf-prof page-faults -p 1234 -g", "print each fault of a process with its call chain" },
+		{ "perf-prof page-faults -p 1234 -g --flame-graph faults.svg", "draw the faults of a process by stack, until Ctrl-C" }),
 	.mode = OPT_MODE_COMMAND,
 	ANALYSIS_CONFIG(struct page_faults, analysis_defaults),
 	.run = run,
 };
 
 /* ---- the source: each page fault, with its address and the task and code that caused it ----- */
-
-static const struct opt_group source_groups[] = {
-	{ "Privilege levels", levels_opts, LEVELS_NOPTS, offsetof(struct page_faults_opts, levels) },
-	{ "Call chains", analysis_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
-	{ "Source", stream_source_opts, STREAM_SOURCE_NOPTS, 0 },
-};
 
 static int source_events(struct source *source, void *config, struct fault *f)
 {
@@ -369,7 +339,10 @@ static int source_events(struct source *source, void *config, struct fault *f)
 const struct source_ops page_faults_source = {
 	.name = "page-faults",
 	.summary = "page faults: the address, and the code that touched it",
-	OPT_GROUPS(source_groups),
+	OPT_GROUP_ROWS(
+		{ "Privilege levels", levels_opts, LEVELS_NOPTS, offsetof(struct page_faults_opts, levels) },
+		{ "Call chains", analysis_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+		{ "Source", stream_source_opts, STREAM_SOURCE_NOPTS, 0 }),
 	.config_size = sizeof(struct page_faults_opts),
 	.events = source_events,
 };

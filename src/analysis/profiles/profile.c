@@ -21,10 +21,10 @@
 #include "analysis/profiles/commands.h"
 #include "analysis/profiles/hotspots.h"
 #include "analysis/profiles/oncpu.h"
+#include "analysis/profiles/pyprofile.h"
 #include "base/note.h"
 #include "base/pidns.h"
 #include "base/units.h"
-#include "report/flame.h"
 #include "report/terminal.h"
 #include "rows/pairs.h"
 
@@ -37,12 +37,12 @@ struct profile {
 	struct flame_config flame;
 	uint64_t least;                  /* --than, in hundredths of a percent */
 	bool off_cpu;
+	struct pyprofile_opts python;
 	bool prints_samples;             /* --samples */
 	bool refreshes;                  /* on a terminal: the table so far, each second */
 	struct hotspots hot;
 	uint64_t idle;                   /* weight of samples on idle CPUs */
 	uint64_t skid;                   /* samples in the kernel, though the event counts user space only */
-	struct folded *folded;
 	struct stream_event *clock;      /* the event of the profile */
 	char what[256];                  /* its name: "cpu-clock" */
 	struct switches switches;
@@ -104,7 +104,7 @@ static void take_clock(struct analysis *a, const struct analysis_sample *s)
 	}
 	if (p->off_cpu && !p->switches.on_runtime)
 		measure(a, s->tid, s->time, oncpu_take(&p->oncpu, s->cpu, s->tid, s->time));
-	hotspots_see(&p->hot, s, a->opts);
+	hotspots_see(&p->hot, a, s);
 	hotspots_add(&p->hot, analysis_comm(a, s->tid, s->time), analysis_where(a, s), weight_of(p, s), false);
 	p->sampled = true;
 	p->skid += analysis_is_skid(s);
@@ -257,11 +257,9 @@ static int begin(struct analysis *a, struct fault *f)
 				   "`perf record` takes them without -e", a->ops->name);
 	p->clock->names_ip = true;
 	analysis_family(a, p->clock, p->what, sizeof(p->what));
-	if (flame_check(&p->flame, a->opts->stream.verbose, f) ||
+	if (flame_begin(&p->flame, a->opts->stream.verbose, f) ||
 	    (p->off_cpu && switches_begin(&p->switches, a, f)))
 		return -1;
-	if (p->flame.path && !(p->folded = folded_new()))
-		return fault_set(f, EXIT_FAILED, "out of memory");
 	if (p->off_cpu)
 		sleepers_begin(&p->sleepers, &p->switches);
 	return 0;
@@ -306,32 +304,10 @@ static struct hotspots_view view_of(const struct analysis *a, char *sampled)
 	};
 }
 
-static void clear_terminal(void)
-{
-	fputs("\033[H\033[J", stdout);
-}
-
-enum { REFRESH_MS = 1000, OTHER_LINES = 4, LEAST_ROWS = 3 };   /* OTHER_LINES: title, heading, "... more", cursor */
-
-/* The functions so far, as many as fit. */
-static void refresh(struct analysis *a, uint64_t now)
-{
-	struct profile *p = a->config;
-	const unsigned int rows = terminal_of(stdout).rows;
-	char sampled[NAME_SIZE];
-	struct hotspots_view view = view_of(a, sampled);
-
-	if (rows)
-		view.fits = rows > OTHER_LINES + LEAST_ROWS ? rows - OTHER_LINES : LEAST_ROWS;
-	view.stacks = 0;
-	clear_terminal();
-	hotspots_print(a, &p->hot, &view, now);
-}
-
 static void show(struct analysis *a, uint64_t now)
 {
 	struct profile *p = a->config;
-	char sampled[NAME_SIZE], when[64];
+	char sampled[NAME_SIZE];
 	struct hotspots_view view = view_of(a, sampled);
 
 	if (p->off_cpu) {
@@ -341,11 +317,7 @@ static void show(struct analysis *a, uint64_t now)
 		view.unseen = p->unseen;
 		p->unseen = 0;
 	}
-	if (p->folded) {
-		if (a->opts->stream.interval_ms && !p->refreshes)
-			folded_interval(p->folded, analysis_time_text(a, now, when, sizeof(when)));
-		hotspots_fold(a, &p->hot, p->folded, p->off_cpu ? NULL : p->what);
-	}
+	hotspots_draw(a, &p->hot, &p->flame, p->refreshes ? 0 : now, p->off_cpu ? NULL : p->what);
 	hotspots_print(a, &p->hot, &view, now);
 	hotspots_free(&p->hot);
 	callstacks_rest(a->stacks, keep_sleepers, p);
@@ -355,10 +327,11 @@ static void show(struct analysis *a, uint64_t now)
 
 static void interval(struct analysis *a, uint64_t now)
 {
-	const struct profile *p = a->config;
+	struct profile *p = a->config;
+	char sampled[NAME_SIZE];
 
 	if (p->refreshes)
-		refresh(a, now);
+		hotspots_refresh(a, &p->hot, view_of(a, sampled), now);
 	else
 		show(a, now);
 }
@@ -370,18 +343,18 @@ static int end(struct analysis *a, struct fault *f)
 	const struct flame_title title = { text, p->off_cpu || is_clock(p) ? "ns" : p->what };
 
 	if (p->refreshes)
-		clear_terminal();
+		terminal_clear();
 	show(a, analysis_end(a, p->last));
 	if (!p->sampled && p->other)
 		return fault_set(f, EXIT_FAILED, "%s: there are no samples of %s, only of other events, such as -e %s",
 				 a->ops->name,
 				 analysis_counted(p->clock), analysis_counted(p->other));
-	if (analysis_may_draw(a, p->flame.path, f))
+	if (hotspots_annotated(a, p->what, f))
 		return -1;
 	snprintf(text, sizeof(text), "perf-prof %s: %s%s", a->ops->name,
 		 p->all ? p->what : analysis_sampled(p->clock, p->what, sampled, sizeof(sampled)),
 		 p->off_cpu ? ", and time off the CPU" : "");
-	return p->folded ? flame_write(&p->flame, p->folded, &title, f) : 0;
+	return analysis_draw(a, &p->flame, &title, f);
 }
 
 static bool is_over(struct analysis *a)
@@ -394,7 +367,7 @@ static void release(struct analysis *a)
 	struct profile *p = a->config;
 
 	hotspots_free(&p->hot);
-	folded_free(p->folded);
+	flame_free(&p->flame);
 	pairs_free(&p->pairs);
 	sleepers_free(&p->sleepers);
 	oncpu_free(&p->oncpu);
@@ -412,6 +385,8 @@ static const struct analysis_ops ops = {
 	.attrs = STREAM_ATTR_STACK,
 };
 
+enum { REFRESH_MS = 1000 };
+
 /* A command after -- may use the terminal, too. Time off CPUs is known at the end. */
 static bool can_refresh(const struct profile *p, const struct opt_parser *args)
 {
@@ -419,12 +394,25 @@ static bool can_refresh(const struct profile *p, const struct opt_parser *args)
 	const char *kind = getenv("TERM");
 
 	return isatty(STDOUT_FILENO) && kind && strcmp(kind, "dumb") && !o->output.path && !o->input && !o->interval_ms &&
-	       !args->noperands && !p->off_cpu && !p->prints_samples && !p->opts.common.json;
+	       !args->noperands && !p->off_cpu && !p->prints_samples && !p->opts.common.json &&
+	       !p->opts.common.full;
+}
+
+static int wants_python(struct profile *p, const struct opt_parser *args, struct fault *f)
+{
+	p->python.profile = &p->opts;
+	p->python.flame = &p->flame;
+	p->python.least = p->least;
+	p->python.refreshes = p->refreshes;
+	p->python.other = p->off_cpu ? "--off-cpu" : p->prints_samples ? "--samples" :
+			  levels_any(&p->opts.levels) ? "--exclude-..." : NULL;
+	return pyprofile_is_wanted(&p->python, args, f);
 }
 
 static int run(void *config, const struct opt_parser *args, struct fault *f)
 {
 	struct profile *p = config;
+	int python;
 
 	p->opts.asked = p->opts.common.stream.events.n;
 	if (p->opts.asked && p->off_cpu)
@@ -433,12 +421,15 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	if (p->prints_samples && p->opts.common.json)
 		return fault_usage(f, "profile: --samples prints text, and --json JSON: leave one of them out; `perf-prof "
 				   "script --json` prints the samples of a recording");
-	if (p->off_cpu && p->opts.common.sort & (SORT_PID | SORT_CPU))
-		return fault_usage(f, "profile: --off-cpu has no rows by pid or cpu: expected --sort comm, symbol, line, dso");
+	if (p->off_cpu && p->opts.common.sort & (SORT_PID | SORT_CPU | SORT_CGROUP))
+		return fault_usage(f, "profile: --off-cpu has no rows by pid, cpu or cgroup: expected --sort comm, symbol, line, dso");
 	p->refreshes = can_refresh(p, args);
 	if (p->refreshes)
 		p->opts.common.stream.interval_ms = REFRESH_MS;
-	return profile_take_rate(&p->opts, "profile", f) ? -1 : analysis_run(&ops, config, args, f);
+	if (profile_take_rate(&p->opts, "profile", f))
+		return -1;
+	python = wants_python(p, args, f);
+	return python < 0 ? -1 : python ? pyprofile_run(&p->python, args, f) : analysis_run(&ops, config, args, f);
 }
 
 /* ---- the command -------------------------------------------------------------------- */
@@ -471,56 +462,51 @@ static const struct opt profile_opts[] = {
 	  "Show only functions with at least this share of the time.", false, profile_parse_percent },
 };
 
-static const struct opt_group groups[] = {
-	{ "Sampling", profile_freq_opts, PROFILE_FREQ_NOPTS, 0 },
-	{ "Profile", profile_opts, sizeof(profile_opts) / sizeof(*profile_opts), 0 },
-	{ "Privilege levels", levels_opts, LEVELS_NOPTS, offsetof(struct profile_opts, levels) },
-	ANALYSIS_RUN_GROUPS, ANALYSIS_CHAIN_GROUP,
-	{ "Table rows", hotspots_opts, HOTSPOTS_NOPTS, 0 },
-	{ "Pictures", flame_opts, FLAME_OPTS, AT(flame) },
-	ANALYSIS_OUTPUT_GROUPS,
-};
-
-static const char *const description[] = {
-	"Where do the CPUs spend their time? Samples what they execute, 997 times a second, by "
-	"cycles or, if the CPU has no such counter, by the CPU clock. Prints the hottest functions, and "
-	"with -g the hottest stacks, at the end of the run or, with -i, at each interval. On a terminal, "
-	"without a command to run, the functions so far are shown each second.",
-	"self% is the share of the samples in the function itself, total% the share in it and in what "
-	"it called, which needs -g. Inlined functions count as part of the function that contains them; those with "
-	"at least 1 % are listed below it, indented (with --inline-rows, all have rows of their own).",
-	"Symbols are read while samples are taken. Names that take longer to read appear in the next "
-	"interval or at the end. Reading a file of another user is limited to 5 seconds, or more in long "
-	"runs. A function without a name is shown as \"[unknown]\" with its offset in the file.",
-	"Samples of idle CPUs are not in the tables; their share is shown above them.",
-	"If you are not allowed to sample the kernel (kernel.perf_event_paranoid above 1), your own "
-	"tasks are sampled in user space only, and the name of the event ends in :u.",
-	"--off-cpu adds where tasks wait, so that one table or picture shows the time on and off the "
-	"CPU. Both times are measured from context switches; samples divide the time on the CPU among "
-	"functions, and the time of tasks without a sample is in a row \"[not sampled]\". The table then also has "
-	"a column of times, and rows \"(blocked)\": a wait is attributed to the user-space function that "
-	"waits (in the C library, such as poll); in kernel threads, to the first function that is "
-	"not the scheduler's.",
-	NULL,
-};
-
-static const struct command_example examples[] = {
-	{ "perf-prof profile -g -- ./program", "show the hottest functions and stacks of a command" },
-	{ "perf-prof profile -i 1000", "show the hottest functions of the machine, each second" },
-	{ "perf-prof profile -p 1234 -g --flame-graph flame.html", "draw a flame graph of a process, until Ctrl-C" },
-	{ "perf-prof profile -e cache-misses -c 10000 -g -- ./program",
-	  "show which functions of a command miss the cache" },
-	{ "perf-prof profile --off-cpu -p 1234 --flame-graph waits.svg", "draw where a process runs, and where it waits" },
-	{ NULL, NULL },
-};
-
 const struct command profile_command = {
 	.name = "profile",
 	.summary = "show where CPUs spend their time, by function and stack",
 	.usage = "[options] [[--] COMMAND [ARGUMENT...]]",
-	.description = description,
-	OPT_GROUPS(groups),
-	.examples = examples,
+	.description = COMMAND_TEXT(
+		"Where do the CPUs spend their time? Samples what they execute, 997 times a second, by "
+		"cycles or, if the CPU has no such counter, by the CPU clock. Prints the hottest functions, and "
+		"with -g the hottest stacks, at the end of the run or, with -i, at each interval. On a terminal, "
+		"without a command to run, the functions so far are shown each second.",
+		"self% is the share of the samples in the function itself, total% the share in it and in what "
+		"it called, which needs -g. Inlined functions count as part of the function that contains them; those with "
+		"at least 1 % are listed below it, indented (with --inline-rows, all have rows of their own).",
+		"Symbols are read while samples are taken. Names that take longer to read appear in the next "
+		"interval or at the end. Reading a file of another user is limited to 5 seconds, or more in long "
+		"runs. A function without a name is shown as \"[unknown]\" with its offset in the file.",
+		"If the process of -p is a Python program (CPython 3.9 to 3.14), its Python functions are shown, with file and line; "
+		"for a command with --python. They are read from the interpreter's memory, 199 times a second for each thread "
+		"that runs; the program is not stopped, and no event is opened. --no-python shows the interpreter's own functions.",
+		"Samples of idle CPUs are not in the tables; their share is shown above them.",
+		"If you are not allowed to sample the kernel (kernel.perf_event_paranoid above 1), your own "
+		"tasks are sampled in user space only, and the name of the event ends in :u.",
+		"--off-cpu adds where tasks wait, so that one table or picture shows the time on and off the "
+		"CPU. Both times are measured from context switches; samples divide the time on the CPU among "
+		"functions, and the time of tasks without a sample is in a row \"[not sampled]\". The table then also has "
+		"a column of times, and rows \"(blocked)\": a wait is attributed to the user-space function that "
+		"waits (in the C library, such as poll); in kernel threads, to the first function that is "
+		"not the scheduler's."),
+	OPT_GROUP_ROWS(
+		{ "Sampling", profile_freq_opts, PROFILE_FREQ_NOPTS, 0 },
+		{ "Profile", profile_opts, sizeof(profile_opts) / sizeof(*profile_opts), 0 },
+		{ "Python programs", pyprofile_opts, PYPROFILE_NOPTS, AT(python) },
+		{ "Privilege levels", levels_opts, LEVELS_NOPTS, offsetof(struct profile_opts, levels) },
+		ANALYSIS_RUN_GROUPS, ANALYSIS_CHAIN_GROUP,
+		{ "Table rows", hotspots_opts, HOTSPOTS_NOPTS, 0 },
+		{ "Pictures", flame_opts, FLAME_OPTS, AT(flame) },
+		ANALYSIS_OUTPUT_GROUPS),
+	.examples = COMMAND_EXAMPLES(
+		{ "perf-prof profile -g -- ./program", "show the hottest functions and stacks of a command" },
+		{ "perf-prof profile --annotate lookup -- ./program", "also show the source lines of a function, with their shares" },
+		{ "perf-prof profile -i 1000", "show the hottest functions of the machine, each second" },
+		{ "perf-prof profile -p 1234 -g --flame-graph flame.html", "draw a flame graph of a process, until Ctrl-C" },
+		{ "perf-prof profile --python --flame-graph flame.svg -- python3 job.py", "draw the Python functions of a command" },
+		{ "perf-prof profile -e cache-misses -c 10000 -g -- ./program",
+		  "show which functions of a command miss the cache" },
+		{ "perf-prof profile --off-cpu -p 1234 --flame-graph waits.svg", "draw where a process runs, and where it waits" }),
 	.mode = OPT_MODE_COMMAND,
 	ANALYSIS_CONFIG(struct profile, analysis_defaults),
 	.run = run,

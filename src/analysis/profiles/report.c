@@ -10,6 +10,7 @@
 #include "analysis/profiles/hotspots.h"
 #include "analysis/profiles/profile.h"
 #include "base/note.h"
+#include "base/room.h"
 #include "engine/progress.h"
 #include "report/flame.h"
 #include "stat/stat.h"
@@ -50,7 +51,6 @@ struct report {
 	struct section *sections;
 	size_t nsections;
 	struct place *places;
-	struct folded *folded;
 	const struct section *drawn;            /* for --flame-graph; NULL: all sections */
 	const struct section *other;            /* one that has samples, but is not drawn */
 	uint64_t last;
@@ -117,11 +117,8 @@ static struct section *section_of(struct report *r, struct analysis *a, const st
 
 static bool add_event(struct section *s, const struct stream_event *event)
 {
-	const struct stream_event **bigger = realloc(s->events, (s->nevents + 1) * sizeof(struct stream_event *));
-
-	if (!bigger)
+	if (!ROOM_FOR_ONE(s->events, s->nevents))
 		return false;
-	s->events = bigger;
 	s->events[s->nevents++] = event;
 	return true;
 }
@@ -245,7 +242,7 @@ static void take_sample(struct report *r, struct analysis *a, struct section *s,
 	if (idle)
 		return;
 	s->skid += analysis_is_skid(sample);
-	hotspots_see(&s->hot, sample, a->opts);
+	hotspots_see(&s->hot, a, sample);
 	if (s->has_place)
 		hotspots_add_counts(&s->hot, analysis_comm(a, sample->tid, sample->time), analysis_where(a, sample),
 				    s->counts);
@@ -308,13 +305,12 @@ static const char *drawn_name(const struct report *r, struct analysis *a, char *
 static void fold(struct analysis *a, uint64_t now)
 {
 	struct report *r = a->config;
-	char when[64], name[256];
+	char name[256];
 
-	if (a->opts->stream.interval_ms)
-		folded_interval(r->folded, analysis_time_text(a, now, when, sizeof(when)));
+	analysis_name_interval(a, r->flame.folded, now);
 	for (size_t i = 0; i < r->nsections; i++) {
 		if (is_drawn(r, &r->sections[i]))
-			hotspots_fold(a, &r->sections[i].hot, r->folded, drawn_name(r, a, name, sizeof(name)));
+			hotspots_fold(a, &r->sections[i].hot, r->flame.folded, drawn_name(r, a, name, sizeof(name)));
 		else if (!r->other && r->sections[i].hot.all)
 			r->other = &r->sections[i];
 	}
@@ -325,7 +321,7 @@ static void show(struct analysis *a, uint64_t now)
 	struct report *r = a->config;
 
 	progress_end(&r->progress);
-	if (r->folded)
+	if (r->flame.folded)
 		fold(a, now);
 	for (size_t i = 0; i < r->nsections; i++) {
 		if (i && !a->opts->json)
@@ -347,16 +343,15 @@ static int begin_picture(struct report *r, struct analysis *a, struct fault *f)
 	if (!event)
 		return fault_usage(f, "report: no event of %s has a call chain or an address; "
 				   "`perf record` without -e samples addresses", a->opts->stream.input);
-	if (flame_check(&r->flame, verbosity, f))
+	if (flame_begin(&r->flame, verbosity, f))
 		return -1;
 	if (!r->flame.path)
 		return 0;
-	r->folded = folded_new();
 	r->drawn = all && r->nsections > 1 ? NULL : ((struct place *)event->consumer)->section;
 	if (r->nsections > 1 && r->drawn)
 		note(verbosity, "--flame-graph %s shows %s, the first of %zu events; -e EVENT chooses another", r->flame.path,
 		     analysis_family(a, event, name, sizeof(name)), r->nsections);
-	return r->folded ? 0 : fault_set(f, EXIT_FAILED, "out of memory");
+	return 0;
 }
 
 static int begin(struct analysis *a, struct fault *f)
@@ -373,7 +368,7 @@ static int draw(struct report *r, struct analysis *a, struct fault *f)
 	const char *event = drawn_name(r, a, name, sizeof(name));
 	struct flame_title title = { NULL, event ? event : "samples" };
 
-	if (r->other && !folded_total(r->folded))
+	if (r->other && !folded_total(r->flame.folded))
 		return fault_set(f, EXIT_FAILED, "--flame-graph %s: there are no samples of %s, only of other events, "
 				 "such as -e %s",
 				 r->flame.path, event, analysis_counted(r->other->events[0]));
@@ -381,7 +376,7 @@ static int draw(struct report *r, struct analysis *a, struct fault *f)
 		title.unit = "ns";
 	snprintf(text, sizeof(text), "perf-prof report %s: %s", a->opts->stream.input, event ? event : "all events");
 	title.title = text;
-	return flame_write(&r->flame, r->folded, &title, f);
+	return flame_write(&r->flame, r->flame.folded, &title, f);
 }
 
 static int end(struct analysis *a, struct fault *f)
@@ -389,7 +384,7 @@ static int end(struct analysis *a, struct fault *f)
 	struct report *r = a->config;
 
 	show(a, analysis_end(a, r->last));
-	return analysis_may_draw(a, r->flame.path, f) || (r->folded && draw(r, a, f)) ? -1 : 0;
+	return hotspots_annotated(a, "the recording", f) || analysis_may_draw(a, r->flame.path, f) || (r->flame.folded && draw(r, a, f)) ? -1 : 0;
 }
 
 static void release(struct analysis *a)
@@ -398,7 +393,7 @@ static void release(struct analysis *a)
 
 	progress_end(&r->progress);
 	free_sections(r);
-	folded_free(r->folded);
+	flame_free(&r->flame);
 }
 
 static const struct analysis_ops ops = {
@@ -407,21 +402,11 @@ static const struct analysis_ops ops = {
 
 /* ---- the command ---------------------------------------------------------------------- */
 
-/* FILE can be given with or without -I. */
 static int run(void *config, const struct opt_parser *args, struct fault *f)
 {
-	struct opt_parser none = *args;
-	struct stream_opts *o = config;
+	struct opt_parser rest;
 
-	if (args->noperands > 1 || (args->noperands && o->input))
-		return fault_usage(f, "report: expected one recording, but \"%s\" is another",
-				   args->operands[args->noperands - 1]);
-	if (args->noperands)
-		o->input = args->operands[0];
-	if (!o->input)
-		o->input = "perf.data";
-	none.noperands = 0;
-	return analysis_run(&ops, config, &none, f);
+	return analysis_take_input("report", config, args, &rest, f) ? -1 : analysis_run(&ops, config, &rest, f);
 }
 
 #define AT(member) offsetof(struct report, member)
@@ -429,39 +414,6 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 static const struct opt report_opts[] = {
 	{ "than", 0, NULL, OPT_CALL, AT(least), "PERCENT",
 	  "Show only functions with at least this share of an event.", false, profile_parse_percent },
-};
-
-static const struct opt_group groups[] = {
-	{ "Rows", report_opts, sizeof(report_opts) / sizeof(*report_opts), 0 },
-	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
-	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
-	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
-	{ "Symbols", analysis_callchain_opts + STREAM_CALLCHAIN_NOPTS, ANALYSIS_NAMES_NOPTS, 0 },
-	{ "Table rows", hotspots_opts, HOTSPOTS_NOPTS, 0 },
-	{ "Pictures", flame_opts, FLAME_OPTS, AT(flame) },
-	ANALYSIS_OUTPUT_GROUPS,
-};
-
-static const char *const description[] = {
-	"Where was the time spent in a recording? Shows the hottest functions and stacks of a file "
-	"from perf-prof record or perf record. Each event has a section, in the order of the "
-	"recording, even without samples; -e selects events by name. Percentages are shares of the "
-	"sum of the samples' periods, which is shown above the table. Inlined functions count as part of the "
-	"function that contains them; those with at least 1 % are listed below it, indented "
-	"(with --inline-rows, all have rows of their own). --flame-graph draws the first "
-	"event; on hybrid CPUs, of all core types together.",
-	"If only the leader of a group was sampled (-e '{cycles,instructions}:S'), each member has a "
-	"column with its count between samples, and so do known ratios, such as instructions per cycle or "
-	"cache misses per reference.",
-	"FILE is perf.data by default; - is standard input.",
-	NULL,
-};
-
-static const struct command_example examples[] = {
-	{ "perf-prof report", "show ./perf.data" },
-	{ "perf-prof report -e cycles job.data", "show only one of several events" },
-	{ "perf-prof report job.data --flame-graph job.html", "also draw a flame graph" },
-	{ NULL, NULL },
 };
 
 static void defaults(void *config)
@@ -476,9 +428,32 @@ const struct command report_command = {
 	.name = "report",
 	.summary = "show the hottest functions and stacks of a recording",
 	.usage = "[options] [FILE]",
-	.description = description,
-	OPT_GROUPS(groups),
-	.examples = examples,
+	.description = COMMAND_TEXT(
+		"Where was the time spent in a recording? Shows the hottest functions and stacks of a file "
+		"from perf-prof record or perf record. Each event has a section, in the order of the "
+		"recording, even without samples; -e selects events by name. Percentages are shares of the "
+		"sum of the samples' periods, which is shown above the table. Inlined functions count as part of the "
+		"function that contains them; those with at least 1 % are listed below it, indented "
+		"(with --inline-rows, all have rows of their own). --flame-graph draws the first "
+		"event; on hybrid CPUs, of all core types together.",
+		"If only the leader of a group was sampled (-e '{cycles,instructions}:S'), each member has a "
+		"column with its count between samples, and so do known ratios, such as instructions per cycle or "
+		"cache misses per reference.",
+		"FILE is perf.data by default; - is standard input."),
+	OPT_GROUP_ROWS(
+		{ "Rows", report_opts, sizeof(report_opts) / sizeof(*report_opts), 0 },
+		{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
+		{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+		{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
+		{ "Symbols", analysis_callchain_opts + STREAM_CALLCHAIN_NOPTS, ANALYSIS_NAMES_NOPTS, 0 },
+		{ "Table rows", hotspots_opts, HOTSPOTS_NOPTS, 0 },
+		{ "Pictures", flame_opts, FLAME_OPTS, AT(flame) },
+		ANALYSIS_OUTPUT_GROUPS),
+	.examples = COMMAND_EXAMPLES(
+		{ "perf-prof report", "show ./perf.data" },
+		{ "perf-prof report -e cycles job.data", "show only one of several events" },
+		{ "perf-prof report job.data --annotate main", "also show the source lines of main, with their shares" },
+		{ "perf-prof report job.data --flame-graph job.html", "also draw a flame graph" }),
 	.mode = OPT_MODE_PLAIN,
 	ANALYSIS_CONFIG(struct report, defaults),
 	.run = run,

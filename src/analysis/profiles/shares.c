@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/room.h"
 
 enum { MAX_FUNCTIONS = 1 << 20, MAX_KEY = 4096 };
 
@@ -95,16 +96,9 @@ void shares_frame(struct shares *s, const char *function, const char *dso)
 {
 	struct entry *e = entry_of(s, function, dso);
 
-	if (s->depth == s->room) {
-		size_t room = s->room ? 2 * s->room : 128;
-		struct entry **bigger = realloc(s->stack, room * sizeof(struct entry *));
-
-		if (!bigger) {
-			s->lost = true;
-			return;
-		}
-		s->stack = bigger;
-		s->room = room;
+	if (!ROOM_FOR(s->stack, s->room, s->depth, 1)) {
+		s->lost = true;
+		return;
 	}
 	s->lost |= !e;
 	s->stack[s->depth++] = e;

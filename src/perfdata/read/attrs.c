@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The events of a recording, their ids, and where records have ids. */
+#include "base/room.h"
 #include "perfdata/read/reading.h"
 #include "perfevent/decode/body.h"
 
@@ -102,13 +103,11 @@ static struct perfdata_event *same_event(struct perfdata_reader *r, const union 
 
 static struct perfdata_event *new_event(struct perfdata_reader *r, const union pev_attr_buf *attr)
 {
-	struct perfdata_event *v = grown_by_one(r->events, r->nevents, sizeof(*v));
+	struct perfdata_event *v = APPENDED(r->events, r->nevents);
 
 	if (!v)
 		return NULL;
-	r->events = v;
-	v += r->nevents++;
-	*v = (struct perfdata_event){ .attr = *attr };
+	v->attr = *attr;
 	pev_format_from_attr(&v->format, &v->attr.attr);
 	return v;
 }

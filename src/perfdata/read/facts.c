@@ -9,6 +9,7 @@
  *	b	bit map: number of bits, words
  *	d	as many bytes as the number before says
  */
+#include "base/room.h"
 #include "perfdata/read/reading.h"
 
 #include <stdlib.h>
@@ -45,16 +46,10 @@ static const struct part {
 
 static struct perfdata_fact *new_fact(struct perfdata_info *info, const struct part *part)
 {
-	struct perfdata_fact *v;
+	struct perfdata_fact *v = info->nfacts < MAX_FACTS ? APPENDED(info->facts, info->nfacts) : NULL;
 
-	if (info->nfacts >= MAX_FACTS)
-		return NULL;
-	v = grown_by_one(info->facts, info->nfacts, sizeof(*v));
-	if (!v)
-		return NULL;
-	info->facts = v;
-	v += info->nfacts++;
-	*v = (struct perfdata_fact){ .feature = part->feature, .part = part->part };
+	if (v)
+		*v = (struct perfdata_fact){ .feature = part->feature, .part = part->part };
 	return v;
 }
 

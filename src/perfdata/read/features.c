@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a recording says about the machine, the run and its events: a row for each feature. */
+#include "base/room.h"
 #include "perfdata/read/reading.h"
 
 #include <stdlib.h>
@@ -87,7 +88,7 @@ bool feature_take_build_id(struct perfdata_reader *r, const char *record, size_t
 {
 	struct scan s = { record + 8, record + size, r->foreign };
 	struct perfdata_info *info = &r->info;
-	struct perfdata_build_id id = { .size = 20 }, *v;
+	struct perfdata_build_id id = { .size = 20 };
 	struct perf_event_header head;
 	const char *bytes, *path;
 	uint32_t pid;
@@ -106,12 +107,10 @@ bool feature_take_build_id(struct perfdata_reader *r, const char *record, size_t
 	id.pid = (int32_t)pid;
 	memcpy(id.id, bytes, 20);
 	id.path = strndup(path, scan_left(&s));
-	v = grown_by_one(info->build_ids, info->nbuild_ids, sizeof(*v));
-	if (!v) {
+	if (!ROOM_FOR_ONE(info->build_ids, info->nbuild_ids)) {
 		free(id.path);
 		return false;
 	}
-	info->build_ids = v;
 	info->build_ids[info->nbuild_ids++] = id;
 	return id.path;
 }

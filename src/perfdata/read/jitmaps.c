@@ -9,6 +9,7 @@
  * perf skips type 65, which held the names of events before Linux 3.5. These records are never
  * compressed, so a reader that can seek has them before the first sample.
  */
+#include "base/room.h"
 #include "perfdata/read/reading.h"
 #include "perfdata/write/format.h"
 
@@ -108,15 +109,10 @@ static bool take_map(struct scan *s, struct perfdata_jit_map *map)
 
 static void take_maps(struct perfdata_info *info, struct scan s)
 {
-	struct perfdata_jit_map map, *bigger;
+	struct perfdata_jit_map map;
 
-	while (take_map(&s, &map)) {
-		bigger = grown_by_one(info->jit_maps, info->njit_maps, sizeof(*bigger));
-		if (!bigger)
-			return;
-		info->jit_maps = bigger;
+	while (take_map(&s, &map) && ROOM_FOR_ONE(info->jit_maps, info->njit_maps))
 		info->jit_maps[info->njit_maps++] = map;
-	}
 }
 
 /* Size of all maps, from the last record; 0: there are none. */

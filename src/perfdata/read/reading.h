@@ -3,7 +3,6 @@
 #ifndef PERFDATA_READ_READING_H
 #define PERFDATA_READ_READING_H
 
-#include "base/grow.h"
 #include "perfdata/read/reader.h"
 #include "perfdata/read/scan.h"
 #include "perfdata/read/verdict.h"

@@ -186,41 +186,86 @@ static bool turn_chain(struct turn *t)
 	return turn64(t, &nr) && turn_words(t, nr);
 }
 
-static bool turn_sample(struct turn *t, const struct pev_format *fmt)
-{
-	static const struct { uint64_t bit; bool pair; } head[] = {
-		{ PERF_SAMPLE_IDENTIFIER, false }, { PERF_SAMPLE_IP, false }, { PERF_SAMPLE_TID, true },
-		{ PERF_SAMPLE_TIME, false }, { PERF_SAMPLE_ADDR, false }, { PERF_SAMPLE_ID, false },
-		{ PERF_SAMPLE_STREAM_ID, false }, { PERF_SAMPLE_CPU, true }, { PERF_SAMPLE_PERIOD, false },
-	};
-	static const uint64_t single[] = { PERF_SAMPLE_PHYS_ADDR, PERF_SAMPLE_CGROUP,
-					   PERF_SAMPLE_DATA_PAGE_SIZE, PERF_SAMPLE_CODE_PAGE_SIZE };
-	uint64_t type = fmt->sample_type;
+/* ---- fields ------------------------------------------------------------------- */
 
-	for (size_t i = 0; i < sizeof(head) / sizeof(*head); i++)
-		if (type & head[i].bit && !(head[i].pair ? turn_pair(t) : turn_words(t, 1)))
-			return false;
-	if ((type & PERF_SAMPLE_READ && !turn_read(t, fmt->read_format)) ||
-	    (type & PERF_SAMPLE_CALLCHAIN && !turn_chain(t)) ||
-	    (type & PERF_SAMPLE_RAW && !turn_raw(t)) ||
-	    (type & PERF_SAMPLE_BRANCH_STACK && !turn_branches(t, fmt)) ||
-	    (type & PERF_SAMPLE_REGS_USER && !turn_regs(t, fmt->regs_user)) ||
-	    (type & PERF_SAMPLE_STACK_USER && !turn_counted_bytes(t, true)) ||
-	    (type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT) && !turn_words(t, 1)) ||
-	    (type & PERF_SAMPLE_DATA_SRC && !turn_words(t, 1)) ||
-	    (type & PERF_SAMPLE_TRANSACTION && !turn_words(t, 1)) ||
-	    (type & PERF_SAMPLE_REGS_INTR && !turn_regs(t, fmt->regs_intr)))
-		return false;
-	for (size_t i = 0; i < sizeof(single) / sizeof(*single); i++)
-		if (type & single[i] && !turn_words(t, 1))
-			return false;
-	return !(type & PERF_SAMPLE_AUX) || turn_counted_bytes(t, false);
+static bool turn_identity(struct turn *t, uint16_t misc)
+{
+	if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID)
+		return pass(t, 24);
+	return turn_pair(t) && turn_words(t, 2);
 }
 
-/* ---- other records ---------------------------------------------------------- */
+/* 2, 4, 8: a number of that size; p: two of size 4; b: device and inode, or build id; r: read_format; w: words up to the
+ * end; the others are parts of samples. */
+static bool turn_field(struct turn *t, char field, uint16_t misc, const struct pev_format *fmt)
+{
+	uint16_t v2;
+	uint32_t v4;
 
-/* 2, 4, 8: a number of that size; b: device and inode, or build id; r: read_format; w: words up to the
- * end. Texts and bytes behind are not swapped. */
+	switch (field) {
+	case '2':
+		return turn16(t, &v2);
+	case '4':
+		return turn32(t, &v4);
+	case '8':
+		return turn_words(t, 1);
+	case 'p':
+		return turn_pair(t);
+	case 'b':
+		return turn_identity(t, misc);
+	case 'r':
+		return turn_read(t, fmt->read_format);
+	case 'c':
+		return turn_chain(t);
+	case 'R':
+		return turn_raw(t);
+	case 'B':
+		return turn_branches(t, fmt);
+	case 'U':
+		return turn_regs(t, fmt->regs_user);
+	case 'I':
+		return turn_regs(t, fmt->regs_intr);
+	case 'S':
+		return turn_counted_bytes(t, true);
+	case 'A':
+		return turn_counted_bytes(t, false);
+	default:
+		return turn_words(t, turn_left(t) / 8);
+	}
+}
+
+struct part {
+	uint64_t bits;               /* of sample_type: one of them */
+	char field;
+};
+
+static bool turn_parts(struct turn *t, const struct part *parts, size_t n, const struct pev_format *fmt)
+{
+	for (size_t i = 0; i < n; i++)
+		if (fmt->sample_type & parts[i].bits && !turn_field(t, parts[i].field, 0, fmt))
+			return false;
+	return true;
+}
+
+static const struct part sample_parts[] = {
+	{ PERF_SAMPLE_IDENTIFIER, '8' }, { PERF_SAMPLE_IP, '8' }, { PERF_SAMPLE_TID, 'p' }, { PERF_SAMPLE_TIME, '8' },
+	{ PERF_SAMPLE_ADDR, '8' }, { PERF_SAMPLE_ID, '8' }, { PERF_SAMPLE_STREAM_ID, '8' }, { PERF_SAMPLE_CPU, 'p' },
+	{ PERF_SAMPLE_PERIOD, '8' }, { PERF_SAMPLE_READ, 'r' }, { PERF_SAMPLE_CALLCHAIN, 'c' }, { PERF_SAMPLE_RAW, 'R' },
+	{ PERF_SAMPLE_BRANCH_STACK, 'B' }, { PERF_SAMPLE_REGS_USER, 'U' }, { PERF_SAMPLE_STACK_USER, 'S' },
+	{ PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT, '8' }, { PERF_SAMPLE_DATA_SRC, '8' },
+	{ PERF_SAMPLE_TRANSACTION, '8' }, { PERF_SAMPLE_REGS_INTR, 'I' }, { PERF_SAMPLE_PHYS_ADDR, '8' },
+	{ PERF_SAMPLE_CGROUP, '8' }, { PERF_SAMPLE_DATA_PAGE_SIZE, '8' }, { PERF_SAMPLE_CODE_PAGE_SIZE, '8' },
+	{ PERF_SAMPLE_AUX, 'A' },
+};
+
+static const struct part trailer_parts[] = {
+	{ PERF_SAMPLE_TID, 'p' }, { PERF_SAMPLE_TIME, '8' }, { PERF_SAMPLE_ID, '8' }, { PERF_SAMPLE_STREAM_ID, '8' },
+	{ PERF_SAMPLE_CPU, 'p' }, { PERF_SAMPLE_IDENTIFIER, '8' },
+};
+
+/* ---- records ------------------------------------------------------------------ */
+
+/* Texts and bytes behind these are not swapped. */
 static const char *const bodies[] = {
 	[PERF_RECORD_MMAP] = "44888",
 	[PERF_RECORD_LOST] = "88",
@@ -245,53 +290,16 @@ static const char *const bodies[] = {
 	[PEV_RECORD_CALLCHAIN_DEFERRED] = "w",
 };
 
-static bool turn_identity(struct turn *t, uint16_t misc)
-{
-	if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID)
-		return pass(t, 24);
-	return turn_pair(t) && turn_words(t, 2);
-}
-
-static bool turn_field(struct turn *t, char field, uint16_t misc, const struct pev_format *fmt)
-{
-	uint16_t v2;
-	uint32_t v4;
-
-	switch (field) {
-	case '2':
-		return turn16(t, &v2);
-	case '4':
-		return turn32(t, &v4);
-	case '8':
-		return turn_words(t, 1);
-	case 'b':
-		return turn_identity(t, misc);
-	case 'r':
-		return turn_read(t, fmt->read_format);
-	default:
-		return turn_words(t, turn_left(t) / 8);
-	}
-}
-
 static bool turn_trailer(struct turn *t, const struct pev_format *fmt)
 {
-	static const struct { uint64_t bit; bool pair; } parts[] = {
-		{ PERF_SAMPLE_TID, true }, { PERF_SAMPLE_TIME, false }, { PERF_SAMPLE_ID, false },
-		{ PERF_SAMPLE_STREAM_ID, false }, { PERF_SAMPLE_CPU, true }, { PERF_SAMPLE_IDENTIFIER, false },
-	};
-	size_t size = 0;
+	size_t size = fmt->sample_id_all ? 8 * (size_t)__builtin_popcountll(fmt->sample_type & PEV_TRAILER_) : 0;
 	struct turn trailer;
 
-	for (size_t i = 0; fmt->sample_id_all && i < sizeof(parts) / sizeof(*parts); i++)
-		size += fmt->sample_type & parts[i].bit ? 8 : 0;
 	if (size > turn_left(t))
 		return false;
+	trailer = (struct turn){ t->end - size, t->end };
 	t->end -= size;
-	trailer = (struct turn){ t->end, t->end + size };
-	for (size_t i = 0; size && i < sizeof(parts) / sizeof(*parts); i++)
-		if (fmt->sample_type & parts[i].bit)
-			parts[i].pair ? turn_pair(&trailer) : turn_words(&trailer, 1);
-	return true;
+	return !size || turn_parts(&trailer, trailer_parts, sizeof(trailer_parts) / sizeof(*trailer_parts), fmt);
 }
 
 bool swap_record(struct perf_event_header *rec, const struct pev_format *fmt)
@@ -300,7 +308,7 @@ bool swap_record(struct perf_event_header *rec, const struct pev_format *fmt)
 	const char *body;
 
 	if (rec->type == PERF_RECORD_SAMPLE)
-		return turn_sample(&t, fmt);
+		return turn_parts(&t, sample_parts, sizeof(sample_parts) / sizeof(*sample_parts), fmt);
 	if (rec->type >= sizeof(bodies) / sizeof(*bodies) || !bodies[rec->type])
 		return true;
 	t.end = (char *)rec + pev_true_size_(rec, rec->size, fmt, true);

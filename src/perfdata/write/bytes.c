@@ -10,7 +10,7 @@ void bytes_add(struct bytes *b, const void *data, size_t n)
 {
 	if (!n || b->failed)
 		return;
-	b->failed = n > SIZE_MAX / 4 || !ROOM_FOR(b->data, &b->room, b->n, n, 4096);
+	b->failed = n > SIZE_MAX / 4 || !ROOM_FOR(b->data, b->room, b->n, n);
 	if (b->failed)
 		return;
 	memcpy(b->data + b->n, data, n);

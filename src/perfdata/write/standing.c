@@ -62,7 +62,7 @@ static bool is_of_tasks(uint32_t type)
 
 bool standing_takes(const struct perf_event_header *rec)
 {
-	return rec->type == PERFDATA_BUILD_ID || (rec->type == PERF_RECORD_KSYMBOL && rec->size >= sizeof(struct code)) ||
+	return rec->type == PERFDATA_BUILD_ID || rec->type == PERF_RECORD_CGROUP || (rec->type == PERF_RECORD_KSYMBOL && rec->size >= sizeof(struct code)) ||
 	       (is_of_tasks(rec->type) && rec->size >= 24);
 }
 

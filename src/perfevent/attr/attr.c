@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "perfevent.h"
+#include "perfevent/attr/complain.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -65,14 +66,10 @@ int pev_attr_software(struct perf_event_attr *attr, const char *name, struct pev
 		pev_attr_init(attr, PERF_TYPE_SOFTWARE, config);
 		return 0;
 	}
-	if (err) {
-		*err = (struct pev_error){ .code = ENOENT };
-		snprintf(err->asked, sizeof(err->asked), "software event \"%s\"", name);
-		snprintf(err->said, sizeof(err->said), "there is no such software event");
-		snprintf(err->remedy, sizeof(err->remedy), "use one of: cpu-clock, task-clock, "
-			 "page-faults, context-switches, cpu-migrations, minor-faults, major-faults, "
-			 "alignment-faults, emulation-faults, cgroup-switches, bpf-output, dummy");
-	}
+	pev_ask_(err, ENOENT, "software event \"%s\"", name);
+	pev_say_(err, "there is no such software event");
+	pev_advise_(err, "use one of: cpu-clock, task-clock, page-faults, context-switches, cpu-migrations, minor-faults, "
+		    "major-faults, alignment-faults, emulation-faults, cgroup-switches, bpf-output, dummy");
 	return -ENOENT;
 }
 

@@ -6,38 +6,33 @@
 #include <stdio.h>
 #include <string.h>
 
+#define PRINT(text, fmt)                                                                           \
+	do {                                                                                       \
+		va_list ap_;                                                                       \
+                                                                                                   \
+		va_start(ap_, fmt);                                                                \
+		vsnprintf((text), sizeof(text), (fmt), ap_);                                       \
+		va_end(ap_);                                                                       \
+	} while (0)
+
 void pev_ask_(struct pev_error *err, int code, const char *fmt, ...)
 {
-	va_list ap;
-
 	if (!err)
 		return;
 	*err = (struct pev_error){ .code = code };
-	va_start(ap, fmt);
-	vsnprintf(err->asked, sizeof(err->asked), fmt, ap);
-	va_end(ap);
+	PRINT(err->asked, fmt);
 }
 
 void pev_say_(struct pev_error *err, const char *fmt, ...)
 {
-	va_list ap;
-
-	if (!err)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(err->said, sizeof(err->said), fmt, ap);
-	va_end(ap);
+	if (err)
+		PRINT(err->said, fmt);
 }
 
 void pev_advise_(struct pev_error *err, const char *fmt, ...)
 {
-	va_list ap;
-
-	if (!err)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(err->remedy, sizeof(err->remedy), fmt, ap);
-	va_end(ap);
+	if (err)
+		PRINT(err->remedy, fmt);
 }
 
 void pev_say_errno_(struct pev_error *err, int code)

@@ -2,8 +2,10 @@
 /* Support in the kernel: the system call, its sysctls, tracefs. */
 #include "perfevent/machine/kernel.h"
 
+#include "base/textfile.h"
+#include "perfevent/attr/complain.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,27 +13,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-int pev_read_file_(const char *path, char *buf, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
-	ssize_t n;
-
-	if (fd < 0)
-		return -errno;
-	n = read(fd, buf, size - 1);
-	rc = n < 0 ? -errno : (int)n;
-	close(fd);
-	buf[n < 0 ? 0 : n] = '\0';
-	return rc;
-}
-
 static int read_number(const char *path, long long *value)
 {
 	char text[64], *end;
-	int rc = pev_read_file_(path, text, sizeof(text));
+	ssize_t rc = textfile_read(path, text, sizeof(text));
 
 	if (rc < 0)
-		return rc;
+		return (int)rc;
 	errno = 0;
 	*value = strtoll(text, &end, 10);
 	return end == text || errno ? -EINVAL : 0;
@@ -107,18 +95,14 @@ static bool is_mounted(void)
 
 static void explain_tracefs(struct pev_error *err, int rc)
 {
-	if (!err)
-		return;
-	*err = (struct pev_error){ .code = -rc };
-	snprintf(err->asked, sizeof(err->asked), "look up tracepoints in tracefs");
+	pev_ask_(err, -rc, "look up tracepoints in tracefs");
 	if (rc == -EACCES) {
-		snprintf(err->said, sizeof(err->said), "this user may not read %s", usual_places[0]);
-		snprintf(err->remedy, sizeof(err->remedy), "run as root (sudo), or let a group read it: "
-			 "mount -o remount,gid=GROUP,mode=0750 %s", usual_places[0]);
+		pev_say_(err, "this user may not read %s", usual_places[0]);
+		pev_advise_(err, "run as root (sudo), or let a group read it: mount -o remount,gid=GROUP,mode=0750 %s",
+			    usual_places[0]);
 	} else {
-		snprintf(err->said, sizeof(err->said), "tracefs is not mounted");
-		snprintf(err->remedy, sizeof(err->remedy), "as root: mount -t tracefs nodev %s",
-			 usual_places[0]);
+		pev_say_(err, "tracefs is not mounted");
+		pev_advise_(err, "as root: mount -t tracefs nodev %s", usual_places[0]);
 	}
 }
 
@@ -144,13 +128,9 @@ int pev_tracefs_path(char *buf, size_t size, struct pev_error *err)
 
 static int explain_unknown(struct pev_error *err, const char *sys, const char *name, int rc)
 {
-	if (err) {
-		*err = (struct pev_error){ .code = -rc };
-		snprintf(err->asked, sizeof(err->asked), "look up the tracepoint %s:%s", sys, name);
-		snprintf(err->said, sizeof(err->said), "%s", strerror(-rc));
-		snprintf(err->remedy, sizeof(err->remedy), "`perf-prof list '%s:*'` or the folder "
-			 "events/%s of tracefs lists them", sys, sys);
-	}
+	pev_ask_(err, -rc, "look up the tracepoint %s:%s", sys, name);
+	pev_say_(err, "%s", strerror(-rc));
+	pev_advise_(err, "`perf-prof list '%s:*'` or the folder events/%s of tracefs lists them", sys, sys);
 	return rc;
 }
 

@@ -8,8 +8,6 @@
 /* Buffer for a line of /proc/self/mounts, as large as getmntent(3)'s own, which all threads share. */
 enum { PEV_MOUNT_TEXT_ = 4096 };
 
-/* Reads at most size - 1 bytes, terminated; the length, or -errno. */
-int pev_read_file_(const char *path, char *buf, size_t size);
 /* Reads a number in /proc/sys/kernel. 0 or -errno. */
 int pev_sysctl_(const char *name, long long *value);
 #endif

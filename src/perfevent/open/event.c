@@ -22,10 +22,8 @@ int pev_open_raw_(struct perf_event_attr *attr, struct pev_target target, int gr
 
 	if (rc)
 		return rc;
-	do
-		fd = syscall(SYS_perf_event_open, attr, pid, cpu, group_fd,
-			     flags | target_flags | PERF_FLAG_FD_CLOEXEC);
-	while (fd < 0 && errno == EINTR);
+	fd = TEMP_FAILURE_RETRY(syscall(SYS_perf_event_open, attr, pid, cpu, group_fd,
+					flags | target_flags | PERF_FLAG_FD_CLOEXEC));
 	return fd < 0 ? -errno : (int)fd;
 }
 

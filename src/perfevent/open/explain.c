@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "perfevent/open/explain.h"
 
+#include "base/textfile.h"
 #include "perfevent/attr/complain.h"
 #include "perfevent/machine/kernel.h"
 #include "perfevent/open/target.h"
@@ -437,7 +438,7 @@ static bool ask_kernel(const char *tracefs, const char *sys, const char *name, c
 	if (f) {
 		fputs(filter, f);
 		fclose(f);
-		got = pev_read_file_(path, said, size) > 0 && strstr(said, "parse_error");
+		got = textfile_read(path, said, size) > 0 && strstr(said, "parse_error");
 	}
 	rmdir(dir);
 	if (got && said[strlen(said) - 1] == '\n')
@@ -463,7 +464,7 @@ int pev_explain_filter(struct pev_error *err, const struct pev_event *ev, const 
 	if (!split_label(ev, sys, name, sizeof(sys)) || pev_tracefs_path(root, sizeof(root), NULL))
 		return -code;
 	snprintf(path, sizeof(path), "%s/events/%s/%s/format", root, sys, name);
-	if (pev_read_file_(path, format, sizeof(format)) <= 0)
+	if (textfile_read(path, format, sizeof(format)) <= 0)
 		return -code;
 	if (filter && !ask_kernel(root, sys, name, filter, err->said, sizeof(err->said)))
 		pev_say_errno_(err, code);

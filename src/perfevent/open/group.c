@@ -4,6 +4,7 @@
  * or not open at all. Member 0 is the leader: the kernel schedules, enables and reads the other
  * members with it.
  */
+#include "base/room.h"
 #include "perfevent/open/event.h"
 
 #include "perfevent/attr/complain.h"
@@ -40,18 +41,14 @@ struct pev_group *pev_group_new(void)
 
 int pev_group_add(struct pev_group *g, const struct perf_event_attr *attr, const char *label)
 {
-	struct member *grown, new = { .label = NULL };
+	struct member new = { .label = NULL };
 	int rc = g->open ? -EBUSY : pev_attr_buf_copy(&new.buf, attr);
 
 	if (rc)
 		return rc;
-	grown = reallocarray(g->members, g->n + 1, sizeof(*grown));
-	if (!grown)
+	if (!ROOM_FOR_ONE(g->members, g->n) || (label && !(new.label = strdup(label))))
 		return -ENOMEM;
-	g->members = grown;
-	if (label && !(new.label = strdup(label)))
-		return -ENOMEM;
-	grown[g->n] = new;
+	g->members[g->n] = new;
 	return (int)g->n++;
 }
 

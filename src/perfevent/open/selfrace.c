@@ -2,7 +2,7 @@
 /* Measures whether a counter is read faster in user space or by the kernel. */
 #include "perfevent/open/self.h"
 
-#include <time.h>
+#include "base/now.h"
 
 /* At least LEAST rounds, so that one interrupted round does not matter, and up to MOST within ENOUGH_NS. */
 enum { LEAST = 3, MOST = 9, ENOUGH_NS = 8000 };
@@ -35,10 +35,7 @@ enum pev_self_way pev_self_race_(const struct pev_self_race *race, void *arg)
 
 uint64_t pev_self_ns_(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return now_ns(CLOCK_MONOTONIC);
 }
 
 const char *pev_self_text_(enum pev_self_how how)

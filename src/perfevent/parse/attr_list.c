@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list made by the parser. It owns its events and all that they point to. */
+#include "base/room.h"
 #include "perfevent/parse/parse.h"
 
 #include <stdlib.h>
@@ -38,27 +39,12 @@ const struct pev_parsed *pev_attr_list_at(const struct pev_attr_list *list, size
 	return i < list->n ? &list->events[i]->pub : NULL;
 }
 
-static bool grow(struct pev_attr_list *list)
-{
-	size_t room = list->room ? 2 * list->room : 8;
-	void *grown;
-
-	if (list->n < list->room)
-		return true;
-	grown = realloc(list->events, room * sizeof(*list->events));
-	if (!grown)
-		return false;
-	list->events = grown;
-	list->room = room;
-	return true;
-}
-
 struct pev_parsed_own *pev_parse_add_(struct pev_parser *p, uint32_t type, uint64_t config)
 {
 	struct pev_attr_list *list = p->list;
 	struct pev_parsed_own *e;
 
-	if (list->n >= PARSE_EVENTS_MAX || !grow(list))
+	if (list->n >= PARSE_EVENTS_MAX || !ROOM_FOR_ONE(list->events, list->n))
 		return NULL;
 	e = calloc(1, sizeof(*e));
 	if (!e)

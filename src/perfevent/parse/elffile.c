@@ -119,25 +119,28 @@ static int read_header(struct pev_elf *elf)
 	return read_counts(elf);
 }
 
-int pev_elf_open_(struct pev_elf *elf, const char *path)
+int pev_elf_begin_(struct pev_elf *elf, int fd)
 {
 	struct stat st;
-	int rc;
 
-	memset(elf, 0, sizeof(*elf));
-	elf->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (elf->fd < 0)
+	*elf = (struct pev_elf){ .fd = fd };
+	if (fstat(fd, &st))
 		return -errno;
-	if (fstat(elf->fd, &st))
-		rc = -errno;
-	else if (!S_ISREG(st.st_mode))
-		rc = -EBADMSG;
-	else {
-		elf->size = (uint64_t)st.st_size;
-		rc = read_header(elf);
-	}
+	if (!S_ISREG(st.st_mode))
+		return -EBADMSG;
+	elf->size = (uint64_t)st.st_size;
+	return read_header(elf);
+}
+
+int pev_elf_open_(struct pev_elf *elf, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc;
+
+	if (fd < 0)
+		return -errno;
+	rc = pev_elf_begin_(elf, fd);
 	if (rc)
-		pev_elf_close_(elf);
+		close(fd);
 	return rc;
 }
 
@@ -253,16 +256,8 @@ static bool is_code(const struct pev_elf_symbol *sym)
 	       (sym->type == STT_FUNC || sym->type == STT_GNU_IFUNC || sym->type == STT_NOTYPE);
 }
 
-/* "memcpy" also matches memcpy@@GLIBC_2.14. */
-static bool same_name(const char *have, const char *want)
-{
-	size_t len = strlen(want);
-
-	return !strncmp(have, want, len) && (!have[len] || have[len] == '@');
-}
-
-static int search(const struct pev_elf *elf, const struct pev_elf_section *table,
-		  const struct pev_elf_section *strings, const char *name, uint64_t *value)
+static int each_of(const struct pev_elf *elf, const struct pev_elf_section *table,
+		   const struct pev_elf_section *strings, pev_elf_symbol_fn *fn, void *ctx)
 {
 	char *symbols, *text = NULL;
 	int rc = pev_elf_load_(elf, table, &symbols);
@@ -273,37 +268,51 @@ static int search(const struct pev_elf *elf, const struct pev_elf_section *table
 		struct pev_elf_symbol sym;
 
 		read_symbol(elf, symbols + at, &sym);
-		if (!is_code(&sym) || sym.name >= strings->size ||
-		    !same_name(text + sym.name, name))
-			continue;
-		*value = sym.value;
-		goto out;
+		if (is_code(&sym) && sym.name < strings->size)
+			rc = fn(&sym, text + sym.name, ctx);
 	}
-	rc = rc ? rc : -ENOENT;
-out:
 	free(symbols);
 	free(text);
 	return rc;
 }
 
-/* Searches the symbol tables of this type. */
-static int find_in(const struct pev_elf *elf, uint32_t type, const char *name, uint64_t *value)
+int pev_elf_each_symbol_(const struct pev_elf *elf, uint32_t type, pev_elf_symbol_fn *fn, void *ctx)
 {
 	struct pev_elf_section table, strings;
-	int rc = -ENOENT;
+	int rc = 0;
 
-	for (uint32_t i = 0; i < elf->shnum && rc == -ENOENT; i++) {
+	for (uint32_t i = 0; i < elf->shnum && !rc; i++) {
 		rc = read_section(elf, i, &table);
-		if (rc)
-			return rc;
-		rc = -ENOENT;
-		if (table.type != type)
+		if (rc || table.type != type)
 			continue;
 		rc = read_section(elf, table.link, &strings);
 		if (!rc)
-			rc = search(elf, &table, &strings, name, value);
+			rc = each_of(elf, &table, &strings, fn, ctx);
 	}
 	return rc;
+}
+
+struct wanted {
+	const char *name;
+	uint64_t value;
+};
+
+/* "memcpy" also matches memcpy@@GLIBC_2.14. */
+static int is_wanted(const struct pev_elf_symbol *sym, const char *have, void *ctx)
+{
+	struct wanted *w = ctx;
+	size_t len = strlen(w->name);
+
+	w->value = sym->value;
+	return !strncmp(have, w->name, len) && (!have[len] || have[len] == '@');
+}
+
+/* Searches the symbol tables of this type. */
+static int find_in(const struct pev_elf *elf, uint32_t type, struct wanted *w)
+{
+	int rc = pev_elf_each_symbol_(elf, type, is_wanted, w);
+
+	return rc == 1 ? 0 : rc ? rc : -ENOENT;
 }
 
 static int complain(struct pev_error *err, const char *path, const char *symbol, int rc)
@@ -324,17 +333,17 @@ static int complain(struct pev_error *err, const char *path, const char *symbol,
 int pev_elf_symbol(const char *path, const char *symbol, uint64_t *file_offset,
 		   struct pev_error *err)
 {
+	struct wanted w = { .name = symbol };
 	struct pev_elf elf;
-	uint64_t value;
 	int rc = pev_elf_open_(&elf, path);
 
 	if (rc)
 		return complain(err, path, symbol, rc);
-	rc = find_in(&elf, SHT_SYMTAB, symbol, &value);
+	rc = find_in(&elf, SHT_SYMTAB, &w);
 	if (rc == -ENOENT)
-		rc = find_in(&elf, SHT_DYNSYM, symbol, &value);
+		rc = find_in(&elf, SHT_DYNSYM, &w);
 	if (!rc)
-		rc = pev_elf_offset_(&elf, value, file_offset);
+		rc = pev_elf_offset_(&elf, w.value, file_offset);
 	pev_elf_close_(&elf);
 	return rc ? complain(err, path, symbol, rc) : 0;
 }

@@ -33,6 +33,8 @@ struct pev_elf_symbol {
 
 /* All return 0, -EBADMSG for a damaged file, or -errno. */
 int pev_elf_open_(struct pev_elf *elf, const char *path);
+/* The same with a descriptor that stays the caller's: there is nothing to close. */
+int pev_elf_begin_(struct pev_elf *elf, int fd);
 void pev_elf_close_(struct pev_elf *elf);
 /* -ENOENT if there is no section of that name. */
 int pev_elf_find_section_(const struct pev_elf *elf, const char *name, struct pev_elf_section *s);
@@ -40,6 +42,10 @@ int pev_elf_find_section_(const struct pev_elf *elf, const char *name, struct pe
 int pev_elf_load_(const struct pev_elf *elf, const struct pev_elf_section *s, char **data);
 /* File offset of an address as linked: -ENOENT if no segment in the file has it. */
 int pev_elf_offset_(const struct pev_elf *elf, uint64_t addr, uint64_t *offset);
+/* Calls fn for the symbols of code in the tables of that type (SHT_SYMTAB, SHT_DYNSYM) until it returns
+ * anything but 0, which is returned. */
+typedef int pev_elf_symbol_fn(const struct pev_elf_symbol *sym, const char *name, void *ctx);
+int pev_elf_each_symbol_(const struct pev_elf *elf, uint32_t type, pev_elf_symbol_fn *fn, void *ctx);
 /* Numbers in the file's byte order. */
 uint32_t pev_elf_u32_(const struct pev_elf *elf, const void *p);
 uint64_t pev_elf_word_(const struct pev_elf *elf, const void *p);   /* 4 or 8 bytes by class */

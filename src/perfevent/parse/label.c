@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From an attr back to the syntax of pev_attr_parse(). */
+#include "base/textfile.h"
 #include "perfevent/parse/parse.h"
 
 #include "perfevent/attr/attr_fields.h"
@@ -219,7 +220,7 @@ static bool has_id(const char *root, const char *sys, const char *name, uint64_t
 	char path[PATH_MAX], text[32];
 
 	return snprintf(path, sizeof(path), "%s/%s/%s/id", root, sys, name) < PATH_MAX &&
-	       pev_read_file_(path, text, sizeof(text)) > 0 && strtoull(text, NULL, 10) == id;
+	       textfile_read(path, text, sizeof(text)) > 0 && strtoull(text, NULL, 10) == id;
 }
 
 static bool search_system(const char *root, const char *sys, uint64_t id, char *buf)

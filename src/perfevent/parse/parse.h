@@ -29,7 +29,7 @@ struct pev_parsed_own {
 
 struct pev_attr_list {
 	struct pev_parsed_own **events;
-	size_t n, room;
+	size_t n;
 };
 
 /* name[=value], copied from the text. */
@@ -95,6 +95,6 @@ size_t pev_label_at_(const struct perf_event_attr *attr, const struct pev_parse_
 #define PEV_MODIFIERS_SIZE_ 16
 void pev_label_modifiers_(const struct perf_event_attr *attr, char *buf);
 
-/* Encodes names of CPU events by libpfm4. -ENOENT, also if it is not built in. */
+/* Encodes names of CPU events by libpfm4. -ENOENT, also if it is not built in or not installed. */
 int pev_pfm_encode_(const char *name, union pev_attr_buf *buf);
 #endif

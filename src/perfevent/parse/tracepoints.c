@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* system:name in an event list, both possibly with wildcards. */
+#include "base/textfile.h"
 #include "perfevent/parse/parse.h"
 
 #include "perfevent/machine/kernel.h"
@@ -43,7 +44,7 @@ static int read_id(const struct search *s, const char *sys, const char *name, ui
 
 	if (n >= PATH_MAX || strchr(sys, '/') || strchr(name, '/') || sys[0] == '.' || name[0] == '.')
 		return -ENOENT;
-	n = pev_read_file_(path, text, sizeof(text));
+	n = (int)textfile_read(path, text, sizeof(text));
 	if (n < 0)
 		return n;
 	errno = 0;

@@ -4,13 +4,18 @@
  * probe, .stapsdt.base as linked, the semaphore or 0) and three strings (provider, name,
  * arguments). If prelink has moved the file since, the probe has moved as far as .stapsdt.base.
  */
+#include "perfevent/parse/usdt.h"
+
+#include "base/room.h"
 #include "perfevent/attr/complain.h"
 #include "perfevent/parse/elffile.h"
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define NOTE_TYPE 3
 #define PROBE_LIMIT (1u << 20)
@@ -19,7 +24,7 @@ struct pev_usdt {
 	char *path;
 	char *notes;                     /* contains the strings of the probes */
 	struct pev_usdt_probe *probes;
-	size_t n, room;
+	size_t n;
 };
 
 struct reader {
@@ -41,17 +46,10 @@ static const char *take_string(const char **p, const char *end)
 
 static int add(struct pev_usdt *u, const struct pev_usdt_probe *probe)
 {
-	if (u->n == u->room) {
-		size_t room = u->room ? 2 * u->room : 16;
-		struct pev_usdt_probe *grown = realloc(u->probes, room * sizeof(*grown));
-
-		if (!grown || room > PROBE_LIMIT) {
-			u->probes = grown ? grown : u->probes;
-			return grown ? -EBADMSG : -ENOMEM;
-		}
-		u->probes = grown;
-		u->room = room;
-	}
+	if (u->n >= PROBE_LIMIT)
+		return -EBADMSG;
+	if (!ROOM_FOR_ONE(u->probes, u->n))
+		return -ENOMEM;
 	u->probes[u->n++] = *probe;
 	return 0;
 }
@@ -127,22 +125,45 @@ static int read_file(struct reader *r)
 	return rc ? rc : read_notes(r, r->usdt->notes, s.size);
 }
 
-int pev_usdt_open(struct pev_usdt **out, const char *path, struct pev_error *err)
+int pev_usdt_begin_(struct pev_usdt **out, int fd)
 {
 	struct reader r = { 0 };
-	int rc = pev_elf_open_(&r.elf, path);
+	int rc = pev_elf_begin_(&r.elf, fd);
 
 	*out = NULL;
-	if (!rc) {
-		r.usdt = calloc(1, sizeof(*r.usdt));
-		rc = r.usdt && (r.usdt->path = strdup(path)) ? read_file(&r) : -ENOMEM;
-		pev_elf_close_(&r.elf);
-	}
-	if (!rc) {
+	if (rc)
+		return rc;
+	r.usdt = calloc(1, sizeof(*r.usdt));
+	rc = r.usdt ? read_file(&r) : -ENOMEM;
+	if (rc)
+		pev_usdt_close(r.usdt);
+	else
 		*out = r.usdt;
+	return rc;
+}
+
+static int open_path(struct pev_usdt **out, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc;
+
+	*out = NULL;
+	if (fd < 0)
+		return -errno;
+	rc = pev_usdt_begin_(out, fd);
+	close(fd);
+	if (rc || ((*out)->path = strdup(path)))
+		return rc;
+	pev_usdt_close(*out);
+	*out = NULL;
+	return -ENOMEM;
+}
+
+int pev_usdt_open(struct pev_usdt **out, const char *path, struct pev_error *err)
+{
+	int rc = open_path(out, path);
+
+	if (!rc)
 		return 0;
-	}
-	pev_usdt_close(r.usdt);
 	pev_ask_(err, -rc, "read the USDT probes of %.200s", path);
 	if (rc == -EBADMSG)
 		pev_say_(err, "not an ELF file, or its notes are damaged");

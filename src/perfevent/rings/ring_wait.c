@@ -5,12 +5,12 @@
  *   POLLHUP  the watched task has ended, or the event has no ring
  *   POLLERR  a pinned event lost its place (Linux 6.15)
  */
+#include "base/now.h"
 #include "perfevent/open/event.h"
 #include "perfevent/rings/ring_private.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <time.h>
 
 /* The result of poll(2) for ev, 0 = timeout, or -errno. */
 static int wait_fd(int fd, int timeout_ms, int cancel_fd)
@@ -42,10 +42,7 @@ int pev_event_wait(struct pev_event *ev, int timeout_ms, int cancel_fd)
 
 static int64_t now_ms(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+	return (int64_t)(now_ns(CLOCK_MONOTONIC) / 1000000);
 }
 
 /* A wake-up for records that have been read already does not count: waits for the rest of the time. */

@@ -15,6 +15,7 @@ struct maker;
 struct maker_tap;
 struct source_ops;
 struct spec_item;
+struct stream_event;
 
 /* How samples of a source, or of a perf event that is no tracepoint, are printed. */
 enum stream_shape {
@@ -73,7 +74,7 @@ struct event_asked {
 	struct numlist cpus;            /* cpus=; n == 0: the CPUs of the target */
 	bool chain_user, chain_kernel;  /* parts of the call chain */
 	uint32_t stack_bytes;           /* bytes of user stack per sample, for unwinding; 0: the kernel walks frame
-					 * pointers */
+					 * pointers; CHAINS_AUTO until chainways_settle() */
 	unsigned int max_stack;         /* frames; 0: the kernel's default */
 	bool everywhere;                /* opened for all tasks, whatever the targets are */
 	bool unrecorded;                /* not recorded, because the list has the same event twice */
@@ -94,6 +95,14 @@ struct event_opened {
 	uint64_t read_format;           /* for a group with S, else 0 */
 	struct filter *filtered;        /* the parsed filter: filter.h */
 	struct pev_format *stack_format;   /* decodes registers and stack, for asked.stack_bytes; NULL: none */
+};
+
+/* Finds the name of the task that ran: rings/running.h. The same for all events of a stream. */
+struct event_naming {
+	const char *(*comm)(void *stream, const struct stream_event *event, const struct perf_event_header *rec,
+			    const void *raw);
+	void *stream;
+	bool needed;                    /* a filter or a source uses it */
 };
 
 /* One event of the list, globs expanded. */
@@ -117,6 +126,7 @@ struct stream_event {
 	struct stream_sampling *sampling;   /* set where fmt is NULL, else NULL */
 	struct maker *maker;            /* the source that makes this event from others; or NULL */
 	struct maker_tap *taps;         /* sources that receive its samples instead of the consumer; or NULL */
+	struct event_naming *naming;
 	struct stream_counts *counts;   /* counts in the sample being delivered; NULL: samples have none */
 	struct event_asked asked;
 	struct event_opened opened;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream/asked/filter.h"
 
+#include "base/note.h"
 #include "stream/asked/kfilter.h"
 
 #include <errno.h>
@@ -129,17 +130,18 @@ static void no_value(const struct stream_event *event, int trouble)
 	struct filter *filter = event->opened.filtered;
 
 	if (!filter->failed++)
-		fprintf(stderr, "perf-prof: %s: %s in the filter %s: such events are left out\n",
-			event->name, expr_trouble_text(trouble), filter->text);
+		note(1, "%s: %s in the filter %s: such events are left out", event->name, expr_trouble_text(trouble), filter->text);
 }
 
 bool filter_passes(const struct stream_event *event, const struct perf_event_header *rec,
 		   const void *raw, uint32_t raw_size, uint32_t cpu)
 {
+	struct schema_sample sample = { event, rec, raw };
 	struct expr_run run;
 	struct expr_value value;
 	int trouble;
 
+	run.ctx = &sample;
 	/* needs no buffer: functions of filters produce no text */
 	run.text = NULL;
 	run.text_size = run.text_used = 0;

@@ -14,6 +14,7 @@ struct filter {
 	char *kernel;                 /* in the syntax of the kernel */
 	struct expr *here;
 	char *text;                   /* of `here`: a part of the user's text, for messages */
+	bool named;                   /* `here` reads _comm */
 	uint64_t failed;              /* events for which `here` could not be evaluated */
 };
 

@@ -164,7 +164,21 @@ static bool is_text(const struct expr_field *field)
 {
 	return field->kind == EXPR_FIELD_CHARS || field->kind == EXPR_FIELD_DATA_LOC ||
 	       field->kind == EXPR_FIELD_REL_LOC || field->kind == EXPR_FIELD_POINTER ||
-	       field->kind == EXPR_FIELD_ELSEWHERE;
+	       field->kind == EXPR_FIELD_CALLED;
+}
+
+/* The kernel's name for _comm is COMM. It names idle tasks swapper/0, swapper/1 and so on, the sideband all of them
+ * swapper: conditions that may tell these apart are evaluated here. */
+static const char *text_name(const struct writer *w, const struct predicate *p)
+{
+	const struct expr_field *kernels = expr_field(w->schema, "COMM", 4);
+	const char *text = p->constant->text;
+
+	if (p->field->kind != EXPR_FIELD_CALLED || p->field->name[0] != '_')
+		return p->field->name;
+	if (!kernels || kernels->kind != EXPR_FIELD_CALLED || !p->constant->len || strchr("s*?[!\\", text[0]))
+		return NULL;
+	return kernels->name;
 }
 
 static bool write_text(struct writer *w, const struct predicate *p)
@@ -172,8 +186,9 @@ static bool write_text(struct writer *w, const struct predicate *p)
 	const char *text = p->constant->text;
 	size_t len = p->constant->len;
 	char quote = memchr(text, '"', len) ? '\'' : '"';
+	const char *name = is_text(p->field) ? text_name(w, p) : NULL;
 
-	if (!is_text(p->field) || (p->op != EXPR_EQ && p->op != EXPR_NE && p->op != EXPR_GLOB))
+	if (!name || (p->op != EXPR_EQ && p->op != EXPR_NE && p->op != EXPR_GLOB))
 		return false;
 	/* a string of the kernel cannot contain its own quote; write_glob() adds up to 2 characters */
 	if (memchr(text, quote, len) || len > MAX_STRING - 2)
@@ -183,7 +198,7 @@ static bool write_text(struct writer *w, const struct predicate *p)
 		return false;
 	if (p->op == EXPR_GLOB && !can_glob(text, len))
 		return false;
-	fprintf(w->out, "%s%s%c", p->field->name, signs[p->op], quote);
+	fprintf(w->out, "%s%s%c", name, signs[p->op], quote);
 	if (p->op == EXPR_GLOB)
 		write_glob(w, text, len);
 	else

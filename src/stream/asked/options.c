@@ -2,8 +2,10 @@
 /* The options that commands share. Each command names the groups of options that it takes. */
 #include "stream/asked/opts.h"
 
+#include "base/room.h"
 #include "base/nearest.h"
 #include "base/units.h"
+#include "tasks/containers.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -15,8 +17,6 @@
 #include <unistd.h>
 
 enum { MAX_CPU = 65535 };
-/* A longer interval is a mistake; it must also fit as ns. */
-#define MAX_INTERVAL_MS (366ULL * 24 * 3600 * 1000)
 
 static int parse_numbers(const char *text, struct numlist *list, const char *what, int max,
 			 struct fault *f)
@@ -53,6 +53,34 @@ static int parse_tids(const char *text, void *field, struct fault *f)
 	return parse_numbers(text, field, "--tids", INT_MAX, f);
 }
 
+/* Looked up now: from here on it is one of --cgroups. */
+static int parse_container(const char *text, void *opts, struct fault *f)
+{
+	struct stream_opts *o = opts;
+	struct stream_container *one;
+	struct container found;
+	char label[CONTAINER_NAME];
+
+	if (!ROOM_FOR_ONE(o->containers, o->ncontainers))
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	one = &o->containers[o->ncontainers];
+	if (containers_find(text, &found, &one->path, f))
+		return -1;
+	one->label = strdup(container_label(&found, label, sizeof(label)));
+	o->ncontainers++;
+	if (!one->label)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	return opt_strings_add(&o->cgroups, one->path, f);
+}
+
+const char *stream_cgroup_label(const struct stream_opts *opts, size_t i)
+{
+	for (size_t k = 0; k < opts->ncontainers; k++)
+		if (opts->containers[k].path == opts->cgroups.v[i])
+			return opts->containers[k].label;
+	return opts->cgroups.v[i];
+}
+
 static int parse_ring(const char *text, void *field, struct fault *f)
 {
 	uint64_t n, page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -64,43 +92,6 @@ static int parse_ring(const char *text, void *field, struct fault *f)
 		return fault_usage(f, "--mmap-pages %s: expected a number of pages above 0, or a "
 				   "size with a unit such as 8M", text);
 	*(uint64_t *)field = has_unit ? n : n * page;
-	return 0;
-}
-
-static int parse_buffer(const char *text, void *field, struct fault *f)
-{
-	int has_unit;
-
-	if (units_size(text, field, &has_unit) || !has_unit || *(uint64_t *)field == 0)
-		return fault_usage(f, "--buffer %s: expected a size with a unit, such as 256M", text);
-	return 0;
-}
-
-static int parse_watermark(const char *text, void *field, struct fault *f)
-{
-	uint64_t n;
-
-	if (units_u64(text, &n) || n > 100)
-		return fault_usage(f, "--watermark %s: expected a percentage from 0 (every event) "
-				   "to 100", text);
-	*(uint64_t *)field = n;
-	return 0;
-}
-
-static int parse_interval(const char *text, void *field, struct fault *f)
-{
-	uint64_t n;
-
-	if (units_u64(text, &n) || n > MAX_INTERVAL_MS)
-		return fault_usage(f, "--interval %s: expected milliseconds, such as 1000", text);
-	*(uint64_t *)field = n;
-	return 0;
-}
-
-static int parse_usage(const char *text, void *field, struct fault *f)
-{
-	if (units_u64(text, field) || *(uint64_t *)field > MAX_INTERVAL_MS)
-		return fault_usage(f, "--usage-self %s: expected milliseconds, such as 1000", text);
 	return 0;
 }
 
@@ -160,16 +151,16 @@ static int parse_time(const char *text, void *field, struct fault *f)
 }
 
 /* The limit is perf's: the size of a record has 16 bits. */
-enum { DEFAULT_STACK = 8192, MAX_STACK = 65528 };
+enum { MAX_STACK = 65528 };
 
 bool stream_parse_chains(const char *text, uint32_t *stack_bytes, const char **expected)
 {
-	uint64_t n = DEFAULT_STACK;
+	uint64_t n = CHAINS_STACK;
 	int has_unit;
 
-	*expected = "fp, dwarf, or dwarf,SIZE (bytes of stack: 8 to 65528, a multiple of 8; default: 8192)";
-	*stack_bytes = 0;
-	if (!strcmp(text, "fp"))
+	*expected = "auto, fp, dwarf, or dwarf,SIZE (bytes of stack: 8 to 65528, a multiple of 8; default: 8192)";
+	*stack_bytes = strcmp(text, "auto") ? 0 : CHAINS_AUTO;
+	if (!strcmp(text, "fp") || *stack_bytes)
 		return true;
 	if (strncmp(text, "dwarf", 5) || (text[5] && text[5] != ','))
 		return false;
@@ -242,10 +233,10 @@ const struct opt stream_event_opts[] = {
 	  "Select events: sys:name[/filter/attribute/.../]. Repeatable. Globs: sched:sched_wak*. "
 	  "Attributes: alias=NAME, stack, max-stack=N, cpus=LIST. Perf events: context-switches, "
 	  "cycles:u, cycles/period=100000/, cpu/event=0x76,umask=0/u. Groups: "
-	  "{cycles,instructions}:S. Probes: kprobe:F, uprobe:F@\"PATH\", usdt:PROVIDER:NAME@\"PATH\". "
+	  "{cycles,instructions}:S. Probes: kprobe:F, uprobe:F@FILE, usdt:PROVIDER:NAME@FILE. "
 	  "Sources (commands of perf-prof as events; their options take the place of the filter): "
 	  "profile/-F 997 -g/, task-state/--than 10ms/, page-faults, rundelay, syscalls, kvm-exit, "
-	  "latency, migrations, top.",
+	  "latency, migrations, waits, top.",
 	  false, NULL },
 };
 
@@ -253,7 +244,7 @@ const struct opt stream_event_opts[] = {
 const struct opt stream_rate_opts[] = {
 	{ "strict-freq", 0, NULL, OPT_FLAG, AT(strict_freq), NULL,
 	  "Refuse a frequency above kernel.perf_event_max_sample_rate, or a period of a clock below 10000 ns, instead "
-	  "of adjusting it.", false, NULL },
+	  "of adjusting it; and keep it when samples with stacks (--call-graph dwarf) are lost.", false, NULL },
 };
 
 const struct opt stream_target_opts[] = {
@@ -263,28 +254,34 @@ const struct opt stream_target_opts[] = {
 	  "Watch these processes, with all their threads.", false, parse_pids },
 	{ "tids", 't', NULL, OPT_CALL, AT(tids), "LIST", "Watch these threads.", false, parse_tids },
 	{ "cgroups", 0, "cgroup", OPT_STRINGS, AT(cgroups), "PATH",
-	  "Watch the tasks of this control group: a path, absolute or below the cgroup mount. "
-	  "Repeatable. -p and -t add tasks; -C limits all of them to some CPUs.", false, NULL },
+	  "Watch the tasks of this control group: a path, absolute or below the cgroup mount, or a name that one "
+	  "group has, such as nginx.service. Repeatable. -p and -t add tasks; -C limits all of them to some CPUs.",
+	  false, NULL },
+	{ "container", 0, NULL, OPT_CALL, 0, "NAME|ID",
+	  "Watch the tasks of this container of Docker, podman, Kubernetes, systemd-nspawn or LXC: its name, or the "
+	  "beginning of its id. Repeatable.", false, parse_container },
 	{ "inherit", 0, NULL, OPT_TRI, AT(inherit), NULL,
 	  "Follow new threads and children of -p and -t (default; --no-inherit turns it off).", true, NULL },
 };
 
 const struct opt stream_ring_opts[] = {
-	{ "interval", 'i', NULL, OPT_CALL, AT(interval_ms), "MS",
-	  "Print periodic output every MS milliseconds; 0: never.", false, parse_interval },
+	{ "interval", 'i', NULL, OPT_U64, AT(interval_ms), "MS",
+	  "Print periodic output every MS milliseconds, at most " STREAM_MAX_INTERVAL_TEXT "; 0: never.", .most = STREAM_MAX_INTERVAL_MS,
+	  .expected = "milliseconds, such as 1000: from 0 (never) to " STREAM_MAX_INTERVAL_TEXT },
 	{ "mmap-pages", 'm', NULL, OPT_CALL, AT(ring.bytes), "PAGES|SIZE",
 	  "Set the size of each CPU's ring buffer, in pages or with a unit (8M); rounded up to a power of two. "
-	  "Default: 1M; 4M if all task switches are watched, and with --call-graph dwarf. Without -m "
+	  "Default: 1M; 4M if all task switches are watched; up to 16M for call chains by unwind tables. Without -m "
 	  "and --buffer, a ring that loses events is replaced by one 4 times as large, up to 64M each and 1/32 "
 	  "of memory together; meanwhile, different events may be out of order unless --order is given.", false, parse_ring },
-	{ "buffer", 0, NULL, OPT_CALL, AT(buffer), "SIZE",
+	{ "buffer", 0, NULL, OPT_SIZE, AT(buffer), "SIZE",
 	  "Add a buffer behind the rings, such as 256M: a thread empties the rings into it, so that "
 	  "bursts are not lost while events are processed slowly. The CPUs share it evenly, each part "
-	  "rounded up to a power of two. It does not count as locked memory.", false, parse_buffer },
-	{ "watermark", 0, NULL, OPT_CALL, AT(watermark), "0-100",
-	  "Wake up when a ring is this full, in percent; 0: at every event, which costs the watched "
-	  "program 20 times as much. Events are read 20 times a second in any case.", false,
-	  parse_watermark },
+	  "rounded up to a power of two. It does not count as locked memory.", .least = 1,
+	  .expected = "a size with a unit, such as 256M" },
+	{ "watermark", 0, NULL, OPT_U64, AT(watermark), "0-100",
+	  "Wake up when a ring is this full, in percent; 0: wake perf-prof at every event; "
+	  "tracing then costs about 20 times more CPU. Without this, it reads every 50 ms.", .most = 100,
+	  .expected = "a percentage from 0 (every event) to 100" },
 	{ "order", 0, NULL, OPT_FLAG, AT(order), NULL,
 	  "Sort the events of all CPUs by time, which delays them by about 20 ms. Default: in order on "
 	  "each CPU.", false, NULL },
@@ -320,10 +317,11 @@ const struct opt stream_input_opts[] = {
 };
 
 const struct opt stream_callchain_opts[] = {
-	{ "call-graph", 'g', NULL, OPT_CHOICE, 0, "fp|dwarf[,SIZE]",
-	  "Sample call chains of the kernel; --user-callchain adds the user part by frame pointers. "
-	  "dwarf: add the user part by unwind tables instead, from registers and SIZE bytes of stack "
-	  "(default: 8192) in each sample.", false, stream_parse_call_graph },
+	{ "call-graph", 'g', NULL, OPT_CHOICE, 0, "auto|fp|dwarf[,SIZE]",
+	  "-g samples the kernel's part of call chains (for an event in user space only, the user's part); "
+	  "--user-callchain adds the user's part by frame pointers. dwarf: add it by unwind tables instead, from "
+	  "registers and SIZE bytes of stack (default: 8192) in each sample. auto: add it by frame pointers if the "
+	  "watched programs have them, else by unwind tables.", false, stream_parse_call_graph },
 	{ "user-callchain", 0, NULL, OPT_TRI, AT(user_callchain), NULL,
 	  "Also sample the user part of call chains, by frame pointers.", true, NULL },
 	{ "kernel-callchain", 0, NULL, OPT_TRI, AT(kernel_callchain), NULL,
@@ -337,9 +335,9 @@ const struct opt stream_output_opts[] = {
 	{ "record", 0, NULL, OPT_STRING, AT(record), "FILE",
 	  "Also write the kernel's records to FILE, in perf.data format. An existing FILE is renamed to "
 	  "FILE.old.", false, NULL },
-	{ "usage-self", 0, NULL, OPT_CALL, AT(usage_ms), "MS",
-	  "Report the CPU time and memory of perf-prof itself on stderr, every MS milliseconds.", false,
-	  parse_usage },
+	{ "usage-self", 0, NULL, OPT_U64, AT(usage_ms), "MS",
+	  "Report the CPU time and memory of perf-prof itself on stderr, every MS milliseconds.",
+	  .most = STREAM_MAX_INTERVAL_MS, .expected = "milliseconds, such as 1000: at most " STREAM_MAX_INTERVAL_TEXT },
 	{ "verbose", 'v', NULL, OPT_CALL, 0, NULL,
 	  "Print more: hints, ring sizes, a closing summary.", false, parse_verbose },
 	{ "quiet", 'q', NULL, OPT_CALL, 0, NULL,
@@ -359,7 +357,13 @@ void stream_opts_free(struct stream_opts *opts)
 {
 	opt_strings_free(&opts->events);
 	opt_strings_free(&opts->cgroups);
+	for (size_t i = 0; i < opts->ncontainers; i++) {
+		free(opts->containers[i].path);
+		free(opts->containers[i].label);
+	}
+	free(opts->containers);
 	numlist_free(&opts->cpus);
 	numlist_free(&opts->pids);
 	numlist_free(&opts->tids);
+	numlist_free(&opts->meant);
 }

@@ -11,12 +11,22 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct source_ops;
+
+/* A longer interval is a mistake; it must also fit as ns. */
+#define STREAM_MAX_INTERVAL_MS UINT64_C(31622400000)
+#define STREAM_MAX_INTERVAL_TEXT "31622400000 (366 days)"
 
 /* A span of time in ns of the recording's clock; both ends are included. */
 struct stream_span {
 	uint64_t from, to;              /* to == 0: to the end */
+};
+
+/* A control group that --container found. */
+struct stream_container {
+	char *path, *label;             /* path: one of stream_opts.cgroups */
 };
 
 /* Attributes of event list items that a command can use. */
@@ -38,7 +48,10 @@ struct stream_opts {
 	struct numlist cpus;            /* -C; n == 0: all online */
 	struct numlist pids, tids;
 	struct opt_strings cgroups;
+	struct stream_container *containers;   /* --container */
+	size_t ncontainers;
 	int inherit;                    /* OPT_TRI; on by default */
+	bool samples_cgroups;           /* samples say the control group of their task */
 	struct {
 		uint64_t bytes;         /* 0: `usual` */
 		uint64_t usual;         /* the command's default; 0: the stream's */
@@ -53,6 +66,7 @@ struct stream_opts {
 	uint64_t sampling_limit;        /* events per second and ring; 0: no limit */
 	const char *record;             /* --record FILE, or NULL */
 	struct {
+		bool by_default;        /* no event was named, so the default is recorded by its own name, not the source's */
 		bool only;              /* records are written, and not delivered */
 		bool compressed;
 		uint64_t max_size;      /* bytes after which the run ends; 0: no limit */
@@ -80,18 +94,29 @@ struct stream_opts {
 	bool call_graph;                /* -g */
 	int user_callchain, kernel_callchain;   /* OPT_TRI */
 	struct {
-		bool said;              /* --call-graph has a value, fp or dwarf */
-		uint32_t stack_bytes;   /* dwarf: bytes of user stack in each sample; 0: fp */
+		bool said;              /* --call-graph has a value */
+		uint32_t stack_bytes;   /* dwarf: bytes of user stack in each sample; 0: fp; CHAINS_AUTO */
 	} chains;
 	struct output output;           /* -o */
 	int verbose;                    /* 1: -v, -1: -q (the last one counts); for note() */
 	bool quiet;                     /* -q was given, even if -v came later */
+	const char *filter;             /* for events without a filter of their own; NULL: none */
+	bool embedded;                  /* the run is a part of another program: no signal handlers, nothing on stderr
+					 * (base/note.h has the notes) */
+	bool without_events;            /* nothing is opened: the consumer takes its samples by itself, when the descriptor of
+					 * stream_watch() is readable */
 	bool takes_command;             /* the command accepts a workload to run; for messages */
+	struct {
+		char *const *argv;      /* the workload, if it is watched; else NULL */
+		pid_t pid;              /* of its process, which waits for its exec(2) */
+	} command;
+	struct numlist meant;           /* processes and threads of -p and -t, if events are opened for all tasks and the
+					 * command chooses among them; for programs.h */
 };
 
 /* Option rows, by group. */
 enum {
-	STREAM_EVENT_NOPTS = 1, STREAM_TARGET_NOPTS = 5, STREAM_RING_NOPTS = 10,
+	STREAM_EVENT_NOPTS = 1, STREAM_TARGET_NOPTS = 6, STREAM_RING_NOPTS = 10,
 	STREAM_SOURCE_NOPTS = 2, STREAM_INPUT_NOPTS = 2,
 	STREAM_CALLCHAIN_NOPTS = 3, STREAM_OUTPUT_NOPTS = 5, STREAM_RATE_NOPTS = 1,
 };
@@ -103,9 +128,14 @@ extern const struct opt stream_event_opts[STREAM_EVENT_NOPTS],
 
 void stream_opts_defaults(struct stream_opts *opts);
 void stream_opts_free(struct stream_opts *opts);
+/* What the user calls that one of opts->cgroups. */
+const char *stream_cgroup_label(const struct stream_opts *opts, size_t i);
 /* Parser for rows of --call-graph; `opts` is the struct stream_opts. 0, or -1 with f. */
 int stream_parse_call_graph(const char *text, void *opts, struct fault *f);
-/* Parses "fp", "dwarf" or "dwarf,4096" into bytes of stack (0: fp). Sets *expected in any case.
+/* Bytes of stack that the stream chooses when it knows the watched programs: 0 if they keep frame pointers. */
+#define CHAINS_AUTO UINT32_MAX
+enum { CHAINS_STACK = 8192 };   /* by default */
+/* Parses "auto", "fp", "dwarf" or "dwarf,4096" into bytes of stack (0: fp; CHAINS_AUTO). Sets *expected in any case.
  * False if text is none of these. */
 bool stream_parse_chains(const char *text, uint32_t *stack_bytes, const char **expected);
 /* Fails (-1 with f) if the first operand is obviously a misplaced argument of -g. */

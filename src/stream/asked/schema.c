@@ -26,8 +26,8 @@ static const struct part parts[] = {
 static const struct expr_field generic[] = {
 	{ "CPU", EXPR_FIELD_UINT, SCHEMA_CPU, true, 0, 4 },
 	{ "cpu", EXPR_FIELD_UINT, SCHEMA_CPU, true, 0, 4 },
-	{ "comm", EXPR_FIELD_ELSEWHERE, 0, true, 0, 0 },
-	{ "COMM", EXPR_FIELD_ELSEWHERE, 0, true, 0, 0 },
+	{ "comm", EXPR_FIELD_CALLED, 0, true, SCHEMA_COMM, 0 },
+	{ "COMM", EXPR_FIELD_CALLED, 0, true, SCHEMA_COMM, 0 },
 };
 
 /* Fields of events that are no tracepoints. */
@@ -108,10 +108,21 @@ static size_t add_parts(struct expr_field *out, const struct layout *layout,
 
 const struct schema_constants schema_constants = { .one = 1 };
 
+static int call_comm(struct expr_run *run, const struct expr_value *args, size_t nargs, struct expr_value *result)
+{
+	const struct schema_sample *s = run->ctx;
+
+	result->text = s->event->naming->comm(s->event->naming->stream, s->event, s->rec, s->raw);
+	result->len = (uint32_t)strlen(result->text);
+	return EXPR_FINE;
+}
+
+const struct expr_func schema_comm = { "_comm", "", EXPR_TEXT, NULL, call_comm };
+
 int schema_of_event(struct expr_schema *schema, const struct stream_event *event)
 {
 	const struct tracefmt *fmt = event->fmt;
-	size_t n = 0, room = (fmt ? fmt->nfields : 0) + 1 + NPARTS + NFIELDS + NGENERIC;
+	size_t n = 0, room = (fmt ? fmt->nfields : 0) + 2 + NPARTS + NFIELDS + NGENERIC;
 	struct expr_field *fields = calloc(room, sizeof(*fields));
 
 	*schema = (struct expr_schema){ 0 };
@@ -127,12 +138,11 @@ int schema_of_event(struct expr_schema *schema, const struct stream_event *event
 	if (fmt && !event->layout.period)
 		fields[n++] = (struct expr_field){ "_period", EXPR_FIELD_UINT, SCHEMA_CONSTANTS, false,
 						   offsetof(struct schema_constants, one), 8 };
+	fields[n++] = (struct expr_field){ "_comm", EXPR_FIELD_CALLED, 0, false, SCHEMA_COMM, 0 };
 	if (fmt)
 		n += add_trace_fields(fields + n, fmt, 0, fmt->ncommon);
-	/* without comm if it is no tracepoint: the kernel does not filter such events */
 	memcpy(fields + n, generic, sizeof(generic));
-	schema->fields = fields;
-	schema->nfields = n + (fmt ? NGENERIC : NGENERIC - 2);
+	*schema = (struct expr_schema){ fields, n + NGENERIC, &schema_comm, 1 };
 	return 0;
 }
 

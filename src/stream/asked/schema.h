@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The fields of an event as expressions see them, in this order: those of its tracepoint, or else
- * the parts of its sample (ip, addr, ...); _cpu, _pid, _tid, _time and _period; the common_ fields
+ * the parts of its sample (ip, addr, ...); _cpu, _pid, _tid, _time, _period and _comm; the common_ fields
  * of tracepoints; CPU and comm, as in filters of the kernel.
  */
 #ifndef STREAM_ASKED_SCHEMA_H
@@ -19,7 +19,17 @@ struct schema_constants {
 };
 extern const struct schema_constants schema_constants;
 
-/* Fills a schema without functions. It borrows names from the event. 0 or -ENOMEM. */
+/* The first function of every schema: the name of the task that ran. This one returns no copy, and needs a
+ * struct schema_sample as the ctx of struct expr_run. */
+enum { SCHEMA_COMM };
+extern const struct expr_func schema_comm;
+struct schema_sample {
+	const struct stream_event *event;
+	const struct perf_event_header *rec;
+	const void *raw;
+};
+
+/* Fills a schema, with schema_comm as its only function. It borrows names from the event. 0 or -ENOMEM. */
 int schema_of_event(struct expr_schema *schema, const struct stream_event *event);
 /* PERF_SAMPLE_* bits of what the expression reads from a sample. */
 uint64_t schema_reads(const struct expr *expr, const struct stream_event *event);

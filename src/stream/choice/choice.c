@@ -77,6 +77,9 @@ bool choice_drops(struct stream *s, const struct ring *ring, const struct perf_e
 	uint32_t size;
 	const struct stream_event *event = dispatch_sample(s, rec, &raw, &size);
 
+	/* the order of time is not known yet: names of tasks would be those of later events */
+	if (event && event->opened.filtered && event->opened.filtered->named)
+		return false;
 	return event && is_unwanted(s, event, rec, raw, size, (uint32_t)ring->cpu);
 }
 

@@ -2,6 +2,7 @@
 #include "stream/choice/counts.h"
 
 #include "base/hash.h"
+#include "base/room.h"
 #include "stream/state/state.h"
 
 #include <stdlib.h>
@@ -48,15 +49,9 @@ static int by_id(const void *a, const void *b)
 
 static int add(struct counts *c, const struct member *m)
 {
-	struct member *v = c->members;
-
-	if (!(c->nmembers & (c->nmembers - 1))) {
-		v = reallocarray(v, c->nmembers ? 2 * c->nmembers : 1, sizeof(*v));
-		if (!v)
-			return -1;
-		c->members = v;
-	}
-	v[c->nmembers++] = *m;
+	if (!ROOM_FOR_ONE(c->members, c->nmembers))
+		return -1;
+	c->members[c->nmembers++] = *m;
 	return 0;
 }
 

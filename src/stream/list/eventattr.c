@@ -168,7 +168,7 @@ static int attr_args(struct stream_event *ev, const char *value, char *why, size
 		if ((unsigned char)*p < ' ')
 			value = NULL;
 	if (!value)
-		snprintf(why, size, "args=: expected fetch arguments, such as \"fd=%%di:s32 $retval\"");
+		snprintf(why, size, "args=: expected arguments, such as \"count item->id fd=%%di:s32\"");
 	return value ? 0 : -1;
 }
 
@@ -201,7 +201,7 @@ static const struct {
 	int (*set)(struct stream_event *ev, const char *value, char *why, size_t size);
 	const char *shown, *belongs;
 } attrs[] = {
-	{ "stack", EVERY, STREAM_ATTR_STACK, attr_stack, "stack[=fp|dwarf|no]",
+	{ "stack", EVERY, STREAM_ATTR_STACK, attr_stack, "stack[=auto|fp|dwarf|no]",
 	  "commands that show or record call chains, such as python, trace and record" },
 	{ "max-stack", EVERY, STREAM_ATTR_STACK, attr_max_stack, "max-stack=N",
 	  "commands that show or record call chains, such as python, trace and record" },
@@ -219,7 +219,7 @@ static const struct {
 	{ "size", EVERY, STREAM_ATTR_NOBODY, attr_word, "size=EXPR", NULL },
 	{ "num", EVERY, STREAM_ATTR_NOBODY, attr_word, "num=EXPR", NULL },
 	{ "exec", EVERY, STREAM_ATTR_NOBODY, attr_word, "exec=EXPR", NULL },
-	{ "args", EVENT_PROBE, 0, attr_args, "args=\"NAME=FETCHARG...\"", "probes, such as uprobe:" },
+	{ "args", EVENT_PROBE, 0, attr_args, "args=\"NAME=WHAT:TYPE...\"", "probes, such as uprobe:" },
 	{ "period", EVENT_PLAIN, 0, attr_period, "period=N", perf_events },
 	{ "freq", EVENT_PLAIN, 0, attr_freq, "freq=N|max", perf_events },
 	{ "sample", SAMPLED, 0, attr_sample, "sample=PART+PART", "perf events, and sources that sample: profile, page-faults" },

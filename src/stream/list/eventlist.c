@@ -2,6 +2,7 @@
 #include "stream/list/eventlist.h"
 
 #include "base/note.h"
+#include "base/room.h"
 #include "stream/state/state.h"
 
 #include <ctype.h>
@@ -45,19 +46,19 @@ int events_parse(struct stream *s, struct fault *f)
 struct stream_event *events_append(struct stream *s, const struct spec_item *item, struct fault *f)
 {
 	const struct stream_opts *o = s->opts;
-	struct stream_event *v = realloc(s->list.events, (s->list.nevents + 1) * sizeof(*v)), *ev;
+	struct stream_event *ev;
 
-	if (!v) {
+	if (!ROOM_FOR_ONE(s->list.events, s->list.nevents)) {
 		no_memory(f);
 		return NULL;
 	}
-	s->list.events = v;
-	ev = memset(&v[s->list.nevents], 0, sizeof(*v));
+	ev = memset(&s->list.events[s->list.nevents], 0, sizeof(*ev));
 	ev->asked.stack_bytes = o->chains.stack_bytes;
-	ev->asked.chain_user = o->user_callchain > 0 || ev->asked.stack_bytes;
+	ev->asked.chain_user = o->user_callchain > 0 || (o->chains.said && ev->asked.stack_bytes);
 	ev->asked.chain_kernel = o->kernel_callchain >= 0;
 	ev->callchain = o->call_graph || o->user_callchain > 0 || o->kernel_callchain > 0;
 	ev->asked.item = item;
+	ev->naming = &s->rings.naming;
 	ev->opened.track = NO_TRACK;
 	ev->opened.family = (uint32_t)s->list.nevents;
 	ev->opened.leader = NO_LEADER;

@@ -2,6 +2,7 @@
 /* From the text of -e to events: looks up names, expands globs, loads formats. */
 #include "base/nearest.h"
 #include "events/catalog.h"
+#include "events/probename.h"
 #include "events/spec.h"
 #include "stream/list/groups.h"
 #include "stream/list/list.h"
@@ -108,13 +109,13 @@ static int unknown_pmu(const struct spec_item *item, struct fault *f)
 
 	snprintf(message, sizeof(message), "there is no PMU, and no event with terms, called %s", item->name);
 	put_pmus(item->name, expected, sizeof(expected));
-	return complain(f, item, item->at, message, *expected ? expected : "`perf-prof list` shows the events");
+	return complain(f, item, item->at, message, *expected ? expected : "an event that `perf-prof list` shows");
 }
 
 static int unknown_event(const struct stream *s, const struct spec_item *item, struct fault *f)
 {
 	bool pmu = reads_like_pmu(item), found;
-	char wanted[128], message[256], near[128], expected[160] = "`perf-prof list` shows the events";
+	char wanted[128], message[256], near[128], expected[160] = "an event that `perf-prof list` shows";
 	size_t at = item->at, sys = item->sys ? strlen(item->sys) : 0;
 
 	snprintf(wanted, sizeof(wanted), "%s%s%s", item->sys ? item->sys : "",
@@ -176,7 +177,7 @@ static enum plain_answer add_traced(struct stream *s, const struct spec_item *it
 {
 	int rc;
 
-	if (!item->sys || !s->list.tracefs[0])
+	if (!item->sys || !s->list.tracefs[0] || probe_word_of(item))
 		return PLAIN_NONE;
 	if (is_glob(item))
 		rc = expand_glob(s, item, f);
@@ -242,6 +243,8 @@ int events_from_specs(struct stream *s, struct fault *f)
 		rc = check_software(s, f);
 	if (!rc)
 		rc = makers_watch(s, f);
+	if (!rc)
+		chainways_settle(s);
 	if (!rc)
 		rc = layouts_choose(s, f);
 	if (!rc)

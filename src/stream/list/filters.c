@@ -78,6 +78,12 @@ static int complain(const struct stream_event *event, const struct expr_schema *
 	char message[400], fields[512];
 	size_t used;
 
+	if (!item->filter) {
+		list_fields(schema, fields, sizeof(fields));
+		return fault_usage(f, "filter %s: %s: %s%s%s; expected %s%s%s", event->asked.filter, event->name, err->message,
+				   *kernel ? "; the kernel says: " : "", kernel, err->expected,
+				   err->lists_fields ? "" : "\nfields: ", err->lists_fields ? "" : fields);
+	}
 	if (is_attribute(event->asked.filter, schema))
 		return spec_fault(f, item, item->filter_at, "an attribute in the place of the filter",
 				  "an empty place before it: name//attribute/");
@@ -157,6 +163,8 @@ static int prepare(struct stream *s, struct stream_event *event, const struct ex
 	if (fate != FILTER_SPLIT)
 		return no_memory(f);
 	event->filter_here = filter->here;
+	filter->named = expr_calls(filter->here, &schema_comm);
+	event->naming->needed |= filter->named;
 	if (filter->here && trial)
 		hint(s, event);
 	return 0;
@@ -169,7 +177,11 @@ static int prepare_event(struct stream *s, struct stream_event *event, struct pe
 	int rc;
 
 	/* sources have options in the filter's slot */
-	if (!event->asked.filter || event->maker || (event->sampling && event->sampling->source))
+	if (event->maker || (event->sampling && event->sampling->source))
+		return 0;
+	if (!event->asked.filter && s->opts->filter && !(event->asked.filter = strdup(s->opts->filter)))
+		return no_memory(f);
+	if (!event->asked.filter)
 		return 0;
 	event->opened.filtered = calloc(1, sizeof(*event->opened.filtered));
 	if (!event->opened.filtered || schema_of_event(&schema, event))
@@ -213,8 +225,7 @@ void filters_tell(const struct stream *s)
 		const struct filter *filter = s->list.events[i].opened.filtered;
 
 		if (filter && filter->failed > 1)
-			fprintf(stderr, "perf-prof: %s: %" PRIu64 " events were left out: the filter %s "
-				"had no value for them\n", s->list.events[i].name, filter->failed,
+			note(1, "%s: %" PRIu64 " events were left out: the filter %s had no value for them", s->list.events[i].name, filter->failed,
 				filter->text);
 	}
 }

@@ -115,6 +115,8 @@ static uint64_t sample_type_of(const struct stream *s, const struct stream_event
 		type |= PERF_SAMPLE_IDENTIFIER;
 	if (s->opts->record)
 		type |= RECORDER_SAMPLE_TYPE;
+	if (s->opts->samples_cgroups)
+		type |= PERF_SAMPLE_CGROUP;
 	if (ev->callchain)
 		type |= PERF_SAMPLE_CALLCHAIN;
 	if (ev->callchain && ev->asked.stack_bytes)

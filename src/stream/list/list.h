@@ -9,6 +9,9 @@
 /* events.c */
 int events_from_specs(struct stream *s, struct fault *f);
 
+/* chainways.c: decides how the user part of call chains is found where it is left to us (CHAINS_AUTO), and reports it. */
+void chainways_settle(struct stream *s);
+
 /* layouts.c */
 /* Chooses the parts of each event's samples, by what -e asks for and the consumer reads. 0, or -1
  * with f. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream/list/maker.h"
 
+#include "base/room.h"
 #include "stream/list/list.h"
 #include "stream/list/samplelimits.h"
 #include "stream/list/source.h"
@@ -133,11 +134,8 @@ struct maker *makers_add(struct stream *s, const char *name, const struct source
 			 char **words, struct fault *f)
 {
 	struct makers *all = &s->list.makers;
-	struct maker **v = realloc(all->v, (all->n + 1) * sizeof(*v));
-	struct maker *m = v ? calloc(1, sizeof(*m)) : NULL;
+	struct maker *m = ROOM_FOR_ONE(all->v, all->n) ? calloc(1, sizeof(*m)) : NULL;
 
-	if (v)
-		all->v = v;
 	if (!m) {
 		made->ops->free(made->state);
 		fault_set(f, EXIT_FAILED, "out of memory");
@@ -184,12 +182,10 @@ struct tracefmt_db *maker_formats(struct maker *m)
 int source_watch(struct maker *m, const char *sys, const char *name, bool everywhere, struct fault *f)
 {
 	struct makers *all = &m->s->list.makers;
-	struct wish *v = realloc(all->wishes, (all->nwishes + 1) * sizeof(*v));
 
-	if (!v)
+	if (!ROOM_FOR_ONE(all->wishes, all->nwishes))
 		return fault_set(f, EXIT_FAILED, "out of memory");
-	all->wishes = v;
-	v[all->nwishes++] = (struct wish){ m, sys, name, everywhere };
+	all->wishes[all->nwishes++] = (struct wish){ m, sys, name, everywhere };
 	return 0;
 }
 

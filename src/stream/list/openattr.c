@@ -4,6 +4,9 @@
 #include "stream/list/source.h"
 #include "stream/state/state.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { MIN_WAKE_BYTES = 4096 };
@@ -86,17 +89,25 @@ int open_ring_owner(const struct stream *s, int cpu, pid_t tid, struct pev_event
 	return pev_event_open(owner, &attr, pev_target_thread_on_cpu(tid, cpu), &opts, err);
 }
 
-/* Older kernels refuse it with EINVAL, so it is tried once, on our own thread. */
-bool open_knows_lost_format(void)
+/* Older kernels refuse what they do not know with EINVAL. Others look at the descriptor of the group next, and refuse that:
+ * an event that is the only one of the machine would take 10 ms to open. */
+static bool opens(uint64_t sample_type, uint64_t read_format)
 {
 	struct perf_event_attr attr;
-	struct pev_event *ev;
 
 	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
-	attr.read_format = PEV_FORMAT_LOST;
+	attr.sample_type = sample_type;
+	attr.read_format = read_format;
 	attr.exclude_kernel = attr.exclude_hv = 1;
-	if (pev_event_open(&ev, &attr, pev_target_self(), NULL, NULL))
-		return false;
-	pev_event_close(ev);
-	return true;
+	return syscall(SYS_perf_event_open, &attr, 0, -1, INT_MAX, 0ul) < 0 && errno == EBADF;
+}
+
+bool open_knows_lost_format(void)
+{
+	return opens(0, PEV_FORMAT_LOST);
+}
+
+bool open_knows_cgroups(void)
+{
+	return opens(PERF_SAMPLE_CGROUP, 0);
 }

@@ -17,4 +17,6 @@ void open_attr(const struct stream *s, const struct stream_event *event,
 int open_ring_owner(const struct stream *s, int cpu, pid_t tid, struct pev_event **owner, struct pev_error *err);
 /* Whether the kernel has PERF_FORMAT_LOST: since 6.0. */
 bool open_knows_lost_format(void);
+/* Whether samples can have the control group of their task: since 5.7. */
+bool open_knows_cgroups(void);
 #endif

@@ -1,179 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Probes in an event list:
- *
- *	kprobe:FUNCTION[+OFFSET]           kretprobe:FUNCTION
- *	uprobe:FUNCTION[+OFFSET]@"PATH"    uretprobe:FUNCTION@"PATH"
- *	usdt:PROVIDER:NAME@"PATH"
- *
- * with the attribute args="...", fetch arguments in the kernel's syntax. FUNCTION can also be an
- * address. They become tracepoints: see events/probes.h.
+ * Probes in an event list (events/probename.h), with the attribute args="...", fetch arguments in the kernel's syntax.
+ * They become tracepoints: see events/probes.h.
  */
 #include "base/note.h"
-#include "base/units.h"
 #include "stream/list/list.h"
+#include "stream/list/probewords.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-/* The parsed name of an item. */
-struct parts {
-	char function[256];       /* or "provider:name", or an address */
-	uint64_t offset;
-	char path[4096];          /* "": none */
-	size_t path_at;           /* position in the event list */
-};
-
-static const struct probe_row {
-	const char *prefix;
-	enum probe_space space;
-	bool at_return, usdt;
-	const char *expected;
-} rows[] = {
-	{ "kprobe", PROBE_KERNEL, false, false, "kprobe:FUNCTION[+OFFSET]" },
-	{ "kretprobe", PROBE_KERNEL, true, false, "kretprobe:FUNCTION" },
-	{ "uprobe", PROBE_USER, false, false, "uprobe:FUNCTION[+OFFSET]@\"/path/of/the/file\"" },
-	{ "uretprobe", PROBE_USER, true, false, "uretprobe:FUNCTION@\"/path/of/the/file\"" },
-	{ "usdt", PROBE_USER, false, true, "usdt:PROVIDER:NAME@\"/path/of/the/file\"" },
-};
-
-static const struct probe_row *row_of(const struct spec_item *item)
-{
-	for (size_t i = 0; item->sys && i < sizeof(rows) / sizeof(*rows); i++)
-		if (!strcmp(rows[i].prefix, item->sys))
-			return &rows[i];
-	return NULL;
-}
-
-/* The position in the event list of `p`, which points into item->name. */
-static size_t place(const struct spec_item *item, const char *p)
-{
-	return item->at + strlen(item->sys) + 1 + (size_t)(p - item->name);
-}
-
-/* ---- the name ------------------------------------------------------------------ */
-
-/* Accepts "PATH" and PATH. */
-static int take_path(const struct spec_item *item, const char *at, struct parts *out, struct fault *f)
-{
-	size_t len = strlen(at);
-	bool quoted = len >= 2 && (at[0] == '"' || at[0] == '\'') && at[len - 1] == at[0];
-
-	out->path_at = place(item, at);
-	if (quoted) {
-		at++;
-		len -= 2;
-	}
-	if (!len || len >= sizeof(out->path))
-		return spec_fault(f, item, out->path_at, "the path of the file is missing", "@\"/path/of/the/file\"");
-	memcpy(out->path, at, len);
-	out->path[len] = '\0';
-	return 0;
-}
-
-static int take_offset(const struct spec_item *item, const struct probe_row *row, char *plus,
-		       struct parts *out, struct fault *f)
-{
-	size_t at = place(item, item->name + (plus - out->function)) + 1;
-
-	if (row->at_return)
-		return spec_fault(f, item, at - 1, "a return probe cannot have an offset", row->expected);
-	if (units_u64(plus + 1, &out->offset))
-		return spec_fault(f, item, at, "not an offset", "bytes after the function's start, such as "
-				  "+0x10");
-	*plus = '\0';
-	return 0;
-}
-
-static int check_function(const struct spec_item *item, const struct probe_row *row,
-			  const struct parts *out, struct fault *f)
-{
-	size_t good = strspn(out->function, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-			     "0123456789_.$:@");
-	const char *colon = strchr(out->function, ':');
-
-	if (!out->function[0] || out->function[good])
-		return spec_fault(f, item, place(item, item->name + good), "not a function's name",
-				  row->expected);
-	if (row->usdt && (!colon || colon == out->function || !colon[1]))
-		return spec_fault(f, item, place(item, item->name), "not a probe's name", row->expected);
-	return 0;
-}
-
-/* The "@" before the path: the last one before any quotes. */
-static const char *find_path(const char *name)
-{
-	size_t end = strcspn(name, "\"'");
-	const char *found = NULL;
-
-	for (size_t i = 0; i < end; i++)
-		if (name[i] == '@')
-			found = name + i;
-	return found;
-}
-
-static int split(const struct spec_item *item, const struct probe_row *row, struct parts *out,
-		 struct fault *f)
-{
-	const char *at = row->space == PROBE_USER ? find_path(item->name) : NULL;
-	size_t len = at ? (size_t)(at - item->name) : strlen(item->name);
-	char *plus;
-
-	*out = (struct parts){ 0 };
-	if (len >= sizeof(out->function))
-		return spec_fault(f, item, place(item, item->name), "the name is too long", row->expected);
-	memcpy(out->function, item->name, len);
-	if (row->space == PROBE_USER && !at)
-		return spec_fault(f, item, place(item, item->name + len), "the file to probe is missing",
-				  row->expected);
-	if (at && take_path(item, at + 1, out, f))
-		return -1;
-	plus = strchr(out->function, '+');
-	if (plus && take_offset(item, row, plus, out, f))
-		return -1;
-	return check_function(item, row, out, f);
-}
-
-/* ---- where the probe is -------------------------------------------------------- */
-
-static int not_found(const struct spec_item *item, const struct parts *parts,
-		     const struct pev_error *err, bool file, struct fault *f)
-{
-	char message[400];
-
-	snprintf(message, sizeof(message), "%.150s: %.200s", err->asked, err->said);
-	return spec_fault(f, item, file ? parts->path_at : place(item, item->name), message,
-			  err->remedy[0] ? err->remedy : file ? "an executable or a library" :
-			  "a function that `nm -D` or `readelf -s` shows");
-}
-
-/* A path that can be written in a probe definition, which ends at blanks and some other characters.
- * For other paths, opens the file and returns the path of its descriptor; *fd must stay open until
- * the probe is created. */
-static const char *safe_path(const char *path, int *fd, char *buf, size_t size)
-{
-	*fd = -1;
-	if (!path[strcspn(path, " \t\n\r\v\f:;()#")])
-		return path;
-	*fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (*fd < 0)
-		return path;
-	snprintf(buf, size, "/proc/self/fd/%d", *fd);
-	return buf;
-}
+/* Functions of a glob, each an event on each CPU; and their places, with other names for them. */
+enum { MAX_FUNCTIONS = 500, MAX_PLACES = 8000 };
 
 struct definer {
 	struct stream *s;
 	const struct spec_item *item;
-	const struct probe_row *row;
+	const struct probe_name *name;
 	const char *args;
 	char event[PROBE_NAME_SIZE];
 	struct fault *f;
 };
+
+/* ---- definitions ---------------------------------------------------------------- */
 
 /* Where the error probably is: in args, if given, rather than in what was found in the file. */
 static size_t likely_place(const struct definer *d)
@@ -181,14 +31,14 @@ static size_t likely_place(const struct definer *d)
 	for (size_t i = 0; *d->args && i < d->item->nattrs; i++)
 		if (!strcmp(d->item->attrs[i].name, "args"))
 			return d->item->attrs[i].value_at;
-	return place(d->item, d->item->name);
+	return probe_name_place(d->item, 0);
 }
 
 /* Defines the probe; adds the position to the kernel's error. */
 static int define(struct definer *d, const char *where, const char *args)
 {
 	struct probe_definition def = {
-		.space = d->row->space, .at_return = d->row->at_return, .where = where, .args = args,
+		.space = d->name->kind->space, .at_return = d->name->kind->at_return, .where = where, .args = args,
 	};
 	struct fault why = { 0 };
 
@@ -199,9 +49,9 @@ static int define(struct definer *d, const char *where, const char *args)
 	return -1;
 }
 
-static int define_in_kernel(struct definer *d, const struct parts *parts)
+static int define_in_kernel(struct definer *d)
 {
-	char where[300];
+	char where[1100];
 
 	if (!probes_possible(d->s->list.tracefs, PROBE_KERNEL)) {
 		spec_fault(d->f, d->item, d->item->at, "this kernel has no kprobes: it was built without "
@@ -210,155 +60,226 @@ static int define_in_kernel(struct definer *d, const struct parts *parts)
 		d->f->exit_code = EXIT_FAILED;
 		return -1;
 	}
-	if (parts->offset)
-		snprintf(where, sizeof(where), "%s+%llu", parts->function,
-			 (unsigned long long)parts->offset);
+	if (d->name->offset)
+		snprintf(where, sizeof(where), "%.1023s+%llu", d->name->function, (unsigned long long)d->name->offset);
 	else
-		snprintf(where, sizeof(where), "%s", parts->function);
+		snprintf(where, sizeof(where), "%.1023s", d->name->function);
 	return define(d, where, d->args);
 }
 
-static int define_at(struct definer *d, const struct parts *parts, uint64_t offset, uint64_t ref,
-		     const char *args)
+static int define_at(struct definer *d, const struct probe_file *file, uint64_t offset, uint64_t counter, const char *args)
 {
-	char buf[64], where[4200];
-	const char *path;
-	int fd, rc, n;
+	char where[PATH_MAX + 64];
+	int n = snprintf(where, sizeof(where), "%s:%#llx", file->path, (unsigned long long)offset);
 
-	path = safe_path(parts->path, &fd, buf, sizeof(buf));
-	n = snprintf(where, sizeof(where), "%s:%#llx", path, (unsigned long long)offset);
-	if (ref)
-		snprintf(where + n, sizeof(where) - (size_t)n, "(%#llx)", (unsigned long long)ref);
-	rc = define(d, where, args);
-	if (fd >= 0)
-		close(fd);
-	return rc;
+	if (counter)
+		snprintf(where + n, sizeof(where) - (size_t)n, "(%#llx)", (unsigned long long)counter);
+	return define(d, where, args);
 }
 
-static int define_in_file(struct definer *d, const struct parts *parts)
+/* The arguments of a probe in a file, for one of its places. */
+static int define_place(struct definer *d, struct probe_file *file, const struct place *p)
 {
-	struct pev_error err = { 0 };
-	uint64_t at = 0;
-	char args[2048];
-	int rc = 0;
+	struct probe_words w = { d->item, d->name, file, d->s->opts->verbose };
+	const char *wanted = !*d->args && d->name->kind->usdt ? "*" : d->args;
+	char words[2048], args[4096];
 
-	if (units_u64(parts->function, &at))
-		rc = pev_elf_symbol(parts->path, parts->function, &at, &err);
-	else if (access(parts->path, R_OK))
-		return spec_fault(d->f, d->item, parts->path_at, strerror(errno), "an executable or a library");
-	if (rc)
-		return not_found(d->item, parts, &err, rc != -ENOENT || access(parts->path, R_OK), d->f);
-	if (!d->row->at_return && probe_args_of_function(d->args, args, sizeof(args)))
+	if (probe_words_expand(&w, p, wanted, words, sizeof(words), d->f))
+		return -1;
+	if (d->name->kind->at_return || d->name->kind->usdt)
+		return define_at(d, file, p->offset, p->counter, words);
+	if (probe_args_of_function(words, args, sizeof(args)))
 		return spec_fault(d->f, d->item, likely_place(d), "an argument that is not in a register",
 				  "$arg1 to $arg6, or the words of the kernel's uprobetracer.rst");
-	return define_at(d, parts, at + parts->offset, 0, d->row->at_return ? d->args : args);
-}
-
-/* A USDT probe may be at several addresses, if its function was inlined: one event covers all. */
-static int define_usdt(struct definer *d, const struct parts *parts)
-{
-	const char *name = strchr(parts->function, ':') + 1;
-	size_t provider = (size_t)(name - 1 - parts->function), found = 0;
-	const struct pev_usdt_probe *p;
-	struct pev_error err = { 0 };
-	struct pev_usdt *usdt;
-	int rc;
-
-	if (pev_usdt_open(&usdt, parts->path, &err))
-		return not_found(d->item, parts, &err, true, d->f);
-	for (size_t i = 0; (p = pev_usdt_at(usdt, i)); i++) {
-		char args[1024];
-
-		if (strlen(p->provider) != provider || strncmp(p->provider, parts->function, provider) ||
-		    strcmp(p->name, name))
-			continue;
-		if (probe_args_of_usdt(p->args, args, sizeof(args)) && !*d->args)
-			note(d->s->opts->verbose, "%s: left out those arguments of \"%s\" "
-			     "that a probe cannot fetch",
-			     parts->function, p->args);
-		rc = define_at(d, parts, p->offset, p->ref_ctr_offset, *d->args ? d->args : args);
-		if (rc) {
-			pev_usdt_close(usdt);
-			return rc;
-		}
-		found++;
-	}
-	pev_usdt_close(usdt);
-	return found ? 0 : spec_fault(d->f, d->item, place(d->item, d->item->name), "the file has no such "
-				      "USDT probe", "one that `readelf -n FILE` shows");
-}
-
-static int define_item(struct definer *d, const struct parts *parts)
-{
-	if (d->row->usdt)
-		return define_usdt(d, parts);
-	return d->row->space == PROBE_KERNEL ? define_in_kernel(d, parts) : define_in_file(d, parts);
+	return define_at(d, file, p->offset + d->name->offset, 0, args);
 }
 
 /* ---- the event ----------------------------------------------------------------- */
 
 /* The name without the path, which would make an ugly identifier. */
-static void put_name(const struct probe_row *row, const struct parts *parts, char *buf, size_t size)
+static void put_name(const struct probe_name *name, const char *function, char *buf, size_t size)
 {
-	int n = snprintf(buf, size, "%s:%s", row->prefix, parts->function);
+	int n = snprintf(buf, size, "%s:%s", name->kind->word, function);
 
-	if (parts->offset)
-		snprintf(buf + n, size - (size_t)n, "+%#llx", (unsigned long long)parts->offset);
+	if (name->offset && n > 0 && (size_t)n < size)
+		snprintf(buf + n, size - (size_t)n, "+%#llx", (unsigned long long)name->offset);
 }
 
 bool probe_item_name(const struct spec_item *item, char *buf, size_t size)
 {
-	const struct probe_row *row = row_of(item);
-	struct parts parts;
+	struct probe_name name;
 	struct fault no;
 
-	if (!row || split(item, row, &parts, &no))
+	if (!probe_word_of(item) || probe_name_parse(item, &name, &no))
 		return false;
-	put_name(row, &parts, buf, size);
+	put_name(&name, name.function, buf, size);
 	return true;
 }
 
-static int set_names(struct stream_event *ev, const struct definer *d, const struct parts *parts,
-		     struct fault *f)
+static int set_names(struct stream_event *ev, const struct definer *d, const char *function)
 {
 	char name[PROBE_SHOWN_SIZE];
+	const char *shown = ev->asked.alias ? ev->asked.alias : name;
 
-	put_name(d->row, parts, name, sizeof(name));
+	put_name(d->name, function, name, sizeof(name));
 	ev->sys = strdup(d->s->list.probes.group);
 	ev->tracepoint = strdup(d->event);
 	ev->asked.probe = strdup(name);
 	if (!ev->sys || !ev->tracepoint || !ev->asked.probe)
-		return fault_set(f, EXIT_FAILED, "out of memory");
-	return event_set_name(ev, ev->asked.alias ? ev->asked.alias : name, ev->asked.alias ? ev->asked.alias : name,
-			      f);
+		return fault_set(d->f, EXIT_FAILED, "out of memory");
+	return event_set_name(ev, shown, shown, d->f);
 }
 
-static int add(struct definer *d, const struct parts *parts, struct fault *f)
+static struct stream_event *begin_event(struct definer *d)
 {
-	struct stream_event *ev = events_append(d->s, d->item, f);
+	struct stream_event *ev = events_append(d->s, d->item, d->f);
 
-	if (!ev || event_attrs_set(d->s, ev, d->item, EVENT_PROBE, f) || define_item(d, parts) ||
-	    set_names(ev, d, parts, f))
+	d->event[0] = '\0';
+	return ev && !event_attrs_set(d->s, ev, d->item, EVENT_PROBE, d->f) ? ev : NULL;
+}
+
+static int end_event(struct definer *d, struct stream_event *ev, const char *function)
+{
+	if (set_names(ev, d, function))
 		return -1;
-	ev->fmt = tracefmt_load(d->s->list.formats, d->s->list.tracefs, ev->sys, ev->tracepoint, f);
+	ev->asked.from_glob = d->name->glob;
+	ev->fmt = tracefmt_load(d->s->list.formats, d->s->list.tracefs, ev->sys, ev->tracepoint, d->f);
 	if (!ev->fmt)
 		return -1;
 	ev->min_raw = ev->fmt->min_size;
 	return 0;
 }
 
+/* ---- places of a file ------------------------------------------------------------ */
+
+/* An event for the places from `from` to `to`, which have the same name: a function that was copied, or a USDT probe that
+ * was inlined. */
+static int add_places(struct definer *d, struct probe_file *file, size_t from, size_t to, const char *shown)
+{
+	struct stream_event *ev = begin_event(d);
+	int rc = ev ? 0 : -1;
+
+	if (!rc && !d->name->glob && file->places.all[from].chooses)
+		note(d->s->opts->verbose, "%s is chosen for this CPU when a program starts (IFUNC): the probe is where that happens, "
+		     "and sees no calls. `nm` of the file's debug file shows those to choose from", d->name->function);
+	for (size_t i = from; i < to && !rc; i++)
+		rc = define_place(d, file, &file->places.all[i]);
+	return rc ? rc : end_event(d, ev, shown);
+}
+
+static size_t end_of_name(const struct places *places, size_t from)
+{
+	size_t to = from + 1;
+
+	while (to < places->n && !strcmp(places->all[to].name, places->all[from].name))
+		to++;
+	return to;
+}
+
+/* Whether another name of the file is at the same place and comes first: one of them is enough for a glob. */
+static bool is_alias(const struct places *places, size_t at)
+{
+	for (size_t i = 0; i < places->n; i++) {
+		const struct place *a = &places->all[i], *b = &places->all[at];
+		size_t x = strspn(a->symbol, "_"), y = strspn(b->symbol, "_");
+
+		if (i != at && a->offset == b->offset && strcmp(a->name, b->name) && (x < y || (x == y && i < at)))
+			return true;
+	}
+	return false;
+}
+
+/* The shortest name that no other event of the glob has. */
+static void put_shown(const struct places *places, size_t at, char *buf, size_t size)
+{
+	const struct place *p = &places->all[at];
+	bool shared = false;
+
+	for (size_t i = 0; i < places->n && !shared; i++)
+		shared = !strcmp(places->all[i].bare, p->bare) && strcmp(places->all[i].name, p->name);
+	if ((size_t)snprintf(buf, size, "%s", shared ? p->name : p->bare) >= size)
+		snprintf(buf + size - 24, 24, "...%zu", at);
+}
+
+static int refuse_alias(struct definer *d)
+{
+	for (size_t i = 0; i < d->item->nattrs; i++)
+		if (!strcmp(d->item->attrs[i].name, "alias"))
+			return spec_fault(d->f, d->item, d->item->attrs[i].at, "alias= names one event, and this glob may "
+					  "match several", "the name of one function, or no alias");
+	return 0;
+}
+
+static int too_many(struct definer *d)
+{
+	return spec_fault(d->f, d->item, probe_name_place(d->item, 0), "this glob matches more than 500 functions",
+			  "a narrower one; `perf-prof list` shows what it matches");
+}
+
+static int add_matches(struct definer *d, struct probe_file *file)
+{
+	const struct places *places = &file->places;
+	size_t n = 0;
+
+	if (refuse_alias(d))
+		return -1;
+	if (places->n > MAX_PLACES)
+		return too_many(d);
+	for (size_t from = 0, to; from < places->n; from = to) {
+		char shown[PROBE_SHOWN_SIZE - 20];   /* with uretprobe: before it */
+
+		to = end_of_name(places, from);
+		if (is_alias(places, from))
+			continue;
+		if (n++ == MAX_FUNCTIONS)
+			return too_many(d);
+		put_shown(places, from, shown, sizeof(shown));
+		if (add_places(d, file, from, to, shown))
+			return -1;
+	}
+	return 0;
+}
+
+static int add_number(struct definer *d, struct probe_file *file)
+{
+	struct stream_event *ev = begin_event(d);
+
+	return !ev || define_place(d, file, &(struct place){ .offset = file->offset }) ? -1 : end_event(d, ev, d->name->function);
+}
+
+static int add_in_file(struct definer *d)
+{
+	struct probe_file file;
+	int rc = probe_file_open(&file, d->item, d->name, d->f);
+
+	if (!rc && file.numbered)
+		rc = add_number(d, &file);
+	else if (!rc && file.places.match == PLACES_GLOB)
+		rc = add_matches(d, &file);
+	else if (!rc)
+		rc = add_places(d, &file, 0, file.places.n, d->name->function);
+	probe_file_close(&file);
+	return rc;
+}
+
+static int add_in_kernel(struct definer *d)
+{
+	struct stream_event *ev = begin_event(d);
+
+	return !ev || define_in_kernel(d) ? -1 : end_event(d, ev, d->name->function);
+}
+
 enum plain_answer probe_add_item(struct stream *s, const struct spec_item *item, struct fault *f)
 {
-	const struct probe_row *row = row_of(item);
 	const char *args = spec_attr(item, "args");
-	struct definer d = { .s = s, .item = item, .row = row, .args = args ? args : "", .f = f };
-	struct parts parts;
+	struct probe_name name;
+	struct definer d = { .s = s, .item = item, .name = &name, .args = args ? args : "", .f = f };
 
-	if (!row || !s->list.tracefs[0])
+	if (!probe_word_of(item) || !s->list.tracefs[0])
 		return PLAIN_NONE;
-	if (split(item, row, &parts, f))
+	if (probe_name_parse(item, &name, f))
 		return PLAIN_FAILED;
-	return add(&d, &parts, f) ? PLAIN_FAILED : PLAIN_ADDED;
+	return (name.kind->space == PROBE_USER ? add_in_file(&d) : add_in_kernel(&d)) ? PLAIN_FAILED : PLAIN_ADDED;
 }
 
 const struct trace_field *stream_probe_address(const struct stream_event *event)

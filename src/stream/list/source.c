@@ -151,9 +151,10 @@ enum { MAX_WORDS = 64 };
  * too many. */
 static int split_words(char *text, char **words)
 {
+	char *rest;
 	int n = 0;
 
-	for (char *word = strtok(text, " \t"); word; word = strtok(NULL, " \t")) {
+	for (char *word = strtok_r(text, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest)) {
 		if (n == MAX_WORDS)
 			return -1;
 		words[n++] = word;

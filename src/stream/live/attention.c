@@ -2,6 +2,7 @@
 #include "stream/live/attention.h"
 
 #include "base/descriptors.h"
+#include "base/now.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -9,7 +10,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
 static const int handled[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
@@ -18,14 +18,6 @@ enum { NHANDLED = sizeof(handled) / sizeof(*handled), SAME_REQUEST_NS = 20000000
 /* A signal handler gets no argument from us, so this is static. */
 static struct attention *_Atomic active;
 static struct sigaction previous[NHANDLED];
-
-uint64_t attention_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
-}
 
 static void poke(int eventfd_)
 {
@@ -50,7 +42,7 @@ void attention_nudge(struct attention *a)
  * counts as the same. */
 static void stop_signal(struct attention *a)
 {
-	uint64_t now = attention_now(), first = 0;
+	uint64_t now = now_ns(CLOCK_MONOTONIC), first = 0;
 
 	/* set stop_ns before `stops` is incremented: the watchdog reads it as soon as `stops` is not 0 */
 	if (!atomic_compare_exchange_strong(&a->stop_ns, &first, now) &&
@@ -90,17 +82,17 @@ static void watch_stop(struct attention *a, uint64_t *next_interrupt)
 		a->last_words(a->ctx);   /* does not return */
 	if (stops && !*next_interrupt)
 		*next_interrupt = atomic_load(&a->stop_ns) + STOP_GRACE_MS * 1000000ull;
-	if (!*next_interrupt || attention_now() < *next_interrupt)
+	if (!*next_interrupt || now_ns(CLOCK_MONOTONIC) < *next_interrupt)
 		return;
 	if (!a->past_deadline) {
 		a->past_deadline = true;
 		attention_raise(a, ATTN_DEADLINE);
-		*next_interrupt = attention_now() + RETURN_GRACE_MS * 1000000ull;
+		*next_interrupt = now_ns(CLOCK_MONOTONIC) + RETURN_GRACE_MS * 1000000ull;
 		return;
 	}
 	if (a->interrupt)
 		a->interrupt(a->ctx);
-	*next_interrupt = attention_now() + STOP_GRACE_MS * 1000000ull;
+	*next_interrupt = now_ns(CLOCK_MONOTONIC) + STOP_GRACE_MS * 1000000ull;
 }
 
 static void *watchdog(void *arg)
@@ -141,6 +133,8 @@ static int start_thread(struct attention *a)
 	sigset_t all, old;
 	int rc;
 
+	if (a->embedded && a->timer < 0)
+		return 0;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	a->running = true;
@@ -221,7 +215,8 @@ int attention_start(struct attention *a, uint64_t interval_ms, struct fault *f)
 		attention_stop(a);
 		return -1;
 	}
-	install_handlers(a);
+	if (!a->embedded)
+		install_handlers(a);
 	return 0;
 }
 

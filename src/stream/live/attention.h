@@ -49,13 +49,15 @@ struct attention {
 	pthread_t watchdog;
 	_Atomic bool running;
 	bool past_deadline;            /* used by the watchdog only */
+	bool embedded;                 /* no signal handlers */
 	bool restart;                  /* SA_RESTART: signals do not cut writes short */
 	void (*interrupt)(void *ctx);
 	void (*last_words)(void *ctx);
 	void *ctx;
 };
 
-/* Installs the signal handlers and starts the watchdog. Only one per process at a time. 0, or -1 with f. */
+/* Installs the signal handlers and starts the watchdog. Only one per process at a time, but any number of embedded ones,
+ * which need the watchdog for an interval only. 0, or -1 with f. */
 int attention_start(struct attention *a, uint64_t interval_ms, struct fault *f);
 /* Restores the previous handlers and ends the watchdog. */
 void attention_stop(struct attention *a);
@@ -63,7 +65,6 @@ void attention_raise(struct attention *a, unsigned int bits);
 /* Runs nudge() in a signal handler on the main thread, so that a blocking system call there returns
  * EINTR. */
 void attention_nudge(struct attention *a);
-uint64_t attention_now(void);   /* CLOCK_MONOTONIC, ns */
 
 static inline unsigned int attention_pending(const struct attention *a)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream/live/clock.h"
 
+#include "base/now.h"
 #include "perfevent/rings/ring_private.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { TRIES = 5 };
@@ -24,6 +24,7 @@ int perf_clock_open(struct perf_clock *c)
 	attr.sample_type = PERF_SAMPLE_TIME;
 	perf_clock_attr(c, &attr);
 	pev_format_from_attr(&c->format, &attr);
+	c->owner = gettid();
 	rc = pev_event_open(&c->ev, &attr, pev_target_self(), NULL, NULL);
 	if (!rc)
 		rc = pev_ring_map(&c->ring, c->ev, 1, NULL);
@@ -73,14 +74,6 @@ uint64_t perf_clock_show(const struct perf_clock *c, uint64_t time)
 	return (c->kind == CLOCK_TSC ? to_tsc(c, time) : time) + (uint64_t)c->added;
 }
 
-static uint64_t realtime(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
-}
-
 /* Time of the last COMM record in the ring; 0 if there was none. */
 static uint64_t last_comm_time(struct perf_clock *c)
 {
@@ -103,10 +96,10 @@ static void measure(struct perf_clock *c)
 
 	prctl(PR_GET_NAME, name);
 	for (int i = 0; i < TRIES; i++) {
-		uint64_t before = realtime(), after, perf;
+		uint64_t before = now_ns(CLOCK_REALTIME), after, perf;
 
 		prctl(PR_SET_NAME, name);
-		after = realtime();
+		after = now_ns(CLOCK_REALTIME);
 		perf = last_comm_time(c);
 		if (!perf || after - before >= best)
 			continue;
@@ -115,21 +108,22 @@ static void measure(struct perf_clock *c)
 	}
 }
 
-/* Takes a few ns: called for each event of which a script wants all fields. */
-static uint64_t coarse_now(void)
+/* The perf clock is near CLOCK_MONOTONIC on all machines: better than no date if it cannot be measured. */
+static void estimate(struct perf_clock *c)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
-	return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
+	c->offset = (int64_t)(now_ns(CLOCK_REALTIME) - now_ns(CLOCK_MONOTONIC));
 }
 
 int64_t perf_clock_offset(struct perf_clock *c)
 {
-	uint64_t now = coarse_now();
+	/* takes a few ns: called for each event of which a script wants all fields */
+	uint64_t now = now_ns(CLOCK_MONOTONIC_COARSE);
 
-	if (c->ring && (!c->measured_at || now - c->measured_at > SECOND)) {
-		measure(c);
+	if (!c->measured_at)
+		estimate(c);
+	if (!c->measured_at || now - c->measured_at > SECOND) {
+		if (c->ring && c->owner == gettid())   /* a forked child does not have the ring */
+			measure(c);
 		c->measured_at = now;
 	}
 	return c->offset;

@@ -21,6 +21,7 @@ enum clock_kind {
 struct perf_clock {
 	struct pev_event *ev;
 	struct pev_ring *ring;
+	pid_t owner;             /* the thread that opened it */
 	struct pev_format format;
 	int64_t offset;          /* CLOCK_REALTIME - perf clock, ns */
 	uint64_t measured_at;    /* CLOCK_MONOTONIC_COARSE, ns; 0: never */
@@ -39,10 +40,10 @@ int perf_clock_learn_tsc(struct perf_clock *c);
 /* Converts the time of a sample to what users see. */
 uint64_t perf_clock_show(const struct perf_clock *c, uint64_t time);
 
-/* Opens a clock of kind c->kind. 0 or -errno; without an open clock the offset is 0. */
+/* Opens a clock of kind c->kind. 0 or -errno; without an open clock the offset is an estimate. */
 int perf_clock_open(struct perf_clock *c);
 void perf_clock_close(struct perf_clock *c);
-/* The offset, measured again if the last measurement is more than a second old. Call it only from
- * the thread that opened the clock. */
+/* The offset, measured again if the last measurement is more than a second old. In other threads than the one that
+ * opened the clock, and in forked children, it is the last one, or an estimate. */
 int64_t perf_clock_offset(struct perf_clock *c);
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream/live/hotplug.h"
 
+#include "base/now.h"
+
 #include <stdio.h>
-#include <time.h>
 
 #define SECOND 1000000000ull
 
@@ -53,19 +54,11 @@ bool hotplug_compare(const struct numlist *before, const struct numlist *after,
 	return went || came;
 }
 
-static uint64_t monotonic(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
-}
-
 bool hotplug_look(struct hotplug *h, const struct numlist *watched, bool named, bool tasks,
 		  bool now, char *buf, size_t size)
 {
 	struct numlist after;
-	uint64_t time = monotonic();
+	uint64_t time = now_ns(CLOCK_MONOTONIC);
 	bool changed;
 
 	if (!now && time - h->looked < SECOND)

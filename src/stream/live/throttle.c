@@ -2,6 +2,7 @@
 #include "stream/live/throttle.h"
 
 #include "base/hash.h"
+#include "base/room.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -34,16 +35,12 @@ void throttles_free(struct throttles *t)
 /* Index into `totals`; SIZE_MAX without memory. */
 static size_t total_of(struct throttles *t, const struct throttle_who *who)
 {
-	struct throttle_total *bigger;
-
 	for (size_t i = 0; i < t->ntotals; i++)
 		if (t->totals[i].event == who->event && t->totals[i].cpu == who->cpu)
 			return i;
-	bigger = realloc(t->totals, (t->ntotals + 1) * sizeof(*bigger));
-	if (!bigger)
+	if (!ROOM_FOR_ONE(t->totals, t->ntotals))
 		return SIZE_MAX;
-	t->totals = bigger;
-	bigger[t->ntotals] = (struct throttle_total){ .event = who->event, .cpu = who->cpu };
+	t->totals[t->ntotals] = (struct throttle_total){ .event = who->event, .cpu = who->cpu };
 	return t->ntotals++;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream/order/held.h"
 
+#include "base/room.h"
 #include "stream/order/order.h"
 
 #include <errno.h>
@@ -85,21 +86,6 @@ static bool comes_before(const struct stray *a, const struct stray *b)
 	return a->time != b->time ? a->time < b->time : a->number < b->number;
 }
 
-static int make_room(struct held_queue *q)
-{
-	uint32_t room = q->strays_room ? 2 * q->strays_room : 16;
-	struct stray *p;
-
-	if (q->nstrays < q->strays_room)
-		return 0;
-	p = reallocarray(q->strays, room, sizeof(*p));
-	if (!p)
-		return -ENOMEM;
-	q->strays = p;
-	q->strays_room = room;
-	return 0;
-}
-
 static void sift_up(struct held_queue *q, struct stray s)
 {
 	uint32_t i = q->nstrays++;
@@ -130,7 +116,7 @@ static int push_stray(struct held_store *store, struct held_queue *q, uint64_t t
 		      const void *rec, uint32_t size, uint16_t tag)
 {
 	uint32_t bytes = held_bytes(size);
-	struct held *h = make_room(q) ? NULL : malloc(bytes);
+	struct held *h = ROOM_FOR(q->strays, q->strays_room, q->nstrays, 1) ? malloc(bytes) : NULL;
 
 	if (!h)
 		return -ENOMEM;

@@ -2,6 +2,7 @@
 /* The successive files of a recording: their names, and how many are kept. */
 #include "base/note.h"
 #include "base/outfile.h"
+#include "base/room.h"
 #include "perfdata/write/writer.h"
 #include "stream/code/jitnames.h"
 #include "stream/record/recorder.h"
@@ -31,13 +32,13 @@ static char *name_of_now(const char *path)
 /* Remembers the file, and deletes the oldest one if there are more than to be kept. */
 static void keep_file(struct stream *s, char *name)
 {
-	char **old = realloc(s->record.old, (s->record.nold + 1) * sizeof(*old));
+	char **old;
 
-	if (!old) {
+	if (!ROOM_FOR_ONE(s->record.old, s->record.nold)) {
 		free(name);
 		return;
 	}
-	s->record.old = old;
+	old = s->record.old;
 	old[s->record.nold++] = name;
 	if (!s->opts->recording.keep || s->record.nold <= s->opts->recording.keep)
 		return;

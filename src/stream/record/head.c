@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The beginning of a recording: machine, events, formats of tracepoints, and what exists. */
+#include "base/now.h"
+#include "base/textfile.h"
 #include "perfdata/write/writer.h"
 #include "stream/code/buildids.h"
 #include "stream/code/jitnames.h"
@@ -22,14 +24,10 @@ static void put_machine(struct stream *s)
 	const char *words[MAX_WORDS];
 	char text[4096];
 	size_t n = 0;
-	FILE *f = fopen("/proc/self/cmdline", "re");
-	size_t size = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
+	ssize_t size = textfile_read("/proc/self/cmdline", text, sizeof(text));
 
-	text[size] = '\0';
-	for (size_t at = 0; at < size && n < MAX_WORDS; at += strlen(text + at) + 1)
+	for (ssize_t at = 0; at < size && n < MAX_WORDS; at += (ssize_t)strlen(text + at) + 1)
 		words[n++] = text + at;
-	if (f)
-		fclose(f);
 	perfdata_put_machine(s->record.writer, PERFDATA_WRITER PERF_PROF_VERSION, words, n);
 }
 
@@ -62,7 +60,8 @@ static void put_event(struct stream *s, const struct stream_event *event, struct
 		return;
 	open_attr(s, event, &s->targets.tasks[0], attr);
 	perfdata_put_attr(s->record.writer, &attr->attr, all->ids, n);
-	perfdata_put_name(s->record.writer, all->ids[0], event->name);
+	perfdata_put_name(s->record.writer, all->ids[0],
+			  s->opts->recording.by_default && event->sampling ? event->sampling->what : event->name);
 	all->events[all->n] = event;
 	all->v[all->n++] = (struct perfdata_described){ &attr->attr, all->ids[0], what_of(event) };
 }
@@ -155,13 +154,10 @@ static int put_formats(struct stream *s, struct fault *f)
 /* The present time by both clocks. */
 static void put_clock(struct stream *s)
 {
-	struct timespec now;
-	int64_t realtime;
+	uint64_t realtime = now_ns(CLOCK_REALTIME);
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	realtime = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 	perfdata_put_clock(s->record.writer, s->clock.kind == CLOCK_MONO ? CLOCK_MONOTONIC : UINT32_MAX,
-			   (uint64_t)(realtime - stream_realtime_offset(s)), (uint64_t)realtime);
+			   realtime - (uint64_t)stream_realtime_offset(s), realtime);
 }
 
 /* All attributes come first: perf evlist stops at the first feature. */

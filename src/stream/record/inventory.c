@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream/record/inventory.h"
 
+#include "base/search.h"
+#include "base/textfile.h"
 #include "perfdata/write/writer.h"
 #include "stream/code/buildids.h"
 #include "stream/code/jitnames.h"
@@ -8,18 +10,17 @@
 #include "stream/state/state.h"
 #include "symbols/elf/elfid.h"
 #include "symbols/kernel/kerneladdr.h"
+#include "tasks/cgroupnames.h"
 #include "tasks/procmaps.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 /* ---- tasks ---------------------------------------------------------------- */
 
@@ -41,14 +42,9 @@ static void put_comm(struct stream *s, uint32_t pid, uint32_t tid, uint64_t iden
 	};
 	char path[64];
 	ssize_t n;
-	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", pid, tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	n = read(fd, r.comm, sizeof(r.comm) - 1);
-	close(fd);
+	n = textfile_read(path, r.comm, sizeof(r.comm));
 	if (n > 0 && r.comm[n - 1] == '\n')
 		r.comm[n - 1] = '\0';
 	if (n > 0)
@@ -136,19 +132,10 @@ struct walk {
 
 static bool is_target(const struct stream *s, uint32_t tid)
 {
-	size_t low = 0, high = s->targets.ntasks;   /* sorted by tid */
+	const struct targets *t = &s->targets;
+	size_t at = FIRST_NOT(i, 0, t->ntasks, t->tasks[i].tid < (pid_t)tid);   /* sorted by tid */
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (s->targets.tasks[middle].tid == (pid_t)tid)
-			return true;
-		if (s->targets.tasks[middle].tid < (pid_t)tid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return false;
+	return at < t->ntasks && t->tasks[at].tid == (pid_t)tid;
 }
 
 static void put_thread(void *ctx, uint32_t tid)
@@ -242,6 +229,31 @@ void inventory_put_modules(struct perfdata_writer *w, FILE *modules, uint64_t id
 	}
 }
 
+/* ---- control groups -------------------------------------------------------- */
+
+/* A CGROUP record as the kernel writes it. */
+struct cgroup_record {
+	struct perf_event_header header;
+	uint64_t id;
+	char path[];
+};
+
+static void put_cgroup(void *ctx, uint64_t id, const char *path)
+{
+	const struct walk *w = ctx;
+	/* sample_id: TID, TIME, CPU, IDENTIFIER */
+	const uint64_t trailer[] = { 0, 0, 0, w->identifier };
+	_Alignas(8) char buf[sizeof(struct cgroup_record) + PATH_MAX + 8 + sizeof(trailer)] = { 0 };
+	struct cgroup_record *r = (void *)buf;
+	size_t name = (strlen(path) + 8) & ~(size_t)7;
+
+	r->header = (struct perf_event_header){ .type = PERF_RECORD_CGROUP, .size = (uint16_t)(sizeof(*r) + name + sizeof(trailer)) };
+	r->id = id;
+	memcpy(r->path, path, strlen(path));
+	memcpy(r->path + name, trailer, sizeof(trailer));
+	perfdata_put(w->s->record.writer, r, r->header.size);
+}
+
 /* ---- the whole inventory -------------------------------------------------- */
 
 void inventory_put(struct stream *s, uint64_t identifier)
@@ -256,5 +268,7 @@ void inventory_put(struct stream *s, uint64_t identifier)
 		inventory_put_modules(s->record.writer, modules, identifier);
 		fclose(modules);
 	}
+	if (s->opts->samples_cgroups)
+		cgroupnames_each(put_cgroup, &walk);
 	each_number("/proc", put_process, &walk);
 }

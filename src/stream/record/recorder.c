@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream/record/recorder.h"
 
+#include "base/now.h"
 #include "perfdata/write/writer.h"
 #include "stream/code/jitnames.h"
 #include "stream/record/dumps.h"
@@ -15,7 +16,7 @@ int recorder_begin(struct stream *s, struct fault *f)
 {
 	if (!s->record.writer)
 		return 0;
-	s->record.began_ns = s->record.flushed_ns = attention_now();
+	s->record.began_ns = s->record.flushed_ns = now_ns(CLOCK_MONOTONIC);
 	s->loss.totals.recorded_files = 1;
 	return s->opts->recording.flight_bytes ? dumps_begin(s, f) : perfdata_open(s->record.writer, f);
 }
@@ -83,7 +84,7 @@ static void file_round(struct stream *s, uint64_t now)
 
 void recorder_round(struct stream *s)
 {
-	uint64_t now = attention_now();
+	uint64_t now = now_ns(CLOCK_MONOTONIC);
 
 	/* a larger ring that nobody reads yet may have records from before the end of this round */
 	if (grow_is_pending(s))

@@ -9,13 +9,6 @@
 #include <errno.h>
 #include <string.h>
 
-static int open_file(void *ctx, pid_t pid, const char *path)
-{
-	const struct recorded *r = ctx;
-
-	return opener_file(r->under, 0, path);
-}
-
 /* kallsyms: our own if the same kernel runs, at the same address. Otherwise the copy in perf's
  * build id cache, which may include modules of that boot; then, if the same build runs now, our
  * own. */
@@ -55,6 +48,23 @@ static bool lives(const struct recorded *r, pid_t pid)
 	return replay_is_same_machine(r->replay) && procstart_before(r->under, pid, &written);
 }
 
+/* In the root of the recorded process while it runs, which may be a container's; else in ours. Whether it is the recorded
+ * file is checked by who asks. */
+static int open_file(void *ctx, pid_t pid, const char *path)
+{
+	const struct recorded *r = ctx;
+	int fd = pid && lives(r, pid) ? opener_file(r->under, pid, path) : -ENOENT;
+
+	return fd >= 0 ? fd : opener_file(r->under, 0, path);
+}
+
+static int open_mapped(void *ctx, pid_t pid, uint64_t start, uint64_t end)
+{
+	const struct recorded *r = ctx;
+
+	return lives(r, pid) ? opener_mapped(r->under, pid, start, end) : -ESRCH;
+}
+
 /* Only while the process lives: a map that the recording does not have may be written late. */
 static int open_perf_map(void *ctx, pid_t pid)
 {
@@ -85,7 +95,7 @@ const struct opener *recorded_opener(struct recorded *r, const struct opener *un
 {
 	*r = (struct recorded){
 		.opener = {
-			.file = open_file, .proc = open_proc, .ctx = r, .perf_map = open_perf_map,
+			.file = open_file, .proc = open_proc, .ctx = r, .perf_map = open_perf_map, .mapped = open_mapped,
 			.kept_map = kept_map, .parse = under->parse ? parse : NULL, .cached = find_cached,
 		},
 		.under = under, .replay = replay,

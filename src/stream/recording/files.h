@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opens files for the symbols of a recording. Recorded processes need not run now, so their files
- * are looked up in perf-prof's own root directory, not through /proc/PID. */
+/* Opens files for the symbols of a recording. Recorded processes need not run now: then their files are looked up in
+ * perf-prof's own root directory. */
 #ifndef STREAM_RECORDING_FILES_H
 #define STREAM_RECORDING_FILES_H
 

@@ -66,8 +66,8 @@ static int check_options(const struct stream_opts *o, struct fault *f)
 		return fault_usage(f, "%s with --input: a recording has the clock of its recorder",
 				   o->tsc ? "--tsc" : "--monotonic");
 	if (o->cgroups.n)
-		return fault_usage(f, "--cgroups with --input: a recording does not say which tasks were in %s",
-				   o->cgroups.v[0]);
+		return fault_usage(f, "%s with --input: a recording does not say which tasks were in %s",
+				   o->ncontainers ? "--container" : "--cgroups", stream_cgroup_label(o, 0));
 	return 0;
 }
 
@@ -141,6 +141,16 @@ void replay_free(struct stream *s)
 	free(p);
 }
 
+static int check_cgroups(const struct stream *s, struct fault *f)
+{
+	bool any = !s->opts->samples_cgroups;
+
+	for (size_t i = 0; i < s->list.nevents; i++)
+		any |= s->list.events[i].wanted && s->list.events[i].layout.cgroup;
+	return any ? 0 : fault_usage(f, "--sort cgroup: samples of %s do not say the control group of their task; record with "
+				     "--all-cgroups", s->opts->input);
+}
+
 int replay_open(struct stream *s, struct fault *f)
 {
 	struct replay *p = s->replay;
@@ -151,7 +161,7 @@ int replay_open(struct stream *s, struct fault *f)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	for (uint32_t i = 0; i < p->nqueues; i++)
 		s->rings.v[i].cpu = (int)i;
-	if (counts_begin(s, f))
+	if (check_cgroups(s, f) || counts_begin(s, f))
 		return -1;
 	dispatch_index(s);
 	return 0;
@@ -359,6 +369,7 @@ static void take_record(struct stream *s, const struct perf_event_header *rec)
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
 	case PERF_RECORD_KSYMBOL:
+	case PERF_RECORD_CGROUP:
 		take_task(s, rec);
 		break;
 	case PERFDATA_ROUND:
@@ -501,24 +512,24 @@ static void tell(const struct stream *s)
 	int verbose = s->opts->verbose;
 
 	if (p->unknown)
-		fprintf(stderr, "perf-prof: %s: left out %" PRIu64 " samples, whose ids belong to "
-			"no event of the recording\n", s->opts->input, p->unknown);
+		note(1, "%s: left out %" PRIu64 " samples, whose ids belong to "
+			"no event of the recording", s->opts->input, p->unknown);
 	if (c->aux_bytes && !s->loss.totals.counted && !p->unknown)
-		fprintf(stderr, "perf-prof: %s: it has %" PRIu64 " bytes of AUX areas (hardware traces), which perf-prof "
-			"does not decode, and no samples beside them\n", s->opts->input, c->aux_bytes);
+		note(1, "%s: it has %" PRIu64 " bytes of AUX areas (hardware traces), which perf-prof "
+			"does not decode, and no samples beside them", s->opts->input, c->aux_bytes);
 	else if (c->aux_bytes)
 		note(verbose, "%s: %" PRIu64 " bytes of AUX areas (hardware traces) were skipped",
 		     s->opts->input, c->aux_bytes);
 	if (c->own)
-		fprintf(stderr, "perf-prof: %s: %" PRIu64 " records of types that only their recorder knows were "
-			"skipped\n", s->opts->input, c->own);
+		note(1, "%s: %" PRIu64 " records of types that only their recorder knows were "
+			"skipped", s->opts->input, c->own);
 	if (p->formats_bad)
 		note(verbose, "%s: cannot parse %d tracepoint formats; fields of those events are "
 		     "missing", s->opts->input, p->formats_bad);
 	if (!s->run.stop && perfdata_has_no_end(p->reader))
-		fprintf(stderr, "perf-prof: %s: the recording has no end: its recorder still runs, "
+		note(1, "%s: the recording has no end: its recorder still runs, "
 			"was killed, or found the disk full; what came after the last event here "
-			"is missing\n", s->opts->input);
+			"is missing", s->opts->input);
 	if (perfdata_info(p->reader)->unread)
 		note(verbose, "%s: cannot read %d features of its header (bits %#" PRIx64 ")", s->opts->input,
 		     __builtin_popcountll(perfdata_info(p->reader)->unread), perfdata_info(p->reader)->unread);

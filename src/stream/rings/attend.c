@@ -5,6 +5,9 @@
 #include "stream/rings/rings.h"
 #include "stream/state/requests.h"
 
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 void attend_requests(struct stream *s)
@@ -53,13 +56,36 @@ void attend_set_delivering(struct stream *s, bool on)
 	pthread_mutex_unlock(&s->run.attention.lock);
 }
 
+/* As after the first signal, but without waiting for it. */
+static void end_command(const struct stream *s)
+{
+	if (s->run.end_with < 0)
+		return;
+	syscall(SYS_pidfd_send_signal, s->run.end_with, SIGTERM, NULL, 0);
+	syscall(SYS_pidfd_send_signal, s->run.end_with, SIGCONT, NULL, 0);
+}
+
+/* A terminal that nobody reads would hold up the end. */
+static bool can_write(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+
+	return poll(&p, 1, 0) > 0 && p.revents & POLLOUT;
+}
+
+/* write(2), not stdio: the interrupted thread may hold stdio's lock. */
 static void last_words(void *ctx)
 {
+	static const char interrupted[] = "perf-prof: interrupted\n";
 	struct stream *s = ctx;
 
-	loss_tell(s, true);
+	if (can_write(STDERR_FILENO))
+		loss_tell(s, true);
+	end_command(s);
 	if (s->run.ops->abandon)
 		s->run.ops->abandon(s->run.ctx);
+	if (can_write(STDERR_FILENO))
+		(void)!write(STDERR_FILENO, interrupted, sizeof(interrupted) - 1);
 	_exit(EXIT_INTERRUPTED);
 }
 
@@ -86,7 +112,7 @@ int attend_begin(struct stream *s, const struct stream_ops *ops, void *ctx, uint
 	s->run.ctx = ctx;
 	s->run.attention = (struct attention){
 		.kick = -1, .tell = -1, .timer = -1, .ctx = s,
-		.restart = !ops->interrupt, .interrupt = interrupt, .last_words = last_words, .nudge = nudge,
+		.embedded = s->opts->embedded, .restart = !ops->interrupt, .interrupt = interrupt, .last_words = last_words, .nudge = nudge,
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 	};
 	return attention_start(&s->run.attention, interval_ms, f);

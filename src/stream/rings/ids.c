@@ -3,6 +3,7 @@
 
 #include "base/pidns.h"
 #include "stream/rings/rings.h"
+#include "tasks/comms.h"
 #include "tasks/threads.h"
 
 #include <stdlib.h>
@@ -184,6 +185,8 @@ void ids_take_task(void *ctx, const struct pev_record *rec)
 
 	if (s->rings.pids && rec->type == PERF_RECORD_FORK)
 		pidmap_born(s->rings.pids, (pid_t)rec->task.ptid, (pid_t)rec->task.tid);
+	if (s->rings.comms)
+		comms_take(s->rings.comms, rec);
 	if (s->run.ops->task)
 		s->run.ops->task(s->run.ctx, rec);
 }

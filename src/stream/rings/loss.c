@@ -10,11 +10,13 @@
  *
  * LOST_SAMPLES, which a PMU lost itself, are not in the descriptors' counts.
  */
+#include "base/now.h"
 #include "base/units.h"
 #include "perfdata/write/writer.h"
 #include "stream/list/openattr.h"
 #include "stream/rings/grow.h"
 #include "stream/rings/rings.h"
+#include "stream/state/mappings.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -44,31 +46,46 @@ static uint64_t more_mib(uint64_t bytes, uint64_t least)
 	return bytes >= least ? 4 * (bytes >> 20) : least >> 20;
 }
 
+enum { SMALL_STACK = 1024 };
+
+/* A remedy: smaller samples; "" if there are no stacks. */
+static const char *smaller_stacks(const struct stream *s)
+{
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < s->list.nevents; i++)
+		if (s->list.events[i].wanted && s->list.events[i].asked.stack_bytes > most)
+			most = s->list.events[i].asked.stack_bytes;
+	return most > SMALL_STACK ? "--call-graph fp or dwarf,1024" : most ? "--call-graph fp" : "";
+}
+
 /* Appends a remedy for full rings to the first line about them; the sizes it suggests exceed the
  * present ones. */
 static int put_remedy(struct stream *s, char *buf, size_t size)
 {
+	const char *stacks = smaller_stacks(s);
 	bool grows = grow_can(s);
 
 	if (!s->loss.ring_was_full || s->loss.reported.remedy || (grows && s->loss.reported.growth))
 		return snprintf(buf, size, "\n");
 	s->loss.reported.growth = true;
 	if (grows)
-		return snprintf(buf, size, ": rings that lose events are made larger\n");
+		return snprintf(buf, size, ": rings that lose events are made larger%s%s\n",
+				*stacks ? "; smaller stacks need less room: " : "", stacks);
 	s->loss.reported.remedy = true;
-	return snprintf(buf, size, ": a filter, larger rings (-m %" PRIu64 "M) or --buffer %" PRIu64
+	return snprintf(buf, size, ": a filter, larger rings (-m %" PRIu64 "M)%s%s or --buffer %" PRIu64
 			"M keep more\n", more_mib(s->opts->ring.bytes, 8 << 20),
-			more_mib(s->opts->buffer, 256 << 20));
+			*stacks ? ", " : "", stacks, more_mib(s->opts->buffer, 256 << 20));
 }
 
 /* write(2), not stdio: the interrupted thread may hold stdio's lock. */
 void loss_tell(struct stream *s, bool now)
 {
-	uint64_t t = attention_now(), lost = s->loss.totals.lost;
-	char line[256];
+	uint64_t t = now_ns(CLOCK_MONOTONIC), lost = s->loss.totals.lost;
+	char line[320];
 	int n;
 
-	if (lost == s->loss.reported.lost || (!now && t - s->loss.reported.lost_ns < SECOND))
+	if (s->opts->embedded || lost == s->loss.reported.lost || (!now && t - s->loss.reported.lost_ns < SECOND))
 		return;
 	n = snprintf(line, sizeof(line), "perf-prof: lost %" PRIu64 " event%s%s",
 		lost - s->loss.reported.lost, units_plural(lost - s->loss.reported.lost),

@@ -6,6 +6,7 @@
  * task, only while it ran on that CPU. For a recording it is the time from the first to the last
  * sample of the CPU.
  */
+#include "base/now.h"
 #include "stream/rings/rings.h"
 
 #include <inttypes.h>
@@ -100,7 +101,7 @@ void throttling_take(struct stream *s, struct ring *ring, const struct stream_ev
 	if (!s->loss.throttles.times) {
 		s->loss.throttles.longest = tick(s);
 		s->loss.throttles.by_leaders = is_by_leaders(s);
-		s->loss.reported.throttled_ns = attention_now();
+		s->loss.reported.throttled_ns = now_ns(CLOCK_MONOTONIC);
 	}
 	take_one(s, &who, type, record->time);
 	for (size_t i = 0; s->loss.throttles.by_leaders && i < s->list.nevents; i++) {
@@ -200,9 +201,9 @@ void throttling_tell(struct stream *s)
 	char line[128];
 	int n;
 
-	if (times == s->loss.reported.throttled)
+	if (s->opts->embedded || times == s->loss.reported.throttled)
 		return;
-	now = attention_now();
+	now = now_ns(CLOCK_MONOTONIC);
 	if (now - s->loss.reported.throttled_ns < SECOND)
 		return;
 	ns = lost_ns(&s->loss.throttles);

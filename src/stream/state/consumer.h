@@ -54,6 +54,7 @@ struct stream_ops {
 	void (*task)(void *ctx, const struct pev_record *rec);
 	void (*print_stat)(void *ctx);  /* for SIGUSR2, unless it asks for a dump or the next file */
 	void (*idle)(void *ctx);        /* nothing is waiting: before each sleep. May be NULL */
+	void (*ready)(void *ctx);       /* the descriptor of stream_watch() is readable. May be NULL */
 	/* Before and after a sleep, for example to release a lock. May be NULL. */
 	void (*wait)(void *ctx, bool begin);
 	/* Called in a signal handler on the loop's thread if sample() has not returned 550 ms after
@@ -101,6 +102,9 @@ int stream_narrow(struct stream *s, struct fault *f);
 void stream_finish(struct stream *s);
 /* Ends the run after the present callback, without delivering more. */
 void stream_stop(struct stream *s);
+/* Ends the run as a first SIGINT does, without the deadline. From any thread, between ops->started() and the end of
+ * stream_run(). */
+void stream_interrupt(struct stream *s);
 /* When a signal asked the run to stop (CLOCK_MONOTONIC, ns); 0: none did. `stream` is a struct
  * stream. Thread-safe. */
 uint64_t stream_asked_to_stop(void *stream);

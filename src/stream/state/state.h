@@ -16,6 +16,7 @@
 #include "stream/live/throttle.h"
 #include "stream/live/usage.h"
 #include "stream/order/order.h"
+#include "stream/recording/files.h"
 #include "stream/recording/recording.h"
 #include "stream/state/consumer.h"
 #include "stream/state/pevfault.h"
@@ -129,13 +130,21 @@ struct stream_rings {
 	bool reads_alone;           /* the kernel cannot inherit events with counts in their samples */
 	bool filter_self;           /* the kernel's filters drop samples of our main thread */
 	pid_t own_tid;              /* tid of our main thread in the initial PID namespace; 0: not known */
+	struct event_naming naming; /* running.h */
+	struct comms *comms;        /* NULL: no filter and no source needs names of tasks */
+	struct recorded recorded;   /* for a recording: what comms may ask of /proc */
 	struct pidmap *pids;        /* pairs of ids in two PID namespaces: ids.h; NULL: not needed */
 	uint64_t most_bytes;        /* limit for all rings together when they grow */
 	uint64_t least_bytes;       /* ring size that a source asks for, or 0 */
+	uint64_t wanted_bytes;      /* ring size before the limit on locked memory */
 	struct backlog_thread *mover;   /* --buffer */
 	struct order *order;        /* --order, or NULL */
 	struct barrier barrier;
 	uint64_t newest;            /* --order: latest time read from any ring */
+	struct slowing {            /* slower.h */
+		bool allowed;
+		uint64_t ns, delivered, lost;   /* the last time: CLOCK_MONOTONIC, and totals then */
+	} slowing;
 	unsigned int slice;         /* number of the slice being read */
 	unsigned int side_slice;    /* the slice in which the sideband was last collected */
 };
@@ -147,6 +156,7 @@ struct stream_run {
 	struct attention attention;
 	int epoll;
 	int end_with;               /* the run ends when this descriptor is readable; -1: none */
+	int watched;                /* the consumer's descriptor; -1: none */
 	bool with_exec;             /* exec enables the events of tasks */
 	pid_t is_to_exec;           /* pid of a child that execs after the run has started; 0: none */
 	size_t tasks_left;

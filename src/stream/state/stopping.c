@@ -16,6 +16,11 @@ void stream_stop(struct stream *s)
 	atomic_fetch_or_explicit(&s->run.attention.bits, ATTN_LOOK, memory_order_relaxed);
 }
 
+void stream_interrupt(struct stream *s)
+{
+	attention_raise(&s->run.attention, ATTN_STOP);
+}
+
 bool stream_is_stopping(const struct stream *s)
 {
 	/* a signal during a callback is handled only after it returns */

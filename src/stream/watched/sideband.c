@@ -47,6 +47,7 @@ struct sideband {
 	struct own *own;               /* NULL: not needed */
 	struct pev_format format;
 	enum side_maps mappings;
+	bool cgroups;
 	pid_t pid;                     /* a forked child does not have the rings */
 	struct pev_event **events;
 	size_t nevents;
@@ -73,20 +74,22 @@ static void dummy_attr(const struct sideband *b, struct perf_event_attr *attr)
 	perf_clock_attr(b->clock, attr);
 }
 
-static int open_ring(struct sideband *b, int cpu)
+static int open_ring(struct sideband *b, int cpu, unsigned int most)
 {
 	struct side_ring *ring = &b->rings[b->nrings++];
 	unsigned int pages = b->mappings ? MAPPING_PAGES : NAME_PAGES;
 	struct perf_event_attr attr;
 	int rc;
 
+	while (most && pages > most)
+		pages /= 2;
 	dummy_attr(b, &attr);
 	rc = pev_event_open(&ring->owner, &attr, pev_target_thread_on_cpu(gettid(), cpu), NULL, NULL);
 	if (rc)
 		return rc;
 	do
 		rc = pev_ring_map(&ring->ring, ring->owner, pages, NULL);
-	while (rc && (pages /= 2) >= NAME_PAGES);
+	while (rc && (pages /= 2) >= SIDEBAND_LEAST_PAGES);
 	return rc;
 }
 
@@ -97,6 +100,7 @@ static void event_attr(const struct sideband *b, struct perf_event_attr *attr)
 	attr->comm_exec = 1;
 	attr->mmap = attr->mmap2 = b->mappings != SIDE_MAPS_NONE;
 	attr->mmap_data = b->mappings == SIDE_MAPS_ALL;
+	attr->cgroup = b->cgroups;
 }
 
 static int try_event(struct sideband *b, const struct task_target *task, int cpu, bool inherit)
@@ -127,13 +131,13 @@ static int open_event(struct sideband *b, const struct task_target *task, int cp
 	return pev_event_set_output(*ev, owner);
 }
 
-static int open_all_cpus(struct sideband *b, const struct targets *t, bool inherit)
+static int open_all_cpus(struct sideband *b, const struct targets *t, const struct sideband_opts *opts)
 {
 	for (size_t c = 0; c < t->cpus.n; c++) {
-		int rc = open_ring(b, t->cpus.v[c]);
+		int rc = open_ring(b, t->cpus.v[c], opts->pages);
 
 		for (size_t i = 0; i < t->ntasks && !rc; i++)
-			rc = open_event(b, &t->tasks[i], t->cpus.v[c], b->rings[c].owner, inherit);
+			rc = open_event(b, &t->tasks[i], t->cpus.v[c], b->rings[c].owner, opts->inherit);
 		if (rc)
 			return rc;
 	}
@@ -167,24 +171,34 @@ size_t sideband_descriptors(const struct targets *t)
 	return t->cpus.n * (1 + t->ntasks);
 }
 
-struct sideband *sideband_open(const struct targets *t, const struct perf_clock *clock,
-			       uint64_t more_sample_type, bool inherit, enum side_maps mappings)
+unsigned int sideband_pages(const struct sideband *b)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (size_t i = 0; i < b->nrings; i++)
+		if (pev_ring_size(b->rings[i].ring) < least)
+			least = pev_ring_size(b->rings[i].ring);
+	return b->nrings ? (unsigned int)(least / (uint64_t)sysconf(_SC_PAGESIZE)) : 0;
+}
+
+struct sideband *sideband_open(const struct targets *t, const struct sideband_opts *opts)
 {
 	struct sideband *b = calloc(1, sizeof(*b));
 	struct perf_event_attr attr;
 
 	if (!b)
 		return NULL;
-	b->clock = clock;
-	b->more_sample_type = more_sample_type;
+	b->clock = opts->clock;
+	b->more_sample_type = opts->more_sample_type;
 	dummy_attr(b, &attr);
 	pev_format_from_attr(&b->format, &attr);
-	b->mappings = mappings;
+	b->mappings = opts->mappings;
+	b->cgroups = opts->cgroups;
 	b->pid = getpid();
 	b->next = UINT64_MAX;
 	b->rings = calloc(t->cpus.n, sizeof(*b->rings));
 	b->events = calloc(t->cpus.n * t->ntasks, sizeof(*b->events));
-	if (!b->rings || !b->events || open_all_cpus(b, t, inherit)) {
+	if (!b->rings || !b->events || open_all_cpus(b, t, opts)) {
 		sideband_free(b);
 		return NULL;
 	}
@@ -312,6 +326,7 @@ static bool is_of_use(uint32_t type)
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
 	case PERF_RECORD_KSYMBOL:
+	case PERF_RECORD_CGROUP:
 	case PERF_RECORD_LOST:
 		return true;
 	default:

@@ -30,10 +30,20 @@ struct sideband;
 
 typedef void sideband_fn(void *ctx, const struct pev_record *rec);
 
-/* Opens and enables the events on the targets, with times of that clock, which must outlive it.
- * NULL on failure. */
-struct sideband *sideband_open(const struct targets *t, const struct perf_clock *clock,
-			       uint64_t more_sample_type, bool inherit, enum side_maps mappings);
+struct sideband_opts {
+	const struct perf_clock *clock;   /* of the times; it must outlive the sideband */
+	uint64_t more_sample_type;
+	bool inherit;
+	enum side_maps mappings;
+	bool cgroups;                     /* also CGROUP records, of new control groups */
+	unsigned int pages;               /* of each ring, at most; 0: the default */
+};
+
+/* Opens and enables the events on the targets. NULL on failure. */
+struct sideband *sideband_open(const struct targets *t, const struct sideband_opts *opts);
+/* Pages of the smallest ring that it tries, and of its smallest ring; 0: it has none. */
+enum { SIDEBAND_LEAST_PAGES = 4 };
+unsigned int sideband_pages(const struct sideband *b);
 /* Writes the attributes of these events to *writer, and then every record, as long as *writer is
  * not NULL: mappings with build ids (buildids; NULL: without), and each record also to jitnames (or
  * NULL). *id: the id of one of the events. False if no id could be read; then nothing is written. */

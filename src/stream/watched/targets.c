@@ -2,10 +2,13 @@
 /* Looks up -C, -p, -t and --cgroups on this machine. */
 #include "stream/watched/targets.h"
 
+#include "base/room.h"
+#include "tasks/cgrouptree.h"
+#include "tasks/containers.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <mntent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,14 +22,8 @@ bool targets_everybody(const struct stream_opts *opts)
 
 static int add_task(struct targets *t, struct task_target task)
 {
-	struct task_target *v;
-
-	if ((t->ntasks & (t->ntasks - 1)) == 0) {   /* capacity doubles at powers of two */
-		v = realloc(t->tasks, (t->ntasks ? t->ntasks * 2 : 1) * sizeof(*v));
-		if (!v)
-			return -ENOMEM;
-		t->tasks = v;
-	}
+	if (!ROOM_FOR_ONE(t->tasks, t->ntasks))
+		return -ENOMEM;
 	t->tasks[t->ntasks++] = task;
 	return 0;
 }
@@ -72,17 +69,27 @@ static int add_threads(struct targets *t, pid_t pid)
 	return rc;
 }
 
+int targets_no_process(pid_t pid, int error, struct fault *f)
+{
+	if (error == ESRCH || error == ENOENT)
+		return fault_set(f, EXIT_FAILED, "-p %d: there is no such process; `pgrep NAME` finds the number", (int)pid);
+	return fault_set(f, EXIT_FAILED, "-p %d: cannot list its threads: %s", (int)pid, strerror(error));
+}
+
+int targets_check_thread(pid_t tid, struct fault *f)
+{
+	if (kill(tid, 0) && errno == ESRCH)
+		return fault_set(f, EXIT_FAILED, "-t %d: there is no such thread; `ps -eLf` lists them", (int)tid);
+	return 0;
+}
+
 static int resolve_pids(struct targets *t, const struct stream_opts *opts, struct fault *f)
 {
 	for (size_t i = 0; i < opts->pids.n; i++) {
 		int rc = add_threads(t, opts->pids.v[i]);
 
-		if (rc == -ESRCH)
-			return fault_set(f, EXIT_FAILED, "-p %d: there is no such process; "
-					 "`pgrep NAME` finds the number", opts->pids.v[i]);
 		if (rc)
-			return fault_set(f, EXIT_FAILED, "-p %d: cannot list its threads: %s",
-					 opts->pids.v[i], strerror(-rc));
+			return targets_no_process(opts->pids.v[i], -rc, f);
 	}
 	return 0;
 }
@@ -92,35 +99,24 @@ static int resolve_tids(struct targets *t, const struct stream_opts *opts, struc
 	for (size_t i = 0; i < opts->tids.n; i++) {
 		int tid = opts->tids.v[i];
 
-		if (kill(tid, 0) && errno == ESRCH)
-			return fault_set(f, EXIT_FAILED, "-t %d: there is no such thread; "
-					 "`ps -eLf` lists them", tid);
+		if (targets_check_thread(tid, f))
+			return -1;
 		if (add_task(t, (struct task_target){ .tid = tid, .cgroup_fd = -1 }))
 			return fault_set(f, EXIT_FAILED, "out of memory");
 	}
 	return 0;
 }
 
-/* Mount point of the hierarchy with the perf_event controller: v1 if it has its own, else v2. */
-static int cgroup_mount(char *buf, size_t size)
+/* Replaces `path` by that of the one group of this name, wherever it is: "nginx.service". 0, or -1 with f. */
+static int find_unit(const char *name, const char *mount, char *path, size_t size, struct fault *f)
 {
-	FILE *m = setmntent("/proc/self/mounts", "r");
-	struct mntent *e;
-	int rc = -ENOENT;
+	char *found = containers_find_unit(mount, name, f);
+	bool fits = found && (size_t)snprintf(path, size, "%s%s", mount, found) < size;
 
-	while (m && (e = getmntent(m))) {
-		bool v1 = !strcmp(e->mnt_type, "cgroup") && hasmntopt(e, "perf_event");
-
-		if (!v1 && (rc == 0 || strcmp(e->mnt_type, "cgroup2")))
-			continue;
-		snprintf(buf, size, "%s", e->mnt_dir);
-		rc = 0;
-		if (v1)
-			break;
-	}
-	if (m)
-		endmntent(m);
-	return rc;
+	if (found && !fits)
+		fault_set(f, EXIT_FAILED, "--cgroups %s: the path %s%s is too long", name, mount, found);
+	free(found);
+	return fits ? 0 : -1;
 }
 
 int targets_open_cgroup(const char *name, char *mount, size_t size, struct fault *f)
@@ -128,7 +124,7 @@ int targets_open_cgroup(const char *name, char *mount, size_t size, struct fault
 	char path[1024];
 	int fd;
 
-	if (cgroup_mount(mount, size))
+	if (cgrouptree_mount(mount, size))
 		return fault_set(f, EXIT_FAILED, "--cgroups %s: no cgroup file system is mounted; "
 				 "mount -t cgroup2 none /sys/fs/cgroup", name);
 	/* name is relative to the mount point, also with a leading "/"; an absolute path only if
@@ -136,19 +132,21 @@ int targets_open_cgroup(const char *name, char *mount, size_t size, struct fault
 	snprintf(path, sizeof(path), "%s/%s", mount, name + strspn(name, "/"));
 	if (name[0] == '/' && access(path, F_OK) && !access(name, F_OK))
 		snprintf(path, sizeof(path), "%s", name);
+	if (access(path, F_OK) && !strchr(name, '/') && *name && find_unit(name, mount, path, sizeof(path), f))
+		return -1;
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return fd >= 0 ? fd : fault_set(f, EXIT_FAILED, "--cgroups %s: %s: %s; expected a folder below %s",
 					name, path, strerror(errno), mount);
 }
 
-static int resolve_cgroup(struct targets *t, const char *name, struct fault *f)
+static int resolve_cgroup(struct targets *t, const char *name, const char *label, struct fault *f)
 {
 	char mount[256];
 	int fd = targets_open_cgroup(name, mount, sizeof(mount), f);
 
 	if (fd < 0)
 		return -1;
-	if (add_task(t, (struct task_target){ .tid = -1, .cgroup_fd = fd, .cgroup = name })) {
+	if (add_task(t, (struct task_target){ .tid = -1, .cgroup_fd = fd, .cgroup = label })) {
 		close(fd);
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	}
@@ -198,7 +196,7 @@ int targets_resolve(struct targets *t, const struct stream_opts *opts, struct fa
 		return -1;
 	drop_doubles(t);
 	for (size_t i = 0; i < opts->cgroups.n; i++)
-		if (resolve_cgroup(t, opts->cgroups.v[i], f))
+		if (resolve_cgroup(t, opts->cgroups.v[i], stream_cgroup_label(opts, i), f))
 			return -1;
 	if (targets_everybody(opts) &&
 	    add_task(t, (struct task_target){ .tid = -1, .cgroup_fd = -1 }))

@@ -27,6 +27,10 @@ struct targets {
 
 int targets_resolve(struct targets *t, const struct stream_opts *opts, struct fault *f);
 void targets_free(struct targets *t);
+/* Checks that there is a thread with that id; and sets the error that the threads of a process cannot be listed
+ * (error: an errno). 0, or -1 with f. */
+int targets_check_thread(pid_t tid, struct fault *f);
+int targets_no_process(pid_t pid, int error, struct fault *f);
 /* Opens the directory of a cgroup; `mount` gets the mount point of its hierarchy. A descriptor, or
  * -1 with f. */
 int targets_open_cgroup(const char *name, char *mount, size_t size, struct fault *f);

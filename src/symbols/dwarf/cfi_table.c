@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbols/dwarf/cfi_table.h"
 
+#include "base/search.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,15 +73,7 @@ size_t cfi_table_bytes(const struct cfi_table *t)
 
 const struct cfi_rule *cfi_table_find(const struct cfi_table *t, unsigned int byte)
 {
-	size_t low = 0, high = t->head.nrows;
+	size_t after = FIRST_NOT(i, 0, t->head.nrows, t->rows[i].from <= byte);
 
-	while (low < high) {     /* finds the first row after the byte */
-		size_t middle = low + (high - low) / 2;
-
-		if (t->rows[middle].from <= byte)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && t->rows[low - 1].rule ? &t->rules[t->rows[low - 1].rule - 1] : NULL;
+	return after && t->rows[after - 1].rule ? &t->rules[t->rows[after - 1].rule - 1] : NULL;
 }

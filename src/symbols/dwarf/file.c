@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/search.h"
 #include "symbols/dwarf/private.h"
 
 #include "base/room.h"
@@ -122,7 +123,7 @@ static void find_info(struct dwarf_file *f)
 
 static int add_unit(struct dwarf_file *f, const struct unit_row *unit)
 {
-	if (!ROOM_FOR(f->units, &f->cap, f->nunits, 1, 64))
+	if (!ROOM_FOR(f->units, f->cap, f->nunits, 1))
 		return -ENOMEM;
 	f->units[f->nunits++] = *unit;
 	return 0;
@@ -194,18 +195,8 @@ bool dwarf_file_unit(struct dwarf_file *f, size_t i, struct dwarf_unit *unit)
 
 bool dwarf_file_unit_at(const struct dwarf_file *f, Dwarf_Off at, size_t *i)
 {
-	size_t low = 0, high = f->nunits;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (f->units[middle].at < at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	*i = low;
-	return low < f->nunits && f->units[low].at == at;
+	*i = FIRST_NOT(k, 0, f->nunits, f->units[k].at < at);
+	return *i < f->nunits && f->units[*i].at == at;
 }
 
 int dwarf_file_aranges(struct dwarf_file *f, Dwarf_Aranges **ranges, size_t *n)
@@ -253,7 +244,7 @@ static int find_alt(struct dwarf_file *f, int alt)
 	const void *want, *have;
 	size_t size = 0;
 
-	if (alt >= 0 && dwarf_file_alt(f, &want, &size) && !elf_source_open_(&f->alt, alt) &&
+	if (alt >= 0 && dwarf_file_alt(f, &want, &size) && !elf_source_open_(&f->alt, alt, false) &&
 	    dwelf_elf_gnu_build_id(f->alt.elf, &have) == (ssize_t)size && !memcmp(have, want, size))
 		return 0;
 	elf_source_close_(&f->alt);
@@ -291,7 +282,7 @@ static struct dwarf_file *begin(struct elf_source *main, int alt)
 struct dwarf_file *dwarf_file_open(int fd, int alt)
 {
 	struct elf_source main = { .fd = -1 };
-	int rc = elf_source_open_(&main, fd);
+	int rc = elf_source_open_(&main, fd, false);
 
 	if (!rc)
 		return begin(&main, alt);

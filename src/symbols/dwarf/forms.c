@@ -181,7 +181,7 @@ static int add_step(struct abbrevs *a, const struct step *step)
 {
 	if (a->nsteps == MAX_STEPS)
 		return -ENOEXEC;
-	if (!ROOM_FOR(a->steps, &a->cap, a->nsteps, 1, 512))
+	if (!ROOM_FOR(a->steps, a->cap, a->nsteps, 1))
 		return -ENOMEM;
 	a->steps[a->nsteps++] = *step;
 	return 0;
@@ -214,22 +214,14 @@ static int add_attribute(struct abbrevs *a, struct abbrev *b, unsigned int name,
 static int add_abbrev(struct abbrevs *a, Dwarf_Abbrev *from)
 {
 	unsigned int code = dwarf_getabbrevcode(from), name, form;
-	struct abbrev *b, *more;
+	struct abbrev *b;
 	Dwarf_Sword constant;
-	size_t want;
 	int rc = 0;
 
 	if (code >= MAX_CODE)
 		return -ENOEXEC;
-	if (code >= a->ncodes) {
-		want = code + 1 > a->ncodes * 2 ? code + 1 : a->ncodes * 2;
-		more = realloc(a->by_code, want * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		memset(more + a->ncodes, 0, (want - a->ncodes) * sizeof(*more));
-		a->by_code = more;
-		a->ncodes = want;
-	}
+	if (!ROOM_AT(a->by_code, a->ncodes, code))
+		return -ENOMEM;
 	b = &a->by_code[code];
 	if (b->exists)
 		return 0;        /* of two with the same code, the first one */

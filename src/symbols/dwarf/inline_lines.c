@@ -3,15 +3,38 @@
 
 #include "base/room.h"
 
+#include <dwarf.h>
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+/* A relative name is relative to the folder in which the compiler ran. That one may be relative, too, if the compiler
+ * replaced its beginning (-ffile-prefix-map): then the name stays as it is. Names longer than a path stay, too. */
+static const char *whole_path(struct inline_maker *m, const char *name, char buf[PATH_MAX])
+{
+	Dwarf_Attribute attr;
+	const char *folder = dwarf_attr(&m->unit.die, DW_AT_comp_dir, &attr) ? dwarf_formstring(&attr) : NULL;
+	const char *rest = name;
+	int n;
+
+	if (*name == '/' || !folder || *folder != '/')
+		return name;
+	while (rest[0] == '.' && rest[1] == '/')
+		for (rest += 2; *rest == '/'; rest++)
+			;
+	n = snprintf(buf, PATH_MAX, "%s%s%s", folder, folder[1] ? "/" : "", rest);
+	return n < PATH_MAX ? buf : name;
+}
 
 static int put_file(struct inline_maker *m, const char *name, uint32_t *at)
 {
+	char buf[PATH_MAX];
+
 	*at = 0;
 	if (!name || strings_find(&m->strings, name, at))
 		return 0;
-	return strings_put(&m->strings, name, name, at);
+	return strings_put(&m->strings, name, whole_path(m, name, buf), at);
 }
 
 int inline_file_name_(struct inline_maker *m, uint64_t index, uint32_t *at)
@@ -51,7 +74,7 @@ static int add_row(struct inline_maker *m, uint64_t addr, struct inline_row row)
 		return 0;
 	if (m->nrows == MAX_ROWS_OF_UNIT)
 		return -E2BIG;
-	if (!ROOM_FOR(m->rows, &m->rows_cap, m->nrows, 1, 1024))
+	if (!ROOM_FOR(m->rows, m->rows_cap, m->nrows, 1))
 		return -ENOMEM;
 	m->rows[m->nrows++] = (struct inline_address_row){ addr, row };
 	return 0;

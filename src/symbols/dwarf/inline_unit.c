@@ -33,7 +33,7 @@ static int add_node(struct inline_maker *m, const struct inline_node *node)
 {
 	if (m->nnodes == MAX_NODES)
 		return -E2BIG;
-	if (!ROOM_FOR(m->nodes, &m->nodes_cap, m->nnodes, 1, 256))
+	if (!ROOM_FOR(m->nodes, m->nodes_cap, m->nnodes, 1))
 		return -ENOMEM;
 	m->nodes[m->nnodes++] = *node;
 	return 0;
@@ -119,7 +119,7 @@ static int add_function(struct inline_maker *m, struct die *d, const uint8_t *at
 		*node = 0;
 	if (rc || m->spans.n == before)
 		return rc;
-	rc = inline_name_(m, d, &n.name);
+	rc = inline_name_(m, d, at, &n.name);
 	if (!rc && n.parent && d->parts[DIE_CALL_FILE].valp)
 		rc = inline_file_name_(m, number(m, d, DIE_CALL_FILE), &n.call_file);
 	line = number(m, d, DIE_CALL_LINE);
@@ -134,7 +134,18 @@ struct walk {
 	const uint8_t *p;
 	uint32_t depth;
 	uint32_t nodes[MAX_DEPTH + 1];   /* by depth: the enclosing function */
+	uint32_t scopes[MAX_DEPTH + 1];  /* by depth: the enclosing scope */
 };
+
+/* At the end of an entry with entries in it. */
+static void leave(struct inline_maker *m, struct walk *w)
+{
+	if (!w->depth)
+		return;
+	if (w->scopes[w->depth] != w->scopes[w->depth - 1])
+		m->scopes[w->scopes[w->depth]].end = w->p;
+	w->depth--;
+}
 
 /* Takes one entry and moves w to the next; false at the end, or at damaged data. */
 static bool step(struct inline_maker *m, struct walk *w, int *rc)
@@ -147,8 +158,10 @@ static bool step(struct inline_maker *m, struct walk *w, int *rc)
 
 	if (!read_leb(&w->p, end, &code))
 		return false;
-	if (!code)
-		return w->depth-- > 1;
+	if (!code) {
+		leave(m, w);
+		return w->depth > 0;
+	}
 	b = abbrevs_find(m->abbrevs, code);
 	if (!b)
 		return false;
@@ -166,8 +179,11 @@ static bool step(struct inline_maker *m, struct walk *w, int *rc)
 		return false;
 	if (!abbrev_has_children(b))
 		return w->depth;
-	w->nodes[++w->depth] = node;
-	return w->depth < MAX_DEPTH;
+	w->nodes[w->depth + 1] = node;
+	w->scopes[w->depth + 1] = w->scopes[w->depth];
+	w->depth++;
+	*rc = inline_open_scope_(m, tag, at, &w->scopes[w->depth]);
+	return !*rc && w->depth < MAX_DEPTH;
 }
 
 static int walk(struct inline_maker *m)
@@ -253,7 +269,11 @@ static int make(struct inline_maker *m, struct parser_bytes *out)
 	if (!rc)
 		rc = inline_read_lines_(m);
 	if (!rc)
+		rc = inline_begin_scopes_(m);
+	if (!rc)
 		rc = walk(m);
+	if (!rc)
+		rc = inline_name_scopes_(m);
 	return rc ? rc : pack(m, out);
 }
 
@@ -271,6 +291,8 @@ int inline_unit_pack(struct dwarf_file *f, size_t unit, struct parser_bytes *out
 	strings_free(&m.strings);
 	spans_free(&m.spans);
 	free(m.nodes);
+	free(m.scopes);
+	free(m.unscoped);
 	free(m.rows);
 	return rc;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbols/dwarf/ladder.h"
 
+#include "base/search.h"
+
 #include <stdlib.h>
 
 bool ladder_is(const uint32_t *keys, size_t n)
@@ -45,21 +47,11 @@ size_t ladder_bytes(const struct ladder *l)
 
 size_t ladder_find(const struct ladder *l, uint32_t key)
 {
-	size_t part = key >> l->shift, low, high;
+	size_t part = key >> l->shift;
 
 	if (!l->n || key < l->keys[0])
 		return l->n;
 	if (part >= l->nparts)
 		return l->n - 1;
-	low = l->parts[part];
-	high = l->parts[part + 1];
-	while (low < high) {     /* finds the first key that is greater */
-		size_t middle = low + (high - low) / 2;
-
-		if (l->keys[middle] <= key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low - 1;
+	return FIRST_NOT(i, l->parts[part], l->parts[part + 1], l->keys[i] <= key) - 1;
 }

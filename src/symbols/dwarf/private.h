@@ -14,7 +14,8 @@ struct elf_source {
 	Dwarf *dwarf;
 };
 
-int elf_source_open_(struct elf_source *s, int fd);
+/* Sections with locations of variables are read only if they are asked for. 0 or -errno. */
+int elf_source_open_(struct elf_source *s, int fd, bool locations);
 void elf_source_close_(struct elf_source *s);
 /* An empty file with DWARF in place of a missing one, so that libdw does not open a file by a
  * name from the DWARF. 0 or -ENOMEM. */

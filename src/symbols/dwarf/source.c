@@ -46,7 +46,7 @@ static void hide_unused(Elf *elf)
 	}
 }
 
-int elf_source_open_(struct elf_source *s, int fd)
+int elf_source_open_(struct elf_source *s, int fd, bool locations)
 {
 	elf_version(EV_CURRENT);
 	s->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -54,7 +54,8 @@ int elf_source_open_(struct elf_source *s, int fd)
 		return -errno;
 	s->elf = elf_begin(s->fd, ELF_C_READ, NULL);
 	if (s->elf && elf_kind(s->elf) == ELF_K_ELF) {
-		hide_unused(s->elf);
+		if (!locations)
+			hide_unused(s->elf);
 		s->dwarf = dwarf_begin_elf(s->elf, DWARF_C_READ, NULL);
 	}
 	return s->dwarf ? 0 : -ENOEXEC;

@@ -15,7 +15,7 @@ int spans_add(struct spans *s, uint64_t start, uint64_t end, uint32_t value, uin
 {
 	if (start >= end)
 		return 0;
-	if (!ROOM_FOR(s->all, &s->cap, s->n, 1, 256))
+	if (!ROOM_FOR(s->all, s->cap, s->n, 1))
 		return -ENOMEM;
 	s->all[s->n++] = (struct span){ start, end, value, depth };
 	return 0;

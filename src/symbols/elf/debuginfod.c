@@ -2,6 +2,7 @@
 #include "symbols/elf/debuginfod.h"
 
 #include "base/descriptors.h"
+#include "base/now.h"
 #include "symbols/jail/wire.h"
 
 #include <dlfcn.h>
@@ -103,14 +104,12 @@ static _Noreturn void fetch_and_send(int socket, const char *urls, const uint8_t
 
 static int receive(int socket)
 {
-	struct wire_limit limit = { 0 };
+	struct wire_limit limit = { .deadline = now_ns(CLOCK_MONOTONIC) + SECONDS * UINT64_C(1000000000) };
 	int fds[PARSER_MAX_FDS];
 	unsigned int nfds;
 	int32_t answer;
 	int rc;
 
-	clock_gettime(CLOCK_MONOTONIC, &limit.deadline);
-	limit.deadline.tv_sec += SECONDS;
 	rc = wire_receive_fds(socket, &answer, sizeof(answer), fds, &nfds, &limit);
 	if (rc)
 		return rc;
@@ -139,8 +138,8 @@ int debuginfod_fetch(const char *urls, const uint8_t *build_id, size_t size, con
 	close(pair[0]);
 	if (child > 0 && fd == -ETIME)
 		kill(child, SIGKILL);
-	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
-		;
+	if (child > 0)
+		TEMP_FAILURE_RETRY(waitpid(child, NULL, 0));
 	rmdir(cache);            /* its files are removed already */
 	return fd;
 }

@@ -47,7 +47,7 @@ static bool has_endless_lifetimes(const char *name)
 }
 
 /* Rust's older scheme is valid as C++, too, so it is tried first. */
-static int demangle_function(const char *name, char buf[DEMANGLE_MAX])
+static int demangle_with(const char *name, int options, char buf[DEMANGLE_MAX])
 {
 	struct text t = { .buf = buf };
 	int ok;
@@ -58,10 +58,10 @@ static int demangle_function(const char *name, char buf[DEMANGLE_MAX])
 		return -E2BIG;
 	if (setjmp(t.too_long))
 		return -E2BIG;
-	ok = rust_demangle_callback(name, DMGL_NO_OPTS, take_piece, &t);
+	ok = rust_demangle_callback(name, options, take_piece, &t);
 	if (!ok && name[1] == 'Z') {
 		t.len = 0;
-		ok = cplus_demangle_v3_callback(name, DMGL_NO_OPTS, take_piece, &t);
+		ok = cplus_demangle_v3_callback(name, options, take_piece, &t);
 	}
 	if (!ok || !t.len)
 		return -EINVAL;
@@ -78,14 +78,24 @@ int demangle(const char *name, char buf[DEMANGLE_MAX])
 	int rc;
 
 	if (len == MAX_MANGLED || len <= behind || strcmp(name + len - behind, stub))
-		return demangle_function(name, buf);
+		return demangle_with(name, DMGL_NO_OPTS, buf);
 	memcpy(called, name, len - behind);
 	called[len - behind] = '\0';
-	rc = demangle_function(called, buf);
+	rc = demangle_with(called, DMGL_NO_OPTS, buf);
 	if (rc)
 		return rc;
 	if (strlen(buf) + sizeof(stub) > DEMANGLE_MAX)
 		return -E2BIG;
 	strcat(buf, stub);
 	return 0;
+}
+
+int demangle_signature(const char *name, char buf[DEMANGLE_MAX])
+{
+	return demangle_with(name, DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP, buf);
+}
+
+int demangle_as_nm(const char *name, char buf[DEMANGLE_MAX])
+{
+	return demangle_with(name, DMGL_PARAMS | DMGL_ANSI, buf);
 }

@@ -20,6 +20,11 @@ static inline bool is_mangled(const char *name)
  * DEMANGLE_MAX (a few bytes can expand to gigabytes). */
 int demangle(const char *name, char buf[DEMANGLE_MAX]);
 
+/* The same with parameters, as `nm -C` prints it, but without the return type, which only templates have;
+ * or as `nm -C` prints it, to the letter. */
+int demangle_signature(const char *name, char buf[DEMANGLE_MAX]);
+int demangle_as_nm(const char *name, char buf[DEMANGLE_MAX]);
+
 /* Cache of demangled names for one table of symbols. */
 struct demangled;
 

@@ -8,3 +8,13 @@ int demangle(const char *name, char buf[DEMANGLE_MAX])
 {
 	return -EINVAL;
 }
+
+int demangle_signature(const char *name, char buf[DEMANGLE_MAX])
+{
+	return -EINVAL;
+}
+
+int demangle_as_nm(const char *name, char buf[DEMANGLE_MAX])
+{
+	return -EINVAL;
+}

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-struct symfile *symfile_open(int fd)
+struct symfile *symfile_open(int fd, enum symfile_what what)
 {
 	errno = ENOTSUP;
 	return NULL;
@@ -21,6 +21,11 @@ void symfile_free(struct symfile *f)
 }
 
 bool symfile_find(const struct symfile *f, uint64_t offset, const char **name, uint64_t *into)
+{
+	return false;
+}
+
+bool symfile_range(const struct symfile *f, uint64_t offset, uint64_t *start, uint64_t *end)
 {
 	return false;
 }

@@ -78,7 +78,8 @@ static int read_segments(struct symfile *f, Elf *elf)
 		    ph.p_offset + ph.p_filesz < ph.p_offset)
 			continue;
 		f->segments[f->nsegments++] = (struct segment){
-			ph.p_offset, ph.p_filesz, ph.p_vaddr, ph.p_memsz, ph.p_flags & PF_X };
+			ph.p_offset, ph.p_filesz, ph.p_vaddr, ph.p_memsz,
+			(ph.p_flags & (f->what == SYMFILE_VARIABLES ? PF_W : PF_X)) != 0 };
 	}
 	if (!f->build_id_size)
 		f->build_id_size = symfile_section_build_id_(elf, f->build_id);
@@ -87,13 +88,15 @@ static int read_segments(struct symfile *f, Elf *elf)
 
 /* ---- files ---------------------------------------------------------------- */
 
-static struct symfile *read_elf(Elf *elf)
+static struct symfile *read_elf(Elf *elf, enum symfile_what what)
 {
 	struct symfile *f = elf ? calloc(1, sizeof(*f)) : NULL;
 	int rc = !elf ? -ENOEXEC : !f ? -ENOMEM : elf_kind(elf) != ELF_K_ELF ? -ENOEXEC : 0;
 
-	if (!rc)
+	if (!rc) {
+		f->what = what;
 		rc = read_segments(f, elf);
+	}
 	if (!rc)
 		rc = symfile_read_symbols_(f, elf);
 	if (!rc && !f->complete)
@@ -106,16 +109,16 @@ static struct symfile *read_elf(Elf *elf)
 	return NULL;
 }
 
-struct symfile *symfile_open(int fd)
+struct symfile *symfile_open(int fd, enum symfile_what what)
 {
 	elf_version(EV_CURRENT);
-	return read_elf(elf_begin(fd, ELF_C_READ, NULL));
+	return read_elf(elf_begin(fd, ELF_C_READ, NULL), what);
 }
 
 struct symfile *symfile_from_image(void *image, size_t size)
 {
 	elf_version(EV_CURRENT);
-	return read_elf(elf_memory(image, size));
+	return read_elf(elf_memory(image, size), SYMFILE_FUNCTIONS);
 }
 
 void symfile_free(struct symfile *f)
@@ -134,14 +137,14 @@ struct packed {
 	uint8_t build_id[BUILD_ID_MAX];
 	uint32_t build_id_size;
 	struct debug_link link;
-	uint32_t complete;
+	uint32_t complete, what;
 	uint64_t tab_size;       /* bytes after the segments; 0: no function has a name */
 };
 
 int symfile_pack(const struct symfile *f, struct parser_bytes *out)
 {
 	struct packed head = { .nsegments = f->nsegments, .build_id_size = (uint32_t)f->build_id_size,
-			       .link = f->link, .complete = f->complete,
+			       .link = f->link, .complete = f->complete, .what = f->what,
 			       .tab_size = f->tab ? symtab_packed_size(f->tab) : 0 };
 
 	memcpy(head.build_id, f->build_id, sizeof(head.build_id));
@@ -158,7 +161,7 @@ static bool is_sane(const struct packed *head, size_t size)
 	return head->nsegments && head->nsegments <= MAX_SEGMENTS &&
 	       rest >= head->nsegments * sizeof(struct segment) &&
 	       head->tab_size == rest - head->nsegments * sizeof(struct segment) &&
-	       head->build_id_size <= BUILD_ID_MAX &&
+	       head->build_id_size <= BUILD_ID_MAX && head->what <= SYMFILE_VARIABLES &&
 	       memchr(head->link.name, '\0', sizeof(head->link.name));
 }
 
@@ -181,6 +184,7 @@ struct symfile *symfile_unpack(const void *bytes, size_t size)
 	f->build_id_size = head.build_id_size;
 	f->link = head.link;
 	f->complete = head.complete;
+	f->what = (enum symfile_what)head.what;
 	f->tab = head.tab_size ? symtab_unpack(segments + f->nsegments * sizeof(*f->segments),
 					       head.tab_size) : NULL;
 	if (!head.tab_size || f->tab)
@@ -191,8 +195,8 @@ struct symfile *symfile_unpack(const void *bytes, size_t size)
 
 /* ---- lookup --------------------------------------------------------------- */
 
-/* Mappings consist of whole pages, so bytes before and after a segment in its pages are mapped,
- * too. If two segments share a page, the one that contains the byte is used. */
+/* Variables without a value in the file (.bss) are behind its end. Mappings consist of whole pages, so bytes before and after
+ * a segment in its pages are mapped, too. If two segments share a page, the one that contains the byte is used. */
 bool symfile_vaddr(const struct symfile *f, uint64_t offset, uint64_t *vaddr)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE) - 1;
@@ -201,16 +205,28 @@ bool symfile_vaddr(const struct symfile *f, uint64_t offset, uint64_t *vaddr)
 		for (size_t i = 0; i < f->nsegments; i++) {
 			const struct segment *s = &f->segments[i];
 			uint64_t from = slack ? s->offset & ~page : s->offset;
-			uint64_t to = s->offset + s->filesz;
+			uint64_t to = s->offset + (f->what == SYMFILE_VARIABLES ? s->memsz : s->filesz);
 
 			if (slack)
 				to = (to + page) & ~page;
-			if (!s->code || offset < from || offset >= to)
+			if (!s->used || offset < from || offset >= to)
 				continue;
 			*vaddr = s->vaddr + (offset - s->offset);
 			return true;
 		}
 	return false;
+}
+
+bool symfile_range(const struct symfile *f, uint64_t offset, uint64_t *start, uint64_t *end)
+{
+	struct symtab_hit hit;
+	uint64_t vaddr;
+
+	if (!f->tab || !symfile_vaddr(f, offset, &vaddr) || !symtab_find(f->tab, vaddr, &hit))
+		return false;
+	*start = hit.start;
+	*end = hit.end;
+	return true;
 }
 
 bool symfile_find(const struct symfile *f, uint64_t offset, const char **name, uint64_t *into)

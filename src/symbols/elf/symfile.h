@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The code of an ELF file: the addresses of its segments, and the functions in them. Files are
+ * The code of an ELF file: the addresses of its segments, and the functions in them; or the same of its variables. Files are
  * untrusted: invalid data is ignored.
  */
 #ifndef SYMBOLS_ELF_SYMFILE_H
@@ -19,16 +19,20 @@ struct debug_link {
 	uint32_t crc;
 };
 
+enum symfile_what { SYMFILE_FUNCTIONS, SYMFILE_VARIABLES };
+
 /* Reads a regular file; its descriptor may be closed afterwards. NULL with errno: ENOEXEC: not an
  * ELF file of a program; ENOTSUP: built without libelf. */
-struct symfile *symfile_open(int fd);
-/* The same from memory; the bytes may be freed afterwards. */
+struct symfile *symfile_open(int fd, enum symfile_what what);
+/* Functions from memory; the bytes may be freed afterwards. */
 struct symfile *symfile_from_image(void *image, size_t size);
 void symfile_free(struct symfile *f);
 
-/* The function at an offset in the file, through the segment that maps it; *into is the distance
- * from the function's start. */
+/* The function or variable at an offset in the file, through the segment that maps it; *into is the distance from its start.
+ * Variables can be behind the end of the file, as far as their segment goes. */
 bool symfile_find(const struct symfile *f, uint64_t offset, const char **name, uint64_t *into);
+/* The addresses as linked of that function; end: after its last byte. */
+bool symfile_range(const struct symfile *f, uint64_t offset, uint64_t *start, uint64_t *end);
 /* The address as linked of the byte at that offset. */
 bool symfile_vaddr(const struct symfile *f, uint64_t offset, uint64_t *vaddr);
 /* Length of the build id in bytes; 0: there is none. */

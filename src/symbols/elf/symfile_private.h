@@ -14,7 +14,7 @@ enum { SYMFILE_STUBS = 1 };      /* the group of stubs, which are in no symbol t
 
 struct segment {
 	uint64_t offset, filesz, vaddr, memsz;
-	uint64_t code;           /* 1: executable */
+	uint64_t used;           /* 1: it has what the file is read for: code, or variables */
 };
 
 struct symfile {
@@ -25,6 +25,7 @@ struct symfile {
 	size_t build_id_size;
 	struct debug_link link;      /* empty name: none */
 	bool complete;               /* tab has all functions, also static ones */
+	enum symfile_what what;
 };
 
 /* symfile.c: the build id in the note sections; 0: none. Debug files have it there, and so do

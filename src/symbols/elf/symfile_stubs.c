@@ -4,6 +4,7 @@
  * No symbol table has them. A stub jumps to the address in its slot, and a relocation says which
  * symbol's address goes into that slot.
  */
+#include "base/room.h"
 #include "symbols/elf/symfile_private.h"
 
 #include <errno.h>
@@ -48,25 +49,23 @@ static int add_slots(struct slots *s, Elf *elf, Elf_Scn *scn, const GElf_Shdr *h
 	size_t n = header->sh_size / gelf_fsize(elf, ELF_T_RELA, 1, EV_CURRENT);
 	GElf_Shdr symbols;
 	Elf_Data *data, *syms;
-	struct slot *v;
 
 	if (!table || !gelf_getshdr(table, &symbols) || symbols.sh_type != SHT_DYNSYM || symbols.sh_size > MAX_SECTION)
 		return 0;
 	data = elf_getdata(scn, NULL);
 	syms = elf_getdata(table, NULL);
-	v = data && syms && n ? reallocarray(s->v, s->n + n, sizeof(*v)) : NULL;
-	if (!v)
-		return data && syms && n ? -ENOMEM : 0;
-	s->v = v;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; data && syms && i < n; i++) {
 		GElf_Rela rela;
 		struct slot slot;
 
 		if (!gelf_getrela(data, (int)i, &rela))
 			break;
 		slot = (struct slot){ rela.r_offset, symbol_name(elf, syms, symbols.sh_link, GELF_R_SYM(rela.r_info)) };
-		if (slot.name && *slot.name)
-			v[s->n++] = slot;
+		if (!slot.name || !*slot.name)
+			continue;
+		if (!ROOM_FOR_ONE(s->v, s->n))
+			return -ENOMEM;
+		s->v[s->n++] = slot;
 	}
 	return 0;
 }

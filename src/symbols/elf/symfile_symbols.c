@@ -5,12 +5,12 @@
 #include <errno.h>
 #include <string.h>
 
-static const struct segment *code_around(const struct symfile *f, uint64_t vaddr)
+static const struct segment *segment_around(const struct symfile *f, uint64_t vaddr)
 {
 	for (size_t i = 0; i < f->nsegments; i++) {
 		const struct segment *s = &f->segments[i];
 
-		if (s->code && vaddr >= s->vaddr && vaddr - s->vaddr < s->memsz)
+		if (s->used && vaddr >= s->vaddr && vaddr - s->vaddr < s->memsz)
 			return s;
 	}
 	return NULL;
@@ -48,7 +48,7 @@ static uint8_t rank(const GElf_Sym *sym, const char *name)
 	return r | (sym->st_size ? 16 : 0);
 }
 
-/* The end of a symbol's section; 0: not a section with code. */
+/* The end of a symbol's section; 0: not a section with code, or with variables. */
 static uint64_t section_end(struct reader *r, const GElf_Sym *sym, const struct segment *s)
 {
 	Elf_Scn *scn;
@@ -62,26 +62,32 @@ static uint64_t section_end(struct reader *r, const GElf_Sym *sym, const struct 
 			return 0;
 		r->section = sym->st_shndx;
 	}
-	if (!(r->header.sh_flags & SHF_EXECINSTR) || sym->st_value < r->header.sh_addr ||
+	if (!(r->header.sh_flags & (r->f->what == SYMFILE_VARIABLES ? SHF_WRITE : SHF_EXECINSTR)) || sym->st_value < r->header.sh_addr ||
 	    sym->st_value - r->header.sh_addr >= r->header.sh_size)
 		return 0;
 	return r->header.sh_addr + r->header.sh_size;
 }
 
+static bool is_wanted(const struct reader *r, unsigned int type)
+{
+	if (r->f->what == SYMFILE_VARIABLES)
+		return type == STT_OBJECT || type == STT_COMMON;
+	return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
+}
+
 static int take_symbol(struct reader *r, GElf_Sym *sym)
 {
-	unsigned int type = GELF_ST_TYPE(sym->st_info);
 	struct symtab_entry e = { .open = !sym->st_size };
 	const struct segment *segment;
 	uint64_t segment_end;
 
-	if ((type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) ||
+	if (!is_wanted(r, GELF_ST_TYPE(sym->st_info)) ||
 	    sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS || sym->st_name >= r->names_size)
 		return 0;
 	if (r->machine == EM_ARM)
 		sym->st_value &= ~1ull;   /* Thumb bit */
 	e.name = r->names + sym->st_name;
-	segment = code_around(r->f, sym->st_value);
+	segment = segment_around(r->f, sym->st_value);
 	if (!segment || is_mapping_symbol(r->machine, e.name))
 		return 0;
 	segment_end = segment->vaddr + segment->memsz;
@@ -164,7 +170,7 @@ int symfile_read_symbols_(struct symfile *f, Elf *elf)
 		rc = symfile_add_table_(f, f->tab, elf, SHT_DYNSYM);
 	if (!rc && !f->complete)
 		rc = symfile_add_mini_(f, f->tab, elf);
-	if (!rc)
+	if (!rc && f->what == SYMFILE_FUNCTIONS)
 		rc = symfile_add_stubs_(f->tab, elf);
 	if (!rc)
 		rc = symtab_finish(f->tab);

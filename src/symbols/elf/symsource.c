@@ -17,14 +17,19 @@
 
 /* ---- questions to a parser -------------------------------------------------- */
 
-static int read_both(struct symfile **f, int fd, int debug, bool by_link)
+/* The bytes of a question. */
+struct request {
+	uint8_t by_link, what;
+};
+
+static int read_both(struct symfile **f, int fd, int debug, struct request r)
 {
 	int rc;
 
-	*f = symfile_open(fd);
+	*f = symfile_open(fd, (enum symfile_what)r.what);
 	if (!*f)
 		return -errno;
-	rc = debug < 0 ? 0 : symfile_add_debug(*f, debug, by_link);
+	rc = debug < 0 ? 0 : symfile_add_debug(*f, debug, r.by_link);
 	if (!rc)
 		return 0;
 	symfile_free(*f);
@@ -34,12 +39,14 @@ static int read_both(struct symfile **f, int fd, int debug, bool by_link)
 
 int symsource_answer(void **state, const struct parser_question *q, struct parser_bytes *out)
 {
+	struct request r;
 	struct symfile *f;
 	int rc;
 
-	if (!q->nfds || q->nfds > 2 || q->size != 1)
+	if (!q->nfds || q->nfds > 2 || q->size != sizeof(r))
 		return -EINVAL;
-	rc = read_both(&f, q->fds[0], q->nfds > 1 ? q->fds[1] : -1, *(const char *)q->bytes);
+	memcpy(&r, q->bytes, sizeof(r));
+	rc = read_both(&f, q->fds[0], q->nfds > 1 ? q->fds[1] : -1, r);
 	if (!rc)
 		rc = symfile_pack(f, out);
 	symfile_free(f);
@@ -48,17 +55,17 @@ int symsource_answer(void **state, const struct parser_question *q, struct parse
 
 /* As symfile_open(), with names from the debug file if debug is not -1. NULL with errno if the
  * debug file does not belong to the file. EOWNERDEAD, ETIME: parsing failed. */
-static struct symfile *read_file(struct parser *p, int fd, int debug, bool by_link)
+static struct symfile *read_file(struct parser *p, int fd, int debug, bool by_link, enum symfile_what what)
 {
-	char flag = by_link;
+	const struct request r = { by_link, (uint8_t)what };
 	struct parser_question q = { .kind = PARSER_SYMBOLS, .fds = { fd, debug },
-				     .nfds = debug < 0 ? 1 : 2, .bytes = &flag, .size = 1 };
+				     .nfds = debug < 0 ? 1 : 2, .bytes = &r, .size = sizeof(r) };
 	struct parser_bytes out = { 0 };
 	struct symfile *f = NULL;
 	int rc;
 
 	if (!p || !parser_is_apart(p, &q)) {
-		rc = read_both(&f, fd, debug, by_link);
+		rc = read_both(&f, fd, debug, r);
 	} else {
 		rc = parser_ask(p, &q, &out);
 		f = rc ? NULL : symfile_unpack(out.data, out.size);
@@ -79,6 +86,7 @@ struct search {
 	struct stat st;          /* of the file */
 	pid_t pid;
 	int debug;               /* debug file with the names in use; -1: none */
+	enum symfile_what what;
 };
 
 /* Whether the file at this path in this root exists and is the right one. */
@@ -93,7 +101,7 @@ static bool try(struct search *s, pid_t pid, const char *path, bool by_link)
 	/* a debug link or a link by build id may lead to the program itself */
 	if (!ticket_stat(debug, &st) && (uint64_t)st.st_size <= SYMSOURCE_MAX_FILE &&
 	    (st.st_ino != s->st.st_ino || st.st_dev != s->st.st_dev))
-		f = read_file(s->parser, s->fd, debug, by_link);
+		f = read_file(s->parser, s->fd, debug, by_link, s->what);
 	if (!f) {
 		close(debug);
 		return false;
@@ -148,15 +156,30 @@ static bool try_root(struct search *s, pid_t pid, const char *path)
 	return try_link(s, pid, path, &copy);
 }
 
+static void search(struct search *s, const char *path)
+{
+	s->file = read_file(s->parser, s->fd, -1, false, s->what);
+	if (s->file && !symfile_is_complete(s->file) && !ticket_stat(s->fd, &s->st) &&
+	    (!s->pid || !try_root(s, s->pid, path)))
+		try_root(s, 0, path);
+}
+
+struct symfile *symsource_variables(struct parser *p, const struct opener *o, int fd, pid_t pid, const char *path)
+{
+	struct search s = { .parser = p, .opener = o, .fd = fd, .pid = pid, .debug = -1, .what = SYMFILE_VARIABLES };
+
+	search(&s, path);
+	if (s.debug >= 0)
+		close(s.debug);
+	return s.file;
+}
+
 struct symfile *symsource_open(struct parser *p, const struct opener *o, int fd, pid_t pid,
 			       const char *path, int *dwarf)
 {
 	struct search s = { .parser = p, .opener = o, .fd = fd, .pid = pid, .debug = -1 };
 
-	s.file = read_file(p, fd, -1, false);
-	if (s.file && !symfile_is_complete(s.file) && !ticket_stat(fd, &s.st) &&
-	    (!pid || !try_root(&s, pid, path)))
-		try_root(&s, 0, path);
+	search(&s, path);
 	if (dwarf)
 		*dwarf = !s.file ? -1 : s.debug >= 0 ? s.debug : fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	else if (s.debug >= 0)
@@ -169,7 +192,7 @@ struct symfile *symsource_ask_servers(struct parser *p, struct symfile *f, int f
 	uint8_t id[BUILD_ID_MAX];
 	size_t size = symfile_build_id(f, id);
 	int debug = size && !symfile_is_complete(f) ? debuginfod_fetch(urls, id, size, parser_helpers(p)) : -ENOENT;
-	struct symfile *more = debug < 0 ? NULL : read_file(p, fd, debug, false);
+	struct symfile *more = debug < 0 ? NULL : read_file(p, fd, debug, false, SYMFILE_FUNCTIONS);
 
 	if (debug >= 0)
 		close(debug);

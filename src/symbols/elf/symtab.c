@@ -10,12 +10,13 @@
 #include "symbols/elf/symtab.h"
 
 #include "base/room.h"
+#include "base/search.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_ROWS = 256, FIRST_NAMES = 4096, MAX_DEPTH = 64, TWO_PAGES = 8192 };
+enum { MAX_DEPTH = 64, TWO_PAGES = 8192 };
 
 #define NONE UINT32_MAX
 
@@ -58,8 +59,8 @@ int symtab_add(struct symtab *t, const struct symtab_entry *e)
 	if (e->end <= e->start || !e->len)
 		return 0;
 	if (t->n >= NONE / 2 || e->len >= UINT32_MAX - t->names_len ||
-	    !ROOM_FOR(t->rows, &t->cap, t->n, 1, FIRST_ROWS) ||
-	    !ROOM_FOR(t->names, &t->names_cap, t->names_len, e->len + 1, FIRST_NAMES))
+	    !ROOM_FOR(t->rows, t->cap, t->n, 1) ||
+	    !ROOM_FOR(t->names, t->names_cap, t->names_len, e->len + 1))
 		return -ENOMEM;
 	t->rows[t->n++] = (struct row){
 		.start = e->start, .end = e->end, .name = (uint32_t)t->names_len,
@@ -295,24 +296,14 @@ struct symtab *symtab_unpack(const void *bytes, size_t size)
 static uint32_t last_before(const struct symtab *t, uint64_t addr)
 {
 	uint64_t base = t->rows[0].start, bucket;
-	uint32_t lo, hi;
 
 	if (addr < base)
 		return NONE;
 	bucket = (addr - base) >> t->shift;
 	if (bucket >= t->buckets)
 		return (uint32_t)t->n - 1;
-	lo = t->first[bucket];
-	hi = t->first[bucket + 1];
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (t->rows[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo - 1;   /* the last row before the bucket, if all in the bucket start later */
+	/* the last row before the bucket, if all in the bucket start later */
+	return (uint32_t)FIRST_NOT(i, t->first[bucket], t->first[bucket + 1], t->rows[i].start <= addr) - 1;
 }
 
 bool symtab_find(const struct symtab *t, uint64_t addr, struct symtab_hit *hit)
@@ -324,7 +315,7 @@ bool symtab_find(const struct symtab *t, uint64_t addr, struct symtab_hit *hit)
 
 		if (addr >= r->end)
 			continue;
-		*hit = (struct symtab_hit){ t->names + r->name, r->start, r->group };
+		*hit = (struct symtab_hit){ t->names + r->name, r->start, r->end, r->group };
 		return true;
 	}
 	return false;

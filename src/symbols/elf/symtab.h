@@ -28,7 +28,7 @@ struct symtab_entry {
 
 struct symtab_hit {
 	const char *name;        /* valid as long as the table */
-	uint64_t start;
+	uint64_t start, end;     /* end: after its last byte */
 	uint16_t group;
 };
 

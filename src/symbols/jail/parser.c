@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbols/jail/wire.h"
 
+#include "base/now.h"
 #include "base/room.h"
 #include "base/ticket.h"
 
@@ -40,7 +41,7 @@ int parser_put(struct parser_bytes *out, const void *data, size_t n)
 
 	if (!n)
 		return 0;
-	if (n > PARSER_MAX_BYTES - out->size || !ROOM_FOR(bytes, &out->cap, out->size, n, 4096))
+	if (n > PARSER_MAX_BYTES - out->size || !ROOM_FOR(bytes, out->cap, out->size, n))
 		return -ENOMEM;
 	out->data = bytes;
 	memcpy(bytes + out->size, data, n);
@@ -68,11 +69,7 @@ static bool has_privilege(void)
 
 static struct wire_limit limit_of(unsigned int seconds)
 {
-	struct wire_limit limit = { 0 };
-
-	clock_gettime(CLOCK_MONOTONIC, &limit.deadline);
-	limit.deadline.tv_sec += seconds;
-	return limit;
+	return (struct wire_limit){ .deadline = now_ns(CLOCK_MONOTONIC) + seconds * UINT64_C(1000000000) };
 }
 
 /* Forks twice: as a child of init, the process is never found by a wait() of a script. */
@@ -94,8 +91,8 @@ static int fork_nursery(struct parser *p)
 	}
 	rc = child < 0 ? -errno : 0;
 	close(pair[1]);
-	while (!rc && waitpid(child, NULL, 0) < 0 && errno == EINTR)
-		;
+	if (!rc)
+		TEMP_FAILURE_RETRY(waitpid(child, NULL, 0));
 	if (!rc)
 		rc = wire_receive(pair[0], &nursery, sizeof(nursery), &limit);
 	if (rc)
@@ -267,6 +264,25 @@ int parser_ask(struct parser *p, const struct parser_question *q, struct parser_
 	if (p->control < 0 || getpid() != p->owner)
 		return ask_here(p, q, out);
 	return ask_worker(p, q, out);
+}
+
+const char *parser_error_text(int err)
+{
+	static const struct {
+		int err;
+		const char *text;
+	} rows[] = {
+		{ EINVAL, "it is not a regular file" },
+		{ EBADMSG, "it is not an ELF file, or a damaged one" },
+		{ EOWNERDEAD, "the process that reads it died: it is damaged" },
+		{ ETIME, "it takes too long to read" },
+		{ EPIPE, "the process that reads it did not start" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (rows[i].err == err)
+			return rows[i].text;
+	return strerror(err);
 }
 
 void parser_bound(struct parser *p, bool (*is_over)(void *ctx), void *ctx)

@@ -41,6 +41,10 @@ enum parser_kind {
 	PARSER_INLINES,          /* inlines_answer.c: inlined calls and lines of a unit */
 	PARSER_CFI,              /* cfi_answer.c: unwind rules of a page of code */
 	PARSER_PERF_MAP,         /* perfmap.c: the functions of a perf map */
+	PARSER_PLACES,           /* places_answer.c: where probes can be */
+	PARSER_PARAMS,           /* params_answer.c: the parameters of a function */
+	PARSER_FRAMEPTR,         /* frameptr_answer.c: whether functions keep frame pointers */
+	PARSER_CODE,             /* disasm_answer.c: the instructions of a function */
 	PARSER_KINDS,
 };
 
@@ -94,6 +98,8 @@ void parser_free(struct parser *p);
  * died; -ETIME: it took too long; -EPIPE: there are no workers. In a child of the process that
  * made the parser, the handler runs in that child. */
 int parser_ask(struct parser *p, const struct parser_question *q, struct parser_bytes *out);
+/* Why a file that a parser was asked about is not read: from parser_ask(), or from opening it. */
+const char *parser_error_text(int err);
 /* From now on questions, also a running one, end with -ETIME once is_over() is true; it is polled. */
 void parser_bound(struct parser *p, bool (*is_over)(void *ctx), void *ctx);
 /* Starts the answering process, if one is used and not started yet: before another thread asks. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbols/jail/wire.h"
 
+#include "base/now.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -17,11 +19,8 @@ union control {
 /* Milliseconds left, rounded up, at most the longest sleep. */
 static int left(const struct wire_limit *limit)
 {
-	struct timespec now;
-	long long ms;
+	int64_t ms = (int64_t)(limit->deadline - now_ns(CLOCK_MONOTONIC)) / 1000000 + 1;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	ms = (limit->deadline.tv_sec - now.tv_sec) * 1000ll + (limit->deadline.tv_nsec - now.tv_nsec) / 1000000 + 1;
 	return ms > 0 ? (int)(ms < LOOK_MS ? ms : LOOK_MS) : 0;
 }
 
@@ -92,9 +91,7 @@ int wire_send_fds(int socket, const void *data, size_t n, const int *fds, unsign
 		};
 		memcpy(CMSG_DATA(&control.header), fds, nfds * sizeof(int));
 	}
-	do
-		sent = sendmsg(socket, &msg, MSG_NOSIGNAL);
-	while (sent < 0 && errno == EINTR);
+	sent = TEMP_FAILURE_RETRY(sendmsg(socket, &msg, MSG_NOSIGNAL));
 	return sent == (ssize_t)n ? 0 : -EPIPE;
 }
 
@@ -126,9 +123,7 @@ int wire_receive_fds(int socket, void *data, size_t n, int *fds, unsigned int *n
 		rc = wait_for(socket, POLLIN, limit);
 	if (rc)
 		return rc;
-	do
-		got = recvmsg(socket, &msg, MSG_CMSG_CLOEXEC);
-	while (got < 0 && errno == EINTR);
+	got = TEMP_FAILURE_RETRY(recvmsg(socket, &msg, MSG_CMSG_CLOEXEC));
 	if (got > 0)
 		*nfds = take_fds(&msg, fds);
 	if (got == (ssize_t)n)

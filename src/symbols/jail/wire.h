@@ -6,7 +6,6 @@
 #include "symbols/jail/parser.h"
 
 #include <sys/types.h>
-#include <time.h>
 
 struct wire_head {
 	uint32_t kind;
@@ -16,7 +15,7 @@ struct wire_head {
 
 /* Limit for waiting. */
 struct wire_limit {
-	struct timespec deadline;    /* CLOCK_MONOTONIC */
+	uint64_t deadline;           /* CLOCK_MONOTONIC, ns */
 	bool (*is_over)(void *ctx);  /* polled: true ends the wait before the deadline; may be NULL */
 	void *ctx;
 };

@@ -91,8 +91,7 @@ static int32_t bury(pid_t *worker)
 
 	if (*worker > 0) {
 		kill(*worker, SIGKILL);
-		while (waitpid(*worker, &status, 0) < 0 && errno == EINTR)
-			;
+		TEMP_FAILURE_RETRY(waitpid(*worker, &status, 0));
 	}
 	*worker = 0;
 	return status;

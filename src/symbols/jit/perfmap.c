@@ -2,6 +2,7 @@
 #include "symbols/jit/perfmap.h"
 
 #include "base/room.h"
+#include "base/search.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -103,8 +104,8 @@ void perfmap_add(struct perfmap *m, uint64_t start, uint64_t size, const char *n
 	if (!len || !size || start + size < start)
 		return;
 	if (m->n >= PERFMAP_MAX_LINES || m->names_len + len >= PERFMAP_MAX_NAMES ||
-	    !ROOM_FOR(m->lines, &m->cap, m->n, 1, FIRST_LINES) ||
-	    !ROOM_FOR(m->names, &m->names_cap, m->names_len, len + 1, FIRST_NAMES)) {
+	    !ROOM_FOR(m->lines, m->cap, m->n, 1) ||
+	    !ROOM_FOR(m->names, m->names_cap, m->names_len, len + 1)) {
 		m->cut = true;
 		return;
 	}
@@ -245,17 +246,9 @@ int perfmap_read(struct perfmap *m, int fd, uint64_t *budget)
 
 static const struct line *line_at(const struct perfmap *m, uint64_t addr)
 {
-	size_t lo = 0, hi = m->n;
+	size_t after = FIRST_NOT(i, 0, m->n, m->lines[i].start <= addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (m->lines[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && addr < m->lines[lo - 1].end ? &m->lines[lo - 1] : NULL;
+	return after && addr < m->lines[after - 1].end ? &m->lines[after - 1] : NULL;
 }
 
 bool perfmap_find(const struct perfmap *m, uint64_t addr, const char **name, uint64_t *into)

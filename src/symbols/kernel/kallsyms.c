@@ -5,6 +5,7 @@
  */
 #include "symbols/kernel/kallsyms.h"
 
+#include "base/room.h"
 #include "symbols/elf/symtab.h"
 
 #include <errno.h>
@@ -55,16 +56,8 @@ static uint16_t group_of(struct kallsyms *k, const char *name, size_t len)
 	for (size_t i = k->nmodules; i-- > 0;)
 		if (!strncmp(k->modules[i], name, len) && !k->modules[i][len])
 			return (uint16_t)(i + 1);
-	if (k->nmodules == MAX_MODULES)
+	if (k->nmodules == MAX_MODULES || !ROOM_FOR_ONE(k->modules, k->nmodules))
 		return 0;
-	if (!(k->nmodules & (k->nmodules - 1))) {
-		size_t cap = k->nmodules ? k->nmodules * 2 : 1;
-		void *more = realloc(k->modules, cap * sizeof(*k->modules));
-
-		if (!more)
-			return 0;
-		k->modules = more;
-	}
 	memcpy(k->modules[k->nmodules], name, len);
 	k->modules[k->nmodules][len] = '\0';
 	return (uint16_t)++k->nmodules;

@@ -2,6 +2,7 @@
 #include "symbols/kernel/ksymbols.h"
 
 #include "base/room.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,17 +50,7 @@ static bool changes(struct ksymbols *k, uint64_t start, uint64_t end)
 /* Index of the first symbol that ends after addr. */
 static size_t first_behind(const struct ksymbols *k, uint64_t addr)
 {
-	size_t low = 0, high = k->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (k->all[middle].end <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return FIRST_NOT(i, 0, k->n, k->all[i].end <= addr);
 }
 
 static uint64_t end_of(uint64_t start, uint64_t len)
@@ -88,7 +79,7 @@ bool ksymbols_came(struct ksymbols *k, uint64_t start, uint64_t len, const char 
 	if (start >= end)
 		return false;
 	drop(k, start, end);
-	copy = k->n < KSYMBOLS_MAX && ROOM_FOR(k->all, &k->cap, k->n, 1, 64) ? strdup(name) : NULL;
+	copy = k->n < KSYMBOLS_MAX && ROOM_FOR(k->all, k->cap, k->n, 1) ? strdup(name) : NULL;
 	if (copy) {
 		at = first_behind(k, start);
 		memmove(k->all + at + 1, k->all + at, (k->n - at) * sizeof(*k->all));

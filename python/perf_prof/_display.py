@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Batches as HTML, for notebooks."""
+import html
+from typing import Any, Iterable
+
+from ._native import Batch
+
+ROWS = 20
+
+
+def batch_html(batch: Batch) -> str:
+    def cells(values: Iterable[Any], tag: str) -> str:
+        return ''.join(f'<{tag}>{html.escape("" if value is None else str(value))}</{tag}>' for value in values)
+
+    rows = ''.join(f'<tr>{cells(row.values(), "td")}</tr>' for row in batch[:ROWS].to_pylist())
+    more = f'<p>{len(batch)} rows; the first {ROWS} are shown</p>' if len(batch) > ROWS else f'<p>{len(batch)} rows</p>'
+    return f'<table><thead><tr>{cells(batch.columns, "th")}</tr></thead><tbody>{rows}</tbody></table>{more}'

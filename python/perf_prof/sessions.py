@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Events as batches of columns: live (Session), or of a recording (open())."""
+import os
+import select
+from typing import Any, Iterable, Iterator, List, Optional, Protocol, Sequence, Tuple, Union
+
+from . import _native
+
+Texts = Union[str, Iterable[str]]
+Numbers = Union[int, str, Iterable[int]]
+Path = Union[str, 'os.PathLike[str]']
+
+
+class _Readable(Protocol):
+    def read(self) -> bytes: ...
+
+
+def _numbers(name: str, value: Numbers) -> str:
+    """1, "1,3-5" or an iterable of numbers, as the option NAME takes them."""
+    if isinstance(value, str):
+        return value
+    numbers: List[Any] = [value] if isinstance(value, int) or not hasattr(value, '__iter__') else list(value)
+    if all(isinstance(n, int) and not isinstance(n, bool) for n in numbers):
+        return ','.join(map(str, numbers))
+    raise TypeError(f'{name}={value!r}: expected a number, a str such as "1,3-5", or a list of numbers')
+
+
+def _targets(pids: Optional[Numbers], tids: Optional[Numbers], cpus: Optional[Numbers]) -> List[str]:
+    return [f'--{name}={_numbers(name, value)}' for name, value in (('pids', pids), ('tids', tids), ('cpus', cpus))
+            if value is not None]
+
+
+def _texts(name: str, value: Texts) -> List[str]:
+    """A str or an iterable of str, as a list."""
+    if isinstance(value, str):
+        return [value]
+    texts = list(value) if hasattr(value, '__iter__') else None
+    if texts is None or not all(isinstance(text, str) for text in texts):
+        raise TypeError(f'{name}={value!r}: expected a str or a list of str')
+    return texts
+
+
+def _size(name: str, value: Union[int, str]) -> str:
+    """Bytes, or a str with a unit."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        if value <= 0:
+            raise ValueError(f'{name}={value}: expected a number of bytes above 0, or a str such as "16M"')
+        return f'{value}B'
+    if isinstance(value, str):
+        return value
+    raise TypeError(f'{name}={value!r}: expected a number of bytes, or a str such as "16M"')
+
+
+def _fields(value: Optional[Texts]) -> Optional[List[str]]:
+    return None if value is None else _texts('fields', value)
+
+
+def _filter(value: Optional[str]) -> Optional[str]:
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f'filter={value!r}: expected a str, such as "prev_pid > 0"')
+    return value
+
+
+def _nanoseconds(seconds: Optional[float]) -> int:
+    if seconds is None:
+        return 0
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+        raise TypeError(f'seconds={seconds!r}: expected a number')
+    if not 0 < seconds <= 31622400:
+        raise ValueError(f'seconds={seconds}: expected a number above 0, at most 31622400 (366 days)')
+    return max(int(seconds * 1e9), 1)
+
+
+def _command(value: Union[None, str, Sequence[Path]]) -> Optional[List[str]]:
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return ['/bin/sh', '-c', value]
+    command = [os.fspath(word) for word in value]
+    if not command:
+        raise ValueError('command=[]: expected a program and its arguments')
+    return command
+
+
+class _Batches(_native.Session):
+    """What sessions and recordings have in common. Iteration gives batches."""
+
+    def events(self) -> Iterator[_native.Event]:
+        """The rows of all batches, one by one."""
+        for batch in self:
+            yield from batch
+
+    def __aiter__(self) -> '_Batches':
+        iter(self)   # complains if it is closed
+        return self
+
+    async def __anext__(self) -> _native.Batch:
+        while True:
+            batch = self._take()
+            if batch is False:
+                raise StopAsyncIteration
+            if batch is not None:
+                return batch
+            await self._ready()
+
+    async def _ready(self) -> None:
+        """Waits for a batch. Each waiter has a descriptor of its own: a loop knows each but once."""
+        import asyncio   # takes long to import, and few need it
+        loop = asyncio.get_running_loop()
+        ready = loop.create_future()
+        try:
+            fd = os.dup(self.fileno())
+        except ValueError:   # closed since: _take() knows what is left
+            return
+        try:
+            loop.add_reader(fd, lambda: None if ready.done() else ready.set_result(None))
+            await ready
+        finally:
+            loop.remove_reader(fd)
+            os.close(fd)
+
+    def __reduce__(self) -> Any:
+        raise TypeError('a session cannot be pickled; its batches can be written through Arrow')
+
+
+class Session(_Batches):
+    """Events of the running kernel, from now on, as batches of columns.
+
+    events    what `perf-prof ... -e` takes: "sched:sched_switch", "cycles:u", "rundelay/--than 5ms/"; or a list
+    pids, tids, cpus, cgroup, container
+              whom to watch; without any of them, and without command: all CPUs
+    command   a program to start and watch, as a list, or a str for the shell; the session ends with it
+    inherit   False: do not follow new threads and children of pids and tids
+    fields    names of the columns; default: the common columns, and all fields of all events. Common columns
+              (_time, _cpu, _pid, _tid, _comm) that are named here replace those that are always there
+    filter    an expression for events that have no filter of their own: "prev_pid > 0"
+    order     False: in order on each CPU only, which saves time
+    ring      bytes of each CPU's ring buffer (4 << 20, or "4M"); by default it grows if events are lost
+    buffer    bytes behind the rings, for bursts
+    seconds   the session ends after this time
+    """
+
+    def __init__(self, events: Texts, *, pids: Optional[Numbers] = None, tids: Optional[Numbers] = None,
+                 cpus: Optional[Numbers] = None, cgroup: Optional[Texts] = None, container: Optional[Texts] = None,
+                 command: Union[None, str, Sequence[Path]] = None, inherit: bool = True, fields: Optional[Texts] = None,
+                 filter: Optional[str] = None, order: bool = True, ring: Union[None, int, str] = None,
+                 buffer: Union[None, int, str] = None, seconds: Optional[float] = None) -> None:
+        words = [f'--event={text}' for text in _texts('events', events)]
+        if not words:
+            raise ValueError('events=[]: expected the name of an event, such as "sched:sched_switch"')
+        words += _targets(pids, tids, cpus)
+        for option, name, paths in ('cgroups', 'cgroup', cgroup), ('container', 'container', container):
+            if paths is not None:
+                words += [f'--{option}={text}' for text in _texts(name, paths)]
+        for option, name, size in ('mmap-pages', 'ring', ring), ('buffer', 'buffer', buffer):
+            if size is not None:
+                words.append(f'--{option}={_size(name, size)}')
+        words += ['--order'] * bool(order) + ['--no-inherit'] * (not inherit)
+        super().__init__(words, _fields(fields), _command(command), _nanoseconds(seconds), _filter(filter))
+
+
+class Recording(_Batches):
+    """The events of a recording, as batches of columns: what open() returns."""
+
+
+def _descriptor(source: Any) -> Tuple[int, str]:
+    """(descriptor or -1, name) of a path, a file object or bytes."""
+    if isinstance(source, (str, os.PathLike)):
+        return -1, os.fsdecode(source)
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return _memory(source), '<bytes>'
+    name = getattr(source, 'name', None)
+    name = name if isinstance(name, str) else '<file object>'
+    try:
+        return os.dup(source.fileno()), name
+    except (AttributeError, OSError):   # io.BytesIO has fileno(), which raises
+        pass
+    read = getattr(source, 'read', None)
+    data = read() if read else None
+    if not isinstance(data, bytes):
+        raise TypeError(f'{source!r}: expected a path, bytes, or a file object open for reading bytes')
+    return _memory(data), name
+
+
+def _memory(data: Union[bytes, bytearray, memoryview]) -> int:
+    with os.fdopen(os.memfd_create('perf.data', os.MFD_CLOEXEC), 'w+b') as file:
+        file.write(data)
+        file.flush()
+        file.seek(0)
+        return os.dup(file.fileno())
+
+
+def _await(fd: int) -> None:
+    """Until the writer of a pipe has begun: Ctrl-C ends this, but not the making of a session."""
+    poll = select.poll()
+    poll.register(fd, select.POLLIN)
+    try:
+        poll.poll()
+    except BaseException:
+        os.close(fd)
+        raise
+
+
+def open(source: Union[Path, bytes, bytearray, memoryview, _Readable], events: Optional[Texts] = None, *,
+         pids: Optional[Numbers] = None, tids: Optional[Numbers] = None, cpus: Optional[Numbers] = None,
+         fields: Optional[Texts] = None, filter: Optional[str] = None, time: Optional[str] = None) -> Recording:
+    """Reads a recording of perf-prof or perf: a path, a file object, or its bytes.
+
+    events, pids, tids, cpus, fields and filter choose, as for Session; events=None: all of the recording.
+    time="START,END" takes a part, in seconds of the recording's clock; either may be left out. It is read with the
+    rights of this process; see the documentation about files from others.
+    """
+    words = [f'--event={text}' for text in _texts('events', events or ())]
+    words += _targets(pids, tids, cpus)
+    if time is not None:
+        words += [f'--time={text}' for text in _texts('time', time)]
+    recording, fields, filter = Recording.__new__(Recording), _fields(fields), _filter(filter)
+    fd, name = _descriptor(source)
+    if fd >= 0:
+        _await(fd)
+    _native.Session.__init__(recording, words + [f'--input={name}'], fields, None, 0, filter, fd)
+    return recording

@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where events go when one machine's memory is not enough: datasets in files.
+
+Rows wait in memory until there are enough for a row group of their event. A file has the name .NAME.parquet.partial until
+it is complete: pyarrow leaves out names that begin with a dot, patterns such as *.parquet those that end otherwise.
+So a process that is killed leaves only whole files to readers.
+"""
+import datetime
+import importlib
+import os
+import re
+import select
+import time
+import urllib.parse
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Union
+
+from . import _native
+from .sessions import Path, Recording
+
+ROW_GROUP = 1 << 16        # rows
+MEMORY = 24 << 20          # bytes of rows that wait, of all events together
+CHUNKS = 64                # batches of one event that wait: many small ones take more memory than their bytes
+OPEN_FILES = 64
+WHOLE = 1 << 15            # rows: a batch of one event that is kept as it is, not copied
+NAME = 200                 # bytes of a folder's name; file systems take 255
+
+
+class Written(NamedTuple):
+    """What parquet() wrote. lost: events that were lost, as its rows say."""
+    files: int
+    rows: int
+    lost: int
+    bytes: int
+
+
+def _pyarrow(module: str = 'pyarrow') -> Any:
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise ImportError(f'{module}: {error}; perf_prof.sinks.parquet needs it: pip install pyarrow') from error
+
+
+def _folder_name(key: str, value: str) -> str:
+    """KEY=VALUE as datasets have it, escaped as in URLs. A long value is cut: the column _event has it whole."""
+    return f'{key}=' + re.sub('%.?$', '', urllib.parse.quote(value, safe='')[:NAME])
+
+
+class _File:
+    """A Parquet file that gets its name when it is complete."""
+
+    def __init__(self, folder: str, schema: Any) -> None:
+        now = datetime.datetime.now(datetime.timezone.utc)
+        name = f'{now:%Y%m%dT%H%M%S}-{os.urandom(6).hex()}.parquet'
+        self.path, self.hidden = os.path.join(folder, name), os.path.join(folder, f'.{name}.partial')
+        os.makedirs(folder, exist_ok=True)
+        self.file = open(self.hidden, 'xb')
+        self.used = 0.0
+        parquet, types = _pyarrow('pyarrow.parquet'), _pyarrow().types
+        text = [field.name for field in schema if types.is_dictionary(field.type)]
+        encoding = {'_time': 'DELTA_BINARY_PACKED'} if '_time' in schema.names else None
+        try:
+            self.writer = parquet.ParquetWriter(self.file, schema, compression='zstd', use_dictionary=text, column_encoding=encoding)
+        except BaseException:
+            self.abandon()
+            raise
+
+    def write(self, table: Any) -> None:
+        """Writes a row group."""
+        self.used = time.monotonic()
+        try:
+            self.writer.write_table(table, row_group_size=len(table))
+        except BaseException as error:
+            self.abandon()
+            raise self._named(error)
+
+    def finish(self) -> int:
+        """Its size."""
+        try:
+            self.writer.close()
+            size = self.file.tell()
+            self.file.flush()
+            os.fsync(self.file.fileno())    # a name must not come before its bytes, even if the power fails
+            self.file.close()
+            os.rename(self.hidden, self.path)
+        except BaseException as error:
+            self.abandon()
+            raise self._named(error)
+        return size
+
+    def abandon(self) -> None:
+        try:
+            self.file.close()
+        except OSError:     # what waits in it does not fit, either
+            pass
+        os.unlink(self.hidden)
+
+    def _named(self, error: BaseException) -> BaseException:
+        """With the path, which errors of write(2) lack."""
+        if not isinstance(error, OSError) or error.filename:
+            return error
+        return OSError(error.errno, error.strerror or str(error), self.path)
+
+
+class _Part:
+    """The rows of one event: those that wait, and the file that has those before."""
+
+    def __init__(self, event: str) -> None:
+        self.event = event
+        self.file: Optional[_File] = None
+        self.waiting: List[Any] = []
+        self.rows = self.bytes = 0
+        self.deadline = 0.0
+
+    def add(self, batch: Any) -> None:
+        self.waiting.append(batch)
+        self.rows += len(batch)
+        self.bytes += batch.nbytes
+        if len(self.waiting) > CHUNKS:
+            self.waiting = self._table().combine_chunks().to_batches()
+            self.bytes = sum(one.nbytes for one in self.waiting)
+
+    def _table(self) -> Any:
+        return _pyarrow().Table.from_batches(self.waiting).unify_dictionaries()
+
+    def take(self) -> Any:
+        table = self._table()
+        self.waiting, self.rows, self.bytes = [], 0, 0
+        return table
+
+
+class _Dataset:
+    """Batches by event and day, in files."""
+
+    def __init__(self, folder: str, host: str, day: Optional[str], max_bytes: int, max_seconds: float) -> None:
+        self.folder, self.host, self.fixed_day = folder, host, day
+        self.max_bytes, self.max_seconds = max_bytes, max_seconds
+        self.parts: Dict[str, _Part] = {}
+        self.files = self.rows = self.lost = self.bytes = 0
+        self.day = self._today()
+
+    def _today(self) -> str:
+        return self.fixed_day or datetime.datetime.now(datetime.timezone.utc).date().isoformat()
+
+    def add(self, batch: _native.Batch) -> None:
+        rows = _pyarrow().record_batch(batch)
+        self.rotate()
+        self.rows += len(rows)
+        self.lost += _pyarrow('pyarrow.compute').sum(rows['_lost']).as_py() or 0
+        for event, some in _by_event(rows).items():
+            part = self.parts.setdefault(event, _Part(event))
+            if not part.rows and not part.file:
+                part.deadline = time.monotonic() + self.max_seconds
+            part.add(some)
+            if part.rows >= ROW_GROUP:
+                self._write(part)
+        while sum(part.bytes for part in self.parts.values()) > MEMORY:
+            self._write(max(self.parts.values(), key=lambda part: part.bytes))
+
+    def _write(self, part: _Part) -> None:
+        table = part.take()
+        if not part.file:
+            self._make_room()
+            part.file = _File(os.path.join(self.folder, _folder_name('host', self.host), f'date={self.day}',
+                                           _folder_name('event', part.event)), table.schema)
+        try:
+            part.file.write(table)
+        except BaseException:
+            part.file = None
+            raise
+        if part.file.file.tell() >= self.max_bytes:
+            self._finish(part)
+
+    def _make_room(self) -> None:
+        """Finishes the file that was not written for longest if too many are open."""
+        writing = [part for part in self.parts.values() if part.file]
+        if len(writing) >= OPEN_FILES:
+            self._finish(min(writing, key=lambda part: part.file.used if part.file else 0))
+
+    def _finish(self, part: _Part) -> None:
+        if part.rows:
+            self._write(part)
+        file, part.file = part.file, None
+        if file:
+            self.bytes += file.finish()
+            self.files += 1
+        if not part.rows:
+            self.parts.pop(part.event, None)
+
+    def rotate(self) -> None:
+        """Finishes the files that are old enough, and all at the end of a day."""
+        today, now = self._today(), time.monotonic()
+        for part in list(self.parts.values()):
+            if part.deadline <= now or today != self.day:
+                self._finish(part)
+        self.day = today
+
+    def wait_ms(self) -> int:
+        """How long nothing has to be done."""
+        now = time.monotonic()
+        return max(0, int(1000 * min((part.deadline - now for part in self.parts.values()), default=1.0)) + 1)
+
+    def finish(self) -> None:
+        """Finishes all. After an error the others are finished all the same: their rows are good."""
+        first: Optional[BaseException] = None
+        for part in list(self.parts.values()):
+            try:
+                self._finish(part)
+            except OSError as error:
+                first = first or error
+        if first:
+            raise first
+
+
+def _by_event(rows: Any) -> Dict[str, Any]:
+    """The rows of each event, in memory of their own: any part of a batch keeps all of it alive."""
+    compute = _pyarrow('pyarrow.compute')
+    names = rows['_event']
+    counts = sorted((one['values'], one['counts']) for one in compute.value_counts(names.indices).to_pylist())
+    if len(counts) == 1 and len(rows) >= WHOLE:
+        return {names.dictionary[counts[0][0]].as_py(): rows}
+    rows = _with_columns(rows, _own_dictionary)
+    order, at, parts = compute.array_sort_indices(names.indices), 0, {}    # stable
+    for code, count in counts:
+        parts[names.dictionary[code].as_py()] = _with_columns(rows.take(order.slice(at, count)), _small_dictionary)
+        at += count
+    return parts
+
+
+def _with_columns(rows: Any, change: Callable[[Any], Any]) -> Any:
+    is_dictionary = _pyarrow().types.is_dictionary
+    return _pyarrow().RecordBatch.from_arrays([change(one) if is_dictionary(one.type) else one for one in rows.columns], schema=rows.schema)
+
+
+def _own_dictionary(column: Any) -> Any:
+    everything = _pyarrow().array(range(len(column.dictionary)))
+    return _pyarrow().DictionaryArray.from_arrays(column.indices, column.dictionary.take(everything))
+
+
+def _small_dictionary(column: Any) -> Any:
+    """Without the texts of other rows, where they are many."""
+    if len(column.dictionary) <= len(column):
+        return column
+    return column.cast(column.type.value_type).dictionary_encode().cast(column.type)
+
+
+def _text(name: str, value: Any, meaning: str) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f'{name}={value!r}: expected {meaning}')
+    if not value or '\0' in value:
+        raise ValueError(f'{name}={value!r}: expected {meaning}')
+    return value
+
+
+def _day(value: Union[None, str, datetime.date]) -> Optional[str]:
+    if value is None:
+        return None
+    if isinstance(value, datetime.date):
+        return f'{value:%Y-%m-%d}'
+    try:
+        return datetime.date.fromisoformat(_text('date', value, 'a day such as "2026-01-31"')).isoformat()
+    except ValueError:
+        raise ValueError(f'date={value!r}: expected a day such as "2026-01-31"') from None
+
+
+def _limit(name: str, value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f'{name}={value!r}: expected a number')
+    if not 0 < value < 1 << 48:
+        raise ValueError(f'{name}={value!r}: expected a number above 0')
+    return value
+
+
+def parquet(source: _native.Session, folder: Path, *, host: Optional[str] = None, date: Union[None, str, datetime.date] = None,
+            max_bytes: int = 128 << 20, max_seconds: float = 300) -> Written:
+    """Writes all batches of a session or recording to a Parquet dataset, and returns what it wrote.
+
+    folder       the dataset: files FOLDER/host=HOST/date=DAY/event=EVENT/*.parquet. Lost events are rows of event=lost:CAUSE
+    host         default: the name of this machine; must be given for a recording, which may come from anywhere
+    date         default: the day (UTC) on which the rows are written; must be given for a recording
+    max_bytes    a file is complete when it has this size, or a row group more,
+    max_seconds  or at this age. Rows that are not in a complete file are lost if the process is killed
+
+    Any number of processes may write into one folder. It needs pyarrow. If the session ends with an error, or on Ctrl-C,
+    what was read before is written. OSError names the file that could not be written.
+    """
+    if not isinstance(source, _native.Session):
+        raise TypeError(f'{source!r}: expected a perf_prof.Session, or what perf_prof.open() returns')
+    if isinstance(source, Recording) and (host is None or date is None):
+        missing = 'host' if host is None else 'date'
+        raise ValueError(f'{missing}=None: expected the {"name of the machine" if host is None else "day"} of the recording')
+    host = _text('host', os.uname().nodename if host is None else host, 'the name of a machine')
+    _pyarrow('pyarrow.parquet')
+    dataset = _Dataset(os.fsdecode(folder), host, _day(date), _limit('max_bytes', max_bytes), _limit('max_seconds', max_seconds))
+    iter(source)    # complains if it is closed
+    ready = select.poll()
+    ready.register(source.fileno(), select.POLLIN)
+    # The files belong to a thread of their own: there Ctrl-C interrupts nothing half-way.
+    with ThreadPoolExecutor(1, 'perf_prof.sinks') as writer:
+        try:
+            while True:
+                batch = source._take()
+                if batch is False:
+                    break
+                if batch is not None:
+                    writer.submit(dataset.add, batch).result()
+                    continue
+                ready.poll(dataset.wait_ms())
+                writer.submit(dataset.rotate).result()
+        finally:
+            writer.submit(dataset.finish).result()
+    return Written(dataset.files, dataset.rows, dataset.lost, dataset.bytes)

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* perf-prof dump: the stacks of all threads of a process, now. */
+#include "analysis/commands.h"
+#include "analysis/dump_print.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+struct dump_config {
+	bool json;
+	struct dump_opts opts;
+	unsigned int printed;            /* processes */
+};
+
+static int dump_one(struct dump_config *c, pid_t pid, struct fault *f)
+{
+	struct dump d;
+	int rc = dump_begin(&d, pid, &c->opts, f);
+
+	if (!rc && c->json)
+		rc = dump_print_json(&d, f);
+	else if (!rc)
+		dump_print(&d, !c->printed++);
+	dump_end(&d);
+	return rc;
+}
+
+static int parse_pid(const char *text, pid_t *pid, struct fault *f)
+{
+	char *end;
+	long n = strtol(text, &end, 10);
+
+	*pid = (pid_t)n;
+	if (*text >= '0' && *text <= '9' && !*end && n > 0 && n <= INT_MAX)
+		return 0;
+	return fault_usage(f, "dump: %s: expected the id of a process, such as 1234", text);
+}
+
+/* One that has ended meanwhile, or may not be read, is no reason to leave out the others. */
+static void dump_next(struct dump_config *c, pid_t pid, struct fault *f)
+{
+	struct fault why = { 0 };
+
+	if (!dump_one(c, pid, &why))
+		return;
+	if (f->exit_code)
+		fault_print(f);
+	*f = why;
+}
+
+static int run(void *config, const struct opt_parser *args, struct fault *f)
+{
+	struct dump_config *c = config;
+	pid_t pid;
+
+	if (!args->noperands)
+		return fault_usage(f, "dump: expected the id of a process: perf-prof dump PID"), f->exit_code;
+	for (int i = 0; i < args->noperands; i++)
+		if (parse_pid(args->operands[i], &pid, f))
+			return f->exit_code;
+	for (int i = 0; i < args->noperands; i++) {
+		parse_pid(args->operands[i], &pid, NULL);
+		dump_next(c, pid, f);
+	}
+	return f->exit_code;
+}
+
+#define AT(member) offsetof(struct dump_config, member)
+
+static const struct opt opts[] = {
+	{ "gil", 0, NULL, OPT_FLAG, AT(opts.only_gil), NULL, "Show only the thread that holds the GIL.", false, NULL },
+	{ "native", 0, NULL, OPT_FLAG, AT(opts.native), NULL, "Show the native functions of a Python program, too, among its Python "
+	  "functions. Stops it for some milliseconds.", false, NULL },
+	{ "json", 0, NULL, OPT_FLAG, AT(json), NULL, "Print JSON, one object for each process.", false, NULL },
+};
+
+const struct command dump_command = {
+	.name = "dump",
+	.summary = "show the stacks of all threads of a process, now",
+	.usage = "[--native] [--gil] [--json] PID...",
+	.description = COMMAND_TEXT(
+		"What is a program doing right now, and where does it hang? Shows the functions of each thread, innermost first, and whether "
+		"the thread runs. Of a Python program, it shows the Python functions with file and line, and which thread holds the GIL.",
+		"Python functions: of any running CPython 3.9 to 3.14 of 64 bits, however it was started. perf-prof reads the interpreter's "
+		"memory; the program is not stopped, and nothing in it is changed.",
+		"Native functions: perf-prof stops the program with ptrace(2), copies registers and stacks, and lets it go on, after some "
+		"milliseconds. If perf-prof is killed meanwhile, the program goes on, too. System calls that signal(7) lists as interrupted by "
+		"stop signals, such as epoll_wait(2), fail with EINTR.",
+		"Both need the right to trace the process: root, or the same user if kernel.yama.ptrace_scope allows it."),
+	OPT_GROUP_ROWS(
+		{ "Options", opts, sizeof(opts) / sizeof(*opts), 0 }),
+	.examples = COMMAND_EXAMPLES(
+		{ "perf-prof dump 1234", "show where each thread of process 1234 is" },
+		{ "perf-prof dump --native 1234", "the same, with the native functions that its Python functions call" },
+		{ "perf-prof dump $(pgrep -f manage.py)", "the same for all processes of a service" },
+		{ "perf-prof dump --json 1234 | jq -r '.threads[] | select(.gil) | .frames[0].function'", "the function that has the GIL" }),
+	.mode = OPT_MODE_PLAIN,
+	.config_size = sizeof(struct dump_config),
+	.run = run,
+};

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/durations/waiton.h"
+
+#include "analysis/durations/words.h"
+#include "base/hash.h"
+#include "engine/callnames.h"
+#include "tasks/variables.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+enum { MAX_THREADS = 1 << 20, MAX_PROCESSES = 1 << 16, MAX_DESCRIPTORS = 1 << 10 };
+
+struct waiton_call {
+	pid_t tid, pid;
+	int64_t call;            /* -1: none */
+	uint64_t arg;            /* its first argument */
+	char name[WORD_SIZE];    /* what that is, once waiton_wait() has looked it up; "": not known */
+	UT_hash_handle hh;
+};
+
+/* The name of a descriptor stays until the process closes it, also for a wait that is over before it is looked up. */
+struct waiton_descriptor {
+	int fd;
+	char name[WORD_SIZE];
+	UT_hash_handle hh;
+};
+
+struct waiton_process {
+	pid_t pid;
+	struct waiton_descriptor *all;
+	UT_hash_handle hh;
+};
+
+/* ---- descriptors of processes --------------------------------------------------------- */
+
+static struct waiton_process *find_process(const struct waiton *w, pid_t pid)
+{
+	struct waiton_process *p;
+
+	HASH_FIND(hh, w->processes, &pid, sizeof(pid), p);
+	return p;
+}
+
+static struct waiton_process *process_of(struct waiton *w, pid_t pid)
+{
+	struct waiton_process *p = find_process(w, pid);
+
+	if (p || HASH_COUNT(w->processes) >= MAX_PROCESSES || !(p = calloc(1, sizeof(*p))))
+		return p;
+	p->pid = pid;
+	HASH_ADD(hh, w->processes, pid, sizeof(p->pid), p);
+	return HASH_KEPT(p);
+}
+
+static void forget_process(struct waiton *w, pid_t pid)
+{
+	struct waiton_process *p = find_process(w, pid);
+
+	if (w->variables)
+		variables_forget(w->variables, pid);
+	if (!p)
+		return;
+	HASH_FREE(p->all);
+	HASH_DEL(w->processes, p);
+	free(p);
+}
+
+/* fd: -1: all. */
+static void forget_descriptor(struct waiton *w, pid_t pid, int fd)
+{
+	struct waiton_process *p = find_process(w, pid);
+	struct waiton_descriptor *d;
+
+	if (!p)
+		return;
+	if (fd < 0) {
+		HASH_FREE(p->all);
+		p->all = NULL;
+		return;
+	}
+	HASH_FIND(hh, p->all, &fd, sizeof(fd), d);
+	if (!d)
+		return;
+	HASH_DEL(p->all, d);
+	free(d);
+}
+
+/* The name is "" if there is none. */
+static void read_descriptor(struct waiton *w, pid_t pid, pid_t tid, int fd, char *buf, size_t size)
+{
+	struct waiton_process *p = process_of(w, pid);
+	struct waiton_descriptor *d = NULL;
+	char link[64];
+	ssize_t n;
+
+	if (p)
+		HASH_FIND(hh, p->all, &fd, sizeof(fd), d);
+	if (d) {
+		snprintf(buf, size, "%s", d->name);
+		return;
+	}
+	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)tid, fd);
+	n = readlink(link, buf, size - 1);
+	buf[n > 0 ? n : 0] = '\0';
+	if (n <= 0 || !p || HASH_COUNT(p->all) >= MAX_DESCRIPTORS || !(d = calloc(1, sizeof(*d))))
+		return;
+	d->fd = fd;
+	snprintf(d->name, sizeof(d->name), "%s", buf);
+	HASH_ADD(hh, p->all, fd, sizeof(d->fd), d);
+	HASH_KEPT(d);
+}
+
+/* ---- threads -------------------------------------------------------------------------- */
+
+static struct waiton_call *find(const struct waiton *w, pid_t tid)
+{
+	struct waiton_call *one;
+
+	HASH_FIND(hh, w->all, &tid, sizeof(tid), one);
+	return one;
+}
+
+static struct waiton_call *set(struct waiton *w, pid_t tid, int64_t call, uint64_t arg)
+{
+	struct waiton_call *one = find(w, tid);
+
+	if (!one && HASH_COUNT(w->all) < MAX_THREADS && (one = calloc(1, sizeof(*one)))) {
+		one->tid = tid;
+		HASH_ADD(hh, w->all, tid, sizeof(one->tid), one);
+		one = HASH_KEPT(one);
+	}
+	if (!one)
+		return NULL;
+	one->call = call;
+	one->arg = arg;
+	one->name[0] = '\0';
+	return one;
+}
+
+/* System calls after which a descriptor is another one, or an address. Those with dup have it in their second argument. */
+static void drop_names(struct waiton *w, pid_t pid, const char *call, uint64_t arg)
+{
+	static const struct {
+		const char *call;
+		enum { ONE, DESCRIPTORS, PROCESS } what;
+	} calls[] = {
+		{ "close", ONE }, { "dup2", DESCRIPTORS }, { "dup3", DESCRIPTORS }, { "close_range", DESCRIPTORS },
+		{ "execve", PROCESS }, { "execveat", PROCESS }, { "exit_group", PROCESS },
+	};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (!strcmp(call, calls[i].call)) {
+			if (calls[i].what == PROCESS)
+				forget_process(w, pid);
+			else
+				forget_descriptor(w, pid, calls[i].what == ONE ? (int)arg : -1);
+			return;
+		}
+}
+
+void waiton_enter(struct waiton *w, pid_t pid, pid_t tid, int64_t call, uint64_t arg)
+{
+	struct waiton_call *one = set(w, tid, call, arg);
+
+	if (one)
+		one->pid = pid;
+	if (w->processes || w->variables)
+		drop_names(w, pid, syscall_name(call) ? syscall_name(call) : "", arg);
+}
+
+void waiton_leave(struct waiton *w, pid_t tid)
+{
+	set(w, tid, -1, 0);
+}
+
+/* System calls whose first argument says what they wait for. */
+enum what { NOTHING, ADDRESS, DESCRIPTOR };
+static enum what argument_of(const char *call)
+{
+	static const char *const descriptors[] = {
+		"read", "write", "readv", "writev", "pread64", "pwrite64", "preadv", "pwritev", "preadv2", "pwritev2", "recvfrom",
+		"recvmsg", "recvmmsg", "sendto", "sendmsg", "sendmmsg", "accept", "accept4", "connect", "epoll_wait", "epoll_pwait",
+		"epoll_pwait2", "fsync", "fdatasync", "flock", "ioctl", "fcntl", "fallocate", "ftruncate", "io_uring_enter",
+	};
+
+	if (!strcmp(call, "futex") || !strcmp(call, "futex_wait"))
+		return ADDRESS;
+	for (size_t i = 0; i < sizeof(descriptors) / sizeof(*descriptors); i++)
+		if (!strcmp(call, descriptors[i]))
+			return DESCRIPTOR;
+	return NOTHING;
+}
+
+static const char *name_of(const struct waiton_call *one)
+{
+	const char *name = syscall_name(one->call);
+
+	return name ? name : "system call";
+}
+
+/* Without the parser's process, addresses have no names. */
+static void name_address(struct waiton *w, struct waiton_call *one)
+{
+	if (!w->variables)
+		w->variables = variables_new();
+	if (w->variables)
+		variables_name(w->variables, one->pid, one->arg, one->name, sizeof(one->name));
+}
+
+void waiton_wait(struct waiton *w, pid_t tid)
+{
+	struct waiton_call *one = find(w, tid);
+	enum what what = one && one->call >= 0 && !w->recorded ? argument_of(name_of(one)) : NOTHING;
+
+	if (what == DESCRIPTOR)
+		read_descriptor(w, one->pid, tid, (int)one->arg, one->name, sizeof(one->name));
+	else if (what == ADDRESS)
+		name_address(w, one);
+}
+
+void waiton_forget(struct waiton *w, pid_t tid)
+{
+	struct waiton_call *one = find(w, tid);
+
+	forget_process(w, tid);
+	if (!one)
+		return;
+	HASH_DEL(w->all, one);
+	free(one);
+}
+
+void waiton_free(struct waiton *w)
+{
+	while (w->processes)
+		forget_process(w, w->processes->pid);
+	variables_free(w->variables);
+	HASH_FREE(w->all);
+}
+
+char *waiton_text(const struct waiton *w, pid_t tid, char *buf, size_t size)
+{
+	const struct waiton_call *one = find(w, tid);
+	enum what what = one && one->call >= 0 ? argument_of(name_of(one)) : NOTHING;
+
+	if (!one || one->call < 0)
+		snprintf(buf, size, "%s", one ? "no system call" : "unknown");
+	else if (what != NOTHING && *one->name)
+		snprintf(buf, size, "%s %s", name_of(one), one->name);
+	else if (what == ADDRESS)
+		snprintf(buf, size, "%s 0x%llx", name_of(one), (unsigned long long)one->arg);
+	else if (what == DESCRIPTOR)
+		snprintf(buf, size, "%s fd %d", name_of(one), (int)one->arg);
+	else
+		snprintf(buf, size, "%s", name_of(one));
+	return buf;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What threads wait on, by the system call that they sleep in and its first argument: the variable at the address of a futex,
+ * the file or socket of a descriptor.
+ */
+#ifndef ANALYSIS_DURATIONS_WAITON_H
+#define ANALYSIS_DURATIONS_WAITON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Initialized by zeros. */
+struct waiton {
+	struct waiton_call *all;
+	struct waiton_process *processes;    /* names of their descriptors */
+	struct variables *variables; /* NULL: not needed yet, or not available */
+	bool recorded;               /* descriptors and addresses are those of a recording, and have no names now */
+};
+
+/* The thread enters or leaves a system call. */
+void waiton_enter(struct waiton *w, pid_t pid, pid_t tid, int64_t call, uint64_t arg);
+void waiton_leave(struct waiton *w, pid_t tid);
+/* The thread begins to wait: looks up the name of its descriptor or address. */
+void waiton_wait(struct waiton *w, pid_t tid);
+/* The thread has ended and, if it is the first one of its process, that process. */
+void waiton_forget(struct waiton *w, pid_t tid);
+/* "futex big (/usr/bin/lock)", "futex 0x7f0c", "read pipe:[123]", "recvfrom fd 5" (a recording, or the descriptor is closed), "wait4"; "no system call"
+ * for page faults and threads of the kernel; "unknown" if it has not entered a call since the run began. Returns buf. */
+char *waiton_text(const struct waiton *w, pid_t tid, char *buf, size_t size);
+void waiton_free(struct waiton *w);
+#endif

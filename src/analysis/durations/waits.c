@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf-prof waits: who waits for whom. A wait begins when a thread goes to sleep and ends when another one wakes it:
+ *
+ *	sched_switch (prev sleeps)            sched_waking (runs in the waker)
+ *	waiter: its stack ------------------> waker: its stack
+ *
+ * What follows, the wait for a CPU, is not the waker's: see rundelay.
+ */
+#include "analysis/durations/commands.h"
+#include "analysis/durations/states.h"
+#include "analysis/durations/waiton.h"
+#include "analysis/durations/waitstacks.h"
+#include "analysis/durations/words.h"
+#include "report/flame.h"
+
+struct waits {
+	struct states states;
+	struct flame_config flame;
+	bool shows_on;                   /* --on */
+	struct words words;              /* names of tasks, and what was waited on */
+	struct waitstacks stacks;        /* since the last table */
+	struct waiton on;
+};
+
+enum { SWITCH, WAKING, NEVENTS, ENTER = NEVENTS, LEAVE };
+enum { FIELD_PREV, FIELD_STATE };
+enum { FIELD_WOKEN, FIELD_FLAGS };
+static const struct question_event events[] = {
+	[SWITCH] = { "sched", "sched_switch", { [FIELD_PREV] = "prev_pid", [FIELD_STATE] = "prev_state" }, "prev_comm",
+		     .filter = "prev_state&0xff" },   /* not preempted ones */
+	[WAKING] = { "sched", "sched_waking", { [FIELD_WOKEN] = "pid", [FIELD_FLAGS] = "common_flags" }, "comm" },
+	[ENTER] = { "raw_syscalls", "sys_enter", { "id" }, "args" },
+	[LEAVE] = { "raw_syscalls", "sys_exit", { "id" } },
+};
+
+/* ---- the waker ------------------------------------------------------------------------- */
+
+/* In which context the kernel woke the thread. An interrupt is not the work of the task that it interrupts. A soft
+ * interrupt may be: the kernel runs it at the end of a system call that sends to a socket of this machine. */
+enum context { BY_TASK_ITSELF, BY_SOFTIRQ, BY_INTERRUPT };
+enum { FLAG_HARDIRQ = 0x08, FLAG_SOFTIRQ = 0x10, FLAG_NMI = 0x40 };   /* trace_flag_type in the kernel */
+
+static enum context context_of(uint64_t flags)
+{
+	return flags & (FLAG_HARDIRQ | FLAG_NMI) ? BY_INTERRUPT : flags & FLAG_SOFTIRQ ? BY_SOFTIRQ : BY_TASK_ITSELF;
+}
+
+static const char *context_text(struct question *q, uint64_t context, char *buf, size_t size)
+{
+	static const char *const words[] = { "task", "softirq", "interrupt" };
+
+	return words[context];
+}
+
+static uint64_t name_waker(struct question *q, const struct analysis_sample *s, enum context context)
+{
+	struct words *words = &((struct waits *)q)->words;
+	char text[WORD_SIZE];
+
+	if (!q->a)
+		return 0;
+	if (context == BY_INTERRUPT)
+		return words_number(words, "[interrupt]");
+	snprintf(text, sizeof(text), "%s%s", analysis_comm(q->a, s->tid, s->time), context == BY_SOFTIRQ ? " [softirq]" : "");
+	return words_number(words, text);
+}
+
+static const char *word(struct question *q, uint64_t number, char *buf, size_t size)
+{
+	return words_text(&((struct waits *)q)->words, number);
+}
+
+enum { WAKER, WAKER_TID, CONTEXT, ON };
+#define COLUMNS \
+	[WAKER] = { "waker", COLUMN_TEXT, COLUMN_KEY, .text = word }, \
+	[WAKER_TID] = { "waker_tid", COLUMN_TASK, COLUMN_PER_INSTANCE | COLUMN_FIELD }, \
+	[CONTEXT] = { "context", COLUMN_TEXT, COLUMN_FIELD, 12, .text = context_text }
+static const struct column columns[] = { COLUMNS };
+static const struct column columns_on[] = { COLUMNS, [ON] = { "on", COLUMN_TEXT, COLUMN_KEY, .text = word } };
+
+/* ---- samples --------------------------------------------------------------------------- */
+
+/* A pair is a wait. Its value: the stack that waits, or 0. One that was open had no length: the thread was woken before it
+ * had left its CPU. */
+static void begin_wait(struct question *q, const struct analysis_sample *s, pid_t tid)
+{
+	struct waits *w = (struct waits *)q;
+	uint64_t state = question_number(q, s, SWITCH, FIELD_STATE);
+	struct callstack *stack = q->a && s->event->layout.callchain ? analysis_stack(q->a, s) : NULL;
+
+	if (state & SWITCH_LEAVES) {
+		waiton_forget(&w->on, tid);
+		stream_task_ended(s->event, (pid_t)trace_field_sint(q->fields[SWITCH][FIELD_PREV], s->view.raw));
+	} else if (state & 0xff) {
+		if (pairs_find(&q->pairs, (uint64_t)tid))
+			pairs_cancel(&q->pairs, pairs_find(&q->pairs, (uint64_t)tid));
+		pairs_start(&q->pairs, s, (uint64_t)tid, (uint64_t)(uintptr_t)stack);
+		if (w->shows_on)
+			waiton_wait(&w->on, tid);
+	}
+}
+
+static void add_stacks(struct waits *w, const struct analysis_sample *s, const struct happening *h)
+{
+	const struct question *q = &w->states.question;
+	const struct waitstacks_key key = {
+		words_number(&w->words, h->comm), h->cells[WAKER].number, (struct callstack *)(uintptr_t)h->end.value,
+		s->event->layout.callchain ? analysis_stack(q->a, s) : NULL,
+	};
+
+	waitstacks_add(&w->stacks, &key, h->end.duration);
+}
+
+/* A thread that is woken before it sleeps has no pair. */
+static void end_wait(struct question *q, const struct analysis_sample *s, pid_t tid)
+{
+	struct waits *w = (struct waits *)q;
+	struct open_pair *o = pairs_find(&q->pairs, (uint64_t)tid);
+	enum context context = context_of(question_number(q, s, WAKING, FIELD_FLAGS));
+	struct happening h = { .s = s, .tid = tid };
+	char text[WORD_SIZE];
+
+	if (!o)
+		return;
+	pairs_close(&q->pairs, o, s, &h.end);
+	h.cells[WAKER].number = name_waker(q, s, context);
+	h.cells[WAKER_TID].number = context == BY_INTERRUPT ? 0 : (uint64_t)s->tid;
+	h.cells[CONTEXT].number = context;
+	if (w->shows_on)
+		h.cells[ON].number = words_number(&w->words, waiton_text(&w->on, tid, text, sizeof(text)));
+	h.comm = question_comm(q, s, tid, q->texts[WAKING]);
+	if (q->a && (h.end.value || s->event->layout.callchain))
+		add_stacks(w, s, &h);
+	question_emit(q, &h);
+}
+
+static uint64_t argument(const struct question *q, const struct analysis_sample *s)
+{
+	const char *bytes;
+	uint64_t first = 0;
+	uint32_t len;
+
+	if (!trace_field_data(q->texts[ENTER], s->view.raw, s->view.raw_size, &bytes, &len) && len >= sizeof(first))
+		memcpy(&first, bytes, sizeof(first));
+	return first;
+}
+
+static void take_call(struct waits *w, const struct analysis_sample *s, size_t i)
+{
+	const struct question *q = &w->states.question;
+
+	if (!switches_watch(&w->states.switches, s->tid))
+		return;
+	if (i == ENTER)
+		waiton_enter(&w->on, s->pid, s->tid, trace_field_sint(q->fields[ENTER][0], s->view.raw), argument(q, s));
+	else
+		waiton_leave(&w->on, s->tid);
+}
+
+static void sample(struct question *q, const struct analysis_sample *s)
+{
+	size_t i = question_index(q, s);
+	pid_t tid;
+
+	if (i >= NEVENTS && i < q->ops->nevents) {
+		take_call((struct waits *)q, s, i);
+		return;
+	}
+	tid = states_named(q, s, &i);
+	if (tid && i == SWITCH)
+		begin_wait(q, s, tid);
+	else if (tid)
+		end_wait(q, s, tid);
+}
+
+/* ---- the run --------------------------------------------------------------------------- */
+
+static int watch(struct question *q, struct fault *f)
+{
+	struct waits *w = (struct waits *)q;
+	struct stream_opts *o = &q->common.stream;
+
+	w->on.recorded = q->targets->input;
+	if (w->flame.path) {   /* a picture of stacks needs them */
+		o->call_graph = true;
+		o->user_callchain = o->user_callchain ? o->user_callchain : 1;
+	}
+	return states_targets(q, f);
+}
+
+/* Only the two events of a wait need call chains. */
+static uint64_t reads(struct question *q, const struct stream_event *event)
+{
+	for (size_t i = 0; i < NEVENTS; i++)
+		if (event == question_event(q, events[i].sys, events[i].name))
+			return PERF_SAMPLE_RAW | PERF_SAMPLE_CALLCHAIN;
+	return PERF_SAMPLE_RAW;
+}
+
+static int begin(struct question *q, struct fault *f)
+{
+	struct waits *w = (struct waits *)q;
+
+	return states_find_fork(q, f) || flame_begin(&w->flame, q->common.stream.verbose, f) ? -1 : 0;
+}
+
+/* Of threads that wait now, which may have begun in earlier intervals. */
+static void keep_stacks(void *ctx)
+{
+	const struct question *q = ctx;
+
+	for (const struct open_pair *o = q->pairs.all; o; o = o->hh.next)
+		if (o->is_open && o->value)
+			callstacks_keep((struct callstack *)(uintptr_t)o->value);
+}
+
+enum { STACKS_SHOWN = 5 };
+
+static void after_table(struct question *q, uint64_t from)
+{
+	struct waits *w = (struct waits *)q;
+
+	if (w->flame.folded)
+		waitstacks_fold(q->a, &w->stacks, &w->words, w->flame.folded);
+	if (q->common.json && w->stacks.all)
+		waitstacks_json(q->a, &w->stacks, &w->words);
+	else if (!q->csv && w->stacks.all)
+		waitstacks_print(q->a, &w->stacks, &w->words, STACKS_SHOWN);
+	waitstacks_free(&w->stacks);
+	if (w->words.full)
+		fprintf(stderr, "perf-prof: waits: more than %d names of tasks and of what they waited on since the last table: those after "
+			"these are [others]; -i prints tables more often\n", WORDS_MOST);
+	words_free(&w->words);   /* keys of rows, which begin anew, too */
+	callstacks_rest(q->a->stacks, keep_stacks, q);
+}
+
+static int draw(struct question *q, struct fault *f)
+{
+	const struct flame_title title = { "perf-prof waits: what waits, and above it what wakes it", "ns" };
+
+	return analysis_draw(q->a, &((struct waits *)q)->flame, &title, f);
+}
+
+static void release(struct question *q)
+{
+	struct waits *w = (struct waits *)q;
+
+	waitstacks_free(&w->stacks);
+	waiton_free(&w->on);
+	words_free(&w->words);
+	flame_free(&w->flame);
+	states_release(q);
+}
+
+static void title(struct question *q, const struct happening *h, char *buf, size_t size)
+{
+	const struct waits *w = (const struct waits *)q;
+
+	snprintf(buf, size, "%s %d: asleep%s%s until woken by %s", h->comm, pidmap_shown(h->tid),
+		 w->shows_on ? " in " : "", w->shows_on ? words_text(&w->words, h->cells[ON].number) : "",
+		 words_text(&w->words, h->cells[WAKER].number));
+}
+
+#define QUESTION \
+	STATES_QUESTION_WITH(watch, begin, sample, release), .name = "waits", .title = title, .everywhere = true, \
+	.reads = reads, .after_table = after_table, .draw = draw, .events = events, \
+	.print = "\"%s:%d waited %llu.%03llu us for %d (%s)\", REC->comm, REC->tid, REC->duration / 1000, " \
+		 "REC->duration % 1000, REC->waker_tid, REC->context"
+static const struct question_ops question = { QUESTION, QUESTION_COLUMNS_ARE(columns), .nevents = NEVENTS };
+static const struct question_ops question_on = {
+	QUESTION, QUESTION_COLUMNS_ARE(columns_on), .nevents = sizeof(events) / sizeof(*events),
+};
+
+static int run(void *config, const struct opt_parser *args, struct fault *f)
+{
+	struct opt_parser chosen = *args;
+
+	chosen.subject = ((struct waits *)config)->shows_on ? &question_on : &question;
+	return question_run(config, &chosen, f);
+}
+
+/* ---- the command ------------------------------------------------------------------------ */
+
+static const struct opt waits_opts[] = {
+	{ "on", 0, NULL, OPT_FLAG, offsetof(struct waits, shows_on), NULL,
+	  "Also show what was waited on: the system call, with the variable of its lock (futex), or its file, pipe or "
+	  "socket. This traces all system calls of the machine.", false, NULL },
+};
+
+static const struct opt duration_opts[] = QUESTION_DURATIONS_OPTS("thread and waking thread");
+static const struct opt by_opts[] = QUESTION_BY_OPTS(QUESTION_BY_TARGET);
+
+const struct command waits_command = {
+	.mode = OPT_MODE_COMMAND, .config_size = sizeof(struct waits), .defaults = analysis_defaults, .release = analysis_release,
+	.run = run,
+	OPT_GROUP_ROWS(
+		{ "Waits", waits_opts, sizeof(waits_opts) / sizeof(*waits_opts), 0 },
+		QUESTION_DURATIONS_GROUP(duration_opts), QUESTION_BY_GROUP(by_opts),
+		{ "Flame graphs", flame_opts, FLAME_OPTS, offsetof(struct waits, flame) }, QUESTION_RUN_GROUPS),
+	.name = "waits", .usage = QUESTION_USAGE,
+	.description = COMMAND_TEXT(
+		"Who waits for whom, and how long? A wait lasts from the moment a thread goes to sleep until another one wakes it. Prints "
+		"a row for each thread and waker; the time until the thread gets a CPU is not included (see rundelay).",
+		"The waker is the task that woke the waiting thread. [interrupt]: a timer or a device woke it, whatever task was "
+		"interrupted. NAME [softirq]: a soft interrupt woke it, while NAME was on the CPU; for sockets of this machine, NAME is the "
+		"sender.",
+		"-g adds the stacks that waited, and those that woke them. --flame-graph draws them all: the waker's stack, "
+		"upside down, above the waiter's.",
+		"--on shows what was waited on. A lock (futex) has the name of its static variable, or its address. A descriptor has the "
+		"name of its file or socket or, if it was closed at once or in a recording, its number. Which of several descriptors "
+		"ended a poll or select is not known.",
+		"-p, -t and a command after -- select the threads that wait; their wakers can be any tasks. --perins shows each waker by "
+		"its id. --than prints each longer wait."),
+	.summary = "show which threads wait for which, and how long",
+	.examples = COMMAND_EXAMPLES(
+		{ "perf-prof waits -p 1234 -i 1000", "show which tasks the threads of a process wait for, each second" },
+		{ "perf-prof waits --on -- ./job", "show the locks, files and sockets that a command waits on" },
+		{ "perf-prof waits --flame-graph waits.html -- ./job", "draw what waits, and above it what wakes it" },
+		{ "perf-prof waits -g --than 100ms -p 1234", "print each wait over 100 ms, with both stacks" }),
+};
+
+const struct source_ops waits_source = {
+	QUESTION_SOURCE(question, struct waits), OPT_GROUPS(question_source_groups), .name = "waits",
+	.summary = "each time a thread was asleep, when it is woken",
+};

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Waits by the stack that waited and the stack that woke it: the heaviest as text, and all as folded stacks for a picture.
+ * There the waker stands on the waiter, upside down, so that the function that wakes is on the one that waits:
+ *
+ *	waker's main
+ *	pthread_mutex_unlock
+ *	[woken by waker]
+ *	pthread_mutex_lock
+ *	waiter's main
+ *	waiter
+ */
+#ifndef ANALYSIS_DURATIONS_WAITSTACKS_H
+#define ANALYSIS_DURATIONS_WAITSTACKS_H
+
+#include "engine/analysis.h"
+#include "report/folded.h"
+
+/* Two tasks, as numbers of words.h, and their stacks, which may be NULL. */
+struct waitstacks_key {
+	uint64_t waiter, waker;
+	struct callstack *waits, *wakes;
+};
+
+/* Initialized by zeros. */
+struct waitstacks {
+	struct waitstack *all;
+	uint64_t total;              /* ns */
+	uint64_t refused;            /* ns that there was no memory for */
+};
+
+struct words;
+
+void waitstacks_add(struct waitstacks *w, const struct waitstacks_key *key, uint64_t ns);
+/* Prints the n heaviest. */
+void waitstacks_print(struct analysis *a, struct waitstacks *w, const struct words *words, unsigned int n);
+/* All of them as a JSON table with the stacks as folded text, outermost function first. */
+void waitstacks_json(struct analysis *a, struct waitstacks *w, const struct words *words);
+void waitstacks_fold(struct analysis *a, struct waitstacks *w, const struct words *words, struct folded *f);
+void waitstacks_free(struct waitstacks *w);
+#endif

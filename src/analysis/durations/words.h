@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Texts as numbers, for the keys of rows: each text is kept once. */
+#ifndef ANALYSIS_DURATIONS_WORDS_H
+#define ANALYSIS_DURATIONS_WORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Initialized by zeros. */
+struct words {
+	struct word *all, **v;
+	size_t n;
+	bool full;               /* there were others */
+};
+enum { WORD_SIZE = 96, WORDS_OTHERS = 0, WORDS_MOST = 1 << 16 };   /* bytes with the final NUL; the number of all texts above the limit */
+
+/* The number of a text, which is cut to WORD_SIZE. */
+uint64_t words_number(struct words *w, const char *text);
+/* "[others]" for WORDS_OTHERS. */
+const char *words_text(const struct words *w, uint64_t number);
+void words_free(struct words *w);
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The samples of one function by place, for the files that print them. */
+#ifndef ANALYSIS_PROFILES_ANNOTATE_H
+#define ANALYSIS_PROFILES_ANNOTATE_H
+
+#include "analysis/profiles/hotspots_private.h"
+#include "base/search.h"
+
+struct place_key {
+	const char *file;            /* equal texts have equal addresses; NULL: unknown */
+	uint64_t line;
+	uint64_t at;                 /* without a line: the offset of the instruction in the program's file */
+};
+
+struct place {
+	struct place_key key;
+	uint64_t self, total;
+	UT_hash_handle hh;
+};
+
+struct annotation {
+	const char *symbol;          /* of the hottest of its clones */
+	struct candidate *functions; /* those that were looked at, for annotate.c */
+	const struct dso *object;    /* the program; NULL: unknown, or the kernel */
+	const char *dso;
+	bool kernel;
+	size_t others;               /* further functions with that name, not counting clones */
+	struct place *places;        /* by file and line; unknown ones last */
+	uint64_t self, total;
+};
+
+/* Prints the instructions of a function that has no known source lines. False: they are not known, either. */
+bool annotate_code(struct analysis *a, const struct hotspots *h, const struct annotation *n);
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * --annotate of a function without source lines: its instructions, with their shares. A sample counts for the instruction
+ * that ran or, further out in the stack, for the call before the return address.
+ */
+#include "analysis/profiles/annotate.h"
+#include "report/json.h"
+#include "report/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CONTEXT = 3, MOST_ROWS = 2000 };
+
+struct cost {
+	uint64_t self, total;
+};
+
+static const struct table_column columns[] = {
+	{ "shown_self", TABLE_TEXT, .title = "self%", .where = TABLE_ONLY_TEXT, .align = TABLE_RIGHT },
+	{ "shown_total", TABLE_TEXT, .title = "total%", .where = TABLE_ONLY_TEXT, .align = TABLE_RIGHT },
+	{ "self", TABLE_PERCENT, .where = TABLE_ONLY_JSON }, { "total", TABLE_PERCENT, .where = TABLE_ONLY_JSON },
+	{ "address", TABLE_HEX }, { "instruction", TABLE_TEXT },
+};
+
+/* The index of the instruction at that address. */
+static size_t insn_at(const struct disasm *d, uint64_t addr)
+{
+	size_t after = FIRST_NOT(i, 0, d->n, d->v[i].addr <= addr);
+
+	return after ? after - 1 : 0;
+}
+
+/* delta: from offsets in the file to addresses. NULL: out of memory. */
+static struct cost *costs_of(const struct disasm *d, const struct annotation *n, uint64_t delta)
+{
+	struct cost *costs = calloc(d->n, sizeof(*costs));
+
+	for (const struct place *p = n->places; costs && p; p = p->hh.next) {
+		const uint64_t addr = p->key.at + delta;
+		struct cost *cost = addr >= d->start && addr < d->end ? &costs[insn_at(d, addr)] : NULL;
+
+		if (cost) {
+			cost->self += p->self;
+			cost->total += p->total;
+		}
+	}
+	return costs;
+}
+
+static void put_row(struct table *t, const struct hotspots *h, const struct insn *insn, const struct cost *cost)
+{
+	const double parts[] = { hotspots_percent(cost->self, h->weight), hotspots_percent(cost->total, h->weight) };
+
+	table_row(t);
+	for (int i = 0; i < 2; i++)
+		if (cost->total)
+			table_printf(t, "%.2f", parts[i]);
+		else
+			table_text(t, NULL);
+	for (int i = 0; i < 2; i++)
+		table_number(t, parts[i]);
+	table_unsigned(t, insn->addr);
+	table_text(t, insn->text);
+}
+
+/* Instructions that have samples, and a few around them; JSON has only these. */
+static void put_rows(struct table *t, const struct hotspots *h, const struct disasm *d, const struct cost *costs, bool json)
+{
+	const size_t around = json ? 0 : CONTEXT;
+	size_t next = 0;
+
+	for (size_t i = 0; i < d->n; i++) {
+		if (!costs[i].total)
+			continue;
+		for (next = next + around < i ? i - around : next; next < d->n && next <= i + around && t->nrows < MOST_ROWS; next++)
+			put_row(t, h, &d->v[next], &costs[next]);
+	}
+}
+
+static const struct disasm *read_code(struct analysis *a, const struct annotation *n, uint64_t *delta)
+{
+	const struct disasm *d;
+	uint64_t vaddr = 0;
+
+	if (!n->object || !n->places || !a->names.symbolizer)
+		return NULL;
+	d = dso_disasm(symbolizer_dsos(a->names.symbolizer), (struct dso *)n->object, n->places->key.at, &vaddr);
+	*delta = vaddr - n->places->key.at;
+	return d;
+}
+
+bool annotate_code(struct analysis *a, const struct hotspots *h, const struct annotation *n)
+{
+	struct table_style style = { .terminal = analysis_terminal(a->opts) };
+	uint64_t delta = 0;
+	const struct disasm *d = read_code(a, n, &delta);
+	struct cost *costs = d ? costs_of(d, n, delta) : NULL;
+	struct table t;
+
+	if (!costs)
+		return false;
+	table_init(&t, "annotate", columns, sizeof(columns) / sizeof(*columns));
+	put_rows(&t, h, d, costs, a->opts->json);
+	table_extra(&t, "function", json_text(n->symbol, strlen(n->symbol)));
+	table_extra(&t, "dso", json_text(n->dso, strlen(n->dso)));
+	table_caption(&t, "no source lines are known: build the program with -g");
+	if (a->opts->json ? table_json(&t, stdout) : table_print(&t, &style, stdout))
+		fprintf(stderr, "perf-prof: annotate: out of memory for the table\n");
+	table_free(&t);
+	free(costs);
+	return true;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The hottest stacks. Stacks with the same functions are one, whatever the addresses in these; the one with the most weight
+ * is printed.
+ */
+#include "analysis/profiles/hotspots_private.h"
+#include "base/escape.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct stack_sum {
+	uint64_t key;                /* a hash of what makes stacks the same; the next number if others have it */
+	const struct hotspot *spot;  /* the one with the most weight */
+	uint64_t weight;
+	UT_hash_handle hh;
+};
+
+static uint64_t hash_of(const struct hotspot *spot)
+{
+	const struct callstack *stack = hotspot_stack(spot);
+	const uint64_t own[] = { (uintptr_t)spot->key.comm, spot->key.blocked, (uint64_t)spot->key.pid, (uint64_t)spot->key.cpu,
+				 (uintptr_t)spot->key.cgroup };
+	uint64_t h = stack->n;
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+		h = hash_step(h, &own[i]);
+	for (uint32_t i = 0; i < stack->n; i++) {
+		h = hash_step(h, &stack->frames[i]->symbol);
+		h = hash_step(h, &stack->frames[i]->dso);
+	}
+	return h;
+}
+
+/* Equal texts have equal addresses. */
+static bool are_same(const struct hotspot *a, const struct hotspot *b)
+{
+	const struct callstack *x = hotspot_stack(a), *y = hotspot_stack(b);
+
+	if (a->key.comm != b->key.comm || a->key.blocked != b->key.blocked || a->key.pid != b->key.pid ||
+	    a->key.cpu != b->key.cpu || a->key.cgroup != b->key.cgroup || x->n != y->n)
+		return false;
+	for (uint32_t i = 0; i < x->n; i++)
+		if (x->frames[i]->symbol != y->frames[i]->symbol || x->frames[i]->dso != y->frames[i]->dso)
+			return false;
+	return true;
+}
+
+/* False: out of memory. */
+static bool add(struct stack_sum **all, const struct hotspot *spot)
+{
+	uint64_t key = hash_of(spot);
+	struct stack_sum *sum = NULL;
+
+	for (;; key++) {
+		HASH_FIND(hh, *all, &key, sizeof(key), sum);
+		if (!sum || are_same(sum->spot, spot))
+			break;
+	}
+	if (!sum) {
+		sum = calloc(1, sizeof(*sum));
+		if (!sum)
+			return false;
+		sum->key = key;
+		sum->spot = spot;
+		HASH_ADD(hh, *all, key, sizeof(key), sum);
+		sum = HASH_KEPT(sum);
+	}
+	if (!sum)
+		return false;
+	sum->weight += spot->weight;
+	if (spot->weight > sum->spot->weight)
+		sum->spot = spot;
+	return true;
+}
+
+/* Stable, so that stacks of equal weight stay in the order of their first samples. */
+static int by_weight(const struct stack_sum *a, const struct stack_sum *b)
+{
+	return a->weight < b->weight ? 1 : -(a->weight > b->weight);
+}
+
+static void put_head(const struct analysis *a, const struct hotspots *h, const struct stack_sum *sum)
+{
+	const struct hotspot_key *key = &sum->spot->key;
+	char comm[64], *cgroup = a->opts->sort & SORT_CGROUP ? escape_whole(key->cgroup) : NULL;
+
+	escape_terminal(key->comm, strlen(key->comm), comm, sizeof(comm));
+	printf("%6.2f%%  %s%s", hotspots_percent(sum->weight, h->weight), comm, key->blocked ? ", blocked" : "");
+	if (a->opts->sort & SORT_PID)
+		printf(", process %d", (int)key->pid);
+	if (a->opts->sort & SORT_CPU && key->cpu != UINT32_MAX)
+		printf(", CPU %d", (int)key->cpu);
+	if (cgroup)
+		printf(", in %s", cgroup);
+	free(cgroup);
+	putchar('\n');
+}
+
+void hotspots_print_stacks(struct analysis *a, const struct hotspots *h, const struct hotspots_view *view)
+{
+	struct stack_sum *all = NULL;
+	unsigned int n = 0;
+	bool good = true;
+
+	for (const struct hotspot *spot = view->stacks ? h->all : NULL; spot && good; spot = spot->hh.next)
+		good = hotspot_stack(spot)->n < 2 || add(&all, spot);
+	HASH_SORT(all, by_weight);
+	for (const struct stack_sum *sum = all; sum && n < view->stacks; sum = sum->hh.next) {
+		if (hotspots_percent(sum->weight, h->weight) < view->least)
+			break;
+		if (!n++)
+			printf("\nhottest stacks\n");
+		put_head(a, h, sum);
+		analysis_print_stack(a, sum->spot->key.stack);
+	}
+	if (!good)
+		fprintf(stderr, "perf-prof: %s: out of memory for the hottest stacks\n", view->name);
+	HASH_FREE(all);
+}

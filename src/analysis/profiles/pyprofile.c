@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ *	timer -> for each process: pystack_read() -> callstacks_script() -> hotspots: the tables and pictures of profile
+ *
+ * A sample is a thread that runs (with --idle: that exists; with --gil: that holds the GIL) at a tick of the timer. A
+ * process of -p that is not readable yet, or has just called exec(2), is looked at again at later ticks.
+ */
+#include "analysis/profiles/pyprofile.h"
+
+#include "analysis/profiles/hotspots.h"
+#include "base/now.h"
+#include "base/room.h"
+#include "base/textfile.h"
+#include "pystack/pystack.h"
+#include "report/terminal.h"
+#include "stream/stream.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+enum { DEFAULT_HZ = 199, MAX_HZ = 10000, MAX_FRAMES = 1024, RETRY_MS = 10, FAILURES = 5, MAX_TARGETS = 4096 };
+enum { FUNCTIONS_SHOWN = 30, STACKS_SHOWN = 5, NAME_SIZE = 128 };
+#define SECOND UINT64_C(1000000000)
+
+#define AT(member) offsetof(struct pyprofile_opts, member)
+
+const struct opt pyprofile_opts[] = {
+	{ "python", 0, NULL, OPT_TRI, AT(python), NULL,
+	  "Show the Python functions of -p PID or of a command, with file and line. This is the default if all processes of -p "
+	  "run python (python3, python3.12, ...); --no-python shows the interpreter's own functions.", true, NULL },
+	{ "gil", 0, NULL, OPT_FLAG, AT(gil), NULL,
+	  "With Python functions: sample only the thread that holds the GIL. Default: each thread that runs.", false, NULL },
+	{ "idle", 0, NULL, OPT_FLAG, AT(idle), NULL, "With Python functions: also sample threads that wait.", false, NULL },
+};
+
+/* A process. */
+struct target {
+	pid_t pid;
+	struct pystack *p;           /* NULL: it could not be read yet */
+	unsigned int failures;       /* readings since the last good one */
+	uint64_t good;               /* tick of that one */
+	uint64_t wait, retry;        /* ticks until it is looked at again; that tick */
+	uint64_t number;             /* of this opening: numbers of its functions are unique in it */
+	bool child;                  /* of a process that the user named */
+	bool over;                   /* it has ended */
+};
+
+struct pyprofile {
+	const struct pyprofile_opts *opts;
+	struct target *targets;
+	size_t n, room;
+	uint64_t look;               /* tick at which children are looked for */
+	int timer;
+	uint64_t hz, tick;           /* ticks so far */
+	uint64_t next;               /* time of the next one, CLOCK_MONOTONIC */
+	uint64_t chance;             /* the last random number */
+	uint64_t opened;             /* how often a process was opened */
+	struct hotspots hot;
+	uint64_t torn, late;
+	struct fault why;            /* why the last process could not be read */
+	bool full;                   /* MAX_TARGETS */
+	bool was_read;               /* at least one of them could */
+	struct analysis *analysis;   /* while targets are read */
+	struct target *reading;
+	struct script_frame frames[MAX_FRAMES];
+};
+
+/* ---- processes that the targets start -------------------------------------------------- */
+
+static int add_target(struct pyprofile *p, pid_t pid, bool child)
+{
+	if (p->n == MAX_TARGETS || !ROOM_FOR(p->targets, p->room, p->n, 1))
+		return -1;
+	p->targets[p->n++] = (struct target){ .pid = pid, .child = child };
+	return 0;
+}
+
+/* In the place of a child that has ended, if there is one: some programs start very many. */
+static void add_child(struct pyprofile *p, pid_t pid)
+{
+	struct target *ended = NULL;
+
+	for (size_t i = 0; i < p->n; i++) {
+		if (p->targets[i].pid == pid && !p->targets[i].over)
+			return;
+		if (p->targets[i].child && p->targets[i].over)
+			ended = &p->targets[i];
+	}
+	if (ended)
+		*ended = (struct target){ .pid = pid, .child = true };
+	else if (add_target(p, pid, true) && !p->full) {
+		p->full = true;
+		fprintf(stderr, "perf-prof: profile: more than %d processes at a time: further ones are not sampled\n", MAX_TARGETS);
+	}
+}
+
+/* "12 34 ": the children that this thread has started. */
+static void add_children_of(struct pyprofile *p, pid_t pid, const char *thread)
+{
+	char path[64];
+	FILE *list;
+	int child;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%.20s/children", (int)pid, thread);
+	list = fopen(path, "re");
+	while (list && fscanf(list, "%d", &child) == 1)
+		add_child(p, child);
+	if (list)
+		fclose(list);
+}
+
+/* Each second. Kernels without CONFIG_PROC_CHILDREN have no such file. */
+static void look_for_children(struct pyprofile *p)
+{
+	const size_t n = p->n;
+
+	if (p->tick < p->look)
+		return;
+	p->look = p->tick + p->hz;
+	for (size_t i = 0; i < n; i++) {
+		char path[64];
+		struct dirent *d;
+		DIR *tasks;
+
+		snprintf(path, sizeof(path), "/proc/%d/task", (int)p->targets[i].pid);
+		tasks = p->targets[i].over ? NULL : opendir(path);
+		while (tasks && (d = readdir(tasks)))
+			if (d->d_name[0] >= '1' && d->d_name[0] <= '9')
+				add_children_of(p, p->targets[i].pid, d->d_name);
+		if (tasks)
+			closedir(tasks);
+	}
+}
+
+/* ---- samples ----------------------------------------------------------------------------- */
+
+static const struct script_frame none = { .name = "[no Python function]" };
+
+/* Number of frames, innermost first. */
+static size_t take_frames(struct pyprofile *p, const struct pystack_thread *t)
+{
+	const uint64_t process = p->reading->number << 40;
+	size_t n = t->n < MAX_FRAMES ? t->n : MAX_FRAMES;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct code *code = t->frames[i].code;
+
+		p->frames[i] = (struct script_frame){ process | code->id, code->name, code->file, code->first_line,
+						      t->frames[i].line };
+	}
+	if (!n)
+		p->frames[n++] = none;
+	return n;
+}
+
+static void take(void *ctx, const struct pystack_thread *t)
+{
+	struct pyprofile *p = ctx;
+	struct analysis *a = p->analysis;
+	struct analysis_sample s = { .pid = p->reading->pid };
+	size_t n;
+
+	if (t->torn) {
+		p->torn++;
+		return;
+	}
+	n = take_frames(p, t);
+	s.tid = t->tid ? t->tid : s.pid;
+	if (*t->name)   /* no event says that it has changed */
+		comms_set(a->names.comms, s.tid, t->name, strlen(t->name));
+	hotspots_see(&p->hot, a, &s);
+	hotspots_add(&p->hot, analysis_comm(a, s.tid, 0), callstacks_script(a->stacks, p->frames, n), 1, false);
+}
+
+/* Opens a process: tried after 10 ms, then ever less often, down to once a second. */
+static bool is_open(struct pyprofile *p, struct target *t)
+{
+	if (t->p || p->tick < t->retry)
+		return t->p;
+	t->wait = t->wait ? t->wait * 2 : p->hz * RETRY_MS / 1000 + 1;
+	t->wait = t->wait < p->hz ? t->wait : p->hz;
+	t->retry = p->tick + t->wait;
+	p->why = (struct fault){ 0 };
+	t->p = pystack_open(t->pid, "profile", &p->why);
+	t->over = !t->p && kill(t->pid, 0) && errno == ESRCH;
+	t->number = t->p ? ++p->opened : 0;
+	t->failures = 0;
+	t->good = p->tick;
+	if (t->p)
+		t->wait = 0;
+	return t->p;
+}
+
+static void close_target(struct target *t)
+{
+	pystack_close(t->p);
+	t->p = NULL;
+}
+
+/* The others are still sampled. If there are none, the run fails with that message. */
+static void refuse(struct pyprofile *p, const struct target *t)
+{
+	pystack_too_many("profile", t->pid, &p->why);
+	if (p->n > 1)
+		fprintf(stderr, "perf-prof: %s\n", p->why.text);
+}
+
+static void read_target(struct pyprofile *p, struct target *t)
+{
+	const struct pystack_opts o = { .idle = p->opts->idle, .only_gil = p->opts->gil };
+	int rc;
+
+	if (t->over || !is_open(p, t))
+		return;
+	p->reading = t;
+	rc = pystack_read(t->p, &o, take, p);
+	t->failures = rc ? t->failures + 1 : 0;
+	t->good = rc ? t->good : p->tick;
+	p->was_read |= rc != -EOVERFLOW;
+	if (rc == -EOVERFLOW)
+		refuse(p, t);
+	p->torn += rc != 0 && rc != -ESRCH && rc != -EOVERFLOW;
+	t->over = rc == -ESRCH || rc == -EOVERFLOW;
+	/* for a quarter of a second: another program, by exec(2) */
+	if (t->over || (t->failures >= FAILURES && p->tick - t->good >= p->hz / 4))
+		close_target(t);
+}
+
+static bool all_over(const struct pyprofile *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (!p->targets[i].over && (p->targets[i].p || !p->targets[i].child))
+			return false;
+	return true;
+}
+
+/* A linear congruential generator: its upper bits are random enough. */
+static uint64_t chance_below(struct pyprofile *p, uint64_t n)
+{
+	p->chance = p->chance * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (p->chance >> 32) % n;
+}
+
+/* Half a period to one and a half from now, at random: a program that does the same at each period of a regular timer would
+ * always be seen at the same places. */
+static int set_timer(struct pyprofile *p)
+{
+	const uint64_t period = SECOND / p->hz;
+	struct itimerspec spec = { 0 };
+
+	p->next = now_ns(CLOCK_MONOTONIC) + period / 2 + chance_below(p, period);
+	spec.it_value = (struct timespec){ (time_t)(p->next / SECOND), (long)(p->next % SECOND) };
+	return timerfd_settime(p->timer, TFD_TIMER_ABSTIME, &spec, NULL);
+}
+
+static void ready(struct analysis *a)
+{
+	struct pyprofile *p = a->config;
+	uint64_t n = 0;
+
+	if (read(p->timer, &n, sizeof(n)) != sizeof(n) || !n)
+		return;
+	n = (now_ns(CLOCK_MONOTONIC) - p->next) * p->hz / SECOND;
+	p->late += n;
+	p->tick += n + 1;
+	set_timer(p);
+	p->analysis = a;
+	if (a->opts->stream.inherit >= 0)
+		look_for_children(p);
+	for (size_t i = 0; i < p->n; i++)
+		read_target(p, &p->targets[i]);
+	if (all_over(p))
+		stream_finish(a->stream);
+}
+
+/* ---- tables -------------------------------------------------------------------------- */
+
+/* name: NAME_SIZE bytes, for the view. */
+static struct hotspots_view view_of(const struct analysis *a, char *name)
+{
+	const struct pyprofile *p = a->config;
+
+	snprintf(name, NAME_SIZE, "Python stacks%s, %llu Hz", p->opts->gil ? " with the GIL" : "", (unsigned long long)p->hz);
+	return (struct hotspots_view){
+		.name = a->ops->name, .what = "python", .sampled = name, .functions = FUNCTIONS_SHOWN,
+		.stacks = a->opts->stream.call_graph ? STACKS_SHOWN : 0, .least = (double)p->opts->least / 100,
+		.torn = p->torn, .late = p->late > p->tick / 20 ? p->late : 0,
+	};
+}
+
+static void show(struct analysis *a, uint64_t now)
+{
+	struct pyprofile *p = a->config;
+	char name[NAME_SIZE];
+	const struct hotspots_view view = view_of(a, name);
+
+	hotspots_draw(a, &p->hot, p->opts->flame, p->opts->refreshes ? 0 : now, "python");
+	hotspots_print(a, &p->hot, &view, now);
+	hotspots_free(&p->hot);
+	callstacks_rest(a->stacks, NULL, NULL);
+	p->torn = p->late = 0;
+}
+
+static void interval(struct analysis *a, uint64_t now)
+{
+	struct pyprofile *p = a->config;
+	char name[NAME_SIZE];
+
+	if (p->opts->refreshes)
+		hotspots_refresh(a, &p->hot, view_of(a, name), now);
+	else
+		show(a, now);
+}
+
+/* ---- the run ------------------------------------------------------------------------- */
+
+static int start_timer(struct pyprofile *p, struct fault *f)
+{
+	p->chance = now_ns(CLOCK_MONOTONIC);
+	p->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	if (p->timer < 0 || set_timer(p))
+		return fault_set(f, EXIT_FAILED, "profile: cannot start a timer: %s", strerror(errno));
+	return 0;
+}
+
+static int begin(struct analysis *a, struct fault *f)
+{
+	struct pyprofile *p = a->config;
+	const struct numlist *pids = &a->opts->stream.pids;
+
+	for (size_t i = 0; i < pids->n; i++) {
+		if (add_target(p, pids->v[i], false))
+			return fault_set(f, EXIT_FAILED, "profile: -p: too many processes, or out of memory");
+		/* a command is a Python program only after exec(2) */
+		if (!a->job.is_target && !is_open(p, &p->targets[i]))
+			return fault_set(f, EXIT_FAILED, "%s", p->why.text);
+	}
+	if (flame_begin(p->opts->flame, a->opts->stream.verbose, f) || start_timer(p, f))
+		return -1;
+	stream_watch(a->stream, p->timer);
+	return 0;
+}
+
+static int end(struct analysis *a, struct fault *f)
+{
+	struct pyprofile *p = a->config;
+	char text[256], name[NAME_SIZE];
+	const struct flame_title title = { text, "samples" };
+
+	if (p->opts->refreshes)
+		terminal_clear();
+	show(a, analysis_now(a));
+	if (!p->was_read)
+		return fault_set(f, EXIT_FAILED, "%s", p->why.exit_code ? p->why.text : "profile: the command ended at once");
+	view_of(a, name);
+	snprintf(text, sizeof(text), "perf-prof profile: %s", name);
+	return flame_write(p->opts->flame, p->opts->flame->folded, &title, f);
+}
+
+static void release(struct analysis *a)
+{
+	struct pyprofile *p = a->config;
+
+	for (size_t i = 0; i < p->n && p->targets; i++)
+		close_target(&p->targets[i]);
+	free(p->targets);
+	hotspots_free(&p->hot);
+	flame_free(p->opts->flame);
+	if (p->timer >= 0)
+		close(p->timer);
+}
+
+static const struct analysis_ops ops = {
+	.name = "profile", .begin = begin, .ready = ready, .interval = interval, .end = end, .release = release,
+};
+
+/* ---- whether ---------------------------------------------------------------------------- */
+
+/* An option that only samples of events know; NULL: none was given. */
+static const char *unfit_option(const struct pyprofile_opts *o)
+{
+	const struct analysis_opts *a = &o->profile->common;
+	const struct stream_opts *s = &a->stream;
+	const struct {
+		bool given;
+		const char *name;
+	} all[] = {
+		{ s->input, "-I" }, { s->events.n, "-e" }, { o->profile->period, "-c" }, { s->tids.n, "-t" }, { s->cpus.n, "-C" },
+		{ s->cgroups.n, "--cgroups" }, { s->ncontainers, "--container" }, { a->annotate, "--annotate" },
+		{ a->everybody, "-a" }, { s->chains.said && s->chains.stack_bytes, "--call-graph dwarf" },
+		{ s->record, "--record" }, { s->exit_n, "-N" }, { a->sort & SORT_CPU, "--sort cpu" },
+		{ a->sort & SORT_CGROUP, "--sort cgroup" }, { o->other, o->other },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (all[i].given)
+			return all[i].name;
+	return NULL;
+}
+
+/* Other programs may have an interpreter, too (gdb, vim), and do most of their work without it. */
+static bool is_interpreter(pid_t pid)
+{
+	char path[64], exe[4096];
+	const char *name;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	n = readlink(path, exe, sizeof(exe) - 1);
+	exe[n > 0 ? n : 0] = '\0';
+	name = strrchr(exe, '/');
+	return name && !strncmp(name, "/python", strlen("/python"));
+}
+
+static bool are_python(const struct numlist *pids)
+{
+	for (size_t i = 0; i < pids->n; i++)
+		if (!is_interpreter(pids->v[i]) || pystack_look(pids->v[i]))
+			return false;
+	return pids->n;
+}
+
+int pyprofile_is_wanted(const struct pyprofile_opts *o, const struct opt_parser *args, struct fault *f)
+{
+	const struct stream_opts *s = &o->profile->common.stream;
+	const char *unfit = unfit_option(o);
+	const bool asked = o->python > 0 || o->gil || o->idle;
+
+	if (o->python < 0 && (o->gil || o->idle))
+		return fault_usage(f, "profile: %s is about Python functions, which --no-python leaves out", o->gil ? "--gil" : "--idle");
+	if ((asked && unfit) || (unfit && !strcmp(unfit, "--annotate") && !o->python && are_python(&s->pids)))
+		return fault_usage(f, "profile: %s needs samples of an event, and Python functions are read from the interpreter's "
+				   "memory: leave %s out, or use --no-python", unfit, unfit);
+	if (asked && !s->pids.n && !args->noperands)
+		return fault_usage(f, "profile: --python: expected a process (-p PID) or a command");
+	if (o->profile->freq > MAX_HZ && asked)
+		return fault_usage(f, "profile: Python functions can be sampled at most %d times a second", MAX_HZ);
+	if (asked)
+		return 1;
+	return o->python >= 0 && !unfit && !args->noperands && o->profile->freq <= MAX_HZ && are_python(&s->pids);
+}
+
+int pyprofile_run(const struct pyprofile_opts *o, const struct opt_parser *args, struct fault *f)
+{
+	struct pyprofile *p = calloc(1, sizeof(*p));
+	int rc;
+
+	if (!p)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	p->opts = o;
+	p->timer = -1;
+	p->hz = o->profile->freq ? o->profile->freq : DEFAULT_HZ;
+	rc = analysis_run_of(&ops, p, &o->profile->common, args, f);
+	free(p);
+	return rc;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "columns/batch.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+/* ---- blocks ---------------------------------------------------------------------- */
+
+enum { ALIGN = 64, MAX_KEPT = 16 };
+
+struct block {
+	struct block_pool *pool;        /* NULL: outside of pools */
+	struct block *next;             /* while it is free */
+	_Alignas(ALIGN) char bytes[];
+};
+
+struct block_pool {
+	pthread_mutex_t lock;
+	size_t size;
+	struct block *free;
+	unsigned int nfree, used;
+	bool gone;                      /* the last block that comes back frees it */
+};
+
+struct block_pool *block_pool_new(size_t size)
+{
+	struct block_pool *pool = calloc(1, sizeof(*pool));
+
+	if (!pool)
+		return NULL;
+	pthread_mutex_init(&pool->lock, NULL);
+	pool->size = size;
+	return pool;
+}
+
+static struct block *new_block(struct block_pool *pool, size_t size)
+{
+	struct block *b = aligned_alloc(ALIGN, (sizeof(*b) + size + ALIGN - 1) & ~(size_t)(ALIGN - 1));
+
+	if (b)
+		b->pool = pool;
+	return b;
+}
+
+static void destroy(struct block_pool *pool)
+{
+	pthread_mutex_destroy(&pool->lock);
+	free(pool);
+}
+
+void block_pool_free(struct block_pool *pool)
+{
+	struct block *next;
+	bool last;
+
+	if (!pool)
+		return;
+	pthread_mutex_lock(&pool->lock);
+	for (struct block *b = pool->free; b; b = next) {
+		next = b->next;
+		free(b);
+	}
+	pool->free = NULL;
+	pool->nfree = 0;
+	pool->gone = true;
+	last = !pool->used;
+	pthread_mutex_unlock(&pool->lock);
+	if (last)
+		destroy(pool);
+}
+
+void *block_take(struct block_pool *pool)
+{
+	struct block *b;
+
+	pthread_mutex_lock(&pool->lock);
+	b = pool->free;
+	if (b) {
+		pool->free = b->next;
+		pool->nfree--;
+	} else {
+		b = new_block(pool, pool->size);
+	}
+	pool->used += b != NULL;
+	pthread_mutex_unlock(&pool->lock);
+	return b ? b->bytes : NULL;
+}
+
+void *block_alloc(size_t size)
+{
+	struct block *b = new_block(NULL, size);
+
+	return b ? b->bytes : NULL;
+}
+
+static void give_back(struct block_pool *pool, struct block *b)
+{
+	bool last;
+
+	pthread_mutex_lock(&pool->lock);
+	pool->used--;
+	if (!pool->gone && pool->nfree < MAX_KEPT) {
+		b->next = pool->free;
+		pool->free = b;
+		pool->nfree++;
+		b = NULL;
+	}
+	last = pool->gone && !pool->used;
+	pthread_mutex_unlock(&pool->lock);
+	free(b);
+	if (last)
+		destroy(pool);
+}
+
+void block_free(void *bytes)
+{
+	struct block *b = bytes ? (struct block *)((char *)bytes - offsetof(struct block, bytes)) : NULL;
+
+	if (b && b->pool)
+		give_back(b->pool, b);
+	else
+		free(b);
+}
+
+/* ---- batches --------------------------------------------------------------------- */
+
+struct batch *batch_new(struct columns *columns)
+{
+	struct batch *b = calloc(1, sizeof(*b) + columns->n * sizeof(*b->v));
+
+	if (!b)
+		return NULL;
+	b->refs = 1;
+	b->columns = columns_keep(columns);
+	return b;
+}
+
+struct batch *batch_keep(struct batch *b)
+{
+	atomic_fetch_add_explicit(&b->refs, 1, memory_order_relaxed);
+	return b;
+}
+
+void batch_release(struct batch *b)
+{
+	if (!b || atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	for (size_t i = 0; i < b->columns->n; i++) {
+		texts_release(b->v[i].texts);
+		free(b->v[i].bytes);
+	}
+	block_free(b->block);
+	columns_release(b->columns);
+	free(b);
+}
+
+const char *batch_bytes(const struct batch *b, size_t column, size_t row, size_t *len)
+{
+	const struct batch_column *c = &b->v[column];
+	const int32_t *numbers = c->values;
+
+	if (b->columns->v[column].type == COLUMN_BYTES) {
+		*len = (size_t)(numbers[row + 1] - numbers[row]);
+		return c->bytes + numbers[row];
+	}
+	*len = (size_t)(c->texts->offsets[numbers[row] + 1] - c->texts->offsets[numbers[row]]);
+	return c->texts->bytes + c->texts->offsets[numbers[row]];
+}
+
+uint64_t batch_number(const struct batch *b, size_t column, size_t row)
+{
+	const void *v = b->v[column].values;
+
+	switch (b->columns->v[column].type) {
+	case COLUMN_U8:
+		return ((const uint8_t *)v)[row];
+	case COLUMN_U16:
+		return ((const uint16_t *)v)[row];
+	case COLUMN_U32:
+		return ((const uint32_t *)v)[row];
+	case COLUMN_S8:
+		return (uint64_t)((const int8_t *)v)[row];
+	case COLUMN_S16:
+		return (uint64_t)((const int16_t *)v)[row];
+	case COLUMN_S32:
+		return (uint64_t)((const int32_t *)v)[row];
+	case COLUMN_TEXT:
+	case COLUMN_BYTES:
+		return (uint64_t)((const int32_t *)v)[row];
+	default:
+		return ((const uint64_t *)v)[row];
+	}
+}

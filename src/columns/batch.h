@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A batch: rows in columns, which do not change any more. It owns its memory, and outlives the
+ * stream. References are counted atomically, so that threads and consumers of Arrow can share it.
+ *
+ * The values of a batch lie in one block. Blocks of full batches are used again, because a fresh
+ * one costs page faults: as much time as the decoding.
+ */
+#ifndef COLUMNS_BATCH_H
+#define COLUMNS_BATCH_H
+
+#include "columns/columns.h"
+#include "columns/dictionary.h"
+
+enum { BATCH_ROWS = 65536 };
+
+struct block_pool;
+
+/* A pool of blocks of `size` bytes. NULL: no memory. */
+struct block_pool *block_pool_new(size_t size);
+/* Blocks that are still used live on. */
+void block_pool_free(struct block_pool *pool);
+/* Aligned to 64 bytes. NULL: no memory. */
+void *block_take(struct block_pool *pool);
+/* The same with its own size, outside of pools. */
+void *block_alloc(size_t size);
+void block_free(void *block);
+
+struct batch_column {
+	const void *values;             /* rows of column_width(); BYTES: rows + 1 offsets */
+	const uint8_t *valid;           /* a bit per row; NULL: all rows have values */
+	size_t nulls;
+	struct texts *texts;            /* TEXT */
+	char *bytes;                    /* BYTES */
+};
+
+struct batch {
+	_Atomic unsigned int refs;
+	struct columns *columns;
+	size_t rows;
+	void *block;
+	struct batch_column v[];        /* columns->n */
+};
+
+/* Without rows and memory for values, with one reference. NULL: no memory. */
+struct batch *batch_new(struct columns *columns);
+struct batch *batch_keep(struct batch *b);
+void batch_release(struct batch *b);
+
+static inline bool batch_is_null(const struct batch *b, size_t column, size_t row)
+{
+	return b->v[column].valid && !(b->v[column].valid[row / 8] >> (row % 8) & 1);
+}
+/* The text or bytes of a row. */
+const char *batch_bytes(const struct batch *b, size_t column, size_t row, size_t *len);
+/* The number of a row. Signed types are sign-extended. */
+uint64_t batch_number(const struct batch *b, size_t column, size_t row);
+#endif

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "columns/builder.h"
+
+#include "tasks/comms.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGN = 64, FULL_BYTES = 64 << 20, FIRST_BYTES = 4096 };
+
+struct store {
+	char *values;
+	uint8_t *valid;                 /* all bits are set, but those of nulls. _lost: none, but those of losses */
+	size_t nulls;                   /* not for _lost */
+	size_t width;
+	enum column_type type;
+	size_t values_at, valid_at;     /* in the block */
+	struct dictionary texts;
+	char *bytes;
+	size_t nbytes, bytes_room;
+};
+
+struct builder {
+	const struct plans *plans;
+	const struct stream *stream;
+	size_t rows;
+	size_t losses;                  /* of these: rows that have _lost */
+	char **values;                  /* those of `stores`, close together */
+	char *block;
+	struct block_pool *pool;
+	size_t block_size;
+	struct texts *names;            /* of the column _event */
+	uint64_t last_time;             /* of the last sample, */
+	uint32_t last_cpu;              /* and its CPU */
+	uint64_t dropped, decoded;
+	bool full;                      /* before it has BATCH_ROWS: bytes take much memory */
+	struct store stores[];
+};
+
+/* ---- memory ------------------------------------------------------------------------ */
+
+static size_t aligned(size_t n)
+{
+	return (n + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+}
+
+static size_t values_bytes(const struct store *s, size_t rows)
+{
+	return s->width * (rows + (s->type == COLUMN_BYTES));
+}
+
+/* Where columns of so many rows lie in a block. Its size. */
+static size_t lay_out(const struct builder *b, size_t rows, size_t *values_at, size_t *valid_at)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < b->plans->columns->n; i++) {
+		values_at[i] = at;
+		at += aligned(values_bytes(&b->stores[i], rows));
+		valid_at[i] = at;
+		at += aligned((rows + 7) / 8);
+	}
+	return at;
+}
+
+static int begin_batch(struct builder *b)
+{
+	size_t valid = (BATCH_ROWS + 7) / 8;
+
+	b->rows = b->losses = 0;
+	b->full = false;
+	if (!b->block)
+		b->block = block_take(b->pool);
+	if (!b->block)
+		return -1;
+	for (size_t i = 0; i < b->plans->columns->n; i++) {
+		struct store *s = &b->stores[i];
+
+		s->values = b->values[i] = b->block + s->values_at;
+		s->valid = (uint8_t *)b->block + s->valid_at;
+		s->nulls = s->nbytes = 0;
+		memset(s->valid, (ssize_t)i == b->plans->lost ? 0 : 0xff, valid);
+		if ((ssize_t)i == b->plans->lost)
+			memset(s->values, 0, BATCH_ROWS * s->width);
+		if (s->type == COLUMN_BYTES)
+			memset(s->values, 0, s->width);
+		if (s->type == COLUMN_TEXT)
+			dictionary_rest(&s->texts);
+	}
+	return 0;
+}
+
+static struct texts *name_events(const struct plans *plans)
+{
+	struct dictionary d;
+	struct texts *t = NULL;
+	bool whole = !dictionary_begin(&d);
+
+	for (size_t i = 0; whole && i < LOSS_NAMES; i++)
+		whole = dictionary_number(&d, loss_names[i], strlen(loss_names[i])) >= 0;
+	for (size_t i = 0; whole && i < plans->n; i++) {
+		int32_t number = dictionary_number(&d, plans->v[i].event->name, strlen(plans->v[i].event->name));
+
+		whole = number >= 0;
+		plans->v[i].number = number;   /* two items of -e may have one name */
+	}
+	if (whole)
+		t = dictionary_take(&d);
+	dictionary_end(&d);
+	return t;
+}
+
+static int begin_stores(struct builder *b)
+{
+	size_t n = b->plans->columns->n, *places = calloc(2 * n, sizeof(*places));
+
+	if (!places)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		b->stores[i].type = b->plans->columns->v[i].type;
+		b->stores[i].width = column_width(b->stores[i].type);
+	}
+	b->block_size = lay_out(b, BATCH_ROWS, places, places + n);
+	for (size_t i = 0; i < n; i++) {
+		b->stores[i].values_at = places[i];
+		b->stores[i].valid_at = places[n + i];
+	}
+	free(places);
+	for (size_t i = 0; i < n; i++)
+		if (b->stores[i].type == COLUMN_TEXT && dictionary_begin(&b->stores[i].texts))
+			return -1;
+	return 0;
+}
+
+struct builder *builder_new(const struct plans *plans, const struct stream *s)
+{
+	struct builder *b = calloc(1, sizeof(*b) + plans->columns->n * sizeof(*b->stores));
+
+	if (!b)
+		return NULL;
+	b->plans = plans;
+	b->stream = s;
+	b->names = name_events(plans);
+	b->values = calloc(plans->columns->n, sizeof(*b->values));
+	if (b->names && b->values && !begin_stores(b) && (b->pool = block_pool_new(b->block_size)) && !begin_batch(b))
+		return b;
+	builder_free(b);
+	return NULL;
+}
+
+void builder_free(struct builder *b)
+{
+	if (!b)
+		return;
+	for (size_t i = 0; i < b->plans->columns->n; i++) {
+		if (b->stores[i].type == COLUMN_TEXT)
+			dictionary_end(&b->stores[i].texts);
+		free(b->stores[i].bytes);
+	}
+	block_free(b->block);
+	block_pool_free(b->pool);
+	texts_release(b->names);
+	free(b->values);
+	free(b);
+}
+
+/* ---- rows -------------------------------------------------------------------------- */
+
+static inline void set_zero(struct store *s, size_t row)
+{
+	switch (s->width) {
+	case 1:
+		((uint8_t *)s->values)[row] = 0;
+		break;
+	case 2:
+		((uint16_t *)s->values)[row] = 0;
+		break;
+	case 4:
+		((uint32_t *)s->values)[row] = 0;
+		break;
+	default:
+		((uint64_t *)s->values)[row] = 0;
+	}
+}
+
+static void set_null(struct store *s, size_t row)
+{
+	if (s->type == COLUMN_BYTES)
+		((int32_t *)s->values)[row + 1] = ((int32_t *)s->values)[row];
+	else
+		set_zero(s, row);
+	s->valid[row / 8] &= (uint8_t)~(1u << (row % 8));
+	s->nulls++;
+}
+
+static void add_nulls(struct builder *b, const struct row_plan *plan, size_t row)
+{
+	for (size_t i = 0; i < plan->nmissing; i++)
+		set_null(&b->stores[plan->missing[i]], row);
+}
+
+static void add_text(struct builder *b, struct store *s, size_t row, const char *text, size_t len)
+{
+	int32_t number = dictionary_number(&s->texts, text, len);
+
+	if (number >= 0) {
+		((int32_t *)s->values)[row] = number;
+		return;
+	}
+	set_null(s, row);
+	b->dropped++;
+}
+
+static void add_bytes(struct builder *b, struct store *s, size_t row, const char *bytes, size_t len)
+{
+	if (s->bytes_room - s->nbytes < len) {
+		size_t room = s->bytes_room ? s->bytes_room : FIRST_BYTES;
+		char *more;
+
+		while (room - s->nbytes < len)
+			room *= 2;
+		more = realloc(s->bytes, room);
+		if (!more) {
+			set_null(s, row);
+			b->dropped++;
+			return;
+		}
+		s->bytes = more;
+		s->bytes_room = room;
+	}
+	if (len)
+		memcpy(s->bytes + s->nbytes, bytes, len);
+	s->nbytes += len;
+	((int32_t *)s->values)[row + 1] = (int32_t)s->nbytes;
+	b->full |= s->nbytes > FULL_BYTES;
+}
+
+/* What has no fixed size. A text that lies outside of the sample is null. */
+static void add_variable(struct builder *b, const struct reader *r, struct store *s, size_t row, const void *raw,
+			 uint32_t raw_size)
+{
+	const char *data;
+	uint32_t len;
+
+	if (trace_field_data(r->field, raw, raw_size, &data, &len))
+		set_null(s, row);
+	else if (r->kind == READ_TEXT)
+		add_text(b, s, row, data, len);
+	else
+		add_bytes(b, s, row, data, len);
+}
+
+static void add_comm(struct builder *b, const struct stream_event *event, struct store *s, size_t row,
+		     const struct perf_event_header *rec, const void *raw)
+{
+	const char *name = event->naming->comm(event->naming->stream, event, rec, raw);
+
+	if (__builtin_expect(comms_is_unknown(name), 0))
+		set_null(s, row);
+	else
+		add_text(b, s, row, name, strlen(name));
+}
+
+#define COPY(type, from) (*((type *)values + row) = *(const type *)(from))
+
+/* Values of a fixed size: nearly all. */
+__attribute__((always_inline)) static inline void
+add_fixed(struct builder *b, const struct row_plan *plan, const struct reader *r, size_t row,
+	  const struct perf_event_header *rec, const void *raw, uint32_t cpu)
+{
+	char *values = b->values[r->column];
+	const char *in_record = (const char *)rec + r->offset, *in_raw = (const char *)raw + r->offset;
+
+	switch (r->kind) {
+	case READ_CPU:
+		*((int32_t *)values + row) = (int32_t)cpu;
+		if (__builtin_expect((int32_t)cpu < 0, 0))   /* a recording may lack it */
+			set_null(&b->stores[r->column], row);
+		break;
+	case READ_EVENT:
+		*((int32_t *)values + row) = plan->number;
+		break;
+	case READ_TIME:
+		*((uint64_t *)values + row) = stream_time(b->stream, *(const uint64_t *)in_record);
+		break;
+	case READ_ONE:
+		*((uint64_t *)values + row) = 1;
+		break;
+	case READ_RECORD_32:
+		COPY(uint32_t, in_record);
+		break;
+	case READ_RECORD_64:
+		COPY(uint64_t, in_record);
+		break;
+	case READ_RAW_8:
+		COPY(uint8_t, in_raw);
+		break;
+	case READ_RAW_16:
+		COPY(uint16_t, in_raw);
+		break;
+	case READ_RAW_32:
+		COPY(uint32_t, in_raw);
+		break;
+	default:
+		memcpy((uint64_t *)values + row, in_raw, sizeof(uint64_t));
+		break;
+	}
+}
+
+bool builder_add(struct builder *b, const struct row_plan *plan, const struct perf_event_header *rec, const void *raw,
+		 uint32_t raw_size, uint32_t cpu)
+{
+	const size_t row = b->rows;
+
+	if (__builtin_expect(!b->block, 0) && begin_batch(b)) {
+		b->dropped++;
+		return false;
+	}
+	for (const struct reader *r = plan->readers, *end = r + plan->nreaders; r < end; r++) {
+		if (__builtin_expect(r->kind >= READ_TEXT, 0))
+			add_variable(b, r, &b->stores[r->column], row, raw, raw_size);
+		else if (r->kind == READ_COMM)
+			add_comm(b, plan->event, &b->stores[r->column], row, rec, raw);
+		else
+			add_fixed(b, plan, r, row, rec, raw, cpu);
+	}
+	if (plan->nmissing)
+		add_nulls(b, plan, row);
+	b->decoded += plan->nreaders;
+	b->last_time = layout_u64(rec, plan->event->layout.time);
+	b->last_cpu = cpu;
+	return ++b->rows == BATCH_ROWS || b->full;
+}
+
+/* Of a row that was null. */
+static void set_number(struct store *s, size_t row, uint64_t value)
+{
+	memcpy(s->values + row * s->width, &value, s->width);
+	s->valid[row / 8] |= (uint8_t)(1u << (row % 8));
+	s->nulls--;
+}
+
+static size_t nulls_of(const struct builder *b, size_t column)
+{
+	return (ssize_t)column == b->plans->lost ? b->rows - b->losses : b->stores[column].nulls;
+}
+
+static uint64_t time_of(const struct builder *b, const struct stream_loss *loss)
+{
+	uint64_t time = loss->end ? loss->end : loss->start;
+
+	if (!time && (int32_t)b->last_cpu == loss->cpu)
+		time = b->last_time;
+	return time ? stream_time(b->stream, time) : 0;
+}
+
+bool builder_add_loss(struct builder *b, const struct stream_loss *loss)
+{
+	const struct plans *p = b->plans;
+	uint64_t time = time_of(b, loss);
+
+	if (!b->block && begin_batch(b))
+		return false;
+	add_nulls(b, &p->loss, b->rows);
+	set_number(&b->stores[p->event], b->rows, (uint64_t)loss->cause);
+	set_number(&b->stores[p->lost], b->rows, loss->count);
+	if (p->time >= 0 && time)
+		set_number(&b->stores[p->time], b->rows, time);
+	if (p->cpu >= 0 && loss->cpu >= 0)
+		set_number(&b->stores[p->cpu], b->rows, (uint64_t)loss->cpu);
+	b->losses++;
+	return ++b->rows == BATCH_ROWS;
+}
+
+size_t builder_rows(const struct builder *b)
+{
+	return b->rows;
+}
+
+/* ---- batches ----------------------------------------------------------------------- */
+
+/* A small batch is copied, so that it does not hold the memory of a full one. */
+static bool is_small(const struct builder *b)
+{
+	return b->rows < BATCH_ROWS / 4;
+}
+
+/* Copies the rows into a block of their size. */
+static int copy_rows(struct builder *b, struct batch *out)
+{
+	size_t n = b->plans->columns->n, *at = calloc(2 * n, sizeof(*at));
+	char *block = at ? block_alloc(lay_out(b, b->rows, at, at + n)) : NULL;
+
+	for (size_t i = 0; block && i < n; i++) {
+		struct store *s = &b->stores[i];
+
+		memcpy(block + at[i], s->values, values_bytes(s, b->rows));
+		memcpy(block + at[n + i], s->valid, (b->rows + 7) / 8);
+		out->v[i].values = block + at[i];
+		out->v[i].valid = nulls_of(b, i) ? (uint8_t *)block + at[n + i] : NULL;
+	}
+	free(at);
+	out->block = block;
+	return block ? 0 : -1;
+}
+
+static void hand_over_rows(struct builder *b, struct batch *out)
+{
+	for (size_t i = 0; i < b->plans->columns->n; i++) {
+		out->v[i].values = b->stores[i].values;
+		out->v[i].valid = nulls_of(b, i) ? b->stores[i].valid : NULL;
+	}
+	out->block = b->block;
+	b->block = NULL;
+}
+
+static int take_others(struct builder *b, struct batch *out)
+{
+	for (size_t i = 0; i < b->plans->columns->n; i++) {
+		struct store *s = &b->stores[i];
+
+		out->v[i].nulls = nulls_of(b, i);
+		if ((ssize_t)i == b->plans->event)
+			out->v[i].texts = texts_keep(b->names);
+		else if (s->type == COLUMN_TEXT && !(out->v[i].texts = dictionary_take(&s->texts)))
+			return -1;
+		if (s->type != COLUMN_BYTES)
+			continue;
+		out->v[i].bytes = s->bytes ? s->bytes : calloc(1, 1);
+		s->bytes = NULL;
+		s->bytes_room = 0;
+	}
+	return 0;
+}
+
+struct batch *builder_take(struct builder *b)
+{
+	struct batch *out;
+
+	if (!b->rows)
+		return NULL;
+	out = batch_new(b->plans->columns);
+	if (out && is_small(b) && copy_rows(b, out))
+		goto short_of_memory;
+	if (out && !is_small(b))
+		hand_over_rows(b, out);
+	if (!out || take_others(b, out))
+		goto short_of_memory;
+	out->rows = b->rows;
+	begin_batch(b);
+	return out;
+short_of_memory:
+	b->dropped += b->rows;
+	batch_release(out);
+	begin_batch(b);
+	return NULL;
+}
+
+uint64_t builder_dropped(const struct builder *b)
+{
+	return b->dropped;
+}
+
+uint64_t builder_decoded(const struct builder *b)
+{
+	return b->decoded;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Builds batches from samples. A row is copied into columns that have room for BATCH_ROWS rows;
+ * only new texts, and arrays of bytes as they grow, take memory.
+ */
+#ifndef COLUMNS_BUILDER_H
+#define COLUMNS_BUILDER_H
+
+#include "columns/batch.h"
+
+struct builder;
+
+/* The plans and the stream outlive it. NULL: no memory. */
+struct builder *builder_new(const struct plans *plans, const struct stream *s);
+void builder_free(struct builder *b);
+/* One sample. The arguments are those of stream_ops.sample(). True: the batch is full. */
+bool builder_add(struct builder *b, const struct row_plan *plan, const struct perf_event_header *rec, const void *raw,
+		 uint32_t raw_size, uint32_t cpu);
+/* A row for a loss: its cause as _event, its number in _lost, its end (else its start, else the
+ * sample before it on that CPU) as _time. True: the batch is full. */
+bool builder_add_loss(struct builder *b, const struct stream_loss *loss);
+size_t builder_rows(const struct builder *b);
+/* The rows as a batch, after which the builder is empty; NULL: there are none, or no memory, and
+ * then they are lost: builder_dropped(). */
+struct batch *builder_take(struct builder *b);
+/* Rows and values that are missing because memory was short. */
+uint64_t builder_dropped(const struct builder *b);
+/* Values that were decoded. */
+uint64_t builder_decoded(const struct builder *b);
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/framefold.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SHOWN_SIZE = 2048 };
+
+static enum folded_kind kind_of(const struct frame *frame)
+{
+	if (!frame->symbol || frame == callstacks_broken())
+		return FOLDED_UNKNOWN;
+	return frame->script ? FOLDED_SCRIPT : frame->kernel ? FOLDED_KERNEL : frame->inlined ? FOLDED_INLINED : FOLDED_USER;
+}
+
+/* Many functions of scripts have the same name: "<lambda> (job.py:12)". */
+static const char *name_of(const struct frame *frame, char *buf)
+{
+	const char *slash = strrchr(frame->dso, '/');
+
+	if (!frame->script || !frame->symbol || !*frame->dso)
+		return frame->symbol;
+	snprintf(buf, SHOWN_SIZE, "%s (%s)", frame->symbol, slash ? slash + 1 : frame->dso);
+	return buf;
+}
+
+uint32_t framefold(struct folded *f, const struct frame *frame)
+{
+	char shown[SHOWN_SIZE];
+
+	return folded_frame(f, name_of(frame, shown), kind_of(frame));
+}

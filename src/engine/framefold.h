@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A frame of a call chain as a frame of a folded stack: its name, and its kind, from which a picture has its colour. */
+#ifndef ENGINE_FRAMEFOLD_H
+#define ENGINE_FRAMEFOLD_H
+
+#include "engine/callstacks.h"
+#include "report/folded.h"
+
+/* As folded_frame(). */
+uint32_t framefold(struct folded *f, const struct frame *frame);
+#endif

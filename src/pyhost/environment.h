@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The Python that runs a script, where pip installed perf-prof: the one of its environment. The program has no interpreter;
+ * launch.c replaces it by that Python, whose module perf_prof._native (pymodule) then runs the command.
+ */
+#ifndef PYHOST_ENVIRONMENT_H
+#define PYHOST_ENVIRONMENT_H
+
+#include "base/fault.h"
+
+#include <stddef.h>
+
+/* The interpreter of --venv, or else of perf-prof's own environment. 0, or -1 with f. */
+int environment_python(const char *venv, char *path, size_t size, struct fault *f);
+/* Root starts no Python whose packages another user can change. 0, or -1 with f. */
+int environment_check_root(const char *python, struct fault *f);
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Arrow structures in capsules, as Arrow's PyCapsule interface wants them. A consumer that imports a
+ * structure moves it out and sets release to NULL; of one that does not, the capsule's end releases it.
+ */
+#include "pymodule/session.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CAPSULE(type, name)                                                                        \
+	static void free_##name(PyObject *capsule)                                                   \
+	{                                                                                            \
+		struct type *it = PyCapsule_GetPointer(capsule, #name);                              \
+                                                                                                   \
+		if (it && it->release)                                                               \
+			it->release(it);                                                             \
+		free(it);                                                                            \
+	}                                                                                            \
+                                                                                                   \
+	static PyObject *enclose_##name(struct type *it)                                             \
+	{                                                                                            \
+		PyObject *capsule = PyCapsule_New(it, #name, free_##name);                           \
+                                                                                                   \
+		if (!capsule && it->release)                                                         \
+			it->release(it);                                                             \
+		if (!capsule)                                                                        \
+			free(it);                                                                    \
+		return capsule;                                                                      \
+	}
+
+CAPSULE(ArrowSchema, arrow_schema)
+CAPSULE(ArrowArray, arrow_array)
+CAPSULE(ArrowArrayStream, arrow_array_stream)
+
+PyObject *capsule_schema(const struct columns *columns, ssize_t column)
+{
+	struct ArrowSchema *schema = malloc(sizeof(*schema));
+
+	if (!schema || (column < 0 ? export_schema(columns, schema) : export_column_schema(columns, (size_t)column, schema))) {
+		free(schema);
+		return PyErr_NoMemory();
+	}
+	return enclose_arrow_schema(schema);
+}
+
+PyObject *capsule_array(struct batch *b, ssize_t column, size_t from, size_t n)
+{
+	struct ArrowArray *array = malloc(sizeof(*array));
+
+	if (!array || (column < 0 ? export_batch(b, from, n, array) : export_column(b, (size_t)column, from, n, array))) {
+		free(array);
+		return PyErr_NoMemory();
+	}
+	return enclose_arrow_array(array);
+}
+
+/* ---- streams ----------------------------------------------------------------------- */
+
+struct streaming {
+	struct session *session;        /* kept */
+	struct fault fault;
+};
+
+static int stream_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
+{
+	struct streaming *st = stream->private_data;
+
+	return export_schema(session_columns(st->session), out) ? ENOMEM : 0;
+}
+
+/* The consumer may hold the GIL or not. If it does, others get it while it waits, for one of them may be who closes the session.
+ * NULL: it does not. */
+static PyThreadState *release_gil(void)
+{
+#if PY_VERSION_HEX < 0x030d0000
+	PyThreadState *now = _PyThreadState_UncheckedGet();
+#else
+	PyThreadState *now = PyThreadState_GetUnchecked();
+#endif
+
+	/* until 3.11, `now` may be another thread's */
+	return now && now == PyGILState_GetThisThreadState() ? PyEval_SaveThread() : NULL;
+}
+
+static void take_gil(PyThreadState *state)
+{
+	if (state)
+		PyEval_RestoreThread(state);
+}
+
+/* False: interrupted by a signal. */
+static bool wait_for(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	PyThreadState *state = release_gil();
+	int rc = poll(&p, 1, -1);
+
+	take_gil(state);
+	return rc >= 0;
+}
+
+/* An exception of a handler stays for the interpreter to raise, once the
+ * consumer has returned. */
+static bool is_interrupted(void)
+{
+	PyGILState_STATE state = PyGILState_Ensure();
+	bool raised = PyErr_CheckSignals() != 0;
+
+	if (raised) {
+		PyErr_Clear();
+		PyErr_SetInterrupt();
+	}
+	PyGILState_Release(state);
+	return raised;
+}
+
+static int failed(struct streaming *st, int error)
+{
+	if (error == EINTR)
+		fault_set(&st->fault, EXIT_INTERRUPTED, "interrupted by a signal");
+	return error;
+}
+
+static int stream_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
+{
+	struct streaming *st = stream->private_data;
+	struct batch *b;
+	int rc;
+
+	for (;;) {
+		switch (session_next(st->session, &b, &st->fault)) {
+		case SESSION_BATCH:
+			rc = export_batch(b, 0, b->rows, out);
+			batch_release(b);
+			return -rc;
+		case SESSION_WAIT:
+			if (!wait_for(session_fd(st->session)) && is_interrupted())
+				return failed(st, EINTR);
+			break;
+		case SESSION_END:
+			memset(out, 0, sizeof(*out));   /* release NULL: the end */
+			return 0;
+		case SESSION_FORKED:
+			fault_set(&st->fault, EXIT_FAILED, "this process is a fork of the one that has the session");
+			return EINVAL;
+		case SESSION_FAILED:
+			return st->fault.error ? st->fault.error : EIO;
+		}
+	}
+}
+
+static const char *stream_error(struct ArrowArrayStream *stream)
+{
+	struct streaming *st = stream->private_data;
+
+	return st->fault.exit_code ? st->fault.text : NULL;
+}
+
+static void stream_release(struct ArrowArrayStream *stream)
+{
+	struct streaming *st = stream->private_data;
+	PyThreadState *state = release_gil();
+
+	session_release(st->session);
+	take_gil(state);
+	free(st);
+	stream->release = NULL;
+}
+
+PyObject *capsule_stream(struct session *s)
+{
+	struct ArrowArrayStream *stream = malloc(sizeof(*stream));
+	struct streaming *st = calloc(1, sizeof(*st));
+
+	if (!stream || !st) {
+		free(stream);
+		free(st);
+		return PyErr_NoMemory();
+	}
+	st->session = session_keep(s);
+	*stream = (struct ArrowArrayStream){ stream_schema, stream_next, stream_error, stream_release, st };
+	return enclose_arrow_array_stream(stream);
+}

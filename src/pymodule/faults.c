@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Faults as exceptions. */
+#include "pymodule/session.h"
+
+#include "tasks/workload.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static PyObject *kind_of(const struct fault *f, int *error)
+{
+	*error = f->error;
+	if (f->exit_code == WORKLOAD_MISSING)
+		*error = ENOENT;
+	else if (f->exit_code == WORKLOAD_REFUSED)
+		*error = EACCES;
+	if (*error)
+		return PyExc_OSError;   /* makes a PermissionError of EACCES, and so on */
+	return f->exit_code == EXIT_USAGE ? PyExc_ValueError : PyExc_RuntimeError;
+}
+
+/* Options whose parameters have another name. */
+static const struct {
+	const char *option, *parameter;
+} renamed[] = { { "mmap-pages", "ring" }, { "cgroups", "cgroup" } };
+
+/* "--pids x: ..." is about the parameter pids=. */
+static void as_parameter(const char *text, char *out, size_t size)
+{
+	size_t len = strcspn(text, " ");
+	const char *name = text + 2;
+
+	if (strncmp(text, "--", 2) || !text[len]) {
+		snprintf(out, size, "%s", text);
+		return;
+	}
+	len -= 2;
+	for (size_t i = 0; i < sizeof(renamed) / sizeof(*renamed); i++)
+		if (strlen(renamed[i].option) == len && !strncmp(name, renamed[i].option, len))
+			name = renamed[i].parameter;
+	snprintf(out, size, "%.*s=%s", (int)strcspn(name, " "), name, text + 2 + len + 1);
+}
+
+PyObject *fault_raise(const struct fault *f)
+{
+	char text[sizeof(f->text)];
+	PyObject *message, *args;
+	int error;
+	PyObject *kind = kind_of(f, &error);
+
+	as_parameter(f->text, text, sizeof(text));
+	if (!error && !strcmp(text, "out of memory"))
+		return PyErr_NoMemory();
+	message = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "backslashreplace");
+	args = !message ? NULL : error ? Py_BuildValue("(iO)", error, message) : PyTuple_Pack(1, message);
+	if (args)
+		PyErr_SetObject(kind, args);
+	Py_XDECREF(message);
+	Py_XDECREF(args);
+	return NULL;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pymodule/module.h"
+
+#include "pymodule/run.h"
+#include "pymodule/session.h"
+
+static PyMethodDef functions[] = {
+	{ "_main", run_main, METH_VARARGS, "`perf-prof python` with these words; does not return." },
+	{ NULL, NULL, 0, NULL },
+};
+
+static int add_version(PyObject *module)
+{
+	return PyModule_AddStringConstant(module, "__version__", PERF_PROF_VERSION);
+}
+
+static int native_exec(PyObject *module)
+{
+	static int (*const steps[])(PyObject *module) = {
+		add_version, hostmodule_fill, row_type_add, column_type_add, batch_type_add, session_type_add,
+	};
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
+		if (steps[i](module))
+			return -1;
+	return 0;
+}
+
+static int native_traverse(PyObject *module, visitproc visit, void *arg)
+{
+	struct native *n = native_of(module);
+
+	Py_VISIT(n->session);
+	Py_VISIT(n->batch);
+	Py_VISIT(n->column);
+	Py_VISIT(n->row);
+	Py_VISIT(n->iterator);
+	return 0;
+}
+
+static int native_clear(PyObject *module)
+{
+	struct native *n = native_of(module);
+
+	Py_CLEAR(n->session);
+	Py_CLEAR(n->batch);
+	Py_CLEAR(n->column);
+	Py_CLEAR(n->row);
+	Py_CLEAR(n->iterator);
+	return 0;
+}
+
+static void native_free(void *module)
+{
+	native_clear(module);
+}
+
+static PyModuleDef_Slot slots[] = {
+	{ Py_mod_exec, native_exec },
+	{ 0, NULL },
+};
+
+static struct PyModuleDef def = {
+	PyModuleDef_HEAD_INIT,
+	.m_name = "perf_prof._native",
+	.m_doc = "The C part of perf_prof.",
+	.m_size = sizeof(struct native),
+	.m_methods = functions,
+	.m_slots = slots,
+	.m_traverse = native_traverse,
+	.m_clear = native_clear,
+	.m_free = native_free,
+};
+
+PyMODINIT_FUNC PyInit__native(void);   /* no header has it */
+
+PyMODINIT_FUNC PyInit__native(void)
+{
+	return PyModuleDef_Init(&def);
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One row of a batch, an event or a loss, and the iterator over them. The iterator uses two objects by
+ * turns, as long as the program keeps none: while it makes the next row, the loop's variable still has the last one.
+ */
+#include "pymodule/session.h"
+
+struct row_object {
+	PyObject_HEAD
+	struct batch_object *batch;
+	size_t row;                  /* of the batch's memory */
+};
+
+struct iterator {
+	PyObject_HEAD
+	struct batch_object *batch;
+	struct row_object *rows[2];
+	size_t next;
+};
+
+static struct row_object *row_new(PyTypeObject *type, struct batch_object *batch, size_t row)
+{
+	struct row_object *r = PyObject_New(struct row_object, type);
+
+	if (!r)
+		return NULL;
+	r->batch = (struct batch_object *)Py_NewRef((PyObject *)batch);
+	r->row = batch->from + row;
+	return r;
+}
+
+PyObject *row_object_new(struct batch_object *batch, size_t row)
+{
+	return (PyObject *)row_new(batch->native->row, batch, row);
+}
+
+static void row_dealloc(PyObject *self)
+{
+	PyTypeObject *type = Py_TYPE(self);
+
+	Py_DECREF((PyObject *)((struct row_object *)self)->batch);
+	PyObject_Free(self);
+	Py_DECREF(type);
+}
+
+/* Names that programs write are interned, as those of the columns are: their addresses are compared. */
+static Py_ssize_t find(const struct row_object *r, PyObject *name)
+{
+	PyObject *names = r->batch->names.names, *index;
+
+	for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++)
+		if (PyTuple_GET_ITEM(names, i) == name)
+			return i;
+	index = PyDict_GetItemWithError(r->batch->names.index, name);
+	return index ? PyLong_AsSsize_t(index) : -1;
+}
+
+static PyObject *row_getattr(PyObject *self, PyObject *name)
+{
+	struct row_object *r = (struct row_object *)self;
+	Py_ssize_t i = find(r, name);
+
+	if (i >= 0)
+		return value_object(r->batch->batch, (size_t)i, r->row);
+	return PyErr_Occurred() ? NULL : PyObject_GenericGetAttr(self, name);
+}
+
+static PyObject *row_subscript(PyObject *self, PyObject *name)
+{
+	struct row_object *r = (struct row_object *)self;
+	Py_ssize_t i = find(r, name);
+
+	if (i >= 0)
+		return value_object(r->batch->batch, (size_t)i, r->row);
+	if (!PyErr_Occurred())
+		PyErr_SetObject(PyExc_KeyError, name);
+	return NULL;
+}
+
+static PyObject *row_to_dict(PyObject *self, PyObject *unused)
+{
+	struct row_object *r = (struct row_object *)self;
+	PyObject *dict = PyDict_New();
+
+	for (size_t c = 0; dict && c < r->batch->batch->columns->n; c++) {
+		PyObject *value = value_object(r->batch->batch, c, r->row);
+
+		if (!value || PyDict_SetItem(dict, PyTuple_GET_ITEM(r->batch->names.names, (Py_ssize_t)c), value))
+			Py_CLEAR(dict);
+		Py_XDECREF(value);
+	}
+	return dict;
+}
+
+static PyObject *row_keys(PyObject *self, PyObject *unused)
+{
+	return PySequence_List(((struct row_object *)self)->batch->names.names);
+}
+
+static PyObject *row_repr(PyObject *self)
+{
+	PyObject *dict = row_to_dict(self, NULL), *text = dict ? PyUnicode_FromFormat("<perf_prof.Event %R>", dict) : NULL;
+
+	Py_XDECREF(dict);
+	return text;
+}
+
+static PyMethodDef methods[] = {
+	{ "to_dict", row_to_dict, METH_NOARGS, "The values by the names of the columns." },
+	{ "keys", row_keys, METH_NOARGS, "The names of the columns." },
+	{ NULL },
+};
+
+static PyType_Slot slots[] = {
+	{ Py_tp_doc, "A row of a batch: event.NAME or event[\"NAME\"]; None where the event lacks the field." },
+	{ Py_tp_dealloc, row_dealloc }, { Py_tp_repr, row_repr }, { Py_tp_getattro, row_getattr },
+	{ Py_tp_methods, methods }, { Py_mp_subscript, row_subscript },
+	{ 0, NULL },
+};
+
+static PyType_Spec spec = {
+	.name = "perf_prof.Event", .basicsize = sizeof(struct row_object),
+	.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+	.slots = slots,
+};
+
+/* ---- the iterator ------------------------------------------------------------------- */
+
+PyObject *row_iterator_new(struct batch_object *batch)
+{
+	struct iterator *it = PyObject_New(struct iterator, batch->native->iterator);
+
+	if (!it)
+		return NULL;
+	it->batch = (struct batch_object *)Py_NewRef((PyObject *)batch);
+	it->rows[0] = it->rows[1] = NULL;
+	it->next = 0;
+	return (PyObject *)it;
+}
+
+static void iterator_dealloc(PyObject *self)
+{
+	struct iterator *it = (struct iterator *)self;
+	PyTypeObject *type = Py_TYPE(self);
+
+	Py_XDECREF((PyObject *)it->rows[0]);
+	Py_XDECREF((PyObject *)it->rows[1]);
+	Py_DECREF((PyObject *)it->batch);
+	PyObject_Free(self);
+	Py_DECREF(type);
+}
+
+static PyObject *iterator_next(PyObject *self)
+{
+	struct iterator *it = (struct iterator *)self;
+
+	struct row_object **r = &it->rows[it->next & 1];
+
+	if (it->next >= it->batch->n)
+		return NULL;
+#ifndef Py_GIL_DISABLED   /* there another thread may be about to take a reference */
+	if (*r && Py_REFCNT((PyObject *)*r) == 1) {
+		(*r)->row = it->batch->from + it->next++;
+		return Py_NewRef((PyObject *)*r);
+	}
+#endif
+	Py_XDECREF((PyObject *)*r);
+	*r = row_new(it->batch->native->row, it->batch, it->next);
+	if (!*r)
+		return NULL;
+	it->next++;
+	return Py_NewRef((PyObject *)*r);
+}
+
+static PyType_Slot iterator_slots[] = {
+	{ Py_tp_dealloc, iterator_dealloc }, { Py_tp_iter, PyObject_SelfIter }, { Py_tp_iternext, iterator_next },
+	{ 0, NULL },
+};
+
+static PyType_Spec iterator_spec = {
+	.name = "perf_prof._native.EventIterator", .basicsize = sizeof(struct iterator),
+	.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+	.slots = iterator_slots,
+};
+
+int row_type_add(PyObject *module)
+{
+	struct native *native = native_of(module);
+
+	native->row = type_add(module, &spec, "Event");
+	native->iterator = type_add(module, &iterator_spec, NULL);
+	return native->row && native->iterator ? 0 : -1;
+}

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The C half of perf_prof.Session and perf_prof.Recording; python/perf_prof/sessions.py has the other. */
+#include "pymodule/session.h"
+
+#include "analysis/commands.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- making -------------------------------------------------------------------------- */
+
+/* A sequence of str as an array that ends with NULL. NULL with an exception. */
+static char **words_of(PyObject *sequence, size_t *n)
+{
+	PyObject *fast = PySequence_Fast(sequence, "expected a sequence of str");
+	char **words = fast ? calloc((size_t)PySequence_Fast_GET_SIZE(fast) + 1, sizeof(*words)) : NULL;
+
+	*n = 0;
+	if (fast && !words)
+		PyErr_NoMemory();
+	for (Py_ssize_t i = 0; words && i < PySequence_Fast_GET_SIZE(fast); i++) {
+		PyObject *bytes = PyUnicode_EncodeFSDefault(PySequence_Fast_GET_ITEM(fast, i));
+		const char *text = bytes ? PyBytes_AsString(bytes) : NULL;
+
+		if (text && strlen(text) != (size_t)PyBytes_GET_SIZE(bytes))
+			PyErr_SetString(PyExc_ValueError, "a NUL character in a text for the session");
+		else if (text && !(words[(*n)++] = strdup(text)))
+			PyErr_NoMemory();
+		Py_XDECREF(bytes);
+		if (!PyErr_Occurred())
+			continue;
+		for (size_t k = 0; k < *n; k++)
+			free(words[k]);
+		free(words);
+		words = NULL;
+	}
+	Py_XDECREF(fast);
+	return words;
+}
+
+static int take_words(char ***to, size_t *n, PyObject *from)
+{
+	size_t unused;
+
+	if (from != Py_None)
+		*to = words_of(from, n ? n : &unused);
+	return PyErr_Occurred() ? -1 : 0;
+}
+
+static int take_names(struct names *names, const struct columns *columns)
+{
+	names->names = PyTuple_New((Py_ssize_t)columns->n);
+	names->index = PyDict_New();
+	for (size_t i = 0; names->names && names->index && i < columns->n; i++) {
+		PyObject *name = PyUnicode_InternFromString(columns->v[i].name), *index = PyLong_FromSize_t(i);
+		int rc = name && index ? PyDict_SetItem(names->index, name, index) : -1;
+
+		Py_XDECREF(index);
+		if (!name)
+			return -1;
+		PyTuple_SET_ITEM(names->names, (Py_ssize_t)i, name);
+		if (rc)
+			return -1;
+	}
+	return names->names && names->index ? 0 : -1;
+}
+
+static struct native *native_of_instance(PyObject *self)
+{
+	for (PyTypeObject *type = Py_TYPE(self); type; type = type->tp_base) {
+		PyObject *module = type->tp_flags & Py_TPFLAGS_HEAPTYPE ? PyType_GetModule(type) : NULL;
+
+		if (module)
+			return native_of(module);
+		PyErr_Clear();   /* a class of Python, derived from ours */
+	}
+	PyErr_SetString(PyExc_TypeError, "not a session");
+	return NULL;
+}
+
+static int begin(struct session_object *o, struct session_asked *asked)
+{
+	struct fault f = { 0 };
+	int rc;
+
+	Py_BEGIN_ALLOW_THREADS
+	rc = session_asked_parse(asked, analysis_sources, &f);
+	if (rc)
+		session_asked_free(asked);
+	else
+		o->session = session_new(asked, &f);
+	Py_END_ALLOW_THREADS
+	if (!o->session) {
+		fault_raise(&f);
+		return -1;
+	}
+	return take_names(&o->names, session_columns(o->session));
+}
+
+static int session_init(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	static char *names[] = { "words", "fields", "command", "ns", "filter", "input", NULL };
+	struct session_object *o = (struct session_object *)self;
+	PyObject *words, *fields = Py_None, *command = Py_None;
+	struct session_asked asked;
+	unsigned long long ns = 0;
+	const char *filter = NULL;
+	int input = -1;
+
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OOKzi", names, &words, &fields, &command, &ns, &filter, &input))
+		return -1;
+	if (o->session) {
+		PyErr_SetString(PyExc_RuntimeError, "the session has begun already");
+		return -1;
+	}
+	o->native = native_of_instance(self);
+	session_asked_init(&asked);
+	asked.ns = ns;
+	asked.stream.input_fd = input;   /* from here on, it is the session's */
+	if (filter && !(asked.filter = strdup(filter)))
+		PyErr_NoMemory();
+	if (PyErr_Occurred() || !o->native || take_words(&asked.words, NULL, words) || take_words(&asked.fields, &asked.nfields, fields) ||
+	    take_words(&asked.command, NULL, command)) {
+		session_asked_free(&asked);
+		return -1;
+	}
+	return begin(o, &asked);
+}
+
+static void session_dealloc(PyObject *self)
+{
+	struct session_object *o = (struct session_object *)self;
+	PyTypeObject *type = Py_TYPE(self);
+	struct session *session = o->session;
+
+	Py_XDECREF(o->names.names);
+	Py_XDECREF(o->names.index);
+	if (session) {
+		Py_BEGIN_ALLOW_THREADS
+		session_release(session);
+		Py_END_ALLOW_THREADS
+	}
+	type->tp_free(self);
+	Py_DECREF(type);
+}
+
+/* ---- batches ------------------------------------------------------------------------- */
+
+/* NULL with an exception if it never began, or was closed. */
+static struct session *open_session(PyObject *self)
+{
+	struct session *s = ((struct session_object *)self)->session;
+
+	if (s && !session_is_closed(s))
+		return s;
+	PyErr_SetString(PyExc_ValueError, s ? "the session is closed" : "the session has not begun");
+	return NULL;
+}
+
+int session_wait(struct session *s)
+{
+	struct pollfd p = { .fd = session_fd(s), .events = POLLIN };
+	int rc;
+
+	Py_BEGIN_ALLOW_THREADS
+	rc = poll(&p, 1, -1);
+	Py_END_ALLOW_THREADS
+	return rc < 0 ? PyErr_CheckSignals() : 0;
+}
+
+static PyObject *forked(void)
+{
+	PyErr_SetString(PyExc_RuntimeError, "the session belongs to the process that made it, and this is a fork of that one: "
+			"begin another session here");
+	return NULL;
+}
+
+/* A batch; NULL with *answer, and with an exception if it failed. */
+static PyObject *next_batch(PyObject *self, enum session_answer *answer)
+{
+	struct session_object *o = (struct session_object *)self;
+	struct fault f = { 0 };
+	struct batch *b;
+
+	*answer = SESSION_FAILED;
+	if (!o->session)
+		return (PyObject *)open_session(self);
+	*answer = session_next(o->session, &b, &f);
+	if (*answer == SESSION_BATCH)
+		return batch_object_new(o->native, b, 0, b->rows, &o->names);
+	return *answer == SESSION_FORKED ? forked() : *answer == SESSION_FAILED ? fault_raise(&f) : NULL;
+}
+
+static PyObject *session_next_batch(PyObject *self)
+{
+	enum session_answer answer;
+	PyObject *batch;
+
+	while (!(batch = next_batch(self, &answer)) && answer == SESSION_WAIT)
+		if (session_wait(((struct session_object *)self)->session))
+			return NULL;
+	return batch;
+}
+
+static PyObject *session_take(PyObject *self, PyObject *unused)
+{
+	enum session_answer answer;
+	PyObject *batch = next_batch(self, &answer);
+
+	if (batch || PyErr_Occurred())
+		return batch;
+	return Py_NewRef(answer == SESSION_WAIT ? Py_None : Py_False);
+}
+
+static PyObject *session_iter(PyObject *self)
+{
+	return open_session(self) ? Py_NewRef(self) : NULL;
+}
+
+static PyObject *close_it(PyObject *self, bool drop)
+{
+	struct session *s = ((struct session_object *)self)->session;
+
+	if (s) {
+		Py_BEGIN_ALLOW_THREADS
+		session_close(s);
+		if (drop)
+			session_drop(s);
+		Py_END_ALLOW_THREADS
+	}
+	Py_RETURN_NONE;
+}
+
+static PyObject *session_close_method(PyObject *self, PyObject *unused)
+{
+	return close_it(self, false);
+}
+
+static PyObject *session_enter(PyObject *self, PyObject *unused)
+{
+	return open_session(self) ? Py_NewRef(self) : NULL;
+}
+
+static PyObject *session_exit(PyObject *self, PyObject *args)
+{
+	return close_it(self, true);
+}
+
+static PyObject *session_fileno(PyObject *self, PyObject *unused)
+{
+	struct session *s = open_session(self);
+
+	return s ? PyLong_FromLong(session_fd(s)) : NULL;
+}
+
+/* ---- Arrow --------------------------------------------------------------------------- */
+
+static PyObject *session_arrow_schema(PyObject *self, PyObject *unused)
+{
+	struct session *s = ((struct session_object *)self)->session;
+
+	return s ? capsule_schema(session_columns(s), -1) : (PyObject *)open_session(self);
+}
+
+static PyObject *session_arrow_stream(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	static char *names[] = { "requested_schema", NULL };
+	struct session_object *o = (struct session_object *)self;
+	struct session *s = open_session(self);
+	PyObject *unused = NULL;
+
+	if (!s || !PyArg_ParseTupleAndKeywords(args, kwargs, "|O", names, &unused))
+		return NULL;
+	if (o->streamed) {
+		PyErr_SetString(PyExc_ValueError, "a session can be read as an Arrow stream once");
+		return NULL;
+	}
+	o->streamed = true;
+	return capsule_stream(s);
+}
+
+/* ---- numbers ------------------------------------------------------------------------- */
+
+static PyObject *losses_of(const struct session_stats *t)
+{
+	PyObject *list = PyList_New(0);
+
+	for (size_t i = 0; list && i < t->nlosses; i++) {
+		const struct session_loss *l = &t->losses[i];
+		PyObject *one = Py_BuildValue("{s:i,s:s,s:K,s:K}", "cpu", l->cpu, "cause", loss_names[l->cause] + strlen("lost:"),
+					      "count", (unsigned long long)l->count, "times", (unsigned long long)l->times);
+
+		if (!one || PyList_Append(list, one))
+			Py_CLEAR(list);
+		Py_XDECREF(one);
+	}
+	return list;
+}
+
+static PyObject *numbers_of(const struct session_stats *t)
+{
+	const struct {
+		const char *name;
+		uint64_t value;
+	} numbers[] = {
+		{ "delivered", t->totals.delivered }, { "lost", t->totals.lost }, { "throttled", t->totals.throttled },
+		{ "malformed", t->totals.malformed }, { "late", t->totals.late }, { "filtered", t->totals.filtered },
+		{ "own", t->totals.skipped }, { "limited", t->totals.limited }, { "ring_bytes", t->totals.ring_bytes },
+		{ "batches", t->batches }, { "rows", t->rows }, { "waiting", t->waiting }, { "values", t->decoded },
+		{ "short_of_memory", t->short_of_memory }, { "cpu_ns", t->cpu_ns },
+	};
+	PyObject *dict = PyDict_New();
+
+	for (size_t i = 0; dict && i < sizeof(numbers) / sizeof(*numbers); i++) {
+		PyObject *value = PyLong_FromUnsignedLongLong(numbers[i].value);
+
+		if (!value || PyDict_SetItemString(dict, numbers[i].name, value))
+			Py_CLEAR(dict);
+		Py_XDECREF(value);
+	}
+	return dict;
+}
+
+static PyObject *session_stats_method(PyObject *self, PyObject *unused)
+{
+	struct session_object *o = (struct session_object *)self;
+	struct session_stats t;
+	PyObject *dict, *losses;
+
+	if (!o->session)
+		return (PyObject *)open_session(self);
+	if (!session_stats(o->session, &t))
+		return session_is_forked(o->session) ? forked() : PyErr_NoMemory();
+	dict = numbers_of(&t);
+	losses = dict ? losses_of(&t) : NULL;
+	free(t.losses);
+	if (!losses || PyDict_SetItemString(dict, "losses", losses))
+		Py_CLEAR(dict);
+	Py_XDECREF(losses);
+	return dict;
+}
+
+static PyObject *session_columns_get(PyObject *self, void *unused)
+{
+	struct session_object *o = (struct session_object *)self;
+
+	return o->session ? Py_NewRef(o->names.names) : (PyObject *)open_session(self);
+}
+
+static PyObject *session_closed_get(PyObject *self, void *unused)
+{
+	struct session *s = ((struct session_object *)self)->session;
+
+	return PyBool_FromLong(!s || session_is_closed(s));
+}
+
+static PyObject *session_notes_get(PyObject *self, void *unused)
+{
+	struct session *s = ((struct session_object *)self)->session;
+	PyObject *list = PyList_New(0);
+	const char *text;
+
+	for (size_t i = 0; list && s && (text = session_note(s, i)); i++) {
+		PyObject *one = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "backslashreplace");
+
+		if (!one || PyList_Append(list, one))
+			Py_CLEAR(list);
+		Py_XDECREF(one);
+	}
+	return list;
+}
+
+/* The exit status of the command, as in shells; None: there is none, or it runs. */
+static PyObject *session_returncode_get(PyObject *self, void *unused)
+{
+	struct session *s = ((struct session_object *)self)->session;
+	struct session_stats t;
+
+	if (!s || !session_stats(s, &t))
+		Py_RETURN_NONE;
+	free(t.losses);
+	if (t.status < 0)
+		Py_RETURN_NONE;
+	return PyLong_FromLong(t.status);
+}
+
+/* ---- the type ------------------------------------------------------------------------ */
+
+static PyMethodDef methods[] = {
+	{ "close", session_close_method, METH_NOARGS,
+	  "Ends the session. A loop over its batches, in this thread or another, gets those that are ready, and ends." },
+	{ "fileno", session_fileno, METH_NOARGS, "A descriptor that is readable when a batch is ready, or the session has ended." },
+	{ "stats", session_stats_method, METH_NOARGS, "Numbers so far: delivered, lost, losses by CPU and cause, and others." },
+	{ "_take", session_take, METH_NOARGS, "The next batch; None: none is ready; False: there will be none." },
+	{ "__enter__", session_enter, METH_NOARGS, NULL },
+	{ "__exit__", session_exit, METH_VARARGS, NULL },
+	{ "__arrow_c_schema__", session_arrow_schema, METH_NOARGS, "The columns as an Arrow schema." },
+	{ "__arrow_c_stream__", (PyCFunction)(void (*)(void))session_arrow_stream, METH_VARARGS | METH_KEYWORDS,
+	  "The batches as an Arrow stream, once. It ends with the session." },
+	{ NULL },
+};
+
+static PyGetSetDef getset[] = {
+	{ "columns", session_columns_get, NULL, "The names of the columns that its batches have.", NULL },
+	{ "closed", session_closed_get, NULL, "Whether close() was called.", NULL },
+	{ "notes", session_notes_get, NULL, "Hints about the run, such as a frequency that was lowered.", NULL },
+	{ "returncode", session_returncode_get, NULL, "The exit status of the command, once the session has ended.", NULL },
+	{ NULL },
+};
+
+static PyType_Slot slots[] = {
+	{ Py_tp_new, PyType_GenericNew }, { Py_tp_init, session_init }, { Py_tp_dealloc, session_dealloc },
+	{ Py_tp_iter, session_iter }, { Py_tp_iternext, session_next_batch },
+	{ Py_tp_methods, methods }, { Py_tp_getset, getset },
+	{ 0, NULL },
+};
+
+static PyType_Spec spec = {
+	.name = "perf_prof._native.Session", .basicsize = sizeof(struct session_object),
+	.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, .slots = slots,
+};
+
+int session_type_add(PyObject *module)
+{
+	struct native *native = native_of(module);
+
+	native->session = type_add(module, &spec, "Session");
+	return native->session ? 0 : -1;
+}

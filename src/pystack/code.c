@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pystack/code.h"
+
+#include "base/hash.h"
+#include "pystack/lines.h"
+#include "pystack/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_LINES = 1 << 20, MAX_CODES = CODES_MOST, MAX_BYTES = 256 << 20 };
+
+/* What is compared to know that the object is the same. */
+struct mark {
+	uint64_t type, name, file, lines, first_line;
+};
+
+struct entry {
+	struct code code;
+	uint64_t addr;
+	struct mark mark;
+	uint64_t round;                  /* when it was last read */
+	uint8_t *lines;
+	size_t nlines;
+	uint64_t last_place;             /* of the newest answer */
+	int last_line;
+	UT_hash_handle hh;
+};
+
+struct codes {
+	const struct memory *memory;
+	const struct offsets *offsets;
+	uint64_t type;
+	struct entry *all;
+	uint64_t round, ids;
+	size_t bytes;
+};
+
+struct codes *codes_new(const struct memory *m, const struct offsets *l, uint64_t type)
+{
+	struct codes *c = calloc(1, sizeof(*c));
+
+	if (c)
+		*c = (struct codes){ .memory = m, .offsets = l, .type = type };
+	return c;
+}
+
+static size_t bytes_of(const struct entry *e)
+{
+	return sizeof(*e) + e->nlines + strlen(e->code.name) + strlen(e->code.file);
+}
+
+static void clear(struct codes *c, struct entry *e)
+{
+	if (e->code.id)
+		c->bytes -= bytes_of(e);
+	free((char *)(uintptr_t)e->code.name);
+	free((char *)(uintptr_t)e->code.file);
+	free(e->lines);
+	e->code = (struct code){ 0 };
+	e->lines = NULL;
+	e->nlines = 0;
+	e->last_place = e->last_line = 0;
+}
+
+/* Those that were not seen since that round. */
+static void forget_before(struct codes *c, uint64_t round)
+{
+	struct entry *e, *next;
+
+	HASH_ITER(hh, c->all, e, next)
+		if (e->round < round) {
+			HASH_DEL(c->all, e);
+			clear(c, e);
+			free(e);
+		}
+}
+
+void codes_free(struct codes *c)
+{
+	if (c)
+		forget_before(c, UINT64_MAX);
+	free(c);
+}
+
+static bool is_full(const struct codes *c, size_t part)
+{
+	return HASH_COUNT(c->all) >= MAX_CODES / part || c->bytes >= MAX_BYTES / part;
+}
+
+/* A program that generates code has ever new functions. Those of the round that ends are kept if that makes enough room. */
+void codes_round(struct codes *c)
+{
+	if (is_full(c, 2))
+		forget_before(c, c->round);
+	if (is_full(c, 2))
+		forget_before(c, UINT64_MAX);
+	c->round++;
+}
+
+/* ---- reading --------------------------------------------------------------------------- */
+
+static bool read_mark(const struct codes *c, uint64_t addr, struct mark *mark)
+{
+	const struct offsets *l = c->offsets;
+	char head[OFFSETS_CODE];
+
+	if (memory_get(c->memory, addr, head, l->code.size))
+		return false;
+	*mark = (struct mark){
+		.type = memory_field(head, l->type, 8), .name = memory_field(head, l->code.name, 8),
+		.file = memory_field(head, l->code.file, 8), .lines = memory_field(head, l->code.lines, 8),
+		.first_line = memory_field(head, l->code.first_line, 4),
+	};
+	return mark->type == c->type;
+}
+
+/* A table that cannot be read leaves the function without lines. */
+static void read_lines(const struct codes *c, struct entry *e)
+{
+	char head[OFFSETS_TEXT];
+	uint64_t n;
+
+	if (memory_get(c->memory, e->mark.lines, head, c->offsets->bytes.length + 8))
+		return;
+	n = memory_field(head, c->offsets->bytes.length, 8);
+	if (!n || n > MAX_LINES || c->bytes + n > MAX_BYTES)
+		return;
+	e->lines = malloc(n);
+	if (e->lines && !memory_get(c->memory, e->mark.lines + c->offsets->bytes.bytes, e->lines, n))
+		e->nlines = (size_t)n;
+}
+
+/* False: it is no readable code object. */
+static bool fill(struct codes *c, struct entry *e)
+{
+	e->code.name = text_at(c->memory, c->offsets, e->mark.name);
+	e->code.file = text_at(c->memory, c->offsets, e->mark.file);
+	if (!e->code.name || !e->code.file) {
+		clear(c, e);
+		return false;
+	}
+	e->code.first_line = (int)(int32_t)e->mark.first_line;
+	read_lines(c, e);
+	e->code.id = ++c->ids;
+	c->bytes += bytes_of(e);
+	return true;
+}
+
+static struct entry *add(struct codes *c, uint64_t addr)
+{
+	struct entry *e = !is_full(c, 1) ? calloc(1, sizeof(*e)) : NULL;
+
+	if (!e)
+		return NULL;
+	e->addr = addr;
+	e->round = c->round - 1;
+	HASH_ADD(hh, c->all, addr, sizeof(e->addr), e);
+	return HASH_KEPT(e);
+}
+
+const struct code *codes_at(struct codes *c, uint64_t addr)
+{
+	struct entry *e = NULL;
+	struct mark mark;
+
+	HASH_FIND(hh, c->all, &addr, sizeof(addr), e);
+	if (e && e->round == c->round)
+		return e->code.name ? &e->code : NULL;
+	if (!read_mark(c, addr, &mark))
+		return NULL;
+	if (!e)
+		e = add(c, addr);
+	if (!e)
+		return NULL;
+	e->round = c->round;
+	if (e->code.name && !memcmp(&mark, &e->mark, sizeof(mark)))
+		return &e->code;
+	clear(c, e);
+	e->mark = mark;
+	return fill(c, e) ? &e->code : NULL;
+}
+
+int codes_line(struct codes *c, const struct code *code, uint64_t place)
+{
+	const struct offsets *l = c->offsets;
+	struct entry *e = (struct entry *)(uintptr_t)code;
+	int64_t offset = l->frame_unit ? (int64_t)(int32_t)place * l->frame_unit :
+					 (int64_t)(place - (e->addr + l->code.instructions));
+
+	if (e->last_place != place || !e->last_line) {
+		e->last_place = place;
+		e->last_line = lines_find(l->lines, e->lines, e->nlines, code->first_line, offset);
+	}
+	return e->last_line;
+}

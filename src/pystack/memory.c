@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pystack/memory.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/uio.h>
+
+/* How many of the pieces `bytes` fill. */
+static int complete(const struct memory_piece *pieces, size_t n, size_t bytes)
+{
+	size_t i = 0;
+
+	while (i < n && pieces[i].size <= bytes)
+		bytes -= pieces[i++].size;
+	return (int)i;
+}
+
+static int read_process(const struct memory *m, const struct memory_piece *pieces, size_t n)
+{
+	struct iovec to[MEMORY_MAX_PIECES], from[MEMORY_MAX_PIECES];
+	ssize_t got;
+
+	if (!n)
+		return 0;
+	if (n > MEMORY_MAX_PIECES)
+		n = MEMORY_MAX_PIECES;
+	for (size_t i = 0; !i || i < n; i++) {
+		to[i] = (struct iovec){ pieces[i].to, pieces[i].size };
+		from[i] = (struct iovec){ (void *)(uintptr_t)pieces[i].addr, pieces[i].size };
+	}
+	got = process_vm_readv(m->pid, to, n, from, n, 0);
+	if (got < 0)
+		return -errno;
+	return complete(pieces, n, (size_t)got);
+}
+
+struct memory memory_of(pid_t pid)
+{
+	return (struct memory){ .read = read_process, .pid = pid };
+}
+
+int memory_get(const struct memory *m, uint64_t addr, void *to, size_t size)
+{
+	const struct memory_piece piece = { addr, to, size };
+	int rc = m->read(m, &piece, 1);
+
+	return rc < 0 ? rc : rc == 1 ? 0 : -EFAULT;
+}
+
+int memory_word(const struct memory *m, uint64_t addr, uint64_t *word)
+{
+	return memory_get(m, addr, word, sizeof(*word));
+}
+
+uint64_t memory_field(const void *bytes, uint64_t offset, size_t size)
+{
+	uint64_t v = 0;
+
+	/* programs of the other byte order do not run here; on big-endian ones the value is in the last bytes */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	memcpy(&v, (const char *)bytes + offset, size);
+#else
+	memcpy((char *)&v + sizeof(v) - size, (const char *)bytes + offset, size);
+#endif
+	return v;
+}

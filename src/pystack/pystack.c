@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pystack/pystack.h"
+
+#include "base/hash.h"
+#include "pystack/frames.h"
+#include "pystack/runtime.h"
+#include "pystack/tids.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_INTERPRETERS = 256, MAX_THREADS = PYSTACK_THREADS, ROUND = 64, TRIES = 2 };   /* ROUND: readings between two looks at code */
+
+_Static_assert((int)PYSTACK_NAME == (int)TIDS_NAME, "a name fits");
+
+/* A thread state. */
+struct thread {
+	uint64_t addr;
+	uint64_t id, native;             /* as in struct offsets */
+	struct frames_guess guess;
+	uint64_t seen;                   /* the reading that last found it */
+	UT_hash_handle hh;
+};
+
+struct pystack {
+	struct memory memory;
+	struct runtime runtime;
+	struct codes *codes;
+	struct tids *tids;
+	struct thread *threads;
+	uint64_t readings;
+	uint64_t ids[MAX_THREADS];       /* pthread_t of each thread */
+	size_t nids;
+	struct frames stack;
+	struct pystack_frame frames[FRAMES_MOST];
+	char version[16];
+};
+
+static int prepare(struct pystack *p)
+{
+	int rc = runtime_find(&p->runtime, &p->memory);
+
+	if (rc)
+		return rc;
+	runtime_version_text(&p->runtime, p->version, sizeof(p->version));
+	p->codes = codes_new(&p->memory, &p->runtime.offsets, p->runtime.code_type);
+	p->tids = tids_new(&p->memory);
+	return p->codes && p->tids ? 0 : -ENOMEM;
+}
+
+struct pystack *pystack_open(pid_t pid, const char *what, struct fault *f)
+{
+	struct pystack *p = calloc(1, sizeof(*p));
+	int rc;
+
+	if (!p) {
+		fault_set(f, EXIT_FAILED, "out of memory");
+		return NULL;
+	}
+	p->memory = memory_of(pid);
+	rc = prepare(p);
+	if (!rc)
+		return p;
+	runtime_explain(rc, &p->runtime, what, pid, f);
+	pystack_close(p);
+	return NULL;
+}
+
+int pystack_look(pid_t pid)
+{
+	const struct memory m = memory_of(pid);
+	struct runtime r;
+
+	return runtime_find(&r, &m);
+}
+
+void pystack_close(struct pystack *p)
+{
+	if (!p)
+		return;
+	codes_free(p->codes);
+	tids_free(p->tids);
+	HASH_FREE(p->threads);
+	free(p);
+}
+
+const char *pystack_version(const struct pystack *p)
+{
+	return p->version;
+}
+
+int pystack_too_many(const char *what, pid_t pid, struct fault *f)
+{
+	return fault_set(f, EXIT_FAILED, "%s: process %d has more than %d threads in one Python interpreter, which is the limit: none of "
+			 "them was read", what, (int)pid, PYSTACK_THREADS);
+}
+
+/* ---- a thread ------------------------------------------------------------------------- */
+
+static struct thread *thread_at(struct pystack *p, uint64_t addr)
+{
+	struct thread *t = NULL;
+
+	HASH_FIND(hh, p->threads, &addr, sizeof(addr), t);
+	if (t)
+		return t;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return NULL;
+	t->addr = addr;
+	HASH_ADD(hh, p->threads, addr, sizeof(t->addr), t);
+	return HASH_KEPT(t);
+}
+
+static pid_t tid_of(struct pystack *p, const struct thread *t)
+{
+	return p->runtime.offsets.thread.native ? tids_native(p->tids, t->native) :
+						 tids_pthread(p->tids, t->id, p->ids, p->nids);
+}
+
+/* The interpreter's own code, through which calls of __init__() go, has no file; its name stands there. */
+static bool is_shown(const struct code *code)
+{
+	return *code->file && strcmp(code->name, code->file);
+}
+
+/* 0; -EAGAIN: a frame has no code object. */
+static int name_frames(struct pystack *p, struct pystack_thread *out)
+{
+	bool inside = false;             /* a call of the evaluation loop, whose outermost frame is still to come */
+
+	out->n = 0;
+	out->calls = 0;
+	for (size_t i = 0; i < p->stack.n; i++) {
+		const struct frame_at *frame = &p->stack.v[i];
+		const struct code *code = frame->script ? codes_at(p->codes, frame->code) : NULL;
+
+		if (frame->script && !code)
+			return -EAGAIN;
+		if (code && is_shown(code))
+			p->frames[out->n++] = (struct pystack_frame){ code, codes_line(p->codes, code, frame->place),
+								      out->calls };
+		inside |= frame->script;
+		out->calls += inside && frame->entry;
+		inside &= !frame->entry;
+	}
+	out->calls += inside;
+	out->frames = p->frames;
+	out->cut = p->stack.cut;
+	return 0;
+}
+
+static int read_stack(struct pystack *p, struct thread *t, struct pystack_thread *out)
+{
+	int rc = -EAGAIN;
+
+	for (int i = 0; i < TRIES && rc == -EAGAIN; i++) {
+		rc = frames_read(&p->stack, &t->guess, &p->memory, &p->runtime.offsets, t->addr);
+		if (!rc)
+			rc = name_frames(p, out);
+	}
+	if (rc != -EAGAIN)
+		return rc;
+	out->torn = true;
+	out->n = 0;
+	return 0;
+}
+
+struct reading {
+	const struct pystack_opts *opts;
+	void (*take)(void *ctx, const struct pystack_thread *thread);
+	void *ctx;
+	uint64_t holder;                 /* the thread that holds the GIL; 0: none */
+};
+
+static int take_thread(struct pystack *p, const struct reading *r, struct thread *t)
+{
+	struct pystack_thread out = { .has_gil = t->addr == r->holder, .runs = true };
+	int rc;
+
+	if (r->opts->only_gil && !out.has_gil)
+		return 0;
+	out.tid = tid_of(p, t);
+	if (out.tid)
+		out.runs = tids_runs(p->tids, out.tid, out.name);
+	if (!out.runs && !r->opts->idle && !r->opts->only_gil)
+		return 0;
+	rc = read_stack(p, t, &out);
+	if (!rc)
+		r->take(r->ctx, &out);
+	return rc;
+}
+
+/* ---- all threads ------------------------------------------------------------------------ */
+
+/* The thread states of an interpreter. Fills p->ids. 0; -EAGAIN; or another -errno. */
+static int list_threads(struct pystack *p, uint64_t first, struct thread **list, size_t *n)
+{
+	const struct offsets *l = &p->runtime.offsets;
+	char head[OFFSETS_THREAD];
+
+	*n = p->nids = 0;
+	for (uint64_t addr = first; addr; addr = memory_field(head, l->thread.next, 8)) {
+		int rc = memory_get(&p->memory, addr, head, l->thread.size);
+		struct thread *t = rc ? NULL : thread_at(p, addr);
+
+		if (rc)
+			return rc == -EFAULT ? -EAGAIN : rc;
+		if (!t || t->seen == p->readings)   /* seen: the list leads in a circle */
+			return t ? -EAGAIN : -ENOMEM;
+		if (*n == MAX_THREADS)
+			return -EOVERFLOW;
+		t->seen = p->readings;
+		t->id = memory_field(head, l->thread.id, 8);
+		t->native = l->thread.native ? memory_field(head, l->thread.native, 8) : 0;
+		list[(*n)++] = t;
+		p->ids[p->nids++] = t->id;
+	}
+	return 0;
+}
+
+/* The thread that holds that GIL. */
+static uint64_t holder_of(const struct pystack *p, uint64_t gil)
+{
+	const struct offsets *l = &p->runtime.offsets;
+	uint64_t holder = 0;
+	uint32_t locked = 0;
+	const struct memory_piece pieces[] = {
+		{ gil + l->in_gil.locked, &locked, sizeof(locked) }, { gil + l->in_gil.holder, &holder, sizeof(holder) },
+	};
+
+	return p->memory.read(&p->memory, pieces, 2) == 2 && (int)locked > 0 ? holder : 0;
+}
+
+/* Sets the next interpreter. */
+static int read_interpreter(struct pystack *p, struct reading *r, uint64_t *interpreter)
+{
+	const struct offsets *l = &p->runtime.offsets;
+	struct thread *list[MAX_THREADS];
+	uint64_t first, next, gil = p->runtime.address + l->gil;
+	const struct memory_piece pieces[] = {
+		{ *interpreter + l->interpreter.threads, &first, sizeof(first) },
+		{ *interpreter + l->interpreter.next, &next, sizeof(next) },
+		{ *interpreter + l->gil, &gil, sizeof(gil) },
+	};
+	const int npieces = l->minor >= 12 ? 3 : 2;
+	size_t n;
+	int rc = p->memory.read(&p->memory, pieces, (size_t)npieces);
+
+	rc = rc < 0 ? rc : rc < npieces ? -EAGAIN : list_threads(p, first, list, &n);
+	r->holder = rc ? 0 : holder_of(p, gil);
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = take_thread(p, r, list[i]);
+	*interpreter = next;
+	return rc;
+}
+
+static void forget_ended(struct pystack *p)
+{
+	struct thread *t, *next;
+
+	HASH_ITER(hh, p->threads, t, next)
+		if (t->seen + 1 < p->readings) {
+			HASH_DEL(p->threads, t);
+			free(t);
+		}
+}
+
+static void begin_reading(struct pystack *p)
+{
+	if (p->readings++ % ROUND == 0) {
+		codes_round(p->codes);
+		forget_ended(p);
+	}
+	tids_round(p->tids);
+}
+
+int pystack_read(struct pystack *p, const struct pystack_opts *o,
+		 void (*take)(void *ctx, const struct pystack_thread *thread), void *ctx)
+{
+	const struct offsets *l = &p->runtime.offsets;
+	struct reading r = { o, take, ctx, 0 };
+	uint64_t interpreter;
+	int rc = memory_word(&p->memory, p->runtime.address + l->interpreters, &interpreter);
+
+	begin_reading(p);
+	for (int i = 0; !rc && interpreter && i < MAX_INTERPRETERS; i++)
+		rc = read_interpreter(p, &r, &interpreter);
+	return rc == -EFAULT ? -EAGAIN : rc;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The stacks of a Python program, as its interpreter has them: CPython 3.9 to 3.14, started in any way. They are read
+ * from its memory while it runs; nothing in the process is changed or stopped.
+ *
+ *	maps of the process -> image.h: exported symbols -> runtime.h: _PyRuntime, version -> offsets.h: where fields are
+ *	each thread state -> frames.h: frames -> code.h: code objects (text.h, lines.h): function, file, line
+ *
+ * All that is read may be hostile: lists and stacks have limits, texts are cut, a loop ends at a limit.
+ */
+#ifndef PYSTACK_PYSTACK_H
+#define PYSTACK_PYSTACK_H
+
+#include "base/fault.h"
+#include "pystack/code.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct pystack;
+
+struct pystack_frame {
+	const struct code *code;
+	int line;                        /* 0: not known */
+	unsigned int call;               /* of the evaluation loop, in which it runs; 0: the innermost one */
+};
+
+enum { PYSTACK_NAME = 64, PYSTACK_THREADS = 4096 };   /* PYSTACK_THREADS: the most of one interpreter that are read */
+
+struct pystack_thread {
+	pid_t tid;                       /* 0: not known */
+	char name[PYSTACK_NAME];         /* of the task, as it is now; "": not known */
+	bool runs;                       /* on a CPU, or ready to run; true if the tid is not known */
+	bool has_gil;
+	bool torn;                       /* its stack changed each time that it was read; frames are not known */
+	bool cut;                        /* more frames than are shown */
+	unsigned int calls;              /* of the evaluation loop (_PyEval_EvalFrameDefault) */
+	size_t n;
+	const struct pystack_frame *frames;   /* innermost first */
+};
+
+struct pystack_opts {
+	bool idle;                       /* also threads that do not run */
+	bool only_gil;                   /* only threads that hold a GIL */
+};
+
+/* what: the command, for messages. NULL with f. */
+struct pystack *pystack_open(pid_t pid, const char *what, struct fault *f);
+/* Whether a process runs a Python that pystack_open() can read: 0; -ENOENT: no Python; -EMEDIUMTYPE: a 32-bit program; -ENOTSUP,
+ * -EPROTO: a Python of another version; or another -errno. */
+int pystack_look(pid_t pid);
+void pystack_close(struct pystack *p);
+/* "3.11.2"; of 3.9 and 3.10 without the last number. */
+const char *pystack_version(const struct pystack *p);
+/* Calls `take` for each thread of the interpreter, the newest first; the thread is valid during the call, its code objects until the
+ * next pystack_read(). 0; -ESRCH: the process has ended; -EAGAIN: the list of threads changed while it was read;
+ * -EOVERFLOW: it has more than PYSTACK_THREADS; or another -errno. */
+int pystack_read(struct pystack *p, const struct pystack_opts *o,
+		 void (*take)(void *ctx, const struct pystack_thread *thread), void *ctx);
+/* The message for -EOVERFLOW. Returns -1. */
+int pystack_too_many(const char *what, pid_t pid, struct fault *f);
+#endif

@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/session.h"
+
+#include "base/note.h"
+#include "base/now.h"
+#include "base/room.h"
+#include "columns/builder.h"
+#include "engine/job.h"
+#include "session/queue.h"
+#include "stream/replay/replay.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A row waits at most this long for its batch to be full (ns); the loop looks 20 times a second. */
+#define PATIENCE UINT64_C(40000000)
+
+enum phase { OPENING, RUNNING, OVER };
+
+struct session {
+	_Atomic unsigned int refs;
+	pid_t pid;                      /* of the process that made it */
+	struct session_asked asked;
+	struct queue queue;
+	struct plans plans;
+	pthread_t thread;
+
+	/* The thread's own. */
+	struct stream *stream;
+	struct builder *builder;
+	struct job job;
+	struct note_sink sink;
+	uint64_t began_ns;              /* when the first row of the present batch came */
+	int timer, ends;                /* timerfd of asked.ns; what ends the run: it and the command. -1: none */
+
+	pthread_mutex_t lock;
+	pthread_cond_t changed;         /* phase */
+	/* Under the lock. */
+	enum phase phase;
+	bool closing, joining, joined;
+	bool failed;                    /* `fault` is not reported yet */
+	struct fault fault;
+	struct session_stats stats;
+	char **notes;
+	size_t nnotes;
+};
+
+/* ---- the thread: batches ------------------------------------------------------------ */
+
+/* What session_stats() shows, as the thread knows it now. */
+static void publish(struct session *s)
+{
+	struct stream_totals totals;
+
+	stream_totals(s->stream, &totals);
+	pthread_mutex_lock(&s->lock);
+	s->stats.totals = totals;
+	s->stats.decoded = builder_decoded(s->builder);
+	s->stats.short_of_memory = builder_dropped(s->builder) + s->queue.refused;
+	pthread_mutex_unlock(&s->lock);
+}
+
+static bool is_closing(struct session *s)
+{
+	bool closing;
+
+	pthread_mutex_lock(&s->lock);
+	closing = s->closing;
+	pthread_mutex_unlock(&s->lock);
+	return closing;
+}
+
+static void hand_over(struct session *s)
+{
+	struct batch *b = builder_take(s->builder);
+
+	s->began_ns = 0;
+	if (b) {
+		pthread_mutex_lock(&s->lock);
+		s->stats.batches++;
+		s->stats.rows += b->rows;
+		pthread_mutex_unlock(&s->lock);
+		queue_put(&s->queue, b);
+	}
+	publish(s);
+	/* the rest of a recording is not wanted */
+	if (s->asked.stream.input && is_closing(s))
+		stream_stop(s->stream);
+}
+
+static void on_sample(void *ctx, const struct stream_event *event, const struct perf_event_header *rec, const void *raw,
+		      uint32_t raw_size, uint32_t cpu)
+{
+	struct session *s = ctx;
+
+	if (__builtin_expect(builder_add(s->builder, event->consumer, rec, raw, raw_size, cpu), 0))
+		hand_over(s);
+}
+
+static void count_loss(struct session *s, const struct stream_loss *loss)
+{
+	struct session_stats *t = &s->stats;
+	size_t i;
+
+	pthread_mutex_lock(&s->lock);
+	for (i = 0; i < t->nlosses; i++)
+		if (t->losses[i].cpu == loss->cpu && t->losses[i].cause == loss->cause)
+			break;
+	if (i == t->nlosses && ROOM_FOR_ONE(t->losses, t->nlosses))
+		t->losses[t->nlosses++] = (struct session_loss){ .cpu = loss->cpu, .cause = loss->cause };
+	if (i < t->nlosses) {
+		t->losses[i].count += loss->count;
+		t->losses[i].times++;
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void on_lost(void *ctx, const struct stream_loss *loss)
+{
+	struct session *s = ctx;
+
+	count_loss(s, loss);
+	if (builder_add_loss(s->builder, loss))
+		hand_over(s);
+}
+
+/* A batch that is not full stays here while nobody takes batches: waiting would lose events. */
+static void on_idle(void *ctx)
+{
+	struct session *s = ctx;
+	uint64_t now;
+
+	if (!builder_rows(s->builder)) {
+		publish(s);
+		return;
+	}
+	now = now_ns(CLOCK_MONOTONIC);
+	if (!s->began_ns)
+		s->began_ns = now;
+	if ((now - s->began_ns >= PATIENCE || s->asked.stream.input) && !queue_is_full(&s->queue))
+		hand_over(s);
+}
+
+/* ---- the thread: the run ------------------------------------------------------------ */
+
+static void take_note(void *ctx, const char *text)
+{
+	struct session *s = ctx;
+	char *copy = strdup(text);
+
+	pthread_mutex_lock(&s->lock);
+	if (copy && ROOM_FOR_ONE(s->notes, s->nnotes))
+		s->notes[s->nnotes++] = copy;
+	else
+		free(copy);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void set_phase(struct session *s, enum phase phase)
+{
+	pthread_mutex_lock(&s->lock);
+	s->phase = phase;
+	pthread_cond_broadcast(&s->changed);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static int on_started(void *ctx, struct fault *f)
+{
+	struct session *s = ctx;
+
+	if (job_start(&s->job, f))
+		return -1;
+	set_phase(s, RUNNING);
+	return 0;
+}
+
+static int watch_ends(struct session *s, struct fault *f)
+{
+	struct itimerspec when = {
+		.it_value = { (time_t)(s->asked.ns / 1000000000), (long)(s->asked.ns % 1000000000) },
+	};
+	struct epoll_event ev = { .events = EPOLLIN };
+
+	if (!s->asked.ns)
+		return 0;
+	s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+	s->ends = epoll_create1(EPOLL_CLOEXEC);
+	if (s->timer < 0 || s->ends < 0 || timerfd_settime(s->timer, 0, &when, NULL) ||
+	    epoll_ctl(s->ends, EPOLL_CTL_ADD, s->timer, &ev) ||
+	    (s->job.is_there && epoll_ctl(s->ends, EPOLL_CTL_ADD, s->job.workload.pidfd, &ev)))
+		return fault_set(f, EXIT_FAILED, "cannot set the end of the session: %s", strerror(errno));
+	stream_end_with(s->stream, s->ends);
+	return 0;
+}
+
+static int make_plans(struct session *s, struct fault *f)
+{
+	plans_free(&s->plans);
+	return plans_make(&s->plans, s->stream, (const char *const *)s->asked.fields, s->asked.nfields, f);
+}
+
+static void want_all(struct stream *stream)
+{
+	size_t n;
+	struct stream_event *events = stream_events(stream, &n);
+
+	for (size_t i = 0; i < n; i++)
+		events[i].wanted = true;
+}
+
+/* The plans are made twice: they say what to sample, and then where that lies. */
+static int open_stream(struct session *s, struct fault *f)
+{
+	s->stream = stream_new(&s->asked.stream, f);
+	if (!s->stream || stream_check_chains(s->stream, f))
+		return -1;
+	want_all(s->stream);
+	if (make_plans(s, f) ||
+	    (!s->asked.stream.input && (stream_narrow(s->stream, f) || make_plans(s, f))))
+		return -1;
+	s->builder = builder_new(&s->plans, s->stream);
+	if (!s->builder)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	job_attach(&s->job, s->stream);
+	if (stream_open(s->stream, f))
+		return -1;
+	job_end_with(&s->job, s->stream);
+	return watch_ends(s, f);
+}
+
+static const struct stream_ops ops = {
+	.started = on_started, .sample = on_sample, .lost = on_lost, .idle = on_idle,
+};
+
+static uint64_t thread_ns(void)
+{
+	return now_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* The rest of the rows, then the end: with f, if it failed. */
+static void finish(struct session *s, const struct fault *f, bool failed)
+{
+	int status = s->stream ? job_collect(&s->job, s->stream) : -1;
+
+	if (s->builder)
+		hand_over(s);
+	pthread_mutex_lock(&s->lock);
+	s->phase = OVER;
+	s->failed = failed;
+	s->fault = *f;
+	s->stats.cpu_ns = thread_ns();
+	s->stats.status = s->job.is_there && !s->job.workload.unknown ? status : -1;
+	pthread_cond_broadcast(&s->changed);
+	pthread_mutex_unlock(&s->lock);
+	queue_end(&s->queue);
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static void *run(void *arg)
+{
+	struct session *s = arg;
+	struct fault f = { 0 };
+	bool failed;
+
+	note_redirect(&s->sink);
+	failed = open_stream(s, &f) || stream_run(s->stream, &ops, s, &f);
+	pthread_mutex_lock(&s->lock);
+	s->phase = s->phase == RUNNING ? OVER : s->phase;   /* session_close() leaves the stream alone from now on */
+	pthread_mutex_unlock(&s->lock);
+	finish(s, &f, failed);
+	builder_free(s->builder);
+	s->builder = NULL;
+	stream_free(s->stream);
+	s->stream = NULL;
+	job_abandon(&s->job);
+	close_fd(&s->ends);
+	close_fd(&s->timer);
+	note_redirect(NULL);
+	return NULL;
+}
+
+/* ---- beginning and end -------------------------------------------------------------- */
+
+static int start_thread(struct session *s, struct fault *f)
+{
+	sigset_t all, old;
+	int rc;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	rc = pthread_create(&s->thread, NULL, run, s);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return rc ? fault_set(f, EXIT_FAILED, "cannot start the thread of the session: %s", strerror(rc)) : 0;
+}
+
+static void free_all(struct session *s)
+{
+	queue_free(&s->queue);
+	plans_free(&s->plans);
+	session_asked_free(&s->asked);
+	for (size_t i = 0; i < s->nnotes; i++)
+		free(s->notes[i]);
+	free(s->notes);
+	free(s->stats.losses);
+	pthread_cond_destroy(&s->changed);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+static struct session *make(struct session_asked *asked)
+{
+	struct session *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->refs = 1;
+	s->pid = getpid();
+	s->asked = *asked;
+	memset(asked, 0, sizeof(*asked));
+	asked->stream.input_fd = -1;
+	s->job = (struct job)JOB_NONE;
+	s->sink = (struct note_sink){ take_note, s };
+	s->timer = s->ends = -1;
+	s->stats.status = -1;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->changed, NULL);
+	return s;
+}
+
+struct session *session_new(struct session_asked *asked, struct fault *f)
+{
+	struct session *s = make(asked);
+	bool failed;
+
+	if (!s || queue_begin(&s->queue) || job_prepare(&s->job, s->asked.command, false, &s->asked.stream, f) ||
+	    start_thread(s, f)) {
+		if (!f->exit_code)
+			fault_set(f, EXIT_FAILED, "cannot begin a session: %s", strerror(errno));
+		if (s) {
+			job_abandon(&s->job);
+			free_all(s);
+		} else {
+			session_asked_free(asked);
+		}
+		return NULL;
+	}
+	pthread_mutex_lock(&s->lock);
+	while (s->phase == OPENING)
+		pthread_cond_wait(&s->changed, &s->lock);
+	failed = s->phase == OVER && s->failed && !s->stats.rows;
+	if (failed)
+		*f = s->fault;
+	pthread_mutex_unlock(&s->lock);
+	if (!failed)
+		return s;
+	session_release(s);
+	return NULL;
+}
+
+struct session *session_keep(struct session *s)
+{
+	atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
+	return s;
+}
+
+void session_release(struct session *s)
+{
+	if (!s || atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	/* a fork has no thread to end, and what it would free, the thread may have been changing */
+	if (session_is_forked(s))
+		return;
+	session_close(s);
+	free_all(s);
+}
+
+void session_close(struct session *s)
+{
+	bool mine;
+
+	if (session_is_forked(s))
+		return;
+	pthread_mutex_lock(&s->lock);
+	s->closing = true;
+	mine = !s->joining;
+	s->joining = true;
+	if (s->phase == RUNNING)
+		stream_interrupt(s->stream);
+	pthread_mutex_unlock(&s->lock);
+	queue_release(&s->queue);
+	if (mine)
+		pthread_join(s->thread, NULL);
+	pthread_mutex_lock(&s->lock);
+	s->joined |= mine;
+	pthread_cond_broadcast(&s->changed);
+	while (!s->joined)
+		pthread_cond_wait(&s->changed, &s->lock);
+	pthread_mutex_unlock(&s->lock);
+}
+
+bool session_is_forked(const struct session *s)
+{
+	return getpid() != s->pid;
+}
+
+bool session_is_closed(struct session *s)
+{
+	return !session_is_forked(s) && is_closing(s);
+}
+
+void session_drop(struct session *s)
+{
+	if (!session_is_forked(s))
+		queue_drop(&s->queue);
+}
+
+/* ---- what others ask ---------------------------------------------------------------- */
+
+struct columns *session_columns(struct session *s)
+{
+	return s->plans.columns;
+}
+
+int session_fd(const struct session *s)
+{
+	return s->queue.fd;
+}
+
+enum session_answer session_next(struct session *s, struct batch **out, struct fault *f)
+{
+	bool ended, failed;
+
+	if (session_is_forked(s))
+		return SESSION_FORKED;
+	*out = queue_get(&s->queue, &ended);
+	if (*out)
+		return SESSION_BATCH;
+	if (!ended)
+		return SESSION_WAIT;
+	pthread_mutex_lock(&s->lock);
+	failed = s->failed;
+	s->failed = false;
+	if (failed)
+		*f = s->fault;
+	pthread_mutex_unlock(&s->lock);
+	return failed ? SESSION_FAILED : SESSION_END;
+}
+
+static uint64_t cpu_time(struct session *s)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	if (s->joining || s->phase == OVER || pthread_getcpuclockid(s->thread, &clock) || clock_gettime(clock, &t))
+		return s->stats.cpu_ns;
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+bool session_stats(struct session *s, struct session_stats *stats)
+{
+	size_t bytes;
+
+	if (session_is_forked(s))
+		return false;
+	pthread_mutex_lock(&s->lock);
+	*stats = s->stats;
+	stats->cpu_ns = cpu_time(s);
+	bytes = stats->nlosses * sizeof(*stats->losses);
+	stats->losses = malloc(bytes + 1);
+	if (stats->losses && bytes)
+		memcpy(stats->losses, s->stats.losses, bytes);
+	pthread_mutex_unlock(&s->lock);
+	stats->waiting = queue_count(&s->queue);
+	return stats->losses;
+}
+
+const char *session_note(struct session *s, size_t i)
+{
+	const char *text;
+
+	if (session_is_forked(s))
+		return NULL;
+	pthread_mutex_lock(&s->lock);
+	text = i < s->nnotes ? s->notes[i] : NULL;
+	pthread_mutex_unlock(&s->lock);
+	return text;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A session inside another program: a stream that a thread of its own reads into batches.
+ *
+ *	s = session_new(&asked, &f);      everything is open and enabled
+ *	session_next(s, &batch, &f)       does not wait; poll session_fd(s)
+ *	session_close(s);                 from any thread
+ *	session_release(s);
+ *
+ * The thread installs no signal handler and prints nothing. It opens the events, too, because the
+ * rings' own events are of the thread that opens them. If its program takes no batches, it waits,
+ * and the kernel counts what is lost. It never calls back into the program.
+ */
+#ifndef SESSION_SESSION_H
+#define SESSION_SESSION_H
+
+#include "columns/batch.h"
+
+struct session;
+
+/* What is asked for. Fields of `stream` are as option parsers fill them in from `words`. */
+struct session_asked {
+	char **words;                   /* options, as on a command line; ends with NULL */
+	struct stream_opts stream;
+	char **fields;                  /* names of columns; NULL: all */
+	size_t nfields;
+	char *filter;                   /* see stream_opts; or NULL */
+	char **command;                 /* a program to watch, ends with NULL; or NULL */
+	uint64_t ns;                    /* the run ends after this time; 0: it does not */
+};
+
+void session_asked_init(struct session_asked *asked);
+/* Parses asked->words. 0, or -1 with f. */
+int session_asked_parse(struct session_asked *asked, const struct source_ops *const *sources, struct fault *f);
+void session_asked_free(struct session_asked *asked);
+
+/* Takes over *asked, also if it fails, and zeroes it. NULL with f. Waits until the run has begun. */
+struct session *session_new(struct session_asked *asked, struct fault *f);
+struct session *session_keep(struct session *s);
+void session_release(struct session *s);
+
+/* The columns of all its batches; they live as long as the session. */
+struct columns *session_columns(struct session *s);
+/* Readable while session_next() would not return SESSION_WAIT. */
+int session_fd(const struct session *s);
+
+enum session_answer {
+	SESSION_BATCH,                  /* *out is the caller's */
+	SESSION_WAIT,
+	SESSION_END,
+	SESSION_FAILED,                 /* with f; reported once, then SESSION_END */
+	SESSION_FORKED,                 /* this process is a fork of the one that has the session */
+};
+enum session_answer session_next(struct session *s, struct batch **out, struct fault *f);
+
+/* Ends the run and waits for the thread. Batches that are ready can still be taken. */
+void session_close(struct session *s);
+bool session_is_closed(struct session *s);
+/* In a fork of the process that has the session: the thread that is not there may have left its locks locked, so there is
+ * nothing to ask, and it is not closed. */
+bool session_is_forked(const struct session *s);
+/* Drops the batches that nobody took. */
+void session_drop(struct session *s);
+
+struct session_loss {
+	int cpu;                        /* -1: not known */
+	enum stream_loss_cause cause;
+	uint64_t count, times;          /* events; losses (throttled: pauses) */
+};
+
+struct session_stats {
+	struct stream_totals totals;
+	uint64_t batches, rows;         /* made */
+	uint64_t waiting;               /* batches not taken yet */
+	uint64_t decoded;               /* values */
+	uint64_t short_of_memory;       /* rows and values that are missing */
+	uint64_t cpu_ns;                /* CPU time of the thread */
+	int status;                     /* exit status of the command; -1: none, or it runs */
+	struct session_loss *losses;
+	size_t nlosses;
+};
+
+/* How it stands. False: no memory, or a fork. Free `losses` with free(). */
+bool session_stats(struct session *s, struct session_stats *stats);
+/* The i-th hint that the run had, such as a lowered frequency; NULL: there are no more. */
+const char *session_note(struct session *s, size_t i);
+#endif

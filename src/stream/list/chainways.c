@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/escape.h"
+#include "base/note.h"
+#include "stream/list/list.h"
+#include "stream/list/source.h"
+#include "stream/watched/programs.h"
+
+#include <string.h>
+
+/* Whether an event's user part is to be found, and the way is left to us. */
+static bool is_open(const struct stream_event *ev)
+{
+	return ev->asked.stack_bytes == CHAINS_AUTO && ev->callchain && ev->asked.chain_user;
+}
+
+static bool any_is_open(const struct stream *s)
+{
+	for (size_t i = 0; i < s->list.nevents; i++)
+		if (is_open(&s->list.events[i]))
+			return true;
+	return false;
+}
+
+static void tell(const struct programs_frames *p, int verbose)
+{
+	char name[1024];
+
+	escape_terminal(p->name, strlen(p->name), name, sizeof(name));
+	if (!p->n)
+		note(verbose, "call chains: frame pointers, as it is not known whether the programs have them "
+		     "(--call-graph dwarf needs none)");
+	else if (p->n == 1)
+		note(verbose, "call chains: %s, as %s has %s (--call-graph fp|dwarf chooses)",
+		     p->lacking ? "DWARF" : "frame pointers", name, p->lacking ? "no frame pointers" : "them");
+	else
+		note(verbose, "call chains: %s, as %s and %u other program%s have %s (--call-graph fp|dwarf chooses)",
+		     p->lacking ? "DWARF" : "frame pointers", name, p->n - 1, p->n > 2 ? "s" : "",
+		     p->lacking ? "no frame pointers" : "them");
+}
+
+/* Unwinding needs registers, and reads unwind tables of 64-bit programs only. */
+static bool look(const struct stream *s)
+{
+	struct programs_frames p = { 0 };
+
+	if (!source_registers())
+		return false;
+	programs_look(s->opts, &p);
+	tell(&p, s->opts->verbose);
+	return p.lacking;
+}
+
+void chainways_settle(struct stream *s)
+{
+	const uint32_t bytes = any_is_open(s) && look(s) ? CHAINS_STACK : 0;
+
+	for (size_t i = 0; i < s->list.nevents; i++) {
+		struct event_asked *asked = &s->list.events[i].asked;
+
+		if (asked->stack_bytes == CHAINS_AUTO)
+			asked->stack_bytes = is_open(&s->list.events[i]) ? bytes : 0;
+	}
+}

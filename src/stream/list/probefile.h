@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The file of a probe: opened, and searched for the function or USDT probe that -e names. */
+#ifndef STREAM_LIST_PROBEFILE_H
+#define STREAM_LIST_PROBEFILE_H
+
+#include "events/probename.h"
+#include "symbols/dwarf/params.h"
+#include "symbols/elf/places.h"
+
+#include <limits.h>
+
+struct probe_file {
+	int fd;                  /* -1: none */
+	int debug;               /* the file with its DWARF, if that is another one; -1: none, or not looked for yet */
+	struct parser *parser;
+	char path[PATH_MAX];     /* for a probe's definition: absolute, without characters that end it there */
+	struct places places;
+	bool numbered;           /* the function is a number: an offset in the file; no places */
+	uint64_t offset;
+};
+
+/* 0, or -1 with f: an error in the item. Without a glob, all places have the same name. Close in both cases. */
+int probe_file_open(struct probe_file *file, const struct spec_item *item, const struct probe_name *name, struct fault *f);
+/* Parameters of the function at that place, as params_find(). */
+int probe_file_params(struct probe_file *file, const struct place *place, enum params_what what, const char *name,
+		      struct params *out);
+void probe_file_close(struct probe_file *file);
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tasks/variables.h"
+
+#include "base/hash.h"
+#include "base/now.h"
+#include "base/opener.h"
+#include "symbols/elf/demangle.h"
+#include "symbols/elf/symsource.h"
+#include "symbols/parser_kinds.h"
+#include "tasks/procmaps.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The rings are not read meanwhile, so the time for files is short. */
+enum { MAX_NAMES = 1 << 16, MAX_FILES = 64, SECONDS_PER_FILE = 2, SECONDS = 5 };
+
+struct variable {
+	uint64_t addr;
+	UT_hash_handle hh;
+	char name[];
+};
+
+struct variable_process {
+	pid_t pid;
+	struct variable *known;
+	UT_hash_handle hh;
+};
+
+struct variable_file {
+	struct stat st;
+	struct symfile *symbols;     /* NULL: it has none */
+	struct demangled *demangled;
+};
+
+struct variables {
+	struct variable_process *processes;
+	size_t nnames;
+	struct variable_file files[MAX_FILES];
+	size_t nfiles;
+	struct parser *parser;
+	uint64_t spent;              /* ns for reading files */
+};
+
+struct variables *variables_new(void)
+{
+	struct variables *v = calloc(1, sizeof(*v));
+
+	if (v)
+		v->parser = parser_new_all(&(struct parser_opts){ .place = PARSER_AUTO, .seconds = SECONDS_PER_FILE });
+	if (v && v->parser)
+		return v;
+	free(v);
+	return NULL;
+}
+
+static void forget_files(struct variables *v)
+{
+	for (size_t i = 0; i < v->nfiles; i++) {
+		symfile_free(v->files[i].symbols);
+		demangled_free(v->files[i].demangled);
+	}
+	v->nfiles = 0;
+}
+
+static void forget(struct variables *v, struct variable_process *p)
+{
+	v->nnames -= HASH_COUNT(p->known);
+	HASH_FREE(p->known);
+	HASH_DEL(v->processes, p);
+	free(p);
+}
+
+void variables_free(struct variables *v)
+{
+	if (!v)
+		return;
+	while (v->processes)
+		forget(v, v->processes);
+	forget_files(v);
+	parser_free(v->parser);
+	free(v);
+}
+
+void variables_forget(struct variables *v, pid_t pid)
+{
+	struct variable_process *p;
+
+	HASH_FIND(hh, v->processes, &pid, sizeof(pid), p);
+	if (p)
+		forget(v, p);
+}
+
+/* ---- files ------------------------------------------------------------------------------ */
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+static struct variable_file *file_of(struct variables *v, int fd, pid_t pid, const char *path)
+{
+	const uint64_t begun = now_ns(CLOCK_MONOTONIC);
+	struct variable_file *f;
+	struct stat st;
+
+	if (fstat(fd, &st) || (uint64_t)st.st_size > SYMSOURCE_MAX_FILE)
+		return NULL;
+	for (size_t i = 0; i < v->nfiles; i++)
+		if (is_same(&v->files[i].st, &st))
+			return &v->files[i];
+	if (v->spent > SECONDS * UINT64_C(1000000000))
+		return NULL;
+	if (v->nfiles == MAX_FILES)
+		forget_files(v);
+	f = &v->files[v->nfiles++];
+	*f = (struct variable_file){ st, symsource_variables(v->parser, &opener_direct, fd, pid, path), NULL };
+	v->spent += now_ns(CLOCK_MONOTONIC) - begun;
+	return f;
+}
+
+static bool name_in_file(struct variables *v, pid_t pid, const struct procmaps_line *line, uint64_t offset, char *buf, size_t size)
+{
+	int fd = opener_mapped(&opener_direct, pid, line->start, line->end);
+	struct variable_file *f;
+	const char *name = NULL;
+	uint64_t into = 0;
+
+	if (fd < 0)
+		fd = opener_file(&opener_direct, pid, line->path);
+	f = fd < 0 ? NULL : file_of(v, fd, pid, line->path);
+	if (f && f->symbols && symfile_find(f->symbols, offset, &name, &into)) {
+		name = demangled_name(&f->demangled, v->parser, name);
+		if (into)
+			snprintf(buf, size, "%.*s+%#llx (%s)", (int)strcspn(name, "@"), name, (unsigned long long)into, line->path);
+		else
+			snprintf(buf, size, "%.*s (%s)", (int)strcspn(name, "@"), name, line->path);
+	}
+	if (fd >= 0)
+		close(fd);
+	return name;
+}
+
+/* ---- mappings --------------------------------------------------------------------------- */
+
+struct around {
+	struct procmaps_line line;   /* the last mapping of a file, up to the address; its path is in `path` */
+	char path[4096];
+	uint64_t end;                /* of the mapping before the one that is looked at */
+	bool file;                   /* that one is `line`, or memory without a file that follows it: its .bss */
+};
+
+static void take_mapping(struct around *a, const struct procmaps_line *line)
+{
+	const bool follows = a->file && line->start == a->end && !line->path[0];
+
+	a->end = line->end;
+	if (follows)
+		return;
+	a->file = line->path[0] == '/' && strlen(line->path) < sizeof(a->path);
+	a->line = *line;
+	snprintf(a->path, sizeof(a->path), "%s", line->path);
+	a->line.path = a->path;
+}
+
+/* Finds the mapping of an address, or the one that its .bss follows. */
+static bool find_mapping(struct around *a, pid_t pid, uint64_t addr)
+{
+	int fd = opener_proc(&opener_direct, pid, "maps");
+	FILE *maps = fd < 0 ? NULL : fdopen(fd, "r");
+	struct procmaps_line line;
+	bool found = false;
+	char *text = NULL;
+	size_t size = 0;
+	ssize_t n;
+
+	if (!maps) {
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	while (!found && (n = getline(&text, &size, maps)) > 0)
+		if (procmaps_parse(text, (size_t)n - (text[n - 1] == '\n'), &line) && line.start <= addr) {
+			take_mapping(a, &line);
+			found = addr < line.end;
+		}
+	free(text);
+	fclose(maps);
+	return found;
+}
+
+static void look_up(struct variables *v, pid_t pid, uint64_t addr, char *buf, size_t size)
+{
+	struct around a = { .file = false };
+	const bool found = find_mapping(&a, pid, addr);
+
+	if (found && a.file && name_in_file(v, pid, &a.line, a.line.pgoff + (addr - a.line.start), buf, size))
+		return;
+	if (found && a.path[0] == '[')
+		snprintf(buf, size, "%#llx %s", (unsigned long long)addr, a.path);
+	else
+		snprintf(buf, size, "%#llx", (unsigned long long)addr);
+}
+
+/* ---- answers ---------------------------------------------------------------------------- */
+
+static struct variable_process *process_of(struct variables *v, pid_t pid)
+{
+	struct variable_process *p;
+
+	HASH_FIND(hh, v->processes, &pid, sizeof(pid), p);
+	if (p || v->nnames >= MAX_NAMES)
+		return p;
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return NULL;
+	p->pid = pid;
+	HASH_ADD(hh, v->processes, pid, sizeof(p->pid), p);
+	return HASH_KEPT(p);
+}
+
+static void keep(struct variables *v, struct variable_process *p, uint64_t addr, const char *name)
+{
+	const size_t len = strlen(name) + 1;
+	struct variable *one = v->nnames < MAX_NAMES ? calloc(1, sizeof(*one) + len) : NULL;
+
+	if (!one)
+		return;
+	one->addr = addr;
+	memcpy(one->name, name, len);
+	HASH_ADD(hh, p->known, addr, sizeof(one->addr), one);
+	v->nnames += HASH_KEPT(one) != NULL;
+}
+
+char *variables_name(struct variables *v, pid_t pid, uint64_t addr, char *buf, size_t size)
+{
+	struct variable_process *p = process_of(v, pid);
+	struct variable *one = NULL;
+
+	if (p)
+		HASH_FIND(hh, p->known, &addr, sizeof(addr), one);
+	if (one) {
+		snprintf(buf, size, "%s", one->name);
+		return buf;
+	}
+	look_up(v, pid, addr, buf, size);
+	if (p)
+		keep(v, p, addr, buf);
+	return buf;
+}

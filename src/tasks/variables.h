@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names of addresses in the static data of running processes: "big", "table+0x28". The symbols of mapped files are read by a
+ * parser without privilege, like those of functions (symbols/jail/parser.h).
+ */
+#ifndef TASKS_VARIABLES_H
+#define TASKS_VARIABLES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct variables;
+
+/* Starts the parser's process. NULL with errno. */
+struct variables *variables_new(void);
+void variables_free(struct variables *v);
+/* "big (/usr/bin/lock)", or "0x564b0a100140 [heap]" for the heap and stack; "0x7f31c8000b70" if no variable of a file is
+ * there, or if reading files took too long. The name is looked up once for each address of a process. Returns buf. */
+char *variables_name(struct variables *v, pid_t pid, uint64_t addr, char *buf, size_t size);
+/* The process ends, or runs another program. */
+void variables_forget(struct variables *v, pid_t pid);
+#endif

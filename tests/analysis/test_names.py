@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names of functions, and stacks, as they are shown. Work is page faults, so that each sample is known."""
+import platform
+import re
+import shutil
+import subprocess
+
+import pytest
+
+CART = 'shop::Cart<std::pair<int, long>, std::vector<long, std::allocator<long> > >::add'
+TEMPLATES = '''
+#include <sys/mman.h>
+static volatile char *page;
+void add(int n) __asm__("_ZN4shop4CartISt4pairIilESt6vectorIlSaIlEEE3addEv");
+__attribute__((noinline)) void add(int n) { while (n--) { *page = 1; page += 4096; } }
+int main(void)
+{
+	page = mmap(0, 400 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	madvise((void *)page, 400 * 4096, MADV_NOHUGEPAGE);
+	add(400);
+}
+'''
+
+TWO_PLACES = '''
+#include <sys/mman.h>
+static volatile char *page;
+static __attribute__((noinline)) void touch(int n)
+{
+	for (; n > 0; n -= 2) {
+		page[0] = 1;
+		page[4096] = 1;
+		page += 8192;
+	}
+}
+int main(void)
+{
+	page = mmap(0, 400 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	madvise((void *)page, 400 * 4096, MADV_NOHUGEPAGE);
+	touch(200);
+	touch(200);
+}
+'''
+# rbp leads to frames whose return addresses are nothing
+GARBAGE = '''
+#include <sys/mman.h>
+static unsigned long frames[3][2];
+int main(void)
+{
+	volatile char *page = mmap(0, 400 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	madvise((void *)page, 400 * 4096, MADV_NOHUGEPAGE);
+	frames[0][0] = (unsigned long)&frames[1];
+	frames[1][0] = (unsigned long)&frames[2];
+	for (unsigned long n = 0; n < 400; n++, page += 4096) {
+		frames[0][1] = 0x5a5a00001000 + n * 4096;
+		frames[1][1] = 0x5b5b00001000 + n * 4096;
+		__asm__ volatile("push %%rbp\\n mov %0, %%rbp\\n movb $1, (%1)\\n pop %%rbp" :: "r"(&frames[0]), "r"(page) : "memory");
+	}
+}
+'''
+
+
+@pytest.fixture
+def faults(prof, tmp_path):
+    """faults(source, ...): a recording of all page faults of that C program, in user space."""
+    def record(source, *options, name='job', folder='.'):
+        folder = tmp_path / folder
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f'{name}.c').write_text(source)
+        subprocess.run(['gcc', '-O1', '-g', '-fno-omit-frame-pointer', '-o', folder / name, folder / f'{name}.c', *options],
+                       check=True)
+        subprocess.run([prof, 'record', '-e', 'page-faults:u', '-c', '1', '-g', '-o', tmp_path / 'job.data', '--',
+                        folder / name], check=True, capture_output=True, timeout=60)
+        return tmp_path / 'job.data'
+    return record
+
+
+def test_on_a_terminal_template_arguments_go_before_the_method(prof, faults, analyse):
+    pytest.importorskip('pyte', reason='needs python3-pyte')
+    from frame.screen import Screen
+    path = faults(TEMPLATES, folder='a/folder/with/a/name/that/no/terminal/has/any/room/for')
+
+    def shown(*options, columns=80):
+        with Screen([prof, 'report', path, '--rows', '2', *options], lines=60, columns=columns) as screen:
+            screen.ended()
+            return screen.text
+
+    text = shown()
+    assert re.search(r'^ *[\d.]+ +[\d.]+ shop::Cart<…>::add +…/(.*/)?job$', text, re.M), text
+    assert re.search(r'^    [0-9a-f]{16} shop::Cart<…>::add\+0x\w+ \(…/job\) …/job\.c:5$', text, re.M), text
+    assert f'{CART} ' in shown('--full', columns=400)
+    assert f'{CART} ' in analyse('report', path).text       # not on a terminal: in full
+    [table] = analyse('report', '--json', path).lines
+    assert CART in [row['function'] for row in table['rows']]
+
+
+def stacks(text):
+    """[(share, [functions, innermost first])] of the hottest stacks."""
+    found = []
+    for line in text.partition('hottest stacks\n')[2].splitlines():
+        head, frame = re.match(r' *([\d.]+)%  \S', line), re.match(r'    [0-9a-f ]{16} (\S+?)(\+0x\w+)?( |$)', line)
+        if head:
+            found.append((float(head[1]), []))
+        elif frame:
+            found[-1][1].append(frame[1])
+    return found
+
+
+def test_stacks_that_differ_only_within_functions_are_one(faults, analyse):
+    path = faults(TWO_PLACES)
+    [(share, frames)] = [s for s in stacks(analyse('report', path).text) if 'touch' in s[1]]
+    [table] = analyse('report', '--json', path).lines
+    [row] = [r for r in table['rows'] if r['function'] == 'touch']
+    assert frames[0] == 'touch' and share == pytest.approx(row['self'], abs=0.01) and row['count'] == 400
+
+
+@pytest.mark.skipif(platform.machine() != 'x86_64', reason='needs x86-64')
+def test_a_chain_that_ends_in_garbage_ends_in_one_frame(faults, analyse, tmp_path):
+    path = faults(GARBAGE)
+    [(_, frames)] = [s for s in stacks(analyse('report', path).text) if s[1][-1] == '[broken]']
+    assert frames == ['main', '[broken]']
+    [table] = analyse('report', '--json', path, '--flame-graph', 'f.folded').lines
+    rows = {r['function']: r for r in table['rows']}
+    assert rows['[broken]']['self'] == 0 and rows['[broken]']['total'] >= rows['main']['self'] > 50
+    assert re.search(r'^job;\[broken\];main 4\d\d$', (tmp_path / 'f.folded').read_text(), re.M)
+
+
+# ---- source lines ------------------------------------------------------------------------
+
+def lines_of(text):
+    """{line: (self, total, source)} of --annotate."""
+    rows = re.findall(r'^(?: *([\d.]+) +([\d.]+))? +(\d+)  (.*)$', text.partition('source lines of ')[2], re.M)
+    return {int(n): (float(s or 0), float(t or 0), source) for s, t, n, source in rows}
+
+
+def test_the_source_lines_of_a_function_with_their_shares(faults, analyse, tmp_path):
+    path = faults(TWO_PLACES)
+    source = TWO_PLACES.splitlines()
+    first, second = (1 + source.index(f'\t\tpage[{n}] = 1;') for n in (0, 4096))
+    got = analyse('report', '--than', '30', '--annotate', 'touch', path)
+    lines = lines_of(got.text)
+    [table, annotated] = analyse('report', '--json', '--annotate', 'touch', path).lines
+    [row] = [r for r in table['rows'] if r['function'] == 'touch']
+    assert lines[first][:2] == lines[second][:2] and 2 * lines[first][0] == pytest.approx(row['self'], abs=0.02)
+    assert lines[first + 2] == (0, 0, ' ' * 16 + 'page += 8192;')
+    assert [(r['line'], r['source'].strip()) for r in annotated['rows']] == [(n, source[n - 1].strip()) for n in (first, second)]
+    assert annotated['function'] == 'touch' and annotated['file'] == str(tmp_path / 'job.c') and 'newer' not in annotated
+    callers = lines_of(analyse('report', '--annotate', 'main', faults(TWO_PLACES, '-O0')).text)   # the lines that call
+    calls = [row for row in callers.values() if row[2].strip() == 'touch(200);']
+    assert [self for self, _, _ in calls] == [0, 0] and calls[0][1] == calls[1][1] > 30
+
+
+def test_source_that_is_newer_or_gone(faults, analyse, tmp_path):
+    path = faults(TWO_PLACES)
+    (tmp_path / 'job.c').write_text('int other;\n')
+    assert '/job.c (newer than the program: its lines may be others now)\n' in analyse('report', '--annotate', 'touch', path).text
+    (tmp_path / 'job.c').unlink()
+    gone = analyse('report', '--annotate', 'touch', path).text
+    assert '/job.c (not shown: No such file or directory)\n' in gone and all(lines_of(gone))
+    (tmp_path / 'job.c').mkdir()
+    assert '/job.c (not shown: not a regular file)\n' in analyse('report', '--annotate', 'touch', path).text
+    bad = analyse('report', '--annotate', 'tuoch', path, code=1)
+    assert 'report: --annotate tuoch: no sample of the recording is in a function with this name; did you mean touch?' in bad.err
+    bad = analyse('report', '--annotate', 'something_else', path, code=1)
+    assert 'expected a name from the table; namespaces and arguments may be left out' in bad.err
+
+
+def test_a_function_is_named_as_the_terminal_shows_it(faults, analyse):
+    path = faults(TEMPLATES)
+    for name in CART, 'shop::Cart<…>::add', '…::Cart<…>::add', 'Cart::add', 'add':
+        assert lines_of(analyse('report', '--annotate', name, path).text)[5][0] > 50
+
+
+OPERATORS = {
+    '_ZNK4shop4CartclEi': ['operator()', 'shop::Cart::operator()', 'Cart::operator()(int) const'],
+    '_ZNK4shop4CartltERKS0_': ['operator<', 'shop::Cart::operator<(shop::Cart const&) const'],
+    '_ZNKR4shop4Cart12run_operatorEi': ['run_operator', 'Cart::run_operator(int) const &'],
+}
+
+
+@pytest.mark.parametrize('symbol', OPERATORS)
+def test_a_function_is_named_as_nm_shows_it(faults, analyse, symbol):
+    path = faults(re.sub('"_Z.*"', f'"{symbol}"', TEMPLATES))
+    for name in OPERATORS[symbol]:
+        assert lines_of(analyse('report', '--annotate', name, path).text)[5][0] > 50
+
+
+@pytest.mark.parametrize('flags', [['-gdwarf-4'], ['-gdwarf-5']], ids=' '.join)
+def test_source_that_was_compiled_by_a_relative_path(prof, analyse, tmp_path, flags):
+    (tmp_path / 'sub').mkdir()
+    (tmp_path / 'sub/job.c').write_text(TWO_PLACES)
+    subprocess.run(['gcc', '-O1', '-g', *flags, '-fno-omit-frame-pointer', '-o', 'job', './sub/job.c'], check=True, cwd=tmp_path)
+    subprocess.run([prof, 'record', '-e', 'page-faults:u', '-c', '1', '-o', 'job.data', '--', './job'], check=True,
+                   capture_output=True, timeout=60, cwd=tmp_path)
+    lines = analyse('report', '--annotate', 'touch', 'job.data').text
+    assert f'\n{tmp_path}/sub/job.c\n' in lines and any(source.strip() == 'page[0] = 1;' for _, _, source in lines_of(lines).values())
+    [table] = analyse('report', '--json', '--sort', 'line', 'job.data').lines
+    first = 1 + TWO_PLACES.splitlines().index('\t\tpage[0] = 1;')
+    assert f'{tmp_path}/sub/job.c:{first}' in [row['line'] for row in table['rows']]
+
+
+CLONES = '''
+#include <sys/mman.h>
+static volatile char *page;
+void whole(int n) __asm__("%s");
+void part(int n) __asm__("%s");
+__attribute__((noinline)) void whole(int n) { while (n--) { *page = 1; page += 4096; } }
+__attribute__((noinline)) void part(int n) { while (n--) { *page = 1; page += 4096; } }
+int main(void)
+{
+	page = mmap(0, 400 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	madvise((void *)page, 400 * 4096, MADV_NOHUGEPAGE);
+	whole(300);
+	part(100);
+}
+'''
+
+
+@pytest.mark.parametrize('asked, whole, part, shown', [
+    ('sortit', 'sortit.constprop.0', 'sortit.cold', 'sortit.constprop.0 and sortit.cold'),
+    ('sortit', 'sortit.constprop.0.isra.0', 'sortit.part.3.lto_priv.0', 'sortit.constprop.0.isra.0 and sortit.part.3.lto_priv.0'),
+    ('sortit.llvm.77', 'sortit.llvm.77', 'sortit.cold.1', 'sortit.llvm.77'),
+    ('add', '_ZN4Cart3addEi.isra.0.cold', '_ZN4Cart3addEi', 'Cart::add'),
+    ('sortit', 'sortit', 'sortit.other.0', 'sortit'),
+])
+def test_clones_of_a_function_are_annotated_together(faults, analyse, asked, whole, part, shown):
+    path = faults(CLONES % (whole, part))
+    text = analyse('report', '--annotate', asked, path).text
+    assert re.search(f'^source lines of {shown}, ', text, re.M), text
+    lines = [line for line, (share, _, _) in lines_of(text).items() if share > 5]
+    assert lines == ([6, 7] if ' and ' in shown or asked == 'add' else [6])
+
+
+LAMBDAS = '''
+#include <sys/mman.h>
+static volatile char *page;
+int main()
+{
+	page = (volatile char *)mmap(0, 400 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	madvise((void *)page, 400 * 4096, MADV_NOHUGEPAGE);
+	auto apart = [](int n) __attribute__((noinline)) { while (n--) { *page = 1; page += 4096; } };
+	auto inlined = [](int n) __attribute__((always_inline)) { while (n--) { *page = 1; page += 4096; } };
+	apart(200);
+	inlined(200);
+}
+'''
+
+
+@pytest.mark.parametrize('compiler', ['g++', 'clang++'])
+def test_a_lambda_has_one_spelling_inlined_or_not(prof, analyse, tmp_path, compiler):
+    if not shutil.which(compiler):
+        pytest.skip(f'needs {compiler}')
+    (tmp_path / 'job.cc').write_text(LAMBDAS)
+    subprocess.run([compiler, '-O1', '-g', '-o', tmp_path / 'job', tmp_path / 'job.cc'], check=True)
+    subprocess.run([prof, 'record', '-e', 'page-faults:u', '-c', '1', '-o', tmp_path / 'job.data', '--', tmp_path / 'job'],
+                   check=True, capture_output=True, timeout=60)
+    [table] = analyse('report', '--json', '--inline-rows', tmp_path / 'job.data').lines
+    rows = {row['function']: row['count'] for row in table['rows'] if 'main' in row['function']}
+    assert rows['main::{lambda at job.cc:8}'] == rows['main::{lambda at job.cc:9}'] == 200, rows
+
+
+# ---- instructions ------------------------------------------------------------------------
+
+def instructions_of(text):
+    """{address: (self, total, text)} of --annotate without source."""
+    rows = re.findall(r'^(?: *([\d.]+) +([\d.]+))? +0x([0-9a-f]+)  (.*)$', text.partition('instructions of ')[2], re.M)
+    return {int(at, 16): (float(s or 0), float(t or 0), text) for s, t, at, text in rows}
+
+
+def with_capstone(prof):
+    if 'libcapstone: no' in subprocess.run([prof, 'version', '--build-options'], capture_output=True, text=True).stdout:
+        pytest.skip('needs a perf-prof with libcapstone')
+
+
+def objdump(program, function):
+    """{address: mnemonic}"""
+    if not shutil.which('objdump'):
+        pytest.skip('needs objdump')
+    text = subprocess.run(['objdump', '-d', '--no-show-raw-insn', program], capture_output=True, text=True, check=True).stdout
+    body = text.partition(f'<{function}>:\n')[2].partition('\n\n')[0]
+    return {int(at, 16): word for at, word in re.findall(r'^ *([0-9a-f]+):\t(\S+)', body, re.M)}
+
+
+def test_instructions_of_a_function_without_source(prof, faults, analyse, tmp_path):
+    with_capstone(prof)
+    path = faults(TWO_PLACES, '-g0')
+    got = instructions_of(analyse('report', '--annotate', 'touch', path).text)
+    theirs = objdump(tmp_path / 'job', 'touch')
+    assert set(got) <= set(theirs) and len(got) >= 5
+    for at, (_, _, text) in got.items():            # AT&T: objdump leaves out suffixes that operands imply
+        assert text.startswith(theirs[at][:3]), (text, theirs[at])
+    stores = [row for row in got.values() if row[1]]
+    assert [row[2][:4] for row in stores] == (['movb'] * 2 if platform.machine() == 'x86_64' else ['strb'] * 2)
+    [table, annotated] = analyse('report', '--json', '--annotate', 'touch', path).lines
+    [row] = [r for r in table['rows'] if r['function'] == 'touch']
+    assert [r[0] for r in stores] == [pytest.approx(row['self'] / 2, abs=0.01)] * 2
+    assert [r['address'] for r in annotated['rows']] == [at for at, r in got.items() if r[1]]
+    assert annotated['function'] == 'touch' and 'file' not in annotated
+    callers = instructions_of(analyse('report', '--annotate', 'main', faults(TWO_PLACES, '-g0', '-O0')).text)
+    calls = [r for r in callers.values() if r[1] > 30]
+    assert len(calls) == 2 and all(r[0] == 0 and re.match('callq?|bl ', r[2]) for r in calls)
+
+
+def test_instructions_have_the_shares_of_perf_annotate(prof, works, analyse, tmp_path):
+    with_capstone(prof)
+    perf = shutil.which('perf')
+    (tmp_path / 'job.c').write_text('static __attribute__((noinline)) void spin(void) '
+                                    '{ for (volatile long i = 0; i < 200000000; i++) {} }\nint main(void) { spin(); }\n')
+    subprocess.run(['gcc', '-O1', '-g0', '-o', tmp_path / 'job', tmp_path / 'job.c'], check=True)
+    path = tmp_path / 'p.data'
+    if not perf or subprocess.run([perf, 'record', '-q', '-e', 'cpu-clock:u', '-o', path, tmp_path / 'job'], timeout=60).returncode:
+        pytest.skip('needs perf')
+    text = subprocess.run([perf, 'annotate', '-f', '--stdio', '-s', 'spin', '-i', path], capture_output=True, text=True).stdout
+    theirs = {int(at, 16): float(part) for part, at in re.findall(r'^ +([\d.]+) +: +([0-9a-f]+):', text, re.M) if float(part)}
+    if not theirs:
+        pytest.skip('needs a perf annotate that disassembles')
+    got = {at: row[0] for at, row in instructions_of(analyse('report', '--annotate', 'spin', path, before=['env']).text).items() if row[0]}
+    whole = sum(got.values())
+    assert {at: 100 * part / whole for at, part in got.items()} == pytest.approx(theirs, abs=0.1)

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""waits: of a reader that waits for a writer, a lock's next holder for the present one, and a sleeper for the clock; how long
+they waited, they measure themselves."""
+import csv
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from frame.analyses import RING
+
+ROUNDS, NAP = 10, 0.02
+# The child reads from a pipe what the parent writes after each nap, then waits for its file lock.
+WORK = f'''
+import fcntl, os, sys, time
+def name(comm):
+    with open('/proc/self/comm', 'w') as f:
+        f.write(comm)
+pipe, ready = os.pipe(), os.pipe()
+lock = open(sys.argv[1], 'w')
+fcntl.flock(lock, fcntl.LOCK_EX)
+child = os.fork()
+if not child:
+    os.close(pipe[1])
+    begun = time.monotonic_ns()
+    name('reader')
+    mine = open(sys.argv[1], 'w')
+    while os.read(pipe[0], 1):
+        pass
+    read = time.monotonic_ns() - begun
+    os.write(ready[1], b'x')
+    fcntl.flock(mine, fcntl.LOCK_EX)
+    print(read, time.monotonic_ns() - begun - read, os.readlink(f'/proc/self/fd/{{pipe[0]}}'), os.getppid(), flush=True)
+    os._exit(0)
+name('writer')
+os.close(pipe[0])
+for i in range({ROUNDS}):
+    time.sleep({NAP})
+    os.write(pipe[1], b'x')
+os.close(pipe[1])
+os.read(ready[0], 1)
+time.sleep({NAP} * {ROUNDS})
+fcntl.flock(lock, fcntl.LOCK_UN)
+os.wait()
+'''
+NS = 10 ** 9
+
+
+@pytest.fixture
+def work(tmp_path):
+    (tmp_path / 'work.py').write_text(WORK)
+    return ['--', sys.executable, tmp_path / 'work.py', tmp_path / 'lock']
+
+
+def without_loss(analyse, *args, path):
+    """A run whose output has no report of lost events: others keep the machine busy."""
+    for _ in range(4):
+        got = analyse(*args)
+        if 'perf-prof: lost' not in path.read_text():
+            return got
+        path.unlink()
+    pytest.skip('needs a machine that is less busy: events were lost each time')
+
+
+def total(rows, **of):
+    return sum(r['total'] for r in rows if all(r[k] == v for k, v in of.items()))
+
+
+def check(rows, read, locked):
+    """A wait is not longer than the call that it is in, and at least half of the time that the other one napped."""
+    assert NAP * ROUNDS * NS / 2 <= total(rows, comm='reader', waker='writer') <= read + locked
+    assert NAP * ROUNDS * NS <= total(rows, comm='writer')
+    assert not total(rows, comm='writer', waker='writer')
+
+
+def test_how_long_who_waited_for_whom(analyse, work, tmp_path):
+    got = without_loss(analyse, 'waits', '--json', '-o', tmp_path / 'out', *RING, *work, path=tmp_path / 'out')
+    table, = [json.loads(line) for line in (tmp_path / 'out').read_text().splitlines()]
+    assert table['table'] == 'waits'
+    check(table['rows'], *map(int, got.text.split()[:2]))
+
+
+@pytest.mark.slow      # all system calls of the machine
+def test_on_what(analyse, work, tmp_path):
+    got = without_loss(analyse, 'waits', '--on', '--csv', '-o', tmp_path / 'out', '-m', '64M', *work, path=tmp_path / 'out')
+    read, locked, pipe, _ = got.text.split()
+    with open(tmp_path / 'out', newline='') as f:
+        rows = [dict(r, total=int(r['total'])) for r in csv.DictReader(f)]
+    check(rows, int(read), int(locked))
+    assert NAP * ROUNDS * NS / 2 <= total(rows, comm='reader', on=f'read {pipe}') <= int(read)
+    assert NAP * ROUNDS * NS / 2 <= total(rows, comm='reader', on=f'flock {tmp_path}/lock') <= int(locked)
+    assert total(rows, comm='writer', on='clock_nanosleep') + total(rows, comm='writer', on='select') >= NAP * ROUNDS * NS
+
+
+def test_both_stacks(analyse, work, tmp_path):
+    got = analyse('waits', '--call-graph', 'fp', '--flame-graph', 'w.folded', *RING, *work)
+    assert re.search(r'^ *[\d.]+%  reader waits, \d+ times, [\d.]+ ms\n(?:    +\S.*\n)+ +until woken by writer\n(?:    +\S.*\n)+',
+                     got.text, re.M), got.text
+    folded = (tmp_path / 'w.folded').read_text()
+    weights = [int(n) for n in re.findall(r'^reader;.*\[woken by writer\];.* (\d+)$', folded, re.M)]
+    assert sum(weights) >= NAP * ROUNDS * NS / 2
+
+
+def test_each_long_wait(analyse, work, tmp_path):
+    text = analyse('waits', '--than', f'{NAP * 500:.0f}ms', *RING, *work).text
+    assert re.search(r' reader \d+: asleep until woken by writer took [\d.]+ us\n.*sched_switch: .*\n(?:.*\n)*?.*sched_waking: ', text)
+
+
+def test_a_source_has_each_wait(analyse, work, tmp_path):
+    got = without_loss(analyse, 'trace', '-o', tmp_path / 'out', '-e', 'waits/--than 10ms/', *RING, *work, path=tmp_path / 'out')
+    read, locked, _, writer = got.text.split()
+    waits = re.findall(rf'waits: reader:\d+ waited ([\d.]+) us for {writer} \(task\)$', (tmp_path / 'out').read_text(), re.M)
+    assert NAP * ROUNDS * NS / 2 <= sum(map(float, waits)) * 1000 <= int(read) + int(locked)
+
+
+def test_a_recording(analyse, work, tmp_path):
+    path = tmp_path / 'r.data'
+    got = analyse('record', '-q', '-o', path, '-a', '--call-graph', 'fp', '-e', 'sched:sched_switch,sched:sched_waking,sched:sched_process_fork',
+                  '-m', '64M', *work)
+    table, stacks = map(json.loads, analyse('waits', '-I', path, '--json').text.splitlines())
+    check(table['rows'], *map(int, got.text.split()[:2]))
+    assert any(r['waiter'] == 'reader' and r['waker'] == 'writer' and r['waits'] and r['wakes'] for r in stacks['rows'])
+
+
+LOCKS = '''
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+struct entry { long before[5]; pthread_mutex_t lock; };
+pthread_mutex_t big = PTHREAD_MUTEX_INITIALIZER;
+static struct entry table[3];
+static pthread_mutex_t *const locks[] = { &big, &table[0].lock, &table[1].lock };
+static int held[2], pair[2];
+static void *wanter(void *arg)
+{
+	char c;
+	for (int i = 0; i < 3; i++) {
+		read(held[0], &c, 1);
+		pthread_mutex_lock(locks[i]);
+	}
+	return NULL;
+}
+/* The last wait ends with the descriptor. */
+static void *reader(void *arg)
+{
+	char c;
+	while (read(pair[0], &c, 1) == 1)
+		;
+	close(pair[0]);
+	return NULL;
+}
+int main(void)
+{
+	pthread_t threads[2];
+	pipe(held);
+	pipe(pair);
+	for (int i = 0; i < 3; i++)
+		pthread_mutex_lock(locks[i]);
+	pthread_create(&threads[0], NULL, wanter, NULL);
+	pthread_create(&threads[1], NULL, reader, NULL);
+	for (int i = 0; i < 3; i++) {
+		write(held[1], "x", 1);
+		write(pair[1], "x", 1);
+		usleep(100000);
+		pthread_mutex_unlock(locks[i]);
+	}
+	pthread_join(threads[0], NULL);
+	write(pair[1], "x", 1);
+	usleep(100);
+	close(pair[1]);
+	pthread_join(threads[1], NULL);
+}
+'''
+
+
+def test_a_lock_has_the_name_of_its_variable(analyse, tmp_path):
+    """What the linker says of the variable is the truth; the reader's descriptor is gone before its last wait is looked at."""
+    (tmp_path / 'locks.c').write_text(LOCKS)
+    job = tmp_path / 'locks'
+    subprocess.run(['gcc', '-O1', '-pthread', '-w', '-o', job, tmp_path / 'locks.c'], check=True)
+    analyse('waits', '--on', '--csv', '-o', tmp_path / 'out', *RING, '--', job)
+    with open(tmp_path / 'out', newline='') as f:
+        on = [r['on'] for r in csv.DictReader(f)]
+    for name in 'big', 'table+0x28', 'table+0x78':
+        assert f'futex {name} ({job})' in on, on
+    pipes = [text for text in on if text.startswith('read ')]
+    assert pipes and all(text.startswith('read pipe:[') for text in pipes), on

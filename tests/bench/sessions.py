@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""import perf_prof: what an event costs as a row of a batch, beside the least code that fills columns, and
+beside a callback for each."""
+import os
+import subprocess
+import sys
+import time
+
+import callbacks
+import measure
+from measure import PATIENCE, Storm
+from samples import Trouble, median, need
+from table import Row
+
+READERS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'session/readers/python')
+ROUNDS = 3
+
+ROWS = [
+    Row('floor: three columns, one summed', 'floor columns'),
+    Row('session: three columns, one summed by NumPy', 'columns', 'floor columns', 'floor', 1.6),
+    Row('callback: count', 'callback'),
+    Row('session: for event in batch, count', 'events', 'callback', 'callback', 0.8),
+]
+
+# Prints "ready", and at the end CPU ns of the process, all its threads included, since then.
+PROGRAM = """
+import sys, time
+import perf_prof
+try:
+    import numpy
+except ImportError:
+    sys.exit('needs numpy (tools/install-readers)')
+how, event, pid = sys.argv[1:]
+total = n = 0
+def count(batch):
+    global n
+    for event in batch:
+        n += 1
+with perf_prof.Session(event, pids=pid, ring='8M', order=False, fields=['_time', '_tid', '__syscall_nr']) as s:
+    begin = time.process_time_ns()
+    print('ready', flush=True)
+    for batch in s:
+        if how == 'columns':
+            total += int(numpy.asarray(batch['_time']).sum())
+            n += len(batch)
+        else:
+            count(batch)
+    spent, stats = time.process_time_ns() - begin, s.stats()
+print(spent, stats['delivered'], stats['lost'])
+"""
+
+
+def session(build, how, n):
+    """(CPU ns per event, events lost)"""
+    storm = Storm(build, n)
+    env = {**os.environ, 'PYTHONPATH': os.pathsep.join([os.path.join(build, 'python'), READERS])}
+    reader = subprocess.Popen(measure.pinned([sys.executable, '-c', PROGRAM, how, measure.EVENT, str(storm.process.pid)]),
+                              env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+    try:
+        try:
+            measure.read_line(reader.stdout, 'a session', time.monotonic() + PATIENCE)
+        except Trouble:
+            said = reader.communicate()[1].decode().strip()
+            need(said if said.startswith('needs') else None)
+            raise Trouble(said) from None
+        storm.go()
+        storm.finish()
+        spent, delivered, lost = map(int, reader.communicate(timeout=PATIENCE)[0].split())
+    finally:
+        storm.close()
+        reader.kill()
+        reader.wait()
+    return spent / delivered, lost
+
+
+def round_of(samples, opts):
+    measure.needs_events()
+    samples.put('floor columns', measure.program_rows(opts.build, 'walk', 5)['columns'])
+    for how in 'columns', 'events':
+        ns, lost = session(opts.build, how, opts.calls)
+        samples.put(how, ns, note=f'{lost} events lost in the last round' if lost else '')
+    samples.put('callback', median(callbacks.live(opts.build, callbacks.HANDLERS['count'], opts.calls)[0]))
+
+
+def measure_sessions(samples, opts, folder):
+    with measure.awake(measure.cpus()[0]):
+        for _ in range(ROUNDS):
+            samples.attempt([row.name for row in ROWS], round_of, samples, opts)

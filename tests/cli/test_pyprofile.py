@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""profile of Python programs: functions of which it is known which share of the time is theirs."""
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from cli.test_dump import pythons
+
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SHARES = os.path.join(TESTS, 'helpers/shares.py')
+PYTHON = '/usr/bin/python3'
+TIMEOUT = 200
+FEW = 100          # samples: fewer say too little
+
+
+@pytest.fixture
+def profile(prof):
+    def run(*args, code=0, **kwargs):
+        done = subprocess.run([prof, 'profile', *map(str, args)], capture_output=True, text=True, timeout=TIMEOUT, **kwargs)
+        if done.returncode and 'may not be read' in done.stderr:
+            pytest.skip(f'needs the right to read other processes ({done.stderr.strip()})')
+        assert done.returncode == code, done.stderr
+        return done
+    return run
+
+
+@pytest.fixture
+def watched(prof):
+    """watched(python, option...): what profile -p prints of shares.py, from its first function to its end."""
+    def run(python, *args):
+        with subprocess.Popen([python, SHARES], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as one:
+            assert one.stdout.readline() == b'ready\n'
+            with subprocess.Popen([prof, 'profile', '-p', str(one.pid), *args], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True) as watcher:
+                one.stdin.write(b'\n')
+                one.stdin.close()
+                out, err = watcher.communicate(timeout=TIMEOUT)
+        if 'may not be read' in err:
+            pytest.skip(f'needs the right to read other processes ({err.strip()})')
+        assert not watcher.returncode, err
+        return out
+    return run
+
+
+def table_of(text):
+    table = json.loads(text)
+    if table['samples'] < FEW:
+        pytest.skip(f'the machine is too busy: {table["samples"]} samples')
+    return table
+
+
+def row(table, function):
+    return next(r for r in table['rows'] if r['function'] == function and r['dso'].startswith(SHARES))
+
+
+def check_shares(table, module=90):
+    three, one = row(table, 'three_quarters'), row(table, 'one_quarter')
+    share = three['self'] / (three['self'] + one['self'])
+    assert 0.6 < share < 0.9, table['rows']
+    assert three['dso'] == f'{SHARES}:8' and one['dso'] == f'{SHARES}:15'
+    assert three['self'] == three['total']
+    assert row(table, '<module>')['total'] > module
+
+
+@pytest.mark.parametrize('version, python', pythons())
+def test_functions_of_a_process(watched, version, python):
+    """Without any option: that it is Python is seen."""
+    table = table_of(watched(python, '--json', '-F', '499'))
+    assert table['event'] == 'python'
+    check_shares(table)
+    assert not [r for r in table['rows'] if r['function'] == 'wait_for']
+
+
+def test_functions_of_a_command(profile):
+    done = profile('--python', '--json', '-F', 499, '-o', '/dev/stderr', '--', PYTHON, SHARES, '--go')
+    check_shares(table_of(done.stderr), module=50)   # on a busy machine, the interpreter starts slowly
+
+
+def test_lines_and_files(watched):
+    table = table_of(watched(PYTHON, '--json', '--sort', 'line', '-F', '499'))
+    hottest = table['rows'][0]['line'], table['rows'][1]['line']
+    assert set(hottest) == {f'{SHARES}:10', f'{SHARES}:11'}
+    table = table_of(watched(PYTHON, '--json', '--sort', 'dso', '-F', '499'))
+    assert table['rows'][0]['dso'] == SHARES and table['rows'][0]['self'] > 90
+
+
+def test_threads_that_wait(watched):
+    table = table_of(watched(PYTHON, '--json', '--idle', '-F', '499'))
+    waits = row(table, 'wait_for')['total']
+    assert waits > 20, table['rows']
+
+
+def test_stacks_and_pictures(watched, tmp_path):
+    text = watched(PYTHON, '-g', '-F', '499', '--gil', '--flame-graph', str(tmp_path / 'out.folded'))
+    assert ' samples of Python stacks with the GIL, 499 Hz, 0 lost' in text
+    assert f'    three_quarters ({SHARES}:1' in text and f'    <module> ({SHARES}:' in text
+    folded = (tmp_path / 'out.folded').read_text()
+    assert ';<module> (shares.py:1);three_quarters (shares.py:8) ' in folded
+
+
+def test_functions_of_the_interpreter(watched):
+    assert 'three_quarters' not in watched(PYTHON, '--no-python', '-e', 'cpu-clock:u')
+
+
+UNFIT = [('-e', 'cpu-clock'), ('-c', '100000'), ('-C', '0'), ('-a',), ('--call-graph', 'dwarf'), ('-N', '5'), ('--off-cpu',),
+         ('--samples',), ('--exclude-user',), ('--sort', 'cpu'),
+         ('--annotate', 'f')]
+
+
+@pytest.mark.parametrize('args', UNFIT, ids=' '.join)
+def test_options_that_need_events(profile, args):
+    told = profile('--python', *args, '--', 'true', code=2).stderr
+    assert ' needs samples of an event' in told and args[0][:9] in told
+
+
+def test_source_lines_of_a_python_program(profile):
+    with subprocess.Popen([PYTHON, SHARES], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as one:
+        assert one.stdout.readline() == b'ready\n'
+        told = profile('-p', one.pid, '--annotate', 'f', code=2).stderr
+        one.kill()
+    assert '--annotate needs samples of an event' in told and '--no-python' in told
+
+
+def test_other_mistakes(profile):
+    assert 'expected a process (-p PID) or a command' in profile('--python', code=2).stderr
+    assert '--gil is about Python functions' in profile('--gil', '--no-python', '-p', 1, code=2).stderr
+    assert 'at most 10000 times a second' in profile('--python', '-F', 20000, '-p', 1, code=2).stderr
+    with subprocess.Popen(['sleep', '60']) as other:
+        told = profile('--python', '-p', other.pid, code=1).stderr
+        other.kill()
+    assert f'process {other.pid} is no CPython program' in told
+    assert 'is no CPython program' in profile('--python', '--', 'sleep', '0.2', code=1).stderr
+
+
+FORKS = '''import os, sys
+print('ready', flush=True)
+sys.stdin.readline()
+os.spawnv(os.P_WAIT, sys.executable, [sys.executable, sys.argv[1], '--go', 'child'])
+'''
+
+
+@pytest.mark.parametrize('option, seen', [('--inherit', True), ('--no-inherit', False)])
+def test_processes_that_it_starts(prof, tmp_path, option, seen):
+    (tmp_path / 'forks.py').write_text(FORKS)
+    with subprocess.Popen([PYTHON, tmp_path / 'forks.py', SHARES], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as one:
+        assert one.stdout.readline() == b'ready\n'
+        with subprocess.Popen([prof, 'profile', '--python', option, '--json', '-p', str(one.pid)], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as watcher:
+            one.stdin.write(b'\n')
+            one.stdin.close()
+            out, err = watcher.communicate(timeout=TIMEOUT)
+    if 'may not be read' in err:
+        pytest.skip(f'needs the right to read other processes ({err.strip()})')
+    table = json.loads(out)
+    if not os.path.exists(f'/proc/self/task/{os.getpid()}/children'):
+        pytest.skip('needs a kernel with /proc/PID/task/TID/children')
+    assert any(r['function'] == 'three_quarters' for r in table['rows']) == seen, table
+
+
+MANY = '''import os, signal, sys
+print('ready', flush=True)
+sys.stdin.readline()
+others = [os.posix_spawn('/bin/sleep', ['sleep', '300'], {}) for _ in range(900)]
+try:
+    os.spawnv(os.P_WAIT, sys.executable, [sys.executable, sys.argv[1], '--go', 'child'])
+finally:
+    for pid in others:
+        os.kill(pid, signal.SIGKILL)
+'''
+
+
+def test_many_processes_that_it_starts(prof, tmp_path):
+    """More than a page of their list has room for."""
+    (tmp_path / 'many.py').write_text(MANY)
+    if not os.path.exists(f'/proc/self/task/{os.getpid()}/children'):
+        pytest.skip('needs a kernel with /proc/PID/task/TID/children')
+    with subprocess.Popen([PYTHON, tmp_path / 'many.py', SHARES], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as one:
+        assert one.stdout.readline() == b'ready\n'
+        with subprocess.Popen([prof, 'profile', '--python', '--json', '-p', str(one.pid)], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as watcher:
+            one.stdin.write(b'\n')
+            one.stdin.close()
+            out, err = watcher.communicate(timeout=TIMEOUT)
+    if 'may not be read' in err:
+        pytest.skip(f'needs the right to read other processes ({err.strip()})')
+    assert any(r['function'] == 'three_quarters' for r in json.loads(out)['rows']), out
+
+
+def test_tasks_have_their_present_names(profile):
+    """Until exec(2), a command's process has the name of perf-prof."""
+    done = profile('--python', '--json', '--sort', 'comm,pid', '-F', 499, '-o', '/dev/stderr', '--', PYTHON, SHARES, '--go')
+    names = {r['comm'] for r in table_of(done.stderr)['rows']}
+    assert names == {os.path.basename(PYTHON)}
+    done = profile('--python', '--sort', 'pid', '-F', 499, '-o', '/dev/stderr', '--', PYTHON, SHARES, '--go')
+    assert f' {os.path.basename(PYTHON)} ' in done.stderr.splitlines()[-1]
+
+
+CALLS_EXEC = '''import os, sys, time
+def {0}():
+    end = time.monotonic() + 2
+    while time.monotonic() < end: pass
+def {1}():
+    {0}()
+    if sys.argv[1:]:
+        os.execv(sys.argv[1], sys.argv[1:])
+print('ready', flush=True)
+sys.stdin.readline()
+{1}()
+'''
+
+
+@pytest.mark.parametrize('freq', [199, 49])
+def test_programs_that_call_exec(prof, tmp_path, freq):
+    """Both programs have functions at the same lines, which are seen in the same order."""
+    (tmp_path / 'a.py').write_text(CALLS_EXEC.format('alpha', 'first'))
+    (tmp_path / 'b.py').write_text(CALLS_EXEC.format('beta', 'second'))
+    other = pythons()[0][1]       # with several Pythons, another one: the same one may be at the same addresses again
+    with subprocess.Popen([PYTHON, tmp_path / 'a.py', other, '-S', tmp_path / 'b.py'], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE) as one:
+        assert one.stdout.readline() == b'ready\n'
+        with subprocess.Popen([prof, 'profile', '--python', '--json', '-F', str(freq), '-p', str(one.pid)],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as watcher:
+            one.stdin.write(b'\n')
+            one.stdin.close()
+            out, err = watcher.communicate(timeout=TIMEOUT)
+    if 'may not be read' in err:
+        pytest.skip(f'needs the right to read other processes ({err.strip()})')
+    shares = {r['function']: r['total'] for r in table_of(out)['rows']}
+    assert shares['alpha'] > 20 and shares['beta'] > 20, shares
+    assert shares['alpha'] + shares['beta'] < 101, shares

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The package perf_prof of the build folder: what can be imported, and what its types are called."""
+import os
+import subprocess
+import sys
+
+import pytest
+
+from frame import requires
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+@pytest.fixture
+def run(build):
+    """run(CODE): what it prints, in a Python that finds the build folder's packages."""
+    folder = os.path.join(build, 'python')
+    if not os.path.isdir(os.path.join(folder, 'perf_prof')):
+        pytest.skip('needs a build with Python')
+
+    def start(code, *flags):
+        done = subprocess.run([sys.executable, *flags, '-c', code], capture_output=True, text=True, cwd='/', timeout=60,
+                              env={**os.environ, 'PYTHONPATH': folder})
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+    return start
+
+
+def test_version(run):
+    with open(os.path.join(ROOT, 'meson.build')) as f:
+        version = f.read().split("version: '")[1].split("'")[0]
+    assert run('import perf_prof; print(perf_prof.__version__)') == version + '\n'
+
+
+def test_types(run):
+    assert run('import perf_prof as p; print(p.PerfEvent, p.Frame, set(p.__all__) <= set(dir(p)))') == \
+        "<class 'perf_prof.PerfEvent'> <class 'perf_prof.Frame'> True\n"
+
+
+def test_an_event_cannot_be_unpickled_without_a_run(run):
+    assert 'ValueError' in run('import perf_prof\n'
+                               'try: perf_prof._restore("x", 1, 0, b"", None, None)\n'
+                               'except ValueError as e: print("ValueError", e)')
+
+
+def test_two_interpreters_of_a_process_have_one_each(run):
+    """Nothing of the module is global: import it anew, and both work."""
+    assert run('import sys, perf_prof; one = perf_prof.PerfEvent\n'
+               'for name in [n for n in sys.modules if n.startswith("perf_prof")]: del sys.modules[name]\n'
+               'import perf_prof; print(one is perf_prof.PerfEvent, one.__name__)') == 'False PerfEvent\n'
+
+
+def test_raw_is_pyperf_under_another_name(run):
+    out = run('import pyperf, perf_prof.raw as raw\n'
+              'print(set(pyperf.__all__) == set(raw.__all__), raw.Event.__module__, raw.Sample.__module__, raw.Error.__module__)\n'
+              'print(raw.measure("page-faults", lambda: bytearray(1 << 20))["page-faults"].value > 200)')
+    assert out == 'True perf_prof.raw perf_prof.raw perf_prof.raw\nTrue\n'
+
+
+def test_errors_of_raw_and_pyperf_are_not_mixed_up(run):
+    assert run('import pyperf, perf_prof.raw as raw\n'
+               'try: raw.parse("no such event")\n'
+               'except raw.Error as e: print(isinstance(e, pyperf.Error))') == 'False\n'
+
+
+def test_importing_takes_at_most_40_ms(run):
+    """CPU time, and the least of several: other work on the machine only adds."""
+    code = 'import time; t = time.process_time(); import perf_prof; print(time.process_time() - t)'
+    assert min(float(run(code)) for _ in range(5)) <= 0.040
+
+
+def test_types_check():
+    reason = requires.why_not('program:mypy')
+    if reason:
+        pytest.skip(reason)
+    done = subprocess.run(['mypy', '--strict', os.path.join(ROOT, 'python/perf_prof/__init__.py')],
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout

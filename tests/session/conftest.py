@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The module perf_prof as it was built, in this process, with known work; consumers of Arrow."""
+import contextlib
+import importlib
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from frame import requires
+from known import PATIENCE
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+READERS = os.path.join(HERE, 'readers', 'python')
+collect_ignore = ['readers']
+
+
+@pytest.fixture(scope='session')
+def folder(build):
+    """The folder that has the package."""
+    found = os.path.join(build, 'python')
+    if not os.path.isdir(os.path.join(found, 'perf_prof')):
+        pytest.skip('needs a build with Python')
+    return found
+
+
+@pytest.fixture(scope='session')
+def perf_prof(folder):
+    sys.path.insert(0, folder)
+    try:
+        return importlib.import_module('perf_prof')
+    except ImportError as error:
+        pytest.skip(f'perf_prof was not built for {sys.version.split()[0]} ({error})')
+    finally:
+        sys.path.remove(folder)
+
+
+@pytest.fixture
+def live():
+    """Tests with it open tracepoints of other tasks."""
+    for reason in requires.root(), requires.tracefs():
+        if reason:
+            pytest.skip(reason)
+
+
+@pytest.fixture(scope='session')
+def reader():
+    """reader(NAME): the package of that name, as tools/install-readers fetched it."""
+    def get(name):
+        if READERS not in sys.path:
+            sys.path.append(READERS)
+        try:
+            return importlib.import_module(name)
+        except ImportError as error:
+            pytest.skip(f'needs {name} (tools/install-readers): {error}')
+    return get
+
+
+@pytest.fixture
+def run(folder):
+    """run(CODE): what a new Python prints that has the package."""
+    def start(code, check=0, **kwargs):
+        done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, timeout=PATIENCE,
+                              env={**os.environ, 'PYTHONPATH': folder}, **kwargs)
+        assert done.returncode == check, done.stderr
+        return done.stdout if check == 0 else done.stderr
+    return start
+
+
+class Storm:
+    """A program that makes n calls of getppid, once it may."""
+
+    def __init__(self, path, n, rate):
+        self.n = n
+        self.process = subprocess.Popen([path, '--wait', 'getppid', str(n)] + [str(rate)] * bool(rate), stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+        self.pid = int(self.process.stdout.readline().split()[1])
+
+    def go(self):
+        self.process.stdin.close()
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+        with contextlib.suppress(OSError):
+            self.process.stdin.close()
+        self.process.stdout.close()
+
+
+@pytest.fixture
+def storm_of(storm, live):
+    """storm_of(N, RATE=0): a Storm."""
+    made = []
+
+    def make(n, rate=0):
+        made.append(Storm(storm, n, rate))
+        return made[-1]
+    yield make
+    for one in made:
+        one.end()
+
+
+@pytest.fixture
+def wait_for():
+    """wait_for(CONDITION): until it is true, for at most a minute."""
+    def wait(condition):
+        deadline = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < deadline, condition
+            time.sleep(0.01)
+    return wait

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Batches and sessions in the hands of others: NumPy, pyarrow, Polars, DuckDB, and who only knows buffers."""
+import gc
+
+import pytest
+
+from known import EVENT, RECORDING
+
+N = 20000
+FIELDS = ['_time', '_cpu', '_tid', '_comm', 'common_pid', '__syscall_nr', 'common_type']
+
+
+@pytest.fixture
+def batch(perf_prof, storm_of):
+    """The batches of N events as one or more; the first."""
+    storm = storm_of(N, 100000)
+    with perf_prof.Session(EVENT, pids=storm.pid, ring='16M', fields=FIELDS) as s:
+        storm.go()
+        return next(s)
+
+
+def test_buffers(batch):
+    column = batch['_time']
+    view = memoryview(column)
+    assert (view.format, view.itemsize, view.ndim, view.shape, view.readonly) == ('Q', 8, 1, (len(batch),), True)
+    assert view.tolist() == column.to_pylist() == list(column)
+    assert memoryview(batch['_cpu']).format == 'i' and memoryview(batch['common_type']).format == 'H'
+    part = batch[3:7]
+    del batch, column
+    gc.collect()
+    assert view.tolist()[3:7] == part['_time'].to_pylist()     # the view keeps the memory
+    with pytest.raises(BufferError, match='_comm'):
+        memoryview(part['_comm'])
+    with pytest.raises(TypeError):
+        view[0] = 1
+
+
+def test_rows_and_slices(batch):
+    assert len(batch[:5]) == 5 and len(batch[5:5]) == 0 and len(batch[-3:]) == 3
+    assert batch[2:9][1:3].to_pylist() == batch.to_pylist()[3:5]
+    assert batch[-1].to_dict() == batch.to_pylist()[-1] and batch['_tid'][-1] == batch[-1]._tid
+    assert batch['_tid'][2:4].to_pylist() == batch[2:4]['_tid'].to_pylist()
+    for wrong in len(batch), -len(batch) - 1:
+        with pytest.raises(IndexError):
+            batch[wrong]
+        with pytest.raises(IndexError):
+            batch['_tid'][wrong]
+    with pytest.raises(ValueError, match='step 1, not 2'):
+        batch[::2]
+    with pytest.raises(KeyError, match='no column .nothing.; there are: _time, '):
+        batch['nothing']
+    with pytest.raises(TypeError):
+        batch[1.5]
+    assert batch.columns[0] == '_time' and f'{len(batch)} rows' in repr(batch) and '_comm' in repr(batch['_comm'])
+    assert batch['_comm'].type == 'text' and batch['common_type'].type == 'uint16' and batch['_lost'].null_count == len(batch)
+
+
+def test_html(batch):
+    html = batch._repr_html_()
+    assert html.count('<tr>') == 21 and f'{len(batch)} rows' in html and '<td>storm</td>' in html
+
+
+def test_numpy(batch, reader):
+    numpy = reader('numpy')
+    times = numpy.asarray(batch['_time'])
+    assert times.dtype == numpy.uint64 and not times.flags.owndata and not times.flags.writeable
+    assert int(times.sum()) == sum(batch['_time'].to_pylist())
+    assert numpy.array(batch['_cpu'], dtype='f8').dtype == numpy.float64
+    assert numpy.array(batch['_cpu']).flags.owndata
+    names = numpy.asarray(batch['_comm'])
+    assert names.dtype == object and set(names) == {'storm'}
+
+
+def test_pyarrow(batch, reader):
+    pyarrow = reader('pyarrow')
+    table = pyarrow.record_batch(batch)
+    table.validate(full=True)
+    assert table.to_pylist() == batch.to_pylist()
+    assert table['_time'].buffers()[1].address == reader('numpy').asarray(batch['_time']).ctypes.data
+    part = pyarrow.record_batch(batch[10:20])
+    part.validate(full=True)
+    assert part.to_pylist() == batch.to_pylist()[10:20]
+    column = pyarrow.array(batch['_comm'][1:3])
+    assert column.to_pylist() == ['storm', 'storm']
+    schema = pyarrow.schema(batch)
+    assert schema.field('_time').type == pyarrow.uint64() and schema.field('_comm').type.value_type == pyarrow.string()
+    # children outlive their batch
+    del table, part
+    gc.collect()
+    assert column.to_pylist() == ['storm', 'storm']
+
+
+def test_pyarrow_reads_a_session(perf_prof, storm_of, reader):
+    pyarrow = reader('pyarrow')
+    storm = storm_of(N)
+    with perf_prof.Session(EVENT, pids=storm.pid, ring='16M') as s:
+        assert pyarrow.schema(s).names == list(s.columns)
+        batches = pyarrow.RecordBatchReader.from_stream(s)
+        with pytest.raises(ValueError, match='once'):
+            s.__arrow_c_stream__()
+        storm.go()
+        table = batches.read_all()
+    table.validate(full=True)
+    assert len(table) == N and set(table['_comm'].to_pylist()) == {'storm'}
+
+
+def test_a_stream_keeps_the_session_alive(perf_prof, storm_of, reader):
+    pyarrow = reader('pyarrow')
+    storm = storm_of(N)
+    batches = pyarrow.RecordBatchReader.from_stream(perf_prof.Session(EVENT, pids=storm.pid, ring='16M'))
+    gc.collect()
+    storm.go()
+    assert sum(map(len, batches)) == N
+
+
+def test_a_consumer_that_holds_the_gil(run, live):
+    """The other thread can only close the session where the stream lets go of the lock."""
+    assert run(f'''
+import ctypes, sys, threading, perf_prof
+sys.setswitchinterval(1000)
+class Stream(ctypes.Structure): pass
+class Array(ctypes.Structure): _fields_ = [('words', ctypes.c_int64 * 16)]
+Next = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.POINTER(Stream), ctypes.POINTER(Array))
+Stream._fields_ = [('get_schema', ctypes.c_void_p), ('get_next', Next)]
+s = perf_prof.Session({EVENT!r}, filter='common_pid < 0')
+capsule = s.__arrow_c_stream__()
+get = ctypes.pythonapi.PyCapsule_GetPointer
+get.restype, get.argtypes = ctypes.POINTER(Stream), [ctypes.py_object, ctypes.c_char_p]
+stream, begun, out = get(capsule, b'arrow_array_stream'), threading.Event(), Array()
+thread = threading.Thread(target=lambda: begun.wait() and s.close())
+thread.start()
+begun.set()
+print(stream.contents.get_next(stream, out), s.closed, set(out.words))
+thread.join()
+''') == '0 True {0}\n'
+
+
+def test_a_stream_that_is_never_read(perf_prof, live):
+    s = perf_prof.Session('sched:sched_switch')
+    capsule = s.__arrow_c_stream__()
+    s.close()
+    del s, capsule
+    gc.collect()
+
+
+def test_capsules_that_nobody_takes(batch):
+    for _ in range(1000):
+        batch.__arrow_c_array__()
+        batch.__arrow_c_schema__()
+        batch['_comm'].__arrow_c_array__()
+
+
+def test_an_error_reaches_the_consumer(perf_prof, reader):
+    pyarrow = reader('pyarrow')
+    with open(RECORDING, 'rb') as f:
+        data = f.read()
+    with perf_prof.open(data[:len(data) // 2]) as s:
+        with pytest.raises(Exception, match='<bytes>'):
+            pyarrow.RecordBatchReader.from_stream(s).read_all()
+
+
+def test_polars(perf_prof, storm_of, reader):
+    polars = reader('polars')
+    storm = storm_of(N)
+    with perf_prof.Session(EVENT, pids=storm.pid, ring='16M') as s:
+        storm.go()
+        frames = [polars.DataFrame(batch) for batch in s]
+    frame = polars.concat(frames)
+    assert frame.group_by('_comm').len().rows() == [('storm', N)]
+    assert frame['_time'].is_sorted()
+
+
+def test_duckdb(perf_prof, storm_of, reader):
+    duckdb, pyarrow = reader('duckdb'), reader('pyarrow')
+    storm = storm_of(N)
+    with perf_prof.Session(EVENT, pids=storm.pid, ring='16M') as s:
+        storm.go()
+        events = pyarrow.RecordBatchReader.from_stream(s)
+        assert duckdb.sql('select _comm, count(*) from events group by 1').fetchall() == [('storm', N)]
+        del events

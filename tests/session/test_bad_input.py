@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a session refuses, and what it says then."""
+import io
+
+import pytest
+
+SWITCH = 'sched:sched_switch'
+
+WRONG = [
+    ({'events': 'sched:sched_swich'}, ValueError, 'did you mean sched:sched_switch'),
+    ({'events': []}, ValueError, r'events=\[\]: expected'),
+    ({'events': 5}, TypeError, 'events=5: expected a str'),
+    ({'events': [SWITCH, None]}, TypeError, 'expected a str or a list'),
+    ({'events': 'rundelay/--thn 5ms/'}, ValueError, 'did you mean --than'),
+    ({'events': 'a\0b'}, ValueError, 'NUL'),
+    ({'fields': ['prevcomm']}, ValueError, r'prevcomm; did you mean prev_comm\?.*next_prio'),
+    ({'fields': 3}, TypeError, 'fields=3'),
+    ({'filter': 'prev_pd > 0'}, ValueError, r'filter prev_pd > 0: .*did you mean prev_pid\?'),
+    ({'filter': 'prev_pid >'}, ValueError, 'ends too early'),
+    ({'filter': 7}, TypeError, 'filter=7'),
+    ({'pids': 'a'}, ValueError, '^pids=a: unexpected "a"'),
+    ({'pids': 1.5}, TypeError, 'pids=1.5'),
+    ({'pids': [1, 'x']}, TypeError, 'pids='),
+    ({'pids': 2147483646}, RuntimeError, 'no such process'),
+    ({'cpus': [60000]}, Exception, '60000'),
+    ({'cgroup': 'no-such-group'}, Exception, '^cgroup=no-such-group'),
+    ({'ring': 'x'}, ValueError, '^ring=x: expected'),
+    ({'ring': 0}, ValueError, 'ring=0: expected'),
+    ({'buffer': True}, TypeError, 'buffer=True'),
+    ({'seconds': 0}, ValueError, 'seconds=0: expected a number above 0'),
+    ({'seconds': float('nan')}, ValueError, 'seconds=nan'),
+    ({'seconds': '1'}, TypeError, "seconds='1'"),
+    ({'command': []}, ValueError, 'expected a program'),
+    ({'command': ['no-such-program']}, FileNotFoundError, 'no such program'),
+    ({'command': ['/etc/passwd']}, PermissionError, 'cannot execute'),
+    ({'bogus': 1}, TypeError, 'bogus'),
+]
+
+
+@pytest.mark.parametrize('kwargs, kind, message', WRONG, ids=lambda value: str(value)[:40] if isinstance(value, dict) else '')
+def test_wrong(perf_prof, live, kwargs, kind, message):
+    with pytest.raises(kind, match=f'(?s){message}'):
+        perf_prof.Session(**{'events': SWITCH, **kwargs})
+
+
+@pytest.mark.parametrize('source, kind, message', [
+    ('/no/such/file', FileNotFoundError, 'cannot read /no/such/file'),
+    (b'', RuntimeError, '<bytes>'), (b'PERFILE2 and then nothing', RuntimeError, '<bytes>'),
+    (3.5, TypeError, '3.5: expected a path'), (io.StringIO('text'), TypeError, 'reading bytes'),
+])
+def test_wrong_recording(perf_prof, source, kind, message):
+    with pytest.raises(kind, match=message):
+        perf_prof.open(source)
+
+
+def test_a_session_begins_once(perf_prof, live):
+    with perf_prof.Session(SWITCH) as s, pytest.raises(RuntimeError, match='begun already'):
+        s.__init__(SWITCH)
+
+
+def test_a_session_that_did_not_begin(perf_prof):
+    s = perf_prof.Session.__new__(perf_prof.Session)
+    for use in lambda: next(s), lambda: iter(s), s.stats, lambda: s.columns, s.fileno, s.__arrow_c_stream__:
+        with pytest.raises(ValueError, match='has not begun'):
+            use()
+    s.close()
+
+
+@pytest.mark.parametrize('name', ['Batch', 'Column', 'Event'])
+def test_objects_are_not_made_by_hand(perf_prof, name):
+    with pytest.raises(TypeError):
+        getattr(perf_prof, name)()

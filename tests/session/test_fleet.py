@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""examples/fleet: what it answers about several hosts is what the commands say about each recording."""
+import json
+import math
+import os
+import subprocess
+import sys
+
+import pytest
+
+from frame import requires
+from known import PATIENCE, ROOT
+
+QUESTIONS = 'Who switched most?', 'Who waited for a CPU?', 'What was lost?'
+HOSTS = ['web-1', 'web-2', 'web-3']
+
+
+@pytest.fixture(scope='module')
+def fleet(tmp_path_factory, folder, build, prof, reader):
+    """(folder of the recordings, ask(): the answers)"""
+    for reason in requires.root(), requires.tracefs():
+        if reason:
+            pytest.skip(reason)
+    packages = os.path.dirname(os.path.dirname(reader('pyarrow').__file__))
+    reader('duckdb')
+    where = tmp_path_factory.mktemp('fleet')
+    env = {**os.environ, 'PYTHONPATH': f'{folder}:{packages}', 'PATH': f'{os.path.dirname(prof)}:{os.environ["PATH"]}'}
+
+    def run(name, *words):
+        return subprocess.run([os.path.join(ROOT, 'examples', 'fleet', name), *map(str, words)], env=env, check=True, timeout=PATIENCE,
+                              stdout=subprocess.PIPE, text=True).stdout
+    run('record.sh', where, len(HOSTS))
+    told = run('collect.py', where / 'set', *(where / f'{host}.data' for host in HOSTS))
+    assert [line.split(':')[0] for line in told.splitlines()] == HOSTS
+    return where, json.loads(run('ask.py', where / 'set', '--json', '--rows', 1000000))
+
+
+def table(prof, where, host, *words):
+    done = subprocess.run([prof, *words, '-I', str(where / f'{host}.data'), '--json'], stdout=subprocess.PIPE, check=True, timeout=PATIENCE,
+                          text=True)
+    return json.loads(done.stdout)
+
+
+def test_who_switched_most(fleet, prof):
+    where, answers = fleet
+    rows = answers[QUESTIONS[0]]
+    for host in HOSTS:
+        top = table(prof, where, host, 'top', '-e', 'sched:sched_switch//key=prev_comm/')
+        assert top['lost'] == sum(row['lost'] for row in answers[QUESTIONS[2]] if row['host'] == host)
+        assert {row['command']: row['switches'] for row in rows if row['host'] == host} \
+            == {row['key']: row['sched_switch'] for row in top['rows']}
+    counts = [row['switches'] for row in rows]
+    assert counts == sorted(counts, reverse=True) and sum(counts) > 0
+
+
+def test_who_waited(fleet, prof, reader):
+    """rundelay has a row for each thread, so the dataset is asked by thread, too."""
+    where, answers = fleet
+    events = reader('duckdb').read_parquet(f'{where}/set/**/*.parquet', hive_partitioning=True, union_by_name=True)
+    waits = events.query('events', '''select host, tid, list(duration order by duration) from events where event = 'rundelay' group by all''')
+    durations = {(host, tid): found for host, tid, found in waits.fetchall()}
+    for host in HOSTS:
+        told = {row['tid']: row for row in table(prof, where, host, 'rundelay')['rows']}
+        mine = {tid: found for (name, tid), found in durations.items() if name == host}
+        assert {tid: (row['calls'], row['total'], row['min'], row['max']) for tid, row in told.items()} \
+            == {tid: (len(found), sum(found), found[0], found[-1]) for tid, found in mine.items()}
+        for tid, found in mine.items():     # the command has a histogram: 3 % apart, and perhaps a neighbour
+            rank = math.ceil(0.99 * len(found)) - 1
+            near = found[max(rank - 1, 0):rank + 2]
+            assert near[0] * 0.97 <= told[tid]['p99'] <= near[-1] * 1.03
+        rows = [row for row in answers[QUESTIONS[1]] if row['host'] == host]
+        assert sum(row['waits'] for row in rows) == sum(map(len, mine.values())) > 0
+        assert max(row['max_us'] for row in rows) * 1000 == pytest.approx(max(found[-1] for found in mine.values()))
+        assert all(row['p99_us'] <= row['max_us'] for row in rows)
+
+
+def test_text(fleet, folder, reader):
+    where, _ = fleet
+    packages = os.path.dirname(os.path.dirname(reader('duckdb').__file__))
+    text = subprocess.run([sys.executable, os.path.join(ROOT, 'examples', 'fleet', 'ask.py'), str(where / 'set'), '--rows', '1'],
+                          env={**os.environ, 'PYTHONPATH': packages}, check=True, stdout=subprocess.PIPE, text=True, timeout=PATIENCE).stdout
+    assert [line for line in text.splitlines() if not line.startswith('  ')] == list(QUESTIONS)

@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sessions: live events as batches, the ways to read them, and their end."""
+import asyncio
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+
+import pytest
+
+from frame import requires
+from known import EVENT, PATIENCE
+
+N = 20000
+
+
+def count(batches):
+    return sum(map(len, batches))
+
+
+def test_every_event_is_in_a_batch(perf_prof, storm_of):
+    storm = storm_of(N)
+    with perf_prof.Session(EVENT, pids=storm.pid, ring='16M', fields=['_time', '_tid', '__syscall_nr']) as s:
+        assert s.columns == ('_time', '_tid', '_event', '_lost', '__syscall_nr')
+        storm.go()
+        batches = list(s)          # the storm ends, and the session with it
+        stats = s.stats()
+    assert count(batches) == N == stats['delivered'] == stats['rows'] and stats['lost'] == 0, stats
+    assert stats['losses'] == [] and stats['cpu_ns'] > 0 and stats['batches'] == len(batches)
+    for batch in batches:
+        assert set(batch['_tid'].to_pylist()) == {storm.pid}
+        assert set(batch['_event'].to_pylist()) == {EVENT}
+        assert batch['_lost'].null_count == len(batch)
+    times = [time for batch in batches for time in batch['_time'].to_pylist()]
+    assert times == sorted(times)
+
+
+def test_events_one_by_one(perf_prof, storm_of):
+    storm = storm_of(1000)
+    with perf_prof.Session(EVENT, pids=[storm.pid], ring=1 << 24) as s:
+        storm.go()
+        kept = [event for event in s.events()]     # each stays as it was
+    assert len({event._time for event in kept}) == 1000
+    event = kept[0]
+    assert event._tid == event['_tid'] == storm.pid and event._comm == 'storm' and event.to_dict()['_event'] == EVENT
+    assert event.keys() == list(s.columns) and 'perf_prof.Event' in repr(event)
+    with pytest.raises(AttributeError):
+        event.nothing
+    with pytest.raises(KeyError):
+        event['nothing']
+
+
+def test_a_command_is_watched_until_it_ends(perf_prof, live):
+    with perf_prof.Session('sched:sched_process_exec', command=['sh', '-c', 'exec sh -c "exit 3"'],
+                           fields=['filename']) as s:
+        found = [event.filename for event in s.events()]
+        assert len(found) == 2 and all(name.endswith('/sh') for name in found)
+        assert s.returncode == 3
+
+
+def test_a_command_line_for_the_shell(perf_prof, live):
+    with perf_prof.Session('sched:sched_process_exit', command='true; exit 7') as s:
+        count(s)
+        assert s.returncode == 7
+
+
+def test_it_ends_after_seconds(perf_prof, live):
+    with perf_prof.Session('sched:sched_switch', seconds=0.2) as s:
+        assert count(s) > 0
+
+
+def test_filter(perf_prof, storm_of):
+    one, other = storm_of(500), storm_of(500)
+    with perf_prof.Session(EVENT, pids=[one.pid, other.pid], filter=f'common_pid == {one.pid}', fields=['_tid']) as s:
+        one.go()
+        other.go()
+        assert {event._tid for event in s.events()} == {one.pid}
+
+
+def test_events_of_an_analysis(perf_prof, live):
+    with perf_prof.Session('rundelay/--than 1ns/') as s:
+        event = next(s.events())
+    assert event._event == 'rundelay' and event.duration >= 1 and isinstance(event.comm, str)
+
+
+def test_samples_of_a_clock(perf_prof, live):
+    with perf_prof.Session('cpu-clock/freq=200/', command=['sh', '-c', 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done']) as s:
+        assert s.columns[-2:] == ('ip', 'period')
+        assert all(event.ip and event._comm for event in s.events() if event._lost is None)
+
+
+def test_close_from_another_thread_ends_the_loop(perf_prof, live):
+    s = perf_prof.Session('sched:sched_switch')
+    began = threading.Event()
+
+    def close():
+        began.wait(PATIENCE)
+        s.close()
+    thread = threading.Thread(target=close)
+    thread.start()
+    rows = 0
+    for batch in s:
+        rows += len(batch)
+        began.set()
+    thread.join(PATIENCE)
+    assert not thread.is_alive() and s.closed and rows >= s.stats()['delivered'] > 0
+
+
+def test_a_closed_session(perf_prof, live):
+    s = perf_prof.Session('sched:sched_switch')
+    batch = next(s)
+    s.close()
+    s.close()
+    for use in lambda: iter(s), s.fileno, s.__enter__, s.__arrow_c_stream__:
+        with pytest.raises(ValueError, match='the session is closed'):
+            use()
+    assert s.stats()['delivered'] >= len(batch) and batch[0]._time > 0
+    del s
+    assert batch.to_pylist()[-1]['_event'] in ('sched:sched_switch', 'lost:ring', 'lost:tail')
+
+
+def test_leaving_with_batches_that_nobody_took(perf_prof, live):
+    with perf_prof.Session('sched:sched_switch') as s:
+        select.select([s.fileno()], [], [], PATIENCE)
+    with pytest.raises(StopIteration):
+        next(s)
+
+
+def test_fileno(perf_prof, storm_of):
+    storm = storm_of(100)
+    with perf_prof.Session(EVENT, pids=storm.pid) as s:
+        assert not select.select([s.fileno()], [], [], 0)[0]
+        assert s._take() is None
+        storm.go()
+        assert select.select([s.fileno()], [], [], PATIENCE)[0]
+
+
+def test_several_at_once(perf_prof, storm_of):
+    """Also in threads: nothing is shared."""
+    storms = [storm_of(N) for _ in range(4)]
+    found = {}
+
+    def read(storm):
+        with perf_prof.Session(EVENT, pids=storm.pid, ring='16M') as s:
+            storm.go()
+            found[storm.pid] = [event._pid for event in s.events()]
+    threads = [threading.Thread(target=read, args=(storm,)) for storm in storms]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert found == {storm.pid: [storm.pid] * N for storm in storms}
+
+
+def test_two_threads_share_the_batches(perf_prof, storm_of):
+    storm = storm_of(N)
+    with perf_prof.Session(EVENT, pids=storm.pid, ring='16M') as s:
+        counts = []
+        threads = [threading.Thread(target=lambda: counts.append(count(s))) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        storm.go()
+        for thread in threads:
+            thread.join(PATIENCE)
+    assert sum(counts) == N
+
+
+def test_async(perf_prof, storm_of):
+    storms = [storm_of(N), storm_of(N)]
+
+    async def read(s):
+        return sum([len(batch) async for batch in s])
+
+    async def both():
+        sessions = [perf_prof.Session(EVENT, pids=storm.pid, ring='16M') for storm in storms]
+        for storm in storms:
+            storm.go()
+        found = await asyncio.gather(*map(read, sessions))
+        for s in sessions:
+            s.close()
+        return found
+    assert asyncio.run(asyncio.wait_for(both(), PATIENCE)) == [N, N]
+
+
+def test_async_cancelled_or_raised(perf_prof, live):
+    async def wait():
+        with perf_prof.Session('sched:sched_switch', filter='prev_pid == 0x7fffffff') as s:
+            task = asyncio.ensure_future(s.__anext__())
+            await asyncio.sleep(0)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+        with pytest.raises(ZeroDivisionError):
+            with perf_prof.Session('sched:sched_switch') as s:
+                async for batch in s:
+                    1 / 0
+        return len(os.listdir('/proc/self/fd'))
+    before = len(os.listdir('/proc/self/fd'))
+    assert asyncio.run(asyncio.wait_for(wait(), PATIENCE)) <= before + 8
+
+
+def test_a_slow_program_loses_events_and_learns_of_it(perf_prof, storm_of, wait_for):
+    n = 3_000_000       # more than the batches that wait, and a ring of 64 KiB
+    storm = storm_of(n)
+    with perf_prof.Session(EVENT, pids=storm.pid, ring='64K', order=False, fields=['_tid']) as s:
+        storm.go()
+        storm.process.wait(PATIENCE)
+        wait_for(lambda: s.stats()['waiting'] == 4)
+        lost = events = 0
+        for batch in s:
+            rows = batch['_lost'].to_pylist()
+            lost += sum(row for row in rows if row is not None)
+            events += rows.count(None)
+        stats = s.stats()
+    assert events + lost == n and lost == stats['lost'] == sum(loss['count'] for loss in stats['losses']) > 0
+    assert {loss['cause'] for loss in stats['losses']} <= {'ring', 'tail'}
+
+
+def test_descriptors_and_threads_are_given_back(perf_prof, live):
+    def used():
+        return len(os.listdir('/proc/self/fd')), len(os.listdir('/proc/self/task'))
+    perf_prof.Session('sched:sched_switch').close()
+    before = used()
+    for _ in range(5):
+        perf_prof.Session('sched:sched_switch').close()
+        with pytest.raises(ValueError):
+            perf_prof.Session('sched:sched_switch', fields=['nothing'])
+    assert used() == before
+
+
+def test_asyncio_and_a_close_between_look_and_wait(perf_prof, live):
+    class Closing(perf_prof.Session):
+        def _take(self):
+            batch = super()._take()
+            if batch is None:
+                self.close()
+            return batch
+
+    async def read():
+        return [batch async for batch in Closing(EVENT, filter='common_pid < 0')]
+    assert asyncio.run(read()) == []
+
+
+def test_a_fork_has_no_session(run, live):
+    assert run('''
+import os, perf_prof
+s = perf_prof.Session('sched:sched_switch')
+pid = os.fork()
+if not pid:
+    try: next(s)
+    except RuntimeError as e: print('fork' in str(e), flush=True)
+    try: s.stats()
+    except RuntimeError as e: print('fork' in str(e), s.closed, s.notes, s.returncode, flush=True)
+    s.close()
+    del s
+    with perf_prof.Session('sched:sched_switch') as own: print(len(next(own)) > 0, flush=True)
+    os._exit(0)
+print(os.waitpid(pid, 0)[1], len(next(s)) > 0)
+''') == 'True\nTrue False [] None\nTrue\n0 True\n'
+
+
+def test_ctrl_c(folder, live):
+    child = subprocess.Popen([sys.executable, '-c', '''
+import perf_prof
+with perf_prof.Session('sched:sched_switch', filter='prev_pid == 0x7fffffff') as s:
+    try:
+        print('ready', flush=True)
+        for batch in s: pass
+    except KeyboardInterrupt: print('interrupted', flush=True)
+'''], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, 'PYTHONPATH': folder})
+    assert child.stdout.readline() == 'ready\n'
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=PATIENCE)
+    assert (out, err, child.returncode) == ('interrupted\n', '', 0)
+
+
+def test_it_leaves_signals_and_stderr_alone(run, live, storm):
+    """Also when events are lost, which commands report on stderr."""
+    assert run(f'''
+import os, threading, perf_prof
+threading.Thread(target=int).start()     # the C library has a signal for itself once there are threads
+def signals():
+    with open('/proc/self/status') as f: return [line for line in f if line[:4] in ('SigB', 'SigI', 'SigC')]
+was, err, (r, w) = signals(), os.dup(2), os.pipe()
+os.dup2(w, 2)
+with perf_prof.Session({EVENT!r}, ring='4K', order=False, fields=['_tid'], command=[{storm!r}, 'getppid', '2000000']) as s:
+    during = signals()
+    while s.stats()['waiting'] < 4: pass
+    for batch in s: pass
+    lost = s.stats()['lost']
+os.dup2(err, 2); os.close(w)
+print(was == during == signals(), lost > 0, os.read(r, 100))
+''').splitlines()[-1] == "True True b''"
+
+
+def test_it_leaves_sigchld_ignored(run, live):
+    """Then the kernel discards how the command ended."""
+    assert run('''
+import signal, perf_prof
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+def ignored():
+    with open('/proc/self/status') as f: return [line for line in f if line.startswith('SigIgn')]
+was = ignored()
+with perf_prof.Session('sched:sched_process_exec', command=['true']) as s:
+    print(was == ignored(), len(list(s.events())) > 0, s.returncode)
+''') == 'True True None\n'
+
+
+def test_a_command_that_keeps_running_is_a_note(run, live):
+    assert run('''
+import os, signal, sys, perf_prof
+err, (r, w) = os.dup(2), os.pipe()
+os.dup2(w, 2)
+s = perf_prof.Session('sched:sched_process_exec', command='trap "" TERM; exec sleep 1000', fields=['_pid', 'filename'])
+pid = next(event._pid for event in s.events() if event.filename.endswith('sleep'))
+s.close()
+os.dup2(err, 2); os.close(w)
+os.kill(pid, signal.SIGKILL)
+print(os.read(r, 100), *(note for note in s.notes if 'keeps running' in note and str(pid) in note))
+''').startswith("b'' /bin/sh (process ")
+
+
+def test_permission_is_an_error_with_a_remedy(folder):
+    if reason := requires.nobody() or requires.root():
+        pytest.skip(reason)
+    code = ('import sys, perf_prof\n'
+            'try: perf_prof.Session("sched:sched_switch")\n'
+            'except PermissionError as e: print(e.errno, e)')
+    with tempfile.TemporaryDirectory(prefix='tests-of-perf-prof-') as place:    # nobody may not read the build folder
+        shutil.copytree(os.path.join(folder, 'perf_prof'), os.path.join(place, 'perf_prof'))
+        subprocess.run(['chmod', '-R', 'a+rX', place], check=True)
+        done = subprocess.run(requires.as_nobody([sys.executable, '-c', code]), capture_output=True, text=True, cwd='/',
+                              env={**os.environ, 'PYTHONPATH': place})
+    assert done.stdout.startswith('13 '), done

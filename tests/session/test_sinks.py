@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: Apache-2.0
+"""perf_prof.sinks: sessions and recordings as datasets in Parquet."""
+import datetime
+import errno
+import glob
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import urllib.parse
+
+import pytest
+
+from frame import requires
+from known import EVENT, PATIENCE, RECORDING
+
+HOST, DAY = 'web-1', '2026-01-31'
+
+
+@pytest.fixture
+def sinks(perf_prof, reader):
+    reader('pyarrow')
+    return perf_prof.sinks
+
+
+@pytest.fixture
+def write(perf_prof, sinks, tmp_path):
+    """write(...): what parquet() returned for RECORDING."""
+    def run(source=RECORDING, host=HOST, **limits):
+        with perf_prof.open(source) as s:
+            return sinks.parquet(s, tmp_path / 'set', host=host, date=DAY, **limits)
+    return run
+
+
+@pytest.fixture
+def query(reader, tmp_path):
+    """query(SQL): the rows of DuckDB; the table is called events."""
+    duckdb = reader('duckdb')
+
+    def ask(text):
+        with duckdb.connect() as db:
+            db.execute(f"create view events as from read_parquet('{tmp_path}/set/**/*.parquet', hive_partitioning=true, union_by_name=true)")
+            return db.execute(text).fetchall()
+    return ask
+
+
+def files(tmp_path):
+    return sorted(os.path.relpath(os.path.join(folder, name), tmp_path / 'set')
+                  for folder, _, names in os.walk(tmp_path / 'set') for name in names)
+
+
+def whole(tmp_path):
+    return [name for name in files(tmp_path) if re.fullmatch(r'[^.].*\.parquet', os.path.basename(name))]
+
+
+def test_every_row_in_its_partition(perf_prof, write, query, reader, tmp_path):
+    with perf_prof.open(RECORDING) as s:
+        rows = [row for batch in s for row in batch.to_pylist()]
+    written = write()
+    names = {row['_event'] for row in rows}
+    assert len(names) > 2
+    assert written == (len(names), len(rows), 0, sum(os.path.getsize(tmp_path / 'set' / name) for name in files(tmp_path)))
+    assert files(tmp_path) == whole(tmp_path)
+    assert query('select distinct host, date, event = _event from events') == [(HOST, datetime.date.fromisoformat(DAY), True)]
+    for name in names:
+        file, = glob.glob(f'{tmp_path}/set/host={HOST}/date={DAY}/event={urllib.parse.quote(name, safe="")}/*')
+        read = reader('pyarrow.parquet').read_table(file, partitioning=None).to_pylist()
+        assert read == [row for row in rows if row['_event'] == name]
+
+
+def test_others_read_all_hosts(write, reader, tmp_path):
+    one = write()
+    write(host='a/b c')
+    table = reader('pyarrow.dataset').dataset(tmp_path / 'set', partitioning='hive').to_table()
+    assert len(table) == 2 * one.rows and set(table['host'].to_pylist()) == {HOST, 'a/b c'}
+    frame = reader('polars').scan_parquet(tmp_path / 'set', hive_partitioning=True).group_by('host').len().collect()
+    assert dict(frame.rows()) == {HOST: one.rows, 'a/b c': one.rows}
+
+
+def test_size(sinks, write, query, monkeypatch, tmp_path):
+    monkeypatch.setattr(sinks, 'ROW_GROUP', 10)
+    once = write()
+    small = write(host='small', max_bytes=1)
+    assert small.rows == once.rows and small.files > 0
+    monkeypatch.setattr(sinks, 'MEMORY', 1)
+    monkeypatch.setattr(sinks, 'OPEN_FILES', 1)
+    write(host='no memory')
+    assert len(set(query('select host, count(*), sum(_time), count(_comm) from events group by 1'))) == 3
+    assert len(set(query('select count(*), sum(_time), count(_comm) from events group by host'))) == 1
+    assert files(tmp_path) == whole(tmp_path)
+
+
+def test_what_waits_is_bounded(perf_prof, sinks, tmp_path, monkeypatch):
+    """Many small batches of many events, without a row group that is full."""
+    monkeypatch.setattr(sinks, 'MEMORY', 1 << 20)
+    dataset = sinks._Dataset(str(tmp_path), HOST, DAY, 1 << 30, 1000)
+    with perf_prof.open(RECORDING) as s:
+        batch = next(s)
+    for _ in range(50):
+        for at in range(0, len(batch), 20):
+            dataset.add(batch[at:at + 20])
+            parts = dataset.parts.values()
+            assert sum(part.bytes for part in parts) <= 1 << 20 and max(len(part.waiting) for part in parts) <= sinks.CHUNKS
+    dataset.finish()
+    assert dataset.rows == 50 * len(batch) and not dataset.parts
+
+
+def test_no_part_keeps_the_whole_batch_alive(perf_prof, sinks, reader):
+    def addresses(rows):
+        arrays = [one for column in rows.columns for one in (column, getattr(column, 'dictionary', None)) if one is not None]
+        return {buffer.address for array in arrays for buffer in array.buffers() if buffer and buffer.size}
+    with perf_prof.open(RECORDING) as s:
+        rows = reader('pyarrow').record_batch(next(s))
+    parts = sinks._by_event(rows)
+    assert len(parts) > 2
+    assert all(addresses(rows).isdisjoint(addresses(part)) for part in parts.values())
+    assert sum(map(len, parts.values())) == len(rows) and all(part.schema == rows.schema for part in parts.values())
+
+
+def test_next_day(perf_prof, sinks, tmp_path, monkeypatch):
+    dataset = sinks._Dataset(str(tmp_path / 'set'), HOST, None, 1 << 30, 1000)
+    monkeypatch.setattr(dataset, '_today', lambda: '2026-02-01')
+    with perf_prof.open(RECORDING) as s:
+        batch = next(s)
+    dataset.add(batch)
+    monkeypatch.setattr(dataset, '_today', lambda: '2026-02-02')
+    dataset.add(batch)
+    dataset.finish()
+    days = [name.split('/')[1] for name in whole(tmp_path)]
+    assert days.count('date=2026-02-01') == days.count('date=2026-02-02') == len(days) / 2 > 0
+
+
+def test_a_live_session(perf_prof, sinks, storm_of, query, tmp_path):
+    n = 20000
+    storm = storm_of(n)
+    with perf_prof.Session(EVENT, pids=storm.pid, ring='16M') as s:
+        storm.go()
+        written = sinks.parquet(s, tmp_path / 'set')
+    assert (written.rows, written.lost) == (n, 0)
+    assert query('select host, _comm, count(*) from events group by all') == [(os.uname().nodename, 'storm', n)]
+
+
+def test_losses_are_rows(perf_prof, sinks, storm_of, query, tmp_path):
+    n = 200000
+    storm = storm_of(n)
+    with perf_prof.Session(EVENT, pids=storm.pid, ring=4096) as s:
+        storm.go()
+        storm.process.wait(PATIENCE)        # the rings overflow before anybody reads batches
+        written = sinks.parquet(s, tmp_path / 'set')
+        stats = s.stats()
+    assert written.lost == stats['lost'] > 0
+    assert query('select count(*) filter (where _lost is null), sum(_lost) from events') == [(n - stats['lost'], stats['lost'])]
+    assert {row[0] for row in query('select distinct event from events where _lost is not null')} <= {'lost:ring', 'lost:tail'}
+
+
+def test_age(perf_prof, sinks, storm_of, wait_for, tmp_path):
+    """A file is complete while the session goes on, also if nothing happens any more."""
+    storm, written = storm_of(1 << 40, 100), []
+    s = perf_prof.Session(EVENT, pids=storm.pid)
+    thread = threading.Thread(target=lambda: written.append(sinks.parquet(s, tmp_path / 'set', max_seconds=0.2)))
+    thread.start()
+    storm.go()
+    wait_for(lambda: len(whole(tmp_path)) >= 2)
+    storm.process.send_signal(signal.SIGSTOP)
+    seen = s.stats()
+    wait_for(lambda: s.stats()['rows'] == seen['rows'] and files(tmp_path) == whole(tmp_path))
+    assert thread.is_alive()
+    s.close()
+    thread.join(PATIENCE)
+    assert written[0].files == len(whole(tmp_path)) and written[0].rows == s.stats()['rows']
+
+
+WRITER = '''
+import perf_prof, sys
+sys.path.append({readers!r})
+perf_prof.sinks.ROW_GROUP = 1
+with perf_prof.Session({event!r}, pids={pid}) as s:
+    perf_prof.sinks.parquet(s, {folder!r}, max_seconds={seconds})
+'''
+
+
+@pytest.fixture
+def writer(folder, reader, storm_of, tmp_path):
+    """writer(SECONDS): a process that writes the events of a storm."""
+    started = []
+
+    def start(seconds):
+        storm = storm_of(1 << 40, 2000)
+        code = WRITER.format(readers=os.path.dirname(os.path.dirname(reader('pyarrow').__file__)), event=EVENT, pid=storm.pid,
+                             folder=str(tmp_path / 'set'), seconds=seconds)
+        started.append(subprocess.Popen([sys.executable, '-c', code], env={**os.environ, 'PYTHONPATH': folder},
+                                        stderr=subprocess.PIPE, text=True))
+        storm.go()
+        return started[-1]
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def test_a_killed_process_leaves_whole_files(writer, query, wait_for, reader, tmp_path):
+    process = writer(0.3)
+    wait_for(lambda: len(whole(tmp_path)) >= 2 and len(files(tmp_path)) > len(whole(tmp_path)))
+    process.kill()
+    process.wait()
+    rows = query('select count(*) from events')[0][0]
+    assert rows > 0 and reader('pyarrow.dataset').dataset(tmp_path / 'set', partitioning='hive').count_rows() == rows
+
+
+def test_ctrl_c_finishes_the_files(writer, query, wait_for, tmp_path):
+    process = writer(1000)
+    wait_for(lambda: files(tmp_path))
+    process.send_signal(signal.SIGINT)
+    assert 'KeyboardInterrupt' in process.communicate(timeout=PATIENCE)[1]
+    assert files(tmp_path) == whole(tmp_path) and query('select count(*) from events')[0][0] > 0
+
+
+FULL = '''
+import os, perf_prof, sys
+sys.path.append({readers!r})
+perf_prof.sinks.ROW_GROUP = 1
+try:
+    with perf_prof.open({recording!r}) as s:
+        perf_prof.sinks.parquet(s, sys.argv[1] + "/set", host="h", date="2026-01-31")
+except OSError as error:
+    left = [name for _, _, names in os.walk(sys.argv[1]) for name in names if not name.endswith(".parquet") or name[0] == "."]
+    print(error.errno, error.filename.startswith(sys.argv[1] + "/set/host=h/"), left)
+'''
+
+
+@pytest.mark.parametrize('how', ['full', 'limited'])
+def test_a_full_disk(how, folder, reader, tmp_path):
+    code = FULL.format(readers=os.path.dirname(os.path.dirname(reader('pyarrow').__file__)), recording=RECORDING)
+    if how == 'full':
+        if requires.root():
+            pytest.skip(requires.root())
+        command = ['unshare', '-m', 'sh', '-c', 'mount -t tmpfs -o size=12k none "$2" || exit 9; exec "$0" -c "$1" "$2"']
+    else:
+        command = ['sh', '-c', 'ulimit -f 4; exec "$0" -c "$1" "$2"']
+    done = subprocess.run(command + [sys.executable, code, str(tmp_path)], capture_output=True, text=True, timeout=PATIENCE,
+                          env={**os.environ, 'PYTHONPATH': folder})
+    if done.returncode == 9:
+        pytest.skip(f'needs to mount a tmpfs: {done.stderr}')
+    assert done.stdout == f'{errno.ENOSPC if how == "full" else errno.EFBIG} True []\n', done.stderr
+
+
+def test_a_damaged_recording_is_written_as_far_as_it_goes(perf_prof, sinks, write, query, tmp_path):
+    whole_one = write(host='whole').rows
+    with open(RECORDING, 'rb') as f:
+        data = f.read()
+    with perf_prof.open(data[:len(data) * 7 // 10]) as s:
+        with pytest.raises(RuntimeError, match='<bytes>'):
+            sinks.parquet(s, tmp_path / 'set', host='cut', date=DAY)
+        rows = s.stats()['rows']
+    assert files(tmp_path) == whole(tmp_path)
+    assert query("select count(*) from events where host = 'cut'") == [(rows,)] and 0 < rows < whole_one
+
+
+def test_a_long_name_of_an_event(sinks):
+    name = sinks._folder_name('event', 'ü' * 300)
+    assert len(name) < 255 and re.fullmatch('event=(%C3%BC)+(%C3)?', name)
+
+
+@pytest.mark.parametrize('wrong, error, says', [
+    ({'host': None}, ValueError, 'host=None: expected the name of the machine of the recording'),
+    ({'date': None}, ValueError, 'date=None: expected the day of the recording'),
+    ({'host': ''}, ValueError, "host='': expected the name of a machine"),
+    ({'host': 3}, TypeError, 'host=3: expected the name of a machine'),
+    ({'date': 'today'}, ValueError, "date='today': expected a day such as \"2026-01-31\""),
+    ({'date': 3}, TypeError, 'date=3: expected a day'),
+    ({'max_bytes': 0}, ValueError, 'max_bytes=0: expected a number above 0'),
+    ({'max_seconds': '1'}, TypeError, "max_seconds='1': expected a number"),
+])
+def test_bad_input(perf_prof, sinks, tmp_path, wrong, error, says):
+    with perf_prof.open(RECORDING) as s:
+        with pytest.raises(error, match=re.escape(says)):
+            sinks.parquet(s, tmp_path / 'set', **{'host': HOST, 'date': datetime.date(2026, 1, 31), **wrong})
+    assert not files(tmp_path)
+
+
+def test_wrong_sources(perf_prof, sinks, tmp_path):
+    s = perf_prof.open(RECORDING)
+    s.close()
+    with pytest.raises(ValueError, match='closed'):
+        sinks.parquet(s, tmp_path, host=HOST, date=DAY)
+    with pytest.raises(TypeError, match='expected a perf_prof.Session'):
+        sinks.parquet(RECORDING, tmp_path, host=HOST, date=DAY)
+    (tmp_path / 'file').write_text('')
+    with perf_prof.open(RECORDING) as s:
+        with pytest.raises(NotADirectoryError, match='file'):
+            sinks.parquet(s, tmp_path / 'file', host=HOST, date=DAY)
+
+
+def test_without_pyarrow(run):
+    code = f'''import sys; sys.modules["pyarrow"] = None
+import perf_prof
+try:
+    perf_prof.sinks.parquet(perf_prof.open({RECORDING!r}), "nothing", host="h", date="2026-01-31")
+except ImportError as error:
+    print(error)'''
+    assert 'pip install pyarrow' in run(code)
+
+
+def test_is_imported_when_it_is_used(run):
+    assert run('import perf_prof, sys; print("perf_prof.sinks" in sys.modules, perf_prof.sinks.__name__)') == 'False perf_prof.sinks\n'

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Samples as columns: which there are, what rows have, and how Arrow gets them. */
+#include "cmocka_all.h"
+#include "formats.h"
+
+#include "columns/builder.h"
+#include "columns/export.h"
+#include "stream/state/state.h"
+
+/* ---- a stream of two events ---------------------------------------------------------- */
+
+struct bench {
+	struct stream stream;
+	struct stream_opts opts;
+	struct stream_event events[2];
+	struct event_naming naming;
+	struct tracefmt_db *db;
+	struct plans plans;
+	struct fault f;
+};
+
+static const char *comm_now = "worker";
+
+static const char *comm_of(void *stream, const struct stream_event *event, const struct perf_event_header *rec,
+			   const void *raw)
+{
+	return comm_now;
+}
+
+#define PARTS (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_RAW)
+
+static struct bench *bench(const char *first, const char *second)
+{
+	struct bench *b = calloc(1, sizeof(*b));
+	const char *texts[] = { first, second };
+	static const char *const names[] = { "sched:sched_switch", "sched:sched_wakeup" };
+
+	assert_non_null(b);
+	b->db = tracefmt_db_new();
+	b->naming.comm = comm_of;
+	b->stream.opts = &b->opts;
+	b->stream.list.events = b->events;
+	for (int i = 0; i < 2 && texts[i]; i++) {
+		struct stream_event *event = &b->events[b->stream.list.nshown++];
+
+		event->name = names[i];
+		event->fmt = tracefmt_parse(b->db, texts[i], strlen(texts[i]), "sched", &b->f);
+		assert_non_null(event->fmt);
+		event->naming = &b->naming;
+		event->wanted = true;
+		layout_from_sample_type(&event->layout, PARTS);
+	}
+	b->stream.list.nevents = b->stream.list.nshown;
+	return b;
+}
+
+static void bench_end(struct bench *b)
+{
+	plans_free(&b->plans);
+	tracefmt_db_free(b->db);
+	free(b);
+}
+
+static int make(struct bench *b, const char *const *fields, size_t n)
+{
+	plans_free(&b->plans);
+	return plans_make(&b->plans, &b->stream, fields, n, &b->f);
+}
+
+static void expect_columns(const struct bench *b, const char *expected)
+{
+	char all[1024] = "";
+
+	for (size_t i = 0; i < b->plans.columns->n; i++)
+		snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s%s", i ? " " : "", b->plans.columns->v[i].name);
+	assert_string_equal(all, expected);
+}
+
+/* ---- which columns there are --------------------------------------------------------- */
+
+#define ASKED(b, ...) make(b, (const char *const[]){ __VA_ARGS__ }, COUNT(((const char *const[]){ __VA_ARGS__ })))
+
+static void choice(void **state)
+{
+	struct bench *b = bench(SCHED_SWITCH_5_10, SCHED_WAKEUP_4_19);
+
+	assert_int_equal(make(b, NULL, 0), 0);
+	expect_columns(b, "_time _cpu _pid _tid _comm _event _lost prev_comm prev_pid prev_prio prev_state next_comm next_pid "
+			  "next_prio comm pid prio success target_cpu");
+	assert_true(b->naming.needed);
+	assert_true(b->events[0].reads & PERF_SAMPLE_RAW);
+	assert_int_equal(ASKED(b, "next_pid", "pid"), 0);
+	expect_columns(b, "_time _cpu _pid _tid _comm _event _lost next_pid pid");
+	/* named common columns replace the others; the same twice is once */
+	assert_int_equal(ASKED(b, "next_pid", "_tid", "next_pid", "_lost"), 0);
+	expect_columns(b, "_tid _event _lost next_pid");
+	assert_int_equal(ASKED(b, "sched:sched_wakeup.pid", "common_pid", "_period"), 0);
+	expect_columns(b, "_time _cpu _pid _tid _comm _event _lost sched:sched_wakeup.pid common_pid _period");
+	bench_end(b);
+}
+
+static void refused(void **state)
+{
+	struct bench *b = bench(SCHED_SWITCH_5_10, NULL);
+
+	assert_int_equal(ASKED(b, "prevcomm"), -1);
+	assert_int_equal(b->f.exit_code, EXIT_USAGE);
+	assert_non_null(strstr(b->f.text, "prevcomm; did you mean prev_comm?"));
+	assert_int_equal(ASKED(b, "_tmie"), -1);
+	assert_non_null(strstr(b->f.text, "did you mean _time?"));
+	assert_int_equal(ASKED(b, "sched:sched_switch.nothing"), -1);
+	assert_int_equal(ASKED(b, ""), -1);
+	bench_end(b);
+}
+
+#define ALIKE "name: %s\nID: %d\nformat:\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
+	      "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n\tfield:%s;\toffset:8;\tsize:%d;\tsigned:%d;\n" \
+	      "\nprint fmt: \"\"\n"
+
+static void two_types(void **state)
+{
+	char one[512], two[512];
+	struct bench *b;
+
+	snprintf(one, sizeof(one), ALIKE, "one", 1, "int x", 4, 1);
+	snprintf(two, sizeof(two), ALIKE, "two", 2, "u64 x", 8, 0);
+	b = bench(one, two);
+	assert_int_equal(ASKED(b, "x", "_time"), 0);
+	expect_columns(b, "_time _event _lost sched:sched_switch.x sched:sched_wakeup.x");
+	assert_int_equal(b->plans.columns->v[3].type, COLUMN_S32);
+	assert_int_equal(b->plans.columns->v[4].type, COLUMN_U64);
+	assert_int_equal(b->plans.v[0].nmissing, 1);   /* the other's x */
+	bench_end(b);
+}
+
+/* ---- rows ---------------------------------------------------------------------------- */
+
+struct sample {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t time;
+	uint32_t raw_size;
+	uint8_t raw[68];
+} __attribute__((packed, aligned(8)));
+
+static struct sample switch_sample(uint64_t time, const char *prev, int32_t next_pid)
+{
+	struct sample s = {
+		.header = { PERF_RECORD_SAMPLE, 0, sizeof(s) }, .pid = 7, .tid = 8, .time = time, .raw_size = sizeof(s.raw),
+	};
+
+	memcpy(s.raw + 8, prev, strnlen(prev, 16));
+	memcpy(s.raw + 56, &next_pid, sizeof(next_pid));
+	return s;
+}
+
+static bool add(struct builder *b, const struct bench *x, size_t event, const struct sample *s, uint32_t cpu)
+{
+	return builder_add(b, &x->plans.v[event], &s->header, s->raw, s->raw_size, cpu);
+}
+
+static void expect_text(const struct batch *b, const char *column, size_t row, const char *expected)
+{
+	ssize_t c = columns_find(b->columns, column);
+	const char *text;
+	size_t len;
+
+	assert_true(c >= 0);
+	assert_false(batch_is_null(b, (size_t)c, row));
+	text = batch_bytes(b, (size_t)c, row, &len);
+	assert_int_equal(len, strlen(expected));
+	assert_memory_equal(text, expected, len);
+}
+
+static int64_t number(const struct batch *b, const char *column, size_t row)
+{
+	ssize_t c = columns_find(b->columns, column);
+
+	assert_true(c >= 0);
+	assert_false(batch_is_null(b, (size_t)c, row));
+	return (int64_t)batch_number(b, (size_t)c, row);
+}
+
+static bool is_null(const struct batch *b, const char *column, size_t row)
+{
+	return batch_is_null(b, (size_t)columns_find(b->columns, column), row);
+}
+
+static void rows(void **state)
+{
+	struct bench *x = bench(SCHED_SWITCH_5_10, SCHED_WAKEUP_4_19);
+	struct sample s = switch_sample(1000, "first", -5), t = switch_sample(1001, "\xff\xc3\xa4", 6);
+	struct builder *b;
+	struct batch *out;
+
+	assert_int_equal(make(x, NULL, 0), 0);
+	b = builder_new(&x->plans, &x->stream);
+	assert_non_null(b);
+	assert_null(builder_take(b));
+	assert_false(add(b, x, 0, &s, 1));
+	comm_now = "other";
+	assert_false(add(b, x, 0, &t, 0));
+	comm_now = "worker";
+	assert_false(add(b, x, 1, &s, 1));
+	out = builder_take(b);
+	assert_int_equal(out->rows, 3);
+	assert_int_equal(number(out, "_time", 1), 1001);
+	assert_int_equal(number(out, "next_pid", 0), -5);
+	assert_int_equal(number(out, "_tid", 2), 8);
+	expect_text(out, "_comm", 0, "worker");
+	expect_text(out, "_comm", 1, "other");
+	expect_text(out, "_event", 2, "sched:sched_wakeup");
+	expect_text(out, "prev_comm", 0, "first");
+	expect_text(out, "prev_comm", 1, "\\xff\xc3\xa4");   /* what is not UTF-8 is written out */
+	assert_true(is_null(out, "prev_comm", 2) && is_null(out, "_lost", 0) && is_null(out, "comm", 0));
+	assert_int_equal(out->v[columns_find(out->columns, "comm")].nulls, 2);
+	/* a batch outlives its builder and its stream */
+	builder_free(b);
+	bench_end(x);
+	expect_text(out, "prev_comm", 0, "first");
+	batch_release(out);
+}
+
+static void losses(void **state)
+{
+	struct bench *x = bench(SCHED_SWITCH_5_10, NULL);
+	struct sample s = switch_sample(500, "a", 1);
+	struct builder *b;
+	struct batch *out;
+
+	assert_int_equal(make(x, NULL, 0), 0);
+	b = builder_new(&x->plans, &x->stream);
+	builder_add_loss(b, &(struct stream_loss){ .count = 3, .cpu = 1, .cause = STREAM_LOSS_RING });
+	add(b, x, 0, &s, 1);
+	builder_add_loss(b, &(struct stream_loss){ .count = 4, .cpu = 1, .cause = STREAM_LOSS_TAIL });
+	builder_add_loss(b, &(struct stream_loss){ .count = 5, .cpu = 0, .start = 8, .end = 9, .cause = STREAM_LOSS_RING });
+	builder_add_loss(b, &(struct stream_loss){ .cpu = -1, .start = 8, .cause = STREAM_LOSS_THROTTLED });
+	out = builder_take(b);
+	assert_int_equal(out->rows, 5);
+	expect_text(out, "_event", 0, "lost:ring");
+	assert_int_equal(number(out, "_lost", 0), 3);
+	assert_int_equal(number(out, "_cpu", 0), 1);
+	assert_true(is_null(out, "_time", 0) && is_null(out, "_pid", 0) && is_null(out, "_comm", 0));
+	assert_int_equal(number(out, "_time", 2), 500);   /* that of the sample before it there */
+	expect_text(out, "_event", 2, "lost:tail");
+	assert_int_equal(number(out, "_time", 3), 9);
+	assert_int_equal(number(out, "_time", 4), 8);
+	assert_true(is_null(out, "_cpu", 4));
+	assert_int_equal(number(out, "_lost", 4), 0);
+	batch_release(out);
+	builder_free(b);
+	bench_end(x);
+}
+
+/* Blocks are used again only once nobody has the batch. */
+static void full_batches(void **state)
+{
+	struct bench *x = bench(SCHED_SWITCH_5_10, NULL);
+	struct sample s;
+	struct builder *b;
+	struct batch *first = NULL, *second;
+
+	assert_int_equal(ASKED(x, "_time", "prev_comm"), 0);
+	b = builder_new(&x->plans, &x->stream);
+	for (int batch = 0; batch < 2; batch++)
+		for (int i = 0; i < BATCH_ROWS; i++) {
+			char name[16];
+
+			snprintf(name, sizeof(name), "%d", i / 8);
+			s = switch_sample((uint64_t)(batch * BATCH_ROWS + i), name, 0);
+			assert_int_equal(add(b, x, 0, &s, 0), i == BATCH_ROWS - 1);
+			if (i == BATCH_ROWS - 1 && !batch)
+				first = builder_take(b);
+		}
+	second = builder_take(b);
+	assert_int_equal(first->rows, BATCH_ROWS);
+	assert_null(first->v[0].valid);
+	assert_int_equal(number(first, "_time", BATCH_ROWS - 1), BATCH_ROWS - 1);
+	assert_int_equal(number(second, "_time", 0), BATCH_ROWS);
+	expect_text(first, "prev_comm", BATCH_ROWS - 1, "8191");
+	expect_text(second, "prev_comm", 1000, "125");
+	assert_int_equal(first->v[columns_find(first->columns, "prev_comm")].texts->n, 8192);
+	builder_free(b);
+	batch_release(first);
+	batch_release(second);
+	bench_end(x);
+}
+
+/* ---- texts --------------------------------------------------------------------------- */
+
+static void texts(void **state)
+{
+	static const struct {
+		const char *bytes, *text;
+	} cases[] = {
+		{ "", "" }, { "a", "a" }, { "12345678", "12345678" }, { "123456789", "123456789" }, { "\x80", "\\x80" },
+		{ "\xc0\xaf", "\\xc0\\xaf" }, { "\xed\xa0\x80", "\\xed\\xa0\\x80" }, { "\xf0\x9f\x90\xa7", "\xf0\x9f\x90\xa7" },
+		{ "\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80" }, { "x\xe2\x82", "x\\xe2\\x82" }, { "\xe2\x82\xac", "\xe2\x82\xac" },
+	};
+	struct dictionary d;
+	struct texts *t, *again;
+
+	assert_int_equal(dictionary_begin(&d), 0);
+	for (int round = 0; round < 2; round++)
+		for (size_t i = 0; i < COUNT(cases); i++)
+			assert_int_equal(dictionary_number(&d, cases[i].bytes, strlen(cases[i].bytes)), i);
+	t = dictionary_take(&d);
+	again = dictionary_take(&d);
+	assert_ptr_equal(t, again);
+	texts_release(again);
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		assert_int_equal(t->offsets[i + 1] - t->offsets[i], strlen(cases[i].text));
+		assert_memory_equal(t->bytes + t->offsets[i], cases[i].text, strlen(cases[i].text));
+	}
+	assert_int_equal(dictionary_number(&d, "new", 3), COUNT(cases));
+	again = dictionary_take(&d);
+	assert_int_equal(t->n, COUNT(cases));   /* did not change */
+	assert_int_equal(again->n, COUNT(cases) + 1);
+	texts_release(again);
+	dictionary_end(&d);
+	assert_memory_equal(t->bytes + t->offsets[1], "a", 1);
+	texts_release(t);
+}
+
+/* ---- Arrow --------------------------------------------------------------------------- */
+
+static void arrow(void **state)
+{
+	struct bench *x = bench(SCHED_SWITCH_5_10, NULL);
+	struct sample s = switch_sample(1, "one", 1);
+	struct ArrowSchema schema, moved_schema;
+	struct ArrowArray array, moved;
+	struct builder *b;
+	struct batch *out;
+
+	assert_int_equal(ASKED(x, "_time", "prev_comm"), 0);
+	b = builder_new(&x->plans, &x->stream);
+	for (int i = 0; i < 3; i++)
+		add(b, x, 0, &s, 0);
+	out = builder_take(b);
+	assert_int_equal(export_schema(out->columns, &schema), 0);
+	assert_string_equal(schema.format, "+s");
+	assert_int_equal(schema.n_children, 4);
+	assert_string_equal(schema.children[0]->format, "L");
+	assert_string_equal(schema.children[3]->name, "prev_comm");
+	assert_string_equal(schema.children[3]->format, "i");
+	assert_string_equal(schema.children[3]->dictionary->format, "u");
+	assert_int_equal(export_batch(out, 1, 2, &array), 0);
+	assert_int_equal(array.length, 2);
+	assert_int_equal(array.children[0]->offset, 1);
+	assert_int_equal(array.children[0]->null_count, 0);
+	assert_null(array.children[0]->buffers[0]);
+	assert_ptr_equal(array.children[0]->buffers[1], out->v[0].values);   /* no copy */
+	/* a child is moved out, and outlives parent, batch, builder and stream */
+	moved = *array.children[0];
+	array.children[0]->release = NULL;
+	moved_schema = *schema.children[3];
+	schema.children[3]->release = NULL;
+	array.release(&array);
+	schema.release(&schema);
+	assert_null(array.release);
+	batch_release(out);
+	builder_free(b);
+	bench_end(x);
+	assert_int_equal(((const uint64_t *)moved.buffers[1])[1], 1);
+	assert_string_equal(moved_schema.dictionary->format, "u");
+	moved.release(&moved);
+	moved_schema.release(&moved_schema);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(choice), cmocka_unit_test(refused), cmocka_unit_test(two_types), cmocka_unit_test(rows),
+		cmocka_unit_test(losses), cmocka_unit_test(full_batches), cmocka_unit_test(texts), cmocka_unit_test(arrow),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
