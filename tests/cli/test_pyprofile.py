@@ -138,7 +138,7 @@ def test_other_mistakes(profile):
 FORKS = '''import os, sys
 print('ready', flush=True)
 sys.stdin.readline()
-os.spawnv(os.P_WAIT, sys.executable, [sys.executable, sys.argv[1], '--go', 'child'])
+os.spawnv(os.P_WAIT, sys.executable, [sys.executable, sys.argv[1], '--go', '--long'])
 '''
 
 
@@ -165,7 +165,7 @@ print('ready', flush=True)
 sys.stdin.readline()
 others = [os.posix_spawn('/bin/sleep', ['sleep', '300'], {}) for _ in range(900)]
 try:
-    os.spawnv(os.P_WAIT, sys.executable, [sys.executable, sys.argv[1], '--go', 'child'])
+    os.spawnv(os.P_WAIT, sys.executable, [sys.executable, sys.argv[1], '--go', '--long'])
 finally:
     for pid in others:
         os.kill(pid, signal.SIGKILL)

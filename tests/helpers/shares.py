@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Python program that spends three quarters of its time in one function, and a quarter in another, while a second thread
-waits: the two functions do the same, one three times as often."""
+"""Three quarters of the time in one function, a quarter in another, which do the same, while a second thread waits. --go: at
+once, not after a line on stdin; --long: for some seconds, not half a second."""
 import sys
 import threading
 
@@ -28,6 +28,6 @@ if __name__ == '__main__':
     print('ready', flush=True)
     if '--go' not in sys.argv:
         sys.stdin.readline()
-    for _ in range(250):
+    for _ in range(2000 if '--long' in sys.argv else 250):
         three_quarters(60000)
         one_quarter(20000)

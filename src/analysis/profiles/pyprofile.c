@@ -54,7 +54,10 @@ struct pyprofile {
 	const struct pyprofile_opts *opts;
 	struct target *targets;
 	size_t n, room;
-	uint64_t look;               /* tick at which children are looked for */
+	uint64_t look;               /* time at which children are looked for, CLOCK_MONOTONIC */
+	uint64_t opening;            /* time until which this tick may open children, CLOCK_MONOTONIC */
+	size_t turn;                 /* the target with which a tick begins: the first that the last one had no time to open */
+	bool waits;                  /* there is such a target */
 	int timer;
 	uint64_t hz, tick;           /* ticks so far */
 	uint64_t next;               /* time of the next one, CLOCK_MONOTONIC */
@@ -114,14 +117,15 @@ static void add_children_of(struct pyprofile *p, pid_t pid, const char *thread)
 		fclose(list);
 }
 
-/* Each second. Kernels without CONFIG_PROC_CHILDREN have no such file. */
+/* Ten times a second, or less often: a hundredth of the time at most. Kernels without CONFIG_PROC_CHILDREN have no such
+ * file. */
 static void look_for_children(struct pyprofile *p)
 {
+	const uint64_t start = now_ns(CLOCK_MONOTONIC);
 	const size_t n = p->n;
 
-	if (p->tick < p->look)
+	if (start < p->look)
 		return;
-	p->look = p->tick + p->hz;
 	for (size_t i = 0; i < n; i++) {
 		char path[64];
 		struct dirent *d;
@@ -135,6 +139,8 @@ static void look_for_children(struct pyprofile *p)
 		if (tasks)
 			closedir(tasks);
 	}
+	p->look = now_ns(CLOCK_MONOTONIC);
+	p->look += (p->look - start) * 100 > SECOND / 10 ? (p->look - start) * 100 : SECOND / 10;
 }
 
 /* ---- samples ----------------------------------------------------------------------------- */
@@ -177,10 +183,38 @@ static void take(void *ctx, const struct pystack_thread *t)
 	hotspots_add(&p->hot, analysis_comm(a, s.tid, 0), callstacks_script(a->stacks, p->frames, n), 1, false);
 }
 
+/* Other programs may have an interpreter, too (gdb, vim), and do most of their work without it. */
+static bool is_interpreter(pid_t pid)
+{
+	char path[64], exe[4096];
+	const char *name;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	n = readlink(path, exe, sizeof(exe) - 1);
+	exe[n > 0 ? n : 0] = '\0';
+	name = strrchr(exe, '/');
+	return name && !strncmp(name, "/python", strlen("/python"));
+}
+
+/* Opening takes long for programs that are no Python, and a target can start hundreds of them: a tick opens children for half a
+ * period, and the next one goes on from there. Interpreters need not wait for their turn. */
+static bool has_time(struct pyprofile *p, struct target *t)
+{
+	const size_t i = (size_t)(t - p->targets);
+
+	if (!t->child || now_ns(CLOCK_MONOTONIC) < p->opening || (!t->wait && is_interpreter(t->pid)))
+		return true;
+	if (!p->waits)
+		p->turn = i;
+	p->waits = true;
+	return false;
+}
+
 /* Opens a process: tried after 10 ms, then ever less often, down to once a second. */
 static bool is_open(struct pyprofile *p, struct target *t)
 {
-	if (t->p || p->tick < t->retry)
+	if (t->p || p->tick < t->retry || !has_time(p, t))
 		return t->p;
 	t->wait = t->wait ? t->wait * 2 : p->hz * RETRY_MS / 1000 + 1;
 	t->wait = t->wait < p->hz ? t->wait : p->hz;
@@ -231,6 +265,16 @@ static void read_target(struct pyprofile *p, struct target *t)
 		close_target(t);
 }
 
+static void read_targets(struct pyprofile *p)
+{
+	const size_t first = p->turn;
+
+	p->opening = now_ns(CLOCK_MONOTONIC) + SECOND / p->hz / 2;
+	p->waits = false;
+	for (size_t i = 0; i < p->n; i++)
+		read_target(p, &p->targets[(first + i) % p->n]);
+}
+
 static bool all_over(const struct pyprofile *p)
 {
 	for (size_t i = 0; i < p->n; i++)
@@ -272,8 +316,7 @@ static void ready(struct analysis *a)
 	p->analysis = a;
 	if (a->opts->stream.inherit >= 0)
 		look_for_children(p);
-	for (size_t i = 0; i < p->n; i++)
-		read_target(p, &p->targets[i]);
+	read_targets(p);
 	if (all_over(p))
 		stream_finish(a->stream);
 }
@@ -401,20 +444,6 @@ static const char *unfit_option(const struct pyprofile_opts *o)
 		if (all[i].given)
 			return all[i].name;
 	return NULL;
-}
-
-/* Other programs may have an interpreter, too (gdb, vim), and do most of their work without it. */
-static bool is_interpreter(pid_t pid)
-{
-	char path[64], exe[4096];
-	const char *name;
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-	n = readlink(path, exe, sizeof(exe) - 1);
-	exe[n > 0 ? n : 0] = '\0';
-	name = strrchr(exe, '/');
-	return name && !strncmp(name, "/python", strlen("/python"));
 }
 
 static bool are_python(const struct numlist *pids)
