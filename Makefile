@@ -60,7 +60,9 @@ test:
 test-deep:
 	@tools/install-deps all
 	@tools/install-web
+	@tools/install-readers
 	@tools/install-wheel-tools
+	@tools/install-spark
 	@tests/run --tier deep $(if $(PYTHON),--python $(PYTHON)) $(ARGS)
 
 test-symbols: build

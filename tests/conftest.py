@@ -20,6 +20,7 @@ WOKEN = 'cli', 'examples', 'python'     # folders whose tests wait for wakeups
 MARKERS = (
     'slow: left out of the run under sanitizers',
     'alone: changes a sysctl (and puts it back) or needs the machine to itself: nothing else of the tests runs beside it',
+    'spark: starts a Spark cluster',
     'browser: opens a page in Chromium; every test with the fixture `chromium` has it',
 )
 

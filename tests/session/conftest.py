@@ -10,7 +10,7 @@ import time
 import pytest
 
 from frame import requires
-from known import PATIENCE
+from known import PATIENCE, ROOT
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 READERS = os.path.join(HERE, 'readers', 'python')
@@ -56,6 +56,29 @@ def reader():
         except ImportError as error:
             pytest.skip(f'needs {name} (tools/install-readers): {error}')
     return get
+
+
+@pytest.fixture(scope='session')
+def fleet_of(folder, prof, reader):
+    """fleet_of(FOLDER, HOSTS): examples/fleet makes their recordings there, and the dataset FOLDER/set. Returns
+    run(NAME, WORDS...): what that example prints."""
+    for reason in requires.root(), requires.tracefs():
+        if reason:
+            pytest.skip(reason)
+    packages = os.path.dirname(os.path.dirname(reader('pyarrow').__file__))
+    reader('duckdb')
+    env = {**os.environ, 'PYTHONPATH': f'{folder}:{packages}', 'PATH': f'{os.path.dirname(prof)}:{os.environ["PATH"]}'}
+
+    def run(name, *words, timeout=PATIENCE, **more):
+        return subprocess.run([os.path.join(ROOT, 'examples', 'fleet', name), *map(str, words)], env={**env, **more}, check=True,
+                              timeout=timeout, stdout=subprocess.PIPE, text=True).stdout
+
+    def make(where, hosts):
+        run('record.sh', where, len(hosts))
+        told = run('collect.py', where / 'set', *(where / f'{host}.data' for host in hosts))
+        assert [line.split(':')[0] for line in told.splitlines()] == hosts
+        return run
+    return make
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ import sys
 
 import pytest
 
-from frame import requires
 from known import PATIENCE, ROOT
 
 QUESTIONS = 'Who switched most?', 'Who waited for a CPU?', 'What was lost?'
@@ -16,23 +15,10 @@ HOSTS = ['web-1', 'web-2', 'web-3']
 
 
 @pytest.fixture(scope='module')
-def fleet(tmp_path_factory, folder, build, prof, reader):
-    """(folder of the recordings, ask(): the answers)"""
-    for reason in requires.root(), requires.tracefs():
-        if reason:
-            pytest.skip(reason)
-    packages = os.path.dirname(os.path.dirname(reader('pyarrow').__file__))
-    reader('duckdb')
+def fleet(tmp_path_factory, fleet_of):
+    """(folder of the recordings, the answers)"""
     where = tmp_path_factory.mktemp('fleet')
-    env = {**os.environ, 'PYTHONPATH': f'{folder}:{packages}', 'PATH': f'{os.path.dirname(prof)}:{os.environ["PATH"]}'}
-
-    def run(name, *words):
-        return subprocess.run([os.path.join(ROOT, 'examples', 'fleet', name), *map(str, words)], env=env, check=True, timeout=PATIENCE,
-                              stdout=subprocess.PIPE, text=True).stdout
-    run('record.sh', where, len(HOSTS))
-    told = run('collect.py', where / 'set', *(where / f'{host}.data' for host in HOSTS))
-    assert [line.split(':')[0] for line in told.splitlines()] == HOSTS
-    return where, json.loads(run('ask.py', where / 'set', '--json', '--rows', 1000000))
+    return where, json.loads(fleet_of(where, HOSTS)('ask.py', where / 'set', '--json', '--rows', 1000000))
 
 
 def table(prof, where, host, *words):
