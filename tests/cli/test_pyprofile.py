@@ -81,8 +81,9 @@ def test_functions_of_a_command(profile):
 
 def test_lines_and_files(watched):
     table = table_of(watched(PYTHON, '--json', '--sort', 'line', '-F', '499'))
-    hottest = table['rows'][0]['line'], table['rows'][1]['line']
-    assert set(hottest) == {f'{SHARES}:10', f'{SHARES}:11'}
+    lines = {r['line']: r['self'] for r in table['rows']}
+    three, one = (sum(lines.get(f'{SHARES}:{line}', 0) for line in loop) for loop in ((10, 11), (17, 18)))
+    assert 0.6 < three / (three + one) < 0.9 and three + one > 90, lines
     table = table_of(watched(PYTHON, '--json', '--sort', 'dso', '-F', '499'))
     assert table['rows'][0]['dso'] == SHARES and table['rows'][0]['self'] > 90
 

@@ -135,6 +135,8 @@ TABLE = [
     Suite('wheel-cli', 'cli with the program of a wheel', PytestSuite('wheel-cli', 'tests/cli', WHEEL, args=NOT_IN_A_WHEEL), DEEP),
     Suite('wheel-python', 'python in the interpreter of an environment',
           PytestSuite('wheel-python', 'tests/python', WHEEL, args=NOT_IN_A_WHEEL), DEEP),
+    Suite('newest', 'Python functions of the newest CPython, from Debian packages',
+          PytestSuite('newest', 'tests/newest'), DEEP),
     Suite('spark', "a dataset of several hosts, asked on Spark's local cluster",
           PytestSuite('spark', 'tests/session', marks='spark', files=('test_spark*',)), DEEP),
     Suite('vm', 'guests with other kernels under QEMU: amd64 6.1, arm64 6.12 with a PMU',
