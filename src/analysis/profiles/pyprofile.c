@@ -117,12 +117,13 @@ static void add_children_of(struct pyprofile *p, pid_t pid, const char *thread)
 		fclose(list);
 }
 
-/* Ten times a second, or less often: a hundredth of the time at most. Kernels without CONFIG_PROC_CHILDREN have no such
- * file. */
+/* Ten times a second; less often if it takes more than a hundredth of the time, but once a second at least. Kernels without
+ * CONFIG_PROC_CHILDREN have no such file. */
 static void look_for_children(struct pyprofile *p)
 {
 	const uint64_t start = now_ns(CLOCK_MONOTONIC);
 	const size_t n = p->n;
+	uint64_t end, pause;
 
 	if (start < p->look)
 		return;
@@ -139,8 +140,9 @@ static void look_for_children(struct pyprofile *p)
 		if (tasks)
 			closedir(tasks);
 	}
-	p->look = now_ns(CLOCK_MONOTONIC);
-	p->look += (p->look - start) * 100 > SECOND / 10 ? (p->look - start) * 100 : SECOND / 10;
+	end = now_ns(CLOCK_MONOTONIC);
+	pause = (end - start) * 100;
+	p->look = end + (pause < SECOND / 10 ? SECOND / 10 : pause > SECOND ? SECOND : pause);
 }
 
 /* ---- samples ----------------------------------------------------------------------------- */
