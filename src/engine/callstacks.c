@@ -172,6 +172,14 @@ static const char *keep(struct callstacks *s, const char *text)
 	return t->text;
 }
 
+static uint64_t start_of(const struct resolve_words *words, const struct chain_address *a, const struct resolve_site *site)
+{
+	const bool is_file = site->dso && words->dso && words->dso[0] == '/' && words->dso[1] != '/';
+
+	/* the offset is that of the ip, and the site that of the call before it */
+	return words->symbol && (is_file || words->kernel) ? site->at + (a->ip - a->at) - words->offset : 0;
+}
+
 static void name(struct callstacks *s, struct entry *e, const struct chain_address *a,
 		 const struct resolve_site *site)
 {
@@ -181,7 +189,7 @@ static void name(struct callstacks *s, struct entry *e, const struct chain_addre
 	e->frame = (struct frame){
 		.addr = a->ip, .symbol = keep(s, words.symbol), .dso = keep(s, words.dso),
 		.offset = words.symbol ? words.offset : site->at, .kernel = words.kernel, .at = site->at,
-		.object = e->dso,
+		.object = e->dso, .start = start_of(&words, a, site),
 	};
 	e->late = words.late;
 	if (!e->frame.dso)
@@ -517,7 +525,7 @@ static void add_inner(struct callstacks *s, struct entry *e, const struct inline
 		frame->symbol = keep(s, dso_shown_name(symbolizer_dsos(s->names->symbolizer), e->dso,
 						       in->name));
 	if (in->inlined)
-		frame->offset = 0;
+		frame->offset = frame->start = 0;
 }
 
 static void forget_inner(struct callstacks *s, struct entry *e)

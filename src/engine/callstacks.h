@@ -17,6 +17,9 @@ struct frame {
 	const char *dso;         /* "[kernel.kallsyms]", "/usr/bin/cat", "[unknown]" */
 	uint64_t offset;         /* in the function; without a name: in the file */
 	uint64_t at;             /* offset in the file; in the kernel, or if no file is mapped: the address */
+	/* Where the function begins, as `at`: static functions with one name differ in it. 0: not known, inlined, or made at run
+	 * time, where a function is compiled several times. */
+	uint64_t start;
 	const struct dso *object;    /* the file; NULL: the kernel, or no file */
 	bool kernel;
 	bool script;             /* a function of an interpreter's program: dso is "FILE:FIRST LINE" */

@@ -40,6 +40,23 @@ int main(void)
 	touch(200);
 }
 '''
+# touch() of this file and that of another one
+TWO_FILES = '''
+#include <sys/mman.h>
+static __attribute__((noinline)) void touch(volatile char *page, int n) { while (n--) { *page = 1; page += 4096; } }
+#ifdef OTHER
+void other(volatile char *page) { touch(page, 100); }
+#else
+void other(volatile char *page);
+int main(void)
+{
+	volatile char *page = mmap(0, 400 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	madvise((void *)page, 400 * 4096, MADV_NOHUGEPAGE);
+	touch(page, 300);
+	other(page + 300 * 4096);
+}
+#endif
+'''
 # rbp leads to frames whose return addresses are nothing
 GARBAGE = '''
 #include <sys/mman.h>
@@ -111,6 +128,21 @@ def test_stacks_that_differ_only_within_functions_are_one(faults, analyse):
     [table] = analyse('report', '--json', path).lines
     [row] = [r for r in table['rows'] if r['function'] == 'touch']
     assert frames[0] == 'touch' and share == pytest.approx(row['self'], abs=0.01) and row['count'] == 400
+
+
+def test_static_functions_with_one_name_have_a_row_each(faults, analyse, tmp_path):
+    (tmp_path / 'other.c').write_text('#define OTHER\n' + TWO_FILES)
+    path = faults(TWO_FILES, tmp_path / 'other.c')
+    text = analyse('report', path).text
+    starts = [int(line.split()[0], 16) for line in
+              subprocess.run(['nm', tmp_path / 'job'], capture_output=True, text=True).stdout.splitlines() if line.endswith(' t touch')]
+    shown = dict(re.findall(r'^ *[\d.]+ +[\d.]+ +touch \((\w+\.c), (0x\w+)\) ', text, re.M))
+    assert set(shown) == {'job.c', 'other.c'} and sorted(int(a, 16) for a in shown.values()) == sorted(starts), text
+    assert len([s for s in stacks(text) if s[1][0] == 'touch']) == 2
+    [table] = analyse('report', '--json', path).lines
+    assert {r['address']: r['count'] for r in table['rows'] if r['function'] == 'touch'} == {shown['job.c']: 300, shown['other.c']: 100}
+    [table] = analyse('report', '--json', '--sort', 'symbol', path).lines
+    assert [r['count'] for r in table['rows'] if r['function'] == 'touch'] == [400]
 
 
 @pytest.mark.skipif(platform.machine() != 'x86_64', reason='needs x86-64')

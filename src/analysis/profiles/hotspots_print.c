@@ -19,6 +19,7 @@
 struct function_key {
 	const char *symbol, *dso, *file, *comm, *cgroup;   /* equal texts have equal addresses */
 	struct function *whole;      /* the function that it is inlined into; NULL: it is no part */
+	uint64_t start;              /* of struct frame */
 	uint64_t blocked, line;
 	int64_t pid, cpu;
 };
@@ -27,6 +28,8 @@ struct function {
 	struct function_key key;
 	uint64_t self, total;
 	uint64_t low, high;          /* range of its addresses in stacks; shown if it has no name */
+	const char *file;            /* its source file, or NULL; shown if others have its name */
+	bool has_namesake;           /* another row has the same key but for the start */
 	size_t number;               /* in the order of appearance */
 	const struct hotspot *last;  /* the last one counted: recursion counts once */
 	UT_hash_handle hh;
@@ -52,6 +55,8 @@ static struct function_key key_of(const struct functions *all, const struct hots
 	/* of a script's function, the dso says also where it begins: rows of files do not */
 	if (all->by & SORT_DSO)
 		key.dso = frame->script && frame->file && !(all->by & SORT_SYMBOL) ? frame->file : frame->dso;
+	if (!all->inline_rows && all->by & SORT_SYMBOL && all->by & SORT_DSO)
+		key.start = frame->start;
 	if (all->by & SORT_LINE) {
 		key.file = frame->file;
 		key.line = frame->line;
@@ -79,10 +84,12 @@ static struct function *function_of(struct functions *all, const struct hotspot 
 	return fn;
 }
 
-static void widen(struct function *fn, uint64_t addr)
+static void see(struct function *fn, const struct frame *frame)
 {
-	fn->low = addr < fn->low ? addr : fn->low;
-	fn->high = addr > fn->high ? addr : fn->high;
+	fn->low = frame->addr < fn->low ? frame->addr : fn->low;
+	fn->high = frame->addr > fn->high ? frame->addr : fn->high;
+	if (!fn->file)
+		fn->file = frame->file;
 }
 
 /* The frame that frame i was inlined into; i if it is not inlined, or with --inline-rows. */
@@ -117,7 +124,7 @@ static void count_spot(struct functions *all, const struct hotspot *spot)
 			fn = function_of(all, spot, stack->frames[i], whole);
 		if (!fn)
 			continue;
-		widen(fn, stack->frames[i]->addr);
+		see(fn, stack->frames[i]);
 		credit(all, fn, spot, i == own || i == owner);
 	}
 }
@@ -141,11 +148,45 @@ static int compare(const struct function *a, const struct function *b)
 	return a == whole_a ? -(b != whole_b) : b == whole_b ? 1 : by_self(a, b);
 }
 
+/* A row whose key has no start: the first one of its name. */
+struct namesake {
+	struct function_key key;
+	struct function *first;
+	UT_hash_handle hh;
+};
+
+/* Without memory, rows may look the same. */
+static void mark_namesakes(struct functions *all)
+{
+	struct namesake *names = NULL, *name;
+
+	for (struct function *fn = all->all; fn; fn = fn->hh.next) {
+		struct function_key key = fn->key;
+
+		if (!key.start)
+			continue;
+		key.start = 0;
+		HASH_FIND(hh, names, &key, sizeof(key), name);
+		if (name) {
+			fn->has_namesake = name->first->has_namesake = true;
+			continue;
+		}
+		name = calloc(1, sizeof(*name));
+		if (!name)
+			break;
+		name->key = key;
+		name->first = fn;
+		HASH_ADD(hh, names, key, sizeof(name->key), name);
+	}
+	HASH_FREE(names);
+}
+
 /* Fills in the functions, sorted. */
 static void find_functions(const struct hotspots *h, struct functions *all)
 {
 	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next)
 		count_spot(all, spot);
+	mark_namesakes(all);
 	HASH_SORT(all->all, compare);
 }
 
@@ -260,24 +301,37 @@ static void put_ratio(struct table *t, const struct function *fn, const struct h
 		table_none(t);
 }
 
-/* The range of addresses of a function without a name; "": it has a name, or no address. */
+/* The range of addresses of a function without a name; the start of one whose name others have; "": neither. */
 static void address_text(const struct function *fn, char *text, size_t size)
 {
 	*text = '\0';
+	if (fn->has_namesake)
+		snprintf(text, size, "%#llx", (unsigned long long)fn->key.start);
 	if (fn->key.symbol || !fn->high)
 		return;
 	snprintf(text, size, fn->low < fn->high ? "%#llx-%#llx" : "%#llx", (unsigned long long)fn->low,
 		 (unsigned long long)fn->high);
 }
 
+/* What is shown behind the name: " (job.c, 0x1129)" if others have that name, else the address, if any. */
+static void place_text(const struct function *fn, const char *address, char *text, size_t size)
+{
+	const char *slash = fn->file ? strrchr(fn->file, '/') : NULL, *file = slash ? slash + 1 : fn->file;
+
+	if (fn->has_namesake)
+		snprintf(text, size, " (%s%s%s)", file ? file : "", file ? ", " : "", address);
+	else
+		snprintf(text, size, "%s%s", *address ? " " : "", address);
+}
+
 static void put_name(struct table *t, const struct function *fn)
 {
 	const char *name = fn->key.symbol ? fn->key.symbol : "[unknown]", *blocked = fn->key.blocked ? " (blocked)" : "";
-	char address[64];
+	char address[64], place[384];
 
 	address_text(fn, address, sizeof(address));
-	table_printf(t, "%s%s%s%s%s%s", fn->key.whole ? "    " : "", name, *address ? " " : "", address,
-		     fn->key.whole ? " (inlined)" : "", blocked);
+	place_text(fn, address, place, sizeof(place));
+	table_printf(t, "%s%s%s%s%s", fn->key.whole ? "    " : "", name, place, fn->key.whole ? " (inlined)" : "", blocked);
 	table_printf(t, "%s%s", name, blocked);
 	if (*address)
 		table_text(t, address);

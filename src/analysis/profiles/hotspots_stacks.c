@@ -28,6 +28,7 @@ static uint64_t hash_of(const struct hotspot *spot)
 	for (uint32_t i = 0; i < stack->n; i++) {
 		h = hash_step(h, &stack->frames[i]->symbol);
 		h = hash_step(h, &stack->frames[i]->dso);
+		h = hash_step(h, &stack->frames[i]->start);
 	}
 	return h;
 }
@@ -41,7 +42,8 @@ static bool are_same(const struct hotspot *a, const struct hotspot *b)
 	    a->key.cpu != b->key.cpu || a->key.cgroup != b->key.cgroup || x->n != y->n)
 		return false;
 	for (uint32_t i = 0; i < x->n; i++)
-		if (x->frames[i]->symbol != y->frames[i]->symbol || x->frames[i]->dso != y->frames[i]->dso)
+		if (x->frames[i]->symbol != y->frames[i]->symbol || x->frames[i]->dso != y->frames[i]->dso ||
+		    x->frames[i]->start != y->frames[i]->start)
 			return false;
 	return true;
 }
