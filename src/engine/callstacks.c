@@ -174,7 +174,7 @@ static const char *keep(struct callstacks *s, const char *text)
 
 static uint64_t start_of(const struct resolve_words *words, const struct chain_address *a, const struct resolve_site *site)
 {
-	const bool is_file = site->dso && words->dso && words->dso[0] == '/' && words->dso[1] != '/';
+	const bool is_file = site->dso && !dso_is_jit(site->dso);
 
 	/* the offset is that of the ip, and the site that of the call before it */
 	return words->symbol && (is_file || words->kernel) ? site->at + (a->ip - a->at) - words->offset : 0;
