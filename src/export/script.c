@@ -181,7 +181,12 @@ static int begin_events(struct script *s, struct analysis *a, struct fault *f)
 		begin_event(s, a, &leaders[i], &s->events[s->nevents + i]);
 	if (check_choice(s, a, f) || titles(s, f))
 		return -1;
-	return s->csv ? script_columns(&s->columns, s->events, s->nevents, f) : 0;
+	if (s->csv)
+		return script_columns(&s->columns, s->events, s->nevents, f);
+	for (size_t i = 0; s->common.json && i < s->nevents + s->nleaders; i++)
+		if (script_json_keys(&s->events[i], f))
+			return -1;
+	return 0;
 }
 
 /* ---- the run ----------------------------------------------------------------------- */
@@ -252,9 +257,11 @@ static void release(struct analysis *a)
 		outbuf_flush(s->out);
 	progress_end(&s->progress);
 	artifact_abandon(&s->artifact);
-	for (size_t i = 0; i < s->nevents && s->events; i++) {
+	for (size_t i = 0; i < s->nevents + s->nleaders && s->events; i++) {
 		free(s->events[i].title);
 		free(s->events[i].cells);
+		free(s->events[i].keys);
+		free(s->events[i].key_text);
 	}
 	free(s->events);
 	script_columns_free(&s->columns);

@@ -12,7 +12,7 @@
 #include "engine/analysis.h"
 #include "report/outbuf.h"
 
-enum { SCRIPT_MAX_FRAMES = 8192, SCRIPT_SHORT = 64, SCRIPT_NWHO = 256 };
+enum { SCRIPT_MAX_FRAMES = 8192, SCRIPT_SHORT = 64, SCRIPT_KEY = 32, SCRIPT_NWHO = 256 };
 
 /* Index in the table of fields, in output order. */
 enum script_name {
@@ -99,6 +99,15 @@ struct script_event {
 	const struct script_field *fields[SCRIPT_NFIELDS + 1];   /* NULL terminated */
 	struct script_cell *cells;     /* CSV: fields of the tracepoint, by column */
 	uint32_t ncells;
+	struct script_key *keys;       /* JSON: of `fields`, then of the fields of the tracepoint */
+	char *key_text;
+};
+
+/* A key with what stands before it, such as {"comm": or ,"pid": */
+struct script_key {
+	const char *text;              /* SCRIPT_KEY bytes can be copied */
+	uint32_t len;
+	bool whole;                    /* with its value, the same for all samples of the event */
 };
 
 struct script_cell {
@@ -106,13 +115,15 @@ struct script_cell {
 	const struct trace_field *field;
 };
 
+/* Joins comm, pid and tid, if they are the first fields; NULL terminated. Returns whether they were. */
+bool script_join_who(const struct script_field **fields);
 /* Sets the fields of an event: those of `choice` that it has, by default those for text or data. */
 void script_show(struct script_event *e, const struct script_choice *choice, bool data);
 
 /* A thread as text, "comm 123/124 ", cached. */
 struct script_who {
 	int32_t pid, tid;
-	uint32_t shown;                /* the fields in it; 0: empty */
+	uint32_t kind;                 /* what is in it; 0: nothing */
 	uint32_t len;
 	uint64_t changes;              /* generation of task names */
 	char text[SCRIPT_SHORT];
@@ -183,9 +194,13 @@ const char *script_inline_name(struct script_line *l, const struct resolve_site 
 script_number_fn script_tid, script_pid, script_cpu, script_time, script_realtime, script_period, script_addr, script_ip,
 	script_data_src, script_weight, script_ins_lat, script_phys_addr, script_data_page_size,
 	script_code_page_size, script_transaction, script_cgroup, script_id;
+/* Writes what `write` writes of the thread, cached: threads repeat. kind: differs for another `write`. */
+void script_put_who(struct script_line *l, script_put_fn *write, uint32_t kind);
 script_word_fn script_comm, script_event_name, script_sym, script_dso, script_misc, script_srcline;
 /* Values that JSON and CSV write alike. */
 script_put_fn data_symoff, data_dsoff, data_raw;
+/* comm, pid and tid together. */
+extern const struct script_field script_who_field;
 
 /* script_text.c: one function for each field, and one for a line. */
 script_put_fn text_who, text_when, text_comm, text_pid, text_tid, text_cpu, text_misc, text_time, text_realtime, text_period,
@@ -196,11 +211,13 @@ script_put_fn text_who, text_when, text_comm, text_pid, text_tid, text_cpu, text
 void text_branch(struct script_line *l, const struct pev_branch *b);
 
 /* script_json.c */
-script_put_fn json_trace, json_chain, json_iregs, json_uregs, json_brstack, script_json;
+script_put_fn json_who, json_trace, json_chain, json_iregs, json_uregs, json_brstack, script_json;
 extern const struct script_style script_json_style;
+/* Fills in the keys of an event; its keys and key_text are to be freed. 0, or -1 with f. */
+int script_json_keys(struct script_event *e, struct fault *f);
 
 /* script_csv.c */
-script_put_fn csv_chain, csv_iregs, csv_uregs, csv_brstack;
+script_put_fn csv_who, csv_chain, csv_iregs, csv_uregs, csv_brstack;
 extern const struct script_style script_csv_style;
 
 struct script_column;
@@ -208,6 +225,8 @@ struct script_column;
 /* The columns of all events. */
 struct script_columns {
 	uint64_t shown;                /* fields that some event shows */
+	const struct script_field *fields[SCRIPT_NFIELDS + 1];   /* the same, NULL terminated */
+	uint64_t bits[SCRIPT_NFIELDS];                           /* and in `shown` */
 	struct script_column *trace;   /* names of tracepoint fields, each once, in order */
 	uint32_t ntrace;
 };

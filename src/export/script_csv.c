@@ -62,6 +62,19 @@ static int add_event(struct script_columns *c, struct script_event *e)
 	return 0;
 }
 
+/* A column of comm, pid and tid counts as comm's. */
+static void list_fields(struct script_columns *c)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < SCRIPT_NFIELDS; i++)
+		if (c->shown & UINT64_C(1) << i && i != SCRIPT_TRACE)
+			c->fields[n++] = &script_fields[i];
+	script_join_who(c->fields);
+	for (n = 0; c->fields[n]; n++)
+		c->bits[n] = c->fields[n] == &script_who_field ? SCRIPT_BIT(COMM) : UINT64_C(1) << (c->fields[n] - script_fields);
+}
+
 int script_columns(struct script_columns *c, struct script_event *events, size_t n, struct fault *f)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -69,6 +82,7 @@ int script_columns(struct script_columns *c, struct script_event *events, size_t
 		if (events[i].shown & SCRIPT_BIT(TRACE) && add_event(c, &events[i]))
 			return fault_set(f, EXIT_FAILED, "out of memory");
 	}
+	list_fields(c);
 	return 0;
 }
 
@@ -128,6 +142,22 @@ static void put_trace(const struct script_columns *c, struct script_line *l, boo
 			filled = true;
 		}
 	}
+}
+
+static void put_who(struct script_line *l)
+{
+	const char *comm = script_comm(l);
+
+	outbuf_csv(l->out, comm, strlen(comm));
+	outbuf_char(l->out, ',');
+	outbuf_integer(l->out, script_pid(l));
+	outbuf_char(l->out, ',');
+	outbuf_integer(l->out, script_tid(l));
+}
+
+void csv_who(struct script_line *l)
+{
+	script_put_who(l, put_who, 1);
 }
 
 /* Outermost first, as in folded stacks: main;run;work. */
@@ -191,14 +221,12 @@ void script_csv(struct script_line *l)
 	const struct script_columns *c = l->columns;
 	bool first = true;
 
-	for (int i = 0; i < SCRIPT_NFIELDS; i++) {
-		uint64_t bit = UINT64_C(1) << i;
-
-		if (!(c->shown & bit) || i == SCRIPT_TRACE)
-			continue;
+	for (size_t i = 0; c->fields[i]; i++) {
 		put_comma(l->out, &first);
-		if (l->event->shown & bit)
-			script_put_value(l, &script_csv_style, &script_fields[i], script_fields[i].csv);
+		if (l->event->shown & c->bits[i])
+			script_put_value(l, &script_csv_style, c->fields[i], c->fields[i]->csv);
+		else if (c->fields[i] == &script_who_field)
+			outbuf_bytes(l->out, ",,", 2);
 	}
 	put_trace(c, l, &first);
 	outbuf_char(l->out, '\n');

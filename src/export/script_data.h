@@ -21,9 +21,9 @@ static inline void script_put_trace_field(struct script_line *l, const struct sc
 	uint32_t len;
 
 	if (f->kind == FIELD_UINT)
-		outbuf_unsigned(l->out, trace_field_uint(f, v->raw), 0, ' ');
+		outbuf_number(l->out, trace_field_uint(f, v->raw));
 	else if (f->kind == FIELD_SINT)
-		outbuf_signed(l->out, trace_field_sint(f, v->raw), 0);
+		outbuf_integer(l->out, trace_field_sint(f, v->raw));
 	else if (trace_field_data(f, v->raw, v->raw_size, &data, &len))
 		outbuf_word(l->out, style->none);
 	else if (trace_field_is_text(f))
@@ -40,10 +40,10 @@ static inline void script_put_value(struct script_line *l, const struct script_s
 
 	switch (f->kind) {
 	case SCRIPT_UNSIGNED:
-		outbuf_unsigned(l->out, (uint64_t)f->number(l), 0, ' ');
+		outbuf_number(l->out, (uint64_t)f->number(l));
 		break;
 	case SCRIPT_SIGNED:
-		outbuf_signed(l->out, f->number(l), 0);
+		outbuf_integer(l->out, f->number(l));
 		break;
 	case SCRIPT_WORD:
 		word = f->word(l);

@@ -199,18 +199,31 @@ static bool is_of_text(const struct script_event *e, int i)
 	return script_fields[i].text && !(e->has_chain && i >= SCRIPT_IP && i <= SCRIPT_SRCLINE);
 }
 
-/* Text only: comm, pid and tid together; cpu, time and event together. */
-static const struct script_field who = { .name = "who", .text = text_who };
+/* Its key is that of the first. */
+const struct script_field script_who_field = {
+	.name = "who", .key = "comm", .kind = SCRIPT_OWN, .text = text_who, .json = json_who, .csv = csv_who,
+};
+
+/* Text only: cpu, time and event together. */
 static const struct script_field when = { .name = "when", .text = text_when };
 
 /* Replaces n fields at `at` by one. */
-static void join(struct script_event *e, size_t at, size_t n, const struct script_field *one)
+static void join(const struct script_field **fields, size_t at, size_t n, const struct script_field *one)
 {
-	const struct script_field **to = &e->fields[at], **from = to + n;
+	const struct script_field **to = &fields[at], **from = to + n;
 
 	*to = one;
 	while ((*++to = *from++))
 		;
+}
+
+bool script_join_who(const struct script_field **f)
+{
+	for (int i = SCRIPT_COMM; i <= SCRIPT_TID; i++)
+		if (f[i] != &script_fields[i])
+			return false;
+	join(f, 0, SCRIPT_TID + 1, &script_who_field);
+	return true;
 }
 
 /* Writes common combinations of fields together. */
@@ -222,11 +235,11 @@ static void join_fields(struct script_event *e)
 	while (f[n] && f[n] <= &script_fields[SCRIPT_TID])
 		n++;
 	if (n >= 2 && f[0] == &script_fields[SCRIPT_COMM])
-		join(e, 0, n, &who);
+		join(e->fields, 0, n, &script_who_field);
 	for (n = 0; f[n]; n++)
 		if (f[n] == &script_fields[SCRIPT_CPU] && f[n + 1] == &script_fields[SCRIPT_TIME] &&
 		    f[n + 2] == &script_fields[SCRIPT_EVENT])
-			join(e, n, 3, &when);
+			join(e->fields, n, 3, &when);
 }
 
 /* As in perf script, dsoff shows dso, too. But `-F +dsoff` adds nothing to events without an address,
@@ -257,6 +270,8 @@ void script_show(struct script_event *e, const struct script_choice *choice, boo
 		if (e->shown & bit_of(i) && (data || is_of_text(e, i)))
 			e->fields[n++] = &script_fields[i];
 	e->fields[n] = NULL;
-	if (!data)
+	if (data)
+		script_join_who(e->fields);
+	else
 		join_fields(e);
 }

@@ -2,6 +2,9 @@
 /* Samples as JSON lines, written without building objects. */
 #include "export/script_data.h"
 
+#include "report/json.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 const struct script_style script_json_style = { outbuf_json, "\"", "null" };
@@ -26,7 +29,7 @@ static void put_text(struct outbuf *b, const char *key, const char *text)
 static void put_unsigned(struct outbuf *b, const char *key, uint64_t n, bool first)
 {
 	put_key(b, key, first);
-	outbuf_unsigned(b, n, 0, ' ');
+	outbuf_number(b, n);
 }
 
 static void put_bool(struct outbuf *b, const char *key, bool value)
@@ -35,21 +38,119 @@ static void put_bool(struct outbuf *b, const char *key, bool value)
 	outbuf_word(b, value ? "true" : "false");
 }
 
+/* ---- keys of an event -------------------------------------------------------------- */
+
+static size_t count_keys(const struct script_event *e)
+{
+	const struct tracefmt *fmt = e->event->fmt;
+	size_t n = 0;
+
+	while (e->fields[n])
+		n++;
+	return n + (fmt ? fmt->nfields - fmt->ncommon : 0);
+}
+
+/* A text with its quotes and what stands around it. False: no memory. */
+static bool write_text(FILE *out, char before, const char *content, const char *after)
+{
+	json_object *text = json_text(content, strlen(content));
+
+	if (text)
+		fprintf(out, "%c%s%s", before, json_object_to_json_string_ext(text, JSON_C_TO_STRING_NOSLASHESCAPE), after);
+	json_object_put(text);
+	return text;
+}
+
+static bool write_field_key(const struct script_event *e, size_t i, struct script_key *key, FILE *out)
+{
+	key->whole = e->fields[i] == &script_fields[SCRIPT_EVENT];
+	return write_text(out, i ? ',' : '{', script_key(e->fields[i]), key->whole ? "" : ":") &&
+	       (!key->whole || write_text(out, ':', e->event->name, ""));
+}
+
+/* Writes them one after the other, and their lengths. */
+static bool write_keys(const struct script_event *e, FILE *out)
+{
+	const struct tracefmt *fmt = e->event->fmt;
+	struct script_key *key = e->keys;
+	bool good = true;
+	long at = 0;
+
+	for (size_t i = 0; good && e->fields[i]; i++, at += key++->len) {
+		good = write_field_key(e, i, key, out);
+		key->len = (uint32_t)(ftell(out) - at);
+	}
+	for (size_t i = fmt ? fmt->ncommon : 0; good && fmt && i < fmt->nfields; i++, at += key++->len) {
+		good = write_text(out, i > fmt->ncommon ? ',' : '{', fmt->fields[i].name, ":");
+		key->len = (uint32_t)(ftell(out) - at);
+	}
+	fprintf(out, "%*s", SCRIPT_KEY, "");
+	return good && !ferror(out);
+}
+
+int script_json_keys(struct script_event *e, struct fault *f)
+{
+	size_t n = count_keys(e), size, at = 0;
+	FILE *out = open_memstream(&e->key_text, &size);
+	bool good;
+
+	e->keys = calloc(n + 1, sizeof(*e->keys));
+	good = out && e->keys && write_keys(e, out);
+	good = out && !fclose(out) && good;
+	for (size_t i = 0; good && i < n; at += e->keys[i++].len)
+		e->keys[i].text = e->key_text + at;
+	return good ? 0 : fault_set(f, EXIT_FAILED, "out of memory");
+}
+
+static void put_known_key(struct outbuf *b, const struct script_key *key)
+{
+	if (key->len <= SCRIPT_KEY)
+		outbuf_short(b, key->text, key->len, SCRIPT_KEY);
+	else
+		outbuf_bytes(b, key->text, key->len);
+}
+
+/* ---- the thread -------------------------------------------------------------------- */
+
+static void put_who(struct script_line *l)
+{
+	const char *comm = script_comm(l);
+
+	outbuf_json(l->out, comm, strlen(comm));
+	outbuf_word(l->out, ",\"pid\":");
+	outbuf_integer(l->out, script_pid(l));
+	outbuf_word(l->out, ",\"tid\":");
+	outbuf_integer(l->out, script_tid(l));
+}
+
+void json_who(struct script_line *l)
+{
+	script_put_who(l, put_who, 1);
+}
+
 /* ---- fields of a tracepoint -------------------------------------------------------- */
 
-void json_trace(struct script_line *l)
+static void put_trace(struct script_line *l, const struct script_key *key)
 {
 	const struct tracefmt *fmt = l->event->event->fmt;
 
-	outbuf_char(l->out, '{');
+	if (fmt->ncommon == fmt->nfields)
+		outbuf_char(l->out, '{');
 	for (size_t i = fmt->ncommon; i < fmt->nfields; i++) {
-		if (i > fmt->ncommon)
-			outbuf_char(l->out, ',');
-		outbuf_json(l->out, fmt->fields[i].name, strlen(fmt->fields[i].name));
-		outbuf_char(l->out, ':');
+		put_known_key(l->out, key++);
 		script_put_trace_field(l, &script_json_style, &fmt->fields[i]);
 	}
 	outbuf_char(l->out, '}');
+}
+
+void json_trace(struct script_line *l)
+{
+	const struct script_event *e = l->event;
+	size_t n = 0;
+
+	while (e->fields[n])
+		n++;
+	put_trace(l, e->keys + n);
 }
 
 /* ---- call chains ------------------------------------------------------------------- */
@@ -185,11 +286,14 @@ void json_brstack(struct script_line *l)
 void script_json(struct script_line *l)
 {
 	const struct script_field *const *f = l->event->fields;
+	const struct script_key *key = l->event->keys;
 
-	outbuf_char(l->out, '{');
+	if (!*f)
+		outbuf_char(l->out, '{');
 	for (; *f; f++) {
-		put_key(l->out, script_key(*f), f == l->event->fields);
-		script_put_value(l, &script_json_style, *f, (*f)->json);
+		put_known_key(l->out, key);
+		if (!key++->whole)
+			script_put_value(l, &script_json_style, *f, (*f)->json);
 	}
 	outbuf_bytes(l->out, "}\n", 2);
 }

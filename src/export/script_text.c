@@ -77,30 +77,11 @@ static void put_who(struct script_line *l)
 		text_tid(l);
 }
 
-/* Caches the text, since threads repeat. */
 void text_who(struct script_line *l)
 {
-	const struct analysis_sample *s = l->s;
 	uint64_t bits = SCRIPT_BIT(COMM) | SCRIPT_BIT(PID) | SCRIPT_BIT(TID);
-	uint32_t shown = (uint32_t)(l->event->shown & bits) << 1 | l->event->has_chain;
-	struct script_who *w = &l->who[(uint32_t)s->tid % SCRIPT_NWHO];
-	uint64_t changes = comms_changes(l->a->names.comms);
-	size_t begin;
 
-	if (__builtin_expect(w->tid == s->tid && w->pid == s->pid && w->shown == shown && w->changes == changes, 1)) {
-		outbuf_short(l->out, w->text, w->len, sizeof(w->text));
-		return;
-	}
-	outbuf_room(l->out, 4 * SCRIPT_SHORT);
-	begin = l->out->len;
-	put_who(l);
-	w->len = (uint32_t)(l->out->len - begin);
-	w->pid = s->pid;
-	w->tid = s->tid;
-	w->changes = comms_changes(l->a->names.comms);   /* the lookup can change it */
-	w->shown = w->len <= sizeof(w->text) ? shown : 0;
-	if (w->shown)
-		memcpy(w->text, l->out->buf + begin, w->len);
+	script_put_who(l, put_who, (uint32_t)(l->event->shown & bits) << 1 | l->event->has_chain);
 }
 
 void text_cpu(struct script_line *l)

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+enum { MAX_WHO = 1024 };    /* more than comm, pid and tid take, and what a call wants of room */
+
 static const struct layout *layout(const struct script_line *l)
 {
 	return &l->s->event->layout;
@@ -53,6 +55,29 @@ const char *script_misc(struct script_line *l)
 	static const char *const modes[] = { "", "K", "U", "H", "G", "g", "", "" };
 
 	return modes[l->s->view.rec->misc & PERF_RECORD_MISC_CPUMODE_MASK];
+}
+
+void script_put_who(struct script_line *l, script_put_fn *write, uint32_t kind)
+{
+	const struct analysis_sample *s = l->s;
+	struct script_who *w = &l->who[(uint32_t)s->tid % SCRIPT_NWHO];
+	uint64_t changes = comms_changes(l->a->names.comms);
+	size_t begin;
+
+	if (__builtin_expect(w->tid == s->tid && w->pid == s->pid && w->kind == kind && w->changes == changes, 1)) {
+		outbuf_short(l->out, w->text, w->len, sizeof(w->text));
+		return;
+	}
+	outbuf_room(l->out, MAX_WHO);
+	begin = l->out->len;
+	write(l);
+	w->len = (uint32_t)(l->out->len - begin);
+	w->pid = s->pid;
+	w->tid = s->tid;
+	w->changes = comms_changes(l->a->names.comms);   /* the lookup can change it */
+	w->kind = w->len <= sizeof(w->text) ? kind : 0;
+	if (w->kind)
+		memcpy(w->text, l->out->buf + begin, w->len);
 }
 
 /* ---- decoded parts ----------------------------------------------------------------- */
@@ -196,7 +221,7 @@ size_t script_chain(struct script_line *l)
 static void put_number(struct script_line *l, bool there, uint64_t n)
 {
 	if (there)
-		outbuf_unsigned(l->out, n, 0, ' ');
+		outbuf_number(l->out, n);
 	else
 		outbuf_word(l->out, l->style->none);
 }

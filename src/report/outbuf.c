@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-enum { MAX_WIDTH = 32, MAX_NUMBER = 24, MAX_PRINTED = 1024 };
+enum { MAX_WIDTH = 32, MAX_NUMBER = 24, MAX_PRINTED = 1024, MAX_PLAIN = 256 };
 
 struct outbuf *outbuf_new(FILE *out)
 {
@@ -46,7 +46,14 @@ const char outbuf_pairs[201] =
 /* Writes two digits at a time, ending at end; returns the first. */
 static char *decimal(uint64_t n, char *end)
 {
-	while (n >= 100) {
+	while (n >= 10000) {
+		uint32_t four = (uint32_t)(n % 10000);
+
+		n /= 10000;
+		memcpy(end -= 2, outbuf_pairs + four % 100 * 2, 2);
+		memcpy(end -= 2, outbuf_pairs + four / 100 * 2, 2);
+	}
+	if (n >= 100) {
 		memcpy(end -= 2, outbuf_pairs + n % 100 * 2, 2);
 		n /= 100;
 	}
@@ -56,26 +63,27 @@ static char *decimal(uint64_t n, char *end)
 	return end;
 }
 
+/* The MAX_NUMBER bytes from `first` on are readable. */
 static void put_right(struct outbuf *b, const char *first, size_t len, unsigned int width, char pad)
 {
 	char *at = outbuf_room(b, MAX_WIDTH + MAX_NUMBER), *begin = at;
 
 	for (; len < width; width--)
 		*at++ = pad;
-	memcpy(at, first, len);
+	memcpy(at, first, MAX_NUMBER);
 	b->len += (size_t)(at + len - begin);
 }
 
 void outbuf_unsigned(struct outbuf *b, uint64_t n, unsigned int width, char pad)
 {
-	char digits[MAX_NUMBER], *end = digits + sizeof(digits), *first = decimal(n, end);
+	char digits[2 * MAX_NUMBER], *end = digits + MAX_NUMBER, *first = decimal(n, end);
 
 	put_right(b, first, (size_t)(end - first), width, pad);
 }
 
 void outbuf_signed(struct outbuf *b, int64_t n, unsigned int width)
 {
-	char digits[MAX_NUMBER], *end = digits + sizeof(digits);
+	char digits[2 * MAX_NUMBER], *end = digits + MAX_NUMBER;
 	char *first = decimal(n < 0 ? 0 - (uint64_t)n : (uint64_t)n, end);
 
 	if (n < 0)
@@ -83,9 +91,24 @@ void outbuf_signed(struct outbuf *b, int64_t n, unsigned int width)
 	put_right(b, first, (size_t)(end - first), width, ' ');
 }
 
+void outbuf_number(struct outbuf *b, uint64_t n)
+{
+	char *at = outbuf_room(b, MAX_NUMBER);
+	char digits[2 * MAX_NUMBER], *end = digits + MAX_NUMBER, *first;
+
+	if (n < 10) {
+		*at = (char)('0' + n);
+		b->len++;
+		return;
+	}
+	first = decimal(n, end);
+	memcpy(at, first, MAX_NUMBER);
+	b->len += (size_t)(end - first);
+}
+
 void outbuf_hex(struct outbuf *b, uint64_t n, unsigned int width)
 {
-	char digits[MAX_NUMBER], *end = digits + sizeof(digits), *first = end;
+	char digits[2 * MAX_NUMBER], *end = digits + MAX_NUMBER, *first = end;
 
 	do
 		*--first = "0123456789abcdef"[n & 15];
@@ -142,6 +165,53 @@ size_t outbuf_escaped(struct outbuf *b, const char *text, size_t len)
 	return n;
 }
 
+/* A bit in each byte of w that is the byte c (and perhaps in one above such a byte). */
+static inline uint64_t bytes_like(uint64_t w, char c)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101), x = w ^ ones * (unsigned char)c;
+
+	return (x - ones) & ~x;
+}
+
+/* Whether escape_terminal() leaves a word of text as it is, and none of its bytes is a special one. */
+static inline bool is_plain_word(uint64_t w, const char special[2])
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+
+	return !((w | (w - ones * 0x20) | (w + ones) | bytes_like(w, special[0]) | bytes_like(w, special[1])) & ones << 7);
+}
+
+/* All bytes of a short text, some of them twice. */
+static inline uint64_t word_of(const char *text, size_t len)
+{
+	uint32_t low, high;
+
+	if (len < sizeof(low)) {
+		low = len ? (uint32_t)(unsigned char)text[0] << 16 | (uint32_t)(unsigned char)text[len / 2] << 8 |
+			    (unsigned char)text[len - 1] : 0x202020;
+		return UINT64_C(0x2020202020000000) | low;
+	}
+	memcpy(&low, text, sizeof(low));
+	memcpy(&high, text + len - sizeof(high), sizeof(high));
+	return (uint64_t)high << 32 | low;
+}
+
+/* The same of a whole text; false also if it is long, or for a few that are plain. */
+static bool is_plain(const char *text, size_t len, const char special[2])
+{
+	uint64_t w;
+
+	if (len < sizeof(w))
+		return is_plain_word(word_of(text, len), special);
+	for (size_t i = 0; i + sizeof(w) < len && len <= MAX_PLAIN; i += sizeof(w)) {
+		memcpy(&w, text + i, sizeof(w));
+		if (!is_plain_word(w, special))
+			return false;
+	}
+	memcpy(&w, text + len - sizeof(w), sizeof(w));
+	return len <= MAX_PLAIN && is_plain_word(w, special);
+}
+
 /* Escapes text and puts `mark` before each `special` character (at most one of the four in \xNN).
  * Mostly there is none. */
 static void put_marked(struct outbuf *b, const char *text, size_t len, const char *special, char mark)
@@ -165,6 +235,15 @@ static void put_marked(struct outbuf *b, const char *text, size_t len, const cha
 
 void outbuf_json(struct outbuf *b, const char *text, size_t len)
 {
+	char *at;
+
+	if (is_plain(text, len, "\"\\")) {
+		at = outbuf_room(b, len + 2);
+		*at = at[len + 1] = '"';
+		memcpy(at + 1, text, len);
+		b->len += len + 2;
+		return;
+	}
 	outbuf_char(b, '"');
 	put_marked(b, text, len, "\"\\", '\\');
 	outbuf_char(b, '"');
@@ -191,8 +270,13 @@ static bool needs_quotes(const char *text, size_t len)
 
 void outbuf_csv(struct outbuf *b, const char *text, size_t len)
 {
-	bool quotes = needs_quotes(text, cut(len));
+	bool quotes;
 
+	if (len && !b->csv_safe && text[0] != ' ' && text[len - 1] != ' ' && is_plain(text, len, ",\"")) {
+		outbuf_bytes(b, text, len);
+		return;
+	}
+	quotes = needs_quotes(text, cut(len));
 	if (quotes)
 		outbuf_char(b, '"');
 	outbuf_csv_begin(b, text, len);

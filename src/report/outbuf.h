@@ -69,6 +69,14 @@ static inline void outbuf_short(struct outbuf *b, const char *text, size_t n, si
 	b->len += n;
 }
 
+void outbuf_number(struct outbuf *b, uint64_t n);
+static inline void outbuf_integer(struct outbuf *b, int64_t n)
+{
+	if (n < 0)
+		outbuf_char(b, '-');
+	outbuf_number(b, n < 0 ? 0 - (uint64_t)n : (uint64_t)n);
+}
+
 /* Right-aligned in at least `width` columns (up to 32). */
 void outbuf_unsigned(struct outbuf *b, uint64_t n, unsigned int width, char pad);
 void outbuf_signed(struct outbuf *b, int64_t n, unsigned int width);

@@ -93,6 +93,67 @@ static void names_of_others(void **state)
 	}
 }
 
+/* The escaped text in `text`, in quotes, with `mark` before the characters of `special`. */
+static void marked(const char *text, size_t len, const char *special, char mark, bool quotes, char *out)
+{
+	char plain[1024];
+
+	outbuf_escaped(b, text, len);
+	memcpy(plain, b->buf, b->len);
+	plain[b->len] = '\0';
+	b->len = 0;
+	if (quotes)
+		*out++ = '"';
+	for (const char *c = plain; *c; c++) {
+		if (strchr(special, *c))
+			*out++ = mark;
+		*out++ = *c;
+	}
+	if (quotes)
+		*out++ = '"';
+	*out = '\0';
+}
+
+/* Short texts are looked at in words: one other byte is seen wherever it stands. */
+static void one_byte_of_a_text(void **state)
+{
+	static const char bytes[] = "\"\\, \n\x7f\x80\xff\x1fx~!";
+	char text[300], wanted[2048];
+
+	for (size_t len = 1; len < sizeof(text); len += len < 40 ? 1 : 37) {
+		for (size_t at = 0; at < len; at++) {
+			for (const char *c = bytes; *c; c++) {
+				memset(text, 'a', len);
+				text[at] = *c;
+				marked(text, len, "\"\\", '\\', true, wanted);
+				outbuf_json(b, text, len);
+				holds(wanted);
+				marked(text, len, "\"", '"', *c == ',' || *c == '"' || (*c == ' ' && (!at || at == len - 1)), wanted);
+				outbuf_csv(b, text, len);
+				holds(wanted);
+			}
+		}
+	}
+}
+
+static void whole_numbers(void **state)
+{
+	char text[32];
+
+	for (uint64_t power = 1, n = 0; n < 20; power *= 10, n++) {
+		for (int d = -1; d <= 1; d++) {
+			snprintf(text, sizeof(text), "%llu", (unsigned long long)(power + (uint64_t)d));
+			outbuf_number(b, power + (uint64_t)d);
+			holds(text);
+			snprintf(text, sizeof(text), "%lld", -(long long)(power + (uint64_t)d));
+			outbuf_integer(b, -(int64_t)(power + (uint64_t)d));
+			holds(text);
+		}
+	}
+	outbuf_integer(b, INT64_MIN);
+	holds("-9223372036854775808");
+}
+
 /* The worst that 64 KiB and more can become, over and over: nothing is written behind the end
  * (under a sanitizer), and what is too long is cut. */
 static void the_longest_names(void **state)
@@ -167,6 +228,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(numbers, begin, end),
 		cmocka_unit_test_setup_teardown(names_of_others, begin, end),
+		cmocka_unit_test_setup_teardown(one_byte_of_a_text, begin, end),
+		cmocka_unit_test_setup_teardown(whole_numbers, begin, end),
 		cmocka_unit_test_setup_teardown(the_longest_names, begin, end),
 		cmocka_unit_test_setup_teardown(pieces_reach_the_file_in_order, begin, end),
 		cmocka_unit_test_setup_teardown(a_full_disk_is_remembered, begin, end),
