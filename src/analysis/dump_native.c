@@ -119,7 +119,7 @@ static struct place *look_up(struct dump_native *d, const struct place_key *key)
 	p = calloc(1, sizeof(*p) + (n ? n : 1) * sizeof(*p->frames));
 	if (p) {
 		const struct frame whole = { .addr = key->ip, .symbol = symbol, .dso = dso, .at = site.at, .object = site.dso,
-					     .offset = symbol ? words.offset : site.at };
+					     .offset = words.offset };
 
 		p->key = *key;
 		for (size_t i = 0; i < n || !i; i++)

@@ -152,7 +152,7 @@ static int add_expression(struct top_plan *plan, struct top_part *part, struct a
 /* The tracepoint's name; with its system if another event has the same name. */
 static const char *count_title(const struct stream_event *event, const struct stream_event *events, size_t n)
 {
-	if (event->asked.alias || !event->tracepoint)
+	if (event->asked.alias || !event->tracepoint || event->asked.probe)
 		return analysis_counted(event);
 	for (size_t i = 0; i < n; i++)
 		if (events[i].tracepoint && !strcmp(events[i].tracepoint, event->tracepoint) &&

@@ -5,6 +5,7 @@
 #include "base/room.h"
 #include "base/units.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,9 +122,21 @@ static void offer(struct nearest *n, const struct opt *o, bool no)
 		nearest_offer(n, o->alias);
 }
 
+/* An unknown letter whose other case is an option: -I for -i. */
+static bool other_case(const struct opt_parser *p, const char *word, struct match *m)
+{
+	char key = word[0] == '-' && isalpha((unsigned char)word[1]) ? (char)(word[1] ^ 0x20) : 0;
+
+	return key && word[1] != 'h' && !find(p, NULL, 0, word[1], m) && find(p, NULL, 0, key, m) && m->opt->name;
+}
+
 /* An unknown option without a similar name. */
 static int unknown(const struct opt_parser *p, const char *dashes, const char *word, struct fault *f)
 {
+	struct match m;
+
+	if (!*dashes && !p->listed && other_case(p, word, &m))
+		return fault_usage(f, "%s: unknown option %s; did you mean -%c (--%s)?", p->command, word, m.opt->key, m.opt->name);
 	if (p->listed)
 		return fault_usage(f, "%s: unknown option %s%s; %s", p->command, dashes, word, p->listed);
 	return fault_usage(f, "%s: unknown option %s%s; `perf-prof %s -h` lists them", p->command, dashes, word,

@@ -188,7 +188,7 @@ static void name(struct callstacks *s, struct entry *e, const struct chain_addre
 	resolve_words(s->names->symbolizer, a, site, &words);
 	e->frame = (struct frame){
 		.addr = a->ip, .symbol = keep(s, words.symbol), .dso = keep(s, words.dso),
-		.offset = words.symbol ? words.offset : site->at, .kernel = words.kernel, .at = site->at,
+		.offset = words.offset, .kernel = words.kernel, .at = site->at,
 		.object = e->dso, .start = start_of(&words, a, site),
 	};
 	e->late = words.late;

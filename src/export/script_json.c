@@ -213,7 +213,7 @@ static void put_address(struct script_line *l, const struct chain_address *a)
 	resolve_words(l->a->names.symbolizer, a, &site, &words);
 	frame.symbol = words.symbol;
 	frame.dso = words.dso;
-	frame.offset = words.symbol ? words.offset : site.at;
+	frame.offset = words.offset;
 	frame.kernel = words.kernel;
 	frame.file = frame.line ? l->srcline : NULL;
 	put_frame(l, &frame);

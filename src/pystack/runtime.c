@@ -23,6 +23,7 @@ static const struct {
 } since[] = {
 	{ "PyIter_Send", 0x030a0000 },
 	{ "PyFrame_GetCode", 0x03090000 },
+	{ "PyCode_NewWithPosOnlyArgs", 0x03080000 },
 	{ "_PyRuntime", 0x03070000 },
 };
 
@@ -122,7 +123,7 @@ int runtime_explain(int rc, const struct runtime *r, const char *what, pid_t pid
 
 	switch (rc) {
 	case -ESRCH:
-		return fault_set(f, EXIT_FAILED, "%s: there is no process %d", what, (int)pid);
+		return fault_set(f, EXIT_FAILED, "%s: there is no process %d; `pgrep NAME` finds the number", what, (int)pid);
 	case -EPERM:
 	case -EACCES:
 		return tracing_refused(rc, what, "memory", "read", pid, f);

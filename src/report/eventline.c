@@ -136,13 +136,15 @@ static char *put_head(struct eventline *p, const struct sample_view *s, const ch
 {
 	struct stream *stream = p->names->stream;
 	uint64_t time = sample_time(s), shown = stream_time(stream, time);
+	pid_t tid;
 
 	/* a recorded time may be any number: this wraps */
 	if (timestamp && stream_has_realtime(stream))
 		at = put_timestamp(p, at, (int64_t)(time + (uint64_t)stream_realtime_offset(stream)));
 	at = put_comm(at, comm);
 	*at++ = ' ';
-	at = put_number(at, (uint32_t)pidmap_shown(stream_tid(s->event, s->rec, s->raw)), 6, ' ');
+	tid = pidmap_shown(stream_tid(s->event, s->rec, s->raw));
+	at = tid < 0 ? put(at, "    -1", 6) : put_number(at, (uint32_t)tid, 6, ' ');
 	*at++ = ' ';
 	at = put_entry_flags(s, at);
 	*at++ = '[';

@@ -133,6 +133,28 @@ static int complain(const struct pev_error *err, int rc, const char *list, size_
 	return fault_set(f, code, "stat -e: %s", text);
 }
 
+/* Whether a probe begins there, which other commands take. */
+static bool is_probe(const char *text)
+{
+	static const char *const words[] = { "uprobe:", "uretprobe:", "usdt:", "kprobe:", "kretprobe:" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (!strncmp(text, words[i], strlen(words[i])))
+			return true;
+	return false;
+}
+
+static int refuse_probes(const char *list, struct fault *f)
+{
+	for (const char *at = list; at; at = strpbrk(at, ",{")) {
+		at += strspn(at, ",{ ");
+		if (is_probe(at))
+			return fault_usage(f, "stat -e: %.*s is a probe, which stat does not count: use `perf-prof top -e`",
+					   (int)strcspn(at, ",}"), at);
+	}
+	return 0;
+}
+
 int stat_events_parse(struct counting *s, struct fault *f)
 {
 	struct pev_error err = { 0 };
@@ -141,6 +163,10 @@ int stat_events_parse(struct counting *s, struct fault *f)
 	int rc;
 
 	rc = text ? pev_attr_parse(&s->list, text, &at, &err) : -ENOMEM;
+	if (rc && text && refuse_probes(text, f)) {
+		free(text);
+		return -1;
+	}
 	n = rc ? 0 : pev_attr_list_size(s->list);
 	s->events = calloc(n ? n : 1, sizeof(*s->events));
 	if (!rc && !s->events)

@@ -41,7 +41,7 @@ static void user_words(struct symbolizer *s, const struct chain_address *a,
 void resolve_words(struct symbolizer *s, const struct chain_address *a,
 		   const struct resolve_site *site, struct resolve_words *words)
 {
-	*words = (struct resolve_words){ 0 };
+	*words = (struct resolve_words){ .offset = site->at + (a->ip - a->at) };
 	switch (a->place) {
 	case PLACE_KERNEL:
 		kernel_words(s, a, words);

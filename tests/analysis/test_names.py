@@ -145,6 +145,36 @@ def test_static_functions_with_one_name_have_a_row_each(faults, analyse, tmp_pat
     assert [r['count'] for r in table['rows'] if r['function'] == 'touch'] == [400]
 
 
+PARTS = '''
+#include <sys/mman.h>
+static inline __attribute__((always_inline)) void part(volatile char *page, int n) { while (n--) { *page = 1; page += 4096; } }
+static __attribute__((noinline)) void whole(volatile char *page)
+{
+	part(page, 100);
+	for (int n = 0; n < 300; n++)
+		page[(100 + n) * 4096] = 1;
+}
+int main(void)
+{
+	volatile char *page = mmap(0, 400 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	madvise((void *)page, 400 * 4096, MADV_NOHUGEPAGE);
+	whole(page);
+}
+'''
+
+
+@pytest.mark.parametrize('by', ['symbol,dso', 'symbol', 'comm,symbol', 'pid,symbol,dso', 'symbol,cpu'])
+def test_a_function_includes_what_is_inlined_into_it_whatever_else_a_row_is(faults, analyse, by):
+    path = faults(PARTS)
+    [table] = analyse('report', '--json', '--sort', by, path).lines
+    wholes = [r for r in table['rows'] if r['function'] == 'whole']
+    assert sum(r['count'] for r in wholes) == 400 and 'part' not in {r['function'] for r in table['rows']}, table
+    assert sum(p['count'] for r in wholes for p in r['inlined'] if p['function'] == 'part') == 100, table
+    assert ' part (inlined)' in analyse('report', '--sort', by, path).text
+    [table] = analyse('report', '--json', '--sort', by, '--inline-rows', path).lines
+    assert sum(r['count'] for r in table['rows'] if r['function'] == 'whole') == 300
+
+
 @pytest.mark.skipif(platform.machine() != 'x86_64', reason='needs x86-64')
 def test_a_chain_that_ends_in_garbage_ends_in_one_frame(faults, analyse, tmp_path):
     path = faults(GARBAGE)

@@ -150,7 +150,7 @@ def test_processes_that_cannot_be_read_do_not_hide_others(dump, program):
         other.kill()
     assert done.stdout.startswith(f'{one.pid} ') and done.stdout.count(f'\n\n{one.pid} ') == 1
     assert f'\n\n{other.pid} sleep 60\n\nthread ' in done.stdout
-    assert done.stderr == f'perf-prof: dump: there is no process {gone.pid}\n'
+    assert done.stderr == f'perf-prof: dump: there is no process {gone.pid}; `pgrep NAME` finds the number\n'
     assert not dump(one.pid, 'x', code=2).stdout
 
 
@@ -167,7 +167,7 @@ def test_processes_that_have_ended(dump):
     with subprocess.Popen(['sleep', '60']) as other:
         assert 'process' in dump('--gil', other.pid, code=1).stderr
         other.kill()
-    assert dump(other.pid, code=1).stderr == f'perf-prof: dump: there is no process {other.pid}\n'
+    assert dump(other.pid, code=1).stderr == f'perf-prof: dump: there is no process {other.pid}; `pgrep NAME` finds the number\n'
 
 
 def test_a_program_that_takes_long_to_search(dump, storm):

@@ -554,6 +554,7 @@ def test_strings_of_usdt_probes(prof, probed, tmp_path):
     ('uprobe:order@./probed//args="item->nosuch"/', 'item of order has no such member', 'expected: a member'),
     ('uprobe:order@./probed//args="item->bits"/', 'item of order has no such member, or it cannot be fetched', 'expected: a member'),
     ('uprobe:look@./probed//args="far->beyond"/', 'far of look has no such member, or it cannot be fetched', 'expected: a member'),
+    ('uprobe:order@./probed//args="item->id item->next->id"/', 'two arguments have the name id', 'expected: a name of its own'),
     ('uprobe:order+4@./probed//args=count/', "names of parameters are for a function's first byte", 'expected: $arg1'),
     ('uretprobe:order@./probed//args=count/', 'when a function returns, only its result has a value', 'expected: ret'),
     ('usdt:test:args@./probed//args=arg9/', 'test:args has no argument arg9', 'expected: one of those'),
@@ -617,3 +618,13 @@ def test_long_names_are_listed_whole_and_accepted(prof, tmp_path):
     done = subprocess.run([prof, 'trace', '-e', ','.join(events), '--', './job'], cwd=tmp_path, capture_output=True, text=True,
                           timeout=60)
     assert (done.returncode, done.stdout.count(' uprobe:')) == (0, 2), done.stderr
+
+
+def test_top_has_a_column_for_each_probe_by_its_name(prof, probed, tmp_path):
+    done = subprocess.run([prof, 'top', '--json', '-e', f'uprobe:add@{probed},uprobe:shop::Cart::*@{probed}', '--', probed, '3'],
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    table = next(json.loads(line) for line in done.stdout.splitlines() if line.startswith('{'))
+    names = {c['name'] for c in table['columns']} - {'key', 'name'}
+    assert len(names) >= 3 and all(re.match('uprobe_(add|shop_cart_(add|pay))', name) for name in names), table
+    [row] = table['rows']
+    assert all(row[name] == 3 for name in names), table

@@ -216,6 +216,8 @@ static void clusters(void **state)
 	/* one unknown letter, and none of the cluster counts */
 	REFUSED(PLAIN("-vx"), "unknown option -vx");
 	assert_int_equal(run.config.count, 0);
+	REFUSED(PLAIN("-F"), "unknown option -F; did you mean -f (--flag)?");
+	REFUSED(PLAIN("-vF"), "unknown option -vF; `");
 	REFUSED(PLAIN("-m=a", "-x"), "-x");
 	assert_string_equal(run.config.many.v[0], "=a");
 }

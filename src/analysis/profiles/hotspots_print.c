@@ -364,12 +364,12 @@ static void put_key(struct table *t, const struct hotspots *h, const struct func
 		put_name(t, fn);
 	if (by & SORT_LINE)
 		put_line(t, fn);
-	if (!(by & SORT_DSO))
-		return;
+	if (by & SORT_DSO && fn->key.whole)
+		table_none(t);
+	else if (by & SORT_DSO)
+		table_text(t, fn->key.dso);
 	if (fn->key.whole)
 		table_part(t, "inlined");
-	else
-		table_text(t, fn->key.dso);
 }
 
 static void put_function(struct table *t, const struct hotspots *h, const struct hotspots_view *view,
@@ -540,7 +540,8 @@ static void print_functions(struct analysis *a, const struct hotspots *h,
 	const bool tasks = !a->opts->sort && !a->opts->json && hotspots_have_programs(h);
 	const unsigned int by = a->opts->sort ? (unsigned int)a->opts->sort : SORT_DEFAULT | (tasks ? SORT_COMM : 0);
 	/* parts of a function have rows below it only if rows are functions */
-	struct functions all = { .nmore = h->nmore, .by = by, .inline_rows = a->opts->inline_rows || (by & ~SORT_COMM) != SORT_DEFAULT };
+	struct functions all = { .nmore = h->nmore, .by = by,
+				 .inline_rows = a->opts->inline_rows || !(by & SORT_SYMBOL) || by & SORT_LINE };
 	struct columns columns;
 	struct table t;
 	bool good = make_columns(&columns, h, view, by);

@@ -13,7 +13,7 @@
 static int parse_freq(const char *text, void *field, struct fault *f)
 {
 	if (rate_parse(text, field))
-		return fault_usage(f, "profile: -F %s: expected " RATE_EXPECTED, text);
+		return fault_usage(f, "-F %s: expected " RATE_EXPECTED, text);
 	return 0;
 }
 
@@ -22,7 +22,7 @@ static int parse_period(const char *text, void *field, struct fault *f)
 	uint64_t *period = field;
 
 	if (units_u64(text, period) || *period < 1 || *period > INT64_MAX)
-		return fault_usage(f, "profile: -c %s: expected events per sample, 1 or more", text);
+		return fault_usage(f, "-c %s: expected events per sample, 1 or more", text);
 	return 0;
 }
 

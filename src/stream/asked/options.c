@@ -141,8 +141,11 @@ static int parse_time(const char *text, void *field, struct fault *f)
 	size_t from = comma ? (size_t)(comma - text) : 0, to = comma ? strlen(comma + 1) : 0;
 
 	*span = (struct stream_span){ 0 };
+	if (comma && from && to && parse_seconds(text, from, &span->from) && parse_seconds(comma + 1, to, &span->to) &&
+	    span->to < span->from)
+		return fault_usage(f, "--time %s: the end is before the start", text);
 	if (!comma || (!from && !to) || (from && !parse_seconds(text, from, &span->from)) ||
-	    (to && !parse_seconds(comma + 1, to, &span->to)) || (to && span->to < span->from))
+	    (to && !parse_seconds(comma + 1, to, &span->to)))
 		return fault_usage(f, "--time %s: expected START,END in seconds of the recording's clock, such as "
 				   "1234.5,1236 or 1234.5, (to its end)", text);
 	if (to && !span->to)

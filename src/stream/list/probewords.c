@@ -133,7 +133,7 @@ static int no_params(const struct expansion *x, int err)
 
 	if (err == ENOENT && x->w->name->kind->at_return)
 		return complain(x, strcmp(x->what, "ret") ? "when a function returns, only its result "
-				"has a value" : "the function returns nothing", "ret, without which there is $retval");
+				"has a value" : "the function returns nothing", "ret, or $retval if there is no debug information");
 	if (err == ENOENT)
 		return no_param(x);
 	if (err == ENODATA)
@@ -150,8 +150,12 @@ static int take_param(struct expansion *x, const struct param *p, bool named)
 {
 	char text[400], message[200];
 
-	if (!named && is_taken(x, p->name, strlen(p->name)))
-		return 0;
+	const char *name = *x->name ? x->name : p->name;
+
+	if (is_taken(x, name, strlen(name))) {
+		snprintf(message, sizeof(message), "two arguments have the name %.64s", name);
+		return named ? complain(x, message, "a name of its own before one of them: other=item->name") : 0;
+	}
 	if (put_param(p, x->name, x->type, text, sizeof(text)))
 		return append(x, text, strlen(text));
 	snprintf(message, sizeof(message), "a probe cannot fetch %s: it is a floating-point number or a structure by value, or where it is "

@@ -78,7 +78,7 @@ int targets_no_process(pid_t pid, int error, struct fault *f)
 
 int targets_check_thread(pid_t tid, struct fault *f)
 {
-	if (kill(tid, 0) && errno == ESRCH)
+	if (tid <= 0 || (kill(tid, 0) && errno == ESRCH))
 		return fault_set(f, EXIT_FAILED, "-t %d: there is no such thread; `ps -eLf` lists them", (int)tid);
 	return 0;
 }
