@@ -40,7 +40,25 @@ int hostmodule_fill(PyObject *module)
 		if (rc)
 			return -1;
 	}
+	if (batch_types_add(module, &((struct hostmodule *)PyModule_GetState(module))->batches))
+		return -1;
 	return PyModule_AddFunctions(module, functions);
+}
+
+static int traverse(PyObject *module, visitproc visit, void *arg)
+{
+	return batch_types_visit(&((struct hostmodule *)PyModule_GetState(module))->batches, visit, arg);
+}
+
+static int clear(PyObject *module)
+{
+	batch_types_clear(&((struct hostmodule *)PyModule_GetState(module))->batches);
+	return 0;
+}
+
+static void free_state(void *module)
+{
+	clear(module);
 }
 
 static PyModuleDef_Slot slots[] = {
@@ -55,6 +73,9 @@ static struct PyModuleDef def = {
 		 "module imported; its handlers get PerfEvent objects: help(perf_prof.PerfEvent).",
 	.m_size = sizeof(struct hostmodule),
 	.m_slots = slots,
+	.m_traverse = traverse,
+	.m_clear = clear,
+	.m_free = free_state,
 };
 
 PyObject *PyInit_perf_prof(void)

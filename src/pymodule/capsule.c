@@ -1,63 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Arrow structures in capsules, as Arrow's PyCapsule interface wants them. A consumer that imports a
- * structure moves it out and sets release to NULL; of one that does not, the capsule's end releases it.
- */
+/* A session as an Arrow stream in a capsule. */
 #include "pymodule/session.h"
+
+#include "pybatch/capsule.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CAPSULE(type, name)                                                                        \
-	static void free_##name(PyObject *capsule)                                                   \
-	{                                                                                            \
-		struct type *it = PyCapsule_GetPointer(capsule, #name);                              \
-                                                                                                   \
-		if (it && it->release)                                                               \
-			it->release(it);                                                             \
-		free(it);                                                                            \
-	}                                                                                            \
-                                                                                                   \
-	static PyObject *enclose_##name(struct type *it)                                             \
-	{                                                                                            \
-		PyObject *capsule = PyCapsule_New(it, #name, free_##name);                           \
-                                                                                                   \
-		if (!capsule && it->release)                                                         \
-			it->release(it);                                                             \
-		if (!capsule)                                                                        \
-			free(it);                                                                    \
-		return capsule;                                                                      \
-	}
-
-CAPSULE(ArrowSchema, arrow_schema)
-CAPSULE(ArrowArray, arrow_array)
 CAPSULE(ArrowArrayStream, arrow_array_stream)
-
-PyObject *capsule_schema(const struct columns *columns, ssize_t column)
-{
-	struct ArrowSchema *schema = malloc(sizeof(*schema));
-
-	if (!schema || (column < 0 ? export_schema(columns, schema) : export_column_schema(columns, (size_t)column, schema))) {
-		free(schema);
-		return PyErr_NoMemory();
-	}
-	return enclose_arrow_schema(schema);
-}
-
-PyObject *capsule_array(struct batch *b, ssize_t column, size_t from, size_t n)
-{
-	struct ArrowArray *array = malloc(sizeof(*array));
-
-	if (!array || (column < 0 ? export_batch(b, from, n, array) : export_column(b, (size_t)column, from, n, array))) {
-		free(array);
-		return PyErr_NoMemory();
-	}
-	return enclose_arrow_array(array);
-}
-
-/* ---- streams ----------------------------------------------------------------------- */
 
 struct streaming {
 	struct session *session;        /* kept */

@@ -17,7 +17,7 @@ static int add_version(PyObject *module)
 static int native_exec(PyObject *module)
 {
 	static int (*const steps[])(PyObject *module) = {
-		add_version, hostmodule_fill, row_type_add, column_type_add, batch_type_add, session_type_add,
+		add_version, hostmodule_fill, session_type_add,
 	};
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
@@ -31,11 +31,7 @@ static int native_traverse(PyObject *module, visitproc visit, void *arg)
 	struct native *n = native_of(module);
 
 	Py_VISIT(n->session);
-	Py_VISIT(n->batch);
-	Py_VISIT(n->column);
-	Py_VISIT(n->row);
-	Py_VISIT(n->iterator);
-	return 0;
+	return batch_types_visit(&n->host.batches, visit, arg);
 }
 
 static int native_clear(PyObject *module)
@@ -43,10 +39,7 @@ static int native_clear(PyObject *module)
 	struct native *n = native_of(module);
 
 	Py_CLEAR(n->session);
-	Py_CLEAR(n->batch);
-	Py_CLEAR(n->column);
-	Py_CLEAR(n->row);
-	Py_CLEAR(n->iterator);
+	batch_types_clear(&n->host.batches);
 	return 0;
 }
 

@@ -49,24 +49,6 @@ static int take_words(char ***to, size_t *n, PyObject *from)
 	return PyErr_Occurred() ? -1 : 0;
 }
 
-static int take_names(struct names *names, const struct columns *columns)
-{
-	names->names = PyTuple_New((Py_ssize_t)columns->n);
-	names->index = PyDict_New();
-	for (size_t i = 0; names->names && names->index && i < columns->n; i++) {
-		PyObject *name = PyUnicode_InternFromString(columns->v[i].name), *index = PyLong_FromSize_t(i);
-		int rc = name && index ? PyDict_SetItem(names->index, name, index) : -1;
-
-		Py_XDECREF(index);
-		if (!name)
-			return -1;
-		PyTuple_SET_ITEM(names->names, (Py_ssize_t)i, name);
-		if (rc)
-			return -1;
-	}
-	return names->names && names->index ? 0 : -1;
-}
-
 static struct native *native_of_instance(PyObject *self)
 {
 	for (PyTypeObject *type = Py_TYPE(self); type; type = type->tp_base) {
@@ -96,7 +78,7 @@ static int begin(struct session_object *o, struct session_asked *asked)
 		fault_raise(&f);
 		return -1;
 	}
-	return take_names(&o->names, session_columns(o->session));
+	return column_names_take(&o->names, session_columns(o->session));
 }
 
 static int session_init(PyObject *self, PyObject *args, PyObject *kwargs)
@@ -135,8 +117,7 @@ static void session_dealloc(PyObject *self)
 	PyTypeObject *type = Py_TYPE(self);
 	struct session *session = o->session;
 
-	Py_XDECREF(o->names.names);
-	Py_XDECREF(o->names.index);
+	column_names_release(&o->names);
 	if (session) {
 		Py_BEGIN_ALLOW_THREADS
 		session_release(session);
@@ -189,7 +170,7 @@ static PyObject *next_batch(PyObject *self, enum session_answer *answer)
 		return (PyObject *)open_session(self);
 	*answer = session_next(o->session, &b, &f);
 	if (*answer == SESSION_BATCH)
-		return batch_object_new(o->native, b, 0, b->rows, &o->names);
+		return batch_object_new(&o->native->host.batches, b, 0, b->rows, &o->names);
 	return *answer == SESSION_FORKED ? forked() : *answer == SESSION_FAILED ? fault_raise(&f) : NULL;
 }
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pymodule/session.h"
+#include "pybatch/pybatch.h"
 
-PyObject *batch_object_new(struct native *native, struct batch *batch, size_t from, size_t n, const struct names *names)
+PyObject *batch_object_new(const struct batch_types *types, struct batch *batch, size_t from, size_t n,
+			   const struct names *names)
 {
-	struct batch_object *b = PyObject_New(struct batch_object, native->batch);
+	struct batch_object *b = PyObject_New(struct batch_object, types->batch);
 
 	if (!b) {
 		batch_release(batch);
 		return NULL;
 	}
-	b->native = native;
+	b->types = types;
 	b->batch = batch;
 	b->from = from;
 	b->n = n;
@@ -53,7 +54,7 @@ static PyObject *column_named(struct batch_object *b, PyObject *name)
 	if (!index)
 		return PyErr_Occurred() ? NULL : no_column(b, name);
 	i = PyLong_AsSize_t(index);
-	return column_object_new(b->native, b->batch, i, b->from, b->n, PyTuple_GET_ITEM(b->names.names, (Py_ssize_t)i));
+	return column_object_new(b->types, b->batch, i, b->from, b->n, PyTuple_GET_ITEM(b->names.names, (Py_ssize_t)i));
 }
 
 static PyObject *batch_item(PyObject *self, Py_ssize_t i)
@@ -78,7 +79,7 @@ static PyObject *slice_of(struct batch_object *b, PyObject *key)
 		PyErr_Format(PyExc_ValueError, "a slice of a batch has step 1, not %zd", step);
 		return NULL;
 	}
-	return batch_object_new(b->native, batch_keep(b->batch), b->from + (size_t)start, (size_t)n, &b->names);
+	return batch_object_new(b->types, batch_keep(b->batch), b->from + (size_t)start, (size_t)n, &b->names);
 }
 
 static PyObject *batch_subscript(PyObject *self, PyObject *key)
@@ -207,10 +208,8 @@ static PyType_Spec spec = {
 	.slots = slots,
 };
 
-int batch_type_add(PyObject *module)
+int batch_type_add(PyObject *module, struct batch_types *types)
 {
-	struct native *native = native_of(module);
-
-	native->batch = type_add(module, &spec, "Batch");
-	return native->batch ? 0 : -1;
+	types->batch = type_add(module, &spec, "Batch");
+	return types->batch ? 0 : -1;
 }

@@ -3,7 +3,7 @@
  * One row of a batch, an event or a loss, and the iterator over them. The iterator uses two objects by
  * turns, as long as the program keeps none: while it makes the next row, the loop's variable still has the last one.
  */
-#include "pymodule/session.h"
+#include "pybatch/pybatch.h"
 
 struct row_object {
 	PyObject_HEAD
@@ -31,7 +31,7 @@ static struct row_object *row_new(PyTypeObject *type, struct batch_object *batch
 
 PyObject *row_object_new(struct batch_object *batch, size_t row)
 {
-	return (PyObject *)row_new(batch->native->row, batch, row);
+	return (PyObject *)row_new(batch->types->row, batch, row);
 }
 
 static void row_dealloc(PyObject *self)
@@ -128,7 +128,7 @@ static PyType_Spec spec = {
 
 PyObject *row_iterator_new(struct batch_object *batch)
 {
-	struct iterator *it = PyObject_New(struct iterator, batch->native->iterator);
+	struct iterator *it = PyObject_New(struct iterator, batch->types->iterator);
 
 	if (!it)
 		return NULL;
@@ -165,7 +165,7 @@ static PyObject *iterator_next(PyObject *self)
 	}
 #endif
 	Py_XDECREF((PyObject *)*r);
-	*r = row_new(it->batch->native->row, it->batch, it->next);
+	*r = row_new(it->batch->types->row, it->batch, it->next);
 	if (!*r)
 		return NULL;
 	it->next++;
@@ -183,11 +183,9 @@ static PyType_Spec iterator_spec = {
 	.slots = iterator_slots,
 };
 
-int row_type_add(PyObject *module)
+int row_type_add(PyObject *module, struct batch_types *types)
 {
-	struct native *native = native_of(module);
-
-	native->row = type_add(module, &spec, "Event");
-	native->iterator = type_add(module, &iterator_spec, NULL);
-	return native->row && native->iterator ? 0 : -1;
+	types->row = type_add(module, &spec, "Event");
+	types->iterator = type_add(module, &iterator_spec, NULL);
+	return types->row && types->iterator ? 0 : -1;
 }

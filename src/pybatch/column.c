@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pymodule/session.h"
+#include "pybatch/pybatch.h"
 
 #include <string.h>
 
@@ -20,9 +20,9 @@ PyObject *value_object(const struct batch *b, size_t column, size_t row)
 				   : PyBytes_FromStringAndSize(text, (Py_ssize_t)len);
 }
 
-PyObject *column_object_new(struct native *native, struct batch *batch, size_t column, size_t from, size_t n, PyObject *name)
+PyObject *column_object_new(const struct batch_types *types, struct batch *batch, size_t column, size_t from, size_t n, PyObject *name)
 {
-	struct column_object *c = PyObject_New(struct column_object, native->column);
+	struct column_object *c = PyObject_New(struct column_object, types->column);
 
 	if (!c)
 		return NULL;
@@ -86,7 +86,7 @@ static PyObject *column_subscript(PyObject *self, PyObject *key)
 		return NULL;
 	}
 	/* the same type, without looking for the module */
-	return column_object_new(&(struct native){ .column = Py_TYPE(self) }, c->batch, c->column,
+	return column_object_new(&(struct batch_types){ .column = Py_TYPE(self) }, c->batch, c->column,
 				 c->from + (size_t)start, (size_t)n, c->name);
 }
 
@@ -254,10 +254,8 @@ static PyType_Spec spec = {
 	.slots = slots,
 };
 
-int column_type_add(PyObject *module)
+int column_type_add(PyObject *module, struct batch_types *types)
 {
-	struct native *native = native_of(module);
-
-	native->column = type_add(module, &spec, "Column");
-	return native->column ? 0 : -1;
+	types->column = type_add(module, &spec, "Column");
+	return types->column ? 0 : -1;
 }

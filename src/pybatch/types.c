@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pybatch/pybatch.h"
+
+PyTypeObject *type_add(PyObject *module, PyType_Spec *spec, const char *name)
+{
+	PyObject *type = PyType_FromModuleAndSpec(module, spec, NULL);
+
+	if (!type)
+		return NULL;
+	if (!(spec->flags & Py_TPFLAGS_BASETYPE))
+		((PyTypeObject *)type)->tp_new = NULL;
+	if (name && PyModule_AddObject(module, name, Py_NewRef(type))) {
+		Py_DECREF(type);
+		Py_DECREF(type);
+		return NULL;
+	}
+	return (PyTypeObject *)type;   /* struct batch_types, or another state of the module, has the other reference */
+}
+
+int batch_types_add(PyObject *module, struct batch_types *types)
+{
+	static int (*const steps[])(PyObject *module, struct batch_types *types) = {
+		row_type_add, column_type_add, batch_type_add,
+	};
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
+		if (steps[i](module, types))
+			return -1;
+	return 0;
+}
+
+int batch_types_visit(struct batch_types *types, visitproc visit, void *arg)
+{
+	Py_VISIT(types->batch);
+	Py_VISIT(types->column);
+	Py_VISIT(types->row);
+	Py_VISIT(types->iterator);
+	return 0;
+}
+
+void batch_types_clear(struct batch_types *types)
+{
+	Py_CLEAR(types->batch);
+	Py_CLEAR(types->column);
+	Py_CLEAR(types->row);
+	Py_CLEAR(types->iterator);
+}
+
+int column_names_take(struct names *names, const struct columns *columns)
+{
+	names->names = PyTuple_New((Py_ssize_t)columns->n);
+	names->index = PyDict_New();
+	for (size_t i = 0; names->names && names->index && i < columns->n; i++) {
+		PyObject *name = PyUnicode_InternFromString(columns->v[i].name), *index = PyLong_FromSize_t(i);
+		int rc = name && index ? PyDict_SetItem(names->index, name, index) : -1;
+
+		Py_XDECREF(index);
+		if (!name)
+			return -1;
+		PyTuple_SET_ITEM(names->names, (Py_ssize_t)i, name);
+		if (rc)
+			return -1;
+	}
+	return names->names && names->index ? 0 : -1;
+}
+
+void column_names_release(struct names *names)
+{
+	Py_CLEAR(names->names);
+	Py_CLEAR(names->index);
+}
