@@ -23,7 +23,7 @@ struct store {
 struct builder {
 	const struct plans *plans;
 	const struct stream *stream;
-	size_t rows;
+	size_t rows, most;              /* in the batch; that it can have */
 	size_t losses;                  /* of these: rows that have _lost */
 	char **values;                  /* those of `stores`, close together */
 	char *block;
@@ -33,7 +33,7 @@ struct builder {
 	uint64_t last_time;             /* of the last sample, */
 	uint32_t last_cpu;              /* and its CPU */
 	uint64_t dropped, decoded;
-	bool full;                      /* before it has BATCH_ROWS: bytes take much memory */
+	bool full;                      /* before it has `most` rows: bytes take much memory */
 	struct store stores[];
 };
 
@@ -65,7 +65,7 @@ static size_t lay_out(const struct builder *b, size_t rows, size_t *values_at, s
 
 static int begin_batch(struct builder *b)
 {
-	size_t valid = (BATCH_ROWS + 7) / 8;
+	size_t valid = (b->most + 7) / 8;
 
 	b->rows = b->losses = 0;
 	b->full = false;
@@ -81,7 +81,7 @@ static int begin_batch(struct builder *b)
 		s->nulls = s->nbytes = 0;
 		memset(s->valid, (ssize_t)i == b->plans->lost ? 0 : 0xff, valid);
 		if ((ssize_t)i == b->plans->lost)
-			memset(s->values, 0, BATCH_ROWS * s->width);
+			memset(s->values, 0, b->most * s->width);
 		if (s->type == COLUMN_BYTES)
 			memset(s->values, 0, s->width);
 		if (s->type == COLUMN_TEXT)
@@ -120,7 +120,7 @@ static int begin_stores(struct builder *b)
 		b->stores[i].type = b->plans->columns->v[i].type;
 		b->stores[i].width = column_width(b->stores[i].type);
 	}
-	b->block_size = lay_out(b, BATCH_ROWS, places, places + n);
+	b->block_size = lay_out(b, b->most, places, places + n);
 	for (size_t i = 0; i < n; i++) {
 		b->stores[i].values_at = places[i];
 		b->stores[i].valid_at = places[n + i];
@@ -132,7 +132,7 @@ static int begin_stores(struct builder *b)
 	return 0;
 }
 
-struct builder *builder_new(const struct plans *plans, const struct stream *s)
+struct builder *builder_new(const struct plans *plans, const struct stream *s, size_t rows)
 {
 	struct builder *b = calloc(1, sizeof(*b) + plans->columns->n * sizeof(*b->stores));
 
@@ -140,6 +140,7 @@ struct builder *builder_new(const struct plans *plans, const struct stream *s)
 		return NULL;
 	b->plans = plans;
 	b->stream = s;
+	b->most = rows;
 	b->names = name_events(plans);
 	b->values = calloc(plans->columns->n, sizeof(*b->values));
 	if (b->names && b->values && !begin_stores(b) && (b->pool = block_pool_new(b->block_size)) && !begin_batch(b))
@@ -329,7 +330,7 @@ bool builder_add(struct builder *b, const struct row_plan *plan, const struct pe
 	b->decoded += plan->nreaders;
 	b->last_time = layout_u64(rec, plan->event->layout.time);
 	b->last_cpu = cpu;
-	return ++b->rows == BATCH_ROWS || b->full;
+	return ++b->rows == b->most || b->full;
 }
 
 /* Of a row that was null. */
@@ -369,7 +370,7 @@ bool builder_add_loss(struct builder *b, const struct stream_loss *loss)
 	if (p->cpu >= 0 && loss->cpu >= 0)
 		set_number(&b->stores[p->cpu], b->rows, (uint64_t)loss->cpu);
 	b->losses++;
-	return ++b->rows == BATCH_ROWS;
+	return ++b->rows == b->most;
 }
 
 size_t builder_rows(const struct builder *b)
@@ -382,7 +383,7 @@ size_t builder_rows(const struct builder *b)
 /* A small batch is copied, so that it does not hold the memory of a full one. */
 static bool is_small(const struct builder *b)
 {
-	return b->rows < BATCH_ROWS / 4;
+	return b->rows < b->most / 4;
 }
 
 /* Copies the rows into a block of their size. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Builds batches from samples. A row is copied into columns that have room for BATCH_ROWS rows;
+ * Builds batches from samples. A row is copied into columns that have room for a full batch;
  * only new texts, and arrays of bytes as they grow, take memory.
  */
 #ifndef COLUMNS_BUILDER_H
@@ -10,8 +10,8 @@
 
 struct builder;
 
-/* The plans and the stream outlive it. NULL: no memory. */
-struct builder *builder_new(const struct plans *plans, const struct stream *s);
+/* The plans and the stream outlive it. A batch is full with so many rows, BATCH_ROWS at most. NULL: no memory. */
+struct builder *builder_new(const struct plans *plans, const struct stream *s, size_t rows);
 void builder_free(struct builder *b);
 /* One sample. The arguments are those of stream_ops.sample(). True: the batch is full. */
 bool builder_add(struct builder *b, const struct row_plan *plan, const struct perf_event_header *rec, const void *raw,

@@ -80,5 +80,7 @@ extern const char *const loss_names[LOSS_NAMES];
  * columns are all there, unless `fields` names some of them: then these alone, and _event and _lost.
  * Marks what is read from samples. 0, or -1 with f. Before stream_open(). */
 int plans_make(struct plans *p, struct stream *s, const char *const *fields, size_t nfields, struct fault *f);
+/* Whether `fields` can name it: NAME or EVENT.NAME of a wanted event. */
+bool plans_know(struct stream *s, const char *name);
 void plans_free(struct plans *p);
 #endif

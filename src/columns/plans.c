@@ -224,15 +224,19 @@ static int add_named(struct making *m, const char *name, bool *has)
 }
 
 /* "sched:sched_switch.prio": the field of that event. */
+static bool value_of_event(const struct stream_event *event, const char *name, struct value *v)
+{
+	size_t len = strlen(event->name);
+
+	return !strncmp(name, event->name, len) && name[len] == '.' && value_named(event, name + len + 1, v);
+}
+
 static int add_of_event(struct making *m, const char *name, bool *has)
 {
 	struct value v;
 
 	for (size_t e = 0; e < m->p->n; e++) {
-		size_t len = strlen(m->events[e].name);
-
-		if (!m->events[e].wanted || strncmp(name, m->events[e].name, len) || name[len] != '.' ||
-		    !value_named(&m->events[e], name + len + 1, &v))
+		if (!m->events[e].wanted || !value_of_event(&m->events[e], name, &v))
 			continue;
 		*has = true;
 		if (reader_add(m, e, &v, column_add(m, m->events[e].name, v.name, v.type)))
@@ -378,6 +382,18 @@ int plans_make(struct plans *p, struct stream *s, const char *const *fields, siz
 		if (add_asked(&m, fields[i]))
 			return -1;
 	return (!fields && add_all(&m)) || finish(p, s, f) ? -1 : 0;
+}
+
+bool plans_know(struct stream *s, const char *name)
+{
+	struct value v;
+	size_t n;
+	const struct stream_event *events = stream_events(s, &n);
+
+	for (size_t e = 0; e < n; e++)
+		if (events[e].wanted && (value_named(&events[e], name, &v) || value_of_event(&events[e], name, &v)))
+			return true;
+	return !strcmp(name, "_lost");
 }
 
 void plans_free(struct plans *p)

@@ -225,7 +225,7 @@ static int open_stream(struct session *s, struct fault *f)
 	if (make_plans(s, f) ||
 	    (!s->asked.stream.input && (stream_narrow(s->stream, f) || make_plans(s, f))))
 		return -1;
-	s->builder = builder_new(&s->plans, s->stream);
+	s->builder = builder_new(&s->plans, s->stream, BATCH_ROWS);
 	if (!s->builder)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	job_attach(&s->job, s->stream);

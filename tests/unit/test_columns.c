@@ -99,6 +99,19 @@ static void choice(void **state)
 	bench_end(b);
 }
 
+/* What events of the stream that are not wanted have is not known. */
+static void known(void **state)
+{
+	struct bench *b = bench(SCHED_SWITCH_5_10, SCHED_WAKEUP_4_19);
+
+	b->events[1].wanted = false;
+	assert_true(plans_know(&b->stream, "next_pid") && plans_know(&b->stream, "sched:sched_switch.next_pid"));
+	assert_true(plans_know(&b->stream, "_comm") && plans_know(&b->stream, "_lost"));
+	assert_false(plans_know(&b->stream, "target_cpu") || plans_know(&b->stream, "sched:sched_wakeup.target_cpu"));
+	assert_false(plans_know(&b->stream, "sched:sched_switch.") || plans_know(&b->stream, ""));
+	bench_end(b);
+}
+
 static void refused(void **state)
 {
 	struct bench *b = bench(SCHED_SWITCH_5_10, NULL);
@@ -194,7 +207,7 @@ static void rows(void **state)
 	struct batch *out;
 
 	assert_int_equal(make(x, NULL, 0), 0);
-	b = builder_new(&x->plans, &x->stream);
+	b = builder_new(&x->plans, &x->stream, BATCH_ROWS);
 	assert_non_null(b);
 	assert_null(builder_take(b));
 	assert_false(add(b, x, 0, &s, 1));
@@ -229,7 +242,7 @@ static void losses(void **state)
 	struct batch *out;
 
 	assert_int_equal(make(x, NULL, 0), 0);
-	b = builder_new(&x->plans, &x->stream);
+	b = builder_new(&x->plans, &x->stream, BATCH_ROWS);
 	builder_add_loss(b, &(struct stream_loss){ .count = 3, .cpu = 1, .cause = STREAM_LOSS_RING });
 	add(b, x, 0, &s, 1);
 	builder_add_loss(b, &(struct stream_loss){ .count = 4, .cpu = 1, .cause = STREAM_LOSS_TAIL });
@@ -261,7 +274,7 @@ static void full_batches(void **state)
 	struct batch *first = NULL, *second;
 
 	assert_int_equal(ASKED(x, "_time", "prev_comm"), 0);
-	b = builder_new(&x->plans, &x->stream);
+	b = builder_new(&x->plans, &x->stream, BATCH_ROWS);
 	for (int batch = 0; batch < 2; batch++)
 		for (int i = 0; i < BATCH_ROWS; i++) {
 			char name[16];
@@ -283,6 +296,34 @@ static void full_batches(void **state)
 	builder_free(b);
 	batch_release(first);
 	batch_release(second);
+	bench_end(x);
+}
+
+/* A builder of small batches has no room for more, nor shows what was there before. */
+static void small_batches(void **state)
+{
+	enum { ROWS = 3 };
+	struct bench *x = bench(SCHED_SWITCH_5_10, NULL);
+	struct stream_loss loss = { .count = 3, .cpu = 1, .cause = STREAM_LOSS_RING };
+	struct builder *b;
+
+	assert_int_equal(ASKED(x, "_time", "prev_comm"), 0);
+	b = builder_new(&x->plans, &x->stream, ROWS);
+	for (int batch = 0; batch < 4; batch++) {
+		struct sample s = switch_sample((uint64_t)batch, "a", 0);
+		struct batch *out;
+
+		assert_false(batch % 2 ? add(b, x, 0, &s, 0) : builder_add_loss(b, &loss));
+		assert_false(add(b, x, 0, &s, 0));
+		assert_true(add(b, x, 0, &s, 0));
+		out = builder_take(b);
+		assert_int_equal(out->rows, ROWS);
+		assert_int_equal(is_null(out, "_lost", 0), batch % 2);
+		assert_true(is_null(out, "_lost", 1) && is_null(out, "_lost", 2));
+		assert_int_equal(number(out, "_time", 2), batch);
+		batch_release(out);
+	}
+	builder_free(b);
 	bench_end(x);
 }
 
@@ -334,7 +375,7 @@ static void arrow(void **state)
 	struct batch *out;
 
 	assert_int_equal(ASKED(x, "_time", "prev_comm"), 0);
-	b = builder_new(&x->plans, &x->stream);
+	b = builder_new(&x->plans, &x->stream, BATCH_ROWS);
 	for (int i = 0; i < 3; i++)
 		add(b, x, 0, &s, 0);
 	out = builder_take(b);
@@ -371,8 +412,8 @@ static void arrow(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(choice), cmocka_unit_test(refused), cmocka_unit_test(two_types), cmocka_unit_test(rows),
-		cmocka_unit_test(losses), cmocka_unit_test(full_batches), cmocka_unit_test(texts), cmocka_unit_test(arrow),
+		cmocka_unit_test(choice), cmocka_unit_test(known), cmocka_unit_test(refused), cmocka_unit_test(two_types), cmocka_unit_test(rows),
+		cmocka_unit_test(losses), cmocka_unit_test(full_batches), cmocka_unit_test(small_batches), cmocka_unit_test(texts), cmocka_unit_test(arrow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
