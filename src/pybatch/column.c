@@ -20,7 +20,8 @@ PyObject *value_object(const struct batch *b, size_t column, size_t row)
 				   : PyBytes_FromStringAndSize(text, (Py_ssize_t)len);
 }
 
-PyObject *column_object_new(const struct batch_types *types, struct batch *batch, size_t column, size_t from, size_t n, PyObject *name)
+PyObject *column_object_new(const struct batch_types *types, struct batch *batch, size_t column, size_t from, size_t n,
+			    PyObject *name)
 {
 	struct column_object *c = PyObject_New(struct column_object, types->column);
 

@@ -16,6 +16,9 @@
 
 #include "stream/stream.h"
 
+struct batch_function;
+struct row_plan;
+
 enum reader_kind {
 	READ_REC_U32,          /* at an offset in the record */
 	READ_REC_U64,
@@ -49,8 +52,10 @@ struct event_class {
 	const struct stream_event *event;
 	struct host *host;
 	PyObject *name;        /* str: sys:name or sys:alias */
-	PyObject *handler;     /* NULL: nothing handles the event */
-	vectorcallfunc call;   /* the handler's vectorcall, or PyObject_Vectorcall */
+	PyObject *handler;     /* called for each event; or NULL */
+	vectorcallfunc call;   /* the handler's vectorcall, or PyObject_Vectorcall; NULL without a handler */
+	struct batch_function *batches;   /* instead of a handler: the function that takes the events as rows; or NULL */
+	const struct row_plan *plan;      /* how they become rows */
 	struct reader *readers;   /* in the order of keys(), followed by second names */
 	size_t nreaders;       /* without second names */
 	size_t nnames;         /* with second names */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 static const char *const callbacks[] = {
-	"__init__", "__exit__", "__interval__", "__print_stat__", "__lost__", "__sample__",
+	"__init__", "__exit__", "__interval__", "__print_stat__", "__lost__", HANDLERS_REST, HANDLERS_BATCH_REST,
 };
 enum { NCALLBACKS = sizeof(callbacks) / sizeof(*callbacks) };
 
@@ -138,13 +138,18 @@ int handlers_find(PyObject *namespace, const char *name, int least, int most, co
 	return 0;
 }
 
-/* Some event names are ordinary words: with __sample__(), `cycles = 0` is a variable of the script. */
+void handlers_batch_name(const struct stream_event *event, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s__batch", event->word);
+}
+
+/* Some event names are ordinary words: with __sample__() or __batch__(), `cycles = 0` is a variable of the script. */
 static bool is_own_variable(PyObject *namespace, const char *name)
 {
 	PyObject *value = PyDict_GetItemString(namespace, name);
 
 	return value && !PyCallable_Check(value) && !strstr(name, "__") &&
-	       PyDict_GetItemString(namespace, "__sample__");
+	       (PyDict_GetItemString(namespace, HANDLERS_REST) || PyDict_GetItemString(namespace, HANDLERS_BATCH_REST));
 }
 
 int handlers_find_event(PyObject *namespace, const struct stream_event *event, PyObject **out,
@@ -257,26 +262,40 @@ int handlers_none(PyObject *namespace, const struct stream_event *events, size_t
 
 static bool is_handler(const char *function, const struct stream_event *events, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(events[i].word, function))
+	char batch[300];
+
+	for (size_t i = 0; i < n; i++) {
+		handlers_batch_name(&events[i], batch, sizeof(batch));
+		if (!strcmp(events[i].word, function) || !strcmp(batch, function))
 			return true;
+	}
 	return false;
 }
 
-void handlers_tell_near(PyObject *namespace, const struct stream_event *events, size_t n,
-			const struct stream_event *event, bool off, int verbose)
+/* The function that was probably meant for the event, and the name that it should have. */
+static bool near_handler(PyObject *namespace, const struct stream_event *events, size_t n, const struct stream_event *event,
+			 char *name, size_t name_size, char *near, size_t size)
 {
-	const char *name = event->word;
-	char near[128];
+	snprintf(name, name_size, "%s", event->word);
+	if (near_function(namespace, name, near, size) && !is_handler(near, events, n))
+		return true;
+	handlers_batch_name(event, name, name_size);
+	return near_function(namespace, name, near, size) && !is_handler(near, events, n);
+}
 
-	if (!near_function(namespace, name, near, sizeof(near)) || is_handler(near, events, n))
+void handlers_tell_near(PyObject *namespace, const struct stream_event *events, size_t n,
+			const struct stream_event *event, const char *rest, int verbose)
+{
+	char name[300], near[128];
+
+	if (!near_handler(namespace, events, n, event, name, sizeof(name), near, sizeof(near)))
 		return;
-	if (off)
+	if (!rest)
 		fprintf(stderr, "perf-prof: %s has no handler and is not enabled; its function %s() is not "
 			"called: did you mean %s()?\n", event->name, near, name);
 	else
-		note(verbose, "%s goes to __sample__(); the script's function %s() is not called: did you "
-		     "mean %s()?", event->name, near, name);
+		note(verbose, "%s goes to %s(); the script's function %s() is not called: did you "
+		     "mean %s()?", event->name, rest, near, name);
 }
 
 void handlers_tell_slips(PyObject *namespace, int verbose)

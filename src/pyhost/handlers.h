@@ -23,13 +23,19 @@ int handlers_find(PyObject *namespace, const char *name, int least, int most, co
 int handlers_find_event(PyObject *namespace, const struct stream_event *event, PyObject **out,
 			struct fault *f);
 
+/* Functions for events that have none of their own. */
+#define HANDLERS_REST "__sample__"
+#define HANDLERS_BATCH_REST "__batch__"
+/* The name of the function that takes batches of the event: its word and "__batch". */
+void handlers_batch_name(const struct stream_event *event, char *buf, size_t size);
+
 /* For a run without any handler of an event. 0 with a warning if the script has other callbacks, else -1
  * with f. */
 int handlers_none(PyObject *namespace, const struct stream_event *events, size_t n, struct fault *f);
-/* Suggests the function that was probably meant for an event without its own handler. off: __sample__()
- * does not handle the event either. */
+/* Suggests the function that was probably meant for an event without its own handler. rest: the name of the
+ * function that handles it instead; NULL: none does. */
 void handlers_tell_near(PyObject *namespace, const struct stream_event *events, size_t n,
-			const struct stream_event *event, bool off, int verbose);
+			const struct stream_event *event, const char *rest, int verbose);
 /* Suggests callbacks for functions whose names are almost theirs. */
 void handlers_tell_slips(PyObject *namespace, int verbose);
 #endif

@@ -7,6 +7,7 @@
 #include "pyhost/hostmodule.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -70,6 +71,7 @@ int host_start(struct host *h, const struct host_script *script, struct fault *f
 	h->started = true;
 	h->verbose = script->verbose;
 	h->interval_ms = script->interval_ms;
+	h->batch_rows = script->batch_rows;
 	if (set_up(h)) {
 		if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))
 			return host_interrupted(f);
@@ -109,6 +111,8 @@ void host_finish(struct host *h)
 	Py_CLEAR(h->on_interval);
 	Py_CLEAR(h->on_print_stat);
 	Py_CLEAR(h->on_exit);
+	batches_free(h->batches);
+	h->batches = NULL;
 	Py_CLEAR(h->held);
 	Py_CLEAR(h->event);
 	if (h->output_error)
@@ -120,83 +124,7 @@ void host_finish(struct host *h)
 	close_names(h);
 }
 
-/* ---- handlers ------------------------------------------------------------- */
-
-static int find_callbacks(struct host *h, struct fault *f)
-{
-	PyObject *ns = h->namespace;
-
-	return handlers_find(ns, "__init__", 0, 0, "__init__()", &h->on_init, NULL, f) ||
-	       handlers_find(ns, "__exit__", 0, 0, "__exit__()", &h->on_exit, NULL, f) ||
-	       handlers_find(ns, "__interval__", 0, 0, "__interval__()", &h->on_interval, NULL, f) ||
-	       handlers_find(ns, "__print_stat__", 1, 1, "__print_stat__(indent)",
-			     &h->on_print_stat, NULL, f) ||
-	       handlers_find(ns, "__lost__", 2, 3, "__lost__(lost_start, lost_end)", &h->on_lost,
-			     &h->lost_takes, f) ||
-	       handlers_find(ns, "__sample__", 1, 1, "__sample__(event)", &h->on_sample, NULL, f);
-}
-
-static int attach_event(struct host *h, struct event_class *cls, struct stream_event *event,
-			struct fault *f)
-{
-	if (event_class_init(cls, event, h, h->event_type)) {
-		PyErr_Print();
-		return fault_set(f, EXIT_FAILED, "%s: out of memory", event->name);
-	}
-	if (handlers_find_event(h->namespace, event, &cls->handler, f))
-		return -1;
-	if (!cls->handler && h->on_sample)
-		cls->handler = (Py_INCREF(h->on_sample), h->on_sample);
-	if (cls->handler)
-		cls->call = PyVectorcall_Function(cls->handler);
-	if (!cls->call)
-		cls->call = PyObject_Vectorcall;
-	event->consumer = cls;
-	event->wanted = cls->handler != NULL;
-	return 0;
-}
-
-/* Hints about functions that will not be called. */
-static void tell_hints(struct host *h, const struct stream_event *events)
-{
-	for (size_t i = 0; i < h->nclasses; i++)
-		if (!events[i].wanted || h->classes[i].handler == h->on_sample)
-			handlers_tell_near(h->namespace, events, h->nclasses, &events[i],
-					   !events[i].wanted, h->verbose);
-	handlers_tell_slips(h->namespace, h->verbose);
-	if (h->on_interval && !h->interval_ms)
-		note(h->verbose, "__interval__() is not called: give -i MILLISECONDS");
-}
-
-int host_begin(struct host *h, struct stream *stream, const struct opener *opener, struct fault *f)
-{
-	h->stream = stream;
-	return names_begin(&h->names, stream, opener, f);
-}
-
-int host_attach(struct host *h, struct fault *f)
-{
-	struct stream_event *events = stream_events(h->stream, &h->nclasses);
-	size_t handled = 0;
-
-	if (find_callbacks(h, f))
-		return -1;
-	h->classes = calloc(h->nclasses, sizeof(*h->classes));
-	h->event = event_new(h->event_type);
-	if (!h->classes || !h->event)
-		return fault_set(f, EXIT_FAILED, "out of memory");
-	for (size_t i = 0; i < h->nclasses; i++) {
-		if (attach_event(h, &h->classes[i], &events[i], f))
-			return -1;
-		handled += events[i].wanted;
-	}
-	if (!handled)
-		return handlers_none(h->namespace, events, h->nclasses, f);
-	tell_hints(h, events);
-	return 0;
-}
-
-/* ---- calls ------------------------------------------------------------------ */
+/* ---- calls ---------------------------------------------------------------- */
 
 /* Handles an exception of a script's function. */
 static void call_failed(struct host *h, const char *where)
@@ -234,6 +162,128 @@ static void call(struct host *h, PyObject *f, const char *where, PyObject *const
 		call_failed(h, where);
 }
 
+static void call_batch(void *ctx, PyObject *function, const char *name, PyObject *batch)
+{
+	struct host *h = ctx;
+
+	if (batch)
+		call(h, function, name, &batch, 1);
+	else
+		call_failed(h, name);
+	host_end_forked(h, 0);
+}
+
+/* Shows the script's output now instead of when a buffer is full. */
+static void show_output(struct host *h)
+{
+	host_end_forked(h, 0);
+	host_flush(h);
+}
+
+/* ---- handlers ------------------------------------------------------------- */
+
+static int find_callbacks(struct host *h, struct fault *f)
+{
+	PyObject *ns = h->namespace;
+
+	return handlers_find(ns, "__init__", 0, 0, "__init__()", &h->on_init, NULL, f) ||
+	       handlers_find(ns, "__exit__", 0, 0, "__exit__()", &h->on_exit, NULL, f) ||
+	       handlers_find(ns, "__interval__", 0, 0, "__interval__()", &h->on_interval, NULL, f) ||
+	       handlers_find(ns, "__print_stat__", 1, 1, "__print_stat__(indent)",
+			     &h->on_print_stat, NULL, f) ||
+	       handlers_find(ns, "__lost__", 2, 3, "__lost__(lost_start, lost_end)", &h->on_lost,
+			     &h->lost_takes, f) ||
+	       handlers_find(ns, HANDLERS_REST, 1, 1, "__sample__(event)", &h->on_sample, NULL, f);
+}
+
+static int attach_event(struct host *h, struct event_class *cls, struct stream_event *event,
+			struct fault *f)
+{
+	if (event_class_init(cls, event, h, h->event_type)) {
+		PyErr_Print();
+		return fault_set(f, EXIT_FAILED, "%s: out of memory", event->name);
+	}
+	if (handlers_find_event(h->namespace, event, &cls->handler, f) ||
+	    batches_choose(h->batches, event, cls->handler ? event->word : h->on_sample ? HANDLERS_REST : NULL, &cls->batches, f))
+		return -1;
+	if (!cls->handler && !cls->batches && h->on_sample)
+		cls->handler = (Py_INCREF(h->on_sample), h->on_sample);
+	if (cls->handler) {
+		cls->call = PyVectorcall_Function(cls->handler);
+		cls->call = cls->call ? cls->call : PyObject_Vectorcall;
+	}
+	event->naming = cls->batches ? &h->naming : event->naming;
+	return 0;
+}
+
+/* Once all events have their functions. */
+static void settle_event(struct event_class *cls, struct stream_event *event)
+{
+	if (cls->batches)
+		cls->plan = batches_plan(cls->batches, event);
+	event->consumer = cls;
+	event->wanted = cls->handler || cls->batches;
+}
+
+/* The function that takes the event together with others; NULL: it has its own, or none. */
+static const char *rest_of(const struct host *h, const struct event_class *cls)
+{
+	if (cls->batches)
+		return batches_take_rest(cls->batches) ? HANDLERS_BATCH_REST : NULL;
+	return cls->handler && cls->handler == h->on_sample ? HANDLERS_REST : NULL;
+}
+
+/* Hints about functions that will not be called. */
+static void tell_hints(struct host *h, const struct stream_event *events)
+{
+	for (size_t i = 0; i < h->nclasses; i++)
+		if (!events[i].wanted || rest_of(h, &h->classes[i]))
+			handlers_tell_near(h->namespace, events, h->nclasses, &events[i], rest_of(h, &h->classes[i]),
+					   h->verbose);
+	handlers_tell_slips(h->namespace, h->verbose);
+	if (h->on_interval && !h->interval_ms)
+		note(h->verbose, "__interval__() is not called: give -i MILLISECONDS");
+}
+
+int host_begin(struct host *h, struct stream *stream, const struct opener *opener, struct fault *f)
+{
+	h->stream = stream;
+	return names_begin(&h->names, stream, opener, f);
+}
+
+int host_attach(struct host *h, struct fault *f)
+{
+	struct stream_event *events = stream_events(h->stream, &h->nclasses);
+	const struct batches_opts batches = {
+		.namespace = h->namespace, .stream = h->stream, .types = h->batch_types, .rows = h->batch_rows,
+		.call = call_batch, .ctx = h,
+	};
+	size_t handled = 0;
+
+	if (find_callbacks(h, f) || !(h->batches = batches_new(&batches, f)))
+		return -1;
+	h->naming = (struct event_naming){ .comm = host_comm, .stream = h };
+	h->classes = calloc(h->nclasses, sizeof(*h->classes));
+	h->event = event_new(h->event_type);
+	if (!h->classes || !h->event)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	for (size_t i = 0; i < h->nclasses; i++)
+		if (attach_event(h, &h->classes[i], &events[i], f))
+			return -1;
+	if (batches_settle(h->batches, h->verbose, f))
+		return -1;
+	for (size_t i = 0; i < h->nclasses; i++) {
+		settle_event(&h->classes[i], &events[i]);
+		handled += events[i].wanted;
+	}
+	if (!handled)
+		return handlers_none(h->namespace, events, h->nclasses, f);
+	tell_hints(h, events);
+	return 0;
+}
+
+/* ---- the run ---------------------------------------------------------------- */
+
 int host_init(struct host *h, struct fault *f)
 {
 	PyObject *rc = h->on_init ? PyObject_CallNoArgs(h->on_init) : (Py_INCREF(Py_None), Py_None);
@@ -261,9 +311,12 @@ void host_exit(struct host *h)
 	/* a Ctrl-C from just before the end of delivery must not interrupt __exit__() */
 	if (PyErr_CheckSignals())
 		PyErr_Clear();
+	batches_flush(h->batches);
 	call(h, h->on_exit, "__exit__", NULL, 0);
 	trouble_summary(&h->trouble);
-	host_idle(h);
+	if (batches_dropped(h->batches))
+		note(1, "batches lack %" PRIu64 " rows or values: out of memory", batches_dropped(h->batches));
+	show_output(h);
 }
 
 /* The script kept the event: copies it, and makes a new object for the next event. */
@@ -292,6 +345,10 @@ void host_sample(void *ctx, const struct stream_event *event, const struct perf_
 	struct perf_event *e = h->event;
 	PyObject *args[2] = { NULL, (PyObject *)e }, *rc;
 
+	if (!cls->call) {
+		batches_add(cls->batches, cls->plan, rec, raw, raw_size, cpu);
+		return;
+	}
 	e->cls = cls;
 	e->rec = rec;
 	e->raw = raw;
@@ -335,6 +392,7 @@ void host_lost(void *ctx, const struct stream_loss *loss)
 	PyObject *args[3] = { NULL };
 	size_t n = h->lost_takes > 2 ? 3 : 2;
 
+	batches_add_loss(h->batches, loss);
 	if (!h->on_lost)
 		return;
 	args[0] = loss_time(h, loss->start);
@@ -352,8 +410,9 @@ void host_interval(void *ctx)
 {
 	struct host *h = ctx;
 
+	batches_flush(h->batches);
 	call(h, h->on_interval, "__interval__", NULL, 0);
-	host_idle(h);
+	show_output(h);
 }
 
 enum { STAT_INDENT = 4 };
@@ -372,14 +431,15 @@ void host_print_stat(void *ctx)
 	if (indent)
 		call(h, h->on_print_stat, "__print_stat__", &indent, 1);
 	Py_XDECREF(indent);
-	host_idle(h);
+	show_output(h);
 }
 
-/* Shows the script's output now instead of when a buffer is full. */
 void host_idle(void *ctx)
 {
-	host_end_forked(ctx, 0);
-	host_flush(ctx);
+	struct host *h = ctx;
+
+	batches_idle(h->batches);
+	show_output(h);
 }
 
 /* Other threads of the script run while the loop waits. */

@@ -7,6 +7,7 @@
 #define PYHOST_HOST_H
 
 #include "engine/job.h"
+#include "pyhost/batches.h"
 #include "pyhost/event.h"
 #include "pyhost/frames.h"
 #include "pyhost/trouble.h"
@@ -19,6 +20,9 @@ struct host {
 	PyObject *on_init, *on_sample, *on_lost, *on_interval, *on_print_stat, *on_exit;
 	int lost_takes;               /* number of arguments of on_lost: 2 or 3 */
 	PyTypeObject *event_type, *frame_type;
+	const struct batch_types *batch_types;
+	struct batches *batches;      /* NULL before host_attach() */
+	struct event_naming naming;   /* names of tasks for the batches */
 	struct perf_event *event;     /* reused unless the script keeps a reference */
 	struct event_class *classes;
 	size_t nclasses;
@@ -33,7 +37,7 @@ struct host {
 	pid_t pid;                    /* to recognize children that the script forks */
 	struct perf_event *held;      /* fork.c: a second reference to `event`, or NULL */
 	int verbose;
-	uint64_t interval_ms;
+	uint64_t interval_ms, batch_rows;
 	bool started;
 	struct job job;               /* the command that is watched */
 	int exit_code;                /* from the script's sys.exit(), or the command's */
@@ -46,6 +50,7 @@ struct host_script {
 	const char *venv;             /* --venv, or NULL */
 	int verbose;                  /* for note() */
 	uint64_t interval_ms;         /* -i; 0: __interval__() is not called */
+	uint64_t batch_rows;          /* --batch */
 	bool inside;                  /* Python runs already: that of the environment where pip installed perf-prof */
 };
 
@@ -112,6 +117,8 @@ void host_end_forked(const struct host *h, int code);
 
 /* Call it once the script is loaded and the names are open. */
 int host_open_frames(struct host *h, struct fault *f);
+/* An event_naming.comm whose context is the host. */
+const char *host_comm(void *ctx, const struct stream_event *event, const struct perf_event_header *rec, const void *raw);
 /* Function of stream_ops. */
 void host_task(void *ctx, const struct pev_record *rec);
 

@@ -18,6 +18,7 @@ struct hostmodule {
 
 /* For the module's Py_mod_exec: adds PerfEvent, Frame, Batch with its parts, and _restore(). 0, or -1 with an exception. */
 int hostmodule_fill(PyObject *module);
-/* The host whose events can be unpickled. `package` is perf_prof as scripts import it. 0, or -1 with an exception. */
+/* The host whose events can be unpickled, which gets the types of batches. `package` is perf_prof as scripts import it. 0, or
+ * -1 with an exception. */
 int hostmodule_set_host(PyObject *package, struct host *h);
 #endif

@@ -21,8 +21,12 @@ int hostmodule_set_host(PyObject *package, struct host *h)
 	PyObject *bound = PyObject_GetAttrString(package, "_restore");
 	PyObject *module = bound ? PyObject_GetAttrString(bound, "__self__") : NULL;
 
-	if (module)
-		((struct hostmodule *)PyModule_GetState(module))->host = h;
+	struct hostmodule *state = module ? PyModule_GetState(module) : NULL;
+
+	if (state) {
+		state->host = h;
+		h->batch_types = &state->batches;
+	}
 	Py_XDECREF(bound);
 	Py_XDECREF(module);
 	return module ? 0 : -1;

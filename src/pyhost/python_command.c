@@ -152,6 +152,7 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 		.venv = config->venv,
 		.verbose = config->stream.verbose,
 		.interval_ms = config->stream.interval_ms,
+		.batch_rows = config->batch,
 		.inside = Py_IsInitialized(),
 	};
 	struct privilege privilege = {0};

@@ -7,7 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { BATCH_DEFAULT = 4096, BATCH_MOST = 65536 };
+
 static const struct opt script_opts[] = {
+	{ "batch", 0, NULL, OPT_U64, offsetof(struct python_config, batch), "N",
+	  "Call functions that take batches (__batch__(), sys__name__batch()) when N events are there, or 50 ms after the first. "
+	  "Default: 4096, at most 65536.", .least = 1, .most = BATCH_MOST,
+	  .expected = "a number of events from 1 to 65536" },
 	{ "workload", 0, NULL, OPT_STRING, offsetof(struct python_config, workload), "COMMAND",
 	  "Run this command line with sh, and watch it, as -- COMMAND after the script does; for scripts "
 	  "whose first line ends with --.", false, NULL },
@@ -28,7 +34,7 @@ static const struct opt_group groups[] = {
 	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS,
 	  offsetof(struct python_config, stream) },
 	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, offsetof(struct python_config, stream) },
-	{ "Script", script_opts, 3, 0 },
+	{ "Script", script_opts, sizeof(script_opts) / sizeof(*script_opts), 0 },
 };
 
 static const char *const description[] = {
@@ -56,6 +62,14 @@ static const char *const description[] = {
 	"came too fast: event is its name, count is 0 (not known). sys__name(event), "
 	"for the event sys:name (-, . and : become _). sys__alias(event), for an event with alias=. "
 	"__sample__(event), for all events without a handler of their own.",
+	"Instead of single events, a function can take batches: sys__name__batch(batch) the events sys:name, __batch__(batch) "
+	"all events without a handler of their own. It is called for --batch N events, or after 50 ms with fewer, and with the "
+	"rest before __interval__() and __exit__(); for a recording, without these 50 ms. len(batch) is the number of rows, "
+	"batch[\"NAME\"] a column, which NumPy, Polars and pyarrow read without copying; docs/sessions.md describes batches. "
+	"A loss is a row in the batches of each function: _event is its cause, such as lost:ring, and _lost the number of events. "
+	"The columns are _time, _cpu, _pid, _tid, _comm, _event, _lost, and all fields of the function's events. "
+	"__batch_fields__ = [\"_time\", \"NAME\"] in the script names the fields instead; if it names some of the first five "
+	"columns, the others of them are left out. Fewer columns take less time; _comm and other text take the most.",
 	"An event has _pid, _tid and _comm (of the task that was running: its name then), _time (ns of the perf clock; for "
 	"latencies), _cpu, _period, common_type, common_flags, common_preempt_count, common_pid, "
 	"_realtime (ns since the epoch; for display), _callchain (if call chains are sampled: a list "
@@ -197,6 +211,7 @@ static void defaults(void *config)
 	stream_opts_defaults(&c->stream);
 	c->stream.attrs = STREAM_ATTR_STACK;
 	c->stream.passes = STREAM_ATTR_KEY;
+	c->batch = BATCH_DEFAULT;
 }
 
 static void release(void *config)

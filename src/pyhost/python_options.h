@@ -9,6 +9,7 @@
 struct python_config {
 	struct stream_opts stream;
 	const char *venv, *user, *workload;
+	uint64_t batch;                 /* rows */
 };
 
 extern const struct command python_command;

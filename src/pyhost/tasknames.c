@@ -11,11 +11,18 @@ void host_task(void *ctx, const struct pev_record *rec)
 	names_take(&h->names, rec);
 }
 
+const char *host_comm(void *ctx, const struct stream_event *event, const struct perf_event_header *rec, const void *raw)
+{
+	struct host *h = ctx;
+
+	return names_comm(&h->names, stream_tid(event, rec, raw), layout_u64(rec, event->layout.time));
+}
+
 const char *event_comm(const struct perf_event *e)
 {
 	if (e->owned && e->comm[0])
 		return e->comm;
-	return names_comm(&e->cls->host->names, stream_tid(e->cls->event, e->rec, e->raw), event_time(e));
+	return host_comm(e->cls->host, e->cls->event, e->rec, e->raw);
 }
 
 PyObject *host_callchain(struct host *h, const struct perf_event *e)

@@ -10,7 +10,7 @@ import tempfile
 import pytest
 
 from frame import requires
-from frame.session import EVENT, READY, Session
+from frame.session import EVENT, READY, Session, Storm
 
 for word in ('tracefs', 'root'):
     if requires.why_not(word):
@@ -95,6 +95,22 @@ def test_root_stays_root(prof, folder, args, env):
     done = run(prof, folder, 'import os, sys\nprint("uid", os.getuid())\ndef __init__(): sys.exit(3)\n'
                'def __sample__(e): pass\n', *args, '-e', EVENT, env=env)
     assert done.returncode == 3 and 'uid 0' in done.stdout
+
+
+def test_batches_have_the_names_of_tasks(prof, folder, storm):
+    """The events are open by the time that the script can ask for the names."""
+    with Storm(storm, 'getppid', 100) as one, Session(prof, folder, '''
+import os
+names = set()
+def __batch__(batch): names.update(batch['_comm'])
+def __interval__(): print('seen' if 'storm' in names else 'ready', flush=True)
+def __exit__(): print('names', names, os.getuid())
+''', '--user', 'nobody', '-i', '50', '-e', EVENT, '-p', str(one.pid)) as session:
+        session.wait_for('ready')
+        one.run()
+        session.wait_for('seen')
+        ended = session.stop()
+    assert ended.code == 0 and ended.stdout.endswith(f"names {{'storm'}} {NOBODY.pw_uid}\n")
 
 
 @pytest.mark.parametrize('script, code, words', [

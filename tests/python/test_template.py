@@ -20,6 +20,8 @@ def test_the_template(prof):
     for function in ('__print_stat__(indent)', '__lost__(lost_start, lost_end)'):
         assert re.search(r'^# \[OPTIONAL\] Delete .*\ndef ' + re.escape(function) + ':$', done.stdout, re.M)
 
+    assert '# def __batch__(batch):' in done.stdout and done.stdout.endswith('batch["_time"]\n')
+
 
 PAGE = '''\
 # =============================================================================

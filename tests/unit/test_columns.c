@@ -412,8 +412,9 @@ static void arrow(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(choice), cmocka_unit_test(known), cmocka_unit_test(refused), cmocka_unit_test(two_types), cmocka_unit_test(rows),
-		cmocka_unit_test(losses), cmocka_unit_test(full_batches), cmocka_unit_test(small_batches), cmocka_unit_test(texts), cmocka_unit_test(arrow),
+		cmocka_unit_test(choice), cmocka_unit_test(known), cmocka_unit_test(refused), cmocka_unit_test(two_types),
+		cmocka_unit_test(rows), cmocka_unit_test(losses), cmocka_unit_test(full_batches), cmocka_unit_test(small_batches),
+		cmocka_unit_test(texts), cmocka_unit_test(arrow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,7 +97,8 @@ struct event_opened {
 	struct pev_format *stack_format;   /* decodes registers and stack, for asked.stack_bytes; NULL: none */
 };
 
-/* Finds the name of the task that ran: rings/running.h. The same for all events of a stream. */
+/* Finds the name of the task that ran: rings/running.h. The same for all events of a stream, unless its consumer, which
+ * knows the names itself, has set another. */
 struct event_naming {
 	const char *(*comm)(void *stream, const struct stream_event *event, const struct perf_event_header *rec,
 			    const void *raw);
