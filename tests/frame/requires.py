@@ -113,9 +113,9 @@ def nobody():
 
 def arrow():
     readers = os.path.join(os.path.dirname(__file__), '..', 'session', 'readers', 'python')
-    done = subprocess.run(['/usr/bin/python3', '-c', 'import duckdb, pyarrow'], capture_output=True, text=True,
+    done = subprocess.run(['/usr/bin/python3', '-c', 'import duckdb, polars, pyarrow'], capture_output=True, text=True,
                           env={**os.environ, 'PYTHONPATH': readers})
-    return None if done.returncode == 0 else 'needs pyarrow and duckdb (tools/install-readers)'
+    return None if done.returncode == 0 else 'needs pyarrow, Polars and DuckDB (tools/install-readers)'
 
 
 def paranoid():
