@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-from typing import Any, Dict, Iterator, List, Literal, NoReturn, Optional, Sequence, Tuple, TypeVar, Union, overload
+from typing import Any, Dict, Iterable, Iterator, List, Literal, NoReturn, Optional, Sequence, Tuple, TypeVar, Union, overload
 
 __version__: str
 
@@ -58,6 +58,9 @@ class Batch:
     def _repr_html_(self) -> str: ...
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_array__(self, requested_schema: Optional[object] = None) -> Tuple[object, object]: ...
+
+
+def concat(batches: Iterable[Batch]) -> Batch: ...
 
 
 _S = TypeVar('_S', bound='Session')

@@ -16,7 +16,7 @@ struct hostmodule {
 	struct batch_types batches;
 };
 
-/* For the module's Py_mod_exec: adds PerfEvent, Frame, Batch with its parts, and _restore(). 0, or -1 with an exception. */
+/* For the module's Py_mod_exec: adds PerfEvent, Frame, Batch with its parts, concat() and _restore(). 0, or -1 with an exception. */
 int hostmodule_fill(PyObject *module);
 /* The host whose events can be unpickled, which gets the types of batches. `package` is perf_prof as scripts import it. 0, or
  * -1 with an exception. */

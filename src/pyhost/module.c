@@ -10,7 +10,13 @@ static PyObject *restore(PyObject *module, PyObject *args)
 	return event_restore(((struct hostmodule *)PyModule_GetState(module))->host, args);
 }
 
+static PyObject *concat(PyObject *module, PyObject *batches)
+{
+	return batches_concat(&((struct hostmodule *)PyModule_GetState(module))->batches, batches);
+}
+
 static PyMethodDef functions[] = {
+	{ "concat", concat, METH_O, "concat(batches): the rows of batches with the same columns as one batch, a copy." },
 	{ "_restore", restore, METH_VARARGS, "An event out of its pickle." },
 	{ NULL, NULL, 0, NULL },
 };

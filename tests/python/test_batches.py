@@ -203,6 +203,17 @@ def __exit__(): print('same', len(kept) > 5, all(batch.to_pylist() == rows for b
     assert out.endswith('same True True\n')
 
 
+def test_one_batch_of_several(run):
+    out = run('''
+kept = []
+def __batch__(batch): kept.append(batch)
+def __exit__():
+    rows = [row for batch in kept for row in batch.to_pylist()]
+    print('same', len(kept) > 5, perf_prof.concat(kept).to_pylist() == rows)
+''', '--batch', 30).stdout
+    assert out.endswith('same True True\n')
+
+
 def test_exceptions_are_printed_and_the_run_continues(run):
     done = run('n = 0\ndef __batch__(b):\n    global n\n    n += 1\n    1 / 0\ndef __exit__(): print("called", n)\n', '--batch', 10)
     n = int(done.stdout.split()[-1])

@@ -4,6 +4,7 @@
 #include "formats.h"
 
 #include "columns/builder.h"
+#include "columns/concat.h"
 #include "columns/export.h"
 #include "stream/state/state.h"
 
@@ -327,6 +328,70 @@ static void small_batches(void **state)
 	bench_end(x);
 }
 
+/* A batch of 3 rows: of an event with bytes and of one without them, and a loss. `first` is its first byte, and text. */
+static struct batch *three_rows(const struct bench *x, char first)
+{
+	struct builder *b = builder_new(&x->plans, &x->stream, 3);
+	struct sample s = switch_sample((uint64_t)first, (const char[16]){ first, 'b', 'c', 'd' }, 0);
+	struct batch *out;
+
+	assert_non_null(b);
+	comm_now = (const char[]){ first, '\0' };
+	add(b, x, 0, &s, 1);
+	add(b, x, 1, &s, 1);
+	builder_add_loss(b, &(struct stream_loss){ .count = 3, .cpu = 1, .cause = STREAM_LOSS_RING });
+	out = builder_take(b);
+	comm_now = "worker";
+	builder_free(b);
+	return out;
+}
+
+static void expect_row(const struct batch *b, size_t row, const char *bytes, const char *comm)
+{
+	size_t x = (size_t)columns_find(b->columns, "x"), len;
+	const char *found = batch_bytes(b, x, row, &len);
+
+	assert_int_equal(is_null(b, "x", row), !bytes);
+	assert_int_equal(len, bytes ? 4 : 0);
+	assert_memory_equal(found, bytes ? bytes : "", len);
+	if (comm)
+		expect_text(b, "_comm", row, comm);
+	else
+		assert_true(is_null(b, "_comm", row));
+}
+
+static void one_batch_of_several(void **state)
+{
+	char one[512], two[512];
+	struct batch *a, *b, *all;
+	struct bench *x;
+
+	snprintf(one, sizeof(one), ALIKE, "one", 1, "u8 x[4]", 4, 0);
+	snprintf(two, sizeof(two), ALIKE, "two", 2, "int y", 4, 1);
+	x = bench(one, two);
+	assert_int_equal(ASKED(x, "_time", "_comm", "x"), 0);
+	a = three_rows(x, 'p');
+	b = three_rows(x, 'q');
+	bench_end(x);
+	assert_true(batch_is_like(a, b));
+	assert_int_equal(batch_concat((struct batch_part[]){ { b, 0, 3 }, { a, 1, 0 }, { a, 0, 2 }, { b, 2, 1 }, { a, 0, 1 } }, 5, &all), 0);
+	batch_release(a);
+	batch_release(b);
+	assert_int_equal(all->rows, 7);
+	expect_row(all, 0, "qbcd", "q");
+	expect_row(all, 1, NULL, "q");
+	expect_row(all, 2, NULL, NULL);
+	expect_row(all, 3, "pbcd", "p");
+	expect_row(all, 4, NULL, "p");
+	expect_row(all, 5, NULL, NULL);
+	expect_row(all, 6, "pbcd", "p");
+	assert_int_equal(number(all, "_time", 3), 'p');
+	assert_int_equal(number(all, "_lost", 5), 3);
+	assert_int_equal(all->v[columns_find(all->columns, "x")].nulls, 4);
+	assert_int_equal(all->v[columns_find(all->columns, "_comm")].texts->n, 2);
+	batch_release(all);
+}
+
 /* ---- texts --------------------------------------------------------------------------- */
 
 static void texts(void **state)
@@ -414,7 +479,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(choice), cmocka_unit_test(known), cmocka_unit_test(refused), cmocka_unit_test(two_types),
 		cmocka_unit_test(rows), cmocka_unit_test(losses), cmocka_unit_test(full_batches), cmocka_unit_test(small_batches),
-		cmocka_unit_test(texts), cmocka_unit_test(arrow),
+		cmocka_unit_test(one_batch_of_several), cmocka_unit_test(texts), cmocka_unit_test(arrow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
