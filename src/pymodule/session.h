@@ -72,6 +72,18 @@ PyObject *row_object_new(struct batch_object *batch, size_t row);
 /* The value as a Python object: int, str, bytes or None. */
 PyObject *value_object(const struct batch *b, size_t column, size_t row);
 
+/* The names of columns. 0, or -1 with an exception. */
+int names_of_columns(struct names *names, const struct columns *columns);
+/* Raises that a fork of the session's process has no session. Returns NULL. */
+PyObject *session_forked(void);
+
+/* stacks.c: methods of sessions. The number of stacks; the numbers of the frames of one; the frames from one number on, as
+ * perf_prof.Frame; the tables of stacks and frames. */
+PyObject *session_stack_count(PyObject *self, PyObject *unused);
+PyObject *session_stack(PyObject *self, PyObject *number);
+PyObject *session_stack_frames(PyObject *self, PyObject *from);
+PyObject *session_stack_tables(PyObject *self, PyObject *unused);
+
 /* faults.c: raises what the fault says. Returns NULL. */
 PyObject *fault_raise(const struct fault *f);
 
