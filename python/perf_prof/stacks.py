@@ -68,7 +68,8 @@ class Stacks:
         lines: Dict[str, int] = collections.Counter()
         for stack, count in _counted(counts, weights).items():
             if stack is not None:
-                lines[';'.join(_folded_name(frame) for frame in reversed(self[stack]))] += count
+                names = [folded_name(frame['symbol'], frame['kernel'], frame['inlined']) for frame in self[stack]]
+                lines[';'.join(reversed(names))] += count
         return ''.join(f'{line} {count}\n' for line, count in sorted(lines.items()))
 
 
@@ -85,8 +86,8 @@ def _counted(counts: Counts, weights: Optional[_native.Column]) -> Mapping[Optio
     return total
 
 
-def _folded_name(frame: _native.Frame) -> str:
+def folded_name(symbol: Optional[str], kernel: bool, inlined: bool) -> str:
     """As the commands write it: lines and semicolons separate."""
-    name: str = frame['symbol'] if frame['symbol'] != 'Unknown' else '[unknown]'
-    name = name.replace(';', ':').replace('\n', ' ')
-    return name + ('_[k]' if frame['kernel'] else '_[i]' if frame['inlined'] else '')
+    if symbol is None or symbol == 'Unknown':
+        return '[unknown]'
+    return symbol.replace(';', ':').replace('\n', ' ') + ('_[k]' if kernel else '_[i]' if inlined else '')
