@@ -87,7 +87,7 @@ def _counted(counts: Counts, weights: Optional[_native.Column]) -> Mapping[Optio
 
 
 def folded_name(symbol: Optional[str], kernel: bool, inlined: bool) -> str:
-    """As the commands write it: lines and semicolons separate."""
+    """As in folded stacks, where lines and semicolons separate; the marks are those that `perf-prof flame-graph` reads."""
     if symbol is None or symbol == 'Unknown':
         return '[unknown]'
     return symbol.replace(';', ':').replace('\n', ' ') + ('_[k]' if kernel else '_[i]' if inlined else '')
