@@ -81,7 +81,7 @@ extern const char *const loss_names[LOSS_NAMES];
 
 /* Columns for the wanted events of a stream. fields: names; NULL: all fields of all events. Common
  * columns are all there, unless `fields` names some of them: then these alone, and _event and _lost, and
- * _stack if the options of the stream ask for call chains.
+ * _stack if an event has STACKS_ALWAYS.
  * Marks what is read from samples. 0, or -1 with f. Before stream_open(). */
 int plans_make(struct plans *p, struct stream *s, const char *const *fields, size_t nfields, struct fault *f);
 void plans_free(struct plans *p);

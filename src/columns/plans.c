@@ -74,7 +74,7 @@ static bool value_stack(const struct stream_event *event, struct value *v)
 	uint64_t part = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | (event->sampling ? PERF_SAMPLE_IP : 0);
 
 	*v = (struct value){ "_stack", COLUMN_S32, { .kind = READ_STACK }, part };
-	return event->layout.callchain;
+	return event->stacks && event->layout.callchain;
 }
 
 static bool value_common(const struct stream_event *event, const char *name, struct value *v)
@@ -371,6 +371,14 @@ static int finish(struct plans *p, const struct stream *s, struct fault *f)
 	return find_missing(p, &p->loss) ? (int)no_memory(f) : 0;
 }
 
+static bool any_has_stacks(const struct making *m)
+{
+	for (size_t e = 0; e < m->p->n; e++)
+		if (m->events[e].wanted && m->events[e].stacks == STACKS_ALWAYS)
+			return true;
+	return false;
+}
+
 int plans_make(struct plans *p, struct stream *s, const char *const *fields, size_t nfields, struct fault *f)
 {
 	struct making m = { .p = p, .f = f };
@@ -387,7 +395,7 @@ int plans_make(struct plans *p, struct stream *s, const char *const *fields, siz
 		p->v[e].number = (int32_t)(LOSS_NAMES + e);
 		m.events[e].consumer = &p->v[e];
 	}
-	if (add_common(&m, fields, nfields) || (stream_asks_chains(s) && add_asked(&m, "_stack")))
+	if (add_common(&m, fields, nfields) || (any_has_stacks(&m) && add_asked(&m, "_stack")))
 		return -1;
 	for (size_t i = 0; fields && i < nfields; i++)
 		if (add_asked(&m, fields[i]))

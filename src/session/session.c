@@ -22,7 +22,7 @@
 /* A row waits at most this long for its batch to be full (ns); the loop looks 20 times a second. */
 #define PATIENCE UINT64_C(40000000)
 
-enum phase { OPENING, RUNNING, OVER };
+enum phase { OPENING, RUNNING, NAMING, OVER };
 
 struct session {
 	_Atomic unsigned int refs;
@@ -227,13 +227,17 @@ static int make_plans(struct session *s, struct fault *f)
 	return plans_make(&s->plans, s->stream, (const char *const *)s->asked.fields, s->asked.nfields, f);
 }
 
-static void want_all(struct stream *stream)
+static void want_all(struct session *s)
 {
+	const struct stream_opts *o = &s->asked.stream;
+	bool chains = o->call_graph || o->user_callchain > 0 || o->kernel_callchain > 0;
 	size_t n;
-	struct stream_event *events = stream_events(stream, &n);
+	struct stream_event *events = stream_events(s->stream, &n);
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		events[i].wanted = true;
+		events[i].stacks = chains ? STACKS_ALWAYS : STACKS_NAMED;
+	}
 }
 
 static int open_builder(struct session *s, struct fault *f)
@@ -255,7 +259,7 @@ static int open_stream(struct session *s, struct fault *f)
 	s->stream = stream_new(&s->asked.stream, f);
 	if (!s->stream || stream_check_chains(s->stream, f))
 		return -1;
-	want_all(s->stream);
+	want_all(s);
 	if (make_plans(s, f) ||
 	    (!s->asked.stream.input && (stream_narrow(s->stream, f) || make_plans(s, f))))
 		return -1;
@@ -311,7 +315,7 @@ static void *run(void *arg)
 	note_redirect(&s->sink);
 	failed = open_stream(s, &f) || stream_run(s->stream, &ops, s, &f);
 	pthread_mutex_lock(&s->lock);
-	s->phase = s->phase == RUNNING ? OVER : s->phase;   /* session_close() leaves the stream alone from now on */
+	s->phase = s->phase == RUNNING ? NAMING : s->phase;   /* there is nothing to interrupt any more */
 	pthread_mutex_unlock(&s->lock);
 	finish(s, &f, failed);
 	builder_free(s->builder);
@@ -433,6 +437,8 @@ void session_close(struct session *s)
 	s->joining = true;
 	if (s->phase == RUNNING)
 		stream_interrupt(s->stream);
+	if (s->phase == RUNNING || s->phase == NAMING)
+		stream_hurry(s->stream);
 	pthread_mutex_unlock(&s->lock);
 	queue_release(&s->queue);
 	if (mine)

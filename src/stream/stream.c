@@ -84,11 +84,6 @@ int stream_check_chains(const struct stream *s, struct fault *f)
 	return 0;
 }
 
-bool stream_asks_chains(const struct stream *s)
-{
-	return s->opts->call_graph || s->opts->user_callchain > 0 || s->opts->kernel_callchain > 0;
-}
-
 void stream_add_own(void *stream, pid_t pid)
 {
 	own_add(&((struct stream *)stream)->choice.own, pid);

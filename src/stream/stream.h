@@ -31,8 +31,6 @@ bool stream_samples_cgroups(const struct stream *s);
 struct tracefmt_db *stream_formats(struct stream *s);
 /* Fails (-1 with f) if the options leave an event with an empty call chain. Else 0. */
 int stream_check_chains(const struct stream *s, struct fault *f);
-/* Whether the options ask for call chains of all events. */
-bool stream_asks_chains(const struct stream *s);
 
 /* Opens all wanted events on the targets, disabled, with their rings. 0, or -1 with f. */
 int stream_open(struct stream *s, struct fault *f);

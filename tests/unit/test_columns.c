@@ -304,14 +304,16 @@ static void stacks(void **state)
 
 	assert_int_equal(ASKED(x, "_stack"), -1);
 	assert_non_null(strstr(x->f.text, "none of the events has call chains"));
-	x->opts.call_graph = true;
+	x->events[0].stacks = STACKS_ALWAYS;
 	assert_int_equal(ASKED(x, "_time"), -1);
 	layout_from_sample_type(&x->events[0].layout, PARTS | PERF_SAMPLE_CALLCHAIN);
 	assert_int_equal(ASKED(x, "_time"), 0);
 	expect_columns(x, "_time _event _lost _stack");
 	assert_true(x->events[0].reads & PERF_SAMPLE_CALLCHAIN);
 	assert_false(x->events[1].reads & PERF_SAMPLE_CALLCHAIN);
-	x->opts.call_graph = false;
+	x->events[0].stacks = STACKS_NAMED;
+	assert_int_equal(ASKED(x, "_time"), 0);
+	expect_columns(x, "_time _event _lost");
 	assert_int_equal(ASKED(x, "_stack", "_tid"), 0);
 	expect_columns(x, "_tid _event _lost _stack");
 	b = builder_new(&x->plans, &x->stream);
