@@ -158,7 +158,7 @@ class _StackFiles:
         if not new:
             return
         stacks = stacks.filter(compute.and_(compute.is_in(stacks['stack'], pyarrow.array(sorted(new), pyarrow.int32())),
-                                            compute.greater_equal(stacks['frame'], 0)))      # -1: memory was short
+                                            compute.is_valid(stacks['frame'])))      # null: memory was short
         chosen = frames.take(stacks['frame'])
         columns = {name: chosen[name] for name in ('symbol', 'dso', 'offset', 'file')}
         table = pyarrow.table({'_stack': self._whole(stacks['stack']), 'depth': stacks['depth'], **columns,

@@ -316,6 +316,7 @@ static size_t rows_of(const struct stacktable *t)
 	return rows;
 }
 
+/* A frame that there was no memory for is null. */
 static void fill(const struct stacktable *t, struct batch *b)
 {
 	int32_t *stacks = batch_values(b, STACK), *depths = batch_values(b, DEPTH), *frames = batch_values(b, FRAME);
@@ -326,6 +327,8 @@ static void fill(const struct stacktable *t, struct batch *b)
 			stacks[row] = (int32_t)i;
 			depths[row] = (int32_t)k;
 			frames[row] = t->numbers[t->v[i].first + k];
+			if (frames[row] < 0)
+				batch_set_null(b, FRAME, row);
 		}
 }
 
