@@ -25,6 +25,7 @@ spark = SparkSession.builder.appName('fleet').master(options.master).config('spa
 spark.sparkContext.setLogLevel('ERROR')
 # mergeSchema: each kind of event has columns of its own
 spark.read.option('mergeSchema', 'true').parquet(options.dataset).createOrReplaceTempView('events')
+spark.read.parquet(f'{options.dataset}-stacks').createOrReplaceTempView('stacks')
 answers = questions.ask(lambda sql: [row.asDict() for row in spark.sql(sql).collect()], options.rows)
 spark.stop()
 questions.show(answers, options.json)

@@ -14,11 +14,17 @@ QUESTIONS = {
                cast(max(duration) as double) / 1000 as max_us
         from events where event = 'rundelay'
         group by all order by p99_us desc, host, command limit {rows}''',
+    'Which stacks took CPU time, of all hosts?': '''
+        select folded as stack, count(*) as samples, count(distinct host) as hosts
+        from events join stacks using (host, _stack) where event = 'cpu-clock'
+        group by all order by samples desc, stack limit {rows}''',
     'What was lost?': '''
         select host, event, cast(sum(_lost) as bigint) as lost
         from events where event like 'lost:%'
         group by all order by lost desc, host, event limit {rows}''',
 }
+
+FLAME_GRAPH = QUESTIONS['Which stacks took CPU time, of all hosts?'].replace('limit {rows}', '')
 
 
 def ask(query, rows):

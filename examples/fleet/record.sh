@@ -7,6 +7,6 @@ set -e
 host=1
 while [ $host -le "${2:-8}" ]; do
 	perf-prof record -q -a -m 4M -e sched:sched_switch,sched:sched_wakeup,sched:sched_wakeup_new \
-		-o "$1/web-$host.data" -- sh -c "seq $((host * 20000)) | sort -n | tail -n 1 >/dev/null"
+		-e cpu-clock/freq=499//stack=auto/ -o "$1/web-$host.data" -- sh -c "seq $((host * 20000)) | sort -n | tail -n 1 >/dev/null"
 	host=$((host + 1))
 done

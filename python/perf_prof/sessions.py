@@ -5,6 +5,7 @@ import select
 from typing import Any, Iterable, Iterator, List, Optional, Protocol, Sequence, Tuple, Union
 
 from . import _native
+from .stacks import Stacks
 
 Texts = Union[str, Iterable[str]]
 Numbers = Union[int, str, Iterable[int]]
@@ -82,8 +83,35 @@ def _command(value: Union[None, str, Sequence[Path]]) -> Optional[List[str]]:
     return command
 
 
+# What `perf-prof ... --call-graph` calls the ways to find the user's part, and which parts else.
+_CHAINS = {'auto': ['--call-graph=auto'], 'fp': ['--call-graph=fp', '--user-callchain'], 'kernel': ['-g', '--no-user-callchain'],
+           'user': ['--call-graph=auto', '--no-kernel-callchain']}
+
+
+def _callchains(value: Union[None, bool, str], fields: Optional[List[str]]) -> List[str]:
+    if value is None:
+        value = fields is not None and '_stack' in fields
+    if isinstance(value, bool):
+        return _CHAINS['auto'] if value else []
+    if not isinstance(value, str):
+        raise TypeError(f'callchains={value!r}: expected True, "auto", "fp", "dwarf", "user" or "kernel"')
+    if value.split(',')[0] == 'dwarf':
+        return [f'--call-graph={value}']
+    if value not in _CHAINS:
+        raise ValueError(f'callchains={value!r}: expected True, "auto", "fp", "dwarf" (or "dwarf,SIZE"), "user" or "kernel"')
+    return _CHAINS[value]
+
+
 class _Batches(_native.Session):
     """What sessions and recordings have in common. Iteration gives batches."""
+    _stacks: Optional[Stacks] = None
+
+    @property
+    def stacks(self) -> Stacks:
+        """The call stacks of the column _stack, also after the end."""
+        if self._stacks is None:
+            self._stacks = Stacks(self)
+        return self._stacks
 
     def events(self) -> Iterator[_native.Event]:
         """The rows of all batches, one by one."""
@@ -133,6 +161,10 @@ class Session(_Batches):
     inherit   False: do not follow new threads and children of pids and tids
     fields    names of the columns; default: the common columns, and all fields of all events. Common columns
               (_time, _cpu, _pid, _tid, _comm) that are named here replace those that are always there
+    callchains
+              True or "auto": sample call chains, of the kernel and of programs, and add the column _stack; "user" or
+              "kernel": only that part; "fp", "dwarf" or "dwarf,SIZE": how callers in programs are found, as --call-graph.
+              Default: True if `fields` has _stack, else False
     filter    an expression for events that have no filter of their own: "prev_pid > 0"
     order     False: in order on each CPU only, which saves time
     ring      bytes of each CPU's ring buffer (4 << 20, or "4M"); by default it grows if events are lost
@@ -143,7 +175,7 @@ class Session(_Batches):
     def __init__(self, events: Texts, *, pids: Optional[Numbers] = None, tids: Optional[Numbers] = None,
                  cpus: Optional[Numbers] = None, cgroup: Optional[Texts] = None, container: Optional[Texts] = None,
                  command: Union[None, str, Sequence[Path]] = None, inherit: bool = True, fields: Optional[Texts] = None,
-                 filter: Optional[str] = None, order: bool = True, ring: Union[None, int, str] = None,
+                 callchains: Union[None, bool, str] = None, filter: Optional[str] = None, order: bool = True, ring: Union[None, int, str] = None,
                  buffer: Union[None, int, str] = None, seconds: Optional[float] = None) -> None:
         words = [f'--event={text}' for text in _texts('events', events)]
         if not words:
@@ -156,7 +188,9 @@ class Session(_Batches):
             if size is not None:
                 words.append(f'--{option}={_size(name, size)}')
         words += ['--order'] * bool(order) + ['--no-inherit'] * (not inherit)
-        super().__init__(words, _fields(fields), _command(command), _nanoseconds(seconds), _filter(filter))
+        names = _fields(fields)
+        words += _callchains(callchains, names)
+        super().__init__(words, names, _command(command), _nanoseconds(seconds), _filter(filter))
 
 
 class Recording(_Batches):
@@ -203,15 +237,20 @@ def _await(fd: int) -> None:
 
 def open(source: Union[Path, bytes, bytearray, memoryview, _Readable], events: Optional[Texts] = None, *,
          pids: Optional[Numbers] = None, tids: Optional[Numbers] = None, cpus: Optional[Numbers] = None,
-         fields: Optional[Texts] = None, filter: Optional[str] = None, time: Optional[str] = None) -> Recording:
+         fields: Optional[Texts] = None, callchains: Optional[bool] = None, filter: Optional[str] = None,
+         time: Optional[str] = None) -> Recording:
     """Reads a recording of perf-prof or perf: a path, a file object, or its bytes.
 
     events, pids, tids, cpus, fields and filter choose, as for Session; events=None: all of the recording.
+    callchains=True adds the column _stack, if the recording has call chains; so does _stack among `fields`.
     time="START,END" takes a part, in seconds of the recording's clock; either may be left out. It is read with the
     rights of this process; see the documentation about files from others.
     """
     words = [f'--event={text}' for text in _texts('events', events or ())]
     words += _targets(pids, tids, cpus)
+    if callchains not in (None, True, False):
+        raise TypeError(f'callchains={callchains!r}: expected True or False, as the recording has the chains that it has')
+    words += ['-g'] * bool(callchains)
     if time is not None:
         words += [f'--time={text}' for text in _texts('time', time)]
     recording, fields, filter = Recording.__new__(Recording), _fields(fields), _filter(filter)

@@ -6,6 +6,7 @@ it is complete: pyarrow leaves out names that begin with a dot, patterns such as
 So a process that is killed leaves only whole files to readers.
 """
 import datetime
+import functools
 import importlib
 import os
 import re
@@ -13,16 +14,18 @@ import select
 import time
 import urllib.parse
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Union
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Set, Union
 
 from . import _native
 from .sessions import Path, Recording
+from .stacks import Stacks, folded_name
 
 ROW_GROUP = 1 << 16        # rows
 MEMORY = 24 << 20          # bytes of rows that wait, of all events together
 CHUNKS = 64                # batches of one event that wait: many small ones take more memory than their bytes
 OPEN_FILES = 64
 WHOLE = 1 << 15            # rows: a batch of one event that is kept as it is, not copied
+STACK_BITS = 24            # of a stack's number in a session; its table has room for fewer
 NAME = 200                 # bytes of a folder's name; file systems take 255
 
 
@@ -129,10 +132,62 @@ class _Part:
         return table
 
 
-class _Dataset:
-    """Batches by event and day, in files."""
+class _StackFiles:
+    """The stacks of a session in tables of their own. Numbers of different sessions differ: a random one stands before."""
 
-    def __init__(self, folder: str, host: str, day: Optional[str], max_bytes: int, max_seconds: float) -> None:
+    def __init__(self, stacks: Stacks, folder: str, host: str) -> None:
+        self.stacks, self.folder, self.host = stacks, folder.rstrip('/'), host
+        self.first = int.from_bytes(os.urandom(5), 'big') >> 1 << STACK_BITS
+        self.written: Set[int] = set()
+
+    def number(self, rows: Any) -> Any:
+        """The rows with numbers that no other session has."""
+        at = rows.schema.get_field_index('_stack')
+        columns = list(rows.columns)
+        columns[at] = self._whole(rows['_stack'])
+        return _pyarrow().RecordBatch.from_arrays(columns, schema=rows.schema.set(at, _pyarrow().field('_stack', columns[at].type)))
+
+    def _whole(self, numbers: Any) -> Any:
+        return _pyarrow('pyarrow.compute').add(numbers.cast(_pyarrow().int64()), self.first)
+
+    def write(self, day: str) -> Iterator[int]:
+        """Writes the stacks that came since; gives the bytes of each file."""
+        compute, pyarrow = _pyarrow('pyarrow.compute'), _pyarrow()
+        stacks, frames = map(pyarrow.record_batch, self.stacks.tables())
+        new = set(stacks['stack'].unique().to_pylist()) - self.written
+        if not new:
+            return
+        stacks = stacks.filter(compute.and_(compute.is_in(stacks['stack'], pyarrow.array(sorted(new), pyarrow.int32())),
+                                            compute.is_valid(stacks['frame'])))      # null: memory was short
+        chosen = frames.take(stacks['frame'])
+        columns = {name: chosen[name] for name in ('symbol', 'dso', 'offset', 'file')}
+        table = pyarrow.table({'_stack': self._whole(stacks['stack']), 'depth': stacks['depth'], **columns,
+                               'line': chosen['line'].cast(pyarrow.int32()), 'kernel': chosen['kernel'].cast(pyarrow.bool_()),
+                               'inlined': chosen['inlined'].cast(pyarrow.bool_())})
+        yield self._file('frames', day, table)
+        yield self._file('stacks', day, self._folded(stacks, frames))
+        self.written |= new
+
+    def _folded(self, stacks: Any, frames: Any) -> Any:
+        names = [folded_name(*row) for row in zip(*(frames[name].to_pylist() for name in ('symbol', 'kernel', 'inlined')))]
+        texts: Dict[int, List[str]] = {}
+        for stack, frame in zip(stacks['stack'].to_pylist(), stacks['frame'].to_pylist()):
+            texts.setdefault(stack, []).append(names[frame])
+        return _pyarrow().table({'_stack': self._whole(_pyarrow().array(list(texts), _pyarrow().int64())),
+                                 'folded': [';'.join(reversed(text)) for text in texts.values()]})
+
+    def _file(self, name: str, day: str, table: Any) -> int:
+        file = _File(os.path.join(f'{self.folder}-{name}', _folder_name('host', self.host), f'date={day}'), table.schema)
+        file.write(table)
+        return file.finish()
+
+
+class _Dataset:
+    """Batches by event and day, in files. stacks: the session's, if it has any."""
+
+    def __init__(self, folder: str, host: str, day: Optional[str], max_bytes: int, max_seconds: float,
+                 stacks: Optional[_StackFiles] = None) -> None:
+        self.stacks, self.stacks_deadline = stacks, time.monotonic() + max_seconds
         self.folder, self.host, self.fixed_day = folder, host, day
         self.max_bytes, self.max_seconds = max_bytes, max_seconds
         self.parts: Dict[str, _Part] = {}
@@ -144,6 +199,8 @@ class _Dataset:
 
     def add(self, batch: _native.Batch) -> None:
         rows = _pyarrow().record_batch(batch)
+        if self.stacks:
+            rows = self.stacks.number(rows)
         self.rotate()
         self.rows += len(rows)
         self.lost += _pyarrow('pyarrow.compute').sum(rows['_lost']).as_py() or 0
@@ -193,19 +250,28 @@ class _Dataset:
         for part in list(self.parts.values()):
             if part.deadline <= now or today != self.day:
                 self._finish(part)
+        if self.stacks and (self.stacks_deadline <= now or today != self.day):
+            self._write_stacks()
         self.day = today
+
+    def _write_stacks(self) -> None:
+        for size in self.stacks.write(self.day) if self.stacks else ():
+            self.files += 1
+            self.bytes += size
+        self.stacks_deadline = time.monotonic() + self.max_seconds
 
     def wait_ms(self) -> int:
         """How long nothing has to be done."""
         now = time.monotonic()
-        return max(0, int(1000 * min((part.deadline - now for part in self.parts.values()), default=1.0)) + 1)
+        deadlines = [part.deadline for part in self.parts.values()] + [self.stacks_deadline] * (self.stacks is not None)
+        return max(0, int(1000 * min((deadline - now for deadline in deadlines), default=1.0)) + 1)
 
     def finish(self) -> None:
         """Finishes all. After an error the others are finished all the same: their rows are good."""
         first: Optional[BaseException] = None
-        for part in list(self.parts.values()):
+        for finish in [functools.partial(self._finish, part) for part in self.parts.values()] + [self._write_stacks]:
             try:
-                self._finish(part)
+                finish()
             except OSError as error:
                 first = first or error
         if first:
@@ -281,6 +347,9 @@ def parquet(source: _native.Session, folder: Path, *, host: Optional[str] = None
     max_bytes    a file is complete when it has this size, or a row group more,
     max_seconds  or at this age. Rows that are not in a complete file are lost if the process is killed
 
+    Call stacks are in two datasets beside it: FOLDER-stacks has a row for each, with its text for flame graphs (_stack,
+    folded), and FOLDER-frames one for each of its frames (_stack, depth, symbol, ...).
+
     Any number of processes may write into one folder. It needs pyarrow. If the session ends with an error, or on Ctrl-C,
     what was read before is written. OSError names the file that could not be written.
     """
@@ -291,8 +360,9 @@ def parquet(source: _native.Session, folder: Path, *, host: Optional[str] = None
         raise ValueError(f'{missing}=None: expected the {"name of the machine" if host is None else "day"} of the recording')
     host = _text('host', os.uname().nodename if host is None else host, 'the name of a machine')
     _pyarrow('pyarrow.parquet')
-    dataset = _Dataset(os.fsdecode(folder), host, _day(date), _limit('max_bytes', max_bytes), _limit('max_seconds', max_seconds))
     iter(source)    # complains if it is closed
+    stacks = _StackFiles(Stacks(source), os.fsdecode(folder), host) if '_stack' in source.columns else None
+    dataset = _Dataset(os.fsdecode(folder), host, _day(date), _limit('max_bytes', max_bytes), _limit('max_seconds', max_seconds), stacks)
     ready = select.poll()
     ready.register(source.fileno(), select.POLLIN)
     # The files belong to a thread of their own: there Ctrl-C interrupts nothing half-way.

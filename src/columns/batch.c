@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- blocks ---------------------------------------------------------------------- */
 
@@ -133,6 +134,50 @@ struct batch *batch_new(struct columns *columns)
 	b->refs = 1;
 	b->columns = columns_keep(columns);
 	return b;
+}
+
+static size_t aligned(size_t n)
+{
+	return (n + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+}
+
+/* Per column: the values, then a bit for each row. */
+struct batch *batch_new_rows(struct columns *columns, size_t rows)
+{
+	struct batch *b = batch_new(columns);
+	size_t bits = aligned((rows + 7) / 8), size = 0, at = 0;
+
+	for (size_t i = 0; i < columns->n; i++)
+		size += aligned(rows * column_width(columns->v[i].type)) + bits;
+	if (b)
+		b->block = block_alloc(size);
+	if (!b || !b->block) {
+		batch_release(b);
+		return NULL;
+	}
+	memset(b->block, 0, size);
+	for (size_t i = 0; i < columns->n; i++) {
+		b->v[i].values = (char *)b->block + at;
+		at += aligned(rows * column_width(columns->v[i].type)) + bits;
+	}
+	b->rows = rows;
+	return b;
+}
+
+void *batch_values(struct batch *b, size_t column)
+{
+	return (char *)b->block + ((const char *)b->v[column].values - (const char *)b->block);
+}
+
+void batch_set_null(struct batch *b, size_t column, size_t row)
+{
+	uint8_t *valid = (uint8_t *)batch_values(b, column) + aligned(b->rows * column_width(b->columns->v[column].type));
+
+	if (!b->v[column].valid)
+		memset(valid, 0xff, (b->rows + 7) / 8);
+	b->v[column].valid = valid;
+	b->v[column].nulls++;
+	valid[row / 8] &= (uint8_t)~(1u << (row % 8));
 }
 
 struct batch *batch_keep(struct batch *b)

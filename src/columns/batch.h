@@ -44,6 +44,11 @@ struct batch {
 
 /* Without rows and memory for values, with one reference. NULL: no memory. */
 struct batch *batch_new(struct columns *columns);
+/* The same with that many rows, whose values are all 0, in one block: for numbers and texts. */
+struct batch *batch_new_rows(struct columns *columns, size_t rows);
+/* While such a batch is filled: the values of a column, and a row that has none. */
+void *batch_values(struct batch *b, size_t column);
+void batch_set_null(struct batch *b, size_t column, size_t row);
 struct batch *batch_keep(struct batch *b);
 void batch_release(struct batch *b);
 

@@ -33,6 +33,8 @@ struct builder {
 	uint64_t last_time;             /* of the last sample, */
 	uint32_t last_cpu;              /* and its CPU */
 	uint64_t dropped, decoded;
+	builder_stack_fn *stack;        /* NULL: stacks have no numbers */
+	void *stack_ctx;
 	bool full;                      /* before it has `most` rows: bytes take much memory */
 	struct store stores[];
 };
@@ -165,6 +167,12 @@ void builder_free(struct builder *b)
 	free(b);
 }
 
+void builder_set_stacks(struct builder *b, builder_stack_fn *number, void *ctx)
+{
+	b->stack = number;
+	b->stack_ctx = ctx;
+}
+
 /* ---- rows -------------------------------------------------------------------------- */
 
 static inline void set_zero(struct store *s, size_t row)
@@ -262,6 +270,17 @@ static void add_comm(struct builder *b, const struct stream_event *event, struct
 		add_text(b, s, row, name, strlen(name));
 }
 
+static void add_stack(struct builder *b, const struct stream_event *event, struct store *s, size_t row,
+		      const struct perf_event_header *rec)
+{
+	int32_t number = b->stack ? b->stack(b->stack_ctx, event, rec) : -1;
+
+	if (number < 0)
+		set_null(s, row);
+	else
+		((int32_t *)s->values)[row] = number;
+}
+
 #define COPY(type, from) (*((type *)values + row) = *(const type *)(from))
 
 /* Values of a fixed size: nearly all. */
@@ -318,7 +337,9 @@ bool builder_add(struct builder *b, const struct row_plan *plan, const struct pe
 		return false;
 	}
 	for (const struct reader *r = plan->readers, *end = r + plan->nreaders; r < end; r++) {
-		if (__builtin_expect(r->kind >= READ_TEXT, 0))
+		if (r->kind == READ_STACK)
+			add_stack(b, plan->event, &b->stores[r->column], row, rec);
+		else if (__builtin_expect(r->kind >= READ_TEXT, 0))
 			add_variable(b, r, &b->stores[r->column], row, raw, raw_size);
 		else if (r->kind == READ_COMM)
 			add_comm(b, plan->event, &b->stores[r->column], row, rec, raw);

@@ -13,6 +13,9 @@ struct builder;
 /* The plans and the stream outlive it. A batch is full with so many rows, BATCH_ROWS at most. NULL: no memory. */
 struct builder *builder_new(const struct plans *plans, const struct stream *s, size_t rows);
 void builder_free(struct builder *b);
+/* Who numbers the call chains of samples for the column _stack; negative: null. Without it, all are null. */
+typedef int32_t builder_stack_fn(void *ctx, const struct stream_event *event, const struct perf_event_header *rec);
+void builder_set_stacks(struct builder *b, builder_stack_fn *number, void *ctx);
 /* One sample. The arguments are those of stream_ops.sample(). True: the batch is full. */
 bool builder_add(struct builder *b, const struct row_plan *plan, const struct perf_event_header *rec, const void *raw,
 		 uint32_t raw_size, uint32_t cpu);

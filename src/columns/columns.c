@@ -5,6 +5,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct columns *columns_copy(const struct column *v, size_t n)
+{
+	struct columns *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->refs = 1;
+	c->v = calloc(n, sizeof(*c->v));
+	for (; c->v && c->n < n; c->n++) {
+		c->v[c->n] = (struct column){ strdup(v[c->n].name), v[c->n].type };
+		if (!c->v[c->n].name)
+			break;
+	}
+	if (c->n == n)
+		return c;
+	columns_release(c);
+	return NULL;
+}
+
 struct columns *columns_keep(struct columns *c)
 {
 	atomic_fetch_add_explicit(&c->refs, 1, memory_order_relaxed);

@@ -3,8 +3,8 @@
  * The columns of a stream: names and types, the same for all its batches; and for each event, where
  * the value of each column lies in a sample.
  *
- * Common columns come first (_time, _cpu, _pid, _tid, _comm, _event, _lost), then the fields in the
- * order in which they were asked for. A field that two events have with two types is two columns,
+ * Common columns come first (_time, _cpu, _pid, _tid, _comm, _event, _lost; with call chains _stack), then
+ * the fields in the order in which they were asked for. A field that two events have with two types is two columns,
  * EVENT.NAME.
  */
 #ifndef COLUMNS_COLUMNS_H
@@ -31,6 +31,8 @@ struct columns {
 	struct column *v;
 };
 
+/* Copies `n` columns, for batches that are not made of samples. NULL: no memory. */
+struct columns *columns_copy(const struct column *v, size_t n);
 struct columns *columns_keep(struct columns *c);
 void columns_release(struct columns *c);
 /* Bytes of a value. */
@@ -45,6 +47,7 @@ enum read_kind {
 	READ_RECORD_32, READ_RECORD_64, /* at an offset in the record */
 	READ_RAW_8, READ_RAW_16, READ_RAW_32, READ_RAW_64,   /* in the data of the tracepoint */
 	READ_TEXT, READ_BYTES,
+	READ_STACK,                     /* numbered by the caller: builder_set_stacks() */
 };
 
 struct reader {
@@ -69,7 +72,7 @@ struct plans {
 	struct row_plan *v;             /* one per event of the stream; */
 	size_t n;
 	struct row_plan loss;           /* and for losses, whose `number` is that of the first cause */
-	ssize_t time, cpu, event, lost; /* common columns; -1: not asked for */
+	ssize_t time, cpu, event, lost, stack;   /* common columns; -1: not asked for */
 };
 
 /* Names that begin the texts of the column _event: how losses are called, by cause. */
@@ -77,7 +80,8 @@ enum { LOSS_NAMES = STREAM_LOSS_THROTTLED + 1 };
 extern const char *const loss_names[LOSS_NAMES];
 
 /* Columns for the wanted events of a stream. fields: names; NULL: all fields of all events. Common
- * columns are all there, unless `fields` names some of them: then these alone, and _event and _lost.
+ * columns are all there, unless `fields` names some of them: then these alone, and _event and _lost, and
+ * _stack if an event has STACKS_ALWAYS.
  * Marks what is read from samples. 0, or -1 with f. Before stream_open(). */
 int plans_make(struct plans *p, struct stream *s, const char *const *fields, size_t nfields, struct fault *f);
 /* Whether `fields` can name it: NAME or EVENT.NAME of a wanted event. */

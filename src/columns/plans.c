@@ -68,6 +68,15 @@ static bool value_at(const struct stream_event *event, const struct place *p, st
 	return at;
 }
 
+/* The ip of a precise event is where it happened, unlike the beginning of its call chain. */
+static bool value_stack(const struct stream_event *event, struct value *v)
+{
+	uint64_t part = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | (event->sampling ? PERF_SAMPLE_IP : 0);
+
+	*v = (struct value){ "_stack", COLUMN_S32, { .kind = READ_STACK }, part };
+	return event->stacks && event->layout.callchain;
+}
+
 static bool value_common(const struct stream_event *event, const char *name, struct value *v)
 {
 	static const struct value fixed[] = {
@@ -75,6 +84,9 @@ static bool value_common(const struct stream_event *event, const char *name, str
 		{ "_comm", COLUMN_TEXT, { .kind = READ_COMM }, PERF_SAMPLE_TID | PERF_SAMPLE_TIME },
 		{ "_event", COLUMN_TEXT, { .kind = READ_EVENT }, 0 },
 	};
+
+	if (!strcmp(name, "_stack"))
+		return value_stack(event, v);
 
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(*fixed); i++)
 		if (!strcmp(fixed[i].name, name)) {
@@ -267,6 +279,8 @@ static int unknown(const struct making *m, const char *name)
 	struct nearest n;
 	const char *near;
 
+	if (!strcmp(name, "_stack"))
+		return fault_usage(m->f, "_stack: none of the events has call chains");
 	nearest_begin(&n, name);
 	for (size_t i = 0; i < NCOMMON; i++)
 		nearest_offer(&n, common_places[i].name);
@@ -357,7 +371,16 @@ static int finish(struct plans *p, const struct stream *s, struct fault *f)
 	p->time = columns_find(p->columns, "_time");
 	p->cpu = columns_find(p->columns, "_cpu");
 	p->event = columns_find(p->columns, "_event");
+	p->stack = columns_find(p->columns, "_stack");
 	return find_missing(p, &p->loss) ? (int)no_memory(f) : 0;
+}
+
+static bool any_has_stacks(const struct making *m)
+{
+	for (size_t e = 0; e < m->p->n; e++)
+		if (m->events[e].wanted && m->events[e].stacks == STACKS_ALWAYS)
+			return true;
+	return false;
 }
 
 int plans_make(struct plans *p, struct stream *s, const char *const *fields, size_t nfields, struct fault *f)
@@ -376,7 +399,7 @@ int plans_make(struct plans *p, struct stream *s, const char *const *fields, siz
 		p->v[e].number = (int32_t)(LOSS_NAMES + e);
 		m.events[e].consumer = &p->v[e];
 	}
-	if (add_common(&m, fields, nfields))
+	if (add_common(&m, fields, nfields) || (any_has_stacks(&m) && add_asked(&m, "_stack")))
 		return -1;
 	for (size_t i = 0; fields && i < nfields; i++)
 		if (add_asked(&m, fields[i]))

@@ -8,6 +8,7 @@
 #include "base/room.h"
 #include "base/units.h"
 #include "engine/frameline.h"
+#include "engine/samplestack.h"
 #include "report/json.h"
 #include "report/table.h"
 #include "stream/asked/rate.h"
@@ -220,27 +221,7 @@ const char *analysis_comm(struct analysis *a, pid_t tid, uint64_t time)
 
 struct callstack *analysis_stack(struct analysis *a, const struct analysis_sample *s)
 {
-	uint64_t nr = 0;
-	const uint64_t *ips = names_chain(&a->names, s->event, s->view.rec, &nr);
-
-	return ips ? callstacks_get(a->stacks, ips, nr, s->pid, s->time) : NULL;
-}
-
-/* Whether the sample's ip is where the event happened. The call chain begins where the kernel took the sample, or at
- * the target of the last call. */
-static bool has_own_place(const struct analysis_sample *s)
-{
-	return s->event->layout.ip && s->event->sampling &&
-	       (s->event->sampling->attr.attr.precise_ip || s->view.rec->misc & PERF_RECORD_MISC_EXACT_IP ||
-		branchchain_has(s->event));
-}
-
-static struct callstack *precise_stack(struct analysis *a, const struct analysis_sample *s, bool user)
-{
-	uint64_t nr = 0, ip = layout_u64(s->view.rec, s->event->layout.ip);
-	const uint64_t *ips = names_chain(&a->names, s->event, s->view.rec, &nr);
-
-	return ips ? callstacks_get_at(a->stacks, ip, user, ips, nr, s->pid, s->time) : NULL;
+	return sample_chain(&a->names, a->stacks, s->event, s->view.rec);
 }
 
 struct callstack *analysis_where(struct analysis *a, const struct analysis_sample *s)
@@ -249,7 +230,7 @@ struct callstack *analysis_where(struct analysis *a, const struct analysis_sampl
 	uint64_t one[2] = { user ? PERF_CONTEXT_USER : PERF_CONTEXT_KERNEL };
 
 	if (s->event->layout.callchain)
-		return has_own_place(s) ? precise_stack(a, s, user) : analysis_stack(a, s);
+		return sample_stack(&a->names, a->stacks, s->event, s->view.rec);
 	if (!s->event->layout.ip)
 		return NULL;
 	one[1] = layout_u64(s->view.rec, s->event->layout.ip);

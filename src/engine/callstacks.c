@@ -609,22 +609,21 @@ static void forget_more(struct callstacks *s, struct chain *c)
 	c->stack.n = (uint32_t)c->n;
 }
 
-void callstacks_expand(struct callstacks *s, struct callstack *stack)
+bool callstacks_expand(struct callstacks *s, struct callstack *stack)
 {
 	struct chain *c = (struct chain *)stack;
 	size_t n;
 
 	if (c->expanded)
-		return;
+		return true;
 	forget_more(s, c);
 	n = expand_entries(s, c);
-	if (!s->inlines)
-		return;
-	c->more = calloc(1, more_bytes(n));
-	if (!c->more)
-		return;
-	s->bytes += more_bytes(n);
-	put_more(c);
+	c->more = s->inlines ? calloc(1, more_bytes(n)) : NULL;
+	if (c->more) {
+		s->bytes += more_bytes(n);
+		put_more(c);
+	}
+	return c->expanded;
 }
 
 /* ---- late names --------------------------------------------------------------------- */

@@ -57,8 +57,8 @@ struct script_frame {
 /* The stack with these frames, innermost first. NULL as for callstacks_get(). */
 struct callstack *callstacks_script(struct callstacks *s, const struct script_frame *frames, size_t n);
 /* For a stack that is to be shown: sets late names, and adds inlined calls, from the files' DWARF. Names and calls that
- * take too long while rings are read are missing. */
-void callstacks_expand(struct callstacks *s, struct callstack *stack);
+ * take too long while rings are read are missing: false, and the next call tries again. */
+bool callstacks_expand(struct callstacks *s, struct callstack *stack);
 /* At the end: sets all late names, and those of JIT code that were written after the first look-up. */
 void callstacks_name_late(struct callstacks *s);
 /* Iterates over all stacks: the one after `last`; the first one for NULL. */

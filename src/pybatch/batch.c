@@ -2,7 +2,7 @@
 #include "pybatch/pybatch.h"
 
 PyObject *batch_object_new(const struct batch_types *types, struct batch *batch, size_t from, size_t n,
-			   const struct names *names)
+			   const struct column_names *names)
 {
 	struct batch_object *b = PyObject_New(struct batch_object, types->batch);
 
@@ -14,7 +14,7 @@ PyObject *batch_object_new(const struct batch_types *types, struct batch *batch,
 	b->batch = batch;
 	b->from = from;
 	b->n = n;
-	b->names = (struct names){ Py_NewRef(names->names), Py_NewRef(names->index) };
+	b->names = (struct column_names){ Py_NewRef(names->names), Py_NewRef(names->index) };
 	return (PyObject *)b;
 }
 

@@ -21,14 +21,14 @@ static inline PyObject *Py_NewRef(PyObject *o)
 #endif
 
 /* What the batches of a session share: their columns' names. */
-struct names {
+struct column_names {
 	PyObject *names;         /* tuple of interned str */
 	PyObject *index;         /* dict: name -> index */
 };
 
 /* 0, or -1 with an exception. */
-int column_names_take(struct names *names, const struct columns *columns);
-void column_names_release(struct names *names);
+int column_names_take(struct column_names *names, const struct columns *columns);
+void column_names_release(struct column_names *names);
 
 /* Rows `from` to `from + n` of a batch. */
 struct batch_object {
@@ -36,7 +36,7 @@ struct batch_object {
 	const struct batch_types *types;
 	struct batch *batch;
 	size_t from, n;
-	struct names names;
+	struct column_names names;
 };
 
 struct column_object {
@@ -49,7 +49,7 @@ struct column_object {
 
 /* Takes over the reference to the batch, also if it fails. */
 PyObject *batch_object_new(const struct batch_types *types, struct batch *batch, size_t from, size_t n,
-			   const struct names *names);
+			   const struct column_names *names);
 
 /* ---- within the room, and for types of modules ---- */
 

@@ -46,7 +46,7 @@ void batch_types_clear(struct batch_types *types)
 	Py_CLEAR(types->iterator);
 }
 
-int column_names_take(struct names *names, const struct columns *columns)
+int column_names_take(struct column_names *names, const struct columns *columns)
 {
 	names->names = PyTuple_New((Py_ssize_t)columns->n);
 	names->index = PyDict_New();
@@ -64,7 +64,7 @@ int column_names_take(struct names *names, const struct columns *columns)
 	return names->names && names->index ? 0 : -1;
 }
 
-void column_names_release(struct names *names)
+void column_names_release(struct column_names *names)
 {
 	Py_CLEAR(names->names);
 	Py_CLEAR(names->index);

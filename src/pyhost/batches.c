@@ -24,7 +24,7 @@ struct batch_function {
 	bool *takes;                    /* by event of the stream */
 	struct plans plans;
 	struct builder *builder;
-	struct names columns;
+	struct column_names columns;
 	uint64_t empty_ns;              /* when it had no rows for the last time */
 };
 

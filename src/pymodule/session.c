@@ -151,7 +151,7 @@ int session_wait(struct session *s)
 	return rc < 0 ? PyErr_CheckSignals() : 0;
 }
 
-static PyObject *forked(void)
+PyObject *session_forked(void)
 {
 	PyErr_SetString(PyExc_RuntimeError, "the session belongs to the process that made it, and this is a fork of that one: "
 			"begin another session here");
@@ -171,7 +171,7 @@ static PyObject *next_batch(PyObject *self, enum session_answer *answer)
 	*answer = session_next(o->session, &b, &f);
 	if (*answer == SESSION_BATCH)
 		return batch_object_new(&o->native->host.batches, b, 0, b->rows, &o->names);
-	return *answer == SESSION_FORKED ? forked() : *answer == SESSION_FAILED ? fault_raise(&f) : NULL;
+	return *answer == SESSION_FORKED ? session_forked() : *answer == SESSION_FAILED ? fault_raise(&f) : NULL;
 }
 
 static PyObject *session_next_batch(PyObject *self)
@@ -290,7 +290,8 @@ static PyObject *numbers_of(const struct session_stats *t)
 		{ "malformed", t->totals.malformed }, { "late", t->totals.late }, { "filtered", t->totals.filtered },
 		{ "own", t->totals.skipped }, { "limited", t->totals.limited }, { "ring_bytes", t->totals.ring_bytes },
 		{ "batches", t->batches }, { "rows", t->rows }, { "waiting", t->waiting }, { "values", t->decoded },
-		{ "short_of_memory", t->short_of_memory }, { "cpu_ns", t->cpu_ns },
+		{ "short_of_memory", t->short_of_memory }, { "cpu_ns", t->cpu_ns }, { "stacks", t->stacks },
+		{ "no_stack", t->no_stack },
 	};
 	PyObject *dict = PyDict_New();
 
@@ -313,7 +314,7 @@ static PyObject *session_stats_method(PyObject *self, PyObject *unused)
 	if (!o->session)
 		return (PyObject *)open_session(self);
 	if (!session_stats(o->session, &t))
-		return session_is_forked(o->session) ? forked() : PyErr_NoMemory();
+		return session_is_forked(o->session) ? session_forked() : PyErr_NoMemory();
 	dict = numbers_of(&t);
 	losses = dict ? losses_of(&t) : NULL;
 	free(t.losses);
@@ -374,6 +375,11 @@ static PyMethodDef methods[] = {
 	  "Ends the session. A loop over its batches, in this thread or another, gets those that are ready, and ends." },
 	{ "fileno", session_fileno, METH_NOARGS, "A descriptor that is readable when a batch is ready, or the session has ended." },
 	{ "stats", session_stats_method, METH_NOARGS, "Numbers so far: delivered, lost, losses by CPU and cause, and others." },
+	{ "_stack_count", session_stack_count, METH_NOARGS, "The number of different call stacks so far." },
+	{ "_stack", session_stack, METH_O, "The numbers of the frames of a stack, innermost first." },
+	{ "_stack_frames", session_stack_frames, METH_O, "The frames from that number on." },
+	{ "_stack_tables", session_stack_tables, METH_NOARGS,
+	  "Two batches: all stacks with the numbers of their frames, and all frames." },
 	{ "_take", session_take, METH_NOARGS, "The next batch; None: none is ready; False: there will be none." },
 	{ "__enter__", session_enter, METH_NOARGS, NULL },
 	{ "__exit__", session_exit, METH_VARARGS, NULL },

@@ -12,12 +12,22 @@ struct session_object {
 	PyObject_HEAD
 	struct native *native;
 	struct session *session; /* NULL: never began */
-	struct names names;
+	struct column_names names;
 	bool streamed;           /* __arrow_c_stream__() was called */
 };
 
 /* Adds the type to the module. 0, or -1 with an exception. */
 int session_type_add(PyObject *module);
+
+/* Raises that a fork of the session's process has no session. Returns NULL. */
+PyObject *session_forked(void);
+
+/* stacks.c: methods of sessions. The number of stacks; the numbers of the frames of one; the frames from one number on, as
+ * perf_prof.Frame; the tables of stacks and frames. */
+PyObject *session_stack_count(PyObject *self, PyObject *unused);
+PyObject *session_stack(PyObject *self, PyObject *number);
+PyObject *session_stack_frames(PyObject *self, PyObject *from);
+PyObject *session_stack_tables(PyObject *self, PyObject *unused);
 
 /* faults.c: raises what the fault says. Returns NULL. */
 PyObject *fault_raise(const struct fault *f);

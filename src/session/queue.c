@@ -86,6 +86,27 @@ bool queue_is_full(struct queue *q)
 	return queue_count(q) >= QUEUE_BATCHES;
 }
 
+bool queue_wait(struct queue *q)
+{
+	bool full;
+
+	pthread_mutex_lock(&q->lock);
+	while (q->n >= QUEUE_BATCHES && !q->unbounded && !q->poked)
+		pthread_cond_wait(&q->room, &q->lock);
+	q->poked = false;
+	full = q->n >= QUEUE_BATCHES && !q->unbounded;
+	pthread_mutex_unlock(&q->lock);
+	return !full;
+}
+
+void queue_poke(struct queue *q)
+{
+	pthread_mutex_lock(&q->lock);
+	q->poked = true;
+	pthread_cond_broadcast(&q->room);
+	pthread_mutex_unlock(&q->lock);
+}
+
 struct batch *queue_get(struct queue *q, bool *ended)
 {
 	struct batch *b = NULL;

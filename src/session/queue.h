@@ -19,6 +19,7 @@ struct queue {
 	int fd;
 	bool open;                      /* batches may come */
 	bool unbounded;                 /* nobody waits for room any more */
+	bool poked;                     /* queue_wait() is to return */
 	uint64_t refused;               /* rows that found no memory */
 };
 
@@ -28,6 +29,9 @@ void queue_free(struct queue *q);
 /* Takes over the batch. Waits for room. */
 void queue_put(struct queue *q, struct batch *b);
 bool queue_is_full(struct queue *q);
+/* Until there is room, or queue_poke() was called. Whether there is room. */
+bool queue_wait(struct queue *q);
+void queue_poke(struct queue *q);
 /* The next one, or NULL; *ended: none will come. */
 struct batch *queue_get(struct queue *q, bool *ended);
 /* queue_put() does not wait any more. */

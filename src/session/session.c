@@ -22,7 +22,7 @@
 /* A row waits at most this long for its batch to be full (ns); the loop looks 20 times a second. */
 #define PATIENCE UINT64_C(40000000)
 
-enum phase { OPENING, RUNNING, OVER };
+enum phase { OPENING, RUNNING, NAMING, OVER };
 
 struct session {
 	_Atomic unsigned int refs;
@@ -37,6 +37,7 @@ struct session {
 	struct builder *builder;
 	struct job job;
 	struct note_sink sink;
+	struct stacktable *stacks;      /* NULL: no column _stack. Others read it once the run has begun */
 	uint64_t began_ns;              /* when the first row of the present batch came */
 	int timer, ends;                /* timerfd of asked.ns; what ends the run: it and the command. -1: none */
 
@@ -77,6 +78,16 @@ static bool is_closing(struct session *s)
 	return closing;
 }
 
+/* While nobody takes batches, somebody may ask for stacks. */
+static void put(struct session *s, struct batch *b)
+{
+	if (s->stacks)
+		stacktable_answer(s->stacks);
+	while (s->stacks && !queue_wait(&s->queue))
+		stacktable_answer(s->stacks);
+	queue_put(&s->queue, b);
+}
+
 static void hand_over(struct session *s)
 {
 	struct batch *b = builder_take(s->builder);
@@ -87,7 +98,7 @@ static void hand_over(struct session *s)
 		s->stats.batches++;
 		s->stats.rows += b->rows;
 		pthread_mutex_unlock(&s->lock);
-		queue_put(&s->queue, b);
+		put(s, b);
 	}
 	publish(s);
 	/* the rest of a recording is not wanted */
@@ -137,6 +148,8 @@ static void on_idle(void *ctx)
 	struct session *s = ctx;
 	uint64_t now;
 
+	if (s->stacks)
+		stacktable_answer(s->stacks);
 	if (!builder_rows(s->builder)) {
 		publish(s);
 		return;
@@ -146,6 +159,14 @@ static void on_idle(void *ctx)
 		s->began_ns = now;
 	if ((now - s->began_ns >= PATIENCE || s->asked.stream.input) && !queue_is_full(&s->queue))
 		hand_over(s);
+}
+
+static void on_task(void *ctx, const struct pev_record *rec)
+{
+	struct session *s = ctx;
+
+	if (s->stacks)
+		stacktable_take(s->stacks, rec);
 }
 
 /* ---- the thread: the run ------------------------------------------------------------ */
@@ -206,13 +227,30 @@ static int make_plans(struct session *s, struct fault *f)
 	return plans_make(&s->plans, s->stream, (const char *const *)s->asked.fields, s->asked.nfields, f);
 }
 
-static void want_all(struct stream *stream)
+static void want_all(struct session *s)
 {
+	const struct stream_opts *o = &s->asked.stream;
+	bool chains = o->call_graph || o->user_callchain > 0 || o->kernel_callchain > 0;
 	size_t n;
-	struct stream_event *events = stream_events(stream, &n);
+	struct stream_event *events = stream_events(s->stream, &n);
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		events[i].wanted = true;
+		events[i].stacks = chains ? STACKS_ALWAYS : STACKS_NAMED;
+	}
+}
+
+static int open_builder(struct session *s, struct fault *f)
+{
+	s->builder = builder_new(&s->plans, s->stream, BATCH_ROWS);
+	if (s->builder && s->plans.stack >= 0)
+		s->stacks = stacktable_new();
+	if (!s->builder || (!s->stacks && s->plans.stack >= 0))
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	if (!s->stacks)
+		return 0;
+	builder_set_stacks(s->builder, stacktable_number, s->stacks);
+	return stacktable_open(s->stacks, s->stream, s->asked.stream.opener, f);
 }
 
 /* The plans are made twice: they say what to sample, and then where that lies. */
@@ -221,22 +259,19 @@ static int open_stream(struct session *s, struct fault *f)
 	s->stream = stream_new(&s->asked.stream, f);
 	if (!s->stream || stream_check_chains(s->stream, f))
 		return -1;
-	want_all(s->stream);
+	want_all(s);
 	if (make_plans(s, f) ||
 	    (!s->asked.stream.input && (stream_narrow(s->stream, f) || make_plans(s, f))))
 		return -1;
-	s->builder = builder_new(&s->plans, s->stream, BATCH_ROWS);
-	if (!s->builder)
-		return fault_set(f, EXIT_FAILED, "out of memory");
 	job_attach(&s->job, s->stream);
-	if (stream_open(s->stream, f))
+	if (open_builder(s, f) || stream_open(s->stream, f) || (s->stacks && stacktable_watch(s->stacks, f)))
 		return -1;
 	job_end_with(&s->job, s->stream);
 	return watch_ends(s, f);
 }
 
 static const struct stream_ops ops = {
-	.started = on_started, .sample = on_sample, .lost = on_lost, .idle = on_idle,
+	.started = on_started, .sample = on_sample, .lost = on_lost, .idle = on_idle, .task = on_task,
 };
 
 static uint64_t thread_ns(void)
@@ -251,6 +286,8 @@ static void finish(struct session *s, const struct fault *f, bool failed)
 
 	if (s->builder)
 		hand_over(s);
+	if (s->stacks)
+		stacktable_finish(s->stacks);
 	pthread_mutex_lock(&s->lock);
 	s->phase = OVER;
 	s->failed = failed;
@@ -278,7 +315,7 @@ static void *run(void *arg)
 	note_redirect(&s->sink);
 	failed = open_stream(s, &f) || stream_run(s->stream, &ops, s, &f);
 	pthread_mutex_lock(&s->lock);
-	s->phase = s->phase == RUNNING ? OVER : s->phase;   /* session_close() leaves the stream alone from now on */
+	s->phase = s->phase == RUNNING ? NAMING : s->phase;   /* there is nothing to interrupt any more */
 	pthread_mutex_unlock(&s->lock);
 	finish(s, &f, failed);
 	builder_free(s->builder);
@@ -309,6 +346,7 @@ static int start_thread(struct session *s, struct fault *f)
 static void free_all(struct session *s)
 {
 	queue_free(&s->queue);
+	stacktable_free(s->stacks);
 	plans_free(&s->plans);
 	session_asked_free(&s->asked);
 	for (size_t i = 0; i < s->nnotes; i++)
@@ -399,6 +437,8 @@ void session_close(struct session *s)
 	s->joining = true;
 	if (s->phase == RUNNING)
 		stream_interrupt(s->stream);
+	if (s->phase == RUNNING || s->phase == NAMING)
+		stream_hurry(s->stream);
 	pthread_mutex_unlock(&s->lock);
 	queue_release(&s->queue);
 	if (mine)
@@ -484,7 +524,22 @@ bool session_stats(struct session *s, struct session_stats *stats)
 		memcpy(stats->losses, s->stats.losses, bytes);
 	pthread_mutex_unlock(&s->lock);
 	stats->waiting = queue_count(&s->queue);
+	if (s->stacks) {
+		stats->stacks = stacktable_count(s->stacks);
+		stats->no_stack = stacktable_refused(s->stacks);
+	}
 	return stats->losses;
+}
+
+struct stacktable *session_stacktable(struct session *s)
+{
+	return s->stacks;
+}
+
+bool session_wait_for_stack(struct session *s, size_t stack, unsigned int ms)
+{
+	queue_poke(&s->queue);
+	return stacktable_wait(s->stacks, stack, ms);
 }
 
 const char *session_note(struct session *s, size_t i)

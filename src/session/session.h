@@ -14,7 +14,7 @@
 #ifndef SESSION_SESSION_H
 #define SESSION_SESSION_H
 
-#include "columns/batch.h"
+#include "session/stacktable.h"
 
 struct session;
 
@@ -62,6 +62,11 @@ bool session_is_forked(const struct session *s);
 /* Drops the batches that nobody took. */
 void session_drop(struct session *s);
 
+/* The call stacks of its rows; NULL: it has no column _stack. It lives as long as the session. */
+struct stacktable *session_stacktable(struct session *s);
+/* stacktable_wait(), which the session's thread answers as soon as it can. */
+bool session_wait_for_stack(struct session *s, size_t stack, unsigned int ms);
+
 struct session_loss {
 	int cpu;                        /* -1: not known */
 	enum stream_loss_cause cause;
@@ -75,6 +80,7 @@ struct session_stats {
 	uint64_t decoded;               /* values */
 	uint64_t short_of_memory;       /* rows and values that are missing */
 	uint64_t cpu_ns;                /* CPU time of the thread */
+	uint64_t stacks, no_stack;      /* different call stacks; samples without one, because these are too many */
 	int status;                     /* exit status of the command; -1: none, or it runs */
 	struct session_loss *losses;
 	size_t nlosses;

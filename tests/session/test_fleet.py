@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """examples/fleet: what it answers about several hosts is what the commands say about each recording."""
+import collections
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 
@@ -10,15 +12,17 @@ import pytest
 
 from known import PATIENCE, ROOT
 
-QUESTIONS = 'Who switched most?', 'Who waited for a CPU?', 'What was lost?'
+QUESTIONS = 'Who switched most?', 'Who waited for a CPU?', 'Which stacks took CPU time, of all hosts?', 'What was lost?'
 HOSTS = ['web-1', 'web-2', 'web-3']
 
 
 @pytest.fixture(scope='module')
 def fleet(tmp_path_factory, fleet_of):
-    """(folder of the recordings, the answers)"""
+    """(folder of the recordings and of all.folded, the answers)"""
     where = tmp_path_factory.mktemp('fleet')
-    return where, json.loads(fleet_of(where, HOSTS)('ask.py', where / 'set', '--json', '--rows', 1000000))
+    run = fleet_of(where, HOSTS)
+    run('ask.py', where / 'set', '--flame-graph', where / 'all.folded')
+    return where, json.loads(run('ask.py', where / 'set', '--json', '--rows', 1000000))
 
 
 def table(prof, where, host, *words):
@@ -32,7 +36,7 @@ def test_who_switched_most(fleet, prof):
     rows = answers[QUESTIONS[0]]
     for host in HOSTS:
         top = table(prof, where, host, 'top', '-e', 'sched:sched_switch//key=prev_comm/')
-        assert top['lost'] == sum(row['lost'] for row in answers[QUESTIONS[2]] if row['host'] == host)
+        assert top['lost'] == sum(row['lost'] for row in answers[QUESTIONS[3]] if row['host'] == host)
         assert {row['command']: row['switches'] for row in rows if row['host'] == host} \
             == {row['key']: row['sched_switch'] for row in top['rows']}
     counts = [row['switches'] for row in rows]
@@ -58,6 +62,42 @@ def test_who_waited(fleet, prof, reader):
         assert sum(row['waits'] for row in rows) == sum(map(len, mine.values())) > 0
         assert max(row['max_us'] for row in rows) * 1000 == pytest.approx(max(found[-1] for found in mine.values()))
         assert all(row['p99_us'] <= row['max_us'] for row in rows)
+
+
+OWN = {'sh', 'seq', 'sort', 'tail'}     # programs whose code and names stay the same
+
+
+def stacks_of(lines):
+    """{stack: number} of (stack, number), without the marks of kinds."""
+    counts = collections.Counter()
+    for stack, n in lines:
+        counts[re.sub(r'_\[[ki]\](?=;|$)', '', stack)] += int(n)
+    return counts
+
+
+def test_which_stacks(fleet, prof, reader):
+    """One flame graph of all hosts: what report draws of each, below the names of the tasks."""
+    where, answers = fleet
+    samples, expected = 0, []
+    for host in HOSTS:
+        table(prof, where, host, 'report', '-e', 'cpu-clock', '--flame-graph', str(where / f'{host}.folded'))
+        *lines, last = (where / f'{host}.folded').read_text().splitlines()
+        n, weight = (int(re.search(f' {name}=(\\d+)', last)[1]) for name in ('samples', 'weight'))
+        samples += n
+        for line in lines:      # all samples weigh the same
+            task, rest = line.split(';', 1)
+            expected += [(rest.rsplit(' ', 1)[0], int(rest.rsplit(' ', 1)[1]) * n // weight)] * (task in OWN)
+    rows = answers[QUESTIONS[2]]
+    assert sum(row['samples'] for row in rows) == samples > 0
+    assert [row['samples'] for row in rows] == sorted((row['samples'] for row in rows), reverse=True)
+    duckdb = reader('duckdb')
+    events = duckdb.read_parquet(f'{where}/set/**/*.parquet', hive_partitioning=True, union_by_name=True).set_alias('events')
+    stacks = duckdb.read_parquet(f'{where}/set-stacks/**/*.parquet', hive_partitioning=True)
+    own = duckdb.sql(f"""select folded, count(*) from events join stacks using (host, _stack)
+                         where event = 'cpu-clock' and _comm in {tuple(OWN)} group by all""").fetchall()
+    assert stacks_of(own) == stacks_of(expected)
+    drawn = stacks_of(line.rsplit(' ', 1) for line in (where / 'all.folded').read_text().splitlines())
+    assert drawn == stacks_of((row['stack'], row['samples']) for row in rows) and all(drawn[stack] >= n for stack, n in stacks_of(own).items())
 
 
 def test_text(fleet, folder, reader):

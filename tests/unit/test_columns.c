@@ -392,6 +392,51 @@ static void one_batch_of_several(void **state)
 	batch_release(all);
 }
 
+static int32_t stack_of(void *ctx, const struct stream_event *event, const struct perf_event_header *rec)
+{
+	int32_t *next = ctx;
+
+	return *next < 0 ? -1 : (*next)--;
+}
+
+/* The column _stack: where events have call chains, and they are asked for; null without a number. */
+static void stacks(void **state)
+{
+	struct bench *x = bench(SCHED_SWITCH_5_10, SCHED_WAKEUP_4_19);
+	struct sample s = switch_sample(1, "one", 1);
+	struct builder *b;
+	struct batch *out;
+	int32_t next = 1;
+
+	assert_int_equal(ASKED(x, "_stack"), -1);
+	assert_non_null(strstr(x->f.text, "none of the events has call chains"));
+	x->events[0].stacks = STACKS_ALWAYS;
+	assert_int_equal(ASKED(x, "_time"), -1);
+	layout_from_sample_type(&x->events[0].layout, PARTS | PERF_SAMPLE_CALLCHAIN);
+	assert_int_equal(ASKED(x, "_time"), 0);
+	expect_columns(x, "_time _event _lost _stack");
+	assert_true(x->events[0].reads & PERF_SAMPLE_CALLCHAIN);
+	assert_false(x->events[1].reads & PERF_SAMPLE_CALLCHAIN);
+	x->events[0].stacks = STACKS_NAMED;
+	assert_int_equal(ASKED(x, "_time"), 0);
+	expect_columns(x, "_time _event _lost");
+	assert_int_equal(ASKED(x, "_stack", "_tid"), 0);
+	expect_columns(x, "_tid _event _lost _stack");
+	b = builder_new(&x->plans, &x->stream, BATCH_ROWS);
+	add(b, x, 0, &s, 0);                                   /* nobody numbers stacks */
+	builder_set_stacks(b, stack_of, &next);
+	for (int i = 0; i < 3; i++)
+		add(b, x, 0, &s, 0);
+	add(b, x, 1, &s, 0);
+	out = builder_take(b);
+	assert_true(is_null(out, "_stack", 0) && is_null(out, "_stack", 3) && is_null(out, "_stack", 4));
+	assert_int_equal(number(out, "_stack", 1), 1);
+	assert_int_equal(number(out, "_stack", 2), 0);
+	batch_release(out);
+	builder_free(b);
+	bench_end(x);
+}
+
 /* ---- texts --------------------------------------------------------------------------- */
 
 static void texts(void **state)
@@ -478,7 +523,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(choice), cmocka_unit_test(known), cmocka_unit_test(refused), cmocka_unit_test(two_types),
-		cmocka_unit_test(rows), cmocka_unit_test(losses), cmocka_unit_test(full_batches), cmocka_unit_test(small_batches),
+		cmocka_unit_test(rows), cmocka_unit_test(losses), cmocka_unit_test(full_batches), cmocka_unit_test(stacks), cmocka_unit_test(small_batches),
 		cmocka_unit_test(one_batch_of_several), cmocka_unit_test(texts), cmocka_unit_test(arrow),
 	};
 

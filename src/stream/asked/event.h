@@ -106,6 +106,9 @@ struct event_naming {
 	bool needed;                    /* a filter or a source uses it */
 };
 
+/* Whether the consumer numbers call chains: the column _stack is there if it is named, or always. */
+enum stack_numbers { STACKS_NONE, STACKS_NAMED, STACKS_ALWAYS };
+
 /* One event of the list, globs expanded. */
 struct stream_event {
 	/* What each sample needs is together. */
@@ -136,5 +139,6 @@ struct stream_event {
 	bool wanted;
 	uint64_t reads;                 /* PERF_SAMPLE_* that it reads; before stream_narrow() */
 	bool names_ip;                  /* it shows `ip` as a symbol */
+	enum stack_numbers stacks;
 };
 #endif

@@ -105,7 +105,9 @@ void stream_stop(struct stream *s);
 /* Ends the run as a first SIGINT does, without the deadline. From any thread, between ops->started() and the end of
  * stream_run(). */
 void stream_interrupt(struct stream *s);
-/* When a signal asked the run to stop (CLOCK_MONOTONIC, ns); 0: none did. `stream` is a struct
+/* Files with names are read as after a SIGINT from now on, for some seconds at most. From any thread, while the stream exists. */
+void stream_hurry(struct stream *s);
+/* When a signal, or stream_hurry(), asked the run to stop (CLOCK_MONOTONIC, ns); 0: none did. `stream` is a struct
  * stream. Thread-safe. */
 uint64_t stream_asked_to_stop(void *stream);
 /* Whether a callback that waits should return: a ring is more than a quarter full, or the run is to

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Why a run ends, and whether it is about to. */
+#include "base/now.h"
 #include "stream/recording/facts.h"
 #include "stream/state/state.h"
 
@@ -19,6 +20,13 @@ void stream_stop(struct stream *s)
 void stream_interrupt(struct stream *s)
 {
 	attention_raise(&s->run.attention, ATTN_STOP);
+}
+
+void stream_hurry(struct stream *s)
+{
+	uint64_t never = 0;
+
+	atomic_compare_exchange_strong(&s->run.attention.stop_ns, &never, now_ns(CLOCK_MONOTONIC));
 }
 
 bool stream_is_stopping(const struct stream *s)

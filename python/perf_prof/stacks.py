@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The call stacks of a session: Session.stacks."""
+import collections
+import importlib
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple, Union
+
+from . import _native
+
+Counts = Union[_native.Batch, _native.Column, Mapping[Optional[int], int]]
+
+
+class Stacks:
+    """The different call stacks of a session or recording, by their numbers in the column _stack.
+
+    stacks[3] is a tuple of frames, innermost first; they are dicts of addr, symbol, offset, kernel, dso, file, line and
+    inlined. Names are looked up when they are asked for, and the rest at the end of the session; all stay valid after it.
+    """
+
+    def __init__(self, session: _native.Session) -> None:
+        session._stack_count()   # complains if it has none
+        self._session = session
+        self._frames: List[_native.Frame] = []
+
+    def __len__(self) -> int:
+        return self._session._stack_count()
+
+    def __getitem__(self, stack: int) -> Tuple[_native.Frame, ...]:
+        if isinstance(stack, bool) or not hasattr(stack, '__index__'):
+            raise TypeError(f'stacks[{stack!r}]: expected a number from the column _stack')
+        number = stack.__index__()
+        if not 0 <= number < len(self):
+            raise IndexError(f'stacks[{number}]: there are {len(self)} stacks')
+        numbers = self._session._stack(number)
+        if max(numbers, default=-1) >= len(self._frames):
+            self._frames += self._session._stack_frames(len(self._frames))
+        return tuple(self._frames[one] for one in numbers if one >= 0)   # -1: memory was short
+
+    def __iter__(self) -> Iterator[Tuple[_native.Frame, ...]]:
+        for number in range(len(self)):
+            yield self[number]
+
+    def __repr__(self) -> str:
+        return f'<{len(self)} call stacks>'
+
+    def tables(self) -> Tuple[_native.Batch, _native.Batch]:
+        """Two batches: all stacks (stack, depth, frame), and their frames (frame, addr, symbol, ...)."""
+        return self._session._stack_tables()
+
+    def to_arrow(self) -> Any:
+        """One pyarrow.Table: a row for each frame of each stack, with its depth (0: innermost). It needs pyarrow."""
+        try:
+            pyarrow: Any = importlib.import_module('pyarrow')
+        except ImportError as error:
+            raise ImportError(f'pyarrow: {error}; to_arrow() needs it: pip install pyarrow') from error
+        stacks, frames = (pyarrow.table(one) for one in self.tables())
+        rows = frames.take(stacks['frame'])      # frames are in the order of their numbers
+        for at, name in enumerate(('stack', 'depth')):
+            rows = rows.add_column(at, name, stacks[name])
+        return rows
+
+    def folded(self, counts: Counts, *, weights: Optional[_native.Column] = None) -> str:
+        """Lines "main;work;read 12" for flame graphs: outermost function first, and how often the stack occurred.
+
+        counts    a batch, its column _stack, or a dict such as collections.Counter: stack -> number. Rows without a
+                  stack are left out
+        weights   the column of the same batch that is added instead of 1 for each row, such as batch["_period"]
+        """
+        lines: Dict[str, int] = collections.Counter()
+        for stack, count in _counted(counts, weights).items():
+            if stack is not None:
+                names = [folded_name(frame['symbol'], frame['kernel'], frame['inlined']) for frame in self[stack]]
+                lines[';'.join(reversed(names))] += count
+        return ''.join(f'{line} {count}\n' for line, count in sorted(lines.items()))
+
+
+def _counted(counts: Counts, weights: Optional[_native.Column]) -> Mapping[Optional[int], int]:
+    if isinstance(counts, _native.Batch):
+        counts = counts['_stack']
+    if not isinstance(counts, _native.Column):
+        return counts
+    if weights is None:
+        return collections.Counter(counts.to_pylist())
+    total: Dict[Optional[int], int] = collections.Counter()
+    for stack, weight in zip(counts.to_pylist(), weights.to_pylist()):
+        total[stack] += weight or 0
+    return total
+
+
+def folded_name(symbol: Optional[str], kernel: bool, inlined: bool) -> str:
+    """As in folded stacks, where lines and semicolons separate; the marks are those that `perf-prof flame-graph` reads."""
+    if symbol is None or symbol == 'Unknown':
+        return '[unknown]'
+    return symbol.replace(';', ':').replace('\n', ' ') + ('_[k]' if kernel else '_[i]' if inlined else '')
