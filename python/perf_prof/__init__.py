@@ -9,12 +9,13 @@ PerfEvent and Frame are the types of what the functions of a script for `perf-pr
 import typing as _typing
 
 from ._native import Batch, Column, Event, Frame, PerfEvent, __version__, _restore  # noqa: F401
-from .sessions import Recording, Session, open
+from .sessions import Aggregate, Recording, Session, open
 
 if _typing.TYPE_CHECKING:
     from . import sinks
 
-__all__ = ['Batch', 'Column', 'Event', 'Frame', 'PerfEvent', 'Recording', 'Session', 'open', 'sinks', '__version__']
+__all__ = ['Aggregate', 'Batch', 'Column', 'Event', 'Frame', 'PerfEvent', 'Recording', 'Session', 'open', 'sinks',
+           '__version__']
 
 
 def __getattr__(name: str) -> _typing.Any:

@@ -18,6 +18,7 @@ static int native_exec(PyObject *module)
 {
 	static int (*const steps[])(PyObject *module) = {
 		add_version, hostmodule_fill, row_type_add, column_type_add, batch_type_add, session_type_add,
+		aggregate_type_add,
 	};
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
@@ -31,6 +32,7 @@ static int native_traverse(PyObject *module, visitproc visit, void *arg)
 	struct native *n = native_of(module);
 
 	Py_VISIT(n->session);
+	Py_VISIT(n->aggregate);
 	Py_VISIT(n->batch);
 	Py_VISIT(n->column);
 	Py_VISIT(n->row);
@@ -43,6 +45,7 @@ static int native_clear(PyObject *module)
 	struct native *n = native_of(module);
 
 	Py_CLEAR(n->session);
+	Py_CLEAR(n->aggregate);
 	Py_CLEAR(n->batch);
 	Py_CLEAR(n->column);
 	Py_CLEAR(n->row);

@@ -11,7 +11,7 @@
 
 struct native {
 	struct hostmodule host;   /* first: hostmodule_fill() */
-	PyTypeObject *session, *batch, *column, *row, *iterator;   /* references */
+	PyTypeObject *session, *aggregate, *batch, *column, *row, *iterator;   /* references */
 };
 
 static inline struct native *native_of(PyObject *module)

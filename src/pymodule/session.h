@@ -34,6 +34,8 @@ struct session_object {
 	struct session *session; /* NULL: never began */
 	struct names names;
 	bool streamed;           /* __arrow_c_stream__() was called */
+	bool read;               /* a batch was taken */
+	bool aggregated;         /* its batches go to an Aggregate */
 };
 
 /* Rows `from` to `from + n` of a batch. */
@@ -58,9 +60,19 @@ struct column_object {
 PyTypeObject *type_add(PyObject *module, PyType_Spec *spec, const char *name);
 /* Each adds types to the module. 0, or -1 with an exception. */
 int session_type_add(PyObject *module);
+int aggregate_type_add(PyObject *module);
 int batch_type_add(PyObject *module);
 int column_type_add(PyObject *module);
 int row_type_add(PyObject *module);
+
+/* session.c: NULL with an exception if it never began, or was closed. */
+struct session *session_opened(PyObject *self);
+/* session.c: raises that this process is a fork. Returns NULL. */
+PyObject *session_forked(void);
+/* session.c: the names of columns. 0, or -1 with an exception. */
+int column_names(struct names *names, const struct columns *columns);
+/* The state of the module of an object's class, maybe derived; NULL with an exception. */
+struct native *native_of_instance(PyObject *self);
 
 /* Takes over the reference to the batch, also if it fails. */
 PyObject *batch_object_new(struct native *native, struct batch *batch, size_t from, size_t n, const struct names *names);
@@ -78,10 +90,19 @@ PyObject *fault_raise(const struct fault *f);
 /* capsule.c: capsules of the Arrow PyCapsule interface. NULL with an exception. */
 PyObject *capsule_schema(const struct columns *columns, ssize_t column);   /* -1: all of them */
 PyObject *capsule_array(struct batch *b, ssize_t column, size_t from, size_t n);
-PyObject *capsule_stream(struct session *s);
+/* Batches for a stream; its own reference. next() is session_next(), or like it. */
+struct batch_source {
+	void *ctx;
+	struct columns *columns;
+	int fd;                  /* readable while next() may return something else than SESSION_WAIT */
+	enum session_answer (*next)(void *ctx, struct batch **out, struct fault *f);
+	void (*release)(void *ctx);
+};
+/* Takes over the source, also if it fails. */
+PyObject *capsule_stream(const struct batch_source *source);
 
-/* Waits until session_next() may have something else than SESSION_WAIT. 0, or -1: a signal's handler raised, and the
- * exception is set. Call it with the GIL. */
-int session_wait(struct session *s);
+/* Waits until the descriptor is readable. 0, or -1: a signal's handler raised, and the exception is set. Call it with
+ * the GIL. */
+int wait_readable(int fd);
 
 #endif
