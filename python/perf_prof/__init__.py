@@ -9,13 +9,14 @@ PerfEvent and Frame are the types of what the functions of a script for `perf-pr
 import typing as _typing
 
 from ._native import Batch, Column, Event, Frame, PerfEvent, __version__, _restore, concat  # noqa: F401
-from .sessions import Recording, Session, open
+from .sessions import Aggregate, Recording, Session, open
 from .stacks import Stacks
 
 if _typing.TYPE_CHECKING:
     from . import sinks
 
-__all__ = ['Batch', 'Column', 'Event', 'Frame', 'PerfEvent', 'Recording', 'Session', 'Stacks', 'concat', 'open', 'sinks', '__version__']
+__all__ = ['Aggregate', 'Batch', 'Column', 'Event', 'Frame', 'PerfEvent', 'Recording', 'Session', 'Stacks', 'concat', 'open', 'sinks',
+           '__version__']
 
 
 def __getattr__(name: str) -> _typing.Any:

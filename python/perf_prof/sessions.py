@@ -2,7 +2,7 @@
 """Events as batches of columns: live (Session), or of a recording (open())."""
 import os
 import select
-from typing import Any, Iterable, Iterator, List, Optional, Protocol, Sequence, Tuple, Union
+from typing import Any, Iterable, Iterator, List, Literal, Mapping, Optional, Protocol, Sequence, Tuple, TypeVar, Union
 
 from . import _native
 from .stacks import Stacks
@@ -10,6 +10,7 @@ from .stacks import Stacks
 Texts = Union[str, Iterable[str]]
 Numbers = Union[int, str, Iterable[int]]
 Path = Union[str, 'os.PathLike[str]']
+Named = Union[Texts, Mapping[str, str]]
 
 
 class _Readable(Protocol):
@@ -62,13 +63,13 @@ def _filter(value: Optional[str]) -> Optional[str]:
     return value
 
 
-def _nanoseconds(seconds: Optional[float]) -> int:
+def _nanoseconds(seconds: Optional[float], name: str = 'seconds') -> int:
     if seconds is None:
         return 0
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
-        raise TypeError(f'seconds={seconds!r}: expected a number')
+        raise TypeError(f'{name}={seconds!r}: expected a number')
     if not 0 < seconds <= 31622400:
-        raise ValueError(f'seconds={seconds}: expected a number above 0, at most 31622400 (366 days)')
+        raise ValueError(f'{name}={seconds}: expected a number above 0, at most 31622400 (366 days)')
     return max(int(seconds * 1e9), 1)
 
 
@@ -102,27 +103,37 @@ def _callchains(value: Union[None, bool, str], fields: Optional[List[str]]) -> L
     return _CHAINS[value]
 
 
-class _Batches(_native.Session):
-    """What sessions and recordings have in common. Iteration gives batches."""
-    _stacks: Optional[Stacks] = None
+def _named(name: str, value: Named) -> Tuple[Tuple[str, str], ...]:
+    """Pairs of a column's name and what is in it."""
+    pairs = tuple(value.items()) if isinstance(value, Mapping) else tuple((text, text) for text in _texts(name, value))
+    if not all(isinstance(word, str) for pair in pairs for word in pair):
+        raise TypeError(f'{name}={value!r}: expected a str, a list of str, or a dict from names to str')
+    return pairs
 
-    @property
-    def stacks(self) -> Stacks:
-        """The call stacks of the column _stack, also after the end."""
-        if self._stacks is None:
-            self._stacks = Stacks(self)
-        return self._stacks
 
-    def events(self) -> Iterator[_native.Event]:
+class _Source(Protocol):
+    def __iter__(self) -> Iterator[_native.Batch]: ...
+    def _take(self) -> Union[_native.Batch, None, Literal[False]]: ...
+    async def _ready(self) -> None: ...
+    def fileno(self) -> int: ...
+
+
+_S = TypeVar('_S', bound=_Source)
+
+
+class _Reading:
+    """Ways to read batches: what sessions, recordings and aggregates have in common."""
+
+    def events(self: _Source) -> Iterator[_native.Event]:
         """The rows of all batches, one by one."""
         for batch in self:
             yield from batch
 
-    def __aiter__(self) -> '_Batches':
+    def __aiter__(self: _S) -> _S:
         iter(self)   # complains if it is closed
         return self
 
-    async def __anext__(self) -> _native.Batch:
+    async def __anext__(self: _Source) -> _native.Batch:
         while True:
             batch = self._take()
             if batch is False:
@@ -131,7 +142,7 @@ class _Batches(_native.Session):
                 return batch
             await self._ready()
 
-    async def _ready(self) -> None:
+    async def _ready(self: _Source) -> None:
         """Waits for a batch. Each waiter has a descriptor of its own: a loop knows each but once."""
         import asyncio   # takes long to import, and few need it
         loop = asyncio.get_running_loop()
@@ -149,6 +160,41 @@ class _Batches(_native.Session):
 
     def __reduce__(self) -> Any:
         raise TypeError('a session cannot be pickled; its batches can be written through Arrow')
+
+
+class _Batches(_Reading, _native.Session):
+    """What sessions and recordings have in common. Iteration gives batches."""
+    _stacks: Optional[Stacks] = None
+
+    @property
+    def stacks(self) -> Stacks:
+        """The call stacks of the column _stack, also after the end."""
+        if self._stacks is None:
+            self._stacks = Stacks(self)
+        return self._stacks
+
+    def aggregate(self, key: Named = (), values: Named = 'count()', *, interval: Optional[float] = None,
+                  max_keys: int = 65536) -> 'Aggregate':
+        """Numbers of many events instead of the events: batches with a row for each key. Nothing runs in Python for an event.
+
+        key       columns or expressions; () for one row of all events. A dict names them: {"prio": "next_prio / 10"}
+        values    "count()", "count(EXPR)", "sum(EXPR)", "min(EXPR)", "max(EXPR)", "histogram(EXPR, 'log2')"; a list, or a dict
+                  with their names. EXPR may be pair("START", "END", KEY): the ns from one event to another
+        interval  seconds of the events' clock: a batch for each, and the values begin again; default: one, at the end
+        max_keys  events of more keys are counted as lost, in a row whose _event is lost:keys
+
+        The session's batches go there: it can be called once, and before anything was read.
+        """
+        if isinstance(max_keys, bool) or not isinstance(max_keys, int):
+            raise TypeError(f'max_keys={max_keys!r}: expected a number')
+        if max_keys < 1:
+            raise ValueError(f'max_keys={max_keys}: expected a number above 0')
+        return Aggregate(self, _named('key', key), _named('values', values), _nanoseconds(interval, 'interval'), max_keys,
+                         not isinstance(self, Recording))
+
+
+class Aggregate(_Reading, _native.Aggregate):
+    """What aggregate() of a session or recording returns. Iteration gives batches."""
 
 
 class Session(_Batches):

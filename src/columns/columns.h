@@ -73,6 +73,7 @@ struct plans {
 	size_t n;
 	struct row_plan loss;           /* and for losses, whose `number` is that of the first cause */
 	ssize_t time, cpu, event, lost, stack;   /* common columns; -1: not asked for */
+	char **events;                  /* names of the wanted events; ends with NULL */
 };
 
 /* Names that begin the texts of the column _event: how losses are called, by cause. */

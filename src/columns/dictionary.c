@@ -162,12 +162,26 @@ static bool is_text(const struct dictionary *d, uint32_t i, uint32_t hash, const
 	       !memcmp(d->bytes + d->offsets[i], text, len);
 }
 
-static int32_t number_of(struct dictionary *d, uint32_t hash, const char *text, size_t len)
+static int32_t find(const struct dictionary *d, uint32_t hash, const char *text, size_t len)
 {
 	for (uint32_t at = hash & d->mask; d->slots[at]; at = (at + 1) & d->mask)
 		if (is_text(d, d->slots[at] - 1, hash, text, len))
 			return (int32_t)d->slots[at] - 1;
-	return append(d, hash, text, len);
+	return -1;
+}
+
+int32_t dictionary_find(const struct dictionary *d, const char *text, size_t len)
+{
+	bool ascii;
+
+	return find(d, hash_of(text, len, &ascii), text, len);
+}
+
+static int32_t number_of(struct dictionary *d, uint32_t hash, const char *text, size_t len)
+{
+	int32_t number = find(d, hash, text, len);
+
+	return number >= 0 ? number : append(d, hash, text, len);
 }
 
 /* ---- UTF-8 --------------------------------------------------------------------- */

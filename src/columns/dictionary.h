@@ -44,6 +44,8 @@ int dictionary_begin(struct dictionary *d);
 void dictionary_end(struct dictionary *d);
 /* The number of a text; -1: no memory. */
 int32_t dictionary_number(struct dictionary *d, const char *text, size_t len);
+/* The number of a text in UTF-8; -1: it has none. */
+int32_t dictionary_find(const struct dictionary *d, const char *text, size_t len);
 /* The texts so far: a reference for the caller. NULL: no memory. */
 struct texts *dictionary_take(struct dictionary *d);
 /* Between two batches: forgets the texts if there are many, as among file names most never come again. */

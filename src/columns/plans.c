@@ -383,6 +383,17 @@ static bool any_has_stacks(const struct making *m)
 	return false;
 }
 
+static int name_events(struct making *m)
+{
+	size_t n = 0;
+
+	m->p->events = calloc(m->p->n + 1, sizeof(*m->p->events));
+	for (size_t e = 0; m->p->events && e < m->p->n; e++)
+		if (m->events[e].wanted && !(m->p->events[n++] = strdup(m->events[e].name)))
+			return (int)no_memory(m->f);
+	return m->p->events ? 0 : (int)no_memory(m->f);
+}
+
 int plans_make(struct plans *p, struct stream *s, const char *const *fields, size_t nfields, struct fault *f)
 {
 	struct making m = { .p = p, .f = f };
@@ -399,7 +410,7 @@ int plans_make(struct plans *p, struct stream *s, const char *const *fields, siz
 		p->v[e].number = (int32_t)(LOSS_NAMES + e);
 		m.events[e].consumer = &p->v[e];
 	}
-	if (add_common(&m, fields, nfields) || (any_has_stacks(&m) && add_asked(&m, "_stack")))
+	if (name_events(&m) || add_common(&m, fields, nfields) || (any_has_stacks(&m) && add_asked(&m, "_stack")))
 		return -1;
 	for (size_t i = 0; fields && i < nfields; i++)
 		if (add_asked(&m, fields[i]))
@@ -426,6 +437,9 @@ void plans_free(struct plans *p)
 		free(p->v[e].missing);
 	}
 	free(p->v);
+	for (size_t e = 0; p->events && p->events[e]; e++)
+		free(p->events[e]);
+	free(p->events);
 	free(p->loss.missing);
 	columns_release(p->columns);
 	*p = (struct plans){ 0 };

@@ -27,6 +27,17 @@ uint64_t expr_places(const struct expr *expr, uint8_t area)
 	return places;
 }
 
+bool expr_reads(const struct expr *expr, uint8_t area, uint16_t offset)
+{
+	for (size_t i = 0; i < expr->ninsns; i++) {
+		const struct expr_insn *in = &expr->insns[i];
+
+		if (in->code >= CODE_U8 && in->code <= CODE_REL_LOC && in->area == area && in->offset == offset)
+			return true;
+	}
+	return false;
+}
+
 bool expr_calls(const struct expr *expr, const struct expr_func *func)
 {
 	for (size_t i = 0; expr && i < expr->ninsns; i++)

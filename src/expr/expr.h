@@ -133,6 +133,8 @@ enum expr_type expr_type(const struct expr *expr);
 /* The 8-byte words of that area in which its fields lie, a bit for each; words from 63 on share
  * the last bit. */
 uint64_t expr_places(const struct expr *expr, uint8_t area);
+/* Whether it reads the field at that offset of the area. */
+bool expr_reads(const struct expr *expr, uint8_t area, uint16_t offset);
 /* Whether it calls that function. */
 bool expr_calls(const struct expr *expr, const struct expr_func *func);
 

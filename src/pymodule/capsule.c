@@ -12,7 +12,7 @@
 CAPSULE(ArrowArrayStream, arrow_array_stream)
 
 struct streaming {
-	struct session *session;        /* kept */
+	struct batch_source source;
 	struct fault fault;
 };
 
@@ -20,7 +20,7 @@ static int stream_schema(struct ArrowArrayStream *stream, struct ArrowSchema *ou
 {
 	struct streaming *st = stream->private_data;
 
-	return export_schema(session_columns(st->session), out) ? ENOMEM : 0;
+	return export_schema(st->source.columns, out) ? ENOMEM : 0;
 }
 
 /* The consumer may hold the GIL or not. If it does, others get it while it waits, for one of them may be who closes the session.
@@ -83,13 +83,13 @@ static int stream_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
 	int rc;
 
 	for (;;) {
-		switch (session_next(st->session, &b, &st->fault)) {
+		switch (st->source.next(st->source.ctx, &b, &st->fault)) {
 		case SESSION_BATCH:
 			rc = export_batch(b, 0, b->rows, out);
 			batch_release(b);
 			return -rc;
 		case SESSION_WAIT:
-			if (!wait_for(session_fd(st->session)) && is_interrupted())
+			if (!wait_for(st->source.fd) && is_interrupted())
 				return failed(st, EINTR);
 			break;
 		case SESSION_END:
@@ -116,23 +116,24 @@ static void stream_release(struct ArrowArrayStream *stream)
 	struct streaming *st = stream->private_data;
 	PyThreadState *state = release_gil();
 
-	session_release(st->session);
+	st->source.release(st->source.ctx);
 	take_gil(state);
 	free(st);
 	stream->release = NULL;
 }
 
-PyObject *capsule_stream(struct session *s)
+PyObject *capsule_stream(const struct batch_source *source)
 {
 	struct ArrowArrayStream *stream = malloc(sizeof(*stream));
 	struct streaming *st = calloc(1, sizeof(*st));
 
 	if (!stream || !st) {
+		source->release(source->ctx);
 		free(stream);
 		free(st);
 		return PyErr_NoMemory();
 	}
-	st->session = session_keep(s);
+	st->source = *source;
 	*stream = (struct ArrowArrayStream){ stream_schema, stream_next, stream_error, stream_release, st };
 	return enclose_arrow_array_stream(stream);
 }

@@ -17,7 +17,7 @@ static int add_version(PyObject *module)
 static int native_exec(PyObject *module)
 {
 	static int (*const steps[])(PyObject *module) = {
-		add_version, hostmodule_fill, session_type_add,
+		add_version, hostmodule_fill, session_type_add, aggregate_type_add,
 	};
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
@@ -31,6 +31,7 @@ static int native_traverse(PyObject *module, visitproc visit, void *arg)
 	struct native *n = native_of(module);
 
 	Py_VISIT(n->session);
+	Py_VISIT(n->aggregate);
 	return batch_types_visit(&n->host.batches, visit, arg);
 }
 
@@ -39,6 +40,7 @@ static int native_clear(PyObject *module)
 	struct native *n = native_of(module);
 
 	Py_CLEAR(n->session);
+	Py_CLEAR(n->aggregate);
 	batch_types_clear(&n->host.batches);
 	return 0;
 }

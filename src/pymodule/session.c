@@ -49,7 +49,7 @@ static int take_words(char ***to, size_t *n, PyObject *from)
 	return PyErr_Occurred() ? -1 : 0;
 }
 
-static struct native *native_of_instance(PyObject *self)
+struct native *native_of_instance(PyObject *self)
 {
 	for (PyTypeObject *type = Py_TYPE(self); type; type = type->tp_base) {
 		PyObject *module = type->tp_flags & Py_TPFLAGS_HEAPTYPE ? PyType_GetModule(type) : NULL;
@@ -129,8 +129,7 @@ static void session_dealloc(PyObject *self)
 
 /* ---- batches ------------------------------------------------------------------------- */
 
-/* NULL with an exception if it never began, or was closed. */
-static struct session *open_session(PyObject *self)
+struct session *session_opened(PyObject *self)
 {
 	struct session *s = ((struct session_object *)self)->session;
 
@@ -140,9 +139,9 @@ static struct session *open_session(PyObject *self)
 	return NULL;
 }
 
-int session_wait(struct session *s)
+int wait_readable(int fd)
 {
-	struct pollfd p = { .fd = session_fd(s), .events = POLLIN };
+	struct pollfd p = { .fd = fd, .events = POLLIN };
 	int rc;
 
 	Py_BEGIN_ALLOW_THREADS
@@ -158,6 +157,12 @@ PyObject *session_forked(void)
 	return NULL;
 }
 
+static PyObject *aggregated(void)
+{
+	PyErr_SetString(PyExc_ValueError, "the batches of this session go to its aggregate()");
+	return NULL;
+}
+
 /* A batch; NULL with *answer, and with an exception if it failed. */
 static PyObject *next_batch(PyObject *self, enum session_answer *answer)
 {
@@ -167,7 +172,10 @@ static PyObject *next_batch(PyObject *self, enum session_answer *answer)
 
 	*answer = SESSION_FAILED;
 	if (!o->session)
-		return (PyObject *)open_session(self);
+		return (PyObject *)session_opened(self);
+	if (o->aggregated)
+		return aggregated();
+	o->read = true;
 	*answer = session_next(o->session, &b, &f);
 	if (*answer == SESSION_BATCH)
 		return batch_object_new(&o->native->host.batches, b, 0, b->rows, &o->names);
@@ -180,7 +188,7 @@ static PyObject *session_next_batch(PyObject *self)
 	PyObject *batch;
 
 	while (!(batch = next_batch(self, &answer)) && answer == SESSION_WAIT)
-		if (session_wait(((struct session_object *)self)->session))
+		if (wait_readable(session_fd(((struct session_object *)self)->session)))
 			return NULL;
 	return batch;
 }
@@ -197,7 +205,9 @@ static PyObject *session_take(PyObject *self, PyObject *unused)
 
 static PyObject *session_iter(PyObject *self)
 {
-	return open_session(self) ? Py_NewRef(self) : NULL;
+	if (((struct session_object *)self)->aggregated)
+		return aggregated();
+	return session_opened(self) ? Py_NewRef(self) : NULL;
 }
 
 static PyObject *close_it(PyObject *self, bool drop)
@@ -221,7 +231,7 @@ static PyObject *session_close_method(PyObject *self, PyObject *unused)
 
 static PyObject *session_enter(PyObject *self, PyObject *unused)
 {
-	return open_session(self) ? Py_NewRef(self) : NULL;
+	return session_opened(self) ? Py_NewRef(self) : NULL;
 }
 
 static PyObject *session_exit(PyObject *self, PyObject *args)
@@ -231,7 +241,7 @@ static PyObject *session_exit(PyObject *self, PyObject *args)
 
 static PyObject *session_fileno(PyObject *self, PyObject *unused)
 {
-	struct session *s = open_session(self);
+	struct session *s = session_opened(self);
 
 	return s ? PyLong_FromLong(session_fd(s)) : NULL;
 }
@@ -242,24 +252,36 @@ static PyObject *session_arrow_schema(PyObject *self, PyObject *unused)
 {
 	struct session *s = ((struct session_object *)self)->session;
 
-	return s ? capsule_schema(session_columns(s), -1) : (PyObject *)open_session(self);
+	return s ? capsule_schema(session_columns(s), -1) : (PyObject *)session_opened(self);
+}
+
+static enum session_answer next_of(void *ctx, struct batch **out, struct fault *f)
+{
+	return session_next(ctx, out, f);
+}
+
+static void release(void *ctx)
+{
+	session_release(ctx);
 }
 
 static PyObject *session_arrow_stream(PyObject *self, PyObject *args, PyObject *kwargs)
 {
 	static char *names[] = { "requested_schema", NULL };
 	struct session_object *o = (struct session_object *)self;
-	struct session *s = open_session(self);
+	struct session *s = session_opened(self);
 	PyObject *unused = NULL;
 
 	if (!s || !PyArg_ParseTupleAndKeywords(args, kwargs, "|O", names, &unused))
 		return NULL;
+	if (o->aggregated)
+		return aggregated();
 	if (o->streamed) {
 		PyErr_SetString(PyExc_ValueError, "a session can be read as an Arrow stream once");
 		return NULL;
 	}
 	o->streamed = true;
-	return capsule_stream(s);
+	return capsule_stream(&(struct batch_source){ session_keep(s), session_columns(s), session_fd(s), next_of, release });
 }
 
 /* ---- numbers ------------------------------------------------------------------------- */
@@ -312,7 +334,7 @@ static PyObject *session_stats_method(PyObject *self, PyObject *unused)
 	PyObject *dict, *losses;
 
 	if (!o->session)
-		return (PyObject *)open_session(self);
+		return (PyObject *)session_opened(self);
 	if (!session_stats(o->session, &t))
 		return session_is_forked(o->session) ? session_forked() : PyErr_NoMemory();
 	dict = numbers_of(&t);
@@ -328,7 +350,7 @@ static PyObject *session_columns_get(PyObject *self, void *unused)
 {
 	struct session_object *o = (struct session_object *)self;
 
-	return o->session ? Py_NewRef(o->names.names) : (PyObject *)open_session(self);
+	return o->session ? Py_NewRef(o->names.names) : (PyObject *)session_opened(self);
 }
 
 static PyObject *session_closed_get(PyObject *self, void *unused)

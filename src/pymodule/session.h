@@ -14,13 +14,20 @@ struct session_object {
 	struct session *session; /* NULL: never began */
 	struct column_names names;
 	bool streamed;           /* __arrow_c_stream__() was called */
+	bool read;               /* a batch was taken */
+	bool aggregated;         /* its batches go to an Aggregate */
 };
 
 /* Adds the type to the module. 0, or -1 with an exception. */
 int session_type_add(PyObject *module);
+int aggregate_type_add(PyObject *module);
 
-/* Raises that a fork of the session's process has no session. Returns NULL. */
+/* session.c: NULL with an exception if it never began, or was closed. */
+struct session *session_opened(PyObject *self);
+/* session.c: raises that this process is a fork. Returns NULL. */
 PyObject *session_forked(void);
+/* The state of the module of an object's class, maybe derived; NULL with an exception. */
+struct native *native_of_instance(PyObject *self);
 
 /* stacks.c: methods of sessions. The number of stacks; the numbers of the frames of one; the frames from one number on, as
  * perf_prof.Frame; the tables of stacks and frames. */
@@ -32,11 +39,19 @@ PyObject *session_stack_tables(PyObject *self, PyObject *unused);
 /* faults.c: raises what the fault says. Returns NULL. */
 PyObject *fault_raise(const struct fault *f);
 
-/* capsule.c: a capsule of the Arrow PyCapsule interface. NULL with an exception. */
-PyObject *capsule_stream(struct session *s);
+/* Batches for a stream; its own reference. next() is session_next(), or like it. */
+struct batch_source {
+	void *ctx;
+	struct columns *columns;
+	int fd;                  /* readable while next() may return something else than SESSION_WAIT */
+	enum session_answer (*next)(void *ctx, struct batch **out, struct fault *f);
+	void (*release)(void *ctx);
+};
+/* capsule.c: a capsule of the Arrow PyCapsule interface. NULL with an exception. Takes over the source, also if it fails. */
+PyObject *capsule_stream(const struct batch_source *source);
 
-/* Waits until session_next() may have something else than SESSION_WAIT. 0, or -1: a signal's handler raised, and the
- * exception is set. Call it with the GIL. */
-int session_wait(struct session *s);
+/* Waits until the descriptor is readable. 0, or -1: a signal's handler raised, and the exception is set. Call it with
+ * the GIL. */
+int wait_readable(int fd);
 
 #endif

@@ -474,6 +474,11 @@ struct columns *session_columns(struct session *s)
 	return s->plans.columns;
 }
 
+const char *const *session_events(const struct session *s)
+{
+	return (const char *const *)s->plans.events;
+}
+
 int session_fd(const struct session *s)
 {
 	return s->queue.fd;

@@ -41,6 +41,8 @@ void session_release(struct session *s);
 
 /* The columns of all its batches; they live as long as the session. */
 struct columns *session_columns(struct session *s);
+/* The names of its events; ends with NULL. */
+const char *const *session_events(const struct session *s);
 /* Readable while session_next() would not return SESSION_WAIT. */
 int session_fd(const struct session *s);
 

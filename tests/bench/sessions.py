@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an event costs as a row of a batch, in a program with `import perf_prof` and in a script, beside the least code that
-fills columns, and beside a callback for each."""
+fills columns or sums by key, and beside a callback for each."""
 import os
 import subprocess
 import sys
@@ -18,6 +18,8 @@ ROUNDS = 3
 ROWS = [
     Row('floor: three columns, one summed', 'floor columns'),
     Row('session: three columns, one summed by NumPy', 'columns', 'floor columns', 'floor', 1.6),
+    Row('floor: count and sum by thread', 'floor groups'),
+    Row('aggregate: count and sum by thread', 'groups', 'floor groups', 'floor', 2.0),
     Row('callback: count', 'callback'),
     Row('session: for event in batch, count', 'events', 'callback', 'callback', 0.8),
     Row('script: __batch__(), one summed by NumPy', 'script', 'callback', 'callback', 0.7),
@@ -49,10 +51,13 @@ def count(batch):
     global n
     for event in batch:
         n += 1
-with perf_prof.Session(event, pids=pid, ring='8M', order=False, fields=['_time', '_tid', '__syscall_nr']) as s:
+fields = ['_time', '_tid'] + ['__syscall_nr'] * (how != 'groups')
+with perf_prof.Session(event, pids=pid, ring='8M', order=False, fields=fields) as s:
     begin = time.process_time_ns()
     print('ready', flush=True)
-    for batch in s:
+    for batch in s.aggregate('_tid', {'n': 'count()', 'sum': 'sum(_time)'}, interval=0.1) if how == 'groups' else s:
+        if how == 'groups':
+            continue
         if how == 'columns':
             total += int(numpy.asarray(batch['_time']).sum())
             n += len(batch)
@@ -88,8 +93,10 @@ def session(build, how, n):
 
 def round_of(samples, opts):
     measure.needs_events()
-    samples.put('floor columns', measure.program_rows(opts.build, 'walk', 5)['columns'])
-    for how in 'columns', 'events':
+    floors = measure.program_rows(opts.build, 'walk', 5)
+    for name in 'columns', 'groups':
+        samples.put(f'floor {name}', floors[name])
+    for how in 'columns', 'groups', 'events':
         ns, lost = session(opts.build, how, opts.calls)
         samples.put(how, ns, note=f'{lost} events lost in the last round' if lost else '')
     for name, script in ('script', SCRIPT), ('callback', callbacks.HANDLERS['count']):

@@ -4,9 +4,10 @@
  *
  * Fills a ring with samples of syscalls:sys_enter_getppid (RAW|TIME|TID|CPU|ID|PERIOD,
  * 72 bytes, as the python command samples them), then walks it with libperfevent and
- * sums a field. Prints "walk NS", "decode NS" and "columns NS": ns of CPU time per event, the median
- * of the rounds; "decode" runs pev_decode() on each record, too, and "columns" copies three fields into
- * columns, of which one is summed: the least that a batch can cost.
+ * sums a field. Prints "walk NS", "decode NS", "columns NS" and "groups NS": ns of CPU time per event, the median
+ * of the rounds; "decode" runs pev_decode() on each record, too, "columns" copies three fields into
+ * columns, of which one is summed: the least that a batch can cost; and "groups" counts events and sums a
+ * field by the thread, in a hash table: the least that an aggregate can cost.
  *
  *   walk [ROUNDS]
  */
@@ -96,7 +97,43 @@ static uint64_t sum_column(struct pev_ring *ring, uint64_t *events)
 	return sum;
 }
 
-enum what { WALK, DECODE, COLUMNS, NWHATS };
+enum { SLOTS = 1024 };
+static struct group {
+	uint64_t key, n, sum;
+} groups[SLOTS];
+
+static struct group *group_of(uint64_t key)
+{
+	uint64_t at = (key + 1) * 0x9e3779b97f4a7c15 >> 54;
+
+	while (groups[at].n && groups[at].key != key)
+		at = (at + 1) % SLOTS;
+	return &groups[at];
+}
+
+static uint64_t sum_groups(struct pev_ring *ring, uint64_t *events)
+{
+	const struct perf_event_header *rec;
+	uint64_t sum = 0;
+
+	memset(groups, 0, sizeof(groups));
+	while ((rec = pev_ring_next(ring))) {
+		struct group *g;
+
+		if (rec->type != PERF_RECORD_SAMPLE)
+			continue;
+		g = group_of(((const uint32_t *)rec)[3]);
+		g->key = ((const uint32_t *)rec)[3];
+		g->n++;
+		g->sum += ((const uint64_t *)rec)[2];
+		++*events;
+	}
+	for (size_t i = 0; i < SLOTS; i++)
+		sum += groups[i].sum;
+	return sum;
+}
+
+enum what { WALK, DECODE, COLUMNS, GROUPS, NWHATS };
 
 /* One ring full, one drain: ns per event. */
 static double drain(struct pev_event *ev, struct pev_ring *ring, const struct pev_format *fmt, enum what what)
@@ -110,7 +147,7 @@ static double drain(struct pev_event *ev, struct pev_ring *ring, const struct pe
 	begin = cpu_ns();
 	pev_ring_begin(ring);
 	sink += what == DECODE ? sum_decoded(ring, &events, fmt) : what == COLUMNS ? sum_column(ring, &events)
-									       : sum_raw(ring, &events);
+		: what == GROUPS ? sum_groups(ring, &events) : sum_raw(ring, &events);
 	pev_ring_end(ring);
 	begin = cpu_ns() - begin;
 	if (events != n)
@@ -135,7 +172,7 @@ static double median(double *v, int n)
 int main(int argc, char **argv)
 {
 	int rounds = argc > 1 ? atoi(argv[1]) : 7;
-	static const char *const names[NWHATS] = { "walk", "decode", "columns" };
+	static const char *const names[NWHATS] = { "walk", "decode", "columns", "groups" };
 	double ns[NWHATS][MAX_ROUNDS];
 	struct perf_event_attr attr;
 	struct pev_event *ev;

@@ -1,0 +1,27 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""How long does a system call take in a command? A histogram for each of its programs.
+
+    call_times.py read tar -cf /dev/null /etc
+"""
+import itertools
+import sys
+
+import perf_prof
+
+call, command = sys.argv[1], sys.argv[2:]
+enter, leave = f'syscalls:sys_enter_{call}', f'syscalls:sys_exit_{call}'
+times = f'histogram(pair("{enter}", "{leave}", _tid), "log2")'
+
+with perf_prof.Session([enter, leave], command=command, fields=['_time', '_tid', '_comm']) as session:
+    rows = list(session.aggregate('_comm', {'ns': times}).events())
+
+for lost in (row for row in rows if row._lost is not None):
+    print(f'{lost._lost:,} events are not in it ({lost._event})', file=sys.stderr)
+rows = sorted((row for row in rows if row._lost is None), key=lambda row: (row._comm or '', row.ns_low))
+most = max((row.ns for row in rows), default=0)
+for comm, buckets in itertools.groupby(rows, key=lambda row: row._comm):
+    print(comm)
+    for row in buckets:
+        print(f'{row.ns_low:>14,} - {row.ns_high:>13,} ns {row.ns:>9,}  {"*" * -(-40 * row.ns // most)}')
+sys.exit(session.returncode)
