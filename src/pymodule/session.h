@@ -62,6 +62,8 @@ int batch_type_add(PyObject *module);
 int column_type_add(PyObject *module);
 int row_type_add(PyObject *module);
 
+/* A session whose options are parsed already: asked->words is NULL. Takes over *asked, also if it fails. */
+PyObject *session_object_new(struct native *native, struct session_asked *asked);
 /* Takes over the reference to the batch, also if it fails. */
 PyObject *batch_object_new(struct native *native, struct batch *batch, size_t from, size_t n, const struct names *names);
 PyObject *column_object_new(struct native *native, struct batch *batch, size_t column, size_t from, size_t n, PyObject *name);
@@ -78,7 +80,9 @@ PyObject *fault_raise(const struct fault *f);
 /* capsule.c: capsules of the Arrow PyCapsule interface. NULL with an exception. */
 PyObject *capsule_schema(const struct columns *columns, ssize_t column);   /* -1: all of them */
 PyObject *capsule_array(struct batch *b, ssize_t column, size_t from, size_t n);
-PyObject *capsule_stream(struct session *s);
+PyObject *capsule_stream(struct session *s, bool quiet);   /* quiet: an error of the session ends it, and the session keeps it */
+/* _native._stream(): whole batches of a session, or None: all that it will have, as a stream. */
+PyObject *capsule_batches(PyObject *module, PyObject *args);
 
 /* Waits until session_next() may have something else than SESSION_WAIT. 0, or -1: a signal's handler raised, and the
  * exception is set. Call it with the GIL. */

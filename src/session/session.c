@@ -22,7 +22,7 @@
 /* A row waits at most this long for its batch to be full (ns); the loop looks 20 times a second. */
 #define PATIENCE UINT64_C(40000000)
 
-enum phase { OPENING, RUNNING, OVER };
+enum phase { OPENING, HELD, RUNNING, OVER };
 
 struct session {
 	_Atomic unsigned int refs;
@@ -47,6 +47,8 @@ struct session {
 	bool closing, joining, joined;
 	bool failed;                    /* `fault` is not reported yet */
 	struct fault fault;
+	bool choosing;                  /* while HELD: `chosen` and asked.fields are to be applied */
+	char **chosen;                  /* names of events; NULL: all */
 	struct session_stats stats;
 	char **notes;
 	size_t nnotes;
@@ -178,6 +180,8 @@ static int on_started(void *ctx, struct fault *f)
 	if (job_start(&s->job, f))
 		return -1;
 	set_phase(s, RUNNING);
+	if (is_closing(s))
+		stream_stop(s->stream);   /* session_close() came before there was something to interrupt */
 	return 0;
 }
 
@@ -206,34 +210,87 @@ static int make_plans(struct session *s, struct fault *f)
 	return plans_make(&s->plans, s->stream, (const char *const *)s->asked.fields, s->asked.nfields, f);
 }
 
-static void want_all(struct stream *stream)
+static bool is_among(char *const *names, const char *name)
+{
+	for (size_t i = 0; names[i]; i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+static void want(struct stream *stream, char *const *names)
 {
 	size_t n;
 	struct stream_event *events = stream_events(stream, &n);
 
 	for (size_t i = 0; i < n; i++)
-		events[i].wanted = true;
+		events[i].wanted = !names || is_among(names, events[i].name);
+}
+
+/* Stops here until the session is read or closed. What is chosen meanwhile changes the plans. */
+static int hold(struct session *s, struct fault *f)
+{
+	bool chosen;
+	int rc = 0;
+
+	do {
+		pthread_mutex_lock(&s->lock);
+		s->phase = HELD;
+		pthread_cond_broadcast(&s->changed);
+		while (s->phase == HELD && !s->closing)
+			pthread_cond_wait(&s->changed, &s->lock);
+		chosen = s->choosing;
+		s->choosing = false;
+		pthread_mutex_unlock(&s->lock);
+		if (!chosen)
+			return 0;
+		want(s->stream, s->chosen);
+		rc = make_plans(s, f);
+	} while (!rc);
+	return rc;
+}
+
+/* False: it was closed before anybody read it. */
+static bool is_begun(struct session *s)
+{
+	bool begun;
+
+	pthread_mutex_lock(&s->lock);
+	begun = s->phase != HELD;
+	pthread_mutex_unlock(&s->lock);
+	return begun;
 }
 
 /* The plans are made twice: they say what to sample, and then where that lies. */
-static int open_stream(struct session *s, struct fault *f)
+static int open_live(struct session *s, struct fault *f)
 {
-	s->stream = stream_new(&s->asked.stream, f);
-	if (!s->stream || stream_check_chains(s->stream, f))
+	if (s->asked.hold && hold(s, f))
 		return -1;
-	want_all(s->stream);
-	if (make_plans(s, f) ||
-	    (!s->asked.stream.input && (stream_narrow(s->stream, f) || make_plans(s, f))))
+	if (!is_begun(s))
+		return 0;
+	if (stream_narrow(s->stream, f) || make_plans(s, f))
 		return -1;
-	s->builder = builder_new(&s->plans, s->stream);
-	if (!s->builder)
-		return fault_set(f, EXIT_FAILED, "out of memory");
 	job_attach(&s->job, s->stream);
 	if (stream_open(s->stream, f))
 		return -1;
 	job_end_with(&s->job, s->stream);
 	return watch_ends(s, f);
 }
+
+static int open_stream(struct session *s, struct fault *f)
+{
+	s->stream = stream_new(&s->asked.stream, f);
+	if (!s->stream || stream_check_chains(s->stream, f))
+		return -1;
+	want(s->stream, NULL);
+	if (make_plans(s, f))
+		return -1;
+	if (s->asked.stream.input ? stream_open(s->stream, f) || hold(s, f) : open_live(s, f))
+		return -1;
+	s->builder = builder_new(&s->plans, s->stream);
+	return s->builder ? 0 : fault_set(f, EXIT_FAILED, "out of memory");
+}
+
 
 static const struct stream_ops ops = {
 	.started = on_started, .sample = on_sample, .lost = on_lost, .idle = on_idle,
@@ -276,7 +333,7 @@ static void *run(void *arg)
 	bool failed;
 
 	note_redirect(&s->sink);
-	failed = open_stream(s, &f) || stream_run(s->stream, &ops, s, &f);
+	failed = open_stream(s, &f) || (is_begun(s) && stream_run(s->stream, &ops, s, &f));
 	pthread_mutex_lock(&s->lock);
 	s->phase = s->phase == RUNNING ? OVER : s->phase;   /* session_close() leaves the stream alone from now on */
 	pthread_mutex_unlock(&s->lock);
@@ -311,6 +368,7 @@ static void free_all(struct session *s)
 	queue_free(&s->queue);
 	plans_free(&s->plans);
 	session_asked_free(&s->asked);
+	session_free_words(s->chosen);
 	for (size_t i = 0; i < s->nnotes; i++)
 		free(s->notes[i]);
 	free(s->notes);
@@ -370,6 +428,64 @@ struct session *session_new(struct session_asked *asked, struct fault *f)
 	return NULL;
 }
 
+/* A held session begins; its plans may change until the run has begun. */
+static void go(struct session *s)
+{
+	pthread_mutex_lock(&s->lock);
+	if (s->phase == HELD && !s->closing) {
+		s->phase = OPENING;
+		pthread_cond_broadcast(&s->changed);
+	}
+	while (s->phase == OPENING)
+		pthread_cond_wait(&s->changed, &s->lock);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static size_t count_words(char *const *words)
+{
+	size_t n = 0;
+
+	while (words && words[n])
+		n++;
+	return n;
+}
+
+/* Under the lock, while HELD: makes the thread change its plans, and waits for it. */
+static int choose(struct session *s, char ***events, char ***fields, struct fault *f)
+{
+	session_free_words(s->chosen);
+	session_free_words(s->asked.fields);
+	s->chosen = *events;
+	s->asked.fields = *fields;
+	s->asked.nfields = count_words(*fields);
+	*events = *fields = NULL;
+	s->choosing = true;
+	s->phase = OPENING;
+	pthread_cond_broadcast(&s->changed);
+	while (s->phase == OPENING)
+		pthread_cond_wait(&s->changed, &s->lock);
+	if (!s->failed)
+		return 0;
+	*f = s->fault;
+	s->failed = false;
+	return -1;
+}
+
+int session_choose(struct session *s, char **events, char **fields, struct fault *f)
+{
+	int rc = 1;
+
+	if (!session_is_forked(s)) {
+		pthread_mutex_lock(&s->lock);
+		if (s->phase == HELD && !s->closing)
+			rc = choose(s, &events, &fields, f);
+		pthread_mutex_unlock(&s->lock);
+	}
+	session_free_words(events);
+	session_free_words(fields);
+	return rc;
+}
+
 struct session *session_keep(struct session *s)
 {
 	atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
@@ -399,6 +515,7 @@ void session_close(struct session *s)
 	s->joining = true;
 	if (s->phase == RUNNING)
 		stream_interrupt(s->stream);
+	pthread_cond_broadcast(&s->changed);
 	pthread_mutex_unlock(&s->lock);
 	queue_release(&s->queue);
 	if (mine)
@@ -434,8 +551,15 @@ struct columns *session_columns(struct session *s)
 	return s->plans.columns;
 }
 
-int session_fd(const struct session *s)
+const struct plans *session_plans(const struct session *s)
 {
+	return &s->plans;
+}
+
+int session_fd(struct session *s)
+{
+	if (!session_is_forked(s))
+		go(s);
 	return s->queue.fd;
 }
 
@@ -445,6 +569,7 @@ enum session_answer session_next(struct session *s, struct batch **out, struct f
 
 	if (session_is_forked(s))
 		return SESSION_FORKED;
+	go(s);
 	*out = queue_get(&s->queue, &ended);
 	if (*out)
 		return SESSION_BATCH;
@@ -457,6 +582,14 @@ enum session_answer session_next(struct session *s, struct batch **out, struct f
 		*f = s->fault;
 	pthread_mutex_unlock(&s->lock);
 	return failed ? SESSION_FAILED : SESSION_END;
+}
+
+void session_fail(struct session *s, const struct fault *f)
+{
+	pthread_mutex_lock(&s->lock);
+	s->failed = true;
+	s->fault = *f;
+	pthread_mutex_unlock(&s->lock);
 }
 
 static uint64_t cpu_time(struct session *s)
