@@ -90,6 +90,17 @@ class _Batches(_native.Session):
         for batch in self:
             yield from batch
 
+    def sql(self, query: str, interval: Optional[float] = None) -> Any:
+        """The answer of DuckDB to a query over all events until the session ends, as a relation of DuckDB.
+
+        Tables: each event by its name ("sched:sched_switch", or sched_switch), `events` (all of them) and `lost` (lost events).
+        Call it before the session is read otherwise: a recording then decodes only what the query names. interval: an
+        iterator of answers, each over the events of so many seconds; an answer is valid until the next one.
+        It needs DuckDB: pip install perf-prof[sql].
+        """
+        from .sql import run
+        return run(self, query, interval)
+
     def __aiter__(self) -> '_Batches':
         iter(self)   # complains if it is closed
         return self

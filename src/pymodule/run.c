@@ -5,6 +5,7 @@
 #include "base/signals.h"
 #include "pyhost/pysignals.h"
 #include "pyhost/python_options.h"
+#include "pymodule/sql.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -34,13 +35,23 @@ static int end_output(int code)
 	return code ? code : EXIT_FAILED;
 }
 
+/* `perf-prof sql`, but for what it does. */
+static const struct command *sql_inside(struct command *sql)
+{
+	*sql = sql_command;
+	sql->run = sql_ask;
+	return sql;
+}
+
 PyObject *run_main(PyObject *module, PyObject *args)
 {
 	unsigned int signals;
+	const char *name = "python";
+	struct command sql;
 	PyObject *list;
 	char **words;
 
-	if (!PyArg_ParseTuple(args, "IO!", &signals, &PyList_Type, &list))
+	if (!PyArg_ParseTuple(args, "IO!|s", &signals, &PyList_Type, &list, &name))
 		return NULL;
 	words = words_of(list, PyList_Size(list));
 	if (!words)
@@ -48,5 +59,6 @@ PyObject *run_main(PyObject *module, PyObject *args)
 	prctl(PR_SET_NAME, "perf-prof");   /* as its events show it */
 	pysignals_end(signals);
 	signals_pass(SIGPIPE);
-	exit(end_output(command_run(&python_command, (int)PyList_Size(list), words, analysis_sources)));
+	exit(end_output(command_run(strcmp(name, "sql") ? &python_command : sql_inside(&sql), (int)PyList_Size(list), words,
+				    analysis_sources)));
 }
