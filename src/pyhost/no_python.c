@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands python and sql of a build without Python. */
+/* The commands that need Python, of a build without Python. */
+#include "pyhost/become.h"
 #include "pyhost/python_options.h"
-#include "pyhost/sql_options.h"
 
 static int fail(struct fault *f)
 {
@@ -14,7 +14,7 @@ int python_run(void *config, const struct opt_parser *args, struct fault *f)
 	return fail(f);
 }
 
-int sql_run(void *config, const struct opt_parser *args, struct fault *f)
+int become_find(const char *venv, char *python, size_t size, char *packages, size_t packages_size, struct fault *f)
 {
 	return fail(f);
 }

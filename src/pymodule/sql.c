@@ -8,8 +8,7 @@
 
 #include <string.h>
 
-/* An exception as the command's fault: its text; where it is not one of those that users cause, its traceback comes first. */
-static int fail(struct fault *f)
+int ask_failed(struct fault *f)
 {
 	PyObject *type, *value, *traceback, *text, *bytes;
 	bool usage = PyErr_ExceptionMatches(PyExc_ValueError);
@@ -18,7 +17,7 @@ static int fail(struct fault *f)
 
 	if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
 		PyErr_Clear();
-		return fault_set(f, EXIT_INTERRUPTED, "interrupted before the query has run");
+		return fault_set(f, EXIT_INTERRUPTED, "interrupted");
 	}
 	PyErr_Fetch(&type, &value, &traceback);
 	PyErr_NormalizeException(&type, &value, &traceback);
@@ -49,7 +48,7 @@ static int ask(PyObject *command, struct sql_config *config, const struct opt_pa
 	if (rc)
 		code = (int)PyLong_AsLong(rc);
 	if (PyErr_Occurred())
-		code = fail(f);
+		code = ask_failed(f);
 	Py_XDECREF(rc);
 	Py_XDECREF(query);
 	Py_XDECREF(session);
@@ -70,7 +69,7 @@ int sql_ask(void *config_, const struct opt_parser *args, struct fault *f)
 	command = PyImport_ImportModule("perf_prof._sqlcommand");
 	checked = command ? PyObject_CallMethod(command, "check", NULL) : NULL;
 	if (!checked)
-		fail(f);
+		ask_failed(f);
 	else if (!analysis_open_input(&config->stream, &reading, args, f))
 		code = ask(command, config, args, f);
 	Py_XDECREF(checked);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `perf-prof sql` inside its Python. */
+/* Commands inside their Python: `perf-prof sql`, `perf-prof convert --to parquet`. */
 #ifndef PYMODULE_SQL_H
 #define PYMODULE_SQL_H
 
@@ -7,8 +7,11 @@
 
 #include <Python.h>
 
-/* Its run(). */
+/* Their run(). */
 int sql_ask(void *config, const struct opt_parser *args, struct fault *f);
+int parquet_ask(void *config, const struct opt_parser *args, struct fault *f);
+/* The exception as a fault: -1. Where it is not one of those that users cause, its traceback is printed. */
+int ask_failed(struct fault *f);
 
 /* Takes over the options. job: a command to watch, NULL terminated; or NULL. It begins when it is first read. NULL with an
  * exception. */

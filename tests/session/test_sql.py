@@ -35,21 +35,11 @@ def rows(perf_prof):
         return [row for batch in s for row in batch.to_pylist()]
 
 
-@pytest.fixture(scope='session')
-def venv(reader, build, tmp_path_factory):
-    """An environment that has DuckDB, for the Python for which the package was built."""
-    duckdb = os.path.dirname(os.path.dirname(reader('duckdb').__file__))
-    path = tmp_path_factory.mktemp('sql') / 'venv'
-    subprocess.run([sys.executable, '-m', 'venv', '--without-pip', path], check=True)
-    packages, = path.glob('lib/python3*/site-packages')
-    for name in (name for name in os.listdir(duckdb) if 'duckdb' in name):
-        os.symlink(os.path.join(duckdb, name), packages / name)
-    return path
-
-
 @pytest.fixture
-def command(prof, venv, perf_prof):
+def command(prof, venv, perf_prof, reader):
     """command(WORD...): perf-prof sql, finished."""
+    reader('duckdb')
+
     def run(*words, code=0, **kwargs):
         done = subprocess.run([prof, 'sql', '--venv', venv, *map(str, words)], capture_output=True, text=True, timeout=PATIENCE, **kwargs)
         assert done.returncode == code, done
