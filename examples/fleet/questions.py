@@ -16,7 +16,7 @@ QUESTIONS = {
         group by all order by p99_us desc, host, command limit {rows}''',
     'Which stacks took CPU time, of all hosts?': '''
         select folded as stack, count(*) as samples, count(distinct host) as hosts
-        from events join stacks using (host, _stack) where event = 'cpu-clock'
+        from events join stacks using (host, _stack) where event = 'cpu-clock' and _tid <> 0
         group by all order by samples desc, stack limit {rows}''',
     'What was lost?': '''
         select host, event, cast(sum(_lost) as bigint) as lost

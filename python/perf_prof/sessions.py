@@ -173,6 +173,17 @@ class _Batches(_Reading, _native.Session):
             self._stacks = Stacks(self)
         return self._stacks
 
+    def sql(self, query: str, interval: Optional[float] = None) -> Any:
+        """The answer of DuckDB to a query over all events until the session ends, as a relation of DuckDB.
+
+        Tables: each event by its name ("sched:sched_switch", or sched_switch), `events` (all of them) and `lost` (lost events).
+        Call it before the session is read otherwise: a recording then decodes only what the query names. interval: an
+        iterator of answers, each over the events of so many seconds; an answer is valid until the next one.
+        It needs DuckDB: pip install perf-prof[sql].
+        """
+        from .sql import run
+        return run(self, query, interval)
+
     def aggregate(self, key: Named = (), values: Named = 'count()', *, interval: Optional[float] = None,
                   max_keys: int = 65536) -> 'Aggregate':
         """Numbers of many events instead of the events: batches with a row for each key. Nothing runs in Python for an event.

@@ -299,7 +299,7 @@ def _with_columns(rows: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def _own_dictionary(column: Any) -> Any:
-    everything = _pyarrow().array(range(len(column.dictionary)))
+    everything = _pyarrow().array(range(len(column.dictionary)), _pyarrow().int32())
     return _pyarrow().DictionaryArray.from_arrays(column.indices, column.dictionary.take(everything))
 
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 static const struct command *const commands[] = {
-	&python_command, &trace_command, &profile_command, &top_command,
+	&python_command, &sql_command, &trace_command, &profile_command, &top_command,
 	&task_state_command, &rundelay_command, &syscalls_command, &latency_command,
 	&migrations_command, &waits_command, &kvm_exit_command, &page_faults_command, &record_command, &report_command,
 	&diff_command, &convert_command, &script_command, &stat_command, &flame_graph_command, &dump_command, &list_command,

@@ -407,6 +407,9 @@ int plans_make(struct plans *p, struct stream *s, const char *const *fields, siz
 	p->columns->refs = 1;
 	for (size_t e = 0; e < p->n; e++) {
 		p->v[e].event = &m.events[e];
+		p->v[e].name = strdup(m.events[e].name);
+		if (!p->v[e].name)
+			return (int)no_memory(f);
 		p->v[e].number = (int32_t)(LOSS_NAMES + e);
 		m.events[e].consumer = &p->v[e];
 	}
@@ -433,6 +436,7 @@ bool plans_know(struct stream *s, const char *name)
 void plans_free(struct plans *p)
 {
 	for (size_t e = 0; p->v && e < p->n; e++) {
+		free(p->v[e].name);
 		free(p->v[e].readers);
 		free(p->v[e].missing);
 	}

@@ -12,7 +12,7 @@
 static const struct convert_format *const formats[] = {
 	&convert_folded, &convert_speedscope, &convert_pprof, &convert_firefox,
 	&convert_perfetto,
-	&convert_csv, &convert_jsonl,
+	&convert_csv, &convert_jsonl, &convert_parquet,
 };
 
 enum { FORMATS = sizeof(formats) / sizeof(*formats), LOOK_SAMPLES = 1 << 12 };
@@ -168,6 +168,8 @@ static int check(struct convert *c, struct fault *f)
 				   "filter: -e 'EVENT/_pid!=0/'", c->format->name);
 	if (c->csv_safe && c->format != &convert_csv)
 		return fault_usage(f, "--csv-safe is for --to csv: this is --to %s", c->format->name);
+	if ((c->host || c->date || c->venv) && c->format != &convert_parquet)
+		return fault_usage(f, "--host, --date and --venv are for --to parquet: this is --to %s", c->format->name);
 	if (!c->out)
 		c->out = "-";
 	if (c->format->binary && !strcmp(c->out, "-") && isatty(STDOUT_FILENO))
@@ -198,6 +200,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 		return f->exit_code;
 	if (is_input(c))
 		return fault_usage(f, "convert: --output %s is the recording itself", c->out), f->exit_code;
+	c->args = args;
 	if (c->format->run)
 		return c->format->run(c, f);
 	c->common.stream.keeps_ids = !c->format->names_tasks;
@@ -208,7 +211,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 
 static const struct opt convert_opts[] = {
 	{ "to", 0, NULL, OPT_CALL, AT(format), "FORMAT",
-	  "Write folded, speedscope, pprof, firefox, perfetto, csv or jsonl. Default: the format of the "
+	  "Write folded, speedscope, pprof, firefox, perfetto, csv, jsonl or parquet. Default: the format of the "
 		"suffix of OUT.",
 	  false, parse_format },
 	{ "output", 'o', NULL, OPT_OUTFILE, AT(out), "OUT",
@@ -218,6 +221,11 @@ static const struct opt convert_opts[] = {
 	{ "csv-safe", 0, NULL, OPT_FLAG, AT(csv_safe), NULL,
 	  "Write CSV for a spreadsheet: put an apostrophe before text that begins with =, +, - or @, so that it is "
 	  "not taken for a formula. Numbers do not change.", false, NULL },
+	{ "host", 0, NULL, OPT_STRING, AT(host), "NAME", "For parquet: the machine of the recording.", false, NULL },
+	{ "date", 0, NULL, OPT_STRING, AT(date), "DAY", "For parquet: the day of the recording, such as 2026-01-31.", false, NULL },
+	{ "venv", 0, NULL, OPT_STRING, AT(venv), "DIR",
+	  "For parquet: use pyarrow of this virtual environment. Default: $VIRTUAL_ENV, which root ignores; a perf-prof that pip "
+	  "installed uses its own environment.", false, NULL },
 };
 
 const struct command convert_command = {
@@ -242,6 +250,8 @@ const struct command convert_command = {
 		"sched_waking, ...), interrupts and system calls as it draws them, samples with their "
 		"stacks, and all other events with their fields as instants on the line of their thread.",
 		"csv and jsonl: events as rows, as perf-prof script --csv and --json write them.",
+		"parquet: OUT is the folder of a dataset, to which files are added: host=HOST/date=DAY/event=EVENT/*.parquet, with a column "
+		"for each field and rows for lost events. It needs pyarrow (pip install pyarrow), and runs with your rights: not with sudo.",
 		"OUT is replaced only when the output is complete. Ctrl-C ends the run with exit code 130 and "
 		"leaves an older file unchanged; what was already written to standard output stays. Events that "
 		"the recording lost are reported."),

@@ -40,6 +40,8 @@ struct convert {
 	const struct convert_format *format;
 	const char *out;             /* NULL: stdout */
 	bool no_idle, csv_safe;
+	const char *host, *date, *venv;      /* for parquet */
+	const struct opt_parser *args;       /* the same */
 	struct artifact file;
 	void *state;                 /* the format's own */
 	struct stream_event *profile;/* the event of the profile: analysis_profiled() */
@@ -52,7 +54,7 @@ struct convert {
 };
 
 extern const struct convert_format convert_folded, convert_speedscope, convert_pprof, convert_firefox,
-	convert_perfetto, convert_csv, convert_jsonl;
+	convert_perfetto, convert_csv, convert_jsonl, convert_parquet;
 
 /* Whether samples of the event are part of the profile. */
 bool convert_profiles(const struct convert *c, const struct stream_event *event);

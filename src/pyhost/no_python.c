@@ -1,11 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The python command of a build without Python. */
+/* The commands that need Python, of a build without Python. */
+#include "pyhost/become.h"
 #include "pyhost/python_options.h"
 
-int python_run(void *config, const struct opt_parser *args, struct fault *f)
+static int fail(struct fault *f)
 {
 	return fault_set(f, EXIT_FAILED, "this perf-prof was built without Python; build it with "
 			 "-Dpython=enabled (needs python3-dev)");
+}
+
+int python_run(void *config, const struct opt_parser *args, struct fault *f)
+{
+	return fail(f);
+}
+
+int become_find(const char *venv, char *python, size_t size, char *packages, size_t packages_size, struct fault *f)
+{
+	return fail(f);
 }
 
 const char *python_version(void)

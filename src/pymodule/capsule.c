@@ -43,15 +43,14 @@ static void take_gil(PyThreadState *state)
 		PyEval_RestoreThread(state);
 }
 
-/* False: interrupted by a signal. */
-static bool wait_for(int fd)
+/* Or until a signal comes. */
+static void wait_for(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	PyThreadState *state = release_gil();
-	int rc = poll(&p, 1, -1);
 
+	poll(&p, 1, -1);
 	take_gil(state);
-	return rc >= 0;
 }
 
 /* An exception of a handler stays for the interpreter to raise, once the
@@ -89,7 +88,8 @@ static int stream_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
 			batch_release(b);
 			return -rc;
 		case SESSION_WAIT:
-			if (!wait_for(st->source.fd) && is_interrupted())
+			wait_for(st->source.fd);
+			if (is_interrupted())   /* also if a batch came first */
 				return failed(st, EINTR);
 			break;
 		case SESSION_END:
@@ -136,4 +136,90 @@ PyObject *capsule_stream(const struct batch_source *source)
 	st->source = *source;
 	*stream = (struct ArrowArrayStream){ stream_schema, stream_next, stream_error, stream_release, st };
 	return enclose_arrow_array_stream(stream);
+}
+
+/* ---- streams of batches that are there ---------------------------------------------- */
+
+struct gathered {
+	struct columns *columns;        /* kept */
+	size_t n, at;
+	struct batch *v[];              /* kept */
+};
+
+static int gathered_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
+{
+	return export_schema(((struct gathered *)stream->private_data)->columns, out) ? ENOMEM : 0;
+}
+
+static int gathered_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
+{
+	struct gathered *g = stream->private_data;
+
+	memset(out, 0, sizeof(*out));   /* release NULL: the end */
+	if (g->at == g->n)
+		return 0;
+	if (export_batch(g->v[g->at], 0, g->v[g->at]->rows, out))
+		return ENOMEM;
+	g->at++;
+	return 0;
+}
+
+static const char *gathered_error(struct ArrowArrayStream *stream)
+{
+	return "out of memory";
+}
+
+static void gathered_free(struct gathered *g)
+{
+	for (size_t i = 0; i < g->n; i++)
+		batch_release(g->v[i]);
+	columns_release(g->columns);
+	free(g);
+}
+
+static void gathered_release(struct ArrowArrayStream *stream)
+{
+	gathered_free(stream->private_data);
+	stream->release = NULL;
+}
+
+static PyObject *enclose_gathered(struct gathered *g)
+{
+	struct ArrowArrayStream *stream = malloc(sizeof(*stream));
+
+	if (!stream) {
+		gathered_free(g);
+		return PyErr_NoMemory();
+	}
+	*stream = (struct ArrowArrayStream){ gathered_schema, gathered_next, gathered_error, gathered_release, g };
+	return enclose_arrow_array_stream(stream);
+}
+
+PyObject *capsule_batches(PyObject *module, PyObject *args)
+{
+	struct native *native = native_of(module);
+	PyObject *session, *list;
+	struct gathered *g;
+
+	if (!PyArg_ParseTuple(args, "O!O", native->session, &session, &list))
+		return NULL;
+	if (list == Py_None && ((struct session_object *)session)->session)
+		return session_stream(((struct session_object *)session)->session, true);
+	if (!PyList_Check(list))
+		return PyErr_Format(PyExc_TypeError, "expected a list of batches");
+	g = ((struct session_object *)session)->session ? calloc(1, sizeof(*g) + (size_t)PyList_Size(list) * sizeof(*g->v)) : NULL;
+	if (!g)
+		return PyErr_NoMemory();
+	g->columns = columns_keep(session_columns(((struct session_object *)session)->session));
+	for (Py_ssize_t i = 0; i < PyList_Size(list); i++) {
+		struct batch_object *b = (struct batch_object *)PyList_GetItem(list, i);
+
+		if (Py_TYPE(b) != native->host.batches.batch || b->n != b->batch->rows || b->batch->columns->n != g->columns->n) {
+			gathered_free(g);
+			PyErr_SetString(PyExc_TypeError, "expected whole batches of the session");
+			return NULL;
+		}
+		g->v[g->n++] = batch_keep(b->batch);
+	}
+	return enclose_gathered(g);
 }

@@ -5,7 +5,9 @@
 #include "pymodule/session.h"
 
 static PyMethodDef functions[] = {
-	{ "_main", run_main, METH_VARARGS, "`perf-prof python` with these words; does not return." },
+	{ "_main", run_main, METH_VARARGS, "(signals, words, name='python'): the command of that name with these words; does not return." },
+	{ "_stream", capsule_batches, METH_VARARGS,
+	  "(session, batches): a list of its whole batches, or None: all to come, as an Arrow stream." },
 	{ NULL, NULL, 0, NULL },
 };
 

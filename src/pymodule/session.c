@@ -68,7 +68,7 @@ static int begin(struct session_object *o, struct session_asked *asked)
 	int rc;
 
 	Py_BEGIN_ALLOW_THREADS
-	rc = session_asked_parse(asked, analysis_sources, &f);
+	rc = asked->words ? session_asked_parse(asked, analysis_sources, &f) : 0;
 	if (rc)
 		session_asked_free(asked);
 	else
@@ -79,6 +79,20 @@ static int begin(struct session_object *o, struct session_asked *asked)
 		return -1;
 	}
 	return column_names_take(&o->names, session_columns(o->session));
+}
+
+PyObject *session_object_new(struct native *native, struct session_asked *asked)
+{
+	struct session_object *o = (struct session_object *)PyType_GenericAlloc(native->session, 0);
+
+	if (!o) {
+		session_asked_free(asked);
+		return NULL;
+	}
+	o->native = native;
+	if (begin(o, asked))
+		Py_CLEAR(o);
+	return (PyObject *)o;
 }
 
 static int session_init(PyObject *self, PyObject *args, PyObject *kwargs)
@@ -246,6 +260,68 @@ static PyObject *session_fileno(PyObject *self, PyObject *unused)
 	return s ? PyLong_FromLong(session_fd(s)) : NULL;
 }
 
+/* ---- what a query needs -------------------------------------------------------------- */
+
+/* {name of a column: index}, for the columns that an event's rows have. */
+static int add_table(PyObject *tables, const struct row_plan *plan, PyObject *names)
+{
+	PyObject *columns = PyDict_GetItemString(tables, plan->name);
+	int rc = 0;
+
+	if (!columns) {
+		columns = PyDict_New();
+		rc = columns ? PyDict_SetItemString(tables, plan->name, columns) : -1;
+		Py_XDECREF(columns);   /* the dict keeps it */
+	}
+	for (size_t i = 0; i < plan->nreaders && !rc; i++) {
+		PyObject *index = PyLong_FromUnsignedLong(plan->readers[i].column);
+
+		rc = index ? PyDict_SetItem(columns, PyTuple_GET_ITEM(names, plan->readers[i].column), index) : -1;
+		Py_XDECREF(index);
+	}
+	return rc;
+}
+
+static PyObject *session_tables_get(PyObject *self, void *unused)
+{
+	struct session_object *o = (struct session_object *)self;
+	const struct plans *plans = o->session ? session_plans(o->session) : NULL;
+	PyObject *tables = plans ? PyDict_New() : (PyObject *)session_opened(self);
+
+	for (size_t i = 0; tables && plans && i < plans->n; i++)
+		if (plans->v[i].nreaders && add_table(tables, &plans->v[i], o->names.names))
+			Py_CLEAR(tables);
+	return tables;
+}
+
+static PyObject *session_choose_method(PyObject *self, PyObject *args)
+{
+	struct session_object *o = (struct session_object *)self;
+	char **words[2] = { NULL, NULL };
+	PyObject *events, *fields;
+	struct fault f = { 0 };
+	int rc;
+
+	if (!PyArg_ParseTuple(args, "OO", &events, &fields) || !session_opened(self))
+		return NULL;
+	if (take_words(&words[0], NULL, events) || take_words(&words[1], NULL, fields)) {
+		session_free_words(words[0]);
+		return NULL;
+	}
+	Py_BEGIN_ALLOW_THREADS
+	rc = session_choose(o->session, words[0], words[1], &f);
+	Py_END_ALLOW_THREADS
+	if (rc < 0)
+		return fault_raise(&f);
+	if (!rc) {
+		Py_CLEAR(o->names.names);
+		Py_CLEAR(o->names.index);
+		if (column_names_take(&o->names, session_columns(o->session)))
+			return NULL;
+	}
+	return PyBool_FromLong(!rc);
+}
+
 /* ---- Arrow --------------------------------------------------------------------------- */
 
 static PyObject *session_arrow_schema(PyObject *self, PyObject *unused)
@@ -260,9 +336,27 @@ static enum session_answer next_of(void *ctx, struct batch **out, struct fault *
 	return session_next(ctx, out, f);
 }
 
+/* An error is an end; it stays for session_next(). */
+static enum session_answer quiet_next_of(void *ctx, struct batch **out, struct fault *f)
+{
+	enum session_answer answer = session_next(ctx, out, f);
+
+	if (answer != SESSION_FAILED)
+		return answer;
+	session_fail(ctx, f);
+	return SESSION_END;
+}
+
 static void release(void *ctx)
 {
 	session_release(ctx);
+}
+
+PyObject *session_stream(struct session *s, bool quiet)
+{
+	int fd = session_fd(s);   /* a held session begins, and its columns stay */
+
+	return capsule_stream(&(struct batch_source){ session_keep(s), session_columns(s), fd, quiet ? quiet_next_of : next_of, release });
 }
 
 static PyObject *session_arrow_stream(PyObject *self, PyObject *args, PyObject *kwargs)
@@ -281,7 +375,7 @@ static PyObject *session_arrow_stream(PyObject *self, PyObject *args, PyObject *
 		return NULL;
 	}
 	o->streamed = true;
-	return capsule_stream(&(struct batch_source){ session_keep(s), session_columns(s), session_fd(s), next_of, release });
+	return session_stream(s, false);
 }
 
 /* ---- numbers ------------------------------------------------------------------------- */
@@ -403,6 +497,8 @@ static PyMethodDef methods[] = {
 	{ "_stack_tables", session_stack_tables, METH_NOARGS,
 	  "Two batches: all stacks with the numbers of their frames, and all frames." },
 	{ "_take", session_take, METH_NOARGS, "The next batch; None: none is ready; False: there will be none." },
+	{ "_choose", session_choose_method, METH_VARARGS,
+	  "(events, fields): reads only these. False: reading has begun, so nothing changes." },
 	{ "__enter__", session_enter, METH_NOARGS, NULL },
 	{ "__exit__", session_exit, METH_VARARGS, NULL },
 	{ "__arrow_c_schema__", session_arrow_schema, METH_NOARGS, "The columns as an Arrow schema." },
@@ -413,6 +509,7 @@ static PyMethodDef methods[] = {
 
 static PyGetSetDef getset[] = {
 	{ "columns", session_columns_get, NULL, "The names of the columns that its batches have.", NULL },
+	{ "_tables", session_tables_get, NULL, "{name of an event: {name of a column that it has: its index}}.", NULL },
 	{ "closed", session_closed_get, NULL, "Whether close() was called.", NULL },
 	{ "notes", session_notes_get, NULL, "Hints about the run, such as a frequency that was lowered.", NULL },
 	{ "returncode", session_returncode_get, NULL, "The exit status of the command, once the session has ended.", NULL },

@@ -35,6 +35,10 @@ PyObject *session_stack_count(PyObject *self, PyObject *unused);
 PyObject *session_stack(PyObject *self, PyObject *number);
 PyObject *session_stack_frames(PyObject *self, PyObject *from);
 PyObject *session_stack_tables(PyObject *self, PyObject *unused);
+/* A session whose options are parsed already: asked->words is NULL. Takes over *asked, also if it fails. */
+PyObject *session_object_new(struct native *native, struct session_asked *asked);
+/* A capsule of its stream. quiet: an error of the session ends it, and the session keeps it. NULL with an exception. */
+PyObject *session_stream(struct session *s, bool quiet);
 
 /* faults.c: raises what the fault says. Returns NULL. */
 PyObject *fault_raise(const struct fault *f);
@@ -49,6 +53,8 @@ struct batch_source {
 };
 /* capsule.c: a capsule of the Arrow PyCapsule interface. NULL with an exception. Takes over the source, also if it fails. */
 PyObject *capsule_stream(const struct batch_source *source);
+/* _native._stream(): whole batches of a session, or None: all that it will have, as a stream. */
+PyObject *capsule_batches(PyObject *module, PyObject *args);
 
 /* Waits until the descriptor is readable. 0, or -1: a signal's handler raised, and the exception is set. Call it with
  * the GIL. */

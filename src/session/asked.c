@@ -45,7 +45,7 @@ int session_asked_parse(struct session_asked *asked, const struct source_ops *co
 	return rc;
 }
 
-static void free_words(char **words)
+void session_free_words(char **words)
 {
 	for (int i = 0; words && words[i]; i++)
 		free(words[i]);
@@ -54,10 +54,10 @@ static void free_words(char **words)
 
 void session_asked_free(struct session_asked *asked)
 {
-	free_words(asked->words);
-	free_words(asked->fields);
+	session_free_words(asked->words);
+	session_free_words(asked->fields);
 	free(asked->filter);
-	free_words(asked->command);
+	session_free_words(asked->command);
 	if (asked->stream.input_fd >= 0)
 		close(asked->stream.input_fd);
 	stream_opts_free(&asked->stream);

@@ -22,7 +22,7 @@
 /* A row waits at most this long for its batch to be full (ns); the loop looks 20 times a second. */
 #define PATIENCE UINT64_C(40000000)
 
-enum phase { OPENING, RUNNING, NAMING, OVER };
+enum phase { OPENING, HELD, RUNNING, NAMING, OVER };
 
 struct session {
 	_Atomic unsigned int refs;
@@ -48,6 +48,8 @@ struct session {
 	bool closing, joining, joined;
 	bool failed;                    /* `fault` is not reported yet */
 	struct fault fault;
+	bool choosing;                  /* while HELD: `chosen` and asked.fields are to be applied */
+	char **chosen;                  /* names of events; NULL: all */
 	struct session_stats stats;
 	char **notes;
 	size_t nnotes;
@@ -199,6 +201,8 @@ static int on_started(void *ctx, struct fault *f)
 	if (job_start(&s->job, f))
 		return -1;
 	set_phase(s, RUNNING);
+	if (is_closing(s))
+		stream_stop(s->stream);   /* session_close() came before there was something to interrupt */
 	return 0;
 }
 
@@ -227,7 +231,15 @@ static int make_plans(struct session *s, struct fault *f)
 	return plans_make(&s->plans, s->stream, (const char *const *)s->asked.fields, s->asked.nfields, f);
 }
 
-static void want_all(struct session *s)
+static bool is_among(char *const *names, const char *name)
+{
+	for (size_t i = 0; names[i]; i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+static void want(struct session *s, char *const *names)
 {
 	const struct stream_opts *o = &s->asked.stream;
 	bool chains = o->call_graph || o->user_callchain > 0 || o->kernel_callchain > 0;
@@ -235,39 +247,93 @@ static void want_all(struct session *s)
 	struct stream_event *events = stream_events(s->stream, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		events[i].wanted = true;
+		events[i].wanted = !names || is_among(names, events[i].name);
 		events[i].stacks = chains ? STACKS_ALWAYS : STACKS_NAMED;
 	}
 }
 
-static int open_builder(struct session *s, struct fault *f)
+/* Before stream_open(). */
+static int open_stacks(struct session *s, struct fault *f)
 {
-	s->builder = builder_new(&s->plans, s->stream, BATCH_ROWS);
-	if (s->builder && s->plans.stack >= 0)
-		s->stacks = stacktable_new();
-	if (!s->builder || (!s->stacks && s->plans.stack >= 0))
-		return fault_set(f, EXIT_FAILED, "out of memory");
-	if (!s->stacks)
+	if (s->plans.stack < 0)
 		return 0;
-	builder_set_stacks(s->builder, stacktable_number, s->stacks);
-	return stacktable_open(s->stacks, s->stream, s->asked.stream.opener, f);
+	s->stacks = stacktable_new();
+	return s->stacks ? stacktable_open(s->stacks, s->stream, s->asked.stream.opener, f) :
+			   fault_set(f, EXIT_FAILED, "out of memory");
+}
+
+/* With the tables of names of stacks, if there are any. */
+static int open_events(struct session *s, struct fault *f)
+{
+	return open_stacks(s, f) || stream_open(s->stream, f) || (s->stacks && stacktable_watch(s->stacks, f)) ? -1 : 0;
+}
+
+/* Stops here until the session is read or closed. What is chosen meanwhile changes the plans. */
+static int hold(struct session *s, struct fault *f)
+{
+	bool chosen;
+	int rc = 0;
+
+	do {
+		pthread_mutex_lock(&s->lock);
+		s->phase = HELD;
+		pthread_cond_broadcast(&s->changed);
+		while (s->phase == HELD && !s->closing)
+			pthread_cond_wait(&s->changed, &s->lock);
+		chosen = s->choosing;
+		s->choosing = false;
+		pthread_mutex_unlock(&s->lock);
+		if (!chosen)
+			return 0;
+		want(s, s->chosen);
+		rc = make_plans(s, f);
+	} while (!rc);
+	return rc;
+}
+
+/* False: it was closed before anybody read it. */
+static bool is_begun(struct session *s)
+{
+	bool begun;
+
+	pthread_mutex_lock(&s->lock);
+	begun = s->phase != HELD;
+	pthread_mutex_unlock(&s->lock);
+	return begun;
 }
 
 /* The plans are made twice: they say what to sample, and then where that lies. */
+static int open_live(struct session *s, struct fault *f)
+{
+	if (s->asked.hold && hold(s, f))
+		return -1;
+	if (!is_begun(s))
+		return 0;
+	if (stream_narrow(s->stream, f) || make_plans(s, f))
+		return -1;
+	job_attach(&s->job, s->stream);
+	if (open_events(s, f))
+		return -1;
+	job_end_with(&s->job, s->stream);
+	return watch_ends(s, f);
+}
+
 static int open_stream(struct session *s, struct fault *f)
 {
 	s->stream = stream_new(&s->asked.stream, f);
 	if (!s->stream || stream_check_chains(s->stream, f))
 		return -1;
-	want_all(s);
-	if (make_plans(s, f) ||
-	    (!s->asked.stream.input && (stream_narrow(s->stream, f) || make_plans(s, f))))
+	want(s, NULL);
+	if (make_plans(s, f))
 		return -1;
-	job_attach(&s->job, s->stream);
-	if (open_builder(s, f) || stream_open(s->stream, f) || (s->stacks && stacktable_watch(s->stacks, f)))
+	if (s->asked.stream.input ? open_events(s, f) || hold(s, f) : open_live(s, f))
 		return -1;
-	job_end_with(&s->job, s->stream);
-	return watch_ends(s, f);
+	s->builder = builder_new(&s->plans, s->stream, BATCH_ROWS);
+	if (!s->builder)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	if (s->stacks)
+		builder_set_stacks(s->builder, stacktable_number, s->stacks);
+	return 0;
 }
 
 static const struct stream_ops ops = {
@@ -313,7 +379,7 @@ static void *run(void *arg)
 	bool failed;
 
 	note_redirect(&s->sink);
-	failed = open_stream(s, &f) || stream_run(s->stream, &ops, s, &f);
+	failed = open_stream(s, &f) || (is_begun(s) && stream_run(s->stream, &ops, s, &f));
 	pthread_mutex_lock(&s->lock);
 	s->phase = s->phase == RUNNING ? NAMING : s->phase;   /* there is nothing to interrupt any more */
 	pthread_mutex_unlock(&s->lock);
@@ -349,6 +415,7 @@ static void free_all(struct session *s)
 	stacktable_free(s->stacks);
 	plans_free(&s->plans);
 	session_asked_free(&s->asked);
+	session_free_words(s->chosen);
 	for (size_t i = 0; i < s->nnotes; i++)
 		free(s->notes[i]);
 	free(s->notes);
@@ -408,6 +475,64 @@ struct session *session_new(struct session_asked *asked, struct fault *f)
 	return NULL;
 }
 
+/* A held session begins; its plans may change until the run has begun. */
+static void go(struct session *s)
+{
+	pthread_mutex_lock(&s->lock);
+	if (s->phase == HELD && !s->closing) {
+		s->phase = OPENING;
+		pthread_cond_broadcast(&s->changed);
+	}
+	while (s->phase == OPENING)
+		pthread_cond_wait(&s->changed, &s->lock);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static size_t count_words(char *const *words)
+{
+	size_t n = 0;
+
+	while (words && words[n])
+		n++;
+	return n;
+}
+
+/* Under the lock, while HELD: makes the thread change its plans, and waits for it. */
+static int choose(struct session *s, char ***events, char ***fields, struct fault *f)
+{
+	session_free_words(s->chosen);
+	session_free_words(s->asked.fields);
+	s->chosen = *events;
+	s->asked.fields = *fields;
+	s->asked.nfields = count_words(*fields);
+	*events = *fields = NULL;
+	s->choosing = true;
+	s->phase = OPENING;
+	pthread_cond_broadcast(&s->changed);
+	while (s->phase == OPENING)
+		pthread_cond_wait(&s->changed, &s->lock);
+	if (!s->failed)
+		return 0;
+	*f = s->fault;
+	s->failed = false;
+	return -1;
+}
+
+int session_choose(struct session *s, char **events, char **fields, struct fault *f)
+{
+	int rc = 1;
+
+	if (!session_is_forked(s)) {
+		pthread_mutex_lock(&s->lock);
+		if (s->phase == HELD && !s->closing)
+			rc = choose(s, &events, &fields, f);
+		pthread_mutex_unlock(&s->lock);
+	}
+	session_free_words(events);
+	session_free_words(fields);
+	return rc;
+}
+
 struct session *session_keep(struct session *s)
 {
 	atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
@@ -439,6 +564,7 @@ void session_close(struct session *s)
 		stream_interrupt(s->stream);
 	if (s->phase == RUNNING || s->phase == NAMING)
 		stream_hurry(s->stream);
+	pthread_cond_broadcast(&s->changed);
 	pthread_mutex_unlock(&s->lock);
 	queue_release(&s->queue);
 	if (mine)
@@ -479,8 +605,15 @@ const char *const *session_events(const struct session *s)
 	return (const char *const *)s->plans.events;
 }
 
-int session_fd(const struct session *s)
+const struct plans *session_plans(const struct session *s)
 {
+	return &s->plans;
+}
+
+int session_fd(struct session *s)
+{
+	if (!session_is_forked(s))
+		go(s);
 	return s->queue.fd;
 }
 
@@ -490,6 +623,7 @@ enum session_answer session_next(struct session *s, struct batch **out, struct f
 
 	if (session_is_forked(s))
 		return SESSION_FORKED;
+	go(s);
 	*out = queue_get(&s->queue, &ended);
 	if (*out)
 		return SESSION_BATCH;
@@ -502,6 +636,14 @@ enum session_answer session_next(struct session *s, struct batch **out, struct f
 		*f = s->fault;
 	pthread_mutex_unlock(&s->lock);
 	return failed ? SESSION_FAILED : SESSION_END;
+}
+
+void session_fail(struct session *s, const struct fault *f)
+{
+	pthread_mutex_lock(&s->lock);
+	s->failed = true;
+	s->fault = *f;
+	pthread_mutex_unlock(&s->lock);
 }
 
 static uint64_t cpu_time(struct session *s)

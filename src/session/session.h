@@ -27,24 +27,33 @@ struct session_asked {
 	char *filter;                   /* see stream_opts; or NULL */
 	char **command;                 /* a program to watch, ends with NULL; or NULL */
 	uint64_t ns;                    /* the run ends after this time; 0: it does not */
+	bool hold;                      /* nothing is opened before the session is first read: session_choose() */
 };
 
 void session_asked_init(struct session_asked *asked);
 /* Parses asked->words. 0, or -1 with f. */
 int session_asked_parse(struct session_asked *asked, const struct source_ops *const *sources, struct fault *f);
 void session_asked_free(struct session_asked *asked);
+/* Frees words that end with NULL; NULL: nothing. */
+void session_free_words(char **words);
 
-/* Takes over *asked, also if it fails, and zeroes it. NULL with f. Waits until the run has begun. */
+/* Takes over *asked, also if it fails, and zeroes it. NULL with f. Waits until the run has begun; a recording, and a session
+ * with `hold`, begin only when they are first read. */
 struct session *session_new(struct session_asked *asked, struct fault *f);
+/* Before it is first read: only these events (names, NULL: all) and these fields; both end with NULL, and are taken over, also
+ * if it fails. Changes session_columns(). 0; 1: the run has begun, so nothing changes; or -1 with f: then it is over. */
+int session_choose(struct session *s, char **events, char **fields, struct fault *f);
 struct session *session_keep(struct session *s);
 void session_release(struct session *s);
 
-/* The columns of all its batches; they live as long as the session. */
+/* The columns of all its batches; they live as long as the session, or until session_choose(). */
 struct columns *session_columns(struct session *s);
 /* The names of its events; ends with NULL. */
 const char *const *session_events(const struct session *s);
+/* How the events fill them. */
+const struct plans *session_plans(const struct session *s);
 /* Readable while session_next() would not return SESSION_WAIT. */
-int session_fd(const struct session *s);
+int session_fd(struct session *s);
 
 enum session_answer {
 	SESSION_BATCH,                  /* *out is the caller's */
@@ -54,6 +63,9 @@ enum session_answer {
 	SESSION_FORKED,                 /* this process is a fork of the one that has the session */
 };
 enum session_answer session_next(struct session *s, struct batch **out, struct fault *f);
+
+/* Gives back the fault of SESSION_FAILED: session_next() reports it again. */
+void session_fail(struct session *s, const struct fault *f);
 
 /* Ends the run and waits for the thread. Batches that are ready can still be taken. */
 void session_close(struct session *s);

@@ -18,7 +18,7 @@ def read(path):
 
 ROWS = [(name, 'docs/' + page)
         for name, page in re.findall(r'^\| \[`([a-z-]+)`\]\(([a-z-]+\.md)\) \|', read('docs/README.md'), re.M)]
-COMMANDS = ['python', 'trace', 'profile', 'top', 'task-state', 'kvm-exit', 'page-faults', 'syscalls', 'rundelay', 'latency', 'migrations', 'waits',
+COMMANDS = ['python', 'sql', 'trace', 'profile', 'top', 'task-state', 'kvm-exit', 'page-faults', 'syscalls', 'rundelay', 'latency', 'migrations', 'waits',
             'record', 'report', 'script', 'diff', 'convert', 'stat', 'flame-graph',
             'dump']
 

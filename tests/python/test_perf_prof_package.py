@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The package perf_prof of the build folder: what can be imported, and what its types are called."""
+import glob
 import os
 import subprocess
 import sys
@@ -73,6 +74,5 @@ def test_types_check():
     reason = requires.why_not('program:mypy')
     if reason:
         pytest.skip(reason)
-    done = subprocess.run(['mypy', '--strict', os.path.join(ROOT, 'python/perf_prof/__init__.py')],
-                          capture_output=True, text=True)
+    done = subprocess.run(['mypy', '--strict', *glob.glob(os.path.join(ROOT, 'python/perf_prof/*.py'))], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout

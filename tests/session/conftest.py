@@ -59,6 +59,18 @@ def reader():
 
 
 @pytest.fixture(scope='session')
+def venv(perf_prof, tmp_path_factory):
+    """An environment that has what tools/install-readers fetched, for the Python for which the package was built."""
+    path = tmp_path_factory.mktemp('env') / 'venv'
+    subprocess.run([sys.executable, '-m', 'venv', '--without-pip', path], check=True)
+    packages, = path.glob('lib/python3*/site-packages')
+    for name in os.listdir(READERS) if os.path.isdir(READERS) else ():
+        if not (packages / name).exists():
+            os.symlink(os.path.join(READERS, name), packages / name)
+    return path
+
+
+@pytest.fixture(scope='session')
 def fleet_of(folder, prof, reader):
     """fleet_of(FOLDER, HOSTS): examples/fleet makes their recordings there, and the dataset FOLDER/set. Returns
     run(NAME, WORDS...): what that example prints."""

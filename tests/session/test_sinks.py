@@ -5,6 +5,7 @@ import errno
 import glob
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -305,3 +306,54 @@ except ImportError as error:
 
 def test_is_imported_when_it_is_used(run):
     assert run('import perf_prof, sys; print("perf_prof.sinks" in sys.modules, perf_prof.sinks.__name__)') == 'False perf_prof.sinks\n'
+
+
+# ---- perf-prof convert --to parquet -----------------------------------------------------
+
+
+@pytest.fixture
+def convert(prof, venv, sinks, tmp_path):
+    """convert(WORD...): stderr of the command."""
+    def run(*words, code=0, **kwargs):
+        done = subprocess.run([prof, 'convert', '--to', 'parquet', '--venv', venv, *map(str, words)], capture_output=True, text=True,
+                              timeout=PATIENCE, **kwargs)
+        assert done.returncode == code and done.stdout == '', done
+        return done.stderr
+    return run
+
+
+TO = '--host', HOST, '--date', DAY
+
+
+def test_the_command_writes_the_same(convert, write, query, tmp_path):
+    written = write()
+    want = sorted(query('from events'), key=repr)
+    assert len(want) == written.rows
+    shutil.rmtree(tmp_path / 'set')
+    assert convert(RECORDING, '-o', tmp_path / 'set', *TO) == ''
+    assert sorted(query('from events'), key=repr) == want
+    shutil.rmtree(tmp_path / 'set')
+    convert('-I', RECORDING, '-e', 'sched:sched_switch/prev_pid==0/', '-o', tmp_path / 'set', *TO)
+    assert query('select distinct event, prev_pid from events') == [('sched:sched_switch', 0)]
+
+
+@pytest.mark.parametrize('words, code, message', [
+    (TO, 2, '-o FOLDER'), (('-o', 'x', *TO[:2]), 2, '--date DAY'), (('-o', 'x', *TO[2:]), 2, '--host NAME'),
+    (('-o', 'x', '--host', HOST, '--date', '2026-13-01'), 2, '2026-13-01'), (('-o', '/proc/x', *TO), 1, '/proc/x'),
+])
+def test_wrong_words(convert, tmp_path, words, code, message):
+    assert message in convert(RECORDING, *words, code=code, cwd=tmp_path)
+    assert files(tmp_path) == []
+
+
+def test_a_cut_recording(convert, query, tmp_path):
+    """What can be read is written, also where a column of text has no text."""
+    with open(RECORDING, 'rb') as file:
+        (tmp_path / 'cut.data').write_bytes(file.read()[:9000])
+    assert 'truncated' in convert(tmp_path / 'cut.data', '-o', tmp_path / 'set', *TO, code=1)
+    assert query('select distinct event from events') == [('lost:damaged',)]
+
+
+def test_not_with_more_rights(convert, live, tmp_path):
+    error = convert(RECORDING, '-o', tmp_path / 'set', *TO, code=1, env={**os.environ, 'SUDO_UID': '65534', 'SUDO_GID': '65534'})
+    assert 'without sudo' in error and files(tmp_path) == []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""perf-prof as pip installs it: only `python` starts an interpreter, its environment's, with no more rights than the
+"""perf-prof as pip installs it: only `python` and `sql` start an interpreter, its environment's, with no more rights than the
 script has. build-wheel/env is such an environment."""
 import os
 import re
@@ -88,7 +88,8 @@ def test_the_process_stays_the_same(installed, start):
 
 
 @pytest.mark.parametrize('words', [('version', '--build-options'), ('stat', '-e', 'task-clock', '--', 'true'),
-                                   ('python', '-h'), ('python', '-e', 'cpu-clock', '--no-such-option', 's.py')])
+                                   ('python', '-h'), ('python', '-e', 'cpu-clock', '--no-such-option', 's.py'),
+                                   ('sql', '-h'), ('sql', '-e', 'cpu-clock'), ('sql', '-e', 'cpu-clock', '--json', '--csv', 'from events')])
 def test_no_other_command_starts_python(environment, start, words):
     """Nor does help, nor a wrong option."""
     (environment / packages_of(PYTHON) / 'trap.pth').write_text(f'import os; open({str(start.folder / "trap")!r}, "w")\n')
@@ -106,6 +107,38 @@ def test_packages_do_not_run_before_rights_are_dropped(environment, start, how):
                  environ={'SUDO_UID': '65534', 'SUDO_GID': '65534'} if how == 'sudo' else None)
     assert done.returncode == 1 and 'sudo perf-prof record -e EVENT -o - | perf-prof python -I - script.py' in done.stderr
     assert not trap.exists()
+
+
+QUERY = 'select count(*) > 0 as some from events'
+
+
+def test_sql_does_not_run_packages_before_rights_are_dropped(environment, start):
+    need('root')
+    trap = start.folder / 'trap'
+    (environment / packages_of(PYTHON) / 'trap.pth').write_text(f'import os; open({str(trap)!r}, "w")\n')
+    done = start(environment, 'sql', '-e', 'cpu-clock', QUERY, environ={'SUDO_UID': '65534', 'SUDO_GID': '65534'})
+    assert done.returncode == 1 and "sudo perf-prof record -e EVENT -o - | perf-prof sql -I - 'QUERY'" in done.stderr
+    os.chown(environment / 'bin', 65534, -1)
+    done = start(environment, 'sql', '-e', 'cpu-clock', QUERY)
+    assert done.returncode == 1 and 'belongs to user 65534' in done.stderr
+    assert not trap.exists()
+
+
+def test_sql_without_duckdb(installed, start):
+    need('root')
+    done = start(installed, 'sql', '-e', 'cpu-clock', QUERY)
+    assert done.returncode == 1 and 'pip install perf-prof[sql]' in done.stderr, done
+
+
+def test_sql_in_the_environment(environment, start):
+    need('root', 'arrow')
+    readers = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../session/readers/python')
+    for name in (name for name in os.listdir(readers) if 'duckdb' in name):
+        os.symlink(os.path.join(readers, name), environment / packages_of(PYTHON) / name)
+    done = start(environment, 'sql', '-e', 'cpu-clock/freq=1000/', '--csv', '-N', '1', QUERY, *BUSY)
+    assert (done.returncode, done.stdout, done.stderr) == (0, 'some\nTrue\n', ''), done
+    done = start(environment, 'sql', '-e', 'cpu-clock', '--json', QUERY, '--', 'sh', '-c', 'exit 3')
+    assert done.returncode == 3 and '[{"some": ' in done.stdout, done
 
 
 def test_what_the_message_advises_works(installed, start):

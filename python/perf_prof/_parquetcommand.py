@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`perf-prof convert --to parquet`. Its options are read in C (src/export/convert.c)."""
+import signal
+import sys
+from typing import Any
+
+from . import _native, sinks
+
+
+def check() -> None:
+    """Raises ImportError if pyarrow is missing."""
+    sinks._pyarrow('pyarrow.parquet')
+
+
+def run(session: _native.Session, folder: str, host: str, date: str) -> None:
+    """The caller prints what it raises. What was read before is written."""
+    def end(number: int, frame: Any) -> None:
+        raise KeyboardInterrupt
+    for number in signal.SIGINT, signal.SIGTERM:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, end)
+    written = sinks.parquet(session, folder, host=host, date=date)
+    if written.lost:
+        print(f'perf-prof: {written.rows} rows written; {written.lost} events were lost', file=sys.stderr)

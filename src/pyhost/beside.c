@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where a perf-prof that pip did not install finds a Python and the package perf_prof. */
+#include "pyhost/become.h"
+
+#include "base/capabilities.h"
+#include "pyhost/environment.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* In the build folder, the package is beside the program. */
+static void find_packages(char *buf, size_t size)
+{
+	char own[3072], init[4096];
+	ssize_t n = readlink("/proc/self/exe", own, sizeof(own) - 1);
+	char *slash;
+
+	own[n < 0 ? 0 : n] = '\0';
+	slash = strrchr(own, '/');
+	snprintf(init, sizeof(init), "%.*s/python/perf_prof/sql.py", slash ? (int)(slash - own) : 0, own);
+	if (slash && !access(init, F_OK))
+		snprintf(buf, size, "%.*s/python", (int)(slash - own), own);
+	else
+		snprintf(buf, size, "%s", PYTHON_PACKAGES);
+}
+
+int become_find(const char *venv, char *python, size_t size, char *packages, size_t packages_size, struct fault *f)
+{
+	if (!venv && capabilities_trust_environment())
+		venv = getenv("VIRTUAL_ENV");
+	find_packages(packages, packages_size);
+	snprintf(python, size, "%s", PYTHON_BIN);
+	if (!venv || !*venv)
+		return 0;
+	snprintf(python, size, "%s/bin/python3", venv);
+	if (access(python, X_OK))
+		return fault_usage(f, "--venv %s: there is no Python in its bin; expected a virtual environment, as `python3 -m venv %s` "
+				   "makes", venv, venv);
+	return !geteuid() ? environment_check_root(python, f) : 0;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands inside their Python: `perf-prof sql`, `perf-prof convert --to parquet`. */
+#ifndef PYMODULE_SQL_H
+#define PYMODULE_SQL_H
+
+#include "pyhost/sql_options.h"
+
+#include <Python.h>
+
+/* Their run(). */
+int sql_ask(void *config, const struct opt_parser *args, struct fault *f);
+int parquet_ask(void *config, const struct opt_parser *args, struct fault *f);
+/* The exception as a fault: -1. Where it is not one of those that users cause, its traceback is printed. */
+int ask_failed(struct fault *f);
+
+/* Takes over the options. job: a command to watch, NULL terminated; or NULL. It begins when it is first read. NULL with an
+ * exception. */
+PyObject *sql_session(PyObject *native, struct stream_opts *stream, char *const *job);
+#endif
