@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "columns/batch.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- blocks ---------------------------------------------------------------------- */
 
@@ -133,6 +135,40 @@ struct batch *batch_new(struct columns *columns)
 	b->refs = 1;
 	b->columns = columns_keep(columns);
 	return b;
+}
+
+static size_t aligned(size_t n)
+{
+	return (n + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+}
+
+int batch_add_rows(struct batch *b, size_t rows)
+{
+	const size_t bits = aligned((rows + 7) / 8);
+	size_t size = 0;
+	char *at;
+
+	for (size_t i = 0; i < b->columns->n; i++)
+		size += aligned(column_width(b->columns->v[i].type) * rows) + bits;
+	at = b->block = block_alloc(size);
+	if (!at)
+		return -ENOMEM;
+	memset(at, 0, size);
+	for (size_t i = 0; i < b->columns->n; i++) {
+		b->v[i].values = at;
+		at += aligned(column_width(b->columns->v[i].type) * rows);
+		b->v[i].valid = (uint8_t *)at;
+		memset(at, 0xff, bits);
+		at += bits;
+	}
+	b->rows = rows;
+	return 0;
+}
+
+void batch_set_null(struct batch *b, size_t column, size_t row)
+{
+	((uint8_t *)b->v[column].valid)[row / 8] &= (uint8_t)~(1u << (row % 8));
+	b->v[column].nulls++;
 }
 
 struct batch *batch_keep(struct batch *b)

@@ -44,6 +44,10 @@ struct batch {
 
 /* Without rows and memory for values, with one reference. NULL: no memory. */
 struct batch *batch_new(struct columns *columns);
+/* Gives a new batch rows of zeros, in all columns but those of bytes. *valid of a column is then a bit map without nulls,
+ * for batch_set_null(). 0 or -ENOMEM. */
+int batch_add_rows(struct batch *b, size_t rows);
+void batch_set_null(struct batch *b, size_t column, size_t row);
 struct batch *batch_keep(struct batch *b);
 void batch_release(struct batch *b);
 
@@ -53,6 +57,6 @@ static inline bool batch_is_null(const struct batch *b, size_t column, size_t ro
 }
 /* The text or bytes of a row. */
 const char *batch_bytes(const struct batch *b, size_t column, size_t row, size_t *len);
-/* The number of a row. Signed types are sign-extended. */
+/* The number of a row. Signed types are sign-extended; of COLUMN_F64, its bits. */
 uint64_t batch_number(const struct batch *b, size_t column, size_t row);
 #endif

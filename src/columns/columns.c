@@ -5,6 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct columns *columns_new(size_t n)
+{
+	struct columns *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	*c = (struct columns){ .refs = 1, .n = n, .v = calloc(n ? n : 1, sizeof(*c->v)) };
+	if (c->v)
+		return c;
+	free(c);
+	return NULL;
+}
+
 struct columns *columns_keep(struct columns *c)
 {
 	atomic_fetch_add_explicit(&c->refs, 1, memory_order_relaxed);
@@ -26,6 +39,7 @@ size_t column_width(enum column_type type)
 	static const uint8_t widths[COLUMN_NTYPES] = {
 		[COLUMN_U8] = 1, [COLUMN_U16] = 2, [COLUMN_U32] = 4, [COLUMN_U64] = 8,
 		[COLUMN_S8] = 1, [COLUMN_S16] = 2, [COLUMN_S32] = 4, [COLUMN_S64] = 8,
+		[COLUMN_F64] = 8,
 		[COLUMN_TEXT] = 4, [COLUMN_BYTES] = 4,
 	};
 

@@ -15,6 +15,7 @@
 enum column_type {
 	COLUMN_U8, COLUMN_U16, COLUMN_U32, COLUMN_U64,
 	COLUMN_S8, COLUMN_S16, COLUMN_S32, COLUMN_S64,
+	COLUMN_F64,                     /* double: not in batches of events */
 	COLUMN_TEXT,                    /* int32: number of a text */
 	COLUMN_BYTES,                   /* int32: where the bytes of the row begin */
 	COLUMN_NTYPES,
@@ -31,6 +32,8 @@ struct columns {
 	struct column *v;
 };
 
+/* Room for n columns, with one reference; whoever asks fills in v. NULL: no memory. */
+struct columns *columns_new(size_t n);
 struct columns *columns_keep(struct columns *c);
 void columns_release(struct columns *c);
 /* Bytes of a value. */

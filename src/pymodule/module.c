@@ -6,6 +6,7 @@
 
 static PyMethodDef functions[] = {
 	{ "_main", run_main, METH_VARARGS, "`perf-prof python` with these words; does not return." },
+	{ "_batch", batch_of_lists, METH_VARARGS, "_batch(NAMES, TYPES, LISTS): a batch of these columns; None is null." },
 	{ NULL, NULL, 0, NULL },
 };
 

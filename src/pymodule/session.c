@@ -49,7 +49,7 @@ static int take_words(char ***to, size_t *n, PyObject *from)
 	return PyErr_Occurred() ? -1 : 0;
 }
 
-static int take_names(struct names *names, const struct columns *columns)
+int names_make(struct names *names, const struct columns *columns)
 {
 	names->names = PyTuple_New((Py_ssize_t)columns->n);
 	names->index = PyDict_New();
@@ -96,7 +96,7 @@ static int begin(struct session_object *o, struct session_asked *asked)
 		fault_raise(&f);
 		return -1;
 	}
-	return take_names(&o->names, session_columns(o->session));
+	return names_make(&o->names, session_columns(o->session));
 }
 
 static int session_init(PyObject *self, PyObject *args, PyObject *kwargs)

@@ -28,6 +28,9 @@ struct names {
 	PyObject *index;         /* dict: name -> index */
 };
 
+/* The names of these columns. 0, or -1 with an exception. */
+int names_make(struct names *names, const struct columns *columns);
+
 struct session_object {
 	PyObject_HEAD
 	struct native *native;
@@ -64,6 +67,8 @@ int row_type_add(PyObject *module);
 
 /* Takes over the reference to the batch, also if it fails. */
 PyObject *batch_object_new(struct native *native, struct batch *batch, size_t from, size_t n, const struct names *names);
+/* lists.c: _batch(NAMES, TYPES, LISTS) makes a batch of lists of values. */
+PyObject *batch_of_lists(PyObject *module, PyObject *args);
 PyObject *column_object_new(struct native *native, struct batch *batch, size_t column, size_t from, size_t n, PyObject *name);
 /* An iterator over rows. */
 PyObject *row_iterator_new(struct batch_object *batch);

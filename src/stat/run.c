@@ -35,6 +35,7 @@ struct stat_wait {
 	int signals;             /* signalfd of SIGINT, SIGTERM, SIGHUP */
 	int timer;               /* timerfd, or -1 */
 	int over;                /* timerfd of --seconds, or -1 */
+	int reader;              /* stdout, if it gets the counts and there is no command; else -1 */
 	sigset_t before;         /* original signal mask, restored for the command and at the end */
 	int signaled;            /* number of signals received */
 	int task;                /* pidfd of a watched task, or -1 */
@@ -80,7 +81,7 @@ static int begin_wait(struct stat_wait *w, uint64_t interval_ms, uint64_t run_ns
 {
 	sigset_t set;
 
-	*w = (struct stat_wait){ .signals = -1, .timer = -1, .over = -1, .task = -1 };
+	*w = (struct stat_wait){ .signals = -1, .timer = -1, .over = -1, .reader = -1, .task = -1 };
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
@@ -150,8 +151,9 @@ static enum stat_woke wait_for(struct stat_wait *w, const struct counting *s, co
 	uint64_t ticks;
 
 	for (;;) {
-		struct pollfd p[4] = {
+		struct pollfd p[5] = {
 			{ w->signals, POLLIN, 0 }, { w->timer, POLLIN, 0 }, { -1, POLLIN, 0 }, { w->over, POLLIN, 0 },
+			{ w->reader, 0, 0 },
 		};
 
 		if (tasks && w->task < 0)
@@ -159,8 +161,8 @@ static enum stat_woke wait_for(struct stat_wait *w, const struct counting *s, co
 		if (tasks && w->gone)
 			return WOKE_END;
 		p[2].fd = child ? child->pidfd : w->task;
-		poll(p, 4, tasks && w->task < 0 ? LOOK_AGAIN_MS : -1);
-		if ((p[2].revents && child) || p[3].revents)
+		poll(p, 5, tasks && w->task < 0 ? LOOK_AGAIN_MS : -1);
+		if ((p[2].revents && child) || p[3].revents || p[4].revents & POLLERR)
 			return WOKE_END;
 		if (p[2].revents)
 			close_fd(&w->task);
@@ -510,6 +512,7 @@ int stat_run(struct counting *s, char **argv, struct fault *f)
 	status = !p.title ? fault_set(f, EXIT_FAILED, "stat: out of memory")
 			  : begin_wait(&w, s->config->interval_ms, s->config->common.run_ns, f);
 	if (!status) {
+		w.reader = argv || s->config->common.output.path ? -1 : STDOUT_FILENO;
 		status = run_all(s, argv, &w, &p, &t, f);
 		end_wait(&w);
 		if (status >= 0 && report(s, &p, &t, status, f))
