@@ -16,6 +16,7 @@ from .sessions import Recording, Session, open
 
 if _typing.TYPE_CHECKING:
     from . import analyses, results, sinks
+    from ._functions import *   # noqa: F403
 
 __all__ = ['Batch', 'Column', 'Event', 'Frame', 'PerfEvent', 'Recording', 'Session', 'analyses', 'open', 'results', 'sinks',
            '__version__']

@@ -221,6 +221,11 @@ class Run:
             if not self.after_ours:
                 sys.stderr.write(line)
 
+    @property
+    def code(self) -> Optional[int]:
+        """Its exit code; None: it is not known, because this process ignores the ends of its children."""
+        return None if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN else self.process.returncode
+
     def output(self) -> str:
         return b''.join(self.parts).decode('utf-8', 'backslashreplace') + content(self.out)
 

@@ -50,6 +50,17 @@ class Watch:
             os.close(self.folded)
 
 
+def within_cell(folded: str) -> str:
+    """The stacks without the functions of IPython that run the cell."""
+    last = 'InteractiveShell.run_code ('
+    lines = []
+    for line in folded.splitlines():
+        frames = line.split(';')
+        at = max((i for i, frame in enumerate(frames) if frame.startswith(last)), default=-1)
+        lines.append(';'.join(frames[at + 1:]) if at + 1 < len(frames) else line)
+    return '\n'.join(lines)
+
+
 def register(shell: Any) -> None:
     def perf_prof(line: str, cell: str) -> Result:
         """Profiles the cell: its Python functions, with file and line, as a table and as a flame graph.
@@ -60,6 +71,7 @@ def register(shell: Any) -> None:
         with Watch(words) as watched:
             shell.run_cell(cell)
         display = importlib.import_module('IPython.display').display   # it is there: it called us
+        watched.result.folded = within_cell(watched.result.folded or '')
         display(watched.result.flame_graph(title='%%perf_prof'))
         return watched.result
     shell.register_magic_function(perf_prof, 'cell', 'perf_prof')

@@ -5,83 +5,20 @@ A function runs the command perf-prof as a child process, so it needs the same r
 and options there are is in commands.jsonl, which the program itself wrote (`perf-prof help --json`).
 """
 import inspect
-import json
 import os
 import re
 from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, NoReturn, Optional, Sequence, Tuple, Union
 
 from . import _command
+from ._options import FIXED, OTHER_NAMES, Command, Option, read
 from .results import Counts, Features, Result, listed
 
-# Commands whose function has another name, and those without one: they are about the command line.
-NAMES = {'stat': 'counts', 'check': 'features'}
-LEFT_OUT = 'python', 'help', 'version'
-# Parameters with the names that Session has, or in the singular: the option of each.
-OTHER_NAMES = {'pid': 'pids', 'tid': 'tids', 'cpu': 'cpus', 'cgroup': 'cgroups', 'events': 'event', 'ring': 'mmap_pages'}
-FIXED = 'json', 'with_text', 'full', 'csv', 'csv_safe', 'field_separator'
 # Their samples have a place, so there is a flame graph even without call_graph.
 PLACED = 'profile', 'report', 'page-faults'
 WIDTH = 100
 
 
-class Option(NamedTuple):
-    """A row of a command's table of options."""
-    name: str
-    parameter: str
-    kind: str        # flag, count, number, size, text, texts, file, choice
-    value: str
-    negatable: bool
-    help: str
-
-    @property
-    def joins(self) -> bool:
-        """Whether a list is one value, with commas."""
-        return self.value == 'LIST' or '[,' in self.value and self.kind != 'texts'
-
-
-class Command(NamedTuple):
-    name: str
-    function: str
-    summary: str
-    usage: str
-    description: List[str]
-    groups: List[Tuple[str, List[Option]]]
-    options: Dict[str, Option]       # by parameter
-
-    @property
-    def watches(self) -> bool:
-        """Whether it can start a command."""
-        return 'COMMAND' in self.usage and self.name not in LEFT_OUT
-
-    @property
-    def prints_json(self) -> bool:
-        return 'json' in self.options
-
-    def takes(self, option: Option) -> bool:
-        """Whether it is a parameter: how a result is printed, and where, is not for the caller to choose."""
-        return option.parameter not in FIXED and not (option.name == 'output' and self.prints_json)
-
-
-def _option(row: Dict[str, Any]) -> Option:
-    return Option(row['name'], row['name'].replace('-', '_').lower(), row['kind'], row.get('value', ''), row['negatable'],
-                  row['help'])
-
-
-def _read() -> Dict[str, Command]:
-    """The commands by the name of their function."""
-    found = {}
-    with open(os.path.join(os.path.dirname(__file__), 'commands.jsonl'), encoding='utf-8') as lines:
-        for line in lines:
-            row = json.loads(line)
-            groups = [(group['title'], [_option(one) for one in group['options']]) for group in row['groups']]
-            name = NAMES.get(row['command'], row['command'].replace('-', '_'))
-            if row['command'] not in LEFT_OUT:
-                found[name] = Command(row['command'], name, row['summary'], row['usage'], row['description'], groups,
-                                      {option.parameter: option for _, options in groups for option in options})
-    return found
-
-
-COMMANDS = _read()
+COMMANDS = read(os.path.join(os.path.dirname(__file__), 'commands.jsonl'))
 
 
 # ---- parameters to words ------------------------------------------------------------
@@ -189,17 +126,17 @@ WATCHING = tuple(command.name for command in COMMANDS.values() if command.watche
 
 def failure(run: _command.Run, result: Result) -> Optional[_command.Refusal]:
     """Why the run failed; None: it did not. With a command, the exit code is that command's."""
-    code, messages = run.process.returncode, run.messages()
-    if not code or (run.watches and (not messages or result.is_complete)):
+    code, messages = run.code, run.messages()
+    if code == 0 or (run.watches and (not messages or result.is_complete)) or (code is None and (result.data or not messages)):
         return None
-    return _command.Refusal(code, messages[-1] if messages else '')
+    return _command.Refusal(code or 1, messages[-1] if messages else '')
 
 
 def collect(plan: Plan, run: _command.Run, folded: int) -> Result:
     """The result of a run that has ended, or an exception."""
     kind = {'stat': Counts, 'check': Features}.get(plan.command.name, Result)
     result = kind(plan.words, run.output(), plan.interval, _command.content(folded) if folded >= 0 else None)
-    result.returncode = run.process.returncode if plan.start else None
+    result.returncode = run.code if plan.start else None
     refusal = failure(run, result)
     result.notes += [text for text in run.messages() if not refusal or text != refusal.text]
     if refusal and not (plan.command.name == 'check' and result.data):   # its exit code is about the features

@@ -99,6 +99,10 @@ class Arrow:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def __getstate__(self) -> Dict[str, Any]:
+        """For pickle: batches are made again."""
+        return {**self.__dict__, '_batch': None}
+
     def table(self) -> str:
         raise NotImplementedError
 

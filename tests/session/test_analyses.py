@@ -14,7 +14,7 @@ from known import PATIENCE, RECORDING
 
 CALL = 'getppid(110)' if os.uname().machine == 'x86_64' else 'getppid(173)'
 STACKS = os.path.join(os.path.dirname(RECORDING), 'amd64-7-chains.data')
-PYTHON = 'def hot():\n    for i in range(20000000): i * i\nhot()\n'
+PYTHON = 'def hot():\n    for i in range(6000000): i * i\nhot()\n'
 
 
 def children_of(parent):
@@ -144,6 +144,13 @@ def test_events_as_rows(perf_prof):
     assert result.rows['_event'].to_pylist() == [event._event for event in events]
     assert result.rows['_time'].to_pylist() == [event._time for event in events]
     assert len(result.table().splitlines()) == len(events) + 1
+
+
+def test_a_result_can_be_pickled(perf_prof):
+    import pickle
+    result = perf_prof.report(STACKS)
+    again = pickle.loads(pickle.dumps((result.rows.to_pylist(), result)))
+    assert again[1].rows.to_pylist() == again[0] and again[1].stacks == result.stacks and str(again[1]) == str(result)
 
 
 # ---- pictures ----------------------------------------------------------------------
@@ -354,6 +361,16 @@ def test_no_descriptor_stays_open(perf_prof):
     assert look() == before
 
 
+def test_a_program_that_ignores_the_ends_of_children(run, live):
+    assert run('import signal, perf_prof\n'
+               'signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n'
+               'r = perf_prof.counts(command="exit 3", events="page-faults")\n'
+               'print(r.returncode, r["page-faults"] > 0, perf_prof.task_state(cpus=0, seconds=0.1).tables[0].name)\n'
+               'try: perf_prof.counts(command="true", events="no-such-event")\n'
+               'except RuntimeError as e: print(e)\n'
+               ).startswith('None True task-state\nstat -e: there is no event named')
+
+
 # ---- where the program is ----------------------------------------------------------
 
 def test_the_program_is_the_packages_own(perf_prof, prof):
@@ -399,6 +416,13 @@ def test_the_magic_profiles_a_cell(run, live):
               'print(result.rows["function"].to_pylist()[0], result.tables[0].info["samples"] > 0, "hot" in shell.user)\n'
               'print(type(shown[0]).__name__, "hot" in shown[0].svg(), any(f[-1].startswith("hot") for f, _ in result.stacks))\n')
     assert out == 'hot True True\nFlameGraph True True\n'
+
+
+def test_the_picture_of_a_cell_is_without_those_who_run_it(perf_prof):
+    from perf_prof._magic import within_cell
+    ipython = 'python3;<module> (x.py:1);InteractiveShell.run_cell (y.py:2);InteractiveShell.run_code (y.py:3)'
+    assert within_cell(f'{ipython};<module> (cell:1);f (cell:2) 5\n{ipython} 1\npython3;g (z.py:9) 2') == \
+        f'<module> (cell:1);f (cell:2) 5\n{ipython} 1\npython3;g (z.py:9) 2'
 
 
 def test_the_magic_says_what_is_wrong(run, live):
