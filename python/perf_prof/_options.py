@@ -6,7 +6,7 @@ from typing import Any, Dict, List, NamedTuple, Tuple
 
 # Commands whose function has another name, and those without one: they are about the command line.
 NAMES = {'stat': 'counts', 'check': 'features'}
-LEFT_OUT = 'python', 'help', 'version'
+LEFT_OUT = 'python', 'sql', 'help', 'version'
 # Parameters with the names that Session has, or in the singular: the option of each.
 OTHER_NAMES = {'pid': 'pids', 'tid': 'tids', 'cpu': 'cpus', 'cgroup': 'cgroups', 'events': 'event', 'ring': 'mmap_pages'}
 FIXED = 'json', 'with_text', 'full', 'csv', 'csv_safe', 'field_separator'

@@ -45,7 +45,7 @@ def test_a_function_for_each_command(perf_prof, prof):
     names = {row['command'] for row in rows}
     assert {'profile', 'syscalls', 'stat', 'check'} <= names
     renamed = {'stat': 'counts', 'check': 'features'}
-    for name in names - {'python', 'help', 'version'}:
+    for name in names - {'python', 'sql', 'help', 'version'}:
         name = renamed.get(name, name.replace('-', '_'))
         assert name in dir(perf_prof) and callable(getattr(perf_prof, name)), name
     for name in 'python', 'help', 'version', 'no_such_thing':
