@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cell magic %%perf_prof: profiles a cell of a notebook."""
+import contextlib
 import importlib
 import os
 import shlex
-from typing import Any, List, Sequence
+from typing import Any, Iterator, List, Sequence
 
 from . import _command
 from .analyses import COMMANDS, Plan, collect
@@ -13,41 +14,27 @@ from .results import Result
 SIGNAL = '/bin/sh', '-c', 'echo; read line || :'
 
 
-class Watch:
-    """`with Watch(WORDS) as w: ...` profiles this process meanwhile; then there is w.result. WORDS: options of
-    `perf-prof profile`."""
-    result: Result
-
-    def __init__(self, words: Sequence[str]) -> None:
-        python = [] if any(word in ('--python', '--no-python') for word in words) else ['--python']
-        self.words = ['profile', f'--pids={os.getpid()}', *python, '--json', '--with-text', *words]
-
-    def __enter__(self) -> 'Watch':
-        self.folded = _command.memory('stacks')
-        try:
-            self.run = _command.Run([*self.words, f'--flame-graph=/dev/fd/{self.folded}'], SIGNAL, [self.folded], pipes=True)
-        except BaseException:
-            os.close(self.folded)
-            raise
-        self.reader = _command.readable_by(self.run.process.pid)
-        self.reader.__enter__()
-        assert self.run.process.stdout
-        if not os.read(self.run.process.stdout.fileno(), 1):   # it has ended
-            self.__exit__()
-            raise RuntimeError('perf-prof ended at once')
-        return self
-
-    def __exit__(self, *exception: Any) -> None:
-        plan = Plan(COMMANDS['profile'], self.words, [], False, False, True)
-        try:
-            with self.run:
-                assert self.run.process.stdin
-                self.run.process.stdin.close()
-                self.run.wait()
-                self.result = collect(plan, self.run, self.folded)
-        finally:
-            self.reader.__exit__(None, None, None)
-            os.close(self.folded)
+@contextlib.contextmanager
+def watching(words: Sequence[str]) -> Iterator[List[Result]]:
+    """Profiles this process meanwhile; then the list has the result. words: options of `perf-prof profile`."""
+    python = [] if any(word in ('--python', '--no-python') for word in words) else ['--python']
+    words = ['profile', f'--pids={os.getpid()}', *python, '--json', '--with-text', *words]
+    found: List[Result] = []
+    folded = _command.memory('stacks')
+    try:
+        with _command.Run([*words, f'--flame-graph=/dev/fd/{folded}'], SIGNAL, [folded], pipes=True) as run, \
+                _command.readable_by(run.process.pid):
+            assert run.process.stdin and run.process.stdout
+            begun = os.read(run.process.stdout.fileno(), 1)   # nothing: it has ended, and collect() says why
+            if begun:
+                yield found
+            run.process.stdin.close()
+            run.wait()
+            found.append(collect(Plan(COMMANDS['profile'], list(words), [], False, False, True), run, folded))
+            if not begun:
+                raise RuntimeError('perf-prof ended before the cell began')
+    finally:
+        os.close(folded)
 
 
 def within_cell(folded: str) -> str:
@@ -67,11 +54,11 @@ def register(shell: Any) -> None:
 
         %%perf_prof [OPTIONS]    options of `perf-prof profile`, such as -F 999 or --no-python -g
         """
-        words: List[str] = shlex.split(line)
-        with Watch(words) as watched:
+        with watching(shlex.split(line)) as found:
             shell.run_cell(cell)
+        result = found[0]
         display = importlib.import_module('IPython.display').display   # it is there: it called us
-        watched.result.folded = within_cell(watched.result.folded or '')
-        display(watched.result.flame_graph(title='%%perf_prof'))
-        return watched.result
+        result.folded = within_cell(result.folded or '')
+        display(result.flame_graph(title='%%perf_prof'))
+        return result
     shell.register_magic_function(perf_prof, 'cell', 'perf_prof')
