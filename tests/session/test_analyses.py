@@ -418,6 +418,10 @@ def test_the_magic_profiles_a_cell(run, live):
     assert out == 'hot True True\nFlameGraph True True\n'
 
 
+def test_a_cell_that_takes_no_time(run, live):
+    assert run(SHELL + 'for i in range(20): shell.magic("", "x = 1")\nprint(len(shown), "<svg" in shown[-1].svg())') == '20 True\n'
+
+
 def test_the_picture_of_a_cell_is_without_those_who_run_it(perf_prof):
     from perf_prof._magic import within_cell
     ipython = 'python3;<module> (x.py:1);InteractiveShell.run_cell (y.py:2);InteractiveShell.run_code (y.py:3)'
