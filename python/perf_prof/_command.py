@@ -129,22 +129,23 @@ class Run:
     command   a program to start and watch: it has our stdin, stdout and stderr. Without one, the run has a terminal
               session of its own, so that Ctrl-C comes to this process alone.
     files     descriptors that the run has, too
+    prints    the result is what it prints: with a command, that has a file of its own
     endless   Ctrl-C ends the run, and is no error
     """
 
     def __init__(self, words: Sequence[str], command: Sequence[str] = (), files: Sequence[int] = (), endless: bool = False,
-                 environ: Optional[Dict[str, str]] = None, pipes: bool = False) -> None:
+                 environ: Optional[Dict[str, str]] = None, pipes: bool = False, prints: bool = True) -> None:
         self.endless, self.watches, self.passed, self.after_ours = endless, bool(command) and not pipes, 0, False
         self.out, self.err, self.pidfd = memory('out'), memory('err'), -1
         self.parts: List[bytes] = []
         line = [program(), *words]
         if command:   # its output and that of perf-prof are not mixed
-            line += ['-o', f'/dev/fd/{self.out}', '--', *command]
+            line += ['-o', f'/dev/fd/{self.out}'] * prints + ['--', *command]
         try:
             self.process = subprocess.Popen(
                 line, stderr=self.err, stdin=subprocess.PIPE if pipes else None if command else subprocess.DEVNULL,
                 stdout=subprocess.PIPE if pipes or not command else None, start_new_session=not command or pipes,
-                pass_fds=[*files, *([self.out] if command else [])], env=environ)
+                pass_fds=[*files, *([self.out] if command and prints else [])], env=environ)
         except BaseException:
             self.close()
             raise

@@ -89,8 +89,8 @@ def _to_start(command: Command, value: Union[None, str, Sequence[Any]]) -> List[
 
 
 def _folds(command: Command, options: Mapping[str, Any]) -> bool:
-    """Whether the stacks are to be collected."""
-    return ('flame_graph' in command.options and 'flame_graph' not in options and command.name != 'diff'
+    """Whether the stacks are to be collected. Of diff they are those of two runs, and trace would not print its events."""
+    return ('flame_graph' in command.options and 'flame_graph' not in options and command.name not in ('diff', 'trace')
             and (command.name in PLACED or bool(options.get('call_graph'))))
 
 
@@ -148,7 +148,8 @@ def execute(plan: Plan) -> Result:
     folded = _command.memory('stacks') if plan.folds else -1
     words = plan.words + [f'--flame-graph=/dev/fd/{folded}'] * plan.folds
     try:
-        with _command.Run(words, plan.start, [folded] * plan.folds, plan.endless) as run:
+        with _command.Run(words, plan.start, [folded] * plan.folds, plan.endless,
+                          prints=plan.command.prints_json) as run:
             run.wait()
             return collect(plan, run, folded)
     finally:

@@ -4,6 +4,7 @@ import html
 import json
 import os
 import tempfile
+from collections import Counter
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _command, _native
@@ -55,21 +56,25 @@ def _flat(values: Mapping[str, Any], before: str = '') -> Iterator[Tuple[str, An
             yield before + name, value
 
 
+def _folded(frames: Iterable[Row], name: str) -> str:
+    """A stack as folded text: the outermost function first. A semicolon in a name would divide it."""
+    return ';'.join(frame.get(name, '[unknown]').replace(';', ':') for frame in reversed(list(frames)))
+
+
 def _event_row(event: Row) -> Row:
     """An event of trace and script: common columns as those of Session, then its fields."""
     row = {f'_{name}': value for name, value in event.items() if name not in ('fields', 'stack')}
     row.update(event.get('fields', {}))
     if 'stack' in event:
-        row['_stack'] = event['stack']
+        row['_stack'] = _folded(event['stack'], 'symbol')
     return row
 
 
 def _thread_rows(process: Row) -> Iterator[Row]:
     """A row for each thread of dump, with its stack as folded text: the outermost function first."""
     for thread in process['threads']:
-        frames = [frame.get('function', '[unknown]') for frame in thread.get('frames', ())]
         yield {'pid': process['pid'], **{name: value for name, value in thread.items() if name != 'frames'},
-               'stack': ';'.join(reversed(frames))}
+               'stack': _folded(thread.get('frames', ()), 'function')}
 
 
 def _rows_of(data: Iterable[Row]) -> Iterator[Row]:
@@ -84,6 +89,12 @@ def _rows_of(data: Iterable[Row]) -> Iterator[Row]:
                 yield {**time, **dict(_flat(event))}
         else:
             yield dict(_flat(one))
+
+
+def _fold(events: Iterable[Row]) -> Optional[str]:
+    """The stacks of events as folded text, by task; None: there are none."""
+    counts = Counter(f'{event.get("comm", "")};{_folded(event["stack"], "symbol")}' for event in events if event.get('stack'))
+    return ''.join(f'{stack} {count}\n' for stack, count in counts.items()) or None
 
 
 class Arrow:
@@ -264,9 +275,10 @@ class Result(Arrow):
     """
 
     def __init__(self, words: Sequence[str], output: str, interval: bool = False, folded: Optional[str] = None) -> None:
-        self.words, self.folded = list(words), folded
+        self.words = list(words)
         self.returncode: Optional[int] = None
         self.data, lines = _documents(output)
+        self.folded = _fold(self.data) if folded is None else folded
         self.tables = [Table(one) for one in self.data if 'table' in one]
         self.slow = [one for one in self.data if 'slow' in one]
         self.notes = [line[len(_command.OURS):] for line in lines if line.startswith(_command.OURS)]

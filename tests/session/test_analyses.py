@@ -185,6 +185,30 @@ def test_no_stacks(perf_prof):
         perf_prof.top(input=RECORDING, events='sched:sched_switch').flame_graph()
 
 
+def test_stacks_of_events(perf_prof):
+    result = perf_prof.script(STACKS)
+    assert sum(weight for _, weight in result.stacks) == len(result) - result.rows['_stack'].null_count > 0
+    assert {';'.join(frames[1:]) for frames, _ in result.stacks} == set(result.rows['_stack'].to_pylist()) - {None}
+    assert '<svg' in result.flame_graph().svg()
+
+
+def test_trace_has_its_events_and_their_stacks(perf_prof, storm, live):
+    result = perf_prof.trace(command=[storm, 'getppid', '50'], events='syscalls:sys_enter_getppid', call_graph=True)
+    assert result.rows['_event'].to_pylist() == ['syscalls:sys_enter_getppid'] * 50
+    assert {frames[0] for frames, _ in result.stacks} == {'storm'} and sum(weight for _, weight in result.stacks) == 50
+
+
+def test_a_recording_is_a_file(perf_prof, storm, live, tmp_path):
+    path = tmp_path / 'r.data'
+    result = perf_prof.record(command=[storm, 'getppid', '50'], events='syscalls:sys_enter_getppid', output=path)
+    assert result.returncode == 0 and len(perf_prof.script(path)) == 50 and len(result) == 0
+    same = perf_prof.diff(*[STACKS] * 2)
+    assert len(same) and set(same.rows['change'].to_pylist()) <= {0.0, None}
+    perf_prof.convert(STACKS, to='folded', output=tmp_path / 'c.folded')
+    perf_prof.flame_graph(tmp_path / 'c.folded', output=tmp_path / 'c.svg')
+    assert '<svg' in (tmp_path / 'c.svg').read_text()
+
+
 # ---- errors ------------------------------------------------------------------------
 
 @pytest.mark.parametrize('call, error, text', [
