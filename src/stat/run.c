@@ -387,8 +387,8 @@ static int run_once(struct counting *s, char *const *argv, struct stat_wait *w, 
 	hotplug_begin(&s->hotplug);
 	rc = prepare(s, &child, argv, w, f);
 	if (!rc) {
-		restart_wait(w, s->config->interval_ms, s->config->common.run_ns);
 		start = now();
+		restart_wait(w, s->config->interval_ms, s->config->common.run_ns);
 		if (p)
 			p->start = p->last = start;
 		rc = argv ? workload_start(&child, f) : 0;

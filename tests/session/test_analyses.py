@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -14,7 +15,7 @@ from known import PATIENCE, RECORDING
 
 CALL = 'getppid(110)' if os.uname().machine == 'x86_64' else 'getppid(173)'
 STACKS = os.path.join(os.path.dirname(RECORDING), 'amd64-7-chains.data')
-PYTHON = 'def hot():\n    for i in range(6000000): i * i\nhot()\n'
+PYTHON = 'def hot():\n    for i in range(12000000): i * i\nhot()\n'
 
 
 def children_of(parent):
@@ -284,8 +285,9 @@ def test_outliers(perf_prof, live):
 
 
 def test_seconds(perf_prof, live):
+    began = time.monotonic()
     result = perf_prof.rundelay(seconds=0.3)
-    assert result.tables[0].info['seconds'] >= 0.29 and result.tables[0].name == 'rundelay'
+    assert time.monotonic() - began >= 0.3 and result.tables[0].name == 'rundelay'
 
 
 def test_python_functions_of_a_command(perf_prof, live):
@@ -314,7 +316,7 @@ def test_counts(perf_prof):
 
 def test_counts_for_some_time(perf_prof, live):
     counts = perf_prof.counts(seconds=0.2, events='cpu-clock', all_cpus=True, per_cpu=True)
-    assert 0.19 < counts.elapsed and len(counts.rows) == len(os.sched_getaffinity(0)) or len(counts.rows) > 0
+    assert counts.elapsed >= 0.2 and len(counts.rows) > 0
     if len(counts.rows) > 1:
         with pytest.raises(ValueError, match='see rows'):
             counts['cpu-clock']
@@ -342,9 +344,12 @@ def interrupt(run):
     while not handles_signals(run.process.pid): time.sleep(0.01)
     os.kill(os.getpid(), signal.SIGINT)
 class Run(_command.Run):
-    def wait(self):
-        threading.Thread(target=interrupt, args=(self,), daemon=True).start()
-        super().wait()
+    is_watched = False
+    def _follow(self):
+        if not self.is_watched:
+            self.is_watched = True
+            threading.Thread(target=interrupt, args=(self,), daemon=True).start()
+        super()._follow()
 _command.Run = Run
 """
 
