@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Linux perf events in Python.
 
+Session and open() read events as batches of columns. profile(), syscalls(), rundelay(), ... are the commands of perf-prof
+as functions: dir(perf_prof) has them all.
+
 perf_prof.raw is the system call perf_event_open(2) itself, with classes that use it: the module that is also
 distributed by itself as pyperf.
 
@@ -13,19 +16,33 @@ from .sessions import Aggregate, Recording, Session, open
 from .stacks import Stacks
 
 if _typing.TYPE_CHECKING:
-    from . import sinks
+    from . import analyses, results, sinks
+    from ._functions import *   # noqa: F403
 
-__all__ = ['Aggregate', 'Batch', 'Column', 'Event', 'Frame', 'PerfEvent', 'Recording', 'Session', 'Stacks', 'concat', 'open', 'sinks',
-           '__version__']
+__all__ = ['Aggregate', 'Batch', 'Column', 'Event', 'Frame', 'PerfEvent', 'Recording', 'Session', 'Stacks', 'analyses', 'concat', 'open',
+           'results', 'sinks', '__version__']
+
+_LATE = ('analyses', 'results', 'sinks')
 
 
 def __getattr__(name: str) -> _typing.Any:
-    """perf_prof.sinks, which takes a while to import and few need."""
-    if name == 'sinks':
-        import importlib
-        return importlib.import_module('.sinks', __name__)
+    """Modules that take a while to import and few need; and the commands of perf-prof as functions."""
+    import importlib
+    if name in _LATE:
+        return importlib.import_module(f'.{name}', __name__)
+    if not name.startswith('_'):
+        analyses = importlib.import_module('.analyses', __name__)
+        if name in analyses.COMMANDS:
+            return globals().setdefault(name, analyses.function(name))
     raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
 
 
 def __dir__() -> _typing.List[str]:
-    return sorted({*globals(), 'sinks'})
+    import importlib
+    return sorted({*globals(), *_LATE, *importlib.import_module('.analyses', __name__).COMMANDS})
+
+
+def load_ipython_extension(shell: _typing.Any) -> None:
+    """%load_ext perf_prof: the cell magic %%perf_prof."""
+    from ._magic import register
+    register(shell)

@@ -301,7 +301,7 @@ const struct command record_command = {
 		{ "Flight recorder", overwrite_rows, ROWS(overwrite_rows), offsetof(struct record, overwrite) },
 		{ "Buffers", stream_ring_opts + 1, 3, 0 },      /* -m, --buffer, --watermark */
 		{ "Timestamps", stream_ring_opts + 6, 1, 0 },   /* --monotonic */
-		{ "End of the run", stream_ring_opts + 9, 1, 0 }, /* -N */
+		{ "End of the run", stream_ring_opts + 9, 2, 0 }, /* -N, --seconds */
 		{ "Output", stream_output_opts + 2, 3, 0 }     /* --usage-self, -v, -q */),
 	.examples = COMMAND_EXAMPLES(
 		{ "perf-prof record -g -- ./program", "sample a command with call chains, for perf-prof report" },

@@ -288,19 +288,15 @@ static void print(struct analysis *a, const struct span *span)
 {
 	struct table_style style = { .terminal = analysis_terminal(a->opts) };
 	struct top *t = a->config;
-	int rc;
 
 	if (a->opts->json) {
 		table_extra(&t->table, "time", json_object_new_string(span->when));
 		table_extra(&t->table, "seconds", json_object_new_double(span->seconds));
 		table_extra(&t->table, "events", json_object_new_uint64(span->events));
 		analysis_put_losses(a, &t->table);
-		rc = table_json(&t->table, stdout);
-	} else {
-		table_caption(&t->table, "%s", span->when);
-		rc = table_print(&t->table, &style, stdout);
 	}
-	if (rc)
+	table_caption(&t->table, "%s", span->when);
+	if (analysis_put_table(a, &t->table, &style))
 		fprintf(stderr, "perf-prof: top: out of memory for the table\n");
 	t->printed = true;
 }

@@ -17,5 +17,7 @@ extern const struct command list_command, check_command, version_command, help_c
 const struct command *command_at(size_t i);              /* NULL past the end */
 const struct command *command_find(const char *name);    /* NULL if unknown */
 void help_overview(FILE *out);
+/* One line: the command, its texts and its options. 0, -ENOMEM or -EIO. */
+int help_json(const struct command *cmd, FILE *out);
 int command_unknown(const char *name, struct fault *f);  /* sets f with a suggestion; -1 */
 #endif

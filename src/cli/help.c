@@ -9,14 +9,16 @@
 /* ---- help ------------------------------------------------------------------ */
 
 struct help_config {
-	bool man;
+	bool man, json;
 };
 
 static const struct opt help_opts[] = {
 	{ "man", 0, NULL, OPT_FLAG, offsetof(struct help_config, man), NULL,
 	  "Print the manual page as roff: perf-prof help --man python | man -l -.", false, NULL },
+	{ "json", 0, NULL, OPT_FLAG, offsetof(struct help_config, json), NULL,
+	  "Print JSON, for programs: a line for the command, or for each, with its options.", false, NULL },
 };
-static const struct opt_group help_groups[] = { { "Options", help_opts, 1, 0 } };
+static const struct opt_group help_groups[] = { { "Options", help_opts, 2, 0 } };
 
 void help_overview(FILE *out)
 {
@@ -52,11 +54,24 @@ static void overview_man(FILE *out)
 	      "second SIGINT, or on the first one while a recording file is read.\n", out);
 }
 
+static int all_json(void)
+{
+	int rc = 0;
+
+	for (size_t i = 0; command_at(i) && !rc; i++)
+		rc = help_json(command_at(i), stdout);
+	return rc;
+}
+
 static int help_run(void *config, const struct opt_parser *args, struct fault *f)
 {
 	struct help_config *c = config;
 	const struct command *cmd;
 
+	if (c->man && c->json)
+		return fault_usage(f, "help: --man and --json: give one of them");
+	if (!args->noperands && c->json)
+		return all_json() ? fault_set(f, EXIT_FAILED, "help: cannot write JSON, or out of memory") : 0;
 	if (!args->noperands) {
 		if (c->man)
 			overview_man(stdout);
@@ -67,6 +82,8 @@ static int help_run(void *config, const struct opt_parser *args, struct fault *f
 	cmd = command_find(args->operands[0]);
 	if (!cmd)
 		return command_unknown(args->operands[0], f);
+	if (c->json)
+		return help_json(cmd, stdout) ? fault_set(f, EXIT_FAILED, "help: cannot write JSON, or out of memory") : 0;
 	if (c->man)
 		command_man(cmd, stdout);
 	else

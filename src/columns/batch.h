@@ -58,6 +58,6 @@ static inline bool batch_is_null(const struct batch *b, size_t column, size_t ro
 }
 /* The text or bytes of a row. */
 const char *batch_bytes(const struct batch *b, size_t column, size_t row, size_t *len);
-/* The number of a row. Signed types are sign-extended. */
+/* The number of a row. Signed types are sign-extended; of COLUMN_F64, its bits. */
 uint64_t batch_number(const struct batch *b, size_t column, size_t row);
 #endif

@@ -15,6 +15,7 @@
 enum column_type {
 	COLUMN_U8, COLUMN_U16, COLUMN_U32, COLUMN_U64,
 	COLUMN_S8, COLUMN_S16, COLUMN_S32, COLUMN_S64,
+	COLUMN_F64,                     /* double: not in batches of events */
 	COLUMN_TEXT,                    /* int32: number of a text */
 	COLUMN_BYTES,                   /* int32: where the bytes of the row begin */
 	COLUMN_NTYPES,

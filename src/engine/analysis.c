@@ -27,7 +27,7 @@
 #define AT(member) offsetof(struct analysis_opts, member)
 
 const struct opt analysis_json_opts[] = {
-	ANALYSIS_JSON_OPT, ANALYSIS_FULL_OPT,
+	ANALYSIS_JSON_OPT, ANALYSIS_TEXT_OPT, ANALYSIS_FULL_OPT,
 };
 
 /* Symbol tables take at most a quarter of --cache, and stacks the rest. */
@@ -435,6 +435,16 @@ void analysis_put_losses(struct analysis *a, struct table *t)
 	for (size_t i = 0; stream_throttled(a->stream, i, &throttled); i++)
 		put_throttled(list, &throttled);
 	table_extra(t, "throttled", list);
+}
+
+int analysis_put_table_of(const struct analysis_opts *o, struct table *t, const struct table_style *style)
+{
+	return o->json ? table_json(t, o->with_text ? style : NULL, stdout) : table_print(t, style, stdout);
+}
+
+int analysis_put_table(const struct analysis *a, struct table *t, const struct table_style *style)
+{
+	return analysis_put_table_of(a->opts, t, style);
 }
 
 static void on_lost(void *ctx, const struct stream_loss *loss)

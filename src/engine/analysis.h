@@ -24,6 +24,7 @@
 struct analysis_opts {
 	struct stream_opts stream;
 	bool json;
+	bool with_text;              /* with json: each table also has its text */
 	bool full;                   /* nothing is cut off to fit the terminal */
 	int inlines;                 /* OPT_TRI; on by default */
 	uint64_t rows;               /* --rows: functions in a table; 0: the default */
@@ -41,9 +42,12 @@ struct analysis_opts {
 
 /* Options for the option groups of commands. Their fields are in struct analysis_opts. */
 enum { ANALYSIS_NAMES_NOPTS = 3 };   /* the last rows of analysis_callchain_opts */
-enum { ANALYSIS_JSON_NOPTS = 2, ANALYSIS_ALL_NOPTS = 1, ANALYSIS_CALLCHAIN_NOPTS = STREAM_CALLCHAIN_NOPTS + ANALYSIS_NAMES_NOPTS };
+enum { ANALYSIS_JSON_NOPTS = 3, ANALYSIS_ALL_NOPTS = 1, ANALYSIS_CALLCHAIN_NOPTS = STREAM_CALLCHAIN_NOPTS + ANALYSIS_NAMES_NOPTS };
 #define ANALYSIS_JSON_OPT \
 	{ "json", 0, NULL, OPT_FLAG, offsetof(struct analysis_opts, json), NULL, "Print JSON, one object per line.", false, NULL }
+#define ANALYSIS_TEXT_OPT \
+	{ "with-text", 0, NULL, OPT_FLAG, offsetof(struct analysis_opts, with_text), NULL, \
+	  "With --json: add what the table looks like as text, as its member \"text\".", false, NULL }
 #define ANALYSIS_FULL_OPT \
 	{ "full", 0, NULL, OPT_FLAG, offsetof(struct analysis_opts, full), NULL, \
 	  "Print whole names and paths on a terminal, too, and all columns. Default: shorten them to its width.", false, NULL }
@@ -185,6 +189,10 @@ bool analysis_is_clock(const struct stream_event *event);
 struct stream_event *analysis_profiled(struct analysis *a, bool *all);
 
 struct table;
+struct table_style;
+/* Prints a table as text, or as JSON. 0, -ENOMEM or -EIO. */
+int analysis_put_table(const struct analysis *a, struct table *t, const struct table_style *style);
+int analysis_put_table_of(const struct analysis_opts *o, struct table *t, const struct table_style *style);
 /* Adds "lost" to a table in JSON, and "throttled" if an event was throttled. */
 void analysis_put_losses(struct analysis *a, struct table *t);
 

@@ -11,6 +11,8 @@ PyObject *value_object(const struct batch *b, size_t column, size_t row)
 
 	if (batch_is_null(b, column, row))
 		Py_RETURN_NONE;
+	if (type == COLUMN_F64)
+		return PyFloat_FromDouble(((const double *)b->v[column].values)[row]);
 	if (type < COLUMN_S8)
 		return PyLong_FromUnsignedLongLong(batch_number(b, column, row));
 	if (type < COLUMN_TEXT)
@@ -112,6 +114,7 @@ static PyObject *column_to_pylist(PyObject *self, PyObject *unused)
 static const char *const formats[COLUMN_TEXT] = {
 	[COLUMN_U8] = "B", [COLUMN_U16] = "H", [COLUMN_U32] = "I", [COLUMN_U64] = "Q",
 	[COLUMN_S8] = "b", [COLUMN_S16] = "h", [COLUMN_S32] = "i", [COLUMN_S64] = "q",
+	[COLUMN_F64] = "d",
 };
 
 static int column_getbuffer(PyObject *self, Py_buffer *view, int flags)
@@ -196,6 +199,7 @@ static PyObject *column_name(PyObject *self, void *unused)
 static const char *const type_names[COLUMN_NTYPES] = {
 	[COLUMN_U8] = "uint8", [COLUMN_U16] = "uint16", [COLUMN_U32] = "uint32", [COLUMN_U64] = "uint64",
 	[COLUMN_S8] = "int8", [COLUMN_S16] = "int16", [COLUMN_S32] = "int32", [COLUMN_S64] = "int64",
+	[COLUMN_F64] = "float64",
 	[COLUMN_TEXT] = "text", [COLUMN_BYTES] = "bytes",
 };
 
@@ -234,7 +238,7 @@ static PyMethodDef methods[] = {
 
 static PyGetSetDef getset[] = {
 	{ "name", column_name, NULL, "The name.", NULL },
-	{ "type", column_type, NULL, "\"uint8\" to \"int64\", \"text\" or \"bytes\".", NULL },
+	{ "type", column_type, NULL, "\"uint8\" to \"int64\", \"float64\", \"text\" or \"bytes\".", NULL },
 	{ "null_count", column_null_count, NULL, "How many rows have no value.", NULL },
 	{ NULL },
 };

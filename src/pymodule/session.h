@@ -39,6 +39,8 @@ PyObject *session_stack_tables(PyObject *self, PyObject *unused);
 PyObject *session_object_new(struct native *native, struct session_asked *asked);
 /* A capsule of its stream. quiet: an error of the session ends it, and the session keeps it. NULL with an exception. */
 PyObject *session_stream(struct session *s, bool quiet);
+/* lists.c: _batch(NAMES, TYPES, LISTS) makes a batch of lists of values. */
+PyObject *batch_of_lists(PyObject *module, PyObject *args);
 
 /* faults.c: raises what the fault says. Returns NULL. */
 PyObject *fault_raise(const struct fault *f);

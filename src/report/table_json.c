@@ -5,6 +5,7 @@
 #include "report/json.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 static const struct {
 	const char *name, *unit;         /* unit: of the JSON value, whatever the text has */
@@ -101,9 +102,27 @@ failed:
 	return false;
 }
 
-int table_json(const struct table *t, FILE *out)
+static bool put_as_text(json_object *root, struct table *t, const struct table_style *style)
+{
+	struct table_style plain = *style;
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+	bool good;
+
+	if (!out)
+		return false;
+	plain.terminal = (struct terminal){ 0 };
+	good = !table_print(t, &plain, out);
+	good &= !fclose(out);
+	good = good && json_put(root, "text", json_object_new_string(text));   /* escaped already */
+	free(text);
+	return good;
+}
+
+int table_json(struct table *t, const struct table_style *as_text, FILE *out)
 {
 	json_object *root = json_object_new_object();
 
-	return json_line(root, root && fill(root, t), out);
+	return json_line(root, root && fill(root, t) && (!as_text || put_as_text(root, t, as_text)), out);
 }

@@ -124,12 +124,10 @@ static int print(struct analysis *a, struct table *t, const struct distribution_
 	analysis_time_text(a, to, time, sizeof(time));
 	if (view->csv)
 		return table_csv(t, time, view->titles, *view->csv, stdout);
-	if (a->opts->json) {
+	if (a->opts->json)
 		put_extra(a, t, time, from, to, extra);
-		return table_json(t, stdout);
-	}
 	table_caption(t, "%s", time);
-	return table_print(t, &style, stdout);
+	return analysis_put_table(a, t, &style);
 }
 
 void distributions_print(struct analysis *a, struct distributions *all,

@@ -192,9 +192,9 @@ void question_add_asleep(struct question *q, const char *comm, pid_t tid, uint64
 
 /* ---- commands and sources -------------------------------------------------------------- */
 
-enum { QUESTION_SOURCE_NOPTS = 1, QUESTION_FORMAT_NOPTS = 4 };
+enum { QUESTION_SOURCE_NOPTS = 1, QUESTION_FORMAT_NOPTS = 5 };
 extern const struct opt question_source_opts[QUESTION_SOURCE_NOPTS];   /* --than */
-extern const struct opt question_format_opts[QUESTION_FORMAT_NOPTS];   /* --json, --full, --csv, --csv-safe */
+extern const struct opt question_format_opts[QUESTION_FORMAT_NOPTS];   /* --json, --with-text, --full, --csv, --csv-safe */
 
 /* Option groups to combine with the question's own. */
 /* --than, and --perins with what it prints a row for; --by with its default. Each command names its own. */

@@ -34,6 +34,8 @@ enum stat_woke { WOKE_END, WOKE_INTERVAL, WOKE_SIGNAL, WOKE_SECOND_SIGNAL };
 struct stat_wait {
 	int signals;             /* signalfd of SIGINT, SIGTERM, SIGHUP */
 	int timer;               /* timerfd, or -1 */
+	int over;                /* timerfd of --seconds, or -1 */
+	int reader;              /* stdout, if it gets the counts and there is no command; else -1 */
 	sigset_t before;         /* original signal mask, restored for the command and at the end */
 	int signaled;            /* number of signals received */
 	int task;                /* pidfd of a watched task, or -1 */
@@ -50,32 +52,36 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-/* Restarts the interval: the first one begins when counting does. */
-static void restart_wait(struct stat_wait *w, uint64_t interval_ms)
+/* Restarts the interval and --seconds: both begin when counting does. */
+static void restart_wait(struct stat_wait *w, uint64_t interval_ms, uint64_t run_ns)
 {
 	struct itimerspec it = {
 		.it_interval = { (time_t)(interval_ms / 1000), (long)(interval_ms % 1000) * 1000000 },
 	};
+	const struct itimerspec end = { .it_value = { (time_t)(run_ns / 1000000000), (long)(run_ns % 1000000000) } };
 
 	it.it_value = it.it_interval;
 	if (w->timer >= 0)
 		timerfd_settime(w->timer, 0, &it, NULL);
+	if (w->over >= 0)
+		timerfd_settime(w->over, 0, &end, NULL);
 }
 
 static void end_wait(struct stat_wait *w)
 {
 	close_fd(&w->signals);
 	close_fd(&w->timer);
+	close_fd(&w->over);
 	close_fd(&w->task);
 	sigprocmask(SIG_SETMASK, &w->before, NULL);
 }
 
 /* Blocks the signals. 0, or -1 with f. */
-static int begin_wait(struct stat_wait *w, uint64_t interval_ms, struct fault *f)
+static int begin_wait(struct stat_wait *w, uint64_t interval_ms, uint64_t run_ns, struct fault *f)
 {
 	sigset_t set;
 
-	*w = (struct stat_wait){ .signals = -1, .timer = -1, .task = -1 };
+	*w = (struct stat_wait){ .signals = -1, .timer = -1, .over = -1, .reader = -1, .task = -1 };
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
@@ -84,7 +90,9 @@ static int begin_wait(struct stat_wait *w, uint64_t interval_ms, struct fault *f
 	w->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (interval_ms)
 		w->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (w->signals >= 0 && (!interval_ms || w->timer >= 0))
+	if (run_ns)
+		w->over = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (w->signals >= 0 && (!interval_ms || w->timer >= 0) && (!run_ns || w->over >= 0))
 		return 0;
 	fault_set(f, EXIT_FAILED, "stat: cannot set up signals and timer: %s", strerror(errno));
 	end_wait(w);
@@ -143,8 +151,9 @@ static enum stat_woke wait_for(struct stat_wait *w, const struct counting *s, co
 	uint64_t ticks;
 
 	for (;;) {
-		struct pollfd p[3] = {
-			{ w->signals, POLLIN, 0 }, { w->timer, POLLIN, 0 }, { -1, POLLIN, 0 },
+		struct pollfd p[5] = {
+			{ w->signals, POLLIN, 0 }, { w->timer, POLLIN, 0 }, { -1, POLLIN, 0 }, { w->over, POLLIN, 0 },
+			{ w->reader, 0, 0 },
 		};
 
 		if (tasks && w->task < 0)
@@ -152,8 +161,8 @@ static enum stat_woke wait_for(struct stat_wait *w, const struct counting *s, co
 		if (tasks && w->gone)
 			return WOKE_END;
 		p[2].fd = child ? child->pidfd : w->task;
-		poll(p, 3, tasks && w->task < 0 ? LOOK_AGAIN_MS : -1);
-		if (p[2].revents && child)
+		poll(p, 5, tasks && w->task < 0 ? LOOK_AGAIN_MS : -1);
+		if ((p[2].revents && child) || p[3].revents || p[4].revents & POLLERR)
 			return WOKE_END;
 		if (p[2].revents)
 			close_fd(&w->task);
@@ -378,8 +387,8 @@ static int run_once(struct counting *s, char *const *argv, struct stat_wait *w, 
 	hotplug_begin(&s->hotplug);
 	rc = prepare(s, &child, argv, w, f);
 	if (!rc) {
-		restart_wait(w, s->config->interval_ms);
 		start = now();
+		restart_wait(w, s->config->interval_ms, s->config->common.run_ns);
 		if (p)
 			p->start = p->last = start;
 		rc = argv ? workload_start(&child, f) : 0;
@@ -409,7 +418,7 @@ int stat_run_once(struct counting *s, char *const *argv, struct stat_run_times *
 	struct stat_wait w;
 	int status;
 
-	if (begin_wait(&w, 0, f))
+	if (begin_wait(&w, 0, 0, f))
 		return -1;
 	status = run_once(s, argv, &w, NULL, times, &woke, f);
 	*interrupted = w.signaled > 0;
@@ -501,8 +510,9 @@ int stat_run(struct counting *s, char **argv, struct fault *f)
 		return f->exit_code;
 	p.title = s->on_command ? title_of_command(argv) : title_of_targets(s);
 	status = !p.title ? fault_set(f, EXIT_FAILED, "stat: out of memory")
-			  : begin_wait(&w, s->config->interval_ms, f);
+			  : begin_wait(&w, s->config->interval_ms, s->config->common.run_ns, f);
 	if (!status) {
+		w.reader = argv || s->config->common.output.path ? -1 : STDOUT_FILENO;
 		status = run_all(s, argv, &w, &p, &t, f);
 		end_wait(&w);
 		if (status >= 0 && report(s, &p, &t, status, f))

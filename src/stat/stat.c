@@ -46,6 +46,8 @@ static const struct opt measure_opts[] = {
 	{ "interval", 'i', NULL, OPT_U64, AT(interval_ms), "MS",
 	  "Print the counts every MS milliseconds, from 1 to " STREAM_MAX_INTERVAL_TEXT ".", .least = 1, .most = STREAM_MAX_INTERVAL_MS,
 	  .expected = "milliseconds, such as 1000: from 1 to " STREAM_MAX_INTERVAL_TEXT },
+	{ "seconds", 0, NULL, OPT_CALL, AT(common.run_ns), "N",
+	  "Count for N seconds, such as 10 or 0.5. Not with a command, which ends the run itself.", false, stream_parse_run },
 };
 
 static const struct opt output_opts[] = {
@@ -103,6 +105,7 @@ static int check_combination(const struct stat_config *c, bool command, struct f
 		{ c->vs && !command, "--vs compares with a command, and there is none; put it after --" },
 		{ c->interval_ms && (c->runs > 1 || c->vs), "-i shows one run: it cannot be combined with -r or "
 							    "--vs" },
+		{ o->run_ns && command, "--seconds counts for that time, and a command until it ends: give one of them" },
 		{ c->per_thread && c->runs > 1, "--per-thread cannot be combined with -r: threads come and go" },
 		{ c->vs && (has_tasks(o) || o->cgroups.n), "--vs compares what two commands do: it cannot be "
 							   "combined with -p, -t or --cgroup" },

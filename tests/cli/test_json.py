@@ -93,6 +93,16 @@ def test_the_table_of_a_recording(prof, valid):
             check(json.loads(line))
 
 
+def test_the_text_of_a_table_is_in_it(prof, valid):
+    """What the same command prints without --json: of a recording, where both are of the same samples."""
+    for words in (['top', '-e', 'sched:sched_switch', '-I', f'{ROOT}/tests/data/perfdata/amd64-7-several.data'],
+                  ['report', '--sort', 'dso', '-q', f'{ROOT}/tests/data/perfdata/amd64-7-chains.data']):
+        table, = map(json.loads, output(prof, *words, '--json', '--with-text').splitlines())
+        valid.validate(table)
+        assert output(prof, *words).startswith(table['text']) and table['text'].count('\n') >= len(table['rows']) > 0
+        assert 'text' not in json.loads(output(prof, *words, '--json'))
+
+
 @pytest.mark.parametrize('name', EVENTS)
 def test_events(prof, storm, tmp_path, name):
     if os.geteuid():

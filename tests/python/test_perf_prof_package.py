@@ -70,9 +70,30 @@ def test_importing_takes_at_most_40_ms(run):
     assert min(float(run(code)) for _ in range(5)) <= 0.040
 
 
-def test_types_check():
+def mypy(build, *words):
+    """Of the build folder, which also has the types of the functions."""
     reason = requires.why_not('program:mypy')
-    if reason:
-        pytest.skip(reason)
-    done = subprocess.run(['mypy', '--strict', *glob.glob(os.path.join(ROOT, 'python/perf_prof/*.py'))], capture_output=True, text=True)
+    if reason or not os.path.isdir(os.path.join(build, 'python/perf_prof')):
+        pytest.skip(reason or 'needs a build with Python')
+    return subprocess.run(['mypy', '--strict', '--cache-dir=/dev/null', *words], capture_output=True, text=True,
+                          env={**os.environ, 'MYPYPATH': os.path.join(build, 'python')})
+
+
+def test_types_check(build):
+    done = mypy(build, *glob.glob(os.path.join(build, 'python/perf_prof/*.py')))
     assert done.returncode == 0, done.stdout
+
+
+def test_types_of_functions(build, tmp_path):
+    """Made of the commands: a checker knows their parameters and results."""
+    (tmp_path / 'right.py').write_text(
+        'import perf_prof\n'
+        'r = perf_prof.profile(pid=1, seconds=0.5, call_graph="dwarf", sort=["comm"])\n'
+        'print(r.flame_graph().svg(), r.rows["self"], perf_prof.counts(command=["true"], events="cycles")["cycles"])\n'
+        'print(perf_prof.report("x", than=1).tables[0].info, perf_prof.list("sched:*")[0]["name"], perf_prof.features().keys())\n')
+    (tmp_path / 'wrong.py').write_text('import perf_prof\nperf_prof.profile(colour=1)\nperf_prof.syscalls(perins=3)\n'
+                                       'perf_prof.report(command="x")\n')
+    done = mypy(build, tmp_path / 'right.py')
+    assert done.returncode == 0, done.stdout
+    done = mypy(build, tmp_path / 'wrong.py')
+    assert [line.split(':')[1] for line in done.stdout.splitlines() if ' error: ' in line] == ['2', '3', '4'], done.stdout

@@ -41,7 +41,7 @@ static char *printed(struct table *t, const struct table_style *style)
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	assert_int_equal(style ? table_print(t, style, out) : table_json(t, out), 0);
+	assert_int_equal(style ? table_print(t, style, out) : table_json(t, NULL, out), 0);
 	fclose(out);
 	return text;
 }
@@ -325,6 +325,35 @@ static void order(void **state)
 	table_free(&t);
 }
 
+static void json_with_its_text(void **state)
+{
+	const struct table_style style = { .terminal = { .columns = 20, .colour = true }, .max_rows = 1 };
+	static const char want[] = "the caption\n"
+				   "thread              calls  total(us)     p50  %total\n"
+				   "a task \\xff \"name\"     12    345.678  28.806   12.50\n"
+				   "... 1 more\n";
+	json_object *root, *text, *rows;
+	char *line = NULL;
+	struct table t;
+	size_t size;
+	FILE *out = open_memstream(&line, &size);
+
+	table_init(&t, "calls", columns, COUNT(columns));
+	table_caption(&t, "the caption");
+	add(&t, "a task \xff \"name\"", 12, 345678);
+	table_mark(&t);
+	add(&t, "x", 0, 5);
+	assert_int_equal(table_json(&t, &style, out), 0);
+	fclose(out);
+	root = json_tokener_parse(line);
+	assert_true(json_object_object_get_ex(root, "text", &text) && json_object_object_get_ex(root, "rows", &rows));
+	assert_string_equal(json_object_get_string(text), want);
+	assert_int_equal(json_object_array_length(rows), 2);
+	json_object_put(root);
+	free(line);
+	table_free(&t);
+}
+
 static void json_has_one_shape(void **state)
 {
 	struct table t;
@@ -429,7 +458,7 @@ int main(void)
 		cmocka_unit_test(hostile_names),
 		cmocka_unit_test(only_some_rows),
 		cmocka_unit_test(order),
-		cmocka_unit_test(json_has_one_shape),
+		cmocka_unit_test(json_has_one_shape), cmocka_unit_test(json_with_its_text),
 		cmocka_unit_test(colours),
 		cmocka_unit_test(no_terminal_no_limit),
 		cmocka_unit_test(kinds_and_strange_cells),

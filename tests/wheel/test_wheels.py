@@ -116,6 +116,7 @@ def test_the_package(installed, version):
     out = house.run(python, '-c', 'import perf_prof, perf_prof.raw as raw\n'
                     'print(perf_prof.__file__, raw.measure("page-faults", lambda: bytearray(1 << 20))["page-faults"].value > 200)')
     assert out.startswith(installed(version)) and out.endswith(' True\n')
+    assert house.run(python, '-c', 'import perf_prof; print(perf_prof.features()["software"])') == 'True\n'
     once = 'import time; t = time.process_time(); import perf_prof; print(time.process_time() - t)'
     assert min(float(house.run(python, '-c', once)) for _ in range(5)) <= MOST_SECONDS
 

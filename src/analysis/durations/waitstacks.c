@@ -120,7 +120,7 @@ void waitstacks_json(struct analysis *a, struct waitstacks *w, const struct word
 		put_folded(&t, one->key.waits);
 		put_folded(&t, one->key.wakes);
 	}
-	if (table_json(&t, stdout))
+	if (table_json(&t, NULL, stdout))
 		fprintf(stderr, "perf-prof: %s: out of memory for the table of stacks\n", a->ops->name);
 	table_free(&t);
 }

@@ -105,7 +105,7 @@ bool annotate_code(struct analysis *a, const struct hotspots *h, const struct an
 	table_extra(&t, "function", json_text(n->symbol, strlen(n->symbol)));
 	table_extra(&t, "dso", json_text(n->dso, strlen(n->dso)));
 	table_caption(&t, "no source lines are known: build the program with -g");
-	if (a->opts->json ? table_json(&t, stdout) : table_print(&t, &style, stdout))
+	if (analysis_put_table(a, &t, &style))
 		fprintf(stderr, "perf-prof: annotate: out of memory for the table\n");
 	table_free(&t);
 	free(costs);

@@ -382,7 +382,7 @@ static int show(struct diff *d, struct fault *f)
 		changed += is_shown(d, shares[i]) && shares[i]->evidence > 0;
 	}
 	describe(d, &t, changed);
-	rc = d->common.json ? table_json(&t, stdout) : table_print(&t, &style, stdout);
+	rc = analysis_put_table_of(&d->common, &t, &style);
 	table_free(&t);
 	if (!d->common.json)
 		tell_moved(d);

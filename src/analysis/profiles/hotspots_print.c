@@ -404,7 +404,7 @@ static void print_table(struct analysis *a, struct table *t, size_t max_rows)
 {
 	struct table_style style = { .terminal = analysis_terminal(a->opts), .max_rows = max_rows };
 
-	if (a->opts->json ? table_json(t, stdout) : table_print(t, &style, stdout))
+	if (analysis_put_table(a, t, &style))
 		fprintf(stderr, "perf-prof: %s: out of memory for the table\n", t->name);
 }
 

@@ -170,7 +170,7 @@ static void print_ranges(struct analysis *a)
 	table_sort(&t, "faults", true);
 	if (!a->opts->json && t.nrows)
 		printf("\n");
-	if (a->opts->json ? table_json(&t, stdout) : t.nrows ? table_print(&t, &style, stdout) : 0)
+	if ((a->opts->json || t.nrows) && analysis_put_table(a, &t, &style))
 		fprintf(stderr, "perf-prof: page-faults: out of memory for the table\n");
 	table_free(&t);
 	if (p->beyond)

@@ -400,7 +400,8 @@ static int end(struct analysis *a, struct fault *f)
 	if (p->opts->refreshes)
 		terminal_clear();
 	show(a, analysis_now(a));
-	if (!p->was_read)
+	/* a process of -p could be read at the beginning: the run was short */
+	if (!p->was_read && (a->job.is_target || p->why.exit_code))
 		return fault_set(f, EXIT_FAILED, "%s", p->why.exit_code ? p->why.text : "profile: the command ended at once");
 	view_of(a, name);
 	snprintf(text, sizeof(text), "perf-prof profile: %s", name);

@@ -134,6 +134,14 @@ static bool parse_seconds(const char *text, size_t len, uint64_t *ns)
 	       !__builtin_add_overflow(*ns, fraction, ns);
 }
 
+int stream_parse_run(const char *text, void *ns, struct fault *f)
+{
+	if (!parse_seconds(text, strlen(text), ns) || !*(uint64_t *)ns || *(uint64_t *)ns > STREAM_MAX_INTERVAL_MS * 1000000)
+		return fault_usage(f, "--seconds %s: expected a number of seconds above 0, such as 10 or 0.5, at most 31622400 "
+				   "(366 days)", text);
+	return 0;
+}
+
 static int parse_time(const char *text, void *field, struct fault *f)
 {
 	struct stream_span *span = field;
@@ -299,6 +307,9 @@ const struct opt stream_ring_opts[] = {
 	  "Deliver at most N events per second from each CPU; drop and count the rest.",
 	  false, NULL },
 	{ "exit-N", 'N', NULL, OPT_U64, AT(exit_n), "N", "Stop after N events that pass the filters.", false, NULL },
+	{ "seconds", 0, NULL, OPT_CALL, AT(run_ns), "N",
+	  "End the run after N seconds, such as 10 or 0.5, counted from the moment when all events are open.", false,
+	  stream_parse_run },
 };
 
 /* The options of this kind that a source has, too. */

@@ -60,6 +60,7 @@ struct stream_opts {
 	uint64_t watermark;             /* percent of the ring; UINT64_MAX: chosen by the stream */
 	uint64_t interval_ms;           /* -i; 0: never */
 	uint64_t exit_n;                /* -N; 0: no limit */
+	uint64_t run_ns;                /* --seconds: the run ends after this time; 0: no limit */
 	uint64_t freq, period;          /* for perf events without freq or period; both 0: the default; freq may be
 					 * RATE_MAX */
 	bool strict_freq;               /* --strict-freq: fail rather than lower a frequency or raise a period */
@@ -116,7 +117,7 @@ struct stream_opts {
 
 /* Option rows, by group. */
 enum {
-	STREAM_EVENT_NOPTS = 1, STREAM_TARGET_NOPTS = 6, STREAM_RING_NOPTS = 10,
+	STREAM_EVENT_NOPTS = 1, STREAM_TARGET_NOPTS = 6, STREAM_RING_NOPTS = 11,
 	STREAM_SOURCE_NOPTS = 2, STREAM_INPUT_NOPTS = 2,
 	STREAM_CALLCHAIN_NOPTS = 3, STREAM_OUTPUT_NOPTS = 5, STREAM_RATE_NOPTS = 1,
 };
@@ -130,6 +131,8 @@ void stream_opts_defaults(struct stream_opts *opts);
 void stream_opts_free(struct stream_opts *opts);
 /* What the user calls that one of opts->cgroups. */
 const char *stream_cgroup_label(const struct stream_opts *opts, size_t i);
+/* Parser for rows of --seconds; `ns` is run_ns. 0, or -1 with f. */
+int stream_parse_run(const char *text, void *ns, struct fault *f);
 /* Parser for rows of --call-graph; `opts` is the struct stream_opts. 0, or -1 with f. */
 int stream_parse_call_graph(const char *text, void *opts, struct fault *f);
 /* Bytes of stack that the stream chooses when it knows the watched programs: 0 if they keep frame pointers. */

@@ -62,6 +62,8 @@ static int check_options(const struct stream_opts *o, struct fault *f)
 {
 	if (o->record)
 		return fault_usage(f, "--record with --input: %s is a recording already", o->input);
+	if (o->run_ns)
+		return fault_usage(f, "--seconds with --input: a recording ends by itself; --time START,END reads a part of it");
 	if (o->tsc || o->monotonic)
 		return fault_usage(f, "%s with --input: a recording has the clock of its recorder",
 				   o->tsc ? "--tsc" : "--monotonic");

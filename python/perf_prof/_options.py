@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands of perf-prof and their options, as `perf-prof help --json` writes them: which functions there are, and with
+which parameters. The build reads this file, too (stubs.py): it imports nothing of the package."""
+import json
+from typing import Any, Dict, List, NamedTuple, Tuple
+
+# Commands whose function has another name, and those without one: they are about the command line.
+NAMES = {'stat': 'counts', 'check': 'features'}
+LEFT_OUT = 'python', 'sql', 'help', 'version'
+# Parameters with the names that Session has, or in the singular: the option of each.
+OTHER_NAMES = {'pid': 'pids', 'tid': 'tids', 'cpu': 'cpus', 'cgroup': 'cgroups', 'events': 'event', 'ring': 'mmap_pages'}
+FIXED = 'json', 'with_text', 'full', 'csv', 'csv_safe', 'field_separator'
+
+
+class Option(NamedTuple):
+    """A row of a command's table of options."""
+    name: str
+    parameter: str
+    kind: str        # flag, count, number, size, text, texts, file, choice
+    value: str
+    negatable: bool
+    help: str
+
+    @property
+    def joins(self) -> bool:
+        """Whether a list is one value, with commas."""
+        return self.value == 'LIST' or '[,' in self.value and self.kind != 'texts'
+
+
+class Command(NamedTuple):
+    name: str
+    function: str
+    summary: str
+    usage: str
+    description: List[str]
+    groups: List[Tuple[str, List[Option]]]
+    options: Dict[str, Option]       # by parameter
+
+    @property
+    def watches(self) -> bool:
+        """Whether it can start a command."""
+        return 'COMMAND' in self.usage and self.name not in LEFT_OUT
+
+    @property
+    def prints_json(self) -> bool:
+        return 'json' in self.options
+
+    def takes(self, option: Option) -> bool:
+        """Whether it is a parameter: how a result is printed, and where, is not for the caller to choose."""
+        return option.parameter not in FIXED and not (option.name == 'output' and self.prints_json)
+
+
+def _option(row: Dict[str, Any]) -> Option:
+    return Option(row['name'], row['name'].replace('-', '_').lower(), row['kind'], row.get('value', ''), row['negatable'],
+                  row['help'])
+
+
+def read(path: str) -> Dict[str, Command]:
+    """The commands of such a file, by the name of their function."""
+    found = {}
+    with open(path, encoding='utf-8') as lines:
+        for line in lines:
+            row = json.loads(line)
+            groups = [(group['title'], [_option(one) for one in group['options']]) for group in row['groups']]
+            name = NAMES.get(row['command'], row['command'].replace('-', '_'))
+            if row['command'] not in LEFT_OUT:
+                found[name] = Command(row['command'], name, row['summary'], row['usage'], row['description'], groups,
+                                      {option.parameter: option for _, options in groups for option in options})
+    return found

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands of perf-prof as functions: one for each, with the same options.
+
+A function runs the command perf-prof as a child process, so it needs the same rights, and says the same. Which commands
+and options there are is in commands.jsonl, which the program itself wrote (`perf-prof help --json`).
+"""
+import inspect
+import os
+import re
+from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, NoReturn, Optional, Sequence, Tuple, Union
+
+from . import _command
+from ._options import FIXED, OTHER_NAMES, Command, Option, read
+from .results import Counts, Features, Result, listed
+
+# Their samples have a place, so there is a flame graph even without call_graph.
+PLACED = 'profile', 'report', 'page-faults'
+WIDTH = 100
+
+
+COMMANDS = read(os.path.join(os.path.dirname(__file__), 'commands.jsonl'))
+
+
+# ---- parameters to words ------------------------------------------------------------
+
+def _word(parameter: str, value: Any) -> str:
+    """One value as text."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, float, os.PathLike)):
+        raise TypeError(f'{parameter}={value!r}: expected a number, a str or a path, or a list of these')
+    if isinstance(value, float):
+        return format(value, '.9f').rstrip('0').rstrip('.')
+    return str(value) if isinstance(value, int) else os.fsdecode(value)
+
+
+def _flag(option: Option, value: Any) -> List[str]:
+    if not isinstance(value, bool):
+        raise TypeError(f'{option.parameter}={value!r}: expected True or False')
+    if not value and option.negatable:
+        return [f'--no-{option.name}']
+    return [f'--{option.name}'] if value else []
+
+
+def _words_of(option: Option, value: Any) -> List[str]:
+    """The option with that value, as words of a command line."""
+    if option.kind == 'flag':
+        return _flag(option, value)
+    if option.kind == 'choice' and isinstance(value, bool):
+        return [f'--{option.name}'] if value else []
+    if option.kind == 'count':
+        if isinstance(value, bool) or not isinstance(value, int):
+            value = int(_flag(option, value) != [])
+        return [f'--{option.name}'] * value
+    many = not isinstance(value, (str, os.PathLike)) and hasattr(value, '__iter__')
+    texts = [_word(option.parameter, one) for one in value] if many else [_word(option.parameter, value)]
+    if many and option.joins:
+        texts = [','.join(texts)]
+    unit = 'B' if isinstance(value, int) and (option.kind == 'size' or option.parameter == 'mmap_pages') else ''
+    return [f'--{option.name}={text}{unit}' for text in texts]
+
+
+def _refuse_unknown(command: Command, parameter: str) -> NoReturn:
+    """What the command itself says about such an option, which has the nearest name."""
+    with _command.Run([command.name, f'--{parameter.replace("_", "-")}', '-h']) as run:
+        run.wait()
+        text = (run.messages() or [f'{command.name}: unknown option --{parameter}'])[-1]
+    text = re.sub('--([a-z][a-zA-Z-]*)', lambda match: match.group(1).replace('-', '_') + '=', text)
+    text = re.sub('`perf-prof .*` lists them', f'help(perf_prof.{command.function}) lists them', text)
+    raise TypeError(text.replace(f'{command.name}: ', f'{command.function}(): ', 1))
+
+
+def _find(command: Command, parameter: str) -> Option:
+    option = command.options.get(parameter)
+    if not option and parameter in OTHER_NAMES:
+        option = command.options.get(OTHER_NAMES[parameter])
+    if not option:
+        _refuse_unknown(command, parameter)
+    if not command.takes(option):
+        raise TypeError(f'{command.function}(): the result has rows and text, without {parameter}=')
+    return option
+
+
+def _to_start(command: Command, value: Union[None, str, Sequence[Any]]) -> List[str]:
+    if value is None:
+        return []
+    if not command.watches:
+        raise TypeError(f'{command.function}() starts no command')
+    from .sessions import _command as words
+    return words(value) or []
+
+
+def _folds(command: Command, options: Mapping[str, Any]) -> bool:
+    """Whether the stacks are to be collected. Of diff they are those of two runs, and trace would not print its events."""
+    return ('flame_graph' in command.options and 'flame_graph' not in options and command.name not in ('diff', 'trace')
+            and (command.name in PLACED or bool(options.get('call_graph'))))
+
+
+# ---- running -------------------------------------------------------------------------
+
+class Plan(NamedTuple):
+    """What is to be run: the words for perf-prof, and the command that it starts."""
+    command: Command
+    words: List[str]
+    start: List[str]
+    endless: bool
+    interval: bool
+    folds: bool
+
+
+def plan(command: Command, operands: Sequence[Any], options: Mapping[str, Any]) -> Plan:
+    given = {name: value for name, value in options.items() if value is not None}
+    start = _to_start(command, given.pop('command', None))
+    words = [command.name]
+    for name, value in given.items():
+        words += _words_of(_find(command, name), value)
+    if operands and command.watches:
+        raise TypeError(f'{command.function}() has parameters with names only, such as command=')
+    words += [_word('argument', one) for one in operands]
+    if command.prints_json:
+        words += ['--json'] + ['--with-text'] * ('with_text' in command.options)
+    ends = start or command.name not in WATCHING or any(given.get(name) for name in ('seconds', 'input'))
+    return Plan(command, words, start, not ends, bool(given.get('interval')), _folds(command, given))
+
+
+WATCHING = tuple(command.name for command in COMMANDS.values() if command.watches)
+
+
+def failure(run: _command.Run, result: Result) -> Optional[_command.Refusal]:
+    """Why the run failed; None: it did not. With a command, the exit code is that command's."""
+    code, messages = run.code, run.messages()
+    if code == 0 or (run.watches and (not messages or result.is_complete)) or (code is None and (result.data or not messages)):
+        return None
+    return _command.Refusal(code or 1, messages[-1] if messages else '')
+
+
+def collect(plan: Plan, run: _command.Run, folded: int) -> Result:
+    """The result of a run that has ended, or an exception."""
+    kind = {'stat': Counts, 'check': Features}.get(plan.command.name, Result)
+    result = kind(plan.words, run.output(), plan.interval, _command.content(folded) if folded >= 0 else None)
+    result.returncode = run.code if plan.start else None
+    refusal = failure(run, result)
+    result.notes += [text for text in run.messages() if not refusal or text != refusal.text]
+    if refusal and not (plan.command.name == 'check' and result.data):   # its exit code is about the features
+        _command.raise_refusal(refusal, result)
+    return result
+
+
+def execute(plan: Plan) -> Result:
+    folded = _command.memory('stacks') if plan.folds else -1
+    words = plan.words + [f'--flame-graph=/dev/fd/{folded}'] * plan.folds
+    try:
+        with _command.Run(words, plan.start, [folded] * plan.folds, plan.endless,
+                          prints=plan.command.prints_json) as run:
+            run.wait()
+            return collect(plan, run, folded)
+    finally:
+        if folded >= 0:
+            os.close(folded)
+
+
+# ---- functions ------------------------------------------------------------------------
+
+def _wrap(text: str, indent: str) -> str:
+    import textwrap
+    return textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
+
+
+def _document(command: Command) -> Iterator[str]:
+    """The lines of the docstring: what -h prints, with Python's names."""
+    yield command.summary[0].upper() + command.summary[1:] + '.'
+    for text in command.description:
+        yield '\n' + _wrap(text, '')
+    yield '\nThe parameters are the options of `perf-prof %s`:' % command.name
+    if command.watches:
+        yield '\ncommand\n' + _wrap('A program to start and watch: a list, or a str for the shell.', ' ' * 8)
+    for title, options in command.groups:
+        shown = [option for option in options if command.takes(option)]
+        if shown:
+            yield f'\n{title}:'
+        for option in shown:
+            values = 'True or False' if option.kind == 'flag' else 'a number' if option.kind == 'count' else option.value
+            yield f'\n{option.parameter}\n' + _wrap(f'({values}) {option.help}', ' ' * 8)
+
+
+def _signature(command: Command) -> inspect.Signature:
+    named = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
+             for name in ['command'] * command.watches + [name for name, option in command.options.items()
+                                                          if command.takes(option)]]
+    operands = [] if command.watches else [inspect.Parameter('operands', inspect.Parameter.VAR_POSITIONAL)]
+    returns = {'stat': Counts, 'check': Features}.get(command.name, Result)
+    return inspect.Signature(operands + named, return_annotation=returns)
+
+
+def function(name: str) -> Callable[..., Any]:
+    """The function of that name. KeyError: there is none."""
+    command = COMMANDS[name]
+
+    def call(*operands: Any, **options: Any) -> Any:
+        result = execute(plan(command, operands, options))
+        return listed(result) if command.name == 'list' else result
+    call.__name__ = call.__qualname__ = name
+    call.__module__ = 'perf_prof'
+    call.__doc__ = '\n'.join(_document(command))
+    call.__signature__ = _signature(command)   # type: ignore[attr-defined]
+    return call

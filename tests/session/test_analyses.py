@@ -1,0 +1,467 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands of perf-prof as functions, in this process: rows, text, stacks, errors, and the ends of runs."""
+import inspect
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from frame import requires
+from known import PATIENCE, RECORDING
+
+CALL = 'getppid(110)' if os.uname().machine == 'x86_64' else 'getppid(173)'
+STACKS = os.path.join(os.path.dirname(RECORDING), 'amd64-7-chains.data')
+PYTHON = 'def hot():\n    for i in range(12000000): i * i\nhot()\n'
+
+
+def children_of(parent):
+    """{pid: name}"""
+    found = {}
+    for pid in filter(str.isdigit, os.listdir('/proc')):
+        try:
+            with open(f'/proc/{pid}/stat') as file:
+                name, rest = file.read().partition('(')[2].rsplit(')', 1)
+        except OSError:
+            continue
+        if int(rest.split()[1]) == parent:
+            found[int(pid)] = name
+    return found
+
+
+def handles_signals(pid):
+    """Whether it has a handler for SIGINT: perf-prof has when all is open."""
+    with open(f'/proc/{pid}/status') as status:
+        caught = next(line.split()[1] for line in status if line.startswith('SigCgt'))
+    return int(caught, 16) >> (signal.SIGINT - 1) & 1
+
+
+# ---- what there is -----------------------------------------------------------------
+
+def test_a_function_for_each_command(perf_prof, prof):
+    rows = map(json.loads, subprocess.run([prof, 'help', '--json'], capture_output=True, text=True, check=True).stdout.splitlines())
+    names = {row['command'] for row in rows}
+    assert {'profile', 'syscalls', 'stat', 'check'} <= names
+    renamed = {'stat': 'counts', 'check': 'features'}
+    for name in names - {'python', 'sql', 'help', 'version'}:
+        name = renamed.get(name, name.replace('-', '_'))
+        assert name in dir(perf_prof) and callable(getattr(perf_prof, name)), name
+    for name in 'python', 'help', 'version', 'no_such_thing':
+        with pytest.raises(AttributeError, match=f'no attribute {name!r}'):
+            getattr(perf_prof, name)
+    assert perf_prof.profile is perf_prof.profile
+
+
+def test_help_is_the_commands(perf_prof):
+    text = inspect.getdoc(perf_prof.syscalls)
+    assert text.startswith('Measure how long system calls take') and '\nthan\n' in text and 'Print each duration above TIME' in text
+    assert '\njson\n' not in text and '\noutput\n' not in text
+    parameters = inspect.signature(perf_prof.syscalls).parameters
+    assert {'command', 'pids', 'seconds', 'call_graph', 'exit_n'} <= set(parameters) and 'output' not in parameters
+    assert 'output' in inspect.signature(perf_prof.record).parameters
+    assert list(inspect.signature(perf_prof.report).parameters)[0] == 'operands'
+
+
+def test_importing_the_package_imports_none_of_it(run):
+    assert run('import sys, perf_prof; print(sorted(n for n in sys.modules if n.startswith("perf_prof.")))') == \
+        "['perf_prof._native', 'perf_prof.sessions', 'perf_prof.stacks']\n"
+
+
+# ---- results -----------------------------------------------------------------------
+
+def test_the_rows_of_a_recording(perf_prof, prof):
+    result = perf_prof.report(STACKS)
+    line = json.loads(subprocess.run([prof, 'report', '--json', STACKS], capture_output=True, text=True, check=True).stdout)
+    assert result.tables[0].to_pylist() == line['rows'] and len(result) == len(line['rows'])
+    assert result.rows.columns == tuple(column['name'] for column in line['columns'])
+    assert result.rows['function'].to_pylist() == [row.get('function') for row in line['rows']]
+    assert [result.rows[name].type for name in ('self', 'count', 'function')] == ['float64', 'int64', 'text']
+    assert result.tables[0].info['samples'] == line['samples'] and result.tables[0].units['self'] == '%'
+    assert result.returncode is None and result.notes == [] and 'report' in repr(result)
+
+
+def test_the_text_is_that_of_the_command(perf_prof, prof):
+    def words(text):
+        return [line.split() for line in text.splitlines()]
+    text = subprocess.run([prof, 'report', '--sort', 'dso', STACKS], capture_output=True, text=True, check=True).stdout
+    mine = perf_prof.report(STACKS, sort='dso').table()
+    assert words(mine) == words(text)[:len(words(mine))] and len(words(mine)) > 2
+    assert str(perf_prof.report(STACKS, sort='dso')) == mine
+    assert '<pre>' in perf_prof.report(STACKS)._repr_html_()
+
+
+def test_arrow(perf_prof, reader):
+    polars = reader('polars')
+    result = perf_prof.report(STACKS)
+    for frame in polars.DataFrame(result), polars.DataFrame(result.rows), polars.DataFrame(result.tables[0]):
+        assert frame.height == len(result) and abs(frame['self'].sum() - 100) < 0.01
+        assert frame['address'].null_count() == result.rows['address'].null_count
+
+
+def test_columns_of_lists(perf_prof, reader):
+    pyarrow = reader('pyarrow')
+    batch = perf_prof._native._batch(('a', 'b', 'c', 'd'), ('text', 'int64', 'float64', 'uint64'),
+                                     (['x', None, 'y'], [1, -2, None], [1, 2.5, None], [2 ** 64 - 1, 0, None]))
+    table = pyarrow.record_batch(batch)
+    table.validate(full=True)
+    assert table.to_pylist() == batch.to_pylist() and table['d'][0].as_py() == 2 ** 64 - 1
+    assert memoryview(batch['c']).format == 'd' and batch['c'].to_pylist() == [1.0, 2.5, None]
+    empty = perf_prof._native._batch(('a', 'b'), ('text', 'float64'), ([], []))
+    assert pyarrow.record_batch(empty).num_rows == len(empty) == 0
+    for wrong, kind in (((('a',), ('bool',), ([],)), ValueError), ((('a',), ('int64',), ([2 ** 63],)), OverflowError),
+                        ((('a',), ('int64',), ('xyz',)), ValueError), ((('a', 'b'), ('int64', 'text'), ([1], [])), ValueError),
+                        ((('a',), ('text',), ([1],)), TypeError), ((('a',), ('uint64',), ([-1],)), OverflowError),
+                        ((('a',), (), ()), ValueError), (((1,), ('text',), ([],)), TypeError)):
+        with pytest.raises(kind):
+            perf_prof._native._batch(*wrong)
+
+
+def test_a_number_above_2_to_63_makes_its_column_unsigned(perf_prof):
+    from perf_prof.results import batch_of
+    types = {'n': 'int64', 'text': 'text'}
+    assert batch_of([{'n': 1}], types)['n'].type == 'int64'
+    assert batch_of([{'n': 1}, {'n': 2 ** 63, 'text': 'x'}, {}], types).to_pylist() == [
+        {'n': 1, 'text': None}, {'n': 2 ** 63, 'text': 'x'}, {'n': None, 'text': None}]
+    rows = batch_of([{'a': 1, 'b': 'x'}, {'a': 2.5, 'c': [1]}])
+    assert rows.columns == ('a', 'b', 'c') and [rows[name].type for name in 'abc'] == ['float64', 'text', 'text']
+
+
+def test_intervals(perf_prof):
+    whole = perf_prof.top(input=RECORDING, events='sched:sched_switch')
+    parts = perf_prof.top(input=RECORDING, events='sched:sched_switch', interval=1)
+    assert len(parts.tables) > 1 and parts.rows.columns == ('time', *whole.rows.columns)
+    assert len(parts) == sum(map(len, parts.tables))
+    column = whole.rows.columns[1]
+    assert sum(parts.rows[column].to_pylist()) == sum(whole.rows[column].to_pylist())
+
+
+def test_events_as_rows(perf_prof):
+    result = perf_prof.script(RECORDING)
+    with perf_prof.open(RECORDING) as recording:
+        events = [event for event in recording.events() if event._lost is None]
+    assert result.rows['_event'].to_pylist() == [event._event for event in events]
+    assert result.rows['_time'].to_pylist() == [event._time for event in events]
+    assert len(result.table().splitlines()) == len(events) + 1
+
+
+def test_a_result_can_be_pickled(perf_prof):
+    import pickle
+    result = perf_prof.report(STACKS)
+    again = pickle.loads(pickle.dumps((result.rows.to_pylist(), result)))
+    assert again[1].rows.to_pylist() == again[0] and again[1].stacks == result.stacks and str(again[1]) == str(result)
+
+
+# ---- pictures ----------------------------------------------------------------------
+
+def test_stacks(perf_prof, prof, tmp_path):
+    subprocess.run([prof, 'report', '-q', '--flame-graph', tmp_path / 'r.folded', STACKS], check=True, capture_output=True)
+    folded = (tmp_path / 'r.folded').read_text()
+    result = perf_prof.report(STACKS)
+    assert result.folded == folded
+    assert [';'.join(frames) + f' {weight}' for frames, weight in result.stacks] == \
+        [line for line in folded.splitlines() if line[0] != '#']
+
+
+def test_flame_graph(perf_prof, tmp_path):
+    result = perf_prof.report(STACKS)
+    picture = result.flame_graph(title='the <title>')
+    picture.save(tmp_path / 'p.svg')
+    assert (tmp_path / 'p.svg').read_text() == picture.svg() and 'the &lt;title&gt;' in picture.svg()
+    picture.save(tmp_path / 'p.folded')
+    assert sorted((tmp_path / 'p.folded').read_text().splitlines()) == sorted(result.folded.splitlines())
+    shown = picture._repr_html_()
+    assert shown.startswith('<iframe srcdoc="') and 'sandbox="allow-scripts"' in shown and '<svg' not in shown
+    half = ''.join(f'{";".join(frames)} 1\n' for frames, _ in result.stacks)
+    changed = result.flame_graph(before=half).svg()
+    assert changed != result.flame_graph(before=result).svg()
+    with pytest.raises(FileNotFoundError, match='nowhere'):
+        picture.save(tmp_path / 'nowhere' / 'p.svg')
+
+
+def test_no_stacks(perf_prof):
+    with pytest.raises(ValueError, match='call_graph=True collects them'):
+        perf_prof.top(input=RECORDING, events='sched:sched_switch').flame_graph()
+
+
+def test_stacks_of_events(perf_prof):
+    result = perf_prof.script(STACKS)
+    assert sum(weight for _, weight in result.stacks) == len(result) - result.rows['_stack'].null_count > 0
+    assert {';'.join(frames[1:]) for frames, _ in result.stacks} == set(result.rows['_stack'].to_pylist()) - {None}
+    assert '<svg' in result.flame_graph().svg()
+
+
+def test_trace_has_its_events_and_their_stacks(perf_prof, storm, live):
+    result = perf_prof.trace(command=[storm, 'getppid', '50'], events='syscalls:sys_enter_getppid', call_graph=True)
+    assert result.rows['_event'].to_pylist() == ['syscalls:sys_enter_getppid'] * 50
+    assert {frames[0] for frames, _ in result.stacks} == {'storm'} and sum(weight for _, weight in result.stacks) == 50
+
+
+def test_a_recording_is_a_file(perf_prof, storm, live, tmp_path):
+    path = tmp_path / 'r.data'
+    result = perf_prof.record(command=[storm, 'getppid', '50'], events='syscalls:sys_enter_getppid', output=path)
+    assert result.returncode == 0 and len(perf_prof.script(path)) == 50 and len(result) == 0
+    same = perf_prof.diff(*[STACKS] * 2)
+    assert len(same) and set(same.rows['change'].to_pylist()) <= {0.0, None}
+    perf_prof.convert(STACKS, to='folded', output=tmp_path / 'c.folded')
+    perf_prof.flame_graph(tmp_path / 'c.folded', output=tmp_path / 'c.svg')
+    assert '<svg' in (tmp_path / 'c.svg').read_text()
+
+
+# ---- errors ------------------------------------------------------------------------
+
+@pytest.mark.parametrize('call, error, text', [
+    (lambda p: p.profile(colour=1), TypeError, r'profile\(\): unknown option colour='),
+    (lambda p: p.profile(pidss=1), TypeError, r'profile\(\): unknown option pidss=; did you mean pids='),
+    (lambda p: p.page_faults(rowz=1), TypeError, r'page_faults\(\): unknown option rowz=; did you mean rows='),
+    (lambda p: p.profile(json=True), TypeError, 'without json='),
+    (lambda p: p.report(RECORDING, output='x'), TypeError, 'without output='),
+    (lambda p: p.profile('x'), TypeError, 'with names only'),
+    (lambda p: p.report(command='x'), TypeError, 'starts no command'),
+    (lambda p: p.profile(inherit=3), TypeError, 'inherit=3: expected True or False'),
+    (lambda p: p.profile(pids=[None]), TypeError, 'pids=None: expected a number'),
+    (lambda p: p.profile(command=[]), ValueError, 'expected a program'),
+    (lambda p: p.profile(pids='x'), ValueError, '^pids=x: unexpected "x"'),
+    (lambda p: p.profile(seconds=0), ValueError, '^seconds=0: expected a number of seconds above 0'),
+    (lambda p: p.report(RECORDING, sort='x'), ValueError, 'sort=x'),
+    (lambda p: p.top(input=RECORDING, events='sched:sched_swich'), ValueError, 'sched_switch'),
+    (lambda p: p.report(RECORDING + '.none'), FileNotFoundError, 'No such file'),
+    (lambda p: p.counts(command=['no-such-program-here']), FileNotFoundError, 'there is no such program'),
+    (lambda p: p.counts(command=['/']), PermissionError, 'cannot execute /'),
+    (lambda p: p.counts(command=['true'], events='no-such-event'), ValueError, 'no event named "no-such-event"'),
+])
+def test_errors(perf_prof, call, error, text):
+    with pytest.raises(error, match=text):
+        call(perf_prof)
+
+
+def test_what_a_damaged_recording_has_is_with_the_error(perf_prof, tmp_path):
+    with open(STACKS, 'rb') as file:
+        data = file.read()
+    (tmp_path / 'cut.data').write_bytes(data[:len(data) // 2])
+    with pytest.raises(RuntimeError) as caught:
+        perf_prof.report(tmp_path / 'cut.data')
+    assert 0 < caught.value.result.tables[0].info['samples'] < perf_prof.report(STACKS).tables[0].info['samples']
+
+
+def test_who_may_not(folder):
+    """As a user who may not trace the machine."""
+    for word in 'root', 'nobody':
+        if requires.why_not(word):
+            pytest.skip(requires.why_not(word))
+    code = ('import perf_prof\n'
+            'try: perf_prof.syscalls(seconds=1)\n'
+            'except PermissionError as e: print("PermissionError", e)\n')
+    done = subprocess.run(requires.as_nobody(['env', f'PYTHONPATH={folder}', '/usr/bin/python3', '-c', code]),
+                          capture_output=True, text=True, timeout=PATIENCE)
+    if done.returncode:
+        pytest.skip('needs a build and a Python that nobody can read')
+    assert done.stdout.startswith('PermissionError'), done
+
+
+# ---- live --------------------------------------------------------------------------
+
+def test_syscalls_of_a_process(perf_prof, storm_of):
+    storm = storm_of(10 ** 9, rate=1000)
+    storm.go()
+    result = perf_prof.syscalls(pid=storm.pid, seconds=0.5)
+    rows = result.rows.to_pylist()
+    assert {row['tid'] for row in rows} == {storm.pid} and {row['call']: row['calls'] for row in rows}[CALL] > 0
+
+
+def test_a_command(perf_prof, storm, live):
+    result = perf_prof.syscalls(command=[storm, 'getppid', '700'])
+    rows = {row['call']: row for row in result.rows.to_pylist()}
+    assert rows[CALL]['calls'] == 700 and rows[CALL]['comm'] == 'storm' and result.returncode == 0
+    assert result.tables[0].info['lost'] == 0 and CALL in result.table()
+
+
+def test_outliers(perf_prof, live):
+    result = perf_prof.syscalls(command='sleep 0.05', than='40ms')
+    assert any(one['duration'] >= 40_000_000 and 'sleep' in one['what'] for one in result.slow)
+    assert result.tables[0].name == 'syscalls'
+
+
+def test_seconds(perf_prof, live):
+    began = time.monotonic()
+    result = perf_prof.rundelay(seconds=0.3)
+    assert time.monotonic() - began >= 0.3 and result.tables[0].name == 'rundelay'
+
+
+def test_python_functions_of_a_command(perf_prof, live):
+    result = perf_prof.profile(command=[sys.executable, '-c', PYTHON], python=True)
+    assert result.rows['function'].to_pylist()[0] == 'hot' and result.tables[0].info['samples'] > 0
+    assert any(frames[-1].startswith('hot') for frames, _ in result.stacks)
+
+
+def test_the_command_writes_where_python_does(run, live):
+    """Its stdout is ours; its stderr becomes sys.stderr's; the result is its own."""
+    code = ('import io, sys, perf_prof\n'
+            'sys.stderr = io.StringIO()\n'
+            'r = perf_prof.counts(command="echo out; echo err >&2; echo perf-prof: mine >&2; exit 3", events="page-faults")\n'
+            'print(r.returncode, r["page-faults"] > 0, repr(sys.stderr.getvalue()))\n')
+    assert run(code) == "out\n3 True 'err\\n'\n"
+
+
+def test_counts(perf_prof):
+    counts = perf_prof.counts(command=['true'], events=['page-faults:u', 'task-clock:u'], repeat=3)
+    assert list(counts) == counts.keys() == ['page-faults:u', 'task-clock:u'] and counts['page-faults:u'] > 10
+    assert dict(counts.items())['task-clock:u'] > 0 and counts.elapsed > 0 and 'task-clock:u' in counts
+    assert counts.rows['event'].to_pylist() == list(counts) and counts.data[0]['runs'] == 3
+    with pytest.raises(KeyError, match='page-faults:u, task-clock:u'):
+        counts['cycles']
+
+
+def test_counts_for_some_time(perf_prof, live):
+    counts = perf_prof.counts(seconds=0.2, events='cpu-clock', all_cpus=True, per_cpu=True)
+    assert counts.elapsed >= 0.2 and len(counts.rows) > 0
+    if len(counts.rows) > 1:
+        with pytest.raises(ValueError, match='see rows'):
+            counts['cpu-clock']
+
+
+def test_features_and_list(perf_prof, prof):
+    features = perf_prof.features()
+    known = json.loads(subprocess.run([prof, 'check', '--json'], capture_output=True, text=True, check=True).stdout)
+    assert {name: features[name] for name in features} == {one['name']: one['works'] for one in known['features']}
+    assert features.kernel == os.uname().release and features['software'] is True
+    wrong = [name for name in features if not features[name]]
+    if wrong:
+        assert not perf_prof.features(wrong[0])[wrong[0]]
+    with pytest.raises(ValueError, match='no-such-feature'):
+        perf_prof.features('no-such-feature')
+    assert {'kind': 'software', 'name': 'page-faults'}.items() <= perf_prof.list('page-faults')[0].items()
+
+
+# ---- the ends of runs --------------------------------------------------------------
+
+INTERRUPTED = inspect.getsource(handles_signals) + """
+import os, signal, sys, threading, time, perf_prof
+from perf_prof import _command
+def interrupt(run):
+    while not handles_signals(run.process.pid): time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGINT)
+class Run(_command.Run):
+    is_watched = False
+    def _follow(self):
+        if not self.is_watched:
+            self.is_watched = True
+            threading.Thread(target=interrupt, args=(self,), daemon=True).start()
+        super()._follow()
+_command.Run = Run
+"""
+
+
+def test_ctrl_c_ends_a_run_without_an_end_of_its_own(run, live):
+    """It ends with its result, as the command does."""
+    out = run(INTERRUPTED + 'r = perf_prof.task_state(cpus=0)\nprint(r.tables[0].name)\n'
+              'try: os.waitpid(-1, os.WNOHANG)\nexcept ChildProcessError: print("no child")\n')
+    assert out == 'task-state\nno child\n'
+
+
+def test_ctrl_c_stops_others(run, live):
+    out = run(INTERRUPTED + 'try: perf_prof.task_state(cpus=0, seconds=1000)\nexcept KeyboardInterrupt: print("interrupted")\n'
+              'try: os.waitpid(-1, os.WNOHANG)\nexcept ChildProcessError: print("no child")\n')
+    assert out == 'interrupted\nno child\n'
+
+
+@pytest.mark.parametrize('call', ['task_state', 'counts'])
+def test_a_run_does_not_outlive_its_python(folder, live, wait_for, call):
+    python = subprocess.Popen([sys.executable, '-c', f'import perf_prof; perf_prof.{call}(cpus=0)'],
+                              env={**os.environ, 'PYTHONPATH': folder})
+    wait_for(lambda: any(name == 'perf-prof' for name in children_of(python.pid).values()))
+    child, = children_of(python.pid)
+    python.kill()
+    python.wait()
+    wait_for(lambda: not os.path.exists(f'/proc/{child}/exe'))
+
+
+def test_no_descriptor_stays_open(perf_prof):
+    def look():
+        return sorted(os.listdir('/proc/self/fd'))
+    perf_prof.report(STACKS)
+    before = look()
+    perf_prof.report(STACKS).flame_graph().svg()
+    perf_prof.counts(command=['true'], events='page-faults:u')
+    with pytest.raises(ValueError):
+        perf_prof.report(STACKS, sort='x')
+    assert look() == before
+
+
+def test_a_program_that_ignores_the_ends_of_children(run, live):
+    assert run('import signal, perf_prof\n'
+               'signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n'
+               'r = perf_prof.counts(command="exit 3", events="page-faults")\n'
+               'print(r.returncode, r["page-faults"] > 0, perf_prof.task_state(cpus=0, seconds=0.1).tables[0].name)\n'
+               'try: perf_prof.counts(command="true", events="no-such-event")\n'
+               'except RuntimeError as e: print(e)\n'
+               ).startswith('None True task-state\nstat -e: there is no event named')
+
+
+# ---- where the program is ----------------------------------------------------------
+
+def test_the_program_is_the_packages_own(perf_prof, prof):
+    from perf_prof import _command
+    assert os.path.realpath(_command.program()) == os.path.realpath(prof)
+
+
+def test_never_one_of_the_path_or_of_the_current_folder(run, folder, tmp_path):
+    """A copy of the package elsewhere has no program."""
+    for place in tmp_path / 'perf-prof', tmp_path / 'bin' / 'perf-prof', tmp_path / 'python' / 'perf-prof':
+        place.parent.mkdir(exist_ok=True)
+        place.write_text('#!/bin/sh\necho wrong program\n')
+        place.chmod(0o755)
+    subprocess.run(['cp', '-r', os.path.join(folder, 'perf_prof'), tmp_path / 'python' / 'perf_prof'], check=True)
+    done = subprocess.run([sys.executable, '-c', 'import perf_prof; print(perf_prof.list("page-faults"))'], cwd=tmp_path,
+                          env={**os.environ, 'PYTHONPATH': str(tmp_path / 'python'), 'PATH': f'{tmp_path}/bin:{os.environ["PATH"]}'},
+                          capture_output=True, text=True)
+    assert done.returncode == 1 and 'FileNotFoundError' in done.stderr and 'wrong program' not in done.stdout, done
+
+
+# ---- notebooks ---------------------------------------------------------------------
+
+SHELL = """
+import sys, types, perf_prof
+shown = []
+display = types.ModuleType('IPython.display')
+display.display = shown.append
+sys.modules['IPython'], sys.modules['IPython.display'] = types.ModuleType('IPython'), display
+class Shell:
+    def register_magic_function(self, function, kind, name):
+        assert (kind, name) == ('cell', 'perf_prof')
+        self.magic = function
+    def run_cell(self, cell):
+        exec(compile(cell, '<cell>', 'exec'), self.user)
+shell = Shell()
+shell.user = {}
+perf_prof.load_ipython_extension(shell)
+"""
+
+
+def test_the_magic_profiles_a_cell(run, live):
+    out = run(SHELL + f'result = shell.magic("-F 500", {PYTHON!r})\n'
+              'print(result.rows["function"].to_pylist()[0], result.tables[0].info["samples"] > 0, "hot" in shell.user)\n'
+              'print(type(shown[0]).__name__, "hot" in shown[0].svg(), any(f[-1].startswith("hot") for f, _ in result.stacks))\n')
+    assert out == 'hot True True\nFlameGraph True True\n'
+
+
+def test_a_cell_that_takes_no_time(run, live):
+    assert run(SHELL + 'for i in range(20): shell.magic("", "x = 1")\nprint(len(shown), "<svg" in shown[-1].svg())') == '20 True\n'
+
+
+def test_the_picture_of_a_cell_is_without_those_who_run_it(perf_prof):
+    from perf_prof._magic import within_cell
+    ipython = 'python3;<module> (x.py:1);InteractiveShell.run_cell (y.py:2);InteractiveShell.run_code (y.py:3)'
+    assert within_cell(f'{ipython};<module> (cell:1);f (cell:2) 5\n{ipython} 1\npython3;g (z.py:9) 2') == \
+        f'<module> (cell:1);f (cell:2) 5\n{ipython} 1\npython3;g (z.py:9) 2'
+
+
+def test_the_magic_says_what_is_wrong(run, live):
+    assert run(SHELL + 'try: shell.magic("--no-such-option", "ran = 1")\nexcept ValueError as e: print(e)\n'
+               'print("ran" in shell.user)') == 'profile: unknown option --no-such-option; `perf-prof profile -h` lists them\nFalse\n'
+
+
+def test_the_magic_without_ipython(run):
+    assert run('import sys, perf_prof; print(perf_prof.load_ipython_extension, "IPython" in sys.modules)').endswith(' False\n')
