@@ -3,6 +3,7 @@
 import html
 import json
 import os
+import re
 import tempfile
 from collections import Counter
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
@@ -232,7 +233,9 @@ class FlameGraph:
         except ValueError:   # perf-prof was built without pages
             picture = self.svg()
             page = picture[picture.index('<svg'):]
-        return (f'<iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts" width="100%" height="{HEIGHT}" '
+        drawn = re.match(r'<svg[^>]* height="(\d+)"', page)    # its base is at the bottom
+        height = int(drawn[1]) + 20 if drawn else HEIGHT
+        return (f'<iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts" width="100%" height="{height}" '
                 'style="border: 0"></iframe>')
 
     def __repr__(self) -> str:
