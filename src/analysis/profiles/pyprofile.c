@@ -8,6 +8,7 @@
 #include "analysis/profiles/pyprofile.h"
 
 #include "analysis/profiles/hotspots.h"
+#include "base/note.h"
 #include "base/now.h"
 #include "base/room.h"
 #include "base/textfile.h"
@@ -449,11 +450,17 @@ static const char *unfit_option(const struct pyprofile_opts *o)
 	return NULL;
 }
 
-static bool are_python(const struct numlist *pids)
+static bool are_python(const struct numlist *pids, int verbose)
 {
-	for (size_t i = 0; i < pids->n; i++)
-		if (!is_interpreter(pids->v[i]) || pystack_look(pids->v[i]))
+	for (size_t i = 0; i < pids->n; i++) {
+		int rc = is_interpreter(pids->v[i]) ? pystack_look(pids->v[i]) : -ENOENT;
+
+		if (rc == -ENOTSUP)
+			note(verbose, "process %d runs a Python whose functions cannot be shown (3.9 to 3.14 with a GIL can): the "
+			     "interpreter's own functions are", (int)pids->v[i]);
+		if (rc)
 			return false;
+	}
 	return pids->n;
 }
 
@@ -465,7 +472,7 @@ int pyprofile_is_wanted(const struct pyprofile_opts *o, const struct opt_parser 
 
 	if (o->python < 0 && (o->gil || o->idle))
 		return fault_usage(f, "profile: %s is about Python functions, which --no-python leaves out", o->gil ? "--gil" : "--idle");
-	if ((asked && unfit) || (unfit && !strcmp(unfit, "--annotate") && !o->python && are_python(&s->pids)))
+	if ((asked && unfit) || (unfit && !strcmp(unfit, "--annotate") && !o->python && are_python(&s->pids, s->verbose)))
 		return fault_usage(f, "profile: %s needs samples of an event, and Python functions are read from the interpreter's "
 				   "memory: leave %s out, or use --no-python", unfit, unfit);
 	if (asked && !s->pids.n && !args->noperands)
@@ -474,7 +481,7 @@ int pyprofile_is_wanted(const struct pyprofile_opts *o, const struct opt_parser 
 		return fault_usage(f, "profile: Python functions can be sampled at most %d times a second", MAX_HZ);
 	if (asked)
 		return 1;
-	return o->python >= 0 && !unfit && !args->noperands && o->profile->freq <= MAX_HZ && are_python(&s->pids);
+	return o->python >= 0 && !unfit && !args->noperands && o->profile->freq <= MAX_HZ && are_python(&s->pids, s->verbose);
 }
 
 int pyprofile_run(const struct pyprofile_opts *o, const struct opt_parser *args, struct fault *f)
