@@ -332,7 +332,7 @@ def test_help_writes_a_template(replay):
 @pytest.mark.parametrize('args, words', [
     (['--record', 'x'], '--record with --input'), (['--tsc'], '--tsc with --input'),
     (['--monotonic'], '--monotonic with --input'), (['--cgroups', '/x'], '--cgroups with --input'),
-    (['--time', '3,2'], '--time 3,2: expected START,END'), (['--time', '7'], 'expected START,END'),
+    (['--time', '3,2'], '--time 3,2: the end is before the start'), (['--time', '7'], 'expected START,END'),
     (['--time', 'x,'], 'expected START,END'), (['-e', 'sched:sched_swich'], 'did you mean sched:sched_switch'),
     (['-e', 'nothing'], 'has no event nothing'),
     (['-e', 'sched:sched_switch/nosuch>1/'], 'there is no field nosuch'),
