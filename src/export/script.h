@@ -99,7 +99,8 @@ struct script_event {
 	const struct script_field *fields[SCRIPT_NFIELDS + 1];   /* NULL terminated */
 	struct script_cell *cells;     /* CSV: fields of the tracepoint, by column */
 	uint32_t ncells;
-	struct script_key *keys;       /* JSON: of `fields`, then of the fields of the tracepoint */
+	struct script_key *keys;       /* JSON: of `fields`, */
+	const struct script_key *trace_keys;   /* and of the fields of the tracepoint */
 	char *key_text;
 };
 

@@ -40,14 +40,20 @@ static void put_bool(struct outbuf *b, const char *key, bool value)
 
 /* ---- keys of an event -------------------------------------------------------------- */
 
-static size_t count_keys(const struct script_event *e)
+static size_t count_fields(const struct script_event *e)
 {
-	const struct tracefmt *fmt = e->event->fmt;
 	size_t n = 0;
 
 	while (e->fields[n])
 		n++;
-	return n + (fmt ? fmt->nfields - fmt->ncommon : 0);
+	return n;
+}
+
+static size_t count_keys(const struct script_event *e)
+{
+	const struct tracefmt *fmt = e->event->fmt;
+
+	return count_fields(e) + (fmt ? fmt->nfields - fmt->ncommon : 0);
 }
 
 /* A text with its quotes and what stands around it. False: no memory. */
@@ -99,10 +105,11 @@ int script_json_keys(struct script_event *e, struct fault *f)
 	good = out && !fclose(out) && good;
 	for (size_t i = 0; good && i < n; at += e->keys[i++].len)
 		e->keys[i].text = e->key_text + at;
+	e->trace_keys = good ? e->keys + count_fields(e) : NULL;
 	return good ? 0 : fault_set(f, EXIT_FAILED, "out of memory");
 }
 
-static void put_known_key(struct outbuf *b, const struct script_key *key)
+static inline void put_known_key(struct outbuf *b, const struct script_key *key)
 {
 	if (key->len <= SCRIPT_KEY)
 		outbuf_short(b, key->text, key->len, SCRIPT_KEY);
@@ -145,12 +152,7 @@ static void put_trace(struct script_line *l, const struct script_key *key)
 
 void json_trace(struct script_line *l)
 {
-	const struct script_event *e = l->event;
-	size_t n = 0;
-
-	while (e->fields[n])
-		n++;
-	put_trace(l, e->keys + n);
+	put_trace(l, l->event->trace_keys);
 }
 
 /* ---- call chains ------------------------------------------------------------------- */
