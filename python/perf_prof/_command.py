@@ -138,10 +138,10 @@ class Run:
         self.endless, self.watches, self.passed, self.after_ours = endless, bool(command) and not pipes, 0, False
         self.out, self.err, self.pidfd = memory('out'), memory('err'), -1
         self.parts: List[bytes] = []
-        line = [program(), *words]
-        if command:   # its output and that of perf-prof are not mixed
-            line += ['-o', f'/dev/fd/{self.out}'] * prints + ['--', *command]
         try:
+            line = [program(), *words]
+            if command:   # its output and that of perf-prof are not mixed
+                line += ['-o', f'/dev/fd/{self.out}'] * prints + ['--', *command]
             self.process = subprocess.Popen(
                 line, stderr=self.err, stdin=subprocess.PIPE if pipes else None if command else subprocess.DEVNULL,
                 stdout=subprocess.PIPE if pipes or not command else None, start_new_session=not command or pipes,

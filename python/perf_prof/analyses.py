@@ -114,7 +114,8 @@ def plan(command: Command, operands: Sequence[Any], options: Mapping[str, Any]) 
         words += _words_of(_find(command, name), value)
     if operands and command.watches:
         raise TypeError(f'{command.function}() has parameters with names only, such as command=')
-    words += [_word('argument', one) for one in operands]
+    # a file's name may begin like an option
+    words += ['./' * word.startswith('-') + word for word in (_word('argument', one) for one in operands)]
     if command.prints_json:
         words += ['--json'] + ['--with-text'] * ('with_text' in command.options)
     ends = start or command.name not in WATCHING or any(given.get(name) for name in ('seconds', 'input'))

@@ -5,7 +5,7 @@ import select
 from typing import Any, Iterable, Iterator, List, Literal, Mapping, Optional, Protocol, Sequence, Tuple, TypeVar, Union
 
 from . import _native
-from .stacks import Stacks
+from .stacks import Frames, Stacks
 
 Texts = Union[str, Iterable[str]]
 Numbers = Union[int, str, Iterable[int]]
@@ -164,14 +164,11 @@ class _Reading:
 
 class _Batches(_Reading, _native.Session):
     """What sessions and recordings have in common. Iteration gives batches."""
-    _stacks: Optional[Stacks] = None
 
     @property
     def stacks(self) -> Stacks:
         """The call stacks of the column _stack, also after the end."""
-        if self._stacks is None:
-            self._stacks = Stacks(self)
-        return self._stacks
+        return Stacks(self, self.__dict__.setdefault('_frames', Frames()))     # a session must not keep itself
 
     def sql(self, query: str, interval: Optional[float] = None) -> Any:
         """The answer of DuckDB to a query over all events until the session ends, as a relation of DuckDB.
@@ -198,6 +195,8 @@ class _Batches(_Reading, _native.Session):
         """
         if isinstance(max_keys, bool) or not isinstance(max_keys, int):
             raise TypeError(f'max_keys={max_keys!r}: expected a number')
+        if not 1 <= max_keys <= 1 << 24:
+            raise ValueError(f'max_keys={max_keys}: expected a number from 1 to {1 << 24}')
         if max_keys < 1:
             raise ValueError(f'max_keys={max_keys}: expected a number above 0')
         return Aggregate(self, _named('key', key), _named('values', values), _nanoseconds(interval, 'interval'), max_keys,

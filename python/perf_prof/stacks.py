@@ -2,11 +2,27 @@
 """The call stacks of a session: Session.stacks."""
 import collections
 import importlib
+import threading
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple, Union
 
 from . import _native
 
 Counts = Union[_native.Batch, _native.Column, Mapping[Optional[int], int]]
+
+
+class Frames:
+    """The frames of a session so far: all its Stacks have the same."""
+
+    def __init__(self) -> None:
+        self.frames: List[_native.Frame] = []
+        self.lock = threading.Lock()
+
+    def to(self, session: _native.Session, last: int) -> List[_native.Frame]:
+        """Those up to the number `last`, at least."""
+        with self.lock:
+            if last >= len(self.frames):
+                self.frames += session._stack_frames(len(self.frames))
+        return self.frames
 
 
 class Stacks:
@@ -16,10 +32,10 @@ class Stacks:
     inlined. Names are looked up when they are asked for, and the rest at the end of the session; all stay valid after it.
     """
 
-    def __init__(self, session: _native.Session) -> None:
+    def __init__(self, session: _native.Session, frames: Frames) -> None:
         session._stack_count()   # complains if it has none
         self._session = session
-        self._frames: List[_native.Frame] = []
+        self._frames = frames
 
     def __len__(self) -> int:
         return self._session._stack_count()
@@ -31,9 +47,8 @@ class Stacks:
         if not 0 <= number < len(self):
             raise IndexError(f'stacks[{number}]: there are {len(self)} stacks')
         numbers = self._session._stack(number)
-        if max(numbers, default=-1) >= len(self._frames):
-            self._frames += self._session._stack_frames(len(self._frames))
-        return tuple(self._frames[one] for one in numbers if one >= 0)   # -1: memory was short
+        frames = self._frames.to(self._session, max(numbers, default=-1))
+        return tuple(frames[one] for one in numbers if one >= 0)   # -1: memory was short
 
     def __iter__(self) -> Iterator[Tuple[_native.Frame, ...]]:
         for number in range(len(self)):

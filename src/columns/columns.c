@@ -24,6 +24,18 @@ struct columns *columns_copy(const struct column *v, size_t n)
 	return NULL;
 }
 
+bool columns_are_like(const struct columns *a, const struct columns *b)
+{
+	if (a == b)
+		return true;
+	if (a->n != b->n)
+		return false;
+	for (size_t i = 0; i < a->n; i++)
+		if (a->v[i].type != b->v[i].type || strcmp(a->v[i].name, b->v[i].name))
+			return false;
+	return true;
+}
+
 struct columns *columns_keep(struct columns *c)
 {
 	atomic_fetch_add_explicit(&c->refs, 1, memory_order_relaxed);

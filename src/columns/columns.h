@@ -34,6 +34,8 @@ struct columns {
 
 /* Copies `n` columns, for batches that are not made of samples. NULL: no memory. */
 struct columns *columns_copy(const struct column *v, size_t n);
+/* Whether they have the same names and types. */
+bool columns_are_like(const struct columns *a, const struct columns *b);
 struct columns *columns_keep(struct columns *c);
 void columns_release(struct columns *c);
 /* Bytes of a value. */

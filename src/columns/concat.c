@@ -16,14 +16,7 @@ struct concat {
 
 bool batch_is_like(const struct batch *a, const struct batch *b)
 {
-	if (a->columns == b->columns)
-		return true;
-	if (a->columns->n != b->columns->n)
-		return false;
-	for (size_t i = 0; i < a->columns->n; i++)
-		if (a->columns->v[i].type != b->columns->v[i].type || strcmp(a->columns->v[i].name, b->columns->v[i].name))
-			return false;
-	return true;
+	return columns_are_like(a->columns, b->columns);
 }
 
 /* ---- memory ------------------------------------------------------------------------ */

@@ -28,13 +28,17 @@ static void find_packages(char *buf, size_t size)
 
 int become_find(const char *venv, char *python, size_t size, char *packages, size_t packages_size, struct fault *f)
 {
-	if (!venv && capabilities_trust_environment())
-		venv = getenv("VIRTUAL_ENV");
+	const char *active = !venv && capabilities_trust_environment() ? getenv("VIRTUAL_ENV") : NULL;
+
+	venv = venv ? venv : active;
 	find_packages(packages, packages_size);
 	snprintf(python, size, "%s", PYTHON_BIN);
 	if (!venv || !*venv)
 		return 0;
 	snprintf(python, size, "%s/bin/python3", venv);
+	if (active && access(python, X_OK))
+		return fault_usage(f, "$VIRTUAL_ENV is %s, and there is no Python in its bin: unset VIRTUAL_ENV, or name an environment with "
+				   "--venv DIR", venv);
 	if (access(python, X_OK))
 		return fault_usage(f, "--venv %s: there is no Python in its bin; expected a virtual environment, as `python3 -m venv %s` "
 				   "makes", venv, venv);

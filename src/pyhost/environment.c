@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <glob.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -53,17 +55,53 @@ int environment_python(const char *venv, char *path, size_t size, struct fault *
 			 "this perf-prof; install perf-prof into a virtual environment, or name one with --venv DIR", own);
 }
 
-static int check_owner(const char *path, struct fault *f)
+/* In a sticky folder, others can change only what is theirs. */
+static bool is_roots(const struct stat *st, bool sticky)
+{
+	return !st->st_uid && ((!(st->st_mode & S_IWOTH) && (!st->st_gid || !(st->st_mode & S_IWGRP))) || (sticky && st->st_mode & S_ISVTX));
+}
+
+static int check_path(const char *path, bool sticky, struct fault *f)
 {
 	struct stat st;
 
 	if (stat(path, &st))
 		return fault_set(f, EXIT_FAILED, "%s: %s", path, strerror(errno));
-	if (!st.st_uid && !(st.st_mode & S_IWOTH) && (!st.st_gid || !(st.st_mode & S_IWGRP)))
+	if (is_roots(&st, sticky))
 		return 0;
 	return fault_set(f, EXIT_FAILED, "%s belongs to user %u and group %u, mode %04o: others than root could run code as root by "
 			 "the packages of this environment; run perf-prof python as that user, or use an environment that only "
 			 "root can change", path, st.st_uid, st.st_gid, st.st_mode & 07777u);
+}
+
+static int check_owner(const char *path, struct fault *f)
+{
+	return check_path(path, false, f);
+}
+
+/* Who can change a folder above can put another one in its place. */
+static int check_above(const char *folder, struct fault *f)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s", folder);
+	while (cut(path))
+		if (check_path(path, true, f))
+			return -1;
+	return *folder == '/' ? 0 : check_path(".", true, f);
+}
+
+/* Where the environment is, and where its name leads to. */
+static int check_place(const char *environment, struct fault *f)
+{
+	char real[PATH_MAX], config[PATH_MAX + 16];
+
+	if (!realpath(environment, real))
+		return fault_set(f, EXIT_FAILED, "%s: %s", environment, strerror(errno));
+	snprintf(config, sizeof(config), "%s/pyvenv.cfg", real);
+	if (check_above(environment, f) || check_above(real, f))
+		return -1;
+	return access(config, F_OK) ? 0 : check_owner(config, f);
 }
 
 /* The folders of the environment in which a Python finds packages. */
@@ -85,7 +123,7 @@ static int check_packages(const char *environment, struct fault *f)
 	return rc;
 }
 
-/* The interpreter, its folder, the environment's, and those of packages. */
+/* The interpreter, its folder, the environment's, those above it, and those of packages. */
 int environment_check_root(const char *python, struct fault *f)
 {
 	char path[4096];
@@ -97,5 +135,5 @@ int environment_check_root(const char *python, struct fault *f)
 		if (level < 2 && !cut(path))
 			return 0;
 	}
-	return check_packages(path, f);
+	return check_place(path, f) ? -1 : check_packages(path, f);
 }

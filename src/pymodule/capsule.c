@@ -203,8 +203,8 @@ PyObject *capsule_batches(PyObject *module, PyObject *args)
 
 	if (!PyArg_ParseTuple(args, "O!O", native->session, &session, &list))
 		return NULL;
-	if (list == Py_None && ((struct session_object *)session)->session)
-		return session_stream(((struct session_object *)session)->session, true);
+	if (list == Py_None)
+		return session_stream_quiet(session);
 	if (!PyList_Check(list))
 		return PyErr_Format(PyExc_TypeError, "expected a list of batches");
 	g = ((struct session_object *)session)->session ? calloc(1, sizeof(*g) + (size_t)PyList_Size(list) * sizeof(*g->v)) : NULL;
@@ -214,7 +214,7 @@ PyObject *capsule_batches(PyObject *module, PyObject *args)
 	for (Py_ssize_t i = 0; i < PyList_Size(list); i++) {
 		struct batch_object *b = (struct batch_object *)PyList_GetItem(list, i);
 
-		if (Py_TYPE(b) != native->host.batches.batch || b->n != b->batch->rows || b->batch->columns->n != g->columns->n) {
+		if (Py_TYPE(b) != native->host.batches.batch || b->n != b->batch->rows || !columns_are_like(b->batch->columns, g->columns)) {
 			gathered_free(g);
 			PyErr_SetString(PyExc_TypeError, "expected whole batches of the session");
 			return NULL;

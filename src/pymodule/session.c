@@ -308,9 +308,8 @@ static PyObject *session_choose_method(PyObject *self, PyObject *args)
 		session_free_words(words[0]);
 		return NULL;
 	}
-	Py_BEGIN_ALLOW_THREADS
+	/* with the GIL, which the session's thread never takes: other threads read the plans */
 	rc = session_choose(o->session, words[0], words[1], &f);
-	Py_END_ALLOW_THREADS
 	if (rc < 0)
 		return fault_raise(&f);
 	if (!rc) {
@@ -352,11 +351,23 @@ static void release(void *ctx)
 	session_release(ctx);
 }
 
-PyObject *session_stream(struct session *s, bool quiet)
+static PyObject *stream_of(struct session *s, bool quiet)
 {
 	int fd = session_fd(s);   /* a held session begins, and its columns stay */
 
 	return capsule_stream(&(struct batch_source){ session_keep(s), session_columns(s), fd, quiet ? quiet_next_of : next_of, release });
+}
+
+PyObject *session_stream_quiet(PyObject *self)
+{
+	struct session_object *o = (struct session_object *)self;
+
+	if (!o->session)
+		return (PyObject *)session_opened(self);
+	if (o->aggregated)
+		return aggregated();
+	o->read = true;
+	return stream_of(o->session, true);
 }
 
 static PyObject *session_arrow_stream(PyObject *self, PyObject *args, PyObject *kwargs)
@@ -375,7 +386,7 @@ static PyObject *session_arrow_stream(PyObject *self, PyObject *args, PyObject *
 		return NULL;
 	}
 	o->streamed = true;
-	return session_stream(s, false);
+	return stream_of(s, false);
 }
 
 /* ---- numbers ------------------------------------------------------------------------- */

@@ -37,8 +37,8 @@ PyObject *session_stack_frames(PyObject *self, PyObject *from);
 PyObject *session_stack_tables(PyObject *self, PyObject *unused);
 /* A session whose options are parsed already: asked->words is NULL. Takes over *asked, also if it fails. */
 PyObject *session_object_new(struct native *native, struct session_asked *asked);
-/* A capsule of its stream. quiet: an error of the session ends it, and the session keeps it. NULL with an exception. */
-PyObject *session_stream(struct session *s, bool quiet);
+/* A capsule of its stream. An error of the session ends it, and the session keeps it. NULL with an exception. */
+PyObject *session_stream_quiet(PyObject *self);
 /* lists.c: _batch(NAMES, TYPES, LISTS) makes a batch of lists of values. */
 PyObject *batch_of_lists(PyObject *module, PyObject *args);
 

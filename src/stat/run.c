@@ -162,8 +162,10 @@ static enum stat_woke wait_for(struct stat_wait *w, const struct counting *s, co
 			return WOKE_END;
 		p[2].fd = child ? child->pidfd : w->task;
 		poll(p, 5, tasks && w->task < 0 ? LOOK_AGAIN_MS : -1);
-		if ((p[2].revents && child) || p[3].revents || p[4].revents & POLLERR)
+		if ((p[2].revents && child) || p[3].revents || p[4].revents & (POLLERR | POLLHUP))
 			return WOKE_END;
+		if (p[4].revents & POLLNVAL)
+			w->reader = -1;
 		if (p[2].revents)
 			close_fd(&w->task);
 		if (p[0].revents && take_signal(w, child))

@@ -140,15 +140,18 @@ static bool is_late(const struct aggregation *a)
 	return a->deadline && now_ns(CLOCK_MONOTONIC) >= a->deadline;
 }
 
-/* Without memory, the sums stay. */
+/* SESSION_WAIT: nothing had a value. Without memory, the sums stay. */
 static enum session_answer take(struct aggregation *a, struct batch **out, struct fault *f)
 {
 	a->deadline = 0;
 	*out = sums_take(a->sums);
 	settle_timer(a);
-	if (!*out)
-		fault_set(f, EXIT_FAILED, "out of memory");
-	return *out ? SESSION_BATCH : SESSION_FAILED;
+	if (*out)
+		return SESSION_BATCH;
+	if (sums_is_empty(a->sums))
+		return SESSION_WAIT;
+	fault_set(f, EXIT_FAILED, "out of memory");
+	return SESSION_FAILED;
 }
 
 static enum session_answer end(struct aggregation *a, struct fault *f)
@@ -164,19 +167,22 @@ static enum session_answer end(struct aggregation *a, struct fault *f)
 static enum session_answer step(struct aggregation *a, struct batch **out, struct fault *f)
 {
 	for (;;) {
-		enum session_answer answer;
+		enum session_answer answer = SESSION_WAIT;
 
 		if (a->batch) {
 			if (add_batch(a))
-				return take(a, out, f);
-			continue;
+				answer = take(a, out, f);
+		} else if (a->over) {
+			answer = sums_is_empty(a->sums) ? end(a, f) : take(a, out, f);
+		} else {
+			answer = read_session(a);
+			if (answer == SESSION_WAIT && !is_late(a))
+				return answer;
+			if (answer == SESSION_FORKED)
+				return answer;
+			answer = answer == SESSION_WAIT && !sums_is_empty(a->sums) ? take(a, out, f) : SESSION_WAIT;
 		}
-		if (a->over)
-			return sums_is_empty(a->sums) ? end(a, f) : take(a, out, f);
-		answer = read_session(a);
-		if (answer == SESSION_WAIT && is_late(a) && !sums_is_empty(a->sums))
-			return take(a, out, f);
-		if (answer == SESSION_WAIT || answer == SESSION_FORKED)
+		if (answer != SESSION_WAIT)
 			return answer;
 	}
 }

@@ -261,7 +261,19 @@ static size_t count_losses(struct sums *s)
 	return n;
 }
 
-/* Texts that are not needed any more may go. */
+/* Texts of earlier intervals take no places of new keys. */
+static void forget_texts(struct sums *s, struct dictionary *d)
+{
+	struct dictionary empty = { 0 };
+
+	if (d->n <= s->max_keys / 2) {
+		dictionary_rest(d);
+	} else if (!dictionary_begin(&empty)) {
+		dictionary_end(d);
+		*d = empty;
+	}
+}
+
 static void begin_again(struct sums *s)
 {
 	groups_clear(&s->groups);
@@ -273,7 +285,7 @@ static void begin_again(struct sums *s)
 
 		if (key->operand.type != EXPR_TEXT)
 			continue;
-		dictionary_rest(&key->texts);
+		forget_texts(s, &key->texts);
 		if (key->texts.n == n)
 			continue;
 		texts_release(key->seen);

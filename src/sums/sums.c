@@ -184,6 +184,8 @@ static bool begin_map(struct key *key, struct texts *texts)
 {
 	if (key->seen == texts)
 		return true;
+	texts_release(key->seen);
+	key->seen = NULL;
 	if (texts->n > key->map_room) {
 		free(key->map);
 		key->map_room = 0;
@@ -192,7 +194,6 @@ static bool begin_map(struct key *key, struct texts *texts)
 			return false;
 		key->map_room = 2 * (size_t)texts->n;
 	}
-	texts_release(key->seen);
 	key->seen = texts_keep(texts);
 	for (uint32_t i = 0; i < texts->n; i++)
 		key->map[i] = -1;

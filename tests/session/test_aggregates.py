@@ -357,7 +357,7 @@ def test_lost_events_are_rows(perf_prof, storm_of, wait_for, key):
     with perf_prof.Session(EVENT, pids=storm.pid, ring='64K', order=False, fields=['_tid', '_time']) as s:
         storm.go()
         storm.process.wait(PATIENCE)
-        wait_for(lambda: s.stats()['waiting'] == 4)
+        wait_for(lambda: s.stats()['waiting'] >= 1)
         agg = s.aggregate(key, {'n': 'count()', 'pairs': f'count(pair("{EVENT}", "{EVENT}", _tid))'})
         rows = [row for batch in agg for row in batch]
         stats = s.stats()

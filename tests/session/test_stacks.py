@@ -148,7 +148,7 @@ def test_each_stack_has_one_number(perf_prof, callers):
 
 def test_names_while_nobody_takes_batches(perf_prof, callers, wait_for):
     """The session's thread waits for room, and looks up names meanwhile."""
-    program = callers(400000)
+    program = callers(1 << 30)      # until it is killed
     with perf_prof.Session(EVENT, pids=program.pid, callchains='fp', fields=['_tid'], ring='1M') as s:
         program.go()
         first = next(s)
