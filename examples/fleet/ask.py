@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Asks a dataset of many hosts (see collect.py) by DuckDB: who switched most, who waited for a CPU, what ran, and what is missing?
+"""Queries a dataset of many hosts (see collect.py) with DuckDB: who switched most, who waited for a CPU, what ran, and what is missing?
 
     ask.py DATASET
     ask.py DATASET --json

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Asks a dataset of many hosts (see collect.py) by Spark: the questions of ask.py, and the same answers.
+"""Queries a dataset of many hosts (see collect.py) with Spark: the same questions as ask.py, with the same answers.
 
     ask_spark.py DATASET --json
     ask_spark.py s3a://bucket/events --master spark://host:7077

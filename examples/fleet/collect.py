@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Puts recordings of many hosts into one Parquet dataset: HOST.data is of HOST, of the day of its last change (UTC).
+"""Writes recordings of many hosts to one Parquet dataset. HOST.data is from HOST; its date is the day of its last change (UTC).
 
     collect.py DATASET web-1.data web-2.data ...
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Makes recordings as of several hosts: FOLDER/web-1.data and so on, each of another amount of work.
+# Makes recordings as if from several hosts: FOLDER/web-1.data and so on, each with a different amount of work.
 #
 #	record.sh FOLDER 8
 set -e

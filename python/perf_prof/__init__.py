@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Linux perf events in Python.
 
-Session and open() read events as batches of columns. profile(), syscalls(), rundelay(), ... are the commands of perf-prof
-as functions: dir(perf_prof) has them all.
+Session and open() read events as batches of columns. profile(), syscalls(), rundelay(), ... run the commands of perf-prof:
+dir(perf_prof) lists them all.
 
-perf_prof.raw is the system call perf_event_open(2) itself, with classes that use it: the module that is also
-distributed by itself as pyperf.
+perf_prof.raw has the system call perf_event_open(2) and classes that use it. The same module is also distributed alone,
+as pyperf.
 
-PerfEvent and Frame are the types of what the functions of a script for `perf-prof python` get.
+The functions of a script for `perf-prof python` get events of the type PerfEvent, whose call chains have frames of the
+type Frame.
 """
 import typing as _typing
 
@@ -26,7 +27,7 @@ _LATE = ('analyses', 'results', 'sinks')
 
 
 def __getattr__(name: str) -> _typing.Any:
-    """Modules that take a while to import and few need; and the commands of perf-prof as functions."""
+    """Modules that are slow to import and seldom needed, and the commands of perf-prof as functions."""
     import importlib
     if name in _LATE:
         return importlib.import_module(f'.{name}', __name__)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands of perf-prof as functions: one for each, with the same options.
 
-A function runs the command perf-prof as a child process, so it needs the same rights, and says the same. Which commands
-and options there are is in commands.jsonl, which the program itself wrote (`perf-prof help --json`).
+A function runs perf-prof as a child process. It needs the same rights as the command, and has the same messages. The file
+commands.jsonl, which the program itself wrote (`perf-prof help --json`), lists the commands and their options.
 """
 import inspect
 import os

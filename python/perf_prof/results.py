@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the functions of perf_prof.analyses return: rows for Arrow, text, stacks, pictures."""
+"""Results of the functions of perf_prof.analyses: rows for Arrow, text, stacks, flame graphs."""
 import html
 import json
 import os
@@ -99,7 +99,7 @@ def _fold(events: Iterable[Row]) -> Optional[str]:
 
 
 class Arrow:
-    """What has rows: Arrow's PyCapsule interface, and a table in a notebook."""
+    """Something with rows: it has Arrow's PyCapsule interface, and a notebook shows it as a table."""
     rows: _native.Batch
 
     def __arrow_c_schema__(self) -> object:
@@ -164,7 +164,7 @@ class Table(Arrow):
         return self._batch
 
     def to_pylist(self) -> List[Row]:
-        """The rows as dicts, as JSON has them: empty cells are left out, and a function may have `inlined`."""
+        """The rows as dicts, as in JSON: empty cells are left out, and a function may have `inlined`."""
         return [dict(row) for row in self._rows]
 
     def table(self) -> str:
@@ -180,7 +180,7 @@ class Table(Arrow):
 class FlameGraph:
     """A flame graph of folded stacks. A notebook shows it; save() writes it.
 
-    before   the folded stacks of another run: colours show the change since
+    before   the folded stacks of another run; colours show the change since that run
     """
 
     def __init__(self, folded: str, title: str = '', unit: str = '', before: Optional[str] = None) -> None:
@@ -269,12 +269,13 @@ class Result(Arrow):
     rows         its table as a batch: polars.DataFrame(result) and the like read it without a copy
     tables       all its tables, where it has several
     table()      the text, as the command prints it
-    slow         outliers, if there is than=: dicts with what, time, duration (ns), ...
+    slow         durations above than=, as dicts with what, time, duration (ns), ...
     stacks       [(frames, weight)], the outermost function first
     flame_graph()
+                 a picture of the stacks
     data         all that the command wrote, as dicts
-    notes        what it reported on the way: hints, losses
-    returncode   of the command that was watched; None: there was none
+    notes        hints and warnings of the run, such as lost events
+    returncode   exit status of the command that was watched; None: there was none
     """
 
     def __init__(self, words: Sequence[str], output: str, interval: bool = False, folded: Optional[str] = None) -> None:
@@ -325,7 +326,7 @@ class Result(Arrow):
 
     def flame_graph(self, *, title: Optional[str] = None, unit: Optional[str] = None,
                     before: Union[None, str, 'Result', FlameGraph] = None) -> FlameGraph:
-        """A flame graph of the stacks. before: another result, whose stacks they are compared with."""
+        """A flame graph of the stacks. before: another result, with whose stacks they are compared."""
         self.stacks   # complains if there are none
         folded = before.folded if isinstance(before, (Result, FlameGraph)) else before
         info = self.tables[0].info if self.tables else {}
@@ -346,7 +347,7 @@ class Counts(Result):
     """Counts of events, also by name: counts["page-faults"] is a number, or None if it was not counted.
 
     events    what is known of each, as dicts (docs/stat.schema.json)
-    elapsed   seconds; of several runs their mean
+    elapsed   seconds; for several runs, their mean
     """
 
     @property
@@ -388,7 +389,7 @@ class Counts(Result):
 
 
 class Features(Result):
-    """What this user may use on this machine: features["hardware"] is True or False; rows say why not.
+    """What this user can use on this machine: features["hardware"] is True or False; the rows say why not.
 
     user, kernel, perf_event_paranoid
     """

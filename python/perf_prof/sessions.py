@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events as batches of columns: live (Session), or of a recording (open())."""
+"""Events as batches of columns: live (Session), or from a recording (open())."""
 import os
 import select
 from typing import Any, Iterable, Iterator, List, Literal, Mapping, Optional, Protocol, Sequence, Tuple, TypeVar, Union
@@ -122,7 +122,7 @@ _S = TypeVar('_S', bound=_Source)
 
 
 class _Reading:
-    """Ways to read batches: what sessions, recordings and aggregates have in common."""
+    """Ways to read batches, for sessions, recordings and aggregates."""
 
     def events(self: _Source) -> Iterator[_native.Event]:
         """The rows of all batches, one by one."""
@@ -143,7 +143,7 @@ class _Reading:
             await self._ready()
 
     async def _ready(self: _Source) -> None:
-        """Waits for a batch. Each waiter has a descriptor of its own: a loop knows each but once."""
+        """Waits for a batch. Each waiter has a descriptor of its own, because a loop takes one reader for each."""
         import asyncio   # takes long to import, and few need it
         loop = asyncio.get_running_loop()
         ready = loop.create_future()
@@ -167,15 +167,15 @@ class _Batches(_Reading, _native.Session):
 
     @property
     def stacks(self) -> Stacks:
-        """The call stacks of the column _stack, also after the end."""
+        """The call stacks whose numbers are in the column _stack. They stay valid after the session has ended."""
         return Stacks(self, self.__dict__.setdefault('_frames', Frames()))     # a session must not keep itself
 
     def sql(self, query: str, interval: Optional[float] = None) -> Any:
-        """The answer of DuckDB to a query over all events until the session ends, as a relation of DuckDB.
+        """Runs a query in DuckDB over all events until the session ends, and returns a DuckDB relation.
 
         Tables: each event by its name ("sched:sched_switch", or sched_switch), `events` (all of them) and `lost` (lost events).
-        Call it before the session is read otherwise: a recording then decodes only what the query names. interval: an
-        iterator of answers, each over the events of so many seconds; an answer is valid until the next one.
+        Call it before you read the session in another way: from a recording, it then decodes only what the query names.
+        With interval=SECONDS, it returns an iterator of relations, one for each interval; each is valid until the next one.
         It needs DuckDB: pip install perf-prof[sql].
         """
         from .sql import run
@@ -183,15 +183,15 @@ class _Batches(_Reading, _native.Session):
 
     def aggregate(self, key: Named = (), values: Named = 'count()', *, interval: Optional[float] = None,
                   max_keys: int = 65536) -> 'Aggregate':
-        """Numbers of many events instead of the events: batches with a row for each key. Nothing runs in Python for an event.
+        """Counts, sums or histograms instead of events: batches with a row for each key. No Python code runs for each event.
 
-        key       columns or expressions; () for one row of all events. A dict names them: {"prio": "next_prio / 10"}
+        key       columns or expressions; () for one row over all events. A dict names them: {"prio": "next_prio / 10"}
         values    "count()", "count(EXPR)", "sum(EXPR)", "min(EXPR)", "max(EXPR)", "histogram(EXPR, 'log2')"; a list, or a dict
-                  with their names. EXPR may be pair("START", "END", KEY): the ns from one event to another
-        interval  seconds of the events' clock: a batch for each, and the values begin again; default: one, at the end
-        max_keys  events of more keys are counted as lost, in a row whose _event is lost:keys
+                  from names to values. EXPR may be pair("START", "END", KEY): the ns from one event to another
+        interval  seconds of the events' clock: a batch with new values for each interval; default: one batch, at the end
+        max_keys  at most so many keys in an interval; events with other keys are counted in a row whose _event is lost:keys
 
-        The session's batches go there: it can be called once, and before anything was read.
+        The aggregate takes all batches of the session. So call it only once, and before you read anything.
         """
         if isinstance(max_keys, bool) or not isinstance(max_keys, int):
             raise TypeError(f'max_keys={max_keys!r}: expected a number')

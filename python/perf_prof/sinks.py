@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where events go when one machine's memory is not enough: datasets in files.
+"""Datasets in files, for more events than fit into memory.
 
 Rows wait in memory until there are enough for a row group of their event. A file has the name .NAME.parquet.partial until
 it is complete: pyarrow leaves out names that begin with a dot, patterns such as *.parquet those that end otherwise.
@@ -30,7 +30,7 @@ NAME = 200                 # bytes of a folder's name; file systems take 255
 
 
 class Written(NamedTuple):
-    """What parquet() wrote. lost: events that were lost, as its rows say."""
+    """What parquet() wrote. lost: the number of lost events in its rows."""
     files: int
     rows: int
     lost: int
@@ -342,16 +342,16 @@ def parquet(source: _native.Session, folder: Path, *, host: Optional[str] = None
     """Writes all batches of a session or recording to a Parquet dataset, and returns what it wrote.
 
     folder       the dataset: files FOLDER/host=HOST/date=DAY/event=EVENT/*.parquet. Lost events are rows of event=lost:CAUSE
-    host         default: the name of this machine; must be given for a recording, which may come from anywhere
-    date         default: the day (UTC) on which the rows are written; must be given for a recording
-    max_bytes    a file is complete when it has this size, or a row group more,
-    max_seconds  or at this age. Rows that are not in a complete file are lost if the process is killed
+    host         default: the name of this machine; required for a recording, which may come from another machine
+    date         default: the day (UTC) on which the rows are written; required for a recording
+    max_bytes    a file is complete when it has at least this size (at most a row group more)
+    max_seconds  or at this age. If the process is killed, rows that are not in a complete file are lost
 
-    Call stacks are in two datasets beside it: FOLDER-stacks has a row for each, with its text for flame graphs (_stack,
-    folded), and FOLDER-frames one for each of its frames (_stack, depth, symbol, ...).
+    Call stacks are in two more datasets: FOLDER-stacks has a row for each stack, as folded text (_stack, folded), and
+    FOLDER-frames has a row for each of its frames (_stack, depth, symbol, ...).
 
-    Any number of processes may write into one folder. It needs pyarrow. If the session ends with an error, or on Ctrl-C,
-    what was read before is written. OSError names the file that could not be written.
+    Any number of processes may write into one folder. It needs pyarrow. After an error of the session, or
+    Ctrl-C, all rows that were read are written. OSError has the path of a file that could not be written.
     """
     if not isinstance(source, _native.Session):
         raise TypeError(f'{source!r}: expected a perf_prof.Session, or what perf_prof.open() returns')

@@ -26,10 +26,10 @@ class Frames:
 
 
 class Stacks:
-    """The different call stacks of a session or recording, by their numbers in the column _stack.
+    """The call stacks of a session or recording, by their numbers in the column _stack.
 
     stacks[3] is a tuple of frames, innermost first; they are dicts of addr, symbol, offset, kernel, dso, file, line and
-    inlined. Names are looked up when they are asked for, and the rest at the end of the session; all stay valid after it.
+    inlined. The names of a stack are looked up when you read it, the rest when the session ends; all stay valid after it.
     """
 
     def __init__(self, session: _native.Session, frames: Frames) -> None:
@@ -74,7 +74,7 @@ class Stacks:
         return rows
 
     def folded(self, counts: Counts, *, weights: Optional[_native.Column] = None) -> str:
-        """Lines "main;work;read 12" for flame graphs: outermost function first, and how often the stack occurred.
+        """Lines "main;work;read 12" for flame graphs: the outermost function first, then how often the stack occurred.
 
         counts    a batch, its column _stack, or a dict such as collections.Counter: stack -> number. Rows without a
                   stack are left out
