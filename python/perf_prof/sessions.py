@@ -196,7 +196,7 @@ class _Batches(_Reading, _native.Session):
         if isinstance(max_keys, bool) or not isinstance(max_keys, int):
             raise TypeError(f'max_keys={max_keys!r}: expected a number')
         if not 1 <= max_keys <= 1 << 24:
-            raise ValueError(f'max_keys={max_keys}: expected a number from 1 to {1 << 24}')
+            raise ValueError(f'max_keys={max_keys}: expected 1 to {1 << 24}')
         if max_keys < 1:
             raise ValueError(f'max_keys={max_keys}: expected a number above 0')
         return Aggregate(self, _named('key', key), _named('values', values), _nanoseconds(interval, 'interval'), max_keys,

@@ -18,7 +18,7 @@ from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Se
 
 from . import _native
 from .sessions import Path, Recording
-from .stacks import Stacks, folded_name
+from .stacks import folded_name
 
 ROW_GROUP = 1 << 16        # rows
 MEMORY = 24 << 20          # bytes of rows that wait, of all events together
@@ -135,8 +135,8 @@ class _Part:
 class _StackFiles:
     """The stacks of a session in tables of their own. Numbers of different sessions differ: a random one stands before."""
 
-    def __init__(self, stacks: Stacks, folder: str, host: str) -> None:
-        self.stacks, self.folder, self.host = stacks, folder.rstrip('/'), host
+    def __init__(self, session: _native.Session, folder: str, host: str) -> None:
+        self.session, self.folder, self.host = session, folder.rstrip('/'), host
         self.first = int.from_bytes(os.urandom(5), 'big') >> 1 << STACK_BITS
         self.written: Set[int] = set()
 
@@ -150,11 +150,12 @@ class _StackFiles:
     def _whole(self, numbers: Any) -> Any:
         return _pyarrow('pyarrow.compute').add(numbers.cast(_pyarrow().int64()), self.first)
 
-    def write(self, day: str) -> Iterator[int]:
-        """Writes the stacks that came since; gives the bytes of each file."""
+    def write(self, day: str, last: bool) -> Iterator[int]:
+        """Writes the stacks that came since; gives the bytes of each file. Before the last time, those whose names are known."""
         compute, pyarrow = _pyarrow('pyarrow.compute'), _pyarrow()
-        stacks, frames = map(pyarrow.record_batch, self.stacks.tables())
-        new = set(stacks['stack'].unique().to_pylist()) - self.written
+        settled = self.session._stack_settled(last)
+        stacks, frames = map(pyarrow.record_batch, self.session._stack_tables(last))
+        new = {stack for stack in stacks['stack'].unique().to_pylist() if last or stack < settled} - self.written
         if not new:
             return
         stacks = stacks.filter(compute.and_(compute.is_in(stacks['stack'], pyarrow.array(sorted(new), pyarrow.int32())),
@@ -254,8 +255,8 @@ class _Dataset:
             self._write_stacks()
         self.day = today
 
-    def _write_stacks(self) -> None:
-        for size in self.stacks.write(self.day) if self.stacks else ():
+    def _write_stacks(self, last: bool = False) -> None:
+        for size in self.stacks.write(self.day, last) if self.stacks else ():
             self.files += 1
             self.bytes += size
         self.stacks_deadline = time.monotonic() + self.max_seconds
@@ -269,7 +270,7 @@ class _Dataset:
     def finish(self) -> None:
         """Finishes all. After an error the others are finished all the same: their rows are good."""
         first: Optional[BaseException] = None
-        for finish in [functools.partial(self._finish, part) for part in self.parts.values()] + [self._write_stacks]:
+        for finish in [functools.partial(self._finish, part) for part in self.parts.values()] + [functools.partial(self._write_stacks, True)]:
             try:
                 finish()
             except OSError as error:
@@ -361,7 +362,7 @@ def parquet(source: _native.Session, folder: Path, *, host: Optional[str] = None
     host = _text('host', os.uname().nodename if host is None else host, 'the name of a machine')
     _pyarrow('pyarrow.parquet')
     iter(source)    # complains if it is closed
-    stacks = _StackFiles(Stacks(source), os.fsdecode(folder), host) if '_stack' in source.columns else None
+    stacks = _StackFiles(source, os.fsdecode(folder), host) if '_stack' in source.columns else None
     dataset = _Dataset(os.fsdecode(folder), host, _day(date), _limit('max_bytes', max_bytes), _limit('max_seconds', max_seconds), stacks)
     ready = select.poll()
     ready.register(source.fileno(), select.POLLIN)

@@ -5,6 +5,7 @@ A query is planned before the session is read: DuckDB binds it to tables without
 and columns it names. Then only these are sampled and decoded. A column whose name is nowhere in the query can only matter
 where a query means "all columns" (a star and its kin, see _names_all()): then nothing is left out.
 """
+import contextlib
 import importlib
 import json
 import math
@@ -252,6 +253,7 @@ class Query:
         events = None
         if all(table.event or table.names[0] == LOST for table in used) and any(table.event for table in used):
             events = [table.event for table in used if table.event]
+            events = None if any('\\x' in event for event in events) else events      # not the name that the session has
         # without a common column, sessions have all of them
         fields = {'_event': None}
         for table in used:
@@ -280,9 +282,11 @@ class Query:
 
     def _collect(self, deadline: Optional[float]) -> bool:
         """Takes batches until then. False: there will be no more."""
-        if not self.ready:
-            self.ready = select.poll()
-            self.ready.register(self.session.fileno(), select.POLLIN)    # there is no asking once the session is closed
+        if not self.ready and not self.session.closed:
+            ready = select.poll()
+            with contextlib.suppress(ValueError):   # closed meanwhile: nothing is to be waited for
+                ready.register(self.session.fileno(), select.POLLIN)
+                self.ready = ready
         self.source.batches = []
         while True:
             left = None if deadline is None else deadline - time.monotonic()
@@ -291,8 +295,10 @@ class Query:
             batch = self.session._take()
             if batch is False:
                 return False
-            if batch is None:
+            if batch is None and self.ready:
                 self.ready.poll(None if left is None else math.ceil(left * 1000))
+            elif batch is None:
+                return False
             else:
                 self.source.batches.append(batch)
 
@@ -305,7 +311,7 @@ class Query:
                 self._collect(None)
         except (OSError, RuntimeError) as error:
             self.failure = error
-        result = answer()
+        result = _interruptible(answer)
         try:
             self.session._take()    # reports what ended the stream
         except (OSError, RuntimeError) as error:
@@ -327,21 +333,41 @@ class Query:
                 yield answer()
 
 
+def _interruptible(answer: Callable[[], T]) -> T:
+    """A signal that a handler raised for ends the stream, which is an error for DuckDB; what was raised comes here."""
+    try:
+        return answer()
+    except Exception:
+        try:
+            time.sleep(0.001)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt from None
+        raise
+
+
 def run(session: _native.Session, text: str, interval: Optional[float]) -> Any:
     """What Session.sql() returns."""
-    if isinstance(session, Recording):
-        if interval is not None:
-            raise ValueError(f'interval={interval!r}: a recording is asked once, over all its events')
-        if not session.closed and not session._choose(None, [name for name in session.columns if name != '_lost']):
+    recorded, mine = isinstance(session, Recording), object()
+    if recorded and interval is not None:
+        raise ValueError(f'interval={interval!r}: a recording is asked once, over all its events')
+    if interval is not None and (isinstance(interval, bool) or not isinstance(interval, (int, float))):
+        raise TypeError(f'interval={interval!r}: expected a number of seconds')
+    if interval is not None and not 0 < interval <= 31622400:
+        raise ValueError(f'interval={interval}: expected seconds above 0, at most 31622400 (366 days)')
+    iter(session)   # complains if it is closed
+    if session.__dict__.setdefault('_asked', mine) is not mine:
+        raise ValueError('the recording has been read, at least in part: open() it again' if recorded
+                         else 'sql() has been called for this session already, and its query reads all events')
+    try:
+        if recorded and not session._choose(None, [name for name in session.columns if name != '_lost']):
             raise ValueError('the recording has been read, at least in part: open() it again')
-    query = Query(session, text)
+        query = Query(session, text)
+    except BaseException:
+        session.__dict__.pop('_asked', None)
+        raise
     if interval is None:
         result = query.whole(query.relation)
         if query.failure:
             raise query.failure
         return result
-    if isinstance(interval, bool) or not isinstance(interval, (int, float)):
-        raise TypeError(f'interval={interval!r}: expected a number of seconds')
-    if not 0 < interval <= 31622400:
-        raise ValueError(f'interval={interval}: expected seconds above 0, at most 31622400 (366 days)')
     return query.each(interval, query.relation)

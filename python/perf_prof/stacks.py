@@ -46,20 +46,25 @@ class Stacks:
         number = stack.__index__()
         if not 0 <= number < len(self):
             raise IndexError(f'stacks[{number}]: there are {len(self)} stacks')
-        numbers = self._session._stack(number)
+        return self._get(number, True)
+
+    def _get(self, number: int, patient: bool) -> Tuple[_native.Frame, ...]:
+        """patient: waits for names that come late."""
+        numbers = self._session._stack(number, patient)
         frames = self._frames.to(self._session, max(numbers, default=-1))
         return tuple(frames[one] for one in numbers if one >= 0)   # -1: memory was short
 
     def __iter__(self) -> Iterator[Tuple[_native.Frame, ...]]:
+        self._session._stack_settled(True)      # once, not for each
         for number in range(len(self)):
-            yield self[number]
+            yield self._get(number, False)
 
     def __repr__(self) -> str:
         return f'<{len(self)} call stacks>'
 
     def tables(self) -> Tuple[_native.Batch, _native.Batch]:
         """Two batches: all stacks (stack, depth, frame), and their frames (frame, addr, symbol, ...)."""
-        return self._session._stack_tables()
+        return self._session._stack_tables(True)
 
     def to_arrow(self) -> Any:
         """One pyarrow.Table: a row for each frame of each stack, with its depth (0: innermost). It needs pyarrow."""
@@ -81,9 +86,12 @@ class Stacks:
         weights   the column of the same batch that is added instead of 1 for each row, such as batch["_period"]
         """
         lines: Dict[str, int] = collections.Counter()
+        self._session._stack_settled(True)
         for stack, count in _counted(counts, weights).items():
             if stack is not None:
-                names = [folded_name(frame['symbol'], frame['kernel'], frame['inlined']) for frame in self[stack]]
+                if not 0 <= stack < len(self):
+                    raise IndexError(f'stacks[{stack}]: there are {len(self)} stacks')
+                names = [folded_name(frame['symbol'], frame['kernel'], frame['inlined']) for frame in self._get(stack, False)]
                 lines[';'.join(reversed(names))] += count
         return ''.join(f'{line} {count}\n' for line, count in sorted(lines.items()))
 

@@ -27,6 +27,8 @@ struct column_names {
 };
 
 /* 0, or -1 with an exception. */
+/* A name from a recording, which may not be UTF-8: such bytes are \xNN, as in texts. */
+PyObject *column_name_text(const char *name);
 int column_names_take(struct column_names *names, const struct columns *columns);
 void column_names_release(struct column_names *names);
 

@@ -46,12 +46,21 @@ void batch_types_clear(struct batch_types *types)
 	Py_CLEAR(types->iterator);
 }
 
+PyObject *column_name_text(const char *name)
+{
+	PyObject *text = PyUnicode_DecodeUTF8(name, (Py_ssize_t)strlen(name), "backslashreplace");
+
+	if (text)
+		PyUnicode_InternInPlace(&text);
+	return text;
+}
+
 int column_names_take(struct column_names *names, const struct columns *columns)
 {
 	names->names = PyTuple_New((Py_ssize_t)columns->n);
 	names->index = PyDict_New();
 	for (size_t i = 0; names->names && names->index && i < columns->n; i++) {
-		PyObject *name = PyUnicode_InternFromString(columns->v[i].name), *index = PyLong_FromSize_t(i);
+		PyObject *name = column_name_text(columns->v[i].name), *index = PyLong_FromSize_t(i);
 		int rc = name && index ? PyDict_SetItem(names->index, name, index) : -1;
 
 		Py_XDECREF(index);

@@ -265,14 +265,15 @@ static PyObject *session_fileno(PyObject *self, PyObject *unused)
 /* {name of a column: index}, for the columns that an event's rows have. */
 static int add_table(PyObject *tables, const struct row_plan *plan, PyObject *names)
 {
-	PyObject *columns = PyDict_GetItemString(tables, plan->name);
-	int rc = 0;
+	PyObject *name = column_name_text(plan->name), *columns = name ? PyDict_GetItem(tables, name) : NULL;
+	int rc = name ? 0 : -1;
 
-	if (!columns) {
+	if (!columns && !rc) {
 		columns = PyDict_New();
-		rc = columns ? PyDict_SetItemString(tables, plan->name, columns) : -1;
+		rc = columns ? PyDict_SetItem(tables, name, columns) : -1;
 		Py_XDECREF(columns);   /* the dict keeps it */
 	}
+	Py_XDECREF(name);
 	for (size_t i = 0; i < plan->nreaders && !rc; i++) {
 		PyObject *index = PyLong_FromUnsignedLong(plan->readers[i].column);
 
@@ -503,10 +504,11 @@ static PyMethodDef methods[] = {
 	{ "fileno", session_fileno, METH_NOARGS, "A descriptor that is readable when a batch is ready, or the session has ended." },
 	{ "stats", session_stats_method, METH_NOARGS, "Numbers so far: delivered, lost, losses by CPU and cause, and others." },
 	{ "_stack_count", session_stack_count, METH_NOARGS, "The number of different call stacks so far." },
-	{ "_stack", session_stack, METH_O, "The numbers of the frames of a stack, innermost first." },
+	{ "_stack", session_stack, METH_VARARGS, "(number, patient): the numbers of the frames of a stack, innermost first." },
+	{ "_stack_settled", session_stack_settled, METH_O, "(patient): stacks below this number have all their names." },
 	{ "_stack_frames", session_stack_frames, METH_O, "The frames from that number on." },
-	{ "_stack_tables", session_stack_tables, METH_NOARGS,
-	  "Two batches: all stacks with the numbers of their frames, and all frames." },
+	{ "_stack_tables", session_stack_tables, METH_O,
+	  "(patient): two batches: all stacks with the numbers of their frames, and all frames." },
 	{ "_take", session_take, METH_NOARGS, "The next batch; None: none is ready; False: there will be none." },
 	{ "_choose", session_choose_method, METH_VARARGS,
 	  "(events, fields): reads only these. False: reading has begun, so nothing changes." },

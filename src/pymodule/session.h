@@ -32,9 +32,10 @@ struct native *native_of_instance(PyObject *self);
 /* stacks.c: methods of sessions. The number of stacks; the numbers of the frames of one; the frames from one number on, as
  * perf_prof.Frame; the tables of stacks and frames. */
 PyObject *session_stack_count(PyObject *self, PyObject *unused);
-PyObject *session_stack(PyObject *self, PyObject *number);
+PyObject *session_stack(PyObject *self, PyObject *args);
 PyObject *session_stack_frames(PyObject *self, PyObject *from);
-PyObject *session_stack_tables(PyObject *self, PyObject *unused);
+PyObject *session_stack_tables(PyObject *self, PyObject *patient);
+PyObject *session_stack_settled(PyObject *self, PyObject *patient);
 /* A session whose options are parsed already: asked->words is NULL. Takes over *asked, also if it fails. */
 PyObject *session_object_new(struct native *native, struct session_asked *asked);
 /* A capsule of its stream. An error of the session ends it, and the session keeps it. NULL with an exception. */

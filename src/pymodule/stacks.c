@@ -27,12 +27,14 @@ static struct stacktable *table_of(PyObject *self)
 	return NULL;
 }
 
-/* 0, or -1: a signal's handler raised. */
-static int wait_for(PyObject *self, size_t stack)
+/* Asks for names, and waits for them if patient. 0, or -1: a signal's handler raised. */
+static int wait_for(PyObject *self, size_t stack, bool patient)
 {
 	struct session *s = ((struct session_object *)self)->session;
 
-	for (int i = 0; i < PATIENCE; i++) {
+	if (!patient)
+		session_wait_for_stack(s, stack, 0);
+	for (int i = 0; patient && i < PATIENCE; i++) {
 		bool there;
 
 		Py_BEGIN_ALLOW_THREADS
@@ -68,17 +70,25 @@ static PyObject *tuple_of(const int32_t *numbers, ssize_t n)
 	return tuple;
 }
 
-PyObject *session_stack(PyObject *self, PyObject *number)
+PyObject *session_stack_settled(PyObject *self, PyObject *patient)
 {
 	struct stacktable *t = table_of(self);
-	size_t stack = t ? PyLong_AsSize_t(number) : 0;
+
+	return !t || wait_for(self, STACKS_ALL, patient == Py_True) ? NULL : PyLong_FromSize_t(stacktable_settled(t));
+}
+
+PyObject *session_stack(PyObject *self, PyObject *args)
+{
+	struct stacktable *t = table_of(self);
 	int32_t *frames = NULL;
+	Py_ssize_t stack;
 	PyObject *tuple;
+	int patient;
 	ssize_t n;
 
-	if (PyErr_Occurred() || wait_for(self, stack))
+	if (!t || !PyArg_ParseTuple(args, "np", &stack, &patient) || wait_for(self, (size_t)stack, patient))
 		return NULL;
-	n = stacktable_frames(t, stack, &frames);
+	n = stacktable_frames(t, (size_t)stack, &frames);
 	tuple = n < 0 ? PyErr_NoMemory() : tuple_of(frames, n);
 	free(frames);
 	return tuple;
@@ -164,13 +174,13 @@ static PyObject *table_object(struct session_object *o, struct batch *b)
 	return table;
 }
 
-PyObject *session_stack_tables(PyObject *self, PyObject *unused)
+PyObject *session_stack_tables(PyObject *self, PyObject *patient)
 {
 	struct session_object *o = (struct session_object *)self;
 	struct stacktable *t = table_of(self);
 	PyObject *stacks, *frames;
 
-	if (!t || wait_for(self, STACKS_ALL))
+	if (!t || wait_for(self, STACKS_ALL, patient == Py_True))
 		return NULL;
 	/* in this order: no frame of a stack is missing */
 	stacks = table_object(o, stacktable_stacks_batch(t));

@@ -287,6 +287,16 @@ bool stacktable_wait(struct stacktable *t, size_t stack, unsigned int ms)
 	return there;
 }
 
+size_t stacktable_settled(struct stacktable *t)
+{
+	size_t n;
+
+	pthread_mutex_lock(&t->lock);
+	n = t->over ? t->n : t->settled;
+	pthread_mutex_unlock(&t->lock);
+	return n;
+}
+
 ssize_t stacktable_frames(struct stacktable *t, size_t stack, int32_t **frames)
 {
 	ssize_t n = -1;

@@ -40,6 +40,8 @@ uint64_t stacktable_refused(struct stacktable *t);
 #define STACKS_ALL SIZE_MAX
 /* Waits for the names of a stack, or of all so far, for `ms` at most. Whether all that can be found are there. */
 bool stacktable_wait(struct stacktable *t, size_t stack, unsigned int ms);
+/* Stacks below this have all names that can be found. */
+size_t stacktable_settled(struct stacktable *t);
 /* The frames of a stack, innermost first, as numbers; the caller frees them. Their number, or -1: no memory. */
 ssize_t stacktable_frames(struct stacktable *t, size_t stack, int32_t **frames);
 /* Two tables: stacks with the numbers of their frames, and the frames from number `from` on. NULL: no memory. */

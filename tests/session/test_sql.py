@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -365,6 +366,29 @@ def test_a_signal_ends_a_live_run(prof, venv, live, storm_of, wait_for, number, 
     process.send_signal(number)
     out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (0, 'some\nTrue\n'), err
+
+
+def test_ctrl_c_in_a_program(folder, perf_prof, reader, live, storm_of, wait_for):
+    """As everywhere in Python: KeyboardInterrupt, once, and the program goes on."""
+    packages = os.path.dirname(os.path.dirname(reader('duckdb').__file__))
+    one = storm_of(1 << 40, 5000)
+    code = f"""
+import duckdb, perf_prof
+try:
+    with perf_prof.Session({EVENT!r}, pids={one.pid}, fields=['_tid']) as s:
+        s.sql('select count(*) from events')
+except KeyboardInterrupt:
+    print('interrupted')
+print(sum(range(1000)))
+"""
+    process = subprocess.Popen([sys.executable, '-c', code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               env={**os.environ, 'PYTHONPATH': f'{folder}:{packages}'})
+    one.go()
+    wait_for(lambda: has_events_open(process))
+    time.sleep(0.3)     # it may be anywhere in the query, or before it
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, out) == (0, 'interrupted\n499500\n'), err
 
 
 def test_a_signal_between_intervals(prof, venv, live, storm_of):
