@@ -11,6 +11,8 @@ import pytest
 
 from frame.analyses import RING
 
+pytestmark = pytest.mark.usefixtures('switches')
+
 ROUNDS, NAP = 10, 0.02
 # The child reads from a pipe what the parent writes after each nap, then waits for its file lock.
 WORK = f'''

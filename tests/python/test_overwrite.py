@@ -16,7 +16,7 @@ for word in ('tracefs', 'root'):
         pytestmark = pytest.mark.skip(reason=requires.why_not(word))
 
 HEAD = re.compile(r'--- (\S+ \S+) dump (\d+), by (\S+): (\d+) events; (\d+) older left out, (\d+) overwritten$')
-LINE = re.compile(r'\S+ \S+ +(.+?) +(\d+) \S+ \[\d+\] (\d+\.\d+): (\S+): ')
+LINE = re.compile(r'\S+ \S+ +(.+?) +(-?\d+) \S+ \[\d+\] (\d+\.\d+): (\S+): ')
 
 
 def run(prof, *args, then=None, timeout=30):

@@ -153,7 +153,7 @@ def __sample__(e):
 
 
 HEAD = r'\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6} '
-LINE = r' *\S.* +\d+ [.dbnNpHhsZz0-9a-f]{4} \[\d{3}\] \d+\.\d{6}: sched:sched_wakeup: comm=.* pid=\d+ prio=\d+ target_cpu=\d{3}'
+LINE = r' *\S.* +-?\d+ [.dbnNpHhsZz0-9a-f]{4} \[\d{3}\] \d+\.\d{6}: sched:sched_wakeup: comm=.* pid=\d+ prio=\d+ target_cpu=\d{3}'
 FRAME = r'    [0-9a-f]{16} \S+\+0x[0-9a-f]+ \(\S+\)'
 
 
