@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tasks/resolve.h"
 
+#include <string.h>
+
 struct resolve_site resolve_site(struct maps *maps, const struct chain_address *a, pid_t pid,
 				 uint64_t time)
 {
@@ -21,6 +23,9 @@ static void kernel_words(struct symbolizer *s, const struct chain_address *a,
 	words->kernel = true;
 	words->dso = s ? symbolizer_kernel_dso(s, a->at) : "[kernel.kallsyms]";
 	if (!s || !symbolizer_kernel(s, a->at, &sym))
+		return;
+	/* nothing calls from the padding before a function: it was interrupted at its first byte */
+	if (a->at != a->ip && !strncmp(sym.name, "__pfx_", 6) && !symbolizer_kernel(s, a->ip, &sym))
 		return;
 	words->symbol = sym.name;
 	words->dso = sym.dso;
