@@ -61,11 +61,7 @@ def test_each_cell_shows_its_answer(outputs):
     switches, sums, rows, calls, picture = outputs
     assert 'prev_comm' in switches and 'switches' in sums
     assert '[(' in rows and 'openat' in calls
-    assert '<iframe' in picture and '&lt;svg' in picture or '<html' in html.unescape(picture)
-    folder = os.environ.get('KEEP_NOTEBOOK')     # to look at it
-    if folder:
-        with open(os.path.join(folder, 'tour.html'), 'w', encoding='utf-8') as page:
-            page.write('<meta charset="utf-8">' + '<hr>'.join(outputs))
+    assert '<iframe' in picture and any(tag in html.unescape(picture) for tag in ('<svg', '<html'))
 
 
 def test_the_magic(outputs):
