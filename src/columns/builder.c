@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
 
 enum { ALIGN = 64, FULL_BYTES = 64 << 20, FIRST_BYTES = 4096 };
 
@@ -65,6 +66,27 @@ static size_t lay_out(const struct builder *b, size_t rows, size_t *values_at, s
 	return at;
 }
 
+/* The column _lost of batches without losses, all of it null: never written. */
+static char no_losses[BATCH_ROWS * sizeof(uint64_t)];
+
+static void begin_lost(struct builder *b, char *values, uint8_t *valid)
+{
+	struct store *s = &b->stores[b->plans->lost];
+
+	s->values = b->values[b->plans->lost] = values;
+	s->valid = valid;
+}
+
+/* The first loss of the batch. */
+static void own_lost(struct builder *b)
+{
+	struct store *s = &b->stores[b->plans->lost];
+
+	begin_lost(b, b->block + s->values_at, (uint8_t *)b->block + s->valid_at);
+	memset(s->values, 0, b->most * s->width);
+	memset(s->valid, 0, (b->most + 7) / 8);
+}
+
 static int begin_batch(struct builder *b)
 {
 	size_t valid = (b->most + 7) / 8;
@@ -81,14 +103,14 @@ static int begin_batch(struct builder *b)
 		s->values = b->values[i] = b->block + s->values_at;
 		s->valid = (uint8_t *)b->block + s->valid_at;
 		s->nulls = s->nbytes = 0;
-		memset(s->valid, (ssize_t)i == b->plans->lost ? 0 : 0xff, valid);
-		if ((ssize_t)i == b->plans->lost)
-			memset(s->values, 0, b->most * s->width);
+		if ((ssize_t)i != b->plans->lost)
+			memset(s->valid, 0xff, valid);
 		if (s->type == COLUMN_BYTES)
 			memset(s->values, 0, s->width);
 		if (s->type == COLUMN_TEXT)
 			dictionary_rest(&s->texts);
 	}
+	begin_lost(b, no_losses, (uint8_t *)no_losses);
 	return 0;
 }
 
@@ -354,6 +376,107 @@ bool builder_add(struct builder *b, const struct row_plan *plan, const struct pe
 	return ++b->rows == b->most || b->full;
 }
 
+/* ---- many rows of one event, column by column -------------------------------------- */
+
+#define EACH(type, value)                                                                          \
+	do {                                                                                       \
+		type *to_ = (type *)values + b->rows;                                              \
+		for (size_t i = 0; i < n; i++)                                                     \
+			to_[i] = (type)(value);                                                    \
+	} while (0)
+#define IN_RECORD(type) (*(const type *)((const char *)v[i].rec + r->offset))
+#define IN_RAW(type) (*(const type *)((const char *)v[i].raw + r->offset))
+
+static void add_cpus(struct builder *b, const struct reader *r, const struct stream_sample *v, size_t n)
+{
+	char *values = b->values[r->column];
+
+	EACH(int32_t, v[i].cpu);
+	for (size_t i = 0; i < n; i++)
+		if (__builtin_expect((int32_t)v[i].cpu < 0, 0))
+			set_null(&b->stores[r->column], b->rows + i);
+}
+
+static uint64_t read_64(const void *at)
+{
+	uint64_t value;
+
+	memcpy(&value, at, sizeof(value));   /* raw data is aligned to 4 bytes */
+	return value;
+}
+
+static void add_column(struct builder *b, const struct row_plan *plan, const struct reader *r,
+		       const struct stream_sample *v, size_t n)
+{
+	char *values = b->values[r->column];
+	struct store *s = &b->stores[r->column];
+
+	_Static_assert(sizeof(wchar_t) == sizeof(int32_t), "wmemset() fills numbers of 32 bits");
+	switch (r->kind) {
+	case READ_CPU: add_cpus(b, r, v, n); break;
+	case READ_EVENT: wmemset((wchar_t *)values + b->rows, plan->number, n); break;
+	case READ_TIME: EACH(uint64_t, stream_time(b->stream, IN_RECORD(uint64_t))); break;
+	case READ_ONE: EACH(uint64_t, 1); break;
+	case READ_RECORD_32: EACH(uint32_t, IN_RECORD(uint32_t)); break;
+	case READ_RECORD_64: EACH(uint64_t, IN_RECORD(uint64_t)); break;
+	case READ_RAW_8: EACH(uint8_t, IN_RAW(uint8_t)); break;
+	case READ_RAW_16: EACH(uint16_t, IN_RAW(uint16_t)); break;
+	case READ_RAW_32: EACH(uint32_t, IN_RAW(uint32_t)); break;
+	case READ_RAW_64: EACH(uint64_t, read_64((const char *)v[i].raw + r->offset)); break;
+	case READ_COMM:
+		for (size_t i = 0; i < n; i++)
+			add_comm(b, plan->event, s, b->rows + i, v[i].rec, v[i].raw);
+		break;
+	default:
+		for (size_t i = 0; i < n; i++)
+			add_variable(b, r, s, b->rows + i, v[i].raw, v[i].raw_size);
+	}
+}
+
+static void add_columns(struct builder *b, const struct row_plan *plan, const struct stream_sample *v, size_t n)
+{
+	for (const struct reader *r = plan->readers, *end = r + plan->nreaders; r < end; r++)
+		add_column(b, plan, r, v, n);
+	for (size_t i = 0; plan->nmissing && i < n; i++)
+		add_nulls(b, plan, b->rows + i);
+	b->decoded += n * plan->nreaders;
+	b->last_time = layout_u64(v[n - 1].rec, plan->event->layout.time);
+	b->last_cpu = v[n - 1].cpu;
+	b->rows += n;
+}
+
+static size_t same_event(const struct stream_sample *v, size_t n)
+{
+	size_t i = 1;
+
+	while (i < n && v[i].event == v->event)
+		i++;
+	return i;
+}
+
+bool builder_add_samples(struct builder *b, const struct stream_sample *v, size_t n)
+{
+	if (__builtin_expect(!b->block, 0) && begin_batch(b)) {
+		b->dropped += n;
+		return false;
+	}
+	for (size_t i = 0, most; i < n; i += most) {
+		const struct row_plan *plan = v[i].event->consumer;
+
+		most = plan->by_rows ? 1 : same_event(v + i, n - i);
+		if (most == 1)
+			builder_add(b, plan, v[i].rec, v[i].raw, v[i].raw_size, v[i].cpu);
+		else
+			add_columns(b, plan, v + i, most);
+	}
+	return b->rows == b->most || b->full;
+}
+
+size_t builder_room(const struct builder *b)
+{
+	return b->most - b->rows;
+}
+
 /* Of a row that was null. */
 static void set_number(struct store *s, size_t row, uint64_t value)
 {
@@ -383,6 +506,8 @@ bool builder_add_loss(struct builder *b, const struct stream_loss *loss)
 
 	if (!b->block && begin_batch(b))
 		return false;
+	if (!b->losses)
+		own_lost(b);
 	add_nulls(b, &p->loss, b->rows);
 	set_number(&b->stores[p->event], b->rows, (uint64_t)loss->cause);
 	set_number(&b->stores[p->lost], b->rows, loss->count);

@@ -67,6 +67,7 @@ struct row_plan {
 	int32_t number;                 /* of its name in the column _event */
 	struct reader *readers;
 	size_t nreaders;
+	bool by_rows;                   /* has READ_STACK: a chain needs the mappings of its own time */
 	uint32_t *missing;              /* columns that its rows lack, but _lost, which all events lack */
 	size_t nmissing;
 };

@@ -198,6 +198,7 @@ static int reader_add(struct making *m, size_t e, const struct value *v, ssize_t
 		return 0;
 	if (!ROOM_FOR_ONE(plan->readers, plan->nreaders))
 		return (int)no_memory(m->f);
+	plan->by_rows |= v->reader.kind == READ_STACK;
 	plan->readers[plan->nreaders] = v->reader;
 	plan->readers[plan->nreaders++].column = (uint32_t)column;
 	event->reads |= v->part;

@@ -117,6 +117,19 @@ static void on_sample(void *ctx, const struct stream_event *event, const struct 
 		hand_over(s);
 }
 
+static void on_samples(void *ctx, const struct stream_sample *v, size_t n)
+{
+	struct session *s = ctx;
+
+	for (size_t i = 0; i < n;) {
+		size_t room = builder_room(s->builder), most = n - i < room ? n - i : room;
+
+		i += most;
+		if (builder_add_samples(s->builder, v + i - most, most))
+			hand_over(s);
+	}
+}
+
 static void count_loss(struct session *s, const struct stream_loss *loss)
 {
 	struct session_stats *t = &s->stats;
@@ -337,7 +350,7 @@ static int open_stream(struct session *s, struct fault *f)
 }
 
 static const struct stream_ops ops = {
-	.started = on_started, .sample = on_sample, .lost = on_lost, .idle = on_idle, .task = on_task,
+	.started = on_started, .sample = on_sample, .samples = on_samples, .lost = on_lost, .idle = on_idle, .task = on_task,
 };
 
 static uint64_t thread_ns(void)

@@ -30,7 +30,7 @@ deliver(struct stream *s, struct ring *ring, const struct perf_event_header *rec
 		return;
 	}
 	if (choice_is_plain(s, event, rec))
-		stream_hand_over(s, event, rec, raw, raw_size, (uint32_t)ring->cpu);
+		stream_gather(s, event, rec, raw, raw_size, (uint32_t)ring->cpu);
 	else
 		choice_offer(s, ring, event, rec, raw, raw_size, (uint32_t)ring->cpu);
 }
@@ -48,7 +48,49 @@ static void other_record(struct stream *s, struct ring *ring, const struct perf_
 		loss_add(s, ring, lost, STREAM_LOSS_RING, 0, 0);
 }
 
-enum { PREFETCH_BYTES = 512 };
+enum { PREFETCH_BYTES = 2048 };
+
+/* Whether the samples ahead may be gathered without a look at anything but themselves. */
+static bool gathers(const struct stream *s)
+{
+	return s->run.ops->samples && s->choice.plain_raw && !s->opts->exit_n && !s->loss.throttles.nopen;
+}
+
+/* Gathers plain samples up to the first record that is something else. Their bytes. */
+static uint64_t gather_plain(struct stream *s, struct ring *ring)
+{
+	struct pev_ring *const bytes = ring->ring;
+	struct stream_gathered *const g = &s->gathered;
+	const uint64_t from = bytes->pos, whole = bytes->mask + 1;
+	const uint32_t cpu = (uint32_t)ring->cpu;
+	uint64_t pos = from;
+	size_t n = g->n;
+
+	while (n < STREAM_SAMPLES) {
+		uint64_t left = bytes->head - pos, at = pos & bytes->mask;
+		const struct perf_event_header *rec = (const void *)(bytes->data + at);
+		struct stream_event *event;
+		const void *raw;
+		uint32_t raw_size;
+		uint16_t size;
+
+		if (left < sizeof(*rec))
+			break;
+		__builtin_prefetch((const char *)rec + PREFETCH_BYTES);
+		size = __atomic_load_n(&rec->size, __ATOMIC_RELAXED);
+		if (rec->type != PERF_RECORD_SAMPLE || size & 7 || size > left || at + size > whole)
+			break;
+		event = dispatch_plain(s, rec, &raw, &raw_size);
+		if (!event || !choice_is_plain(s, event, rec))
+			break;
+		g->v[n++] = (struct stream_sample){ event, rec, raw, raw_size, cpu };
+		pos += size;
+	}
+	s->loss.totals.delivered += n - g->n;
+	g->n = n;
+	bytes->pos = pos;
+	return pos - from;
+}
 
 /* Reads one slice of a ring. True if there is more. */
 static bool drain_slice(struct stream *s, struct ring *ring)
@@ -60,7 +102,15 @@ static bool drain_slice(struct stream *s, struct ring *ring)
 
 	s->rings.slice++;
 	from = bytes->pos;
-	while (taken < SLICE_BYTES && (rec = pev_ring_next_(bytes))) {
+	while (taken < SLICE_BYTES) {
+		if (gathers(s)) {
+			taken += gather_plain(s, ring);
+			if (s->gathered.n == STREAM_SAMPLES)
+				stream_flush_gathered(s);
+		}
+		rec = pev_ring_next_(bytes);
+		if (!rec)
+			break;
 		/* another CPU wrote these cache lines: fetch them while the consumer works */
 		__builtin_prefetch((const char *)rec + PREFETCH_BYTES);
 		taken += rec->size;
@@ -79,6 +129,7 @@ static bool drain_slice(struct stream *s, struct ring *ring)
 	}
 	if (__builtin_expect(s->record.writer != NULL, 0))
 		recorder_take(s, ring, from);
+	stream_flush(s);
 	pev_ring_release_(bytes);
 	ring_check_damage(s, ring);
 	return waiting > taken;

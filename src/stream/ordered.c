@@ -186,8 +186,7 @@ static void deliver_item(struct stream *s, const struct order_item *item)
 		drain_deliver(s, ring, rec);
 }
 
-/* Delivers up to the watermark, at most as much as a slice per ring. True if there is more. */
-static bool merge(struct stream *s, uint64_t watermark)
+static bool merge_slice(struct stream *s, uint64_t watermark)
 {
 	size_t left = s->rings.n * SLICE_BYTES;
 	struct order_item item;
@@ -195,6 +194,8 @@ static bool merge(struct stream *s, uint64_t watermark)
 	while (left && !s->run.stopping) {
 		uint16_t size;
 
+		if (order_is_borrowed(s->rings.order))
+			stream_flush(s);
 		if (!order_pop(s->rings.order, watermark, &item))
 			return false;
 		size = ((const struct perf_event_header *)item.rec)->size;
@@ -204,6 +205,15 @@ static bool merge(struct stream *s, uint64_t watermark)
 			attend_requests(s);
 	}
 	return !order_empty(s->rings.order);
+}
+
+/* Delivers up to the watermark, at most as much as a slice per ring. True if there is more. */
+static bool merge(struct stream *s, uint64_t watermark)
+{
+	bool more = merge_slice(s, watermark);
+
+	stream_flush(s);
+	return more;
 }
 
 /* Queues are full, and none of their records may be delivered: waits for the barrier. */

@@ -138,6 +138,11 @@ bool order_pop(struct order *o, uint64_t watermark, struct order_item *item)
 	return true;
 }
 
+bool order_is_borrowed(const struct order *o)
+{
+	return o->store.borrowed;
+}
+
 /* ---- runs ------------------------------------------------------------------- */
 
 static struct order_run *run_of(const struct held *h)

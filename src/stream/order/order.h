@@ -33,8 +33,8 @@ struct order;
 
 struct order_item {
 	uint64_t time;
-	const void *rec;       /* 8-byte aligned: a copy, valid until the next pop; for a run, in the caller's
-			        * memory */
+	const void *rec;       /* 8-byte aligned: a copy, valid until the first pop after order_is_borrowed()
+			        * is true; for a run, in the caller's memory */
 	uint32_t queue;
 	uint16_t tag;          /* from order_push_tagged(); 0 after order_push() */
 };
@@ -75,6 +75,8 @@ bool order_full(const struct order *o);
 bool order_empty(const struct order *o);
 /* Removes the earliest record if its time is <= watermark; false if there is none. */
 bool order_pop(struct order *o, uint64_t watermark, struct order_item *item);
+/* The next pop will use the memory of some record again. */
+bool order_is_borrowed(const struct order *o);
 /* The same with runs: a single record is removed, a run stays. After reading records of a run, pass
  * them with order_pass(): `at` is the first record that was not read, or the end of the run; `time`
  * is the time of the last one that was read. order_pass() returns the run's `memory` when the end

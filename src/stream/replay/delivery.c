@@ -83,7 +83,7 @@ static inline void deliver_plain(struct stream *s, const struct stream_event *ev
 		s->loss.totals.malformed++;
 		return;
 	}
-	stream_hand_over(s, ev, rec, raw, size, cpu);
+	stream_gather(s, ev, rec, raw, size, cpu);
 }
 
 static void deliver_sample(struct stream *s, struct ring *ring, const struct track *t,
@@ -160,6 +160,7 @@ static void pass_intervals(struct stream *s, uint64_t time)
 	for (uint32_t i = 0; time >= p->next_interval && p->next_interval != UINT64_MAX && !s->run.stopping &&
 	     i < MAX_INTERVALS && (!i || p->empty_intervals < MAX_EMPTY); i++) {
 		p->reached = p->next_interval;
+		stream_flush(s);
 		s->run.ops->interval(s->run.ctx);
 		p->empty_intervals += i > 0;
 		p->next_interval = one_interval_after(p, p->next_interval);
@@ -228,14 +229,18 @@ static void deliver_run(struct stream *s, const struct order_due *due)
 		time = layout_u64((const void *)at, due->time_at);
 	} while (time <= due->until && !s->run.stopping);
 	memory = order_pass(s->rings.order, due, at, last);
-	if (memory)
-		perfdata_unpin(p->reader, memory);
+	if (!memory)
+		return;
+	stream_flush(s);
+	perfdata_unpin(p->reader, memory);
 }
 
 static bool deliver_due(struct stream *s, uint64_t watermark)
 {
 	struct order_due due;
 
+	if (order_is_borrowed(s->rings.order))
+		stream_flush(s);
 	if (s->run.stopping || !order_due(s->rings.order, watermark, &due))
 		return false;
 	if (due.end)
@@ -249,6 +254,7 @@ void delivery_until(struct stream *s, uint64_t watermark)
 {
 	while (deliver_due(s, watermark))
 		;
+	stream_flush(s);
 }
 
 static bool is_full(const struct stream *s)
@@ -260,4 +266,5 @@ void delivery_make_room(struct stream *s)
 {
 	while (is_full(s) && deliver_due(s, UINT64_MAX))
 		;
+	stream_flush(s);
 }

@@ -14,6 +14,7 @@ void attend_requests(struct stream *s)
 {
 	unsigned int bits = atomic_exchange(&s->run.attention.bits, 0);
 
+	stream_flush(s);
 	if (bits & ATTN_REOPEN)
 		output_reopen(&s->opts->output);
 	if (bits & ATTN_STAT && s->dumps.flight)

@@ -183,6 +183,7 @@ void ids_take_task(void *ctx, const struct pev_record *rec)
 {
 	struct stream *s = ctx;
 
+	stream_flush(s);   /* samples before it have the names before it */
 	if (s->rings.pids && rec->type == PERF_RECORD_FORK)
 		pidmap_born(s->rings.pids, (pid_t)rec->task.ptid, (pid_t)rec->task.tid);
 	if (s->rings.comms)

@@ -36,6 +36,7 @@ void loss_add(struct stream *s, struct ring *ring, uint64_t count, enum stream_l
 
 	s->loss.ring_was_full |= !s->replay && (cause == STREAM_LOSS_RING || cause == STREAM_LOSS_TAIL);
 	s->loss.totals.lost += count;
+	stream_flush(s);
 	if (s->run.ops && s->run.ops->lost)
 		s->run.ops->lost(s->run.ctx, &loss);
 	loss_tell(s, false);

@@ -45,6 +45,7 @@ static void lose(struct stream *s, const struct throttle_span *span)
 		.event = span->event,
 	};
 
+	stream_flush(s);
 	if (s->run.ops && s->run.ops->lost)
 		s->run.ops->lost(s->run.ctx, &loss);
 }

@@ -167,6 +167,12 @@ struct stream_run {
 	bool deadline;              /* 500 ms have passed since the signal */
 };
 
+/* Samples that the consumer gets together: samples(). Their memory stays valid until stream_flush(). */
+struct stream_gathered {
+	size_t n;
+	struct stream_sample v[STREAM_SAMPLES];
+};
+
 /* What was lost, and how much of it was reported on stderr (at most once a second). */
 struct stream_losses {
 	struct stream_totals totals;
@@ -210,6 +216,7 @@ struct stream {
 	struct stream_choice choice;
 	struct stream_rings rings;
 	struct stream_run run;
+	struct stream_gathered gathered;
 	struct stream_losses loss;
 	struct stream_record record;
 	struct stream_dumps dumps;
@@ -223,12 +230,40 @@ struct stream {
 	struct replay *replay;      /* --input, or NULL */
 };
 
+void stream_flush_gathered(struct stream *s);
+
+/* Passes what was gathered to the consumer: before the memory of a sample is used again, and before all other
+ * calls of the consumer. */
+static inline void stream_flush(struct stream *s)
+{
+	if (__builtin_expect(s->gathered.n != 0, 0))
+		stream_flush_gathered(s);
+}
+
 /* Passes a chosen sample to the consumer, and ends the run at -N. */
 static inline void stream_hand_over(struct stream *s, const struct stream_event *event,
 				    const struct perf_event_header *rec, const void *raw,
 				    uint32_t raw_size, uint32_t cpu)
 {
+	stream_flush(s);
 	s->run.ops->sample(s->run.ctx, event, rec, raw, raw_size, cpu);
+	if (++s->loss.totals.delivered == s->opts->exit_n)
+		stream_stop(s);
+}
+
+/* The same for a sample whose memory stays valid until the caller calls stream_flush(). */
+static inline void stream_gather(struct stream *s, const struct stream_event *event,
+				 const struct perf_event_header *rec, const void *raw, uint32_t raw_size, uint32_t cpu)
+{
+	struct stream_gathered *g = &s->gathered;
+
+	if (!s->run.ops->samples) {
+		stream_hand_over(s, event, rec, raw, raw_size, cpu);
+		return;
+	}
+	g->v[g->n] = (struct stream_sample){ event, rec, raw, raw_size, cpu };
+	if (++g->n == STREAM_SAMPLES)
+		stream_flush_gathered(s);
 	if (++s->loss.totals.delivered == s->opts->exit_n)
 		stream_stop(s);
 }
