@@ -380,12 +380,12 @@ bool builder_add(struct builder *b, const struct row_plan *plan, const struct pe
 
 #define EACH(type, value)                                                                          \
 	do {                                                                                       \
-		type *to_ = (type *)values + b->rows;                                              \
+		type *restrict to_ = (type *)values + b->rows;                                     \
 		for (size_t i = 0; i < n; i++)                                                     \
 			to_[i] = (type)(value);                                                    \
 	} while (0)
-#define IN_RECORD(type) (*(const type *)((const char *)v[i].rec + r->offset))
-#define IN_RAW(type) (*(const type *)((const char *)v[i].raw + r->offset))
+#define IN_RECORD(type) (*(const type *)((const char *)v[i].rec + offset))
+#define IN_RAW(type) (*(const type *)((const char *)v[i].raw + offset))
 
 static void add_cpus(struct builder *b, const struct reader *r, const struct stream_sample *v, size_t n)
 {
@@ -410,6 +410,7 @@ static void add_column(struct builder *b, const struct row_plan *plan, const str
 {
 	char *values = b->values[r->column];
 	struct store *s = &b->stores[r->column];
+	const size_t offset = r->offset;
 
 	_Static_assert(sizeof(wchar_t) == sizeof(int32_t), "wmemset() fills numbers of 32 bits");
 	switch (r->kind) {
@@ -422,7 +423,7 @@ static void add_column(struct builder *b, const struct row_plan *plan, const str
 	case READ_RAW_8: EACH(uint8_t, IN_RAW(uint8_t)); break;
 	case READ_RAW_16: EACH(uint16_t, IN_RAW(uint16_t)); break;
 	case READ_RAW_32: EACH(uint32_t, IN_RAW(uint32_t)); break;
-	case READ_RAW_64: EACH(uint64_t, read_64((const char *)v[i].raw + r->offset)); break;
+	case READ_RAW_64: EACH(uint64_t, read_64((const char *)v[i].raw + offset)); break;
 	case READ_COMM:
 		for (size_t i = 0; i < n; i++)
 			add_comm(b, plan->event, s, b->rows + i, v[i].rec, v[i].raw);
@@ -447,9 +448,13 @@ static void add_columns(struct builder *b, const struct row_plan *plan, const st
 
 static size_t same_event(const struct stream_sample *v, size_t n)
 {
+	const struct stream_event *first = v->event;
 	size_t i = 1;
 
-	while (i < n && v[i].event == v->event)
+	for (; i + 4 <= n; i += 4)
+		if ((v[i].event != first) | (v[i + 1].event != first) | (v[i + 2].event != first) | (v[i + 3].event != first))
+			break;
+	while (i < n && v[i].event == first)
 		i++;
 	return i;
 }

@@ -10,9 +10,15 @@
  * field by the thread, in a hash table: the least that an aggregate can cost.
  *
  *   walk [ROUNDS]
+ *
+ * The same of a ring that another CPU fills meanwhile, as a session reads it: prints "ready", and when the
+ * thread TID has ended ns of CPU time per event, its waiting included.
+ *
+ *   walk columns|groups TID
  */
 #include <perfevent.h>
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PAGES = 4096, RECORD = 72, MAX_ROUNDS = 64 };
+enum { PAGES = 4096, RECORD = 72, MAX_ROUNDS = 64, AHEAD = 2048 };
 
 static volatile uint64_t sink;
 
@@ -82,6 +88,7 @@ static uint64_t sum_column(struct pev_ring *ring, uint64_t *events)
 	uint64_t sum = 0, row = 0;
 
 	while ((rec = pev_ring_next(ring))) {
+		__builtin_prefetch((const char *)rec + AHEAD);
 		if (rec->type != PERF_RECORD_SAMPLE)
 			continue;
 		columns.time[row] = ((const uint64_t *)rec)[2];
@@ -116,10 +123,10 @@ static uint64_t sum_groups(struct pev_ring *ring, uint64_t *events)
 	const struct perf_event_header *rec;
 	uint64_t sum = 0;
 
-	memset(groups, 0, sizeof(groups));
 	while ((rec = pev_ring_next(ring))) {
 		struct group *g;
 
+		__builtin_prefetch((const char *)rec + AHEAD);
 		if (rec->type != PERF_RECORD_SAMPLE)
 			continue;
 		g = group_of(((const uint32_t *)rec)[3]);
@@ -130,6 +137,7 @@ static uint64_t sum_groups(struct pev_ring *ring, uint64_t *events)
 	}
 	for (size_t i = 0; i < SLOTS; i++)
 		sum += groups[i].sum;
+	memset(groups, 0, sizeof(groups));
 	return sum;
 }
 
@@ -169,6 +177,47 @@ static double median(double *v, int n)
 	return v[n / 2];
 }
 
+static int set_attr(struct perf_event_attr *attr, uint32_t watermark, struct pev_error *err)
+{
+	if (pev_attr_tracepoint(attr, "syscalls", "sys_enter_getppid", err))
+		return -1;
+	pev_attr_sample_period(attr, 1);
+	attr->sample_type = PERF_SAMPLE_RAW | PERF_SAMPLE_TIME | PERF_SAMPLE_TID | PERF_SAMPLE_CPU |
+			    PERF_SAMPLE_ID | PERF_SAMPLE_PERIOD;
+	pev_attr_wakeup_watermark(attr, watermark);
+	return 0;
+}
+
+enum { LIVE_PAGES = 2048, LIVE_WATERMARK = 2 << 20 };   /* as a session with ring="8M" */
+
+static int walk_live(enum what what, pid_t tid)
+{
+	struct perf_event_attr attr;
+	struct pev_event *ev;
+	struct pev_ring *ring;
+	struct pev_error err = {0};
+	struct pollfd p = { .events = POLLIN };
+	uint64_t events = 0, begin;
+
+	if (set_attr(&attr, LIVE_WATERMARK, &err) || pev_event_open(&ev, &attr, pev_target_thread(tid), NULL, &err) ||
+	    pev_ring_map(&ring, ev, LIVE_PAGES, &err))
+		return die(&err);
+	p.fd = pev_ring_fd(ring);
+	puts("ready");
+	fflush(stdout);
+	begin = cpu_ns();
+	do {
+		poll(&p, 1, 100);
+		pev_ring_begin(ring);
+		sink += what == COLUMNS ? sum_column(ring, &events) : sum_groups(ring, &events);
+		pev_ring_end(ring);
+	} while (!(p.revents & POLLHUP));
+	printf("%.2f\n", (double)(cpu_ns() - begin) / (double)(events ? events : 1));
+	pev_ring_unmap(ring);
+	pev_event_close(ev);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	int rounds = argc > 1 ? atoi(argv[1]) : 7;
@@ -180,15 +229,14 @@ int main(int argc, char **argv)
 	struct pev_format fmt;
 	struct pev_error err = {0};
 
+	for (enum what what = COLUMNS; argc > 2 && what < NWHATS; what++)
+		if (!strcmp(argv[1], names[what]))
+			return walk_live(what, atoi(argv[2]));
 	if (rounds < 1 || rounds > MAX_ROUNDS)
 		rounds = 7;
-	if (pev_attr_tracepoint(&attr, "syscalls", "sys_enter_getppid", &err))
+	if (set_attr(&attr, 1 << 30, &err))
 		return die(&err);
-	pev_attr_sample_period(&attr, 1);
-	attr.sample_type = PERF_SAMPLE_RAW | PERF_SAMPLE_TIME | PERF_SAMPLE_TID | PERF_SAMPLE_CPU |
-			   PERF_SAMPLE_ID | PERF_SAMPLE_PERIOD;
 	attr.disabled = 1;
-	pev_attr_wakeup_watermark(&attr, 1 << 30);
 	pev_format_from_attr(&fmt, &attr);
 	if (pev_event_open(&ev, &attr, pev_target_self(), NULL, &err) ||
 	    pev_ring_map(&ring, ev, PAGES, &err))
