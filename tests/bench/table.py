@@ -11,6 +11,10 @@ Row = collections.namedtuple('Row', 'title name of called limit unit',
 MET, MISSED, SHOWN, SKIPPED, FAILED = 'met', 'MISSED', '', 'skipped', 'NOT MEASURED'
 
 
+def shown(ratio):
+    return f'{ratio:.{4 if ratio < 0.1 else 2}f}'
+
+
 def judged(row, samples):
     """The row as a dict, which is what --json writes."""
     got = {'row': row.title, 'unit': row.unit, 'ratio_of': row.called, 'target': row.limit,
@@ -25,7 +29,8 @@ def judged(row, samples):
     if row.of:
         got['ratio'] = samples.ratio(row.name, row.of)
     if row.limit is not None:
-        judged_by = got['ratio'] if row.of else got['value']
+        # a ratio as it is printed: what follows is noise
+        judged_by = float(shown(got['ratio'])) if row.of else got['value']
         got['verdict'] = MET if judged_by <= row.limit else MISSED
     return got
 
@@ -37,7 +42,7 @@ def target(got):
 
 
 def line(got):
-    ratio = '' if got['ratio'] is None else f'{got["ratio"]:.{4 if got["ratio"] < 0.1 else 2}f}'
+    ratio = '' if got['ratio'] is None else shown(got['ratio'])
     value = '' if got['value'] is None else f'{got["value"]:.1f} {got["unit"]:<3}'
     note = f'  ({got["note"]})' if got['note'] else ''
     return (f'{got["row"]:<44}{value:>13}{ratio:>9}  {target(got):<30}'
