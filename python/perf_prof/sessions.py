@@ -233,7 +233,8 @@ class _Batches(_Reading, _native.Session):
                   max_keys: int = 65536) -> 'Aggregate':
         """Counts, sums or histograms instead of events: batches with a row for each key. No Python code runs for each event.
 
-        key       columns or expressions; () for one row over all events. A dict names them: {"prio": "next_prio / 10"}
+        key       columns or expressions; () for one row over all events. A dict names them: {"prio": "next_prio / 10"}. "_stack"
+                  is a number of `stacks`: session.stacks.folded(session.aggregate("_stack"))
         values    "count()", "count(EXPR)", "sum(EXPR)", "min(EXPR)", "max(EXPR)", "histogram(EXPR, 'log2')"; a list, or a dict
                   from names to values. EXPR may be pair("START", "END", KEY): the ns from one event to another
         interval  seconds of the events' clock: a batch with new values for each interval; default: one batch, at the end
@@ -245,9 +246,10 @@ class _Batches(_Reading, _native.Session):
             raise TypeError(f'max_keys={max_keys!r}: expected a number')
         if not 1 <= max_keys <= 1 << 24:
             raise ValueError(f'max_keys={max_keys}: expected 1 to {1 << 24}')
-        if max_keys < 1:
-            raise ValueError(f'max_keys={max_keys}: expected a number above 0')
-        return Aggregate(self, _named('key', key), _named('values', values), _nanoseconds(interval, 'interval'), max_keys,
+        keys = _named('key', key)
+        if any(text == '_stack' for _, text in keys) and '_stack' not in self.columns:
+            raise ValueError('key=_stack: the session has no column _stack: make it with callchains=True')
+        return Aggregate(self, keys, _named('values', values), _nanoseconds(interval, 'interval'), max_keys,
                          not isinstance(self, Recording))
 
 
