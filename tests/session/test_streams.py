@@ -19,7 +19,7 @@ import foreign  # noqa: E402
 SWITCH, WAKEUP = 'sched:sched_switch', 'sched:sched_wakeup'
 COMMON = ('_time', '_cpu', '_pid', '_tid', '_comm', '_event', '_lost')
 TRACE = os.path.join(CORPUS, 'trace.data')       # wake-ups and switches
-SEVERAL = sorted(glob.glob(os.path.join(CORPUS, '*several.data')))
+ALL = sorted(glob.glob(os.path.join(CORPUS, '*.data')))
 ENTER, EXIT = 'syscalls:sys_enter_getppid', 'syscalls:sys_exit_getppid'
 
 
@@ -35,16 +35,16 @@ def expected_of(perf_prof, path, event, columns, **kwargs):
 
 # ---- rows and columns ------------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize('path', [*SEVERAL, TRACE], ids=os.path.basename)
+@pytest.mark.parametrize('path', ALL, ids=os.path.basename)
 def test_rows_are_those_of_the_event(perf_prof, path):
     with perf_prof.open(path) as s:
         streams = {name: s.stream(name) for name in s.event_names}
         for name, stream in streams.items():
             assert isinstance(stream, perf_prof.Stream) and stream.event == name
             rows = rows_of(stream)
-            assert rows == expected_of(perf_prof, path, name, stream.columns) and rows
+            assert rows == expected_of(perf_prof, path, name, stream.columns)
             assert stream.stats() == {'rows': len(rows), 'waiting': 0, 'dropped': 0}
-        assert len(streams) > 1
+        assert streams
 
 
 def test_an_event_has_its_own_columns_alone(perf_prof):

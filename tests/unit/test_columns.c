@@ -6,7 +6,11 @@
 #include "columns/builder.h"
 #include "columns/concat.h"
 #include "columns/export.h"
+#include "columns/part.h"
+#include "columns/selection.h"
 #include "stream/state/state.h"
+
+#include <errno.h>
 
 /* ---- a stream of two events ---------------------------------------------------------- */
 
@@ -35,6 +39,7 @@ static struct bench *bench(const char *first, const char *second)
 	struct bench *b = calloc(1, sizeof(*b));
 	const char *texts[] = { first, second };
 	static const char *const names[] = { "sched:sched_switch", "sched:sched_wakeup" };
+	static const char *const words[] = { "sched__sched_switch", "sched__sched_wakeup" };
 
 	assert_non_null(b);
 	b->db = tracefmt_db_new();
@@ -45,6 +50,7 @@ static struct bench *bench(const char *first, const char *second)
 		struct stream_event *event = &b->events[b->stream.list.nshown++];
 
 		event->name = names[i];
+		event->word = words[i];
 		event->fmt = tracefmt_parse(b->db, texts[i], strlen(texts[i]), "sched", &b->f);
 		assert_non_null(event->fmt);
 		event->naming = &b->naming;
@@ -473,6 +479,114 @@ static void texts(void **state)
 	texts_release(t);
 }
 
+/* ---- the rows of some events ---------------------------------------------------------- */
+
+static void expect_bytes(const struct batch *b, const char *column, size_t row, const char *expected)
+{
+	size_t len;
+	const char *bytes = batch_bytes(b, (size_t)columns_find(b->columns, column), row, &len);
+
+	assert_int_equal(len, 4);
+	assert_memory_equal(bytes, expected, len);
+}
+
+static struct batch *part_rows(struct part *p, struct batch *whole, size_t from, size_t n, size_t expected_events)
+{
+	struct batch *out;
+	size_t events;
+
+	assert_int_equal(part_take(p, whole, from, n, &out, &events), 0);
+	assert_int_equal(events, expected_events);
+	return out;
+}
+
+/* Of an event with an array of bytes and one with a number by the same name, and a loss. */
+static struct batch *mixed(struct bench **x)
+{
+	struct sample s = switch_sample(1, "abcd", 0);
+	struct builder *b;
+	struct batch *out;
+	char one[512], two[512];
+
+	snprintf(one, sizeof(one), ALIKE, "one", 1, "u8 x[4]", 4, 0);
+	snprintf(two, sizeof(two), ALIKE, "two", 2, "u64 x", 8, 0);
+	*x = bench(one, two);
+	assert_int_equal(ASKED(*x, "_time", "x"), 0);
+	expect_columns(*x, "_time _event _lost sched:sched_switch.x sched:sched_wakeup.x");
+	b = builder_new(&(*x)->plans, &(*x)->stream, BATCH_ROWS);
+	add(b, *x, 0, &s, 0);
+	s = switch_sample(2, "\5", 0);
+	add(b, *x, 1, &s, 0);
+	builder_add_loss(b, &(struct stream_loss){ .count = 3, .cpu = 1, .start = 3, .cause = STREAM_LOSS_RING });
+	s = switch_sample(4, "efgh", 0);
+	add(b, *x, 0, &s, 0);
+	out = builder_take(b);
+	builder_free(b);
+	return out;
+}
+
+static void parts(void **state)
+{
+	struct part p;
+	struct bench *x;
+	struct batch *whole = mixed(&x), *out;
+
+	assert_int_equal(part_begin(&p, &x->plans, (const char *const[]){ "sched:sched_switch", NULL }, true), 0);
+	out = part_rows(&p, whole, 0, 4, 2);
+	assert_int_equal(out->rows, 3);
+	assert_int_equal(out->columns->n, 4);
+	assert_string_equal(out->columns->v[3].name, "x");
+	assert_int_equal(number(out, "_time", 2), 4);
+	assert_int_equal(number(out, "_lost", 1), 3);
+	assert_true(is_null(out, "_lost", 0) && is_null(out, "x", 1) && is_null(out, "_lost", 2));
+	expect_bytes(out, "x", 0, "abcd");
+	expect_bytes(out, "x", 2, "efgh");
+	expect_text(out, "_event", 1, "lost:ring");
+	assert_int_equal(batch_size(out), 64 * 6 + 8);   /* a part of 64 bytes for each column's values, two have nulls */
+	batch_release(out);
+	out = part_rows(&p, whole, 3, 1, 1);
+	assert_int_equal(out->rows, 1);
+	expect_bytes(out, "x", 0, "efgh");
+	batch_release(out);
+	part_end(&p);
+
+	assert_int_equal(part_begin(&p, &x->plans, (const char *const[]){ "sched:sched_wakeup", NULL }, false), 0);
+	out = part_rows(&p, whole, 0, 4, 1);
+	assert_int_equal(out->rows, 1);
+	assert_int_equal(number(out, "x", 0), '\5');
+	assert_null(out->v[columns_find(out->columns, "x")].valid);
+	batch_release(out);
+	assert_null(part_rows(&p, whole, 2, 2, 0));
+	part_end(&p);
+	batch_release(whole);
+	bench_end(x);
+}
+
+/* What has all rows and columns is no copy. */
+static void whole_parts(void **state)
+{
+	struct part p;
+	struct bench *x;
+	struct batch *whole = mixed(&x), *out;
+	static const char *const both[] = { "sched:sched_wakeup", "sched:sched_switch", NULL };
+
+	assert_int_equal(part_begin(&p, &x->plans, both, true), 0);
+	out = part_rows(&p, whole, 0, 4, 3);
+	assert_ptr_equal(out, whole);
+	batch_release(out);
+	part_end(&p);
+	assert_int_equal(part_begin(&p, &x->plans, both, false), 0);
+	out = part_rows(&p, whole, 0, 4, 3);
+	assert_int_equal(out->rows, 3);
+	assert_string_equal(out->columns->v[3].name, "sched:sched_switch.x");
+	batch_release(out);
+	part_end(&p);
+	assert_int_equal(part_begin(&p, &x->plans, (const char *const[]){ "sched:nothing", NULL }, true), -ENOENT);
+	part_end(&p);
+	batch_release(whole);
+	bench_end(x);
+}
+
 /* ---- Arrow --------------------------------------------------------------------------- */
 
 static void arrow(void **state)
@@ -524,7 +638,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(choice), cmocka_unit_test(known), cmocka_unit_test(refused), cmocka_unit_test(two_types),
 		cmocka_unit_test(rows), cmocka_unit_test(losses), cmocka_unit_test(full_batches), cmocka_unit_test(stacks), cmocka_unit_test(small_batches),
-		cmocka_unit_test(one_batch_of_several), cmocka_unit_test(texts), cmocka_unit_test(arrow),
+		cmocka_unit_test(one_batch_of_several), cmocka_unit_test(texts), cmocka_unit_test(arrow), cmocka_unit_test(parts),
+		cmocka_unit_test(whole_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
