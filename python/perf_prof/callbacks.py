@@ -136,6 +136,8 @@ class Runner:
     def __init__(self, session: Any, calls: Callbacks, interval: Optional[float], recorded: bool) -> None:
         self.session, self.calls = session, calls
         self.interval, self.recorded = interval if calls.interval else None, recorded
+        self.singles = {name: (function, session._part((name,), False)) for name, function in calls.single.items()}
+        self.batched = [(function, session._part(names, True)) for function, names in calls.batches]
         self.thread = threading.get_ident()
         self.ended: List[bool] = []     # not empty: a callback has called close()
         self.before: Optional[_native.Batch] = None     # the batch before this one, for __lost__()
@@ -234,15 +236,21 @@ class Runner:
             words += {'count': loss._lost, 'cpu': loss.get('_cpu', -1), 'cause': cause},
         self.calls.lost(*words)
 
-    def rows(self, batch: _native.Batch) -> None:
+    def single(self, batch: _native.Batch) -> None:
         """Calls the functions for single events, in the order of the events."""
-        names = batch['_event'].to_pylist()
+        names, lost, ended = batch['_event'].to_pylist(), self.calls.lost, self.ended
         steps: Dict[str, Tuple[Function, Callable[[], object]]] = {}
-        for name in set(names):
-            if name in self.calls.single:
-                part = self.session._part(batch, (name,), False)
-                steps[name] = self.calls.single[name], iter(part if part is not None else ()).__next__
-        lost, ended = self.calls.lost, self.ended
+        present = set(names)
+        for name in present:
+            if name in self.singles:
+                function, part = self.singles[name]
+                steps[name] = function, iter(self.session._rows(part, batch)).__next__
+        if len(steps) == len(present):       # nearly always: there are no losses
+            for function, take in map(steps.__getitem__, names):
+                function(take())
+                if ended:
+                    return
+            return
         for row, name in enumerate(names):
             if name in steps:
                 function, take = steps[name]
@@ -253,12 +261,12 @@ class Runner:
                 return
 
     def deliver(self, batch: _native.Batch) -> None:
-        if self.calls.single or (self.calls.lost and batch['_lost'].null_count < len(batch)):
-            self.rows(batch)
-        for function, names in self.calls.batches:
-            part = None if self.ended else self.session._part(batch, names, True)
-            if part is not None:
-                function(part)
+        if self.singles or (self.calls.lost and batch['_lost'].null_count < len(batch)):
+            self.single(batch)
+        for function, part in self.batched:
+            rows = None if self.ended else self.session._rows(part, batch)
+            if rows is not None:
+                function(rows)
         self.before = batch
 
     def run(self) -> None:

@@ -15,6 +15,13 @@ static bool text_is(const struct texts *t, uint32_t i, const char *name)
 	return len == strlen(name) && !memcmp(t->bytes + t->offsets[i], name, len);
 }
 
+static bool is_ascii(const char *text)
+{
+	while (*text && !(*text & 0x80))
+		text++;
+	return !*text;
+}
+
 /* As texts, names are in UTF-8. */
 bool part_is_name(const struct row_plan *plan, const char *name)
 {
@@ -22,8 +29,8 @@ bool part_is_name(const struct row_plan *plan, const char *name)
 	struct texts *t = NULL;
 	bool is = false;
 
-	if (!strcmp(plan->name, name))
-		return true;
+	if (!strcmp(plan->name, name) || is_ascii(plan->name))
+		return !strcmp(plan->name, name);
 	if (!dictionary_begin(&d) && !dictionary_number(&d, plan->name, strlen(plan->name)) && (t = dictionary_take(&d)))
 		is = text_is(t, 0, name);
 	texts_release(t);

@@ -25,54 +25,81 @@ static const char **texts_of(PyObject *tuple)
 	return texts;
 }
 
-static PyObject *part_of(const struct native *native, struct part *p, const struct batch_object *whole)
-{
-	struct column_names names = { 0 };
-	struct batch *rows;
-	PyObject *batch;
-	size_t events;
+static const char capsule_name[] = "perf_prof part";
 
-	if (part_take(p, whole->batch, whole->from, whole->n, &rows, &events))
-		return PyErr_NoMemory();
-	if (!rows)
-		Py_RETURN_NONE;
-	if (column_names_take(&names, p->columns)) {
-		batch_release(rows);
-		return NULL;
-	}
-	batch = batch_object_new(&native->host.batches, rows, 0, rows->rows, &names);
-	column_names_release(&names);
-	return batch;
+struct kept_part {
+	struct part part;
+	struct column_names names;
+};
+
+static void free_part(struct kept_part *k)
+{
+	part_end(&k->part);
+	column_names_release(&k->names);
+	free(k);
+}
+
+static void capsule_end(PyObject *capsule)
+{
+	free_part(PyCapsule_GetPointer(capsule, capsule_name));
+}
+
+static int begin(struct kept_part *k, const struct session *s, PyObject *names, bool losses)
+{
+	const char **texts = texts_of(names);
+	int rc = texts ? part_begin(&k->part, session_plans(s), texts, losses) : -EINVAL;
+
+	free(texts);
+	if (rc == -ENOENT)
+		PyErr_Format(PyExc_ValueError, "%R: the session lacks one of these events", names);
+	else if (rc == -ENOMEM)
+		PyErr_NoMemory();
+	return rc ? -1 : column_names_take(&k->names, k->part.columns);
 }
 
 PyObject *session_part(PyObject *self, PyObject *args)
 {
 	struct session_object *o = (struct session_object *)self;
-	struct batch_object *b;
-	PyObject *names, *batch = NULL;
-	const char **texts;
-	struct part p;
-	int losses, rc;
+	struct kept_part *k;
+	PyObject *names, *capsule;
+	int losses;
 
 	if (!o->session)
 		return (PyObject *)session_opened(self);
-	if (!PyArg_ParseTuple(args, "O!O!p", o->native->host.batches.batch, &b, &PyTuple_Type, &names, &losses))
+	if (!PyArg_ParseTuple(args, "O!p", &PyTuple_Type, &names, &losses))
+		return NULL;
+	k = calloc(1, sizeof(*k));
+	if (!k)
+		return PyErr_NoMemory();
+	capsule = begin(k, o->session, names, losses) ? NULL : PyCapsule_New(k, capsule_name, capsule_end);
+	if (!capsule)
+		free_part(k);
+	return capsule;
+}
+
+PyObject *session_rows(PyObject *self, PyObject *args)
+{
+	struct session_object *o = (struct session_object *)self;
+	struct batch_object *b;
+	struct kept_part *k;
+	struct batch *rows;
+	PyObject *capsule;
+	size_t events;
+
+	if (!o->session)
+		return (PyObject *)session_opened(self);
+	if (!PyArg_ParseTuple(args, "OO!", &capsule, o->native->host.batches.batch, &b))
+		return NULL;
+	k = PyCapsule_GetPointer(capsule, capsule_name);
+	if (!k)
 		return NULL;
 	if (!columns_are_like(b->batch->columns, session_columns(o->session)))
 		return PyErr_Format(PyExc_TypeError, "expected a batch of the session");
-	texts = texts_of(names);
-	if (!texts)
-		return NULL;
-	rc = part_begin(&p, session_plans(o->session), texts, losses);
-	free(texts);
-	if (!rc)
-		batch = part_of(o->native, &p, b);
-	else if (rc == -ENOENT)
-		PyErr_Format(PyExc_ValueError, "%R: the session lacks one of these events", names);
-	else
-		PyErr_NoMemory();
-	part_end(&p);
-	return batch;
+	if (part_take(&k->part, b->batch, b->from, b->n, &rows, &events))
+		return PyErr_NoMemory();
+	if (!rows)
+		Py_RETURN_NONE;
+	return batch_object_new(&o->native->host.batches, rows, 0, rows->rows, &k->names);
 }
 
 PyObject *session_words_get(PyObject *self, void *unused)
