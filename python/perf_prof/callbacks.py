@@ -20,10 +20,18 @@ OTHERS = '__init__', '__exit__', '__interval__', '__lost__', '__print_stat__'
 LOST = '__lost__(start, end)'
 
 
+# Functions that Python itself calls.
+PYTHONS = {'__getattr__', '__dir__', '__enter__', '__exit__', '__del__', '__call__', '__set_name__'}.union(
+    *map(dir, (object, int, float, str, list, dict, type, types.ModuleType, types.GeneratorType)))
+
+
 def _names(source: object) -> List[str]:
-    """Names of functions, as far as they are known."""
-    return [name for name in (vars(source) if isinstance(source, types.ModuleType) else dir(source))
-            if not isinstance(getattr(source, name, None), type) and callable(getattr(source, name, None))]
+    """Names of functions. Properties are not asked."""
+    if isinstance(source, types.ModuleType):
+        return [name for name, value in vars(source).items() if callable(value) and not isinstance(value, type)]
+    found = ((name, inspect.getattr_static(source, name, None)) for name in dir(source))
+    return [name for name, value in found if (callable(value) or isinstance(value, (staticmethod, classmethod)))
+            and not isinstance(value, type)]
 
 
 def _takes(function: Function, name: str, usage: str, *counts: int) -> int:
@@ -105,29 +113,46 @@ class Callbacks:
         if rest_batch and others:
             self.batches.append((rest_batch, tuple(others)))
 
-    def _near(self, word: str) -> Optional[str]:
+    def _uncalled(self) -> List[str]:
+        called = {*self.words.values(), *(f'{word}__batch' for word in self.words.values())}
+        return [name for name in _names(self.source) if name not in called and not name.startswith('_')]
+
+    @staticmethod
+    def _near(word: str, uncalled: List[str]) -> Optional[str]:
         """A function that is not called, and was probably meant for that one."""
-        called = {*self.words.values(), *(f'{one}__batch' for one in self.words.values()), REST, REST_BATCH, *OTHERS}
-        names = [name for name in _names(self.source) if name not in called and not name.startswith('_')]
-        near = difflib.get_close_matches(word, names, 1, 0.9)
-        short = word.split('__', 1)[-1]
-        return near[0] if near else short if '__' in word and short in names else None
+        system, _, short = word.rpartition('__')
+        if system and short in uncalled:
+            return short
+        near = difflib.get_close_matches(word, [name for name in uncalled if '__' in name or not system], 1, 0.9)
+        return near[0] if near else None
 
     def _nothing(self) -> str:
-        what = getattr(self.source, '__name__', None) or type(self.source).__name__
+        what, uncalled = getattr(self.source, '__name__', None) or type(self.source).__name__, self._uncalled()
         for word in self.words.values():
-            near = self._near(word)
+            near = self._near(word, uncalled)
             if near:
                 return f'{what} has no function for any event; {near}() is not called: did you mean {word}()?'
         names = ', '.join(f'{word}(event)' for word in list(self.words.values())[:8])
         return f'{what} has no function for any event; define {REST}(event) or {names}'
 
-    def _warn(self) -> None:
-        taken = set(self.single) | {event for _, events in self.batches for event in events}
+    def _slips(self) -> Iterator[Tuple[str, str]]:
+        """Functions that are not called, and what was probably meant."""
+        uncalled = self._uncalled()
+        taken = {event for _, events in self.batches for event in events}
+        rest = getattr(self.source, REST, None)
         for event, word in self.words.items():
-            near = self._near(word) if event not in taken or self.single.get(event) == getattr(self.source, REST, None) else None
-            if near:
-                warnings.warn(f'{near}() is not called: did you mean {word}(), for {event}?', UserWarning, stacklevel=5)
+            if event not in taken and self.single.get(event) in (None, rest):
+                near = self._near(word, uncalled)
+                if near:
+                    yield near, f'{word}(), for {event}'
+        for name in _names(self.source):
+            near_ones = difflib.get_close_matches(name, (REST, REST_BATCH, *OTHERS), 1, 0.8)
+            if name.startswith('__') and name not in PYTHONS and near_ones and near_ones[0] != name:
+                yield name, f'{near_ones[0]}()'
+
+    def _warn(self) -> None:
+        for name, meant in self._slips():
+            warnings.warn(f'{name}() is not called: did you mean {meant}?', UserWarning, stacklevel=5)
 
 
 class Runner:

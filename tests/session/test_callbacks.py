@@ -232,9 +232,28 @@ def test_slips_are_warned_of(perf_prof):
     with perf_prof.open(RECORDING) as s, pytest.warns(UserWarning, match=r'sched__sched_swich\(\) is not called: did you mean '
                                                       r'sched__sched_switch\(\), for sched:sched_switch'):
         s.run(types.SimpleNamespace(cpu_clock=id, sched__sched_swich=id))
+    with perf_prof.open(RECORDING) as s, pytest.warns(UserWarning, match=r'__intervall__\(\) is not called: did you mean __interval__'):
+        s.run(types.SimpleNamespace(__sample__=id, __intervall__=id))
+
+    class Quiet:
+        cycles = 3
+        __sample__ = staticmethod(id)
+
+        def sched__sched_stat_runtime(self, event):
+            pass
+
+        def helper(self):
+            pass
+
+        def __int__(self):
+            return 3
+
+        @property
+        def costly(self):
+            raise AssertionError
     with perf_prof.open(RECORDING) as s, warnings.catch_warnings():
         warnings.simplefilter('error')
-        s.run(types.SimpleNamespace(__sample__=id, sched__sched_stat_runtime=id, cycles=3, helper=id))
+        s.run(Quiet())
 
 
 def test_objects_that_are_context_managers(perf_prof):

@@ -264,9 +264,9 @@ def test_losses_are_rows_of_each_stream(perf_prof, storm_of, wait_for):
 
 
 def test_one_that_is_not_read_drops_rows(perf_prof, storm_of):
-    n = 100_000         # of each event, so more than one batch
+    n = 50_000          # of each event, so more than one batch
     storm = storm_of(n)
-    with perf_prof.Session([ENTER, EXIT], pids=storm.pid, ring='32M', fields=['_time', '_tid']) as s:
+    with perf_prof.Session([ENTER, EXIT], pids=storm.pid, ring='16M', fields=['_time', '_tid']) as s:
         read, other = s.stream(ENTER), s.stream(EXIT, buffer=1)
         storm.go()
         assert len(rows_of(read)) == n      # it does not wait for the other one
@@ -280,9 +280,9 @@ def test_one_that_is_not_read_drops_rows(perf_prof, storm_of):
 
 
 def test_what_was_dropped_stands_where_it_is_missing(perf_prof, storm_of):
-    n = 200_000
+    n = 70_000          # of each event: three batches at least
     storm = storm_of(n)
-    with perf_prof.Session([ENTER, EXIT], pids=storm.pid, ring='64M', fields=['_time', '_tid']) as s:
+    with perf_prof.Session([ENTER, EXIT], pids=storm.pid, ring='16M', fields=['_time', '_tid']) as s:
         read, other = s.stream(ENTER), s.stream(EXIT, buffer=1)
         storm.go()
         first = next(other)
@@ -297,7 +297,7 @@ def test_what_was_dropped_stands_where_it_is_missing(perf_prof, storm_of):
 def test_a_thread_for_each(perf_prof, storm_of):
     n = 50_000
     storm, found = storm_of(n), {}
-    with perf_prof.Session([ENTER, EXIT], pids=storm.pid, ring='32M', fields=['_tid']) as s:
+    with perf_prof.Session([ENTER, EXIT], pids=storm.pid, ring='16M', fields=['_tid']) as s:
         threads = [threading.Thread(target=lambda stream: found.update({stream.event: collections.Counter(
             row['_event'] for row in rows_of(stream))}), args=(s.stream(name),)) for name in (ENTER, EXIT)]
         for thread in threads:
@@ -317,7 +317,7 @@ def test_async(perf_prof, storm_of):
         return sum([len(batch) async for batch in stream])
 
     async def both():
-        with perf_prof.Session([ENTER, EXIT], pids=storm.pid, ring='32M', fields=['_tid']) as s:
+        with perf_prof.Session([ENTER, EXIT], pids=storm.pid, ring='16M', fields=['_tid']) as s:
             streams = [s.stream(ENTER), s.stream(EXIT)]
             storm.go()
             return await asyncio.gather(*map(read, streams))
