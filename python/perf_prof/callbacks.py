@@ -308,6 +308,8 @@ def run(session: Any, source: object, interval: Union[None, float], recorded: bo
     """What Session.run() does."""
     iter(session)   # complains if it is closed, or its batches go elsewhere
     calls = Callbacks(session, source)
+    if calls.interval and interval is None:
+        warnings.warn('__interval__() is not called: run(..., interval=SECONDS) calls it', UserWarning, stacklevel=3)
     if interval is not None and recorded and '_time' not in session.columns:
         raise ValueError('interval: the session has no column _time: name it in fields')
     runner = Runner(session, calls, interval, recorded)

@@ -235,6 +235,10 @@ def test_slips_are_warned_of(perf_prof):
     with perf_prof.open(RECORDING) as s, pytest.warns(UserWarning, match=r'__intervall__\(\) is not called: did you mean __interval__'):
         s.run(types.SimpleNamespace(__sample__=id, __intervall__=id))
 
+    with perf_prof.open(RECORDING) as s, pytest.warns(UserWarning, match=r'__interval__\(\) is not called: run\(.*interval=SECONDS') as warned:
+        s.run(types.SimpleNamespace(__interval__=lambda: None))
+    assert warned[0].filename == __file__
+
     class Quiet:
         cycles = 3
         __sample__ = staticmethod(id)
