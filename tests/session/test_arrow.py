@@ -218,5 +218,6 @@ def test_pandas_of_tables(perf_prof, reader):
     """What the functions of the commands return."""
     pandas = reader('pandas')
     result = perf_prof.report(RECORDING)
-    frame = pandas.DataFrame.from_arrow(result.tables[0])
-    assert len(frame) == len(result.tables[0].rows) > 0 and list(frame.columns) == list(result.tables[0].rows.columns)
+    for of in result, result.tables[0]:
+        frame = pandas.DataFrame.from_arrow(of)
+        assert len(frame) == len(of.rows) > 0 and list(frame.columns) == list(of.rows.columns)
