@@ -13,15 +13,15 @@ type Frame.
 import typing as _typing
 
 from ._native import Batch, Column, Event, Frame, PerfEvent, __version__, _restore, concat  # noqa: F401
-from .sessions import Aggregate, Recording, Session, open
+from .sessions import Aggregate, Recording, Session, Stream, open
 from .stacks import Stacks
 
 if _typing.TYPE_CHECKING:
     from . import analyses, results, sinks
     from ._functions import *   # noqa: F403
 
-__all__ = ['Aggregate', 'Batch', 'Column', 'Event', 'Frame', 'PerfEvent', 'Recording', 'Session', 'Stacks', 'analyses', 'concat', 'open',
-           'results', 'sinks', '__version__']
+__all__ = ['Aggregate', 'Batch', 'Column', 'Event', 'Frame', 'PerfEvent', 'Recording', 'Session', 'Stacks', 'Stream', 'analyses', 'concat',
+           'open', 'results', 'sinks', '__version__']
 
 _LATE = ('analyses', 'results', 'sinks')
 

@@ -2,6 +2,7 @@
 """Events as batches of columns: live (Session), or from a recording (open())."""
 import os
 import select
+import threading
 from typing import Any, Iterable, Iterator, List, Literal, Mapping, Optional, Protocol, Sequence, Tuple, TypeVar, Union
 
 from . import _native
@@ -166,6 +167,53 @@ class _Batches(_Reading, _native.Session):
     """What sessions and recordings have in common. Iteration gives batches."""
 
     @property
+    def event_names(self) -> Tuple[str, ...]:
+        """The names of its events, as stream() takes them."""
+        return tuple(self._words)
+
+    def stream(self, event: str, *, buffer: int = 64 << 20) -> 'Stream':
+        """The batches of one event alone: with the common columns and the event's own fields, and no others.
+
+        event     its name, as in the column _event: "sched:sched_switch"
+        buffer    so many bytes of rows wait while only other streams are read; what comes after that is dropped, and counted
+                  in a row whose _event is lost:stream
+
+        A session can have a stream for each of its events. Make all of them before you read the first one. They take all
+        batches of the session. Lost events are rows in each stream, because it is not known which events were lost.
+        """
+        if not isinstance(event, str):
+            raise TypeError(f'event={event!r}: expected the name of an event, such as "sched:sched_switch"')
+        if isinstance(buffer, bool) or not isinstance(buffer, int):
+            raise TypeError(f'buffer={buffer!r}: expected a number of bytes')
+        if not 0 < buffer < 1 << 62:
+            raise ValueError(f'buffer={buffer}: expected a number of bytes above 0')
+        return Stream(self, event, buffer)
+
+    def run(self, callbacks: object, *, interval: Optional[float] = None) -> None:
+        """Calls the functions of a module or an object for each event, until the session ends. Their names are those of scripts
+        for `perf-prof python`:
+
+        sched__sched_switch(event), ...     for each event of that name; __sample__(event) for all others
+        sched__sched_switch__batch(batch)   for many at once; __batch__(batch) for all others
+        __lost__(start, end[, info])        when events were lost
+        __interval__()                      every `interval` seconds; of a recording, by its clock
+        __init__(), __exit__()              of a module: before the first event; of both: at the end
+
+        An exception in a function ends the session, and run() raises it; so does Ctrl-C. close() in a function ends the session.
+        """
+        from .callbacks import run
+        ns = _nanoseconds(interval, 'interval')
+        run(self, callbacks, ns / 1e9 if ns else None, isinstance(self, Recording))
+
+    def close(self) -> None:
+        """Ends the session. A loop over its batches, in this thread or another, gets those that are ready, and ends; run() ends at
+        once, if one of its functions calls this."""
+        runner = self.__dict__.get('_runner')
+        if runner and runner.thread == threading.get_ident():
+            runner.ended.append(True)
+        super().close()
+
+    @property
     def stacks(self) -> Stacks:
         """The call stacks whose numbers are in the column _stack. They stay valid after the session has ended."""
         return Stacks(self, self.__dict__.setdefault('_frames', Frames()))     # a session must not keep itself
@@ -185,7 +233,8 @@ class _Batches(_Reading, _native.Session):
                   max_keys: int = 65536) -> 'Aggregate':
         """Counts, sums or histograms instead of events: batches with a row for each key. No Python code runs for each event.
 
-        key       columns or expressions; () for one row over all events. A dict names them: {"prio": "next_prio / 10"}
+        key       columns or expressions; () for one row over all events. A dict names them: {"prio": "next_prio / 10"}. "_stack"
+                  is a number of `stacks`: session.stacks.folded(session.aggregate("_stack"))
         values    "count()", "count(EXPR)", "sum(EXPR)", "min(EXPR)", "max(EXPR)", "histogram(EXPR, 'log2')"; a list, or a dict
                   from names to values. EXPR may be pair("START", "END", KEY): the ns from one event to another
         interval  seconds of the events' clock: a batch with new values for each interval; default: one batch, at the end
@@ -197,14 +246,19 @@ class _Batches(_Reading, _native.Session):
             raise TypeError(f'max_keys={max_keys!r}: expected a number')
         if not 1 <= max_keys <= 1 << 24:
             raise ValueError(f'max_keys={max_keys}: expected 1 to {1 << 24}')
-        if max_keys < 1:
-            raise ValueError(f'max_keys={max_keys}: expected a number above 0')
-        return Aggregate(self, _named('key', key), _named('values', values), _nanoseconds(interval, 'interval'), max_keys,
+        keys = _named('key', key)
+        if any(text == '_stack' for _, text in keys) and '_stack' not in self.columns:
+            raise ValueError('key=_stack: the session has no column _stack: make it with callchains=True')
+        return Aggregate(self, keys, _named('values', values), _nanoseconds(interval, 'interval'), max_keys,
                          not isinstance(self, Recording))
 
 
 class Aggregate(_Reading, _native.Aggregate):
     """What aggregate() of a session or recording returns. Iteration gives batches."""
+
+
+class Stream(_Reading, _native.Stream):
+    """What stream() of a session or recording returns: one event's rows. Iteration gives batches, once."""
 
 
 class Session(_Batches):

@@ -3,11 +3,13 @@
 import collections
 import importlib
 import threading
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple, Union
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, Union
 
 from . import _native
 
-Counts = Union[_native.Batch, _native.Column, Mapping[Optional[int], int]]
+Counts = Union[_native.Batch, _native.Column, Mapping[Optional[int], int], Iterable[_native.Batch]]
+Weights = Union[None, str, _native.Column]
+COUNT = 'count()'       # a column of aggregates
 
 
 class Frames:
@@ -78,16 +80,18 @@ class Stacks:
             rows = rows.add_column(at, name, stacks[name])
         return rows
 
-    def folded(self, counts: Counts, *, weights: Optional[_native.Column] = None) -> str:
+    def folded(self, counts: Counts, *, weights: Weights = None) -> str:
         """Lines "main;work;read 12" for flame graphs: the outermost function first, then how often the stack occurred.
 
-        counts    a batch, its column _stack, or a dict such as collections.Counter: stack -> number. Rows without a
-                  stack are left out
-        weights   the column of the same batch that is added instead of 1 for each row, such as batch["_period"]
+        counts    a batch, several (such as a session or an aggregate), a column _stack, or a dict such as collections.Counter:
+                  stack -> number. Rows without a stack are left out
+        weights   the column that is added instead of 1 for each row: its name, or of one batch batch["_period"]. Default: "count()"
+                  in the batches of an aggregate that has it
         """
         lines: Dict[str, int] = collections.Counter()
+        counted = _counted(counts, weights)      # of a running session, this takes until its end
         self._session._stack_settled(True)
-        for stack, count in _counted(counts, weights).items():
+        for stack, count in counted.items():
             if stack is not None:
                 if not 0 <= stack < len(self):
                     raise IndexError(f'stacks[{stack}]: there are {len(self)} stacks')
@@ -96,15 +100,33 @@ class Stacks:
         return ''.join(f'{line} {count}\n' for line, count in sorted(lines.items()))
 
 
-def _counted(counts: Counts, weights: Optional[_native.Column]) -> Mapping[Optional[int], int]:
-    if isinstance(counts, _native.Batch):
-        counts = counts['_stack']
-    if not isinstance(counts, _native.Column):
+def _counted(counts: Counts, weights: Weights) -> Mapping[Optional[int], int]:
+    if isinstance(counts, Mapping):
         return counts
-    if weights is None:
-        return collections.Counter(counts.to_pylist())
+    if isinstance(counts, (_native.Batch, _native.Column)):
+        return _of_rows(counts, weights)
+    if not (weights is None or isinstance(weights, str)):
+        raise TypeError(f'weights={weights!r}: expected the name of a column, because there are several batches')
     total: Dict[Optional[int], int] = collections.Counter()
-    for stack, weight in zip(counts.to_pylist(), weights.to_pylist()):
+    for batch in counts:
+        if not isinstance(batch, _native.Batch):
+            raise TypeError(f'{counts!r}: expected a batch, several batches, a column, or a dict from stacks to numbers')
+        for stack, count in _of_rows(batch, weights).items():
+            total[stack] += count
+    return total
+
+
+def _of_rows(rows: Union[_native.Batch, _native.Column], weights: Weights) -> Mapping[Optional[int], int]:
+    if isinstance(rows, _native.Batch):
+        weights = COUNT if weights is None and COUNT in rows.columns else weights
+        weights = rows[weights] if isinstance(weights, str) else weights
+        rows = rows['_stack']
+    if isinstance(weights, str):
+        raise TypeError(f'weights={weights!r}: expected a column, because there is no batch that has this one')
+    if weights is None:
+        return collections.Counter(rows.to_pylist())
+    total: Dict[Optional[int], int] = collections.Counter()
+    for stack, weight in zip(rows.to_pylist(), weights.to_pylist()):
         total[stack] += weight or 0
     return total
 

@@ -63,7 +63,7 @@ struct reader {
 /* One event's samples as rows; the `consumer` of a stream_event. */
 struct row_plan {
 	const struct stream_event *event;   /* as long as the stream lives */
-	char *name;                     /* of the event */
+	char *name, *word;              /* of the event; as a function of a script */
 	int32_t number;                 /* of its name in the column _event */
 	struct reader *readers;
 	size_t nreaders;

@@ -409,7 +409,8 @@ int plans_make(struct plans *p, struct stream *s, const char *const *fields, siz
 	for (size_t e = 0; e < p->n; e++) {
 		p->v[e].event = &m.events[e];
 		p->v[e].name = strdup(m.events[e].name);
-		if (!p->v[e].name)
+		p->v[e].word = strdup(m.events[e].word);
+		if (!p->v[e].name || !p->v[e].word)
 			return (int)no_memory(f);
 		p->v[e].number = (int32_t)(LOSS_NAMES + e);
 		m.events[e].consumer = &p->v[e];
@@ -438,6 +439,7 @@ void plans_free(struct plans *p)
 {
 	for (size_t e = 0; p->v && e < p->n; e++) {
 		free(p->v[e].name);
+		free(p->v[e].word);
 		free(p->v[e].readers);
 		free(p->v[e].missing);
 	}

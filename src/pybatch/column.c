@@ -93,19 +93,37 @@ static PyObject *column_subscript(PyObject *self, PyObject *key)
 				 c->from + (size_t)start, (size_t)n, c->name);
 }
 
+/* The value of a row. Rows with one text share it: known[] has those that there are; NULL: none is kept. */
+static PyObject *shared_value(const struct column_object *c, size_t row, PyObject **known)
+{
+	uint64_t number = known ? batch_number(c->batch, c->column, row) : 0;
+	PyObject *value;
+
+	if (known && known[number] && !batch_is_null(c->batch, c->column, row))
+		return Py_NewRef(known[number]);
+	value = value_object(c->batch, c->column, row);
+	if (known && value && value != Py_None)
+		known[number] = Py_NewRef(value);
+	return value;
+}
+
 static PyObject *column_to_pylist(PyObject *self, PyObject *unused)
 {
 	struct column_object *c = (struct column_object *)self;
-	PyObject *list = PyList_New((Py_ssize_t)c->n);
+	size_t texts = type_of(c) == COLUMN_TEXT ? c->batch->v[c->column].texts->n : 0;
+	PyObject *list = PyList_New((Py_ssize_t)c->n), **known = texts && texts < c->n ? PyMem_Calloc(texts, sizeof(*known)) : NULL;
 
 	for (size_t i = 0; list && i < c->n; i++) {
-		PyObject *value = value_object(c->batch, c->column, c->from + i);
+		PyObject *value = shared_value(c, c->from + i, known);
 
 		if (value)
 			PyList_SET_ITEM(list, (Py_ssize_t)i, value);
 		else
 			Py_CLEAR(list);
 	}
+	for (size_t i = 0; known && i < texts; i++)
+		Py_XDECREF(known[i]);
+	PyMem_Free(known);
 	return list;
 }
 

@@ -97,6 +97,54 @@ static PyObject *row_keys(PyObject *self, PyObject *unused)
 	return PySequence_List(((struct row_object *)self)->batch->names.names);
 }
 
+static PyObject *row_values(PyObject *self, PyObject *unused)
+{
+	PyObject *dict = row_to_dict(self, NULL), *list = dict ? PyDict_Values(dict) : NULL;
+
+	Py_XDECREF(dict);
+	return list;
+}
+
+static PyObject *row_items(PyObject *self, PyObject *unused)
+{
+	PyObject *dict = row_to_dict(self, NULL), *list = dict ? PyDict_Items(dict) : NULL;
+
+	Py_XDECREF(dict);
+	return list;
+}
+
+/* As PerfEvent: pairs of names and values. */
+static PyObject *row_iter(PyObject *self)
+{
+	PyObject *list = row_items(self, NULL), *iterator = list ? PyObject_GetIter(list) : NULL;
+
+	Py_XDECREF(list);
+	return iterator;
+}
+
+static PyObject *row_get(PyObject *self, PyObject *args)
+{
+	PyObject *name, *other = Py_None;
+	Py_ssize_t i;
+
+	if (!PyArg_ParseTuple(args, "O|O", &name, &other))
+		return NULL;
+	i = find((struct row_object *)self, name);
+	if (i >= 0)
+		return value_object(((struct row_object *)self)->batch->batch, (size_t)i, ((struct row_object *)self)->row);
+	return PyErr_Occurred() ? NULL : Py_NewRef(other);
+}
+
+static int row_contains(PyObject *self, PyObject *name)
+{
+	return find((struct row_object *)self, name) >= 0 ? 1 : PyErr_Occurred() ? -1 : 0;
+}
+
+static Py_ssize_t row_length(PyObject *self)
+{
+	return PyTuple_GET_SIZE(((struct row_object *)self)->batch->names.names);
+}
+
 static PyObject *row_repr(PyObject *self)
 {
 	PyObject *dict = row_to_dict(self, NULL), *text = dict ? PyUnicode_FromFormat("<perf_prof.Event %R>", dict) : NULL;
@@ -107,14 +155,18 @@ static PyObject *row_repr(PyObject *self)
 
 static PyMethodDef methods[] = {
 	{ "to_dict", row_to_dict, METH_NOARGS, "The values by the names of the columns." },
+	{ "get", row_get, METH_VARARGS, "get(name, default=None): the value of that column; without such a column, the default." },
 	{ "keys", row_keys, METH_NOARGS, "The names of the columns." },
+	{ "values", row_values, METH_NOARGS, "The values." },
+	{ "items", row_items, METH_NOARGS, "Pairs of names and values." },
 	{ NULL },
 };
 
 static PyType_Slot slots[] = {
 	{ Py_tp_doc, "A row of a batch: event.NAME or event[\"NAME\"]; None where the event lacks the field." },
 	{ Py_tp_dealloc, row_dealloc }, { Py_tp_repr, row_repr }, { Py_tp_getattro, row_getattr },
-	{ Py_tp_methods, methods }, { Py_mp_subscript, row_subscript },
+	{ Py_tp_methods, methods }, { Py_tp_iter, row_iter }, { Py_mp_subscript, row_subscript }, { Py_mp_length, row_length },
+	{ Py_sq_contains, row_contains },
 	{ 0, NULL },
 };
 

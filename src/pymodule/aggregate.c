@@ -158,36 +158,24 @@ static int words_of(PyObject *sequence, struct sums_word **out, size_t *n)
 	return 0;
 }
 
-/* The session, if nobody has read from it. */
-static struct session *unread(PyObject *object)
-{
-	struct session_object *from = (struct session_object *)object;
-	struct session *s = session_opened(object);
-
-	if (s && session_is_forked(s))
-		return (struct session *)session_forked();
-	if (s && !from->aggregated && !from->read && !from->streamed)
-		return s;
-	if (s)
-		PyErr_SetString(PyExc_ValueError, from->aggregated ?
-				"the session has an aggregate() already, which takes all its batches: make another session" :
-				"batches of the session were read already, but aggregate() needs all: make another session");
-	return NULL;
-}
-
 static int begin(struct aggregate_object *o, PyObject *source, const struct sums_asked *asked, bool live)
 {
-	struct session *s = unread(source);
+	struct session_object *from = (struct session_object *)source;
+	struct session *s = session_unread(source, "aggregate");
 	struct fault f = { 0 };
 
-	if (!s)
+	if (s && from->aggregated)
+		PyErr_SetString(PyExc_ValueError, "the session has an aggregate() already, which takes all its batches: make another session");
+	else if (s)
+		session_taken(from);
+	if (!s || PyErr_Occurred())
 		return -1;
 	o->aggregation = aggregation_new(s, asked, live, &f);
 	if (!o->aggregation) {
 		fault_raise(&f);
 		return -1;
 	}
-	((struct session_object *)source)->aggregated = true;
+	from->aggregated = true;
 	return column_names_take(&o->names, aggregation_columns(o->aggregation));
 }
 

@@ -20,7 +20,7 @@ static int add_version(PyObject *module)
 static int native_exec(PyObject *module)
 {
 	static int (*const steps[])(PyObject *module) = {
-		add_version, hostmodule_fill, session_type_add, aggregate_type_add,
+		add_version, hostmodule_fill, session_type_add, aggregate_type_add, stream_type_add,
 	};
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
@@ -35,6 +35,7 @@ static int native_traverse(PyObject *module, visitproc visit, void *arg)
 
 	Py_VISIT(n->session);
 	Py_VISIT(n->aggregate);
+	Py_VISIT(n->stream);
 	return batch_types_visit(&n->host.batches, visit, arg);
 }
 
@@ -44,6 +45,7 @@ static int native_clear(PyObject *module)
 
 	Py_CLEAR(n->session);
 	Py_CLEAR(n->aggregate);
+	Py_CLEAR(n->stream);
 	batch_types_clear(&n->host.batches);
 	return 0;
 }

@@ -11,7 +11,7 @@
 
 struct native {
 	struct hostmodule host;   /* first: hostmodule_fill() */
-	PyTypeObject *session, *aggregate;   /* references */
+	PyTypeObject *session, *aggregate, *stream;   /* references */
 };
 
 static inline struct native *native_of(PyObject *module)

@@ -130,10 +130,12 @@ static void session_dealloc(PyObject *self)
 	struct session_object *o = (struct session_object *)self;
 	PyTypeObject *type = Py_TYPE(self);
 	struct session *session = o->session;
+	struct branches *branches = o->branches;
 
 	column_names_release(&o->names);
 	if (session) {
 		Py_BEGIN_ALLOW_THREADS
+		branches_release(branches);
 		session_release(session);
 		Py_END_ALLOW_THREADS
 	}
@@ -171,10 +173,31 @@ PyObject *session_forked(void)
 	return NULL;
 }
 
-static PyObject *aggregated(void)
+PyObject *session_taken(const struct session_object *o)
 {
-	PyErr_SetString(PyExc_ValueError, "the batches of this session go to its aggregate()");
+	if (o->aggregated || o->branches)
+		PyErr_Format(PyExc_ValueError, "the batches of this session go to its %s()", o->aggregated ? "aggregate" : "stream");
 	return NULL;
+}
+
+static bool is_taken(const struct session_object *o)
+{
+	session_taken(o);
+	return o->aggregated || o->branches;
+}
+
+struct session *session_unread(PyObject *self, const char *use)
+{
+	const struct session_object *o = (struct session_object *)self;
+	struct session *s = session_opened(self);
+
+	if (s && session_is_forked(s))
+		return (struct session *)session_forked();
+	if (s && (o->read || o->streamed)) {
+		PyErr_Format(PyExc_ValueError, "batches of the session were read already, but %s() needs all: make another session", use);
+		return NULL;
+	}
+	return s;
 }
 
 /* A batch; NULL with *answer, and with an exception if it failed. */
@@ -187,8 +210,8 @@ static PyObject *next_batch(PyObject *self, enum session_answer *answer)
 	*answer = SESSION_FAILED;
 	if (!o->session)
 		return (PyObject *)session_opened(self);
-	if (o->aggregated)
-		return aggregated();
+	if (is_taken(o))
+		return NULL;
 	o->read = true;
 	*answer = session_next(o->session, &b, &f);
 	if (*answer == SESSION_BATCH)
@@ -219,13 +242,14 @@ static PyObject *session_take(PyObject *self, PyObject *unused)
 
 static PyObject *session_iter(PyObject *self)
 {
-	if (((struct session_object *)self)->aggregated)
-		return aggregated();
+	if (is_taken((struct session_object *)self))
+		return NULL;
 	return session_opened(self) ? Py_NewRef(self) : NULL;
 }
 
 static PyObject *close_it(PyObject *self, bool drop)
 {
+	struct branches *branches = ((struct session_object *)self)->branches;
 	struct session *s = ((struct session_object *)self)->session;
 
 	if (s) {
@@ -233,6 +257,8 @@ static PyObject *close_it(PyObject *self, bool drop)
 		session_close(s);
 		if (drop)
 			session_drop(s);
+		if (drop && branches)
+			branches_drop(branches);
 		Py_END_ALLOW_THREADS
 	}
 	Py_RETURN_NONE;
@@ -303,7 +329,7 @@ static PyObject *session_choose_method(PyObject *self, PyObject *args)
 	struct fault f = { 0 };
 	int rc;
 
-	if (!PyArg_ParseTuple(args, "OO", &events, &fields) || !session_opened(self))
+	if (!PyArg_ParseTuple(args, "OO", &events, &fields) || !session_opened(self) || is_taken(o))
 		return NULL;
 	if (take_words(&words[0], NULL, events) || take_words(&words[1], NULL, fields)) {
 		session_free_words(words[0]);
@@ -365,8 +391,8 @@ PyObject *session_stream_quiet(PyObject *self)
 
 	if (!o->session)
 		return (PyObject *)session_opened(self);
-	if (o->aggregated)
-		return aggregated();
+	if (is_taken(o))
+		return NULL;
 	o->read = true;
 	return stream_of(o->session, true);
 }
@@ -380,8 +406,8 @@ static PyObject *session_arrow_stream(PyObject *self, PyObject *args, PyObject *
 
 	if (!s || !PyArg_ParseTupleAndKeywords(args, kwargs, "|O", names, &unused))
 		return NULL;
-	if (o->aggregated)
-		return aggregated();
+	if (is_taken(o))
+		return NULL;
 	if (o->streamed) {
 		PyErr_SetString(PyExc_ValueError, "a session can be read as an Arrow stream once");
 		return NULL;
@@ -512,6 +538,8 @@ static PyMethodDef methods[] = {
 	{ "_take", session_take, METH_NOARGS, "The next batch; None: none is ready; False: there will be none." },
 	{ "_choose", session_choose_method, METH_VARARGS,
 	  "(events, fields): reads only these. False: reading has begun, so nothing changes." },
+	{ "_part", session_part, METH_VARARGS, "(names, losses): for _rows(): the rows of these events, maybe with losses." },
+	{ "_rows", session_rows, METH_VARARGS, "(part, batch): these rows in a batch of the session; None: there are none." },
 	{ "__enter__", session_enter, METH_NOARGS, NULL },
 	{ "__exit__", session_exit, METH_VARARGS, NULL },
 	{ "__arrow_c_schema__", session_arrow_schema, METH_NOARGS, "The columns as an Arrow schema." },
@@ -523,6 +551,7 @@ static PyMethodDef methods[] = {
 static PyGetSetDef getset[] = {
 	{ "columns", session_columns_get, NULL, "The names of the columns that its batches have.", NULL },
 	{ "_tables", session_tables_get, NULL, "{name of an event: {name of a column that it has: its index}}.", NULL },
+	{ "_words", session_words_get, NULL, "{name of an event: its function in scripts}.", NULL },
 	{ "closed", session_closed_get, NULL, "Whether close() was called.", NULL },
 	{ "notes", session_notes_get, NULL, "Hints about the run, such as a frequency that was lowered.", NULL },
 	{ "returncode", session_returncode_get, NULL, "The exit status of the command, once the session has ended.", NULL },

@@ -6,7 +6,7 @@
 #include "base/fault.h"
 #include "pybatch/pybatch.h"
 #include "pymodule/module.h"
-#include "session/session.h"
+#include "session/branches.h"
 
 struct session_object {
 	PyObject_HEAD
@@ -16,14 +16,20 @@ struct session_object {
 	bool streamed;           /* __arrow_c_stream__() was called */
 	bool read;               /* a batch was taken */
 	bool aggregated;         /* its batches go to an Aggregate */
+	struct branches *branches;   /* or to Streams; NULL: they do not */
 };
 
 /* Adds the type to the module. 0, or -1 with an exception. */
 int session_type_add(PyObject *module);
 int aggregate_type_add(PyObject *module);
+int stream_type_add(PyObject *module);
 
 /* session.c: NULL with an exception if it never began, or was closed. */
 struct session *session_opened(PyObject *self);
+/* session.c: raises that others take the batches of the session. NULL: they do not, or with an exception. */
+PyObject *session_taken(const struct session_object *o);
+/* The session, if nobody has read from it; NULL with an exception that says what `use` needs. */
+struct session *session_unread(PyObject *self, const char *use);
 /* session.c: raises that this process is a fork. Returns NULL. */
 PyObject *session_forked(void);
 /* The state of the module of an object's class, maybe derived; NULL with an exception. */
@@ -36,6 +42,11 @@ PyObject *session_stack(PyObject *self, PyObject *args);
 PyObject *session_stack_frames(PyObject *self, PyObject *from);
 PyObject *session_stack_tables(PyObject *self, PyObject *patient);
 PyObject *session_stack_settled(PyObject *self, PyObject *patient);
+/* parts.c: methods of sessions. What _rows() takes of batches: the rows of these events, maybe losses; {name of an event: its
+ * function in scripts}. */
+PyObject *session_part(PyObject *self, PyObject *args);
+PyObject *session_rows(PyObject *self, PyObject *args);
+PyObject *session_words_get(PyObject *self, void *unused);
 /* A session whose options are parsed already: asked->words is NULL. Takes over *asked, also if it fails. */
 PyObject *session_object_new(struct native *native, struct session_asked *asked);
 /* A capsule of its stream. An error of the session ends it, and the session keeps it. NULL with an exception. */

@@ -173,3 +173,19 @@ def test_each_floor_is_measured_with_its_row(run):
     for _, _, rows in run.GROUPS:
         names = {row.name for row in rows}
         assert not [row.title for row in rows if row.of and row.of not in names and not row.of.startswith('whole ')]
+
+
+def test_the_page_has_the_targets(run):
+    """docs/performance.md: the ratios of its table are those that are checked."""
+    page = os.path.join(os.path.dirname(os.path.dirname(BENCH)), 'docs', 'performance.md')
+    with open(page) as f:
+        cells = [[cell.strip() for cell in line.strip('|\n').split('|')] for line in f if line.startswith('| ')]
+    rows = {row.title.strip(): row for _, _, rows in run.GROUPS for row in rows if row.limit is not None}
+    start = next(i for i, row in enumerate(cells) if row[0] == 'Row of `make bench`')
+    shown = {row[0].replace('`', ''): row[1] for row in cells[start + 1:] if row[0].replace('`', '') in rows}
+    assert len(shown) > 15
+    for title, text in shown.items():
+        top, _, bottom = text.partition('/')
+        assert rows[title].of and rows[title].limit == pytest.approx(float(top) / float(bottom or 1)), (title, text)
+    between = cells[start + 1:next(i for i, row in enumerate(cells) if row[0] == 'Question')]
+    assert len(between) == len(shown), 'a row of the page is no row of make bench'

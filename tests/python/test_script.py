@@ -21,6 +21,8 @@ from frame import corpus
 sys.path.insert(0, corpus.DATA)
 import foreign  # noqa: E402
 
+READERS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'session', 'readers', 'python')
+
 
 class Script:
     def __init__(self, prof, folder):
@@ -221,8 +223,12 @@ def test_columns_are_those_of_all_events(script):
     assert list(some[0]) == ['time', 'fields.comm', 'fields.pid', 'prio', 'target_cpu']
 
 
-def test_pandas_reads_it(script):
-    pandas = pytest.importorskip('pandas')
+def test_pandas_reads_it(script, monkeypatch):
+    monkeypatch.syspath_prepend(READERS)
+    try:
+        import pandas
+    except ImportError as error:
+        pytest.skip(f'needs pandas (tools/install-readers): {error}')
     table = pandas.read_csv(io.StringIO(script(path_of('trace'), '--csv')))
     assert len(table) == 27 and table.time.is_monotonic_increasing and table.prev_prio.dropna().max() <= 140
 

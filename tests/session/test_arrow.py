@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Batches and sessions in the hands of others: NumPy, pyarrow, Polars, DuckDB, and who only knows buffers."""
+import collections
 import gc
 
 import pytest
@@ -178,3 +179,45 @@ def test_duckdb(perf_prof, storm_of, reader):
         events = pyarrow.RecordBatchReader.from_stream(s)
         assert duckdb.sql('select _comm, count(*) from events group by 1').fetchall() == [('storm', N)]
         del events
+
+
+def test_pandas(perf_prof, batch, reader):
+    pandas = reader('pandas')
+    frame = pandas.DataFrame.from_arrow(batch)
+    assert list(frame.columns) == list(batch.columns) and len(frame) == len(batch)
+    assert str(frame['_time'].dtype) == 'uint64' and frame['_time'].tolist() == batch['_time'].to_pylist()
+    assert str(frame['_comm'].dtype) == 'category' and set(frame['_comm']) == {'storm'} and frame['_lost'].isna().all()
+
+
+def test_pandas_reads_sessions_and_aggregates(perf_prof, reader):
+    """Without going through another package's own types, too."""
+    pandas, pyarrow = reader('pandas'), reader('pyarrow')
+    with perf_prof.open(RECORDING) as s:
+        rows = [row for batch in s for row in batch.to_pylist()]
+    with perf_prof.open(RECORDING) as s:
+        frame = pandas.DataFrame.from_arrow(s)
+    assert frame['_time'].tolist() == [row['_time'] for row in rows]
+    assert frame.groupby('_event', observed=True).size().to_dict() == collections.Counter(row['_event'] for row in rows)
+    with perf_prof.open(RECORDING) as s:
+        again = pyarrow.RecordBatchReader.from_stream(s).read_all().to_pandas()
+    pandas.testing.assert_frame_equal(frame, again)
+    with perf_prof.open(RECORDING) as s:
+        sums = pandas.DataFrame.from_arrow(s.aggregate('_event', {'n': 'count()'}))
+    assert dict(zip(sums['_event'], sums['n'])) == collections.Counter(row['_event'] for row in rows)
+
+
+def test_pandas_of_an_answer_in_sql(perf_prof, reader):
+    reader('pandas')
+    reader('duckdb')
+    with perf_prof.open(RECORDING) as s:
+        frame = s.sql('select _event, count(*) as n from events group by all').df()
+    assert list(frame.columns) == ['_event', 'n'] and frame['n'].sum() == 339
+
+
+def test_pandas_of_tables(perf_prof, reader):
+    """What the functions of the commands return."""
+    pandas = reader('pandas')
+    result = perf_prof.report(RECORDING)
+    for of in result, result.tables[0]:
+        frame = pandas.DataFrame.from_arrow(of)
+        assert len(frame) == len(of.rows) > 0 and list(frame.columns) == list(of.rows.columns)

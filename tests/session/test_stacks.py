@@ -290,6 +290,72 @@ def test_folded(perf_prof):
         row['_cpu'] or 0 for row in batches[0].to_pylist() if row['_stack'] is not None)
 
 
+# ---- aggregates ----------------------------------------------------------------------------
+
+
+def lines(folded):
+    return {line: int(n) for line, n in (line.rsplit(' ', 1) for line in folded.splitlines())}
+
+
+@pytest.mark.parametrize('path', CHAINS, ids=os.path.basename)
+def test_counts_by_stack(perf_prof, path):
+    with perf_prof.open(path, callchains=True) as s:
+        rows = rows_of(s)
+        folded = s.stacks.folded(collections.Counter(row['_stack'] for row in rows))
+    with perf_prof.open(path, callchains=True) as s:
+        batches = list(s.aggregate('_stack', 'count()'))
+        assert collections.Counter({row['_stack']: row['count()'] for batch in batches for row in batch.to_pylist()
+                                    if row['_lost'] is None}) == collections.Counter(row['_stack'] for row in rows)
+        assert {batch['_stack'].type for batch in batches} == {'int32'}
+        assert s.stacks.folded(batches) == folded and folded
+    with perf_prof.open(path, callchains=True) as s:
+        agg = s.aggregate(('_comm', '_stack'), ['count()', 'min(_time)'])
+        found = [row for batch in agg for row in batch.to_pylist() if row['_lost'] is None]
+        assert {(row['_comm'], row['_stack']): row['count()'] for row in found} == collections.Counter(
+            (row['_comm'], row['_stack']) for row in rows)
+        assert all(s.stacks[row['_stack']] for row in found if row['_stack'] is not None)
+
+
+def test_a_flame_graph_of_an_aggregate(perf_prof, callers):
+    """At intervals, of a session that runs until it is read."""
+    programs = [callers('--depth', depth, 100 * depth) for depth in (1, 2)]
+    with perf_prof.Session(EVENT, pids=[program.pid for program in programs], callchains='fp', ring='16M') as s:
+        for program in programs:
+            program.go()
+        found = lines(s.stacks.folded(s.aggregate('_stack', interval=0.01)))
+    ends = collections.Counter()
+    for line, n in found.items():
+        ends[line[line.rindex('main;'):]] += n
+    assert ends == {'main;deep;outer;middle;inner': 100, 'main;deep;deep;outer;middle;inner': 200}
+
+
+def test_weights_of_folded(perf_prof):
+    with perf_prof.open(CHAINS[0], callchains=True) as s:
+        batches = list(s)
+        expected = s.stacks.folded({stack: n * 2 for stack, n in collections.Counter(
+            row['_stack'] for row in rows_of(batches)).items()})
+        assert s.stacks.folded(batches + batches) == expected == s.stacks.folded(iter(2 * batches))
+    with perf_prof.open(CHAINS[0], callchains=True) as s:
+        batch, = s.aggregate(['_stack', '_pid'], {'n': 'count()', 'cpus': 'sum(_cpu)'})
+        assert lines(s.stacks.folded(batch, weights='n')) == lines(s.stacks.folded(batch, weights=batch['n']))
+        assert sum(lines(s.stacks.folded([batch], weights='n')).values()) == sum(lines(expected).values()) // 2
+        with pytest.raises(TypeError, match='the name of a column'):
+            s.stacks.folded([batch], weights=batch['n'])
+        with pytest.raises(TypeError, match='expected a column'):
+            s.stacks.folded(batch['_stack'], weights='n')
+        with pytest.raises(TypeError, match='expected a batch'):
+            s.stacks.folded([1, 2])
+        with pytest.raises(KeyError, match='nothing'):
+            s.stacks.folded(batch, weights='nothing')
+
+
+def test_a_key_of_a_session_without_stacks(perf_prof):
+    with perf_prof.open(CHAINS[0]) as s:
+        with pytest.raises(ValueError, match='key=_stack: .*callchains=True'):
+            s.aggregate(['_comm', '_stack'])
+        assert s.aggregate('_comm')
+
+
 # ---- Parquet -------------------------------------------------------------------------------
 
 

@@ -6,7 +6,11 @@
 #include "columns/builder.h"
 #include "columns/concat.h"
 #include "columns/export.h"
+#include "columns/part.h"
+#include "columns/selection.h"
 #include "stream/state/state.h"
+
+#include <errno.h>
 
 /* ---- a stream of two events ---------------------------------------------------------- */
 
@@ -35,6 +39,7 @@ static struct bench *bench(const char *first, const char *second)
 	struct bench *b = calloc(1, sizeof(*b));
 	const char *texts[] = { first, second };
 	static const char *const names[] = { "sched:sched_switch", "sched:sched_wakeup" };
+	static const char *const words[] = { "sched__sched_switch", "sched__sched_wakeup" };
 
 	assert_non_null(b);
 	b->db = tracefmt_db_new();
@@ -45,6 +50,7 @@ static struct bench *bench(const char *first, const char *second)
 		struct stream_event *event = &b->events[b->stream.list.nshown++];
 
 		event->name = names[i];
+		event->word = words[i];
 		event->fmt = tracefmt_parse(b->db, texts[i], strlen(texts[i]), "sched", &b->f);
 		assert_non_null(event->fmt);
 		event->naming = &b->naming;
@@ -233,6 +239,54 @@ static void rows(void **state)
 	bench_end(x);
 	expect_text(out, "prev_comm", 0, "first");
 	batch_release(out);
+}
+
+/* Samples added together are the same rows as one by one: of two events by turns and in runs, with texts and nulls. */
+static void many_at_once(void **state)
+{
+	enum { N = STREAM_SAMPLES };
+	struct bench *x = bench(SCHED_SWITCH_5_10, SCHED_WAKEUP_4_19);
+	struct sample samples[N];
+	struct stream_sample v[N];
+	struct builder *one, *many;
+	struct batch *a, *b;
+
+	assert_int_equal(make(x, NULL, 0), 0);
+	one = builder_new(&x->plans, &x->stream, BATCH_ROWS);
+	many = builder_new(&x->plans, &x->stream, BATCH_ROWS);
+	builder_add_loss(one, &(struct stream_loss){ .count = 2, .cpu = 1, .cause = STREAM_LOSS_RING });
+	builder_add_loss(many, &(struct stream_loss){ .count = 2, .cpu = 1, .cause = STREAM_LOSS_RING });
+	for (int i = 0; i < N; i++) {
+		size_t event = i < 40 ? 0 : i < 80 ? (size_t)i % 2 : 1;
+		uint32_t cpu = i % 7 ? (uint32_t)i % 3 : (uint32_t)-1;
+
+		samples[i] = switch_sample(1000 + (uint64_t)i, i % 3 ? "name" : "other", i - 9);
+		v[i] = (struct stream_sample){
+			&x->events[event], &samples[i].header, samples[i].raw, samples[i].raw_size, cpu,
+		};
+		add(one, x, event, &samples[i], cpu);
+	}
+	assert_int_equal(builder_room(many), BATCH_ROWS - 1);
+	assert_false(builder_add_samples(many, v, 100));
+	assert_false(builder_add_samples(many, v + 100, N - 100));
+	a = builder_take(one);
+	b = builder_take(many);
+	assert_int_equal(b->rows, N + 1);
+	assert_int_equal(builder_decoded(many), builder_decoded(one));
+	for (size_t c = 0; c < a->columns->n; c++)
+		for (size_t row = 0; row < a->rows; row++) {
+			assert_int_equal(batch_is_null(a, c, row), batch_is_null(b, c, row));
+			if (a->columns->v[c].type != COLUMN_BYTES)
+				assert_int_equal(batch_number(a, c, row), batch_number(b, c, row));
+		}
+	expect_text(b, "prev_comm", 1, "other");
+	assert_int_equal(number(b, "next_pid", 2), -8);
+	assert_true(is_null(b, "_cpu", 1));
+	batch_release(a);
+	batch_release(b);
+	builder_free(one);
+	builder_free(many);
+	bench_end(x);
 }
 
 static void losses(void **state)
@@ -473,6 +527,114 @@ static void texts(void **state)
 	texts_release(t);
 }
 
+/* ---- the rows of some events ---------------------------------------------------------- */
+
+static void expect_bytes(const struct batch *b, const char *column, size_t row, const char *expected)
+{
+	size_t len;
+	const char *bytes = batch_bytes(b, (size_t)columns_find(b->columns, column), row, &len);
+
+	assert_int_equal(len, 4);
+	assert_memory_equal(bytes, expected, len);
+}
+
+static struct batch *part_rows(struct part *p, struct batch *whole, size_t from, size_t n, size_t expected_events)
+{
+	struct batch *out;
+	size_t events;
+
+	assert_int_equal(part_take(p, whole, from, n, &out, &events), 0);
+	assert_int_equal(events, expected_events);
+	return out;
+}
+
+/* Of an event with an array of bytes and one with a number by the same name, and a loss. */
+static struct batch *mixed(struct bench **x)
+{
+	struct sample s = switch_sample(1, "abcd", 0);
+	struct builder *b;
+	struct batch *out;
+	char one[512], two[512];
+
+	snprintf(one, sizeof(one), ALIKE, "one", 1, "u8 x[4]", 4, 0);
+	snprintf(two, sizeof(two), ALIKE, "two", 2, "u64 x", 8, 0);
+	*x = bench(one, two);
+	assert_int_equal(ASKED(*x, "_time", "x"), 0);
+	expect_columns(*x, "_time _event _lost sched:sched_switch.x sched:sched_wakeup.x");
+	b = builder_new(&(*x)->plans, &(*x)->stream, BATCH_ROWS);
+	add(b, *x, 0, &s, 0);
+	s = switch_sample(2, "\5", 0);
+	add(b, *x, 1, &s, 0);
+	builder_add_loss(b, &(struct stream_loss){ .count = 3, .cpu = 1, .start = 3, .cause = STREAM_LOSS_RING });
+	s = switch_sample(4, "efgh", 0);
+	add(b, *x, 0, &s, 0);
+	out = builder_take(b);
+	builder_free(b);
+	return out;
+}
+
+static void parts(void **state)
+{
+	struct part p;
+	struct bench *x;
+	struct batch *whole = mixed(&x), *out;
+
+	assert_int_equal(part_begin(&p, &x->plans, (const char *const[]){ "sched:sched_switch", NULL }, true), 0);
+	out = part_rows(&p, whole, 0, 4, 2);
+	assert_int_equal(out->rows, 3);
+	assert_int_equal(out->columns->n, 4);
+	assert_string_equal(out->columns->v[3].name, "x");
+	assert_int_equal(number(out, "_time", 2), 4);
+	assert_int_equal(number(out, "_lost", 1), 3);
+	assert_true(is_null(out, "_lost", 0) && is_null(out, "x", 1) && is_null(out, "_lost", 2));
+	expect_bytes(out, "x", 0, "abcd");
+	expect_bytes(out, "x", 2, "efgh");
+	expect_text(out, "_event", 1, "lost:ring");
+	assert_int_equal(batch_size(out), 64 * 6 + 8);   /* a part of 64 bytes for each column's values, two have nulls */
+	batch_release(out);
+	out = part_rows(&p, whole, 3, 1, 1);
+	assert_int_equal(out->rows, 1);
+	expect_bytes(out, "x", 0, "efgh");
+	batch_release(out);
+	part_end(&p);
+
+	assert_int_equal(part_begin(&p, &x->plans, (const char *const[]){ "sched:sched_wakeup", NULL }, false), 0);
+	out = part_rows(&p, whole, 0, 4, 1);
+	assert_int_equal(out->rows, 1);
+	assert_int_equal(number(out, "x", 0), '\5');
+	assert_null(out->v[columns_find(out->columns, "x")].valid);
+	batch_release(out);
+	assert_null(part_rows(&p, whole, 2, 2, 0));
+	part_end(&p);
+	batch_release(whole);
+	bench_end(x);
+}
+
+/* What has all rows and columns is no copy. */
+static void whole_parts(void **state)
+{
+	struct part p;
+	struct bench *x;
+	struct batch *whole = mixed(&x), *out;
+	static const char *const both[] = { "sched:sched_wakeup", "sched:sched_switch", NULL };
+
+	assert_int_equal(part_begin(&p, &x->plans, both, true), 0);
+	out = part_rows(&p, whole, 0, 4, 3);
+	assert_ptr_equal(out, whole);
+	batch_release(out);
+	part_end(&p);
+	assert_int_equal(part_begin(&p, &x->plans, both, false), 0);
+	out = part_rows(&p, whole, 0, 4, 3);
+	assert_int_equal(out->rows, 3);
+	assert_string_equal(out->columns->v[3].name, "sched:sched_switch.x");
+	batch_release(out);
+	part_end(&p);
+	assert_int_equal(part_begin(&p, &x->plans, (const char *const[]){ "sched:nothing", NULL }, true), -ENOENT);
+	part_end(&p);
+	batch_release(whole);
+	bench_end(x);
+}
+
 /* ---- Arrow --------------------------------------------------------------------------- */
 
 static void arrow(void **state)
@@ -523,8 +685,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(choice), cmocka_unit_test(known), cmocka_unit_test(refused), cmocka_unit_test(two_types),
-		cmocka_unit_test(rows), cmocka_unit_test(losses), cmocka_unit_test(full_batches), cmocka_unit_test(stacks), cmocka_unit_test(small_batches),
-		cmocka_unit_test(one_batch_of_several), cmocka_unit_test(texts), cmocka_unit_test(arrow),
+		cmocka_unit_test(rows), cmocka_unit_test(many_at_once), cmocka_unit_test(losses), cmocka_unit_test(full_batches), cmocka_unit_test(stacks), cmocka_unit_test(small_batches),
+		cmocka_unit_test(one_batch_of_several), cmocka_unit_test(texts), cmocka_unit_test(arrow), cmocka_unit_test(parts),
+		cmocka_unit_test(whole_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

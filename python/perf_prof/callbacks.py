@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that are called for the events of a session: Session.run(). Their names are those of scripts for `perf-prof python`."""
+import difflib
+import inspect
+import math
+import select
+import threading
+import time
+import types
+import warnings
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
+
+from . import _native
+
+Function = Callable[..., object]
+ROWS = 1024                 # with an interval: so many events, then a look at the clock
+MAX_EMPTY = 1000            # calls of __interval__() in a gap of a recording
+REST, REST_BATCH = '__sample__', '__batch__'
+OTHERS = '__init__', '__exit__', '__interval__', '__lost__', '__print_stat__'
+LOST = '__lost__(start, end)'
+
+
+# Functions that Python itself calls.
+PYTHONS = {'__getattr__', '__dir__', '__enter__', '__exit__', '__del__', '__call__', '__set_name__'}.union(
+    *map(dir, (object, int, float, str, list, dict, type, types.ModuleType, types.GeneratorType)))
+
+
+def _names(source: object) -> List[str]:
+    """Names of functions. Properties are not asked."""
+    if isinstance(source, types.ModuleType):
+        return [name for name, value in vars(source).items() if callable(value) and not isinstance(value, type)]
+    found = ((name, inspect.getattr_static(source, name, None)) for name in dir(source))
+    return [name for name, value in found if (callable(value) or isinstance(value, (staticmethod, classmethod)))
+            and not isinstance(value, type)]
+
+
+def _takes(function: Function, name: str, usage: str, *counts: int) -> int:
+    """With how many arguments it can be called. counts: the possible ones, the best one first."""
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        raise TypeError(f'{name}() is an async def: nothing would await it; expected def {usage}')
+    if inspect.isgeneratorfunction(function):
+        raise TypeError(f'{name}() has a yield, so its body would never run; expected def {usage}')
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):     # of a function in C
+        return counts[-1]
+    for count in counts:
+        try:
+            signature.bind(*[None] * count)
+            return count
+        except TypeError:
+            pass
+    raise TypeError(f'{name}{signature} cannot be called with {counts[-1]} argument{"s" * (counts[-1] != 1)}; expected def {usage}')
+
+
+class Callbacks:
+    """The functions of a module or an object, for the events of a session."""
+
+    def __init__(self, session: Any, source: object) -> None:
+        if isinstance(source, type):
+            raise TypeError(f'{source.__qualname__} is a class: make an object of it: run({source.__qualname__}())')
+        if isinstance(source, dict):
+            raise TypeError('run() got a dict; expected a module, such as sys.modules[__name__], or an object')
+        self.source = source
+        self.words: Dict[str, str] = session._words
+        is_module = isinstance(source, types.ModuleType)
+        # of an object, these are its constructor, and the end of a with block
+        self.init = self._find('__init__', '__init__()', 0) if is_module else None
+        self.exit = None if hasattr(type(source), '__enter__') else self._find('__exit__', '__exit__()', 0)
+        self.interval = self._find('__interval__', '__interval__()', 0)
+        self.lost = self._find('__lost__', LOST, 3, 2)
+        self.lost_takes = _takes(self.lost, '__lost__', LOST, 3, 2) if self.lost else 0
+        self.single: Dict[str, Function] = {}
+        self.batches: List[Tuple[Function, Tuple[str, ...]]] = []
+        self._choose()
+        if not (self.single or self.batches or self.interval or self.lost):
+            raise ValueError(self._nothing())
+        self._warn()
+
+    def _find(self, name: str, usage: str, *counts: int) -> Optional[Function]:
+        source = self.source
+        function = vars(source).get(name) if isinstance(source, types.ModuleType) else getattr(source, name, None)
+        if function is None:
+            return None
+        if not callable(function):
+            if '__' not in name:        # cycles = 0 is a variable
+                return None
+            raise TypeError(f'{name} is a {type(function).__name__}; expected def {usage}')
+        _takes(function, name, usage, *counts)
+        return function     # type: ignore[no-any-return]
+
+    def _choose(self) -> None:
+        rest, rest_batch = (self._find(name, f'{name}({what})', 1) for name, what in ((REST, 'event'), (REST_BATCH, 'batch')))
+        others = []
+        words = set(self.words.values())
+        for event, word in self.words.items():
+            name = f'{word}__batch'
+            single = self._find(word, f'{word}(event)', 1)
+            batch = self._find(name, f'{name}(batch)', 1) if name not in words else None
+            if single and batch:
+                raise ValueError(f'{event}: there are both {word}(event) and {name}(batch) for it; leave one of them out')
+            if single or batch:
+                if single:
+                    self.single[event] = single
+                if batch:
+                    self.batches.append((batch, (event,)))
+                continue
+            if rest and rest_batch:
+                raise ValueError(f'{event}: there are both {REST}(event) and {REST_BATCH}(batch) for it; leave one of them out')
+            if rest:
+                self.single[event] = rest
+            others.append(event)
+        if rest_batch and others:
+            self.batches.append((rest_batch, tuple(others)))
+
+    def _uncalled(self) -> List[str]:
+        called = {*self.words.values(), *(f'{word}__batch' for word in self.words.values())}
+        return [name for name in _names(self.source) if name not in called and not name.startswith('_')]
+
+    @staticmethod
+    def _near(word: str, uncalled: List[str]) -> Optional[str]:
+        """A function that is not called, and was probably meant for that one."""
+        system, _, short = word.rpartition('__')
+        if system and short in uncalled:
+            return short
+        near = difflib.get_close_matches(word, [name for name in uncalled if '__' in name or not system], 1, 0.9)
+        return near[0] if near else None
+
+    def _nothing(self) -> str:
+        what, uncalled = getattr(self.source, '__name__', None) or type(self.source).__name__, self._uncalled()
+        for word in self.words.values():
+            near = self._near(word, uncalled)
+            if near:
+                return f'{what} has no function for any event; {near}() is not called: did you mean {word}()?'
+        names = ', '.join(f'{word}(event)' for word in list(self.words.values())[:8])
+        return f'{what} has no function for any event; define {REST}(event) or {names}'
+
+    def _slips(self) -> Iterator[Tuple[str, str]]:
+        """Functions that are not called, and what was probably meant."""
+        uncalled = self._uncalled()
+        taken = {event for _, events in self.batches for event in events}
+        rest = getattr(self.source, REST, None)
+        for event, word in self.words.items():
+            if event not in taken and self.single.get(event) in (None, rest):
+                near = self._near(word, uncalled)
+                if near:
+                    yield near, f'{word}(), for {event}'
+        for name in _names(self.source):
+            near_ones = difflib.get_close_matches(name, (REST, REST_BATCH, *OTHERS), 1, 0.8)
+            if name.startswith('__') and name not in PYTHONS and near_ones and near_ones[0] != name:
+                yield name, f'{near_ones[0]}()'
+
+    def _warn(self) -> None:
+        for name, meant in self._slips():
+            warnings.warn(f'{name}() is not called: did you mean {meant}?', UserWarning, stacklevel=5)
+
+
+class Runner:
+    """Delivers the batches of a session to callbacks."""
+
+    def __init__(self, session: Any, calls: Callbacks, interval: Optional[float], recorded: bool) -> None:
+        self.session, self.calls = session, calls
+        self.interval, self.recorded = interval if calls.interval else None, recorded
+        self.singles = {name: (function, session._part((name,), False)) for name, function in calls.single.items()}
+        self.batched = [(function, session._part(names, True)) for function, names in calls.batches]
+        self.thread = threading.get_ident()
+        self.ended: List[bool] = []     # not empty: a callback has called close()
+        self.before: Optional[_native.Batch] = None     # the batch before this one, for __lost__()
+        self.deadline: Optional[float] = None           # seconds of the monotonic clock, or ns of the recording's
+        if self.interval and not recorded:
+            self.deadline = time.monotonic() + self.interval
+
+    # ---- waiting
+
+    def batches(self) -> Iterator[_native.Batch]:
+        ready: Optional[select.poll] = None
+        while True:
+            batch = self.session._take()
+            if batch is False:
+                return
+            if batch is not None:
+                yield batch
+                continue
+            if ready is None:
+                ready = select.poll()
+                try:
+                    ready.register(self.session.fileno(), select.POLLIN)
+                except ValueError:      # closed meanwhile: nothing is to be waited for
+                    continue
+            ready.poll(None if self.deadline is None or self.recorded else max(0, math.ceil((self.deadline - time.monotonic()) * 1000)))
+            self.tick()
+
+    def tick(self) -> None:
+        """Calls __interval__() when it is time."""
+        if self.deadline is None or self.recorded or not self.interval or not self.calls.interval:
+            return
+        now = time.monotonic()
+        if now >= self.deadline and not self.ended:
+            self.deadline += self.interval
+            if self.deadline <= now:
+                self.deadline = now + self.interval
+            self.calls.interval()
+
+    # ---- rows
+
+    def slices(self, batch: _native.Batch) -> Iterator[_native.Batch]:
+        """Parts between which there may be an interval."""
+        if not self.interval:
+            yield batch
+        elif self.recorded:
+            yield from self._recorded(batch)
+        else:
+            for at in range(0, len(batch), ROWS):
+                yield batch[at:at + ROWS]
+                self.tick()
+
+    def _recorded(self, batch: _native.Batch) -> Iterator[_native.Batch]:
+        """By the clock of the recording."""
+        assert self.interval and self.calls.interval
+        ns, begin = int(self.interval * 1e9), 0
+        for at, when in enumerate(batch['_time']):
+            if when is None:
+                continue
+            self.deadline = when + ns if self.deadline is None else self.deadline
+            if when < self.deadline:
+                continue
+            if at > begin:
+                yield batch[begin:at]
+                begin = at
+            for _ in range(MAX_EMPTY):
+                if when < self.deadline or self.ended:
+                    break
+                self.deadline += ns
+                self.calls.interval()
+            if when >= self.deadline:
+                self.deadline = when + ns
+        if begin < len(batch):
+            yield batch[begin:]
+
+    def start_of(self, batch: _native.Batch, row: int) -> int:
+        """When the last event before that row happened on its CPU; 0: not known."""
+        cpu = batch[row].get('_cpu')
+        if cpu is None or '_time' not in batch.columns:
+            return 0
+        for rows in (batch[:row], self.before):
+            if rows is None:
+                continue
+            cpus, times = rows['_cpu'], rows['_time']
+            for at in range(len(rows) - 1, -1, -1):
+                if cpus[at] == cpu and times[at] is not None:
+                    return int(times[at])
+        return 0
+
+    def tell(self, batch: _native.Batch, row: int) -> None:
+        """A loss, as __lost__() of scripts gets it."""
+        assert self.calls.lost
+        loss = batch[row]
+        cause, when = loss._event[len('lost:'):], loss.get('_time') or 0
+        words: Tuple[Any, ...] = (when, 0) if cause in ('tail', 'stop') else (self.start_of(batch, row), when)
+        if self.calls.lost_takes > 2:
+            words += {'count': loss._lost, 'cpu': loss.get('_cpu', -1), 'cause': cause},
+        self.calls.lost(*words)
+
+    def single(self, batch: _native.Batch) -> None:
+        """Calls the functions for single events, in the order of the events."""
+        names, lost, ended = batch['_event'].to_pylist(), self.calls.lost, self.ended
+        steps: Dict[str, Tuple[Function, Callable[[], object]]] = {}
+        present = set(names)
+        for name in present:
+            if name in self.singles:
+                function, part = self.singles[name]
+                steps[name] = function, iter(self.session._rows(part, batch)).__next__
+        if len(steps) == len(present):       # nearly always: there are no losses
+            for function, take in map(steps.__getitem__, names):
+                function(take())
+                if ended:
+                    return
+            return
+        for row, name in enumerate(names):
+            if name in steps:
+                function, take = steps[name]
+                function(take())
+            elif lost and name not in self.calls.words:
+                self.tell(batch, row)
+            if ended:
+                return
+
+    def deliver(self, batch: _native.Batch) -> None:
+        if self.singles or (self.calls.lost and batch['_lost'].null_count < len(batch)):
+            self.single(batch)
+        for function, part in self.batched:
+            rows = None if self.ended else self.session._rows(part, batch)
+            if rows is not None:
+                function(rows)
+        self.before = batch
+
+    def run(self) -> None:
+        for batch in self.batches():
+            for part in self.slices(batch):
+                if self.ended:
+                    return
+                self.deliver(part)
+            if self.ended:
+                return
+
+
+def run(session: Any, source: object, interval: Union[None, float], recorded: bool) -> None:
+    """What Session.run() does."""
+    iter(session)   # complains if it is closed, or its batches go elsewhere
+    calls = Callbacks(session, source)
+    if calls.interval and interval is None:
+        warnings.warn('__interval__() is not called: run(..., interval=SECONDS) calls it', UserWarning, stacklevel=3)
+    if interval is not None and recorded and '_time' not in session.columns:
+        raise ValueError('interval: the session has no column _time: name it in fields')
+    runner = Runner(session, calls, interval, recorded)
+    if session.__dict__.setdefault('_runner', runner) is not runner:
+        raise ValueError('the session is in run() already')
+    try:
+        try:
+            if calls.init:
+                calls.init()
+        except BaseException:
+            calls.exit = None       # nothing has begun
+            raise
+        runner.run()
+    finally:
+        del session.__dict__['_runner']
+        session.close()
+        if calls.exit:
+            calls.exit()
