@@ -20,7 +20,7 @@ ROWS = [
     Row('session: three columns, one summed by NumPy', 'columns', 'floor columns', 'floor', 1.6),
     Row('floor: count and sum by thread of a live ring', 'floor groups'),
     Row('aggregate: count and sum by thread', 'groups', 'floor groups', 'floor', 2.0),
-    Row('callback: count', 'callback'),
+    Row('callback, beside them: count', 'callback'),
     Row('session: for event in batch, count', 'events', 'callback', 'callback', 0.8),
     Row('script: __batch__(), one summed by NumPy', 'script', 'callback', 'callback', 0.7),
 ]
