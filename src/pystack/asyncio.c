@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD = 8, HEAD = 128, TRIES = 5, TAG_BITS = 7, MAX_SET = 1 << 12, MAX_FOUND = 256, DIGIT_BITS = 30, DIGITS = 2, TAG_SHIFT = 3 };
+enum { WORD = 8, HEAD = 128, TRIES = 5, MOST_BACK = 1 << 8, FAR = 16, TAG_BITS = 7, MAX_SET = 1 << 12, MAX_FOUND = 256, DIGIT_BITS = 30, DIGITS = 2, TAG_SHIFT = 3 };
 /* Parts of structures that are looked at in a process: some seconds' work, enough for 100,000 tasks. */
 enum { BUDGET = 1 << 22 };
 
@@ -49,6 +49,7 @@ struct asyncio *asyncio_new(const struct memory *m, const struct asyncio_offsets
 	s->at = *a;
 	s->codes = codes;
 	s->future = covering((uint64_t[]){ a->task.awaiters, a->task.is_task, a->task.has_set }, 3);
+	s->future = s->future < a->task.size ? s->future : a->task.size;
 	s->set_head = covering((uint64_t[]){ a->set.used, a->set.table, a->set.mask }, 3);
 	s->node = covering((uint64_t[]){ a->list.next, a->list.previous }, 2);
 	s->budget = BUDGET;
@@ -268,28 +269,6 @@ static bool read_stack(struct asyncio *s, const struct asyncio_thread *thread, u
 	return true;
 }
 
-static void take_task(struct asyncio *s, const struct asyncio_thread *thread, uint64_t addr,
-		      void (*take)(void *ctx, const struct pystack_task *task), void *ctx)
-{
-	struct pystack_task out = { .tid = thread ? thread->tid : 0, .id = addr };
-	char bytes[ASYNCIO_TASK], *name;
-	uint64_t coroutine;
-
-	s->budget -= 4;
-	if (read_task(s, addr, bytes))
-		return;
-	coroutine = pointer_in(bytes, s->at.task.coroutine);
-	if (!coroutine || !read_stack(s, thread, coroutine, &out))
-		return;
-	name = name_at(s, pointer_in(bytes, s->at.task.name));
-	out.name = name ? name : "";
-	read_awaiters(s, bytes, &out);
-	take(ctx, &out);
-	free(name);
-}
-
-/* ---- lists --------------------------------------------------------------------------------- */
-
 /* The node behind `node`, if that leads back. 0, or -EAGAIN. */
 static int next_node(const struct asyncio *s, uint64_t node, uint64_t *next)
 {
@@ -302,20 +281,85 @@ static int next_node(const struct asyncio *s, uint64_t node, uint64_t *next)
 	return back == node ? 0 : -EAGAIN;
 }
 
-/* Addresses of the list's nodes, malloc'ed: as many as can be read. 0, -EAGAIN, or -ENOMEM. */
+/* Whether it is still the task of which these bytes were read: one that ends leaves the list, and its memory is used again. */
+static bool is_still(const struct asyncio *s, uint64_t addr, const char *was)
+{
+	const uint64_t fields[] = { s->at.task.coroutine, s->at.task.name };
+	char now[ASYNCIO_TASK];
+	uint64_t next;
+	bool same = !read_task(s, addr, now) && !next_node(s, addr + s->at.task.node, &next);
+
+	for (size_t i = 0; same && i < 2; i++)
+		same = pointer_in(now, fields[i]) == pointer_in(was, fields[i]);
+	return same;
+}
+
+/* Sets out->name, malloc'ed or NULL. 0; -ENOENT: it has ended; -EAGAIN: another one may have taken its place. */
+static int read_once(struct asyncio *s, const struct asyncio_thread *thread, struct pystack_task *out)
+{
+	char bytes[ASYNCIO_TASK];
+	uint64_t coroutine;
+
+	s->budget -= 5;
+	if (read_task(s, out->id, bytes))
+		return -ENOENT;
+	coroutine = pointer_in(bytes, s->at.task.coroutine);
+	if (!coroutine || !read_stack(s, thread, coroutine, out))
+		return -ENOENT;
+	out->name = name_at(s, pointer_in(bytes, s->at.task.name));
+	read_awaiters(s, bytes, out);
+	return !is_still(s, out->id, bytes) ? -EAGAIN : 0;
+}
+
+static void take_task(struct asyncio *s, const struct asyncio_thread *thread, uint64_t addr,
+		      void (*take)(void *ctx, const struct pystack_task *task), void *ctx)
+{
+	struct pystack_task out;
+	char *name = NULL;
+	int rc = -EAGAIN;
+
+	for (int i = 0; i < TRIES && !name && (!rc || rc == -EAGAIN); i++) {
+		out = (struct pystack_task){ .tid = thread ? thread->tid : 0, .id = addr };
+		rc = read_once(s, thread, &out);
+		name = (char *)(uintptr_t)out.name;
+		if (rc) {
+			free(name);
+			name = NULL;
+		}
+	}
+	out.name = name ? name : "";
+	if (!rc)
+		take(ctx, &out);
+	free(name);
+}
+
+/* ---- lists --------------------------------------------------------------------------------- */
+
+/* Addresses of the list's nodes, malloc'ed: as many as can be read. The last of them may have left the list meanwhile; then it goes on
+ * from one before, further back each time. 0, -EAGAIN, or -ENOMEM. */
 static int list_nodes(struct asyncio *s, uint64_t head, uint64_t **nodes, size_t *n)
 {
+	size_t room = 0, back = 1, furthest = 0;
 	uint64_t node = head;
-	size_t room = 0;
-	int rc = 0;
 
-	for (*n = 0; !rc && s->budget > 0; s->budget--) {
-		rc = next_node(s, node, &node);
-		if (rc || node == head)
-			return rc;
+	for (*n = 0; s->budget > 0; s->budget--) {
+		if (next_node(s, node, &node)) {
+			if (back > MOST_BACK)
+				return -EAGAIN;
+			*n -= back < *n ? back : *n;
+			node = *n ? (*nodes)[*n - 1] : head;
+			back *= 2;
+			continue;
+		}
+		if (node == head)
+			return 0;
 		if (!ROOM_FOR(*nodes, room, *n, 1))
 			return -ENOMEM;
 		(*nodes)[(*n)++] = node;
+		if (*n > furthest + FAR) {
+			furthest = *n;
+			back = 1;
+		}
 	}
 	return -EAGAIN;
 }
@@ -325,14 +369,9 @@ bool asyncio_read(struct asyncio *s, const struct asyncio_thread *thread, uint64
 {
 	const uint64_t head = thread ? thread->state + s->at.thread.tasks : interpreter + s->at.interpreter.tasks;
 	uint64_t *nodes = NULL;
-	int rc = -EAGAIN;
 	size_t n = 0;
+	int rc = list_nodes(s, head, &nodes, &n);
 
-	for (int i = 0; i < TRIES && rc == -EAGAIN && s->budget > 0; i++) {
-		free(nodes);
-		nodes = NULL;
-		rc = list_nodes(s, head, &nodes, &n);
-	}
 	for (size_t i = 0; i < n && s->budget > 0; i++)
 		take_task(s, thread, nodes[i] - s->at.task.node, take, ctx);
 	free(nodes);

@@ -3,8 +3,8 @@
  * The asyncio tasks of a Python program, while it runs. Each thread has a list of the tasks that it has begun; those of threads that
  * have ended are in a list of the interpreter. A task or a future knows which others wait for it.
  *
- * A list counts as far as its links lead back; when a task ends meanwhile, it is read again from its beginning. What is read of a
- * process is limited, whatever its lists say.
+ * A list counts as far as its links lead back; a task that ends meanwhile leaves it, and is not taken. What is read of a process is
+ * limited, whatever its lists say.
  */
 #ifndef PYSTACK_ASYNCIO_H
 #define PYSTACK_ASYNCIO_H

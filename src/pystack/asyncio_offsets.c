@@ -32,8 +32,8 @@ static const struct {
 	{ 584, FIELD(number.digits), IN_HEAD },
 	{ 680, FIELD(generator.frame), IN_GENERATOR },
 	{ 688, FIELD(generator.state), IN_GENERATOR },
-	{ 696, FIELD(list.next), IN_HEAD },
-	{ 704, FIELD(list.previous), IN_HEAD },
+	{ 696, FIELD(list.next), WORD + 1 },
+	{ 704, FIELD(list.previous), WORD + 1 },
 };
 
 int asyncio_offsets_stated(struct asyncio_offsets *out, const struct memory *m, const struct offsets *l, uint64_t runtime)

@@ -128,12 +128,24 @@ def test_source_lines_of_a_python_program(profile):
 def test_other_mistakes(profile):
     assert 'expected a process (-p PID) or a command' in profile('--python', code=2).stderr
     assert '--gil is about Python functions' in profile('--gil', '--no-python', '-p', 1, code=2).stderr
+    assert '--tasks is about Python functions' in profile('--tasks', '--no-python', '-p', 1, code=2).stderr
     assert 'at most 10000 times a second' in profile('--python', '-F', 20000, '-p', 1, code=2).stderr
     with subprocess.Popen(['sleep', '60']) as other:
         told = profile('--python', '-p', other.pid, code=1).stderr
         other.kill()
     assert f'process {other.pid} is no CPython program' in told
     assert 'is no CPython program' in profile('--python', '--', 'sleep', '0.2', code=1).stderr
+
+
+@pytest.mark.parametrize('version, python', [p for p in pythons() if int(p[0].split('.')[1]) < 14])
+def test_tasks_of_a_python_that_does_not_say(profile, version, python):
+    """tests/newest has those that do."""
+    with subprocess.Popen([python, SHARES], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as one:
+        assert one.stdout.readline() == b'ready\n'
+        told = profile('--tasks', '--idle', '--seconds', '0.1', '-p', one.pid).stderr
+        one.kill()
+    said = f'--tasks: process {one.pid} runs Python {version.rpartition(".")[0]}'
+    assert told.count(said) == 1 and 'does not say where its asyncio tasks are: expected 3.14' in told, told
 
 
 FORKS = '''import os, sys

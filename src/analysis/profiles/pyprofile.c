@@ -8,6 +8,7 @@
 #include "analysis/profiles/pyprofile.h"
 
 #include "analysis/profiles/hotspots.h"
+#include "analysis/profiles/tasknames.h"
 #include "base/note.h"
 #include "base/now.h"
 #include "base/room.h"
@@ -37,6 +38,9 @@ const struct opt pyprofile_opts[] = {
 	{ "gil", 0, NULL, OPT_FLAG, AT(gil), NULL,
 	  "With Python functions: sample only the thread that holds the GIL. Default: each thread that runs.", false, NULL },
 	{ "idle", 0, NULL, OPT_FLAG, AT(idle), NULL, "With Python functions: also sample threads that wait.", false, NULL },
+	{ "tasks", 0, NULL, OPT_FLAG, AT(tasks), NULL,
+	  "With Python functions: begin the stack of an asyncio task with a frame `task NAME` (CPython 3.14). A task without a name "
+	  "of its own has that of its function.", false, NULL },
 };
 
 /* A process. */
@@ -68,9 +72,11 @@ struct pyprofile {
 	uint64_t torn, late;
 	struct fault why;            /* why the last process could not be read */
 	bool full;                   /* MAX_TARGETS */
+	bool told;                   /* that tasks of a process are not known */
 	bool was_read;               /* at least one of them could */
 	struct analysis *analysis;   /* while targets are read */
 	struct target *reading;
+	struct tasknames *tasks;
 	struct script_frame frames[MAX_FRAMES];
 };
 
@@ -154,7 +160,8 @@ static const struct script_frame none = { .name = "[no Python function]" };
 static size_t take_frames(struct pyprofile *p, const struct pystack_thread *t)
 {
 	const uint64_t process = p->reading->number << 40;
-	size_t n = t->n < MAX_FRAMES ? t->n : MAX_FRAMES;
+	const size_t most = t->task ? MAX_FRAMES - 1 : MAX_FRAMES;
+	size_t n = t->n < most ? t->n : most;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct code *code = t->frames[i].code;
@@ -164,6 +171,8 @@ static size_t take_frames(struct pyprofile *p, const struct pystack_thread *t)
 	}
 	if (!n)
 		p->frames[n++] = none;
+	if (t->task)
+		p->frames[n++] = tasknames_frame(&p->tasks, t->task);
 	return n;
 }
 
@@ -214,6 +223,16 @@ static bool has_time(struct pyprofile *p, struct target *t)
 	return false;
 }
 
+static void opened(struct pyprofile *p, struct target *t)
+{
+	t->wait = 0;
+	if (!p->opts->tasks || pystack_has_tasks(t->p) || p->told)
+		return;
+	p->told = true;
+	fprintf(stderr, "perf-prof: profile: --tasks: process %d runs Python %s, which does not say where its asyncio tasks are: expected "
+		"3.14\n", (int)t->pid, pystack_version(t->p));
+}
+
 /* Opens a process: tried after 10 ms, then ever less often, down to once a second. */
 static bool is_open(struct pyprofile *p, struct target *t)
 {
@@ -229,7 +248,7 @@ static bool is_open(struct pyprofile *p, struct target *t)
 	t->failures = 0;
 	t->good = p->tick;
 	if (t->p)
-		t->wait = 0;
+		opened(p, t);
 	return t->p;
 }
 
@@ -249,7 +268,7 @@ static void refuse(struct pyprofile *p, const struct target *t)
 
 static void read_target(struct pyprofile *p, struct target *t)
 {
-	const struct pystack_opts o = { .idle = p->opts->idle, .only_gil = p->opts->gil };
+	const struct pystack_opts o = { .idle = p->opts->idle, .only_gil = p->opts->gil, .names_task = p->opts->tasks };
 	int rc;
 
 	if (t->over || !is_open(p, t))
@@ -417,6 +436,7 @@ static void release(struct analysis *a)
 		close_target(&p->targets[i]);
 	free(p->targets);
 	hotspots_free(&p->hot);
+	tasknames_free(p->tasks);
 	flame_free(p->opts->flame);
 	if (p->timer >= 0)
 		close(p->timer);
@@ -468,10 +488,11 @@ int pyprofile_is_wanted(const struct pyprofile_opts *o, const struct opt_parser 
 {
 	const struct stream_opts *s = &o->profile->common.stream;
 	const char *unfit = unfit_option(o);
-	const bool asked = o->python > 0 || o->gil || o->idle;
+	const char *asks = o->gil ? "--gil" : o->idle ? "--idle" : o->tasks ? "--tasks" : NULL;
+	const bool asked = o->python > 0 || asks;
 
-	if (o->python < 0 && (o->gil || o->idle))
-		return fault_usage(f, "profile: %s is about Python functions, which --no-python leaves out", o->gil ? "--gil" : "--idle");
+	if (o->python < 0 && asks)
+		return fault_usage(f, "profile: %s is about Python functions, which --no-python leaves out", asks);
 	if ((asked && unfit) || (unfit && !strcmp(unfit, "--annotate") && !o->python && are_python(&s->pids, s->verbose)))
 		return fault_usage(f, "profile: %s needs samples of an event, and Python functions are read from the interpreter's "
 				   "memory: leave %s out, or use --no-python", unfit, unfit);
