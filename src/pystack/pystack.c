@@ -11,8 +11,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LOOK_AGAIN UINT64_C(1000000000)
+#define TICK UINT64_C(10000000)          /* the kernel may count so much later */
 
 enum { MAX_INTERPRETERS = 256, MAX_THREADS = PYSTACK_THREADS, ROUND = 64, TRIES = 2 };   /* ROUND: readings between two looks at code */
 
@@ -22,6 +24,8 @@ _Static_assert((int)PYSTACK_NAME == (int)TIDS_NAME, "a name fits");
 struct thread {
 	uint64_t addr;
 	uint64_t id, native;             /* as in struct offsets */
+	pid_t tid;                       /* of which it is known: */
+	uint64_t cpu;                    /* ns on CPUs, up to when it was last taken with some */
 	struct frames_guess guess;
 	uint64_t seen;                   /* the reading that last found it */
 	UT_hash_handle hh;
@@ -34,6 +38,7 @@ struct pystack {
 	struct tids *tids;
 	struct thread *threads;
 	uint64_t readings;
+	uint64_t began, last;            /* time of this reading, and of the one before (0: there is none), CLOCK_MONOTONIC */
 	uint64_t ids[MAX_THREADS];       /* pthread_t of each thread */
 	size_t nids;
 	struct frames stack;
@@ -229,6 +234,44 @@ static void take_left_tasks(struct pystack *p, const struct reading *r, uint64_t
 		p->lacks_tasks |= !asyncio_read(p->asyncio, NULL, interpreter, r->opts->take_task, r->ctx);
 }
 
+/* ---- time on CPUs -------------------------------------------------------------------------- */
+
+/* What a thread used before it was first seen does not count: at the first reading, all of it; later, what it cannot have used since
+ * the reading before. */
+static uint64_t used_before(const struct pystack *p, uint64_t cpu)
+{
+	const uint64_t since = p->last ? p->began - p->last + TICK : 0;
+
+	return cpu > since ? cpu - since : 0;
+}
+
+/* Sets the time of a thread that runs. Of others, only what they have used at the first sight is read. */
+static void measure(const struct pystack *p, struct thread *t, struct pystack_thread *out)
+{
+	const bool is_new = t->tid != out->tid;
+	uint64_t cpu;
+
+	if (!out->tid || (!is_new && !out->runs) || !tids_cpu_time(p->tids, out->tid, &cpu, &out->turns))
+		return;
+	if (is_new)
+		t->cpu = used_before(p, cpu);
+	t->tid = out->tid;
+	out->timed = true;
+	out->cpu = cpu > t->cpu ? cpu - t->cpu : 0;
+}
+
+/* A kernel that does not count, although it has the file, says 0. */
+bool pystack_has_cpu_time(void)
+{
+	const struct memory own = memory_of(getpid());
+	struct tids *t = tids_new(&own);
+	uint64_t ns, turns = 0;
+	const bool said = t && tids_cpu_time(t, gettid(), &ns, &turns);
+
+	tids_free(t);
+	return said && turns;
+}
+
 /* ---- a thread that is taken -------------------------------------------------------------- */
 
 static int take_thread(struct pystack *p, const struct reading *r, struct thread *t)
@@ -241,9 +284,13 @@ static int take_thread(struct pystack *p, const struct reading *r, struct thread
 	out.tid = tid_of(p, t);
 	if (out.tid)
 		out.runs = tids_runs(p->tids, out.tid, out.name);
+	if (r->opts->cpu_time)
+		measure(p, t, &out);
 	if (!out.runs && !r->opts->idle && !r->opts->only_gil)
 		return 0;
 	rc = read_stack(p, t, &out);
+	if (!rc && !out.torn)
+		t->cpu += out.cpu;
 	if (!rc)
 		take_with_tasks(p, r, t, &out);
 	return rc;
@@ -333,6 +380,8 @@ static void begin_reading(struct pystack *p)
 		forget_ended(p);
 	}
 	tids_round(p->tids);
+	p->last = p->began;
+	p->began = now_ns(CLOCK_MONOTONIC);
 	p->lacks_tasks = false;
 }
 

@@ -37,6 +37,9 @@ struct pystack_thread {
 	bool has_gil;
 	bool torn;                       /* its stack changed each time that it was read; frames are not known */
 	bool cut;                        /* more frames than are shown */
+	bool timed;                      /* these two are known: */
+	uint64_t cpu;                    /* ns on CPUs since it was last taken with such a time, or since the first pystack_read() */
+	uint64_t turns;                  /* how often it got a CPU */
 	const char *task;                /* the asyncio task that it runs: its name, or that of its function; NULL: none, or not known */
 	unsigned int calls;              /* of the evaluation loop (_PyEval_EvalFrameDefault) */
 	size_t n;
@@ -66,6 +69,7 @@ struct pystack_task {
 struct pystack_opts {
 	bool idle;                       /* also threads that do not run */
 	bool only_gil;                   /* only threads that hold a GIL */
+	bool cpu_time;                   /* sets `cpu` of threads that run */
 	bool names_task;                 /* sets `task` of threads */
 	/* Called, after the thread, for each of its tasks, and at the end for those whose thread has ended; the task is valid during the
 	 * call, its code objects until the next pystack_read(). NULL: tasks are not read. */
@@ -85,6 +89,8 @@ const char *pystack_version(const struct pystack *p);
  * -EOVERFLOW: it has more than PYSTACK_THREADS; or another -errno. */
 int pystack_read(struct pystack *p, const struct pystack_opts *o,
 		 void (*take)(void *ctx, const struct pystack_thread *thread), void *ctx);
+/* Whether this kernel says how long a thread was on CPUs. */
+bool pystack_has_cpu_time(void);
 /* Whether the interpreter says where tasks are: CPython 3.14. */
 bool pystack_has_tasks(const struct pystack *p);
 /* Whether pystack_read() left out tasks: their lists changed each time that they were read, or are too long. */

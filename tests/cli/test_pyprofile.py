@@ -244,3 +244,27 @@ def test_programs_that_call_exec(prof, tmp_path, freq):
     shares = {r['function']: r['total'] for r in table_of(out)['rows']}
     assert shares['alpha'] > 20 and shares['beta'] > 20, shares
     assert shares['alpha'] + shares['beta'] < 101, shares
+
+
+def test_shares_are_of_cpu_time(prof):
+    """Threads that wait for a CPU are ready to run, too. What each used is compared with its own clock."""
+    starved = os.path.join(TESTS, 'helpers/starved.py')
+    with open('/proc/thread-self/schedstat', encoding='utf-8') as f:
+        if f.read().split()[2:] in ([], ['0']):
+            pytest.skip('needs a kernel that counts the CPU time of threads in schedstat (CONFIG_SCHED_INFO)')
+    with subprocess.Popen([PYTHON, starved, '2'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as one:
+        assert one.stdout.readline() == 'ready\n'
+        with subprocess.Popen([prof, 'profile', '--json', '-p', str(one.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True) as watcher:
+            one.stdin.write('\n')
+            one.stdin.close()
+            used = json.loads(one.stdout.readline())
+            out, err = watcher.communicate(timeout=TIMEOUT)
+    if 'may not be read' in err:
+        pytest.skip(f'needs the right to read other processes ({err.strip()})')
+    table = table_of(out)
+    seen = {r['function']: r['total'] for r in table['rows'] if r['dso'].startswith(starved) and r['function'] in used}
+    for name, own in used.items():
+        assert abs(seen.get(name, 0) / sum(seen.values()) - own / sum(used.values())) < 0.15, (used, seen)
+    if used['starved'] > 0.2 * sum(used.values()):
+        pytest.skip(f'needs a kernel by which a thread of nice 19 gets less than its share of a CPU: {used}')
