@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #define LOOK_AGAIN UINT64_C(1000000000)
-#define TICK UINT64_C(10000000)          /* the kernel may count so much later */
 
 enum { MAX_INTERPRETERS = 256, MAX_THREADS = PYSTACK_THREADS, ROUND = 64, TRIES = 2 };   /* ROUND: readings between two looks at code */
 
@@ -25,7 +24,7 @@ struct thread {
 	uint64_t addr;
 	uint64_t id, native;             /* as in struct offsets */
 	pid_t tid;                       /* of which it is known: */
-	uint64_t cpu;                    /* ns on CPUs, up to when it was last taken with some */
+	uint64_t cpu, now;               /* ns on CPUs: when it was last taken with some; now */
 	struct frames_guess guess;
 	uint64_t seen;                   /* the reading that last found it */
 	UT_hash_handle hh;
@@ -236,16 +235,17 @@ static void take_left_tasks(struct pystack *p, const struct reading *r, uint64_t
 
 /* ---- time on CPUs -------------------------------------------------------------------------- */
 
-/* What a thread used before it was first seen does not count: at the first reading, all of it; later, what it cannot have used since
- * the reading before. */
-static uint64_t used_before(const struct pystack *p, uint64_t cpu)
+/*
+ * What a thread uses after it was last taken is lost when it ends: half the time between two readings, on average, and all of it for a
+ * thread that lives for a shorter time. To make up for that, a thread that is new and runs counts for all the time since the reading
+ * before; sums over many threads are right then. Threads of the first reading have run before, and count from then on.
+ */
+static uint64_t first_time(const struct pystack *p, const struct pystack_thread *out)
 {
-	const uint64_t since = p->last ? p->began - p->last + TICK : 0;
-
-	return cpu > since ? cpu - since : 0;
+	return p->last && out->runs && out->turns ? p->began - p->last : 0;
 }
 
-/* Sets the time of a thread that runs. Of others, only what they have used at the first sight is read. */
+/* Sets the time of a thread that runs, and of each thread at the first sight. */
 static void measure(const struct pystack *p, struct thread *t, struct pystack_thread *out)
 {
 	const bool is_new = t->tid != out->tid;
@@ -253,11 +253,11 @@ static void measure(const struct pystack *p, struct thread *t, struct pystack_th
 
 	if (!out->tid || (!is_new && !out->runs) || !tids_cpu_time(p->tids, out->tid, &cpu, &out->turns))
 		return;
-	if (is_new)
-		t->cpu = used_before(p, cpu);
-	t->tid = out->tid;
 	out->timed = true;
-	out->cpu = cpu > t->cpu ? cpu - t->cpu : 0;
+	out->cpu = is_new ? first_time(p, out) : cpu > t->cpu ? cpu - t->cpu : 0;
+	t->tid = out->tid;
+	t->cpu = is_new ? cpu : t->cpu;
+	t->now = cpu;
 }
 
 /* A kernel that does not count, although it has the file, says 0. */
@@ -289,8 +289,8 @@ static int take_thread(struct pystack *p, const struct reading *r, struct thread
 	if (!out.runs && !r->opts->idle && !r->opts->only_gil)
 		return 0;
 	rc = read_stack(p, t, &out);
-	if (!rc && !out.torn)
-		t->cpu += out.cpu;
+	if (!rc && !out.torn && out.cpu)
+		t->cpu = t->now;
 	if (!rc)
 		take_with_tasks(p, r, t, &out);
 	return rc;

@@ -38,7 +38,7 @@ struct pystack_thread {
 	bool torn;                       /* its stack changed each time that it was read; frames are not known */
 	bool cut;                        /* more frames than are shown */
 	bool timed;                      /* these two are known: */
-	uint64_t cpu;                    /* ns on CPUs since it was last taken with such a time, or since the first pystack_read() */
+	uint64_t cpu;                    /* ns on CPUs since it was last taken with some; of a new thread: since the last pystack_read() */
 	uint64_t turns;                  /* how often it got a CPU */
 	const char *task;                /* the asyncio task that it runs: its name, or that of its function; NULL: none, or not known */
 	unsigned int calls;              /* of the evaluation loop (_PyEval_EvalFrameDefault) */

@@ -246,25 +246,42 @@ def test_programs_that_call_exec(prof, tmp_path, freq):
     assert shares['alpha'] + shares['beta'] < 101, shares
 
 
-def test_shares_are_of_cpu_time(prof):
-    """Threads that wait for a CPU are ready to run, too. What each used is compared with its own clock."""
-    starved = os.path.join(TESTS, 'helpers/starved.py')
+@pytest.fixture
+def accounts(prof):
+    """accounts(program, seconds): what threads used of that CPU time by their own clocks, and the table of profile."""
     with open('/proc/thread-self/schedstat', encoding='utf-8') as f:
         if f.read().split()[2:] in ([], ['0']):
             pytest.skip('needs a kernel that counts the CPU time of threads in schedstat (CONFIG_SCHED_INFO)')
-    with subprocess.Popen([PYTHON, starved, '2'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as one:
-        assert one.stdout.readline() == 'ready\n'
-        with subprocess.Popen([prof, 'profile', '--json', '-p', str(one.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              text=True) as watcher:
-            one.stdin.write('\n')
-            one.stdin.close()
-            used = json.loads(one.stdout.readline())
-            out, err = watcher.communicate(timeout=TIMEOUT)
-    if 'may not be read' in err:
-        pytest.skip(f'needs the right to read other processes ({err.strip()})')
-    table = table_of(out)
+
+    def run(program, seconds):
+        with subprocess.Popen([PYTHON, program, str(seconds)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as one:
+            assert one.stdout.readline() == 'ready\n'
+            with subprocess.Popen([prof, 'profile', '--json', '-p', str(one.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  text=True) as watcher:
+                one.stdin.write('\n')
+                one.stdin.close()
+                used = json.loads(one.stdout.readline())
+                out, err = watcher.communicate(timeout=TIMEOUT)
+        if 'may not be read' in err:
+            pytest.skip(f'needs the right to read other processes ({err.strip()})')
+        return used, table_of(out)
+    return run
+
+
+def test_shares_are_of_cpu_time(accounts):
+    """Threads that wait for a CPU are ready to run, too. What each used is compared with its own clock."""
+    starved = os.path.join(TESTS, 'helpers/starved.py')
+    used, table = accounts(starved, 2)
     seen = {r['function']: r['total'] for r in table['rows'] if r['dso'].startswith(starved) and r['function'] in used}
     for name, own in used.items():
         assert abs(seen.get(name, 0) / sum(seen.values()) - own / sum(used.values())) < 0.15, (used, seen)
     if used['starved'] > 0.2 * sum(used.values()):
         pytest.skip(f'needs a kernel by which a thread of nice 19 gets less than its share of a CPU: {used}')
+
+
+def test_cpu_time_of_threads_that_live_shortly(accounts):
+    """What they use after their last sample is made up for. Before, the first thread seemed to have used most of the time."""
+    program = os.path.join(TESTS, 'helpers/shortlived.py')
+    used, table = accounts(program, 1.5)
+    first = next(r['total'] for r in table['rows'] if r['function'] == '<module>' and r['dso'].startswith(program))
+    assert abs(first / 100 - used['first'] / sum(used.values())) < 0.25, (used, table['rows'])
