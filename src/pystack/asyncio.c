@@ -307,6 +307,7 @@ static int read_once(struct asyncio *s, const struct asyncio_thread *thread, str
 	if (!coroutine || !read_stack(s, thread, coroutine, out))
 		return -ENOENT;
 	out->name = name_at(s, pointer_in(bytes, s->at.task.name));
+	s->budget -= out->name ? (long)strlen(out->name) / WORD : 0;
 	read_awaiters(s, bytes, out);
 	return !is_still(s, out->id, bytes) ? -EAGAIN : 0;
 }

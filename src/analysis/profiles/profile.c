@@ -505,6 +505,7 @@ const struct command profile_command = {
 		{ "perf-prof profile -i 1000", "show the hottest functions of the machine, each second" },
 		{ "perf-prof profile -p 1234 -g --flame-graph flame.html", "draw a flame graph of a process, until Ctrl-C" },
 		{ "perf-prof profile --python --flame-graph flame.svg -- python3 job.py", "draw the Python functions of a command" },
+		{ "perf-prof profile --tasks --flame-graph tasks.svg -p 1234", "draw which asyncio task of a Python program uses the CPU" },
 		{ "perf-prof profile -e cache-misses -c 10000 -g -- ./program",
 		  "show which functions of a command miss the cache" },
 		{ "perf-prof profile --off-cpu -p 1234 --flame-graph waits.svg", "draw where a process runs, and where it waits" }),
