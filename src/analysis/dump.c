@@ -82,7 +82,8 @@ const struct command dump_command = {
 		"What is a program doing right now, and where does it hang? Shows the functions of each thread, innermost first, and whether "
 		"the thread runs. Of a Python program, it shows the Python functions with file and line, and which thread holds the GIL.",
 		"Python functions: of any running CPython 3.9 to 3.14 of 64 bits, however it was started. perf-prof reads the interpreter's "
-		"memory; the program is not stopped, and nothing in it is changed.",
+		"memory; the program is not stopped, and nothing in it is changed. Of CPython 3.14, it also shows the asyncio tasks of each "
+		"thread, below the tasks that wait for them: name, state, and the functions that await each other.",
 		"Native functions: perf-prof stops the program with ptrace(2), copies registers and stacks, and lets it go on, after some "
 		"milliseconds. If perf-prof is killed meanwhile, the program goes on, too. System calls that signal(7) lists as interrupted by "
 		"stop signals, such as epoll_wait(2), fail with EINTR.",

@@ -40,6 +40,7 @@ static void forget(struct dump *d)
 		free(d->v[i].frames.v);
 	}
 	d->n = 0;
+	dump_tasks_free(&d->tasks);
 	d->lost = false;
 }
 
@@ -64,13 +65,6 @@ static int by_tid(const void *a, const void *b)
 
 /* ---- Python functions ------------------------------------------------------------------ */
 
-static struct dump_script script_of(const struct pystack_frame *frame)
-{
-	return (struct dump_script){ .call = frame->call, .frame = {
-		.symbol = frame->code->name, .file = frame->code->file, .line = (unsigned int)frame->line, .script = true,
-	} };
-}
-
 static void take(void *ctx, const struct pystack_thread *thread)
 {
 	struct dump *d = ctx;
@@ -87,7 +81,14 @@ static void take(void *ctx, const struct pystack_thread *thread)
 	t->scripts = calloc(thread->n + 1, sizeof(*t->scripts));
 	d->lost |= !t->scripts;
 	for (size_t i = 0; t->scripts && i < thread->n; i++)
-		t->scripts[t->nscripts++] = script_of(&thread->frames[i]);
+		t->scripts[t->nscripts++] = dump_script_of(&thread->frames[i]);
+}
+
+static void take_task(void *ctx, const struct pystack_task *task)
+{
+	struct dump *d = ctx;
+
+	d->lost |= !dump_tasks_add(&d->tasks, task);
 }
 
 static bool any_torn(const struct dump *d)
@@ -101,10 +102,13 @@ static bool any_torn(const struct dump *d)
 
 static int read_python(struct dump *d, const struct dump_opts *o)
 {
-	const struct pystack_opts opts = { .idle = true, .only_gil = o->only_gil };
+	const struct pystack_opts opts = { .idle = true, .only_gil = o->only_gil, .take_task = take_task };
+	int rc;
 
 	forget(d);
-	return d->python ? pystack_read(d->python, &opts, take, d) : 0;
+	rc = d->python ? pystack_read(d->python, &opts, take, d) : 0;
+	d->tasks.incomplete = d->python && pystack_lacks_tasks(d->python);
+	return rc;
 }
 
 /* Reads until no stack changed meanwhile; the last reading counts in any case. */
@@ -209,6 +213,7 @@ static void put_frames(struct dump *d, const struct dump_opts *o, const struct s
 	}
 	if (d->n)
 		qsort(d->v, d->n, sizeof(*d->v), by_tid);
+	d->lost |= !dump_tasks_sort(&d->tasks);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */

@@ -3,7 +3,7 @@
 #ifndef ANALYSIS_DUMP_THREADS_H
 #define ANALYSIS_DUMP_THREADS_H
 
-#include "analysis/dump_merge.h"
+#include "analysis/dump_tasks.h"
 #include "base/fault.h"
 #include "pystack/pystack.h"
 
@@ -31,6 +31,7 @@ struct dump {
 	bool native;             /* frames have native functions */
 	struct dump_thread *v;   /* by tid */
 	size_t n, room;
+	struct dump_tasks tasks;
 	bool lost;               /* out of memory */
 	struct pystack *python;  /* what names in frames belong to */
 	struct dump_native *natives;

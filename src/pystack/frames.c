@@ -80,6 +80,7 @@ static struct frame_at decode(const struct offsets *l, uint64_t addr, const char
 		.code = memory_field(bytes, l->frame.code, 8) & ~(uint64_t)TAG_BITS,
 		.place = memory_field(bytes, l->frame.place, l->frame_unit ? 4 : 8),
 		.script = script, .entry = is_entry(l, bytes, script),
+		.generator = l->frame.owner && memory_field(bytes, l->frame.owner, 1) == OFFSETS_OWNER_GENERATOR,
 	};
 }
 
@@ -110,7 +111,7 @@ static int walk(struct frames *out, struct ahead *a, uint64_t top)
 		out->n++;
 		out->cut = previous && out->n == FRAMES_MOST;
 	}
-	return 0;
+	return out->n && !out->cut && out->v[out->n - 1].generator ? -EAGAIN : 0;
 }
 
 static bool has(const struct frames *stack, uint64_t addr)

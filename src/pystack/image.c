@@ -29,7 +29,7 @@ static int read_head(const struct memory *m, uint64_t start, Elf64_Ehdr *head)
 	return 0;
 }
 
-/* Sets bias and end; returns the dynamic section's segment, or NULL. */
+/* Sets bias, end and data; returns the dynamic section's segment, or NULL. */
 static const Elf64_Phdr *place(struct image *image, const Elf64_Phdr *segments, size_t n)
 {
 	const Elf64_Phdr *dynamic = NULL, *first = NULL;
@@ -47,6 +47,10 @@ static const Elf64_Phdr *place(struct image *image, const Elf64_Phdr *segments, 
 		}
 		if (image->bias + p->p_vaddr + p->p_memsz > image->end)
 			image->end = image->bias + p->p_vaddr + p->p_memsz;
+		if (p->p_flags & PF_W) {
+			image->data = image->bias + p->p_vaddr;
+			image->ndata = p->p_filesz;
+		}
 	}
 	return first ? dynamic : NULL;
 }

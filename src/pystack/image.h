@@ -13,6 +13,7 @@ struct image {
 	const struct memory *memory;
 	uint64_t bias;                   /* added to addresses in the file */
 	uint64_t start, end;             /* where its file's first byte is mapped; end of its last segment */
+	uint64_t data, ndata;            /* variables with values: the last writable segment; bytes in the file */
 	uint64_t symbols, strings;       /* addresses of tables */
 	uint64_t gnu_hash, hash;         /* likewise; 0: there is none */
 };

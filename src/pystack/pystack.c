@@ -2,6 +2,8 @@
 #include "pystack/pystack.h"
 
 #include "base/hash.h"
+#include "base/now.h"
+#include "pystack/asyncio.h"
 #include "pystack/frames.h"
 #include "pystack/runtime.h"
 #include "pystack/tids.h"
@@ -9,6 +11,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#define LOOK_AGAIN UINT64_C(1000000000)
 
 enum { MAX_INTERPRETERS = 256, MAX_THREADS = PYSTACK_THREADS, ROUND = 64, TRIES = 2 };   /* ROUND: readings between two looks at code */
 
@@ -18,6 +23,8 @@ _Static_assert((int)PYSTACK_NAME == (int)TIDS_NAME, "a name fits");
 struct thread {
 	uint64_t addr;
 	uint64_t id, native;             /* as in struct offsets */
+	pid_t tid;                       /* of which it is known: */
+	uint64_t cpu, now;               /* ns on CPUs: when it was last taken with some; now */
 	struct frames_guess guess;
 	uint64_t seen;                   /* the reading that last found it */
 	UT_hash_handle hh;
@@ -30,11 +37,16 @@ struct pystack {
 	struct tids *tids;
 	struct thread *threads;
 	uint64_t readings;
+	uint64_t began, last;            /* time of this reading, and of the one before (0: there is none), CLOCK_MONOTONIC */
 	uint64_t ids[MAX_THREADS];       /* pthread_t of each thread */
 	size_t nids;
 	struct frames stack;
 	struct pystack_frame frames[FRAMES_MOST];
+	uint64_t addrs[FRAMES_MOST];     /* of these frames */
 	char version[16];
+	struct asyncio *asyncio;         /* NULL: the program has not imported it yet */
+	uint64_t look;                   /* time at which it is looked for again, CLOCK_MONOTONIC */
+	bool lacks_tasks;
 };
 
 static int prepare(struct pystack *p)
@@ -79,6 +91,7 @@ void pystack_close(struct pystack *p)
 {
 	if (!p)
 		return;
+	asyncio_free(p->asyncio);
 	codes_free(p->codes);
 	tids_free(p->tids);
 	HASH_FREE(p->threads);
@@ -138,9 +151,11 @@ static int name_frames(struct pystack *p, struct pystack_thread *out)
 
 		if (frame->script && !code)
 			return -EAGAIN;
-		if (code && is_shown(code))
+		if (code && is_shown(code)) {
+			p->addrs[out->n] = frame->addr;
 			p->frames[out->n++] = (struct pystack_frame){ code, codes_line(p->codes, code, frame->place),
 								      out->calls };
+		}
 		inside |= frame->script;
 		out->calls += inside && frame->entry;
 		inside &= !frame->entry;
@@ -174,6 +189,91 @@ struct reading {
 	uint64_t holder;                 /* the thread that holds the GIL; 0: none */
 };
 
+/* ---- tasks ------------------------------------------------------------------------------ */
+
+/* A program may import asyncio at any time. */
+static void look_for_asyncio(struct pystack *p)
+{
+	struct asyncio_offsets at;
+
+	if (p->asyncio || now_ns(CLOCK_MONOTONIC) < p->look)
+		return;
+	if (!asyncio_offsets_find(&at, &p->memory, &p->runtime))
+		p->asyncio = asyncio_new(&p->memory, &at, &p->runtime.offsets, p->codes);
+	p->look = now_ns(CLOCK_MONOTONIC) + LOOK_AGAIN;
+}
+
+bool pystack_has_tasks(const struct pystack *p)
+{
+	return p->runtime.offsets.minor >= 14;
+}
+
+bool pystack_lacks_tasks(const struct pystack *p)
+{
+	return p->lacks_tasks;
+}
+
+/* Takes a thread whose stack was read, and is still in p, and its tasks. */
+static void take_with_tasks(struct pystack *p, const struct reading *r, const struct thread *t, struct pystack_thread *out)
+{
+	const struct asyncio_thread of = { out->tid, t->addr, p->frames, p->addrs, out->n };
+	char *task = p->asyncio && r->opts->names_task ? asyncio_running(p->asyncio, &of) : NULL;
+
+	out->task = task;
+	r->take(r->ctx, out);
+	if (p->asyncio && r->opts->take_task)
+		p->lacks_tasks |= !asyncio_read(p->asyncio, &of, 0, r->opts->take_task, r->ctx);
+	free(task);
+}
+
+/* Those whose thread has ended. */
+static void take_left_tasks(struct pystack *p, const struct reading *r, uint64_t interpreter)
+{
+	if (p->asyncio && r->opts->take_task && !r->opts->only_gil)
+		p->lacks_tasks |= !asyncio_read(p->asyncio, NULL, interpreter, r->opts->take_task, r->ctx);
+}
+
+/* ---- time on CPUs -------------------------------------------------------------------------- */
+
+/*
+ * What a thread uses after it was last taken is lost when it ends: half the time between two readings, on average, and all of it for a
+ * thread that lives for a shorter time. To make up for that, a thread that is new and runs counts for all the time since the reading
+ * before; sums over many threads are right then. Threads of the first reading have run before, and count from then on.
+ */
+static uint64_t first_time(const struct pystack *p, const struct pystack_thread *out)
+{
+	return p->last && out->runs && out->turns ? p->began - p->last : 0;
+}
+
+/* Sets the time of a thread that runs, and of each thread at the first sight. */
+static void measure(const struct pystack *p, struct thread *t, struct pystack_thread *out)
+{
+	const bool is_new = t->tid != out->tid;
+	uint64_t cpu;
+
+	if (!out->tid || (!is_new && !out->runs) || !tids_cpu_time(p->tids, out->tid, &cpu, &out->turns))
+		return;
+	out->timed = true;
+	out->cpu = is_new ? first_time(p, out) : cpu > t->cpu ? cpu - t->cpu : 0;
+	t->tid = out->tid;
+	t->cpu = is_new ? cpu : t->cpu;
+	t->now = cpu;
+}
+
+/* A kernel that does not count, although it has the file, says 0. */
+bool pystack_has_cpu_time(void)
+{
+	const struct memory own = memory_of(getpid());
+	struct tids *t = tids_new(&own);
+	uint64_t ns, turns = 0;
+	const bool said = t && tids_cpu_time(t, gettid(), &ns, &turns);
+
+	tids_free(t);
+	return said && turns;
+}
+
+/* ---- a thread that is taken -------------------------------------------------------------- */
+
 static int take_thread(struct pystack *p, const struct reading *r, struct thread *t)
 {
 	struct pystack_thread out = { .has_gil = t->addr == r->holder, .runs = true };
@@ -184,11 +284,15 @@ static int take_thread(struct pystack *p, const struct reading *r, struct thread
 	out.tid = tid_of(p, t);
 	if (out.tid)
 		out.runs = tids_runs(p->tids, out.tid, out.name);
+	if (r->opts->cpu_time)
+		measure(p, t, &out);
 	if (!out.runs && !r->opts->idle && !r->opts->only_gil)
 		return 0;
 	rc = read_stack(p, t, &out);
+	if (!rc && !out.torn && out.cpu)
+		t->cpu = t->now;
 	if (!rc)
-		r->take(r->ctx, &out);
+		take_with_tasks(p, r, t, &out);
 	return rc;
 }
 
@@ -252,6 +356,8 @@ static int read_interpreter(struct pystack *p, struct reading *r, uint64_t *inte
 	r->holder = rc ? 0 : holder_of(p, gil);
 	for (size_t i = 0; !rc && i < n; i++)
 		rc = take_thread(p, r, list[i]);
+	if (!rc)
+		take_left_tasks(p, r, *interpreter);
 	*interpreter = next;
 	return rc;
 }
@@ -274,6 +380,9 @@ static void begin_reading(struct pystack *p)
 		forget_ended(p);
 	}
 	tids_round(p->tids);
+	p->last = p->began;
+	p->began = now_ns(CLOCK_MONOTONIC);
+	p->lacks_tasks = false;
 }
 
 int pystack_read(struct pystack *p, const struct pystack_opts *o,
@@ -285,6 +394,8 @@ int pystack_read(struct pystack *p, const struct pystack_opts *o,
 	int rc = memory_word(&p->memory, p->runtime.address + l->interpreters, &interpreter);
 
 	begin_reading(p);
+	if (o->names_task || o->take_task)
+		look_for_asyncio(p);
 	for (int i = 0; !rc && interpreter && i < MAX_INTERPRETERS; i++)
 		rc = read_interpreter(p, &r, &interpreter);
 	return rc == -EFAULT ? -EAGAIN : rc;

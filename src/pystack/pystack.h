@@ -5,6 +5,7 @@
  *
  *	maps of the process -> image.h: exported symbols -> runtime.h: _PyRuntime, version -> offsets.h: where fields are
  *	each thread state -> frames.h: frames -> code.h: code objects (text.h, lines.h): function, file, line
+ *	                  -> asyncio.h: tasks -> coroutine.h: frames of each
  *
  * All that is read may be hostile: lists and stacks have limits, texts are cut, a loop ends at a limit.
  */
@@ -36,14 +37,43 @@ struct pystack_thread {
 	bool has_gil;
 	bool torn;                       /* its stack changed each time that it was read; frames are not known */
 	bool cut;                        /* more frames than are shown */
+	bool timed;                      /* these two are known: */
+	uint64_t cpu;                    /* ns on CPUs since it was last taken with some; of a new thread: since the last pystack_read() */
+	uint64_t turns;                  /* how often it got a CPU */
+	const char *task;                /* the asyncio task that it runs: its name, or that of its function; NULL: none, or not known */
 	unsigned int calls;              /* of the evaluation loop (_PyEval_EvalFrameDefault) */
 	size_t n;
 	const struct pystack_frame *frames;   /* innermost first */
 };
 
+enum pystack_task_state {
+	PYSTACK_TASK_WAITS,              /* also: it waits for its turn */
+	PYSTACK_TASK_RUNS,
+	PYSTACK_TASK_NEW,                /* it has not begun */
+};
+
+/* An asyncio task. */
+struct pystack_task {
+	pid_t tid;                       /* of the thread that began it; 0: that is not known, or has ended */
+	uint64_t id;                     /* of the object: what id() says */
+	const char *name;                /* "": not known */
+	enum pystack_task_state state;
+	bool torn, cut;                  /* as in struct pystack_thread */
+	size_t n;
+	const struct pystack_frame *frames;   /* of its coroutines; of one that runs, also what these have called */
+	size_t nawaiters;
+	const uint64_t *awaiters;        /* ids of tasks that wait for it */
+	bool awaiters_cut;               /* there are more */
+};
+
 struct pystack_opts {
 	bool idle;                       /* also threads that do not run */
 	bool only_gil;                   /* only threads that hold a GIL */
+	bool cpu_time;                   /* sets `cpu` of threads that run */
+	bool names_task;                 /* sets `task` of threads */
+	/* Called, after the thread, for each of its tasks, and at the end for those whose thread has ended; the task is valid during the
+	 * call, its code objects until the next pystack_read(). NULL: tasks are not read. */
+	void (*take_task)(void *ctx, const struct pystack_task *task);
 };
 
 /* what: the command, for messages. NULL with f. */
@@ -59,6 +89,12 @@ const char *pystack_version(const struct pystack *p);
  * -EOVERFLOW: it has more than PYSTACK_THREADS; or another -errno. */
 int pystack_read(struct pystack *p, const struct pystack_opts *o,
 		 void (*take)(void *ctx, const struct pystack_thread *thread), void *ctx);
+/* Whether this kernel says how long a thread was on CPUs. */
+bool pystack_has_cpu_time(void);
+/* Whether the interpreter says where tasks are: CPython 3.14. */
+bool pystack_has_tasks(const struct pystack *p);
+/* Whether pystack_read() left out tasks: their lists changed each time that they were read, or are too long. */
+bool pystack_lacks_tasks(const struct pystack *p);
 /* The message for -EOVERFLOW. Returns -1. */
 int pystack_too_many(const char *what, pid_t pid, struct fault *f);
 #endif

@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pystack/runtime.h"
 
-#include "base/now.h"
-#include "base/opener.h"
 #include "pystack/image.h"
-#include "tasks/procmaps.h"
+#include "pystack/images.h"
 #include "tasks/tracing.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-enum { MAX_MAPPINGS = 1 << 16, SECONDS = 2 };   /* SECONDS: a process may have mapped what takes hours to search */
 
 /* Versions before 3.11 do not export their number: each has functions that the one before lacks. */
 static const struct {
@@ -54,53 +48,43 @@ static int look_at(struct runtime *r, const struct memory *m, uint64_t start)
 		rc = image_symbol(&image, "PyCode_Type", &r->code_type);
 	if (rc)
 		return rc;
+	r->image = start;
 	r->version = version_of(&image, r->address);
 	return offsets_of(&r->offsets, m, r->address, r->version);
 }
 
+struct search {
+	struct runtime *runtime;
+	const struct memory *memory;
+	bool is_32bit;
+	int rc;
+};
+
 /* Whether the search is over. Images that cannot be read are no reason to end it. */
 static bool is_answer(int rc)
 {
-	return !rc || rc == -ENOTSUP || rc == -EPROTO || rc == -EPERM || rc == -ESRCH || rc == -ETIME;
+	return !rc || rc == -ENOTSUP || rc == -EPROTO || rc == -EPERM || rc == -ESRCH;
 }
 
-static int search(struct runtime *r, const struct memory *m, FILE *maps)
+static bool look(void *ctx, const struct procmaps_line *map)
 {
-	const uint64_t end = now_ns(CLOCK_MONOTONIC) + SECONDS * UINT64_C(1000000000);
-	bool is_32bit = false;
-	char *line = NULL;
-	size_t room = 0;
-	int rc = -ENOENT;
-	ssize_t len;
+	struct search *s = ctx;
 
-	for (int i = 0; i < MAX_MAPPINGS && !is_answer(rc) && (len = getline(&line, &room, maps)) > 0; i++) {
-		struct procmaps_line map;
-
-		if (line[len - 1] == '\n')
-			len--;
-		if (procmaps_parse(line, (size_t)len, &map) && map.ino && !map.pgoff)
-			rc = now_ns(CLOCK_MONOTONIC) < end ? look_at(r, m, map.start) : -ETIME;
-		is_32bit |= rc == -EMEDIUMTYPE;
-	}
-	free(line);
-	return is_answer(rc) ? rc : is_32bit ? -EMEDIUMTYPE : -ENOENT;
+	s->rc = look_at(s->runtime, s->memory, map->start);
+	s->is_32bit |= s->rc == -EMEDIUMTYPE;
+	return is_answer(s->rc);
 }
 
 int runtime_find(struct runtime *r, const struct memory *m)
 {
-	int fd = opener_proc(&opener_direct, m->pid, "maps"), rc;
-	FILE *maps = fd >= 0 ? fdopen(fd, "r") : NULL;
+	struct search s = { .runtime = r, .memory = m, .rc = -ENOENT };
+	int rc;
 
 	*r = (struct runtime){ 0 };
-	if (!maps) {
-		rc = fd < 0 ? fd : -errno;
-		if (fd >= 0)
-			close(fd);
+	rc = images_each(m, look, &s);
+	if (rc)
 		return rc;
-	}
-	rc = search(r, m, maps);
-	fclose(maps);
-	return rc;
+	return is_answer(s.rc) ? s.rc : s.is_32bit ? -EMEDIUMTYPE : -ENOENT;
 }
 
 /* The micro number of 3.9 and 3.10 is not known. */
@@ -132,7 +116,7 @@ int runtime_explain(int rc, const struct runtime *r, const char *what, pid_t pid
 				 "_PyRuntime: expected Python 3.9 to 3.14", what, (int)pid);
 	case -ETIME:
 		return fault_set(f, EXIT_FAILED, "%s: process %d has mapped so many files that no CPython was found in %d seconds", what,
-				 (int)pid, SECONDS);
+				 (int)pid, IMAGES_SECONDS);
 	case -EMEDIUMTYPE:
 		return fault_set(f, EXIT_FAILED, "%s: process %d is a 32-bit program: expected a 64-bit Python", what, (int)pid);
 	case -EPROTO:

@@ -7,6 +7,7 @@
 #include "pystack/offsets.h"
 
 struct runtime {
+	uint64_t image;          /* where the file that has it begins */
 	uint64_t address;        /* of _PyRuntime */
 	uint64_t code_type;      /* of PyCode_Type */
 	uint32_t version;        /* PY_VERSION_HEX; of 3.9 and 3.10 the first two numbers only */

@@ -129,21 +129,43 @@ pid_t tids_pthread(struct tids *t, uint64_t pthread, const uint64_t *all, size_t
 	return tids_native(t, id);
 }
 
-/* "PID (NAME) STATE ...": the name may have brackets. */
-bool tids_runs(const struct tids *t, pid_t tid, char name[TIDS_NAME])
+/* A file of /proc/PID/task/TID, which is short; "": there is none. */
+static void read_file(const struct tids *t, pid_t tid, const char *file, char *text, size_t size)
 {
-	char path[64], text[512], *begin, *end;
+	char path[64];
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)t->memory->pid, (int)tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)t->memory->pid, (int)tid, file);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
+	n = fd >= 0 ? read(fd, text, size - 1) : -1;
 	if (fd >= 0)
 		close(fd);
 	text[n > 0 ? n : 0] = '\0';
+}
+
+/* "PID (NAME) STATE ...": the name may have brackets. */
+bool tids_runs(const struct tids *t, pid_t tid, char name[TIDS_NAME])
+{
+	char text[512], *begin, *end;
+
+	read_file(t, tid, "stat", text, sizeof(text));
 	begin = strchr(text, '(');
 	end = strrchr(text, ')');
 	snprintf(name, TIDS_NAME, "%.*s", begin && end > begin ? (int)(end - begin - 1) : 0, begin ? begin + 1 : "");
 	return end && end[1] == ' ' && end[2] == 'R';
+}
+
+/* "TIME WAITED TURNS" */
+bool tids_cpu_time(const struct tids *t, pid_t tid, uint64_t *ns, uint64_t *turns)
+{
+	unsigned long long all[3];
+	char text[128];
+
+	read_file(t, tid, "schedstat", text, sizeof(text));
+	if (sscanf(text, "%llu %llu %llu", &all[0], &all[1], &all[2]) != 3)
+		return false;
+	*ns = all[0];
+	*turns = all[2];
+	return true;
 }

@@ -19,4 +19,7 @@ pid_t tids_pthread(struct tids *t, uint64_t pthread, const uint64_t *all, size_t
 enum { TIDS_NAME = 64 };
 /* Whether it runs, or is ready to run. name: the task's present one; "" if it has ended. */
 bool tids_runs(const struct tids *t, pid_t tid, char name[TIDS_NAME]);
+/* Its time on CPUs in ns, as of the last timer tick or switch, and how often it got a CPU. False: it has ended, or the kernel does not
+ * say (CONFIG_SCHED_INFO). */
+bool tids_cpu_time(const struct tids *t, pid_t tid, uint64_t *ns, uint64_t *turns);
 #endif

@@ -128,12 +128,24 @@ def test_source_lines_of_a_python_program(profile):
 def test_other_mistakes(profile):
     assert 'expected a process (-p PID) or a command' in profile('--python', code=2).stderr
     assert '--gil is about Python functions' in profile('--gil', '--no-python', '-p', 1, code=2).stderr
+    assert '--tasks is about Python functions' in profile('--tasks', '--no-python', '-p', 1, code=2).stderr
     assert 'at most 10000 times a second' in profile('--python', '-F', 20000, '-p', 1, code=2).stderr
     with subprocess.Popen(['sleep', '60']) as other:
         told = profile('--python', '-p', other.pid, code=1).stderr
         other.kill()
     assert f'process {other.pid} is no CPython program' in told
     assert 'is no CPython program' in profile('--python', '--', 'sleep', '0.2', code=1).stderr
+
+
+@pytest.mark.parametrize('version, python', [p for p in pythons() if int(p[0].split('.')[1]) < 14])
+def test_tasks_of_a_python_that_does_not_say(profile, version, python):
+    """tests/newest has those that do."""
+    with subprocess.Popen([python, SHARES], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as one:
+        assert one.stdout.readline() == b'ready\n'
+        told = profile('--tasks', '--idle', '--seconds', '0.1', '-p', one.pid).stderr
+        one.kill()
+    said = f'--tasks: process {one.pid} runs Python {version.rpartition(".")[0]}'
+    assert told.count(said) == 1 and 'does not say where its asyncio tasks are: expected 3.14' in told, told
 
 
 FORKS = '''import os, sys
@@ -232,3 +244,44 @@ def test_programs_that_call_exec(prof, tmp_path, freq):
     shares = {r['function']: r['total'] for r in table_of(out)['rows']}
     assert shares['alpha'] > 20 and shares['beta'] > 20, shares
     assert shares['alpha'] + shares['beta'] < 101, shares
+
+
+@pytest.fixture
+def accounts(prof):
+    """accounts(program, seconds): what threads used of that CPU time by their own clocks, and the table of profile."""
+    with open('/proc/thread-self/schedstat', encoding='utf-8') as f:
+        if f.read().split()[2:] in ([], ['0']):
+            pytest.skip('needs a kernel that counts the CPU time of threads in schedstat (CONFIG_SCHED_INFO)')
+
+    def run(program, seconds):
+        with subprocess.Popen([PYTHON, program, str(seconds)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as one:
+            assert one.stdout.readline() == 'ready\n'
+            with subprocess.Popen([prof, 'profile', '--json', '-p', str(one.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  text=True) as watcher:
+                one.stdin.write('\n')
+                one.stdin.close()
+                used = json.loads(one.stdout.readline())
+                out, err = watcher.communicate(timeout=TIMEOUT)
+        if 'may not be read' in err:
+            pytest.skip(f'needs the right to read other processes ({err.strip()})')
+        return used, table_of(out)
+    return run
+
+
+def test_shares_are_of_cpu_time(accounts):
+    """Threads that wait for a CPU are ready to run, too. What each used is compared with its own clock."""
+    starved = os.path.join(TESTS, 'helpers/starved.py')
+    used, table = accounts(starved, 2)
+    seen = {r['function']: r['total'] for r in table['rows'] if r['dso'].startswith(starved) and r['function'] in used}
+    for name, own in used.items():
+        assert abs(seen.get(name, 0) / sum(seen.values()) - own / sum(used.values())) < 0.15, (used, seen)
+    if used['starved'] > 0.2 * sum(used.values()):
+        pytest.skip(f'needs a kernel by which a thread of nice 19 gets less than its share of a CPU: {used}')
+
+
+def test_cpu_time_of_threads_that_live_shortly(accounts):
+    """What they use after their last sample is made up for. Before, the first thread seemed to have used most of the time."""
+    program = os.path.join(TESTS, 'helpers/shortlived.py')
+    used, table = accounts(program, 1.5)
+    first = next(r['total'] for r in table['rows'] if r['function'] == '<module>' and r['dso'].startswith(program))
+    assert abs(first / 100 - used['first'] / sum(used.values())) < 0.25, (used, table['rows'])

@@ -348,6 +348,21 @@ static void stacks_that_lie(void **state)
 	assert_int_equal(frames_read(&stack, &guess, &f.memory, &o, THREAD), -EAGAIN);
 }
 
+/* A coroutine that is suspended has no caller; the thread is in the same frame again when it is looked at the second time. */
+static void stacks_that_end_in_a_coroutine(void **state)
+{
+	struct frames_guess guess = { 0 };
+	struct offsets o;
+	struct fake f;
+
+	put_stack(&f, &o, 5);
+	put(&f, frame_of(2) + o.frame.owner, OFFSETS_OWNER_GENERATOR, 1);
+	assert_int_equal(frames_read(&stack, &guess, &f.memory, &o, THREAD), 0);
+	assert_int_equal(stack.n, 5);
+	put(&f, frame_of(2) + o.frame.previous, 0, 8);
+	assert_int_equal(frames_read(&stack, &guess, &f.memory, &o, THREAD), -EAGAIN);
+}
+
 /* Whatever is read: the top frame was called, or has returned, before the last look. */
 static int change_at;
 static uint64_t new_top;
@@ -523,7 +538,7 @@ int main(void)
 		cmocka_unit_test(lines_of_each_version), cmocka_unit_test(damaged_lines), cmocka_unit_test(texts),
 		cmocka_unit_test(texts_that_lie), cmocka_unit_test(code_objects), cmocka_unit_test(stacks),
 		cmocka_unit_test(new_code_objects_for_ever),
-		cmocka_unit_test(stacks_that_lie), cmocka_unit_test(stacks_that_change),
+		cmocka_unit_test(stacks_that_lie), cmocka_unit_test(stacks_that_end_in_a_coroutine), cmocka_unit_test(stacks_that_change),
 		cmocka_unit_test(stacks_that_always_change), cmocka_unit_test(stated_offsets), cmocka_unit_test(symbols),
 		cmocka_unit_test(damaged_images),
 	};

@@ -479,7 +479,8 @@ const struct command profile_command = {
 		"runs. A function without a name is shown as \"[unknown]\" with its offset in the file.",
 		"If the process of -p is a Python program (CPython 3.9 to 3.14), its Python functions are shown, with file and line; "
 		"for a command with --python. They are read from the interpreter's memory, 199 times a second for each thread "
-		"that runs; the program is not stopped, and no event is opened. --no-python shows the interpreter's own functions.",
+		"that runs; the program is not stopped, and no event is opened. A sample weighs as much as its thread was on CPUs since "
+		"the last one. --no-python shows the interpreter's own functions.",
 		"Samples of idle CPUs are not in the tables; their share is shown above them.",
 		"If you are not allowed to sample the kernel (kernel.perf_event_paranoid above 1), your own "
 		"tasks are sampled in user space only, and the name of the event ends in :u.",
@@ -504,6 +505,7 @@ const struct command profile_command = {
 		{ "perf-prof profile -i 1000", "show the hottest functions of the machine, each second" },
 		{ "perf-prof profile -p 1234 -g --flame-graph flame.html", "draw a flame graph of a process, until Ctrl-C" },
 		{ "perf-prof profile --python --flame-graph flame.svg -- python3 job.py", "draw the Python functions of a command" },
+		{ "perf-prof profile --tasks --flame-graph tasks.svg -p 1234", "draw which asyncio task of a Python program uses the CPU" },
 		{ "perf-prof profile -e cache-misses -c 10000 -g -- ./program",
 		  "show which functions of a command miss the cache" },
 		{ "perf-prof profile --off-cpu -p 1234 --flame-graph waits.svg", "draw where a process runs, and where it waits" }),

@@ -2,12 +2,16 @@
 /*
  *	timer -> for each process: pystack_read() -> callstacks_script() -> hotspots: the tables and pictures of profile
  *
- * A sample is a thread that runs (with --idle: that exists; with --gil: that holds the GIL) at a tick of the timer. A
+ * A sample is a thread that runs (with --idle: that exists; with --gil: that holds the GIL) at a tick of the timer. It weighs as
+ * much as the thread was on CPUs since its last sample, so that the time for which it waits for a CPU does not count: shares are
+ * of CPU time. With --idle and --gil, each sample weighs the same: shares are of elapsed time. A
  * process of -p that is not readable yet, or has just called exec(2), is looked at again at later ticks.
  */
 #include "analysis/profiles/pyprofile.h"
 
 #include "analysis/profiles/hotspots.h"
+#include "analysis/profiles/pending.h"
+#include "analysis/profiles/tasknames.h"
 #include "base/note.h"
 #include "base/now.h"
 #include "base/room.h"
@@ -35,8 +39,12 @@ const struct opt pyprofile_opts[] = {
 	  "Show the Python functions of -p PID or of a command, with file and line. This is the default if all processes of -p "
 	  "run python (python3, python3.12, ...); --no-python shows the interpreter's own functions.", true, NULL },
 	{ "gil", 0, NULL, OPT_FLAG, AT(gil), NULL,
-	  "With Python functions: sample only the thread that holds the GIL. Default: each thread that runs.", false, NULL },
-	{ "idle", 0, NULL, OPT_FLAG, AT(idle), NULL, "With Python functions: also sample threads that wait.", false, NULL },
+	  "With Python functions: sample only the thread that holds the GIL, and show shares of elapsed time. Default: each thread that "
+	  "runs, and shares of CPU time.", false, NULL },
+	{ "idle", 0, NULL, OPT_FLAG, AT(idle), NULL, "With Python functions: also sample threads that wait, and show shares of elapsed time.", false, NULL },
+	{ "tasks", 0, NULL, OPT_FLAG, AT(tasks), NULL,
+	  "With Python functions: begin the stack of an asyncio task with a frame `task NAME` (CPython 3.14). A task without a name "
+	  "of its own has that of its function.", false, NULL },
 };
 
 /* A process. */
@@ -68,9 +76,13 @@ struct pyprofile {
 	uint64_t torn, late;
 	struct fault why;            /* why the last process could not be read */
 	bool full;                   /* MAX_TARGETS */
+	bool told;                   /* that tasks of a process are not known */
 	bool was_read;               /* at least one of them could */
 	struct analysis *analysis;   /* while targets are read */
 	struct target *reading;
+	struct tasknames *tasks;
+	bool timed;                  /* samples weigh ns on CPUs */
+	struct pending *pending;
 	struct script_frame frames[MAX_FRAMES];
 };
 
@@ -154,7 +166,8 @@ static const struct script_frame none = { .name = "[no Python function]" };
 static size_t take_frames(struct pyprofile *p, const struct pystack_thread *t)
 {
 	const uint64_t process = p->reading->number << 40;
-	size_t n = t->n < MAX_FRAMES ? t->n : MAX_FRAMES;
+	const size_t most = t->task ? MAX_FRAMES - 1 : MAX_FRAMES;
+	size_t n = t->n < most ? t->n : most;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct code *code = t->frames[i].code;
@@ -164,26 +177,51 @@ static size_t take_frames(struct pyprofile *p, const struct pystack_thread *t)
 	}
 	if (!n)
 		p->frames[n++] = none;
+	if (t->task)
+		p->frames[n++] = tasknames_frame(&p->tasks, t->task);
 	return n;
+}
+
+struct taken {
+	struct pyprofile *profile;
+	struct analysis_sample sample;
+};
+
+static void add_sample(void *ctx, struct callstack *stack, uint64_t weight)
+{
+	const struct taken *t = ctx;
+	struct pyprofile *p = t->profile;
+
+	hotspots_see(&p->hot, p->analysis, &t->sample);
+	hotspots_add(&p->hot, analysis_comm(p->analysis, t->sample.tid, 0), stack, weight, false);
+}
+
+/* The tick before, if the time of a thread is not known: it is just starting or ending. */
+static uint64_t period_of(const struct pyprofile *p)
+{
+	return p->timed ? SECOND / p->hz : 1;
 }
 
 static void take(void *ctx, const struct pystack_thread *t)
 {
 	struct pyprofile *p = ctx;
-	struct analysis *a = p->analysis;
-	struct analysis_sample s = { .pid = p->reading->pid };
-	size_t n;
+	const pid_t pid = p->reading->pid, tid = t->tid ? t->tid : pid;
+	struct taken taken = { p, { .pid = pid, .tid = tid } };
+	struct callstack *stack;
 
 	if (t->torn) {
 		p->torn++;
 		return;
 	}
-	n = take_frames(p, t);
-	s.tid = t->tid ? t->tid : s.pid;
+	stack = callstacks_script(p->analysis->stacks, p->frames, take_frames(p, t));
 	if (*t->name)   /* no event says that it has changed */
-		comms_set(a->names.comms, s.tid, t->name, strlen(t->name));
-	hotspots_see(&p->hot, a, &s);
-	hotspots_add(&p->hot, analysis_comm(a, s.tid, 0), callstacks_script(a->stacks, p->frames, n), 1, false);
+		comms_set(p->analysis->names.comms, tid, t->name, strlen(t->name));
+	if (!t->timed)
+		add_sample(&taken, stack, period_of(p));
+	else if (t->cpu)
+		add_sample(&taken, stack, pending_share(p->pending, pid, tid, t->turns, t->cpu, add_sample, &taken));
+	else
+		pending_add(&p->pending, pid, tid, t->turns, stack);
 }
 
 /* Other programs may have an interpreter, too (gdb, vim), and do most of their work without it. */
@@ -214,6 +252,16 @@ static bool has_time(struct pyprofile *p, struct target *t)
 	return false;
 }
 
+static void opened(struct pyprofile *p, struct target *t)
+{
+	t->wait = 0;
+	if (!p->opts->tasks || pystack_has_tasks(t->p) || p->told)
+		return;
+	p->told = true;
+	fprintf(stderr, "perf-prof: profile: --tasks: process %d runs Python %s, which does not say where its asyncio tasks are: expected "
+		"3.14\n", (int)t->pid, pystack_version(t->p));
+}
+
 /* Opens a process: tried after 10 ms, then ever less often, down to once a second. */
 static bool is_open(struct pyprofile *p, struct target *t)
 {
@@ -229,7 +277,7 @@ static bool is_open(struct pyprofile *p, struct target *t)
 	t->failures = 0;
 	t->good = p->tick;
 	if (t->p)
-		t->wait = 0;
+		opened(p, t);
 	return t->p;
 }
 
@@ -249,7 +297,8 @@ static void refuse(struct pyprofile *p, const struct target *t)
 
 static void read_target(struct pyprofile *p, struct target *t)
 {
-	const struct pystack_opts o = { .idle = p->opts->idle, .only_gil = p->opts->gil };
+	const struct pystack_opts o = { .idle = p->opts->idle, .only_gil = p->opts->gil, .names_task = p->opts->tasks,
+					.cpu_time = p->timed };
 	int rc;
 
 	if (t->over || !is_open(p, t))
@@ -335,7 +384,7 @@ static struct hotspots_view view_of(const struct analysis *a, char *name)
 	return (struct hotspots_view){
 		.name = a->ops->name, .what = "python", .sampled = name, .functions = FUNCTIONS_SHOWN,
 		.stacks = a->opts->stream.call_graph ? STACKS_SHOWN : 0, .least = (double)p->opts->least / 100,
-		.torn = p->torn, .late = p->late > p->tick / 20 ? p->late : 0,
+		.counted = p->timed, .count = p->hot.weight, .in_ns = p->timed, .torn = p->torn, .late = p->late > p->tick / 20 ? p->late : 0,
 	};
 }
 
@@ -348,6 +397,7 @@ static void show(struct analysis *a, uint64_t now)
 	hotspots_draw(a, &p->hot, p->opts->flame, p->opts->refreshes ? 0 : now, "python");
 	hotspots_print(a, &p->hot, &view, now);
 	hotspots_free(&p->hot);
+	pending_free(&p->pending);
 	callstacks_rest(a->stacks, NULL, NULL);
 	p->torn = p->late = 0;
 }
@@ -396,7 +446,7 @@ static int end(struct analysis *a, struct fault *f)
 {
 	struct pyprofile *p = a->config;
 	char text[256], name[NAME_SIZE];
-	const struct flame_title title = { text, "samples" };
+	const struct flame_title title = { text, p->timed ? "ns" : "samples" };
 
 	if (p->opts->refreshes)
 		terminal_clear();
@@ -417,6 +467,8 @@ static void release(struct analysis *a)
 		close_target(&p->targets[i]);
 	free(p->targets);
 	hotspots_free(&p->hot);
+	pending_free(&p->pending);
+	tasknames_free(p->tasks);
 	flame_free(p->opts->flame);
 	if (p->timer >= 0)
 		close(p->timer);
@@ -468,10 +520,11 @@ int pyprofile_is_wanted(const struct pyprofile_opts *o, const struct opt_parser 
 {
 	const struct stream_opts *s = &o->profile->common.stream;
 	const char *unfit = unfit_option(o);
-	const bool asked = o->python > 0 || o->gil || o->idle;
+	const char *asks = o->gil ? "--gil" : o->idle ? "--idle" : o->tasks ? "--tasks" : NULL;
+	const bool asked = o->python > 0 || asks;
 
-	if (o->python < 0 && (o->gil || o->idle))
-		return fault_usage(f, "profile: %s is about Python functions, which --no-python leaves out", o->gil ? "--gil" : "--idle");
+	if (o->python < 0 && asks)
+		return fault_usage(f, "profile: %s is about Python functions, which --no-python leaves out", asks);
 	if ((asked && unfit) || (unfit && !strcmp(unfit, "--annotate") && !o->python && are_python(&s->pids, s->verbose)))
 		return fault_usage(f, "profile: %s needs samples of an event, and Python functions are read from the interpreter's "
 				   "memory: leave %s out, or use --no-python", unfit, unfit);
@@ -494,6 +547,7 @@ int pyprofile_run(const struct pyprofile_opts *o, const struct opt_parser *args,
 	p->opts = o;
 	p->timer = -1;
 	p->hz = o->profile->freq ? o->profile->freq : DEFAULT_HZ;
+	p->timed = !o->idle && !o->gil && pystack_has_cpu_time();
 	rc = analysis_run_of(&ops, p, &o->profile->common, args, f);
 	free(p);
 	return rc;

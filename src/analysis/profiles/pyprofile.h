@@ -12,7 +12,7 @@
 /* The options; and what the rest of the command line asks for. */
 struct pyprofile_opts {
 	int python;                  /* OPT_TRI: --python, --no-python */
-	bool gil, idle;              /* --gil, --idle */
+	bool gil, idle, tasks;       /* --gil, --idle, --tasks */
 	struct profile_opts *profile;
 	struct flame_config *flame;
 	uint64_t least;              /* --than, in hundredths of a percent */
@@ -20,7 +20,7 @@ struct pyprofile_opts {
 	const char *other;           /* an option that only samples of events know; NULL: none was given */
 };
 
-enum { PYPROFILE_NOPTS = 3 };
+enum { PYPROFILE_NOPTS = 4 };
 extern const struct opt pyprofile_opts[PYPROFILE_NOPTS];
 
 /* Whether Python functions are to be shown: with --python, or if all that -p names are Python programs that can be read, and

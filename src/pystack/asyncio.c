@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pystack/asyncio.h"
+
+#include "base/room.h"
+#include "pystack/coroutine.h"
+#include "pystack/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORD = 8, HEAD = 128, TRIES = 5, MOST_BACK = 1 << 8, FAR = 16, TAG_BITS = 7, MAX_SET = 1 << 12, MAX_FOUND = 256, DIGIT_BITS = 30, DIGITS = 2, TAG_SHIFT = 3 };
+/* Parts of structures that are looked at in a process: some seconds' work, enough for 100,000 tasks. */
+enum { BUDGET = 1 << 22 };
+
+struct asyncio {
+	const struct memory *memory;
+	const struct offsets *offsets;
+	struct asyncio_offsets at;
+	struct codes *codes;
+	size_t future, set_head, node;   /* bytes that are read of a future, a set, a node of a list */
+	long budget;
+	struct coroutine coroutine;
+	struct pystack_frame frames[COROUTINE_MOST];
+	uint64_t found[MAX_FOUND];       /* tasks and futures that wait for a task */
+	uint64_t awaiters[MAX_FOUND];    /* the tasks among them */
+	uint64_t set[2 * MAX_SET];
+};
+
+/* Bytes that cover the fields at these offsets. */
+static size_t covering(const uint64_t *offsets, size_t n)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < n; i++)
+		most = offsets[i] > most ? offsets[i] : most;
+	return (size_t)most + WORD;
+}
+
+struct asyncio *asyncio_new(const struct memory *m, const struct asyncio_offsets *a, const struct offsets *l, struct codes *codes)
+{
+	struct asyncio *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->memory = m;
+	s->offsets = l;
+	s->at = *a;
+	s->codes = codes;
+	s->future = covering((uint64_t[]){ a->task.awaiters, a->task.is_task, a->task.has_set }, 3);
+	s->future = s->future < a->task.size ? s->future : a->task.size;
+	s->set_head = covering((uint64_t[]){ a->set.used, a->set.table, a->set.mask }, 3);
+	s->node = covering((uint64_t[]){ a->list.next, a->list.previous }, 2);
+	s->budget = BUDGET;
+	return s;
+}
+
+void asyncio_free(struct asyncio *s)
+{
+	free(s);
+}
+
+static int read_task(const struct asyncio *s, uint64_t task, char bytes[ASYNCIO_TASK])
+{
+	return memory_get(s->memory, task, bytes, s->at.task.size);
+}
+
+static uint64_t pointer_in(const char *bytes, uint64_t offset)
+{
+	return memory_field(bytes, offset, WORD) & ~(uint64_t)TAG_BITS;
+}
+
+/* ---- names ----------------------------------------------------------------------------- */
+
+/* A task that was given no name has a number, from which Python makes its name when somebody asks for it. The number may be any: it has
+ * digits of 30 bits. */
+static bool read_number(const struct asyncio *s, uint64_t object, uint64_t *number)
+{
+	char bytes[HEAD];
+	uint64_t n;
+
+	if (memory_get(s->memory, object, bytes, s->at.number.digits + sizeof(uint32_t)))
+		return false;
+	n = memory_field(bytes, s->at.number.tag, WORD) >> TAG_SHIFT;
+	*number = memory_field(bytes, s->at.number.digits, sizeof(uint32_t));
+	if (n < DIGITS)
+		return true;
+	if (n > DIGITS || memory_get(s->memory, object, bytes, s->at.number.digits + 2 * sizeof(uint32_t)))
+		return false;
+	*number |= memory_field(bytes, s->at.number.digits + sizeof(uint32_t), sizeof(uint32_t)) << DIGIT_BITS;
+	return true;
+}
+
+/* malloc'ed, or NULL. */
+static char *name_at(const struct asyncio *s, uint64_t object)
+{
+	uint64_t type, number;
+	char *name = NULL;
+
+	if (memory_word(s->memory, object + s->at.type, &type))
+		return NULL;
+	if (type == s->at.text_type)
+		return text_at(s->memory, s->offsets, object);
+	if (type != s->at.number_type || !read_number(s, object, &number) || asprintf(&name, "Task-%llu", (unsigned long long)number) < 0)
+		return NULL;
+	return name;
+}
+
+static bool is_number(const char *name)
+{
+	const char *digits = strncmp(name, "Task-", strlen("Task-")) ? "" : name + strlen("Task-");
+
+	return *digits && !digits[strspn(digits, "0123456789")];
+}
+
+static char *function_name(const struct asyncio *s, uint64_t coroutine)
+{
+	const struct code *code;
+	uint64_t addr;
+
+	if (coroutine_code(s->memory, s->offsets, &s->at, coroutine, &addr))
+		return NULL;
+	code = codes_at(s->codes, addr);
+	return code ? strdup(code->name) : NULL;
+}
+
+/* Where the coroutine's frame is in the stack; thread->n: nowhere. */
+static size_t frame_in(const struct asyncio_thread *thread, uint64_t frame)
+{
+	size_t i = 0;
+
+	while (i < thread->n && thread->addrs[i] != frame)
+		i++;
+	return i;
+}
+
+char *asyncio_running(struct asyncio *s, const struct asyncio_thread *thread)
+{
+	uint64_t loop = 0, task = 0, coroutine;
+	const struct memory_piece pieces[] = {
+		{ thread->state + s->at.thread.loop, &loop, WORD }, { thread->state + s->at.thread.task, &task, WORD },
+	};
+	char bytes[ASYNCIO_TASK], *name, *function;
+
+	if (s->memory->read(s->memory, pieces, 2) != 2 || !loop || !task || read_task(s, task, bytes))
+		return NULL;
+	coroutine = pointer_in(bytes, s->at.task.coroutine);
+	if (frame_in(thread, coroutine + s->at.generator.frame) == thread->n)
+		return NULL;
+	name = name_at(s, pointer_in(bytes, s->at.task.name));
+	if (!name || !is_number(name))
+		return name;
+	function = function_name(s, coroutine);
+	if (!function)
+		return name;
+	free(name);
+	return function;
+}
+
+/* ---- who waits for a task ---------------------------------------------------------------- */
+
+/* False: there are too many. */
+static bool find_once(struct asyncio *s, size_t *n, uint64_t object)
+{
+	for (size_t i = 0; i < *n; i++)
+		if (s->found[i] == object)
+			return true;
+	if (*n == MAX_FOUND)
+		return false;
+	s->found[(*n)++] = object;
+	return true;
+}
+
+/* A set: its table has an object and its hash in each place that is used, -1 as the hash of one that was. False: not all were read. */
+static bool find_set(struct asyncio *s, size_t *n, uint64_t set)
+{
+	char bytes[HEAD];
+	bool all = true;
+	uint64_t size;
+
+	if (memory_get(s->memory, set, bytes, s->set_head))
+		return false;
+	size = memory_field(bytes, s->at.set.mask, WORD) + 1;
+	if (!size || size > MAX_SET)
+		return false;
+	s->budget -= (long)size / 8 + 1;
+	if (memory_get(s->memory, memory_field(bytes, s->at.set.table, WORD), s->set, size * 2 * WORD))
+		return false;
+	for (size_t i = 0; i < size; i++)
+		if (s->set[2 * i] && s->set[2 * i + 1] != UINT64_MAX)
+			all &= find_once(s, n, s->set[2 * i]);
+	return all;
+}
+
+static bool find_awaiters(struct asyncio *s, size_t *n, const char *bytes)
+{
+	uint64_t awaiters = pointer_in(bytes, s->at.task.awaiters);
+
+	if (!awaiters)
+		return true;
+	return memory_field(bytes, s->at.task.has_set, 1) ? find_set(s, n, awaiters) : find_once(s, n, awaiters);
+}
+
+/* Futures, such as that of gather(), stand between tasks: who waits for these waits for the task. */
+static void read_awaiters(struct asyncio *s, const char *task, struct pystack_task *out)
+{
+	char bytes[ASYNCIO_TASK];
+	size_t n = 0;
+	bool all = find_awaiters(s, &n, task);
+
+	out->awaiters = s->awaiters;
+	for (size_t i = 0; i < n && s->budget > 0; i++, s->budget--)
+		if (memory_get(s->memory, s->found[i], bytes, s->future))
+			all = false;
+		else if (memory_field(bytes, s->at.task.is_task, 1))
+			s->awaiters[out->nawaiters++] = s->found[i];
+		else
+			all &= find_awaiters(s, &n, bytes);
+	out->awaiters_cut = !all;
+}
+
+/* ---- a task -------------------------------------------------------------------------------- */
+
+static void name_frames(struct asyncio *s, struct pystack_task *out)
+{
+	const struct coroutine *c = &s->coroutine;
+
+	out->frames = s->frames;
+	out->cut = c->cut;
+	for (size_t i = c->n; i-- > 0;) {
+		const struct code *code = codes_at(s->codes, c->v[i].code);
+
+		out->torn |= !code;
+		if (code)
+			s->frames[out->n++] = (struct pystack_frame){ code, codes_line(s->codes, code, c->v[i].place), 0 };
+	}
+	if (out->torn)
+		out->n = 0;
+}
+
+/* The part of the thread's stack that the coroutine has called. */
+static void take_frames(struct pystack_task *out, const struct asyncio_thread *thread, uint64_t frame)
+{
+	const size_t i = thread ? frame_in(thread, frame) : 0;
+
+	out->torn = !thread || i == thread->n;
+	if (out->torn)
+		return;
+	out->frames = thread->frames;
+	out->n = i + 1;
+}
+
+/* False: it has ended. */
+static bool read_stack(struct asyncio *s, const struct asyncio_thread *thread, uint64_t object, struct pystack_task *out)
+{
+	int rc = coroutine_read(&s->coroutine, s->memory, s->offsets, &s->at, object);
+
+	s->budget -= 3 * (long)s->coroutine.n + 1;
+	out->state = rc || s->coroutine.state == COROUTINE_WAITS ? PYSTACK_TASK_WAITS : s->coroutine.state == COROUTINE_NEW ?
+		     PYSTACK_TASK_NEW : PYSTACK_TASK_RUNS;
+	out->torn = rc == -EAGAIN;
+	if (!rc && s->coroutine.state == COROUTINE_ENDED)
+		return false;
+	if (out->state == PYSTACK_TASK_RUNS)
+		take_frames(out, thread, object + s->at.generator.frame);
+	else if (!rc)
+		name_frames(s, out);
+	return true;
+}
+
+/* The node behind `node`, if that leads back. 0, or -EAGAIN. */
+static int next_node(const struct asyncio *s, uint64_t node, uint64_t *next)
+{
+	char bytes[HEAD];
+	uint64_t back;
+
+	if (memory_word(s->memory, node + s->at.list.next, next) || memory_get(s->memory, *next, bytes, s->node))
+		return -EAGAIN;
+	back = memory_field(bytes, s->at.list.previous, WORD);
+	return back == node ? 0 : -EAGAIN;
+}
+
+/* Whether it is still the task of which these bytes were read: one that ends leaves the list, and its memory is used again. */
+static bool is_still(const struct asyncio *s, uint64_t addr, const char *was)
+{
+	const uint64_t fields[] = { s->at.task.coroutine, s->at.task.name };
+	char now[ASYNCIO_TASK];
+	uint64_t next;
+	bool same = !read_task(s, addr, now) && !next_node(s, addr + s->at.task.node, &next);
+
+	for (size_t i = 0; same && i < 2; i++)
+		same = pointer_in(now, fields[i]) == pointer_in(was, fields[i]);
+	return same;
+}
+
+/* Sets out->name, malloc'ed or NULL. 0; -ENOENT: it has ended; -EAGAIN: another one may have taken its place. */
+static int read_once(struct asyncio *s, const struct asyncio_thread *thread, struct pystack_task *out)
+{
+	char bytes[ASYNCIO_TASK];
+	uint64_t coroutine;
+
+	s->budget -= 5;
+	if (read_task(s, out->id, bytes))
+		return -ENOENT;
+	coroutine = pointer_in(bytes, s->at.task.coroutine);
+	if (!coroutine || !read_stack(s, thread, coroutine, out))
+		return -ENOENT;
+	out->name = name_at(s, pointer_in(bytes, s->at.task.name));
+	s->budget -= out->name ? (long)strlen(out->name) / WORD : 0;
+	read_awaiters(s, bytes, out);
+	return !is_still(s, out->id, bytes) ? -EAGAIN : 0;
+}
+
+static void take_task(struct asyncio *s, const struct asyncio_thread *thread, uint64_t addr,
+		      void (*take)(void *ctx, const struct pystack_task *task), void *ctx)
+{
+	struct pystack_task out;
+	char *name = NULL;
+	int rc = -EAGAIN;
+
+	for (int i = 0; i < TRIES && !name && (!rc || rc == -EAGAIN); i++) {
+		out = (struct pystack_task){ .tid = thread ? thread->tid : 0, .id = addr };
+		rc = read_once(s, thread, &out);
+		name = (char *)(uintptr_t)out.name;
+		if (rc) {
+			free(name);
+			name = NULL;
+		}
+	}
+	out.name = name ? name : "";
+	if (!rc)
+		take(ctx, &out);
+	free(name);
+}
+
+/* ---- lists --------------------------------------------------------------------------------- */
+
+/* Addresses of the list's nodes, malloc'ed: as many as can be read. The last of them may have left the list meanwhile; then it goes on
+ * from one before, further back each time. 0, -EAGAIN, or -ENOMEM. */
+static int list_nodes(struct asyncio *s, uint64_t head, uint64_t **nodes, size_t *n)
+{
+	size_t room = 0, back = 1, furthest = 0;
+	uint64_t node = head;
+
+	for (*n = 0; s->budget > 0; s->budget--) {
+		if (next_node(s, node, &node)) {
+			if (back > MOST_BACK)
+				return -EAGAIN;
+			*n -= back < *n ? back : *n;
+			node = *n ? (*nodes)[*n - 1] : head;
+			back *= 2;
+			continue;
+		}
+		if (node == head)
+			return 0;
+		if (!ROOM_FOR(*nodes, room, *n, 1))
+			return -ENOMEM;
+		(*nodes)[(*n)++] = node;
+		if (*n > furthest + FAR) {
+			furthest = *n;
+			back = 1;
+		}
+	}
+	return -EAGAIN;
+}
+
+bool asyncio_read(struct asyncio *s, const struct asyncio_thread *thread, uint64_t interpreter,
+		  void (*take)(void *ctx, const struct pystack_task *task), void *ctx)
+{
+	const uint64_t head = thread ? thread->state + s->at.thread.tasks : interpreter + s->at.interpreter.tasks;
+	uint64_t *nodes = NULL;
+	size_t n = 0;
+	int rc = list_nodes(s, head, &nodes, &n);
+
+	for (size_t i = 0; i < n && s->budget > 0; i++)
+		take_task(s, thread, nodes[i] - s->at.task.node, take, ctx);
+	free(nodes);
+	return !rc && s->budget > 0;
+}
