@@ -168,8 +168,8 @@ def batches_of(recording):
     with perf_prof.open(recording, fields=FIELDS) as s:
         for batch in s:
             yield batch
-            yield from (perf_prof.concat([batch[at:at + 1]]) for at in range(len(batch)))
-    yield from perf_prof.open(recording, fields=FIELDS).aggregate('_tid', {'n': 'count()'}, interval=1e-9)
+            yield from (perf_prof.concat([batch[at:at + 7]]) for at in range(0, len(batch), 7))
+    yield from perf_prof.open(recording, fields=FIELDS).aggregate('_tid', {'n': 'count()'}, interval=5e-3)
     unread = perf_prof.open(recording, fields=FIELDS)
     yield next(unread)
     perf_prof.open(recording, fields=FIELDS).__arrow_c_stream__()
