@@ -65,16 +65,20 @@ struct native *native_of_instance(PyObject *self)
 static int begin(struct session_object *o, struct session_asked *asked)
 {
 	struct fault f = { 0 };
+	bool live;
 	int rc;
 
 	Py_BEGIN_ALLOW_THREADS
 	rc = asked->words ? session_asked_parse(asked, analysis_sources, &f) : 0;
+	live = !asked->stream.input;
 	if (rc)
 		session_asked_free(asked);
 	else
 		o->session = session_new(asked, &f);
 	Py_END_ALLOW_THREADS
 	if (!o->session) {
+		if (live)
+			fault_say_what_works(&f);
 		fault_raise(&f);
 		return -1;
 	}

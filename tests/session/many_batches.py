@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Very many batches go through a consumer: `many_batches.py RECORDING READERS NUMBER CONSUMER...` prints as JSON what memory is
-used after a tenth of them, and after all. The batches are those of the recording, which is opened again and again, of an
+used after a fifth of them, after three, and after all. The batches are those of the recording, which is opened again and again, of an
 aggregate with a batch for each event, and of concat()."""
 import collections
 import ctypes
@@ -191,7 +191,7 @@ def go_through(recording, number, consumers):
 def main(recording, readers, number, *names):
     sys.path.append(readers)
     done, after = 0, []
-    for upto in int(number) // 10, int(number):
+    for upto in int(number) // 5, int(number) // 5 * 3, int(number):
         done += go_through(recording, upto - done, [CONSUMERS[name]() for name in names])
         after.append(used())
     print(json.dumps({'batches': done, 'after': after}))
