@@ -178,17 +178,21 @@ static struct session *unread(PyObject *object)
 static int begin(struct aggregate_object *o, PyObject *source, const struct sums_asked *asked, bool live)
 {
 	struct session *s = unread(source);
+	struct aggregation *a;
 	struct fault f = { 0 };
+	int rc;
 
 	if (!s)
 		return -1;
-	o->aggregation = aggregation_new(s, asked, live, &f);
-	if (!o->aggregation) {
+	a = aggregation_new(s, asked, live, &f);
+	if (!a) {
 		fault_raise(&f);
 		return -1;
 	}
 	((struct session_object *)source)->aggregated = true;
-	return column_names_take(&o->names, aggregation_columns(o->aggregation));
+	rc = column_names_take(&o->names, aggregation_columns(a));
+	o->aggregation = a;   /* others may ask for the names from here on */
+	return rc;
 }
 
 static int aggregate_init(PyObject *self, PyObject *args, PyObject *kwargs)

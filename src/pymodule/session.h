@@ -13,6 +13,7 @@ struct session_object {
 	struct native *native;
 	struct session *session; /* NULL: never began */
 	struct column_names names;
+	bool beginning;          /* some thread is in __init__() */
 	bool streamed;           /* __arrow_c_stream__() was called */
 	bool read;               /* a batch was taken */
 	bool aggregated;         /* its batches go to an Aggregate */

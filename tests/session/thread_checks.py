@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several threads and one session, batch or aggregate: `thread_checks.py NAME STORM RECORDING` runs the check NAME. They need
 nothing but perf_prof, so that they run in any Python; those of LIVE watch STORM, which makes system calls, and need root."""
+import contextlib
+import os
 import subprocess
 import sys
 import threading
@@ -153,6 +155,32 @@ def begin_at_once(perf_prof, storm, recording):
         assert sum(found) == rows, found
 
 
+def begin_one_object_at_once(perf_prof, storm, recording):
+    """One of them begins it; a second session would be in nobody's hands."""
+    for _ in range(20):
+        s, begun = perf_prof.Recording.__new__(perf_prof.Recording), threading.Event()
+
+        def begin():
+            try:
+                super(perf_prof.Recording, s).__init__([f'--input={recording}'])
+            finally:
+                begun.set()
+
+        def look():
+            while not begun.is_set():
+                with contextlib.suppress(ValueError):       # "has not begun"
+                    assert '_time' in s.columns and s._tables and not s.closed
+            return 'looked'
+        *found, looked = at_once(*[begin] * SEVERAL, look)
+        assert looked == 'looked' and found.count(None) == 1 and [type(one) for one in found].count(RuntimeError) == SEVERAL - 1, found
+        assert count(s) > 0
+        s.close()
+    deadline = time.monotonic() + PATIENCE      # a thread that was joined may still be ending
+    while len(os.listdir('/proc/self/task')) > 1:
+        assert time.monotonic() < deadline, 'the thread of a session goes on'
+        time.sleep(0.01)
+
+
 def close_before_it_is_read(perf_prof, storm, recording):
     for _ in range(20):
         s = perf_prof.open(recording)
@@ -220,7 +248,7 @@ def one_of_them_gets_the_stream(perf_prof, storm, recording):
 
 LIVE = share_a_session, close_while_others_read, sessions_of_their_own, ask_for_numbers_meanwhile, share_an_aggregate
 CHECKS = {check.__name__: check for check in (
-    *LIVE, begin_at_once, close_before_it_is_read, read_columns_of_one_batch, choose_columns_meanwhile, one_of_them_gets_the_aggregate,
+    *LIVE, begin_at_once, begin_one_object_at_once, close_before_it_is_read, read_columns_of_one_batch, choose_columns_meanwhile, one_of_them_gets_the_aggregate,
     one_of_them_gets_the_stream)}
 
 
