@@ -81,8 +81,10 @@ static bool may_sample_itself(void)
 
 void fault_say_what_works(struct fault *f)
 {
-	size_t n = strlen(f->text);
+	size_t n;
 
+	as_arguments(f->text, sizeof(f->text));
+	n = strlen(f->text);
 	if ((f->error != EACCES && f->error != EPERM) || strstr(f->text, "needs no privilege"))
 		return;
 	snprintf(f->text + n, sizeof(f->text) - n, "; what needs no privilege: %srecordings (perf_prof.open())",
@@ -97,7 +99,6 @@ PyObject *fault_raise(const struct fault *f)
 	PyObject *kind = kind_of(f, &error);
 
 	as_parameter(f->text, text, sizeof(text));
-	as_arguments(text, sizeof(text));
 	if (!error && !strcmp(text, "out of memory"))
 		return PyErr_NoMemory();
 	message = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "backslashreplace");

@@ -67,11 +67,11 @@ static int begin(struct session_object *o, struct session_asked *asked)
 {
 	struct session *s = NULL;
 	struct fault f = { 0 };
-	bool live;
+	bool program = asked->words, live;     /* else a command has parsed its options */
 	int rc;
 
 	Py_BEGIN_ALLOW_THREADS
-	rc = asked->words ? session_asked_parse(asked, analysis_sources, &f) : 0;
+	rc = program ? session_asked_parse(asked, analysis_sources, &f) : 0;
 	live = !asked->stream.input;
 	if (rc)
 		session_asked_free(asked);
@@ -79,7 +79,7 @@ static int begin(struct session_object *o, struct session_asked *asked)
 		s = session_new(asked, &f);
 	Py_END_ALLOW_THREADS
 	if (!s) {
-		if (live)
+		if (program && live)
 			fault_say_what_works(&f);
 		fault_raise(&f);
 		return -1;

@@ -46,7 +46,8 @@ PyObject *batch_of_lists(PyObject *module, PyObject *args);
 
 /* faults.c: raises what the fault says. Returns NULL. */
 PyObject *fault_raise(const struct fault *f);
-/* If live events were refused: adds what this process may do without more rights. */
+/* Of live events that a program asked for. If they were refused: adds what it may do without more rights, and names
+ * parameters instead of options. */
 void fault_say_what_works(struct fault *f);
 
 /* Batches for a stream; its own reference. next() is session_next(), or like it. */

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from known import PATIENCE, RECORDING
+from known import EVENT, PATIENCE, RECORDING
 from many_batches import CONSUMERS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -53,3 +53,35 @@ def test_memory_stays_flat(go_through, consumer):
 @pytest.mark.million
 def test_a_million_batches(go_through):
     check(go_through(MILLION, *CONSUMERS), MILLION)
+
+
+def test_full_batches_use_the_same_memory_again(folder, storm_of):
+    """Of a live session: what waits, what is kept, and what is being filled, at most; not all that there were."""
+    n, kept = 2_000_000, 3
+    storm = storm_of(n)
+    code = f'''
+import collections, sys
+sys.path.append({HERE!r})
+import perf_prof
+from many_batches import malloced
+before, most, kept, rows = malloced(), 0, collections.deque(maxlen={kept}), 0
+with perf_prof.Session({EVENT!r}, pids={storm.pid}, ring='16M', order=False, fields=['_time', '_tid', '_cpu', '__syscall_nr']) as s:
+    print('ready', flush=True)
+    for batch in s:
+        rows += sum(lost or 1 for lost in batch['_lost']) if batch['_lost'].null_count < len(batch) else len(batch)
+        kept.append(batch)
+        most = max(most, (malloced() or 0) - (before or 0))
+    print(rows, s.stats()['batches'], most)
+'''
+    with subprocess.Popen([sys.executable, '-c', code], stdout=subprocess.PIPE, text=True, env={**os.environ, 'PYTHONPATH': folder}) as reader:
+        try:
+            assert reader.stdout.readline() == 'ready\n'
+            storm.go()
+            rows, batches, most = map(int, reader.communicate(timeout=2 * PATIENCE)[0].split())
+        finally:
+            reader.kill()
+    each = 65536 * (8 + 4 + 4 + 8 + 4 + 8)     # also _event and _lost
+    assert rows == n
+    if batches < 20:
+        pytest.skip(f'the machine is too busy: most events were lost ({batches} batches)')
+    assert most < (4 + kept + 3) * each, (most / each, batches)
