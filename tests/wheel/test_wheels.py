@@ -145,7 +145,7 @@ def test_threads(installed, storm, version):
     sys.path.insert(0, os.path.dirname(program))
     import thread_checks
     for name, check in thread_checks.CHECKS.items():
-        if check not in thread_checks.LIVE or not requires.why_not('root', 'tracefs'):
+        if check not in thread_checks.LIVE or not (requires.root() or requires.tracefs()):
             out = house.run(python, '-W', 'ignore', program, name, storm, os.path.join(TESTS, 'data/perfdata/amd64-6.12-several.data'))
             assert out.startswith(f'{name}: ok')
     has_gil = 'import sys, perf_prof; print(getattr(sys, "_is_gil_enabled", lambda: True)())'
