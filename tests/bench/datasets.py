@@ -21,7 +21,7 @@ ROWS = [
     Row('floor: pyarrow writes rows to Parquet', 'floor'),
     Row('recording of one kind of event to Parquet', 'parquet', 'floor', 'floor', 3.5),
     Row('floor: the same of four kinds', 'floor of four'),
-    Row('recording of four kinds to Parquet', 'parquet of four', 'floor of four', 'floor', 6),
+    Row('recording of four kinds to Parquet', 'parquet of four', 'floor of four', 'floor', 5),
 ]
 MEMORY_ROWS = [
     Row('recording of four kinds to Parquet: memory', 'peak', limit=200, unit='MiB'),
