@@ -21,6 +21,7 @@ MARKERS = (
     'slow: left out of the run under sanitizers',
     'alone: changes a sysctl (and puts it back) or needs the machine to itself: nothing else of the tests runs beside it',
     'spark: starts a Spark cluster',
+    'million: takes a minute, for a million of something',
     'browser: opens a page in Chromium; every test with the fixture `chromium` has it',
 )
 

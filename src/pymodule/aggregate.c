@@ -162,7 +162,9 @@ static int begin(struct aggregate_object *o, PyObject *source, const struct sums
 {
 	struct session_object *from = (struct session_object *)source;
 	struct session *s = session_unread(source, "aggregate");
+	struct aggregation *a;
 	struct fault f = { 0 };
+	int rc;
 
 	if (s && from->aggregated)
 		PyErr_SetString(PyExc_ValueError, "the session has an aggregate() already, which takes all its batches: make another session");
@@ -170,13 +172,15 @@ static int begin(struct aggregate_object *o, PyObject *source, const struct sums
 		session_taken(from);
 	if (!s || PyErr_Occurred())
 		return -1;
-	o->aggregation = aggregation_new(s, asked, live, &f);
-	if (!o->aggregation) {
+	a = aggregation_new(s, asked, live, &f);
+	if (!a) {
 		fault_raise(&f);
 		return -1;
 	}
 	from->aggregated = true;
-	return column_names_take(&o->names, aggregation_columns(o->aggregation));
+	rc = column_names_take(&o->names, aggregation_columns(a));
+	o->aggregation = a;   /* others may ask for the names from here on */
+	return rc;
 }
 
 static int aggregate_init(PyObject *self, PyObject *args, PyObject *kwargs)

@@ -62,23 +62,31 @@ struct native *native_of_instance(PyObject *self)
 	return NULL;
 }
 
+/* Other threads may ask the object meanwhile: it has its session once the names of its columns are there. */
 static int begin(struct session_object *o, struct session_asked *asked)
 {
+	struct session *s = NULL;
 	struct fault f = { 0 };
+	bool program = asked->words, live;     /* else a command has parsed its options */
 	int rc;
 
 	Py_BEGIN_ALLOW_THREADS
-	rc = asked->words ? session_asked_parse(asked, analysis_sources, &f) : 0;
+	rc = program ? session_asked_parse(asked, analysis_sources, &f) : 0;
+	live = !asked->stream.input;
 	if (rc)
 		session_asked_free(asked);
 	else
-		o->session = session_new(asked, &f);
+		s = session_new(asked, &f);
 	Py_END_ALLOW_THREADS
-	if (!o->session) {
+	if (!s) {
+		if (program && live)
+			fault_say_what_works(&f);
 		fault_raise(&f);
 		return -1;
 	}
-	return column_names_take(&o->names, session_columns(o->session));
+	rc = column_names_take(&o->names, session_columns(s));
+	o->session = s;
+	return rc;
 }
 
 PyObject *session_object_new(struct native *native, struct session_asked *asked)
@@ -95,7 +103,7 @@ PyObject *session_object_new(struct native *native, struct session_asked *asked)
 	return (PyObject *)o;
 }
 
-static int session_init(PyObject *self, PyObject *args, PyObject *kwargs)
+static int begin_with(PyObject *self, PyObject *args, PyObject *kwargs)
 {
 	static char *names[] = { "words", "fields", "command", "ns", "filter", "input", NULL };
 	struct session_object *o = (struct session_object *)self;
@@ -107,10 +115,6 @@ static int session_init(PyObject *self, PyObject *args, PyObject *kwargs)
 
 	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OOKzi", names, &words, &fields, &command, &ns, &filter, &input))
 		return -1;
-	if (o->session) {
-		PyErr_SetString(PyExc_RuntimeError, "the session has begun already");
-		return -1;
-	}
 	o->native = native_of_instance(self);
 	session_asked_init(&asked);
 	asked.ns = ns;
@@ -123,6 +127,22 @@ static int session_init(PyObject *self, PyObject *args, PyObject *kwargs)
 		return -1;
 	}
 	return begin(o, &asked);
+}
+
+/* Another thread may call it for the same object while this one waits without the GIL. */
+static int session_init(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	struct session_object *o = (struct session_object *)self;
+	int rc;
+
+	if (o->session || o->beginning) {
+		PyErr_SetString(PyExc_RuntimeError, "the session has begun already");
+		return -1;
+	}
+	o->beginning = true;
+	rc = begin_with(self, args, kwargs);
+	o->beginning = false;
+	return rc;
 }
 
 static void session_dealloc(PyObject *self)
@@ -324,6 +344,7 @@ static PyObject *session_tables_get(PyObject *self, void *unused)
 static PyObject *session_choose_method(PyObject *self, PyObject *args)
 {
 	struct session_object *o = (struct session_object *)self;
+	struct column_names names = { 0 }, old;
 	char **words[2] = { NULL, NULL };
 	PyObject *events, *fields;
 	struct fault f = { 0 };
@@ -340,10 +361,14 @@ static PyObject *session_choose_method(PyObject *self, PyObject *args)
 	if (rc < 0)
 		return fault_raise(&f);
 	if (!rc) {
-		Py_CLEAR(o->names.names);
-		Py_CLEAR(o->names.index);
-		if (column_names_take(&o->names, session_columns(o->session)))
+		/* another thread may ask for the names while these are made */
+		if (column_names_take(&names, session_columns(o->session))) {
+			column_names_release(&names);
 			return NULL;
+		}
+		old = o->names;
+		o->names = names;
+		column_names_release(&old);
 	}
 	return PyBool_FromLong(!rc);
 }

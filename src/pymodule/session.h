@@ -13,6 +13,7 @@ struct session_object {
 	struct native *native;
 	struct session *session; /* NULL: never began */
 	struct column_names names;
+	bool beginning;          /* some thread is in __init__() */
 	bool streamed;           /* __arrow_c_stream__() was called */
 	bool read;               /* a batch was taken */
 	bool aggregated;         /* its batches go to an Aggregate */
@@ -56,6 +57,9 @@ PyObject *batch_of_lists(PyObject *module, PyObject *args);
 
 /* faults.c: raises what the fault says. Returns NULL. */
 PyObject *fault_raise(const struct fault *f);
+/* Of live events that a program asked for. If they were refused: adds what it may do without more rights, and names
+ * parameters instead of options. */
+void fault_say_what_works(struct fault *f);
 
 /* Batches for a stream; its own reference. next() is session_next(), or like it. */
 struct batch_source {

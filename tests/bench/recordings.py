@@ -4,6 +4,7 @@ to record one."""
 import os
 import re
 import subprocess
+import sys
 
 import measure
 from measure import EVENT, PAGES, Perf, cpu_of, pinned, storm
@@ -16,6 +17,7 @@ RECORDERS, STORMS = 7, 5
 ROWS = [
     Row('perf script -s, count (of a file)', 'perf script'),
     Row('perf-prof python -I, count (of that file)', 'ours', 'perf script', 'perf script', 1 / 80),
+    Row('session of that file: three columns, count', 'columns', 'perf script', 'perf script', 1 / 500),
     Row('perf script, text (of that file)', 'perf text'),
     Row('perf-prof script, text', 'text', 'perf text', 'perf script', 1 / 8),
     Row('perf-prof script, JSON lines, every field', 'json', 'perf text', 'perf script', 1 / 4),
@@ -37,13 +39,18 @@ def syscalls__sys_enter_getppid(event_name, context, common_cpu, common_secs,
     count += 1
 '''
 OUR_SCRIPT = 'n = 0\ndef __sample__(e):\n    global n\n    n += 1\n'
+COLUMNS = '''import sys
+sys.path.insert(0, sys.argv[1])
+import perf_prof
+print(sum(len(batch) for batch in perf_prof.open(sys.argv[2], fields=['_time', '_tid', '__syscall_nr'])))
+'''
 COUNT = OUR_SCRIPT + 'def __exit__():\n    print("events", n)\n'
 
 
 def make_files(build, n, folder):
     """Recordings of one event, of n and of seven times as many, with how many each has: a recorder on a
     busy machine loses some. And a script for perf and one for perf-prof."""
-    for name, text in (('count.py', PERF_SCRIPT), ('ours.py', OUR_SCRIPT), ('events.py', COUNT)):
+    for name, text in (('count.py', PERF_SCRIPT), ('ours.py', OUR_SCRIPT), ('events.py', COUNT), ('columns.py', COLUMNS)):
         with open(os.path.join(folder, name), 'w') as f:
             f.write(text)
     events = {}
@@ -67,6 +74,7 @@ def read(samples, build, n, folder):
     prof = os.path.join(build, 'perf-prof')
     commands = {'perf script': (['perf', 'script', '-s', 'count.py', '-i'], 'some.data', 1),
                 'ours': ([prof, 'python', 'ours.py', '-I'], 'many.data', 3),
+                'columns': ([sys.executable, 'columns.py', os.path.join(build, 'python')], 'many.data', 3),
                 'perf text': (['perf', 'script', '-i'], 'some.data', 1),
                 'text': ([prof, 'script', '-I'], 'many.data', 3),
                 'json': ([prof, 'script', '--json', '-I'], 'some.data', 1),
@@ -87,7 +95,7 @@ def walk(samples, build, folder):
 
 
 def measure_recordings(samples, opts, folder):
-    samples.attempt(['perf script', 'ours', 'perf text', 'text', 'json', 'csv'], read, samples, opts.build,
+    samples.attempt(['perf script', 'ours', 'columns', 'perf text', 'text', 'json', 'csv'], read, samples, opts.build,
                     min(opts.calls, 300000), folder)
     samples.attempt(['mapped', 'read', 'whose'], walk, samples, opts.build, folder)
 

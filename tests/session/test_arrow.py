@@ -2,6 +2,7 @@
 """Batches and sessions in the hands of others: NumPy, pyarrow, Polars, DuckDB, and who only knows buffers."""
 import collections
 import gc
+import os
 
 import pytest
 
@@ -149,6 +150,45 @@ def test_capsules_that_nobody_takes(batch):
         batch.__arrow_c_array__()
         batch.__arrow_c_schema__()
         batch['_comm'].__arrow_c_array__()
+
+
+def test_a_capsule_is_taken_once(batch, reader):
+    """Whoever takes it a second time gets an error of its own, as the structure is marked released."""
+    pyarrow = reader('pyarrow')
+    schema, array = batch.__arrow_c_array__()
+    rows = pyarrow.RecordBatch._import_from_c_capsule(schema, array)
+    with pytest.raises(pyarrow.ArrowInvalid, match='released'):
+        pyarrow.RecordBatch._import_from_c_capsule(*batch.__arrow_c_array__()[:1], array)
+    with pytest.raises(pyarrow.ArrowInvalid, match='released'):
+        pyarrow.RecordBatch._import_from_c_capsule(schema, batch.__arrow_c_array__()[1])
+    assert rows.to_pylist() == batch.to_pylist()
+    del schema, array
+    assert rows.to_pylist() == batch.to_pylist()
+
+
+def test_a_consumer_that_releases_late_or_never(run, reader):
+    """After the session, in another thread, or when the interpreter ends; or it is killed with it."""
+    packages = os.path.dirname(os.path.dirname(reader('pyarrow').__file__))
+    assert run(f'''
+import ctypes, gc, sys, threading, perf_prof
+sys.path.append({packages!r})
+import pyarrow
+with perf_prof.open({RECORDING!r}) as s:
+    stream = pyarrow.RecordBatchReader.from_stream(s)
+    rows = stream.read_next_batch()
+never = perf_prof.open({RECORDING!r}).__arrow_c_stream__()
+batch = next(perf_prof.open({RECORDING!r}))
+capsules, column = batch.__arrow_c_array__(), rows['_comm']
+ctypes.pythonapi.Py_IncRef(ctypes.py_object(capsules))      # for ever
+expected = column.to_pylist()
+late = [rows, stream]
+del s, rows, stream, batch
+thread = threading.Thread(target=late.clear)
+thread.start()
+thread.join()
+gc.collect()
+print(column.to_pylist() == expected, len(expected) > 100)
+''') == 'True True\n'
 
 
 def test_an_error_reaches_the_consumer(perf_prof, reader):

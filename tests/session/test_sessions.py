@@ -12,8 +12,9 @@ import threading
 
 import pytest
 
+from conftest import READERS
 from frame import requires
-from known import EVENT, PATIENCE
+from known import EVENT, PATIENCE, RECORDING
 
 N = 20000
 
@@ -186,6 +187,26 @@ def test_async(perf_prof, storm_of):
     assert asyncio.run(asyncio.wait_for(both(), PATIENCE)) == [N, N]
 
 
+def test_an_exception_in_async_for_leaves_the_session_as_it_is(perf_prof, storm_of):
+    """Another loop, of either kind, gets the rest."""
+    storm = storm_of(N, 100000)
+
+    async def read(s):
+        rows = 0
+        with pytest.raises(ZeroDivisionError):
+            async for batch in s:
+                rows += len(batch)
+                1 / 0
+        async for batch in s:
+            return rows + len(batch)
+    with perf_prof.Session(EVENT, pids=storm.pid, ring='16M') as s:
+        storm.go()
+        before = len(os.listdir('/proc/self/fd'))
+        rows = asyncio.run(asyncio.wait_for(read(s), PATIENCE))
+        assert len(os.listdir('/proc/self/fd')) == before and not s.closed
+        assert rows + count(s) == N
+
+
 def test_async_cancelled_or_raised(perf_prof, live):
     async def wait():
         with perf_prof.Session('sched:sched_switch', filter='prev_pid == 0x7fffffff') as s:
@@ -263,6 +284,37 @@ print(os.waitpid(pid, 0)[1], len(next(s)) > 0)
 ''') == 'True\nTrue False [] None\nTrue\n0 True\n'
 
 
+def test_a_fork_has_the_batches(run):
+    """Those that its parent took. What would read on raises, and writes no file."""
+    assert run(f'''
+import os, sys, tempfile, perf_prof
+s = perf_prof.open({RECORDING!r})
+batch = next(s)
+stream = s.__arrow_c_stream__()
+with tempfile.TemporaryDirectory() as place:
+    pid = os.fork()
+    if not pid:
+        print(len(batch.to_pylist()) == len(batch), flush=True)
+        uses = [lambda: next(s), lambda: list(s), lambda: s.aggregate(), lambda: s._take(), lambda: next(s.events())]
+        try:
+            sys.path.append({READERS!r})
+            import pyarrow
+        except ImportError: pass
+        else: uses.append(lambda: perf_prof.sinks.parquet(s, place, host='h', date='2026-01-31'))
+        for use in uses:
+            try: use()
+            except RuntimeError as e: ok = 'fork' in str(e)
+            except ValueError as e: ok = use is uses[2]     # batches were read, which is found first
+            else: ok = False
+            if not ok: print(uses.index(use), flush=True)
+        del s, stream, batch
+        own = perf_prof.open({RECORDING!r})
+        print(sum(map(len, own)) > 0, os.listdir(place), flush=True)
+        os._exit(0)
+    print(os.waitpid(pid, 0)[1])
+''') == 'True\nTrue []\n0\n'
+
+
 def test_ctrl_c(folder, live):
     child = subprocess.Popen([sys.executable, '-c', '''
 import perf_prof
@@ -324,15 +376,44 @@ print(os.read(r, 100), *(note for note in s.notes if 'keeps running' in note and
 ''').startswith("b'' /bin/sh (process ")
 
 
-def test_permission_is_an_error_with_a_remedy(folder):
+@pytest.fixture
+def as_nobody(folder):
+    """as_nobody(CODE): what a Python of nobody prints that has the package."""
     if reason := requires.nobody() or requires.root():
         pytest.skip(reason)
-    code = ('import sys, perf_prof\n'
-            'try: perf_prof.Session("sched:sched_switch")\n'
-            'except PermissionError as e: print(e.errno, e)')
     with tempfile.TemporaryDirectory(prefix='tests-of-perf-prof-') as place:    # nobody may not read the build folder
         shutil.copytree(os.path.join(folder, 'perf_prof'), os.path.join(place, 'perf_prof'))
+        shutil.copy(RECORDING, os.path.join(place, 'perf.data'))
         subprocess.run(['chmod', '-R', 'a+rX', place], check=True)
-        done = subprocess.run(requires.as_nobody([sys.executable, '-c', code]), capture_output=True, text=True, cwd='/',
-                              env={**os.environ, 'PYTHONPATH': place})
-    assert done.stdout.startswith('13 '), done
+
+        def run(code):
+            done = subprocess.run(requires.as_nobody([sys.executable, '-c', code]), capture_output=True, text=True, cwd=place,
+                                  env={**os.environ, 'PYTHONPATH': place}, timeout=PATIENCE)
+            assert done.returncode == 0, done.stderr
+            return done.stdout
+        yield run
+
+
+@pytest.mark.parametrize('arguments', ['"sched:sched_switch"', '"cpu-clock"', '"cpu-clock", pids=1', '"kprobe:do_exit"'])
+def test_permission_is_an_error_with_a_remedy(as_nobody, arguments):
+    """It has an errno, and says what would help and what works all the same: as parameters, not as options."""
+    out = as_nobody(f'''
+import perf_prof
+try: perf_prof.Session({arguments})
+except PermissionError as e: print(e.errno, e)''')
+    assert out.startswith('13 ') and 'as root' in out, out
+    assert 'needs no privilege' in out and '-p PID' not in out, out
+    if 'recordings' not in out:
+        assert 'needs no privilege: pids=PID' in out, out
+
+
+def test_what_that_says_works(as_nobody):
+    out = as_nobody('''
+import os, perf_prof
+try: perf_prof.Session("sched:sched_switch")
+except PermissionError as e: own = 'cpu-clock and page-faults of your own processes' in str(e)
+if own:
+    for event in 'cpu-clock', 'page-faults': perf_prof.Session(event, pids=os.getpid()).close()
+with open('/proc/sys/kernel/perf_event_paranoid') as f: print(own or int(f.read()) > 2)
+print(sum(map(len, perf_prof.open("perf.data"))) > 0)''')
+    assert out == 'True\nTrue\n'

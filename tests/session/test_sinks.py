@@ -337,6 +337,12 @@ def test_the_command_writes_the_same(convert, write, query, tmp_path):
     assert query('select distinct event, prev_pid from events') == [('sched:sched_switch', 0)]
 
 
+def test_the_command_makes_pyarrow_give_memory_back(run, reader):
+    packages = os.path.dirname(os.path.dirname(reader('pyarrow').__file__))
+    assert run(f'import sys; sys.path.append({packages!r}); from perf_prof import _parquetcommand; _parquetcommand.check(); import pyarrow; '
+               'print(pyarrow.default_memory_pool().backend_name)') == 'system\n'
+
+
 @pytest.mark.parametrize('words, code, message', [
     (TO, 2, '-o FOLDER'), (('-o', 'x', *TO[:2]), 2, '--date DAY'), (('-o', 'x', *TO[2:]), 2, '--host NAME'),
     (('-o', 'x', '--host', HOST, '--date', '2026-13-01'), 2, '2026-13-01'), (('-o', '/proc/x', *TO), 1, '/proc/x'),

@@ -13,6 +13,7 @@ import pytest
 
 from frame import house, requires
 
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MOST_BYTES = 8 << 20
 MOST_SECONDS = 0.040
 CANDIDATES = ('/usr/bin/python3', '/usr/bin/python3.[0-9]*', '/usr/local/bin/python3.[0-9]*',
@@ -135,6 +136,20 @@ def test_the_command(installed, version, tmp_path):
         pytest.skip(reason)
     out = house.run(program, 'python', '-e', 'cpu-clock', '-N', '1', script, '--', 'sh', '-c', 'while :; do :; done')
     assert 'ran in ' + version.rstrip('t').replace('.', ' ') in out
+
+
+@pytest.mark.parametrize('version', PYTHONS)
+def test_threads(installed, storm, version):
+    """In free-threaded Pythons, importing perf_prof turns the GIL on, and says so."""
+    python, program = os.path.join(installed(version), 'bin/python'), os.path.join(TESTS, 'session/thread_checks.py')
+    sys.path.insert(0, os.path.dirname(program))
+    import thread_checks
+    for name, check in thread_checks.CHECKS.items():
+        if check not in thread_checks.LIVE or not (requires.root() or requires.tracefs()):
+            out = house.run(python, '-W', 'ignore', program, name, storm, os.path.join(TESTS, 'data/perfdata/amd64-6.12-several.data'))
+            assert out.startswith(f'{name}: ok')
+    has_gil = 'import sys, perf_prof; print(getattr(sys, "_is_gil_enabled", lambda: True)())'
+    assert house.run(python, '-W', 'ignore', '-c', has_gil) == 'True\n'
 
 
 def test_the_source_distribution_builds_by_itself(tools, tmp_path):
