@@ -85,6 +85,12 @@ static const char *probe_of(const struct replay *p, const struct perfdata_event 
 	return e->what ? e->what : t->name;
 }
 
+/* Samples of a fixed period may lack PERIOD. What happens singly is known to count one, as it is live. */
+static bool needs_period(const struct perf_event_attr *a, const struct track *t)
+{
+	return t->period > 1 || (!t->fmt && !a->freq && t->period);
+}
+
 static void begin_track(const struct replay *p, const struct tracefmt_db *formats, const struct perfdata_event *e,
 			struct track *t)
 {
@@ -97,8 +103,8 @@ static void begin_track(const struct replay *p, const struct tracefmt_db *format
 	name_track(p, e, t);
 	t->probe = probe_of(p, e, t);
 	t->type = a->sample_type;
-	t->widened = t->type | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | (t->fmt ? PERF_SAMPLE_PERIOD : 0);
 	t->period = a->freq ? 1 : a->sample_period;
+	t->widened = t->type | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | (needs_period(a, t) ? PERF_SAMPLE_PERIOD : 0);
 	layout_from_sample_type(&l, t->type);
 	t->time_at = l.time;
 	t->cpu_at = l.cpu;
