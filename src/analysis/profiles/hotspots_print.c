@@ -353,7 +353,7 @@ static void put_key(struct table *t, const struct hotspots *h, const struct func
 	if (by & (SORT_COMM | SORT_PID))
 		table_text(t, by & SORT_COMM ? fn->key.comm : hotspots_process(h, fn->key.pid));
 	if (by & SORT_PID)
-		table_integer(t, fn->key.pid);
+		table_task(t, (pid_t)fn->key.pid);
 	if (by & SORT_CPU && fn->key.cpu == UINT32_MAX)
 		table_none(t);   /* not recorded */
 	else if (by & SORT_CPU)

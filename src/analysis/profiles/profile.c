@@ -91,21 +91,30 @@ static void measure_running(struct analysis *a, uint64_t time)
 	}
 }
 
+/* The switches also know who runs outside of the PID namespace. */
+static pid_t task_of(const struct profile *p, const struct analysis_sample *s)
+{
+	pid_t runs = p->off_cpu && s->tid == PIDMAP_OUTER ? oncpu_task(&p->oncpu, s->cpu) : 0;
+
+	return runs > 0 ? runs : s->tid;
+}
+
 static void take_clock(struct analysis *a, const struct analysis_sample *s)
 {
 	struct profile *p = a->config;
+	const pid_t tid = task_of(p, s);
 
-	if (p->off_cpu && !switches_watch(&p->switches, s->tid))
+	if (p->off_cpu && !switches_watch(&p->switches, tid))
 		return;
-	if (!s->tid && !p->all) {
+	if (!tid && !p->all) {
 		p->idle += weight_of(p, s);
 		p->sampled = true;
 		return;
 	}
 	if (p->off_cpu && !p->switches.on_runtime)
-		measure(a, s->tid, s->time, oncpu_take(&p->oncpu, s->cpu, s->tid, s->time));
+		measure(a, tid, s->time, oncpu_take(&p->oncpu, s->cpu, tid, s->time));
 	hotspots_see(&p->hot, a, s);
-	hotspots_add(&p->hot, analysis_comm(a, s->tid, s->time), analysis_where(a, s), weight_of(p, s), false);
+	hotspots_add(&p->hot, analysis_comm(a, tid, s->time), analysis_where(a, s), weight_of(p, s), false);
 	p->sampled = true;
 	p->skid += analysis_is_skid(s);
 	if (p->prints_samples)
@@ -300,7 +309,7 @@ static struct hotspots_view view_of(const struct analysis *a, char *sampled)
 		.functions = FUNCTIONS_SHOWN, .stacks = p->clock->layout.callchain ? STACKS_SHOWN : 0,
 		.chainless = p->off_cpu && !p->switches.on_switch->layout.callchain ? "sched:sched_switch" : NULL,
 		.timed = p->off_cpu, .least = (double)p->least / 100, .idle = p->idle, .skid = p->skid,
-		.has_outside = !a->opts->stream.input && !pidns_is_initial(),
+		.has_outside = !a->opts->stream.input && !stream_tells_idle(a->stream),
 	};
 }
 
