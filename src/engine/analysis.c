@@ -581,6 +581,8 @@ static int open_all(struct analysis *a, struct fault *f)
 	a->stacks = callstacks_new(&a->names, a->opts->inlines >= 0,
 				   a->opts->cache - a->opts->cache / SYMBOLS_SHARE);
 	a->line = eventline_new(&a->names);
+	if (a->stacks && a->opts->merges_python)
+		callstacks_merge_python(a->stacks);
 	if (!a->stacks || !a->line)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	if (a->ops->begin && a->ops->begin(a, f))

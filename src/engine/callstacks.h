@@ -37,6 +37,9 @@ struct callstack {
 /* `names` has to outlive it. Without `inlines`, callstacks_expand() only sets names. Above max_bytes,
  * callstacks_rest() drops stacks. NULL: out of memory. */
 struct callstacks *callstacks_new(struct names *names, bool inlines, size_t max_bytes);
+/* From now on, callstacks_expand() shows functions of Python under -X perf as those of scripts, and their time in the
+ * interpreter as theirs: pyframes.h. */
+void callstacks_merge_python(struct callstacks *s);
 void callstacks_free(struct callstacks *s);
 /* The frame at the end of a chain that ends in user space where nothing is mapped: "[broken]". */
 const struct frame *callstacks_broken(void);

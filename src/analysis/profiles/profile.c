@@ -38,6 +38,7 @@ struct profile {
 	uint64_t least;                  /* --than, in hundredths of a percent */
 	bool off_cpu;
 	struct pyprofile_opts python;
+	bool may_read_python;            /* see struct hotspots_view */
 	bool prints_samples;             /* --samples */
 	bool refreshes;                  /* on a terminal: the table so far, each second */
 	struct hotspots hot;
@@ -309,6 +310,7 @@ static struct hotspots_view view_of(const struct analysis *a, char *sampled)
 		.functions = FUNCTIONS_SHOWN, .stacks = p->clock->layout.callchain ? STACKS_SHOWN : 0,
 		.chainless = p->off_cpu && !p->switches.on_switch->layout.callchain ? "sched:sched_switch" : NULL,
 		.timed = p->off_cpu, .least = (double)p->least / 100, .idle = p->idle, .skid = p->skid,
+		.may_read_python = p->may_read_python,
 		.has_outside = !a->opts->stream.input && !stream_tells_idle(a->stream),
 	};
 }
@@ -438,6 +440,9 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	if (profile_take_rate(&p->opts, "profile", f))
 		return -1;
 	python = wants_python(p, args, f);
+	p->may_read_python = !p->python.python && (args->noperands || p->opts.common.stream.pids.n) && !p->python.other &&
+			     !p->opts.common.annotate && !p->opts.common.stream.input;
+	p->opts.common.merges_python = p->python.python >= 0 && hotspots_merge_python(&p->opts.common);
 	return python < 0 ? -1 : python ? pyprofile_run(&p->python, args, f) : analysis_run(&ops, config, args, f);
 }
 
@@ -488,7 +493,8 @@ const struct command profile_command = {
 		"runs. A function without a name is shown as \"[unknown]\" with its offset in the file.",
 		"If the process of -p is a Python program (CPython 3.9 to 3.14), its Python functions are shown, with file and line; "
 		"for a command with --python. They are read from the interpreter's memory, 199 times a second for each thread "
-		"that runs; the program is not stopped, and no event is opened. --no-python shows the interpreter's own functions.",
+		"that runs; the program is not stopped, and no event is opened. --no-python shows the interpreter's own functions. -g shows "
+		"those of a program under python3 -X perf together with native ones: the interpreter's time counts as theirs, unless --no-python or --full shows its functions.",
 		"Samples of idle CPUs are not in the tables; their share is shown above them.",
 		"If you are not allowed to sample the kernel (kernel.perf_event_paranoid above 1), your own "
 		"tasks are sampled in user space only, and the name of the event ends in :u.",
