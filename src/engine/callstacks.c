@@ -2,6 +2,7 @@
 #include "engine/callstacks.h"
 
 #include "base/hash.h"
+#include "engine/callers.h"
 #include "engine/pyframes.h"
 #include "tasks/resolve.h"
 
@@ -61,6 +62,7 @@ struct seen {
 struct callstacks {
 	struct names *names;
 	bool inlines, python;    /* python: callstacks_merge_python() */
+	const struct opt_strings *below;   /* callstacks_begin_below(); or NULL */
 	struct chain *chains;
 	/* Versions are different for each process, so these are not bounded. When `recent` is too large, it replaces
 	 * `earlier`, whose chains were not seen since the last time. */
@@ -92,6 +94,11 @@ struct callstacks *callstacks_new(struct names *names, bool inlines, size_t max_
 void callstacks_merge_python(struct callstacks *s)
 {
 	s->python = true;
+}
+
+void callstacks_begin_below(struct callstacks *s, const struct opt_strings *functions)
+{
+	s->below = functions;
 }
 
 static size_t more_bytes(size_t n)
@@ -620,7 +627,8 @@ static void put_more(const struct callstacks *s, struct chain *c)
 			c->more[n++] = &e->inner[k];
 	}
 	c->stack.frames = c->more;
-	c->stack.n = (uint32_t)(s->python ? pyframes_merge(c->more, n) : n);
+	n = s->python ? pyframes_merge(c->more, n) : n;
+	c->stack.n = (uint32_t)callers_cut(c->more, n, s->below);
 }
 
 static void forget_more(struct callstacks *s, struct chain *c)
@@ -641,7 +649,7 @@ bool callstacks_expand(struct callstacks *s, struct callstack *stack)
 		return true;
 	forget_more(s, c);
 	n = expand_entries(s, c);
-	c->more = s->inlines || s->python ? calloc(1, more_bytes(n)) : NULL;
+	c->more = s->inlines || s->python || s->below ? calloc(1, more_bytes(n)) : NULL;
 	if (c->more) {
 		c->nmore = n;
 		s->bytes += more_bytes(n);

@@ -453,11 +453,27 @@ def test_a_cell_that_takes_no_time(run, live):
     assert run(SHELL + 'for i in range(20): shell.magic("", "x = 1")\nprint(len(shown), "<svg" in shown[-1].svg())') == '20 True\n'
 
 
-def test_the_picture_of_a_cell_is_without_those_who_run_it(perf_prof):
-    from perf_prof._magic import within_cell
-    ipython = 'python3;<module> (x.py:1);InteractiveShell.run_cell (y.py:2);InteractiveShell.run_code (y.py:3)'
-    assert within_cell(f'{ipython};<module> (cell:1);f (cell:2) 5\n{ipython} 1\npython3;g (z.py:9) 2') == \
-        f'<module> (cell:1);f (cell:2) 5\n{ipython} 1\npython3;g (z.py:9) 2'
+# what IPython has between the magic and the cell
+RUNS = """
+class InteractiveShell(Shell):
+    def run_cell(self, cell):
+        self.run_code(compile(cell, '<ipython-input-1>', 'exec'))
+    def run_code(self, code):
+        exec(code, self.user)
+shell = InteractiveShell()
+shell.user = {}
+perf_prof.load_ipython_extension(shell)
+"""
+
+
+def test_what_runs_a_cell_is_in_no_stack_of_it(run, live):
+    """Neither in the table, nor in stacks and pictures."""
+    out = run(SHELL + RUNS + f'result = shell.magic("-F 500 -g", {PYTHON!r})\n'
+              'names = set(result.rows["function"].to_pylist())\n'
+              'print("hot" in names, sorted(n for n in names if "Interactive" in n or "perf_prof" in n))\n'
+              'print({frames[1] for frames, _ in result.stacks if frames[-1].startswith("hot")})\n'
+              'print("run_code" in str(result), "run_code" in shown[0].folded)\n')
+    assert out == "True []\n{'<module> (<ipython-input-1>:1)'}\nFalse False\n"
 
 
 def test_the_magic_says_what_is_wrong(run, live):

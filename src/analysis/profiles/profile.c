@@ -440,6 +440,9 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	if (profile_take_rate(&p->opts, "profile", f))
 		return -1;
 	python = wants_python(p, args, f);
+	if (python == 0 && p->opts.common.without.n)
+		return fault_usage(f, "profile: --without %s is about Python functions: expected --python, or -p PID of a Python program",
+				   p->opts.common.without.v[0]);
 	p->may_read_python = !p->python.python && (args->noperands || p->opts.common.stream.pids.n) && !p->python.other &&
 			     !p->opts.common.annotate && !p->opts.common.stream.input;
 	p->opts.common.merges_python = p->python.python >= 0 && hotspots_merge_python(&p->opts.common);
@@ -472,6 +475,12 @@ static const struct opt profile_opts[] = {
 	  "sleep to the one that runs it again.", false, NULL },
 	{ "samples", 0, NULL, OPT_FLAG, AT(prints_samples), NULL,
 	  "Print a line for each sample, too, with -g its call chain.", false, NULL },
+	{ "below", 0, NULL, OPT_STRINGS, AT(opts.common.below), "FUNCTION",
+	  "Begin stacks below this function, as the table shows its name: leave out its innermost frame and its callers. Stacks "
+	  "without it stay whole. May be repeated: below whichever is the innermost.", false, NULL },
+	{ "without", 0, NULL, OPT_STRINGS, AT(opts.common.without), "FUNCTION",
+	  "With Python functions: leave out samples that have this function in their stack, unless --below cuts it off. May be "
+	  "repeated.", false, NULL },
 	{ "than", 0, NULL, OPT_CALL, AT(least), "PERCENT",
 	  "Show only functions with at least this share of the time.", false, profile_parse_percent },
 };

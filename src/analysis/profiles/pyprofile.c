@@ -167,6 +167,28 @@ static size_t take_frames(struct pyprofile *p, const struct pystack_thread *t)
 	return n;
 }
 
+static bool is_among(const struct opt_strings *names, const char *name)
+{
+	for (size_t i = 0; i < names->n; i++)
+		if (!strcmp(names->v[i], name))
+			return true;
+	return false;
+}
+
+/* --without: callers that --below cuts off do not count. */
+static bool is_left_out(const struct pyprofile *p, size_t n)
+{
+	const struct analysis_opts *o = &p->opts->profile->common;
+
+	for (size_t i = 0; i < n && o->without.n; i++) {
+		if (is_among(&o->below, p->frames[i].name))
+			return false;
+		if (is_among(&o->without, p->frames[i].name))
+			return true;
+	}
+	return false;
+}
+
 static void take(void *ctx, const struct pystack_thread *t)
 {
 	struct pyprofile *p = ctx;
@@ -179,6 +201,8 @@ static void take(void *ctx, const struct pystack_thread *t)
 		return;
 	}
 	n = take_frames(p, t);
+	if (is_left_out(p, n))
+		return;
 	s.tid = t->tid ? t->tid : s.pid;
 	if (*t->name)   /* no event says that it has changed */
 		comms_set(a->names.comms, s.tid, t->name, strlen(t->name));
