@@ -27,6 +27,13 @@ def _numbers(name: str, value: Numbers) -> str:
     raise TypeError(f'{name}={value!r}: expected a number, a str such as "1,3-5", or a list of numbers')
 
 
+def _either(name: str, value: Optional[Numbers], other: Optional[Numbers]) -> Optional[Numbers]:
+    """The value of a parameter with two names: pids and pid."""
+    if value is not None and other is not None:
+        raise TypeError(f'{name}= and {name[:-1]}= are the same parameter: give one of them')
+    return other if value is None else value
+
+
 def _targets(pids: Optional[Numbers], tids: Optional[Numbers], cpus: Optional[Numbers]) -> List[str]:
     return [f'--{name}={_numbers(name, value)}' for name, value in (('pids', pids), ('tids', tids), ('cpus', cpus))
             if value is not None]
@@ -109,6 +116,15 @@ def _named(name: str, value: Named) -> Tuple[Tuple[str, str], ...]:
     if not all(isinstance(word, str) for pair in pairs for word in pair):
         raise TypeError(f'{name}={value!r}: expected a str, a list of str, or a dict from names to str')
     return pairs
+
+
+REFUSALS = OSError, ValueError, RuntimeError
+
+
+def _in_python(error: BaseException, used: Mapping[str, str] = {}) -> BaseException:
+    """Messages of the command line name options: they become parameters."""
+    from ._parameters import of_session
+    return of_session(error, used)
 
 
 class _Source(Protocol):
@@ -212,7 +228,7 @@ class Session(_Batches):
 
     events    what `perf-prof ... -e` takes: "sched:sched_switch", "cycles:u", "rundelay/--than 5ms/"; or a list
     pids, tids, cpus, cgroup, container
-              whom to watch; without any of them, and without command: all CPUs
+              whom to watch (pid, tid and cpu are other names of the first three); without any of them, and without command: all CPUs
     command   a program to start and watch, as a list, or a str for the shell; the session ends with it
     inherit   False: do not follow new threads and children of pids and tids
     fields    names of the columns; default: the common columns, and all fields of all events. Common columns
@@ -232,7 +248,13 @@ class Session(_Batches):
                  cpus: Optional[Numbers] = None, cgroup: Optional[Texts] = None, container: Optional[Texts] = None,
                  command: Union[None, str, Sequence[Path]] = None, inherit: bool = True, fields: Optional[Texts] = None,
                  callchains: Union[None, bool, str] = None, filter: Optional[str] = None, order: bool = True, ring: Union[None, int, str] = None,
-                 buffer: Union[None, int, str] = None, seconds: Optional[float] = None) -> None:
+                 buffer: Union[None, int, str] = None, seconds: Optional[float] = None, pid: Optional[Numbers] = None,
+                 tid: Optional[Numbers] = None, cpu: Optional[Numbers] = None) -> None:
+        used = {}
+        for name, value in ('pid', pid), ('tid', tid), ('cpu', cpu):
+            if value is not None:
+                used[f'{name}s'] = name
+        pids, tids, cpus = _either('pids', pids, pid), _either('tids', tids, tid), _either('cpus', cpus, cpu)
         words = [f'--event={text}' for text in _texts('events', events)]
         if not words:
             raise ValueError('events=[]: expected the name of an event, such as "sched:sched_switch"')
@@ -246,7 +268,11 @@ class Session(_Batches):
         words += ['--order'] * bool(order) + ['--no-inherit'] * (not inherit)
         names = _fields(fields)
         words += _callchains(callchains, names)
-        super().__init__(words, names, _command(command), _nanoseconds(seconds), _filter(filter))
+        program, ns, expression = _command(command), _nanoseconds(seconds), _filter(filter)
+        try:
+            super().__init__(words, names, program, ns, expression)
+        except REFUSALS as error:
+            raise _in_python(error, used) from None
 
 
 class Recording(_Batches):
@@ -313,5 +339,8 @@ def open(source: Union[Path, bytes, bytearray, memoryview, _Readable], events: O
     fd, name = _descriptor(source)
     if fd >= 0:
         _await(fd)
-    _native.Session.__init__(recording, words + [f'--input={name}'], fields, None, 0, filter, fd)
+    try:
+        _native.Session.__init__(recording, words + [f'--input={name}'], fields, None, 0, filter, fd)
+    except REFUSALS as error:
+        raise _in_python(error) from None
     return recording
