@@ -2,6 +2,7 @@
 """Events as batches of columns: live (Session), or from a recording (open())."""
 import os
 import select
+import sys
 from typing import Any, Iterable, Iterator, List, Literal, Mapping, Optional, Protocol, Sequence, Tuple, TypeVar, Union
 
 from . import _native
@@ -180,6 +181,44 @@ class _Reading:
 
 class _Batches(_Reading, _native.Session):
     """What sessions and recordings have in common. Iteration gives batches."""
+
+    def close(self) -> None:
+        """Ends the session. A loop over its batches, in this thread or another, gets those that are ready, and ends."""
+        try:
+            self._await_names()
+        finally:
+            super().close()
+
+    def __exit__(self, *exception: Any) -> None:
+        try:
+            if not any(exception):
+                self._await_names()
+        finally:
+            super().__exit__(*exception)
+
+    @property
+    def notes(self) -> List[str]:   # type: ignore[override]
+        """Hints about the run, such as a frequency that was lowered."""
+        if not self._named(1000):
+            self._tell_naming()
+        return super().notes
+
+    def _await_names(self) -> None:
+        """Of a session that has ended by itself: until its stacks have their names. After a Ctrl-C, closing does not wait."""
+        if not self._named(1000):
+            self._tell_naming()
+            while not self._named(100):
+                pass
+
+    def _tell_naming(self) -> None:
+        """One note that this takes long, which whoever sits in front of it sees."""
+        if self.__dict__.setdefault('_told', False):
+            return
+        self.__dict__['_told'] = True
+        text = 'looking up the names of call stacks, which takes long: files of the programs are still being read'
+        self._note(text)
+        if hasattr(sys, 'ps1') or (sys.stderr and sys.stderr.isatty()):
+            print(f'perf-prof: {text}', file=sys.stderr)
 
     @property
     def stacks(self) -> Stacks:
