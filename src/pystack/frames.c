@@ -72,15 +72,14 @@ static bool is_entry(const struct offsets *l, const char *bytes, bool script)
 
 static struct frame_at decode(const struct offsets *l, uint64_t addr, const char *bytes, uint64_t *previous)
 {
-	const uint64_t owner = l->frame.owner ? memory_field(bytes, l->frame.owner, 1) : 0;
-	const bool script = !l->shared_owner || owner < OFFSETS_OWNER_C;
+	const bool script = !l->shared_owner || memory_field(bytes, l->frame.owner, 1) < OFFSETS_OWNER_C;
 
 	*previous = memory_field(bytes, l->frame.previous, 8);
 	return (struct frame_at){
 		.addr = addr,
 		.code = memory_field(bytes, l->frame.code, 8) & ~(uint64_t)TAG_BITS,
 		.place = memory_field(bytes, l->frame.place, l->frame_unit ? 4 : 8),
-		.script = script, .generator = owner == OFFSETS_OWNER_GENERATOR, .entry = is_entry(l, bytes, script),
+		.script = script, .entry = is_entry(l, bytes, script),
 	};
 }
 
@@ -95,16 +94,7 @@ static int read_frame(const struct memory *m, const struct offsets *l, uint64_t 
 	return rc;
 }
 
-/* A generator's frame has a caller while it runs. Without one it was suspended when it was read, and maybe runs again by now, so
- * that the innermost frame is the same as before. */
-static bool is_suspended(const struct frame_at *frame, uint64_t previous)
-{
-	return frame->generator && !previous;
-}
-
-/* strict: a suspended frame is no part of a stack. A program that calls a generator without any Python function around it has such
- * stacks, though. */
-static int walk(struct frames *out, struct ahead *a, uint64_t top, bool strict)
+static int walk(struct frames *out, struct ahead *a, uint64_t top)
 {
 	out->n = 0;
 	for (uint64_t addr = top, previous; addr && out->n < FRAMES_MOST; addr = previous) {
@@ -117,8 +107,6 @@ static int walk(struct frames *out, struct ahead *a, uint64_t top, bool strict)
 			rc = read_frame(a->memory, a->offsets, addr, &out->v[out->n], &previous);
 		if (rc)
 			return rc == -EFAULT ? -EAGAIN : rc;
-		if (strict && is_suspended(&out->v[out->n], previous))
-			return -EAGAIN;
 		out->n++;
 		out->cut = previous && out->n == FRAMES_MOST;
 	}
@@ -169,7 +157,7 @@ int frames_read(struct frames *out, struct frames_guess *guess, const struct mem
 		out->cut = false;
 		rc = read_ahead(&a, guess, &top);
 		if (!rc)
-			rc = walk(out, &a, top, i + 1 < TRIES);
+			rc = walk(out, &a, top);
 		if (!rc)
 			rc = read_top(m, l, thread, &guess->via, &now);
 		if (rc == -EFAULT)

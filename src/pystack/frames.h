@@ -8,7 +8,7 @@
  *
  * A stack counts if the frame at T3 is in it, or was called from it: then the frames below did not change. What
  * returned meanwhile is still as it was, until another call takes its place. Otherwise all is read again, up to three
- * times, and also if its outermost frame is one of a suspended generator. Calls and returns of a leaf do not spoil a stack; if they did, functions that call much would lack samples.
+ * times. Calls and returns of a leaf do not spoil a stack; if they did, functions that call much would lack samples.
  */
 #ifndef PYSTACK_FRAMES_H
 #define PYSTACK_FRAMES_H
@@ -18,7 +18,6 @@
 struct frame_at {
 	uint64_t addr, code, place;
 	bool script;             /* a Python function; false: the interpreter's own, at a call from C */
-	bool generator;          /* of a generator or coroutine; from 3.11 on */
 	bool entry;              /* C called the evaluation loop for this frame; from 3.12 on: for those inside of it */
 };
 

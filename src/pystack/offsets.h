@@ -57,7 +57,7 @@ struct offsets {
 };
 
 /* Owners of a frame from here on are no Python functions. */
-enum { OFFSETS_OWNER_GENERATOR = 1, OFFSETS_OWNER_C = 3 };
+enum { OFFSETS_OWNER_C = 3 };
 
 /* The offsets for a version (PY_VERSION_HEX) whose _PyRuntime is at that address. 0; -ENOTSUP: the version is not
  * known, or has no GIL; -EPROTO: the offsets make no sense; or another -errno. */

@@ -386,35 +386,6 @@ static void stacks_that_change(void **state)
 	}
 }
 
-static uint64_t caller_at;
-
-static void resume(struct fake *f, int read, uint64_t addr)
-{
-	if (read == change_at)
-		put(f, caller_at, frame_of(1), 8);
-}
-
-/* It is the innermost frame at both looks, and was suspended between these. */
-static void a_generator_that_runs_again(void **state)
-{
-	struct offsets o;
-	struct fake f;
-
-	for (int resumes = 0; resumes < 2; resumes++) {
-		struct frames_guess guess = { 0 };
-
-		put_stack(&f, &o, 3);
-		put_frame(&f, &o, 2, 0, 0x3000);
-		put(&f, frame_of(2) + o.frame.owner, OFFSETS_OWNER_GENERATOR, 1);
-		f.before = resumes ? resume : NULL;
-		caller_at = frame_of(2) + o.frame.previous;
-		change_at = f.reads + 5;
-		assert_int_equal(frames_read(&stack, &guess, &f.memory, &o, THREAD), 0);
-		assert_true(stack.v[0].generator && !stack.v[stack.n - 1].generator == resumes);
-		assert_int_equal(stack.n, resumes ? 3 : 1);   /* 1: it has no caller at all */
-	}
-}
-
 static void flip(struct fake *f, int read, uint64_t addr)
 {
 	set_top(f, read / 7 % 2 ? frame_of(4) : frame_of(6));
@@ -553,7 +524,6 @@ int main(void)
 		cmocka_unit_test(texts_that_lie), cmocka_unit_test(code_objects), cmocka_unit_test(stacks),
 		cmocka_unit_test(new_code_objects_for_ever),
 		cmocka_unit_test(stacks_that_lie), cmocka_unit_test(stacks_that_change),
-		cmocka_unit_test(a_generator_that_runs_again),
 		cmocka_unit_test(stacks_that_always_change), cmocka_unit_test(stated_offsets), cmocka_unit_test(symbols),
 		cmocka_unit_test(damaged_images),
 	};
