@@ -12,6 +12,7 @@ import subprocess
 import sys
 from typing import Any, Dict, Iterator, List, NoReturn, Optional, Sequence
 
+from ._parameters import Parameters, in_python
 from ._program import PLACES
 
 PATIENCE = 5.0           # seconds that a run has to end by itself, once it is to be abandoned
@@ -46,21 +47,17 @@ class Refusal(Exception):
         self.code, self.text = code, text
 
 
-def as_parameter(text: str) -> str:
-    """"--pids x: ..." is about the parameter pids=."""
-    option, space, rest = text.partition(' ')
-    return f'{option[2:].replace("-", "_")}={rest}' if option.startswith('--') and space else text
-
-
 # Words of the kernel in a message, and what they are as an exception.
-KINDS = ((PermissionError, errno.EACCES, ('Permission denied', 'EACCES', 'EPERM', 'Operation not permitted', 'may not read',
+KINDS = ((ProcessLookupError, errno.ESRCH, ('there is no such process', 'there is no such thread', 'there is no process',
+                                            'No such process')),
+         (PermissionError, errno.EACCES, ('Permission denied', 'EACCES', 'EPERM', 'Operation not permitted', 'may not read',
                                           'not permitted')),
          (FileNotFoundError, errno.ENOENT, ('No such file or directory',)))
 
 
-def raise_refusal(refusal: Refusal, result: Any = None) -> NoReturn:
-    """The exception for a failed run. What it had found is its attribute `result`."""
-    text = as_parameter(refusal.text or f'perf-prof failed with exit code {refusal.code}')
+def raise_refusal(refusal: Refusal, result: Any = None, parameters: Optional[Parameters] = None) -> NoReturn:
+    """The exception for a failed run. What it had found is its attribute `result`. parameters: of who called."""
+    text = in_python(refusal.text or f'perf-prof failed with exit code {refusal.code}', parameters or {}, True)
     error: BaseException
     if refusal.code in (INTERRUPTED, -signal.SIGINT):   # the latter: before it could watch
         error = KeyboardInterrupt(text)

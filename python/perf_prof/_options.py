@@ -7,14 +7,18 @@ from typing import Any, Dict, List, NamedTuple, Tuple
 # Commands whose function has another name, and those without one: they are about the command line.
 NAMES = {'stat': 'counts', 'check': 'features'}
 LEFT_OUT = 'python', 'sql', 'help', 'version'
-# Parameters with the names that Session has, or in the singular: the option of each.
-OTHER_NAMES = {'pid': 'pids', 'tid': 'tids', 'cpu': 'cpus', 'cgroup': 'cgroups', 'events': 'event', 'ring': 'mmap_pages'}
-FIXED = 'json', 'with_text', 'full', 'csv', 'csv_safe', 'field_separator'
+# Options whose parameters have the names that Session has. The option's own name and the singular are accepted, too.
+SHOWN = {'event': 'events', 'cgroups': 'cgroup', 'mmap_pages': 'ring'}
+OTHER_NAMES = {'pid': 'pids', 'tid': 'tids', 'cpu': 'cpus', **SHOWN}
+FIXED = 'json', 'with_text', 'full', 'csv', 'csv_safe', 'field_separator', 'samples'
+# Commands whose arguments have a name, too.
+ARGUMENTS = {'dump': 'pids'}
 
 
 class Option(NamedTuple):
     """A row of a command's table of options."""
     name: str
+    key: str         # its letter, or ''
     parameter: str
     kind: str        # flag, count, number, size, text, texts, file, choice
     value: str
@@ -51,7 +55,8 @@ class Command(NamedTuple):
 
 
 def _option(row: Dict[str, Any]) -> Option:
-    return Option(row['name'], row['name'].replace('-', '_').lower(), row['kind'], row.get('value', ''), row['negatable'],
+    parameter = row['name'].replace('-', '_').lower()
+    return Option(row['name'], row.get('key', ''), SHOWN.get(parameter, parameter), row['kind'], row.get('value', ''), row['negatable'],
                   row['help'])
 
 

@@ -10,7 +10,8 @@ import re
 from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, NoReturn, Optional, Sequence, Tuple, Union
 
 from . import _command
-from ._options import FIXED, OTHER_NAMES, Command, Option, read
+from ._options import ARGUMENTS, OTHER_NAMES, SHOWN, Command, Option, read
+from ._parameters import Parameter, Parameters, in_python
 from .results import Counts, Features, Result, listed
 
 # Their samples have a place, so there is a flame graph even without call_graph.
@@ -54,7 +55,7 @@ def _words_of(option: Option, value: Any) -> List[str]:
     texts = [_word(option.parameter, one) for one in value] if many else [_word(option.parameter, value)]
     if many and option.joins:
         texts = [','.join(texts)]
-    unit = 'B' if isinstance(value, int) and (option.kind == 'size' or option.parameter == 'mmap_pages') else ''
+    unit = 'B' if isinstance(value, int) and (option.kind == 'size' or option.parameter == 'ring') else ''
     return [f'--{option.name}={text}{unit}' for text in texts]
 
 
@@ -62,8 +63,8 @@ def _refuse_unknown(command: Command, parameter: str) -> NoReturn:
     """What the command itself says about such an option, which has the nearest name."""
     with _command.Run([command.name, f'--{parameter.replace("_", "-")}', '-h']) as run:
         run.wait()
-        text = (run.messages() or [f'{command.name}: unknown option --{parameter}'])[-1]
-    text = re.sub('--([a-z][a-zA-Z-]*)', lambda match: match.group(1).replace('-', '_') + '=', text)
+        text = (run.messages() or [f'{command.name}: unknown option --{parameter}'])[-1].replace('unknown option', 'unknown parameter')
+    text = re.sub('--([a-z][a-zA-Z-]*)', lambda match: SHOWN.get(match[1].replace('-', '_'), match[1].replace('-', '_')) + '=', text)
     text = re.sub('`perf-prof .*` lists them', f'help(perf_prof.{command.function}) lists them', text)
     raise TypeError(text.replace(f'{command.name}: ', f'{command.function}(): ', 1))
 
@@ -96,6 +97,18 @@ def _folds(command: Command, options: Mapping[str, Any]) -> bool:
 
 # ---- running -------------------------------------------------------------------------
 
+def parameters_of(command: Command, given: Sequence[str] = ()) -> Parameters:
+    """The parameters by options, with the names that the caller has given them."""
+    used = {OTHER_NAMES.get(name, name): name for name in given}
+    found = {}
+    for option in command.options.values():
+        name = used.get(option.parameter, option.parameter)
+        for word in filter(None, (option.name, option.key)):
+            found[word] = Parameter(name, option.kind in ('flag', 'count') or (option.kind == 'choice' and word == option.key),
+                                    [value.split('[')[0] for value in option.value.split('|')])
+    return found
+
+
 class Plan(NamedTuple):
     """What is to be run: the words for perf-prof, and the command that it starts."""
     command: Command
@@ -104,12 +117,17 @@ class Plan(NamedTuple):
     endless: bool
     interval: bool
     folds: bool
+    given: Sequence[str] = ()
 
 
 def plan(command: Command, operands: Sequence[Any], options: Mapping[str, Any]) -> Plan:
     given = {name: value for name, value in options.items() if value is not None}
     start = _to_start(command, given.pop('command', None))
     words = [command.name]
+    if command.name in ARGUMENTS:
+        for name in [name for name in given if OTHER_NAMES.get(name, name) == ARGUMENTS[command.name]]:
+            value = given.pop(name)
+            operands = [*operands, *(value if hasattr(value, '__iter__') and not isinstance(value, str) else [value])]
     for name, value in given.items():
         words += _words_of(_find(command, name), value)
     if operands and command.watches:
@@ -119,7 +137,7 @@ def plan(command: Command, operands: Sequence[Any], options: Mapping[str, Any]) 
     if command.prints_json:
         words += ['--json'] + ['--with-text'] * ('with_text' in command.options)
     ends = start or command.name not in WATCHING or any(given.get(name) for name in ('seconds', 'input'))
-    return Plan(command, words, start, not ends, bool(given.get('interval')), _folds(command, given))
+    return Plan(command, words, start, not ends, bool(given.get('interval')), _folds(command, given), list(given))
 
 
 WATCHING = tuple(command.name for command in COMMANDS.values() if command.watches)
@@ -140,8 +158,10 @@ def collect(plan: Plan, run: _command.Run, folded: int) -> Result:
     result.returncode = run.code if plan.start else None
     refusal = failure(run, result)
     result.notes += [text for text in run.messages() if not refusal or text != refusal.text]
+    parameters = parameters_of(plan.command, plan.given)
+    result.notes = [in_python(text, parameters) for text in result.notes]
     if refusal and not (plan.command.name == 'check' and result.data):   # its exit code is about the features
-        _command.raise_refusal(refusal, result)
+        _command.raise_refusal(refusal, result, parameters)
     return result
 
 
@@ -167,9 +187,10 @@ def _wrap(text: str, indent: str) -> str:
 
 def _document(command: Command) -> Iterator[str]:
     """The lines of the docstring: what -h prints, with Python's names."""
+    parameters = parameters_of(command)
     yield command.summary[0].upper() + command.summary[1:] + '.'
     for text in command.description:
-        yield '\n' + _wrap(text, '')
+        yield '\n' + _wrap(in_python(text, parameters), '')
     yield '\nThe parameters are the options of `perf-prof %s`:' % command.name
     if command.watches:
         yield '\ncommand\n' + _wrap('A program to start and watch: a list, or a str for the shell.', ' ' * 8)
@@ -179,12 +200,13 @@ def _document(command: Command) -> Iterator[str]:
             yield f'\n{title}:'
         for option in shown:
             values = 'True or False' if option.kind == 'flag' else 'a number' if option.kind == 'count' else option.value
-            yield f'\n{option.parameter}\n' + _wrap(f'({values}) {option.help}', ' ' * 8)
+            yield f'\n{option.parameter}\n' + _wrap(f'({values}) {in_python(option.help, parameters)}', ' ' * 8)
 
 
 def _signature(command: Command) -> inspect.Signature:
     named = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
-             for name in ['command'] * command.watches + [name for name, option in command.options.items()
+             for name in ['command'] * command.watches + [*filter(None, [ARGUMENTS.get(command.name)])]
+             + [name for name, option in command.options.items()
                                                           if command.takes(option)]]
     operands = [] if command.watches else [inspect.Parameter('operands', inspect.Parameter.VAR_POSITIONAL)]
     returns = {'stat': Counts, 'check': Features}.get(command.name, Result)

@@ -2,6 +2,7 @@
 """Events as batches of columns: live (Session), or from a recording (open())."""
 import os
 import select
+import sys
 import threading
 from typing import Any, Iterable, Iterator, List, Literal, Mapping, Optional, Protocol, Sequence, Tuple, TypeVar, Union
 
@@ -26,6 +27,13 @@ def _numbers(name: str, value: Numbers) -> str:
     if all(isinstance(n, int) and not isinstance(n, bool) for n in numbers):
         return ','.join(map(str, numbers))
     raise TypeError(f'{name}={value!r}: expected a number, a str such as "1,3-5", or a list of numbers')
+
+
+def _either(name: str, value: Optional[Numbers], other: Optional[Numbers]) -> Optional[Numbers]:
+    """The value of a parameter with two names: pids and pid."""
+    if value is not None and other is not None:
+        raise TypeError(f'{name}= and {name[:-1]}= are the same parameter: give one of them')
+    return other if value is None else value
 
 
 def _targets(pids: Optional[Numbers], tids: Optional[Numbers], cpus: Optional[Numbers]) -> List[str]:
@@ -112,6 +120,15 @@ def _named(name: str, value: Named) -> Tuple[Tuple[str, str], ...]:
     return pairs
 
 
+REFUSALS = OSError, ValueError, RuntimeError
+
+
+def _in_python(error: BaseException, used: Mapping[str, str] = {}) -> BaseException:
+    """Messages of the command line name options: they become parameters."""
+    from ._parameters import of_session
+    return of_session(error, used)
+
+
 class _Source(Protocol):
     def __iter__(self) -> Iterator[_native.Batch]: ...
     def _take(self) -> Union[_native.Batch, None, Literal[False]]: ...
@@ -166,6 +183,37 @@ class _Reading:
 class _Batches(_Reading, _native.Session):
     """What sessions and recordings have in common. Iteration gives batches."""
 
+    def __exit__(self, *exception: Any) -> None:
+        try:
+            if not any(exception):
+                self._await_names()
+        finally:
+            super().__exit__(*exception)
+
+    @property
+    def notes(self) -> List[str]:   # type: ignore[override]
+        """Hints about the run, such as a frequency that was lowered."""
+        if not self._named(1000):
+            self._tell_naming()
+        return super().notes
+
+    def _await_names(self) -> None:
+        """Of a session that has ended by itself: until its stacks have their names. After a Ctrl-C, closing does not wait."""
+        if not self._named(1000):
+            self._tell_naming()
+            while not self._named(100):
+                pass
+
+    def _tell_naming(self) -> None:
+        """One note that this takes long, which whoever sits in front of it sees."""
+        if self.__dict__.setdefault('_told', False):
+            return
+        self.__dict__['_told'] = True
+        text = 'looking up the names of call stacks, which takes long: files of the programs are still being read'
+        self._note(text)
+        if hasattr(sys, 'ps1') or (sys.stderr and sys.stderr.isatty()):
+            print(f'perf-prof: {text}', file=sys.stderr)
+
     @property
     def event_names(self) -> Tuple[str, ...]:
         """The names of its events, as stream() takes them."""
@@ -211,7 +259,10 @@ class _Batches(_Reading, _native.Session):
         runner = self.__dict__.get('_runner')
         if runner and runner.thread == threading.get_ident():
             runner.ended.append(True)
-        super().close()
+        try:
+            self._await_names()
+        finally:
+            super().close()
 
     @property
     def stacks(self) -> Stacks:
@@ -266,7 +317,7 @@ class Session(_Batches):
 
     events    what `perf-prof ... -e` takes: "sched:sched_switch", "cycles:u", "rundelay/--than 5ms/"; or a list
     pids, tids, cpus, cgroup, container
-              whom to watch; without any of them, and without command: all CPUs
+              whom to watch (pid, tid and cpu are other names of the first three); without any of them, and without command: all CPUs
     command   a program to start and watch, as a list, or a str for the shell; the session ends with it
     inherit   False: do not follow new threads and children of pids and tids
     fields    names of the columns; default: the common columns, and all fields of all events. Common columns
@@ -286,7 +337,13 @@ class Session(_Batches):
                  cpus: Optional[Numbers] = None, cgroup: Optional[Texts] = None, container: Optional[Texts] = None,
                  command: Union[None, str, Sequence[Path]] = None, inherit: bool = True, fields: Optional[Texts] = None,
                  callchains: Union[None, bool, str] = None, filter: Optional[str] = None, order: bool = True, ring: Union[None, int, str] = None,
-                 buffer: Union[None, int, str] = None, seconds: Optional[float] = None) -> None:
+                 buffer: Union[None, int, str] = None, seconds: Optional[float] = None, pid: Optional[Numbers] = None,
+                 tid: Optional[Numbers] = None, cpu: Optional[Numbers] = None) -> None:
+        used = {}
+        for name, value in ('pid', pid), ('tid', tid), ('cpu', cpu):
+            if value is not None:
+                used[f'{name}s'] = name
+        pids, tids, cpus = _either('pids', pids, pid), _either('tids', tids, tid), _either('cpus', cpus, cpu)
         words = [f'--event={text}' for text in _texts('events', events)]
         if not words:
             raise ValueError('events=[]: expected the name of an event, such as "sched:sched_switch"')
@@ -300,7 +357,11 @@ class Session(_Batches):
         words += ['--order'] * bool(order) + ['--no-inherit'] * (not inherit)
         names = _fields(fields)
         words += _callchains(callchains, names)
-        super().__init__(words, names, _command(command), _nanoseconds(seconds), _filter(filter))
+        program, ns, expression = _command(command), _nanoseconds(seconds), _filter(filter)
+        try:
+            super().__init__(words, names, program, ns, expression)
+        except REFUSALS as error:
+            raise _in_python(error, used) from None
 
 
 class Recording(_Batches):
@@ -367,5 +428,8 @@ def open(source: Union[Path, bytes, bytearray, memoryview, _Readable], events: O
     fd, name = _descriptor(source)
     if fd >= 0:
         _await(fd)
-    _native.Session.__init__(recording, words + [f'--input={name}'], fields, None, 0, filter, fd)
+    try:
+        _native.Session.__init__(recording, words + [f'--input={name}'], fields, None, 0, filter, fd)
+    except REFUSALS as error:
+        raise _in_python(error) from None
     return recording

@@ -92,6 +92,13 @@ static void set_name(struct analysis *a, const struct top_part *part, struct top
 		keep_name(a, row, time);
 }
 
+/* The key of a task outside of the PID namespace. Its process is not known. */
+static void find_outside(const struct top *t, const struct top_part *part, struct expr_value *key)
+{
+	if (part->key_is_sampled && key->s == 0 && pidmap_is_outer(t->run.ctx.tid))
+		key->s = part->key_is_thread ? t->run.ctx.tid : PIDMAP_OUTER;
+}
+
 static struct top_row *row_by_name(struct top *t, struct analysis *a, const struct top_part *part,
 				   const struct expr_value *key, uint64_t time)
 {
@@ -119,6 +126,7 @@ static struct top_row *row_of(struct analysis *a, const struct top_part *part, u
 		t->no_value++;
 		return NULL;
 	}
+	find_outside(t, part, &key);
 	if (t->only_comm)
 		return row_by_name(t, a, part, &key, time);
 	row = top_rows_get(&t->rows, part, &key);
@@ -202,26 +210,41 @@ static int make_columns(struct top *t, struct fault *f)
 	return 0;
 }
 
+/* A task outside of the PID namespace is shown with its id in the initial one, if that is known. False: it is not. */
+static bool number_of(const struct top_row *row, struct expr_value *key)
+{
+	*key = row->key;
+	if (!row->part->key_is_sampled || !pidmap_is_outer((pid_t)key->s))
+		return true;
+	key->s = pidmap_shown((pid_t)key->s);
+	return key->s != 0;
+}
+
 static void put_key(struct top *t, const struct top_row *row)
 {
 	struct key_run run = { .run = { .text_size = FUNCTION_TEXT }, .ctx = t->run.ctx };
+	struct expr_value key;
 	const char *text;
 	size_t len;
 
+	if (!number_of(row, &key)) {
+		table_none(&t->table);
+		return;
+	}
 	run.ctx.time = row->time;
 	run.run.ctx = &run.ctx;
 	run.run.text = run.text;
-	text = top_plan_print(row->part, &run, &row->key, &len);
+	text = top_plan_print(row->part, &run, &key, &len);
 	if (text)
 		table_textn(&t->table, text, len);
-	else if (row->key.type == EXPR_TEXT)
-		table_textn(&t->table, row->key.text, row->key.len);
+	else if (key.type == EXPR_TEXT)
+		table_textn(&t->table, key.text, key.len);
 	else if (t->plan.text_keys)
-		table_printf(&t->table, row->key.type == EXPR_U64 ? "%" PRIu64 : "%" PRId64, row->key.u);
-	else if (row->key.type == EXPR_U64)
-		table_unsigned(&t->table, row->key.u);
+		table_printf(&t->table, key.type == EXPR_U64 ? "%" PRIu64 : "%" PRId64, key.u);
+	else if (key.type == EXPR_U64)
+		table_unsigned(&t->table, key.u);
 	else
-		table_integer(&t->table, row->key.s);
+		table_integer(&t->table, key.s);
 }
 
 static void put_name(struct top *t, struct analysis *a, const struct top_row *row)

@@ -194,6 +194,8 @@ static int compile_key(struct top_part *part, struct analysis *a, const struct s
 	if (key_compile(a, &part->key, event, text, own ? "key=" : "-k", f))
 		return -1;
 	part->key_is_task = expr_type(part->key) != EXPR_TEXT && key_is_task(text);
+	part->key_is_thread = key_is_thread(text);
+	part->key_is_sampled = part->key_is_thread || !strcmp(text, "_pid");
 	part->key_is_outer = part->key_is_task && text[0] != '_';
 	return 0;
 }

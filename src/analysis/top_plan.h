@@ -19,6 +19,8 @@ struct top_value {
 struct top_part {
 	struct expr *key, *comm, *printkey;   /* comm, printkey: or NULL */
 	bool key_is_task;                /* the key is a task's id, and the row has the task's name */
+	bool key_is_sampled, key_is_thread;   /* the key is _tid or _pid, which are 0 for tasks outside of the PID
+					  * namespace, too; it is _tid */
 	bool key_is_outer;               /* in a PID namespace, the id is the kernel's own: ids.h */
 	struct top_value *values;
 	size_t nvalues;

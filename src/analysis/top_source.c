@@ -72,7 +72,7 @@ static void emit(struct top_source *src, const struct top_row *row, size_t rank,
 		snprintf(e->comm, sizeof(e->comm), "%.*s", (int)row->key.len, row->key.text);
 	else
 		snprintf(e->comm, sizeof(e->comm), "%s", comm);
-	e->key = key_number(&row->key);
+	e->key = key_is_thread(src->text[KEY]) ? (uint64_t)pidmap_shown((pid_t)row->key.s) : key_number(&row->key);
 	e->value = row->sums[0];
 	e->events = row->events;
 	e->rank = (uint32_t)rank + 1;
@@ -111,7 +111,11 @@ static void add(struct top_source *src, const struct analysis_sample *s)
 	struct expr_value key, comm, by = { .u = analysis_weight(s), .type = EXPR_U64 };
 	struct top_row *row;
 
-	if (!value_of(src, KEY, s, &key) || (src->expr[BY] && !value_of(src, BY, s, &by)))
+	if (!value_of(src, KEY, s, &key))
+		return;
+	if (key_is_thread(src->text[KEY]))
+		key.s = s->tid;   /* also for tasks outside of the PID namespace */
+	if ((src->expr[BY] && !value_of(src, BY, s, &by)))
 		return;
 	row = top_rows_get(&src->rows, NULL, &key);
 	if (!row)

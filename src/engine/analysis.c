@@ -73,6 +73,8 @@ void analysis_release(void *config)
 	struct analysis_opts *o = config;
 
 	stream_opts_free(&o->stream);
+	free(o->below.v);
+	free(o->without.v);
 }
 
 /* ---- events ------------------------------------------------------------------------ */
@@ -581,6 +583,10 @@ static int open_all(struct analysis *a, struct fault *f)
 	a->stacks = callstacks_new(&a->names, a->opts->inlines >= 0,
 				   a->opts->cache - a->opts->cache / SYMBOLS_SHARE);
 	a->line = eventline_new(&a->names);
+	if (a->stacks && a->opts->below.n)
+		callstacks_begin_below(a->stacks, &a->opts->below);
+	if (a->stacks && a->opts->merges_python)
+		callstacks_merge_python(a->stacks);
 	if (!a->stacks || !a->line)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	if (a->ops->begin && a->ops->begin(a, f))

@@ -33,6 +33,9 @@ struct analysis_opts {
 	bool annotated;              /* its lines were printed */
 	char annotate_near[128];     /* a function with a similar name, if none has it; or "" */
 	bool inline_rows;            /* inlined functions have rows of their own */
+	struct opt_strings below;    /* --below: callstacks_begin_below() */
+	struct opt_strings without;  /* --without: functions of Python that are not sampled */
+	bool merges_python;          /* callstacks_merge_python(): set by the command */
 	const char *debuginfod;      /* servers, or NULL */
 	uint64_t cache;              /* --cache: bytes for symbol tables and stacks */
 	bool everybody;                /* -a: all tasks are targets, also if a command is started */

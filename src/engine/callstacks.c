@@ -2,6 +2,8 @@
 #include "engine/callstacks.h"
 
 #include "base/hash.h"
+#include "engine/callers.h"
+#include "engine/pyframes.h"
 #include "tasks/resolve.h"
 
 #include <stdio.h>
@@ -45,7 +47,7 @@ struct chain {
 	bool user, cut;          /* it has a part in user space, which is incomplete */
 	bool kept;               /* by callstacks_keep() */
 	uint32_t interval;       /* the last interval with this chain */
-	size_t n;                /* number of `frames`; stack.n can be the number of `more` */
+	size_t n, nmore;         /* number of `frames`; room of `more`; stack.n can be the number of these */
 	UT_hash_handle hh;
 	const struct frame *frames[];
 };
@@ -59,7 +61,8 @@ struct seen {
 
 struct callstacks {
 	struct names *names;
-	bool inlines;
+	bool inlines, python;    /* python: callstacks_merge_python() */
+	const struct opt_strings *below;   /* callstacks_begin_below(); or NULL */
 	struct chain *chains;
 	/* Versions are different for each process, so these are not bounded. When `recent` is too large, it replaces
 	 * `earlier`, whose chains were not seen since the last time. */
@@ -88,6 +91,16 @@ struct callstacks *callstacks_new(struct names *names, bool inlines, size_t max_
 	return s;
 }
 
+void callstacks_merge_python(struct callstacks *s)
+{
+	s->python = true;
+}
+
+void callstacks_begin_below(struct callstacks *s, const struct opt_strings *functions)
+{
+	s->below = functions;
+}
+
 static size_t more_bytes(size_t n)
 {
 	return (n + 1) * sizeof(const struct frame *);
@@ -96,7 +109,7 @@ static size_t more_bytes(size_t n)
 static void drop_chain(struct callstacks *s, struct chain *c)
 {
 	HASH_DEL(s->chains, c);
-	s->bytes -= sizeof(*c) + c->n * sizeof(*c->frames) + (c->more ? more_bytes(c->stack.n) : 0);
+	s->bytes -= sizeof(*c) + c->n * sizeof(*c->frames) + (c->more ? more_bytes(c->nmore) : 0);
 	free(c->more);
 	free(c);
 }
@@ -536,6 +549,22 @@ static void forget_inner(struct callstacks *s, struct entry *e)
 	e->ninner = 0;
 }
 
+/* A trampoline of Python becomes the function that it calls. The map does not know the line. */
+static void name_script(struct callstacks *s, struct frame *frame)
+{
+	char name[PYFRAMES_NAME];
+	const char *file;
+
+	if (!s->python || !frame->symbol || frame->script || !pyframes_parse(frame->symbol, name, &file))
+		return;
+	frame->symbol = keep(s, name);
+	frame->file = frame->dso = keep(s, file);
+	frame->script = true;
+	frame->offset = frame->start = 0;
+	if (!frame->dso)
+		frame->dso = unknown;
+}
+
 /* If the file takes too long to read, the next call tries again. */
 static void expand_entry(struct callstacks *s, struct entry *e)
 {
@@ -544,6 +573,7 @@ static void expand_entry(struct callstacks *s, struct entry *e)
 
 	if (e->late)
 		name_again(s, e);
+	name_script(s, &e->frame);
 	if (e->expanded || e->late || !s->inlines)
 		return;
 	e->expanded = true;
@@ -584,7 +614,7 @@ static size_t expand_entries(struct callstacks *s, struct chain *c)
 	return n;
 }
 
-static void put_more(struct chain *c)
+static void put_more(const struct callstacks *s, struct chain *c)
 {
 	size_t n = 0;
 
@@ -597,12 +627,13 @@ static void put_more(struct chain *c)
 			c->more[n++] = &e->inner[k];
 	}
 	c->stack.frames = c->more;
-	c->stack.n = (uint32_t)n;
+	n = s->python ? pyframes_merge(c->more, n) : n;
+	c->stack.n = (uint32_t)callers_cut(c->more, n, s->below);
 }
 
 static void forget_more(struct callstacks *s, struct chain *c)
 {
-	s->bytes -= c->more ? more_bytes(c->stack.n) : 0;
+	s->bytes -= c->more ? more_bytes(c->nmore) : 0;
 	free(c->more);
 	c->more = NULL;
 	c->stack.frames = c->frames;
@@ -618,10 +649,11 @@ bool callstacks_expand(struct callstacks *s, struct callstack *stack)
 		return true;
 	forget_more(s, c);
 	n = expand_entries(s, c);
-	c->more = s->inlines ? calloc(1, more_bytes(n)) : NULL;
+	c->more = s->inlines || s->python || s->below ? calloc(1, more_bytes(n)) : NULL;
 	if (c->more) {
+		c->nmore = n;
 		s->bytes += more_bytes(n);
-		put_more(c);
+		put_more(s, c);
 	}
 	return c->expanded;
 }
@@ -636,6 +668,8 @@ void callstacks_name_late(struct callstacks *s)
 	for (struct entry *e = s->frames; e; e = e->hh.next)
 		if (e->late || (!e->frame.symbol && e->dso && dso_is_jit(e->dso)))
 			name_again(s, e);
+	for (struct chain *c = s->python ? s->chains : NULL; c; c = c->hh.next)
+		c->expanded = false;
 }
 
 /* ---- limits ----------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #ifndef ENGINE_CALLSTACKS_H
 #define ENGINE_CALLSTACKS_H
 
+#include "base/options.h"
 #include "stream/names.h"
 
 struct callstacks;
@@ -37,6 +38,12 @@ struct callstack {
 /* `names` has to outlive it. Without `inlines`, callstacks_expand() only sets names. Above max_bytes,
  * callstacks_rest() drops stacks. NULL: out of memory. */
 struct callstacks *callstacks_new(struct names *names, bool inlines, size_t max_bytes);
+/* From now on, callstacks_expand() shows functions of Python under -X perf as those of scripts, and their time in the
+ * interpreter as theirs: pyframes.h. */
+void callstacks_merge_python(struct callstacks *s);
+/* From now on, callstacks_expand() shows stacks only below the innermost frame of one of these functions: without it and its
+ * callers. If it is itself the innermost frame, that one is left. Stacks without such a frame stay as they are. They outlive s. */
+void callstacks_begin_below(struct callstacks *s, const struct opt_strings *functions);
 void callstacks_free(struct callstacks *s);
 /* The frame at the end of a chain that ends in user space where nothing is mapped: "[broken]". */
 const struct frame *callstacks_broken(void);

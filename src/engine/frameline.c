@@ -27,7 +27,7 @@ static void set(struct piece *p, enum fit fit, const char *text)
 
 static void set_source(struct piece *p, const struct frame *frame)
 {
-	set(p, FIT_PATH, frame->file && frame->line ? frame->file : "");
+	set(p, FIT_PATH, frame->file && (frame->line || frame->script) ? frame->file : "");
 	if (frame->line)
 		p->columns += (size_t)sprintf(p->text + strlen(p->text), ":%u", frame->line);
 	p->least = fit_path_least(p->text);

@@ -39,7 +39,7 @@ const char *script_comm(struct script_line *l)
 {
 	const char *comm = analysis_comm(l->a, l->s->tid, l->s->time);
 
-	if (__builtin_expect(*comm != '<' || strcmp(comm, "<...>"), 1))
+	if (__builtin_expect(*comm != '<' || !comms_is_unknown(comm) || !pidmap_has_number(l->s->tid), 1))
 		return comm;
 	snprintf(l->unknown, sizeof(l->unknown), ":%d", (int)pidmap_shown(l->s->tid));
 	return l->unknown;

@@ -16,8 +16,11 @@ static PyObject *read_text(const struct perf_event *e, const struct reader *r)
 {
 	const char *data;
 	uint32_t len;
+	int rc = trace_field_data(r->field, e->raw, e->raw_size, &data, &len);
 
-	if (trace_field_data(r->field, e->raw, e->raw_size, &data, &len))
+	if (rc == TRACE_FIELD_FAULT)
+		Py_RETURN_NONE;
+	if (rc)
 		return PyUnicode_FromStringAndSize("", 0);
 	return PyUnicode_DecodeUTF8(data, (Py_ssize_t)len, "surrogateescape");
 }

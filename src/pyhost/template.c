@@ -20,7 +20,7 @@ static const char *python_type(const struct trace_field *f)
 	case FIELD_STR:
 	case FIELD_DYN_STR:
 	case FIELD_REL_STR:
-		return "str";
+		return f->fetched ? "str or None" : "str";
 	default:
 		return "bytes";
 	}

@@ -24,7 +24,7 @@ static PyObject *kind_of(const struct fault *f, int *error)
 /* Options whose parameters have another name. */
 static const struct {
 	const char *option, *parameter;
-} renamed[] = { { "mmap-pages", "ring" }, { "cgroups", "cgroup" } };
+} renamed[] = { { "mmap-pages", "ring" }, { "cgroups", "cgroup" }, { "call-graph", "callchains" }, { "event", "events" } };
 
 /* "--pids x: ..." is about the parameter pids=. */
 static void as_parameter(const char *text, char *out, size_t size)

@@ -517,6 +517,34 @@ static PyObject *session_closed_get(PyObject *self, void *unused)
 	return PyBool_FromLong(!s || session_is_closed(s));
 }
 
+static PyObject *session_named(PyObject *self, PyObject *ms)
+{
+	struct session *s = ((struct session_object *)self)->session;
+	long n = PyLong_AsLong(ms);
+	bool there = true;
+
+	if (n < 0)
+		return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "%ld: expected 0 or more ms", n);
+	if (s) {
+		Py_BEGIN_ALLOW_THREADS
+		there = session_wait_for_names(s, (unsigned int)n);
+		Py_END_ALLOW_THREADS
+	}
+	return PyBool_FromLong(there);
+}
+
+static PyObject *session_note_method(PyObject *self, PyObject *text)
+{
+	struct session *s = ((struct session_object *)self)->session;
+	const char *utf8 = PyUnicode_AsUTF8(text);
+
+	if (!utf8)
+		return NULL;
+	if (s)
+		session_add_note(s, utf8);
+	Py_RETURN_NONE;
+}
+
 static PyObject *session_notes_get(PyObject *self, void *unused)
 {
 	struct session *s = ((struct session_object *)self)->session;
@@ -560,6 +588,9 @@ static PyMethodDef methods[] = {
 	{ "_stack_frames", session_stack_frames, METH_O, "The frames from that number on." },
 	{ "_stack_tables", session_stack_tables, METH_O,
 	  "(patient): two batches: all stacks with the numbers of their frames, and all frames." },
+	{ "_named", session_named, METH_O,
+	  "(ms): waits for the names of all stacks, once the session has ended by itself. False: they are not there yet." },
+	{ "_note", session_note_method, METH_O, "(text): adds a note." },
 	{ "_take", session_take, METH_NOARGS, "The next batch; None: none is ready; False: there will be none." },
 	{ "_choose", session_choose_method, METH_VARARGS,
 	  "(events, fields): reads only these. False: reading has begun, so nothing changes." },

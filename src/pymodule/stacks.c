@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* SLICE: ms after which a wait looks for signals. PATIENCE: after so many, names that are still missing stay so for now. */
-enum { SLICE = 50, PATIENCE = 100 };
+/* SLICE: ms after which a wait looks for signals. PATIENCE: after so many, names that are still missing stay so for now; when the
+ * run has ended, all come. */
+enum { SLICE = 50, PATIENCE = 100, SECOND = 20 };
 
 /* NULL with an exception. */
 static struct stacktable *table_of(PyObject *self)
@@ -27,6 +28,15 @@ static struct stacktable *table_of(PyObject *self)
 	return NULL;
 }
 
+/* That names take long. */
+static int tell(PyObject *self)
+{
+	PyObject *none = PyObject_CallMethod(self, "_tell_naming", NULL);
+
+	Py_XDECREF(none);
+	return none ? 0 : -1;
+}
+
 /* Asks for names, and waits for them if patient. 0, or -1: a signal's handler raised. */
 static int wait_for(PyObject *self, size_t stack, bool patient)
 {
@@ -34,7 +44,7 @@ static int wait_for(PyObject *self, size_t stack, bool patient)
 
 	if (!patient)
 		session_wait_for_stack(s, stack, 0);
-	for (int i = 0; patient && i < PATIENCE; i++) {
+	for (int i = 0; patient && (i < PATIENCE || stacktable_is_ending(session_stacktable(s))); i++) {
 		bool there;
 
 		Py_BEGIN_ALLOW_THREADS
@@ -42,7 +52,7 @@ static int wait_for(PyObject *self, size_t stack, bool patient)
 		Py_END_ALLOW_THREADS
 		if (there)
 			break;
-		if (PyErr_CheckSignals())
+		if (PyErr_CheckSignals() || (i == SECOND && stacktable_is_ending(session_stacktable(s)) && tell(self)))
 			return -1;
 	}
 	return 0;

@@ -76,6 +76,16 @@ static json_object *group_counts(const struct stream_counts *counts)
 	return all;
 }
 
+/* Ids of the task; of one outside of the PID namespace only those that are known. */
+static bool put_task(json_object *root, const struct sample_view *s)
+{
+	int32_t pid = (int32_t)layout_u32(s->rec, s->event->layout.tid);
+	pid_t tid = stream_tid(s->event, s->rec, s->raw);
+
+	return ((!pid && pidmap_is_outer(tid)) || json_put_integer(root, "pid", pid)) &&
+	       (!pidmap_has_number(tid) || json_put_integer(root, "tid", pidmap_shown(tid)));
+}
+
 json_object *event_json(struct names *names, const struct sample_view *s, const char *comm)
 {
 	uint64_t time = sample_time(s);
@@ -85,8 +95,7 @@ json_object *event_json(struct names *names, const struct sample_view *s, const 
 	if (root && json_put_text(root, "event", s->event->name) &&
 	    json_put_unsigned(root, "time", stream_time(names->stream, time)) &&
 	    (!stream_has_realtime(names->stream) || json_put_integer(root, "realtime", realtime)) && json_put_text(root, "comm", comm) &&
-	    json_put_integer(root, "pid", (int32_t)layout_u32(s->rec, s->event->layout.tid)) &&
-	    json_put_integer(root, "tid", pidmap_shown(stream_tid(s->event, s->rec, s->raw))) &&
+	    put_task(root, s) &&
 	    json_put_integer(root, "cpu", (int32_t)s->cpu) &&
 	    json_put(root, "fields", s->event->fmt ? tracepoint_fields(s) : sample_fields(s)) &&
 	    (!s->counts || json_put(root, "counts", group_counts(s->counts))))

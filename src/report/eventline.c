@@ -143,8 +143,13 @@ static char *put_head(struct eventline *p, const struct sample_view *s, const ch
 		at = put_timestamp(p, at, (int64_t)(time + (uint64_t)stream_realtime_offset(stream)));
 	at = put_comm(at, comm);
 	*at++ = ' ';
-	tid = pidmap_shown(stream_tid(s->event, s->rec, s->raw));
-	at = tid < 0 ? put(at, "    -1", 6) : put_number(at, (uint32_t)tid, 6, ' ');
+	tid = stream_tid(s->event, s->rec, s->raw);
+	if (!pidmap_has_number(tid))
+		at = put(at, "     -", 6);
+	else if (tid < 0)
+		at = put(at, "    -1", 6);
+	else
+		at = put_number(at, (uint32_t)pidmap_shown(tid), 6, ' ');
 	*at++ = ' ';
 	at = put_entry_flags(s, at);
 	*at++ = '[';

@@ -4,6 +4,7 @@
 
 #include "base/escape.h"
 #include "base/room.h"
+#include "tasks/pidmap.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -112,6 +113,14 @@ void table_integer(struct table *t, int64_t value)
 void table_unsigned(struct table *t, uint64_t value)
 {
 	put(t, (struct table_cell){ .type = CELL_UNSIGNED, .natural = value });
+}
+
+void table_task(struct table *t, pid_t tid)
+{
+	if (pidmap_has_number(tid))
+		table_integer(t, pidmap_shown(tid));
+	else
+		table_none(t);
 }
 
 void table_number(struct table *t, double value)

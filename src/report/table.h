@@ -39,6 +39,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 struct json_object;
 
@@ -103,6 +104,7 @@ void table_textn(struct table *t, const char *text, size_t len);
 void table_printf(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void table_integer(struct table *t, int64_t value);
 void table_unsigned(struct table *t, uint64_t value);
+void table_task(struct table *t, pid_t tid);                   /* its id, as pidmap_shown(); table_none() if that is not known */
 void table_number(struct table *t, double value);              /* NaN and infinity: empty */
 void table_none(struct table *t);                              /* "-", omitted in JSON */
 /* Highlights the current row on a terminal with colours; "marked": true in JSON. */

@@ -98,5 +98,5 @@ void grouping_put(const struct distribution *d, struct table *t)
 	if (d->key[0] >> 32)     /* a name's hash, no tid */
 		table_none(t);
 	else
-		table_integer(t, pidmap_shown((pid_t)d->key[0]));
+		table_task(t, (pid_t)d->key[0]);
 }

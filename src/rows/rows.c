@@ -126,8 +126,10 @@ static void put_cell(struct question *q, const struct column *c, uint64_t number
 		table_text(t, c->text(q, number, text, sizeof(text)));
 	else if (c->kind == COLUMN_UNSIGNED)
 		table_unsigned(t, number);
+	else if (c->kind == COLUMN_TASK)
+		table_task(t, (pid_t)number);
 	else
-		table_integer(t, c->kind == COLUMN_TASK ? pidmap_shown((pid_t)number) : (int64_t)number);
+		table_integer(t, (int64_t)number);
 }
 
 static void put_row(void *ctx, const struct distribution *d, struct table *t)

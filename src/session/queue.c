@@ -140,6 +140,16 @@ void queue_end(struct queue *q)
 	pthread_mutex_unlock(&q->lock);
 }
 
+bool queue_has_ended(struct queue *q)
+{
+	bool open;
+
+	pthread_mutex_lock(&q->lock);
+	open = q->open;
+	pthread_mutex_unlock(&q->lock);
+	return !open;
+}
+
 void queue_drop(struct queue *q)
 {
 	struct batch *b;

@@ -38,6 +38,7 @@ struct batch *queue_get(struct queue *q, bool *ended);
 void queue_release(struct queue *q);
 /* No more batches come. */
 void queue_end(struct queue *q);
+bool queue_has_ended(struct queue *q);
 void queue_drop(struct queue *q);
 size_t queue_count(struct queue *q);
 #endif

@@ -358,7 +358,8 @@ static uint64_t thread_ns(void)
 	return now_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* The rest of the rows, then the end: with f, if it failed. */
+/* The rest of the rows, then the end: with f, if it failed. Who reads the batches gets it before the stacks have their names,
+ * which can take long: only who reads these waits for them. */
 static void finish(struct session *s, const struct fault *f, bool failed)
 {
 	int status = s->stream ? job_collect(&s->job, s->stream) : -1;
@@ -366,16 +367,20 @@ static void finish(struct session *s, const struct fault *f, bool failed)
 	if (s->builder)
 		hand_over(s);
 	if (s->stacks)
+		stacktable_end(s->stacks);
+	pthread_mutex_lock(&s->lock);
+	s->failed = failed;
+	s->fault = *f;
+	s->stats.status = s->job.is_there && !s->job.workload.unknown ? status : -1;
+	pthread_mutex_unlock(&s->lock);
+	queue_end(&s->queue);
+	if (s->stacks)
 		stacktable_finish(s->stacks);
 	pthread_mutex_lock(&s->lock);
 	s->phase = OVER;
-	s->failed = failed;
-	s->fault = *f;
 	s->stats.cpu_ns = thread_ns();
-	s->stats.status = s->job.is_there && !s->job.workload.unknown ? status : -1;
 	pthread_cond_broadcast(&s->changed);
 	pthread_mutex_unlock(&s->lock);
-	queue_end(&s->queue);
 }
 
 static void close_fd(int *fd)
@@ -700,6 +705,37 @@ bool session_wait_for_stack(struct session *s, size_t stack, unsigned int ms)
 {
 	queue_poke(&s->queue);
 	return stacktable_wait(s->stacks, stack, ms);
+}
+
+/* Under the lock. */
+static bool is_naming(struct session *s)
+{
+	return s->phase == NAMING && !s->closing && queue_has_ended(&s->queue);
+}
+
+bool session_wait_for_names(struct session *s, unsigned int ms)
+{
+	struct timespec until;
+	bool there;
+
+	if (session_is_forked(s))
+		return true;
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += ms * 1000000L;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	pthread_mutex_lock(&s->lock);
+	while (is_naming(s) && !pthread_cond_timedwait(&s->changed, &s->lock, &until))
+		;
+	there = !is_naming(s);
+	pthread_mutex_unlock(&s->lock);
+	return there;
+}
+
+void session_add_note(struct session *s, const char *text)
+{
+	if (!session_is_forked(s))
+		take_note(s, text);
 }
 
 const char *session_note(struct session *s, size_t i)

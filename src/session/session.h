@@ -103,5 +103,10 @@ struct session_stats {
 /* How it stands. False: no memory, or a fork. Free `losses` with free(). */
 bool session_stats(struct session *s, struct session_stats *stats);
 /* The i-th hint that the run had, such as a lowered frequency; NULL: there are no more. */
+/* When the run has ended by itself: waits until the names of its stacks are there, which may bring notes, for `ms` at most.
+ * False: they are not. */
+bool session_wait_for_names(struct session *s, unsigned int ms);
+/* Adds a note. */
+void session_add_note(struct session *s, const char *text);
 const char *session_note(struct session *s, size_t i);
 #endif

@@ -37,7 +37,7 @@ struct stacktable {
 	size_t n, room;
 	size_t wanted;                  /* stacks below this are asked for */
 	size_t settled;                 /* stacks below this are complete */
-	bool over;
+	bool ended, over;               /* no more stacks come; all names are there */
 	int32_t *numbers;               /* of frames */
 	size_t nnumbers, numbers_room;
 	struct frametable frames;
@@ -224,18 +224,30 @@ void stacktable_answer(struct stacktable *t)
 	settle(t, false);
 }
 
+void stacktable_end(struct stacktable *t)
+{
+	pthread_mutex_lock(&t->lock);
+	t->ended = true;
+	pthread_mutex_unlock(&t->lock);
+}
+
+static void finish_stack(struct stacktable *t, struct known *k)
+{
+	callstacks_expand(t->stacks, k->stack);
+	pthread_mutex_lock(&t->lock);
+	publish(t, k, true);
+	k->stack = NULL;
+	pthread_cond_broadcast(&t->changed);
+	pthread_mutex_unlock(&t->lock);
+}
+
 void stacktable_finish(struct stacktable *t)
 {
 	names_finish(&t->names);
 	if (t->stacks)
 		callstacks_name_late(t->stacks);
-	for (size_t i = 0; i < t->n; i++) {
-		callstacks_expand(t->stacks, t->v[i].stack);
-		pthread_mutex_lock(&t->lock);
-		publish(t, &t->v[i], true);
-		t->v[i].stack = NULL;
-		pthread_mutex_unlock(&t->lock);
-	}
+	for (size_t i = 0; i < t->n; i++)
+		finish_stack(t, &t->v[i]);
 	if (t->stacks)
 		names_tell(&t->names, 1);
 	settle(t, true);
@@ -285,6 +297,16 @@ bool stacktable_wait(struct stacktable *t, size_t stack, unsigned int ms)
 		rc = pthread_cond_timedwait(&t->changed, &t->lock, &until);
 	pthread_mutex_unlock(&t->lock);
 	return there;
+}
+
+bool stacktable_is_ending(struct stacktable *t)
+{
+	bool is;
+
+	pthread_mutex_lock(&t->lock);
+	is = t->ended && !t->over;
+	pthread_mutex_unlock(&t->lock);
+	return is;
 }
 
 size_t stacktable_settled(struct stacktable *t)

@@ -28,6 +28,9 @@ void stacktable_take(struct stacktable *t, const struct pev_record *rec);
 int32_t stacktable_number(void *table, const struct stream_event *event, const struct perf_event_header *rec);
 /* To be called often: looks up what other threads wait for, for some ms at most. */
 void stacktable_answer(struct stacktable *t);
+/* No more stacks come. From now on, who waits does so until stacktable_finish() has looked up what is missing: no stack is
+ * left without the names that can be found. */
+void stacktable_end(struct stacktable *t);
 /* After the run, before the stream is freed: looks up all the rest. */
 void stacktable_finish(struct stacktable *t);
 
@@ -40,6 +43,8 @@ uint64_t stacktable_refused(struct stacktable *t);
 #define STACKS_ALL SIZE_MAX
 /* Waits for the names of a stack, or of all so far, for `ms` at most. Whether all that can be found are there. */
 bool stacktable_wait(struct stacktable *t, size_t stack, unsigned int ms);
+/* Whether the run has ended, and names are still looked up. */
+bool stacktable_is_ending(struct stacktable *t);
 /* Stacks below this have all names that can be found. */
 size_t stacktable_settled(struct stacktable *t);
 /* The frames of a stack, innermost first, as numbers; the caller frees them. Their number, or -1: no memory. */

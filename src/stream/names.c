@@ -5,6 +5,7 @@
 #include "stream/asked/branchchain.h"
 #include "stream/recording/facts.h"
 #include "stream/recording/files.h"
+#include "stream/rings/ids.h"
 #include "stream/stream.h"
 
 #include <stdio.h>
@@ -86,7 +87,7 @@ static void catch_up(void *ctx)
 const char *names_comm(struct names *n, pid_t tid, uint64_t time)
 {
 	names_until(n, time);
-	return comms_get(n->comms, tid);
+	return comms_get(ids_names(n->stream, n->comms, tid), tid);
 }
 
 const char *names_cgroup(struct names *n, uint64_t id, uint64_t time)

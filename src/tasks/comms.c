@@ -2,6 +2,7 @@
 #include "tasks/comms.h"
 
 #include "tasks/grace.h"
+#include "tasks/pidmap.h"
 #include "tasks/threads.h"
 
 #include <stdint.h>
@@ -12,7 +13,7 @@
 
 enum { KERNEL_NAME = 16, FIRST_SLOTS = 1024, MAX_SLOTS = 1 << 18 };
 
-static const char unknown[] = "<...>";
+static const char unknown[] = "<...>", outside[] = "<outside>";
 
 struct entry {
 	uint64_t exited;       /* time; 0: not known to have exited */
@@ -234,6 +235,8 @@ const char *comms_get(struct comms *c, pid_t tid)
 	if (tid == 0)
 		return "swapper";
 	e = slot(c, tid);
+	if (!e->tid && pidmap_is_outer(tid))
+		return outside;
 	if (!e->tid && ask_proc(c, tid))
 		comms_set(c, tid, unknown, strlen(unknown));
 	e = slot(c, tid);
@@ -242,5 +245,5 @@ const char *comms_get(struct comms *c, pid_t tid)
 
 bool comms_is_unknown(const char *name)
 {
-	return !strcmp(name, unknown);
+	return !strcmp(name, unknown) || !strcmp(name, outside);
 }

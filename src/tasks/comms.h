@@ -28,8 +28,8 @@ void comms_exit(struct comms *c, pid_t tid, uint64_t time);
 void comms_take(struct comms *c, const struct pev_record *rec);
 /* Reads the names of all running threads from /proc. */
 void comms_snapshot(struct comms *c);
-/* The task's name, read from /proc if it is not known; "<...>" if the task has already exited. tid
- * 0 is "swapper". Valid until the next call. */
+/* The task's name, read from /proc if it is not known; "<...>" if the task has already exited,
+ * "<outside>" if it is outside of the PID namespace (pidmap_is_outer()). tid 0 is "swapper". Valid until the next call. */
 const char *comms_get(struct comms *c, pid_t tid);
 /* Whether a result of comms_get() says that the name is not known. */
 bool comms_is_unknown(const char *name);

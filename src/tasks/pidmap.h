@@ -39,6 +39,18 @@ void pidmap_pair_born(struct pidmap *m, pid_t parent, pid_t outer_child);
 /* Number of outer ids looked up that had no pair. */
 size_t pidmap_unpaired(const struct pidmap *m);
 
+/* A task outside of the inner namespace: its outer id is known, or (PIDMAP_OUTER alone) not even that. */
+static inline bool pidmap_is_outer(pid_t id)
+{
+	return id > 0 && id & PIDMAP_OUTER;
+}
+
+/* Whether there is a number to print: not for PIDMAP_OUTER alone. */
+static inline bool pidmap_has_number(pid_t id)
+{
+	return id != PIDMAP_OUTER;
+}
+
 /* The number to print. */
 static inline pid_t pidmap_shown(pid_t id)
 {

@@ -145,7 +145,7 @@ const struct trace_field *guard_dynamic(const struct tracefmt *fmt, const void *
 
 	for (size_t i = 0; i < fmt->nfields; i++)
 		if (fmt->fields[i].kind >= FIELD_DYN_STR &&
-		    trace_field_data(&fmt->fields[i], raw, raw_size, &data, &len))
+		    trace_field_data(&fmt->fields[i], raw, raw_size, &data, &len) < 0)
 			return &fmt->fields[i];
 	return NULL;
 }

@@ -161,14 +161,15 @@ static void put_field(struct printer *p, size_t *at, const struct trace_field *f
 {
 	const char *data;
 	uint32_t len;
+	int rc;
 
 	put(p, at, " %s=", f->name);
 	if (f->kind == FIELD_UINT)
 		put(p, at, "%" PRIu64, trace_field_uint(f, raw));
 	else if (f->kind == FIELD_SINT)
 		put(p, at, "%" PRId64, trace_field_sint(f, raw));
-	else if (trace_field_data(f, raw, raw_size, &data, &len))
-		return;
+	else if ((rc = trace_field_data(f, raw, raw_size, &data, &len)))
+		put(p, at, "%s", rc == TRACE_FIELD_FAULT ? TRACE_FAULT_TEXT : "");
 	else if (trace_field_is_text(f))
 		put(p, at, "%.*s", (int)len, data);
 	else

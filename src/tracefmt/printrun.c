@@ -9,6 +9,8 @@ struct run {
 	uint32_t raw_size;
 	const struct tracefmt_symbols *symbols;
 	struct out out;
+	const char *start;       /* of the output */
+	bool unquotes;           /* the quote of a text that could not be read is left out: the one behind it follows */
 	char *begin;             /* start of the output to be padded */
 	size_t begin_cut;
 	uint64_t *sp;            /* the next free word */
@@ -54,7 +56,11 @@ static uint64_t pop(struct run *r)
 
 static void text(struct run *r, const struct code *code)
 {
-	out_text(&r->out, r->p->pool + code->c, code->b);
+	const char *at = r->p->pool + code->c;
+	const bool skip = __builtin_expect(r->unquotes, 0) && code->b && *at == '"';
+
+	r->unquotes = false;
+	out_text(&r->out, at + skip, code->b - skip);
 }
 
 /* A width or precision from an argument, limited to PRINT_MAX_WIDTH in either direction. */
@@ -185,11 +191,24 @@ static void function(struct run *r, const struct code *code)
 		out_prefixed(r, "+0x", offset);
 }
 
+/* As the kernel prints it: name=(fault), not name="(fault)", which is a text. */
+static void fault(struct run *r)
+{
+	if (r->out.at > r->start && r->out.at[-1] == '"' && !r->out.cut) {
+		r->out.at--;
+		r->unquotes = true;
+	}
+	out_text(&r->out, TRACE_FAULT_TEXT, strlen(TRACE_FAULT_TEXT));
+}
+
 static void string(struct run *r, const struct code *code)
 {
 	struct bytes b = region(r, code->c);
 
-	out_text(&r->out, b.at, strnlen((const char *)b.at, b.len));
+	if (__builtin_expect(!b.len && r->p->regions[code->c].field->fetched, 0))
+		fault(r);
+	else
+		out_text(&r->out, b.at, strnlen((const char *)b.at, b.len));
 }
 
 static void out_name(struct run *r, const struct value_name *name)
@@ -355,6 +374,8 @@ size_t printfmt_write(const struct printfmt *p, const void *raw, uint32_t raw_si
 	r.raw_size = raw_size;
 	r.symbols = symbols;
 	r.out = (struct out){ buf, buf + size, 0 };
+	r.start = buf;
+	r.unquotes = false;
 	r.sp = r.stack + 1;   /* one word before the first, so that there is always a top */
 	execute(&r);
 	return (size_t)(r.out.at - buf) + r.out.cut;

@@ -122,6 +122,24 @@ static void add_fields(struct tracefmt *fmt, const struct tep_format_field *f)
 	}
 }
 
+/* Fields that the kernel adds to events of kprobes, uprobes and fprobes (FIELD_STRING_IP and the like in trace_probe.h). */
+static bool is_probe(const struct tracefmt *fmt)
+{
+	static const char *const own[] = { "__probe_ip", "__probe_func", "__probe_ret_ip" };
+
+	for (size_t i = fmt->ncommon; i < fmt->nfields; i++)
+		for (size_t k = 0; k < sizeof(own) / sizeof(*own); k++)
+			if (!strcmp(fmt->fields[i].name, own[k]))
+				return true;
+	return false;
+}
+
+static void mark_fetched(struct tracefmt *fmt)
+{
+	for (size_t i = fmt->ncommon; i < fmt->nfields; i++)
+		fmt->fields[i].fetched = fmt->fields[i].kind == FIELD_DYN_STR || fmt->fields[i].kind == FIELD_REL_STR;
+}
+
 static struct tracefmt *fmt_from_tep(struct tep_event *ev, const char *text, size_t len)
 {
 	struct tracefmt *fmt = calloc(1, sizeof(*fmt));
@@ -142,6 +160,8 @@ static struct tracefmt *fmt_from_tep(struct tep_event *ev, const char *text, siz
 	add_fields(fmt, ev->format.common_fields);
 	fmt->ncommon = fmt->nfields;
 	add_fields(fmt, ev->format.fields);
+	if (is_probe(fmt))
+		mark_fetched(fmt);
 	return fmt;
 }
 
@@ -350,6 +370,8 @@ int trace_field_data(const struct trace_field *field, const void *raw, uint32_t 
 	if (at > raw_size || *len > raw_size - at)
 		return -1;
 	*data = (const char *)raw + at;
+	if (field->fetched && !*len)
+		return TRACE_FIELD_FAULT;
 	if (text)
 		*len = (uint32_t)strnlen(*data, *len);
 	return 0;

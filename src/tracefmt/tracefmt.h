@@ -33,7 +33,14 @@ struct trace_field {
 	enum field_kind kind;
 	uint16_t offset;          /* into the raw data */
 	uint16_t size;
+	bool fetched;             /* a dynamic text that a probe fetched: see TRACE_FIELD_FAULT */
 };
+
+/* A probe has written no byte for a text, not even its NUL: it could not read it, as from a null pointer. An empty text has
+ * one. Kernels that lack the fix of Linux 6.5 may write an empty one in both cases. */
+enum { TRACE_FIELD_FAULT = 1 };
+/* The kernel's own word for it. */
+#define TRACE_FAULT_TEXT "(fault)"
 
 static inline bool trace_field_is_text(const struct trace_field *f)
 {
@@ -111,7 +118,7 @@ const char *tracefmt_print(struct tracefmt_db *db, const struct tracefmt *fmt, c
 const char *tracefmt_not_compiled(const struct tracefmt *fmt);
 
 /* Position of a string or byte field in raw: 0 with *data and *len (strings without their NUL),
- * -1 if it reaches beyond raw_size. */
+ * -1 if it reaches beyond raw_size; TRACE_FIELD_FAULT. */
 int trace_field_data(const struct trace_field *field, const void *raw, uint32_t raw_size,
 		     const char **data, uint32_t *len);
 /* Value of a number field; the caller has checked that it lies within raw. */

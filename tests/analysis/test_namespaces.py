@@ -114,13 +114,92 @@ def test_tasks_outside_have_the_ids_of_the_initial_namespace(analyse, busy):
     text = analyse('trace', '-a', '-N', '1', '-e', 'sched:sched_switch/prev_comm=="works"/',
                    before=NAMESPACE).text
     comm, tid, prev = re.search(r'(\S+) +(\d+) \S{4} \[.*prev_pid=(\d+)', text).groups()
-    assert (comm, tid) == ('<...>', prev)
+    assert (comm, tid) == ('works', prev)   # the name is the record's: /proc has none
 
 
 def test_what_runs_outside_is_not_taken_for_an_idle_cpu(analyse, busy):
     """Its samples have tid 0, too, and no field with an id."""
     text = analyse('trace', '-a', '-N', '1', '-e', 'cpu-clock:u', before=NAMESPACE).text
-    assert re.search(r'(\S+) +(\d+) \[', text).groups() == ('<...>', '0'), text
+    assert re.search(r'(\S+) +(\S+) \[', text).groups() == ('<outside>', '-'), text
+    row, = analyse('trace', '-a', '-N', '1', '-e', 'cpu-clock:u', '--json', before=NAMESPACE).lines
+    assert row['comm'] == '<outside>' and 'tid' not in row and 'pid' not in row, row
+
+
+@pytest.fixture
+def idle_functions():
+    with open('/proc/kallsyms', encoding='ascii', errors='replace') as symbols:
+        if not any(int(line.split()[0], 16) for line in symbols if line.split()[2] in ('do_idle', 'cpu_startup_entry')):
+            pytest.skip('needs kernel addresses (kernel.kptr_restrict)')
+
+
+@pytest.fixture
+def calling():
+    """A task outside that is nearly always in the kernel."""
+    one = subprocess.Popen(['dd', 'if=/dev/zero', 'of=/dev/null', 'bs=256k'], stderr=subprocess.DEVNULL)
+    yield
+    one.kill()
+    one.wait()
+
+
+@pytest.mark.usefixtures('idle_functions', 'calling')
+def test_the_kernels_work_for_tasks_outside_is_not_that_of_an_idle_cpu(analyse):
+    """Without a call chain that the user has asked for."""
+    def measure():
+        text = analyse('trace', '-a', '-N', '300', '-e', 'cpu-clock:k', before=NAMESPACE).text
+        seen = set(re.findall(r'(\S+) +(\S+) \[\d+\]', text))
+        return None if ('<outside>', '-') in seen and ('swapper', '-') not in seen else text
+    attempts(measure)
+
+
+@pytest.mark.usefixtures('idle_functions', 'calling')
+def test_an_idle_cpu_is_known_by_its_call_chain(analyse):
+    text = analyse('trace', '-a', '-g', '-N', '300', '-e', 'cpu-clock', before=NAMESPACE).text
+    heads = list(re.finditer(r'^\S+ \S+ +(\S+) +\S+ \[\d+\].*$', text, re.M))
+    ends = [head.start() for head in heads[1:]] + [len(text)]
+    stacks = [(head[1], text[head.end():end]) for head, end in zip(heads, ends)]
+    assert '<outside>' in {comm for comm, _ in stacks}, text
+    for comm, stack in stacks:
+        if comm in ('swapper', '<outside>'):
+            assert bool(re.search('do_idle|cpu_startup_entry', stack)) == (comm == 'swapper'), (comm, stack)
+
+
+def names(got):
+    return {row['name'] for table in got.lines for row in table.get('rows', ())}
+
+
+@pytest.mark.usefixtures('calling')
+@pytest.mark.parametrize('key', ['_tid', '_pid'])
+def test_tasks_outside_make_system_calls_and_idle_cpus_none(analyse, key):
+    def measure():
+        got = analyse('top', '-a', '--only-comm', '-k', key, '-e', 'raw_syscalls:sys_enter', '--json', '--', 'sleep', '0.2',
+                      before=NAMESPACE)
+        return None if '<outside>' in names(got) and 'swapper' not in names(got) else got.text
+    attempts(measure)
+
+
+def test_top_names_tasks_outside_by_fields(analyse, busy):
+    def measure():
+        got = analyse('top', '-a', '-k', 'next_pid', '-e', 'sched:sched_switch', '--json', '--', 'sleep', '0.3',
+                      before=NAMESPACE)
+        return None if 'works' in names(got) else got.text
+    attempts(measure)
+
+
+def test_a_profile_of_tasks_outside(analyse, busy):
+    def measure():
+        table = analyse('profile', '-a', '--sort', 'comm,pid', '--json', '--', 'sleep', '0.3', before=NAMESPACE).table('profile')
+        rows = [row for row in table['rows'] if row['comm'] == '<outside>']
+        return None if len(rows) == 1 and 'pid' not in rows[0] else table
+    attempts(measure)
+
+
+@pytest.mark.usefixtures('switches')
+def test_time_on_the_cpu_has_the_names_of_tasks_outside(analyse, busy):
+    def measure():
+        table = analyse('profile', *RING, '-q', '-a', '--off-cpu', '--sort', 'comm', '--json', '--', 'sleep', '0.3',
+                        before=NAMESPACE).table('profile')
+        return None if any(row['comm'] == 'works' and row['time'] for row in table['rows']) else table
+    attempts(measure)
 
 
 @pytest.mark.usefixtures('switches')

@@ -287,3 +287,9 @@ def test_where_page_faults_are(analyse, works):
     table = analyse('profile', '--json', '-e', 'sw:page-faults', *RING, '--', works, 'shares', 100).table('profile')
     assert table['event'] == 'page-faults' and table['weight'] == table['samples'] > 10
     assert all(row['function'] not in SHARES or row['self'] < 20 for row in table['rows'])
+
+
+def test_stacks_below_a_function(analyse, works):
+    got = analyse('profile', '-g', '--json', '--below', 'main', *RING, '--', works, 'shares', 400)
+    rows = {r['function'] for r in got.table('profile')['rows']}
+    assert set(SHARES) <= rows and not rows & {'main', '_start'}, rows

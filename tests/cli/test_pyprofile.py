@@ -285,3 +285,47 @@ def test_cpu_time_of_threads_that_live_shortly(accounts):
     used, table = accounts(program, 1.5)
     first = next(r['total'] for r in table['rows'] if r['function'] == '<module>' and r['dso'].startswith(program))
     assert abs(first / 100 - used['first'] / sum(used.values())) < 0.25, (used, table['rows'])
+
+
+FRAMEWORK = """
+import time
+def spin(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+def handler():
+    spin(0.4)
+def overhead():
+    spin(0.4)
+def framework():
+    overhead()
+    handler()
+framework()
+"""
+
+
+def test_stacks_below_a_function(profile, tmp_path):
+    """Without the callers of handler(); other stacks are whole."""
+    (tmp_path / 'program.py').write_text(FRAMEWORK)
+    command = ['--', sys.executable, 'program.py']
+    profile('--python', '-F', 499, '--below', 'framework', '--flame-graph', 'a.folded', *command, cwd=tmp_path)
+    stacks = [line.split(';')[1:] for line in (tmp_path / 'a.folded').read_text().splitlines() if not line.startswith('#')]
+    bases = {stack[0].split(' ')[0] for stack in stacks if stack[-1].startswith('spin ')}
+    assert bases == {'handler', 'overhead'}, stacks
+    table = table_of(profile('--python', '-F', 499, '--below', 'framework', '--json', *command, cwd=tmp_path).stdout)
+    names = {r['function'] for r in table['rows']}
+    assert {'handler', 'overhead'} <= names and 'framework' not in names
+
+
+def test_samples_without_a_function(profile, tmp_path):
+    (tmp_path / 'program.py').write_text(FRAMEWORK)
+    options = '--python', '-F', 499, '--json', '--without', 'overhead'
+    table = table_of(profile(*options, '--', sys.executable, 'program.py', cwd=tmp_path).stdout)
+    names = {r['function'] for r in table['rows']}
+    assert {'handler', 'spin', 'framework'} <= names and 'overhead' not in names
+    # what --below cuts off does not count
+    table = table_of(profile(*options, '--without', 'framework', '--below', 'framework', '--', sys.executable, 'program.py',
+                             cwd=tmp_path).stdout)
+    assert {r['function'] for r in table['rows']} >= {'handler', 'spin'}
+    done = profile('--without', 'f', '--', 'true', code=2)
+    assert '--without f is about Python functions' in done.stderr and '--python' in done.stderr

@@ -6,7 +6,6 @@ A difference that EXPLAINED doesn't know fails, and each is counted. `test_unwin
 HELPERS`. Requires: root, tracefs, perf that unwinds; for some rows g++, and a Python."""
 import collections
 import hashlib
-import glob
 import json
 import os
 import platform
@@ -20,6 +19,7 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from frame import crashes  # noqa: E402
+from frame.trampolines import pythons  # noqa: E402
 
 LIMIT = 400
 TRIES = 4
@@ -283,25 +283,10 @@ while time.process_time() < end:
 """
 
 
-def pythons():
-    """Those with a trampoline, 3.12 and later, by their versions."""
-    found = {}
-    for name in ['python3', 'python3.12', 'python3.13', 'python3.14',
-                 *glob.glob(os.path.expanduser('~/.pyenv/versions/3.*/bin/python3'))]:
-        path = shutil.which(name)
-        done = path and subprocess.run([path, '-c', 'import sys; sys.activate_stack_trampoline("perf"); '
-                                        'print(sys.executable, "%d.%d" % sys.version_info[:2])'],
-                                       capture_output=True, text=True, stdin=subprocess.DEVNULL)
-        if done and not done.returncode:
-            executable, version = done.stdout.split()
-            found.setdefault(version, executable)
-    return found
-
-
 def python_stacks(prof, python, folder, *options):
     """(functions of Python, outermost first; samples) of each stack of program.py."""
-    run([prof, 'profile', '-q', '-F', 997, *options, '--no-inline', '--flame-graph', 'out.folded', '--', python, '-X', 'perf',
-         'program.py'], folder)
+    run([prof, 'profile', '-q', '-F', 997, *options, '--full', '--no-inline', '--flame-graph', 'out.folded', '--',
+         python, '-X', 'perf', 'program.py'], folder)
     with open(os.path.join(folder, 'out.folded')) as f:
         rows = [line.rstrip('\n').rsplit(' ', 1) for line in f if not line.startswith('#')]
     return [([name for name in stack.split(';') if name.startswith('py::')], int(n)) for stack, n in rows]

@@ -524,7 +524,7 @@ def test_tasks_outside_are_not_idle(prof, tmp_path):
     assert 'report: 3 samples of cpu-clock' in said and '25.0 % idle' in said
     lines = subprocess.run([prof, 'script', '-I', tmp_path / 'n.data', '--json'], capture_output=True, text=True,
                            check=True).stdout.splitlines()
-    assert [(e['comm'], e['tid']) for e in map(json.loads, lines)] == [(':0', 0), (':0', 0), (':5', 5), ('swapper', 0)]
+    assert [(e['comm'], e['tid']) for e in map(json.loads, lines)] == [('<outside>', 0), ('<outside>', 0), (':5', 5), ('swapper', 0)]
 
 
 def test_tasks_outside_are_told_by_their_tracepoints(prof, tmp_path):

@@ -376,7 +376,7 @@ def documented(text):
     for node in ast.parse(text).body:
         if isinstance(node, ast.FunctionDef) and not node.name.startswith('__'):
             doc = ast.get_docstring(node)
-            found[node.name] = dict(re.findall(r'^ +(\w+) : (\w+)$', doc, re.M))
+            found[node.name] = dict(re.findall(r'^ +(\w+) : (\w+(?: or None)?)$', doc, re.M))
     return found
 
 
@@ -412,4 +412,4 @@ def test_templates_tell_the_types(prof, tmp_path, events):
 def test_the_template_of_probes(prof, build):
     path = os.path.join(build, 'tests/helpers/storm')
     text = template(prof, f'uprobe:main@"{path}"//args="n=%di:s32 name=+0(%si):string"/')
-    assert documented(text) == {'uprobe_main': {'__probe_ip': 'int', 'n': 'int', 'name': 'str', 'ip': 'int'}}
+    assert documented(text) == {'uprobe_main': {'__probe_ip': 'int', 'n': 'int', 'name': 'str or None', 'ip': 'int'}}

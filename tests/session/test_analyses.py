@@ -4,6 +4,7 @@ import gc
 import inspect
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -214,9 +215,9 @@ def test_a_recording_is_a_file(perf_prof, storm, live, tmp_path):
 # ---- errors ------------------------------------------------------------------------
 
 @pytest.mark.parametrize('call, error, text', [
-    (lambda p: p.profile(colour=1), TypeError, r'profile\(\): unknown option colour='),
-    (lambda p: p.profile(pidss=1), TypeError, r'profile\(\): unknown option pidss=; did you mean pids='),
-    (lambda p: p.page_faults(rowz=1), TypeError, r'page_faults\(\): unknown option rowz=; did you mean rows='),
+    (lambda p: p.profile(colour=1), TypeError, r'profile\(\): unknown parameter colour='),
+    (lambda p: p.profile(pidss=1), TypeError, r'profile\(\): unknown parameter pidss=; did you mean pids='),
+    (lambda p: p.page_faults(rowz=1), TypeError, r'page_faults\(\): unknown parameter rowz=; did you mean rows='),
     (lambda p: p.profile(json=True), TypeError, 'without json='),
     (lambda p: p.report(RECORDING, output='x'), TypeError, 'without output='),
     (lambda p: p.profile('x'), TypeError, 'with names only'),
@@ -225,6 +226,15 @@ def test_a_recording_is_a_file(perf_prof, storm, live, tmp_path):
     (lambda p: p.profile(pids=[None]), TypeError, 'pids=None: expected a number'),
     (lambda p: p.profile(command=[]), ValueError, 'expected a program'),
     (lambda p: p.profile(pids='x'), ValueError, '^pids=x: unexpected "x"'),
+    (lambda p: p.profile(pid=2147483646), ProcessLookupError, r'Errno 3\] pid=2147483646: there is no such process'),
+    (lambda p: p.counts(tids=2147483646), ProcessLookupError, 'tids=2147483646: there is no such thread'),
+    (lambda p: p.dump(pid=2147483646), ProcessLookupError, 'there is no process 2147483646'),
+    (lambda p: p.dump(2147483646), ProcessLookupError, 'there is no process 2147483646'),
+    (lambda p: p.profile(cpu=60000), ValueError, '^cpu=60000: .*use cpu='),
+    (lambda p: p.profile(python=True, cpus=0, command='true'), ValueError,
+     '^profile: cpus= needs samples .*: leave cpus= out, or use python=False$'),
+    (lambda p: p.profile(samples=True, command='true'), TypeError, 'without samples='),
+    (lambda p: p.top(seconds=1), ValueError, r'expected events=EVENT.*`perf-prof list`'),
     (lambda p: p.profile(seconds=0), ValueError, '^seconds=0: expected a number of seconds above 0'),
     (lambda p: p.report(RECORDING, sort='x'), ValueError, 'sort=x'),
     (lambda p: p.top(input=RECORDING, events='sched:sched_swich'), ValueError, 'sched_switch'),
@@ -236,6 +246,38 @@ def test_a_recording_is_a_file(perf_prof, storm, live, tmp_path):
 def test_errors(perf_prof, call, error, text):
     with pytest.raises(error, match=text):
         call(perf_prof)
+
+
+OPTIONS = {'pids': 'pids', 'p': 'pids', 'cpus': 'cpus', 'C': 'cpus', 'o': 'output', 'c': 'count', 'call-graph': 'call_graph',
+           'no-fork': 'no_fork'}
+
+
+@pytest.mark.parametrize('text, expected', [
+    ('-p 12: there is no such process; `pgrep -p 1` finds it', 'pids=12: there is no such process; `pgrep -p 1` finds it'),
+    ('--pids x: unexpected', 'pids=x: unexpected'), ('top: --pids x', 'top: pids= x'),
+    ('leave -C out, or use --no-gil', 'leave cpus= out, or use gil=False'), ('use -C 0-1 (or --gil)', 'use cpus=0-1 (or gil=True)'),
+    ('x: --no-fork with --gil, --other', 'x: no_fork= with gil=True, --other'),
+    ('mount -o remount, sh -c x; profile/-c 5 -p/', 'mount -o remount, sh -c x; profile/-c 5 -p/'),
+    ('more (--call-graph dwarf), -p PID, or -- COMMAND', 'more (call_graph=dwarf), pids=PID, or command=COMMAND'),
+    ('a task (-p, -t, -C) (-p PID)', 'a task (pids=, -t, cpus=) (pids=PID)'), ('-p', 'pids='), ('', ''), ('a - b -- c -x --', 'a - b -- c -x --'),
+])
+def test_options_in_texts_are_parameters(perf_prof, text, expected):
+    from perf_prof._parameters import Parameter, in_python
+    known = {**{option: Parameter(name, False, ['dwarf']) for option, name in OPTIONS.items()}, 'gil': Parameter('gil', True)}
+    assert in_python(text, known, True) == expected
+    if text.startswith('--pids x'):
+        assert in_python(text, known) == 'pids= x: unexpected'
+
+
+def test_help_has_parameters_and_no_options(perf_prof):
+    from perf_prof.analyses import COMMANDS
+    for name in 'profile', 'top', 'task_state', 'counts', 'dump', 'record':
+        text = re.sub('`[^`]*`', '', getattr(perf_prof, name).__doc__)
+        options = COMMANDS[name].options.values()
+        words = [f'--{one.name}' for one in options] + [f'-{one.key}' for one in options if one.key]
+        assert not re.findall(rf'(?<![\w/-])(?:{"|".join(map(re.escape, words))})(?![\w/-])', text), text
+        names = list(inspect.signature(getattr(perf_prof, name)).parameters)
+        assert 'pids' in names and not {'event', 'cgroups', 'mmap_pages', 'p', 'C'} & set(names)
 
 
 def test_what_a_damaged_recording_has_is_with_the_error(perf_prof, tmp_path):
@@ -399,7 +441,7 @@ def test_a_program_that_ignores_the_ends_of_children(run, live):
                'print(r.returncode, r["page-faults"] > 0, perf_prof.task_state(cpus=0, seconds=0.1).tables[0].name)\n'
                'try: perf_prof.counts(command="true", events="no-such-event")\n'
                'except RuntimeError as e: print(e)\n'
-               ).startswith('None True task-state\nstat -e: there is no event named')
+               ).startswith('None True task-state\nstat events: there is no event named')
 
 
 # ---- where the program is ----------------------------------------------------------
@@ -453,11 +495,27 @@ def test_a_cell_that_takes_no_time(run, live):
     assert run(SHELL + 'for i in range(20): shell.magic("", "x = 1")\nprint(len(shown), "<svg" in shown[-1].svg())') == '20 True\n'
 
 
-def test_the_picture_of_a_cell_is_without_those_who_run_it(perf_prof):
-    from perf_prof._magic import within_cell
-    ipython = 'python3;<module> (x.py:1);InteractiveShell.run_cell (y.py:2);InteractiveShell.run_code (y.py:3)'
-    assert within_cell(f'{ipython};<module> (cell:1);f (cell:2) 5\n{ipython} 1\npython3;g (z.py:9) 2') == \
-        f'<module> (cell:1);f (cell:2) 5\n{ipython} 1\npython3;g (z.py:9) 2'
+# what IPython has between the magic and the cell
+RUNS = """
+class InteractiveShell(Shell):
+    def run_cell(self, cell):
+        self.run_code(compile(cell, '<ipython-input-1>', 'exec'))
+    def run_code(self, code):
+        exec(code, self.user)
+shell = InteractiveShell()
+shell.user = {}
+perf_prof.load_ipython_extension(shell)
+"""
+
+
+def test_what_runs_a_cell_is_in_no_stack_of_it(run, live):
+    """Neither in the table, nor in stacks and pictures."""
+    out = run(SHELL + RUNS + f'result = shell.magic("-F 500 -g", {PYTHON!r})\n'
+              'names = set(result.rows["function"].to_pylist())\n'
+              'print("hot" in names, sorted(n for n in names if "Interactive" in n or "perf_prof" in n))\n'
+              'print({frames[1] for frames, _ in result.stacks if frames[-1].startswith("hot")})\n'
+              'print("run_code" in str(result), "run_code" in shown[0].folded)\n')
+    assert out == "True []\n{'<module> (<ipython-input-1>:1)'}\nFalse False\n"
 
 
 def test_the_magic_says_what_is_wrong(run, live):

@@ -446,3 +446,77 @@ def test_wrong_numbers(perf_prof, number, error):
         rows_of(s)
         with pytest.raises(error, match=str(number)):
             s.stacks[number]
+
+
+# ---- names that take long, at the end ------------------------------------------------
+
+def test_close_waits_for_the_names_of_a_session_that_has_ended(perf_prof, callers):
+    """A loop over its batches ends before the names are there; after the with they are, whoever asks."""
+    with perf_prof.Session(EVENT, command=[callers.path, '50'], callchains='fp', fields=['_stack']) as s:
+        numbers = {number for batch in s for number in batch['_stack']} - {None}
+    assert s._named(0)
+    assert numbers and all('main' in [frame['symbol'] for frame in s.stacks[number]] for number in numbers)
+
+
+class Slow:
+    """What _named() answers: so many times no."""
+
+    def __init__(self, session, times, end=None):
+        self.asked, self.times, self.end = [], times, end
+        self.session = session
+
+    def __call__(self, ms):
+        assert not self.session.closed
+        self.asked.append(ms)
+        if len(self.asked) > self.times and self.end:
+            raise self.end
+        return len(self.asked) > self.times
+
+
+NOTE = 'looking up the names of call stacks, which takes long'
+
+
+@pytest.fixture
+def ended(perf_prof, callers):
+    """A session that has ended by itself; the test makes its names late."""
+    s = perf_prof.Session(EVENT, command=[callers.path, '5'], callchains='fp')
+    list(s)
+    assert s._named(1000 * PATIENCE)
+    yield s
+    s.__dict__.pop('_named', None)
+    s.close()
+
+
+@pytest.mark.parametrize('shown', [True, False], ids=['prompt', 'program'])
+def test_there_is_one_note_if_names_take_long(ended, monkeypatch, capsys, shown):
+    if shown:
+        monkeypatch.setattr('sys.ps1', '>>> ', raising=False)
+    else:
+        monkeypatch.delattr('sys.ps1', raising=False)
+    ended._named = slow = Slow(ended, 3)
+    ended.notes
+    ended.close()
+    assert slow.asked == [1000, 1000, 100, 100] and ended.closed
+    ended._named = lambda ms: True
+    assert len([text for text in ended.notes if NOTE in text]) == 1
+    assert capsys.readouterr().err.count(f'perf-prof: {NOTE}') == shown
+
+
+def test_no_note_if_names_are_there(ended, capsys):
+    with ended:
+        pass
+    assert not [text for text in ended.notes if NOTE in text] and capsys.readouterr().err == ''
+
+
+def test_ctrl_c_ends_the_wait_for_names_and_closes(ended):
+    ended._named = Slow(ended, 2, KeyboardInterrupt)
+    with pytest.raises(KeyboardInterrupt), ended:
+        pass
+    assert ended.closed
+
+
+def test_nobody_waits_for_names_after_an_exception(ended):
+    ended._named = Slow(ended, 0, AssertionError('waited'))
+    with pytest.raises(ZeroDivisionError), ended:
+        1 / 0
+    assert ended.closed

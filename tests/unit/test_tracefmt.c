@@ -392,6 +392,28 @@ static void relative_offsets_count_from_behind_the_field(void **state)
 	is_refused(&r, "msg", r.size);
 }
 
+/* As the kernel describes uprobes. */
+static void a_probes_text_without_a_byte_could_not_be_read(void **state)
+{
+	static const char probe[] =
+		"name: named\nID: 77\nformat:\n"
+		"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+		"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+		"\tfield:unsigned long __probe_ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+		"\tfield:__data_loc char[] s;\toffset:16;\tsize:4;\tsigned:1;\n\n"
+		"print fmt: \"(%lx) s=\\\"%s\\\"\", REC->__probe_ip, __get_str(s)\n";
+	struct raw r = raw_of(parse(*state, "uprobes", probe));
+	const char *data;
+	uint32_t len;
+
+	set_dynamic(&r, "s", "", 1);
+	holds_bytes(&r, "s", "", 0);
+	prints(*state, &r, "(0) s=\"\"");
+	set_dynamic(&r, "s", "", 0);
+	assert_int_equal(trace_field_data(field(r.fmt, "s"), r.bytes, r.size, &data, &len), TRACE_FIELD_FAULT);
+	prints(*state, &r, "(0) s=(fault)");
+}
+
 static void dynamic_data_outside_is_refused(void **state)
 {
 	static const char *const names[] = { "name", "data", "mask" };
@@ -572,6 +594,7 @@ int main(void)
 		TEST(numbers_keep_sign_and_size),
 		TEST(text_ends_at_nul_or_at_its_size),
 		TEST(relative_offsets_count_from_behind_the_field),
+		TEST(a_probes_text_without_a_byte_could_not_be_read),
 		TEST(dynamic_data_outside_is_refused),
 		TEST(fields_behind_the_end_are_refused),
 		TEST(events_print_as_the_kernel_would),

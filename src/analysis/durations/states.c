@@ -71,7 +71,6 @@ int states_find_fork(struct question *q, struct fault *f)
 {
 	struct switches *w = &((struct states *)q)->switches;
 
-	w->comms = q->a ? q->a->names.comms : NULL;
 	w->on_fork = question_event(q, "sched", "sched_process_fork");
 	return switches_read_fields(w, f);
 }
@@ -196,8 +195,8 @@ static void take_switch(struct states *st, const struct analysis_sample *s)
 	uint64_t state = (uint64_t)trace_field_sint(w->prev_state, s->view.raw);
 	pid_t prev = switches_task_in(s, w->prev_pid), next = switches_task_in(s, w->next_pid);
 
-	switches_name(w, s, prev, w->prev_comm);
-	switches_name(w, s, next, w->next_comm);
+	switches_meet(w, s, prev);
+	switches_meet(w, s, next);
 	if (switches_watch(w, prev))
 		take_prev(st, s, prev, state);
 	if (switches_watch(w, next))
@@ -212,7 +211,7 @@ static void take_wakeup(struct states *st, const struct analysis_sample *s, bool
 	pid_t tid = switches_task_in(s, st->woken[new]);
 	struct open_pair *o;
 
-	switches_name(&st->switches, s, tid, st->woken_comm[new]);
+	switches_meet(&st->switches, s, tid);
 	if (!switches_watch(&st->switches, tid))
 		return;
 	o = pairs_find(&st->question.pairs, (uint64_t)tid);
@@ -260,7 +259,7 @@ pid_t states_named(struct question *q, const struct analysis_sample *s, size_t *
 	if (*event == q->ops->nevents)
 		return 0;
 	tid = switches_task_in(s, q->fields[*event][0]);
-	switches_name(w, s, tid, q->texts[*event]);
+	switches_meet(w, s, tid);
 	return switches_watch(w, tid) ? tid : 0;
 }
 

@@ -332,7 +332,6 @@ int switches_read_fields(struct switches *w, struct fault *f)
 
 int switches_begin(struct switches *w, struct analysis *a, struct fault *f)
 {
-	w->comms = a->names.comms;
 	w->on_fork = analysis_event(a, "sched", "sched_process_fork");
 	w->on_runtime = analysis_event(a, "sched", "sched_stat_runtime");
 	w->on_switch = analysis_event(a, "sched", "sched_switch");
@@ -344,16 +343,10 @@ pid_t switches_task_in(const struct analysis_sample *s, const struct trace_field
 	return stream_task(s->event, (pid_t)trace_field_sint(field, s->view.raw));
 }
 
-void switches_name(struct switches *w, const struct analysis_sample *s, pid_t tid, const struct trace_field *comm)
+void switches_meet(struct switches *w, const struct analysis_sample *s, pid_t tid)
 {
-	const char *text;
-	uint32_t len;
-
 	if (w->groups.n)
 		meet(w, tid, s->time);
-	if (__builtin_expect(tid > 0 && tid & PIDMAP_OUTER && w->comms, 0) &&
-	    !trace_field_data(comm, s->view.raw, s->view.raw_size, &text, &len))
-		comms_set(w->comms, tid, text, len);
 }
 
 /* ---- samples -------------------------------------------------------------------------- */
@@ -386,8 +379,8 @@ bool switches_read(struct switches *w, const struct analysis_sample *s, struct s
 	state = (uint64_t)trace_field_sint(w->prev_state, s->view.raw);
 	*e = (struct switch_event){ switches_task_in(s, w->prev_pid), switches_task_in(s, w->next_pid),
 				    state & 0xff && !(state & SWITCH_LEAVES) };
-	switches_name(w, s, e->prev, w->prev_comm);
-	switches_name(w, s, e->next, w->next_comm);
+	switches_meet(w, s, e->prev);
+	switches_meet(w, s, e->next);
 	if (state & SWITCH_LEAVES)
 		stream_task_ended(s->event, (pid_t)trace_field_sint(w->prev_pid, s->view.raw));
 	return true;

@@ -40,7 +40,6 @@ struct switches {
 	const struct stream_event *on_fork, *on_runtime;   /* NULL: not watched, or not recorded */
 	const struct trace_field *prev_pid, *prev_state, *next_pid, *prev_comm, *next_comm;
 	const struct trace_field *parent, *child, *runs, *runtime;
-	struct comms *comms;         /* for switches_name(); or NULL */
 };
 
 /* Watches the tasks of -p and -t. 0, or -1 with f. */
@@ -61,8 +60,8 @@ int switches_read_fields(struct switches *w, struct fault *f);
 enum { SWITCH_LEAVES = 0x10 | 0x20 };   /* in prev_state: X, Z; the task has exited */
 /* The task whose id is in a field. */
 pid_t switches_task_in(const struct analysis_sample *s, const struct trace_field *field);
-/* A sample is about a task: finds out whether it is in the watched groups. Takes the task's name from the sample if the task is outside of this PID namespace: /proc does not have it. */
-void switches_name(struct switches *w, const struct analysis_sample *s, pid_t tid, const struct trace_field *comm);
+/* A sample is about a task: finds out whether it is in the watched groups. */
+void switches_meet(struct switches *w, const struct analysis_sample *s, pid_t tid);
 /* A sample of on_fork: a child of a watched task is watched. */
 void switches_take_fork(struct switches *w, const struct analysis_sample *s);
 

@@ -157,25 +157,32 @@ static struct process_name *process_of(const struct hotspots *h, int64_t pid)
 }
 
 /* Asked for when the process is new, and as long as its first thread has samples: exec changes the name. */
+/* The process of a task outside of the PID namespace is not known: PIDMAP_OUTER. */
+static pid_t process_id(const struct analysis_sample *s)
+{
+	return !s->pid && pidmap_is_outer(s->tid) ? PIDMAP_OUTER : s->pid;
+}
+
 static void see_process(struct hotspots *h, struct analysis *a, const struct analysis_sample *s)
 {
-	struct process_name *process = process_of(h, s->pid);
+	const pid_t pid = process_id(s);
+	struct process_name *process = process_of(h, pid);
 	const char *name;
 
-	if (process && s->tid != s->pid)
+	if (process && s->tid != pid)
 		return;
 	if (!process && HASH_COUNT(h->processes) < MAX_HOTSPOTS) {
 		process = calloc(1, sizeof(*process));
 		if (!process)
 			return;
-		process->pid = s->pid;
+		process->pid = pid;
 		HASH_ADD(hh, h->processes, pid, sizeof(process->pid), process);
 		process = HASH_KEPT(process);
 	}
 	if (!process)
 		return;
-	name = analysis_comm(a, s->pid, s->time);
-	if (comms_is_unknown(name))
+	name = analysis_comm(a, pid, s->time);
+	if (comms_is_unknown(name) && pid != PIDMAP_OUTER)
 		name = analysis_comm(a, s->tid, s->time);
 	snprintf(process->text, sizeof(process->text), "%s", name);
 }
@@ -213,9 +220,9 @@ bool hotspots_have_programs(const struct hotspots *h)
 
 void hotspots_see(struct hotspots *h, struct analysis *a, const struct analysis_sample *s)
 {
-	h->pid = a->opts->sort & SORT_PID ? s->pid : 0;
+	h->pid = a->opts->sort & SORT_PID ? process_id(s) : 0;
 	h->cpu = a->opts->sort & SORT_CPU ? s->cpu : 0;
-	see_program(h, a, s->pid, s->time);
+	see_program(h, a, process_id(s), s->time);
 	h->cgroup = a->opts->sort & SORT_CGROUP ? analysis_cgroup(a, s) : NULL;
 	if (a->opts->sort & SORT_PID)
 		see_process(h, a, s);

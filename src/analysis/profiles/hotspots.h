@@ -19,6 +19,12 @@ enum {
 	SORT_DEFAULT = SORT_SYMBOL | SORT_DSO,
 };
 
+/* Whether functions of Python under -X perf replace those of the interpreter: not where these are asked for. */
+static inline bool hotspots_merge_python(const struct analysis_opts *o)
+{
+	return !o->full && !o->inline_rows && !o->annotate && !(o->sort & SORT_LINE);
+}
+
 struct hotspots {
 	struct hotspot *all;
 	struct task_name *names;
@@ -81,6 +87,7 @@ struct hotspots_view {
 	uint64_t count;              /* the sum, with idle CPUs */
 	bool in_ns;                  /* the sum is ns */
 	const char *chainless;       /* the event for blocked time, if it has no call chains; or NULL */
+	bool may_read_python;        /* --python would show the Python functions of an interpreter */
 	bool placeless;              /* samples have no call chain and no address */
 	const char *const *more;     /* hotspots.nmore names of other events */
 	const uint64_t *more_counts; /* their counts without idle CPUs */

@@ -7,6 +7,7 @@
  */
 #include "analysis/profiles/hotspots_private.h"
 
+#include "engine/pyframes.h"
 #include "report/json.h"
 #include "report/table.h"
 
@@ -192,7 +193,7 @@ static void find_functions(const struct hotspots *h, struct functions *all)
 
 /* ---- columns -------------------------------------------------------------------------- */
 
-enum { NAME = 64, PART_PERCENT = 1, MADE_PERCENT = 5 };
+enum { NAME = 64, PART_PERCENT = 1, MADE_PERCENT = 5, INTERPRETER_PERCENT = 50 };
 
 /* Columns: self, total, time, count; two for each other event; ratios; function (in text with its addresses, in
  * JSON with another column for these), dso. */
@@ -353,7 +354,7 @@ static void put_key(struct table *t, const struct hotspots *h, const struct func
 	if (by & (SORT_COMM | SORT_PID))
 		table_text(t, by & SORT_COMM ? fn->key.comm : hotspots_process(h, fn->key.pid));
 	if (by & SORT_PID)
-		table_integer(t, fn->key.pid);
+		table_task(t, (pid_t)fn->key.pid);
 	if (by & SORT_CPU && fn->key.cpu == UINT32_MAX)
 		table_none(t);   /* not recorded */
 	else if (by & SORT_CPU)
@@ -578,6 +579,19 @@ static uint64_t made_weight(const struct hotspots *h)
 	return sum;
 }
 
+/* The weight in interpreters, as far as it is not that of Python functions. */
+static uint64_t interpreter_weight(const struct hotspots *h)
+{
+	uint64_t sum = 0;
+
+	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next) {
+		const struct callstack *stack = hotspot_stack(spot);
+
+		sum += stack->n && pyframes_is_interpreter(stack->frames[0]) ? spot->weight : 0;
+	}
+	return sum;
+}
+
 static void print_remarks(const struct hotspots *h, const struct hotspots_view *view)
 {
 	if (view->unseen)
@@ -591,6 +605,9 @@ static void print_remarks(const struct hotspots *h, const struct hotspots_view *
 		printf("%.0f %% of the samples are in code that was generated at run time and has no names (//anon); "
 		       "to get names, use node --perf-basic-prof, python3 -X perf, or jcmd PID Compiler.perfmap\n",
 		       hotspots_percent(made_weight(h), h->weight));
+	if (view->may_read_python && hotspots_percent(interpreter_weight(h), h->weight) >= INTERPRETER_PERCENT)
+		printf("%.0f %% of the samples are in the Python interpreter: --python shows the program's functions instead\n",
+		       hotspots_percent(interpreter_weight(h), h->weight));
 }
 
 void hotspots_print(struct analysis *a, struct hotspots *h, const struct hotspots_view *view, uint64_t to)

@@ -89,7 +89,7 @@ static void put_head(const struct analysis *a, const struct hotspots *h, const s
 
 	escape_terminal(key->comm, strlen(key->comm), comm, sizeof(comm));
 	printf("%6.2f%%  %s%s", hotspots_percent(sum->weight, h->weight), comm, key->blocked ? ", blocked" : "");
-	if (a->opts->sort & SORT_PID)
+	if (a->opts->sort & SORT_PID && pidmap_has_number((pid_t)key->pid))
 		printf(", process %d", (int)key->pid);
 	if (a->opts->sort & SORT_CPU && key->cpu != UINT32_MAX)
 		printf(", CPU %d", (int)key->cpu);

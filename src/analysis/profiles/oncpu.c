@@ -57,7 +57,7 @@ bool oncpu_switch(struct oncpu *o, uint32_t cpu, pid_t prev, pid_t next, uint64_
 
 pid_t oncpu_task(const struct oncpu *o, uint32_t cpu)
 {
-	return o->cpus[cpu].known ? o->cpus[cpu].tid : -1;
+	return cpu < o->ncpus && o->cpus[cpu].known ? o->cpus[cpu].tid : -1;
 }
 
 void oncpu_free(struct oncpu *o)

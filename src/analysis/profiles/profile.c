@@ -38,6 +38,7 @@ struct profile {
 	uint64_t least;                  /* --than, in hundredths of a percent */
 	bool off_cpu;
 	struct pyprofile_opts python;
+	bool may_read_python;            /* see struct hotspots_view */
 	bool prints_samples;             /* --samples */
 	bool refreshes;                  /* on a terminal: the table so far, each second */
 	struct hotspots hot;
@@ -91,21 +92,30 @@ static void measure_running(struct analysis *a, uint64_t time)
 	}
 }
 
+/* The switches also know who runs outside of the PID namespace. */
+static pid_t task_of(const struct profile *p, const struct analysis_sample *s)
+{
+	pid_t runs = p->off_cpu && s->tid == PIDMAP_OUTER ? oncpu_task(&p->oncpu, s->cpu) : 0;
+
+	return runs > 0 ? runs : s->tid;
+}
+
 static void take_clock(struct analysis *a, const struct analysis_sample *s)
 {
 	struct profile *p = a->config;
+	const pid_t tid = task_of(p, s);
 
-	if (p->off_cpu && !switches_watch(&p->switches, s->tid))
+	if (p->off_cpu && !switches_watch(&p->switches, tid))
 		return;
-	if (!s->tid && !p->all) {
+	if (!tid && !p->all) {
 		p->idle += weight_of(p, s);
 		p->sampled = true;
 		return;
 	}
 	if (p->off_cpu && !p->switches.on_runtime)
-		measure(a, s->tid, s->time, oncpu_take(&p->oncpu, s->cpu, s->tid, s->time));
+		measure(a, tid, s->time, oncpu_take(&p->oncpu, s->cpu, tid, s->time));
 	hotspots_see(&p->hot, a, s);
-	hotspots_add(&p->hot, analysis_comm(a, s->tid, s->time), analysis_where(a, s), weight_of(p, s), false);
+	hotspots_add(&p->hot, analysis_comm(a, tid, s->time), analysis_where(a, s), weight_of(p, s), false);
 	p->sampled = true;
 	p->skid += analysis_is_skid(s);
 	if (p->prints_samples)
@@ -300,7 +310,8 @@ static struct hotspots_view view_of(const struct analysis *a, char *sampled)
 		.functions = FUNCTIONS_SHOWN, .stacks = p->clock->layout.callchain ? STACKS_SHOWN : 0,
 		.chainless = p->off_cpu && !p->switches.on_switch->layout.callchain ? "sched:sched_switch" : NULL,
 		.timed = p->off_cpu, .least = (double)p->least / 100, .idle = p->idle, .skid = p->skid,
-		.has_outside = !a->opts->stream.input && !pidns_is_initial(),
+		.may_read_python = p->may_read_python,
+		.has_outside = !a->opts->stream.input && !stream_tells_idle(a->stream),
 	};
 }
 
@@ -429,6 +440,12 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	if (profile_take_rate(&p->opts, "profile", f))
 		return -1;
 	python = wants_python(p, args, f);
+	if (python == 0 && p->opts.common.without.n)
+		return fault_usage(f, "profile: --without %s is about Python functions: expected --python, or -p PID of a Python program",
+				   p->opts.common.without.v[0]);
+	p->may_read_python = !p->python.python && (args->noperands || p->opts.common.stream.pids.n) && !p->python.other &&
+			     !p->opts.common.annotate && !p->opts.common.stream.input;
+	p->opts.common.merges_python = p->python.python >= 0 && hotspots_merge_python(&p->opts.common);
 	return python < 0 ? -1 : python ? pyprofile_run(&p->python, args, f) : analysis_run(&ops, config, args, f);
 }
 
@@ -458,6 +475,12 @@ static const struct opt profile_opts[] = {
 	  "sleep to the one that runs it again.", false, NULL },
 	{ "samples", 0, NULL, OPT_FLAG, AT(prints_samples), NULL,
 	  "Print a line for each sample, too, with -g its call chain.", false, NULL },
+	{ "below", 0, NULL, OPT_STRINGS, AT(opts.common.below), "FUNCTION",
+	  "Begin stacks below this function, as the table shows its name: leave out its innermost frame and its callers. Stacks "
+	  "without it stay whole. May be repeated: below whichever is the innermost.", false, NULL },
+	{ "without", 0, NULL, OPT_STRINGS, AT(opts.common.without), "FUNCTION",
+	  "With Python functions: leave out samples that have this function in their stack, unless --below cuts it off. May be "
+	  "repeated.", false, NULL },
 	{ "than", 0, NULL, OPT_CALL, AT(least), "PERCENT",
 	  "Show only functions with at least this share of the time.", false, profile_parse_percent },
 };
@@ -480,7 +503,8 @@ const struct command profile_command = {
 		"If the process of -p is a Python program (CPython 3.9 to 3.14), its Python functions are shown, with file and line; "
 		"for a command with --python. They are read from the interpreter's memory, 199 times a second for each thread "
 		"that runs; the program is not stopped, and no event is opened. A sample weighs as much as its thread was on CPUs since "
-		"the last one. --no-python shows the interpreter's own functions.",
+		"the last one. --no-python shows the interpreter's own functions. -g shows those of a program under python3 -X perf "
+		"together with native ones: the interpreter's time counts as theirs, unless --no-python or --full shows its functions.",
 		"Samples of idle CPUs are not in the tables; their share is shown above them.",
 		"If you are not allowed to sample the kernel (kernel.perf_event_paranoid above 1), your own "
 		"tasks are sampled in user space only, and the name of the event ends in :u.",

@@ -192,6 +192,8 @@ static void add_sample(void *ctx, struct callstack *stack, uint64_t weight)
 	const struct taken *t = ctx;
 	struct pyprofile *p = t->profile;
 
+	if (!stack)
+		return;
 	hotspots_see(&p->hot, p->analysis, &t->sample);
 	hotspots_add(&p->hot, analysis_comm(p->analysis, t->sample.tid, 0), stack, weight, false);
 }
@@ -202,18 +204,43 @@ static uint64_t period_of(const struct pyprofile *p)
 	return p->timed ? SECOND / p->hz : 1;
 }
 
+static bool is_among(const struct opt_strings *names, const char *name)
+{
+	for (size_t i = 0; i < names->n; i++)
+		if (!strcmp(names->v[i], name))
+			return true;
+	return false;
+}
+
+/* --without: callers that --below cuts off do not count. */
+static bool is_left_out(const struct pyprofile *p, size_t n)
+{
+	const struct analysis_opts *o = &p->opts->profile->common;
+
+	for (size_t i = 0; i < n && o->without.n; i++) {
+		if (is_among(&o->below, p->frames[i].name))
+			return false;
+		if (is_among(&o->without, p->frames[i].name))
+			return true;
+	}
+	return false;
+}
+
 static void take(void *ctx, const struct pystack_thread *t)
 {
 	struct pyprofile *p = ctx;
 	const pid_t pid = p->reading->pid, tid = t->tid ? t->tid : pid;
 	struct taken taken = { p, { .pid = pid, .tid = tid } };
 	struct callstack *stack;
+	size_t n;
 
 	if (t->torn) {
 		p->torn++;
 		return;
 	}
-	stack = callstacks_script(p->analysis->stacks, p->frames, take_frames(p, t));
+	n = take_frames(p, t);
+	/* the time of one that is left out is nobody else's */
+	stack = is_left_out(p, n) ? NULL : callstacks_script(p->analysis->stacks, p->frames, n);
 	if (*t->name)   /* no event says that it has changed */
 		comms_set(p->analysis->names.comms, tid, t->name, strlen(t->name));
 	if (!t->timed)

@@ -404,8 +404,10 @@ static const struct analysis_ops ops = {
 
 static int run(void *config, const struct opt_parser *args, struct fault *f)
 {
+	struct analysis_opts *o = config;
 	struct opt_parser rest;
 
+	o->merges_python = hotspots_merge_python(o);
 	return analysis_take_input("report", config, args, &rest, f) ? -1 : analysis_run(&ops, config, &rest, f);
 }
 

@@ -91,6 +91,8 @@ struct event_opened {
 					 * added */
 	uint32_t leader;                /* index of its group's leader, maybe its own; or NO_LEADER */
 	bool muted;                     /* opened only because its group needs it: samples are not delivered */
+	bool idle_chain;                /* its samples have a call chain of the kernel that is only for ids.h: `layout` does not
+					 * show it */
 	bool counted;                   /* not sampled itself: samples of the leader have its count */
 	uint64_t read_format;           /* for a group with S, else 0 */
 	struct filter *filtered;        /* the parsed filter: filter.h */

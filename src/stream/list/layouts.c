@@ -100,6 +100,23 @@ static uint64_t chain_parts(const struct stream_event *ev)
 	return PERF_SAMPLE_CALLCHAIN | (ev->asked.stack_bytes ? PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER : 0);
 }
 
+/* In a PID namespace, samples of tasks outside of it have the id of an idle CPU. A tracepoint's fields tell them apart;
+ * other events get a call chain of the kernel for that, which only ids.h reads. */
+static bool needs_idle_chain(const struct stream *s, const struct stream_event *ev)
+{
+	const struct perf_event_attr *a = &ev->sampling->attr.attr;
+
+	return !s->replay && !s->opts->record && !s->opts->keeps_ids && !ev->callchain && !a->exclude_kernel &&
+	       !a->exclude_idle && targets_everybody(s->opts) && !pidns_is_initial();
+}
+
+/* As if the samples had no call chain. */
+static void hide_chain(struct layout *l)
+{
+	l->sample_type &= ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
+	l->callchain = 0;
+}
+
 static uint64_t sample_type_of(const struct stream *s, const struct stream_event *ev)
 {
 	bool no_period = s->list.each_counts_one ||
@@ -158,6 +175,8 @@ static void choose_layout(const struct stream *s, struct stream_event *ev)
 		return;
 	}
 	a = &ev->sampling->attr.attr;
+	ev->opened.idle_chain = !(type & PERF_SAMPLE_RAW) && needs_idle_chain(s, ev);
+	type |= ev->opened.idle_chain ? PERF_SAMPLE_CALLCHAIN : 0;
 	a->sample_type = type;
 	if (ev->callchain && ev->asked.stack_bytes)
 		a->sample_regs_user = source_registers();
@@ -166,6 +185,8 @@ static void choose_layout(const struct stream *s, struct stream_event *ev)
 	ev->sampling->decode = type & ~(uint64_t)PLAIN_PARTS;
 	layout_from_format(&ev->layout, type, a->read_format);
 	pev_format_from_attr(&ev->sampling->format, a);
+	if (ev->opened.idle_chain)
+		hide_chain(&ev->layout);
 }
 
 int layouts_choose(struct stream *s, struct fault *f)

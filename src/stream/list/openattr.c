@@ -29,6 +29,8 @@ static void wake_attr(const struct stream *s, struct perf_event_attr *attr)
 
 static void callchain_attr(const struct stream_event *event, struct perf_event_attr *attr)
 {
+	if (event->opened.idle_chain)
+		attr->exclude_callchain_user = 1;
 	if (!event->callchain)
 		return;
 	attr->exclude_callchain_user = !event->asked.chain_user || event->asked.stack_bytes;

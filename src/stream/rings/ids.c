@@ -1,15 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream/rings/ids.h"
 
+#include "base/note.h"
+#include "base/opener.h"
 #include "base/pidns.h"
+#include "stream/rings/idlecode.h"
 #include "stream/rings/rings.h"
+#include "stream/watched/targets.h"
 #include "tasks/comms.h"
 #include "tasks/threads.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum { MAX_NAMED = 4 };
 
 /* How samples of one event contribute to the pairs. */
 struct event_ids {
@@ -17,6 +25,12 @@ struct event_ids {
 	const struct stream_event *event;
 	const struct trace_field *self;    /* common_pid; NULL: no tracepoint */
 	const struct trace_field *child;   /* child_pid of sched_process_fork; NULL: another event */
+	struct named {                     /* fields with a task's id and its name */
+		const struct trace_field *pid, *comm;
+	} named[MAX_NAMED];
+	size_t nnamed;
+	struct layout chain;               /* with the call chain, also if it is hidden (idle_chain) */
+	const struct idlecode *idle;       /* NULL: a chain does not say whether a CPU is idle */
 };
 
 /* ---- ids from the kernel -------------------------------------------------------- */
@@ -129,6 +143,37 @@ static bool any_has_pairs(const struct stream *s)
 	return false;
 }
 
+/* "prev_pid" for "prev_comm"; for the "newcomm" of task_rename "pid". */
+static const struct trace_field *id_beside(const struct tracefmt *fmt, const struct trace_field *comm)
+{
+	size_t len = strlen(comm->name);
+	char name[32];
+
+	if (comm->kind != FIELD_STR || len < 4 || len >= sizeof(name) || strcmp(comm->name + len - 4, "comm"))
+		return NULL;
+	snprintf(name, sizeof(name), "%.*spid", (int)len - 4, comm->name);
+	return field_of(fmt, strcmp(comm->name, "newcomm") ? name : "pid");
+}
+
+static void find_names(struct event_ids *ids, const struct tracefmt *fmt)
+{
+	for (size_t i = 0; fmt && i < fmt->nfields && ids->nnamed < MAX_NAMED; i++) {
+		const struct trace_field *pid = id_beside(fmt, &fmt->fields[i]);
+
+		if (pid && !trace_field_is_text(pid))
+			ids->named[ids->nnamed++] = (struct named){ pid, &fmt->fields[i] };
+	}
+}
+
+/* Where live samples without fields have their chain, if it has the kernel's part. */
+static void find_chain(struct event_ids *ids, const struct stream_event *event)
+{
+	if (ids->stream->replay || !event->sampling || !(event->opened.idle_chain || (event->callchain && event->asked.chain_kernel)))
+		return;
+	layout_from_format(&ids->chain, event->sampling->attr.attr.sample_type, event->sampling->attr.attr.read_format);
+	ids->idle = ids->stream->rings.idle;
+}
+
 static int attach(struct stream *s, struct stream_event *event, struct fault *f)
 {
 	bool forks = event->fmt && !strcmp(event->sys, "sched") && !strcmp(event->tracepoint, "sched_process_fork");
@@ -141,7 +186,55 @@ static int attach(struct stream *s, struct stream_event *event, struct fault *f)
 		.self = event->fmt ? field_of(event->fmt, "common_pid") : NULL,
 		.child = forks ? field_of(event->fmt, "child_pid") : NULL,
 	};
+	find_names(event->ids, event->fmt);
+	find_chain(event->ids, event);
 	return 0;
+}
+
+/* ---- tasks outside --------------------------------------------------------------- */
+
+static bool any_without_fields(const struct stream *s)
+{
+	for (size_t i = 0; i < s->list.nevents; i++)
+		if (s->list.events[i].wanted && s->list.events[i].sampling)
+			return true;
+	return false;
+}
+
+/* Names of tasks outside, and of functions of idle CPUs. Without the latter, samples in the kernel are those of an idle CPU. */
+static int begin_outside(struct stream *s)
+{
+	FILE *symbols;
+	int fd;
+
+	s->rings.outside = comms_new(s->opts->opener);
+	s->rings.idle = calloc(1, sizeof(*s->rings.idle));
+	if (!s->rings.outside || !s->rings.idle)
+		return -ENOMEM;
+	if (s->replay || !targets_everybody(s->opts) || !any_without_fields(s))
+		return 0;
+	fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+	symbols = fd < 0 ? NULL : fdopen(fd, "r");
+	if (symbols)
+		idlecode_read(s->rings.idle, symbols);
+	if (symbols)
+		fclose(symbols);
+	else if (fd >= 0)
+		close(fd);
+	if (!s->rings.idle->n)
+		note(s->opts->verbose, "/proc/kallsyms hides the kernel's addresses from this user: in this PID namespace, the "
+		     "kernel's work for tasks outside is shown as that of idle CPUs (swapper)");
+	return 0;
+}
+
+bool stream_tells_idle(const struct stream *s)
+{
+	return !s->rings.idle || s->rings.idle->n;
+}
+
+struct comms *ids_names(const struct stream *s, struct comms *inner, pid_t tid)
+{
+	return pidmap_is_outer(tid) && s->rings.outside ? s->rings.outside : inner;
 }
 
 int ids_begin(struct stream *s, struct fault *f)
@@ -151,6 +244,8 @@ int ids_begin(struct stream *s, struct fault *f)
 		return 0;
 	s->rings.pids = pidmap_new(!s->replay);
 	if (!s->rings.pids)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	if (begin_outside(s))
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	if (!s->replay) {
 		s->rings.own_tid = 0;
@@ -175,7 +270,11 @@ void ids_end(struct stream *s)
 {
 	for (size_t i = 0; i < s->list.nevents; i++)
 		free(s->list.events[i].ids);
+	comms_free(s->rings.outside);
+	free(s->rings.idle);
 	pidmap_free(s->rings.pids);
+	s->rings.outside = NULL;
+	s->rings.idle = NULL;
 	s->rings.pids = NULL;
 }
 
@@ -225,13 +324,37 @@ static void learn_child(struct event_ids *ids, const struct perf_event_header *r
 	pidmap_pair_born(ids->stream->rings.pids, parent, (pid_t)trace_field_sint(ids->child, raw));
 }
 
+static void learn_names(struct event_ids *ids, const void *raw)
+{
+	for (size_t i = 0; i < ids->nnamed; i++) {
+		const struct trace_field *comm = ids->named[i].comm;
+		pid_t tid = pidmap_task(ids->stream->rings.pids, (pid_t)trace_field_sint(ids->named[i].pid, raw));
+
+		if (pidmap_is_outer(tid))
+			comms_set(ids->stream->rings.outside, tid, (const char *)raw + comm->offset, comm->size);
+	}
+}
+
+/* A sample without fields, of a task without an id. */
+static pid_t nobody(const struct event_ids *ids, const struct perf_event_header *rec)
+{
+	uint64_t nr = 0;
+	const uint64_t *ips = ids->idle && ids->idle->n ? layout_callchain(&ids->chain, rec, &nr) : NULL;
+
+	if (!ips)
+		return ids_of_nobody(ids->event, rec, NULL);
+	return idlecode_has(ids->idle, ips, nr) ? 0 : PIDMAP_OUTER;
+}
+
 pid_t ids_of_sample(struct event_ids *ids, const struct perf_event_header *rec, const void *raw, pid_t tid)
 {
 	if (ids->child && tid > 0)
 		learn_child(ids, rec, raw, tid);
-	if (ids->self)
-		return pidmap_sample(ids->stream->rings.pids, (pid_t)trace_field_sint(ids->self, raw), tid);
-	return tid ? tid : ids_of_nobody(ids->event, rec, raw);
+	if (!ids->self)
+		return tid ? tid : nobody(ids, rec);
+	tid = pidmap_sample(ids->stream->rings.pids, (pid_t)trace_field_sint(ids->self, raw), tid);
+	learn_names(ids, raw);
+	return tid;
 }
 
 pid_t ids_of_field(struct event_ids *ids, pid_t id)

@@ -3,7 +3,8 @@
  * Ids of tasks in PID namespaces. In a PID namespace, fields of tracepoints have the ids of the
  * initial namespace, and everything else has those of the namespace. tasks/pidmap.h pairs them: at
  * the start for all threads in /proc (by asking the kernel), then with each fork and each sample.
- * Outside of such a namespace, live events need no pairs (`ids` is NULL); events of recordings get
+ * Samples without fields have tid 0 for tasks outside of the namespace, as for an idle CPU: what they ran tells them apart
+ * (idlecode.h). Outside of such a namespace, live events need no pairs (`ids` is NULL); events of recordings get
  * them, because the recording may be from one.
  */
 #ifndef STREAM_RINGS_IDS_H
@@ -39,6 +40,13 @@ static inline pid_t stream_task(const struct stream_event *event, pid_t id)
 {
 	return __builtin_expect(event->ids != NULL, 0) ? ids_of_field(event->ids, id) : id;
 }
+
+/* The names of tasks to look up a task in: `inner`, or those of tasks outside of the PID namespace, which /proc does not have:
+ * they are learned from fields such as prev_comm. */
+struct comms *ids_names(const struct stream *s, struct comms *inner, pid_t tid);
+
+/* Whether all live samples with tid 0 are of idle CPUs: this is the initial PID namespace, or call chains tell. */
+bool stream_tells_idle(const struct stream *s);
 
 /* The same without an event. */
 pid_t stream_named(const struct stream *s, pid_t id);

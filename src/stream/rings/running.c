@@ -9,10 +9,11 @@
 static const char *comm_of(void *stream, const struct stream_event *event, const struct perf_event_header *rec,
 			   const void *raw)
 {
+	const pid_t tid = stream_tid(event, rec, raw);
 	struct stream *s = stream;
 
 	stream_tasks_until(s, layout_u64(rec, event->layout.time));
-	return comms_get(s->rings.comms, stream_tid(event, rec, raw));
+	return comms_get(ids_names(s, s->rings.comms, tid), tid);
 }
 
 void running_init(struct stream *s)

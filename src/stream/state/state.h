@@ -133,6 +133,8 @@ struct stream_rings {
 	struct event_naming naming; /* running.h */
 	struct comms *comms;        /* NULL: no filter and no source needs names of tasks */
 	struct recorded recorded;   /* for a recording: what comms may ask of /proc */
+	struct idlecode *idle;      /* idlecode.h; NULL: not needed */
+	struct comms *outside;      /* names of tasks outside of the PID namespace: ids.h; NULL: not needed */
 	struct pidmap *pids;        /* pairs of ids in two PID namespaces: ids.h; NULL: not needed */
 	uint64_t most_bytes;        /* limit for all rings together when they grow */
 	uint64_t least_bytes;       /* ring size that a source asks for, or 0 */

@@ -69,17 +69,28 @@ static int add_threads(struct targets *t, pid_t pid)
 	return rc;
 }
 
+/* A task that does not exist. */
+static int nobody(struct fault *f)
+{
+	f->error = ESRCH;
+	return -1;
+}
+
 int targets_no_process(pid_t pid, int error, struct fault *f)
 {
-	if (error == ESRCH || error == ENOENT)
-		return fault_set(f, EXIT_FAILED, "-p %d: there is no such process; `pgrep NAME` finds the number", (int)pid);
+	if (error == ESRCH || error == ENOENT) {
+		fault_set(f, EXIT_FAILED, "-p %d: there is no such process; `pgrep NAME` finds the number", (int)pid);
+		return nobody(f);
+	}
 	return fault_set(f, EXIT_FAILED, "-p %d: cannot list its threads: %s", (int)pid, strerror(error));
 }
 
 int targets_check_thread(pid_t tid, struct fault *f)
 {
-	if (tid <= 0 || (kill(tid, 0) && errno == ESRCH))
-		return fault_set(f, EXIT_FAILED, "-t %d: there is no such thread; `ps -eLf` lists them", (int)tid);
+	if (tid <= 0 || (kill(tid, 0) && errno == ESRCH)) {
+		fault_set(f, EXIT_FAILED, "-t %d: there is no such thread; `ps -eLf` lists them", (int)tid);
+		return nobody(f);
+	}
 	return 0;
 }
 
