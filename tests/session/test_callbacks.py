@@ -85,7 +85,7 @@ def test_an_object_with_functions_for_events_and_batches(perf_prof):
     assert [event.to_dict() for event in handlers.events] == [{name: row[name] for name in own} for row in switches]
     assert handlers.events[0].keys() == own and isinstance(handlers.events[0], perf_prof.Event)
     others = [row for batch in handlers.batches for row in batch.to_pylist()]
-    assert others == [{name: row[name] for name in [*COMMON, 'ip']} for row in rows if row['_event'] != SWITCH]
+    assert others == [{name: row[name] for name in [*COMMON, 'ip', 'period']} for row in rows if row['_event'] != SWITCH]
     assert handlers.ends == 1
 
 

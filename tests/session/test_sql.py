@@ -70,7 +70,7 @@ def test_a_table_has_only_its_own_columns(ask):
     s = ask('from "cpu-clock" limit 1')[1]
     assert 'ip' in s.columns and 'prev_comm' not in s.columns
     answer = ask('describe select * from "cpu-clock"')[0]
-    assert [row[0] for row in answer] == ['_time', '_cpu', '_pid', '_tid', '_comm', '_event', 'ip']
+    assert [row[0] for row in answer] == ['_time', '_cpu', '_pid', '_tid', '_comm', '_event', 'ip', 'period']
 
 
 def test_short_names_where_they_are_unambiguous(perf_prof, reader):
