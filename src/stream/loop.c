@@ -20,18 +20,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 enum { TICK_MS = 50, MAX_WAKE = 64 };
 enum { ROUNDS = 16 };   /* rounds between two calls of epoll_wait() */
 enum { FORK_US = 2000 };   /* µs that a fork may take */
 
-/* epoll data: LOOP_RING, KICK, END, WATCHED, OVER, or the index of an opened event whose task may end. */
+/* epoll data: LOOP_RING, KICK, END, WATCHED, or the index of an opened event whose task may end. */
 #define KICK (UINT64_MAX - 1)
 #define END (UINT64_MAX - 2)
 #define WATCHED (UINT64_MAX - 3)
-#define OVER (UINT64_MAX - 4)
 
 static int watch_fd(struct stream *s, int fd, uint32_t events, uint64_t data)
 {
@@ -111,8 +109,6 @@ static void wait_for_events(struct stream *s, int timeout_ms)
 			take_kick(s);
 		else if (ev[i].data.u64 == END)
 			s->run.stop = STOP_TARGET;
-		else if (ev[i].data.u64 == OVER)
-			s->run.stop = STOP_SIGNAL;   /* as after Ctrl-C */
 		else if (ev[i].data.u64 == WATCHED)
 			s->run.ops->ready(s->run.ctx);
 		else if (ev[i].data.u64 != LOOP_RING && ev[i].events & (EPOLLHUP | EPOLLERR))
@@ -170,13 +166,7 @@ static int enable_all(struct stream *s, struct fault *f)
 /* --seconds */
 static int start_timer(struct stream *s, struct fault *f)
 {
-	const uint64_t ns = s->opts->run_ns;
-	const struct itimerspec when = { .it_value = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) } };
-
-	if (!ns)
-		return 0;
-	s->run.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
-	if (s->run.timer < 0 || timerfd_settime(s->run.timer, 0, &when, NULL) || watch_fd(s, s->run.timer, EPOLLIN, OVER))
+	if (s->opts->run_ns && attention_end_after(&s->run.attention, s->opts->run_ns))
 		return fault_set(f, EXIT_FAILED, "--seconds: cannot start a timer: %s", strerror(errno));
 	return 0;
 }

@@ -50,7 +50,7 @@ struct stream *stream_new(const struct stream_opts *opts, struct fault *f)
 		return NULL;
 	}
 	s->opts = opts;
-	s->run.epoll = s->run.timer = s->run.end_with = s->run.watched = s->run.attention.kick = s->run.attention.tell = s->run.attention.timer = -1;
+	s->run.epoll = s->run.end_with = s->run.watched = s->run.attention.kick = s->run.attention.tell = s->run.attention.timer = s->run.attention.end = -1;
 	probes_init(&s->list.probes);
 	running_init(s);
 	s->rings.has_lost_format = opts->input || open_knows_lost_format();
@@ -116,8 +116,6 @@ void stream_free(struct stream *s)
 	hotplug_end(&s->hotplug);
 	if (s->run.epoll >= 0)
 		close(s->run.epoll);
-	if (s->run.timer >= 0)
-		close(s->run.timer);
 	targets_free(&s->targets);
 	makers_free(s);
 	ids_end(s);

@@ -60,6 +60,17 @@ def test_exit_in_lost(python, tmp_path):
     assert re.search('lost [1-9]', done.stderr), 'losses are told'
 
 
+@pytest.mark.parametrize('order', [[], ['--order']])
+def test_seconds_end_a_run_whose_handler_is_too_slow(python, tmp_path, order):
+    """The rings have events for hours: as after Ctrl-C, they are delivered for half a second, and the others counted."""
+    (tmp_path / 's.py').write_text(
+        'import time\nn = 0\ndef __sample__(e):\n    global n\n    n += 1\n    time.sleep(0.1)\n'
+        'def __exit__(): print("left", n)\n')
+    with flood():
+        done = python('--seconds', '0.5', *order, 's.py', event='syscalls:sys_enter_getppid', events=0, check=None, timeout=100)
+    assert not done.returncode and int(done.stdout.split()[-1]) > 0 and re.search('lost [1-9]', done.stderr), done
+
+
 @pytest.mark.parametrize('options, remedy', [
     ('-m 1', '(-m 8M) or --buffer 256M'), ('-m 8M', '(-m 32M) or --buffer 256M'),
 ])

@@ -98,17 +98,19 @@ static void watch_stop(struct attention *a, uint64_t *next_interrupt)
 static void *watchdog(void *arg)
 {
 	struct attention *a = arg;
-	struct pollfd p[2] = {
-		{ .fd = a->tell, .events = POLLIN }, { .fd = a->timer, .events = POLLIN },
+	struct pollfd p[3] = {
+		{ .fd = a->tell, .events = POLLIN }, { .fd = a->timer, .events = POLLIN }, { .fd = a->end, .events = POLLIN },
 	};
 	uint64_t next_interrupt = 0, n;
 
 	while (a->running) {
-		poll(p, 2, next_interrupt ? 50 : -1);
+		poll(p, 3, next_interrupt ? 50 : -1);
 		if (p[0].revents && read(a->tell, &n, sizeof(n)) < 0 && errno != EAGAIN)
 			break;
 		if (p[1].revents && read(a->timer, &n, sizeof(n)) == sizeof(n))
 			attention_raise(a, ATTN_INTERVAL);
+		if (p[2].revents && read(a->end, &n, sizeof(n)) == sizeof(n) && !atomic_load(&a->stops))
+			stop_signal(a);
 		watch_stop(a, &next_interrupt);
 	}
 	return NULL;
@@ -209,7 +211,8 @@ int attention_start(struct attention *a, uint64_t interval_ms, struct fault *f)
 
 	a->kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	a->tell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (a->kick < 0 || a->tell < 0 || start_timer(a, interval_ms) || start_thread(a)) {
+	a->end = a->embedded ? -1 : timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (a->kick < 0 || a->tell < 0 || (a->end < 0 && !a->embedded) || start_timer(a, interval_ms) || start_thread(a)) {
 		fault_set(f, EXIT_FAILED, "cannot start the event loop: %s%s", strerror(errno),
 			  descriptors_hint(errno, hint, sizeof(hint)));
 		attention_stop(a);
@@ -231,9 +234,18 @@ void attention_stop(struct attention *a)
 	}
 	if (a->timer >= 0)
 		close(a->timer);
+	if (a->end >= 0)
+		close(a->end);
 	if (a->kick >= 0)
 		close(a->kick);
 	if (a->tell >= 0)
 		close(a->tell);
-	a->timer = a->kick = a->tell = -1;
+	a->timer = a->end = a->kick = a->tell = -1;
+}
+
+int attention_end_after(struct attention *a, uint64_t ns)
+{
+	const struct itimerspec when = { .it_value = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) } };
+
+	return timerfd_settime(a->end, 0, &when, NULL);
 }

@@ -8,7 +8,7 @@
  * for an eventfd that the signal handler writes:
  *   - the interval has passed: sets ATTN_INTERVAL. (One drain of 1 MiB can be 14,000 callbacks: the
  *     loop's own epoll would notice too late.)
- *   - first SIGINT, SIGTERM or SIGHUP: sets ATTN_DEADLINE after 500 ms; calls interrupt() 50 ms later, then
+ *   - first SIGINT, SIGTERM or SIGHUP, or the time of --seconds has passed: sets ATTN_DEADLINE after 500 ms; calls interrupt() 50 ms later, then
  *     every 500 ms;
  *   - second one: calls last_words(), which ends the process with status 130.
  */
@@ -46,6 +46,7 @@ struct attention {
 	int kick;                      /* eventfd for the loop */
 	int tell;                      /* eventfd for the watchdog */
 	int timer;                     /* timerfd of the interval; -1: none */
+	int end;                       /* timerfd of attention_end_after(); -1: none */
 	pthread_t watchdog;
 	_Atomic bool running;
 	bool past_deadline;            /* used by the watchdog only */
@@ -61,6 +62,8 @@ struct attention {
 int attention_start(struct attention *a, uint64_t interval_ms, struct fault *f);
 /* Restores the previous handlers and ends the watchdog. */
 void attention_stop(struct attention *a);
+/* After so many ns, all is as after the first signal. Not if embedded. 0, or -1 with errno. */
+int attention_end_after(struct attention *a, uint64_t ns);
 void attention_raise(struct attention *a, unsigned int bits);
 /* Runs nudge() in a signal handler on the main thread, so that a blocking system call there returns
  * EINTR. */

@@ -112,7 +112,7 @@ int attend_begin(struct stream *s, const struct stream_ops *ops, void *ctx, uint
 	s->run.ops = ops;
 	s->run.ctx = ctx;
 	s->run.attention = (struct attention){
-		.kick = -1, .tell = -1, .timer = -1, .ctx = s,
+		.kick = -1, .tell = -1, .timer = -1, .end = -1, .ctx = s,
 		.embedded = s->opts->embedded, .restart = !ops->interrupt, .interrupt = interrupt, .last_words = last_words, .nudge = nudge,
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 	};

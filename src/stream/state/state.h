@@ -158,7 +158,6 @@ struct stream_run {
 	struct attention attention;
 	int epoll;
 	int end_with;               /* the run ends when this descriptor is readable; -1: none */
-	int timer;                  /* timerfd of --seconds; -1: none */
 	int watched;                /* the consumer's descriptor; -1: none */
 	bool with_exec;             /* exec enables the events of tasks */
 	pid_t is_to_exec;           /* pid of a child that execs after the run has started; 0: none */
