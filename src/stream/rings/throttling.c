@@ -145,10 +145,18 @@ static uint64_t observed_live(const struct stream *s, const struct throttle_tota
 	return ns;
 }
 
+/* Recorded of a command: how long it was on which CPU, the recording does not say. */
+static bool is_of_command(const struct stream *s, const struct stream_event *event)
+{
+	return s->replay && event->sampling && event->sampling->attr.attr.enable_on_exec;
+}
+
 static uint64_t observed_recorded(const struct stream *s, const struct throttle_total *total)
 {
 	const struct stream_span *span = &s->opts->time;
 
+	if (is_of_command(s, total->event))
+		return 0;
 	for (size_t i = 0; i < s->replay->nqueues; i++) {
 		const struct ring *ring = &s->rings.v[i];
 		uint64_t from = ring->first_time > span->from ? ring->first_time : span->from;
@@ -170,8 +178,11 @@ bool stream_throttled(const struct stream *s, size_t i, struct stream_throttled 
 	*throttled = (struct stream_throttled){
 		.event = total->event, .cpu = total->cpu, .times = total->times, .ns = total->ns,
 		.observed = s->replay ? observed_recorded(s, total) : observed_live(s, total),
-		.on_task = !s->replay && is_on_task(s, total->event), .at_most = total->at_most,
+		.on_task = s->replay ? is_of_command(s, total->event) : is_on_task(s, total->event), .at_most = total->at_most,
 	};
+	/* a span lasts to the next tick, and the task may have left the CPU by then */
+	if (throttled->observed && throttled->ns > throttled->observed)
+		throttled->ns = throttled->observed;
 	return true;
 }
 
