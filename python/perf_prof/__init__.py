@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# mypy: disable-error-code="has-type"
 """Linux perf events in Python.
 
 Session and open() read events as batches of columns. profile(), syscalls(), rundelay(), ... run the commands of perf-prof:
@@ -17,11 +18,13 @@ from .sessions import Aggregate, Recording, Session, Stream, open
 from .stacks import Stacks
 
 if _typing.TYPE_CHECKING:
-    from . import analyses, results, sinks
+    from . import _functions, analyses, results, sinks
     from ._functions import *   # noqa: F403
 
 __all__ = ['Aggregate', 'Batch', 'Column', 'Event', 'Frame', 'PerfEvent', 'Recording', 'Session', 'Stacks', 'Stream', 'analyses', 'concat',
            'open', 'results', 'sinks', '__version__']
+if _typing.TYPE_CHECKING:   # what pyright takes for exported; (mypy 1.0 does not know its type yet)
+    __all__ += _functions.__all__
 
 _LATE = ('analyses', 'results', 'sinks')
 

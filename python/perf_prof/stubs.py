@@ -32,8 +32,10 @@ def parameters(command):
     return found
 
 
+commands = read(sys.argv[1])
 print(HEAD)
-for name, command in read(sys.argv[1]).items():
+print(f'__all__ = {list(commands)!r}\n')
+for name, command in commands.items():
     named = ', '.join(f'{parameter}: Optional[{kind}] = None' for parameter, kind in parameters(command).items())
     first = '*' if command.watches else '*operands: Union[int, Path]'
     print(f"def {name}({first}, {named}) -> {RETURNS.get(name, 'Result')}: ...")
