@@ -3,6 +3,7 @@
 
 #include "tasks/comms.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
@@ -37,6 +38,7 @@ struct builder {
 	builder_stack_fn *stack;        /* NULL: stacks have no numbers */
 	void *stack_ctx;
 	bool full;                      /* before it has `most` rows: bytes take much memory */
+	bool one_event;                 /* all rows of the batch have the only event: the column _event is shared */
 	struct store stores[];
 };
 
@@ -69,22 +71,52 @@ static size_t lay_out(const struct builder *b, size_t rows, size_t *values_at, s
 /* The column _lost of batches without losses, all of it null: never written. */
 static char no_losses[BATCH_ROWS * sizeof(uint64_t)];
 
-static void begin_lost(struct builder *b, char *values, uint8_t *valid)
-{
-	struct store *s = &b->stores[b->plans->lost];
+/* The column _event of such batches, if the stream has one event. Written once. */
+static int32_t only_event[BATCH_ROWS];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	s->values = b->values[b->plans->lost] = values;
-	s->valid = valid;
+static void fill(int32_t *to, int32_t value, size_t n)
+{
+	_Static_assert(sizeof(wchar_t) == sizeof(*to), "wmemset() fills numbers of 32 bits");
+	wmemset((wchar_t *)to, value, n);
+}
+
+static void fill_only_event(void)
+{
+	fill(only_event, LOSS_NAMES, BATCH_ROWS);   /* the number of the first event: name_events() */
+}
+
+static void use_values(struct builder *b, ssize_t column, char *values)
+{
+	b->stores[column].values = b->values[column] = values;
+}
+
+/* The columns of a batch without losses. */
+static void begin_shared(struct builder *b)
+{
+	use_values(b, b->plans->lost, no_losses);
+	b->stores[b->plans->lost].valid = (uint8_t *)no_losses;
+	b->one_event = b->plans->n == 1 && b->plans->v[0].number == LOSS_NAMES;
+	if (!b->one_event)
+		return;
+	pthread_once(&once, fill_only_event);
+	use_values(b, b->plans->event, (char *)only_event);
 }
 
 /* The first loss of the batch. */
-static void own_lost(struct builder *b)
+static void own_shared(struct builder *b)
 {
-	struct store *s = &b->stores[b->plans->lost];
+	struct store *s = &b->stores[b->plans->lost], *event = &b->stores[b->plans->event];
 
-	begin_lost(b, b->block + s->values_at, (uint8_t *)b->block + s->valid_at);
+	use_values(b, b->plans->lost, b->block + s->values_at);
+	s->valid = (uint8_t *)b->block + s->valid_at;
 	memset(s->values, 0, b->most * s->width);
 	memset(s->valid, 0, (b->most + 7) / 8);
+	if (!b->one_event)
+		return;
+	b->one_event = false;
+	use_values(b, b->plans->event, b->block + event->values_at);
+	fill((int32_t *)event->values, LOSS_NAMES, b->rows);
 }
 
 static int begin_batch(struct builder *b)
@@ -110,7 +142,7 @@ static int begin_batch(struct builder *b)
 		if (s->type == COLUMN_TEXT)
 			dictionary_rest(&s->texts);
 	}
-	begin_lost(b, no_losses, (uint8_t *)no_losses);
+	begin_shared(b);
 	return 0;
 }
 
@@ -320,7 +352,8 @@ add_fixed(struct builder *b, const struct row_plan *plan, const struct reader *r
 			set_null(&b->stores[r->column], row);
 		break;
 	case READ_EVENT:
-		*((int32_t *)values + row) = plan->number;
+		if (!b->one_event)
+			*((int32_t *)values + row) = plan->number;
 		break;
 	case READ_TIME:
 		*((uint64_t *)values + row) = stream_time(b->stream, *(const uint64_t *)in_record);
@@ -412,10 +445,12 @@ static void add_column(struct builder *b, const struct row_plan *plan, const str
 	struct store *s = &b->stores[r->column];
 	const size_t offset = r->offset;
 
-	_Static_assert(sizeof(wchar_t) == sizeof(int32_t), "wmemset() fills numbers of 32 bits");
 	switch (r->kind) {
 	case READ_CPU: add_cpus(b, r, v, n); break;
-	case READ_EVENT: wmemset((wchar_t *)values + b->rows, plan->number, n); break;
+	case READ_EVENT:
+		if (!b->one_event)
+			fill((int32_t *)values + b->rows, plan->number, n);
+		break;
 	case READ_TIME: EACH(uint64_t, stream_time(b->stream, IN_RECORD(uint64_t))); break;
 	case READ_ONE: EACH(uint64_t, 1); break;
 	case READ_RECORD_32: EACH(uint32_t, IN_RECORD(uint32_t)); break;
@@ -512,7 +547,7 @@ bool builder_add_loss(struct builder *b, const struct stream_loss *loss)
 	if (!b->block && begin_batch(b))
 		return false;
 	if (!b->losses)
-		own_lost(b);
+		own_shared(b);
 	add_nulls(b, &p->loss, b->rows);
 	set_number(&b->stores[p->event], b->rows, (uint64_t)loss->cause);
 	set_number(&b->stores[p->lost], b->rows, loss->count);

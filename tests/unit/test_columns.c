@@ -311,11 +311,37 @@ static void losses(void **state)
 	assert_true(is_null(out, "_time", 0) && is_null(out, "_pid", 0) && is_null(out, "_comm", 0));
 	assert_int_equal(number(out, "_time", 2), 500);   /* that of the sample before it there */
 	expect_text(out, "_event", 2, "lost:tail");
+	expect_text(out, "_event", 1, "sched:sched_switch");
 	assert_int_equal(number(out, "_time", 3), 9);
 	assert_int_equal(number(out, "_time", 4), 8);
 	assert_true(is_null(out, "_cpu", 4));
 	assert_int_equal(number(out, "_lost", 4), 0);
 	batch_release(out);
+	builder_free(b);
+	bench_end(x);
+}
+
+/* A batch has the names of its events, also of those before its first loss. */
+static void a_loss_behind_events(void **state)
+{
+	struct bench *x = bench(SCHED_SWITCH_5_10, NULL);
+	struct sample s = switch_sample(500, "a", 1);
+	struct builder *b;
+	struct batch *out;
+
+	assert_int_equal(make(x, NULL, 0), 0);
+	b = builder_new(&x->plans, &x->stream, BATCH_ROWS);
+	for (int batch = 0; batch < 2; batch++) {
+		add(b, x, 0, &s, 1);
+		add(b, x, 0, &s, 1);
+		if (!batch)
+			builder_add_loss(b, &(struct stream_loss){ .count = 4, .cpu = 1, .cause = STREAM_LOSS_RING });
+		add(b, x, 0, &s, 1);
+		out = builder_take(b);
+		for (size_t row = 0; row < out->rows; row++)
+			expect_text(out, "_event", row, !batch && row == 2 ? "lost:ring" : "sched:sched_switch");
+		batch_release(out);
+	}
 	builder_free(b);
 	bench_end(x);
 }
@@ -685,7 +711,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(choice), cmocka_unit_test(known), cmocka_unit_test(refused), cmocka_unit_test(two_types),
-		cmocka_unit_test(rows), cmocka_unit_test(many_at_once), cmocka_unit_test(losses), cmocka_unit_test(full_batches), cmocka_unit_test(stacks), cmocka_unit_test(small_batches),
+		cmocka_unit_test(rows), cmocka_unit_test(many_at_once), cmocka_unit_test(losses), cmocka_unit_test(a_loss_behind_events), cmocka_unit_test(full_batches), cmocka_unit_test(stacks), cmocka_unit_test(small_batches),
 		cmocka_unit_test(one_batch_of_several), cmocka_unit_test(texts), cmocka_unit_test(arrow), cmocka_unit_test(parts),
 		cmocka_unit_test(whole_parts),
 	};
