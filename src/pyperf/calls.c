@@ -227,7 +227,9 @@ PyMethodDef call_methods[] = {
 	{ "ioc", (PyCFunction)(void (*)(void))ioc, METH_VARARGS | METH_KEYWORDS,
 	  "ioc(fd, op, arg=0)\n--\n\n"
 	  "ioctl(2) of an event's descriptor (or of what has a fileno()). op and arg are:\n\n"
-	  "  PERF_EVENT_IOC_ENABLE, DISABLE, RESET      0, or PERF_IOC_FLAG_GROUP for the group\n"
+	  "  PERF_EVENT_IOC_ENABLE, DISABLE, RESET      0, or PERF_IOC_FLAG_GROUP for the group; of\n"
+	  "                                    clocks and other software events together, open only the\n"
+	  "                                    leader disabled, and enable it alone (docs/pyperf.md)\n"
 	  "  PERF_EVENT_IOC_REFRESH            overflows until it is disabled again\n"
 	  "  PERF_EVENT_IOC_PERIOD             the new period\n"
 	  "  PERF_EVENT_IOC_SET_OUTPUT         descriptor of the event whose ring to use, or -1\n"
