@@ -65,7 +65,8 @@ static bool blame_argument(const struct open_args *a, struct pev_error *err)
 	return true;
 }
 
-/* Opens the event again with libperfevent, which finds out what is wrong. If it opens then, the reason is the group or the flags. */
+/* Opens the event again with libperfevent, which finds out what is wrong. If it opens then, the reason is the group or
+ * the flags. */
 static PyObject *explain_open(struct state *st, union pev_attr_buf *buf, const struct open_args *a, int rc)
 {
 	struct pev_error err = { .code = -rc };
