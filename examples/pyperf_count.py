@@ -9,6 +9,8 @@ import sys
 
 import pyperf
 
+if len(sys.argv) < 3:
+    sys.exit('usage: pyperf_count.py EVENT[,EVENT...] COMMAND [ARGUMENT...]')
 events, command = sys.argv[1], sys.argv[2:]
 
 # The child waits until its events are open; they count from its exec on.

@@ -37,7 +37,8 @@ PEV_API const char *pev_event_label(const struct pev_event *ev);
 /* The attr that the kernel accepted, owned by ev. */
 PEV_API const struct perf_event_attr *pev_event_attr(const struct pev_event *ev);
 /* Starts or stops counting of this event only. A member of a group counts only while its leader
- * is enabled, too. Both may be called in any state. */
+ * is enabled, too. Both may be called in any state. See pev_event_enable_group() for members whose
+ * leader is on. */
 PEV_API int pev_event_enable(struct pev_event *ev);
 PEV_API int pev_event_disable(struct pev_event *ev);
 /* Sets the count to 0. The kernel cannot reset the times. */
@@ -69,7 +70,16 @@ struct pev_count {
 PEV_API int pev_event_read(const struct pev_event *ev, struct pev_count *count);
 
 /* ---- Controls. pev_event_enable() and the like act on one event; these act on its whole group,
- * whichever member is given (PERF_IOC_FLAG_GROUP). */
+ * whichever member is given (PERF_IOC_FLAG_GROUP).
+ *
+ * Newer kernels (seen on Linux 6.18) start a software event that is opened in, or enabled in, a group
+ * that is on already only when its task is next switched in, unless it is of the leader's PMU: task-clock,
+ * cpu-clock, tracepoints, kprobes, uprobes and breakpoints are each of their own. The kernel's
+ * PERF_EVENT_IOC_ENABLE with PERF_IOC_FLAG_GROUP enables the leader first, too. The library turns the leader of
+ * such a group off and on, so that all count when the call returns; for pev_event_open(), pev_event_enable()
+ * and pev_event_refresh() of a member it reads whether the leader is on, so attr.read_format of the leader needs
+ * PERF_FORMAT_TOTAL_TIME_ENABLED. It cannot do so for an ioctl(2) of yours, or for pev_tasks_enable(): open
+ * such members enabled (attr.disabled = 0) and the leader disabled, and enable the leader alone, last. */
 PEV_API int pev_event_enable_group(struct pev_event *ev);
 PEV_API int pev_event_disable_group(struct pev_event *ev);
 PEV_API int pev_event_reset_group(struct pev_event *ev);

@@ -24,7 +24,8 @@ extern "C" {
  *   - the first member leads; only it may be `pinned` or `exclusive` (else -EINVAL);
  *   - only the leader's `disabled` and `enable_on_exec` count. A member is opened enabled
  *     and follows its leader; a disabled one would stay off when only the leader is
- *     enabled. A leader with a zeroed attr counts from its opening on;
+ *     enabled. A leader with a zeroed attr counts once all are open: it is opened disabled,
+ *     and enabled last, so that no member starts late (see pev_event_enable_group());
  *   - all have the leader's `inherit` (else -EINVAL). A read adds up the group and its
  *     copies in running and ended children (Linux 4.13; samples with PERF_SAMPLE_READ
  *     need 6.13 and PERF_SAMPLE_TID);

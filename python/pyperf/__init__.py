@@ -205,7 +205,7 @@ def _set_fields(attr: perf_event_attr, fields: Dict[str, Any], by_name: bool) ->
         fields.setdefault('freq', 1)
     for name, value in fields.items():
         if not hasattr(attr, name):
-            raise TypeError(f'perf_event_attr has no field {name!r}')
+            perf_event_attr(**{name: value})    # TypeError, with the nearest name
         setattr(attr, name, value)
     if by_name and attr.sample_period and 'sample_type' not in fields:
         attr.sample_type = _SAMPLE_TYPE
@@ -337,7 +337,8 @@ class Group(_pyperf._Group):
 # ---------------------------------------------------------------- measuring
 
 class Measurement(Counts):
-    """What measure() returns: a context manager, which has the Counts at its end."""
+    """What measure() returns: a context manager, which has the Counts at its end. In its block,
+    read() has those until now."""
 
     def __init__(self, events: Iterable[What], options: Dict[str, Any]) -> None:
         super().__init__()
@@ -363,6 +364,25 @@ class Measurement(Counts):
     def _close(self) -> None:
         while self._groups:
             self._groups.pop().close()
+
+    def __missing__(self, name: str) -> Count:
+        if self._groups:
+            raise KeyError(f'{name}: the block of measure() is not over, and the counts are there at its end; '
+                           'read() has those until now')
+        raise KeyError(name)
+
+    def __repr__(self) -> str:
+        if self._groups:
+            return '<Measurement: counts at the end of its block, or by read()>'
+        return super().__repr__()
+
+    def read(self) -> Counts:
+        """The counts until now; after the block, those at its end."""
+        counts = Counts(self)
+        for group in self._groups:
+            for name, values in group._read():
+                counts._add(name, values)
+        return counts
 
     def __enter__(self) -> 'Measurement':
         self.clear()
@@ -392,7 +412,7 @@ def measure(events: Union[What, Iterable[What]], function: Optional[Callable[[],
 
         with measure("task-clock,page-faults") as counts:
             work()
-        print(counts["page-faults"].value)
+        print(counts["page-faults"].value)      # counts.read() has them in the block
 
         counts = measure("task-clock", work)        # and counts.result
 

@@ -8,6 +8,32 @@
 
 #include <string.h>
 
+/* The attribute as a text, or NULL if it is none. */
+static PyObject *words_of(PyObject *error, const char *name)
+{
+	PyObject *words = PyObject_GetAttrString(error, name);
+
+	if (words && PyUnicode_Check(words))
+		return words;
+	Py_XDECREF(words);
+	PyErr_Clear();
+	return NULL;
+}
+
+/* Python puts "[Errno 13]" before the words of an OSError: a command's message does without. */
+static PyObject *text_of_error(PyObject *error)
+{
+	PyObject *words = PyErr_GivenExceptionMatches(error, PyExc_OSError) ? words_of(error, "strerror") : NULL;
+	PyObject *file = words ? words_of(error, "filename") : NULL, *text;
+
+	if (!words)
+		return PyObject_Str(error);
+	text = file ? PyUnicode_FromFormat("%U: %U", file, words) : PyUnicode_FromObject(words);
+	Py_XDECREF(file);
+	Py_DECREF(words);
+	return text;
+}
+
 int ask_failed(struct fault *f)
 {
 	PyObject *type, *value, *traceback, *text, *bytes;
@@ -21,7 +47,7 @@ int ask_failed(struct fault *f)
 	}
 	PyErr_Fetch(&type, &value, &traceback);
 	PyErr_NormalizeException(&type, &value, &traceback);
-	text = value ? PyObject_Str(value) : NULL;
+	text = value ? text_of_error(value) : NULL;
 	bytes = text ? PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace") : NULL;
 	fault_set(f, usage ? EXIT_USAGE : EXIT_FAILED, "%s", bytes ? PyBytes_AS_STRING(bytes) : "an exception without a text");
 	Py_XDECREF(text);

@@ -5,6 +5,8 @@
  */
 #include "pyperf/pyperf.h"
 
+#include "perfevent/parse/near.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -85,14 +87,47 @@ static int attr_set(PyObject *o, PyObject *value, void *closure)
 
 /* ---- making and copying --------------------------------------------------------- */
 
+/* "…; did you mean 'type'?" */
+static int no_such_field(PyObject *exception, PyObject *name)
+{
+	const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+	char near[64];
+
+	if (!text)
+		return -1;
+	PyErr_Clear();
+	if (pev_near_field_(text, near, sizeof(near)))
+		return refused(exception, "perf_event_attr has no field %R; did you mean '%s'?", name, near);
+	return refused(exception, "perf_event_attr has no field %R", name);
+}
+
+/* A class that is derived from this one may have attributes of its own. */
+static int attr_setattr(PyObject *self, PyObject *name, PyObject *value)
+{
+	int rc = PyObject_GenericSetAttr(self, name, value);
+	const char *text;
+	uint64_t old;
+
+	if (!rc || !value || !PyErr_ExceptionMatches(PyExc_AttributeError) || !PyUnicode_Check(name))
+		return rc;
+	text = PyUnicode_AsUTF8AndSize(name, NULL);
+	return text && !pev_attr_get(&((struct attr_object *)self)->buf.attr, text, &old) ? rc :
+		       no_such_field(PyExc_AttributeError, name);
+}
+
+/* Fields that the constructor is given: a wrong one is a wrong argument. */
 static int set_all(PyObject *self, PyObject *kw)
 {
 	PyObject *name, *value;
 	Py_ssize_t pos = 0;
 
-	while (kw && PyDict_Next(kw, &pos, &name, &value))
-		if (PyObject_SetAttr(self, name, value))
-			return -1;
+	while (kw && PyDict_Next(kw, &pos, &name, &value)) {
+		if (!PyObject_SetAttr(self, name, value))
+			continue;
+		if (PyErr_ExceptionMatches(PyExc_AttributeError) && !PyObject_HasAttr(self, name))
+			return no_such_field(PyExc_TypeError, name);
+		return -1;
+	}
 	return 0;
 }
 
@@ -260,6 +295,7 @@ static PyType_Slot slots[] = {
 	{ Py_tp_init, attr_init },
 	{ Py_tp_dealloc, attr_dealloc },
 	{ Py_tp_methods, methods },
+	{ Py_tp_setattro, attr_setattr },
 	{ Py_tp_repr, attr_repr },
 	{ Py_tp_richcompare, attr_compare },
 	{ Py_tp_hash, PyObject_HashNotImplemented },

@@ -34,34 +34,81 @@ static bool can_shorten(const union pev_attr_buf *before, const union pev_attr_b
 	return true;
 }
 
-/* Opens the event again with libperfevent, which finds out what is wrong. */
-static PyObject *explain_open(struct state *st, union pev_attr_buf *buf, int pid, int cpu, int rc)
+/* The arguments behind attr. */
+struct open_args {
+	int pid, cpu, group_fd;
+	unsigned long long flags;
+};
+
+enum { KNOWN_FLAGS = PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT | PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC };
+
+/* An argument that the kernel refuses whatever the attr is. */
+static bool blame_argument(const struct open_args *a, struct pev_error *err)
 {
-	struct pev_error err = { .code = 0 };
+	if (a->flags & ~(unsigned long long)KNOWN_FLAGS)
+		refuse_with(err, "flags has bits that are no flag of perf_event_open()",
+			    "add up PERF_FLAG_FD_NO_GROUP, _FD_OUTPUT, _PID_CGROUP and _FD_CLOEXEC; 0 is none");
+	else if (a->flags & PERF_FLAG_PID_CGROUP && (a->pid < 0 || a->cpu < 0))
+		refuse_with(err, "PERF_FLAG_PID_CGROUP needs a descriptor as pid, and a cpu",
+			    "open the cgroup's folder, give its descriptor as pid, and open one event for each cpu");
+	else if (a->pid == -1 && a->cpu == -1)
+		refuse_with(err, "pid=-1 (all tasks) and cpu=-1 (all CPUs) together: the kernel opens no such event",
+			    "give a cpu and open one event for each, or give a pid");
+	else if (a->pid < -1)
+		refuse_with(err, "there is no such pid", "give 0 for the calling thread, a thread's id, or -1 for all tasks");
+	else if (a->cpu < -1)
+		refuse_with(err, "there is no such cpu", "give a CPU's number, or -1 for all");
+	else if (a->group_fd < -1)
+		refuse_with(err, "there is no such group_fd", "give the descriptor of the group's leader, or -1 for none");
+	else
+		return false;
+	return true;
+}
+
+/* Opens the event again with libperfevent, which finds out what is wrong. If it opens then, the reason is the group or
+ * the flags. */
+static PyObject *explain_open(struct state *st, union pev_attr_buf *buf, const struct open_args *a, int rc)
+{
+	struct pev_error err = { .code = -rc };
 	struct pev_target target;
 	struct pev_event *ev;
 
-	if (target_of(pid, cpu, -1, &target)) {
-		if (pev_event_open(&ev, &buf->attr, target, NULL, &err) == rc)
-			return raise_error(st, rc, &err);
+	snprintf(err.asked, sizeof(err.asked), "perf_event_open(attr, pid=%d, cpu=%d, group_fd=%d, flags=%#llx)", a->pid,
+		 a->cpu, a->group_fd, a->flags);
+	if (blame_argument(a, &err))
+		return raise_error(st, rc, &err);
+	refuse_with(&err, "", "");
+	if (!(a->flags & PERF_FLAG_PID_CGROUP) && target_of(a->pid, a->cpu, -1, &target)) {
+		struct pev_error why = { .code = 0 };
+
+		if (pev_event_open(&ev, &buf->attr, target, NULL, &why) == rc)
+			return raise_error(st, rc, &why);
 		pev_event_close(ev);
+		if (a->group_fd >= 0)
+			refuse_with(&err, "", rc == -EBADF ? "group_fd must be the descriptor of an open event, or -1" :
+				    "without group_fd the event opens: the leader has to watch the same pid and cpu, to lead "
+				    "its group, and to have the same inherit and clock");
 	}
 	PyErr_Clear();
-	return raise_code(st, rc, "perf_event_open");
+	return raise_error(st, rc, &err);
 }
 
 static PyObject *perf_event_open_(PyObject *module, PyObject *args, PyObject *kw)
 {
 	struct state *st = PyModule_GetState(module);
 	KEYWORDS("attr", "pid", "cpu", "group_fd", "flags");
-	int pid = 0, cpu = -1, group_fd = -1, rc;
-	unsigned long flags = 0;
+	struct open_args a = { .pid = 0, .cpu = -1, .group_fd = -1 };
+	PyObject *pid = NULL, *cpu = NULL, *group_fd = NULL, *bits = NULL;
+	unsigned long flags;
+	int rc;
 	union pev_attr_buf buf, full;
 	struct attr_object *attr;
 	PyObject *o, *keep;
 
-	if (!PyArg_ParseTupleAndKeywords(args, kw, "O|iiik:perf_event_open", keywords, &o, &pid, &cpu,
-					 &group_fd, &flags))
+	if (!PyArg_ParseTupleAndKeywords(args, kw, "O|OOOO:perf_event_open", keywords, &o, &pid, &cpu, &group_fd,
+					 &bits) ||
+	    int_argument("pid", pid, &a.pid) || int_argument("cpu", cpu, &a.cpu) ||
+	    int_argument("group_fd", group_fd, &a.group_fd) || u64_argument("flags", bits, &a.flags))
 		return NULL;
 	attr = attr_of(st, o);
 	if (!attr)
@@ -70,10 +117,11 @@ static PyObject *perf_event_open_(PyObject *module, PyObject *args, PyObject *kw
 	buf = full = attr->buf;
 	keep = new_ref(attr->keep);
 	/* close-on-exec, like all descriptors of Python (PEP 446) */
-	rc = sys_open(&buf, pid, cpu, group_fd, flags | PERF_FLAG_FD_CLOEXEC);
+	flags = (unsigned long)a.flags | PERF_FLAG_FD_CLOEXEC;
+	rc = sys_open(&buf, a.pid, a.cpu, a.group_fd, flags);
 	if (rc == -E2BIG && can_shorten(&full, &buf))
-		rc = sys_open(&buf, pid, cpu, group_fd, flags | PERF_FLAG_FD_CLOEXEC);
-	o = rc < 0 ? explain_open(st, &full, pid, cpu, rc) : PyLong_FromLong(rc);
+		rc = sys_open(&buf, a.pid, a.cpu, a.group_fd, flags);
+	o = rc < 0 ? explain_open(st, &full, &a, rc) : PyLong_FromLong(rc);
 	Py_XDECREF(keep);
 	return o;
 }
@@ -105,11 +153,16 @@ static PyObject *ioc_number(struct state *st, int fd, unsigned long op, PyObject
 
 static PyObject *ioc_period(struct state *st, int fd, unsigned long op, PyObject *arg)
 {
-	uint64_t period = arg ? PyLong_AsUnsignedLongLong(arg) : 0;
+	unsigned long long period = 0;
+	uint64_t own;
+	char asked[120];
 
-	if (PyErr_Occurred())
+	if (u64_argument("PERF_EVENT_IOC_PERIOD", arg, &period))
 		return NULL;
-	return ioctl_result(st, fd, op, (unsigned long)&period, "set the period of an event");
+	own = period;
+	snprintf(asked, sizeof(asked), "set the period of an event to %llu (expected: 1 or more, of an event that samples)",
+		 period);
+	return ioctl_result(st, fd, op, (unsigned long)&own, asked);
 }
 
 static PyObject *ioc_filter(struct state *st, int fd, unsigned long op, PyObject *arg)
@@ -227,7 +280,9 @@ PyMethodDef call_methods[] = {
 	{ "ioc", (PyCFunction)(void (*)(void))ioc, METH_VARARGS | METH_KEYWORDS,
 	  "ioc(fd, op, arg=0)\n--\n\n"
 	  "ioctl(2) of an event's descriptor (or of what has a fileno()). op and arg are:\n\n"
-	  "  PERF_EVENT_IOC_ENABLE, DISABLE, RESET      0, or PERF_IOC_FLAG_GROUP for the group\n"
+	  "  PERF_EVENT_IOC_ENABLE, DISABLE, RESET      0, or PERF_IOC_FLAG_GROUP for the group; of\n"
+	  "                                    clocks and other software events together, open only the\n"
+	  "                                    leader disabled, and enable it alone (docs/pyperf.md)\n"
 	  "  PERF_EVENT_IOC_REFRESH            overflows until it is disabled again\n"
 	  "  PERF_EVENT_IOC_PERIOD             the new period\n"
 	  "  PERF_EVENT_IOC_SET_OUTPUT         descriptor of the event whose ring to use, or -1\n"

@@ -107,6 +107,15 @@ PyObject *raise_code(struct state *st, int rc, const char *asked)
 	return raise_error(st, rc, &err);
 }
 
+void refuse_with(struct pev_error *err, const char *said, const char *remedy)
+{
+	const char *name = strerrorname_np(err->code);
+
+	snprintf(err->said, sizeof(err->said), "%s (%s)%s%s", strerror(err->code), name ? name : "?", *said ? ": " : "",
+		 said);
+	snprintf(err->remedy, sizeof(err->remedy), "%s", remedy);
+}
+
 int refused(PyObject *exception, const char *format, ...)
 {
 	va_list args;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -88,15 +89,17 @@ static int event_init(PyObject *o, PyObject *args, PyObject *kw)
 {
 	SELF;
 	KEYWORDS("attr", "pid", "cpu", "cgroup", "group", "label", "flags");
-	PyObject *what, *group = Py_None, *label = Py_None;
+	PyObject *what, *group = Py_None, *label = Py_None, *bits = NULL;
+	struct target_objects given = { NULL };
 	int pid = 0, cpu = -1, cgroup = -1, rc;
 	struct event_object *leader = NULL;
 	struct attr_object *attr;
 	struct pev_target target;
-	unsigned long flags = 0;
+	unsigned long long flags = 0;
 
-	if (!PyArg_ParseTupleAndKeywords(args, kw, "O|ii$iOOk:Event", keywords, &what, &pid, &cpu,
-					 &cgroup, &group, &label, &flags))
+	if (!PyArg_ParseTupleAndKeywords(args, kw, "O|OO$OOOO:Event", keywords, &what, &given.pid, &given.cpu,
+					 &given.cgroup, &group, &label, &bits) ||
+	    target_arguments(&given, &pid, &cpu, &cgroup) || u64_argument("flags", bits, &flags))
 		return -1;
 	if (self->ev || self->closing || self->opening)
 		return refused(PyExc_ValueError, "the event has been opened already");
@@ -116,7 +119,7 @@ static int event_init(PyObject *o, PyObject *args, PyObject *kw)
 	if (leader)
 		event_hold(leader);
 	self->opening = true;
-	rc = open_event(self, attr, target, leader ? leader->ev : NULL, flags);
+	rc = open_event(self, attr, target, leader ? leader->ev : NULL, (unsigned long)flags);
 	self->opening = false;
 	if (leader)
 		event_let_go(leader);
@@ -316,15 +319,36 @@ static PyObject *event_refresh(PyObject *o, PyObject *arg)
 			     "enable an event for some overflows");
 }
 
+/* The kernel says EINVAL for each of these. */
+static PyObject *refuse_period(struct event_object *self, int rc, unsigned long long period)
+{
+	const struct perf_event_attr *attr = pev_event_attr(self->ev);
+	struct pev_error err = { .code = -rc };
+
+	snprintf(err.asked, sizeof(err.asked), "set_period(%llu) of %s", period, pev_event_label(self->ev));
+	if (rc != -EINVAL)
+		return raise_code(self->st, rc, err.asked);
+	if (!attr->sample_period)
+		refuse_with(&err, "the event counts and does not sample", "open it with sample_period=N or sample_freq=N");
+	else if (!period)
+		refuse_with(&err, "a period and a frequency are 1 or more", "disable() stops the samples");
+	else if (attr->freq)
+		refuse_with(&err, "the frequency is above kernel.perf_event_max_sample_rate", "give a lower one, or raise the sysctl");
+	else
+		refuse_with(&err, "the kernel takes no such period", "give 1 to 2**63 - 1");
+	return raise_error(self->st, rc, &err);
+}
+
 static PyObject *event_set_period(PyObject *o, PyObject *arg)
 {
 	SELF;
-	unsigned long long period = PyLong_AsUnsignedLongLong(arg);
+	unsigned long long period;
+	int rc;
 
-	if (PyErr_Occurred() || !is_open(self))
+	if (u64_argument("set_period()", arg, &period) || !is_open(self))
 		return NULL;
-	return none_or_error(self->st, pev_event_set_period(self->ev, period),
-			     "set the period of an event");
+	rc = pev_event_set_period(self->ev, period);
+	return rc ? refuse_period(self, rc, period) : new_ref(Py_None);
 }
 
 static PyObject *event_set_filter(PyObject *o, PyObject *arg)

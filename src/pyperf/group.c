@@ -104,13 +104,16 @@ static int group_init(PyObject *o, PyObject *args, PyObject *kw)
 	SELF;
 	KEYWORDS("event_class", "members", "pid", "cpu", "cgroup", "flags");
 	int pid = 0, cpu = -1, cgroup = -1;
-	PyObject *event_class, *members;
+	PyObject *event_class, *members, *bits = NULL;
+	struct target_objects given = { NULL };
 	struct pev_target target;
 	struct pev_group *group;
-	unsigned long flags = 0;
+	unsigned long long flags = 0;
 
-	if (!PyArg_ParseTupleAndKeywords(args, kw, "OO!|ii$ik:Group", keywords, &event_class,
-					 &PyTuple_Type, &members, &pid, &cpu, &cgroup, &flags))
+	if (!PyArg_ParseTupleAndKeywords(args, kw, "OO!|OO$OO:Group", keywords, &event_class,
+					 &PyTuple_Type, &members, &given.pid, &given.cpu, &given.cgroup,
+					 &bits) ||
+	    target_arguments(&given, &pid, &cpu, &cgroup) || u64_argument("flags", bits, &flags))
 		return -1;
 	if (self->group || self->opening || self->closing)
 		return refused(PyExc_ValueError, "the group has been opened already");
@@ -126,7 +129,7 @@ static int group_init(PyObject *o, PyObject *args, PyObject *kw)
 		PyErr_NoMemory();
 		return -1;
 	}
-	if (add_members(self, group, members) || open_group(self, group, target, flags)) {
+	if (add_members(self, group, members) || open_group(self, group, target, (unsigned long)flags)) {
 		pev_group_close(group);
 		PyMem_Free(self->counts);
 		self->counts = NULL;

@@ -77,8 +77,22 @@ PyObject *raise_error(struct state *st, int rc, const struct pev_error *err);
 PyObject *raise_code(struct state *st, int rc, const char *asked);
 /* Raises an exception of Python, as PyErr_Format(). Returns -1. */
 int refused(PyObject *exception, const char *format, ...);
+/* Fills in, behind the kernel's words for err->code, what is wrong (may be empty), and what to do. */
+void refuse_with(struct pev_error *err, const char *said, const char *remedy);
 /* None, or raise_code() if rc < 0. */
 PyObject *none_or_error(struct state *st, int rc, const char *asked);
+
+/* ---- arguments: an object that was not given (NULL) leaves the value. -1 with TypeError or OverflowError,
+ * which names the argument. ---- */
+
+int int_argument(const char *name, PyObject *o, int *value);
+int u64_argument(const char *name, PyObject *o, unsigned long long *value);
+
+/* pid=, cpu= and cgroup= of an Event or a Group, as given. */
+struct target_objects {
+	PyObject *pid, *cpu, *cgroup;
+};
+int target_arguments(const struct target_objects *given, int *pid, int *cpu, int *cgroup);
 
 /* ---- perf_event_attr ---- */
 

@@ -146,9 +146,16 @@ static bool waits_for_exec(const struct stream *s, const struct opened *o)
 	return s->run.with_exec && o->task->tid >= 0;
 }
 
+/* A member of a group is on since its opening, and its leader follows all of them: newer kernels start a member late
+ * if its leader is on before it is. */
+static bool follows_leader(const struct stream *s, const struct opened *o)
+{
+	return o->event->opened.leader != NO_LEADER && &s->list.events[o->event->opened.leader] != o->event;
+}
+
 static int enable_at_start(const struct stream *s, const struct opened *o)
 {
-	return o->event->wanted && !waits_for_exec(s, o) ? pev_event_enable(o->ev) : 0;
+	return o->event->wanted && !follows_leader(s, o) && !waits_for_exec(s, o) ? pev_event_enable(o->ev) : 0;
 }
 
 static int enable_all(struct stream *s, struct fault *f)

@@ -225,10 +225,12 @@ def test_not_a_number(pyperf, value):
 
 def test_unknown_deleted_positional(pyperf):
     attr = pyperf.perf_event_attr(config=7)
-    with pytest.raises(AttributeError):
+    with pytest.raises(AttributeError, match="no field 'confg'; did you mean 'config'"):
         attr.confg = 1
-    with pytest.raises(AttributeError):
+    with pytest.raises(TypeError, match="no field 'confg'; did you mean 'config'"):
         pyperf.perf_event_attr(confg=1)
+    with pytest.raises(TypeError, match="no field 'zzzzzzz'$"):
+        pyperf.perf_event_attr(zzzzzzz=1)
     with pytest.raises(AttributeError, match='config'):
         del attr.config
     assert attr.config == 7
@@ -379,7 +381,7 @@ def test_errors_are_oserrors_with_a_remedy(pyperf):
     assert 'ENOENT' in error.said and error.remedy in str(error) and error.remedy
     with pytest.raises(ProcessLookupError):
         pyperf.perf_event_open(pyperf.perf_event_attr(type=1), 2**22 + 5)
-    with pytest.raises(OSError, match='EINVAL'):
+    with pytest.raises(OSError, match=r'EINVAL.*pid=-1 \(all tasks\) and cpu=-1 \(all CPUs\) together'):
         pyperf.perf_event_open(pyperf.perf_event_attr(type=1), -1, -1)
     with pytest.raises(OSError, match='EBADF'):
         pyperf.perf_event_open(pyperf.perf_event_attr(type=1), 0, -1, 1000000)
@@ -472,3 +474,25 @@ def test_machine(pyperf):
     assert pyperf.context_name(5) is None
     assert pyperf.callchain_frames([pyperf.PERF_CONTEXT_KERNEL, 1, pyperf.PERF_CONTEXT_USER, 2]) == [
         ('kernel', 1), ('user', 2)]
+
+
+@pytest.mark.parametrize('arguments, words', [
+    ((-1, -1, -1, 0), ['pid=-1', 'cpu=-1', 'give a cpu']), ((0, -1, -1, 0x1000), ['flags=0x1000', 'PERF_FLAG_FD_NO_GROUP']),
+    ((-7, -1, -1, 0), ['pid=-7', 'no such pid']), ((0, -7, -1, 0), ['cpu=-7', 'no such cpu']),
+    ((0, -1, 2 ** 30, 0), ['group_fd=1073741824', 'descriptor']), ((0, -1, -1, 4), ['flags=0x4', 'PERF_FLAG_PID_CGROUP', 'cpu']),
+])
+def test_refused_arguments_have_names(pyperf, arguments, words):
+    with pytest.raises(pyperf.Error) as caught:
+        pyperf.perf_event_open(pyperf.perf_event_attr(type=1, config=2), *arguments)
+    for word in words:
+        assert word in str(caught.value)
+    assert caught.value.remedy
+
+
+@pytest.mark.parametrize('name', ['pid', 'cpu', 'group_fd', 'flags'])
+def test_arguments_of_the_wrong_type(pyperf, name):
+    attr = pyperf.perf_event_attr(type=1, config=2)
+    with pytest.raises(TypeError, match=f"^{name} takes an integer, not '1'"):
+        pyperf.perf_event_open(attr, **{name: '1'})
+    with pytest.raises(OverflowError, match=f'^{name} takes .* to 2'):
+        pyperf.perf_event_open(attr, **{name: 2 ** 70})

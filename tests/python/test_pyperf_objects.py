@@ -163,6 +163,45 @@ def test_group(pyperf):
         group.read()
 
 
+@pytest.mark.parametrize('text, at, word', [
+    ('uprobe:plain@./shop0', 0, 'uprobe_path'), ('uprobe:f@shop', 0, 'uprobe_path'), ('kprobe:vfs_read', 0, 'kprobe_func'),
+    ('usdt:shop:sold@./shop', 0, 'pev_attr_usdt'), ('task-clock,uretprobe:f@./x', 11, 'uprobe_path'),
+    ('{task-clock, kretprobe:f}:S', 13, 'kprobe_func'),
+])
+def test_probes_are_not_names_here(pyperf, text, at, word):
+    for function in pyperf.parse, pyperf.Event, pyperf.Group:
+        with pytest.raises(pyperf.Error, match='is a probe of perf-prof') as caught:
+            function(text)
+        assert caught.value.at == at
+        assert word in caught.value.remedy and 'perf-prof trace -e' in caught.value.remedy
+
+
+@pytest.mark.parametrize('name', ['pid', 'cpu', 'cgroup', 'flags'])
+def test_arguments_of_the_wrong_type(pyperf, name):
+    for kind in pyperf.Event, pyperf.Group:
+        with pytest.raises(TypeError, match=f"^{name} takes an integer, not '1'"):
+            kind('page-faults', **{name: '1'})
+        with pytest.raises(OverflowError, match=f'^{name} takes .* to 2'):
+            kind('page-faults', **{name: 2 ** 70})
+        with pytest.raises(TypeError, match="no field 'sample_perid'; did you mean 'sample_period'"):
+            kind('page-faults', sample_perid=1)
+
+
+def test_refused_periods(pyperf):
+    with pyperf.Event('page-faults') as counts, pyperf.Event('page-faults', sample_period=9) as samples:
+        with pytest.raises(pyperf.Error, match=r'set_period\(5\) of page-faults: .*EINVAL.*does not sample; open it with'):
+            counts.set_period(5)
+        with pytest.raises(pyperf.Error, match=r'set_period\(0\) of page-faults: .*EINVAL.*1 or more'):
+            samples.set_period(0)
+        with pytest.raises(TypeError, match=r"set_period\(\) takes an integer, not '5'"):
+            samples.set_period('5')
+        with pytest.raises(OverflowError, match=r'set_period\(\) takes 0 to'):
+            samples.set_period(-1)
+        with pytest.raises(pyperf.Error, match='period of an event to 0 .*1 or more'):
+            pyperf.ioc(samples, pyperf.PERF_EVENT_IOC_PERIOD, 0)
+        samples.set_period(7)
+
+
 def test_group_is_all_or_nothing(pyperf):
     before = len(os.listdir('/proc/self/fd'))
     with pytest.raises(pyperf.Error):
@@ -186,6 +225,21 @@ def test_measure(pyperf):
     with counts:                # again
         pass
     assert counts['page-faults'].value < 100
+
+
+def test_measure_is_not_over(pyperf):
+    with pyperf.measure('page-faults') as counts:
+        touch(100)
+        assert 'read()' in repr(counts)
+        with pytest.raises(KeyError, match='not over'):
+            counts['page-faults']
+        before = counts.read()
+        assert 100 <= before['page-faults'].value < 1000
+        touch(100)
+    assert counts['page-faults'].value >= before['page-faults'].value + 100
+    assert counts.read() == counts and 'read()' not in repr(counts)
+    with pytest.raises(KeyError, match="^'nosuch'$"):
+        counts['nosuch']
 
 
 def test_measure_a_function(pyperf):

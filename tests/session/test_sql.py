@@ -308,6 +308,15 @@ def test_wrong_commands(command, words, code, message):
     assert message in command(*words, code=code)
 
 
+@pytest.mark.parametrize('words, message', [
+    (('-p', 2 ** 22 - 5), '4194299'), (('--', '/no/such/command'), '/no/such/command'), (('--', '/etc/passwd'), '/etc/passwd'),
+])
+def test_messages_of_commands_have_no_errno(command, live, words, message):
+    """An OSError's text begins with "[Errno 13]"."""
+    error = command('-e', 'cpu-clock', 'select count(*) from events', *words, code=1)
+    assert message in error and 'Errno' not in error and error.startswith('perf-prof: ')
+
+
 def test_a_command_without_duckdb(prof, perf_prof, tmp_path):
     subprocess.run([sys.executable, '-m', 'venv', '--without-pip', tmp_path / 'venv'], check=True)
     done = subprocess.run([prof, 'sql', '--venv', tmp_path / 'venv', '-I', RECORDING, 'from events'], capture_output=True, text=True)

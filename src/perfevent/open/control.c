@@ -4,6 +4,7 @@
 
 #include "perfevent/attr/complain.h"
 #include "perfevent/open/explain.h"
+#include "perfevent/open/mixed.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +37,11 @@ static int explain(struct pev_error *err, const struct pev_event *ev, const char
 
 int pev_event_enable(struct pev_event *ev)
 {
-	return control(ev, PERF_EVENT_IOC_ENABLE, 0);
+	int rc = control(ev, PERF_EVENT_IOC_ENABLE, 0);
+
+	if (!rc)
+		pev_mixed_start_(ev);
+	return rc;
 }
 
 int pev_event_disable(struct pev_event *ev)
@@ -51,7 +56,11 @@ int pev_event_reset(struct pev_event *ev)
 
 int pev_event_enable_group(struct pev_event *ev)
 {
-	return control(ev, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
+	int rc = control(ev, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
+
+	if (!rc)
+		pev_mixed_start_group_(ev);   /* the kernel enables the leader first */
+	return rc;
 }
 
 int pev_event_disable_group(struct pev_event *ev)
@@ -85,6 +94,8 @@ int pev_event_refresh(struct pev_event *ev, unsigned int n)
 	 * clear PERF_HES_STOPPED. Setting the period starts it again. */
 	if (!rc && ev->attr.type == PERF_TYPE_TRACEPOINT)
 		rc = pev_event_set_period(ev, ev->attr.sample_period);
+	if (!rc)
+		pev_mixed_start_(ev);
 	return rc;
 }
 
@@ -261,5 +272,7 @@ int pev_event_modify(struct pev_event *ev, const struct perf_event_attr *attr,
 	if (rc)
 		return explain(err, ev, "modify", rc, remedy);
 	ev->buf = copy;
+	if (!copy.attr.disabled)   /* the kernel turned it off and on */
+		pev_mixed_start_(ev);
 	return 0;
 }

@@ -3,6 +3,7 @@
 
 #include "perfevent/attr/complain.h"
 #include "perfevent/open/explain.h"
+#include "perfevent/open/mixed.h"
 #include "perfevent/open/target.h"
 
 #include <errno.h>
@@ -115,7 +116,8 @@ int pev_event_open(struct pev_event **out, const struct perf_event_attr *attr,
 	if (!ev)
 		return pev_no_memory_(err, "open an event");
 	rc = pev_attr_buf_copy(&ev->buf, attr);
-	ev->has_ring = ev->mapped = false;
+	ev->has_ring = ev->mapped = ev->leads_mixed = ev->leader.mixed = false;
+	ev->leader.fd = -1;
 	ev->label[0] = '\0';
 	ev->target = target;
 	ev->group_fd = opts->group ? opts->group->fd : -1;
@@ -135,6 +137,8 @@ int pev_event_open(struct pev_event **out, const struct perf_event_attr *attr,
 		pev_event_close(ev);
 		return rc;
 	}
+	if (opts->group)
+		pev_mixed_join_(ev, opts->group);
 	*out = ev;
 	return 0;
 }

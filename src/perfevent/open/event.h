@@ -16,6 +16,13 @@ struct pev_event {
 	char label[96];            /* "" until pev_event_label() is called */
 	bool mapped;               /* it has a ring of its own */
 	bool has_ring;             /* its own, or another event's by set_output */
+	bool leads_mixed;          /* a member is of another software PMU: open/mixed.h */
+	struct {                   /* of the group that it joined */
+		int fd;            /* -1: none, or one that cannot be mixed */
+		uint64_t id;
+		bool mixed;        /* ev is of another software PMU than the leader */
+		bool timed;        /* the leader reads its time_enabled */
+	} leader;
 };
 
 static inline bool pev_reads_times_(uint64_t read_format)

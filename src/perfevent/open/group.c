@@ -86,7 +86,8 @@ static int check_rules(const struct pev_group *g, struct pev_error *err)
 enum { TIMES = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING };
 
 /* A member opened disabled would stay off when only the leader is enabled, so the leader's
- * disabled and enable_on_exec alone decide when the group counts. */
+ * disabled and enable_on_exec alone decide when the group counts. It is opened disabled in any case: members of
+ * other PMUs that join a leader that is on would start too late (open/mixed.h). */
 static void member_attr(const struct pev_group *g, size_t i, uint64_t lost,
 			union pev_attr_buf *buf)
 {
@@ -94,6 +95,7 @@ static void member_attr(const struct pev_group *g, size_t i, uint64_t lost,
 	buf->attr.read_format |= PERF_FORMAT_ID | TIMES | lost;
 	if (i == 0) {
 		buf->attr.read_format |= PERF_FORMAT_GROUP;
+		buf->attr.disabled |= g->n > 1;
 		return;
 	}
 	/* keeps each member readable by pev_event_read() */
@@ -150,6 +152,23 @@ static int open_members(struct pev_group *g, struct pev_target target, uint64_t 
 	return rc;
 }
 
+/* A leader that was to count from its opening on does so now. */
+static int start_leader(struct pev_group *g, struct pev_error *err)
+{
+	struct pev_event *leader = g->members[0].ev;
+	int rc;
+
+	if (g->members[0].buf.attr.disabled || !leader->attr.disabled)
+		return 0;
+	leader->attr.disabled = 0;   /* as the caller knows it */
+	rc = pev_event_enable(leader);
+	if (!rc)
+		return 0;
+	pev_ask_(err, -rc, "enable the group of %s", pev_event_label(leader));
+	pev_say_errno_(err, -rc);
+	return rc;
+}
+
 int pev_group_open(struct pev_group *g, struct pev_target target, const struct pev_open_opts *opts,
 		   struct pev_error *err)
 {
@@ -170,6 +189,8 @@ int pev_group_open(struct pev_group *g, struct pev_target target, const struct p
 	if (!g->before)
 		return pev_no_memory_(err, "open a group");
 	rc = open_members(g, target, own.flags, err);
+	if (!rc)
+		rc = start_leader(g, err);
 	if (rc) {
 		close_members(g);
 		free(g->before);

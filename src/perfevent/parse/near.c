@@ -7,6 +7,7 @@
 
 #include "perfevent/parse/near.h"
 
+#include "perfevent.h"
 #include "perfevent/machine/pmu.h"
 
 #include <dirent.h>
@@ -93,4 +94,17 @@ bool pev_near_name_(const char *name, const char *pmus, char *buf, size_t size)
 		return false;
 	snprintf(buf, size, "%s", nearest_get(&n));
 	return true;
+}
+
+bool pev_near_field_(const char *name, char *buf, size_t size)
+{
+	const struct pev_attr_field *f;
+	struct nearest n;
+
+	nearest_begin(&n, name);
+	for (unsigned int i = 0; (f = pev_attr_field_at(i)); i++)
+		nearest_offer(&n, f->name);
+	if (nearest_get(&n))
+		snprintf(buf, size, "%s", nearest_get(&n));
+	return nearest_get(&n);
 }

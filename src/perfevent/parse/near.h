@@ -11,4 +11,7 @@ bool pev_near_name_(const char *name, const char *pmus, char *buf, size_t size);
 /* The most similar tracepoint, "sys:name", in tracefs' folder `events`. */
 bool pev_near_tracepoint_(const char *sys, const char *name, const char *events, char *buf, size_t size);
 
+/* The most similar field of perf_event_attr. */
+bool pev_near_field_(const char *name, char *buf, size_t size);
+
 #endif

@@ -83,6 +83,40 @@ static int no_memory(struct pev_parser *p)
 			       PARSE_EVENTS_MAX);
 }
 
+/* Events that perf-prof takes, and that are no events of a list. */
+static const struct {
+	const char *word;
+	const char *attr;
+} probes[] = {
+	{ "kprobe:", "a perf_event_attr of the PMU kprobe with kprobe_func (C: pev_attr_kprobe())" },
+	{ "kretprobe:", "a perf_event_attr of the PMU kprobe with kprobe_func (C: pev_attr_kprobe())" },
+	{ "uprobe:", "a perf_event_attr of the PMU uprobe with uprobe_path and probe_offset (C: pev_attr_uprobe_symbol())" },
+	{ "uretprobe:", "a perf_event_attr of the PMU uprobe with uprobe_path and probe_offset (C: pev_attr_uprobe_symbol())" },
+	{ "usdt:", "a perf_event_attr of the PMU uprobe with uprobe_path and probe_offset (C: pev_attr_usdt())" },
+};
+
+/* A list that cannot be parsed: says so if an event is a probe, whatever became of its path and its colons. */
+static void blame_probe(struct pev_parser *p)
+{
+	char place[48];
+
+	for (size_t at = strspn(p->text, ",{ "); p->text[at]; at += strspn(p->text + at, ",{ ")) {
+		for (size_t i = 0; i < sizeof(probes) / sizeof(*probes); i++) {
+			if (strncmp(p->text + at, probes[i].word, strlen(probes[i].word)))
+				continue;
+			if (p->at)
+				*p->at = at;
+			show_place(p, at, place, sizeof(place));
+			pev_ask_(p->err, p->err ? p->err->code : 0, "event list, at byte %zu: \"%s\"", at, place);
+			pev_say_(p->err, "%s is a probe of perf-prof, and no event of libperfevent and pyperf", probes[i].word);
+			pev_advise_(p->err, "perf-prof trace -e, perf-prof top -e and perf_prof.Session() take it; here, open %s",
+				    probes[i].attr);
+			return;
+		}
+		at += strcspn(p->text + at, ",{ ");
+	}
+}
+
 /* ---- words --------------------------------------------------------------------------- */
 
 static char here(const struct pev_parser *p)
@@ -571,6 +605,7 @@ int pev_attr_parse_at_(struct pev_attr_list **out, const char *text,
 	rc = parse_list(&p);
 	free_terms(&p);
 	if (rc) {
+		blame_probe(&p);
 		pev_attr_list_free(p.list);
 		return rc;
 	}
