@@ -9,6 +9,7 @@ import time
 import pytest
 
 from frame import declared, requires
+from frame.ratelimit import SHARE
 
 pytestmark = pytest.mark.alone
 for word in ('root', 'tracefs', 'perf'):
