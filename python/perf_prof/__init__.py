@@ -13,7 +13,16 @@ type Frame.
 """
 import typing as _typing
 
-from ._native import Batch, Column, Event, Frame, PerfEvent, __version__, _restore, concat  # noqa: F401
+try:
+    from ._native import Batch, Column, Event, Frame, PerfEvent, __version__, _restore, concat  # noqa: F401
+except ModuleNotFoundError as _error:
+    if _error.name != f'{__name__}._native':
+        raise
+    import os as _os
+    import sys as _sys
+    _built = sorted(_name for _name in _os.listdir(_os.path.dirname(__file__)) if _name.startswith('_native.') and _name.endswith('.so'))
+    raise ImportError(f'perf_prof in {_os.path.dirname(__file__)} was built for another Python ({", ".join(_built) or "none"}); this is '
+                      f'{_sys.implementation.cache_tag}: build it with this one (meson setup -Dpython-bin=PATH, or pip install .)') from None
 from .sessions import Aggregate, Recording, Session, Stream, open
 from .stacks import Stacks
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/job.h"
 
+#include "base/note.h"
+
 #include <poll.h>
 
 enum { EXIT_MS = 1000 };   /* a task's events end before it can be waited for */
@@ -17,6 +19,8 @@ int job_prepare(struct job *j, char *const *argv, bool everybody, struct stream_
 	if (workload_prepare(&j->workload, argv, &none, &files, o->embedded, f))
 		return -1;
 	j->is_there = true;
+	j->ends_first = o->run_ns || o->exit_n;
+	j->verbose = o->verbose;
 	o->command.pid = j->workload.pid;
 	o->command.argv = o->pids.n || o->tids.n || o->cgroups.n ? NULL : argv;
 	if (everybody || o->pids.n || o->tids.n || o->cpus.n || o->cgroups.n)
@@ -53,6 +57,8 @@ int job_collect(struct job *j, const struct stream *s)
 		return 0;
 	if (poll(&p, 1, stream_ended_with_targets(s) ? EXIT_MS : 0) == 1)
 		return workload_collect(&j->workload, &usage);
+	if (j->ends_first)
+		note(j->verbose, "%s (process %d) was still running: it was ended by SIGTERM", j->workload.name, (int)j->workload.pid);
 	job_abandon(j);
 	return 0;
 }

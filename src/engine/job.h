@@ -10,6 +10,8 @@ struct job {
 	struct workload workload;
 	bool is_there;                 /* false: no command */
 	bool is_target;                /* the only one */
+	bool ends_first;               /* the run may end before it: --seconds or -N */
+	int verbose;
 };
 #define JOB_NONE { .workload = { .pidfd = -1, .go = -1, .trouble = -1 } }
 

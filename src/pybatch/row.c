@@ -5,6 +5,8 @@
  */
 #include "pybatch/pybatch.h"
 
+#include "base/nearest.h"
+
 struct row_object {
 	PyObject_HEAD
 	struct batch_object *batch;
@@ -55,14 +57,34 @@ static Py_ssize_t find(const struct row_object *r, PyObject *name)
 	return index ? PyLong_AsSsize_t(index) : -1;
 }
 
+/* After an AttributeError: says which column is meant, if one has a similar name. */
+static void suggest(const struct row_object *r, PyObject *name)
+{
+	PyObject *names = r->batch->names.names;
+	const char *text;
+	struct nearest n;
+
+	if (!PyErr_ExceptionMatches(PyExc_AttributeError) || !(text = PyUnicode_AsUTF8(name)) || *text == '_')
+		return;
+	nearest_begin(&n, text);
+	for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++)
+		nearest_offer(&n, PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, i)));
+	if (nearest_get(&n))
+		PyErr_Format(PyExc_AttributeError, "the event has no field '%U'; did you mean '%s'?", name, nearest_get(&n));
+}
+
 static PyObject *row_getattr(PyObject *self, PyObject *name)
 {
 	struct row_object *r = (struct row_object *)self;
 	Py_ssize_t i = find(r, name);
+	PyObject *value;
 
 	if (i >= 0)
 		return value_object(r->batch->batch, (size_t)i, r->row);
-	return PyErr_Occurred() ? NULL : PyObject_GenericGetAttr(self, name);
+	value = PyErr_Occurred() ? NULL : PyObject_GenericGetAttr(self, name);
+	if (!value)
+		suggest(r, name);
+	return value;
 }
 
 static PyObject *row_subscript(PyObject *self, PyObject *name)

@@ -306,13 +306,23 @@ int host_init(struct host *h, struct fault *f)
 			 "nothing was traced");
 }
 
+/* The results of a script whose __exit__() fails are incomplete. */
+static void call_exit(struct host *h)
+{
+	const uint64_t before = h->trouble.count;
+
+	call(h, h->on_exit, "__exit__", NULL, 0);
+	if (h->trouble.count > before && !h->exit_code)
+		h->exit_code = EXIT_FAILED;
+}
+
 void host_exit(struct host *h)
 {
 	/* a Ctrl-C from just before the end of delivery must not interrupt __exit__() */
 	if (PyErr_CheckSignals())
 		PyErr_Clear();
 	batches_flush(h->batches);
-	call(h, h->on_exit, "__exit__", NULL, 0);
+	call_exit(h);
 	trouble_summary(&h->trouble);
 	if (batches_dropped(h->batches))
 		note(1, "batches lack %" PRIu64 " rows or values: out of memory", batches_dropped(h->batches));

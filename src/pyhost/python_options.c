@@ -55,7 +55,7 @@ static const char *const description[] = {
 	"sys.path.append() in the script. The same holds if the perf-prof file has capabilities; the "
 	"script gets none of them.",
 	"The script can define: __init__(), called before events are delivered; an exception in it "
-	"ends the run with exit code 1. __exit__(), called at the end. __interval__(), every -i "
+	"ends the run with exit code 1. __exit__(), called at the end; an exception in it makes the exit code 1. __interval__(), every -i "
 	"milliseconds. __print_stat__(indent), on SIGUSR2. __lost__(start, end), when events were "
 	"lost; with a third parameter it also gets a dict of count, cpu and cause. The cause "
 	"\"throttled\" means that the kernel stopped an event from start to end, because its samples "

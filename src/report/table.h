@@ -134,6 +134,7 @@ int table_sort(struct table *t, const char *name, bool descending);
 struct table_style {
 	struct terminal terminal;        /* of the stream; zeroed: no limits, no colour */
 	bool no_titles;
+	const char *all_by;              /* the option that shows all rows, for that line; NULL: not named */
 	size_t max_rows;                 /* then a line "... N more"; 0: all; parts do not count */
 	const char *match;               /* only rows with a cell that contains this, ignoring case; or NULL */
 };

@@ -384,6 +384,6 @@ int table_print(struct table *t, const struct table_style *style, FILE *out)
 		if (t->rows[r].wanted)
 			put_row(t, &l, &t->rows[r], out);
 	if (left_out)
-		fprintf(out, "... %zu more\n", left_out);
+		fprintf(out, style->all_by ? "... %zu more (%s shows all)\n" : "... %zu more\n", left_out, style->all_by);
 	return t->lost ? -ENOMEM : 0;
 }

@@ -247,6 +247,7 @@ static int end(struct analysis *a, struct fault *f)
 {
 	struct question *q = a->config;
 
+	q->ending = true;
 	interval(a, q->last);
 	if (q->ops->end)
 		q->ops->end(q);

@@ -152,6 +152,7 @@ struct question {
 	uint64_t from;               /* the interval's beginning, */
 	uint64_t last;               /* and the newest sample */
 	uint64_t reported;           /* rows above --than */
+	bool ending;                 /* the table is the last one */
 	bool has_titles;             /* CSV: the titles have been printed */
 	struct made_layout {         /* offsets of the fields in a source's event, bytes */
 		uint16_t comm, cells[QUESTION_COLUMNS], start;   /* comm: 0 if it has none */
@@ -189,6 +190,8 @@ struct tracefmt_db *question_formats(struct question *q);
 void question_emit(struct question *q, const struct happening *h);
 /* For ops->before_table: adds a task that slept for the whole interval. value: for the key column. */
 void question_add_asleep(struct question *q, const char *comm, pid_t tid, uint64_t value);
+/* For ops->before_table: adds a pair that has not ended to the table; h needs no sample. now: perf clock. */
+void question_add_unfinished(struct question *q, const struct happening *h, uint64_t now);
 
 /* ---- commands and sources -------------------------------------------------------------- */
 

@@ -116,6 +116,18 @@ void question_add_asleep(struct question *q, const char *comm, pid_t tid, uint64
 		grouping_count(&q->grouping, &q->rows, tid);
 }
 
+void question_add_unfinished(struct question *q, const struct happening *h, uint64_t now)
+{
+	uint64_t key[DISTRIBUTION_KEYS] = { 0 };
+	const char *name = h->comm;
+	bool fresh;
+
+	key[0] = grouping_key(&q->grouping, q->a, h->tid, now, &name);
+	set_keys(q, h, key);
+	if (add_duration(q, name, key, h->end.duration, &fresh) && fresh)
+		grouping_count(&q->grouping, &q->rows, h->tid);
+}
+
 /* ---- the table -------------------------------------------------------------------------- */
 
 static void put_cell(struct question *q, const struct column *c, uint64_t number, struct table *t)

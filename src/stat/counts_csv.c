@@ -85,9 +85,9 @@ void compared_csv(const struct compared_table *t, struct csv_form form, FILE *ou
 		csv_text(r->unit, form, out);
 		csv_number(true, (double)r->a.n, separator, out);
 		csv_number(true, r->a.mean * r->scale, separator, out);
-		csv_number(true, stats_stddev(&r->a) * r->scale, separator, out);
+		csv_number(r->a.n > 1, stats_stddev(&r->a) * r->scale, separator, out);
 		csv_number(true, r->b.mean * r->scale, separator, out);
-		csv_number(true, stats_stddev(&r->b) * r->scale, separator, out);
+		csv_number(r->b.n > 1, stats_stddev(&r->b) * r->scale, separator, out);
 		csv_number(true, r->difference.mean * r->scale, separator, out);
 		csv_number(true, r->difference.half * r->scale, separator, out);
 		csv_number(true, 100 * t->confidence, separator, out);

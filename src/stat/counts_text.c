@@ -193,7 +193,11 @@ static void put_mean(struct line *l, const struct compared_row *r, const struct 
 {
 	char text[NUMBER];
 
-	put(l, " %16s +- %-9.4g", number(s->mean * r->scale, digits_of(r), false, text), stats_stddev(s) * r->scale);
+	put(l, " %16s ", number(s->mean * r->scale, digits_of(r), false, text));
+	if (s->n > 1)
+		put(l, "+- %-9.4g", stats_stddev(s) * r->scale);
+	else   /* one run has no deviation */
+		put(l, "   %-9s", "");
 }
 
 static void print_compared(const struct compared_row *r, FILE *out)

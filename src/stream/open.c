@@ -374,7 +374,7 @@ static int open_one(struct stream *s, struct stream_event *event, const struct t
 	if (rc == -ESRCH)
 		return -ESRCH;
 	if (rc == -ERANGE && s->opts->strict_freq)
-		return rate_refuse(event, f);
+		return rate_refuse(event, s->opts->freq, f);
 	if (rc && event->sampling && task->tid < 0 && task->cgroup_fd < 0)
 		useronly_advise(&err, &event->sampling->attr, s->opts->takes_command);
 	if (rc)

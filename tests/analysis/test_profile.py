@@ -120,7 +120,7 @@ def test_text_has_samples_a_table_and_stacks(analyse, works):
 
 def test_a_table_without_a_line_for_each_sample(analyse, works):
     got = analyse('profile', '--rows', '2', *RING, '--', works, 'shares', 300)
-    assert re.search(r'^\S+ \S+ profile: \d+ samples of .*\n *self% .*\n(.*\n){2}\.\.\. \d+ more\n$', got.text, re.M), got.text
+    assert re.search(r'^\S+ \S+ profile: \d+ samples of .*\n *self% .*\n(.*\n){2}\.\.\. \d+ more \(--rows 0 shows all\)\n$', got.text, re.M), got.text
     assert 'profile: ' not in got.text.split('samples of')[1]
 
 

@@ -248,6 +248,23 @@ def test_kernel_rows_of_a_users_event_are_explained(perf, works, tmp_path, table
 
 # ---------------------------------------------------------------- --sort
 
+CHAINS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'data/perfdata/amd64-7-chains.data')
+
+
+@pytest.mark.parametrize('sort, column', [('total', 'total'), ('dso,total', 'total'), ('dso', 'self')])
+def test_rows_by_total(analyse, sort, column):
+    [table] = analyse('report', '--json', '--sort', sort, CHAINS).lines
+    values = [row[column] for row in table['rows'] if 'whole' not in row]
+    assert len(values) > 2 and values == sorted(values, reverse=True)
+    other = [row['self' if column == 'total' else 'total'] for row in table['rows']]
+    assert other != sorted(other, reverse=True)
+
+
+def test_all_rows(analyse):
+    assert re.search(r'^\.\.\. \d+ more \(--rows 0 shows all\)$', analyse('report', '--rows', '2', CHAINS).text, re.M)
+    assert ' more (' not in analyse('report', '--rows', '0', CHAINS).text
+
+
 @pytest.mark.parametrize('keys, theirs', [('comm,dso', 'comm,dso'), ('cpu', 'cpu'), ('pid', 'pid'), ('comm', 'comm')])
 def test_rows_by_keys_are_those_of_perf(perf, works, tables, tmp_path, keys, theirs):
     path = recorded(perf, works, tmp_path / 'by.data', 'cpu-clock', 'shares', 500)

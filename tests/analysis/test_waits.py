@@ -3,9 +3,11 @@
 they waited, they measure themselves."""
 import csv
 import json
+import os
 import re
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -189,3 +191,53 @@ def test_a_lock_has_the_name_of_its_variable(analyse, tmp_path):
         assert f'futex {name} ({job})' in on, on
     pipes = [text for text in on if text.startswith('read ')]
     assert pipes and all(text.startswith('read pipe:[') for text in pipes), on
+
+
+@pytest.fixture
+def sleeper():
+    with subprocess.Popen(['sleep', '1000']) as process:
+        while state(process.pid) != 'S':
+            os.sched_yield()
+        yield process.pid
+        process.kill()
+
+
+def state(pid):
+    with open(f'/proc/{pid}/stat') as f:
+        return f.read().rpartition(')')[2].split()[0]
+
+
+@pytest.mark.parametrize('options', [[], ['-i', '50'], ['--on']])
+def test_who_waits_all_the_time_is_in_each_table(analyse, sleeper, options):
+    got = analyse('waits', '--json', *RING, *options, '-p', sleeper, '--', 'sleep', '0.2')
+    told = [t for t in map(json.loads, got.text.splitlines()) if t['table'] == 'waits']
+    assert told
+    for table in told:
+        row, = table['rows']
+        assert (row['comm'], row['tid'], row['waker'], row['calls']) == ('sleep', sleeper, '[nobody yet]', 1)
+        assert row['total'] > 0
+        assert 'on' not in row or row['on'] in ('clock_nanosleep', 'restart_syscall', 'nanosleep')
+    assert [t['rows'][0]['total'] for t in told] == sorted(t['rows'][0]['total'] for t in told)
+
+
+def test_a_line_says_on_what_and_how_to_see_where(analyse, sleeper):
+    text = analyse('waits', *RING, '-i', '50', '-p', sleeper, '--', 'sleep', '0.2').text
+    lines = re.findall(r'^1 thread has waited since before the run \((.*)\): `perf-prof dump (\d+)` shows the stacks$', text, re.M)
+    assert [pid for _, pid in lines] == [str(sleeper)], text        # once
+    assert re.search('nanosleep|restart_syscall', lines[0][0])
+
+
+def test_a_wait_from_before_the_run_ends_with_its_waker_and_one_at_the_end_has_none(watch, waiting):
+    one = waiting('--stay', 'turns')
+    while state(one.pid) != 'S':
+        os.sched_yield()
+    watcher = watch('waits', *RING, '-p', one.pid)
+    one.go()
+    assert one.line() == 'done\n'
+    while state(one.pid) != 'S':
+        os.sched_yield()
+    told = [t for t in map(json.loads, watcher.result(stop=True).text.splitlines()) if t['table'] == 'waits']
+    with open(f'/proc/self/task/{threading.get_native_id()}/comm') as f:
+        me = f.read().rstrip('\n')
+    assert any(r['tid'] == one.pid and r['waker'] == me for t in told for r in t['rows']), told
+    assert [r['calls'] for r in told[-1]['rows'] if r['tid'] == one.pid and r['waker'] == '[nobody yet]'] == [1], told[-1]

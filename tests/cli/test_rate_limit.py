@@ -9,6 +9,7 @@ import time
 import pytest
 
 from frame import declared, requires
+from frame.ratelimit import SHARE
 
 pytestmark = pytest.mark.alone
 for word in ('root', 'tracefs', 'perf'):
@@ -26,7 +27,8 @@ def __exit__():
 THROTTLED = re.compile(r'^perf-prof: .*\bthrottled \d+ times?\b.*\n', re.M)
 LOST = re.compile(r'^perf-prof: (lost \d+ events|\d+ events delivered, \d+ lost).*\n', re.M)
 LOWERED = (r'^perf-prof: (\S+): (?:500|DEFAULT) samples a second instead of (\d+): (?:the limit is|the default '
-           r'is limited by) kernel\.perf_event_max_sample_rate, 500 now, .*sysctl kernel\.perf_event_max_sample_rate=\d+')
+           r'is limited by) kernel\.perf_event_max_sample_rate, 500 now \(as root: '
+           r'sysctl kernel\.perf_cpu_time_max_percent=25 kernel\.perf_event_max_sample_rate=\d+')
 
 # Below what is throttled, by the ticks of this kernel (perf-prof's rate_steady()); 6 is CLOCK_MONOTONIC_COARSE.
 HZ = round(1 / time.clock_getres(6))
@@ -88,13 +90,31 @@ def test_max_is_what_the_kernel_allows(limited, args, tmp_path):
         assert set(frequencies(tmp_path).values()) == {'500'}
 
 
-@pytest.mark.parametrize('args', [
-    ('profile', '-F', '4000'), ('profile',), ('record', '-F', '501'), ('trace', '-e', 'cpu-clock'),
-    ('top', '-e', 'profile'), ('python', '-e', 'profile/-F 4000/', 'count.py')])
-def test_strict_freq_refuses(limited, args):
+@pytest.mark.parametrize('args, lower', [
+    (('profile', '-F', '4000'), '-F 500'), (('profile',), '-F 500'), (('record', '-F', '501'), '-F 500'),
+    (('record', '-e', 'cpu-clock//freq=4000/'), 'freq=500'), (('trace', '-e', 'cpu-clock'), 'freq=500'),
+    (('top', '-e', 'profile'), '-F 500'), (('python', '-e', 'profile/-F 4000/', 'count.py'), '-F 500'),
+    (('python', '-e', 'cpu-clock//freq=4000/', 'count.py'), 'freq=500')])
+def test_strict_freq_refuses(limited, args, lower):
     _, err = limited(args[0], '--strict-freq', *args[1:], status=1)
-    assert re.search(r'--strict-freq: \d+ samples a second are more than the 500 of '
-                     r'kernel\.perf_event_max_sample_rate: .*sysctl', err), err
+    told = re.search(r'--strict-freq: \d+ samples a second are more than the 500 of kernel\.perf_event_max_sample_rate: '
+                     r'lower it \((.*)\), or, as root: sysctl (.*)$', err, re.M)
+    assert told and told[1] == lower, err
+    assert re.fullmatch(r'kernel\.perf_cpu_time_max_percent=25 kernel\.perf_event_max_sample_rate=\d+', told[2]), err
+
+
+@pytest.mark.parametrize('share', [0, 25, 100])
+def test_the_advice_works_whether_the_kernel_lowers_the_limit_or_not(limited, share):
+    """The kernel takes no limit while the share is 0 or 100, and lowers none then."""
+    with open(SHARE, 'w') as f:
+        f.write(f'{share}\n')
+    _, err = limited('profile', '-q', '-F', '4000')
+    advice = re.search(r'(, which the kernel lowers when interrupts take long)? \(as root: sysctl ([^;]*);', err)
+    assert advice, err
+    assert bool(advice[1]) == (share == 25)
+    for name, value in (word.split('=') for word in advice[2].split()):
+        with open('/proc/sys/' + name.replace('.', '/'), 'w') as f:
+            f.write(f'{value}\n')
 
 
 def test_a_default_is_below_what_is_throttled(limited, tmp_path):

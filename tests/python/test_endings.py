@@ -176,7 +176,7 @@ def test_exit_in_exit(python, tmp_path, first, second, code):
 def test_an_exit_that_raises(python, tmp_path):
     (tmp_path / 's.py').write_text('def __sample__(e): pass\ndef __exit__(): raise KeyError(1)\n')
     done = python('s.py', check=None)
-    assert done.returncode == 0 and 'KeyError: 1' in done.stderr
+    assert done.returncode == 1 and 'KeyError: 1' in done.stderr
 
 
 def test_atexit_runs_behind_exit(python, tmp_path):

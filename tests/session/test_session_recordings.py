@@ -85,3 +85,24 @@ except KeyboardInterrupt: print('interrupted', flush=True)
             assert child.wait(PATIENCE) == 0 and child.stdout.read() == 'interrupted\n'
         finally:
             child.kill()
+
+
+def test_a_field_with_a_similar_name_is_suggested(perf_prof):
+    rows = (row for batch in perf_prof.open(os.path.join(CORPUS, 'amd64-7-several.data')) for row in batch)
+    row = next(row for row in rows if 'prev_comm' in row)
+    with pytest.raises(AttributeError, match="no field 'prev_com'; did you mean 'prev_comm'?"):
+        row.prev_com
+    with pytest.raises(AttributeError, match="no attribute 'zzzzzzz'"):
+        row.zzzzzzz
+
+
+def test_another_python_is_told_for_which_one_it_was_built(perf_prof, tmp_path):
+    package = os.path.dirname(perf_prof.__file__)
+    (tmp_path / 'perf_prof').mkdir()
+    (tmp_path / 'perf_prof/__init__.py').write_bytes(open(os.path.join(package, '__init__.py'), 'rb').read())
+    (tmp_path / 'perf_prof/_native.cpython-30-none.so').write_bytes(b'')
+    done = subprocess.run([sys.executable, '-c', 'import perf_prof'], env={**os.environ, 'PYTHONPATH': str(tmp_path)}, cwd=tmp_path,
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert 'ImportError: perf_prof in ' in done.stderr
+    assert f'was built for another Python (_native.cpython-30-none.so); this is {sys.implementation.cache_tag}' in done.stderr

@@ -8,6 +8,7 @@
  * What follows, the wait for a CPU, is not the waker's: see rundelay.
  */
 #include "analysis/durations/commands.h"
+#include "analysis/durations/earlywaits.h"
 #include "analysis/durations/states.h"
 #include "analysis/durations/waiton.h"
 #include "analysis/durations/waitstacks.h"
@@ -21,6 +22,7 @@ struct waits {
 	struct words words;              /* names of tasks, and what was waited on */
 	struct waitstacks stacks;        /* since the last table */
 	struct waiton on;
+	struct earlywaits early;
 };
 
 enum { SWITCH, WAKING, NEVENTS, ENTER = NEVENTS, LEAVE };
@@ -202,7 +204,69 @@ static int begin(struct question *q, struct fault *f)
 {
 	struct waits *w = (struct waits *)q;
 
-	return states_find_fork(q, f) || flame_begin(&w->flame, q->common.stream.verbose, f) ? -1 : 0;
+	if (states_find_fork(q, f) || flame_begin(&w->flame, q->common.stream.verbose, f))
+		return -1;
+	if (q->a && !w->states.switches.recorded)
+		earlywaits_begin(&w->early, &w->states.switches, &q->pairs, &w->on, analysis_now(q->a));
+	return 0;
+}
+
+/* ---- waits that have not ended ---------------------------------------------------------- */
+
+static const char nobody[] = "[nobody yet]";
+
+static void add_unfinished(struct question *q, const struct open_pair *o, uint64_t now)
+{
+	struct waits *w = (struct waits *)q;
+	const pid_t tid = (pid_t)o->key;
+	struct happening h = {
+		.tid = tid, .comm = analysis_comm(q->a, tid, now),
+		.end = { .start = o->start, .duration = now > o->start ? now - o->start : 0, .value = o->value },
+		.cells = { [WAKER] = { words_number(&w->words, nobody) } },
+	};
+	const struct waitstacks_key key = {
+		words_number(&w->words, h.comm), h.cells[WAKER].number, (struct callstack *)(uintptr_t)o->value, NULL,
+	};
+	char text[WORD_SIZE];
+
+	if (w->shows_on)
+		h.cells[ON].number = words_number(&w->words, waiton_text(&w->on, tid, text, sizeof(text)));
+	if (o->value && q->ending)   /* once: each table has the time so far */
+		waitstacks_add(&w->stacks, &key, h.end.duration);
+	question_add_unfinished(q, &h, now);
+}
+
+static void add_early(void *ctx, pid_t tid)
+{
+	struct question *q = ctx;
+	const struct open_pair *o = pairs_find(&q->pairs, (uint64_t)tid);
+
+	if (o && earlywaits_has(&((struct waits *)q)->early, o))
+		add_unfinished(q, o, analysis_now(q->a));
+}
+
+/* Of all tasks of the machine, most wait at any time: only of targets each is a row. */
+static void before_table(struct question *q)
+{
+	struct waits *w = (struct waits *)q;
+	uint64_t now = analysis_now(q->a);
+
+	if (w->states.switches.everybody)
+		return;
+	for (const struct open_pair *o = q->pairs.all; o; o = o->hh.next)
+		if (o->is_open && !earlywaits_has(&w->early, o))
+			add_unfinished(q, o, now);
+	earlywaits_each(&w->early, add_early, q);
+}
+
+static void print_unfinished(struct question *q)
+{
+	struct waits *w = (struct waits *)q;
+
+	if (!w->states.switches.everybody)
+		earlywaits_print(&w->early, &w->on);
+	else if (q->ending && q->pairs.nopen)
+		printf("%zu threads still wait: -p PID or -t TID adds rows for their waits\n", q->pairs.nopen);
 }
 
 /* Of threads that wait now, which may have begun in earlier intervals. */
@@ -221,6 +285,8 @@ static void after_table(struct question *q, uint64_t from)
 {
 	struct waits *w = (struct waits *)q;
 
+	if (!q->common.json && !q->csv)
+		print_unfinished(q);
 	if (w->flame.folded)
 		waitstacks_fold(q->a, &w->stacks, &w->words, w->flame.folded);
 	if (q->common.json && w->stacks.all)
@@ -248,6 +314,7 @@ static void release(struct question *q)
 
 	waitstacks_free(&w->stacks);
 	waiton_free(&w->on);
+	earlywaits_free(&w->early);
 	words_free(&w->words);
 	flame_free(&w->flame);
 	states_release(q);
@@ -264,7 +331,7 @@ static void title(struct question *q, const struct happening *h, char *buf, size
 
 #define QUESTION \
 	STATES_QUESTION_WITH(watch, begin, sample, release), .name = "waits", .title = title, .everywhere = true, \
-	.reads = reads, .after_table = after_table, .draw = draw, .events = events, \
+	.reads = reads, .before_table = before_table, .after_table = after_table, .draw = draw, .events = events, \
 	.print = "\"%s:%d waited %llu.%03llu us for %d (%s)\", REC->comm, REC->tid, REC->duration / 1000, " \
 		 "REC->duration % 1000, REC->waker_tid, REC->context"
 static const struct question_ops question = { QUESTION, QUESTION_COLUMNS_ARE(columns), .nevents = NEVENTS };
@@ -305,6 +372,9 @@ const struct command waits_command = {
 		"The waker is the task that woke the waiting thread. [interrupt]: a timer or a device woke it, whatever task was "
 		"interrupted. NAME [softirq]: a soft interrupt woke it, while NAME was on the CPU; for sockets of this machine, NAME is the "
 		"sender.",
+		"A wait of a target that has not ended has the waker [nobody yet] and, in each table, the time so far: since the run "
+		"began if the thread waited already. A program in which nothing but such rows is left may be in a deadlock: dump shows "
+		"its stacks.",
 		"-g adds the stacks that waited, and those that woke them. --flame-graph draws them all: the waker's stack, "
 		"upside down, above the waiter's.",
 		"--on shows what was waited on. A lock (futex) has the name of its static variable, or its address. A descriptor has the "

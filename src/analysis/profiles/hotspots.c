@@ -16,9 +16,10 @@ static int parse_rows(const char *text, void *field, struct fault *f)
 	char *end;
 
 	*rows = strtoull(text, &end, 10);
-	if (*text >= '0' && *text <= '9' && !*end && *rows && *rows <= UINT32_MAX)
-		return 0;
-	return fault_usage(f, "--rows %s: expected a number of rows, 1 or more", text);
+	if (*text < '0' || *text > '9' || *end || *rows > UINT32_MAX)
+		return fault_usage(f, "--rows %s: expected a number of rows; 0: all", text);
+	*rows = *rows ? *rows : UINT32_MAX;
+	return 0;
 }
 
 static int parse_sort(const char *text, void *field, struct fault *f)
@@ -28,11 +29,12 @@ static int parse_sort(const char *text, void *field, struct fault *f)
 		unsigned int by;
 	} keys[] = {
 		{ "comm", SORT_COMM }, { "pid", SORT_PID }, { "cpu", SORT_CPU }, { "cgroup", SORT_CGROUP }, { "container", SORT_CGROUP },
-		{ "symbol", SORT_SYMBOL }, { "line", SORT_LINE }, { "dso", SORT_DSO },
+		{ "symbol", SORT_SYMBOL }, { "line", SORT_LINE }, { "dso", SORT_DSO }, { "total", 0 },
 	};
 	struct analysis_opts *o = (void *)((char *)field - AT(sort));
 
 	o->sort = 0;
+	o->by_total = false;
 	for (const char *word = text; word; word = strchr(word, ',') ? strchr(word, ',') + 1 : NULL) {
 		const size_t len = strcspn(word, ",");
 		size_t i = 0;
@@ -41,19 +43,21 @@ static int parse_sort(const char *text, void *field, struct fault *f)
 			i++;
 		if (i == ARRAY(keys))
 			return fault_usage(f, "--sort %s: \"%.*s\" makes no rows; expected some of comm, pid, cpu, cgroup, symbol, line, dso, "
-					   "with commas between", text, (int)len, word);
+					   "total, with commas between", text, (int)len, word);
 		o->sort |= keys[i].by;
+		o->by_total |= !keys[i].by;
 	}
 	o->stream.samples_cgroups = o->sort & SORT_CGROUP;
 	return 0;
 }
 
 const struct opt hotspots_opts[] = {
-	[HOTSPOTS_ROWS] = { "rows", 0, NULL, OPT_CALL, AT(rows), "N", "Show the N hottest rows. Default: 30; JSON has all.", false, parse_rows },
+	[HOTSPOTS_ROWS] = { "rows", 0, NULL, OPT_CALL, AT(rows), "N", "Show the N hottest rows; 0: all. Default: 30; JSON has all.", false, parse_rows },
 	[HOTSPOTS_SORT] = { "sort", 0, NULL, OPT_CALL, AT(sort), "KEY[,KEY...]",
 	  "Make a row for each combination of these: comm (task name), pid (with its name), cpu, cgroup (container, or control group), symbol "
 	  "(function), line (of source), dso (program or library). Default: symbol,dso, and comm "
-	  "if several programs ran (not in JSON).", false, parse_sort },
+	  "if several programs ran (not in JSON). total is no row: it orders rows by total (the function and what it calls; needs -g) "
+	  "instead of self.", false, parse_sort },
 	[HOTSPOTS_ANNOTATE] = { "annotate", 0, NULL, OPT_STRING, AT(annotate), "FUNCTION",
 	  "Also show the source lines of this function, or its instructions if none are known, with the share of each: a name from "
 	  "the table; namespaces and arguments may be left out (Cart::add). Default: none.", false, NULL },

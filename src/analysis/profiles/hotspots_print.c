@@ -139,14 +139,31 @@ static int by_self(const struct function *a, const struct function *b)
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
+static int by_total(const struct function *a, const struct function *b)
+{
+	return a->total != b->total ? a->total < b->total ? 1 : -1 : by_self(a, b);
+}
+
+typedef int order_fn(const struct function *a, const struct function *b);
+
 /* Parts come after their function. */
-static int compare(const struct function *a, const struct function *b)
+static int compare_by(order_fn *order, const struct function *a, const struct function *b)
 {
 	const struct function *whole_a = a->key.whole ? a->key.whole : a, *whole_b = b->key.whole ? b->key.whole : b;
 
 	if (whole_a != whole_b)
-		return by_self(whole_a, whole_b);
-	return a == whole_a ? -(b != whole_b) : b == whole_b ? 1 : by_self(a, b);
+		return order(whole_a, whole_b);
+	return a == whole_a ? -(b != whole_b) : b == whole_b ? 1 : order(a, b);
+}
+
+static int compare(const struct function *a, const struct function *b)
+{
+	return compare_by(by_self, a, b);
+}
+
+static int compare_totals(const struct function *a, const struct function *b)
+{
+	return compare_by(by_total, a, b);
 }
 
 /* A row whose key has no start: the first one of its name. */
@@ -183,12 +200,15 @@ static void mark_namesakes(struct functions *all)
 }
 
 /* Fills in the functions, sorted. */
-static void find_functions(const struct hotspots *h, struct functions *all)
+static void find_functions(const struct hotspots *h, struct functions *all, bool totals)
 {
 	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next)
 		count_spot(all, spot);
 	mark_namesakes(all);
-	HASH_SORT(all->all, compare);
+	if (totals)
+		HASH_SORT(all->all, compare_totals);
+	else
+		HASH_SORT(all->all, compare);
 }
 
 /* ---- columns -------------------------------------------------------------------------- */
@@ -401,9 +421,10 @@ static bool is_shown(const struct analysis *a, const struct hotspots *h, const s
 	return is_shown(a, h, view, whole) && (a->opts->json || hotspots_percent(fn->self, h->weight) >= PART_PERCENT);
 }
 
-static void print_table(struct analysis *a, struct table *t, size_t max_rows)
+static void print_table(struct analysis *a, struct table *t, size_t max_rows, bool fits)
 {
-	struct table_style style = { .terminal = analysis_terminal(a->opts), .max_rows = max_rows };
+	struct table_style style = { .terminal = analysis_terminal(a->opts), .max_rows = max_rows,
+				     .all_by = fits ? NULL : "--rows 0" };
 
 	if (analysis_put_table(a, t, &style))
 		fprintf(stderr, "perf-prof: %s: out of memory for the table\n", t->name);
@@ -547,7 +568,7 @@ static void print_functions(struct analysis *a, const struct hotspots *h,
 	struct table t;
 	bool good = make_columns(&columns, h, view, by);
 
-	find_functions(h, &all);
+	find_functions(h, &all, a->opts->by_total);
 	table_init(&t, view->name, columns.v, good ? columns.n : 0);
 	t.lost |= !good;
 	for (const struct function *fn = good ? all.all : NULL; fn; fn = fn->hh.next)
@@ -555,7 +576,7 @@ static void print_functions(struct analysis *a, const struct hotspots *h,
 			put_function(&t, h, view, fn, by);
 	describe(a, h, view, when, &t);
 	if (a->opts->json || view->functions)
-		print_table(a, &t, rows_of(a, view));
+		print_table(a, &t, rows_of(a, view), view->fits);
 	else
 		printf("%s\n", t.caption ? t.caption : view->name);
 	table_free(&t);

@@ -33,6 +33,14 @@ int pev_sysctl_(const char *name, long long *value)
 	return read_number(path, value);
 }
 
+const char *pev_rate_unlock_(void)
+{
+	long long percent;
+
+	return !pev_sysctl_("perf_cpu_time_max_percent", &percent) && (percent == 0 || percent == 100) ?
+	       "kernel.perf_cpu_time_max_percent=25 " : "";
+}
+
 int pev_supported(void)
 {
 	/* the kernel checks the size first: E2BIG (EINVAL on old kernels) shows that the system

@@ -264,13 +264,13 @@ static void show_limit(const struct trial *t, char *buf, size_t size)
 		snprintf(buf, size, "kernel.perf_event_max_sample_rate is the limit");
 	else
 		snprintf(buf, size, "kernel.perf_event_max_sample_rate is %lld; as root: sysctl "
-			 "kernel.perf_event_max_sample_rate=%llu", limit,
+			 "%skernel.perf_event_max_sample_rate=%llu", limit, pev_rate_unlock_(),
 			 (unsigned long long)t->attr->attr.sample_freq);
 }
 
 static bool blame_value(const struct trial *t)
 {
-	char limit[160];
+	char limit[200];
 
 	show_limit(t, limit, sizeof(limit));
 	for (size_t i = 0; i < COUNT(fixes); i++) {

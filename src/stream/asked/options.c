@@ -306,9 +306,10 @@ const struct opt stream_ring_opts[] = {
 	{ "sampling-limit", 0, NULL, OPT_U64, AT(sampling_limit), "N",
 	  "Deliver at most N events per second from each CPU; drop and count the rest.",
 	  false, NULL },
-	{ "exit-N", 'N', NULL, OPT_U64, AT(exit_n), "N", "Stop after N events that pass the filters.", false, NULL },
+	{ "exit-N", 'N', NULL, OPT_U64, AT(exit_n), "N", "Stop after N events that pass the filters, and end a command after -- by SIGTERM.", false, NULL },
 	{ "seconds", 0, NULL, OPT_CALL, AT(run_ns), "N",
-	  "End the run after N seconds, such as 10 or 0.5, counted from the moment when all events are open.", false,
+	  "End the run after N seconds, such as 10 or 0.5, counted from the moment when all events are open. A command after -- that "
+	  "still runs then is ended by SIGTERM.", false,
 	  stream_parse_run },
 };
 

@@ -136,7 +136,13 @@ static const char *word(const struct perf_event_attr *attr)
 	return attr->freq ? "freq" : "period";
 }
 
-int rate_refuse(const struct stream_event *event, struct fault *f)
+/* The spelling of the event's frequency: -F of a source or of the run, else freq= of the event. */
+static const char *spelling(const struct stream_event *event, uint64_t run)
+{
+	return event->sampling->source || (run && event->sampling->rate == run) ? "-F " : "freq=";
+}
+
+int rate_refuse(const struct stream_event *event, uint64_t run, struct fault *f)
 {
 	const struct perf_event_attr *attr = &event->sampling->attr.attr;
 	const uint64_t asked = attr->sample_freq;
@@ -148,8 +154,9 @@ int rate_refuse(const struct stream_event *event, struct fault *f)
 				 attr->freq ? CLOCK_FREQ : RATE_CLOCK_PERIOD);
 	rate_limit(NULL, &limit);
 	return fault_set(f, EXIT_FAILED, "%s: --strict-freq: %" PRIu64 " samples a second are more than the %" PRIu64
-			 " of kernel.perf_event_max_sample_rate: lower it (-F %" PRIu64 "), or, as root: sysctl "
-			 "kernel.perf_event_max_sample_rate=%" PRIu64, event->name, asked, limit, limit, asked);
+			 " of kernel.perf_event_max_sample_rate: lower it (%s%" PRIu64 "), or, as root: sysctl "
+			 "%skernel.perf_event_max_sample_rate=%" PRIu64, event->name, asked, limit, spelling(event, run), limit,
+			 pev_rate_unlock_(), asked);
 }
 
 static bool is_lowered(const struct stream_event *event)
@@ -180,6 +187,7 @@ void rate_tell(const struct stream_event *events, size_t n, int verbose)
 	for (size_t i = 0; i < n; i++) {
 		const struct stream_event *event = &events[i];
 		const struct perf_event_attr *attr;
+		const char *unlock = pev_rate_unlock_();
 		uint64_t asked, limit = 0;
 
 		if (!is_lowered(event) || is_told(events, i))
@@ -194,10 +202,11 @@ void rate_tell(const struct stream_event *events, size_t n, int verbose)
 		}
 		note(event->sampling->rate ? 1 : verbose,
 		     "%s: %" PRIu64 " samples a second instead of %" PRIu64 ": %s kernel.perf_event_max_sample_rate, %" PRIu64
-		     " now, which the kernel lowers when interrupts take long (as root: sysctl "
-		     "kernel.perf_event_max_sample_rate=%" PRIu64 "; kernel.perf_cpu_time_max_percent=0 keeps it there)",
+		     " now%s (as root: sysctl %skernel.perf_event_max_sample_rate=%" PRIu64
+		     "; then kernel.perf_cpu_time_max_percent=0 keeps it there)",
 		     event->name, (uint64_t)attr->sample_freq, asked,
 		     event->sampling->rate ? "the limit is" : "the default is limited by",
-		     limit, asked > 100000 ? asked : 100000);
+		     limit, *unlock ? "" : ", which the kernel lowers when interrupts take long", unlock,
+		     asked > 100000 ? asked : 100000);
 	}
 }

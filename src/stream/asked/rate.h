@@ -58,8 +58,8 @@ int rate_open(const struct rate_opener *opener, struct perf_event_attr *attr);
 /* Reads kernel.perf_event_max_sample_rate; the usual rate_opener.limit. */
 int rate_limit(void *ctx, uint64_t *limit);
 
-/* Explains -ERANGE of rate_open(). Returns -1. */
-int rate_refuse(const struct stream_event *event, struct fault *f);
+/* Explains -ERANGE of rate_open(). run: -F of the run, or 0. Returns -1. */
+int rate_refuse(const struct stream_event *event, uint64_t run, struct fault *f);
 /* Reports frequencies that were lowered: a warning if the user asked for them, a hint for the default. */
 void rate_tell(const struct stream_event *events, size_t n, int verbose);
 #endif

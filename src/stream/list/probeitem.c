@@ -56,7 +56,8 @@ static int define_in_kernel(struct definer *d)
 	if (!probes_possible(d->s->list.tracefs, PROBE_KERNEL)) {
 		spec_fault(d->f, d->item, d->item->at, "this kernel has no kprobes: it was built without "
 			   "CONFIG_KPROBE_EVENTS", "another kernel, or a tracepoint: `perf-prof list` shows "
-			   "them; functions of programs can be probed by uprobe:");
+			   "them; functions of programs can be probed by uprobe: (docs/which-process.md does so for files that "
+			   "are opened)");
 		d->f->exit_code = EXIT_FAILED;
 		return -1;
 	}

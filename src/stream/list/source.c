@@ -206,6 +206,9 @@ static int parse_words(struct source *source, int n, char **words, void *config,
 	else if (parser.help)
 		snprintf(message, sizeof(message), "%s: a source takes no -h",
 			 source->ops->name);
+	else if (parser.noperands && strchr(parser.operands[0], '=') && source_hides_event(source->stream, source->ops->name))
+		snprintf(message, sizeof(message), "%s: \"%.100s\" is not an option of this source; for perf's event write "
+			 "sw:%s/%.100s/", source->ops->name, parser.operands[0], source->ops->name, parser.operands[0]);
 	else if (parser.noperands)
 		snprintf(message, sizeof(message), "%s: \"%.100s\" is not an option", source->ops->name,
 			 parser.operands[0]);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Threads that wait when the run begins. No event tells of them before they are woken: /proc says that they sleep, and in
+ * which system call. Their waits are pairs that begin with the run, so that their times are at least as long as shown.
+ */
+#ifndef ANALYSIS_DURATIONS_EARLYWAITS_H
+#define ANALYSIS_DURATIONS_EARLYWAITS_H
+
+#include "analysis/durations/sleepers.h"
+#include "analysis/durations/waiton.h"
+#include "rows/pairs.h"
+
+/* Initialized by zeros. */
+struct earlywaits {
+	struct sleepers sleepers;
+	uint64_t since;              /* the start of their pairs; 0: none */
+	bool told;
+};
+
+/* Opens a pair for each watched thread that sleeps, and tells `on` in which system call. now: perf clock. */
+void earlywaits_begin(struct earlywaits *e, const struct switches *w, struct pairs *pairs, struct waiton *on, uint64_t now);
+/* Whether that pair is of such a thread. */
+bool earlywaits_has(const struct earlywaits *e, const struct open_pair *o);
+/* Calls fn for each thread that has waited until now. */
+void earlywaits_each(struct earlywaits *e, void (*fn)(void *ctx, pid_t tid), void *ctx);
+/* Prints, once, how many have waited until now, on what, and what shows where. */
+void earlywaits_print(struct earlywaits *e, const struct waiton *on);
+void earlywaits_free(struct earlywaits *e);
+#endif
