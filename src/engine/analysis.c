@@ -128,6 +128,14 @@ int analysis_lacks(const struct analysis *a, const char *sys, const char *tracep
 			   o->input, strcmp(sys, "sched") ? "" : "-a ", o->call_graph ? "-g " : "", quote, list, quote);
 }
 
+int analysis_has_everybody(const struct stream *s, const char *name, const struct stream_event *event, struct fault *f)
+{
+	if (strcmp(event->sys, "sched") || !replay_is_of_command(s, event))
+		return 0;
+	return fault_set(f, EXIT_FAILED, "%s: %s was recorded only for a command: the scheduler's events of other tasks, which "
+			 "wake the command's tasks and run in their place, are missing; record with -a", name, event->name);
+}
+
 const struct trace_field *analysis_field(const struct stream_event *event, const char *name,
 					 bool text, struct fault *f)
 {

@@ -166,6 +166,9 @@ int analysis_add_event(struct analysis *a, struct fault *f, const char *fmt, ...
 struct stream_event *analysis_event(struct analysis *a, const char *sys, const char *tracepoint);
 /* Sets f: the analysis needs this tracepoint, but the recording, or the list of -e, lacks it. Returns -1. */
 int analysis_lacks(const struct analysis *a, const char *sys, const char *tracepoint, struct fault *f);
+/* An event of the scheduler is about other tasks than the one in which it happens: an error if a recording has it for a
+ * command alone. `name`: of the analysis. 0, or -1 with f. */
+int analysis_has_everybody(const struct stream *s, const char *name, const struct stream_event *event, struct fault *f);
 /* A field of a tracepoint: with `text` a string, else a number. NULL with f (which may be
  * NULL): there is none with that name. */
 const struct trace_field *analysis_field(const struct stream_event *event, const char *name,

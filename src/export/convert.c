@@ -157,6 +157,9 @@ static int check(struct convert *c, struct fault *f)
 {
 	if (!c->format)
 		c->format = format_of(c->out);
+	if (!c->format && c->out && strrchr(c->out, '.') && !strchr(strrchr(c->out, '.'), '/'))
+		return fault_usage(f, "convert: -o %s: no format has the suffix \"%.100s\": expected --to FORMAT; `perf-prof convert -h` "
+				   "lists the formats and their suffixes", c->out, strrchr(c->out, '.'));
 	if (!c->format)
 		return fault_usage(f, "convert: no format: expected --to FORMAT; `perf-prof "
 				   "convert -h` lists them");

@@ -47,7 +47,7 @@ int question_need(struct question *q, const char *sys, const char *name, const s
 {
 	*event = question_event(q, sys, name);
 	if (*event)
-		return 0;
+		return analysis_has_everybody(q->a ? q->a->stream : maker_stream(q->maker), q->ops->name, *event, f);
 	return q->a ? analysis_lacks(q->a, sys, name, f) :
 	       fault_usage(f, "%s: needs %s:%s, which the recording lacks", q->ops->name, sys, name);
 }

@@ -10,6 +10,7 @@
 
 #include "base/descriptors.h"
 #include "base/note.h"
+#include "perfevent/attr/attr_fields.h"
 #include "stream/list/useronly.h"
 
 #include <errno.h>
@@ -83,6 +84,13 @@ static bool takes_privilege(const struct stat_event *e, int rc)
 	return is_denial(rc) || (rc == -EINVAL && e->buf.attr.type >= PERF_TYPE_MAX);
 }
 
+#define ALWAYS_0 "always 0: this happens in the kernel only, which :u leaves out"
+
+static const char *why_opened(const struct stat_event *e)
+{
+	return e->buf.attr.exclude_kernel && pev_is_of_kernel_alone_(&e->buf.attr) ? ALWAYS_0 : NULL;
+}
+
 /* Without privilege the kernel's part is left out, which is shown in the name: ":u". */
 static int try_user_only(struct counting *s, size_t event, size_t place, struct pev_event *leader,
 			 struct pev_error *err)
@@ -93,7 +101,7 @@ static int try_user_only(struct counting *s, size_t event, size_t place, struct 
 	int rc;
 
 	if (e->opened || e->user_only || e->buf.attr.exclude_kernel || e->buf.attr.exclude_user ||
-	    e->buf.attr.type == PERF_TYPE_TRACEPOINT || !useronly_is_meant(e->label))
+	    e->buf.attr.type == PERF_TYPE_TRACEPOINT || pev_is_of_kernel_alone_(&e->buf.attr) || !useronly_is_meant(e->label))
 		return -EACCES;
 	e->user_only = true;
 	rc = try_open(s, event, place, leader, &second);
@@ -277,15 +285,6 @@ static void tell(struct counting *s, size_t first, const char *fatal)
 	note(1, "%s%s: not counted: %s", names.text, dots(&names), why);
 }
 
-/* The scheduler counts these events with the kernel's registers, so :u counts nothing:
- * perf_sw_event_sched() of linux/perf_event.h. */
-static bool is_of_kernel_alone(const struct perf_event_attr *a)
-{
-	return a->type == PERF_TYPE_SOFTWARE &&
-	       (a->config == PERF_COUNT_SW_CONTEXT_SWITCHES || a->config == PERF_COUNT_SW_CPU_MIGRATIONS ||
-		a->config == PERF_COUNT_SW_CGROUP_SWITCHES);
-}
-
 /* Printed once, whatever the number of runs. */
 static void hint(struct counting *s)
 {
@@ -297,12 +296,12 @@ static void hint(struct counting *s)
 
 		if (e->opened && e->user_only)
 			add_name(&user_only, e);
-		if (e->opened && (e->user_only || e->buf.attr.exclude_kernel) && is_of_kernel_alone(&e->buf.attr))
+		if (e->opened && why_opened(e))
 			add_name(&zero, e);
 	}
 	s->hinted = true;
-	if (zero.n)
-		note(verbose, "%s%s: always 0: this happens in the kernel only, which :u leaves out", zero.text, dots(&zero));
+	if (zero.n && verbose >= 0)
+		note(1, "%s%s: " ALWAYS_0, zero.text, dots(&zero));
 	if (user_only.n && verbose > 0)
 		useronly_note(verbose, user_only.text, dots(&user_only));
 }
@@ -413,7 +412,7 @@ static void begin_row(const struct counting *s, const struct stat_event *e, size
 		.event = e->label, .where = s->wheres[where], .unit = e->unit, .scale = e->scale,
 		.state = e->opened ? COUNT_GOOD : e->denied ? COUNT_NOT_PERMITTED : COUNT_NOT_SUPPORTED,
 		.share = 1,
-		.why = e->opened ? NULL : e->why, .runs = r->runs,
+		.why = e->opened ? why_opened(e) : e->why, .runs = r->runs,
 	};
 }
 

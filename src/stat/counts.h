@@ -33,7 +33,7 @@ struct count_row {
 	const char *where;       /* "CPU0", "S0-D0-C1", "bash-123"; NULL: all */
 	unsigned int counters;   /* how many were added up */
 	enum count_state state;
-	const char *why;
+	const char *why;         /* also if a count is always 0; or NULL */
 	const char *unit;        /* of value * scale; NULL: none */
 	double scale;
 	double value;            /* estimate, unscaled; the mean of several runs */

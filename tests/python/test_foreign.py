@@ -23,8 +23,8 @@ USER, KERNEL = 2**64 - 512, 2**64 - 128
 R = foreign.Recorder(False, 8)
 
 
-def attr(kind, config, sample_type=COMMON, period=1000):
-    return R.attr(kind, config, sample_type, R.flags(*PLAIN), period)
+def attr(kind, config, sample_type=COMMON, period=1000, more=()):
+    return R.attr(kind, config, sample_type, R.flags(*PLAIN, *more), period)
 
 
 def sample(ident, time, ip=0x400100, chain=None, cpu=0, period=1000, misc=2, rest=b'', pid=500):
@@ -411,7 +411,7 @@ def woken(number, at, by, pid):
     return traced(number, at, by, f'task{pid}'.encode().ljust(16, b'\0') + R.pack('iii', pid, 120, 0))
 
 
-def sched_record(recording, wakeups=('sched_waking', 'sched_wakeup_new')):
+def sched_record(recording, wakeups=('sched_waking', 'sched_wakeup_new'), more=()):
     names = ['sched_switch', *wakeups, 'sched_stat_runtime']
     ran = b'task500'.ljust(16, b'\0') + R.pack('iIQ', 500, 0, 8 * MS)
     records = [R.comm(500, 'task500', 950), R.comm(501, 'task501', 960), switch(0, 0, 0, 500), woken(WAKING, 2, 500, 501),
@@ -419,7 +419,7 @@ def sched_record(recording, wakeups=('sched_waking', 'sched_wakeup_new')):
                switch(13, 500, 1, 501), switch(14, 501, 1, 0)]
     have = {SCHED[name][0] for name in names}
     records = [r for r in records if r[0] != 9 or int.from_bytes(r[8:16], 'little') in have]
-    events = [(attr(2, SCHED[name][0], TRACE_TYPE, 1), [SCHED[name][0]], f'sched:{name}') for name in names]
+    events = [(attr(2, SCHED[name][0], TRACE_TYPE, 1, more), [SCHED[name][0]], f'sched:{name}') for name in names]
     recording.write(events, records, {1: R.tracing(*(trace_format(name, *SCHED[name]) for name in names))})
 
 
@@ -474,6 +474,18 @@ def test_what_has_no_wakeups_is_said(recording):
         sched_record(recording, there)
         recording('rundelay', '-I', check=2, errors=rf'needs sched:{lacks}, which \S+ lacks; record with -a -e')
         recording('trace', '-e', 'rundelay', '-I', check=2, errors=rf'needs samples of sched:{lacks}, which \S+ lacks')
+
+
+@pytest.mark.parametrize('command', [['rundelay'], ['task-state'], ['rundelay', '-p', '501'], ['trace', '-e', 'rundelay']],
+                         ids=' '.join)
+def test_what_was_recorded_for_a_command_only_is_refused(recording, command):
+    """The kernel records what the command's tasks do: neither who wakes them nor who runs in their place."""
+    sched_record(recording, more=['inherit', 'enable_on_exec'])
+    recording(*command, '-I', check=1, errors=rf'{command[-1] if "-e" in command else command[0]}: sched:sched_switch was recorded '
+              'only for a command: the scheduler\'s events of other tasks, .*; record with -a$')
+    assert recording('trace', '-e', 'sched:sched_switch', '-I').count('sched_switch') == 5
+    sched_record(recording, more=['inherit'])                   # as perf record -a
+    recording(*command, '-I')
 
 
 # ---- files of another machine

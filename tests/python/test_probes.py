@@ -122,6 +122,42 @@ def test_an_offset_and_an_address_in_the_file(prof, probed, tmp_path):
     assert {e['ip'] for e in events} == {add}
 
 
+def refuses(prof, item, status=2):
+    done = subprocess.run([prof, 'trace', '-e', item, '-N', '1', '-p', str(os.getpid())], capture_output=True, text=True, timeout=60)
+    assert done.returncode == status, done
+    return done.stderr
+
+
+@pytest.mark.parametrize('function, size', [('add', None), ('0x7fffffffffff', 'file')])
+def test_an_offset_beyond_the_end(prof, probed, function, size):
+    if size:
+        said = refuses(prof, f'uprobe:{function}@{probed}')
+        assert re.search(rf'byte {function} is beyond the end of \S+ \({os.path.getsize(probed)} bytes\)$', said, re.M), said
+        return
+    line = subprocess.run(['readelf', '-sW', probed], capture_output=True, text=True, check=True).stdout
+    size = int(re.search(rf'^\s*\d+: \w+\s+(\d+) .* {function}$', line, re.M).group(1))
+    for offset in size, 99999:
+        said = refuses(prof, f'uprobe:{function}+{offset}@{probed}')
+        assert f'+{offset} is beyond the end of {function} ({size} bytes)\n' in said and 'config' not in said
+
+
+def test_an_offset_inside_of_an_instruction(prof, probed, tmp_path):
+    """The kernel would put its breakpoint there, and the program would run into another instruction."""
+    built = subprocess.run([prof, 'version', '--build-options'], capture_output=True, text=True, check=True).stdout
+    if not re.search(r'libcapstone: \d', built) or os.uname().machine not in ('x86_64', 'aarch64'):
+        pytest.skip('needs libcapstone, and x86-64 or arm64')
+    code = subprocess.run(['objdump', '-d', '--no-show-raw-insn', '--disassemble=add', probed], capture_output=True, text=True,
+                          check=True).stdout
+    starts = [int(at, 16) for at in re.findall(r'^ +(\w+):\t', code, re.M)]
+    starts = [at - starts[0] for at in starts]
+    before, after = next((a, b) for a, b in zip(starts, starts[1:]) if b - a > 1)
+    said = refuses(prof, f'uprobe:add+{before + 1}@{probed}')
+    assert f'add+{before + 1} is inside of an instruction, and a probe there would crash the program\n' in said
+    assert f'expected: the start of an instruction: add+{before} or +{after}\n' in said
+    events, add = trace(prof, probed, tmp_path, f'uprobe:add+{after}@"{probed}"')
+    assert {e['ip'] for e in events} == {add + after}
+
+
 def test_filters_on_arguments(prof, probed, tmp_path):
     events, _ = trace(prof, probed, tmp_path, f'uprobe:add@"{probed}"/a>=5/args="a=%di:s64"/', n=8)
     assert [e['a'] for e in events] == [5, 6, 7]

@@ -335,7 +335,9 @@ int switches_begin(struct switches *w, struct analysis *a, struct fault *f)
 	w->on_fork = analysis_event(a, "sched", "sched_process_fork");
 	w->on_runtime = analysis_event(a, "sched", "sched_stat_runtime");
 	w->on_switch = analysis_event(a, "sched", "sched_switch");
-	return w->on_switch ? switches_read_fields(w, f) : analysis_lacks(a, "sched", "sched_switch", f);
+	if (!w->on_switch)
+		return analysis_lacks(a, "sched", "sched_switch", f);
+	return analysis_has_everybody(a->stream, a->ops->name, w->on_switch, f) ? -1 : switches_read_fields(w, f);
 }
 
 pid_t switches_task_in(const struct analysis_sample *s, const struct trace_field *field)

@@ -248,6 +248,25 @@ static struct stream_event *choose(struct analysis *a, struct stream_event *all,
 	return best;
 }
 
+enum { NAMES_SHOWN = 3 };
+
+/* The events of one profile: those that a glob of -e matches, or a recording has. "3 probes: uprobe:a, uprobe:b, uprobe:c" */
+static void name_all(struct profile *p, const struct stream_event *all, size_t n)
+{
+	size_t placed = 0, shown = 0, at;
+
+	for (size_t i = 0; i < n; i++)
+		placed += analysis_has_place(&all[i]);
+	if (placed < 2)
+		return;
+	at = (size_t)snprintf(p->what, sizeof(p->what), "%zu %s", placed, strstr(p->clock->name, "probe:") ? "probes" : "events");
+	for (size_t i = 0; i < n && shown < NAMES_SHOWN && at < sizeof(p->what); i++)
+		if (analysis_has_place(&all[i]))
+			at += (size_t)snprintf(p->what + at, sizeof(p->what) - at, "%s%.60s", shown++ ? ", " : ": ", all[i].name);
+	if (placed > shown && at < sizeof(p->what))
+		snprintf(p->what + at, sizeof(p->what) - at, ", ...");
+}
+
 static int begin(struct analysis *a, struct fault *f)
 {
 	struct profile *p = a->config;
@@ -267,6 +286,8 @@ static int begin(struct analysis *a, struct fault *f)
 				   "`perf record` takes them without -e", a->ops->name);
 	p->clock->names_ip = true;
 	analysis_family(a, p->clock, p->what, sizeof(p->what));
+	if (p->all)
+		name_all(p, all, n);
 	if (flame_begin(&p->flame, a->opts->stream.verbose, f) ||
 	    (p->off_cpu && switches_begin(&p->switches, a, f)))
 		return -1;

@@ -327,6 +327,16 @@ int perfdata_error(const struct perfdata_writer *w)
 	return w->error;
 }
 
+/* An empty file is no recording. Only a regular file that still has the path is removed: no device, no standard output. */
+static void remove_empty(const struct perfdata_writer *w)
+{
+	struct stat ours, there;
+
+	if (!fstat(w->fd, &ours) && !lstat(w->path, &there) && S_ISREG(there.st_mode) && !there.st_size &&
+	    ours.st_dev == there.st_dev && ours.st_ino == there.st_ino)
+		outfile_unlink(w->path);
+}
+
 int perfdata_close(struct perfdata_writer *w, struct fault *f)
 {
 	int rc = 0;
@@ -334,6 +344,8 @@ int perfdata_close(struct perfdata_writer *w, struct fault *f)
 	if (w->fd >= 0) {
 		perfdata_put_end(w);
 		flush(w);
+		if (w->error && !w->written)
+			remove_empty(w);
 		if (close(w->fd) && !w->error)
 			w->error = -errno;
 	}

@@ -275,3 +275,12 @@ int pev_attr_buf_copy(union pev_attr_buf *buf, const struct perf_event_attr *att
 	buf->attr.size = fits;
 	return 0;
 }
+
+/* The scheduler counts these events with the kernel's registers, so :u counts nothing:
+ * perf_sw_event_sched() of linux/perf_event.h. */
+bool pev_is_of_kernel_alone_(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE &&
+	       (attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES || attr->config == PERF_COUNT_SW_CPU_MIGRATIONS ||
+		attr->config == PERF_COUNT_SW_CGROUP_SWITCHES);
+}

@@ -2,6 +2,7 @@
 #include "perfevent/open/explain.h"
 
 #include "base/textfile.h"
+#include "perfevent/attr/attr_fields.h"
 #include "perfevent/attr/complain.h"
 #include "perfevent/machine/kernel.h"
 #include "perfevent/open/target.h"
@@ -33,7 +34,7 @@ static void suggest_user_only(struct pev_error *err, const struct pev_event *ev)
 	const char *label = pev_event_label(ev);
 	char rest[sizeof(err->remedy)];
 	bool plain = !strpbrk(label, ":/");
-	int rc = pev_open_user_only_(ev);
+	int rc = pev_is_of_kernel_alone_(&ev->attr) ? -ENOENT : pev_open_user_only_(ev);
 
 	snprintf(rest, sizeof(rest), "%s", err->remedy);
 	if (rc == -EINVAL && ev->attr.type >= PERF_TYPE_MAX)

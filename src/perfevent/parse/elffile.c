@@ -246,6 +246,7 @@ static void read_symbol(const struct pev_elf *elf, const char *p, struct pev_elf
 	sym->type = ELF64_ST_TYPE(info);
 	sym->shndx = FIELD16(elf, p, Sym, st_shndx);
 	sym->value = WORD(elf, p, Sym, st_value);
+	sym->size = WORD(elf, p, Sym, st_size);
 	if (elf->machine == EM_ARM)
 		sym->value &= ~1ull;   /* Thumb bit */
 }

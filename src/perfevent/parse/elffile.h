@@ -29,6 +29,7 @@ struct pev_elf_symbol {
 	unsigned int type;     /* STT_ */
 	uint16_t shndx;
 	uint64_t value;
+	uint64_t size;         /* bytes; 0: not known */
 };
 
 /* All return 0, -EBADMSG for a damaged file, or -errno. */

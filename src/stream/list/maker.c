@@ -177,6 +177,11 @@ struct tracefmt_db *maker_formats(struct maker *m)
 	return m->s->list.formats;
 }
 
+struct stream *maker_stream(struct maker *m)
+{
+	return m->s;
+}
+
 /* ---- watched tracepoints ------------------------------------------------------ */
 
 int source_watch(struct maker *m, const char *sys, const char *name, bool everywhere, struct fault *f)

@@ -24,5 +24,9 @@ int probe_file_open(struct probe_file *file, const struct spec_item *item, const
 /* Parameters of the function at that place, as params_find(). */
 int probe_file_params(struct probe_file *file, const struct place *place, enum params_what what, const char *name,
 		      struct params *out);
+/* probeplace.c: whether name->offset is the start of an instruction of that function, or a number the one of a byte in the
+ * file. 0, or -1 with f: an error in the item. */
+int probe_place_check(const struct probe_file *file, const struct spec_item *item, const struct probe_name *name,
+		      const struct place *p, struct fault *f);
 void probe_file_close(struct probe_file *file);
 #endif

@@ -85,6 +85,8 @@ static int define_place(struct definer *d, struct probe_file *file, const struct
 	const char *wanted = !*d->args && d->name->kind->usdt ? "*" : d->args;
 	char words[2048], args[4096];
 
+	if (!d->name->kind->usdt && probe_place_check(file, d->item, d->name, p, d->f))
+		return -1;
 	if (probe_words_expand(&w, p, wanted, words, sizeof(words), d->f))
 		return -1;
 	if (d->name->kind->at_return || d->name->kind->usdt)

@@ -112,6 +112,7 @@ const struct stream_opts *source_targets(const struct source *source);
 /* In begin(): an event that it watches, or NULL. */
 struct stream_event *maker_event(struct maker *m, const char *sys, const char *name);
 struct tracefmt_db *maker_formats(struct maker *m);
+struct stream *maker_stream(struct maker *m);
 /* In sample() and end(): maker_fields() returns the zeroed data of the next event; maker_emit()
  * delivers it. */
 void *maker_fields(struct maker *m);

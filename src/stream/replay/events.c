@@ -126,6 +126,11 @@ const struct perfdata_event *replay_event(const struct stream *s, const struct s
 	return perfdata_event(s->replay->reader, event->opened.track);
 }
 
+bool replay_is_of_command(const struct stream *s, const struct stream_event *event)
+{
+	return s->replay && replay_event(s, event)->attr.attr.enable_on_exec;
+}
+
 void replay_format(const struct stream *s, const struct stream_event *event, struct pev_format *format)
 {
 	*format = replay_event(s, event)->format;

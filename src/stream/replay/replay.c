@@ -529,9 +529,9 @@ static void tell(const struct stream *s)
 		note(verbose, "%s: cannot parse %d tracepoint formats; fields of those events are "
 		     "missing", s->opts->input, p->formats_bad);
 	if (!s->run.stop && perfdata_has_no_end(p->reader))
-		note(1, "%s: the recording has no end: its recorder still runs, "
-			"was killed, or found the disk full; what came after the last event here "
-			"is missing", s->opts->input);
+		note(1, "%s: the recording has no end: its recorder still runs, was killed, or found the disk full, and what came "
+			"after the last event here is missing; or perf inject wrote it, which leaves out the end and loses nothing",
+		     s->opts->input);
 	if (perfdata_info(p->reader)->unread)
 		note(verbose, "%s: cannot read %d features of its header (bits %#" PRIx64 ")", s->opts->input,
 		     __builtin_popcountll(perfdata_info(p->reader)->unread), perfdata_info(p->reader)->unread);

@@ -26,6 +26,9 @@ int replay_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct
 struct stream_event *replay_leaders(struct stream *s, size_t *n);
 /* The recorded event. */
 const struct perfdata_event *replay_event(const struct stream *s, const struct stream_event *event);
+/* True: the event was recorded for a command (enable_on_exec). The kernel then records only what that command's tasks
+ * do themselves: not when others wake them, or run in their place. False for live events. */
+bool replay_is_of_command(const struct stream *s, const struct stream_event *event);
 /* How to decode its samples as they are delivered. */
 void replay_format(const struct stream *s, const struct stream_event *event, struct pev_format *format);
 #endif

@@ -33,6 +33,7 @@ static bool take_place(struct place *place, const char **p, const char *end)
 	place->offset = head.offset;
 	place->counter = head.counter;
 	place->address = head.address;
+	place->size = head.size;
 	place->chooses = head.chooses;
 	for (int i = 0; i < PLACE_STRINGS; i++) {
 		*strings[i] = take_string(p, end);

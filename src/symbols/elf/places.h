@@ -22,6 +22,7 @@ enum places_match {
 struct place {
 	uint64_t offset;         /* in the file */
 	uint64_t address;        /* as linked */
+	uint64_t size;           /* of the function, bytes; 0: not known */
 	uint64_t counter;        /* offset of a USDT probe's semaphore; 0: it has none */
 	bool chooses;            /* runs once, and returns the address of the function that is then called by that name (IFUNC) */
 	const char *name;        /* as `nm -C` prints it, without the return type; "PROVIDER:NAME" */
@@ -57,7 +58,7 @@ struct places_head {
 	uint32_t seen;
 };
 struct place_head {
-	uint64_t offset, counter, address;
+	uint64_t offset, counter, address, size;
 	uint64_t chooses;        /* 0 or 1 */
 };
 enum { PLACE_STRINGS = 4 };      /* name, bare, symbol, args */

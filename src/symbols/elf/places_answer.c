@@ -96,7 +96,7 @@ static int offer(struct search *s, const struct names *n)
 
 static int take(struct search *s, const struct pev_elf_symbol *sym, const struct names *n, enum places_match match)
 {
-	struct place_head head = { .address = sym->value, .chooses = sym->type == STT_GNU_IFUNC };
+	struct place_head head = { .address = sym->value, .size = sym->size, .chooses = sym->type == STT_GNU_IFUNC };
 
 	if (s->near_only)
 		return offer(s, n);

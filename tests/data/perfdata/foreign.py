@@ -38,7 +38,7 @@ class Recorder:
 
     def flags(self, *names):
         """Bit-fields begin at the most significant bit on big-endian machines."""
-        bits = {'disabled': 0, 'inherit': 1, 'mmap': 8, 'comm': 9, 'task': 13, 'precise_ip': 15, 'sample_id_all': 18,
+        bits = {'disabled': 0, 'inherit': 1, 'mmap': 8, 'comm': 9, 'enable_on_exec': 12, 'task': 13, 'precise_ip': 15, 'sample_id_all': 18,
                 'exclude_callchain_kernel': 21, 'exclude_callchain_user': 22, 'mmap2': 23}
         word = 0
         for name in names:
