@@ -304,6 +304,15 @@ class Runner:
                 return
 
 
+def _end(session: Any, calls: Callbacks, close: Callable[[Any], None]) -> None:
+    del session.__dict__['_runner']
+    try:
+        close(session)
+    finally:
+        if calls.exit:
+            calls.exit()
+
+
 def run(session: Any, source: object, interval: Union[None, float], recorded: bool) -> None:
     """What Session.run() does."""
     iter(session)   # complains if it is closed, or its batches go elsewhere
@@ -323,8 +332,7 @@ def run(session: Any, source: object, interval: Union[None, float], recorded: bo
             calls.exit = None       # nothing has begun
             raise
         runner.run()
-    finally:
-        del session.__dict__['_runner']
-        session.close()
-        if calls.exit:
-            calls.exit()
+    except BaseException:
+        _end(session, calls, _native.Session.close)     # which does not wait for names of stacks
+        raise
+    _end(session, calls, type(session).close)

@@ -69,10 +69,10 @@ static size_t lay_out(const struct builder *b, size_t rows, size_t *values_at, s
 }
 
 /* The column _lost of batches without losses, all of it null: never written. */
-static char no_losses[BATCH_ROWS * sizeof(uint64_t)];
+static _Alignas(ALIGN) char no_losses[BATCH_ROWS * sizeof(uint64_t)];
 
 /* The column _event of such batches, if the stream has one event. Written once. */
-static int32_t only_event[BATCH_ROWS];
+static _Alignas(ALIGN) int32_t only_event[BATCH_ROWS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void fill(int32_t *to, int32_t value, size_t n)

@@ -31,6 +31,8 @@ PyObject *sql_session(PyObject *native, struct stream_opts *stream, char *const 
 	asked.stream = *stream;
 	asked.stream.embedded = true;
 	asked.stream.interval_ms = 0;   /* the query's */
+	asked.ns = asked.stream.run_ns;
+	asked.stream.run_ns = 0;
 	memset(stream, 0, sizeof(*stream));
 	stream->input_fd = -1;
 	if (job && !(asked.command = copy_words(job))) {

@@ -78,9 +78,10 @@ static uint64_t pointer_in(const char *bytes, uint64_t offset)
 static bool read_number(const struct asyncio *s, uint64_t object, uint64_t *number)
 {
 	char bytes[HEAD];
+	const size_t digits = s->at.number.digits + sizeof(uint32_t), tag = s->at.number.tag + WORD;
 	uint64_t n;
 
-	if (memory_get(s->memory, object, bytes, s->at.number.digits + sizeof(uint32_t)))
+	if (memory_get(s->memory, object, bytes, digits > tag ? digits : tag))
 		return false;
 	n = memory_field(bytes, s->at.number.tag, WORD) >> TAG_SHIFT;
 	*number = memory_field(bytes, s->at.number.digits, sizeof(uint32_t));

@@ -369,7 +369,7 @@ static struct batch *take(struct branch *b)
 	if (batch)
 		b->stats.rows += batch->rows;
 	if (!b->head)
-		set_ready(b, b->all->over);
+		set_ready(b, b->all->over || b->dropped);
 	return batch;
 }
 

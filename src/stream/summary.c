@@ -25,7 +25,7 @@ static void tell_throttled(const struct stream *s)
 	char share[32];
 
 	for (size_t i = 0; stream_throttled(s, i, &t); i++) {
-		if (!all && !throttle_matters(t.ns, t.observed))
+		if (!all && !throttle_matters(t.ns, t.bound))
 			continue;
 		put_share(&t, share, sizeof(share));
 		fprintf(stderr, "perf-prof: %s throttled %llu time%s, %s%s the time %s CPU %d%s\n", t.event->name,

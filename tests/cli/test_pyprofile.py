@@ -30,8 +30,8 @@ def profile(prof):
 @pytest.fixture
 def watched(prof):
     """watched(python, option...): what profile -p prints of shares.py, from its first function to its end."""
-    def run(python, *args):
-        with subprocess.Popen([python, SHARES], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as one:
+    def run(python, *args, more=()):
+        with subprocess.Popen([python, SHARES, *more], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as one:
             assert one.stdout.readline() == b'ready\n'
             with subprocess.Popen([prof, 'profile', '-p', str(one.pid), *args], stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE, text=True) as watcher:
@@ -80,7 +80,8 @@ def test_functions_of_a_command(profile):
 
 
 def test_lines_and_files(watched):
-    table = table_of(watched(PYTHON, '--json', '--sort', 'line', '-F', '499'))
+    # for long: while the machine is busy elsewhere, all the time since the last sample belongs to one line
+    table = table_of(watched(PYTHON, '--json', '--sort', 'line', '-F', '499', more=['--long']))
     lines = {r['line']: r['self'] for r in table['rows']}
     three, one = (sum(lines.get(f'{SHARES}:{line}', 0) for line in loop) for loop in ((10, 11), (17, 18)))
     assert 0.6 < three / (three + one) < 0.9 and three + one > 90, lines

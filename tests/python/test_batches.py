@@ -121,7 +121,7 @@ SWITCH = ['prev_comm', 'prev_pid', 'prev_prio', 'prev_state', 'next_comm', 'next
 def test_columns_are_those_of_the_functions_events(run):
     seen = json.loads(columns(run, '').stdout.splitlines()[-1])
     assert seen['switch'] == COMMON + SWITCH
-    assert seen['rest'] == COMMON + ['ip']
+    assert seen['rest'] == COMMON + ['ip', 'period']
 
 
 @pytest.mark.parametrize('fields, switch, rest', [

@@ -71,6 +71,19 @@ def test_seconds_end_a_run_whose_handler_is_too_slow(python, tmp_path, order):
     assert not done.returncode and int(done.stdout.split()[-1]) > 0 and re.search('lost [1-9]', done.stderr), done
 
 
+def test_ctrl_c_after_seconds_is_the_first(prof, tmp_path):
+    """What the script prints at its end is not lost."""
+    (tmp_path / 's.py').write_text(
+        'import time\ndef __sample__(e): pass\ndef __exit__():\n    print("ending", flush=True)\n    time.sleep(2)\n    print("left")\n')
+    with subprocess.Popen([prof, 'python', '-e', 'sched:sched_switch', '--seconds', '0.2', 's.py'], cwd=tmp_path,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        while run.stdout.readline() not in ('ending\n', ''):
+            pass
+        run.send_signal(signal.SIGTERM)
+        out, err = run.communicate(timeout=60)
+    assert run.returncode == 0 and out == 'left\n', (run.returncode, out, err)
+
+
 @pytest.mark.parametrize('options, remedy', [
     ('-m 1', '(-m 8M) or --buffer 256M'), ('-m 8M', '(-m 32M) or --buffer 256M'),
 ])

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sessions: live events as batches, the ways to read them, and their end."""
 import asyncio
+import collections
 import os
+import platform
 import select
 import shutil
 import signal
@@ -53,6 +55,28 @@ def test_events_one_by_one(perf_prof, storm_of):
         event.nothing
     with pytest.raises(KeyError):
         event['nothing']
+
+
+EXECVE, BRK = 59, 12
+
+
+@pytest.mark.skipif(platform.machine() != 'x86_64', reason='needs the numbers of system calls of x86-64')
+@pytest.mark.parametrize('filtered', [False, True])
+def test_names_are_those_of_each_row(perf_prof, live, filtered):
+    """A program begins with brk(), under its new name, also where another event's filter asks for names meanwhile."""
+    events = ['raw_syscalls:sys_enter', 'sched:sched_switch' + '/_comm=="true" || next_prio*2>=0/' * filtered]
+    loop = 'i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i+1)); done'
+    begun, names = set(), collections.Counter()
+    with perf_prof.Session(events, command=['sh', '-c', loop], ring='8M', fields=['_tid', '_comm', '_event', 'id']) as s:
+        for row in (row for batch in s for row in batch.to_pylist()):
+            if row['id'] == EXECVE:
+                begun.add(row['_tid'])
+            elif row['id'] == BRK and row['_tid'] in begun:
+                begun.remove(row['_tid'])
+                names[row['_comm']] += 1
+    if s.stats()['lost']:
+        pytest.skip('the machine was too busy: events were lost')
+    assert names['true'] == 300 and sum(names.values()) <= 301, names
 
 
 def test_a_command_is_watched_until_it_ends(perf_prof, live):

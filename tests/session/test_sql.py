@@ -363,6 +363,12 @@ def has_events_open(process):
     return False
 
 
+def test_seconds_end_a_live_run(command, live, storm_of):
+    one = storm_of(1 << 40, 5000)
+    one.go()
+    assert command('-e', EVENT, '-p', one.pid, '--seconds', '0.3', '--csv', 'select count(*) >= 0 as some from events') == 'some\nTrue\n'
+
+
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize('tables', ['events', 'events a, lost b'])
 def test_a_signal_ends_a_live_run(prof, venv, live, storm_of, wait_for, number, tables):

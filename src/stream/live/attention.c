@@ -109,8 +109,11 @@ static void *watchdog(void *arg)
 			break;
 		if (p[1].revents && read(a->timer, &n, sizeof(n)) == sizeof(n))
 			attention_raise(a, ATTN_INTERVAL);
-		if (p[2].revents && read(a->end, &n, sizeof(n)) == sizeof(n) && !atomic_load(&a->stops))
-			stop_signal(a);
+		if (p[2].revents && read(a->end, &n, sizeof(n)) == sizeof(n)) {
+			/* nobody waits for it: a Ctrl-C that follows is the first, and names are looked up as ever */
+			attention_raise(a, ATTN_STOP);
+			next_interrupt = next_interrupt ? next_interrupt : now_ns(CLOCK_MONOTONIC) + STOP_GRACE_MS * 1000000ull;
+		}
 		watch_stop(a, &next_interrupt);
 	}
 	return NULL;

@@ -62,7 +62,7 @@ struct attention {
 int attention_start(struct attention *a, uint64_t interval_ms, struct fault *f);
 /* Restores the previous handlers and ends the watchdog. */
 void attention_stop(struct attention *a);
-/* After so many ns, all is as after the first signal. Not if embedded. 0, or -1 with errno. */
+/* After so many ns, ATTN_STOP and ATTN_DEADLINE are set as after a signal. Not if embedded. 0, or -1 with errno. */
 int attention_end_after(struct attention *a, uint64_t ns);
 void attention_raise(struct attention *a, unsigned int bits);
 /* Runs nudge() in a signal handler on the main thread, so that a blocking system call there returns

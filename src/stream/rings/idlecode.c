@@ -2,6 +2,7 @@
 #include "stream/rings/idlecode.h"
 
 #include <inttypes.h>
+#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,9 +41,13 @@ void idlecode_read(struct idlecode *c, FILE *symbols)
 
 bool idlecode_has(const struct idlecode *c, const uint64_t *ips, uint64_t nr)
 {
-	for (uint64_t i = 0; i < nr; i++)
+	for (uint64_t i = 0; i < nr; i++) {
+		/* behind a marker is where it was interrupted; the others are return addresses */
+		const uint64_t at = !i || ips[i - 1] >= PERF_CONTEXT_MAX ? ips[i] : ips[i] - 1;
+
 		for (size_t k = 0; k < c->n; k++)
-			if (ips[i] > c->code[k].start && ips[i] <= c->code[k].end)
+			if (at >= c->code[k].start && at < c->code[k].end)
 				return true;
+	}
 	return false;
 }

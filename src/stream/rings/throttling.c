@@ -151,12 +151,11 @@ static bool is_of_command(const struct stream *s, const struct stream_event *eve
 	return s->replay && event->sampling && event->sampling->attr.attr.enable_on_exec;
 }
 
-static uint64_t observed_recorded(const struct stream *s, const struct throttle_total *total)
+/* From the first sample of the CPU to its last. */
+static uint64_t recorded_span(const struct stream *s, const struct throttle_total *total)
 {
 	const struct stream_span *span = &s->opts->time;
 
-	if (is_of_command(s, total->event))
-		return 0;
 	for (size_t i = 0; i < s->replay->nqueues; i++) {
 		const struct ring *ring = &s->rings.v[i];
 		uint64_t from = ring->first_time > span->from ? ring->first_time : span->from;
@@ -177,9 +176,10 @@ bool stream_throttled(const struct stream *s, size_t i, struct stream_throttled 
 	total = &s->loss.throttles.totals[i];
 	*throttled = (struct stream_throttled){
 		.event = total->event, .cpu = total->cpu, .times = total->times, .ns = total->ns,
-		.observed = s->replay ? observed_recorded(s, total) : observed_live(s, total),
+		.bound = s->replay ? recorded_span(s, total) : observed_live(s, total),
 		.on_task = s->replay ? is_of_command(s, total->event) : is_on_task(s, total->event), .at_most = total->at_most,
 	};
+	throttled->observed = is_of_command(s, total->event) ? 0 : throttled->bound;
 	/* a span lasts to the next tick, and the task may have left the CPU by then */
 	if (throttled->observed && throttled->ns > throttled->observed)
 		throttled->ns = throttled->observed;
@@ -192,7 +192,7 @@ uint64_t stream_throttled_times(const struct stream *s, const struct stream_even
 	uint64_t times = 0;
 
 	for (size_t i = 0; stream_throttled(s, i, &t); i++)
-		if ((!event || t.event == event) && throttle_matters(t.ns, t.observed))
+		if ((!event || t.event == event) && throttle_matters(t.ns, t.bound))
 			times += t.times;
 	return times;
 }

@@ -32,6 +32,7 @@ struct stream_throttled {
 	int cpu;
 	uint64_t times, ns;
 	uint64_t observed;              /* ns in which it could have been sampled there; 0: not known */
+	uint64_t bound;                 /* ns that it certainly is not more than, to judge `ns` by; 0: not known */
 	bool on_task;                   /* `observed` is the time that the tasks ran on that CPU, else the time of
 					 * the CPU */
 	bool at_most;                   /* the true time may be less than `ns` */

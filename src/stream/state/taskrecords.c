@@ -8,6 +8,7 @@ void stream_tasks_until(struct stream *s, uint64_t time)
 {
 	if (!s->sideband || !s->run.ops)
 		return;
+	stream_flush(s);   /* samples before it ask for records up to their own times */
 	if (s->rings.side_slice != s->rings.slice || time == UINT64_MAX)
 		sideband_collect(s->sideband);
 	s->rings.side_slice = s->rings.slice;
