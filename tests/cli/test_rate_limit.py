@@ -27,8 +27,8 @@ def __exit__():
 THROTTLED = re.compile(r'^perf-prof: .*\bthrottled \d+ times?\b.*\n', re.M)
 LOST = re.compile(r'^perf-prof: (lost \d+ events|\d+ events delivered, \d+ lost).*\n', re.M)
 LOWERED = (r'^perf-prof: (\S+): (?:500|DEFAULT) samples a second instead of (\d+): (?:the limit is|the default '
-           r'is limited by) kernel\.perf_event_max_sample_rate, 500 now \(as root: '
-           r'sysctl kernel\.perf_cpu_time_max_percent=25 kernel\.perf_event_max_sample_rate=\d+')
+           r'is limited by) kernel\.perf_event_max_sample_rate, 500 now(?:, which the kernel '
+           r'lowers when interrupts take long)? \(as root: sysctl (?:kernel\.perf_cpu_time_max_percent=25 )?kernel\.perf_event_max_sample_rate=\d+')
 
 # Below what is throttled, by the ticks of this kernel (perf-prof's rate_steady()); 6 is CLOCK_MONOTONIC_COARSE.
 HZ = round(1 / time.clock_getres(6))

@@ -51,14 +51,17 @@ static const char *what_of(const struct stream_event *event)
 static void put_event(struct stream *s, const struct stream_event *event, struct inscribed *all)
 {
 	union pev_attr_buf *attr = &all->attrs[all->n];
+	const struct task_target *task = NULL;   /* events of sources are for all tasks, also beside a command */
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->rings.nopened && !event->asked.unrecorded; i++)
-		if (s->rings.opened[i].event == event && !pev_event_id(s->rings.opened[i].ev, &all->ids[n]))
+		if (s->rings.opened[i].event == event && !pev_event_id(s->rings.opened[i].ev, &all->ids[n])) {
+			task = task ? task : s->rings.opened[i].task;
 			n++;
+		}
 	if (!n)
 		return;
-	open_attr(s, event, &s->targets.tasks[0], attr);
+	open_attr(s, event, task, attr);
 	perfdata_put_attr(s->record.writer, &attr->attr, all->ids, n);
 	perfdata_put_name(s->record.writer, all->ids[0],
 			  s->opts->recording.by_default && event->sampling ? event->sampling->what : event->name);
