@@ -8,7 +8,7 @@
 #   make html             fetch what .html pictures need, and build with it
 #   make test-symbols     compare function names of 10,000 addresses with addr2line and perf
 #   make test-kernels     boot old and new kernels in guests, test each (KERNELS=...)
-#   make bench            measure the overhead on this machine, in four minutes
+#   make bench            measure the overhead on this machine, in ten minutes
 #   make soak             trace at the machine's full rate for 30 s, twice (SOAK_SECONDS)
 #   make fuzz             run each fuzzer for an hour (FUZZ_SECONDS)
 #   make install          install into PREFIX under DESTDIR
