@@ -59,7 +59,8 @@ def row(table, function):
 def check_shares(table, module=90):
     three, one = row(table, 'three_quarters'), row(table, 'one_quarter')
     share = three['self'] / (three['self'] + one['self'])
-    assert 0.6 < share < 0.9, table['rows']
+    # CPU time is known by ticks of the kernel, all of which may fall on one sample
+    assert 0.5 < share < 0.93, table['rows']
     assert three['dso'] == f'{SHARES}:8' and one['dso'] == f'{SHARES}:15'
     assert three['self'] == three['total']
     assert row(table, '<module>')['total'] > module
@@ -84,7 +85,7 @@ def test_lines_and_files(watched):
     table = table_of(watched(PYTHON, '--json', '--sort', 'line', '-F', '499', more=['--long']))
     lines = {r['line']: r['self'] for r in table['rows']}
     three, one = (sum(lines.get(f'{SHARES}:{line}', 0) for line in loop) for loop in ((10, 11), (17, 18)))
-    assert 0.6 < three / (three + one) < 0.9 and three + one > 90, lines
+    assert 0.5 < three / (three + one) < 0.93 and three + one > 90, lines
     table = table_of(watched(PYTHON, '--json', '--sort', 'dso', '-F', '499'))
     assert table['rows'][0]['dso'] == SHARES and table['rows'][0]['self'] > 90
 
