@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The C half of perf_prof.Aggregate: what Session.aggregate() returns. */
-#include "pymodule/session.h"
+#include "pymodule/source.h"
 
 #include "sums/aggregation.h"
 
@@ -27,44 +27,44 @@ static struct aggregation *begun(PyObject *self)
 	return a;
 }
 
-/* A batch; NULL with *answer, and with an exception if it failed. */
-static PyObject *next_sums(PyObject *self, enum session_answer *answer)
+static enum session_answer next_of(void *ctx, struct batch **out, struct fault *f)
 {
-	struct aggregate_object *o = (struct aggregate_object *)self;
-	struct aggregation *a = begun(self);
-	struct fault f = { 0 };
-	struct batch *b = NULL;
+	return aggregation_next(ctx, out, f);
+}
 
-	*answer = SESSION_FAILED;
-	if (!a)
-		return NULL;
-	Py_BEGIN_ALLOW_THREADS
-	*answer = aggregation_next(a, &b, &f);
-	Py_END_ALLOW_THREADS
-	if (*answer == SESSION_BATCH)
-		return batch_object_new(&o->native->host.batches, b, 0, b->rows, &o->names);
-	return *answer == SESSION_FORKED ? session_forked() : *answer == SESSION_FAILED ? fault_raise(&f) : NULL;
+static void release(void *ctx)
+{
+	aggregation_release(ctx);
+}
+
+/* Without a reference of its own. */
+static struct batch_source source_of(struct aggregation *a)
+{
+	return (struct batch_source){ a, aggregation_columns(a), aggregation_fd(a), next_of, release };
 }
 
 static PyObject *aggregate_next(PyObject *self)
 {
-	enum session_answer answer;
-	PyObject *batch;
+	struct aggregate_object *o = (struct aggregate_object *)self;
+	struct aggregation *a = begun(self);
+	struct batch_source source;
 
-	while (!(batch = next_sums(self, &answer)) && answer == SESSION_WAIT)
-		if (wait_readable(aggregation_fd(((struct aggregate_object *)self)->aggregation)))
-			return NULL;
-	return batch;
+	if (!a)
+		return NULL;
+	source = source_of(a);
+	return source_next(&source, o->native, &o->names);
 }
 
 static PyObject *aggregate_take(PyObject *self, PyObject *unused)
 {
-	enum session_answer answer;
-	PyObject *batch = next_sums(self, &answer);
+	struct aggregate_object *o = (struct aggregate_object *)self;
+	struct aggregation *a = begun(self);
+	struct batch_source source;
 
-	if (batch || PyErr_Occurred())
-		return batch;
-	return Py_NewRef(answer == SESSION_WAIT ? Py_None : Py_False);
+	if (!a)
+		return NULL;
+	source = source_of(a);
+	return source_take(&source, o->native, &o->names);
 }
 
 static PyObject *aggregate_fileno(PyObject *self, PyObject *unused)
@@ -83,21 +83,12 @@ static PyObject *aggregate_arrow_schema(PyObject *self, PyObject *unused)
 	return a ? capsule_schema(aggregation_columns(a), -1) : NULL;
 }
 
-static enum session_answer next_of(void *ctx, struct batch **out, struct fault *f)
-{
-	return aggregation_next(ctx, out, f);
-}
-
-static void release(void *ctx)
-{
-	aggregation_release(ctx);
-}
-
 static PyObject *aggregate_arrow_stream(PyObject *self, PyObject *args, PyObject *kwargs)
 {
 	static char *names[] = { "requested_schema", NULL };
 	struct aggregate_object *o = (struct aggregate_object *)self;
 	struct aggregation *a = begun(self);
+	struct batch_source source;
 	PyObject *unused = NULL;
 
 	if (!a || !PyArg_ParseTupleAndKeywords(args, kwargs, "|O", names, &unused))
@@ -107,9 +98,8 @@ static PyObject *aggregate_arrow_stream(PyObject *self, PyObject *args, PyObject
 		return NULL;
 	}
 	o->streamed = true;
-	return capsule_stream(&(struct batch_source){
-		aggregation_keep(a), aggregation_columns(a), aggregation_fd(a), next_of, release,
-	});
+	source = source_of(aggregation_keep(a));
+	return capsule_stream(&source);
 }
 
 /* ---- numbers ------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The C half of perf_prof.Stream: what Session.stream() returns. */
-#include "pymodule/session.h"
+#include "pymodule/source.h"
 
 #include <stdlib.h>
 
@@ -37,44 +37,44 @@ static struct branch *opened(PyObject *self)
 	return NULL;
 }
 
-/* A batch; NULL with *answer, and with an exception if it failed. */
-static PyObject *next_rows(PyObject *self, enum session_answer *answer)
+static enum session_answer next_of(void *ctx, struct batch **out, struct fault *f)
 {
-	struct stream_object *o = (struct stream_object *)self;
-	struct branch *branch = begun(self);
-	struct fault f = { 0 };
-	struct batch *b = NULL;
+	return branch_next(ctx, out, f);
+}
 
-	*answer = SESSION_FAILED;
-	if (!branch)
-		return NULL;
-	Py_BEGIN_ALLOW_THREADS
-	*answer = branch_next(branch, &b, &f);
-	Py_END_ALLOW_THREADS
-	if (*answer == SESSION_BATCH)
-		return batch_object_new(&o->native->host.batches, b, 0, b->rows, &o->names);
-	return *answer == SESSION_FORKED ? session_forked() : *answer == SESSION_FAILED ? fault_raise(&f) : NULL;
+static void release(void *ctx)
+{
+	branch_release(ctx);
+}
+
+/* Without a reference of its own. */
+static struct batch_source source_of(struct branch *b)
+{
+	return (struct batch_source){ b, branch_columns(b), branch_fd(b), next_of, release };
 }
 
 static PyObject *stream_next(PyObject *self)
 {
-	enum session_answer answer;
-	PyObject *batch;
+	struct stream_object *o = (struct stream_object *)self;
+	struct branch *b = begun(self);
+	struct batch_source source;
 
-	while (!(batch = next_rows(self, &answer)) && answer == SESSION_WAIT)
-		if (wait_readable(branch_fd(((struct stream_object *)self)->branch)))
-			return NULL;
-	return batch;
+	if (!b)
+		return NULL;
+	source = source_of(b);
+	return source_next(&source, o->native, &o->names);
 }
 
 static PyObject *stream_take(PyObject *self, PyObject *unused)
 {
-	enum session_answer answer;
-	PyObject *batch = next_rows(self, &answer);
+	struct stream_object *o = (struct stream_object *)self;
+	struct branch *b = begun(self);
+	struct batch_source source;
 
-	if (batch || PyErr_Occurred())
-		return batch;
-	return Py_NewRef(answer == SESSION_WAIT ? Py_None : Py_False);
+	if (!b)
+		return NULL;
+	source = source_of(b);
+	return source_take(&source, o->native, &o->names);
 }
 
 static PyObject *stream_iter(PyObject *self)
@@ -115,21 +115,12 @@ static PyObject *stream_arrow_schema(PyObject *self, PyObject *unused)
 	return b ? capsule_schema(branch_columns(b), -1) : NULL;
 }
 
-static enum session_answer next_of(void *ctx, struct batch **out, struct fault *f)
-{
-	return branch_next(ctx, out, f);
-}
-
-static void release(void *ctx)
-{
-	branch_release(ctx);
-}
-
 static PyObject *stream_arrow_stream(PyObject *self, PyObject *args, PyObject *kwargs)
 {
 	static char *names[] = { "requested_schema", NULL };
 	struct stream_object *o = (struct stream_object *)self;
 	struct branch *b = opened(self);
+	struct batch_source source;
 	PyObject *unused = NULL;
 
 	if (!b || !PyArg_ParseTupleAndKeywords(args, kwargs, "|O", names, &unused))
@@ -139,7 +130,8 @@ static PyObject *stream_arrow_stream(PyObject *self, PyObject *args, PyObject *k
 		return NULL;
 	}
 	o->streamed = true;
-	return capsule_stream(&(struct batch_source){ branch_keep(b), branch_columns(b), branch_fd(b), next_of, release });
+	source = source_of(branch_keep(b));
+	return capsule_stream(&source);
 }
 
 /* ---- numbers ------------------------------------------------------------------------- */

@@ -4,15 +4,15 @@
  *
  * Fills a ring with samples of syscalls:sys_enter_getppid (RAW|TIME|TID|CPU|ID|PERIOD,
  * 72 bytes, as the python command samples them), then walks it with libperfevent and
- * sums a field. Prints "walk NS", "decode NS", "columns NS" and "groups NS": ns of CPU time per event, the median
- * of the rounds; "decode" runs pev_decode() on each record, too, "columns" copies three fields into
- * columns, of which one is summed: the least that a batch can cost; and "groups" counts events and sums a
- * field by the thread, in a hash table: the least that an aggregate can cost.
+ * sums a field. Prints "walk NS" and "decode NS": ns of CPU time per event, the median
+ * of the rounds; "decode" runs pev_decode() on each record, too.
  *
  *   walk [ROUNDS]
  *
- * The same of a ring that another CPU fills meanwhile, as a session reads it: prints "ready", and when the
- * thread TID has ended ns of CPU time per event, its waiting included.
+ * With a ring that another CPU fills meanwhile, as a session reads it: prints "ready", and when the thread
+ * TID has ended ns of CPU time per event, waiting included. "columns" copies three fields into columns, of which
+ * one is summed: the least that a batch can cost; "groups" counts events and sums a field by the thread, in a
+ * hash table: the least that an aggregate can cost.
  *
  *   walk columns|groups TID
  */
@@ -141,7 +141,7 @@ static uint64_t sum_groups(struct pev_ring *ring, uint64_t *events)
 	return sum;
 }
 
-enum what { WALK, DECODE, COLUMNS, GROUPS, NWHATS };
+enum what { WALK, DECODE, NWHATS };
 
 /* One ring full, one drain: ns per event. */
 static double drain(struct pev_event *ev, struct pev_ring *ring, const struct pev_format *fmt, enum what what)
@@ -154,8 +154,7 @@ static double drain(struct pev_event *ev, struct pev_ring *ring, const struct pe
 	pev_event_disable(ev);
 	begin = cpu_ns();
 	pev_ring_begin(ring);
-	sink += what == DECODE ? sum_decoded(ring, &events, fmt) : what == COLUMNS ? sum_column(ring, &events)
-		: what == GROUPS ? sum_groups(ring, &events) : sum_raw(ring, &events);
+	sink += what == DECODE ? sum_decoded(ring, &events, fmt) : sum_raw(ring, &events);
 	pev_ring_end(ring);
 	begin = cpu_ns() - begin;
 	if (events != n)
@@ -190,7 +189,7 @@ static int set_attr(struct perf_event_attr *attr, uint32_t watermark, struct pev
 
 enum { LIVE_PAGES = 2048, LIVE_WATERMARK = 2 << 20 };   /* as a session with ring="8M" */
 
-static int walk_live(enum what what, pid_t tid)
+static int walk_live(uint64_t (*sum)(struct pev_ring *, uint64_t *), pid_t tid)
 {
 	struct perf_event_attr attr;
 	struct pev_event *ev;
@@ -209,7 +208,7 @@ static int walk_live(enum what what, pid_t tid)
 	do {
 		poll(&p, 1, 100);
 		pev_ring_begin(ring);
-		sink += what == COLUMNS ? sum_column(ring, &events) : sum_groups(ring, &events);
+		sink += sum(ring, &events);
 		pev_ring_end(ring);
 	} while (!(p.revents & POLLHUP));
 	printf("%.2f\n", (double)(cpu_ns() - begin) / (double)(events ? events : 1));
@@ -221,7 +220,7 @@ static int walk_live(enum what what, pid_t tid)
 int main(int argc, char **argv)
 {
 	int rounds = argc > 1 ? atoi(argv[1]) : 7;
-	static const char *const names[NWHATS] = { "walk", "decode", "columns", "groups" };
+	static const char *const names[NWHATS] = { "walk", "decode" };
 	double ns[NWHATS][MAX_ROUNDS];
 	struct perf_event_attr attr;
 	struct pev_event *ev;
@@ -229,9 +228,8 @@ int main(int argc, char **argv)
 	struct pev_format fmt;
 	struct pev_error err = {0};
 
-	for (enum what what = COLUMNS; argc > 2 && what < NWHATS; what++)
-		if (!strcmp(argv[1], names[what]))
-			return walk_live(what, atoi(argv[2]));
+	if (argc > 2)
+		return walk_live(strcmp(argv[1], "groups") ? sum_column : sum_groups, atoi(argv[2]));
 	if (rounds < 1 || rounds > MAX_ROUNDS)
 		rounds = 7;
 	if (set_attr(&attr, 1 << 30, &err))

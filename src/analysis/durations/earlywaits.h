@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads that wait when the run begins. No event tells of them before they are woken: /proc says that they sleep, and in
- * which system call. Their waits are pairs that begin with the run, so that their times are at least as long as shown.
+ * Threads that wait when the run begins. They cause no event until they are woken, so /proc is asked whether they sleep, and
+ * in which system call. Their waits are pairs that begin with the run: in truth they waited longer than is shown.
  */
 #ifndef ANALYSIS_DURATIONS_EARLYWAITS_H
 #define ANALYSIS_DURATIONS_EARLYWAITS_H
