@@ -411,22 +411,28 @@ bool builder_add(struct builder *b, const struct row_plan *plan, const struct pe
 
 /* ---- many rows of one event, column by column -------------------------------------- */
 
+/* The rows that the next call will fill. */
+static void prefetch_next(const void *to, size_t bytes)
+{
+	for (const char *at = to, *end = at + bytes; at < end; at += ALIGN)
+		__builtin_prefetch(at, 1);
+}
+
 #define EACH(type, value)                                                                          \
 	do {                                                                                       \
 		type *restrict to_ = (type *)values + b->rows;                                     \
 		for (size_t i = 0; i < n; i++)                                                     \
 			to_[i] = (type)(value);                                                    \
+		prefetch_next(to_ + n, n * sizeof(type));                                          \
 	} while (0)
-#define IN_RECORD(type) (*(const type *)((const char *)v[i].rec + offset))
-#define IN_RAW(type) (*(const type *)((const char *)v[i].raw + offset))
+#define IN_RECORD(type) (*(const type *)((const char *)v->rec[from + i] + offset))
+#define IN_RAW(type) (*(const type *)((const char *)v->raw[from + i] + offset))
 
-static void add_cpus(struct builder *b, const struct reader *r, const struct stream_sample *v, size_t n)
+static void add_cpus(struct builder *b, const struct reader *r, const uint32_t *cpu, size_t n)
 {
-	char *values = b->values[r->column];
-
-	EACH(int32_t, v[i].cpu);
+	memcpy((int32_t *)b->values[r->column] + b->rows, cpu, n * sizeof(*cpu));
 	for (size_t i = 0; i < n; i++)
-		if (__builtin_expect((int32_t)v[i].cpu < 0, 0))
+		if (__builtin_expect((int32_t)cpu[i] < 0, 0))
 			set_null(&b->stores[r->column], b->rows + i);
 }
 
@@ -439,14 +445,14 @@ static uint64_t read_64(const void *at)
 }
 
 static void add_column(struct builder *b, const struct row_plan *plan, const struct reader *r,
-		       const struct stream_sample *v, size_t n)
+		       const struct stream_samples *v, size_t from, size_t n)
 {
 	char *values = b->values[r->column];
 	struct store *s = &b->stores[r->column];
 	const size_t offset = r->offset;
 
 	switch (r->kind) {
-	case READ_CPU: add_cpus(b, r, v, n); break;
+	case READ_CPU: add_cpus(b, r, v->cpu + from, n); break;
 	case READ_EVENT:
 		if (!b->one_event)
 			fill((int32_t *)values + b->rows, plan->number, n);
@@ -458,56 +464,60 @@ static void add_column(struct builder *b, const struct row_plan *plan, const str
 	case READ_RAW_8: EACH(uint8_t, IN_RAW(uint8_t)); break;
 	case READ_RAW_16: EACH(uint16_t, IN_RAW(uint16_t)); break;
 	case READ_RAW_32: EACH(uint32_t, IN_RAW(uint32_t)); break;
-	case READ_RAW_64: EACH(uint64_t, read_64((const char *)v[i].raw + offset)); break;
+	case READ_RAW_64: EACH(uint64_t, read_64((const char *)v->raw[from + i] + offset)); break;
 	case READ_COMM:
 		for (size_t i = 0; i < n; i++)
-			add_comm(b, plan->event, s, b->rows + i, v[i].rec, v[i].raw);
+			add_comm(b, plan->event, s, b->rows + i, v->rec[from + i], v->raw[from + i]);
 		break;
 	default:
 		for (size_t i = 0; i < n; i++)
-			add_variable(b, r, s, b->rows + i, v[i].raw, v[i].raw_size);
+			add_variable(b, r, s, b->rows + i, v->raw[from + i], stream_raw_size(v->raw[from + i]));
 	}
 }
 
-static void add_columns(struct builder *b, const struct row_plan *plan, const struct stream_sample *v, size_t n)
+static void add_columns(struct builder *b, const struct row_plan *plan, const struct stream_samples *v, size_t from, size_t n)
 {
+	const size_t last = from + n - 1;
+
 	for (const struct reader *r = plan->readers, *end = r + plan->nreaders; r < end; r++)
-		add_column(b, plan, r, v, n);
+		add_column(b, plan, r, v, from, n);
 	for (size_t i = 0; plan->nmissing && i < n; i++)
 		add_nulls(b, plan, b->rows + i);
 	b->decoded += n * plan->nreaders;
-	b->last_time = layout_u64(v[n - 1].rec, plan->event->layout.time);
-	b->last_cpu = v[n - 1].cpu;
+	b->last_time = layout_u64(v->rec[last], plan->event->layout.time);
+	b->last_cpu = v->cpu[last];
 	b->rows += n;
 }
 
-static size_t same_event(const struct stream_sample *v, size_t n)
+static size_t same_event(const struct stream_event *const *v, size_t n)
 {
-	const struct stream_event *first = v->event;
+	const struct stream_event *first = *v;
 	size_t i = 1;
 
 	for (; i + 4 <= n; i += 4)
-		if ((v[i].event != first) | (v[i + 1].event != first) | (v[i + 2].event != first) | (v[i + 3].event != first))
+		if ((v[i] != first) | (v[i + 1] != first) | (v[i + 2] != first) | (v[i + 3] != first))
 			break;
-	while (i < n && v[i].event == first)
+	while (i < n && v[i] == first)
 		i++;
 	return i;
 }
 
-bool builder_add_samples(struct builder *b, const struct stream_sample *v, size_t n)
+bool builder_add_samples(struct builder *b, const struct stream_samples *v, size_t from, size_t n)
 {
+	const size_t end = from + n;
+
 	if (__builtin_expect(!b->block, 0) && begin_batch(b)) {
 		b->dropped += n;
 		return false;
 	}
-	for (size_t i = 0, most; i < n; i += most) {
-		const struct row_plan *plan = v[i].event->consumer;
+	for (size_t i = from, most; i < end; i += most) {
+		const struct row_plan *plan = v->event[i]->consumer;
 
-		most = plan->by_rows ? 1 : same_event(v + i, n - i);
+		most = plan->by_rows ? 1 : same_event(v->event + i, end - i);
 		if (most == 1)
-			builder_add(b, plan, v[i].rec, v[i].raw, v[i].raw_size, v[i].cpu);
+			builder_add(b, plan, v->rec[i], v->raw[i], stream_raw_size(v->raw[i]), v->cpu[i]);
 		else
-			add_columns(b, plan, v + i, most);
+			add_columns(b, plan, v, i, most);
 	}
 	return b->rows == b->most || b->full;
 }

@@ -117,7 +117,7 @@ static void on_sample(void *ctx, const struct stream_event *event, const struct 
 		hand_over(s);
 }
 
-static void on_samples(void *ctx, const struct stream_sample *v, size_t n)
+static void on_samples(void *ctx, const struct stream_samples *v, size_t n)
 {
 	struct session *s = ctx;
 
@@ -125,7 +125,7 @@ static void on_samples(void *ctx, const struct stream_sample *v, size_t n)
 		size_t room = builder_room(s->builder), most = n - i < room ? n - i : room;
 
 		i += most;
-		if (builder_add_samples(s->builder, v + i - most, most))
+		if (builder_add_samples(s->builder, v, i - most, most))
 			hand_over(s);
 	}
 }

@@ -48,7 +48,7 @@ static void other_record(struct stream *s, struct ring *ring, const struct perf_
 		loss_add(s, ring, lost, STREAM_LOSS_RING, 0, 0);
 }
 
-enum { PREFETCH_BYTES = 2048 };
+enum { PREFETCH_BYTES = 2048, PREFETCH_ALIKE = 8192 };
 
 /* Whether the samples ahead may be gathered without a look at anything but themselves. */
 static bool gathers(const struct stream *s)
@@ -56,38 +56,69 @@ static bool gathers(const struct stream *s)
 	return s->run.ops->samples && s->choice.plain_raw && !s->opts->exit_n && !s->loss.throttles.nopen;
 }
 
+/* Gathers samples while they have header, event and raw size of `first`, which is plain. How many. */
+static size_t gather_alike(struct stream *s, const char *first, const char *end, const struct stream_event *event,
+			   uint16_t size, const void **raw, const struct perf_event_header **rec, size_t most)
+{
+	const size_t raw_at = s->choice.plain_raw, type_at = raw_at + sizeof(uint32_t), tid_at = event->layout.tid;
+	const uint64_t header = *(const uint64_t *)first;
+	const uint32_t raw_size = *(const uint32_t *)(first + raw_at);
+	const uint16_t type = *(const uint16_t *)(first + type_at);
+	const char *at = first;
+	size_t n;
+
+	for (n = 0; n < most && (size_t)(end - at) >= size; n++, at += size) {
+		__builtin_prefetch(at + PREFETCH_ALIKE);
+		if (*(const uint64_t *)at != header || *(const uint32_t *)(at + raw_at) != raw_size ||
+		    *(const uint16_t *)(at + type_at) != type ||
+		    own_may_have(&s->choice.own, *(const uint32_t *)(at + tid_at)))
+			break;
+		rec[n] = (const void *)at;
+		raw[n] = at + type_at;
+	}
+	return n;
+}
+
 /* Gathers plain samples up to the first record that is something else. Their bytes. */
 static uint64_t gather_plain(struct stream *s, struct ring *ring)
 {
 	struct pev_ring *const bytes = ring->ring;
-	struct stream_gathered *const g = &s->gathered;
+	struct stream_samples *const v = &s->gathered.v;
 	const uint64_t from = bytes->pos, whole = bytes->mask + 1;
 	const uint32_t cpu = (uint32_t)ring->cpu;
 	uint64_t pos = from;
-	size_t n = g->n;
+	size_t n = s->gathered.n;
 
 	while (n < STREAM_SAMPLES) {
 		uint64_t left = bytes->head - pos, at = pos & bytes->mask;
-		const struct perf_event_header *rec = (const void *)(bytes->data + at);
+		const char *first = bytes->data + at, *end = first + (left < whole - at ? left : whole - at);
+		const struct perf_event_header *rec = (const void *)first;
 		struct stream_event *event;
 		const void *raw;
 		uint32_t raw_size;
 		uint16_t size;
+		size_t alike;
 
 		if (left < sizeof(*rec))
 			break;
-		__builtin_prefetch((const char *)rec + PREFETCH_BYTES);
 		size = __atomic_load_n(&rec->size, __ATOMIC_RELAXED);
-		if (rec->type != PERF_RECORD_SAMPLE || size & 7 || size > left || at + size > whole)
+		if (rec->type != PERF_RECORD_SAMPLE || size & 7 || first + size > end)
 			break;
 		event = dispatch_plain(s, rec, &raw, &raw_size);
 		if (!event || !choice_is_plain(s, event, rec))
 			break;
-		g->v[n++] = (struct stream_sample){ event, rec, raw, raw_size, cpu };
-		pos += size;
+		alike = gather_alike(s, first, end, event, size, v->raw + n, v->rec + n, STREAM_SAMPLES - n);
+		if (!alike)
+			break;
+		for (size_t i = 0; i < alike; i++)
+			v->event[n + i] = event;
+		for (size_t i = 0; i < alike; i++)
+			v->cpu[n + i] = cpu;
+		n += alike;
+		pos += alike * size;
 	}
-	s->loss.totals.delivered += n - g->n;
-	g->n = n;
+	s->loss.totals.delivered += n - s->gathered.n;
+	s->gathered.n = n;
 	bytes->pos = pos;
 	return pos - from;
 }

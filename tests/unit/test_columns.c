@@ -247,7 +247,7 @@ static void many_at_once(void **state)
 	enum { N = STREAM_SAMPLES };
 	struct bench *x = bench(SCHED_SWITCH_5_10, SCHED_WAKEUP_4_19);
 	struct sample samples[N];
-	struct stream_sample v[N];
+	struct stream_samples v;
 	struct builder *one, *many;
 	struct batch *a, *b;
 
@@ -261,14 +261,15 @@ static void many_at_once(void **state)
 		uint32_t cpu = i % 7 ? (uint32_t)i % 3 : (uint32_t)-1;
 
 		samples[i] = switch_sample(1000 + (uint64_t)i, i % 3 ? "name" : "other", i - 9);
-		v[i] = (struct stream_sample){
-			&x->events[event], &samples[i].header, samples[i].raw, samples[i].raw_size, cpu,
-		};
+		v.event[i] = &x->events[event];
+		v.rec[i] = &samples[i].header;
+		v.raw[i] = samples[i].raw;
+		v.cpu[i] = cpu;
 		add(one, x, event, &samples[i], cpu);
 	}
 	assert_int_equal(builder_room(many), BATCH_ROWS - 1);
-	assert_false(builder_add_samples(many, v, 100));
-	assert_false(builder_add_samples(many, v + 100, N - 100));
+	assert_false(builder_add_samples(many, &v, 0, 100));
+	assert_false(builder_add_samples(many, &v, 100, N - 100));
 	a = builder_take(one);
 	b = builder_take(many);
 	assert_int_equal(b->rows, N + 1);

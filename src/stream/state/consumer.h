@@ -38,15 +38,21 @@ struct stream_throttled {
 	bool at_most;                   /* the true time may be less than `ns` */
 };
 
-/* The arguments of stream_ops.sample(). */
-struct stream_sample {
-	const struct stream_event *event;
-	const struct perf_event_header *rec;
-	const void *raw;
-	uint32_t raw_size, cpu;
+enum { STREAM_SAMPLES = 128 };          /* the most that samples() gets at once */
+
+/* The arguments of so many calls of stream_ops.sample(), each in an array of its own: consumers copy columns. */
+struct stream_samples {
+	const struct perf_event_header *rec[STREAM_SAMPLES];
+	const void *raw[STREAM_SAMPLES];
+	const struct stream_event *event[STREAM_SAMPLES];
+	uint32_t cpu[STREAM_SAMPLES];
 };
 
-enum { STREAM_SAMPLES = 128 };          /* the most that samples() gets at once */
+/* Size of the data of a tracepoint; NULL: 0. The kernel writes it before the data. */
+static inline uint32_t stream_raw_size(const void *raw)
+{
+	return raw ? ((const uint32_t *)raw)[-1] : 0;
+}
 
 struct stream_ops {
 	/* Everything is enabled, nothing delivered yet. 0, or -1 with f, which ends the run. May be
@@ -58,10 +64,10 @@ struct stream_ops {
 	void (*sample)(void *ctx, const struct stream_event *event,
 		       const struct perf_event_header *rec, const void *raw, uint32_t raw_size,
 		       uint32_t cpu);
-	/* The same for consecutive samples, at most STREAM_SAMPLES, where they can be gathered: a call for
-	 * each costs more than the copying of its columns. Other calls come in between as if each sample
+	/* The same for consecutive samples, where they can be gathered: a call for each costs more than the
+	 * copying of its columns. Other calls come in between as if each sample
 	 * had its own. NULL: sample() gets them all. */
-	void (*samples)(void *ctx, const struct stream_sample *v, size_t n);
+	void (*samples)(void *ctx, const struct stream_samples *v, size_t n);
 	void (*lost)(void *ctx, const struct stream_loss *loss);
 	void (*interval)(void *ctx);
 	/* COMM, FORK, EXIT and LOST records; with mappings also MMAP2 and KSYMBOL. They come when

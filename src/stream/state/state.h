@@ -171,7 +171,7 @@ struct stream_run {
 /* Samples that the consumer gets together: samples(). Their memory stays valid until stream_flush(). */
 struct stream_gathered {
 	size_t n;
-	struct stream_sample v[STREAM_SAMPLES];
+	struct stream_samples v;
 };
 
 /* What was lost, and how much of it was reported on stderr (at most once a second). */
@@ -252,18 +252,22 @@ static inline void stream_hand_over(struct stream *s, const struct stream_event 
 		stream_stop(s);
 }
 
-/* The same for a sample whose memory stays valid until the caller calls stream_flush(). */
+/* stream_hand_over() for a sample whose memory stays valid until the caller calls stream_flush(). */
 static inline void stream_gather(struct stream *s, const struct stream_event *event,
 				 const struct perf_event_header *rec, const void *raw, uint32_t raw_size, uint32_t cpu)
 {
-	struct stream_gathered *g = &s->gathered;
+	const size_t at = s->gathered.n;
+	struct stream_samples *v = &s->gathered.v;
 
 	if (!s->run.ops->samples) {
 		stream_hand_over(s, event, rec, raw, raw_size, cpu);
 		return;
 	}
-	g->v[g->n] = (struct stream_sample){ event, rec, raw, raw_size, cpu };
-	if (++g->n == STREAM_SAMPLES)
+	v->rec[at] = rec;
+	v->raw[at] = raw;
+	v->event[at] = event;
+	v->cpu[at] = cpu;
+	if ((s->gathered.n = at + 1) == STREAM_SAMPLES)
 		stream_flush_gathered(s);
 	if (++s->loss.totals.delivered == s->opts->exit_n)
 		stream_stop(s);
