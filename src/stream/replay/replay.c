@@ -153,6 +153,27 @@ static int check_cgroups(const struct stream *s, struct fault *f)
 				     "--all-cgroups", s->opts->input);
 }
 
+/* Samples of a command have no CPU, unless an event asks for it. */
+static int check_cpus(const struct stream *s, struct fault *f)
+{
+	bool any = false, has_cpu = false;
+	char text[256];
+
+	for (size_t i = 0; i < s->list.nevents; i++) {
+		const struct stream_event *ev = &s->list.events[i];
+
+		if (!ev->wanted || ev->opened.track == NO_TRACK)
+			continue;
+		any = true;
+		has_cpu |= s->replay->tracks[ev->opened.track].cpu_at;
+	}
+	if (!s->opts->cpus.n || !any || has_cpu)
+		return 0;
+	numlist_text(&s->opts->cpus, text, sizeof(text));
+	return fault_usage(f, "--cpus %s: samples of %s do not say their CPU; record with perf-prof record, or with `perf record --sample-cpu`", text,
+			   s->opts->input);
+}
+
 int replay_open(struct stream *s, struct fault *f)
 {
 	struct replay *p = s->replay;
@@ -163,7 +184,7 @@ int replay_open(struct stream *s, struct fault *f)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	for (uint32_t i = 0; i < p->nqueues; i++)
 		s->rings.v[i].cpu = (int)i;
-	if (check_cgroups(s, f) || counts_begin(s, f))
+	if (check_cgroups(s, f) || check_cpus(s, f) || counts_begin(s, f))
 		return -1;
 	dispatch_index(s);
 	return 0;
