@@ -245,6 +245,19 @@ static const struct stream_event *wanted_of(const struct stream *s, const struct
 	return &s->list.events[i];
 }
 
+static void leave_out(struct stream *s, uint64_t time)
+{
+	struct replay *p = s->replay;
+
+	p->outside++;
+	if (!p->outside_first || time < p->outside_first)
+		p->outside_first = time;
+	if (time > p->outside_last)
+		p->outside_last = time;
+	if (s->opts->time.to && time > p->newest)
+		p->newest = time;
+}
+
 static void take_sample(struct stream *s, const struct perf_event_header *rec)
 {
 	struct replay *p = s->replay;
@@ -279,10 +292,10 @@ static void take_sample(struct stream *s, const struct perf_event_header *rec)
 		return;
 	if (!t->cpu_at)
 		queue = queue_of_run(p, time);
-	if (is_in_time(s->opts, time) && !run_take(s, rec, (uint32_t)event, queue, time))
+	if (!is_in_time(s->opts, time))
+		leave_out(s, time);
+	else if (!run_take(s, rec, (uint32_t)event, queue, time))
 		push(s, queue, time, rec, rec->size, (uint16_t)event);
-	else if (s->opts->time.to && time > p->newest)
-		p->newest = time;
 }
 
 /*
@@ -368,7 +381,8 @@ static void end_round(struct stream *s)
 	p->round = p->newest;
 	p->run = 0;
 	p->run_time = 0;
-	if (s->opts->time.to && p->round > s->opts->time.to && order_empty(s->rings.order))
+	p->cut = s->opts->time.to && p->round > s->opts->time.to && order_empty(s->rings.order);
+	if (p->cut)
 		s->run.stop = s->run.stop ? s->run.stop : STOP_TARGET;
 }
 
