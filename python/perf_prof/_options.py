@@ -11,8 +11,6 @@ LEFT_OUT = 'python', 'sql', 'help', 'version'
 SHOWN = {'event': 'events', 'cgroups': 'cgroup', 'mmap_pages': 'ring'}
 OTHER_NAMES = {'pid': 'pids', 'tid': 'tids', 'cpu': 'cpus', **SHOWN}
 FIXED = 'json', 'with_text', 'full', 'csv', 'csv_safe', 'field_separator', 'samples'
-# Commands whose arguments have a name, too.
-ARGUMENTS = {'dump': 'pids'}
 
 
 class Option(NamedTuple):

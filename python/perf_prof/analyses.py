@@ -10,7 +10,7 @@ import re
 from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, NoReturn, Optional, Sequence, Tuple, Union
 
 from . import _command
-from ._options import ARGUMENTS, OTHER_NAMES, SHOWN, Command, Option, read
+from ._options import OTHER_NAMES, SHOWN, Command, Option, read
 from ._parameters import Parameter, Parameters, in_python
 from .results import Counts, Features, Result, listed
 
@@ -124,10 +124,6 @@ def plan(command: Command, operands: Sequence[Any], options: Mapping[str, Any]) 
     given = {name: value for name, value in options.items() if value is not None}
     start = _to_start(command, given.pop('command', None))
     words = [command.name]
-    if command.name in ARGUMENTS:
-        for name in [name for name in given if OTHER_NAMES.get(name, name) == ARGUMENTS[command.name]]:
-            value = given.pop(name)
-            operands = [*operands, *(value if hasattr(value, '__iter__') and not isinstance(value, str) else [value])]
     for name, value in given.items():
         words += _words_of(_find(command, name), value)
     if operands and command.watches:
@@ -205,8 +201,7 @@ def _document(command: Command) -> Iterator[str]:
 
 def _signature(command: Command) -> inspect.Signature:
     named = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
-             for name in ['command'] * command.watches + [*filter(None, [ARGUMENTS.get(command.name)])]
-             + [name for name, option in command.options.items()
+             for name in ['command'] * command.watches + [name for name, option in command.options.items()
                                                           if command.takes(option)]]
     operands = [] if command.watches else [inspect.Parameter('operands', inspect.Parameter.VAR_POSITIONAL)]
     returns = {'stat': Counts, 'check': Features}.get(command.name, Result)

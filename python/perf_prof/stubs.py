@@ -3,7 +3,7 @@
 and type checkers."""
 import sys
 
-from _options import ARGUMENTS, OTHER_NAMES, read
+from _options import OTHER_NAMES, read
 
 HEAD = '''\
 # SPDX-License-Identifier: Apache-2.0
@@ -26,7 +26,6 @@ RETURNS = {'counts': 'Counts', 'features': 'Features', 'list': 'List[Dict[str, A
 def parameters(command):
     """Their types, by name."""
     found = {'command': 'Union[str, Sequence[Path]]'} if command.watches else {}
-    found.update({ARGUMENTS[command.name]: 'Many'} if command.name in ARGUMENTS else {})
     found.update((name, TYPES[option.kind]) for name, option in command.options.items() if command.takes(option))
     found.update({name: found[option] for name, option in OTHER_NAMES.items() if option in found})
     return found

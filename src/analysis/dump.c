@@ -2,11 +2,15 @@
 /* perf-prof dump: the stacks of all threads of a process, now. */
 #include "analysis/commands.h"
 #include "analysis/dump_print.h"
+#include "base/cpulist.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 struct dump_config {
+	struct numlist pids;             /* -p */
 	bool json;
 	struct dump_opts opts;
 	unsigned int printed;            /* processes */
@@ -36,6 +40,22 @@ static int parse_pid(const char *text, pid_t *pid, struct fault *f)
 	return fault_usage(f, "dump: %s: expected the id of a process, such as 1234", text);
 }
 
+/* As -p of other commands. */
+static int parse_pids(const char *text, void *field, struct fault *f)
+{
+	struct numlist more;
+	int rc = numlist_parse(&more, text, INT_MAX, NULL);
+
+	if (!rc) {
+		for (size_t i = 0; !rc && i < more.n; i++)
+			rc = more.v[i] ? numlist_add(field, more.v[i]) : -EINVAL;
+		numlist_free(&more);
+	}
+	if (rc == -ENOMEM)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	return rc ? fault_usage(f, "--pids %s: expected ids of processes, separated by commas, such as 1234 or 1234,5678", text) : 0;
+}
+
 /* One that has ended meanwhile, or may not be read, is no reason to leave out the others. */
 static void dump_next(struct dump_config *c, pid_t pid, struct fault *f)
 {
@@ -53,11 +73,16 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	struct dump_config *c = config;
 	pid_t pid;
 
-	if (!args->noperands)
+	if (!args->noperands && !c->pids.n)
 		return fault_usage(f, "dump: expected the id of a process: perf-prof dump PID"), f->exit_code;
+	if (access("/proc/self", F_OK))
+		return fault_set(f, EXIT_FAILED, "dump: /proc is not mounted, from which processes are read; mount -t proc proc /proc"),
+		       f->exit_code;
 	for (int i = 0; i < args->noperands; i++)
 		if (parse_pid(args->operands[i], &pid, f))
 			return f->exit_code;
+	for (size_t i = 0; i < c->pids.n; i++)
+		dump_next(c, c->pids.v[i], f);
 	for (int i = 0; i < args->noperands; i++) {
 		parse_pid(args->operands[i], &pid, NULL);
 		dump_next(c, pid, f);
@@ -67,7 +92,13 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 
 #define AT(member) offsetof(struct dump_config, member)
 
+static void release(void *config)
+{
+	numlist_free(&((struct dump_config *)config)->pids);
+}
+
 static const struct opt opts[] = {
+	{ "pids", 'p', "pid", OPT_CALL, AT(pids), "LIST", "Show these processes, as those that are named without -p.", false, parse_pids },
 	{ "gil", 0, NULL, OPT_FLAG, AT(opts.only_gil), NULL, "Show only the thread that holds the GIL.", false, NULL },
 	{ "native", 0, NULL, OPT_FLAG, AT(opts.native), NULL, "Show the native functions of a Python program, too, among its Python "
 	  "functions. Stops it for some milliseconds.", false, NULL },
@@ -96,6 +127,6 @@ const struct command dump_command = {
 		{ "perf-prof dump $(pgrep -f manage.py)", "the same for all processes of a service" },
 		{ "perf-prof dump --json 1234 | jq -r '.threads[] | select(.gil) | .frames[0].function'", "the function that has the GIL" }),
 	.mode = OPT_MODE_PLAIN,
-	.config_size = sizeof(struct dump_config),
+	.config_size = sizeof(struct dump_config), .release = release,
 	.run = run,
 };

@@ -237,21 +237,6 @@ static bool cluster_is_ours(struct opt_parser *p, const char *word)
 	return true;
 }
 
-/* A message names the option as it was written: -p, not --pids. */
-static int store_short(struct opt_parser *p, const struct match *m, const char *text, struct fault *f)
-{
-	const char *name = m->opt->name;
-	size_t len = name ? strlen(name) : 0;
-
-	if (!store(p, m, text, f))
-		return 0;
-	if (len && !strncmp(f->text, "--", 2) && !strncmp(f->text + 2, name, len) && f->text[2 + len] == ' ') {
-		f->text[1] = m->opt->key;
-		memmove(f->text + 2, f->text + 2 + len, strlen(f->text + 2 + len) + 1);
-	}
-	return -1;
-}
-
 /* -k, -kvalue, -k value, -vq. Same return as parse_long(). */
 static int parse_short(struct opt_parser *p, int argc, char **argv, struct fault *f)
 {
@@ -268,20 +253,109 @@ static int parse_short(struct opt_parser *p, int argc, char **argv, struct fault
 			continue;
 		}
 		if (takes_choice(m.opt, c + 1, argc, argv))
-			return store_short(p, &m, argv[1], f) ? -1 : 2;
+			return store(p, &m, argv[1], f) ? -1 : 2;
 		if (!takes_value(m.opt)) {
-			if (store_short(p, &m, NULL, f))
+			if (store(p, &m, NULL, f))
 				return -1;
 			continue;
 		}
 		if (c[1])
-			return store_short(p, &m, c + 1, f) ? -1 : 1;
+			return store(p, &m, c + 1, f) ? -1 : 1;
 		if (argc < 2)
 			return missing_value(p, m.opt, (char[]){ '-', *c, '\0' }, f);
-		return store_short(p, &m, argv[1], f) ? -1 : 2;
+		return store(p, &m, argv[1], f) ? -1 : 2;
 	}
 	return 1;
 }
+
+/* ---- the option as typed --------------------------------------------------------------- */
+
+/* How an option was written: with its dashes; text NULL: its letter, key. */
+struct spelling {
+	const char *text;
+	size_t len;
+	char key;
+};
+
+static bool is_typed_long(const struct opt_parser *p, const char *word, const struct opt *o, struct spelling *s, int *values)
+{
+	const size_t len = strcspn(word + 2, "=");
+	struct match m;
+
+	if (!find(p, word + 2, len, 0, &m))
+		return false;
+	*values = m.opt->arg && m.opt->kind != OPT_CHOICE && !word[2 + len];
+	*s = (struct spelling){ word, len + 2, 0 };
+	return m.opt == o;
+}
+
+static bool is_typed_short(const struct opt_parser *p, const char *word, const struct opt *o, struct spelling *s, int *values)
+{
+	struct match m;
+
+	for (const char *c = word + 1; *c && find(p, NULL, 0, *c, &m); c++) {
+		*s = (struct spelling){ NULL, 2, *c };
+		*values = takes_value(m.opt) && !c[1];
+		if (m.opt == o)
+			return true;
+		if (takes_value(m.opt))
+			return false;
+	}
+	return false;
+}
+
+/* The last spelling with which the option was given. */
+static bool typed(const struct opt_parser *p, const struct opt *o, struct spelling *last)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < p->nwords && strcmp(p->words[i], "--"); i++) {
+		const char *word = p->words[i];
+		struct spelling s;
+		int values = 0;
+
+		if (p->mode == OPT_MODE_COMMAND && p->noperands && word == p->operands[0])
+			break;
+		if (word[0] != '-' || !word[1])
+			continue;
+		if (word[1] == '-' ? is_typed_long(p, word, o, &s, &values) : is_typed_short(p, word, o, &s, &values)) {
+			*last = s;
+			any = true;
+		}
+		i += (size_t)values;
+	}
+	return any;
+}
+
+/* The option whose name begins the text; len: that of the name with its dashes. */
+static const struct opt *named_in(const struct opt_parser *p, const char *text, size_t *len)
+{
+	const bool is_long = !strncmp(text, "--", 2);
+	struct match m;
+
+	*len = strcspn(text, " :");
+	if (text[0] != '-' || !text[*len] || *len < 2 || (!is_long && *len != 2))
+		return NULL;
+	return find(p, is_long ? text + 2 : NULL, *len - 2, is_long ? 0 : text[1], &m) && !m.negated ? m.opt : NULL;
+}
+
+void opt_name_as_typed(const struct opt_parser *p, struct fault *f)
+{
+	struct spelling s = { NULL, 0, 0 };
+	size_t len, rest;
+	const struct opt *o = f->exit_code ? named_in(p, f->text, &len) : NULL;
+
+	if (!o || !typed(p, o, &s))
+		return;
+	rest = strlen(f->text + len);
+	if (s.len + rest >= sizeof(f->text))
+		rest = sizeof(f->text) - s.len - 1;
+	memmove(f->text + s.len, f->text + len, rest);
+	f->text[s.len + rest] = '\0';
+	memcpy(f->text, s.text ? s.text : (char[]){ '-', s.key }, s.len);
+}
+
+/* ---- all words ------------------------------------------------------------------------- */
 
 static int parse_word(struct opt_parser *p, int argc, char **argv, struct fault *f)
 {
@@ -298,7 +372,7 @@ static int parse_word(struct opt_parser *p, int argc, char **argv, struct fault 
 	return used;
 }
 
-int opt_parse(struct opt_parser *p, int argc, char **argv, struct fault *f)
+static int parse_all(struct opt_parser *p, int argc, char **argv, struct fault *f)
 {
 	p->words = argv;
 	p->nwords = (size_t)argc;
@@ -328,6 +402,15 @@ int opt_parse(struct opt_parser *p, int argc, char **argv, struct fault *f)
 		i += used;
 	}
 	return 0;
+}
+
+int opt_parse(struct opt_parser *p, int argc, char **argv, struct fault *f)
+{
+	const int rc = parse_all(p, argc, argv, f);
+
+	if (rc)
+		opt_name_as_typed(p, f);
+	return rc;
 }
 
 void opt_strings_free(struct opt_strings *s)

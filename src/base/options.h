@@ -84,6 +84,9 @@ struct opt_parser {
 
 /* Parses argv[0..argc): the words after the command's name. 0, or -1 with f. */
 int opt_parse(struct opt_parser *p, int argc, char **argv, struct fault *f);
+/* A message that begins with an option ("--cpus 99: ...") names it as it was typed: "-C 99: ...". opt_parse() does so for its own
+ * messages. */
+void opt_name_as_typed(const struct opt_parser *p, struct fault *f);
 /* 0, or -1 with f. */
 int opt_strings_add(struct opt_strings *s, const char *text, struct fault *f);
 void opt_strings_free(struct opt_strings *s);

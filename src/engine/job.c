@@ -63,6 +63,12 @@ int job_collect(struct job *j, const struct stream *s)
 	return 0;
 }
 
+void job_tell(const struct job *j)
+{
+	if (j->is_there)
+		workload_tell(&j->workload);
+}
+
 void job_abandon(struct job *j)
 {
 	workload_abandon(&j->workload);

@@ -96,6 +96,7 @@ static int run_script(struct python_config *config, struct host *h,
 		h->exit_code = status;
 	names_tell(&h->names, config->stream.verbose);
 	summary_tell(h->stream);
+	job_tell(&h->job);
 	return rc ? rc : stream_check_whole(h->stream, f);
 }
 

@@ -112,8 +112,10 @@ int runtime_explain(int rc, const struct runtime *r, const char *what, pid_t pid
 	case -EACCES:
 		return tracing_refused(rc, what, "memory", "read", pid, f);
 	case -ENOENT:
-		return fault_set(f, EXIT_FAILED, "%s: process %d is no CPython program, or its interpreter does not export "
-				 "_PyRuntime: expected Python 3.9 to 3.14", what, (int)pid);
+		fault_set(f, EXIT_FAILED, "%s: process %d is no CPython program, or its interpreter does not export "
+			  "_PyRuntime: expected Python 3.9 to 3.14", what, (int)pid);
+		f->error = ENOENT;
+		return -1;
 	case -ETIME:
 		return fault_set(f, EXIT_FAILED, "%s: process %d has mapped so many files that no CPython was found in %d seconds", what,
 				 (int)pid, IMAGES_SECONDS);

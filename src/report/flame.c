@@ -115,6 +115,8 @@ int flame_write(struct flame_config *c, struct folded *folded, const struct flam
 	if (picture_name(&picture, c->path, &file, f))
 		return -1;
 	kind = &kinds[file.kind];
+	if (!folded_total(folded))
+		fprintf(stderr, "perf-prof: %s: there were no samples with a stack: the flame graph is empty\n", file.path);
 	if (c->before && c->old)
 		folded_compare(folded, c->old);
 	folded_free(c->old);

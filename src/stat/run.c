@@ -409,6 +409,8 @@ static int run_once(struct counting *s, char *const *argv, struct stat_wait *w, 
 	}
 	hotplug_end(&s->hotplug);
 	workload_abandon(&child);
+	if (!rc && *woke == WOKE_END)
+		workload_tell(&child);
 	stat_close(s);
 	return rc ? -1 : *woke == WOKE_SECOND_SIGNAL ? EXIT_INTERRUPTED : status;
 }

@@ -3,6 +3,7 @@
 
 #include "base/note.h"
 #include "base/units.h"
+#include "stream/recording/recording.h"
 #include "stream/state/state.h"
 #include "stream/stream.h"
 #include "tasks/pidmap.h"
@@ -47,6 +48,25 @@ static void tell_absent(const struct stream *s, const struct stream_totals *t)
 		      "-F pid,tid,cpu` shows its tasks and CPUs\n", stderr);
 }
 
+/* As --time takes it. */
+static void put_seconds(uint64_t ns, char *buf, size_t size)
+{
+	snprintf(buf, size, "%llu.%06llu", (unsigned long long)(ns / 1000000000), (unsigned long long)(ns % 1000000000 / 1000));
+}
+
+static void tell_outside(const struct stream *s, const struct stream_totals *t)
+{
+	const struct replay *p = s->replay;
+	char first[32], last[32];
+
+	if (!p || !t->counted || p->outside != t->counted || stream_was_interrupted(s))
+		return;
+	put_seconds(p->outside_first, first, sizeof(first));
+	put_seconds(p->outside_last + 999, last, sizeof(last));   /* rounded up: --time includes the last sample */
+	fprintf(stderr, "perf-prof: the recording has no event in the time that --time selects: its events %s %s%s%s, in seconds of its "
+		"clock\n", p->cut ? "begin at" : "are from", first, p->cut ? "" : " to ", p->cut ? "" : last);
+}
+
 void summary_tell(const struct stream *s)
 {
 	struct stream_totals t;
@@ -59,6 +79,7 @@ void summary_tell(const struct stream *s)
 			t.lost_at_least ? " at least" : "");
 	tell_throttled(s);
 	tell_absent(s, &t);
+	tell_outside(s, &t);
 	if (t.limited)
 		note(verbose, "%llu events were dropped by --sampling-limit",
 		     (unsigned long long)t.limited);

@@ -259,9 +259,9 @@ static int complain_units(const struct units *u, const char *mount, struct fault
 	size_t used = 0;
 
 	if (!u->n)
-		return fault_set(f, EXIT_FAILED, "--cgroups %s: no control group below %s has this name; %s%s%sexpected a path below it, or "
-				 "the last part of one", u->wanted, mount, near ? "did you mean " : "", near ? near : "",
-				 near ? "? " : "");
+		return fault_set(f, EXIT_FAILED, "--cgroups %s: there is no control group of this name below %s; %s%s%sexpected a path below "
+				 "it, such as system.slice/ssh.service, or the last part of one; `systemd-cgls` or `find %s -type d` lists them", u->wanted, mount, near ? "did you mean " : "", near ? near : "",
+				 near ? "? " : "", mount);
 	for (size_t i = 0; i < u->n && i < LISTED && used < sizeof(all); i++)
 		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s", i ? ", " : "", u->paths[i]);
 	return fault_usage(f, "--cgroups %s: %zu control groups have this name: %s%s; give the path of one", u->wanted, u->n, all,

@@ -166,8 +166,16 @@ int workload_collect(struct workload *w, struct rusage *usage)
 
 	w->unknown = TEMP_FAILURE_RETRY(wait4(w->pid, &status, 0, usage)) < 0;
 	w->pid = 0;
+	w->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	workload_abandon(w);
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* As shells do: who types Ctrl-C or closes a pipe knows it. */
+void workload_tell(const struct workload *w)
+{
+	if (w->signal && w->signal != SIGINT && w->signal != SIGPIPE)
+		fprintf(stderr, "perf-prof: %s was ended by signal %d (%s)\n", w->name, w->signal, strsignal(w->signal));
 }
 
 /* By pidfd: another process may have the pid once somebody else has waited for this one. */

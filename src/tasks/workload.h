@@ -17,6 +17,7 @@ struct workload {
 	int trouble;           /* read end: errno of a failed exec */
 	const char *name;      /* argv[0] */
 	bool runs;             /* exec has happened */
+	int signal;            /* that ended it; 0: none */
 	bool unknown;          /* how it ended: the kernel or another part of the program has waited for it */
 };
 
@@ -33,6 +34,8 @@ int workload_prepare(struct workload *w, char *const *argv, const sigset_t *sign
 int workload_start(struct workload *w, struct fault *f);
 /* Waits for the end. Returns the exit status as in shells (128 + signal); 0 if it is unknown. */
 int workload_collect(struct workload *w, struct rusage *usage);
+/* After workload_collect(): reports on stderr a signal that ended it. */
+void workload_tell(const struct workload *w);
 /* Ends it in any state (SIGTERM, then up to a second of waiting) and frees the descriptors. Does
  * nothing after workload_collect(). */
 void workload_abandon(struct workload *w);

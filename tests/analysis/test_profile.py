@@ -206,6 +206,17 @@ def test_off_cpu_says_who_waits_and_how_long(analyse, works):
     attempts(measure, right)
 
 
+@pytest.mark.parametrize('sort', ['comm', 'dso'])
+def test_off_cpu_rows_without_functions_have_a_state(analyse, works, sort):
+    """So two rows of a task or a file are not the same."""
+    got = analyse('profile', '--off-cpu', '--json', '--sort', sort, *RING, '--', works, 'duty', 1000, before=['env'])
+    table = got.table('profile')
+    states = {row['state']: row for row in table['rows'] if row[sort]}
+    assert set(states) == {'on CPU', 'blocked'}
+    assert len({(row['state'], row[sort]) for row in table['rows']}) == len(table['rows'])
+    assert close_to(sum(row['time'] for row in table['rows'] if row['state'] == 'blocked'), table['off_cpu'], part=0.01)
+
+
 RUNS = 'sched:sched_stat_runtime'
 EVENTS = 'profile/-F 997 -g --user-callchain/,sched:sched_switch//stack/,sched:sched_process_fork,sched:sched_process_exit'
 

@@ -159,6 +159,31 @@ def test_no_process_id(dump, arg):
     assert dump('--', arg, code=2).stderr.startswith(f'perf-prof: dump: {arg}: expected the id of a process')
 
 
+@pytest.mark.parametrize('option', ['-p', '--pids', '--pid'])
+def test_processes_by_option(dump, option):
+    with subprocess.Popen(['sleep', '60']) as one, subprocess.Popen(['sleep', '60']) as other:
+        done = dump(option, f'{one.pid},{other.pid}')
+        one.kill()
+        other.kill()
+    shown = [line.split()[0] for line in done.stdout.splitlines() if line.endswith(' sleep 60')]
+    assert shown == [str(pid) for pid in sorted([one.pid, other.pid])]
+
+
+@pytest.mark.parametrize('arg', ['x', '0', '-1', '12x', '99999999999', ''])
+def test_no_process_id_in_the_option(dump, arg):
+    assert dump('-p', arg, code=2).stderr.startswith(f'perf-prof: -p {arg}: expected ids of processes')
+
+
+def test_without_proc(prof):
+    line = f'umount -l /proc && exec {prof} dump 1'
+    done = subprocess.run(['unshare', '-m', 'sh', '-c', line], capture_output=True, text=True, timeout=TIMEOUT)
+    if 'unshare' in done.stderr or 'umount' in done.stderr:
+        pytest.skip(f'needs root ({done.stderr.strip()})')
+    assert done.returncode == 1
+    assert done.stderr == ('perf-prof: dump: /proc is not mounted, from which processes are read; '
+                           'mount -t proc proc /proc\n')
+
+
 def test_no_argument(dump):
     assert 'expected the id of a process: perf-prof dump PID' in dump(code=2).stderr
 

@@ -136,6 +136,7 @@ def test_other_mistakes(profile):
         told = profile('--python', '-p', other.pid, code=1).stderr
         other.kill()
     assert f'process {other.pid} is no CPython program' in told
+    assert 'without --python, --gil, --idle and --tasks, profile shows the functions of any program' in told
     assert 'is no CPython program' in profile('--python', '--', 'sleep', '0.2', code=1).stderr
 
 

@@ -88,10 +88,11 @@ static void finish(void)
 /* Parses the words, which end with NULL, into `run`. */
 static int parse_words(enum opt_mode mode, const char *const *words)
 {
-	char *argv[MAX_WORDS + 1] = { NULL };
+	static char *argv[MAX_WORDS + 1];   /* run.p.words is this */
 	int argc = 0;
 
 	finish();
+	memset(argv, 0, sizeof(argv));
 	memset(&run, 0, sizeof(run));
 	run.p = (struct opt_parser){
 		.groups = groups, .ngroups = COUNT(groups), .config = &run.config, .mode = mode,
@@ -293,6 +294,38 @@ static void values_that_are_wrong(void **state)
 	REFUSED(PLAIN("-N="), "-N =");
 	REFUSED(PLAIN("-N", ""), "-N : not a number");
 	REFUSED(PLAIN("--call=bad"), "--call bad", "good one");
+}
+
+static const char *named(const char *text)
+{
+	fault_usage(&run.f, "%s", text);
+	opt_name_as_typed(&run.p, &run.f);
+	return run.f.text;
+}
+
+/* What other code says of an option, it says with its first name. */
+static void messages_name_it_as_typed(void **state)
+{
+	assert_int_equal(PLAIN("-m", "x", "--number-N=7"), 0);
+	assert_string_equal(named("--many x: no"), "-m x: no");
+	assert_string_equal(named("--many: no"), "-m: no");
+	assert_string_equal(named("-N 7: no"), "--number-N 7: no");
+	assert_string_equal(named("--call x: not given"), "--call x: not given");
+	assert_string_equal(named("--many-more x"), "--many-more x");
+	assert_string_equal(named("test: --many x"), "test: --many x");
+	assert_int_equal(PLAIN("--lots=x"), 0);
+	assert_string_equal(named("--many x: no"), "--lots x: no");
+	assert_string_equal(named("-m x: no"), "--lots x: no");
+	assert_int_equal(PLAIN("-vfN7", "--", "--lots"), 0);
+	assert_string_equal(named("--number-N 7: no"), "-N 7: no");
+	assert_string_equal(named("--many x: no"), "--many x: no");
+	/* a value that looks like an option is none */
+	assert_int_equal(PLAIN("--call", "-m", "--many", "x"), 0);
+	assert_string_equal(named("--many x: no"), "--many x: no");
+	/* the command's own */
+	assert_int_equal(parse_words(OPT_MODE_COMMAND, (const char *const[]){ "--many=x", "cmd", "-m", NULL }), 0);
+	assert_string_equal(named("--many x: no"), "--many x: no");
+	REFUSED(PLAIN("-m", "x", "-c", "bad"), "-c bad");
 }
 
 static void unknown_options_suggest(void **state)
@@ -524,6 +557,7 @@ int main(void)
 		cmocka_unit_test(asking_for_help),
 		cmocka_unit_test(values_that_lack_or_are_too_many),
 		cmocka_unit_test(values_that_are_wrong),
+		cmocka_unit_test(messages_name_it_as_typed),
 		cmocka_unit_test(unknown_options_suggest),
 		cmocka_unit_test(options_and_operands_in_any_order),
 		cmocka_unit_test(dashes_end_options),

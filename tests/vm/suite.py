@@ -153,8 +153,8 @@ def hotplug_jobs(build):
         Job('a CPU is offline',
             f'echo 0 >{cpu}; {stat} -- true 2>&1; {stat} -C 1 -- true 2>&1; echo code $?; '
             f'{script}; {python} -C 1 h.py 2>&1; echo code $?; echo 1 >{cpu}', judge_text,
-            [r'^,CPU0,cpu-clock,', r'--cpus 1: CPU 1 is not online on this machine; online: 0; use -C 0\ncode 2\n'
-             r'(?s:.*)--cpus 1: CPU 1 is not online on this machine; online: 0; use -C 0\ncode 2$']),
+            [r'^,CPU0,cpu-clock,', r'-C 1: CPU 1 is not online on this machine; online: 0; use -C 0\ncode 2\n'
+             r'(?s:.*)-C 1: CPU 1 is not online on this machine; online: 0; use -C 0\ncode 2$']),
         Job('a CPU goes offline while it is counted, and comes back',
             f"{stat} -i 1000 -- sh -c 'sleep 1; echo 0 >{cpu}; sleep 2; echo 1 >{cpu}; sleep 2' 2>&1",
             judge_text, [r'CPU 1 went offline: nothing of it is seen', r',CPU1,cpu-clock,0[.0]*,',

@@ -13,6 +13,7 @@
 #include "analysis/durations/waiton.h"
 #include "analysis/durations/waitstacks.h"
 #include "analysis/durations/words.h"
+#include "base/units.h"
 #include "report/flame.h"
 
 struct waits {
@@ -23,6 +24,7 @@ struct waits {
 	struct waitstacks stacks;        /* since the last table */
 	struct waiton on;
 	struct earlywaits early;
+	bool found_none;                 /* the present table has no rows */
 };
 
 enum { SWITCH, WAKING, NEVENTS, ENTER = NEVENTS, LEAVE };
@@ -251,6 +253,7 @@ static void before_table(struct question *q)
 	struct waits *w = (struct waits *)q;
 	uint64_t now = analysis_now(q->a);
 
+	w->found_none = !q->rows.rows;
 	if (w->states.switches.everybody)
 		return;
 	for (const struct open_pair *o = q->pairs.all; o; o = o->hh.next)
@@ -265,8 +268,9 @@ static void print_unfinished(struct question *q)
 
 	if (!w->states.switches.everybody)
 		earlywaits_print(&w->early, &w->on);
-	else if (q->ending && q->pairs.nopen)
-		printf("%zu threads still wait: -p PID or -t TID adds rows for their waits\n", q->pairs.nopen);
+	else if (q->ending && q->pairs.nopen && w->found_none)   /* otherwise it is no news: most threads of a machine wait */
+		printf("%zu thread%s still wait%s: -p PID or -t TID adds rows for their waits\n", q->pairs.nopen,
+		       units_plural(q->pairs.nopen), q->pairs.nopen == 1 ? "s" : "");
 }
 
 /* Of threads that wait now, which may have begun in earlier intervals. */

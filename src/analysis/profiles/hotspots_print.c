@@ -231,7 +231,7 @@ static bool is_taken(const struct columns *c, const char *name)
 			return true;
 	return !strcmp(name, "function") || !strcmp(name, "shown") || !strcmp(name, "address") ||
 	       !strcmp(name, "dso") || !strcmp(name, "comm") || !strcmp(name, "pid") || !strcmp(name, "cpu") ||
-	       !strcmp(name, "line") || !strcmp(name, "cgroup");
+	       !strcmp(name, "line") || !strcmp(name, "state") || !strcmp(name, "cgroup");
 }
 
 /* Adds a column; if its name is taken, with a number at the end. */
@@ -293,6 +293,8 @@ static bool make_columns(struct columns *c, const struct hotspots *h, const stru
 		c->v[c->n++] = (struct table_column){ "function", TABLE_TEXT, .where = TABLE_ONLY_JSON };
 		c->v[c->n++] = (struct table_column){ "address", TABLE_TEXT, .where = TABLE_ONLY_JSON };
 	}
+	if (view->timed && !(by & SORT_SYMBOL))   /* names of functions say it */
+		c->v[c->n++] = (struct table_column){ "state", TABLE_TEXT };
 	if (by & SORT_LINE)
 		c->v[c->n++] = (struct table_column){ "line", TABLE_TEXT, .fit = FIT_PATH };
 	if (by & SORT_DSO)
@@ -369,7 +371,8 @@ static void put_line(struct table *t, const struct function *fn)
 }
 
 /* The cells that say what the row is of. */
-static void put_key(struct table *t, const struct hotspots *h, const struct function *fn, unsigned int by)
+static void put_key(struct table *t, const struct hotspots *h, const struct hotspots_view *view, const struct function *fn,
+		    unsigned int by)
 {
 	if (by & (SORT_COMM | SORT_PID))
 		table_text(t, by & SORT_COMM ? fn->key.comm : hotspots_process(h, fn->key.pid));
@@ -383,6 +386,8 @@ static void put_key(struct table *t, const struct hotspots *h, const struct func
 		table_text(t, fn->key.cgroup);
 	if (by & SORT_SYMBOL)
 		put_name(t, fn);
+	if (view->timed && !(by & SORT_SYMBOL))
+		table_text(t, fn->key.blocked ? "blocked" : "on CPU");
 	if (by & SORT_LINE)
 		put_line(t, fn);
 	if (by & SORT_DSO && fn->key.whole)
@@ -407,7 +412,7 @@ static void put_function(struct table *t, const struct hotspots *h, const struct
 	}
 	for (size_t i = 0; i < view->nratios; i++)
 		put_ratio(t, fn, &view->ratios[i]);
-	put_key(t, h, fn, by);
+	put_key(t, h, view, fn, by);
 }
 
 /* Text leaves out parts below PART_PERCENT. */

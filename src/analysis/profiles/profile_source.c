@@ -27,7 +27,7 @@ static int parse_period(const char *text, void *field, struct fault *f)
 }
 
 const struct opt profile_freq_opts[] = {
-	{ "freq", 'F', NULL, OPT_CALL, offsetof(struct profile_opts, freq), "HZ",
+	{ "freq", 'F', "frequency", OPT_CALL, offsetof(struct profile_opts, freq), "HZ",
 	  "Take HZ samples per second on each CPU. Default: 997; for Python functions 199, of each thread. max: as many as "
 	  "kernel.perf_event_max_sample_rate allows. A higher rate is lowered to that limit, with a warning.",
 	  false, parse_freq },

@@ -289,6 +289,16 @@ static void opened(struct pyprofile *p, struct target *t)
 		"3.14\n", (int)t->pid, pystack_version(t->p));
 }
 
+/* What shows something of a process that has no Python functions. */
+static void suggest_native(struct fault *f)
+{
+	const size_t n = strlen(f->text);
+
+	if (f->error == ENOENT)
+		snprintf(f->text + n, sizeof(f->text) - n, "; without --python, --gil, --idle and --tasks, profile shows the functions of "
+			 "any program");
+}
+
 /* Opens a process: tried after 10 ms, then ever less often, down to once a second. */
 static bool is_open(struct pyprofile *p, struct target *t)
 {
@@ -299,6 +309,8 @@ static bool is_open(struct pyprofile *p, struct target *t)
 	t->retry = p->tick + t->wait;
 	p->why = (struct fault){ 0 };
 	t->p = pystack_open(t->pid, "profile", &p->why);
+	if (!t->p)
+		suggest_native(&p->why);
 	t->over = !t->p && kill(t->pid, 0) && errno == ESRCH;
 	t->number = t->p ? ++p->opened : 0;
 	t->failures = 0;

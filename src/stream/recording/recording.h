@@ -51,6 +51,9 @@ struct replay {
 	int formats_bad;               /* formats of tracepoints that could not be parsed */
 	uint64_t newest, round;        /* times: the latest one read; the latest one at the end of the previous
 				        * round */
+	bool cut;                      /* what comes after --time was not read */
+	uint64_t outside;              /* samples outside of --time, */
+	uint64_t outside_first, outside_last;   /* and the times of the first and last of them */
 	uint64_t run_time;             /* the last sample without a CPU: its time, */
 	uint32_t run;                  /* and its queue */
 	uint64_t interval, next_interval;   /* -i: length, and end of the present interval; ns */

@@ -153,6 +153,27 @@ static int check_cgroups(const struct stream *s, struct fault *f)
 				     "--all-cgroups", s->opts->input);
 }
 
+/* Samples of a command have no CPU, unless an event asks for it. */
+static int check_cpus(const struct stream *s, struct fault *f)
+{
+	bool any = false, has_cpu = false;
+	char text[256];
+
+	for (size_t i = 0; i < s->list.nevents; i++) {
+		const struct stream_event *ev = &s->list.events[i];
+
+		if (!ev->wanted || ev->opened.track == NO_TRACK)
+			continue;
+		any = true;
+		has_cpu |= s->replay->tracks[ev->opened.track].cpu_at;
+	}
+	if (!s->opts->cpus.n || !any || has_cpu)
+		return 0;
+	numlist_text(&s->opts->cpus, text, sizeof(text));
+	return fault_usage(f, "--cpus %s: samples of %s do not say their CPU; record with perf-prof record, or with `perf record --sample-cpu`", text,
+			   s->opts->input);
+}
+
 int replay_open(struct stream *s, struct fault *f)
 {
 	struct replay *p = s->replay;
@@ -163,7 +184,7 @@ int replay_open(struct stream *s, struct fault *f)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	for (uint32_t i = 0; i < p->nqueues; i++)
 		s->rings.v[i].cpu = (int)i;
-	if (check_cgroups(s, f) || counts_begin(s, f))
+	if (check_cgroups(s, f) || check_cpus(s, f) || counts_begin(s, f))
 		return -1;
 	dispatch_index(s);
 	return 0;
@@ -224,6 +245,19 @@ static const struct stream_event *wanted_of(const struct stream *s, const struct
 	return &s->list.events[i];
 }
 
+static void leave_out(struct stream *s, uint64_t time)
+{
+	struct replay *p = s->replay;
+
+	p->outside++;
+	if (!p->outside_first || time < p->outside_first)
+		p->outside_first = time;
+	if (time > p->outside_last)
+		p->outside_last = time;
+	if (s->opts->time.to && time > p->newest)
+		p->newest = time;
+}
+
 static void take_sample(struct stream *s, const struct perf_event_header *rec)
 {
 	struct replay *p = s->replay;
@@ -258,10 +292,10 @@ static void take_sample(struct stream *s, const struct perf_event_header *rec)
 		return;
 	if (!t->cpu_at)
 		queue = queue_of_run(p, time);
-	if (is_in_time(s->opts, time) && !run_take(s, rec, (uint32_t)event, queue, time))
+	if (!is_in_time(s->opts, time))
+		leave_out(s, time);
+	else if (!run_take(s, rec, (uint32_t)event, queue, time))
 		push(s, queue, time, rec, rec->size, (uint16_t)event);
-	else if (s->opts->time.to && time > p->newest)
-		p->newest = time;
 }
 
 /*
@@ -347,7 +381,8 @@ static void end_round(struct stream *s)
 	p->round = p->newest;
 	p->run = 0;
 	p->run_time = 0;
-	if (s->opts->time.to && p->round > s->opts->time.to && order_empty(s->rings.order))
+	p->cut = s->opts->time.to && p->round > s->opts->time.to && order_empty(s->rings.order);
+	if (p->cut)
 		s->run.stop = s->run.stop ? s->run.stop : STOP_TARGET;
 }
 

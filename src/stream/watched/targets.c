@@ -146,8 +146,13 @@ int targets_open_cgroup(const char *name, char *mount, size_t size, struct fault
 	if (access(path, F_OK) && !strchr(name, '/') && *name && find_unit(name, mount, path, sizeof(path), f))
 		return -1;
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return fd >= 0 ? fd : fault_set(f, EXIT_FAILED, "--cgroups %s: %s: %s; expected a folder below %s",
-					name, path, strerror(errno), mount);
+	if (fd >= 0)
+		return fd;
+	if (errno == ENOENT)
+		return fault_set(f, EXIT_FAILED, "--cgroups %s: there is no such control group: %s does not exist; expected a path below %s, "
+				 "such as system.slice/ssh.service, or the last part of one; `find %s -type d` lists them",
+				 name, path, mount, mount);
+	return fault_set(f, EXIT_FAILED, "--cgroups %s: %s: %s; expected a folder below %s", name, path, strerror(errno), mount);
 }
 
 static int resolve_cgroup(struct targets *t, const char *name, const char *label, struct fault *f)
