@@ -130,6 +130,15 @@ static int find_unit(const char *name, const char *mount, char *path, size_t siz
 	return fits ? 0 : -1;
 }
 
+/* "--cgroups NAME: PATH: why"; returns -1. */
+static int complain_cgroup(const char *name, const char *path, int error, const char *mount, struct fault *f)
+{
+	fault_set(f, EXIT_FAILED, "--cgroups %s: %s: %s; expected a folder below %s", name, path, strerror(error), mount);
+	if (f)
+		f->error = error;
+	return -1;
+}
+
 int targets_open_cgroup(const char *name, char *mount, size_t size, struct fault *f)
 {
 	char path[1024];
@@ -146,8 +155,7 @@ int targets_open_cgroup(const char *name, char *mount, size_t size, struct fault
 	if (access(path, F_OK) && !strchr(name, '/') && *name && find_unit(name, mount, path, sizeof(path), f))
 		return -1;
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return fd >= 0 ? fd : fault_set(f, EXIT_FAILED, "--cgroups %s: %s: %s; expected a folder below %s",
-					name, path, strerror(errno), mount);
+	return fd >= 0 ? fd : complain_cgroup(name, path, errno, mount, f);
 }
 
 static int resolve_cgroup(struct targets *t, const char *name, const char *label, struct fault *f)
