@@ -129,6 +129,13 @@ def _in_python(error: BaseException, used: Mapping[str, str] = {}) -> BaseExcept
     return of_session(error, used)
 
 
+def _note_in_python(text: str, used: Mapping[str, str]) -> str:
+    if '-' not in text:
+        return text
+    from ._parameters import note_of_session
+    return note_of_session(text, used)
+
+
 class _Source(Protocol):
     def __iter__(self) -> Iterator[_native.Batch]: ...
     def _take(self) -> Union[_native.Batch, None, Literal[False]]: ...
@@ -195,7 +202,8 @@ class _Batches(_Reading, _native.Session):
         """Hints about the run, such as a frequency that was lowered."""
         if not self._named(1000):
             self._tell_naming()
-        return super().notes
+        used = self.__dict__.get('_used', {})
+        return [_note_in_python(text, used) for text in super().notes]
 
     def _await_names(self) -> None:
         """Of a session that has ended by itself: until its stacks have their names. After a Ctrl-C, closing does not wait."""
@@ -358,6 +366,7 @@ class Session(_Batches):
         names = _fields(fields)
         words += _callchains(callchains, names)
         program, ns, expression = _command(command), _nanoseconds(seconds), _filter(filter)
+        self.__dict__['_used'] = used
         try:
             super().__init__(words, names, program, ns, expression)
         except REFUSALS as error:
