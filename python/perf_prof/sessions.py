@@ -187,6 +187,14 @@ class _Reading:
         raise TypeError('a session cannot be pickled; its batches can be written through Arrow')
 
 
+class _Claim:
+    """That run() or sql() has all batches of a session: a query may change their columns before the first one is read."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.thread = name, threading.get_ident()
+        self.ended: List[bool] = []     # not empty: this thread has called close() meanwhile
+
+
 class _Batches(_Reading, _native.Session):
     """What sessions and recordings have in common. Iteration gives batches."""
 
@@ -204,6 +212,20 @@ class _Batches(_Reading, _native.Session):
             self._tell_naming()
         used = self.__dict__.get('_used', {})
         return [_note_in_python(text, used) for text in super().notes]
+
+    def _claim(self, name: str) -> Optional[_Claim]:
+        """For the method of that name, which is to have all batches. None: it has them already."""
+        mine = _Claim(name)
+        has = self.__dict__.setdefault('_claimed', mine)
+        if has is mine:
+            return mine
+        if has.name == name:
+            return None
+        again = 'open() it again' if isinstance(self, Recording) else 'make another session'
+        raise RuntimeError(f'{name}(): the events of this session go to its {has.name}(): {again}')
+
+    def _unclaim(self) -> None:
+        del self.__dict__['_claimed']
 
     def _await_names(self) -> None:
         """Of a session that has ended by itself: until its stacks have their names. After a Ctrl-C, closing does not wait."""
@@ -264,9 +286,9 @@ class _Batches(_Reading, _native.Session):
     def close(self) -> None:
         """Ends the session. A loop over its batches, in this thread or another, gets those that are ready, and ends; run() ends at
         once, if one of its functions calls this."""
-        runner = self.__dict__.get('_runner')
-        if runner and runner.thread == threading.get_ident():
-            runner.ended.append(True)
+        claim = self.__dict__.get('_claimed')
+        if claim and claim.thread == threading.get_ident():
+            claim.ended.append(True)
         try:
             self._await_names()
         finally:
