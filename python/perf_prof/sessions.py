@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Events as batches of columns: live (Session), or from a recording (open())."""
+import errno
 import os
 import select
 import sys
@@ -82,10 +83,20 @@ def _nanoseconds(seconds: Optional[float], name: str = 'seconds') -> int:
     return max(int(seconds * 1e9), 1)
 
 
+def _refuse_missing(line: str) -> None:
+    """A line for the shell that is nothing but a program's path and its arguments: without such a program, the shell would end
+    at once, and there would be an empty result."""
+    import re   # takes long to import, and few need it
+    path = line.split()[0] if re.fullmatch(r'[\w./+@:,%= -]+', line) and line.strip() else ''
+    if '/' in path and '=' not in path and not os.path.lexists(path):
+        raise FileNotFoundError(errno.ENOENT, f'{path}: there is no such program')
+
+
 def _command(value: Union[None, str, Sequence[Path]]) -> Optional[List[str]]:
     if value is None:
         return None
     if isinstance(value, str):
+        _refuse_missing(value)
         return ['/bin/sh', '-c', value]
     command = [os.fspath(word) for word in value]
     if not command:

@@ -38,6 +38,7 @@ WRONG = [
     ({'command': []}, ValueError, 'expected a program'),
     ({'command': ['no-such-program']}, FileNotFoundError, 'no such program'),
     ({'command': ['/etc/passwd']}, PermissionError, 'cannot execute'),
+    ({'command': './no-such-program 5'}, FileNotFoundError, r'\./no-such-program: there is no such program'),
     ({'bogus': 1}, TypeError, 'bogus'),
 ]
 
@@ -46,6 +47,11 @@ WRONG = [
 def test_wrong(perf_prof, live, kwargs, kind, message):
     with pytest.raises(kind, match=f'(?s){message}'):
         perf_prof.Session(**{'events': SWITCH, **kwargs})
+
+
+@pytest.mark.parametrize('line', ['exit 3', './no-such-program || true', '"./no such program"', 'A=/no/such ./no-such-program', '', '/bin/sh -c true'])
+def test_lines_that_only_the_shell_understands(perf_prof, line):
+    assert perf_prof.sessions._command(line) == ['/bin/sh', '-c', line]
 
 
 @pytest.mark.parametrize('source, kind, message', [
