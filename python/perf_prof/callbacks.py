@@ -151,7 +151,7 @@ class Callbacks:
 
     def _warn(self) -> None:
         for name, meant in self._slips():
-            warnings.warn(f'{name}() is not called: did you mean {meant}?', UserWarning, stacklevel=6)
+            warnings.warn(f'{name}() is not called: did you mean {meant}?', UserWarning, stacklevel=7)
 
 
 class Runner:
@@ -316,7 +316,7 @@ def _end(session: Any, calls: Callbacks, close: Callable[[Any], None]) -> None:
 def _prepare(session: Any, ended: List[bool], source: object, interval: Optional[float], recorded: bool) -> Runner:
     calls = Callbacks(session, source)
     if calls.interval and interval is None:
-        warnings.warn('__interval__() is not called: run(..., interval=SECONDS) calls it', UserWarning, stacklevel=4)
+        warnings.warn('__interval__() is not called: run(..., interval=SECONDS) calls it', UserWarning, stacklevel=5)
     if interval is not None and recorded and '_time' not in session.columns:
         raise ValueError('interval: the session has no column _time: name it in fields')
     return Runner(session, ended, calls, interval, recorded)

@@ -8,6 +8,7 @@ import threading
 from typing import Any, Iterable, Iterator, List, Literal, Mapping, Optional, Protocol, Sequence, Tuple, TypeVar, Union
 
 from . import _native
+from ._keywords import checked
 from .stacks import Frames, Stacks
 
 Texts = Union[str, Iterable[str]]
@@ -260,6 +261,7 @@ class _Batches(_Reading, _native.Session):
         """The names of its events, as stream() takes them."""
         return tuple(self._words)
 
+    @checked
     def stream(self, event: str, *, buffer: int = 64 << 20) -> 'Stream':
         """The batches of one event alone: with the common columns and the event's own fields, and no others.
 
@@ -278,6 +280,7 @@ class _Batches(_Reading, _native.Session):
             raise ValueError(f'buffer={buffer}: expected a number of bytes above 0')
         return Stream(self, event, buffer)
 
+    @checked
     def run(self, callbacks: object, *, interval: Optional[float] = None) -> None:
         """Calls the functions of a module or an object for each event, until the session ends. Their names are those of scripts
         for `perf-prof python`:
@@ -310,6 +313,7 @@ class _Batches(_Reading, _native.Session):
         """The call stacks whose numbers are in the column _stack. They stay valid after the session has ended."""
         return Stacks(self, self.__dict__.setdefault('_frames', Frames()))     # a session must not keep itself
 
+    @checked
     def sql(self, query: str, interval: Optional[float] = None) -> Any:
         """Runs a query in DuckDB over all events until the session ends, and returns a DuckDB relation.
 
@@ -321,6 +325,7 @@ class _Batches(_Reading, _native.Session):
         from .sql import run
         return run(self, query, interval)
 
+    @checked
     def aggregate(self, key: Named = (), values: Named = 'count()', *, interval: Optional[float] = None,
                   max_keys: int = 65536) -> 'Aggregate':
         """Counts, sums or histograms instead of events: batches with a row for each key. No Python code runs for each event.
@@ -374,6 +379,7 @@ class Session(_Batches):
     seconds   the session ends after this time
     """
 
+    @checked
     def __init__(self, events: Texts, *, pids: Optional[Numbers] = None, tids: Optional[Numbers] = None,
                  cpus: Optional[Numbers] = None, cgroup: Optional[Texts] = None, container: Optional[Texts] = None,
                  command: Union[None, str, Sequence[Path]] = None, inherit: bool = True, fields: Optional[Texts] = None,
@@ -448,6 +454,7 @@ def _await(fd: int) -> None:
         raise
 
 
+@checked
 def open(source: Union[Path, bytes, bytearray, memoryview, _Readable], events: Optional[Texts] = None, *,
          pids: Optional[Numbers] = None, tids: Optional[Numbers] = None, cpus: Optional[Numbers] = None,
          fields: Optional[Texts] = None, callchains: Optional[bool] = None, filter: Optional[str] = None,
