@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a function says about a parameter that it does not have. Python before 3.13 offers no near name, and offers it for no class."""
+"""What a function says about a parameter that it does not have. Python before 3.13 offers no near name."""
 import functools
 from typing import Any, Callable, NoReturn, Optional, Sequence, TypeVar, cast
 
