@@ -31,13 +31,14 @@ def _parameter(match: Match[str], parameters: Parameters, leads: bool) -> str:
     found = whole or parameters.get(name or match['key'])
     if found is None or _is_foreign(match.string[:match.start()]):
         return match[0]
-    if found.is_flag or (no and not whole):
-        return f'{found.name}={not no}{match["join"] or ""}'
     rest = match.string[match.end():]
+    word = re.match(r' ([\w-]+)', rest)
+    valued = bool(word and word[1] in found.values)
+    if (found.is_flag and not valued) or (no and not whole):
+        return f'{found.name}={not no}{match["join"] or ""}'
     if match['join'] or rest.startswith(':'):
         return found.name + '=' * bool(match['join'])
-    word = re.match(r' ([\w-]+)', rest)
-    valued = bool(word and word[1] in found.values) or (leads and match.start() == 0 and rest.startswith(' '))
+    valued |= leads and match.start() == 0 and rest.startswith(' ')
     return f'{found.name}=' + '\0' * valued
 
 
@@ -63,12 +64,22 @@ SESSION: Dict[str, Parameter] = {
     **dict.fromkeys(('event', 'e'), Parameter('events')), **dict.fromkeys(('pids', 'p'), Parameter('pids')),
     **dict.fromkeys(('tids', 't'), Parameter('tids')), **dict.fromkeys(('cpus', 'C'), Parameter('cpus')),
     **dict.fromkeys(('cgroups', 'cgroup'), Parameter('cgroup')), **dict.fromkeys(('mmap-pages', 'm'), Parameter('ring')),
-    **dict.fromkeys(('call-graph', 'g'), Parameter('callchains', True)), 'container': Parameter('container'),
+    **dict.fromkeys(('call-graph', 'g'), Parameter('callchains', True, ('auto', 'fp', 'dwarf'))), 'container': Parameter('container'),
     'buffer': Parameter('buffer'), 'filter': Parameter('filter'), 'seconds': Parameter('seconds'), 'time': Parameter('time'),
     'order': Parameter('order', True), 'inherit': Parameter('inherit', True),
 }
 
 
+def _written(used: Mapping[str, str]) -> Parameters:
+    """The parameters of a session. used: other names, by those in SESSION, that the caller has written."""
+    return {option: one._replace(name=used.get(one.name, one.name)) for option, one in SESSION.items()}
+
+
 def of_session(error: BaseException, used: Mapping[str, str]) -> BaseException:
-    """What a session has refused. used: other names, by those in SESSION, that the caller has written."""
-    return translated(error, {option: one._replace(name=used.get(one.name, one.name)) for option, one in SESSION.items()})
+    """What a session has refused."""
+    return translated(error, _written(used))
+
+
+def note_of_session(text: str, used: Mapping[str, str]) -> str:
+    """What a session notes."""
+    return in_python(text, _written(used))

@@ -10,6 +10,7 @@ import re
 from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, NoReturn, Optional, Sequence, Tuple, Union
 
 from . import _command
+from ._keywords import near, refuse
 from ._options import OTHER_NAMES, SHOWN, Command, Option, read
 from ._parameters import Parameter, Parameters, in_python
 from .results import Counts, Features, Result, listed
@@ -61,6 +62,9 @@ def _words_of(option: Option, value: Any) -> List[str]:
 
 def _refuse_unknown(command: Command, parameter: str) -> NoReturn:
     """What the command itself says about such an option, which has the nearest name."""
+    others = ['command'] * command.watches
+    if near(parameter, [*others, *command.options]) in others:     # which are no options
+        refuse(command.function, parameter, others, command.function)
     with _command.Run([command.name, f'--{parameter.replace("_", "-")}', '-h']) as run:
         run.wait()
         text = (run.messages() or [f'{command.name}: unknown option --{parameter}'])[-1].replace('unknown option', 'unknown parameter')

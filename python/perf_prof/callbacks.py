@@ -4,11 +4,10 @@ import difflib
 import inspect
 import math
 import select
-import threading
 import time
 import types
 import warnings
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from . import _native
 
@@ -152,19 +151,18 @@ class Callbacks:
 
     def _warn(self) -> None:
         for name, meant in self._slips():
-            warnings.warn(f'{name}() is not called: did you mean {meant}?', UserWarning, stacklevel=5)
+            warnings.warn(f'{name}() is not called: did you mean {meant}?', UserWarning, stacklevel=7)
 
 
 class Runner:
     """Delivers the batches of a session to callbacks."""
 
-    def __init__(self, session: Any, calls: Callbacks, interval: Optional[float], recorded: bool) -> None:
+    def __init__(self, session: Any, ended: List[bool], calls: Callbacks, interval: Optional[float], recorded: bool) -> None:
         self.session, self.calls = session, calls
         self.interval, self.recorded = interval if calls.interval else None, recorded
         self.singles = {name: (function, session._part((name,), False)) for name, function in calls.single.items()}
         self.batched = [(function, session._part(names, True)) for function, names in calls.batches]
-        self.thread = threading.get_ident()
-        self.ended: List[bool] = []     # not empty: a callback has called close()
+        self.ended = ended              # not empty: a callback has called close()
         self.before: Optional[_native.Batch] = None     # the batch before this one, for __lost__()
         self.deadline: Optional[float] = None           # seconds of the monotonic clock, or ns of the recording's
         if self.interval and not recorded:
@@ -305,25 +303,37 @@ class Runner:
 
 
 def _end(session: Any, calls: Callbacks, close: Callable[[Any], None]) -> None:
-    del session.__dict__['_runner']
     try:
-        close(session)
+        try:
+            close(session)
+        finally:
+            session._unclaim()      # once it is closed: nobody takes what this one has left
     finally:
         if calls.exit:
             calls.exit()
 
 
-def run(session: Any, source: object, interval: Union[None, float], recorded: bool) -> None:
-    """What Session.run() does."""
-    iter(session)   # complains if it is closed, or its batches go elsewhere
+def _prepare(session: Any, ended: List[bool], source: object, interval: Optional[float], recorded: bool) -> Runner:
     calls = Callbacks(session, source)
     if calls.interval and interval is None:
-        warnings.warn('__interval__() is not called: run(..., interval=SECONDS) calls it', UserWarning, stacklevel=3)
+        warnings.warn('__interval__() is not called: run(..., interval=SECONDS) calls it', UserWarning, stacklevel=5)
     if interval is not None and recorded and '_time' not in session.columns:
         raise ValueError('interval: the session has no column _time: name it in fields')
-    runner = Runner(session, calls, interval, recorded)
-    if session.__dict__.setdefault('_runner', runner) is not runner:
+    return Runner(session, ended, calls, interval, recorded)
+
+
+def run(session: Any, source: object, interval: Optional[float], recorded: bool) -> None:
+    """What Session.run() does."""
+    iter(session)   # complains if it is closed, or its batches go elsewhere
+    claim = session._claim('run')
+    if not claim:
         raise ValueError('the session is in run() already')
+    try:
+        runner = _prepare(session, claim.ended, source, interval, recorded)
+    except BaseException:
+        session._unclaim()
+        raise
+    calls = runner.calls
     try:
         try:
             if calls.init:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Events as batches of columns: live (Session), or from a recording (open())."""
+import errno
 import os
 import select
 import sys
@@ -7,6 +8,7 @@ import threading
 from typing import Any, Iterable, Iterator, List, Literal, Mapping, Optional, Protocol, Sequence, Tuple, TypeVar, Union
 
 from . import _native
+from ._keywords import checked
 from .stacks import Frames, Stacks
 
 Texts = Union[str, Iterable[str]]
@@ -82,10 +84,20 @@ def _nanoseconds(seconds: Optional[float], name: str = 'seconds') -> int:
     return max(int(seconds * 1e9), 1)
 
 
+def _refuse_missing(line: str) -> None:
+    """A line for the shell that is nothing but a program's path and its arguments: without such a program, the shell would end
+    at once, and there would be an empty result."""
+    import re   # takes long to import, and few need it
+    path = line.split()[0] if re.fullmatch(r'[\w./+@:,%= -]+', line) and line.strip() else ''
+    if '/' in path and '=' not in path and not os.path.lexists(path):
+        raise FileNotFoundError(errno.ENOENT, f'{path}: there is no such program')
+
+
 def _command(value: Union[None, str, Sequence[Path]]) -> Optional[List[str]]:
     if value is None:
         return None
     if isinstance(value, str):
+        _refuse_missing(value)
         return ['/bin/sh', '-c', value]
     command = [os.fspath(word) for word in value]
     if not command:
@@ -127,6 +139,13 @@ def _in_python(error: BaseException, used: Mapping[str, str] = {}) -> BaseExcept
     """Messages of the command line name options: they become parameters."""
     from ._parameters import of_session
     return of_session(error, used)
+
+
+def _note_in_python(text: str, used: Mapping[str, str]) -> str:
+    if '-' not in text:
+        return text
+    from ._parameters import note_of_session
+    return note_of_session(text, used)
 
 
 class _Source(Protocol):
@@ -180,6 +199,14 @@ class _Reading:
         raise TypeError('a session cannot be pickled; its batches can be written through Arrow')
 
 
+class _Claim:
+    """That run() or sql() has all batches of a session: a query may change their columns before the first one is read."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.thread = name, threading.get_ident()
+        self.ended: List[bool] = []     # not empty: this thread has called close() meanwhile
+
+
 class _Batches(_Reading, _native.Session):
     """What sessions and recordings have in common. Iteration gives batches."""
 
@@ -195,7 +222,22 @@ class _Batches(_Reading, _native.Session):
         """Hints about the run, such as a frequency that was lowered."""
         if not self._named(1000):
             self._tell_naming()
-        return super().notes
+        used = self.__dict__.get('_used', {})
+        return [_note_in_python(text, used) for text in super().notes]
+
+    def _claim(self, name: str) -> Optional[_Claim]:
+        """For the method of that name, which is to have all batches. None: it has them already."""
+        mine = _Claim(name)
+        has = self.__dict__.setdefault('_claimed', mine)
+        if has is mine:
+            return mine
+        if has.name == name:
+            return None
+        again = 'open() it again' if isinstance(self, Recording) else 'make another session'
+        raise RuntimeError(f'{name}(): the events of this session go to its {has.name}(): {again}')
+
+    def _unclaim(self) -> None:
+        del self.__dict__['_claimed']
 
     def _await_names(self) -> None:
         """Of a session that has ended by itself: until its stacks have their names. After a Ctrl-C, closing does not wait."""
@@ -219,6 +261,7 @@ class _Batches(_Reading, _native.Session):
         """The names of its events, as stream() takes them."""
         return tuple(self._words)
 
+    @checked
     def stream(self, event: str, *, buffer: int = 64 << 20) -> 'Stream':
         """The batches of one event alone: with the common columns and the event's own fields, and no others.
 
@@ -237,6 +280,7 @@ class _Batches(_Reading, _native.Session):
             raise ValueError(f'buffer={buffer}: expected a number of bytes above 0')
         return Stream(self, event, buffer)
 
+    @checked
     def run(self, callbacks: object, *, interval: Optional[float] = None) -> None:
         """Calls the functions of a module or an object for each event, until the session ends. Their names are those of scripts
         for `perf-prof python`:
@@ -256,9 +300,9 @@ class _Batches(_Reading, _native.Session):
     def close(self) -> None:
         """Ends the session. A loop over its batches, in this thread or another, gets those that are ready, and ends; run() ends at
         once, if one of its functions calls this."""
-        runner = self.__dict__.get('_runner')
-        if runner and runner.thread == threading.get_ident():
-            runner.ended.append(True)
+        claim = self.__dict__.get('_claimed')
+        if claim and claim.thread == threading.get_ident():
+            claim.ended.append(True)
         try:
             self._await_names()
         finally:
@@ -269,6 +313,7 @@ class _Batches(_Reading, _native.Session):
         """The call stacks whose numbers are in the column _stack. They stay valid after the session has ended."""
         return Stacks(self, self.__dict__.setdefault('_frames', Frames()))     # a session must not keep itself
 
+    @checked
     def sql(self, query: str, interval: Optional[float] = None) -> Any:
         """Runs a query in DuckDB over all events until the session ends, and returns a DuckDB relation.
 
@@ -280,6 +325,7 @@ class _Batches(_Reading, _native.Session):
         from .sql import run
         return run(self, query, interval)
 
+    @checked
     def aggregate(self, key: Named = (), values: Named = 'count()', *, interval: Optional[float] = None,
                   max_keys: int = 65536) -> 'Aggregate':
         """Counts, sums or histograms instead of events: batches with a row for each key. No Python code runs for each event.
@@ -333,6 +379,7 @@ class Session(_Batches):
     seconds   the session ends after this time
     """
 
+    @checked
     def __init__(self, events: Texts, *, pids: Optional[Numbers] = None, tids: Optional[Numbers] = None,
                  cpus: Optional[Numbers] = None, cgroup: Optional[Texts] = None, container: Optional[Texts] = None,
                  command: Union[None, str, Sequence[Path]] = None, inherit: bool = True, fields: Optional[Texts] = None,
@@ -358,6 +405,7 @@ class Session(_Batches):
         names = _fields(fields)
         words += _callchains(callchains, names)
         program, ns, expression = _command(command), _nanoseconds(seconds), _filter(filter)
+        self.__dict__['_used'] = used
         try:
             super().__init__(words, names, program, ns, expression)
         except REFUSALS as error:
@@ -406,6 +454,7 @@ def _await(fd: int) -> None:
         raise
 
 
+@checked
 def open(source: Union[Path, bytes, bytearray, memoryview, _Readable], events: Optional[Texts] = None, *,
          pids: Optional[Numbers] = None, tids: Optional[Numbers] = None, cpus: Optional[Numbers] = None,
          fields: Optional[Texts] = None, callchains: Optional[bool] = None, filter: Optional[str] = None,

@@ -15,7 +15,7 @@ import weakref
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple, TypeVar
 
 from . import _native
-from .sessions import Recording
+from .sessions import Recording, _Batches
 
 EVENTS, LOST = 'events', 'lost'                 # the tables that are always there
 LOST_COLUMNS = '_time', '_cpu', '_event', '_lost'
@@ -345,9 +345,9 @@ def _interruptible(answer: Callable[[], T]) -> T:
         raise
 
 
-def run(session: _native.Session, text: str, interval: Optional[float]) -> Any:
+def run(session: _Batches, text: str, interval: Optional[float]) -> Any:
     """What Session.sql() returns."""
-    recorded, mine = isinstance(session, Recording), object()
+    recorded = isinstance(session, Recording)
     if recorded and interval is not None:
         raise ValueError(f'interval={interval!r}: a recording is asked once, over all its events')
     if interval is not None and (isinstance(interval, bool) or not isinstance(interval, (int, float))):
@@ -355,7 +355,7 @@ def run(session: _native.Session, text: str, interval: Optional[float]) -> Any:
     if interval is not None and not 0 < interval <= 31622400:
         raise ValueError(f'interval={interval}: expected seconds above 0, at most 31622400 (366 days)')
     iter(session)   # complains if it is closed
-    if session.__dict__.setdefault('_asked', mine) is not mine:
+    if not session._claim('sql'):
         raise ValueError('the recording has been read, at least in part: open() it again' if recorded
                          else 'sql() has been called for this session already, and its query reads all events')
     try:
@@ -363,7 +363,7 @@ def run(session: _native.Session, text: str, interval: Optional[float]) -> Any:
             raise ValueError('the recording has been read, at least in part: open() it again')
         query = Query(session, text)
     except BaseException:
-        session.__dict__.pop('_asked', None)
+        session._unclaim()
         raise
     if interval is None:
         result = query.whole(query.relation)

@@ -200,6 +200,17 @@ static size_t count_losses(const struct part *p, const struct batch *whole, size
 	return losses;
 }
 
+/* The same as part_take() counts, where there is no memory for what it counts with. */
+static size_t count_events(const struct part *p, const struct batch *whole, size_t from, size_t n)
+{
+	const int32_t *names = whole->v[p->event].values;
+	size_t events = 0;
+
+	for (size_t row = from; row < from + n; row++)
+		events += batch_is_null(whole, p->lost, row) && has_name(p, whole->v[p->event].texts, (uint32_t)names[row]);
+	return events;
+}
+
 int part_take(struct part *p, struct batch *whole, size_t from, size_t n, struct batch **out, size_t *events)
 {
 	const int32_t *names = whole->v[p->event].values;
@@ -207,8 +218,10 @@ int part_take(struct part *p, struct batch *whole, size_t from, size_t n, struct
 
 	*out = NULL;
 	*events = 0;
-	if (look_at(p, whole->v[p->event].texts) || make_room(p, n))
+	if (look_at(p, whole->v[p->event].texts) || make_room(p, n)) {
+		*events = count_events(p, whole, from, n);
 		return -ENOMEM;
+	}
 	for (size_t i = 0; i < n; i++) {
 		p->rows[found] = (uint32_t)(from + i);
 		found += p->takes[names[from + i]];

@@ -23,7 +23,7 @@ struct part {
 int part_begin(struct part *p, const struct plans *plans, const char *const *names, bool losses);
 void part_end(struct part *p);
 /* Its rows among n rows of a batch; NULL: there are none. Where nothing is left out, it is the same batch. *events: how many of
- * the rows are no losses. 0 or -ENOMEM. */
+ * the rows are no losses, also if it fails. 0 or -ENOMEM. */
 int part_take(struct part *p, struct batch *whole, size_t from, size_t n, struct batch **out, size_t *events);
 /* Whether an event has that name in the column _event. */
 bool part_is_name(const struct row_plan *plan, const char *name);

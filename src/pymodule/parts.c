@@ -29,12 +29,14 @@ static const char capsule_name[] = "perf_prof part";
 
 struct kept_part {
 	struct part part;
+	struct columns *whole;          /* of the batches that it is for: session_choose() may change those of the session */
 	struct column_names names;
 };
 
 static void free_part(struct kept_part *k)
 {
 	part_end(&k->part);
+	columns_release(k->whole);
 	column_names_release(&k->names);
 	free(k);
 }
@@ -44,11 +46,12 @@ static void capsule_end(PyObject *capsule)
 	free_part(PyCapsule_GetPointer(capsule, capsule_name));
 }
 
-static int begin(struct kept_part *k, const struct session *s, PyObject *names, bool losses)
+static int begin(struct kept_part *k, struct session *s, PyObject *names, bool losses)
 {
 	const char **texts = texts_of(names);
 	int rc = texts ? part_begin(&k->part, session_plans(s), texts, losses) : -EINVAL;
 
+	k->whole = columns_keep(session_columns(s));
 	free(texts);
 	if (rc == -ENOENT)
 		PyErr_Format(PyExc_ValueError, "%R: the session lacks one of these events", names);
@@ -93,8 +96,8 @@ PyObject *session_rows(PyObject *self, PyObject *args)
 	k = PyCapsule_GetPointer(capsule, capsule_name);
 	if (!k)
 		return NULL;
-	if (!columns_are_like(b->batch->columns, session_columns(o->session)))
-		return PyErr_Format(PyExc_TypeError, "expected a batch of the session");
+	if (!columns_are_like(b->batch->columns, k->whole))
+		return PyErr_Format(PyExc_TypeError, "expected a batch of the session, with the columns that it had");
 	if (part_take(&k->part, b->batch, b->from, b->n, &rows, &events))
 		return PyErr_NoMemory();
 	if (!rows)

@@ -252,16 +252,25 @@ static int take_unit(void *ctx, const char *path, const char *name)
 	return 0;
 }
 
-static int complain_units(const struct units *u, const char *mount, struct fault *f)
+static int complain_no_unit(const struct units *u, const char *mount, struct fault *f)
 {
 	const char *near = nearest_get(&u->near);
+
+	fault_set(f, EXIT_FAILED, "--cgroups %s: there is no control group of this name below %s; %s%s%sexpected a path below it, such as "
+		  "system.slice/ssh.service, or the last part of one; `systemd-cgls` or `find %s -type d` lists them",
+		  u->wanted, mount, near ? "did you mean " : "", near ? near : "", near ? "? " : "", mount);
+	if (f)
+		f->error = ENOENT;
+	return -1;
+}
+
+static int complain_units(const struct units *u, const char *mount, struct fault *f)
+{
 	char all[700];
 	size_t used = 0;
 
 	if (!u->n)
-		return fault_set(f, EXIT_FAILED, "--cgroups %s: there is no control group of this name below %s; %s%s%sexpected a path below "
-				 "it, such as system.slice/ssh.service, or the last part of one; `systemd-cgls` or `find %s -type d` lists them", u->wanted, mount, near ? "did you mean " : "", near ? near : "",
-				 near ? "? " : "", mount);
+		return complain_no_unit(u, mount, f);
 	for (size_t i = 0; i < u->n && i < LISTED && used < sizeof(all); i++)
 		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s", i ? ", " : "", u->paths[i]);
 	return fault_usage(f, "--cgroups %s: %zu control groups have this name: %s%s; give the path of one", u->wanted, u->n, all,

@@ -217,6 +217,9 @@ def test_a_recording_is_a_file(perf_prof, storm, live, tmp_path):
 @pytest.mark.parametrize('call, error, text', [
     (lambda p: p.profile(colour=1), TypeError, r'profile\(\): unknown parameter colour='),
     (lambda p: p.profile(pidss=1), TypeError, r'profile\(\): unknown parameter pidss=; did you mean pids='),
+    (lambda p: p.profile(comand='true'), TypeError, r'profile\(\): unknown parameter comand=; did you mean command=\?'),
+    (lambda p: p.profile(command='./no-such-program'), FileNotFoundError, r'\./no-such-program: there is no such program'),
+    (lambda p: p.profile(cgroup='no-such-group'), FileNotFoundError, 'cgroup=no-such-group: no control group below'),
     (lambda p: p.page_faults(rowz=1), TypeError, r'page_faults\(\): unknown parameter rowz=; did you mean rows='),
     (lambda p: p.profile(json=True), TypeError, 'without json='),
     (lambda p: p.report(RECORDING, output='x'), TypeError, 'without output='),

@@ -4,6 +4,8 @@ import io
 
 import pytest
 
+from known import RECORDING
+
 SWITCH = 'sched:sched_switch'
 
 WRONG = [
@@ -27,7 +29,8 @@ WRONG = [
     ({'pid': 1, 'pids': 1}, TypeError, 'pids= and pid= are the same'),
     ({'cpus': [60000]}, ValueError, '^cpus=60000: .*use cpus='),
     ({'callchains': 'dwarf,x'}, ValueError, '^callchains=dwarf,x'),
-    ({'cgroup': 'no-such-group'}, Exception, '^cgroup=no-such-group'),
+    ({'cgroup': 'no-such-group'}, FileNotFoundError, 'cgroup=no-such-group: no control group below'),
+    ({'cgroup': 'no/such-group'}, FileNotFoundError, 'cgroup=no/such-group: .*expected a folder below'),
     ({'ring': 'x'}, ValueError, '^ring=x: expected'),
     ({'ring': 0}, ValueError, 'ring=0: expected'),
     ({'buffer': True}, TypeError, 'buffer=True'),
@@ -37,7 +40,10 @@ WRONG = [
     ({'command': []}, ValueError, 'expected a program'),
     ({'command': ['no-such-program']}, FileNotFoundError, 'no such program'),
     ({'command': ['/etc/passwd']}, PermissionError, 'cannot execute'),
-    ({'bogus': 1}, TypeError, 'bogus'),
+    ({'command': './no-such-program 5'}, FileNotFoundError, r'\./no-such-program: there is no such program'),
+    ({'bogus': 1}, TypeError, r'^Session\(\): unknown parameter bogus=; help\(perf_prof.Session\) lists them'),
+    ({'second': 1}, TypeError, r'^Session\(\): unknown parameter second=; did you mean seconds=\?'),
+    ({'event': SWITCH}, TypeError, r'^Session\(\): unknown parameter event=; did you mean events=\?'),
 ]
 
 
@@ -45,6 +51,25 @@ WRONG = [
 def test_wrong(perf_prof, live, kwargs, kind, message):
     with pytest.raises(kind, match=f'(?s){message}'):
         perf_prof.Session(**{'events': SWITCH, **kwargs})
+
+
+@pytest.mark.parametrize('use, message', [
+    (lambda p: p.open(RECORDING, field='_time'), r'open\(\): unknown parameter field=; did you mean fields=\?'),
+    (lambda p: p.open(RECORDING, self=1), r'open\(\): unknown parameter self=; help\(perf_prof.open\) lists them'),
+    (lambda p: p.open(RECORDING).stream(SWITCH, bufer=1), r'stream\(\): unknown parameter bufer=; did you mean buffer=\?'),
+    (lambda p: p.open(RECORDING).aggregate(keys='_pid'), r'aggregate\(\): unknown parameter keys=; did you mean key=\?'),
+    (lambda p: p.open(RECORDING).aggregate(x=1), r'aggregate\(\): unknown parameter x=; help\(perf_prof.Session.aggregate\) lists them'),
+    (lambda p: p.open(RECORDING).run(p, intervall=1), r'run\(\): unknown parameter intervall=; did you mean interval=\?'),
+    (lambda p: p.open(RECORDING).sql('from events', intervall=1), r'sql\(\): unknown parameter intervall=; did you mean interval=\?'),
+])
+def test_wrong_names(perf_prof, use, message):
+    with pytest.raises(TypeError, match=f'^{message}'):
+        use(perf_prof)
+
+
+@pytest.mark.parametrize('line', ['exit 3', './no-such-program || true', '"./no such program"', 'A=/no/such ./no-such-program', '', '/bin/sh -c true'])
+def test_lines_that_only_the_shell_understands(perf_prof, line):
+    assert perf_prof.sessions._command(line) == ['/bin/sh', '-c', line]
 
 
 @pytest.mark.parametrize('source, kind, message', [

@@ -441,3 +441,20 @@ if own:
 with open('/proc/sys/kernel/perf_event_paranoid') as f: print(own or int(f.read()) > 2)
 print(sum(map(len, perf_prof.open("perf.data"))) > 0)''')
     assert out == 'True\nTrue\n'
+
+
+def test_notes_name_parameters(perf_prof):
+    """Notes of the command line name its options."""
+    with perf_prof.open(RECORDING) as s:
+        for text in ('12 events were out of order: --order sorts them; larger rings (-m 16M) or --buffer 64M help',
+                     '-m: 5 kB rounded up to 8 kB', 'call chains: frame pointers (--call-graph fp|dwarf chooses)', 'nothing: `perf-prof -m 4`'):
+            s._note(text)
+        assert s.notes[-4:] == [
+            '12 events were out of order: order=True sorts them; larger rings (ring=16M) or buffer=64M help',
+            'ring: 5 kB rounded up to 8 kB', 'call chains: frame pointers (callchains=fp|dwarf chooses)', 'nothing: `perf-prof -m 4`']
+
+
+def test_notes_name_parameters_as_they_were_given(perf_prof):
+    with perf_prof.Session('cpu-clock:u', pid=os.getpid()) as s:
+        s._note('--pids 5 has ended; --tids watches threads')
+        assert s.notes[-1] == 'pid=5 has ended; tids= watches threads'

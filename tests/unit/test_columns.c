@@ -11,6 +11,31 @@
 #include "stream/state/state.h"
 
 #include <errno.h>
+#include <stdlib.h>
+
+/* The allocations of part.c fail when told to. */
+static long fail_after = -1;     /* allocations that still succeed; -1: all */
+
+static bool fails(void)
+{
+	return fail_after >= 0 && !fail_after--;
+}
+
+static void *part_malloc(size_t n)
+{
+	return fails() ? NULL : malloc(n);
+}
+
+static void *part_calloc(size_t n, size_t size)
+{
+	return fails() ? NULL : calloc(n, size);
+}
+
+#define malloc part_malloc
+#define calloc part_calloc
+#include "columns/part.c"
+#undef malloc
+#undef calloc
 
 /* ---- a stream of two events ---------------------------------------------------------- */
 
@@ -662,6 +687,31 @@ static void whole_parts(void **state)
 	bench_end(x);
 }
 
+/* Rows that there is no memory for are counted all the same. */
+static void parts_without_memory(void **state)
+{
+	static const char *const one[] = { "sched:sched_switch", NULL };
+	struct part p;
+	struct bench *x;
+	struct batch *whole = mixed(&x), *out;
+	size_t events;
+
+	for (long allocations = 0; allocations < 2; allocations++) {   /* which names it takes; the numbers of rows */
+		assert_int_equal(part_begin(&p, &x->plans, one, true), 0);
+		fail_after = allocations;
+		assert_int_equal(part_take(&p, whole, 0, 4, &out, &events), -ENOMEM);
+		assert_int_equal(fail_after, -1);
+		assert_null(out);
+		assert_int_equal(events, 2);
+		out = part_rows(&p, whole, 0, 4, 2);   /* and then it goes on */
+		assert_int_equal(out->rows, 3);
+		batch_release(out);
+		part_end(&p);
+	}
+	batch_release(whole);
+	bench_end(x);
+}
+
 /* ---- Arrow --------------------------------------------------------------------------- */
 
 static void arrow(void **state)
@@ -715,6 +765,7 @@ int main(void)
 		cmocka_unit_test(rows), cmocka_unit_test(many_at_once), cmocka_unit_test(losses), cmocka_unit_test(a_loss_behind_events), cmocka_unit_test(full_batches), cmocka_unit_test(stacks), cmocka_unit_test(small_batches),
 		cmocka_unit_test(one_batch_of_several), cmocka_unit_test(texts), cmocka_unit_test(arrow), cmocka_unit_test(parts),
 		cmocka_unit_test(whole_parts),
+		cmocka_unit_test(parts_without_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -130,6 +130,20 @@ static int find_unit(const char *name, const char *mount, char *path, size_t siz
 	return fits ? 0 : -1;
 }
 
+/* "--cgroups NAME: PATH: why"; returns -1. */
+static int complain_cgroup(const char *name, const char *path, int error, const char *mount, struct fault *f)
+{
+	if (error == ENOENT)
+		fault_set(f, EXIT_FAILED, "--cgroups %s: there is no such control group: %s does not exist; expected a path below %s, "
+			  "such as system.slice/ssh.service, or the last part of one; `find %s -type d` lists them",
+			  name, path, mount, mount);
+	else
+		fault_set(f, EXIT_FAILED, "--cgroups %s: %s: %s; expected a folder below %s", name, path, strerror(error), mount);
+	if (f)
+		f->error = error;
+	return -1;
+}
+
 int targets_open_cgroup(const char *name, char *mount, size_t size, struct fault *f)
 {
 	char path[1024];
@@ -146,13 +160,7 @@ int targets_open_cgroup(const char *name, char *mount, size_t size, struct fault
 	if (access(path, F_OK) && !strchr(name, '/') && *name && find_unit(name, mount, path, sizeof(path), f))
 		return -1;
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0)
-		return fd;
-	if (errno == ENOENT)
-		return fault_set(f, EXIT_FAILED, "--cgroups %s: there is no such control group: %s does not exist; expected a path below %s, "
-				 "such as system.slice/ssh.service, or the last part of one; `find %s -type d` lists them",
-				 name, path, mount, mount);
-	return fault_set(f, EXIT_FAILED, "--cgroups %s: %s: %s; expected a folder below %s", name, path, strerror(errno), mount);
+	return fd >= 0 ? fd : complain_cgroup(name, path, errno, mount, f);
 }
 
 static int resolve_cgroup(struct targets *t, const char *name, const char *label, struct fault *f)
