@@ -8,7 +8,7 @@
 #include <string.h>
 #include <wchar.h>
 
-enum { ALIGN = 64, FULL_BYTES = 64 << 20, FIRST_BYTES = 4096 };
+enum { ALIGN = 64, FULL_BYTES = 64 << 20, FIRST_BYTES = 4096, BLOCK_BYTES = 1 << 20, LEAST_ROWS = 4096 };
 
 struct store {
 	char *values;
@@ -177,6 +177,11 @@ static int begin_stores(struct builder *b)
 		b->stores[i].width = column_width(b->stores[i].type);
 	}
 	b->block_size = lay_out(b, b->most, places, places + n);
+	/* batches of many columns have fewer rows, as several wait for their reader; those of a few columns cost less if large */
+	for (bool wide = b->block_size > 2 * BLOCK_BYTES; wide && b->block_size > BLOCK_BYTES && b->most > LEAST_ROWS;) {
+		b->most /= 2;
+		b->block_size = lay_out(b, b->most, places, places + n);
+	}
 	for (size_t i = 0; i < n; i++) {
 		b->stores[i].values_at = places[i];
 		b->stores[i].valid_at = places[n + i];

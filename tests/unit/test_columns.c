@@ -266,6 +266,26 @@ static void rows(void **state)
 	batch_release(out);
 }
 
+/* Batches of many columns have fewer rows. */
+static void rows_of_batches(void **state)
+{
+	struct bench *x = bench(SCHED_SWITCH_5_10, SCHED_WAKEUP_4_19);
+	const char *const few[] = { "_time", "next_pid" };
+	struct builder *b;
+
+	assert_int_equal(make(x, few, 2), 0);
+	b = builder_new(&x->plans, &x->stream, BATCH_ROWS);
+	assert_int_equal(builder_room(b), BATCH_ROWS);
+	builder_free(b);
+	bench_end(x);
+	x = bench(SCHED_SWITCH_5_10, SCHED_WAKEUP_4_19);
+	assert_int_equal(make(x, NULL, 0), 0);
+	b = builder_new(&x->plans, &x->stream, BATCH_ROWS);
+	assert_in_range(builder_room(b), 4096, BATCH_ROWS / 4);
+	builder_free(b);
+	bench_end(x);
+}
+
 /* Samples added together are the same rows as one by one: of two events by turns and in runs, with texts and nulls. */
 static void many_at_once(void **state)
 {
@@ -292,7 +312,7 @@ static void many_at_once(void **state)
 		v.cpu[i] = cpu;
 		add(one, x, event, &samples[i], cpu);
 	}
-	assert_int_equal(builder_room(many), BATCH_ROWS - 1);
+	assert_int_equal(builder_room(many), builder_room(one) + N);
 	assert_false(builder_add_samples(many, &v, 0, 100));
 	assert_false(builder_add_samples(many, &v, 100, N - 100));
 	a = builder_take(one);
@@ -762,7 +782,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(choice), cmocka_unit_test(known), cmocka_unit_test(refused), cmocka_unit_test(two_types),
-		cmocka_unit_test(rows), cmocka_unit_test(many_at_once), cmocka_unit_test(losses), cmocka_unit_test(a_loss_behind_events), cmocka_unit_test(full_batches), cmocka_unit_test(stacks), cmocka_unit_test(small_batches),
+		cmocka_unit_test(rows), cmocka_unit_test(many_at_once), cmocka_unit_test(rows_of_batches), cmocka_unit_test(losses), cmocka_unit_test(a_loss_behind_events), cmocka_unit_test(full_batches), cmocka_unit_test(stacks), cmocka_unit_test(small_batches),
 		cmocka_unit_test(one_batch_of_several), cmocka_unit_test(texts), cmocka_unit_test(arrow), cmocka_unit_test(parts),
 		cmocka_unit_test(whole_parts),
 		cmocka_unit_test(parts_without_memory),
