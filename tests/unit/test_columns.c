@@ -782,7 +782,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(choice), cmocka_unit_test(known), cmocka_unit_test(refused), cmocka_unit_test(two_types),
-		cmocka_unit_test(rows), cmocka_unit_test(many_at_once), cmocka_unit_test(rows_of_batches), cmocka_unit_test(losses), cmocka_unit_test(a_loss_behind_events), cmocka_unit_test(full_batches), cmocka_unit_test(stacks), cmocka_unit_test(small_batches),
+		cmocka_unit_test(rows), cmocka_unit_test(many_at_once), cmocka_unit_test(rows_of_batches),
+		cmocka_unit_test(losses), cmocka_unit_test(a_loss_behind_events), cmocka_unit_test(full_batches), cmocka_unit_test(stacks), cmocka_unit_test(small_batches),
 		cmocka_unit_test(one_batch_of_several), cmocka_unit_test(texts), cmocka_unit_test(arrow), cmocka_unit_test(parts),
 		cmocka_unit_test(whole_parts),
 		cmocka_unit_test(parts_without_memory),
