@@ -49,7 +49,7 @@ void eventline_free(struct eventline *p)
  * interrupt, preemption depth. */
 static void flags_text(unsigned int flags, unsigned int preempt, char text[5])
 {
-	bool hard = flags & 0x08, soft = flags & 0x10, nmi = flags & 0x40;
+	bool hard = flags & TRACE_HARDIRQ, soft = flags & TRACE_SOFTIRQ, nmi = flags & TRACE_NMI;
 
 	text[0] = flags & 0x01 ? 'd' : flags & 0x80 ? 'b' : '.';
 	text[1] = flags & 0x04 ? (flags & 0x20 ? 'N' : 'n') : flags & 0x20 ? 'p' : '.';

@@ -51,20 +51,21 @@ enum { LOOP_FILES = 5, BUFFER_FILES = 2, SPARE_FILES = 64 };
  * perf-prof's own work would cause more events: printing an event calls write, which is an event.
  * So if all tasks are targets, samples of perf-prof are dropped: those of the main thread, which
  * prints, by the kernel's filter if its tid in the initial PID namespace is known; all others when
- * they are read. sched_switch is kept: it also tells when the next task starts to run.
+ * they are read. sched_switch is kept: it also tells when the next task starts to run. So is what an
+ * interrupt does meanwhile.
  */
 static int set_filter(struct stream *s, struct opened *o, struct fault *f)
 {
 	const char *kernel = o->event->opened.filtered ? o->event->opened.filtered->kernel : NULL;
 	bool skip_us = s->rings.filter_self && !o->event->keep_own;
 	struct pev_error err = {0};
-	char ours[64], *text = NULL;
+	char ours[80], *text = NULL;
 	int rc;
 
 	if (!o->event->fmt || (!kernel && !skip_us))
 		return 0;
-	snprintf(ours, sizeof(ours), "common_pid != %d", (int)s->rings.own_tid);
-	if (kernel && skip_us && asprintf(&text, "(%s) && %s", kernel, ours) < 0)
+	snprintf(ours, sizeof(ours), "common_pid != %d || common_flags & %d", (int)s->rings.own_tid, TRACE_INTERRUPT);
+	if (kernel && skip_us && asprintf(&text, "(%s) && (%s)", kernel, ours) < 0)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	rc = pev_event_set_filter(o->ev, text ? text : kernel ? kernel : ours, &err);
 	free(text);

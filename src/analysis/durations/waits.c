@@ -43,11 +43,10 @@ static const struct question_event events[] = {
 /* In which context the kernel woke the thread. An interrupt is not the work of the task that it interrupts. A soft
  * interrupt may be: the kernel runs it at the end of a system call that sends to a socket of this machine. */
 enum context { BY_TASK_ITSELF, BY_SOFTIRQ, BY_INTERRUPT };
-enum { FLAG_HARDIRQ = 0x08, FLAG_SOFTIRQ = 0x10, FLAG_NMI = 0x40 };   /* trace_flag_type in the kernel */
 
 static enum context context_of(uint64_t flags)
 {
-	return flags & (FLAG_HARDIRQ | FLAG_NMI) ? BY_INTERRUPT : flags & FLAG_SOFTIRQ ? BY_SOFTIRQ : BY_TASK_ITSELF;
+	return flags & (TRACE_HARDIRQ | TRACE_NMI) ? BY_INTERRUPT : flags & TRACE_SOFTIRQ ? BY_SOFTIRQ : BY_TASK_ITSELF;
 }
 
 static const char *context_text(struct question *q, uint64_t context, char *buf, size_t size)
@@ -85,6 +84,14 @@ static const struct column columns_on[] = { COLUMNS, [ON] = { "on", COLUMN_TEXT,
 
 /* ---- samples --------------------------------------------------------------------------- */
 
+static void cancel_wait(struct question *q, pid_t tid)
+{
+	struct open_pair *o = pairs_find(&q->pairs, (uint64_t)tid);
+
+	if (o)
+		pairs_cancel(&q->pairs, o);
+}
+
 /* A pair is a wait. Its value: the stack that waits, or 0. One that was open had no length: the thread was woken before it
  * had left its CPU. */
 static void begin_wait(struct question *q, const struct analysis_sample *s, pid_t tid)
@@ -94,11 +101,11 @@ static void begin_wait(struct question *q, const struct analysis_sample *s, pid_
 	struct callstack *stack = q->a && s->event->layout.callchain ? analysis_stack(q->a, s) : NULL;
 
 	if (state & SWITCH_LEAVES) {
+		cancel_wait(q, tid);   /* its last wait has ended, if no event said so */
 		waiton_forget(&w->on, tid);
 		stream_task_ended(s->event, (pid_t)trace_field_sint(q->fields[SWITCH][FIELD_PREV], s->view.raw));
 	} else if (state & 0xff) {
-		if (pairs_find(&q->pairs, (uint64_t)tid))
-			pairs_cancel(&q->pairs, pairs_find(&q->pairs, (uint64_t)tid));
+		cancel_wait(q, tid);
 		pairs_start(&q->pairs, s, (uint64_t)tid, (uint64_t)(uintptr_t)stack);
 		if (w->shows_on)
 			waiton_wait(&w->on, tid);

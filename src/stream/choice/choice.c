@@ -9,10 +9,11 @@
 #include "stream/list/samplelimits.h"
 #include "stream/state/state.h"
 
-static bool is_own(const struct stream *s, const struct stream_event *event, const struct perf_event_header *rec)
+/* What an interrupt does while perf-prof is on the CPU, such as to wake another task, is not perf-prof's. */
+static bool is_own(const struct stream *s, const struct stream_event *event, const struct perf_event_header *rec, const void *raw)
 {
 	return own_has(&s->choice.own, layout_u32(rec, event->layout.tid), layout_u64(rec, event->layout.time)) &&
-	       !event->keep_own;
+	       !event->keep_own && !(raw && event->min_raw > TRACE_FLAGS_AT && ((const uint8_t *)raw)[TRACE_FLAGS_AT] & TRACE_INTERRUPT);
 }
 
 static bool is_filtered(const struct stream_event *event, const struct perf_event_header *rec, const void *raw,
@@ -25,7 +26,7 @@ static bool is_filtered(const struct stream_event *event, const struct perf_even
 static bool is_unwanted(struct stream *s, const struct stream_event *event, const struct perf_event_header *rec,
 			const void *raw, uint32_t raw_size, uint32_t cpu)
 {
-	if (is_own(s, event, rec)) {
+	if (is_own(s, event, rec, raw)) {
 		s->loss.totals.skipped++;
 		return true;
 	}
@@ -99,6 +100,6 @@ bool choice_refuses(const struct stream *s, const struct ring *ring, const struc
 		event = dispatch_sample(s, rec, &raw, &size);
 	}
 	return event &&
-	       (event->asked.unrecorded || is_own(s, event, rec) ||
+	       (event->asked.unrecorded || is_own(s, event, rec, raw) ||
 			is_filtered(event, rec, raw, size, (uint32_t)ring->cpu));
 }
