@@ -410,6 +410,34 @@ def test_shared_ring_of_different_layouts(pyperf):
     assert {hasattr(r, 'time') for r in records if r.event == 'b'} == {True}
 
 
+def test_shared_ring_of_equal_layouts(pyperf):
+    """The id is in each sample with IDENTIFIER, whether or not other records have one."""
+    plain = pyperf.PERF_SAMPLE_TID | pyperf.PERF_SAMPLE_TIME
+    for bit in pyperf.PERF_SAMPLE_IDENTIFIER, pyperf.PERF_SAMPLE_ID:
+        events = [pyperf.Event(name, sample_period=1, sample_type=plain | bit, comm=name == 'page-faults:u')
+                  for name in ('page-faults:u', 'minor-faults:u')]
+        with events[0], events[1], pyperf.Ring(*events) as ring:
+            labels = {event.id: event.label for event in events}
+            touch(20)
+            with open('/proc/self/comm', 'r+') as f:
+                f.write(f.read().strip())
+            records = list(ring)
+        names = {record.id: record.event for record in records if record.name == 'SAMPLE'}
+        assert names == labels
+        assert {record.event for record in records if record.name == 'COMM'} == {''}   # it has no id
+
+
+def test_shared_ring_without_ids(pyperf):
+    plain = pyperf.PERF_SAMPLE_TID | pyperf.PERF_SAMPLE_TIME
+    first, second = (pyperf.Event(name, sample_period=1, sample_type=plain)
+                     for name in ('page-faults:u', 'minor-faults:u'))
+    with first, second:
+        with pytest.raises(ValueError, match='add PERF_SAMPLE_IDENTIFIER to sample_type'):
+            pyperf.Ring(first, second)
+        with pyperf.Ring(first):
+            pass
+
+
 def test_lost_is_told(pyperf):
     with faults(pyperf, disabled=1) as event, pyperf.Ring(event, pages=1) as ring:
         event.enable()      # before the ring was there, faults would have been counted only
