@@ -77,6 +77,31 @@ def test_types_fit_the_page(pyperf, tmp_path):
     assert 'no_such_method' in done.stdout
 
 
+TYPED = '''
+import pyperf
+
+attr = pyperf.perf_event_attr()
+attr.kprobe_func = "vfs_read"
+attr.uprobe_path = b"/bin/sh"
+for record in pyperf.Ring(pyperf.Event(attr)):
+    if isinstance(record, pyperf.Lost):
+        print(record.lost)
+    elif not isinstance(record, pyperf.Sample):
+        record.ip       # line 11: only samples have it
+'''
+
+
+def test_types_of_texts_and_records(pyperf, tmp_path):
+    reason = requires.why_not('program:mypy')
+    if reason:
+        pytest.skip(reason)
+    (tmp_path / 'typed.py').write_text(TYPED)
+    done = subprocess.run(['mypy', '--strict', 'typed.py'], capture_output=True, text=True,
+                          env={**os.environ, 'MYPYPATH': os.path.join(ROOT, 'python')}, cwd=tmp_path)
+    errors = [line for line in done.stdout.splitlines() if ': error: ' in line]
+    assert errors and all(line.startswith('typed.py:11: ') for line in errors), done.stdout
+
+
 def test_measure_complains_at_once(pyperf):
     with pytest.raises(pyperf.Error, match='foo'):
         pyperf.measure('foo')
