@@ -238,8 +238,10 @@ def test_measure_is_not_over(pyperf):
         touch(100)
     assert counts['page-faults'].value >= before['page-faults'].value + 100
     assert counts.read() == counts and 'read()' not in repr(counts)
-    with pytest.raises(KeyError, match="^'nosuch'$"):
+    with pytest.raises(KeyError, match="no count of an event 'nosuch': there are 'page-faults'"):
         counts['nosuch']
+    with pytest.raises(KeyError, match="did you mean 'page-faults'"):
+        counts['page-fault']
 
 
 def test_measure_a_function(pyperf):
@@ -247,6 +249,31 @@ def test_measure_a_function(pyperf):
                             lambda: touch() or 'done')
     assert counts.result == 'done' and counts['page-faults'].value >= PAGES
     assert counts['dummy'].value == 0
+    assert pyperf.measure('task-clock', divmod, 7, 2).result == (3, 1)
+
+
+def test_measure_names_what_is_wrong(pyperf):
+    with pytest.raises(TypeError, match=r'measure\(events=5\): expected the names of events'):
+        pyperf.measure(5)
+    with pytest.raises(TypeError, match='takes a function'):
+        pyperf.measure('task-clock', None, 5)
+
+
+def test_a_period_and_a_frequency_are_one_field(pyperf):
+    with pytest.raises(ValueError, match='sample_freq=1000 and sample_period=3 are one field'):
+        pyperf.Event('page-faults', sample_freq=1000, sample_period=3)
+    with pytest.raises(ValueError, match='one field'):
+        pyperf.perf_event_attr(sample_freq=1000, sample_period=3)
+
+
+def test_ioc_names_a_wrong_descriptor(pyperf):
+    with open('/dev/null') as file, pytest.raises(pyperf.Error, match='not the descriptor of a perf event') as refusal:
+        pyperf.ioc(file, pyperf.PERF_EVENT_IOC_ENABLE, 0)
+    assert f'descriptor {refusal.value.asked.rsplit()[-1]}' in str(refusal.value) and refusal.value.errno == errno.ENOTTY
+    for operation in pyperf.PERF_EVENT_IOC_ENABLE, pyperf.PERF_EVENT_IOC_ID:
+        with pytest.raises(pyperf.Error, match='descriptor 9999: .*the descriptor is not open') as refusal:
+            pyperf.ioc(9999, operation, 0)
+        assert refusal.value.errno == errno.EBADF
 
 
 def test_measure_inherit_and_threads(pyperf):
@@ -449,6 +476,23 @@ def test_lost_is_told(pyperf):
         lost = sum(r.lost for r in records if isinstance(r, pyperf.Lost))
         got += sum(isinstance(r, pyperf.Sample) for r in records)
         assert lost > 0 and got + lost == event.read().value
+        assert event.read().lost in (lost, None)    # None: before Linux 6.0
+
+
+def test_counts_say_what_was_lost(pyperf):
+    need('kernel>=6.0')
+    with faults(pyperf) as event, pyperf.Ring(event, pages=1):
+        touch()
+        assert event.read().lost > PAGES / 2
+    with pyperf.Event('page-faults:u') as event:
+        assert event.read().lost == 0       # it has no samples
+    (one,) = pyperf.parse('page-faults:u')
+    with pyperf.Event(one, sample_period=1) as event, pyperf.Ring(event, pages=1):
+        touch()
+        assert event.read().lost > PAGES / 2 and event.read().time_enabled
+    attr = pyperf.perf_event_attr(type=1, config=2, sample_period=1)
+    with pyperf.Event(attr) as event:
+        assert event.read().lost is None
 
 
 def test_overwrite_ring(pyperf):
