@@ -69,7 +69,7 @@ def test_help_is_the_commands(perf_prof):
 
 def test_importing_the_package_imports_none_of_it(run):
     assert run('import sys, perf_prof; print(sorted(n for n in sys.modules if n.startswith("perf_prof.")))') == \
-        "['perf_prof._native', 'perf_prof.sessions', 'perf_prof.stacks']\n"
+        "['perf_prof._keywords', 'perf_prof._native', 'perf_prof.sessions', 'perf_prof.stacks']\n"
 
 
 # ---- results -----------------------------------------------------------------------
@@ -234,7 +234,7 @@ def test_a_recording_is_a_file(perf_prof, storm, live, tmp_path):
     (lambda p: p.profile(pidss=1), TypeError, r'profile\(\): unknown parameter pidss=; did you mean pids='),
     (lambda p: p.profile(comand='true'), TypeError, r'profile\(\): unknown parameter comand=; did you mean command=\?'),
     (lambda p: p.profile(command='./no-such-program'), FileNotFoundError, r'\./no-such-program: there is no such program'),
-    (lambda p: p.profile(cgroup='no-such-group'), FileNotFoundError, 'cgroup=no-such-group: no control group below'),
+    (lambda p: p.profile(cgroup='no-such-group'), FileNotFoundError, 'cgroup=no-such-group: there is no control group of this name below'),
     (lambda p: p.page_faults(rowz=1), TypeError, r'page_faults\(\): unknown parameter rowz=; did you mean rows='),
     (lambda p: p.profile(json=True), TypeError, 'without json='),
     (lambda p: p.report(RECORDING, output='x'), TypeError, 'without output='),
