@@ -9,9 +9,11 @@ import sys
 
 import pyperf
 
-if len(sys.argv) < 3:
-    sys.exit('usage: pyperf_count.py EVENT[,EVENT...] COMMAND [ARGUMENT...]')
-events, command = sys.argv[1], sys.argv[2:]
+events, command = ''.join(sys.argv[1:2]), sys.argv[2:]
+if command[:1] == ['--']:
+    del command[0]
+if not command or events.startswith('-'):
+    sys.exit('usage: pyperf_count.py EVENT[,EVENT...] [--] COMMAND [ARGUMENT...]')
 
 # The child waits until its events are open; they count from its exec on.
 go, stop = os.pipe()

@@ -52,7 +52,7 @@ KINDS = ((ProcessLookupError, errno.ESRCH, ('there is no such process', 'there i
                                             'No such process')),
          (PermissionError, errno.EACCES, ('Permission denied', 'EACCES', 'EPERM', 'Operation not permitted', 'may not read',
                                           'not permitted')),
-         (FileNotFoundError, errno.ENOENT, ('No such file or directory', 'no control group below')))
+         (FileNotFoundError, errno.ENOENT, ('No such file or directory', 'there is no control group', 'there is no such control group')))
 
 
 def raise_refusal(refusal: Refusal, result: Any = None, parameters: Optional[Parameters] = None) -> NoReturn:

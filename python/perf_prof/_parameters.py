@@ -3,11 +3,27 @@
 import re
 from typing import Dict, Mapping, Match, NamedTuple, Sequence
 
+from ._options import NAMES
+
 # Programs whose own options a message may name, as in "mount -o remount".
 FOREIGN = 'apt', 'docker', 'mount', 'node', 'ps', 'python3', 'sh', 'sysctl', 'ulimit', 'unshare'
 # An option, and what may be its value: a number, a placeholder such as PID, a text in quotes.
 OPTION = re.compile(r"""(?<![\w/.=-])(?:--(?P<no>no-)?(?P<name>[a-z][\w-]*)|-(?P<key>[A-Za-z]))(?![\w/-])
                         (?P<join>[ =](?=[0-9"'<]|[A-Z]{2}|[A-Z](?!\w)))?""", re.VERBOSE)
+# What only a shell's user can do, and what it is in Python.
+PHRASES = (
+    (re.compile(r': is the \$\(\.\.\.\) before it empty\?'), lambda match: ''),
+    (re.compile(r'`perf-prof ([a-z][\w-]*) -h`'), lambda match: _help(match)),
+    (re.compile(r': perf-prof dump PID$'), lambda match: ', such as dump(1234)'),
+    (re.compile(r'^stat (?=-e: )'), lambda match: ''),
+)
+
+
+def _help(match: Match[str]) -> str:
+    """An option that is unknown was written as one, such as in a notebook's cell."""
+    if 'unknown option' in match.string:
+        return match[0]
+    return f'help(perf_prof.{NAMES.get(match[1], match[1].replace("-", "_"))})'
 
 
 class Parameter(NamedTuple):
@@ -44,7 +60,9 @@ def _parameter(match: Match[str], parameters: Parameters, leads: bool) -> str:
 
 def in_python(text: str, parameters: Parameters, leads: bool = False) -> str:
     """The text with parameters. What is in backquotes is a command line, and stays. leads: an option that it begins with has a
-    value, as in "--pids x: expected a number"."""
+    value, as in "--pids x: expected a number": it is an error."""
+    for phrase, instead in PHRASES if leads else ():
+        text = phrase.sub(instead, text)
     parts = re.split('(`[^`]*`)', text)
     for i in range(0, len(parts), 2):
         part = OPTION.sub(lambda match: _parameter(match, parameters, leads and not i), parts[i]).replace('\0 ', '')

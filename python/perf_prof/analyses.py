@@ -159,7 +159,7 @@ def collect(plan: Plan, run: _command.Run, folded: int) -> Result:
     refusal = failure(run, result)
     result.notes += [text for text in run.messages() if not refusal or text != refusal.text]
     parameters = parameters_of(plan.command, plan.given)
-    result.notes = [in_python(text, parameters) for text in result.notes]
+    result.notes = [in_python(text.replace(f'/dev/fd/{folded}: ', '', 1), parameters) for text in result.notes]
     if refusal and not (plan.command.name == 'check' and result.data):   # its exit code is about the features
         _command.raise_refusal(refusal, result, parameters)
     return result

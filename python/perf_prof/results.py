@@ -177,14 +177,29 @@ class Table(Arrow):
 
 # ---- pictures --------------------------------------------------------------------------
 
+def _folded_text(before: Any) -> Optional[str]:
+    """Folded stacks: as they are, of a result, or from a file. Only a path is one line without a number at its end."""
+    if before is None:
+        return None
+    if isinstance(before, (Result, FlameGraph)):
+        return before.folded
+    if not isinstance(before, (str, os.PathLike)):
+        raise TypeError(f'before={before!r}: expected a result, a flame graph, folded stacks as a str, or the path of a file of them')
+    if isinstance(before, str) and (not before or '\n' in before or re.search(r' \d+$', before)):
+        return before
+    with open(before, encoding='utf-8', errors='backslashreplace') as file:
+        return file.read()
+
+
 class FlameGraph:
     """A flame graph of folded stacks. A notebook shows it; save() writes it.
 
-    before   the folded stacks of another run; colours show the change since that run
+    before   the folded stacks of another run, or the path of a file of them; colours show the change since that run
     """
 
-    def __init__(self, folded: str, title: str = '', unit: str = '', before: Optional[str] = None) -> None:
-        self.folded, self.title, self.unit, self.before = folded, title, unit, before
+    def __init__(self, folded: str, title: str = '', unit: str = '',
+                 before: Union[None, str, 'os.PathLike[str]'] = None) -> None:
+        self.folded, self.title, self.unit, self.before = folded, title, unit, _folded_text(before)
 
     def _draw(self, path: str, environ: Optional[Dict[str, str]] = None) -> None:
         files = []
@@ -201,7 +216,10 @@ class FlameGraph:
             with _command.Run(words, files=files, environ=environ) as run:
                 run.wait()
                 if run.process.returncode:
-                    _command.raise_refusal(_command.Refusal(run.process.returncode, (run.messages() or [''])[-1]))
+                    text = (run.messages() or [''])[-1]
+                    for fd, name in zip(files, ('folded', 'before')):
+                        text = text.replace(f'/dev/fd/{fd}:', f'{name}, line ')
+                    _command.raise_refusal(_command.Refusal(run.process.returncode, text))
         finally:
             for fd in files:
                 os.close(fd)
@@ -325,10 +343,11 @@ class Result(Arrow):
         return [(tuple(frames.split(';')), int(weight)) for frames, _, weight in lines if weight.isdigit()]
 
     def flame_graph(self, *, title: Optional[str] = None, unit: Optional[str] = None,
-                    before: Union[None, str, 'Result', FlameGraph] = None) -> FlameGraph:
-        """A flame graph of the stacks. before: another result, with whose stacks they are compared."""
+                    before: Union[None, str, 'os.PathLike[str]', 'Result', FlameGraph] = None) -> FlameGraph:
+        """A flame graph of the stacks. before: another result, with whose stacks they are compared, or folded stacks, or the path
+        of a file of them."""
         self.stacks   # complains if there are none
-        folded = before.folded if isinstance(before, (Result, FlameGraph)) else before
+        folded = _folded_text(before)
         info = self.tables[0].info if self.tables else {}
         clock = 'clock' in str(info.get('event', '')) or 'off_cpu' in info or self.words[0] in NS
         return FlameGraph(self.folded or '', f'perf-prof {self.words[0]}' if title is None else title,

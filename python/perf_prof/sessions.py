@@ -97,12 +97,19 @@ def _command(value: Union[None, str, Sequence[Path]]) -> Optional[List[str]]:
     if value is None:
         return None
     if isinstance(value, str):
+        if not value.strip():
+            raise ValueError(f'command={value!r}: expected a line for the shell, or a list of a program and its arguments')
         _refuse_missing(value)
         return ['/bin/sh', '-c', value]
-    command = [os.fspath(word) for word in value]
+    if isinstance(value, bytes) or not hasattr(value, '__iter__'):
+        raise TypeError(f'command={value!r}: expected a list such as ["sleep", "1"], or a str for the shell')
+    command = list(value)
     if not command:
         raise ValueError('command=[]: expected a program and its arguments')
-    return command
+    for place, word in enumerate(command):
+        if not isinstance(word, (str, bytes, os.PathLike)):
+            raise TypeError(f'command={value!r}: its item {place} is {word!r}: expected a str or a path')
+    return [os.fsdecode(word) for word in command]
 
 
 # What `perf-prof ... --call-graph` calls the ways to find the user's part, and which parts else.
@@ -471,8 +478,9 @@ def open(source: Union[Path, bytes, bytearray, memoryview, _Readable], events: O
     if callchains not in (None, True, False):
         raise TypeError(f'callchains={callchains!r}: expected True or False, as the recording has the chains that it has')
     words += ['-g'] * bool(callchains)
-    if time is not None:
-        words += [f'--time={text}' for text in _texts('time', time)]
+    if not (time is None or isinstance(time, str)):
+        raise TypeError(f'time={time!r}: expected a str "START,END", in seconds of the recording\'s clock; either may be left out')
+    words += [f'--time={time}'] * (time is not None)
     recording, fields, filter = Recording.__new__(Recording), _fields(fields), _filter(filter)
     fd, name = _descriptor(source)
     if fd >= 0:

@@ -7,8 +7,10 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple
 
 from . import _native
 
-Counts = Union[_native.Batch, _native.Column, Mapping[Optional[int], int], Iterable[_native.Batch]]
-Weights = Union[None, str, _native.Column]
+# Any: a column of another library, such as df["_stack"]
+Counts = Union[_native.Batch, _native.Column, Mapping[Optional[int], int], Iterable[_native.Batch], Any]
+Weights = Union[None, str, _native.Column, Any]
+LISTS = 'to_pylist', 'to_list', 'tolist'    # methods of such columns: pyarrow, Polars and pandas, NumPy
 COUNT = 'count()'       # a column of aggregates
 
 
@@ -83,8 +85,8 @@ class Stacks:
     def folded(self, counts: Counts, *, weights: Weights = None) -> str:
         """Lines "main;work;read 12" for flame graphs: the outermost function first, then how often the stack occurred.
 
-        counts    a batch, several (such as a session or an aggregate), a column _stack, or a dict such as collections.Counter:
-                  stack -> number. Rows without a stack are left out
+        counts    a batch, several (such as a session or an aggregate), a column _stack (of a batch, or of Polars, pandas,
+                  pyarrow or NumPy), or a dict such as collections.Counter: stack -> number. Rows without a stack are left out
         weights   the column that is added instead of 1 for each row: its name, or of one batch batch["_period"]. Default: "count()"
                   in the batches of an aggregate that has it
         """
@@ -103,20 +105,38 @@ class Stacks:
 def _counted(counts: Counts, weights: Weights) -> Mapping[Optional[int], int]:
     if isinstance(counts, Mapping):
         return counts
-    if isinstance(counts, (_native.Batch, _native.Column)):
+    if isinstance(counts, _native.Batch) or _is_column(counts):
         return _of_rows(counts, weights)
     if not (weights is None or isinstance(weights, str)):
         raise TypeError(f'weights={weights!r}: expected the name of a column, because there are several batches')
     total: Dict[Optional[int], int] = collections.Counter()
-    for batch in counts:
+    for batch in counts if hasattr(counts, '__iter__') else (counts,):
         if not isinstance(batch, _native.Batch):
-            raise TypeError(f'{counts!r}: expected a batch, several batches, a column, or a dict from stacks to numbers')
+            raise TypeError(f'folded({type(counts).__name__}): expected a batch, several batches, a column such as batch["_stack"], '
+                            'or a dict from stacks to numbers')
         for stack, count in _of_rows(batch, weights).items():
             total[stack] += count
     return total
 
 
-def _of_rows(rows: Union[_native.Batch, _native.Column], weights: Weights) -> Mapping[Optional[int], int]:
+def _is_column(value: Any) -> bool:
+    return any(hasattr(value, name) for name in LISTS) or (hasattr(value, '__arrow_c_array__') and not hasattr(value, 'columns'))
+
+
+def _listed(name: str, column: Any) -> List[Any]:
+    """The values of a column of any library. Where numbers have no other way to be missing, they are NaN."""
+    if isinstance(column, _native.Column):
+        return column.to_pylist()
+    method = next((getattr(column, one) for one in LISTS if hasattr(column, one)), None)
+    if method is None and hasattr(column, '__arrow_c_array__'):
+        method = importlib.import_module('pyarrow').array(column).to_pylist
+    values = method() if method else None
+    if not isinstance(values, list) or any(isinstance(value, (list, dict, str)) for value in values):
+        raise TypeError(f'{name}={type(column).__name__}: expected a column of numbers, such as batch["_stack"]')
+    return [None if value is None or value != value else int(value) if value == int(value) else value for value in values]
+
+
+def _of_rows(rows: Any, weights: Weights) -> Mapping[Optional[int], int]:
     if isinstance(rows, _native.Batch):
         weights = COUNT if weights is None and COUNT in rows.columns else weights
         weights = rows[weights] if isinstance(weights, str) else weights
@@ -124,9 +144,9 @@ def _of_rows(rows: Union[_native.Batch, _native.Column], weights: Weights) -> Ma
     if isinstance(weights, str):
         raise TypeError(f'weights={weights!r}: expected a column, because there is no batch that has this one')
     if weights is None:
-        return collections.Counter(rows.to_pylist())
+        return collections.Counter(_listed('counts', rows))
     total: Dict[Optional[int], int] = collections.Counter()
-    for stack, weight in zip(rows.to_pylist(), weights.to_pylist()):
+    for stack, weight in zip(_listed('counts', rows), _listed('weights', weights)):
         total[stack] += weight or 0
     return total
 

@@ -36,6 +36,7 @@ the kernel answered, and what to do. If privilege is missing, it is also a Permi
 docs/pyperf.md has more.
 """
 import asyncio
+import difflib
 import errno
 import os
 import time
@@ -77,6 +78,7 @@ os.register_at_fork(after_in_child=_pyperf._forked)
 
 _READ_FORMAT = (_pyperf.PERF_FORMAT_TOTAL_TIME_ENABLED | _pyperf.PERF_FORMAT_TOTAL_TIME_RUNNING
                 | _pyperf.PERF_FORMAT_ID)
+_NEW_FORMAT: List[int] = []     # _READ_FORMAT and what else this kernel knows, once that was tried
 _SAMPLE_TYPE = (_pyperf.PERF_SAMPLE_IDENTIFIER | _pyperf.PERF_SAMPLE_IP | _pyperf.PERF_SAMPLE_TID
                 | _pyperf.PERF_SAMPLE_TIME | _pyperf.PERF_SAMPLE_CPU | _pyperf.PERF_SAMPLE_PERIOD)
 
@@ -103,7 +105,7 @@ class Count(NamedTuple):
     time_enabled: int   #: ns that it was enabled
     time_running: int   #: ns that it was on a counter; less = shared (multiplexed)
     id: int
-    lost: int           #: samples that found no room, where the kernel says so (Linux 6.0)
+    lost: Optional[int]     #: samples that found no room; None if that is not known (before Linux 6.0)
     stale: bool = False     #: the times lag behind the value: a group was read without a system call
 
     @property
@@ -126,6 +128,11 @@ class Counts(Dict[str, Count]):
             n += 1
             unique = f'{name}#{n}'
         self[unique] = Count(*values)
+
+    def __missing__(self, name: str) -> Count:
+        near = difflib.get_close_matches(str(name), self, 1)
+        there = f'did you mean {near[0]!r}?' if near else f"there are {', '.join(map(repr, self))}" if self else 'there are no counts'
+        raise KeyError(f'no count of an event {name!r}: {there}')
 
 
 # ---------------------------------------------------------------- events by name
@@ -176,17 +183,35 @@ def features() -> List[Feature]:
 What = Union[str, perf_event_attr, Parsed]
 
 
+def _read_format() -> int:
+    """What an event by name reads: before Linux 6.0 there is no PERF_FORMAT_LOST."""
+    if not _NEW_FORMAT:
+        wanted = _READ_FORMAT | _pyperf.PERF_FORMAT_LOST
+        attr = perf_event_attr(type=_pyperf.PERF_TYPE_SOFTWARE, config=_pyperf.PERF_COUNT_SW_DUMMY, read_format=wanted,
+                               disabled=1, exclude_kernel=1, exclude_hv=1)
+        try:
+            os.close(perf_event_open(attr))
+            _NEW_FORMAT.append(wanted)
+        except Error as error:
+            if error.errno != errno.EINVAL:     # nothing can be opened now
+                return _READ_FORMAT
+            _NEW_FORMAT.append(_READ_FORMAT)
+    return _NEW_FORMAT[0]
+
+
 def _parsed(what: What) -> List[Parsed]:
     """Every event of `what`; attrs are copies."""
     if isinstance(what, str):
         found = parse(what)
         for event in found:
-            event.attr.read_format = _READ_FORMAT
+            event.attr.read_format = _read_format()
             _refuse_percore(event)
         return found
     if isinstance(what, Parsed):
         _refuse_percore(what)
-        return [what._replace(attr=what.attr.copy(), leader=0)]
+        attr = what.attr.copy()
+        attr.read_format = attr.read_format or _read_format()
+        return [what._replace(attr=attr, leader=0)]
     if isinstance(what, perf_event_attr):
         return [Parsed(label(what), what.copy(), None, 1.0, 0, None, None, False, False, False,
                        False, False, False, 0, 0)]
@@ -202,6 +227,9 @@ def _refuse_percore(event: Parsed) -> None:
 def _set_fields(attr: perf_event_attr, fields: Dict[str, Any], by_name: bool) -> None:
     """sample_freq says freq; an event that is given by name and samples tells what is usual."""
     if 'sample_freq' in fields:
+        if fields.get('sample_period'):
+            raise ValueError(f"sample_freq={fields['sample_freq']!r} and sample_period={fields['sample_period']!r} are one field "
+                             'of the attr: give one of them')
         fields.setdefault('freq', 1)
     for name, value in fields.items():
         if not hasattr(attr, name):
@@ -227,7 +255,8 @@ class Event(_pyperf._Event):
       flags   PERF_FLAG_*
       fields  of the attr: inherit=1, sample_period=1000, sample_freq=997, mmap2=1, …
 
-    An event given by name also reads its times, for Count.share. If it samples and you give
+    An event given by name also reads its times, for Count.share, and on Linux 6.0 how many samples
+    were lost, for Count.lost. If it samples and you give
     no sample_type, samples have id, ip, pid, tid, time, cpu and period, and those of a
     tracepoint raw.
 
@@ -369,7 +398,7 @@ class Measurement(Counts):
         if self._groups:
             raise KeyError(f'{name}: the block of measure() is not over, and the counts are there at its end; '
                            'read() has those until now')
-        raise KeyError(name)
+        return super().__missing__(name)
 
     def __repr__(self) -> str:
         if self._groups:
@@ -406,7 +435,7 @@ class Measurement(Counts):
             self._close()
 
 
-def measure(events: Union[What, Iterable[What]], function: Optional[Callable[[], Any]] = None, *,
+def measure(events: Union[What, Iterable[What]], function: Optional[Callable[..., Any]] = None, *arguments: Any,
             pid: int = 0, cpu: int = -1, cgroup: int = -1, **fields: Any) -> Measurement:
     """Counts events while a block, or a function, runs.
 
@@ -414,20 +443,24 @@ def measure(events: Union[What, Iterable[What]], function: Optional[Callable[[],
             work()
         print(counts["page-faults"].value)      # counts.read() has them in the block
 
-        counts = measure("task-clock", work)        # and counts.result
+        counts = measure("task-clock", work)            # and counts.result
+        counts = measure("task-clock", sorted, words)   # of sorted(words)
 
     It counts the calling thread; with inherit=1, also the threads and processes that this
     thread starts. Events in braces form a group, and all others are counted alone. A group
     with ":W" that does not fit the PMU is split into single events. To measure often, keep a
     Group and use its begin() and end()."""
-    if function is not None and not callable(function):
+    if (function is not None or arguments) and not callable(function):
         raise TypeError(f'measure() takes a function behind the events, not {function!r}; several '
                         'events are one text, "task-clock,page-faults", or a list')
     several = [events] if isinstance(events, (str, perf_event_attr, Parsed)) else events
+    if not isinstance(several, Iterable):
+        raise TypeError(f'measure(events={events!r}): expected the names of events, such as "task-clock,page-faults", '
+                        'a perf_event_attr, or a list of them')
     measurement = Measurement(several, dict(fields, pid=pid, cpu=cpu, cgroup=cgroup))
     if function is not None:
         with measurement:
-            measurement.result = function()
+            measurement.result = function(*arguments)
     return measurement
 
 
@@ -478,7 +511,7 @@ class Ring(_pyperf._Ring):
             if isinstance(record, _pyperf.Aux):
                 yield record, self._aux_chunk(record.offset, record.size)
 
-    def follow(self, timeout: Optional[float] = None) -> Iterator[Any]:
+    def follow(self, timeout: Optional[float] = None) -> 'Iterator[_pyperf._AnyRecord]':
         """Records as they come, until the watched task has ended or `timeout` seconds are
         over. attr.wakeup_events or wakeup_watermark says after how many they come."""
         end = None if timeout is None else time.monotonic() + timeout
@@ -494,7 +527,7 @@ class Ring(_pyperf._Ring):
                 if left <= 0:
                     return
 
-    async def __aiter__(self) -> AsyncIterator[Any]:
+    async def __aiter__(self) -> 'AsyncIterator[_pyperf._AnyRecord]':
         """Records as they come, until the watched task has ended."""
         loop = asyncio.get_running_loop()
         while True:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The C half of pyperf. tests/python/test_pyperf.py holds the names against the module."""
 from types import TracebackType
-from typing import Any, Dict, Iterator, List, Optional, Tuple, Type, TypeVar, Union
+from typing import Any, Dict, Iterator, List, Optional, Tuple, Type, TypeVar, Union, final
 
 _T = TypeVar("_T")
 _Read = Tuple[int, int, int, int, int]
-_Count = Tuple[int, int, int, int, int, bool]
+_Count = Tuple[int, int, int, int, Optional[int], bool]
 _File = Union[int, "_HasFileno"]
 
 class _HasFileno:
@@ -22,6 +22,11 @@ class Error(OSError):
 class DeniedError(Error, PermissionError): ...
 class NotFoundError(Error, FileNotFoundError): ...
 class NoTaskError(Error, ProcessLookupError): ...
+
+# A text that is set; its address when it is read.
+class _Text:
+    def __get__(self, attr: Any, owner: Any = ...) -> int: ...
+    def __set__(self, attr: Any, value: Union[int, str, bytes]) -> None: ...
 
 class perf_event_attr:
     type: int
@@ -74,8 +79,8 @@ class perf_event_attr:
     wakeup_watermark: int
     bp_type: int
     bp_addr: int
-    kprobe_func: int
-    uprobe_path: int
+    kprobe_func: _Text
+    uprobe_path: _Text
     config1: int
     bp_len: int
     kprobe_addr: int
@@ -143,6 +148,7 @@ class Record:
     def asdict(self) -> Dict[str, Any]: ...
     def __bytes__(self) -> bytes: ...
 
+@final
 class Sample(Record):
     id: int
     ip: int
@@ -172,15 +178,18 @@ class Sample(Record):
     code_page_size: int
     aux: bytes
 
+@final
 class Lost(Record):
     lost: int
 
+@final
 class Comm(Record):
     pid: int
     tid: int
     comm: str
     exec: bool
 
+@final
 class Task(Record):
     pid: int
     tid: int
@@ -188,6 +197,7 @@ class Task(Record):
     ptid: int
     time: int
 
+@final
 class Mmap(Record):
     pid: int
     tid: int
@@ -204,36 +214,43 @@ class Mmap(Record):
     prot: int
     flags: int
 
+@final
 class Throttle(Record):
     time: int
     id: int
     stream_id: int
 
+@final
 class Read(Record):
     pid: int
     tid: int
     read: Tuple[_Read, ...]
 
+@final
 class Aux(Record):
     offset: int
     size: int
     flags: int
 
+@final
 class ItraceStart(Record):
     pid: int
     tid: int
 
+@final
 class Switch(Record):
     out: bool
     preempt: bool
     next_prev_pid: int
     next_prev_tid: int
 
+@final
 class Namespaces(Record):
     pid: int
     tid: int
     namespaces: Dict[str, Tuple[int, int]]
 
+@final
 class Ksymbol(Record):
     addr: int
     len: int
@@ -242,27 +259,37 @@ class Ksymbol(Record):
     unregister: bool
     symbol: str
 
+@final
 class BpfEvent(Record):
     bpf_type: int
     flags: int
     prog_id: int
     tag: bytes
 
+@final
 class Cgroup(Record):
     cgroup: int
     path: str
 
+@final
 class TextPoke(Record):
     addr: int
     old_bytes: bytes
     new_bytes: bytes
 
+@final
 class AuxOutputHwId(Record):
     hw_id: int
 
+@final
 class CallchainDeferred(Record):
     cookie: int
     callchain: Tuple[int, ...]
+
+# A plain Record is of a type that is unknown here. isinstance() tells them apart.
+_AnyRecord = Union[Sample, Lost, Comm, Task, Mmap, Throttle, Read, Aux, ItraceStart, Switch,
+                   Namespaces, Ksymbol, BpfEvent, Cgroup, TextPoke, AuxOutputHwId,
+                   CallchainDeferred, Record]
 
 class _Closing:
     def __enter__(self: _T) -> _T: ...
@@ -311,9 +338,8 @@ class _Group(_Closing):
     def reset(self) -> None: ...
     def map_self(self) -> None: ...
 
-# Any: a ring has records of any class, told apart by isinstance() or their name.
-class _Drain(Iterator[Any]):
-    def __next__(self) -> Any: ...
+class _Drain(Iterator[_AnyRecord]):
+    def __next__(self) -> _AnyRecord: ...
 
 class _Ring(_Closing):
     def __init__(self, events: Tuple[_Event, ...], pages: int = ..., *,
@@ -339,7 +365,7 @@ def perf_event_open(attr: perf_event_attr, pid: int = ..., cpu: int = ..., group
                     flags: int = ...) -> int: ...
 def ioc(fd: _File, op: int, arg: Any = ...) -> Any: ...
 def prctl(op: int) -> None: ...
-def decode(data: bytes, attr: perf_event_attr) -> Any: ...
+def decode(data: bytes, attr: perf_event_attr) -> _AnyRecord: ...
 def label(attr: perf_event_attr) -> str: ...
 def pmus() -> List[str]: ...
 def paranoid() -> int: ...

@@ -57,20 +57,43 @@ static Py_ssize_t find(const struct row_object *r, PyObject *name)
 	return index ? PyLong_AsSsize_t(index) : -1;
 }
 
-/* After an AttributeError: says which column is meant, if one has a similar name. */
-static void suggest(const struct row_object *r, PyObject *name)
+/* "sched:sched_switch", or NULL: tables have no events. */
+static PyObject *event_name(const struct row_object *r)
 {
-	PyObject *names = r->batch->names.names;
-	const char *text;
+	PyObject *column = PyUnicode_FromString("_event"), *name = NULL;
+	Py_ssize_t i = column ? find(r, column) : -1;
+
+	if (i >= 0)
+		name = value_object(r->batch->batch, (size_t)i, r->row);
+	Py_XDECREF(column);
+	PyErr_Clear();
+	if (name && !PyUnicode_Check(name))
+		Py_CLEAR(name);
+	return name;
+}
+
+/* Says which column is meant, if one has a similar name, as events of scripts do. */
+static void no_field(const struct row_object *r, PyObject *error, PyObject *name)
+{
+	PyObject *names = r->batch->names.names, *event = event_name(r);
+	const char *text = PyUnicode_AsUTF8(name);
 	struct nearest n;
 
-	if (!PyErr_ExceptionMatches(PyExc_AttributeError) || !(text = PyUnicode_AsUTF8(name)) || *text == '_')
-		return;
-	nearest_begin(&n, text);
+	PyErr_Clear();
+	nearest_begin(&n, text ? text : "");
 	for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++)
 		nearest_offer(&n, PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, i)));
 	if (nearest_get(&n))
-		PyErr_Format(PyExc_AttributeError, "the event has no field '%U'; did you mean '%s'?", name, nearest_get(&n));
+		PyErr_Format(error, "%V has no field '%U'; did you mean '%s'?", event, "the row", name, nearest_get(&n));
+	else
+		PyErr_Format(error, "%V has no field '%U'; %s.keys() lists them", event, "the row", name, event ? "event" : "row");
+	Py_XDECREF(event);
+}
+
+/* "__array__", "_repr_html_": programs look whether there is one. */
+static bool is_pythons_own(PyObject *name)
+{
+	return PyUnicode_GET_LENGTH(name) && PyUnicode_READ_CHAR(name, 0) == '_';
 }
 
 static PyObject *row_getattr(PyObject *self, PyObject *name)
@@ -82,8 +105,8 @@ static PyObject *row_getattr(PyObject *self, PyObject *name)
 	if (i >= 0)
 		return value_object(r->batch->batch, (size_t)i, r->row);
 	value = PyErr_Occurred() ? NULL : PyObject_GenericGetAttr(self, name);
-	if (!value)
-		suggest(r, name);
+	if (!value && PyErr_ExceptionMatches(PyExc_AttributeError) && !is_pythons_own(name))
+		no_field(r, PyExc_AttributeError, name);
 	return value;
 }
 
@@ -94,7 +117,11 @@ static PyObject *row_subscript(PyObject *self, PyObject *name)
 
 	if (i >= 0)
 		return value_object(r->batch->batch, (size_t)i, r->row);
-	if (!PyErr_Occurred())
+	if (PyErr_Occurred())
+		return NULL;
+	if (PyUnicode_Check(name))
+		no_field(r, PyExc_KeyError, name);
+	else
 		PyErr_SetObject(PyExc_KeyError, name);
 	return NULL;
 }

@@ -121,6 +121,8 @@ static int set_all(PyObject *self, PyObject *kw)
 	PyObject *name, *value;
 	Py_ssize_t pos = 0;
 
+	if (kw && PyDict_GetItemString(kw, "sample_freq") && PyDict_GetItemString(kw, "sample_period"))
+		return refused(PyExc_ValueError, "sample_freq and sample_period are one field of perf_event_attr: give one of them");
 	while (kw && PyDict_Next(kw, &pos, &name, &value)) {
 		if (!PyObject_SetAttr(self, name, value))
 			continue;

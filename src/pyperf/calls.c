@@ -3,6 +3,7 @@
 #include "pyperf/pyperf.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -131,6 +132,29 @@ static PyObject *perf_event_open_(PyObject *module, PyObject *args, PyObject *kw
 /* One function for each kind of argument: fd, request, arg -> result. arg is NULL if not given. */
 typedef PyObject *ioc_fn(struct state *st, int fd, unsigned long op, PyObject *arg);
 
+/* Whether it is an event's: the kernel says ENOTTY of any other, and of an operation that it does not have. */
+static bool is_event(int fd)
+{
+	char path[64], target[64] = "";
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return readlink(path, target, sizeof(target) - 1) < 0 || !strcmp(target, "anon_inode:[perf_event]");
+}
+
+static PyObject *ioc_error(struct state *st, int fd, const char *asked)
+{
+	struct pev_error err = { .code = errno };
+
+	snprintf(err.asked, sizeof(err.asked), "ioc(): %s, descriptor %d", asked, fd);
+	if (err.code == EBADF && fcntl(fd, F_GETFD) < 0)
+		refuse_with(&err, "the descriptor is not open", "give what perf_event_open() returned, or an Event");
+	else if (err.code == ENOTTY && !is_event(fd))
+		refuse_with(&err, "it is not the descriptor of a perf event", "give what perf_event_open() returned, or an Event");
+	else
+		refuse_with(&err, "", "");
+	return raise_error(st, -err.code, &err);
+}
+
 static PyObject *ioctl_result(struct state *st, int fd, unsigned long op, unsigned long arg,
 			      const char *name)
 {
@@ -139,7 +163,7 @@ static PyObject *ioctl_result(struct state *st, int fd, unsigned long op, unsign
 	Py_BEGIN_ALLOW_THREADS
 	rc = ioctl(fd, op, arg);
 	Py_END_ALLOW_THREADS
-	return rc < 0 ? raise_code(st, -errno, name) : PyLong_FromLong(rc);
+	return rc < 0 ? ioc_error(st, fd, name) : PyLong_FromLong(rc);
 }
 
 static PyObject *ioc_number(struct state *st, int fd, unsigned long op, PyObject *arg)
@@ -181,7 +205,7 @@ static PyObject *ioc_id(struct state *st, int fd, unsigned long op, PyObject *ar
 	uint64_t id = 0;
 
 	if (ioctl(fd, op, &id) < 0)
-		return raise_code(st, -errno, "ask for the id of an event");
+		return ioc_error(st, fd, "ask for the id of an event");
 	return PyLong_FromUnsignedLongLong(id);
 }
 
@@ -204,7 +228,7 @@ static PyObject *ioc_query(struct state *st, int fd, unsigned long op, PyObject 
 	PyObject *list;
 
 	if (ioctl(fd, op, &query) < 0)
-		return raise_code(st, -errno, "ask for the BPF programs of an event");
+		return ioc_error(st, fd, "ask for the BPF programs of an event");
 	list = PyList_New(0);
 	for (__u32 i = 0; list && i < query.prog_cnt && i < MAX_PROGRAMS; i++)
 		list_add(&list, PyLong_FromUnsignedLong(query.ids[i]));

@@ -34,11 +34,14 @@ bool target_of(int pid, int cpu, int cgroup, struct pev_target *target)
 	return true;
 }
 
-PyObject *count_tuple(const struct pev_count *c)
+PyObject *count_tuple(const struct pev_count *c, const struct perf_event_attr *attr)
 {
-	return Py_BuildValue("(KKKKKO)", (unsigned long long)c->value,
-			     (unsigned long long)c->time_enabled, (unsigned long long)c->time_running,
-			     (unsigned long long)c->id, (unsigned long long)c->lost, c->stale ? Py_True : Py_False);
+	bool known = !attr->sample_period || attr->read_format & PEV_FORMAT_LOST;
+
+	return Py_BuildValue("(KKKKNO)", (unsigned long long)c->value, (unsigned long long)c->time_enabled,
+			     (unsigned long long)c->time_running, (unsigned long long)c->id,
+			     known ? PyLong_FromUnsignedLongLong(c->lost) : new_ref(Py_None),
+			     c->stale ? Py_True : Py_False);
 }
 
 /* ---- opening and closing ---------------------------------------------------------- */
@@ -257,7 +260,7 @@ static PyObject *event_read(PyObject *o, PyObject *unused)
 		rc = pev_event_read(self->ev, &count);
 	if (rc == -ENODATA)
 		return raise_code(self->st, rc, "read a pinned event that lost its place on the PMU");
-	return rc ? raise_code(self->st, rc, "read an event") : count_tuple(&count);
+	return rc ? raise_code(self->st, rc, "read an event") : count_tuple(&count, pev_event_attr(self->ev));
 }
 
 static PyObject *event_fileno(PyObject *o, PyObject *unused)

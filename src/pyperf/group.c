@@ -224,7 +224,8 @@ static PyObject *counts_tuple(struct group_object *self, int n)
 
 	for (int i = 0; all && i < n; i++) {
 		one = Py_BuildValue("(NN)", text_of(pev_group_label(self->group, (size_t)i)),
-				    count_tuple(&self->counts[i]));
+				    count_tuple(&self->counts[i],
+						pev_event_attr(pev_group_event(self->group, (size_t)i))));
 		if (!one || PyTuple_SetItem(all, i, one))
 			Py_CLEAR(all);
 	}

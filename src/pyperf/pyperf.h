@@ -169,8 +169,9 @@ void group_hold(PyObject *group);
 void group_let_go(PyObject *group);
 /* Converts arguments that name a target. False with ValueError. */
 bool target_of(int pid, int cpu, int cgroup, struct pev_target *target);
-/* (value, time_enabled, time_running, id, lost, stale) */
-PyObject *count_tuple(const struct pev_count *count);
+/* (value, time_enabled, time_running, id, lost, stale); lost is None if the event with this attr samples and its kernel
+ * does not count what was lost. */
+PyObject *count_tuple(const struct pev_count *count, const struct perf_event_attr *attr);
 
 /* ---- records ---- */
 

@@ -26,6 +26,7 @@ struct ring_object {
 	PyObject *events;            /* tuple; the first one has the ring */
 	struct source **sources;     /* by event, sorted by id */
 	size_t nsources;
+	struct source *unknown;      /* of records that do not say which of several events they are from */
 	bool by_identifier;          /* layouts differ; all records have the id at a fixed place */
 	bool draining, closing;
 	unsigned int generation;     /* of the process that mapped it */
@@ -99,18 +100,25 @@ static int make_source(struct ring_object *self, struct event_object *e)
 	return 0;
 }
 
-/* Records of different layouts can be told apart only if all of them have PERF_SAMPLE_IDENTIFIER. */
+enum { HAS_ID = PERF_SAMPLE_ID | PERF_SAMPLE_IDENTIFIER };
+
+/* Samples of several events can be told apart only by an id, and records of different layouts only if all of them have
+ * PERF_SAMPLE_IDENTIFIER. */
 static int check_layouts(struct ring_object *self)
 {
-	bool identified = true, same = true;
+	bool identified = true, same = true, named = true;
 
 	for (size_t i = 0; i < self->nsources; i++) {
 		const struct pev_format *f = &self->sources[i]->format;
 
 		same = same && same_format(f, &self->sources[0]->format);
+		named = named && f->sample_type & HAS_ID;
 		identified = identified && f->sample_type & PERF_SAMPLE_IDENTIFIER && f->sample_id_all;
 	}
 	self->by_identifier = identified;
+	if (same && !named && self->nsources > 1)
+		return refused(PyExc_ValueError, "events that share a ring need an id in their samples: add "
+			       "PERF_SAMPLE_IDENTIFIER to sample_type of each");
 	if (same || identified)
 		return 0;
 	return refused(PyExc_ValueError, "events of different sample_type or read_format share a "
@@ -129,7 +137,8 @@ static int make_sources(struct ring_object *self)
 		if (make_source(self, event_at(self, i)))
 			return -1;
 	qsort(self->sources, self->nsources, sizeof(*self->sources), by_id);
-	return check_layouts(self);
+	self->unknown = source_new(pev_event_attr(event_at(self, 0)->ev), 0, "");
+	return self->unknown ? check_layouts(self) : -1;
 }
 
 static struct source *find_source(struct ring_object *self, uint64_t id)
@@ -152,25 +161,34 @@ static uint64_t identifier_of(const struct perf_event_header *rec)
 	return id;
 }
 
-static uint64_t id_in(const struct pev_record *r)
+static uint64_t id_in(const struct pev_record *r, const struct pev_format *f)
 {
-	return r->type == PERF_RECORD_SAMPLE ? r->sample.id : r->sample_id.id;
+	if (r->type != PERF_RECORD_SAMPLE && r->sample_id.present & HAS_ID)
+		return r->sample_id.id;
+	if (r->type == PERF_RECORD_LOST)
+		return r->lost.id;
+	if (r->type == PERF_RECORD_THROTTLE || r->type == PERF_RECORD_UNTHROTTLE)
+		return r->throttle.id;
+	if (r->type != PERF_RECORD_SAMPLE)
+		return 0;
+	return f->sample_type & PERF_SAMPLE_IDENTIFIER ? r->sample.identifier : r->sample.id;
 }
 
 /* Decodes rec and returns its source; NULL if it does not decode. */
 static struct source *source_of(struct ring_object *self, const struct perf_event_header *rec)
 {
-	struct source *s = self->sources[0], *other;
+	struct source *s = self->sources[0], *found;
 	struct pev_record r;
 
 	if (self->nsources > 1 && self->by_identifier)
 		s = find_source(self, identifier_of(rec));
 	if (!s || pev_decode(rec, rec->size, &s->format, &r))
 		return NULL;
+	if (self->nsources == 1 || self->by_identifier)
+		return s;
 	/* equal layouts: the id may be anywhere in it, or missing */
-	if (self->nsources > 1 && !self->by_identifier && (other = find_source(self, id_in(&r))))
-		s = other;
-	return s;
+	found = find_source(self, id_in(&r, &s->format));
+	return found ? found : self->unknown;
 }
 
 /* ---- opening and closing ---------------------------------------------------------- */
@@ -252,6 +270,8 @@ static void release(struct ring_object *self)
 	free(self->sources);
 	self->sources = NULL;
 	self->nsources = 0;
+	source_drop(self->unknown);
+	self->unknown = NULL;
 	for (Py_ssize_t i = 0; events && i < PyTuple_Size(events); i++)
 		event_let_go((struct event_object *)PyTuple_GetItem(events, i));
 	Py_XDECREF(events);

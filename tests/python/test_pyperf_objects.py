@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pyperf's upper half: Event, Group, Ring, records, measure(), asyncio."""
+"""pyperf's upper half: Event, Group, Ring, records, asyncio."""
 import asyncio
 import errno
 import gc
@@ -215,58 +215,6 @@ def test_group_is_all_or_nothing(pyperf):
             pyperf.Group('cpu-clock').end()     # no begin
 
 
-# ---------------------------------------------------------------- measure()
-
-def test_measure(pyperf):
-    with pyperf.measure('task-clock,{page-faults,minor-faults}') as counts:
-        touch()
-    assert list(counts) == ['task-clock', 'page-faults', 'minor-faults']
-    assert PAGES <= counts['page-faults'].value < PAGES + 100
-    with counts:                # again
-        pass
-    assert counts['page-faults'].value < 100
-
-
-def test_measure_is_not_over(pyperf):
-    with pyperf.measure('page-faults') as counts:
-        touch(100)
-        assert 'read()' in repr(counts)
-        with pytest.raises(KeyError, match='not over'):
-            counts['page-faults']
-        before = counts.read()
-        assert 100 <= before['page-faults'].value < 1000
-        touch(100)
-    assert counts['page-faults'].value >= before['page-faults'].value + 100
-    assert counts.read() == counts and 'read()' not in repr(counts)
-    with pytest.raises(KeyError, match="^'nosuch'$"):
-        counts['nosuch']
-
-
-def test_measure_a_function(pyperf):
-    counts = pyperf.measure(['page-faults', pyperf.perf_event_attr(type=1, config=9)],
-                            lambda: touch() or 'done')
-    assert counts.result == 'done' and counts['page-faults'].value >= PAGES
-    assert counts['dummy'].value == 0
-
-
-def test_measure_inherit_and_threads(pyperf):
-    def work():
-        thread = threading.Thread(target=touch)
-        thread.start()
-        thread.join()
-    assert pyperf.measure('page-faults', work)['page-faults'].value < PAGES
-    assert pyperf.measure('page-faults', work, inherit=1)['page-faults'].value >= PAGES
-
-
-def test_measure_leaves_nothing_open(pyperf):
-    before = len(os.listdir('/proc/self/fd'))
-    with pytest.raises(ZeroDivisionError):
-        pyperf.measure('page-faults,cpu-clock', lambda: 1 / 0)
-    with pytest.raises(pyperf.Error):
-        pyperf.measure(['page-faults', pyperf.perf_event_attr(type=4242)], touch)
-    assert len(os.listdir('/proc/self/fd')) == before
-
-
 # ---------------------------------------------------------------- rings and records
 
 def faults(pyperf, **fields):
@@ -410,6 +358,34 @@ def test_shared_ring_of_different_layouts(pyperf):
     assert {hasattr(r, 'time') for r in records if r.event == 'b'} == {True}
 
 
+def test_shared_ring_of_equal_layouts(pyperf):
+    """The id is in each sample with IDENTIFIER, whether or not other records have one."""
+    plain = pyperf.PERF_SAMPLE_TID | pyperf.PERF_SAMPLE_TIME
+    for bit in pyperf.PERF_SAMPLE_IDENTIFIER, pyperf.PERF_SAMPLE_ID:
+        events = [pyperf.Event(name, sample_period=1, sample_type=plain | bit, comm=name == 'page-faults:u')
+                  for name in ('page-faults:u', 'minor-faults:u')]
+        with events[0], events[1], pyperf.Ring(*events) as ring:
+            labels = {event.id: event.label for event in events}
+            touch(20)
+            with open('/proc/self/comm', 'r+') as f:
+                f.write(f.read().strip())
+            records = list(ring)
+        names = {record.id: record.event for record in records if record.name == 'SAMPLE'}
+        assert names == labels
+        assert {record.event for record in records if record.name == 'COMM'} == {''}   # it has no id
+
+
+def test_shared_ring_without_ids(pyperf):
+    plain = pyperf.PERF_SAMPLE_TID | pyperf.PERF_SAMPLE_TIME
+    first, second = (pyperf.Event(name, sample_period=1, sample_type=plain)
+                     for name in ('page-faults:u', 'minor-faults:u'))
+    with first, second:
+        with pytest.raises(ValueError, match='add PERF_SAMPLE_IDENTIFIER to sample_type'):
+            pyperf.Ring(first, second)
+        with pyperf.Ring(first):
+            pass
+
+
 def test_lost_is_told(pyperf):
     with faults(pyperf, disabled=1) as event, pyperf.Ring(event, pages=1) as ring:
         event.enable()      # before the ring was there, faults would have been counted only
@@ -421,6 +397,23 @@ def test_lost_is_told(pyperf):
         lost = sum(r.lost for r in records if isinstance(r, pyperf.Lost))
         got += sum(isinstance(r, pyperf.Sample) for r in records)
         assert lost > 0 and got + lost == event.read().value
+        assert event.read().lost in (lost, None)    # None: before Linux 6.0
+
+
+def test_counts_say_what_was_lost(pyperf):
+    need('kernel>=6.0')
+    with faults(pyperf) as event, pyperf.Ring(event, pages=1):
+        touch()
+        assert event.read().lost > PAGES / 2
+    with pyperf.Event('page-faults:u') as event:
+        assert event.read().lost == 0       # it has no samples
+    (one,) = pyperf.parse('page-faults:u')
+    with pyperf.Event(one, sample_period=1) as event, pyperf.Ring(event, pages=1):
+        touch()
+        assert event.read().lost > PAGES / 2 and event.read().time_enabled
+    attr = pyperf.perf_event_attr(type=1, config=2, sample_period=1)
+    with pyperf.Event(attr) as event:
+        assert event.read().lost is None
 
 
 def test_overwrite_ring(pyperf):

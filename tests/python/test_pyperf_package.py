@@ -39,7 +39,7 @@ def test_stub_has_all_names(pyperf):
     assert {n for n in declared if not n.startswith('_')} - real == set()
     closing = set(dict(members(declared['_Closing'].body)))
     for name, node in declared.items():
-        if not isinstance(node, ast.ClassDef) or name in ('_Closing', '_HasFileno'):
+        if not isinstance(node, ast.ClassDef) or name in ('_Closing', '_HasFileno', '_Text'):
             continue
         inside = set(dict(members(node.body)))
         missing = shown(getattr(pyperf._pyperf, name)) - inside - closing
@@ -75,6 +75,31 @@ def test_types_fit_the_page(pyperf, tmp_path):
                           env={**os.environ, 'MYPYPATH': os.path.join(ROOT, 'python')}, cwd=tmp_path)
     assert [line for line in done.stdout.splitlines() if ': error: ' in line and 'no_such_method' not in line] == []
     assert 'no_such_method' in done.stdout
+
+
+TYPED = '''
+import pyperf
+
+attr = pyperf.perf_event_attr()
+attr.kprobe_func = "vfs_read"
+attr.uprobe_path = b"/bin/sh"
+for record in pyperf.Ring(pyperf.Event(attr)):
+    if isinstance(record, pyperf.Lost):
+        print(record.lost)
+    elif not isinstance(record, pyperf.Sample):
+        record.ip       # line 11: only samples have it
+'''
+
+
+def test_types_of_texts_and_records(pyperf, tmp_path):
+    reason = requires.why_not('program:mypy')
+    if reason:
+        pytest.skip(reason)
+    (tmp_path / 'typed.py').write_text(TYPED)
+    done = subprocess.run(['mypy', '--strict', 'typed.py'], capture_output=True, text=True,
+                          env={**os.environ, 'MYPYPATH': os.path.join(ROOT, 'python')}, cwd=tmp_path)
+    errors = [line for line in done.stdout.splitlines() if ': error: ' in line]
+    assert errors and all(line.startswith('typed.py:11: ') for line in errors), done.stdout
 
 
 def test_measure_complains_at_once(pyperf):

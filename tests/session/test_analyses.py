@@ -69,7 +69,7 @@ def test_help_is_the_commands(perf_prof):
 
 def test_importing_the_package_imports_none_of_it(run):
     assert run('import sys, perf_prof; print(sorted(n for n in sys.modules if n.startswith("perf_prof.")))') == \
-        "['perf_prof._native', 'perf_prof.sessions', 'perf_prof.stacks']\n"
+        "['perf_prof._keywords', 'perf_prof._native', 'perf_prof.sessions', 'perf_prof.stacks']\n"
 
 
 # ---- results -----------------------------------------------------------------------
@@ -179,8 +179,23 @@ def test_flame_graph(perf_prof, tmp_path):
     half = ''.join(f'{";".join(frames)} 1\n' for frames, _ in result.stacks)
     changed = result.flame_graph(before=half).svg()
     assert changed != result.flame_graph(before=result).svg()
+    (tmp_path / 'half.folded').write_text(half)
+    for path in tmp_path / 'half.folded', str(tmp_path / 'half.folded'):
+        assert result.flame_graph(before=path).svg() == changed
+    with pytest.raises(FileNotFoundError, match='nosuch.folded'):
+        result.flame_graph(before='nosuch.folded')
+    with pytest.raises(TypeError, match='before=5: expected a result'):
+        result.flame_graph(before=5)
+    with pytest.raises(RuntimeError, match='^before, line 1: expected folded stacks'):
+        result.flame_graph(before='no\nnumbers\n').svg()
     with pytest.raises(FileNotFoundError, match='nowhere'):
         picture.save(tmp_path / 'nowhere' / 'p.svg')
+
+
+def test_an_empty_flame_graph_names_no_file(perf_prof, live):
+    result = perf_prof.profile(command=['true'], freq=1)
+    if not result.folded:
+        assert 'there were no samples with a stack: the flame graph is empty' in result.notes
 
 
 def test_no_stacks(perf_prof):
@@ -219,7 +234,7 @@ def test_a_recording_is_a_file(perf_prof, storm, live, tmp_path):
     (lambda p: p.profile(pidss=1), TypeError, r'profile\(\): unknown parameter pidss=; did you mean pids='),
     (lambda p: p.profile(comand='true'), TypeError, r'profile\(\): unknown parameter comand=; did you mean command=\?'),
     (lambda p: p.profile(command='./no-such-program'), FileNotFoundError, r'\./no-such-program: there is no such program'),
-    (lambda p: p.profile(cgroup='no-such-group'), FileNotFoundError, 'cgroup=no-such-group: no control group below'),
+    (lambda p: p.profile(cgroup='no-such-group'), FileNotFoundError, 'cgroup=no-such-group: there is no control group of this name below'),
     (lambda p: p.page_faults(rowz=1), TypeError, r'page_faults\(\): unknown parameter rowz=; did you mean rows='),
     (lambda p: p.profile(json=True), TypeError, 'without json='),
     (lambda p: p.report(RECORDING, output='x'), TypeError, 'without output='),
@@ -244,7 +259,13 @@ def test_a_recording_is_a_file(perf_prof, storm, live, tmp_path):
     (lambda p: p.report(RECORDING + '.none'), FileNotFoundError, 'No such file'),
     (lambda p: p.counts(command=['no-such-program-here']), FileNotFoundError, 'there is no such program'),
     (lambda p: p.counts(command=['/']), PermissionError, 'cannot execute /'),
-    (lambda p: p.counts(command=['true'], events='no-such-event'), ValueError, 'no event named "no-such-event"'),
+    (lambda p: p.counts(command=['true'], events='no-such-event'), ValueError, '^events: there is no event named "no-such-event"'),
+    (lambda p: p.counts(command=['ls', 5]), TypeError, r"command=\['ls', 5\]: its item 1 is 5: expected a str or a path"),
+    (lambda p: p.counts(command=5), TypeError, 'command=5: expected a list'),
+    (lambda p: p.counts(command=''), ValueError, "command='': expected"),
+    (lambda p: p.profile(pids=-1), ValueError, 'such as 0-3,7$'),
+    (lambda p: p.dump(), ValueError, r'such as dump\(1234\)$'),
+    (lambda p: p.convert(RECORDING, to='foo'), ValueError, r'^to=foo: there is no such format; help\(perf_prof.convert\) lists them$'),
 ])
 def test_errors(perf_prof, call, error, text):
     with pytest.raises(error, match=text):
@@ -444,7 +465,7 @@ def test_a_program_that_ignores_the_ends_of_children(run, live):
                'print(r.returncode, r["page-faults"] > 0, perf_prof.task_state(cpus=0, seconds=0.1).tables[0].name)\n'
                'try: perf_prof.counts(command="true", events="no-such-event")\n'
                'except RuntimeError as e: print(e)\n'
-               ).startswith('None True task-state\nstat events: there is no event named')
+               ).startswith('None True task-state\nevents: there is no event named')
 
 
 # ---- where the program is ----------------------------------------------------------

@@ -38,6 +38,10 @@ WRONG = [
     ({'seconds': float('nan')}, ValueError, 'seconds=nan'),
     ({'seconds': '1'}, TypeError, "seconds='1'"),
     ({'command': []}, ValueError, 'expected a program'),
+    ({'command': ''}, ValueError, "command='': expected a line for the shell"),
+    ({'command': ['sleep', 1]}, TypeError, r"command=\['sleep', 1\]: its item 1 is 1: expected a str or a path"),
+    ({'command': 5}, TypeError, 'command=5: expected a list'),
+    ({'pids': -1}, ValueError, 'such as 0-3,7$'),
     ({'command': ['no-such-program']}, FileNotFoundError, 'no such program'),
     ({'command': ['/etc/passwd']}, PermissionError, 'cannot execute'),
     ({'command': './no-such-program 5'}, FileNotFoundError, r'\./no-such-program: there is no such program'),
@@ -67,7 +71,7 @@ def test_wrong_names(perf_prof, use, message):
         use(perf_prof)
 
 
-@pytest.mark.parametrize('line', ['exit 3', './no-such-program || true', '"./no such program"', 'A=/no/such ./no-such-program', '', '/bin/sh -c true'])
+@pytest.mark.parametrize('line', ['exit 3', './no-such-program || true', '"./no such program"', 'A=/no/such ./no-such-program', '/bin/sh -c true'])
 def test_lines_that_only_the_shell_understands(perf_prof, line):
     assert perf_prof.sessions._command(line) == ['/bin/sh', '-c', line]
 
@@ -80,6 +84,11 @@ def test_lines_that_only_the_shell_understands(perf_prof, line):
 def test_wrong_recording(perf_prof, source, kind, message):
     with pytest.raises(kind, match=message):
         perf_prof.open(source)
+
+
+def test_wrong_time(perf_prof):
+    with pytest.raises(TypeError, match='time=5: expected a str "START,END"'):
+        perf_prof.open(RECORDING, time=5)
 
 
 def test_a_session_begins_once(perf_prof, live):

@@ -51,10 +51,12 @@ def test_events_one_by_one(perf_prof, storm_of):
     event = kept[0]
     assert event._tid == event['_tid'] == storm.pid and event._comm == 'storm' and event.to_dict()['_event'] == EVENT
     assert event.keys() == list(s.columns) and 'perf_prof.Event' in repr(event)
-    with pytest.raises(AttributeError):
+    with pytest.raises(AttributeError, match=f"^{EVENT} has no field 'nothing'; event.keys\\(\\) lists them$"):
         event.nothing
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError, match=f"{EVENT} has no field 'nothing'; event.keys"):
         event['nothing']
+    with pytest.raises(KeyError, match="did you mean '_comm'"):
+        event['_com']
 
 
 EXECVE, BRK = 59, 12

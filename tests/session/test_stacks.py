@@ -329,6 +329,31 @@ def test_a_flame_graph_of_an_aggregate(perf_prof, callers):
     assert ends == {'main;deep;outer;middle;inner': 100, 'main;deep;deep;outer;middle;inner': 200}
 
 
+class Series:
+    """What columns of other libraries have; its repr would be long."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def to_list(self):
+        return self.values
+
+
+def test_folded_takes_columns_of_other_libraries(perf_prof):
+    with perf_prof.open(CHAINS[0], callchains=True) as s:
+        batch = next(iter(s))
+        list(s)
+    column = batch['_stack'].to_pylist()
+    expected = s.stacks.folded(batch)
+    assert s.stacks.folded(Series(column)) == expected
+    assert s.stacks.folded(Series([float('nan') if n is None else float(n) for n in column])) == expected     # as pandas has it
+    assert s.stacks.folded(batch, weights=Series([1] * len(batch))) == expected
+    with pytest.raises(TypeError, match='^counts=Series: expected a column of numbers'):
+        s.stacks.folded(Series(['main']))
+    with pytest.raises(TypeError, match=r'^folded\(int\): expected a batch'):
+        s.stacks.folded(7)
+
+
 def test_weights_of_folded(perf_prof):
     with perf_prof.open(CHAINS[0], callchains=True) as s:
         batches = list(s)

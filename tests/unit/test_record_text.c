@@ -52,7 +52,7 @@ static const struct {
 	ROW(PERF_RECORD_READ, 0, "READ pid 5 tid 6 read [10/id:1 20/id:2]", U32(5, 6), 2, 10, 1, 20, 2),
 	ROW(PERF_RECORD_AUX, 0, "AUX offset 0x1000 size 0x200 flags 0x1(truncated)", 0x1000, 0x200, 1),
 	ROW(PERF_RECORD_ITRACE_START, 0, "ITRACE_START pid 5 tid 6", U32(5, 6)),
-	ROW(PERF_RECORD_SWITCH_CPU_WIDE, 0, "SWITCH_CPU_WIDE in prev pid 5 tid 6", U32(5, 6)),
+	ROW(PERF_RECORD_SWITCH_CPU_WIDE, 0, "SWITCH_CPU_WIDE (in) prev pid 5 tid 6", U32(5, 6)),
 	ROW(PERF_RECORD_SWITCH_CPU_WIDE, PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT,
 	    "SWITCH_CPU_WIDE (out preempt) next pid 5 tid 6", U32(5, 6)),
 	ROW(PERF_RECORD_NAMESPACES, 0,
@@ -148,7 +148,7 @@ static void a_switch_is_told_by_misc_alone(void **state)
 	head_of(&b)->misc = 0;
 	assert_int_equal(pev_decode(head_of(&b), 8, &plain, &rec), 0);
 	pev_record_text(&rec, &plain, text, sizeof(text));
-	assert_string_equal(text, "SWITCH in");
+	assert_string_equal(text, "SWITCH (in)");
 }
 
 static void long_bytes_are_cut_and_told(void **state)

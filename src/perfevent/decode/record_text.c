@@ -99,7 +99,7 @@ static void put_itrace_start(ARGS)
 static void put_switch(ARGS)
 {
 	if (!r->context_switch.out)
-		pev_text_put_(t, " in");
+		pev_text_put_(t, " (in)");
 	if (r->type == PERF_RECORD_SWITCH_CPU_WIDE)
 		pev_text_put_(t, " %s pid %u tid %u", r->context_switch.out ? "next" : "prev",
 			      r->context_switch.next_prev_pid, r->context_switch.next_prev_tid);
