@@ -97,7 +97,8 @@ void rows_add(struct question *q, const struct happening *h)
 	d = add_duration(q, name, key, h->end.duration, &fresh);
 	if (!d)
 		return;
-	d->errors += h->failed;
+	if (h->error)
+		distribution_failed(d, h->error, 1);
 	if (q->heatmap)
 		heatmap_add(q->heatmap, h->s->time, h->end.duration);
 	if (q->than && h->end.duration > q->than)
