@@ -624,6 +624,14 @@ def test_parameters_by_the_debug_link(prof, probed, tmp_path, folder, strip):
         subprocess.run(words, cwd=tmp_path, check=True)
     events, _ = trace(prof, str(tmp_path / 'probed'), tmp_path, f'uprobe:order@{tmp_path}/probed//args="count item->id"/')
     assert values(events, 'count', 'id') == [(i - 1, 11) for i in range(3)]
+    odd = tmp_path / 'a folder'       # whose name cannot be in a probe's definition
+    odd.mkdir()
+    for name in 'probed', str(debug.relative_to(tmp_path)):
+        (odd / name).parent.mkdir(exist_ok=True)
+        (odd / name).write_bytes((tmp_path / name).read_bytes())
+    (odd / 'probed').chmod(0o755)
+    events, _ = trace(prof, str(odd / 'probed'), tmp_path, f'uprobe:order@"{odd}/probed"//args="count item->id"/')
+    assert values(events, 'count', 'id') == [(i - 1, 11) for i in range(3)]
     with open(debug, 'ab') as file:
         file.write(b'x')          # its checksum is another one now
     assert any('no debug information' in line or 'stripped' in line for line in refused(

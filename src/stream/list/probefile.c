@@ -24,7 +24,7 @@ int probe_file_params(struct probe_file *file, const struct place *place, enum p
 
 	if (rc != -ENODATA || file->debug >= 0)
 		return rc;
-	file->debug = symsource_debug(file->parser, &opener_direct, file->fd, file->path);
+	file->debug = symsource_debug(file->parser, &opener_direct, file->fd, file->found);
 	return file->debug < 0 ? rc : params_find(out, file->parser, file->debug, place->address, place->symbol, what, name);
 }
 
@@ -136,7 +136,7 @@ static int find(struct probe_file *file, const struct probe_name *name)
 	file->parser = parser_new_all(&(struct parser_opts){ .place = PARSER_AUTO });
 	if (!file->parser)
 		return -EPIPE;
-	return places_find(&file->places, file->parser, file->fd, file->path,
+	return places_find(&file->places, file->parser, file->fd, file->found,
 			   name->kind->usdt ? PLACES_USDT : PLACES_FUNCTIONS, name->function);
 }
 
@@ -169,6 +169,7 @@ static void set_path(struct probe_file *file, const char *path)
 		snprintf(file->path, sizeof(file->path), "%s", absolute);
 	else
 		snprintf(file->path, sizeof(file->path), "/proc/self/fd/%d", file->fd);
+	snprintf(file->found, sizeof(file->found), "%s", absolute ? absolute : path);
 	free(absolute);
 }
 
