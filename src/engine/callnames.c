@@ -45,10 +45,36 @@ char *call_name(int64_t nr, char *buf, size_t size)
 	return buf;
 }
 
+bool syscall_has_result(int64_t nr)
+{
+	const char *name = syscall_name(nr);
+
+	return nr != -1 && !(name && !strcmp(name, "rt_sigreturn"));
+}
+
+/* Codes of the kernel's linux/errno.h, which sys_exit shows before they become EINTR or a restart of the call; and one that
+ * programs do get. */
+static const char *kernel_error_name(int error)
+{
+	static const struct {
+		int error;
+		const char *name;
+	} names[] = {
+		{ 512, "ERESTARTSYS" }, { 513, "ERESTARTNOINTR" }, { 514, "ERESTARTNOHAND" }, { 516, "ERESTART_RESTARTBLOCK" },
+		{ 524, "ENOTSUPP" },
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (names[i].error == error)
+			return names[i].name;
+	return NULL;
+}
+
 char *error_name(int error, char *buf, size_t size)
 {
 	const char *name = strerrorname_np(error);
 
+	name = name ? name : kernel_error_name(error);
 	if (name)
 		snprintf(buf, size, "%s", name);
 	else

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rows/distributions.h"
 
+#include "base/room.h"
+#include "engine/callnames.h"
 #include "report/json.h"
 
 #include <stdlib.h>
@@ -39,8 +41,22 @@ void distributions_clear(struct distributions *all)
 	HASH_ITER(hh, all->rows, d, next) {
 		HASH_DEL(all->rows, d);
 		histogram_free(&d->durations);
+		free(d->errnos);
 		free(d);
 	}
+}
+
+void distribution_failed(struct distribution *d, int error, uint64_t n)
+{
+	size_t i = 0;
+
+	d->errors += n;
+	while (i < d->nerrnos && d->errnos[i].error != error)
+		i++;
+	if (i == d->nerrnos && !APPENDED(d->errnos, d->nerrnos))
+		return;
+	d->errnos[i].error = error;
+	d->errnos[i].n += n;
 }
 
 /* ---- the table ------------------------------------------------------------------------ */
@@ -56,6 +72,7 @@ static const struct table_column shown_columns[SHOWN] = {
 	[SHOW_MAX] = { "max", TABLE_DURATION },
 	[SHOW_SHARE] = { "share", TABLE_PERCENT, .title = "%total" },
 	[SHOW_ERRORS] = { "errors", TABLE_INTEGER, .title = "err" },
+	[SHOW_ERRNOS] = { "errnos", TABLE_TEXT },
 };
 
 struct numbers {
@@ -80,6 +97,35 @@ static void compute(const struct distribution *d, uint64_t all, struct numbers *
 
 _Static_assert(SHOW_P95 == SHOW_P50 + 1 && SHOW_P99 == SHOW_P50 + 2, "in one pass");
 
+static int by_count(const void *a, const void *b)
+{
+	const struct row_errno *x = a, *y = b;
+
+	return x->n != y->n ? (x->n < y->n) - (x->n > y->n) : (x->error > y->error) - (x->error < y->error);
+}
+
+/* Most frequent first. */
+static void put_errnos(struct table *t, const struct distribution *d)
+{
+	char text[1024], name[32];
+	size_t used = 0;
+
+	if (d->nerrnos)
+		qsort(d->errnos, d->nerrnos, sizeof(*d->errnos), by_count);
+	for (size_t i = 0; i < d->nerrnos && used < sizeof(text) - 64; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s:%llu", i ? " " : "",
+					 error_name(d->errnos[i].error, name, sizeof(name)), (unsigned long long)d->errnos[i].n);
+	if (used)
+		table_text(t, text);
+	else
+		table_none(t);
+}
+
+static bool is_shown(const struct distribution_view *view, enum shown column)
+{
+	return column != SHOW_ERRNOS || view->csv;
+}
+
 static void put_row(struct table *t, const struct distribution *d, const struct distribution_view *view, uint64_t all)
 {
 	struct numbers n;
@@ -88,8 +134,12 @@ static void put_row(struct table *t, const struct distribution *d, const struct 
 	table_row(t);
 	view->put(view->ctx, d, t);
 	for (size_t i = 0; i < view->nshown; i++) {
+		if (!is_shown(view, view->shown[i]))
+			continue;
 		if (view->shown[i] == SHOW_SHARE)
 			table_number(t, n.share);
+		else if (view->shown[i] == SHOW_ERRNOS)
+			put_errnos(t, d);
 		else
 			table_unsigned(t, n.v[view->shown[i]]);
 	}
@@ -141,7 +191,8 @@ void distributions_print(struct analysis *a, struct distributions *all,
 	for (size_t i = 0; i < view->ncolumns && n < MAX_COLUMNS; i++)
 		columns[n++] = view->columns[i];
 	for (size_t i = 0; i < view->nshown && n < MAX_COLUMNS; i++)
-		columns[n++] = shown_columns[view->shown[i]];
+		if (is_shown(view, view->shown[i]))
+			columns[n++] = shown_columns[view->shown[i]];
 	for (size_t i = 0; i < n && view->share_title; i++)
 		if (columns[i].kind == TABLE_PERCENT)
 			columns[i].title = view->share_title;

@@ -16,8 +16,13 @@ enum { DISTRIBUTION_KEYS = 4 };
 struct distribution {
 	uint64_t key[DISTRIBUTION_KEYS];
 	struct histogram durations;          /* ns */
-	uint64_t errors;                     /* set by the caller */
-	char name[64];                       /* likewise */
+	uint64_t errors;                     /* distribution_failed() counts them */
+	struct row_errno {
+		int error;
+		uint64_t n;
+	} *errnos;
+	size_t nerrnos;
+	char name[64];                       /* set by the caller */
 	UT_hash_handle hh;
 };
 
@@ -31,6 +36,7 @@ enum shown {
 	SHOW_CALLS, SHOW_TOTAL, SHOW_MIN, SHOW_MEAN, SHOW_P50, SHOW_P95, SHOW_P99, SHOW_MAX,
 	SHOW_SHARE,                          /* percent of the time of all rows */
 	SHOW_ERRORS,
+	SHOW_ERRNOS,                         /* which errors, in CSV only: "ENOENT:37 EBADF:2" */
 	SHOWN
 };
 
@@ -52,6 +58,8 @@ struct distribution_view {
 
 /* The row with that key, which is added if it is new (*fresh). NULL: out of memory, or the table is full. */
 struct distribution *distributions_get(struct distributions *all, const uint64_t key[DISTRIBUTION_KEYS], bool *fresh);
+/* Counts n errors of that number. */
+void distribution_failed(struct distribution *d, int error, uint64_t n);
 /* Prints all rows on stdout, sorted by total. from..to: the time that the table covers, perf clock.
  * extra: only for JSON (is taken over), or NULL. */
 void distributions_print(struct analysis *a, struct distributions *all,

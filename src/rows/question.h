@@ -73,7 +73,7 @@ struct happening {
 	pid_t pid, tid;              /* the task; pid 0: to be looked up by tid */
 	const char *comm;            /* the task's name; NULL if rows are not tasks */
 	uint64_t key;                /* the pair's key */
-	bool failed;                 /* counts as an error */
+	int error;                   /* the errno with which it failed; 0: it did not */
 	union cell cells[QUESTION_COLUMNS];   /* in the order of columns */
 };
 

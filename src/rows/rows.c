@@ -3,6 +3,7 @@
 
 #include "base/escape.h"
 #include "report/json.h"
+#include "stream/summary.h"
 
 #include <string.h>
 
@@ -97,7 +98,8 @@ void rows_add(struct question *q, const struct happening *h)
 	d = add_duration(q, name, key, h->end.duration, &fresh);
 	if (!d)
 		return;
-	d->errors += h->failed;
+	if (h->error)
+		distribution_failed(d, h->error, 1);
 	if (q->heatmap)
 		heatmap_add(q->heatmap, h->s->time, h->end.duration);
 	if (q->than && h->end.duration > q->than)
@@ -253,6 +255,17 @@ static void print_incomplete(const struct question *q)
 	fputs(shown ? "\n" : "", stdout);
 }
 
+/* A few may have come while the events were disabled. */
+static void print_missing(const struct question *q)
+{
+	enum { FEW = 5, SHARE = 20 };
+	uint64_t counted, missing = summary_missing(q->a->stream, &counted);
+
+	if (missing >= FEW && missing >= counted / SHARE)
+		printf("%llu of %llu events are missing, and so are pairs: the kernel counted, but did not deliver them (some kernels deliver "
+		       "no events of idle CPUs)\n", (unsigned long long)missing, (unsigned long long)counted);
+}
+
 static void print_counts(const struct question *q)
 {
 	const struct pairs *p = &q->pairs;
@@ -265,6 +278,8 @@ static void print_counts(const struct question *q)
 		       (unsigned long long)unknown, unknown == 1 ? "" : "s");
 	if (!q->ops->states)
 		print_incomplete(q);
+	if (!q->ops->states && q->ending)
+		print_missing(q);
 	if (p->refused)
 		fprintf(stderr, "perf-prof: %s: left out %llu durations: at most %d can be measured at once\n", q->ops->name,
 			(unsigned long long)p->refused, PAIRS_MAX_OPEN);

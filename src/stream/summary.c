@@ -67,6 +67,17 @@ static void tell_outside(const struct stream *s, const struct stream_totals *t)
 		"clock\n", p->cut ? "begin at" : "are from", first, p->cut ? "" : " to ", p->cut ? "" : last);
 }
 
+uint64_t summary_missing(const struct stream *s, uint64_t *counted)
+{
+	struct stream_totals t;
+	uint64_t known;
+
+	stream_totals(s, &t);
+	known = t.delivered + t.lost + t.malformed + t.limited + t.skipped + t.filtered + t.beyond;
+	*counted = t.counted;
+	return s->replay || t.counted_other || t.counted < known ? 0 : t.counted - known;
+}
+
 void summary_tell(const struct stream *s)
 {
 	struct stream_totals t;

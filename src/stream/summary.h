@@ -6,4 +6,7 @@
 #include "stream/stream.h"
 
 void summary_tell(const struct stream *s);
+/* Samples that the kernel counted, but neither delivered nor reported as lost. 0 also if that is not known: in a recording, or
+ * if an event's count is not the number of its samples. To be called after the run; *counted: all. */
+uint64_t summary_missing(const struct stream *s, uint64_t *counted);
 #endif

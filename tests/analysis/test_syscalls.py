@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """syscalls and latency: counts and times against the program's own, `perf trace -s`, `perf script`."""
+import csv
 import itertools
 import re
 import subprocess
@@ -63,6 +64,36 @@ def test_the_return_from_a_signal_has_its_name(analyse, prof, tmp_path):
     for run in got, recorded:
         calls = {name: row['calls'] for name, row in by_name(run.rows('syscalls', 'call')).items()}
         assert calls['kill'] == calls['rt_sigreturn'] == 20 and 'syscall' not in calls
+
+
+NAMED = '\n'.join([
+    'import os, signal, time', 'signal.signal(signal.SIGALRM, lambda *_: None)', 'signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)',
+    'for _ in range(5): signal.pause()'])
+
+
+def test_codes_of_the_kernel_have_names(analyse):
+    """pause() that a signal ends: sys_exit shows a code that programs never see."""
+    got = analyse('syscalls', '--json', *RING, '--', '/usr/bin/python3', '-c', NAMED)
+    failed = got.rows('errors', 'call', 'error')
+    interrupted = {error: row['calls'] for (call, error), row in failed.items() if call.startswith(('pause(', 'ppoll('))}
+    assert interrupted == {'ERESTARTNOHAND': 5}, failed
+
+
+def test_the_return_from_a_signal_never_fails(analyse):
+    """Its sys_exit has the register of the call that was interrupted: of pause(), -EINTR."""
+    got = analyse('syscalls', '--json', *RING, '--', '/usr/bin/python3', '-c', NAMED)
+    assert by_name(got.rows('syscalls', 'call'))['rt_sigreturn']['errors'] == 0
+    assert not [call for call, _ in got.rows('errors', 'call', 'error') if call.startswith('rt_sigreturn')]
+
+
+def test_csv_has_the_errors_of_each_row(prof, works, tmp_path):
+    subprocess.run([prof, 'syscalls', '--csv', '-o', tmp_path / 'out', *RING, '--', works, 'calls'], check=True, stdout=subprocess.DEVNULL)
+    with open(tmp_path / 'out', encoding='utf-8') as table:
+        rows = {row['call'].split('(')[0]: row for row in csv.DictReader(table)}
+    assert rows['close']['errnos'] == 'EBADF:7' and rows['openat']['errnos'].startswith('ENOENT:')
+    assert rows['getppid']['errnos'] == ''
+    for row in rows.values():
+        assert sum(int(part.split(':')[1]) for part in row['errnos'].split()) == int(row['errors'])
 
 
 def watched_by_both(watch, waiting, perf, folder):

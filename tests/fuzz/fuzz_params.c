@@ -70,9 +70,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	assert(fd >= 0 && !ftruncate(fd, 0));
 	assert(pwrite(fd, data, size, 0) == (ssize_t)size);
 	find_functions(fd, &found);
+	ask(fd, 0, PARAMS_INLINED, "shop::add");
 	for (size_t i = 0; i < found.n; i++) {
 		ask(fd, found.all[i], PARAMS_ALL, "");
-		ask(fd, found.all[i], PARAMS_RETURNED, "");
+		ask(fd, found.all[i], PARAMS_RETURNED, "ret");
+		ask(fd, found.all[i], PARAMS_RETURNED, "ret->next->name");
 		ask(fd, found.all[i], PARAMS_ONE, "item->next->name");
 	}
 	return 0;

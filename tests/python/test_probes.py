@@ -587,9 +587,11 @@ def test_strings_of_usdt_probes(prof, probed, tmp_path):
     ('uprobe:order@./probed//args="count zzz"/', 'order has no parameter zzz',
      'expected: one of its parameters: count, small, text, price, item, pair, large, mode, last'),
     ('uprobe:order@./probed//args=price/', 'a probe cannot fetch price: it is a floating-point number', 'expected: another parameter'),
-    ('uprobe:order@./probed//args="item->nosuch"/', 'item of order has no such member', 'expected: a member'),
-    ('uprobe:order@./probed//args="item->bits"/', 'item of order has no such member, or it cannot be fetched', 'expected: a member'),
-    ('uprobe:look@./probed//args="far->beyond"/', 'far of look has no such member, or it cannot be fetched', 'expected: a member'),
+    ('uprobe:order@./probed//args="item->nosuch"/', 'cannot fetch item->nosuch of order: there is no such member', 'expected: a member'),
+    ('uprobe:order@./probed//args="item->bits"/', 'cannot fetch item->bits of order: it is a bit field', "expected: another member, or the kernel's type"),
+    ('uprobe:order@./probed//args="item->name.text[1]"/', 'an element of an array cannot be fetched', 'expected: the array'),
+    ('uprobe:order@./probed//args="count->id"/', 'cannot fetch count->id of order: what is before', 'expected: a member of a structure'),
+    ('uprobe:look@./probed//args="far->beyond"/', 'cannot fetch far->beyond of look: it is further away', 'expected: a member'),
     ('uprobe:order@./probed//args="item->id item->next->id"/', 'two arguments have the name id', 'expected: a name of its own'),
     ('uprobe:order+4@./probed//args=count/', "names of parameters are for a function's first byte", 'expected: $arg1'),
     ('uretprobe:order@./probed//args=count/', 'when a function returns, only its result has a value', 'expected: ret'),
@@ -606,7 +608,34 @@ def test_without_debug_information_there_are_no_names(prof, probed, tmp_path):
     subprocess.run(['strip', '-g', '-o', tmp_path / 'probed', probed], check=True)
     lines = refused(prof, str(tmp_path / 'probed'), 'uprobe:order@./probed//args=count/')
     assert './probed has no debug information on order' in lines[0]
-    assert lines[3] == 'expected: a program compiled with -g, or with its debug file; else $arg1 to $arg6'
+    assert re.match(r'expected: a program compiled with -g, or its debug file, .* in /usr/lib/debug/\.build-id, .* beside the file, '
+                    r'in \.debug/ there .*; else \$arg1 to \$arg6$', lines[3]), lines
+
+
+@pytest.mark.parametrize('folder', ['.', '.debug'])
+@pytest.mark.parametrize('strip', ['-g', '-s'])
+def test_parameters_by_the_debug_link(prof, probed, tmp_path, folder, strip):
+    """With -g the file itself still names its functions."""
+    need_dwarf(prof)
+    debug = tmp_path / folder / 'probed.debug'
+    debug.parent.mkdir(exist_ok=True)
+    for words in (['objcopy', '--only-keep-debug', probed, debug], ['strip', strip, '-R', '.note.gnu.build-id', '-o', 'probed', probed],
+                  ['objcopy', f'--add-gnu-debuglink={debug}', 'probed']):
+        subprocess.run(words, cwd=tmp_path, check=True)
+    events, _ = trace(prof, str(tmp_path / 'probed'), tmp_path, f'uprobe:order@{tmp_path}/probed//args="count item->id"/')
+    assert values(events, 'count', 'id') == [(i - 1, 11) for i in range(3)]
+    odd = tmp_path / 'a folder'       # whose name cannot be in a probe's definition
+    odd.mkdir()
+    for name in 'probed', str(debug.relative_to(tmp_path)):
+        (odd / name).parent.mkdir(exist_ok=True)
+        (odd / name).write_bytes((tmp_path / name).read_bytes())
+    (odd / 'probed').chmod(0o755)
+    events, _ = trace(prof, str(odd / 'probed'), tmp_path, f'uprobe:order@"{odd}/probed"//args="count item->id"/')
+    assert values(events, 'count', 'id') == [(i - 1, 11) for i in range(3)]
+    with open(debug, 'ab') as file:
+        file.write(b'x')          # its checksum is another one now
+    assert any('no debug information' in line or 'stripped' in line for line in refused(
+        prof, str(tmp_path / 'probed'), 'uprobe:order@./probed//args=count/'))
 
 
 def test_functions_of_a_stripped_file_by_its_debug_file(prof, probed, tmp_path):

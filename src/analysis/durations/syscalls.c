@@ -50,7 +50,7 @@ static const struct column columns[] = {
 	[RET] = { "ret", COLUMN_SIGNED, COLUMN_FIELD },
 };
 static const enum shown shown[] = {
-	SHOW_CALLS, SHOW_TOTAL, SHOW_MIN, SHOW_MEAN, SHOW_P50, SHOW_P95, SHOW_P99, SHOW_MAX, SHOW_ERRORS,
+	SHOW_CALLS, SHOW_TOTAL, SHOW_MIN, SHOW_MEAN, SHOW_P50, SHOW_P95, SHOW_P99, SHOW_MAX, SHOW_ERRORS, SHOW_ERRNOS,
 };
 
 /* ---- the table of errors ---------------------------------------------------------------- */
@@ -114,7 +114,7 @@ static void leave(struct question *q, const struct analysis_sample *s)
 	int64_t ret = trace_field_sint(q->fields[LEAVE][FIELD_RET], s->view.raw);
 	struct happening h = {
 		.s = s, .pid = s->pid, .tid = s->tid, .comm = q->a ? analysis_comm(q->a, s->tid, s->time) : NULL,
-		.failed = ret < 0 && ret >= -MAX_ERRNO,
+		.error = syscall_has_result(id) && ret < 0 && ret >= -MAX_ERRNO ? (int)-ret : 0,
 		.cells = { [CALL] = { (uint64_t)id }, [WORD] = { (uint64_t)id }, [NR] = { (uint64_t)id }, [RET] = { (uint64_t)ret } },
 	};
 
@@ -126,7 +126,7 @@ static void leave(struct question *q, const struct analysis_sample *s)
 	}
 	h.end.value = (uint64_t)id;
 	question_emit(q, &h);
-	if (h.failed && q->a)
+	if (h.error && q->a)
 		count_error(c, &h.end, ret);
 }
 

@@ -14,6 +14,20 @@
 #include <string.h>
 #include <unistd.h>
 
+/* ---- debug information ------------------------------------------------------------ */
+
+int probe_file_params(struct probe_file *file, const struct place *place, enum params_what what, const char *name,
+		      struct params *out)
+{
+	int rc = params_find(out, file->parser, file->debug >= 0 ? file->debug : file->fd, place->address, place->symbol,
+			     what, name);
+
+	if (rc != -ENODATA || file->debug >= 0)
+		return rc;
+	file->debug = symsource_debug(file->parser, &opener_direct, file->fd, file->found);
+	return file->debug < 0 ? rc : params_find(out, file->parser, file->debug, place->address, place->symbol, what, name);
+}
+
 /* ---- errors ---------------------------------------------------------------------- */
 
 static int complain_of_file(const struct spec_item *item, const struct probe_name *name, int err, struct fault *f)
@@ -67,6 +81,32 @@ static int suggest(const struct spec_item *item, const struct probe_name *name, 
 	return -1;
 }
 
+/* Whether the DWARF has the function, but only inlined. */
+static bool is_inlined(struct probe_file *file, const struct probe_name *name)
+{
+	char bare[PROBE_FUNCTION_SIZE];
+	const struct place nowhere = { .symbol = "" };
+	struct params one;
+
+	if (name->kind->usdt || name->glob)
+		return false;
+	snprintf(bare, sizeof(bare), "%.*s", (int)strcspn(name->function, "("), name->function);
+	if (probe_file_params(file, &nowhere, PARAMS_INLINED, bare, &one))
+		return false;
+	params_free(&one);
+	return true;
+}
+
+static int complain_of_inlined(const struct spec_item *item, const struct probe_name *name, struct fault *f)
+{
+	char message[400];
+
+	snprintf(message, sizeof(message), "%.150s has no code of %.150s alone: the compiler put it into the functions that call it",
+		 name->path, name->function);
+	return spec_fault(f, item, probe_name_place(item, 0), message, "a function that calls it; or compile it with "
+			  "__attribute__((noinline))");
+}
+
 static int complain_of_name(const struct spec_item *item, const struct probe_name *name, const struct places *places,
 			    struct fault *f)
 {
@@ -96,7 +136,7 @@ static int find(struct probe_file *file, const struct probe_name *name)
 	file->parser = parser_new_all(&(struct parser_opts){ .place = PARSER_AUTO });
 	if (!file->parser)
 		return -EPIPE;
-	return places_find(&file->places, file->parser, file->fd, file->path,
+	return places_find(&file->places, file->parser, file->fd, file->found,
 			   name->kind->usdt ? PLACES_USDT : PLACES_FUNCTIONS, name->function);
 }
 
@@ -115,7 +155,8 @@ static int search(struct probe_file *file, const struct spec_item *item, const s
 	if (rc)
 		return complain_of_file(item, name, -rc, f);
 	if (file->places.match == PLACES_NONE || !file->places.n || is_ambiguous(&file->places))
-		return complain_of_name(item, name, &file->places, f);
+		return file->places.match == PLACES_NONE && is_inlined(file, name) ? complain_of_inlined(item, name, f) :
+		       complain_of_name(item, name, &file->places, f);
 	return 0;
 }
 
@@ -128,6 +169,7 @@ static void set_path(struct probe_file *file, const char *path)
 		snprintf(file->path, sizeof(file->path), "%s", absolute);
 	else
 		snprintf(file->path, sizeof(file->path), "/proc/self/fd/%d", file->fd);
+	snprintf(file->found, sizeof(file->found), "%s", absolute ? absolute : path);
 	free(absolute);
 }
 
@@ -141,18 +183,6 @@ int probe_file_open(struct probe_file *file, const struct spec_item *item, const
 	set_path(file, name->path);
 	file->numbered = !name->kind->usdt && !units_u64(name->function, &file->offset);
 	return file->numbered ? 0 : search(file, item, name, f);
-}
-
-int probe_file_params(struct probe_file *file, const struct place *place, enum params_what what, const char *name,
-		      struct params *out)
-{
-	int rc = params_find(out, file->parser, file->debug >= 0 ? file->debug : file->fd, place->address, place->symbol,
-			     what, name);
-
-	if (rc != -ENODATA || file->debug >= 0)
-		return rc;
-	symfile_free(symsource_open(file->parser, &opener_direct, file->fd, 0, file->path, &file->debug));
-	return file->debug < 0 ? rc : params_find(out, file->parser, file->debug, place->address, place->symbol, what, name);
 }
 
 void probe_file_close(struct probe_file *file)

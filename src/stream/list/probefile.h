@@ -14,6 +14,7 @@ struct probe_file {
 	int debug;               /* the file with its DWARF, if that is another one; -1: none, or not looked for yet */
 	struct parser *parser;
 	char path[PATH_MAX];     /* for a probe's definition: absolute, without characters that end it there */
+	char found[PATH_MAX];    /* the file's own path: debug files are looked for beside it */
 	struct places places;
 	bool numbered;           /* the function is a number: an offset in the file; no places */
 	uint64_t offset;

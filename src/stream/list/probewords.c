@@ -98,6 +98,12 @@ static bool put_param(const struct param *p, const char *name, const char *type,
 
 /* ---- parameters of a function ------------------------------------------------------ */
 
+/* "ret", "ret->id" */
+static bool is_of_result(const char *what)
+{
+	return !strncmp(what, "ret", 3) && (!what[3] || what[3] == '.' || what[3] == '-');
+}
+
 /* Suggests a similar parameter, or lists all. */
 static int no_param(const struct expansion *x)
 {
@@ -113,9 +119,6 @@ static int no_param(const struct expansion *x)
 		return complain(x, message, NULL);
 	nearest_begin(&near, head);
 	for (size_t i = 0; i < all.n && used < sizeof(expected); i++) {
-		if (!strcmp(all.all[i].name, head) && x->what[len])
-			snprintf(message, sizeof(message), "%.64s of %.100s has no such member, or it cannot be fetched: %.64s", head,
-				 x->w->name->function, x->what + len);
 		nearest_offer(&near, all.all[i].name);
 		used += (size_t)snprintf(expected + used, sizeof(expected) - used, "%s%s", i ? ", " : "", all.all[i].name);
 	}
@@ -124,16 +127,43 @@ static int no_param(const struct expansion *x)
 	else if (!all.n)
 		snprintf(expected, sizeof(expected), "nothing: it has no parameters");
 	params_free(&all);
-	return complain(x, message, strstr(message, "no such member") ? "a member of the structure" : expected);
+	return complain(x, message, expected);
+}
+
+/* A member that params_find() refuses, by its error. */
+static const struct member_fault {
+	int err;
+	const char *text, *expected;
+} member_faults[] = {
+	{ ENXIO, "there is no such member", "a member of the structure" },
+	{ EOPNOTSUPP, "it is a bit field", "another member, or the kernel's type for bit fields: "
+	  "NAME=+OFFSET(REGISTER):bWIDTH@BIT/SIZE" },
+	{ ERANGE, "it is further away than a probe can reach", "a member in the first GiB" },
+	{ E2BIG, "there are too many pointers on the way", "a member behind at most 4 pointers" },
+	{ ENOTDIR, "what is before the last . or -> is not a structure in memory",
+	  "a member of a structure that is passed or returned by its address" },
+};
+
+static const struct member_fault *find_member_fault(int err)
+{
+	for (size_t i = 0; i < sizeof(member_faults) / sizeof(*member_faults); i++)
+		if (member_faults[i].err == err)
+			return &member_faults[i];
+	return NULL;
 }
 
 static int no_params(const struct expansion *x, int err)
 {
+	const struct member_fault *member = find_member_fault(err);
 	char message[400];
 
+	if (member) {
+		snprintf(message, sizeof(message), "cannot fetch %.150s of %.150s: %s", x->what, x->w->name->function, member->text);
+		return complain(x, message, member->expected);
+	}
 	if (err == ENOENT && x->w->name->kind->at_return)
-		return complain(x, strcmp(x->what, "ret") ? "when a function returns, only its result "
-				"has a value" : "the function returns nothing", "ret, or $retval if there is no debug information");
+		return complain(x, is_of_result(x->what) ? "the function returns nothing" : "when a function returns, only its "
+				"result has a value", "ret, or a member of it: ret->id; or $retval if there is no debug information");
 	if (err == ENOENT)
 		return no_param(x);
 	if (err == ENODATA)
@@ -142,7 +172,8 @@ static int no_params(const struct expansion *x, int err)
 	else
 		snprintf(message, sizeof(message), "cannot read the debug information of %.150s: %s", x->w->name->path,
 			 parser_error_text(err));
-	return complain(x, message, "a program compiled with -g, or with its debug file; else $arg1 to $arg6");
+	return complain(x, message, "a program compiled with -g, or its debug file, by its build id in /usr/lib/debug/.build-id, or "
+			"by its debug link beside the file, in .debug/ there or in /usr/lib/debug; else $arg1 to $arg6");
 }
 
 /* One that was named must have a value. */
@@ -175,9 +206,13 @@ static int take_params(struct expansion *x)
 	if (x->w->file->numbered || x->w->name->offset)
 		return complain(x, "names of parameters are for a function's first byte, and for a function given by its name",
 				"$arg1 to $arg6, or words of the kernel's uprobetracer.rst");
-	if (ret && !all && strcmp(x->what, "ret"))
+	if (ret && !all && !is_of_result(x->what))
 		return no_params(x, ENOENT);
-	rc = probe_file_params(x->w->file, x->place, ret ? PARAMS_RETURNED : all ? PARAMS_ALL : PARAMS_ONE, x->what, &params);
+	if (strchr(x->what, '['))
+		return complain(x, "an element of an array cannot be fetched by its name", "the array, or the element in the kernel's "
+				"syntax: NAME=+OFFSET(REGISTER):TYPE");
+	rc = probe_file_params(x->w->file, x->place, ret ? PARAMS_RETURNED : all ? PARAMS_ALL : PARAMS_ONE,
+			       ret && all ? "ret" : x->what, &params);
 	if (rc == -ENOENT && all)
 		return 0;   /* void */
 	if (rc == -ENODATA && all && x->w->name->glob) {
@@ -231,6 +266,54 @@ static int take_usdt(struct expansion *x)
 	return complain(x, message, "one of those that `perf-prof list --usdt FILE` shows: arg1, ...");
 }
 
+static int no_usdt_address(struct expansion *x, const char *name, const char *why)
+{
+	char message[300];
+
+	snprintf(message, sizeof(message), "%.64s of %.150s %s", name, x->place->name, why);
+	return complain(x, message, "an argument that is an address: `perf-prof list --usdt FILE` shows arguments");
+}
+
+/* What the argument is for the kernel, "%di"; it has to be an address. */
+static int find_usdt_address(struct expansion *x, const char *name, char *fetch, size_t size)
+{
+	char args[1024];
+	size_t len = strlen(name);
+
+	probe_args_of_usdt(x->place->args, args, sizeof(args));
+	for (char *save, *word = strtok_r(args, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
+		char *colon = strrchr(word, ':');
+
+		if (strncmp(word, name, len) || word[len] != '=' || !colon)
+			continue;
+		if (word[len + 1] == '\\' || strcmp(colon + 2, sizeof(void *) == 8 ? "64" : "32"))
+			return no_usdt_address(x, name, "is a number, not an address");
+		snprintf(fetch, size, "%.*s", (int)(colon - word - len - 1), word + len + 1);
+		return 0;
+	}
+	return no_usdt_address(x, name, "does not exist, or a probe cannot fetch it");
+}
+
+/* "a=+8(arg1):s32": the kernel's word, but for the name of the argument. */
+static int take_usdt_memory(struct expansion *x, const char *word, size_t len)
+{
+	const char *open = memchr(word, '(', len), *next;
+	char name[16], fetch[160], text[600];
+	size_t digits;
+
+	while (open && (next = memchr(open + 1, '(', len - (size_t)(open + 1 - word))))
+		open = next;
+	digits = open && !strncmp(open, "(arg", 4) ? strspn(open + 4, "0123456789") : 0;
+	if (!digits || digits > 3 || open[4 + digits] != ')')
+		return append(x, word, len);
+	snprintf(name, sizeof(name), "arg%.*s", (int)digits, open + 4);
+	if (find_usdt_address(x, name, fetch, sizeof(fetch)))
+		return -1;
+	snprintf(text, sizeof(text), "%.*s%s%.*s", (int)(open + 1 - word), word, fetch, (int)(len - (size_t)(open + 4 + digits - word)),
+		 open + 4 + digits);
+	return append(x, text, strlen(text));
+}
+
 /* ---- words ------------------------------------------------------------------------- */
 
 static bool copy(char *to, size_t size, const char *from, size_t len)
@@ -268,7 +351,7 @@ int probe_words_expand(const struct probe_words *w, const struct place *place, c
 
 		len = strcspn(args + at, " ");
 		if (!split(&x, args + at, len))
-			rc = append(&x, args + at, len);
+			rc = w->name->kind->usdt ? take_usdt_memory(&x, args + at, len) : append(&x, args + at, len);
 		else if (w->name->kind->usdt)
 			rc = take_usdt(&x);
 		else

@@ -37,13 +37,15 @@ struct params {
 
 enum params_what {
 	PARAMS_ALL,
-	PARAMS_RETURNED,         /* one: "ret" */
+	PARAMS_RETURNED,         /* one: "ret", or a member of it: "ret->id" */
 	PARAMS_ONE,              /* that name, or a member: "item->id", "item.id", "p->next->id" */
+	PARAMS_INLINED,          /* of no address: whether a function of that name is only inlined; one without a value if it is */
 };
 
 /* address: the function's first byte, as linked. symbol: the linker's name, which says whether the compiler made a copy with
- * other parameters. 0; -ENODATA: no DWARF for that function; -ENOENT: no such parameter or
- * member; -errno. Release with params_free(). */
+ * other parameters. 0; -ENODATA: no DWARF for that function; -ENOENT: no such parameter, or
+ * nothing is returned; -ENXIO: no such member; -EOPNOTSUPP: it is a bit field; -ERANGE: it is too far away; -E2BIG: too many
+ * pointers on the way; -ENOTDIR: what should have the member is no structure in memory; -errno. Release with params_free(). */
 int params_find(struct params *out, struct parser *p, int fd, uint64_t address, const char *symbol, enum params_what what,
 		const char *name);
 void params_free(struct params *params);

@@ -2,6 +2,7 @@
 /* Finds a function by its address, and its parameters; this runs inside the jail. */
 #include "symbols/dwarf/params_private.h"
 #include "symbols/dwarf/private.h"
+#include "symbols/elf/demangle.h"
 
 #include <dwarf.h>
 #include <errno.h>
@@ -139,22 +140,23 @@ static int put(struct parser_bytes *out, struct param_value *v, const char *name
 }
 
 /* Goes from a parameter to its member: "->next->id". The name is then that of the last member. */
-static bool follow_path(struct param_value *v, const char **name, const char *path)
+static int follow_path(struct param_value *v, const char **name, const char *path)
 {
-	while (*path) {
+	int rc = 0;
+
+	while (*path && !rc) {
 		size_t sign = path[0] == '.' ? 1 : 2, len;
 
 		if (path[0] != '.' && strncmp(path, "->", 2))
-			return false;
+			return -ENXIO;
 		path += sign;
 		len = strcspn(path, ".-");
 		param_follow_(v);   /* a reference, or a pointer: "." is accepted there, too */
-		if (!len || !param_member_(v, path, len, 0))
-			return false;
+		rc = len ? param_member_(v, path, len) : -ENXIO;
 		*name = path;
 		path += len;
 	}
-	return true;
+	return rc;
 }
 
 /* 1: it was put. */
@@ -170,9 +172,10 @@ static int take_param(struct parser_bytes *out, struct param_value *v, const cha
 	if (strlen(own) != len || memcmp(own, wanted, len))
 		return 0;
 	if (!v->known && wanted[len])
-		return -ENOENT;
-	if (!follow_path(v, &last, wanted + len))
-		return -ENOENT;
+		return -ENOTDIR;
+	rc = follow_path(v, &last, wanted + len);
+	if (rc)
+		return rc;
 	rc = put(out, v, last, strcspn(last, ".-"));
 	return rc ? rc : 1;
 }
@@ -207,16 +210,61 @@ static int answer_params(const struct function *f, enum params_what what, const 
 	return rc < 0 ? rc : rc || what == PARAMS_ALL ? 0 : -ENOENT;
 }
 
-static int answer_returned(const struct function *f, struct parser_bytes *out)
+static int answer_returned(const struct function *f, const char *wanted, struct parser_bytes *out)
 {
 	struct param_value v = { .place = { .reg = PARAM_RETURNED }, .known = true };
 	Dwarf_Die die = f->die;
+	int rc;
 
 	if (!param_type_of_(&die, &v.type))
 		return -ENOENT;
 	if (param_abi_in_memory_(&v.type))
 		v.place.steps[v.place.nsteps++] = 0;
-	return put(out, &v, "ret", 3);
+	rc = take_param(out, &v, "ret", PARAMS_ONE, wanted);
+	return rc < 0 ? rc : rc ? 0 : -ENOENT;
+}
+
+/* ---- inlined functions -------------------------------------------------------------- */
+
+struct inlined {
+	const char *wanted;      /* without parameters: "shop::add" */
+	bool found;
+};
+
+static bool has_name(Dwarf_Die *die, const char *wanted)
+{
+	const char *own = dwarf_diename(die), *linked, *last = strrchr(wanted, ':');
+	char bare[DEMANGLE_MAX];
+	Dwarf_Attribute attr;
+
+	if (!own || strcmp(own, last ? last + 1 : wanted))
+		return false;
+	linked = last && dwarf_attr_integrate(die, DW_AT_linkage_name, &attr) ? dwarf_formstring(&attr) : NULL;
+	return !linked || (!demangle(linked, bare) && !strcmp(bare, wanted));
+}
+
+static int take_inlined(Dwarf_Die *die, void *ctx)
+{
+	struct inlined *i = ctx;
+
+	if (!dwarf_func_inline(die) || !has_name(die, i->wanted))
+		return DWARF_CB_OK;
+	i->found = true;
+	return DWARF_CB_ABORT;
+}
+
+static int answer_inlined(Dwarf *dwarf, const char *wanted, struct parser_bytes *out)
+{
+	struct param_value none = { 0 };
+	struct inlined i = { .wanted = wanted };
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die unit;
+	uint8_t type;
+
+	while (!i.found && !dwarf_get_units(dwarf, cu, &cu, NULL, &type, &unit, NULL))
+		if (unit.addr && (type == DW_UT_compile || type == DW_UT_partial))
+			dwarf_getfuncs(&unit, take_inlined, &i, 0);
+	return !i.found ? -ENOENT : put(out, &none, "inlined", 7);
 }
 
 static int answer(Elf *elf, Dwarf *dwarf, const struct params_question *q, const char *wanted, struct parser_bytes *out)
@@ -224,12 +272,14 @@ static int answer(Elf *elf, Dwarf *dwarf, const struct params_question *q, const
 	struct function f = { .address = q->address };
 	GElf_Ehdr header;
 
+	if (q->what == PARAMS_INLINED)
+		return answer_inlined(dwarf, wanted, out);
 	if (!gelf_getehdr(elf, &header) || !find_function(dwarf, &f))
 		return -ENODATA;
 	f.machine = header.e_machine;
 	if (q->is_copy)
 		f.by = BY_UNKNOWN;
-	return q->what == PARAMS_RETURNED ? answer_returned(&f, out) : answer_params(&f, q->what, wanted, out);
+	return q->what == PARAMS_RETURNED ? answer_returned(&f, wanted, out) : answer_params(&f, q->what, wanted, out);
 }
 
 int params_answer(void **state, const struct parser_question *q, struct parser_bytes *out)

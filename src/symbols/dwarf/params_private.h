@@ -26,7 +26,8 @@ bool param_is_float_(Dwarf_Die *type);
 bool param_is_member_(Dwarf_Die *die);
 /* Goes on to what the pointer or reference refers to; false: it is neither, or there are too many steps. */
 bool param_follow_(struct param_value *v);
-bool param_member_(struct param_value *v, const char *name, size_t len, int depth);
+/* Goes on to a member: 0, or as params_find(). */
+int param_member_(struct param_value *v, const char *name, size_t len);
 /* Turns the value into what a probe fetches. */
 void param_finish_(struct param_value *v);
 

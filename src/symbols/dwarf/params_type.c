@@ -3,6 +3,7 @@
 #include "symbols/dwarf/params_private.h"
 
 #include <dwarf.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -111,35 +112,52 @@ static bool is_bit_field(Dwarf_Die *member)
 	return dwarf_hasattr_integrate(member, DW_AT_bit_size);
 }
 
+static int find_member(struct param_value *v, const char *name, size_t len, int depth);
+
+/* 0: that entry is the member, or has it; -ENXIO: it does not have it; -errno: it cannot be fetched. */
+static int try_member(struct param_value *v, Dwarf_Die *die, const char *name, size_t len, int depth)
+{
+	const char *own = dwarf_tag(die) == DW_TAG_member ? dwarf_diename(die) : NULL;
+	struct param_value inner = *v;
+	int32_t *last = &inner.place.steps[v->place.nsteps - 1];
+	Dwarf_Word offset;
+	bool far;
+	int rc = 0;
+
+	if (!param_is_member_(die) || !param_type_of_(die, &inner.type))
+		return -ENXIO;
+	far = !offset_of(die, &offset) || __builtin_add_overflow(*last, (int32_t)offset, last);
+	if (!own)
+		rc = find_member(&inner, name, len, depth + 1);
+	else if (strlen(own) != len || memcmp(own, name, len))
+		rc = -ENXIO;
+	else if (is_bit_field(die))
+		rc = -EOPNOTSUPP;
+	if (!rc && far)
+		rc = -ERANGE;
+	if (!rc)
+		*v = inner;
+	return rc;
+}
+
 /* A member, also of a base class or of a structure without a name. */
-bool param_member_(struct param_value *v, const char *name, size_t len, int depth)
+static int find_member(struct param_value *v, const char *name, size_t len, int depth)
 {
 	Dwarf_Die type = v->type, die;
-	int n = 0, rc;
+	int rc = -ENXIO, n = 0;
 
-	if (!param_is_aggregate_(&type) || !v->place.nsteps || depth > 8)
-		return false;
-	for (rc = dwarf_child(&type, &die); !rc && n++ < MAX_MEMBERS; rc = dwarf_siblingof(&die, &die)) {
-		int tag = dwarf_tag(&die);
-		const char *own = tag == DW_TAG_member ? dwarf_diename(&die) : NULL;
-		struct param_value inner = *v;
-		Dwarf_Word offset;
+	if (depth > 8)
+		return -ENXIO;
+	for (int end = dwarf_child(&type, &die); !end && rc == -ENXIO && n++ < MAX_MEMBERS; end = dwarf_siblingof(&die, &die))
+		rc = try_member(v, &die, name, len, depth);
+	return rc;
+}
 
-		if (!param_is_member_(&die) || !offset_of(&die, &offset) || is_bit_field(&die) ||
-		    !param_type_of_(&die, &inner.type))
-			continue;
-		if (__builtin_add_overflow(v->place.steps[v->place.nsteps - 1], (int32_t)offset, &inner.place.steps[v->place.nsteps - 1]))
-			continue;
-		if (own && strlen(own) == len && !memcmp(own, name, len)) {
-			*v = inner;
-			return true;
-		}
-		if (!own && param_member_(&inner, name, len, depth + 1)) {
-			*v = inner;
-			return true;
-		}
-	}
-	return false;
+int param_member_(struct param_value *v, const char *name, size_t len)
+{
+	if (is_pointer(dwarf_tag(&v->type)) && v->place.nsteps == PARAM_STEPS)
+		return -E2BIG;
+	return param_is_aggregate_(&v->type) && v->place.nsteps ? find_member(v, name, len, 0) : -ENOTDIR;
 }
 
 /* ---- what a probe fetches ----------------------------------------------------- */
@@ -216,7 +234,7 @@ static enum param_type finish_aggregate(struct param_value *v)
 
 void param_finish_(struct param_value *v)
 {
-	int tag = dwarf_tag(&v->type);
+	int tag = v->known ? dwarf_tag(&v->type) : DW_TAG_invalid;
 	Dwarf_Word size;
 
 	v->place.type = PARAM_NO_VALUE;

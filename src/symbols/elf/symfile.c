@@ -99,7 +99,7 @@ static struct symfile *read_elf(Elf *elf, enum symfile_what what)
 	}
 	if (!rc)
 		rc = symfile_read_symbols_(f, elf);
-	if (!rc && !f->complete)
+	if (!rc)
 		symfile_read_link_(f, elf);
 	elf_end(elf);
 	if (!rc)

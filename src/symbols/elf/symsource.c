@@ -87,6 +87,7 @@ struct search {
 	pid_t pid;
 	int debug;               /* debug file with the names in use; -1: none */
 	enum symfile_what what;
+	bool always;             /* also if the file itself names all its functions */
 };
 
 /* Whether the file at this path in this root exists and is the right one. */
@@ -159,7 +160,7 @@ static bool try_root(struct search *s, pid_t pid, const char *path)
 static void search(struct search *s, const char *path)
 {
 	s->file = read_file(s->parser, s->fd, -1, false, s->what);
-	if (s->file && !symfile_is_complete(s->file) && !ticket_stat(s->fd, &s->st) &&
+	if (s->file && (s->always || !symfile_is_complete(s->file)) && !ticket_stat(s->fd, &s->st) &&
 	    (!s->pid || !try_root(s, s->pid, path)))
 		try_root(s, 0, path);
 }
@@ -185,6 +186,15 @@ struct symfile *symsource_open(struct parser *p, const struct opener *o, int fd,
 	else if (s.debug >= 0)
 		close(s.debug);
 	return s.file;
+}
+
+int symsource_debug(struct parser *p, const struct opener *o, int fd, const char *path)
+{
+	struct search s = { .parser = p, .opener = o, .fd = fd, .debug = -1, .always = true };
+
+	search(&s, path);
+	symfile_free(s.file);
+	return s.debug;
 }
 
 struct symfile *symsource_ask_servers(struct parser *p, struct symfile *f, int fd, const char *urls)

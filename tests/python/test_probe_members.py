@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments of probes behind pointers: members of results, memory of USDT arguments; and functions without a place to probe."""
+import os
+import re
+import subprocess
+
+import pytest
+
+from frame import requires
+
+for word in ('tracefs', 'root'):
+    if requires.why_not(word):
+        pytestmark = pytest.mark.skip(reason=requires.why_not(word))
+
+SHOP = r'''
+#include <sys/sdt.h>
+namespace shop {
+struct Item { int id; unsigned bits : 3; int tags[3]; Item *next; const char *name; };
+__attribute__((noinline)) Item *find(Item *i) { __asm__ volatile("" : "+r"(i)); return i; }
+__attribute__((noinline)) Item made(int id) { Item item{}; item.id = id; return item; }
+__attribute__((noinline)) void nothing(int n) { __asm__ volatile("" : : "r"(n)); }
+inline __attribute__((always_inline)) int within(int n) { __asm__ volatile("" : "+r"(n)); return n + 3; }
+}
+static inline __attribute__((always_inline)) int within_c(int n) { __asm__ volatile("" : "+r"(n)); return n * 3; }
+int main(int argc, char **argv)
+{
+	shop::Item second{22, 2, {4, 5, 6}, nullptr, "second"}, first{11, 1, {1, 2, 3}, &second, "first"};
+	int n = shop::within(argc) + within_c(argc) + shop::made(7).id;
+
+	shop::nothing(n);
+	DTRACE_PROBE3(test, item, shop::find(&first), argc, 5);
+	return 0;
+}
+'''
+
+
+@pytest.fixture(scope='module')
+def shop(prof, tmp_path_factory):
+    built = subprocess.run([prof, 'version', '--build-options'], capture_output=True, text=True, check=True).stdout
+    if 'elfutils: no' in built or not os.path.exists('/usr/include/x86_64-linux-gnu/sys/sdt.h') or \
+            os.uname().machine != 'x86_64':
+        pytest.skip('needs libdw, <sys/sdt.h> (systemtap-sdt-dev) and x86-64')
+    folder = tmp_path_factory.mktemp('shop')
+    (folder / 'shop.cc').write_text(SHOP)
+    subprocess.run(['g++', '-g', '-O1', '-o', 'shop', 'shop.cc'], cwd=folder, check=True)
+    return folder
+
+
+def traced(prof, shop, event, code=0):
+    done = subprocess.run([prof, 'trace', '-e', event, '--', './shop'], cwd=shop, capture_output=True, text=True, timeout=60)
+    assert done.returncode == code, done
+    return done.stderr if code else done.stdout
+
+
+def test_members_of_the_result(prof, shop):
+    text = traced(prof, shop, "uretprobe:shop::find@./shop//args='ret->id what=ret->name next=ret->next->id'/")
+    assert re.search(r'\) id=11 what="first" next=22$', text, re.M)
+    assert re.search(r'\) id=7$', traced(prof, shop, "uretprobe:shop::made@./shop//args='ret.id'/"), re.M)
+
+
+def test_memory_behind_an_argument_of_a_usdt_probe(prof, shop):
+    text = traced(prof, shop, "usdt:test:item@./shop//args='id=+0(arg1):s32 next=+0(+24(arg1)):s32 n=arg2'/")
+    assert re.search(r'\) id=11 next=22 n=1$', text, re.M)
+
+
+@pytest.mark.parametrize('event, message, expected', [
+    ("uretprobe:shop::find@./shop//args='ret->nosuch'/", 'cannot fetch ret->nosuch of shop::find: there is no such member',
+     'a member of the structure'),
+    ("uretprobe:shop::find@./shop//args='i'/", 'when a function returns, only its result has a value', 'ret, or a member of it'),
+    ("uretprobe:shop::nothing@./shop//args='ret->id'/", 'the function returns nothing', 'ret, or'),
+    ("usdt:test:item@./shop//args='a=+0(arg2):s32'/", 'arg2 of test:item is a number, not an address', 'an argument that is'),
+    ("usdt:test:item@./shop//args='a=+0(arg3):s32'/", 'arg3 of test:item is a number, not an address', 'an argument that is'),
+    ("usdt:test:item@./shop//args='a=+0(arg4):s32'/", 'arg4 of test:item does not exist', 'an argument that is'),
+    ("uprobe:shop::find@./shop//args='i->bits'/", 'cannot fetch i->bits of shop::find: it is a bit field', 'another member'),
+    ("uprobe:shop::find@./shop//args='i->tags[1]'/", 'an element of an array cannot be fetched by its name', 'the array'),
+    ('uprobe:shop::within@./shop', './shop has no code of shop::within alone: the compiler put it', 'a function that calls it'),
+    ("uprobe:'shop::within(int)'@./shop", './shop has no code of shop::within(int) alone', 'a function that calls it'),
+    ('uprobe:within_c@./shop', './shop has no code of within_c alone', 'a function that calls it'),
+])
+def test_what_cannot_be_fetched(prof, shop, event, message, expected):
+    said = traced(prof, shop, event, code=2)
+    assert message in said and f'expected: {expected}' in said
