@@ -6,6 +6,8 @@
 #include "perfevent/attr/complain.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,14 +79,19 @@ int pev_paranoid(int *level)
 
 static const char *const usual_places[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
 
+/* Opens it: access(2) knows the capabilities of root only, not those that another user was given. */
 static int usable(const char *dir)
 {
-	char events[512];
+	char events[PATH_MAX];
+	int fd;
 
-	snprintf(events, sizeof(events), "%s/events", dir);
-	if (access(events, R_OK | X_OK) == 0)
-		return 0;
-	return errno == EACCES ? -EACCES : -ENOENT;
+	/* "events" must be readable, and its "." searchable */
+	snprintf(events, sizeof(events), "%s/events/.", dir);
+	fd = open(events, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == EACCES ? -EACCES : -ENOENT;
+	close(fd);
+	return 0;
 }
 
 static bool is_mounted(void)
