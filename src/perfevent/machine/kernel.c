@@ -124,7 +124,8 @@ static void explain_tracefs(struct pev_error *err, int rc, const char *place)
 		pev_advise_(err, "run as root (sudo), or let a group read it: mount -o remount,gid=GROUP,mode=0750 %s", place);
 	} else {
 		pev_say_(err, "tracefs is not mounted");
-		pev_advise_(err, "as root: mount -t tracefs nodev %s", place);
+		pev_advise_(err, "as root: mount -t tracefs nodev %s; in a container, which may not mount it: start the container "
+			    "with -v %s:%s (docker, podman)", place, place, place);
 	}
 }
 
