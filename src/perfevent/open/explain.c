@@ -144,6 +144,23 @@ static void no_counter(struct pev_error *err)
 		       "none): use a software event such as cpu-clock");
 }
 
+/* The kernel checks privilege before it looks for the counter, so a refusal may hide that there is none. Tried with what needs
+ * the least privilege. */
+static bool lacks_counter(const struct pev_event *ev)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	if (ev->attr.type != PERF_TYPE_HARDWARE && ev->attr.type != PERF_TYPE_HW_CACHE && ev->attr.type != PERF_TYPE_RAW)
+		return false;
+	pev_attr_init(&attr, ev->attr.type, ev->attr.config);
+	attr.disabled = attr.exclude_kernel = attr.exclude_hv = 1;
+	fd = pev_open_raw_(&attr, pev_target_self(), -1, 0);
+	if (fd >= 0)
+		close(fd);
+	return fd == -ENOENT;
+}
+
 static void on_noent(struct pev_error *err, const struct pev_event *ev)
 {
 	char culprit[256];
@@ -303,6 +320,8 @@ int pev_explain_open(struct pev_error *err, const struct pev_event *ev, int code
 
 	if (!err)
 		return -code;
+	if ((code == EACCES || code == EPERM) && lacks_counter(ev))
+		code = ENOENT;
 	pev_target_text(ev->target, target, sizeof(target));
 	pev_ask_(err, code, "open %s on %s", pev_event_label(ev), target);
 	pev_say_errno_(err, code);

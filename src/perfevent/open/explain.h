@@ -6,6 +6,7 @@
 
 #include "perfevent/open/event.h"
 
+/* With err, a refusal of a counter that does not exist anyway becomes -ENOENT. */
 int pev_explain_open(struct pev_error *err, const struct pev_event *ev, int code);
 int pev_explain_map(struct pev_error *err, const struct pev_event *ev, unsigned int pages,
 		    int code);
