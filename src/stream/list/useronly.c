@@ -123,7 +123,7 @@ void useronly_tell(const struct stream *s)
 
 		if (!sampling || !sampling->user_only)
 			continue;
-		if (!sampling->source)
+		if (!sampling->source || (!s->opts->events_by_command && s->opts->verbose >= 0))
 			verbose = 1;
 		if (n < sizeof(names))
 			n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s", n ? ", " : "", sampling->what);
