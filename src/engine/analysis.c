@@ -166,6 +166,7 @@ static int name_events(struct analysis *a, struct fault *f)
 		return fault_usage(f, "%s: no event: expected -e EVENT[,EVENT...]; `perf-prof "
 				   "list` shows the events",
 				   a->ops->name);
+	o->events_by_command = true;
 	if (a->ops->events(a, f))
 		return -1;
 	if (o->input)

@@ -6,6 +6,7 @@
 #include "perfevent/feature_rows.h"
 
 #include "perfevent/attr/complain.h"
+#include "perfevent/open/explain.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -100,7 +101,8 @@ static void set_remedy(struct found *f, const struct pev_feature_row *row,
 
 	snprintf(f->remedy, sizeof(f->remedy), "%s", t->err.remedy);
 	if ((f->pub.code != EACCES && f->pub.code != EPERM && !f->pub.partial) || pev_supported() ||
-	    pev_paranoid(&level))
+	    pev_paranoid(&level) ||
+	    pev_explain_contained_(f->remedy, sizeof(f->remedy), capability_of(row), row->level))
 		return;
 	if (row->level == PEV_LEVEL_NEVER)
 		snprintf(f->remedy, sizeof(f->remedy), "run as root (sudo), or with %s",

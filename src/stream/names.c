@@ -2,6 +2,7 @@
 #include "stream/names.h"
 
 #include "base/note.h"
+#include "perfevent/machine/kernel.h"
 #include "stream/asked/branchchain.h"
 #include "stream/recording/facts.h"
 #include "stream/recording/files.h"
@@ -213,6 +214,11 @@ static bool has_addresses(const struct stream_event *event)
 	return stream_event_has_addresses(event, false);
 }
 
+static bool has_kernel_addresses(const struct stream_event *event)
+{
+	return has_addresses(event) && !(event->sampling && event->sampling->attr.attr.exclude_kernel);
+}
+
 static struct symbolizer_opts symbolizer_opts(const struct names *n)
 {
 	const struct replay *replay = stream_replay(n->stream);
@@ -230,11 +236,24 @@ static struct symbolizer_opts symbolizer_opts(const struct names *n)
 	return opts;
 }
 
-static const char *why_no_kernel(const struct replay *replay)
+/* What the kernel's kallsyms_show_value() asks for: kptr_restrict 0 and perf_event_paranoid at most 1, or CAP_SYSLOG with
+ * kptr_restrict at most 1. */
+static const char *why_hidden(char *buf, size_t size)
+{
+	long long hidden = 0;
+	int paranoid = 0;
+	const bool known = !pev_sysctl_("kptr_restrict", &hidden) && !pev_paranoid(&paranoid), any = hidden > 0 || paranoid > 1;
+
+	snprintf(buf, size, "/proc/kallsyms hides their addresses from this user; %s%s%s%s%s shows them",
+		 !known || hidden < 2 ? "CAP_SYSLOG" : "", known && hidden < 2 && any ? " or " : "", any ? "sysctl" : "",
+		 hidden > 0 ? " kernel.kptr_restrict=0" : "", paranoid > 1 ? " kernel.perf_event_paranoid=1" : "");
+	return buf;
+}
+
+static const char *why_no_kernel(const struct replay *replay, char *buf, size_t size)
 {
 	if (!replay)
-		return "/proc/kallsyms hides their addresses from this user; CAP_SYSLOG or sysctl "
-		       "kernel.kptr_restrict=0 shows them";
+		return why_hidden(buf, size);
 	if (!replay_kernel(replay)->base)
 		return "the recording lacks the kernel's address (kernel.kptr_restrict may have hidden it from "
 		       "the recorder)";
@@ -247,6 +266,7 @@ static const char *why_no_kernel(const struct replay *replay)
 static int open_symbols(struct names *n, int verbose, struct fault *f)
 {
 	struct symbolizer_opts opts = symbolizer_opts(n);
+	char why[256];
 
 	opts.verbose = verbose;
 	opts.debuginfod = n->debuginfod;
@@ -264,8 +284,8 @@ static int open_symbols(struct names *n, int verbose, struct fault *f)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	if (n->code)
 		dsos_keep_code(symbolizer_dsos(n->symbolizer));
-	if (symbolizer_read_kernel(n->symbolizer))
-		note(verbose, "kernel functions have no names: %s", why_no_kernel(stream_replay(n->stream)));
+	if (symbolizer_read_kernel(n->symbolizer) && (n->kernel || any_wanted(n->stream, has_kernel_addresses)))
+		note(verbose, "kernel functions have no names: %s", why_no_kernel(stream_replay(n->stream), why, sizeof(why)));
 	return 0;
 }
 

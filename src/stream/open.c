@@ -258,11 +258,12 @@ static int open_rings_and_sideband(struct stream *s, bool sideband, struct fault
 	return 0;
 }
 
-static void tell_ring_size(const struct stream *s)
+static void tell_ring_size(struct stream *s)
 {
 	char a[32], b[32];
 
-	if (s->opts->ring.bytes != s->rings.wanted_bytes)
+	s->rings.limited = s->opts->ring.bytes != s->rings.wanted_bytes;
+	if (s->rings.limited)
 		note(s->opts->verbose, "rings of %s instead of %s: the limit on locked memory "
 		     "(ulimit -l, sysctl kernel.perf_event_mlock_kb)",
 		     units_bytes_text(s->opts->ring.bytes, a, sizeof(a)),

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { SHORT_ID = 12, LISTED = 8 };
 
@@ -173,6 +174,15 @@ static void list(const struct running *r, const char *wanted, enum match how, ch
 	}
 }
 
+/* A name that is not known: its file is missing, or only root can read it. */
+static bool may_be_hidden(const struct running *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (!*r->v[i].c.name)
+			return geteuid() != 0;
+	return false;
+}
+
 static int complain_none(const struct running *r, const char *wanted, struct fault *f)
 {
 	char all[700], label[CONTAINER_NAME];
@@ -181,10 +191,13 @@ static int complain_none(const struct running *r, const char *wanted, struct fau
 	if (!r->n)
 		return fault_set(f, EXIT_FAILED, "--container %s: no container runs here: no control group has a name that Docker, "
 				 "podman, containerd, CRI-O, systemd-nspawn or LXC give; --cgroup PATH takes any", wanted);
+	list(r, wanted, MATCHES, all, sizeof(all));
+	if (may_be_hidden(r))
+		return fault_set(f, EXIT_FAILED, "--container %s: this user sees no container of that name: names of containers are in files "
+				 "that only root can read; run as root (sudo), or give the beginning of the id; these run: %s", wanted, all);
 	nearest_begin(&near, wanted);
 	for (size_t i = 0; i < r->n; i++)
 		nearest_offer(&near, container_label(&r->v[i].c, label, sizeof(label)));
-	list(r, wanted, MATCHES, all, sizeof(all));
 	return fault_set(f, EXIT_FAILED, "--container %s: there is no such container; %s%s%s run: %s", wanted,
 			 nearest_get(&near) ? "did you mean " : "", nearest_get(&near) ? nearest_get(&near) : "",
 			 nearest_get(&near) ? "? These" : "these", all);

@@ -106,6 +106,16 @@ def test_mistakes(run, groups):
     assert 'pp-nginx.service' in run(*stat, '--cgroup', 'pp-nginx.service', '--', 'true')
 
 
+def test_names_that_only_root_sees(prof, groups):
+    if requires.why_not('nobody'):
+        pytest.skip(requires.why_not('nobody'))
+    groups(f'docker-{WEB}.scope')
+    done = subprocess.run(requires.as_nobody([prof, 'stat', '-e', 'task-clock', '--container', 'pp-web', '--', 'true']),
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and '--container pp-web: this user sees no container of that name' in done.stderr, done
+    assert 'run as root' in done.stderr and WEB[:12] in done.stderr, done
+
+
 @pytest.mark.parametrize('content', ['', '{', '[]', '{"Name":5}', '{"Name":"/\\u001b[1m"}', '[' * 5000])
 def test_files_that_make_no_sense(run, groups, content):
     groups(f'docker-{WEB}.scope')

@@ -529,7 +529,7 @@ static const char *unfit_option(const struct pyprofile_opts *o)
 		const char *name;
 	} all[] = {
 		{ s->input, "-I" }, { s->events.n, "-e" }, { o->profile->period, "-c" }, { s->tids.n, "-t" }, { s->cpus.n, "-C" },
-		{ s->cgroups.n, "--cgroups" }, { s->ncontainers, "--container" }, { a->annotate, "--annotate" },
+		{ s->ncontainers, "--container" }, { s->cgroups.n, "--cgroups" }, { a->annotate, "--annotate" },
 		{ a->everybody, "-a" }, { s->chains.said && s->chains.stack_bytes, "--call-graph dwarf" },
 		{ s->record, "--record" }, { s->exit_n, "-N" }, { a->sort & SORT_CPU, "--sort cpu" },
 		{ a->sort & SORT_CGROUP, "--sort cgroup" }, { o->other, o->other },
@@ -565,8 +565,8 @@ int pyprofile_is_wanted(const struct pyprofile_opts *o, const struct opt_parser 
 	if (o->python < 0 && asks)
 		return fault_usage(f, "profile: %s is about Python functions, which --no-python leaves out", asks);
 	if ((asked && unfit) || (unfit && !strcmp(unfit, "--annotate") && !o->python && are_python(&s->pids, s->verbose)))
-		return fault_usage(f, "profile: %s needs samples of an event, and Python functions are read from the interpreter's "
-				   "memory: leave %s out, or use --no-python", unfit, unfit);
+		return fault_usage(f, "%s needs samples of an event, and Python functions are read from the interpreter's "
+				   "memory: leave it out, or use --no-python", unfit);
 	if (asked && !s->pids.n && !args->noperands)
 		return fault_usage(f, "profile: --python: expected a process (-p PID) or a command");
 	if (o->profile->freq > MAX_HZ && asked)

@@ -6,6 +6,8 @@
 #include "perfevent/attr/complain.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,50 +79,63 @@ int pev_paranoid(int *level)
 
 static const char *const usual_places[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
 
+/* Opens it: access(2) knows the capabilities of root only, not those that another user was given. */
 static int usable(const char *dir)
 {
-	char events[512];
+	char events[PATH_MAX];
+	int fd;
 
-	snprintf(events, sizeof(events), "%s/events", dir);
-	if (access(events, R_OK | X_OK) == 0)
-		return 0;
-	return errno == EACCES ? -EACCES : -ENOENT;
+	/* "events" must be readable, and its "." searchable */
+	snprintf(events, sizeof(events), "%s/events/.", dir);
+	fd = open(events, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == EACCES ? -EACCES : -ENOENT;
+	close(fd);
+	return 0;
 }
 
-static bool is_mounted(void)
+/*
+ * Looks in what is mounted elsewhere: 0, and place has the path of one that can be used; -EACCES: of one that cannot; -ENOENT:
+ * none is mounted. Only who may mount file systems makes such a line.
+ */
+static int find_mounted(char *place, size_t size)
 {
 	FILE *m = setmntent("/proc/self/mounts", "re");
 	struct mntent e;
 	char text[PEV_MOUNT_TEXT_];
-	bool found = false;
+	int rc = -ENOENT;
 
-	while (m && !found && getmntent_r(m, &e, text, sizeof(text)))
-		found = !strcmp(e.mnt_type, "tracefs");
+	while (m && rc && getmntent_r(m, &e, text, sizeof(text))) {
+		if (strcmp(e.mnt_type, "tracefs") || strlen(e.mnt_dir) >= size)
+			continue;
+		rc = usable(e.mnt_dir) ? -EACCES : 0;
+		snprintf(place, size, "%s", e.mnt_dir);
+	}
 	if (m)
 		endmntent(m);
-	return found;
+	return rc;
 }
 
-static void explain_tracefs(struct pev_error *err, int rc)
+static void explain_tracefs(struct pev_error *err, int rc, const char *place)
 {
 	pev_ask_(err, -rc, "look up tracepoints in tracefs");
 	if (rc == -EACCES) {
-		pev_say_(err, "this user may not read %s", usual_places[0]);
-		pev_advise_(err, "run as root (sudo), or let a group read it: mount -o remount,gid=GROUP,mode=0750 %s",
-			    usual_places[0]);
+		pev_say_(err, "this user may not read %s", place);
+		pev_advise_(err, "run as root (sudo), or let a group read it: mount -o remount,gid=GROUP,mode=0750 %s", place);
 	} else {
 		pev_say_(err, "tracefs is not mounted");
-		pev_advise_(err, "as root: mount -t tracefs nodev %s", usual_places[0]);
+		pev_advise_(err, "as root: mount -t tracefs nodev %s; in a container, which may not mount it: start the container "
+			    "with -v %s:%s (docker, podman)", place, place, place);
 	}
 }
 
 int pev_tracefs_path(char *buf, size_t size, struct pev_error *err)
 {
-	int worst = -ENOENT;
+	char place[PATH_MAX] = "";
+	int worst = -ENOENT, rc;
 
 	for (size_t i = 0; i < sizeof(usual_places) / sizeof(*usual_places); i++) {
-		int rc = usable(usual_places[i]);
-
+		rc = usable(usual_places[i]);
 		if (!rc) {
 			snprintf(buf, size, "%s", usual_places[i]);
 			return 0;
@@ -128,9 +143,14 @@ int pev_tracefs_path(char *buf, size_t size, struct pev_error *err)
 		if (rc == -EACCES)
 			worst = rc;
 	}
-	if (worst == -ENOENT && is_mounted())
+	rc = find_mounted(place, size < sizeof(place) ? size : sizeof(place));
+	if (!rc) {
+		snprintf(buf, size, "%s", place);
+		return 0;
+	}
+	if (rc != -ENOENT)
 		worst = -EACCES;
-	explain_tracefs(err, worst);
+	explain_tracefs(err, worst, *place ? place : usual_places[0]);
 	return worst;
 }
 

@@ -126,9 +126,8 @@ int pev_event_open(struct pev_event **out, const struct perf_event_attr *attr,
 		snprintf(ev->label, sizeof(ev->label), "%s", opts->label);
 	ev->fd = rc ? rc : open_sized(&ev->attr, target, ev->group_fd, ev->flags);
 	if (ev->fd < 0) {
-		rc = ev->fd;
 		pev_attr_buf_copy(&ev->buf, attr);
-		pev_explain_open(err, ev, -rc);
+		rc = pev_explain_open(err, ev, -ev->fd);
 		free(ev);
 		return rc;
 	}

@@ -57,9 +57,29 @@ static bool in_user_namespace(void)
 	return n > 0 && ((size_t)n != strlen(initial) || memcmp(link, initial, (size_t)n) != 0);
 }
 
+bool pev_explain_contained_(char *buf, size_t size, const char *capability, int need)
+{
+	char level[64] = "";
+
+	if (geteuid() != 0)
+		return false;
+	if (in_user_namespace()) {
+		if (need >= -1)
+			snprintf(level, sizeof(level), ", or set kernel.perf_event_paranoid=%d there", need);
+		snprintf(buf, size, "this process is in a user namespace, and root there has no privilege over the machine: "
+			 "run it as root outside of that namespace%s", level);
+	} else {
+		snprintf(buf, size, "a container or security module forbids it: give the process %s "
+			 "and allow perf_event_open in its seccomp profile (docker: --cap-add %s "
+			 "--security-opt seccomp=unconfined)", capability, capability + strlen("CAP_"));
+	}
+	return true;
+}
+
 static void on_access(struct pev_error *err, const struct pev_event *ev)
 {
 	int level, need = level_needed(ev), unknown = pev_paranoid(&level);
+	char text[sizeof(err->remedy)];
 
 	if (pev_is_others_task_(ev)) {
 		remedy(err, "task %d belongs to another user, or to a program that is not dumpable (no ptrace "
@@ -67,15 +87,8 @@ static void on_access(struct pev_error *err, const struct pev_event *ev)
 		       (int)ev->target.pid_);
 		return;
 	}
-	if (geteuid() == 0 && in_user_namespace()) {
-		remedy(err, "this process is in a user namespace, and root there has no privilege over the machine: "
-		       "run it as root outside of that namespace, or set kernel.perf_event_paranoid=%d there", need);
-		return;
-	}
-	if (!unknown && geteuid() == 0 && level < 3) {
-		remedy(err, "a container or security module forbids it: give the process CAP_PERFMON "
-		       "and allow perf_event_open in its seccomp profile (docker: --cap-add PERFMON "
-		       "--security-opt seccomp=unconfined)");
+	if (pev_explain_contained_(text, sizeof(text), "CAP_PERFMON", need)) {
+		remedy(err, "%s", text);
 		return;
 	}
 	if (unknown)
@@ -142,6 +155,23 @@ static void no_counter(struct pev_error *err)
 	else
 		remedy(err, "this machine has no such hardware counter (virtual machines often have "
 		       "none): use a software event such as cpu-clock");
+}
+
+/* The kernel checks privilege before it looks for the counter, so a refusal may hide that there is none. Tried with what needs
+ * the least privilege. */
+static bool lacks_counter(const struct pev_event *ev)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	if (ev->attr.type != PERF_TYPE_HARDWARE && ev->attr.type != PERF_TYPE_HW_CACHE && ev->attr.type != PERF_TYPE_RAW)
+		return false;
+	pev_attr_init(&attr, ev->attr.type, ev->attr.config);
+	attr.disabled = attr.exclude_kernel = attr.exclude_hv = 1;
+	fd = pev_open_raw_(&attr, pev_target_self(), -1, 0);
+	if (fd >= 0)
+		close(fd);
+	return fd == -ENOENT;
 }
 
 static void on_noent(struct pev_error *err, const struct pev_event *ev)
@@ -303,6 +333,8 @@ int pev_explain_open(struct pev_error *err, const struct pev_event *ev, int code
 
 	if (!err)
 		return -code;
+	if ((code == EACCES || code == EPERM) && lacks_counter(ev))
+		code = ENOENT;
 	pev_target_text(ev->target, target, sizeof(target));
 	pev_ask_(err, code, "open %s on %s", pev_event_label(ev), target);
 	pev_say_errno_(err, code);

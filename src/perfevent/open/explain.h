@@ -6,6 +6,7 @@
 
 #include "perfevent/open/event.h"
 
+/* With err, a refusal of a counter that does not exist anyway becomes -ENOENT. */
 int pev_explain_open(struct pev_error *err, const struct pev_event *ev, int code);
 int pev_explain_map(struct pev_error *err, const struct pev_event *ev, unsigned int pages,
 		    int code);
@@ -13,6 +14,9 @@ int pev_explain_filter(struct pev_error *err, const struct pev_event *ev, const 
 		       int code);
 int pev_explain_output_(struct pev_error *err, const struct pev_event *ev,
 			const struct pev_event *to, int code);
+/* If root was refused: what keeps it from its privileges, and what to do: capability, or a level of
+ * kernel.perf_event_paranoid; below -1: none is low enough. False for other users. */
+bool pev_explain_contained_(char *buf, size_t size, const char *capability, int need);
 /* For the AUX area of ev's ring. */
 int pev_explain_aux_(struct pev_error *err, const struct pev_event *ev, unsigned int pages,
 		     int code);

@@ -2,6 +2,7 @@
 #include "stream/list/useronly.h"
 
 #include "base/note.h"
+#include "perfevent/attr/attr_fields.h"
 #include "stream/state/state.h"
 
 #include <errno.h>
@@ -76,7 +77,7 @@ int useronly_settle(const struct stream *s, struct stream_event *ev, int user_ca
 	char *what;
 
 	if (o->input || o->cgroups.n || (!o->pids.n && !o->tids.n) || !useronly_is_meant(sampling->what) ||
-	    !only_user_is_allowed(&sampling->attr))
+	    pev_is_of_kernel_alone_(attr) || !only_user_is_allowed(&sampling->attr))
 		return 0;
 	what = useronly_label(sampling->what);
 	if (!what)
@@ -99,6 +100,18 @@ void useronly_note(int verbose, const char *names, const char *dots)
 	     "(sudo), with CAP_PERFMON, or, as root: sysctl kernel.perf_event_paranoid=1", names, dots, level);
 }
 
+/* Those that were asked for, and cannot come. */
+static void tell_empty(const struct stream *s)
+{
+	for (size_t i = 0; i < s->list.nevents && !s->replay; i++) {
+		const struct stream_sampling *sampling = s->list.events[i].sampling;
+
+		if (sampling && sampling->attr.attr.exclude_kernel && pev_is_of_kernel_alone_(&sampling->attr.attr))
+			note(s->opts->verbose < 0 ? -1 : 1, "%s: no samples: this happens in the kernel only, which :u leaves out",
+			     sampling->what);
+	}
+}
+
 void useronly_tell(const struct stream *s)
 {
 	int verbose = s->opts->verbose;
@@ -110,11 +123,12 @@ void useronly_tell(const struct stream *s)
 
 		if (!sampling || !sampling->user_only)
 			continue;
-		if (!sampling->source)
+		if (!sampling->source || (!s->opts->events_by_command && s->opts->verbose >= 0))
 			verbose = 1;
 		if (n < sizeof(names))
 			n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s", n ? ", " : "", sampling->what);
 	}
+	tell_empty(s);
 	if (n)
 		useronly_note(verbose, names, n < sizeof(names) ? "" : "...");
 }

@@ -27,6 +27,7 @@ struct growth {
 	struct pev_event *owner;     /* NULL: it could not be opened */
 	struct pev_ring *ring;
 	const struct opened *stuck;  /* an event that could not be redirected, and was disabled: a bug */
+	bool limited;                /* the limit on locked memory forbade a larger ring */
 	bool joined;
 	_Atomic bool ready;          /* nothing is written into the old ring any more */
 };
@@ -38,12 +39,15 @@ struct growth {
 static bool map_larger(struct growth *g)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), size = pev_ring_size(g->old->ring);
+	int rc;
 
 	for (uint64_t bytes = size * FACTOR; bytes > size; bytes /= 2) {
 		if (open_ring_owner(g->s, g->old->cpu, g->tid, &g->owner, NULL))
 			return false;
-		if (!pev_ring_map(&g->ring, g->owner, (unsigned int)(bytes / page), NULL))
+		rc = pev_ring_map(&g->ring, g->owner, (unsigned int)(bytes / page), NULL);
+		if (!rc)
 			return true;
+		g->limited = rc == -EPERM;
 		pev_event_close(g->owner);
 		g->owner = NULL;
 	}
@@ -188,6 +192,7 @@ bool grow_exchange(struct stream *s, struct ring *ring)
 		exchange(s, ring);
 		return true;
 	}
+	s->rings.limited |= g->limited;
 	ring->full_grown = true;
 	ring->growth = NULL;
 	free(g);

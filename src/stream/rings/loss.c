@@ -65,7 +65,7 @@ static const char *smaller_stacks(const struct stream *s)
 static int put_remedy(struct stream *s, char *buf, size_t size)
 {
 	const char *stacks = smaller_stacks(s);
-	bool grows = grow_can(s);
+	bool grows = grow_can(s) && !s->rings.limited;
 
 	if (!s->loss.ring_was_full || s->loss.reported.remedy || (grows && s->loss.reported.growth))
 		return snprintf(buf, size, "\n");
@@ -74,6 +74,10 @@ static int put_remedy(struct stream *s, char *buf, size_t size)
 		return snprintf(buf, size, ": rings that lose events are made larger%s%s\n",
 				*stacks ? "; smaller stacks need less room: " : "", stacks);
 	s->loss.reported.remedy = true;
+	if (s->rings.limited)
+		return snprintf(buf, size, ": the limit on locked memory keeps rings small: raise it (ulimit -l, sysctl "
+				"kernel.perf_event_mlock_kb); a filter%s%s or --buffer %" PRIu64 "M also keep more\n",
+				*stacks ? ", " : "", stacks, more_mib(s->opts->buffer, 256 << 20));
 	return snprintf(buf, size, ": a filter, larger rings (-m %" PRIu64 "M)%s%s or --buffer %" PRIu64
 			"M keep more\n", more_mib(s->opts->ring.bytes, 8 << 20),
 			*stacks ? ", " : "", stacks, more_mib(s->opts->buffer, 256 << 20));
@@ -83,7 +87,7 @@ static int put_remedy(struct stream *s, char *buf, size_t size)
 void loss_tell(struct stream *s, bool now)
 {
 	uint64_t t = now_ns(CLOCK_MONOTONIC), lost = s->loss.totals.lost;
-	char line[320];
+	char line[512];
 	int n;
 
 	if (s->opts->embedded || lost == s->loss.reported.lost || (!now && t - s->loss.reported.lost_ns < SECOND))

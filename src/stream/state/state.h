@@ -139,6 +139,7 @@ struct stream_rings {
 	uint64_t most_bytes;        /* limit for all rings together when they grow */
 	uint64_t least_bytes;       /* ring size that a source asks for, or 0 */
 	uint64_t wanted_bytes;      /* ring size before the limit on locked memory */
+	bool limited;               /* that limit made rings smaller, or keeps them from growing */
 	struct backlog_thread *mover;   /* --buffer */
 	struct order *order;        /* --order, or NULL */
 	struct barrier barrier;
