@@ -196,8 +196,8 @@ def test_a_profile_of_tasks_outside(analyse, busy):
 @pytest.mark.usefixtures('switches')
 def test_time_on_the_cpu_has_the_names_of_tasks_outside(analyse, busy):
     def measure():
-        table = analyse('profile', *RING, '-q', '-a', '--off-cpu', '--sort', 'comm', '--json', '--', 'sleep', '0.3',
-                        before=NAMESPACE).table('profile')
+        got = analyse('profile', *RING, '-q', '-a', '--off-cpu', '--sort', 'comm', '--json', '--', 'sleep', '0.3', before=NAMESPACE)
+        table, = (one for one in got.lines if one.get('table') == 'profile')
         return None if any(row['comm'] == 'works' and row['time'] for row in table['rows']) else table
     attempts(measure)
 
