@@ -300,7 +300,8 @@ def test_control_characters_in_an_error(command):
 
 @pytest.mark.parametrize('words, code, message', [
     ((), 2, 'no query'), (('-I', RECORDING, ''), 2, "'': expected a query"), (('select 1', RECORDING), 2, f'-I {RECORDING}'),
-    (('-a', '-p', '1', '-e', 'cpu-clock', 'from events'), 2, 'sql: -a watches the whole machine'), (('select 1',), 2, '-e EVENT'), (('-I', RECORDING, 'select', '1'), 2, '1: expected one query'),
+    (('-a', '-p', '1', '-e', 'cpu-clock', 'from events'), 2, 'sql: -a watches the whole machine'),
+    (('select 1',), 2, '-e EVENT'), (('-I', RECORDING, 'select', '1'), 2, '1: expected one query'),
     (('-I', RECORDING, 'select foo from events'), 2, 'LINE 1: select foo from events\n               ^^^'),
     (('-I', RECORDING, 'from events', '--', 'true'), 2, 'runs no command'), (('-I', RECORDING, '-i', '10', 'from events'), 2, '-i 10'),
     (('-I', RECORDING, '--json', '--csv', 'from events'), 2, '--json and --csv'), (('-I', '/no/such', 'from events'), 1, '/no/such'),
@@ -345,7 +346,8 @@ def test_an_environment_that_may_not_be_entered(prof, tmp_path):
     (tmp_path / 'bin' / 'python3').symlink_to(tmp_path / 'closed' / 'python3')
     for folder in tmp_path, tmp_path / 'bin':
         folder.chmod(0o755)
-    done = subprocess.run(['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', prof, 'sql', '--venv', tmp_path, '-I', RECORDING, 'from events'],
+    nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
+    done = subprocess.run([*nobody, prof, 'sql', '--venv', tmp_path, '-I', RECORDING, 'from events'],
                           capture_output=True, text=True, env={name: value for name, value in os.environ.items() if name != 'VIRTUAL_ENV'})
     assert done.returncode == 2 and f'--venv {tmp_path}: {tmp_path}/bin/python3: Permission denied' in done.stderr
 
