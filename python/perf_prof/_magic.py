@@ -17,6 +17,19 @@ RUNNERS = 'InteractiveShell.run_code', 'register.<locals>.perf_prof.<locals>.run
 OTHERS = 'InteractiveShell.run_cell', 'InteractiveShell.showtraceback', '_profile_meanwhile'
 
 
+def _refuse_command(words: Sequence[str]) -> None:
+    """A word is the value of the option before it, if that can have one. Otherwise it would begin a command."""
+    flags = {name for option in COMMANDS['profile'].options.values() if option.kind in ('flag', 'count')
+             for name in (f'--{option.name}', f'--no-{option.name}', f'-{option.key}')}
+    for at, word in enumerate(words):
+        before = words[at - 1] if at else ''
+        is_value = before.startswith('-') and before not in flags and '=' not in before
+        if word == '--' or not (word.startswith('-') or is_value):
+            command = list(words[at + (word == '--'):])
+            raise ValueError(f'%%perf_prof {shlex.join(words)}: it profiles the cell and starts no command: expected only options of '
+                             f'`perf-prof profile`; perf_prof.profile(command={command!r}) profiles a command')
+
+
 def _profile_meanwhile(words: Sequence[str], run_cell: Callable[[], None]) -> Result:
     """Profiles this process while a cell runs. words: options of `perf-prof profile`."""
     if '--no-python' not in words:
@@ -48,7 +61,9 @@ def register(shell: Any) -> None:
         """
         def run_cell() -> None:
             shell.run_cell(cell)
-        result = _profile_meanwhile(shlex.split(line), run_cell)
+        words = shlex.split(line)
+        _refuse_command(words)
+        result = _profile_meanwhile(words, run_cell)
         display = importlib.import_module('IPython.display').display   # it is there: it called us
         display(result.flame_graph(title='%%perf_prof'))
         return result

@@ -5,12 +5,14 @@ import sys
 from typing import Any
 
 from . import _native, sinks
+from ._environment import said_for_command
 
 
 def check() -> None:
     """Raises ImportError if pyarrow is missing."""
-    sinks._pyarrow('pyarrow.parquet')
-    pyarrow = sinks._pyarrow()
+    with said_for_command():
+        sinks._pyarrow('pyarrow.parquet')
+        pyarrow = sinks._pyarrow()
     # its own allocators keep 30 MiB that were given back, and are not faster here
     pyarrow.set_memory_pool(pyarrow.system_memory_pool())
 

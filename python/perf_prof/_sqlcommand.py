@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command `perf-prof sql`: prints what a query answers. Its options are read in C (src/pyhost/sql_options.c)."""
+import contextlib
 import csv
 import decimal
 import json
@@ -11,9 +12,10 @@ import socket
 import sys
 import threading
 import time
-from typing import Any, Callable, Dict, List, Sequence
+from typing import Any, Callable, Dict, Iterator, List, Sequence
 
 from . import _native
+from ._environment import said_for_command
 from .sql import Query
 
 # What a terminal would not show as it is; src/base/escape.c has the same.
@@ -122,21 +124,37 @@ def _end_at_signals(session: _native.Session, recording: bool) -> None:
         threading.Thread(target=wait, daemon=True).start()
 
 
+@contextlib.contextmanager
+def _to_stdout() -> Iterator[None]:
+    """A write that fails is reported as such: the words of the error alone could be about any file."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OSError(error.errno, f'cannot write to stdout: {os.strerror(error.errno or 0)}') from None
+
+
 def _answer(query: Query, interval: float, show: Callable[[Sequence[str], Sequence[Sequence[Any]], bool], None], losses: _Losses) -> None:
     first = True
     for names, rows in query.each(interval, query.rows) if interval else [query.whole(query.rows)]:
-        show(_unique(names), rows, first)
-        sys.stdout.flush()
+        with _to_stdout():
+            show(_unique(names), rows, first)
+            sys.stdout.flush()
         losses.tell()
         first = False
     if first:     # it ended within the first interval, without events
-        show(*query.rows(), True)
+        names, rows = query.rows()
+        with _to_stdout():
+            show(names, rows, True)
+            sys.stdout.flush()
 
 
 def check() -> None:
     """Raises ImportError if DuckDB is missing."""
     from .sql import _duckdb
-    _duckdb()
+    with said_for_command():
+        _duckdb()
 
 
 def run(session: _native.Session, text: str, interval_ms: int, form: str, recording: bool, job: bool, verbose: int) -> int:
@@ -146,7 +164,6 @@ def run(session: _native.Session, text: str, interval_ms: int, form: str, record
     _end_at_signals(session, recording)
     try:
         _answer(query, interval_ms / 1000, _FORMATS[form], losses)
-        sys.stdout.flush()
         if job:
             query.drain()
     except query.duckdb.Error as error:

@@ -174,6 +174,8 @@ class Query:
     """A query, bound to the tables of a session that nobody has read yet; or else to all its columns."""
 
     def __init__(self, session: _native.Session, text: str) -> None:
+        if isinstance(text, str) and not text.strip():
+            raise ValueError(f'{text!r}: expected a query, such as "select count(*) from events"')
         if not isinstance(text, str):
             raise TypeError(f'{text!r}: expected a query, such as "select count(*) from events"')
         self.duckdb = _duckdb()

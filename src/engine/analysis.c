@@ -705,12 +705,7 @@ static void finish(struct analysis *a)
 
 static int check_targets(const struct analysis *a, struct fault *f)
 {
-	const struct stream_opts *o = &a->opts->stream;
-
-	if (a->opts->everybody && (o->pids.n || o->tids.n))
-		return fault_usage(f, "%s: -a watches the whole machine, -p and -t only some tasks: give one of them",
-				   a->ops->name);
-	return 0;
+	return stream_check_everybody(a->ops->name, a->opts->everybody, &a->opts->stream, f);
 }
 
 int analysis_run(const struct analysis_ops *ops, void *config, const struct opt_parser *args, struct fault *f)

@@ -431,15 +431,28 @@ struct search {
 	struct nearest whole;      /* among full names */
 	struct nearest part;       /* among names without their system, if the name has none */
 	char of_part[512];         /* the full name for part's best */
+	char system[128];          /* before the colon; "": none */
 	const char *contained;     /* searches for names that contain this, */
 	char holder[512];          /* and the shortest that does */
 };
+
+/* sched:wakeup is near to sched:sched_wakeup, and schd:wakeup too; nosuch:event is not near to ras:mc_event. */
+static bool is_near_system(const struct search *s, const struct catalog_entry *e)
+{
+	struct nearest near;
+
+	if (!s->system[0] || !strcasecmp(e->event, s->contained))
+		return true;
+	nearest_begin(&near, s->system);
+	nearest_offer(&near, e->group ? e->group : "");
+	return nearest_get(&near);
+}
 
 static void take_holder(struct search *s, const struct catalog_entry *e)
 {
 	bool shorter = !s->holder[0] || strlen(e->name) < strlen(s->holder);
 
-	if (s->contained && shorter && strcasestr(e->event, s->contained))
+	if (s->contained && shorter && strcasestr(e->event, s->contained) && is_near_system(s, e))
 		snprintf(s->holder, sizeof(s->holder), "%s", e->name);
 }
 
@@ -467,6 +480,7 @@ const char *catalog_nearest(const char *name, char *buf, size_t size)
 	const char *found;
 	int n;
 
+	snprintf(s.system, sizeof(s.system), "%.*s", colon ? (int)(colon - name) : 0, name);
 	nearest_begin(&s.whole, name);
 	nearest_begin(&s.part, colon ? "" : name);
 	walk_kinds(CATALOG_ALL, NULL, false, offer, &s, NULL);

@@ -7,9 +7,11 @@
 #include "events/spec.h"
 
 #include "base/room.h"
+#include "events/probename.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -243,6 +245,30 @@ static size_t path_end(const struct parser *p, size_t slash)
 	}
 }
 
+/* uprobe:/bin/ls:main, the order of bpftrace. `at`: behind the first colon. */
+static int path_before_function(struct parser *p, const struct spec_item *item, size_t at)
+{
+	const struct probe_word *kind = probe_word_of(item);
+	size_t end = find_sep(p->text, at, strlen(p->text), ","), colon = find_sep(p->text, at, end, ":");
+	size_t behind = colon + 1 < end ? find_sep(p->text, colon + 1, end, "/ ") : end;
+	char expected[512];
+
+	snprintf(expected, sizeof(expected), "%s", kind->expected);
+	if (behind > colon + 1 && behind - at < sizeof(expected) / 2)
+		snprintf(expected, sizeof(expected), "%s, such as %s:%.*s@%.*s", kind->expected, item->sys, (int)(behind - colon - 1),
+			 p->text + colon + 1, (int)(colon - at), p->text + at);
+	return fail(p, at, "the file stands before the function", expected);
+}
+
+/* Whether the slash behind the colon of a probe begins a path: uprobe:/bin/ls, uprobe:./app */
+static bool has_path_first(const struct parser *p, const struct spec_item *item, struct piece name, size_t end)
+{
+	const struct probe_word *kind = probe_word_of(item);
+
+	return kind && kind->space == PROBE_USER && p->text[end] == '/' && p->text[end + 1] &&
+	       strspn(p->text + name.from, ".") >= name.to - name.from;
+}
+
 static int take_name(struct parser *p, struct spec_item *item)
 {
 	size_t end = find_sep(p->text, p->pos, strlen(p->text), ends(p)), colon;
@@ -263,6 +289,8 @@ static int take_name(struct parser *p, struct spec_item *item)
 			return fail(p, colon, "nothing before the colon", "sys:name");
 		item->sys = copy_piece(p->text, (struct piece){ s.from, colon });
 		s.from = colon + 1;
+		if (has_path_first(p, item, s, end))
+			return path_before_function(p, item, s.from);
 		if (s.from == s.to)
 			return fail(p, s.from, "no event name after the colon", "sys:name");
 		if (!item->sys)

@@ -120,9 +120,20 @@ static const struct analysis_ops ops = {
 
 /* ---- the command ----------------------------------------------------------------------- */
 
+static const char *list_formats(char *buf, size_t size)
+{
+	size_t used = 0;
+
+	buf[0] = '\0';
+	for (size_t i = 0; i < FORMATS && used < size; i++)
+		used += (size_t)snprintf(buf + used, size - used, "%s%s", i ? ", " : "", formats[i]->name);
+	return buf;
+}
+
 static int parse_format(const char *text, void *field, struct fault *f)
 {
 	struct nearest near;
+	char names[256];
 
 	nearest_begin(&near, text);
 	for (size_t i = 0; i < FORMATS; i++) {
@@ -134,7 +145,7 @@ static int parse_format(const char *text, void *field, struct fault *f)
 	}
 	if (nearest_get(&near))
 		return fault_usage(f, "--to %s: there is no such format; did you mean %s?", text, nearest_get(&near));
-	return fault_usage(f, "--to %s: there is no such format; `perf-prof convert -h` lists them", text);
+	return fault_usage(f, "--to %s: there is no such format; expected one of %s", text, list_formats(names, sizeof(names)));
 }
 
 static bool ends_in(const char *text, const char *end)
@@ -155,14 +166,15 @@ static const struct convert_format *format_of(const char *path)
 
 static int check(struct convert *c, struct fault *f)
 {
+	char names[256];
+
 	if (!c->format)
 		c->format = format_of(c->out);
 	if (!c->format && c->out && strrchr(c->out, '.') && !strchr(strrchr(c->out, '.'), '/'))
 		return fault_usage(f, "convert: -o %s: no format has the suffix \"%.100s\": expected --to FORMAT; `perf-prof convert -h` "
 				   "lists the formats and their suffixes", c->out, strrchr(c->out, '.'));
 	if (!c->format)
-		return fault_usage(f, "convert: no format: expected --to FORMAT; `perf-prof "
-				   "convert -h` lists them");
+		return fault_usage(f, "convert: no format: expected --to FORMAT, one of %s", list_formats(names, sizeof(names)));
 	if (c->format->missing)
 		return fault_usage(f, "--to %s: this perf-prof was built without %s (see perf-prof version "
 				   "--build-options)", c->format->name, c->format->missing);

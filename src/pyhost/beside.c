@@ -5,6 +5,7 @@
 #include "base/capabilities.h"
 #include "pyhost/environment.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,8 @@ int become_find(const char *venv, char *python, size_t size, char *packages, siz
 	if (!venv || !*venv)
 		return 0;
 	snprintf(python, size, "%s/bin/python3", venv);
+	if (access(python, X_OK) && errno != ENOENT && errno != ENOTDIR)
+		return fault_usage(f, "%s %s: %s: %s", active ? "$VIRTUAL_ENV" : "--venv", venv, python, strerror(errno));
 	if (active && access(python, X_OK))
 		return fault_usage(f, "$VIRTUAL_ENV is %s, and there is no Python in its bin: unset VIRTUAL_ENV, or name an environment with "
 				   "--venv DIR", venv);

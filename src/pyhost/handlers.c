@@ -224,6 +224,37 @@ static bool lacks_system(PyObject *namespace, const char *handler, char *buf, si
 	return true;
 }
 
+/* The callback that was probably meant by a function of that name; NULL: none. */
+static const char *meant_by(const char *name, struct nearest *n)
+{
+	if (strncmp(name, "__", 2) || is_one_of(name, callbacks, NCALLBACKS) ||
+	    is_one_of(name, pythons_own, sizeof(pythons_own) / sizeof(*pythons_own)))
+		return NULL;
+	nearest_begin(n, name);
+	for (size_t k = 0; k < NCALLBACKS; k++)
+		nearest_offer(n, callbacks[k]);
+	return nearest_get(n);
+}
+
+/* def __smaple__(event) */
+static bool say_slip(PyObject *namespace, struct fault *f)
+{
+	PyObject *key, *value;
+	Py_ssize_t i = 0;
+
+	while (PyDict_Next(namespace, &i, &key, &value)) {
+		const char *name = function_name(key, value), *meant;
+		struct nearest n;
+
+		meant = name ? meant_by(name, &n) : NULL;
+		if (!meant)
+			continue;
+		fault_usage(f, "the script has no handler for any event; its function %s() is not called: did you mean %s()?", name, meant);
+		return true;
+	}
+	return false;
+}
+
 /* Says what to define, or which function was probably meant. */
 static void say_none(PyObject *namespace, const struct stream_event *events, size_t n,
 		     struct fault *f)
@@ -231,6 +262,8 @@ static void say_none(PyObject *namespace, const struct stream_event *events, siz
 	char near[128], names[1024] = "";
 	size_t len = 0;
 
+	if (say_slip(namespace, f))
+		return;
 	for (size_t i = 0; i < n && i < 8 && len < sizeof(names); i++) {
 		const char *name = events[i].word;
 
@@ -298,23 +331,17 @@ void handlers_tell_near(PyObject *namespace, const struct stream_event *events, 
 		     "mean %s()?", event->name, rest, near, name);
 }
 
-void handlers_tell_slips(PyObject *namespace, int verbose)
+void handlers_tell_slips(PyObject *namespace)
 {
 	PyObject *key, *value;
 	Py_ssize_t i = 0;
 
 	while (PyDict_Next(namespace, &i, &key, &value)) {
-		const char *name = function_name(key, value);
+		const char *name = function_name(key, value), *meant;
 		struct nearest n;
 
-		if (!name || strncmp(name, "__", 2) || is_one_of(name, callbacks, NCALLBACKS) ||
-		    is_one_of(name, pythons_own, sizeof(pythons_own) / sizeof(*pythons_own)))
-			continue;
-		nearest_begin(&n, name);
-		for (size_t k = 0; k < NCALLBACKS; k++)
-			nearest_offer(&n, callbacks[k]);
-		if (nearest_get(&n))
-			note(verbose, "the script's function %s() is not called: did you mean %s()?", name,
-			     nearest_get(&n));
+		meant = name ? meant_by(name, &n) : NULL;
+		if (meant)
+			fprintf(stderr, "perf-prof: the script's function %s() is not called: did you mean %s()?\n", name, meant);
 	}
 }

@@ -37,5 +37,5 @@ int handlers_none(PyObject *namespace, const struct stream_event *events, size_t
 void handlers_tell_near(PyObject *namespace, const struct stream_event *events, size_t n,
 			const struct stream_event *event, const char *rest, int verbose);
 /* Suggests callbacks for functions whose names are almost theirs. */
-void handlers_tell_slips(PyObject *namespace, int verbose);
+void handlers_tell_slips(PyObject *namespace);
 #endif

@@ -240,7 +240,7 @@ static void tell_hints(struct host *h, const struct stream_event *events)
 		if (!events[i].wanted || rest_of(h, &h->classes[i]))
 			handlers_tell_near(h->namespace, events, h->nclasses, &events[i], rest_of(h, &h->classes[i]),
 					   h->verbose);
-	handlers_tell_slips(h->namespace, h->verbose);
+	handlers_tell_slips(h->namespace);
 	if (h->on_interval && !h->interval_ms)
 		note(h->verbose, "__interval__() is not called: give -i MILLISECONDS");
 }

@@ -137,7 +137,7 @@ static int prepare_job(struct python_config *config, struct job *j, const struct
 		return fault_usage(f, "--input FILE reads a recording and runs no command: leave one of them out");
 	if (config->workload && at < args->noperands)
 		return fault_usage(f, "--workload %s: there is also a command after --: leave one of them out", config->workload);
-	if (!job_prepare(j, argv, false, &config->stream, f))
+	if (!job_prepare(j, argv, config->everybody, &config->stream, f))
 		return 0;
 	if (f->exit_code == WORKLOAD_MISSING && at < args->noperands)
 		fault_set(f, WORKLOAD_MISSING, "%s: there is no such program to watch; put arguments of the script before --",

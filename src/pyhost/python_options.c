@@ -25,11 +25,17 @@ static const struct opt script_opts[] = {
 	  "who ran sudo; without sudo, the script runs as root.", false, NULL },
 };
 
+static const struct opt all_opts[] = {
+	{ "all-cpus", 'a', NULL, OPT_FLAG, offsetof(struct python_config, everybody), NULL,
+	  "Watch the whole machine, even with a command. This is the default without a command.", false, NULL },
+};
+
 static const struct opt_group groups[] = {
 	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, offsetof(struct python_config, stream) },
 	{ "Sampling", stream_rate_opts, STREAM_RATE_NOPTS, offsetof(struct python_config, stream) },
 	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, offsetof(struct python_config, stream) },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, offsetof(struct python_config, stream) },
+	{ "Whole machine", all_opts, 1, 0 },
 	{ "Reading events", stream_ring_opts, STREAM_RING_NOPTS, offsetof(struct python_config, stream) },
 	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS,
 	  offsetof(struct python_config, stream) },
@@ -117,7 +123,7 @@ static const char *const description[] = {
 	"for each event, and says so with -v. Events for which the filter has no value (a "
 	"division by zero) are dropped and reported.",
 	"If a handler raises an exception, its traceback is printed and the run continues: the first "
-	"ones in full, then a count per kind at most once a second, and the total at the end. "
+	"ones in full, then a count per kind at most once a second, and the total at the end. The exit code stays 0. "
 	"sys.exit(n) ends the run with exit code n after __exit__(); in __init__() or in top-level "
 	"code it ends the run without __exit__(). Threads of the script run while perf-prof "
 	"waits; at the end it waits for threads that are not daemons. A forked child ends when its "
@@ -136,7 +142,7 @@ static const char *const description[] = {
 	"the exit code is 1.",
 	"Options can be before or after the script. After the script, words that are not options of "
 	"perf-prof are passed to the script. With -- and a command after the script, perf-prof starts "
-	"the command and watches it, with its threads and children, unless -p, -t, -C or --cgroups give "
+	"the command and watches it, with its threads and children, unless -a, -p, -t, -C or --cgroups give "
 	"another target. The run ends when the command ends, with the exit code of the command if that "
 	"of the script is 0. The command keeps the rights with which perf-prof was started, also with --user. If the first word after that -- begins with -, all words after it are passed "
 	"to the script. After a -- before the script, all words are the script and its arguments; use "
@@ -201,7 +207,7 @@ int python_check_start(const struct python_config *config, const struct opt_pars
 	if (!args->noperands)
 		return fault_usage(f, "python: no script: expected perf-prof python -e EVENT "
 				   "[options] script.py [args...]");
-	return check_files(f) || check_venv(config->venv, f) ? -1 : 0;
+	return stream_check_everybody("python", config->everybody, &config->stream, f) || check_files(f) || check_venv(config->venv, f) ? -1 : 0;
 }
 
 static void defaults(void *config)

@@ -8,6 +8,7 @@
 
 struct python_config {
 	struct stream_opts stream;
+	bool everybody;          /* -a */
 	const char *venv, *user, *workload;
 	uint64_t batch;                 /* rows */
 };

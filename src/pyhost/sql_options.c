@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pyhost/sql_options.h"
 
+#include <unistd.h>
+
 static const struct opt ring_opts[] = {
 	{ "interval", 'i', NULL, OPT_U64, offsetof(struct sql_config, stream.interval_ms), "MS",
 	  "Run the query every MS milliseconds, over the events of that time. Default: once, at the end.",
 	  .most = STREAM_MAX_INTERVAL_MS, .expected = "milliseconds, such as 1000: from 0 (never) to " STREAM_MAX_INTERVAL_TEXT },
+};
+
+static const struct opt all_opts[] = {
+	{ "all-cpus", 'a', NULL, OPT_FLAG, offsetof(struct sql_config, everybody), NULL,
+	  "Watch the whole machine, even with a command. This is the default without a command.", false, NULL },
 };
 
 static const struct opt output_opts[] = {
@@ -22,6 +29,7 @@ static const struct opt_group groups[] = {
 	{ "Sampling", stream_rate_opts, STREAM_RATE_NOPTS, offsetof(struct sql_config, stream) },
 	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, offsetof(struct sql_config, stream) },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, offsetof(struct sql_config, stream) },
+	{ "Whole machine", all_opts, 1, 0 },
 	{ "Query", ring_opts, 1, 0 },
 	{ "Reading events", stream_ring_opts + 1, STREAM_RING_NOPTS - 1, offsetof(struct sql_config, stream) },
 	{ "Output", output_opts, sizeof(output_opts) / sizeof(*output_opts), 0 },
@@ -39,6 +47,14 @@ char *const *sql_job(const struct opt_parser *args)
 	return job_at(args) < args->noperands ? args->operands + job_at(args) : NULL;
 }
 
+static int more_operands(const char *word, struct fault *f)
+{
+	if (!access(word, F_OK))
+		return fault_usage(f, "sql: %s: expected one query, in quotes; a recording is read with -I %s, and a command to watch stands "
+				   "after --", word, word);
+	return fault_usage(f, "sql: %s: expected one query, in quotes; a command to watch stands after --", word);
+}
+
 int sql_check(const struct sql_config *config, const struct opt_parser *args, struct fault *f)
 {
 	const struct stream_opts *o = &config->stream;
@@ -46,8 +62,7 @@ int sql_check(const struct sql_config *config, const struct opt_parser *args, st
 	if (!args->noperands)
 		return fault_usage(f, "sql: no query: expected perf-prof sql -e EVENT [options] 'select ...'");
 	if (job_at(args) > 1 || !args->after_dashes)
-		return fault_usage(f, "sql: %s: expected one query, in quotes; a command to watch stands after --", args->operands[1] ?
-				   args->operands[1] : args->operands[0]);
+		return more_operands(args->operands[1] ? args->operands[1] : args->operands[0], f);
 	if (o->input && sql_job(args))
 		return fault_usage(f, "--input FILE reads a recording and runs no command: leave one of them out");
 	if (o->input && o->interval_ms)
@@ -55,6 +70,8 @@ int sql_check(const struct sql_config *config, const struct opt_parser *args, st
 				   (unsigned long long)o->interval_ms);
 	if (o->time.from + o->time.to && !o->input)
 		return fault_usage(f, "--time is for recordings: add --input FILE");
+	if (stream_check_everybody("sql", config->everybody, o, f))
+		return -1;
 	return config->json && config->csv ? fault_usage(f, "--json and --csv: expected one of them") : 0;
 }
 

@@ -9,6 +9,7 @@
 
 struct sql_config {
 	struct stream_opts stream;
+	bool everybody;          /* -a */
 	const char *venv;
 	bool json, csv;
 };

@@ -5,7 +5,9 @@
 
 #include "engine/analysis.h"
 #include "stream/replay/replay.h"
+#include "tasks/workload.h"
 
+#include <limits.h>
 #include <string.h>
 
 /* The attribute as a text, or NULL if it is none. */
@@ -66,7 +68,7 @@ static int ask(PyObject *command, struct sql_config *config, const struct opt_pa
 	int verbose = config->stream.verbose, code = -1;
 	bool recording = config->stream.input;
 	PyObject *native = PyImport_ImportModule("perf_prof._native");
-	PyObject *session = native ? sql_session(native, &config->stream, sql_job(args)) : NULL;
+	PyObject *session = native ? sql_session(native, &config->stream, sql_job(args), config->everybody) : NULL;
 	PyObject *query = session ? PyUnicode_DecodeFSDefault(args->operands[0]) : NULL;
 	PyObject *rc = query ? PyObject_CallMethod(command, "run", "OOKsiii", session, query, interval,
 						   config->json ? "json" : config->csv ? "csv" : "text", recording, sql_job(args) != NULL, verbose) : NULL;
@@ -86,11 +88,15 @@ int sql_ask(void *config_, const struct opt_parser *args, struct fault *f)
 {
 	struct sql_config *config = config_;
 	struct reading reading = { 0 };
+	char *const *job = sql_job(args);
 	PyObject *command, *checked;
+	char path[PATH_MAX];
 	int code = -1;
 
 	if (sql_check(config, args, f))
 		return -1;
+	if (job && !workload_find(job[0], path, sizeof(path)))   /* as an exception it would have no exit code */
+		return workload_missing(job[0], f);
 	/* DuckDB is loaded first: who may read a recording from another user need not be one who may read the environment */
 	command = PyImport_ImportModule("perf_prof._sqlcommand");
 	checked = command ? PyObject_CallMethod(command, "check", NULL) : NULL;

@@ -15,5 +15,5 @@ int ask_failed(struct fault *f);
 
 /* Takes over the options. job: a command to watch, NULL terminated; or NULL. It begins when it is first read. NULL with an
  * exception. */
-PyObject *sql_session(PyObject *native, struct stream_opts *stream, char *const *job);
+PyObject *sql_session(PyObject *native, struct stream_opts *stream, char *const *job, bool everybody);
 #endif

@@ -22,12 +22,13 @@ static char **copy_words(char *const *words)
 	return copy;
 }
 
-PyObject *sql_session(PyObject *native, struct stream_opts *stream, char *const *job)
+PyObject *sql_session(PyObject *native, struct stream_opts *stream, char *const *job, bool everybody)
 {
 	struct session_asked asked;
 
 	session_asked_init(&asked);
 	asked.hold = true;
+	asked.everybody = everybody;
 	asked.stream = *stream;
 	asked.stream.embedded = true;
 	asked.stream.interval_ms = 0;   /* the query's */

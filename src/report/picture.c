@@ -3,17 +3,11 @@
 
 #include "base/note.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
-
-/* A name with one of these suffixes asks for an unsupported kind, so no suffix is added to it. */
-static const char *const foreign[] = {
-	".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".pdf", ".ps", ".eps", ".svgz", ".htm",
-	".xhtml", ".xml", ".json", ".svg", ".html", ".folded", ".csv",
-};
 
 static const char *suffix_list(const struct picture *p, char *buf, size_t size)
 {
@@ -42,12 +36,12 @@ static const char *suffix_of(const char *path)
 	return dot && dot != name ? dot : "";
 }
 
-static bool is_foreign(const char *path)
+/* A suffix that begins with a letter asks for a kind; monday.1 has none, and gets one. */
+static bool asks_for_kind(const char *path)
 {
-	for (size_t i = 0; i < sizeof(foreign) / sizeof(*foreign); i++)
-		if (!strcasecmp(suffix_of(path), foreign[i]))
-			return true;
-	return false;
+	const char *suffix = suffix_of(path);
+
+	return *suffix && isalpha((unsigned char)suffix[1]);
 }
 
 static bool is_stream(const char *path)
@@ -80,7 +74,7 @@ static int check(const struct picture *p, const char *path, bool known, struct f
 	if (is_folder(path))
 		return fault_usage(f, "%s %s: is a folder; expected a file, whose name ends in one of %s", p->option,
 				   path, list);
-	if (!known && is_foreign(path))
+	if (!known && !is_stream(path) && asks_for_kind(path))
 		return fault_usage(f, "%s %s: perf-prof does not write %s; expected a name that "
 				   "ends in one of %s", p->option,
 				   path, suffix_of(path), list);

@@ -2,7 +2,7 @@
 /*
  * The file name of a picture: its suffix selects the kind. A name without a suffix gets the usual
  * one. Names that can only be mistakes are refused: a folder, the next word of the command line
- * (-- ./job), an unsupported kind (.png).
+ * (-- ./job), an unknown suffix (.png, .foo).
  */
 #ifndef REPORT_PICTURE_H
 #define REPORT_PICTURE_H

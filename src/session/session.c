@@ -468,7 +468,7 @@ struct session *session_new(struct session_asked *asked, struct fault *f)
 	struct session *s = make(asked);
 	bool failed;
 
-	if (!s || queue_begin(&s->queue) || job_prepare(&s->job, s->asked.command, false, &s->asked.stream, f) ||
+	if (!s || queue_begin(&s->queue) || job_prepare(&s->job, s->asked.command, s->asked.everybody, &s->asked.stream, f) ||
 	    start_thread(s, f)) {
 		if (!f->exit_code)
 			fault_set(f, EXIT_FAILED, "cannot begin a session: %s", strerror(errno));

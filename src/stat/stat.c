@@ -168,6 +168,8 @@ static int stat_command_run(void *config, const struct opt_parser *args, struct 
 		s.on_command = argv && !c->all_cpus && !c->common.cpus.n &&
 			       targets_everybody(&c->common);
 		code = count(&s, argv, f);
+		if (f->exit_code == WORKLOAD_MISSING)
+			stream_doubt_operand(&c->common, args, f);
 	}
 	stat_close(&s);
 	stat_places_free(&s);

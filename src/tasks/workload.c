@@ -89,7 +89,7 @@ bool workload_find(const char *name, char *path, size_t size)
 	}
 }
 
-static int missing(const char *name, struct fault *f)
+int workload_missing(const char *name, struct fault *f)
 {
 	return fault_set(f, WORKLOAD_MISSING, "%s: there is no such program; run shell built-ins and command lines with sh -c "
 			 "'...'", name);
@@ -105,7 +105,7 @@ int workload_prepare(struct workload *w, char *const *argv, const sigset_t *sign
 	*w = (struct workload){ .pidfd = -1, .go = -1, .trouble = -1, .name = argv[0] };
 	/* before anything can overwrite a file */
 	if (!workload_find(argv[0], path, sizeof(path)))
-		return missing(argv[0], f);
+		return workload_missing(argv[0], f);
 	if (pipe2(go, O_CLOEXEC) || pipe2(trouble, O_CLOEXEC))
 		goto failed;
 	ignores_ends = !embedded && heed_ends();
@@ -155,7 +155,7 @@ int workload_start(struct workload *w, struct fault *f)
 	}
 	workload_abandon(w);
 	if (code == ENOENT)
-		return missing(w->name, f);
+		return workload_missing(w->name, f);
 	return fault_set(f, WORKLOAD_REFUSED, "cannot execute %s: %s; expected a program, or a "
 			 "script that begins with #!", w->name, strerror(code));
 }

@@ -25,6 +25,8 @@ enum { WORKLOAD_MISSING = 127, WORKLOAD_REFUSED = 126 };   /* exit codes as in s
 
 /* Whether exec will find a program of that name; path: where. */
 bool workload_find(const char *name, char *path, size_t size);
+/* Reports that there is none: -1. */
+int workload_missing(const char *name, struct fault *f);
 /* Forks a child that waits. signals: the mask that it will run with. embedded: inside another program, so this process's
  * handling of SIGCHLD stays as it is. 0, or -1 with f. */
 int workload_prepare(struct workload *w, char *const *argv, const sigset_t *signals, const struct rlimit *files, bool embedded,

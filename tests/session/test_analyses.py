@@ -547,5 +547,14 @@ def test_the_magic_says_what_is_wrong(run, live):
                'print("ran" in shell.user)') == 'profile: unknown option --no-such-option; `perf-prof profile -h` lists them\nFalse\n'
 
 
+@pytest.mark.parametrize('line, command', [
+    ('-- sleep 1', ['sleep', '1']), ('sleep 1', ['sleep', '1']), ('-F 500 sleep 1', ['sleep', '1']), ('--no-python sleep', ['sleep']),
+])
+def test_the_magic_starts_no_command(run, line, command):
+    assert run(SHELL + f'try: shell.magic({line!r}, "ran = 1")\nexcept ValueError as e: print(e)\nprint("ran" in shell.user)') == (
+        f'%%perf_prof {line}: it profiles the cell and starts no command: expected only options of `perf-prof profile`; '
+        f'perf_prof.profile(command={command!r}) profiles a command\nFalse\n')
+
+
 def test_the_magic_without_ipython(run):
     assert run('import sys, perf_prof; print(perf_prof.load_ipython_extension, "IPython" in sys.modules)').endswith(' False\n')

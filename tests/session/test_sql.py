@@ -42,8 +42,9 @@ def command(prof, venv, perf_prof, reader):
     """command(WORD...): perf-prof sql, finished."""
     reader('duckdb')
 
-    def run(*words, code=0, **kwargs):
-        done = subprocess.run([prof, 'sql', '--venv', venv, *map(str, words)], capture_output=True, text=True, timeout=PATIENCE, **kwargs)
+    def run(*words, code=0, full=subprocess.PIPE, **kwargs):
+        done = subprocess.run([prof, 'sql', '--venv', venv, *map(str, words)], stdout=full, stderr=subprocess.PIPE, text=True,
+                              timeout=PATIENCE, **kwargs)
         assert done.returncode == code, done
         return done.stderr if code else done.stdout
     return run
@@ -298,7 +299,9 @@ def test_control_characters_in_an_error(command):
 
 
 @pytest.mark.parametrize('words, code, message', [
-    ((), 2, 'no query'), (('select 1',), 2, '-e EVENT'), (('-I', RECORDING, 'select', '1'), 2, '1: expected one query'),
+    ((), 2, 'no query'), (('-I', RECORDING, ''), 2, "'': expected a query"), (('select 1', RECORDING), 2, f'-I {RECORDING}'),
+    (('-a', '-p', '1', '-e', 'cpu-clock', 'from events'), 2, 'sql: -a watches the whole machine'),
+    (('select 1',), 2, '-e EVENT'), (('-I', RECORDING, 'select', '1'), 2, '1: expected one query'),
     (('-I', RECORDING, 'select foo from events'), 2, 'LINE 1: select foo from events\n               ^^^'),
     (('-I', RECORDING, 'from events', '--', 'true'), 2, 'runs no command'), (('-I', RECORDING, '-i', '10', 'from events'), 2, '-i 10'),
     (('-I', RECORDING, '--json', '--csv', 'from events'), 2, '--json and --csv'), (('-I', '/no/such', 'from events'), 1, '/no/such'),
@@ -308,12 +311,12 @@ def test_wrong_commands(command, words, code, message):
     assert message in command(*words, code=code)
 
 
-@pytest.mark.parametrize('words, message', [
-    (('-p', 2 ** 22 - 5), '4194299'), (('--', '/no/such/command'), '/no/such/command'), (('--', '/etc/passwd'), '/etc/passwd'),
+@pytest.mark.parametrize('words, message, code', [
+    (('-p', 2 ** 22 - 5), '4194299', 1), (('--', '/no/such/command'), '/no/such/command', 127), (('--', '/etc/passwd'), '/etc/passwd', 1),
 ])
-def test_messages_of_commands_have_no_errno(command, live, words, message):
+def test_messages_of_commands_have_no_errno(command, live, words, message, code):
     """An OSError's text begins with "[Errno 13]"."""
-    error = command('-e', 'cpu-clock', 'select count(*) from events', *words, code=1)
+    error = command('-e', 'cpu-clock', 'select count(*) from events', *words, code=code)
     assert message in error and 'Errno' not in error and error.startswith('perf-prof: ')
 
 
@@ -321,6 +324,43 @@ def test_a_command_without_duckdb(prof, perf_prof, tmp_path):
     subprocess.run([sys.executable, '-m', 'venv', '--without-pip', tmp_path / 'venv'], check=True)
     done = subprocess.run([prof, 'sql', '--venv', tmp_path / 'venv', '-I', RECORDING, 'from events'], capture_output=True, text=True)
     assert done.returncode == 1 and 'pip install duckdb' in done.stderr and done.stdout == ''
+    assert f'this Python is {tmp_path}/venv/bin/python3; --venv DIR uses that of a virtual environment' in done.stderr
+
+
+def test_root_hears_that_its_environment_is_ignored(prof, perf_prof, tmp_path):
+    if os.geteuid():
+        pytest.skip('not root')
+    empty = tmp_path / 'venv'
+    subprocess.run([sys.executable, '-m', 'venv', '--without-pip', empty], check=True)
+    done = subprocess.run([prof, 'sql', '--venv', empty, '-I', RECORDING, 'from events'], capture_output=True, text=True,
+                          env={**os.environ, 'VIRTUAL_ENV': '/some/where'})
+    assert done.returncode == 1 and '; root ignores $VIRTUAL_ENV (/some/where); --venv DIR' in done.stderr
+
+
+def test_an_environment_that_may_not_be_entered(prof, tmp_path):
+    if os.geteuid():
+        pytest.skip('not root')
+    (tmp_path / 'bin').mkdir()
+    (tmp_path / 'closed').mkdir(mode=0o700)
+    (tmp_path / 'closed' / 'python3').symlink_to(sys.executable)
+    (tmp_path / 'bin' / 'python3').symlink_to(tmp_path / 'closed' / 'python3')
+    for folder in tmp_path, tmp_path / 'bin':
+        folder.chmod(0o755)
+    nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
+    done = subprocess.run([*nobody, prof, 'sql', '--venv', tmp_path, '-I', RECORDING, 'from events'],
+                          capture_output=True, text=True, env={name: value for name, value in os.environ.items() if name != 'VIRTUAL_ENV'})
+    assert done.returncode == 2 and f'--venv {tmp_path}: {tmp_path}/bin/python3: Permission denied' in done.stderr
+
+
+def test_a_full_disk(command):
+    with open('/dev/full', 'w') as full:
+        done = command('-I', RECORDING, 'select count(*) from events', code=1, full=full)
+    assert done == 'perf-prof: cannot write to stdout: No space left on device\n'
+
+
+def test_the_whole_machine_also_with_a_command(command, live):
+    query = 'select count(distinct _pid) > 1 as others from events'
+    assert command('-a', '-e', 'sched:sched_switch', '--csv', query, '--', 'sleep', '0.3').split() == ['others', 'True']
 
 
 def test_from_a_pipe(command, prof, live, storm, venv):

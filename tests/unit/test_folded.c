@@ -265,9 +265,9 @@ static void the_suffix_says_the_kind(void **state)
 		struct flame_config c = { file };
 		struct fault fault = { 0 };
 
-		snprintf(file, sizeof(file), "%s", at("none.txt"));
+		snprintf(file, sizeof(file), "%s", at("none.1"));
 		assert_int_equal(flame_write(&c, f, &(struct flame_title){ 0 }, &fault), 0);
-		text = contents("none.txt.folded");
+		text = contents("none.1.folded");
 		assert_non_null(strstr(text, "main;idle 10\n"));
 		free(text);
 	}

@@ -44,6 +44,8 @@ static int off_field(struct setting *s)
 
 static int on_period(struct setting *s)
 {
+	if (!s->number)
+		return -EINVAL;   /* the kernel takes it for counting only: there would be no samples, and no error */
 	pev_attr_sample_period(s->a, s->number);
 	return 0;
 }
@@ -58,7 +60,7 @@ static int on_freq(struct setting *s)
 		pev_attr_sample_freq(s->a, (uint64_t)max);
 		return 0;
 	}
-	if (!pev_parse_u64_(s->value, &s->number))
+	if (!pev_parse_u64_(s->value, &s->number) || !s->number)
 		return -EINVAL;
 	pev_attr_sample_freq(s->a, s->number);
 	return 0;
@@ -203,8 +205,8 @@ static const struct row {
 	{ "config3", NUMBER, on_field, "config3", "a number" },
 	{ "config4", NUMBER, on_field, "config4", "a number" },
 	{ "name", TEXT, on_name, NULL, "a name" },
-	{ "period", NUMBER, on_period, NULL, "events per sample, such as 1000000" },
-	{ "freq", TEXT, on_freq, NULL, "samples a second, or max" },
+	{ "period", NUMBER, on_period, NULL, "events per sample, 1 or more, such as 1000000" },
+	{ "freq", TEXT, on_freq, NULL, "samples a second, 1 or more, or max" },
 	{ "time", SWITCH, on_time, NULL, "0 or 1" },
 	{ "call-graph", TEXT, on_callgraph, NULL, "fp, dwarf, lbr or no" },
 	{ "stack-size", NUMBER, on_field, "sample_stack_user", "bytes" },

@@ -144,6 +144,8 @@ enum { CHAINS_STACK = 8192 };   /* by default */
 bool stream_parse_chains(const char *text, uint32_t *stack_bytes, const char **expected);
 /* Fails (-1 with f) if the first operand is obviously a misplaced argument of -g. */
 int stream_check_operand(const struct stream_opts *opts, const struct opt_parser *args, struct fault *f);
-/* f says that the first operand is no program: adds which words may follow -g. */
+/* Fails (-1 with f) if -a is given with -p or -t. */
+int stream_check_everybody(const char *command, bool everybody, const struct stream_opts *opts, struct fault *f);
+/* f says that the first operand is no program: adds that a number may be a process, and which words may follow -g. */
 void stream_doubt_operand(const struct stream_opts *opts, const struct opt_parser *args, struct fault *f);
 #endif

@@ -59,6 +59,14 @@ static bool is_attribute(const char *text, const struct expr_schema *schema)
 	return event_attr_exists(name);
 }
 
+/* foo=1, whose "=" is the error. */
+static bool assigns_unknown(const char *text, const struct expr_schema *schema, size_t at)
+{
+	size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
+
+	return len && len == at && text[at] == '=' && text[at + 1] != '=' && !expr_field(schema, text, len);
+}
+
 static void list_fields(const struct expr_schema *schema, char *buf, size_t size)
 {
 	size_t used = 0;
@@ -87,7 +95,11 @@ static int complain(const struct stream_event *event, const struct expr_schema *
 	if (is_attribute(event->asked.filter, schema))
 		return spec_fault(f, item, item->filter_at, "an attribute in the place of the filter",
 				  "an empty place before it: name//attribute/");
-	snprintf(message, sizeof(message), "%s: %s", event->name, err->message);
+	if (assigns_unknown(event->asked.filter, schema, err->at))
+		snprintf(message, sizeof(message), "%s: %.*s is neither an attribute nor a field, and a single \"=\" compares nothing",
+			 event->name, (int)(err->at < 64 ? err->at : 64), event->asked.filter);
+	else
+		snprintf(message, sizeof(message), "%s: %s", event->name, err->message);
 	spec_fault(f, item, spec_place(item, item->filter_at, err->at), message, err->expected);
 	list_fields(schema, fields, sizeof(fields));
 	used = strlen(f->text);
