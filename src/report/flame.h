@@ -25,7 +25,7 @@ struct flame_config {
 	const char *before;          /* --flame-graph-before: a .folded to compare to */
 	struct folded *old;          /* the stacks in `before`, once read */
 	struct folded *folded;       /* from flame_begin(): the stacks to be drawn; NULL: no picture */
-	bool compared;               /* the caller has called folded_compare() already */
+	bool compared;               /* the caller has called flame_compare() already */
 };
 
 enum { FLAME_OPTS = 2 };
@@ -42,6 +42,8 @@ struct flame_title {
 int flame_check(struct flame_config *c, int verbose, struct fault *f);
 /* The same, and makes c->folded if there is a path. */
 int flame_begin(struct flame_config *c, int verbose, struct fault *f);
+/* folded_compare(). match_roots: a program with another name is the same program, which a line on stderr says. */
+void flame_compare(struct folded *folded, const struct folded *old, bool match_roots);
 /* Does nothing without c->path. c->old becomes the "before" of folded, and is freed. 0, or -1 with f. */
 int flame_write(struct flame_config *c, struct folded *folded, const struct flame_title *title,
 		struct fault *f);

@@ -137,6 +137,7 @@ int folded_take(struct folded *folded, FILE *in, const char *name, struct fault 
 	char *line = malloc(LINE);
 	int rc = line ? 0 : fault_set(f, EXIT_FAILED, "out of memory");
 
+	folded_mark_text(folded);
 	for (size_t number = 1; !rc && fgets(line, LINE, in); number++) {
 		const char *wrong = !cut_end(line, in) ? malformed :
 				    *line && !take_comment(folded, line) ? take_line(folded, line) : NULL;

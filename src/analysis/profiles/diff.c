@@ -397,7 +397,7 @@ static int draw(struct diff *d, struct fault *f)
 	if (!d->flame.path)
 		return 0;
 	snprintf(text, sizeof(text), "%s against %s", d->sides[SHARES_AFTER].path, d->sides[SHARES_BEFORE].path);
-	folded_compare(d->sides[SHARES_AFTER].folded, d->sides[SHARES_BEFORE].folded);
+	flame_compare(d->sides[SHARES_AFTER].folded, d->sides[SHARES_BEFORE].folded, d->names_alone || d->of_folded);
 	return flame_write(&d->flame, d->sides[SHARES_AFTER].folded, &title, f);
 }
 
