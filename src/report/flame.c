@@ -167,6 +167,20 @@ const char *flame_unit(const struct flame_title *title)
 	return title->unit ? title->unit : "samples";
 }
 
+/* "python" is the event of Python stacks, which are weighed by CPU time. Modifiers may follow (cpu-clock:u). */
+const char *flame_unit_of(const struct folded_samples *s, uint64_t weight)
+{
+	static const char *const in_ns[] = { "cpu-clock", "task-clock", "python" };
+	size_t len = strcspn(s->event, ":/");
+
+	if (!s->n || s->n == weight)
+		return "samples";
+	for (size_t i = 0; i < sizeof(in_ns) / sizeof(*in_ns); i++)
+		if (len == strlen(in_ns[i]) && !strncmp(s->event, in_ns[i], len))
+			return "ns";
+	return s->event;
+}
+
 double flame_change(const struct folded *f, const struct flame_node *node)
 {
 	uint64_t total = folded_total(f), before = folded_before(f);

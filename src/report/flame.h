@@ -36,6 +36,9 @@ struct flame_title {
 	const char *unit;            /* of the weights: "samples", "ns", "bytes"; NULL: samples */
 };
 
+/* The unit of weights that add up to `weight`, from the event of their samples: "ns" of clocks, else the event's name, which
+ * is borrowed from s; "samples" if each weighs 1, or if there are none. */
+const char *flame_unit_of(const struct folded_samples *s, uint64_t weight);
 /* Call it before the work: checks whether the kind and the file can be written, and reads
  * c->before unless the caller has. 0, or -1 with f. verbose: for the hint (base/note.h) if a
  * suffix was added to c->path. */

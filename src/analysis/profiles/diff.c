@@ -392,13 +392,17 @@ static int show(struct diff *d, struct fault *f)
 static int draw(struct diff *d, struct fault *f)
 {
 	char text[512];
-	const struct flame_title title = { text, NULL };
+	const struct side *after = &d->sides[SHARES_AFTER];
+	struct folded_samples samples = { .n = after->samples };
+	struct flame_title title = { text, NULL };
 
 	if (!d->flame.path)
 		return 0;
-	snprintf(text, sizeof(text), "%s against %s", d->sides[SHARES_AFTER].path, d->sides[SHARES_BEFORE].path);
-	flame_compare(d->sides[SHARES_AFTER].folded, d->sides[SHARES_BEFORE].folded, d->names_alone || d->of_folded);
-	return flame_write(&d->flame, d->sides[SHARES_AFTER].folded, &title, f);
+	snprintf(samples.event, sizeof(samples.event), "%s", after->what);
+	title.unit = flame_unit_of(&samples, after->weight);
+	snprintf(text, sizeof(text), "%s against %s", after->path, d->sides[SHARES_BEFORE].path);
+	flame_compare(after->folded, d->sides[SHARES_BEFORE].folded, d->names_alone || d->of_folded);
+	return flame_write(&d->flame, after->folded, &title, f);
 }
 
 /* ---- the command ----------------------------------------------------------------------- */
