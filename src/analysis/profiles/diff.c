@@ -13,6 +13,7 @@
 #include "report/flame.h"
 #include "report/json.h"
 #include "report/table.h"
+#include "stream/asked/branchchain.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,11 +23,15 @@
 
 enum { ROWS = 30, MANY_PERCENT = 100 };
 
+/* Where the callers in a recording come from. */
+enum chains { CHAINS_NONE, CHAINS_FP, CHAINS_DWARF, CHAINS_BRANCHES };
+
 /* BEFORE or AFTER. */
 struct side {
 	const char *path;
 	int fd;                      /* open, if it is a regular file or a pipe; else -1 */
 	bool is_folded;              /* folded stacks; else a recording */
+	enum chains chains;          /* of a recording */
 	char what[128];              /* the event that is compared; "": not known */
 	uint64_t samples, weight, lost;   /* samples: 0: not known */
 	double squares;              /* sum of the squares of the samples' weights */
@@ -77,6 +82,18 @@ static const struct stream_event *same_event(struct analysis *a, const char *wha
 	return NULL;
 }
 
+static enum chains chains_of(const struct stream_event *event)
+{
+	const struct perf_event_attr *attr = event->sampling ? &event->sampling->attr.attr : NULL;
+	uint64_t parts = event->layout.sample_type;
+
+	if (!(parts & PERF_SAMPLE_CALLCHAIN) || branchchain_has(event))
+		return parts & PERF_SAMPLE_CALLCHAIN ? CHAINS_BRANCHES : CHAINS_NONE;
+	if (parts & PERF_SAMPLE_STACK_USER)
+		return CHAINS_DWARF;
+	return attr && attr->exclude_callchain_user ? CHAINS_NONE : CHAINS_FP;
+}
+
 static int begin(struct analysis *a, struct fault *f)
 {
 	struct diff *d = a->config;
@@ -99,6 +116,7 @@ static int begin(struct analysis *a, struct fault *f)
 				 d->side->path);
 	snprintf(d->side->what, sizeof(d->side->what), "%s", d->all && n > 1 ? "all events" :
 		 analysis_family(a, d->event, name, sizeof(name)));
+	d->side->chains = chains_of(d->event);
 	progress_begin(&d->progress, a);
 	return 0;
 }
@@ -365,6 +383,19 @@ static void tell_moved(const struct diff *d)
 	       move.functions, move.functions == 1 ? " is" : "s are", from, to);
 }
 
+/* Callers that one way of unwinding finds and the other misses look like changes. */
+static void tell_chains(const struct diff *d)
+{
+	static const char *const from[] = {
+		[CHAINS_FP] = "frame pointers", [CHAINS_DWARF] = "unwind tables (dwarf)", [CHAINS_BRANCHES] = "branches (lbr)",
+	};
+	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
+
+	if (a->chains && b->chains && a->chains != b->chains)
+		printf("the call chains of %s are from %s, those of %s from %s: callers may differ\n", a->path, from[a->chains],
+		       b->path, from[b->chains]);
+}
+
 static int show(struct diff *d, struct fault *f)
 {
 	struct table_style style = { .terminal = analysis_terminal(&d->common), .max_rows = ROWS };
@@ -384,8 +415,10 @@ static int show(struct diff *d, struct fault *f)
 	describe(d, &t, changed);
 	rc = analysis_put_table_of(&d->common, &t, &style);
 	table_free(&t);
-	if (!d->common.json)
+	if (!d->common.json) {
 		tell_moved(d);
+		tell_chains(d);
+	}
 	return rc == -ENOMEM ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
 }
 
