@@ -57,6 +57,7 @@ struct folded {
 		bool mixed;              /* several events */
 	} sampled;
 	bool is_text;                    /* stacks came from a file, which shows few kinds */
+	bool has_inlined, lacks_inlined; /* what files say of their inlined frames */
 };
 
 struct folded *folded_new(void)
@@ -324,6 +325,26 @@ bool folded_root_renamed(const struct folded *f, const struct folded *old, struc
 	*root = (struct folded_renamed){ main_root(old), main_root(f) };
 	return root->before && root->after && !f->interval && !has_root(f, folded_frame_name(old, root->before)) &&
 	       !has_root(old, folded_frame_name(f, root->after));
+}
+
+static bool has_inlined(const struct folded *f)
+{
+	for (size_t i = 0; i < f->nframes; i++)
+		if (f->frames[i].kind == FOLDED_INLINED)
+			return true;
+	return false;
+}
+
+enum folded_inlined folded_inlined(const struct folded *f)
+{
+	if (f->has_inlined || has_inlined(f))
+		return FOLDED_HAS_INLINED;
+	return f->is_text && !f->lacks_inlined ? FOLDED_INLINED_UNKNOWN : FOLDED_NO_INLINED;
+}
+
+void folded_set_inlined(struct folded *f, bool has)
+{
+	*(has ? &f->has_inlined : &f->lacks_inlined) = true;
 }
 
 void folded_mark_text(struct folded *f)

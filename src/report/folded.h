@@ -5,7 +5,7 @@
  * per stack, "root;...;leaf WEIGHT". A last line describes the samples, if known. Other programs
  * skip it, since its last word is not a number:
  *
- *	# samples=1234 alike=1180.5 weight=1236708123 event=cpu-clock
+ *	# samples=1234 alike=1180.5 weight=1236708123 event=cpu-clock inlined=yes
  *
  * Callers fold by address first and look up names at the end: once per distinct stack.
  *
@@ -71,6 +71,10 @@ bool folded_root_renamed(const struct folded *f, const struct folded *old, struc
 /* Sets the stacks of an earlier measurement for comparison: pictures then show the difference. If one of the two is from a
  * file, which shows few kinds, frames are matched by name. root: roots that count as the same; NULL: none. */
 void folded_compare(struct folded *f, const struct folded *old, const struct folded_renamed *root);
+/* Whether there are inlined frames. A file's last line may say so. */
+enum folded_inlined { FOLDED_INLINED_UNKNOWN, FOLDED_NO_INLINED, FOLDED_HAS_INLINED };
+enum folded_inlined folded_inlined(const struct folded *f);
+void folded_set_inlined(struct folded *f, bool has);
 /* The stacks are from a file. folded_read() and the others call it. */
 void folded_mark_text(struct folded *f);
 /* Weight of all earlier stacks; 0: no comparison. */

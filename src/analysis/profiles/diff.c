@@ -32,6 +32,7 @@ struct side {
 	int fd;                      /* open, if it is a regular file or a pipe; else -1 */
 	bool is_folded;              /* folded stacks; else a recording */
 	enum chains chains;          /* of a recording */
+	enum folded_inlined inlined;
 	char what[128];              /* the event that is compared; "": not known */
 	uint64_t samples, weight, lost;   /* samples: 0: not known */
 	double squares;              /* sum of the squares of the samples' weights */
@@ -117,6 +118,7 @@ static int begin(struct analysis *a, struct fault *f)
 	snprintf(d->side->what, sizeof(d->side->what), "%s", d->all && n > 1 ? "all events" :
 		 analysis_family(a, d->event, name, sizeof(name)));
 	d->side->chains = chains_of(d->event);
+	d->side->inlined = FOLDED_NO_INLINED;
 	progress_begin(&d->progress, a);
 	return 0;
 }
@@ -139,6 +141,9 @@ static void take_stack(void *ctx, const struct callstack *stack, uint64_t weight
 	struct diff *d = ctx;
 	bool all = d->common.inline_rows || d->of_folded;
 
+	for (uint32_t i = 0; i < stack->n; i++)
+		if (stack->frames[i]->inlined)
+			d->side->inlined = FOLDED_HAS_INLINED;
 	for (uint32_t i = 0; i < stack->n; i++)
 		if (all || !stack->frames[i]->inlined)
 			shares_frame(d->shares, stack->frames[i]->symbol ? stack->frames[i]->symbol : "[unknown]",
@@ -215,6 +220,7 @@ static int read_folded(struct diff *d, struct fault *f)
 		shares_end_stack(d->shares, number_of(d), stacks[i].weight);
 	}
 	d->side->weight = folded_total(folded);
+	d->side->inlined = folded_inlined(folded);
 	if (folded_samples(folded, &samples)) {
 		d->side->samples = samples.n;
 		d->side->squares = (double)d->side->weight * (double)d->side->weight / samples.alike;
@@ -396,6 +402,18 @@ static void tell_chains(const struct diff *d)
 		       b->path, from[b->chains]);
 }
 
+/* Where inlined functions have frames of their own. */
+static void tell_inlined(const struct diff *d)
+{
+	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
+	const struct side *with = a->inlined == FOLDED_HAS_INLINED ? a : b, *without = with == a ? b : a;
+
+	if ((d->of_folded || d->common.inline_rows || d->flame.path) && with->inlined == FOLDED_HAS_INLINED &&
+	    without->inlined == FOLDED_NO_INLINED)
+		printf("%s has inlined functions, %s has none: to compare them without, use --no-inline for both\n", with->path,
+		       without->path);
+}
+
 static int show(struct diff *d, struct fault *f)
 {
 	struct table_style style = { .terminal = analysis_terminal(&d->common), .max_rows = ROWS };
@@ -418,6 +436,7 @@ static int show(struct diff *d, struct fault *f)
 	if (!d->common.json) {
 		tell_moved(d);
 		tell_chains(d);
+		tell_inlined(d);
 	}
 	return rc == -ENOMEM ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
 }
