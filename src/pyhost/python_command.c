@@ -11,9 +11,12 @@
 #include "stream/replay/replay.h"
 #include "stream/summary.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static int start_job(void *ctx, struct fault *f)
 {
@@ -145,6 +148,37 @@ static int prepare_job(struct python_config *config, struct job *j, const struct
 	return -1;
 }
 
+/* Whether a shell would start it: the path of an executable file, or the name of one in $PATH. */
+static bool is_program(const char *word)
+{
+	const char *dir = strchr(word, '/') ? NULL : getenv("PATH");
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (!dir)
+		return strchr(word, '/') && !stat(word, &st) && S_ISREG(st.st_mode) && !access(word, X_OK);
+	for (size_t len; *dir; dir += len + !!dir[len]) {
+		len = strcspn(dir, ":");
+		snprintf(path, sizeof(path), "%.*s/%s", (int)len, dir, word);
+		if (len && *word && !access(path, X_OK))
+			return true;
+	}
+	return false;
+}
+
+/* A hint: after a -- before the script, a second one is an argument of the script. */
+static void tell_no_job(const struct python_config *config, const struct opt_parser *args)
+{
+	for (int i = 1; !args->after_dashes && !config->workload && i + 1 < args->noperands; i++) {
+		if (strcmp(args->operands[i], "--"))
+			continue;
+		if (is_program(args->operands[i + 1]))
+			note(config->stream.verbose, "-- %s is passed to the script, as all words after the first --; to start a "
+			     "command, use --workload before that --", args->operands[i + 1]);
+		return;
+	}
+}
+
 int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 {
 	struct python_config *config = config_;
@@ -163,6 +197,7 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 
 	if (python_check_start(config, args, f) || stream_check_operand(&config->stream, args, f))
 		return -1;
+	tell_no_job(config, args);
 	script.module = args->operands[0];
 	script.argv = args->operands + 1;
 	script.argc = command_at(args) - 1;

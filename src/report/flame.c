@@ -3,6 +3,7 @@
 #include "report/flame_private.h"
 
 #include "base/artifact.h"
+#include "base/escape.h"
 #include "report/picture.h"
 
 #include <errno.h>
@@ -102,6 +103,28 @@ int flame_begin(struct flame_config *c, int verbose, struct fault *f)
 	return c->path && !c->folded ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
 }
 
+static void copy_root(char *text, size_t size, const struct folded *folded, uint32_t frame)
+{
+	const char *name = folded_frame_name(folded, frame);
+
+	escape_terminal(name, strlen(name), text, size);
+}
+
+void flame_compare(struct folded *folded, const struct folded *old, bool match_roots)
+{
+	struct folded_renamed root;
+	char before[256], after[256];
+	bool renamed = match_roots && folded_root_renamed(folded, old, &root);
+
+	if (renamed) {
+		copy_root(before, sizeof(before), old, root.before);
+		copy_root(after, sizeof(after), folded, root.after);
+		fprintf(stderr, "perf-prof: the stacks begin with %s, those before with %s: they are compared as the same program\n",
+			after, before);
+	}
+	folded_compare(folded, old, renamed ? &root : NULL);
+}
+
 int flame_write(struct flame_config *c, struct folded *folded, const struct flame_title *title,
 		struct fault *f)
 {
@@ -118,7 +141,7 @@ int flame_write(struct flame_config *c, struct folded *folded, const struct flam
 	if (!folded_total(folded))
 		fprintf(stderr, "perf-prof: %s: there were no samples with a stack: the flame graph is empty\n", file.path);
 	if (c->before && c->old)
-		folded_compare(folded, c->old);
+		flame_compare(folded, c->old, true);
 	folded_free(c->old);
 	c->old = NULL;
 	rc = check_kind(c, kind, f) || artifact_open(&a, picture.option, file.path, f);
@@ -142,6 +165,20 @@ int flame_print(const struct folded *folded, enum flame_kind kind, const struct 
 const char *flame_unit(const struct flame_title *title)
 {
 	return title->unit ? title->unit : "samples";
+}
+
+/* "python" is the event of Python stacks, which are weighed by CPU time. Modifiers may follow (cpu-clock:u). */
+const char *flame_unit_of(const struct folded_samples *s, uint64_t weight)
+{
+	static const char *const in_ns[] = { "cpu-clock", "task-clock", "python" };
+	size_t len = strcspn(s->event, ":/");
+
+	if (!s->n || s->n == weight)
+		return "samples";
+	for (size_t i = 0; i < sizeof(in_ns) / sizeof(*in_ns); i++)
+		if (len == strlen(in_ns[i]) && !strncmp(s->event, in_ns[i], len))
+			return "ns";
+	return s->event;
 }
 
 double flame_change(const struct folded *f, const struct flame_node *node)

@@ -25,7 +25,7 @@ struct flame_config {
 	const char *before;          /* --flame-graph-before: a .folded to compare to */
 	struct folded *old;          /* the stacks in `before`, once read */
 	struct folded *folded;       /* from flame_begin(): the stacks to be drawn; NULL: no picture */
-	bool compared;               /* the caller has called folded_compare() already */
+	bool compared;               /* the caller has called flame_compare() already */
 };
 
 enum { FLAME_OPTS = 2 };
@@ -36,12 +36,17 @@ struct flame_title {
 	const char *unit;            /* of the weights: "samples", "ns", "bytes"; NULL: samples */
 };
 
+/* The unit of weights that add up to `weight`, from the event of their samples: "ns" of clocks, else the event's name, which
+ * is borrowed from s; "samples" if each weighs 1, or if there are none. */
+const char *flame_unit_of(const struct folded_samples *s, uint64_t weight);
 /* Call it before the work: checks whether the kind and the file can be written, and reads
  * c->before unless the caller has. 0, or -1 with f. verbose: for the hint (base/note.h) if a
  * suffix was added to c->path. */
 int flame_check(struct flame_config *c, int verbose, struct fault *f);
 /* The same, and makes c->folded if there is a path. */
 int flame_begin(struct flame_config *c, int verbose, struct fault *f);
+/* folded_compare(). match_roots: a program with another name is the same program, which a line on stderr says. */
+void flame_compare(struct folded *folded, const struct folded *old, bool match_roots);
 /* Does nothing without c->path. c->old becomes the "before" of folded, and is freed. 0, or -1 with f. */
 int flame_write(struct flame_config *c, struct folded *folded, const struct flame_title *title,
 		struct fault *f);

@@ -56,6 +56,8 @@ struct folded {
 		double squares;
 		bool mixed;              /* several events */
 	} sampled;
+	bool is_text;                    /* stacks came from a file, which shows few kinds */
+	bool has_inlined, lacks_inlined; /* what files say of their inlined frames */
 };
 
 struct folded *folded_new(void)
@@ -223,20 +225,131 @@ void folded_add(struct folded *f, const uint32_t *frames, size_t n, enum folded_
 	f->total += weight;
 }
 
-void folded_compare(struct folded *f, const struct folded *old)
+/* ---- two measurements ------------------------------------------------------------------ */
+
+/* The frame with this name, of the first kind that there is; LOST: none. */
+static uint32_t frame_of_any_kind(const struct folded *f, const char *text)
 {
+	uint32_t frame = LOST;
+	struct name *name;
+
+	HASH_FIND(hh, f->names, text, strlen(text), name);
+	for (int kind = 0; name && !frame && kind < FOLDED_KINDS; kind++)
+		frame = name->frames[kind];
+	return frame;
+}
+
+static void join_stack(struct folded *f, struct stack *stack)
+{
+	struct stack *joined;
+
+	for (size_t i = 0; i < stack->n; i++)
+		stack->frames[i] = frame_of_any_kind(f, f->frames[stack->frames[i]].name ?
+						     f->frames[stack->frames[i]].name->key : "");
+	joined = stack_of(f, stack->frames, stack->n);
+	*(joined ? &joined->weight : &f->overflow) += stack->weight;
+}
+
+/* Stacks that differ only in the kinds of frames become one, such as those of a function that is inlined in one place. */
+static void join_kinds(struct folded *f)
+{
+	struct stack *all = f->stacks, *stack, *next;
+
+	f->stacks = NULL;
+	f->count = 0;
+	HASH_ITER(hh, all, stack, next) {
+		HASH_DEL(all, stack);
+		f->bytes -= sizeof(*stack) + stack->n * sizeof(*stack->frames);
+		join_stack(f, stack);
+		free(stack);
+	}
+}
+
+static uint32_t frame_now(struct folded *f, const struct folded *old, uint32_t frame, bool by_name)
+{
+	const char *name = folded_frame_name(old, frame);
+	uint32_t same = by_name ? frame_of_any_kind(f, name) : LOST;
+
+	return same ? same : folded_frame(f, name, folded_frame_kind(old, frame));
+}
+
+void folded_compare(struct folded *f, const struct folded *old, const struct folded_renamed *root)
+{
+	bool by_name = f->is_text || old->is_text;
+
+	if (by_name)
+		join_kinds(f);
 	for (const struct stack *s = old->stacks; s; s = s->hh.next) {
 		uint32_t frames[MAX_DEPTH + 2];
 		struct stack *stack;
 
 		for (size_t i = 0; i < s->n; i++)
-			frames[i] = folded_frame(f, folded_frame_name(old, s->frames[i]),
-						 folded_frame_kind(old, s->frames[i]));
+			frames[i] = frame_now(f, old, s->frames[i], by_name);
+		if (root && root->after && s->frames[0] == root->before)
+			frames[0] = root->after;
 		stack = stack_of(f, frames, s->n);
 		*(stack ? &stack->before : &f->before_overflow) += s->weight;
 	}
 	f->before_overflow += old->overflow;
 	f->before += old->total;
+}
+
+/* The root with the most weight; LOST: there are no stacks, or memory ran out. */
+static uint32_t main_root(const struct folded *f)
+{
+	uint64_t *weights = calloc(f->nframes + 1, sizeof(*weights)), most = 0;
+	uint32_t root = LOST;
+
+	for (const struct stack *s = weights ? f->stacks : NULL; s; s = s->hh.next) {
+		uint64_t weight = weights[s->frames[0]] += s->weight;
+
+		if (weight > most) {
+			most = weight;
+			root = s->frames[0];
+		}
+	}
+	free(weights);
+	return root;
+}
+
+static bool has_root(const struct folded *f, const char *name)
+{
+	for (const struct stack *s = f->stacks; s; s = s->hh.next)
+		if (!strcmp(folded_frame_name(f, s->frames[0]), name))
+			return true;
+	return false;
+}
+
+bool folded_root_renamed(const struct folded *f, const struct folded *old, struct folded_renamed *root)
+{
+	*root = (struct folded_renamed){ main_root(old), main_root(f) };
+	return root->before && root->after && !f->interval && !has_root(f, folded_frame_name(old, root->before)) &&
+	       !has_root(old, folded_frame_name(f, root->after));
+}
+
+static bool has_inlined(const struct folded *f)
+{
+	for (size_t i = 0; i < f->nframes; i++)
+		if (f->frames[i].kind == FOLDED_INLINED)
+			return true;
+	return false;
+}
+
+enum folded_inlined folded_inlined(const struct folded *f)
+{
+	if (f->has_inlined || has_inlined(f))
+		return FOLDED_HAS_INLINED;
+	return f->is_text && !f->lacks_inlined ? FOLDED_INLINED_UNKNOWN : FOLDED_NO_INLINED;
+}
+
+void folded_set_inlined(struct folded *f, bool has)
+{
+	*(has ? &f->has_inlined : &f->lacks_inlined) = true;
+}
+
+void folded_mark_text(struct folded *f)
+{
+	f->is_text = true;
 }
 
 void folded_interval(struct folded *f, const char *time)

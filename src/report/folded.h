@@ -5,7 +5,7 @@
  * per stack, "root;...;leaf WEIGHT". A last line describes the samples, if known. Other programs
  * skip it, since its last word is not a number:
  *
- *	# samples=1234 alike=1180.5 weight=1236708123 event=cpu-clock
+ *	# samples=1234 alike=1180.5 weight=1236708123 event=cpu-clock inlined=yes
  *
  * Callers fold by address first and look up names at the end: once per distinct stack.
  *
@@ -61,9 +61,22 @@ void folded_interval(struct folded *f, const char *time);
 void folded_limit(struct folded *f, size_t bytes);
 /* Weight of all stacks, including "[too many stacks]". */
 uint64_t folded_total(const struct folded *f);
-/* Sets the stacks of an earlier measurement for comparison: pictures then show the difference. If
- * a kind is known in only one of them (a file), frames are matched by name. */
-void folded_compare(struct folded *f, const struct folded *old);
+
+/* The frames of a program that has another name in the earlier measurement. */
+struct folded_renamed {
+	uint32_t before, after;      /* in `old` and in `f` */
+};
+/* Whether the heaviest root of each of the two is not a root of the other. */
+bool folded_root_renamed(const struct folded *f, const struct folded *old, struct folded_renamed *root);
+/* Sets the stacks of an earlier measurement for comparison: pictures then show the difference. If one of the two is from a
+ * file, which shows few kinds, frames are matched by name. root: roots that count as the same; NULL: none. */
+void folded_compare(struct folded *f, const struct folded *old, const struct folded_renamed *root);
+/* Whether there are inlined frames. A file's last line may say so. */
+enum folded_inlined { FOLDED_INLINED_UNKNOWN, FOLDED_NO_INLINED, FOLDED_HAS_INLINED };
+enum folded_inlined folded_inlined(const struct folded *f);
+void folded_set_inlined(struct folded *f, bool has);
+/* The stacks are from a file. folded_read() and the others call it. */
+void folded_mark_text(struct folded *f);
 /* Weight of all earlier stacks; 0: no comparison. */
 uint64_t folded_before(const struct folded *f);
 /* Weight in "[too many stacks]". */

@@ -15,6 +15,10 @@
 
 enum { LINE = 1 << 20, MAX_FRAMES = 4096 };
 
+static const char *const inlined[] = {
+	[FOLDED_INLINED_UNKNOWN] = "", [FOLDED_NO_INLINED] = " inlined=no", [FOLDED_HAS_INLINED] = " inlined=yes",
+};
+
 static void print_samples(const struct folded *f, FILE *out)
 {
 	struct folded_samples s;
@@ -25,7 +29,9 @@ static void print_samples(const struct folded *f, FILE *out)
 	escape_terminal(s.event, strlen(s.event), event, sizeof(event));
 	for (char *p = strchr(event, ' '); p; p = strchr(p, ' '))
 		*p = '_';
-	fprintf(out, "# samples=%" PRIu64 " alike=%.9g weight=%" PRIu64 " event=%s\n", s.n, s.alike, folded_total(f), event);
+	fprintf(out, "# samples=%" PRIu64 " alike=%.9g weight=%" PRIu64 " event=%s", s.n, s.alike, folded_total(f), event);
+	fputs(inlined[folded_inlined(f)], out);
+	fputc('\n', out);
 }
 
 int folded_print(const struct folded *f, FILE *out)
@@ -87,6 +93,10 @@ static bool take_comment(struct folded *folded, const char *line)
 	if (sscanf(line, "# samples=%" SCNu64 " alike=%lf weight=%" SCNu64 " event=%127s", &n, &alike, &weight, event) == 4 &&
 	    n <= INT64_MAX && alike >= 1 && alike <= (double)n)   /* sscanf() converts -1 to a large number */
 		folded_sampled(folded, event, n, weight, (double)weight * (double)weight / alike);
+	if (!strcmp(last, inlined[FOLDED_NO_INLINED]))
+		folded_set_inlined(folded, false);
+	else if (!strcmp(last, inlined[FOLDED_HAS_INLINED]))
+		folded_set_inlined(folded, true);
 	return true;
 }
 
@@ -137,6 +147,7 @@ int folded_take(struct folded *folded, FILE *in, const char *name, struct fault 
 	char *line = malloc(LINE);
 	int rc = line ? 0 : fault_set(f, EXIT_FAILED, "out of memory");
 
+	folded_mark_text(folded);
 	for (size_t number = 1; !rc && fgets(line, LINE, in); number++) {
 		const char *wrong = !cut_end(line, in) ? malformed :
 				    *line && !take_comment(folded, line) ? take_line(folded, line) : NULL;

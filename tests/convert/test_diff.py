@@ -98,7 +98,7 @@ def test_folded_stacks_say_the_same(diff, prof, recordings):
     for name in ('a', 'slower'):
         subprocess.run([prof, 'convert', name + '.data', '-o', name + '.folded'], cwd=recordings, check=True)
     last = (recordings / 'a.folded').read_text().splitlines()[-1]
-    assert re.fullmatch(r'# samples=\d+ alike=[\d.]+ weight=\d+ event=\S+', last), last
+    assert re.fullmatch(r'# samples=\d+ alike=[\d.]+ weight=\d+ event=\S+ inlined=(yes|no)', last), last
     for others in (r'^(.*)\s+?(\d+(?:\.\d*)?)$', r'^(.*) (\d+)$'):     # flamegraph.pl and speedscope skip it
         assert not re.match(others, last)
     folded = rows_of(diff('--json', 'a.folded', 'slower.folded'))['slow_part']

@@ -110,7 +110,7 @@ def test_pictures_are_of_all_kinds_of_cpus(recording, names, core):
     hybrid(recording, names, core, 6)
     all_of_them = f'first;[unknown];[unknown] {1000 * (core + 6)}'
     assert recording('convert', '--to', 'folded').splitlines() == [
-        all_of_them, f'# samples={core + 6} alike={core + 6} weight={1000 * (core + 6)} event={"+".join(names)}']
+        all_of_them, f'# samples={core + 6} alike={core + 6} weight={1000 * (core + 6)} event={"+".join(names)} inlined=no']
     assert json.loads(recording('convert', '--to', 'speedscope'))['profiles'][0]['weights'] == [1000 * (core + 6)]
     firefox = json.loads(recording('convert', '--to', 'firefox'))
     assert [t['samples']['length'] for t in firefox['threads']] == [core + 6]
@@ -121,7 +121,7 @@ def test_pictures_are_of_all_kinds_of_cpus(recording, names, core):
         f'{core + 6} samples of {"+".join(names)} every 1000, 0 lost')
     recording('diff', '-q', recording.path)
     one = recording('convert', '--to', 'folded', '-e', names[1]).splitlines()
-    assert one[0] == 'first;[unknown];[unknown] 6000' and one[1].endswith(f'event={names[1]}')
+    assert one[0] == 'first;[unknown];[unknown] 6000' and one[1].endswith(f'event={names[1]} inlined=no')
 
 
 @pytest.mark.parametrize('trace', ['intel_pt//u', 'intel_pt/tsc=1/u', 'cs_etm/@tmc_etr0/u', 'arm_spe_0//'])

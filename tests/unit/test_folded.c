@@ -316,6 +316,24 @@ static void differences(void **state)
 	folded_free(f);
 }
 
+/* A file does not show that main is a program, or that read is a function of the kernel here and inlined there. */
+static void kinds_do_not_matter_to_a_file(void **state)
+{
+	struct folded *f = folded_new();
+	const uint32_t kernel[] = { folded_frame(f, "job", FOLDED_TASK), folded_frame(f, "read", FOLDED_KERNEL) };
+	const uint32_t inlined[] = { kernel[0], folded_frame(f, "read", FOLDED_INLINED) };
+	char *text;
+
+	folded_add(f, kernel, 2, FOLDED_ROOT_FIRST, 30);
+	folded_add(f, inlined, 2, FOLDED_ROOT_FIRST, 20);
+	put_file("before.folded", "job;read 4\njob;write 1\n");
+	text = picture(f, "k.svg", "before.folded");
+	assert_non_null(strstr(text, "<title>job (50 samples, 100.00%; +0.00 points)</title>"));
+	assert_non_null(strstr(text, "<title>read (50 samples, 100.00%; +20.00 points)</title>"));
+	free(text);
+	folded_free(f);
+}
+
 static void what_can_not_be_is_told_before(void **state)
 {
 	static const struct {
@@ -406,6 +424,7 @@ int main(void)
 		cmocka_unit_test(the_suffix_says_the_kind),
 		cmocka_unit_test(speedscope),
 		cmocka_unit_test(differences),
+		cmocka_unit_test(kinds_do_not_matter_to_a_file),
 		cmocka_unit_test(what_can_not_be_is_told_before),
 		cmocka_unit_test(html_that_was_not_built_in_says_how),
 		cmocka_unit_test(empty_pictures),

@@ -13,6 +13,7 @@
 #include "report/flame.h"
 #include "report/json.h"
 #include "report/table.h"
+#include "stream/asked/branchchain.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,11 +23,16 @@
 
 enum { ROWS = 30, MANY_PERCENT = 100 };
 
+/* Where the callers in a recording come from. */
+enum chains { CHAINS_NONE, CHAINS_FP, CHAINS_DWARF, CHAINS_BRANCHES };
+
 /* BEFORE or AFTER. */
 struct side {
 	const char *path;
 	int fd;                      /* open, if it is a regular file or a pipe; else -1 */
 	bool is_folded;              /* folded stacks; else a recording */
+	enum chains chains;          /* of a recording */
+	enum folded_inlined inlined;
 	char what[128];              /* the event that is compared; "": not known */
 	uint64_t samples, weight, lost;   /* samples: 0: not known */
 	double squares;              /* sum of the squares of the samples' weights */
@@ -77,6 +83,18 @@ static const struct stream_event *same_event(struct analysis *a, const char *wha
 	return NULL;
 }
 
+static enum chains chains_of(const struct stream_event *event)
+{
+	const struct perf_event_attr *attr = event->sampling ? &event->sampling->attr.attr : NULL;
+	uint64_t parts = event->layout.sample_type;
+
+	if (!(parts & PERF_SAMPLE_CALLCHAIN) || branchchain_has(event))
+		return parts & PERF_SAMPLE_CALLCHAIN ? CHAINS_BRANCHES : CHAINS_NONE;
+	if (parts & PERF_SAMPLE_STACK_USER)
+		return CHAINS_DWARF;
+	return attr && attr->exclude_callchain_user ? CHAINS_NONE : CHAINS_FP;
+}
+
 static int begin(struct analysis *a, struct fault *f)
 {
 	struct diff *d = a->config;
@@ -99,6 +117,8 @@ static int begin(struct analysis *a, struct fault *f)
 				 d->side->path);
 	snprintf(d->side->what, sizeof(d->side->what), "%s", d->all && n > 1 ? "all events" :
 		 analysis_family(a, d->event, name, sizeof(name)));
+	d->side->chains = chains_of(d->event);
+	d->side->inlined = FOLDED_NO_INLINED;
 	progress_begin(&d->progress, a);
 	return 0;
 }
@@ -121,6 +141,9 @@ static void take_stack(void *ctx, const struct callstack *stack, uint64_t weight
 	struct diff *d = ctx;
 	bool all = d->common.inline_rows || d->of_folded;
 
+	for (uint32_t i = 0; i < stack->n; i++)
+		if (stack->frames[i]->inlined)
+			d->side->inlined = FOLDED_HAS_INLINED;
 	for (uint32_t i = 0; i < stack->n; i++)
 		if (all || !stack->frames[i]->inlined)
 			shares_frame(d->shares, stack->frames[i]->symbol ? stack->frames[i]->symbol : "[unknown]",
@@ -197,6 +220,7 @@ static int read_folded(struct diff *d, struct fault *f)
 		shares_end_stack(d->shares, number_of(d), stacks[i].weight);
 	}
 	d->side->weight = folded_total(folded);
+	d->side->inlined = folded_inlined(folded);
 	if (folded_samples(folded, &samples)) {
 		d->side->samples = samples.n;
 		d->side->squares = (double)d->side->weight * (double)d->side->weight / samples.alike;
@@ -365,6 +389,31 @@ static void tell_moved(const struct diff *d)
 	       move.functions, move.functions == 1 ? " is" : "s are", from, to);
 }
 
+/* Callers that one way of unwinding finds and the other misses look like changes. */
+static void tell_chains(const struct diff *d)
+{
+	static const char *const from[] = {
+		[CHAINS_FP] = "frame pointers", [CHAINS_DWARF] = "unwind tables (dwarf)", [CHAINS_BRANCHES] = "branches (lbr)",
+	};
+	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
+
+	if (a->chains && b->chains && a->chains != b->chains)
+		printf("the call chains of %s are from %s, those of %s from %s: callers may differ\n", a->path, from[a->chains],
+		       b->path, from[b->chains]);
+}
+
+/* Where inlined functions have frames of their own. */
+static void tell_inlined(const struct diff *d)
+{
+	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
+	const struct side *with = a->inlined == FOLDED_HAS_INLINED ? a : b, *without = with == a ? b : a;
+
+	if ((d->of_folded || d->common.inline_rows || d->flame.path) && with->inlined == FOLDED_HAS_INLINED &&
+	    without->inlined == FOLDED_NO_INLINED)
+		printf("%s has inlined functions, %s has none: to compare them without, use --no-inline for both\n", with->path,
+		       without->path);
+}
+
 static int show(struct diff *d, struct fault *f)
 {
 	struct table_style style = { .terminal = analysis_terminal(&d->common), .max_rows = ROWS };
@@ -384,21 +433,28 @@ static int show(struct diff *d, struct fault *f)
 	describe(d, &t, changed);
 	rc = analysis_put_table_of(&d->common, &t, &style);
 	table_free(&t);
-	if (!d->common.json)
+	if (!d->common.json) {
 		tell_moved(d);
+		tell_chains(d);
+		tell_inlined(d);
+	}
 	return rc == -ENOMEM ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
 }
 
 static int draw(struct diff *d, struct fault *f)
 {
 	char text[512];
-	const struct flame_title title = { text, NULL };
+	const struct side *after = &d->sides[SHARES_AFTER];
+	struct folded_samples samples = { .n = after->samples };
+	struct flame_title title = { text, NULL };
 
 	if (!d->flame.path)
 		return 0;
-	snprintf(text, sizeof(text), "%s against %s", d->sides[SHARES_AFTER].path, d->sides[SHARES_BEFORE].path);
-	folded_compare(d->sides[SHARES_AFTER].folded, d->sides[SHARES_BEFORE].folded);
-	return flame_write(&d->flame, d->sides[SHARES_AFTER].folded, &title, f);
+	snprintf(samples.event, sizeof(samples.event), "%s", after->what);
+	title.unit = flame_unit_of(&samples, after->weight);
+	snprintf(text, sizeof(text), "%s against %s", after->path, d->sides[SHARES_BEFORE].path);
+	flame_compare(after->folded, d->sides[SHARES_BEFORE].folded, d->names_alone || d->of_folded);
+	return flame_write(&d->flame, after->folded, &title, f);
 }
 
 /* ---- the command ----------------------------------------------------------------------- */

@@ -30,7 +30,7 @@ static const struct opt opts[] = {
 	{ "title", 0, NULL, OPT_STRING, AT(title.title), "TEXT", "Set the title. Default: the "
 	  "names of the files.", false, NULL },
 	{ "unit", 0, NULL, OPT_STRING, AT(title.unit), "UNIT", "Set the unit of the weights: ns, "
-	  "bytes, ... Default: samples.", false, NULL },
+	  "bytes, ... Default: that of the event in the files' comment, else samples.", false, NULL },
 };
 
 enum { SPARE_FILES = 16 };
@@ -99,6 +99,7 @@ static void make_title(char *title, size_t size, const struct inputs *in)
 
 static int draw(struct flame_graph_config *c, struct inputs *in, struct folded *folded, struct fault *f)
 {
+	struct folded_samples samples;
 	char title[512] = "";
 
 	if (flame_check(&c->flame, 0, f))
@@ -110,6 +111,8 @@ static int draw(struct flame_graph_config *c, struct inputs *in, struct folded *
 		make_title(title, sizeof(title), in);
 		c->title.title = title;
 	}
+	if (!c->title.unit && folded_samples(folded, &samples))
+		c->title.unit = flame_unit_of(&samples, folded_total(folded));
 	return flame_write(&c->flame, folded, &c->title, f);
 }
 
