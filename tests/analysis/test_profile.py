@@ -206,6 +206,52 @@ def test_off_cpu_says_who_waits_and_how_long(analyse, works):
     attempts(measure, right)
 
 
+NAPS = """
+#include <time.h>
+static inline __attribute__((always_inline)) long nap(struct timespec *t)
+{
+	long rc;
+
+	__asm__ volatile("syscall" : "=a"(rc) : "0"(35L), "D"(t), "S"(0L) : "rcx", "r11", "memory");
+	return rc;
+}
+
+static __attribute__((noinline)) void sleeper(void)
+{
+	struct timespec t = { 0, 20000000 };
+
+	for (int i = 0; i < 5; i++)
+		nap(&t);
+}
+
+int main(void)
+{
+	sleeper();
+	return 0;
+}
+"""
+
+
+@pytest.mark.skipif(os.uname().machine != 'x86_64', reason='needs x86-64')
+def test_a_wait_is_listed_once(analyse, tmp_path):
+    """Not again for the function that was inlined into the one that waits, unless it has rows of its own."""
+    (tmp_path / 'naps.c').write_text(NAPS)
+    subprocess.run(['gcc', '-O1', '-g', '-o', tmp_path / 'naps', tmp_path / 'naps.c'], check=True)
+
+    def rows(*more):
+        got = analyse('profile', '--off-cpu', '--json', *more, *RING, '--', tmp_path / 'naps', before=['env'])
+        return [r for r in got.table('profile')['rows'] if r['time'] > 50e6]
+
+    def measure():
+        return rows(), rows('--inline-rows')
+
+    def right(got):
+        (one, *others), (own, *_) = got
+        return (one['function'] == 'sleeper (blocked)' and 'inlined' not in one and not others and
+                own['function'] == 'nap (blocked)')
+    attempts(measure, right)
+
+
 @pytest.mark.parametrize('sort', ['comm', 'dso'])
 def test_off_cpu_rows_without_functions_have_a_state(analyse, works, sort):
     """So two rows of a task or a file are not the same."""

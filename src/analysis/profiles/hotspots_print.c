@@ -121,6 +121,8 @@ static void count_spot(struct functions *all, const struct hotspot *spot)
 		uint32_t home = home_of(all, stack, i);
 		struct function *whole = function_of(all, spot, stack->frames[home], NULL), *fn = whole;
 
+		if (spot->key.blocked && home == owner && home != i)
+			continue;   /* a wait is its function's: the C library's read() has its system call in an inlined one */
 		if (whole && home != i)
 			fn = function_of(all, spot, stack->frames[i], whole);
 		if (!fn)
