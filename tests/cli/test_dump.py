@@ -308,6 +308,19 @@ def test_python_functions_among_native_ones(dump, settled, program, version, pyt
     assert any('PyThread_acquire_lock' in (name or '') for name in names[:python_at])
 
 
+@pytest.mark.parametrize('version, python', [one for one in pythons() if int(one[0].split('.')[1]) >= 12])
+def test_trampolines_are_left_out(dump, program, settled, monkeypatch, version, python):
+    """-X perf: beside each function that the interpreter's loop stands for."""
+    monkeypatch.setenv('PYTHONPERFSUPPORT', '1')
+    one = program(python)
+    alone = next(t for t in settled(one)['threads'] if t['tid'] == one.pid)
+    thread = next(t for t in json.loads(dump('--native', '--json', one.pid).stdout)['threads'] if t['tid'] == one.pid)
+    if not os.path.exists(f'/tmp/perf-{one.pid}.map'):
+        pytest.skip(f'needs a CPython with -X perf, which {version} here is not')
+    assert 'merged' not in thread and [f for f in thread['frames'] if 'dso' not in f] == alone['frames']
+    assert not [name for name in names_of(thread) if (name or '').startswith('py::')]
+
+
 def test_text_of_both(dump, program, settled):
     one = program('/usr/bin/python3')
     settled(one)
