@@ -269,6 +269,20 @@ def test_native_functions(dump, threads):
     assert one.stdout.readline() == b'calls 4\n'
 
 
+@pytest.mark.skipif(os.uname().machine != 'x86_64', reason='needs x86-64')
+def test_a_thread_that_only_waits_is_not_running(dump):
+    """It runs for a moment between two waits: so its state must be that of its stack."""
+    with subprocess.Popen([sys.executable, '-c', 'import time\nprint(flush=True)\nwhile True: time.sleep(5e-5)'],
+                          stdout=subprocess.PIPE) as one:
+        one.stdout.readline()
+        threads = [json.loads(dump('--native', '--json', one.pid).stdout)['threads'][0] for _ in range(20)]
+        one.kill()
+    waits = [t for t in threads if 'nanosleep' in (names_of(t)[0] or '')]
+    if not waits:
+        pytest.skip(f'needs a Python that sleeps by clock_nanosleep(2), not {names_of(threads[0])[0]}')
+    assert {t['state'] for t in waits} == {'idle'}
+
+
 def test_a_stopped_program_stays_stopped(dump, threads):
     one = threads(1)
     os.kill(one.pid, signal.SIGSTOP)
