@@ -512,6 +512,7 @@ int stat_run(struct counting *s, char **argv, struct fault *f)
 
 	if (stat_output_open(&p.to, s, argv, f))
 		return f->exit_code;
+	s->counts_say_why = p.to.out == stderr && (s->config->csv || s->config->json);
 	p.title = s->on_command ? title_of_command(argv) : title_of_targets(s);
 	status = !p.title ? fault_set(f, EXIT_FAILED, "stat: out of memory")
 			  : begin_wait(&w, s->config->interval_ms, s->config->common.run_ns, f);
