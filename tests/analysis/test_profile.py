@@ -160,6 +160,13 @@ def test_levels(analyse, works, option, word):
     assert word not in got.text.split('self%')[1]
 
 
+def test_a_process_that_sleeps_has_a_hint(prof):
+    with subprocess.Popen(['sleep', '60']) as one:
+        done = subprocess.run([prof, 'profile', '--seconds', '0.2', '-p', str(one.pid)], capture_output=True, text=True, check=True)
+        one.kill()
+    assert done.stdout.endswith('--off-cpu shows what it waits for, `perf-prof dump PID` where it is now\n'), done
+
+
 def blocked_ns(path):
     """{function: ns} that folded stacks end with [blocked] in it."""
     ns = dict.fromkeys(('wait_long', 'wait_short'), 0)

@@ -87,6 +87,7 @@ struct hotspots_view {
 	uint64_t count;              /* the sum, with idle CPUs */
 	bool in_ns;                  /* the sum is ns */
 	const char *chainless;       /* the event for blocked time, if it has no call chains; or NULL */
+	const char *if_none;         /* what would show more, if there are no samples; NULL: nothing */
 	bool may_read_python;        /* --python would show the Python functions of an interpreter */
 	bool placeless;              /* samples have no call chain and no address */
 	const char *const *more;     /* hotspots.nmore names of other events */
