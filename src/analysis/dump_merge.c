@@ -2,6 +2,7 @@
 #include "analysis/dump_merge.h"
 
 #include "base/room.h"
+#include "engine/pyframes.h"
 
 #define LOOP "_PyEval_EvalFrameDefault"
 
@@ -31,6 +32,15 @@ static bool is_in_loop(const struct dump_frames *native, size_t i)
 	return is_loop(native->v[i]);
 }
 
+/* With -X perf, CPython calls each Python function through code of that function's name. */
+static bool is_trampoline(const struct frame *frame)
+{
+	char name[PYFRAMES_NAME];
+	const char *file;
+
+	return frame->symbol && pyframes_parse(frame->symbol, name, &file);
+}
+
 /* Appends the functions that a call of the loop runs; returns the next one. */
 static size_t append_call(struct dump_frames *out, const struct dump_script *scripts, size_t next, size_t n, unsigned int call)
 {
@@ -51,7 +61,7 @@ bool dump_merge(struct dump_frames *out, const struct dump_frames *native, const
 	for (size_t i = 0; i < native->n && !out->lost; i++)
 		if (is_loop(native->v[i]))
 			next = append_call(out, scripts, next, n, call++);
-		else if (!is_in_loop(native, i))
+		else if (!is_in_loop(native, i) && !is_trampoline(native->v[i]))
 			out->v[out->n++] = native->v[i];
 	return true;
 }

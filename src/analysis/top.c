@@ -5,6 +5,7 @@
  *	sample -> key -> row: adds the sample's values -> at each interval: a sorted table
  */
 #include "analysis/commands.h"
+#include "analysis/profiles/hotspots.h"
 #include "analysis/top_rows.h"
 #include "report/screen.h"
 #include "report/table.h"
@@ -309,7 +310,7 @@ static void measure(struct analysis *a, uint64_t now, struct span *span)
 
 static void print(struct analysis *a, const struct span *span)
 {
-	struct table_style style = { .terminal = analysis_terminal(a->opts) };
+	struct table_style style = { .terminal = analysis_terminal(a->opts), .max_rows = a->opts->rows, .all_by = "--rows 0" };
 	struct top *t = a->config;
 
 	if (a->opts->json) {
@@ -461,6 +462,8 @@ static const struct opt top_opts[] = {
 	  "Default: the thread, _tid.", false, NULL },
 	{ "only-comm", 0, NULL, OPT_FLAG, offsetof(struct top, only_comm), NULL,
 	  "Make a row for each name instead of each key.", false, NULL },
+	{ "rows", 0, NULL, OPT_CALL, offsetof(struct top, common.rows), "N",
+	  "Print the N largest rows; 0: all. Default: all. JSON and the full screen have all.", false, hotspots_parse_rows },
 };
 
 static void defaults(void *config)

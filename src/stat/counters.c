@@ -84,11 +84,23 @@ static bool takes_privilege(const struct stat_event *e, int rc)
 	return is_denial(rc) || (rc == -EINVAL && e->buf.attr.type >= PERF_TYPE_MAX);
 }
 
-#define ALWAYS_0 "always 0: this happens in the kernel only, which :u leaves out"
+static const char always_0[] = "always 0: this happens in the kernel only, which :u leaves out";
+/* kernel/events/core.c: a clock's count is the time in which it was enabled, whatever the attributes exclude. */
+static const char all_time[] = "counts all time: the kernel ignores :u and :k for clocks";
 
+static bool is_part_of_clock(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE &&
+	       (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK) &&
+	       (attr->exclude_kernel || attr->exclude_user);
+}
+
+/* Where the count is not what the modifiers say; else NULL. The user did not ask for those of user_only. */
 static const char *why_opened(const struct stat_event *e)
 {
-	return e->buf.attr.exclude_kernel && pev_is_of_kernel_alone_(&e->buf.attr) ? ALWAYS_0 : NULL;
+	if (e->buf.attr.exclude_kernel && pev_is_of_kernel_alone_(&e->buf.attr))
+		return always_0;
+	return is_part_of_clock(&e->buf.attr) && !e->user_only ? all_time : NULL;
 }
 
 /* Without privilege the kernel's part is left out, which is shown in the name: ":u". */
@@ -282,13 +294,25 @@ static void tell(struct counting *s, size_t first, const char *fatal)
 		e->told = true;
 		add_name(&names, e);
 	}
-	note(1, "%s%s: not counted: %s", names.text, dots(&names), why);
+	if (!s->counts_say_why)
+		note(1, "%s%s: not counted: %s", names.text, dots(&names), why);
+}
+
+static void hint_opened(const struct counting *s, const char *why)
+{
+	struct names names = { .n = 0 };
+
+	for (size_t i = 0; i < s->nevents; i++)
+		if (s->events[i].opened && why_opened(&s->events[i]) == why)
+			add_name(&names, &s->events[i]);
+	if (names.n && s->config->common.verbose >= 0 && !s->counts_say_why)
+		note(1, "%s%s: %s", names.text, dots(&names), why);
 }
 
 /* Printed once, whatever the number of runs. */
 static void hint(struct counting *s)
 {
-	struct names zero = { .n = 0 }, user_only = { .n = 0 };
+	struct names user_only = { .n = 0 };
 	int verbose = s->config->common.verbose;
 
 	for (size_t i = 0; i < s->nevents && !s->hinted; i++) {
@@ -296,12 +320,12 @@ static void hint(struct counting *s)
 
 		if (e->opened && e->user_only)
 			add_name(&user_only, e);
-		if (e->opened && why_opened(e))
-			add_name(&zero, e);
+	}
+	if (!s->hinted) {
+		hint_opened(s, always_0);
+		hint_opened(s, all_time);
 	}
 	s->hinted = true;
-	if (zero.n && verbose >= 0)
-		note(1, "%s%s: " ALWAYS_0, zero.text, dots(&zero));
 	if (user_only.n && verbose > 0)
 		useronly_note(verbose, user_only.text, dots(&user_only));
 }

@@ -245,6 +245,23 @@ static int print_table(const struct counting *s, struct printing *p, struct coun
 	return rc == -ENOMEM ? fault_set(f, EXIT_FAILED, "stat: out of memory") : 0;
 }
 
+/* Of two threads: by the count of the first event, the largest first. */
+static int by_count(const void *a, const void *b)
+{
+	const struct count_row *x = a, *y = b;
+	const double more = x->state == COUNT_GOOD ? x->value : -1, than = y->state == COUNT_GOOD ? y->value : -1;
+
+	return more != than ? (more < than ? 1 : -1) : strcmp(x->where ? x->where : "", y->where ? y->where : "");
+}
+
+/* Programs compare intervals and runs: for them, threads stay in one order. */
+static bool is_by_count(const struct counting *s)
+{
+	const struct stat_config *c = s->config;
+
+	return s->by == BY_THREAD && s->nevents && !c->json && !c->csv && !c->interval_ms;
+}
+
 /* Rows are stored by event; this puts those of a core, thread or cgroup next to each other. */
 static struct count_row *ordered(const struct counting *s, const struct count_row *rows)
 {
@@ -255,6 +272,8 @@ static struct count_row *ordered(const struct counting *s, const struct count_ro
 		for (size_t w = 0; w < s->nwheres; w++)
 			v[by_event ? i * s->nwheres + w : w * s->nevents + i] =
 				rows[i * s->nwheres + w];
+	if (v && is_by_count(s))
+		qsort(v, s->nwheres, s->nevents * sizeof(*v), by_count);
 	return v;
 }
 
@@ -512,6 +531,7 @@ int stat_run(struct counting *s, char **argv, struct fault *f)
 
 	if (stat_output_open(&p.to, s, argv, f))
 		return f->exit_code;
+	s->counts_say_why = p.to.out == stderr && (s->config->csv || s->config->json);
 	p.title = s->on_command ? title_of_command(argv) : title_of_targets(s);
 	status = !p.title ? fault_set(f, EXIT_FAILED, "stat: out of memory")
 			  : begin_wait(&w, s->config->interval_ms, s->config->common.run_ns, f);

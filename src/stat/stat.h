@@ -75,6 +75,7 @@ struct counting {
 	struct stat_counter *counters;  /* by event, nplaces each */
 	struct count_row *rows;         /* by event, nwheres each */
 	bool hinted;                    /* the hints were printed */
+	bool counts_say_why;            /* CSV and JSON on stderr: their member `why` has the reasons, and messages would break them */
 	struct rlimit files;            /* RLIMIT_NOFILE before it was raised */
 	struct hotplug hotplug;
 };

@@ -9,11 +9,13 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -81,7 +83,7 @@ static int seize(struct stopped *s, pid_t tid)
 		if (rc != -EPERM || !is_ours_already(tid))
 			return rc;
 	}
-	s->v[s->n++] = (struct stopped_thread){ .tid = tid, .ran = state == 'R', .seized = true };
+	s->v[s->n++] = (struct stopped_thread){ .tid = tid, .ran = state == 'R' && state_of(tid) == 'R', .seized = true };
 	return ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) && errno != ESRCH ? -errno : 0;
 }
 
@@ -190,6 +192,39 @@ static void take_regs(struct stopped_thread *t, const struct user_regs_struct *r
 	memcpy(t->regs, regs, sizeof(regs));
 }
 
+/* Whether the call is one that does nothing but wait. A timeout of 0 does not. */
+static bool is_wait(const struct user_regs_struct *r)
+{
+	switch (r->orig_rax) {
+	case SYS_nanosleep:
+	case SYS_clock_nanosleep:
+	case SYS_pause:
+	case SYS_rt_sigsuspend:
+		return true;
+	case SYS_futex:
+		return (r->rsi & FUTEX_CMD_MASK) == FUTEX_WAIT || (r->rsi & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
+	case SYS_poll:
+		return (int)r->rdx;
+	case SYS_epoll_wait:
+	case SYS_epoll_pwait:
+		return (int)r->r10;
+	default:
+		return false;
+	}
+}
+
+/* Whether it was stopped in a system call in which it waits, or has just been woken, as its stack says. Where the stop ended
+ * the wait, the call has a result that user space never sees, by which the kernel begins it anew (include/linux/errno.h:
+ * 512 to 516), or EINTR. */
+static bool is_waiting(const struct user_regs_struct *r)
+{
+	enum { RESTART_FIRST = 512, RESTART_LAST = 516 };
+	const long error = -(long)r->rax;
+
+	return (long)r->orig_rax >= 0 &&
+	       (error == EINTR || (error >= RESTART_FIRST && error <= RESTART_LAST) || is_wait(r));
+}
+
 enum { CODE_64BIT = 0x33 };   /* the segment of 64-bit code */
 #else
 #define REGS_MASK UINT64_C(0)   /* unwind.h knows no other machine */
@@ -210,6 +245,7 @@ static bool read_regs(struct stopped_thread *t)
 	t->foreign = to.iov_len != sizeof(regs);
 #if defined(__x86_64__)
 	t->foreign |= regs.cs != CODE_64BIT;
+	t->ran &= !is_waiting(&regs);
 #endif
 	if (!t->foreign)
 		take_regs(t, &regs);

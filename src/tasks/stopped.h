@@ -15,7 +15,7 @@ enum { STOPPED_REGS = 33, STOPPED_THREADS = 4096 };
 
 struct stopped_thread {
 	pid_t tid;
-	bool ran;                /* it ran, or was ready to run */
+	bool ran;                /* it ran, or was ready to run, and not in a system call that waits */
 	bool seized, stopped;
 	bool foreign;            /* in code of another machine, such as 32-bit code: registers are not known */
 	int signal;              /* that it was about to take; 0: none */

@@ -160,6 +160,13 @@ def test_levels(analyse, works, option, word):
     assert word not in got.text.split('self%')[1]
 
 
+def test_a_process_that_sleeps_has_a_hint(prof):
+    with subprocess.Popen(['sleep', '60']) as one:
+        done = subprocess.run([prof, 'profile', '--seconds', '0.2', '-p', str(one.pid)], capture_output=True, text=True, check=True)
+        one.kill()
+    assert done.stdout.endswith('--off-cpu shows what it waits for, `perf-prof dump PID` where it is now\n'), done
+
+
 def blocked_ns(path):
     """{function: ns} that folded stacks end with [blocked] in it."""
     ns = dict.fromkeys(('wait_long', 'wait_short'), 0)
@@ -203,6 +210,52 @@ def test_off_cpu_says_who_waits_and_how_long(analyse, works):
         inner = [r for r in rows if re.match(r'__schedule |schedule |do_nanosleep ', r['function'])]
         return (close_to(sum(r['time'] for r in rows), slept, part=0.05) and inner and rows[0]['time'] > 0.93 * slept and
                 not own & {r['function'] for r in inner} and rows[0]['dso'] != '[kernel.kallsyms]')
+    attempts(measure, right)
+
+
+NAPS = """
+#include <time.h>
+static inline __attribute__((always_inline)) long nap(struct timespec *t)
+{
+	long rc;
+
+	__asm__ volatile("syscall" : "=a"(rc) : "0"(35L), "D"(t), "S"(0L) : "rcx", "r11", "memory");
+	return rc;
+}
+
+static __attribute__((noinline)) void sleeper(void)
+{
+	struct timespec t = { 0, 20000000 };
+
+	for (int i = 0; i < 5; i++)
+		nap(&t);
+}
+
+int main(void)
+{
+	sleeper();
+	return 0;
+}
+"""
+
+
+@pytest.mark.skipif(os.uname().machine != 'x86_64', reason='needs x86-64')
+def test_a_wait_is_listed_once(analyse, tmp_path):
+    """Not again for the function that was inlined into the one that waits, unless it has rows of its own."""
+    (tmp_path / 'naps.c').write_text(NAPS)
+    subprocess.run(['gcc', '-O1', '-g', '-o', tmp_path / 'naps', tmp_path / 'naps.c'], check=True)
+
+    def rows(*more):
+        got = analyse('profile', '--off-cpu', '--json', *more, *RING, '--', tmp_path / 'naps', before=['env'])
+        return [r for r in got.table('profile')['rows'] if r['time'] > 50e6]
+
+    def measure():
+        return rows(), rows('--inline-rows')
+
+    def right(got):
+        (one, *others), (own, *_) = got
+        return (one['function'] == 'sleeper (blocked)' and 'inlined' not in one and not others and
+                own['function'] == 'nap (blocked)')
     attempts(measure, right)
 
 

@@ -269,6 +269,20 @@ def test_native_functions(dump, threads):
     assert one.stdout.readline() == b'calls 4\n'
 
 
+@pytest.mark.skipif(os.uname().machine != 'x86_64', reason='needs x86-64')
+def test_a_thread_that_only_waits_is_not_running(dump):
+    """It runs for a moment between two waits: so its state must be that of its stack."""
+    with subprocess.Popen([sys.executable, '-c', 'import time\nprint(flush=True)\nwhile True: time.sleep(5e-5)'],
+                          stdout=subprocess.PIPE) as one:
+        one.stdout.readline()
+        threads = [json.loads(dump('--native', '--json', one.pid).stdout)['threads'][0] for _ in range(20)]
+        one.kill()
+    waits = [t for t in threads if 'nanosleep' in (names_of(t)[0] or '')]
+    if not waits:
+        pytest.skip(f'needs a Python that sleeps by clock_nanosleep(2), not {names_of(threads[0])[0]}')
+    assert {t['state'] for t in waits} == {'idle'}
+
+
 def test_a_stopped_program_stays_stopped(dump, threads):
     one = threads(1)
     os.kill(one.pid, signal.SIGSTOP)
@@ -306,6 +320,19 @@ def test_python_functions_among_native_ones(dump, settled, program, version, pyt
     names = names_of(waiter)
     python_at = next(i for i, f in enumerate(waiter['frames']) if 'dso' not in f)
     assert any('PyThread_acquire_lock' in (name or '') for name in names[:python_at])
+
+
+@pytest.mark.parametrize('version, python', [one for one in pythons() if int(one[0].split('.')[1]) >= 12])
+def test_trampolines_are_left_out(dump, program, settled, monkeypatch, version, python):
+    """-X perf: beside each function that the interpreter's loop stands for."""
+    monkeypatch.setenv('PYTHONPERFSUPPORT', '1')
+    one = program(python)
+    alone = next(t for t in settled(one)['threads'] if t['tid'] == one.pid)
+    thread = next(t for t in json.loads(dump('--native', '--json', one.pid).stdout)['threads'] if t['tid'] == one.pid)
+    if not os.path.exists(f'/tmp/perf-{one.pid}.map'):
+        pytest.skip(f'needs a CPython with -X perf, which {version} here is not')
+    assert 'merged' not in thread and [f for f in thread['frames'] if 'dso' not in f] == alone['frames']
+    assert not [name for name in names_of(thread) if (name or '').startswith('py::')]
 
 
 def test_text_of_both(dump, program, settled):

@@ -45,6 +45,15 @@ def watched(prof):
     return run
 
 
+def test_a_program_that_waits_has_a_hint(profile):
+    with subprocess.Popen([PYTHON, SHARES], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as one:
+        assert one.stdout.readline() == b'ready\n'
+        told = profile('--seconds', '0.2', '-p', one.pid).stdout
+        idle = profile('--seconds', '0.2', '--idle', '-p', one.pid).stdout
+        one.kill()
+    assert '--idle also shows those that wait' in told and '--idle' not in idle
+
+
 def table_of(text):
     table = json.loads(text)
     if table['samples'] < FEW:

@@ -144,6 +144,28 @@ def test_threads_apart(prof):
     assert sorted(sums) == [0, 100, 100]
 
 
+def test_the_busiest_thread_comes_first(prof, tmp_path):
+    """As text; programs have the order of ids."""
+    need('tracefs')
+    code = ('import os, threading\n'
+            'go = threading.Event()\n'
+            'def work(n): go.wait(); [os.getppid() for _ in range(n)]\n'
+            'ts = [threading.Thread(target=work, args=(n,)) for n in (100, 300, 200)]\n'
+            '[t.start() for t in ts]; print("ready", flush=True); open("go").read(); go.set()\n'
+            '[t.join() for t in ts]; open("done", "w").write("done"); open("go").read()\n')
+    os.mkfifo(tmp_path / 'go')
+    os.mkfifo(tmp_path / 'done')
+    for form, order in (([], [300, 200, 100, 0]), (['--json'], [0, 100, 300, 200])):
+        with subprocess.Popen(['/usr/bin/python3', '-c', code], stdout=subprocess.PIPE, cwd=tmp_path) as one:
+            one.stdout.readline()
+            subprocess.run([prof, 'stat', *form, '--per-thread', '-e', 'syscalls:sys_enter_getppid', '-o', 'out', '-p', str(one.pid),
+                            '--', 'sh', '-c', 'echo >go; read x <done'], cwd=tmp_path, timeout=20)
+            one.kill()
+        out = (tmp_path / 'out').read_text()
+        assert (([e['value'] for e in json.loads(out)['events']] if form else
+                 [int(line.split()[1]) for line in out.splitlines() if 'getppid' in line]) == order), out
+
+
 def test_names_of_threads_are_harmless(prof, tmp_path):
     """Any bytes but a zero can be one."""
     code = ('import ctypes, sys; ctypes.CDLL(None).prctl(15, b"\\xff\\x1b[1m,\\n", 0, 0, 0)\n'

@@ -49,6 +49,14 @@ def test_a_row_for_each_thread(top, storm):
     assert table['events'] == 1500 and table['lost'] == 0
 
 
+def test_the_largest_rows(top, storm):
+    what = '-e', 'syscalls:sys_enter_getppid', '-k', '_tid'
+    some, every, programs = (top(*what, *more, '--', storm, 'threads', 5, 300)
+                             for more in (['--rows', 3], ['--rows', 0], ['--rows', 3, '--json']))
+    assert some.count(' storm') == 3 and '... 2 more' in some and every.count(' storm') == 5, (some, every)
+    assert len(tables(programs)[0]['rows']) == 5
+
+
 def test_a_key_over_all(top, storm):
     table, = tables(top('-e', 'raw_syscalls:sys_enter/id==110/top-by=id/alias=in/,'
                         'raw_syscalls:sys_exit/id==110/top-by=id/top-add=-id/alias=out/', '-k', 'id', '--json',

@@ -10,7 +10,7 @@ enum { MAX_HOTSPOTS = 1 << 21, MAX_FRAMES = 1024 };
 #define ARRAY(a) (sizeof(a) / sizeof(*(a)))
 #define AT(member) offsetof(struct analysis_opts, member)
 
-static int parse_rows(const char *text, void *field, struct fault *f)
+int hotspots_parse_rows(const char *text, void *field, struct fault *f)
 {
 	uint64_t *rows = field;
 	char *end;
@@ -52,7 +52,8 @@ static int parse_sort(const char *text, void *field, struct fault *f)
 }
 
 const struct opt hotspots_opts[] = {
-	[HOTSPOTS_ROWS] = { "rows", 0, NULL, OPT_CALL, AT(rows), "N", "Show the N hottest rows; 0: all. Default: 30; JSON has all.", false, parse_rows },
+	[HOTSPOTS_ROWS] = { "rows", 0, NULL, OPT_CALL, AT(rows), "N", "Show the N hottest rows; 0: all. Default: 30; JSON has all.", false,
+	  hotspots_parse_rows },
 	[HOTSPOTS_SORT] = { "sort", 0, NULL, OPT_CALL, AT(sort), "KEY[,KEY...]",
 	  "Make a row for each combination of these: comm (task name), pid (with its name), cpu, cgroup (container, or control group), symbol "
 	  "(function), line (of source), dso (program or library). Default: symbol,dso, and comm "

@@ -11,6 +11,7 @@
 /* --rows, --sort, --annotate and --inline-rows; their fields are in struct analysis_opts. */
 enum { HOTSPOTS_ROWS, HOTSPOTS_SORT, HOTSPOTS_ANNOTATE, HOTSPOTS_INLINE_ROWS, HOTSPOTS_NOPTS };
 extern const struct opt hotspots_opts[HOTSPOTS_NOPTS];
+int hotspots_parse_rows(const char *text, void *field, struct fault *f);   /* into an uint64_t; "0": UINT32_MAX */
 
 /* --sort: what makes a row. */
 enum {
@@ -87,6 +88,7 @@ struct hotspots_view {
 	uint64_t count;              /* the sum, with idle CPUs */
 	bool in_ns;                  /* the sum is ns */
 	const char *chainless;       /* the event for blocked time, if it has no call chains; or NULL */
+	const char *if_none;         /* what would show more, if there are no samples; NULL: nothing */
 	bool may_read_python;        /* --python would show the Python functions of an interpreter */
 	bool placeless;              /* samples have no call chain and no address */
 	const char *const *more;     /* hotspots.nmore names of other events */

@@ -121,6 +121,8 @@ static void count_spot(struct functions *all, const struct hotspot *spot)
 		uint32_t home = home_of(all, stack, i);
 		struct function *whole = function_of(all, spot, stack->frames[home], NULL), *fn = whole;
 
+		if (spot->key.blocked && home == owner && home != i)
+			continue;   /* a wait is its function's: the C library's read() has its system call in an inlined one */
 		if (whole && home != i)
 			fn = function_of(all, spot, stack->frames[i], whole);
 		if (!fn)
@@ -618,8 +620,13 @@ static uint64_t interpreter_weight(const struct hotspots *h)
 	return sum;
 }
 
-static void print_remarks(const struct hotspots *h, const struct hotspots_view *view)
+static void print_remarks(struct analysis *a, const struct hotspots *h, const struct hotspots_view *view)
 {
+	struct stream_totals totals;
+
+	stream_totals(a->stream, &totals);
+	if (view->if_none && !h->samples && !totals.lost && !view->torn)
+		printf("%s\n", view->if_none);
 	if (view->unseen)
 		printf("%llu periods on a CPU are left out: the kernel reported no switch at their beginning\n",
 		       (unsigned long long)view->unseen);
@@ -647,7 +654,7 @@ void hotspots_print(struct analysis *a, struct hotspots *h, const struct hotspot
 	if (a->opts->annotate && !view->fits)
 		hotspots_annotate(a, h, view);
 	if (!a->opts->json)
-		print_remarks(h, view);
+		print_remarks(a, h, view);
 	if (h->refused && view->chainless)
 		fprintf(stderr, "perf-prof: %s: %.2f %% of the time is missing from the tables: %s was sampled without call "
 			"chains; record with -g\n", view->name, hotspots_percent(h->refused, h->weight), view->chainless);

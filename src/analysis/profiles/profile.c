@@ -319,6 +319,16 @@ static void keep_sleepers(void *ctx)
 
 enum { FUNCTIONS_SHOWN = 30, STACKS_SHOWN = 5, NAME_SIZE = 300 };
 
+/* Of processes that slept all the time; not for other events than the usual ones, which may just not have happened. */
+static const char *hint_if_none(const struct profile *p)
+{
+	const struct stream_opts *o = &p->opts.common.stream;
+	const bool all = o->pids.n && !o->input && !p->opts.asked && !levels_any(&p->opts.levels) && !p->off_cpu;
+
+	return all && (p->refreshes || !o->interval_ms) ?
+	       "no samples, as the process slept nearly all the time: --off-cpu shows what it waits for, `perf-prof dump PID` where it is now" : NULL;
+}
+
 /* sampled: NAME_SIZE bytes, for the view. */
 static struct hotspots_view view_of(const struct analysis *a, char *sampled)
 {
@@ -331,7 +341,7 @@ static struct hotspots_view view_of(const struct analysis *a, char *sampled)
 		.functions = FUNCTIONS_SHOWN, .stacks = p->clock->layout.callchain ? STACKS_SHOWN : 0,
 		.chainless = p->off_cpu && !p->switches.on_switch->layout.callchain ? "sched:sched_switch" : NULL,
 		.timed = p->off_cpu, .least = (double)p->least / 100, .idle = p->idle, .skid = p->skid,
-		.may_read_python = p->may_read_python,
+		.may_read_python = p->may_read_python, .if_none = hint_if_none(p),
 		.has_outside = !a->opts->stream.input && !stream_tells_idle(a->stream),
 	};
 }

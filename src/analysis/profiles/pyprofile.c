@@ -414,6 +414,15 @@ static void ready(struct analysis *a)
 
 /* ---- tables -------------------------------------------------------------------------- */
 
+/* Of programs whose threads all slept. */
+static const char *hint_if_none(const struct pyprofile_opts *o)
+{
+	const struct stream_opts *s = &o->profile->common.stream;
+
+	return s->pids.n && !o->idle && !o->gil && !o->profile->common.without.n && (o->refreshes || !s->interval_ms) ?
+	       "no samples, as all threads slept nearly all the time: --idle also shows those that wait, `perf-prof dump PID` where they are now" : NULL;
+}
+
 /* name: NAME_SIZE bytes, for the view. */
 static struct hotspots_view view_of(const struct analysis *a, char *name)
 {
@@ -423,7 +432,8 @@ static struct hotspots_view view_of(const struct analysis *a, char *name)
 	return (struct hotspots_view){
 		.name = a->ops->name, .what = "python", .sampled = name, .functions = FUNCTIONS_SHOWN,
 		.stacks = a->opts->stream.call_graph ? STACKS_SHOWN : 0, .least = (double)p->opts->least / 100,
-		.counted = p->timed, .count = p->hot.weight, .in_ns = p->timed, .torn = p->torn, .late = p->late > p->tick / 20 ? p->late : 0,
+		.counted = p->timed, .count = p->hot.weight, .in_ns = p->timed, .torn = p->torn,
+		.if_none = p->was_read ? hint_if_none(p->opts) : NULL, .late = p->late > p->tick / 20 ? p->late : 0,
 	};
 }
 
