@@ -64,10 +64,12 @@ def test_errors_of_raw_and_pyperf_are_not_mixed_up(run):
                'except raw.Error as e: print(isinstance(e, pyperf.Error))') == 'False\n'
 
 
-def test_importing_takes_at_most_40_ms(run):
-    """CPU time, and the least of several: other work on the machine only adds."""
-    code = 'import time; t = time.process_time(); import perf_prof; print(time.process_time() - t)'
-    assert min(float(run(code)) for _ in range(5)) <= 0.040
+def test_importing_takes_less_than_importing_asyncio(run):
+    """That is 40 ms on a usual machine. CPU time, and the least of several: other work on the machine only adds."""
+    def least(module):
+        code = f'import time; t = time.process_time(); import {module}; print(time.process_time() - t)'
+        return min(float(run(code)) for _ in range(5))
+    assert least('perf_prof') < least('asyncio')
 
 
 def mypy(build, *words):

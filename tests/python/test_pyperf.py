@@ -421,6 +421,7 @@ def test_denied_offers_user_space_where_that_would_do(pyperf, build):
                             '    try:\n'
                             '        with pyperf.measure(what): pass\n'
                             '    except PermissionError as e: print(e.remedy)\n'
+                            '    except FileNotFoundError: print("there is no such counter")\n'
                             'with pyperf.measure("task-clock:u,page-faults:u") as counts:\n'
                             '    data = bytearray(64 << 20)\n'
                             'print(counts["page-faults:u"].value > 0)\n')

@@ -575,7 +575,7 @@ int pyprofile_is_wanted(const struct pyprofile_opts *o, const struct opt_parser 
 	if (o->python < 0 && asks)
 		return fault_usage(f, "profile: %s is about Python functions, which --no-python leaves out", asks);
 	if ((asked && unfit) || (unfit && !strcmp(unfit, "--annotate") && !o->python && are_python(&s->pids, s->verbose)))
-		return fault_usage(f, "%s needs samples of an event, and Python functions are read from the interpreter's "
+		return fault_usage(f, "%s: it needs samples of an event, and Python functions are read from the interpreter's "
 				   "memory: leave it out, or use --no-python", unfit);
 	if (asked && !s->pids.n && !args->noperands)
 		return fault_usage(f, "profile: --python: expected a process (-p PID) or a command");
