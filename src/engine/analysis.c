@@ -524,6 +524,8 @@ static int on_started(void *ctx, struct fault *f)
 {
 	struct analysis *a = ctx;
 
+	if (a->ops->started)
+		a->ops->started(a);
 	return job_start(&a->job, f);
 }
 

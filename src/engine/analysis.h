@@ -109,6 +109,7 @@ struct analysis_ops {
 	uint64_t (*reads)(struct analysis *a, const struct stream_event *event);
 	/* Called when the events are known: looks up their fields. All events are `wanted`. 0, or -1 with f. */
 	int (*begin)(struct analysis *a, struct fault *f);
+	void (*started)(struct analysis *a);               /* all events are on; may be NULL */
 	void (*sample)(struct analysis *a, const struct analysis_sample *s);
 	void (*task)(struct analysis *a, const struct pev_record *rec);   /* stream_ops.task; may be NULL */
 	void (*interval)(struct analysis *a, uint64_t now);   /* every -i; may be NULL */

@@ -259,12 +259,20 @@ static void release(struct analysis *a)
 	release_run(a->config);
 }
 
+static void started(struct analysis *a)
+{
+	struct question *q = question_of(a);
+
+	if (q->ops->started)
+		q->ops->started(q);
+}
+
 int question_run(void *config, const struct opt_parser *args, struct fault *f)
 {
 	struct question *q = config;
 	const struct question_ops *ops = args->subject;
 	const struct analysis_ops analysis = {
-		.name = ops->name, .events = events, .reads = reads, .begin = begin, .sample = sample, .task = task,
+		.name = ops->name, .events = events, .reads = reads, .begin = begin, .started = started, .sample = sample, .task = task,
 		.lost = lost, .interval = interval, .is_over = is_over, .end = end, .release = release,
 		.chains_of_users = true, .attrs = STREAM_ATTR_STACK | ops->attrs,
 	};

@@ -103,6 +103,7 @@ struct question_ops {
 	/* Called when events and fields are known. Looks up those of watch(): question_event(), question_need(). 0, or
 	 * -1 with f. */
 	int (*begin)(struct question *q, struct fault *f);
+	void (*started)(struct question *q);        /* of a command: all events are on */
 	void (*sample)(struct question *q, const struct analysis_sample *s);
 	/* Called by state machines that several questions share when a state of that task has ended. */
 	void (*ended)(struct question *q, const struct analysis_sample *s, pid_t tid, const struct pair_end *end);

@@ -11,6 +11,7 @@ import threading
 
 import pytest
 
+from frame.again import attempts
 from frame.analyses import RING
 
 pytestmark = pytest.mark.usefixtures('switches')
@@ -205,6 +206,27 @@ def sleeper():
 def state(pid):
     with open(f'/proc/{pid}/stat') as f:
         return f.read().rpartition(')')[2].split()[0]
+
+
+NAPS = 'import time\nfor _ in range(60): time.sleep(0.01)\n'
+
+
+def test_a_table_in_between_knows_how_long_a_nap_lasts(analyse):
+    """Events that are still in the rings when a table is printed make no wait longer; nor does the start of the run."""
+    def measure():
+        got = analyse('waits', '--json', *RING, '-i', '150', '--', sys.executable, '-c', NAPS)
+        rows = [row for t in map(json.loads, got.text.splitlines()) if t['table'] == 'waits' for row in t['rows']]
+        return None if rows and all(row['max'] < 25e6 for row in rows if row['waker'] in ('[nobody yet]', '[interrupt]')) else rows
+    attempts(measure)
+
+
+def test_the_first_wait_begins_when_events_are_on(analyse):
+    def measure():
+        with subprocess.Popen([sys.executable, '-c', NAPS]) as process:
+            got = analyse('waits', '--json', *RING, '-p', process.pid, '--seconds', '0.2')
+        rows = [row for t in map(json.loads, got.text.splitlines()) if t['table'] == 'waits' for row in t['rows']]
+        return None if rows and all(row['max'] < 25e6 for row in rows if row['waker'] in ('[nobody yet]', '[interrupt]')) else rows
+    attempts(measure)
 
 
 @pytest.mark.parametrize('options', [[], ['-i', '50'], ['--on']])

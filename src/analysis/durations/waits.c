@@ -24,6 +24,7 @@ struct waits {
 	struct waitstacks stacks;        /* since the last table */
 	struct waiton on;
 	struct earlywaits early;
+	uint64_t latest;                 /* the time of the last sample */
 	bool found_none;                 /* the present table has no rows */
 };
 
@@ -117,7 +118,8 @@ static void add_stacks(struct waits *w, const struct analysis_sample *s, const s
 	const struct question *q = &w->states.question;
 	const struct waitstacks_key key = {
 		words_number(&w->words, h->comm), h->cells[WAKER].number, (struct callstack *)(uintptr_t)h->end.value,
-		s->event->layout.callchain ? analysis_stack(q->a, s) : NULL,
+		/* an interrupt's chain goes on in the task that it interrupted */
+		s->event->layout.callchain && h->cells[CONTEXT].number != BY_INTERRUPT ? analysis_stack(q->a, s) : NULL,
 	};
 
 	waitstacks_add(&w->stacks, &key, h->end.duration);
@@ -132,7 +134,8 @@ static void end_wait(struct question *q, const struct analysis_sample *s, pid_t 
 	struct happening h = { .s = s, .tid = tid };
 	char text[WORD_SIZE];
 
-	if (!o)
+	/* before /proc was asked, by which time the thread was asleep again */
+	if (!o || s->time < o->start)
 		return;
 	pairs_close(&q->pairs, o, s, &h.end);
 	h.cells[WAKER].number = name_waker(q, s, context);
@@ -174,6 +177,7 @@ static void sample(struct question *q, const struct analysis_sample *s)
 	size_t i = question_index(q, s);
 	pid_t tid;
 
+	((struct waits *)q)->latest = s->time;
 	if (i >= NEVENTS && i < q->ops->nevents) {
 		take_call((struct waits *)q, s, i);
 		return;
@@ -213,11 +217,16 @@ static int begin(struct question *q, struct fault *f)
 {
 	struct waits *w = (struct waits *)q;
 
-	if (states_find_fork(q, f) || flame_begin(&w->flame, q->common.stream.verbose, f))
-		return -1;
-	if (q->a && !w->states.switches.recorded)
+	return states_find_fork(q, f) || flame_begin(&w->flame, q->common.stream.verbose, f) ? -1 : 0;
+}
+
+/* Not before events are on: who sleeps then may sleep for another reason when they are. */
+static void started(struct question *q)
+{
+	struct waits *w = (struct waits *)q;
+
+	if (!w->states.switches.recorded)
 		earlywaits_begin(&w->early, &w->states.switches, &q->pairs, &w->on, analysis_now(q->a));
-	return 0;
 }
 
 /* ---- waits that have not ended ---------------------------------------------------------- */
@@ -245,20 +254,29 @@ static void add_unfinished(struct question *q, const struct open_pair *o, uint64
 	question_add_unfinished(q, &h, now);
 }
 
+/* Until when it is known who waits. What happened since the last sample may wait in the rings, but not for long. */
+static uint64_t known_until(const struct question *q)
+{
+	enum { READ_NS = 1000000000 };
+	const uint64_t now = analysis_now(q->a), latest = ((const struct waits *)q)->latest;
+
+	return q->ending || !latest || now > latest + READ_NS ? now : latest;
+}
+
 static void add_early(void *ctx, pid_t tid)
 {
 	struct question *q = ctx;
 	const struct open_pair *o = pairs_find(&q->pairs, (uint64_t)tid);
 
 	if (o && earlywaits_has(&((struct waits *)q)->early, o))
-		add_unfinished(q, o, analysis_now(q->a));
+		add_unfinished(q, o, analysis_now(q->a));   /* /proc says so now */
 }
 
 /* Of all tasks of the machine, most wait at any time: only of targets each is a row. */
 static void before_table(struct question *q)
 {
 	struct waits *w = (struct waits *)q;
-	uint64_t now = analysis_now(q->a);
+	uint64_t now = known_until(q);
 
 	w->found_none = !q->rows.rows;
 	if (w->states.switches.everybody)
@@ -342,7 +360,7 @@ static void title(struct question *q, const struct happening *h, char *buf, size
 
 #define QUESTION \
 	STATES_QUESTION_WITH(watch, begin, sample, release), .name = "waits", .title = title, .everywhere = true, \
-	.reads = reads, .before_table = before_table, .after_table = after_table, .draw = draw, .events = events, \
+	.reads = reads, .started = started, .before_table = before_table, .after_table = after_table, .draw = draw, .events = events, \
 	.print = "\"%s:%d waited %llu.%03llu us for %d (%s)\", REC->comm, REC->tid, REC->duration / 1000, " \
 		 "REC->duration % 1000, REC->waker_tid, REC->context"
 static const struct question_ops question = { QUESTION, QUESTION_COLUMNS_ARE(columns), .nevents = NEVENTS };
