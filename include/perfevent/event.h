@@ -23,7 +23,7 @@ struct pev_open_opts {
 
 /* Opens an event with the first attr->size bytes of attr (0 = 128; see pev_attr_buf). Bytes that an older
  * kernel does not know must be zero. On failure *out is NULL, and err has the request, the kernel's error
- * and a remedy; if the kernel does not know an attr bit, the library finds by trial which one it is. With err, a hardware
+ * and a remedy; if the kernel does not know an attr bit, the library finds by trial which one it is. A hardware
  * counter that this machine lacks is -ENOENT, even if the user would need privilege (-EACCES) to open it. */
 PEV_API int pev_event_open(struct pev_event **out, const struct perf_event_attr *attr,
 			   struct pev_target target, const struct pev_open_opts *opts,

@@ -286,7 +286,7 @@ static bool is_typed_long(const struct opt_parser *p, const char *word, const st
 		return false;
 	*values = m.opt->arg && m.opt->kind != OPT_CHOICE && !word[2 + len];
 	*s = (struct spelling){ word, len + 2, 0 };
-	return m.opt == o;
+	return m.opt == o && !m.negated;
 }
 
 static bool is_typed_short(const struct opt_parser *p, const char *word, const struct opt *o, struct spelling *s, int *values)
@@ -397,8 +397,10 @@ static int parse_all(struct opt_parser *p, int argc, char **argv, struct fault *
 			break;
 		}
 		used = parse_word(p, argc - i, argv + i, f);
-		if (used < 0)
+		if (used < 0) {
+			p->nwords = (size_t)i + 1;   /* the message is about this word */
 			return -1;
+		}
 		i += used;
 	}
 	return 0;

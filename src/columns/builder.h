@@ -19,7 +19,7 @@ void builder_set_stacks(struct builder *b, builder_stack_fn *number, void *ctx);
 /* One sample. The arguments are those of stream_ops.sample(). True: the batch is full. */
 bool builder_add(struct builder *b, const struct row_plan *plan, const struct perf_event_header *rec, const void *raw,
 		 uint32_t raw_size, uint32_t cpu);
-/* The same for n of them from one on, builder_room() at most. */
+/* The same for n samples, beginning with sample `from`, builder_room() at most. */
 bool builder_add_samples(struct builder *b, const struct stream_samples *v, size_t from, size_t n);
 /* Number of rows until the batch is full. */
 size_t builder_room(const struct builder *b);

@@ -257,7 +257,7 @@ static int path_before_function(struct parser *p, const struct spec_item *item, 
 	if (behind > colon + 1 && behind - at < sizeof(expected) / 2)
 		snprintf(expected, sizeof(expected), "%s, such as %s:%.*s@%.*s", kind->expected, item->sys, (int)(behind - colon - 1),
 			 p->text + colon + 1, (int)(colon - at), p->text + at);
-	return fail(p, at, "the file stands before the function", expected);
+	return fail(p, at, "the function must come before the file", expected);
 }
 
 /* Whether the slash behind the colon of a probe begins a path: uprobe:/bin/ls, uprobe:./app */

@@ -262,8 +262,8 @@ static void print_missing(const struct question *q)
 	uint64_t counted, missing = summary_missing(q->a->stream, &counted);
 
 	if (missing >= FEW && missing >= counted / SHARE)
-		printf("%llu of %llu events are missing, and so are pairs: the kernel counted, but did not deliver them (some kernels deliver "
-		       "no events of idle CPUs)\n", (unsigned long long)missing, (unsigned long long)counted);
+		printf("%llu of %llu events, and their pairs, are missing: the kernel counted these events but did not deliver them (some "
+		       "kernels deliver no events of idle CPUs)\n", (unsigned long long)missing, (unsigned long long)counted);
 }
 
 static void print_counts(const struct question *q)

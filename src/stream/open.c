@@ -52,7 +52,7 @@ enum { LOOP_FILES = 5, BUFFER_FILES = 2, SPARE_FILES = 64 };
  * So if all tasks are targets, samples of perf-prof are dropped: those of the main thread, which
  * prints, by the kernel's filter if its tid in the initial PID namespace is known; all others when
  * they are read. sched_switch is kept: it also tells when the next task starts to run. So is what an
- * interrupt does meanwhile.
+ * interrupt does meanwhile; but most softirqs may be perf-prof's own, see event_set_tracepoint().
  */
 static int set_filter(struct stream *s, struct opened *o, struct fault *f)
 {
@@ -64,7 +64,7 @@ static int set_filter(struct stream *s, struct opened *o, struct fault *f)
 
 	if (!o->event->fmt || (!kernel && !skip_us))
 		return 0;
-	snprintf(ours, sizeof(ours), "common_pid != %d || common_flags & %d", (int)s->rings.own_tid, TRACE_INTERRUPT);
+	snprintf(ours, sizeof(ours), "common_pid != %d || common_flags & %d", (int)s->rings.own_tid, o->event->interrupts);
 	if (kernel && skip_us && asprintf(&text, "(%s) && (%s)", kernel, ours) < 0)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	rc = pev_event_set_filter(o->ev, text ? text : kernel ? kernel : ours, &err);

@@ -75,7 +75,8 @@ uint64_t summary_missing(const struct stream *s, uint64_t *counted)
 	stream_totals(s, &t);
 	known = t.delivered + t.lost + t.malformed + t.limited + t.skipped + t.filtered + t.beyond;
 	*counted = t.counted;
-	return s->replay || t.counted_other || t.counted < known ? 0 : t.counted - known;
+	/* after -N perf-prof reads no further */
+	return s->replay || s->run.stop == STOP_CONSUMER || t.counted_other || t.counted < known ? 0 : t.counted - known;
 }
 
 void summary_tell(const struct stream *s)

@@ -194,7 +194,7 @@ static int complain_none(const struct running *r, const char *wanted, struct fau
 	list(r, wanted, MATCHES, all, sizeof(all));
 	if (may_be_hidden(r))
 		return fault_set(f, EXIT_FAILED, "--container %s: this user sees no container of that name: names of containers are in files "
-				 "that only root can read; run as root (sudo), or give the beginning of the id; these run: %s", wanted, all);
+				 "that only root can read; run as root (sudo), or give the beginning of the id; running containers: %s", wanted, all);
 	nearest_begin(&near, wanted);
 	for (size_t i = 0; i < r->n; i++)
 		nearest_offer(&near, container_label(&r->v[i].c, label, sizeof(label)));

@@ -70,7 +70,7 @@ static inline uint64_t trace_number(const void *p, unsigned int size)
 }
 
 /* common_flags: in which interrupt, if any (trace_flag_type in the kernel), and where they are in the data of each tracepoint. */
-enum { TRACE_HARDIRQ = 0x08, TRACE_SOFTIRQ = 0x10, TRACE_NMI = 0x40, TRACE_INTERRUPT = TRACE_HARDIRQ | TRACE_SOFTIRQ | TRACE_NMI };
+enum { TRACE_HARDIRQ = 0x08, TRACE_SOFTIRQ = 0x10, TRACE_NMI = 0x40 };
 enum { TRACE_FLAGS_AT = 2 };
 
 struct tracefmt {

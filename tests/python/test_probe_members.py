@@ -22,10 +22,14 @@ __attribute__((noinline)) void nothing(int n) { __asm__ volatile("" : : "r"(n));
 inline __attribute__((always_inline)) int within(int n) { __asm__ volatile("" : "+r"(n)); return n + 3; }
 }
 static inline __attribute__((always_inline)) int within_c(int n) { __asm__ volatile("" : "+r"(n)); return n * 3; }
+struct Base { int deep; };
+struct Derived : virtual Base { int flat; };
+extern "C" __attribute__((noinline)) int taken(Derived *d) { __asm__ volatile("" : : "r"(d) : "memory"); return d->flat; }
 int main(int argc, char **argv)
 {
+	Derived derived{};
 	shop::Item second{22, 2, {4, 5, 6}, nullptr, "second"}, first{11, 1, {1, 2, 3}, &second, "first"};
-	int n = shop::within(argc) + within_c(argc) + shop::made(7).id;
+	int n = shop::within(argc) + within_c(argc) + shop::made(7).id + taken(&derived);
 
 	shop::nothing(n);
 	DTRACE_PROBE3(test, item, shop::find(&first), argc, 5);
@@ -72,10 +76,11 @@ def test_memory_behind_an_argument_of_a_usdt_probe(prof, shop):
     ("usdt:test:item@./shop//args='a=+0(arg3):s32'/", 'arg3 of test:item is a number, not an address', 'an argument that is'),
     ("usdt:test:item@./shop//args='a=+0(arg4):s32'/", 'arg4 of test:item does not exist', 'an argument that is'),
     ("uprobe:shop::find@./shop//args='i->bits'/", 'cannot fetch i->bits of shop::find: it is a bit field', 'another member'),
+    ("uprobe:taken@./shop//args='d->deep'/", 'it is in a virtual base, whose place is known only at run time', 'a member outside'),
     ("uprobe:shop::find@./shop//args='i->tags[1]'/", 'an element of an array cannot be fetched by its name', 'the array'),
-    ('uprobe:shop::within@./shop', './shop has no code of shop::within alone: the compiler put it', 'a function that calls it'),
-    ("uprobe:'shop::within(int)'@./shop", './shop has no code of shop::within(int) alone', 'a function that calls it'),
-    ('uprobe:within_c@./shop', './shop has no code of within_c alone', 'a function that calls it'),
+    ('uprobe:shop::within@./shop', './shop has no separate code for shop::within: the compiler inlined it', 'a function that calls it'),
+    ("uprobe:'shop::within(int)'@./shop", './shop has no separate code for shop::within(int):', 'a function that calls it'),
+    ('uprobe:within_c@./shop', './shop has no separate code for within_c:', 'a function that calls it'),
 ])
 def test_what_cannot_be_fetched(prof, shop, event, message, expected):
     said = traced(prof, shop, event, code=2)

@@ -5,6 +5,7 @@
 #include "perfevent/open/explain.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 static struct pev_event event_of(uint32_t type, struct pev_target target)
 {
@@ -67,6 +68,38 @@ static void every_errno_has_a_remedy(void **state)
 	assert_int_equal(pev_explain_open(NULL, &ev, EACCES), -EACCES);
 }
 
+static int open_cycles(bool kernel, struct pev_error *err)
+{
+	struct perf_event_attr attr;
+	struct pev_event *ev;
+	int rc;
+
+	pev_attr_init(&attr, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+	attr.disabled = 1;
+	attr.exclude_kernel = attr.exclude_hv = !kernel;
+	rc = pev_event_open(&ev, &attr, pev_target_self(), NULL, err);
+	pev_event_close(ev);
+	return rc;
+}
+
+static bool lacks_cycles(void)
+{
+	return open_cycles(false, NULL) == -ENOENT;
+}
+
+static void the_errno_is_the_same_without_err(void **state)
+{
+	const uid_t own = geteuid();
+	struct pev_error err;
+	int with, without;
+
+	assert_int_equal(own ? 0 : seteuid(65534), 0);
+	with = open_cycles(true, &err);
+	without = open_cycles(true, NULL);
+	assert_int_equal(own ? 0 : seteuid(own), 0);
+	assert_int_equal(with, without);
+}
+
 static void remedies_look_at_the_event(void **state)
 {
 	struct pev_event hw = event_of(PERF_TYPE_HARDWARE, pev_target_self());
@@ -82,6 +115,10 @@ static void remedies_look_at_the_event(void **state)
 	assert_non_null(strstr(err.remedy, "does not exist on this machine"));
 	pev_explain_open(&err, &cg, ENOENT);
 	assert_non_null(strstr(err.remedy, "control group"));
+	/* a missing counter is the reason on any target */
+	hw.target = cg.target;
+	pev_explain_open(&err, &hw, ENOENT);
+	assert_true(!!strstr(err.remedy, "control group") == !lacks_cycles());
 	pev_explain_open(&err, &bp, ENOSPC);
 	assert_non_null(strstr(err.remedy, "breakpoint"));
 	pev_explain_open(&err, &bp, ESRCH);
@@ -186,6 +223,7 @@ int main(void)
 		cmocka_unit_test(text_of_an_error),
 		cmocka_unit_test(every_errno_has_a_remedy),
 		cmocka_unit_test(remedies_look_at_the_event),
+		cmocka_unit_test(the_errno_is_the_same_without_err),
 		cmocka_unit_test(mapping_errors),
 		cmocka_unit_test(long_words_are_cut),
 		cmocka_unit_test(wrong_options_are_told),

@@ -326,6 +326,8 @@ static void messages_name_it_as_typed(void **state)
 	assert_int_equal(parse_words(OPT_MODE_COMMAND, (const char *const[]){ "--many=x", "cmd", "-m", NULL }), 0);
 	assert_string_equal(named("--many x: no"), "--many x: no");
 	REFUSED(PLAIN("-m", "x", "-c", "bad"), "-c bad");
+	/* the one that is wrong, not a later one */
+	REFUSED(PLAIN("-c", "bad", "--call=good"), "-c bad");
 }
 
 static void unknown_options_suggest(void **state)

@@ -32,11 +32,22 @@ static void it_may_be_unknown(void **state)
 	assert_int_equal(missing((struct stream_totals){ .delivered = 100 }), 0);                  /* the counts were not read */
 }
 
+static void nothing_is_missing_after_the_consumers_stop(void **state)
+{
+	struct stream s = { .loss.totals = { .delivered = 68, .counted = 5146 }, .run.stop = STOP_CONSUMER };   /* -N 68 */
+	uint64_t counted;
+
+	assert_int_equal(summary_missing(&s, &counted), 0);
+	s.run.stop = STOP_SIGNAL;
+	assert_int_equal(summary_missing(&s, &counted), 5078);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_has_a_reason_is_not_missing),
 		cmocka_unit_test(it_may_be_unknown),
+		cmocka_unit_test(nothing_is_missing_after_the_consumers_stop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

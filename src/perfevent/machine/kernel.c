@@ -94,26 +94,38 @@ static int usable(const char *dir)
 	return 0;
 }
 
+/* False for a bind mount of one of its instances, which have "events", too. */
+static bool is_whole(const char *dir)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/available_events", dir);
+	return !access(path, F_OK);
+}
+
 /*
- * Looks in what is mounted elsewhere: 0, and place has the path of one that can be used; -EACCES: of one that cannot; -ENOENT:
- * none is mounted. Only who may mount file systems makes such a line.
+ * Looks in what is mounted elsewhere: 0, and place has the path of one that can be used; -EACCES: of the first that cannot;
+ * -ENOENT: none is mounted. Only a user who may mount file systems can add such a line.
  */
 static int find_mounted(char *place, size_t size)
 {
 	FILE *m = setmntent("/proc/self/mounts", "re");
 	struct mntent e;
 	char text[PEV_MOUNT_TEXT_];
-	int rc = -ENOENT;
+	int rc, found = -ENOENT;
 
-	while (m && rc && getmntent_r(m, &e, text, sizeof(text))) {
+	while (m && found && getmntent_r(m, &e, text, sizeof(text))) {
 		if (strcmp(e.mnt_type, "tracefs") || strlen(e.mnt_dir) >= size)
 			continue;
-		rc = usable(e.mnt_dir) ? -EACCES : 0;
+		rc = usable(e.mnt_dir);
+		if (rc == -ENOENT || rc == found || (!rc && !is_whole(e.mnt_dir)))
+			continue;
+		found = rc;
 		snprintf(place, size, "%s", e.mnt_dir);
 	}
 	if (m)
 		endmntent(m);
-	return rc;
+	return found;
 }
 
 static void explain_tracefs(struct pev_error *err, int rc, const char *place)
@@ -132,6 +144,7 @@ static void explain_tracefs(struct pev_error *err, int rc, const char *place)
 int pev_tracefs_path(char *buf, size_t size, struct pev_error *err)
 {
 	char place[PATH_MAX] = "";
+	bool refused = false;
 	int worst = -ENOENT, rc;
 
 	for (size_t i = 0; i < sizeof(usual_places) / sizeof(*usual_places); i++) {
@@ -142,6 +155,7 @@ int pev_tracefs_path(char *buf, size_t size, struct pev_error *err)
 		}
 		if (rc == -EACCES)
 			worst = rc;
+		refused |= rc == -EACCES && i == 0;   /* the debugfs above the other may be what refuses */
 	}
 	rc = find_mounted(place, size < sizeof(place) ? size : sizeof(place));
 	if (!rc) {
@@ -150,7 +164,7 @@ int pev_tracefs_path(char *buf, size_t size, struct pev_error *err)
 	}
 	if (rc != -ENOENT)
 		worst = -EACCES;
-	explain_tracefs(err, worst, *place ? place : usual_places[0]);
+	explain_tracefs(err, worst, *place && !refused ? place : usual_places[0]);
 	return worst;
 }
 

@@ -100,6 +100,12 @@ static int open_output(struct pev_event *ev, const struct pev_open_opts *opts,
 	return rc ? pev_explain_output_(err, ev, opts->group, -rc) : 0;
 }
 
+/* The kernel checks privilege first: a refusal may hide that there is no such counter. */
+static bool is_hidden_lack(const struct pev_event *ev)
+{
+	return (ev->fd == -EACCES || ev->fd == -EPERM) && pev_lacks_counter_(ev);
+}
+
 int pev_event_open(struct pev_event **out, const struct perf_event_attr *attr,
 		   struct pev_target target, const struct pev_open_opts *opts,
 		   struct pev_error *err)
@@ -127,7 +133,7 @@ int pev_event_open(struct pev_event **out, const struct perf_event_attr *attr,
 	ev->fd = rc ? rc : open_sized(&ev->attr, target, ev->group_fd, ev->flags);
 	if (ev->fd < 0) {
 		pev_attr_buf_copy(&ev->buf, attr);
-		rc = pev_explain_open(err, ev, -ev->fd);
+		rc = pev_explain_open(err, ev, is_hidden_lack(ev) ? ENOENT : -ev->fd);
 		free(ev);
 		return rc;
 	}

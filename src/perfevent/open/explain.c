@@ -159,7 +159,7 @@ static void no_counter(struct pev_error *err)
 
 /* The kernel checks privilege before it looks for the counter, so a refusal may hide that there is none. Tried with what needs
  * the least privilege. */
-static bool lacks_counter(const struct pev_event *ev)
+bool pev_lacks_counter_(const struct pev_event *ev)
 {
 	struct perf_event_attr attr;
 	int fd;
@@ -180,7 +180,7 @@ static void on_noent(struct pev_error *err, const struct pev_event *ev)
 
 	if (pev_blame_uprobe_(ev, culprit, sizeof(culprit)))
 		remedy(err, "the kernel refuses %s", culprit);
-	else if (ev->target.kind_ == TARGET_CGROUP)
+	else if (ev->target.kind_ == TARGET_CGROUP && !pev_lacks_counter_(ev))
 		remedy(err, "the control group is not ready for perf: mount cgroup v2, and write "
 		       "something to its cgroup.subtree_control, or unmount v1's perf_event elsewhere");
 	else if (is_kprobe(ev))
@@ -333,8 +333,6 @@ int pev_explain_open(struct pev_error *err, const struct pev_event *ev, int code
 
 	if (!err)
 		return -code;
-	if ((code == EACCES || code == EPERM) && lacks_counter(ev))
-		code = ENOENT;
 	pev_target_text(ev->target, target, sizeof(target));
 	pev_ask_(err, code, "open %s on %s", pev_event_label(ev), target);
 	pev_say_errno_(err, code);

@@ -6,7 +6,6 @@
 
 #include "perfevent/open/event.h"
 
-/* With err, a refusal of a counter that does not exist anyway becomes -ENOENT. */
 int pev_explain_open(struct pev_error *err, const struct pev_event *ev, int code);
 int pev_explain_map(struct pev_error *err, const struct pev_event *ev, unsigned int pages,
 		    int code);
@@ -26,6 +25,8 @@ int pev_explain_aux_(struct pev_error *err, const struct pev_event *ev, unsigned
 bool pev_blame_attr_(const struct pev_event *ev, char *buf, size_t size);
 /* The same for the path and offset of a uprobe, without trials. */
 bool pev_blame_uprobe_(const struct pev_event *ev, char *buf, size_t size);
+/* Whether this machine has no such counter, whatever the privilege. */
+bool pev_lacks_counter_(const struct pev_event *ev);
 /* Whether the event opens without its group. */
 bool pev_opens_alone_(const struct pev_event *ev);
 /* Tries to open it for user space only: 0 or -errno; -EACCES if one of the levels is excluded

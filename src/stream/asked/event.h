@@ -117,6 +117,7 @@ struct stream_event {
 	struct layout layout;           /* where the parts of its samples are */
 	uint32_t min_raw;               /* raw data shorter than this lacks a field */
 	bool keep_own;                  /* samples of perf-prof itself are delivered, too: see is_own() in choice.c */
+	uint8_t interrupts;             /* flags of common_flags with which a sample is not perf-prof's own; 0: no tracepoint */
 	bool choosy;                    /* choice_offer() has to look at each sample: filter, limits, taps, counts,
 					 * or muted */
 	bool filter_here;               /* a part of the filter is evaluated by perf-prof */

@@ -81,17 +81,13 @@ const char *stream_cgroup_label(const struct stream_opts *opts, size_t i)
 	return opts->cgroups.v[i];
 }
 
-/* The kernel has a pointer for each page of a ring, all in one block, which has at most 4 MiB where pages have 4 KiB; and the
- * ring's size in an int. */
-static uint64_t largest_ring(uint64_t page)
-{
-	return page == 4096 ? UINT64_C(1) << 30 : UINT64_C(1) << 31;
-}
+/* The kernel has the ring's size, a power of two, in an int. */
+static const uint64_t largest_ring = UINT64_C(1) << 30;
 
 static int parse_ring(const char *text, void *field, struct fault *f)
 {
 	uint64_t n, page = (uint64_t)sysconf(_SC_PAGESIZE);
-	const uint64_t most = largest_ring(page);
+	const uint64_t most = largest_ring;
 	int has_unit, rc = units_size(text, &n, &has_unit);
 
 	if (!rc && !has_unit && n > UINT64_MAX / page)
@@ -101,7 +97,7 @@ static int parse_ring(const char *text, void *field, struct fault *f)
 				   "size with a unit such as 8M", text);
 	if (n > most / (has_unit ? 1 : page))
 		return fault_usage(f, "--mmap-pages %s: too large: the kernel allows at most %lluG (%llu pages) for the ring of a CPU; --buffer "
-				   "SIZE adds more behind the rings", text, (unsigned long long)(most >> 30),
+				   "SIZE holds more events in memory behind the rings", text, (unsigned long long)(most >> 30),
 				   (unsigned long long)(most / page));
 	*(uint64_t *)field = has_unit ? n : n * page;
 	return 0;

@@ -9,11 +9,11 @@
 #include "stream/list/samplelimits.h"
 #include "stream/state/state.h"
 
-/* What an interrupt does while perf-prof is on the CPU, such as to wake another task, is not perf-prof's. */
+/* Work of an interrupt that comes while perf-prof is on the CPU, such as waking another task, is not perf-prof's own. */
 static bool is_own(const struct stream *s, const struct stream_event *event, const struct perf_event_header *rec, const void *raw)
 {
 	return own_has(&s->choice.own, layout_u32(rec, event->layout.tid), layout_u64(rec, event->layout.time)) &&
-	       !event->keep_own && !(raw && event->min_raw > TRACE_FLAGS_AT && ((const uint8_t *)raw)[TRACE_FLAGS_AT] & TRACE_INTERRUPT);
+	       !event->keep_own && !(raw && event->min_raw > TRACE_FLAGS_AT && ((const uint8_t *)raw)[TRACE_FLAGS_AT] & event->interrupts);
 }
 
 static bool is_filtered(const struct stream_event *event, const struct perf_event_header *rec, const void *raw,

@@ -133,6 +133,15 @@ int event_set_name(struct stream_event *ev, const char *name, const char *word, 
 	return ev->name && ev->word ? 0 : no_memory(f);
 }
 
+/* perf-prof's output may cause softirqs: a write to a local socket runs the receiver's side as one. So only those of these
+ * systems, whose work is mostly for others, are not perf-prof's. */
+static uint8_t interrupts_of_others(const char *sys)
+{
+	bool soft = !strcmp(sys, "sched") || !strcmp(sys, "block");
+
+	return TRACE_HARDIRQ | TRACE_NMI | (soft ? TRACE_SOFTIRQ : 0);
+}
+
 int event_set_tracepoint(struct stream_event *ev, const char *sys, const char *name, struct fault *f)
 {
 	const char *shown = ev->asked.alias ? ev->asked.alias : name;
@@ -143,6 +152,7 @@ int event_set_tracepoint(struct stream_event *ev, const char *sys, const char *n
 	ev->sys = strdup(sys);
 	ev->tracepoint = strdup(name);
 	ev->keep_own = !strcmp(name, "sched_switch");
+	ev->interrupts = interrupts_of_others(sys);
 	return ev->sys && ev->tracepoint ? event_set_name(ev, full, word, f) : no_memory(f);
 }
 

@@ -96,7 +96,7 @@ static int complain(const struct stream_event *event, const struct expr_schema *
 		return spec_fault(f, item, item->filter_at, "an attribute in the place of the filter",
 				  "an empty place before it: name//attribute/");
 	if (assigns_unknown(event->asked.filter, schema, err->at))
-		snprintf(message, sizeof(message), "%s: %.*s is neither an attribute nor a field, and a single \"=\" compares nothing",
+		snprintf(message, sizeof(message), "%s: %.*s is neither an attribute nor a field, and = does not compare: use ==",
 			 event->name, (int)(err->at < 64 ? err->at : 64), event->asked.filter);
 	else
 		snprintf(message, sizeof(message), "%s: %s", event->name, err->message);

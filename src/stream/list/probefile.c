@@ -101,7 +101,7 @@ static int complain_of_inlined(const struct spec_item *item, const struct probe_
 {
 	char message[400];
 
-	snprintf(message, sizeof(message), "%.150s has no code of %.150s alone: the compiler put it into the functions that call it",
+	snprintf(message, sizeof(message), "%.150s has no separate code for %.150s: the compiler inlined it into its callers",
 		 name->path, name->function);
 	return spec_fault(f, item, probe_name_place(item, 0), message, "a function that calls it; or compile it with "
 			  "__attribute__((noinline))");

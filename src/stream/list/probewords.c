@@ -138,9 +138,10 @@ static const struct member_fault {
 	{ ENXIO, "there is no such member", "a member of the structure" },
 	{ EOPNOTSUPP, "it is a bit field", "another member, or the kernel's type for bit fields: "
 	  "NAME=+OFFSET(REGISTER):bWIDTH@BIT/SIZE" },
-	{ ERANGE, "it is further away than a probe can reach", "a member in the first GiB" },
+	{ ERANGE, "its offset is too large for a probe", "a member at an offset below 1 GiB" },
+	{ EADDRNOTAVAIL, "it is in a virtual base, whose place is known only at run time", "a member outside of virtual bases" },
 	{ E2BIG, "there are too many pointers on the way", "a member behind at most 4 pointers" },
-	{ ENOTDIR, "what is before the last . or -> is not a structure in memory",
+	{ ENOTDIR, "the part before the last . or -> is not a structure in memory",
 	  "a member of a structure that is passed or returned by its address" },
 };
 

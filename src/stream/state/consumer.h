@@ -40,7 +40,7 @@ struct stream_throttled {
 
 enum { STREAM_SAMPLES = 128 };          /* the most that samples() gets at once */
 
-/* The arguments of so many calls of stream_ops.sample(), each in an array of its own: consumers copy columns. */
+/* The arguments of up to STREAM_SAMPLES calls of stream_ops.sample(), each in an array of its own: consumers copy columns. */
 struct stream_samples {
 	const struct perf_event_header *rec[STREAM_SAMPLES];
 	const void *raw[STREAM_SAMPLES];

@@ -90,13 +90,17 @@ bool param_follow_(struct param_value *v)
 	return true;
 }
 
-static bool offset_of(Dwarf_Die *member, Dwarf_Word *offset)
+/* Adds the member's offset. -EADDRNOTAVAIL: it is computed at run time, as for virtual bases; -ERANGE: too large. */
+static int add_offset(Dwarf_Die *member, int32_t *place)
 {
 	Dwarf_Attribute attr;
+	Dwarf_Word offset;
 
-	*offset = 0;   /* in a union there is none */
-	return !dwarf_attr_integrate(member, DW_AT_data_member_location, &attr) ||
-	       (!dwarf_formudata(&attr, offset) && *offset < INT32_MAX / 2);
+	if (!dwarf_attr_integrate(member, DW_AT_data_member_location, &attr))
+		return 0;   /* in a union there is none */
+	if (dwarf_formudata(&attr, &offset))
+		return -EADDRNOTAVAIL;
+	return offset >= INT32_MAX / 2 || __builtin_add_overflow(*place, (int32_t)offset, place) ? -ERANGE : 0;
 }
 
 bool param_is_member_(Dwarf_Die *die)
@@ -120,21 +124,19 @@ static int try_member(struct param_value *v, Dwarf_Die *die, const char *name, s
 	const char *own = dwarf_tag(die) == DW_TAG_member ? dwarf_diename(die) : NULL;
 	struct param_value inner = *v;
 	int32_t *last = &inner.place.steps[v->place.nsteps - 1];
-	Dwarf_Word offset;
-	bool far;
-	int rc = 0;
+	int rc = 0, unreachable;
 
 	if (!param_is_member_(die) || !param_type_of_(die, &inner.type))
 		return -ENXIO;
-	far = !offset_of(die, &offset) || __builtin_add_overflow(*last, (int32_t)offset, last);
+	unreachable = add_offset(die, last);
 	if (!own)
 		rc = find_member(&inner, name, len, depth + 1);
 	else if (strlen(own) != len || memcmp(own, name, len))
 		rc = -ENXIO;
 	else if (is_bit_field(die))
 		rc = -EOPNOTSUPP;
-	if (!rc && far)
-		rc = -ERANGE;
+	if (!rc)
+		rc = unreachable;
 	if (!rc)
 		*v = inner;
 	return rc;
