@@ -7,7 +7,7 @@ from typing import Iterator
 
 
 def _ignored() -> str:
-    """What is to be said of $VIRTUAL_ENV: root runs no code that the environment chooses (src/base/capabilities.h)."""
+    """What to say about $VIRTUAL_ENV: root runs no code that the environment chooses (src/base/capabilities.h)."""
     named = os.environ.get('VIRTUAL_ENV')
     if not named or os.geteuid() or os.path.realpath(named) == os.path.realpath(sys.prefix):
         return ''

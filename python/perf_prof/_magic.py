@@ -3,9 +3,10 @@
 import importlib
 import os
 import shlex
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Optional, Sequence, Tuple
 
 from . import _command
+from ._options import Option
 from .analyses import COMMANDS, Plan, collect
 from .results import Result
 
@@ -17,17 +18,40 @@ RUNNERS = 'InteractiveShell.run_code', 'register.<locals>.perf_prof.<locals>.run
 OTHERS = 'InteractiveShell.run_cell', 'InteractiveShell.showtraceback', '_profile_meanwhile'
 
 
+def _last_option(word: str) -> Tuple[Optional[Option], bool]:
+    """The option that may have a value, and whether that is the next word and not a part of this one. None: it is unknown."""
+    options = COMMANDS['profile'].options.values()
+    if word.startswith('--'):
+        name, equals, _ = word[2:].partition('=')
+        return next((one for one in options if name in (one.name, f'no-{one.name}')), None), not equals
+    option, rest = None, word[1:]
+    while rest:
+        option, rest = next((one for one in options if one.key == rest[0]), None), rest[1:]
+        if option is None or option.kind not in ('flag', 'count', 'choice'):
+            break
+    return option, not rest
+
+
+def _takes_next(word: str, following: str) -> bool:
+    """Whether the command reads the next word as the value of that one. True for an unknown option, which it refuses."""
+    option, is_next = _last_option(word)
+    if option is None or not is_next:
+        return is_next
+    if option.kind == 'choice':
+        return following.partition(',')[0] in [choice.partition('[')[0] for choice in option.value.split('|')]
+    return option.kind not in ('flag', 'count')
+
+
 def _refuse_command(words: Sequence[str]) -> None:
-    """A word is the value of the option before it, if that can have one. Otherwise it would begin a command."""
-    flags = {name for option in COMMANDS['profile'].options.values() if option.kind in ('flag', 'count')
-             for name in (f'--{option.name}', f'--no-{option.name}', f'-{option.key}')}
-    for at, word in enumerate(words):
-        before = words[at - 1] if at else ''
-        is_value = before.startswith('-') and before not in flags and '=' not in before
-        if word == '--' or not (word.startswith('-') or is_value):
+    """A word that is neither an option nor the value of one would begin a command."""
+    at = 0
+    while at < len(words):
+        word = words[at]
+        if word in ('-', '--') or not word.startswith('-'):
             command = list(words[at + (word == '--'):])
             raise ValueError(f'%%perf_prof {shlex.join(words)}: it profiles the cell and starts no command: expected only options of '
                              f'`perf-prof profile`; perf_prof.profile(command={command!r}) profiles a command')
+        at += 1 + _takes_next(word, ''.join(words[at + 1:at + 2]))
 
 
 def _profile_meanwhile(words: Sequence[str], run_cell: Callable[[], None]) -> Result:

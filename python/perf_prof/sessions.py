@@ -207,7 +207,7 @@ class _Reading:
 
 
 class _Claim:
-    """That run() or sql() has all batches of a session: a query may change their columns before the first one is read."""
+    """Records that run() or sql() reads all batches of a session: a query may change their columns before the first one is read."""
 
     def __init__(self, name: str) -> None:
         self.name, self.thread = name, threading.get_ident()

@@ -227,7 +227,7 @@ def _refuse_percore(event: Parsed) -> None:
 def _set_fields(attr: perf_event_attr, fields: Dict[str, Any], by_name: bool) -> None:
     """sample_freq says freq; an event that is given by name and samples tells what is usual."""
     if 'sample_freq' in fields:
-        if fields.get('sample_period'):
+        if 'sample_period' in fields:
             raise ValueError(f"sample_freq={fields['sample_freq']!r} and sample_period={fields['sample_period']!r} are one field "
                              'of the attr: give one of them')
         fields.setdefault('freq', 1)

@@ -98,7 +98,7 @@ static void release(void *config)
 }
 
 static const struct opt opts[] = {
-	{ "pids", 'p', "pid", OPT_CALL, AT(pids), "LIST", "Show these processes, as those that are named without -p.", false, parse_pids },
+	{ "pids", 'p', "pid", OPT_CALL, AT(pids), "LIST", "Show these processes; the same as naming them without -p.", false, parse_pids },
 	{ "gil", 0, NULL, OPT_FLAG, AT(opts.only_gil), NULL, "Show only the thread that holds the GIL.", false, NULL },
 	{ "native", 0, NULL, OPT_FLAG, AT(opts.native), NULL, "Show the native functions of a Python program, too, among its Python "
 	  "functions. Stops it for some milliseconds.", false, NULL },

@@ -37,6 +37,7 @@ struct builder {
 	uint64_t dropped, decoded;
 	builder_stack_fn *stack;        /* NULL: stacks have no numbers */
 	void *stack_ctx;
+	bool fits;                      /* `most` depends on the columns */
 	bool full;                      /* before it has `most` rows: bytes take much memory */
 	bool one_event;                 /* all rows of the batch have the only event: the column _event is shared */
 	struct store stores[];
@@ -166,6 +167,8 @@ static struct texts *name_events(const struct plans *plans)
 	return t;
 }
 
+_Static_assert(BATCH_ROWS % LEAST_ROWS == 0 && !(BATCH_ROWS & (BATCH_ROWS - 1)), "halves of it end at LEAST_ROWS");
+
 static int begin_stores(struct builder *b)
 {
 	size_t n = b->plans->columns->n, *places = calloc(2 * n, sizeof(*places));
@@ -178,7 +181,7 @@ static int begin_stores(struct builder *b)
 	}
 	b->block_size = lay_out(b, b->most, places, places + n);
 	/* batches of many columns have fewer rows, as several wait for their reader; those of a few columns cost less if large */
-	for (bool wide = b->block_size > 2 * BLOCK_BYTES; wide && b->block_size > BLOCK_BYTES && b->most > LEAST_ROWS;) {
+	for (bool wide = b->fits && b->block_size > 2 * BLOCK_BYTES; wide && b->block_size > BLOCK_BYTES && b->most > LEAST_ROWS;) {
 		b->most /= 2;
 		b->block_size = lay_out(b, b->most, places, places + n);
 	}
@@ -201,7 +204,8 @@ struct builder *builder_new(const struct plans *plans, const struct stream *s, s
 		return NULL;
 	b->plans = plans;
 	b->stream = s;
-	b->most = rows;
+	b->fits = !rows;
+	b->most = rows ? rows : BATCH_ROWS;
 	b->names = name_events(plans);
 	b->values = calloc(plans->columns->n, sizeof(*b->values));
 	if (b->names && b->values && !begin_stores(b) && (b->pool = block_pool_new(b->block_size)) && !begin_batch(b))

@@ -10,7 +10,8 @@
 
 struct builder;
 
-/* The plans and the stream outlive it. A batch is full with so many rows, BATCH_ROWS at most. NULL: no memory. */
+/* The plans and the stream outlive it. A batch is full with that number of rows, BATCH_ROWS at most; 0: BATCH_ROWS, or fewer
+ * if there are many columns. NULL: no memory. */
 struct builder *builder_new(const struct plans *plans, const struct stream *s, size_t rows);
 void builder_free(struct builder *b);
 /* Who numbers the call chains of samples for the column _stack; negative: null. Without it, all are null. */

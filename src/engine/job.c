@@ -66,7 +66,7 @@ int job_collect(struct job *j, const struct stream *s)
 void job_tell(const struct job *j)
 {
 	if (j->is_there)
-		workload_tell(&j->workload);
+		workload_tell(&j->workload, j->verbose);
 }
 
 void job_abandon(struct job *j)

@@ -26,7 +26,7 @@ void job_end_with(const struct job *j, struct stream *s);
 int job_start(struct job *j, struct fault *f);
 /* After the run: the command's exit status; 0 if it still runs: then it is ended. */
 int job_collect(struct job *j, const struct stream *s);
-/* After job_collect(): reports on stderr a signal that ended the command. */
+/* After job_collect(): reports on stderr a signal that ended the command; not with -q. */
 void job_tell(const struct job *j);
 void job_abandon(struct job *j);
 #endif

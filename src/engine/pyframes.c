@@ -11,7 +11,7 @@ bool pyframes_parse(const char *symbol, char name[PYFRAMES_NAME], const char **f
 	if (strncmp(symbol, "py::", strlen("py::")))
 		return false;
 	colon = strchr(from, ':');
-	if (!colon || colon == from || !colon[1] || colon - from >= PYFRAMES_NAME)
+	if (!colon || colon == from || !colon[1] || colon[1] == ':' || colon - from >= PYFRAMES_NAME)
 		return false;
 	snprintf(name, PYFRAMES_NAME, "%.*s", (int)(colon - from), from);
 	*file = colon + 1;

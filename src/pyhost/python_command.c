@@ -173,7 +173,7 @@ static void tell_no_job(const struct python_config *config, const struct opt_par
 		if (strcmp(args->operands[i], "--"))
 			continue;
 		if (is_program(args->operands[i + 1]))
-			note(config->stream.verbose, "-- %s is passed to the script, as all words after the first --; to start a "
+			note(config->stream.verbose, "-- %s is passed to the script, like all words after the first --; to start a "
 			     "command, use --workload before that --", args->operands[i + 1]);
 		return;
 	}

@@ -147,9 +147,9 @@ static PyObject *ioc_error(struct state *st, int fd, const char *asked)
 
 	snprintf(err.asked, sizeof(err.asked), "ioc(): %s, descriptor %d", asked, fd);
 	if (err.code == EBADF && fcntl(fd, F_GETFD) < 0)
-		refuse_with(&err, "the descriptor is not open", "give what perf_event_open() returned, or an Event");
+		refuse_with(&err, "the descriptor is not open", "pass a descriptor from perf_event_open(), or an Event");
 	else if (err.code == ENOTTY && !is_event(fd))
-		refuse_with(&err, "it is not the descriptor of a perf event", "give what perf_event_open() returned, or an Event");
+		refuse_with(&err, "it is not the descriptor of a perf event", "pass a descriptor from perf_event_open(), or an Event");
 	else
 		refuse_with(&err, "", "");
 	return raise_error(st, -err.code, &err);

@@ -119,8 +119,8 @@ void flame_compare(struct folded *folded, const struct folded *old, bool match_r
 	if (renamed) {
 		copy_root(before, sizeof(before), old, root.before);
 		copy_root(after, sizeof(after), folded, root.after);
-		fprintf(stderr, "perf-prof: the stacks begin with %s, those before with %s: they are compared as the same program\n",
-			after, before);
+		fprintf(stderr, "perf-prof: the stacks begin with %s, the earlier ones with %s: perf-prof compares %s and %s as the same "
+			"program\n", after, before, after, before);
 	}
 	folded_compare(folded, old, renamed ? &root : NULL);
 }

@@ -46,17 +46,29 @@ void distributions_clear(struct distributions *all)
 	}
 }
 
-void distribution_failed(struct distribution *d, int error, uint64_t n)
+static void add_errno(struct distribution *d, int error, uint64_t n)
 {
 	size_t i = 0;
 
-	d->errors += n;
 	while (i < d->nerrnos && d->errnos[i].error != error)
 		i++;
 	if (i == d->nerrnos && !APPENDED(d->errnos, d->nerrnos))
 		return;
 	d->errnos[i].error = error;
 	d->errnos[i].n += n;
+}
+
+void distribution_failed(struct distribution *d, int error)
+{
+	d->errors++;
+	add_errno(d, error, 1);
+}
+
+void distribution_add_failed(struct distribution *d, const struct distribution *from)
+{
+	d->errors += from->errors;
+	for (size_t i = 0; i < from->nerrnos; i++)
+		add_errno(d, from->errnos[i].error, from->errnos[i].n);
 }
 
 /* ---- the table ------------------------------------------------------------------------ */
@@ -108,13 +120,15 @@ static int by_count(const void *a, const void *b)
 static void put_errnos(struct table *t, const struct distribution *d)
 {
 	char text[1024], name[32];
-	size_t used = 0;
+	size_t used = 0, i = 0;
 
 	if (d->nerrnos)
 		qsort(d->errnos, d->nerrnos, sizeof(*d->errnos), by_count);
-	for (size_t i = 0; i < d->nerrnos && used < sizeof(text) - 64; i++)
+	for (; i < d->nerrnos && used < sizeof(text) - 64; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s:%llu", i ? " " : "",
 					 error_name(d->errnos[i].error, name, sizeof(name)), (unsigned long long)d->errnos[i].n);
+	if (i < d->nerrnos)
+		snprintf(text + used, sizeof(text) - used, " ...");
 	if (used)
 		table_text(t, text);
 	else

@@ -36,7 +36,7 @@ enum shown {
 	SHOW_CALLS, SHOW_TOTAL, SHOW_MIN, SHOW_MEAN, SHOW_P50, SHOW_P95, SHOW_P99, SHOW_MAX,
 	SHOW_SHARE,                          /* percent of the time of all rows */
 	SHOW_ERRORS,
-	SHOW_ERRNOS,                         /* which errors, in CSV only: "ENOENT:37 EBADF:2" */
+	SHOW_ERRNOS,                         /* which errors, in CSV only: "ENOENT:37 EBADF:2"; too many of them end with "..." */
 	SHOWN
 };
 
@@ -58,8 +58,10 @@ struct distribution_view {
 
 /* The row with that key, which is added if it is new (*fresh). NULL: out of memory, or the table is full. */
 struct distribution *distributions_get(struct distributions *all, const uint64_t key[DISTRIBUTION_KEYS], bool *fresh);
-/* Counts n errors of that number. */
-void distribution_failed(struct distribution *d, int error, uint64_t n);
+/* Counts an error of that number. */
+void distribution_failed(struct distribution *d, int error);
+/* Adds the errors of another row. */
+void distribution_add_failed(struct distribution *d, const struct distribution *from);
 /* Prints all rows on stdout, sorted by total. from..to: the time that the table covers, perf clock.
  * extra: only for JSON (is taken over), or NULL. */
 void distributions_print(struct analysis *a, struct distributions *all,

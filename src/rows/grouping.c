@@ -54,8 +54,7 @@ static void add_up(struct distributions *all, const struct distribution *from)
 		return;
 	memcpy(to->name, from->name, sizeof(to->name));
 	histogram_merge(&to->durations, &from->durations);
-	for (size_t i = 0; i < from->nerrnos; i++)
-		distribution_failed(to, from->errnos[i].error, from->errnos[i].n);
+	distribution_add_failed(to, from);
 }
 
 /* Merges the rows of tasks that now have the same name. */

@@ -99,7 +99,7 @@ void rows_add(struct question *q, const struct happening *h)
 	if (!d)
 		return;
 	if (h->error)
-		distribution_failed(d, h->error, 1);
+		distribution_failed(d, h->error);
 	if (q->heatmap)
 		heatmap_add(q->heatmap, h->s->time, h->end.duration);
 	if (q->than && h->end.duration > q->than)

@@ -341,7 +341,7 @@ static int open_stream(struct session *s, struct fault *f)
 		return -1;
 	if (s->asked.stream.input ? open_events(s, f) || hold(s, f) : open_live(s, f))
 		return -1;
-	s->builder = builder_new(&s->plans, s->stream, BATCH_ROWS);
+	s->builder = builder_new(&s->plans, s->stream, 0);
 	if (!s->builder)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	if (s->stacks)

@@ -86,7 +86,7 @@ static bool takes_privilege(const struct stat_event *e, int rc)
 
 static const char always_0[] = "always 0: this happens in the kernel only, which :u leaves out";
 /* kernel/events/core.c: a clock's count is the time in which it was enabled, whatever the attributes exclude. */
-static const char all_time[] = "counts all time: the kernel ignores :u and :k for clocks";
+static const char all_time[] = "counts user and kernel time together: the kernel ignores :u and :k for clocks";
 
 static bool is_part_of_clock(const struct perf_event_attr *attr)
 {

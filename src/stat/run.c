@@ -428,8 +428,8 @@ static int run_once(struct counting *s, char *const *argv, struct stat_wait *w, 
 	}
 	hotplug_end(&s->hotplug);
 	workload_abandon(&child);
-	if (!rc && *woke == WOKE_END)
-		workload_tell(&child);
+	if (!rc && *woke == WOKE_END && !s->counts_say_why)
+		workload_tell(&child, s->config->common.verbose);
 	stat_close(s);
 	return rc ? -1 : *woke == WOKE_SECOND_SIGNAL ? EXIT_INTERRUPTED : status;
 }

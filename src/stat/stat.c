@@ -56,7 +56,7 @@ static const struct opt output_opts[] = {
 	  "Print a line for each core (S socket, D die, C core), with the number of its CPUs.", false,
 	  NULL },
 	{ "per-thread", 0, NULL, OPT_FLAG, AT(per_thread), NULL, "Print a line for each thread of "
-		"-p or -t, as text the one with the largest first count first.",
+		"-p or -t; in text, sorted by the count of the first event, largest first.",
 	  false, NULL },
 	{ "csv", 0, NULL, OPT_FLAG, AT(csv), NULL,
 	  "Print CSV (RFC 4180): a header line, then the counts; the columns are always the same.", false, NULL },

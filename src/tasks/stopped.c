@@ -237,7 +237,7 @@ static void take_regs(struct stopped_thread *t, const struct user_regs_struct *r
 
 static bool read_regs(struct stopped_thread *t)
 {
-	struct user_regs_struct regs;
+	struct user_regs_struct regs = { 0 };   /* of a 32-bit thread, the kernel writes less */
 	struct iovec to = { &regs, sizeof(regs) };
 
 	if (ptrace(PTRACE_GETREGSET, t->tid, (void *)(uintptr_t)NT_PRSTATUS, &to))
@@ -245,7 +245,7 @@ static bool read_regs(struct stopped_thread *t)
 	t->foreign = to.iov_len != sizeof(regs);
 #if defined(__x86_64__)
 	t->foreign |= regs.cs != CODE_64BIT;
-	t->ran &= !is_waiting(&regs);
+	t->ran &= t->foreign || !is_waiting(&regs);
 #endif
 	if (!t->foreign)
 		take_regs(t, &regs);

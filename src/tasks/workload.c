@@ -172,9 +172,9 @@ int workload_collect(struct workload *w, struct rusage *usage)
 }
 
 /* As shells do: who types Ctrl-C or closes a pipe knows it. */
-void workload_tell(const struct workload *w)
+void workload_tell(const struct workload *w, int verbose)
 {
-	if (w->signal && w->signal != SIGINT && w->signal != SIGPIPE)
+	if (verbose >= 0 && w->signal && w->signal != SIGINT && w->signal != SIGPIPE)
 		fprintf(stderr, "perf-prof: %s was ended by signal %d (%s)\n", w->name, w->signal, strsignal(w->signal));
 }
 

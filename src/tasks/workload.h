@@ -36,8 +36,8 @@ int workload_prepare(struct workload *w, char *const *argv, const sigset_t *sign
 int workload_start(struct workload *w, struct fault *f);
 /* Waits for the end. Returns the exit status as in shells (128 + signal); 0 if it is unknown. */
 int workload_collect(struct workload *w, struct rusage *usage);
-/* After workload_collect(): reports on stderr a signal that ended it. */
-void workload_tell(const struct workload *w);
+/* After workload_collect(): reports on stderr a signal that ended it, unless verbose is below 0. */
+void workload_tell(const struct workload *w, int verbose);
 /* Ends it in any state (SIGTERM, then up to a second of waiting) and frees the descriptors. Does
  * nothing after workload_collect(). */
 void workload_abandon(struct workload *w);

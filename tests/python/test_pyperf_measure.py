@@ -54,6 +54,8 @@ def test_measure_names_what_is_wrong(pyperf):
 def test_a_period_and_a_frequency_are_one_field(pyperf):
     with pytest.raises(ValueError, match='sample_freq=1000 and sample_period=3 are one field'):
         pyperf.Event('page-faults', sample_freq=1000, sample_period=3)
+    with pytest.raises(ValueError, match='sample_freq=100 and sample_period=0 are one field'):
+        pyperf.Event('page-faults', sample_freq=100, sample_period=0)
     with pytest.raises(ValueError, match='one field'):
         pyperf.perf_event_attr(sample_freq=1000, sample_period=3)
 

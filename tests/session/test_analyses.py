@@ -549,6 +549,8 @@ def test_the_magic_says_what_is_wrong(run, live):
 
 @pytest.mark.parametrize('line, command', [
     ('-- sleep 1', ['sleep', '1']), ('sleep 1', ['sleep', '1']), ('-F 500 sleep 1', ['sleep', '1']), ('--no-python sleep', ['sleep']),
+    *((f'{options} ./job', ['./job']) for options in ('-g', '-F999', '-vq', '-gv', '-gF 999', '--call-graph', '--call-graph dwarf,4096',
+                                                     '-g fp', '--freq=999', '--freq 999', '--no-inline', '-C 0 -N 5')),
 ])
 def test_the_magic_starts_no_command(run, line, command):
     assert run(SHELL + f'try: shell.magic({line!r}, "ran = 1")\nexcept ValueError as e: print(e)\nprint("ran" in shell.user)') == (

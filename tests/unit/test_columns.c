@@ -271,18 +271,24 @@ static void rows_of_batches(void **state)
 {
 	struct bench *x = bench(SCHED_SWITCH_5_10, SCHED_WAKEUP_4_19);
 	const char *const few[] = { "_time", "next_pid" };
+	const size_t asked[] = { 1, 5000, BATCH_ROWS };
 	struct builder *b;
 
 	assert_int_equal(make(x, few, 2), 0);
-	b = builder_new(&x->plans, &x->stream, BATCH_ROWS);
+	b = builder_new(&x->plans, &x->stream, 0);
 	assert_int_equal(builder_room(b), BATCH_ROWS);
 	builder_free(b);
 	bench_end(x);
 	x = bench(SCHED_SWITCH_5_10, SCHED_WAKEUP_4_19);
 	assert_int_equal(make(x, NULL, 0), 0);
-	b = builder_new(&x->plans, &x->stream, BATCH_ROWS);
+	b = builder_new(&x->plans, &x->stream, 0);
 	assert_in_range(builder_room(b), 4096, BATCH_ROWS / 4);
 	builder_free(b);
+	for (size_t i = 0; i < sizeof(asked) / sizeof(*asked); i++) {
+		b = builder_new(&x->plans, &x->stream, asked[i]);
+		assert_int_equal(builder_room(b), asked[i]);
+		builder_free(b);
+	}
 	bench_end(x);
 }
 

@@ -9,7 +9,8 @@
 
 static const struct frame read_ = { .symbol = "read" }, call = { .symbol = "call", .inlined = true },
 			  loop = { .symbol = "_PyEval_EvalFrameDefault" }, cold = { .symbol = "_PyEval_EvalFrameDefault.cold" },
-			  other = { .symbol = "_PyEval_EvalFrameDefaults" }, start = { .symbol = "_start" }, none = { .symbol = NULL };
+			  other = { .symbol = "_PyEval_EvalFrameDefaults" }, start = { .symbol = "_start" }, none = { .symbol = NULL },
+			  trampoline = { .symbol = "py::f:/srv/job.py" }, cpp = { .symbol = "py::detail::call(int)" };
 
 static struct dump_script script(const char *name, unsigned int in)
 {
@@ -44,6 +45,15 @@ static void calls_of_the_loop_are_replaced(void **state)
 	check(native, 9, scripts, 2, 2, "read f g ? _PyEval_EvalFrameDefaults call _start ");
 }
 
+static void trampolines_of_functions_are_left_out(void **state)
+{
+	const struct frame *const native[] = { &cpp, &loop, &trampoline, &start };
+	const struct dump_script scripts[] = { script("f", 0) };
+
+	(void)state;
+	check(native, 4, scripts, 1, 1, "py::detail::call(int) f _start ");
+}
+
 static void other_numbers_of_calls(void **state)
 {
 	const struct frame *const native[] = { &read_, &loop, &start };
@@ -62,6 +72,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(calls_of_the_loop_are_replaced),
+		cmocka_unit_test(trampolines_of_functions_are_left_out),
 		cmocka_unit_test(other_numbers_of_calls),
 	};
 

@@ -77,6 +77,7 @@ static void a_trampolines_symbol_has_name_and_file(void **state)
 	parsed("py::name", NULL, NULL);
 	parsed("py::name:", NULL, NULL);
 	parsed("py:::/srv/a.py", NULL, NULL);
+	parsed("py::detail::call(int)", NULL, NULL);     /* of a C++ namespace */
 	parsed("py", NULL, NULL);
 	parsed("numpy::add:x", NULL, NULL);
 	memset(longest, 'x', sizeof(longest) - 3);

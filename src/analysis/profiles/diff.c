@@ -410,7 +410,7 @@ static void tell_inlined(const struct diff *d)
 
 	if ((d->of_folded || d->common.inline_rows || d->flame.path) && with->inlined == FOLDED_HAS_INLINED &&
 	    without->inlined == FOLDED_NO_INLINED)
-		printf("%s has inlined functions, %s has none: to compare them without, use --no-inline for both\n", with->path,
+		printf("%s has inlined functions, %s has none: to compare without inlined functions, use --no-inline for both\n", with->path,
 		       without->path);
 }
 

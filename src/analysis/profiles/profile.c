@@ -323,10 +323,11 @@ enum { FUNCTIONS_SHOWN = 30, STACKS_SHOWN = 5, NAME_SIZE = 300 };
 static const char *hint_if_none(const struct profile *p)
 {
 	const struct stream_opts *o = &p->opts.common.stream;
-	const bool all = o->pids.n && !o->input && !p->opts.asked && !levels_any(&p->opts.levels) && !p->off_cpu;
+	const bool all = o->pids.n && !o->cpus.n && !o->exit_n && !o->filter && !o->input && !p->opts.asked &&
+			 !levels_any(&p->opts.levels) && !p->off_cpu;
 
 	return all && (p->refreshes || !o->interval_ms) ?
-	       "no samples, as the process slept nearly all the time: --off-cpu shows what it waits for, `perf-prof dump PID` where it is now" : NULL;
+	       "no samples: the process slept nearly all the time; --off-cpu shows what it waits for, `perf-prof dump PID` shows where it is now" : NULL;
 }
 
 /* sampled: NAME_SIZE bytes, for the view. */

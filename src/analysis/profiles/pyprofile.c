@@ -420,7 +420,7 @@ static const char *hint_if_none(const struct pyprofile_opts *o)
 	const struct stream_opts *s = &o->profile->common.stream;
 
 	return s->pids.n && !o->idle && !o->gil && !o->profile->common.without.n && (o->refreshes || !s->interval_ms) ?
-	       "no samples, as all threads slept nearly all the time: --idle also shows those that wait, `perf-prof dump PID` where they are now" : NULL;
+	       "no samples: all threads slept nearly all the time; --idle also shows those that wait, `perf-prof dump PID` shows where they are now" : NULL;
 }
 
 /* name: NAME_SIZE bytes, for the view. */
@@ -575,7 +575,7 @@ int pyprofile_is_wanted(const struct pyprofile_opts *o, const struct opt_parser 
 	if (o->python < 0 && asks)
 		return fault_usage(f, "profile: %s is about Python functions, which --no-python leaves out", asks);
 	if ((asked && unfit) || (unfit && !strcmp(unfit, "--annotate") && !o->python && are_python(&s->pids, s->verbose)))
-		return fault_usage(f, "%s: it needs samples of an event, and Python functions are read from the interpreter's "
+		return fault_usage(f, "%s: it needs samples of an event, but Python functions are read from the interpreter's "
 				   "memory: leave it out, or use --no-python", unfit);
 	if (asked && !s->pids.n && !args->noperands)
 		return fault_usage(f, "profile: --python: expected a process (-p PID) or a command");
