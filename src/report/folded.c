@@ -9,6 +9,7 @@
 #include "base/escape.h"
 #include "base/hash.h"
 #include "base/room.h"
+#include "report/lambdas.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -265,33 +266,71 @@ static void join_kinds(struct folded *f)
 	}
 }
 
-static uint32_t frame_now(struct folded *f, const struct folded *old, uint32_t frame, bool by_name)
-{
-	const char *name = folded_frame_name(old, frame);
-	uint32_t same = by_name ? frame_of_any_kind(f, name) : LOST;
+/* How the frames of an earlier measurement are matched. */
+struct matching {
+	bool by_name;
+	struct lambda *before, *after;
+	size_t nbefore;
+};
 
+/* Without memory, they stay unmatched. */
+static size_t lambdas_of(const struct folded *f, struct lambda **out)
+{
+	size_t n = 0;
+
+	*out = calloc(HASH_COUNT(f->names) + 1, sizeof(**out));
+	for (const struct name *name = *out ? f->names : NULL; name; name = name->hh.next)
+		if (lambda_has_place(name->shown))
+			(*out)[n++] = (struct lambda){ .name = name->shown, .file = "" };
+	return n;
+}
+
+static struct matching match(const struct folded *f, const struct folded *old)
+{
+	struct matching m = { .by_name = f->is_text || old->is_text };
+	const size_t nafter = lambdas_of(f, &m.after);
+
+	m.nbefore = lambdas_of(old, &m.before);
+	lambdas_pair(m.before, m.nbefore, m.after, nafter);
+	return m;
+}
+
+static uint32_t frame_now(struct folded *f, const struct folded *old, uint32_t frame, const struct matching *m)
+{
+	const char *name = folded_frame_name(old, frame), *now = lambda_now(m->before, m->nbefore, name);
+	uint32_t same;
+
+	name = now ? now : name;
+	same = m->by_name ? frame_of_any_kind(f, name) : LOST;
 	return same ? same : folded_frame(f, name, folded_frame_kind(old, frame));
 }
 
-void folded_compare(struct folded *f, const struct folded *old, const struct folded_renamed *root)
+static void add_before(struct folded *f, const struct folded *old, const struct folded_renamed *root, const struct matching *m)
 {
-	bool by_name = f->is_text || old->is_text;
-
-	if (by_name)
-		join_kinds(f);
 	for (const struct stack *s = old->stacks; s; s = s->hh.next) {
 		uint32_t frames[MAX_DEPTH + 2];
 		struct stack *stack;
 
 		for (size_t i = 0; i < s->n; i++)
-			frames[i] = frame_now(f, old, s->frames[i], by_name);
+			frames[i] = frame_now(f, old, s->frames[i], m);
 		if (root && root->after && s->frames[0] == root->before)
 			frames[0] = root->after;
 		stack = stack_of(f, frames, s->n);
 		*(stack ? &stack->before : &f->before_overflow) += s->weight;
 	}
+}
+
+void folded_compare(struct folded *f, const struct folded *old, const struct folded_renamed *root)
+{
+	struct matching m = match(f, old);
+
+	if (m.by_name)
+		join_kinds(f);
+	add_before(f, old, root, &m);
 	f->before_overflow += old->overflow;
 	f->before += old->total;
+	free(m.before);
+	free(m.after);
 }
 
 /* The root with the most weight; LOST: there are no stacks, or memory ran out. */

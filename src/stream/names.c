@@ -191,6 +191,8 @@ void names_tell(const struct names *n, int verbose)
 	tell_cut(n, verbose);
 	if (n->symbolizer)
 		dsos_tell(symbolizer_dsos(n->symbolizer), verbose);
+	if (n->symbolizer && !n->other_machine)
+		dsos_tell_changed(symbolizer_dsos(n->symbolizer), verbose);
 	if (n->lost)
 		note(verbose, "%llu %s records were lost: %s", (unsigned long long)n->lost, n->maps ? "MMAP and COMM" : "COMM",
 		     n->maps ? "some functions have no names" : "some tasks may be shown with an old name");
@@ -268,6 +270,7 @@ static int open_symbols(struct names *n, int verbose, struct fault *f)
 	struct symbolizer_opts opts = symbolizer_opts(n);
 	char why[256];
 
+	n->other_machine = stream_replay(n->stream) && !replay_is_same_machine(stream_replay(n->stream));
 	opts.verbose = verbose;
 	opts.debuginfod = n->debuginfod;
 	opts.max_bytes = n->max_symbols;

@@ -32,6 +32,7 @@ struct names {
 	const char *debuginfod;           /* servers to ask; set before names_open() */
 	size_t max_symbols;               /* bytes of symbol tables; 0: default; set before names_open() */
 	uint64_t lost;                    /* lost records of tasks and mappings */
+	bool other_machine;               /* the recording is of one: its files are not ours */
 };
 
 /* Both pointers must outlive it. 0, or -1 with f. */

@@ -68,6 +68,7 @@ struct dso {
 	enum dso_state state;        /* * */
 	enum dso_refusal refusal;    /* * when it was last read */
 	bool told;                   /* * the refusal was reported */
+	bool changed;                /* * another file is at its path now */
 	bool given_up;               /* * reading it took too long */
 	uid_t owner;                 /* * user who owns the file that was read last */
 	dev_t dev;                   /* * of that file */
@@ -106,6 +107,8 @@ struct dsos {
 	struct budget budget;
 	size_t given_up;             /* files that took too long; the first one: */
 	char first_given_up[256];    /* escaped for a terminal */
+	size_t changed;              /* files that are others now; the first one: */
+	char first_changed[256];     /* likewise */
 	struct budget map_budget;    /* for perf maps */
 	size_t max_bytes, bytes;
 	struct dso *buckets[DSO_BUCKETS];

@@ -78,6 +78,16 @@ static void tell_other_id(const struct dsos *d, struct dso *dso, const char *nam
 	     "names", name, dso->found_id_size ? "the build id " : "no build id", have, want);
 }
 
+/* Another build is at its path now. Programs are often rebuilt between recording and report. */
+static void count_changed(struct dsos *d, struct dso *dso)
+{
+	if (dso->changed || dso->refusal != DSO_OTHER_ID)
+		return;
+	dso->changed = true;
+	if (!d->changed++)
+		escape_terminal(dso->name, strlen(dso->name), d->first_changed, sizeof(d->first_changed));
+}
+
 /* Reports a refusal, once per file. The name comes from another process, so it is escaped. A file
  * that kills its parser is reported without -v, too. */
 static void tell(const struct dsos *d, struct dso *dso)
@@ -139,6 +149,21 @@ void dsos_tell(struct dsos *d, int verbose)
 	if (d->given_up)
 		note(verbose, "reading %zu file%s took too long, and some functions have no names: %s%s", d->given_up,
 		     units_plural(d->given_up), d->first_given_up, d->given_up > 1 ? ", ... (-v lists all)" : "");
+}
+
+/* Also without a terminal, since the result is another one without these names. With -v each file has a line already. */
+void dsos_tell_changed(struct dsos *d, int verbose)
+{
+	char more[80] = "";
+
+	dsos_end_(d);
+	if (!d->changed || verbose < 0 || d->verbose > 0)
+		return;
+	if (d->changed > 1)
+		snprintf(more, sizeof(more), " and %zu other file%s (-v lists them)", d->changed - 1, units_plural(d->changed - 1));
+	note(1, "%s%s %s sampled (by build id), so %s functions have no names; before you rebuild a program, keep it for its "
+	     "recordings: perf buildid-cache --add FILE", d->first_changed, more,
+	     d->changed > 1 ? "are other builds than those" : "is another build than the one", d->changed > 1 ? "their" : "its");
 }
 
 static int close_it(int fd)
@@ -285,6 +310,7 @@ static void read_file(struct dsos *d, struct dso *dso)
 	if (dso->file)
 		return;
 	refuse(dso, DSO_NOT_THERE);
+	count_changed(d, dso);
 	tell(d, dso);
 }
 

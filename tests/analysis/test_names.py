@@ -232,6 +232,52 @@ def test_a_function_is_named_as_the_terminal_shows_it(faults, analyse):
         assert lines_of(analyse('report', '--annotate', name, path).text)[5][0] > 50
 
 
+MIXERS = """
+#include <sys/mman.h>
+static volatile char *page;
+void few(int n) __asm__("_ZN5MixerIjLi4EE3mixEv");
+void many(int n) __asm__("_ZN5MixerImLi8EE3mixEv");
+__attribute__((noinline)) void few(int n) { while (n--) { *page = 1; page += 4096; } }
+__attribute__((noinline)) void many(int n) { while (n--) { *page = 2; page += 4096; } }
+int main(void)
+{
+	page = mmap(0, 400 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	madvise((void *)page, 400 * 4096, MADV_NOHUGEPAGE);
+	few(100);
+	many(300);
+}
+"""
+
+
+def report(prof, *args):
+    return subprocess.run([prof, 'report', *args], capture_output=True, text=True, timeout=60, check=True)
+
+
+def test_a_name_with_arguments_is_the_function_with_these_arguments(prof, faults, analyse):
+    path = faults(MIXERS)
+    for name, line in {'Mixer<unsigned int, 4>::mix': '*page = 1', 'Mixer<unsigned long, 8>::mix': '*page = 2',
+                       'Mixer<…, 4>::mix': '*page = 1', 'Mixer<unsigned int, …>::mix': '*page = 1',
+                       '…::Mixer<…int…>::mix': '*page = 1', 'Mixer<unsigned int, 4>::mix() const': '*page = 1'}.items():
+        got = analyse('report', '--annotate', name, path).text      # with no message on stderr
+        assert line in max(lines_of(got).values())[2], (name, got)
+    for name in 'mix', 'Mixer::mix', 'Mixer<…>::mix':
+        got = report(prof, '--annotate', name, path)
+        assert '*page = 2' in max(lines_of(got.stdout).values())[2], got
+        assert 'the hottest of 2 functions with this name is shown' in got.stderr, got
+
+
+def test_a_program_that_was_rebuilt_since_the_recording_is_reported(prof, faults, tmp_path):
+    path = faults(TWO_PLACES)
+    assert 'another build' not in report(prof, path).stderr
+    subprocess.run(['gcc', '-O2', '-g', '-o', tmp_path / 'job', tmp_path / 'job.c'], check=True)
+    got = report(prof, path)
+    assert f'perf-prof: {tmp_path}/job is another build than the one sampled (by build id), so its functions have no names' in got.stderr
+    assert 'perf buildid-cache --add FILE' in got.stderr and '[unknown]' in got.stdout
+    assert 'another build' not in report(prof, '-q', path).stderr
+    told = report(prof, '-v', path).stderr
+    assert 'the file now has the build id' in told and 'another build' not in told
+
+
 OPERATORS = {
     '_ZNK4shop4CartclEi': ['operator()', 'shop::Cart::operator()', 'Cart::operator()(int) const'],
     '_ZNK4shop4CartltERKS0_': ['operator<', 'shop::Cart::operator<(shop::Cart const&) const'],

@@ -174,6 +174,40 @@ def test_names_alone_compare_a_program_that_was_renamed(diff, renamed):
     assert '--ignore-files' not in diff('--ignore-files', 'a.data', renamed)
 
 
+def folded(path, **stacks):
+    path.write_text(''.join(f'main;{name} {weight}\n' for name, weight in stacks.items()))
+
+
+def test_lambdas_are_the_same_on_other_lines(diff, recordings):
+    """If as many are there, in the order of their lines; else by name."""
+    def rows(before, after):
+        for name, stacks in (('before', before), ('after', after)):
+            folded(recordings / f'{name}.folded', **stacks)
+        rows = rows_of(diff('--json', 'before.folded', 'after.folded'))
+        return {name: (row['before'], row['after']) for name, row in rows.items() if name != 'main'}
+
+    assert rows({'f::{lambda at a.cc:5}': 10, 'f::{lambda at a.cc:9}': 20, 'g::{lambda at a.cc:30}::run': 70},
+                {'f::{lambda at b.cc:9}': 20, 'f::{lambda at b.cc:13}': 30, 'g::{lambda at b.cc:34}::run': 50}) == {
+        'f::{lambda at b.cc:9}': (10, 20), 'f::{lambda at b.cc:13}': (20, 30), 'g::{lambda at b.cc:34}::run': (70, 50)}
+    assert rows({'f::{lambda at a.cc:9}': 40, 'f::{lambda at a.cc:10}': 60},     # 10 is after 9
+                {'f::{lambda at a.cc:10}': 40, 'f::{lambda at a.cc:11}': 60}) == {
+        'f::{lambda at a.cc:10}': (40, 40), 'f::{lambda at a.cc:11}': (60, 60)}
+    assert rows({'f::{lambda at a.cc:5}': 40, 'f::{lambda at a.cc:9}': 60}, {'f::{lambda at a.cc:9}': 100}) == {
+        'f::{lambda at a.cc:5}': (40, 0), 'f::{lambda at a.cc:9}': (60, 100)}
+    assert rows({'f::{lambda at a.cc:5}': 100}, {'g::{lambda at a.cc:5}': 100}) == {
+        'f::{lambda at a.cc:5}': (100, 0), 'g::{lambda at a.cc:5}': (0, 100)}
+    assert rows({'f::{lambda at a': 50, 'f::{lambda at :': 50}, {'f::{lambda at }': 100}) == {
+        'f::{lambda at a': (50, 0), 'f::{lambda at :': (50, 0), 'f::{lambda at }': (0, 100)}
+
+
+def test_lambdas_are_the_same_in_pictures(diff, recordings):
+    folded(recordings / 'before.folded', **{'f::{lambda at a.cc:5}': 40, 'g': 60})
+    folded(recordings / 'after.folded', **{'f::{lambda at a.cc:7}': 50, 'g': 50})
+    diff('before.folded', 'after.folded', '--flame-graph', 'lambda.svg')
+    text = (recordings / 'lambda.svg').read_text()
+    assert 'f::{lambda at a.cc:7} (50 samples, 50.00%; +10.00 points)' in text and 'a.cc:5' not in text
+
+
 def test_one_side_from_a_named_pipe(diff, recordings):
     """Whose writer waits for a reader, and loses what it writes when that one goes."""
     source = os.path.join(ROOT, 'tests/data/perfdata/pipe.data')

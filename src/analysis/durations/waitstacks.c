@@ -4,6 +4,7 @@
 #include "analysis/durations/words.h"
 #include "base/escape.h"
 #include "base/hash.h"
+#include "base/units.h"
 #include "engine/framefold.h"
 #include "report/table.h"
 
@@ -73,8 +74,9 @@ void waitstacks_print(struct analysis *a, struct waitstacks *w, const struct wor
 	if (w->all)
 		printf("\nlongest waits, by stack\n");
 	for (const struct waitstack *one = w->all; one && n--; one = one->hh.next) {
-		printf("%6.2f%%  %s waits, %llu times, %.3f ms\n", 100 * (double)one->ns / (double)w->total,
-		       shown(words, one->key.waiter, waiter, sizeof(waiter)), (unsigned long long)one->waits, (double)one->ns / 1e6);
+		printf("%6.2f%%  %s waits, %llu time%s, %.3f ms\n", 100 * (double)one->ns / (double)w->total,
+		       shown(words, one->key.waiter, waiter, sizeof(waiter)), (unsigned long long)one->waits,
+		       units_plural(one->waits), (double)one->ns / 1e6);
 		analysis_print_stack(a, one->key.waits);
 		printf("         until woken by %s\n", shown(words, one->key.waker, waker, sizeof(waker)));
 		analysis_print_stack(a, one->key.wakes);

@@ -17,12 +17,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONTEXT = 3, NAME_SIZE = 4096, LEAST_COLUMNS = 40 };
+/* Stands for what a shortened name leaves out. */
+#define MORE "\xe2\x80\xa6"
+
+enum { CONTEXT = 3, NAME_SIZE = 4096, LEAST_COLUMNS = 40, MORE_SIZE = sizeof(MORE) - 1 };
+
+/* How well a function has the asked name. */
+enum likeness {
+	NOT_NAMED,
+	LIKE_PLAIN,                  /* without arguments */
+	LIKE_ARGUMENTS,              /* with the arguments that were asked for, but without some namespaces */
+	LIKE_WHOLE,                  /* to the letter; a shortened name leaves out what its "…" stands for */
+};
+
+/* What was asked for: as typed, and without arguments. */
+struct asked {
+	char whole[NAME_SIZE], plain[NAME_SIZE];
+	bool has_arguments;
+};
 
 /* A function with the asked name, or another one that was looked at. */
 struct candidate {
 	const char *symbol;          /* equal texts have equal addresses */
-	bool named, chosen;
+	enum likeness named;
+	bool chosen;
 	uint64_t weight;
 	UT_hash_handle hh;
 };
@@ -133,6 +151,52 @@ static bool is_named(const char *symbol, const char *asked)
 	return ends_in(name, strlen(name), asked) || ends_in(name, unclone(name), asked);
 }
 
+/* Whether the first `len` bytes are the pattern, in which each "…" stands for anything. */
+static bool is_like(const char *name, size_t len, const char *pattern)
+{
+	const char *rest = NULL;     /* behind the last "…" */
+	size_t i = 0, from = 0;
+
+	while (i < len) {
+		if (!strncmp(pattern, MORE, MORE_SIZE)) {
+			rest = pattern += MORE_SIZE;
+			from = i;
+		} else if (*pattern == name[i]) {
+			pattern++;
+			i++;
+		} else if (rest) {
+			pattern = rest;
+			i = ++from;
+		} else {
+			return false;
+		}
+	}
+	while (!strncmp(pattern, MORE, MORE_SIZE))
+		pattern += MORE_SIZE;
+	return !*pattern;
+}
+
+static bool ends_like(const char *name, size_t len, const char *pattern)
+{
+	for (const char *p = strstr(name, "::"); p && p + 2 < name + len; p = strstr(p + 2, "::"))
+		if (is_like(p + 2, (size_t)(name + len - p - 2), pattern))
+			return true;
+	return false;
+}
+
+static enum likeness likeness_of(const char *symbol, const struct asked *asked)
+{
+	const size_t whole = strlen(symbol), len = unclone(symbol);
+
+	if (!is_named(symbol, asked->plain))
+		return NOT_NAMED;
+	if (is_like(symbol, whole, asked->whole) || is_like(symbol, len, asked->whole))
+		return LIKE_WHOLE;
+	if (asked->has_arguments && (ends_like(symbol, whole, asked->whole) || ends_like(symbol, len, asked->whole)))
+		return LIKE_ARGUMENTS;
+	return LIKE_PLAIN;
+}
+
 static bool is_clone(const char *symbol, const char *other)
 {
 	const size_t len = unclone(symbol);
@@ -140,17 +204,37 @@ static bool is_clone(const char *symbol, const char *other)
 	return len == unclone(other) && !strncmp(symbol, other, len);
 }
 
-static void plain_asked(const char *text, char *out)
+/* Of "Mixer<int>::mix(char)": the table has no parameters. */
+static void cut_parameters(char *name)
 {
-	static const char more[] = "\xe2\x80\xa6::";   /* "…::" of a shortened name */
+	size_t i = strlen(name), depth = 0;
 
-	plain_name(strncmp(text, more, sizeof(more) - 1) ? text : text + sizeof(more) - 1, out);
-	cut_qualifiers(out);
+	if (!i || name[i - 1] != ')')
+		return;
+	do {
+		i--;
+		depth += name[i] == ')';
+		depth -= name[i] == '(';
+	} while (i && depth);
+	if (i && !symbol_length(name, i))
+		name[i] = '\0';
+}
+
+static void read_asked(const char *text, struct asked *asked)
+{
+	static const char scopes[] = MORE "::";   /* the beginning of a shortened name */
+
+	text += strncmp(text, scopes, sizeof(scopes) - 1) ? 0 : sizeof(scopes) - 1;
+	snprintf(asked->whole, sizeof(asked->whole), "%s", text);
+	cut_qualifiers(asked->whole);
+	cut_parameters(asked->whole);
+	plain_name(asked->whole, asked->plain);
+	asked->has_arguments = strcmp(asked->whole, asked->plain) != 0;
 }
 
 /* ---- samples ---------------------------------------------------------------------------- */
 
-static struct candidate *candidate_of(struct candidate **all, const char *symbol, const char *asked)
+static struct candidate *candidate_of(struct candidate **all, const char *symbol, const struct asked *asked)
 {
 	struct candidate *c = NULL;
 
@@ -161,7 +245,7 @@ static struct candidate *candidate_of(struct candidate **all, const char *symbol
 	if (!c)
 		return NULL;
 	c->symbol = symbol;
-	c->named = is_named(symbol, asked);
+	c->named = likeness_of(symbol, asked);
 	HASH_ADD(hh, *all, symbol, sizeof(symbol), c);
 	return HASH_KEPT(c);
 }
@@ -182,32 +266,32 @@ static void suggest(const struct candidate *all, const char *asked, char *buf, s
 	snprintf(buf, size, "%s", nearest_get(&near) ? nearest_get(&near) : "");
 }
 
-/* Chooses the hottest function with the name, and its clones: all are made of the same source. */
+/* Chooses the hottest function that has the name best, and its clones: all are made of the same source. */
 static void choose(struct annotation *n, const struct hotspots *h, struct analysis_opts *o)
 {
 	struct candidate *best = NULL, *all = NULL;
-	char asked[NAME_SIZE];
+	struct asked asked;
 
-	plain_asked(o->annotate, asked);
+	read_asked(o->annotate, &asked);
 	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next)
 		for (uint32_t i = 0; i < hotspot_stack(spot)->n; i++) {
 			const char *symbol = hotspot_stack(spot)->frames[i]->symbol;
-			struct candidate *c = symbol ? candidate_of(&all, symbol, asked) : NULL;
+			struct candidate *c = symbol ? candidate_of(&all, symbol, &asked) : NULL;
 
 			if (c)
 				c->weight += spot->weight;
 		}
 	for (struct candidate *c = all; c; c = c->hh.next)
-		if (c->named && (!best || c->weight > best->weight))
+		if (c->named && (!best || c->named > best->named || (c->named == best->named && c->weight > best->weight)))
 			best = c;
 	for (struct candidate *c = all; c; c = c->hh.next) {
 		c->chosen = c->named && is_clone(c->symbol, best->symbol);
-		n->others += c->named && !c->chosen;
+		n->others += best && c->named == best->named && !c->chosen;
 	}
 	n->symbol = best ? best->symbol : NULL;
 	n->functions = all;
 	if (!best)
-		suggest(all, asked, o->annotate_near, sizeof(o->annotate_near));
+		suggest(all, asked.plain, o->annotate_near, sizeof(o->annotate_near));
 }
 
 static bool is_chosen(const struct annotation *n, const char *symbol)

@@ -64,6 +64,18 @@ static void put_row(struct table *t, const struct hotspots *h, const struct insn
 	table_text(t, insn->text);
 }
 
+/* Between instructions that do not follow each other. */
+static void put_gap(struct table *t)
+{
+	table_row(t);
+	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns) - 1; i++)
+		if (i < 2)
+			table_text(t, NULL);
+		else
+			table_none(t);
+	table_text(t, "...");
+}
+
 /* Instructions that have samples, and a few around them; JSON has only these. */
 static void put_rows(struct table *t, const struct hotspots *h, const struct disasm *d, const struct cost *costs, bool json)
 {
@@ -73,6 +85,8 @@ static void put_rows(struct table *t, const struct hotspots *h, const struct dis
 	for (size_t i = 0; i < d->n; i++) {
 		if (!costs[i].total)
 			continue;
+		if (!json && next && next + around < i && t->nrows < MOST_ROWS)
+			put_gap(t);
 		for (next = next + around < i ? i - around : next; next < d->n && next <= i + around && t->nrows < MOST_ROWS; next++)
 			put_row(t, h, &d->v[next], &costs[next]);
 	}

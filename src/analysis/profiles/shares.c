@@ -7,11 +7,13 @@
 
 #include "base/hash.h"
 #include "base/room.h"
+#include "report/lambdas.h"
 
 enum { MAX_FUNCTIONS = 1 << 20, MAX_KEY = 4096 };
 
 struct entry {
 	struct share share;
+	uint64_t moved_self, moved_total;   /* for move_lambdas() */
 	uint64_t seen;               /* number of the last stack with it: recursion counts once */
 	UT_hash_handle hh;
 	char key[];                  /* function, NUL, dso, NUL */
@@ -131,6 +133,59 @@ double shares_percent(const struct shares *s, enum share_side side, uint64_t wei
 	return s->weight[side] ? 100.0 * (double)weight / (double)s->weight[side] : 0;
 }
 
+/* ---- lambdas --------------------------------------------------------------------------- */
+
+static size_t lambdas_of(const struct shares *s, enum share_side side, struct lambda *out)
+{
+	size_t n = 0;
+
+	for (struct entry *e = s->all; e; e = e->hh.next)
+		if (e->share.total[side] && lambda_has_place(e->share.function))
+			out[n++] = (struct lambda){ .name = e->share.function, .file = e->share.dso, .item = e };
+	return n;
+}
+
+/* The weights of BEFORE go to the names of AFTER. All are taken out first: one's new name may be another one's old name. */
+static void move_lambdas(const struct lambda *before, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct entry *e = before[i].item;
+
+		if (!before[i].other)
+			continue;
+		e->moved_self = e->share.self[SHARES_BEFORE];
+		e->moved_total = e->share.total[SHARES_BEFORE];
+		e->share.self[SHARES_BEFORE] = e->share.total[SHARES_BEFORE] = 0;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct entry *e = before[i].item;
+		struct entry *now = before[i].other ? before[i].other->item : NULL;
+
+		if (now) {
+			now->share.self[SHARES_BEFORE] += e->moved_self;
+			now->share.total[SHARES_BEFORE] += e->moved_total;
+		}
+	}
+}
+
+/* Without memory, they stay unmatched. */
+static void match_lambdas(const struct shares *s)
+{
+	struct lambda *sides[SHARES_SIDES];
+	size_t n[SHARES_SIDES];
+
+	for (int k = 0; k < SHARES_SIDES; k++) {
+		sides[k] = calloc(HASH_COUNT(s->all) + 1, sizeof(*sides[k]));
+		n[k] = sides[k] ? lambdas_of(s, k, sides[k]) : 0;
+	}
+	if (n[SHARES_BEFORE] && n[SHARES_AFTER]) {
+		lambdas_pair(sides[SHARES_BEFORE], n[SHARES_BEFORE], sides[SHARES_AFTER], n[SHARES_AFTER]);
+		move_lambdas(sides[SHARES_BEFORE], n[SHARES_BEFORE]);
+	}
+	for (int k = 0; k < SHARES_SIDES; k++)
+		free(sides[k]);
+}
+
 /* ---- comparing ------------------------------------------------------------------------- */
 
 static int by_evidence(const void *a_, const void *b_)
@@ -156,6 +211,7 @@ struct share **shares_compare(struct shares *s, bool total, double confidence, s
 	s->sorted = calloc(HASH_COUNT(s->all) + 1, sizeof(struct share *));
 	if (!s->sorted || s->lost)
 		return NULL;
+	match_lambdas(s);
 	for (struct entry *e = s->all; e; e = e->hh.next) {
 		const uint64_t *weight = total ? e->share.total : e->share.self;
 		struct stats_share side[SHARES_SIDES];
