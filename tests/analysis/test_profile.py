@@ -164,7 +164,7 @@ def test_a_process_that_sleeps_has_a_hint(prof):
     with subprocess.Popen(['sleep', '60']) as one:
         done = subprocess.run([prof, 'profile', '--seconds', '0.2', '-p', str(one.pid)], capture_output=True, text=True, check=True)
         one.kill()
-    assert done.stdout.endswith('--off-cpu shows what it waits for, `perf-prof dump PID` where it is now\n'), done
+    assert done.stdout.endswith('--off-cpu shows what it waits for, `perf-prof dump PID` shows where it is now\n'), done
 
 
 def blocked_ns(path):

@@ -68,7 +68,7 @@ def test_the_return_from_a_signal_has_its_name(analyse, prof, tmp_path):
 
 NAMED = '\n'.join([
     'import os, signal, time', 'signal.signal(signal.SIGALRM, lambda *_: None)', 'signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)',
-    'for _ in range(5): signal.pause()'])
+    'for _ in range(5): signal.pause()', 'signal.setitimer(signal.ITIMER_REAL, 0)'])
 
 
 def test_codes_of_the_kernel_have_names(analyse):

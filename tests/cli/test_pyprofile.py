@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """profile of Python programs: functions of which it is known which share of the time is theirs."""
+import collections
 import json
 import os
 import subprocess
@@ -317,13 +318,16 @@ framework()
 
 
 def test_stacks_below_a_function(profile, tmp_path):
-    """Without the callers of handler(); other stacks are whole."""
+    """Without the callers of handler(); other stacks are whole. A few may be read while they change."""
     (tmp_path / 'program.py').write_text(FRAMEWORK)
     command = ['--', sys.executable, 'program.py']
     profile('--python', '-F', 499, '--below', 'framework', '--flame-graph', 'a.folded', *command, cwd=tmp_path)
     stacks = [line.split(';')[1:] for line in (tmp_path / 'a.folded').read_text().splitlines() if not line.startswith('#')]
-    bases = {stack[0].split(' ')[0] for stack in stacks if stack[-1].startswith('spin ')}
-    assert bases == {'handler', 'overhead'}, stacks
+    bases = collections.Counter()
+    for stack in stacks:
+        if stack[-1].startswith('spin '):
+            bases[stack[0].split(' ')[0]] += int(stack[-1].rpartition(' ')[2])
+    assert {base for base, ns in bases.items() if ns > sum(bases.values()) / 20} == {'handler', 'overhead'}, stacks
     table = table_of(profile('--python', '-F', 499, '--below', 'framework', '--json', *command, cwd=tmp_path).stdout)
     names = {r['function'] for r in table['rows']}
     assert {'handler', 'overhead'} <= names and 'framework' not in names
