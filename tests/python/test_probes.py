@@ -590,7 +590,7 @@ def test_strings_of_usdt_probes(prof, probed, tmp_path):
     ('uprobe:order@./probed//args="item->nosuch"/', 'cannot fetch item->nosuch of order: there is no such member', 'expected: a member'),
     ('uprobe:order@./probed//args="item->bits"/', 'cannot fetch item->bits of order: it is a bit field', "expected: another member, or the kernel's type"),
     ('uprobe:order@./probed//args="item->name.text[1]"/', 'an element of an array cannot be fetched', 'expected: the array'),
-    ('uprobe:order@./probed//args="count->id"/', 'cannot fetch count->id of order: what is before', 'expected: a member of a structure'),
+    ('uprobe:order@./probed//args="count->id"/', 'cannot fetch count->id of order: the part before', 'expected: a member of a structure'),
     ('uprobe:look@./probed//args="far->beyond"/', 'cannot fetch far->beyond of look: its offset is too large', 'expected: a member'),
     ('uprobe:order@./probed//args="item->id item->next->id"/', 'two arguments have the name id', 'expected: a name of its own'),
     ('uprobe:order+4@./probed//args=count/', "names of parameters are for a function's first byte", 'expected: $arg1'),
