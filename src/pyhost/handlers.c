@@ -236,23 +236,34 @@ static const char *meant_by(const char *name, struct nearest *n)
 	return nearest_get(n);
 }
 
-/* def __smaple__(event) */
-static bool say_slip(PyObject *namespace, struct fault *f)
+struct slip {
+	Py_ssize_t at;                  /* zero at first */
+	const char *name, *meant;
+	struct nearest near;
+};
+
+/* The next function such as __smaple__(). False: there is no other. */
+static bool next_slip(PyObject *namespace, struct slip *s)
 {
 	PyObject *key, *value;
-	Py_ssize_t i = 0;
 
-	while (PyDict_Next(namespace, &i, &key, &value)) {
-		const char *name = function_name(key, value), *meant;
-		struct nearest n;
-
-		meant = name ? meant_by(name, &n) : NULL;
-		if (!meant)
-			continue;
-		fault_usage(f, "the script has no handler for any event; its function %s() is not called: did you mean %s()?", name, meant);
-		return true;
+	while (PyDict_Next(namespace, &s->at, &key, &value)) {
+		s->name = function_name(key, value);
+		s->meant = s->name ? meant_by(s->name, &s->near) : NULL;
+		if (s->meant)
+			return true;
 	}
 	return false;
+}
+
+static bool say_slip(PyObject *namespace, struct fault *f)
+{
+	struct slip s = { 0 };
+
+	if (!next_slip(namespace, &s))
+		return false;
+	fault_usage(f, "the script has no handler for any event; its function %s() is not called: did you mean %s()?", s.name, s.meant);
+	return true;
 }
 
 /* Says what to define, or which function was probably meant. */
@@ -333,15 +344,8 @@ void handlers_tell_near(PyObject *namespace, const struct stream_event *events, 
 
 void handlers_tell_slips(PyObject *namespace)
 {
-	PyObject *key, *value;
-	Py_ssize_t i = 0;
+	struct slip s = { 0 };
 
-	while (PyDict_Next(namespace, &i, &key, &value)) {
-		const char *name = function_name(key, value), *meant;
-		struct nearest n;
-
-		meant = name ? meant_by(name, &n) : NULL;
-		if (meant)
-			fprintf(stderr, "perf-prof: the script's function %s() is not called: did you mean %s()?\n", name, meant);
-	}
+	while (next_slip(namespace, &s))
+		fprintf(stderr, "perf-prof: the script's function %s() is not called: did you mean %s()?\n", s.name, s.meant);
 }

@@ -52,7 +52,7 @@ enum { LOOP_FILES = 5, BUFFER_FILES = 2, SPARE_FILES = 64 };
  * So if all tasks are targets, samples of perf-prof are dropped: those of the main thread, which
  * prints, by the kernel's filter if its tid in the initial PID namespace is known; all others when
  * they are read. sched_switch is kept: it also tells when the next task starts to run. So is what an
- * interrupt does meanwhile; but most softirqs may be perf-prof's own, see event_set_tracepoint().
+ * interrupt does meanwhile; but most softirqs may be perf-prof's own, see interrupts_of_others().
  */
 static int set_filter(struct stream *s, struct opened *o, struct fault *f)
 {

@@ -411,8 +411,9 @@ def test_seconds_end_a_live_run(command, live, storm_of):
 
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize('tables', ['events', 'events a, lost b'])
-def test_a_signal_ends_a_live_run(prof, venv, live, storm_of, wait_for, number, tables):
+def test_a_signal_ends_a_live_run(prof, venv, reader, live, storm_of, wait_for, number, tables):
     """Then comes the answer, whether the query has begun or not."""
+    reader('duckdb')
     one = storm_of(1 << 40, 5000)
     process = subprocess.Popen([prof, 'sql', '--venv', venv, '-e', EVENT, '-p', str(one.pid), '--csv', f'select count(*) >= 0 as some from {tables}'],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -446,7 +447,8 @@ print(sum(range(1000)))
     assert (process.returncode, out) == (0, 'interrupted\n499500\n'), err
 
 
-def test_a_signal_between_intervals(prof, venv, live, storm_of):
+def test_a_signal_between_intervals(prof, venv, reader, live, storm_of):
+    reader('duckdb')
     one = storm_of(1 << 40, 5000)
     process = subprocess.Popen([prof, 'sql', '--venv', venv, '-e', EVENT, '-p', str(one.pid), '-i', '100', '--json',
                                 'select count(*) as n from events'], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
