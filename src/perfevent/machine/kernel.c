@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -98,9 +99,10 @@ static int usable(const char *dir)
 static bool is_whole(const char *dir)
 {
 	char path[PATH_MAX];
+	struct stat st;
 
 	snprintf(path, sizeof(path), "%s/available_events", dir);
-	return !access(path, F_OK);
+	return !stat(path, &st);
 }
 
 /*

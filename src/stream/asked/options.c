@@ -81,13 +81,12 @@ const char *stream_cgroup_label(const struct stream_opts *opts, size_t i)
 	return opts->cgroups.v[i];
 }
 
-/* The kernel has the ring's size, a power of two, in an int. */
-static const uint64_t largest_ring = UINT64_C(1) << 30;
+/* Bytes: the kernel has the ring's size, a power of two, in an int. */
+enum { LARGEST_RING = 1 << 30 };
 
 static int parse_ring(const char *text, void *field, struct fault *f)
 {
 	uint64_t n, page = (uint64_t)sysconf(_SC_PAGESIZE);
-	const uint64_t most = largest_ring;
 	int has_unit, rc = units_size(text, &n, &has_unit);
 
 	if (!rc && !has_unit && n > UINT64_MAX / page)
@@ -95,10 +94,9 @@ static int parse_ring(const char *text, void *field, struct fault *f)
 	if (rc || n == 0)
 		return fault_usage(f, "--mmap-pages %s: expected a number of pages above 0, or a "
 				   "size with a unit such as 8M", text);
-	if (n > most / (has_unit ? 1 : page))
-		return fault_usage(f, "--mmap-pages %s: too large: the kernel allows at most %lluG (%llu pages) for the ring of a CPU; --buffer "
-				   "SIZE holds more events in memory behind the rings", text, (unsigned long long)(most >> 30),
-				   (unsigned long long)(most / page));
+	if (n > LARGEST_RING / (has_unit ? 1 : page))
+		return fault_usage(f, "--mmap-pages %s: too large: the kernel allows at most 1G (%llu pages) for the ring of a CPU; --buffer "
+				   "SIZE holds more events in memory behind the rings", text, (unsigned long long)(LARGEST_RING / page));
 	*(uint64_t *)field = has_unit ? n : n * page;
 	return 0;
 }

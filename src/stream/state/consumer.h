@@ -65,8 +65,8 @@ struct stream_ops {
 		       const struct perf_event_header *rec, const void *raw, uint32_t raw_size,
 		       uint32_t cpu);
 	/* The same for consecutive samples, where they can be gathered: a call for each costs more than the
-	 * copying of its columns. Other calls come in between as if each sample
-	 * had its own. NULL: sample() gets them all. */
+	 * copying of its columns. Other calls come in between as if each sample had its own. NULL: sample()
+	 * gets them all. */
 	void (*samples)(void *ctx, const struct stream_samples *v, size_t n);
 	void (*lost)(void *ctx, const struct stream_loss *loss);
 	void (*interval)(void *ctx);
