@@ -78,10 +78,10 @@ static void tell_other_id(const struct dsos *d, struct dso *dso, const char *nam
 	     "names", name, dso->found_id_size ? "the build id " : "no build id", have, want);
 }
 
-/* Another build is at its path now. Programs are often rebuilt between recording and report. */
+/* Another file is at its path now. Programs are often rebuilt between recording and report. */
 static void count_changed(struct dsos *d, struct dso *dso)
 {
-	if (dso->changed || dso->refusal != DSO_OTHER_ID)
+	if (dso->changed || (dso->refusal != DSO_OTHER_ID && dso->refusal != DSO_OTHER_INODE))
 		return;
 	dso->changed = true;
 	if (!d->changed++)
@@ -160,10 +160,10 @@ void dsos_tell_changed(struct dsos *d, int verbose)
 	if (!d->changed || verbose < 0 || d->verbose > 0)
 		return;
 	if (d->changed > 1)
-		snprintf(more, sizeof(more), " and %zu other file%s (-v lists them)", d->changed - 1, units_plural(d->changed - 1));
-	note(1, "%s%s %s sampled (by build id), so %s functions have no names; before you rebuild a program, keep it for its "
+		snprintf(more, sizeof(more), " and %zu other file%s", d->changed - 1, units_plural(d->changed - 1));
+	note(1, "%s%s %s sampled (-v says why), so %s functions have no names; before you rebuild a program, keep it for its "
 	     "recordings: perf buildid-cache --add FILE", d->first_changed, more,
-	     d->changed > 1 ? "are other builds than those" : "is another build than the one", d->changed > 1 ? "their" : "its");
+	     d->changed > 1 ? "are not the files that were" : "is not the file that was", d->changed > 1 ? "their" : "its");
 }
 
 static int close_it(int fd)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import os
+import re
 import subprocess
 
 import pytest
@@ -9,12 +10,12 @@ import browser
 
 @pytest.fixture(scope='session')
 def picture(build):
-    """Runs the helper that draws made-up data."""
-    def run(*args, stdin=''):
+    """Runs the helper that draws made-up data; told: a pattern of what it says."""
+    def run(*args, stdin='', told=''):
         done = subprocess.run([os.path.join(build, 'tests/helpers/picture'), *map(str, args)],
                               input=stdin, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stderr
-        assert done.stderr == ''
+        assert re.fullmatch(told, done.stderr), done.stderr
     return run
 
 

@@ -14,7 +14,7 @@
 static const char *whole_path(struct inline_maker *m, const char *name, char buf[PATH_MAX])
 {
 	Dwarf_Attribute attr;
-	const char *folder = dwarf_attr(&m->unit.die, DW_AT_comp_dir, &attr) ? dwarf_formstring(&attr) : NULL;
+	const char *folder = dwarf_attr(&m->unit.die, DW_AT_comp_dir, &attr) ? die_text(&attr) : NULL;
 	const char *rest = name;
 	int n;
 

@@ -19,14 +19,14 @@ static const char *text_of(struct inline_maker *m, Dwarf_Attribute *attr)
 	if (!attr->valp)
 		return NULL;
 	attr->cu = m->unit.die.cu;
-	return dwarf_formstring(attr);
+	return die_text(attr);
 }
 
 static const char *attribute(Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attr;
 
-	return dwarf_attr(die, name, &attr) ? dwarf_formstring(&attr) : NULL;
+	return dwarf_attr(die, name, &attr) ? die_text(&attr) : NULL;
 }
 
 static bool follow(Dwarf_Die *die, unsigned int name, Dwarf_Die *to)

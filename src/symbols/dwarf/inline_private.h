@@ -5,6 +5,7 @@
 
 #include "symbols/dwarf/inline_unit.h"
 #include "symbols/dwarf/spans.h"
+#include "symbols/dwarf/text.h"
 #include "symbols/elf/strings.h"
 
 enum {

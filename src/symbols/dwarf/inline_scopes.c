@@ -144,7 +144,7 @@ static void put_scope(struct scoped_name *n, uint32_t scope, const char *nameles
 		return;
 	}
 	put_scope(n, n->m->scopes[scope].parent, "unnamed");
-	name = dwarf_diename(&die);
+	name = die_name(&die);
 	if (name || tag == DW_TAG_namespace)
 		put(n, name ? name : "(anonymous namespace)");
 	else
@@ -163,7 +163,7 @@ static bool is_lambda(const struct scoped_name *n, uint32_t scope, const char *n
 {
 	Dwarf_Die die = entry_of(n, scope);
 
-	return scope && name && is_call_operator(name) && is_class((unsigned int)dwarf_tag(&die)) && !dwarf_diename(&die);
+	return scope && name && is_call_operator(name) && is_class((unsigned int)dwarf_tag(&die)) && !die_name(&die);
 }
 
 static void put_function(struct scoped_name *n, Dwarf_Die *die)
@@ -178,7 +178,7 @@ static void put_function(struct scoped_name *n, Dwarf_Die *die)
 	at = last.addr;
 	scope = at >= n->m->unit.begin && at < n->m->unit.end ? scope_of(n->m, at) : 0;
 	n->good = n->good && name;
-	if (n->good && is_lambda(n, scope, whole ? dwarf_diename(&last) : name)) {
+	if (n->good && is_lambda(n, scope, whole ? die_name(&last) : name)) {
 		put_scope(n, scope, "lambda");
 		return;
 	}
@@ -202,7 +202,7 @@ static int name_function(struct inline_maker *m, Dwarf_Die *die, uint32_t *at)
 		return rc;
 	put_function(&n, die);
 	if (!n.good)
-		text = dwarf_diename(die);
+		text = die_name(die);
 	return strings_put(&m->strings, die->addr, text, at);
 }
 

@@ -88,7 +88,7 @@ enum passing { BY_VALUE, BY_ADDRESS, UNKNOWN };
 /* Whether it is a constructor ("Cart" in "Cart<int>") or a destructor, not one that the compiler made. */
 static bool is_of_class(Dwarf_Die *function, const char *class, bool *destructor)
 {
-	const char *name = dwarf_tag(function) == DW_TAG_subprogram ? dwarf_diename(function) : NULL;
+	const char *name = dwarf_tag(function) == DW_TAG_subprogram ? die_name(function) : NULL;
 	size_t len = strcspn(class, "<");
 
 	if (!name || dwarf_hasattr_integrate(function, DW_AT_artificial) || dwarf_hasattr_integrate(function, DW_AT_defaulted))
@@ -101,7 +101,7 @@ static bool is_of_class(Dwarf_Die *function, const char *class, bool *destructor
 /* C++ passes objects with a destructor or a copy constructor of their own at an address. GCC does not say which these are. */
 static enum passing passing_of(Dwarf_Die *type, int depth)
 {
-	const char *class = dwarf_diename(type);
+	const char *class = die_name(type);
 	enum passing found = BY_VALUE;
 	Dwarf_Attribute attr;
 	Dwarf_Word convention;

@@ -202,7 +202,7 @@ static int answer_params(const struct function *f, enum params_what what, const 
 		if (dwarf_tag(&die) != DW_TAG_formal_parameter || !param_type_of_(&die, &v.type))
 			continue;
 		place(f, &abi, &die, &v);
-		name = dwarf_diename(&die);
+		name = die_name(&die);
 		n++;
 		if (is_word(name))
 			rc = take_param(out, &v, name, what, wanted);
@@ -233,13 +233,13 @@ struct inlined {
 
 static bool has_name(Dwarf_Die *die, const char *wanted)
 {
-	const char *own = dwarf_diename(die), *linked, *last = strrchr(wanted, ':');
+	const char *own = die_name(die), *linked, *last = strrchr(wanted, ':');
 	char bare[DEMANGLE_MAX];
 	Dwarf_Attribute attr;
 
 	if (!own || strcmp(own, last ? last + 1 : wanted))
 		return false;
-	linked = last && dwarf_attr_integrate(die, DW_AT_linkage_name, &attr) ? dwarf_formstring(&attr) : NULL;
+	linked = last && dwarf_attr_integrate(die, DW_AT_linkage_name, &attr) ? die_text(&attr) : NULL;
 	return !linked || (!demangle(linked, bare) && !strcmp(bare, wanted));
 }
 

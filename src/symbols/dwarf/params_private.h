@@ -4,6 +4,7 @@
 #define SYMBOLS_DWARF_PARAMS_PRIVATE_H
 
 #include "symbols/dwarf/params.h"
+#include "symbols/dwarf/text.h"
 
 #include <elfutils/libdw.h>
 

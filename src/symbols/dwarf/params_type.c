@@ -121,7 +121,7 @@ static int find_member(struct param_value *v, const char *name, size_t len, int 
 /* 0: that entry is the member, or has it; -ENXIO: it does not have it; -errno: it cannot be fetched. */
 static int try_member(struct param_value *v, Dwarf_Die *die, const char *name, size_t len, int depth)
 {
-	const char *own = dwarf_tag(die) == DW_TAG_member ? dwarf_diename(die) : NULL;
+	const char *own = dwarf_tag(die) == DW_TAG_member ? die_name(die) : NULL;
 	struct param_value inner = *v;
 	int32_t *last = &inner.place.steps[v->place.nsteps - 1];
 	int rc = 0, unreachable;
@@ -185,7 +185,7 @@ static enum param_type number(Dwarf_Die *type, Dwarf_Word size)
 static bool is_char(Dwarf_Die *type)
 {
 	Dwarf_Word encoding = encoding_of(type);
-	const char *name = dwarf_diename(type);
+	const char *name = die_name(type);
 
 	return (encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char || encoding == DW_ATE_UTF) && name &&
 	       (!strcmp(name, "char") || !strcmp(name, "char8_t"));
@@ -194,14 +194,14 @@ static bool is_char(Dwarf_Die *type)
 /* std::string of libstdc++ begins with a pointer to its characters. */
 static bool is_string(Dwarf_Die *type)
 {
-	const char *name = dwarf_diename(type);
+	const char *name = die_name(type);
 	Dwarf_Die member;
 	int rc, n = 0;
 
 	if (!name || strncmp(name, "basic_string<char", 17))
 		return false;
 	for (rc = dwarf_child(type, &member); !rc && n++ < MAX_MEMBERS; rc = dwarf_siblingof(&member, &member)) {
-		const char *own = param_is_member_(&member) ? dwarf_diename(&member) : NULL;
+		const char *own = param_is_member_(&member) ? die_name(&member) : NULL;
 
 		if (own)
 			return !strcmp(own, "_M_dataplus");
