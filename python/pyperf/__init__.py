@@ -224,6 +224,14 @@ def _refuse_percore(event: Parsed) -> None:
                          'does not do: open one per CPU, or use perf-prof stat --per-core')
 
 
+def _counts_hits(attr: perf_event_attr) -> bool:
+    """Whether the kernel would sample each hit instead of one in sample_period, if samples had their period."""
+    clocks = (_pyperf.PERF_COUNT_SW_CPU_CLOCK, _pyperf.PERF_COUNT_SW_TASK_CLOCK)
+    return (not attr.freq and attr.sample_period > 1
+            and attr.type in (_pyperf.PERF_TYPE_SOFTWARE, _pyperf.PERF_TYPE_TRACEPOINT, _pyperf.PERF_TYPE_BREAKPOINT)
+            and not (attr.type == _pyperf.PERF_TYPE_SOFTWARE and attr.config in clocks))
+
+
 def _set_fields(attr: perf_event_attr, fields: Dict[str, Any], by_name: bool) -> None:
     """sample_freq says freq; an event that is given by name and samples tells what is usual."""
     if 'sample_freq' in fields:
@@ -236,7 +244,7 @@ def _set_fields(attr: perf_event_attr, fields: Dict[str, Any], by_name: bool) ->
             perf_event_attr(**{name: value})    # TypeError, with the nearest name
         setattr(attr, name, value)
     if by_name and attr.sample_period and 'sample_type' not in fields:
-        attr.sample_type = _SAMPLE_TYPE
+        attr.sample_type = _SAMPLE_TYPE & ~(_pyperf.PERF_SAMPLE_PERIOD if _counts_hits(attr) else 0)
         if attr.type == _pyperf.PERF_TYPE_TRACEPOINT:
             attr.sample_type |= _pyperf.PERF_SAMPLE_RAW
         attr.sample_id_all = 1
@@ -258,7 +266,9 @@ class Event(_pyperf._Event):
     An event given by name also reads its times, for Count.share, and on Linux 6.0 how many samples
     were lost, for Count.lost. If it samples and you give
     no sample_type, samples have id, ip, pid, tid, time, cpu and period, and those of a
-    tracepoint raw.
+    tracepoint raw. With a sample_period above 1, those of software events, tracepoints and
+    breakpoints have no period: each stands for sample_period of them. With
+    PERF_SAMPLE_PERIOD the kernel would write one for each.
 
     A with statement closes it at its end."""
 

@@ -367,8 +367,8 @@ add_fixed(struct builder *b, const struct row_plan *plan, const struct reader *r
 	case READ_TIME:
 		*((uint64_t *)values + row) = stream_time(b->stream, *(const uint64_t *)in_record);
 		break;
-	case READ_ONE:
-		*((uint64_t *)values + row) = 1;
+	case READ_EACH:
+		*((uint64_t *)values + row) = plan->event->each;
 		break;
 	case READ_RECORD_32:
 		COPY(uint32_t, in_record);
@@ -467,7 +467,7 @@ static void add_column(struct builder *b, const struct row_plan *plan, const str
 			fill((int32_t *)values + b->rows, plan->number, n);
 		break;
 	case READ_TIME: EACH(uint64_t, stream_time(b->stream, IN_RECORD(uint64_t))); break;
-	case READ_ONE: EACH(uint64_t, 1); break;
+	case READ_EACH: EACH(uint64_t, plan->event->each); break;
 	case READ_RECORD_32: EACH(uint32_t, IN_RECORD(uint32_t)); break;
 	case READ_RECORD_64: EACH(uint64_t, IN_RECORD(uint64_t)); break;
 	case READ_RAW_8: EACH(uint8_t, IN_RAW(uint8_t)); break;

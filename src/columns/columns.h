@@ -46,7 +46,7 @@ ssize_t columns_find(const struct columns *c, const char *name);
 enum read_kind {
 	READ_CPU, READ_COMM, READ_EVENT,
 	READ_TIME,                      /* at an offset in the record, as --tsc and the like show it */
-	READ_ONE,                       /* _period where samples have none */
+	READ_EACH,                      /* the period where samples have none */
 	READ_RECORD_32, READ_RECORD_64, /* at an offset in the record */
 	READ_RAW_8, READ_RAW_16, READ_RAW_32, READ_RAW_64,   /* in the data of the tracepoint */
 	READ_TEXT, READ_BYTES,

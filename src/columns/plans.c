@@ -64,6 +64,10 @@ static bool value_at(const struct stream_event *event, const struct place *p, st
 {
 	uint8_t at = *((const uint8_t *)&event->layout + p->member);
 
+	if (!at && p->part == PERF_SAMPLE_PERIOD && event->each > 1) {
+		*v = (struct value){ p->name, p->type, { .kind = READ_EACH }, 0 };
+		return true;
+	}
 	*v = (struct value){ p->name, p->type, { (uint8_t)p->kind, (uint16_t)(at + p->behind), 0, NULL }, p->part };
 	return at;
 }
@@ -96,7 +100,7 @@ static bool value_common(const struct stream_event *event, const char *name, str
 	for (size_t i = 0; i < NCOMMON; i++)
 		if (!strcmp(common_places[i].name, name) && value_at(event, &common_places[i], v))
 			return true;
-	*v = (struct value){ "_period", COLUMN_U64, { .kind = READ_ONE }, 0 };
+	*v = (struct value){ "_period", COLUMN_U64, { .kind = READ_EACH }, 0 };
 	return !strcmp(name, "_period");
 }
 

@@ -268,9 +268,7 @@ uint64_t analysis_weight(const struct analysis_sample *s)
 		return 1;
 	if (count)
 		return count->delta;
-	if (s->event->layout.period)
-		return layout_u64(s->view.rec, s->event->layout.period);
-	return attr->freq || !attr->sample_period ? 1 : attr->sample_period;
+	return event_period(s->event, s->view.rec);
 }
 
 uint64_t analysis_weight_part(const struct stream_event *event)

@@ -66,7 +66,7 @@ void key_run_set(struct key_run *run, struct analysis *a, const struct analysis_
 	run->run.ctx = a ? (void *)&run->ctx : &run->sample;
 	run->run.text = run->text;
 	run->run.text_size = sizeof(run->text);
-	schema_set_run(&run->run, s->view.rec, s->view.raw, s->view.raw_size, &s->cpu);
+	schema_set_run(&run->run, s->event, s->view.rec, s->view.raw, s->view.raw_size, &s->cpu);
 }
 
 int key_eval(const struct expr *key, struct key_run *run, struct expr_value *value)

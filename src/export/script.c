@@ -96,8 +96,7 @@ static void sample(struct analysis *a, const struct analysis_sample *sample)
 	if (__builtin_expect(sample->event->counts != NULL, 0))
 		put_counts(s, a, sample, sample->event->counts);
 	else
-		put(s, a, sample, event, sample->event->layout.period
-		    ? layout_u64(sample->view.rec, sample->event->layout.period) : event->period);
+		put(s, a, sample, event, sample->event->layout.period ? event_period(sample->event, sample->view.rec) : event->period);
 }
 
 /* ---- events ------------------------------------------------------------------------ */

@@ -93,8 +93,8 @@ static PyObject *event_read(struct perf_event *e, struct reader *r)
 		return from_u64(layout_u64(e->rec, (uint8_t)r->offset));
 	case READ_TIME:
 		return from_u64(stream_time(e->cls->host->stream, event_time(e)));
-	case READ_ONE:
-		return PyLong_FromLong(1);
+	case READ_EACH:
+		return from_u64(e->cls->event->each);
 	case READ_CPU:
 		return PyLong_FromLong((long)(int32_t)e->cpu);   /* -1: not recorded */
 	case READ_REALTIME:

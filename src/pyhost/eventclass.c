@@ -125,9 +125,11 @@ static int add_parts(struct event_class *cls)
 		enum reader_kind kind;
 		uint16_t offset;
 
-		if (!(part->bits & cls->event->layout.sample_type))
-			continue;
 		kind = part_kind(cls, i, &offset);
+		if (part->bits == PERF_SAMPLE_PERIOD && !offset && cls->event->each > 1)
+			kind = READ_EACH;
+		else if (!(part->bits & cls->event->layout.sample_type))
+			continue;
 		if (add_reader(cls, part->name, kind, offset, NULL))
 			return -1;
 	}
@@ -178,7 +180,7 @@ static int add_readers(struct event_class *cls)
 	const struct tracefmt *fmt = cls->event->fmt;
 
 	return add_common_readers(cls) ||
-	       add_reader(cls, "_period", l->period ? READ_REC_U64 : READ_ONE, l->period, NULL) ||
+	       add_reader(cls, "_period", l->period ? READ_REC_U64 : READ_EACH, l->period, NULL) ||
 	       add_trace_fields(cls, 0, fmt->ncommon) || add_reader(cls, "_realtime", READ_REALTIME, 0, NULL) ||
 	       (l->callchain && add_reader(cls, "_callchain", READ_CALLCHAIN, 0, NULL)) ||
 	       (stream_event_has_counts(cls->event) && add_reader(cls, "_counts", READ_COUNTS, 0, NULL)) ||

@@ -22,7 +22,7 @@ struct row_plan;
 enum reader_kind {
 	READ_REC_U32,          /* at an offset in the record */
 	READ_REC_U64,
-	READ_ONE,              /* the constant 1 */
+	READ_EACH,             /* the period where samples have none */
 	READ_CPU,
 	READ_TIME,             /* at an offset in the record, converted for --tsc and the like */
 	READ_REALTIME,

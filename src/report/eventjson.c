@@ -58,12 +58,14 @@ static json_object *sample_fields(const struct sample_view *s)
 	const struct {
 		const char *name;
 		uint8_t at;
-	} parts[] = { { "ip", l->ip }, { "addr", l->addr }, { "period", l->period } };
+	} parts[] = { { "ip", l->ip }, { "addr", l->addr } };
 	json_object *fields = json_object_new_object();
 
 	for (size_t i = 0; fields && i < sizeof(parts) / sizeof(*parts); i++)
 		if (parts[i].at)
 			json_put_unsigned(fields, parts[i].name, layout_u64(s->rec, parts[i].at));
+	if (fields && (l->period || s->event->each > 1))
+		json_put_unsigned(fields, "period", event_period(s->event, s->rec));
 	return fields;
 }
 

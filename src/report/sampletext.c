@@ -51,10 +51,8 @@ static size_t symbol_text(struct names *names, const struct sample_view *s, uint
 static size_t period_text(struct names *names, const struct sample_view *s, char *buf, size_t size)
 {
 	const struct stream_event *event = s->event;
-	const struct layout *l = &event->layout;
 
-	return clip(snprintf(buf, size, "%s: %" PRIu64 " %s", event->name,
-			     l->period ? layout_u64(s->rec, l->period) : 1, event->sampling->what), size);
+	return clip(snprintf(buf, size, "%s: %" PRIu64 " %s", event->name, event_period(event, s->rec), event->sampling->what), size);
 }
 
 static size_t fault_text(struct names *names, const struct sample_view *s, char *buf, size_t size)

@@ -256,6 +256,18 @@ def test_missing_field_says_what_would_help(pyperf):
             sample.ip = 5
 
 
+@pytest.mark.parametrize('bits, each', [((), 10), (('IP', 'PERIOD'), 1)])
+def test_one_hit_in_a_period_is_sampled(pyperf, bits, each):
+    """The kernel samples each hit if samples have their period."""
+    fields = {'sample_type': sum(getattr(pyperf, f'PERF_SAMPLE_{bit}') for bit in bits)} if bits else {}
+    with pyperf.Event('page-faults:u', sample_period=10, **fields) as event, pyperf.Ring(event, pages=64) as ring:
+        touch()
+        event.disable()
+        samples = [r for r in ring if isinstance(r, pyperf.Sample)]
+        assert len(samples) == event.read().value // each >= PAGES // each
+        assert {getattr(s, 'period', None) for s in samples} == ({1} if bits else {None})
+
+
 def test_sample_fields(pyperf):
     kinds = ('IP', 'TID', 'TIME', 'ADDR', 'READ', 'CALLCHAIN', 'ID', 'CPU', 'PERIOD', 'STREAM_ID',
              'IDENTIFIER', 'REGS_USER', 'STACK_USER', 'WEIGHT', 'DATA_SRC', 'TRANSACTION')

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """perf-prof record: what it writes is read alike by us and by perf, event by event, however it ended."""
+import json
 import os
 import pathlib
 import pwd
@@ -9,6 +10,7 @@ import shutil
 import signal
 import stat
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -307,6 +309,32 @@ def test_one_file_after_the_other(record, storm, switch):
     assert all(re.fullmatch(r'perf\.data\.\d{16}', n) for n in names[1:])
     rows = [row for name in names[1:] + names[:1] for row in record.same(name, least=0)]
     assert len(rows) == 300000 and rows == sorted(rows, key=lambda r: r[2])
+
+
+TOUCHES = 'import mmap; m = mmap.mmap(-1, 2000 * mmap.PAGESIZE); [m.write_byte(1) or m.seek(4095, 1) for _ in range(2000)]'
+PERIODS = "def __sample__(e):\n    print('row', e._event, e._period, e.period, e.to_dict()['period'])\n"
+
+
+@pytest.mark.parametrize('live', [True, False])
+def test_one_hit_in_a_period_is_sampled_and_counts_for_all(record, live):
+    """As by perf -c: each event's period is read alike in recordings and live, though no sample carries it."""
+    events, job = 'page-faults:u/period=1/,minor-faults:u/period=10/', ['--', sys.executable, '-c', TOUCHES]
+    (record.folder / 'periods.py').write_text(PERIODS)
+    if not live:
+        record('-e', events, '-m', '4M', *job)
+    rows = re.findall(r'^row (\S+) (\d+) (\d+) (\d+)$',
+                      record.read('python', *(['-e', events, '-m', '4M'] if live else ['-I', 'perf.data']), 'periods.py',
+                                  *(job if live else [])), re.M)
+    of = {name: [r[1:] for r in rows if r[0] == name] for name in ('page-faults:u', 'minor-faults:u')}
+    assert set(of['minor-faults:u']) == {('10', '10', '10')} and set(of['page-faults:u']) == {('1', '1', '1')}
+    assert abs(len(of['minor-faults:u']) - len(of['page-faults:u']) // 10) <= 2 and len(of['page-faults:u']) >= 2000
+    text = record.read('trace', '--json', *(['-e', events, '-m', '4M', '-N', '3000'] if live else ['-I', 'perf.data']),
+                       *(job if live else []))
+    periods = {(e['event'], e['fields'].get('period', 1)) for e in map(json.loads, text.splitlines()) if 'fields' in e}
+    assert periods == {('page-faults:u', 1), ('minor-faults:u', 10)}
+    if not live:
+        theirs = record.perf('script', '-F', 'event,period').split()
+        assert theirs.count('10') == theirs.count('minor-faults:u:') == len(of['minor-faults:u'])
 
 
 def test_the_oldest_files_go(record, storm):

@@ -279,7 +279,7 @@ static void an_event_has_its_fields_and_those_of_all_samples(void **state)
 	assert_int_equal(expr_field(&s, "_pid", 4)->offset, 8);
 	assert_int_equal(expr_field(&s, "_tid", 4)->offset, 12);
 	assert_int_equal(expr_field(&s, "_time", 5)->offset, 16);
-	assert_int_equal(expr_field(&s, "_period", 7)->area, SCHEMA_CONSTANTS);   /* not sampled */
+	assert_int_equal(expr_field(&s, "_period", 7)->area, SCHEMA_EACH);   /* not sampled */
 	assert_int_equal(expr_field(&s, "comm", 4)->kind, EXPR_FIELD_CALLED);
 	assert_null(expr_field(&s, "com", 3));
 	assert_null(expr_field(&s, "comms", 5));

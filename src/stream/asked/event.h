@@ -115,6 +115,7 @@ enum stack_numbers { STACKS_NONE, STACKS_NAMED, STACKS_ALWAYS };
 struct stream_event {
 	/* What each sample needs is together. */
 	struct layout layout;           /* where the parts of its samples are */
+	uint64_t each;                  /* hits that a sample without PERIOD stands for; 1 or more */
 	uint32_t min_raw;               /* raw data shorter than this lacks a field */
 	bool keep_own;                  /* samples of perf-prof itself are delivered, too: see is_own() in choice.c */
 	uint8_t interrupts;             /* flags of common_flags with which a sample is not perf-prof's own; 0: no tracepoint */
@@ -144,4 +145,9 @@ struct stream_event {
 	bool names_ip;                  /* it shows `ip` as a symbol */
 	enum stack_numbers stacks;
 };
+
+static inline uint64_t event_period(const struct stream_event *event, const struct perf_event_header *rec)
+{
+	return event->layout.period ? layout_u64(rec, event->layout.period) : event->each;
+}
 #endif

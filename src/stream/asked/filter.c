@@ -145,7 +145,7 @@ bool filter_passes(const struct stream_event *event, const struct perf_event_hea
 	/* needs no buffer: functions of filters produce no text */
 	run.text = NULL;
 	run.text_size = run.text_used = 0;
-	schema_set_run(&run, rec, raw, raw_size, &cpu);
+	schema_set_run(&run, event, rec, raw, raw_size, &cpu);
 	trouble = expr_eval(event->opened.filtered->here, &run, &value);
 	if (__builtin_expect(trouble, 0))
 		no_value(event, trouble);

@@ -106,8 +106,6 @@ static size_t add_parts(struct expr_field *out, const struct layout *layout,
 	return n;
 }
 
-const struct schema_constants schema_constants = { .one = 1 };
-
 static int call_comm(struct expr_run *run, const struct expr_value *args, size_t nargs, struct expr_value *result)
 {
 	const struct schema_sample *s = run->ctx;
@@ -122,7 +120,7 @@ const struct expr_func schema_comm = { "_comm", "", EXPR_TEXT, NULL, call_comm }
 int schema_of_event(struct expr_schema *schema, const struct stream_event *event)
 {
 	const struct tracefmt *fmt = event->fmt;
-	size_t n = 0, room = (fmt ? fmt->nfields : 0) + 2 + NPARTS + NFIELDS + NGENERIC;
+	size_t n = 0, room = (fmt ? fmt->nfields : 0) + 3 + NPARTS + NFIELDS + NGENERIC;
 	struct expr_field *fields = calloc(room, sizeof(*fields));
 
 	*schema = (struct expr_schema){ 0 };
@@ -135,9 +133,10 @@ int schema_of_event(struct expr_schema *schema, const struct stream_event *event
 		n += add_parts(fields + n, &event->layout, fields_of_sample, NFIELDS);
 	fields[n++] = (struct expr_field){ "_cpu", EXPR_FIELD_UINT, SCHEMA_CPU, false, 0, 4 };
 	n += add_parts(fields + n, &event->layout, parts, NPARTS);
-	if (fmt && !event->layout.period)
-		fields[n++] = (struct expr_field){ "_period", EXPR_FIELD_UINT, SCHEMA_CONSTANTS, false,
-						   offsetof(struct schema_constants, one), 8 };
+	if (!event->layout.period && (fmt || event->each > 1))
+		fields[n++] = (struct expr_field){ "_period", EXPR_FIELD_UINT, SCHEMA_EACH, false, 0, 8 };
+	if (!event->layout.period && !fmt && event->each > 1)
+		fields[n++] = (struct expr_field){ "period", EXPR_FIELD_UINT, SCHEMA_EACH, false, 0, 8 };
 	fields[n++] = (struct expr_field){ "_comm", EXPR_FIELD_CALLED, 0, false, SCHEMA_COMM, 0 };
 	if (fmt)
 		n += add_trace_fields(fields + n, fmt, 0, fmt->ncommon);

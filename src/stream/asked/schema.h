@@ -11,13 +11,7 @@
 #include "stream/asked/event.h"
 
 /* Where fields lie: indices of expr_run.area. */
-enum { SCHEMA_RAW, SCHEMA_RECORD, SCHEMA_CPU, SCHEMA_CONSTANTS };
-
-/* The last area: values that samples need not carry. */
-struct schema_constants {
-	uint64_t one;
-};
-extern const struct schema_constants schema_constants;
+enum { SCHEMA_RAW, SCHEMA_RECORD, SCHEMA_CPU, SCHEMA_EACH };
 
 /* The first function of every schema: the name of the task that ran. This one returns no copy, and needs a
  * struct schema_sample as the ctx of struct expr_run. */
@@ -36,8 +30,8 @@ uint64_t schema_reads(const struct expr *expr, const struct stream_event *event)
 void schema_free(struct expr_schema *schema);
 
 /* Points the run at one sample. *cpu must stay valid while the run is used. */
-static inline void schema_set_run(struct expr_run *run, const struct perf_event_header *rec,
-				  const void *raw, uint32_t raw_size, const uint32_t *cpu)
+static inline void schema_set_run(struct expr_run *run, const struct stream_event *event,
+				  const struct perf_event_header *rec, const void *raw, uint32_t raw_size, const uint32_t *cpu)
 {
 	run->area[SCHEMA_RAW].bytes = raw;
 	run->area[SCHEMA_RAW].size = raw_size;
@@ -45,7 +39,7 @@ static inline void schema_set_run(struct expr_run *run, const struct perf_event_
 	run->area[SCHEMA_RECORD].size = rec->size;
 	run->area[SCHEMA_CPU].bytes = cpu;
 	run->area[SCHEMA_CPU].size = sizeof(*cpu);
-	run->area[SCHEMA_CONSTANTS].bytes = &schema_constants;
-	run->area[SCHEMA_CONSTANTS].size = sizeof(schema_constants);
+	run->area[SCHEMA_EACH].bytes = &event->each;
+	run->area[SCHEMA_EACH].size = sizeof(event->each);
 }
 #endif

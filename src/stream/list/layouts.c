@@ -10,6 +10,7 @@
  * its own become at least 16 bytes smaller.
  */
 #include "base/pidns.h"
+#include "stream/asked/rate.h"
 #include "stream/list/groups.h"
 #include "stream/list/list.h"
 #include "stream/list/source.h"
@@ -75,13 +76,19 @@ static bool each_counts_one(const struct stream *s)
 	return !s->opts->record || s->opts->recording.only;
 }
 
-/* With PERIOD, the kernel samples each hit of a software event, whatever the period is (perf_swevent_event()). Without
- * PERIOD, it would write other samples, except at a period of 1. */
-static bool needs_period(const struct stream_event *ev)
+/* With PERIOD, the kernel samples each hit of a software event, whatever its period is (perf_swevent_event()), so a period
+ * that was asked for is known without it. That of a clock may change until it is open. */
+static uint64_t known_period(const struct stream_event *ev)
 {
 	const struct perf_event_attr *a = &ev->sampling->attr.attr;
 
-	return !a->freq && a->sample_period != 1;
+	return a->freq || rate_is_clock(a) ? 0 : a->sample_period;
+}
+
+/* Without it, the kernel would write other samples of a clock. */
+static bool needs_period(const struct stream_event *ev)
+{
+	return !ev->sampling->attr.attr.freq && !known_period(ev);
 }
 
 static uint64_t unread(const struct stream *s, const struct stream_event *ev)
@@ -91,6 +98,8 @@ static uint64_t unread(const struct stream *s, const struct stream_event *ev)
 	for (uint64_t part = 1; part && part <= SPARED; part <<= 1)
 		if (part & SPARED && !reads(s, ev, part))
 			parts |= part;
+	if (ev->sampling && known_period(ev) > 1)
+		parts |= PERF_SAMPLE_PERIOD;
 	return ev->sampling && needs_period(ev) ? parts & ~(uint64_t)PERF_SAMPLE_PERIOD : parts;
 }
 
@@ -168,6 +177,7 @@ static void choose_layout(const struct stream *s, struct stream_event *ev)
 	uint64_t type = sample_type_of(s, ev);
 	struct perf_event_attr *a;
 
+	ev->each = 1;
 	if (!ev->sampling) {
 		if (s->rings.has_lost_format)
 			ev->opened.read_format |= PEV_FORMAT_LOST;
@@ -175,6 +185,7 @@ static void choose_layout(const struct stream *s, struct stream_event *ev)
 		return;
 	}
 	a = &ev->sampling->attr.attr;
+	ev->each = known_period(ev) > 1 ? known_period(ev) : 1;
 	ev->opened.idle_chain = !(type & PERF_SAMPLE_RAW) && needs_idle_chain(s, ev);
 	type |= ev->opened.idle_chain ? PERF_SAMPLE_CALLCHAIN : 0;
 	a->sample_type = type;

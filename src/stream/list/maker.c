@@ -165,6 +165,7 @@ void maker_set_event(struct maker *m, struct stream_event *ev)
 	ev->fmt = m->fmt;
 	ev->min_raw = m->fmt->min_size;
 	layout_from_sample_type(&ev->layout, MADE_SAMPLE_TYPE);
+	ev->each = 1;
 }
 
 struct stream_limit *maker_limit(struct maker *m)

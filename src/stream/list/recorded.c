@@ -34,6 +34,7 @@ struct stream_event *recording_watch(struct stream *s, const struct spec_item *i
 	ev->opened.track = (uint32_t)i;
 	ev->fmt = p->tracks[i].fmt;
 	ev->min_raw = ev->fmt->min_size;
+	ev->each = 1;
 	layout_from_format(&ev->layout, p->tracks[i].widened, perfdata_event(p->reader, i)->format.read_format);
 	return ev;
 }
