@@ -109,7 +109,7 @@ static void periods_of_tracepoints(void **state)
 	}
 }
 
-/* What one reads doesn't concern the other; a period is left out where it is 1, or varies and isn't read. */
+/* What one reads doesn't concern the other; a period is left out where it is known, or varies and isn't read. */
 static void perf_events(void **state)
 {
 	struct stream_sampling sampling = { 0 };
@@ -125,9 +125,17 @@ static void perf_events(void **state)
 	assert_int_equal(sampling.format.sample_type, e.layout.sample_type);
 	assert_false(s->choice.mixed);
 	free(s);
+	assert_int_equal(e.each, 1);
+	e = perf_event(&sampling, 100, PERF_SAMPLE_PERIOD);
+	s = with(&e, 1);
+	assert_int_equal(e.layout.sample_type, WHO);
+	assert_int_equal(e.each, 100);
+	free(s);
 	e = perf_event(&sampling, 100, 0);
+	sampling.attr.attr.config = PERF_COUNT_SW_CPU_CLOCK;   /* opening may change its period */
 	s = with(&e, 1);
 	assert_int_equal(e.layout.sample_type, WHO | PERF_SAMPLE_PERIOD);
+	assert_int_equal(e.each, 1);
 	free(s);
 	e = perf_event(&sampling, 100, 0);
 	sampling.attr.attr.freq = 1;
