@@ -431,6 +431,19 @@ def test_denied_offers_user_space_where_that_would_do(pyperf, build):
     assert 'user space only' not in lines[2] and lines[3] == 'True', done
 
 
+@pytest.mark.parametrize('pmu, capability', [('uprobe', 'CAP_SYS_ADMIN'), ('kprobe', 'CAP_PERFMON')])
+def test_a_denied_probe_asks_for_no_level(pyperf, build, pmu, capability):
+    """No value of kernel.perf_event_paranoid opens one."""
+    reason = requires.why_not('nobody')
+    if reason or not sys.executable.startswith('/usr/') or not os.path.exists(f'/sys/bus/event_source/devices/{pmu}'):
+        pytest.skip(reason or f'needs the PMU {pmu}, a Python that nobody may run')
+    done = as_nobody(build, f'kind = int(open("/sys/bus/event_source/devices/{pmu}/type").read())\n'
+                            'attr = pyperf.perf_event_attr(type=kind, uprobe_path="/bin/true", probe_offset=0x1000)\n'
+                            'try: pyperf.Event(attr)\n'
+                            'except PermissionError as e: print(e.remedy)\n')
+    assert capability in done.stdout and 'paranoid' not in done.stdout, done
+
+
 def test_own_error_has_all_attributes(pyperf):
     import pickle
     error = pickle.loads(pickle.dumps(pyperf.Error(5, 'x')))

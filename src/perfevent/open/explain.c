@@ -76,6 +76,30 @@ bool pev_explain_contained_(char *buf, size_t size, const char *capability, int 
 	return true;
 }
 
+static bool is_of_pmu(const struct pev_event *ev, const char *pmu)
+{
+	uint32_t type;
+
+	return ev->attr.type >= PERF_TYPE_MAX && !pev_pmu_lookup_type(pmu, &type) && type == ev->attr.type;
+}
+
+static bool is_kprobe(const struct pev_event *ev)
+{
+	return ev->attr.kprobe_func && is_of_pmu(ev, "kprobe");
+}
+
+/* No level of kernel.perf_event_paranoid opens them. */
+static bool explain_probe(struct pev_error *err, const struct pev_event *ev)
+{
+	if (is_of_pmu(ev, "uprobe"))
+		remedy(err, "probes of programs need root (sudo) or CAP_SYS_ADMIN; older kernels take CAP_PERFMON, too");
+	else if (is_of_pmu(ev, "kprobe"))
+		remedy(err, "probes of the kernel need root (sudo) or CAP_PERFMON");
+	else
+		return false;
+	return true;
+}
+
 static void on_access(struct pev_error *err, const struct pev_event *ev)
 {
 	int level, need = level_needed(ev), unknown = pev_paranoid(&level);
@@ -91,6 +115,8 @@ static void on_access(struct pev_error *err, const struct pev_event *ev)
 		remedy(err, "%s", text);
 		return;
 	}
+	if (explain_probe(err, ev))
+		return;
 	if (unknown)
 		remedy(err, "run as root (sudo), give the program CAP_PERFMON, or, as root: "
 		       "sysctl kernel.perf_event_paranoid=%d", need);
@@ -108,13 +134,6 @@ static void on_perm(struct pev_error *err, const struct pev_event *ev)
 		return;
 	}
 	on_access(err, ev);
-}
-
-static bool is_kprobe(const struct pev_event *ev)
-{
-	uint32_t type;
-
-	return ev->attr.kprobe_func && !pev_pmu_lookup_type("kprobe", &type) && type == ev->attr.type;
 }
 
 /* Whether the CPU has counters: tries an event that everybody may open. */
