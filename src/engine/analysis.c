@@ -125,7 +125,7 @@ int analysis_lacks(const struct analysis *a, const char *sys, const char *tracep
 	quote = strpbrk(list, "&|<>(*") ? "'" : "";   /* for a shell */
 	/* without -a, the tasks that wake the targets or run in their place are not recorded */
 	return fault_usage(f, "%s: needs %s:%s, which %s lacks; record with %s%s-e %s%s%s", a->ops->name, sys, tracepoint,
-			   o->input, strcmp(sys, "sched") ? "" : "-a ", o->call_graph ? "-g " : "", quote, list, quote);
+			   o->input, strstr(list, "sched:") ? "-a " : "", o->call_graph ? "-g " : "", quote, list, quote);
 }
 
 int analysis_has_everybody(const struct stream *s, const char *name, const struct stream_event *event, struct fault *f)

@@ -13,10 +13,16 @@ static bool is_open(const struct stream_event *ev)
 	return ev->asked.stack_bytes == CHAINS_AUTO && ev->callchain && ev->asked.chain_user;
 }
 
-static bool any_is_open(const struct stream *s)
+/* Its user part begins in the C library, where tasks wait and wake others. */
+static bool is_of_scheduler(const struct stream_event *ev)
+{
+	return ev->sys && !strcmp(ev->sys, "sched");
+}
+
+static bool any(const struct stream *s, bool (*is)(const struct stream_event *))
 {
 	for (size_t i = 0; i < s->list.nevents; i++)
-		if (is_open(&s->list.events[i]))
+		if (is_open(&s->list.events[i]) && is(&s->list.events[i]))
 			return true;
 	return false;
 }
@@ -50,14 +56,27 @@ static bool look(const struct stream *s)
 	return p.lacking;
 }
 
+/* The programs have frame pointers; callers of the C library are not found with them if it has none. */
+static bool look_at_library(const struct stream *s)
+{
+	char path[1024], name[1024];
+
+	if (!source_registers() || !programs_library_lacks(s->opts, path, sizeof(path)))
+		return false;
+	escape_terminal(path, strlen(path), name, sizeof(name));
+	note(s->opts->verbose, "call chains of waits: DWARF, as %s has no frame pointers (--call-graph fp|dwarf chooses)", name);
+	return true;
+}
+
 void chainways_settle(struct stream *s)
 {
-	const uint32_t bytes = any_is_open(s) && look(s) ? CHAINS_STACK : 0;
+	const bool all = any(s, is_open) && look(s), waits = !all && any(s, is_of_scheduler) && look_at_library(s);
 
 	for (size_t i = 0; i < s->list.nevents; i++) {
 		struct event_asked *asked = &s->list.events[i].asked;
 
 		if (asked->stack_bytes == CHAINS_AUTO)
-			asked->stack_bytes = is_open(&s->list.events[i]) ? bytes : 0;
+			asked->stack_bytes = is_open(&s->list.events[i]) && (all || (waits && is_of_scheduler(&s->list.events[i])))
+					     ? CHAINS_STACK : 0;
 	}
 }

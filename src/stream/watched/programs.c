@@ -9,12 +9,14 @@
 #include "tasks/workload.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -269,6 +271,26 @@ static void judge(struct programs *p, struct parser *parser, bool everybody, str
 	}
 	*out = weights[FRAMEPTR_LACKING] * (everybody ? EVERYBODY - 1 : 1) > (everybody ? weights[FRAMEPTR_KEPT] : 0)
 	       ? kinds[FRAMEPTR_LACKING] : kinds[FRAMEPTR_KEPT];
+}
+
+bool programs_library_lacks(const struct stream_opts *o, char *name, size_t size)
+{
+	struct parser *parser;
+	bool lacking;
+	Dl_info info;
+	int fd;
+
+	if (!dladdr((const void *)(uintptr_t)nanosleep, &info) || !info.dli_fname || info.dli_fname[0] != '/')
+		return false;
+	snprintf(name, size, "%s", info.dli_fname);
+	fd = opener_file(o->opener, 0, name);
+	if (fd < 0)
+		return false;
+	parser = parser_new_all(&(struct parser_opts){ .place = PARSER_AUTO, .seconds = SECONDS });
+	lacking = parser && frameptr_of(parser, fd) == FRAMEPTR_LACKING;
+	parser_free(parser);
+	close(fd);
+	return lacking;
 }
 
 void programs_look(const struct stream_opts *o, struct programs_frames *out)

@@ -17,6 +17,9 @@ struct programs_frames {
 	char name[256];          /* the one of these that uses CPUs most, as in /proc/PID/exe; or as the command has it */
 };
 
+/* Whether the C library, in whose functions programs wait, is known to have no frame pointers: that of perf-prof. */
+bool programs_library_lacks(const struct stream_opts *o, char *name, size_t size);
+
 /* Reads the files in the parser's process, or here if this process has no privilege. */
 void programs_look(const struct stream_opts *o, struct programs_frames *out);
 #endif
