@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -23,6 +25,14 @@ static inline ssize_t textfile_from(int fd, char *buf, size_t size)
 static inline ssize_t textfile_read(const char *path, char *buf, size_t size)
 {
 	return textfile_from(open(path, O_RDONLY | O_CLOEXEC), buf, size);
+}
+
+/* Unlike access(2), it looks with all capabilities of the process, such as CAP_DAC_READ_SEARCH of a user who is not root. */
+static inline bool textfile_exists(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st);
 }
 
 /* The whole text up to `most` bytes and a NUL, to be freed; closes fd. NULL: it cannot be read, or out of memory. */

@@ -93,7 +93,7 @@ static bool has_id(const char *dir, const char *name)
 	char path[PATH_MAX];
 	int n = snprintf(path, sizeof(path), "%s/%s/id", dir, name);
 
-	return n > 0 && (size_t)n < sizeof(path) && !access(path, F_OK);
+	return n > 0 && (size_t)n < sizeof(path) && textfile_exists(path);
 }
 
 static int offer_tracepoint(struct walk *w, const char *dir, const char *event)

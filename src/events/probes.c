@@ -33,7 +33,7 @@ bool probes_possible(const char *tracefs, enum probe_space space)
 	char path[512];
 
 	snprintf(path, sizeof(path), "%s/%s", tracefs, files[space]);
-	return !access(path, F_OK);
+	return textfile_exists(path);
 }
 
 /* ---- messages of the kernel --------------------------------------------------- */

@@ -298,6 +298,15 @@ def test_a_program_that_was_rebuilt_since_the_recording_is_reported(prof, faults
             assert reason in told
 
 
+def test_stacks_without_names_differ_by_address(faults, analyse):
+    """touch() writes at two addresses, which are one stack only if its name is known."""
+    path = faults(TWO_PLACES, '-s')
+    shares = sorted(share for share, _ in stacks(analyse('report', '--rows', '100', path).text) if share > 10)
+    named = sorted(share for share, frames in stacks(analyse('report', '--rows', '100', faults(TWO_PLACES, name='other')).text)
+                   if frames[0] == 'touch')
+    assert len(named) == 1 and len(shares) >= 2 and sum(shares) == pytest.approx(named[0], abs=5), (shares, named)
+
+
 OPERATORS = {
     '_ZNK4shop4CartclEi': ['operator()', 'shop::Cart::operator()', 'Cart::operator()(int) const'],
     '_ZNK4shop4CartltERKS0_': ['operator<', 'shop::Cart::operator<(shop::Cart const&) const'],

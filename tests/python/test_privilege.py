@@ -16,6 +16,8 @@ for word in ('tracefs', 'root'):
     if requires.why_not(word):
         pytestmark = pytest.mark.skip(reason=requires.why_not(word))
 
+CAPABLE = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--inh-caps=+perfmon,+dac_read_search',
+           '--ambient-caps=+perfmon,+dac_read_search', '--']
 NOBODY = pwd.getpwnam('nobody')
 AS_NOBODY = [pytest.param({}, ['--user', 'nobody'], id='--user'),
              pytest.param({'SUDO_UID': str(NOBODY.pw_uid)}, [], id='sudo')]
@@ -180,3 +182,14 @@ def test_others_programs_keep_their_symbols(prof, build, folder, tmp_path):
               if line.startswith('frame')}
     assert any(kernel == 'True' and symbol != 'Unknown' for kernel, symbol, _ in frames), frames
     assert {('False', name, 'secret_callers') for name in ('inner', 'middle', 'outer')} <= frames
+
+
+def test_a_user_with_capabilities_finds_tracepoints(prof):
+    """access(2), which judges by the user alone, must not be asked."""
+    if subprocess.run([*CAPABLE, prof, 'version'], capture_output=True).returncode:
+        pytest.skip('needs setpriv with CAP_PERFMON, and a build folder that nobody may read')
+    done = subprocess.run([*CAPABLE, prof, 'trace', '-e', 'sched:sched_process_exec', '-N', '1', '--', '/bin/true'], capture_output=True,
+                          text=True, timeout=60)
+    assert done.returncode == 0 and 'sched:sched_process_exec: ' in done.stdout, done
+    assert subprocess.run([*CAPABLE, prof, 'list', 'sched:sched_process_exec'], capture_output=True, text=True,
+                          timeout=60).stdout.split() == ['Tracepoint', 'sched:sched_process_exec']

@@ -562,9 +562,11 @@ void hotspots_annotate(struct analysis *a, const struct hotspots *h, const struc
 	if (!a->opts->json)
 		print_head(a, h, &n);
 	print_lines(a, h, &n);
-	if (n.others)
+	if (n.others) {
+		fflush(stdout);   /* the lines are above this one where both go to one place */
 		fprintf(stderr, "perf-prof: %s: --annotate %s: the hottest of %zu functions with this name is shown\n", view->name,
 			a->opts->annotate, n.others + 1);
+	}
 	HASH_FREE(n.places);
 	HASH_FREE(n.functions);
 }

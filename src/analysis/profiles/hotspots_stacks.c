@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The hottest stacks. Stacks with the same functions are one, whatever the addresses in these; the one with the most weight
- * is printed.
+ * is printed. Frames without a name are the same only at one address.
  */
 #include "analysis/profiles/hotspots_private.h"
 #include "base/escape.h"
@@ -16,6 +16,12 @@ struct stack_sum {
 	UT_hash_handle hh;
 };
 
+/* What tells it apart from others of its name. A frame without a name may be of any function: its address is all there is. */
+static uint64_t place_of(const struct frame *frame)
+{
+	return frame->symbol ? frame->start : frame->at;
+}
+
 static uint64_t hash_of(const struct hotspot *spot)
 {
 	const struct callstack *stack = hotspot_stack(spot);
@@ -26,9 +32,11 @@ static uint64_t hash_of(const struct hotspot *spot)
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
 		h = hash_step(h, &own[i]);
 	for (uint32_t i = 0; i < stack->n; i++) {
+		const uint64_t place = place_of(stack->frames[i]);
+
 		h = hash_step(h, &stack->frames[i]->symbol);
 		h = hash_step(h, &stack->frames[i]->dso);
-		h = hash_step(h, &stack->frames[i]->start);
+		h = hash_step(h, &place);
 	}
 	return h;
 }
@@ -43,7 +51,7 @@ static bool are_same(const struct hotspot *a, const struct hotspot *b)
 		return false;
 	for (uint32_t i = 0; i < x->n; i++)
 		if (x->frames[i]->symbol != y->frames[i]->symbol || x->frames[i]->dso != y->frames[i]->dso ||
-		    x->frames[i]->start != y->frames[i]->start)
+		    place_of(x->frames[i]) != place_of(y->frames[i]))
 			return false;
 	return true;
 }

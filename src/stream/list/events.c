@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From the text of -e to events: looks up names, expands globs, loads formats. */
 #include "base/nearest.h"
+#include "base/textfile.h"
 #include "events/catalog.h"
 #include "events/probename.h"
 #include "events/spec.h"
@@ -160,7 +161,7 @@ static bool tracepoint_exists(struct stream *s, const char *sys, const char *nam
 	if (strchr(sys, '/') || strchr(name, '/') || sys[0] == '.' || name[0] == '.')
 		return false;
 	snprintf(path, sizeof(path), "%s/events/%s/%s/format", s->list.tracefs, sys, name);
-	return access(path, F_OK) == 0;
+	return textfile_exists(path);
 }
 
 /* Looks at both parts, not the whole text: "[" in a quoted path does not make a probe a glob. */
