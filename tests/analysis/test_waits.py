@@ -265,7 +265,7 @@ def test_a_wait_from_before_the_run_ends_with_its_waker_and_one_at_the_end_has_n
     assert [r['calls'] for r in told[-1]['rows'] if r['tid'] == one.pid and r['waker'] == '[nobody yet]'] == [1], told[-1]
 
 
-NAPS = """
+SLEEPER = """
 #include <unistd.h>
 static volatile int n;
 __attribute__((noinline)) void nap(void) { usleep(3000); n++; }
@@ -276,7 +276,7 @@ int main(void) { for (int i = 0; i < 50; i++) update(); }
 
 def test_callers_of_a_library_without_frame_pointers_are_found(analyse, tmp_path):
     """The program has them; which way is taken depends on the C library of this machine."""
-    (tmp_path / 'naps.c').write_text(NAPS)
+    (tmp_path / 'naps.c').write_text(SLEEPER)
     subprocess.run(['gcc', '-O1', '-g', '-fno-omit-frame-pointer', '-o', tmp_path / 'naps', tmp_path / 'naps.c'], check=True)
     got = analyse('waits', '-g', '--json', *RING, '--', tmp_path / 'naps')
     rows = [row for table in got.lines for row in table['rows'] if 'main;' in row.get('waits', '') or 'sleep' in row.get('waits', '')]
