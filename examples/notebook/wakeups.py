@@ -48,7 +48,7 @@ def main():
                 print(f"{rows['_lost'].null_count()} wake-ups" + f', and {lost} were lost' * bool(lost))
                 print(table(rows, options.top), flush=True)
         except KeyboardInterrupt:
-            pass
+            print()         # the table may lack its last newline
         print(f"{session.stats()['delivered']} wake-ups in all")
 
 

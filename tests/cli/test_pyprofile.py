@@ -318,7 +318,8 @@ framework()
 
 
 def test_stacks_below_a_function(profile, tmp_path):
-    """Without the callers of handler(); other stacks are whole. A few may be read while they change."""
+    """Without the callers of handler(); other stacks are whole. A few may be read while they change, and stand for as long as
+    the machine was away."""
     (tmp_path / 'program.py').write_text(FRAMEWORK)
     command = ['--', sys.executable, 'program.py']
     profile('--python', '-F', 499, '--below', 'framework', '--flame-graph', 'a.folded', *command, cwd=tmp_path)
@@ -327,7 +328,7 @@ def test_stacks_below_a_function(profile, tmp_path):
     for stack in stacks:
         if stack[-1].startswith('spin '):
             bases[stack[0].split(' ')[0]] += int(stack[-1].rpartition(' ')[2])
-    assert {base for base, ns in bases.items() if ns > sum(bases.values()) / 20} == {'handler', 'overhead'}, stacks
+    assert {base for base, ns in bases.items() if ns > sum(bases.values()) / 5} == {'handler', 'overhead'}, stacks
     table = table_of(profile('--python', '-F', 499, '--below', 'framework', '--json', *command, cwd=tmp_path).stdout)
     names = {r['function'] for r in table['rows']}
     assert {'handler', 'overhead'} <= names and 'framework' not in names

@@ -260,7 +260,8 @@ def test_missing_field_says_what_would_help(pyperf):
 def test_one_hit_in_a_period_is_sampled(pyperf, bits, each):
     """The kernel samples each hit if samples have their period."""
     fields = {'sample_type': sum(getattr(pyperf, f'PERF_SAMPLE_{bit}') for bit in bits)} if bits else {}
-    with pyperf.Event('page-faults:u', sample_period=10, **fields) as event, pyperf.Ring(event, pages=64) as ring:
+    with pyperf.Event('page-faults:u', sample_period=10, disabled=1, **fields) as event, pyperf.Ring(event, pages=64) as ring:
+        event.enable()      # the ring is there for the first fault
         touch()
         event.disable()
         samples = [r for r in ring if isinstance(r, pyperf.Sample)]
