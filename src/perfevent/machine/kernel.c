@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -99,10 +98,9 @@ static int usable(const char *dir)
 static bool is_whole(const char *dir)
 {
 	char path[PATH_MAX];
-	struct stat st;
 
 	snprintf(path, sizeof(path), "%s/available_events", dir);
-	return !stat(path, &st);
+	return textfile_exists(path);
 }
 
 /*
