@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names of functions, and stacks, as they are shown. Work is page faults, so that each sample is known."""
+import json
 import platform
 import re
 import shutil
@@ -298,9 +299,72 @@ def test_a_program_that_was_rebuilt_since_the_recording_is_reported(prof, faults
             assert reason in told
 
 
+UNNAMED = '''
+#include <sys/mman.h>
+#define WORK(name) static __attribute__((noinline)) void name(volatile char *page, int n) { while (n--) { *page = 1; page += 4096; } }
+WORK(much)
+#ifdef LATER
+static __attribute__((noinline)) void nothing(volatile char *page) { *page = *page + 1; }
+#endif
+WORK(little)
+int main(void)
+{
+	volatile char *page = mmap(0, 500 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	madvise((void *)page, 500 * 4096, MADV_NOHUGEPAGE);
+#ifdef LATER
+	nothing(page);
+#endif
+	much(page, 300);
+	little(page + 300 * 4096, 100);
+}
+'''
+
+
+def test_functions_of_a_stripped_program_are_told_apart(faults, analyse, tmp_path):
+    """Their ranges are those in the unwind table, and their names are their addresses."""
+    path = faults(UNNAMED, '-Wl,--build-id')
+    [table] = analyse('report', '--json', path).lines
+    named = {row['function']: row for row in table['rows']}
+    symbols = subprocess.run(['nm', tmp_path / 'job'], capture_output=True, text=True, check=True).stdout
+    address = {name: f'job+{int(at, 16):#x}' for at, name in re.findall(r'^(\w+) t (much|little)$', symbols, re.M)}
+    whole = (tmp_path / 'job').read_bytes()
+    subprocess.run(['strip', tmp_path / 'job'], check=True)
+    [table] = analyse('report', '--json', path).lines
+    rows = {row['function']: row for row in table['rows']}
+    for name in 'much', 'little':
+        assert {**rows[address[name]], 'function': name} == named[name], rows
+    got = analyse('report', path)
+    assert re.search(r'^9\d % of the samples are in functions without a name, such as ' + re.escape(address['much']) +
+                     rf': {tmp_path}/job was stripped; ', got.text, re.M), got.text
+    assert (f'{address["much"]}', ) == tuple(stacks(got.text)[0][1][:1])
+    assert re.search(r'^ *\d+\.\d+ .* movb .*', analyse('report', '--annotate', address['much'], path).text, re.M)
+    (tmp_path / 'job').write_bytes(whole)
+    assert 'without a name' not in analyse('report', path).text
+
+
+def test_addresses_are_compared_in_the_same_build_only(prof, faults, tmp_path):
+    def diff(*options):
+        done = subprocess.run([prof, 'diff', *options, *paths], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done
+        return done.stdout
+    paths = []
+    for folder, options in (('one', []), ('one', []), ('other', ['-DLATER'])):
+        paths.append(tmp_path / f'{len(paths)}.data')
+        faults(UNNAMED, '-s', '-Wl,--build-id', *options, folder=folder).rename(paths[-1])
+    last = paths.pop()
+    same = {row['function']: row for row in json.loads(diff('--json'))['rows']}
+    assert {row['verdict'] for row in same.values()} == {'unclear'}
+    assert len([row for row in same.values() if row['before'] > 10 and row['after'] > 10]) == 2, same
+    paths[1] = last
+    rows = [row for row in json.loads(diff('--json'))['rows'] if row['dso'] == 'job' and row['before'] + row['after'] > 10]
+    assert len(rows) == 4 and {row['verdict'] for row in rows} == {'unclear'}, rows
+    assert all(row['function'].startswith('job+0x') and 0 in (row['before'], row['after']) for row in rows), rows
+    assert re.search(r'^functions without a name that are in one of the two only have no verdict', diff(), re.M)
+
+
 def test_stacks_without_names_differ_by_address(faults, analyse):
     """touch() writes at two addresses, which are one stack only if its name is known."""
-    path = faults(TWO_PLACES, '-s')
+    path = faults(TWO_PLACES, '-s', '-fno-asynchronous-unwind-tables')
     shares = sorted(share for share, _ in stacks(analyse('report', '--rows', '100', path).text) if share > 10)
     named = sorted(share for share, frames in stacks(analyse('report', '--rows', '100', faults(TWO_PLACES, name='other')).text)
                    if frames[0] == 'touch')

@@ -19,14 +19,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	assert(image);
 	memcpy(image, data, size);
-	f = symfile_from_image(image, size);
+	f = symfile_from_image(image, size, "app");
 	free(image);
 	if (!f)
 		return 0;
 	assert(symfile_build_id(f, id) <= BUILD_ID_MAX);
 	for (uint64_t offset = 0; offset < size + 4096; offset += 61)
 		if (symfile_find(f, offset, &name, &into))
-			assert(strlen(name) && strlen(name) < size);
+			assert(strlen(name) && strlen(name) < size + sizeof("app+0x0123456789abcdef"));
 	symfile_free(f);
 	return 0;
 }

@@ -195,7 +195,8 @@ def same_frame(ours, theirs, names):
         return True      # we may know more; what has to be known is checked by name
     if offset == 0 and ours['offset'] > 0:
         return True      # behind a call that never returns perf names the next function
-    if ours['symbol'] == 'Unknown' and symbol not in names_in(dso):
+    unnamed = ours['symbol'] == 'Unknown' or ours['symbol'].startswith(os.path.basename(dso) + '+0x')
+    if unnamed and symbol not in names_in(dso):
         return True      # perf has it from debug information in another file
     if ours['kernel']:   # of aliases perf takes another one
         return ours['offset'] == offset and symbol in names[addr - offset]

@@ -117,7 +117,8 @@ def ours(names_at, keys, *options):
                           errors='surrogateescape', timeout=100)
     for line in done.stdout.splitlines():
         name, _, into = line.rpartition('+0x')
-        yield (name, int(into, 16)) if name else ('[unknown]', 0)
+        named = name and not re.search(r'\+0x[0-9a-f]+$', name)     # a stripped file's functions: file and address
+        yield (name, int(into, 16)) if named else ('[unknown]', 0)
 
 
 BORDERS = '_init', '_fini', '_start'      # perf takes them to reach to the next symbol

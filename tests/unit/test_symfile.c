@@ -18,7 +18,7 @@ static struct symfile *read_image(const struct image *m, size_t size)
 	struct symfile *f;
 
 	memcpy(copy, m->bytes, size);
-	f = symfile_from_image(copy, size);
+	f = symfile_from_image(copy, size, "app");
 	free(copy);
 	return f;
 }
@@ -210,7 +210,7 @@ static void what_is_no_program(void **state)
 	image_init(&m, SHT_SYMTAB, id, sizeof(id));
 	IMAGE_AT(&m, Elf64_Ehdr, 0)->e_phnum = 0;
 	assert_null(read_image(&m, sizeof(m.bytes)));
-	assert_null(symfile_open(-1, SYMFILE_FUNCTIONS));
+	assert_null(symfile_open(-1, SYMFILE_FUNCTIONS, ""));
 }
 
 /* ---- stubs of calls into other files ------------------------------------------ */
@@ -307,6 +307,107 @@ static void stubs_that_are_damaged(void **state)
 		}
 }
 
+/* ---- functions of stripped files ------------------------------------------------ */
+
+enum { POS_FRAMES = 0x2c00, POS_FRAMES_NAME = 0x2d00, FRAMES_VADDR = 0x500000, FRAMES_SIZE = 0x100,
+       SEC_FRAMES = SEC_COUNT, SEC_FRAMES_NAME, SEC_WITH_FRAMES };
+
+static unsigned char *put(unsigned char *p, uint64_t value, size_t size)
+{
+	memcpy(p, &value, size);
+	return p + size;
+}
+
+/* Functions of 0x20 bytes at 0x100, 0x140 and 0x180; size: of an address in that encoding. */
+static void image_frames(struct image *m, uint8_t encoding, size_t size)
+{
+	Elf64_Shdr *s = IMAGE_AT(m, Elf64_Shdr, POS_SHDR);
+	unsigned char *start = m->bytes + POS_FRAMES, *p = start;
+
+	image_init(m, SHT_DYNSYM, id, sizeof(id));
+	image_symbol(m, "exported", 0x140, 0x20, FUNCTION);
+	p = put(p, 16, 4);
+	p = put(p, 0, 4);
+	memcpy(p, "\1zR\0\1\x78\x10\1", 8);
+	p[8] = encoding;
+	p = start + 20;
+	for (uint64_t at = 0x100; at < 0x1c0; at += 0x40) {
+		p = put(p, 4 + 2 * size + 4, 4);
+		p = put(p, (uint64_t)(p - start), 4);
+		p = put(p, IMAGE_VADDR + at - ((encoding & 0x10) ? FRAMES_VADDR + (uint64_t)(p - start) : 0), size);
+		p = put(p, 0x20, size);
+		p = put(p, 0, 4);
+	}
+	s[SEC_FRAMES] = (Elf64_Shdr){ .sh_name = 1, .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC, .sh_addr = FRAMES_VADDR,
+		.sh_offset = POS_FRAMES, .sh_size = (uint64_t)(p - start) };
+	s[SEC_FRAMES_NAME] = (Elf64_Shdr){ .sh_type = SHT_STRTAB, .sh_offset = POS_FRAMES_NAME, .sh_size = 11 };
+	memcpy(m->bytes + POS_FRAMES_NAME, "\0.eh_frame", 11);
+	IMAGE_AT(m, Elf64_Ehdr, 0)->e_shnum = SEC_WITH_FRAMES;
+	IMAGE_AT(m, Elf64_Ehdr, 0)->e_shstrndx = SEC_FRAMES_NAME;
+}
+
+static void functions_without_a_name_have_an_address(void **state)
+{
+	static const struct { uint8_t encoding, size; } known[] = { { 0x1b, 4 }, { 0x1c, 8 }, { 0x00, 8 }, { 0x0b, 4 }, { 0x03, 4 } };
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		struct image m;
+		struct symfile *f;
+		uint64_t start, end;
+
+		image_frames(&m, known[i].encoding, known[i].size);
+		f = read_image(&m, sizeof(m.bytes));
+		is(f, IMAGE_CODE + 0xff, NULL, 0);
+		is(f, IMAGE_CODE + 0x110, "app+0x401100", 0x10);
+		is(f, IMAGE_CODE + 0x120, NULL, 0);
+		is(f, IMAGE_CODE + 0x148, "exported", 8);
+		is(f, IMAGE_CODE + 0x19f, "app+0x401180", 0x1f);
+		assert_true(symfile_range(f, IMAGE_CODE + 0x190, &start, &end));
+		assert_int_equal(start, IMAGE_VADDR + 0x180);
+		assert_int_equal(end, IMAGE_VADDR + 0x1a0);
+		assert_false(symfile_is_complete(f));
+		symfile_free(f);
+	}
+}
+
+static void what_has_no_address(void **state)
+{
+	struct image m;
+	struct symfile *f;
+
+	image_frames(&m, 0x3b, 4);   /* relative to what only a running program has */
+	f = read_image(&m, sizeof(m.bytes));
+	is(f, IMAGE_CODE + 0x110, NULL, 0);
+	symfile_free(f);
+	image_frames(&m, 0x1b, 4);
+	IMAGE_AT(&m, Elf64_Shdr, POS_SHDR)[SEC_SYMS].sh_type = SHT_SYMTAB;   /* not stripped: it has all functions */
+	f = read_image(&m, sizeof(m.bytes));
+	is(f, IMAGE_CODE + 0x148, "exported", 8);
+	is(f, IMAGE_CODE + 0x110, NULL, 0);
+	symfile_free(f);
+}
+
+static void frames_that_are_damaged(void **state)
+{
+	struct image good, m;
+
+	image_frames(&good, 0x1b, 4);
+	for (size_t at = POS_FRAMES; at < POS_FRAMES + FRAMES_SIZE; at++)
+		for (int value = 0; value < 2; value++) {
+			struct symfile *f;
+			const char *name;
+			uint64_t into;
+
+			m = good;
+			m.bytes[at] = value ? 0xff : m.bytes[at] ^ 0x80;
+			f = read_image(&m, sizeof(m.bytes));
+			for (uint64_t code = 0; f && code < IMAGE_CODE_SIZE; code += 8)
+				if (symfile_find(f, IMAGE_CODE + code, &name, &into))
+					assert_true(strlen(name) < SYMFILE_NAME_MAX);
+			symfile_free(f);
+		}
+}
+
 /* Every length of the file, and every word of its headers made huge: no crash, and no name
  * from outside of the file. */
 static void damaged(void **state)
@@ -340,7 +441,7 @@ static void from_a_file(void **state)
 	image_init(&m, SHT_SYMTAB, id, sizeof(id));
 	image_symbol(&m, "main", 0x100, 0x40, FUNCTION);
 	assert_int_equal(write(fd, m.bytes, sizeof(m.bytes)), sizeof(m.bytes));
-	f = symfile_open(fd, SYMFILE_FUNCTIONS);
+	f = symfile_open(fd, SYMFILE_FUNCTIONS, "");
 	assert_non_null(f);
 	is(f, IMAGE_CODE + 0x100, "main", 0);
 	symfile_free(f);
@@ -360,6 +461,9 @@ int main(void)
 		cmocka_unit_test(what_is_no_program),
 		cmocka_unit_test(stubs_have_the_names_of_what_they_call),
 		cmocka_unit_test(stubs_that_are_damaged),
+		cmocka_unit_test(functions_without_a_name_have_an_address),
+		cmocka_unit_test(what_has_no_address),
+		cmocka_unit_test(frames_that_are_damaged),
 		cmocka_unit_test(damaged),
 		cmocka_unit_test(from_a_file),
 	};

@@ -13,7 +13,9 @@
 #include "report/flame.h"
 #include "report/json.h"
 #include "report/table.h"
+#include "report/unnamed.h"
 #include "stream/asked/branchchain.h"
+#include "symbols/dso.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ROWS = 30, MANY_PERCENT = 100 };
+enum { ROWS = 30, MANY_PERCENT = 100, UNMATCHED_PERCENT = 1 };
 
 /* Where the callers in a recording come from. */
 enum chains { CHAINS_NONE, CHAINS_FP, CHAINS_DWARF, CHAINS_BRANCHES };
@@ -136,6 +138,21 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 	hotspots_add(&d->hot, analysis_comm(a, s->tid, s->time), analysis_where(a, s), weight, false);
 }
 
+/* Addresses are the same functions in the same build only. */
+static void take_frame(struct diff *d, const struct frame *frame)
+{
+	const char *function = frame->symbol ? frame->symbol : "[unknown]";
+	const uint8_t *id = NULL;
+	size_t size = 0;
+	char build[64] = "";
+
+	if (frame->symbol && frame->object && is_unnamed(function))
+		id = dso_build_id(frame->object, &size);
+	for (size_t i = 0; i < size && 2 * i + 2 < sizeof(build); i++)
+		snprintf(build + 2 * i, 3, "%02x", id[i]);
+	shares_frame(d->shares, function, d->names_alone || d->of_folded ? "" : frame->dso, build);
+}
+
 static void take_stack(void *ctx, const struct callstack *stack, uint64_t weight)
 {
 	struct diff *d = ctx;
@@ -146,8 +163,7 @@ static void take_stack(void *ctx, const struct callstack *stack, uint64_t weight
 			d->side->inlined = FOLDED_HAS_INLINED;
 	for (uint32_t i = 0; i < stack->n; i++)
 		if (all || !stack->frames[i]->inlined)
-			shares_frame(d->shares, stack->frames[i]->symbol ? stack->frames[i]->symbol : "[unknown]",
-				     d->names_alone || d->of_folded ? "" : stack->frames[i]->dso);
+			take_frame(d, stack->frames[i]);
 	shares_end_stack(d->shares, number_of(d), weight);
 }
 
@@ -216,7 +232,7 @@ static int read_folded(struct diff *d, struct fault *f)
 		fault_set(f, EXIT_FAILED, "out of memory");
 	for (size_t i = 0; i < n; i++) {
 		for (size_t k = stacks[i].n; k-- > 0;)
-			shares_frame(d->shares, folded_frame_name(folded, stacks[i].frames[k]), "");
+			shares_frame(d->shares, folded_frame_name(folded, stacks[i].frames[k]), "", "");
 		shares_end_stack(d->shares, number_of(d), stacks[i].weight);
 	}
 	d->side->weight = folded_total(folded);
@@ -389,6 +405,23 @@ static void tell_moved(const struct diff *d)
 	       move.functions, move.functions == 1 ? " is" : "s are", from, to);
 }
 
+/* Rebuilt, a stripped program has its functions at other addresses. */
+static void tell_unmatched(const struct diff *d, struct share *const *shares, size_t n)
+{
+	uint64_t weight[SHARES_SIDES] = { 0 };
+	double percent[SHARES_SIDES];
+
+	for (size_t i = 0; i < n; i++)
+		for (int k = 0; k < SHARES_SIDES; k++)
+			weight[k] += shares[i]->unmatched ? shares[i]->self[k] : 0;
+	for (int k = 0; k < SHARES_SIDES; k++)
+		percent[k] = shares_percent(d->shares, k, weight[k]);
+	if (percent[SHARES_BEFORE] >= UNMATCHED_PERCENT || percent[SHARES_AFTER] >= UNMATCHED_PERCENT)
+		printf("functions without a name that are in one of the two only have no verdict (%.0f %% of the samples before, "
+		       "%.0f %% after): a stripped program that was rebuilt has them at other addresses\n",
+		       percent[SHARES_BEFORE], percent[SHARES_AFTER]);
+}
+
 /* Callers that one way of unwinding finds and the other misses look like changes. */
 static void tell_chains(const struct diff *d)
 {
@@ -435,6 +468,7 @@ static int show(struct diff *d, struct fault *f)
 	table_free(&t);
 	if (!d->common.json) {
 		tell_moved(d);
+		tell_unmatched(d, shares, n);
 		tell_chains(d);
 		tell_inlined(d);
 	}

@@ -7,9 +7,11 @@
  */
 #include "analysis/profiles/hotspots_private.h"
 
+#include "base/escape.h"
 #include "engine/pyframes.h"
 #include "report/json.h"
 #include "report/table.h"
+#include "report/unnamed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -215,7 +217,7 @@ static void find_functions(const struct hotspots *h, struct functions *all, bool
 
 /* ---- columns -------------------------------------------------------------------------- */
 
-enum { NAME = 64, PART_PERCENT = 1, MADE_PERCENT = 5, INTERPRETER_PERCENT = 50 };
+enum { NAME = 64, PART_PERCENT = 1, MADE_PERCENT = 5, UNNAMED_PERCENT = 10, INTERPRETER_PERCENT = 50 };
 
 /* Columns: self, total, time, count; two for each other event; ratios; function (in text with its addresses, in
  * JSON with another column for these), dso. */
@@ -607,6 +609,25 @@ static uint64_t made_weight(const struct hotspots *h)
 	return sum;
 }
 
+/* The weight in functions of stripped files, and the file that has most of it. */
+static uint64_t unnamed_weight(const struct hotspots *h, const struct callstack **most)
+{
+	uint64_t sum = 0, most_weight = 0;
+
+	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next) {
+		const struct callstack *stack = hotspot_stack(spot);
+
+		if (!stack->n || stack->frames[0]->kernel || !stack->frames[0]->symbol || !is_unnamed(stack->frames[0]->symbol))
+			continue;
+		sum += spot->weight;
+		if (spot->weight > most_weight) {
+			most_weight = spot->weight;
+			*most = stack;
+		}
+	}
+	return sum;
+}
+
 /* The weight in interpreters, as far as it is not that of Python functions. */
 static uint64_t interpreter_weight(const struct hotspots *h)
 {
@@ -618,6 +639,20 @@ static uint64_t interpreter_weight(const struct hotspots *h)
 		sum += stack->n && pyframes_is_interpreter(stack->frames[0]) ? spot->weight : 0;
 	}
 	return sum;
+}
+
+static void tell_unnamed(const struct hotspots *h)
+{
+	const struct callstack *most = NULL;
+	double percent = hotspots_percent(unnamed_weight(h, &most), h->weight);
+	char name[256], dso[512];
+
+	if (percent < UNNAMED_PERCENT)
+		return;
+	escape_terminal(most->frames[0]->symbol, strlen(most->frames[0]->symbol), name, sizeof(name));
+	escape_terminal(most->frames[0]->dso, strlen(most->frames[0]->dso), dso, sizeof(dso));
+	printf("%.0f %% of the samples are in functions without a name, such as %s: %s was stripped; an installed debug file, or a "
+	       "copy with symbols (perf buildid-cache --add FILE), gives names\n", percent, name, dso);
 }
 
 static void print_remarks(struct analysis *a, const struct hotspots *h, const struct hotspots_view *view)
@@ -638,6 +673,7 @@ static void print_remarks(struct analysis *a, const struct hotspots *h, const st
 		printf("%.0f %% of the samples are in code that was generated at run time and has no names (//anon); "
 		       "to get names, use node --perf-basic-prof, python3 -X perf, or jcmd PID Compiler.perfmap\n",
 		       hotspots_percent(made_weight(h), h->weight));
+	tell_unnamed(h);
 	if (view->may_read_python && hotspots_percent(interpreter_weight(h), h->weight) >= INTERPRETER_PERCENT)
 		printf("%.0f %% of the samples are in the Python interpreter: --python shows the program's functions instead\n",
 		       hotspots_percent(interpreter_weight(h), h->weight));

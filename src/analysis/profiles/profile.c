@@ -531,7 +531,8 @@ const struct command profile_command = {
 		"at least 1 % are listed below it, indented (with --inline-rows, all have rows of their own).",
 		"Symbols are read while samples are taken. Names that take longer to read appear in the next "
 		"interval or at the end. Reading a file of another user is limited to 5 seconds, or more in long "
-		"runs. A function without a name is shown as \"[unknown]\" with its offset in the file.",
+		"runs. A function of a stripped file is shown as the file's name and the function's address, \"app+0x1320\", "
+		"or as \"[unknown]\" with its offset in the file.",
 		"If the process of -p is a Python program (CPython 3.9 to 3.14), its Python functions are shown, with file and line; "
 		"for a command with --python. They are read from the interpreter's memory, 199 times a second for each thread "
 		"that runs; the program is not stopped, and no event is opened. A sample weighs as much as its thread was on CPUs since "

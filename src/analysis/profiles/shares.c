@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/room.h"
 #include "report/lambdas.h"
+#include "report/unnamed.h"
 
 enum { MAX_FUNCTIONS = 1 << 20, MAX_KEY = 4096 };
 
@@ -16,7 +17,7 @@ struct entry {
 	uint64_t moved_self, moved_total;   /* for move_lambdas() */
 	uint64_t seen;               /* number of the last stack with it: recursion counts once */
 	UT_hash_handle hh;
-	char key[];                  /* function, NUL, dso, NUL */
+	char key[];                  /* function, NUL, dso, NUL, build */
 };
 
 struct shares {
@@ -69,34 +70,37 @@ static size_t short_dso(const char **dso)
 	return so && (so[3] == '.' || !so[3]) ? (size_t)(so + 3 - *dso) : strlen(*dso);
 }
 
-static struct entry *entry_of(struct shares *s, const char *function, const char *dso)
+static struct entry *entry_of(struct shares *s, const char *function, const char *dso, const char *build)
 {
 	char key[MAX_KEY];
-	size_t dso_len = short_dso(&dso), len = strnlen(function, MAX_KEY / 2);
+	size_t dso_len = short_dso(&dso), len = strnlen(function, MAX_KEY / 2), size;
 	struct entry *e = NULL;
 
-	if (dso_len > MAX_KEY / 2 - 2)
-		dso_len = MAX_KEY / 2 - 2;
+	if (dso_len > MAX_KEY / 4)
+		dso_len = MAX_KEY / 4;
 	memcpy(key, function, len);
 	key[len] = '\0';
 	memcpy(key + len + 1, dso, dso_len);
 	key[len + 1 + dso_len] = '\0';
-	HASH_FIND(hh, s->all, key, len + dso_len + 2, e);
+	size = len + dso_len + 2;
+	memcpy(key + size, build, strnlen(build, MAX_KEY / 4 - 2));
+	size += strnlen(build, MAX_KEY / 4 - 2);
+	HASH_FIND(hh, s->all, key, size, e);
 	if (e || HASH_COUNT(s->all) >= MAX_FUNCTIONS)
 		return e;
-	e = calloc(1, sizeof(*e) + len + dso_len + 2);
+	e = calloc(1, sizeof(*e) + size);
 	if (!e)
 		return NULL;
-	memcpy(e->key, key, len + dso_len + 2);
+	memcpy(e->key, key, size);
 	e->share.function = e->key;
 	e->share.dso = e->key + len + 1;
-	HASH_ADD(hh, s->all, key, len + dso_len + 2, e);
+	HASH_ADD(hh, s->all, key, size, e);
 	return HASH_KEPT(e);
 }
 
-void shares_frame(struct shares *s, const char *function, const char *dso)
+void shares_frame(struct shares *s, const char *function, const char *dso, const char *build)
 {
-	struct entry *e = entry_of(s, function, dso);
+	struct entry *e = entry_of(s, function, dso, build);
 
 	if (!ROOM_FOR(s->stack, s->room, s->depth, 1)) {
 		s->lost = true;
@@ -202,6 +206,12 @@ static int by_evidence(const void *a_, const void *b_)
 	return order ? order : strcmp(a->dso, b->dso);
 }
 
+/* Whether a function without a name is on one side only. The other side may have it by another address. */
+static bool is_unmatched(const struct share *share)
+{
+	return (!share->total[SHARES_BEFORE] || !share->total[SHARES_AFTER]) && is_unnamed(share->function);
+}
+
 struct share **shares_compare(struct shares *s, bool total, double confidence, size_t *n)
 {
 	bool known = s->n[SHARES_BEFORE] > 0 && s->n[SHARES_AFTER] > 0;
@@ -222,7 +232,8 @@ struct share **shares_compare(struct shares *s, bool total, double confidence, s
 			side[k] = (struct stats_share){ shares_percent(s, k, weight[k]) / 100 * samples, samples };
 		}
 		e->share.change = stats_compare_shares(&side[SHARES_BEFORE], &side[SHARES_AFTER], confidence);
-		e->share.evidence = known ? stats_evidence(&e->share.change) : 0;
+		e->share.unmatched = is_unmatched(&e->share);
+		e->share.evidence = known && !e->share.unmatched ? stats_evidence(&e->share.change) : 0;
 		s->sorted[(*n)++] = &e->share;
 	}
 	qsort(s->sorted, *n, sizeof(*s->sorted), by_evidence);
@@ -239,7 +250,7 @@ static bool is_only(const struct share *share, bool total, enum share_side side)
 {
 	const uint64_t *weight = total ? share->total : share->self;
 
-	return share->evidence > 0 && weight[side] && !weight[!side] && strcmp(share->function, "[unknown]");
+	return share->evidence > 0 && weight[side] && !weight[!side];
 }
 
 static void count_move(struct shares_move *moves, size_t *n, const char *from, const char *to)

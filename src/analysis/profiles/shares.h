@@ -22,6 +22,7 @@ struct share {
 	/* set by shares_compare() */
 	struct stats_interval change;
 	double evidence;
+	bool unmatched;              /* without a name, and on one side only: there is no evidence */
 };
 
 struct shares;
@@ -34,8 +35,9 @@ struct shares_move {
 
 struct shares *shares_new(void);   /* NULL: out of memory */
 void shares_free(struct shares *s);
-/* Adds a frame to the present stack, innermost first; shares_end_stack() ends the stack. */
-void shares_frame(struct shares *s, const char *function, const char *dso);
+/* Adds a frame to the present stack, innermost first; shares_end_stack() ends the stack. Functions of different builds are
+ * different ones ("": the same in all), as those that have only an address. */
+void shares_frame(struct shares *s, const char *function, const char *dso, const char *build);
 void shares_end_stack(struct shares *s, enum share_side side, uint64_t weight);
 /* Sets a side's weight, which may be more than that of its stacks, and number of samples. n 0: not known, so that
  * there is no evidence. */

@@ -4,13 +4,13 @@
 
 #include <errno.h>
 
-struct symfile *symfile_open(int fd, enum symfile_what what)
+struct symfile *symfile_open(int fd, enum symfile_what what, const char *file)
 {
 	errno = ENOTSUP;
 	return NULL;
 }
 
-struct symfile *symfile_from_image(void *image, size_t size)
+struct symfile *symfile_from_image(void *image, size_t size, const char *file)
 {
 	errno = ENOTSUP;
 	return NULL;

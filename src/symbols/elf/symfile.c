@@ -88,7 +88,7 @@ static int read_segments(struct symfile *f, Elf *elf)
 
 /* ---- files ---------------------------------------------------------------- */
 
-static struct symfile *read_elf(Elf *elf, enum symfile_what what)
+static struct symfile *read_elf(Elf *elf, enum symfile_what what, const char *file)
 {
 	struct symfile *f = elf ? calloc(1, sizeof(*f)) : NULL;
 	int rc = !elf ? -ENOEXEC : !f ? -ENOMEM : elf_kind(elf) != ELF_K_ELF ? -ENOEXEC : 0;
@@ -98,7 +98,7 @@ static struct symfile *read_elf(Elf *elf, enum symfile_what what)
 		rc = read_segments(f, elf);
 	}
 	if (!rc)
-		rc = symfile_read_symbols_(f, elf);
+		rc = symfile_read_symbols_(f, elf, file);
 	if (!rc)
 		symfile_read_link_(f, elf);
 	elf_end(elf);
@@ -109,16 +109,16 @@ static struct symfile *read_elf(Elf *elf, enum symfile_what what)
 	return NULL;
 }
 
-struct symfile *symfile_open(int fd, enum symfile_what what)
+struct symfile *symfile_open(int fd, enum symfile_what what, const char *file)
 {
 	elf_version(EV_CURRENT);
-	return read_elf(elf_begin(fd, ELF_C_READ, NULL), what);
+	return read_elf(elf_begin(fd, ELF_C_READ, NULL), what, file);
 }
 
-struct symfile *symfile_from_image(void *image, size_t size)
+struct symfile *symfile_from_image(void *image, size_t size, const char *file)
 {
 	elf_version(EV_CURRENT);
-	return read_elf(elf_memory(image, size), SYMFILE_FUNCTIONS);
+	return read_elf(elf_memory(image, size), SYMFILE_FUNCTIONS, file);
 }
 
 void symfile_free(struct symfile *f)
@@ -126,6 +126,7 @@ void symfile_free(struct symfile *f)
 	if (!f)
 		return;
 	symtab_free(f->tab);
+	symtab_free(f->unnamed);
 	free(f->segments);
 	free(f);
 }
@@ -139,19 +140,23 @@ struct packed {
 	struct debug_link link;
 	uint32_t complete, what;
 	uint64_t tab_size;       /* bytes after the segments; 0: no function has a name */
+	uint64_t unnamed_size;   /* bytes after these; 0: none */
 };
 
 int symfile_pack(const struct symfile *f, struct parser_bytes *out)
 {
 	struct packed head = { .nsegments = f->nsegments, .build_id_size = (uint32_t)f->build_id_size,
 			       .link = f->link, .complete = f->complete, .what = f->what,
-			       .tab_size = f->tab ? symtab_packed_size(f->tab) : 0 };
+			       .tab_size = f->tab ? symtab_packed_size(f->tab) : 0,
+			       .unnamed_size = f->unnamed ? symtab_packed_size(f->unnamed) : 0 };
 
 	memcpy(head.build_id, f->build_id, sizeof(head.build_id));
 	if (parser_put(out, &head, sizeof(head)) ||
 	    parser_put(out, f->segments, f->nsegments * sizeof(*f->segments)))
 		return -ENOMEM;
-	return f->tab ? symtab_pack(f->tab, out) : 0;
+	if (f->tab && symtab_pack(f->tab, out))
+		return -ENOMEM;
+	return f->unnamed ? symtab_pack(f->unnamed, out) : 0;
 }
 
 static bool is_sane(const struct packed *head, size_t size)
@@ -160,14 +165,15 @@ static bool is_sane(const struct packed *head, size_t size)
 
 	return head->nsegments && head->nsegments <= MAX_SEGMENTS &&
 	       rest >= head->nsegments * sizeof(struct segment) &&
-	       head->tab_size == rest - head->nsegments * sizeof(struct segment) &&
+	       head->tab_size <= rest - head->nsegments * sizeof(struct segment) &&
+	       head->unnamed_size == rest - head->nsegments * sizeof(struct segment) - head->tab_size &&
 	       head->build_id_size <= BUILD_ID_MAX && head->what <= SYMFILE_VARIABLES &&
 	       memchr(head->link.name, '\0', sizeof(head->link.name));
 }
 
 struct symfile *symfile_unpack(const void *bytes, size_t size)
 {
-	const char *segments = (const char *)bytes + sizeof(struct packed);
+	const char *segments = (const char *)bytes + sizeof(struct packed), *tab;
 	struct symfile *f = size >= sizeof(struct packed) ? calloc(1, sizeof(*f)) : NULL;
 	struct packed head;
 
@@ -185,9 +191,10 @@ struct symfile *symfile_unpack(const void *bytes, size_t size)
 	f->link = head.link;
 	f->complete = head.complete;
 	f->what = (enum symfile_what)head.what;
-	f->tab = head.tab_size ? symtab_unpack(segments + f->nsegments * sizeof(*f->segments),
-					       head.tab_size) : NULL;
-	if (!head.tab_size || f->tab)
+	tab = segments + f->nsegments * sizeof(*f->segments);
+	f->tab = head.tab_size ? symtab_unpack(tab, head.tab_size) : NULL;
+	f->unnamed = head.unnamed_size ? symtab_unpack(tab + head.tab_size, head.unnamed_size) : NULL;
+	if (!f->tab == !head.tab_size && !f->unnamed == !head.unnamed_size)
 		return f;
 	symfile_free(f);
 	return NULL;
@@ -217,12 +224,18 @@ bool symfile_vaddr(const struct symfile *f, uint64_t offset, uint64_t *vaddr)
 	return false;
 }
 
+static bool find(const struct symfile *f, uint64_t offset, uint64_t *vaddr, struct symtab_hit *hit)
+{
+	return symfile_vaddr(f, offset, vaddr) && ((f->tab && symtab_find(f->tab, *vaddr, hit)) ||
+						   (f->unnamed && symtab_find(f->unnamed, *vaddr, hit)));
+}
+
 bool symfile_range(const struct symfile *f, uint64_t offset, uint64_t *start, uint64_t *end)
 {
 	struct symtab_hit hit;
 	uint64_t vaddr;
 
-	if (!f->tab || !symfile_vaddr(f, offset, &vaddr) || !symtab_find(f->tab, vaddr, &hit))
+	if (!find(f, offset, &vaddr, &hit))
 		return false;
 	*start = hit.start;
 	*end = hit.end;
@@ -234,7 +247,7 @@ bool symfile_find(const struct symfile *f, uint64_t offset, const char **name, u
 	struct symtab_hit hit;
 	uint64_t vaddr;
 
-	if (!f->tab || !symfile_vaddr(f, offset, &vaddr) || !symtab_find(f->tab, vaddr, &hit))
+	if (!find(f, offset, &vaddr, &hit))
 		return false;
 	*name = hit.name;
 	*into = vaddr - hit.start;
@@ -259,5 +272,6 @@ const struct debug_link *symfile_debug_link(const struct symfile *f)
 
 size_t symfile_bytes(const struct symfile *f)
 {
-	return sizeof(*f) + f->nsegments * sizeof(*f->segments) + (f->tab ? symtab_bytes(f->tab) : 0);
+	return sizeof(*f) + f->nsegments * sizeof(*f->segments) + (f->tab ? symtab_bytes(f->tab) : 0) +
+	       (f->unnamed ? symtab_bytes(f->unnamed) : 0);
 }

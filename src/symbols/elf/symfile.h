@@ -11,7 +11,7 @@
 
 struct symfile;
 
-enum { BUILD_ID_MAX = 20, DEBUG_LINK_MAX = 256 };
+enum { BUILD_ID_MAX = 20, DEBUG_LINK_MAX = 256, SYMFILE_NAME_MAX = 64 };
 
 /* The debug file: its name and the CRC-32 of its contents. */
 struct debug_link {
@@ -21,11 +21,12 @@ struct debug_link {
 
 enum symfile_what { SYMFILE_FUNCTIONS, SYMFILE_VARIABLES };
 
-/* Reads a regular file; its descriptor may be closed afterwards. NULL with errno: ENOEXEC: not an
- * ELF file of a program; ENOTSUP: built without libelf. */
-struct symfile *symfile_open(int fd, enum symfile_what what);
-/* Functions from memory; the bytes may be freed afterwards. */
-struct symfile *symfile_from_image(void *image, size_t size);
+/* Reads a regular file; its descriptor may be closed afterwards. `file`: its name, without folder, by which functions without
+ * a name are shown ("app+0x1320", up to SYMFILE_NAME_MAX bytes of it); "": they are not found. NULL with errno: ENOEXEC:
+ * not an ELF file of a program; ENOTSUP: built without libelf. */
+struct symfile *symfile_open(int fd, enum symfile_what what, const char *file);
+/* The same of functions, from memory; the bytes may be freed afterwards. */
+struct symfile *symfile_from_image(void *image, size_t size, const char *file);
 void symfile_free(struct symfile *f);
 
 /* The function or variable at an offset in the file, through the segment that maps it; *into is the distance from its start.

@@ -104,7 +104,9 @@ static int replace_table(struct symfile *f, Elf *elf)
 		return rc;
 	}
 	symtab_free(f->tab);
+	symtab_free(f->unnamed);
 	f->tab = tab;
+	f->unnamed = NULL;
 	f->complete = true;
 	return 0;
 }

@@ -21,6 +21,7 @@ struct symfile {
 	struct segment *segments;
 	size_t nsegments;
 	struct symtab *tab;          /* NULL: no function has a name */
+	struct symtab *unnamed;      /* functions that tab may lack; NULL: tab has all, or they are not known */
 	uint8_t build_id[BUILD_ID_MAX];
 	size_t build_id_size;
 	struct debug_link link;      /* empty name: none */
@@ -32,8 +33,8 @@ struct symfile {
  * files from Go's linker (1.24 and later), whose only note segment has just its own note. */
 size_t symfile_section_build_id_(Elf *elf, uint8_t id[BUILD_ID_MAX]);
 
-/* symfile_symbols.c: fills tab from the file's own tables. */
-int symfile_read_symbols_(struct symfile *f, Elf *elf);
+/* symfile_symbols.c: fills both tables from the file's own. */
+int symfile_read_symbols_(struct symfile *f, Elf *elf, const char *file);
 /* Adds the symbols of a table (SHT_SYMTAB, SHT_DYNSYM) in an ELF file with the same addresses to
  * an unfinished table. 0 or -ENOMEM. */
 int symfile_add_table_(const struct symfile *f, struct symtab *tab, Elf *elf, uint32_t type);
@@ -41,6 +42,9 @@ int symfile_add_table_(const struct symfile *f, struct symtab *tab, Elf *elf, ui
 /* symfile_stubs.c: adds names of the file's PLT stubs, which a debug file does not have. 0 or
  * -ENOMEM. */
 int symfile_add_stubs_(struct symtab *tab, Elf *elf);
+
+/* symfile_unnamed.c: fills f->unnamed, for a file of that name. 0 or -ENOMEM. */
+int symfile_read_unnamed_(struct symfile *f, Elf *elf, const char *file);
 
 /* symfile_debug.c: reads the debug link of a stripped file. */
 void symfile_read_link_(struct symfile *f, Elf *elf);

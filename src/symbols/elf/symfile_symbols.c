@@ -155,9 +155,20 @@ int symfile_add_table_(const struct symfile *f, struct symtab *tab, Elf *elf, ui
 	return read_table(&r, type);
 }
 
+static int finish(struct symtab **tab)
+{
+	int rc = *tab ? symtab_finish(*tab) : 0;
+
+	if (rc != -ENOENT)
+		return rc;
+	symtab_free(*tab);
+	*tab = NULL;
+	return 0;
+}
+
 /* The dynamic symbol table lacks static functions; some distributions put these into a small
  * compressed ELF file in a section of the file. */
-int symfile_read_symbols_(struct symfile *f, Elf *elf)
+int symfile_read_symbols_(struct symfile *f, Elf *elf, const char *file)
 {
 	int rc;
 
@@ -172,12 +183,9 @@ int symfile_read_symbols_(struct symfile *f, Elf *elf)
 		rc = symfile_add_mini_(f, f->tab, elf);
 	if (!rc && f->what == SYMFILE_FUNCTIONS)
 		rc = symfile_add_stubs_(f->tab, elf);
+	if (!rc && !f->complete && *file)
+		rc = symfile_read_unnamed_(f, elf, file);
 	if (!rc)
-		rc = symtab_finish(f->tab);
-	if (rc == -ENOENT) {
-		symtab_free(f->tab);
-		f->tab = NULL;
-		rc = 0;
-	}
-	return rc;
+		rc = finish(&f->tab);
+	return rc ? rc : finish(&f->unnamed);
 }

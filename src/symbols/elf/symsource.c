@@ -20,16 +20,17 @@
 /* The bytes of a question. */
 struct request {
 	uint8_t by_link, what;
+	char file[SYMFILE_NAME_MAX + 1];
 };
 
-static int read_both(struct symfile **f, int fd, int debug, struct request r)
+static int read_both(struct symfile **f, int fd, int debug, const struct request *r)
 {
 	int rc;
 
-	*f = symfile_open(fd, (enum symfile_what)r.what);
+	*f = symfile_open(fd, (enum symfile_what)r->what, r->file);
 	if (!*f)
 		return -errno;
-	rc = debug < 0 ? 0 : symfile_add_debug(*f, debug, r.by_link);
+	rc = debug < 0 ? 0 : symfile_add_debug(*f, debug, r->by_link);
 	if (!rc)
 		return 0;
 	symfile_free(*f);
@@ -46,7 +47,7 @@ int symsource_answer(void **state, const struct parser_question *q, struct parse
 	if (!q->nfds || q->nfds > 2 || q->size != sizeof(r))
 		return -EINVAL;
 	memcpy(&r, q->bytes, sizeof(r));
-	rc = read_both(&f, q->fds[0], q->nfds > 1 ? q->fds[1] : -1, r);
+	rc = read_both(&f, q->fds[0], q->nfds > 1 ? q->fds[1] : -1, &r);
 	if (!rc)
 		rc = symfile_pack(f, out);
 	symfile_free(f);
@@ -55,9 +56,8 @@ int symsource_answer(void **state, const struct parser_question *q, struct parse
 
 /* As symfile_open(), with names from the debug file if debug is not -1. NULL with errno if the
  * debug file does not belong to the file. EOWNERDEAD, ETIME: parsing failed. */
-static struct symfile *read_file(struct parser *p, int fd, int debug, bool by_link, enum symfile_what what)
+static struct symfile *read_file(struct parser *p, int fd, int debug, struct request r)
 {
-	const struct request r = { by_link, (uint8_t)what };
 	struct parser_question q = { .kind = PARSER_SYMBOLS, .fds = { fd, debug },
 				     .nfds = debug < 0 ? 1 : 2, .bytes = &r, .size = sizeof(r) };
 	struct parser_bytes out = { 0 };
@@ -65,7 +65,7 @@ static struct symfile *read_file(struct parser *p, int fd, int debug, bool by_li
 	int rc;
 
 	if (!p || !parser_is_apart(p, &q)) {
-		rc = read_both(&f, fd, debug, r);
+		rc = read_both(&f, fd, debug, &r);
 	} else {
 		rc = parser_ask(p, &q, &out);
 		f = rc ? NULL : symfile_unpack(out.data, out.size);
@@ -80,6 +80,7 @@ static struct symfile *read_file(struct parser *p, int fd, int debug, bool by_li
 
 struct search {
 	struct parser *parser;
+	const char *path;        /* of the file */
 	const struct opener *opener;
 	struct symfile *file;    /* the result so far */
 	int fd;                  /* of the file */
@@ -90,10 +91,18 @@ struct search {
 	bool always;             /* also if the file itself names all its functions */
 };
 
-/* Whether the file at this path in this root exists and is the right one. */
-static bool try(struct search *s, pid_t pid, const char *path, bool by_link)
+static struct symfile *read_with(const struct search *s, int debug, bool by_link)
 {
-	int debug = opener_file(s->opener, pid, path);
+	struct request r = { .by_link = by_link, .what = (uint8_t)s->what };
+	const char *slash = strrchr(s->path, '/');
+
+	snprintf(r.file, sizeof(r.file), "%s", slash ? slash + 1 : s->path);
+	return read_file(s->parser, s->fd, debug, r);
+}
+
+/* Whether there is an open file, and it is the right one. Takes over the descriptor. */
+static bool try_file(struct search *s, int debug, bool by_link)
+{
 	struct symfile *f = NULL;
 	struct stat st;
 
@@ -102,7 +111,7 @@ static bool try(struct search *s, pid_t pid, const char *path, bool by_link)
 	/* a debug link or a link by build id may lead to the program itself */
 	if (!ticket_stat(debug, &st) && (uint64_t)st.st_size <= SYMSOURCE_MAX_FILE &&
 	    (st.st_ino != s->st.st_ino || st.st_dev != s->st.st_dev))
-		f = read_file(s->parser, s->fd, debug, by_link, s->what);
+		f = read_with(s, debug, by_link);
 	if (!f) {
 		close(debug);
 		return false;
@@ -113,6 +122,21 @@ static bool try(struct search *s, pid_t pid, const char *path, bool by_link)
 	symfile_free(s->file);
 	s->file = f;
 	return true;
+}
+
+static bool try(struct search *s, pid_t pid, const char *path, bool by_link)
+{
+	return try_file(s, opener_file(s->opener, pid, path), by_link);
+}
+
+/* A copy that was kept with its symbols. */
+static bool try_cache(struct search *s)
+{
+	uint8_t id[BUILD_ID_MAX];
+	size_t size = symfile_build_id(s->file, id);
+
+	return size > 1 && (try_file(s, idfile_find(s->opener, id, size, "debug"), false) ||
+			    try_file(s, idfile_find(s->opener, id, size, "elf"), false));
 }
 
 static bool try_build_id(struct search *s, pid_t pid)
@@ -128,15 +152,15 @@ static bool try_build_id(struct search *s, pid_t pid)
 }
 
 /* The places where gdb looks: the file's folder, its subfolder .debug, and the global folder. */
-static bool try_link(struct search *s, pid_t pid, const char *path, const struct debug_link *link)
+static bool try_link(struct search *s, pid_t pid, const struct debug_link *link)
 {
 	static const char *const places[] = { "%s%.*s%s", "%s%.*s.debug/%s", "%s%.*s%s" };
-	const char *slash = strrchr(path, '/');
+	const char *slash = strrchr(s->path, '/');
 	char candidate[PATH_MAX + DEBUG_LINK_MAX];
 
 	for (unsigned int i = 0; slash && i < sizeof(places) / sizeof(*places); i++) {
 		int n = snprintf(candidate, sizeof(candidate), places[i], i == 2 ? "/usr/lib/debug" : "",
-				 (int)(slash + 1 - path), path, link->name);
+				 (int)(slash + 1 - s->path), s->path, link->name);
 
 		if (n > 0 && n < PATH_MAX && try(s, pid, candidate, true))
 			return true;
@@ -144,7 +168,7 @@ static bool try_link(struct search *s, pid_t pid, const char *path, const struct
 	return false;
 }
 
-static bool try_root(struct search *s, pid_t pid, const char *path)
+static bool try_root(struct search *s, pid_t pid)
 {
 	const struct debug_link *link = symfile_debug_link(s->file);
 	struct debug_link copy;
@@ -154,22 +178,22 @@ static bool try_root(struct search *s, pid_t pid, const char *path)
 	if (!link)
 		return false;
 	copy = *link;
-	return try_link(s, pid, path, &copy);
+	return try_link(s, pid, &copy);
 }
 
-static void search(struct search *s, const char *path)
+static void search(struct search *s)
 {
-	s->file = read_file(s->parser, s->fd, -1, false, s->what);
+	s->file = read_with(s, -1, false);
 	if (s->file && (s->always || !symfile_is_complete(s->file)) && !ticket_stat(s->fd, &s->st) &&
-	    (!s->pid || !try_root(s, s->pid, path)))
-		try_root(s, 0, path);
+	    (!s->pid || !try_root(s, s->pid)) && !try_root(s, 0))
+		try_cache(s);
 }
 
 struct symfile *symsource_variables(struct parser *p, const struct opener *o, int fd, pid_t pid, const char *path)
 {
-	struct search s = { .parser = p, .opener = o, .fd = fd, .pid = pid, .debug = -1, .what = SYMFILE_VARIABLES };
+	struct search s = { .parser = p, .path = path, .opener = o, .fd = fd, .pid = pid, .debug = -1, .what = SYMFILE_VARIABLES };
 
-	search(&s, path);
+	search(&s);
 	if (s.debug >= 0)
 		close(s.debug);
 	return s.file;
@@ -178,9 +202,9 @@ struct symfile *symsource_variables(struct parser *p, const struct opener *o, in
 struct symfile *symsource_open(struct parser *p, const struct opener *o, int fd, pid_t pid,
 			       const char *path, int *dwarf)
 {
-	struct search s = { .parser = p, .opener = o, .fd = fd, .pid = pid, .debug = -1 };
+	struct search s = { .parser = p, .path = path, .opener = o, .fd = fd, .pid = pid, .debug = -1 };
 
-	search(&s, path);
+	search(&s);
 	if (dwarf)
 		*dwarf = !s.file ? -1 : s.debug >= 0 ? s.debug : fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	else if (s.debug >= 0)
@@ -190,9 +214,9 @@ struct symfile *symsource_open(struct parser *p, const struct opener *o, int fd,
 
 int symsource_debug(struct parser *p, const struct opener *o, int fd, const char *path)
 {
-	struct search s = { .parser = p, .opener = o, .fd = fd, .debug = -1, .always = true };
+	struct search s = { .parser = p, .path = path, .opener = o, .fd = fd, .debug = -1, .always = true };
 
-	search(&s, path);
+	search(&s);
 	symfile_free(s.file);
 	return s.debug;
 }
@@ -202,7 +226,7 @@ struct symfile *symsource_ask_servers(struct parser *p, struct symfile *f, int f
 	uint8_t id[BUILD_ID_MAX];
 	size_t size = symfile_build_id(f, id);
 	int debug = size && !symfile_is_complete(f) ? debuginfod_fetch(urls, id, size, parser_helpers(p)) : -ENOENT;
-	struct symfile *more = debug < 0 ? NULL : read_file(p, fd, debug, false, SYMFILE_FUNCTIONS);
+	struct symfile *more = debug < 0 ? NULL : read_file(p, fd, debug, (struct request){ .what = SYMFILE_FUNCTIONS });
 
 	if (debug >= 0)
 		close(debug);

@@ -45,7 +45,7 @@ struct symfile *vdso_read(const struct vdso *v)
 	if (!copy)
 		return NULL;
 	memcpy(copy, (const void *)(uintptr_t)v->start, v->len);
-	f = symfile_from_image(copy, v->len);
+	f = symfile_from_image(copy, v->len, "");
 	free(copy);
 	return f;
 }
