@@ -42,7 +42,7 @@ import os
 import time
 import warnings
 from typing import (Any, AsyncIterator, Callable, Dict, Iterable, Iterator, List, NamedTuple,
-                    Optional, Set, TYPE_CHECKING, Tuple, Union)
+                    Optional, Set, TYPE_CHECKING, Tuple, Union, cast)
 
 try:
     from . import _pyperf
@@ -334,7 +334,8 @@ class Group(_pyperf._Group):
     ":W" (split a group that does not fit) works only in measure(). With ":S" and a sample_period,
     only the leader samples, and each sample has the counts of all.
 
-    A group is a sequence of its Events. A with statement closes it at its end."""
+    A group is a sequence of its Events, which can also be had by name, group["page-faults"]. A with statement closes it at
+    its end."""
 
     def __init__(self, *events: What, pid: int = 0, cpu: int = -1, cgroup: int = -1,
                  flags: int = 0, **fields: Any) -> None:
@@ -355,8 +356,16 @@ class Group(_pyperf._Group):
                            cgroup=cgroup, flags=flags))
 
     if TYPE_CHECKING:
-        def __getitem__(self, index: int) -> Event: ...
         def __iter__(self) -> Iterator[Event]: ...
+
+    def __getitem__(self, which: Union[int, str]) -> Event:
+        """The Event at that place, or with that name."""
+        if not isinstance(which, str):
+            return cast(Event, super().__getitem__(which))
+        found = [event for event in self if event.label == which]
+        if not found:
+            raise KeyError(f'{which}: the group has {", ".join(event.label for event in self)}')
+        return found[0]
 
     def _counts(self, rows: Iterable[Tuple[str, Iterable[Any]]]) -> Counts:
         counts = Counts()

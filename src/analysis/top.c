@@ -320,8 +320,7 @@ static void print(struct analysis *a, const struct span *span)
 		analysis_put_losses(a, &t->table);
 	}
 	table_caption(&t->table, "%s", span->when);
-	if (analysis_put_table(a, &t->table, &style))
-		fprintf(stderr, "perf-prof: top: out of memory for the table\n");
+	analysis_put_table(a, &t->table, &style);
 	t->printed = true;
 }
 

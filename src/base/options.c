@@ -2,6 +2,7 @@
 #include "base/options.h"
 
 #include "base/nearest.h"
+#include "base/perfwords.h"
 #include "base/room.h"
 #include "base/units.h"
 
@@ -130,10 +131,24 @@ static bool other_case(const struct opt_parser *p, const char *word, struct matc
 	return key && word[1] != 'h' && !find(p, NULL, 0, word[1], m) && find(p, NULL, 0, key, m) && m->opt->name;
 }
 
+/* An unknown option, which perf has: its way here is a better answer than a similar name. */
+static int unknown_of_perf(const struct opt_parser *p, const char *dashes, const char *word, struct fault *f)
+{
+	char option[64];
+	const char *here;
+
+	snprintf(option, sizeof(option), "%s%s", dashes, word);
+	here = p->listed ? NULL : perfwords_option(p->command, option);
+	return here ? fault_usage(f, "%s: unknown option %s; %s", p->command, option, here) : 0;
+}
+
 /* An unknown option without a similar name. */
 static int unknown(const struct opt_parser *p, const char *dashes, const char *word, struct fault *f)
 {
 	struct match m;
+
+	if (unknown_of_perf(p, dashes, word, f))
+		return -1;
 
 	if (!*dashes && !p->listed && other_case(p, word, &m))
 		return fault_usage(f, "%s: unknown option %s; did you mean -%c (--%s)?", p->command, word, m.opt->key, m.opt->name);
@@ -151,6 +166,8 @@ static int complain_unknown(struct opt_parser *p, const char *word, size_t len, 
 	const char *near;
 
 	snprintf(name, sizeof(name), "%.*s", (int)len, word);
+	if (unknown_of_perf(p, "--", name, f))
+		return -1;
 	nearest_begin(&n, name + (no ? 3 : 0));
 	for (size_t g = 0; g < p->ngroups; g++)
 		for (size_t i = 0; i < p->groups[g].nopts; i++)

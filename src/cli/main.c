@@ -3,6 +3,7 @@
 
 #include "base/capabilities.h"
 #include "base/nearest.h"
+#include "base/perfwords.h"
 #include "base/signals.h"
 
 #include <errno.h>
@@ -39,6 +40,8 @@ int command_unknown(const char *name, struct fault *f)
 	if (*name == '-')
 		return fault_usage(f, "%s: expected a command before options, as in `perf-prof stat %s`; `perf-prof help` lists "
 				   "the commands", name, name);
+	if (perfwords_command(name))
+		return fault_usage(f, "there is no command %s; %s", name, perfwords_command(name));
 	nearest_begin(&n, name);
 	for (size_t i = 0; command_at(i); i++)
 		nearest_offer(&n, command_at(i)->name);

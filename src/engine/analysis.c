@@ -451,9 +451,10 @@ int analysis_put_table_of(const struct analysis_opts *o, struct table *t, const 
 	return o->json ? table_json(t, o->with_text ? style : NULL, stdout) : table_print(t, style, stdout);
 }
 
-int analysis_put_table(const struct analysis *a, struct table *t, const struct table_style *style)
+void analysis_put_table(const struct analysis *a, struct table *t, const struct table_style *style)
 {
-	return analysis_put_table_of(a->opts, t, style);
+	if (analysis_put_table_of(a->opts, t, style) == -ENOMEM)
+		fprintf(stderr, "perf-prof: %s: out of memory for the table\n", t->name);
 }
 
 static void on_lost(void *ctx, const struct stream_loss *loss)

@@ -257,11 +257,14 @@ static PyObject *group_read(PyObject *o, PyObject *unused)
 static PyObject *group_end(PyObject *o, PyObject *unused)
 {
 	SELF;
+	int n;
 
 	if (!is_open(self))
 		return NULL;
-	return counts_or_error(self, pev_group_end(self->group, self->counts,
-						   pev_group_size(self->group)));
+	n = pev_group_end(self->group, self->counts, pev_group_size(self->group));
+	if (n == -EINVAL)
+		return raise_code(self->st, n, "read a group by end(), which counts from begin(), and that was not called");
+	return counts_or_error(self, n);
 }
 
 /* ---- controls --------------------------------------------------------------------- */

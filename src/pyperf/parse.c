@@ -81,6 +81,9 @@ static PyObject *parse(PyObject *module, PyObject *arg)
 	size_t at = 0;
 	int rc;
 
+	if (!PyUnicode_Check(arg))
+		return PyErr_Format(PyExc_TypeError, "parse(events=%R): expected a str with the names of events, such as "
+				    "\"task-clock,page-faults\"", arg);
 	text = PyUnicode_AsUTF8AndSize(arg, &size);
 	if (!text)
 		return NULL;

@@ -179,19 +179,22 @@ static void fill(struct table *t, const struct distributions *all, const struct 
 		put_row(t, d, view, sum);
 }
 
-static int print(struct analysis *a, struct table *t, const struct distribution_view *view, uint64_t from, uint64_t to,
+static void print(struct analysis *a, struct table *t, const struct distribution_view *view, uint64_t from, uint64_t to,
 		 struct json_object *extra)
 {
 	struct table_style style = { .terminal = analysis_terminal(a->opts) };
 	char time[64];
 
 	analysis_time_text(a, to, time, sizeof(time));
-	if (view->csv)
-		return table_csv(t, time, view->titles, *view->csv, stdout);
+	if (view->csv) {
+		if (table_csv(t, time, view->titles, *view->csv, stdout))
+			fprintf(stderr, "perf-prof: %s: out of memory for the table\n", view->name);
+		return;
+	}
 	if (a->opts->json)
 		put_extra(a, t, time, from, to, extra);
 	table_caption(t, "%s", time);
-	return analysis_put_table(a, t, &style);
+	analysis_put_table(a, t, &style);
 }
 
 void distributions_print(struct analysis *a, struct distributions *all,
@@ -213,8 +216,7 @@ void distributions_print(struct analysis *a, struct distributions *all,
 	table_init(&t, view->name, columns, n);
 	fill(&t, all, view);
 	table_sort(&t, "total", true);
-	if (print(a, &t, view, from, to, extra))
-		fprintf(stderr, "perf-prof: %s: out of memory for the table\n", view->name);
+	print(a, &t, view, from, to, extra);
 	table_free(&t);
 	if (all->refused)
 		fprintf(stderr, "perf-prof: %s: %llu durations are missing from the table, which has at most %d rows\n",

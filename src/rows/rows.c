@@ -262,8 +262,9 @@ static void print_missing(const struct question *q)
 	uint64_t counted, missing = summary_missing(q->a->stream, &counted);
 
 	if (missing >= FEW && missing >= counted / SHARE)
-		printf("%llu of %llu events, and their pairs, are missing: the kernel counted these events but did not deliver them (some "
-		       "kernels deliver no events of idle CPUs)\n", (unsigned long long)missing, (unsigned long long)counted);
+		printf("%llu of %llu events, and their %s, are missing: the kernel counted these events but did not deliver them (some "
+		       "kernels deliver no events of idle CPUs)\n", (unsigned long long)missing, (unsigned long long)counted,
+		       q->ops->durations ? q->ops->durations : "pairs");
 }
 
 static void print_counts(const struct question *q)
@@ -278,7 +279,7 @@ static void print_counts(const struct question *q)
 		       (unsigned long long)unknown, unknown == 1 ? "" : "s");
 	if (!q->ops->states)
 		print_incomplete(q);
-	if (!q->ops->states && q->ending)
+	if (q->ending && !(q->ops->states && unknown))
 		print_missing(q);
 	if (p->refused)
 		fprintf(stderr, "perf-prof: %s: left out %llu durations: at most %d can be measured at once\n", q->ops->name,

@@ -142,6 +142,8 @@ def test_group(pyperf):
         counts = group.read()
         assert list(counts) == ['page-faults', 'task-clock', 'minor-faults']
         assert counts['page-faults'].value == counts['minor-faults'].value >= PAGES
+        with pytest.raises(pyperf.Error, match=r'counts from begin\(\), and that was not called'):
+            group.end()
         group.begin()
         touch(10)
         delta = group.end()
@@ -152,8 +154,14 @@ def test_group(pyperf):
         group.disable()
         member = group[1]
         assert member.id == counts['task-clock'].id
+        assert group['minor-faults'].id == counts['minor-faults'].id
         with pytest.raises(IndexError):
             group[3]
+        with pytest.raises(KeyError, match='cycles: the group has page-faults, task-clock, minor-faults'):
+            group['cycles']
+        for what in None, b'page-faults':
+            with pytest.raises(TypeError, match='expected a str with the names of events'):
+                pyperf.parse(what)
         member.close()          # its group's
         assert not member.closed
     assert group.closed and member.closed

@@ -122,7 +122,7 @@ void waitstacks_json(struct analysis *a, struct waitstacks *w, const struct word
 		put_folded(&t, one->key.waits);
 		put_folded(&t, one->key.wakes);
 	}
-	if (table_json(&t, NULL, stdout))
+	if (table_json(&t, NULL, stdout) == -ENOMEM)
 		fprintf(stderr, "perf-prof: %s: out of memory for the table of stacks\n", a->ops->name);
 	table_free(&t);
 }

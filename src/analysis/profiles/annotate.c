@@ -464,8 +464,7 @@ static const struct place *print_file(struct analysis *a, const struct hotspots 
 		table_caption(&t, "%s%s", file, is_newer(n, source) ? " (newer than the program: its lines may be others now)" : "");
 	else
 		table_caption(&t, "%s (not shown: %s)", file, why_not(file, error));
-	if (analysis_put_table(a, &t, &style))
-		fprintf(stderr, "perf-prof: annotate: out of memory for the table\n");
+	analysis_put_table(a, &t, &style);
 	table_free(&t);
 	sourcefile_free(source);
 	return p;

@@ -435,8 +435,7 @@ static void print_table(struct analysis *a, struct table *t, size_t max_rows, bo
 	struct table_style style = { .terminal = analysis_terminal(a->opts), .max_rows = max_rows,
 				     .all_by = fits ? NULL : "--rows 0" };
 
-	if (analysis_put_table(a, t, &style))
-		fprintf(stderr, "perf-prof: %s: out of memory for the table\n", t->name);
+	analysis_put_table(a, t, &style);
 }
 
 /* ---- the table ------------------------------------------------------------------------ */

@@ -170,8 +170,8 @@ static void print_ranges(struct analysis *a)
 	table_sort(&t, "faults", true);
 	if (!a->opts->json && t.nrows)
 		printf("\n");
-	if ((a->opts->json || t.nrows) && analysis_put_table(a, &t, &style))
-		fprintf(stderr, "perf-prof: page-faults: out of memory for the table\n");
+	if (a->opts->json || t.nrows)
+		analysis_put_table(a, &t, &style);
 	table_free(&t);
 	if (p->beyond)
 		fprintf(stderr, "perf-prof: page-faults: %llu faults are missing from the ranges: there are at most %d\n",

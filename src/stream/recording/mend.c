@@ -20,7 +20,7 @@ void replay_identify(const struct replay *p, struct pev_mmap *m)
 	}
 	/* each kernel has its own vdso */
 	if (!strcmp(m->filename, "[vdso]")) {
-		m->has_build_id = !p->same_kernel;
+		m->has_build_id = !p->same_vdso;
 		m->build_id_size = sizeof(m->build_id);
 	}
 	/* inodes of another machine mean nothing here */

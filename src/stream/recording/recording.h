@@ -46,7 +46,7 @@ struct replay {
 	uint32_t nqueues;
 	struct numlist pids, tids;     /* -p, -t and their descendants */
 	bool chooses_tasks;
-	bool same_machine, same_kernel;
+	bool same_machine, same_kernel, same_vdso;
 	struct replay_kernel kernel;
 	int formats_bad;               /* formats of tracepoints that could not be parsed */
 	uint64_t newest, round;        /* times: the latest one read; the latest one at the end of the previous
@@ -84,7 +84,7 @@ size_t track_of_samples(const struct replay *p, const char *sys, const char *nam
  * lacks: `period` for the period, zeros for the others. NULL if it gets too long. */
 const struct perf_event_header *widen_sample(const struct perf_event_header *rec, uint64_t from,
 					     uint64_t to, uint64_t period, char *buf);
-/* samehost.c: fills in same_machine, same_kernel and kernel. */
+/* samehost.c: fills in same_machine, same_kernel, same_vdso and kernel. */
 void replay_compare_machine(struct replay *p, const struct opener *o);
 /* mend.c: adds the file's build id, if the recording has it. */
 void replay_identify(const struct replay *p, struct pev_mmap *m);

@@ -4,6 +4,7 @@
  * the same address (kernels are relocated at each boot).
  */
 #include "stream/recording/recording.h"
+#include "symbols/elf/vdso.h"
 #include "symbols/kernel/kerneladdr.h"
 
 #include <string.h>
@@ -72,11 +73,30 @@ static int kernel_runs(const struct replay_kernel *k)
 	return size == k->build_id_size && !memcmp(id, k->build_id, size);
 }
 
+/* By the build id in the recording, if there is one; else it is that of a kernel with the same name on the same machine. */
+static bool has_our_vdso(const struct replay *p, bool same_release)
+{
+	const struct perfdata_info *info = perfdata_info(p->reader);
+	uint8_t id[BUILD_ID_MAX];
+	size_t size;
+
+	for (size_t i = 0; i < info->nbuild_ids; i++) {
+		const struct perfdata_build_id *recorded = &info->build_ids[i];
+
+		if (strcmp(recorded->path, VDSO_NAME))
+			continue;
+		size = vdso_build_id(id);
+		return size && size == recorded->size && !memcmp(id, recorded->id, size);
+	}
+	return p->same_kernel || (p->same_machine && same_release);
+}
+
 void replay_compare_machine(struct replay *p, const struct opener *o)
 {
 	const struct perfdata_info *info = perfdata_info(p->reader);
 	struct replay_kernel *k = &p->kernel;
 	struct utsname name;
+	bool same_release;
 	int runs;
 
 	for (size_t i = 0; i < info->nbuild_ids; i++)
@@ -88,6 +108,7 @@ void replay_compare_machine(struct replay *p, const struct opener *o)
 	if (uname(&name))
 		return;
 	p->same_machine = same_text(info->hostname, name.nodename) && same_text(info->arch, name.machine);
-	p->same_kernel = runs && same_text(info->osrelease, name.release) && same_text(info->arch, name.machine) &&
-			 k->base && kernel_address(k->base, o) == k->base_address;
+	same_release = runs && same_text(info->osrelease, name.release) && same_text(info->arch, name.machine);
+	p->same_kernel = same_release && k->base && kernel_address(k->base, o) == k->base_address;
+	p->same_vdso = has_our_vdso(p, same_release);
 }

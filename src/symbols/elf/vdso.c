@@ -50,6 +50,19 @@ struct symfile *vdso_read(const struct vdso *v)
 	return f;
 }
 
+size_t vdso_build_id(uint8_t id[BUILD_ID_MAX])
+{
+	struct symfile *f;
+	struct vdso v;
+	size_t size;
+
+	vdso_find(&v);
+	f = vdso_read(&v);
+	size = f ? symfile_build_id(f, id) : 0;
+	symfile_free(f);
+	return size;
+}
+
 int vdso_file(const struct vdso *v)
 {
 	int fd = v->len ? memfd_create(VDSO_NAME, MFD_CLOEXEC) : -1;

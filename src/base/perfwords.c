@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/perfwords.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+/* commands: with a space behind each; NULL: all. The first row that fits is used. */
+static const struct {
+	const char *option, *commands, *here;
+} options[] = {
+	{ "--stdio", "report diff profile ", "it is not needed: tables are text" },
+	{ "--tui", "report profile ", "there is none here: tables are text, and --flame-graph FILE draws a picture" },
+	{ "--gtk", "report ", "there is none here: tables are text, and --flame-graph FILE draws a picture" },
+	{ "--children", "report ", "it is not needed: total% is the share with callees" },
+	{ "--no-children", "report ", "it is not needed: self% is the share without callees, by which the rows are sorted" },
+	{ "-g", "report ", "it is not needed: call chains of the recording are shown; --flame-graph FILE draws all" },
+	{ "--call-graph", "report ", "it is not needed: call chains of the recording are shown; --flame-graph FILE draws all" },
+	{ "-G", "report script ", "it is not needed: call chains of the recording are shown" },
+	{ "-s", "report profile top ", "here it is --sort KEY[,KEY...]" },
+	{ "-s", "script ", "here it is `perf-prof python -I FILE SCRIPT`" },
+	{ "--script", "script ", "here it is `perf-prof python -I FILE SCRIPT`" },
+	{ "-S", "report ", "there is none here: --annotate FUNCTION shows one function, and `perf-prof profile -I FILE --below FUNCTION` what it calls" },
+	{ "--symbols", "report ", "there is none here: --annotate FUNCTION shows one function, and `perf-prof profile -I FILE --below FUNCTION` what it calls" },
+	{ "--percent-limit", "report annotate diff ", "here it is --than PERCENT" },
+	{ "--comm", "report script ", "there is none here: `perf-prof script -e 'EVENT/_comm==\"NAME\"/'` selects events, and --sort comm makes rows" },
+	{ "--comms", "report script ", "there is none here: `perf-prof script -e 'EVENT/_comm==\"NAME\"/'` selects events, and --sort comm makes rows" },
+	{ "--dsos", "report ", "there is none here: --sort dso has a row for each file" },
+	{ "--header", "report script ", "here it is `perf-prof python -I FILE help`" },
+	{ "--header-only", "report script ", "here it is `perf-prof python -I FILE help`" },
+	{ "-F", "report ", "there is none here: --sort selects what makes a row, and --json has all columns" },
+	{ "--fields", "report ", "there is none here: --sort selects what makes a row, and --json has all columns" },
+	{ "-f", "report script diff ", "it is not needed: recordings of other users are read" },
+	{ "--force", "report script diff ", "it is not needed: recordings of other users are read" },
+	{ "--max-events", "script ", "here it is -N N" },
+	{ "-D", "script report ", "there is none here: `perf script -D` prints the raw records of recordings of both" },
+	{ "--symfs", NULL, "there is none here: `perf buildid-cache --add FILE` keeps files for recordings of other machines" },
+	{ "-k", "report script ", "it is not needed: perf's cache has symbols of other kernels (perf buildid-cache)" },
+	{ "--vmlinux", NULL, "it is not needed: perf's cache has symbols of other kernels (perf buildid-cache)" },
+	{ "--kallsyms", NULL, "it is not needed: perf's cache has symbols of other kernels (perf buildid-cache)" },
+	{ "--all-user", NULL, "here it is :u behind the event's name, or --exclude-kernel" },
+	{ "--all-kernel", NULL, "here it is :k behind the event's name, or --exclude-user" },
+	{ "--filter", NULL, "here a filter is part of the event: -e 'sched:sched_switch/prev_pid==1/'" },
+	{ "-D", "record stat ", "there is none here: start perf-prof when it is time" },
+	{ "--delay", "record stat ", "there is none here: start perf-prof when it is time" },
+	{ "--control", "record stat ", "there is none here: start perf-prof when it is time" },
+	{ "-u", "record stat top trace profile ", "there is none here: -p takes the ids of the user's processes" },
+	{ "--uid", "record stat top trace profile ", "there is none here: -p takes the ids of the user's processes" },
+	{ "-k", "record ", "here it is --monotonic" },
+	{ "--clockid", "record ", "here it is --monotonic" },
+	{ "-b", "record ", "here it is part of the event: -e 'cycles//sample=branch_stack/'" },
+	{ "-j", "record ", "here it is part of the event: -e 'cycles//sample=branch_stack/'" },
+	{ "-T", "record ", "it is not needed: samples have their time" },
+	{ "--timestamp", "record ", "it is not needed: samples have their time" },
+	{ "-P", "record ", "it is not needed: samples have their period" },
+	{ "-R", "record ", "it is not needed: samples of tracepoints have raw data" },
+	{ "-d", "record ", "it is not needed: the event list asks for it, such as sample=addr" },
+	{ "-n", "record ", "there is none here: `perf-prof stat` counts without samples" },
+	{ "-s", "trace ", "here it is `perf-prof syscalls`" },
+	{ "--summary", "trace ", "here it is `perf-prof syscalls`" },
+};
+
+static const struct {
+	const char *command, *here;
+} commands[] = {
+	{ "annotate", "here it is `perf-prof report --annotate FUNCTION`" },
+	{ "sched", "here it is `perf-prof rundelay` (latency), `perf-prof task-state` (timehist), `perf-prof migrations`" },
+	{ "probe", "here probes are events, as in `perf-prof trace -e uprobe:FUNCTION@FILE`; `perf-prof list FILE` lists them" },
+	{ "lock", "here it is `perf-prof waits --on`" },
+	{ "mem", "perf's own reads recordings of perf-prof" },
+	{ "c2c", "perf's own reads recordings of perf-prof" },
+	{ "evlist", "here it is `perf-prof python -I FILE help`" },
+	{ "buildid-list", "perf's own reads recordings of perf-prof" },
+	{ "buildid-cache", "perf-prof looks for files in the cache that perf's fills" },
+	{ "archive", "perf's own reads recordings of perf-prof" },
+	{ "inject", "perf's own reads recordings of perf-prof" },
+	{ "timechart", "here it is `perf-prof convert --to perfetto`" },
+	{ "kvm", "here it is `perf-prof kvm-exit`" },
+	{ "ftrace", "here it is `perf-prof trace`" },
+	{ "data", "here it is `perf-prof convert`" },
+};
+
+static bool has_word(const char *words, const char *word)
+{
+	const size_t len = strlen(word);
+
+	for (const char *at = words; (at = strstr(at, word)); at += len)
+		if ((at == words || at[-1] == ' ') && at[len] == ' ')
+			return true;
+	return false;
+}
+
+const char *perfwords_option(const char *command, const char *option)
+{
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+		if (!strcmp(options[i].option, option) && (!options[i].commands || has_word(options[i].commands, command)))
+			return options[i].here;
+	return NULL;
+}
+
+const char *perfwords_command(const char *command)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+		if (!strcmp(commands[i].command, command))
+			return commands[i].here;
+	return NULL;
+}
