@@ -3,10 +3,18 @@
 
 #include <string.h>
 
+/* "Cart::add" and "add" are shop::Cart::add, too. */
+static bool is_name(const char *asked, const char *name)
+{
+	const size_t n = strlen(asked), len = strlen(name);
+
+	return len >= n && !strcmp(name + len - n, asked) && (len == n || (len > n + 2 && !strncmp(name + len - n - 2, "::", 2)));
+}
+
 static bool is_of(const struct opt_strings *functions, const char *name)
 {
 	for (size_t i = 0; name && i < functions->n; i++)
-		if (!strcmp(functions->v[i], name))
+		if (is_name(functions->v[i], name))
 			return true;
 	return false;
 }

@@ -63,6 +63,7 @@ struct callstacks {
 	struct names *names;
 	bool inlines, python;    /* python: callstacks_merge_python() */
 	const struct opt_strings *below;   /* callstacks_begin_below(); or NULL */
+	bool tried_below, found_below;     /* a stack was expanded; one has such a function */
 	struct chain *chains;
 	/* Versions are different for each process, so these are not bounded. When `recent` is too large, it replaces
 	 * `earlier`, whose chains were not seen since the last time. */
@@ -94,6 +95,11 @@ struct callstacks *callstacks_new(struct names *names, bool inlines, size_t max_
 void callstacks_merge_python(struct callstacks *s)
 {
 	s->python = true;
+}
+
+bool callstacks_lack_below(const struct callstacks *s)
+{
+	return s->tried_below && !s->found_below;
 }
 
 void callstacks_begin_below(struct callstacks *s, const struct opt_strings *functions)
@@ -614,7 +620,7 @@ static size_t expand_entries(struct callstacks *s, struct chain *c)
 	return n;
 }
 
-static void put_more(const struct callstacks *s, struct chain *c)
+static void put_more(struct callstacks *s, struct chain *c)
 {
 	size_t n = 0;
 
@@ -629,6 +635,8 @@ static void put_more(const struct callstacks *s, struct chain *c)
 	c->stack.frames = c->more;
 	n = s->python ? pyframes_merge(c->more, n) : n;
 	c->stack.n = (uint32_t)callers_cut(c->more, n, s->below);
+	s->tried_below |= s->below != NULL;
+	s->found_below |= c->stack.n != n;
 }
 
 static void forget_more(struct callstacks *s, struct chain *c)

@@ -44,6 +44,8 @@ void callstacks_merge_python(struct callstacks *s);
 /* From now on, callstacks_expand() shows stacks only below the innermost frame of one of these functions: without it and its
  * callers. If it is itself the innermost frame, that one is left. Stacks without such a frame stay as they are. They outlive s. */
 void callstacks_begin_below(struct callstacks *s, const struct opt_strings *functions);
+/* Whether there were stacks, and none has such a function. */
+bool callstacks_lack_below(const struct callstacks *s);
 void callstacks_free(struct callstacks *s);
 /* The frame at the end of a chain that ends in user space where nothing is mapped: "[broken]". */
 const struct frame *callstacks_broken(void);

@@ -335,7 +335,7 @@ def test_functions_of_a_stripped_program_are_told_apart(faults, analyse, tmp_pat
         assert {**rows[address[name]], 'function': name} == named[name], rows
     got = analyse('report', path)
     assert re.search(r'^9\d % of the samples are in functions without a name, such as ' + re.escape(address['much']) +
-                     rf': {tmp_path}/job was stripped; ', got.text, re.M), got.text
+                     rf': {tmp_path}/job has no symbols for them; ', got.text, re.M), got.text
     assert (f'{address["much"]}', ) == tuple(stacks(got.text)[0][1][:1])
     assert re.search(r'^ *\d+\.\d+ .* movb .*', analyse('report', '--annotate', address['much'], path).text, re.M)
     (tmp_path / 'job').write_bytes(whole)
@@ -359,7 +359,18 @@ def test_addresses_are_compared_in_the_same_build_only(prof, faults, tmp_path):
     rows = [row for row in json.loads(diff('--json'))['rows'] if row['dso'] == 'job' and row['before'] + row['after'] > 10]
     assert len(rows) == 4 and {row['verdict'] for row in rows} == {'unclear'}, rows
     assert all(row['function'].startswith('job+0x') and 0 in (row['before'], row['after']) for row in rows), rows
-    assert re.search(r'^functions without a name that are in one of the two only have no verdict', diff(), re.M)
+    assert re.search(r'^there is no verdict for functions that have no name in one of the two', diff(), re.M)
+
+
+def test_a_program_that_was_rebuilt_has_no_verdicts(prof, faults, tmp_path):
+    paths = []
+    for options in [], ['-DLATER']:
+        paths.append(tmp_path / f'{len(paths)}.data')
+        faults(UNNAMED, '-Wl,--build-id', *options).rename(paths[-1])
+    done = subprocess.run([prof, 'diff', '--json', *paths], capture_output=True, text=True, timeout=60)
+    rows = [row for row in json.loads(done.stdout)['rows'] if row['dso'] == 'job' and row['before'] + row['after'] > 10]
+    assert {row['function'] for row in rows} == {'[unknown]', 'much', 'little'} and {row['verdict'] for row in rows} == {'unclear'}, rows
+    assert 'is not the file that was sampled' in done.stderr
 
 
 def test_stacks_without_names_differ_by_address(faults, analyse):

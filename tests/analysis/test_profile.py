@@ -353,6 +353,12 @@ def test_where_page_faults_are(analyse, works):
     assert all(row['function'] not in SHARES or row['self'] < 20 for row in table['rows'])
 
 
+def test_a_function_that_no_stack_has(prof, works):
+    got = subprocess.run([prof, 'profile', '-g', '--json', '--below', 'no_such_function', *RING, '--', works, 'shares', '40'],
+                         capture_output=True, text=True, timeout=60)
+    assert '--below no_such_function: no stack has that function, so stacks are whole' in got.stderr
+
+
 def test_stacks_below_a_function(analyse, works):
     got = analyse('profile', '-g', '--json', '--below', 'main', *RING, '--', works, 'shares', 400)
     rows = {r['function'] for r in got.table('profile')['rows']}

@@ -8,6 +8,8 @@
 #include "engine/framefold.h"
 #include "report/table.h"
 
+#include <errno.h>
+
 enum { MAX_STACKS = 1 << 17, MAX_FRAMES = 256 };
 
 struct waitstack {

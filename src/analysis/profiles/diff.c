@@ -405,7 +405,7 @@ static void tell_moved(const struct diff *d)
 	       move.functions, move.functions == 1 ? " is" : "s are", from, to);
 }
 
-/* Rebuilt, a stripped program has its functions at other addresses. */
+/* Of a program that was rebuilt, functions have no names, or, if it is stripped, other addresses. */
 static void tell_unmatched(const struct diff *d, struct share *const *shares, size_t n)
 {
 	uint64_t weight[SHARES_SIDES] = { 0 };
@@ -417,9 +417,8 @@ static void tell_unmatched(const struct diff *d, struct share *const *shares, si
 	for (int k = 0; k < SHARES_SIDES; k++)
 		percent[k] = shares_percent(d->shares, k, weight[k]);
 	if (percent[SHARES_BEFORE] >= UNMATCHED_PERCENT || percent[SHARES_AFTER] >= UNMATCHED_PERCENT)
-		printf("functions without a name that are in one of the two only have no verdict (%.0f %% of the samples before, "
-		       "%.0f %% after): a stripped program that was rebuilt has them at other addresses\n",
-		       percent[SHARES_BEFORE], percent[SHARES_AFTER]);
+		printf("there is no verdict for functions that have no name in one of the two (%.0f %% of the samples before, %.0f %% "
+		       "after): the program was rebuilt since, or is stripped\n", percent[SHARES_BEFORE], percent[SHARES_AFTER]);
 }
 
 /* Callers that one way of unwinding finds and the other misses look like changes. */

@@ -608,6 +608,12 @@ static uint64_t made_weight(const struct hotspots *h)
 	return sum;
 }
 
+/* Whether a frame is in a file, but its function is not known, or only by its address. */
+static bool is_nameless(const struct frame *frame)
+{
+	return !frame->kernel && frame->dso[0] == '/' && strncmp(frame->dso, "//", 2) && (!frame->symbol || is_unnamed(frame->symbol));
+}
+
 /* The weight in functions of stripped files, and the file that has most of it. */
 static uint64_t unnamed_weight(const struct hotspots *h, const struct callstack **most)
 {
@@ -616,7 +622,7 @@ static uint64_t unnamed_weight(const struct hotspots *h, const struct callstack 
 	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next) {
 		const struct callstack *stack = hotspot_stack(spot);
 
-		if (!stack->n || stack->frames[0]->kernel || !stack->frames[0]->symbol || !is_unnamed(stack->frames[0]->symbol))
+		if (!stack->n || !is_nameless(stack->frames[0]))
 			continue;
 		sum += spot->weight;
 		if (spot->weight > most_weight) {
@@ -644,14 +650,16 @@ static void tell_unnamed(const struct hotspots *h)
 {
 	const struct callstack *most = NULL;
 	double percent = hotspots_percent(unnamed_weight(h, &most), h->weight);
-	char name[256], dso[512];
+	char name[256] = "[unknown]", dso[512];
 
 	if (percent < UNNAMED_PERCENT)
 		return;
-	escape_terminal(most->frames[0]->symbol, strlen(most->frames[0]->symbol), name, sizeof(name));
+	if (most->frames[0]->symbol)
+		escape_terminal(most->frames[0]->symbol, strlen(most->frames[0]->symbol), name, sizeof(name));
 	escape_terminal(most->frames[0]->dso, strlen(most->frames[0]->dso), dso, sizeof(dso));
-	printf("%.0f %% of the samples are in functions without a name, such as %s: %s was stripped; an installed debug file, or a "
-	       "copy with symbols (perf buildid-cache --add FILE), gives names\n", percent, name, dso);
+	printf("%.0f %% of the samples are in functions without a name, such as %s: %s has no symbols for them; names come from its "
+	       "debug file, in /usr/lib/debug or beside it (.gnu_debuglink), or from a copy with symbols in perf's cache "
+	       "(perf buildid-cache --add FILE)\n", percent, name, dso);
 }
 
 static void print_remarks(struct analysis *a, const struct hotspots *h, const struct hotspots_view *view)

@@ -206,10 +206,33 @@ static int by_evidence(const void *a_, const void *b_)
 	return order ? order : strcmp(a->dso, b->dso);
 }
 
-/* Whether a function without a name is on one side only. The other side may have it by another address. */
-static bool is_unmatched(const struct share *share)
+/* Whether no function of that file has a name on that side, as after a rebuild of the program. */
+static bool is_nameless(const struct shares *s, const char *dso, enum share_side side)
 {
-	return (!share->total[SHARES_BEFORE] || !share->total[SHARES_AFTER]) && is_unnamed(share->function);
+	bool any = false;
+
+	for (const struct entry *e = s->all; e; e = e->hh.next) {
+		if (!e->share.total[side] || strcmp(e->share.dso, dso))
+			continue;
+		if (strcmp(e->share.function, "[unknown]"))
+			return false;
+		any = true;
+	}
+	return any && *dso;
+}
+
+/* Functions without a name that are on one side only: the other side may have them by another address, or by name. */
+static void find_unmatched(struct shares *s)
+{
+	for (struct entry *e = s->all; e; e = e->hh.next)
+		e->share.unmatched |= (!e->share.total[SHARES_BEFORE] || !e->share.total[SHARES_AFTER]) && is_unnamed(e->share.function);
+	for (struct entry *u = s->all; u; u = u->hh.next)
+		for (int k = 0; u->share.unmatched && k < SHARES_SIDES && !strcmp(u->share.function, "[unknown]"); k++) {
+			if (!u->share.total[k] || !is_nameless(s, u->share.dso, k))
+				continue;
+			for (struct entry *e = s->all; e; e = e->hh.next)
+				e->share.unmatched |= !e->share.total[k] && !strcmp(e->share.dso, u->share.dso);
+		}
 }
 
 struct share **shares_compare(struct shares *s, bool total, double confidence, size_t *n)
@@ -222,6 +245,7 @@ struct share **shares_compare(struct shares *s, bool total, double confidence, s
 	if (!s->sorted || s->lost)
 		return NULL;
 	match_lambdas(s);
+	find_unmatched(s);
 	for (struct entry *e = s->all; e; e = e->hh.next) {
 		const uint64_t *weight = total ? e->share.total : e->share.self;
 		struct stats_share side[SHARES_SIDES];
@@ -232,7 +256,6 @@ struct share **shares_compare(struct shares *s, bool total, double confidence, s
 			side[k] = (struct stats_share){ shares_percent(s, k, weight[k]) / 100 * samples, samples };
 		}
 		e->share.change = stats_compare_shares(&side[SHARES_BEFORE], &side[SHARES_AFTER], confidence);
-		e->share.unmatched = is_unmatched(&e->share);
 		e->share.evidence = known && !e->share.unmatched ? stats_evidence(&e->share.change) : 0;
 		s->sorted[(*n)++] = &e->share;
 	}

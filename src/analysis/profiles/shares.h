@@ -22,7 +22,7 @@ struct share {
 	/* set by shares_compare() */
 	struct stats_interval change;
 	double evidence;
-	bool unmatched;              /* without a name, and on one side only: there is no evidence */
+	bool unmatched;              /* on one side only, for want of a name on one of them: there is no evidence */
 };
 
 struct shares;
