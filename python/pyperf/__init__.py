@@ -334,8 +334,8 @@ class Group(_pyperf._Group):
     ":W" (split a group that does not fit) works only in measure(). With ":S" and a sample_period,
     only the leader samples, and each sample has the counts of all.
 
-    A group is a sequence of its Events, which can also be had by name, group["page-faults"]. A with statement closes it at
-    its end."""
+    A group is a sequence of its Events; group["page-faults"] is the first of that name. A with statement closes it at its
+    end."""
 
     def __init__(self, *events: What, pid: int = 0, cpu: int = -1, cgroup: int = -1,
                  flags: int = 0, **fields: Any) -> None:
@@ -359,7 +359,7 @@ class Group(_pyperf._Group):
         def __iter__(self) -> Iterator[Event]: ...
 
     def __getitem__(self, which: Union[int, str]) -> Event:
-        """The Event at that place, or with that name."""
+        """The Event at that place, or the first with that name."""
         if not isinstance(which, str):
             return cast(Event, super().__getitem__(which))
         found = [event for event in self if event.label == which]

@@ -147,9 +147,6 @@ static int unknown(const struct opt_parser *p, const char *dashes, const char *w
 {
 	struct match m;
 
-	if (unknown_of_perf(p, dashes, word, f))
-		return -1;
-
 	if (!*dashes && !p->listed && other_case(p, word, &m))
 		return fault_usage(f, "%s: unknown option %s; did you mean -%c (--%s)?", p->command, word, m.opt->key, m.opt->name);
 	if (p->listed)
@@ -262,7 +259,7 @@ static int parse_short(struct opt_parser *p, int argc, char **argv, struct fault
 	if (!cluster_is_ours(p, argv[0])) {
 		if (p->mode == OPT_MODE_SCRIPT && p->noperands)
 			return 0;
-		return unknown(p, "", argv[0], f);
+		return unknown_of_perf(p, "", argv[0], f) ? -1 : unknown(p, "", argv[0], f);
 	}
 	for (const char *c = argv[0] + 1; *c; c++) {
 		if (!find(p, NULL, 0, *c, &m)) {

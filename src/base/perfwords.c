@@ -22,7 +22,7 @@ static const struct {
 	{ "--script", "script ", "here it is `perf-prof python -I FILE SCRIPT`" },
 	{ "-S", "report ", "there is none here: --annotate FUNCTION shows one function, and `perf-prof profile -I FILE --below FUNCTION` what it calls" },
 	{ "--symbols", "report ", "there is none here: --annotate FUNCTION shows one function, and `perf-prof profile -I FILE --below FUNCTION` what it calls" },
-	{ "--percent-limit", "report annotate diff ", "here it is --than PERCENT" },
+	{ "--percent-limit", "report diff ", "here it is --than PERCENT" },
 	{ "--comm", "report script ", "there is none here: `perf-prof script -e 'EVENT/_comm==\"NAME\"/'` selects events, and --sort comm makes rows" },
 	{ "--comms", "report script ", "there is none here: `perf-prof script -e 'EVENT/_comm==\"NAME\"/'` selects events, and --sort comm makes rows" },
 	{ "--dsos", "report ", "there is none here: --sort dso has a row for each file" },
@@ -33,7 +33,7 @@ static const struct {
 	{ "-f", "report script diff ", "it is not needed: recordings of other users are read" },
 	{ "--force", "report script diff ", "it is not needed: recordings of other users are read" },
 	{ "--max-events", "script ", "here it is -N N" },
-	{ "-D", "script report ", "there is none here: `perf script -D` prints the raw records of recordings of both" },
+	{ "-D", "script report ", "there is none here: `perf script -D` prints the raw records, also of recordings of perf-prof" },
 	{ "--symfs", NULL, "there is none here: `perf buildid-cache --add FILE` keeps files for recordings of other machines" },
 	{ "-k", "report script ", "it is not needed: perf's cache has symbols of other kernels (perf buildid-cache)" },
 	{ "--vmlinux", NULL, "it is not needed: perf's cache has symbols of other kernels (perf buildid-cache)" },
@@ -41,9 +41,9 @@ static const struct {
 	{ "--all-user", NULL, "here it is :u behind the event's name, or --exclude-kernel" },
 	{ "--all-kernel", NULL, "here it is :k behind the event's name, or --exclude-user" },
 	{ "--filter", NULL, "here a filter is part of the event: -e 'sched:sched_switch/prev_pid==1/'" },
-	{ "-D", "record stat ", "there is none here: start perf-prof when it is time" },
-	{ "--delay", "record stat ", "there is none here: start perf-prof when it is time" },
-	{ "--control", "record stat ", "there is none here: start perf-prof when it is time" },
+	{ "-D", "record stat ", "there is none here: start perf-prof later" },
+	{ "--delay", "record stat ", "there is none here: start perf-prof later" },
+	{ "--control", "record stat ", "there is none here: start perf-prof later" },
 	{ "-u", "record stat top trace profile ", "there is none here: -p takes the ids of the user's processes" },
 	{ "--uid", "record stat top trace profile ", "there is none here: -p takes the ids of the user's processes" },
 	{ "-k", "record ", "here it is --monotonic" },
@@ -67,13 +67,11 @@ static const struct {
 	{ "sched", "here it is `perf-prof rundelay` (latency), `perf-prof task-state` (timehist), `perf-prof migrations`" },
 	{ "probe", "here probes are events, as in `perf-prof trace -e uprobe:FUNCTION@FILE`; `perf-prof list FILE` lists them" },
 	{ "lock", "here it is `perf-prof waits --on`" },
-	{ "mem", "perf's own reads recordings of perf-prof" },
-	{ "c2c", "perf's own reads recordings of perf-prof" },
+	{ "mem", "`perf mem` itself reads recordings of perf-prof" },
+	{ "c2c", "`perf c2c` itself reads recordings of perf-prof" },
 	{ "evlist", "here it is `perf-prof python -I FILE help`" },
-	{ "buildid-list", "perf's own reads recordings of perf-prof" },
-	{ "buildid-cache", "perf-prof looks for files in the cache that perf's fills" },
-	{ "archive", "perf's own reads recordings of perf-prof" },
-	{ "inject", "perf's own reads recordings of perf-prof" },
+	{ "buildid-list", "`perf buildid-list` itself reads recordings of perf-prof" },
+	{ "buildid-cache", "perf-prof uses the cache that `perf buildid-cache` fills" },
 	{ "timechart", "here it is `perf-prof convert --to perfetto`" },
 	{ "kvm", "here it is `perf-prof kvm-exit`" },
 	{ "ftrace", "here it is `perf-prof trace`" },
@@ -84,7 +82,7 @@ static bool has_word(const char *words, const char *word)
 {
 	const size_t len = strlen(word);
 
-	for (const char *at = words; (at = strstr(at, word)); at += len)
+	for (const char *at = words; len && (at = strstr(at, word)); at += len)
 		if ((at == words || at[-1] == ' ') && at[len] == ' ')
 			return true;
 	return false;

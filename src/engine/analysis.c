@@ -650,8 +650,8 @@ static void tell(struct analysis *a)
 
 	tell_chains(a);
 	if (callstacks_lack_below(a->stacks))
-		note(a->opts->stream.verbose < 0 ? -1 : 1, "--below %s%s: no stack has that function, so stacks are whole", a->opts->below.v[0],
-		     a->opts->below.n > 1 ? ", ..." : "");
+		note(a->opts->stream.verbose < 0 ? -1 : 1, "--below %s: no stack has %s, so stacks are whole", a->opts->below.v[0],
+		     a->opts->below.n > 1 ? "any of these functions" : "that function");
 	names_tell(&a->names, a->opts->stream.verbose);
 	if (refused)
 		fprintf(stderr, "perf-prof: left out %llu stacks: there are too many different "

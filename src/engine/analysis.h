@@ -200,7 +200,7 @@ struct table;
 struct table_style;
 /* Prints a table as text, or as JSON; says if memory ran out. Errors of the output: see ferror(3). */
 void analysis_put_table(const struct analysis *a, struct table *t, const struct table_style *style);
-/* The same: 0, -ENOMEM or -EIO. */
+/* Without the message: returns 0, -ENOMEM or -EIO. */
 int analysis_put_table_of(const struct analysis_opts *o, struct table *t, const struct table_style *style);
 /* Adds "lost" to a table in JSON, and "throttled" if an event was throttled. */
 void analysis_put_losses(struct analysis *a, struct table *t);

@@ -19,10 +19,12 @@ static bool is_of(const struct opt_strings *functions, const char *name)
 	return false;
 }
 
-size_t callers_cut(const struct frame *const *frames, size_t n, const struct opt_strings *functions)
+size_t callers_cut(const struct frame *const *frames, size_t n, const struct opt_strings *functions, bool *found)
 {
 	for (size_t i = 0; functions && i < n; i++)
-		if (is_of(functions, frames[i]->symbol))
+		if (is_of(functions, frames[i]->symbol)) {
+			*found = true;
 			return i ? i : 1;
+		}
 	return n;
 }

@@ -634,9 +634,8 @@ static void put_more(struct callstacks *s, struct chain *c)
 	}
 	c->stack.frames = c->more;
 	n = s->python ? pyframes_merge(c->more, n) : n;
-	c->stack.n = (uint32_t)callers_cut(c->more, n, s->below);
+	c->stack.n = (uint32_t)callers_cut(c->more, n, s->below, &s->found_below);
 	s->tried_below |= s->below != NULL;
-	s->found_below |= c->stack.n != n;
 }
 
 static void forget_more(struct callstacks *s, struct chain *c)

@@ -263,7 +263,7 @@ static PyObject *group_end(PyObject *o, PyObject *unused)
 		return NULL;
 	n = pev_group_end(self->group, self->counts, pev_group_size(self->group));
 	if (n == -EINVAL)
-		return raise_code(self->st, n, "read a group by end(), which counts from begin(), and that was not called");
+		return raise_code(self->st, n, "end(), which counts from begin(): that was not called");
 	return counts_or_error(self, n);
 }
 

@@ -5,14 +5,18 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Whether that stands for a function whose file was stripped: "[unknown]", or the file's name and the function's address,
- * "app+0x1320". */
-static inline bool is_unnamed(const char *function)
+/* Whether that stands for a function without a name: "[unknown]", or its file's name and its address, "app+0x1320". file: as far
+ * as it is known, with or without folder, or its beginning. */
+static inline bool is_unnamed(const char *function, const char *file)
 {
-	const char *at = strrchr(function, '+');
+	const char *at = strrchr(function, '+'), *slash = strrchr(file, '/');
+	const char *name = slash ? slash + 1 : file;
+	size_t len = strlen(name);
 
 	if (!strcmp(function, "[unknown]"))
 		return true;
-	return at && at > function && !strncmp(at, "+0x", 3) && at[3] && !at[3 + strspn(at + 3, "0123456789abcdef")];
+	if (!at || at == function || strncmp(at, "+0x", 3) || !at[3] || at[3 + strspn(at + 3, "0123456789abcdef")])
+		return false;
+	return !strncmp(function, name, len < (size_t)(at - function) ? len : (size_t)(at - function));
 }
 #endif

@@ -180,7 +180,7 @@ static void fill(struct table *t, const struct distributions *all, const struct 
 }
 
 static void print(struct analysis *a, struct table *t, const struct distribution_view *view, uint64_t from, uint64_t to,
-		 struct json_object *extra)
+		  struct json_object *extra)
 {
 	struct table_style style = { .terminal = analysis_terminal(a->opts) };
 	char time[64];

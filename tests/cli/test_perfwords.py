@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Options and commands of perf that have other names here, or are not needed: the message says what to use."""
+import re
 import subprocess
 
 import pytest
@@ -17,7 +18,7 @@ ANSWERS = [
     ('script --percent-limit 5', 'script: unknown option --percent-limit; `perf-prof script -h` lists them'),
     ('stat -I 100 -- true', 'stat: unknown option -I; did you mean -i (--interval)?'),
     ('annotate main', 'there is no command annotate; here it is `perf-prof report --annotate FUNCTION`'),
-    ('mem record', "there is no command mem; perf's own reads recordings of perf-prof"),
+    ('mem record', 'there is no command mem; `perf mem` itself reads recordings of perf-prof'),
     ('evlist', 'there is no command evlist; here it is `perf-prof python -I FILE help`'),
     ('reprot', 'there is no command reprot; did you mean report?'),
 ]
@@ -27,3 +28,13 @@ ANSWERS = [
 def test_what_perf_calls_otherwise(prof, words, answer):
     done = subprocess.run([prof, *words.split()], capture_output=True, text=True, timeout=60)
     assert done.returncode == 2 and not done.stdout and done.stderr.startswith(f'perf-prof: {answer}'), done
+
+
+@pytest.mark.parametrize('command, options', [
+    ('report', ['--than', '--sort', '--annotate', '--flame-graph']), ('script', ['-N']), ('python', ['-I']), ('record', ['--monotonic']),
+    ('diff', ['--than']), ('profile', ['--below', '--sort']), ('waits', ['--on']), ('convert', ['--to']),
+])
+def test_what_the_messages_name_exists(prof, command, options):
+    text = subprocess.run([prof, command, '-h'], capture_output=True, text=True, check=True, timeout=60).stdout
+    for option in options:
+        assert re.search(rf'^ *(-\w, )?{option}\b', text, re.M), option

@@ -142,7 +142,7 @@ def test_group(pyperf):
         counts = group.read()
         assert list(counts) == ['page-faults', 'task-clock', 'minor-faults']
         assert counts['page-faults'].value == counts['minor-faults'].value >= PAGES
-        with pytest.raises(pyperf.Error, match=r'counts from begin\(\), and that was not called'):
+        with pytest.raises(pyperf.Error, match=r'counts from begin\(\): that was not called'):
             group.end()
         group.begin()
         touch(10)

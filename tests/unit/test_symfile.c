@@ -309,7 +309,7 @@ static void stubs_that_are_damaged(void **state)
 
 /* ---- functions of stripped files ------------------------------------------------ */
 
-enum { POS_FRAMES = 0x2c00, POS_FRAMES_NAME = 0x2d00, FRAMES_VADDR = 0x500000, FRAMES_SIZE = 0x100,
+enum { POS_FRAMES = IMAGE_SIZE - 20 - 3 * 20, POS_FRAMES_NAME = 0x2d00, FRAMES_VADDR = 0x500000,
        SEC_FRAMES = SEC_COUNT, SEC_FRAMES_NAME, SEC_WITH_FRAMES };
 
 static unsigned char *put(unsigned char *p, uint64_t value, size_t size)
@@ -322,7 +322,8 @@ static unsigned char *put(unsigned char *p, uint64_t value, size_t size)
 static void image_frames(struct image *m, uint8_t encoding, size_t size)
 {
 	Elf64_Shdr *s = IMAGE_AT(m, Elf64_Shdr, POS_SHDR);
-	unsigned char *start = m->bytes + POS_FRAMES, *p = start;
+	const uint64_t pos = IMAGE_SIZE - 20 - 3 * (12 + 2 * size);   /* at the very end; POS_FRAMES for 4 */
+	unsigned char *start = m->bytes + pos, *p = start;
 
 	image_init(m, SHT_DYNSYM, id, sizeof(id));
 	image_symbol(m, "exported", 0x140, 0x20, FUNCTION);
@@ -339,7 +340,7 @@ static void image_frames(struct image *m, uint8_t encoding, size_t size)
 		p = put(p, 0, 4);
 	}
 	s[SEC_FRAMES] = (Elf64_Shdr){ .sh_name = 1, .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC, .sh_addr = FRAMES_VADDR,
-		.sh_offset = POS_FRAMES, .sh_size = (uint64_t)(p - start) };
+		.sh_offset = pos, .sh_size = (uint64_t)(p - start) };
 	s[SEC_FRAMES_NAME] = (Elf64_Shdr){ .sh_type = SHT_STRTAB, .sh_offset = POS_FRAMES_NAME, .sh_size = 11 };
 	memcpy(m->bytes + POS_FRAMES_NAME, "\0.eh_frame", 11);
 	IMAGE_AT(m, Elf64_Ehdr, 0)->e_shnum = SEC_WITH_FRAMES;
@@ -392,7 +393,7 @@ static void frames_that_are_damaged(void **state)
 	struct image good, m;
 
 	image_frames(&good, 0x1b, 4);
-	for (size_t at = POS_FRAMES; at < POS_FRAMES + FRAMES_SIZE; at++)
+	for (size_t at = POS_FRAMES; at < IMAGE_SIZE; at++)
 		for (int value = 0; value < 2; value++) {
 			struct symfile *f;
 			const char *name;
@@ -403,9 +404,35 @@ static void frames_that_are_damaged(void **state)
 			f = read_image(&m, sizeof(m.bytes));
 			for (uint64_t code = 0; f && code < IMAGE_CODE_SIZE; code += 8)
 				if (symfile_find(f, IMAGE_CODE + code, &name, &into))
-					assert_true(strlen(name) < SYMFILE_NAME_MAX);
+					assert_true(!strcmp(name, "exported") || !strncmp(name, "app+0x", 6));
+			if (at >= POS_FRAMES + 20 + 20)   /* another function's record */
+				is(f, IMAGE_CODE + 0x110, "app+0x401100", 0x10);
 			symfile_free(f);
 		}
+}
+
+/* The table ends inside a record, or in a CIE whose letters want bytes behind it. */
+static void frames_that_are_cut(void **state)
+{
+	struct image good, m;
+	struct symfile *f;
+
+	image_frames(&good, 0x1b, 4);
+	for (uint64_t size = 0; size < IMAGE_AT(&good, Elf64_Shdr, POS_SHDR)[SEC_FRAMES].sh_size; size++) {
+		m = good;
+		IMAGE_AT(&m, Elf64_Shdr, POS_SHDR)[SEC_FRAMES].sh_size = size;
+		f = read_image(&m, sizeof(m.bytes));
+		is(f, IMAGE_CODE + 0x110, size < 20 + 20 ? NULL : "app+0x401100", 0x10);
+		is(f, IMAGE_CODE + 0x190, NULL, 0);
+		symfile_free(f);
+	}
+	for (size_t letters = 1; letters < 24; letters++) {
+		m = good;
+		memset(m.bytes + POS_FRAMES + 10, letters % 2 ? 'P' : 'L', letters < 10 ? letters : 10);
+		f = read_image(&m, sizeof(m.bytes));
+		is(f, IMAGE_CODE + 0x110, NULL, 0);
+		symfile_free(f);
+	}
 }
 
 /* Every length of the file, and every word of its headers made huge: no crash, and no name
@@ -464,6 +491,7 @@ int main(void)
 		cmocka_unit_test(functions_without_a_name_have_an_address),
 		cmocka_unit_test(what_has_no_address),
 		cmocka_unit_test(frames_that_are_damaged),
+		cmocka_unit_test(frames_that_are_cut),
 		cmocka_unit_test(damaged),
 		cmocka_unit_test(from_a_file),
 	};

@@ -98,7 +98,7 @@ static const char *name_at(struct symfile *f, uint64_t offset)
 	const char *found;
 	uint64_t into;
 
-	if (!f || !symfile_find(f, offset + 1, &found, &into))
+	if (!f || !symfile_find(f, offset + 1, &found, &into) || !strncmp(found, "program+0x", 10))
 		return "none";
 	assert_int_equal(into, 1);
 	return strcpy(name, found);

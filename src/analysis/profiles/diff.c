@@ -138,19 +138,32 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 	hotspots_add(&d->hot, analysis_comm(a, s->tid, s->time), analysis_where(a, s), weight, false);
 }
 
-/* Addresses are the same functions in the same build only. */
-static void take_frame(struct diff *d, const struct frame *frame)
+/* What tells two builds of a file apart: the time of the file, which is the one that was sampled; else its build id; else
+ * each side has its own. */
+static void build_text(const struct diff *d, const struct dso *object, char *text, size_t room)
 {
-	const char *function = frame->symbol ? frame->symbol : "[unknown]";
-	const uint8_t *id = NULL;
+	struct timespec written;
 	size_t size = 0;
+	uid_t owner;
+	const uint8_t *id = object ? dso_build_id(object, &size) : NULL;
+
+	if (object && dso_file(object, &owner, &written)) {
+		snprintf(text, room, "%lld.%ld", (long long)written.tv_sec, written.tv_nsec);
+		return;
+	}
+	snprintf(text, room, "%d", (int)number_of(d));
+	for (size_t i = 0; i < size && 2 * i + 2 < room; i++)
+		snprintf(text + 2 * i, 3, "%02x", id[i]);
+}
+
+/* Addresses are the same functions in the same build only. */
+static void put_frame(const struct diff *d, const char *function, const char *dso, const struct dso *object)
+{
 	char build[64] = "";
 
-	if (frame->symbol && frame->object && is_unnamed(function))
-		id = dso_build_id(frame->object, &size);
-	for (size_t i = 0; i < size && 2 * i + 2 < sizeof(build); i++)
-		snprintf(build + 2 * i, 3, "%02x", id[i]);
-	shares_frame(d->shares, function, d->names_alone || d->of_folded ? "" : frame->dso, build);
+	if (strcmp(function, "[unknown]") && is_unnamed(function, dso))
+		build_text(d, object, build, sizeof(build));
+	shares_frame(d->shares, function, d->names_alone || d->of_folded ? "" : dso, build);
 }
 
 static void take_stack(void *ctx, const struct callstack *stack, uint64_t weight)
@@ -163,7 +176,8 @@ static void take_stack(void *ctx, const struct callstack *stack, uint64_t weight
 			d->side->inlined = FOLDED_HAS_INLINED;
 	for (uint32_t i = 0; i < stack->n; i++)
 		if (all || !stack->frames[i]->inlined)
-			take_frame(d, stack->frames[i]);
+			put_frame(d, stack->frames[i]->symbol ? stack->frames[i]->symbol : "[unknown]", stack->frames[i]->dso,
+				  stack->frames[i]->object);
 	shares_end_stack(d->shares, number_of(d), weight);
 }
 
@@ -232,7 +246,7 @@ static int read_folded(struct diff *d, struct fault *f)
 		fault_set(f, EXIT_FAILED, "out of memory");
 	for (size_t i = 0; i < n; i++) {
 		for (size_t k = stacks[i].n; k-- > 0;)
-			shares_frame(d->shares, folded_frame_name(folded, stacks[i].frames[k]), "", "");
+			put_frame(d, folded_frame_name(folded, stacks[i].frames[k]), "", NULL);
 		shares_end_stack(d->shares, number_of(d), stacks[i].weight);
 	}
 	d->side->weight = folded_total(folded);
@@ -405,7 +419,7 @@ static void tell_moved(const struct diff *d)
 	       move.functions, move.functions == 1 ? " is" : "s are", from, to);
 }
 
-/* Of a program that was rebuilt, functions have no names, or, if it is stripped, other addresses. */
+/* After a rebuild, functions have no names, or, in a stripped program, other addresses. */
 static void tell_unmatched(const struct diff *d, struct share *const *shares, size_t n)
 {
 	uint64_t weight[SHARES_SIDES] = { 0 };
@@ -413,12 +427,12 @@ static void tell_unmatched(const struct diff *d, struct share *const *shares, si
 
 	for (size_t i = 0; i < n; i++)
 		for (int k = 0; k < SHARES_SIDES; k++)
-			weight[k] += shares[i]->unmatched ? shares[i]->self[k] : 0;
+			weight[k] += shares[i]->unmatched && shares[i]->dso[0] != '[' ? shares[i]->self[k] : 0;
 	for (int k = 0; k < SHARES_SIDES; k++)
 		percent[k] = shares_percent(d->shares, k, weight[k]);
 	if (percent[SHARES_BEFORE] >= UNMATCHED_PERCENT || percent[SHARES_AFTER] >= UNMATCHED_PERCENT)
-		printf("there is no verdict for functions that have no name in one of the two (%.0f %% of the samples before, %.0f %% "
-		       "after): the program was rebuilt since, or is stripped\n", percent[SHARES_BEFORE], percent[SHARES_AFTER]);
+		printf("no verdict for functions without a name in one of the two (%.0f %% of the samples before, %.0f %% after): the "
+		       "program is stripped, or was rebuilt after it was recorded\n", percent[SHARES_BEFORE], percent[SHARES_AFTER]);
 }
 
 /* Callers that one way of unwinding finds and the other misses look like changes. */

@@ -608,13 +608,18 @@ static uint64_t made_weight(const struct hotspots *h)
 	return sum;
 }
 
-/* Whether a frame is in a file, but its function is not known, or only by its address. */
+/* Whether a frame is in a file that was read, but its function is not known, or only by its address. */
 static bool is_nameless(const struct frame *frame)
 {
-	return !frame->kernel && frame->dso[0] == '/' && strncmp(frame->dso, "//", 2) && (!frame->symbol || is_unnamed(frame->symbol));
+	struct timespec written;
+	uid_t owner;
+
+	if (frame->symbol)
+		return !frame->kernel && is_unnamed(frame->symbol, frame->dso);
+	return frame->object && dso_file(frame->object, &owner, &written);
 }
 
-/* The weight in functions of stripped files, and the file that has most of it. */
+/* The weight in functions without a name, and the heaviest of these stacks. */
 static uint64_t unnamed_weight(const struct hotspots *h, const struct callstack **most)
 {
 	uint64_t sum = 0, most_weight = 0;

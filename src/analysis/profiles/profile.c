@@ -508,7 +508,8 @@ static const struct opt profile_opts[] = {
 	{ "samples", 0, NULL, OPT_FLAG, AT(prints_samples), NULL,
 	  "Print a line for each sample, too, with -g its call chain.", false, NULL },
 	{ "below", 0, NULL, OPT_STRINGS, AT(opts.common.below), "FUNCTION",
-	  "Begin stacks below this function, as the table shows its name: leave out its innermost frame and its callers. Stacks "
+	  "Begin stacks below this function, as the table shows its name, or without its namespaces: leave out its innermost frame and "
+	  "its callers. Stacks "
 	  "without it stay whole. May be repeated: below whichever is the innermost.", false, NULL },
 	{ "without", 0, NULL, OPT_STRINGS, AT(opts.common.without), "FUNCTION",
 	  "With Python functions: leave out samples that have this function in their stack, unless --below cuts it off. May be "

@@ -73,7 +73,7 @@ static size_t short_dso(const char **dso)
 static struct entry *entry_of(struct shares *s, const char *function, const char *dso, const char *build)
 {
 	char key[MAX_KEY];
-	size_t dso_len = short_dso(&dso), len = strnlen(function, MAX_KEY / 2), size;
+	size_t dso_len = short_dso(&dso), len = strnlen(function, MAX_KEY / 2), build_len, size;
 	struct entry *e = NULL;
 
 	if (dso_len > MAX_KEY / 4)
@@ -83,8 +83,9 @@ static struct entry *entry_of(struct shares *s, const char *function, const char
 	memcpy(key + len + 1, dso, dso_len);
 	key[len + 1 + dso_len] = '\0';
 	size = len + dso_len + 2;
-	memcpy(key + size, build, strnlen(build, MAX_KEY / 4 - 2));
-	size += strnlen(build, MAX_KEY / 4 - 2);
+	build_len = strnlen(build, MAX_KEY / 4 - 2);
+	memcpy(key + size, build, build_len);
+	size += build_len;
 	HASH_FIND(hh, s->all, key, size, e);
 	if (e || HASH_COUNT(s->all) >= MAX_FUNCTIONS)
 		return e;
@@ -206,33 +207,58 @@ static int by_evidence(const void *a_, const void *b_)
 	return order ? order : strcmp(a->dso, b->dso);
 }
 
-/* Whether no function of that file has a name on that side, as after a rebuild of the program. */
-static bool is_nameless(const struct shares *s, const char *dso, enum share_side side)
-{
-	bool any = false;
+/* The functions of a file that have no name on a side, as far as the other side does not have the same. */
+struct hidden {
+	double percent[SHARES_SIDES];
+	UT_hash_handle hh;
+	char dso[];
+};
 
-	for (const struct entry *e = s->all; e; e = e->hh.next) {
-		if (!e->share.total[side] || strcmp(e->share.dso, dso))
-			continue;
-		if (strcmp(e->share.function, "[unknown]"))
-			return false;
-		any = true;
-	}
-	return any && *dso;
+static struct hidden *hidden_of(struct hidden **all, const char *dso, bool add)
+{
+	size_t len = strlen(dso);
+	struct hidden *h;
+
+	HASH_FIND(hh, *all, dso, len, h);
+	if (h || !add)
+		return h;
+	h = calloc(1, sizeof(*h) + len + 1);
+	if (!h)
+		return NULL;
+	memcpy(h->dso, dso, len + 1);
+	HASH_ADD(hh, *all, dso, len, h);
+	return HASH_KEPT(h);
 }
 
-/* Functions without a name that are on one side only: the other side may have them by another address, or by name. */
+static void find_hidden(const struct shares *s, struct hidden **all)
+{
+	for (struct entry *e = s->all; e; e = e->hh.next) {
+		const struct share *share = &e->share;
+		struct hidden *h = is_unnamed(share->function, share->dso) ? hidden_of(all, share->dso, true) : NULL;
+
+		for (int k = 0; h && k < SHARES_SIDES; k++) {
+			double more = shares_percent(s, k, share->self[k]) - shares_percent(s, !k, share->self[!k]);
+
+			h->percent[k] += more > 0 ? more : 0;
+		}
+	}
+}
+
+/* Those on one side only which the other side may have by another address, or without their name. */
 static void find_unmatched(struct shares *s)
 {
-	for (struct entry *e = s->all; e; e = e->hh.next)
-		e->share.unmatched |= (!e->share.total[SHARES_BEFORE] || !e->share.total[SHARES_AFTER]) && is_unnamed(e->share.function);
-	for (struct entry *u = s->all; u; u = u->hh.next)
-		for (int k = 0; u->share.unmatched && k < SHARES_SIDES && !strcmp(u->share.function, "[unknown]"); k++) {
-			if (!u->share.total[k] || !is_nameless(s, u->share.dso, k))
-				continue;
-			for (struct entry *e = s->all; e; e = e->hh.next)
-				e->share.unmatched |= !e->share.total[k] && !strcmp(e->share.dso, u->share.dso);
-		}
+	struct hidden *all = NULL;
+
+	find_hidden(s, &all);
+	for (struct entry *e = s->all; all && e; e = e->hh.next) {
+		struct share *share = &e->share;
+		const int side = share->total[SHARES_AFTER] != 0;
+		struct hidden *h = share->total[!side] ? NULL : hidden_of(&all, share->dso, false);
+
+		share->unmatched = h && (is_unnamed(share->function, share->dso) ||
+					 (*share->dso && h->percent[!side] > shares_percent(s, side, share->self[side]) / 2));
+	}
+	HASH_FREE(all);
 }
 
 struct share **shares_compare(struct shares *s, bool total, double confidence, size_t *n)

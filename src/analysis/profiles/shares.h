@@ -35,8 +35,8 @@ struct shares_move {
 
 struct shares *shares_new(void);   /* NULL: out of memory */
 void shares_free(struct shares *s);
-/* Adds a frame to the present stack, innermost first; shares_end_stack() ends the stack. Functions of different builds are
- * different ones ("": the same in all), as those that have only an address. */
+/* Adds a frame to the present stack, innermost first; shares_end_stack() ends the stack. build: of functions that are known only
+ * by address, which differ between builds; "" for all others. */
 void shares_frame(struct shares *s, const char *function, const char *dso, const char *build);
 void shares_end_stack(struct shares *s, enum share_side side, uint64_t weight);
 /* Sets a side's weight, which may be more than that of its stacks, and number of samples. n 0: not known, so that

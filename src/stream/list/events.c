@@ -224,8 +224,7 @@ static int check_software(struct stream *s, struct fault *f)
 			if (plain_may_stray(a) && plain_may_stray(b) &&
 			    a->sampling->attr.attr.config == b->sampling->attr.attr.config)
 				return fault_usage(f, "%s and %s are the same software event, whose samples "
-						   "the kernel mixes up: give the one of them that has all that "
-						   "you need", a->name, b->name);
+						   "the kernel mixes up: use only one of them", a->name, b->name);
 		}
 	return 0;
 }

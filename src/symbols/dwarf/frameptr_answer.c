@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions of a file that keep a frame pointer, and those that do not, by libdw. */
+/* The functions of a file that keep a frame pointer, and those that do not. */
 #include "symbols/dwarf/frameptr.h"
 
 #include "symbols/elf/fdes.h"

@@ -224,10 +224,20 @@ bool symfile_vaddr(const struct symfile *f, uint64_t offset, uint64_t *vaddr)
 	return false;
 }
 
+/* A symbol of unknown size does not reach into the next function. */
 static bool find(const struct symfile *f, uint64_t offset, uint64_t *vaddr, struct symtab_hit *hit)
 {
-	return symfile_vaddr(f, offset, vaddr) && ((f->tab && symtab_find(f->tab, *vaddr, hit)) ||
-						   (f->unnamed && symtab_find(f->unnamed, *vaddr, hit)));
+	struct symtab_hit unnamed;
+	bool found;
+
+	if (!symfile_vaddr(f, offset, vaddr))
+		return false;
+	found = f->tab && symtab_find(f->tab, *vaddr, hit);
+	if ((found && !hit->open) || !f->unnamed || !symtab_find(f->unnamed, *vaddr, &unnamed) ||
+	    (found && unnamed.start <= hit->start))
+		return found;
+	*hit = unnamed;
+	return true;
 }
 
 bool symfile_range(const struct symfile *f, uint64_t offset, uint64_t *start, uint64_t *end)

@@ -183,7 +183,7 @@ int symfile_read_symbols_(struct symfile *f, Elf *elf, const char *file)
 		rc = symfile_add_mini_(f, f->tab, elf);
 	if (!rc && f->what == SYMFILE_FUNCTIONS)
 		rc = symfile_add_stubs_(f->tab, elf);
-	if (!rc && !f->complete && *file)
+	if (!rc && !f->complete && f->what == SYMFILE_FUNCTIONS && *file)
 		rc = symfile_read_unnamed_(f, elf, file);
 	if (!rc)
 		rc = finish(&f->tab);

@@ -27,7 +27,7 @@ static int read_both(struct symfile **f, int fd, int debug, const struct request
 {
 	int rc;
 
-	*f = symfile_open(fd, (enum symfile_what)r->what, r->file);
+	*f = symfile_open(fd, (enum symfile_what)r->what, debug < 0 ? r->file : "");   /* else the debug file has the names */
 	if (!*f)
 		return -errno;
 	rc = debug < 0 ? 0 : symfile_add_debug(*f, debug, r->by_link);

@@ -315,7 +315,7 @@ bool symtab_find(const struct symtab *t, uint64_t addr, struct symtab_hit *hit)
 
 		if (addr >= r->end)
 			continue;
-		*hit = (struct symtab_hit){ t->names + r->name, r->start, r->end, r->group };
+		*hit = (struct symtab_hit){ t->names + r->name, r->start, r->end, r->group, r->open };
 		return true;
 	}
 	return false;

@@ -30,6 +30,7 @@ struct symtab_hit {
 	const char *name;        /* valid as long as the table */
 	uint64_t start, end;     /* end: after its last byte */
 	uint16_t group;
+	bool open;               /* its size is unknown */
 };
 
 struct symtab *symtab_new(void);
