@@ -141,7 +141,8 @@ def test_a_failing_call_has_its_error(prof, tmp_path):
                               stdin=subprocess.PIPE)
     seen = run(prof, tmp_path, '-e', 'syscalls', '-p', target.pid, wake=target)
     target.wait()
-    assert [e['ret'] for e in seen if e['call'] == 'rmdir'] == [-2] * 5
+    assert [(e['ret'], e['error']) for e in seen if e['call'] == 'rmdir'] == [(-2, 'ENOENT')] * 5
+    assert {e['error'] for e in seen if e['ret'] >= 0} == {''}
 
 
 def test_rows_of_top(prof, tmp_path, sleeper):

@@ -42,12 +42,24 @@ static const char *call_word(struct question *q, uint64_t nr, char *buf, size_t 
 	return buf;
 }
 
-enum { CALL, WORD, NR, RET };
+static bool is_error(int64_t ret)
+{
+	return ret < 0 && ret >= -MAX_ERRNO;
+}
+
+/* "ENOENT"; "": none. */
+static const char *error_word(struct question *q, uint64_t error, char *buf, size_t size)
+{
+	return error ? error_name((int)error, buf, size) : "";
+}
+
+enum { CALL, WORD, NR, RET, ERROR };
 static const struct column columns[] = {
 	[CALL] = { "call", COLUMN_TEXT, COLUMN_KEY, .text = call_text },
 	[WORD] = { "call", COLUMN_TEXT, COLUMN_FIELD, 32, .text = call_word },
 	[NR] = { "nr", COLUMN_SIGNED, COLUMN_FIELD },
 	[RET] = { "ret", COLUMN_SIGNED, COLUMN_FIELD },
+	[ERROR] = { "error", COLUMN_TEXT, COLUMN_FIELD, 24, .text = error_word },
 };
 static const enum shown shown[] = {
 	SHOW_CALLS, SHOW_TOTAL, SHOW_MIN, SHOW_MEAN, SHOW_P50, SHOW_P95, SHOW_P99, SHOW_MAX, SHOW_ERRORS, SHOW_ERRNOS,
@@ -112,10 +124,12 @@ static void leave(struct question *q, const struct analysis_sample *s)
 	struct syscalls *c = (struct syscalls *)q;
 	int64_t id = syscall_left(trace_field_sint(q->fields[LEAVE][FIELD_ID], s->view.raw));
 	int64_t ret = trace_field_sint(q->fields[LEAVE][FIELD_RET], s->view.raw);
+	const int error = syscall_has_result(id) && is_error(ret) ? (int)-ret : 0;
 	struct happening h = {
 		.s = s, .pid = s->pid, .tid = s->tid, .comm = q->a ? analysis_comm(q->a, s->tid, s->time) : NULL,
-		.error = syscall_has_result(id) && ret < 0 && ret >= -MAX_ERRNO ? (int)-ret : 0,
-		.cells = { [CALL] = { (uint64_t)id }, [WORD] = { (uint64_t)id }, [NR] = { (uint64_t)id }, [RET] = { (uint64_t)ret } },
+		.error = error,
+		.cells = { [CALL] = { (uint64_t)id }, [WORD] = { (uint64_t)id }, [NR] = { (uint64_t)id }, [RET] = { (uint64_t)ret },
+			   [ERROR] = { (uint64_t)error } },
 	};
 
 	if (!pairs_end(&q->pairs, s, (uint64_t)s->tid, &h.end))
@@ -179,7 +193,8 @@ static bool between(struct question *q, const struct analysis_sample *s, const s
 static const struct question_ops question = {
 	.name = "syscalls", .durations = "calls", QUESTION_COLUMNS_ARE(columns), .tasks = true,
 	.shown = shown, .nshown = sizeof(shown) / sizeof(*shown),
-	.print = "\"%s = %lld after %llu.%03llu us\", REC->call, REC->ret, REC->duration / 1000, REC->duration % 1000",
+	.print = "\"%s = %lld%s%s after %llu.%03llu us\", REC->call, REC->ret, REC->error[0] ? \" \" : \"\", REC->error, "
+		 "REC->duration / 1000, REC->duration % 1000",
 	QUESTION_EVENTS_ARE(events), .reads = reads, .begin = begin, .sample = sample, .lost = lost, .after_table = after_table,
 	.release = release, .title = title, .between = between,
 };
