@@ -345,6 +345,12 @@ def test_functions_of_a_stripped_program_are_told_apart(prof, faults, analyse, t
     assert re.search(r'^ *\d+\.\d+ .* (movb|strb) .*', analyse('report', '--annotate', address['much'], path).text, re.M)
 
 
+def test_rows_by_line_say_why_there_are_none(faults, analyse):
+    told = 'of the samples are in programs without source lines: build them with -g'
+    assert told in analyse('report', '--sort', 'line', faults(UNNAMED, '-g0')).text
+    assert told not in analyse('report', '--sort', 'line', faults(UNNAMED, name='other')).text
+
+
 @pytest.mark.parametrize('link', ['-Wl,--build-id', '-Wl,--build-id=none'])
 def test_addresses_are_compared_in_the_same_build_only(prof, faults, tmp_path, link):
     def diff(*options):

@@ -651,6 +651,20 @@ static uint64_t interpreter_weight(const struct hotspots *h)
 	return sum;
 }
 
+/* The weight in functions of programs whose lines are not known. */
+static uint64_t lineless_weight(const struct hotspots *h)
+{
+	uint64_t sum = 0;
+
+	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next) {
+		const struct callstack *stack = hotspot_stack(spot);
+		const struct frame *frame = stack->n ? stack->frames[0] : NULL;
+
+		sum += frame && frame->object && frame->symbol && !frame->file ? spot->weight : 0;
+	}
+	return sum;
+}
+
 static void tell_unnamed(const struct hotspots *h)
 {
 	const struct callstack *most = NULL;
@@ -686,6 +700,9 @@ static void print_remarks(struct analysis *a, const struct hotspots *h, const st
 		       "to get names, use node --perf-basic-prof, python3 -X perf, or jcmd PID Compiler.perfmap\n",
 		       hotspots_percent(made_weight(h), h->weight));
 	tell_unnamed(h);
+	if (a->opts->sort & SORT_LINE && hotspots_percent(lineless_weight(h), h->weight) >= UNNAMED_PERCENT)
+		printf("%.0f %% of the samples are in programs without source lines: build them with -g, or install their debug files\n",
+		       hotspots_percent(lineless_weight(h), h->weight));
 	if (view->may_read_python && hotspots_percent(interpreter_weight(h), h->weight) >= INTERPRETER_PERCENT)
 		printf("%.0f %% of the samples are in the Python interpreter: --python shows the program's functions instead\n",
 		       hotspots_percent(interpreter_weight(h), h->weight));
