@@ -31,7 +31,7 @@ static void title(struct question *q, const struct happening *h, char *buf, size
 
 static const struct question_ops question = {
 	STATES_QUESTION, .name = "rundelay", QUESTION_COLUMNS_ARE(columns), .usual = BY_TASK, .ended = ended, .title = title,
-	.print = "\"%s:%d waited %llu.%03llu us for %s:%d\", REC->comm, REC->tid, REC->duration / 1000, "
+	.print = "\"%s:%d waited %llu.%03llu us, last for %s:%d\", REC->comm, REC->tid, REC->duration / 1000, "
 		 "REC->duration % 1000, REC->prev_comm, REC->prev_pid",
 };
 
