@@ -35,6 +35,7 @@ def test_known_calls_of_a_running_process(watch, waiting):
         assert calls[name][:2] == [count, errors], name
     assert as_long_as_they_were(calls['clock_nanosleep'][2], one.finish())
     failed = got.total('errors', 'call', 'error', of=['calls'])
+    assert {row['comm'] for table in got.lines if table.get('table') == 'errors' for row in table['rows']} == {'works'}
     assert failed['close(3)', 'EBADF'] == [7] and failed['openat(257)', 'ENOENT'] == [5]
 
 

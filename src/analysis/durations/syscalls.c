@@ -8,6 +8,7 @@
  */
 #include "analysis/durations/commands.h"
 #include "analysis/durations/gaps.h"
+#include "analysis/durations/words.h"
 #include "engine/callnames.h"
 #include "rows/question.h"
 
@@ -15,7 +16,8 @@
 
 struct syscalls {
 	struct question question;
-	struct distributions errors;     /* durations of failed calls, by call and errno */
+	struct distributions errors;     /* durations of failed calls, by call, errno and the task's name */
+	struct words words;
 	bool numbered;                   /* sys_enter is sampled with the call's number */
 	struct gaps gaps;
 };
@@ -69,14 +71,16 @@ static const enum shown shown[] = {
 
 static void put_error(void *ctx, const struct distribution *d, struct table *t)
 {
+	const struct words *words = ctx;
 	char call[64], error[32];
 
+	table_text(t, words_text(words, d->key[2]));
 	table_text(t, call_name((int64_t)d->key[0], call, sizeof(call)));
 	table_text(t, error_name((int)d->key[1], error, sizeof(error)));
 }
 
 static const struct table_column error_columns[] = {
-	{ "call", TABLE_TEXT }, { "error", TABLE_TEXT },
+	{ "comm", TABLE_TEXT }, { "call", TABLE_TEXT }, { "error", TABLE_TEXT },
 };
 static const enum shown error_shown[] = { SHOW_CALLS, SHOW_TOTAL, SHOW_MAX };
 static const struct distribution_view error_view = {
@@ -84,23 +88,27 @@ static const struct distribution_view error_view = {
 	sizeof(error_shown) / sizeof(*error_shown), .put = put_error,
 };
 
-static void count_error(struct syscalls *c, const struct pair_end *end, int64_t ret)
+static void count_error(struct syscalls *c, const struct happening *h)
 {
-	const uint64_t key[DISTRIBUTION_KEYS] = { end->value, (uint64_t)-ret };
+	const uint64_t key[DISTRIBUTION_KEYS] = { h->end.value, (uint64_t)h->error, words_number(&c->words, h->comm) };
 	bool fresh;
 	struct distribution *d = distributions_get(&c->errors, key, &fresh);
 
 	if (d)
-		histogram_add(&d->durations, end->duration);
+		histogram_add(&d->durations, h->end.duration);
 }
 
 static void after_table(struct question *q, uint64_t from)
 {
 	struct syscalls *c = (struct syscalls *)q;
 
+	struct distribution_view view = error_view;
+
+	view.ctx = &c->words;
 	if (c->errors.rows && !q->csv)
-		distributions_print(q->a, &c->errors, &error_view, from, q->from, NULL);
+		distributions_print(q->a, &c->errors, &view, from, q->from, NULL);
 	distributions_clear(&c->errors);
+	words_free(&c->words);
 }
 
 /* ---- samples ---------------------------------------------------------------------------- */
@@ -141,7 +149,7 @@ static void leave(struct question *q, const struct analysis_sample *s)
 	h.end.value = (uint64_t)id;
 	question_emit(q, &h);
 	if (h.error && q->a)
-		count_error(c, &h.end, ret);
+		count_error(c, &h);
 }
 
 static void sample(struct question *q, const struct analysis_sample *s)
@@ -175,6 +183,7 @@ static void release(struct question *q)
 	struct syscalls *c = (struct syscalls *)q;
 
 	distributions_clear(&c->errors);
+	words_free(&c->words);
 	gaps_free(&c->gaps);
 }
 
