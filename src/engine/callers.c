@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-/* "Cart::add" and "add" are shop::Cart::add, too. */
-static bool is_name(const char *asked, const char *name)
+bool callers_is(const char *asked, const char *name)
 {
 	const size_t n = strlen(asked), len = strlen(name);
 
@@ -14,7 +13,7 @@ static bool is_name(const char *asked, const char *name)
 static bool is_of(const struct opt_strings *functions, const char *name)
 {
 	for (size_t i = 0; name && i < functions->n; i++)
-		if (is_name(functions->v[i], name))
+		if (callers_is(functions->v[i], name))
 			return true;
 	return false;
 }

@@ -345,6 +345,35 @@ def test_functions_of_a_stripped_program_are_told_apart(prof, faults, analyse, t
     assert re.search(r'^ *\d+\.\d+ .* (movb|strb) .*', analyse('report', '--annotate', address['much'], path).text, re.M)
 
 
+CALLED = '''
+#include <sys/mman.h>
+#define TWICE __attribute__((noinline)) static
+TWICE void touch(volatile char *page, int n) { if (n) { *page = 1; touch(page + 4096, n - 1); page[0]++; } }
+TWICE void one(volatile char *page) { touch(page, 30); page[0]++; }
+TWICE void two(volatile char *page) { touch(page + 30 * 4096, 10); page[0]++; }
+int main(void)
+{
+	volatile char *page = mmap(0, 500 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	madvise((void *)page, 500 * 4096, MADV_NOHUGEPAGE);
+	one(page);
+	two(page);
+	return page[0] == 77;
+}
+'''
+
+
+def test_callers_of_a_function(faults, analyse):
+    """However deep it recurses, a caller has one stack."""
+    path = faults(CALLED)
+    text = analyse('report', '--callers', 'touch', path).text
+    share = float(re.search(r'^callers of touch, ([\d.]+) %$', text, re.M)[1])
+    found = stacks(text.replace(f'callers of touch, {share:.2f} %', 'hottest stacks'))
+    assert [frames[:2] for _, frames in found] == [['touch', 'one'], ['touch', 'two']]
+    assert found[0][0] == pytest.approx(3 * found[1][0], abs=0.1) and sum(s for s, _ in found) == pytest.approx(share, abs=0.02)
+    text = analyse('report', '--callers', 'nobody', path).text
+    assert '\n--callers nobody: no stack has that function\n' in text and 'hottest stacks' not in text
+
+
 def test_rows_by_line_say_why_there_are_none(faults, analyse):
     told = 'of the samples are in programs without source lines: build them with -g'
     assert told in analyse('report', '--sort', 'line', faults(UNNAMED, '-g0')).text

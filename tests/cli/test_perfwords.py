@@ -31,7 +31,7 @@ def test_what_perf_calls_otherwise(prof, words, answer):
 
 
 @pytest.mark.parametrize('command, options', [
-    ('report', ['--than', '--sort', '--annotate', '--flame-graph']), ('script', ['-N']), ('python', ['-I']), ('record', ['--monotonic']),
+    ('report', ['--than', '--sort', '--callers', '--annotate', '--flame-graph']), ('script', ['-N']), ('python', ['-I']), ('record', ['--monotonic']),
     ('diff', ['--than']), ('profile', ['--below', '--sort']), ('waits', ['--on']), ('convert', ['--to']),
 ])
 def test_what_the_messages_name_exists(prof, command, options):

@@ -59,6 +59,9 @@ const struct opt hotspots_opts[] = {
 	  "(function), line (of source), dso (program or library). Default: symbol,dso, and comm "
 	  "if several programs ran (not in JSON). total is no row: it orders rows by total (the function and what it calls; needs -g) "
 	  "instead of self.", false, parse_sort },
+	[HOTSPOTS_CALLERS] = { "callers", 0, NULL, OPT_STRING, AT(callers), "FUNCTION",
+	  "Show who calls this function instead of the hottest stacks (needs call chains): the stacks that have it, from it to their "
+	  "roots, the hottest first. A name from the table; namespaces may be left out (Cart::add).", false, NULL },
 	[HOTSPOTS_ANNOTATE] = { "annotate", 0, NULL, OPT_STRING, AT(annotate), "FUNCTION",
 	  "Also show the source lines of this function, or its instructions if none are known, with the share of each: a name from "
 	  "the table; namespaces and arguments may be left out (Cart::add). Default: none.", false, NULL },

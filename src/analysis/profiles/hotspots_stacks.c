@@ -5,13 +5,22 @@
  */
 #include "analysis/profiles/hotspots_private.h"
 #include "base/escape.h"
+#include "engine/callers.h"
+#include "engine/frameline.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* The part of a stack that is shown: with --callers, from that function on. */
+struct part {
+	const struct frame *const *frames;
+	uint32_t n;
+};
+
 struct stack_sum {
 	uint64_t key;                /* a hash of what makes stacks the same; the next number if others have it */
 	const struct hotspot *spot;  /* the one with the most weight */
+	struct part part;
 	uint64_t weight;
 	UT_hash_handle hh;
 };
@@ -22,9 +31,8 @@ static uint64_t place_of(const struct frame *frame)
 	return frame->symbol ? frame->start : frame->at;
 }
 
-static uint64_t hash_of(const struct hotspot *spot)
+static uint64_t hash_of(const struct hotspot *spot, const struct part *stack)
 {
-	const struct callstack *stack = hotspot_stack(spot);
 	const uint64_t own[] = { (uintptr_t)spot->key.comm, spot->key.blocked, (uint64_t)spot->key.pid, (uint64_t)spot->key.cpu,
 				 (uintptr_t)spot->key.cgroup };
 	uint64_t h = stack->n;
@@ -42,10 +50,8 @@ static uint64_t hash_of(const struct hotspot *spot)
 }
 
 /* Equal texts have equal addresses. */
-static bool are_same(const struct hotspot *a, const struct hotspot *b)
+static bool are_same(const struct hotspot *a, const struct part *x, const struct hotspot *b, const struct part *y)
 {
-	const struct callstack *x = hotspot_stack(a), *y = hotspot_stack(b);
-
 	if (a->key.comm != b->key.comm || a->key.blocked != b->key.blocked || a->key.pid != b->key.pid ||
 	    a->key.cpu != b->key.cpu || a->key.cgroup != b->key.cgroup || x->n != y->n)
 		return false;
@@ -57,14 +63,14 @@ static bool are_same(const struct hotspot *a, const struct hotspot *b)
 }
 
 /* False: out of memory. */
-static bool add(struct stack_sum **all, const struct hotspot *spot)
+static bool add(struct stack_sum **all, const struct hotspot *spot, const struct part *part)
 {
-	uint64_t key = hash_of(spot);
+	uint64_t key = hash_of(spot, part);
 	struct stack_sum *sum = NULL;
 
 	for (;; key++) {
 		HASH_FIND(hh, *all, &key, sizeof(key), sum);
-		if (!sum || are_same(sum->spot, spot))
+		if (!sum || are_same(sum->spot, &sum->part, spot, part))
 			break;
 	}
 	if (!sum) {
@@ -73,14 +79,17 @@ static bool add(struct stack_sum **all, const struct hotspot *spot)
 			return false;
 		sum->key = key;
 		sum->spot = spot;
+		sum->part = *part;
 		HASH_ADD(hh, *all, key, sizeof(key), sum);
 		sum = HASH_KEPT(sum);
 	}
 	if (!sum)
 		return false;
 	sum->weight += spot->weight;
-	if (spot->weight > sum->spot->weight)
+	if (sum->spot == spot || spot->weight > sum->spot->weight) {
 		sum->spot = spot;
+		sum->part = *part;
+	}
 	return true;
 }
 
@@ -107,22 +116,69 @@ static void put_head(const struct analysis *a, const struct hotspots *h, const s
 	putchar('\n');
 }
 
+/* n 0: it is not shown. */
+static struct part part_of(const struct analysis *a, const struct hotspot *spot)
+{
+	const struct callstack *stack = hotspot_stack(spot);
+	uint32_t n = stack->n;
+
+	if (!a->opts->callers)
+		return (struct part){ stack->frames, n < 2 ? 0 : n };
+	/* of a recursive function, the first call */
+	while (n && (!stack->frames[n - 1]->symbol || !callers_is(a->opts->callers, stack->frames[n - 1]->symbol)))
+		n--;
+	return n ? (struct part){ stack->frames + n - 1, stack->n - n + 1 } : (struct part){ NULL, 0 };
+}
+
+static void put_title(const struct analysis *a, const struct hotspots *h, uint64_t weight)
+{
+	char name[256];
+
+	if (!a->opts->callers) {
+		printf("\nhottest stacks\n");
+		return;
+	}
+	escape_terminal(a->opts->callers, strlen(a->opts->callers), name, sizeof(name));
+	if (weight)
+		printf("\ncallers of %s, %.2f %%\n", name, hotspots_percent(weight, h->weight));
+	else
+		printf("\n--callers %s: no stack has that function\n", name);
+}
+
+static void print_part(const struct analysis *a, const struct part *part)
+{
+	const size_t columns = analysis_terminal(a->opts).columns;
+
+	for (uint32_t i = 0; i < part->n; i++)
+		frameline_print(part->frames[i], columns, stdout);
+}
+
+enum { CALLERS_SHOWN = 10 };
+
 void hotspots_print_stacks(struct analysis *a, const struct hotspots *h, const struct hotspots_view *view)
 {
+	const unsigned int most = a->opts->callers && view->stacks ? CALLERS_SHOWN : view->stacks;
 	struct stack_sum *all = NULL;
+	uint64_t weight = 0;
 	unsigned int n = 0;
 	bool good = true;
 
-	for (const struct hotspot *spot = view->stacks ? h->all : NULL; spot && good; spot = spot->hh.next)
-		good = hotspot_stack(spot)->n < 2 || add(&all, spot);
+	for (const struct hotspot *spot = view->stacks ? h->all : NULL; spot && good; spot = spot->hh.next) {
+		const struct part part = part_of(a, spot);
+
+		weight += part.n ? spot->weight : 0;
+		good = !part.n || add(&all, spot, &part);
+	}
 	HASH_SORT(all, by_weight);
-	for (const struct stack_sum *sum = all; sum && n < view->stacks; sum = sum->hh.next) {
+	if (view->stacks && a->opts->callers)
+		put_title(a, h, weight);
+	for (const struct stack_sum *sum = all; sum && n < most; sum = sum->hh.next) {
 		if (hotspots_percent(sum->weight, h->weight) < view->least)
 			break;
-		if (!n++)
-			printf("\nhottest stacks\n");
+		if (!n++ && !a->opts->callers)
+			put_title(a, h, weight);
 		put_head(a, h, sum);
-		analysis_print_stack(a, sum->spot->key.stack);
+		print_part(a, &sum->part);
 	}
 	if (!good)
 		fprintf(stderr, "perf-prof: %s: out of memory for the hottest stacks\n", view->name);
