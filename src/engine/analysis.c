@@ -30,8 +30,9 @@ const struct opt analysis_json_opts[] = {
 	ANALYSIS_JSON_OPT, ANALYSIS_TEXT_OPT, ANALYSIS_FULL_OPT,
 };
 
-/* Symbol tables take at most a quarter of --cache, and stacks the rest. */
-enum { DEFAULT_CACHE = 64 << 20, LEAST_CACHE = 1 << 20, SYMBOLS_SHARE = 4 };
+/* Symbol tables take at most a quarter of --cache, and stacks the rest. A recording has as many programs as it likes, and to read
+ * their tables again and again takes longer than all else. */
+enum { DEFAULT_CACHE = 64 << 20, RECORDING_CACHE = 1 << 30, LEAST_CACHE = 1 << 20, SYMBOLS_SHARE = 4 };
 
 const struct opt analysis_callchain_opts[] = {
 	{ "call-graph", 'g', NULL, OPT_CHOICE, AT(stream), "auto|fp|dwarf[,SIZE]",
@@ -51,7 +52,7 @@ const struct opt analysis_callchain_opts[] = {
 	  "downloads.", false, NULL },
 	{ "cache", 0, NULL, OPT_SIZE, AT(cache), "SIZE",
 	  "Keep at most SIZE of symbols and stacks from one interval (-i) to the next; the least recently used are "
-	  "dropped, and read again when needed. Default: 64M.", .least = LEAST_CACHE,
+	  "dropped, and read again when needed. Default: 64M; for a recording, 1G.", .least = LEAST_CACHE,
 	  .expected = "a size with a unit, from 1M, such as 64M" },
 };
 
@@ -65,7 +66,6 @@ void analysis_defaults(void *config)
 	struct analysis_opts *o = config;
 
 	stream_opts_defaults(&o->stream);
-	o->cache = DEFAULT_CACHE;
 }
 
 void analysis_release(void *config)
@@ -577,6 +577,11 @@ static int choose_parts(struct analysis *a, struct fault *f)
 	return narrow ? stream_narrow(a->stream, f) : 0;
 }
 
+static size_t cache_of(const struct analysis_opts *o)
+{
+	return o->cache ? o->cache : o->stream.input ? RECORDING_CACHE : DEFAULT_CACHE;
+}
+
 static int open_all(struct analysis *a, struct fault *f)
 {
 	int verbose = a->opts->stream.verbose;
@@ -589,9 +594,9 @@ static int open_all(struct analysis *a, struct fault *f)
 		return -1;
 	a->names.code = a->opts->annotate;
 	a->names.debuginfod = a->opts->debuginfod;
-	a->names.max_symbols = a->opts->cache / SYMBOLS_SHARE;
+	a->names.max_symbols = cache_of(a->opts) / SYMBOLS_SHARE;
 	a->stacks = callstacks_new(&a->names, a->opts->inlines >= 0,
-				   a->opts->cache - a->opts->cache / SYMBOLS_SHARE);
+				   cache_of(a->opts) - cache_of(a->opts) / SYMBOLS_SHARE);
 	a->line = eventline_new(&a->names);
 	if (a->stacks && a->opts->below.n)
 		callstacks_begin_below(a->stacks, &a->opts->below);

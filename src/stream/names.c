@@ -265,6 +265,9 @@ static const char *why_no_kernel(const struct replay *replay, char *buf, size_t 
 		 "(perf archive brings them from the machine that recorded)";
 }
 
+/* A recording has as many programs as it likes, and a file whose table was dropped is read again. */
+enum { RECORDING_SYMBOLS = 256 << 20 };
+
 static int open_symbols(struct names *n, int verbose, struct fault *f)
 {
 	struct symbolizer_opts opts = symbolizer_opts(n);
@@ -273,7 +276,7 @@ static int open_symbols(struct names *n, int verbose, struct fault *f)
 	n->other_machine = stream_replay(n->stream) && !replay_is_same_machine(stream_replay(n->stream));
 	opts.verbose = verbose;
 	opts.debuginfod = n->debuginfod;
-	opts.max_bytes = n->max_symbols;
+	opts.max_bytes = n->max_symbols ? n->max_symbols : stream_replay(n->stream) ? RECORDING_SYMBOLS : 0;
 	/* If files are opened through another process, privileges are dropped before any file is
 	 * read. A recording is such a file already. */
 	if (n->opener == &opener_direct || n->recorded.under == &opener_direct)

@@ -30,7 +30,7 @@ struct names {
 	bool code;                        /* set before names_open(): instructions of functions will be asked for */
 	bool data;                        /* set before stream_open(): also read mappings of data */
 	const char *debuginfod;           /* servers to ask; set before names_open() */
-	size_t max_symbols;               /* bytes of symbol tables; 0: default; set before names_open() */
+	size_t max_symbols;               /* bytes of symbol tables; 0: default, more for recordings; set before names_open() */
 	uint64_t lost;                    /* lost records of tasks and mappings */
 	bool other_machine;               /* the recording is of one: its files are not ours */
 };
