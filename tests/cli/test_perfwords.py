@@ -18,8 +18,8 @@ ANSWERS = [
     ('script --percent-limit 5', 'script: unknown option --percent-limit; `perf-prof script -h` lists them'),
     ('stat -I 100 -- true', 'stat: unknown option -I; did you mean -i (--interval)?'),
     ('annotate main', 'there is no command annotate; here it is `perf-prof report --annotate FUNCTION`'),
-    ('mem record', 'there is no command mem; `perf mem` itself reads recordings of perf-prof'),
-    ('evlist', 'there is no command evlist; here it is `perf-prof python -I FILE help`'),
+    ('mem record', 'there is no command mem; use perf mem itself'),
+    ('evlist', 'there is no command evlist; `perf-prof report FILE` has a section for each event'),
     ('reprot', 'there is no command reprot; did you mean report?'),
 ]
 
