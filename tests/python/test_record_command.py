@@ -147,15 +147,16 @@ def test_a_command_has_no_mappings_but_its_own(record, storm, everybody):
 
 
 def frames_of(text, head, frame):
-    """{time of a sample: [groups of each of its frames]}"""
-    samples, now = {}, []
+    """{time of a sample: [groups of each of its frames]}, without times of several: a late timer fires twice in a microsecond"""
+    samples, now, twice = {}, [], set()
     for line in text.splitlines():
         begin, found = re.match(head, line), re.match(frame, line)
         if begin:
-            now = samples.setdefault(begin.group(1), [])
+            twice |= {begin.group(1)} & samples.keys()
+            now = samples[begin.group(1)] = []
         elif found and '(inlined)' not in line:
             now.append(found.groups())
-    return samples
+    return {time: frames for time, frames in samples.items() if time not in twice}
 
 
 def kernel_addresses():
