@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perf-prof rundelay: the time from a thread's wake-up, or its preemption, until it runs. */
 #include "analysis/durations/commands.h"
-#include "analysis/durations/states.h"
+#include "analysis/durations/starved.h"
+
+struct rundelay {
+	struct states states;
+	struct starved starved;
+};
 
 enum { CPU, PREV_PID, PREV_COMM };
 static const struct column columns[] = {
@@ -29,8 +34,31 @@ static void title(struct question *q, const struct happening *h, char *buf, size
 		 ((struct states *)q)->preempted ? "preemption" : "wake-up");
 }
 
+static int begin(struct question *q, struct fault *f)
+{
+	struct rundelay *r = (struct rundelay *)q;
+
+	if (q->a)
+		starved_begin(&r->starved, &r->states.switches);
+	return states_begin(q, f);
+}
+
+static void after_table(struct question *q, uint64_t from)
+{
+	struct rundelay *r = (struct rundelay *)q;
+
+	if (q->ending && !q->common.json && !q->csv)
+		starved_print(&r->starved, &r->states);
+}
+
+static void release(struct question *q)
+{
+	starved_free(&((struct rundelay *)q)->starved);
+	states_release(q);
+}
+
 static const struct question_ops question = {
-	STATES_QUESTION, .name = "rundelay", QUESTION_COLUMNS_ARE(columns), .usual = BY_TASK, .ended = ended, .title = title,
+	STATES_QUESTION_WITH(states_events, begin, states_sample, release), .after_table = after_table, .name = "rundelay", QUESTION_COLUMNS_ARE(columns), .usual = BY_TASK, .ended = ended, .title = title,
 	.print = "\"%s:%d waited %llu.%03llu us, last for %s:%d\", REC->comm, REC->tid, REC->duration / 1000, "
 		 "REC->duration % 1000, REC->prev_comm, REC->prev_pid",
 };
@@ -39,7 +67,7 @@ static const struct opt duration_opts[] = QUESTION_DURATIONS_OPTS("thread and CP
 static const struct opt by_opts[] = QUESTION_BY_OPTS("task");
 
 const struct command rundelay_command = {
-	QUESTION_COMMAND(question, struct states),
+	QUESTION_COMMAND(question, struct rundelay),
 	OPT_GROUP_ROWS(
 		QUESTION_DURATIONS_GROUP(duration_opts), QUESTION_BY_GROUP(by_opts), QUESTION_RUN_GROUPS),
 	.name = "rundelay", .usage = QUESTION_USAGE,
@@ -51,6 +79,7 @@ const struct command rundelay_command = {
 		"with sched_waking, slightly earlier.",
 		"--than prints each longer wait when it ends: which task woke the thread, and which tasks ran on the CPU "
 		"meanwhile.",
+		"A wait that has not ended is in no table; of the targets, a line names the threads that have waited for over 10 ms.",
 		"--heatmap draws all waits: when they ended, and how long they were.",
 		"-p, -t and a command after -- select the threads to measure; new threads and children "
 		"are followed unless you give --no-inherit. The scheduler is always traced on all CPUs, "
@@ -64,6 +93,6 @@ const struct command rundelay_command = {
 };
 
 const struct source_ops rundelay_source = {
-	QUESTION_SOURCE(question, struct states), OPT_GROUPS(question_source_groups), .name = "rundelay",
+	QUESTION_SOURCE(question, struct rundelay), OPT_GROUPS(question_source_groups), .name = "rundelay",
 	.summary = "each time a thread waited for a CPU, when it runs",
 };

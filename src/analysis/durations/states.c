@@ -113,6 +113,11 @@ static enum task_state state_in(const struct open_pair *o)
 	return (enum task_state)(o->value & ~(uint64_t)PREEMPTED);
 }
 
+bool states_waits(const struct open_pair *o)
+{
+	return state_in(o) == STATE_RUNNABLE;
+}
+
 /* The states in sched_switch: TASK_REPORT in include/linux/sched.h, since Linux 4.14. */
 static enum task_state state_of(uint64_t prev_state)
 {

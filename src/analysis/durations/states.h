@@ -45,6 +45,8 @@ pid_t states_named(struct question *q, const struct analysis_sample *s, size_t *
  * that left the CPU, with its name. */
 const char *states_comm(struct question *q, const struct analysis_sample *s, pid_t tid);
 pid_t states_prev(struct question *q, const struct analysis_sample *s, char comm[16]);
+/* Whether an open pair is a wait for a CPU. */
+bool states_waits(const struct open_pair *o);
 /* The task that woke it; 0: the sample is not a wake-up. */
 pid_t states_waker(struct question *q, const struct analysis_sample *s);
 #endif

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rundelay names threads that still wait for a CPU at its end, also those that do so since before the run."""
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+VICTIM = 'import os, time; os.sched_setaffinity(0, {{{cpu}}}); print(1, flush=True); end = time.time() + 9\nwhile time.time() < end: pass'
+HOG = 'import os, time; os.sched_setaffinity(0, {{{cpu}}}); os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1)); ' \
+    'print(1, flush=True); end = time.time() + {seconds}\nwhile time.time() < end: pass'
+
+
+def start(code, **values):
+    one = subprocess.Popen([sys.executable, '-c', code.format(**values)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return one, one.stdout.readline()
+
+
+@pytest.mark.alone
+def test_a_thread_that_gets_no_cpu(prof):
+    """The kernel leaves one twentieth of each second to others: at the end of one of three runs the thread waits."""
+    cpus = sorted(os.sched_getaffinity(1))        # a runner may have fewer
+    if os.geteuid() or len(cpus) < 2:
+        pytest.skip('needs root and two CPUs')
+    victim, _ = start(VICTIM, cpu=cpus[-1])
+    line = rf'^\S+ {victim.pid} still waits for a CPU, since (before the run|\d+\.\d+ ms): not in the table$'
+    told = []
+    try:
+        for _ in range(3):
+            hog, began = start(HOG, cpu=cpus[-1], seconds=0.7)
+            if not began:
+                pytest.skip(hog.communicate()[1].splitlines()[-1])
+            done = subprocess.run([prof, 'rundelay', '-p', str(victim.pid), '--seconds', '0.3'], capture_output=True, text=True,
+                                  timeout=60, preexec_fn=lambda: os.sched_setaffinity(0, {cpus[0]}))
+            hog.communicate(timeout=60)
+            told.append(done.stdout)
+            assert done.returncode == 0, done
+    finally:
+        victim.kill()
+        victim.communicate()
+    assert any(re.search(line, text, re.M) for text in told), told
