@@ -17,6 +17,12 @@ def start(code, **values):
     return one, one.stdout.readline()
 
 
+def rundelay(prof, pid):
+    done = subprocess.run([prof, 'rundelay', '-p', str(pid), '--seconds', '0.3'], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done
+    return done.stdout
+
+
 @pytest.mark.alone
 def test_a_thread_that_gets_no_cpu(prof):
     """The kernel leaves one twentieth of each second to others: at the end of one of three runs the thread waits."""
@@ -26,19 +32,17 @@ def test_a_thread_that_gets_no_cpu(prof):
         pytest.skip('needs root and two CPUs')
     victim, _ = start(VICTIM, cpu=others[-1])
     line = rf'^\S+ {victim.pid} still waits for a CPU, since (before the run|\d+\.\d+ ms): not in the table$'
-    told, hog, before = [], None, os.sched_getaffinity(0)
+    told, calm, hog, before = [], [], None, os.sched_getaffinity(0)
     os.sched_setaffinity(0, {here})
     try:
         for _ in range(3):
             hog, began = start(HOG, cpu=others[-1])
             if not began:
                 pytest.skip(hog.communicate()[1].splitlines()[-1])
-            done = subprocess.run([prof, 'rundelay', '-p', str(victim.pid), '--seconds', '0.3'], capture_output=True, text=True,
-                                  timeout=60)
+            told.append(rundelay(prof, victim.pid))
             hog.kill()
             hog.communicate()
-            told.append(done.stdout)
-            assert done.returncode == 0, done
+            calm.append(rundelay(prof, victim.pid))
     finally:
         os.sched_setaffinity(0, before)
         for one in hog, victim:
@@ -46,3 +50,4 @@ def test_a_thread_that_gets_no_cpu(prof):
                 one.kill()
                 one.communicate()
     assert any(re.search(line, text, re.M) for text in told), told
+    assert not all(re.search(line, text, re.M) for text in calm), calm      # alone it runs, whatever events are missing

@@ -58,7 +58,8 @@ static void release(struct question *q)
 }
 
 static const struct question_ops question = {
-	STATES_QUESTION_WITH(states_events, begin, states_sample, release), .after_table = after_table, .name = "rundelay", QUESTION_COLUMNS_ARE(columns), .usual = BY_TASK, .ended = ended, .title = title,
+	STATES_QUESTION_WITH(states_events, begin, states_sample, release), .name = "rundelay", QUESTION_COLUMNS_ARE(columns),
+	.usual = BY_TASK, .ended = ended, .title = title, .after_table = after_table,
 	.print = "\"%s:%d waited %llu.%03llu us, last for %s:%d\", REC->comm, REC->tid, REC->duration / 1000, "
 		 "REC->duration % 1000, REC->prev_comm, REC->prev_pid",
 };

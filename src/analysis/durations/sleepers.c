@@ -10,8 +10,7 @@ struct sleeper {
 	uint64_t switches;       /* context switches before the run */
 };
 
-/* False: the thread does not exist. */
-static bool read_status(pid_t tid, char *letter, uint64_t *switches)
+bool sleepers_status(pid_t tid, char *letter, uint64_t *switches)
 {
 	unsigned long long n;
 	char path[64], line[256];
@@ -43,7 +42,7 @@ static void add(void *ctx, pid_t tid)
 	if (!ROOM_FOR_ONE(s->all, s->n))
 		return;
 	s->all[s->n].tid = tid;
-	s->n += read_status(tid, &letter, &s->all[s->n].switches);
+	s->n += sleepers_status(tid, &letter, &s->all[s->n].switches);
 }
 
 void sleepers_begin(struct sleepers *s, const struct switches *w)
@@ -68,7 +67,7 @@ void sleepers_each(struct sleepers *s, void (*fn)(void *ctx, pid_t tid, enum tas
 		uint64_t switches;
 		char letter;
 
-		if (!read_status(s->all[i].tid, &letter, &switches) || switches != s->all[i].switches)
+		if (!sleepers_status(s->all[i].tid, &letter, &switches) || switches != s->all[i].switches)
 			continue;
 		s->all[kept++] = s->all[i];
 		if (task_state_sleeps(letter, &state))

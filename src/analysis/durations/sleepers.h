@@ -12,6 +12,8 @@ struct sleepers {
 	struct sleeper *all;
 	size_t n;
 };
+/* A thread's state, "R" or another letter, and the number of its context switches. False: it does not exist. */
+bool sleepers_status(pid_t tid, char *letter, uint64_t *switches);
 /* Takes the counts of all threads in w, before events are opened; of none if w is for a recording or all tasks. */
 void sleepers_begin(struct sleepers *s, const struct switches *w);
 void sleepers_free(struct sleepers *s);

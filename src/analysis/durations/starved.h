@@ -11,6 +11,7 @@
 struct starved {
 	struct starved_thread *all;
 	size_t n;
+	uint64_t since;              /* CLOCK_MONOTONIC, ns */
 };
 /* Before events are opened; of no thread if the switches are of a recording or of all tasks. */
 void starved_begin(struct starved *s, const struct switches *w);

@@ -73,7 +73,7 @@ static int kernel_runs(const struct replay_kernel *k)
 	return size == k->build_id_size && !memcmp(id, k->build_id, size);
 }
 
-/* By the build id in the recording, if there is one; else it is that of a kernel with the same name on the same machine. */
+/* By the build id in the recording, if it has one; else, whether this machine made it, with a kernel of the same release. */
 static bool has_our_vdso(const struct replay *p, bool same_release)
 {
 	const struct perfdata_info *info = perfdata_info(p->reader);
