@@ -191,6 +191,12 @@ static const char *keep(struct callstacks *s, const char *text)
 	return t->text;
 }
 
+/* Of the name of a file: `unknown` itself for that text, so that frames of no file are all of one. */
+static const char *keep_dso(struct callstacks *s, const char *text)
+{
+	return text && !strcmp(text, unknown) ? unknown : keep(s, text);
+}
+
 static uint64_t start_of(const struct resolve_words *words, const struct chain_address *a, const struct resolve_site *site)
 {
 	const bool is_file = site->dso && !dso_is_jit(site->dso);
@@ -206,7 +212,7 @@ static void name(struct callstacks *s, struct entry *e, const struct chain_addre
 
 	resolve_words(s->names->symbolizer, a, site, &words);
 	e->frame = (struct frame){
-		.addr = a->ip, .symbol = keep(s, words.symbol), .dso = keep(s, words.dso),
+		.addr = a->ip, .symbol = keep(s, words.symbol), .dso = keep_dso(s, words.dso),
 		.offset = words.offset, .kernel = words.kernel, .at = site->at,
 		.object = e->dso, .start = start_of(&words, a, site),
 	};

@@ -99,6 +99,19 @@ static void one_for_all_processes(void **state)
 	assert_int_equal(callstacks_count(w->stacks), 2);
 }
 
+/* Rows are by pointers: frames of no file must not make two of them. */
+static void no_file_is_one_file(void **state)
+{
+	struct world *w = *state;
+	const uint64_t ips[] = { (uint64_t)PERF_CONTEXT_USER, 0x1234 };
+	const struct callstack *stack = callstacks_get(w->stacks, ips, 2, 10, 1);
+
+	assert_int_equal(stack->n, 1);
+	assert_string_equal(stack->frames[0]->dso, "[unknown]");
+	assert_ptr_equal(stack->frames[0]->dso, callstacks_broken()->dso);
+	callstacks_rest(w->stacks, NULL, NULL);     /* and marks nothing of it */
+}
+
 static void below_the_bound_all_stay(void **state)
 {
 	struct world *w = *state;
@@ -179,6 +192,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(one_for_all_processes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(no_file_is_one_file, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(below_the_bound_all_stay, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_interval_has_all_its_stacks, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_was_kept_goes_later, set_up, tear_down),
