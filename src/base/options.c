@@ -35,7 +35,7 @@ static bool matches(const struct opt *o, const char *name, size_t len, char key,
 	return *negated = o->negatable && len > 3 && !strncmp(name, "no-", 3) && is_name(o->name, name + 3, len - 3);
 }
 
-static bool find(const struct opt_parser *p, const char *name, size_t len, char key, struct match *m)
+static bool find_own(const struct opt_parser *p, const char *name, size_t len, char key, struct match *m)
 {
 	for (size_t g = 0; g < p->ngroups; g++)
 		for (size_t i = 0; i < p->groups[g].nopts; i++) {
@@ -48,6 +48,30 @@ static bool find(const struct opt_parser *p, const char *name, size_t len, char 
 			return true;
 		}
 	return false;
+}
+
+/* An option of perf that has another name here, or is not needed. */
+static bool find_of_perf(const struct opt_parser *p, const char *name, size_t len, char key, struct match *m)
+{
+	static const struct opt not_needed = { .kind = OPT_FLAG };
+	static bool nowhere;
+	char option[64];
+	const char *own;
+
+	if (name)
+		snprintf(option, sizeof(option), "--%.*s", (int)len, name);
+	else
+		snprintf(option, sizeof(option), "-%c", key);
+	own = p->listed ? NULL : perfwords_own(p->command, option);
+	if (!own)
+		return false;
+	*m = (struct match){ &not_needed, (char *)&nowhere, false };
+	return !*own || find_own(p, own + 2, strlen(own + 2), 0, m);
+}
+
+static bool find(const struct opt_parser *p, const char *name, size_t len, char key, struct match *m)
+{
+	return find_own(p, name, len, key, m) || find_of_perf(p, name, len, key, m);
 }
 
 static int store_u64(const struct opt *o, const char *text, uint64_t *out, struct fault *f)

@@ -5,39 +5,55 @@
 #include <stddef.h>
 #include <string.h>
 
-/* commands: with a space behind each; NULL: all. The first row that fits is used. */
+/* commands: with a space behind each; NULL: all. own: the option here; "": none is needed. */
+static const struct {
+	const char *option, *commands, *own;
+} taken[] = {
+	{ "-i", "report script ", "--input" },
+	{ "-s", "report profile ", "--sort" },
+	{ "--percent-limit", "report diff ", "--than" },
+	{ "--max-events", "script ", "--exit-N" },
+	{ "--all-user", NULL, "--exclude-kernel" },
+	{ "--all-kernel", NULL, "--exclude-user" },
+	{ "--stdio", "report diff profile ", "" },       /* tables are text */
+	{ "--no-children", "report ", "" },              /* rows are sorted by self */
+	{ "-g", "report ", "" },                         /* call chains of the recording are shown */
+	{ "-f", "report script diff ", "" },             /* recordings of other users are read */
+	{ "--force", "report script diff ", "" },
+	{ "-T", "record ", "" },                         /* samples have their time, and their period */
+	{ "--timestamp", "record ", "" },
+	{ "-P", "record ", "" },
+	{ "-R", "record ", "" },                         /* samples of tracepoints have raw data */
+	{ "--group", "report record ", "" },             /* groups are shown */
+	{ "--exclude-perf", "record ", "" },             /* perf-prof leaves itself out */
+	{ "--per-thread", "record ", "" },
+};
+
+/* The first row that fits is used. */
 static const struct {
 	const char *option, *commands, *here;
 } options[] = {
-	{ "--stdio", "report diff profile ", "it is not needed: tables are text" },
 	{ "--tui", "report profile ", "there is none here: tables are text, and --flame-graph FILE draws a picture" },
 	{ "--gtk", "report ", "there is none here: tables are text, and --flame-graph FILE draws a picture" },
 	{ "--children", "report ", "it is not needed: total% is the share with callees" },
-	{ "--no-children", "report ", "it is not needed: self% is the share without callees, by which the rows are sorted" },
-	{ "-g", "report ", "it is not needed: call chains of the recording are shown; --callers FUNCTION shows who calls it" },
 	{ "--call-graph", "report ", "it is not needed: call chains of the recording are shown; --flame-graph FILE draws all" },
 	{ "-G", "report script ", "it is not needed: call chains of the recording are shown" },
-	{ "-s", "report profile top ", "here it is --sort KEY[,KEY...]" },
+	{ "-s", "top ", "here it is part of the event: -e 'EVENT//key=comm/'" },
+	{ "--sort", "top ", "here it is part of the event: -e 'EVENT//key=comm/'" },
 	{ "-s", "script ", "here it is `perf-prof python -I FILE SCRIPT`" },
 	{ "--script", "script ", "here it is `perf-prof python -I FILE SCRIPT`" },
 	{ "-S", "report ", "here it is --callers FUNCTION or --annotate FUNCTION" },
 	{ "--symbols", "report ", "here it is --callers FUNCTION or --annotate FUNCTION" },
-	{ "--percent-limit", "report diff ", "here it is --than PERCENT" },
 	{ "--comm", "report script ", "there is none here: `perf-prof script -e 'EVENT/_comm==\"NAME\"/'` selects events, and --sort comm makes rows" },
 	{ "--comms", "report script ", "there is none here: `perf-prof script -e 'EVENT/_comm==\"NAME\"/'` selects events, and --sort comm makes rows" },
 	{ "--dsos", "report ", "there is none here: --sort dso has a row for each file" },
 	{ "-F", "report ", "there is none here: --sort selects what makes a row, and --json has all columns" },
 	{ "--fields", "report ", "there is none here: --sort selects what makes a row, and --json has all columns" },
-	{ "-f", "report script diff ", "it is not needed: recordings of other users are read" },
-	{ "--force", "report script diff ", "it is not needed: recordings of other users are read" },
-	{ "--max-events", "script ", "here it is -N N" },
 	{ "-D", "script report ", "there is none here: `perf script -D` prints the raw records, also of recordings of perf-prof" },
 	{ "--symfs", NULL, "there is none here: `perf buildid-cache --add FILE` keeps files for recordings of other machines" },
 	{ "-k", "report script ", "it is not needed: perf's cache has symbols of other kernels (perf buildid-cache)" },
 	{ "--vmlinux", NULL, "it is not needed: perf's cache has symbols of other kernels (perf buildid-cache)" },
 	{ "--kallsyms", NULL, "it is not needed: perf's cache has symbols of other kernels (perf buildid-cache)" },
-	{ "--all-user", NULL, "here it is :u behind the event's name, or --exclude-kernel" },
-	{ "--all-kernel", NULL, "here it is :k behind the event's name, or --exclude-user" },
 	{ "--filter", NULL, "here a filter is part of the event: -e 'sched:sched_switch/prev_pid==1/'" },
 	{ "-D", "record stat ", "there is none here: start perf-prof later" },
 	{ "--delay", "record stat ", "there is none here: start perf-prof later" },
@@ -48,19 +64,12 @@ static const struct {
 	{ "--clockid", "record ", "here it is --monotonic" },
 	{ "-b", "record ", "here it is part of the event: -e 'cycles//sample=branch_stack/'" },
 	{ "-j", "record ", "here it is part of the event: -e 'cycles//sample=branch_stack/'" },
-	{ "-T", "record ", "it is not needed: samples have their time" },
-	{ "--timestamp", "record ", "it is not needed: samples have their time" },
-	{ "-P", "record ", "it is not needed: samples have their period" },
-	{ "-R", "record ", "it is not needed: samples of tracepoints have raw data" },
 	{ "-d", "record ", "here it is part of the event: -e 'EVENT//sample=addr/'" },
 	{ "-n", "record ", "there is none here: `perf-prof stat` counts without samples" },
-	{ "--group", "report record ", "it is not needed: groups are shown; they are written -e '{A,B}:S'" },
 	{ "-c", "script ", "there is none here: `perf-prof script -e 'EVENT/_comm==\"NAME\"/'` selects events" },
 	{ "-c", "diff ", "there is none here: diff compares shares" },
 	{ "--compute", "diff ", "there is none here: diff compares shares" },
-	{ "--exclude-perf", "record ", "it is not needed: perf-prof leaves itself out" },
 	{ "--off-cpu", "record ", "here it is `perf-prof profile --off-cpu`" },
-	{ "--per-thread", "record ", "it is not needed" },
 	{ "-s", "trace ", "here it is `perf-prof syscalls`" },
 	{ "--summary", "trace ", "here it is `perf-prof syscalls`" },
 };
@@ -91,6 +100,14 @@ static bool has_word(const char *words, const char *word)
 		if ((at == words || at[-1] == ' ') && at[len] == ' ')
 			return true;
 	return false;
+}
+
+const char *perfwords_own(const char *command, const char *option)
+{
+	for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++)
+		if (!strcmp(taken[i].option, option) && (!taken[i].commands || has_word(taken[i].commands, command)))
+			return taken[i].own;
+	return NULL;
 }
 
 const char *perfwords_option(const char *command, const char *option)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What users of perf type by habit, and perf-prof calls otherwise, for the messages that refuse it. */
+/* What users of perf type by habit, and perf-prof calls otherwise: it is accepted, or the message that refuses it says what to use. */
 #ifndef BASE_PERFWORDS_H
 #define BASE_PERFWORDS_H
 
+/* The option here, such as "--than" for --percent-limit; "": it is accepted, and not needed. NULL: perfwords_option(). */
+const char *perfwords_own(const char *command, const char *option);
 /* What to use instead, such as "here it is --than PERCENT"; NULL: perf does not have that option (with its dashes) either, or
  * it means something else there. */
 const char *perfwords_option(const char *command, const char *option);

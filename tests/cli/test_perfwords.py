@@ -6,10 +6,14 @@ import subprocess
 import pytest
 
 ANSWERS = [
-    ('report --stdio', 'report: unknown option --stdio; it is not needed: tables are text'),
-    ('report --percent-limit 5', 'report: unknown option --percent-limit; here it is --than PERCENT'),
-    ('report --percent-limit=5', 'report: unknown option --percent-limit; here it is --than PERCENT'),
-    ('report -s comm', 'report: unknown option -s; here it is --sort KEY[,KEY...]'),
+    ('report --tui', 'report: unknown option --tui; there is none here: tables are text'),
+    ('report --percent-limit x', '--percent-limit x: expected a percentage, 0 to 100'),
+    ('report --percent-limit=x', '--percent-limit x: expected a percentage, 0 to 100'),
+    ('report -s wrong', '-s wrong: "wrong" makes no rows; expected some of comm, '),
+    ('report --stdio=1', 'report: --stdio takes no value, but has "1"'),
+    ('report -i', 'report: -i needs a value: FILE'),
+    ('top -s comm', "top: unknown option -s; here it is part of the event: -e 'EVENT//key=comm/'"),
+    ('stat --stdio -- true', 'stat: unknown option --stdio; `perf-prof stat -h` lists them'),
     ('script -s a.py', 'script: unknown option -s; here it is `perf-prof python -I FILE SCRIPT`'),
     ('record --filter prev_pid==1 -- true', 'record: unknown option --filter; here a filter is part of the event: '),
     ('record -b -- true', "record: unknown option -b; here it is part of the event: -e 'cycles//sample=branch_stack/'"),
@@ -28,6 +32,27 @@ ANSWERS = [
 def test_what_perf_calls_otherwise(prof, words, answer):
     done = subprocess.run([prof, *words.split()], capture_output=True, text=True, timeout=60)
     assert done.returncode == 2 and not done.stdout and done.stderr.startswith(f'perf-prof: {answer}'), done
+
+
+@pytest.fixture(scope='module')
+def recording(prof, tmp_path_factory):
+    path = tmp_path_factory.mktemp('perfwords') / 'job.data'
+    spin = 'i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done'
+    subprocess.run([prof, 'record', '-TPR', '--timestamp', '--all-user', '--group', '-g', '-o', path, '--', 'sh', '-c', spin],
+                   capture_output=True, check=True, timeout=60)
+    return path
+
+
+@pytest.mark.parametrize('perf, own', [
+    ('report -i', 'report -I'), ('report -f --force --stdio --no-children -g -i', 'report -I'),
+    ('report -s comm,sym -i', 'report --sort comm,symbol -I'), ('report -s srcline -i', 'report --sort line -I'),
+    ('report --percent-limit 3 -i', 'report --than 3 -I'), ('script --max-events 2 -fi', 'script -N 2 -I'),
+])
+def test_what_perf_spells_otherwise_is_accepted(prof, recording, perf, own):
+    runs = [subprocess.run([prof, *words.split(), recording], capture_output=True, text=True, timeout=60) for words in (perf, own)]
+    assert [run.returncode for run in runs] == [0, 0], runs
+    assert runs[0].stdout == runs[1].stdout and not runs[0].stderr, runs
+    assert len(runs[0].stdout.splitlines()) >= 2, runs
 
 
 @pytest.mark.parametrize('command, options', [

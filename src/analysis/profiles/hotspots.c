@@ -30,6 +30,7 @@ static int parse_sort(const char *text, void *field, struct fault *f)
 	} keys[] = {
 		{ "comm", SORT_COMM }, { "pid", SORT_PID }, { "cpu", SORT_CPU }, { "cgroup", SORT_CGROUP }, { "container", SORT_CGROUP },
 		{ "symbol", SORT_SYMBOL }, { "line", SORT_LINE }, { "dso", SORT_DSO }, { "total", 0 },
+		{ "sym", SORT_SYMBOL }, { "srcline", SORT_LINE },     /* perf's words */
 	};
 	struct analysis_opts *o = (void *)((char *)field - AT(sort));
 
