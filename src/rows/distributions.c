@@ -182,7 +182,7 @@ static void fill(struct table *t, const struct distributions *all, const struct 
 static void print(struct analysis *a, struct table *t, const struct distribution_view *view, uint64_t from, uint64_t to,
 		  struct json_object *extra)
 {
-	struct table_style style = { .terminal = analysis_terminal(a->opts) };
+	struct table_style style = { .terminal = analysis_terminal(a->opts), .max_rows = view->max_rows };
 	char time[64];
 
 	analysis_time_text(a, to, time, sizeof(time));
@@ -210,9 +210,12 @@ void distributions_print(struct analysis *a, struct distributions *all,
 	for (size_t i = 0; i < view->nshown && n < MAX_COLUMNS; i++)
 		if (is_shown(view, view->shown[i]))
 			columns[n++] = shown_columns[view->shown[i]];
-	for (size_t i = 0; i < n && view->share_title; i++)
-		if (columns[i].kind == TABLE_PERCENT)
+	for (size_t i = 0; i < n; i++) {
+		if (view->share_title && columns[i].kind == TABLE_PERCENT)
 			columns[i].title = view->share_title;
+		if (view->calls_title && !strcmp(columns[i].name, shown_columns[SHOW_CALLS].name))
+			columns[i].title = view->calls_title;
+	}
 	table_init(&t, view->name, columns, n);
 	fill(&t, all, view);
 	table_sort(&t, "total", true);

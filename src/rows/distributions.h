@@ -54,6 +54,8 @@ struct distribution_view {
 	bool titles;                         /* CSV: with a title line */
 	const char *share_title;             /* SHOW_SHARE is of `whole`, with this title; NULL: of all rows together */
 	uint64_t whole;                      /* ns that are 100 % */
+	const char *calls_title;             /* of SHOW_CALLS in text; NULL: "calls" */
+	size_t max_rows;                     /* in text; 0: all */
 };
 
 /* The row with that key, which is added if it is new (*fresh). NULL: out of memory, or the table is full. */

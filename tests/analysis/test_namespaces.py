@@ -61,9 +61,10 @@ def test_the_states_of_a_command_are_those_seen_outside(analyse, works):
 def test_children_and_threads_of_a_command_have_their_own_ids(analyse, works):
     def measure():
         got = analyse('rundelay', *RING, '--json', '--', works, 'turns', before=NAMESPACE)
-        tids = {r['tid'] for t in got.lines for r in t.get('rows', ())}
-        # the first processes of this namespace: its own ids are small, and /proc's
-        return None if len(tids) == 3 and got.pid in tids and max(tids) < 100 else (got.pid, tids)
+        tids, ran = ({r['tid'] for r in got.table(name)['rows'] if 'tid' in r} for name in ('rundelay', 'ran'))
+        # the first processes of this namespace: its own ids are small, and /proc's; tasks outside have none
+        here = len(tids) == 3 and got.pid in tids and max(tids | ran) < 100
+        return None if here else (got.pid, tids, ran)
     attempts(measure)
 
 

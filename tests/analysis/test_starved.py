@@ -31,7 +31,7 @@ def test_a_thread_that_gets_no_cpu(prof):
     if os.geteuid() or not others:
         pytest.skip('needs root and two CPUs')
     victim, _ = start(VICTIM, cpu=others[-1])
-    line = rf'^\S+ {victim.pid} still waits for a CPU, since (before the run|\d+\.\d+ ms): not in the table$'
+    line = rf'^\S+ {victim.pid} still waits for a CPU, (since before the run|for \d+\.\d+ ms): not in the table$'
     told, calm, hog, before = [], [], None, os.sched_getaffinity(0)
     os.sched_setaffinity(0, {here})
     try:

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perf-prof rundelay: the time from a thread's wake-up, or its preemption, until it runs. */
 #include "analysis/durations/commands.h"
+#include "analysis/durations/culprits.h"
 #include "analysis/durations/starved.h"
 
 struct rundelay {
 	struct states states;
 	struct starved starved;
+	struct culprits culprits;
 };
 
 enum { CPU, PREV_PID, PREV_COMM };
@@ -18,14 +20,35 @@ static const struct column columns[] = {
 static void ended(struct question *q, const struct analysis_sample *s, pid_t tid, const struct pair_end *end)
 {
 	struct happening h = { .s = s, .end = *end, .tid = tid, .cells = { [CPU] = { s->cpu } } };
+	struct rundelay *r = (struct rundelay *)q;
 	char prev[16];
 
 	if (end->value != STATE_RUNNABLE)
 		return;
+	if (q->a)
+		culprits_waited(&r->culprits, s, end->start);
 	h.comm = states_comm(q, s, tid);
 	h.cells[PREV_PID].number = (uint64_t)states_prev(q, s, prev);
 	h.cells[PREV_COMM].text = prev;
 	question_emit(q, &h);
+}
+
+static void sample(struct question *q, const struct analysis_sample *s)
+{
+	struct rundelay *r = (struct rundelay *)q;
+	char prev[16];
+
+	if (q->a && s->event == r->states.switches.on_switch) {
+		pid_t tid = states_prev(q, s, prev);
+
+		culprits_switch(&r->culprits, s, tid, prev);
+	}
+	states_sample(q, s);
+}
+
+static void lost(struct question *q, const struct stream_loss *loss)
+{
+	culprits_lost(&((struct rundelay *)q)->culprits, loss);
 }
 
 static void title(struct question *q, const struct happening *h, char *buf, size_t size)
@@ -47,18 +70,23 @@ static void after_table(struct question *q, uint64_t from)
 {
 	struct rundelay *r = (struct rundelay *)q;
 
+	if (!q->csv)
+		culprits_print(&r->culprits, q->a, from, q->from);
 	if (q->ending && !q->common.json && !q->csv)
 		starved_print(&r->starved, &r->states);
 }
 
 static void release(struct question *q)
 {
-	starved_free(&((struct rundelay *)q)->starved);
+	struct rundelay *r = (struct rundelay *)q;
+
+	starved_free(&r->starved);
+	culprits_free(&r->culprits);
 	states_release(q);
 }
 
 static const struct question_ops question = {
-	STATES_QUESTION_WITH(states_events, begin, states_sample, release), .name = "rundelay", QUESTION_COLUMNS_ARE(columns),
+	STATES_QUESTION_WITH(states_events, begin, sample, release), .lost = lost, .name = "rundelay", QUESTION_COLUMNS_ARE(columns),
 	.usual = BY_TASK, .ended = ended, .title = title, .after_table = after_table,
 	.print = "\"%s:%d waited %llu.%03llu us, last for %s:%d\", REC->comm, REC->tid, REC->duration / 1000, "
 		 "REC->duration % 1000, REC->prev_comm, REC->prev_pid",
@@ -75,7 +103,7 @@ const struct command rundelay_command = {
 	.description = COMMAND_TEXT(
 		"How long do threads wait for a CPU when they could run? Measures each wait from the "
 		"moment a thread is woken, preempted or yields until it runs. Prints a row for each thread (--by: process or name), "
-		"with --perins for each thread and CPU.",
+		"with --perins for each thread and CPU. A second table has the tasks that had the CPU meanwhile.",
 		"-I reads recordings with sched_switch and sched_wakeup, or those of `perf sched record`, where a wait begins "
 		"with sched_waking, slightly earlier.",
 		"--than prints each longer wait when it ends: which task woke the thread, and which tasks ran on the CPU "

@@ -34,15 +34,19 @@ bool sleepers_status(pid_t tid, char *letter, uint64_t *switches)
 	return found == 3;
 }
 
-static void add(void *ctx, pid_t tid)
+void sleepers_add(struct sleepers *s, pid_t tid)
 {
-	struct sleepers *s = ctx;
 	char letter;
 
 	if (!ROOM_FOR_ONE(s->all, s->n))
 		return;
 	s->all[s->n].tid = tid;
 	s->n += sleepers_status(tid, &letter, &s->all[s->n].switches);
+}
+
+static void add(void *ctx, pid_t tid)
+{
+	sleepers_add(ctx, tid);
 }
 
 void sleepers_begin(struct sleepers *s, const struct switches *w)

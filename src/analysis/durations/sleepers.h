@@ -16,6 +16,8 @@ struct sleepers {
 bool sleepers_status(pid_t tid, char *letter, uint64_t *switches);
 /* Takes the counts of all threads in w, before events are opened; of none if w is for a recording or all tasks. */
 void sleepers_begin(struct sleepers *s, const struct switches *w);
+/* Takes the count of one more thread. */
+void sleepers_add(struct sleepers *s, pid_t tid);
 void sleepers_free(struct sleepers *s);
 /* Calls fn for each thread that has slept until now. */
 void sleepers_each(struct sleepers *s, void (*fn)(void *ctx, pid_t tid, enum task_state state), void *ctx);

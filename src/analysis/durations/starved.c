@@ -84,7 +84,7 @@ static void put(struct question *q, pid_t tid, uint64_t now, const char *since)
 	char name[64];
 
 	escape_terminal(comm, strlen(comm), name, sizeof(name));
-	printf("%s %d still waits for a CPU, since %s: not in the table\n", name, pidmap_shown(tid), since);
+	printf("%s %d still waits for a CPU, %s: not in the table\n", name, pidmap_shown(tid), since);
 }
 
 /* Whether it is ready, and has not run since then. */
@@ -112,7 +112,7 @@ static void print_late(struct states *st, uint64_t now)
 	if (n)
 		usleep((useconds_t)(unaccounted_ns() / 1000));
 	for (size_t i = 0; i < n; i++) {
-		snprintf(since, sizeof(since), "%.3f ms", (double)waited[i] / 1e6);
+		snprintf(since, sizeof(since), "for %.3f ms", (double)waited[i] / 1e6);
 		if (waits(&late[i]))
 			put(q, late[i].tid, now, since);
 	}
@@ -127,7 +127,7 @@ void starved_print(const struct starved *s, struct states *st)
 
 	for (size_t i = 0; accounted && i < s->n && n < LINES; i++)
 		if (!pairs_find(&q->pairs, (uint64_t)s->all[i].tid) && waits(&s->all[i])) {
-			put(q, s->all[i].tid, now, "before the run");
+			put(q, s->all[i].tid, now, "since before the run");
 			n++;
 		}
 	if (!st->switches.recorded && !st->switches.everybody)

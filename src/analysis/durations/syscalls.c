@@ -8,6 +8,7 @@
  */
 #include "analysis/durations/commands.h"
 #include "analysis/durations/gaps.h"
+#include "analysis/durations/unreturned.h"
 #include "analysis/durations/words.h"
 #include "engine/callnames.h"
 #include "rows/question.h"
@@ -20,6 +21,7 @@ struct syscalls {
 	struct words words;
 	bool numbered;                   /* sys_enter is sampled with the call's number */
 	struct gaps gaps;
+	struct sleepers before;          /* threads that sleep since before the run */
 };
 
 enum { MAX_ERRNO = 4095 };
@@ -109,6 +111,8 @@ static void after_table(struct question *q, uint64_t from)
 		distributions_print(q->a, &c->errors, &view, from, q->from, NULL);
 	distributions_clear(&c->errors);
 	words_free(&c->words);
+	if (q->ending && !q->common.json && !q->csv)
+		unreturned_print(q, &c->before);
 }
 
 /* ---- samples ---------------------------------------------------------------------------- */
@@ -174,7 +178,11 @@ static void lost(struct question *q, const struct stream_loss *loss)
 
 static int begin(struct question *q, struct fault *f)
 {
-	((struct syscalls *)q)->numbered = q->events[ENTER]->layout.raw;
+	struct syscalls *c = (struct syscalls *)q;
+
+	c->numbered = q->events[ENTER]->layout.raw;
+	if (q->a)
+		unreturned_begin(&c->before, q->targets);
 	return 0;
 }
 
@@ -185,6 +193,7 @@ static void release(struct question *q)
 	distributions_clear(&c->errors);
 	words_free(&c->words);
 	gaps_free(&c->gaps);
+	sleepers_free(&c->before);
 }
 
 static void title(struct question *q, const struct happening *h, char *buf, size_t size)
@@ -225,7 +234,7 @@ const struct command syscalls_command = {
 		"--than prints each longer call when it returns; with -g, also the stack that made it.",
 		"--heatmap draws all calls: when they returned, and how long they took.",
 		"Calls that began before perf-prof, or did not return before its end, are not in the table, but counted "
-		"below it. The events are raw_syscalls:sys_enter and sys_exit; use -e to filter them, such as -e "
+		"below it; with a target, a line names each thread that hangs in a call, and on what. The events are raw_syscalls:sys_enter and sys_exit; use -e to filter them, such as -e "
 		"'raw_syscalls:sys_enter/id==0/,raw_syscalls:sys_exit/id==0/'."),
 	.summary = "measure how long system calls take, and count their errors",
 	.examples = COMMAND_EXAMPLES(

@@ -6,6 +6,7 @@
 #include "engine/callnames.h"
 #include "tasks/variables.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -86,6 +87,15 @@ static void forget_descriptor(struct waiton *w, pid_t pid, int fd)
 	free(d);
 }
 
+/* A name "socket:[4711]" becomes the socket's address, if it has one. */
+static void name_socket(struct waiton *w, pid_t tid, char *buf, size_t size)
+{
+	uint64_t inode;
+
+	if (sscanf(buf, "socket:[%" SCNu64 "]", &inode) == 1)
+		sockets_text(&w->sockets, tid, inode, buf, size);
+}
+
 /* The name is "" if there is none. */
 static void read_descriptor(struct waiton *w, pid_t pid, pid_t tid, int fd, char *buf, size_t size)
 {
@@ -103,6 +113,7 @@ static void read_descriptor(struct waiton *w, pid_t pid, pid_t tid, int fd, char
 	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)tid, fd);
 	n = readlink(link, buf, size - 1);
 	buf[n > 0 ? n : 0] = '\0';
+	name_socket(w, tid, buf, size);
 	if (n <= 0 || !p || HASH_COUNT(p->all) >= MAX_DESCRIPTORS || !(d = calloc(1, sizeof(*d))))
 		return;
 	d->fd = fd;
@@ -235,6 +246,7 @@ void waiton_free(struct waiton *w)
 	while (w->processes)
 		forget_process(w, w->processes->pid);
 	variables_free(w->variables);
+	sockets_free(&w->sockets);
 	HASH_FREE(w->all);
 }
 

@@ -6,6 +6,8 @@
 #ifndef ANALYSIS_DURATIONS_WAITON_H
 #define ANALYSIS_DURATIONS_WAITON_H
 
+#include "tasks/sockets.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,6 +18,7 @@ struct waiton {
 	struct waiton_call *all;
 	struct waiton_process *processes;    /* names of their descriptors */
 	struct variables *variables; /* NULL: not needed yet, or not available */
+	struct sockets sockets;
 	bool recorded;               /* descriptors and addresses are those of a recording, and have no names now */
 };
 
@@ -26,7 +29,8 @@ void waiton_leave(struct waiton *w, pid_t tid);
 void waiton_wait(struct waiton *w, pid_t tid);
 /* The thread has ended and, if it is the first one of its process, that process. */
 void waiton_forget(struct waiton *w, pid_t tid);
-/* "futex big (/usr/bin/lock)", "futex 0x7f0c", "read pipe:[123]", "recvfrom fd 5" (a recording, or the descriptor is closed), "wait4"; "no system call"
+/* "futex big (/usr/bin/lock)", "futex 0x7f0c", "read pipe:[123]", "recvfrom tcp 10.0.0.1:4711->10.0.0.2:5432", "recvfrom fd 5" (a
+ * recording, or the descriptor is closed), "wait4"; "no system call"
  * for page faults and threads of the kernel; "unknown" if it has not entered a call since the run began. Returns buf. */
 char *waiton_text(const struct waiton *w, pid_t tid, char *buf, size_t size);
 void waiton_free(struct waiton *w);

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/durations/culprits.h"
+
+#include "base/room.h"
+#include "tasks/pidmap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* KEPT: the newest runs of a CPU. TOLD: rows in text. */
+enum { KEPT = 1024, TOLD = 20 };
+
+struct run {
+	uint64_t from, to;           /* perf clock, ns */
+	pid_t tid;
+	char comm[16];
+};
+
+struct cpu_runs {
+	struct run *all;             /* KEPT of them, used in turns */
+	uint64_t n;                  /* ever added */
+	uint64_t since;              /* the last switch, or the end of a loss of events: what ran before is not known */
+};
+
+static struct cpu_runs *on_cpu(struct culprits *c, uint32_t cpu)
+{
+	return ROOM_AT(c->cpus, c->ncpus, cpu) ? &c->cpus[cpu] : NULL;
+}
+
+void culprits_switch(struct culprits *c, const struct analysis_sample *s, pid_t tid, const char comm[16])
+{
+	struct cpu_runs *cpu = on_cpu(c, s->cpu);
+	struct run *run;
+
+	if (!cpu || (!cpu->all && !(cpu->all = calloc(KEPT, sizeof(*cpu->all)))))
+		return;
+	run = &cpu->all[cpu->n++ % KEPT];
+	*run = (struct run){ cpu->since, s->time, tid, "" };
+	memcpy(run->comm, tid ? comm : "[idle]\0\0\0\0\0\0\0\0\0", sizeof(run->comm));
+	cpu->since = s->time;
+}
+
+static void add(struct culprits *c, pid_t tid, const char *comm, uint64_t ns)
+{
+	/* a task outside of the PID namespace has no id here */
+	const uint64_t key[DISTRIBUTION_KEYS] = { words_number(&c->words, comm), pidmap_is_outer(tid) ? 0 : (uint64_t)tid };
+	bool fresh;
+	struct distribution *d = ns ? distributions_get(&c->rows, key, &fresh) : NULL;
+
+	if (d)
+		histogram_add(&d->durations, ns);
+}
+
+void culprits_waited(struct culprits *c, const struct analysis_sample *s, uint64_t start)
+{
+	struct cpu_runs *cpu = on_cpu(c, s->cpu);
+	uint64_t until = s->time;
+
+	if (!cpu || !cpu->all)
+		return;
+	for (uint64_t i = 0; i < KEPT && i < cpu->n && until > start; i++) {
+		const struct run *run = &cpu->all[(cpu->n - 1 - i) % KEPT];
+		const uint64_t from = run->from > start ? run->from : start;
+
+		if (run->to < until)       /* a loss of events */
+			break;
+		add(c, run->tid, run->comm, until - from);
+		until = from;
+	}
+	if (until > start)
+		add(c, 0, "[not known]", until - start);
+}
+
+void culprits_lost(struct culprits *c, const struct stream_loss *loss)
+{
+	for (size_t i = 0; i < c->ncpus; i++)
+		if (loss->count && (loss->cpu < 0 || (size_t)loss->cpu == i) && loss->end > c->cpus[i].since)
+			c->cpus[i].since = loss->end;
+}
+
+static void put(void *ctx, const struct distribution *d, struct table *t)
+{
+	const struct words *words = ctx;
+
+	table_text(t, words_text(words, d->key[0]));
+	if (d->key[1])
+		table_task(t, (pid_t)d->key[1]);
+	else
+		table_none(t);
+}
+
+void culprits_print(struct culprits *c, struct analysis *a, uint64_t from, uint64_t to)
+{
+	static const struct table_column columns[] = { { "comm", TABLE_TEXT, .title = "ran meanwhile" }, { "tid", TABLE_INTEGER } };
+	static const enum shown shown[] = { SHOW_CALLS, SHOW_TOTAL, SHOW_MAX };
+	const struct distribution_view view = {
+		"ran", columns, sizeof(columns) / sizeof(*columns), shown, sizeof(shown) / sizeof(*shown), &c->words, .put = put,
+		.calls_title = "runs", .max_rows = TOLD,
+	};
+
+	if (c->rows.rows)
+		distributions_print(a, &c->rows, &view, from, to, NULL);
+	distributions_clear(&c->rows);
+	words_free(&c->words);
+}
+
+void culprits_free(struct culprits *c)
+{
+	for (size_t i = 0; i < c->ncpus; i++)
+		free(c->cpus[i].all);
+	free(c->cpus);
+	distributions_clear(&c->rows);
+	words_free(&c->words);
+	*c = (struct culprits){ 0 };
+}

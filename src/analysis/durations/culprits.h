@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which tasks had the CPU while others waited for it: the runs on each CPU between two switches, as far as they overlap
+ * with the waits that end there.
+ */
+#ifndef ANALYSIS_DURATIONS_CULPRITS_H
+#define ANALYSIS_DURATIONS_CULPRITS_H
+
+#include "analysis/durations/words.h"
+#include "rows/distributions.h"
+
+/* Initialized by zeros. */
+struct culprits {
+	struct cpu_runs *cpus;
+	size_t ncpus;
+	struct distributions rows;   /* by the task's name and id */
+	struct words words;
+};
+
+/* A switch: that task leaves the CPU. */
+void culprits_switch(struct culprits *c, const struct analysis_sample *s, pid_t tid, const char comm[16]);
+/* The sample ends a wait since `start` (perf clock, ns) for its CPU; its own switch comes first. */
+void culprits_waited(struct culprits *c, const struct analysis_sample *s, uint64_t start);
+void culprits_lost(struct culprits *c, const struct stream_loss *loss);
+/* Prints the table, if it has rows, and begins the next one. from..to: perf clock. */
+void culprits_print(struct culprits *c, struct analysis *a, uint64_t from, uint64_t to);
+void culprits_free(struct culprits *c);
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/durations/unreturned.h"
+
+#include "analysis/durations/waiton.h"
+#include "base/escape.h"
+#include "base/procstatus.h"
+#include "base/room.h"
+#include "base/units.h"
+#include "stream/watched/targets.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* NEWS_NS: shorter calls are no news. */
+enum { LINES = 10, NEWS_NS = 100000000 };
+
+struct late {
+	pid_t tid;
+	uint64_t waited;             /* ns; UINT64_MAX: since before the run */
+};
+
+struct unreturned {
+	struct question *q;
+	struct late *all;
+	size_t n;
+	uint64_t now;                /* perf clock */
+};
+
+void unreturned_begin(struct sleepers *before, const struct stream_opts *opts)
+{
+	struct targets t = { 0 };
+	struct fault f = { 0 };
+
+	if (opts->input || targets_everybody(opts) || targets_resolve(&t, opts, &f))
+		return;
+	for (size_t i = 0; i < t.nthreads; i++)
+		sleepers_add(before, t.tasks[i].tid);
+	targets_free(&t);
+}
+
+static void add(struct unreturned *u, pid_t tid, uint64_t waited)
+{
+	if (ROOM_FOR_ONE(u->all, u->n))
+		u->all[u->n++] = (struct late){ tid, waited };
+}
+
+/* A thread that has slept all the time, and has called nothing since. */
+static void add_sleeper(void *ctx, pid_t tid, enum task_state state)
+{
+	struct unreturned *u = ctx;
+
+	if (!pairs_find(&u->q->pairs, (uint64_t)tid))
+		add(u, tid, UINT64_MAX);
+}
+
+static void add_begun(struct unreturned *u)
+{
+	for (const struct open_pair *o = u->q->pairs.all; o; o = o->hh.next)
+		if (o->is_open && u->now > o->start && u->now - o->start >= NEWS_NS)
+			add(u, (pid_t)o->key, u->now - o->start);
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	const struct late *x = a, *y = b;
+
+	if (x->waited != y->waited)
+		return x->waited < y->waited ? 1 : -1;
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+/* Whether the thread is in a call; waiton gets it. The kernel tells nothing about a thread that runs. */
+static bool find_call(struct waiton *w, pid_t tid)
+{
+	char path[64];
+	int64_t call = -1;
+	uint64_t arg = 0;
+	int found;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)tid);
+	f = fopen(path, "re");
+	found = f ? fscanf(f, "%" SCNd64 " %" SCNx64, &call, &arg) : 0;
+	if (f)
+		fclose(f);
+	if (found != 2 || call < 0)
+		return false;
+	waiton_enter(w, (pid_t)procstatus_of(tid, "\nTgid:"), tid, call, arg);
+	waiton_wait(w, tid);
+	return true;
+}
+
+static bool print_one(const struct unreturned *u, struct waiton *w, const struct late *one)
+{
+	const char *comm = analysis_comm(u->q->a, one->tid, u->now);
+	char name[64], text[512], call[4 * sizeof(text)], since[64] = "since before the run";
+
+	if (!find_call(w, one->tid))
+		return false;
+	waiton_text(w, one->tid, text, sizeof(text));
+	escape_terminal(comm, strlen(comm), name, sizeof(name));
+	escape_terminal(text, strlen(text), call, sizeof(call));
+	if (one->waited != UINT64_MAX)
+		snprintf(since, sizeof(since), "for %.3f ms", (double)one->waited / 1e6);
+	printf("%s %d is still in %s, %s: not in the table\n", name, pidmap_shown(one->tid), call, since);
+	return true;
+}
+
+void unreturned_print(struct question *q, struct sleepers *before)
+{
+	struct unreturned u = { .q = q, .now = analysis_now(q->a) };
+	struct waiton w = { 0 };
+	size_t told = 0, i;
+
+	sleepers_each(before, add_sleeper, &u);
+	if (q->has_targets && !q->common.stream.input)
+		add_begun(&u);
+	qsort(u.all, u.n, sizeof(*u.all), longest_first);
+	for (i = 0; i < u.n && told < LINES; i++)
+		told += print_one(&u, &w, &u.all[i]);
+	if (i < u.n)
+		printf("%zu more thread%s may be in a call: perf-prof dump PID shows all\n", u.n - i, units_plural(u.n - i));
+	waiton_free(&w);
+	free(u.all);
+}

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""syscalls names the threads that are still in a call at its end, and on what, also those that are since before the run."""
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+CALLS = r'''
+import os, socket, sys, threading, time
+tid = lambda: threading.get_native_id()
+tcp = socket.create_server(('127.0.0.1', 0))
+tcp6 = socket.create_server(('::1', 0), family=socket.AF_INET6) if socket.has_ipv6 and os.path.exists('/proc/net/if_inet6') else tcp
+udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+udp.bind(('127.0.0.1', 0))
+local = socket.socket(socket.AF_UNIX)
+local.bind(sys.argv[1])
+local.listen()
+client = socket.create_connection(tcp.getsockname())
+nameless, other = socket.socketpair()
+pipe = os.pipe()[0]
+where = lambda s: '%s:%s' % s.getsockname()
+bound = 'tcp [::1]:%d' % tcp6.getsockname()[1] if tcp6 is not tcp else 'tcp ' + where(tcp)
+calls = [
+    (lambda: tcp6.accept(), 'accept4 ' + bound),
+    (lambda: client.recv(1), 'recvfrom tcp %s->%s:%s' % (where(client), *client.getpeername())),
+    (lambda: udp.recv(1), 'recvfrom udp ' + where(udp)),
+    (lambda: local.accept(), 'accept4 unix ' + sys.argv[1]),
+    (lambda: nameless.recv(1), 'recvfrom ' + os.readlink('/proc/self/fd/%d' % nameless.fileno())),
+    (lambda: os.read(pipe, 1), 'read ' + os.readlink('/proc/self/fd/%d' % pipe)),
+]
+def hang(call, text):
+    os.write(1, ('%d %s\n' % (tid(), text)).encode())
+    while not os.path.exists(sys.argv[2]):
+        time.sleep(0.02)
+    call()
+for call, text in calls[1:]:
+    threading.Thread(target=hang, args=(call, text), daemon=True).start()
+hang(*calls[0])
+'''
+LINE = re.compile(r'(.*) (\d+) is still in (.*), (since before the run|for \d+\.\d+ ms): not in the table')
+
+
+@pytest.fixture
+def hanging(tmp_path):
+    """A process whose threads hang in calls once the file `go` exists, and {tid: call on what}."""
+    with subprocess.Popen([sys.executable, '-c', CALLS, tmp_path / 'socket', tmp_path / 'go'], stdout=subprocess.PIPE, text=True) as one:
+        told = dict(one.stdout.readline().rstrip('\n').split(' ', 1) for _ in range(6))
+        yield one, told
+        one.kill()
+
+
+def asleep(pid, call):
+    """Whether all threads are in their calls: none calls clock_nanosleep again."""
+    for tid in os.listdir(f'/proc/{pid}/task'):
+        with open(f'/proc/{pid}/task/{tid}/syscall') as f:
+            if f.read().split()[0] in ('running', call):
+                return False
+    return True
+
+
+def lines_of(text):
+    """{tid: (call on what, since when)}"""
+    return {m[2]: (m[3], m[4]) for m in map(LINE.fullmatch, text.splitlines()) if m}
+
+
+def test_since_before_the_run(hanging, analyse, tmp_path):
+    one, told = hanging
+    nap = next(n for n in [open(f'/proc/{one.pid}/task/{one.pid}/syscall').read().split()[0] for _ in range(1000)] if n != 'running')
+    (tmp_path / 'go').touch()
+    while not asleep(one.pid, nap):
+        time.sleep(0.02)
+    out = analyse('syscalls', '-p', one.pid, '--seconds', '0.3').text
+    assert lines_of(out) == {tid: (call, 'since before the run') for tid, call in told.items()}, out
+    assert len(out.splitlines()) == 2 + len(told), out
+
+
+def test_since_the_run_began(hanging, prof, tmp_path):
+    one, told = hanging
+    with subprocess.Popen([prof, 'syscalls', '-p', str(one.pid), '-i', '100'], stdout=subprocess.PIPE, text=True) as watcher:
+        text = watcher.stdout.readline()
+        (tmp_path / 'go').touch()
+        went = time.monotonic()
+        while time.monotonic() - went < 1:
+            text += watcher.stdout.readline()       # a table each 100 ms
+        watcher.send_signal(signal.SIGINT)
+        text += watcher.communicate(timeout=60)[0]
+    longest = (time.monotonic() - went) * 1e3
+    lines = lines_of(text)
+    assert {tid: call for tid, (call, _) in lines.items()} == told, text
+    for _, since in lines.values():
+        assert 100 <= float(re.fullmatch(r'for (.*) ms', since)[1]) <= longest, (text, longest)
