@@ -70,6 +70,18 @@ def test_what_changed_comes_first(diff):
     assert rows['quick_part']['verdict'] == rows['other_part']['verdict'] == 'shrank'
 
 
+def test_of_a_clock_the_time_is_told(diff):
+    """Which says what shares cannot: the others take as long as before."""
+    told = json.loads(diff('--json', 'a.data', 'slower.data'))
+    rows = {row['function']: row for row in told['rows']}
+    clock = told['before_event'] in ('cpu-clock', 'task-clock')
+    assert all(('before_time' in row, 'after_time' in row) == (clock, clock) for row in told['rows']), told
+    assert (' before(ms)    after ' in diff('a.data', 'slower.data')) == clock
+    if clock:
+        assert 3 < rows['slow_part']['after_time'] / rows['slow_part']['before_time'] < 8, rows
+        assert 0.6 < rows['quick_part']['after_time'] / rows['quick_part']['before_time'] < 1.6, rows
+
+
 def test_the_same_program_twice_did_not_change_much(diff):
     rows = rows_of(diff('--json', '--confidence', '99.9', 'a.data', 'same.data'))
     own = [row for name, row in rows.items() if name.endswith('_part')]     # beside other work the kernel's part grows

@@ -36,6 +36,7 @@ struct side {
 	enum chains chains;          /* of a recording */
 	enum folded_inlined inlined;
 	char what[128];              /* the event that is compared; "": not known */
+	bool in_ns;                  /* weights are CPU time */
 	uint64_t samples, weight, lost;   /* samples: 0: not known */
 	double squares;              /* sum of the squares of the samples' weights */
 	struct folded *folded;
@@ -119,6 +120,7 @@ static int begin(struct analysis *a, struct fault *f)
 				 d->side->path);
 	snprintf(d->side->what, sizeof(d->side->what), "%s", d->all && n > 1 ? "all events" :
 		 analysis_family(a, d->event, name, sizeof(name)));
+	d->side->in_ns = !d->all && analysis_is_clock(d->event);
 	d->side->chains = chains_of(d->event);
 	d->side->inlined = FOLDED_NO_INLINED;
 	progress_begin(&d->progress, a);
@@ -299,12 +301,29 @@ static int open_side(struct side *side, const char *path, struct fault *f)
 
 static const struct table_column columns[] = {
 	{ "before", TABLE_PERCENT, .title = "before%" }, { "after", TABLE_PERCENT, .title = "after%" },
+	{ "before_time", TABLE_DURATION, .title = "before", .unit = "ms", .spare = 3 },
+	{ "after_time", TABLE_DURATION, .title = "after", .unit = "ms", .spare = 4 },
 	{ "shown", TABLE_TEXT, .title = "change", .where = TABLE_ONLY_TEXT, .align = TABLE_RIGHT },
 	{ "change", TABLE_NUMBER, .unit = "points", .digits = 2, .where = TABLE_ONLY_JSON },
-	{ "low", TABLE_NUMBER, .title = "from", .digits = 2 }, { "high", TABLE_NUMBER, .title = "to", .digits = 2 },
+	{ "low", TABLE_NUMBER, .title = "from", .digits = 2, .spare = 1 }, { "high", TABLE_NUMBER, .title = "to", .digits = 2, .spare = 2 },
 	{ "verdict", TABLE_TEXT }, { "function", TABLE_TEXT, .fit = FIT_NAME },
 	{ "dso", TABLE_TEXT, .fit = FIT_PATH },
 };
+
+/* Of what is shown in time, too. */
+static bool is_timed(const struct diff *d)
+{
+	return d->sides[SHARES_BEFORE].in_ns && d->sides[SHARES_AFTER].in_ns;
+}
+
+/* columns, or those without the times: *n of them in buf. */
+static void choose_columns(const struct diff *d, struct table_column buf[], size_t *n)
+{
+	*n = 0;
+	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++)
+		if (columns[i].kind != TABLE_DURATION || is_timed(d))
+			buf[(*n)++] = columns[i];
+}
 
 static const char *verdict(const struct share *share, const uint64_t *weight)
 {
@@ -331,6 +350,8 @@ static void put_row(const struct diff *d, struct table *t, const struct share *s
 	table_row(t);
 	for (int k = 0; k < SHARES_SIDES; k++)
 		table_number(t, shares_percent(d->shares, k, weight[k]));
+	for (int k = 0; k < SHARES_SIDES && is_timed(d); k++)
+		table_unsigned(t, weight[k]);
 	table_printf(t, "%+.2f", 100 * share->change.difference);
 	table_number(t, 100 * share->change.difference);
 	if (unjudged(d)) {
@@ -463,14 +484,16 @@ static void tell_inlined(const struct diff *d)
 static int show(struct diff *d, struct fault *f)
 {
 	struct table_style style = { .terminal = analysis_terminal(&d->common), .max_rows = ROWS };
+	struct table_column shown[sizeof(columns) / sizeof(*columns)];
+	size_t nshown, n, changed = 0;
 	struct table t;
-	size_t n, changed = 0;
 	struct share **shares = shares_compare(d->shares, d->total, confidence(d), &n);
 	int rc;
 
 	if (!shares)
 		return fault_set(f, EXIT_FAILED, "out of memory, or too many functions");
-	table_init(&t, "diff", columns, sizeof(columns) / sizeof(*columns));
+	choose_columns(d, shown, &nshown);
+	table_init(&t, "diff", shown, nshown);
 	for (size_t i = 0; i < n; i++) {
 		if (is_shown(d, shares[i]))
 			put_row(d, &t, shares[i]);
@@ -649,7 +672,8 @@ const struct command diff_command = {
 		"Which functions changed from one profile to the next? BEFORE and AFTER are recordings from "
 		"perf-prof record or perf record, or files of folded stacks (such as those of perf-prof "
 		"convert --to folded). For each function it shows the share before and after, the change in "
-		"percentage points, and the confidence interval of the change.",
+		"percentage points, and the confidence interval of the change; of profiles of a clock also the CPU time, which tells a "
+		"function that got slower from one whose share grew because another got faster.",
 		"A share is a proportion of samples, so the interval is that of the difference of two "
 		"proportions (Agresti and Caffo). If it contains 0, the samples do not show whether the share "
 		"changed: the verdict is \"unclear\", and the row comes after all others. The other rows are "
