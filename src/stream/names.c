@@ -9,6 +9,7 @@
 #include "stream/rings/ids.h"
 #include "stream/stream.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -165,28 +166,54 @@ bool names_tells_cut(const struct names *n)
 	return is_worth_telling(cut, all) || is_worth_telling(n->unwinder ? unwinder_torn(n->unwinder) : 0, all);
 }
 
-static void tell_cut(const struct names *n, int verbose)
+/* Adds a text to those in buf: a line each. */
+static void add_line(char *buf, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static void add_line(char *buf, size_t size, const char *fmt, ...)
+{
+	size_t used = strlen(buf);
+	va_list ap;
+
+	if (used && used + 2 < size) {
+		buf[used++] = '\n';
+		buf[used] = '\0';
+	}
+	va_start(ap, fmt);
+	vsnprintf(buf + used, size - used, fmt, ap);
+	va_end(ap);
+}
+
+bool names_say_cut(struct names *n, char *buf, size_t size)
 {
 	uint64_t all = 0, asked = 0, cut = n->unwinder ? unwinder_cut(n->unwinder, &all, &asked) : 0;
 	uint64_t more = 4 * asked < MAX_STACK ? 4 * asked : MAX_STACK, torn = n->unwinder ? unwinder_torn(n->unwinder) : 0;
 
+	*buf = '\0';
 	if (is_worth_telling(torn, all))
-		note(verbose, "%.0f %% of the stacks are cut off at a page that is not in memory (never written, or swapped "
-		     "out), because the kernel does not copy such pages; -g finds the callers of programs that keep "
-		     "frame pointers",
-		     100 * (double)torn / (double)all);
-	if (!is_worth_telling(cut, all))
-		return;
-	if (more > asked)
-		note(verbose, "%.0f %% of the stacks are cut off: their programs use more than %llu bytes of stack; "
-		     "--call-graph dwarf,%llu copies more into each sample", 100 * (double)cut / (double)all,
-		     (unsigned long long)asked, (unsigned long long)more);
-	else
-		note(verbose, "%.0f %% of the stacks are cut off: their programs use more stack than a sample can "
-		     "have, %llu bytes", 100 * (double)cut / (double)all, (unsigned long long)asked);
+		add_line(buf, size, "%.0f %% of the stacks are cut off at a page that is not in memory (never written, or swapped "
+			 "out), because the kernel does not copy such pages; -g finds the callers of programs that keep "
+			 "frame pointers", 100 * (double)torn / (double)all);
+	if (is_worth_telling(cut, all) && more > asked)
+		add_line(buf, size, "%.0f %% of the stacks are cut off: their programs use more than %llu bytes of stack; "
+			 "--call-graph dwarf,%llu copies more into each sample", 100 * (double)cut / (double)all,
+			 (unsigned long long)asked, (unsigned long long)more);
+	else if (is_worth_telling(cut, all))
+		add_line(buf, size, "%.0f %% of the stacks are cut off: their programs use more stack than a sample can "
+			 "have, %llu bytes", 100 * (double)cut / (double)all, (unsigned long long)asked);
+	n->has_said_cut = *buf;
+	return *buf;
 }
 
-void names_tell(const struct names *n, int verbose)
+static void tell_cut(struct names *n, int verbose)
+{
+	char text[1024], *rest = text;
+
+	if (n->has_said_cut || !names_say_cut(n, text, sizeof(text)))
+		return;
+	for (char *line; (line = strsep(&rest, "\n"));)
+		note(verbose, "%s", line);
+}
+
+void names_tell(struct names *n, int verbose)
 {
 	tell_cut(n, verbose);
 	if (n->symbolizer)

@@ -32,6 +32,7 @@ struct names {
 	const char *debuginfod;           /* servers to ask; set before names_open() */
 	size_t max_symbols;               /* bytes of symbol tables; 0: default, more for recordings; set before names_open() */
 	uint64_t lost;                    /* lost records of tasks and mappings */
+	bool has_said_cut;
 	bool other_machine;               /* the recording is of one: its files are not ours */
 };
 
@@ -61,7 +62,9 @@ const uint64_t *names_chain(struct names *n, const struct stream_event *event,
 /* Rings are not read any more: from now on, lookups wait for symbols to be loaded. */
 void names_finish(struct names *n);
 /* Reports lost records and cut stacks, after the last lookup. */
-void names_tell(const struct names *n, int verbose);
+void names_tell(struct names *n, int verbose);
+/* Says how many stacks were cut off and why, if these are not few: lines in buf, which names_tell() then leaves out. */
+bool names_say_cut(struct names *n, char *buf, size_t size);
 /* Whether names_tell() reports stacks that were cut off. */
 bool names_tells_cut(const struct names *n);
 #endif

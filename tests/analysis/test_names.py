@@ -370,6 +370,8 @@ def test_callers_of_a_function(faults, analyse):
     found = stacks(text.replace(f'callers of touch, {share:.2f} %', 'hottest stacks'))
     assert [frames[:2] for _, frames in found] == [['touch', 'one'], ['touch', 'two']]
     assert found[0][0] == pytest.approx(3 * found[1][0], abs=0.1) and sum(s for s, _ in found) == pytest.approx(share, abs=0.02)
+    assert [len(stacks(analyse('report', '--stacks', n, path).text)) for n in ('1', '3')] == [1, 3]       # many, by depth
+    assert len(stacks(analyse('report', '--stacks', '0', path).text)) > len(stacks(analyse('report', path).text)) == 5
     text = analyse('report', '--callers', 'nobody', path).text
     assert '\n--callers nobody: no stack has that function\n' in text and 'hottest stacks' not in text
 

@@ -363,3 +363,11 @@ def test_stacks_below_a_function(analyse, works):
     got = analyse('profile', '-g', '--json', '--below', 'main', *RING, '--', works, 'shares', 400)
     rows = {r['function'] for r in got.table('profile')['rows']}
     assert set(SHARES) <= rows and not rows & {'main', '_start'}, rows
+
+
+def test_stacks_that_are_cut_off_are_told_in_a_file_too(analyse, works):
+    """Of what they lack, so below the table, whether or not a terminal is there."""
+    said = re.compile(r'^\d+ % of the stacks are cut off: their programs use more than 64 bytes of stack; --call-graph dwarf,256 ', re.M)
+    got = analyse('profile', '--call-graph', 'dwarf,64', *RING, '--', works, 'duty', 1000, before=['env'])
+    assert said.search(got.text), got.text
+    assert not said.search(analyse('profile', '--call-graph', 'dwarf', *RING, '--', works, 'duty', 1000, before=['env']).text)

@@ -8,8 +8,8 @@
 
 #include "engine/analysis.h"
 
-/* --rows, --sort, --callers, --annotate and --inline-rows; their fields are in struct analysis_opts. */
-enum { HOTSPOTS_ROWS, HOTSPOTS_SORT, HOTSPOTS_CALLERS, HOTSPOTS_ANNOTATE, HOTSPOTS_INLINE_ROWS, HOTSPOTS_NOPTS };
+/* --rows, --stacks, --sort, --callers, --annotate and --inline-rows; their fields are in struct analysis_opts. */
+enum { HOTSPOTS_ROWS, HOTSPOTS_STACKS, HOTSPOTS_SORT, HOTSPOTS_CALLERS, HOTSPOTS_ANNOTATE, HOTSPOTS_INLINE_ROWS, HOTSPOTS_NOPTS };
 extern const struct opt hotspots_opts[HOTSPOTS_NOPTS];
 int hotspots_parse_rows(const char *text, void *field, struct fault *f);   /* into an uint64_t; "0": UINT32_MAX */
 

@@ -684,8 +684,11 @@ static void tell_unnamed(const struct hotspots *h)
 static void print_remarks(struct analysis *a, const struct hotspots *h, const struct hotspots_view *view)
 {
 	struct stream_totals totals;
+	char cut[1024];
 
 	stream_totals(a->stream, &totals);
+	if (names_say_cut(&a->names, cut, sizeof(cut)))
+		printf("%s\n", cut);
 	if (view->if_none && !h->samples && !totals.lost && !view->torn)
 		printf("%s\n", view->if_none);
 	if (view->unseen)

@@ -157,10 +157,9 @@ enum { CALLERS_SHOWN = 10 };
 
 void hotspots_print_stacks(struct analysis *a, const struct hotspots *h, const struct hotspots_view *view)
 {
-	const unsigned int most = a->opts->callers && view->stacks ? CALLERS_SHOWN : view->stacks;
+	const uint64_t most = !view->stacks ? 0 : a->opts->stacks ? a->opts->stacks : a->opts->callers ? CALLERS_SHOWN : view->stacks;
 	struct stack_sum *all = NULL;
-	uint64_t weight = 0;
-	unsigned int n = 0;
+	uint64_t weight = 0, n = 0;
 	bool good = true;
 
 	for (const struct hotspot *spot = view->stacks ? h->all : NULL; spot && good; spot = spot->hh.next) {
