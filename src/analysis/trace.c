@@ -46,6 +46,7 @@ static void print_json(struct analysis *a, const struct analysis_sample *s, cons
 	if (good && frames)
 		good = json_put(root, "stack", frames);
 	json_line(root, good, stdout);
+	analysis_printed();
 }
 
 static void sample(struct analysis *a, const struct analysis_sample *s)

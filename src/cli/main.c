@@ -90,6 +90,7 @@ static int run(int argc, char **argv, struct fault *f)
 
 int main(int argc, char **argv)
 {
+	static char buffer[64 << 10];
 	struct fault f = {0};
 	int code;
 
@@ -97,6 +98,8 @@ int main(int argc, char **argv)
 		fault_print(&f);
 		return f.exit_code;
 	}
+	if (!isatty(STDOUT_FILENO))
+		setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));   /* so that it holds whole lines: analysis_printed() */
 	signals_pass(SIGPIPE);   /* a reader that closes the pipe is an error of write() */
 	code = run(argc, argv, &f);
 	if (f.exit_code) {

@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -315,6 +316,16 @@ void analysis_print(struct analysis *a, const struct analysis_sample *s)
 	analysis_print_as(a, s, analysis_comm(a, s->tid, s->time));
 }
 
+/* A watched command often writes to the same pipe: its lines must not come in the middle of ours, so what is printed
+ * goes out before stdio's buffer (main.c) is full. */
+void analysis_printed(void)
+{
+	enum { MUCH = 3 << 10 };
+
+	if (__fpending(stdout) >= MUCH)
+		fflush(stdout);
+}
+
 void analysis_print_as(struct analysis *a, const struct analysis_sample *s, const char *comm)
 {
 	size_t len;
@@ -323,6 +334,7 @@ void analysis_print_as(struct analysis *a, const struct analysis_sample *s, cons
 	if (text)
 		fwrite(text, 1, len, stdout);
 	analysis_print_stack(a, analysis_stack(a, s));
+	analysis_printed();
 }
 
 void analysis_print_stack(struct analysis *a, struct callstack *stack)

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* KEPT: the newest runs of a CPU. TOLD: rows in text. */
-enum { KEPT = 1024, TOLD = 20 };
+/* KEPT: the newest runs of a CPU. TOLD: rows in text. TASKS: with more rows, further tasks share one for each name. */
+enum { KEPT = 1024, TOLD = 20, TASKS = 4096 };
 
 struct run {
 	uint64_t from, to;           /* perf clock, ns */
@@ -40,12 +40,23 @@ void culprits_switch(struct culprits *c, const struct analysis_sample *s, pid_t 
 	cpu->since = s->time;
 }
 
-static void add(struct culprits *c, pid_t tid, const char *comm, uint64_t ns)
+static struct distribution *row_of(struct culprits *c, pid_t tid, const char *comm)
 {
 	/* a task outside of the PID namespace has no id here */
-	const uint64_t key[DISTRIBUTION_KEYS] = { words_number(&c->words, comm), pidmap_is_outer(tid) ? 0 : (uint64_t)tid };
+	uint64_t key[DISTRIBUTION_KEYS] = { words_number(&c->words, comm), pidmap_is_outer(tid) ? 0 : (uint64_t)tid };
+	struct distribution *d = NULL;
 	bool fresh;
-	struct distribution *d = ns ? distributions_get(&c->rows, key, &fresh) : NULL;
+
+	if (HASH_COUNT(c->rows.rows) < TASKS)
+		return distributions_get(&c->rows, key, &fresh);
+	HASH_FIND(hh, c->rows.rows, key, sizeof(key), d);
+	key[1] = 0;
+	return d ? d : distributions_get(&c->rows, key, &fresh);
+}
+
+static void add(struct culprits *c, pid_t tid, const char *comm, uint64_t ns)
+{
+	struct distribution *d = ns ? row_of(c, tid, comm) : NULL;
 
 	if (d)
 		histogram_add(&d->durations, ns);
