@@ -448,9 +448,15 @@ static bool is_near_system(const struct search *s, const struct catalog_entry *e
 	return nearest_get(&near);
 }
 
+/* For "openat", sys_enter_openat goes before sys_exit_openat, which has no arguments. */
+static size_t holder_length(const char *name)
+{
+	return strlen(name) + (strstr(name, ":sys_exit_") ? strlen("enter") - strlen("exit") + 1 : 0);
+}
+
 static void take_holder(struct search *s, const struct catalog_entry *e)
 {
-	bool shorter = !s->holder[0] || strlen(e->name) < strlen(s->holder);
+	bool shorter = !s->holder[0] || holder_length(e->name) < holder_length(s->holder);
 
 	if (s->contained && shorter && strcasestr(e->event, s->contained) && is_near_system(s, e))
 		snprintf(s->holder, sizeof(s->holder), "%s", e->name);

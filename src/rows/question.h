@@ -83,6 +83,7 @@ struct question_ops {
 	size_t ncolumns;             /* QUESTION_COLUMNS_ARE() sets both */
 	const struct question_event *events;   /* QUESTION_EVENTS_ARE() sets both; none if watch() adds all events */
 	size_t nevents;
+	bool stacks;                 /* -g has a use without --than */
 	bool everywhere;             /* a source gets `events` from all tasks, not only from its targets */
 	bool tasks;                  /* rows are tasks: with comm and tid, grouped by --by */
 	enum group_by usual;         /* the default of --by. BY_DEFAULT: BY_TASK with targets, else BY_COMM */

@@ -281,6 +281,9 @@ static void print_counts(const struct question *q)
 		print_incomplete(q);
 	if (q->ending && !(q->ops->states && unknown))
 		print_missing(q);
+	if (q->ending && q->common.stream.call_graph && !q->than && !q->ops->stacks)
+		printf("-g prints the stacks of %s above --than TIME, which was not given\n",
+		       q->ops->durations ? q->ops->durations : "durations");
 	if (p->refused)
 		fprintf(stderr, "perf-prof: %s: left out %llu durations: at most %d can be measured at once\n", q->ops->name,
 			(unsigned long long)p->refused, PAIRS_MAX_OPEN);

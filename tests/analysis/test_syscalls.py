@@ -231,3 +231,9 @@ def test_intervals_add_up(watch, waiting, command):
     if command[0] == 'syscalls':
         naps = sum(r['calls'] for t in tables for r in t['rows'] if r['call'].startswith('clock_nanosleep'))
         assert naps == 36
+
+
+def test_g_without_than_says_that_it_needs_one(analyse, works):
+    said = '-g prints the stacks of calls above --than TIME, which was not given\n'
+    assert said in analyse('syscalls', '-g', *RING, '--', works, 'calls').text
+    assert said not in analyse('syscalls', '-g', '--than', '1s', *RING, '--', works, 'calls').text

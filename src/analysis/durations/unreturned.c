@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "stream/watched/targets.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,8 +72,8 @@ static int longest_first(const void *a, const void *b)
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-/* Whether the thread is in a call; waiton gets it. The kernel tells nothing about a thread that runs. */
-static bool find_call(struct waiton *w, pid_t tid)
+/* The call in which the thread is, and what it waits on. False: it is in none, or runs, so that the kernel tells nothing. */
+static bool call_text(struct waiton *w, pid_t tid, char *buf, size_t size)
 {
 	char path[64];
 	int64_t call = -1;
@@ -81,15 +82,20 @@ static bool find_call(struct waiton *w, pid_t tid)
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)tid);
+	errno = 0;
 	f = fopen(path, "re");
 	found = f ? fscanf(f, "%" SCNd64 " %" SCNx64, &call, &arg) : 0;
+	if (errno == EPERM || errno == EACCES)
+		snprintf(buf, size, "a call (%s: %s)", path, strerror(errno));
+	else if (found == 2 && call >= 0) {
+		waiton_enter(w, (pid_t)procstatus_of(tid, "\nTgid:"), tid, call, arg);
+		waiton_wait(w, tid);
+		waiton_text(w, tid, buf, size);
+	} else
+		*buf = '\0';
 	if (f)
 		fclose(f);
-	if (found != 2 || call < 0)
-		return false;
-	waiton_enter(w, (pid_t)procstatus_of(tid, "\nTgid:"), tid, call, arg);
-	waiton_wait(w, tid);
-	return true;
+	return *buf;
 }
 
 static bool print_one(const struct unreturned *u, struct waiton *w, const struct late *one)
@@ -97,9 +103,8 @@ static bool print_one(const struct unreturned *u, struct waiton *w, const struct
 	const char *comm = analysis_comm(u->q->a, one->tid, u->now);
 	char name[64], text[512], call[4 * sizeof(text)], since[64] = "since before the run";
 
-	if (!find_call(w, one->tid))
+	if (!call_text(w, one->tid, text, sizeof(text)))
 		return false;
-	waiton_text(w, one->tid, text, sizeof(text));
 	escape_terminal(comm, strlen(comm), name, sizeof(name));
 	escape_terminal(text, strlen(text), call, sizeof(call));
 	if (one->waited != UINT64_MAX)

@@ -359,7 +359,7 @@ static void title(struct question *q, const struct happening *h, char *buf, size
 }
 
 #define QUESTION \
-	STATES_QUESTION_WITH(watch, begin, sample, release), .name = "waits", .title = title, .everywhere = true, \
+	STATES_QUESTION_WITH(watch, begin, sample, release), .name = "waits", .title = title, .everywhere = true, .stacks = true, \
 	.reads = reads, .started = started, .before_table = before_table, .after_table = after_table, .draw = draw, .events = events, \
 	.print = "\"%s:%d waited %llu.%03llu us for %d (%s)\", REC->comm, REC->tid, REC->duration / 1000, " \
 		 "REC->duration % 1000, REC->waker_tid, REC->context"
