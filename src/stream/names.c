@@ -15,7 +15,11 @@
 
 int names_begin(struct names *n, struct stream *stream, const struct opener *opener, struct fault *f)
 {
-	*n = (struct names){ .stream = stream, .opener = opener };
+	const int max = pev_max_stack();
+
+	*n = (struct names){ .stream = stream, .opener = opener, .max_stack = PERF_MAX_STACK_DEPTH };
+	if (!stream_replay(stream) && max > 0)
+		n->max_stack = (unsigned int)max;
 	if (stream_replay(stream))
 		n->opener = recorded_opener(&n->recorded, opener, stream_replay(stream));
 	n->comms = comms_new(n->opener);
@@ -127,6 +131,16 @@ static bool take_stack(const struct stream_event *event, const struct perf_event
 	return true;
 }
 
+/* The kernel's limit does not count the words that say whose addresses follow. */
+static bool is_full(const struct names *n, const struct stream_event *event, const uint64_t *ips, uint64_t nr)
+{
+	uint64_t frames = 0;
+
+	for (uint64_t i = 0; nr >= n->max_stack && i < nr; i++)
+		frames += ips[i] < (uint64_t)PERF_CONTEXT_MAX;
+	return frames && frames >= n->max_stack && !event->asked.max_stack;
+}
+
 const uint64_t *names_chain(struct names *n, const struct stream_event *event,
 			    const struct perf_event_header *rec, uint64_t *nr)
 {
@@ -135,6 +149,10 @@ const uint64_t *names_chain(struct names *n, const struct stream_event *event,
 
 	if (ips && branchchain_has(event))
 		return branchchain_make(&n->branches, event, rec, ips, nr);
+	if (ips && !event->opened.stack_format) {
+		n->chains++;
+		n->deep += is_full(n, event, ips, *nr);
+	}
 	if (!ips || !event->opened.stack_format || !n->symbolizer || !take_stack(event, rec, &sample))
 		return ips;
 	if (!n->unwinder)
@@ -199,6 +217,13 @@ bool names_say_cut(struct names *n, char *buf, size_t size)
 	else if (is_worth_telling(cut, all))
 		add_line(buf, size, "%.0f %% of the stacks are cut off: their programs use more stack than a sample can "
 			 "have, %llu bytes", 100 * (double)cut / (double)all, (unsigned long long)asked);
+	if (n->unwinder && is_worth_telling(unwinder_deep(n->unwinder), all))
+		add_line(buf, size, "%.0f %% of the stacks lack their outermost callers: they have more than %d frames",
+			 100 * (double)unwinder_deep(n->unwinder) / (double)all, UNWINDER_FRAMES);
+	if (is_worth_telling(n->deep, n->chains))
+		add_line(buf, size, "%.0f %% of the stacks lack their outermost callers: they have more than %u frames; --call-graph dwarf "
+			 "finds %d, and sysctl kernel.perf_event_max_stack raises the limit", 100 * (double)n->deep / (double)n->chains,
+			 n->max_stack, UNWINDER_FRAMES);
 	n->has_said_cut = *buf;
 	return *buf;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-	MAX_KERNEL = 512, MAX_USER = 511,   /* words of a call chain */
+	MAX_KERNEL = 512, MAX_USER = UNWINDER_FRAMES,   /* words of a call chain */
 	STEPS = 4096,                       /* entries of the cache; a power of two */
 	ANSWERS_SHIFT = 44,
 };
@@ -25,8 +25,8 @@ struct step {
 struct unwinder {
 	struct maps *maps;
 	struct dsos *dsos;
-	unsigned int max;        /* frames by default */
 	uint64_t stacks, cut;    /* stacks walked; those cut off */
+	uint64_t deep;           /* cut off after UNWINDER_FRAMES */
 	uint64_t torn;           /* cut off because the kernel copied fewer bytes than requested */
 	uint64_t asked;          /* most bytes of stack requested in a sample that is cut off */
 	struct step steps[STEPS], last;     /* last: for times without a version */
@@ -43,13 +43,11 @@ struct walk {
 struct unwinder *unwinder_new(struct maps *maps, struct dsos *dsos)
 {
 	struct unwinder *u = calloc(1, sizeof(*u));
-	int max = pev_max_stack();
 
 	if (!u)
 		return NULL;
 	u->maps = maps;
 	u->dsos = dsos;
-	u->max = max > 0 && max <= MAX_USER ? (unsigned int)max : PERF_MAX_STACK_DEPTH;
 	return u;
 }
 
@@ -172,6 +170,11 @@ uint64_t unwinder_cut(const struct unwinder *u, uint64_t *all, uint64_t *asked)
 	return u->cut;
 }
 
+uint64_t unwinder_deep(const struct unwinder *u)
+{
+	return u->deep;
+}
+
 uint64_t unwinder_torn(const struct unwinder *u)
 {
 	return u->torn;
@@ -188,11 +191,13 @@ const uint64_t *unwinder_chain(struct unwinder *u, const struct unwinder_sample 
 			       const uint64_t *kernel, uint64_t *nr)
 {
 	enum unwind_end end;
-	size_t n = *nr < MAX_KERNEL ? (size_t)*nr : MAX_KERNEL, max = s->max ? s->max : u->max, found;
+	size_t n = *nr < MAX_KERNEL ? (size_t)*nr : MAX_KERNEL, found;
+	const size_t max = s->max && s->max < MAX_USER ? s->max : MAX_USER;
 
 	memcpy(u->chain, kernel, n * sizeof(*kernel));
 	u->chain[n] = (uint64_t)PERF_CONTEXT_USER;
-	found = unwinder_walk(u, s, u->chain + n + 1, max < MAX_USER ? max : MAX_USER, &end);
+	found = unwinder_walk(u, s, u->chain + n + 1, max, &end);
+	u->deep += found == MAX_USER;
 	if (u->maps)
 		count(u, s, end);
 	*nr = n + (found ? 1 + found : 0);

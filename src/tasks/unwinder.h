@@ -17,8 +17,9 @@ struct unwinder_sample {
 	uint64_t asked;          /* bytes of stack requested per sample */
 	pid_t pid;
 	uint64_t time;           /* perf clock, ns; maps has taken all records up to it */
-	unsigned int max;        /* frames; 0: kernel.perf_event_max_stack */
+	unsigned int max;        /* frames; 0: UNWINDER_FRAMES, the most */
 };
+enum { UNWINDER_FRAMES = 511 };
 
 /* maps and dsos outlive it. NULL without memory. */
 struct unwinder *unwinder_new(struct maps *maps, struct dsos *dsos);
@@ -32,6 +33,8 @@ const uint64_t *unwinder_chain(struct unwinder *u, const struct unwinder_sample 
 /* Number of stacks so far that are cut off because their callers lie beyond the bytes requested.
  * *all: number of stacks; *asked: the most bytes requested for one that was cut off. */
 uint64_t unwinder_cut(const struct unwinder *u, uint64_t *all, uint64_t *asked);
+/* Number of stacks with UNWINDER_FRAMES: their outermost callers are missing. */
+uint64_t unwinder_deep(const struct unwinder *u);
 /* Number of other stacks that are cut off at a stack page that is not in memory. */
 uint64_t unwinder_torn(const struct unwinder *u);
 #endif

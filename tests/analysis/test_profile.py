@@ -371,3 +371,31 @@ def test_stacks_that_are_cut_off_are_told_in_a_file_too(analyse, works):
     got = analyse('profile', '--call-graph', 'dwarf,64', *RING, '--', works, 'duty', 1000, before=['env'])
     assert said.search(got.text), got.text
     assert not said.search(analyse('profile', '--call-graph', 'dwarf', *RING, '--', works, 'duty', 1000, before=['env']).text)
+
+
+RECURSION = '''
+#include <stdlib.h>
+volatile unsigned long t;
+__attribute__((noinline)) int leaf(int n) { for (int i = 0; i < n; i++) t = t * 31 + i; return n; }
+__attribute__((noinline)) int down(int d) { if (!d) return leaf(1000000); int r = down(d - 1); t++; return r + 1; }
+int main(int argc, char **argv) { for (int i = 0; i < 60; i++) down(atoi(argv[1])); }
+'''
+
+
+@pytest.mark.skipif(os.uname().machine != 'x86_64', reason='needs x86-64')
+def test_stacks_with_too_many_frames_are_told(analyse, tmp_path):
+    """By unwind tables, four times as many frames are found as by frame pointers."""
+    limit = int(open('/proc/sys/kernel/perf_event_max_stack').read())
+    (tmp_path / 'recursion.c').write_text(RECURSION)
+    for name, option in ('bare', '-fomit-frame-pointer'), ('framed', '-fno-omit-frame-pointer'):
+        subprocess.run(['gcc', '-O1', '-g', option, '-o', tmp_path / name, tmp_path / 'recursion.c'], check=True)
+
+    def profile(how, name, depth):
+        text = analyse('profile', '--call-graph', how, *RING, '--', tmp_path / name, depth, before=['env']).text
+        found = re.search(r'^\d+ % of the stacks lack their outermost callers: they have more than (\d+) frames(; --call-graph)?', text, re.M)
+        main = re.search(r'^ *[\d.]+ +([\d.]+) +main ', text, re.M)
+        return found and int(found[1]), bool(found and found[2]), bool(main) and float(main[1]) > 95
+    assert profile('fp', 'framed', 50) == (None, False, True)
+    assert profile('fp', 'framed', limit + 50) == (limit, True, False)
+    assert profile('dwarf,65528', 'bare', 400) == (None, False, True)
+    assert profile('dwarf,65528', 'bare', 600) == (511, False, False)

@@ -483,7 +483,7 @@ static void tell_inlined(const struct diff *d)
 
 static int show(struct diff *d, struct fault *f)
 {
-	struct table_style style = { .terminal = analysis_terminal(&d->common), .max_rows = ROWS };
+	struct table_style style = { .terminal = analysis_terminal(&d->common), .max_rows = ROWS, .all_by = "--rows 0" };
 	struct table_column shown[sizeof(columns) / sizeof(*columns)];
 	size_t nshown, n, changed = 0;
 	struct table t;
@@ -492,6 +492,8 @@ static int show(struct diff *d, struct fault *f)
 
 	if (!shares)
 		return fault_set(f, EXIT_FAILED, "out of memory, or too many functions");
+	if (d->common.rows)
+		style.max_rows = (size_t)d->common.rows;
 	choose_columns(d, shown, &nshown);
 	table_init(&t, "diff", shown, nshown);
 	for (size_t i = 0; i < n; i++) {
@@ -694,6 +696,7 @@ const struct command diff_command = {
 		"table says so; --ignore-files then matches by name alone."),
 	OPT_GROUP_ROWS(
 		{ "Comparison", diff_opts, sizeof(diff_opts) / sizeof(*diff_opts), 0 },
+		{ "Table rows", &hotspots_opts[HOTSPOTS_ROWS], 1, 0 },
 		{ "Pictures", flame_rows, 1, AT(flame) },
 		{ "Recordings", stream_input_opts + 1, 1, 0 },
 		{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
