@@ -282,7 +282,7 @@ static void print_counts(const struct question *q)
 	if (q->ending && !(q->ops->states && unknown))
 		print_missing(q);
 	if (q->ending && q->common.stream.call_graph && !q->than && !q->ops->stacks)
-		printf("-g prints the stacks of %s above --than TIME, which was not given\n",
+		printf("-g needs --than TIME: it prints the stacks of longer %s\n",
 		       q->ops->durations ? q->ops->durations : "durations");
 	if (p->refused)
 		fprintf(stderr, "perf-prof: %s: left out %llu durations: at most %d can be measured at once\n", q->ops->name,

@@ -222,7 +222,7 @@ bool names_say_cut(struct names *n, char *buf, size_t size)
 			 100 * (double)unwinder_deep(n->unwinder) / (double)all, UNWINDER_FRAMES);
 	if (is_worth_telling(n->deep, n->chains))
 		add_line(buf, size, "%.0f %% of the stacks lack their outermost callers: they have more than %u frames; --call-graph dwarf "
-			 "finds %d, and sysctl kernel.perf_event_max_stack raises the limit", 100 * (double)n->deep / (double)n->chains,
+			 "finds up to %d, and sysctl kernel.perf_event_max_stack raises the limit", 100 * (double)n->deep / (double)n->chains,
 			 n->max_stack, UNWINDER_FRAMES);
 	n->has_said_cut = *buf;
 	return *buf;

@@ -103,7 +103,8 @@ const struct command rundelay_command = {
 	.description = COMMAND_TEXT(
 		"How long do threads wait for a CPU when they could run? Measures each wait from the "
 		"moment a thread is woken, preempted or yields until it runs. Prints a row for each thread (--by: process or name), "
-		"with --perins for each thread and CPU. A second table has the tasks that had the CPU meanwhile.",
+		"with --perins for each thread and CPU. A second table shows which tasks had the CPU "
+		"meanwhile, and for how long.",
 		"-I reads recordings with sched_switch and sched_wakeup, or those of `perf sched record`, where a wait begins "
 		"with sched_waking, slightly earlier.",
 		"--than prints each longer wait when it ends: which task woke the thread, and which tasks ran on the CPU "

@@ -126,7 +126,7 @@ void unreturned_print(struct question *q, struct sleepers *before)
 	for (i = 0; i < u.n && told < LINES; i++)
 		told += print_one(&u, &w, &u.all[i]);
 	if (i < u.n)
-		printf("%zu more thread%s may be in a call: perf-prof dump PID shows all\n", u.n - i, units_plural(u.n - i));
+		printf("%zu more thread%s may be in a call: `perf-prof dump PID` shows all threads\n", u.n - i, units_plural(u.n - i));
 	waiton_free(&w);
 	free(u.all);
 }

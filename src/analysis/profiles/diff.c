@@ -674,8 +674,9 @@ const struct command diff_command = {
 		"Which functions changed from one profile to the next? BEFORE and AFTER are recordings from "
 		"perf-prof record or perf record, or files of folded stacks (such as those of perf-prof "
 		"convert --to folded). For each function it shows the share before and after, the change in "
-		"percentage points, and the confidence interval of the change; of profiles of a clock also the CPU time, which tells a "
-		"function that got slower from one whose share grew because another got faster.",
+		"percentage points, and the confidence interval of the change. If both are recordings of a clock, it also shows "
+		"the CPU time: this distinguishes a function that got slower from one whose share grew only because another got "
+		"faster.",
 		"A share is a proportion of samples, so the interval is that of the difference of two "
 		"proportions (Agresti and Caffo). If it contains 0, the samples do not show whether the share "
 		"changed: the verdict is \"unclear\", and the row comes after all others. The other rows are "

@@ -63,7 +63,7 @@ static int parse_sort(const char *text, void *field, struct fault *f)
 }
 
 const struct opt hotspots_opts[] = {
-	[HOTSPOTS_ROWS] = { "rows", 0, NULL, OPT_CALL, AT(rows), "N", "Show the N hottest rows; 0: all. Default: 30; JSON has all.", false,
+	[HOTSPOTS_ROWS] = { "rows", 0, NULL, OPT_CALL, AT(rows), "N", "Show the first N rows; 0: all. Default: 30; JSON has all.", false,
 	  hotspots_parse_rows },
 	[HOTSPOTS_STACKS] = { "stacks", 0, NULL, OPT_CALL, AT(stacks), "N", "Show the N hottest stacks (needs call chains); 0: all. "
 	  "Default: 5; 10 with --callers.", false, parse_stacks },
