@@ -152,7 +152,7 @@ static bool other_case(const struct opt_parser *p, const char *word, struct matc
 {
 	char key = word[0] == '-' && isalpha((unsigned char)word[1]) ? (char)(word[1] ^ 0x20) : 0;
 
-	return key && word[1] != 'h' && !find(p, NULL, 0, word[1], m) && find(p, NULL, 0, key, m) && m->opt->name;
+	return key && word[1] != 'h' && !find_own(p, NULL, 0, word[1], m) && find_own(p, NULL, 0, key, m) && m->opt->name;
 }
 
 /* An unknown option, which perf has: its way here is a better answer than a similar name. */

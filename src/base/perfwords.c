@@ -17,14 +17,13 @@ static const struct {
 	{ "--all-kernel", NULL, "--exclude-user" },
 	{ "--stdio", "report diff profile ", "" },       /* tables are text */
 	{ "--no-children", "report ", "" },              /* rows are sorted by self */
-	{ "-g", "report ", "" },                         /* call chains of the recording are shown */
 	{ "-f", "report script diff ", "" },             /* recordings of other users are read */
 	{ "--force", "report script diff ", "" },
 	{ "-T", "record ", "" },                         /* samples have their time, and their period */
 	{ "--timestamp", "record ", "" },
 	{ "-P", "record ", "" },
 	{ "-R", "record ", "" },                         /* samples of tracepoints have raw data */
-	{ "--group", "report record ", "" },             /* groups are shown */
+	{ "--group", "report ", "" },                    /* groups are shown */
 	{ "--exclude-perf", "record ", "" },             /* perf-prof leaves itself out */
 	{ "--per-thread", "record ", "" },
 };
@@ -37,6 +36,7 @@ static const struct {
 	{ "--gtk", "report ", "there is none here: tables are text, and --flame-graph FILE draws a picture" },
 	{ "--children", "report ", "it is not needed: total% is the share with callees" },
 	{ "--call-graph", "report ", "it is not needed: call chains of the recording are shown; --flame-graph FILE draws all" },
+	{ "-g", "report ", "it is not needed: call chains of the recording are shown; --callers FUNCTION shows who calls it" },
 	{ "-G", "report script ", "it is not needed: call chains of the recording are shown" },
 	{ "-s", "top ", "here it is part of the event: -e 'EVENT//key=comm/'" },
 	{ "--sort", "top ", "here it is part of the event: -e 'EVENT//key=comm/'" },
@@ -54,6 +54,9 @@ static const struct {
 	{ "-k", "report script ", "it is not needed: perf's cache has symbols of other kernels (perf buildid-cache)" },
 	{ "--vmlinux", NULL, "it is not needed: perf's cache has symbols of other kernels (perf buildid-cache)" },
 	{ "--kallsyms", NULL, "it is not needed: perf's cache has symbols of other kernels (perf buildid-cache)" },
+	{ "--all-user", NULL, "here it is :u behind the event's name" },
+	{ "--all-kernel", NULL, "here it is :k behind the event's name" },
+	{ "--group", "record ", "here groups are written -e '{A,B}:S'" },
 	{ "--filter", NULL, "here a filter is part of the event: -e 'sched:sched_switch/prev_pid==1/'" },
 	{ "-D", "record stat ", "there is none here: start perf-prof later" },
 	{ "--delay", "record stat ", "there is none here: start perf-prof later" },

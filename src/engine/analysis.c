@@ -320,7 +320,7 @@ void analysis_print(struct analysis *a, const struct analysis_sample *s)
  * goes out before stdio's buffer (main.c) is full. */
 void analysis_printed(void)
 {
-	enum { MUCH = 3 << 10 };
+	enum { MUCH = 2 << 10 };        /* with an event, below PIPE_BUF: other writers do not come in between */
 
 	if (__fpending(stdout) >= MUCH)
 		fflush(stdout);

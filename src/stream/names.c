@@ -19,7 +19,7 @@ int names_begin(struct names *n, struct stream *stream, const struct opener *ope
 
 	*n = (struct names){ .stream = stream, .opener = opener, .max_stack = PERF_MAX_STACK_DEPTH };
 	if (!stream_replay(stream) && max > 0)
-		n->max_stack = (unsigned int)max;
+		n->max_stack = (uint64_t)max;
 	if (stream_replay(stream))
 		n->opener = recorded_opener(&n->recorded, opener, stream_replay(stream));
 	n->comms = comms_new(n->opener);
@@ -131,13 +131,15 @@ static bool take_stack(const struct stream_event *event, const struct perf_event
 	return true;
 }
 
-/* The kernel's limit does not count the words that say whose addresses follow. */
-static bool is_full(const struct names *n, const struct stream_event *event, const uint64_t *ips, uint64_t nr)
+/* The kernel's limit does not count the words that say whose addresses follow. A recording may have been made with another
+ * limit: if a chain is longer, the limit is not known. */
+static bool is_full(struct names *n, const struct stream_event *event, const uint64_t *ips, uint64_t nr)
 {
 	uint64_t frames = 0;
 
 	for (uint64_t i = 0; nr >= n->max_stack && i < nr; i++)
 		frames += ips[i] < (uint64_t)PERF_CONTEXT_MAX;
+	n->longest = frames > n->longest ? frames : n->longest;
 	return frames && frames >= n->max_stack && !event->asked.max_stack;
 }
 
@@ -220,10 +222,10 @@ bool names_say_cut(struct names *n, char *buf, size_t size)
 	if (n->unwinder && is_worth_telling(unwinder_deep(n->unwinder), all))
 		add_line(buf, size, "%.0f %% of the stacks lack their outermost callers: they have more than %d frames",
 			 100 * (double)unwinder_deep(n->unwinder) / (double)all, UNWINDER_FRAMES);
-	if (is_worth_telling(n->deep, n->chains))
-		add_line(buf, size, "%.0f %% of the stacks lack their outermost callers: they have more than %u frames; --call-graph dwarf "
+	if (is_worth_telling(n->deep, n->chains) && n->longest == n->max_stack)
+		add_line(buf, size, "%.0f %% of the stacks lack their outermost callers: they have more than %llu frames; --call-graph dwarf "
 			 "finds up to %d, and sysctl kernel.perf_event_max_stack raises the limit", 100 * (double)n->deep / (double)n->chains,
-			 n->max_stack, UNWINDER_FRAMES);
+			 (unsigned long long)n->max_stack, UNWINDER_FRAMES);
 	n->has_said_cut = *buf;
 	return *buf;
 }

@@ -32,7 +32,7 @@ struct names {
 	const char *debuginfod;           /* servers to ask; set before names_open() */
 	size_t max_symbols;               /* bytes of symbol tables; 0: default, more for recordings; set before names_open() */
 	uint64_t chains, deep;            /* call chains of frame pointers; those that are full */
-	unsigned int max_stack;           /* frames of a full one */
+	uint64_t max_stack, longest;      /* frames of a full one; of the longest that was as long as that or longer */
 	uint64_t lost;                    /* lost records of tasks and mappings */
 	bool has_said_cut;
 	bool other_machine;               /* the recording is of one: its files are not ours */

@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/now.h"
+#include "base/room.h"
 
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -10,10 +11,16 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-enum { MAX_ROWS = 1 << 16, READ_AGAIN_NS = 1000000000 };
+/* A list is read again after READ_AGAIN_NS, or SLOWER times as long as it took; no longer than ENOUGH_NS at a time. */
+enum { MAX_ROWS = 1 << 16, READ_AGAIN_NS = 1000000000, SLOWER = 20, ENOUGH_NS = 100000000, MAX_SPACES = 64 };
+
+struct socket_space {
+	uint64_t number;
+	uint64_t next;               /* CLOCK_MONOTONIC, ns: not read again before */
+};
 
 struct socket_row {
-	uint64_t inode;
+	uint64_t inode;              /* of one namespace only */
 	UT_hash_handle hh;
 	char text[];
 };
@@ -24,6 +31,12 @@ static struct socket_row *find(const struct sockets *s, uint64_t inode)
 
 	HASH_FIND(hh, s->all, &inode, sizeof(inode), row);
 	return row;
+}
+
+static void forget(struct sockets *s)
+{
+	HASH_FREE(s->all);
+	s->all = NULL;
 }
 
 static void add(struct sockets *s, uint64_t inode, const char *text)
@@ -98,7 +111,7 @@ static const struct {
 	{ "unix", "unix", take_unix },
 };
 
-static void read_all(struct sockets *s, pid_t tid)
+static void read_all(struct sockets *s, pid_t tid, uint64_t until)
 {
 	char path[64], *line = NULL;
 	size_t size = 0;
@@ -108,7 +121,7 @@ static void read_all(struct sockets *s, pid_t tid)
 
 		snprintf(path, sizeof(path), "/proc/%d/net/%s", (int)tid, files[i].file);
 		f = fopen(path, "re");
-		while (f && getline(&line, &size, f) >= 0)
+		while (f && HASH_COUNT(s->all) < MAX_ROWS && now_ns(CLOCK_MONOTONIC) < until && getline(&line, &size, f) >= 0)
 			files[i].take(s, files[i].protocol, line);
 		if (f)
 			fclose(f);
@@ -126,15 +139,42 @@ static uint64_t space_of(pid_t tid)
 	return stat(path, &st) ? 0 : st.st_ino;
 }
 
+/* The namespace's entry; NULL: there are too many. */
+static struct socket_space *find_space(struct sockets *s, uint64_t number)
+{
+	size_t i = 0;
+
+	while (i < s->nspaces && s->spaces[i].number != number)
+		i++;
+	if (i < s->nspaces)
+		return &s->spaces[i];
+	if (s->nspaces == MAX_SPACES || !ROOM_FOR_ONE(s->spaces, s->nspaces))
+		return NULL;
+	s->spaces[s->nspaces] = (struct socket_space){ .number = number };
+	return &s->spaces[s->nspaces++];
+}
+
+static void read_again(struct sockets *s, pid_t tid)
+{
+	struct socket_space *space = find_space(s, space_of(tid));
+	const uint64_t began = now_ns(CLOCK_MONOTONIC);
+	uint64_t ended;
+
+	if (!space || began < space->next)
+		return;
+	if (HASH_COUNT(s->all) >= MAX_ROWS)
+		forget(s);
+	read_all(s, tid, began + ENOUGH_NS);
+	ended = now_ns(CLOCK_MONOTONIC);
+	space->next = ended + READ_AGAIN_NS + SLOWER * (ended - began);
+}
+
 bool sockets_text(struct sockets *s, pid_t tid, uint64_t inode, char *buf, size_t size)
 {
-	const uint64_t space = space_of(tid), now = now_ns(CLOCK_MONOTONIC);
-	const struct socket_row *row = space == s->space ? find(s, inode) : NULL;
+	const struct socket_row *row = find(s, inode);
 
-	if (!row && (!s->since || now - s->since >= READ_AGAIN_NS)) {
-		sockets_free(s);
-		*s = (struct sockets){ .space = space, .since = now };
-		read_all(s, tid);
+	if (!row) {
+		read_again(s, tid);
 		row = find(s, inode);
 	}
 	if (row)
@@ -144,6 +184,7 @@ bool sockets_text(struct sockets *s, pid_t tid, uint64_t inode, char *buf, size_
 
 void sockets_free(struct sockets *s)
 {
-	HASH_FREE(s->all);
-	s->all = NULL;
+	forget(s);
+	free(s->spaces);
+	*s = (struct sockets){ 0 };
 }

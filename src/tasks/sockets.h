@@ -11,12 +11,13 @@
 /* Initialized by zeros. */
 struct sockets {
 	struct socket_row *all;
-	uint64_t space;              /* the network namespace that they are of, */
-	uint64_t since;              /* and when they were read: CLOCK_MONOTONIC, ns */
+	struct socket_space *spaces; /* network namespaces that were read */
+	size_t nspaces;
 };
 
 /* "tcp 10.0.0.1:4711->10.0.0.2:5432", "udp 0.0.0.0:53", "unix /run/x.sock" for a socket's inode, of a task. False: not known,
- * as for a socket that is gone or has no address. A list of the kernel is read at most once a second. */
+ * as for a socket that is gone or has no address. The lists of a network namespace are
+ * read at most once a second, for 0.1 s. */
 bool sockets_text(struct sockets *s, pid_t tid, uint64_t inode, char *buf, size_t size);
 void sockets_free(struct sockets *s);
 #endif

@@ -12,6 +12,10 @@ ANSWERS = [
     ('report -s wrong', '-s wrong: "wrong" makes no rows; expected some of comm, '),
     ('report --stdio=1', 'report: --stdio takes no value, but has "1"'),
     ('report -i', 'report: -i needs a value: FILE'),
+    ('report -g caller', 'report: unknown option -g; it is not needed: '),
+    ('record --group -- true', "record: unknown option --group; here groups are written -e '{A,B}:S'"),
+    ('stat --all-user -- true', 'stat: unknown option --all-user; here it is :u behind '),
+    ('profile -S', 'profile: unknown option -S; `perf-prof profile -h` lists them'),
     ('top -s comm', "top: unknown option -s; here it is part of the event: -e 'EVENT//key=comm/'"),
     ('stat --stdio -- true', 'stat: unknown option --stdio; `perf-prof stat -h` lists them'),
     ('script -s a.py', 'script: unknown option -s; here it is `perf-prof python -I FILE SCRIPT`'),
@@ -38,13 +42,13 @@ def test_what_perf_calls_otherwise(prof, words, answer):
 def recording(prof, tmp_path_factory):
     path = tmp_path_factory.mktemp('perfwords') / 'job.data'
     spin = 'i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done'
-    subprocess.run([prof, 'record', '-TPR', '--timestamp', '--all-user', '--group', '-g', '-o', path, '--', 'sh', '-c', spin],
+    subprocess.run([prof, 'record', '-TPR', '--timestamp', '--all-user', '-g', '-o', path, '--', 'sh', '-c', spin],
                    capture_output=True, check=True, timeout=60)
     return path
 
 
 @pytest.mark.parametrize('perf, own', [
-    ('report -i', 'report -I'), ('report -f --force --stdio --no-children -g -i', 'report -I'),
+    ('report -i', 'report -I'), ('report -f --force --stdio --no-children --group -i', 'report -I'),
     ('report -s comm,sym -i', 'report --sort comm,symbol -I'), ('report -s srcline -i', 'report --sort line -I'),
     ('report --percent-limit 3 -i', 'report --than 3 -I'), ('script --max-events 2 -fi', 'script -N 2 -I'),
 ])

@@ -57,8 +57,11 @@ static void overlaps(void **state)
 	waited(&c, 150, 160, 1);        /* another one that waited: the time counts for both */
 	assert_int_equal(time_of(&c, 9, "last"), 30);
 	waited(&c, 160, 160, 1);
-	waited(&c, 10, 20, 3);          /* a CPU without a switch */
-	assert_int_equal(sum(&c), 80);
+	waited(&c, 10, 20, 3);          /* a CPU without a switch, and one that there cannot be */
+	left(&c, 200, UINT32_MAX, 9, "last");
+	waited(&c, 195, 200, UINT32_MAX);
+	assert_int_equal(time_of(&c, 0, "[not known]"), 15);
+	assert_int_equal(sum(&c), 95);
 	culprits_free(&c);
 }
 

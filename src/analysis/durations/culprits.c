@@ -9,6 +9,8 @@
 
 /* KEPT: the newest runs of a CPU. TOLD: rows in text. TASKS: with more rows, further tasks share one for each name. */
 enum { KEPT = 1024, TOLD = 20, TASKS = 4096 };
+/* A damaged recording can have any number of CPUs; of those beyond, no run is known. */
+enum { MAX_CPUS = 1024 };
 
 struct run {
 	uint64_t from, to;           /* perf clock, ns */
@@ -24,7 +26,7 @@ struct cpu_runs {
 
 static struct cpu_runs *on_cpu(struct culprits *c, uint32_t cpu)
 {
-	return ROOM_AT(c->cpus, c->ncpus, cpu) ? &c->cpus[cpu] : NULL;
+	return cpu < MAX_CPUS && ROOM_AT(c->cpus, c->ncpus, cpu) ? &c->cpus[cpu] : NULL;
 }
 
 void culprits_switch(struct culprits *c, const struct analysis_sample *s, pid_t tid, const char comm[16])
@@ -64,12 +66,11 @@ static void add(struct culprits *c, pid_t tid, const char *comm, uint64_t ns)
 
 void culprits_waited(struct culprits *c, const struct analysis_sample *s, uint64_t start)
 {
-	struct cpu_runs *cpu = on_cpu(c, s->cpu);
+	const struct cpu_runs *cpu = on_cpu(c, s->cpu);
+	const uint64_t kept = !cpu || !cpu->all ? 0 : cpu->n < KEPT ? cpu->n : KEPT;
 	uint64_t until = s->time;
 
-	if (!cpu || !cpu->all)
-		return;
-	for (uint64_t i = 0; i < KEPT && i < cpu->n && until > start; i++) {
+	for (uint64_t i = 0; i < kept && until > start; i++) {
 		const struct run *run = &cpu->all[(cpu->n - 1 - i) % KEPT];
 		const uint64_t from = run->from > start ? run->from : start;
 

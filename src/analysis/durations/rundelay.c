@@ -25,7 +25,7 @@ static void ended(struct question *q, const struct analysis_sample *s, pid_t tid
 
 	if (end->value != STATE_RUNNABLE)
 		return;
-	if (q->a)
+	if (q->a && !q->csv)
 		culprits_waited(&r->culprits, s, end->start);
 	h.comm = states_comm(q, s, tid);
 	h.cells[PREV_PID].number = (uint64_t)states_prev(q, s, prev);
@@ -38,7 +38,7 @@ static void sample(struct question *q, const struct analysis_sample *s)
 	struct rundelay *r = (struct rundelay *)q;
 	char prev[16];
 
-	if (q->a && s->event == r->states.switches.on_switch) {
+	if (q->a && !q->csv && s->event == r->states.switches.on_switch) {
 		pid_t tid = states_prev(q, s, prev);
 
 		culprits_switch(&r->culprits, s, tid, prev);

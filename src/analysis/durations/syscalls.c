@@ -100,6 +100,14 @@ static void count_error(struct syscalls *c, const struct happening *h)
 		histogram_add(&d->durations, h->end.duration);
 }
 
+/* Of a call whose number was not sampled, its sys_exit may be lost. */
+static bool is_in(const struct question *q, const struct open_pair *o, int64_t call)
+{
+	const struct syscalls *c = (const struct syscalls *)q;
+
+	return c->numbered ? (int64_t)o->value == call : !gaps_since(&c->gaps, o->value, o->start);
+}
+
 static void after_table(struct question *q, uint64_t from)
 {
 	struct syscalls *c = (struct syscalls *)q;
@@ -112,7 +120,7 @@ static void after_table(struct question *q, uint64_t from)
 	distributions_clear(&c->errors);
 	words_free(&c->words);
 	if (q->ending && !q->common.json && !q->csv)
-		unreturned_print(q, &c->before);
+		unreturned_print(q, &c->before, is_in);
 }
 
 /* ---- samples ---------------------------------------------------------------------------- */

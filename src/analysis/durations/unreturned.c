@@ -24,6 +24,7 @@ struct late {
 
 struct unreturned {
 	struct question *q;
+	bool (*is_in)(const struct question *q, const struct open_pair *o, int64_t call);
 	struct late *all;
 	size_t n;
 	uint64_t now;                /* perf clock */
@@ -72,30 +73,54 @@ static int longest_first(const void *a, const void *b)
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-/* The call in which the thread is, and what it waits on. False: it is in none, or runs, so that the kernel tells nothing. */
-static bool call_text(struct waiton *w, pid_t tid, char *buf, size_t size)
+enum found { NO_CALL, A_CALL, REFUSED };
+
+/* The call in which the thread is, and its first argument; for REFUSED, errno. The kernel tells nothing of a thread that runs; of its own threads,
+ * which have neither a stack nor an instruction pointer, call 0. */
+static enum found find_call(pid_t tid, int64_t *call, uint64_t *arg)
 {
+	uint64_t sp = 0, pc = 0;
 	char path[64];
-	int64_t call = -1;
-	uint64_t arg = 0;
-	int found;
+	int found, error;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)tid);
 	errno = 0;
 	f = fopen(path, "re");
-	found = f ? fscanf(f, "%" SCNd64 " %" SCNx64, &call, &arg) : 0;
-	if (errno == EPERM || errno == EACCES)
-		snprintf(buf, size, "a call (%s: %s)", path, strerror(errno));
-	else if (found == 2 && call >= 0) {
-		waiton_enter(w, (pid_t)procstatus_of(tid, "\nTgid:"), tid, call, arg);
-		waiton_wait(w, tid);
-		waiton_text(w, tid, buf, size);
-	} else
-		*buf = '\0';
+	found = f ? fscanf(f, "%" SCNd64 " %" SCNx64 " %*x %*x %*x %*x %*x %" SCNx64 " %" SCNx64, call, arg, &sp, &pc) : 0;
+	error = errno;
 	if (f)
 		fclose(f);
-	return *buf;
+	errno = error;
+	if (error == EPERM || error == EACCES)
+		return REFUSED;
+	return found == 4 && *call >= 0 && (sp || pc) ? A_CALL : NO_CALL;
+}
+
+/* What a thread is in, and waits on. False: it is in no call, or not in the one that is meant. */
+static bool call_text(const struct unreturned *u, struct waiton *w, const struct late *one, char *buf, size_t size)
+{
+	const struct open_pair *o = one->waited == UINT64_MAX ? NULL : pairs_find(&u->q->pairs, (uint64_t)one->tid);
+	uint64_t arg;
+	int64_t call;
+	const enum found found = find_call(one->tid, &call, &arg);
+
+	if (found == REFUSED) {
+		snprintf(buf, size, "a call (/proc/%d/syscall: %s)", (int)one->tid, strerror(errno));
+		return true;
+	}
+	if (found == NO_CALL || (o && !u->is_in(u->q, o, call)))
+		return false;
+	waiton_enter(w, (pid_t)procstatus_of(one->tid, "\nTgid:"), one->tid, call, arg);
+	waiton_wait(w, one->tid);
+	waiton_text(w, one->tid, buf, size);
+	return true;
+}
+
+/* Threads of io_uring have the registers of the call that made them. */
+static bool is_worker(const char *comm)
+{
+	return !strncmp(comm, "iou-", strlen("iou-"));
 }
 
 static bool print_one(const struct unreturned *u, struct waiton *w, const struct late *one)
@@ -103,7 +128,7 @@ static bool print_one(const struct unreturned *u, struct waiton *w, const struct
 	const char *comm = analysis_comm(u->q->a, one->tid, u->now);
 	char name[64], text[512], call[4 * sizeof(text)], since[64] = "since before the run";
 
-	if (!call_text(w, one->tid, text, sizeof(text)))
+	if (is_worker(comm) || !call_text(u, w, one, text, sizeof(text)))
 		return false;
 	escape_terminal(comm, strlen(comm), name, sizeof(name));
 	escape_terminal(text, strlen(text), call, sizeof(call));
@@ -113,13 +138,15 @@ static bool print_one(const struct unreturned *u, struct waiton *w, const struct
 	return true;
 }
 
-void unreturned_print(struct question *q, struct sleepers *before)
+void unreturned_print(struct question *q, struct sleepers *before,
+		      bool (*is_in)(const struct question *q, const struct open_pair *o, int64_t call))
 {
-	struct unreturned u = { .q = q, .now = analysis_now(q->a) };
+	struct unreturned u = { .q = q, .is_in = is_in, .now = analysis_now(q->a) };
 	struct waiton w = { 0 };
 	size_t told = 0, i;
 
-	sleepers_each(before, add_sleeper, &u);
+	if (q->common.stream.events.n == q->a->nadded)     /* else -e selects calls */
+		sleepers_each(before, add_sleeper, &u);
 	if (q->has_targets && !q->common.stream.input)
 		add_begun(&u);
 	qsort(u.all, u.n, sizeof(*u.all), longest_first);

@@ -11,6 +11,8 @@
 
 /* Before events are opened: takes the threads of -p and -t; none if the events are recorded. */
 void unreturned_begin(struct sleepers *before, const struct stream_opts *opts);
-/* Prints a line for each such call, the longest first. `before`: from unreturned_begin(). */
-void unreturned_print(struct question *q, struct sleepers *before);
+/* Prints a line for each such call, the longest first. `before`: from unreturned_begin(). is_in: whether a thread that is in
+ * that call now may have been in it since the pair began. */
+void unreturned_print(struct question *q, struct sleepers *before,
+		      bool (*is_in)(const struct question *q, const struct open_pair *o, int64_t call));
 #endif

@@ -87,13 +87,12 @@ static void forget_descriptor(struct waiton *w, pid_t pid, int fd)
 	free(d);
 }
 
-/* A name "socket:[4711]" becomes the socket's address, if it has one. */
-static void name_socket(struct waiton *w, pid_t tid, char *buf, size_t size)
+/* A name "socket:[4711]" becomes the socket's address. False: it has none now. */
+static bool name_socket(struct waiton *w, pid_t tid, char *buf, size_t size)
 {
 	uint64_t inode;
 
-	if (sscanf(buf, "socket:[%" SCNu64 "]", &inode) == 1)
-		sockets_text(&w->sockets, tid, inode, buf, size);
+	return sscanf(buf, "socket:[%" SCNu64 "]", &inode) != 1 || sockets_text(&w->sockets, tid, inode, buf, size);
 }
 
 /* The name is "" if there is none. */
@@ -113,8 +112,7 @@ static void read_descriptor(struct waiton *w, pid_t pid, pid_t tid, int fd, char
 	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)tid, fd);
 	n = readlink(link, buf, size - 1);
 	buf[n > 0 ? n : 0] = '\0';
-	name_socket(w, tid, buf, size);
-	if (n <= 0 || !p || HASH_COUNT(p->all) >= MAX_DESCRIPTORS || !(d = calloc(1, sizeof(*d))))
+	if (!name_socket(w, tid, buf, size) || n <= 0 || !p || HASH_COUNT(p->all) >= MAX_DESCRIPTORS || !(d = calloc(1, sizeof(*d))))
 		return;
 	d->fd = fd;
 	snprintf(d->name, sizeof(d->name), "%s", buf);

@@ -13,7 +13,7 @@ struct words {
 	size_t n;
 	bool full;               /* there were others */
 };
-enum { WORD_SIZE = 96, WORDS_OTHERS = 0, WORDS_MOST = 1 << 16 };   /* bytes with the final NUL; the number of all texts above the limit */
+enum { WORD_SIZE = 128, WORDS_OTHERS = 0, WORDS_MOST = 1 << 16 };   /* bytes with the final NUL; the number of all texts above the limit */
 
 /* The number of a text, which is cut to WORD_SIZE. */
 uint64_t words_number(struct words *w, const char *text);
