@@ -43,13 +43,13 @@ static void take_gil(PyThreadState *state)
 		PyEval_RestoreThread(state);
 }
 
-/* Or until a signal comes. */
+/* Or until a signal comes, or for a while. */
 static void wait_for(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	PyThreadState *state = release_gil();
 
-	poll(&p, 1, -1);
+	poll(&p, 1, WAIT_SLICE_MS);
 	take_gil(state);
 }
 

@@ -175,15 +175,20 @@ struct session *session_opened(PyObject *self)
 	return NULL;
 }
 
+/* A signal that comes just before poll() does not end it. */
 int wait_readable(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	int rc;
 
-	Py_BEGIN_ALLOW_THREADS
-	rc = poll(&p, 1, -1);
-	Py_END_ALLOW_THREADS
-	return rc < 0 ? PyErr_CheckSignals() : 0;
+	do {
+		Py_BEGIN_ALLOW_THREADS
+		rc = poll(&p, 1, WAIT_SLICE_MS);
+		Py_END_ALLOW_THREADS
+		if (rc <= 0 && PyErr_CheckSignals())
+			return -1;
+	} while (!rc);
+	return 0;
 }
 
 PyObject *session_forked(void)

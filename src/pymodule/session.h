@@ -77,5 +77,6 @@ PyObject *capsule_batches(PyObject *module, PyObject *args);
 /* Waits until the descriptor is readable. 0, or -1: a signal's handler raised, and the exception is set. Call it with
  * the GIL. */
 int wait_readable(int fd);
+enum { WAIT_SLICE_MS = 500 };    /* after which a waiting thread looks for signals */
 
 #endif

@@ -368,21 +368,23 @@ static int64_t now_ms(void)
 	return (int64_t)(now_ns(CLOCK_MONOTONIC) / 1000000);
 }
 
-/* Waits without the GIL. Continues after a signal, unless its handler raised (PEP 475). */
+/* Waits without the GIL. Continues after a signal, unless its handler raised (PEP 475). A signal that comes just before the
+ * wait does not end it, so it looks for them from time to time. */
 static int wait_until(struct ring_object *self, int64_t end)
 {
+	enum { SLICE_MS = 500 };
 	int64_t left;
 	int rc, ms;
 
 	do {
-		left = end < 0 ? -1 : end - now_ms();
-		ms = end < 0 ? -1 : left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
+		left = end < 0 ? SLICE_MS : end - now_ms();
+		ms = left < 0 ? 0 : left > SLICE_MS ? SLICE_MS : (int)left;
 		Py_BEGIN_ALLOW_THREADS
 		rc = pev_ring_wait(self->ring, ms, self->wake_fd);
 		Py_END_ALLOW_THREADS
-		if (rc == -EINTR && PyErr_CheckSignals())
+		if ((rc == -EINTR || !rc) && PyErr_CheckSignals())
 			return -EINTR;
-	} while (rc == -EINTR || (rc == 0 && end > 0 && now_ms() < end));
+	} while (rc == -EINTR || (rc == 0 && (end < 0 || now_ms() < end)));
 	return rc;
 }
 

@@ -193,6 +193,8 @@ static void print(struct analysis *a, struct table *t, const struct distribution
 	}
 	if (a->opts->json)
 		put_extra(a, t, time, from, to, extra);
+	if (a->opts->json && view->more)
+		view->more(view->ctx, t);
 	table_caption(t, "%s", time);
 	analysis_put_table(a, t, &style);
 }

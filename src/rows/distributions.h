@@ -50,6 +50,7 @@ struct distribution_view {
 	void *ctx;                           /* for put() */
 	/* Puts the cells of the command's own columns. */
 	void (*put)(void *ctx, const struct distribution *d, struct table *t);
+	void (*more)(void *ctx, struct table *t);   /* for JSON: adds members with table_extra(); or NULL */
 	const struct csv_form *csv;          /* NULL: JSON or text, according to a->opts->json */
 	bool titles;                         /* CSV: with a title line */
 	const char *share_title;             /* SHOW_SHARE is of `whole`, with this title; NULL: of all rows together */

@@ -111,6 +111,7 @@ struct question_ops {
 	void (*task)(struct question *q, const struct pev_record *rec);
 	void (*lost)(struct question *q, const struct stream_loss *loss);
 	void (*before_table)(struct question *q);   /* adds durations that have not ended: question_add_asleep() */
+	void (*more)(struct question *q, struct table *t);   /* for JSON: adds members with table_extra() */
 	void (*after_table)(struct question *q, uint64_t from);   /* from: the beginning of the table's interval */
 	bool (*is_over)(struct question *q);
 	void (*end)(struct question *q);

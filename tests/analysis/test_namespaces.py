@@ -61,7 +61,7 @@ def test_the_states_of_a_command_are_those_seen_outside(analyse, works):
 def test_children_and_threads_of_a_command_have_their_own_ids(analyse, works):
     def measure():
         got = analyse('rundelay', *RING, '--json', '--', works, 'turns', before=NAMESPACE)
-        tids, ran = ({r['tid'] for r in got.table(name)['rows'] if 'tid' in r} for name in ('rundelay', 'ran'))
+        tids, ran = ({r['tid'] for r in got.table('rundelay')[name] if 'tid' in r} for name in ('rows', 'ran'))
         # the first processes of this namespace: its own ids are small, and /proc's; tasks outside have none
         here = len(tids) == 3 and got.pid in tids and max(tids | ran) < 100
         return None if here else (got.pid, tids, ran)

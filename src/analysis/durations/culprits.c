@@ -2,6 +2,7 @@
 #include "analysis/durations/culprits.h"
 
 #include "base/room.h"
+#include "report/json.h"
 #include "tasks/pidmap.h"
 
 #include <stdlib.h>
@@ -101,6 +102,35 @@ static void put(void *ctx, const struct distribution *d, struct table *t)
 		table_none(t);
 }
 
+static bool put_json(const struct culprits *c, const struct distribution *d, struct json_object *all)
+{
+	const pid_t tid = pidmap_shown((pid_t)d->key[1]);
+	struct json_object *row = json_object_new_object();
+
+	return json_append(all, row) && json_put_text(row, "comm", words_text(&c->words, d->key[0])) &&
+	       (!tid || json_put_integer(row, "tid", tid)) && json_put_unsigned(row, "runs", d->durations.count) &&
+	       json_put_unsigned(row, "total", d->durations.sum) && json_put_unsigned(row, "max", d->durations.max);
+}
+
+static int by_total(const struct distribution *a, const struct distribution *b)
+{
+	return (a->durations.sum < b->durations.sum) - (a->durations.sum > b->durations.sum);
+}
+
+struct json_object *culprits_json(struct culprits *c)
+{
+	struct json_object *all = json_object_new_array();
+	bool good = all;
+
+	HASH_SORT(c->rows.rows, by_total);
+	for (const struct distribution *d = c->rows.rows; d && good; d = d->hh.next)
+		good = put_json(c, d, all);
+	if (good)
+		return all;
+	json_object_put(all);
+	return NULL;
+}
+
 void culprits_print(struct culprits *c, struct analysis *a, uint64_t from, uint64_t to)
 {
 	static const struct table_column columns[] = { { "comm", TABLE_TEXT, .title = "ran meanwhile" }, { "tid", TABLE_INTEGER } };
@@ -110,7 +140,7 @@ void culprits_print(struct culprits *c, struct analysis *a, uint64_t from, uint6
 		.calls_title = "runs", .max_rows = TOLD,
 	};
 
-	if (c->rows.rows)
+	if (c->rows.rows && !a->opts->json)
 		distributions_print(a, &c->rows, &view, from, to, NULL);
 	distributions_clear(&c->rows);
 	words_free(&c->words);

@@ -22,7 +22,9 @@ void culprits_switch(struct culprits *c, const struct analysis_sample *s, pid_t 
 /* The sample ends a wait since `start` (perf clock, ns) for its CPU; its own switch comes first. */
 void culprits_waited(struct culprits *c, const struct analysis_sample *s, uint64_t start);
 void culprits_lost(struct culprits *c, const struct stream_loss *loss);
-/* Prints the table, if it has rows, and begins the next one. from..to: perf clock. */
+/* The rows as an array, the largest total first; NULL: out of memory. */
+struct json_object *culprits_json(struct culprits *c);
+/* Prints the table as text, if it has rows (not with --json), and begins the next one. from..to: perf clock. */
 void culprits_print(struct culprits *c, struct analysis *a, uint64_t from, uint64_t to);
 void culprits_free(struct culprits *c);
 #endif

@@ -66,12 +66,19 @@ static int begin(struct question *q, struct fault *f)
 	return states_begin(q, f);
 }
 
+static void more(struct question *q, struct table *t)
+{
+	struct json_object *ran = culprits_json(&((struct rundelay *)q)->culprits);
+
+	if (ran)
+		table_extra(t, "ran", ran);
+}
+
 static void after_table(struct question *q, uint64_t from)
 {
 	struct rundelay *r = (struct rundelay *)q;
 
-	if (!q->csv)
-		culprits_print(&r->culprits, q->a, from, q->from);
+	culprits_print(&r->culprits, q->a, from, q->from);
 	if (q->ending && !q->common.json && !q->csv)
 		starved_print(&r->starved, &r->states);
 }
@@ -87,7 +94,7 @@ static void release(struct question *q)
 
 static const struct question_ops question = {
 	STATES_QUESTION_WITH(states_events, begin, sample, release), .lost = lost, .name = "rundelay", QUESTION_COLUMNS_ARE(columns),
-	.usual = BY_TASK, .ended = ended, .title = title, .after_table = after_table,
+	.usual = BY_TASK, .ended = ended, .title = title, .more = more, .after_table = after_table,
 	.print = "\"%s:%d waited %llu.%03llu us, last for %s:%d\", REC->comm, REC->tid, REC->duration / 1000, "
 		 "REC->duration % 1000, REC->prev_comm, REC->prev_pid",
 };
