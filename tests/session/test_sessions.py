@@ -356,6 +356,48 @@ with perf_prof.Session('sched:sched_switch', filter='prev_pid == 0x7fffffff') as
     assert (out, err, child.returncode) == ('interrupted\n', '', 0)
 
 
+LATE = r'''
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+/* A signal that comes when the main thread is about to wait. */
+int poll(struct pollfd *fds, nfds_t n, int ms)
+{
+	static int (*real)(struct pollfd *, nfds_t, int);
+	static int late;
+
+	if (!real)
+		real = (int (*)(struct pollfd *, nfds_t, int))dlsym(RTLD_NEXT, "poll");
+	if (ms && gettid() == getpid() && !access("go", F_OK) && !late++)
+		raise(SIGINT);
+	return real(fds, n, ms);
+}
+'''
+
+
+@pytest.mark.parametrize('wait', ['for batch in s: pass', 'pyarrow.RecordBatchReader.from_stream(s).read_all()'], ids=['batches', 'arrow'])
+def test_ctrl_c_just_before_the_wait(folder, live, tmp_path, wait):
+    """When the interpreter has looked for signals, and poll() has not begun."""
+    (tmp_path / 'late.c').write_text(LATE)
+    subprocess.run(['gcc', '-shared', '-fPIC', '-o', tmp_path / 'late.so', tmp_path / 'late.c', '-ldl'], check=True)
+    done = subprocess.run([sys.executable, '-c', f'''
+import sys
+sys.path.append({READERS!r})
+import perf_prof
+if 'pyarrow' in {wait!r}: import pyarrow
+with perf_prof.Session('sched:sched_switch', filter='prev_pid == 0x7fffffff', fields=['_tid']) as s:
+    open('go', 'w').close()
+    try:
+        {wait}
+    except KeyboardInterrupt: print('interrupted', flush=True)
+'''], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE,
+                          env={**os.environ, 'PYTHONPATH': folder, 'LD_PRELOAD': str(tmp_path / 'late.so')})
+    assert done.stdout == 'interrupted\n' or 'KeyboardInterrupt' in done.stderr, done      # pyarrow raises OSError first
+
+
 def test_it_leaves_signals_and_stderr_alone(run, live, storm):
     """Also when events are lost, which commands report on stderr."""
     assert run(f'''
