@@ -149,7 +149,8 @@ void unreturned_print(struct question *q, struct sleepers *before,
 		sleepers_each(before, add_sleeper, &u);
 	if (q->has_targets && !q->common.stream.input)
 		add_begun(&u);
-	qsort(u.all, u.n, sizeof(*u.all), longest_first);
+	if (u.n)
+		qsort(u.all, u.n, sizeof(*u.all), longest_first);
 	for (i = 0; i < u.n && told < LINES; i++)
 		told += print_one(&u, &w, &u.all[i]);
 	if (i < u.n)
