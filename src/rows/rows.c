@@ -223,7 +223,8 @@ static void print_table(struct question *q, uint64_t now)
 	struct table_column columns[2 + QUESTION_COLUMNS];
 	struct distribution_view view = {
 		.name = q->ops->name, .columns = columns, .shown = usual, .nshown = sizeof(usual) / sizeof(*usual),
-		.ctx = q, .put = put_row, .more = put_more, .csv = q->csv ? &form : NULL, .titles = !q->has_titles, .share_title = q->ops->share_title,
+		.ctx = q, .put = put_row, .more = put_more, .csv = q->csv ? &form : NULL, .titles = !q->has_titles,
+		.share_title = q->ops->share_title,
 		.whole = q->ops->whole ? q->ops->whole(q) : 0,
 	};
 

@@ -104,7 +104,7 @@ static void put(void *ctx, const struct distribution *d, struct table *t)
 
 static bool put_json(const struct culprits *c, const struct distribution *d, struct json_object *all)
 {
-	const pid_t tid = pidmap_shown((pid_t)d->key[1]);
+	const int64_t tid = (int64_t)d->key[1];
 	struct json_object *row = json_object_new_object();
 
 	return json_append(all, row) && json_put_text(row, "comm", words_text(&c->words, d->key[0])) &&

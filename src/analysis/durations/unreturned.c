@@ -75,8 +75,8 @@ static int longest_first(const void *a, const void *b)
 
 enum found { NO_CALL, A_CALL, REFUSED };
 
-/* The call in which the thread is, and its first argument; for REFUSED, errno. The kernel tells nothing of a thread that runs; of its own threads,
- * which have neither a stack nor an instruction pointer, call 0. */
+/* The call in which the thread is, and its first argument; for REFUSED, errno. The kernel tells nothing of a thread that runs;
+ * of its own threads, which have neither a stack nor an instruction pointer, call 0. */
 static enum found find_call(pid_t tid, int64_t *call, uint64_t *arg)
 {
 	uint64_t sp = 0, pc = 0;
