@@ -427,6 +427,32 @@ static void prefetch_next(const void *to, size_t bytes)
 		__builtin_prefetch(at, 1);
 }
 
+/* n samples: in arrays, or alike. */
+struct origin {
+	size_t n;
+	const struct perf_event_header *const *rec;   /* NULL: alike */
+	const void *const *raw;
+	const uint32_t *cpus;
+	const char *first;              /* alike */
+	size_t size, raw_at;
+	uint32_t cpu;
+};
+
+static inline const char *record_of(const struct origin o, size_t i)
+{
+	return o.rec ? (const char *)o.rec[i] : o.first + i * o.size;
+}
+
+static inline const char *raw_of(const struct origin o, size_t i)
+{
+	return o.rec ? (const char *)o.raw[i] : record_of(o, i) + o.raw_at;
+}
+
+static inline uint32_t cpu_of(const struct origin o, size_t i)
+{
+	return o.rec ? o.cpus[i] : o.cpu;
+}
+
 #define EACH(type, value)                                                                          \
 	do {                                                                                       \
 		type *restrict to_ = (type *)values + b->rows;                                     \
@@ -434,15 +460,18 @@ static void prefetch_next(const void *to, size_t bytes)
 			to_[i] = (type)(value);                                                    \
 		prefetch_next(to_ + n, n * sizeof(type));                                          \
 	} while (0)
-#define IN_RECORD(type) (*(const type *)((const char *)v->rec[from + i] + offset))
-#define IN_RAW(type) (*(const type *)((const char *)v->raw[from + i] + offset))
+#define IN_RECORD(type) (*(const type *)(record_of(o, i) + offset))
+#define IN_RAW(type) (*(const type *)(raw_of(o, i) + offset))
 
-static void add_cpus(struct builder *b, const struct reader *r, const uint32_t *cpu, size_t n)
+static inline void add_cpus(struct builder *b, const struct reader *r, const struct origin o)
 {
-	memcpy((int32_t *)b->values[r->column] + b->rows, cpu, n * sizeof(*cpu));
-	for (size_t i = 0; i < n; i++)
-		if (__builtin_expect((int32_t)cpu[i] < 0, 0))
+	int32_t *to = (int32_t *)b->values[r->column] + b->rows;
+
+	for (size_t i = 0; i < o.n; i++) {
+		to[i] = (int32_t)cpu_of(o, i);
+		if (__builtin_expect(to[i] < 0, 0))
 			set_null(&b->stores[r->column], b->rows + i);
+	}
 }
 
 static uint64_t read_64(const void *at)
@@ -453,15 +482,15 @@ static uint64_t read_64(const void *at)
 	return value;
 }
 
-static void add_column(struct builder *b, const struct row_plan *plan, const struct reader *r,
-		       const struct stream_samples *v, size_t from, size_t n)
+__attribute__((always_inline)) static inline void
+add_column(struct builder *b, const struct row_plan *plan, const struct reader *r, const struct origin o)
 {
 	char *values = b->values[r->column];
 	struct store *s = &b->stores[r->column];
-	const size_t offset = r->offset;
+	const size_t offset = r->offset, n = o.n;
 
 	switch (r->kind) {
-	case READ_CPU: add_cpus(b, r, v->cpu + from, n); break;
+	case READ_CPU: add_cpus(b, r, o); break;
 	case READ_EVENT:
 		if (!b->one_event)
 			fill((int32_t *)values + b->rows, plan->number, n);
@@ -473,29 +502,28 @@ static void add_column(struct builder *b, const struct row_plan *plan, const str
 	case READ_RAW_8: EACH(uint8_t, IN_RAW(uint8_t)); break;
 	case READ_RAW_16: EACH(uint16_t, IN_RAW(uint16_t)); break;
 	case READ_RAW_32: EACH(uint32_t, IN_RAW(uint32_t)); break;
-	case READ_RAW_64: EACH(uint64_t, read_64((const char *)v->raw[from + i] + offset)); break;
+	case READ_RAW_64: EACH(uint64_t, read_64(raw_of(o, i) + offset)); break;
 	case READ_COMM:
 		for (size_t i = 0; i < n; i++)
-			add_comm(b, plan->event, s, b->rows + i, v->rec[from + i], v->raw[from + i]);
+			add_comm(b, plan->event, s, b->rows + i, (const void *)record_of(o, i), raw_of(o, i));
 		break;
 	default:
 		for (size_t i = 0; i < n; i++)
-			add_variable(b, r, s, b->rows + i, v->raw[from + i], stream_raw_size(v->raw[from + i]));
+			add_variable(b, r, s, b->rows + i, raw_of(o, i), stream_raw_size(raw_of(o, i)));
 	}
 }
 
-static void add_columns(struct builder *b, const struct row_plan *plan, const struct stream_samples *v, size_t from, size_t n)
+__attribute__((always_inline)) static inline void
+add_columns(struct builder *b, const struct row_plan *plan, const struct origin o)
 {
-	const size_t last = from + n - 1;
-
 	for (const struct reader *r = plan->readers, *end = r + plan->nreaders; r < end; r++)
-		add_column(b, plan, r, v, from, n);
-	for (size_t i = 0; plan->nmissing && i < n; i++)
+		add_column(b, plan, r, o);
+	for (size_t i = 0; plan->nmissing && i < o.n; i++)
 		add_nulls(b, plan, b->rows + i);
-	b->decoded += n * plan->nreaders;
-	b->last_time = layout_u64(v->rec[last], plan->event->layout.time);
-	b->last_cpu = v->cpu[last];
-	b->rows += n;
+	b->decoded += o.n * plan->nreaders;
+	b->last_time = layout_u64((const void *)record_of(o, o.n - 1), plan->event->layout.time);
+	b->last_cpu = cpu_of(o, o.n - 1);
+	b->rows += o.n;
 }
 
 static size_t same_event(const struct stream_event *const *v, size_t n)
@@ -526,8 +554,28 @@ bool builder_add_samples(struct builder *b, const struct stream_samples *v, size
 		if (most == 1)
 			builder_add(b, plan, v->rec[i], v->raw[i], stream_raw_size(v->raw[i]), v->cpu[i]);
 		else
-			add_columns(b, plan, v, i, most);
+			add_columns(b, plan, (struct origin){ most, v->rec + i, v->raw + i, v->cpu + i });
 	}
+	return b->rows == b->most || b->full;
+}
+
+bool builder_add_alike(struct builder *b, const struct stream_alike *v, size_t from, size_t n)
+{
+	const struct row_plan *plan = v->event->consumer;
+	const struct origin o = {
+		.n = n, .first = v->first + from * v->size, .size = v->size, .raw_at = v->raw_at, .cpu = v->cpu,
+	};
+
+	if (__builtin_expect(!b->block, 0) && begin_batch(b)) {
+		b->dropped += n;
+		return false;
+	}
+	if (!plan->by_rows) {
+		add_columns(b, plan, o);
+		return b->rows == b->most || b->full;
+	}
+	for (size_t i = 0; i < n; i++)
+		builder_add(b, plan, (const void *)record_of(o, i), raw_of(o, i), v->raw_size, v->cpu);
 	return b->rows == b->most || b->full;
 }
 

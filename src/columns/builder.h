@@ -22,6 +22,7 @@ bool builder_add(struct builder *b, const struct row_plan *plan, const struct pe
 		 uint32_t raw_size, uint32_t cpu);
 /* The same for n samples, beginning with sample `from`, builder_room() at most. */
 bool builder_add_samples(struct builder *b, const struct stream_samples *v, size_t from, size_t n);
+bool builder_add_alike(struct builder *b, const struct stream_alike *v, size_t from, size_t n);
 /* Number of rows until the batch is full. */
 size_t builder_room(const struct builder *b);
 /* A row for a loss: its cause as _event, its number in _lost, its end (else its start, else the

@@ -130,6 +130,19 @@ static void on_samples(void *ctx, const struct stream_samples *v, size_t n)
 	}
 }
 
+static void on_alike(void *ctx, const struct stream_alike *v)
+{
+	struct session *s = ctx;
+
+	for (size_t i = 0; i < v->n;) {
+		size_t room = builder_room(s->builder), most = v->n - i < room ? v->n - i : room;
+
+		i += most;
+		if (builder_add_alike(s->builder, v, i - most, most))
+			hand_over(s);
+	}
+}
+
 static void count_loss(struct session *s, const struct stream_loss *loss)
 {
 	struct session_stats *t = &s->stats;
@@ -350,7 +363,7 @@ static int open_stream(struct session *s, struct fault *f)
 }
 
 static const struct stream_ops ops = {
-	.started = on_started, .sample = on_sample, .samples = on_samples, .lost = on_lost, .idle = on_idle, .task = on_task,
+	.started = on_started, .sample = on_sample, .samples = on_samples, .alike = on_alike, .lost = on_lost, .idle = on_idle, .task = on_task,
 };
 
 static uint64_t thread_ns(void)

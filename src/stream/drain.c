@@ -48,17 +48,17 @@ static void other_record(struct stream *s, struct ring *ring, const struct perf_
 		loss_add(s, ring, lost, STREAM_LOSS_RING, 0, 0);
 }
 
-enum { PREFETCH_BYTES = 2048, PREFETCH_ALIKE = 8192 };
+enum { PREFETCH_BYTES = 2048, PREFETCH_ALIKE = 4096 };
 
-/* Whether the samples ahead may be gathered without a look at anything but themselves. */
-static bool gathers(const struct stream *s)
+/* Whether the samples ahead may be taken without a look at anything but themselves. */
+static bool takes_plain(const struct stream *s)
 {
 	return s->run.ops->samples && s->choice.plain_raw && !s->opts->exit_n && !s->loss.throttles.nopen;
 }
 
-/* Gathers samples while they have header, event and raw size of `first`, which is plain. How many. */
-static size_t gather_alike(struct stream *s, const char *first, const char *end, const struct stream_event *event,
-			   uint16_t size, const void **raw, const struct perf_event_header **rec, size_t most)
+/* How many samples have header, event and raw size of `first`, which is plain. */
+static size_t count_alike(const struct stream *s, const char *first, const char *end, const struct stream_event *event,
+			  uint16_t size)
 {
 	const size_t raw_at = s->choice.plain_raw, type_at = raw_at + sizeof(uint32_t), tid_at = event->layout.tid;
 	const uint64_t header = *(const uint64_t *)first;
@@ -67,60 +67,57 @@ static size_t gather_alike(struct stream *s, const char *first, const char *end,
 	const char *at = first;
 	size_t n;
 
-	for (n = 0; n < most && (size_t)(end - at) >= size; n++, at += size) {
+	for (n = 0; n < STREAM_ALIKE && (size_t)(end - at) >= size; n++, at += size) {
 		__builtin_prefetch(at + PREFETCH_ALIKE);
 		if (*(const uint64_t *)at != header || *(const uint32_t *)(at + raw_at) != raw_size ||
 		    *(const uint16_t *)(at + type_at) != type ||
 		    own_may_have(&s->choice.own, *(const uint32_t *)(at + tid_at)))
 			break;
-		rec[n] = (const void *)at;
-		raw[n] = at + type_at;
 	}
 	return n;
 }
 
-/* Gathers plain samples up to the first record that is something else. Their bytes. */
-static uint64_t gather_plain(struct stream *s, struct ring *ring)
+/* The samples from the reader's position on that are plain and alike. False: there is something else. */
+static bool find_alike(const struct stream *s, const struct ring *ring, struct stream_alike *v)
 {
-	struct pev_ring *const bytes = ring->ring;
-	struct stream_samples *const v = &s->gathered.v;
-	const uint64_t from = bytes->pos, whole = bytes->mask + 1;
-	const uint32_t cpu = (uint32_t)ring->cpu;
-	uint64_t pos = from;
-	size_t n = s->gathered.n;
+	const struct pev_ring *bytes = ring->ring;
+	const uint64_t whole = bytes->mask + 1, left = bytes->head - bytes->pos, at = bytes->pos & bytes->mask;
+	const char *first = bytes->data + at, *end = first + (left < whole - at ? left : whole - at);
+	const struct perf_event_header *rec = (const void *)first;
+	const void *raw;
+	uint16_t size;
 
-	while (n < STREAM_SAMPLES) {
-		uint64_t left = bytes->head - pos, at = pos & bytes->mask;
-		const char *first = bytes->data + at, *end = first + (left < whole - at ? left : whole - at);
-		const struct perf_event_header *rec = (const void *)first;
-		struct stream_event *event;
-		const void *raw;
-		uint32_t raw_size;
-		uint16_t size;
-		size_t alike;
+	if (left < sizeof(*rec))
+		return false;
+	size = __atomic_load_n(&rec->size, __ATOMIC_RELAXED);
+	if (rec->type != PERF_RECORD_SAMPLE || size & 7 || first + size > end)
+		return false;
+	v->event = dispatch_plain(s, rec, &raw, &v->raw_size);
+	if (!v->event || !choice_is_plain(s, v->event, rec))
+		return false;
+	v->first = first;
+	v->size = size;
+	v->raw_at = (size_t)((const char *)raw - first);
+	v->cpu = (uint32_t)ring->cpu;
+	v->n = count_alike(s, first, end, v->event, size);
+	return v->n > 0;
+}
 
-		if (left < sizeof(*rec))
-			break;
-		size = __atomic_load_n(&rec->size, __ATOMIC_RELAXED);
-		if (rec->type != PERF_RECORD_SAMPLE || size & 7 || first + size > end)
-			break;
-		event = dispatch_plain(s, rec, &raw, &raw_size);
-		if (!event || !choice_is_plain(s, event, rec))
-			break;
-		alike = gather_alike(s, first, end, event, size, v->raw + n, v->rec + n, STREAM_SAMPLES - n);
-		if (!alike)
-			break;
-		for (size_t i = 0; i < alike; i++)
-			v->event[n + i] = event;
-		for (size_t i = 0; i < alike; i++)
-			v->cpu[n + i] = cpu;
-		n += alike;
-		pos += alike * size;
+/* Passes or gathers plain samples up to the first record that is something else. Their bytes, `most` or a little more. */
+static uint64_t take_plain(struct stream *s, struct ring *ring, uint64_t most)
+{
+	struct stream_alike v;
+	uint64_t taken = 0;
+
+	while (taken < most && !s->run.stopping && !attention_pending(&s->run.attention) && find_alike(s, ring, &v)) {
+		ring->ring->pos += v.n * v.size;
+		taken += v.n * v.size;
+		if (v.n >= STREAM_FEW_ALIKE)
+			stream_pass_alike(s, &v);
+		else
+			stream_gather_alike(s, &v);
 	}
-	s->loss.totals.delivered += n - s->gathered.n;
-	s->gathered.n = n;
-	bytes->pos = pos;
-	return pos - from;
+	return taken;
 }
 
 /* Reads one slice of a ring. True if there is more. */
@@ -134,11 +131,8 @@ static bool drain_slice(struct stream *s, struct ring *ring)
 	s->rings.slice++;
 	from = bytes->pos;
 	while (taken < SLICE_BYTES) {
-		if (gathers(s)) {
-			taken += gather_plain(s, ring);
-			if (s->gathered.n == STREAM_SAMPLES)
-				stream_flush_gathered(s);
-		}
+		if (takes_plain(s))
+			taken += take_plain(s, ring, SLICE_BYTES - taken);
 		rec = pev_ring_next_(bytes);
 		if (!rec)
 			break;

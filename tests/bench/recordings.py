@@ -74,7 +74,7 @@ def read(samples, build, n, folder):
     prof = os.path.join(build, 'perf-prof')
     commands = {'perf script': (['perf', 'script', '-s', 'count.py', '-i'], 'some.data', 1),
                 'ours': ([prof, 'python', 'ours.py', '-I'], 'many.data', 3),
-                'columns': ([sys.executable, 'columns.py', os.path.join(build, 'python')], 'many.data', 3),
+                'columns': ([sys.executable, '-I', '-S', 'columns.py', os.path.join(build, 'python')], 'many.data', 3),
                 'perf text': (['perf', 'script', '-i'], 'some.data', 1),
                 'text': ([prof, 'script', '-I'], 'many.data', 3),
                 'json': ([prof, 'script', '--json', '-I'], 'some.data', 1),

@@ -292,6 +292,17 @@ static void rows_of_batches(void **state)
 	bench_end(x);
 }
 
+static void expect_same(const struct batch *a, const struct batch *b)
+{
+	assert_int_equal(a->rows, b->rows);
+	for (size_t c = 0; c < a->columns->n; c++)
+		for (size_t row = 0; row < a->rows; row++) {
+			assert_int_equal(batch_is_null(a, c, row), batch_is_null(b, c, row));
+			if (a->columns->v[c].type != COLUMN_BYTES)
+				assert_int_equal(batch_number(a, c, row), batch_number(b, c, row));
+		}
+}
+
 /* Samples added together are the same rows as one by one: of two events by turns and in runs, with texts and nulls. */
 static void many_at_once(void **state)
 {
@@ -325,15 +336,54 @@ static void many_at_once(void **state)
 	b = builder_take(many);
 	assert_int_equal(b->rows, N + 1);
 	assert_int_equal(builder_decoded(many), builder_decoded(one));
-	for (size_t c = 0; c < a->columns->n; c++)
-		for (size_t row = 0; row < a->rows; row++) {
-			assert_int_equal(batch_is_null(a, c, row), batch_is_null(b, c, row));
-			if (a->columns->v[c].type != COLUMN_BYTES)
-				assert_int_equal(batch_number(a, c, row), batch_number(b, c, row));
-		}
+	expect_same(a, b);
 	expect_text(b, "prev_comm", 1, "other");
 	assert_int_equal(number(b, "next_pid", 2), -8);
 	assert_true(is_null(b, "_cpu", 1));
+	batch_release(a);
+	batch_release(b);
+	builder_free(one);
+	builder_free(many);
+	bench_end(x);
+}
+
+/* Samples that are alike are the same rows as one by one, also from the middle of them, and without a CPU. */
+static void alike_at_once(void **state)
+{
+	enum { N = STREAM_ALIKE };
+	struct bench *x = bench(SCHED_SWITCH_5_10, SCHED_WAKEUP_4_19);
+	struct sample samples[N];
+	struct builder *one, *many;
+	struct batch *a, *b;
+
+	assert_int_equal(make(x, NULL, 0), 0);
+	one = builder_new(&x->plans, &x->stream, BATCH_ROWS);
+	many = builder_new(&x->plans, &x->stream, BATCH_ROWS);
+	for (size_t turn = 0; turn < 3; turn++) {
+		const uint32_t cpu = (uint32_t[]){ 3, 1, UINT32_MAX }[turn];
+		struct stream_alike v = {
+			.event = &x->events[0], .first = (const char *)samples, .size = sizeof(*samples), .n = N, .cpu = cpu,
+			.raw_at = (size_t)((const char *)samples[0].raw - (const char *)samples),
+		};
+
+		for (int i = 0; i < N; i++) {
+			samples[i] = switch_sample(1000 * turn + (uint64_t)i, i % 3 ? "name" : "other", i - 9);
+			add(one, x, 0, &samples[i], cpu);
+		}
+		v.raw_size = stream_raw_size(samples[0].raw);
+		assert_false(builder_add_alike(many, &v, 0, 5));
+		assert_false(builder_add_alike(many, &v, 5, N - 5));
+	}
+	assert_int_equal(builder_room(many), builder_room(one));
+	assert_int_equal(builder_decoded(many), builder_decoded(one));
+	a = builder_take(one);
+	b = builder_take(many);
+	assert_int_equal(b->rows, 3 * N);
+	expect_same(a, b);
+	expect_text(b, "prev_comm", N, "other");
+	assert_int_equal(number(b, "next_pid", 1), -8);
+	assert_int_equal(number(b, "_cpu", N), 1);
+	assert_true(is_null(b, "_cpu", 2 * N));
 	batch_release(a);
 	batch_release(b);
 	builder_free(one);
@@ -788,7 +838,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(choice), cmocka_unit_test(known), cmocka_unit_test(refused), cmocka_unit_test(two_types),
-		cmocka_unit_test(rows), cmocka_unit_test(many_at_once), cmocka_unit_test(rows_of_batches),
+		cmocka_unit_test(rows), cmocka_unit_test(many_at_once), cmocka_unit_test(alike_at_once), cmocka_unit_test(rows_of_batches),
 		cmocka_unit_test(losses), cmocka_unit_test(a_loss_behind_events), cmocka_unit_test(full_batches), cmocka_unit_test(stacks), cmocka_unit_test(small_batches),
 		cmocka_unit_test(one_batch_of_several), cmocka_unit_test(texts), cmocka_unit_test(arrow), cmocka_unit_test(parts),
 		cmocka_unit_test(whole_parts),

@@ -207,23 +207,57 @@ static void deliver_item(struct stream *s, const struct order_item *item)
 		attend_requests(s);
 }
 
+/* Whether samples of the run may be passed without a look at anything but themselves. */
+static bool passes_alike(const struct stream *s, const struct track *t)
+{
+	return t && t->plain && s->run.ops->alike && !s->replay->interval && !s->opts->exit_n;
+}
+
+/* Passes the samples at `at` that are due and alike, if there are more than a few. Their bytes. */
+static size_t deliver_alike(struct stream *s, const struct track *t, const struct order_due *due, const char *at)
+{
+	const struct perf_event_header *rec = (const void *)at;
+	struct stream_alike v = { .event = t->plain, .first = at, .size = rec->size, .cpu = cpu_of(t, rec) };
+	const size_t raw_at = t->plain->layout.raw, time_at = due->time_at;
+	const uint64_t header = *(const uint64_t *)at, until = due->until;
+	const void *raw;
+
+	if (!find_plain_raw(v.event, rec, &raw, &v.raw_size))
+		return 0;
+	v.raw_at = raw_at + sizeof(uint32_t);
+	while (v.n < STREAM_ALIKE && at < due->end && *(const uint64_t *)at == header &&
+	       *(const uint64_t *)(at + time_at) <= until && *(const uint32_t *)(at + raw_at) == v.raw_size) {
+		v.n++;
+		at += v.size;
+	}
+	if (v.n < STREAM_FEW_ALIKE)
+		return 0;
+	stream_pass_alike(s, &v);
+	return v.n * v.size;
+}
+
 /* Delivers samples of the run, as long as they are due. */
 static void deliver_run(struct stream *s, const struct order_due *due)
 {
 	struct replay *p = s->replay;
 	const struct track *t = due->item.tag == MIXED ? NULL : &p->tracks[due->item.tag];
+	const bool alike = passes_alike(s, t);
 	const char *at = due->item.rec;
 	uint64_t time = due->item.time, last;
 	void *memory;
 
 	do {
 		const struct perf_event_header *rec = (const void *)at;
+		size_t passed = alike ? deliver_alike(s, t, due, at) : 0;
 
-		last = time;
-		deliver_by(s, t ? t : &p->tracks[perfdata_event_of(p->reader, rec)], due->item.queue, rec, time);
+		if (passed)
+			rec = (const void *)(at + passed - rec->size);
+		else
+			deliver_by(s, t ? t : &p->tracks[perfdata_event_of(p->reader, rec)], due->item.queue, rec, time);
+		last = layout_u64(rec, due->time_at);
 		if (attention_pending(&s->run.attention))
 			attend_requests(s);
-		at += rec->size;
+		at = (const char *)rec + rec->size;
 		if (at == due->end)
 			break;
 		time = layout_u64((const void *)at, due->time_at);

@@ -48,6 +48,17 @@ struct stream_samples {
 	uint32_t cpu[STREAM_SAMPLES];
 };
 
+enum { STREAM_ALIKE = 64 };             /* the most that alike() gets at once: consumers read them again for each column */
+
+/* n samples that differ in values only: of one event and CPU, of one size, one after another in memory. */
+struct stream_alike {
+	const struct stream_event *event;
+	const char *first;              /* its record */
+	size_t size, n;
+	size_t raw_at;                  /* the tracepoint's data within each record */
+	uint32_t raw_size, cpu;
+};
+
 /* Size of the data of a tracepoint; NULL: 0. The kernel writes it before the data. */
 static inline uint32_t stream_raw_size(const void *raw)
 {
@@ -68,6 +79,8 @@ struct stream_ops {
 	 * copying of its columns. Other calls come in between as if each sample had its own. NULL: sample()
 	 * gets them all. */
 	void (*samples)(void *ctx, const struct stream_samples *v, size_t n);
+	/* The same for samples that are alike. NULL if samples is. */
+	void (*alike)(void *ctx, const struct stream_alike *v);
 	void (*lost)(void *ctx, const struct stream_loss *loss);
 	void (*interval)(void *ctx);
 	/* COMM, FORK, EXIT and LOST records; with mappings also MMAP2 and KSYMBOL. They come when

@@ -8,3 +8,11 @@ void stream_flush_gathered(struct stream *s)
 	s->gathered.n = 0;   /* first: the consumer may ask for records of tasks, before which all is flushed */
 	s->run.ops->samples(s->run.ctx, &s->gathered.v, n);
 }
+
+void stream_gather_alike(struct stream *s, const struct stream_alike *alike)
+{
+	const char *rec = alike->first;
+
+	for (size_t i = 0; i < alike->n; i++, rec += alike->size)
+		stream_gather(s, alike->event, (const void *)rec, rec + alike->raw_at, alike->raw_size, alike->cpu);
+}

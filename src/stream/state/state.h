@@ -242,6 +242,16 @@ static inline void stream_flush(struct stream *s)
 		stream_flush_gathered(s);
 }
 
+enum { STREAM_FEW_ALIKE = 16 };         /* fewer cost less if they are gathered */
+
+/* Passes samples that are chosen. Their memory may be used again afterwards. */
+static inline void stream_pass_alike(struct stream *s, const struct stream_alike *v)
+{
+	stream_flush(s);
+	s->loss.totals.delivered += v->n;
+	s->run.ops->alike(s->run.ctx, v);
+}
+
 /* Passes a chosen sample to the consumer, and ends the run at -N. */
 static inline void stream_hand_over(struct stream *s, const struct stream_event *event,
 				    const struct perf_event_header *rec, const void *raw,
@@ -273,4 +283,7 @@ static inline void stream_gather(struct stream *s, const struct stream_event *ev
 	if (++s->loss.totals.delivered == s->opts->exit_n)
 		stream_stop(s);
 }
+
+/* stream_gather() for each of them. */
+void stream_gather_alike(struct stream *s, const struct stream_alike *alike);
 #endif
