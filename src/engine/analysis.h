@@ -32,6 +32,7 @@ struct analysis_opts {
 	uint64_t sort;               /* --sort: what makes a row of a profile; 0: the default */
 	bool by_total;               /* --sort total: the order of rows */
 	const char *callers;         /* --callers: a function; or NULL */
+	bool tree;                   /* --tree: a call tree below the table, instead of stacks */
 	const char *annotate;        /* --annotate: a function; or NULL */
 	bool annotated;              /* its lines were printed */
 	char annotate_near[128];     /* a function with a similar name, if none has it; or "" */

@@ -77,21 +77,6 @@ int main(void)
 '''
 
 
-@pytest.fixture
-def faults(prof, tmp_path):
-    """faults(source, ...): a recording of all page faults of that C program, in user space."""
-    def record(source, *options, name='job', folder='.'):
-        folder = tmp_path / folder
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f'{name}.c').write_text(source)
-        subprocess.run(['gcc', '-O1', '-g', '-fno-omit-frame-pointer', '-o', folder / name, folder / f'{name}.c', *options],
-                       check=True)
-        subprocess.run([prof, 'record', '-e', 'page-faults:u', '-c', '1', '-g', '-o', tmp_path / 'job.data', '--',
-                        folder / name], check=True, capture_output=True, timeout=60)
-        return tmp_path / 'job.data'
-    return record
-
-
 def test_on_a_terminal_template_arguments_go_before_the_method(prof, faults, analyse):
     pytest.importorskip('pyte', reason='needs python3-pyte')
     from frame.screen import Screen

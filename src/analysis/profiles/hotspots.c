@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_HOTSPOTS = 1 << 21, MAX_FRAMES = 1024 };
+enum { MAX_HOTSPOTS = 1 << 21 };
 
 #define ARRAY(a) (sizeof(a) / sizeof(*(a)))
 #define AT(member) offsetof(struct analysis_opts, member)
@@ -75,6 +75,9 @@ const struct opt hotspots_opts[] = {
 	[HOTSPOTS_CALLERS] = { "callers", 0, NULL, OPT_STRING, AT(callers), "FUNCTION",
 	  "Show who calls this function instead of the hottest stacks (needs call chains): the stacks that have it, from it to their "
 	  "roots, the hottest first. A name from the table; namespaces may be left out (Cart::add).", false, NULL },
+	[HOTSPOTS_TREE] = { "tree", 0, NULL, OPT_FLAG, AT(tree), NULL,
+	  "Show a call tree instead of the hottest stacks (needs call chains): each function below who calls it, down to 0.5 %, or what "
+	  "--than says. With --callers: the callers of that function below it.", false, NULL },
 	[HOTSPOTS_ANNOTATE] = { "annotate", 0, NULL, OPT_STRING, AT(annotate), "FUNCTION",
 	  "Also show the source lines of this function, or its instructions if none are known, with the share of each: a name from "
 	  "the table; namespaces and arguments may be left out (Cart::add). Default: none.", false, NULL },
@@ -82,6 +85,20 @@ const struct opt hotspots_opts[] = {
 	  "Give inlined functions rows of their own. Default: list them below the function that contains them, as "
 	  "part of it.", false, NULL },
 };
+
+int hotspots_check(struct analysis_opts *o, const char *command, struct fault *f)
+{
+	const char *option = o->tree ? "--tree" : o->callers ? "--callers" : NULL;
+
+	if (!option)
+		return 0;
+	if (o->json)
+		return fault_usage(f, "%s: %s prints text, and --json JSON: leave one of them out; --flame-graph FILE.folded writes all "
+				   "stacks", command, option);
+	if (!o->stream.input)
+		o->stream.call_graph = true;
+	return 0;
+}
 
 struct task_name {
 	UT_hash_handle hh;
@@ -382,12 +399,12 @@ void hotspots_expand(struct analysis *a, struct hotspots *h)
 static void fold(const struct hotspot *spot, struct folded *f)
 {
 	const struct callstack *stack = hotspot_stack(spot);
-	uint32_t frames[MAX_FRAMES + 2];
+	uint32_t frames[HOTSPOTS_FRAMES + 2];
 	size_t n = 0;
 
 	if (spot->key.blocked)
 		frames[n++] = folded_frame(f, "[blocked]", FOLDED_BLOCKED);
-	for (uint32_t i = 0; i < stack->n && i < MAX_FRAMES; i++) {
+	for (uint32_t i = 0; i < stack->n && i < HOTSPOTS_FRAMES; i++) {
 		const struct frame *frame = stack->frames[i];
 
 		frames[n++] = frame == &not_sampled ? folded_frame(f, frame->symbol, FOLDED_UNKNOWN) : framefold(f, frame);

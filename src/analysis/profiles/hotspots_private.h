@@ -6,6 +6,8 @@
 #include "analysis/profiles/hotspots.h"
 #include "base/hash.h"
 
+enum { HOTSPOTS_FRAMES = 1024 };    /* of a stack in pictures and trees */
+
 struct hotspot_key {
 	const char *comm;            /* the text of a task_name */
 	struct callstack *stack;     /* NULL: the place is not known */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The hottest stacks. Stacks with the same functions are one, whatever the addresses in these; the one with the most weight
- * is printed. Frames without a name are the same only at one address.
+ * is printed. Frames without a name are the same only at one address. --tree: all of them as a call tree.
  */
 #include "analysis/profiles/hotspots_private.h"
 #include "base/escape.h"
 #include "engine/callers.h"
+#include "engine/framefold.h"
 #include "engine/frameline.h"
+#include "report/calltree.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -123,7 +125,7 @@ static struct part part_of(const struct analysis *a, const struct hotspot *spot)
 	uint32_t n = stack->n;
 
 	if (!a->opts->callers)
-		return (struct part){ stack->frames, n < 2 ? 0 : n };
+		return (struct part){ stack->frames, n < 2 && !a->opts->tree ? 0 : n };
 	/* of a recursive function, the first call */
 	while (n && (!stack->frames[n - 1]->symbol || !callers_is(a->opts->callers, stack->frames[n - 1]->symbol)))
 		n--;
@@ -135,7 +137,7 @@ static void put_title(const struct analysis *a, const struct hotspots *h, uint64
 	char name[256];
 
 	if (!a->opts->callers) {
-		printf("\nhottest stacks\n");
+		printf("\n%s\n", a->opts->tree ? "call tree" : "hottest stacks");
 		return;
 	}
 	escape_terminal(a->opts->callers, strlen(a->opts->callers), name, sizeof(name));
@@ -153,23 +155,65 @@ static void print_part(const struct analysis *a, const struct part *part)
 		frameline_print(part->frames[i], columns, stdout);
 }
 
+/* ---- --tree --------------------------------------------------------------------------- */
+
+/* From the program to the function that was sampled; of callers, from the function to its roots. */
+static void plant(const struct hotspot *spot, const struct part *part, bool callers, struct folded *tree)
+{
+	uint32_t frames[HOTSPOTS_FRAMES + 2];
+	size_t n = 0;
+
+	if (spot->key.blocked && !callers)
+		frames[n++] = folded_frame(tree, "[blocked]", FOLDED_BLOCKED);
+	for (uint32_t i = 0; i < part->n && i < HOTSPOTS_FRAMES; i++)
+		frames[n++] = framefold(tree, part->frames[i]);
+	frames[n++] = folded_frame(tree, spot->key.comm, FOLDED_TASK);
+	folded_add(tree, frames, n, callers ? FOLDED_ROOT_FIRST : FOLDED_LEAF_FIRST, spot->weight);
+}
+
+enum { LEAST_HUNDREDTHS = 50 };
+
+static int print_tree(const struct analysis *a, const struct hotspots *h, const struct hotspots_view *view)
+{
+	const struct calltree_view shown = {
+		.whole = h->weight, .least = view->least > 0 ? view->least : LEAST_HUNDREDTHS / 100.0,
+		.columns = analysis_terminal(a->opts).columns, .callers = a->opts->callers,
+	};
+	struct folded *tree = folded_new();
+	int rc;
+
+	for (const struct hotspot *spot = h->all; spot && tree; spot = spot->hh.next) {
+		const struct part part = part_of(a, spot);
+
+		if (part.n)
+			plant(spot, &part, a->opts->callers, tree);
+	}
+	if (tree)
+		put_title(a, h, folded_total(tree));
+	rc = !tree || (folded_total(tree) && calltree_print(tree, &shown, stdout)) ? -1 : 0;
+	folded_free(tree);
+	return rc;
+}
+
+/* ---- the hottest stacks ---------------------------------------------------------------- */
+
 enum { CALLERS_SHOWN = 10 };
 
-void hotspots_print_stacks(struct analysis *a, const struct hotspots *h, const struct hotspots_view *view)
+static int print_stacks(const struct analysis *a, const struct hotspots *h, const struct hotspots_view *view)
 {
-	const uint64_t most = !view->stacks ? 0 : a->opts->stacks ? a->opts->stacks : a->opts->callers ? CALLERS_SHOWN : view->stacks;
+	const uint64_t most = a->opts->stacks ? a->opts->stacks : a->opts->callers ? CALLERS_SHOWN : view->stacks;
 	struct stack_sum *all = NULL;
 	uint64_t weight = 0, n = 0;
 	bool good = true;
 
-	for (const struct hotspot *spot = view->stacks ? h->all : NULL; spot && good; spot = spot->hh.next) {
+	for (const struct hotspot *spot = h->all; spot && good; spot = spot->hh.next) {
 		const struct part part = part_of(a, spot);
 
 		weight += part.n ? spot->weight : 0;
 		good = !part.n || add(&all, spot, &part);
 	}
 	HASH_SORT(all, by_weight);
-	if (view->stacks && a->opts->callers)
+	if (a->opts->callers)
 		put_title(a, h, weight);
 	for (const struct stack_sum *sum = all; sum && n < most; sum = sum->hh.next) {
 		if (hotspots_percent(sum->weight, h->weight) < view->least)
@@ -179,7 +223,16 @@ void hotspots_print_stacks(struct analysis *a, const struct hotspots *h, const s
 		put_head(a, h, sum);
 		print_part(a, &sum->part);
 	}
-	if (!good)
-		fprintf(stderr, "perf-prof: %s: out of memory for the hottest stacks\n", view->name);
 	HASH_FREE(all);
+	return good ? 0 : -1;
+}
+
+void hotspots_print_stacks(struct analysis *a, const struct hotspots *h, const struct hotspots_view *view)
+{
+	const char *option = a->opts->tree ? "--tree" : a->opts->callers ? "--callers" : NULL;
+
+	if (option && !view->stacks && !view->fits)
+		printf("\n%s shows nothing: the samples have no call chains; record them with -g\n", option);
+	if (view->stacks && (a->opts->tree ? print_tree : print_stacks)(a, h, view))
+		fprintf(stderr, "perf-prof: %s: out of memory for the stacks\n", view->name);
 }

@@ -277,7 +277,7 @@ static const struct analysis_ops ops = {
 
 static int run(void *config, const struct opt_parser *args, struct fault *f)
 {
-	return analysis_run(&ops, config, args, f);
+	return hotspots_check(config, "page-faults", f) ? -1 : analysis_run(&ops, config, args, f);
 }
 
 /* ---- the command -------------------------------------------------------------------- */

@@ -458,6 +458,8 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	int python;
 
 	p->opts.asked = p->opts.common.stream.events.n;
+	if (hotspots_check(&p->opts.common, "profile", f))
+		return -1;
 	if (p->opts.asked && p->off_cpu)
 		return fault_usage(f, "profile: --off-cpu measures time, and -e %s samples "
 				   "something else: leave one of them out", p->opts.common.stream.events.v[0]);
@@ -559,6 +561,7 @@ const struct command profile_command = {
 		ANALYSIS_OUTPUT_GROUPS),
 	.examples = COMMAND_EXAMPLES(
 		{ "perf-prof profile -g -- ./program", "show the hottest functions and stacks of a command" },
+		{ "perf-prof profile --tree -- ./program", "also show the call tree of a command" },
 		{ "perf-prof profile --annotate lookup -- ./program", "also show the source lines of a function, with their shares" },
 		{ "perf-prof profile -i 1000", "show the hottest functions of the machine, each second" },
 		{ "perf-prof profile -p 1234 -g --flame-graph flame.html", "draw a flame graph of a process, until Ctrl-C" },

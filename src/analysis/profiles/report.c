@@ -408,7 +408,9 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	struct opt_parser rest;
 
 	o->merges_python = hotspots_merge_python(o);
-	return analysis_take_input("report", config, args, &rest, f) ? -1 : analysis_run(&ops, config, &rest, f);
+	if (analysis_take_input("report", config, args, &rest, f) || hotspots_check(o, "report", f))
+		return -1;
+	return analysis_run(&ops, config, &rest, f);
 }
 
 #define AT(member) offsetof(struct report, member)

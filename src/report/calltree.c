@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/calltree.h"
+
+#include "base/escape.h"
+#include "base/hash.h"
+#include "report/fit.h"
+
+#include <errno.h>
+#include <utlist.h>
+
+enum { SHARES = 16, LEAST_NAME = 24, MOST_INDENT = 120, NAME_SIZE = 4096 };   /* SHARES: columns before the name */
+
+struct node {
+	struct {
+		const struct node *caller;
+		uint64_t frame;
+	} key;
+	uint64_t total, self, number;   /* number: its place in the order of names */
+	struct node *calls, *next;   /* the functions that it calls, as a list */
+	UT_hash_handle hh;
+};
+
+struct tree {
+	const struct folded *folded;
+	const struct calltree_view *view;
+	struct node root, *all;
+	FILE *out;
+};
+
+/* NULL: out of memory. */
+static struct node *call(struct tree *t, struct node *caller, uint32_t frame)
+{
+	struct node *node, key = { .key = { caller, frame } };
+
+	HASH_FIND(hh, t->all, &key.key, sizeof(key.key), node);
+	if (node)
+		return node;
+	node = calloc(1, sizeof(*node));
+	if (!node)
+		return NULL;
+	node->key = key.key;
+	node->number = HASH_COUNT(t->all);
+	HASH_ADD(hh, t->all, key, sizeof(node->key), node);
+	node = HASH_KEPT(node);
+	if (node)
+		LL_PREPEND(caller->calls, node);
+	return node;
+}
+
+static int add(struct tree *t, const struct folded_stack *stack)
+{
+	struct node *node = &t->root;
+
+	for (size_t i = 0; i < stack->n; i++) {
+		if (i && stack->frames[i] == stack->frames[i - 1])
+			continue;
+		node = call(t, node, stack->frames[i]);
+		if (!node)
+			return -ENOMEM;
+		node->total += stack->weight;
+	}
+	node->self += stack->weight;
+	return 0;
+}
+
+static int by_total(const struct node *a, const struct node *b)
+{
+	if (a->total != b->total)
+		return a->total < b->total ? 1 : -1;
+	return a->number > b->number ? 1 : -1;
+}
+
+static double percent(const struct tree *t, uint64_t weight)
+{
+	return t->view->whole ? 100.0 * (double)weight / (double)t->view->whole : 0;
+}
+
+/* Not part of put_calls(), which has a frame for each level. */
+__attribute__((noinline)) static void put_name(const struct tree *t, const struct node *node, size_t indent)
+{
+	const size_t columns = t->view->columns, before = SHARES + indent;
+	const char *name = folded_frame_name(t->folded, (uint32_t)node->key.frame);
+	const bool inlined = folded_frame_kind(t->folded, (uint32_t)node->key.frame) == FOLDED_INLINED;
+	char text[NAME_SIZE], shown[NAME_SIZE + sizeof(" (inlined)")], buf[FIT_MAX];
+
+	escape_terminal(name, strlen(name), text, sizeof(text));
+	snprintf(shown, sizeof(shown), "%s%s", text, inlined ? " (inlined)" : "");
+	if (columns)
+		fputs(fit_text(FIT_NAME, shown, columns > before + LEAST_NAME ? columns - before : LEAST_NAME, buf), t->out);
+	else
+		fputs(shown, t->out);
+}
+
+static size_t indent_of(const struct tree *t, size_t depth)
+{
+	const size_t most = t->view->columns ? t->view->columns / 2 : MOST_INDENT;
+
+	return depth < most ? depth : most;
+}
+
+static void put_calls(const struct tree *t, struct node *caller, size_t depth)
+{
+	const size_t indent = indent_of(t, depth);
+	struct node *node;
+
+	LL_SORT(caller->calls, by_total);
+	LL_FOREACH(caller->calls, node) {
+		if (percent(t, node->total) < t->view->least)
+			break;
+		fprintf(t->out, "%6.2f  ", percent(t, node->total));
+		if (!t->view->callers)
+			fprintf(t->out, "%6.2f  ", percent(t, node->self));
+		fprintf(t->out, "%*s", (int)indent, "");
+		put_name(t, node, indent);
+		putc('\n', t->out);
+		put_calls(t, node, depth + 1);
+	}
+}
+
+int calltree_print(const struct folded *f, const struct calltree_view *view, FILE *out)
+{
+	struct tree t = { .folded = f, .view = view, .out = out };
+	size_t n;
+	struct folded_stack *stacks = folded_stacks(f, &n);
+	int rc = stacks ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = add(&t, &stacks[i]);
+	if (!rc)
+		fputs(view->callers ? "total%  function\n" : "total%   self%  function\n", out);
+	if (!rc)
+		put_calls(&t, &t.root, 0);
+	HASH_FREE(t.all);
+	free(stacks);
+	return rc;
+}

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""--tree of profile, report and page-faults: the stacks of a profile as a call tree."""
+import collections
+import itertools
+import json
+import re
+import subprocess
+
+import pytest
+
+CALLS = '''
+#include <sys/mman.h>
+#define OWN __attribute__((noinline)) static
+OWN void touch(volatile char *page, int n) { for (int i = 0; i < n; i++) page[i * 4096] = 1; page[0]++; }
+OWN void again(volatile char *page, int n) { if (n) { touch(page, 2); again(page + 2 * 4096, n - 1); page[0]++; } }
+OWN void one(volatile char *page) { again(page, 30); page[0]++; }
+OWN void two(volatile char *page) { touch(page + 100 * 4096, 20); touch(page + 120 * 4096, 20); page[0]++; }
+int main(void)
+{
+	volatile char *page = mmap(0, 500 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	madvise((void *)page, 500 * 4096, MADV_NOHUGEPAGE);
+	one(page);
+	two(page);
+	return page[0] == 77;
+}
+'''
+
+
+def tree_of(text):
+    """[(total, self, depth, function)]"""
+    lines = text.split('\ncall tree\n')[1].splitlines()
+    assert lines.pop(0) == 'total%   self%  function'
+    found = [re.fullmatch(r' *(\d+\.\d\d) +(\d+\.\d\d)  ( *)(\S.*)', line) for line in lines]
+    rows = [row.groups() for row in itertools.takewhile(bool, found)]     # remarks may follow
+    return [(float(total), float(own), len(indent), name) for total, own, indent, name in rows]
+
+
+def paths_of(rows):
+    """{(root, ..., function): (total, self)}"""
+    path, paths = [], {}
+    for total, own, depth, name in rows:
+        path[depth:] = [name]
+        assert len(path) == depth + 1
+        paths[tuple(path)] = (total, own)
+    return paths
+
+
+def folded(prof, recording, tmp_path):
+    """The same from the folded stacks: a function that calls itself is there once."""
+    subprocess.run([prof, 'report', recording, '--flame-graph', tmp_path / 'x.folded'], check=True, capture_output=True, timeout=60)
+    total, own, whole = collections.Counter(), collections.Counter(), 0
+    for line in (tmp_path / 'x.folded').read_text().splitlines():
+        if line.startswith('#'):
+            continue
+        names, weight = line.rsplit(' ', 1)
+        path = names.split(';')
+        path = [name for i, name in enumerate(path) if not i or name != path[i - 1]]
+        for n in range(1, len(path) + 1):
+            total[tuple(path[:n])] += int(weight)
+        own[tuple(path)] += int(weight)
+        whole += int(weight)
+    return {path: (100 * n / whole, 100 * own[path] / whole) for path, n in total.items()}
+
+
+def test_a_tree_has_each_function_below_its_caller(prof, faults, analyse, tmp_path):
+    recording = faults(CALLS, '-O0')
+    rows = tree_of(analyse('report', recording, '--tree', '--than', '0.01').text)
+    paths = paths_of(rows)
+    [main] = [path for path in paths if path[-1] == 'main']
+    touched = {path[len(main):]: total for path, (total, _) in paths.items() if path[:len(main)] == main}
+    page = touched[('one', 'again')] / 60                     # 60 pages below one(), 40 below two()
+    assert touched[('two', 'touch')] == pytest.approx(40 * page, abs=0.05)
+    assert touched[('one', 'again', 'touch')] == pytest.approx(60 * page, abs=0.05)
+    assert touched[()] == pytest.approx(100 * page, rel=0.05)
+    expected = {path: shares for path, shares in folded(prof, recording, tmp_path).items() if path[:len(main)] == main}
+    assert expected.keys() == {path for path in paths if path[:len(main)] == main} and len(expected) > 4
+    for path, shares in expected.items():
+        assert paths[path] == pytest.approx(shares, abs=0.011), path
+    for i, (total, _, depth, _) in enumerate(rows):           # the largest first
+        following = next((row for row in rows[i + 1:] if row[2] <= depth), None)
+        assert not following or following[2] < depth or following[0] <= total
+
+
+def test_the_tree_ends_at_half_a_percent_or_what_than_says(faults, analyse):
+    recording = faults(CALLS, '-O0')
+    assert min(total for total, *_ in tree_of(analyse('report', recording, '--tree').text)) >= 0.5
+    shown = tree_of(analyse('report', recording, '--tree', '--than', '30%').text)
+    assert 30 <= min(total for total, *_ in shown) and shown[0][0] == 100 and 'hottest' not in str(shown)
+
+
+def test_the_callers_of_a_function_as_a_tree(faults, analyse):
+    text = analyse('report', faults(CALLS, '-O0'), '--tree', '--callers', 'touch').text
+    head, table = re.search(r'\ncallers of touch, ([\d.]+) %\ntotal%  function\n((?:.+\n)+)', text).groups()
+    rows = [re.fullmatch(r' *([\d.]+)  ( *)(\S.*)', line).groups() for line in table.splitlines()]
+    assert rows[0] == (head, '', 'touch')
+    again, two = [row for row in rows if len(row[1]) == 1]
+    assert (again[2], two[2]) == ('again', 'two') and 2 * float(again[0]) == pytest.approx(3 * float(two[0]), abs=0.05)
+    assert rows[2][1:] == ('  ', 'one')
+
+
+def test_a_tree_needs_no_g(analyse):
+    """Also of a command that is sampled now, and of page faults."""
+    work = 'n = 0\nfor i in range(3000000): n += i'
+    for command in ('profile', '-q'), ('page-faults', '-q'):
+        rows = tree_of(analyse(*command, '--tree', '--', 'python3', '-S', '-c', work).text)
+        assert rows[0][2] == 0 and max(row[2] for row in rows) > 2
+    text = analyse('profile', '-q', '--callers', '_PyEval_EvalFrameDefault', '--', 'python3', '-S', '-c', work).text
+    assert '\nhottest stacks' not in text and 'callers' in text
+
+
+def test_python_functions_as_a_tree(analyse, tmp_path):
+    (tmp_path / 'job.py').write_text('def inner():\n    return sum(range(300000))\ndef outer():\n    for _ in range(150):\n'
+                                     '        inner()\nouter()\n')
+    paths = paths_of(tree_of(analyse('profile', '-q', '--python', '--tree', '--', 'python3', '-S', tmp_path / 'job.py').text))
+    [inner] = [path for path in paths if path[-1].startswith('inner')]
+    assert [name.split()[0] for name in inner[1:]] == ['<module>', 'outer', 'inner'] and paths[inner][0] > 50
+
+
+def test_why_there_is_no_tree(prof, analyse, tmp_path):
+    subprocess.run([prof, 'record', '-e', 'page-faults:u', '-c', '1', '-o', tmp_path / 'no.data', '--', 'true'], check=True,
+                   capture_output=True, timeout=60)
+    for option in ('--tree',), ('--callers', 'main'):
+        text = analyse('report', tmp_path / 'no.data', *option).text
+        assert f'\n{option[0]} shows nothing: the samples have no call chains; record them with -g\n' in text
+        done = analyse('report', tmp_path / 'no.data', *option, '--json', code=2)
+        assert f'report: {option[0]} prints text, and --json JSON: leave one of them out' in done.err
+    assert json.loads(analyse('report', tmp_path / 'no.data', '--json').text)
