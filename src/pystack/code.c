@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LINES = 1 << 20, MAX_CODES = CODES_MOST, MAX_BYTES = 256 << 20 };
+enum { SEEN = 128, MAX_LINES = 1 << 20, MAX_CODES = CODES_MOST, MAX_BYTES = 256 << 20 };
 
 /* What is compared to know that the object is the same. */
 struct mark {
@@ -20,6 +20,8 @@ struct entry {
 	uint64_t addr;
 	struct mark mark;
 	uint64_t round;                  /* when it was last read */
+	size_t nseen;                    /* of the file's name in memory, from its length on: it may be another one at the same place */
+	char seen[SEEN];
 	uint8_t *lines;
 	size_t nlines;
 	uint64_t last_place;             /* of the newest answer */
@@ -59,7 +61,7 @@ static void clear(struct codes *c, struct entry *e)
 	free(e->lines);
 	e->code = (struct code){ 0 };
 	e->lines = NULL;
-	e->nlines = 0;
+	e->nlines = e->nseen = 0;
 	e->last_place = e->last_line = 0;
 }
 
@@ -100,13 +102,20 @@ void codes_round(struct codes *c)
 
 /* ---- reading --------------------------------------------------------------------------- */
 
-static bool read_mark(const struct codes *c, uint64_t addr, struct mark *mark)
+/* e: what is known of that address, or NULL. *same: the file's name is where it was, and what it was. */
+static bool read_mark(const struct codes *c, uint64_t addr, const struct entry *e, struct mark *mark, bool *same)
 {
 	const struct offsets *l = c->offsets;
-	char head[OFFSETS_CODE];
+	char head[OFFSETS_CODE], seen[SEEN];
+	const size_t n = e ? e->nseen : 0;
+	const struct memory_piece pieces[] = {
+		{ addr, head, l->code.size }, { n ? e->mark.file + l->text.length : addr, seen, n },
+	};
+	int got = c->memory->read(c->memory, pieces, n ? 2 : 1);
 
-	if (memory_get(c->memory, addr, head, l->code.size))
+	if (got < 1)
 		return false;
+	*same = n && got == 2 && !memcmp(seen, e->seen, n);
 	*mark = (struct mark){
 		.type = memory_field(head, l->type, 8), .name = memory_field(head, l->code.name, 8),
 		.file = memory_field(head, l->code.file, 8), .lines = memory_field(head, l->code.lines, 8),
@@ -131,6 +140,20 @@ static void read_lines(const struct codes *c, struct entry *e)
 		e->nlines = (size_t)n;
 }
 
+/* The bytes by which another file's name at this place is told: those of the name end within the object. */
+static void see_file(const struct codes *c, struct entry *e)
+{
+	const uint64_t at = c->offsets->text.length, to_text = c->offsets->text.ascii - at;
+	uint64_t length, n;
+
+	if (memory_word(c->memory, e->mark.file + at, &length))
+		return;
+	n = to_text + (length < SEEN ? length : SEEN);
+	n = n < SEEN ? n : SEEN;
+	if (!memory_get(c->memory, e->mark.file + at, e->seen, n))
+		e->nseen = (size_t)n;
+}
+
 /* False: it is no readable code object. */
 static bool fill(struct codes *c, struct entry *e)
 {
@@ -141,6 +164,7 @@ static bool fill(struct codes *c, struct entry *e)
 		return false;
 	}
 	e->code.first_line = (int)(int32_t)e->mark.first_line;
+	see_file(c, e);
 	read_lines(c, e);
 	e->code.id = ++c->ids;
 	c->bytes += bytes_of(e);
@@ -163,18 +187,19 @@ const struct code *codes_at(struct codes *c, uint64_t addr)
 {
 	struct entry *e = NULL;
 	struct mark mark;
+	bool same;
 
 	HASH_FIND(hh, c->all, &addr, sizeof(addr), e);
 	if (e && e->round == c->round)
 		return e->code.name ? &e->code : NULL;
-	if (!read_mark(c, addr, &mark))
+	if (!read_mark(c, addr, e, &mark, &same))
 		return NULL;
 	if (!e)
 		e = add(c, addr);
 	if (!e)
 		return NULL;
 	e->round = c->round;
-	if (e->code.name && !memcmp(&mark, &e->mark, sizeof(mark)))
+	if (e->code.name && same && !memcmp(&mark, &e->mark, sizeof(mark)))
 		return &e->code;
 	clear(c, e);
 	e->mark = mark;

@@ -15,7 +15,7 @@
 
 #define LOOK_AGAIN UINT64_C(1000000000)
 
-enum { MAX_INTERPRETERS = 256, MAX_THREADS = PYSTACK_THREADS, ROUND = 64, TRIES = 2 };   /* ROUND: readings between two looks at code */
+enum { MAX_INTERPRETERS = 256, MAX_THREADS = PYSTACK_THREADS, ROUND = 16, TRIES = 2 };   /* ROUND: readings between two looks at code */
 
 _Static_assert((int)PYSTACK_NAME == (int)TIDS_NAME, "a name fits");
 

@@ -66,6 +66,26 @@ def row(table, function):
     return next(r for r in table['rows'] if r['function'] == function and r['dso'].startswith(SHARES))
 
 
+REUSES = """
+import time
+def work(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        sum(range(20000))
+for i in range(12):
+    exec(compile('work(0.2)', f'<made {i % 3}>', 'exec'))
+"""
+
+
+@pytest.mark.parametrize('version, python', pythons())
+def test_code_that_takes_the_memory_of_code_that_was_freed(profile, tmp_path, version, python):
+    """Names, lines and files of generated code are mostly where those of the code before it were."""
+    (tmp_path / 'job.py').write_text(REUSES)
+    table = table_of(profile('--python', '-q', '--json', '--', python, '-S', tmp_path / 'job.py').stdout)
+    shares = {r['dso']: r['total'] for r in table['rows'] if r['dso'].startswith('<made')}
+    assert len(shares) == 3 and min(shares.values()) > 25, table['rows'][:8]
+
+
 def check_shares(table, module=90):
     three, one = row(table, 'three_quarters'), row(table, 'one_quarter')
     share = three['self'] / (three['self'] + one['self'])

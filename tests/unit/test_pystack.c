@@ -240,6 +240,18 @@ static void code_objects(void **state)
 	code = codes_at(codes, CODE);
 	assert_string_equal(code->name, "/job.py");
 	assert_true(code->id != id);
+	id = code->id;
+	codes_round(codes);
+	assert_int_equal(codes_at(codes, CODE)->id, id);
+	put(&f, CODE + o.code.name, NAME, 8);
+	put_text(&f, &o, FILE_NAME, "/jab.py", 7, 1, true);   /* another text at the same place, all else is equal */
+	codes_round(codes);
+	id = codes_at(codes, CODE)->id;
+	put_text(&f, &o, FILE_NAME, "/job.py", 7, 1, true);
+	codes_round(codes);
+	code = codes_at(codes, CODE);
+	assert_string_equal(code->file, "/job.py");
+	assert_true(code->id != id);
 	put(&f, TABLE + o.bytes.length, UINT64_MAX, 8);
 	put(&f, CODE + o.code.first_line, 9, 4);
 	codes_round(codes);
