@@ -36,7 +36,7 @@ static const struct {
 	{ "--gtk", "report ", "there is none here: tables are text, and --flame-graph FILE draws a picture" },
 	{ "--children", "report ", "it is not needed: total% is the share with callees" },
 	{ "--call-graph", "report ", "it is not needed: call chains of the recording are shown; --flame-graph FILE draws all" },
-	{ "-g", "report ", "it is not needed: call chains of the recording are shown; --tree shows a call tree, --callers FUNCTION its callers" },
+	{ "-g", "report ", "it is not needed: call chains of the recording are shown; --tree shows a call tree, --callers FUNCTION who calls a function" },
 	{ "-G", "report ", "here it is --tree" },
 	{ "-G", "script ", "it is not needed: call chains of the recording are shown" },
 	{ "-s", "top ", "here it is part of the event: -e 'EVENT//key=comm/'" },

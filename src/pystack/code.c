@@ -10,18 +10,25 @@
 
 enum { SEEN = 128, MAX_LINES = 1 << 20, MAX_CODES = CODES_MOST, MAX_BYTES = 256 << 20 };
 
-/* What is compared to know that the object is the same. */
+/* What is compared to know that the object is the same: addresses, and what is there. */
 struct mark {
 	uint64_t type, name, file, lines, first_line;
 };
+
+/* The start of an object, from its length on; another one may be there later. */
+struct seen {
+	size_t n;                        /* 0: it could not be read */
+	char bytes[SEEN];
+};
+
+enum { SEEN_FILE, SEEN_NAME, SEEN_LINES, SEENS };
 
 struct entry {
 	struct code code;
 	uint64_t addr;
 	struct mark mark;
 	uint64_t round;                  /* when it was last read */
-	size_t nseen;                    /* of the file's name in memory, from its length on: it may be another one at the same place */
-	char seen[SEEN];
+	struct seen seen[SEENS];
 	uint8_t *lines;
 	size_t nlines;
 	uint64_t last_place;             /* of the newest answer */
@@ -61,7 +68,9 @@ static void clear(struct codes *c, struct entry *e)
 	free(e->lines);
 	e->code = (struct code){ 0 };
 	e->lines = NULL;
-	e->nlines = e->nseen = 0;
+	e->nlines = 0;
+	for (size_t i = 0; i < SEENS; i++)
+		e->seen[i].n = 0;
 	e->last_place = e->last_line = 0;
 }
 
@@ -102,20 +111,34 @@ void codes_round(struct codes *c)
 
 /* ---- reading --------------------------------------------------------------------------- */
 
-/* e: what is known of that address, or NULL. *same: the file's name is where it was, and what it was. */
+static uint64_t place_of(const struct codes *c, const struct mark *mark, size_t which)
+{
+	const struct offsets *l = c->offsets;
+
+	return which == SEEN_LINES ? mark->lines + l->bytes.length : (which == SEEN_NAME ? mark->name : mark->file) + l->text.length;
+}
+
+/* e: the entry for that address, or NULL. *same: the memory of its name, file and lines is unchanged. */
 static bool read_mark(const struct codes *c, uint64_t addr, const struct entry *e, struct mark *mark, bool *same)
 {
 	const struct offsets *l = c->offsets;
-	char head[OFFSETS_CODE], seen[SEEN];
-	const size_t n = e ? e->nseen : 0;
-	const struct memory_piece pieces[] = {
-		{ addr, head, l->code.size }, { n ? e->mark.file + l->text.length : addr, seen, n },
-	};
-	int got = c->memory->read(c->memory, pieces, n ? 2 : 1);
+	char head[OFFSETS_CODE], now[SEENS][SEEN];
+	struct memory_piece pieces[1 + SEENS] = { { addr, head, l->code.size } };
+	const struct seen *seen[SEENS];
+	size_t n = 0;
+	int got;
 
+	for (size_t i = 0; e && i < SEENS; i++)
+		if (e->seen[i].n) {
+			pieces[1 + n] = (struct memory_piece){ place_of(c, &e->mark, i), now[n], e->seen[i].n };
+			seen[n++] = &e->seen[i];
+		}
+	got = c->memory->read(c->memory, pieces, 1 + n);
 	if (got < 1)
 		return false;
-	*same = n && got == 2 && !memcmp(seen, e->seen, n);
+	*same = (size_t)got == 1 + n;
+	for (size_t i = 0; *same && i < n; i++)
+		*same = !memcmp(now[i], seen[i]->bytes, seen[i]->n);
 	*mark = (struct mark){
 		.type = memory_field(head, l->type, 8), .name = memory_field(head, l->code.name, 8),
 		.file = memory_field(head, l->code.file, 8), .lines = memory_field(head, l->code.lines, 8),
@@ -140,23 +163,29 @@ static void read_lines(const struct codes *c, struct entry *e)
 		e->nlines = (size_t)n;
 }
 
-/* The bytes by which another file's name at this place is told: those of the name end within the object. */
-static void see_file(const struct codes *c, struct entry *e)
+/* Keeps the start of an object, to notice another one there. Does not read past its end. (The start of a text has its hash,
+ * which CPython may add later: the code is then read again, once.) */
+static void see(const struct codes *c, struct entry *e, size_t which)
 {
-	const uint64_t at = c->offsets->text.length, to_text = c->offsets->text.ascii - at;
+	const struct offsets *l = c->offsets;
+	const uint64_t head = which == SEEN_LINES ? l->bytes.bytes - l->bytes.length : l->text.ascii - l->text.length;
+	const uint64_t at = place_of(c, &e->mark, which);
+	struct seen *seen = &e->seen[which];
 	uint64_t length, n;
 
-	if (memory_word(c->memory, e->mark.file + at, &length))
+	if (memory_word(c->memory, at, &length))
 		return;
-	n = to_text + (length < SEEN ? length : SEEN);
+	n = head + (length < SEEN ? length : SEEN);
 	n = n < SEEN ? n : SEEN;
-	if (!memory_get(c->memory, e->mark.file + at, e->seen, n))
-		e->nseen = (size_t)n;
+	if (!memory_get(c->memory, at, seen->bytes, n))
+		seen->n = (size_t)n;
 }
 
 /* False: it is no readable code object. */
 static bool fill(struct codes *c, struct entry *e)
 {
+	for (size_t i = 0; i < SEENS; i++)       /* first: what changes meanwhile is noticed in the next round */
+		see(c, e, i);
 	e->code.name = text_at(c->memory, c->offsets, e->mark.name);
 	e->code.file = text_at(c->memory, c->offsets, e->mark.file);
 	if (!e->code.name || !e->code.file) {
@@ -164,7 +193,6 @@ static bool fill(struct codes *c, struct entry *e)
 		return false;
 	}
 	e->code.first_line = (int)(int32_t)e->mark.first_line;
-	see_file(c, e);
 	read_lines(c, e);
 	e->code.id = ++c->ids;
 	c->bytes += bytes_of(e);

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/calltree.h"
 
-#include "base/escape.h"
 #include "base/hash.h"
 #include "report/fit.h"
 
 #include <errno.h>
 #include <utlist.h>
 
-enum { SHARES = 16, LEAST_NAME = 24, MOST_INDENT = 120, NAME_SIZE = 4096 };   /* SHARES: columns before the name */
+enum { SHARES = 16, SHARE = 8, LEAST_NAME = 24, MOST_INDENT = 120, MOST_NODES = 1 << 20, NAME_SIZE = 4096 };   /* SHARES, SHARE: columns */
 
 struct node {
 	struct {
 		const struct node *caller;
 		uint64_t frame;
 	} key;
-	uint64_t total, self, number;   /* number: its place in the order of names */
+	uint64_t total, self, number;   /* number: of nodes before it */
 	struct node *calls, *next;   /* the functions that it calls, as a list */
 	UT_hash_handle hh;
 };
@@ -27,14 +26,14 @@ struct tree {
 	FILE *out;
 };
 
-/* NULL: out of memory. */
+/* NULL: out of memory. If there are too many: the caller, which then has the rest of the stack as its own. */
 static struct node *call(struct tree *t, struct node *caller, uint32_t frame)
 {
 	struct node *node, key = { .key = { caller, frame } };
 
 	HASH_FIND(hh, t->all, &key.key, sizeof(key.key), node);
-	if (node)
-		return node;
+	if (node || HASH_COUNT(t->all) >= MOST_NODES)
+		return node ? node : caller;
 	node = calloc(1, sizeof(*node));
 	if (!node)
 		return NULL;
@@ -54,9 +53,13 @@ static int add(struct tree *t, const struct folded_stack *stack)
 	for (size_t i = 0; i < stack->n; i++) {
 		if (i && stack->frames[i] == stack->frames[i - 1])
 			continue;
-		node = call(t, node, stack->frames[i]);
-		if (!node)
+		struct node *callee = call(t, node, stack->frames[i]);
+
+		if (!callee)
 			return -ENOMEM;
+		if (callee == node)
+			break;
+		node = callee;
 		node->total += stack->weight;
 	}
 	node->self += stack->weight;
@@ -78,13 +81,12 @@ static double percent(const struct tree *t, uint64_t weight)
 /* Not part of put_calls(), which has a frame for each level. */
 __attribute__((noinline)) static void put_name(const struct tree *t, const struct node *node, size_t indent)
 {
-	const size_t columns = t->view->columns, before = SHARES + indent;
+	const size_t columns = t->view->columns, before = (t->view->callers ? SHARE : SHARES) + indent;
 	const char *name = folded_frame_name(t->folded, (uint32_t)node->key.frame);
 	const bool inlined = folded_frame_kind(t->folded, (uint32_t)node->key.frame) == FOLDED_INLINED;
-	char text[NAME_SIZE], shown[NAME_SIZE + sizeof(" (inlined)")], buf[FIT_MAX];
+	char shown[NAME_SIZE], buf[FIT_MAX];
 
-	escape_terminal(name, strlen(name), text, sizeof(text));
-	snprintf(shown, sizeof(shown), "%s%s", text, inlined ? " (inlined)" : "");
+	snprintf(shown, sizeof(shown), "%.*s%s", NAME_SIZE - 16, name, inlined ? " (inlined)" : "");   /* it is escaped */
 	if (columns)
 		fputs(fit_text(FIT_NAME, shown, columns > before + LEAST_NAME ? columns - before : LEAST_NAME, buf), t->out);
 	else
@@ -130,6 +132,8 @@ int calltree_print(const struct folded *f, const struct calltree_view *view, FIL
 		fputs(view->callers ? "total%  function\n" : "total%   self%  function\n", out);
 	if (!rc)
 		put_calls(&t, &t.root, 0);
+	if (!rc && folded_overflow(f))
+		fprintf(out, "%6.2f  [too many stacks]\n", percent(&t, folded_overflow(f)));
 	HASH_FREE(t.all);
 	free(stacks);
 	return rc;

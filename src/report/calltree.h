@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Folded stacks as a call tree, for a terminal: each function below who calls it, with the share of the samples in it and in
- * what it calls, and in it alone; the largest first.
+ * Folded stacks as a call tree, for a terminal: each function below its caller, the largest first, with the share of the
+ * samples in the function and its callees, and in the function alone.
  *
  *	total%   self%  function
  *	 99.80    0.00  main
@@ -9,7 +9,7 @@
  *	 58.10   58.10    Item::price
  *	 38.60   38.60   Cart::add
  *
- * Calls of a function by itself are one row with it.
+ * A function that calls itself has one row.
  */
 #ifndef REPORT_CALLTREE_H
 #define REPORT_CALLTREE_H
@@ -18,9 +18,9 @@
 
 struct calltree_view {
 	uint64_t whole;              /* weight that is 100 % */
-	double least;                /* percent: what has less is not shown */
-	size_t columns;              /* of the terminal; 0: names are whole */
-	bool callers;                /* of one function, which is the root: they have no self% */
+	double least;                /* percent: functions with less are not shown */
+	size_t columns;              /* of the terminal; 0: names are not shortened */
+	bool callers;                /* the root is a function, its callers are below it; no self% */
 };
 
 /* 0 or -ENOMEM. */

@@ -53,7 +53,7 @@ enum { PREFETCH_BYTES = 2048, PREFETCH_ALIKE = 4096 };
 /* Whether the samples ahead may be taken without a look at anything but themselves. */
 static bool takes_plain(const struct stream *s)
 {
-	return s->run.ops->samples && s->choice.plain_raw && !s->opts->exit_n && !s->loss.throttles.nopen;
+	return s->run.ops->alike && s->choice.plain_raw && !s->opts->exit_n && !s->loss.throttles.nopen;
 }
 
 /* How many samples have header, event and raw size of `first`, which is plain. */
@@ -100,10 +100,10 @@ static bool find_alike(const struct stream *s, const struct ring *ring, struct s
 	v->raw_at = (size_t)((const char *)raw - first);
 	v->cpu = (uint32_t)ring->cpu;
 	v->n = count_alike(s, first, end, v->event, size);
-	return v->n > 0;
+	return true;
 }
 
-/* Passes or gathers plain samples up to the first record that is something else. Their bytes, `most` or a little more. */
+/* Passes or gathers plain samples up to the first record that is something else. Returns their bytes: up to `most`, or a little more. */
 static uint64_t take_plain(struct stream *s, struct ring *ring, uint64_t most)
 {
 	struct stream_alike v;
@@ -133,6 +133,8 @@ static bool drain_slice(struct stream *s, struct ring *ring)
 	while (taken < SLICE_BYTES) {
 		if (takes_plain(s))
 			taken += take_plain(s, ring, SLICE_BYTES - taken);
+		if (__builtin_expect(s->run.stopping, 0))
+			break;
 		rec = pev_ring_next_(bytes);
 		if (!rec)
 			break;

@@ -121,7 +121,7 @@ def test_why_there_is_no_tree(prof, analyse, tmp_path):
                    capture_output=True, timeout=60)
     for option in ('--tree',), ('--callers', 'main'):
         text = analyse('report', tmp_path / 'no.data', *option).text
-        assert f'\n{option[0]} shows nothing: the samples have no call chains; record them with -g\n' in text
+        assert f'\n{option[0]} shows nothing: the samples have no call chains; record with -g\n' in text
         done = analyse('report', tmp_path / 'no.data', *option, '--json', code=2)
         assert f'report: {option[0]} prints text, and --json JSON: leave one of them out' in done.err
     assert json.loads(analyse('report', tmp_path / 'no.data', '--json').text)

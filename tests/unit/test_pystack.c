@@ -252,6 +252,9 @@ static void code_objects(void **state)
 	code = codes_at(codes, CODE);
 	assert_string_equal(code->file, "/job.py");
 	assert_true(code->id != id);
+	put_text(&f, &o, NAME, "ran", 3, 1, true);
+	codes_round(codes);
+	assert_string_equal(codes_at(codes, CODE)->name, "ran");
 	put(&f, TABLE + o.bytes.length, UINT64_MAX, 8);
 	put(&f, CODE + o.code.first_line, 9, 4);
 	codes_round(codes);

@@ -76,8 +76,8 @@ const struct opt hotspots_opts[] = {
 	  "Show who calls this function instead of the hottest stacks (needs call chains): the stacks that have it, from it to their "
 	  "roots, the hottest first. A name from the table; namespaces may be left out (Cart::add).", false, NULL },
 	[HOTSPOTS_TREE] = { "tree", 0, NULL, OPT_FLAG, AT(tree), NULL,
-	  "Show a call tree instead of the hottest stacks (needs call chains): each function below who calls it, down to 0.5 %, or what "
-	  "--than says. With --callers: the callers of that function below it.", false, NULL },
+	  "Show a call tree instead of the hottest stacks (needs call chains): each function below its caller. "
+	  "Functions with less than 0.5 % are left out (profile, report: --than changes this). With --callers: the callers of that function.", false, NULL },
 	[HOTSPOTS_ANNOTATE] = { "annotate", 0, NULL, OPT_STRING, AT(annotate), "FUNCTION",
 	  "Also show the source lines of this function, or its instructions if none are known, with the share of each: a name from "
 	  "the table; namespaces and arguments may be left out (Cart::add). Default: none.", false, NULL },
@@ -95,8 +95,7 @@ int hotspots_check(struct analysis_opts *o, const char *command, struct fault *f
 	if (o->json)
 		return fault_usage(f, "%s: %s prints text, and --json JSON: leave one of them out; --flame-graph FILE.folded writes all "
 				   "stacks", command, option);
-	if (!o->stream.input)
-		o->stream.call_graph = true;
+	o->stream.call_graph = true;
 	return 0;
 }
 

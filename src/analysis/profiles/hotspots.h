@@ -11,7 +11,7 @@
 /* --rows, --stacks, --sort, --callers, --tree, --annotate and --inline-rows; their fields are in struct analysis_opts. */
 enum { HOTSPOTS_ROWS, HOTSPOTS_STACKS, HOTSPOTS_SORT, HOTSPOTS_CALLERS, HOTSPOTS_TREE, HOTSPOTS_ANNOTATE, HOTSPOTS_INLINE_ROWS, HOTSPOTS_NOPTS };
 extern const struct opt hotspots_opts[HOTSPOTS_NOPTS];
-/* Call it first in a command's run(): --callers and --tree mean -g, and print text. command: its name. */
+/* Call it first in a command's run(): --callers and --tree turn on -g; with --json they are refused. command: its name. */
 int hotspots_check(struct analysis_opts *o, const char *command, struct fault *f);
 int hotspots_parse_rows(const char *text, void *field, struct fault *f);   /* into an uint64_t; "0": UINT32_MAX */
 

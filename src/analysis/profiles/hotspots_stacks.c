@@ -157,7 +157,7 @@ static void print_part(const struct analysis *a, const struct part *part)
 
 /* ---- --tree --------------------------------------------------------------------------- */
 
-/* From the program to the function that was sampled; of callers, from the function to its roots. */
+/* From the task to the sampled function; with --callers, from that function to the task. */
 static void plant(const struct hotspot *spot, const struct part *part, bool callers, struct folded *tree)
 {
 	uint32_t frames[HOTSPOTS_FRAMES + 2];
@@ -171,13 +171,12 @@ static void plant(const struct hotspot *spot, const struct part *part, bool call
 	folded_add(tree, frames, n, callers ? FOLDED_ROOT_FIRST : FOLDED_LEAF_FIRST, spot->weight);
 }
 
-enum { LEAST_HUNDREDTHS = 50 };
+#define LEAST_SHARE 0.005
 
 static int print_tree(const struct analysis *a, const struct hotspots *h, const struct hotspots_view *view)
 {
-	const struct calltree_view shown = {
-		.whole = h->weight, .least = view->least > 0 ? view->least : LEAST_HUNDREDTHS / 100.0,
-		.columns = analysis_terminal(a->opts).columns, .callers = a->opts->callers,
+	struct calltree_view shown = {
+		.whole = h->weight, .least = view->least, .columns = analysis_terminal(a->opts).columns, .callers = a->opts->callers,
 	};
 	struct folded *tree = folded_new();
 	int rc;
@@ -188,7 +187,10 @@ static int print_tree(const struct analysis *a, const struct hotspots *h, const 
 		if (part.n)
 			plant(spot, &part, a->opts->callers, tree);
 	}
-	if (tree)
+	/* a function with few samples has callers, too */
+	if (tree && shown.least <= 0)
+		shown.least = (shown.callers ? hotspots_percent(folded_total(tree), h->weight) : 100) * LEAST_SHARE;
+	if (tree && (folded_total(tree) || shown.callers))
 		put_title(a, h, folded_total(tree));
 	rc = !tree || (folded_total(tree) && calltree_print(tree, &shown, stdout)) ? -1 : 0;
 	folded_free(tree);
@@ -232,7 +234,7 @@ void hotspots_print_stacks(struct analysis *a, const struct hotspots *h, const s
 	const char *option = a->opts->tree ? "--tree" : a->opts->callers ? "--callers" : NULL;
 
 	if (option && !view->stacks && !view->fits)
-		printf("\n%s shows nothing: the samples have no call chains; record them with -g\n", option);
+		printf("\n%s shows nothing: the samples have no call chains; record with -g\n", option);
 	if (view->stacks && (a->opts->tree ? print_tree : print_stacks)(a, h, view))
 		fprintf(stderr, "perf-prof: %s: out of memory for the stacks\n", view->name);
 }

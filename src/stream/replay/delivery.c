@@ -213,7 +213,7 @@ static bool passes_alike(const struct stream *s, const struct track *t)
 	return t && t->plain && s->run.ops->alike && !s->replay->interval && !s->opts->exit_n;
 }
 
-/* Passes the samples at `at` that are due and alike, if there are more than a few. Their bytes. */
+/* Passes or gathers the samples at `at` that are due and alike. Returns their bytes; 0: the first one is malformed. */
 static size_t deliver_alike(struct stream *s, const struct track *t, const struct order_due *due, const char *at)
 {
 	const struct perf_event_header *rec = (const void *)at;
@@ -231,8 +231,9 @@ static size_t deliver_alike(struct stream *s, const struct track *t, const struc
 		at += v.size;
 	}
 	if (v.n < STREAM_FEW_ALIKE)
-		return 0;
-	stream_pass_alike(s, &v);
+		stream_gather_alike(s, &v);
+	else
+		stream_pass_alike(s, &v);
 	return v.n * v.size;
 }
 

@@ -48,14 +48,14 @@ struct stream_samples {
 	uint32_t cpu[STREAM_SAMPLES];
 };
 
-enum { STREAM_ALIKE = 64 };             /* the most that alike() gets at once: consumers read them again for each column */
+enum { STREAM_ALIKE = 64 };             /* the most that alike() gets at once: few, as consumers read them once for each column, from the cache */
 
-/* n samples that differ in values only: of one event and CPU, of one size, one after another in memory. */
+/* n samples of the same event, CPU, size and raw size, one behind another in memory. */
 struct stream_alike {
 	const struct stream_event *event;
-	const char *first;              /* its record */
+	const char *first;              /* the first record */
 	size_t size, n;
-	size_t raw_at;                  /* the tracepoint's data within each record */
+	size_t raw_at;                  /* offset of the tracepoint's data in each record */
 	uint32_t raw_size, cpu;
 };
 
@@ -79,7 +79,7 @@ struct stream_ops {
 	 * copying of its columns. Other calls come in between as if each sample had its own. NULL: sample()
 	 * gets them all. */
 	void (*samples)(void *ctx, const struct stream_samples *v, size_t n);
-	/* The same for samples that are alike. NULL if samples is. */
+	/* The same for samples that are alike. Set if, and only if, samples is. */
 	void (*alike)(void *ctx, const struct stream_alike *v);
 	void (*lost)(void *ctx, const struct stream_loss *loss);
 	void (*interval)(void *ctx);

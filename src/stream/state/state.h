@@ -242,9 +242,9 @@ static inline void stream_flush(struct stream *s)
 		stream_flush_gathered(s);
 }
 
-enum { STREAM_FEW_ALIKE = 16 };         /* fewer cost less if they are gathered */
+enum { STREAM_FEW_ALIKE = 16 };         /* fewer are cheaper to gather */
 
-/* Passes samples that are chosen. Their memory may be used again afterwards. */
+/* Passes chosen samples to the consumer. Their memory may be reused afterwards. */
 static inline void stream_pass_alike(struct stream *s, const struct stream_alike *v)
 {
 	stream_flush(s);
@@ -284,6 +284,6 @@ static inline void stream_gather(struct stream *s, const struct stream_event *ev
 		stream_stop(s);
 }
 
-/* stream_gather() for each of them. */
+/* stream_gather() for each sample. */
 void stream_gather_alike(struct stream *s, const struct stream_alike *alike);
 #endif
