@@ -681,6 +681,28 @@ static void tell_unnamed(const struct hotspots *h)
 	       "(perf buildid-cache --add FILE)\n", percent, name, dso);
 }
 
+/* The weight in functions of user space. */
+static uint64_t user_weight(const struct hotspots *h)
+{
+	uint64_t sum = 0;
+
+	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next) {
+		const struct callstack *stack = hotspot_stack(spot);
+
+		sum += stack->n && stack->frames[0]->object && !stack->frames[0]->kernel ? spot->weight : 0;
+	}
+	return sum;
+}
+
+/* Who asks for callers wants all of them. */
+static void tell_frame_pointers(const struct analysis *a, const struct hotspots *h, const struct hotspots_view *view)
+{
+	if ((a->opts->callers || a->opts->tree) && view->stacks && view->event && !view->event->opened.stack_format &&
+	    hotspots_percent(user_weight(h), h->weight) >= UNNAMED_PERCENT)
+		printf("these callers are from frame pointers, which leave out the caller of a function that sets up no frame; %s"
+		       "--call-graph dwarf finds it\n", a->opts->stream.input ? "record " : "");
+}
+
 static void print_remarks(struct analysis *a, const struct hotspots *h, const struct hotspots_view *view)
 {
 	struct stream_totals totals;
@@ -689,6 +711,7 @@ static void print_remarks(struct analysis *a, const struct hotspots *h, const st
 	stream_totals(a->stream, &totals);
 	if (names_say_cut(&a->names, cut, sizeof(cut)))
 		printf("%s\n", cut);
+	tell_frame_pointers(a, h, view);
 	if (view->if_none && !h->samples && !totals.lost && !view->torn)
 		printf("%s\n", view->if_none);
 	if (view->unseen)
