@@ -78,7 +78,7 @@ def test_of_a_clock_the_time_is_told(diff):
     assert all(('before_time' in row, 'after_time' in row) == (clock, clock) for row in told['rows']), told
     assert (' before(ms)    after ' in diff('a.data', 'slower.data')) == clock
     if clock:
-        assert 3 < rows['slow_part']['after_time'] / rows['slow_part']['before_time'] < 8, rows
+        assert 2 < rows['slow_part']['after_time'] / rows['slow_part']['before_time'] < 10, rows    # 5, on an idle machine
         assert 0.6 < rows['quick_part']['after_time'] / rows['quick_part']['before_time'] < 1.6, rows
 
 

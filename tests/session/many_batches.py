@@ -11,6 +11,7 @@ import os
 import queue
 import sys
 import threading
+import time
 
 KEPT = 300          # batches, or what is left of them, at a time
 FIELDS = '_time', '_tid', '_comm', 'prev_comm', 'next_pid'
@@ -41,6 +42,15 @@ def resident():
         return int(f.read().split()[1]) * os.sysconf('SC_PAGE_SIZE')
 
 
+def threads():
+    """The fewest within a second: /proc shows a thread for a while after it was joined."""
+    fewest, end = len(os.listdir('/proc/self/task')), time.monotonic() + 1
+    while fewest > threading.active_count() and time.monotonic() < end:
+        time.sleep(0.01)
+        fewest = min(fewest, len(os.listdir('/proc/self/task')))
+    return fewest
+
+
 def used():
     import perf_prof
     from perf_prof import _native
@@ -48,7 +58,7 @@ def used():
     types = _native.Batch, _native.Column, _native.Event, _native.Session, _native.Aggregate, perf_prof.Recording, perf_prof.Aggregate
     return {'malloc': malloced(), 'blocks': sys.getallocatedblocks(), 'resident': resident(),
             'types': [sys.getrefcount(kind) for kind in types],
-            'threads': len(os.listdir('/proc/self/task')), 'descriptors': len(os.listdir('/proc/self/fd'))}
+            'threads': threads(), 'descriptors': len(os.listdir('/proc/self/fd'))}
 
 
 # ---- consumers: each has take(batch) and end() ------------------------------------------
