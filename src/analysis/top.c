@@ -435,7 +435,8 @@ static void release(struct analysis *a)
 }
 
 static const struct analysis_ops ops = {
-	.name = "top", .reads = reads, .begin = begin, .sample = sample, .interval = interval, .idle = idle,
+	.name = "top", .instead = "for the hottest functions, as `perf top` shows them: `perf-prof profile`",
+	.reads = reads, .begin = begin, .sample = sample, .interval = interval, .idle = idle,
 	.abandon = abandon, .end = end, .release = release, .attrs = STREAM_ATTR_KEY | STREAM_ATTR_ROW,
 };
 

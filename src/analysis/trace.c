@@ -185,7 +185,7 @@ static bool is_over(struct analysis *a)
 }
 
 static const struct analysis_ops ops = {
-	.name = "trace",
+	.name = "trace", .instead = "for the system calls of a program, as `perf trace` prints them: -e syscalls",
 	.reads = reads, .begin = begin, .sample = sample, .interval = fold, .end = end, .release = release,
 	.takes_signal = takes_signal, .is_over = is_over,
 	.chains_of_users = true,

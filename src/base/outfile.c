@@ -35,6 +35,11 @@ static int descriptor_of(const char *path)
 	return -1;
 }
 
+bool outfile_is_stdout(const char *path)
+{
+	return descriptor_of(path) == STDOUT_FILENO;
+}
+
 bool outfile_is_descriptor(const char *path)
 {
 	return descriptor_of(path) >= 0;

@@ -19,6 +19,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+/* Whether the path stands for standard output. */
+bool outfile_is_stdout(const char *path);
 /* Whether the path stands for a descriptor. */
 bool outfile_is_descriptor(const char *path);
 /* Opens a file for writing, close-on-exec. `flags` are those of open(2): O_CREAT, O_EXCL, O_TRUNC, O_APPEND. A new file

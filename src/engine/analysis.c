@@ -164,9 +164,8 @@ static int name_events(struct analysis *a, struct fault *f)
 	if (o->events.n || o->without_events || (o->input && !a->ops->events))
 		return 0;
 	if (!a->ops->events)
-		return fault_usage(f, "%s: no event: expected -e EVENT[,EVENT...]; `perf-prof "
-				   "list` shows the events",
-				   a->ops->name);
+		return fault_usage(f, "%s: no event: expected -e EVENT[,EVENT...]; `perf-prof list` shows the events%s%s", a->ops->name,
+				   a->ops->instead ? "; " : "", a->ops->instead ? a->ops->instead : "");
 	o->events_by_command = true;
 	if (a->ops->events(a, f))
 		return -1;

@@ -2,6 +2,7 @@
 #include "engine/job.h"
 
 #include "base/note.h"
+#include "base/outfile.h"
 
 #include <poll.h>
 
@@ -16,7 +17,8 @@ int job_prepare(struct job *j, char *const *argv, bool everybody, struct stream_
 		return 0;
 	getrlimit(RLIMIT_NOFILE, &files);
 	sigprocmask(SIG_SETMASK, NULL, &none);
-	if (workload_prepare(&j->workload, argv, &none, &files, o->embedded, f))
+	if (workload_prepare(&j->workload, argv, &none, &files, (o->embedded ? WORKLOAD_EMBEDDED : 0) |
+			     (o->record && outfile_is_stdout(o->record) ? WORKLOAD_TO_STDERR : 0), f))
 		return -1;
 	j->is_there = true;
 	j->ends_first = o->run_ns || o->exit_n;

@@ -365,7 +365,7 @@ static int prepare_command(struct counting *s, struct workload *child, char *con
 			   struct fault *f)
 {
 	int own = s->config->vs ? descriptors_hide_stdout() : -1;
-	int rc = workload_prepare(child, argv, &w->before, &s->files, false, f);
+	int rc = workload_prepare(child, argv, &w->before, &s->files, 0, f);
 
 	descriptors_show_stdout(own);
 	return rc;

@@ -38,7 +38,7 @@ static void take_name(const char *program)
 /* In the child: waits for the byte, then runs the program. If the parent dies, the pipe closes and
  * nothing runs. */
 static void become(int go, int trouble, char *const *argv, const sigset_t *signals,
-		   const struct rlimit *files, bool ignores_ends)
+		   const struct rlimit *files, bool ignores_ends, bool to_stderr)
 {
 	ssize_t n;
 	char byte;
@@ -53,6 +53,8 @@ static void become(int go, int trouble, char *const *argv, const sigset_t *signa
 	if (ignores_ends)
 		signal(SIGCHLD, SIG_IGN);
 	sigprocmask(SIG_SETMASK, signals, NULL);
+	if (to_stderr)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
 	take_name(argv[0]);
 	execvp(argv[0], argv);
 	code = errno;
@@ -95,8 +97,8 @@ int workload_missing(const char *name, struct fault *f)
 			 "'...'", name);
 }
 
-int workload_prepare(struct workload *w, char *const *argv, const sigset_t *signals, const struct rlimit *files, bool embedded,
-		     struct fault *f)
+int workload_prepare(struct workload *w, char *const *argv, const sigset_t *signals, const struct rlimit *files,
+		     unsigned int ways, struct fault *f)
 {
 	int go[2] = { -1, -1 }, trouble[2] = { -1, -1 }, code;
 	char hint[256], path[PATH_MAX];
@@ -108,12 +110,12 @@ int workload_prepare(struct workload *w, char *const *argv, const sigset_t *sign
 		return workload_missing(argv[0], f);
 	if (pipe2(go, O_CLOEXEC) || pipe2(trouble, O_CLOEXEC))
 		goto failed;
-	ignores_ends = !embedded && heed_ends();
+	ignores_ends = !(ways & WORKLOAD_EMBEDDED) && heed_ends();
 	w->pid = fork();
 	if (!w->pid) {
 		close(go[1]);
 		close(trouble[0]);
-		become(go[0], trouble[1], argv, signals, files, ignores_ends);
+		become(go[0], trouble[1], argv, signals, files, ignores_ends, ways & WORKLOAD_TO_STDERR);
 	}
 	close_fd(&go[0]);
 	close_fd(&trouble[1]);

@@ -27,10 +27,14 @@ enum { WORKLOAD_MISSING = 127, WORKLOAD_REFUSED = 126 };   /* exit codes as in s
 bool workload_find(const char *name, char *path, size_t size);
 /* Reports that there is none: -1. */
 int workload_missing(const char *name, struct fault *f);
-/* Forks a child that waits. signals: the mask that it will run with. embedded: inside another program, so this process's
- * handling of SIGCHLD stays as it is. 0, or -1 with f. */
-int workload_prepare(struct workload *w, char *const *argv, const sigset_t *signals, const struct rlimit *files, bool embedded,
-		     struct fault *f);
+enum {
+	WORKLOAD_EMBEDDED = 1 << 0,    /* inside another program: this process's handling of SIGCHLD stays as it is */
+	WORKLOAD_TO_STDERR = 1 << 1,   /* its output goes to stderr: stdout is a recording's */
+};
+
+/* Forks a child that waits. signals: the mask that it will run with. ways: WORKLOAD_... 0, or -1 with f. */
+int workload_prepare(struct workload *w, char *const *argv, const sigset_t *signals, const struct rlimit *files,
+		     unsigned int ways, struct fault *f);
 /* Starts the program and waits for its exec. 0, or -1 with f: 127 if there is no such program, 126
  * if it cannot be executed. */
 int workload_start(struct workload *w, struct fault *f);

@@ -96,6 +96,19 @@ def test_event_by_event(record, storm, args):
         assert len([r for r in rows if r[3] == EVENT]) == 200000
 
 
+@pytest.mark.parametrize('out', ['-', '/dev/stdout'])
+def test_output_of_the_command_is_not_in_a_piped_recording(prof, tmp_path, out):
+    done = subprocess.run([prof, 'record', '-q', '-e', EVENT, '-o', out, '--', 'sh', '-c', 'echo heard; echo told >&2; sleep 0.1'],
+                          capture_output=True, timeout=60)
+    assert done.returncode == 0 and without_lowered_rates(done.stderr.decode()) == 'heard\ntold\n'
+    assert done.stdout.startswith(b'PERFILE2') and b'heard\n' not in done.stdout
+    read = subprocess.run([prof, 'script', '-I', '-'], input=done.stdout, capture_output=True, timeout=60)
+    assert read.returncode == 0 and not read.stderr, read
+    named = subprocess.run([prof, 'record', '-q', '-e', EVENT, '-o', tmp_path / 'x.data', '--', 'echo', 'heard'], capture_output=True,
+                           text=True, timeout=60)
+    assert named.stdout == 'heard\n'
+
+
 @pytest.mark.parametrize('cpu', [0, 1])
 def test_every_ring_wakes_its_reader(record, storm, cpu):
     """1 MiB are 10 ms of this storm: what is read 20 times a second only is lost. So is what comes while the
