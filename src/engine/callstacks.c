@@ -607,7 +607,8 @@ static bool is_entry(const struct frame *frame)
 	return frame != nameless() && frame != callstacks_broken();
 }
 
-/* The number of frames with known inlined calls. */
+/* The number of frames with known inlined calls. It is counted when all are expanded: the functions of a recursion are there
+ * several times, and a file may be read meanwhile. */
 static size_t expand_entries(struct callstacks *s, struct chain *c)
 {
 	size_t n = 0;
@@ -621,6 +622,10 @@ static size_t expand_entries(struct callstacks *s, struct chain *c)
 			c->expanded &= e->expanded || !s->inlines;
 			c->expanded &= !e->late;
 		}
+	}
+	for (size_t i = 0; i < c->n; i++) {
+		const struct entry *e = (const struct entry *)c->frames[i];
+
 		n += is_entry(c->frames[i]) && e->ninner ? e->ninner : 1;
 	}
 	return n;
