@@ -9,7 +9,10 @@
 #include "engine/analysis.h"
 
 /* --rows, --stacks, --sort, --callers, --tree, --annotate and --inline-rows; their fields are in struct analysis_opts. */
-enum { HOTSPOTS_ROWS, HOTSPOTS_STACKS, HOTSPOTS_SORT, HOTSPOTS_CALLERS, HOTSPOTS_TREE, HOTSPOTS_ANNOTATE, HOTSPOTS_INLINE_ROWS, HOTSPOTS_NOPTS };
+enum {
+	HOTSPOTS_ROWS, HOTSPOTS_STACKS, HOTSPOTS_SORT, HOTSPOTS_CALLERS, HOTSPOTS_TREE, HOTSPOTS_ANNOTATE, HOTSPOTS_INLINE_ROWS,
+	HOTSPOTS_NOPTS
+};
 extern const struct opt hotspots_opts[HOTSPOTS_NOPTS];
 /* Call it first in a command's run(): --callers and --tree turn on -g; with --json they are refused. command: its name. */
 int hotspots_check(struct analysis_opts *o, const char *command, struct fault *f);
