@@ -607,8 +607,7 @@ static bool is_entry(const struct frame *frame)
 	return frame != nameless() && frame != callstacks_broken();
 }
 
-/* The number of frames with known inlined calls. It is counted when all are expanded: the functions of a recursion are there
- * several times, and a file may be read meanwhile. */
+/* The number of frames with inlined calls, counted at the end: a function may be there several times, and be read meanwhile. */
 static size_t expand_entries(struct callstacks *s, struct chain *c)
 {
 	size_t n = 0;
@@ -617,17 +616,13 @@ static size_t expand_entries(struct callstacks *s, struct chain *c)
 	for (size_t i = 0; i < c->n; i++) {
 		struct entry *e = (struct entry *)(uintptr_t)c->frames[i];
 
-		if (is_entry(c->frames[i])) {
-			expand_entry(s, e);
-			c->expanded &= e->expanded || !s->inlines;
-			c->expanded &= !e->late;
-		}
+		if (!is_entry(c->frames[i]))
+			continue;
+		expand_entry(s, e);
+		c->expanded &= (e->expanded || !s->inlines) && !e->late;
 	}
-	for (size_t i = 0; i < c->n; i++) {
-		const struct entry *e = (const struct entry *)c->frames[i];
-
-		n += is_entry(c->frames[i]) && e->ninner ? e->ninner : 1;
-	}
+	for (size_t i = 0; i < c->n; i++)
+		n += is_entry(c->frames[i]) && ((const struct entry *)c->frames[i])->ninner ? ((const struct entry *)c->frames[i])->ninner : 1;
 	return n;
 }
 
