@@ -132,12 +132,25 @@ static double share(const struct stats_share *s)
 	return s->n > 0 ? s->part / s->n : 0;
 }
 
+/* Of the normal distribution, to four digits. */
+static double deviations(double confidence)
+{
+	return stats_t_quantile(0.5 + confidence / 2, 1e5);
+}
+
+int stats_compare_sums(const struct stats_sum *a, const struct stats_sum *b, double confidence)
+{
+	double more = b->n * b->each - a->n * a->each;
+	double half = deviations(confidence) * sqrt((a->n + 1) * a->each * a->each + (b->n + 1) * b->each * b->each);
+
+	return more > half ? 1 : more < -half ? -1 : 0;
+}
+
 struct stats_interval stats_compare_shares(const struct stats_share *a, const struct stats_share *b,
 					   double confidence)
 {
-	const double many = 1e5;   /* degrees of freedom: close to the normal distribution, to four digits */
 	double before, after, spread = share_variance(a, &before) + share_variance(b, &after);
-	double half = stats_t_quantile(0.5 + confidence / 2, many) * sqrt(spread);
+	double half = deviations(confidence) * sqrt(spread);
 
 	return (struct stats_interval){ share(b) - share(a), fmax(after - before - half, -1),
 					fmin(after - before + half, 1) };

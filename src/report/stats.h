@@ -42,6 +42,12 @@ struct stats_interval {
 };
 struct stats_interval stats_compare_shares(const struct stats_share *a, const struct stats_share *b,
 					   double confidence);
+/* Which of two sums is larger, given the number of samples in each (any positive number) and what a sample adds to it:
+ * 1: that of b, -1: that of a, 0: the difference is not significant. Samples are taken for independent (Poisson). */
+struct stats_sum {
+	double n, each;
+};
+int stats_compare_sums(const struct stats_sum *a, const struct stats_sum *b, double confidence);
 /* Distance of the interval from 0; 0: the interval includes it, so the difference is not significant. */
 double stats_evidence(const struct stats_interval *i);
 #endif

@@ -212,6 +212,12 @@ def test_source_that_is_newer_or_gone(faults, analyse, tmp_path):
     assert 'expected a name from the table; namespaces and arguments may be left out' in bad.err
 
 
+def test_lines_that_are_not_looked_up_are_not_said_to_be_unknown(prof, faults, analyse):
+    with_capstone(prof)
+    text = analyse('report', '--no-inline', '--annotate', 'touch', faults(TWO_PLACES)).text
+    assert 'source lines are not looked up with --no-inline\n' in text and 'build the program' not in text
+
+
 def test_a_function_is_named_as_the_terminal_shows_it(faults, analyse):
     path = faults(TEMPLATES)
     for name in CART, 'shop::Cart<…>::add', '…::Cart<…>::add', 'Cart::add', 'add':
@@ -535,6 +541,25 @@ def test_instructions_of_a_function_without_source(prof, faults, analyse, tmp_pa
     callers = instructions_of(analyse('report', '--annotate', 'main', faults(TWO_PLACES, '-g0', '-O0')).text)
     calls = [r for r in callers.values() if r[1] > 30]
     assert len(calls) == 2 and all(r[0] == 0 and re.match('callq?|bl ', r[2]) for r in calls)
+
+
+def test_hot_lines_have_their_hottest_instructions(prof, faults, analyse, tmp_path):
+    with_capstone(prof)
+    path = faults(TWO_PLACES)
+    [_, annotated] = analyse('report', '--json', '--annotate', 'touch', path).lines
+    theirs, source = objdump(tmp_path / 'job', 'touch'), TWO_PLACES.splitlines()
+    assert len(annotated['rows']) == 2
+    for line in annotated['rows']:
+        assert 'address' not in line and line['source'] == source[line['line'] - 1].replace('\t', ' ' * 8)
+        [insn] = line['instructions']
+        assert set(insn) == {'self', 'total', 'address', 'instruction'}
+        assert (insn['self'], insn['total']) == (line['self'], line['total']) and insn['instruction'][:3] == theirs[insn['address']][:3]
+    shown = re.findall(r'^ *([\d.]+) +[\d.]+ +\| 0x([0-9a-f]+)  (.*)$', analyse('report', '--annotate', 'touch', path).text, re.M)
+    insns = [line['instructions'][0] for line in annotated['rows']]
+    assert [(int(at, 16), text) for _, at, text in shown] == [(i['address'], i['instruction']) for i in insns]
+    [_, annotated] = analyse('report', '--json', '--annotate', 'main', faults(TWO_PLACES, '-O0')).lines
+    calls = [i for line in annotated['rows'] if line['source'].strip() == 'touch(200);' for i in line['instructions']]
+    assert len(calls) == 2 and all(i['self'] == 0 and re.match('callq?|bl ', i['instruction']) for i in calls), calls
 
 
 def test_instructions_have_the_shares_of_perf_annotate(prof, works, analyse, tmp_path):

@@ -67,7 +67,10 @@ def test_what_changed_comes_first(diff):
     assert slow['verdict'] == 'grew' and slow['marked'] is True
     assert 10 < slow['before'] < 24 and 40 < slow['after'] < 60
     assert slow['low'] < 100 / 3 < slow['high'] or abs(slow['change'] - 100 / 3) < 8
-    assert rows['quick_part']['verdict'] == rows['other_part']['verdict'] == 'shrank'
+    for row in rows['quick_part'], rows['other_part']:
+        less = row.get('after_time', 0) - row.get('before_time', 0)
+        assert row['verdict'] in ('shrank', 'same time', 'more time') and row['change'] < 0
+        assert {'shrank': less <= 0, 'same time': 'after_time' in row, 'more time': less > 0}[row['verdict']], row
 
 
 def test_of_a_clock_the_time_is_told(diff):
@@ -80,6 +83,32 @@ def test_of_a_clock_the_time_is_told(diff):
     if clock:
         assert 2 < rows['slow_part']['after_time'] / rows['slow_part']['before_time'] < 10, rows    # 5, on an idle machine
         assert 0.6 < rows['quick_part']['after_time'] / rows['quick_part']['before_time'] < 1.6, rows
+
+
+TIMES = '''
+#define WORK(name) __attribute__((noinline)) void name(long n) { for (volatile long i = 0; i < n; i++) {} }
+WORK(kept)
+WORK(longer)
+int main(int argc, char **argv) { for (int i = 0; i < 40; i++) { kept(1000000); longer(argc > 1 ? 9000000 : 1000000); } }
+'''
+
+
+def test_a_share_that_shrank_beside_a_time_that_did_not(prof, tmp_path):
+    (tmp_path / 'job.c').write_text(TIMES)
+    subprocess.run(['gcc', '-O1', '-o', 'job', 'job.c'], cwd=tmp_path, check=True)
+    for name, args in (('a', []), ('b', ['longer'])):
+        done = subprocess.run([prof, 'record', '-q', '-e', 'cpu-clock:u', '-o', f'{name}.data', '--', './job', *args], cwd=tmp_path,
+                              capture_output=True, text=True, timeout=60)
+        if done.returncode:
+            pytest.skip(done.stderr.strip())
+    rows = rows_of(subprocess.run([prof, 'diff', '--json', 'a.data', 'b.data'], cwd=tmp_path, capture_output=True, text=True,
+                                  timeout=60, check=True).stdout)
+    kept, longer = rows['kept'], rows['longer']
+    assert longer['verdict'] == 'grew' and kept['change'] < -20 and longer['after_time'] > 3 * longer['before_time'], rows
+    if abs(kept['after_time'] - kept['before_time']) < 0.1 * kept['before_time']:    # other work can slow it down
+        assert kept['verdict'] == 'same time', rows
+    else:
+        assert kept['verdict'] in ('same time', 'less time', 'more time', 'shrank'), rows
 
 
 def test_the_same_program_twice_did_not_change_much(diff):

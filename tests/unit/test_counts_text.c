@@ -308,6 +308,19 @@ static void shares(void **state)
 	assert_true(i.low < 0 && i.high > 0 && stats_evidence(&i) == 0);
 }
 
+/* 100 and 150 samples: 50 are 3.15 deviations of sqrt(101 + 151). */
+static void sums(void **state)
+{
+	struct stats_sum a = { 100, 1e6 }, b = { 150, 1e6 }, half = { 200, 5e5 }, none = { 0, 1e6 };
+
+	assert_int_equal(stats_compare_sums(&a, &b, 0.99), 1);
+	assert_int_equal(stats_compare_sums(&b, &a, 0.99), -1);
+	assert_int_equal(stats_compare_sums(&a, &b, 0.999), 0);
+	assert_int_equal(stats_compare_sums(&a, &half, 0.5), 0);   /* twice as many, each half as much */
+	assert_int_equal(stats_compare_sums(&none, &a, 0.99), 1);
+	assert_int_equal(stats_compare_sums(&none, &none, 0.5), 0);
+}
+
 /* A share drawn by a generator of its own. */
 static struct stats_share draw(double p, int n, uint64_t *state)
 {
@@ -347,6 +360,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shares),
+		cmocka_unit_test(sums),
 		cmocka_unit_test(intervals_hold_what_they_say),
 		cmocka_unit_test(mean_and_spread),
 		cmocka_unit_test(large_numbers_keep_their_spread),

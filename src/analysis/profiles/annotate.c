@@ -20,7 +20,8 @@
 /* Stands for what a shortened name leaves out. */
 #define MORE "\xe2\x80\xa6"
 
-enum { CONTEXT = 3, NAME_SIZE = 4096, LEAST_COLUMNS = 40, MORE_SIZE = sizeof(MORE) - 1 };
+/* Lines with a HOT_LINE-th of the function or more have their instructions. */
+enum { HOT_LINE = 50, CONTEXT = 3, NAME_SIZE = 4096, LEAST_COLUMNS = 40, MORE_SIZE = sizeof(MORE) - 1 };
 
 /* How well a function has the asked name. */
 enum likeness {
@@ -311,30 +312,41 @@ static uint64_t insn_of(const struct callstack *stack, uint32_t i, bool blocked)
 	return frames[i]->at - (i && !frames[i - 1]->inlined && (blocked || !frames[i - 1]->kernel));
 }
 
+/* NULL: out of memory. */
+static struct place *credit_place(struct place **places, struct place_key key, uint64_t weight, bool self)
+{
+	struct place *p = NULL;
+
+	HASH_FIND(hh, *places, &key, sizeof(key), p);
+	if (!p) {
+		p = calloc(1, sizeof(*p));
+		if (!p)
+			return NULL;
+		p->key = key;
+		HASH_ADD(hh, *places, key, sizeof(key), p);
+		p = HASH_KEPT(p);
+	}
+	if (!p)
+		return NULL;
+	p->total += weight;
+	p->self += self ? weight : 0;
+	return p;
+}
+
 static void credit(struct annotation *n, const struct frame *frame, uint64_t at, uint64_t weight, bool self)
 {
 	const bool known = frame->file && frame->line;
-	const struct place_key key = { known ? frame->file : NULL, known ? frame->line : 0, known ? 0 : at };
-	struct place *p = NULL;
+	const struct place_key key = { known ? frame->file : NULL, known ? frame->line : 0, known ? 0 : at, NULL };
+	struct place *p;
 
 	n->object = frame->object ? frame->object : n->object;
 	n->dso = frame->dso;
 	n->kernel |= frame->kernel;
 	n->total += weight;
 	n->self += self ? weight : 0;
-	HASH_FIND(hh, n->places, &key, sizeof(key), p);
-	if (!p) {
-		p = calloc(1, sizeof(*p));
-		if (!p)
-			return;
-		p->key = key;
-		HASH_ADD(hh, n->places, key, sizeof(key), p);
-		p = HASH_KEPT(p);
-	}
-	if (!p)
-		return;
-	p->total += weight;
-	p->self += self ? weight : 0;
+	p = credit_place(&n->places, key, weight, self);
+	if (p && known && frame->object)
+		credit_place(&p->insns, (struct place_key){ .at = at, .object = frame->object }, weight, self);
 }
 
 /* Self: the frame, or one that is inlined into it, is what ran. */
@@ -365,37 +377,96 @@ static int by_line(const struct place *a, const struct place *b)
 	return order ? order : a->key.line < b->key.line ? -1 : a->key.line > b->key.line;
 }
 
+/* Of one object together. */
+static int by_offset(const struct place *a, const struct place *b)
+{
+	if (a->key.object != b->key.object)
+		return dso_serial(a->key.object) < dso_serial(b->key.object) ? -1 : 1;
+	return a->key.at < b->key.at ? -1 : a->key.at > b->key.at;
+}
+
 /* ---- output ----------------------------------------------------------------------------- */
+
+/* The table of a source file's lines. */
+struct lines {
+	struct analysis *a;
+	const struct hotspots *h;
+	const struct annotation *n;
+	struct table *t;
+};
 
 static const struct table_column line_columns[] = {
 	{ "shown_self", TABLE_TEXT, .title = "self%", .where = TABLE_ONLY_TEXT, .align = TABLE_RIGHT },
 	{ "shown_total", TABLE_TEXT, .title = "total%", .where = TABLE_ONLY_TEXT, .align = TABLE_RIGHT },
 	{ "self", TABLE_PERCENT, .where = TABLE_ONLY_JSON }, { "total", TABLE_PERCENT, .where = TABLE_ONLY_JSON },
-	{ "line", TABLE_INTEGER }, { "source", TABLE_TEXT },
+	{ "shown_line", TABLE_TEXT, .title = "line", .where = TABLE_ONLY_TEXT, .align = TABLE_RIGHT },
+	{ "line", TABLE_INTEGER, .where = TABLE_ONLY_JSON }, { "shown", TABLE_TEXT, .title = "source", .where = TABLE_ONLY_TEXT },
+	{ "source", TABLE_TEXT, .where = TABLE_ONLY_JSON }, { "address", TABLE_HEX, .where = TABLE_ONLY_JSON },
+	{ "instruction", TABLE_TEXT, .where = TABLE_ONLY_JSON },
 };
 
-/* p: NULL: a line without samples. */
-static void put_row(struct table *t, const struct hotspots *h, const struct place *p, uint64_t line, struct sourcefile *source)
+static void put_shares(struct table *t, const struct hotspots *h, uint64_t self, uint64_t total)
+{
+	const double percent[] = { hotspots_percent(self, h->weight), hotspots_percent(total, h->weight) };
+
+	for (int i = 0; i < 2; i++)
+		table_printf(t, "%.2f", percent[i]);
+	for (int i = 0; i < 2; i++)
+		table_number(t, percent[i]);
+}
+
+static void put_line(struct table *t, uint64_t line, struct sourcefile *source)
+{
+	const char *text = source ? sourcefile_line(source, line) : "";
+
+	table_printf(t, "%llu", (unsigned long long)line);
+	table_unsigned(t, line);
+	for (int i = 0; i < 2; i++)
+		table_text(t, text);
+}
+
+/* A line without samples. */
+static void put_context(struct table *t, uint64_t line, struct sourcefile *source)
 {
 	table_row(t);
-	for (int i = 0; i < 2 && p; i++)
-		table_printf(t, "%.2f", hotspots_percent(i ? p->total : p->self, h->weight));
-	for (int i = 0; i < 2 && !p; i++)
+	for (int i = 0; i < 2; i++)
 		table_text(t, "");
-	for (int i = 0; i < 2 && p; i++)
-		table_number(t, hotspots_percent(i ? p->total : p->self, h->weight));
-	for (int i = 0; i < 2 && !p; i++)
+	for (int i = 0; i < 2; i++)
 		table_none(t);
-	table_unsigned(t, line);
-	table_text(t, source ? sourcefile_line(source, line) : "");
+	put_line(t, line, source);
+}
+
+static void put_insn(struct table *t, const struct hotspots *h, const struct line_insn *insn)
+{
+	table_row(t);
+	table_part(t, "instructions");
+	put_shares(t, h, insn->self, insn->total);
+	table_text(t, "");
+	table_none(t);
+	table_printf(t, "    | 0x%llx  %s", (unsigned long long)insn->addr, insn->text);
+	table_none(t);
+	table_unsigned(t, insn->addr);
+	table_text(t, insn->text);
+}
+
+/* A line with samples and, if it is hot, with its hottest instructions. */
+static void put_row(const struct lines *l, const struct place *p, struct sourcefile *source)
+{
+	struct line_insn insns[LINE_INSNS];
+	size_t n = p->total >= l->n->total / HOT_LINE ? annotate_line(l->a, p, insns) : 0;
+
+	table_row(l->t);
+	put_shares(l->t, l->h, p->self, p->total);
+	put_line(l->t, p->key.line, source);
+	for (size_t i = 0; i < n; i++)
+		put_insn(l->t, l->h, &insns[i]);
 }
 
 /* Lines that have samples, and a few around them; JSON has only these. */
-static const struct place *put_file(struct table *t, const struct hotspots *h, const struct place *p, struct sourcefile *source,
-				    bool json)
+static const struct place *put_file(const struct lines *l, const struct place *p, struct sourcefile *source)
 {
 	const char *file = p->key.file;
-	const size_t context = source && !json ? CONTEXT : 0;
+	const size_t context = source && !l->a->opts->json ? CONTEXT : 0;
 	uint64_t next = 1;
 
 	for (; p && p->key.file == file; p = p->hh.next) {
@@ -404,11 +475,11 @@ static const struct place *put_file(struct table *t, const struct hotspots *h, c
 		uint64_t to = p->key.line + context;
 
 		for (; from < p->key.line && context; from++)
-			put_row(t, h, NULL, from, source);
-		put_row(t, h, p, p->key.line, source);
+			put_context(l->t, from, source);
+		put_row(l, p, source);
 		to = source && to > sourcefile_lines(source) ? sourcefile_lines(source) : to;
 		for (from = p->key.line + 1; from <= to && context && (!after || from < after->key.line); from++)
-			put_row(t, h, NULL, from, source);
+			put_context(l->t, from, source);
 		next = from;
 	}
 	return p;
@@ -454,7 +525,7 @@ static const struct place *print_file(struct analysis *a, const struct hotspots 
 	struct table t;
 
 	table_init(&t, "annotate", line_columns, sizeof(line_columns) / sizeof(*line_columns));
-	p = put_file(&t, h, p, source, a->opts->json);
+	p = put_file(&(struct lines){ a, h, n, &t }, p, source);
 	table_extra(&t, "function", json_text(n->symbol, strlen(n->symbol)));
 	table_extra(&t, "dso", json_text(n->dso, strlen(n->dso)));
 	table_extra(&t, "file", json_text(file, strlen(file)));
@@ -522,14 +593,23 @@ static void print_lines(struct analysis *a, const struct hotspots *h, struct ann
 		say_unknown(h, n, p);
 }
 
-static void count_all(struct annotation *n, const struct hotspots *h)
+static void free_places(struct annotation *n)
 {
+	for (struct place *p = n->places; p; p = p->hh.next)
+		HASH_FREE(p->insns);
 	HASH_FREE(n->places);
 	n->places = NULL;
+}
+
+static void count_all(struct annotation *n, const struct hotspots *h)
+{
+	free_places(n);
 	n->self = n->total = 0;
 	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next)
 		count_spot(n, spot);
 	HASH_SORT(n->places, by_line);
+	for (struct place *p = n->places; p; p = p->hh.next)
+		HASH_SORT(p->insns, by_offset);
 }
 
 /* Clones have lines in common, but no instructions: then only the hottest is shown. False: there is only one. */
@@ -566,7 +646,7 @@ void hotspots_annotate(struct analysis *a, const struct hotspots *h, const struc
 		fprintf(stderr, "perf-prof: %s: --annotate %s: the hottest of %zu functions with this name is shown\n", view->name,
 			a->opts->annotate, n.others + 1);
 	}
-	HASH_FREE(n.places);
+	free_places(&n);
 	HASH_FREE(n.functions);
 }
 

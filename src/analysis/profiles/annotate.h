@@ -10,11 +10,13 @@ struct place_key {
 	const char *file;            /* equal texts have equal addresses; NULL: unknown */
 	uint64_t line;
 	uint64_t at;                 /* without a line: the offset of the instruction in the program's file */
+	const struct dso *object;    /* of an instruction of a line; else NULL */
 };
 
 struct place {
 	struct place_key key;
 	uint64_t self, total;
+	struct place *insns;         /* of a line, by object and offset */
 	UT_hash_handle hh;
 };
 
@@ -29,6 +31,17 @@ struct annotation {
 	uint64_t self, total;
 };
 
+enum { LINE_INSNS = 4, INSN_TEXT = 128 };
+
+struct line_insn {
+	const struct dso *object;
+	uint64_t at, addr;           /* offset in the file; address as linked */
+	uint64_t self, total;
+	char text[INSN_TEXT];
+};
+
+/* The hottest instructions of a line, by address; returns their number. */
+size_t annotate_line(struct analysis *a, const struct place *line, struct line_insn out[LINE_INSNS]);
 /* Prints the instructions of a function that has no known source lines. False: they are not known, either. */
 bool annotate_code(struct analysis *a, const struct hotspots *h, const struct annotation *n);
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * --annotate of a function without source lines: its instructions, with their shares. A sample counts for the instruction
- * that ran or, further out in the stack, for the call before the return address.
+ * --annotate: the instructions of a line, or of a function without source lines, with their shares. A sample counts for the
+ * instruction that ran or, further out in the stack, for the call before the return address.
  */
 #include "analysis/profiles/annotate.h"
 #include "report/json.h"
@@ -92,15 +92,18 @@ static void put_rows(struct table *t, const struct hotspots *h, const struct dis
 	}
 }
 
+static const struct disasm *code_at(struct analysis *a, const struct dso *object, uint64_t at, uint64_t *addr)
+{
+	return object && a->names.symbolizer ? dso_disasm(symbolizer_dsos(a->names.symbolizer), (struct dso *)object, at, addr) : NULL;
+}
+
 static const struct disasm *read_code(struct analysis *a, const struct annotation *n, uint64_t *delta)
 {
-	const struct disasm *d;
 	uint64_t vaddr = 0;
+	const struct disasm *d = n->places ? code_at(a, n->object, n->places->key.at, &vaddr) : NULL;
 
-	if (!n->object || !n->places || !a->names.symbolizer)
-		return NULL;
-	d = dso_disasm(symbolizer_dsos(a->names.symbolizer), (struct dso *)n->object, n->places->key.at, &vaddr);
-	*delta = vaddr - n->places->key.at;
+	if (d)
+		*delta = vaddr - n->places->key.at;
 	return d;
 }
 
@@ -118,9 +121,74 @@ bool annotate_code(struct analysis *a, const struct hotspots *h, const struct an
 	put_rows(&t, h, d, costs, a->opts->json);
 	table_extra(&t, "function", json_text(n->symbol, strlen(n->symbol)));
 	table_extra(&t, "dso", json_text(n->dso, strlen(n->dso)));
-	table_caption(&t, "no source lines are known: build the program with -g");
+	table_caption(&t, "%s", a->opts->inlines < 0 ? "source lines are not looked up with --no-inline" :
+		      "no source lines are known: build the program with -g");
 	analysis_put_table(a, &t, &style);
 	table_free(&t);
 	free(costs);
 	return true;
+}
+
+/* ---- the instructions of a line --------------------------------------------------------- */
+
+static int by_total(const void *a, const void *b)
+{
+	const uint64_t x = ((const struct line_insn *)a)->total, y = ((const struct line_insn *)b)->total;
+
+	return x > y ? -1 : x < y;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const uint64_t x = ((const struct line_insn *)a)->addr, y = ((const struct line_insn *)b)->addr;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The instruction of a place; NULL: it is not known. Valid until the next call. */
+static const struct insn *insn_of_place(struct analysis *a, const struct dso *object, uint64_t at)
+{
+	uint64_t addr = 0;
+	const struct disasm *d = code_at(a, object, at, &addr);
+
+	return d && d->n && addr >= d->start && addr < d->end ? &d->v[insn_at(d, addr)] : NULL;
+}
+
+/* The instructions at the line's places: a call has two, its own address and that to which it returns. */
+static size_t list_insns(struct analysis *a, const struct place *line, struct line_insn *all)
+{
+	size_t n = 0;
+
+	for (const struct place *p = line->insns; p; p = p->hh.next) {
+		const struct insn *insn = insn_of_place(a, p->key.object, p->key.at);
+
+		if (!insn)
+			continue;
+		if (!n || all[n - 1].object != p->key.object || all[n - 1].addr != insn->addr)
+			all[n++] = (struct line_insn){ .object = p->key.object, .at = p->key.at, .addr = insn->addr };
+		all[n - 1].self += p->self;
+		all[n - 1].total += p->total;
+	}
+	return n;
+}
+
+size_t annotate_line(struct analysis *a, const struct place *line, struct line_insn out[LINE_INSNS])
+{
+	struct line_insn *all = line->insns ? calloc(HASH_COUNT(line->insns), sizeof(*all)) : NULL;
+	size_t n;
+
+	if (!all)
+		return 0;
+	n = list_insns(a, line, all);
+	qsort(all, n, sizeof(*all), by_total);
+	n = n < LINE_INSNS ? n : LINE_INSNS;
+	qsort(all, n, sizeof(*all), by_address);
+	for (size_t i = 0; i < n; i++) {
+		const struct insn *insn = insn_of_place(a, all[i].object, all[i].at);
+
+		snprintf(all[i].text, sizeof(all[i].text), "%s", insn ? insn->text : "");
+		out[i] = all[i];
+	}
+	free(all);
+	return n;
 }

@@ -325,13 +325,18 @@ static void choose_columns(const struct diff *d, struct table_column buf[], size
 			buf[(*n)++] = columns[i];
 }
 
-static const char *verdict(const struct share *share, const uint64_t *weight)
+/* timed: weights are CPU time, which may not have changed as the share did. */
+static const char *verdict(const struct share *share, const uint64_t *weight, bool timed)
 {
+	const bool grew = share->change.difference > 0;
+
 	if (!(share->evidence > 0))
 		return "unclear";
-	if (share->change.difference > 0)
-		return weight[SHARES_BEFORE] ? "grew" : "new";
-	return weight[SHARES_AFTER] ? "shrank" : "gone";
+	if (!weight[grew ? SHARES_BEFORE : SHARES_AFTER])
+		return grew ? "new" : "gone";
+	if (timed && share->sum != (grew ? 1 : -1))
+		return !share->sum ? "same time" : share->sum > 0 ? "more time" : "less time";
+	return grew ? "grew" : "shrank";
 }
 
 /* The first side whose number of samples is not known; NULL: both are known. */
@@ -360,7 +365,7 @@ static void put_row(const struct diff *d, struct table *t, const struct share *s
 	} else {
 		table_number(t, 100 * share->change.low);
 		table_number(t, 100 * share->change.high);
-		table_text(t, verdict(share, weight));
+		table_text(t, verdict(share, weight, is_timed(d)));
 	}
 	table_text(t, share->function);
 	table_text(t, share->dso);
@@ -675,13 +680,14 @@ const struct command diff_command = {
 		"perf-prof record or perf record, or files of folded stacks (such as those of perf-prof "
 		"convert --to folded). For each function it shows the share before and after, the change in "
 		"percentage points, and the confidence interval of the change. If both are recordings of a clock, it also shows "
-		"the CPU time: this distinguishes a function that got slower from one whose share grew only because another got "
-		"faster.",
+		"the CPU time, and gives the verdict on it: \"same time\" is a function whose share grew only because another "
+		"got faster.",
 		"A share is a proportion of samples, so the interval is that of the difference of two "
 		"proportions (Agresti and Caffo). If it contains 0, the samples do not show whether the share "
 		"changed: the verdict is \"unclear\", and the row comes after all others. The other rows are "
 		"sorted by the end of the interval that is nearer to 0, so the largest significant changes come "
-		"first. Verdicts are grew, shrank, new (only in AFTER), gone (only in BEFORE) and unclear.",
+		"first. Verdicts are grew, shrank, new (only in AFTER), gone (only in BEFORE) and unclear. If the share changed, but not "
+		"the CPU time: same time; if they changed in opposite directions: more time, less time.",
 		"The interval covers only the randomness of sampling, not differences between two "
 		"runs of the same program, nor samples that come in bursts. Samples of different weight are "
 		"reduced to their effective number. Files of folded stacks that perf-prof wrote have the number of "

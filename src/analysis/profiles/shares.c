@@ -261,6 +261,15 @@ static void find_unmatched(struct shares *s)
 	HASH_FREE(all);
 }
 
+static int compare_sums(const struct shares *s, const struct stats_share *side, double confidence)
+{
+	struct stats_sum sum[SHARES_SIDES];
+
+	for (int k = 0; k < SHARES_SIDES; k++)
+		sum[k] = (struct stats_sum){ side[k].part, (double)s->weight[k] / side[k].n };
+	return stats_compare_sums(&sum[SHARES_BEFORE], &sum[SHARES_AFTER], confidence);
+}
+
 struct share **shares_compare(struct shares *s, bool total, double confidence, size_t *n)
 {
 	bool known = s->n[SHARES_BEFORE] > 0 && s->n[SHARES_AFTER] > 0;
@@ -282,6 +291,7 @@ struct share **shares_compare(struct shares *s, bool total, double confidence, s
 			side[k] = (struct stats_share){ shares_percent(s, k, weight[k]) / 100 * samples, samples };
 		}
 		e->share.change = stats_compare_shares(&side[SHARES_BEFORE], &side[SHARES_AFTER], confidence);
+		e->share.sum = known ? compare_sums(s, side, confidence) : 0;
 		e->share.evidence = known && !e->share.unmatched ? stats_evidence(&e->share.change) : 0;
 		s->sorted[(*n)++] = &e->share;
 	}

@@ -22,6 +22,7 @@ struct share {
 	/* set by shares_compare() */
 	struct stats_interval change;
 	double evidence;
+	int sum;                     /* of the weights: 1: it grew, -1: it shrank, 0: that is not known */
 	bool unmatched;              /* on one side only, for want of a name on one of them: there is no evidence */
 };
 
