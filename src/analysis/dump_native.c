@@ -148,12 +148,12 @@ static const struct place *place_at(struct dump_native *d, uint64_t ip, bool cal
 void dump_native_stack(struct dump_native *d, const struct stopped_thread *t, struct dump_frames *out)
 {
 	struct unwinder_sample sample = { .pid = d->pid, .time = ALWAYS };
-	enum unwind_end end = UNWIND_OUTERMOST;
+	struct unwind_last last = { .end = UNWIND_OUTERMOST };
 	size_t n = 0;
 
 	if (stopped_sample(t, &sample.stack))
-		n = unwinder_walk(d->unwinder, &sample, d->ips, MAX_FRAMES, &end);
-	out->cut = n == MAX_FRAMES || end != UNWIND_OUTERMOST;
+		n = unwinder_walk(d->unwinder, &sample, d->ips, MAX_FRAMES, &last);
+	out->cut = n == MAX_FRAMES || last.end != UNWIND_OUTERMOST;
 	for (size_t i = 0; i < n; i++) {
 		const struct place *p = place_at(d, d->ips[i], i > 0);
 

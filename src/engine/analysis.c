@@ -635,7 +635,7 @@ static enum chains_by chains_by(struct analysis *a)
 	for (size_t i = 0; i < n; i++) {
 		if (!events[i].layout.callchain && events[i].layout.ip)
 			return CHAINS_NONE;
-		if (events[i].opened.stack_format)
+		if (events[i].opened.stack_format && !events[i].asked.chain_mended)
 			by = CHAINS_BY_DWARF;
 		else if (events[i].layout.callchain && events[i].asked.chain_user && by == CHAINS_NONE)
 			by = CHAINS_BY_FP;

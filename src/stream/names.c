@@ -151,7 +151,7 @@ const uint64_t *names_chain(struct names *n, const struct stream_event *event,
 
 	if (ips && branchchain_has(event))
 		return branchchain_make(&n->branches, event, rec, ips, nr);
-	if (ips && !event->opened.stack_format) {
+	if (ips && (!event->opened.stack_format || event->asked.chain_mended)) {
 		n->chains++;
 		n->deep += is_full(n, event, ips, *nr);
 	}
@@ -162,7 +162,7 @@ const uint64_t *names_chain(struct names *n, const struct stream_event *event,
 	if (!n->unwinder)
 		return ips;
 	names_until(n, sample.time);
-	return unwinder_chain(n->unwinder, &sample, ips, nr);
+	return event->asked.chain_mended ? unwinder_mend(n->unwinder, &sample, ips, nr) : unwinder_chain(n->unwinder, &sample, ips, nr);
 }
 
 void names_finish(struct names *n)

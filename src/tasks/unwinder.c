@@ -180,26 +180,79 @@ uint64_t unwinder_torn(const struct unwinder *u)
 	return u->torn;
 }
 
-size_t unwinder_walk(struct unwinder *u, const struct unwinder_sample *s, uint64_t *ips, size_t max, enum unwind_end *end)
+size_t unwinder_walk(struct unwinder *u, const struct unwinder_sample *s, uint64_t *ips, size_t max, struct unwind_last *last)
 {
 	struct walk w = { u, s, version_of(u, s) };
 
-	return unwind(&s->stack, code_at, &w, ips, max, end);
+	return unwind(&s->stack, code_at, &w, ips, max, last);
+}
+
+static size_t most_frames(const struct unwinder_sample *s)
+{
+	return s->max && s->max < MAX_USER ? s->max : MAX_USER;
 }
 
 const uint64_t *unwinder_chain(struct unwinder *u, const struct unwinder_sample *s,
 			       const uint64_t *kernel, uint64_t *nr)
 {
-	enum unwind_end end;
+	struct unwind_last last = { 0 };
 	size_t n = *nr < MAX_KERNEL ? (size_t)*nr : MAX_KERNEL, found;
-	const size_t max = s->max && s->max < MAX_USER ? s->max : MAX_USER;
 
 	memcpy(u->chain, kernel, n * sizeof(*kernel));
 	u->chain[n] = (uint64_t)PERF_CONTEXT_USER;
-	found = unwinder_walk(u, s, u->chain + n + 1, max, &end);
+	found = unwinder_walk(u, s, u->chain + n + 1, most_frames(s), &last);
 	u->deep += found == MAX_USER;
 	if (u->maps)
-		count(u, s, end);
+		count(u, s, last.end);
 	*nr = n + (found ? 1 + found : 0);
+	return u->chain;
+}
+
+/* Words of the chain up to its user part, whose first word is the thread's IP; nr: there is none. */
+static uint64_t user_part(const uint64_t *ips, uint64_t nr)
+{
+	uint64_t i = 0;
+
+	while (i < nr && ips[i] != (uint64_t)PERF_CONTEXT_USER)
+		i++;
+	return i < nr ? i + 1 : nr;
+}
+
+/* Where the chain of frame pointers, of n words, goes on behind the frames that were found otherwise, of which `outer` is
+ * the last; n: it does not. */
+static uint64_t goes_on_at(const struct unwinder_sample *s, const struct unwind_last *last, uint64_t outer,
+			   const uint64_t *user, uint64_t n)
+{
+	size_t hops;
+
+	if (last->has_fp && unwind_hops(&s->stack, last->fp, &hops))
+		return hops + 1 < n ? hops + 1 : n;
+	for (uint64_t i = 0; i < n; i++)
+		if (user[i] == outer)
+			return i + 1;
+	return n;
+}
+
+const uint64_t *unwinder_mend(struct unwinder *u, const struct unwinder_sample *s, const uint64_t *ips, uint64_t *nr)
+{
+	const uint64_t at = user_part(ips, *nr), nuser = *nr - at, *user = ips + at;
+	const size_t max = most_frames(s);
+	struct unwind_last last = { 0 };
+	uint64_t rest;
+	size_t found;
+
+	if (!nuser || at > MAX_KERNEL)
+		return ips;
+	memcpy(u->chain, ips, at * sizeof(*ips));
+	found = unwinder_walk(u, s, u->chain + at, max, &last);
+	if (!found || u->chain[at] != user[0])
+		return ips;
+	rest = goes_on_at(s, &last, u->chain[at + found - 1], user, nuser);
+	if (u->maps)
+		count(u, s, rest < nuser ? UNWIND_OUTERMOST : last.end);
+	if (found + nuser - rest < nuser)
+		return ips;
+	*nr = at + found + nuser - rest < at + max ? at + found + nuser - rest : at + max;
+	memcpy(u->chain + at + found, user + rest, (*nr - at - found) * sizeof(*user));
 	return u->chain;
 }

@@ -25,11 +25,14 @@ enum { UNWINDER_FRAMES = 511 };
 struct unwinder *unwinder_new(struct maps *maps, struct dsos *dsos);
 void unwinder_free(struct unwinder *u);
 /* The addresses of one stack, as unwind(); asked and max of the sample are not used. */
-size_t unwinder_walk(struct unwinder *u, const struct unwinder_sample *s, uint64_t *ips, size_t max, enum unwind_end *end);
+size_t unwinder_walk(struct unwinder *u, const struct unwinder_sample *s, uint64_t *ips, size_t max, struct unwind_last *last);
 /* The kernel's part of the call chain (*nr words), then PERF_CONTEXT_USER, the thread's IP and the
  * return addresses. Valid until the next call. */
 const uint64_t *unwinder_chain(struct unwinder *u, const struct unwinder_sample *s,
 			       const uint64_t *kernel, uint64_t *nr);
+/* A whole chain by frame pointers, of *nr words, lacks the callers of functions that set up no frame. They are added, as far as
+ * the copied stack has them. Valid until the next call; may be `ips`. */
+const uint64_t *unwinder_mend(struct unwinder *u, const struct unwinder_sample *s, const uint64_t *ips, uint64_t *nr);
 /* Number of stacks so far that are cut off because their callers lie beyond the bytes requested.
  * *all: number of stacks; *asked: the most bytes requested for one that was cut off. */
 uint64_t unwinder_cut(const struct unwinder *u, uint64_t *all, uint64_t *asked);

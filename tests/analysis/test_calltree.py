@@ -3,6 +3,7 @@
 import collections
 import itertools
 import json
+import platform
 import re
 import subprocess
 
@@ -107,6 +108,49 @@ def test_frame_pointers_leave_out_some_callers(prof, faults, analyse, tmp_path):
                     tmp_path / 'job'], check=True, capture_output=True, timeout=60)
     text = analyse('report', tmp_path / 'dwarf.data', '--tree').text
     assert told not in text and [path for path in paths_of(tree_of(text)) if path[-3:] == ('main', 'two', 'touch')]
+
+
+BARE = '''
+void touch(volatile char *page, int n) { for (int i = 0; i < n; i++) page[i * 4096] = 1; }
+void pass_on(volatile char *page, int n) { touch(page, n); page[0]++; }
+'''
+FRAMED = '''
+#include <sys/mman.h>
+#define OWN __attribute__((noinline)) static
+void touch(volatile char *page, int n);
+void pass_on(volatile char *page, int n);
+OWN void three(volatile char *page) { touch(page, 90); page[0]++; }
+OWN void outer(volatile char *page) { three(page); pass_on(page + 100 * 4096, 60); page[0]++; }
+int main(void)
+{
+	volatile char *page = mmap(0, 500 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	madvise((void *)page, 500 * 4096, MADV_NOHUGEPAGE);
+	outer(page);
+	return page[0] == 77;
+}
+'''
+
+
+@pytest.mark.skipif(platform.machine() != 'x86_64', reason='needs x86-64')
+def test_callers_that_frame_pointers_leave_out_are_found(analyse, tmp_path):
+    for name, text, option in ('bare', BARE, '-fomit-frame-pointer'), ('framed', FRAMED, '-fno-omit-frame-pointer'):
+        (tmp_path / f'{name}.c').write_text(text)
+        subprocess.run(['gcc', '-O1', '-g', option, '-c', '-o', tmp_path / f'{name}.o', tmp_path / f'{name}.c'], check=True)
+    subprocess.run(['gcc', '-o', tmp_path / 'job', tmp_path / 'bare.o', tmp_path / 'framed.o'], check=True)
+
+    def paths(*how):
+        got = analyse('profile', '-v', '-e', 'page-faults:u', '-c', '1', *how, '--flame-graph', tmp_path / 'f.folded',
+                      '--', tmp_path / 'job', before=['env'])
+        found = collections.Counter()
+        for line in (tmp_path / 'f.folded').read_text().splitlines():
+            path, _, count = line.partition('#')[0].rpartition(' ')
+            found[tuple(name for name in path.split(';') if name in ('main', 'outer', 'three', 'pass_on', 'touch'))] += int(count or 0)
+        return got, found
+    got, found = paths('-g')
+    assert 'frame pointers, as ' in got.err, got
+    assert found['main', 'outer', 'three', 'touch'] == 90 and found['main', 'outer', 'pass_on', 'touch'] == 60, found
+    _, alone = paths('--call-graph', 'fp')
+    assert alone['main', 'outer', 'touch'] == 90, alone
 
 
 def test_a_tree_needs_no_g(analyse):

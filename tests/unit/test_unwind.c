@@ -375,10 +375,10 @@ static enum unwind_end end_of(unwind_code *code, const struct cfi_rule *first, u
 	/* 0x1000: the caller's frame pointer, and where it goes on */
 	uint64_t words[] = { next, 0x5000, 0, 0 }, values[9] = { 0x1000, 0x1000, 0x4000 }, ips[MAX];
 	struct unwind_sample s = { UNWIND_X86_64, 0x1c0, values, words, sizeof(words) };
-	enum unwind_end end;
+	struct unwind_last last;
 
-	assert_in_range(unwind(&s, code, (void *)(uintptr_t)first, ips, MAX, &end), 2, 3);
-	return end;
+	assert_in_range(unwind(&s, code, (void *)(uintptr_t)first, ips, MAX, &last), 2, 3);
+	return last.end;
 }
 
 static bool is_cut(uint64_t next)
@@ -395,6 +395,27 @@ static void test_cut_by_rules(void **state)
 
 	assert_int_equal(end_of(by_rule, &near, 0), UNWIND_SURELY_BEHIND);
 	assert_int_equal(end_of(by_rule, NULL, 0), UNWIND_BEHIND);
+}
+
+/* Frame pointers from the sample's one on: 0x1000, 0x1010, 0x2000, which is not in the copied stack. */
+static void test_frame_pointers_are_counted(void **state)
+{
+	uint64_t words[] = { 0x1010, 0x5000, 0x2000, 0x5000 }, values[9] = { 0x1000, 0x1000, 0x4000 }, ips[MAX];
+	struct unwind_sample s = { UNWIND_X86_64, 0x1c0, values, words, sizeof(words) };
+	struct unwind_last last;
+	size_t hops;
+
+	for (size_t i = 0; i < 3; i++) {
+		assert_true(unwind_hops(&s, (const uint64_t[]){ 0x1000, 0x1010, 0x2000 }[i], &hops));
+		assert_int_equal(hops, i);
+	}
+	assert_false(unwind_hops(&s, 0x1008, &hops));
+	assert_int_equal(unwind(&s, endless, NULL, ips, MAX, &last), 3);
+	assert_true(last.end == UNWIND_BEHIND && last.has_fp && last.fp == 0x2000);
+	words[2] = 0x1000;
+	assert_false(unwind_hops(&s, 0x2000, &hops));   /* and ends */
+	s.mask = 0x180;
+	assert_false(unwind_hops(&s, 0x1000, &hops));
 }
 
 /* Callers behind what was copied, and a register that held something else. */
@@ -493,6 +514,7 @@ int main(void)
 		cmocka_unit_test(test_circle),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_cut_by_rules),
+		cmocka_unit_test(test_frame_pointers_are_counted),
 		cmocka_unit_test(test_arm64),
 		cmocka_unit_test(test_tables),
 		cmocka_unit_test(test_apart),

@@ -75,6 +75,7 @@ struct event_asked {
 	bool chain_user, chain_kernel;  /* parts of the call chain */
 	uint32_t stack_bytes;           /* bytes of user stack per sample, for unwinding; 0: the kernel walks frame
 					 * pointers; CHAINS_AUTO until chainways_settle() */
+	bool chain_mended;              /* the kernel walks frame pointers, and stack_bytes have the callers that these leave out */
 	unsigned int max_stack;         /* frames; 0: the kernel's default */
 	bool everywhere;                /* opened for all tasks, whatever the targets are */
 	bool unrecorded;                /* not recorded, because the list has the same event twice */

@@ -68,6 +68,13 @@ static bool look_at_library(const struct stream *s)
 	return true;
 }
 
+/* perf takes a recording with both for one without frame pointers. */
+static void mend(const struct stream *s, struct event_asked *asked)
+{
+	asked->chain_mended = source_registers() && !s->opts->record;
+	asked->stack_bytes = asked->chain_mended ? CHAINS_MENDING : 0;
+}
+
 void chainways_settle(struct stream *s)
 {
 	const bool all = any(s, is_open) && look(s), waits = !all && any(s, is_of_scheduler) && look_at_library(s);
@@ -75,8 +82,13 @@ void chainways_settle(struct stream *s)
 	for (size_t i = 0; i < s->list.nevents; i++) {
 		struct event_asked *asked = &s->list.events[i].asked;
 
-		if (asked->stack_bytes == CHAINS_AUTO)
-			asked->stack_bytes = is_open(&s->list.events[i]) && (all || (waits && is_of_scheduler(&s->list.events[i])))
-					     ? CHAINS_STACK : 0;
+		if (asked->stack_bytes != CHAINS_AUTO)
+			continue;
+		if (!is_open(&s->list.events[i]))
+			asked->stack_bytes = 0;
+		else if (all || (waits && is_of_scheduler(&s->list.events[i])))
+			asked->stack_bytes = CHAINS_STACK;
+		else
+			mend(s, asked);
 	}
 }

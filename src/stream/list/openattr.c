@@ -33,7 +33,7 @@ static void callchain_attr(const struct stream_event *event, struct perf_event_a
 		attr->exclude_callchain_user = 1;
 	if (!event->callchain)
 		return;
-	attr->exclude_callchain_user = !event->asked.chain_user || event->asked.stack_bytes;
+	attr->exclude_callchain_user = !event->asked.chain_user || (event->asked.stack_bytes && !event->asked.chain_mended);
 	attr->exclude_callchain_kernel = !event->asked.chain_kernel;
 	attr->sample_max_stack = (uint16_t)event->asked.max_stack;
 	if (!event->asked.stack_bytes)

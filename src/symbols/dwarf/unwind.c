@@ -194,14 +194,21 @@ static bool step(const struct thread *t, const struct cfi_rule *rule, const stru
 	return goes_on(t, f, caller);
 }
 
+static void end_at(struct unwind_last *last, const struct thread *t, const struct frame *f)
+{
+	last->has_fp = has(f, t->machine->fp);
+	last->fp = f->regs[t->machine->fp];
+}
+
 /* The first address is used as it is; a caller's address must be in code. A call that never returns
  * may be the last instruction of its function, so the byte before a return address is looked up. */
 size_t unwind(const struct unwind_sample *s, unwind_code *code, void *ctx, uint64_t *ips, size_t max,
-	      enum unwind_end *end)
+	      struct unwind_last *last)
 {
 	bool behind = false, ruled = true;
 	struct thread t = { &machines[s->machine], s, 0, &behind };
 	struct frame frames[2] = { 0 };
+	struct unwind_last at = { 0 };
 	size_t n = 0;
 
 	if (!begin(&t, &frames[0]))
@@ -212,14 +219,33 @@ size_t unwind(const struct unwind_sample *s, unwind_code *code, void *ctx, uint6
 		uint64_t pc = f->regs[t.machine->pc];
 		bool is_code = code(ctx, f->interrupted ? pc : pc - 1, &rule);
 
-		if (is_code || !n)
+		if (is_code || !n) {
 			ips[n++] = pc;
+			end_at(&at, &t, f);
+		}
 		ruled &= rule != NULL;
 		if (!is_code || !step(&t, rule, f, &frames[n % 2]))
 			break;
 		behind = false;
 	}
-	if (end)
-		*end = !behind ? UNWIND_OUTERMOST : ruled ? UNWIND_SURELY_BEHIND : UNWIND_BEHIND;
+	at.end = !behind ? UNWIND_OUTERMOST : ruled ? UNWIND_SURELY_BEHIND : UNWIND_BEHIND;
+	if (last)
+		*last = at;
 	return n;
+}
+
+bool unwind_hops(const struct unwind_sample *s, uint64_t fp, size_t *hops)
+{
+	bool behind = false;
+	struct thread t = { &machines[s->machine], s, 0, &behind };
+	struct frame f;
+	uint64_t at, next;
+
+	*hops = 0;
+	if (!begin(&t, &f) || !has(&f, t.machine->fp))
+		return false;
+	for (at = f.regs[t.machine->fp]; at != fp; at = next, ++*hops)
+		if (!read_word(&t, at, &next) || next <= at)
+			return false;
+	return true;
 }

@@ -33,12 +33,22 @@ enum unwind_end {
 	UNWIND_SURELY_BEHIND,    /* the same, and only CFI rules were used, no frame pointer */
 };
 
+/* Where it ended. */
+struct unwind_last {
+	enum unwind_end end;
+	bool has_fp;
+	uint64_t fp;             /* the frame pointer in the last frame */
+};
+
 /* Whether there is code at an address (else it is not a caller), and the unwind rule there, or NULL:
  * then the frame pointer is used. Called once per frame; the rule is valid until the next call. */
 typedef bool unwind_code(void *ctx, uint64_t addr, const struct cfi_rule **rule);
 
 /* User addresses as in a chain of frame pointers: the IP, then the return addresses. At most max;
- * 0 if needed registers are missing. *end (end may be NULL): why it ended. */
+ * 0 if needed registers are missing. last may be NULL. */
 size_t unwind(const struct unwind_sample *s, unwind_code *code, void *ctx, uint64_t *ips, size_t max,
-	      enum unwind_end *end);
+	      struct unwind_last *last);
+/* How many frames a walk by frame pointers alone, from the same sample, has gone when its frame pointer is `fp`. False: it never
+ * is, within the copied stack. */
+bool unwind_hops(const struct unwind_sample *s, uint64_t fp, size_t *hops);
 #endif
