@@ -22,6 +22,10 @@ ANSWERS = [
     ('record --filter prev_pid==1 -- true', 'record: unknown option --filter; here a filter is part of the event: '),
     ('record -b -- true', "record: unknown option -b; here it is part of the event: -e 'cycles//sample=branch_stack/'"),
     ('trace -s -- true', 'trace: unknown option -s; here it is `perf-prof syscalls`'),
+    ('report --tasks', 'report: unknown option --tasks; here it is --sort comm,pid'),
+    ('report -c bash', "report: unknown option -c; there is none here: `perf-prof script -e 'EVENT/_comm=="),
+    ('report -n', 'report: unknown option -n; there is none here: --json has the count of each row'),
+    ('inject -j', 'there is no command inject; use perf inject itself, on recordings of perf record'),
     # what is not that command's in perf
     ('script --percent-limit 5', 'script: unknown option --percent-limit; `perf-prof script -h` lists them'),
     ('stat -I 100 -- true', 'stat: unknown option -I; did you mean -i (--interval)?'),
