@@ -31,6 +31,7 @@ struct analysis_opts {
 	uint64_t stacks;             /* --stacks: stacks below a table; 0: the default */
 	uint64_t sort;               /* --sort: what makes a row of a profile; 0: the default */
 	bool by_total;               /* --sort total: the order of rows */
+	double least;                /* --than: the share in percent below which functions are not shown; 0: the default; below 0: none */
 	const char *callers;         /* --callers: a function; or NULL */
 	bool tree;                   /* --tree: a call tree below the table, instead of stacks */
 	const char *annotate;        /* --annotate: a function; or NULL */

@@ -86,6 +86,13 @@ def test_the_tree_ends_at_half_a_percent_or_what_than_says(faults, analyse):
     assert min(total for total, *_ in tree_of(analyse('report', recording, '--tree').text)) >= 0.5
     shown = tree_of(analyse('report', recording, '--tree', '--than', '30%').text)
     assert 30 <= min(total for total, *_ in shown) and shown[0][0] == 100 and 'hottest' not in str(shown)
+    everything = tree_of(analyse('report', recording, '--tree', '--than', '0').text)
+    assert sum(own for _, own, _, _ in everything) == pytest.approx(100, abs=0.01 * len(everything))
+
+
+def test_samples_and_a_tree(analyse, works):
+    text = analyse('profile', '--samples', '--tree', '--', works, 'shares', 100).text
+    assert len(re.findall(r' profile: \d+ ', text)) > 5 and 'one_half' in [row[3] for row in tree_of(text)]
 
 
 def test_the_callers_of_a_function_as_a_tree(faults, analyse):

@@ -361,6 +361,14 @@ def test_callers_of_a_function(faults, analyse):
     assert '\n--callers nobody: no stack has that function\n' in text and 'hottest stacks' not in text
 
 
+def test_stacks_of_a_recording_below_a_function(analyse, faults):
+    path = faults(CALLED)
+    for command in ('report', path), ('page-faults', '-q', '-I', path):
+        got = analyse(command[0], '--below', 'main', '--json', *command[1:])
+        assert {'touch', 'one', 'two'} <= {row['function'] for row in got.lines[0]['rows']}
+        assert 'main' not in {row['function'] for row in got.lines[0]['rows']}
+
+
 def test_rows_by_line_say_why_there_are_none(faults, analyse):
     told = 'of the samples are in programs without source lines: build them with -g'
     assert told in analyse('report', '--sort', 'line', faults(UNNAMED, '-g0')).text

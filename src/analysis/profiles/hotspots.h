@@ -8,10 +8,11 @@
 
 #include "engine/analysis.h"
 
-/* --rows, --stacks, --sort, --callers, --tree, --annotate and --inline-rows; their fields are in struct analysis_opts. */
+/* --rows, --stacks, --sort, --than, --below, --callers, --tree, --annotate and --inline-rows; their fields are in struct
+ * analysis_opts. */
 enum {
-	HOTSPOTS_ROWS, HOTSPOTS_STACKS, HOTSPOTS_SORT, HOTSPOTS_CALLERS, HOTSPOTS_TREE, HOTSPOTS_ANNOTATE, HOTSPOTS_INLINE_ROWS,
-	HOTSPOTS_NOPTS
+	HOTSPOTS_ROWS, HOTSPOTS_STACKS, HOTSPOTS_SORT, HOTSPOTS_THAN, HOTSPOTS_BELOW, HOTSPOTS_CALLERS, HOTSPOTS_TREE,
+	HOTSPOTS_ANNOTATE, HOTSPOTS_INLINE_ROWS, HOTSPOTS_NOPTS
 };
 extern const struct opt hotspots_opts[HOTSPOTS_NOPTS];
 /* Call it first in a command's run(): --callers and --tree turn on -g; with --json they are refused. command: its name. */
@@ -83,7 +84,6 @@ struct hotspots_view {
 	unsigned int fits;           /* rows of functions that fit, whatever --rows says; 0: no limit */
 	bool timed;                  /* the weights are ns on and off CPUs, and have a column */
 	uint64_t unseen;             /* stretches on CPUs that could not be measured */
-	double least;                /* percent: functions with a smaller share are not shown */
 	uint64_t idle;               /* weight of idle CPUs, which is not in the tables */
 	bool has_outside;            /* part of `idle` may be from tasks outside of this PID namespace */
 	uint64_t torn;               /* stacks that are missing, because they changed each time they were read */

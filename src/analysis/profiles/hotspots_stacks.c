@@ -176,7 +176,7 @@ static void plant(const struct hotspot *spot, const struct part *part, bool call
 static int print_tree(const struct analysis *a, const struct hotspots *h, const struct hotspots_view *view)
 {
 	struct calltree_view shown = {
-		.whole = h->weight, .least = view->least, .columns = analysis_terminal(a->opts).columns, .callers = a->opts->callers,
+		.whole = h->weight, .least = a->opts->least, .columns = analysis_terminal(a->opts).columns, .callers = a->opts->callers,
 	};
 	struct folded *tree = folded_new();
 	int rc;
@@ -188,7 +188,7 @@ static int print_tree(const struct analysis *a, const struct hotspots *h, const 
 			plant(spot, &part, a->opts->callers, tree);
 	}
 	/* a function with few samples has callers, too */
-	if (tree && shown.least <= 0)
+	if (tree && !shown.least)
 		shown.least = (shown.callers ? hotspots_percent(folded_total(tree), h->weight) : 100) * LEAST_SHARE;
 	if (tree && (folded_total(tree) || shown.callers))
 		put_title(a, h, folded_total(tree));
@@ -218,7 +218,7 @@ static int print_stacks(const struct analysis *a, const struct hotspots *h, cons
 	if (a->opts->callers)
 		put_title(a, h, weight);
 	for (const struct stack_sum *sum = all; sum && n < most; sum = sum->hh.next) {
-		if (hotspots_percent(sum->weight, h->weight) < view->least)
+		if (hotspots_percent(sum->weight, h->weight) < a->opts->least)
 			break;
 		if (!n++ && !a->opts->callers)
 			put_title(a, h, weight);
