@@ -205,8 +205,7 @@ static const struct place *print_file(struct analysis *a, const struct hotspots 
 	return p;
 }
 
-/* Escaped, and not wider than a line of the terminal. */
-static void put_fitting(const struct analysis *a, enum fit fit, const char *text)
+void hotspots_put(const struct analysis *a, enum fit fit, const char *text)
 {
 	const size_t columns = analysis_terminal(a->opts).columns;
 	char buf[FIT_MAX], *escaped = escape_whole(text);
@@ -218,14 +217,14 @@ static void put_fitting(const struct analysis *a, enum fit fit, const char *text
 static void print_head(const struct analysis *a, const struct hotspots *h, const struct annotation *n)
 {
 	printf("\n%s of ", n->places && n->places->key.file ? "source lines" : "instructions");
-	put_fitting(a, FIT_NAME, n->symbol);
+	hotspots_put(a, FIT_NAME, n->symbol);
 	for (const struct candidate *c = n->functions; c; c = c->hh.next)
 		if (c->chosen && c->symbol != n->symbol) {
 			fputs(" and ", stdout);
-			put_fitting(a, FIT_NAME, c->symbol);
+			hotspots_put(a, FIT_NAME, c->symbol);
 		}
 	printf(", %.2f %% self, %.2f %% total, in ", hotspots_percent(n->self, h->weight), hotspots_percent(n->total, h->weight));
-	put_fitting(a, FIT_PATH, n->dso);
+	hotspots_put(a, FIT_PATH, n->dso);
 	putchar('\n');
 }
 
@@ -305,14 +304,21 @@ void hotspots_annotate(struct analysis *a, const struct hotspots *h, const struc
 	HASH_FREE(n.functions);
 }
 
-int hotspots_annotated(const struct analysis *a, const char *what, struct fault *f)
+static int not_found(const struct analysis *a, const char *option, const char *asked, const char *near, const char *what,
+		     struct fault *f)
+{
+	return fault_set(f, EXIT_FAILED, "%s: %s %s: no sample of %s is in a function with this name; %s%s%s", a->ops->name, option,
+			 asked, what, *near ? "did you mean " : "expected a name from the table; namespaces and arguments may be "
+			 "left out", near, *near ? "?" : "");
+}
+
+int hotspots_found(const struct analysis *a, const char *what, struct fault *f)
 {
 	const struct analysis_opts *o = a->opts;
-	const char *near = o->annotate_near;
 
-	if (!o->annotate || o->annotated)
-		return 0;
-	return fault_set(f, EXIT_FAILED, "%s: --annotate %s: no sample of %s is in a function with this name; %s%s%s", a->ops->name,
-			 o->annotate, what, *near ? "did you mean " : "expected a name from the table; namespaces and arguments may be "
-			 "left out", near, *near ? "?" : "");
+	if (o->callers && !o->called)
+		return not_found(a, "--callers", o->callers, o->callers_near, what, f);
+	if (o->annotate && !o->annotated)
+		return not_found(a, "--annotate", o->annotate, o->annotate_near, what, f);
+	return 0;
 }

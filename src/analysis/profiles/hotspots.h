@@ -104,8 +104,8 @@ struct hotspots_view {
 };
 /* Prints the tables as text or JSON. to: the end of their time. */
 void hotspots_print(struct analysis *a, struct hotspots *h, const struct hotspots_view *view, uint64_t to);
-/* At the end: 0, or -1 with f if no sample was in the function of --annotate. what: the events. */
-int hotspots_annotated(const struct analysis *a, const char *what, struct fault *f);
+/* At the end: 0, or -1 with f if no sample was in the function of --annotate or --callers. what: the events. */
+int hotspots_found(const struct analysis *a, const char *what, struct fault *f);
 /* Adds all stacks to f. event: the event whose counts are the weights; NULL: not samples of one event. */
 void hotspots_fold(struct analysis *a, struct hotspots *h, struct folded *f, const char *event);
 /* Adds all stacks to a picture, if there is one: those of the interval that ends at `to`; 0: they are not of an interval. */

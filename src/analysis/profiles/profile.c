@@ -391,7 +391,7 @@ static int end(struct analysis *a, struct fault *f)
 		return fault_set(f, EXIT_FAILED, "%s: there are no samples of %s, only of other events, such as -e %s",
 				 a->ops->name,
 				 analysis_counted(p->clock), analysis_counted(p->other));
-	if (hotspots_annotated(a, p->what, f))
+	if (hotspots_found(a, p->what, f))
 		return -1;
 	snprintf(text, sizeof(text), "perf-prof %s: %s%s", a->ops->name,
 		 p->all ? p->what : analysis_sampled(p->clock, p->what, sampled, sizeof(sampled)),

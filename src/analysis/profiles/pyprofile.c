@@ -503,6 +503,8 @@ static int end(struct analysis *a, struct fault *f)
 	/* a process of -p could be read at the beginning: the run was short */
 	if (!p->was_read && (a->job.is_target || p->why.exit_code))
 		return fault_set(f, EXIT_FAILED, "%s", p->why.exit_code ? p->why.text : "profile: the command ended at once");
+	if (hotspots_found(a, "Python stacks", f))
+		return -1;
 	view_of(a, name);
 	snprintf(text, sizeof(text), "perf-prof profile: %s", name);
 	return flame_write(p->opts->flame, p->opts->flame->folded, &title, f);

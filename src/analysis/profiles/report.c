@@ -381,7 +381,7 @@ static int end(struct analysis *a, struct fault *f)
 	struct report *r = a->config;
 
 	show(a, analysis_end(a, r->last));
-	return hotspots_annotated(a, "the recording", f) || analysis_may_draw(a, r->flame.path, f) || (r->flame.folded && draw(r, a, f)) ? -1 : 0;
+	return hotspots_found(a, "the recording", f) || analysis_may_draw(a, r->flame.path, f) || (r->flame.folded && draw(r, a, f)) ? -1 : 0;
 }
 
 static void release(struct analysis *a)
