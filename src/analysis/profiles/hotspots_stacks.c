@@ -203,6 +203,7 @@ static int print_tree(const struct stacks *s)
 	const bool callers = s->a->opts->callers;
 	struct calltree_view shown = {
 		.whole = s->h->weight, .least = s->a->opts->least, .columns = analysis_terminal(s->a->opts).columns, .callers = callers,
+		.all_by = "--than 0",
 	};
 	struct folded *tree = folded_new();
 	int rc;
