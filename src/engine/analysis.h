@@ -31,7 +31,10 @@ struct analysis_opts {
 	uint64_t stacks;             /* --stacks: stacks below a table; 0: the default */
 	uint64_t sort;               /* --sort: what makes a row of a profile; 0: the default */
 	bool by_total;               /* --sort total: the order of rows */
+	double least;                /* --than: the share in percent below which functions are not shown; 0: the default; below 0: none */
 	const char *callers;         /* --callers: a function; or NULL */
+	bool called;                 /* its callers were printed, or why there are none */
+	char callers_near[128];      /* a function with a similar name, if none has it; or "" */
 	bool tree;                   /* --tree: a call tree below the table, instead of stacks */
 	const char *annotate;        /* --annotate: a function; or NULL */
 	bool annotated;              /* its lines were printed */

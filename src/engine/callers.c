@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-bool callers_is(const char *asked, const char *name)
+static bool has_name(const char *asked, const char *name)
 {
 	const size_t n = strlen(asked), len = strlen(name);
 
@@ -13,7 +13,7 @@ bool callers_is(const char *asked, const char *name)
 static bool is_of(const struct opt_strings *functions, const char *name)
 {
 	for (size_t i = 0; name && i < functions->n; i++)
-		if (callers_is(functions->v[i], name))
+		if (has_name(functions->v[i], name))
 			return true;
 	return false;
 }

@@ -6,9 +6,7 @@
 #include "base/options.h"
 #include "engine/callstacks.h"
 
-/* Whether a function has the name that was asked for: "Cart::add" and "add" are shop::Cart::add, too. */
-bool callers_is(const char *asked, const char *name);
 /* The number of frames below the innermost one of these functions (NULL: of none): without it and its callers; 1
- * if it is itself the innermost. n if there is no such frame; else *found is set. */
+ * if it is itself the innermost. n if there is no such frame; else *found is set. "Cart::add" and "add" are shop::Cart::add, too. */
 size_t callers_cut(const struct frame *const *frames, size_t n, const struct opt_strings *functions, bool *found);
 #endif

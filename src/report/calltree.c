@@ -11,10 +11,11 @@ enum { SHARES = 16, SHARE = 8, LEAST_NAME = 24, MOST_INDENT = 120, MOST_NODES = 
 
 struct node {
 	struct {
-		const struct node *caller;
+		struct node *caller;
 		uint64_t frame;
 	} key;
 	uint64_t total, self, number;   /* number: of nodes before it */
+	bool recursive;
 	struct node *calls, *next;   /* the functions that it calls, as a list */
 	UT_hash_handle hh;
 };
@@ -23,6 +24,8 @@ struct tree {
 	const struct folded *folded;
 	const struct calltree_view *view;
 	struct node root, *all;
+	struct node **path;          /* by frame: its row on the path to the present row */
+	uint64_t rows, shown, left;  /* left: weight of rows that are not shown */
 	FILE *out;
 };
 
@@ -46,23 +49,49 @@ static struct node *call(struct tree *t, struct node *caller, uint32_t frame)
 	return node;
 }
 
+/* The row of this function, if it runs already: the rows below it are then no longer on the path. Frames without a name may be
+ * of different functions: of them, only one that follows another is the same row. */
+static struct node *again(struct tree *t, struct node *node, uint32_t frame)
+{
+	struct node *first = t->path[frame];
+
+	if (!first || (first != node && folded_frame_kind(t->folded, frame) == FOLDED_UNKNOWN))
+		return NULL;
+	for (; node != first; node = node->key.caller)
+		t->path[node->key.frame] = NULL;
+	first->recursive = true;
+	return first;
+}
+
+/* The stack counts for the rows of its path without recursion, so that a row's calls and its own weight add up to its total. */
+static void count(struct tree *t, struct node *node, uint64_t weight)
+{
+	node->self += weight;
+	for (; node != &t->root; node = node->key.caller) {
+		t->rows += !node->total && weight;
+		node->total += weight;
+		t->path[node->key.frame] = NULL;
+	}
+}
+
 static int add(struct tree *t, const struct folded_stack *stack)
 {
 	struct node *node = &t->root;
 
 	for (size_t i = 0; i < stack->n; i++) {
-		if (i && stack->frames[i] == stack->frames[i - 1])
-			continue;
-		struct node *callee = call(t, node, stack->frames[i]);
+		struct node *callee = again(t, node, stack->frames[i]);
 
-		if (!callee)
-			return -ENOMEM;
-		if (callee == node)
-			break;
+		if (!callee) {
+			callee = call(t, node, stack->frames[i]);
+			if (!callee)
+				return -ENOMEM;
+			if (callee == node)
+				break;
+		}
 		node = callee;
-		node->total += stack->weight;
+		t->path[stack->frames[i]] = node;
 	}
-	node->self += stack->weight;
+	count(t, node, stack->weight);
 	return 0;
 }
 
@@ -83,10 +112,10 @@ __attribute__((noinline)) static void put_name(const struct tree *t, const struc
 {
 	const size_t columns = t->view->columns, before = (t->view->callers ? SHARE : SHARES) + indent;
 	const char *name = folded_frame_name(t->folded, (uint32_t)node->key.frame);
-	const bool inlined = folded_frame_kind(t->folded, (uint32_t)node->key.frame) == FOLDED_INLINED;
+	const char *inlined = folded_frame_kind(t->folded, (uint32_t)node->key.frame) == FOLDED_INLINED ? " (inlined)" : "";
 	char shown[NAME_SIZE], buf[FIT_MAX];
 
-	snprintf(shown, sizeof(shown), "%.*s%s", NAME_SIZE - 16, name, inlined ? " (inlined)" : "");   /* it is escaped */
+	snprintf(shown, sizeof(shown), "%.*s%s%s", NAME_SIZE - 32, name, inlined, node->recursive ? " (recursive)" : "");   /* it is escaped */
 	if (columns)
 		fputs(fit_text(FIT_NAME, shown, columns > before + LEAST_NAME ? columns - before : LEAST_NAME, buf), t->out);
 	else
@@ -100,15 +129,28 @@ static size_t indent_of(const struct tree *t, size_t depth)
 	return depth < most ? depth : most;
 }
 
-static void put_calls(const struct tree *t, struct node *caller, size_t depth)
+static void put_rest(struct tree *t, uint64_t n, uint64_t weight, size_t indent)
+{
+	t->left += weight;
+	if (n && percent(t, weight) >= t->view->least)
+		fprintf(t->out, "%6.2f  %*s... %llu more\n", percent(t, weight), (int)(indent + (t->view->callers ? 0 : SHARE)), "",
+			(unsigned long long)n);
+}
+
+static void put_calls(struct tree *t, struct node *caller, size_t depth)
 {
 	const size_t indent = indent_of(t, depth);
+	uint64_t n = 0, weight = 0;
 	struct node *node;
 
 	LL_SORT(caller->calls, by_total);
-	LL_FOREACH(caller->calls, node) {
-		if (percent(t, node->total) < t->view->least)
-			break;
+	for (node = caller->calls; node && node->total; node = node->next) {
+		if (percent(t, node->total) < t->view->least) {
+			n++;
+			weight += node->total;
+			continue;
+		}
+		t->shown++;
 		fprintf(t->out, "%6.2f  ", percent(t, node->total));
 		if (!t->view->callers)
 			fprintf(t->out, "%6.2f  ", percent(t, node->self));
@@ -117,6 +159,18 @@ static void put_calls(const struct tree *t, struct node *caller, size_t depth)
 		putc('\n', t->out);
 		put_calls(t, node, depth + 1);
 	}
+	put_rest(t, n, weight, indent);
+}
+
+static void put_tree(struct tree *t)
+{
+	fputs(t->view->callers ? "total%  function\n" : "total%   self%  function\n", t->out);
+	put_calls(t, &t->root, 0);
+	if (folded_overflow(t->folded))
+		fprintf(t->out, "%6.2f  [too many stacks]\n", percent(t, folded_overflow(t->folded)));
+	if (t->rows > t->shown)
+		fprintf(t->out, "... %llu more rows with less than %.3g %%, %.2f %% in all (%s shows all)\n",
+			(unsigned long long)(t->rows - t->shown), t->view->least, percent(t, t->left), t->view->all_by);
 }
 
 int calltree_print(const struct folded *f, const struct calltree_view *view, FILE *out)
@@ -124,17 +178,16 @@ int calltree_print(const struct folded *f, const struct calltree_view *view, FIL
 	struct tree t = { .folded = f, .view = view, .out = out };
 	size_t n;
 	struct folded_stack *stacks = folded_stacks(f, &n);
-	int rc = stacks ? 0 : -ENOMEM;
+	int rc;
 
+	t.path = calloc(folded_frames(f) + 1, sizeof(*t.path));
+	rc = stacks && t.path ? 0 : -ENOMEM;
 	for (size_t i = 0; i < n && !rc; i++)
 		rc = add(&t, &stacks[i]);
 	if (!rc)
-		fputs(view->callers ? "total%  function\n" : "total%   self%  function\n", out);
-	if (!rc)
-		put_calls(&t, &t.root, 0);
-	if (!rc && folded_overflow(f))
-		fprintf(out, "%6.2f  [too many stacks]\n", percent(&t, folded_overflow(f)));
+		put_tree(&t);
 	HASH_FREE(t.all);
+	free(t.path);
 	free(stacks);
 	return rc;
 }

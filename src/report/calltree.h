@@ -9,7 +9,8 @@
  *	 58.10   58.10    Item::price
  *	 38.60   38.60   Cart::add
  *
- * A function that calls itself has one row.
+ * A function that calls itself, maybe through others, has one row for each path without recursion: in main > a > b > a > c, a
+ * calls c, and the row of a is marked "(recursive)". The weight of a row is its own and that of the rows below it.
  */
 #ifndef REPORT_CALLTREE_H
 #define REPORT_CALLTREE_H
@@ -18,7 +19,8 @@
 
 struct calltree_view {
 	uint64_t whole;              /* weight that is 100 % */
-	double least;                /* percent: functions with less are not shown */
+	double least;                /* percent: functions with less are not shown, but counted */
+	const char *all_by;          /* the option that shows them: "--than 0" */
 	size_t columns;              /* of the terminal; 0: names are not shortened */
 	bool callers;                /* the root is a function, its callers are below it; no self% */
 };

@@ -31,9 +31,15 @@ def tree_of(text):
     """[(total, self, depth, function)]"""
     lines = text.split('\ncall tree\n')[1].splitlines()
     assert lines.pop(0) == 'total%   self%  function'
-    found = [re.fullmatch(r' *(\d+\.\d\d) +(\d+\.\d\d)  ( *)(\S.*)', line) for line in lines]
+    found = [re.fullmatch(r' *(\d+\.\d\d) +(?:(\d+\.\d\d)  ( *)(\S.*)|\.\.\. \d+ more)', line) for line in lines]
     rows = [row.groups() for row in itertools.takewhile(bool, found)]     # remarks may follow
-    return [(float(total), float(own), len(indent), name) for total, own, indent, name in rows]
+    return [(float(total), float(own), len(indent), name.replace(' (recursive)', '')) for total, own, indent, name in rows if name]
+
+
+def left_out(text):
+    """(rows, share) that the tree says it leaves out."""
+    found = re.search(r'^\.\.\. (\d+) more rows with less than \S+ %, ([\d.]+) % in all \(--than 0 shows all\)$', text, re.M)
+    return (int(found[1]), float(found[2])) if found else (0, 0)
 
 
 def paths_of(rows):
@@ -89,13 +95,72 @@ def test_the_tree_ends_at_half_a_percent_or_what_than_says(faults, analyse):
     assert 30 <= min(total for total, *_ in shown) and shown[0][0] == 100 and 'hottest' not in str(shown)
 
 
+def test_what_the_tree_leaves_out_is_counted(faults, analyse):
+    recording = faults(CALLS, '-O0')
+    text = analyse('report', recording, '--tree', '--than', '0').text
+    everything = tree_of(text)
+    assert left_out(text) == (0, 0) and ' more\n' not in text.split('call tree')[1]
+    assert sum(own for _, own, _, _ in everything) == pytest.approx(100, abs=0.01 * len(everything))
+    for than in 2, 10, 30:
+        text = analyse('report', recording, '--tree', '--than', than).text
+        shown = tree_of(text)
+        rows, share = left_out(text)
+        assert len(shown) + rows == len(everything) > len(shown)
+        assert sum(own for _, own, _, _ in shown) + share == pytest.approx(100, abs=0.01 * len(shown))
+    assert re.search(r'^ *[\d.]+ {10,}\.\.\. \d+ more$', analyse('report', recording, '--tree', '--than', '3').text, re.M)
+
+
+RECURSION = '''
+#include <sys/mman.h>
+#define OWN __attribute__((noinline)) static
+OWN void odd(volatile char *page, int n);
+OWN void touch(volatile char *page) { *page = 1; }
+OWN void even(volatile char *page, int n) { *page = 1; if (n) odd(page + 4096, n - 1); }
+OWN void odd(volatile char *page, int n) { *page = 1; touch(page + 1000 * 4096); even(page + 4096, n - 1); }
+int main(void)
+{
+	volatile char *page = mmap(0, 2000 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	madvise((void *)page, 2000 * 4096, MADV_NOHUGEPAGE);
+	even(page, 400);
+	return page[0] == 77;
+}
+'''
+
+
+def test_functions_that_call_each_other_have_one_row_each(prof, faults, analyse, tmp_path):
+    faults(RECURSION)
+    subprocess.run([prof, 'record', '-e', 'page-faults:u', '-c', '1', '--call-graph', 'dwarf,24576', '-o', tmp_path / 'deep.data', '--',
+                    tmp_path / 'job'], check=True, capture_output=True, timeout=60)
+    text = analyse('report', tmp_path / 'deep.data', '--tree', '--than', '0').text
+    assert re.search(r'   even \(recursive\)$', text, re.M) and not re.search('(odd|touch|main) \\(recursive', text)
+    rows = tree_of(text)
+    paths = paths_of(rows)
+    [main] = [path for path in paths if path[-1] == 'main']
+    below = {path[len(main):]: shares for path, shares in paths.items() if path[:len(main)] == main and path != main}
+    assert set(below) == {('even',), ('even', 'odd'), ('even', 'odd', 'touch')}
+    fault = below['even', 'odd', 'touch'][0] / 200
+    assert below['even', 'odd', 'touch'][1] == pytest.approx(200 * fault)
+    assert below['even', 'odd'] == pytest.approx((400 * fault, 200 * fault), rel=0.05)         # the stack grows, too
+    assert below['even',] == pytest.approx((601 * fault, 201 * fault), rel=0.05)
+    for path, (total, own) in paths.items():
+        calls = sum(shares[0] for other, shares in paths.items() if other[:-1] == path)
+        assert own + calls == pytest.approx(total, abs=0.01 * len(rows)), path
+    text = analyse('report', tmp_path / 'deep.data', '--tree', '--callers', 'touch').text
+    assert [line.split()[1] for line in text.split('\ntotal%  function\n')[1].splitlines()[:4]] == ['touch', 'odd', 'even', 'main']
+
+
+def test_samples_and_a_tree(analyse, works):
+    text = analyse('profile', '--samples', '--tree', '--', works, 'shares', 100).text
+    assert len(re.findall(r' profile: \d+ ', text)) > 5 and 'one_half' in [row[3] for row in tree_of(text)]
+
+
 def test_the_callers_of_a_function_as_a_tree(faults, analyse):
     text = analyse('report', faults(CALLS, '-O0'), '--tree', '--callers', 'touch').text
     head, table = re.search(r'\ncallers of touch, ([\d.]+) %\ntotal%  function\n((?:.+\n)+)', text).groups()
     rows = re.findall(r'^ *(\d+\.\d\d)  ( *)(\S.*)$', table, re.M)
     assert rows[0] == (head, '', 'touch')
     again, two = [row for row in rows if len(row[1]) == 1]
-    assert (again[2], two[2]) == ('again', 'two') and 2 * float(again[0]) == pytest.approx(3 * float(two[0]), abs=0.05)
+    assert (again[2], two[2]) == ('again (recursive)', 'two') and 2 * float(again[0]) == pytest.approx(3 * float(two[0]), abs=0.05)
     assert rows[2][1:] == ('  ', 'one')
 
 

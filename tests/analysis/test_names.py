@@ -363,8 +363,62 @@ def test_callers_of_a_function(faults, analyse):
     assert found[0][0] == pytest.approx(3 * found[1][0], abs=0.1) and sum(s for s, _ in found) == pytest.approx(share, abs=0.02)
     assert [len(stacks(analyse('report', '--stacks', n, path).text)) for n in ('1', '3')] == [1, 3]       # many, by depth
     assert len(stacks(analyse('report', '--stacks', '0', path).text)) > len(stacks(analyse('report', path).text)) == 5
-    text = analyse('report', '--callers', 'nobody', path).text
-    assert '\n--callers nobody: no stack has that function\n' in text and 'hottest stacks' not in text
+
+
+SHAPES = '''
+#include <sys/mman.h>
+#define OWN __attribute__((noinline))
+struct Circle { OWN void area(volatile char *page) { for (int i = 0; i < 30; i++) page[i * 4096] = 1; page[0]++; } };
+template<class T> struct Square { OWN void area(volatile char *page) { for (int i = 0; i < 10; i++) page[i * 4096] = 1; page[0]++; } };
+int main()
+{
+	volatile char *page = (volatile char *)mmap(0, 500 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	madvise((void *)page, 500 * 4096, MADV_NOHUGEPAGE);
+	Circle().area(page);
+	Square<int>().area(page + 100 * 4096);
+	Square<char>().area(page + 200 * 4096);
+	return page[0] == 77;
+}
+'''
+
+
+def test_which_functions_have_the_name(prof, tmp_path, analyse):
+    """--callers: all of these; their shares are said. With arguments only the one that has them."""
+    (tmp_path / 'job.cc').write_text(SHAPES)
+    subprocess.run(['g++', '-O0', '-g', '-o', tmp_path / 'job', tmp_path / 'job.cc'], check=True)
+    subprocess.run([prof, 'record', '-e', 'page-faults:u', '-c', '1', '-g', '-o', tmp_path / 'job.data', '--', tmp_path / 'job'],
+                   check=True, capture_output=True, timeout=60)
+    said = r'^callers of {}, ([\d.]+) %\n3 functions have this name: (.*)$'
+    for options in (), ('--tree',):
+        share, names = re.search(said.format('area'), analyse('report', '--callers', 'area', *options, tmp_path / 'job.data').text,
+                                 re.M).groups()
+        found = {name: float(part) for name, part in re.findall(r'(\S+) ([\d.]+) %', names)}
+        assert set(found) == {'Circle::area', 'Square<int>::area', 'Square<char>::area'} and list(found)[0] == 'Circle::area'
+        assert sum(found.values()) == pytest.approx(float(share), abs=0.03)
+        assert found['Circle::area'] == pytest.approx(3 * found['Square<int>::area'], abs=0.1)
+    text = analyse('report', '--callers', 'Square::area', tmp_path / 'job.data').text
+    assert '\n2 functions have this name: Square<' in text and 'Circle' not in text.split('callers of')[1]
+    text = analyse('report', '--callers', 'Square<int>::area', tmp_path / 'job.data').text
+    assert '\ncallers of Square<int>::area, ' in text and 'have this name' not in text
+
+
+def test_callers_of_a_function_that_is_not_there(analyse, faults):
+    path = faults(CALLED)
+    for command in ('report', path), ('page-faults', '-q', '-I', path), ('profile', '-e', 'page-faults:u', '-I', path):
+        for options in (), ('--tree',):
+            got = analyse(command[0], '--callers', 'tuoch', *options, *command[1:], code=1)
+            assert re.search(r'--callers tuoch: no sample of .* is in a function with this name; did you mean touch\?$', got.err, re.M)
+            assert '\ncallers of tuoch, 0.00 %\n' in got.text and 'hottest stacks' not in got.text and 'call tree' not in got.text
+    got = analyse('report', '--callers', 'nothing_like_that', path, code=1)
+    assert 'expected a name from the table; namespaces and arguments may be left out\n' in got.err
+
+
+def test_stacks_of_a_recording_below_a_function(analyse, faults):
+    path = faults(CALLED)
+    for command in ('report', path), ('page-faults', '-q', '-I', path):
+        got = analyse(command[0], '--below', 'main', '--json', *command[1:])
+        assert {'touch', 'one', 'two'} <= {row['function'] for row in got.lines[0]['rows']}
+        assert 'main' not in {row['function'] for row in got.lines[0]['rows']}
 
 
 def test_rows_by_line_say_why_there_are_none(faults, analyse):

@@ -5,303 +5,38 @@
  * contains them, they count for the line of the call.
  */
 #include "analysis/profiles/annotate.h"
+#include "analysis/profiles/candidates.h"
 #include "base/escape.h"
-#include "base/nearest.h"
-#include "report/fit_name.h"
+#include "report/fit.h"
 #include "report/json.h"
 #include "report/sourcefile.h"
 #include "report/table.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Stands for what a shortened name leaves out. */
-#define MORE "\xe2\x80\xa6"
-
 /* Lines with a HOT_LINE-th of the function or more have their instructions. */
-enum { HOT_LINE = 50, CONTEXT = 3, NAME_SIZE = 4096, LEAST_COLUMNS = 40, MORE_SIZE = sizeof(MORE) - 1 };
-
-/* How well a function has the asked name. */
-enum likeness {
-	NOT_NAMED,
-	LIKE_PLAIN,                  /* without arguments */
-	LIKE_ARGUMENTS,              /* with the arguments that were asked for, but without some namespaces */
-	LIKE_WHOLE,                  /* to the letter; a shortened name leaves out what its "…" stands for */
-};
-
-/* What was asked for: as typed, and without arguments. */
-struct asked {
-	char whole[NAME_SIZE], plain[NAME_SIZE];
-	bool has_arguments;
-};
-
-/* A function with the asked name, or another one that was looked at. */
-struct candidate {
-	const char *symbol;          /* equal texts have equal addresses */
-	enum likeness named;
-	bool chosen;
-	uint64_t weight;
-	UT_hash_handle hh;
-};
-
-/* ---- names ------------------------------------------------------------------------------ */
-
-static bool is_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
-
-/* Length of the symbol at `at` of a name: of what stands behind "operator", such as "()" and "<<"; 0: there is none. */
-static size_t symbol_length(const char *name, size_t at)
-{
-	static const char operator[] = "operator";
-	const size_t len = sizeof(operator) - 1;
-
-	if (at < len || strncmp(name + at - len, operator, len) || (at > len && is_word(name[at - len - 1])))
-		return 0;
-	return fit_name_operator(name + at);
-}
-
-/* Copies a name without arguments in <> and () behind it, so that a shortened name is equal to the whole one. */
-static void plain_name(const char *name, char *out)
-{
-	size_t n = 0, depth = 0, i = 0;
-	bool named = false;          /* a word or an operator ends here */
-
-	while (name[i] && n < NAME_SIZE - 1) {
-		const char c = name[i];
-		size_t symbol = depth ? 0 : symbol_length(name, i);
-
-		if (symbol > NAME_SIZE - 1 - n)
-			symbol = NAME_SIZE - 1 - n;
-		memcpy(out + n, name + i, symbol);
-		n += symbol;
-		i += symbol ? symbol : 1;
-		if (symbol)
-			named = true;
-		else if ((c == '<' || c == '(') && (depth || named))
-			depth++;
-		else if (depth && (c == ')' || (c == '>' && name[i - 2] != '-')))
-			depth--;
-		else if (!depth)
-			named = is_word(out[n++] = c);
-	}
-	out[n] = '\0';
-}
-
-/* Of "Cart::total() const", which `nm -C` prints: the table has no qualifiers. */
-static void cut_qualifiers(char *name)
-{
-	static const char *const words[] = { " const", " volatile", " &", " &&" };
-	size_t len = strlen(name);
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (len > strlen(words[i]) && !strcmp(name + len - strlen(words[i]), words[i])) {
-			name[len -= strlen(words[i])] = '\0';
-			i = (size_t)-1;
-		}
-}
-
-/* Where a compiler's suffix of a clone begins (".constprop.0", ".cold"); `end`: it has none. Demangled names never have one. */
-static const char *clone_suffix(const char *name, const char *end)
-{
-	static const char *const suffixes[] = { ".constprop", ".isra", ".part", ".cold", ".lto_priv", ".llvm" };
-	const char *dot = end;
-
-	while (dot > name && isdigit((unsigned char)dot[-1]))
-		dot--;
-	dot -= dot < end && dot > name && dot[-1] == '.';
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
-		const size_t len = strlen(suffixes[i]);
-
-		if ((size_t)(dot - name) > len && !strncmp(dot - len, suffixes[i], len))
-			return dot - len;
-	}
-	return end;
-}
-
-/* The length of a name without the suffixes of clones. */
-static size_t unclone(const char *name)
-{
-	const char *end = name + strlen(name), *last;
-
-	do {
-		last = end;
-		end = clone_suffix(name, last);
-	} while (end != last);
-	return (size_t)(end - name);
-}
-
-static bool ends_in(const char *name, size_t len, const char *asked)
-{
-	const size_t end = strlen(asked);
-
-	if (len < end || strncmp(name + len - end, asked, end))
-		return false;
-	return len == end || (len > end + 1 && !strncmp(name + len - end - 2, "::", 2));
-}
-
-/* Whether `symbol` is the function that was asked for: its name, or the end of it. asked: a plain name. */
-static bool is_named(const char *symbol, const char *asked)
-{
-	char name[NAME_SIZE];
-
-	plain_name(symbol, name);
-	return ends_in(name, strlen(name), asked) || ends_in(name, unclone(name), asked);
-}
-
-/* Whether the first `len` bytes are the pattern, in which each "…" stands for anything. */
-static bool is_like(const char *name, size_t len, const char *pattern)
-{
-	const char *rest = NULL;     /* behind the last "…" */
-	size_t i = 0, from = 0;
-
-	while (i < len) {
-		if (!strncmp(pattern, MORE, MORE_SIZE)) {
-			rest = pattern += MORE_SIZE;
-			from = i;
-		} else if (*pattern == name[i]) {
-			pattern++;
-			i++;
-		} else if (rest) {
-			pattern = rest;
-			i = ++from;
-		} else {
-			return false;
-		}
-	}
-	while (!strncmp(pattern, MORE, MORE_SIZE))
-		pattern += MORE_SIZE;
-	return !*pattern;
-}
-
-static bool ends_like(const char *name, size_t len, const char *pattern)
-{
-	for (const char *p = strstr(name, "::"); p && p + 2 < name + len; p = strstr(p + 2, "::"))
-		if (is_like(p + 2, (size_t)(name + len - p - 2), pattern))
-			return true;
-	return false;
-}
-
-static enum likeness likeness_of(const char *symbol, const struct asked *asked)
-{
-	const size_t whole = strlen(symbol), len = unclone(symbol);
-
-	if (!is_named(symbol, asked->plain))
-		return NOT_NAMED;
-	if (is_like(symbol, whole, asked->whole) || is_like(symbol, len, asked->whole))
-		return LIKE_WHOLE;
-	if (asked->has_arguments && (ends_like(symbol, whole, asked->whole) || ends_like(symbol, len, asked->whole)))
-		return LIKE_ARGUMENTS;
-	return LIKE_PLAIN;
-}
-
-static bool is_clone(const char *symbol, const char *other)
-{
-	const size_t len = unclone(symbol);
-
-	return len == unclone(other) && !strncmp(symbol, other, len);
-}
-
-/* Of "Mixer<int>::mix(char)": the table has no parameters. */
-static void cut_parameters(char *name)
-{
-	size_t i = strlen(name), depth = 0;
-
-	if (!i || name[i - 1] != ')')
-		return;
-	do {
-		i--;
-		depth += name[i] == ')';
-		depth -= name[i] == '(';
-	} while (i && depth);
-	if (i && !symbol_length(name, i))
-		name[i] = '\0';
-}
-
-static void read_asked(const char *text, struct asked *asked)
-{
-	static const char scopes[] = MORE "::";   /* the beginning of a shortened name */
-
-	text += strncmp(text, scopes, sizeof(scopes) - 1) ? 0 : sizeof(scopes) - 1;
-	snprintf(asked->whole, sizeof(asked->whole), "%s", text);
-	cut_qualifiers(asked->whole);
-	cut_parameters(asked->whole);
-	plain_name(asked->whole, asked->plain);
-	asked->has_arguments = strcmp(asked->whole, asked->plain) != 0;
-}
+enum { HOT_LINE = 50, CONTEXT = 3, LEAST_COLUMNS = 40 };
 
 /* ---- samples ---------------------------------------------------------------------------- */
-
-static struct candidate *candidate_of(struct candidate **all, const char *symbol, const struct asked *asked)
-{
-	struct candidate *c = NULL;
-
-	HASH_FIND(hh, *all, &symbol, sizeof(symbol), c);
-	if (c)
-		return c;
-	c = calloc(1, sizeof(*c));
-	if (!c)
-		return NULL;
-	c->symbol = symbol;
-	c->named = likeness_of(symbol, asked);
-	HASH_ADD(hh, *all, symbol, sizeof(symbol), c);
-	return HASH_KEPT(c);
-}
-
-/* A name of the table that resembles the asked one, with as many scopes. */
-static void suggest(const struct candidate *all, const char *asked, char *buf, size_t size)
-{
-	struct nearest near;
-	char name[NAME_SIZE];
-
-	nearest_begin(&near, asked);
-	for (const struct candidate *c = all; c; c = c->hh.next) {
-		plain_name(c->symbol, name);
-		name[unclone(name)] = '\0';
-		for (const char *p = name; p; p = strstr(p, "::") ? strstr(p, "::") + 2 : NULL)
-			nearest_offer(&near, p);
-	}
-	snprintf(buf, size, "%s", nearest_get(&near) ? nearest_get(&near) : "");
-}
 
 /* Chooses the hottest function that has the name best, and its clones: all are made of the same source. */
 static void choose(struct annotation *n, const struct hotspots *h, struct analysis_opts *o)
 {
-	struct candidate *best = NULL, *all = NULL;
-	struct asked asked;
+	struct candidate *best = NULL;
 
-	read_asked(o->annotate, &asked);
-	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next)
-		for (uint32_t i = 0; i < hotspot_stack(spot)->n; i++) {
-			const char *symbol = hotspot_stack(spot)->frames[i]->symbol;
-			struct candidate *c = symbol ? candidate_of(&all, symbol, &asked) : NULL;
-
-			if (c)
-				c->weight += spot->weight;
-		}
-	for (struct candidate *c = all; c; c = c->hh.next)
+	n->functions = candidates_of(h, o->annotate);
+	for (struct candidate *c = n->functions; c; c = c->hh.next)
 		if (c->named && (!best || c->named > best->named || (c->named == best->named && c->weight > best->weight)))
 			best = c;
-	for (struct candidate *c = all; c; c = c->hh.next) {
-		c->chosen = c->named && is_clone(c->symbol, best->symbol);
-		n->others += best && c->named == best->named && !c->chosen;
+	for (struct candidate *c = n->functions; c && best; c = c->hh.next) {
+		c->chosen = c->named && candidates_are_clones(c->symbol, best->symbol);
+		n->others += c->named == best->named && !c->chosen;
 	}
 	n->symbol = best ? best->symbol : NULL;
-	n->functions = all;
 	if (!best)
-		suggest(all, asked.plain, o->annotate_near, sizeof(o->annotate_near));
-}
-
-static bool is_chosen(const struct annotation *n, const char *symbol)
-{
-	struct candidate *c = NULL;
-
-	if (symbol)
-		HASH_FIND(hh, n->functions, &symbol, sizeof(symbol), c);
-	return c && c->chosen;
+		candidates_suggest(n->functions, o->annotate, o->annotate_near, sizeof(o->annotate_near));
 }
 
 /* The instruction of a frame: that at its address or, if it is a return address, the call before it. */
@@ -357,7 +92,7 @@ static void count_spot(struct annotation *n, const struct hotspot *spot)
 	bool self = true;
 
 	for (uint32_t i = own; i < stack->n; i++) {
-		if (is_chosen(n, stack->frames[i]->symbol)) {
+		if (candidates_chosen(n->functions, stack->frames[i]->symbol)) {
 			credit(n, stack->frames[i], insn_of(stack, i, spot->key.blocked), spot->weight, self);
 			return;
 		}
@@ -541,8 +276,7 @@ static const struct place *print_file(struct analysis *a, const struct hotspots 
 	return p;
 }
 
-/* Escaped, and not wider than a line of the terminal. */
-static void put_fitting(const struct analysis *a, enum fit fit, const char *text)
+void hotspots_put(const struct analysis *a, enum fit fit, const char *text)
 {
 	const size_t columns = analysis_terminal(a->opts).columns;
 	char buf[FIT_MAX], *escaped = escape_whole(text);
@@ -554,14 +288,14 @@ static void put_fitting(const struct analysis *a, enum fit fit, const char *text
 static void print_head(const struct analysis *a, const struct hotspots *h, const struct annotation *n)
 {
 	printf("\n%s of ", n->places && n->places->key.file ? "source lines" : "instructions");
-	put_fitting(a, FIT_NAME, n->symbol);
+	hotspots_put(a, FIT_NAME, n->symbol);
 	for (const struct candidate *c = n->functions; c; c = c->hh.next)
 		if (c->chosen && c->symbol != n->symbol) {
 			fputs(" and ", stdout);
-			put_fitting(a, FIT_NAME, c->symbol);
+			hotspots_put(a, FIT_NAME, c->symbol);
 		}
 	printf(", %.2f %% self, %.2f %% total, in ", hotspots_percent(n->self, h->weight), hotspots_percent(n->total, h->weight));
-	put_fitting(a, FIT_PATH, n->dso);
+	hotspots_put(a, FIT_PATH, n->dso);
 	putchar('\n');
 }
 
@@ -650,14 +384,21 @@ void hotspots_annotate(struct analysis *a, const struct hotspots *h, const struc
 	HASH_FREE(n.functions);
 }
 
-int hotspots_annotated(const struct analysis *a, const char *what, struct fault *f)
+static int not_found(const struct analysis *a, const char *option, const char *asked, const char *near, const char *what,
+		     struct fault *f)
+{
+	return fault_set(f, EXIT_FAILED, "%s: %s %s: no sample of %s is in a function with this name; %s%s%s", a->ops->name, option,
+			 asked, what, *near ? "did you mean " : "expected a name from the table; namespaces and arguments may be "
+			 "left out", near, *near ? "?" : "");
+}
+
+int hotspots_found(const struct analysis *a, const char *what, struct fault *f)
 {
 	const struct analysis_opts *o = a->opts;
-	const char *near = o->annotate_near;
 
-	if (!o->annotate || o->annotated)
-		return 0;
-	return fault_set(f, EXIT_FAILED, "%s: --annotate %s: no sample of %s is in a function with this name; %s%s%s", a->ops->name,
-			 o->annotate, what, *near ? "did you mean " : "expected a name from the table; namespaces and arguments may be "
-			 "left out", near, *near ? "?" : "");
+	if (o->callers && !o->called)
+		return not_found(a, "--callers", o->callers, o->callers_near, what, f);
+	if (o->annotate && !o->annotated)
+		return not_found(a, "--annotate", o->annotate, o->annotate_near, what, f);
+	return 0;
 }

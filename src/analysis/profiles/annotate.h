@@ -22,7 +22,7 @@ struct place {
 
 struct annotation {
 	const char *symbol;          /* of the hottest of its clones */
-	struct candidate *functions; /* those that were looked at, for annotate.c */
+	struct candidate *functions; /* of the stacks */
 	const struct dso *object;    /* the program; NULL: unknown, or the kernel */
 	const char *dso;
 	bool kernel;

@@ -32,6 +32,17 @@ static int parse_stacks(const char *text, void *field, struct fault *f)
 	return parse_most("--stacks", "stacks", text, field, f);
 }
 
+static int parse_than(const char *text, void *field, struct fault *f)
+{
+	char *end;
+	double percent = strtod(text, &end);
+
+	if (end == text || (*end && strcmp(end, "%")) || !(percent >= 0 && percent <= 100))
+		return fault_usage(f, "--than %s: expected a percentage, 0 to 100", text);
+	*(double *)field = percent > 0 ? percent : -1;
+	return 0;
+}
+
 static int parse_sort(const char *text, void *field, struct fault *f)
 {
 	static const struct {
@@ -72,12 +83,18 @@ const struct opt hotspots_opts[] = {
 	  "(function), line (of source), dso (program or library). Default: symbol,dso, and comm "
 	  "if several programs ran (not in JSON). total is no row: it orders rows by total (the function and what it calls; needs -g) "
 	  "instead of self.", false, parse_sort },
+	[HOTSPOTS_THAN] = { "than", 0, NULL, OPT_CALL, AT(least), "PERCENT",
+	  "Show only functions and stacks with at least this share; 0: all. Default: 0; 0.5 with --tree.", false, parse_than },
+	[HOTSPOTS_BELOW] = { "below", 0, NULL, OPT_STRINGS, AT(below), "FUNCTION",
+	  "Begin stacks below this function, as the table shows its name, or without its namespaces: leave out its innermost frame and "
+	  "its callers. Stacks without it stay whole. May be repeated: below whichever is the innermost.", false, NULL },
 	[HOTSPOTS_CALLERS] = { "callers", 0, NULL, OPT_STRING, AT(callers), "FUNCTION",
 	  "Show who calls this function instead of the hottest stacks (needs call chains): the stacks that have it, from it to their "
-	  "roots, the hottest first. A name from the table; namespaces may be left out (Cart::add).", false, NULL },
+	  "roots, the hottest first. A name from the table; namespaces and arguments may be left out (Cart::add).", false, NULL },
 	[HOTSPOTS_TREE] = { "tree", 0, NULL, OPT_FLAG, AT(tree), NULL,
 	  "Show a call tree instead of the hottest stacks (needs call chains): each function below its caller. "
-	  "Functions with less than 0.5 % are left out (profile, report: --than changes this). With --callers: the callers of that function.", false, NULL },
+	  "Functions with less than 0.5 % are left out (--than changes this). With --callers: the callers of that function.", false,
+	  NULL },
 	[HOTSPOTS_ANNOTATE] = { "annotate", 0, NULL, OPT_STRING, AT(annotate), "FUNCTION",
 	  "Also show the source lines of this function, or its instructions if none are known, with the share of each: a name from "
 	  "the table; namespaces and arguments may be left out (Cart::add). Default: none.", false, NULL },
@@ -395,28 +412,27 @@ void hotspots_expand(struct analysis *a, struct hotspots *h)
 
 /* ---- folded stacks -------------------------------------------------------------------- */
 
-static void fold(const struct hotspot *spot, struct folded *f)
+void hotspot_fold(const struct hotspot *spot, struct callstack part, enum folded_order order, struct folded *f)
 {
-	const struct callstack *stack = hotspot_stack(spot);
 	uint32_t frames[HOTSPOTS_FRAMES + 2];
 	size_t n = 0;
 
-	if (spot->key.blocked)
+	if (spot->key.blocked && order == FOLDED_LEAF_FIRST)
 		frames[n++] = folded_frame(f, "[blocked]", FOLDED_BLOCKED);
-	for (uint32_t i = 0; i < stack->n && i < HOTSPOTS_FRAMES; i++) {
-		const struct frame *frame = stack->frames[i];
+	for (uint32_t i = 0; i < part.n && i < HOTSPOTS_FRAMES; i++) {
+		const struct frame *frame = part.frames[i];
 
 		frames[n++] = frame == &not_sampled ? folded_frame(f, frame->symbol, FOLDED_UNKNOWN) : framefold(f, frame);
 	}
 	frames[n++] = folded_frame(f, spot->key.comm, FOLDED_TASK);
-	folded_add(f, frames, n, FOLDED_LEAF_FIRST, spot->weight);
+	folded_add(f, frames, n, order, spot->weight);
 }
 
 void hotspots_fold(struct analysis *a, struct hotspots *h, struct folded *f, const char *event)
 {
 	hotspots_expand(a, h);
 	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next)
-		fold(spot, f);
+		hotspot_fold(spot, *hotspot_stack(spot), FOLDED_LEAF_FIRST, f);
 	if (event)
 		folded_sampled(f, event, h->samples, h->weight - h->refused, h->squares);
 }

@@ -8,10 +8,11 @@
 
 #include "engine/analysis.h"
 
-/* --rows, --stacks, --sort, --callers, --tree, --annotate and --inline-rows; their fields are in struct analysis_opts. */
+/* --rows, --stacks, --sort, --than, --below, --callers, --tree, --annotate and --inline-rows; their fields are in struct
+ * analysis_opts. */
 enum {
-	HOTSPOTS_ROWS, HOTSPOTS_STACKS, HOTSPOTS_SORT, HOTSPOTS_CALLERS, HOTSPOTS_TREE, HOTSPOTS_ANNOTATE, HOTSPOTS_INLINE_ROWS,
-	HOTSPOTS_NOPTS
+	HOTSPOTS_ROWS, HOTSPOTS_STACKS, HOTSPOTS_SORT, HOTSPOTS_THAN, HOTSPOTS_BELOW, HOTSPOTS_CALLERS, HOTSPOTS_TREE,
+	HOTSPOTS_ANNOTATE, HOTSPOTS_INLINE_ROWS, HOTSPOTS_NOPTS
 };
 extern const struct opt hotspots_opts[HOTSPOTS_NOPTS];
 /* Call it first in a command's run(): --callers and --tree turn on -g; with --json they are refused. command: its name. */
@@ -83,7 +84,6 @@ struct hotspots_view {
 	unsigned int fits;           /* rows of functions that fit, whatever --rows says; 0: no limit */
 	bool timed;                  /* the weights are ns on and off CPUs, and have a column */
 	uint64_t unseen;             /* stretches on CPUs that could not be measured */
-	double least;                /* percent: functions with a smaller share are not shown */
 	uint64_t idle;               /* weight of idle CPUs, which is not in the tables */
 	bool has_outside;            /* part of `idle` may be from tasks outside of this PID namespace */
 	uint64_t torn;               /* stacks that are missing, because they changed each time they were read */
@@ -104,8 +104,8 @@ struct hotspots_view {
 };
 /* Prints the tables as text or JSON. to: the end of their time. */
 void hotspots_print(struct analysis *a, struct hotspots *h, const struct hotspots_view *view, uint64_t to);
-/* At the end: 0, or -1 with f if no sample was in the function of --annotate. what: the events. */
-int hotspots_annotated(const struct analysis *a, const char *what, struct fault *f);
+/* At the end: 0, or -1 with f if no sample was in the function of --annotate or --callers. what: the events. */
+int hotspots_found(const struct analysis *a, const char *what, struct fault *f);
 /* Adds all stacks to f. event: the event whose counts are the weights; NULL: not samples of one event. */
 void hotspots_fold(struct analysis *a, struct hotspots *h, struct folded *f, const char *event);
 /* Adds all stacks to a picture, if there is one: those of the interval that ends at `to`; 0: they are not of an interval. */

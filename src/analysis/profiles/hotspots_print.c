@@ -420,14 +420,13 @@ static void put_function(struct table *t, const struct hotspots *h, const struct
 }
 
 /* Text leaves out parts below PART_PERCENT. */
-static bool is_shown(const struct analysis *a, const struct hotspots *h, const struct hotspots_view *view,
-		     const struct function *fn)
+static bool is_shown(const struct analysis *a, const struct hotspots *h, const struct function *fn)
 {
 	const struct function *whole = fn->key.whole;
 
 	if (!whole)
-		return hotspots_percent(fn->total, h->weight) >= view->least;
-	return is_shown(a, h, view, whole) && (a->opts->json || hotspots_percent(fn->self, h->weight) >= PART_PERCENT);
+		return hotspots_percent(fn->total, h->weight) >= a->opts->least;
+	return is_shown(a, h, whole) && (a->opts->json || hotspots_percent(fn->self, h->weight) >= PART_PERCENT);
 }
 
 static void print_table(struct analysis *a, struct table *t, size_t max_rows, bool fits)
@@ -580,7 +579,7 @@ static void print_functions(struct analysis *a, const struct hotspots *h,
 	table_init(&t, view->name, columns.v, good ? columns.n : 0);
 	t.lost |= !good;
 	for (const struct function *fn = good ? all.all : NULL; fn; fn = fn->hh.next)
-		if (is_shown(a, h, view, fn))
+		if (is_shown(a, h, fn))
 			put_function(&t, h, view, fn, by);
 	describe(a, h, view, when, &t);
 	if (a->opts->json || view->functions)
@@ -697,7 +696,7 @@ static uint64_t user_weight(const struct hotspots *h)
 /* Who asks for callers wants all of them. */
 static void tell_frame_pointers(const struct analysis *a, const struct hotspots *h, const struct hotspots_view *view)
 {
-	if ((a->opts->callers || a->opts->tree) && view->stacks && view->event && !view->event->opened.stack_format &&
+	if ((a->opts->callers ? a->opts->called : a->opts->tree) && view->stacks && view->event && !view->event->opened.stack_format &&
 	    hotspots_percent(user_weight(h), h->weight) >= UNNAMED_PERCENT)
 		printf("these callers are from frame pointers, which leave out the caller of a function that sets up no frame; %s"
 		       "--call-graph dwarf finds it\n", a->opts->stream.input ? "record " : "");

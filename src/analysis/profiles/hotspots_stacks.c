@@ -3,26 +3,26 @@
  * The hottest stacks. Stacks with the same functions are one, whatever the addresses in these; the one with the most weight
  * is printed. Frames without a name are the same only at one address. --tree: all of them as a call tree.
  */
-#include "analysis/profiles/hotspots_private.h"
+#include "analysis/profiles/candidates.h"
 #include "base/escape.h"
-#include "engine/callers.h"
-#include "engine/framefold.h"
 #include "engine/frameline.h"
 #include "report/calltree.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The part of a stack that is shown: with --callers, from that function on. */
-struct part {
-	const struct frame *const *frames;
-	uint32_t n;
+/* What is printed. A part of a stack has no `user`. */
+struct stacks {
+	const struct analysis *a;
+	const struct hotspots *h;
+	const struct hotspots_view *view;
+	struct candidate *functions; /* with --callers: all, of which those with that name are chosen */
 };
 
 struct stack_sum {
 	uint64_t key;                /* a hash of what makes stacks the same; the next number if others have it */
 	const struct hotspot *spot;  /* the one with the most weight */
-	struct part part;
+	struct callstack part;
 	uint64_t weight;
 	UT_hash_handle hh;
 };
@@ -33,7 +33,7 @@ static uint64_t place_of(const struct frame *frame)
 	return frame->symbol ? frame->start : frame->at;
 }
 
-static uint64_t hash_of(const struct hotspot *spot, const struct part *stack)
+static uint64_t hash_of(const struct hotspot *spot, const struct callstack *stack)
 {
 	const uint64_t own[] = { (uintptr_t)spot->key.comm, spot->key.blocked, (uint64_t)spot->key.pid, (uint64_t)spot->key.cpu,
 				 (uintptr_t)spot->key.cgroup };
@@ -52,7 +52,7 @@ static uint64_t hash_of(const struct hotspot *spot, const struct part *stack)
 }
 
 /* Equal texts have equal addresses. */
-static bool are_same(const struct hotspot *a, const struct part *x, const struct hotspot *b, const struct part *y)
+static bool are_same(const struct hotspot *a, const struct callstack *x, const struct hotspot *b, const struct callstack *y)
 {
 	if (a->key.comm != b->key.comm || a->key.blocked != b->key.blocked || a->key.pid != b->key.pid ||
 	    a->key.cpu != b->key.cpu || a->key.cgroup != b->key.cgroup || x->n != y->n)
@@ -65,7 +65,7 @@ static bool are_same(const struct hotspot *a, const struct part *x, const struct
 }
 
 /* False: out of memory. */
-static bool add(struct stack_sum **all, const struct hotspot *spot, const struct part *part)
+static bool add(struct stack_sum **all, const struct hotspot *spot, const struct callstack *part)
 {
 	uint64_t key = hash_of(spot, part);
 	struct stack_sum *sum = NULL;
@@ -118,80 +118,107 @@ static void put_head(const struct analysis *a, const struct hotspots *h, const s
 	putchar('\n');
 }
 
-/* n 0: it is not shown. */
-static struct part part_of(const struct analysis *a, const struct hotspot *spot)
+/* The part of its stack that is shown: with --callers, from that function on. n 0: it is not shown. */
+static struct callstack part_of(const struct stacks *s, const struct hotspot *spot)
 {
 	const struct callstack *stack = hotspot_stack(spot);
 	uint32_t n = stack->n;
 
-	if (!a->opts->callers)
-		return (struct part){ stack->frames, n < 2 && !a->opts->tree ? 0 : n };
+	if (!s->a->opts->callers)
+		return (struct callstack){ n < 2 && !s->a->opts->tree ? 0 : n, stack->frames, NULL };
 	/* of a recursive function, the first call */
-	while (n && (!stack->frames[n - 1]->symbol || !callers_is(a->opts->callers, stack->frames[n - 1]->symbol)))
+	while (n && !candidates_chosen(s->functions, stack->frames[n - 1]->symbol))
 		n--;
-	return n ? (struct part){ stack->frames + n - 1, stack->n - n + 1 } : (struct part){ NULL, 0 };
+	return n ? (struct callstack){ stack->n - n + 1, stack->frames + n - 1, NULL } : (struct callstack){ 0 };
 }
 
-static void put_title(const struct analysis *a, const struct hotspots *h, uint64_t weight)
-{
-	char name[256];
+/* ---- --callers ------------------------------------------------------------------------- */
 
-	if (!a->opts->callers) {
-		printf("\n%s\n", a->opts->tree ? "call tree" : "hottest stacks");
-		return;
+enum { NAMES_SHOWN = 4 };
+
+static int by_function_weight(const struct candidate *a, const struct candidate *b)
+{
+	return a->weight < b->weight ? 1 : -(a->weight > b->weight);
+}
+
+/* The functions that have the name, the heaviest first; the others follow, with weight 0. Returns their sum. */
+static uint64_t choose_functions(struct stacks *s)
+{
+	uint64_t sum = 0;
+
+	s->functions = candidates_of(s->h, s->a->opts->callers);
+	candidates_choose(s->functions, s->a->opts->callers);
+	for (struct candidate *c = s->functions; c; c = c->hh.next)
+		c->weight = 0;
+	for (const struct hotspot *spot = s->h->all; spot; spot = spot->hh.next) {
+		const struct callstack part = part_of(s, spot);
+
+		if (part.n)
+			candidates_chosen(s->functions, part.frames[0]->symbol)->weight += spot->weight;
+		sum += part.n ? spot->weight : 0;
 	}
-	escape_terminal(a->opts->callers, strlen(a->opts->callers), name, sizeof(name));
-	if (weight)
-		printf("\ncallers of %s, %.2f %%\n", name, hotspots_percent(weight, h->weight));
-	else
-		printf("\n--callers %s: no stack has that function\n", name);
+	HASH_SORT(s->functions, by_function_weight);
+	return sum;
 }
 
-static void print_part(const struct analysis *a, const struct part *part)
+/* Several functions may have the name. */
+static void put_functions(const struct stacks *s, size_t n)
 {
-	const size_t columns = analysis_terminal(a->opts).columns;
+	size_t shown = 0;
 
-	for (uint32_t i = 0; i < part->n; i++)
-		frameline_print(part->frames[i], columns, stdout);
+	printf("%zu functions have this name: ", n);
+	for (const struct candidate *c = s->functions; c && shown < n && shown < NAMES_SHOWN; c = c->hh.next) {
+		fputs(shown++ ? ", " : "", stdout);
+		hotspots_put(s->a, FIT_NAME, c->symbol);
+		printf(" %.2f %%", hotspots_percent(c->weight, s->h->weight));
+	}
+	if (shown < n)
+		printf(" and %zu more", n - shown);
+	putchar('\n');
+}
+
+static void put_callers(struct stacks *s, struct analysis_opts *o)
+{
+	const uint64_t sum = choose_functions(s);
+	size_t n = 0;
+
+	for (const struct candidate *c = s->functions; c && c->weight; c = c->hh.next)
+		n++;
+	o->called |= n > 0;
+	if (!n)
+		candidates_suggest(s->functions, o->callers, o->callers_near, sizeof(o->callers_near));
+	fputs("\ncallers of ", stdout);
+	hotspots_put(s->a, FIT_NAME, n == 1 ? s->functions->symbol : o->callers);
+	printf(", %.2f %%\n", hotspots_percent(sum, s->h->weight));
+	if (n > 1)
+		put_functions(s, n);
 }
 
 /* ---- --tree --------------------------------------------------------------------------- */
 
-/* From the task to the sampled function; with --callers, from that function to the task. */
-static void plant(const struct hotspot *spot, const struct part *part, bool callers, struct folded *tree)
-{
-	uint32_t frames[HOTSPOTS_FRAMES + 2];
-	size_t n = 0;
-
-	if (spot->key.blocked && !callers)
-		frames[n++] = folded_frame(tree, "[blocked]", FOLDED_BLOCKED);
-	for (uint32_t i = 0; i < part->n && i < HOTSPOTS_FRAMES; i++)
-		frames[n++] = framefold(tree, part->frames[i]);
-	frames[n++] = folded_frame(tree, spot->key.comm, FOLDED_TASK);
-	folded_add(tree, frames, n, callers ? FOLDED_ROOT_FIRST : FOLDED_LEAF_FIRST, spot->weight);
-}
-
 #define LEAST_SHARE 0.005
 
-static int print_tree(const struct analysis *a, const struct hotspots *h, const struct hotspots_view *view)
+static int print_tree(const struct stacks *s)
 {
+	const bool callers = s->a->opts->callers;
 	struct calltree_view shown = {
-		.whole = h->weight, .least = view->least, .columns = analysis_terminal(a->opts).columns, .callers = a->opts->callers,
+		.whole = s->h->weight, .least = s->a->opts->least, .columns = analysis_terminal(s->a->opts).columns, .callers = callers,
+		.all_by = "--than 0",
 	};
 	struct folded *tree = folded_new();
 	int rc;
 
-	for (const struct hotspot *spot = h->all; spot && tree; spot = spot->hh.next) {
-		const struct part part = part_of(a, spot);
+	for (const struct hotspot *spot = s->h->all; spot && tree; spot = spot->hh.next) {
+		const struct callstack part = part_of(s, spot);
 
 		if (part.n)
-			plant(spot, &part, a->opts->callers, tree);
+			hotspot_fold(spot, part, callers ? FOLDED_ROOT_FIRST : FOLDED_LEAF_FIRST, tree);
 	}
 	/* a function with few samples has callers, too */
-	if (tree && shown.least <= 0)
-		shown.least = (shown.callers ? hotspots_percent(folded_total(tree), h->weight) : 100) * LEAST_SHARE;
-	if (tree && (folded_total(tree) || shown.callers))
-		put_title(a, h, folded_total(tree));
+	if (tree && !shown.least)
+		shown.least = (callers ? hotspots_percent(folded_total(tree), s->h->weight) : 100) * LEAST_SHARE;
+	if (tree && folded_total(tree) && !callers)
+		puts("\ncall tree");
 	rc = !tree || (folded_total(tree) && calltree_print(tree, &shown, stdout)) ? -1 : 0;
 	folded_free(tree);
 	return rc;
@@ -201,29 +228,35 @@ static int print_tree(const struct analysis *a, const struct hotspots *h, const 
 
 enum { CALLERS_SHOWN = 10 };
 
-static int print_stacks(const struct analysis *a, const struct hotspots *h, const struct hotspots_view *view)
+static void print_part(const struct analysis *a, const struct callstack *part)
 {
-	const uint64_t most = a->opts->stacks ? a->opts->stacks : a->opts->callers ? CALLERS_SHOWN : view->stacks;
+	const size_t columns = analysis_terminal(a->opts).columns;
+
+	for (uint32_t i = 0; i < part->n; i++)
+		frameline_print(part->frames[i], columns, stdout);
+}
+
+static int print_stacks(const struct stacks *s)
+{
+	const struct analysis_opts *o = s->a->opts;
+	const uint64_t most = o->stacks ? o->stacks : o->callers ? CALLERS_SHOWN : s->view->stacks;
 	struct stack_sum *all = NULL;
-	uint64_t weight = 0, n = 0;
+	uint64_t n = 0;
 	bool good = true;
 
-	for (const struct hotspot *spot = h->all; spot && good; spot = spot->hh.next) {
-		const struct part part = part_of(a, spot);
+	for (const struct hotspot *spot = s->h->all; spot && good; spot = spot->hh.next) {
+		const struct callstack part = part_of(s, spot);
 
-		weight += part.n ? spot->weight : 0;
 		good = !part.n || add(&all, spot, &part);
 	}
 	HASH_SORT(all, by_weight);
-	if (a->opts->callers)
-		put_title(a, h, weight);
 	for (const struct stack_sum *sum = all; sum && n < most; sum = sum->hh.next) {
-		if (hotspots_percent(sum->weight, h->weight) < view->least)
+		if (hotspots_percent(sum->weight, s->h->weight) < o->least)
 			break;
-		if (!n++ && !a->opts->callers)
-			put_title(a, h, weight);
-		put_head(a, h, sum);
-		print_part(a, &sum->part);
+		if (!n++ && !o->callers)
+			puts("\nhottest stacks");
+		put_head(s->a, s->h, sum);
+		print_part(s->a, &sum->part);
 	}
 	HASH_FREE(all);
 	return good ? 0 : -1;
@@ -232,9 +265,17 @@ static int print_stacks(const struct analysis *a, const struct hotspots *h, cons
 void hotspots_print_stacks(struct analysis *a, const struct hotspots *h, const struct hotspots_view *view)
 {
 	const char *option = a->opts->tree ? "--tree" : a->opts->callers ? "--callers" : NULL;
+	struct stacks s = { a, h, view, NULL };
 
 	if (option && !view->stacks && !view->fits)
 		printf("\n%s shows nothing: the samples have no call chains; record with -g\n", option);
-	if (view->stacks && (a->opts->tree ? print_tree : print_stacks)(a, h, view))
+	if (!view->stacks) {
+		a->opts->called |= !view->fits;
+		return;
+	}
+	if (a->opts->callers)
+		put_callers(&s, a->opts);
+	if ((a->opts->tree ? print_tree : print_stacks)(&s))
 		fprintf(stderr, "perf-prof: %s: out of memory for the stacks\n", view->name);
+	HASH_FREE(s.functions);
 }

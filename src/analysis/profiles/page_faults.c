@@ -257,7 +257,7 @@ static int end(struct analysis *a, struct fault *f)
 	struct page_faults *p = a->config;
 
 	show(a, analysis_end(a, p->last));
-	return hotspots_annotated(a, "page-faults", f) || analysis_draw(a, &p->flame, &title, f) ? -1 : 0;
+	return hotspots_found(a, "page-faults", f) || analysis_draw(a, &p->flame, &title, f) ? -1 : 0;
 }
 
 static void release(struct analysis *a)

@@ -35,7 +35,6 @@
 struct profile {
 	struct profile_opts opts;
 	struct flame_config flame;
-	uint64_t least;                  /* --than, in hundredths of a percent */
 	bool off_cpu;
 	struct pyprofile_opts python;
 	bool may_read_python;            /* see struct hotspots_view */
@@ -341,7 +340,7 @@ static struct hotspots_view view_of(const struct analysis *a, char *sampled)
 		.event = p->all ? NULL : p->clock,
 		.functions = FUNCTIONS_SHOWN, .stacks = p->clock->layout.callchain ? STACKS_SHOWN : 0,
 		.chainless = p->off_cpu && !p->switches.on_switch->layout.callchain ? "sched:sched_switch" : NULL,
-		.timed = p->off_cpu, .least = (double)p->least / 100, .idle = p->idle, .skid = p->skid,
+		.timed = p->off_cpu, .idle = p->idle, .skid = p->skid,
 		.may_read_python = p->may_read_python, .if_none = hint_if_none(p),
 		.has_outside = !a->opts->stream.input && !stream_tells_idle(a->stream),
 	};
@@ -392,7 +391,7 @@ static int end(struct analysis *a, struct fault *f)
 		return fault_set(f, EXIT_FAILED, "%s: there are no samples of %s, only of other events, such as -e %s",
 				 a->ops->name,
 				 analysis_counted(p->clock), analysis_counted(p->other));
-	if (hotspots_annotated(a, p->what, f))
+	if (hotspots_found(a, p->what, f))
 		return -1;
 	snprintf(text, sizeof(text), "perf-prof %s: %s%s", a->ops->name,
 		 p->all ? p->what : analysis_sampled(p->clock, p->what, sampled, sizeof(sampled)),
@@ -445,7 +444,6 @@ static int wants_python(struct profile *p, const struct opt_parser *args, struct
 {
 	p->python.profile = &p->opts;
 	p->python.flame = &p->flame;
-	p->python.least = p->least;
 	p->python.refreshes = p->refreshes;
 	p->python.other = p->off_cpu ? "--off-cpu" : p->prints_samples ? "--samples" :
 			  levels_any(&p->opts.levels) ? "--exclude-..." : NULL;
@@ -485,17 +483,6 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 
 /* ---- the command -------------------------------------------------------------------- */
 
-int profile_parse_percent(const char *text, void *field, struct fault *f)
-{
-	char *end;
-	double percent = strtod(text, &end);
-
-	if (end == text || (*end && strcmp(end, "%")) || !(percent >= 0 && percent <= 100))
-		return fault_usage(f, "--than %s: expected a percentage, 0 to 100", text);
-	*(uint64_t *)field = (uint64_t)(percent * 100);
-	return 0;
-}
-
 #define AT(member) offsetof(struct profile, member)
 
 static const struct opt profile_opts[] = {
@@ -509,15 +496,9 @@ static const struct opt profile_opts[] = {
 	  "sleep to the one that runs it again.", false, NULL },
 	{ "samples", 0, NULL, OPT_FLAG, AT(prints_samples), NULL,
 	  "Print a line for each sample, too, with -g its call chain.", false, NULL },
-	{ "below", 0, NULL, OPT_STRINGS, AT(opts.common.below), "FUNCTION",
-	  "Begin stacks below this function, as the table shows its name, or without its namespaces: leave out its innermost frame and "
-	  "its callers. Stacks "
-	  "without it stay whole. May be repeated: below whichever is the innermost.", false, NULL },
 	{ "without", 0, NULL, OPT_STRINGS, AT(opts.common.without), "FUNCTION",
 	  "With Python functions: leave out samples that have this function in their stack, unless --below cuts it off. May be "
 	  "repeated.", false, NULL },
-	{ "than", 0, NULL, OPT_CALL, AT(least), "PERCENT",
-	  "Show only functions with at least this share of the time.", false, profile_parse_percent },
 };
 
 const struct command profile_command = {

@@ -24,6 +24,4 @@ int profile_take_rate(struct profile_opts *o, const char *command, struct fault 
 int profile_add(struct analysis *a, const struct profile_opts *o, struct fault *f);
 /* For ops->begin: sets the levels of all events. 0, or -1 with f: an option applies to none of the events. */
 int profile_set_levels(struct analysis *a, const struct profile_opts *o, struct fault *f);
-/* --than PERCENT: hundredths of a percent, a uint64_t. */
-int profile_parse_percent(const char *text, void *field, struct fault *f);
 #endif

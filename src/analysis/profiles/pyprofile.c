@@ -431,7 +431,7 @@ static struct hotspots_view view_of(const struct analysis *a, char *name)
 	snprintf(name, NAME_SIZE, "Python stacks%s, %llu Hz", p->opts->gil ? " with the GIL" : "", (unsigned long long)p->hz);
 	return (struct hotspots_view){
 		.name = a->ops->name, .what = "python", .sampled = name, .functions = FUNCTIONS_SHOWN,
-		.stacks = a->opts->stream.call_graph ? STACKS_SHOWN : 0, .least = (double)p->opts->least / 100,
+		.stacks = a->opts->stream.call_graph ? STACKS_SHOWN : 0,
 		.counted = p->timed, .count = p->hot.weight, .in_ns = p->timed, .torn = p->torn,
 		.if_none = p->was_read ? hint_if_none(p->opts) : NULL, .late = p->late > p->tick / 20 ? p->late : 0,
 	};
@@ -503,6 +503,8 @@ static int end(struct analysis *a, struct fault *f)
 	/* a process of -p could be read at the beginning: the run was short */
 	if (!p->was_read && (a->job.is_target || p->why.exit_code))
 		return fault_set(f, EXIT_FAILED, "%s", p->why.exit_code ? p->why.text : "profile: the command ended at once");
+	if (hotspots_found(a, "Python stacks", f))
+		return -1;
 	view_of(a, name);
 	snprintf(text, sizeof(text), "perf-prof profile: %s", name);
 	return flame_write(p->opts->flame, p->opts->flame->folded, &title, f);

@@ -15,7 +15,6 @@ struct pyprofile_opts {
 	bool gil, idle, tasks;       /* --gil, --idle, --tasks */
 	struct profile_opts *profile;
 	struct flame_config *flame;
-	uint64_t least;              /* --than, in hundredths of a percent */
 	bool refreshes;              /* on a terminal: the table so far, each second */
 	const char *other;           /* an option that only samples of events know; NULL: none was given */
 };

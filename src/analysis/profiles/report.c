@@ -8,7 +8,6 @@
  */
 #include "analysis/profiles/commands.h"
 #include "analysis/profiles/hotspots.h"
-#include "analysis/profiles/profile.h"
 #include "base/note.h"
 #include "base/room.h"
 #include "engine/progress.h"
@@ -47,7 +46,6 @@ enum { NO_COLUMN = SIZE_MAX };
 struct report {
 	struct analysis_opts common;
 	struct flame_config flame;
-	uint64_t least;                         /* --than, in hundredths of a percent */
 	struct section *sections;
 	size_t nsections;
 	struct place *places;
@@ -264,7 +262,6 @@ static void sample(struct analysis *a, const struct analysis_sample *sample)
 
 static void show_section(struct analysis *a, struct section *s, uint64_t now)
 {
-	struct report *r = a->config;
 	const char *what = analysis_counted(s->events[0]);
 	char sampled[300];
 	const struct hotspots_view view = {
@@ -274,7 +271,7 @@ static void show_section(struct analysis *a, struct section *s, uint64_t now)
 		.counted = true, .placeless = !s->has_place,
 		.functions = s->has_place && s->hot.all ? FUNCTIONS_SHOWN : 0,
 		.stacks = s->source->layout.callchain ? STACKS_SHOWN : 0,
-		.least = (double)r->least / 100, .skid = s->skid,
+		.skid = s->skid,
 		.count = s->sums[0] + s->idle[0], .in_ns = analysis_is_clock(s->events[0]), .idle = s->idle[0],
 		.more = s->names, .more_counts = s->sums + 1, .more_idle = s->idle + 1,
 		.ratios = s->ratios, .nratios = s->nratios,
@@ -384,7 +381,7 @@ static int end(struct analysis *a, struct fault *f)
 	struct report *r = a->config;
 
 	show(a, analysis_end(a, r->last));
-	return hotspots_annotated(a, "the recording", f) || analysis_may_draw(a, r->flame.path, f) || (r->flame.folded && draw(r, a, f)) ? -1 : 0;
+	return hotspots_found(a, "the recording", f) || analysis_may_draw(a, r->flame.path, f) || (r->flame.folded && draw(r, a, f)) ? -1 : 0;
 }
 
 static void release(struct analysis *a)
@@ -415,11 +412,6 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 
 #define AT(member) offsetof(struct report, member)
 
-static const struct opt report_opts[] = {
-	{ "than", 0, NULL, OPT_CALL, AT(least), "PERCENT",
-	  "Show only functions with at least this share of an event.", false, profile_parse_percent },
-};
-
 static void defaults(void *config)
 {
 	struct stream_opts *o = config;
@@ -445,7 +437,6 @@ const struct command report_command = {
 		"cache misses per reference.",
 		"FILE is perf.data by default; - is standard input."),
 	OPT_GROUP_ROWS(
-		{ "Rows", report_opts, sizeof(report_opts) / sizeof(*report_opts), 0 },
 		{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
 		{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
 		{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
