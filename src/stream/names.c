@@ -212,7 +212,7 @@ bool names_say_cut(struct names *n, char *buf, size_t size)
 		add_line(buf, size, "%.0f %% of the stacks are cut off at a page that is not in memory (never written, or swapped "
 			 "out), because the kernel does not copy such pages; -g finds the callers of programs that keep "
 			 "frame pointers", 100 * (double)torn / (double)all);
-	if (is_worth_telling(cut, all) && more > asked)
+	if (is_worth_telling(cut, all) && asked < MAX_STACK - 1024)
 		add_line(buf, size, "%.0f %% of the stacks are cut off: their programs use more than %llu bytes of stack; "
 			 "--call-graph dwarf,%llu copies more into each sample", 100 * (double)cut / (double)all,
 			 (unsigned long long)asked, (unsigned long long)more);

@@ -12,6 +12,7 @@ enum {
 	MAX_KERNEL = 512, MAX_USER = UNWINDER_FRAMES,   /* words of a call chain */
 	STEPS = 4096,                       /* entries of the cache; a power of two */
 	ANSWERS_SHIFT = 44,
+	ENDS = 16,
 };
 
 /* Cached lookup of one address, valid for one version of the process's mappings. */
@@ -30,6 +31,7 @@ struct unwinder {
 	uint64_t torn;           /* cut off because the kernel copied fewer bytes than requested */
 	uint64_t asked;          /* most bytes of stack requested in a sample that is cut off */
 	struct step steps[STEPS], last;     /* last: for times without a version */
+	uint64_t ends[ENDS], nends;   /* return addresses; see remember_end() */
 	uint64_t chain[MAX_KERNEL + 1 + MAX_USER];
 };
 
@@ -233,6 +235,36 @@ static uint64_t goes_on_at(const struct unwinder_sample *s, const struct unwind_
 	return n;
 }
 
+/* Where frame pointers have ended: in the C library, which starts programs and threads. */
+static void remember_end(struct unwinder *u, uint64_t ip)
+{
+	for (size_t i = 0; i < ENDS; i++)
+		if (u->ends[i] == ip)
+			return;
+	u->ends[u->nends++ % ENDS] = ip;
+}
+
+static bool is_end(const struct unwinder *u, uint64_t ip)
+{
+	for (size_t i = 0; i < ENDS; i++)
+		if (u->ends[i] == ip)
+			return true;
+	return false;
+}
+
+/* How many of n frames are left if all chains shall end where those of frame pointers alone end: a frame or two before the
+ * outermost one. */
+static size_t without_start(struct unwinder *u, const uint64_t *ips, size_t n, uint64_t outer)
+{
+	for (size_t more = 1; more <= 2 && more + 1 < n; more++)
+		if (ips[n - 1 - more] == outer)
+			remember_end(u, outer);
+	for (size_t more = 2; more >= 1; more--)
+		if (more + 1 < n && is_end(u, ips[n - 1 - more]))
+			return n - more;
+	return n;
+}
+
 const uint64_t *unwinder_mend(struct unwinder *u, const struct unwinder_sample *s, const uint64_t *ips, uint64_t *nr)
 {
 	const uint64_t at = user_part(ips, *nr), nuser = *nr - at, *user = ips + at;
@@ -247,6 +279,8 @@ const uint64_t *unwinder_mend(struct unwinder *u, const struct unwinder_sample *
 	found = unwinder_walk(u, s, u->chain + at, max, &last);
 	if (!found || u->chain[at] != user[0])
 		return ips;
+	if (last.end == UNWIND_OUTERMOST)
+		found = without_start(u, u->chain + at, found, user[nuser - 1]);
 	rest = goes_on_at(s, &last, u->chain[at + found - 1], user, nuser);
 	if (u->maps)
 		count(u, s, rest < nuser ? UNWIND_OUTERMOST : last.end);

@@ -215,7 +215,7 @@ def test_a_recording_without_groups(run, groups, tmp_path):
     run('record', '-q', '-e', 'cpu-clock', '-o', str(tmp_path / 'x.data'), '--', 'true')
     out = run('report', '--sort', 'cgroup', str(tmp_path / 'x.data'), check=2)
     assert 'do not say the control group of their task; record with --all-cgroups' in out
-    assert 'no rows by pid, cpu or cgroup' in run('profile', '--off-cpu', '--sort', 'cgroup', '--', 'true', check=2)
+    assert 'no rows by pid, tid, cpu or cgroup' in run('profile', '--off-cpu', '--sort', 'cgroup', '--', 'true', check=2)
 
 
 # ---- symbols

@@ -31,7 +31,7 @@ struct annotation {
 	uint64_t self, total;
 };
 
-enum { LINE_INSNS = 4, INSN_TEXT = 128 };
+enum { LINE_INSNS = 4, INSN_TEXT = 512 };
 
 struct line_insn {
 	const struct dso *object;

@@ -48,7 +48,41 @@ static struct cost *costs_of(const struct disasm *d, const struct annotation *n,
 	return costs;
 }
 
-static void put_row(struct table *t, const struct hotspots *h, const struct insn *insn, const struct cost *cost)
+static const struct disasm *code_at(struct analysis *a, const struct dso *object, uint64_t at, uint64_t *addr)
+{
+	return object && a->names.symbolizer ? dso_disasm(symbolizer_dsos(a->names.symbolizer), (struct dso *)object, at, addr) : NULL;
+}
+
+/* Where an instruction jumps or calls: its last word, a number. False: it does not, or by a register. */
+static bool target_of(const char *text, uint64_t *target)
+{
+	static const char *const words[] = { "call", "jmp", "bl ", "b " };
+	const char *last = strrchr(text, ' ');
+	bool goes = false;
+	char *end;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		goes |= !strncmp(text, words[i], strlen(words[i]));
+	if (!goes || !last || strncmp(last + 1 + (last[1] == '#'), "0x", 2))
+		return false;
+	*target = strtoull(last + 1 + (last[1] == '#'), &end, 16);
+	return !*end;
+}
+
+/* The text of an instruction, with the name of the function that it calls. delta: from offsets in the file to addresses. The
+ * instruction itself may be invalid afterwards. */
+static void put_text(struct analysis *a, const struct dso *object, const struct insn *insn, uint64_t delta, char buf[INSN_TEXT])
+{
+	uint64_t target, into;
+	const char *name;
+	int used = snprintf(buf, INSN_TEXT, "%s", insn->text);
+
+	if (used > 0 && used < INSN_TEXT && target_of(buf, &target) &&
+	    dso_find(symbolizer_dsos(a->names.symbolizer), (struct dso *)object, target - delta, &name, &into) && !into)
+		snprintf(buf + used, INSN_TEXT - (size_t)used, " <%s>", name);
+}
+
+static void put_row(struct table *t, const struct hotspots *h, uint64_t addr, const char *text, const struct cost *cost)
 {
 	const double parts[] = { hotspots_percent(cost->self, h->weight), hotspots_percent(cost->total, h->weight) };
 
@@ -60,8 +94,8 @@ static void put_row(struct table *t, const struct hotspots *h, const struct insn
 			table_text(t, NULL);
 	for (int i = 0; i < 2; i++)
 		table_number(t, parts[i]);
-	table_unsigned(t, insn->addr);
-	table_text(t, insn->text);
+	table_unsigned(t, addr);
+	table_text(t, text);
 }
 
 /* Between instructions that do not follow each other. */
@@ -76,25 +110,42 @@ static void put_gap(struct table *t)
 	table_text(t, "...");
 }
 
-/* Instructions that have samples, and a few around them; JSON has only these. */
-static void put_rows(struct table *t, const struct hotspots *h, const struct disasm *d, const struct cost *costs, bool json)
+/* The code of a function, which is asked for again for each row: names of other functions are looked up between. */
+struct code {
+	const struct dso *object;
+	uint64_t at, delta;
+	size_t n;                    /* instructions */
+};
+
+static void put_insn(struct table *t, struct analysis *a, const struct hotspots *h, const struct code *c, size_t i,
+		     const struct cost *cost)
 {
-	const size_t around = json ? 0 : CONTEXT;
+	uint64_t addr;
+	const struct disasm *d = code_at(a, c->object, c->at, &addr);
+	char text[INSN_TEXT];
+
+	if (!d || i >= d->n)
+		return;
+	addr = d->v[i].addr;
+	put_text(a, c->object, &d->v[i], c->delta, text);
+	put_row(t, h, addr, text, cost);
+}
+
+/* Instructions that have samples, and a few around them; JSON has only these. */
+static void put_rows(struct table *t, struct analysis *a, const struct hotspots *h, const struct code *c, const struct cost *costs)
+{
+	const size_t around = a->opts->json ? 0 : CONTEXT;
+	const bool json = a->opts->json;
 	size_t next = 0;
 
-	for (size_t i = 0; i < d->n; i++) {
+	for (size_t i = 0; i < c->n; i++) {
 		if (!costs[i].total)
 			continue;
 		if (!json && next && next + around < i && t->nrows < MOST_ROWS)
 			put_gap(t);
-		for (next = next + around < i ? i - around : next; next < d->n && next <= i + around && t->nrows < MOST_ROWS; next++)
-			put_row(t, h, &d->v[next], &costs[next]);
+		for (next = next + around < i ? i - around : next; next < c->n && next <= i + around && t->nrows < MOST_ROWS; next++)
+			put_insn(t, a, h, c, next, &costs[next]);
 	}
-}
-
-static const struct disasm *code_at(struct analysis *a, const struct dso *object, uint64_t at, uint64_t *addr)
-{
-	return object && a->names.symbolizer ? dso_disasm(symbolizer_dsos(a->names.symbolizer), (struct dso *)object, at, addr) : NULL;
 }
 
 static const struct disasm *read_code(struct analysis *a, const struct annotation *n, uint64_t *delta)
@@ -118,7 +169,7 @@ bool annotate_code(struct analysis *a, const struct hotspots *h, const struct an
 	if (!costs)
 		return false;
 	table_init(&t, "annotate", columns, sizeof(columns) / sizeof(*columns));
-	put_rows(&t, h, d, costs, a->opts->json);
+	put_rows(&t, a, h, &(struct code){ n->object, n->places->key.at, delta, d->n }, costs);
 	table_extra(&t, "function", json_text(n->symbol, strlen(n->symbol)));
 	table_extra(&t, "dso", json_text(n->dso, strlen(n->dso)));
 	table_caption(&t, "%s", a->opts->inlines < 0 ? "source lines are not looked up with --no-inline" :
@@ -145,13 +196,12 @@ static int by_address(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The instruction of a place; NULL: it is not known. Valid until the next call. */
-static const struct insn *insn_of_place(struct analysis *a, const struct dso *object, uint64_t at)
+/* The instruction of a place, and the place's address; NULL: it is not known. Valid until the next call. */
+static const struct insn *insn_of_place(struct analysis *a, const struct dso *object, uint64_t at, uint64_t *addr)
 {
-	uint64_t addr = 0;
-	const struct disasm *d = code_at(a, object, at, &addr);
+	const struct disasm *d = code_at(a, object, at, addr);
 
-	return d && d->n && addr >= d->start && addr < d->end ? &d->v[insn_at(d, addr)] : NULL;
+	return d && d->n && *addr >= d->start && *addr < d->end ? &d->v[insn_at(d, *addr)] : NULL;
 }
 
 /* The instructions at the line's places: a call has two, its own address and that to which it returns. */
@@ -160,7 +210,8 @@ static size_t list_insns(struct analysis *a, const struct place *line, struct li
 	size_t n = 0;
 
 	for (const struct place *p = line->insns; p; p = p->hh.next) {
-		const struct insn *insn = insn_of_place(a, p->key.object, p->key.at);
+		uint64_t addr = 0;
+		const struct insn *insn = insn_of_place(a, p->key.object, p->key.at, &addr);
 
 		if (!insn)
 			continue;
@@ -184,9 +235,11 @@ size_t annotate_line(struct analysis *a, const struct place *line, struct line_i
 	n = n < LINE_INSNS ? n : LINE_INSNS;
 	qsort(all, n, sizeof(*all), by_address);
 	for (size_t i = 0; i < n; i++) {
-		const struct insn *insn = insn_of_place(a, all[i].object, all[i].at);
+		uint64_t addr = 0;
+		const struct insn *insn = insn_of_place(a, all[i].object, all[i].at, &addr);
 
-		snprintf(all[i].text, sizeof(all[i].text), "%s", insn ? insn->text : "");
+		if (insn)
+			put_text(a, all[i].object, insn, addr - all[i].at, all[i].text);
 		out[i] = all[i];
 	}
 	free(all);

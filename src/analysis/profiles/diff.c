@@ -414,7 +414,7 @@ static void describe_side(struct table *t, const struct side *side, const char *
 static void describe(const struct diff *d, struct table *t, size_t changed)
 {
 	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER], *unknown = unjudged(d);
-	char before[512], after[512], sure[600];
+	char before[512], after[512], sure[600], times[128];
 
 	describe_side(t, a, "before");
 	describe_side(t, b, "after");
@@ -427,7 +427,11 @@ static void describe(const struct diff *d, struct table *t, size_t changed)
 		table_extra(t, "changed", json_object_new_uint64(changed));
 	}
 	table_extra(t, "of", json_object_new_string(d->total ? "total" : "self"));
-	table_caption(t, "%s; %s; %s share, %s", side_text(a, before, sizeof(before)), side_text(b, after, sizeof(after)),
+	*times = '\0';
+	if (is_timed(d))
+		snprintf(times, sizeof(times), "CPU time %.3f ms before, %.3f ms after (%+.1f %%); ", (double)a->weight / 1e6,
+			 (double)b->weight / 1e6, 100 * ((double)b->weight / (double)a->weight - 1));
+	table_caption(t, "%s; %s; %s%s share, %s", side_text(a, before, sizeof(before)), side_text(b, after, sizeof(after)), times,
 		      d->total ? "total" : "self", sure);
 }
 

@@ -49,7 +49,7 @@ static int parse_sort(const char *text, void *field, struct fault *f)
 		const char *word;
 		unsigned int by;
 	} keys[] = {
-		{ "comm", SORT_COMM }, { "pid", SORT_PID }, { "cpu", SORT_CPU }, { "cgroup", SORT_CGROUP }, { "container", SORT_CGROUP },
+		{ "comm", SORT_COMM }, { "pid", SORT_PID }, { "tid", SORT_TID | SORT_COMM }, { "cpu", SORT_CPU }, { "cgroup", SORT_CGROUP }, { "container", SORT_CGROUP },
 		{ "symbol", SORT_SYMBOL }, { "line", SORT_LINE }, { "dso", SORT_DSO }, { "total", 0 },
 		{ "sym", SORT_SYMBOL }, { "srcline", SORT_LINE },     /* perf's words */
 	};
@@ -64,8 +64,8 @@ static int parse_sort(const char *text, void *field, struct fault *f)
 		while (i < ARRAY(keys) && (strlen(keys[i].word) != len || memcmp(keys[i].word, word, len)))
 			i++;
 		if (i == ARRAY(keys))
-			return fault_usage(f, "--sort %s: \"%.*s\" makes no rows; expected some of comm, pid, cpu, cgroup, symbol, line, dso, "
-					   "total, with commas between", text, (int)len, word);
+			return fault_usage(f, "--sort %s: \"%.*s\" makes no rows; expected some of comm, pid, tid, cpu, cgroup, symbol, line, "
+					   "dso, total, with commas between", text, (int)len, word);
 		o->sort |= keys[i].by;
 		o->by_total |= !keys[i].by;
 	}
@@ -79,8 +79,8 @@ const struct opt hotspots_opts[] = {
 	[HOTSPOTS_STACKS] = { "stacks", 0, NULL, OPT_CALL, AT(stacks), "N", "Show the N hottest stacks (needs call chains); 0: all. "
 	  "Default: 5; 10 with --callers.", false, parse_stacks },
 	[HOTSPOTS_SORT] = { "sort", 0, NULL, OPT_CALL, AT(sort), "KEY[,KEY...]",
-	  "Make a row for each combination of these: comm (task name), pid (with its name), cpu, cgroup (container, or control group), symbol "
-	  "(function), line (of source), dso (program or library). Default: symbol,dso, and comm "
+	  "Make a row for each combination of these: comm (task name), pid (with its name), tid (likewise), cpu, cgroup (container, or control "
+	  "group), symbol (function), line (of source), dso (program or library). Default: symbol,dso, and comm "
 	  "if several programs ran (not in JSON). total is no row: it orders rows by total (the function and what it calls; needs -g) "
 	  "instead of self.", false, parse_sort },
 	[HOTSPOTS_THAN] = { "than", 0, NULL, OPT_CALL, AT(least), "PERCENT",
@@ -183,7 +183,7 @@ static void refuse(struct hotspots *h, uint64_t weight, bool blocked)
 static struct hotspot *add(struct hotspots *h, const char *comm, struct callstack *stack, uint64_t weight, bool blocked)
 {
 	struct task_name *name = keep(h, comm);
-	struct hotspot_key key = { name ? name->text : "", stack, blocked, h->pid, h->cpu, h->cgroup };
+	struct hotspot_key key = { name ? name->text : "", stack, blocked, h->pid, h->tid, h->cpu, h->cgroup };
 	struct hotspot *spot = stack ? spot_of(h, &key) : NULL;
 
 	if (name && h->program)
@@ -275,6 +275,7 @@ bool hotspots_have_programs(const struct hotspots *h)
 void hotspots_see(struct hotspots *h, struct analysis *a, const struct analysis_sample *s)
 {
 	h->pid = a->opts->sort & SORT_PID ? process_id(s) : 0;
+	h->tid = a->opts->sort & SORT_TID ? s->tid : 0;
 	h->cpu = a->opts->sort & SORT_CPU ? s->cpu : 0;
 	see_program(h, a, process_id(s), s->time);
 	h->cgroup = a->opts->sort & SORT_CGROUP ? analysis_cgroup(a, s) : NULL;

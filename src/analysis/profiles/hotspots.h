@@ -22,7 +22,7 @@ int hotspots_parse_rows(const char *text, void *field, struct fault *f);   /* in
 /* --sort: what makes a row. */
 enum {
 	SORT_COMM = 1 << 0, SORT_PID = 1 << 1, SORT_CPU = 1 << 2, SORT_SYMBOL = 1 << 3, SORT_LINE = 1 << 4, SORT_DSO = 1 << 5,
-	SORT_CGROUP = 1 << 6,
+	SORT_CGROUP = 1 << 6, SORT_TID = 1 << 7,
 	SORT_DEFAULT = SORT_SYMBOL | SORT_DSO,
 };
 
@@ -40,7 +40,7 @@ struct hotspots {
 	uint64_t weight, samples;    /* sums */
 	double squares;              /* sum of the squares of the samples' weights */
 	struct task_name *program;   /* of the next sample: hotspots_see(); NULL: not known */
-	pid_t pid;                   /* of the next sample: hotspots_see(); 0: rows are not by process */
+	pid_t pid, tid;              /* of the next sample: hotspots_see(); 0: rows are not by process, or thread */
 	uint32_t cpu;                /* likewise */
 	const char *cgroup;          /* likewise; NULL: rows are not by control group */
 	size_t nmore;                /* number of other events' counts in each sample; set before the first */

@@ -24,7 +24,7 @@ struct function_key {
 	struct function *whole;      /* the function that it is inlined into; NULL: it is no part */
 	uint64_t start;              /* of struct frame */
 	uint64_t blocked, line;
-	int64_t pid, cpu;
+	int64_t pid, tid, cpu;
 };
 
 struct function {
@@ -48,7 +48,7 @@ struct functions {
 
 static struct function_key key_of(const struct functions *all, const struct hotspot *spot, const struct frame *frame)
 {
-	struct function_key key = { .blocked = spot->key.blocked, .pid = spot->key.pid, .cpu = spot->key.cpu,
+	struct function_key key = { .blocked = spot->key.blocked, .pid = spot->key.pid, .tid = spot->key.tid, .cpu = spot->key.cpu,
 				    .cgroup = spot->key.cgroup };
 
 	if (all->by & SORT_COMM)
@@ -234,7 +234,7 @@ static bool is_taken(const struct columns *c, const char *name)
 		if (!strcmp(c->v[i].name, name))
 			return true;
 	return !strcmp(name, "function") || !strcmp(name, "shown") || !strcmp(name, "address") ||
-	       !strcmp(name, "dso") || !strcmp(name, "comm") || !strcmp(name, "pid") || !strcmp(name, "cpu") ||
+	       !strcmp(name, "dso") || !strcmp(name, "comm") || !strcmp(name, "pid") || !strcmp(name, "tid") || !strcmp(name, "cpu") ||
 	       !strcmp(name, "line") || !strcmp(name, "state") || !strcmp(name, "cgroup");
 }
 
@@ -287,6 +287,8 @@ static bool make_columns(struct columns *c, const struct hotspots *h, const stru
 		c->v[c->n++] = (struct table_column){ "comm", TABLE_TEXT, .title = by & SORT_COMM ? "task" : "process" };
 	if (by & SORT_PID)
 		c->v[c->n++] = (struct table_column){ "pid", TABLE_INTEGER };
+	if (by & SORT_TID)
+		c->v[c->n++] = (struct table_column){ "tid", TABLE_INTEGER };
 	if (by & SORT_CPU)
 		c->v[c->n++] = (struct table_column){ "cpu", TABLE_INTEGER };
 	if (by & SORT_CGROUP)
@@ -382,6 +384,8 @@ static void put_key(struct table *t, const struct hotspots *h, const struct hots
 		table_text(t, by & SORT_COMM ? fn->key.comm : hotspots_process(h, fn->key.pid));
 	if (by & SORT_PID)
 		table_task(t, (pid_t)fn->key.pid);
+	if (by & SORT_TID)
+		table_task(t, (pid_t)fn->key.tid);
 	if (by & SORT_CPU && fn->key.cpu == UINT32_MAX)
 		table_none(t);   /* not recorded */
 	else if (by & SORT_CPU)

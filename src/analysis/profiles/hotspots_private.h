@@ -14,7 +14,7 @@ struct hotspot_key {
 	const char *comm;            /* the text of a task_name */
 	struct callstack *stack;     /* NULL: the place is not known */
 	uint64_t blocked;
-	int64_t pid, cpu;            /* 0, unless rows are by these */
+	int64_t pid, tid, cpu;       /* 0, unless rows are by these */
 	const char *cgroup;          /* likewise; NULL */
 };
 

@@ -35,8 +35,8 @@ static uint64_t place_of(const struct frame *frame)
 
 static uint64_t hash_of(const struct hotspot *spot, const struct callstack *stack)
 {
-	const uint64_t own[] = { (uintptr_t)spot->key.comm, spot->key.blocked, (uint64_t)spot->key.pid, (uint64_t)spot->key.cpu,
-				 (uintptr_t)spot->key.cgroup };
+	const uint64_t own[] = { (uintptr_t)spot->key.comm, spot->key.blocked, (uint64_t)spot->key.pid, (uint64_t)spot->key.tid,
+				 (uint64_t)spot->key.cpu, (uintptr_t)spot->key.cgroup };
 	uint64_t h = stack->n;
 
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
@@ -55,7 +55,7 @@ static uint64_t hash_of(const struct hotspot *spot, const struct callstack *stac
 static bool are_same(const struct hotspot *a, const struct callstack *x, const struct hotspot *b, const struct callstack *y)
 {
 	if (a->key.comm != b->key.comm || a->key.blocked != b->key.blocked || a->key.pid != b->key.pid ||
-	    a->key.cpu != b->key.cpu || a->key.cgroup != b->key.cgroup || x->n != y->n)
+	    a->key.tid != b->key.tid || a->key.cpu != b->key.cpu || a->key.cgroup != b->key.cgroup || x->n != y->n)
 		return false;
 	for (uint32_t i = 0; i < x->n; i++)
 		if (x->frames[i]->symbol != y->frames[i]->symbol || x->frames[i]->dso != y->frames[i]->dso ||
@@ -110,6 +110,8 @@ static void put_head(const struct analysis *a, const struct hotspots *h, const s
 	printf("%6.2f%%  %s%s", hotspots_percent(sum->weight, h->weight), comm, key->blocked ? ", blocked" : "");
 	if (a->opts->sort & SORT_PID && pidmap_has_number((pid_t)key->pid))
 		printf(", process %d", (int)key->pid);
+	if (a->opts->sort & SORT_TID && pidmap_has_number((pid_t)key->tid))
+		printf(", thread %d", (int)key->tid);
 	if (a->opts->sort & SORT_CPU && key->cpu != UINT32_MAX)
 		printf(", CPU %d", (int)key->cpu);
 	if (cgroup)

@@ -464,8 +464,8 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	if (p->prints_samples && p->opts.common.json)
 		return fault_usage(f, "profile: --samples prints text, and --json JSON: leave one of them out; `perf-prof "
 				   "script --json` prints the samples of a recording");
-	if (p->off_cpu && p->opts.common.sort & (SORT_PID | SORT_CPU | SORT_CGROUP))
-		return fault_usage(f, "profile: --off-cpu has no rows by pid, cpu or cgroup: expected --sort comm, symbol, line, dso");
+	if (p->off_cpu && p->opts.common.sort & (SORT_PID | SORT_TID | SORT_CPU | SORT_CGROUP))
+		return fault_usage(f, "profile: --off-cpu has no rows by pid, tid, cpu or cgroup: expected --sort comm, symbol, line, dso");
 	p->refreshes = can_refresh(p, args);
 	if (p->refreshes)
 		p->opts.common.stream.interval_ms = REFRESH_MS;

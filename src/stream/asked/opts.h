@@ -138,8 +138,9 @@ int stream_parse_run(const char *text, void *ns, struct fault *f);
 int stream_parse_call_graph(const char *text, void *opts, struct fault *f);
 /* Bytes of stack that the stream chooses when it knows the watched programs: 0 if they keep frame pointers. */
 #define CHAINS_AUTO UINT32_MAX
-/* Bytes of stack by default, and beside frame pointers: functions that set up no frame are small, and few lie above another. */
-enum { CHAINS_STACK = 8192, CHAINS_MENDING = 1024 };
+/* Bytes of stack by default; beside frame pointers, since functions that set up no frame are small, and few lie above another;
+ * and beside those of tracepoints, which may come a million times a second. */
+enum { CHAINS_STACK = 8192, CHAINS_MENDING = 4096, CHAINS_MENDING_FAST = 1024 };
 /* Parses "auto", "fp", "dwarf" or "dwarf,4096" into bytes of stack (0: fp; CHAINS_AUTO). Sets *expected in any case.
  * False if text is none of these. */
 bool stream_parse_chains(const char *text, uint32_t *stack_bytes, const char **expected);

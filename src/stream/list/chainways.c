@@ -69,10 +69,10 @@ static bool look_at_library(const struct stream *s)
 }
 
 /* perf takes a recording with both for one without frame pointers. */
-static void mend(const struct stream *s, struct event_asked *asked)
+static void mend(const struct stream *s, const struct stream_event *event, struct event_asked *asked)
 {
 	asked->chain_mended = source_registers() && !s->opts->record;
-	asked->stack_bytes = asked->chain_mended ? CHAINS_MENDING : 0;
+	asked->stack_bytes = !asked->chain_mended ? 0 : event->sampling ? CHAINS_MENDING : CHAINS_MENDING_FAST;
 }
 
 void chainways_settle(struct stream *s)
@@ -89,6 +89,6 @@ void chainways_settle(struct stream *s)
 		else if (all || (waits && is_of_scheduler(&s->list.events[i])))
 			asked->stack_bytes = CHAINS_STACK;
 		else
-			mend(s, asked);
+			mend(s, &s->list.events[i], asked);
 	}
 }
