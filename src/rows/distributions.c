@@ -211,9 +211,14 @@ void distributions_print(struct analysis *a, struct distributions *all,
 
 	for (size_t i = 0; i < view->ncolumns && n < MAX_COLUMNS; i++)
 		columns[n++] = view->columns[i];
-	for (size_t i = 0; i < view->nshown && n < MAX_COLUMNS; i++)
-		if (is_shown(view, view->shown[i]))
-			columns[n++] = shown_columns[view->shown[i]];
+	for (size_t i = 0; i < view->nshown && n < MAX_COLUMNS; i++) {
+		if (!is_shown(view, view->shown[i]))
+			continue;
+		columns[n] = shown_columns[view->shown[i]];
+		if (view->last && columns[n].kind == TABLE_DURATION)
+			columns[n].spare = (unsigned int)(view->nshown - i);
+		n++;
+	}
 	if (view->last && n < MAX_COLUMNS)
 		columns[n++] = *view->last;
 	for (size_t i = 0; i < n; i++) {

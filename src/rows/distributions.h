@@ -50,7 +50,7 @@ struct distribution_view {
 	void *ctx;                           /* for put() */
 	/* Puts the cells of the command's own columns. */
 	void (*put)(void *ctx, const struct distribution *d, struct table *t);
-	const struct table_column *last;     /* one more, right of `shown`; or NULL */
+	const struct table_column *last;     /* one more, right of `shown`, which a narrow terminal needs more than durations; or NULL */
 	void (*put_last)(void *ctx, const struct distribution *d, struct table *t);
 	const char *order;                   /* the column by which rows are sorted; NULL: "total" */
 	void (*more)(void *ctx, struct table *t);   /* for JSON: adds members with table_extra(); or NULL */

@@ -3,6 +3,8 @@
 import csv
 import os
 import re
+import shlex
+import shutil
 import subprocess
 
 import pytest
@@ -56,9 +58,10 @@ def test_only_calls_that_fail(analyse, works):
 
 
 def test_the_text_is_one_table(analyse, works):
-    lines = analyse('syscalls', '--errors', *RING, '--', works, 'calls').text.splitlines()
+    out = analyse('syscalls', '--errors', *RING, '--', works, 'calls').text
+    lines, path = out.splitlines(), [] if 'paths are not known' in out else ['path']
     titles = [line.split() for line in lines if line.startswith('comm')]
-    assert titles == [['comm', 'tid', 'call', 'error', 'calls', 'total(us)', 'max', 'path']]
+    assert titles == [['comm', 'tid', 'call', 'error', 'calls', 'total(us)', 'max', *path]]
     assert not [line for line in lines if line.startswith('incomplete')]
 
 
@@ -99,6 +102,13 @@ def test_a_kernel_without_kprobes_says_so(analyse, works):
         pytest.skip(requires.why_not('no_kprobes'))
     out = analyse('syscalls', '--errors', *RING, '--', works, 'calls').text
     assert re.search(r'^paths are not known: this kernel has no kprobes \(CONFIG_KPROBE_EVENTS\);', out, re.M)
+
+
+def test_that_paths_are_not_known_is_said_once(analyse, prof, works, tmp_path):
+    subprocess.run([prof, 'record', '-q', *RING, '-o', tmp_path / 'in', '-e', PAIR, '--', works, 'calls'], check=True,
+                   stdout=subprocess.DEVNULL)
+    out = analyse('syscalls', '--errors', '-i', '10', '-I', tmp_path / 'in').text
+    assert out.count('\ncomm ') + out.startswith('comm ') > 1 and out.count('paths are not known') == 1
 
 
 # The kernel has copied the path before the program overwrites it.
@@ -164,6 +174,17 @@ def test_the_first_hundred_rows(prof, libc):
     assert re.search(r'^\.\.\. \d+ more \(--full shows all\)$', out, re.M) and len(re.findall('^python3 ', out, re.M)) == 100
     out = subprocess.run([*base, '--full', '--', PYTHON, '-c', many], capture_output=True, text=True, timeout=60).stdout
     assert len(re.findall(r' /nowhere/\d+$', out, re.M)) == 150
+
+
+def test_a_narrow_terminal_has_room_for_paths(prof, libc):
+    """Durations are left out first."""
+    if not shutil.which('script'):
+        pytest.skip('needs script')
+    command = shlex.join([prof, 'syscalls', '--errors', *RING, '-e', BY_LIBC, '--', PYTHON, '-c', OPENS])
+    out = subprocess.run(['script', '-qec', f'stty cols 80; {command}', '/dev/null'], capture_output=True, text=True, timeout=60,
+                         stdin=subprocess.DEVNULL).stdout
+    assert re.search(r'comm +tid +call +error +calls +path', out), out
+    assert re.search(r' /nowhere/a\s*$', out, re.M), out
 
 
 def test_stacks_show_who_calls(analyse, works):

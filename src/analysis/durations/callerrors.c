@@ -76,7 +76,7 @@ void callerrors_free(struct callerrors *e)
 	distributions_clear(&e->rows);
 	words_free(&e->words);
 	HASH_FREE(e->stacks);
-	*e = (struct callerrors){ .paths = e->paths };
+	*e = (struct callerrors){ .paths = e->paths, .told = e->told };
 }
 
 /* ---- the table -------------------------------------------------------------------------- */
@@ -117,7 +117,9 @@ static void put_no_paths(void *ctx, struct table *t)
 static void print_rows(struct printed *p, struct question *q, uint64_t from)
 {
 	static const enum shown shown[] = { SHOW_CALLS, SHOW_TOTAL, SHOW_MAX };
-	static const struct table_column path = { "path", TABLE_TEXT, .fit = FIT_PATH };
+	const struct table_column path = {
+		"path", TABLE_TEXT, .fit = FIT_PATH, .where = *p->why ? TABLE_ONLY_JSON : TABLE_EVERYWHERE,
+	};
 	const struct csv_form form = { ',', q->csv_safe };
 	struct table_column columns[GROUPING_COLUMNS + 2];
 	struct distribution_view view = {
@@ -234,8 +236,9 @@ void callerrors_print(struct callerrors *e, struct question *q, uint64_t from, c
 	if (e->paths || (e->rows.rows && !q->csv))
 		print_rows(&p, q, from);
 	escape_terminal(why, strlen(why), safe, sizeof(safe));
-	if (e->paths && *why && !q->common.json && !q->csv)
+	if (e->paths && *why && !e->told && !q->common.json && !q->csv)
 		printf("paths are not known: %s\n", safe);
+	e->told = true;
 	if (e->stacks && !q->csv)
 		put_stacks(e, q);
 	if (e->words.full)

@@ -11,6 +11,7 @@
 /* Initialized by zeros. */
 struct callerrors {
 	bool paths;                  /* rows have paths, the most frequent is first, and text has the first 100 */
+	bool told;                   /* that paths are not known */
 	struct distributions rows;   /* durations */
 	struct words words;          /* paths, and names of tasks for stacks */
 	struct callerror_stack *stacks;
