@@ -269,9 +269,8 @@ const struct command syscalls_command = {
 		"--than prints each longer call when it returns; with -g, also the stack that made it.",
 		"--heatmap draws all calls: when they returned, and how long they took.",
 		"Calls that began before perf-prof, or did not return before its end, are not in the table, but counted "
-		"below it. With a target, a line names each thread that hangs in a call, and what it waits on: a lock, file, socket, path, child or "
-		"descriptors. The "
-		"events are raw_syscalls:sys_enter and sys_exit; use -e to filter them, such as -e "
+		"below it. With a target, a line names each thread that hangs in a call, and what it waits on: a lock, file, socket, path, "
+		"child or descriptors. The events are raw_syscalls:sys_enter and sys_exit; use -e to filter them, such as -e "
 		"'raw_syscalls:sys_enter/id==0/,raw_syscalls:sys_exit/id==0/'."),
 	.summary = "measure how long system calls take, and count their errors",
 	.examples = COMMAND_EXAMPLES(
