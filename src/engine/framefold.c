@@ -2,6 +2,7 @@
 #include "engine/framefold.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SHOWN_SIZE = 2048 };
@@ -29,4 +30,17 @@ uint32_t framefold(struct folded *f, const struct frame *frame)
 	char shown[SHOWN_SIZE];
 
 	return folded_frame(f, name_of(frame, shown), kind_of(frame));
+}
+
+char *framefold_text(const struct callstack *stack)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = stack ? open_memstream(&text, &size) : NULL;
+
+	for (uint32_t i = stack ? stack->n : 0; out && i--;)
+		fprintf(out, "%s%s", stack->frames[i]->symbol ? stack->frames[i]->symbol : "[unknown]", i ? ";" : "");
+	if (out)
+		fclose(out);
+	return text;
 }

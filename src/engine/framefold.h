@@ -8,4 +8,6 @@
 
 /* As folded_frame(). */
 uint32_t framefold(struct folded *f, const struct frame *frame);
+/* The functions of a stack, outermost first: "main;work;pthread_mutex_lock", to be freed. NULL: no stack, or out of memory. */
+char *framefold_text(const struct callstack *stack);
 #endif

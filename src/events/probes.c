@@ -293,6 +293,24 @@ int probes_define(struct probes *p, const char *tracefs, const struct probe_defi
 	return err ? refuse(tracefs, def, err, f) : 0;
 }
 
+/* No sweeper is needed: if this process is killed in between, the group is that of a dead one. */
+int probes_try(const char *tracefs, const struct probe_definition *def, struct fault *f)
+{
+	char group[PROBE_NAME_SIZE], line[512];
+	int err;
+
+	name_group(group, sizeof(group));
+	if (snprintf(line, sizeof(line), "%c:%s/try %s %s\n", def->at_return ? 'r' : 'p', group, def->where, def->args) >=
+	    (int)sizeof(line))
+		return fault_set(f, EXIT_FAILED, "the definition of a probe is too long: %s", def->where);
+	err = write_line(tracefs, def->space, line);
+	if (err)
+		return refuse(tracefs, def, err, f);
+	snprintf(line, sizeof(line), "-:%s/try\n", group);
+	write_line(tracefs, def->space, line);
+	return 0;
+}
+
 /* The sweeper removes the probes: it still can when this process has dropped its privileges. */
 void probes_end(struct probes *p)
 {

@@ -42,6 +42,8 @@ bool probes_possible(const char *tracefs, enum probe_space space);
  * event[0] is set, adds a place to that tracepoint. 0, or -1 with f: text and exit code. */
 int probes_define(struct probes *p, const char *tracefs, const struct probe_definition *def,
 		  char *event, struct fault *f);
+/* Whether the kernel takes that definition: makes the tracepoint and removes it. 0, or -1 with f. */
+int probes_try(const char *tracefs, const struct probe_definition *def, struct fault *f);
 /* Whether a group of tracepoints is that of a running perf-prof, of any process. */
 bool probes_group_is_ours(const char *group);
 /* Removes the probes; close all events on them first. */

@@ -157,6 +157,8 @@ static void put_row(struct table *t, const struct distribution *d, const struct 
 		else
 			table_unsigned(t, n.v[view->shown[i]]);
 	}
+	if (view->last)
+		view->put_last(view->ctx, d, t);
 }
 
 static void put_extra(struct analysis *a, struct table *t, const char *time, uint64_t from, uint64_t to,
@@ -182,7 +184,7 @@ static void fill(struct table *t, const struct distributions *all, const struct 
 static void print(struct analysis *a, struct table *t, const struct distribution_view *view, uint64_t from, uint64_t to,
 		  struct json_object *extra)
 {
-	struct table_style style = { .terminal = analysis_terminal(a->opts), .max_rows = view->max_rows };
+	struct table_style style = { .terminal = analysis_terminal(a->opts), .max_rows = view->max_rows, .all_by = view->all_by };
 	char time[64];
 
 	analysis_time_text(a, to, time, sizeof(time));
@@ -209,9 +211,16 @@ void distributions_print(struct analysis *a, struct distributions *all,
 
 	for (size_t i = 0; i < view->ncolumns && n < MAX_COLUMNS; i++)
 		columns[n++] = view->columns[i];
-	for (size_t i = 0; i < view->nshown && n < MAX_COLUMNS; i++)
-		if (is_shown(view, view->shown[i]))
-			columns[n++] = shown_columns[view->shown[i]];
+	for (size_t i = 0; i < view->nshown && n < MAX_COLUMNS; i++) {
+		if (!is_shown(view, view->shown[i]))
+			continue;
+		columns[n] = shown_columns[view->shown[i]];
+		if (view->last && columns[n].kind == TABLE_DURATION)
+			columns[n].spare = (unsigned int)(view->nshown - i);
+		n++;
+	}
+	if (view->last && n < MAX_COLUMNS)
+		columns[n++] = *view->last;
 	for (size_t i = 0; i < n; i++) {
 		if (view->share_title && columns[i].kind == TABLE_PERCENT)
 			columns[i].title = view->share_title;
@@ -220,7 +229,7 @@ void distributions_print(struct analysis *a, struct distributions *all,
 	}
 	table_init(&t, view->name, columns, n);
 	fill(&t, all, view);
-	table_sort(&t, "total", true);
+	table_sort(&t, view->order ? view->order : "total", true);
 	print(a, &t, view, from, to, extra);
 	table_free(&t);
 	if (all->refused)

@@ -50,6 +50,9 @@ struct distribution_view {
 	void *ctx;                           /* for put() */
 	/* Puts the cells of the command's own columns. */
 	void (*put)(void *ctx, const struct distribution *d, struct table *t);
+	const struct table_column *last;     /* one more, right of `shown`, which a narrow terminal needs more than durations; or NULL */
+	void (*put_last)(void *ctx, const struct distribution *d, struct table *t);
+	const char *order;                   /* the column by which rows are sorted; NULL: "total" */
 	void (*more)(void *ctx, struct table *t);   /* for JSON: adds members with table_extra(); or NULL */
 	const struct csv_form *csv;          /* NULL: JSON or text, according to a->opts->json */
 	bool titles;                         /* CSV: with a title line */
@@ -57,6 +60,7 @@ struct distribution_view {
 	uint64_t whole;                      /* ns that are 100 % */
 	const char *calls_title;             /* of SHOW_CALLS in text; NULL: "calls" */
 	size_t max_rows;                     /* in text; 0: all */
+	const char *all_by;                  /* the option that shows all */
 };
 
 /* The row with that key, which is added if it is new (*fresh). NULL: out of memory, or the table is full. */
@@ -65,7 +69,7 @@ struct distribution *distributions_get(struct distributions *all, const uint64_t
 void distribution_failed(struct distribution *d, int error);
 /* Adds the errors of another row. */
 void distribution_add_failed(struct distribution *d, const struct distribution *from);
-/* Prints all rows on stdout, sorted by total. from..to: the time that the table covers, perf clock.
+/* Prints all rows on stdout, the largest first. from..to: the time that the table covers, perf clock.
  * extra: only for JSON (is taken over), or NULL. */
 void distributions_print(struct analysis *a, struct distributions *all,
 			 const struct distribution_view *view, uint64_t from, uint64_t to,

@@ -57,8 +57,7 @@ static void add_up(struct distributions *all, const struct distribution *from)
 	distribution_add_failed(to, from);
 }
 
-/* Merges the rows of tasks that now have the same name. */
-static void put_together(struct distributions *rows)
+void grouping_merge(struct distributions *rows)
 {
 	struct distributions by_name = { .refused = rows->refused };
 
@@ -87,10 +86,18 @@ void grouping_count(struct grouping *g, struct distributions *rows, pid_t tid)
 	g->automatic = false;
 	g->by = BY_COMM;
 	g->news = true;
-	put_together(rows);
+	grouping_merge(rows);
 }
 
 /* ---- columns ------------------------------------------------------------------------- */
+
+void grouping_columns(const struct grouping *g, struct table_column columns[GROUPING_COLUMNS])
+{
+	columns[0] = (struct table_column){ "comm", TABLE_TEXT };
+	columns[1] = (struct table_column){
+		g->by == BY_PID ? "pid" : "tid", TABLE_INTEGER, .where = g->by == BY_COMM ? TABLE_ONLY_JSON : TABLE_EVERYWHERE,
+	};
+}
 
 void grouping_put(const struct distribution *d, struct table *t)
 {

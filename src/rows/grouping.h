@@ -43,6 +43,11 @@ static inline uint64_t grouping_key(struct grouping *g, struct analysis *a, pid_
 
 /* Call it when a row was added for a task. If there are too many tasks, it merges rows by name. */
 void grouping_count(struct grouping *g, struct distributions *rows, pid_t tid);
+/* The columns of grouping_put(). Text leaves out columns without values; JSON has all. */
+enum { GROUPING_COLUMNS = 2 };
+void grouping_columns(const struct grouping *g, struct table_column columns[GROUPING_COLUMNS]);
+/* Merges the rows of tasks that have the same name. */
+void grouping_merge(struct distributions *rows);
 /* Call it when the next table begins. */
 void grouping_next(struct grouping *g);
 

@@ -84,10 +84,12 @@ struct question_ops {
 	const struct question_event *events;   /* QUESTION_EVENTS_ARE() sets both; none if watch() adds all events */
 	size_t nevents;
 	bool stacks;                 /* -g has a use without --than */
+	const char *or_stacks;       /* where it has none: another option with which it has, for that message; or NULL */
 	bool everywhere;             /* a source gets `events` from all tasks, not only from its targets */
 	bool tasks;                  /* rows are tasks: with comm and tid, grouped by --by */
 	enum group_by usual;         /* the default of --by. BY_DEFAULT: BY_TASK with targets, else BY_COMM */
 	bool names;                  /* the source's event has the task's name, and its process is looked up */
+	bool own_table;              /* after_table() prints the only table; pairs that have not ended are not reported */
 	bool states;                 /* a pair is always open: pairs that have not ended are not reported */
 	const char *print;           /* the event as text, like "print fmt" in a tracepoint's format */
 	const enum shown *shown;     /* columns about durations; NULL: from calls to max */

@@ -166,16 +166,6 @@ static void put_row(void *ctx, const struct distribution *d, struct table *t)
 }
 
 /* Text leaves out columns without values; JSON has all. */
-static size_t task_columns(const struct question *q, struct table_column *columns)
-{
-	columns[0] = (struct table_column){ "comm", TABLE_TEXT };
-	columns[1] = (struct table_column){
-		q->grouping.by == BY_PID ? "pid" : "tid", TABLE_INTEGER,
-		.where = q->grouping.by == BY_COMM ? TABLE_ONLY_JSON : TABLE_EVERYWHERE,
-	};
-	return 2;
-}
-
 static size_t own_columns(const struct question *q, struct table_column *columns)
 {
 	size_t n = 0;
@@ -220,7 +210,7 @@ static void print_table(struct question *q, uint64_t now)
 		SHOW_CALLS, SHOW_TOTAL, SHOW_MIN, SHOW_MEAN, SHOW_P50, SHOW_P95, SHOW_P99, SHOW_MAX,
 	};
 	const struct csv_form form = { ',', q->csv_safe };
-	struct table_column columns[2 + QUESTION_COLUMNS];
+	struct table_column columns[GROUPING_COLUMNS + QUESTION_COLUMNS];
 	struct distribution_view view = {
 		.name = q->ops->name, .columns = columns, .shown = usual, .nshown = sizeof(usual) / sizeof(*usual),
 		.ctx = q, .put = put_row, .more = put_more, .csv = q->csv ? &form : NULL, .titles = !q->has_titles,
@@ -228,7 +218,9 @@ static void print_table(struct question *q, uint64_t now)
 		.whole = q->ops->whole ? q->ops->whole(q) : 0,
 	};
 
-	view.ncolumns = q->ops->tasks ? task_columns(q, columns) : 0;
+	if (q->ops->tasks)
+		grouping_columns(&q->grouping, columns);
+	view.ncolumns = q->ops->tasks ? GROUPING_COLUMNS : 0;
 	view.ncolumns += own_columns(q, columns + view.ncolumns);
 	if (q->ops->shown) {
 		view.shown = q->ops->shown;
@@ -286,13 +278,13 @@ static void print_counts(const struct question *q)
 	if (q->ops->states && unknown)
 		printf("not counted: %llu period%s whose beginning or end the kernel did not report\n",
 		       (unsigned long long)unknown, unknown == 1 ? "" : "s");
-	if (!q->ops->states)
+	if (!q->ops->states && !q->ops->own_table)
 		print_incomplete(q);
 	if (q->ending && !(q->ops->states && unknown))
 		print_missing(q);
 	if (q->ending && q->common.stream.call_graph && !q->than && !q->ops->stacks)
-		printf("-g needs --than TIME: it prints the stacks of longer %s\n",
-		       q->ops->durations ? q->ops->durations : "durations");
+		printf("-g needs --than TIME: it prints the stacks of longer %s%s\n",
+		       q->ops->durations ? q->ops->durations : "durations", q->ops->or_stacks ? q->ops->or_stacks : "");
 	if (p->refused)
 		fprintf(stderr, "perf-prof: %s: left out %llu durations: at most %d can be measured at once\n", q->ops->name,
 			(unsigned long long)p->refused, PAIRS_MAX_OPEN);
@@ -304,7 +296,8 @@ void rows_print(struct question *q)
 
 	if (!q->from)
 		q->from = now;
-	print_table(q, now);
+	if (!q->ops->own_table)
+		print_table(q, now);
 	if (!q->common.json && !q->csv)
 		print_counts(q);
 	distributions_clear(&q->rows);

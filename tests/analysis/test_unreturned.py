@@ -103,6 +103,55 @@ def test_since_the_run_began(hanging, prof, tmp_path):
         assert 100 <= float(re.fullmatch(r'for (.*) ms', since)[1]) <= longest, (text, longest)
 
 
+ARGUMENTS = r'''
+import os, select, subprocess, sys, threading
+tid = lambda: threading.get_native_id()
+fifo = sys.argv[1]
+os.mkfifo(fifo)
+sleeper = subprocess.Popen(['sleep', '600'], stdout=subprocess.DEVNULL)
+pipes = [os.pipe()[0] for _ in range(5)]
+name = lambda fd: os.readlink('/proc/self/fd/%d' % fd)
+names = [name(fd) for fd in pipes]
+poll = select.poll()
+for fd in pipes:
+    poll.register(fd, select.POLLIN)
+epoll = select.epoll()
+epoll.register(pipes[0], select.EPOLLIN)
+calls = [
+    (lambda: os.open(fifo, os.O_RDONLY), 'openat ' + fifo),
+    (lambda: os.waitpid(sleeper.pid, 0), 'wait4 child %d (sleep)' % sleeper.pid),
+    (lambda: poll.poll(), 'poll %s, %s, %s and 2 more' % tuple(names[:3])),
+    (lambda: select.select([pipes[1]], [], []), '(select|pselect6) ' + names[1]),
+    (lambda: epoll.poll(), '(epoll_wait|epoll_pwait) ' + names[0]),
+]
+def hang(call, text):
+    os.write(1, ('%d %s\n' % (tid(), text)).encode())
+    call()
+for call, text in calls[1:]:
+    threading.Thread(target=hang, args=(call, text), daemon=True).start()
+hang(*calls[0])
+'''
+
+
+def test_paths_children_and_descriptors(analyse, tmp_path):
+    """What only other arguments than the first tell, and memory."""
+    fifo = tmp_path / 'fifo\x1b[31m'
+    argv = ['/usr/bin/python3', '-c', ARGUMENTS, fifo]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, start_new_session=True) as one:
+        try:
+            told = dict(one.stdout.readline().rstrip('\n').split(' ', 1) for _ in range(5))
+            wait_until_all_hang(one.pid)
+            out = analyse('syscalls', '-p', one.pid, '--seconds', '0.3').text
+        finally:
+            os.killpg(one.pid, signal.SIGKILL)
+    lines = lines_of(out)
+    assert set(lines) == set(told), out
+    for tid, text in told.items():
+        wanted = re.escape(text.replace('\x1b', '\\x1b')).replace(r'\(select\|pselect6\)', '(select|pselect6)').replace(
+            r'\(epoll_wait\|epoll_pwait\)', '(epoll_wait|epoll_pwait)')
+        assert re.fullmatch(wanted, lines[tid][0]), (text, out)
+
+
 def test_threads_of_the_kernel_are_in_no_call(analyse):
     """/proc/2/syscall says that it is in call 0."""
     if not os.path.exists('/proc/2/syscall') or os.path.exists('/proc/2/exe') and os.readlink('/proc/2/exe'):

@@ -113,11 +113,35 @@ def back(event):
     print('return', event.ret, event._pid)
 '''
 
+# A path that is overwritten after the call, both paths of rename, the addresses of sockets.
+FAILS = '''
+import ctypes, os, socket
+libc, buf = ctypes.CDLL(None), ctypes.create_string_buffer(b'/nowhere/a')
+for _ in range(3):
+    buf.value = b'/nowhere/a'
+    libc.open(buf, 0)
+    buf.value = b'/nowhere/b'
+def fails(call):
+    try:
+        call()
+    except OSError:
+        pass
+fails(lambda: os.rename('/nowhere/old', '/nowhere/new'))
+fails(lambda: os.execv('/nowhere/program', ['x']))
+fails(lambda: socket.socket(socket.AF_UNIX).connect('/nowhere/socket'))
+fails(lambda: socket.socket(socket.AF_UNIX).connect('\\0nobody'))
+fails(lambda: socket.socket(socket.AF_UNIX).bind('/nowhere/bound'))
+fails(lambda: socket.socket().connect(('127.0.0.1', 9)))
+'''
+
 PROFILE = '''
 def profile(event):
     event.print(timestamp=False)
     assert event.ip and event.period and event.cpu == event._cpu and event.callchain is not None
 '''
+
+
+LEFT = 'echo left "[$(cat /sys/kernel/tracing/kprobe_events)]"'
 
 
 def source_jobs(build, arch):
@@ -126,20 +150,32 @@ def source_jobs(build, arch):
     storm = f'{build}/tests/helpers/storm getppid 100000 500 >/dev/null'
     python = f'{build}/perf-prof python'
     script = PROBES.replace('SYSCALL', function)
-    left = 'echo left "[$(cat /sys/kernel/tracing/kprobe_events)]"'
     what = 'cycles' if arch == 'arm64' else 'cpu-clock'
     return [
         Job('kprobes',
             f"cat >k.py <<'END'\n{script}\nEND\n{storm} &\n"
             f"{python} --order -e 'kprobe:{function}//args=\"comm=$comm\"/,"
             f"kretprobe:{function}//args=\"ret=$retval:s64\"/alias=back/' -i 100 k.py\n"
-            f'code=$?; kill $!; {left}; exit $code', judge_text,
+            f'code=$?; kill $!; {LEFT}; exit $code', judge_text,
             [rf'^call storm kprobe:{function}$', r'^return \d+ \d+$', r'^left \[\]$']),
-        Job('a kprobe on no function', f"{python} -e kprobe:no_such_function_here k.py 2>&1; echo code $?; {left}",
+        Job('a kprobe on no function', f"{python} -e kprobe:no_such_function_here k.py 2>&1; echo code $?; {LEFT}",
             judge_text, [r'no function no_such_function_here that can be probed', r'^code 2$', r'^left \[\]$']),
         Job('profile', f"cat >p.py <<'END'\n{PROFILE}\nEND\n{storm} &\n"
             f"{python} -e 'profile/-F 200 -g/' -N 5 p.py; code=$?; kill $!; exit $code", judge_text,
             [rf'^ *\S+ +\d+ \[\d{{3}}\] \d+\.\d{{6}}: profile: \d+ {what}$']),
+    ]
+
+
+def path_jobs(build):
+    """syscalls --errors: paths need kprobes."""
+    return [
+        Job('paths of failed calls',
+            f"cat >f.py <<'END'\n{FAILS}\nEND\n"
+            f'{build}/perf-prof syscalls --errors --full -- python3 f.py; code=$?; {LEFT}; exit $code', judge_text,
+            [r'\A(?!(?s:.*)/nowhere/b\n)', r'^python3 +\d+ +openat\(\d+\) +ENOENT +3 .* /nowhere/a$', r' rename\w*\(\d+\) +ENOENT +1 .* '
+             r'/nowhere/(old, /nowhere/new|new, /nowhere/old)$', r' execve\(\d+\) +ENOENT .* /nowhere/program$',
+             r' connect\(\d+\) +ENOENT .* /nowhere/socket$', r' connect\(\d+\) +ECONNREFUSED .* @nobody$',
+             r' bind\(\d+\) +ENOENT .* /nowhere/bound$', r' connect\(\d+\) .* 127\.0\.0\.1:9$', r'^left \[\]$']),
     ]
 
 
@@ -268,7 +304,7 @@ def plan(builds, suite, arch):
     jobs = [Job('check', f'/src/{check}', judge_checks)] + program_jobs(f'/src/{build}', arch)
     jobs += source_jobs(f'/src/{build}', arch) + example_jobs(f'/src/{build}', arch)
     jobs += counting_jobs(f'/src/{build}') if arch == 'arm64' else kvm_jobs(f'/src/{build}') + \
-        hotplug_jobs(f'/src/{build}')
+        path_jobs(f'/src/{build}') + hotplug_jobs(f'/src/{build}')
     # what needs no kernel was tested on this machine already, unless the CPU is another
     jobs += test_jobs(builds.root, build, '*' if arch == 'arm64' else 'live')
     return guest.Guest(suite, arch, root=root, shares={'src': builds.root}, **more), jobs

@@ -6,10 +6,11 @@
  * bytes, so the command samples them only with --than. Without them, a sys_enter and a sys_exit may belong to two
  * calls if events were lost between them on one of their CPUs: such a pair is not counted.
  */
+#include "analysis/durations/callerrors.h"
+#include "analysis/durations/callpaths.h"
 #include "analysis/durations/commands.h"
 #include "analysis/durations/gaps.h"
 #include "analysis/durations/unreturned.h"
-#include "analysis/durations/words.h"
 #include "engine/callnames.h"
 #include "rows/question.h"
 
@@ -17,8 +18,9 @@
 
 struct syscalls {
 	struct question question;
-	struct distributions errors;     /* durations of failed calls, by call, errno and the task's name */
-	struct words words;
+	bool failed;                     /* --errors */
+	struct callerrors errors;
+	struct callpaths paths;          /* with --errors */
 	bool numbered;                   /* sys_enter is sampled with the call's number */
 	struct gaps gaps;
 	struct sleepers before;          /* threads that sleep since before the run */
@@ -31,6 +33,11 @@ enum { FIELD_ID, FIELD_RET };
 static const struct question_event events[] = {
 	[ENTER] = { "raw_syscalls", "sys_enter", { [FIELD_ID] = "id" } },
 	[LEAVE] = { "raw_syscalls", "sys_exit", { [FIELD_ID] = "id", [FIELD_RET] = "ret" } },
+};
+/* The kernel leaves out the rest, and their call chains. leave() looks at the errors again: calls may return other negative numbers. */
+static const struct question_event failed_events[] = {
+	[ENTER] = { "raw_syscalls", "sys_enter", { [FIELD_ID] = "id" } },
+	[LEAVE] = { "raw_syscalls", "sys_exit", { [FIELD_ID] = "id", [FIELD_RET] = "ret" }, .filter = "ret<0" },
 };
 
 /* In tables, "futex(202)"; in events, "futex" (call_word()). */
@@ -69,37 +76,6 @@ static const enum shown shown[] = {
 	SHOW_CALLS, SHOW_TOTAL, SHOW_MIN, SHOW_MEAN, SHOW_P50, SHOW_P95, SHOW_P99, SHOW_MAX, SHOW_ERRORS, SHOW_ERRNOS,
 };
 
-/* ---- the table of errors ---------------------------------------------------------------- */
-
-static void put_error(void *ctx, const struct distribution *d, struct table *t)
-{
-	const struct words *words = ctx;
-	char call[64], error[32];
-
-	table_text(t, words_text(words, d->key[2]));
-	table_text(t, call_name((int64_t)d->key[0], call, sizeof(call)));
-	table_text(t, error_name((int)d->key[1], error, sizeof(error)));
-}
-
-static const struct table_column error_columns[] = {
-	{ "comm", TABLE_TEXT }, { "call", TABLE_TEXT }, { "error", TABLE_TEXT },
-};
-static const enum shown error_shown[] = { SHOW_CALLS, SHOW_TOTAL, SHOW_MAX };
-static const struct distribution_view error_view = {
-	"errors", error_columns, sizeof(error_columns) / sizeof(*error_columns), error_shown,
-	sizeof(error_shown) / sizeof(*error_shown), .put = put_error,
-};
-
-static void count_error(struct syscalls *c, const struct happening *h)
-{
-	const uint64_t key[DISTRIBUTION_KEYS] = { h->end.value, (uint64_t)h->error, words_number(&c->words, h->comm) };
-	bool fresh;
-	struct distribution *d = distributions_get(&c->errors, key, &fresh);
-
-	if (d)
-		histogram_add(&d->durations, h->end.duration);
-}
-
 /* Of a call whose number was not sampled, its sys_exit may be lost. */
 static bool is_in(const struct question *q, const struct open_pair *o, int64_t call)
 {
@@ -112,14 +88,8 @@ static void after_table(struct question *q, uint64_t from)
 {
 	struct syscalls *c = (struct syscalls *)q;
 
-	struct distribution_view view = error_view;
-
-	view.ctx = &c->words;
-	if (c->errors.rows && !q->csv)
-		distributions_print(q->a, &c->errors, &view, from, q->from, NULL);
-	distributions_clear(&c->errors);
-	words_free(&c->words);
-	if (q->ending && !q->common.json && !q->csv)
+	callerrors_print(&c->errors, q, from, c->paths.why);
+	if (q->ending && !c->failed && !q->common.json && !q->csv)
 		unreturned_print(q, &c->before, is_in);
 }
 
@@ -137,6 +107,14 @@ static bool belongs(const struct syscalls *c, const struct analysis_sample *s, c
 	if (c->numbered)
 		return (int64_t)end->value == id;
 	return !gaps_since(&c->gaps, end->value, end->start) && !gaps_since(&c->gaps, s->cpu, end->start);
+}
+
+static void count_error(struct syscalls *c, const struct happening *h)
+{
+	struct question *q = &c->question;
+	struct callstack *stack = c->failed && h->s->event->layout.callchain ? analysis_stack(q->a, h->s) : NULL;
+
+	callerrors_add(&c->errors, q, h, callpaths_text(&c->paths, h->tid, h->end.start), stack);
 }
 
 static void leave(struct question *q, const struct analysis_sample *s)
@@ -159,7 +137,8 @@ static void leave(struct question *q, const struct analysis_sample *s)
 		return;
 	}
 	h.end.value = (uint64_t)id;
-	question_emit(q, &h);
+	if (h.error || !c->failed)
+		question_emit(q, &h);
 	if (h.error && q->a)
 		count_error(c, &h);
 }
@@ -168,15 +147,33 @@ static void sample(struct question *q, const struct analysis_sample *s)
 {
 	struct syscalls *c = (struct syscalls *)q;
 
-	if (s->event == q->events[ENTER])
+	if (s->event == q->events[ENTER]) {
 		pairs_start(&q->pairs, s, (uint64_t)s->tid, beginning(c, s));
-	else if (s->event == q->events[LEAVE])
+		callpaths_enter(&c->paths, s);
+	} else if (s->event == q->events[LEAVE]) {
 		leave(q, s);
+	} else {
+		callpaths_take(&c->paths, q, s);
+	}
 }
 
 static uint64_t reads(struct question *q, const struct stream_event *event)
 {
-	return event == question_event(q, events[ENTER].sys, events[ENTER].name) ? 0 : PERF_SAMPLE_RAW;
+	if (event == question_event(q, events[ENTER].sys, events[ENTER].name))
+		return 0;
+	if (((struct syscalls *)q)->failed && event == question_event(q, events[LEAVE].sys, events[LEAVE].name))
+		return PERF_SAMPLE_RAW | PERF_SAMPLE_CALLCHAIN;
+	return PERF_SAMPLE_RAW;
+}
+
+static int watch_paths(struct question *q, struct fault *f)
+{
+	struct syscalls *c = (struct syscalls *)q;
+	struct stream_opts *o = &q->common.stream;
+
+	o->chains.of_calls = true;
+	o->kernel_callchain = o->kernel_callchain ? o->kernel_callchain : -1;   /* at sys_exit it is always the same */
+	return callpaths_watch(&c->paths, q, f);
 }
 
 static void lost(struct question *q, const struct stream_loss *loss)
@@ -189,6 +186,9 @@ static int begin(struct question *q, struct fault *f)
 	struct syscalls *c = (struct syscalls *)q;
 
 	c->numbered = q->events[ENTER]->layout.raw;
+	c->errors.paths = c->failed;
+	if (c->failed)
+		callpaths_begin(&c->paths, q);
 	if (q->a)
 		unreturned_begin(&c->before, q->targets);
 	return 0;
@@ -198,8 +198,8 @@ static void release(struct question *q)
 {
 	struct syscalls *c = (struct syscalls *)q;
 
-	distributions_clear(&c->errors);
-	words_free(&c->words);
+	callerrors_free(&c->errors);
+	callpaths_free(&c->paths);
 	gaps_free(&c->gaps);
 	sleepers_free(&c->before);
 }
@@ -216,44 +216,76 @@ static bool between(struct question *q, const struct analysis_sample *s, const s
 	return s->tid == h->tid;
 }
 
+#define QUESTION \
+	.name = "syscalls", .durations = "calls", QUESTION_COLUMNS_ARE(columns), .tasks = true, \
+	.shown = shown, .nshown = sizeof(shown) / sizeof(*shown), \
+	.print = "\"%s = %lld%s%s after %llu.%03llu us\", REC->call, REC->ret, REC->error[0] ? \" \" : \"\", REC->error, " \
+		 "REC->duration / 1000, REC->duration % 1000", \
+	.reads = reads, .begin = begin, .sample = sample, .lost = lost, .after_table = after_table, .release = release, \
+	.title = title, .between = between
 static const struct question_ops question = {
-	.name = "syscalls", .durations = "calls", QUESTION_COLUMNS_ARE(columns), .tasks = true,
-	.shown = shown, .nshown = sizeof(shown) / sizeof(*shown),
-	.print = "\"%s = %lld%s%s after %llu.%03llu us\", REC->call, REC->ret, REC->error[0] ? \" \" : \"\", REC->error, "
-		 "REC->duration / 1000, REC->duration % 1000",
-	QUESTION_EVENTS_ARE(events), .reads = reads, .begin = begin, .sample = sample, .lost = lost, .after_table = after_table,
-	.release = release, .title = title, .between = between,
+	QUESTION, QUESTION_EVENTS_ARE(events), .or_stacks = "; with --errors, those of calls that fail",
 };
+/* Of failed calls only one table is left: that of errors. */
+static const struct question_ops failed_question = {
+	QUESTION, QUESTION_EVENTS_ARE(failed_events), .watch = watch_paths, .own_table = true, .stacks = true,
+};
+
+static int run(void *config, const struct opt_parser *args, struct fault *f)
+{
+	struct opt_parser chosen = *args;
+
+	chosen.subject = ((struct syscalls *)config)->failed ? &failed_question : &question;
+	return question_run(config, &chosen, f);
+}
 
 /* ---- the command ------------------------------------------------------------------------ */
 
+#define ERRORS_OPT(help) { "errors", 0, NULL, OPT_FLAG, offsetof(struct syscalls, failed), NULL, help, false, NULL }
+static const struct opt call_opts[] = {
+	ERRORS_OPT("Show only calls that fail, with the path or address that they were given, the most frequent first. With -g, "
+		   "also the stacks that make them."),
+};
+static const struct opt source_opts[] = { ERRORS_OPT("Emit only calls that fail.") };
 static const struct opt duration_opts[] = QUESTION_DURATIONS_OPTS("thread");
 static const struct opt by_opts[] = QUESTION_BY_OPTS(QUESTION_BY_TARGET);
 
 const struct command syscalls_command = {
-	QUESTION_COMMAND(question, struct syscalls),
+	.mode = OPT_MODE_COMMAND, .config_size = sizeof(struct syscalls), .defaults = analysis_defaults, .release = analysis_release,
+	.run = run,
 	OPT_GROUP_ROWS(
+		{ "System calls", call_opts, sizeof(call_opts) / sizeof(*call_opts), 0 },
 		QUESTION_DURATIONS_GROUP(duration_opts), QUESTION_BY_GROUP(by_opts), QUESTION_EVENTS_GROUP, QUESTION_RUN_GROUPS),
 	.name = "syscalls", .usage = QUESTION_USAGE,
 	.description = COMMAND_TEXT(
 		"Which system calls take the time, and which fail? Prints a row for each thread and call; without a "
 		"target, threads with the same name share a row (--by task: each has its own). Errors are counted, and "
 		"listed by errno in a second table.",
+		"--errors shows only calls that fail, in one table: a row for each task, call, error and path, the most frequent "
+		"first. For connect and bind, the path is an address. Paths come from kprobes, which exist during the run: the "
+		"text is the kernel's copy, with which the call worked. If the kernel has no kprobes, or the user may not "
+		"create them, a line says so and rows have no paths. At most 10,000 different paths are kept until the next table, each "
+		"up to 1023 bytes; the rest share the path [others]. With -g, the five stacks with the most failures follow.",
 		"--than prints each longer call when it returns; with -g, also the stack that made it.",
 		"--heatmap draws all calls: when they returned, and how long they took.",
 		"Calls that began before perf-prof, or did not return before its end, are not in the table, but counted "
-		"below it. With a target, a line names each thread that hangs in a call, and what it waits on. The "
-		"events are raw_syscalls:sys_enter and sys_exit; use -e to filter them, such as -e "
+		"below it. With a target, a line names each thread that hangs in a call, and what it waits on: a lock, file, socket, path, "
+		"child or descriptors. The events are raw_syscalls:sys_enter and sys_exit; use -e to filter them, such as -e "
 		"'raw_syscalls:sys_enter/id==0/,raw_syscalls:sys_exit/id==0/'."),
 	.summary = "measure how long system calls take, and count their errors",
 	.examples = COMMAND_EXAMPLES(
 		{ "perf-prof syscalls -p 1234 -i 1000", "measure the calls of a process, each second" },
 		{ "perf-prof syscalls --than 100ms -g", "print calls that take longer than 100 ms, and the stacks that made them" },
+		{ "perf-prof syscalls --errors -g -p 1234", "show which calls of a process fail, on which files, and who calls them" },
 		{ "perf-prof syscalls -- ls -R /usr/lib", "measure the calls of a command" },
 		{ "perf-prof syscalls -p 1234 --heatmap calls.html", "draw when the calls of a process were slow" }),
 };
 
+static const struct opt_group source_groups[] = {
+	{ "System calls", source_opts, sizeof(source_opts) / sizeof(*source_opts), 0 }, QUESTION_SOURCE_GROUPS,
+};
+
 const struct source_ops syscalls_source = {
-	QUESTION_SOURCE(question, struct syscalls), OPT_GROUPS(question_source_groups), .name = "syscalls",
+	QUESTION_SOURCE(question, struct syscalls), OPT_GROUPS(source_groups), .name = "syscalls",
 	.summary = "each system call, when it returns",
 };

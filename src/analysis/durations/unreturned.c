@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/durations/unreturned.h"
 
-#include "analysis/durations/waiton.h"
+#include "analysis/durations/waitargs.h"
 #include "base/escape.h"
 #include "base/procstatus.h"
 #include "base/room.h"
@@ -75,9 +75,9 @@ static int longest_first(const void *a, const void *b)
 
 enum found { NO_CALL, A_CALL, REFUSED };
 
-/* The call in which the thread is, and its first argument; for REFUSED, errno. The kernel tells nothing of a thread that runs;
+/* The call in which the thread is, and its arguments; for REFUSED, errno. The kernel tells nothing of a thread that runs;
  * of its own threads, which have neither a stack nor an instruction pointer, call 0. */
-static enum found find_call(pid_t tid, int64_t *call, uint64_t *arg)
+static enum found find_call(pid_t tid, struct waitargs *c)
 {
 	uint64_t sp = 0, pc = 0;
 	char path[64];
@@ -87,33 +87,47 @@ static enum found find_call(pid_t tid, int64_t *call, uint64_t *arg)
 	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)tid);
 	errno = 0;
 	f = fopen(path, "re");
-	found = f ? fscanf(f, "%" SCNd64 " %" SCNx64 " %*x %*x %*x %*x %*x %" SCNx64 " %" SCNx64, call, arg, &sp, &pc) : 0;
+	found = f ? fscanf(f, "%" SCNd64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64,
+			   &c->call, &c->args[0], &c->args[1], &c->args[2], &c->args[3], &c->args[4], &c->args[5], &sp, &pc) : 0;
 	error = errno;
 	if (f)
 		fclose(f);
 	errno = error;
 	if (error == EPERM || error == EACCES)
 		return REFUSED;
-	return found == 4 && *call >= 0 && (sp || pc) ? A_CALL : NO_CALL;
+	return found == 3 + WAITARGS && c->call >= 0 && (sp || pc) ? A_CALL : NO_CALL;
+}
+
+/* The text is of no use if the thread has gone on while it was made. */
+static void put_call(struct waiton *w, const struct waitargs *c, char *buf, size_t size)
+{
+	struct waitargs again = *c;
+
+	if (waitargs_text(w, c, buf, size) && find_call(c->tid, &again) == A_CALL && !memcmp(&again, c, sizeof(again)))
+		return;
+	waiton_enter(w, c->pid, c->tid, c->call, c->args[0]);
+	waiton_wait(w, c->tid);
+	waiton_text(w, c->tid, buf, size);
 }
 
 /* What a thread is in, and waits on. False: it is in no call, or not in the one that is meant. */
 static bool call_text(const struct unreturned *u, struct waiton *w, const struct late *one, char *buf, size_t size)
 {
 	const struct open_pair *o = one->waited == UINT64_MAX ? NULL : pairs_find(&u->q->pairs, (uint64_t)one->tid);
-	uint64_t arg;
-	int64_t call;
-	const enum found found = find_call(one->tid, &call, &arg);
+	struct waitargs c;
+	enum found found;
 
+	memset(&c, 0, sizeof(c));
+	c.tid = one->tid;
+	found = find_call(one->tid, &c);
 	if (found == REFUSED) {
 		snprintf(buf, size, "a call (/proc/%d/syscall: %s)", (int)one->tid, strerror(errno));
 		return true;
 	}
-	if (found == NO_CALL || (o && !u->is_in(u->q, o, call)))
+	if (found == NO_CALL || (o && !u->is_in(u->q, o, c.call)))
 		return false;
-	waiton_enter(w, (pid_t)procstatus_of(one->tid, "\nTgid:"), one->tid, call, arg);
-	waiton_wait(w, one->tid);
-	waiton_text(w, one->tid, buf, size);
+	c.pid = (pid_t)procstatus_of(one->tid, "\nTgid:");
+	put_call(w, &c, buf, size);
 	return true;
 }
 
@@ -126,7 +140,7 @@ static bool is_worker(const char *comm)
 static bool print_one(const struct unreturned *u, struct waiton *w, const struct late *one)
 {
 	const char *comm = analysis_comm(u->q->a, one->tid, u->now);
-	char name[64], text[512], call[4 * sizeof(text)], since[64] = "since before the run";
+	char name[64], text[1280], call[4 * sizeof(text)], since[64] = "since before the run";
 
 	if (is_worker(comm) || !call_text(u, w, one, text, sizeof(text)))
 		return false;

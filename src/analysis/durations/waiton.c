@@ -95,8 +95,7 @@ static bool name_socket(struct waiton *w, pid_t tid, char *buf, size_t size)
 	return sscanf(buf, "socket:[%" SCNu64 "]", &inode) != 1 || sockets_text(&w->sockets, tid, inode, buf, size);
 }
 
-/* The name is "" if there is none. */
-static void read_descriptor(struct waiton *w, pid_t pid, pid_t tid, int fd, char *buf, size_t size)
+void waiton_descriptor(struct waiton *w, pid_t pid, pid_t tid, int fd, char *buf, size_t size)
 {
 	struct waiton_process *p = process_of(w, pid);
 	struct waiton_descriptor *d = NULL;
@@ -223,7 +222,7 @@ void waiton_wait(struct waiton *w, pid_t tid)
 	enum what what = one && one->call >= 0 && !w->recorded ? argument_of(name_of(one)) : NOTHING;
 
 	if (what == DESCRIPTOR)
-		read_descriptor(w, one->pid, tid, (int)one->arg, one->name, sizeof(one->name));
+		waiton_descriptor(w, one->pid, tid, (int)one->arg, one->name, sizeof(one->name));
 	else if (what == ADDRESS)
 		name_address(w, one);
 }

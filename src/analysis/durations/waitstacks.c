@@ -90,17 +90,10 @@ void waitstacks_print(struct analysis *a, struct waitstacks *w, const struct wor
 
 /* ---- for programs ------------------------------------------------------------------------ */
 
-/* "main;work;pthread_mutex_lock" */
 static void put_folded(struct table *t, const struct callstack *stack)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	char *text = framefold_text(stack);
 
-	for (uint32_t i = stack ? stack->n : 0; out && i--;)
-		fprintf(out, "%s%s", stack->frames[i]->symbol ? stack->frames[i]->symbol : "[unknown]", i ? ";" : "");
-	if (out)
-		fclose(out);
 	table_text(t, text);
 	free(text);
 }

@@ -11,12 +11,14 @@
 struct words {
 	struct word *all, **v;
 	size_t n;
+	size_t most;             /* texts; 0: WORDS_MOST */
 	bool full;               /* there were others */
 };
 enum { WORD_SIZE = 128, WORDS_OTHERS = 0, WORDS_MOST = 1 << 16 };   /* bytes with the final NUL; the number of all texts above the limit */
 
-/* The number of a text, which is cut to WORD_SIZE. */
+/* The number of a text, which is cut to WORD_SIZE; words_whole(): it is not cut. */
 uint64_t words_number(struct words *w, const char *text);
+uint64_t words_whole(struct words *w, const char *text);
 /* "[others]" for WORDS_OTHERS. */
 const char *words_text(const struct words *w, uint64_t number);
 void words_free(struct words *w);

@@ -96,6 +96,7 @@ struct stream_opts {
 	int user_callchain, kernel_callchain;   /* OPT_TRI */
 	struct {
 		bool said;              /* --call-graph has a value */
+		bool of_calls;          /* chains of raw_syscalls:* begin in the C library, too: see chainways.c */
 		uint32_t stack_bytes;   /* dwarf: bytes of user stack in each sample; 0: fp; CHAINS_AUTO */
 	} chains;
 	struct output output;           /* -o */

@@ -13,16 +13,17 @@ static bool is_open(const struct stream_event *ev)
 	return ev->asked.stack_bytes == CHAINS_AUTO && ev->callchain && ev->asked.chain_user;
 }
 
-/* Its user part begins in the C library, where tasks wait and wake others. */
-static bool is_of_scheduler(const struct stream_event *ev)
+/* Its user part begins in the C library, where tasks wait and wake others, and make system calls. Of these, there may be so many
+ * that copies of stacks cost too much: the command says whether it takes them. */
+static bool is_of_library(const struct stream *s, const struct stream_event *ev)
 {
-	return ev->sys && !strcmp(ev->sys, "sched");
+	return ev->sys && (!strcmp(ev->sys, "sched") || (s->opts->chains.of_calls && !strcmp(ev->sys, "raw_syscalls")));
 }
 
-static bool any(const struct stream *s, bool (*is)(const struct stream_event *))
+static bool any_open(const struct stream *s, bool of_library)
 {
 	for (size_t i = 0; i < s->list.nevents; i++)
-		if (is_open(&s->list.events[i]) && is(&s->list.events[i]))
+		if (is_open(&s->list.events[i]) && (!of_library || is_of_library(s, &s->list.events[i])))
 			return true;
 	return false;
 }
@@ -64,7 +65,8 @@ static bool look_at_library(const struct stream *s)
 	if (!source_registers() || !programs_library_lacks(s->opts, path, sizeof(path)))
 		return false;
 	escape_terminal(path, strlen(path), name, sizeof(name));
-	note(s->opts->verbose, "call chains of waits: DWARF, as %s has no frame pointers (--call-graph fp|dwarf chooses)", name);
+	note(s->opts->verbose, "call chains of %s: DWARF, as %s has no frame pointers (--call-graph fp|dwarf chooses)",
+	     s->opts->chains.of_calls ? "system calls" : "waits", name);
 	return true;
 }
 
@@ -77,7 +79,7 @@ static void mend(const struct stream *s, const struct stream_event *event, struc
 
 void chainways_settle(struct stream *s)
 {
-	const bool all = any(s, is_open) && look(s), waits = !all && any(s, is_of_scheduler) && look_at_library(s);
+	const bool all = any_open(s, false) && look(s), some = !all && any_open(s, true) && look_at_library(s);
 
 	for (size_t i = 0; i < s->list.nevents; i++) {
 		struct event_asked *asked = &s->list.events[i].asked;
@@ -86,7 +88,7 @@ void chainways_settle(struct stream *s)
 			continue;
 		if (!is_open(&s->list.events[i]))
 			asked->stack_bytes = 0;
-		else if (all || (waits && is_of_scheduler(&s->list.events[i])))
+		else if (all || (some && is_of_library(s, &s->list.events[i])))
 			asked->stack_bytes = CHAINS_STACK;
 		else
 			mend(s, &s->list.events[i], asked);

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/durations/callpaths.h"
+
+#include "base/hash.h"
+#include "events/probes.h"
+#include "perfevent/kernel.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* The threads whose last path is kept; when there are more, it begins anew. */
+enum { MAX_THREADS = 1 << 14 };
+
+struct callpath {
+	pid_t tid;
+	bool early;              /* it belongs to the next call */
+	uint64_t time;           /* of the sample; of the call's beginning, if the sample came before it */
+	char text[CALLPATH_SIZE];
+	UT_hash_handle hh;
+};
+
+/* ---- probes ----------------------------------------------------------------------------- */
+
+/* The result is a struct filename, whose first member points to the kernel's copy of the path. */
+#define PATH_ARGS "path=+0(+0($retval)):string"
+#define ADDRESS_ARGS \
+	"sa_family=+0($arg2):u16 sa_port=+2($arg2):u16 sa_addr=+4($arg2):u32 sa_addr6=+8($arg2):u64 sa_addr6_low=+16($arg2):u64 " \
+	"sa_len=$arg3:s32 sa_path=+2($arg2):string sa_name=+3($arg2):string"
+
+struct site {
+	const char *function, *args;
+	bool at_return;
+};
+
+/* Which of them exist depends on the kernel and its compiler. A part that was split off has all callers, also those in the
+ * same file, which call it without the rest of the function. */
+static const struct site path_sites[] = {
+	{ "getname_flags.part.0", PATH_ARGS, true }, { "do_getname", PATH_ARGS, true }, { "getname_flags", PATH_ARGS, true },
+};
+static const struct site connect_sites[] = {
+	{ "security_socket_connect", ADDRESS_ARGS, false }, { "__sys_connect_file", ADDRESS_ARGS, false },
+};
+static const struct site bind_sites[] = { { "security_socket_bind", ADDRESS_ARGS, false } };
+
+/* Adds the first of these probes that the kernel takes. 0, with *found; or -1 with f. *why: why it takes none. */
+static int add_first(const char *tracefs, struct question *q, const struct site *sites, size_t n, bool *found, struct fault *why,
+		     struct fault *f)
+{
+	*found = false;
+	for (size_t i = 0; i < n; i++) {
+		const struct probe_definition def = {
+			.space = PROBE_KERNEL, .at_return = sites[i].at_return, .where = sites[i].function, .args = sites[i].args,
+		};
+
+		if (probes_try(tracefs, &def, why))
+			continue;
+		*found = true;
+		return analysis_add_event(q->a, f, "%s:%s//args=\"%s\"/", sites[i].at_return ? "kretprobe" : "kprobe",
+					  sites[i].function, sites[i].args);
+	}
+	return 0;
+}
+
+#define ADD_FIRST(sites, found) add_first(tracefs, q, sites, sizeof(sites) / sizeof(*(sites)), found, &why, f)
+
+int callpaths_watch(struct callpaths *p, struct question *q, struct fault *f)
+{
+	struct pev_error err = { 0 };
+	struct fault why = { 0 };
+	char tracefs[256];
+	bool found, other;
+
+	if (!q->a || q->targets->input)
+		return 0;
+	if (pev_tracefs_path(tracefs, sizeof(tracefs), &err)) {
+		snprintf(p->why, sizeof(p->why), "tracefs is not mounted, or not readable");
+		return 0;
+	}
+	if (!probes_possible(tracefs, PROBE_KERNEL)) {
+		snprintf(p->why, sizeof(p->why), "this kernel has no kprobes (CONFIG_KPROBE_EVENTS); "
+			 "docs/syscalls.md shows how to probe libc instead");
+		return 0;
+	}
+	if (ADD_FIRST(path_sites, &found))
+		return -1;
+	if (!found)
+		snprintf(p->why, sizeof(p->why), "%.*s", (int)sizeof(p->why) - 1, why.text);
+	return found && (ADD_FIRST(connect_sites, &other) || ADD_FIRST(bind_sites, &other)) ? -1 : 0;
+}
+
+/* ---- the events that have paths ---------------------------------------------------------- */
+
+enum { FAMILY, PORT, ADDR, ADDR6, ADDR6_LOW, LENGTH };
+
+static bool find_fields(struct callpaths_event *e)
+{
+	static const char *const numbers[CALLPATH_NUMBERS] = {
+		[FAMILY] = "sa_family", [PORT] = "sa_port", [ADDR] = "sa_addr", [ADDR6] = "sa_addr6", [ADDR6_LOW] = "sa_addr6_low",
+		[LENGTH] = "sa_len",
+	};
+	struct fault no;
+
+	e->text = analysis_field(e->event, "path", true, &no);
+	if (e->text)
+		return trace_field_is_text(e->text);
+	e->text = analysis_field(e->event, "sa_path", true, &no);
+	e->abstract = analysis_field(e->event, "sa_name", true, &no);
+	for (size_t i = 0; i < CALLPATH_NUMBERS; i++) {
+		e->numbers[i] = analysis_field(e->event, numbers[i], false, &no);
+		if (!e->numbers[i])
+			return false;
+	}
+	return e->text && e->abstract && trace_field_is_text(e->text) && trace_field_is_text(e->abstract);
+}
+
+void callpaths_begin(struct callpaths *p, struct question *q)
+{
+	size_t n;
+	const struct stream_event *events = q->a ? stream_events(q->a->stream, &n) : NULL;
+
+	for (size_t i = 0; events && i < n && p->n < CALLPATH_EVENTS; i++) {
+		struct callpaths_event e = { .event = &events[i] };
+
+		if (events[i].fmt && find_fields(&e))
+			p->events[p->n++] = e;
+	}
+	if (!p->n && !*p->why)
+		snprintf(p->why, sizeof(p->why), "%s has no event with a field `path`", q->targets->input ? q->targets->input : "-e");
+}
+
+/* ---- texts ------------------------------------------------------------------------------- */
+
+static void put_text(const struct trace_field *field, const struct analysis_sample *s, char *buf, size_t size)
+{
+	const char *text;
+	uint32_t len;
+
+	buf[0] = '\0';
+	if (!field || trace_field_data(field, s->view.raw, s->view.raw_size, &text, &len))
+		return;
+	snprintf(buf, size, "%.*s", (int)(len < size ? len : size - 1), text);
+}
+
+/* The path ends at the address's length. In the abstract namespace it begins with a NUL, shown as "@". */
+static void put_unix(const struct callpaths_event *e, const struct analysis_sample *s, int64_t len, char *buf, size_t size)
+{
+	const int64_t most = len - (int64_t)sizeof(sa_family_t);
+
+	put_text(e->text, s, buf, size);
+	if (!*buf && most > 0) {
+		put_text(e->abstract, s, buf + 1, size - 1);
+		buf[0] = '@';
+	}
+	if ((size_t)(most > 0 ? most : 0) < size)
+		buf[most > 0 ? most : 0] = '\0';
+}
+
+static void put_address(const struct callpaths_event *e, const struct analysis_sample *s, char *buf, size_t size)
+{
+	uint64_t v[CALLPATH_NUMBERS], six[2];
+	uint32_t four;
+	char text[INET6_ADDRSTRLEN] = "";
+
+	for (size_t i = 0; i < CALLPATH_NUMBERS; i++)
+		v[i] = trace_field_uint(e->numbers[i], s->view.raw);
+	four = (uint32_t)v[ADDR];
+	six[0] = v[ADDR6];
+	six[1] = v[ADDR6_LOW];
+	buf[0] = '\0';
+	if (v[FAMILY] == AF_UNIX)
+		put_unix(e, s, (int32_t)v[LENGTH], buf, size);
+	else if (v[FAMILY] == AF_INET && inet_ntop(AF_INET, &four, text, sizeof(text)))
+		snprintf(buf, size, "%s:%u", text, ntohs((uint16_t)v[PORT]));
+	else if (v[FAMILY] == AF_INET6 && inet_ntop(AF_INET6, six, text, sizeof(text)))
+		snprintf(buf, size, "[%s]:%u", text, ntohs((uint16_t)v[PORT]));
+}
+
+/* ---- threads ----------------------------------------------------------------------------- */
+
+static struct callpath *find(const struct callpaths *p, pid_t tid)
+{
+	struct callpath *one;
+
+	HASH_FIND(hh, p->all, &tid, sizeof(tid), one);
+	return one;
+}
+
+static struct callpath *thread_of(struct callpaths *p, pid_t tid)
+{
+	struct callpath *one = find(p, tid);
+
+	if (one)
+		return one;
+	if (HASH_COUNT(p->all) >= MAX_THREADS)
+		HASH_FREE(p->all);
+	one = calloc(1, sizeof(*one));
+	if (!one)
+		return NULL;
+	one->tid = tid;
+	HASH_ADD(hh, p->all, tid, sizeof(one->tid), one);
+	return HASH_KEPT(one);
+}
+
+/* rename(2) and the like have two paths. */
+static void add(struct callpath *one, const char *text)
+{
+	const size_t used = strlen(one->text);
+
+	if (strcmp(one->text, text))
+		snprintf(one->text + used, sizeof(one->text) - used, "%s%s", used ? ", " : "", text);
+}
+
+static void keep(struct callpaths *p, const struct question *q, const struct analysis_sample *s, const char *text)
+{
+	const bool early = (s->view.rec->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
+	const struct open_pair *call = early ? NULL : pairs_find((struct pairs *)&q->pairs, (uint64_t)s->tid);
+	struct callpath *one = thread_of(p, s->tid);
+
+	if (!one)
+		return;
+	if (!call || one->early || one->time < call->start)
+		one->text[0] = '\0';
+	one->early = early;
+	one->time = s->time;
+	add(one, text);
+}
+
+bool callpaths_take(struct callpaths *p, const struct question *q, const struct analysis_sample *s)
+{
+	char text[CALLPATH_SIZE];
+
+	for (size_t i = 0; i < p->n; i++) {
+		const struct callpaths_event *e = &p->events[i];
+
+		if (s->event != e->event)
+			continue;
+		if (e->numbers[FAMILY])
+			put_address(e, s, text, sizeof(text));
+		else
+			put_text(e->text, s, text, sizeof(text));
+		if (*text)
+			keep(p, q, s, text);
+		return true;
+	}
+	return false;
+}
+
+void callpaths_enter(struct callpaths *p, const struct analysis_sample *s)
+{
+	struct callpath *one = p->all ? find(p, s->tid) : NULL;
+
+	if (!one || !one->early)
+		return;
+	one->early = false;
+	one->time = s->time;
+}
+
+const char *callpaths_text(const struct callpaths *p, pid_t tid, uint64_t since)
+{
+	const struct callpath *one = p->all ? find(p, tid) : NULL;
+
+	return one && !one->early && one->time >= since ? one->text : "";
+}
+
+void callpaths_free(struct callpaths *p)
+{
+	HASH_FREE(p->all);
+	p->all = NULL;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Paths and addresses that threads give to system calls. The kernel copies a path from the program's memory before it uses it;
+ * a probe where that copy is returned has it exactly, even if the program changes its memory at once:
+ *
+ *	raw_syscalls:sys_enter -> kretprobe:getname_flags: the path -> raw_syscalls:sys_exit: ENOENT
+ *
+ * Addresses come from probes at the security hooks of connect() and bind(), which get the kernel's copy, too. Events of -e and
+ * of recordings count as such probes if they have a text field `path`; one in user space (a uprobe at a function of libc)
+ * comes before the call that it is about.
+ */
+#ifndef ANALYSIS_DURATIONS_CALLPATHS_H
+#define ANALYSIS_DURATIONS_CALLPATHS_H
+
+#include "rows/question.h"
+
+enum { CALLPATH_SIZE = 1024, CALLPATH_EVENTS = 8, CALLPATH_NUMBERS = 6 };   /* bytes with the final NUL; events with paths */
+
+/* Initialized by zeros. */
+struct callpaths {
+	struct callpaths_event {
+		const struct stream_event *event;
+		const struct trace_field *text;                       /* the path */
+		const struct trace_field *abstract;                   /* of addresses: the name of a Unix socket without a path */
+		const struct trace_field *numbers[CALLPATH_NUMBERS];  /* of addresses; NULL: it is a path */
+	} events[CALLPATH_EVENTS];
+	size_t n;
+	struct callpath *all;        /* by thread */
+	char why[256];               /* why there are no paths; "": there are */
+};
+
+/* Adds the probes to the run's events, if this kernel has them. 0, or -1 with f. */
+int callpaths_watch(struct callpaths *p, struct question *q, struct fault *f);
+/* Finds the events that have paths. */
+void callpaths_begin(struct callpaths *p, struct question *q);
+/* True: the sample's event is one of them, and its path is stored. */
+bool callpaths_take(struct callpaths *p, const struct question *q, const struct analysis_sample *s);
+/* A thread begins a call. */
+void callpaths_enter(struct callpaths *p, const struct analysis_sample *s);
+/* The path of the thread's call that began then; "": it has none, or it is not known. Valid until the next sample. */
+const char *callpaths_text(const struct callpaths *p, pid_t tid, uint64_t since);
+void callpaths_free(struct callpaths *p);
+#endif

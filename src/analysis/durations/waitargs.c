@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/durations/waitargs.h"
+
+#include "base/procstatus.h"
+#include "base/textfile.h"
+#include "engine/callnames.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+/* PATHS: bytes of a path; SHOWN: names in a list; POLLED, FDS: descriptors that are looked at. */
+enum { PATHS = 1024, SHOWN = 3, POLLED = 256, FDS = 1024, PAGE = 4096 };
+
+/* ---- memory ----------------------------------------------------------------------------- */
+
+static bool read_memory(pid_t tid, uint64_t from, void *to, size_t n)
+{
+	const struct iovec local = { to, n }, remote = { (void *)(uintptr_t)from, n };
+
+	return process_vm_readv(tid, &local, 1, &remote, 1, 0) == (ssize_t)n;
+}
+
+/* The text at that address, page by page: what follows it may not be mapped. */
+static bool read_text(pid_t tid, uint64_t from, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	while (used < size - 1) {
+		const size_t page = PAGE - (size_t)((from + used) % PAGE), n = page < size - 1 - used ? page : size - 1 - used;
+
+		if (!read_memory(tid, from + used, buf + used, n))
+			return false;
+		if (memchr(buf + used, '\0', n))
+			return true;
+		used += n;
+	}
+	buf[used] = '\0';
+	return true;
+}
+
+/* ---- lists ------------------------------------------------------------------------------ */
+
+/* "NAME, NAME, NAME and 5 more" */
+struct list {
+	char *buf;
+	size_t size, used, n;
+};
+
+static void list_add(struct list *l, const char *text)
+{
+	if (l->n++ >= SHOWN || l->used >= l->size)
+		return;
+	l->used += (size_t)snprintf(l->buf + l->used, l->size - l->used, "%s%s", l->n > 1 ? ", " : " ", text);
+}
+
+static void list_end(struct list *l)
+{
+	if (l->n > SHOWN && l->used < l->size)
+		snprintf(l->buf + l->used, l->size - l->used, " and %zu more", l->n - SHOWN);
+}
+
+static void add_descriptor(struct list *l, struct waiton *w, const struct waitargs *c, int fd)
+{
+	char name[256] = "";
+
+	if (l->n < SHOWN)
+		waiton_descriptor(w, c->pid, c->tid, fd, name, sizeof(name));
+	if (!*name)
+		snprintf(name, sizeof(name), "fd %d", fd);
+	list_add(l, name);
+}
+
+/* ---- kinds of calls --------------------------------------------------------------------- */
+
+typedef bool put_fn(struct waiton *w, const struct waitargs *c, unsigned int arg, struct list *l);
+
+static bool put_path(struct waiton *w, const struct waitargs *c, unsigned int arg, struct list *l)
+{
+	char path[PATHS];
+
+	if (!read_text(c->tid, c->args[arg], path, sizeof(path)) || !*path)
+		return false;
+	list_add(l, path);
+	return true;
+}
+
+/* The number is that of the thread's PID namespace, so its name is shown only if that is a child here. */
+static void add_child(struct list *l, const struct waitargs *c, int child, const char *before)
+{
+	char path[64], comm[64] = "", text[160];
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", child);
+	if (procstatus_of(child, "\nPPid:") == (long)c->pid)
+		textfile_read(path, comm, sizeof(comm));
+	comm[strcspn(comm, "\n")] = '\0';
+	snprintf(text, sizeof(text), *comm ? "%s%d (%s)" : "%s%d", before, child, comm);
+	list_add(l, text);
+}
+
+static bool put_any_child(const struct waitargs *c, struct list *l)
+{
+	char path[64], text[1024], *next = text;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)c->pid, (int)c->tid);
+	if (textfile_read(path, text, sizeof(text)) <= 0)
+		return false;
+	for (int child = (int)strtol(next, &next, 10); child > 0; child = (int)strtol(next, &next, 10))
+		add_child(l, c, child, l->n ? "" : "any child: ");
+	return l->n;
+}
+
+static bool put_child(struct waiton *w, const struct waitargs *c, unsigned int arg, struct list *l)
+{
+	const int child = (int)c->args[arg];
+
+	if (child == -1)
+		return put_any_child(c, l);
+	if (child > 0)
+		add_child(l, c, child, "child ");
+	return child > 0;
+}
+
+static bool put_waitid(struct waiton *w, const struct waitargs *c, unsigned int arg, struct list *l)
+{
+	if (c->args[0] == P_ALL)
+		return put_any_child(c, l);
+	return c->args[0] == P_PID && put_child(w, c, 1, l);
+}
+
+static bool put_poll(struct waiton *w, const struct waitargs *c, unsigned int arg, struct list *l)
+{
+	const size_t n = c->args[1] < POLLED ? (size_t)c->args[1] : POLLED;
+	struct pollfd all[POLLED];
+
+	if (!n || !read_memory(c->tid, c->args[0], all, n * sizeof(*all)))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (all[i].fd >= 0)
+			add_descriptor(l, w, c, all[i].fd);
+	return l->n;
+}
+
+/* The kernel reads and writes whole longs. */
+static bool put_select(struct waiton *w, const struct waitargs *c, unsigned int arg, struct list *l)
+{
+	enum { BITS = 8 * sizeof(long) };
+	const size_t nfds = c->args[0] < FDS ? (size_t)c->args[0] : FDS, n = (nfds + BITS - 1) / BITS;
+	unsigned long any[FDS / BITS] = { 0 }, one[FDS / BITS];
+
+	for (size_t set = 1; set <= 3; set++) {
+		if (!n || !c->args[set] || !read_memory(c->tid, c->args[set], one, n * sizeof(*one)))
+			continue;
+		for (size_t i = 0; i < n; i++)
+			any[i] |= one[i];
+	}
+	for (size_t fd = 0; fd < nfds; fd++)
+		if (any[fd / BITS] >> fd % BITS & 1)
+			add_descriptor(l, w, c, (int)fd);
+	return l->n;
+}
+
+static bool put_epoll(struct waiton *w, const struct waitargs *c, unsigned int arg, struct list *l)
+{
+	char path[64], line[256];
+	FILE *f;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", (int)c->tid, (int)c->args[0]);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "tfd: %d", &fd) == 1)
+			add_descriptor(l, w, c, fd);
+	if (f)
+		fclose(f);
+	return l->n;
+}
+
+static const struct {
+	const char *call;
+	put_fn *put;
+	unsigned int arg;
+} calls[] = {
+	{ "open", put_path, 0 }, { "openat", put_path, 1 }, { "openat2", put_path, 1 }, { "creat", put_path, 0 }, { "stat", put_path, 0 },
+	{ "lstat", put_path, 0 }, { "newfstatat", put_path, 1 }, { "statx", put_path, 1 }, { "statfs", put_path, 0 },
+	{ "access", put_path, 0 }, { "faccessat", put_path, 1 }, { "faccessat2", put_path, 1 }, { "readlink", put_path, 0 },
+	{ "readlinkat", put_path, 1 }, { "unlink", put_path, 0 }, { "unlinkat", put_path, 1 }, { "mkdir", put_path, 0 },
+	{ "mkdirat", put_path, 1 }, { "rmdir", put_path, 0 }, { "chdir", put_path, 0 }, { "execve", put_path, 0 },
+	{ "umount2", put_path, 0 }, { "wait4", put_child, 0 }, { "waitid", put_waitid, 0 }, { "poll", put_poll, 0 },
+	{ "ppoll", put_poll, 0 }, { "select", put_select, 0 }, { "pselect6", put_select, 0 }, { "epoll_wait", put_epoll, 0 },
+	{ "epoll_pwait", put_epoll, 0 }, { "epoll_pwait2", put_epoll, 0 },
+};
+
+bool waitargs_text(struct waiton *w, const struct waitargs *c, char *buf, size_t size)
+{
+	const char *name = syscall_name(c->call);
+	struct list l = { buf, size };
+
+	for (size_t i = 0; name && i < sizeof(calls) / sizeof(*calls); i++) {
+		if (strcmp(name, calls[i].call))
+			continue;
+		l.used = (size_t)snprintf(buf, size, "%s", name);
+		if (!calls[i].put(w, c, calls[i].arg, &l))
+			return false;
+		list_end(&l);
+		return true;
+	}
+	return false;
+}

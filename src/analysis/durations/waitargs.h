@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a thread waits for, by all arguments of the call that it hangs in now: the path that it opens, the child that it waits for,
+ * the descriptors that it polls. Texts and arrays are read from its memory, which a blocked thread does not change.
+ */
+#ifndef ANALYSIS_DURATIONS_WAITARGS_H
+#define ANALYSIS_DURATIONS_WAITARGS_H
+
+#include "analysis/durations/waiton.h"
+
+enum { WAITARGS = 6 };
+struct waitargs {
+	pid_t pid, tid;
+	int64_t call;
+	uint64_t args[WAITARGS];
+};
+
+/* "openat /run/fifo", "wait4 child 4711 (make)", "poll tcp 10.0.0.1:4711->10.0.0.2:5432, pipe:[123] and 2 more". False: the call has
+ * no such arguments, or they cannot be read; waiton_text() knows the rest. The text has any bytes. */
+bool waitargs_text(struct waiton *w, const struct waitargs *c, char *buf, size_t size);
+#endif
