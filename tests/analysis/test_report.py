@@ -325,6 +325,17 @@ def test_the_task_is_a_column_if_there_are_several_programs(analyse, build, tmp_
     assert re.search(alone, threads, re.M), threads
 
 
+def test_rows_by_thread(analyse):
+    """Two threads one after another do the same work, beside the one that starts them."""
+    command = '--', sys.executable, '-c', THREADS
+    [table] = analyse('profile', '--no-python', '-e', 'cpu-clock:u', '--json', '--sort', 'tid', *command).lines
+    rows = {row['comm']: row for row in table['rows']}
+    assert {'first', 'second'} <= set(rows) and len({row['tid'] for row in table['rows']}) == len(table['rows']) >= 2, table
+    assert sum(row['self'] for row in table['rows']) == pytest.approx(100, abs=0.01)
+    text = analyse('profile', '--no-python', '-e', 'cpu-clock:u', '--sort', 'tid', *command).text
+    assert re.search(r'^self% +total% +task +tid$', text, re.M) and re.search(r'^ *[\d.]+ +[\d.]+ +first +\d+$', text, re.M), text
+
+
 def test_a_command_is_sampled_from_its_exec_on(analyse):
     """However short it is, nothing of perf-prof is in its profile, not even its name."""
     for _ in range(5):
