@@ -31,7 +31,11 @@ struct unwinder {
 	uint64_t torn;           /* cut off because the kernel copied fewer bytes than requested */
 	uint64_t asked;          /* most bytes of stack requested in a sample that is cut off */
 	struct step steps[STEPS], last;     /* last: for times without a version */
-	uint64_t ends[ENDS], nends;   /* return addresses; see remember_end() */
+	struct chain_end {
+		pid_t pid;
+		uint64_t ip;
+	} ends[ENDS];            /* see remember_end() */
+	size_t nends;
 	uint64_t chain[MAX_KERNEL + 1 + MAX_USER];
 };
 
@@ -220,47 +224,69 @@ static uint64_t user_part(const uint64_t *ips, uint64_t nr)
 	return i < nr ? i + 1 : nr;
 }
 
-/* Where the chain of frame pointers, of n words, goes on behind the frames that were found otherwise, of which `outer` is
- * the last; n: it does not. */
-static uint64_t goes_on_at(const struct unwinder_sample *s, const struct unwind_last *last, uint64_t outer,
+/* At a uprobe of a function's first instruction, newer kernels put the return address on the stack before those that frame
+ * pointers lead to. */
+static bool is_at_entry(const struct unwinder_sample *s, const uint64_t *user, uint64_t n)
+{
+	uint64_t word;
+
+	if (n < 2 || s->stack.stack_size < sizeof(word))
+		return false;
+	memcpy(&word, s->stack.stack, sizeof(word));
+	return user[1] == word && unwind_frame_return(&s->stack, &word) && user[1] != word;
+}
+
+/* Where the chain of frame pointers, of n words, goes on behind the frames that were found otherwise; n: it does not. */
+static uint64_t goes_on_at(const struct unwinder_sample *s, const struct unwind_last *last, const uint64_t *found, size_t nfound,
 			   const uint64_t *user, uint64_t n)
 {
-	size_t hops;
+	const uint64_t outer = found[nfound - 1];
+	size_t hops, times = 0;
 
-	if (last->has_fp && unwind_hops(&s->stack, last->fp, &hops))
-		return hops + 1 < n ? hops + 1 : n;
+	if (last->has_fp && unwind_hops(&s->stack, last->fp, &hops)) {
+		hops += 1 + is_at_entry(s, user, n);
+		return hops < n ? hops : n;
+	}
+	for (size_t i = 0; i < nfound; i++)
+		times += found[i] == outer;   /* a recursion */
 	for (uint64_t i = 0; i < n; i++)
-		if (user[i] == outer)
+		if (user[i] == outer && !--times)
 			return i + 1;
 	return n;
 }
 
-/* Where frame pointers have ended: in the C library, which starts programs and threads. */
-static void remember_end(struct unwinder *u, uint64_t ip)
+static bool is_end(const struct unwinder *u, pid_t pid, uint64_t ip)
 {
 	for (size_t i = 0; i < ENDS; i++)
-		if (u->ends[i] == ip)
-			return;
-	u->ends[u->nends++ % ENDS] = ip;
-}
-
-static bool is_end(const struct unwinder *u, uint64_t ip)
-{
-	for (size_t i = 0; i < ENDS; i++)
-		if (u->ends[i] == ip)
+		if (u->ends[i].pid == pid && u->ends[i].ip == ip)
 			return true;
 	return false;
 }
 
+static bool is_in_libc(struct unwinder *u, const struct unwinder_sample *s, uint64_t ip)
+{
+	const struct mapping *m = u->maps ? maps_find(u->maps, s->pid, ip - 1, s->time) : NULL;
+	const char *name = m && !m->data ? dso_mapped_name(m->dso) : NULL;
+
+	return name && (strstr(name, "/libc.so") || strstr(name, "/libc-") || strstr(name, "/libpthread"));
+}
+
+/* Where frame pointers have ended: in the C library, which starts programs and threads. */
+static void remember_end(struct unwinder *u, const struct unwinder_sample *s, uint64_t ip)
+{
+	if (!is_end(u, s->pid, ip) && is_in_libc(u, s, ip))
+		u->ends[u->nends++ % ENDS] = (struct chain_end){ s->pid, ip };
+}
+
 /* How many of n frames are left if all chains shall end where those of frame pointers alone end: a frame or two before the
  * outermost one. */
-static size_t without_start(struct unwinder *u, const uint64_t *ips, size_t n, uint64_t outer)
+static size_t without_start(struct unwinder *u, const struct unwinder_sample *s, const uint64_t *ips, size_t n, uint64_t outer)
 {
 	for (size_t more = 1; more <= 2 && more + 1 < n; more++)
 		if (ips[n - 1 - more] == outer)
-			remember_end(u, outer);
+			remember_end(u, s, outer);
 	for (size_t more = 2; more >= 1; more--)
-		if (more + 1 < n && is_end(u, ips[n - 1 - more]))
+		if (more + 1 < n && is_end(u, s->pid, ips[n - 1 - more]))
 			return n - more;
 	return n;
 }
@@ -279,9 +305,9 @@ const uint64_t *unwinder_mend(struct unwinder *u, const struct unwinder_sample *
 	found = unwinder_walk(u, s, u->chain + at, max, &last);
 	if (!found || u->chain[at] != user[0])
 		return ips;
-	if (last.end == UNWIND_OUTERMOST)
-		found = without_start(u, u->chain + at, found, user[nuser - 1]);
-	rest = goes_on_at(s, &last, u->chain[at + found - 1], user, nuser);
+	if (last.end == UNWIND_OUTERMOST && found < max && !s->max)
+		found = without_start(u, s, u->chain + at, found, user[nuser - 1]);
+	rest = goes_on_at(s, &last, u->chain + at, found, user, nuser);
 	if (u->maps)
 		count(u, s, rest < nuser ? UNWIND_OUTERMOST : last.end);
 	if (found + nuser - rest < nuser)

@@ -198,6 +198,21 @@ def test_stacks_show_who_calls(analyse, works):
     assert row['calls'] == 7 and re.search(r';main;calls(;|$)', row['stack'])
 
 
+def test_the_stacks_that_are_not_shown_are_counted(analyse, tmp_path):
+    """Each of twelve functions closes what is not open."""
+    source = ['#include <unistd.h>', 'volatile int done;']
+    source += [f'__attribute__((noinline)) static void fail{i}(void) {{ for (int n = 0; n < {20 + i}; n++) {{ close(900); done++; }} }}'
+               for i in range(12)]
+    (tmp_path / 'job.c').write_text('\n'.join([*source, 'int main(void) {', *(f'fail{i}();' for i in range(12)), '}']))
+    subprocess.run(['gcc', '-O1', '-g', '-o', tmp_path / 'job', tmp_path / 'job.c'], check=True)
+    command = 'syscalls', '--errors', '--call-graph', 'dwarf', *RING
+    text = analyse(*command, '--', tmp_path / 'job').text
+    assert len(re.findall(r' job: close\(3\) EBADF, \d+ times$', text, re.M)) == 10
+    assert re.search(r'^\.\.\. \d+ more stacks, \d+\.\d\d% \(--full shows all\)$', text, re.M), text
+    text = analyse(*command, '--full', '--', tmp_path / 'job').text
+    assert ' more stacks' not in text and {int(n) for n in re.findall(r' fail(\d+)\+0x', text)} == set(range(12))
+
+
 def test_the_table_of_errors_has_threads(analyse, works):
     by_task = analyse('syscalls', '--json', *RING, '--', works, 'calls')
     assert by_task.rows('errors', 'tid', 'call')[by_task.pid, 'close(3)']['calls'] == 7

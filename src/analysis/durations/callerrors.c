@@ -8,12 +8,13 @@
 #include "report/json.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 /* Texts are at most CALLPATH_SIZE long, so 10,000 of them are 10 MB. */
 enum { CALLERROR_TEXT = 2048 };   /* bytes with the final NUL */
-enum { MAX_TEXTS = 10000, MAX_STACKS = 1 << 16, ROWS_SHOWN = 100, STACKS_SHOWN = 5 };
+enum { MAX_TEXTS = 10000, MAX_STACKS = 1 << 16, ROWS_SHOWN = 100, STACKS_SHOWN = 10 };
 
 /* ---- counting --------------------------------------------------------------------------- */
 
@@ -168,12 +169,19 @@ static void print_stack(struct callerrors *e, struct analysis *a, const struct c
 
 static void print_stacks(struct callerrors *e, struct analysis *a)
 {
+	const size_t most = a->opts->full ? SIZE_MAX : STACKS_SHOWN;
+	uint64_t hidden = 0;
 	size_t n = 0;
 
 	if (e->stacks)
 		printf("\nmost failures, by stack\n");
-	for (const struct callerror_stack *one = e->stacks; one && n < STACKS_SHOWN; one = one->hh.next, n++)
-		print_stack(e, a, one);
+	for (const struct callerror_stack *one = e->stacks; one; one = one->hh.next, n++)
+		if (n < most)
+			print_stack(e, a, one);
+		else
+			hidden += one->calls;
+	if (n > most)
+		printf("... %zu more stacks, %.2f%% (--full shows all)\n", n - most, 100 * (double)hidden / (double)e->counted);
 	if (e->refused)
 		fprintf(stderr, "perf-prof: %s: %llu failed calls are missing from the stacks: too many different stacks\n",
 			a->ops->name, (unsigned long long)e->refused);
@@ -241,6 +249,8 @@ void callerrors_print(struct callerrors *e, struct question *q, uint64_t from, c
 	e->told = true;
 	if (e->stacks && !q->csv)
 		put_stacks(e, q);
+	else if (e->stacks)
+		callstacks_rest(q->a->stacks, NULL, NULL);
 	if (e->words.full)
 		fprintf(stderr, "perf-prof: %s: more than %d paths since the last table: those after these are [others]; -i prints "
 			"tables more often\n", q->ops->name, MAX_TEXTS);

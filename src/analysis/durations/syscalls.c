@@ -104,8 +104,8 @@ static uint64_t beginning(const struct syscalls *c, const struct analysis_sample
 /* Whether a sys_exit belongs to the thread's last sys_enter. */
 static bool belongs(const struct syscalls *c, const struct analysis_sample *s, const struct pair_end *end, int64_t id)
 {
-	if (c->numbered)
-		return (int64_t)end->value == id;
+	if (c->numbered)   /* calls that succeed have no sys_exit with --errors: another one may be lost before that of this call */
+		return (int64_t)end->value == id && !(c->failed && gaps_since(&c->gaps, s->cpu, end->start));
 	return !gaps_since(&c->gaps, end->value, end->start) && !gaps_since(&c->gaps, s->cpu, end->start);
 }
 
@@ -159,9 +159,11 @@ static void sample(struct question *q, const struct analysis_sample *s)
 
 static uint64_t reads(struct question *q, const struct stream_event *event)
 {
+	const bool failed = ((struct syscalls *)q)->failed;
+
 	if (event == question_event(q, events[ENTER].sys, events[ENTER].name))
-		return 0;
-	if (((struct syscalls *)q)->failed && event == question_event(q, events[LEAVE].sys, events[LEAVE].name))
+		return failed ? PERF_SAMPLE_RAW : 0;   /* if the user left out some calls, a sys_exit may be another one's */
+	if (failed && event == question_event(q, events[LEAVE].sys, events[LEAVE].name))
 		return PERF_SAMPLE_RAW | PERF_SAMPLE_CALLCHAIN;
 	return PERF_SAMPLE_RAW;
 }
@@ -243,8 +245,8 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 
 #define ERRORS_OPT(help) { "errors", 0, NULL, OPT_FLAG, offsetof(struct syscalls, failed), NULL, help, false, NULL }
 static const struct opt call_opts[] = {
-	ERRORS_OPT("Show only calls that fail, with the path or address that they were given, the most frequent first. With -g, "
-		   "also the stacks that make them."),
+	ERRORS_OPT("Show only calls that fail, the most frequent first, with their path or address. With -g, also the stacks "
+		   "that make them."),
 };
 static const struct opt source_opts[] = { ERRORS_OPT("Emit only calls that fail.") };
 static const struct opt duration_opts[] = QUESTION_DURATIONS_OPTS("thread");
@@ -262,10 +264,10 @@ const struct command syscalls_command = {
 		"target, threads with the same name share a row (--by task: each has its own). Errors are counted, and "
 		"listed by errno in a second table.",
 		"--errors shows only calls that fail, in one table: a row for each task, call, error and path, the most frequent "
-		"first. For connect and bind, the path is an address. Paths come from kprobes, which exist during the run: the "
-		"text is the kernel's copy, with which the call worked. If the kernel has no kprobes, or the user may not "
-		"create them, a line says so and rows have no paths. At most 10,000 different paths are kept until the next table, each "
-		"up to 1023 bytes; the rest share the path [others]. With -g, the five stacks with the most failures follow.",
+		"first. For connect and bind, the path is an address. Paths are the kernel's copies, which the calls used; they "
+		"come from kprobes, which exist during the run. If the kernel has no kprobes, or you may not create them, rows "
+		"have no paths, and a line says why. Each table keeps at most 10,000 different paths, each cut after 1023 "
+		"bytes; the rest share the path [others]. With -g, the ten stacks with the most failures follow.",
 		"--than prints each longer call when it returns; with -g, also the stack that made it.",
 		"--heatmap draws all calls: when they returned, and how long they took.",
 		"Calls that began before perf-prof, or did not return before its end, are not in the table, but counted "

@@ -133,7 +133,7 @@ static bool put_waitid(struct waiton *w, const struct waitargs *c, unsigned int 
 
 static bool put_poll(struct waiton *w, const struct waitargs *c, unsigned int arg, struct list *l)
 {
-	const size_t n = c->args[1] < POLLED ? (size_t)c->args[1] : POLLED;
+	const size_t n = (unsigned int)c->args[1] < POLLED ? (unsigned int)c->args[1] : POLLED;
 	struct pollfd all[POLLED];
 
 	if (!n || !read_memory(c->tid, c->args[0], all, n * sizeof(*all)))

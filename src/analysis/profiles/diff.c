@@ -37,6 +37,7 @@ struct side {
 	enum folded_inlined inlined;
 	char what[128];              /* the event that is compared; "": not known */
 	bool in_ns;                  /* weights are CPU time */
+	bool of_command;             /* from its start on, so that its CPU time is that of its work */
 	uint64_t samples, weight, lost;   /* samples: 0: not known */
 	double squares;              /* sum of the squares of the samples' weights */
 	struct folded *folded;
@@ -121,6 +122,7 @@ static int begin(struct analysis *a, struct fault *f)
 	snprintf(d->side->what, sizeof(d->side->what), "%s", d->all && n > 1 ? "all events" :
 		 analysis_family(a, d->event, name, sizeof(name)));
 	d->side->in_ns = !d->all && analysis_is_clock(d->event);
+	d->side->of_command = !d->all && d->event->sampling && d->event->sampling->attr.attr.enable_on_exec;
 	d->side->chains = chains_of(d->event);
 	d->side->inlined = FOLDED_NO_INLINED;
 	progress_begin(&d->progress, a);
@@ -325,7 +327,7 @@ static void choose_columns(const struct diff *d, struct table_column buf[], size
 			buf[(*n)++] = columns[i];
 }
 
-/* timed: weights are CPU time, which may not have changed as the share did. */
+/* timed: weights are the CPU time of the same work, which may not have changed as the share did. */
 static const char *verdict(const struct share *share, const uint64_t *weight, bool timed)
 {
 	const bool grew = share->change.difference > 0;
@@ -365,7 +367,8 @@ static void put_row(const struct diff *d, struct table *t, const struct share *s
 	} else {
 		table_number(t, 100 * share->change.low);
 		table_number(t, 100 * share->change.high);
-		table_text(t, verdict(share, weight, is_timed(d)));
+		table_text(t, verdict(share, weight, is_timed(d) && d->sides[SHARES_BEFORE].of_command &&
+					     d->sides[SHARES_AFTER].of_command));
 	}
 	table_text(t, share->function);
 	table_text(t, share->dso);
@@ -684,14 +687,14 @@ const struct command diff_command = {
 		"perf-prof record or perf record, or files of folded stacks (such as those of perf-prof "
 		"convert --to folded). For each function it shows the share before and after, the change in "
 		"percentage points, and the confidence interval of the change. If both are recordings of a clock, it also shows "
-		"the CPU time, and gives the verdict on it: \"same time\" is a function whose share grew only because another "
-		"got faster.",
+		"the CPU time. If both are of a command, the verdict takes it into account: it is \"same time\" if, for example, "
+		"a share grew only because another function got faster.",
 		"A share is a proportion of samples, so the interval is that of the difference of two "
 		"proportions (Agresti and Caffo). If it contains 0, the samples do not show whether the share "
 		"changed: the verdict is \"unclear\", and the row comes after all others. The other rows are "
 		"sorted by the end of the interval that is nearer to 0, so the largest significant changes come "
-		"first. Verdicts are grew, shrank, new (only in AFTER), gone (only in BEFORE) and unclear. If the share changed, but not "
-		"the CPU time: same time; if they changed in opposite directions: more time, less time.",
+		"first. Verdicts are grew, shrank, new (only in AFTER), gone (only in BEFORE) and unclear; for clocks also same "
+		"time (only the share changed), and more time or less time (the share changed in the opposite direction).",
 		"The interval covers only the randomness of sampling, not differences between two "
 		"runs of the same program, nor samples that come in bursts. Samples of different weight are "
 		"reduced to their effective number. Files of folded stacks that perf-prof wrote have the number of "

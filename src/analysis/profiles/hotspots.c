@@ -87,7 +87,7 @@ const struct opt hotspots_opts[] = {
 	  "Show only functions and stacks with at least this share; 0: all. Default: 0; 0.5 with --tree.", false, parse_than },
 	[HOTSPOTS_BELOW] = { "below", 0, NULL, OPT_STRINGS, AT(below), "FUNCTION",
 	  "Begin stacks below this function, as the table shows its name, or without its namespaces: leave out its innermost frame and "
-	  "its callers. Stacks without it stay whole. May be repeated: below whichever is the innermost.", false, NULL },
+	  "its callers. Stacks without it stay whole. If repeated, stacks begin below the innermost of these.", false, NULL },
 	[HOTSPOTS_CALLERS] = { "callers", 0, NULL, OPT_STRING, AT(callers), "FUNCTION",
 	  "Show who calls this function instead of the hottest stacks (needs call chains): the stacks that have it, from it to their "
 	  "roots, the hottest first. A name from the table; namespaces and arguments may be left out (Cart::add).", false, NULL },

@@ -234,6 +234,15 @@ size_t unwind(const struct unwind_sample *s, unwind_code *code, void *ctx, uint6
 	return n;
 }
 
+bool unwind_frame_return(const struct unwind_sample *s, uint64_t *ret)
+{
+	bool behind = false;
+	struct thread t = { &machines[s->machine], s, 0, &behind };
+	struct frame f;
+
+	return begin(&t, &f) && has(&f, t.machine->fp) && read_word(&t, f.regs[t.machine->fp] + 8, ret);
+}
+
 bool unwind_hops(const struct unwind_sample *s, uint64_t fp, size_t *hops)
 {
 	bool behind = false;

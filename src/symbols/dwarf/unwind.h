@@ -48,6 +48,8 @@ typedef bool unwind_code(void *ctx, uint64_t addr, const struct cfi_rule **rule)
  * 0 if needed registers are missing. last may be NULL. */
 size_t unwind(const struct unwind_sample *s, unwind_code *code, void *ctx, uint64_t *ips, size_t max,
 	      struct unwind_last *last);
+/* The return address to which the sample's own frame pointer leads. False: it is not in the copied stack. */
+bool unwind_frame_return(const struct unwind_sample *s, uint64_t *ret);
 /* How many frames a walk by frame pointers alone, from the same sample, has gone when its frame pointer is `fp`. False: it never
  * is, within the copied stack. */
 bool unwind_hops(const struct unwind_sample *s, uint64_t fp, size_t *hops);
