@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is printed. A part of a stack has no `user`. */
+/* The profile whose stacks are printed, and how. */
 struct stacks {
 	const struct analysis *a;
 	const struct hotspots *h;
