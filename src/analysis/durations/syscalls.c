@@ -23,7 +23,7 @@ struct syscalls {
 	struct callpaths paths;          /* with --errors */
 	bool numbered;                   /* sys_enter is sampled with the call's number */
 	struct gaps gaps;
-	struct sleepers before;          /* threads that sleep since before the run */
+	struct unreturned unreturned;
 };
 
 enum { MAX_ERRNO = 4095 };
@@ -76,12 +76,15 @@ static const enum shown shown[] = {
 	SHOW_CALLS, SHOW_TOTAL, SHOW_MIN, SHOW_MEAN, SHOW_P50, SHOW_P95, SHOW_P99, SHOW_MAX, SHOW_ERRORS, SHOW_ERRNOS,
 };
 
-/* Of a call whose number was not sampled, its sys_exit may be lost. */
+/* Of a call whose number was not sampled, its sys_exit may be lost; of calls that succeed it is not there with --errors, so that the
+ * next sys_enter, on any CPU, is needed to know that one has returned. */
 static bool is_in(const struct question *q, const struct open_pair *o, int64_t call)
 {
 	const struct syscalls *c = (const struct syscalls *)q;
 
-	return c->numbered ? (int64_t)o->value == call : !gaps_since(&c->gaps, o->value, o->start);
+	if (c->numbered)
+		return (int64_t)o->value == call && !(c->failed && gaps_anywhere_since(&c->gaps, o->start));
+	return !gaps_since(&c->gaps, o->value, o->start);
 }
 
 static void after_table(struct question *q, uint64_t from)
@@ -89,8 +92,7 @@ static void after_table(struct question *q, uint64_t from)
 	struct syscalls *c = (struct syscalls *)q;
 
 	callerrors_print(&c->errors, q, from, c->paths.why);
-	if (q->ending && !c->failed && !q->common.json && !q->csv)
-		unreturned_print(q, &c->before, is_in);
+	unreturned_print(&c->unreturned, q, from);
 }
 
 /* ---- samples ---------------------------------------------------------------------------- */
@@ -157,13 +159,23 @@ static void sample(struct question *q, const struct analysis_sample *s)
 	}
 }
 
+/* Whether a filter, of --errors or the user, leaves out calls: then a sys_exit may be another one's. */
+static bool leaves_out(struct question *q)
+{
+	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++) {
+		const struct stream_event *event = question_event(q, events[i].sys, events[i].name);
+
+		if (event && event->asked.filter)
+			return true;
+	}
+	return false;
+}
+
 static uint64_t reads(struct question *q, const struct stream_event *event)
 {
-	const bool failed = ((struct syscalls *)q)->failed;
-
 	if (event == question_event(q, events[ENTER].sys, events[ENTER].name))
-		return failed ? PERF_SAMPLE_RAW : 0;   /* if the user left out some calls, a sys_exit may be another one's */
-	if (failed && event == question_event(q, events[LEAVE].sys, events[LEAVE].name))
+		return leaves_out(q) || ((struct syscalls *)q)->failed ? PERF_SAMPLE_RAW : 0;
+	if (((struct syscalls *)q)->failed && event == question_event(q, events[LEAVE].sys, events[LEAVE].name))
 		return PERF_SAMPLE_RAW | PERF_SAMPLE_CALLCHAIN;
 	return PERF_SAMPLE_RAW;
 }
@@ -191,8 +203,10 @@ static int begin(struct question *q, struct fault *f)
 	c->errors.paths = c->failed;
 	if (c->failed)
 		callpaths_begin(&c->paths, q);
+	c->unreturned.enter = q->events[ENTER];
+	c->unreturned.is_in = is_in;
 	if (q->a)
-		unreturned_begin(&c->before, q->targets);
+		unreturned_begin(&c->unreturned, q->targets);
 	return 0;
 }
 
@@ -203,7 +217,7 @@ static void release(struct question *q)
 	callerrors_free(&c->errors);
 	callpaths_free(&c->paths);
 	gaps_free(&c->gaps);
-	sleepers_free(&c->before);
+	unreturned_free(&c->unreturned);
 }
 
 static void title(struct question *q, const struct happening *h, char *buf, size_t size)
@@ -271,8 +285,8 @@ const struct command syscalls_command = {
 		"--than prints each longer call when it returns; with -g, also the stack that made it.",
 		"--heatmap draws all calls: when they returned, and how long they took.",
 		"Calls that began before perf-prof, or did not return before its end, are not in the table, but counted "
-		"below it. With a target, a line names each thread that hangs in a call, and what it waits on: a lock, file, socket, path, "
-		"child or descriptors. The events are raw_syscalls:sys_enter and sys_exit; use -e to filter them, such as -e "
+		"below it. With -p, -t or a command, a line names each thread that hangs in a call, and what it waits on: a lock, file, "
+		"socket, path, child or descriptors; with -i, when it has hung during a whole interval, and at the end. The events are raw_syscalls:sys_enter and sys_exit; use -e to filter them, such as -e "
 		"'raw_syscalls:sys_enter/id==0/,raw_syscalls:sys_exit/id==0/'."),
 	.summary = "measure how long system calls take, and count their errors",
 	.examples = COMMAND_EXAMPLES(

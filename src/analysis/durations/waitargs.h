@@ -15,7 +15,13 @@ struct waitargs {
 	uint64_t args[WAITARGS];
 };
 
-/* "openat /run/fifo", "wait4 child 4711 (make)", "poll tcp 10.0.0.1:4711->10.0.0.2:5432, pipe:[123] and 2 more". False: the call has
- * no such arguments, or they cannot be read; waiton_text() knows the rest. The text has any bytes. */
-bool waitargs_text(struct waiton *w, const struct waitargs *c, char *buf, size_t size);
+enum waitargs_found { WAITARGS_NO_CALL, WAITARGS_A_CALL, WAITARGS_REFUSED };
+
+/* The call in which the thread is now, and its arguments; for WAITARGS_REFUSED, errno. The kernel tells nothing of a thread that
+ * runs. c->pid is 0 if the thread has ended meanwhile. */
+enum waitargs_found waitargs_find(pid_t tid, struct waitargs *c);
+/* "openat /run/fifo", "wait4 child 4711 (make)", "poll tcp 10.0.0.1:4711->10.0.0.2:5432, pipe:[123] and 2 more";
+ * of other calls, what waiton_text() knows. `c` is from waitargs_find(). The text has any
+ * bytes. */
+void waitargs_text(struct waiton *w, const struct waitargs *c, char *buf, size_t size);
 #endif
