@@ -98,7 +98,7 @@ static void summarize(void *ctx, pid_t tid)
 
 	if (!s->threads++)
 		s->pid = pid > 0 ? (pid_t)pid : tid;
-	add_kind(s, waiton_text(s->on, tid, text, sizeof(text)));
+	add_kind(s, waitargs_now(s->on, tid, text, sizeof(text)));
 }
 
 void earlywaits_print(struct earlywaits *e, struct waiton *on)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/durations/waitargs.h"
 
+#include "analysis/durations/lockholder.h"
 #include "base/procstatus.h"
 #include "base/textfile.h"
 #include "engine/callnames.h"
@@ -254,9 +255,23 @@ static bool is_still_in(const struct waitargs *c)
 
 void waitargs_text(struct waiton *w, const struct waitargs *c, char *buf, size_t size)
 {
+	char holder[128];
+
 	if (put_own(w, c, buf, size) && is_still_in(c))
 		return;
 	waiton_enter(w, c->pid, c->tid, c->call, c->args[0]);
 	waiton_wait(w, c->tid);
 	waiton_text(w, c->tid, buf, size);
+	if (lockholder_text(c, holder, sizeof(holder)) && is_still_in(c))
+		snprintf(buf + strlen(buf), size - strlen(buf), " held by %s", holder);
+}
+
+char *waitargs_now(struct waiton *w, pid_t tid, char *buf, size_t size)
+{
+	struct waitargs c;
+
+	if (w->recorded || waitargs_find(tid, &c) != WAITARGS_A_CALL || !waiton_may_be_in(w, tid, c.call, c.args[0]))
+		return waiton_text(w, tid, buf, size);
+	waitargs_text(w, &c, buf, size);
+	return buf;
 }
