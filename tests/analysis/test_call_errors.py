@@ -263,3 +263,52 @@ def test_intervals_add_up(watch, waiting):
 
 def test_it_takes_no_value(analyse):
     assert analyse('syscalls', '--errors=ENOENT', code=2).err == 'perf-prof: syscalls: --errors takes no value, but has "ENOENT"\n'
+
+
+THREADS = r'''
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+__attribute__((noinline)) static void fail(void)
+{
+	for (volatile int i = 0; i < 3; i++)
+		close(900);
+}
+
+static void *work(void *name)
+{
+	pthread_setname_np(pthread_self(), name);
+	fail();
+	return NULL;
+}
+
+int main(void)
+{
+	pthread_t t[4];
+
+	for (int i = 0; i < 4; i++)
+		pthread_create(&t[i], NULL, work, i % 2 ? "odd" : "even");
+	for (int i = 0; i < 4; i++)
+		pthread_join(t[i], NULL);
+	return 0;
+}
+'''
+
+
+@pytest.mark.parametrize('options, tasks', [
+    ([], {'job': [12]}), (['--by', 'pid'], {'job N': [12]}), (['--by', 'comm'], {'even': [6], 'odd': [6]}),
+    (['--by', 'task'], {'even N': [3, 3], 'odd N': [3, 3]}), (['--perins'], {'even N': [3, 3], 'odd N': [3, 3]})])
+def test_threads_share_stacks_unless_rows_are_chosen(analyse, tmp_path, options, tasks):
+    (tmp_path / 'job.c').write_text(THREADS)
+    subprocess.run(['gcc', '-O1', '-g', '-pthread', '-o', tmp_path / 'job', tmp_path / 'job.c'], check=True)
+    got = analyse('syscalls', '--errors', '--call-graph', 'dwarf', *options, *RING, '--', tmp_path / 'job')
+    told = {}
+    for task, number, calls in re.findall(r'^ *[\d.]+%  (\w+)( \d+)?: close\(3\) EBADF, (\d+) times$', got.text, re.M):
+        told.setdefault(task + (' N' if number else ''), []).append(int(calls))
+    assert told == tasks, got.text
+    got = analyse('syscalls', '--errors', '--call-graph', 'dwarf', '--json', *options, *RING, '--', tmp_path / 'job')
+    rows = [row for row in got.table('error stacks')['rows'] if row['error'] == 'EBADF']
+    assert sorted(row['calls'] for row in rows) == sorted(n for calls in tasks.values() for n in calls)
+    assert all(('tid' in row or 'pid' in row) == (' N' in ' '.join(tasks)) for row in rows), rows

@@ -281,13 +281,14 @@ const struct command syscalls_command = {
 		"first. For connect and bind, the path is an address. Paths are the kernel's copies, which the calls used; they "
 		"come from kprobes, which exist during the run. If the kernel has no kprobes, or you may not create them, rows "
 		"have no paths, and a line says why. Each table keeps at most 10,000 different paths, each cut after 1023 "
-		"bytes; the rest share the path [others]. With -g, the ten stacks with the most failures follow.",
+		"bytes; the rest share the path [others]. With -g, the ten stacks with the most failures follow, each "
+		"for all threads of a process; with --by, for each row.",
 		"--than prints each longer call when it returns; with -g, also the stack that made it.",
 		"--heatmap draws all calls: when they returned, and how long they took.",
 		"Calls that began before perf-prof, or did not return before its end, are not in the table, but counted "
 		"below it. With -p, -t or a command, a line names each thread that hangs in a call, and what it waits on: a lock, file, "
-		"socket, path, child or descriptors; with -i, when it has hung during a whole interval, and at the end. The events are raw_syscalls:sys_enter and sys_exit; use -e to filter them, such as -e "
-		"'raw_syscalls:sys_enter/id==0/,raw_syscalls:sys_exit/id==0/'."),
+		"socket, path, child or descriptors; with -i, when it has hung during a whole interval, and at the end. The events are "
+		"raw_syscalls:sys_enter and sys_exit; use -e to filter them, such as -e 'raw_syscalls:sys_enter/id==0/,raw_syscalls:sys_exit/id==0/'."),
 	.summary = "measure how long system calls take, and count their errors",
 	.examples = COMMAND_EXAMPLES(
 		{ "perf-prof syscalls -p 1234 -i 1000", "measure the calls of a process, each second" },
