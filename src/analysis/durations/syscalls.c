@@ -10,6 +10,7 @@
 #include "analysis/durations/callpaths.h"
 #include "analysis/durations/commands.h"
 #include "analysis/durations/gaps.h"
+#include "analysis/durations/notfailed.h"
 #include "analysis/durations/unreturned.h"
 #include "engine/callnames.h"
 #include "rows/question.h"
@@ -20,6 +21,7 @@ struct syscalls {
 	struct question question;
 	bool failed;                     /* --errors */
 	struct callerrors errors;
+	struct notfailed mild;           /* with --errors: those that are no failures */
 	struct callpaths paths;          /* with --errors */
 	bool numbered;                   /* sys_enter is sampled with the call's number */
 	struct gaps gaps;
@@ -92,6 +94,7 @@ static void after_table(struct question *q, uint64_t from)
 	struct syscalls *c = (struct syscalls *)q;
 
 	callerrors_print(&c->errors, q, from, c->paths.why);
+	notfailed_print(&c->mild, q);
 	unreturned_print(&c->unreturned, q, from);
 }
 
@@ -139,6 +142,10 @@ static void leave(struct question *q, const struct analysis_sample *s)
 		return;
 	}
 	h.end.value = (uint64_t)id;
+	if (c->failed && h.error && notfailed_is(id, h.error)) {
+		notfailed_add(&c->mild, id, h.error);
+		return;
+	}
 	if (h.error || !c->failed)
 		question_emit(q, &h);
 	if (h.error && q->a)
@@ -215,6 +222,7 @@ static void release(struct question *q)
 	struct syscalls *c = (struct syscalls *)q;
 
 	callerrors_free(&c->errors);
+	notfailed_free(&c->mild);
 	callpaths_free(&c->paths);
 	gaps_free(&c->gaps);
 	unreturned_free(&c->unreturned);
@@ -281,7 +289,8 @@ const struct command syscalls_command = {
 		"first. For connect and bind, the path is an address. Paths are the kernel's copies, which the calls used; they "
 		"come from kprobes, which exist during the run. If the kernel has no kprobes, or you may not create them, rows "
 		"have no paths, and a line says why. Each table keeps at most 10,000 different paths, each cut after 1023 "
-		"bytes; the rest share the path [others]. With -g, the ten stacks with the most failures follow, each "
+		"bytes; the rest share the path [others]. Not counted: EAGAIN, EINPROGRESS of connect, ETIMEDOUT of futex, EINTR and ERESTART*, "
+		"which a line below the table adds up. With -g, the ten stacks with the most failures follow, each "
 		"for all threads of a process; with --by, for each row.",
 		"--than prints each longer call when it returns; with -g, also the stack that made it.",
 		"--heatmap draws all calls: when they returned, and how long they took.",
