@@ -28,6 +28,9 @@ static const struct {
 	{ "--per-thread", "record ", "" },
 };
 
+#define TRACE_THAN "here it is part of the source: -e 'syscalls/--than 10ms/'; `perf-prof syscalls --than 10ms` prints slow calls, too"
+#define TRACE_ERRORS "here it is part of the source: -e syscalls/--errors/; `perf-prof syscalls --errors` counts calls that fail"
+
 /* The first row that fits is used. */
 static const struct {
 	const char *option, *commands, *here;
@@ -84,6 +87,10 @@ static const struct {
 	{ "-c", "diff ", "there is none here: diff compares shares" },
 	{ "--compute", "diff ", "there is none here: diff compares shares" },
 	{ "--off-cpu", "record ", "here it is `perf-prof profile --off-cpu`" },
+	{ "--than", "trace ", TRACE_THAN },
+	{ "--duration", "trace ", TRACE_THAN },
+	{ "--errors", "trace ", TRACE_ERRORS },
+	{ "--failure", "trace ", TRACE_ERRORS },
 	{ "-s", "trace ", "here it is `perf-prof syscalls`" },
 	{ "--summary", "trace ", "here it is `perf-prof syscalls`" },
 };

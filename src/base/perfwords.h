@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What users of perf type by habit, and perf-prof calls otherwise: it is accepted, or the message that refuses it says what to use. */
+/* What users of perf, or of another command here, type by habit, and perf-prof calls otherwise: it is accepted, or the message that
+ * refuses it says what to use. */
 #ifndef BASE_PERFWORDS_H
 #define BASE_PERFWORDS_H
 

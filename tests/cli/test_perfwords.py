@@ -22,6 +22,8 @@ ANSWERS = [
     ('record --filter prev_pid==1 -- true', 'record: unknown option --filter; here a filter is part of the event: '),
     ('record -b -- true', "record: unknown option -b; here it is part of the event: -e 'cycles//sample=branch_stack/'"),
     ('trace -s -- true', 'trace: unknown option -s; here it is `perf-prof syscalls`'),
+    ('trace -e syscalls --than 10ms -- true', "trace: unknown option --than; here it is part of the source: -e 'syscalls/--than 10ms/'; "),
+    ('trace --errors -- true', 'trace: unknown option --errors; here it is part of the source: -e syscalls/--errors/; '),
     ('report --tasks', 'report: unknown option --tasks; here it is --sort comm,pid'),
     ('report -c bash', "report: unknown option -c; there is none here: `perf-prof script -e 'EVENT/_comm=="),
     ('report -n', 'report: unknown option -n; there is none here: --json has the count of each row'),
