@@ -215,7 +215,7 @@ void distributions_print(struct analysis *a, struct distributions *all,
 		if (!is_shown(view, view->shown[i]))
 			continue;
 		columns[n] = shown_columns[view->shown[i]];
-		if (view->last && columns[n].kind == TABLE_DURATION)
+		if (view->last && !view->cuts_last && columns[n].kind == TABLE_DURATION)
 			columns[n].spare = (unsigned int)(view->nshown - i);
 		n++;
 	}

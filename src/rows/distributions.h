@@ -52,6 +52,7 @@ struct distribution_view {
 	void (*put)(void *ctx, const struct distribution *d, struct table *t);
 	const struct table_column *last;     /* one more, right of `shown`, which a narrow terminal needs more than durations; or NULL */
 	void (*put_last)(void *ctx, const struct distribution *d, struct table *t);
+	bool cuts_last;                      /* but not this one: it is cut */
 	const char *order;                   /* the column by which rows are sorted; NULL: "total" */
 	void (*more)(void *ctx, struct table *t);   /* for JSON: adds members with table_extra(); or NULL */
 	const struct csv_form *csv;          /* NULL: JSON or text, according to a->opts->json */

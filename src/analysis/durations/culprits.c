@@ -2,9 +2,11 @@
 #include "analysis/durations/culprits.h"
 
 #include "base/room.h"
+#include "base/textfile.h"
 #include "report/json.h"
 #include "tasks/pidmap.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +45,51 @@ void culprits_switch(struct culprits *c, const struct analysis_sample *s, pid_t 
 	cpu->since = s->time;
 }
 
+/* ---- command lines ---------------------------------------------------------------------- */
+
+/* What is too long ends with "...", not within a character. */
+static void cut(char *text, size_t size)
+{
+	size_t n = size - sizeof("...");
+
+	while (n && ((unsigned char)text[n] & 0xc0) == 0x80)
+		n--;
+	memcpy(text + n, "...", sizeof("..."));
+}
+
+/* "python3 /srv/queue.py --all": the words of /proc/TID/cmdline, the first one without its folder. Some programs write a
+ * title there: "nginx: master process /usr/sbin/nginx". */
+static void put_command(char *text, size_t size, char *words, size_t n)
+{
+	const char *slash = memrchr(words, '/', strcspn(words, " "));
+	size_t from = slash ? (size_t)(slash + 1 - words) : 0;
+
+	while (n > from && !words[n - 1])
+		n--;
+	for (size_t i = from; i < n; i++)
+		words[i] = words[i] ? words[i] : ' ';
+	words[n] = '\0';
+	if ((size_t)snprintf(text, size, "%s", words + from) >= size)
+		cut(text, size);
+}
+
+/* The task may have ended, or run another program since. */
+static void find_command(char *text, size_t size, pid_t tid, const char *comm)
+{
+	char path[64], now[64], words[1024];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)tid);
+	if (textfile_read(path, now, sizeof(now)) <= 0 || strcmp(strtok(now, "\n") ? now : "", comm))
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)tid);
+	n = textfile_read(path, words, sizeof(words));
+	if (n > 0)
+		put_command(text, size, words, (size_t)n);
+}
+
+/* ---- rows ------------------------------------------------------------------------------- */
+
 static struct distribution *row_of(struct culprits *c, pid_t tid, const char *comm)
 {
 	/* a task outside of the PID namespace has no id here */
@@ -50,8 +97,12 @@ static struct distribution *row_of(struct culprits *c, pid_t tid, const char *co
 	struct distribution *d = NULL;
 	bool fresh;
 
-	if (HASH_COUNT(c->rows.rows) < TASKS)
-		return distributions_get(&c->rows, key, &fresh);
+	if (HASH_COUNT(c->rows.rows) < TASKS) {
+		d = distributions_get(&c->rows, key, &fresh);
+		if (d && fresh && key[1] && c->live)
+			find_command(d->name, sizeof(d->name), tid, comm);
+		return d;
+	}
 	HASH_FIND(hh, c->rows.rows, key, sizeof(key), d);
 	key[1] = 0;
 	return d ? d : distributions_get(&c->rows, key, &fresh);
@@ -102,6 +153,14 @@ static void put(void *ctx, const struct distribution *d, struct table *t)
 		table_none(t);
 }
 
+static void put_last(void *ctx, const struct distribution *d, struct table *t)
+{
+	if (*d->name)
+		table_text(t, d->name);
+	else
+		table_none(t);
+}
+
 static bool put_json(const struct culprits *c, const struct distribution *d, struct json_object *all)
 {
 	const int64_t tid = (int64_t)d->key[1];
@@ -109,7 +168,8 @@ static bool put_json(const struct culprits *c, const struct distribution *d, str
 
 	return json_append(all, row) && json_put_text(row, "comm", words_text(&c->words, d->key[0])) &&
 	       (!tid || json_put_integer(row, "tid", tid)) && json_put_unsigned(row, "runs", d->durations.count) &&
-	       json_put_unsigned(row, "total", d->durations.sum) && json_put_unsigned(row, "max", d->durations.max);
+	       json_put_unsigned(row, "total", d->durations.sum) && json_put_unsigned(row, "max", d->durations.max) &&
+	       (!*d->name || json_put_text(row, "command", d->name));
 }
 
 static int by_total(const struct distribution *a, const struct distribution *b)
@@ -135,9 +195,10 @@ void culprits_print(struct culprits *c, struct analysis *a, uint64_t from, uint6
 {
 	static const struct table_column columns[] = { { "comm", TABLE_TEXT, .title = "ran meanwhile" }, { "tid", TABLE_INTEGER } };
 	static const enum shown shown[] = { SHOW_CALLS, SHOW_TOTAL, SHOW_MAX };
+	static const struct table_column command = { "command", TABLE_TEXT };
 	const struct distribution_view view = {
 		"ran", columns, sizeof(columns) / sizeof(*columns), shown, sizeof(shown) / sizeof(*shown), &c->words, .put = put,
-		.calls_title = "runs", .max_rows = TOLD,
+		.calls_title = "runs", .max_rows = TOLD, .last = c->live ? &command : NULL, .put_last = put_last, .cuts_last = true,
 	};
 
 	if (c->rows.rows && !a->opts->json)

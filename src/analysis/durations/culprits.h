@@ -11,9 +11,10 @@
 
 /* Initialized by zeros. */
 struct culprits {
+	bool live;                   /* tasks have command lines: the events are not recorded */
 	struct cpu_runs *cpus;
 	size_t ncpus;
-	struct distributions rows;   /* by the task's name and id */
+	struct distributions rows;   /* by the task's name and id; `name`: its command line, or "" */
 	struct words words;
 };
 

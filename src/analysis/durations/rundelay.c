@@ -61,6 +61,7 @@ static int begin(struct question *q, struct fault *f)
 {
 	struct rundelay *r = (struct rundelay *)q;
 
+	r->culprits.live = !q->targets->input;
 	if (q->a)
 		starved_begin(&r->starved, &r->states.switches);
 	return states_begin(q, f);
@@ -111,7 +112,7 @@ const struct command rundelay_command = {
 		"How long do threads wait for a CPU when they could run? Measures each wait from the "
 		"moment a thread is woken, preempted or yields until it runs. Prints a row for each thread (--by: process or name), "
 		"with --perins for each thread and CPU. A second table shows which tasks had the CPU "
-		"meanwhile, and for how long.",
+		"meanwhile, for how long, and the beginning of their command lines.",
 		"-I reads recordings with sched_switch and sched_wakeup, or those of `perf sched record`, where a wait begins "
 		"with sched_waking, slightly earlier.",
 		"--than prints each longer wait when it ends: which task woke the thread, and which tasks ran on the CPU "
