@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+from frame.analyses import RING
+
 CALLS = r'''
 import os, socket, sys, threading, time
 tid = lambda: threading.get_native_id()
@@ -43,7 +45,7 @@ for call, text in calls[1:]:
     threading.Thread(target=hang, args=(call, text), daemon=True).start()
 hang(*calls[0])
 '''
-LINE = re.compile(r'(.*) (\d+) is still in (.*), (since before the run|for \d+\.\d+ ms): not in the table')
+LINE = re.compile(r'(.*) (\d+) is still in (.*?)(?:, called by (.*))?, (since before the run|for \d+\.\d+ ms): not in the table')
 
 
 @pytest.fixture
@@ -74,7 +76,7 @@ def wait_until_all_hang(pid):
 
 def lines_of(text):
     """{tid: (call on what, since when)}"""
-    return {m[2]: (m[3], m[4]) for m in map(LINE.fullmatch, text.splitlines()) if m}
+    return {m[2]: (m[3], m[5]) for m in map(LINE.fullmatch, text.splitlines()) if m}
 
 
 PAIR = 'raw_syscalls:sys_enter,raw_syscalls:sys_exit'
@@ -125,7 +127,7 @@ def test_each_table_names_new_ones_once(hanging, prof, tmp_path):
 @pytest.mark.parametrize('options', [[], ['--errors'], ['-e', 'raw_syscalls:sys_enter,raw_syscalls:sys_exit/ret<0/']], ids=' '.join)
 def test_since_the_run_began(hanging, prof, tmp_path, options):
     one, told = hanging
-    argv = [prof, 'syscalls', *options, '-p', str(one.pid), '-i', '100']
+    argv = [prof, 'syscalls', *RING, *options, '-p', str(one.pid), '-i', '100']
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as watcher:
         text = watcher.stdout.readline()
         (tmp_path / 'go').touch()
@@ -188,6 +190,23 @@ def test_paths_children_and_descriptors(analyse, tmp_path):
         wanted = re.escape(text.replace('\x1b', '\\x1b')).replace(r'\(select\|pselect6\)', '(select|pselect6)').replace(
             r'\(epoll_wait\|epoll_pwait\)', '(epoll_wait|epoll_pwait)')
         assert re.fullmatch(wanted, lines[tid][0]), (text, out)
+
+
+def test_functions_of_python(hanging, analyse, tmp_path):
+    """The innermost ones; of a program without Python, none."""
+    one, told = hanging
+    (tmp_path / 'go').touch()
+    wait_until_all_hang(one.pid)
+    out = analyse('syscalls', '-p', one.pid, '--seconds', '0.3').text
+    for tid in told:
+        line, = (line for line in out.splitlines() if f' {tid} is still in ' in line)
+        assert re.search(r', called by (socket.accept .*)?<lambda> \(<string>:\d+\) < hang \(<string>:\d+\)( < .*)?, since ', line), out
+    rows = analyse('syscalls', '--json', '-p', one.pid, '--seconds', '0.3').table('unreturned')['rows']
+    assert len(rows) == len(told) and all(' (<string>:' in row['python'] for row in rows), rows
+    with subprocess.Popen(['sleep', '600']) as sleeper:
+        out = analyse('syscalls', '-p', sleeper.pid, '--seconds', '0.2').text
+        sleeper.kill()
+    assert re.search(r' is still in \w+, (for|since) ', out), out
 
 
 def test_threads_of_the_kernel_are_in_no_call(analyse):

@@ -296,8 +296,9 @@ const struct command syscalls_command = {
 		"--heatmap draws all calls: when they returned, and how long they took.",
 		"Calls that began before perf-prof, or did not return before its end, are not in the table, but counted "
 		"below it. With -p, -t or a command, a line names each thread that hangs in a call, and what it waits on: a lock, file, "
-		"socket, path, child or descriptors; with -i, when it has hung during a whole interval, and at the end. The events are "
-		"raw_syscalls:sys_enter and sys_exit; use -e to filter them, such as -e 'raw_syscalls:sys_enter/id==0/,raw_syscalls:sys_exit/id==0/'."),
+		"socket, path, child or descriptors, and the functions of Python that called it; with -i, when it has hung during a whole "
+		"interval, and at the end. The events are raw_syscalls:sys_enter and sys_exit; use -e to filter them, such as -e "
+		"'raw_syscalls:sys_enter/id==0/,raw_syscalls:sys_exit/id==0/'."),
 	.summary = "measure how long system calls take, and count their errors",
 	.examples = COMMAND_EXAMPLES(
 		{ "perf-prof syscalls -p 1234 -i 1000", "measure the calls of a process, each second" },

@@ -2,7 +2,7 @@
 #include "analysis/durations/unreturned.h"
 
 #include "analysis/durations/callfilter.h"
-#include "analysis/durations/waitargs.h"
+#include "analysis/durations/pycallers.h"
 #include "base/escape.h"
 #include "base/room.h"
 #include "base/units.h"
@@ -32,6 +32,7 @@ struct visit {
 	struct unreturned *u;
 	struct question *q;
 	struct waiton on;
+	struct pycallers python;
 	struct late *all;
 	size_t n;
 	uint64_t now;                /* perf clock */
@@ -125,19 +126,27 @@ static bool is_meant(const struct visit *v, const struct late *one, const struct
 	return v->u->is_in(v->q, pairs_find(&v->q->pairs, (uint64_t)one->tid), c->call);
 }
 
-/* What a thread is in, and waits on. False: it is in no call, or in another one. */
-static bool call_text(struct visit *v, const struct late *one, char *buf, size_t size)
+/* What a thread is in, and waits on; which functions of Python called it ("": none, or not known). */
+struct call {
+	char text[CALL_SIZE], python[512];
+};
+
+/* False: it is in no call, or in another one. */
+static bool find(struct visit *v, const struct late *one, struct call *call)
 {
 	struct waitargs c;
 	const enum waitargs_found found = waitargs_find(one->tid, &c);
 
+	call->python[0] = '\0';
 	if (found == WAITARGS_REFUSED) {
-		snprintf(buf, size, "a call (/proc/%d/syscall: %s)", (int)one->tid, strerror(errno));
+		snprintf(call->text, sizeof(call->text), "a call (/proc/%d/syscall: %s)", (int)one->tid, strerror(errno));
 		return true;
 	}
 	if (found == WAITARGS_NO_CALL || !is_meant(v, one, &c))
 		return false;
-	waitargs_text(&v->on, &c, buf, size);
+	waitargs_text(&v->on, &c, call->text, sizeof(call->text));
+	if (!pycallers_text(&v->python, &c, call->python, sizeof(call->python)))
+		call->python[0] = '\0';
 	return true;
 }
 
@@ -146,15 +155,18 @@ static bool call_text(struct visit *v, const struct late *one, char *buf, size_t
 static bool print_one(struct visit *v, const struct late *one)
 {
 	const char *comm = analysis_comm(v->q->a, one->tid, v->now);
-	char name[64], text[CALL_SIZE], call[4 * sizeof(text)], since[64] = "since before the run";
+	char name[64], text[4 * CALL_SIZE], python[4 * sizeof(((struct call *)0)->python)], since[64] = "since before the run";
+	struct call call;
 
-	if (is_worker(comm) || !call_text(v, one, text, sizeof(text)))
+	if (is_worker(comm) || !find(v, one, &call))
 		return false;
 	escape_terminal(comm, strlen(comm), name, sizeof(name));
-	escape_terminal(text, strlen(text), call, sizeof(call));
+	escape_terminal(call.text, strlen(call.text), text, sizeof(text));
+	escape_terminal(call.python, strlen(call.python), python, sizeof(python));
 	if (one->start)
 		snprintf(since, sizeof(since), "for %.3f ms", (double)(v->now - one->start) / 1e6);
-	printf("%s %d is still in %s, %s: not in the table\n", name, pidmap_shown(one->tid), call, since);
+	printf("%s %d is still in %s%s%s, %s: not in the table\n", name, pidmap_shown(one->tid), text, *python ? ", called by " : "", python,
+	       since);
 	return true;
 }
 
@@ -171,14 +183,18 @@ static void print_text(struct visit *v)
 static void put_one(struct visit *v, const struct late *one, struct table *t)
 {
 	const char *comm = analysis_comm(v->q->a, one->tid, v->now);
-	char text[CALL_SIZE];
+	struct call call;
 
-	if (is_worker(comm) || !call_text(v, one, text, sizeof(text)))
+	if (is_worker(comm) || !find(v, one, &call))
 		return;
 	table_row(t);
 	table_text(t, comm);
 	table_task(t, one->tid);
-	table_text(t, text);
+	table_text(t, call.text);
+	if (*call.python)
+		table_text(t, call.python);
+	else
+		table_none(t);
 	if (one->start)
 		table_unsigned(t, v->now - one->start);
 	else
@@ -188,7 +204,8 @@ static void put_one(struct visit *v, const struct late *one, struct table *t)
 static void print_json(struct visit *v)
 {
 	static const struct table_column columns[] = {
-		{ "comm", TABLE_TEXT }, { "tid", TABLE_INTEGER }, { "call", TABLE_TEXT }, { "duration", TABLE_DURATION },
+		{ "comm", TABLE_TEXT }, { "tid", TABLE_INTEGER }, { "call", TABLE_TEXT }, { "python", TABLE_TEXT },
+		{ "duration", TABLE_DURATION },
 	};
 	struct table t;
 
@@ -218,5 +235,6 @@ void unreturned_print(struct unreturned *u, struct question *q, uint64_t from)
 	else
 		print_text(&v);
 	waiton_free(&v.on);
+	pycallers_free(&v.python);
 	free(v.all);
 }

@@ -245,8 +245,7 @@ enum waitargs_found waitargs_find(pid_t tid, struct waitargs *c)
 	return WAITARGS_A_CALL;
 }
 
-/* Whether the thread has stayed in that call while a text was made. */
-static bool is_still_in(const struct waitargs *c)
+bool waitargs_is_still(const struct waitargs *c)
 {
 	struct waitargs now;
 
@@ -257,12 +256,12 @@ void waitargs_text(struct waiton *w, const struct waitargs *c, char *buf, size_t
 {
 	char holder[128];
 
-	if (put_own(w, c, buf, size) && is_still_in(c))
+	if (put_own(w, c, buf, size) && waitargs_is_still(c))
 		return;
 	waiton_enter(w, c->pid, c->tid, c->call, c->args[0]);
 	waiton_wait(w, c->tid);
 	waiton_text(w, c->tid, buf, size);
-	if (lockholder_text(c, holder, sizeof(holder)) && is_still_in(c))
+	if (lockholder_text(c, holder, sizeof(holder)) && waitargs_is_still(c))
 		snprintf(buf + strlen(buf), size - strlen(buf), " held by %s", holder);
 }
 
