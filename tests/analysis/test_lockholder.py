@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Of a thread that waits for a lock, syscalls and waits say which thread holds it, if the lock knows."""
+"""Of a thread that waits for a lock, syscalls and waits say which thread holds it, if the lock knows; of pthread_join, for which one."""
 import os
 import re
 import shutil
@@ -54,10 +54,11 @@ int main(void)
 	pthread_barrier_wait(&held);
 	for (int i = 0; i < 4; i++)
 		pthread_create(&t, NULL, all[i], NULL);
-	pause();
+	told("main");
+	pthread_join(t, NULL);
 }
 '''
-HOLDS = 5
+HOLDS = 6
 
 
 def call_of(pid, tid):
@@ -82,9 +83,10 @@ def locked(tmp_path):
 
 
 def wanted(told):
+    joined = rf'futex 0x[0-9a-f]+ until locks \({told["cond"]}\) ends'
     holder = rf'the\\x1bholder \({told["holder"]}\)'
     return {'plain': rf'futex plain \(.*/locks\) held by {holder}', 'inherits': rf'futex inherits \(.*/locks\) held by {holder}',
-            'own': r'futex own \(.*/locks\) held by itself', 'cond': r'futex cond\+0x[0-9a-f]+ \(.*/locks\)'}
+            'own': r'futex own \(.*/locks\) held by itself', 'cond': r'futex cond\+0x[0-9a-f]+ \(.*/locks\)', 'main': joined}
 
 
 @pytest.mark.parametrize('options', [[], ['--errors']])

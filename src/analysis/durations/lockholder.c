@@ -25,24 +25,52 @@ struct mutex {
 	uint32_t word, count, owner, users, kind;
 };
 
+static ssize_t read_memory(pid_t tid, uint64_t from, void *to, size_t n)
+{
+	const struct iovec local = { to, n }, remote = { (void *)(uintptr_t)from, n };
+
+	return process_vm_readv(tid, &local, 1, &remote, 1, 0);
+}
+
+static bool is_wait(const struct waitargs *c)
+{
+	const int operation = (int)c->args[1] & FUTEX_CMD_MASK;
+
+	return operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET;
+}
+
 /* The tid that the lock names; 0: none. */
 static uint32_t owner_of(const struct waitargs *c)
 {
 	const int operation = (int)c->args[1] & FUTEX_CMD_MASK;
 	const uint32_t expected = (uint32_t)c->args[2];
 	struct mutex m = { 0 };
-	const struct iovec local = { &m, sizeof(m) }, remote = { (void *)(uintptr_t)c->args[0], sizeof(m) };
-	const ssize_t n = process_vm_readv(c->tid, &local, 1, &remote, 1, 0);
+	const ssize_t n = read_memory(c->tid, c->args[0], &m, sizeof(m));
 
 	if (n < (ssize_t)sizeof(m.word))   /* it may end at the end of a page */
 		return 0;
 	if (operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2)
 		return m.word & FUTEX_TID_MASK;
-	if ((operation != FUTEX_WAIT && operation != FUTEX_WAIT_BITSET) || expected != LOCKED || n < (ssize_t)sizeof(m))
+	if (!is_wait(c) || expected != LOCKED || n < (ssize_t)sizeof(m))
 		return 0;
 	if (m.word != LOCKED || !m.users || m.users > USERS_MOST || m.kind & ~(uint32_t)KINDS || m.owner > FUTEX_TID_MASK)
 		return 0;
 	return m.owner;
+}
+
+/* The tid of the thread that pthread_join() of glibc waits for: the kernel clears it when that one ends. It is in the thread's
+ * descriptor, which begins with a pointer to itself, as the ABI of x86-64 demands. 0: it is another call. */
+static uint32_t joined_by(const struct waitargs *c)
+{
+	enum { TID_AT = 0x2d0, TCB = 0, SELF = 2, WORDS = 3 };   /* struct pthread: tid; header.tcb, header.self */
+	const uint64_t thread = c->args[0] - TID_AT;
+	uint64_t head[WORDS] = { 0 };
+	uint32_t tid = 0;
+
+	if (!is_wait(c) || read_memory(c->tid, c->args[0], &tid, sizeof(tid)) != sizeof(tid) || tid != (uint32_t)c->args[2] ||
+	    read_memory(c->tid, thread, head, sizeof(head)) != sizeof(head))
+		return 0;
+	return head[TCB] == thread && head[SELF] == thread && tid <= FUTEX_TID_MASK ? tid : 0;
 }
 
 /* The thread's own number of itself: that of its innermost PID namespace. */
@@ -74,21 +102,36 @@ static pid_t thread_of(pid_t pid, pid_t inner)
 	return found;
 }
 
+/* "reader (4712)" */
+static bool put_thread(const struct waitargs *c, uint32_t inner, char *buf, size_t size)
+{
+	const pid_t tid = inner ? thread_of(c->pid, (pid_t)inner) : 0;
+	char path[64], comm[64] = "";
+
+	if (!tid)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)c->pid, (int)tid);
+	textfile_read(path, comm, sizeof(comm));
+	comm[strcspn(comm, "\n")] = '\0';
+	if (tid == c->tid)
+		snprintf(buf, size, "itself");
+	else
+		snprintf(buf, size, "%s (%d)", comm, (int)tid);
+	return true;
+}
+
 bool lockholder_text(const struct waitargs *c, char *buf, size_t size)
 {
 	const char *call = syscall_name(c->call);
-	char path[64], comm[64] = "";
-	uint32_t owner;
-	pid_t holder;
+	char thread[96];
 
-	if (!call || strcmp(call, "futex") || !c->pid || !(owner = owner_of(c)) || !(holder = thread_of(c->pid, (pid_t)owner)))
+	if (!call || strcmp(call, "futex") || !c->pid)
 		return false;
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)c->pid, (int)holder);
-	textfile_read(path, comm, sizeof(comm));
-	comm[strcspn(comm, "\n")] = '\0';
-	if (holder == c->tid)
-		snprintf(buf, size, "itself");
+	if (put_thread(c, owner_of(c), thread, sizeof(thread)))
+		snprintf(buf, size, "held by %s", thread);
+	else if (put_thread(c, joined_by(c), thread, sizeof(thread)))
+		snprintf(buf, size, "until %s ends", thread);
 	else
-		snprintf(buf, size, "%s (%d)", comm, (int)holder);
+		return false;
 	return true;
 }

@@ -12,6 +12,7 @@
 
 #include "analysis/durations/waitargs.h"
 
-/* "reader (4712)", "itself". False: the call waits for no lock, or its holder is not known. The text has any bytes. */
+/* "held by reader (4712)", "held by itself"; for pthread_join(), "until reader (4712) ends". False: the call is another one, or
+ * that is not known. The text has any bytes. */
 bool lockholder_text(const struct waitargs *c, char *buf, size_t size);
 #endif

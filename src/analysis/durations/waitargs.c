@@ -262,7 +262,7 @@ void waitargs_text(struct waiton *w, const struct waitargs *c, char *buf, size_t
 	waiton_wait(w, c->tid);
 	waiton_text(w, c->tid, buf, size);
 	if (lockholder_text(c, holder, sizeof(holder)) && waitargs_is_still(c))
-		snprintf(buf + strlen(buf), size - strlen(buf), " held by %s", holder);
+		snprintf(buf + strlen(buf), size - strlen(buf), " %s", holder);
 }
 
 char *waitargs_now(struct waiton *w, pid_t tid, char *buf, size_t size)
