@@ -226,7 +226,9 @@ void unreturned_print(struct unreturned *u, struct question *q, uint64_t from)
 	v.before = v.now > NEWS_NS ? v.now - NEWS_NS : 0;
 	if (!v.repeats && from < v.before)
 		v.before = from;
-	sleepers_each(&u->before, add_sleeper, &v);
+	if (v.repeats || !u->looked)   /* the first table has them all */
+		sleepers_each(&u->before, add_sleeper, &v);
+	u->looked = true;
 	add_begun(&v);
 	if (v.n)
 		qsort(v.all, v.n, sizeof(*v.all), longest_first);
