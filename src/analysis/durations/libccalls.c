@@ -16,17 +16,18 @@
 
 enum { MAX_LIBRARIES = 4 };      /* different C libraries: of the system, and of containers */
 
-/* By where the functions take their paths, which the probe fetches. Functions that call one of these have its probe. */
+/* By where the functions take their paths, which the probe fetches. Functions that call one of these have its probe: stat() and
+ * lstat() of glibc 2.33 and musl call fstatat(). */
 static const struct site {
 	const char *args, *functions;
 } sites[] = {
 	{ "path=+0($arg1):string",
-	  " open open64 __open_nocancel __open64_nocancel creat creat64 access stat stat64 lstat lstat64 chdir chmod chown lchown"
-	  " chroot mkdir mkfifo mknod rmdir unlink readlink truncate truncate64 execve statfs statfs64 utime utimes lutimes umount"
+	  " open open64 __open_nocancel __open64_nocancel creat creat64 access chdir chmod chown lchown"
+	  " chroot mkdir mknod rmdir unlink readlink truncate truncate64 execve statfs statfs64 utime utimes lutimes umount"
 	  " umount2 acct swapon swapoff getxattr lgetxattr setxattr lsetxattr listxattr llistxattr removexattr lremovexattr " },
 	{ "path=+0($arg2):string",
 	  " openat openat64 __openat_nocancel __openat64_nocancel fstatat fstatat64 __xstat __xstat64 __lxstat __lxstat64 statx"
-	  " faccessat unlinkat mkdirat mkfifoat mknodat readlinkat fchmodat fchownat execveat utimensat futimesat"
+	  " faccessat unlinkat mkdirat mknodat readlinkat fchmodat fchownat execveat utimensat futimesat"
 	  " name_to_handle_at inotify_add_watch mount open_tree " },
 	{ "path=+0($arg3):string", " __fxstatat __fxstatat64 " },
 	{ "path=+0($arg1):string path2=+0($arg2):string", " rename link symlink " },
