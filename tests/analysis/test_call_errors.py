@@ -311,3 +311,107 @@ def test_intervals_add_up(watch, waiting):
 
 def test_it_takes_no_value(analyse):
     assert analyse('syscalls', '--errors=ENOENT', code=2).err == 'perf-prof: syscalls: --errors takes no value, but has "ENOENT"\n'
+
+
+THREADS = r'''
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+__attribute__((noinline)) static void fail(void)
+{
+	for (volatile int i = 0; i < 3; i++)
+		close(900);
+}
+
+static void *work(void *name)
+{
+	pthread_setname_np(pthread_self(), name);
+	fail();
+	return NULL;
+}
+
+int main(void)
+{
+	pthread_t t[4];
+
+	for (int i = 0; i < 4; i++)
+		pthread_create(&t[i], NULL, work, i % 2 ? "odd" : "even");
+	for (int i = 0; i < 4; i++)
+		pthread_join(t[i], NULL);
+	return 0;
+}
+'''
+
+
+@pytest.mark.parametrize('options, tasks', [
+    ([], {'job': [12]}), (['--by', 'pid'], {'job N': [12]}), (['--by', 'comm'], {'even': [6], 'odd': [6]}),
+    (['--by', 'task'], {'even N': [3, 3], 'odd N': [3, 3]}), (['--perins'], {'even N': [3, 3], 'odd N': [3, 3]})])
+def test_threads_share_stacks_unless_rows_are_chosen(analyse, tmp_path, options, tasks):
+    (tmp_path / 'job.c').write_text(THREADS)
+    subprocess.run(['gcc', '-O1', '-g', '-pthread', '-o', tmp_path / 'job', tmp_path / 'job.c'], check=True)
+    got = analyse('syscalls', '--errors', '--call-graph', 'dwarf', *options, *RING, '--', tmp_path / 'job')
+    told = {}
+    for task, number, calls in re.findall(r'^ *[\d.]+%  (\w+)( \d+)?: close\(3\) EBADF, (\d+) times$', got.text, re.M):
+        told.setdefault(task + (' N' if number else ''), []).append(int(calls))
+    assert told == tasks, got.text
+    got = analyse('syscalls', '--errors', '--call-graph', 'dwarf', '--json', *options, *RING, '--', tmp_path / 'job')
+    rows = [row for row in got.table('error stacks')['rows'] if row['error'] == 'EBADF']
+    assert sorted(row['calls'] for row in rows) == sorted(n for calls in tasks.values() for n in calls)
+    assert all(('tid' in row or 'pid' in row) == (' N' in ' '.join(tasks)) for row in rows), rows
+
+
+MILD = r'''
+import os, resource, select, signal, socket, time
+listener = socket.create_server(('127.0.0.1', 0))
+listener.setblocking(False)
+def fails(call, times=1):
+    for _ in range(times):
+        try:
+            call()
+        except OSError:
+            pass
+fails(listener.accept, 2)
+client = socket.socket()
+client.setblocking(False)
+fails(lambda: client.connect(listener.getsockname()))
+select.select([], [client], [])
+fails(lambda: client.recv(1), 5)
+signal.signal(signal.SIGALRM, lambda *_: None)
+signal.setitimer(signal.ITIMER_REAL, 0.02)
+fails(lambda: select.select([], [], [], 0.1))
+fails(lambda: os.close(900), 3)
+full = socket.socket(socket.AF_UNIX)
+full.bind('\0' + str(os.getpid()))
+full.listen(0)
+def connect():
+    one = socket.socket(socket.AF_UNIX)
+    one.setblocking(False)
+    kept.append(one)
+    one.connect('\0' + str(os.getpid()))
+kept = []
+fails(connect, 4)
+'''
+
+
+def test_what_is_no_failure_is_counted_apart(analyse, prof):
+    got = analyse('syscalls', '--errors', '--json', *RING, '--', PYTHON, '-c', MILD)
+    failed = got.rows('errors', 'call', 'error')
+    assert failed['close(3)', 'EBADF']['calls'] == 3 and failed['connect(42)', 'EAGAIN']['calls'] >= 1     # its queue is full
+    assert not {error for call, error in failed if error in ('EINPROGRESS', 'EINTR') or error.startswith('ERESTART')}
+    assert {call for call, error in failed if error == 'EAGAIN'} == {'connect(42)'}
+    mild = {key: row['calls'] for key, row in got.rows('no failures', 'call', 'error').items()}
+    assert mild['recvfrom(45)', 'EAGAIN'] == 5 and mild['accept4(288)', 'EAGAIN'] == 2 and mild['connect(42)', 'EINPROGRESS'] == 1
+    assert [call for call, error in mild if error.startswith('ERESTART')]
+    text = analyse('syscalls', '--errors', *RING, '--', PYTHON, '-c', MILD).text
+    assert re.search(r'^no failures, so not counted: .*7 EAGAIN \(not ready: recvfrom, accept4\), .*1 EINPROGRESS \(goes on: connect\)', text,
+                     re.M), text
+    events = analyse('trace', '-e', 'syscalls/--errors/', *RING, '--', PYTHON, '-c', MILD).text
+    assert events.count(' EBADF after') == 3 and 'EINPROGRESS' not in events
+
+
+def test_without_errors_each_code_is_counted(analyse):
+    """As the program gets it."""
+    failed = analyse('syscalls', '--json', *RING, '--', PYTHON, '-c', MILD).rows('errors', 'call', 'error')
+    assert failed['recvfrom(45)', 'EAGAIN']['calls'] == 5 and failed['connect(42)', 'EINPROGRESS']['calls'] == 1

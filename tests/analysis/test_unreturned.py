@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""syscalls names the threads that are still in a call at its end, and on what, also those that are since before the run."""
+"""syscalls names the threads that are still in a call, and on what, also those that are since before the run, in each mode."""
 import os
 import re
 import signal
@@ -77,18 +77,56 @@ def lines_of(text):
     return {m[2]: (m[3], m[4]) for m in map(LINE.fullmatch, text.splitlines()) if m}
 
 
-def test_since_before_the_run(hanging, analyse, tmp_path):
+PAIR = 'raw_syscalls:sys_enter,raw_syscalls:sys_exit'
+
+
+@pytest.mark.parametrize('options', [[], ['-e', PAIR], ['--errors'], ['--errors', '-e', PAIR]], ids=' '.join)
+def test_since_before_the_run(hanging, analyse, tmp_path, options):
     one, told = hanging
     (tmp_path / 'go').touch()
     wait_until_all_hang(one.pid)
-    out = analyse('syscalls', '-p', one.pid, '--seconds', '0.3').text
+    out = analyse('syscalls', *options, '-p', one.pid, '--seconds', '0.3').text
     assert lines_of(out) == {tid: (call, 'since before the run') for tid, call in told.items()}, out
-    assert len(out.splitlines()) == 2 + len(told), out
+    assert len(out.splitlines()) == 2 + len(told) + out.count('paths are not known'), out
 
 
-def test_since_the_run_began(hanging, prof, tmp_path):
+def test_a_filter_selects_calls(hanging, analyse, tmp_path):
     one, told = hanging
-    with subprocess.Popen([prof, 'syscalls', '-p', str(one.pid), '-i', '100'], stdout=subprocess.PIPE, text=True) as watcher:
+    (tmp_path / 'go').touch()
+    wait_until_all_hang(one.pid)
+    reads = {tid: (call, 'since before the run') for tid, call in told.items() if call.startswith('read ')}
+    assert reads
+    for enter in 'id==0', 'common_pid>0 && id<1':
+        out = analyse('syscalls', '-p', one.pid, '--seconds', '0.3', '-e', f'raw_syscalls:sys_enter/{enter}/,raw_syscalls:sys_exit')
+        assert lines_of(out.text) == reads, (enter, out.text)
+    out = analyse('syscalls', '-p', one.pid, '--seconds', '0.3', '-e', 'raw_syscalls:sys_enter/_comm!="x"/,raw_syscalls:sys_exit').text
+    assert lines_of(out) == {}, out      # what is not in the arguments of a call is not known of one that began before
+
+
+def test_json_has_a_table(hanging, analyse, tmp_path):
+    one, told = hanging
+    (tmp_path / 'go').touch()
+    wait_until_all_hang(one.pid)
+    rows = analyse('syscalls', '--json', '-p', one.pid, '--seconds', '0.3').table('unreturned')['rows']
+    assert {str(row['tid']): row['call'] for row in rows} == told and not any('duration' in row for row in rows)
+
+
+def test_each_table_names_new_ones_once(hanging, prof, tmp_path):
+    one, told = hanging
+    (tmp_path / 'go').touch()
+    wait_until_all_hang(one.pid)
+    out = subprocess.run([prof, 'syscalls', '-i', '100', '--seconds', '1', '-p', str(one.pid)], capture_output=True, text=True,
+                         check=True, timeout=60).stdout
+    for tid in told:
+        assert out.count(f' {tid} is still in ') == 2, out     # when it is news, and in the end
+    assert out.index(' is still in ') < out.rindex('\ncomm '), out
+
+
+@pytest.mark.parametrize('options', [[], ['--errors'], ['-e', 'raw_syscalls:sys_enter,raw_syscalls:sys_exit/ret<0/']], ids=' '.join)
+def test_since_the_run_began(hanging, prof, tmp_path, options):
+    one, told = hanging
+    argv = [prof, 'syscalls', *options, '-p', str(one.pid), '-i', '100']
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as watcher:
         text = watcher.stdout.readline()
         (tmp_path / 'go').touch()
         went = time.monotonic()

@@ -19,7 +19,9 @@ enum { MAX_TEXTS = 10000, MAX_STACKS = 1 << 16, ROWS_SHOWN = 100, STACKS_SHOWN =
 /* ---- counting --------------------------------------------------------------------------- */
 
 struct stack_key {
-	uint64_t comm, call, error;  /* comm: a number of the words */
+	uint64_t comm;               /* of the row, or of the process: a number of the words */
+	uint64_t task;               /* of the row; 0: threads share stacks */
+	uint64_t call, error;
 	struct callstack *stack;
 };
 
@@ -30,6 +32,16 @@ struct callerror_stack {
 	bool others;                 /* other calls had other paths */
 	UT_hash_handle hh;
 };
+
+/* The rows' tasks, if the user has chosen them. Otherwise threads share stacks: they run the same functions. */
+static struct stack_key stack_key(struct callerrors *e, struct question *q, const struct happening *h, const char *name, uint64_t task)
+{
+	const bool as_rows = q->by || q->per_instance;
+	const char *comm = as_rows ? name : analysis_comm(q->a, h->pid > 0 ? h->pid : h->tid, h->s->time);
+
+	return (struct stack_key){ words_number(&e->words, comm), as_rows && q->grouping.by != BY_COMM ? task : 0,
+				   h->end.value, (uint64_t)h->error, NULL };
+}
 
 static void add_stack(struct callerrors *e, const struct stack_key *key, uint64_t path)
 {
@@ -62,14 +74,18 @@ void callerrors_add(struct callerrors *e, struct question *q, const struct happe
 	e->words.most = MAX_TEXTS;
 	if (e->paths)
 		key[3] = words_whole(&e->words, path);
-	if (stack)
-		add_stack(e, &(struct stack_key){ words_number(&e->words, h->comm), call, error, stack }, key[3]);
 	key[0] = grouping_key(&q->grouping, q->a, h->tid, h->s->time, &name);
 	d = distributions_get(&e->rows, key, &fresh);
-	if (!d)
-		return;
-	snprintf(d->name, sizeof(d->name), "%s", name);
-	histogram_add(&d->durations, h->end.duration);
+	if (d) {
+		snprintf(d->name, sizeof(d->name), "%s", name);
+		histogram_add(&d->durations, h->end.duration);
+	}
+	if (stack) {
+		struct stack_key of = stack_key(e, q, h, name, key[0]);
+
+		of.stack = stack;
+		add_stack(e, &of, key[3]);
+	}
 }
 
 void callerrors_free(struct callerrors *e)
@@ -166,13 +182,15 @@ static int more_calls(const struct callerror_stack *a, const struct callerror_st
 
 static void print_stack(struct callerrors *e, struct analysis *a, const struct callerror_stack *one)
 {
-	char call[64], error[32] = "", what[CALLERROR_TEXT], safe[4 * CALLERROR_TEXT];
+	char call[64], error[32] = "", task[32] = "", what[CALLERROR_TEXT], safe[4 * CALLERROR_TEXT];
 	const char *path = words_text(&e->words, one->path);
 
 	call_name((int64_t)one->key.call, call, sizeof(call));
 	if (one->key.error)
 		error_name((int)one->key.error, error, sizeof(error));
-	snprintf(what, sizeof(what), "%s: %s%s%s%s%s%s", words_text(&e->words, one->key.comm), call, *error ? " " : "", error,
+	if (one->key.task)
+		snprintf(task, sizeof(task), " %d", pidmap_shown((pid_t)one->key.task));
+	snprintf(what, sizeof(what), "%s%s: %s%s%s%s%s%s", words_text(&e->words, one->key.comm), task, call, *error ? " " : "", error,
 		 *path ? " " : "", path, one->others ? " and others" : "");
 	escape_terminal(what, strlen(what), safe, sizeof(safe));
 	printf("%6.2f%%  %s, %llu time%s\n", 100 * (double)one->calls / (double)e->counted, safe, (unsigned long long)one->calls,
@@ -207,6 +225,10 @@ static void put_stack(struct callerrors *e, struct table *t, const struct caller
 
 	table_row(t);
 	table_text(t, words_text(&e->words, one->key.comm));
+	if (one->key.task)
+		table_task(t, (pid_t)one->key.task);
+	else
+		table_none(t);
 	table_text(t, call_name((int64_t)one->key.call, call, sizeof(call)));
 	put_error_name(t, one->key.error);
 	table_unsigned(t, one->calls);
@@ -218,19 +240,20 @@ static void put_stack(struct callerrors *e, struct table *t, const struct caller
 	free(folded);
 }
 
-static void stacks_json(struct callerrors *e, struct analysis *a)
+static void stacks_json(struct callerrors *e, struct question *q)
 {
-	static const struct table_column columns[] = {
-		{ "comm", TABLE_TEXT }, { "call", TABLE_TEXT }, { "error", TABLE_TEXT }, { "calls", TABLE_INTEGER }, { "path", TABLE_TEXT },
-		{ "stack", TABLE_TEXT },
+	struct table_column columns[] = {
+		{ "comm", TABLE_TEXT }, { "tid", TABLE_INTEGER }, { "call", TABLE_TEXT }, { "error", TABLE_TEXT }, { "calls", TABLE_INTEGER },
+		{ "path", TABLE_TEXT }, { "stack", TABLE_TEXT },
 	};
 	struct table t;
 
+	grouping_columns(&q->grouping, columns);
 	table_init(&t, e->all ? "path stacks" : "error stacks", columns, sizeof(columns) / sizeof(*columns));
 	for (const struct callerror_stack *one = e->stacks; one; one = one->hh.next)
 		put_stack(e, &t, one);
 	if (table_json(&t, NULL, stdout) == -ENOMEM)
-		fprintf(stderr, "perf-prof: %s: out of memory for the table of stacks\n", a->ops->name);
+		fprintf(stderr, "perf-prof: %s: out of memory for the table of stacks\n", q->ops->name);
 	table_free(&t);
 }
 
@@ -241,7 +264,7 @@ static void put_stacks(struct callerrors *e, struct question *q)
 	for (struct callerror_stack *one = e->stacks; one; one = one->hh.next)
 		callstacks_expand(q->a->stacks, one->key.stack);
 	if (q->common.json)
-		stacks_json(e, q->a);
+		stacks_json(e, q);
 	else
 		print_stacks(e, q->a);
 	callstacks_rest(q->a->stacks, NULL, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/durations/earlywaits.h"
 
+#include "analysis/durations/waitargs.h"
 #include "analysis/durations/words.h"
 #include "base/escape.h"
 #include "base/procstatus.h"
@@ -11,27 +12,6 @@
 
 /* ---- the beginning ---------------------------------------------------------------------- */
 
-/* The system call that a sleeping thread is in, and its first argument. False: none, or this user may not know. */
-static bool read_call(pid_t tid, int64_t *call, uint64_t *arg)
-{
-	unsigned long long first;
-	char path[64];
-	long long nr;
-	bool found;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)tid);
-	f = fopen(path, "re");
-	found = f && fscanf(f, "%lld 0x%llx", &nr, &first) == 2 && nr >= 0;
-	if (f)
-		fclose(f);
-	if (!found)
-		return false;
-	*call = nr;
-	*arg = first;
-	return true;
-}
-
 struct beginning {
 	struct pairs *pairs;
 	struct waiton *on;
@@ -41,14 +21,12 @@ struct beginning {
 static void begin(void *ctx, pid_t tid, enum task_state state)
 {
 	const struct beginning *b = ctx;
-	long pid = procstatus_of(tid, "\nTgid:");
-	int64_t call;
-	uint64_t arg;
+	struct waitargs c;
 
 	pairs_open(b->pairs, (uint64_t)tid, b->now);
-	if (pid <= 0 || !read_call(tid, &call, &arg))
+	if (waitargs_find(tid, &c) != WAITARGS_A_CALL || !c.pid)
 		return;
-	waiton_enter(b->on, (pid_t)pid, tid, call, arg);
+	waiton_enter(b->on, c.pid, tid, c.call, c.args[0]);
 	waiton_wait(b->on, tid);
 }
 
@@ -94,7 +72,7 @@ void earlywaits_each(struct earlywaits *e, void (*fn)(void *ctx, pid_t tid), voi
 
 enum { KINDS = 3 };              /* of what they wait on, named in the line */
 struct summary {
-	const struct waiton *on;
+	struct waiton *on;
 	size_t threads, nkinds;
 	pid_t pid;                   /* the process of the first one */
 	char kinds[KINDS][WORD_SIZE];
@@ -120,10 +98,10 @@ static void summarize(void *ctx, pid_t tid)
 
 	if (!s->threads++)
 		s->pid = pid > 0 ? (pid_t)pid : tid;
-	add_kind(s, waiton_text(s->on, tid, text, sizeof(text)));
+	add_kind(s, waitargs_now(s->on, tid, text, sizeof(text)));
 }
 
-void earlywaits_print(struct earlywaits *e, const struct waiton *on)
+void earlywaits_print(struct earlywaits *e, struct waiton *on)
 {
 	struct summary s = { .on = on };
 

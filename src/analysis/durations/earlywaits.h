@@ -24,6 +24,6 @@ bool earlywaits_has(const struct earlywaits *e, const struct open_pair *o);
 /* Calls fn for each thread that has waited until now. */
 void earlywaits_each(struct earlywaits *e, void (*fn)(void *ctx, pid_t tid), void *ctx);
 /* Prints, once, how many have waited until now, on what, and what shows where. */
-void earlywaits_print(struct earlywaits *e, const struct waiton *on);
+void earlywaits_print(struct earlywaits *e, struct waiton *on);
 void earlywaits_free(struct earlywaits *e);
 #endif

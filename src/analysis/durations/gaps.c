@@ -23,6 +23,14 @@ bool gaps_since(const struct gaps *g, uint64_t cpu, uint64_t time)
 	return g->everywhere > time || (cpu < g->ncpus && g->ends[cpu] > time);
 }
 
+bool gaps_anywhere_since(const struct gaps *g, uint64_t time)
+{
+	for (size_t cpu = 0; cpu < g->ncpus; cpu++)
+		if (g->ends[cpu] > time)
+			return true;
+	return g->everywhere > time;
+}
+
 void gaps_free(struct gaps *g)
 {
 	free(g->ends);

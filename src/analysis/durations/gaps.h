@@ -19,5 +19,6 @@ struct gaps {
 void gaps_add(struct gaps *g, const struct stream_loss *loss);
 /* Whether events of that CPU were lost after `time`. */
 bool gaps_since(const struct gaps *g, uint64_t cpu, uint64_t time);
+bool gaps_anywhere_since(const struct gaps *g, uint64_t time);
 void gaps_free(struct gaps *g);
 #endif

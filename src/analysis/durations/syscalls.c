@@ -10,6 +10,7 @@
 #include "analysis/durations/callpaths.h"
 #include "analysis/durations/commands.h"
 #include "analysis/durations/gaps.h"
+#include "analysis/durations/notfailed.h"
 #include "analysis/durations/unreturned.h"
 #include "engine/callnames.h"
 #include "expr/expr.h"
@@ -23,10 +24,11 @@ struct syscalls {
 	bool by_path;                    /* --paths */
 	const char *match;               /* --match: a glob for the path; NULL: every path */
 	struct callerrors errors;
+	struct notfailed mild;           /* with --errors: those that are no failures */
 	struct callpaths paths;          /* with --errors and --paths */
 	bool numbered;                   /* sys_enter is sampled with the call's number */
 	struct gaps gaps;
-	struct sleepers before;          /* threads that sleep since before the run */
+	struct unreturned unreturned;
 };
 
 enum { MAX_ERRNO = 4095 };
@@ -93,12 +95,15 @@ static const enum shown shown[] = {
 	SHOW_CALLS, SHOW_TOTAL, SHOW_MIN, SHOW_MEAN, SHOW_P50, SHOW_P95, SHOW_P99, SHOW_MAX, SHOW_ERRORS, SHOW_ERRNOS,
 };
 
-/* Of a call whose number was not sampled, its sys_exit may be lost. */
+/* Of a call whose number was not sampled, its sys_exit may be lost; of calls that succeed it is not there with --errors, so that the
+ * next sys_enter, on any CPU, is needed to know that one has returned. */
 static bool is_in(const struct question *q, const struct open_pair *o, int64_t call)
 {
 	const struct syscalls *c = (const struct syscalls *)q;
 
-	return c->numbered ? (int64_t)o->value == call : !gaps_since(&c->gaps, o->value, o->start);
+	if (c->numbered)
+		return (int64_t)o->value == call && !(c->failed && gaps_anywhere_since(&c->gaps, o->start));
+	return !gaps_since(&c->gaps, o->value, o->start);
 }
 
 static void after_table(struct question *q, uint64_t from)
@@ -106,8 +111,8 @@ static void after_table(struct question *q, uint64_t from)
 	struct syscalls *c = (struct syscalls *)q;
 
 	callerrors_print(&c->errors, q, from, c->paths.why);
-	if (q->ending && !c->failed && !q->common.json && !q->csv)
-		unreturned_print(q, &c->before, is_in);
+	notfailed_print(&c->mild, q);
+	unreturned_print(&c->unreturned, q, from);
 }
 
 /* ---- samples ---------------------------------------------------------------------------- */
@@ -158,6 +163,10 @@ static void leave(struct question *q, const struct analysis_sample *s)
 	path = callpaths_text(&c->paths, h.tid, h.end.start);
 	if (!is_wanted(c, &h, path))
 		return;
+	if (c->failed && notfailed_is(id, h.error)) {
+		notfailed_add(&c->mild, id, h.error);
+		return;
+	}
 	question_emit(q, &h);
 	if (q->a && (h.error || c->by_path))
 		count(c, &h, path);
@@ -177,12 +186,24 @@ static void sample(struct question *q, const struct analysis_sample *s)
 	}
 }
 
+/* Whether a filter, of --errors or the user, leaves out calls: then a sys_exit may be another one's. */
+static bool leaves_out(struct question *q)
+{
+	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++) {
+		const struct stream_event *event = question_event(q, events[i].sys, events[i].name);
+
+		if (event && event->asked.filter)
+			return true;
+	}
+	return false;
+}
+
 static uint64_t reads(struct question *q, const struct stream_event *event)
 {
 	const struct syscalls *c = (struct syscalls *)q;
 
 	if (event == question_event(q, events[ENTER].sys, events[ENTER].name))
-		return c->failed ? PERF_SAMPLE_RAW : 0;   /* if the user left out some calls, a sys_exit may be another one's */
+		return leaves_out(q) || c->failed ? PERF_SAMPLE_RAW : 0;
 	if (has_paths(c) && event == question_event(q, events[LEAVE].sys, events[LEAVE].name))
 		return PERF_SAMPLE_RAW | PERF_SAMPLE_CALLCHAIN;
 	return PERF_SAMPLE_RAW;
@@ -212,8 +233,10 @@ static int begin(struct question *q, struct fault *f)
 	c->errors.all = c->by_path;
 	if (has_paths(c))
 		callpaths_begin(&c->paths, q);
+	c->unreturned.enter = q->events[ENTER];
+	c->unreturned.is_in = is_in;
 	if (q->a)
-		unreturned_begin(&c->before, q->targets);
+		unreturned_begin(&c->unreturned, q->targets);
 	return 0;
 }
 
@@ -222,9 +245,10 @@ static void release(struct question *q)
 	struct syscalls *c = (struct syscalls *)q;
 
 	callerrors_free(&c->errors);
+	notfailed_free(&c->mild);
 	callpaths_free(&c->paths);
 	gaps_free(&c->gaps);
-	sleepers_free(&c->before);
+	unreturned_free(&c->unreturned);
 }
 
 static void title(struct question *q, const struct happening *h, char *buf, size_t size)
@@ -298,13 +322,15 @@ const struct command syscalls_command = {
 		"kernel has no kprobes, they come from uprobes in the C library instead: then calls that do not go through it, "
 		"such as those of Go programs, have none. If you may not create probes, rows have no paths, and a line says why. "
 		"Each table keeps at most 10,000 different paths, each cut after 1023 bytes; the rest share the path [others]. "
-		"With -g, the ten stacks with the most calls follow.",
+		"With -g, the ten stacks with the most calls follow, each for all threads of a process; with --by, for each row.",
+		"--errors does not count EAGAIN, EINPROGRESS of connect, ETIMEDOUT of futex, EINTR and ERESTART*: a line below the "
+		"table adds them up.",
 		"--than prints each longer call when it returns; with -g, also the stack that made it.",
 		"--heatmap draws all calls: when they returned, and how long they took.",
 		"Calls that began before perf-prof, or did not return before its end, are not in the table, but counted "
-		"below it. With a target, a line names each thread that hangs in a call, and what it waits on: a lock, file, socket, path, "
-		"child or descriptors. The events are raw_syscalls:sys_enter and sys_exit; use -e to filter them, such as -e "
-		"'raw_syscalls:sys_enter/id==0/,raw_syscalls:sys_exit/id==0/'."),
+		"below it. With -p, -t or a command, a line names each thread that hangs in a call, and what it waits on: a lock, file, "
+		"socket, path, child or descriptors; with -i, when it has hung during a whole interval, and at the end. The events are "
+		"raw_syscalls:sys_enter and sys_exit; use -e to filter them, such as -e 'raw_syscalls:sys_enter/id==0/,raw_syscalls:sys_exit/id==0/'."),
 	.summary = "measure how long system calls take, and count their errors",
 	.examples = COMMAND_EXAMPLES(
 		{ "perf-prof syscalls -p 1234 -i 1000", "measure the calls of a process, each second" },

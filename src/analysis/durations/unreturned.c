@@ -1,36 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/durations/unreturned.h"
 
+#include "analysis/durations/callfilter.h"
 #include "analysis/durations/waitargs.h"
 #include "base/escape.h"
-#include "base/procstatus.h"
 #include "base/room.h"
 #include "base/units.h"
+#include "report/table.h"
 #include "stream/watched/targets.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* NEWS_NS: shorter calls are no news. */
-enum { LINES = 10, NEWS_NS = 100000000 };
+enum { LINES = 10, NEWS_NS = 100000000, CALL_SIZE = 1280 };
+
+struct unreturned_told {
+	pid_t tid;
+	uint64_t start;
+	UT_hash_handle hh;
+};
 
 struct late {
 	pid_t tid;
-	uint64_t waited;             /* ns; UINT64_MAX: since before the run */
+	uint64_t start;              /* perf clock; 0: before the run */
 };
 
-struct unreturned {
+struct visit {
+	struct unreturned *u;
 	struct question *q;
-	bool (*is_in)(const struct question *q, const struct open_pair *o, int64_t call);
+	struct waiton on;
 	struct late *all;
 	size_t n;
 	uint64_t now;                /* perf clock */
+	uint64_t before;             /* calls that began later are no news */
+	bool repeats;                /* calls that were told before, too */
 };
 
-void unreturned_begin(struct sleepers *before, const struct stream_opts *opts)
+void unreturned_begin(struct unreturned *u, const struct stream_opts *opts)
 {
 	struct targets t = { 0 };
 	struct fault f = { 0 };
@@ -38,98 +47,69 @@ void unreturned_begin(struct sleepers *before, const struct stream_opts *opts)
 	if (opts->input || targets_everybody(opts) || targets_resolve(&t, opts, &f))
 		return;
 	for (size_t i = 0; i < t.nthreads; i++)
-		sleepers_add(before, t.tasks[i].tid);
+		sleepers_add(&u->before, t.tasks[i].tid);
 	targets_free(&t);
 }
 
-static void add(struct unreturned *u, pid_t tid, uint64_t waited)
+void unreturned_free(struct unreturned *u)
 {
-	if (ROOM_FOR_ONE(u->all, u->n))
-		u->all[u->n++] = (struct late){ tid, waited };
+	sleepers_free(&u->before);
+	HASH_FREE(u->told);
+	u->told = NULL;
+}
+
+/* ---- which calls ------------------------------------------------------------------------ */
+
+/* Whether the text has named that call; from now on it has. */
+static bool was_told(struct unreturned *u, pid_t tid, uint64_t start)
+{
+	struct unreturned_told *one;
+	bool told;
+
+	HASH_FIND(hh, u->told, &tid, sizeof(tid), one);
+	told = one && one->start == start;
+	if (!one && (one = calloc(1, sizeof(*one)))) {
+		one->tid = tid;
+		HASH_ADD(hh, u->told, tid, sizeof(one->tid), one);
+		one = HASH_KEPT(one);
+	}
+	if (one)
+		one->start = start;
+	return told;
+}
+
+static void add(struct visit *v, pid_t tid, uint64_t start)
+{
+	if (start <= v->before && (v->repeats || !was_told(v->u, tid, start)) && ROOM_FOR_ONE(v->all, v->n))
+		v->all[v->n++] = (struct late){ tid, start };
 }
 
 /* A thread that has slept all the time, and has called nothing since. */
 static void add_sleeper(void *ctx, pid_t tid, enum task_state state)
 {
-	struct unreturned *u = ctx;
+	struct visit *v = ctx;
 
-	if (!pairs_find(&u->q->pairs, (uint64_t)tid))
-		add(u, tid, UINT64_MAX);
+	if (!pairs_find(&v->q->pairs, (uint64_t)tid))
+		add(v, tid, 0);
 }
 
-static void add_begun(struct unreturned *u)
+static void add_begun(struct visit *v)
 {
-	for (const struct open_pair *o = u->q->pairs.all; o; o = o->hh.next)
-		if (o->is_open && u->now > o->start && u->now - o->start >= NEWS_NS)
-			add(u, (pid_t)o->key, u->now - o->start);
+	for (const struct open_pair *o = v->q->pairs.all; o; o = o->hh.next)
+		if (o->is_open)
+			add(v, (pid_t)o->key, o->start);
 }
 
 static int longest_first(const void *a, const void *b)
 {
 	const struct late *x = a, *y = b;
 
-	if (x->waited != y->waited)
-		return x->waited < y->waited ? 1 : -1;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-enum found { NO_CALL, A_CALL, REFUSED };
-
-/* The call in which the thread is, and its arguments; for REFUSED, errno. The kernel tells nothing of a thread that runs;
- * of its own threads, which have neither a stack nor an instruction pointer, call 0. */
-static enum found find_call(pid_t tid, struct waitargs *c)
-{
-	uint64_t sp = 0, pc = 0;
-	char path[64];
-	int found, error;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)tid);
-	errno = 0;
-	f = fopen(path, "re");
-	found = f ? fscanf(f, "%" SCNd64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64,
-			   &c->call, &c->args[0], &c->args[1], &c->args[2], &c->args[3], &c->args[4], &c->args[5], &sp, &pc) : 0;
-	error = errno;
-	if (f)
-		fclose(f);
-	errno = error;
-	if (error == EPERM || error == EACCES)
-		return REFUSED;
-	return found == 3 + WAITARGS && c->call >= 0 && (sp || pc) ? A_CALL : NO_CALL;
-}
-
-/* The text is of no use if the thread has gone on while it was made. */
-static void put_call(struct waiton *w, const struct waitargs *c, char *buf, size_t size)
-{
-	struct waitargs again = *c;
-
-	if (waitargs_text(w, c, buf, size) && find_call(c->tid, &again) == A_CALL && !memcmp(&again, c, sizeof(again)))
-		return;
-	waiton_enter(w, c->pid, c->tid, c->call, c->args[0]);
-	waiton_wait(w, c->tid);
-	waiton_text(w, c->tid, buf, size);
-}
-
-/* What a thread is in, and waits on. False: it is in no call, or not in the one that is meant. */
-static bool call_text(const struct unreturned *u, struct waiton *w, const struct late *one, char *buf, size_t size)
-{
-	const struct open_pair *o = one->waited == UINT64_MAX ? NULL : pairs_find(&u->q->pairs, (uint64_t)one->tid);
-	struct waitargs c;
-	enum found found;
-
-	memset(&c, 0, sizeof(c));
-	c.tid = one->tid;
-	found = find_call(one->tid, &c);
-	if (found == REFUSED) {
-		snprintf(buf, size, "a call (/proc/%d/syscall: %s)", (int)one->tid, strerror(errno));
-		return true;
-	}
-	if (found == NO_CALL || (o && !u->is_in(u->q, o, c.call)))
-		return false;
-	c.pid = (pid_t)procstatus_of(one->tid, "\nTgid:");
-	put_call(w, &c, buf, size);
-	return true;
-}
+/* ---- what is known of each -------------------------------------------------------------- */
 
 /* Threads of io_uring have the registers of the call that made them. */
 static bool is_worker(const char *comm)
@@ -137,38 +117,106 @@ static bool is_worker(const char *comm)
 	return !strncmp(comm, "iou-", strlen("iou-"));
 }
 
-static bool print_one(const struct unreturned *u, struct waiton *w, const struct late *one)
+/* Whether it is the call that is meant, and one that the user wants to see. */
+static bool is_meant(const struct visit *v, const struct late *one, const struct waitargs *c)
 {
-	const char *comm = analysis_comm(u->q->a, one->tid, u->now);
-	char name[64], text[1280], call[4 * sizeof(text)], since[64] = "since before the run";
+	if (!one->start)
+		return callfilter_passes(v->u->enter, c);
+	return v->u->is_in(v->q, pairs_find(&v->q->pairs, (uint64_t)one->tid), c->call);
+}
 
-	if (is_worker(comm) || !call_text(u, w, one, text, sizeof(text)))
+/* What a thread is in, and waits on. False: it is in no call, or in another one. */
+static bool call_text(struct visit *v, const struct late *one, char *buf, size_t size)
+{
+	struct waitargs c;
+	const enum waitargs_found found = waitargs_find(one->tid, &c);
+
+	if (found == WAITARGS_REFUSED) {
+		snprintf(buf, size, "a call (/proc/%d/syscall: %s)", (int)one->tid, strerror(errno));
+		return true;
+	}
+	if (found == WAITARGS_NO_CALL || !is_meant(v, one, &c))
+		return false;
+	waitargs_text(&v->on, &c, buf, size);
+	return true;
+}
+
+/* ---- output ----------------------------------------------------------------------------- */
+
+static bool print_one(struct visit *v, const struct late *one)
+{
+	const char *comm = analysis_comm(v->q->a, one->tid, v->now);
+	char name[64], text[CALL_SIZE], call[4 * sizeof(text)], since[64] = "since before the run";
+
+	if (is_worker(comm) || !call_text(v, one, text, sizeof(text)))
 		return false;
 	escape_terminal(comm, strlen(comm), name, sizeof(name));
 	escape_terminal(text, strlen(text), call, sizeof(call));
-	if (one->waited != UINT64_MAX)
-		snprintf(since, sizeof(since), "for %.3f ms", (double)one->waited / 1e6);
+	if (one->start)
+		snprintf(since, sizeof(since), "for %.3f ms", (double)(v->now - one->start) / 1e6);
 	printf("%s %d is still in %s, %s: not in the table\n", name, pidmap_shown(one->tid), call, since);
 	return true;
 }
 
-void unreturned_print(struct question *q, struct sleepers *before,
-		      bool (*is_in)(const struct question *q, const struct open_pair *o, int64_t call))
+static void print_text(struct visit *v)
 {
-	struct unreturned u = { .q = q, .is_in = is_in, .now = analysis_now(q->a) };
-	struct waiton w = { 0 };
 	size_t told = 0, i;
 
-	if (q->common.stream.events.n == q->a->nadded)     /* else -e selects calls */
-		sleepers_each(before, add_sleeper, &u);
-	if (q->has_targets && !q->common.stream.input)
-		add_begun(&u);
-	if (u.n)
-		qsort(u.all, u.n, sizeof(*u.all), longest_first);
-	for (i = 0; i < u.n && told < LINES; i++)
-		told += print_one(&u, &w, &u.all[i]);
-	if (i < u.n)
-		printf("%zu more thread%s may be in a call: `perf-prof dump PID` shows all threads\n", u.n - i, units_plural(u.n - i));
-	waiton_free(&w);
-	free(u.all);
+	for (i = 0; i < v->n && told < LINES; i++)
+		told += print_one(v, &v->all[i]);
+	if (i < v->n)
+		printf("%zu more thread%s may be in a call: `perf-prof dump PID` shows all threads\n", v->n - i, units_plural(v->n - i));
+}
+
+static void put_one(struct visit *v, const struct late *one, struct table *t)
+{
+	const char *comm = analysis_comm(v->q->a, one->tid, v->now);
+	char text[CALL_SIZE];
+
+	if (is_worker(comm) || !call_text(v, one, text, sizeof(text)))
+		return;
+	table_row(t);
+	table_text(t, comm);
+	table_task(t, one->tid);
+	table_text(t, text);
+	if (one->start)
+		table_unsigned(t, v->now - one->start);
+	else
+		table_none(t);
+}
+
+static void print_json(struct visit *v)
+{
+	static const struct table_column columns[] = {
+		{ "comm", TABLE_TEXT }, { "tid", TABLE_INTEGER }, { "call", TABLE_TEXT }, { "duration", TABLE_DURATION },
+	};
+	struct table t;
+
+	table_init(&t, "unreturned", columns, sizeof(columns) / sizeof(*columns));
+	for (size_t i = 0; i < v->n; i++)
+		put_one(v, &v->all[i], &t);
+	if (t.nrows && table_json(&t, NULL, stdout) == -ENOMEM)
+		fprintf(stderr, "perf-prof: %s: out of memory for the table of calls that have not returned\n", v->q->ops->name);
+	table_free(&t);
+}
+
+void unreturned_print(struct unreturned *u, struct question *q, uint64_t from)
+{
+	struct visit v = { .u = u, .q = q, .now = analysis_now(q->a), .repeats = q->ending || q->common.json };
+
+	if (q->targets->input || q->csv || targets_everybody(q->targets))
+		return;
+	v.before = v.now > NEWS_NS ? v.now - NEWS_NS : 0;
+	if (!v.repeats && from < v.before)
+		v.before = from;
+	sleepers_each(&u->before, add_sleeper, &v);
+	add_begun(&v);
+	if (v.n)
+		qsort(v.all, v.n, sizeof(*v.all), longest_first);
+	if (q->common.json)
+		print_json(&v);
+	else
+		print_text(&v);
+	waiton_free(&v.on);
+	free(v.all);
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/durations/waitargs.h"
 
+#include "analysis/durations/lockholder.h"
 #include "base/procstatus.h"
 #include "base/textfile.h"
 #include "engine/callnames.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -194,7 +197,8 @@ static const struct {
 	{ "epoll_pwait", put_epoll, 0 }, { "epoll_pwait2", put_epoll, 0 },
 };
 
-bool waitargs_text(struct waiton *w, const struct waitargs *c, char *buf, size_t size)
+/* By its own arguments; false: it has none of these kinds, or they cannot be read. */
+static bool put_own(struct waiton *w, const struct waitargs *c, char *buf, size_t size)
 {
 	const char *name = syscall_name(c->call);
 	struct list l = { buf, size };
@@ -209,4 +213,65 @@ bool waitargs_text(struct waiton *w, const struct waitargs *c, char *buf, size_t
 		return true;
 	}
 	return false;
+}
+
+/* ---- the call of a thread --------------------------------------------------------------- */
+
+/* Threads of the kernel, which have neither a stack nor an instruction pointer, seem to be in call 0. */
+enum waitargs_found waitargs_find(pid_t tid, struct waitargs *c)
+{
+	uint64_t sp = 0, pc = 0;
+	char path[64];
+	int found, error;
+	FILE *f;
+
+	memset(c, 0, sizeof(*c));
+	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)tid);
+	errno = 0;
+	f = fopen(path, "re");
+	found = f ? fscanf(f, "%" SCNd64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64,
+			   &c->call, &c->args[0], &c->args[1], &c->args[2], &c->args[3], &c->args[4], &c->args[5], &sp, &pc) : 0;
+	error = errno;
+	if (f)
+		fclose(f);
+	errno = error;
+	if (error == EPERM || error == EACCES)
+		return WAITARGS_REFUSED;
+	if (found != 3 + WAITARGS || c->call < 0 || (!sp && !pc))
+		return WAITARGS_NO_CALL;
+	c->tid = tid;
+	c->pid = (pid_t)procstatus_of(tid, "\nTgid:");
+	c->pid = c->pid > 0 ? c->pid : 0;
+	return WAITARGS_A_CALL;
+}
+
+/* Whether the thread has stayed in that call while a text was made. */
+static bool is_still_in(const struct waitargs *c)
+{
+	struct waitargs now;
+
+	return waitargs_find(c->tid, &now) == WAITARGS_A_CALL && !memcmp(&now, c, sizeof(now));
+}
+
+void waitargs_text(struct waiton *w, const struct waitargs *c, char *buf, size_t size)
+{
+	char holder[128];
+
+	if (put_own(w, c, buf, size) && is_still_in(c))
+		return;
+	waiton_enter(w, c->pid, c->tid, c->call, c->args[0]);
+	waiton_wait(w, c->tid);
+	waiton_text(w, c->tid, buf, size);
+	if (lockholder_text(c, holder, sizeof(holder)) && is_still_in(c))
+		snprintf(buf + strlen(buf), size - strlen(buf), " held by %s", holder);
+}
+
+char *waitargs_now(struct waiton *w, pid_t tid, char *buf, size_t size)
+{
+	struct waitargs c;
+
+	if (w->recorded || waitargs_find(tid, &c) != WAITARGS_A_CALL || !waiton_may_be_in(w, tid, c.call, c.args[0]))
+		return waiton_text(w, tid, buf, size);
+	waitargs_text(w, &c, buf, size);
+	return buf;
 }

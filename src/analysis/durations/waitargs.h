@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a thread waits for, by all arguments of the call that it hangs in now: the path that it opens, the child that it waits for,
- * the descriptors that it polls. Texts and arrays are read from its memory, which a blocked thread does not change.
+ * the descriptors that it polls, the thread that holds the lock. Texts and arrays are read from its memory, which a blocked thread
+ * does not change.
  */
 #ifndef ANALYSIS_DURATIONS_WAITARGS_H
 #define ANALYSIS_DURATIONS_WAITARGS_H
@@ -15,7 +16,16 @@ struct waitargs {
 	uint64_t args[WAITARGS];
 };
 
-/* "openat /run/fifo", "wait4 child 4711 (make)", "poll tcp 10.0.0.1:4711->10.0.0.2:5432, pipe:[123] and 2 more". False: the call has
- * no such arguments, or they cannot be read; waiton_text() knows the rest. The text has any bytes. */
-bool waitargs_text(struct waiton *w, const struct waitargs *c, char *buf, size_t size);
+enum waitargs_found { WAITARGS_NO_CALL, WAITARGS_A_CALL, WAITARGS_REFUSED };
+
+/* The call in which the thread is now, and its arguments; for WAITARGS_REFUSED, errno. The kernel tells nothing of a thread that
+ * runs. c->pid is 0 if the thread has ended meanwhile. */
+enum waitargs_found waitargs_find(pid_t tid, struct waitargs *c);
+/* "openat /run/fifo", "wait4 child 4711 (make)", "poll tcp 10.0.0.1:4711->10.0.0.2:5432, pipe:[123] and 2 more", "futex big
+ * (/usr/bin/lock) held by reader (4712)"; of other calls, what waiton_text() knows. `c` is from waitargs_find(). The text has any
+ * bytes. */
+void waitargs_text(struct waiton *w, const struct waitargs *c, char *buf, size_t size);
+/* The same for a thread that waits. If it is no longer in the call that it has entered, or if that is not known: waiton_text(). Returns
+ * buf. */
+char *waitargs_now(struct waiton *w, pid_t tid, char *buf, size_t size);
 #endif

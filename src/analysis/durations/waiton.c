@@ -247,6 +247,13 @@ void waiton_free(struct waiton *w)
 	HASH_FREE(w->all);
 }
 
+bool waiton_may_be_in(const struct waiton *w, pid_t tid, int64_t call, uint64_t arg)
+{
+	const struct waiton_call *one = find(w, tid);
+
+	return !one || (one->call == call && one->arg == arg);
+}
+
 char *waiton_text(const struct waiton *w, pid_t tid, char *buf, size_t size)
 {
 	const struct waiton_call *one = find(w, tid);

@@ -33,6 +33,8 @@ void waiton_forget(struct waiton *w, pid_t tid);
  * recording, or the descriptor is closed), "wait4"; "no system call"
  * for page faults and threads of the kernel; "unknown" if it has not entered a call since the run began. Returns buf. */
 char *waiton_text(const struct waiton *w, pid_t tid, char *buf, size_t size);
+/* Whether that may be the call which the thread has entered: it is, or none is known. */
+bool waiton_may_be_in(const struct waiton *w, pid_t tid, int64_t call, uint64_t arg);
 /* The name of a descriptor of the process now: of a socket, its address. "": it has none. */
 void waiton_descriptor(struct waiton *w, pid_t pid, pid_t tid, int fd, char *buf, size_t size);
 void waiton_free(struct waiton *w);

@@ -10,7 +10,7 @@
 #include "analysis/durations/commands.h"
 #include "analysis/durations/earlywaits.h"
 #include "analysis/durations/states.h"
-#include "analysis/durations/waiton.h"
+#include "analysis/durations/waitargs.h"
 #include "analysis/durations/waitstacks.h"
 #include "analysis/durations/words.h"
 #include "base/units.h"
@@ -248,7 +248,7 @@ static void add_unfinished(struct question *q, const struct open_pair *o, uint64
 	char text[WORD_SIZE];
 
 	if (w->shows_on)
-		h.cells[ON].number = words_number(&w->words, waiton_text(&w->on, tid, text, sizeof(text)));
+		h.cells[ON].number = words_number(&w->words, waitargs_now(&w->on, tid, text, sizeof(text)));
 	if (o->value && q->ending)   /* once: each table has the time so far */
 		waitstacks_add(&w->stacks, &key, h.end.duration);
 	question_add_unfinished(q, &h, now);
@@ -408,7 +408,8 @@ const struct command waits_command = {
 		"upside down, above the waiter's.",
 		"--on shows what was waited on. A lock (futex) has the name of its static variable, or its address. A descriptor has the "
 		"name of its file or socket or, if it was closed at once or in a recording, its number. Which of several descriptors "
-		"ended a poll or select is not known.",
+		"ended a poll or select is not known. Waits that have not ended also show the path, child or descriptors that the thread "
+		"waits for, and which thread holds its lock, if that is a mutex of glibc.",
 		"-p, -t and a command after -- select the threads that wait; their wakers can be any tasks. --perins shows each waker by "
 		"its id. --than prints each longer wait."),
 	.summary = "show which threads wait for which, and how long",

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Of a thread that waits for a lock, syscalls and waits say which thread holds it, if the lock knows."""
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+LOCKS = r'''
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static pthread_mutex_t plain = PTHREAD_MUTEX_INITIALIZER, inherits, own = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static pthread_barrier_t held;
+
+static void told(const char *what)
+{
+	printf("%d %s\n", (int)gettid(), what);
+	fflush(stdout);
+}
+
+static void *hold(void *arg)
+{
+	pthread_setname_np(pthread_self(), "the\033holder");
+	pthread_mutex_lock(&plain);
+	pthread_mutex_lock(&inherits);
+	told("holder");
+	pthread_barrier_wait(&held);
+	for (;;)
+		pause();
+}
+
+static void *lock_plain(void *arg) { told("plain"); pthread_mutex_lock(&plain); return NULL; }
+static void *lock_inherits(void *arg) { told("inherits"); pthread_mutex_lock(&inherits); return NULL; }
+static void *lock_twice(void *arg) { told("own"); pthread_mutex_lock(&own); pthread_mutex_lock(&own); return NULL; }
+static void *wait_cond(void *arg) { told("cond"); pthread_mutex_lock(&outer); pthread_cond_wait(&cond, &outer); return NULL; }
+
+int main(void)
+{
+	void *(*const all[])(void *) = { lock_plain, lock_inherits, lock_twice, wait_cond };
+	pthread_mutexattr_t a;
+	pthread_t t;
+
+	pthread_mutexattr_init(&a);
+	pthread_mutexattr_setprotocol(&a, PTHREAD_PRIO_INHERIT);
+	pthread_mutex_init(&inherits, &a);
+	pthread_barrier_init(&held, NULL, 2);
+	pthread_create(&t, NULL, hold, NULL);
+	pthread_barrier_wait(&held);
+	for (int i = 0; i < 4; i++)
+		pthread_create(&t, NULL, all[i], NULL);
+	pause();
+}
+'''
+HOLDS = 5
+
+
+def call_of(pid, tid):
+    with open(f'/proc/{pid}/task/{tid}/syscall', encoding='ascii') as f:
+        return f.read().split()[0]
+
+
+@pytest.fixture
+def locked(tmp_path):
+    """{what a thread waits for: its tid} and the process."""
+    if not shutil.which('gcc'):
+        pytest.skip('needs gcc')
+    (tmp_path / 'locks.c').write_text(LOCKS)
+    subprocess.run(['gcc', '-O1', '-g', '-pthread', '-o', tmp_path / 'locks', tmp_path / 'locks.c'], check=True)
+    with subprocess.Popen([tmp_path / 'locks'], stdout=subprocess.PIPE, text=True) as one:
+        told = dict(reversed(one.stdout.readline().split()) for _ in range(HOLDS))
+        for what, tid in told.items():
+            while what != 'holder' and call_of(one.pid, tid) != '202':
+                os.sched_yield()
+        yield one.pid, told
+        one.kill()
+
+
+def wanted(told):
+    holder = rf'the\\x1bholder \({told["holder"]}\)'
+    return {'plain': rf'futex plain \(.*/locks\) held by {holder}', 'inherits': rf'futex inherits \(.*/locks\) held by {holder}',
+            'own': r'futex own \(.*/locks\) held by itself', 'cond': r'futex cond\+0x[0-9a-f]+ \(.*/locks\)'}
+
+
+@pytest.mark.parametrize('options', [[], ['--errors']])
+def test_syscalls_names_the_holder(analyse, locked, options):
+    pid, told = locked
+    out = analyse('syscalls', *options, '-p', pid, '--seconds', '0.2').text
+    for what, line in wanted(told).items():
+        assert re.search(rf'^locks {told[what]} is still in {line}, since before the run: ', out, re.M), (what, out)
+
+
+def test_waits_names_the_holder(analyse, locked):
+    pid, told = locked
+    got = analyse('waits', '--on', '--json', '-m', '4M', '-p', pid, '--seconds', '0.2')
+    on = {str(row['tid']): row['on'] for row in got.table('waits')['rows']}
+    for what, line in wanted(told).items():
+        assert re.fullmatch(line, on[told[what]]), (what, on)
+
+
+def test_the_line_of_waits_names_the_holder_and_the_child(analyse, locked):
+    _, told = locked
+    out = analyse('waits', '-t', told['plain'], '--seconds', '0.2').text
+    assert re.search(rf'^1 thread has waited since before the run \({wanted(told)["plain"]}\): ', out, re.M), out
+    with subprocess.Popen(['sh', '-c', 'sleep 600; :'], stdout=subprocess.DEVNULL) as shell:
+        while not (child := subprocess.run(['pgrep', '-P', str(shell.pid), 'sleep'], capture_output=True, text=True).stdout.strip()):
+            os.sched_yield()
+        try:
+            out = analyse('waits', '-p', shell.pid, '--seconds', '0.2').text
+        finally:
+            os.kill(int(child), 9)
+    assert re.search(rf'\(wait4 (any child: |child ){child} \(sleep\)\): ', out), out
