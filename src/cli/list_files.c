@@ -3,19 +3,16 @@
 
 #include "base/escape.h"
 #include "base/opener.h"
-#include "base/room.h"
 #include "events/probename.h"
 #include "symbols/elf/places.h"
 #include "symbols/parser_kinds.h"
-#include "tasks/procmaps.h"
+#include "tasks/mappedfiles.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* ------------------------------------------------------------------------
@@ -204,101 +201,31 @@ int list_file(const struct list_files *l, const char *operand, struct fault *f)
  * Files of processes
  */
 
-struct inode {
-	dev_t dev;
-	ino_t ino;
-};
-
 struct mapped {
 	const struct list_files *list;
 	struct parser *parser;
-	struct inode *known;     /* files that were read */
-	size_t n;
 };
 
-/* 1: known already. */
-static int is_known(struct mapped *m, int fd)
-{
-	struct stat st;
-
-	if (fstat(fd, &st))
-		return -errno;
-	for (size_t i = 0; i < m->n; i++)
-		if (m->known[i].ino == st.st_ino && m->known[i].dev == st.st_dev)
-			return 1;
-	if (!ROOM_FOR_ONE(m->known, m->n))
-		return -ENOMEM;
-	m->known[m->n++] = (struct inode){ st.st_dev, st.st_ino };
-	return 0;
-}
-
-/* The path by which a probe finds the file: in our root, or else in the process's. */
-static void put_path(int fd, pid_t pid, const char *path, char *buf, size_t size)
-{
-	struct stat here, st;
-
-	if (!stat(path, &here) && !fstat(fd, &st) && here.st_dev == st.st_dev && here.st_ino == st.st_ino)
-		snprintf(buf, size, "%s", path);
-	else
-		snprintf(buf, size, "/proc/%d/root%s", (int)pid, path);
-}
-
 /* Damaged files have no probes. */
-static int read_mapped(struct mapped *m, int fd, pid_t pid, const char *path)
+static int take_mapped(void *ctx, int fd, const char *path, const char *here)
 {
+	const struct mapped *m = ctx;
 	struct file file = { .list = m->list, .word = "usdt" };
 	struct places places;
-	char real[4200];
-	int rc = is_known(m, fd);
+	int rc;
 
-	if (rc || places_find(&places, m->parser, fd, path, PLACES_USDT, "*"))
-		return rc == -ENOMEM ? rc : 0;
-	put_path(fd, pid, path, real, sizeof(real));
-	probe_path_text(real, file.shown, sizeof(file.shown));
+	if (places_find(&places, m->parser, fd, path, PLACES_USDT, "*"))
+		return 0;
+	probe_path_text(here, file.shown, sizeof(file.shown));
 	rc = places.match == PLACES_GLOB ? take_places(&file, &places, true) : 0;
 	places_free(&places);
 	return rc;
 }
 
-static int read_line(struct mapped *m, pid_t pid, char *text, size_t len)
-{
-	struct procmaps_line line;
-	int fd, rc;
-
-	if (!procmaps_parse(text, len, &line) || !line.exec || line.path[0] != '/')
-		return 0;
-	fd = opener_mapped(&opener_direct, pid, line.start, line.end);
-	if (fd < 0)
-		fd = opener_file(&opener_direct, pid, line.path);
-	if (fd < 0)
-		return 0;
-	rc = read_mapped(m, fd, pid, line.path);
-	close(fd);
-	return rc;
-}
-
-/* 0 or -errno. */
-static int read_process(struct mapped *m, pid_t pid)
-{
-	int fd = opener_proc(&opener_direct, pid, "maps"), rc = 0;
-	FILE *maps = fd < 0 ? NULL : fdopen(fd, "r");
-	char *line = NULL;
-	size_t size = 0;
-	ssize_t n;
-
-	if (!maps)
-		return fd < 0 ? fd : -ENOMEM;
-	while (!rc && (n = getline(&line, &size, maps)) > 0)
-		rc = read_line(m, pid, line, (size_t)n - (line[n - 1] == '\n'));
-	free(line);
-	fclose(maps);
-	return rc;
-}
-
-static int read_processes(struct mapped *m, const struct numlist *pids, struct fault *f)
+static int read_processes(struct mappedfiles *files, const struct numlist *pids, struct fault *f)
 {
 	for (size_t i = 0; i < pids->n; i++) {
-		int rc = read_process(m, pids->v[i]);
+		int rc = mappedfiles_of(files, pids->v[i]);
 
 		if (rc == -ENOMEM)
 			return fault_set(f, EXIT_FAILED, "list: out of memory");
@@ -309,26 +236,14 @@ static int read_processes(struct mapped *m, const struct numlist *pids, struct f
 	return 0;
 }
 
-static int read_all(struct mapped *m, struct fault *f)
-{
-	DIR *proc = opendir("/proc");
-	struct dirent *d;
-	int rc = 0;
-
-	while (proc && rc != -ENOMEM && (d = readdir(proc)))
-		if (atoi(d->d_name) > 0)
-			rc = read_process(m, atoi(d->d_name));
-	if (proc)
-		closedir(proc);
-	return rc == -ENOMEM ? fault_set(f, EXIT_FAILED, "list: out of memory") : 0;
-}
-
 int list_mapped(const struct list_files *l, const struct numlist *pids, struct fault *f)
 {
 	struct mapped m = { .list = l, .parser = new_parser(f) };
-	int rc = !m.parser ? -1 : pids ? read_processes(&m, pids, f) : read_all(&m, f);
+	struct mappedfiles files = { .take = take_mapped, .ctx = &m };
+	int rc = !m.parser ? -1 : pids ? read_processes(&files, pids, f) : mappedfiles_of_all(&files) ?
+		 fault_set(f, EXIT_FAILED, "list: out of memory") : 0;
 
 	parser_free(m.parser);
-	free(m.known);
+	mappedfiles_free(&files);
 	return rc;
 }

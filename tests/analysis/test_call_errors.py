@@ -6,10 +6,10 @@ import re
 import shlex
 import shutil
 import subprocess
+import time
 
 import pytest
 
-from frame import requires
 from frame.analyses import RING
 
 LIBC = '/lib/x86_64-linux-gnu/libc.so.6'
@@ -97,13 +97,6 @@ def test_a_recording_without_paths_says_so(analyse, prof, works, tmp_path):
     assert got.rows('errors', 'call')['close(3)']['calls'] == 7
 
 
-def test_a_kernel_without_kprobes_says_so(analyse, works):
-    if requires.why_not('no_kprobes'):
-        pytest.skip(requires.why_not('no_kprobes'))
-    out = analyse('syscalls', '--errors', *RING, '--', works, 'calls').text
-    assert re.search(r'^paths are not known: this kernel has no kprobes \(CONFIG_KPROBE_EVENTS\);', out, re.M)
-
-
 def test_that_paths_are_not_known_is_said_once(analyse, prof, works, tmp_path):
     subprocess.run([prof, 'record', '-q', *RING, '-o', tmp_path / 'in', '-e', PAIR, '--', works, 'calls'], check=True,
                    stdout=subprocess.DEVNULL)
@@ -111,7 +104,7 @@ def test_that_paths_are_not_known_is_said_once(analyse, prof, works, tmp_path):
     assert out.count('\ncomm ') + out.startswith('comm ') > 1 and out.count('paths are not known') == 1
 
 
-# The kernel has copied the path before the program overwrites it.
+# The path is copied before the program overwrites it.
 EXACT = r'''
 import ctypes, os, socket
 libc = ctypes.CDLL(None)
@@ -133,20 +126,75 @@ fails(lambda: socket.socket(socket.AF_UNIX).bind('/nowhere/bound'))
 '''
 
 
-def test_paths_of_the_kernel(analyse):
-    if requires.why_not('kprobes'):
-        pytest.skip(requires.why_not('kprobes'))
+def left_by(pid):
+    """Probes of that process which are still defined."""
+    lists = [f'/sys/kernel/tracing/{kind}_events' for kind in ('kprobe', 'uprobe')]
+    return [line for path in lists if os.path.exists(path) for line in open(path, encoding='ascii') if f'_{pid}_' in line]
+
+
+def test_paths_and_addresses_of_all_calls(analyse, libc):
+    """From the kernel, or from libc if the kernel has no kprobes."""
     got = analyse('syscalls', '--errors', '--json', *RING, '--', PYTHON, '-c', EXACT)
-    if 'no_paths' in got.table('errors'):
-        pytest.skip('needs ' + got.table('errors')['no_paths'])
+    assert 'no_paths' not in got.table('errors')
     rows = got.rows('errors', 'call', 'path')
     assert rows['openat(257)', '/nowhere/a']['calls'] == 3 and ('openat(257)', '/nowhere/b') not in rows
     assert ('execve(59)', '/nowhere/program') in rows
     assert {path for call, path in rows if call == 'rename(82)'} <= {'/nowhere/old, /nowhere/new', '/nowhere/new, /nowhere/old'}
     assert {path for call, path in rows if call.startswith('connect')} == {'/nowhere/socket', '@nobody'}
     assert ('bind(49)', '/nowhere/bound') in rows
-    with open('/sys/kernel/tracing/kprobe_events', encoding='ascii') as left:
-        assert 'getname' not in ''.join(line for line in left if f'_{got.pid}_' in line)
+    assert not left_by(got.pid)
+
+
+ENDLESS = 'import os, time\nwhile True:\n    os.access("/nowhere/in", 0)\n    time.sleep(0.01)'
+
+
+def test_the_library_of_a_container(analyse, libc, tmp_path):
+    """Another file at the path that is libc here."""
+    if subprocess.run(['unshare', '-m', 'true'], capture_output=True).returncode:
+        pytest.skip('needs a mount namespace')
+    real = os.path.realpath(LIBC)
+    shutil.copy(real, tmp_path / 'libc.so.6')
+    script = f'mount --bind {tmp_path}/libc.so.6 {real} && exec {PYTHON} -c "$0"'
+    inside = subprocess.Popen(['unshare', '-m', 'sh', '-c', script, ENDLESS])
+    try:
+        while open(f'/proc/{inside.pid}/comm').read() != 'python3\n':
+            assert inside.poll() is None
+            time.sleep(0.05)
+        for target in ['-p', inside.pid], []:
+            got = analyse('syscalls', '--errors', '--json', '--seconds', '1', '-m', '4M', *target)
+            assert paths_of(got, 'access(21)')['/nowhere/in'] > 10
+    finally:
+        inside.kill()
+        inside.wait()
+
+
+def test_paths_of_calls_that_do_not_fail(analyse, libc):
+    many = 'import os\nfor i in range(7): os.stat("/dev/null")\n' + OPENS
+    got = analyse('syscalls', '--paths', '--json', *RING, '--', PYTHON, '-c', many)
+    [table] = got.lines
+    assert table['table'] == 'paths' and all(row['path'] for row in table['rows'])
+    rows = got.rows('paths', 'call', 'path')
+    assert rows['newfstatat(262)', '/dev/null']['calls'] == 7 and 'error' not in rows['newfstatat(262)', '/dev/null']
+    assert rows['openat(257)', '/dev/null']['calls'] == 1
+    assert rows['openat(257)', '/nowhere/a']['calls'] == 5 and rows['openat(257)', '/nowhere/a']['error'] == 'ENOENT'
+    assert not left_by(got.pid)
+
+
+@pytest.mark.parametrize('options, expected', [([], {'/dev/null': 1, '/nowhere/b': 3}), (['--errors'], {'/nowhere/b': 3})])
+def test_a_glob_chooses_paths(analyse, libc, options, expected):
+    got = analyse('syscalls', *options, '--match', '*[bl]', '--json', *RING, '--', PYTHON, '-c', OPENS)
+    [table] = got.lines
+    found = {row['path']: row['calls'] for row in table['rows'] if row['call'] == 'openat(257)'}
+    assert {path: n for path, n in found.items() if path in ('/dev/null', '/nowhere/a', '/nowhere/b')} == expected
+
+
+def test_stacks_of_calls_with_a_path(analyse, libc):
+    opens = 'import os\nfor i in range(9): os.close(os.open("/dev/null", 0))'
+    out = analyse('syscalls', '--match', '/dev/null', '--call-graph', 'dwarf', *RING, '--', PYTHON, '-c', opens).text
+    stacks = out[out.index('\nmost calls, by stack\n'):]
+    stories = re.findall(r'python3: openat\(257\) /dev/null, (\d) times?\n((?: {4}.*\n)+)', stacks)
+    assert sum(int(times) for times, _ in stories) == 9     # the interpreter calls in two ways
+    assert all('open' in story.splitlines()[0] and ' __libc_start_main' in story for _, story in stories), stories
 
 
 MANY = r'''

@@ -234,6 +234,7 @@ def test_intervals_add_up(watch, waiting, command):
 
 
 def test_g_without_than_says_that_it_needs_one(analyse, works):
-    said = '-g needs --than TIME: it prints the stacks of longer calls; with --errors, those of calls that fail\n'
+    said = '-g needs --than TIME: it prints the stacks of longer calls; with --errors, those of calls that fail; ' \
+           'with --paths, of calls that use a path\n'
     assert said in analyse('syscalls', '-g', *RING, '--', works, 'calls').text
     assert said not in analyse('syscalls', '-g', '--than', '1s', *RING, '--', works, 'calls').text

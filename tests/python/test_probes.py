@@ -122,6 +122,14 @@ def test_an_offset_and_an_address_in_the_file(prof, probed, tmp_path):
     assert {e['ip'] for e in events} == {add}
 
 
+def test_several_addresses_are_one_event(prof, probed, tmp_path):
+    table = subprocess.run(['readelf', '-sW', probed], capture_output=True, text=True, check=True).stdout
+    places = ' '.join('0x' + re.search(rf'^\s*\d+: (\w+) .* {name}$', table, re.M)[1] for name in ('add', '_ZN4shop4Cart3payEv'))
+    events, _ = trace(prof, probed, tmp_path, f'uprobe:\'{places}\'@"{probed}"//alias=both/')
+    assert [e['_event'] for e in events] == ['both'] * 6 and len({e['ip'] for e in events}) == 2
+    assert 'has no function' in refuses(prof, f"uprobe:'{places} 0x'@{probed}")
+
+
 def refuses(prof, item, status=2):
     done = subprocess.run([prof, 'trace', '-e', item, '-N', '1', '-p', str(os.getpid())], capture_output=True, text=True, timeout=60)
     assert done.returncode == status, done

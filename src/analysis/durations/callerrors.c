@@ -93,7 +93,7 @@ void callerrors_free(struct callerrors *e)
 	distributions_clear(&e->rows);
 	words_free(&e->words);
 	HASH_FREE(e->stacks);
-	*e = (struct callerrors){ .paths = e->paths, .told = e->told };
+	*e = (struct callerrors){ .paths = e->paths, .all = e->all, .told = e->told };
 }
 
 /* ---- the table -------------------------------------------------------------------------- */
@@ -103,13 +103,24 @@ struct printed {
 	const char *why;
 };
 
+/* 0: the call did not fail. */
+static void put_error_name(struct table *t, uint64_t error)
+{
+	char name[32];
+
+	if (error)
+		table_text(t, error_name((int)error, name, sizeof(name)));
+	else
+		table_none(t);
+}
+
 static void put_error(void *ctx, const struct distribution *d, struct table *t)
 {
-	char call[64], error[32];
+	char call[64];
 
 	grouping_put(d, t);
 	table_text(t, call_name((int64_t)d->key[1], call, sizeof(call)));
-	table_text(t, error_name((int)d->key[2], error, sizeof(error)));
+	put_error_name(t, d->key[2]);
 }
 
 static void put_path(void *ctx, const struct distribution *d, struct table *t)
@@ -140,7 +151,7 @@ static void print_rows(struct printed *p, struct question *q, uint64_t from)
 	const struct csv_form form = { ',', q->csv_safe };
 	struct table_column columns[GROUPING_COLUMNS + 2];
 	struct distribution_view view = {
-		.name = "errors", .columns = columns, .ncolumns = GROUPING_COLUMNS + 2, .shown = shown,
+		.name = p->e->all ? "paths" : "errors", .columns = columns, .ncolumns = GROUPING_COLUMNS + 2, .shown = shown,
 		.nshown = sizeof(shown) / sizeof(*shown), .ctx = p, .put = put_error, .csv = q->csv ? &form : NULL,
 		.titles = !q->has_titles,
 	};
@@ -171,14 +182,16 @@ static int more_calls(const struct callerror_stack *a, const struct callerror_st
 
 static void print_stack(struct callerrors *e, struct analysis *a, const struct callerror_stack *one)
 {
-	char call[64], error[32], task[32] = "", what[CALLERROR_TEXT], safe[4 * CALLERROR_TEXT];
+	char call[64], error[32] = "", task[32] = "", what[CALLERROR_TEXT], safe[4 * CALLERROR_TEXT];
 	const char *path = words_text(&e->words, one->path);
 
 	call_name((int64_t)one->key.call, call, sizeof(call));
+	if (one->key.error)
+		error_name((int)one->key.error, error, sizeof(error));
 	if (one->key.task)
 		snprintf(task, sizeof(task), " %d", pidmap_shown((pid_t)one->key.task));
-	snprintf(what, sizeof(what), "%s%s: %s %s%s%s%s", words_text(&e->words, one->key.comm), task, call,
-		 error_name((int)one->key.error, error, sizeof(error)), *path ? " " : "", path, one->others ? " and others" : "");
+	snprintf(what, sizeof(what), "%s%s: %s%s%s%s%s%s", words_text(&e->words, one->key.comm), task, call, *error ? " " : "", error,
+		 *path ? " " : "", path, one->others ? " and others" : "");
 	escape_terminal(what, strlen(what), safe, sizeof(safe));
 	printf("%6.2f%%  %s, %llu time%s\n", 100 * (double)one->calls / (double)e->counted, safe, (unsigned long long)one->calls,
 	       units_plural(one->calls));
@@ -192,7 +205,7 @@ static void print_stacks(struct callerrors *e, struct analysis *a)
 	size_t n = 0;
 
 	if (e->stacks)
-		printf("\nmost failures, by stack\n");
+		printf("\nmost %s, by stack\n", e->all ? "calls" : "failures");
 	for (const struct callerror_stack *one = e->stacks; one; one = one->hh.next, n++)
 		if (n < most)
 			print_stack(e, a, one);
@@ -201,13 +214,13 @@ static void print_stacks(struct callerrors *e, struct analysis *a)
 	if (n > most)
 		printf("... %zu more stacks, %.2f%% (--full shows all)\n", n - most, 100 * (double)hidden / (double)e->counted);
 	if (e->refused)
-		fprintf(stderr, "perf-prof: %s: %llu failed calls are missing from the stacks: too many different stacks\n",
+		fprintf(stderr, "perf-prof: %s: %llu calls are missing from the stacks: too many different stacks\n",
 			a->ops->name, (unsigned long long)e->refused);
 }
 
 static void put_stack(struct callerrors *e, struct table *t, const struct callerror_stack *one)
 {
-	char call[64], error[32], *folded = framefold_text(one->key.stack);
+	char call[64], *folded = framefold_text(one->key.stack);
 	const char *path = one->others ? "" : words_text(&e->words, one->path);
 
 	table_row(t);
@@ -217,7 +230,7 @@ static void put_stack(struct callerrors *e, struct table *t, const struct caller
 	else
 		table_none(t);
 	table_text(t, call_name((int64_t)one->key.call, call, sizeof(call)));
-	table_text(t, error_name((int)one->key.error, error, sizeof(error)));
+	put_error_name(t, one->key.error);
 	table_unsigned(t, one->calls);
 	if (*path)
 		table_text(t, path);
@@ -236,7 +249,7 @@ static void stacks_json(struct callerrors *e, struct question *q)
 	struct table t;
 
 	grouping_columns(&q->grouping, columns);
-	table_init(&t, "error stacks", columns, sizeof(columns) / sizeof(*columns));
+	table_init(&t, e->all ? "path stacks" : "error stacks", columns, sizeof(columns) / sizeof(*columns));
 	for (const struct callerror_stack *one = e->stacks; one; one = one->hh.next)
 		put_stack(e, &t, one);
 	if (table_json(&t, NULL, stdout) == -ENOMEM)

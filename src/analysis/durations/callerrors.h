@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of failed system calls: a row for each task, call, error and (--errors) path; and the stacks that made the calls.
+ * The table of failed system calls: a row for each task, call, error and (--errors) path; with --paths, of all calls that have a
+ * path; and the stacks that made the calls.
  */
 #ifndef ANALYSIS_DURATIONS_CALLERRORS_H
 #define ANALYSIS_DURATIONS_CALLERRORS_H
@@ -11,6 +12,7 @@
 /* Initialized by zeros. */
 struct callerrors {
 	bool paths;                  /* rows have paths, the most frequent is first, and text has the first 100 */
+	bool all;                    /* calls that did not fail are in it, too */
 	bool told;                   /* that paths are not known */
 	struct distributions rows;   /* durations */
 	struct words words;          /* paths, and names of tasks for stacks */
@@ -18,7 +20,7 @@ struct callerrors {
 	uint64_t counted, refused;   /* failures with stacks, and those that there was no memory for */
 };
 
-/* A call that failed with h->error. path: "" if it has none; stack: NULL if it has none. */
+/* A call that failed with h->error (all: 0, if it did not). path: "" if it has none; stack: NULL if it has none. */
 void callerrors_add(struct callerrors *e, struct question *q, const struct happening *h, const char *path, struct callstack *stack);
 /* Prints the table since `from` in the format of the run; the next one begins anew. why: why paths are not known; "": they are. */
 void callerrors_print(struct callerrors *e, struct question *q, uint64_t from, const char *why);

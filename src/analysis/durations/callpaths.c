@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/durations/callpaths.h"
 
+#include "analysis/durations/libccalls.h"
 #include "base/hash.h"
 #include "events/probes.h"
 #include "perfevent/kernel.h"
@@ -25,10 +26,6 @@ struct callpath {
 
 /* The result is a struct filename, whose first member points to the kernel's copy of the path. */
 #define PATH_ARGS "path=+0(+0($retval)):string"
-#define ADDRESS_ARGS \
-	"sa_family=+0($arg2):u16 sa_port=+2($arg2):u16 sa_addr=+4($arg2):u32 sa_addr6=+8($arg2):u64 sa_addr6_low=+16($arg2):u64 " \
-	"sa_len=$arg3:s32 sa_path=+2($arg2):string sa_name=+3($arg2):string"
-
 struct site {
 	const char *function, *args;
 	bool at_return;
@@ -40,9 +37,9 @@ static const struct site path_sites[] = {
 	{ "getname_flags.part.0", PATH_ARGS, true }, { "do_getname", PATH_ARGS, true }, { "getname_flags", PATH_ARGS, true },
 };
 static const struct site connect_sites[] = {
-	{ "security_socket_connect", ADDRESS_ARGS, false }, { "__sys_connect_file", ADDRESS_ARGS, false },
+	{ "security_socket_connect", CALLPATH_ADDRESS_ARGS, false }, { "__sys_connect_file", CALLPATH_ADDRESS_ARGS, false },
 };
-static const struct site bind_sites[] = { { "security_socket_bind", ADDRESS_ARGS, false } };
+static const struct site bind_sites[] = { { "security_socket_bind", CALLPATH_ADDRESS_ARGS, false } };
 
 /* Adds the first of these probes that the kernel takes. 0, with *found; or -1 with f. *why: why it takes none. */
 static int add_first(const char *tracefs, struct question *q, const struct site *sites, size_t n, bool *found, struct fault *why,
@@ -63,14 +60,24 @@ static int add_first(const char *tracefs, struct question *q, const struct site 
 	return 0;
 }
 
-#define ADD_FIRST(sites, found) add_first(tracefs, q, sites, sizeof(sites) / sizeof(*(sites)), found, &why, f)
+#define ADD_FIRST(sites, found) add_first(tracefs, q, sites, sizeof(sites) / sizeof(*(sites)), found, why, f)
+
+static int watch_kernel(struct question *q, const char *tracefs, bool *found, struct fault *why, struct fault *f)
+{
+	bool other;
+
+	if (ADD_FIRST(path_sites, found))
+		return -1;
+	return *found && (ADD_FIRST(connect_sites, &other) || ADD_FIRST(bind_sites, &other)) ? -1 : 0;
+}
 
 int callpaths_watch(struct callpaths *p, struct question *q, struct fault *f)
 {
+	struct fault why = { .text = "this kernel has neither kprobes nor uprobes (CONFIG_KPROBE_EVENTS, CONFIG_UPROBE_EVENTS)" };
 	struct pev_error err = { 0 };
-	struct fault why = { 0 };
 	char tracefs[256];
-	bool found, other;
+	bool found = false;
+	int rc = 0;
 
 	if (!q->a || q->targets->input)
 		return 0;
@@ -78,16 +85,13 @@ int callpaths_watch(struct callpaths *p, struct question *q, struct fault *f)
 		snprintf(p->why, sizeof(p->why), "tracefs is not mounted, or not readable");
 		return 0;
 	}
-	if (!probes_possible(tracefs, PROBE_KERNEL)) {
-		snprintf(p->why, sizeof(p->why), "this kernel has no kprobes (CONFIG_KPROBE_EVENTS); "
-			 "docs/syscalls.md shows how to probe libc instead");
-		return 0;
-	}
-	if (ADD_FIRST(path_sites, &found))
-		return -1;
+	if (probes_possible(tracefs, PROBE_KERNEL))
+		rc = watch_kernel(q, tracefs, &found, &why, f);
+	if (!rc && !found && probes_possible(tracefs, PROBE_USER))
+		rc = libccalls_watch(q, tracefs, &found, &why, f);
 	if (!found)
 		snprintf(p->why, sizeof(p->why), "%.*s", (int)sizeof(p->why) - 1, why.text);
-	return found && (ADD_FIRST(connect_sites, &other) || ADD_FIRST(bind_sites, &other)) ? -1 : 0;
+	return rc;
 }
 
 /* ---- the events that have paths ---------------------------------------------------------- */
@@ -103,6 +107,7 @@ static bool find_fields(struct callpaths_event *e)
 	struct fault no;
 
 	e->text = analysis_field(e->event, "path", true, &no);
+	e->second = analysis_field(e->event, "path2", true, &no);
 	if (e->text)
 		return trace_field_is_text(e->text);
 	e->text = analysis_field(e->event, "sa_path", true, &no);
@@ -206,9 +211,9 @@ static struct callpath *thread_of(struct callpaths *p, pid_t tid)
 /* rename(2) and the like have two paths. */
 static void add(struct callpath *one, const char *text)
 {
-	const size_t used = strlen(one->text);
+	const size_t used = one ? strlen(one->text) : 0;
 
-	if (strcmp(one->text, text))
+	if (one && strcmp(one->text, text))
 		snprintf(one->text + used, sizeof(one->text) - used, "%s%s", used ? ", " : "", text);
 }
 
@@ -242,6 +247,9 @@ bool callpaths_take(struct callpaths *p, const struct question *q, const struct 
 			put_text(e->text, s, text, sizeof(text));
 		if (*text)
 			keep(p, q, s, text);
+		put_text(e->second, s, text, sizeof(text));
+		if (*text)
+			add(find(p, s->tid), text);
 		return true;
 	}
 	return false;

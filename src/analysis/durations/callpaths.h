@@ -5,22 +5,28 @@
  *
  *	raw_syscalls:sys_enter -> kretprobe:getname_flags: the path -> raw_syscalls:sys_exit: ENOENT
  *
- * Addresses come from probes at the security hooks of connect() and bind(), which get the kernel's copy, too. Events of -e and
- * of recordings count as such probes if they have a text field `path`; one in user space (a uprobe at a function of libc)
- * comes before the call that it is about.
+ * Addresses come from probes at the security hooks of connect() and bind(), which get the kernel's copy, too. A kernel without
+ * kprobes has uprobes at functions of the C library instead (libccalls.h); such a probe comes before the call that it is about.
+ * Events of -e and of recordings count as probes if they have a text field `path`.
  */
 #ifndef ANALYSIS_DURATIONS_CALLPATHS_H
 #define ANALYSIS_DURATIONS_CALLPATHS_H
 
 #include "rows/question.h"
 
-enum { CALLPATH_SIZE = 1024, CALLPATH_EVENTS = 8, CALLPATH_NUMBERS = 6 };   /* bytes with the final NUL; events with paths */
+enum { CALLPATH_SIZE = 1024, CALLPATH_EVENTS = 32, CALLPATH_NUMBERS = 6 };   /* bytes with the final NUL; events with paths */
+
+/* What a probe fetches where the second argument is an address of a socket and the third its length. */
+#define CALLPATH_ADDRESS_ARGS \
+	"sa_family=+0($arg2):u16 sa_port=+2($arg2):u16 sa_addr=+4($arg2):u32 sa_addr6=+8($arg2):u64 sa_addr6_low=+16($arg2):u64 " \
+	"sa_len=$arg3:s32 sa_path=+2($arg2):string sa_name=+3($arg2):string"
 
 /* Initialized by zeros. */
 struct callpaths {
 	struct callpaths_event {
 		const struct stream_event *event;
 		const struct trace_field *text;                       /* the path */
+		const struct trace_field *second;                     /* a second path, or NULL */
 		const struct trace_field *abstract;                   /* of addresses: the name of a Unix socket without a path */
 		const struct trace_field *numbers[CALLPATH_NUMBERS];  /* of addresses; NULL: it is a path */
 	} events[CALLPATH_EVENTS];

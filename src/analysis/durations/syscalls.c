@@ -13,6 +13,7 @@
 #include "analysis/durations/notfailed.h"
 #include "analysis/durations/unreturned.h"
 #include "engine/callnames.h"
+#include "expr/expr.h"
 #include "rows/question.h"
 
 #include <string.h>
@@ -20,9 +21,11 @@
 struct syscalls {
 	struct question question;
 	bool failed;                     /* --errors */
+	bool by_path;                    /* --paths */
+	const char *match;               /* --match: a glob for the path; NULL: every path */
 	struct callerrors errors;
 	struct notfailed mild;           /* with --errors: those that are no failures */
-	struct callpaths paths;          /* with --errors */
+	struct callpaths paths;          /* with --errors and --paths */
 	bool numbered;                   /* sys_enter is sampled with the call's number */
 	struct gaps gaps;
 	struct unreturned unreturned;
@@ -41,6 +44,20 @@ static const struct question_event failed_events[] = {
 	[ENTER] = { "raw_syscalls", "sys_enter", { [FIELD_ID] = "id" } },
 	[LEAVE] = { "raw_syscalls", "sys_exit", { [FIELD_ID] = "id", [FIELD_RET] = "ret" }, .filter = "ret<0" },
 };
+
+/* Whether rows have paths. */
+static bool has_paths(const struct syscalls *c)
+{
+	return c->failed || c->by_path;
+}
+
+/* Whether a call has a row of its own: not all calls have a path, and --match leaves out some. */
+static bool is_wanted(const struct syscalls *c, const struct happening *h, const char *path)
+{
+	if (c->match && !expr_glob(c->match, strlen(c->match), path, strlen(path)))
+		return false;
+	return c->failed ? h->error : !c->by_path || *path;
+}
 
 /* In tables, "futex(202)"; in events, "futex" (call_word()). */
 static const char *call_text(struct question *q, uint64_t nr, char *buf, size_t size)
@@ -114,12 +131,12 @@ static bool belongs(const struct syscalls *c, const struct analysis_sample *s, c
 	return !gaps_since(&c->gaps, end->value, end->start) && !gaps_since(&c->gaps, s->cpu, end->start);
 }
 
-static void count_error(struct syscalls *c, const struct happening *h)
+static void count(struct syscalls *c, const struct happening *h, const char *path)
 {
 	struct question *q = &c->question;
-	struct callstack *stack = c->failed && h->s->event->layout.callchain ? analysis_stack(q->a, h->s) : NULL;
+	struct callstack *stack = has_paths(c) && h->s->event->layout.callchain ? analysis_stack(q->a, h->s) : NULL;
 
-	callerrors_add(&c->errors, q, h, callpaths_text(&c->paths, h->tid, h->end.start), stack);
+	callerrors_add(&c->errors, q, h, path, stack);
 }
 
 static void leave(struct question *q, const struct analysis_sample *s)
@@ -134,6 +151,7 @@ static void leave(struct question *q, const struct analysis_sample *s)
 		.cells = { [CALL] = { (uint64_t)id }, [WORD] = { (uint64_t)id }, [NR] = { (uint64_t)id }, [RET] = { (uint64_t)ret },
 			   [ERROR] = { (uint64_t)error } },
 	};
+	const char *path;
 
 	if (!pairs_end(&q->pairs, s, (uint64_t)s->tid, &h.end))
 		return;
@@ -142,14 +160,16 @@ static void leave(struct question *q, const struct analysis_sample *s)
 		return;
 	}
 	h.end.value = (uint64_t)id;
-	if (c->failed && h.error && notfailed_is(id, h.error)) {
+	path = callpaths_text(&c->paths, h.tid, h.end.start);
+	if (!is_wanted(c, &h, path))
+		return;
+	if (c->failed && notfailed_is(id, h.error)) {
 		notfailed_add(&c->mild, id, h.error);
 		return;
 	}
-	if (h.error || !c->failed)
-		question_emit(q, &h);
-	if (h.error && q->a)
-		count_error(c, &h);
+	question_emit(q, &h);
+	if (q->a && (h.error || c->by_path))
+		count(c, &h, path);
 }
 
 static void sample(struct question *q, const struct analysis_sample *s)
@@ -180,9 +200,11 @@ static bool leaves_out(struct question *q)
 
 static uint64_t reads(struct question *q, const struct stream_event *event)
 {
+	const struct syscalls *c = (struct syscalls *)q;
+
 	if (event == question_event(q, events[ENTER].sys, events[ENTER].name))
-		return leaves_out(q) || ((struct syscalls *)q)->failed ? PERF_SAMPLE_RAW : 0;
-	if (((struct syscalls *)q)->failed && event == question_event(q, events[LEAVE].sys, events[LEAVE].name))
+		return leaves_out(q) || c->failed ? PERF_SAMPLE_RAW : 0;
+	if (has_paths(c) && event == question_event(q, events[LEAVE].sys, events[LEAVE].name))
 		return PERF_SAMPLE_RAW | PERF_SAMPLE_CALLCHAIN;
 	return PERF_SAMPLE_RAW;
 }
@@ -207,8 +229,9 @@ static int begin(struct question *q, struct fault *f)
 	struct syscalls *c = (struct syscalls *)q;
 
 	c->numbered = q->events[ENTER]->layout.raw;
-	c->errors.paths = c->failed;
-	if (c->failed)
+	c->errors.paths = has_paths(c);
+	c->errors.all = c->by_path;
+	if (has_paths(c))
 		callpaths_begin(&c->paths, q);
 	c->unreturned.enter = q->events[ENTER];
 	c->unreturned.is_in = is_in;
@@ -248,18 +271,20 @@ static bool between(struct question *q, const struct analysis_sample *s, const s
 	.reads = reads, .begin = begin, .sample = sample, .lost = lost, .after_table = after_table, .release = release, \
 	.title = title, .between = between
 static const struct question_ops question = {
-	QUESTION, QUESTION_EVENTS_ARE(events), .or_stacks = "; with --errors, those of calls that fail",
+	QUESTION, QUESTION_EVENTS_ARE(events), .or_stacks = "; with --errors, those of calls that fail; with --paths, of calls that use a path",
 };
-/* Of failed calls only one table is left: that of errors. */
-static const struct question_ops failed_question = {
-	QUESTION, QUESTION_EVENTS_ARE(failed_events), .watch = watch_paths, .own_table = true, .stacks = true,
-};
+/* Only one table is left: that with paths. */
+#define PATHS_QUESTION QUESTION, .watch = watch_paths, .own_table = true, .stacks = true
+static const struct question_ops failed_question = { PATHS_QUESTION, QUESTION_EVENTS_ARE(failed_events) };
+static const struct question_ops paths_question = { PATHS_QUESTION, QUESTION_EVENTS_ARE(events) };
 
 static int run(void *config, const struct opt_parser *args, struct fault *f)
 {
 	struct opt_parser chosen = *args;
+	struct syscalls *c = config;
 
-	chosen.subject = ((struct syscalls *)config)->failed ? &failed_question : &question;
+	c->by_path = (c->by_path || c->match) && !c->failed;   /* --errors has paths, too */
+	chosen.subject = c->failed ? &failed_question : c->by_path ? &paths_question : &question;
 	return question_run(config, &chosen, f);
 }
 
@@ -269,6 +294,12 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 static const struct opt call_opts[] = {
 	ERRORS_OPT("Show only calls that fail, the most frequent first, with their path or address. With -g, also the stacks "
 		   "that make them."),
+	{ "paths", 0, NULL, OPT_FLAG, offsetof(struct syscalls, by_path), NULL,
+	  "Show which files and addresses calls use, the most frequent first: a row for each task, call and path. With -g, also the "
+	  "stacks that make them.", false, NULL },
+	{ "match", 0, NULL, OPT_STRING, offsetof(struct syscalls, match), "GLOB",
+	  "Likewise, only paths and addresses that match, such as '/etc/*', '*.log' or '*:443'; with --errors, only these of the calls "
+	  "that fail.", false, NULL },
 };
 static const struct opt source_opts[] = { ERRORS_OPT("Emit only calls that fail.") };
 static const struct opt duration_opts[] = QUESTION_DURATIONS_OPTS("thread");
@@ -286,12 +317,14 @@ const struct command syscalls_command = {
 		"target, threads with the same name share a row (--by task: each has its own). Errors are counted, and "
 		"listed by errno in a second table.",
 		"--errors shows only calls that fail, in one table: a row for each task, call, error and path, the most frequent "
-		"first. For connect and bind, the path is an address. Paths are the kernel's copies, which the calls used; they "
-		"come from kprobes, which exist during the run. If the kernel has no kprobes, or you may not create them, rows "
-		"have no paths, and a line says why. Each table keeps at most 10,000 different paths, each cut after 1023 "
-		"bytes; the rest share the path [others]. Not counted: EAGAIN, EINPROGRESS of connect, ETIMEDOUT of futex, EINTR and ERESTART*, "
-		"which a line below the table adds up. With -g, the ten stacks with the most failures follow, each "
-		"for all threads of a process; with --by, for each row.",
+		"first. --paths shows all calls that use a path, in such a table. For connect and bind, the path is an address. "
+		"Paths are the kernel's copies, which the calls used; they come from kprobes, which exist during the run. If the "
+		"kernel has no kprobes, they come from uprobes in the C library instead: then calls that do not go through it, "
+		"such as those of Go programs, have none. If you may not create probes, rows have no paths, and a line says why. "
+		"Each table keeps at most 10,000 different paths, each cut after 1023 bytes; the rest share the path [others]. "
+		"With -g, the ten stacks with the most calls follow, each for all threads of a process; with --by, for each row.",
+		"--errors does not count EAGAIN, EINPROGRESS of connect, ETIMEDOUT of futex, EINTR and ERESTART*: a line below the "
+		"table adds them up.",
 		"--than prints each longer call when it returns; with -g, also the stack that made it.",
 		"--heatmap draws all calls: when they returned, and how long they took.",
 		"Calls that began before perf-prof, or did not return before its end, are not in the table, but counted "
@@ -304,6 +337,7 @@ const struct command syscalls_command = {
 		{ "perf-prof syscalls -p 1234 -i 1000", "measure the calls of a process, each second" },
 		{ "perf-prof syscalls --than 100ms -g", "print calls that take longer than 100 ms, and the stacks that made them" },
 		{ "perf-prof syscalls --errors -g -p 1234", "show which calls of a process fail, on which files, and who calls them" },
+		{ "perf-prof syscalls --match '/etc/*'", "show which processes open, look up or change files below /etc" },
 		{ "perf-prof syscalls -- ls -R /usr/lib", "measure the calls of a command" },
 		{ "perf-prof syscalls -p 1234 --heatmap calls.html", "draw when the calls of a process were slow" }),
 };

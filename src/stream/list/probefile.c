@@ -3,6 +3,7 @@
 
 #include "base/escape.h"
 #include "base/opener.h"
+#include "base/room.h"
 #include "base/units.h"
 #include "symbols/elf/symsource.h"
 #include "symbols/parser_kinds.h"
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- debug information ------------------------------------------------------------ */
@@ -160,17 +162,42 @@ static int search(struct probe_file *file, const struct spec_item *item, const s
 	return 0;
 }
 
+/* /proc/PID/root/FILE, resolved as text, may be another file: ours, not the container's. */
+static bool is_open(int fd, const char *path)
+{
+	struct stat there, st;
+
+	return !stat(path, &there) && !fstat(fd, &st) && there.st_dev == st.st_dev && there.st_ino == st.st_ino;
+}
+
 /* A definition ends at blanks and some other characters, and the kernel takes no path without a slash. */
 static void set_path(struct probe_file *file, const char *path)
 {
 	char *absolute = realpath(path, NULL);
+	const bool same = absolute && is_open(file->fd, absolute);
 
-	if (absolute && !absolute[strcspn(absolute, " \t\n\r\v\f:;()#")])
+	if (same && !absolute[strcspn(absolute, " \t\n\r\v\f:;()#")])
 		snprintf(file->path, sizeof(file->path), "%s", absolute);
 	else
 		snprintf(file->path, sizeof(file->path), "/proc/self/fd/%d", file->fd);
-	snprintf(file->found, sizeof(file->found), "%s", absolute ? absolute : path);
+	snprintf(file->found, sizeof(file->found), "%s", same ? absolute : path);
 	free(absolute);
+}
+
+/* False: the function's name is not of numbers. */
+static bool take_numbers(struct probe_file *file, const struct probe_name *name)
+{
+	char words[PROBE_FUNCTION_SIZE], *save;
+	bool all = !name->kind->usdt;
+
+	snprintf(words, sizeof(words), "%s", name->function);
+	for (char *word = strtok_r(words, " ", &save); word && all; word = strtok_r(NULL, " ", &save)) {
+		all = ROOM_FOR_ONE(file->offsets, file->noffsets) && !units_u64(word, &file->offsets[file->noffsets]);
+		file->noffsets += all;
+	}
+	if (!all)
+		file->noffsets = 0;
+	return file->noffsets;
 }
 
 int probe_file_open(struct probe_file *file, const struct spec_item *item, const struct probe_name *name, struct fault *f)
@@ -181,12 +208,12 @@ int probe_file_open(struct probe_file *file, const struct spec_item *item, const
 	if (file->fd < 0)
 		return complain_of_file(item, name, -file->fd, f);
 	set_path(file, name->path);
-	file->numbered = !name->kind->usdt && !units_u64(name->function, &file->offset);
-	return file->numbered ? 0 : search(file, item, name, f);
+	return take_numbers(file, name) ? 0 : search(file, item, name, f);
 }
 
 void probe_file_close(struct probe_file *file)
 {
+	free(file->offsets);
 	places_free(&file->places);
 	parser_free(file->parser);
 	if (file->debug >= 0)

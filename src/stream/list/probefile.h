@@ -16,8 +16,8 @@ struct probe_file {
 	char path[PATH_MAX];     /* for a probe's definition: absolute, without characters that end it there */
 	char found[PATH_MAX];    /* the file's own path: debug files are looked for beside it */
 	struct places places;
-	bool numbered;           /* the function is a number: an offset in the file; no places */
-	uint64_t offset;
+	uint64_t *offsets;       /* the function is a number, or several with blanks between them: offsets in the file; no places */
+	size_t noffsets;
 };
 
 /* 0, or -1 with f: an error in the item. Without a glob, all places have the same name. Close in both cases. */

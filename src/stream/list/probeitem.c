@@ -243,11 +243,15 @@ static int add_matches(struct definer *d, struct probe_file *file)
 	return 0;
 }
 
-static int add_number(struct definer *d, struct probe_file *file)
+/* Numbers: an event for all of them. */
+static int add_numbers(struct definer *d, struct probe_file *file)
 {
 	struct stream_event *ev = begin_event(d);
+	int rc = ev ? 0 : -1;
 
-	return !ev || define_place(d, file, &(struct place){ .offset = file->offset }) ? -1 : end_event(d, ev, d->name->function);
+	for (size_t i = 0; i < file->noffsets && !rc; i++)
+		rc = define_place(d, file, &(struct place){ .offset = file->offsets[i] });
+	return rc ? rc : end_event(d, ev, d->name->function);
 }
 
 static int add_in_file(struct definer *d)
@@ -255,8 +259,8 @@ static int add_in_file(struct definer *d)
 	struct probe_file file;
 	int rc = probe_file_open(&file, d->item, d->name, d->f);
 
-	if (!rc && file.numbered)
-		rc = add_number(d, &file);
+	if (!rc && file.noffsets)
+		rc = add_numbers(d, &file);
 	else if (!rc && file.places.match == PLACES_GLOB)
 		rc = add_matches(d, &file);
 	else if (!rc)

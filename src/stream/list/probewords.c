@@ -204,7 +204,7 @@ static int take_params(struct expansion *x)
 	struct params params;
 	int rc;
 
-	if (x->w->file->numbered || x->w->name->offset)
+	if (x->w->file->noffsets || x->w->name->offset)
 		return complain(x, "names of parameters are for a function's first byte, and for a function given by its name",
 				"$arg1 to $arg6, or words of the kernel's uprobetracer.rst");
 	if (ret && !all && !is_of_result(x->what))
