@@ -39,8 +39,11 @@
 #include <unistd.h>
 
 /* With stacks, a CPU fills 16 MiB in two seconds. So long may the loop wait for unwind tables that are read for the first
- * time, on busy CPUs. */
-enum { DEFAULT_RING = 1 << 20, STACK_RING = 16 << 20, LEAST_STACK_RING = 4 << 20, STACKS_PART = 64, OPEN_TRIES = 5 };
+ * time, on busy CPUs. A program that starts has page faults fast enough to fill 64 MiB with their stacks in half a second. */
+enum {
+	DEFAULT_RING = 1 << 20, STACK_RING = 16 << 20, LEAST_STACK_RING = 4 << 20, STACKS_PART = 64,
+	EACH_STACK_RING = 64 << 20, EACH_STACKS_PART = 128, OPEN_TRIES = 5,
+};
 
 /* Descriptors for the event loop itself; with --buffer; and for a script that opens files. */
 enum { LOOP_FILES = 5, BUFFER_FILES = 2, SPARE_FILES = 64 };
@@ -83,18 +86,27 @@ static uint64_t power_of_two(uint64_t bytes)
 	return p;
 }
 
+/* size, or less if the rings of all CPUs are more than that part of memory together. */
+static uint64_t fitting_ring(const struct stream *s, uint64_t size, uint64_t least, unsigned int part)
+{
+	struct sysinfo si;
+
+	sysinfo(&si);
+	while (size > least && size * s->targets.cpus.n > (uint64_t)si.totalram * si.mem_unit / part)
+		size /= 2;
+	return size;
+}
+
 /* The default size; rings for stacks get at most 1/64 of memory together. */
 static uint64_t usual_ring(const struct stream *s)
 {
 	uint64_t size = STACK_RING;
-	struct sysinfo si;
 
 	if (!stream_has_stacks(s))
 		return s->opts->ring.usual ? s->opts->ring.usual : DEFAULT_RING;
-	sysinfo(&si);
-	while (size > LEAST_STACK_RING && size * s->targets.cpus.n > (uint64_t)si.totalram * si.mem_unit / STACKS_PART)
-		size /= 2;
-	return size;
+	if (stream_has_stack_of_each(s))
+		size = fitting_ring(s, EACH_STACK_RING, STACK_RING, EACH_STACKS_PART);
+	return fitting_ring(s, size, LEAST_STACK_RING, STACKS_PART);
 }
 
 /* Rounds -m to a power of two; all rings together get at most a quarter of memory. */

@@ -102,7 +102,7 @@ static bool is_there(const struct space *s, size_t at, const struct mapping *m)
 	const struct mapping *have = at < s->nlive ? &s->live[at] : NULL;
 
 	return have && have->start <= m->start && have->end >= m->end &&
-	       have->dso == m->dso && have->pgoff + (m->start - have->start) == m->pgoff;
+	       have->dso == m->dso && have->data == m->data && have->pgoff + (m->start - have->start) == m->pgoff;
 }
 
 /* Replaces live[at..to) by the n mappings of `by`. */

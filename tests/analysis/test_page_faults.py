@@ -51,6 +51,17 @@ def test_registers_and_stack(analyse, works):
     assert re.search(r' ax 0x[0-9a-f]{16} ', story) or ' x0 0x' in story, story
 
 
+def test_whole_stacks_by_unwind_tables(analyse, works):
+    """Its tables name data mappings, too; code that is mapped over those of its file is found all the same."""
+    got = analyse('page-faults', '-q', '--order', '--call-graph', 'dwarf', '--tree', '--than', '0', '--', works, 'pages', 60)
+    path = []
+    for indent, name in re.findall(r'^ *[\d.]+ +[\d.]+  ( *)(\S+)', got.text.split('\ncall tree\n')[1], re.M):
+        path[len(indent):] = [name]
+        if name == 'pages':
+            break
+    assert path[-2:] == ['main', 'pages'] and '_start' in path[1:-2] and len(path) > 4, got
+
+
 def test_mappings_have_names(analyse):
     """Of a program that ends at once: what it maps is told by records alone."""
     got = analyse('page-faults', '--json', *RING, '--', '/usr/bin/python3', '-S', '-c',

@@ -185,6 +185,13 @@ def test_off_cpu_has_the_sleeps(analyse, works, tmp_path):
     attempts(measure, lambda got: all(close_to(got[0][name], ns, part=0.05) and ns >= 100e6 for name, ns in got[1].items()))
 
 
+def test_off_cpu_copies_stacks_of_the_watched_alone(analyse, works):
+    """Also perf-prof has slept meanwhile. The switches of all are in the recording, but not their stacks."""
+    analyse('profile', '--off-cpu', '-q', '--record', 'r.data', *RING, '--', works, 'sleeps')
+    rows = analyse('profile', '--off-cpu', '--sort', 'comm', '--json', '-I', 'r.data').table('profile')['rows']
+    assert {row['comm'] for row in rows if row['state'] == 'blocked'} == {'works'}
+
+
 def test_off_cpu_of_a_running_process(watch, waiting):
     def measure():
         one = waiting('sleeps')

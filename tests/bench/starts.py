@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """From start to the first event in a Python function, and to the first line of a profile; beside the
 least programs that do it. Wall-clock time: it is what one waits for, and goes by on processes that
-perf-prof starts and on the kernel."""
+perf-prof starts and on the kernel. And an import of perf_prof, beside that of the modules of Python that it needs: CPU time."""
 import os
 import re
 import select
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -27,7 +28,10 @@ ROWS = [
     Row('start to first event in a handler', 'event', 'floor event', 'floor', 4.8, unit='ms'),
     Row('floor: sampling, names of the kernel read', 'floor line', unit='ms'),
     Row('start of profile -g to first output', 'line', 'floor line', 'floor', 5.5, unit='ms'),
+    Row('floor: import of what perf_prof imports', 'floor import', unit='ms'),
+    Row('import perf_prof', 'import', 'floor import', 'floor', 3.0, unit='ms'),
 ]
+IMPORTS = {'floor import': 'collections, errno, functools, importlib, select, threading, typing', 'import': 'perf_prof'}
 SCRIPTS = {
     'event': 'import time\ndef __sample__(e):\n    print("event", time.monotonic_ns(), flush=True)\n',
     'init': 'import sys, time\ndef __init__():\n    print("init", time.monotonic_ns())\n    sys.exit()\n'
@@ -94,6 +98,22 @@ def profile(samples, build):
         busy.wait()
 
 
+def import_ms(build, modules):
+    code = f'import time; begin = time.process_time_ns(); import {modules}; print(time.process_time_ns() - begin)'
+    done = subprocess.run(pinned([sys.executable, '-c', code]), env={**os.environ, 'PYTHONPATH': os.path.join(build, 'python')},
+                          capture_output=True, text=True)
+    if done.returncode:
+        raise Trouble(done.stderr.strip().splitlines()[-1])
+    return int(done.stdout) / MS
+
+
+def imports(samples, build):
+    for _ in range(ROUNDS):
+        for what, modules in IMPORTS.items():
+            samples.put(what, import_ms(build, modules))
+
+
 def measure_starts(samples, opts, folder):
+    samples.attempt(['floor import', 'import'], imports, samples, opts.build)
     samples.attempt(['floor init', 'floor event', 'init', 'init -g', 'event'], python, samples, opts.build)
     samples.attempt(['floor line', 'line'], profile, samples, opts.build)

@@ -478,6 +478,28 @@ static void records_out_of_order(void **state)
 	is(w, PID, 0x50000, 31, NULL);
 }
 
+/* A loader maps the whole file as data, and then its code over a part of that. */
+static void code_over_data_of_the_same_file(void **state)
+{
+	struct world *w = *state;
+	struct maps_opts opts = { .dsos = w->dsos, .opener = &w->opener, .data = true };
+	struct pev_record rec = { .type = PERF_RECORD_MMAP2, .sample_id.time = 5,
+				  .mmap = { .pid = PID, .addr = 0x10000, .len = 0x10000, .data = true, .filename = "/lib" } };
+	struct maps *maps = maps_new(&opts);
+
+	maps_take(maps, &rec);
+	rec.sample_id.time = 6;
+	rec.mmap.addr = 0x12000;
+	rec.mmap.len = rec.mmap.pgoff = 0x2000;
+	rec.mmap.data = false;
+	maps_take(maps, &rec);
+	assert_true(maps_find(maps, PID, 0x11fff, 7)->data);
+	assert_false(maps_find(maps, PID, 0x12000, 7)->data);
+	assert_true(maps_find(maps, PID, 0x12000, 5)->data);
+	assert_true(maps_find(maps, PID, 0x14000, 7)->data);
+	maps_free(maps);
+}
+
 static void records_that_make_no_sense(void **state)
 {
 	struct world *w = *state;
@@ -588,6 +610,7 @@ int main(void)
 		TEST(lost_records),
 		TEST(many_losses),
 		TEST(records_out_of_order),
+		TEST(code_over_data_of_the_same_file),
 		TEST(records_that_make_no_sense),
 		TEST(memory_is_bounded),
 		cmocka_unit_test(ourselves),

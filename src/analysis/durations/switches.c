@@ -260,14 +260,15 @@ static int take_groups(struct switches *w, struct stream_opts *o, struct fault *
  * until perf-prof runs. */
 enum { RING = 4 << 20 };
 
-int switches_take_targets(struct switches *w, struct analysis *a, struct fault *f)
+static int choose(struct switches *w, struct stream_opts *o, struct fault *f)
 {
-	struct stream_opts *o = &a->opts->stream;
-
 	o->order = true;   /* wake-ups are often in another CPU's ring than the task's switches */
 	o->ring.usual = RING;
-	if (switches_choose(w, o, f) || (o->cgroups.n && !o->input && take_groups(w, o, f)))
-		return -1;
+	return switches_choose(w, o, f) || (o->cgroups.n && !o->input && take_groups(w, o, f)) ? -1 : 0;
+}
+
+static int take_tasks(struct stream_opts *o, struct fault *f)
+{
 	for (size_t i = 0; i < o->pids.n + o->tids.n; i++)
 		if (numlist_add(&o->meant, i < o->pids.n ? o->pids.v[i] : o->tids.v[i - o->pids.n]))
 			return fault_set(f, EXIT_FAILED, "out of memory");
@@ -275,6 +276,13 @@ int switches_take_targets(struct switches *w, struct analysis *a, struct fault *
 	numlist_free(&o->tids);
 	o->pids = o->tids = (struct numlist){ 0 };
 	return 0;
+}
+
+int switches_take_targets(struct switches *w, struct analysis *a, struct fault *f)
+{
+	struct stream_opts *o = &a->opts->stream;
+
+	return choose(w, o, f) ? -1 : take_tasks(o, f);
 }
 
 bool switches_are_over(struct switches *w)
@@ -299,15 +307,30 @@ void switches_free(struct switches *w)
 
 /* ---- events --------------------------------------------------------------------------- */
 
+/* Events of a task need a descriptor for each CPU. */
+enum { FEW_TASKS = 64 };
+
+static bool are_few(const struct switches *w, const struct stream_opts *o)
+{
+	return !o->input && (o->pids.n || o->tids.n) && !w->groups.n && pidns_is_initial() &&
+	       HASH_COUNT(w->watched) <= FEW_TASKS;
+}
+
 int switches_events(struct switches *w, struct analysis *a, struct fault *f)
 {
-	if (switches_take_targets(w, a, f))
+	struct stream_opts *o = &a->opts->stream;
+
+	if (choose(w, o, f))
+		return -1;
+	w->few = are_few(w, o);
+	if (!w->few && take_tasks(o, f))
 		return -1;
 	/* in a PID namespace, forks map the ids of new tasks */
 	if ((!w->everybody || !pidns_is_initial()) &&
 	    analysis_add_event(a, f, "sched:sched_process_fork%s", w->everybody ? "" : ",sched:sched_process_exit"))
 		return -1;
-	return analysis_add_event(a, f, "sched:sched_switch,sched:sched_stat_runtime//stack=no/");
+	return analysis_add_event(a, f, "sched:sched_switch%s,sched:sched_stat_runtime//stack=no/",
+				  w->few ? "//stack=no/,sched:sched_switch//alias=sched_switch_of_targets/" : "");
 }
 
 int switches_read_fields(struct switches *w, struct fault *f)
@@ -330,14 +353,37 @@ int switches_read_fields(struct switches *w, struct fault *f)
 	return w->child ? 0 : -1;
 }
 
+/* Of two events, the one of all tasks has no call chains. */
+static void find_switches(struct switches *w, struct analysis *a)
+{
+	size_t n;
+	struct stream_event *all = stream_events(a->stream, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (!switches_is_switch(&all[i]))
+			continue;
+		if (!w->on_switch || w->on_switch->layout.callchain)
+			w->on_switch = &all[i];
+		if (!w->on_stack || !w->on_stack->layout.callchain)
+			w->on_stack = &all[i];
+	}
+	for (size_t i = 0; w->few && i < n; i++)
+		all[i].asked.everywhere = all[i].fmt && &all[i] != w->on_stack;
+}
+
 int switches_begin(struct switches *w, struct analysis *a, struct fault *f)
 {
 	w->on_fork = analysis_event(a, "sched", "sched_process_fork");
 	w->on_runtime = analysis_event(a, "sched", "sched_stat_runtime");
-	w->on_switch = analysis_event(a, "sched", "sched_switch");
+	find_switches(w, a);
 	if (!w->on_switch)
 		return analysis_lacks(a, "sched", "sched_switch", f);
 	return analysis_has_everybody(a->stream, a->ops->name, w->on_switch, f) ? -1 : switches_read_fields(w, f);
+}
+
+bool switches_is_switch(const struct stream_event *event)
+{
+	return event->fmt && !strcmp(event->sys, "sched") && !strcmp(event->tracepoint, "sched_switch");
 }
 
 pid_t switches_task_in(const struct analysis_sample *s, const struct trace_field *field)
@@ -376,14 +422,14 @@ bool switches_read(struct switches *w, const struct analysis_sample *s, struct s
 
 	if (s->event == w->on_fork)
 		switches_take_fork(w, s);
-	if (s->event != w->on_switch)
+	if (s->event != w->on_switch && s->event != w->on_stack)
 		return false;
 	state = (uint64_t)trace_field_sint(w->prev_state, s->view.raw);
 	*e = (struct switch_event){ switches_task_in(s, w->prev_pid), switches_task_in(s, w->next_pid),
 				    state & 0xff && !(state & SWITCH_LEAVES) };
 	switches_meet(w, s, e->prev);
 	switches_meet(w, s, e->next);
-	if (state & SWITCH_LEAVES)
+	if (state & SWITCH_LEAVES && s->event == w->on_switch)
 		stream_task_ended(s->event, (pid_t)trace_field_sint(w->prev_pid, s->view.raw));
 	return true;
 }

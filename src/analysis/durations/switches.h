@@ -36,7 +36,8 @@ struct switches {
 	bool follow, recorded;       /* --inherit; events are from a recording */
 	int *ends;                   /* pidfds of -p */
 	size_t nends;
-	const struct stream_event *on_switch;
+	bool few;                    /* of few tasks: on_stack is another event, opened for these tasks alone */
+	const struct stream_event *on_switch, *on_stack;   /* on_stack: the one with call chains; may be on_switch */
 	const struct stream_event *on_fork, *on_runtime;   /* NULL: not watched, or not recorded */
 	const struct trace_field *prev_pid, *prev_state, *next_pid, *prev_comm, *next_comm;
 	const struct trace_field *parent, *child, *runs, *runtime;
@@ -67,10 +68,13 @@ void switches_take_fork(struct switches *w, const struct analysis_sample *s);
 
 /* ---- for an analysis of the time on and off the CPU: switches and run times ------------- */
 
-/* For analysis_ops.events and .begin. 0, or -1 with f. */
+/* For analysis_ops.events and .begin: 0, or -1 with f. The stacks of all tasks of a machine would be megabytes a
+ * millisecond: if few tasks are watched, their switches with stacks are an event of these tasks, and a second one without
+ * stacks has the switches of all. Both report the same switch, in any order. */
 int switches_events(struct switches *w, struct analysis *a, struct fault *f);
 int switches_begin(struct switches *w, struct analysis *a, struct fault *f);
-/* Reads a sched_switch. False: it is another event; forks are processed. */
+bool switches_is_switch(const struct stream_event *event);
+/* Reads a sched_switch, on_switch or on_stack. False: it is another event; forks are processed. */
 struct switch_event {
 	pid_t prev, next;
 	bool sleeps;             /* prev sleeps, and could not run on */

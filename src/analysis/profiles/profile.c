@@ -146,24 +146,32 @@ static void take_runtime(struct analysis *a, const struct analysis_sample *s)
 	measure(a, tid, s->time, ns);
 }
 
+static void take_turn(struct analysis *a, const struct analysis_sample *s, const struct switch_event *e)
+{
+	struct profile *p = a->config;
+	uint64_t ran;
+
+	if (!p->switches.on_runtime) {
+		if (!oncpu_switch(&p->oncpu, s->cpu, e->prev, e->next, s->time, &ran))
+			p->unseen += switches_watch(&p->switches, e->prev);
+		measure(a, e->prev, s->time, ran);
+	}
+	end_block(a, e->next, s->time);
+}
+
 static void take_switch(struct analysis *a, const struct analysis_sample *s)
 {
 	struct profile *p = a->config;
 	struct switch_event e;
-	uint64_t ran;
 
 	if (s->event == p->switches.on_runtime)
 		take_runtime(a, s);
 	if (!switches_read(&p->switches, s, &e))
 		return;
-	if (!p->switches.on_runtime) {
-		if (!oncpu_switch(&p->oncpu, s->cpu, e.prev, e.next, s->time, &ran))
-			p->unseen += switches_watch(&p->switches, e.prev);
-		measure(a, e.prev, s->time, ran);
-	}
-	if (e.sleeps && switches_watch(&p->switches, e.prev))
+	if (s->event == p->switches.on_switch)
+		take_turn(a, s, &e);
+	if (s->event == p->switches.on_stack && e.sleeps && switches_watch(&p->switches, e.prev))
 		pairs_start(&p->pairs, s, (uint64_t)e.prev, (uint64_t)(uintptr_t)analysis_stack(a, s));
-	end_block(a, e.next, s->time);
 }
 
 static void sample(struct analysis *a, const struct analysis_sample *s)
@@ -218,7 +226,7 @@ static uint64_t reads(struct analysis *a, const struct stream_event *event)
 	const struct profile *p = a->config;
 
 	if (p->off_cpu && event->fmt)
-		return PERF_SAMPLE_RAW | (event == analysis_event(a, "sched", "sched_switch") ? PERF_SAMPLE_CALLCHAIN : 0);
+		return PERF_SAMPLE_RAW | (switches_is_switch(event) ? PERF_SAMPLE_CALLCHAIN : 0);
 	return p->prints_samples ? STREAM_READS_ALL : ANALYSIS_WHERE | analysis_weight_part(event);
 }
 
@@ -339,7 +347,7 @@ static struct hotspots_view view_of(const struct analysis *a, char *sampled)
 		.sampled = p->off_cpu || p->all ? NULL : analysis_sampled(p->clock, p->what, sampled, NAME_SIZE),
 		.event = p->all ? NULL : p->clock,
 		.functions = FUNCTIONS_SHOWN, .stacks = p->clock->layout.callchain ? STACKS_SHOWN : 0,
-		.chainless = p->off_cpu && !p->switches.on_switch->layout.callchain ? "sched:sched_switch" : NULL,
+		.chainless = p->off_cpu && !p->switches.on_stack->layout.callchain ? "sched:sched_switch" : NULL,
 		.timed = p->off_cpu, .idle = p->idle, .skid = p->skid,
 		.may_read_python = p->may_read_python, .if_none = hint_if_none(p),
 		.has_outside = !a->opts->stream.input && !stream_tells_idle(a->stream),

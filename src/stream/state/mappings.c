@@ -3,10 +3,30 @@
 
 #include "stream/state/state.h"
 
+static bool has_stack(const struct stream_event *event)
+{
+	return event->wanted && event->opened.stack_format;
+}
+
 bool stream_has_stacks(const struct stream *s)
 {
 	for (size_t i = 0; i < s->list.nevents; i++)
-		if (s->list.events[i].wanted && s->list.events[i].opened.stack_format)
+		if (has_stack(&s->list.events[i]))
+			return true;
+	return false;
+}
+
+static bool samples_each(const struct stream_event *event)
+{
+	const struct perf_event_attr *attr = event->sampling ? &event->sampling->attr.attr : NULL;
+
+	return !attr || (!attr->freq && attr->sample_period == 1);
+}
+
+bool stream_has_stack_of_each(const struct stream *s)
+{
+	for (size_t i = 0; i < s->list.nevents; i++)
+		if (has_stack(&s->list.events[i]) && samples_each(&s->list.events[i]))
 			return true;
 	return false;
 }
