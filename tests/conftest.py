@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -51,6 +52,14 @@ def pytest_collection_modifyitems(config, items):
             left_out.writelines(f'{item.nodeid}\n' for item in lonely)
         items[:] = [item for item in items if item not in lonely]
         config.hook.pytest_deselected(items=lonely)
+
+
+@pytest.fixture(scope='session', autouse=True)
+def home():
+    """Recordings keep sampled programs in ~/.debug: not in that of the user who runs the tests."""
+    with tempfile.TemporaryDirectory(prefix='perf-prof-home-') as path, pytest.MonkeyPatch.context() as patch:
+        patch.setenv('HOME', path)
+        yield path
 
 
 def pytest_runtest_setup(item):

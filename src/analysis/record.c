@@ -19,6 +19,7 @@ struct record {
 	uint64_t shown_ns;               /* time of the last progress line */
 	bool shown;
 	bool ended;
+	bool keeps_none;                 /* --no-buildid-cache */
 };
 
 /* ---- messages ----------------------------------------------------------------------- */
@@ -209,6 +210,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	if (!o->record)
 		o->record = "perf.data";
 	o->recording.only = true;
+	o->recording.keeps_files = !r->keeps_none && !o->recording.no_build_ids;
 	r->opts.asked = o->events.n;
 	if (check(config, f) || profile_take_rate(&r->opts, "record", f))
 		return -1;
@@ -248,6 +250,10 @@ static const struct opt record_opts[] = {
 	  "renamed to FILE.old.",
 	  false, NULL },
 	{ "compress", 'z', NULL, OPT_FLAG, AT(compressed), NULL, "Compress the recording (zstd).", false, NULL },
+	{ "no-buildid-cache", 0, NULL, OPT_FLAG, offsetof(struct record, keeps_none), NULL,
+	  "Keep no copies of the sampled programs in ~/.debug.", false, NULL },
+	{ "no-buildid", 'B', NULL, OPT_FLAG, AT(no_build_ids), NULL,
+	  "Record no build ids. Implies --no-buildid-cache.", false, NULL },
 	{ "max-size", 0, NULL, OPT_SIZE, AT(max_size), "SIZE",
 	  "End the recording when FILE is about this large, such as 512M.", .least = 1,
 	  .expected = "a size with a unit, such as 512M" },
@@ -283,6 +289,11 @@ const struct command record_command = {
 		"The file is readable even if the recording does not end normally: kill -9 loses the last "
 		"second, a full disk the events that did not fit. It holds all that a reader on another machine "
 		"needs: tracepoint formats, names of tasks, mappings, build ids.",
+		"At the end, programs and libraries that were sampled are copied to ~/.debug, where perf-prof report and perf "
+		"find them by build id: you can rebuild them, and the recording still has names, source lines and "
+		"instructions. Files of packages are not copied (in /usr, except /usr/local, /lib, /bin, /sbin, /opt, "
+		"/snap, /nix), nor what is larger than 1 GiB, 4 GiB together, or half of the free space. "
+		"`perf buildid-cache --purge-all` or `rm -r ~/.debug` removes all copies.",
 		"With --overwrite, nothing is written until a trigger comes: SIGUSR2, or an event with the "
 		"attribute trigger (its filter, or the --than of a source, sets the condition). Then the "
 		"trigger and the events before it are written to FILE, a recording like any other. The next "

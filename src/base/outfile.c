@@ -276,6 +276,30 @@ static int unlink_it(const struct outfile_order *o, const struct caller_rights *
 	return rc;
 }
 
+static int make_folder(const struct outfile_order *o, const struct caller_rights *rights)
+{
+	struct way w;
+	int rc = go_as(&w, o->path, false, rights);
+
+	if (rc)
+		return rc;
+	rc = mkdirat(w.folder, name_in(&w, o->path), o->mode) && errno != EEXIST ? -errno : 0;
+	leave(&w);
+	return rc;
+}
+
+static int make_link(const struct outfile_order *o, const struct caller_rights *rights)
+{
+	struct way w;
+	int rc = go_as(&w, o->path, false, rights);
+
+	if (rc)
+		return rc;
+	rc = symlinkat(o->to, w.folder, name_in(&w, o->path)) ? -errno : 0;
+	leave(&w);
+	return rc;
+}
+
 static int look_at(const struct outfile_order *o, const struct caller_rights *rights)
 {
 	struct stat st;
@@ -299,7 +323,7 @@ int outfile_do(const struct outfile_order *o)
 {
 	static int (*const does[])(const struct outfile_order *, const struct caller_rights *) = {
 		[OUTFILE_OPEN] = open_it, [OUTFILE_RENAME] = rename_it, [OUTFILE_UNLINK] = unlink_it,
-		[OUTFILE_KIND] = look_at,
+		[OUTFILE_KIND] = look_at, [OUTFILE_FOLDER] = make_folder, [OUTFILE_LINK] = make_link,
 	};
 	struct caller_rights rights;
 	int rc;
@@ -365,6 +389,26 @@ int outfile_rename(const char *from, const char *to)
 int outfile_unlink(const char *path)
 {
 	return order(&(struct outfile_order){ .op = OUTFILE_UNLINK, .path = path });
+}
+
+int outfile_folder(const char *path)
+{
+	const struct outfile_order o = { .op = OUTFILE_FOLDER, .path = path, .mode = 0777 };
+	const char *slash = strrchr(path, '/');
+	int rc = order(&o);
+	char *parent;
+
+	if (rc != -ENOENT || !slash || slash == path)
+		return rc;
+	parent = strndup(path, (size_t)(slash - path));
+	rc = parent ? outfile_folder(parent) : -ENOMEM;
+	free(parent);
+	return rc ? rc : order(&o);
+}
+
+int outfile_link(const char *path, const char *to)
+{
+	return order(&(struct outfile_order){ .op = OUTFILE_LINK, .path = path, .to = to });
 }
 
 mode_t outfile_kind(const char *path)

@@ -34,17 +34,21 @@ int outfile_temporary(const char *path, char **name);
 /* If the path is a symbolic link, the link itself is renamed or removed. 0 or -errno. */
 int outfile_rename(const char *from, const char *to);
 int outfile_unlink(const char *path);
+/* Creates the folder, and those above it, where they do not exist. 0 or -errno. */
+int outfile_folder(const char *path);
+/* Creates a symbolic link at `path` to `to`. 0 or -errno; -EEXIST: something is there. */
+int outfile_link(const char *path, const char *to);
 /* The type of a file that is not replaced: S_IFIFO (also for a descriptor), S_IFCHR, S_IFDIR. 0: nothing is there, or
  * a regular file. */
 mode_t outfile_kind(const char *path);
 
 /* One call of the functions above, as data: a process can carry it out for another process. */
-enum outfile_op { OUTFILE_OPEN, OUTFILE_RENAME, OUTFILE_UNLINK, OUTFILE_KIND, OUTFILE_OPS };
+enum outfile_op { OUTFILE_OPEN, OUTFILE_RENAME, OUTFILE_UNLINK, OUTFILE_KIND, OUTFILE_FOLDER, OUTFILE_LINK, OUTFILE_OPS };
 struct outfile_order {
 	enum outfile_op op;
-	const char *path, *to;         /* to: for OUTFILE_RENAME */
+	const char *path, *to;         /* to: for OUTFILE_RENAME and OUTFILE_LINK */
 	int flags;                     /* for OUTFILE_OPEN */
-	unsigned int mode;
+	unsigned int mode;             /* for OUTFILE_OPEN and OUTFILE_FOLDER */
 };
 /* Carries out the order in this process. A descriptor, a kind, 0, or -errno. */
 int outfile_do(const struct outfile_order *order);

@@ -26,6 +26,7 @@ static const struct {
 	{ "--group", "report ", "" },                    /* groups are shown */
 	{ "--exclude-perf", "record ", "" },             /* perf-prof leaves itself out */
 	{ "--per-thread", "record ", "" },
+	{ "--buildid-mmap", "record ", "" },             /* build ids are in the records of mappings */
 };
 
 #define TRACE_THAN "here it is part of the source: -e 'syscalls/--than 10ms/'; `perf-prof syscalls --than 10ms` prints slow calls, too"
@@ -112,7 +113,7 @@ static const struct {
 	{ "kwork", "here it is `perf-prof latency` with the events of the work" },
 	{ "evlist", "`perf-prof report FILE` has a section for each event" },
 	{ "buildid-list", "`perf buildid-list` itself reads recordings of perf-prof" },
-	{ "buildid-cache", "perf-prof uses the cache that `perf buildid-cache` fills" },
+	{ "buildid-cache", "use perf buildid-cache itself: perf-prof has the same cache, ~/.debug" },
 	{ "timechart", "here it is `perf-prof convert --to perfetto`" },
 	{ "kvm", "here it is `perf-prof kvm-exit`" },
 	{ "ftrace", "here it is `perf-prof trace`" },

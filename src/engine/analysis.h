@@ -28,7 +28,7 @@ struct analysis_opts {
 	bool full;                   /* nothing is cut off to fit the terminal */
 	int inlines;                 /* OPT_TRI; on by default */
 	uint64_t rows;               /* --rows: functions in a table; 0: the default */
-	uint64_t stacks;             /* --stacks: stacks below a table; 0: the default */
+	uint64_t stacks;             /* --stacks: stacks below a table; 0: the default; UINT64_MAX: none */
 	uint64_t sort;               /* --sort: what makes a row of a profile; 0: the default */
 	bool by_total;               /* --sort total: the order of rows */
 	double least;                /* --than: the share in percent below which functions are not shown; 0: the default; below 0: none */

@@ -60,8 +60,10 @@ static bool is_fit(const char *name, const struct outfile_order *o)
 		return made && is_output(name, o->to);
 	case OUTFILE_UNLINK:
 		return made;
-	default:
+	case OUTFILE_KIND:
 		return named;
+	default:
+		return false;
 	}
 }
 

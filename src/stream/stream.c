@@ -2,6 +2,7 @@
 #include "stream/choice/counts.h"
 #include "stream/choice/dispatch.h"
 #include "stream/code/buildids.h"
+#include "stream/code/codefiles.h"
 #include "stream/code/jitnames.h"
 #include "stream/list/list.h"
 #include "stream/list/maker.h"
@@ -111,6 +112,7 @@ void stream_free(struct stream *s)
 	probes_end(&s->list.probes);
 	recorder_free(s);
 	buildids_free(s->record.buildids);
+	codefiles_free(s->record.codefiles);
 	jitnames_free(s->record.jitnames);
 	perf_clock_close(&s->clock);
 	hotplug_end(&s->hotplug);

@@ -91,15 +91,15 @@ def analyse(prof, tmp_path):
 
 @pytest.fixture
 def faults(prof, tmp_path):
-    """faults(source, ...): a recording of all page faults of that C program, in user space."""
-    def record(source, *options, name='job', folder='.'):
+    """faults(source, ...): a recording of all page faults of that C program, in user space. keep: and its copy in ~/.debug."""
+    def record(source, *options, name='job', folder='.', keep=False):
         folder = tmp_path / folder
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f'{name}.c').write_text(source)
         subprocess.run(['gcc', '-O1', '-g', '-fno-omit-frame-pointer', '-o', folder / name, folder / f'{name}.c', *options],
                        check=True)
-        subprocess.run([prof, 'record', '-e', 'page-faults:u', '-c', '1', '-g', '-o', tmp_path / 'job.data', '--',
-                        folder / name], check=True, capture_output=True, timeout=60)
+        subprocess.run([prof, 'record', *([] if keep else ['--no-buildid-cache']), '-e', 'page-faults:u', '-c', '1', '-g',
+                        '-o', tmp_path / 'job.data', '--', folder / name], check=True, capture_output=True, timeout=60)
         return tmp_path / 'job.data'
     return record
 

@@ -5,7 +5,6 @@ import ctypes
 import json
 import os
 import pathlib
-import pwd
 import re
 import shutil
 import struct
@@ -15,11 +14,14 @@ import pytest
 
 from frame.analyses import TIMEOUT
 
-DEBUG = os.path.join(pwd.getpwuid(os.geteuid()).pw_dir, '.debug')
-CACHE = os.path.join(DEBUG, '.build-id')
 JIT = pathlib.Path('/proc/sys/net/core/bpf_jit_enable')
 MOVED = 0x3200000
 OTHER = 'aa' + os.urandom(19).hex()
+
+
+def in_cache(*names):
+    """perf's cache of these tests (`home` in tests/conftest.py)."""
+    return os.path.join(os.environ['HOME'], '.debug', *names)
 
 
 def base_and_end():
@@ -89,7 +91,7 @@ def test_a_kernel_of_another_machine(recorded, functions):
     # of another build it is another one, wherever it lay
     unmoved = data.replace(build_id, bytes.fromhex(OTHER))
     assert list(functions(unmoved)[0]) == ['[unknown]']
-    kept = os.path.join(CACHE, OTHER[:2], OTHER[2:])
+    kept = in_cache('.build-id', OTHER[:2], OTHER[2:])
     os.makedirs(kept)
     try:
         shutil.copyfile('/proc/kallsyms', os.path.join(kept, 'kallsyms'))
@@ -117,13 +119,13 @@ def test_a_program_that_is_gone(analyse, works, perf, tmp_path):
     program.chmod(0o755)
     notes = subprocess.run(['readelf', '-n', program], capture_output=True, text=True, check=True).stdout
     build_id = re.search(r'Build ID: (\w+)', notes).group(1)
-    link = os.path.join(CACHE, build_id[:2], build_id[2:])
+    link = in_cache('.build-id', build_id[:2], build_id[2:])
     if os.path.islink(link) and not os.path.exists(link):
         os.unlink(link)     # perf makes no other
     subprocess.run([perf, 'record', '-q', '-F', '997', '-e', 'cpu-clock', '-o', tmp_path / 'x.data', '--', program,
                     'shares', '200'], check=True, stdout=subprocess.DEVNULL)
     program.unlink()
-    kept = os.path.join(DEBUG, str(program)[1:])
+    kept = in_cache(str(program)[1:])
     assert os.path.isdir(kept)
     try:
         rows = analyse('profile', '--json', '-I', 'x.data').rows('profile', 'function')

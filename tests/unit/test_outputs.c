@@ -97,6 +97,8 @@ static void a_named_file_is_not_moved_or_removed(void **state)
 	assert_int_equal(give(OUTFILE_RENAME, temporary, other, 0), -EPERM);
 	assert_int_equal(give(OUTFILE_RENAME, temporary, picture, 0), -EPERM);
 	assert_int_equal(give(OUTFILE_UNLINK, out, NULL, 0), -EPERM);
+	assert_int_equal(give(OUTFILE_FOLDER, out, NULL, 0), -EPERM);
+	assert_int_equal(give(OUTFILE_LINK, out, "/etc", 0), -EPERM);
 	assert_int_equal(open_it(out, O_CREAT | O_RDWR), -EPERM);
 	assert_int_equal(open_it(temporary, O_CREAT), -EPERM);
 }

@@ -10,26 +10,32 @@ enum { MAX_HOTSPOTS = 1 << 21 };
 #define ARRAY(a) (sizeof(a) / sizeof(*(a)))
 #define AT(member) offsetof(struct analysis_opts, member)
 
-/* "0": UINT32_MAX. */
-static int parse_most(const char *option, const char *what, const char *text, uint64_t *most, struct fault *f)
+static int parse_count(const char *text, uint64_t *n)
 {
 	char *end;
 
-	*most = strtoull(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end || *most > UINT32_MAX)
-		return fault_usage(f, "%s %s: expected a number of %s; 0: all", option, text, what);
-	*most = *most ? *most : UINT32_MAX;
-	return 0;
+	*n = strtoull(text, &end, 10);
+	return *text < '0' || *text > '9' || *end || *n > UINT32_MAX ? -1 : 0;
 }
 
 int hotspots_parse_rows(const char *text, void *field, struct fault *f)
 {
-	return parse_most("--rows", "rows", text, field, f);
+	uint64_t *rows = field;
+
+	if (parse_count(text, rows))
+		return fault_usage(f, "--rows %s: expected a number of rows; 0: all", text);
+	*rows = *rows ? *rows : UINT32_MAX;
+	return 0;
 }
 
 static int parse_stacks(const char *text, void *field, struct fault *f)
 {
-	return parse_most("--stacks", "stacks", text, field, f);
+	uint64_t *stacks = field;
+
+	if (parse_count(text, stacks))
+		return fault_usage(f, "--stacks %s: expected a number of stacks; 0: none (--full shows all)", text);
+	*stacks = *stacks ? *stacks : HOTSPOTS_NO_STACKS;
+	return 0;
 }
 
 static int parse_than(const char *text, void *field, struct fault *f)
@@ -76,8 +82,8 @@ static int parse_sort(const char *text, void *field, struct fault *f)
 const struct opt hotspots_opts[] = {
 	[HOTSPOTS_ROWS] = { "rows", 0, NULL, OPT_CALL, AT(rows), "N", "Show the first N rows; 0: all. Default: 30; JSON has all.", false,
 	  hotspots_parse_rows },
-	[HOTSPOTS_STACKS] = { "stacks", 0, NULL, OPT_CALL, AT(stacks), "N", "Show the N hottest stacks (needs call chains); 0: all. "
-	  "Default: 5; 10 with --callers.", false, parse_stacks },
+	[HOTSPOTS_STACKS] = { "stacks", 0, NULL, OPT_CALL, AT(stacks), "N", "Show the N hottest stacks (needs call chains); 0: none. "
+	  "Default: 5; 10 with --callers; all with --full.", false, parse_stacks },
 	[HOTSPOTS_SORT] = { "sort", 0, NULL, OPT_CALL, AT(sort), "KEY[,KEY...]",
 	  "Make a row for each combination of these: comm (task name), pid (with its name), tid (likewise), cpu, cgroup (container, or control "
 	  "group), symbol (function), line (of source), dso (program or library). Default: symbol,dso, and comm "

@@ -10,6 +10,9 @@
 
 enum { HOTSPOTS_FRAMES = 1024 };    /* of a stack in pictures and trees */
 
+/* --stacks 0 */
+#define HOTSPOTS_NO_STACKS UINT64_MAX
+
 struct hotspot_key {
 	const char *comm;            /* the text of a task_name */
 	struct callstack *stack;     /* NULL: the place is not known */

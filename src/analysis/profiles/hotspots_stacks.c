@@ -238,10 +238,20 @@ static void print_part(const struct analysis *a, const struct callstack *part)
 		frameline_print(part->frames[i], columns, stdout);
 }
 
+/* 0: none. */
+static uint64_t most_stacks(const struct stacks *s)
+{
+	const struct analysis_opts *o = s->a->opts;
+
+	if (o->stacks)
+		return o->stacks == HOTSPOTS_NO_STACKS ? 0 : o->stacks;
+	return o->full ? UINT64_MAX : o->callers ? CALLERS_SHOWN : s->view->stacks;
+}
+
 static int print_stacks(const struct stacks *s)
 {
 	const struct analysis_opts *o = s->a->opts;
-	const uint64_t most = o->stacks ? o->stacks : o->callers ? CALLERS_SHOWN : s->view->stacks;
+	const uint64_t most = most_stacks(s);
 	struct stack_sum *all = NULL;
 	uint64_t n = 0;
 	bool good = true;

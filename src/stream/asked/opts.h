@@ -70,6 +70,8 @@ struct stream_opts {
 		bool by_default;        /* no event was named, so the default is recorded by its own name, not the source's */
 		bool only;              /* records are written, and not delivered */
 		bool compressed;
+		bool no_build_ids;      /* files that code came from are known by their inodes only */
+		bool keeps_files;       /* sampled files are copied at the end: code/codefiles.h */
 		uint64_t max_size;      /* bytes after which the run ends; 0: no limit */
 		uint64_t switch_size, switch_ms;   /* size in bytes and time in ms after which the next file
 						    * begins; 0: never */

@@ -10,8 +10,10 @@
 #include <linux/perf_event.h>
 
 struct buildids;
+struct codefiles;
 
-struct buildids *buildids_new(void);
+/* files: gets the mappings of code in files with a build id, and forks; or NULL. */
+struct buildids *buildids_new(struct codefiles *files);
 void buildids_free(struct buildids *b);
 /* Returns an MMAP2 record with the file's build id in place of its inode, if it can be read; else,
  * and for other records, the record itself. Valid until the next call. b may be NULL. */

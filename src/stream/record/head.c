@@ -4,6 +4,7 @@
 #include "base/textfile.h"
 #include "perfdata/write/writer.h"
 #include "stream/code/buildids.h"
+#include "stream/code/codefiles.h"
 #include "stream/code/jitnames.h"
 #include "stream/list/openattr.h"
 #include "stream/record/inventory.h"
@@ -172,7 +173,8 @@ static int put_beginning(struct stream *s, struct fault *f)
 	int rc = put_events(s, &all, f);
 
 	if (!rc) {
-		s->record.buildids = buildids_new();
+		s->record.codefiles = s->opts->recording.keeps_files ? codefiles_new() : NULL;
+		s->record.buildids = s->opts->recording.no_build_ids ? NULL : buildids_new(s->record.codefiles);
 		s->record.jitnames = jitnames_new();
 		side = s->sideband &&
 		       sideband_describe(s->sideband, &s->record.writer, s->record.buildids, s->record.jitnames, &identifier);

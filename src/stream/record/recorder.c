@@ -3,6 +3,7 @@
 
 #include "base/now.h"
 #include "perfdata/write/writer.h"
+#include "stream/code/codefiles.h"
 #include "stream/code/jitnames.h"
 #include "stream/record/dumps.h"
 #include "stream/rings/grow.h"
@@ -106,6 +107,7 @@ void recorder_round(struct stream *s)
 int recorder_end(struct stream *s, struct fault *f)
 {
 	struct perfdata_writer *w = s->record.writer;
+	bool written = w && (!s->dumps.flight || s->loss.totals.dump.n);
 	int rc = 0;
 
 	if (w && s->sideband)
@@ -124,7 +126,10 @@ int recorder_end(struct stream *s, struct fault *f)
 	if (w)
 		perfdata_divert(w, NULL);
 	dumps_free(s);
-	return rc | (w ? perfdata_close(w, rc ? NULL : f) : 0);
+	rc |= w ? perfdata_close(w, rc ? NULL : f) : 0;
+	if (written && !rc)
+		codefiles_keep(s->record.codefiles, &s->run.attention, s->opts->verbose);
+	return rc;
 }
 
 void recorder_free(struct stream *s)

@@ -4,6 +4,7 @@
 #include "stream/choice/choice.h"
 #include "stream/choice/dispatch.h"
 #include "stream/choice/strays.h"
+#include "stream/code/codefiles.h"
 #include "stream/code/jitnames.h"
 #include "stream/record/recorder.h"
 #include "stream/rings/ringrecords.h"
@@ -29,7 +30,20 @@ static void tell_error(struct stream *s)
 		"continues\n", s->opts->record, strerror(-perfdata_error(s->record.writer)));
 }
 
-/* Reads the written bytes once more for addresses of generated code; only if a process makes such code. */
+static bool marks_samples(const struct stream *s)
+{
+	return jitnames_any(s->record.jitnames) || codefiles_any(s->record.codefiles);
+}
+
+static void mark_sample(struct stream *s, const struct perf_event_header *rec)
+{
+	if (jitnames_any(s->record.jitnames))
+		jitnames_sampled(s->record.jitnames, rec);
+	if (codefiles_any(s->record.codefiles))
+		codefiles_sampled(s->record.codefiles, rec);
+}
+
+/* Reads the written bytes once more for addresses of generated code, and of files that may be kept; only if there are any. */
 static void mark_sampled(struct stream *s, struct pev_ring *ring, uint64_t from)
 {
 	uint64_t end = ring->pos, damaged = ring->damaged;
@@ -38,7 +52,7 @@ static void mark_sampled(struct stream *s, struct pev_ring *ring, uint64_t from)
 	ring->pos = from;
 	while (ring->pos < end && (rec = pev_ring_next_(ring)))
 		if (rec->type == PERF_RECORD_SAMPLE)
-			jitnames_sampled(s->record.jitnames, rec);
+			mark_sample(s, rec);
 	ring->pos = end;
 	ring->damaged = damaged;   /* already counted */
 }
@@ -50,7 +64,7 @@ static void take(struct stream *s, struct pev_ring *ring, uint64_t from)
 	/* a damaged ring was skipped to its head: the bytes are no records */
 	if (!n || n > ring->mask + 1)
 		return;
-	if (__builtin_expect(jitnames_any(s->record.jitnames), 0))
+	if (__builtin_expect(marks_samples(s), 0))
 		mark_sampled(s, ring, from);
 	perfdata_put2(s->record.writer, ring->data + at, n < first ? n : first, ring->data,
 		      n < first ? 0 : n - first);
@@ -76,8 +90,7 @@ static void put_stray(struct stream *s, const struct perf_event_header *rec, uin
 		uint64_t id;
 	} head = { *rec, id };
 
-	if (jitnames_any(s->record.jitnames))
-		jitnames_sampled(s->record.jitnames, rec);
+	mark_sample(s, rec);
 	perfdata_put2(s->record.writer, &head, sizeof(head), (const char *)rec + sizeof(head),
 		      rec->size - sizeof(head));
 	tell_error(s);

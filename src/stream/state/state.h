@@ -72,6 +72,7 @@ struct id_slot {
 };
 
 struct buildids;
+struct codefiles;
 struct counts;
 struct flight;
 struct jitnames;
@@ -191,6 +192,7 @@ struct stream_losses {
 struct stream_record {
 	struct perfdata_writer *writer;   /* NULL: no recording */
 	struct buildids *buildids;        /* build ids of mapped files; may be NULL */
+	struct codefiles *codefiles;      /* sampled files that are kept; may be NULL */
 	struct jitnames *jitnames;        /* names of JIT code; may be NULL */
 	uint64_t identifier;        /* id of the sideband's events; 0: none */
 	uint64_t rounded;           /* file size at the last round */

@@ -4,7 +4,10 @@
 #include <errno.h>
 #include <limits.h>
 #include <pwd.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void idfile_path(char *path, size_t n, const char *folder, const uint8_t *id, size_t size, const char *suffix)
@@ -17,26 +20,45 @@ void idfile_path(char *path, size_t n, const char *folder, const uint8_t *id, si
 		snprintf(path + len, n - len, "%s", suffix);
 }
 
+/* Whether only this user can change the folder: the environment may come from another user. */
+static bool is_own(const char *home, uid_t uid)
+{
+	struct stat st;
+
+	return home && home[0] == '/' && !stat(home, &st) && S_ISDIR(st.st_mode) && st.st_uid == uid &&
+	       !(st.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+static const char *home_of(uid_t uid)
+{
+	const char *home = getenv("HOME");
+	const struct passwd *user;
+
+	if (is_own(home, uid))
+		return home;
+	user = getpwuid(uid);
+	return user ? user->pw_dir : "";
+}
+
 /* The home folder may be looked up over a network: done once per user of this process. */
-static const char *cache_of(uid_t uid)
+const char *idfile_cache(uid_t uid)
 {
 	static char folder[PATH_MAX / 2];
 	static uid_t known = (uid_t)-1;
-	const struct passwd *user;
+	const char *home;
 
 	if (known == uid)
 		return folder;
 	known = uid;
-	user = getpwuid(uid);
-	if (!user || user->pw_dir[0] != '/' ||
-	    (size_t)snprintf(folder, sizeof(folder), "%s/.debug", user->pw_dir) >= sizeof(folder))
+	home = home_of(uid);
+	if (home[0] != '/' || (size_t)snprintf(folder, sizeof(folder), "%s/.debug", home) >= sizeof(folder))
 		folder[0] = '\0';
 	return folder;
 }
 
 int idfile_cached(const uint8_t *id, size_t size, const char *what)
 {
-	const char *folder = size < 2 ? "" : cache_of(geteuid());
+	const char *folder = size < 2 ? "" : idfile_cache(geteuid());
 	char suffix[32], path[PATH_MAX];
 
 	if (!folder[0])

@@ -7,12 +7,15 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* Truncated to n bytes. */
 void idfile_path(char *path, size_t n, const char *folder, const uint8_t *id, size_t size, const char *suffix);
-/* A file from perf's cache, perf-buildid-cache(1), to which perf-archive(1) adds files from other
- * machines: in ~/.debug of the user as whom this process runs, whatever the environment says, opened
- * with that user's rights. `what` is "elf", "debug" or "kallsyms". A descriptor of a regular file, or -errno. */
+/* perf's cache of that user, perf-buildid-cache(1): ~/.debug, where ~ is HOME if only this user can write there, else the
+ * home folder in passwd(5). "": there is none. */
+const char *idfile_cache(uid_t uid);
+/* A file from this cache, to which perf-archive(1) adds files from other machines: that of the user as whom this process
+ * runs, opened with that user's rights. `what` is "elf", "debug" or "kallsyms". A descriptor of a regular file, or -errno. */
 int idfile_cached(const uint8_t *id, size_t size, const char *what);
 /* The same, or else from the opener. */
 int idfile_find(const struct opener *o, const uint8_t *id, size_t size, const char *what);
