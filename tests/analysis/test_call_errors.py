@@ -2,6 +2,7 @@
 """syscalls --errors: calls that fail, on which path or address, and the stacks that make them."""
 import csv
 import os
+import platform
 import re
 import shlex
 import shutil
@@ -90,7 +91,7 @@ def test_paths_of_a_recording(analyse, prof, libc, tmp_path):
 def test_a_recording_without_paths_says_so(analyse, prof, works, tmp_path):
     subprocess.run([prof, 'record', '-q', *RING, '-o', tmp_path / 'in', '-e', PAIR, '--', works, 'calls'], check=True,
                    stdout=subprocess.DEVNULL)
-    said = f'{tmp_path}/in has no event with a field `path`'
+    said = f'{tmp_path}/in has no event with a field `path`; `perf-prof syscalls --paths --record FILE` records paths, too'
     assert f'\npaths are not known: {said}\n' in analyse('syscalls', '--errors', '-I', tmp_path / 'in').text
     got = analyse('syscalls', '--errors', '--json', '-I', tmp_path / 'in')
     assert got.table('errors')['no_paths'] == said
@@ -143,6 +144,58 @@ def test_paths_and_addresses_of_all_calls(analyse, libc):
     assert {path for call, path in rows if call.startswith('connect')} == {'/nowhere/socket', '@nobody'}
     assert ('bind(49)', '/nowhere/bound') in rows
     assert not left_by(got.pid)
+
+
+STATIC = r'''
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(void)
+{
+	struct stat st;
+	for (int i = 0; i < 5; i++) {
+		open("/nowhere/a", 0);
+		fopen("/nowhere/b", "r");
+		stat("/nowhere/c", &st);
+		rename("/nowhere/d", "/nowhere/e");
+		syscall(SYS_openat, AT_FDCWD, "/nowhere/number", 0);
+	}
+	return 0;
+}
+'''
+
+
+def test_a_program_with_the_library_inside(analyse, libc, tmp_path):
+    """Also if it is compiled without names. syscall() has no place of its own for each call."""
+    if platform.machine() != 'x86_64':
+        pytest.skip('needs x86-64')
+    (tmp_path / 'job.c').write_text(STATIC)
+    subprocess.run(['gcc', '-static', '-s', '-o', tmp_path / 'job', tmp_path / 'job.c'], check=True)
+    got = analyse('syscalls', '--errors', '--json', *RING, '--', tmp_path / 'job')
+    table, rows = got.table('errors'), got.rows('errors', 'call', 'path')
+    for call, path in ('openat(257)', '/nowhere/a'), ('openat(257)', '/nowhere/b'), ('newfstatat(262)', '/nowhere/c'):
+        assert rows[call, path]['calls'] == 5
+    if table.get('unseen_paths') is None:      # the kernel told all
+        assert rows['openat(257)', '/nowhere/number']['calls'] == 5
+    else:
+        assert table['unseen_paths'] == 5
+        out = analyse('syscalls', '--errors', '--match', '/nowhere/*', *RING, '--', tmp_path / 'job').text
+        assert '\npaths of 5 calls are not known: ' in out and '/nowhere/b' in out
+
+
+def test_where_the_loader_looks_for_libraries(analyse, libc, tmp_path):
+    if platform.machine() != 'x86_64':
+        pytest.skip('needs x86-64')
+    got = analyse('syscalls', '--paths', '--json', *RING, '--', 'env', 'LD_LIBRARY_PATH=/nowhere', 'true')
+    rows = got.rows('paths', 'comm', 'path')
+    assert rows['true', '/nowhere/libc.so.6']['error'] == 'ENOENT' and 'unseen_paths' not in got.table('paths')
+
+
+def test_a_slow_call_is_printed_with_its_path(analyse, libc):
+    out = analyse('syscalls', '--errors', '--than', '1ns', *RING, '--', PYTHON, '-c', OPENS).text
+    assert len(re.findall(r'^\S+ \S+ python3 \d+ openat\(257\) /nowhere/b took ', out, re.M)) == 3
 
 
 ENDLESS = 'import os, time\nprint("ready", flush=True)\nwhile True:\n    os.access("/nowhere/in", 0)\n    time.sleep(0.01)'

@@ -140,6 +140,8 @@ static void put_no_paths(void *ctx, struct table *t)
 
 	if (*p->why)
 		table_extra(t, "no_paths", json_text(p->why, strlen(p->why)));
+	if (p->e->unseen)
+		table_extra(t, "unseen_paths", json_object_new_uint64(p->e->unseen));
 }
 
 static void print_rows(struct printed *p, struct question *q, uint64_t from)
@@ -282,6 +284,9 @@ void callerrors_print(struct callerrors *e, struct question *q, uint64_t from, c
 	escape_terminal(why, strlen(why), safe, sizeof(safe));
 	if (e->paths && *why && !e->told && !q->common.json && !q->csv)
 		printf("paths are not known: %s\n", safe);
+	if (e->unseen && !q->common.json && !q->csv)
+		printf("paths of %llu call%s are not known: no probe saw them (such as those of Go programs)\n",
+		       (unsigned long long)e->unseen, units_plural(e->unseen));
 	e->told = true;
 	if (e->stacks && !q->csv)
 		put_stacks(e, q);

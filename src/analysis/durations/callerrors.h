@@ -13,6 +13,7 @@
 struct callerrors {
 	bool paths;                  /* rows have paths, the most frequent is first, and text has the first 100 */
 	bool all;                    /* calls that did not fail are in it, too */
+	uint64_t unseen;             /* calls whose path no probe saw */
 	bool told;                   /* that paths are not known */
 	struct distributions rows;   /* durations */
 	struct words words;          /* paths, and names of tasks for stacks */

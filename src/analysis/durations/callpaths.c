@@ -132,7 +132,8 @@ void callpaths_begin(struct callpaths *p, struct question *q)
 			p->events[p->n++] = e;
 	}
 	if (!p->n && !*p->why)
-		snprintf(p->why, sizeof(p->why), "%s has no event with a field `path`", q->targets->input ? q->targets->input : "-e");
+		snprintf(p->why, sizeof(p->why), "%s has no event with a field `path`%s", q->targets->input ? q->targets->input : "-e",
+			 q->targets->input ? "; `perf-prof syscalls --paths --record FILE` records paths, too" : "");
 }
 
 /* ---- texts ------------------------------------------------------------------------------- */
@@ -213,7 +214,7 @@ static void add(struct callpath *one, const char *text)
 {
 	const size_t used = one ? strlen(one->text) : 0;
 
-	if (one && strcmp(one->text, text))
+	if (one && *text && strcmp(one->text, text))
 		snprintf(one->text + used, sizeof(one->text) - used, "%s%s", used ? ", " : "", text);
 }
 
@@ -245,11 +246,9 @@ bool callpaths_take(struct callpaths *p, const struct question *q, const struct 
 			put_address(e, s, text, sizeof(text));
 		else
 			put_text(e->text, s, text, sizeof(text));
-		if (*text)
-			keep(p, q, s, text);
+		keep(p, q, s, text);
 		put_text(e->second, s, text, sizeof(text));
-		if (*text)
-			add(find(p, s->tid), text);
+		add(find(p, s->tid), text);
 		return true;
 	}
 	return false;
@@ -265,11 +264,30 @@ void callpaths_enter(struct callpaths *p, const struct analysis_sample *s)
 	one->time = s->time;
 }
 
-const char *callpaths_text(const struct callpaths *p, pid_t tid, uint64_t since)
+/* NULL: no probe saw one. */
+static const char *seen(const struct callpaths *p, pid_t tid, uint64_t since)
 {
 	const struct callpath *one = p->all ? find(p, tid) : NULL;
 
-	return one && !one->early && one->time >= since ? one->text : "";
+	return one && !one->early && one->time >= since ? one->text : NULL;
+}
+
+const char *callpaths_text(const struct callpaths *p, pid_t tid, uint64_t since)
+{
+	const char *text = seen(p, tid, since);
+
+	return text ? text : "";
+}
+
+bool callpaths_is_missing(struct callpaths *p, pid_t tid, uint64_t since, int64_t call)
+{
+	enum { NO_PATH = 1, A_PATH };
+
+	if (call < 0 || call >= (int64_t)sizeof(p->has_path) || *p->why)
+		return false;
+	if (!p->has_path[call])
+		p->has_path[call] = libccalls_has_path(call) ? A_PATH : NO_PATH;
+	return p->has_path[call] == A_PATH && !seen(p, tid, since);
 }
 
 void callpaths_free(struct callpaths *p)

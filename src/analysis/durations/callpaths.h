@@ -14,7 +14,7 @@
 
 #include "rows/question.h"
 
-enum { CALLPATH_SIZE = 1024, CALLPATH_EVENTS = 32, CALLPATH_NUMBERS = 6 };   /* bytes with the final NUL; events with paths */
+enum { CALLPATH_SIZE = 1024, CALLPATH_EVENTS = 128, CALLPATH_NUMBERS = 6 };   /* bytes with the final NUL; events with paths */
 
 /* What a probe fetches where the second argument is an address of a socket and the third its length. */
 #define CALLPATH_ADDRESS_ARGS \
@@ -33,6 +33,7 @@ struct callpaths {
 	size_t n;
 	struct callpath *all;        /* by thread */
 	char why[256];               /* why there are no paths; "": there are */
+	uint8_t has_path[1024];      /* by the call's number: 0: not looked up, 1: it has none, 2: it has one */
 };
 
 /* Adds the probes to the run's events, if this kernel has them. 0, or -1 with f. */
@@ -45,5 +46,7 @@ bool callpaths_take(struct callpaths *p, const struct question *q, const struct 
 void callpaths_enter(struct callpaths *p, const struct analysis_sample *s);
 /* The path of the thread's call that began then; "": it has none, or it is not known. Valid until the next sample. */
 const char *callpaths_text(const struct callpaths *p, pid_t tid, uint64_t since);
+/* Whether that call has a path or an address that no probe saw. */
+bool callpaths_is_missing(struct callpaths *p, pid_t tid, uint64_t since, int64_t call);
 void callpaths_free(struct callpaths *p);
 #endif

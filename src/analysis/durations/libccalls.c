@@ -2,38 +2,48 @@
 #include "analysis/durations/libccalls.h"
 
 #include "analysis/durations/callpaths.h"
+#include "analysis/durations/callsites.h"
+#include "base/opener.h"
+#include "engine/callnames.h"
 #include "events/probename.h"
 #include "symbols/elf/places.h"
 #include "symbols/parser_kinds.h"
 #include "tasks/mappedfiles.h"
+#include "tasks/workload.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_LIBRARIES = 4 };      /* different C libraries: of the system, and of containers */
+enum { MAX_FILES = 16 };         /* different C libraries and loaders: of the system, and of containers; and programs */
 
 /* By where the functions take their paths, which the probe fetches. Functions that call one of these have its probe: stat() and
- * lstat() of glibc 2.33 and musl call fstatat(). */
+ * lstat() of glibc 2.33 and musl call fstatat(). System calls have their arguments in the same registers, but for the fourth. */
 static const struct site {
-	const char *args, *functions;
+	const char *args, *functions, *calls;
 } sites[] = {
 	{ "path=+0($arg1):string",
 	  " open open64 __open_nocancel __open64_nocancel creat creat64 access chdir chmod chown lchown"
 	  " chroot mkdir mknod rmdir unlink readlink truncate truncate64 execve statfs statfs64 utime utimes lutimes umount"
-	  " umount2 acct swapon swapoff getxattr lgetxattr setxattr lsetxattr listxattr llistxattr removexattr lremovexattr " },
+	  " umount2 acct swapon swapoff getxattr lgetxattr setxattr lsetxattr listxattr llistxattr removexattr lremovexattr ",
+	  " open creat access stat lstat chdir chmod chown lchown chroot mkdir mknod rmdir unlink readlink truncate execve statfs utime"
+	  " utimes umount2 acct swapon swapoff getxattr lgetxattr setxattr lsetxattr listxattr llistxattr removexattr lremovexattr " },
 	{ "path=+0($arg2):string",
 	  " openat openat64 __openat_nocancel __openat64_nocancel fstatat fstatat64 __xstat __xstat64 __lxstat __lxstat64 statx"
 	  " faccessat unlinkat mkdirat mknodat readlinkat fchmodat fchownat execveat utimensat futimesat"
-	  " name_to_handle_at inotify_add_watch mount open_tree " },
-	{ "path=+0($arg3):string", " __fxstatat __fxstatat64 " },
-	{ "path=+0($arg1):string path2=+0($arg2):string", " rename link symlink " },
-	{ "path=+0($arg1):string path2=+0($arg3):string", " symlinkat " },
-	{ "path=+0($arg2):string path2=+0($arg4):string", " renameat renameat2 linkat " },
-	{ CALLPATH_ADDRESS_ARGS, " connect bind " },
+	  " name_to_handle_at inotify_add_watch mount open_tree ",
+	  " openat openat2 newfstatat statx faccessat faccessat2 unlinkat mkdirat mknodat readlinkat fchmodat fchmodat2 fchownat execveat"
+	  " utimensat futimesat name_to_handle_at inotify_add_watch mount open_tree " },
+	{ "path=+0($arg3):string", " __fxstatat __fxstatat64 ", " " },
+	{ "path=+0($arg1):string path2=+0($arg2):string", " rename link symlink ", " rename link symlink " },
+	{ "path=+0($arg1):string path2=+0($arg3):string", " symlinkat ", " symlinkat " },
+	{ "path=+0($arg2):string path2=+0($arg4):string", " renameat renameat2 linkat ", " renameat renameat2 linkat " },
+	{ CALLPATH_ADDRESS_ARGS, " connect bind ", " connect bind " },
 };
 enum { SITES = sizeof(sites) / sizeof(*sites) };
 
@@ -42,16 +52,20 @@ struct finder {
 	const char *tracefs;
 	struct parser *parser;
 	struct fault *why, *f;
-	unsigned int n;          /* libraries */
+	unsigned int n;          /* files with probes */
 	unsigned int events;
 	bool failed;             /* f is set */
 };
 
-/* ---- the functions of a library ---------------------------------------------------------- */
+/* Offsets in a file, as the name of a probe: each once. */
+struct offsets {
+	char text[PROBE_FUNCTION_SIZE - 2];
+	size_t used;
+};
 
 static bool has_word(const char *words, const char *name)
 {
-	const size_t len = strlen(name);
+	const size_t len = name ? strlen(name) : 0;
 
 	for (const char *at = words; len && (at = strstr(at, name)); at += len)
 		if (at[-1] == ' ' && at[len] == ' ')
@@ -59,84 +73,196 @@ static bool has_word(const char *words, const char *name)
 	return false;
 }
 
-/* Their offsets in the file, as the name of a probe. Names that share a place are next to each other only by chance. */
-static size_t put_offsets(const struct places *places, const struct site *site, char *buf, size_t size)
+bool libccalls_has_path(int64_t call)
 {
-	size_t used = 0;
+	for (size_t i = 0; i < SITES; i++)
+		if (has_word(sites[i].calls, syscall_name(call)))
+			return true;
+	return false;
+}
 
-	*buf = '\0';
-	for (size_t i = 0; i < places->n; i++) {
-		char number[32];
+/* ---- events ------------------------------------------------------------------------------- */
 
-		if (!has_word(site->functions, places->all[i].bare))
-			continue;
-		snprintf(number, sizeof(number), " 0x%" PRIx64 " ", places->all[i].offset);
-		if (strstr(buf, number) || used + sizeof(number) > size)
-			continue;
-		used += (size_t)snprintf(buf + used, size - used, "%s", number);
-	}
-	return used;
+static void put_offset(struct offsets *o, uint64_t offset)
+{
+	char number[32];
+	const int n = snprintf(number, sizeof(number), " 0x%" PRIx64 " ", offset);
+
+	if (strstr(o->text, number) || o->used + (size_t)n >= sizeof(o->text))
+		return;
+	memcpy(o->text + o->used, number, (size_t)n + 1);
+	o->used += (size_t)n;
 }
 
 /* Whether the kernel takes such a probe, at the first of the offsets. */
-static bool is_possible(struct finder *x, const char *path, const char *offsets, const struct site *site)
+static bool is_possible(struct finder *x, const char *path, const struct offsets *o, const char *args)
 {
-	char args[2048], where[PATH_MAX + 64];
-	struct probe_definition def = { .space = PROBE_USER, .where = where, .args = args };
+	char expanded[2048], where[PATH_MAX + 64];
+	struct probe_definition def = { .space = PROBE_USER, .where = where, .args = expanded };
 
-	if (probe_args_of_function(site->args, args, sizeof(args)))
+	if (probe_args_of_function(args, expanded, sizeof(expanded)))
 		return false;
-	snprintf(where, sizeof(where), "%.*s:%.*s", PATH_MAX, path, (int)strcspn(offsets + 1, " "), offsets + 1);
+	snprintf(where, sizeof(where), "%.*s:%.*s", PATH_MAX, path, (int)strcspn(o->text + 1, " "), o->text + 1);
 	return !probes_try(x->tracefs, &def, x->why);
 }
 
-static void add_site(struct finder *x, const char *path, const struct places *places, size_t site)
+static void add_event(struct finder *x, const char *path, const struct offsets *o, const char *args)
 {
-	char offsets[PROBE_FUNCTION_SIZE - 2], file[PATH_MAX + 64];
+	char file[PATH_MAX + 64];
 
-	if (!put_offsets(places, &sites[site], offsets, sizeof(offsets)) || !is_possible(x, path, offsets, &sites[site]))
+	if (x->failed || !o->used || !is_possible(x, path, o, args))
 		return;
 	probe_path_text(path, file, sizeof(file));
-	if (analysis_add_event(x->q->a, x->f, "uprobe:'%s'@%s//alias=libc%u_%zu/args=\"%s\"/", offsets, file, x->n, site,
-			       sites[site].args))
-		x->failed = true;
+	x->failed = analysis_add_event(x->q->a, x->f, "uprobe:'%s'@%s//alias=path%u/args=\"%s\"/", o->text, file, x->events, args);
 	x->events++;
 }
 
-/* ---- the libraries ----------------------------------------------------------------------- */
+/* A definition of a probe ends at these. */
+static bool is_plain(const char *path)
+{
+	return !path[strcspn(path, " \t\n\r\v\f:;()#'\"")];
+}
 
-static bool is_libc(const char *path)
+/* ---- functions of a library, system calls of other code ------------------------------------ */
+
+static void add_functions(struct finder *x, int fd, const char *path, const char *here)
+{
+	struct places places;
+
+	if (places_find(&places, x->parser, fd, path, PLACES_FUNCTIONS, "*"))
+		return;
+	for (size_t i = 0; i < SITES; i++) {
+		struct offsets o = { .used = 0 };
+
+		for (size_t k = 0; k < places.n; k++)
+			if (has_word(sites[i].functions, places.all[k].bare))
+				put_offset(&o, places.all[k].offset);
+		add_event(x, here, &o, sites[i].args);
+	}
+	places_free(&places);
+}
+
+/* "path=+0($arg2):string path2=+0($arg4):string" -> "... path2=+0(%r10):string" */
+static void put_registers(const char *args, char *buf, size_t size)
+{
+	static const char fourth[] = "$arg4";
+	const char *at = strstr(args, fourth);
+
+	if (at)
+		snprintf(buf, size, "%.*s%%r10%s", (int)(at - args), args, at + strlen(fourth));
+	else
+		snprintf(buf, size, "%s", args);
+}
+
+/* The probe sees the registers before its instruction. */
+static bool is_set(const char *args, unsigned int reg)
+{
+	static const struct { const char *arg; unsigned int reg; } used[] = { { "$arg1", 7 }, { "$arg2", 6 }, { "$arg3", 2 }, { "$arg4", 10 } };
+
+	for (size_t i = 0; i < sizeof(used) / sizeof(*used); i++)
+		if (used[i].reg == reg && strstr(args, used[i].arg))
+			return false;
+	return true;
+}
+
+static void add_calls(struct finder *x, int fd, const char *here)
+{
+	struct callsites calls;
+	char args[1024];
+
+	callsites_find(&calls, fd);
+	for (size_t i = 0; i < SITES; i++) {
+		struct offsets o = { .used = 0 };
+
+		for (size_t k = 0; k < calls.n; k++)
+			if (has_word(sites[i].calls, syscall_name(calls.all[k].call)) && is_set(sites[i].args, calls.all[k].sets))
+				put_offset(&o, calls.all[k].offset);
+		put_registers(sites[i].args, args, sizeof(args));
+		add_event(x, here, &o, args);
+	}
+	callsites_free(&calls);
+}
+
+/* ---- the files ----------------------------------------------------------------------------- */
+
+static bool begins_with(const char *path, const char *const *names, size_t n)
 {
 	const char *name = strrchr(path, '/');
 
-	return name && (!strncmp(name, "/libc.so", 8) || !strncmp(name, "/libc-2.", 8) || !strncmp(name, "/ld-musl-", 9) ||
-			!strncmp(name, "/libc.musl-", 11));
+	for (size_t i = 0; name && i < n; i++)
+		if (!strncmp(name + 1, names[i], strlen(names[i])))
+			return true;
+	return false;
 }
 
-static int take_library(void *ctx, int fd, const char *path, const char *here)
+static bool is_libc(const char *path)
+{
+	static const char *const names[] = { "libc.so", "libc-2.", "ld-musl-", "libc.musl-" };
+
+	return begins_with(path, names, sizeof(names) / sizeof(*names));
+}
+
+/* It searches for libraries, and calls the kernel itself. */
+static bool is_loader(const char *path)
+{
+	static const char *const names[] = { "ld-linux", "ld-2." };
+
+	return begins_with(path, names, sizeof(names) / sizeof(*names));
+}
+
+static bool is_wanted(const char *path)
+{
+	return is_libc(path) || is_loader(path);
+}
+
+static int take_file(void *ctx, int fd, const char *path, const char *here)
 {
 	struct finder *x = ctx;
-	struct places places;
+	const unsigned int before = x->events;
 
-	if (x->n == MAX_LIBRARIES || here[strcspn(here, " \t\n\r\v\f:;()#'\"")] ||
-	    places_find(&places, x->parser, fd, path, PLACES_FUNCTIONS, "*"))
+	if (x->n == MAX_FILES || !is_plain(here))
 		return 0;
-	for (size_t i = 0; i < SITES && !x->failed; i++)
-		add_site(x, here, &places, i);
-	places_free(&places);
-	x->n++;
+	if (is_libc(path))
+		add_functions(x, fd, path, here);
+	else
+		add_calls(x, fd, here);
+	x->n += x->events > before;
 	return 0;
+}
+
+/* A program without libraries has the C library's code inside. */
+static void take_program(struct finder *x, const char *path)
+{
+	const int at = open(path, O_PATH | O_CLOEXEC), fd = at < 0 ? -1 : opener_read_regular(at);
+
+	if (fd < 0)
+		return;
+	take_file(x, fd, "", path);
+	close(fd);
+}
+
+static void take_process(struct mappedfiles *files, pid_t pid)
+{
+	char exe[64];
+
+	mappedfiles_of(files, pid);
+	snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)pid);
+	take_program(files->ctx, exe);
 }
 
 /* A command's library is our own, unless it runs in a container. Processes that have ended have none. */
 static void search(struct mappedfiles *files, const struct stream_opts *o)
 {
+	char path[PATH_MAX], full[PATH_MAX];
+
 	if (o->command.argv)
 		mappedfiles_of(files, getpid());
+	if (o->command.argv && workload_find(o->command.argv[0], path, sizeof(path)) && realpath(path, full))
+		take_program(files->ctx, full);
 	for (size_t i = 0; i < o->pids.n; i++)
-		mappedfiles_of(files, o->pids.v[i]);
+		take_process(files, o->pids.v[i]);
 	for (size_t i = 0; i < o->tids.n; i++)
-		mappedfiles_of(files, o->tids.v[i]);
+		take_process(files, o->tids.v[i]);
 	if (!o->command.argv && !o->pids.n && !o->tids.n)
 		mappedfiles_of_all(files);
 }
@@ -144,7 +270,7 @@ static void search(struct mappedfiles *files, const struct stream_opts *o)
 int libccalls_watch(struct question *q, const char *tracefs, bool *found, struct fault *why, struct fault *f)
 {
 	struct finder x = { .q = q, .tracefs = tracefs, .why = why, .f = f };
-	struct mappedfiles files = { .wants = is_libc, .take = take_library, .ctx = &x };
+	struct mappedfiles files = { .wants = is_wanted, .take = take_file, .ctx = &x };
 
 	x.parser = parser_new_all(&(struct parser_opts){ .place = PARSER_AUTO });
 	if (!x.parser)
@@ -154,7 +280,7 @@ int libccalls_watch(struct question *q, const char *tracefs, bool *found, struct
 	parser_free(x.parser);
 	mappedfiles_free(&files);
 	*found = x.events;
-	if (!x.n)
+	if (!x.n && !why->exit_code)
 		fault_set(why, EXIT_FAILED, "no program that is watched uses the C library");
 	return x.failed ? -1 : 0;
 }

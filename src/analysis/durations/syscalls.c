@@ -161,6 +161,7 @@ static void leave(struct question *q, const struct analysis_sample *s)
 	}
 	h.end.value = (uint64_t)id;
 	path = callpaths_text(&c->paths, h.tid, h.end.start);
+	c->errors.unseen += has_paths(c) && (h.error || !c->failed) && callpaths_is_missing(&c->paths, h.tid, h.end.start, id);
 	if (!is_wanted(c, &h, path))
 		return;
 	if (c->failed && notfailed_is(id, h.error)) {
@@ -255,7 +256,10 @@ static void title(struct question *q, const struct happening *h, char *buf, size
 {
 	char call[64];
 
-	snprintf(buf, size, "%s %d %s", h->comm, pidmap_shown(h->tid), call_name((int64_t)h->end.value, call, sizeof(call)));
+	const char *path = callpaths_text(&((struct syscalls *)q)->paths, h->tid, h->end.start);
+
+	snprintf(buf, size, "%s %d %s%s%s", h->comm, pidmap_shown(h->tid), call_name((int64_t)h->end.value, call, sizeof(call)),
+		 *path ? " " : "", path);
 }
 
 static bool between(struct question *q, const struct analysis_sample *s, const struct happening *h)
@@ -319,8 +323,9 @@ const struct command syscalls_command = {
 		"--errors shows only calls that fail, in one table: a row for each task, call, error and path, the most frequent "
 		"first. --paths shows all calls that use a path, in such a table. For connect and bind, the path is an address. "
 		"Paths are the kernel's copies, which the calls used; they come from kprobes, which exist during the run. If the "
-		"kernel has no kprobes, they come from uprobes in the C library instead: then calls that do not go through it, "
-		"such as those of Go programs, have none. If you may not create probes, rows have no paths, and a line says why. "
+		"kernel has no kprobes, they come from uprobes in the C library, the loader and static programs instead; a line counts "
+		"calls whose path is not known, such as those of Go programs. If you may not create probes, rows have no paths, and a "
+		"line says why. "
 		"Each table keeps at most 10,000 different paths, each cut after 1023 bytes; the rest share the path [others]. "
 		"With -g, the ten stacks with the most calls follow, each for all threads of a process; with --by, for each row.",
 		"--errors does not count EAGAIN, EINPROGRESS of connect, ETIMEDOUT of futex, EINTR and ERESTART*: a line below the "

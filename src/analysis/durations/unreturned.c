@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* NEWS_NS: shorter calls are no news. */
-enum { LINES = 10, NEWS_NS = 100000000, CALL_SIZE = 1280 };
+/* LINES: unless --full; LOOKED_AT: for holders of locks, which come first; NEWS_NS: shorter calls are no news. */
+enum { LINES = 10, LOOKED_AT = 1000, NEWS_NS = 100000000, CALL_SIZE = 1280 };
 
 struct unreturned_told {
 	pid_t tid;
@@ -26,6 +26,7 @@ struct unreturned_told {
 struct late {
 	pid_t tid;
 	uint64_t start;              /* perf clock; 0: before the run */
+	bool told;
 };
 
 struct visit {
@@ -152,14 +153,16 @@ static bool find(struct visit *v, const struct late *one, struct call *call)
 
 /* ---- output ----------------------------------------------------------------------------- */
 
-static bool print_one(struct visit *v, const struct late *one)
+/* held: only if its lock has a holder. */
+static bool print_one(struct visit *v, struct late *one, bool held)
 {
 	const char *comm = analysis_comm(v->q->a, one->tid, v->now);
 	char name[64], text[4 * CALL_SIZE], python[4 * sizeof(((struct call *)0)->python)], since[64] = "since before the run";
 	struct call call;
 
-	if (is_worker(comm) || !find(v, one, &call))
+	if (one->told || is_worker(comm) || !find(v, one, &call) || (held && !strstr(call.text, " held by ")))
 		return false;
+	one->told = true;
 	escape_terminal(comm, strlen(comm), name, sizeof(name));
 	escape_terminal(call.text, strlen(call.text), text, sizeof(text));
 	escape_terminal(call.python, strlen(call.python), python, sizeof(python));
@@ -172,12 +175,17 @@ static bool print_one(struct visit *v, const struct late *one)
 
 static void print_text(struct visit *v)
 {
-	size_t told = 0, i;
+	const size_t most = v->q->common.full ? SIZE_MAX : LINES;
+	size_t told = 0, more = 0, i;
 
-	for (i = 0; i < v->n && told < LINES; i++)
-		told += print_one(v, &v->all[i]);
-	if (i < v->n)
-		printf("%zu more thread%s may be in a call: `perf-prof dump PID` shows all threads\n", v->n - i, units_plural(v->n - i));
+	for (i = 0; i < v->n && i < LOOKED_AT && told < most; i++)
+		told += print_one(v, &v->all[i], true);
+	for (i = 0; i < v->n && told < most; i++)
+		told += print_one(v, &v->all[i], false);
+	for (; i < v->n; i++)
+		more += !v->all[i].told;
+	if (more)
+		printf("%zu more thread%s may be in a call (--full shows all)\n", more, units_plural(more));
 }
 
 static void put_one(struct visit *v, const struct late *one, struct table *t)
