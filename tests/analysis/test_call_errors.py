@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from frame import requires
+from frame import failing, requires
 from frame.analyses import RING
 
 LIBC = '/lib/x86_64-linux-gnu/libc.so.6'
@@ -111,32 +111,11 @@ def test_that_paths_are_not_known_is_said_once(analyse, prof, works, tmp_path):
     assert out.count('\ncomm ') + out.startswith('comm ') > 1 and out.count('paths are not known') == 1
 
 
-# The kernel has copied the path before the program overwrites it.
-EXACT = r'''
-import ctypes, os, socket
-libc = ctypes.CDLL(None)
-buf = ctypes.create_string_buffer(b'/nowhere/a')
-for _ in range(3):
-    buf.value = b'/nowhere/a'
-    libc.open(buf, 0)
-    buf.value = b'/nowhere/b'
-def fails(call):
-    try:
-        call()
-    except OSError:
-        pass
-fails(lambda: os.rename('/nowhere/old', '/nowhere/new'))
-fails(lambda: os.execv('/nowhere/program', ['x']))
-fails(lambda: socket.socket(socket.AF_UNIX).connect('/nowhere/socket'))
-fails(lambda: socket.socket(socket.AF_UNIX).connect('\0nobody'))
-fails(lambda: socket.socket(socket.AF_UNIX).bind('/nowhere/bound'))
-'''
-
-
 def test_paths_of_the_kernel(analyse):
+    """It has copied a path before the program overwrites it."""
     if requires.why_not('kprobes'):
         pytest.skip(requires.why_not('kprobes'))
-    got = analyse('syscalls', '--errors', '--json', *RING, '--', PYTHON, '-c', EXACT)
+    got = analyse('syscalls', '--errors', '--json', *RING, '--', PYTHON, '-c', failing.PROGRAM)
     if 'no_paths' in got.table('errors'):
         pytest.skip('needs ' + got.table('errors')['no_paths'])
     rows = got.rows('errors', 'call', 'path')
