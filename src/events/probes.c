@@ -307,8 +307,9 @@ int probes_try(const char *tracefs, const struct probe_definition *def, struct f
 	if (err)
 		return refuse(tracefs, def, err, f);
 	snprintf(line, sizeof(line), "-:%s/try\n", group);
-	write_line(tracefs, def->space, line);
-	return 0;
+	err = write_line(tracefs, def->space, line);
+	return err ? fault_set(f, EXIT_FAILED, "cannot remove the probe %s/try: %s; whoever uses it has to end first, then the next "
+			       "perf-prof with probes removes it", group, strerror(err)) : 0;
 }
 
 /* The sweeper removes the probes: it still can when this process has dropped its privileges. */

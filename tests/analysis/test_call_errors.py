@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from frame import failing
 from frame.analyses import RING
 
 LIBC = '/lib/x86_64-linux-gnu/libc.so.6'
@@ -105,28 +106,6 @@ def test_that_paths_are_not_known_is_said_once(analyse, prof, works, tmp_path):
     assert out.count('\ncomm ') + out.startswith('comm ') > 1 and out.count('paths are not known') == 1
 
 
-# The path is copied before the program overwrites it.
-EXACT = r'''
-import ctypes, os, socket
-libc = ctypes.CDLL(None)
-buf = ctypes.create_string_buffer(b'/nowhere/a')
-for _ in range(3):
-    buf.value = b'/nowhere/a'
-    libc.open(buf, 0)
-    buf.value = b'/nowhere/b'
-def fails(call):
-    try:
-        call()
-    except OSError:
-        pass
-fails(lambda: os.rename('/nowhere/old', '/nowhere/new'))
-fails(lambda: os.execv('/nowhere/program', ['x']))
-fails(lambda: socket.socket(socket.AF_UNIX).connect('/nowhere/socket'))
-fails(lambda: socket.socket(socket.AF_UNIX).connect('\0nobody'))
-fails(lambda: socket.socket(socket.AF_UNIX).bind('/nowhere/bound'))
-'''
-
-
 def left_by(pid):
     """Probes of that process which are still defined."""
     lists = [f'/sys/kernel/tracing/{kind}_events' for kind in ('kprobe', 'uprobe')]
@@ -135,7 +114,7 @@ def left_by(pid):
 
 def test_paths_and_addresses_of_all_calls(analyse, libc):
     """From the kernel, or from libc if the kernel has no kprobes."""
-    got = analyse('syscalls', '--errors', '--json', *RING, '--', PYTHON, '-c', EXACT)
+    got = analyse('syscalls', '--errors', '--json', *RING, '--', PYTHON, '-c', failing.PROGRAM)
     assert 'no_paths' not in got.table('errors')
     rows = got.rows('errors', 'call', 'path')
     assert rows['openat(257)', '/nowhere/a']['calls'] == 3 and ('openat(257)', '/nowhere/b') not in rows

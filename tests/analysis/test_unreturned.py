@@ -155,11 +155,16 @@ names = [name(fd) for fd in pipes]
 poll = select.poll()
 for fd in pipes:
     poll.register(fd, select.POLLIN)
+wide = select.poll()
+for _ in range(300):
+    wide.register(os.dup(pipes[0]), select.POLLIN)
 epoll = select.epoll()
 epoll.register(pipes[0], select.EPOLLIN)
 calls = [
     (lambda: os.open(fifo, os.O_RDONLY), 'openat ' + fifo),
     (lambda: os.waitpid(sleeper.pid, 0), 'wait4 child %d (sleep)' % sleeper.pid),
+    (lambda: os.waitpid(-1, 0), 'wait4 any child: %d (sleep)' % sleeper.pid),
+    (lambda: wide.poll(), 'poll %s, %s, %s and at least 253 more' % (names[0], names[0], names[0])),
     (lambda: poll.poll(), 'poll %s, %s, %s and 2 more' % tuple(names[:3])),
     (lambda: select.select([pipes[1]], [], []), '(select|pselect6) ' + names[1]),
     (lambda: epoll.poll(), '(epoll_wait|epoll_pwait) ' + names[0]),
@@ -179,7 +184,7 @@ def test_paths_children_and_descriptors(analyse, tmp_path):
     argv = ['/usr/bin/python3', '-c', ARGUMENTS, fifo]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, start_new_session=True) as one:
         try:
-            told = dict(one.stdout.readline().rstrip('\n').split(' ', 1) for _ in range(5))
+            told = dict(one.stdout.readline().rstrip('\n').split(' ', 1) for _ in range(7))
             wait_until_all_hang(one.pid)
             out = analyse('syscalls', '-p', one.pid, '--seconds', '0.3').text
         finally:

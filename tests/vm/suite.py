@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Callable
 
-from frame import tap
+from frame import failing, tap
 from frame.build import BuildFailed
 from frame.result import FAILED, PASSED, SKIPPED, Result
 
@@ -113,26 +113,7 @@ def back(event):
     print('return', event.ret, event._pid)
 '''
 
-# A path that is overwritten after the call, both paths of rename, the addresses of sockets.
-FAILS = '''
-import ctypes, os, socket
-libc, buf = ctypes.CDLL(None), ctypes.create_string_buffer(b'/nowhere/a')
-for _ in range(3):
-    buf.value = b'/nowhere/a'
-    libc.open(buf, 0)
-    buf.value = b'/nowhere/b'
-def fails(call):
-    try:
-        call()
-    except OSError:
-        pass
-fails(lambda: os.rename('/nowhere/old', '/nowhere/new'))
-fails(lambda: os.execv('/nowhere/program', ['x']))
-fails(lambda: socket.socket(socket.AF_UNIX).connect('/nowhere/socket'))
-fails(lambda: socket.socket(socket.AF_UNIX).connect('\\0nobody'))
-fails(lambda: socket.socket(socket.AF_UNIX).bind('/nowhere/bound'))
-fails(lambda: socket.socket().connect(('127.0.0.1', 9)))
-'''
+FAILS = failing.PROGRAM + "fails(lambda: socket.socket().connect(('127.0.0.1', 9)))\n"
 
 PROFILE = '''
 def profile(event):

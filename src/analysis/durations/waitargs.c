@@ -6,6 +6,7 @@
 #include "base/textfile.h"
 #include "engine/callnames.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -47,10 +48,11 @@ static bool read_text(pid_t tid, uint64_t from, char *buf, size_t size)
 
 /* ---- lists ------------------------------------------------------------------------------ */
 
-/* "NAME, NAME, NAME and 5 more" */
+/* "NAME, NAME, NAME and 5 more"; open: there may be others, which were not looked at */
 struct list {
 	char *buf;
 	size_t size, used, n;
+	bool open;
 };
 
 static void list_add(struct list *l, const char *text)
@@ -62,8 +64,14 @@ static void list_add(struct list *l, const char *text)
 
 static void list_end(struct list *l)
 {
-	if (l->n > SHOWN && l->used < l->size)
-		snprintf(l->buf + l->used, l->size - l->used, " and %zu more", l->n - SHOWN);
+	const char *least = l->open ? "at least " : "";
+
+	if (l->used >= l->size)
+		return;
+	if (l->n > SHOWN)
+		snprintf(l->buf + l->used, l->size - l->used, " and %s%zu more", least, l->n - SHOWN);
+	else if (l->open)
+		snprintf(l->buf + l->used, l->size - l->used, " and perhaps more");
 }
 
 static void add_descriptor(struct list *l, struct waiton *w, const struct waitargs *c, int fd)
@@ -104,15 +112,34 @@ static void add_child(struct list *l, const struct waitargs *c, int child, const
 	list_add(l, text);
 }
 
-static bool put_any_child(const struct waitargs *c, struct list *l)
+static void add_children(struct list *l, const struct waitargs *c, int tid)
 {
 	char path[64], text[1024], *next = text;
+	int child;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)c->pid, (int)c->tid);
-	if (textfile_read(path, text, sizeof(text)) <= 0)
-		return false;
-	for (int child = (int)strtol(next, &next, 10); child > 0; child = (int)strtol(next, &next, 10))
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)c->pid, tid);
+	if (textfile_read(path, text, sizeof(text)) == sizeof(text) - 1) {
+		l->open = true;
+		*(strrchr(text, ' ') ? strrchr(text, ' ') : text) = '\0';   /* the last number may be cut */
+	}
+	while ((child = (int)strtol(next, &next, 10)) > 0)
 		add_child(l, c, child, l->n ? "" : "any child: ");
+}
+
+/* Of the process: a thread also waits for the children of the others. */
+static bool put_any_child(const struct waitargs *c, struct list *l)
+{
+	struct dirent *d;
+	char path[64];
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)c->pid);
+	dir = opendir(path);
+	while (dir && (d = readdir(dir)))
+		if (*d->d_name != '.')
+			add_children(l, c, atoi(d->d_name));
+	if (dir)
+		closedir(dir);
 	return l->n;
 }
 
@@ -141,6 +168,7 @@ static bool put_poll(struct waiton *w, const struct waitargs *c, unsigned int ar
 
 	if (!n || !read_memory(c->tid, c->args[0], all, n * sizeof(*all)))
 		return false;
+	l->open = n < (unsigned int)c->args[1];
 	for (size_t i = 0; i < n; i++)
 		if (all[i].fd >= 0)
 			add_descriptor(l, w, c, all[i].fd);
@@ -154,6 +182,7 @@ static bool put_select(struct waiton *w, const struct waitargs *c, unsigned int 
 	const size_t nfds = c->args[0] < FDS ? (size_t)c->args[0] : FDS, n = (nfds + BITS - 1) / BITS;
 	unsigned long any[FDS / BITS] = { 0 }, one[FDS / BITS];
 
+	l->open = nfds < (unsigned int)c->args[0];
 	for (size_t set = 1; set <= 3; set++) {
 		if (!n || !c->args[set] || !read_memory(c->tid, c->args[set], one, n * sizeof(*one)))
 			continue;

@@ -205,11 +205,11 @@ static const struct insn *insn_of_place(struct analysis *a, const struct dso *ob
 }
 
 /* The instructions at the line's places: a call has two, its own address and that to which it returns. */
-static size_t list_insns(struct analysis *a, const struct place *line, struct line_insn *all)
+static size_t list_insns(struct analysis *a, const struct place *line, struct line_insn *all, size_t most)
 {
 	size_t n = 0;
 
-	for (const struct place *p = line->insns; p; p = p->hh.next) {
+	for (const struct place *p = line->insns; p && most--; p = p->hh.next) {
 		uint64_t addr = 0;
 		const struct insn *insn = insn_of_place(a, p->key.object, p->key.at, &addr);
 
@@ -223,14 +223,18 @@ static size_t list_insns(struct analysis *a, const struct place *line, struct li
 	return n;
 }
 
+/* A damaged line table may give all samples of a program to one line. */
+enum { MOST_PLACES = 4096 };
+
 size_t annotate_line(struct analysis *a, const struct place *line, struct line_insn out[LINE_INSNS])
 {
-	struct line_insn *all = line->insns ? calloc(HASH_COUNT(line->insns), sizeof(*all)) : NULL;
+	const size_t most = HASH_COUNT(line->insns) < MOST_PLACES ? HASH_COUNT(line->insns) : MOST_PLACES;
+	struct line_insn *all = most ? calloc(most, sizeof(*all)) : NULL;
 	size_t n;
 
 	if (!all)
 		return 0;
-	n = list_insns(a, line, all);
+	n = list_insns(a, line, all, most);
 	qsort(all, n, sizeof(*all), by_total);
 	n = n < LINE_INSNS ? n : LINE_INSNS;
 	qsort(all, n, sizeof(*all), by_address);
