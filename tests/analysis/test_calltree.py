@@ -149,6 +149,28 @@ def test_functions_that_call_each_other_have_one_row_each(prof, faults, analyse,
     assert [line.split()[1] for line in text.split('\ntotal%  function\n')[1].splitlines()[:4]] == ['touch', 'odd', 'even', 'main']
 
 
+@pytest.mark.skipif(platform.machine() != 'x86_64', reason='needs x86-64')
+@pytest.mark.parametrize('how', ['dwarf,1024', 'fp'])
+def test_stacks_that_are_cut_off_are_below_one_row(prof, faults, analyse, tmp_path, how):
+    faults(RECURSION)
+    subprocess.run([prof, 'record', '-e', 'page-faults:u', '-c', '1', '--call-graph', how, '-o', tmp_path / 'deep.data', '--',
+                    tmp_path / 'job'], check=True, capture_output=True, timeout=60)
+    text = analyse('report', tmp_path / 'deep.data', '--tree', '--than', '0').text
+    rows = tree_of(text)
+    paths = paths_of(rows)
+    assert [name for _, _, depth, name in rows if depth == 0] == ['job']
+    [cut] = [path for path in paths if path[-1] == '[cut]']
+    assert cut == ('job', '[cut]') and paths[cut][1] == 0
+    assert not [path for path in paths if len(path) == 2 and path[1] in ('even', 'odd', 'touch')]
+    assert [path for path in paths if path[-2:] == ('main', 'even') and '[cut]' not in path]
+    said = float(re.search(r'^(\d+) % of the stacks (are cut off|lack)', text, re.M)[1])
+    assert paths[cut][0] == pytest.approx(said, abs=0.6) and said > 30
+    text = analyse('report', tmp_path / 'deep.data', '--tree', '--callers', 'touch', '--than', '0').text
+    assert re.search(r'^ *\d+\.\d\d +\[cut\]$', text, re.M)
+    for option in ['--callees', 'even'], ['--tree', '--below', 'main']:
+        assert '[cut]' not in analyse('report', tmp_path / 'deep.data', *option).text
+
+
 def test_samples_and_a_tree(analyse, works):
     text = analyse('profile', '--samples', '--tree', '--', works, 'shares', 100).text
     assert len(re.findall(r' profile: \d+ ', text)) > 5 and 'one_half' in [row[3] for row in tree_of(text)]

@@ -396,7 +396,7 @@ void hotspots_spread(struct hotspots *h)
 static const struct frame not_sampled = { .symbol = "[not sampled]", .dso = "" };
 static const struct frame asleep = { .symbol = "[asleep throughout]", .dso = "" };
 static const struct frame *const no_frames[] = { &not_sampled, &asleep };
-static struct callstack nowhere[] = { { 1, &no_frames[0], NULL }, { 1, &no_frames[1], NULL } };
+static struct callstack nowhere[] = { { 1, &no_frames[0], NULL, false }, { 1, &no_frames[1], NULL, false } };
 
 const struct callstack *hotspot_stack(const struct hotspot *spot)
 {
@@ -430,9 +430,9 @@ void hotspots_expand(struct analysis *a, struct hotspots *h)
 
 /* ---- folded stacks -------------------------------------------------------------------- */
 
-void hotspot_fold(const struct hotspot *spot, struct callstack part, enum folded_order order, bool task, struct folded *f)
+void hotspot_fold(const struct hotspot *spot, struct callstack part, enum folded_order order, unsigned int roots, struct folded *f)
 {
-	uint32_t frames[HOTSPOTS_FRAMES + 2];
+	uint32_t frames[HOTSPOTS_FRAMES + 3];
 	size_t n = 0;
 
 	if (spot->key.blocked && order == FOLDED_LEAF_FIRST)
@@ -442,7 +442,9 @@ void hotspot_fold(const struct hotspot *spot, struct callstack part, enum folded
 
 		frames[n++] = frame == &not_sampled ? folded_frame(f, frame->symbol, FOLDED_UNKNOWN) : framefold(f, frame);
 	}
-	if (task)
+	if (roots & HOTSPOT_CUT && part.cut)
+		frames[n++] = folded_frame(f, "[cut]", FOLDED_UNKNOWN);
+	if (roots & HOTSPOT_TASK)
 		frames[n++] = folded_frame(f, spot->key.comm, FOLDED_TASK);
 	folded_add(f, frames, n, order, spot->weight);
 }
@@ -451,7 +453,7 @@ void hotspots_fold(struct analysis *a, struct hotspots *h, struct folded *f, con
 {
 	hotspots_expand(a, h);
 	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next)
-		hotspot_fold(spot, *hotspot_stack(spot), FOLDED_LEAF_FIRST, true, f);
+		hotspot_fold(spot, *hotspot_stack(spot), FOLDED_LEAF_FIRST, HOTSPOT_TASK, f);
 	if (event)
 		folded_sampled(f, event, h->samples, h->weight - h->refused, h->squares);
 }

@@ -137,11 +137,11 @@ static struct callstack part_of(const struct stacks *s, const struct hotspot *sp
 	const uint32_t n = stack->n, at = s->asked ? find_asked(s, stack) : 0;
 
 	if (!s->asked)
-		return (struct callstack){ n < 2 && !s->a->opts->tree ? 0 : n, stack->frames, NULL };
+		return (struct callstack){ n < 2 && !s->a->opts->tree ? 0 : n, stack->frames, NULL, stack->cut };
 	if (at == n)
 		return (struct callstack){ 0 };
-	return s->a->opts->callees ? (struct callstack){ at + 1, stack->frames, NULL } :
-				     (struct callstack){ n - at, stack->frames + at, NULL };
+	return s->a->opts->callees ? (struct callstack){ at + 1, stack->frames, NULL, false } :
+				     (struct callstack){ n - at, stack->frames + at, NULL, stack->cut };
 }
 
 /* ---- --callers, --callees -------------------------------------------------------------- */
@@ -215,6 +215,13 @@ static void put_asked(struct stacks *s, struct analysis_opts *o)
 
 #define LEAST_SHARE 0.005
 
+/* Stacks without their outermost callers begin anywhere: they are below one row, so that the tree of the others stays one.
+ * --below leaves out these callers, missing or not; the tree of callees has none. */
+static unsigned int roots_of(const struct analysis_opts *o)
+{
+	return o->callees ? 0 : o->below.n ? HOTSPOT_TASK : HOTSPOT_TASK | HOTSPOT_CUT;
+}
+
 static int print_tree(const struct stacks *s)
 {
 	const bool callers = s->a->opts->callers;
@@ -229,7 +236,7 @@ static int print_tree(const struct stacks *s)
 		const struct callstack part = part_of(s, spot);
 
 		if (part.n)
-			hotspot_fold(spot, part, callers ? FOLDED_ROOT_FIRST : FOLDED_LEAF_FIRST, !s->a->opts->callees, tree);
+			hotspot_fold(spot, part, callers ? FOLDED_ROOT_FIRST : FOLDED_LEAF_FIRST, roots_of(s->a->opts), tree);
 	}
 	/* a function with few samples has callers, too */
 	if (tree && !shown.least)
