@@ -33,7 +33,8 @@ struct analysis_opts {
 	bool by_total;               /* --sort total: the order of rows */
 	double least;                /* --than: the share in percent below which functions are not shown; 0: the default; below 0: none */
 	const char *callers;         /* --callers: a function; or NULL */
-	bool called;                 /* its callers were printed, or why there are none */
+	const char *callees;         /* --callees: a function; or NULL; tree is set, too */
+	bool called;                 /* its callers or callees were printed, or why there are none */
 	char callers_near[128];      /* a function with a similar name, if none has it; or "" */
 	bool tree;                   /* --tree: a call tree below the table, instead of stacks */
 	const char *annotate;        /* --annotate: a function; or NULL */

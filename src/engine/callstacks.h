@@ -33,6 +33,7 @@ struct callstack {
 	uint32_t n;
 	const struct frame *const *frames;   /* innermost first */
 	void *user;              /* for the caller; NULL at first */
+	bool cut;                /* a chain with these frames lacks its outermost callers: samplestack.c sets it */
 };
 
 /* `names` has to outlive it. Without `inlines`, callstacks_expand() only sets names. Above max_bytes,

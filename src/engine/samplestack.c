@@ -13,13 +13,20 @@ static uint64_t time_of(const struct stream_event *event, const struct perf_even
 	return layout_u64(rec, event->layout.time);
 }
 
+static struct callstack *marked(struct callstack *stack, const struct names *names)
+{
+	if (stack)
+		stack->cut |= names->chain_is_cut;
+	return stack;
+}
+
 struct callstack *sample_chain(struct names *names, struct callstacks *stacks, const struct stream_event *event,
 			       const struct perf_event_header *rec)
 {
 	uint64_t nr = 0;
 	const uint64_t *ips = names_chain(names, event, rec, &nr);
 
-	return ips ? callstacks_get(stacks, ips, nr, pid_of(event, rec), time_of(event, rec)) : NULL;
+	return ips ? marked(callstacks_get(stacks, ips, nr, pid_of(event, rec), time_of(event, rec)), names) : NULL;
 }
 
 /* Whether the sample's ip is where the event happened. The call chain begins where the kernel took the sample, or at
@@ -40,7 +47,6 @@ struct callstack *sample_stack(struct names *names, struct callstacks *stacks, c
 	if (!has_own_place(event, rec))
 		return sample_chain(names, stacks, event, rec);
 	ips = names_chain(names, event, rec, &nr);
-	return ips ? callstacks_get_at(stacks, layout_u64(rec, event->layout.ip), user, ips, nr, pid_of(event, rec),
-				       time_of(event, rec))
-		   : NULL;
+	return ips ? marked(callstacks_get_at(stacks, layout_u64(rec, event->layout.ip), user, ips, nr, pid_of(event, rec),
+					      time_of(event, rec)), names) : NULL;
 }

@@ -143,8 +143,7 @@ static bool is_full(struct names *n, const struct stream_event *event, const uin
 	return frames && frames >= n->max_stack && !event->asked.max_stack;
 }
 
-const uint64_t *names_chain(struct names *n, const struct stream_event *event,
-			    const struct perf_event_header *rec, uint64_t *nr)
+static const uint64_t *chain_of(struct names *n, const struct stream_event *event, const struct perf_event_header *rec, uint64_t *nr)
 {
 	const uint64_t *ips = layout_callchain(&event->layout, rec, nr);
 	struct unwinder_sample sample;
@@ -163,6 +162,23 @@ const uint64_t *names_chain(struct names *n, const struct stream_event *event,
 		return ips;
 	names_until(n, sample.time);
 	return event->asked.chain_mended ? unwinder_mend(n->unwinder, &sample, ips, nr) : unwinder_chain(n->unwinder, &sample, ips, nr);
+}
+
+/* Chains so far whose outermost callers are missing. */
+static uint64_t all_cut(const struct names *n)
+{
+	uint64_t all, asked;
+
+	return n->deep + (n->unwinder ? unwinder_cut(n->unwinder, &all, &asked) + unwinder_torn(n->unwinder) + unwinder_deep(n->unwinder) : 0);
+}
+
+const uint64_t *names_chain(struct names *n, const struct stream_event *event,
+			    const struct perf_event_header *rec, uint64_t *nr)
+{
+	const uint64_t before = all_cut(n), *ips = chain_of(n, event, rec, nr);
+
+	n->chain_is_cut = all_cut(n) > before;
+	return ips;
 }
 
 void names_finish(struct names *n)

@@ -149,6 +149,28 @@ def test_functions_that_call_each_other_have_one_row_each(prof, faults, analyse,
     assert [line.split()[1] for line in text.split('\ntotal%  function\n')[1].splitlines()[:4]] == ['touch', 'odd', 'even', 'main']
 
 
+@pytest.mark.skipif(platform.machine() != 'x86_64', reason='needs x86-64')
+@pytest.mark.parametrize('how', ['dwarf,1024', 'fp'])
+def test_stacks_that_are_cut_off_are_below_one_row(prof, faults, analyse, tmp_path, how):
+    faults(RECURSION)
+    subprocess.run([prof, 'record', '-e', 'page-faults:u', '-c', '1', '--call-graph', how, '-o', tmp_path / 'deep.data', '--',
+                    tmp_path / 'job'], check=True, capture_output=True, timeout=60)
+    text = analyse('report', tmp_path / 'deep.data', '--tree', '--than', '0').text
+    rows = tree_of(text)
+    paths = paths_of(rows)
+    assert [name for _, _, depth, name in rows if depth == 0] == ['job']
+    [cut] = [path for path in paths if path[-1] == '[cut]']
+    assert cut == ('job', '[cut]') and paths[cut][1] == 0
+    assert not [path for path in paths if len(path) == 2 and path[1] in ('even', 'odd', 'touch')]
+    assert [path for path in paths if path[-2:] == ('main', 'even') and '[cut]' not in path]
+    said = float(re.search(r'^(\d+) % of the stacks (are cut off|lack)', text, re.M)[1])
+    assert paths[cut][0] == pytest.approx(said, abs=0.6) and said > 30
+    text = analyse('report', tmp_path / 'deep.data', '--tree', '--callers', 'touch', '--than', '0').text
+    assert re.search(r'^ *\d+\.\d\d +\[cut\]$', text, re.M)
+    for option in ['--callees', 'even'], ['--tree', '--below', 'main']:
+        assert '[cut]' not in analyse('report', tmp_path / 'deep.data', *option).text
+
+
 def test_samples_and_a_tree(analyse, works):
     text = analyse('profile', '--samples', '--tree', '--', works, 'shares', 100).text
     assert len(re.findall(r' profile: \d+ ', text)) > 5 and 'one_half' in [row[3] for row in tree_of(text)]
@@ -162,6 +184,44 @@ def test_the_callers_of_a_function_as_a_tree(faults, analyse):
     again, two = [row for row in rows if len(row[1]) == 1]
     assert (again[2], two[2]) == ('again (recursive)', 'two') and 2 * float(again[0]) == pytest.approx(3 * float(two[0]), abs=0.05)
     assert rows[2][1:] == ('  ', 'one')
+
+
+def callees_of(text, name):
+    """(share, rows) of the tree that begins at the function."""
+    share, rest = re.search(rf'\ncallees of {name}, ([\d.]+) %\n((?:.+\n)+)', text).groups()
+    return float(share), tree_of('\ncall tree\n' + rest.partition('this name: ')[2].partition('\n')[2] if 'this name' in rest
+                                 else '\ncall tree\n' + rest)
+
+
+def test_the_callees_of_a_function(faults, analyse):
+    recording = faults(CALLS, '-O0')
+    share, rows = callees_of(analyse('report', recording, '--callees', 'two').text, 'two')
+    assert [(depth, name) for _, _, depth, name in rows] == [(0, 'two'), (1, 'touch')] and rows[0][0] == share > rows[1][0] * 0.99
+    whole = paths_of(tree_of(analyse('report', recording, '--tree', '--than', '0').text))
+    share, rows = callees_of(analyse('report', recording, '--callees', 'one', '--than', '0').text, 'one')
+    [one] = [path for path in whole if path[-1] == 'one']
+    assert {one[:-1] + path: shares for path, shares in paths_of(rows).items()} == \
+        {path: shares for path, shares in whole.items() if path[:len(one)] == one}
+    text = analyse('report', recording, '--callees', 'again').text
+    assert re.search(r'^ *\d+\.\d\d +\d+\.\d\d  again \(recursive\)$', text, re.M) and 'hottest stacks' not in text
+
+
+def test_the_callees_of_a_function_of_a_command(faults, analyse, tmp_path):
+    faults(CALLS, '-O0')
+    share, rows = callees_of(analyse('page-faults', '-q', '--callees', 'two', '--', tmp_path / 'job').text, 'two')
+    assert [name for *_, name in rows] == ['two', 'touch'] and 0 < rows[0][0] == share < 100
+    text = analyse('profile', '-q', '--callees', '_PyEval_EvalFrameDefault', '--', 'python3', '-S', '-c',
+                   'n = 0\nfor i in range(3000000): n += i').text
+    assert callees_of(text, '_PyEval_EvalFrameDefault')[0] > 0
+
+
+def test_a_function_that_calls_nothing_since_it_is_not_there(faults, analyse):
+    recording = faults(CALLS, '-O0')
+    got = analyse('report', '--callees', 'tuoch', recording, code=1)
+    assert '\ncallees of tuoch, 0.00 %\n' in got.text and 'call tree' not in got.text
+    assert re.search(r'--callees tuoch: no sample of .* is in a function with this name; did you mean touch\?$', got.err, re.M)
+    got = analyse('report', '--callees', 'one', '--callers', 'two', recording, code=2)
+    assert 'report: --callers shows who calls a function, --callees what it calls: leave one of them out' in got.err
 
 
 def test_frame_pointers_leave_out_some_callers(prof, faults, analyse, tmp_path):
@@ -238,7 +298,7 @@ def test_python_functions_as_a_tree(analyse, tmp_path):
 def test_why_there_is_no_tree(prof, analyse, tmp_path):
     subprocess.run([prof, 'record', '-e', 'page-faults:u', '-c', '1', '-o', tmp_path / 'no.data', '--', 'true'], check=True,
                    capture_output=True, timeout=60)
-    for option in ('--tree',), ('--callers', 'main'):
+    for option in ('--tree',), ('--callers', 'main'), ('--callees', 'main'):
         text = analyse('report', tmp_path / 'no.data', *option).text
         assert f'\n{option[0]} shows nothing: the samples have no call chains; record with -g\n' in text
         done = analyse('report', tmp_path / 'no.data', *option, '--json', code=2)

@@ -398,6 +398,8 @@ int hotspots_found(const struct analysis *a, const char *what, struct fault *f)
 
 	if (o->callers && !o->called)
 		return not_found(a, "--callers", o->callers, o->callers_near, what, f);
+	if (o->callees && !o->called)
+		return not_found(a, "--callees", o->callees, o->callers_near, what, f);
 	if (o->annotate && !o->annotated)
 		return not_found(a, "--annotate", o->annotate, o->annotate_near, what, f);
 	return 0;

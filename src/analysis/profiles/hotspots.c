@@ -97,6 +97,9 @@ const struct opt hotspots_opts[] = {
 	[HOTSPOTS_CALLERS] = { "callers", 0, NULL, OPT_STRING, AT(callers), "FUNCTION",
 	  "Show who calls this function instead of the hottest stacks (needs call chains): the stacks that have it, from it to their "
 	  "roots, the hottest first. A name from the table; namespaces and arguments may be left out (Cart::add).", false, NULL },
+	[HOTSPOTS_CALLEES] = { "callees", 0, NULL, OPT_STRING, AT(callees), "FUNCTION",
+	  "Show what this function calls instead of the hottest stacks (needs call chains): a call tree that begins at it, as --tree. "
+	  "A name from the table; namespaces and arguments may be left out (Cart::add).", false, NULL },
 	[HOTSPOTS_TREE] = { "tree", 0, NULL, OPT_FLAG, AT(tree), NULL,
 	  "Show a call tree instead of the hottest stacks (needs call chains): each function below its caller. "
 	  "Functions with less than 0.5 % are left out (--than changes this). With --callers: the callers of that function.", false,
@@ -109,12 +112,20 @@ const struct opt hotspots_opts[] = {
 	  "part of it.", false, NULL },
 };
 
+const char *hotspots_stacks_option(const struct analysis_opts *o)
+{
+	return o->callees ? "--callees" : o->tree ? "--tree" : o->callers ? "--callers" : NULL;
+}
+
 int hotspots_check(struct analysis_opts *o, const char *command, struct fault *f)
 {
-	const char *option = o->tree ? "--tree" : o->callers ? "--callers" : NULL;
+	const char *option = hotspots_stacks_option(o);
 
 	if (!option)
 		return 0;
+	if (o->callers && o->callees)
+		return fault_usage(f, "%s: --callers shows who calls a function, --callees what it calls: leave one of them out", command);
+	o->tree |= o->callees != NULL;
 	if (o->json)
 		return fault_usage(f, "%s: %s prints text, and --json JSON: leave one of them out; --flame-graph FILE.folded writes all "
 				   "stacks", command, option);
@@ -385,7 +396,7 @@ void hotspots_spread(struct hotspots *h)
 static const struct frame not_sampled = { .symbol = "[not sampled]", .dso = "" };
 static const struct frame asleep = { .symbol = "[asleep throughout]", .dso = "" };
 static const struct frame *const no_frames[] = { &not_sampled, &asleep };
-static struct callstack nowhere[] = { { 1, &no_frames[0], NULL }, { 1, &no_frames[1], NULL } };
+static struct callstack nowhere[] = { { 1, &no_frames[0], NULL, false }, { 1, &no_frames[1], NULL, false } };
 
 const struct callstack *hotspot_stack(const struct hotspot *spot)
 {
@@ -419,9 +430,9 @@ void hotspots_expand(struct analysis *a, struct hotspots *h)
 
 /* ---- folded stacks -------------------------------------------------------------------- */
 
-void hotspot_fold(const struct hotspot *spot, struct callstack part, enum folded_order order, struct folded *f)
+void hotspot_fold(const struct hotspot *spot, struct callstack part, enum folded_order order, unsigned int roots, struct folded *f)
 {
-	uint32_t frames[HOTSPOTS_FRAMES + 2];
+	uint32_t frames[HOTSPOTS_FRAMES + 3];
 	size_t n = 0;
 
 	if (spot->key.blocked && order == FOLDED_LEAF_FIRST)
@@ -431,7 +442,10 @@ void hotspot_fold(const struct hotspot *spot, struct callstack part, enum folded
 
 		frames[n++] = frame == &not_sampled ? folded_frame(f, frame->symbol, FOLDED_UNKNOWN) : framefold(f, frame);
 	}
-	frames[n++] = folded_frame(f, spot->key.comm, FOLDED_TASK);
+	if (roots & HOTSPOT_CUT && part.cut)
+		frames[n++] = folded_frame(f, "[cut]", FOLDED_UNKNOWN);
+	if (roots & HOTSPOT_TASK)
+		frames[n++] = folded_frame(f, spot->key.comm, FOLDED_TASK);
 	folded_add(f, frames, n, order, spot->weight);
 }
 
@@ -439,7 +453,7 @@ void hotspots_fold(struct analysis *a, struct hotspots *h, struct folded *f, con
 {
 	hotspots_expand(a, h);
 	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next)
-		hotspot_fold(spot, *hotspot_stack(spot), FOLDED_LEAF_FIRST, f);
+		hotspot_fold(spot, *hotspot_stack(spot), FOLDED_LEAF_FIRST, HOTSPOT_TASK, f);
 	if (event)
 		folded_sampled(f, event, h->samples, h->weight - h->refused, h->squares);
 }

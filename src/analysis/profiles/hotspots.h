@@ -8,14 +8,14 @@
 
 #include "engine/analysis.h"
 
-/* --rows, --stacks, --sort, --than, --below, --callers, --tree, --annotate and --inline-rows; their fields are in struct
- * analysis_opts. */
+/* --rows, --stacks, --sort, --than, --below, --callers, --callees, --tree, --annotate and --inline-rows; their fields are in
+ * struct analysis_opts. */
 enum {
-	HOTSPOTS_ROWS, HOTSPOTS_STACKS, HOTSPOTS_SORT, HOTSPOTS_THAN, HOTSPOTS_BELOW, HOTSPOTS_CALLERS, HOTSPOTS_TREE,
-	HOTSPOTS_ANNOTATE, HOTSPOTS_INLINE_ROWS, HOTSPOTS_NOPTS
+	HOTSPOTS_ROWS, HOTSPOTS_STACKS, HOTSPOTS_SORT, HOTSPOTS_THAN, HOTSPOTS_BELOW, HOTSPOTS_CALLERS, HOTSPOTS_CALLEES,
+	HOTSPOTS_TREE, HOTSPOTS_ANNOTATE, HOTSPOTS_INLINE_ROWS, HOTSPOTS_NOPTS
 };
 extern const struct opt hotspots_opts[HOTSPOTS_NOPTS];
-/* Call it first in a command's run(): --callers and --tree turn on -g; with --json they are refused. command: its name. */
+/* Call it first in a command's run(): --callers, --callees and --tree turn on -g; with --json they are refused. command: its name. */
 int hotspots_check(struct analysis_opts *o, const char *command, struct fault *f);
 int hotspots_parse_rows(const char *text, void *field, struct fault *f);   /* into an uint64_t; "0": UINT32_MAX */
 
@@ -104,7 +104,7 @@ struct hotspots_view {
 };
 /* Prints the tables as text or JSON. to: the end of their time. */
 void hotspots_print(struct analysis *a, struct hotspots *h, const struct hotspots_view *view, uint64_t to);
-/* At the end: 0, or -1 with f if no sample was in the function of --annotate or --callers. what: the events. */
+/* At the end: 0, or -1 with f if no sample was in the function of --annotate, --callers or --callees. what: the events. */
 int hotspots_found(const struct analysis *a, const char *what, struct fault *f);
 /* Adds all stacks to f. event: the event whose counts are the weights; NULL: not samples of one event. */
 void hotspots_fold(struct analysis *a, struct hotspots *h, struct folded *f, const char *event);

@@ -700,7 +700,7 @@ static uint64_t user_weight(const struct hotspots *h)
 /* Who asks for callers wants all of them. */
 static void tell_frame_pointers(const struct analysis *a, const struct hotspots *h, const struct hotspots_view *view)
 {
-	if ((a->opts->callers ? a->opts->called : a->opts->tree) && view->stacks && view->event && !view->event->opened.stack_format &&
+	if ((a->opts->callers || a->opts->callees ? a->opts->called : a->opts->tree) && view->stacks && view->event && !view->event->opened.stack_format &&
 	    hotspots_percent(user_weight(h), h->weight) >= UNNAMED_PERCENT)
 		printf("these callers are from frame pointers, which leave out the caller of a function that sets up no frame; %s"
 		       "--call-graph dwarf finds it\n", a->opts->stream.input ? "record " : "");

@@ -42,8 +42,12 @@ uint32_t hotspot_own_frame(const struct hotspot *spot);
 void hotspots_annotate(struct analysis *a, const struct hotspots *h, const struct hotspots_view *view);
 /* callstacks_expand() for all stacks. */
 void hotspots_expand(struct analysis *a, struct hotspots *h);
-/* Adds these frames of its stack, innermost first, and the task. FOLDED_ROOT_FIRST: the innermost frame is the root. */
-void hotspot_fold(const struct hotspot *spot, struct callstack part, enum folded_order order, struct folded *f);
+/* What follows outside of the frames: "[cut]", if its outermost callers are missing; the task. */
+enum { HOTSPOT_CUT = 1, HOTSPOT_TASK = 2 };
+/* Adds these frames of its stack, innermost first, and `roots`. FOLDED_ROOT_FIRST: the innermost frame is the root. */
+void hotspot_fold(const struct hotspot *spot, struct callstack part, enum folded_order order, unsigned int roots, struct folded *f);
+/* The option that says what is shown instead of the hottest stacks; NULL: none. */
+const char *hotspots_stacks_option(const struct analysis_opts *o);
 /* Puts a name on stdout: escaped, and shortened to part of a line of the terminal. */
 void hotspots_put(const struct analysis *a, enum fit fit, const char *text);
 /* The hottest stacks as text, below the table. */

@@ -16,7 +16,8 @@ struct stacks {
 	const struct analysis *a;
 	const struct hotspots *h;
 	const struct hotspots_view *view;
-	struct candidate *functions; /* with --callers: all, of which those with that name are chosen */
+	const char *asked;           /* the function of --callers or --callees; NULL: neither */
+	struct candidate *functions; /* if asked: all, of which those with that name are chosen */
 };
 
 struct stack_sum {
@@ -120,21 +121,30 @@ static void put_head(const struct analysis *a, const struct hotspots *h, const s
 	putchar('\n');
 }
 
-/* The part of its stack that is shown: with --callers, from that function on. n 0: it is not shown. */
+/* Of a recursive function, the frame of the first call; n: there is none. */
+static uint32_t find_asked(const struct stacks *s, const struct callstack *stack)
+{
+	for (uint32_t i = stack->n; i--;)
+		if (candidates_chosen(s->functions, stack->frames[i]->symbol))
+			return i;
+	return stack->n;
+}
+
+/* The part of its stack that is shown: with --callers, from that function on; with --callees, up to it. n 0: it is not shown. */
 static struct callstack part_of(const struct stacks *s, const struct hotspot *spot)
 {
 	const struct callstack *stack = hotspot_stack(spot);
-	uint32_t n = stack->n;
+	const uint32_t n = stack->n, at = s->asked ? find_asked(s, stack) : 0;
 
-	if (!s->a->opts->callers)
-		return (struct callstack){ n < 2 && !s->a->opts->tree ? 0 : n, stack->frames, NULL };
-	/* of a recursive function, the first call */
-	while (n && !candidates_chosen(s->functions, stack->frames[n - 1]->symbol))
-		n--;
-	return n ? (struct callstack){ stack->n - n + 1, stack->frames + n - 1, NULL } : (struct callstack){ 0 };
+	if (!s->asked)
+		return (struct callstack){ n < 2 && !s->a->opts->tree ? 0 : n, stack->frames, NULL, stack->cut };
+	if (at == n)
+		return (struct callstack){ 0 };
+	return s->a->opts->callees ? (struct callstack){ at + 1, stack->frames, NULL, false } :
+				     (struct callstack){ n - at, stack->frames + at, NULL, stack->cut };
 }
 
-/* ---- --callers ------------------------------------------------------------------------- */
+/* ---- --callers, --callees -------------------------------------------------------------- */
 
 enum { NAMES_SHOWN = 4 };
 
@@ -143,20 +153,25 @@ static int by_function_weight(const struct candidate *a, const struct candidate 
 	return a->weight < b->weight ? 1 : -(a->weight > b->weight);
 }
 
+static const struct frame *asked_frame(const struct stacks *s, const struct callstack *part)
+{
+	return part->frames[s->a->opts->callees ? part->n - 1 : 0];
+}
+
 /* The functions that have the name, the heaviest first; the others follow, with weight 0. Returns their sum. */
 static uint64_t choose_functions(struct stacks *s)
 {
 	uint64_t sum = 0;
 
-	s->functions = candidates_of(s->h, s->a->opts->callers);
-	candidates_choose(s->functions, s->a->opts->callers);
+	s->functions = candidates_of(s->h, s->asked);
+	candidates_choose(s->functions, s->asked);
 	for (struct candidate *c = s->functions; c; c = c->hh.next)
 		c->weight = 0;
 	for (const struct hotspot *spot = s->h->all; spot; spot = spot->hh.next) {
 		const struct callstack part = part_of(s, spot);
 
 		if (part.n)
-			candidates_chosen(s->functions, part.frames[0]->symbol)->weight += spot->weight;
+			candidates_chosen(s->functions, asked_frame(s, &part)->symbol)->weight += spot->weight;
 		sum += part.n ? spot->weight : 0;
 	}
 	HASH_SORT(s->functions, by_function_weight);
@@ -179,7 +194,7 @@ static void put_functions(const struct stacks *s, size_t n)
 	putchar('\n');
 }
 
-static void put_callers(struct stacks *s, struct analysis_opts *o)
+static void put_asked(struct stacks *s, struct analysis_opts *o)
 {
 	const uint64_t sum = choose_functions(s);
 	size_t n = 0;
@@ -188,9 +203,9 @@ static void put_callers(struct stacks *s, struct analysis_opts *o)
 		n++;
 	o->called |= n > 0;
 	if (!n)
-		candidates_suggest(s->functions, o->callers, o->callers_near, sizeof(o->callers_near));
-	fputs("\ncallers of ", stdout);
-	hotspots_put(s->a, FIT_NAME, n == 1 ? s->functions->symbol : o->callers);
+		candidates_suggest(s->functions, s->asked, o->callers_near, sizeof(o->callers_near));
+	fputs(o->callees ? "\ncallees of " : "\ncallers of ", stdout);
+	hotspots_put(s->a, FIT_NAME, n == 1 ? s->functions->symbol : s->asked);
 	printf(", %.2f %%\n", hotspots_percent(sum, s->h->weight));
 	if (n > 1)
 		put_functions(s, n);
@@ -199,6 +214,13 @@ static void put_callers(struct stacks *s, struct analysis_opts *o)
 /* ---- --tree --------------------------------------------------------------------------- */
 
 #define LEAST_SHARE 0.005
+
+/* Stacks without their outermost callers begin anywhere: they are below one row, so that the tree of the others stays one.
+ * --below leaves out these callers, missing or not; the tree of callees has none. */
+static unsigned int roots_of(const struct analysis_opts *o)
+{
+	return o->callees ? 0 : o->below.n ? HOTSPOT_TASK : HOTSPOT_TASK | HOTSPOT_CUT;
+}
 
 static int print_tree(const struct stacks *s)
 {
@@ -214,12 +236,12 @@ static int print_tree(const struct stacks *s)
 		const struct callstack part = part_of(s, spot);
 
 		if (part.n)
-			hotspot_fold(spot, part, callers ? FOLDED_ROOT_FIRST : FOLDED_LEAF_FIRST, tree);
+			hotspot_fold(spot, part, callers ? FOLDED_ROOT_FIRST : FOLDED_LEAF_FIRST, roots_of(s->a->opts), tree);
 	}
 	/* a function with few samples has callers, too */
 	if (tree && !shown.least)
-		shown.least = (callers ? hotspots_percent(folded_total(tree), s->h->weight) : 100) * LEAST_SHARE;
-	if (tree && folded_total(tree) && !callers)
+		shown.least = (s->asked ? hotspots_percent(folded_total(tree), s->h->weight) : 100) * LEAST_SHARE;
+	if (tree && folded_total(tree) && !s->asked)
 		puts("\ncall tree");
 	rc = !tree || (folded_total(tree) && calltree_print(tree, &shown, stdout)) ? -1 : 0;
 	folded_free(tree);
@@ -276,8 +298,8 @@ static int print_stacks(const struct stacks *s)
 
 void hotspots_print_stacks(struct analysis *a, const struct hotspots *h, const struct hotspots_view *view)
 {
-	const char *option = a->opts->tree ? "--tree" : a->opts->callers ? "--callers" : NULL;
-	struct stacks s = { a, h, view, NULL };
+	const char *option = hotspots_stacks_option(a->opts);
+	struct stacks s = { a, h, view, a->opts->callers ? a->opts->callers : a->opts->callees, NULL };
 
 	if (option && !view->stacks && !view->fits)
 		printf("\n%s shows nothing: the samples have no call chains; record with -g\n", option);
@@ -285,8 +307,8 @@ void hotspots_print_stacks(struct analysis *a, const struct hotspots *h, const s
 		a->opts->called |= !view->fits;
 		return;
 	}
-	if (a->opts->callers)
-		put_callers(&s, a->opts);
+	if (s.asked)
+		put_asked(&s, a->opts);
 	if ((a->opts->tree ? print_tree : print_stacks)(&s))
 		fprintf(stderr, "perf-prof: %s: out of memory for the stacks\n", view->name);
 	HASH_FREE(s.functions);
