@@ -48,7 +48,7 @@ static int check_kind(const struct flame_config *c, const struct kind *kind, str
 {
 	if (kind->print == flame_html && !flame_has_html())
 		return fault_usage(f, "%s: this perf-prof was built without .html; `make html` in its sources "
-				   "adds it; it writes .svg, .speedscope.json and .folded", c->path);
+				   "builds it with .html (needs npm); or name a file .svg, .speedscope.json or .folded", c->path);
 	if (c->before && !kind->compares)
 		return fault_usage(f, "%s: only .svg and .html can show the change since %s", c->path,
 				   c->before);

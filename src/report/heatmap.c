@@ -176,7 +176,7 @@ int heatmap_check(const struct heatmap_config *c, int verbose, struct fault *f)
 		return -1;
 	if (file.kind == HTML && !flame_has_html())
 		rc = fault_usage(f, "--heatmap %s: this perf-prof was built without .html; `make html` in its "
-				 "sources adds it. it writes .svg and .csv", c->path);
+				 "sources builds it with .html (needs npm); or name a file .svg or .csv", c->path);
 	else
 		rc = artifact_check(picture.option, file.path, f);
 	if (!rc)
