@@ -188,7 +188,7 @@ def test_a_file_that_changes_while_it_is_recorded_is_not_kept(job, record, tmp_p
     other = job('-DLIBRARY', '-shared', '-fPIC', name='other.so', source=IDLE.replace('hot', 'hut'))
     program = job('-DIDLE="/"', library, f'-Wl,-rpath,{tmp_path}', source=IDLE)
     script = tmp_path / 'run'
-    script.write_text(f'#!/bin/sh\n{program}\ncat {other} > {library}\n')
+    script.write_text(f'#!/bin/sh\n{program}\nsleep 2\ncat {other} > {library}\n')     # its mapping is read by then
     script.chmod(0o755)
     expected = layout(program)
     said = record(script, '-v')
