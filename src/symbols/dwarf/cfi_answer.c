@@ -202,6 +202,8 @@ struct rows {
 	struct parser_bytes rules;
 };
 
+enum { X86_64_RBX = 3, X86_64_RA = 16 };
+
 static int rule_of(struct rows *r, Dwarf_Frame *frame, int ra, bool signal, uint16_t *number)
 {
 	struct cfi_rule rule = { .cfa = cfa_of(frame), .ra = (uint8_t)ra, .signal = signal };
@@ -209,6 +211,9 @@ static int rule_of(struct rows *r, Dwarf_Frame *frame, int ra, bool signal, uint
 
 	for (int i = 0; i < CFI_REGS; i++)
 		rule.regs[i] = place_of(frame, i);
+	/* libdw takes rax for the register that calls preserve (x86_64_abi_cfi() of elfutils 0.188) */
+	if (ra == X86_64_RA && rule.regs[X86_64_RBX].kind == CFI_UNDEFINED)
+		rule.regs[X86_64_RBX].kind = CFI_SAME;
 	for (size_t i = 0; i < n; i++)
 		if (!memcmp((struct cfi_rule *)r->rules.data + i, &rule, sizeof(rule))) {
 			*number = (uint16_t)(i + 1);
