@@ -362,8 +362,8 @@ def test_callers_of_a_function(faults, analyse):
     assert [frames[:2] for _, frames in found] == [['touch', 'one'], ['touch', 'two']]
     assert found[0][0] == pytest.approx(3 * found[1][0], abs=0.1) and sum(s for s, _ in found) == pytest.approx(share, abs=0.02)
     assert [len(stacks(analyse('report', '--stacks', n, path).text)) for n in ('1', '3')] == [1, 3]       # many, by depth
-    assert len(stacks(analyse('report', '--full', path).text)) > len(stacks(analyse('report', path).text)) == 5
-    assert len(stacks(analyse('report', '--full', '--stacks', '2', path).text)) == 2
+    assert len(stacks(analyse('report', '--stacks', 'all', path).text)) > len(stacks(analyse('report', path).text)) == 5
+    assert len(stacks(analyse('report', '--stacks', '2', path).text)) == 2
     assert 'stacks' not in analyse('report', '--stacks', '0', path).text
     text = analyse('report', '--stacks', '0', '--callers', 'touch', path).text
     assert re.search(r'\ncallers of touch, \d+\.\d\d %\n', text) and not re.search(r'%  job$', text, re.M)

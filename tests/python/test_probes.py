@@ -611,8 +611,9 @@ def test_names_of_no_parameter(prof, probed, event, message, expected):
     assert message in lines[0] and lines[2].endswith('^') and lines[3].startswith(expected)
 
 
-def test_without_debug_information_there_are_no_names(prof, probed, tmp_path):
+def test_without_debug_information_there_are_no_names(prof, probed, tmp_path, monkeypatch):
     need_dwarf(prof)
+    monkeypatch.setenv('HOME', str(tmp_path))     # another test may have recorded the program, and kept it
     subprocess.run(['strip', '-g', '-o', tmp_path / 'probed', probed], check=True)
     lines = refused(prof, str(tmp_path / 'probed'), 'uprobe:order@./probed//args=count/')
     assert './probed has no debug information on order' in lines[0]

@@ -32,8 +32,10 @@ static int parse_stacks(const char *text, void *field, struct fault *f)
 {
 	uint64_t *stacks = field;
 
-	if (parse_count(text, stacks))
-		return fault_usage(f, "--stacks %s: expected a number of stacks; 0: none (--full shows all)", text);
+	if (!strcmp(text, "all"))
+		*stacks = UINT32_MAX;
+	else if (parse_count(text, stacks))
+		return fault_usage(f, "--stacks %s: expected a number of stacks (0: none), or all", text);
 	*stacks = *stacks ? *stacks : HOTSPOTS_NO_STACKS;
 	return 0;
 }
@@ -82,8 +84,8 @@ static int parse_sort(const char *text, void *field, struct fault *f)
 const struct opt hotspots_opts[] = {
 	[HOTSPOTS_ROWS] = { "rows", 0, NULL, OPT_CALL, AT(rows), "N", "Show the first N rows; 0: all. Default: 30; JSON has all.", false,
 	  hotspots_parse_rows },
-	[HOTSPOTS_STACKS] = { "stacks", 0, NULL, OPT_CALL, AT(stacks), "N", "Show the N hottest stacks (needs call chains); 0: none. "
-	  "Default: 5; 10 with --callers; all with --full.", false, parse_stacks },
+	[HOTSPOTS_STACKS] = { "stacks", 0, NULL, OPT_CALL, AT(stacks), "N", "Show the N hottest stacks (needs call chains); 0: none; "
+	  "all: all. Default: 5; 10 with --callers.", false, parse_stacks },
 	[HOTSPOTS_SORT] = { "sort", 0, NULL, OPT_CALL, AT(sort), "KEY[,KEY...]",
 	  "Make a row for each combination of these: comm (task name), pid (with its name), tid (likewise), cpu, cgroup (container, or control "
 	  "group), symbol (function), line (of source), dso (program or library). Default: symbol,dso, and comm "

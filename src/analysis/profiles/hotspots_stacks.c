@@ -267,7 +267,7 @@ static uint64_t most_stacks(const struct stacks *s)
 
 	if (o->stacks)
 		return o->stacks == HOTSPOTS_NO_STACKS ? 0 : o->stacks;
-	return o->full ? UINT64_MAX : o->callers ? CALLERS_SHOWN : s->view->stacks;
+	return o->callers ? CALLERS_SHOWN : s->view->stacks;
 }
 
 static int print_stacks(const struct stacks *s)
