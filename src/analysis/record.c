@@ -291,8 +291,8 @@ const struct command record_command = {
 		"needs: tracepoint formats, names of tasks, mappings, build ids.",
 		"At the end, programs and libraries that were sampled are copied to ~/.debug, where perf-prof report and perf "
 		"find them by build id: you can rebuild them, and the recording still has names, source lines and "
-		"instructions. Files of packages are not copied (in /usr, except /usr/local, /lib, /bin, /sbin, /opt, "
-		"/snap, /nix), nor what is larger than 1 GiB, 4 GiB together, or half of the free space. "
+		"instructions. Files of packages are not copied (in /usr but not /usr/local, and in /lib, /bin, /sbin, /opt, "
+		"/snap, /nix), nor files above 1 GiB, more than 4 GiB in total, or a file above half of the free space. "
 		"`perf buildid-cache --purge-all` or `rm -r ~/.debug` removes all copies.",
 		"With --overwrite, nothing is written until a trigger comes: SIGUSR2, or an event with the "
 		"attribute trigger (its filter, or the --than of a source, sets the condition). Then the "

@@ -113,7 +113,7 @@ static const struct {
 	{ "kwork", "here it is `perf-prof latency` with the events of the work" },
 	{ "evlist", "`perf-prof report FILE` has a section for each event" },
 	{ "buildid-list", "`perf buildid-list` itself reads recordings of perf-prof" },
-	{ "buildid-cache", "use perf buildid-cache itself: perf-prof has the same cache, ~/.debug" },
+	{ "buildid-cache", "use `perf buildid-cache`: perf-prof uses the same cache, ~/.debug" },
 	{ "timechart", "here it is `perf-prof convert --to perfetto`" },
 	{ "kvm", "here it is `perf-prof kvm-exit`" },
 	{ "ftrace", "here it is `perf-prof trace`" },

@@ -308,8 +308,8 @@ int probes_try(const char *tracefs, const struct probe_definition *def, struct f
 		return refuse(tracefs, def, err, f);
 	snprintf(line, sizeof(line), "-:%s/try\n", group);
 	err = write_line(tracefs, def->space, line);
-	return err ? fault_set(f, EXIT_FAILED, "cannot remove the probe %s/try: %s; whoever uses it has to end first, then the next "
-			       "perf-prof with probes removes it", group, strerror(err)) : 0;
+	return err ? fault_set(f, EXIT_FAILED, "cannot remove the probe %s/try: %s; end the program that uses it; the next "
+			       "perf-prof that creates probes then removes it", group, strerror(err)) : 0;
 }
 
 /* The sweeper removes the probes: it still can when this process has dropped its privileges. */

@@ -161,8 +161,8 @@ void dsos_tell_changed(struct dsos *d, int verbose)
 		return;
 	if (d->changed > 1)
 		snprintf(more, sizeof(more), " and %zu other file%s", d->changed - 1, units_plural(d->changed - 1));
-	note(1, "%s%s %s sampled (-v says why), so %s functions have no names; ~/.debug has no copy, as perf-prof record "
-	     "makes at its end, and perf buildid-cache --add FILE", d->first_changed, more,
+	note(1, "%s%s %s sampled (-v says why), so %s functions have no names; ~/.debug has no copy: perf-prof record "
+	     "makes one at its end, perf buildid-cache --add FILE makes one, too", d->first_changed, more,
 	     d->changed > 1 ? "are not the files that were" : "is not the file that was", d->changed > 1 ? "their" : "its");
 }
 

@@ -281,6 +281,6 @@ int libccalls_watch(struct question *q, const char *tracefs, bool *found, struct
 	mappedfiles_free(&files);
 	*found = x.events;
 	if (!x.n && !why->exit_code)
-		fault_set(why, EXIT_FAILED, "no program that is watched uses the C library");
+		fault_set(why, EXIT_FAILED, "no watched program uses the C library");
 	return x.failed ? -1 : 0;
 }

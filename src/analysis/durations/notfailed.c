@@ -33,7 +33,8 @@ static const struct {
 	bool only;                   /* of these calls; otherwise: of all but these */
 	const char *const *calls;
 } mild[] = {
-	{ EAGAIN, "not ready", false, needy }, { EINPROGRESS, "goes on", true, connects }, { ETIMEDOUT, "its time was over", true, futexes },
+	{ EAGAIN, "not ready", false, needy }, { EINPROGRESS, "in progress", true, connects },
+	{ ETIMEDOUT, "timed out", true, futexes },
 	{ EINTR, "interrupted by a signal", false, none }, { 512, "interrupted by a signal", false, none },
 	{ 513, "interrupted by a signal", false, none }, { 514, "interrupted by a signal", false, none },
 	{ 516, "interrupted by a signal", false, none },
@@ -130,7 +131,7 @@ static void print_text(const struct notfailed *all)
 {
 	for (size_t i = 0; i < all->n; i++)
 		if (is_first(all, i)) {
-			printf("%s", i ? ", " : "no failures, so not counted: ");
+			printf("%s", i ? ", " : "not counted as failures: ");
 			print_error(all, all->all[i].error);
 		}
 	printf("\n");

@@ -302,7 +302,7 @@ static const struct opt call_opts[] = {
 	  "Show which files and addresses calls use, the most frequent first: a row for each task, call and path. With -g, also the "
 	  "stacks that make them.", false, NULL },
 	{ "match", 0, NULL, OPT_STRING, offsetof(struct syscalls, match), "GLOB",
-	  "Likewise, only paths and addresses that match, such as '/etc/*', '*.log' or '*:443'; with --errors, only these of the calls "
+	  "As --paths, but only paths and addresses that match, such as '/etc/*', '*.log' or '*:443'; with --errors, only those of calls "
 	  "that fail.", false, NULL },
 };
 static const struct opt source_opts[] = { ERRORS_OPT("Emit only calls that fail.") };
@@ -334,8 +334,9 @@ const struct command syscalls_command = {
 		"--heatmap draws all calls: when they returned, and how long they took.",
 		"Calls that began before perf-prof, or did not return before its end, are not in the table, but counted "
 		"below it. With -p, -t or a command, a line names each thread that hangs in a call, and what it waits on: a lock, file, "
-		"socket, path, child or descriptors, and the functions of Python that called it; with -i, when it has hung during a whole "
-		"interval, and at the end. The events are raw_syscalls:sys_enter and sys_exit; use -e to filter them, such as -e "
+		"socket, path, child or descriptors, and the Python functions that called it. With -i, the line comes after the first "
+		"whole interval in which it hung, and at the end. "
+		"The events are raw_syscalls:sys_enter and sys_exit; use -e to filter them, such as -e "
 		"'raw_syscalls:sys_enter/id==0/,raw_syscalls:sys_exit/id==0/'."),
 	.summary = "measure how long system calls take, and count their errors",
 	.examples = COMMAND_EXAMPLES(

@@ -100,7 +100,7 @@ const struct opt hotspots_opts[] = {
 	  "Show who calls this function instead of the hottest stacks (needs call chains): the stacks that have it, from it to their "
 	  "roots, the hottest first. A name from the table; namespaces and arguments may be left out (Cart::add).", false, NULL },
 	[HOTSPOTS_CALLEES] = { "callees", 0, NULL, OPT_STRING, AT(callees), "FUNCTION",
-	  "Show what this function calls instead of the hottest stacks (needs call chains): a call tree that begins at it, as --tree. "
+	  "Show a call tree of what this function calls, as --tree does, instead of the hottest stacks (needs call chains). "
 	  "A name from the table; namespaces and arguments may be left out (Cart::add).", false, NULL },
 	[HOTSPOTS_TREE] = { "tree", 0, NULL, OPT_FLAG, AT(tree), NULL,
 	  "Show a call tree instead of the hottest stacks (needs call chains): each function below its caller. "

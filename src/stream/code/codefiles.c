@@ -386,6 +386,6 @@ void codefiles_keep(struct codefiles *c, const struct attention *attn, int verbo
 		if (c->v[i].sampled)
 			keep(&k, &c->v[i]);
 	if (c->too_many)
-		miss(&k, "files beyond the first 128", "more files are not held open");
+		miss(&k, "files beyond the first 128", "perf-prof holds no more files open");
 	tell(&k);
 }
