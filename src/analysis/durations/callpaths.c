@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/durations/callpaths.h"
 
-#include "analysis/durations/libccalls.h"
 #include "base/hash.h"
 #include "events/probes.h"
 #include "perfevent/kernel.h"
@@ -88,8 +87,8 @@ int callpaths_watch(struct callpaths *p, struct question *q, struct fault *f)
 	if (probes_possible(tracefs, PROBE_KERNEL))
 		rc = watch_kernel(q, tracefs, &found, &why, f);
 	if (!rc && !found && probes_possible(tracefs, PROBE_USER))
-		rc = libccalls_watch(q, tracefs, &found, &why, f);
-	if (!found)
+		rc = libccalls_watch(&p->programs, q, tracefs, &why, f);
+	if (!found && !p->programs.n)
 		snprintf(p->why, sizeof(p->why), "%.*s", (int)sizeof(p->why) - 1, why.text);
 	return rc;
 }
@@ -283,7 +282,7 @@ bool callpaths_is_missing(struct callpaths *p, pid_t tid, uint64_t since, int64_
 {
 	enum { NO_PATH = 1, A_PATH };
 
-	if (call < 0 || call >= (int64_t)sizeof(p->has_path) || *p->why)
+	if (!p->programs.n || call < 0 || call >= (int64_t)sizeof(p->has_path))
 		return false;
 	if (!p->has_path[call])
 		p->has_path[call] = libccalls_has_path(call) ? A_PATH : NO_PATH;
@@ -292,6 +291,7 @@ bool callpaths_is_missing(struct callpaths *p, pid_t tid, uint64_t since, int64_
 
 void callpaths_free(struct callpaths *p)
 {
+	libccalls_free(&p->programs);
 	HASH_FREE(p->all);
 	p->all = NULL;
 }

@@ -12,6 +12,7 @@
 #ifndef ANALYSIS_DURATIONS_CALLPATHS_H
 #define ANALYSIS_DURATIONS_CALLPATHS_H
 
+#include "analysis/durations/libccalls.h"
 #include "rows/question.h"
 
 enum { CALLPATH_SIZE = 1024, CALLPATH_EVENTS = 128, CALLPATH_NUMBERS = 6 };   /* bytes with the final NUL; events with paths */
@@ -32,6 +33,7 @@ struct callpaths {
 	} events[CALLPATH_EVENTS];
 	size_t n;
 	struct callpath *all;        /* by thread */
+	struct libccalls programs;   /* probes in programs; none: in the kernel */
 	char why[256];               /* why there are no paths; "": there are */
 	uint8_t has_path[1024];      /* by the call's number: 0: not looked up, 1: it has none, 2: it has one */
 };

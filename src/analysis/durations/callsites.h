@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where the code of a file makes system calls whose number is a constant: on x86-64, `mov $NUMBER,%eax`, perhaps some more registers
- * set, and `syscall`. Only bytes are compared, so the file may be damaged or hostile; and places in its data do no harm, as the
- * kernel puts probes into code only.
+ * set, and `syscall`. Only bytes are compared, so the file may be damaged or hostile. The kernel puts probes into executable mappings
+ * only, where linkers put no data.
  */
 #ifndef ANALYSIS_DURATIONS_CALLSITES_H
 #define ANALYSIS_DURATIONS_CALLSITES_H

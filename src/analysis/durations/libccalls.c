@@ -8,6 +8,7 @@
 #include "events/probename.h"
 #include "symbols/elf/places.h"
 #include "symbols/parser_kinds.h"
+#include "stream/watched/targets.h"
 #include "tasks/mappedfiles.h"
 #include "tasks/workload.h"
 
@@ -18,9 +19,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
-
-enum { MAX_FILES = 16 };         /* different C libraries and loaders: of the system, and of containers; and programs */
 
 /* By where the functions take their paths, which the probe fetches. Functions that call one of these have its probe: stat() and
  * lstat() of glibc 2.33 and musl call fstatat(). System calls have their arguments in the same registers, but for the fourth. */
@@ -46,13 +46,16 @@ static const struct site {
 	{ CALLPATH_ADDRESS_ARGS, " connect bind ", " connect bind " },
 };
 enum { SITES = sizeof(sites) / sizeof(*sites) };
+_Static_assert((int)SITES == (int)LIBCCALLS_EVENTS, "events of a file");
+_Static_assert((int)LIBCCALLS_FILES * LIBCCALLS_EVENTS <= (int)CALLPATH_EVENTS, "no event is left out");
 
 struct finder {
+	struct libccalls *files;
 	struct question *q;
+	bool of_root;            /* only files of root: any process can map a library of its own, and many of them */
 	const char *tracefs;
 	struct parser *parser;
 	struct fault *why, *f;
-	unsigned int n;          /* files with probes */
 	unsigned int events;
 	bool failed;             /* f is set */
 };
@@ -65,7 +68,7 @@ struct offsets {
 
 static bool has_word(const char *words, const char *name)
 {
-	const size_t len = name ? strlen(name) : 0;
+	const size_t len = name && !strchr(name, ' ') ? strlen(name) : 0;
 
 	for (const char *at = words; len && (at = strstr(at, name)); at += len)
 		if (at[-1] == ' ' && at[len] == ' ')
@@ -108,19 +111,10 @@ static bool is_possible(struct finder *x, const char *path, const struct offsets
 
 static void add_event(struct finder *x, const char *path, const struct offsets *o, const char *args)
 {
-	char file[PATH_MAX + 64];
-
 	if (x->failed || !o->used || !is_possible(x, path, o, args))
 		return;
-	probe_path_text(path, file, sizeof(file));
-	x->failed = analysis_add_event(x->q->a, x->f, "uprobe:'%s'@%s//alias=path%u/args=\"%s\"/", o->text, file, x->events, args);
+	x->failed = analysis_add_event(x->q->a, x->f, "uprobe:'%s'@%s//alias=path%u/args=\"%s\"/", o->text, path, x->events, args);
 	x->events++;
-}
-
-/* A definition of a probe ends at these. */
-static bool is_plain(const char *path)
-{
-	return !path[strcspn(path, " \t\n\r\v\f:;()#'\"")];
 }
 
 /* ---- functions of a library, system calls of other code ------------------------------------ */
@@ -219,14 +213,22 @@ static int take_file(void *ctx, int fd, const char *path, const char *here)
 {
 	struct finder *x = ctx;
 	const unsigned int before = x->events;
+	char file[64];
+	struct stat st;
+	int kept;
 
-	if (x->n == MAX_FILES || !is_plain(here))
+	if (x->files->n == LIBCCALLS_FILES || fstat(fd, &st) || (x->of_root && st.st_uid))
 		return 0;
-	if (is_libc(path))
-		add_functions(x, fd, path, here);
-	else
-		add_calls(x, fd, here);
-	x->n += x->events > before;
+	kept = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	snprintf(file, sizeof(file), "/proc/self/fd/%d", kept);
+	if (kept >= 0 && is_libc(path))
+		add_functions(x, fd, path, file);
+	else if (kept >= 0)
+		add_calls(x, fd, file);
+	if (x->events > before)
+		x->files->fds[x->files->n++] = kept;
+	else if (kept >= 0)
+		close(kept);
 	return 0;
 }
 
@@ -267,9 +269,9 @@ static void search(struct mappedfiles *files, const struct stream_opts *o)
 		mappedfiles_of_all(files);
 }
 
-int libccalls_watch(struct question *q, const char *tracefs, bool *found, struct fault *why, struct fault *f)
+int libccalls_watch(struct libccalls *l, struct question *q, const char *tracefs, struct fault *why, struct fault *f)
 {
-	struct finder x = { .q = q, .tracefs = tracefs, .why = why, .f = f };
+	struct finder x = { .files = l, .q = q, .of_root = targets_everybody(q->targets), .tracefs = tracefs, .why = why, .f = f };
 	struct mappedfiles files = { .wants = is_wanted, .take = take_file, .ctx = &x };
 
 	x.parser = parser_new_all(&(struct parser_opts){ .place = PARSER_AUTO });
@@ -279,8 +281,13 @@ int libccalls_watch(struct question *q, const char *tracefs, bool *found, struct
 	search(&files, q->targets);
 	parser_free(x.parser);
 	mappedfiles_free(&files);
-	*found = x.events;
-	if (!x.n && !why->exit_code)
+	if (!l->n && !why->exit_code)
 		fault_set(why, EXIT_FAILED, "no watched program uses the C library");
 	return x.failed ? -1 : 0;
+}
+
+void libccalls_free(struct libccalls *l)
+{
+	while (l->n)
+		close(l->fds[--l->n]);
 }

@@ -9,8 +9,18 @@
 
 #include "rows/question.h"
 
-/* Adds the probes to the run's events. 0, with *found: whether there are any; or -1 with f. *why: why there are none. */
-int libccalls_watch(struct question *q, const char *tracefs, bool *found, struct fault *why, struct fault *f);
+enum { LIBCCALLS_FILES = 16, LIBCCALLS_EVENTS = 7 };   /* at most; for each file */
+
+/* The files with probes: the events name these descriptors, as another file may be at a path by the time when they are opened.
+ * Initialized by zeros. */
+struct libccalls {
+	int fds[LIBCCALLS_FILES];
+	size_t n;
+};
+
+/* Adds the probes to the run's events. 0, or -1 with f. *why: why there are none. */
+int libccalls_watch(struct libccalls *l, struct question *q, const char *tracefs, struct fault *why, struct fault *f);
+void libccalls_free(struct libccalls *l);
 /* Whether calls of that number have a path or an address. */
 bool libccalls_has_path(int64_t call);
 #endif

@@ -62,14 +62,20 @@ void unreturned_free(struct unreturned *u)
 
 /* ---- which calls ------------------------------------------------------------------------ */
 
-/* Whether the text has named that call; from now on it has. */
-static bool was_told(struct unreturned *u, pid_t tid, uint64_t start)
+/* Whether the text has named that call. */
+static bool was_told(const struct unreturned *u, pid_t tid, uint64_t start)
 {
 	struct unreturned_told *one;
-	bool told;
 
 	HASH_FIND(hh, u->told, &tid, sizeof(tid), one);
-	told = one && one->start == start;
+	return one && one->start == start;
+}
+
+static void set_told(struct unreturned *u, pid_t tid, uint64_t start)
+{
+	struct unreturned_told *one;
+
+	HASH_FIND(hh, u->told, &tid, sizeof(tid), one);
 	if (!one && (one = calloc(1, sizeof(*one)))) {
 		one->tid = tid;
 		HASH_ADD(hh, u->told, tid, sizeof(one->tid), one);
@@ -77,7 +83,6 @@ static bool was_told(struct unreturned *u, pid_t tid, uint64_t start)
 	}
 	if (one)
 		one->start = start;
-	return told;
 }
 
 static void add(struct visit *v, pid_t tid, uint64_t start)
@@ -132,8 +137,8 @@ struct call {
 	char text[CALL_SIZE], python[512];
 };
 
-/* False: it is in no call, or in another one. */
-static bool find(struct visit *v, const struct late *one, struct call *call)
+/* held: only if its lock has a holder. False: it is in no call, or in another one. */
+static bool find(struct visit *v, const struct late *one, bool held, struct call *call)
 {
 	struct waitargs c;
 	const enum waitargs_found found = waitargs_find(one->tid, &c);
@@ -141,11 +146,13 @@ static bool find(struct visit *v, const struct late *one, struct call *call)
 	call->python[0] = '\0';
 	if (found == WAITARGS_REFUSED) {
 		snprintf(call->text, sizeof(call->text), "a call (/proc/%d/syscall: %s)", (int)one->tid, strerror(errno));
-		return true;
+		return !held;
 	}
 	if (found == WAITARGS_NO_CALL || !is_meant(v, one, &c))
 		return false;
 	waitargs_text(&v->on, &c, call->text, sizeof(call->text));
+	if (held && !strstr(call->text, " held by "))
+		return false;
 	if (!pycallers_text(&v->python, &c, call->python, sizeof(call->python)))
 		call->python[0] = '\0';
 	return true;
@@ -153,16 +160,16 @@ static bool find(struct visit *v, const struct late *one, struct call *call)
 
 /* ---- output ----------------------------------------------------------------------------- */
 
-/* held: only if its lock has a holder. */
 static bool print_one(struct visit *v, struct late *one, bool held)
 {
 	const char *comm = analysis_comm(v->q->a, one->tid, v->now);
 	char name[64], text[4 * CALL_SIZE], python[4 * sizeof(((struct call *)0)->python)], since[64] = "since before the run";
 	struct call call;
 
-	if (one->told || is_worker(comm) || !find(v, one, &call) || (held && !strstr(call.text, " held by ")))
+	if (one->told || is_worker(comm) || !find(v, one, held, &call))
 		return false;
 	one->told = true;
+	set_told(v->u, one->tid, one->start);
 	escape_terminal(comm, strlen(comm), name, sizeof(name));
 	escape_terminal(call.text, strlen(call.text), text, sizeof(text));
 	escape_terminal(call.python, strlen(call.python), python, sizeof(python));
@@ -193,7 +200,7 @@ static void put_one(struct visit *v, const struct late *one, struct table *t)
 	const char *comm = analysis_comm(v->q->a, one->tid, v->now);
 	struct call call;
 
-	if (is_worker(comm) || !find(v, one, &call))
+	if (is_worker(comm) || !find(v, one, false, &call))
 		return;
 	table_row(t);
 	table_text(t, comm);

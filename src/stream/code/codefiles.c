@@ -321,8 +321,11 @@ static uint64_t free_bytes(void)
 	struct statvfs fs;
 
 	snprintf(path, sizeof(path), "%s", idcache_folder());
-	while (*path && statvfs(path, &fs))
-		*strrchr(path, '/') = '\0';
+	while (*path && statvfs(path, &fs)) {
+		char *slash = strrchr(path, '/');
+
+		slash[slash == path && path[1]] = '\0';   /* "/x" becomes "/", and that "" */
+	}
 	return *path ? (uint64_t)fs.f_bavail * fs.f_frsize : UINT64_MAX;
 }
 
@@ -342,13 +345,14 @@ static const char *reason(int error)
 
 static void keep(struct keeping *k, const struct codefile *f)
 {
-	const struct idcache_file file = { f->fd, f->path, f->id, f->id_size };
+	struct idcache_file file = { f->fd, f->path, f->id, f->id_size, 0 };
 	struct stat st;
 	const char *why;
 	int rc;
 
 	if (fstat(f->fd, &st) || idcache_has(&file))
 		return;
+	file.most = st.st_size;
 	why = too_large(k, (uint64_t)st.st_size);
 	rc = why ? 0 : idcache_add(&file, is_stopped, k);
 	if (why || rc) {

@@ -170,13 +170,14 @@ static bool is_open(int fd, const char *path)
 	return !stat(path, &there) && !fstat(fd, &st) && there.st_dev == st.st_dev && there.st_ino == st.st_ino;
 }
 
-/* A definition ends at blanks and some other characters, and the kernel takes no path without a slash. */
+/* A definition ends at blanks and some other characters, and the kernel takes no path without a slash. Offsets by number are of
+ * this very file: another one, which is at its path meanwhile, would crash. */
 static void set_path(struct probe_file *file, const char *path)
 {
 	char *absolute = realpath(path, NULL);
 	const bool same = absolute && is_open(file->fd, absolute);
 
-	if (same && !absolute[strcspn(absolute, " \t\n\r\v\f:;()#")])
+	if (same && !file->noffsets && !absolute[strcspn(absolute, " \t\n\r\v\f:;()#")])
 		snprintf(file->path, sizeof(file->path), "%s", absolute);
 	else
 		snprintf(file->path, sizeof(file->path), "/proc/self/fd/%d", file->fd);
@@ -184,8 +185,8 @@ static void set_path(struct probe_file *file, const char *path)
 	free(absolute);
 }
 
-/* False: the function's name is not of numbers. */
-static bool take_numbers(struct probe_file *file, const struct probe_name *name)
+/* None if the function's name is not of numbers. */
+static void take_numbers(struct probe_file *file, const struct probe_name *name)
 {
 	char words[PROBE_FUNCTION_SIZE], *save;
 	bool all = !name->kind->usdt;
@@ -197,7 +198,6 @@ static bool take_numbers(struct probe_file *file, const struct probe_name *name)
 	}
 	if (!all)
 		file->noffsets = 0;
-	return file->noffsets;
 }
 
 int probe_file_open(struct probe_file *file, const struct spec_item *item, const struct probe_name *name, struct fault *f)
@@ -207,8 +207,9 @@ int probe_file_open(struct probe_file *file, const struct spec_item *item, const
 	*file = (struct probe_file){ .fd = path < 0 ? -errno : opener_read_regular(path), .debug = -1 };
 	if (file->fd < 0)
 		return complain_of_file(item, name, -file->fd, f);
+	take_numbers(file, name);
 	set_path(file, name->path);
-	return take_numbers(file, name) ? 0 : search(file, item, name, f);
+	return file->noffsets ? 0 : search(file, item, name, f);
 }
 
 void probe_file_close(struct probe_file *file)

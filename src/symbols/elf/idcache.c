@@ -128,8 +128,8 @@ static bool is_same(const struct stat *a, const struct stat *b)
 	return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* A library can be written to while it is mapped: its build id may be another one by now. The copy is readable by those
- * who may read the file. */
+/* A library can be written to while it is mapped: its build id may be another one by now. The copy is for the cache's user alone:
+ * the file may be in a folder that others cannot enter. */
 static int copy_unchanged(const struct idcache_file *file, int to, bool (*is_stopped)(void *ctx), void *ctx)
 {
 	uint8_t id[ELFID_MAX];
@@ -138,9 +138,11 @@ static int copy_unchanged(const struct idcache_file *file, int to, bool (*is_sto
 
 	if (fstat(file->fd, &before))
 		return -errno;
+	if (before.st_size > file->most)
+		return -ESTALE;
 	if (elfid_read(file->fd, id) != file->size || memcmp(id, file->id, file->size))
 		return -ESTALE;
-	if (fchmod(to, (before.st_mode & 0044) | 0600))
+	if (fchmod(to, 0600))
 		return -errno;
 	rc = copy(file->fd, before.st_size, to, is_stopped, ctx);
 	return rc ? rc : fstat(file->fd, &after) || !is_same(&before, &after) ? -ESTALE : 0;

@@ -13,12 +13,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct idcache_file {
 	int fd;                  /* its contents, for reading */
 	const char *path;        /* absolute */
 	const uint8_t *id;       /* its build id */
 	size_t size;             /* of the id, in bytes */
+	off_t most;              /* bytes: larger files have been changed */
 };
 
 /* The cache's folder, or "". */
