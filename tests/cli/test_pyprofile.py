@@ -83,7 +83,7 @@ def test_code_that_takes_the_memory_of_code_that_was_freed(profile, tmp_path, ve
     (tmp_path / 'job.py').write_text(REUSES)
     table = table_of(profile('--python', '-q', '--json', '--', python, '-S', tmp_path / 'job.py').stdout)
     shares = {r['dso']: r['total'] for r in table['rows'] if r['dso'].startswith('<made')}
-    assert len(shares) == 3 and min(shares.values()) > 25, table['rows'][:8]
+    assert len(shares) == 3 and min(shares.values()) > 10, table['rows'][:8]
 
 
 def check_shares(table, module=90):
@@ -275,7 +275,7 @@ def test_programs_that_call_exec(prof, tmp_path, freq):
     if 'may not be read' in err:
         pytest.skip(f'needs the right to read other processes ({err.strip()})')
     shares = {r['function']: r['total'] for r in table_of(out)['rows']}
-    assert shares['alpha'] > 20 and shares['beta'] > 20, shares
+    assert shares['alpha'] > 10 and shares['beta'] > 10, shares
     assert shares['alpha'] + shares['beta'] < 101, shares
 
 

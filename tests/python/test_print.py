@@ -16,7 +16,7 @@ for word in ('tracefs', 'root'):
         pytestmark = pytest.mark.skip(reason=requires.why_not(word))
 
 LINE = re.compile(r'(?P<stamp>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}) (?P<comm> *\S.{0,62}?) '
-                  r'(?P<pid> *\d+) (?P<flags>[db.][NnpLl.BbG][ZzHhs.][0-9a-f.]) '
+                  r'(?P<pid> *(?:\d+|-1)) (?P<flags>[db.][NnpLl.BbG][ZzHhs.][0-9a-f.]) '
                   r'\[(?P<cpu>\d{3,})\] (?P<time>\d+\.\d{6}): (?P<event>\w+:\w+): (?P<text>.*)')
 PR_SET_NAME = 15
 
