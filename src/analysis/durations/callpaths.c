@@ -271,22 +271,28 @@ static const char *seen(const struct callpaths *p, pid_t tid, uint64_t since)
 	return one && !one->early && one->time >= since ? one->text : NULL;
 }
 
-const char *callpaths_text(const struct callpaths *p, pid_t tid, uint64_t since)
+static bool has_path(struct callpaths *p, int64_t call)
 {
-	const char *text = seen(p, tid, since);
+	enum { NO_PATH = 1, A_PATH };
+
+	if (call < 0 || call >= (int64_t)sizeof(p->has_path))
+		return false;
+	if (!p->has_path[call])
+		p->has_path[call] = libccalls_has_path(call) ? A_PATH : NO_PATH;
+	return p->has_path[call] == A_PATH;
+}
+
+/* A signal handler may run between a probe in a program and the call that it is about: that one's calls have another number. */
+const char *callpaths_text(struct callpaths *p, pid_t tid, uint64_t since, int64_t call)
+{
+	const char *text = p->programs.n && !has_path(p, call) ? NULL : seen(p, tid, since);
 
 	return text ? text : "";
 }
 
 bool callpaths_is_missing(struct callpaths *p, pid_t tid, uint64_t since, int64_t call)
 {
-	enum { NO_PATH = 1, A_PATH };
-
-	if (!p->programs.n || call < 0 || call >= (int64_t)sizeof(p->has_path))
-		return false;
-	if (!p->has_path[call])
-		p->has_path[call] = libccalls_has_path(call) ? A_PATH : NO_PATH;
-	return p->has_path[call] == A_PATH && !seen(p, tid, since);
+	return p->programs.n && has_path(p, call) && !seen(p, tid, since);
 }
 
 void callpaths_free(struct callpaths *p)

@@ -47,7 +47,7 @@ bool callpaths_take(struct callpaths *p, const struct question *q, const struct 
 /* A thread begins a call. */
 void callpaths_enter(struct callpaths *p, const struct analysis_sample *s);
 /* The path of the thread's call that began then; "": it has none, or it is not known. Valid until the next sample. */
-const char *callpaths_text(const struct callpaths *p, pid_t tid, uint64_t since);
+const char *callpaths_text(struct callpaths *p, pid_t tid, uint64_t since, int64_t call);
 /* Whether that call has a path or an address that no probe saw. */
 bool callpaths_is_missing(struct callpaths *p, pid_t tid, uint64_t since, int64_t call);
 void callpaths_free(struct callpaths *p);

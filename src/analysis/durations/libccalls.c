@@ -8,7 +8,6 @@
 #include "events/probename.h"
 #include "symbols/elf/places.h"
 #include "symbols/parser_kinds.h"
-#include "stream/watched/targets.h"
 #include "tasks/mappedfiles.h"
 #include "tasks/workload.h"
 
@@ -252,6 +251,12 @@ static void take_process(struct mappedfiles *files, pid_t pid)
 	take_program(files->ctx, exe);
 }
 
+/* No process is named. */
+static bool is_open(const struct stream_opts *o)
+{
+	return !o->command.argv && !o->pids.n && !o->tids.n;
+}
+
 /* A command's library is our own, unless it runs in a container. Processes that have ended have none. */
 static void search(struct mappedfiles *files, const struct stream_opts *o)
 {
@@ -265,13 +270,13 @@ static void search(struct mappedfiles *files, const struct stream_opts *o)
 		take_process(files, o->pids.v[i]);
 	for (size_t i = 0; i < o->tids.n; i++)
 		take_process(files, o->tids.v[i]);
-	if (!o->command.argv && !o->pids.n && !o->tids.n)
+	if (is_open(o))
 		mappedfiles_of_all(files);
 }
 
 int libccalls_watch(struct libccalls *l, struct question *q, const char *tracefs, struct fault *why, struct fault *f)
 {
-	struct finder x = { .files = l, .q = q, .of_root = targets_everybody(q->targets), .tracefs = tracefs, .why = why, .f = f };
+	struct finder x = { .files = l, .q = q, .of_root = is_open(q->targets), .tracefs = tracefs, .why = why, .f = f };
 	struct mappedfiles files = { .wants = is_wanted, .take = take_file, .ctx = &x };
 
 	x.parser = parser_new_all(&(struct parser_opts){ .place = PARSER_AUTO });

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 
 #ifndef FUTEX_LOCK_PI2
 #define FUTEX_LOCK_PI2 13
@@ -24,13 +23,6 @@ enum { LOCKED = 2, USERS_MOST = 1 << 16, KINDS = 0x3ff };
 struct mutex {
 	uint32_t word, count, owner, users, kind;
 };
-
-static ssize_t read_memory(pid_t tid, uint64_t from, void *to, size_t n)
-{
-	const struct iovec local = { to, n }, remote = { (void *)(uintptr_t)from, n };
-
-	return process_vm_readv(tid, &local, 1, &remote, 1, 0);
-}
 
 static bool is_wait(const struct waitargs *c)
 {
@@ -45,7 +37,7 @@ static uint32_t owner_of(const struct waitargs *c)
 	const int operation = (int)c->args[1] & FUTEX_CMD_MASK;
 	const uint32_t expected = (uint32_t)c->args[2];
 	struct mutex m = { 0 };
-	const ssize_t n = read_memory(c->tid, c->args[0], &m, sizeof(m));
+	const ssize_t n = waitargs_read(c->tid, c->args[0], &m, sizeof(m));
 
 	if (n < (ssize_t)sizeof(m.word))   /* it may end at the end of a page */
 		return 0;
@@ -67,8 +59,8 @@ static uint32_t joined_by(const struct waitargs *c)
 	uint64_t head[WORDS] = { 0 };
 	uint32_t tid = 0;
 
-	if (!is_wait(c) || read_memory(c->tid, c->args[0], &tid, sizeof(tid)) != sizeof(tid) || tid != (uint32_t)c->args[2] ||
-	    read_memory(c->tid, thread, head, sizeof(head)) != sizeof(head))
+	if (!is_wait(c) || waitargs_read(c->tid, c->args[0], &tid, sizeof(tid)) != sizeof(tid) || tid != (uint32_t)c->args[2] ||
+	    waitargs_read(c->tid, thread, head, sizeof(head)) != sizeof(head))
 		return 0;
 	return head[TCB] == thread && head[SELF] == thread && tid <= FUTEX_TID_MASK ? tid : 0;
 }

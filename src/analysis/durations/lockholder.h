@@ -5,7 +5,7 @@
  *	futex(FUTEX_LOCK_PI): the word is the holder's tid, and two flags
  *	pthread_mutex_t of glibc: the tid is 8 bytes after the word, { lock, count, owner, users, kind }
  *
- * What is read there is believed only if it fits such a lock and is a thread of the same process.
+ * The tid counts only if the memory around it looks like such a lock, and if the process has a thread with that tid.
  */
 #ifndef ANALYSIS_DURATIONS_LOCKHOLDER_H
 #define ANALYSIS_DURATIONS_LOCKHOLDER_H

@@ -160,7 +160,7 @@ static void leave(struct question *q, const struct analysis_sample *s)
 		return;
 	}
 	h.end.value = (uint64_t)id;
-	path = callpaths_text(&c->paths, h.tid, h.end.start);
+	path = callpaths_text(&c->paths, h.tid, h.end.start, id);
 	c->errors.unseen += has_paths(c) && (h.error || !c->failed) && callpaths_is_missing(&c->paths, h.tid, h.end.start, id);
 	if (!is_wanted(c, &h, path))
 		return;
@@ -256,7 +256,7 @@ static void title(struct question *q, const struct happening *h, char *buf, size
 {
 	char call[64];
 
-	const char *path = callpaths_text(&((struct syscalls *)q)->paths, h->tid, h->end.start);
+	const char *path = callpaths_text(&((struct syscalls *)q)->paths, h->tid, h->end.start, (int64_t)h->end.value);
 
 	snprintf(buf, size, "%s %d %s%s%s", h->comm, pidmap_shown(h->tid), call_name((int64_t)h->end.value, call, sizeof(call)),
 		 *path ? " " : "", path);

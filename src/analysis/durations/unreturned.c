@@ -38,7 +38,7 @@ struct visit {
 	size_t n;
 	uint64_t now;                /* perf clock */
 	uint64_t before;             /* calls that began later are no news */
-	bool repeats;                /* calls that were told before, too */
+	bool repeats;                /* also name calls that an earlier table has named */
 };
 
 void unreturned_begin(struct unreturned *u, const struct stream_opts *opts)
@@ -116,7 +116,7 @@ static int longest_first(const void *a, const void *b)
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-/* ---- what is known of each -------------------------------------------------------------- */
+/* ---- what each thread waits for --------------------------------------------------------- */
 
 /* Threads of io_uring have the registers of the call that made them. */
 static bool is_worker(const char *comm)

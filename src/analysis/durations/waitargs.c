@@ -21,11 +21,16 @@ enum { PATHS = 1024, SHOWN = 3, POLLED = 256, FDS = 1024, PAGE = 4096 };
 
 /* ---- memory ----------------------------------------------------------------------------- */
 
-static bool read_memory(pid_t tid, uint64_t from, void *to, size_t n)
+ssize_t waitargs_read(pid_t tid, uint64_t from, void *to, size_t n)
 {
 	const struct iovec local = { to, n }, remote = { (void *)(uintptr_t)from, n };
 
-	return process_vm_readv(tid, &local, 1, &remote, 1, 0) == (ssize_t)n;
+	return process_vm_readv(tid, &local, 1, &remote, 1, 0);
+}
+
+static bool read_memory(pid_t tid, uint64_t from, void *to, size_t n)
+{
+	return waitargs_read(tid, from, to, n) == (ssize_t)n;
 }
 
 /* The text at that address, page by page: what follows it may not be mapped. */

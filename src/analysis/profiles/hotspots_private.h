@@ -46,7 +46,7 @@ void hotspots_expand(struct analysis *a, struct hotspots *h);
 enum { HOTSPOT_CUT = 1, HOTSPOT_TASK = 2 };
 /* Adds these frames of its stack, innermost first, and `roots`. FOLDED_ROOT_FIRST: the innermost frame is the root. */
 void hotspot_fold(const struct hotspot *spot, struct callstack part, enum folded_order order, unsigned int roots, struct folded *f);
-/* The option that says what is shown instead of the hottest stacks; NULL: none. */
+/* The name of the option that replaces the list of stacks, such as "--tree"; NULL: none is given. */
 const char *hotspots_stacks_option(const struct analysis_opts *o);
 /* Puts a name on stdout: escaped, and shortened to part of a line of the terminal. */
 void hotspots_put(const struct analysis *a, enum fit fit, const char *text);
