@@ -368,7 +368,7 @@ def test_a_function_that_no_stack_has(prof, works):
 
 def test_stacks_below_a_function(analyse, works):
     got = analyse('profile', '-g', '--json', '--below', 'main', *RING, '--', works, 'shares', 400)
-    rows = {r['function'] for r in got.table('profile')['rows']}
+    rows = {r['function'] for r in got.table('profile')['rows'] if os.path.basename(r['dso']) == 'works'}    # the loader has a _start
     assert set(SHARES) <= rows and not rows & {'main', '_start'}, rows
 
 
