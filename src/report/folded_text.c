@@ -152,7 +152,8 @@ int folded_take(struct folded *folded, FILE *in, const char *name, struct fault 
 		const char *wrong = !cut_end(line, in) ? malformed :
 				    *line && !take_comment(folded, line) ? take_line(folded, line) : NULL;
 
-		if (number == 1 && !strncmp(line, "PERFILE2", 8))
+		/* a function may have any name */
+		if (wrong && number == 1 && !strncmp(line, "PERFILE2", 8))
 			rc = fault_set(f, EXIT_FAILED, "%s is a recording, not folded stacks: perf-prof report %s --flame-graph OUT.svg "
 				       "draws it", name, name);
 		else if (wrong)

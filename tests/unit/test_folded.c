@@ -184,9 +184,9 @@ static void reads_what_it_wrote(void **state)
 	struct folded *f = folded_new();
 	struct fault fault = { 0 };
 
-	put_file("in.folded", "main;run 3\nmain;std::map<int, int>::at 4\r\n\nmain;sys_read_[k] 5");
+	put_file("in.folded", "PERFILE2;run 1\nmain;run 3\nmain;std::map<int, int>::at 4\r\n\nmain;sys_read_[k] 5");
 	assert_int_equal(folded_read(f, at("in.folded"), &fault), 0);
-	is(f, "main;run 3\nmain;std::map<int, int>::at 4\nmain;sys_read 5\n");
+	is(f, "PERFILE2;run 1\nmain;run 3\nmain;std::map<int, int>::at 4\nmain;sys_read 5\n");   /* a name that a recording begins with */
 	assert_int_equal(folded_frame_kind(f, folded_frame(f, "sys_read", FOLDED_KERNEL)), FOLDED_KERNEL);
 	folded_free(f);
 }
