@@ -74,6 +74,9 @@ void analysis_release(void *config)
 	struct analysis_opts *o = config;
 
 	stream_opts_free(&o->stream);
+	opt_strings_free(&o->comms);
+	opt_strings_free(&o->dsos);
+	opt_strings_free(&o->annotate);
 	free(o->below.v);
 	free(o->without.v);
 }
@@ -603,7 +606,7 @@ static int open_all(struct analysis *a, struct fault *f)
 	job_attach(&a->job, a->stream);
 	if (names_begin(&a->names, a->stream, a->opts->stream.opener, f))
 		return -1;
-	a->names.code = a->opts->annotate;
+	a->names.code = a->opts->annotate.n;
 	a->names.debuginfod = a->opts->debuginfod;
 	a->names.max_symbols = cache_of(a->opts) / SYMBOLS_SHARE;
 	a->stacks = callstacks_new(&a->names, a->opts->inlines >= 0,

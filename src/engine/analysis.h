@@ -31,15 +31,18 @@ struct analysis_opts {
 	uint64_t stacks;             /* --stacks: stacks below a table; 0: the default; UINT64_MAX: none */
 	uint64_t sort;               /* --sort: what makes a row of a profile; 0: the default */
 	bool by_total;               /* --sort total: the order of rows */
+	struct opt_strings comms, dsos;   /* --comm, --dso: globs; stacks of other tasks, and that end in other files, are left out */
+	bool comm_seen, dso_seen, selected;   /* a stack had such a task, such a file, both */
+	char comm_near[128], dso_near[128];   /* similar names, until one had both; or "" */
 	double least;                /* --than: the share in percent below which functions are not shown; 0: the default; below 0: none */
 	const char *callers;         /* --callers: a function; or NULL */
 	const char *callees;         /* --callees: a function; or NULL; tree is set, too */
 	bool called;                 /* its callers or callees were printed, or why there are none */
 	char callers_near[128];      /* a function with a similar name, if none has it; or "" */
 	bool tree;                   /* --tree: a call tree below the table, instead of stacks */
-	const char *annotate;        /* --annotate: a function; or NULL */
-	bool annotated;              /* its lines were printed */
-	char annotate_near[128];     /* a function with a similar name, if none has it; or "" */
+	struct opt_strings annotate; /* --annotate: functions */
+	uint64_t annotated;          /* a bit for each of the first 64 whose lines were printed */
+	char annotate_near[128];     /* a function with a name similar to that of the first that no stack had; or "" */
 	bool inline_rows;            /* inlined functions have rows of their own */
 	struct opt_strings below;    /* --below: callstacks_begin_below() */
 	struct opt_strings without;  /* --without: functions of Python that are not sampled */

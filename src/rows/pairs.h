@@ -14,6 +14,7 @@ struct open_pair {
 	uint64_t key, start;
 	uint64_t value;              /* from pairs_start() */
 	bool is_open;
+	bool is_gone;                /* set by the caller: what has begun cannot end any more */
 	UT_hash_handle hh;
 };
 

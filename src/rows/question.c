@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rows/question.h"
 
+#include "base/note.h"
 #include "base/units.h"
 #include "rows/sinks.h"
 
@@ -175,6 +176,8 @@ static int begin(struct analysis *a, struct fault *f)
 	q->has_targets |= q->targets->pids.n || q->targets->tids.n;
 	if (q->ops->tasks)
 		group(q);
+	if (question_lacks_than(q))
+		note(a->opts->stream.verbose, "-g needs --than TIME to print stacks");
 	if (begin_all(q, f) || heatmap_check(&q->heatmap_opts, a->opts->stream.verbose, f))
 		return -1;
 	q->heatmap = q->heatmap_opts.path ? heatmap_new() : NULL;

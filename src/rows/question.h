@@ -165,6 +165,12 @@ struct question {
 	char comm[16];               /* for question_comm() */
 };
 
+/* Whether -g waits for --than: stacks are printed below longer durations. */
+static inline bool question_lacks_than(const struct question *q)
+{
+	return q->common.stream.call_graph && !q->than && !q->ops->stacks;
+}
+
 /* The sample's event: an index into ops->events; ops->nevents: another event. */
 static inline size_t question_index(const struct question *q, const struct analysis_sample *s)
 {

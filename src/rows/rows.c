@@ -282,7 +282,7 @@ static void print_counts(const struct question *q)
 		print_incomplete(q);
 	if (q->ending && !(q->ops->states && unknown))
 		print_missing(q);
-	if (q->ending && q->common.stream.call_graph && !q->than && !q->ops->stacks)
+	if (q->ending && question_lacks_than(q))
 		printf("-g needs --than TIME: it prints the stacks of longer %s%s\n",
 		       q->ops->durations ? q->ops->durations : "durations", q->ops->or_stacks ? q->ops->or_stacks : "");
 	if (p->refused)

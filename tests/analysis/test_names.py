@@ -197,6 +197,15 @@ def test_the_source_lines_of_a_function_with_their_shares(faults, analyse, tmp_p
     assert [self for self, _, _ in calls] == [0, 0] and calls[0][1] == calls[1][1] > 30
 
 
+def test_source_lines_of_several_functions(faults, analyse):
+    path = faults(TWO_PLACES, '-O0')
+    tables = analyse('report', '--json', '--annotate', 'touch', '--annotate', 'main', path).lines
+    assert [t.get('function') for t in tables] == [None, 'touch', 'main']
+    bad = analyse('report', '--annotate', 'touch', '--annotate', 'mian', path, code=1)
+    assert '--annotate mian: no sample of the recording is in a function with this name; did you mean main?' in bad.err
+    assert 'source lines of touch' in bad.text
+
+
 def test_source_that_is_newer_or_gone(faults, analyse, tmp_path):
     path = faults(TWO_PLACES)
     (tmp_path / 'job.c').write_text('int other;\n')

@@ -279,6 +279,38 @@ def test_rows_by_keys_are_those_of_perf(perf, works, tables, tmp_path, keys, the
     assert [c['name'] for c in table['columns'] if c['name'] in ('comm', 'dso', 'cpu', 'pid')] == shown
 
 
+@pytest.mark.parametrize('option, column, share', [('--comm', 'comm', 0.5), ('--dso', 'dso', 0.5)])
+def test_samples_of_a_task_or_a_file_are_those_of_perf(perf, works, tables, analyse, tmp_path, option, column, share):
+    """Shares stay those of all samples, as in perf; what is left out is in no row and no picture."""
+    path = recorded(perf, works, tmp_path / 'some.data', 'cpu-clock', 'shares', 500)
+    [whole] = tables('--sort', column, path)
+    name = max(whole['rows'], key=lambda row: row['self'])[column]
+    [table] = tables('--sort', column, option, name, path)
+    [row] = table['rows']
+    [same] = [r for r in whole['rows'] if r[column] == name]
+    assert row == same and table['left_out'] == whole['weight'] - row['count'] and table['weight'] == whole['weight']
+    glob = tables('--sort', column, option, 'no such', option, name[:-1] + '*', path)[0]
+    assert row in glob['rows']
+    text = subprocess.run([perf, 'report', '-f', '-i', path, '--stdio', '--no-children', '-g', 'none', '--sort', column,
+                           option + 's', name.rpartition('/')[2], '--percentage', 'absolute'], capture_output=True, text=True, timeout=60).stdout
+    [theirs] = re.findall(r'^ +([\d.]+)% ', text, re.M)
+    assert row['self'] == pytest.approx(float(theirs), abs=0.02)
+    shown = analyse('report', option, name, '--flame-graph', tmp_path / 'some.folded', path).text
+    assert f'; {row["self"]:.2f} % of them shown\n' in shown
+    folded = (tmp_path / 'some.folded').read_text()
+    assert sum(int(line.rpartition(' ')[2]) for line in folded.splitlines() if line[0] != '#') == row['count']
+
+
+@pytest.mark.parametrize('words, answer', [
+    (('--comm', 'wroks'), '--comm wroks: no sample of the recording is of a task with this name; did you mean works?'),
+    (('--dso', '/x/wroks'), '--dso /x/wroks: no sample of the recording is in a file with this name; did you mean works?'),
+    (('--dso', 'libnothing.so'), 'is in a file with this name; --sort dso shows their files'),
+])
+def test_names_that_no_sample_has(perf, works, analyse, tmp_path, words, answer):
+    path = recorded(perf, works, tmp_path / 'some.data', 'cpu-clock', 'shares', 500)
+    assert answer in analyse('report', *words, path, code=1).err
+
+
 def test_rows_by_line(tables, analyse, tmp_path):
     """The lines where a program's time goes, as it was written for this."""
     source = tmp_path / 'lines.c'

@@ -219,3 +219,32 @@ def test_threads_of_the_kernel_are_in_no_call(analyse):
     if not os.path.exists('/proc/2/syscall') or os.path.exists('/proc/2/exe') and os.readlink('/proc/2/exe'):
         pytest.skip('needs kthreadd')
     assert 'is still in' not in analyse('syscalls', '-p', '2', '--seconds', '0.2').text
+
+
+def test_at_the_end_of_a_recording(prof, hanging, analyse, tmp_path):
+    """Three of them, or all; the call is known, and not what it waits on."""
+    one, told = hanging
+    path = tmp_path / 'hang.data'
+    with subprocess.Popen([prof, 'record', '--usage-self', '50', '-e', PAIR, '-p', str(one.pid), '-o', path], stderr=subprocess.PIPE,
+                          text=True) as recorder:
+        assert recorder.stderr.readline()      # its loop runs: the events are on
+        (tmp_path / 'go').touch()
+        wait_until_all_hang(one.pid)
+        recorder.send_signal(signal.SIGINT)
+        recorder.communicate(timeout=60)
+    calls = {(tid, text.split()[0]) for tid, text in told.items()}
+    line = re.compile(r'^\S+ (\d+) was still in (\w+)\(\d+\) at the end, for at least \d+\.\d{3} ms: not in the table$', re.M)
+    some = analyse('syscalls', '-I', path).text
+    assert len(line.findall(some)) == 3 and set(line.findall(some)) < calls, some
+    assert '\n3 more threads were in a call (--full shows all)\n' in some
+    assert set(line.findall(analyse('syscalls', '--full', '-i', '100', '-I', path).text)) == calls
+    rows = analyse('syscalls', '--json', '-I', path).table('unreturned')['rows']
+    assert {(str(row['tid']), row['call'].partition('(')[0]) for row in rows} == calls
+    assert all('python' not in row and row['duration'] >= 0 for row in rows)
+
+
+def test_exit_is_no_call_that_hangs(prof, analyse, tmp_path):
+    path = tmp_path / 'exit.data'
+    subprocess.run([prof, 'record', '-e', PAIR, '-o', path, '--', 'sh', '-c', 'true; true'], check=True, capture_output=True, timeout=60)
+    text = analyse('syscalls', '-I', path).text
+    assert ' was still in ' not in text and re.search(r'^incomplete calls: 1 still running at the end', text, re.M), text

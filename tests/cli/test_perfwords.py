@@ -25,7 +25,7 @@ ANSWERS = [
     ('trace -e syscalls --than 10ms -- true', "trace: unknown option --than; here it is part of the source: -e 'syscalls/--than 10ms/'; "),
     ('trace --errors -- true', 'trace: unknown option --errors; here it is part of the source: -e syscalls/--errors/; '),
     ('report --tasks', 'report: unknown option --tasks; here it is --sort comm,pid'),
-    ('report -c bash', "report: unknown option -c; there is none here: `perf-prof script -e 'EVENT/_comm=="),
+    ('script -c bash', "script: unknown option -c; there is none here: `perf-prof script -e 'EVENT/_comm=="),
     ('report -n', 'report: unknown option -n; there is none here: --json has the count of each row'),
     ('inject -j', 'there is no command inject; use perf inject itself, on recordings of perf record'),
     # what is not that command's in perf

@@ -220,6 +220,14 @@ static int watch_paths(struct question *q, struct fault *f)
 	return callpaths_watch(&c->paths, q, f);
 }
 
+static void task(struct question *q, const struct pev_record *rec)
+{
+	struct open_pair *o = rec->type == PERF_RECORD_EXIT ? pairs_find(&q->pairs, (uint64_t)rec->task.tid) : NULL;
+
+	if (o)
+		o->is_gone = true;
+}
+
 static void lost(struct question *q, const struct stream_loss *loss)
 {
 	gaps_add(&((struct syscalls *)q)->gaps, loss);
@@ -236,6 +244,7 @@ static int begin(struct question *q, struct fault *f)
 		callpaths_begin(&c->paths, q);
 	c->unreturned.enter = q->events[ENTER];
 	c->unreturned.is_in = is_in;
+	c->unreturned.is_numbered = c->numbered;
 	if (q->a)
 		unreturned_begin(&c->unreturned, q->targets);
 	return 0;
@@ -272,7 +281,7 @@ static bool between(struct question *q, const struct analysis_sample *s, const s
 	.shown = shown, .nshown = sizeof(shown) / sizeof(*shown), \
 	.print = "\"%s = %lld%s%s after %llu.%03llu us\", REC->call, REC->ret, REC->error[0] ? \" \" : \"\", REC->error, " \
 		 "REC->duration / 1000, REC->duration % 1000", \
-	.reads = reads, .begin = begin, .sample = sample, .lost = lost, .after_table = after_table, .release = release, \
+	.reads = reads, .begin = begin, .sample = sample, .task = task, .lost = lost, .after_table = after_table, .release = release, \
 	.title = title, .between = between
 static const struct question_ops question = {
 	QUESTION, QUESTION_EVENTS_ARE(events), .or_stacks = "; with --errors, those of calls that fail; with --paths, of calls that use a path",

@@ -6,6 +6,7 @@
 #include "base/escape.h"
 #include "base/room.h"
 #include "base/units.h"
+#include "engine/callnames.h"
 #include "report/table.h"
 #include "stream/watched/targets.h"
 
@@ -14,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* LINES: unless --full; LOOKED_AT: for holders of locks, which come first; NEWS_NS: shorter calls are no news. */
-enum { LINES = 10, LOOKED_AT = 1000, NEWS_NS = 100000000, CALL_SIZE = 1280 };
+/* LINES, RECORDED_LINES: unless --full; LOOKED_AT: for holders of locks, which come first; NEWS_NS: shorter calls are no news. */
+enum { LINES = 10, RECORDED_LINES = 3, LOOKED_AT = 1000, NEWS_NS = 100000000, CALL_SIZE = 1280 };
 
 struct unreturned_told {
 	pid_t tid;
@@ -38,6 +39,7 @@ struct visit {
 	size_t n;
 	uint64_t now;                /* perf clock */
 	uint64_t before;             /* calls that began later are no news */
+	bool recorded;               /* the threads are of a recording */
 	bool repeats;                /* also name calls that an earlier table has named */
 };
 
@@ -103,7 +105,7 @@ static void add_sleeper(void *ctx, pid_t tid, enum task_state state)
 static void add_begun(struct visit *v)
 {
 	for (const struct open_pair *o = v->q->pairs.all; o; o = o->hh.next)
-		if (o->is_open)
+		if (o->is_open && !o->is_gone)
 			add(v, (pid_t)o->key, o->start);
 }
 
@@ -180,6 +182,30 @@ static bool print_one(struct visit *v, struct late *one, bool held)
 	return true;
 }
 
+/* Of a recording, the number is all that is known. */
+static const char *recorded_call(const struct visit *v, const struct late *one, char *buf, size_t size)
+{
+	return call_name((int64_t)pairs_find(&v->q->pairs, (uint64_t)one->tid)->value, buf, size);
+}
+
+static void print_recorded(const struct visit *v)
+{
+	const size_t most = v->q->common.full ? SIZE_MAX : RECORDED_LINES;
+	char call[64], name[64];
+
+	for (size_t i = 0; i < v->n && i < most; i++) {
+		const struct late *one = &v->all[i];
+		const char *comm = analysis_comm(v->q->a, one->tid, v->now);
+
+		escape_terminal(comm, strlen(comm), name, sizeof(name));
+		printf("%s %d was still in %s at the end, for at least %.3f ms: not in the table\n", name, pidmap_shown(one->tid),
+		       recorded_call(v, one, call, sizeof(call)), (double)(v->now - one->start) / 1e6);
+	}
+	if (v->n > most)
+		printf("%zu more thread%s %s in a call (--full shows all)\n", v->n - most, units_plural(v->n - most),
+		       v->n - most == 1 ? "was" : "were");
+}
+
 static void print_text(struct visit *v)
 {
 	const size_t most = v->q->common.full ? SIZE_MAX : LINES;
@@ -198,9 +224,11 @@ static void print_text(struct visit *v)
 static void put_one(struct visit *v, const struct late *one, struct table *t)
 {
 	const char *comm = analysis_comm(v->q->a, one->tid, v->now);
-	struct call call;
+	struct call call = { .python = "" };
 
-	if (is_worker(comm) || !find(v, one, false, &call))
+	if (v->recorded)
+		recorded_call(v, one, call.text, sizeof(call.text));
+	else if (is_worker(comm) || !find(v, one, false, &call))
 		return;
 	table_row(t);
 	table_text(t, comm);
@@ -234,11 +262,15 @@ static void print_json(struct visit *v)
 
 void unreturned_print(struct unreturned *u, struct question *q, uint64_t from)
 {
-	struct visit v = { .u = u, .q = q, .now = analysis_now(q->a), .repeats = q->ending || q->common.json };
+	const bool recorded = q->targets->input;
+	struct visit v = { .u = u, .q = q, .now = recorded ? analysis_end(q->a, q->last) : analysis_now(q->a), .recorded = recorded,
+			   .repeats = q->ending || q->common.json };
 
-	if (q->targets->input || q->csv || targets_everybody(q->targets))
+	/* the number of a call tells which one it is; -i's tables of a recording are not its end */
+	if (q->csv || (recorded ? !q->ending || !u->is_numbered : targets_everybody(q->targets)))
 		return;
-	v.before = v.now > NEWS_NS ? v.now - NEWS_NS : 0;
+	/* a recording says when its last event was, not when it ended */
+	v.before = recorded ? v.now : v.now > NEWS_NS ? v.now - NEWS_NS : 0;
 	if (!v.repeats && from < v.before)
 		v.before = from;
 	if (v.repeats || !u->looked)   /* the first table has them all */
@@ -249,6 +281,8 @@ void unreturned_print(struct unreturned *u, struct question *q, uint64_t from)
 		qsort(v.all, v.n, sizeof(*v.all), longest_first);
 	if (q->common.json)
 		print_json(&v);
+	else if (recorded)
+		print_recorded(&v);
 	else
 		print_text(&v);
 	waiton_free(&v.on);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * System calls of the targets that have not returned: they are in no table, and may be what the user looks for. A
- * call that began before the run causes no event at all; /proc/TID/syscall says that the thread is in it.
+ * call that began before the run causes no event at all; /proc/TID/syscall says that the thread is in it. Of a recording, only
+ * calls that began in it are known.
  */
 #ifndef ANALYSIS_DURATIONS_UNRETURNED_H
 #define ANALYSIS_DURATIONS_UNRETURNED_H
@@ -16,6 +17,7 @@ struct unreturned {
 	struct unreturned_told *told;    /* calls that the text has named, by thread */
 	/* A sys_enter: whether a thread that is in that call now may have been in it since the pair began. */
 	bool (*is_in)(const struct question *q, const struct open_pair *o, int64_t call);
+	bool is_numbered;                /* the value of a pair is the number of its call */
 	const struct stream_event *enter;   /* its event, of which a filter may leave out calls */
 };
 

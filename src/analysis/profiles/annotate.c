@@ -21,12 +21,21 @@ enum { HOT_LINE = 50, CONTEXT = 3, LEAST_COLUMNS = 40 };
 
 /* ---- samples ---------------------------------------------------------------------------- */
 
+/* A function of --annotate that no table had, the first; NULL: there is none. */
+static const char *not_annotated(const struct analysis_opts *o)
+{
+	for (size_t i = 0; i < o->annotate.n && i < 64; i++)
+		if (!(o->annotated >> i & 1))
+			return o->annotate.v[i];
+	return NULL;
+}
+
 /* Chooses the hottest function that has the name best, and its clones: all are made of the same source. */
-static void choose(struct annotation *n, const struct hotspots *h, struct analysis_opts *o)
+static void choose(struct annotation *n, const struct hotspots *h, struct analysis_opts *o, const char *asked)
 {
 	struct candidate *best = NULL;
 
-	n->functions = candidates_of(h, o->annotate);
+	n->functions = candidates_of(h, asked);
 	for (struct candidate *c = n->functions; c; c = c->hh.next)
 		if (c->named && (!best || c->named > best->named || (c->named == best->named && c->weight > best->weight)))
 			best = c;
@@ -35,8 +44,8 @@ static void choose(struct annotation *n, const struct hotspots *h, struct analys
 		n->others += c->named == best->named && !c->chosen;
 	}
 	n->symbol = best ? best->symbol : NULL;
-	if (!best)
-		candidates_suggest(n->functions, o->annotate, o->annotate_near, sizeof(o->annotate_near));
+	if (!best && asked == not_annotated(o))
+		candidates_suggest(n->functions, asked, o->annotate_near, sizeof(o->annotate_near));
 }
 
 /* The instruction of a frame: that at its address or, if it is a return address, the call before it. */
@@ -359,16 +368,16 @@ static bool leave_clones(struct annotation *n)
 	return n->others > before;
 }
 
-void hotspots_annotate(struct analysis *a, const struct hotspots *h, const struct hotspots_view *view)
+/* False: no stack has that function. */
+static bool annotate(struct analysis *a, const struct hotspots *h, const struct hotspots_view *view, const char *asked)
 {
 	struct annotation n = { .dso = "" };
 
-	choose(&n, h, a->opts);
+	choose(&n, h, a->opts, asked);
 	if (!n.symbol) {
 		HASH_FREE(n.functions);
-		return;
+		return false;
 	}
-	a->opts->annotated = true;
 	count_all(&n, h);
 	if (n.places && !n.places->key.file && leave_clones(&n))
 		count_all(&n, h);
@@ -378,10 +387,20 @@ void hotspots_annotate(struct analysis *a, const struct hotspots *h, const struc
 	if (n.others) {
 		fflush(stdout);   /* the lines are above this one where both go to one place */
 		fprintf(stderr, "perf-prof: %s: --annotate %s: the hottest of %zu functions with this name is shown\n", view->name,
-			a->opts->annotate, n.others + 1);
+			asked, n.others + 1);
 	}
 	free_places(&n);
 	HASH_FREE(n.functions);
+	return true;
+}
+
+void hotspots_annotate(struct analysis *a, const struct hotspots *h, const struct hotspots_view *view)
+{
+	struct analysis_opts *o = a->opts;
+
+	for (size_t i = 0; i < o->annotate.n; i++)
+		if (annotate(a, h, view, o->annotate.v[i]) && i < 64)
+			o->annotated |= UINT64_C(1) << i;
 }
 
 static int not_found(const struct analysis *a, const char *option, const char *asked, const char *near, const char *what,
@@ -395,12 +414,13 @@ static int not_found(const struct analysis *a, const char *option, const char *a
 int hotspots_found(const struct analysis *a, const char *what, struct fault *f)
 {
 	const struct analysis_opts *o = a->opts;
+	const char *missing = not_annotated(o);
 
+	if (hotspots_selected(a, what, f))
+		return -1;
 	if (o->callers && !o->called)
 		return not_found(a, "--callers", o->callers, o->callers_near, what, f);
 	if (o->callees && !o->called)
 		return not_found(a, "--callees", o->callees, o->callers_near, what, f);
-	if (o->annotate && !o->annotated)
-		return not_found(a, "--annotate", o->annotate, o->annotate_near, what, f);
-	return 0;
+	return missing ? not_found(a, "--annotate", missing, o->annotate_near, what, f) : 0;
 }

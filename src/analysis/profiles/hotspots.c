@@ -91,6 +91,12 @@ const struct opt hotspots_opts[] = {
 	  "group), symbol (function), line (of source), dso (program or library). Default: symbol,dso, and comm "
 	  "if several programs ran (not in JSON). total is no row: it orders rows by total (the function and what it calls; needs -g) "
 	  "instead of self.", false, parse_sort },
+	[HOTSPOTS_COMMS] = { "comms", 0, "comm", OPT_STRINGS, AT(comms), "NAME",
+	  "Show only samples of tasks with this name, or whose name matches this glob (work*). Shares stay those of all samples. "
+	  "Repeatable.", false, NULL },
+	[HOTSPOTS_DSOS] = { "dsos", 0, "dso", OPT_STRINGS, AT(dsos), "NAME",
+	  "Show only samples in this program or library: a file's name or path, [kernel], or a glob (libc*). Shares stay those of all "
+	  "samples. Repeatable.", false, NULL },
 	[HOTSPOTS_THAN] = { "than", 0, NULL, OPT_CALL, AT(least), "PERCENT",
 	  "Show only functions and stacks with at least this share; 0: all. Default: 0; 0.5 with --tree.", false, parse_than },
 	[HOTSPOTS_BELOW] = { "below", 0, NULL, OPT_STRINGS, AT(below), "FUNCTION",
@@ -106,9 +112,9 @@ const struct opt hotspots_opts[] = {
 	  "Show a call tree instead of the hottest stacks (needs call chains): each function below its caller. "
 	  "Functions with less than 0.5 % are left out (--than changes this). With --callers: the callers of that function.", false,
 	  NULL },
-	[HOTSPOTS_ANNOTATE] = { "annotate", 0, NULL, OPT_STRING, AT(annotate), "FUNCTION",
+	[HOTSPOTS_ANNOTATE] = { "annotate", 0, NULL, OPT_STRINGS, AT(annotate), "FUNCTION",
 	  "Also show the source lines of this function, or its instructions if none are known, with the share of each: a name from "
-	  "the table; namespaces and arguments may be left out (Cart::add). Default: none.", false, NULL },
+	  "the table; namespaces and arguments may be left out (Cart::add). Repeatable.", false, NULL },
 	[HOTSPOTS_INLINE_ROWS] = { "inline-rows", 0, NULL, OPT_FLAG, AT(inline_rows), NULL,
 	  "Give inlined functions rows of their own. Default: list them below the function that contains them, as "
 	  "part of it.", false, NULL },
@@ -382,7 +388,8 @@ void hotspots_spread(struct hotspots *h)
 {
 	double usual = usual_rate(h);
 
-	h->weight = h->refused_blocked;
+	h->left_out = h->left_out_blocked + (uint64_t)((double)(h->left_out - h->left_out_blocked) * usual + 0.5);
+	h->weight = h->refused_blocked + h->left_out;
 	for (struct hotspot *spot = h->all; spot; spot = spot->hh.next)
 		if (!spot->key.blocked)
 			spot->weight = (uint64_t)((double)spot->weight * rate_of(h, spot->key.comm, usual) + 0.5);
@@ -423,11 +430,12 @@ uint32_t hotspot_own_frame(const struct hotspot *spot)
 	return 0;
 }
 
-void hotspots_expand(struct analysis *a, struct hotspots *h)
+void hotspots_prepare(struct analysis *a, struct hotspots *h)
 {
 	for (struct hotspot *spot = h->all; spot; spot = spot->hh.next)
 		if (spot->key.stack)
 			callstacks_expand(a->stacks, spot->key.stack);
+	hotspots_select(a, h);
 }
 
 /* ---- folded stacks -------------------------------------------------------------------- */
@@ -451,13 +459,20 @@ void hotspot_fold(const struct hotspot *spot, struct callstack part, enum folded
 	folded_add(f, frames, n, order, spot->weight);
 }
 
+/* Samples of stacks that are left out are taken as equally heavy: one by one they are not kept. */
+static double squares(const struct hotspots *h)
+{
+	return h->weight ? h->squares * (1 - (double)h->left_out / (double)h->weight) : 0;
+}
+
 void hotspots_fold(struct analysis *a, struct hotspots *h, struct folded *f, const char *event)
 {
-	hotspots_expand(a, h);
+	hotspots_prepare(a, h);
 	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next)
 		hotspot_fold(spot, *hotspot_stack(spot), FOLDED_LEAF_FIRST, HOTSPOT_TASK, f);
 	if (event)
-		folded_sampled(f, event, h->samples, h->weight - h->refused, h->squares);
+		folded_sampled(f, event, h->samples - h->left_out_samples, h->weight - h->left_out - h->refused,
+			       squares(h));
 }
 
 void hotspots_draw(struct analysis *a, struct hotspots *h, struct flame_config *flame, uint64_t to, const char *event)
@@ -472,7 +487,7 @@ void hotspots_draw(struct analysis *a, struct hotspots *h, struct flame_config *
 void hotspots_each(struct analysis *a, struct hotspots *h,
 		   void (*fn)(void *ctx, const struct callstack *stack, uint64_t weight), void *ctx)
 {
-	hotspots_expand(a, h);
+	hotspots_prepare(a, h);
 	for (struct hotspot *spot = h->all; spot; spot = spot->hh.next)
 		fn(ctx, hotspot_stack(spot), spot->weight);
 }

@@ -8,11 +8,11 @@
 
 #include "engine/analysis.h"
 
-/* --rows, --stacks, --sort, --than, --below, --callers, --callees, --tree, --annotate and --inline-rows; their fields are in
+/* --rows, --stacks, --sort, --comms, --dsos, --than, --below, --callers, --callees, --tree, --annotate and --inline-rows; their fields are in
  * struct analysis_opts. */
 enum {
-	HOTSPOTS_ROWS, HOTSPOTS_STACKS, HOTSPOTS_SORT, HOTSPOTS_THAN, HOTSPOTS_BELOW, HOTSPOTS_CALLERS, HOTSPOTS_CALLEES,
-	HOTSPOTS_TREE, HOTSPOTS_ANNOTATE, HOTSPOTS_INLINE_ROWS, HOTSPOTS_NOPTS
+	HOTSPOTS_ROWS, HOTSPOTS_STACKS, HOTSPOTS_SORT, HOTSPOTS_COMMS, HOTSPOTS_DSOS, HOTSPOTS_THAN, HOTSPOTS_BELOW, HOTSPOTS_CALLERS,
+	HOTSPOTS_CALLEES, HOTSPOTS_TREE, HOTSPOTS_ANNOTATE, HOTSPOTS_INLINE_ROWS, HOTSPOTS_NOPTS
 };
 extern const struct opt hotspots_opts[HOTSPOTS_NOPTS];
 /* Call it first in a command's run(): --callers, --callees and --tree turn on -g; with --json they are refused. command: its name. */
@@ -29,7 +29,7 @@ enum {
 /* Whether functions of Python under -X perf replace those of the interpreter: not where these are asked for. */
 static inline bool hotspots_merge_python(const struct analysis_opts *o)
 {
-	return !o->full && !o->inline_rows && !o->annotate && !(o->sort & SORT_LINE);
+	return !o->full && !o->inline_rows && !o->annotate.n && !(o->sort & SORT_LINE);
 }
 
 struct hotspots {
@@ -45,6 +45,7 @@ struct hotspots {
 	const char *cgroup;          /* likewise; NULL: rows are not by control group */
 	size_t nmore;                /* number of other events' counts in each sample; set before the first */
 	uint64_t blocked;            /* part of the weight: time off CPUs */
+	uint64_t left_out, left_out_blocked, left_out_samples;   /* parts of weight, blocked and samples, by --comm and --dso */
 	uint64_t refused;            /* weight without a stack, or that there was no room for */
 	uint64_t refused_blocked;    /* part of refused: time off CPUs */
 };
@@ -104,7 +105,8 @@ struct hotspots_view {
 };
 /* Prints the tables as text or JSON. to: the end of their time. */
 void hotspots_print(struct analysis *a, struct hotspots *h, const struct hotspots_view *view, uint64_t to);
-/* At the end: 0, or -1 with f if no sample was in the function of --annotate, --callers or --callees. what: the events. */
+/* At the end: 0, or -1 with f if no sample was in the function of --annotate, --callers or --callees, or passed --comm and --dso.
+ * what: the events. */
 int hotspots_found(const struct analysis *a, const char *what, struct fault *f);
 /* Adds all stacks to f. event: the event whose counts are the weights; NULL: not samples of one event. */
 void hotspots_fold(struct analysis *a, struct hotspots *h, struct folded *f, const char *event);

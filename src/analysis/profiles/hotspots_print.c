@@ -428,6 +428,8 @@ static bool is_shown(const struct analysis *a, const struct hotspots *h, const s
 {
 	const struct function *whole = fn->key.whole;
 
+	if (!whole && fn->key.dso && !hotspots_selects_dso(a->opts, fn->key.dso))
+		return false;
 	if (!whole)
 		return hotspots_percent(fn->total, h->weight) >= a->opts->least;
 	return is_shown(a, h, whole) && (a->opts->json || hotspots_percent(fn->self, h->weight) >= PART_PERCENT);
@@ -506,6 +508,8 @@ static char *caption_of(struct analysis *a, const struct hotspots *h, const stru
 	if (view->idle && !view->timed)
 		fprintf(out, "; plus %.1f %% idle%s", hotspots_percent(view->idle, view->idle + h->weight),
 			view->has_outside ? " or in tasks outside of this PID namespace" : "");
+	if (a->opts->comms.n || a->opts->dsos.n)
+		fprintf(out, "; %.2f %% of them shown", hotspots_percent(h->weight - h->left_out, h->weight));
 	if (view->torn)
 		fprintf(out, "; %llu left out, whose stack changed while it was read", (unsigned long long)view->torn);
 	if (view->late)
@@ -548,6 +552,8 @@ static void describe(struct analysis *a, const struct hotspots *h, const struct 
 	}
 	if (h->nmore)
 		describe_counts(h, view, t);
+	if (a->opts->comms.n || a->opts->dsos.n)
+		table_extra(t, "left_out", json_object_new_uint64(h->left_out));
 	if (view->torn)
 		table_extra(t, "inconsistent", json_object_new_uint64(view->torn));
 	if (view->late)
@@ -741,11 +747,11 @@ void hotspots_print(struct analysis *a, struct hotspots *h, const struct hotspot
 {
 	char when[64];
 
-	hotspots_expand(a, h);
+	hotspots_prepare(a, h);
 	print_functions(a, h, view, analysis_time_text(a, to, when, sizeof(when)));
 	if (!a->opts->json)
 		hotspots_print_stacks(a, h, view);
-	if (a->opts->annotate && !view->fits)
+	if (a->opts->annotate.n && !view->fits)
 		hotspots_annotate(a, h, view);
 	if (!a->opts->json)
 		print_remarks(a, h, view);

@@ -40,8 +40,14 @@ bool hotspots_have_programs(const struct hotspots *h);
 uint32_t hotspot_own_frame(const struct hotspot *spot);
 /* --annotate: the source lines of a function. */
 void hotspots_annotate(struct analysis *a, const struct hotspots *h, const struct hotspots_view *view);
-/* callstacks_expand() for all stacks. */
-void hotspots_expand(struct analysis *a, struct hotspots *h);
+/* Before output: callstacks_expand() for all stacks, then hotspots_select(). */
+void hotspots_prepare(struct analysis *a, struct hotspots *h);
+/* Drops the stacks that --comm and --dso leave out. */
+void hotspots_select(struct analysis *a, struct hotspots *h);
+/* Whether --dso selects a file, which may also call another one that is left out. */
+bool hotspots_selects_dso(const struct analysis_opts *o, const char *dso);
+/* At the end: 0, or -1 with f if they have left out all. what: the events. */
+int hotspots_selected(const struct analysis *a, const char *what, struct fault *f);
 /* What follows outside of the frames: "[cut]", if its outermost callers are missing; the task. */
 enum { HOTSPOT_CUT = 1, HOTSPOT_TASK = 2 };
 /* Adds these frames of its stack, innermost first, and `roots`. FOLDED_ROOT_FIRST: the innermost frame is the root. */

@@ -484,7 +484,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 		return fault_usage(f, "profile: --without %s is about Python functions: expected --python, or -p PID of a Python program",
 				   p->opts.common.without.v[0]);
 	p->may_read_python = !p->python.python && (args->noperands || p->opts.common.stream.pids.n) && !p->python.other &&
-			     !p->opts.common.annotate && !p->opts.common.stream.input;
+			     !p->opts.common.annotate.n && !p->opts.common.stream.input;
 	p->opts.common.merges_python = p->python.python >= 0 && hotspots_merge_python(&p->opts.common);
 	return python < 0 ? -1 : python ? pyprofile_run(&p->python, args, f) : analysis_run(&ops, config, args, f);
 }

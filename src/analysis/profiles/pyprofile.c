@@ -541,7 +541,7 @@ static const char *unfit_option(const struct pyprofile_opts *o)
 		const char *name;
 	} all[] = {
 		{ s->input, "-I" }, { s->events.n, "-e" }, { o->profile->period, "-c" }, { s->tids.n, "-t" }, { s->cpus.n, "-C" },
-		{ s->ncontainers, "--container" }, { s->cgroups.n, "--cgroups" }, { a->annotate, "--annotate" },
+		{ s->ncontainers, "--container" }, { s->cgroups.n, "--cgroups" }, { a->annotate.n, "--annotate" },
 		{ a->everybody, "-a" }, { s->chains.said && s->chains.stack_bytes, "--call-graph dwarf" },
 		{ s->record, "--record" }, { s->exit_n, "-N" }, { a->sort & SORT_CPU, "--sort cpu" },
 		{ a->sort & SORT_CGROUP, "--sort cgroup" }, { o->other, o->other },
