@@ -20,7 +20,9 @@ PASSES = 20000, 1000000      # of a short recording and a long one
 
 ROWS = [
     Row('floor: stacks counted by their addresses', 'floor profile', unit='%'),
-    Row('profile -F 9999 -g, all CPUs busy', 'profile', 'floor profile', 'floor', 3, unit='%'),
+    Row('profile -F 9999 --call-graph fp, CPUs busy', 'profile', 'floor profile', 'floor', 3, unit='%'),
+    # walks the top of each stack by unwind tables, so that no caller is missing
+    Row('  with -g', 'mended', 'floor profile', 'floor', 12, unit='%'),
     Row('task-state, default rings: lost', 'lost', limit=0, unit='ev'),
 ]
 FOLDED_ROWS = [
@@ -35,13 +37,13 @@ def works(build, *args):
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
 
 
-def cost_beside(samples, prof, floor):
-    """Both sample the same seconds, at the same rate."""
+def cost_beside(samples, programs):
+    """All sample the same seconds, at the same rate."""
     time.sleep(1.5)         # names have been looked up
     for _ in range(WINDOWS):
-        begin, before = time.monotonic_ns(), [task_ns(one.pid) for one in (prof, floor)]
+        begin, before = time.monotonic_ns(), [task_ns(one.pid) for one in programs]
         time.sleep(1)
-        for name, one, at in zip(('profile', 'floor profile'), (prof, floor), before):
+        for name, one, at in zip(('profile', 'mended', 'floor profile'), programs, before):
             samples.put(name, 100 * (task_ns(one.pid) - at) / (time.monotonic_ns() - begin))
 
 
@@ -56,29 +58,29 @@ def end(process, pattern):
 
 
 def profile_cost(samples, build):
-    """Percent of one core that `profile -F 9999 -g` takes of a program that keeps all CPUs busy."""
+    """Percent of one core that `profile -F 9999` with call chains takes of a program that keeps all CPUs busy."""
     needs_events()
     needs_rate(HZ)
     floor = program(build, 'floor_profile')
-    busy, both = works(build, 'spin', 60000), []
+    busy, all_of_them = works(build, 'spin', 60000), []
     pid, deadline = pid_of(busy), time.monotonic() + PATIENCE
     while len(os.listdir(f'/proc/{pid}/task')) < os.cpu_count() and time.monotonic() < deadline:
         time.sleep(0.01)    # until its threads are there
     begin = time.monotonic()
-    commands = ([os.path.join(build, 'perf-prof'), 'profile', '-q', '-F', str(HZ), '-g', '-p', pid],
-                [floor, str(HZ), pid])
+    profile = [os.path.join(build, 'perf-prof'), 'profile', '-q', '-F', str(HZ), '-p', pid, '--call-graph']
     try:
-        for command in commands:
-            both.append(subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True))
-        cost_beside(samples, *both)
-        n = end(both[0], r'(\d+) samples') / (time.monotonic() - begin)
+        for command in [*profile, 'fp'], [*profile, 'auto'], [floor, str(HZ), pid]:
+            all_of_them.append(subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True))
+        cost_beside(samples, all_of_them)
+        n = end(all_of_them[0], r'(\d+) samples') / (time.monotonic() - begin)
         samples.notes['profile'] = f'of one core; {n:.0f} samples a second'
-        end(both[1], r'samples (\d+)')
+        end(all_of_them[1], r'(\d+) samples')
+        end(all_of_them[2], r'samples (\d+)')
         if n < FEW:
             samples.values.clear()
             need(f'needs {FEW} samples a second (other programs left CPU time for {n:.0f})')
     finally:
-        for process in both:
+        for process in all_of_them:
             process.kill()
             process.communicate()
         busy.kill()
@@ -102,7 +104,7 @@ def task_state_lost(samples, build, passes=300000):
 
 
 def measure_analyses(samples, opts, folder):
-    samples.attempt(['profile', 'floor profile'], profile_cost, samples, opts.build)
+    samples.attempt(['profile', 'mended', 'floor profile'], profile_cost, samples, opts.build)
     samples.attempt(['lost'], task_state_lost, samples, opts.build)
 
 
