@@ -28,7 +28,7 @@
 #define AT(member) offsetof(struct analysis_opts, member)
 
 const struct opt analysis_json_opts[] = {
-	ANALYSIS_JSON_OPT, ANALYSIS_TEXT_OPT, ANALYSIS_FULL_OPT,
+	ANALYSIS_JSON_OPT, ANALYSIS_TEXT_OPT, ANALYSIS_FULL_OPT, ANALYSIS_WIDTH_OPT,
 };
 
 /* Symbol tables take at most a quarter of --cache, and stacks the rest. A recording has as many programs as it likes, and to read
@@ -308,8 +308,8 @@ struct terminal analysis_terminal(const struct analysis_opts *o)
 {
 	struct terminal terminal = terminal_of(stdout);
 
-	if (o->full)
-		terminal.columns = 0;
+	if (o->full || o->width)
+		terminal.columns = o->full ? 0 : (unsigned int)o->width;
 	return terminal;
 }
 

@@ -26,6 +26,7 @@ struct analysis_opts {
 	bool json;
 	bool with_text;              /* with json: each table also has its text */
 	bool full;                   /* nothing is cut off to fit the terminal */
+	uint64_t width;              /* --width: columns of a line; 0: the terminal's */
 	int inlines;                 /* OPT_TRI; on by default */
 	uint64_t rows;               /* --rows: functions in a table; 0: the default */
 	uint64_t stacks;             /* --stacks: stacks below a table; 0: the default; UINT64_MAX: none */
@@ -56,7 +57,7 @@ struct analysis_opts {
 
 /* Options for the option groups of commands. Their fields are in struct analysis_opts. */
 enum { ANALYSIS_NAMES_NOPTS = 3 };   /* the last rows of analysis_callchain_opts */
-enum { ANALYSIS_JSON_NOPTS = 3, ANALYSIS_ALL_NOPTS = 1, ANALYSIS_CALLCHAIN_NOPTS = STREAM_CALLCHAIN_NOPTS + ANALYSIS_NAMES_NOPTS };
+enum { ANALYSIS_JSON_NOPTS = 4, ANALYSIS_ALL_NOPTS = 1, ANALYSIS_CALLCHAIN_NOPTS = STREAM_CALLCHAIN_NOPTS + ANALYSIS_NAMES_NOPTS };
 #define ANALYSIS_JSON_OPT \
 	{ "json", 0, NULL, OPT_FLAG, offsetof(struct analysis_opts, json), NULL, "Print JSON, one object per line.", false, NULL }
 #define ANALYSIS_TEXT_OPT \
@@ -65,6 +66,10 @@ enum { ANALYSIS_JSON_NOPTS = 3, ANALYSIS_ALL_NOPTS = 1, ANALYSIS_CALLCHAIN_NOPTS
 #define ANALYSIS_FULL_OPT \
 	{ "full", 0, NULL, OPT_FLAG, offsetof(struct analysis_opts, full), NULL, \
 	  "Print whole names and paths on a terminal, too, and all columns. Default: shorten them to its width.", false, NULL }
+#define ANALYSIS_WIDTH_OPT \
+	{ "width", 0, NULL, OPT_U64, offsetof(struct analysis_opts, width), "COLUMNS", \
+	  "Shorten names and paths to lines of this width, as on a terminal; also in a file or a pipe, where they are whole by default.", \
+	  false, NULL, 40, 10000, "a number of columns, 40 to 10000" }
 extern const struct opt analysis_json_opts[ANALYSIS_JSON_NOPTS];
 /* -a, for live events. */
 extern const struct opt analysis_all_opts[ANALYSIS_ALL_NOPTS];

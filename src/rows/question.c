@@ -22,7 +22,7 @@ int question_parse_than(const char *text, void *field, struct fault *f)
 const struct opt question_source_opts[] = { QUESTION_THAN_OPT };
 
 const struct opt question_format_opts[] = {
-	ANALYSIS_JSON_OPT, ANALYSIS_TEXT_OPT, ANALYSIS_FULL_OPT,
+	ANALYSIS_JSON_OPT, ANALYSIS_TEXT_OPT, ANALYSIS_FULL_OPT, ANALYSIS_WIDTH_OPT,
 	{ "csv", 0, NULL, OPT_FLAG, offsetof(struct question, csv), NULL,
 	  "Print CSV (RFC 4180): a header line, then the rows of the table, times in ns.", false, NULL },
 	{ "csv-safe", 0, NULL, OPT_FLAG, offsetof(struct question, csv_safe), NULL,

@@ -206,9 +206,9 @@ void question_add_unfinished(struct question *q, const struct happening *h, uint
 
 /* ---- commands and sources -------------------------------------------------------------- */
 
-enum { QUESTION_SOURCE_NOPTS = 1, QUESTION_FORMAT_NOPTS = 5 };
+enum { QUESTION_SOURCE_NOPTS = 1, QUESTION_FORMAT_NOPTS = 6 };
 extern const struct opt question_source_opts[QUESTION_SOURCE_NOPTS];   /* --than */
-extern const struct opt question_format_opts[QUESTION_FORMAT_NOPTS];   /* --json, --with-text, --full, --csv, --csv-safe */
+extern const struct opt question_format_opts[QUESTION_FORMAT_NOPTS];   /* --json, --with-text, --full, --width, --csv, --csv-safe */
 
 /* Option groups to combine with the question's own. */
 /* --than, and --perins with what it prints a row for; --by with its default. Each command names its own. */

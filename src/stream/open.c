@@ -255,6 +255,7 @@ static int open_rings_and_sideband(struct stream *s, bool sideband, struct fault
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	unsigned int pages = 0;
+	bool starved;
 
 	do {
 		close_rings(s);
@@ -262,11 +263,13 @@ static int open_rings_and_sideband(struct stream *s, bool sideband, struct fault
 		s->sideband = NULL;
 		if (sideband)
 			open_sideband(s, pages);
-		if (open_rings(s, f))
-			return -1;
+		starved = open_rings(s, f);
 		pages = s->sideband ? sideband_pages(s->sideband) / 2 : 0;
-	} while (s->opts->ring.bytes < s->rings.wanted_bytes && pages >= SIDEBAND_LEAST_PAGES &&
-		 s->opts->ring.bytes / page < 2ull * pages);
+		if (starved && (f->error != EPERM || pages < SIDEBAND_LEAST_PAGES))
+			return -1;
+		*f = starved ? (struct fault){ 0 } : *f;
+	} while (starved || (s->opts->ring.bytes < s->rings.wanted_bytes && pages >= SIDEBAND_LEAST_PAGES &&
+			     s->opts->ring.bytes / page < 2ull * pages));
 	return 0;
 }
 

@@ -197,6 +197,17 @@ def test_the_source_lines_of_a_function_with_their_shares(faults, analyse, tmp_p
     assert [self for self, _, _ in calls] == [0, 0] and calls[0][1] == calls[1][1] > 30
 
 
+def test_names_as_wide_as_asked_for(faults, analyse):
+    """In a pipe, too."""
+    path = faults(TEMPLATES)
+    whole, narrow = analyse('report', path).text, analyse('report', '--width', '70', path).text
+    assert CART in whole and CART not in narrow and re.search(r'^[ \d.]+ shop::Cart<…>::add ', narrow, re.M), narrow
+    assert max(map(len, whole.splitlines())) > 70 >= max(len(line) for line in narrow.partition('hottest stacks')[0].splitlines()[1:])
+    assert analyse('report', '--width', '70', '--full', path).text == whole
+    bad = analyse('report', '--width', '12', path, code=2)
+    assert bad.err.startswith('perf-prof: --width 12: expected a number of columns, 40 to 10000'), bad.err
+
+
 def test_source_lines_of_several_functions(faults, analyse):
     path = faults(TWO_PLACES, '-O0')
     tables = analyse('report', '--json', '--annotate', 'touch', '--annotate', 'main', path).lines

@@ -508,6 +508,12 @@ static char *caption_of(struct analysis *a, const struct hotspots *h, const stru
 	if (view->idle && !view->timed)
 		fprintf(out, "; plus %.1f %% idle%s", hotspots_percent(view->idle, view->idle + h->weight),
 			view->has_outside ? " or in tasks outside of this PID namespace" : "");
+	if (view->lowered) {
+		int level = 2;
+
+		pev_paranoid(&level);
+		fprintf(out, "; without the kernel (kernel.perf_event_paranoid is %d)", level);
+	}
 	if (a->opts->comms.n || a->opts->dsos.n)
 		fprintf(out, "; %.2f %% of them shown", hotspots_percent(h->weight - h->left_out, h->weight));
 	if (view->torn)

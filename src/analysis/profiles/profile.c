@@ -326,6 +326,12 @@ static void keep_sleepers(void *ctx)
 
 enum { FUNCTIONS_SHOWN = 30, STACKS_SHOWN = 5, NAME_SIZE = 300 };
 
+/* Whether the kernel is left out because this user may not sample it. */
+static bool is_lowered(const struct profile *p)
+{
+	return p->clock->sampling && p->clock->sampling->user_only;
+}
+
 /* Of processes that slept all the time; not for other events than the usual ones, which may just not have happened. */
 static const char *hint_if_none(const struct profile *p)
 {
@@ -333,8 +339,11 @@ static const char *hint_if_none(const struct profile *p)
 	const bool all = o->pids.n && !o->cpus.n && !o->exit_n && !o->filter && !o->input && !p->opts.asked &&
 			 !levels_any(&p->opts.levels) && !p->off_cpu;
 
-	return all && (p->refreshes || !o->interval_ms) ?
-	       "no samples: the process slept nearly all the time; --off-cpu shows what it waits for, `perf-prof dump PID` shows where it is now" : NULL;
+	if (!all || (!p->refreshes && o->interval_ms))
+		return NULL;
+	return is_lowered(p) ?
+	       "no samples in user space: the process slept, or ran in the kernel; `perf-prof dump PID` shows where it is now" :
+	       "no samples: the process slept nearly all the time; --off-cpu shows what it waits for, `perf-prof dump PID` shows where it is now";
 }
 
 /* sampled: NAME_SIZE bytes, for the view. */
@@ -350,6 +359,7 @@ static struct hotspots_view view_of(const struct analysis *a, char *sampled)
 		.chainless = p->off_cpu && !p->switches.on_stack->layout.callchain ? "sched:sched_switch" : NULL,
 		.timed = p->off_cpu, .idle = p->idle, .skid = p->skid,
 		.may_read_python = p->may_read_python, .if_none = hint_if_none(p),
+		.lowered = is_lowered(p),
 		.has_outside = !a->opts->stream.input && !stream_tells_idle(a->stream),
 	};
 }
