@@ -131,6 +131,27 @@ bool replay_is_of_command(const struct stream *s, const struct stream_event *eve
 	return s->replay && replay_event(s, event)->attr.attr.enable_on_exec;
 }
 
+/* perf's words and ours; "-p12" is one, too. */
+static bool names_tasks(const char *word)
+{
+	static const char *const options[] = { "--pid", "--pids", "--tid", "--tids" };
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+		if (!strncmp(word, options[i], strlen(options[i])) && strchr("=", word[strlen(options[i])]))
+			return true;
+	return word[0] == '-' && (word[1] == 'p' || word[1] == 't');
+}
+
+bool replay_is_of_tasks(const struct stream *s)
+{
+	const struct perfdata_info *info = s->replay ? perfdata_info(s->replay->reader) : NULL;
+
+	for (size_t i = 1; info && i < info->ncommand && strcmp(info->command[i], "--"); i++)
+		if (names_tasks(info->command[i]))
+			return true;
+	return false;
+}
+
 void replay_format(const struct stream *s, const struct stream_event *event, struct pev_format *format)
 {
 	*format = replay_event(s, event)->format;
