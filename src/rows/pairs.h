@@ -15,6 +15,7 @@ struct open_pair {
 	uint64_t value;              /* from pairs_start() */
 	bool is_open;
 	bool is_gone;                /* set by the caller: what has begun cannot end any more */
+	bool may_have_ended;         /* set by the caller: it is not known whether its end came before its beginning */
 	UT_hash_handle hh;
 };
 

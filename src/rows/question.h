@@ -95,6 +95,7 @@ struct question_ops {
 	const enum shown *shown;     /* columns about durations; NULL: from calls to max */
 	size_t nshown;
 	const char *durations;       /* "calls": what lasts from a start to its end; NULL: pairs of any events */
+	const char *if_missing;      /* what it means that the kernel did not deliver events; NULL: that their pairs are missing, too */
 	const char *share_title;     /* SHOW_SHARE is the share of whole(), under this title; or NULL */
 	uint64_t (*whole)(struct question *q);
 	unsigned int attrs;          /* enum stream_attrs, in addition to stack */
@@ -157,6 +158,7 @@ struct question {
 	uint64_t from;               /* the interval's beginning, */
 	uint64_t last;               /* and the newest sample */
 	uint64_t reported;           /* rows above --than */
+	uint64_t unknown;            /* durations of the run without a known beginning or end */
 	bool ending;                 /* the table is the last one */
 	bool has_titles;             /* CSV: the titles have been printed */
 	struct made_layout {         /* offsets of the fields in a source's event, bytes */

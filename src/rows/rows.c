@@ -215,7 +215,7 @@ static void print_table(struct question *q, uint64_t now)
 		.name = q->ops->name, .columns = columns, .shown = usual, .nshown = sizeof(usual) / sizeof(*usual),
 		.ctx = q, .put = put_row, .more = put_more, .csv = q->csv ? &form : NULL, .titles = !q->has_titles,
 		.share_title = q->ops->share_title,
-		.whole = q->ops->whole ? q->ops->whole(q) : 0,
+		.whole = q->ops->whole ? q->ops->whole(q) : 0, .max_rows = (size_t)q->common.rows, .all_by = "--rows 0",
 	};
 
 	if (q->ops->tasks)
@@ -256,16 +256,30 @@ static void print_incomplete(const struct question *q)
 	fputs(shown ? "\n" : "", stdout);
 }
 
-/* A few may have come while the events were disabled. */
+/* A few may have come while the events were disabled: a small share is told only if durations show that events are missing. */
 static void print_missing(const struct question *q)
 {
 	enum { FEW = 5, SHARE = 20 };
 	uint64_t counted, missing = summary_missing(q->a->stream, &counted);
 
-	if (missing >= FEW && missing >= counted / SHARE)
+	if (missing < FEW || (missing < counted / SHARE && !(q->ops->if_missing && q->unknown)))
+		return;
+	if (q->ops->if_missing)
+		printf("%llu of %llu events are missing: the kernel counted these events but did not deliver them (some kernels deliver no "
+		       "events of idle CPUs): %s\n", (unsigned long long)missing, (unsigned long long)counted, q->ops->if_missing);
+	else
 		printf("%llu of %llu events, and their %s, are missing: the kernel counted these events but did not deliver them (some "
 		       "kernels deliver no events of idle CPUs)\n", (unsigned long long)missing, (unsigned long long)counted,
 		       q->ops->durations ? q->ops->durations : "pairs");
+}
+
+static void print_unknown(const struct question *q, uint64_t unknown)
+{
+	if (q->ops->durations)
+		printf("%s whose end was not seen are not in the table: %llu\n", q->ops->durations, (unsigned long long)unknown);
+	else
+		printf("not counted: %llu period%s whose beginning or end the kernel did not report\n",
+		       (unsigned long long)unknown, unknown == 1 ? "" : "s");
 }
 
 static void print_counts(const struct question *q)
@@ -276,11 +290,10 @@ static void print_counts(const struct question *q)
 	if (q->grouping.news)
 		printf("more than %d tasks: those with the same name share a row; --by task shows each\n", GROUPING_TASKS);
 	if (q->ops->states && unknown)
-		printf("not counted: %llu period%s whose beginning or end the kernel did not report\n",
-		       (unsigned long long)unknown, unknown == 1 ? "" : "s");
+		print_unknown(q, unknown);
 	if (!q->ops->states && !q->ops->own_table)
 		print_incomplete(q);
-	if (q->ending && !(q->ops->states && unknown))
+	if (q->ending && (q->ops->if_missing || !(q->ops->states && unknown)))
 		print_missing(q);
 	if (q->ending && question_lacks_than(q))
 		printf("-g needs --than TIME: it prints the stacks of longer %s%s\n",
@@ -296,6 +309,7 @@ void rows_print(struct question *q)
 
 	if (!q->from)
 		q->from = now;
+	q->unknown += q->pairs.restarted + q->pairs.unbegun;
 	if (!q->ops->own_table)
 		print_table(q, now);
 	if (!q->common.json && !q->csv)

@@ -117,3 +117,79 @@ def test_the_line_of_waits_names_the_holder_and_the_child(analyse, locked):
         finally:
             os.kill(int(child), 9)
     assert re.search(rf'\(wait4 (any child: |child ){child} \(sleep\)\): ', out), out
+
+
+CIRCLE = r'''
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { N = 3 };
+static pthread_mutex_t locks[N];
+static pthread_barrier_t all;
+static int timed;
+
+static void *want(void *arg)
+{
+	const long i = (long)arg;
+	struct timespec end = { time(NULL) + 600 };
+
+	pthread_mutex_lock(&locks[i]);
+	printf("%d %ld\n", (int)gettid(), i);
+	fflush(stdout);
+	pthread_barrier_wait(&all);
+	if (timed && !i)
+		pthread_mutex_timedlock(&locks[(i + 1) % N], &end);
+	else
+		pthread_mutex_lock(&locks[(i + 1) % N]);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t t;
+
+	timed = argc > 1;
+	pthread_barrier_init(&all, NULL, N);
+	for (long i = 0; i < N; i++)
+		pthread_mutex_init(&locks[i], NULL);
+	for (long i = 0; i < N; i++)
+		pthread_create(&t, NULL, want, (void *)i);
+	pthread_join(t, NULL);
+}
+'''
+
+
+@pytest.mark.parametrize('arguments', [[], ['timed']])
+def test_a_circle_of_waits_is_a_deadlock(analyse, tmp_path, arguments):
+    """If one of the waits has a timeout, the circle ends by itself."""
+    if not shutil.which('gcc'):
+        pytest.skip('needs gcc')
+    (tmp_path / 'circle.c').write_text(CIRCLE)
+    subprocess.run(['gcc', '-O1', '-pthread', '-o', tmp_path / 'circle', tmp_path / 'circle.c'], check=True)
+    with subprocess.Popen([tmp_path / 'circle', *arguments], stdout=subprocess.PIPE, text=True) as one:
+        try:
+            tids = [one.stdout.readline().split()[0] for _ in range(3)]
+            for tid in tids:
+                while call_of(one.pid, tid) != '202':
+                    os.sched_yield()
+            out = analyse('waits', '-p', one.pid, '--seconds', '0.4', '-i', '100').text
+        finally:
+            one.kill()
+    lines = re.findall(r'^deadlock: (.*) wait for each other\'s locks$', out, re.M)
+    named = [re.findall(r'circle \((\d+)\)', line) for line in lines]
+    assert [sorted(names) for names in named] == ([] if arguments else [sorted(tids)]), out
+    assert all(re.fullmatch(r'circle \(\d+\), circle \(\d+\) and circle \(\d+\)', line) for line in lines), out
+
+
+def test_a_lock_that_is_waited_on_has_its_holder(analyse, locked):
+    pid, told = locked
+    got = analyse('waits', '--on', '--json', '-m', '4M', '-p', pid, '--seconds', '0.2')
+    held = {row['what'].split()[1]: row.get('held_by') for row in got.table('waited on')['rows']}
+    assert held['plain'] == held['inherits'] == rf'the\x1bholder ({told["holder"]})'
+    assert held['own'] == f'locks ({told["own"]})'
+    assert [what for what, holder in held.items() if holder is None and what.startswith('cond')], held
+    out = analyse('waits', '-p', pid, '--seconds', '0.2').text
+    assert re.findall(r'^deadlock: .*$', out, re.M) == [f'deadlock: locks ({told["own"]}) waits for a lock that it holds itself'], out

@@ -282,3 +282,46 @@ def test_callers_of_a_library_without_frame_pointers_are_found(analyse, tmp_path
     rows = [row for table in got.lines for row in table['rows'] if 'main;' in row.get('waits', '') or 'sleep' in row.get('waits', '')]
     assert sum(r['calls'] for r in rows) >= 40, got.lines
     assert sum(r['calls'] for r in rows if 'main;update;nap;' in r['waits']) >= 40, rows
+
+
+def test_waits_whose_end_was_not_seen_are_counted(analyse, work, tmp_path):
+    """The recording leaves out the reader's wake-ups, as some kernels do; the writer's naps have theirs."""
+    path = tmp_path / 'r.data'
+    got = analyse('record', '-q', '-o', path, '-a', '-m', '64M', '-e', 'sched:sched_switch,sched:sched_waking/comm!="reader"/,'
+                  'sched:sched_process_fork', *work)
+    of = ['-I', path, '-p', got.text.split()[3]]
+    text = analyse('waits', *of).text
+    unseen, = map(int, re.findall(r'^waits whose end was not seen are not in the table: (\d+)$', text, re.M))
+    assert unseen >= ROUNDS - 2, text
+    table = json.loads(analyse('waits', *of, '--json').text)
+    assert table['counts']['restarted'] == unseen
+    assert not total(table['rows'], comm='reader', waker='writer')
+
+
+def test_waits_that_have_not_ended_are_not_in_the_stacks(analyse, sleeper):
+    """The sleeper waits all the time; the shell's waits have ended."""
+    with subprocess.Popen([sys.executable, '-c', 'while True: __import__("time").sleep(0.01)']) as busy:
+        try:
+            text = analyse('waits', '--call-graph', 'fp', *RING, '-p', f'{sleeper},{busy.pid}', '--seconds', '0.4').text
+        finally:
+            busy.kill()
+    ms, pid = re.search(r'^1 wait that has not ended is not in these stacks \((\d+\.\d+) ms\): `perf-prof dump (\d+)` shows where it is now$',
+                        text, re.M).groups()
+    assert int(pid) == sleeper and float(ms) >= 200, text
+
+
+def test_rows(analyse, work):
+    text = analyse('waits', *RING, '--rows', '1', *work).text
+    assert re.search(r'^comm +tid +waker .*\n\S+ +\d+ .*\n\.\.\. \d+ more \(--rows 0 shows all\)$', text, re.M), text
+
+
+def test_what_was_waited_on_is_a_table_of_its_own(analyse, work, tmp_path):
+    """With -i it comes once, and covers the whole run."""
+    got = without_loss(analyse, 'waits', '--on', '--json', '-i', '100', '-o', tmp_path / 'out', '-m', '64M', *work, path=tmp_path / 'out')
+    read, locked, pipe, _ = got.text.split()
+    tables = [json.loads(line) for line in (tmp_path / 'out').read_text().splitlines()]
+    waited, = [t['rows'] for t in tables if t['table'] == 'waited on']
+    of = {row['what']: row for row in waited if 'pid' not in row}
+    assert NAP * ROUNDS * NS / 2 <= of[pipe]['total'] <= int(read) and of[pipe]['threads'] == 1
+    assert NAP * ROUNDS * NS / 2 <= of[f'{tmp_path}/lock']['total'] <= int(locked)
+    assert not any('sleep' in row['what'] or 'wait4' in row['what'] for row in waited)

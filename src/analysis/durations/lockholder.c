@@ -94,30 +94,48 @@ static pid_t thread_of(pid_t pid, pid_t inner)
 	return found;
 }
 
-/* "reader (4712)" */
-static bool put_thread(const struct waitargs *c, uint32_t inner, char *buf, size_t size)
+void lockholder_name(const struct waitargs *c, pid_t tid, char *buf, size_t size)
 {
-	const pid_t tid = inner ? thread_of(c->pid, (pid_t)inner) : 0;
 	char path[64], comm[64] = "";
 
-	if (!tid)
-		return false;
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)c->pid, (int)tid);
 	textfile_read(path, comm, sizeof(comm));
 	comm[strcspn(comm, "\n")] = '\0';
+	snprintf(buf, size, "%s (%d)", comm, (int)tid);
+}
+
+static bool put_thread(const struct waitargs *c, uint32_t inner, char *buf, size_t size)
+{
+	const pid_t tid = inner ? thread_of(c->pid, (pid_t)inner) : 0;
+
+	if (!tid)
+		return false;
 	if (tid == c->tid)
 		snprintf(buf, size, "itself");
 	else
-		snprintf(buf, size, "%s (%d)", comm, (int)tid);
+		lockholder_name(c, tid, buf, size);
 	return true;
+}
+
+static bool is_futex(const struct waitargs *c)
+{
+	const char *call = syscall_name(c->call);
+
+	return call && !strcmp(call, "futex") && c->pid;
+}
+
+pid_t lockholder_tid(const struct waitargs *c)
+{
+	const uint32_t inner = is_futex(c) ? owner_of(c) : 0;
+
+	return inner ? thread_of(c->pid, (pid_t)inner) : 0;
 }
 
 bool lockholder_text(const struct waitargs *c, char *buf, size_t size)
 {
-	const char *call = syscall_name(c->call);
 	char thread[96];
 
-	if (!call || strcmp(call, "futex") || !c->pid)
+	if (!is_futex(c))
 		return false;
 	if (put_thread(c, owner_of(c), thread, sizeof(thread)))
 		snprintf(buf, size, "held by %s", thread);

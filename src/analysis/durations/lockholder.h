@@ -12,6 +12,10 @@
 
 #include "analysis/durations/waitargs.h"
 
+/* The thread that holds the lock; 0: the call waits for no lock, or that is not known. */
+pid_t lockholder_tid(const struct waitargs *c);
+/* "reader (4712)" of a thread of the same process. The text has any bytes. */
+void lockholder_name(const struct waitargs *c, pid_t tid, char *buf, size_t size);
 /* "held by reader (4712)", "held by itself"; for pthread_join(), "until reader (4712) ends". False: the call is another one, or
  * that is not known. The text has any bytes. */
 bool lockholder_text(const struct waitargs *c, char *buf, size_t size);

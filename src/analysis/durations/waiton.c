@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/durations/waiton.h"
 
-#include "analysis/durations/words.h"
 #include "base/hash.h"
 #include "engine/callnames.h"
 #include "tasks/variables.h"
@@ -270,4 +269,26 @@ char *waiton_text(const struct waiton *w, pid_t tid, char *buf, size_t size)
 	else
 		snprintf(buf, size, "%s", name_of(one));
 	return buf;
+}
+
+bool waiton_object(const struct waiton *w, pid_t tid, struct waiton_object *object)
+{
+	const struct waiton_call *one = find(w, tid);
+	enum what what = one && one->call >= 0 ? argument_of(name_of(one)) : NOTHING;
+	const bool named = one && *one->name;
+
+	memset(object, 0, sizeof(*object));   /* it is a key */
+	if (what == NOTHING)
+		return false;
+	if (what == ADDRESS || !named || !strncmp(one->name, "anon_inode:", strlen("anon_inode:")))
+		object->pid = one->pid;
+	if (what == ADDRESS && named)
+		snprintf(object->name, sizeof(object->name), "futex %s", one->name);
+	else if (what == ADDRESS)
+		snprintf(object->name, sizeof(object->name), "futex 0x%llx", (unsigned long long)one->arg);
+	else if (object->pid)
+		snprintf(object->name, sizeof(object->name), "%s%sfd %d", one->name, named ? " " : "", (int)one->arg);
+	else
+		snprintf(object->name, sizeof(object->name), "%s", one->name);
+	return true;
 }

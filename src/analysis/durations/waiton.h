@@ -6,6 +6,7 @@
 #ifndef ANALYSIS_DURATIONS_WAITON_H
 #define ANALYSIS_DURATIONS_WAITON_H
 
+#include "analysis/durations/words.h"
 #include "tasks/sockets.h"
 
 #include <stdbool.h>
@@ -33,6 +34,13 @@ void waiton_forget(struct waiton *w, pid_t tid);
  * recording, or the descriptor is closed), "wait4"; "no system call"
  * for page faults and threads of the kernel; "unknown" if it has not entered a call since the run began. Returns buf. */
 char *waiton_text(const struct waiton *w, pid_t tid, char *buf, size_t size);
+/* Which object that is, without its call. */
+struct waiton_object {
+	pid_t pid;                   /* its name is good in that process; 0: in all */
+	char name[WORD_SIZE + 32];   /* "futex big (/usr/bin/lock)", "pipe:[123]", "fd 5", "anon_inode:[eventpoll] fd 4" */
+};
+/* False: the call has none, or it is not known. */
+bool waiton_object(const struct waiton *w, pid_t tid, struct waiton_object *object);
 /* Whether that may be the call which the thread has entered: it is, or none is known. */
 bool waiton_may_be_in(const struct waiton *w, pid_t tid, int64_t call, uint64_t arg);
 /* The name of a descriptor of the process now: of a socket, its address. "": it has none. */

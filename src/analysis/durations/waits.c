@@ -8,11 +8,14 @@
  * What follows, the wait for a CPU, is not the waker's: see rundelay.
  */
 #include "analysis/durations/commands.h"
+#include "analysis/durations/deadlocks.h"
 #include "analysis/durations/earlywaits.h"
 #include "analysis/durations/states.h"
 #include "analysis/durations/waitargs.h"
+#include "analysis/durations/waitedon.h"
 #include "analysis/durations/waitstacks.h"
 #include "analysis/durations/words.h"
+#include "base/procstatus.h"
 #include "base/units.h"
 #include "report/flame.h"
 
@@ -23,7 +26,14 @@ struct waits {
 	struct words words;              /* names of tasks, and what was waited on */
 	struct waitstacks stacks;        /* since the last table */
 	struct waiton on;
+	struct waitedon waited;          /* --on: of the whole run */
 	struct earlywaits early;
+	struct deadlocks deadlocks;
+	struct pairs woken;              /* tids that were woken while they had no wait */
+	struct {
+		uint64_t n, ns, longest;
+		pid_t tid;               /* of the longest one */
+	} unstacked;                     /* waits of the table that have not ended, and are not in `stacks` */
 	uint64_t latest;                 /* the time of the last sample */
 	bool found_none;                 /* the present table has no rows */
 };
@@ -85,16 +95,45 @@ static const struct column columns_on[] = { COLUMNS, [ON] = { "on", COLUMN_TEXT,
 
 /* ---- samples --------------------------------------------------------------------------- */
 
-static void cancel_wait(struct question *q, pid_t tid)
+/* Returns whether the thread was waiting. */
+static bool cancel(struct pairs *p, pid_t tid)
 {
-	struct open_pair *o = pairs_find(&q->pairs, (uint64_t)tid);
+	struct open_pair *o = pairs_find(p, (uint64_t)tid);
 
 	if (o)
-		pairs_cancel(&q->pairs, o);
+		pairs_cancel(p, o);
+	return o;
 }
 
-/* A pair is a wait. Its value: the stack that waits, or 0. One that was open had no length: the thread was woken before it
- * had left its CPU. */
+/* A thread sleeps anew, so its open wait has ended, though no event said so. If it was woken shortly before it left its CPU,
+ * that may have been the end of a wait without a length; and a thread that slept when the run began may have begun that wait just
+ * now. Of all tasks, some are threads of the kernel that perf-prof wakes by what it does, and these events are left out. */
+static void end_unseen(struct question *q, pid_t tid)
+{
+	struct waits *w = (struct waits *)q;
+	struct open_pair *o = pairs_find(&q->pairs, (uint64_t)tid);
+
+	if (!o)
+		return;
+	q->pairs.restarted += !w->states.switches.everybody && !o->may_have_ended && !earlywaits_has(&w->early, o);
+	pairs_cancel(&q->pairs, o);
+}
+
+/* A pair is a wait. Its value: the stack that waits, or 0. */
+static void start_wait(struct question *q, const struct analysis_sample *s, pid_t tid, struct callstack *stack)
+{
+	struct waits *w = (struct waits *)q;
+	struct open_pair *o;
+
+	end_unseen(q, tid);
+	pairs_start(&q->pairs, s, (uint64_t)tid, (uint64_t)(uintptr_t)stack);
+	o = pairs_find(&q->pairs, (uint64_t)tid);
+	if (cancel(&w->woken, tid) && o)
+		o->may_have_ended = true;
+	if (w->shows_on)
+		waiton_wait(&w->on, tid);
+}
+
 static void begin_wait(struct question *q, const struct analysis_sample *s, pid_t tid)
 {
 	struct waits *w = (struct waits *)q;
@@ -102,14 +141,12 @@ static void begin_wait(struct question *q, const struct analysis_sample *s, pid_
 	struct callstack *stack = q->a && s->event->layout.callchain ? analysis_stack(q->a, s) : NULL;
 
 	if (state & SWITCH_LEAVES) {
-		cancel_wait(q, tid);   /* its last wait has ended, if no event said so */
+		cancel(&q->pairs, tid);   /* its last wait has ended, if no event said so */
+		cancel(&w->woken, tid);
 		waiton_forget(&w->on, tid);
 		stream_task_ended(s->event, (pid_t)trace_field_sint(q->fields[SWITCH][FIELD_PREV], s->view.raw));
 	} else if (state & 0xff) {
-		cancel_wait(q, tid);
-		pairs_start(&q->pairs, s, (uint64_t)tid, (uint64_t)(uintptr_t)stack);
-		if (w->shows_on)
-			waiton_wait(&w->on, tid);
+		start_wait(q, s, tid, stack);
 	}
 }
 
@@ -125,7 +162,7 @@ static void add_stacks(struct waits *w, const struct analysis_sample *s, const s
 	waitstacks_add(&w->stacks, &key, h->end.duration);
 }
 
-/* A thread that is woken before it sleeps has no pair. */
+/* A thread that is woken before it sleeps has no pair yet. */
 static void end_wait(struct question *q, const struct analysis_sample *s, pid_t tid)
 {
 	struct waits *w = (struct waits *)q;
@@ -135,6 +172,8 @@ static void end_wait(struct question *q, const struct analysis_sample *s, pid_t 
 	char text[WORD_SIZE];
 
 	/* before /proc was asked, by which time the thread was asleep again */
+	if (!o)
+		pairs_open(&w->woken, (uint64_t)tid, s->time);
 	if (!o || s->time < o->start)
 		return;
 	pairs_close(&q->pairs, o, s, &h.end);
@@ -143,6 +182,8 @@ static void end_wait(struct question *q, const struct analysis_sample *s, pid_t 
 	h.cells[CONTEXT].number = context;
 	if (w->shows_on)
 		h.cells[ON].number = words_number(&w->words, waiton_text(&w->on, tid, text, sizeof(text)));
+	if (w->shows_on && q->a && !q->csv)
+		waitedon_add(&w->waited, &w->on, tid, h.end.duration);
 	h.comm = question_comm(q, s, tid, q->texts[WAKING]);
 	if (q->a && (h.end.value || s->event->layout.callchain))
 		add_stacks(w, s, &h);
@@ -233,6 +274,16 @@ static void started(struct question *q)
 
 static const char nobody[] = "[nobody yet]";
 
+static void add_unstacked(struct waits *w, pid_t tid, uint64_t ns)
+{
+	w->unstacked.n++;
+	w->unstacked.ns += ns;
+	if (ns < w->unstacked.longest)
+		return;
+	w->unstacked.longest = ns;
+	w->unstacked.tid = tid;
+}
+
 static void add_unfinished(struct question *q, const struct open_pair *o, uint64_t now)
 {
 	struct waits *w = (struct waits *)q;
@@ -249,8 +300,12 @@ static void add_unfinished(struct question *q, const struct open_pair *o, uint64
 
 	if (w->shows_on)
 		h.cells[ON].number = words_number(&w->words, waitargs_now(&w->on, tid, text, sizeof(text)));
+	if (w->shows_on && q->ending && !q->csv)
+		waitedon_add_unfinished(&w->waited, &w->on, tid, h.end.duration);
 	if (o->value && q->ending)   /* once: each table has the time so far */
 		waitstacks_add(&w->stacks, &key, h.end.duration);
+	else
+		add_unstacked(w, tid, h.end.duration);
 	question_add_unfinished(q, &h, now);
 }
 
@@ -287,12 +342,25 @@ static void before_table(struct question *q)
 	earlywaits_each(&w->early, add_early, q);
 }
 
+static void print_deadlocks(struct question *q)
+{
+	struct waits *w = (struct waits *)q;
+
+	if (w->states.switches.recorded)
+		return;
+	for (const struct open_pair *o = q->pairs.all; o; o = o->hh.next)
+		if (o->is_open)
+			deadlocks_print(&w->deadlocks, (pid_t)o->key);
+}
+
 static void print_unfinished(struct question *q)
 {
 	struct waits *w = (struct waits *)q;
 
-	if (!w->states.switches.everybody)
+	if (!w->states.switches.everybody) {
 		earlywaits_print(&w->early, &w->on);
+		print_deadlocks(q);
+	}
 	else if (q->ending && q->pairs.nopen && w->found_none)   /* otherwise it is no news: most threads of a machine wait */
 		printf("%zu thread%s still wait%s: -p PID or -t TID adds rows for their waits\n", q->pairs.nopen,
 		       units_plural(q->pairs.nopen), q->pairs.nopen == 1 ? "s" : "");
@@ -310,19 +378,39 @@ static void keep_stacks(void *ctx)
 
 enum { STACKS_SHOWN = 5 };
 
+static void print_stacks(struct question *q)
+{
+	struct waits *w = (struct waits *)q;
+	const uint64_t n = w->unstacked.n;
+	long pid;
+
+	waitstacks_print(q->a, &w->stacks, &w->words, STACKS_SHOWN);
+	if (!n)
+		return;
+	printf("%llu wait%s not ended %s not in these stacks (%.3f ms)", (unsigned long long)n, n == 1 ? " that has" : "s that have",
+	       n == 1 ? "is" : "are", (double)w->unstacked.ns / 1e6);
+	pid = w->states.switches.recorded ? 0 : procstatus_of(w->unstacked.tid, "\nTgid:");
+	if (pid > 0)
+		printf(": `perf-prof dump %d` shows where %s now", pidmap_shown((pid_t)pid), n == 1 ? "it is" : "they are");
+	putchar('\n');
+}
+
 static void after_table(struct question *q, uint64_t from)
 {
 	struct waits *w = (struct waits *)q;
 
 	if (!q->common.json && !q->csv)
 		print_unfinished(q);
+	if (q->ending)
+		waitedon_print(&w->waited, q->a);
 	if (w->flame.folded)
 		waitstacks_fold(q->a, &w->stacks, &w->words, w->flame.folded);
 	if (q->common.json && w->stacks.all)
 		waitstacks_json(q->a, &w->stacks, &w->words);
 	else if (!q->csv && w->stacks.all)
-		waitstacks_print(q->a, &w->stacks, &w->words, STACKS_SHOWN);
+		print_stacks(q);
 	waitstacks_free(&w->stacks);
+	memset(&w->unstacked, 0, sizeof(w->unstacked));
 	if (w->words.full)
 		fprintf(stderr, "perf-prof: waits: more than %d names of tasks and of what they waited on since the last table: those after "
 			"these are [others]; -i prints tables more often\n", WORDS_MOST);
@@ -343,7 +431,10 @@ static void release(struct question *q)
 
 	waitstacks_free(&w->stacks);
 	waiton_free(&w->on);
+	waitedon_free(&w->waited);
 	earlywaits_free(&w->early);
+	deadlocks_free(&w->deadlocks);
+	pairs_free(&w->woken);
 	words_free(&w->words);
 	flame_free(&w->flame);
 	states_release(q);
@@ -359,7 +450,8 @@ static void title(struct question *q, const struct happening *h, char *buf, size
 }
 
 #define QUESTION \
-	STATES_QUESTION_WITH(watch, begin, sample, release), .name = "waits", .title = title, .everywhere = true, .stacks = true, \
+	STATES_QUESTION_WITH(watch, begin, sample, release), .name = "waits", .durations = "waits", .title = title, \
+	.if_missing = "waits may be left out, and times be too low", .everywhere = true, .stacks = true, \
 	.reads = reads, .started = started, .before_table = before_table, .after_table = after_table, .draw = draw, .events = events, \
 	.print = "\"%s:%d waited %llu.%03llu us for %d (%s)\", REC->comm, REC->tid, REC->duration / 1000, " \
 		 "REC->duration % 1000, REC->waker_tid, REC->context"
@@ -381,7 +473,12 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 static const struct opt waits_opts[] = {
 	{ "on", 0, NULL, OPT_FLAG, offsetof(struct waits, shows_on), NULL,
 	  "Also show what was waited on: the system call, with the variable of its lock (futex), or its file, pipe or "
-	  "socket. This traces all system calls of the machine.", false, NULL },
+	  "socket; and below, how long the run waited on each of them. This traces all system calls of the machine.", false, NULL },
+};
+
+static const struct opt row_opts[] = {
+	{ "rows", 0, NULL, OPT_U64, offsetof(struct question, common.rows), "N", "Show the first N rows; 0: all. Default: all; JSON and "
+	  "CSV have all.", false, NULL },
 };
 
 static const struct opt duration_opts[] = QUESTION_DURATIONS_OPTS("thread and waking thread");
@@ -393,6 +490,7 @@ const struct command waits_command = {
 	OPT_GROUP_ROWS(
 		{ "Waits", waits_opts, sizeof(waits_opts) / sizeof(*waits_opts), 0 },
 		QUESTION_DURATIONS_GROUP(duration_opts), QUESTION_BY_GROUP(by_opts),
+		{ "Table", row_opts, sizeof(row_opts) / sizeof(*row_opts), 0 },
 		{ "Flame graphs", flame_opts, FLAME_OPTS, offsetof(struct waits, flame) }, QUESTION_RUN_GROUPS),
 	.name = "waits", .usage = QUESTION_USAGE,
 	.description = COMMAND_TEXT(
@@ -411,7 +509,9 @@ const struct command waits_command = {
 		"ended a poll or select is not known. Waits that have not ended also show the path, child or descriptors that the thread "
 		"waits for, and which thread holds its lock, if that is a mutex of glibc.",
 		"-p, -t and a command after -- select the threads that wait; their wakers can be any tasks. --perins shows each waker by "
-		"its id. --than prints each longer wait."),
+		"its id. --than prints each longer wait.",
+		"Some kernels do not deliver all events. Lines below the table say how many waits have no known end, and how many events are "
+		"missing. Another line names threads that wait for each other's locks (a deadlock), if their holders are known."),
 	.summary = "show which threads wait for which, and how long",
 	.examples = COMMAND_EXAMPLES(
 		{ "perf-prof waits -p 1234 -i 1000", "show which tasks the threads of a process wait for, each second" },

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/durations/deadlocks.h"
+
+#include "analysis/durations/lockholder.h"
+#include "analysis/durations/sleepers.h"
+#include "base/escape.h"
+#include "base/room.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* CIRCLE: threads of a circle at most; TIMEOUT: the argument of futex(2) */
+enum { CIRCLE = 32, TIMEOUT = 3 };
+
+/* A thread, and who holds the lock that it waits for. */
+struct link {
+	pid_t tid, holder;
+	uint64_t switches;       /* of its contexts: the same number later means that it has not run */
+	struct waitargs call;
+};
+
+/* False: it waits for no lock whose holder is known. */
+static bool look(pid_t tid, struct link *l)
+{
+	enum task_state state;
+	char letter;
+
+	memset(l, 0, sizeof(*l));   /* two are compared */
+	l->tid = tid;
+	if (!sleepers_status(tid, &letter, &l->switches) || !task_state_sleeps(letter, &state) ||
+	    waitargs_find(tid, &l->call) != WAITARGS_A_CALL || l->call.args[TIMEOUT])
+		return false;
+	l->holder = lockholder_tid(&l->call);
+	return l->holder;
+}
+
+/* The threads from that one on, each waiting for the next one, the last for the first; 0: there is no such circle. */
+static size_t find_circle(pid_t tid, struct link all[CIRCLE])
+{
+	pid_t next = tid;
+	size_t n = 0;
+
+	do {
+		if (n == CIRCLE || !look(next, &all[n]))
+			return 0;
+		next = all[n++].holder;
+	} while (next != tid);
+	return n;
+}
+
+static bool is_still(const struct link *all, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct link now;
+
+		if (!look(all[i].tid, &now) || memcmp(&now, &all[i], sizeof(now)))
+			return false;
+	}
+	return true;
+}
+
+static bool was_told(const struct deadlocks *d, pid_t tid)
+{
+	size_t i = 0;
+
+	while (i < d->n && d->told[i] != tid)
+		i++;
+	return i < d->n;
+}
+
+void deadlocks_print(struct deadlocks *d, pid_t tid)
+{
+	struct link all[CIRCLE];
+	size_t n;
+
+	if (was_told(d, tid) || !(n = find_circle(tid, all)) || !is_still(all, n))
+		return;
+	for (size_t i = 0; i < n; i++) {
+		char name[96], safe[4 * sizeof(name)];
+
+		if (ROOM_FOR_ONE(d->told, d->n))
+			d->told[d->n++] = all[i].tid;
+		lockholder_name(&all[i].call, all[i].tid, name, sizeof(name));
+		escape_terminal(name, strlen(name), safe, sizeof(safe));   /* names of tasks can have any bytes */
+		printf("%s%s", !i ? "deadlock: " : i + 1 < n ? ", " : " and ", safe);
+	}
+	puts(n > 1 ? " wait for each other's locks" : " waits for a lock that it holds itself");
+}
+
+void deadlocks_free(struct deadlocks *d)
+{
+	free(d->told);
+	*d = (struct deadlocks){ 0 };
+}
