@@ -35,7 +35,7 @@ struct expr_insn {
 	uint16_t offset;              /* of a field in the area; number of arguments of a call */
 	uint32_t size;                /* of a field; of text; target of a jump */
 	union {
-		uint64_t number;
+		uint64_t number;      /* of CODE_DATA_LOC: `next` of the field */
 		const char *text;
 		const struct expr_func *func;
 	};

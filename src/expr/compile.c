@@ -171,6 +171,7 @@ static int compile_name(struct compiler *c, const struct expr_node *node, enum e
 	insn->area = field->area;
 	insn->offset = field->offset;
 	insn->size = field->size;
+	insn->number = field->next;
 	return 0;
 }
 

@@ -75,6 +75,17 @@ static int load_chars(const struct expr_insn *in, const struct expr_run *run,
 	return EXPR_FINE;
 }
 
+/* Whether the text before another one could not be read: it lies where that one does. */
+static bool is_next_text(const struct expr_insn *in, const char *bytes, uint32_t size, uint32_t word)
+{
+	uint32_t next;
+
+	if (!in->number || in->number + sizeof(next) > size)
+		return false;
+	memcpy(&next, bytes + in->number, sizeof(next));
+	return (uint16_t)next == (uint16_t)word;
+}
+
 static int load_located(const struct expr_insn *in, const struct expr_run *run, uint32_t base,
 			struct expr_value *value)
 {
@@ -88,7 +99,7 @@ static int load_located(const struct expr_insn *in, const struct expr_run *run, 
 	len = word >> 16;
 	if (at > size || len > size - at)
 		return EXPR_DATA;
-	set_text(value, bytes + at, len);
+	set_text(value, bytes + at, is_next_text(in, bytes, size, word) ? 0 : len);
 	return EXPR_FINE;
 }
 

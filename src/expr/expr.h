@@ -63,6 +63,9 @@ struct expr_field {
 	uint8_t area;                 /* index of its area in expr_run */
 	bool hidden;                  /* an alias: not offered in messages */
 	uint16_t offset, size;        /* bytes within the area */
+	/* EXPR_FIELD_DATA_LOC: if the u32 there refers to the same place, this text could not be read, and is empty; 0: none. The
+	 * kernel's filters know nothing of that. */
+	uint16_t next;
 };
 
 enum { EXPR_AREAS = 4, EXPR_MAX_ARGS = 8 };

@@ -2,6 +2,7 @@
 #include "tasks/workload.h"
 
 #include "base/descriptors.h"
+#include "base/magic.h"
 #include "base/note.h"
 #include "base/ttyfilter.h"
 
@@ -91,8 +92,16 @@ bool workload_find(const char *name, char *path, size_t size)
 	}
 }
 
+/* "-I" was forgotten before the name of a recording. */
+static int is_recording(const char *name, int exit_code, struct fault *f)
+{
+	return fault_set(f, exit_code, "%s is a recording, not a program; did you mean -I %s?", name, name);
+}
+
 int workload_missing(const char *name, struct fault *f)
 {
+	if (magic_names_recording(name))
+		return is_recording(name, WORKLOAD_MISSING, f);
 	return fault_set(f, WORKLOAD_MISSING, "%s: there is no such program; run shell built-ins and command lines with sh -c "
 			 "'...'", name);
 }
@@ -158,6 +167,8 @@ int workload_start(struct workload *w, struct fault *f)
 	workload_abandon(w);
 	if (code == ENOENT)
 		return workload_missing(w->name, f);
+	if (magic_names_recording(w->name))
+		return is_recording(w->name, WORKLOAD_REFUSED, f);
 	return fault_set(f, WORKLOAD_REFUSED, "cannot execute %s: %s; expected a program, or a "
 			 "script that begins with #!", w->name, strerror(code));
 }

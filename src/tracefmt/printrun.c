@@ -205,7 +205,7 @@ static void string(struct run *r, const struct code *code)
 {
 	struct bytes b = region(r, code->c);
 
-	if (__builtin_expect(!b.len && r->p->regions[code->c].field->fetched, 0))
+	if (__builtin_expect(trace_text_is_fault(r->p->regions[code->c].field, r->raw, b.len), 0))
 		fault(r);
 	else
 		out_text(&r->out, b.at, strnlen((const char *)b.at, b.len));

@@ -136,8 +136,17 @@ static bool is_probe(const struct tracefmt *fmt)
 
 static void mark_fetched(struct tracefmt *fmt)
 {
-	for (size_t i = fmt->ncommon; i < fmt->nfields; i++)
-		fmt->fields[i].fetched = fmt->fields[i].kind == FIELD_DYN_STR || fmt->fields[i].kind == FIELD_REL_STR;
+	uint16_t next = 0;
+
+	for (size_t i = fmt->nfields; i-- > fmt->ncommon;) {
+		struct trace_field *f = &fmt->fields[i];
+
+		f->fetched = f->kind == FIELD_DYN_STR || f->kind == FIELD_REL_STR;
+		if (f->kind == FIELD_DYN_STR && f->size >= 4) {
+			f->next = next;
+			next = f->offset;
+		}
+	}
 }
 
 static struct tracefmt *fmt_from_tep(struct tep_event *ev, const char *text, size_t len)
@@ -370,7 +379,7 @@ int trace_field_data(const struct trace_field *field, const void *raw, uint32_t 
 	if (at > raw_size || *len > raw_size - at)
 		return -1;
 	*data = (const char *)raw + at;
-	if (field->fetched && !*len)
+	if (field->next + 4u <= raw_size && trace_text_is_fault(field, raw, *len))
 		return TRACE_FIELD_FAULT;
 	if (text)
 		*len = (uint32_t)strnlen(*data, *len);

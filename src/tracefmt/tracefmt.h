@@ -34,10 +34,13 @@ struct trace_field {
 	uint16_t offset;          /* into the raw data */
 	uint16_t size;
 	bool fetched;             /* a dynamic text that a probe fetched: see TRACE_FIELD_FAULT */
+	uint16_t next;            /* of such a text: where the word of the next one is in the raw data; 0: it is the last */
 };
 
 /* A probe has written no byte for a text, not even its NUL: it could not read it, as from a null pointer. An empty text has
- * one. Kernels that lack the fix of Linux 6.5 may write an empty one in both cases. */
+ * one. Kernels that lack the fix of Linux 6.5 may write an empty one in both cases. If the kernel could not even read the
+ * pointer to the text, as in a structure behind a null pointer, the word has what it was before: the room that is left, in
+ * which the next text of the probe that can be read begins. */
 enum { TRACE_FIELD_FAULT = 1 };
 /* The kernel's own word for it. */
 #define TRACE_FAULT_TEXT "(fault)"
@@ -67,6 +70,20 @@ static inline uint64_t trace_number(const void *p, unsigned int size)
 	default:
 		return *(const uint8_t *)p;
 	}
+}
+
+/* Where the text is that the word at p refers to. */
+static inline uint16_t trace_place(const void *p)
+{
+	return (uint16_t)trace_number(p, 4);
+}
+
+/* Whether the text of a probe could not be read: it has no byte, or lies where the next one does. f->next lies within raw. */
+static inline bool trace_text_is_fault(const struct trace_field *f, const void *raw, uint32_t len)
+{
+	const char *words = raw;
+
+	return f->fetched && (!len || (f->next && trace_place(words + f->next) == trace_place(words + f->offset)));
 }
 
 /* common_flags: in which interrupt, if any (trace_flag_type in the kernel), and where they are in the data of each tracepoint. */

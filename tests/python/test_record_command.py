@@ -440,6 +440,13 @@ def test_a_command_that_is_not_there_costs_no_recording(record, storm):
     assert os.listdir(record.folder) == ['perf.data'] and (record.folder / 'perf.data').read_bytes() == before
 
 
+def test_a_recording_in_the_place_of_a_command(record, storm, prof):
+    record('-e', EVENT, '--', storm, 'getppid', 100)
+    for name, code in (('perf.data', 127), ('./perf.data', 126)):
+        done = subprocess.run([prof, 'task-state', name], cwd=record.folder, capture_output=True, text=True, timeout=60)
+        assert (done.returncode, done.stderr) == (code, f'perf-prof: {name} is a recording, not a program; did you mean -I {name}?\n')
+
+
 @pytest.mark.parametrize('command', [['report'], ['trace'], ['profile', '-q'], ['top', '-e', EVENT], ['python', 's.py']])
 def test_no_output_replaces_the_recording_that_is_read(record, storm, command):
     record('-e', EVENT, '--', storm, 'getppid', 100)

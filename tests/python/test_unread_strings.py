@@ -16,6 +16,7 @@ for word in ('tracefs', 'root'):
     if requires.why_not(word):
         pytestmark = pytest.mark.skip(reason=requires.why_not(word))
 
+PAIR = {'x86_64': ('+0(+8(%di)):string', '+0(+8(%si)):string'), 'aarch64': ('+0(+8(%x0)):string', '+0(+8(%x1)):string')}
 FETCHED = {'x86_64': '+0(%di):string', 'aarch64': '+0(%x0):string'}
 
 
@@ -88,3 +89,23 @@ def test_recordings(run, event, unread, tmp_path):
 def test_expressions_take_it_for_empty(run, event, unread):
     item = event.replace('//args', '/s==""/args')
     assert run('trace', '-e', item, '--', unread).count(' s=') == 3
+
+
+@pytest.fixture
+def pair(event, unread):
+    """An event with two texts, each behind a pointer that may be null; with a filter."""
+    a, b = PAIR[platform.machine()]
+    return lambda expr='': f'uprobe:pair@{unread}/{expr}/args="a={a} b={b}"/'
+
+
+def test_a_text_behind_a_null_pointer_is_not_the_next_one(run, pair, unread):
+    texts = [('left', 'right'), (None, 'right'), ('left', None), (None, None)]
+    said = run('trace', '-e', pair(), '--', unread)
+    assert re.findall(r' a=(\S+) b=(\S+)', said) == [tuple(f'"{t}"' if t else '(fault)' for t in row) for row in texts]
+    rows = [json.loads(line)['fields'] for line in run('trace', '--json', '-e', pair(), '--', unread).splitlines()]
+    assert [(row['a'], row['b']) for row in rows] == texts
+
+
+def test_filters_do_not_take_it_for_the_next_one(run, pair, unread):
+    for expr, count in (('a=="right"', 0), ('a==""', 2), ('b=="right"', 2), ('a=="left" && b=="right"', 1)):
+        assert run('trace', '-e', pair(expr), '--', unread).count(' a=') == count, expr

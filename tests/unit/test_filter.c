@@ -12,7 +12,7 @@
 static const struct expr_field fields[] = {
 	RAW("u8", UINT, 8, 1), RAW("s8", SINT, 9, 1), RAW("u16", UINT, 10, 2), RAW("s32", SINT, 12, 4),
 	RAW("u32", UINT, 16, 4), RAW("u64", UINT, 24, 8), RAW("s64", SINT, 32, 8),
-	RAW("name", CHARS, 40, 16), RAW("dyn", DATA_LOC, 56, 4), RAW("rel", REL_LOC, 60, 4),
+	RAW("name", CHARS, 40, 16), { "former", EXPR_FIELD_DATA_LOC, SCHEMA_RAW, false, 80, 4, .next = 56 }, RAW("dyn", DATA_LOC, 56, 4), RAW("rel", REL_LOC, 60, 4),
 	RAW("path", POINTER, 64, 8), RAW("mac", BYTES, 72, 6),
 	{ "_cpu", EXPR_FIELD_UINT, SCHEMA_CPU, false, 0, 4 },
 	{ "_pid", EXPR_FIELD_SINT, SCHEMA_RECORD, false, 8, 4 },
@@ -37,6 +37,8 @@ static const struct {
 	{ "u64 & 0x8000000000000000", "u64&9223372036854775808", "" },
 	{ "name==\"x\" && dyn!='y' && rel~\"z*\"", "name==\"x\" && dyn!=\"y\" && rel~\"z*\"", "" },
 	{ "path==\"/etc\"", "path==\"/etc\"", "" },
+	/* a text before another one of a probe may be that one in the kernel */
+	{ "former==\"x\" && dyn=='y'", "dyn==\"y\"", "former==\"x\"" },
 	{ "path==0", "path==0", "" },
 	{ "comm==\"x\"", "comm==\"x\"", "" },
 	{ "_comm==\"x\"", "COMM==\"x\"", "" }, { "_comm!='java'", "COMM!=\"java\"", "" },

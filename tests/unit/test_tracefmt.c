@@ -414,6 +414,30 @@ static void a_probes_text_without_a_byte_could_not_be_read(void **state)
 	prints(*state, &r, "(0) s=(fault)");
 }
 
+/* The kernel could not read the pointer to the first text, and left the word as it was: the room for both. */
+static void a_probes_text_in_the_place_of_the_next_one_could_not_be_read(void **state)
+{
+	static const char probe[] =
+		"name: pair\nID: 78\nformat:\n"
+		"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
+		"\tfield:unsigned long __probe_ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+		"\tfield:__data_loc char[] a;\toffset:16;\tsize:4;\tsigned:1;\n"
+		"\tfield:u32 n;\toffset:20;\tsize:4;\tsigned:0;\n"
+		"\tfield:__data_loc char[] b;\toffset:24;\tsize:4;\tsigned:1;\n\n"
+		"print fmt: \"a=\\\"%s\\\" b=\\\"%s\\\"\", __get_str(a), __get_str(b)\n";
+	struct raw r = raw_of(parse(*state, "uprobes", probe));
+	const char *data;
+	uint32_t len;
+
+	set_dynamic(&r, "b", "right", 6);
+	memcpy(r.bytes + field(r.fmt, "a")->offset, r.bytes + field(r.fmt, "b")->offset, 4);
+	assert_int_equal(trace_field_data(field(r.fmt, "a"), r.bytes, r.size, &data, &len), TRACE_FIELD_FAULT);
+	holds_bytes(&r, "b", "right", 5);
+	prints(*state, &r, "a=(fault) b=\"right\"");
+	set_dynamic(&r, "a", "left", 5);
+	prints(*state, &r, "a=\"left\" b=\"right\"");
+}
+
 static void dynamic_data_outside_is_refused(void **state)
 {
 	static const char *const names[] = { "name", "data", "mask" };
@@ -595,6 +619,7 @@ int main(void)
 		TEST(text_ends_at_nul_or_at_its_size),
 		TEST(relative_offsets_count_from_behind_the_field),
 		TEST(a_probes_text_without_a_byte_could_not_be_read),
+		TEST(a_probes_text_in_the_place_of_the_next_one_could_not_be_read),
 		TEST(dynamic_data_outside_is_refused),
 		TEST(fields_behind_the_end_are_refused),
 		TEST(events_print_as_the_kernel_would),

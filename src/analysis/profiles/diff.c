@@ -7,6 +7,7 @@
 #include "analysis/profiles/hotspots.h"
 #include "analysis/profiles/shares.h"
 #include "base/escape.h"
+#include "base/magic.h"
 #include "engine/analysis.h"
 #include "engine/progress.h"
 #include "keeper/reading.h"
@@ -266,26 +267,14 @@ static int read_folded(struct diff *d, struct fault *f)
 	return f->exit_code ? -1 : 0;
 }
 
-enum { MAGIC = 7 };
-
-/* "PERFILE2", before Linux 3.3 "PERFFILE"; in the other byte order, reversed. Or the file is compressed by gzip. */
-static bool is_magic(const char magic[MAGIC])
-{
-	static const char *const known[] = { "PERFILE", "2ELIFRE", "PERFFIL", "ELIFFRE", "\x1f\x8b" };
-
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		if (!strncmp(magic, known[i], strlen(known[i])))
-			return true;
-	return false;
-}
-
-/* Whether a file is a recording, from its first bytes. A pipe, which cannot be read twice, is taken for one. */
+/* Whether a file is a recording, maybe compressed by gzip, from its first bytes. A pipe, which cannot be read twice, is taken
+ * for one. */
 static bool is_recording(int fd)
 {
-	char magic[MAGIC] = "";
+	char magic[MAGIC_SIZE] = "";
 	ssize_t n = pread(fd, magic, sizeof(magic), 0);
 
-	return n < 0 || (n == sizeof(magic) && is_magic(magic));
+	return n < 0 || (n == sizeof(magic) && (magic_is_recording(magic) || !strncmp(magic, "\x1f\x8b", 2)));
 }
 
 static int open_side(struct side *side, const char *path, struct fault *f)

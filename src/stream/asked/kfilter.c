@@ -188,6 +188,9 @@ static bool write_text(struct writer *w, const struct predicate *p)
 	char quote = memchr(text, '"', len) ? '\'' : '"';
 	const char *name = is_text(p->field) ? text_name(w, p) : NULL;
 
+	/* the kernel would compare a text that a probe could not read as if it were the next one of the probe */
+	if (p->field->next)
+		return false;
 	if (!name || (p->op != EXPR_EQ && p->op != EXPR_NE && p->op != EXPR_GLOB))
 		return false;
 	/* a string of the kernel cannot contain its own quote; write_glob() adds up to 2 characters */

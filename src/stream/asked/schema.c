@@ -83,7 +83,7 @@ static size_t add_trace_fields(struct expr_field *out, const struct tracefmt *fm
 		*out++ = (struct expr_field){
 			.name = fmt->fields[i].name, .kind = kind_of(&fmt->fields[i]),
 			.area = SCHEMA_RAW, .offset = fmt->fields[i].offset,
-			.size = fmt->fields[i].size,
+			.size = fmt->fields[i].size, .next = fmt->fields[i].next,
 		};
 	return to - from;
 }
