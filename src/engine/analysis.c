@@ -690,8 +690,9 @@ static int watch(struct analysis *a, struct fault *f)
 	rc = stream_run(a->stream, &stream_callbacks, a, f);
 	names_finish(&a->names);
 	callstacks_name_late(a->stacks);
-	if (a->ops->end && (!rc || stream_replay(a->stream)))
-		rc |= a->ops->end(a, rc ? &second : f);   /* shows results of a damaged recording, too */
+	/* shows results of a damaged recording, too, and of what could not be recorded */
+	if (a->ops->end && (!rc || stream_replay(a->stream) || stream_recording_failed(a->stream)))
+		rc |= a->ops->end(a, rc ? &second : f);
 	on_idle(a);
 	tell(a);
 	return rc ? rc : stream_check_whole(a->stream, f);

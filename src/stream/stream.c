@@ -172,6 +172,11 @@ void stream_totals(const struct stream *s, struct stream_totals *totals)
 	totals->late = s->rings.order ? order_late(s->rings.order) : 0;
 }
 
+bool stream_recording_failed(const struct stream *s)
+{
+	return s->record.failed;
+}
+
 const struct replay *stream_replay(const struct stream *s)
 {
 	return s->replay;

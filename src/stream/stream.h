@@ -60,4 +60,6 @@ uint64_t stream_reached(const struct stream *s);
 /* The recording that is read; NULL: events of the running kernel. */
 struct replay;
 const struct replay *stream_replay(const struct stream *s);
+/* Whether stream_run() failed only because its recording could not be written: everything was delivered. */
+bool stream_recording_failed(const struct stream *s);
 #endif

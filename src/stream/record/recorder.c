@@ -127,6 +127,7 @@ int recorder_end(struct stream *s, struct fault *f)
 		perfdata_divert(w, NULL);
 	dumps_free(s);
 	rc |= w ? perfdata_close(w, rc ? NULL : f) : 0;
+	s->record.failed = rc;
 	if (written && !rc)
 		codefiles_keep(s->record.codefiles, &s->run.attention, s->opts->verbose);
 	return rc;

@@ -191,6 +191,7 @@ struct stream_losses {
 /* --record: record/recorder.h. */
 struct stream_record {
 	struct perfdata_writer *writer;   /* NULL: no recording */
+	bool failed;                 /* it could not be written, or not whole */
 	struct buildids *buildids;        /* build ids of mapped files; may be NULL */
 	struct codefiles *codefiles;      /* sampled files that are kept; may be NULL */
 	struct jitnames *jitnames;        /* names of JIT code; may be NULL */
