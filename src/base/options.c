@@ -459,3 +459,13 @@ void opt_strings_free(struct opt_strings *s)
 	s->v = NULL;
 	s->n = 0;
 }
+
+int opt_percent(const char *text, const char *option, double low, double high, double *percent, struct fault *f)
+{
+	char *rest;
+
+	*percent = strtod(text, &rest);
+	if (rest == text || (*rest && strcmp(rest, "%")) || !(*percent >= low && *percent <= high))
+		return fault_usage(f, "%s %s: expected a percentage, %g to %g", option, text, low, high);
+	return 0;
+}

@@ -87,6 +87,8 @@ int opt_parse(struct opt_parser *p, int argc, char **argv, struct fault *f);
 /* A message that begins with an option ("--cpus 99: ...") names it as it was typed: "-C 99: ...". opt_parse() does so for its own
  * messages. */
 void opt_name_as_typed(const struct opt_parser *p, struct fault *f);
+/* The value of an OPT_CALL: "99" or "99.5%", from low to high. 0, or -1 with f. */
+int opt_percent(const char *text, const char *option, double low, double high, double *percent, struct fault *f);
 /* 0, or -1 with f. */
 int opt_strings_add(struct opt_strings *s, const char *text, struct fault *f);
 void opt_strings_free(struct opt_strings *s);

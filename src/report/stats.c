@@ -2,6 +2,7 @@
 #include "report/stats.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 void stats_add(struct stats *s, double value)
 {
@@ -99,24 +100,49 @@ double stats_t_quantile(double p, double df)
 	return (low + high) / 2;
 }
 
+/* Squares of the standard errors of both means, and Student's t for their difference; false: too few values. */
+static bool welch(const struct stats *a, const struct stats *b, double confidence, double *va, double *vb, double *t)
+{
+	double df;
+
+	if (a->n < 2 || b->n < 2)
+		return false;
+	*va = variance(a) / (double)a->n;
+	*vb = variance(b) / (double)b->n;
+	*t = 0;
+	if (*va + *vb <= 0)   /* all values equal, such as counts of system calls */
+		return true;
+	df = (*va + *vb) * (*va + *vb) / (*va * *va / (double)(a->n - 1) + *vb * *vb / (double)(b->n - 1));
+	*t = stats_t_quantile(0.5 + confidence / 2, df);
+	return true;
+}
+
 struct stats_difference stats_compare(const struct stats *a, const struct stats *b,
 				      double confidence)
 {
 	struct stats_difference d = { b->mean - a->mean, INFINITY };
-	double va, vb, df;
+	double va, vb, t;
 
-	if (a->n < 2 || b->n < 2)
-		return d;
-	va = variance(a) / (double)a->n;
-	vb = variance(b) / (double)b->n;
-	if (va + vb <= 0) {   /* all values equal, such as counts of system calls */
-		d.half = 0;
-		return d;
-	}
-	df = (va + vb) * (va + vb) /
-	     (va * va / (double)(a->n - 1) + vb * vb / (double)(b->n - 1));
-	d.half = stats_t_quantile(0.5 + confidence / 2, df) * sqrt(va + vb);
+	if (welch(a, b, confidence, &va, &vb, &t))
+		d.half = t * sqrt(va + vb);
 	return d;
+}
+
+/* The ratios r for which b.mean - r * a.mean is no more than t standard errors away from 0: a quadratic inequality. */
+struct stats_ratio stats_compare_ratio(const struct stats *a, const struct stats *b, double confidence)
+{
+	struct stats_ratio r = { a->mean > 0 ? b->mean / a->mean : 0, 0, INFINITY };
+	double va, vb, t, square, root;
+
+	if (!welch(a, b, confidence, &va, &vb, &t))
+		return r;
+	square = a->mean * a->mean - t * t * va;
+	if (square <= 0)
+		return r;
+	root = t * sqrt(vb * square + b->mean * b->mean * va);
+	r.low = fmax(0, (a->mean * b->mean - root) / square);
+	r.high = (a->mean * b->mean + root) / square;
+	return r;
 }
 
 /* ---- shares ---------------------------------------------------------------------- */

@@ -28,6 +28,14 @@ struct stats_difference {
 struct stats_difference stats_compare(const struct stats *a, const struct stats *b,
 				      double confidence);
 
+/* b.mean / a.mean, and its confidence interval by Fieller's method, with the standard errors and degrees of freedom of
+ * stats_compare(): it includes 1 exactly if that interval includes 0. Dividing that interval by a.mean would take a.mean
+ * for exact. high is infinite and low 0 if too few values, or a mean near 0, leave the ratio open. Means are >= 0. */
+struct stats_ratio {
+	double ratio, low, high;
+};
+struct stats_ratio stats_compare_ratio(const struct stats *a, const struct stats *b, double confidence);
+
 /* A share found by sampling: `part` of `n` samples (any positive numbers: samples of different
  * weights count as fewer). */
 struct stats_share {

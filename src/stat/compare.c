@@ -14,7 +14,11 @@
 #include <string.h>
 
 enum { DEFAULT_RUNS = 10 };
-static const double confidence = 0.95;
+static const double default_confidence = 0.95;
+
+/* What is compared after the events: times of the whole command. */
+enum { ELAPSED, USER, SYS, NTIMES };
+static const char *const times_of_command[] = { [ELAPSED] = "elapsed", [USER] = "user", [SYS] = "sys" };
 
 struct compared {
 	struct stats count, ratio;
@@ -22,7 +26,7 @@ struct compared {
 
 struct side {
 	char *const *argv;
-	struct compared *values;         /* one per event, then the elapsed time */
+	struct compared *values;         /* one per event, then the times */
 	int status;                      /* the last one that is not 0 */
 	uint64_t failures;
 };
@@ -54,7 +58,9 @@ static int run_side(struct counting *s, struct side *side, struct compared_row *
 	side->failures += status != 0;
 	for (size_t i = 0; i < s->nevents; i++)
 		add_run(&s->rows[i], &side->values[i], &rows[i]);
-	stats_add(&side->values[s->nevents].count, times.elapsed);
+	stats_add(&side->values[s->nevents + ELAPSED].count, times.elapsed);
+	stats_add(&side->values[s->nevents + USER].count, times.user);
+	stats_add(&side->values[s->nevents + SYS].count, times.sys);
 	return 0;
 }
 
@@ -64,7 +70,7 @@ static int run_in_turns(struct counting *s, struct side *sides, struct compared_
 	uint64_t runs = s->config->runs ? s->config->runs : DEFAULT_RUNS;
 	bool interrupted = false;
 
-	for (size_t i = 0; i <= s->nevents; i++)
+	for (size_t i = 0; i < s->nevents + NTIMES; i++)
 		rows[i].share = 1;
 	/* A B, B A, A B ...: so that neither is always second */
 	for (uint64_t i = 0; i < 2 * runs && !interrupted; i++)
@@ -79,23 +85,27 @@ static void add_row(struct compared_table *t, struct compared_row row, const str
 		return;
 	row.a = *a;
 	row.b = *b;
-	row.difference = stats_compare(a, b, confidence);
+	row.difference = stats_compare(a, b, t->confidence);
 	t->rows[t->n++] = row;
 }
 
-/* seen: what the runs found of each event, and the elapsed time. */
+/* seen: what the runs found of each event, and the times. */
 static void fill(const struct counting *s, const struct side *sides, const struct compared_row *seen,
 		 struct compared_table *t)
 {
-	for (size_t i = 0; i <= s->nevents; i++) {
+	for (size_t i = 0; i < s->nevents + NTIMES; i++) {
 		const struct compared *a = &sides[0].values[i], *b = &sides[1].values[i];
-		struct compared_row row = { .event = "elapsed", .unit = "msec", .scale = 1000, .share = seen[i].share };
+		struct compared_row row = { .unit = "msec", .scale = 1000, .share = seen[i].share };
 
 		if (i < s->nevents) {
 			row.event = s->events[i].label;
 			row.unit = s->events[i].unit;
 			row.scale = s->events[i].scale;
+		} else {
+			row.event = times_of_command[i - s->nevents];
 		}
+		if (i == s->nevents + ELAPSED && a->count.n && b->count.n)
+			t->elapsed = &t->rows[t->n];
 		add_row(t, row, &a->count, &b->count);
 		row.metric = seen[i].metric;
 		row.unit = NULL;
@@ -134,10 +144,11 @@ static int print(const struct counting *s, const struct compared_table *t, FILE 
 static int compare(struct counting *s, struct side *sides, struct compared_row *rows, char *const *argv,
 		   FILE *out, struct fault *f)
 {
-	struct compared_table t = { .b = s->config->vs, .confidence = confidence, .rows = rows + s->nevents + 1 };
+	struct compared_table t = { .b = s->config->vs, .rows = rows + s->nevents + NTIMES };
 	char *a;
 	int rc;
 
+	t.confidence = s->config->confidence > 0 ? s->config->confidence / 100 : default_confidence;
 	if (run_in_turns(s, sides, rows, f))
 		return -1;
 	a = stat_words(argv);
@@ -211,7 +222,7 @@ static void tell_failures(const struct side *side, char name)
 static int compare_argvs(struct counting *s, char *const *a, char *const *b, char *const *argv,
 			 struct fault *f)
 {
-	size_t n = s->nevents + 1;
+	size_t n = s->nevents + NTIMES;
 	struct compared_row *rows = calloc(3 * n, sizeof(*rows));
 	struct side sides[2] = {
 		{ .argv = a, .values = calloc(n, sizeof(struct compared)) },

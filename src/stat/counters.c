@@ -11,6 +11,7 @@
 #include "base/descriptors.h"
 #include "base/note.h"
 #include "perfevent/attr/attr_fields.h"
+#include "perfevent/open/explain.h"
 #include "stream/list/useronly.h"
 
 #include <errno.h>
@@ -183,11 +184,24 @@ static int open_one(struct counting *s, size_t event, size_t place, struct pev_e
 	return rc == -EINVAL && leader ? on_misfit(s, event, place, err) : rc;
 }
 
-static void remember(struct stat_event *e, const struct pev_error *err)
+static const char no_pmu[] =
+	"this machine has no hardware counters (a virtual machine may not pass them on), so cycles, instructions per cycle and cache "
+	"misses cannot be measured; task-clock, page-faults, context-switches, and user and sys time can";
+
+static bool needs_pmu(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE || attr->type == PERF_TYPE_RAW;
+}
+
+static void remember(struct stat_event *e, int rc, const struct pev_error *err)
 {
 	char *why;
 
-	if (!e->why && asprintf(&why, "%s%s%s", err->said, err->remedy[0] ? "; " : "",
+	if (e->why)
+		return;
+	if (rc == -ENOENT && needs_pmu(&e->buf.attr) && !pev_has_pmu_())
+		e->why = strdup(no_pmu);
+	else if (asprintf(&why, "%s%s%s", err->said, err->remedy[0] ? "; " : "",
 				err->remedy) >= 0)
 		e->why = why;
 }
@@ -246,7 +260,7 @@ static int open_event(struct counting *s, size_t event, struct fault *f)
 		}
 		if (s->places[p].cpu >= 0 && !s->config->common.cgroups.n && s->targets.tasks[0].tid < 0)
 			useronly_advise(&err, &e->buf, true);
-		remember(e, &err);
+		remember(e, rc, &err);
 		e->denied = is_denial(rc);
 		if (is_of_place(s, p, rc))
 			continue;

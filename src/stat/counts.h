@@ -85,6 +85,7 @@ struct compared_table {
 	double confidence;       /* 0.95 */
 	struct compared_row *rows;
 	size_t n;
+	const struct compared_row *elapsed;  /* of these rows; NULL: no run was complete */
 };
 
 void compared_text(const struct compared_table *t, FILE *out);

@@ -4,6 +4,7 @@
 
 #include "report/json.h"
 
+#include <math.h>
 #include <string.h>
 
 static bool put_spread(json_object *to, const struct stats *s, double scale)
@@ -120,13 +121,27 @@ static bool append_compared(json_object *rows, const struct compared_row *r)
 	       json_put_number(o, "share", r->share);
 }
 
+/* b / a. Without `low` and `high`, too few or too different runs leave it open. */
+static bool put_ratio(json_object *root, const struct compared_table *t)
+{
+	struct stats_ratio r;
+	json_object *o;
+
+	if (!t->elapsed || t->elapsed->a.mean <= 0)
+		return true;
+	r = stats_compare_ratio(&t->elapsed->a, &t->elapsed->b, t->confidence);
+	o = json_object_new_object();
+	return json_put(root, "elapsed_ratio", o) && json_put_number(o, "ratio", r.ratio) &&
+	       (isinf(r.high) || (json_put_number(o, "low", r.low) && json_put_number(o, "high", r.high)));
+}
+
 static bool fill_compared(json_object *root, const struct compared_table *t)
 {
 	json_object *rows = json_object_new_array();
 
 	if (!json_put(root, "events", rows) || !json_put_text(root, "a", t->a) || !json_put_text(root, "b", t->b) ||
 	    !json_put_number(root, "runs", t->n ? (double)t->rows[0].a.n : 0) ||
-	    !json_put_number(root, "confidence", t->confidence))
+	    !json_put_number(root, "confidence", t->confidence) || !put_ratio(root, t))
 		return false;
 	for (size_t i = 0; i < t->n; i++)
 		if (!append_compared(rows, &t->rows[i]))

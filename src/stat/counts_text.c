@@ -223,6 +223,49 @@ static void print_compared(const struct compared_row *r, FILE *out)
 	end_line(&l, out);
 }
 
+static const struct stats *side(const struct compared_row *r, bool of_b)
+{
+	return of_b ? &r->b : &r->a;
+}
+
+/* By the same test as the row of elapsed time; how many times as long follows from the same values. */
+static void print_verdict(const struct compared_table *t, FILE *out)
+{
+	const struct compared_row *r = t->elapsed;
+	const bool b_is_slower = r->difference.mean > 0;
+	const bool is_certain = fabs(r->difference.mean) > r->difference.half;
+	const struct stats_ratio of = is_certain ? stats_compare_ratio(side(r, !b_is_slower), side(r, b_is_slower), t->confidence)
+						 : stats_compare_ratio(&r->a, &r->b, t->confidence);
+	const char fast = b_is_slower ? 'A' : 'B', slow = b_is_slower ? 'B' : 'A';
+	const double percent_sure = 100 * t->confidence;
+	/* enough for the end nearest to 1 not to be printed as 1 */
+	const int digits = !is_certain || of.low >= 1.01 ? 2 : of.low >= 1.001 ? 3 : 4;
+
+	if (isinf(r->difference.half))
+		fprintf(out, " no difference in elapsed time is certain: a single run may differ by chance; repeat them (-r 10)\n");
+	else if (!is_certain && isinf(of.high))
+		fprintf(out, " no difference in elapsed time is certain: the runs differ too much; more (-r) may show one (%.4g %% confidence)\n",
+			percent_sure);
+	else if (!is_certain)
+		fprintf(out, " no difference in elapsed time is certain: B takes %.2f to %.2f times as long as A (%.4g %% confidence); "
+			"more runs (-r) narrow this down\n", of.low, of.high, percent_sure);
+	else if (isinf(of.high))
+		fprintf(out, " %c is faster: %c takes about %.2f times as long as %c (%.4g %% confidence that it takes longer; more runs (-r) "
+			"show how much)\n", fast, slow, of.ratio, fast, percent_sure);
+	else
+		fprintf(out, " %c is faster: %c takes %.*f times as long as %c (%.4g %% confidence: %.*f to %.*f)\n", fast, slow, digits,
+			of.ratio, fast, percent_sure, digits, of.low, digits, of.high);
+}
+
+/* Other work on the machine makes runs longer, never shorter. */
+static void print_fastest(const struct compared_row *r, FILE *out)
+{
+	char a[NUMBER], b[NUMBER];
+
+	fprintf(out, "; the fastest: A %s msec, B %s msec", number(r->a.min * r->scale, 2, false, a),
+		number(r->b.min * r->scale, 2, false, b));
+}
+
 void compared_text(const struct compared_table *t, FILE *out)
 {
 	size_t runs = t->n ? t->rows[0].a.n : 0;
@@ -230,9 +273,16 @@ void compared_text(const struct compared_table *t, FILE *out)
 
 	fprintf(out, "\n A: %s\n", shown(t->a, name));
 	fprintf(out, " B: %s\n\n", shown(t->b, name));
-	fprintf(out, " %-29s %29s %29s   B - A, %.0f%% confidence\n\n", "event", "A, mean +- stddev",
+	fprintf(out, " %-29s %29s %29s   B - A +- half of its %.4g%% confidence interval\n\n", "event", "A, mean +- stddev",
 		"B, mean +- stddev", 100 * t->confidence);
 	for (size_t i = 0; i < t->n; i++)
 		print_compared(&t->rows[i], out);
-	fprintf(out, "\n %zu run%s of each, in turns\n\n", runs, runs == 1 ? "" : "s");
+	fprintf(out, "\n %zu run%s of each, in turns", runs, runs == 1 ? "" : "s");
+	if (t->elapsed && runs > 1)
+		print_fastest(t->elapsed, out);
+	fputs("\n\n", out);
+	if (t->elapsed) {
+		print_verdict(t, out);
+		fputc('\n', out);
+	}
 }

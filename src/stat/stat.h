@@ -27,6 +27,7 @@ struct stat_config {
 	uint64_t runs;                  /* -r; 0: not given */
 	uint64_t interval_ms;
 	const char *vs;
+	double confidence;              /* percent; 0: not given */
 };
 
 struct stat_event {

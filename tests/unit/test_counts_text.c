@@ -78,6 +78,67 @@ static void differences(void **state)
 	assert_true(stats_compare(&ss, &ss, 0.95).half == 0);
 }
 
+/* Both ends of Fieller's interval are where b - r a is t standard errors from 0; swapped, they are the reciprocals. */
+static void ratios(void **state)
+{
+	static const double a[] = { 10, 12, 14 }, b[] = { 20, 21, 22, 23 }, wild[] = { 1, 30 };
+	struct stats sa = of(a, 3), sb = of(b, 4), sw = of(wild, 2), one = of(a, 1);
+	struct stats_ratio r = stats_compare_ratio(&sa, &sb, 0.95), back = stats_compare_ratio(&sb, &sa, 0.95);
+	double va = 4.0 / 3, vb = (5.0 / 3) / 4, t = stats_compare(&sa, &sb, 0.95).half / sqrt(va + vb);
+
+	near(r.ratio, 21.5 / 12, 1e-12);
+	near((21.5 - r.low * 12) / sqrt(vb + r.low * r.low * va), t, 1e-9);
+	near((21.5 - r.high * 12) / sqrt(vb + r.high * r.high * va), -t, 1e-9);
+	near(back.low, 1 / r.high, 1e-9);
+	near(back.high, 1 / r.low, 1e-9);
+	assert_true(isinf(stats_compare_ratio(&sw, &sb, 0.95).high));
+	assert_true(isinf(stats_compare_ratio(&sa, &one, 0.95).high));
+	near(stats_compare_ratio(&sa, &one, 0.95).ratio, 10.0 / 12, 1e-12);
+}
+
+/* The text of a comparison of elapsed times in seconds, at 95 %, to be freed. */
+static char *compared_times(struct stats a, struct stats b)
+{
+	struct compared_row r = { .event = "elapsed", .unit = "msec", .scale = 1000, .a = a, .b = b, .share = 1,
+				  .difference = stats_compare(&a, &b, 0.95) };
+	struct compared_table t = { .a = "x", .b = "y", .confidence = 0.95, .rows = &r, .n = 1, .elapsed = &r };
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	compared_text(&t, out);
+	fclose(out);
+	return text;
+}
+
+static void verdicts(void **state)
+{
+	static const double slow[] = { 1.61, 1.62, 1.63 }, fast[] = { 1, 1.01, 0.99 }, near_fast[] = { 1.002, 1.012, 0.992 };
+	static const double hair[] = { 1.00299, 1.003, 1.00301 }, exact[] = { 1, 1.00001, 0.99999 }, wild[] = { 0.01, 3, 1 };
+	const struct {
+		struct stats a, b;
+		const char *verdict;
+	} cases[] = {
+		{ of(fast, 3), of(slow, 3), "\n A is faster: B takes 1.62 times as long as A (95 % confidence: 1.59 to 1.65)\n\n" },
+		{ of(slow, 3), of(fast, 3), "\n B is faster: A takes 1.62 times as long as B (95 % confidence: 1.59 to 1.65)\n\n" },
+		{ of(exact, 3), of(hair, 3), "\n A is faster: B takes 1.003 times as long as A (95 % confidence: 1.003 to 1.003)\n\n" },
+		{ of(fast, 3), of(near_fast, 3), "\n no difference in elapsed time is certain: B takes 0.98 to 1.02 times as long as A "
+						 "(95 % confidence); more runs" },
+		{ of(wild, 3), of(fast, 3), "\n no difference in elapsed time is certain: the runs differ too much; more (-r)" },
+		{ of(fast, 1), of(slow, 1), "\n no difference in elapsed time is certain: a single run may differ by chance" },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		char *text = compared_times(cases[i].a, cases[i].b);
+
+		if (!strstr(text, cases[i].verdict))
+			fail_msg("expected %s in %s", cases[i].verdict, text);
+		assert_int_equal(strstr(text, "in turns; the fastest: A ") != NULL, cases[i].a.n > 1);
+		assert_int_equal(strstr(text, "B - A +- half of its 95% confidence interval") != NULL, 1);
+		free(text);
+	}
+}
+
 /* ---- renderings ----------------------------------------------------------------- */
 
 static struct count_row rows[] = {
@@ -366,6 +427,8 @@ int main(void)
 		cmocka_unit_test(large_numbers_keep_their_spread),
 		cmocka_unit_test(students_t),
 		cmocka_unit_test(differences),
+		cmocka_unit_test(ratios),
+		cmocka_unit_test(verdicts),
 		cmocka_unit_test(text_is_perf_stats),
 		cmocka_unit_test(csv_has_the_same_columns_everywhere),
 		cmocka_unit_test(json_tells_estimates),

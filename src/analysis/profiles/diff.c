@@ -616,11 +616,10 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 static int parse_percent(const char *text, const char *option, double low, double high, uint64_t *field,
 			 struct fault *f)
 {
-	char *rest;
-	double percent = strtod(text, &rest);
+	double percent;
 
-	if (rest == text || (*rest && strcmp(rest, "%")) || !(percent >= low && percent <= high))
-		return fault_usage(f, "%s %s: expected a percentage, %g to %g", option, text, low, high);
+	if (opt_percent(text, option, low, high, &percent, f))
+		return -1;
 	*field = (uint64_t)(percent * 100 + 0.5);
 	return 0;
 }

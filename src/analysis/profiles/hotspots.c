@@ -42,11 +42,10 @@ static int parse_stacks(const char *text, void *field, struct fault *f)
 
 static int parse_than(const char *text, void *field, struct fault *f)
 {
-	char *end;
-	double percent = strtod(text, &end);
+	double percent;
 
-	if (end == text || (*end && strcmp(end, "%")) || !(percent >= 0 && percent <= 100))
-		return fault_usage(f, "--than %s: expected a percentage, 0 to 100", text);
+	if (opt_percent(text, "--than", 0, 100, &percent, f))
+		return -1;
 	*(double *)field = percent > 0 ? percent : -1;
 	return 0;
 }

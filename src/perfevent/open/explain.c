@@ -137,7 +137,7 @@ static void on_perm(struct pev_error *err, const struct pev_event *ev)
 }
 
 /* Whether the CPU has counters: tries an event that everybody may open. */
-static bool has_pmu(void)
+bool pev_has_pmu_(void)
 {
 	struct perf_event_attr attr;
 	int fd;
@@ -168,7 +168,7 @@ static bool is_no_cache_event(const struct pev_event *ev)
 
 static void no_counter(struct pev_error *err)
 {
-	if (has_pmu())
+	if (pev_has_pmu_())
 		remedy(err, "this machine's CPU counts other events, not this one: `perf-prof list hardware "
 		       "cache` shows which open");
 	else

@@ -25,6 +25,8 @@ int pev_explain_aux_(struct pev_error *err, const struct pev_event *ev, unsigned
 bool pev_blame_attr_(const struct pev_event *ev, char *buf, size_t size);
 /* The same for the path and offset of a uprobe, without trials. */
 bool pev_blame_uprobe_(const struct pev_event *ev, char *buf, size_t size);
+/* Whether the CPU has counters that can be used. */
+bool pev_has_pmu_(void);
 /* Whether this machine has no such counter, whatever the privilege. */
 bool pev_lacks_counter_(const struct pev_event *ev);
 /* Whether the event opens without its group. */
