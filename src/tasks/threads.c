@@ -43,3 +43,8 @@ void threads_each(threads_fn *take, void *ctx)
 
 	each("/proc", take_process, &t);
 }
+
+void threads_each_process(threads_fn *take, void *ctx)
+{
+	each("/proc", take, ctx);
+}

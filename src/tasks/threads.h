@@ -9,4 +9,6 @@ typedef void threads_fn(void *ctx, pid_t tid);
 
 /* Calls `take` for each thread; the main thread of a process may come twice. */
 void threads_each(threads_fn *take, void *ctx);
+/* Only for each process. */
+void threads_each_process(threads_fn *take, void *ctx);
 #endif

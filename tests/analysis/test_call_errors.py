@@ -161,7 +161,7 @@ def test_a_program_with_the_library_inside(analyse, libc, tmp_path):
     else:
         assert table['unseen_paths'] == 5
         out = analyse('syscalls', '--errors', '--match', '/nowhere/*', *RING, '--', tmp_path / 'job').text
-        assert '\npaths of 5 calls are not known: ' in out and '/nowhere/b' in out
+        assert re.search(r'^paths of 5 calls are not known: .*: job 5$', out, re.M) and '/nowhere/b' in out, out
 
 
 def test_where_the_loader_looks_for_libraries(analyse, libc, tmp_path):
@@ -225,6 +225,81 @@ def test_a_glob_chooses_paths(analyse, libc, options, expected):
     [table] = got.lines
     found = {row['path']: row['calls'] for row in table['rows'] if row['call'] == 'openat(257)'}
     assert {path: n for path, n in found.items() if path in ('/dev/null', '/nowhere/a', '/nowhere/b')} == expected
+
+
+def matched(analyse, folder, script, *options, of=('python3',)):
+    """{(call, path from that folder on)} of Python programs and the tasks that they start."""
+    got = analyse('syscalls', '--match', f'{folder}/*', '--json', *options, *RING, '--', PYTHON, '-c', script)
+    [table] = got.lines
+    return {(r['call'].partition('(')[0], r['path'].replace(str(folder), 'DIR')) for r in table['rows'] if r['comm'] in of}, table
+
+
+def test_either_path_matches(analyse, libc, tmp_path):
+    script = f'import os\nos.close(os.open("{tmp_path}/x", os.O_CREAT))\nos.mkdir("{tmp_path}/d")\n' \
+             f'os.rename("{tmp_path}/x", "{tmp_path}/d/y")\nos.link("{tmp_path}/d/y", "{tmp_path}/z")'
+    found, table = matched(analyse, tmp_path / 'd', script)
+    ways = [{f'{tmp_path}/x, DIR/y', f'DIR/y, {tmp_path}/x'}, {f'{tmp_path}/z, DIR/y', f'DIR/y, {tmp_path}/z'}]
+    for call, way in zip(['rename', 'link'], ways):
+        assert {path for name, path in found if name == call} & way, table
+
+
+RELATIVE = r"""
+import os, subprocess, time
+os.chdir(FOLDER)
+os.close(os.open('a.log', os.O_CREAT))
+os.mkdir('below')
+os.chdir('below')
+os.access('../a.log', 0)
+subprocess.run(['/bin/rm', '../a.log'])
+os.access('/', 0)
+os.chdir('/')
+os.access('a.log', 0)
+folder = os.open(FOLDER, 0)
+for i in range(6):
+    try:
+        os.stat('gone', dir_fd=folder)
+    except OSError:
+        pass
+"""
+
+
+def test_relative_paths_are_resolved(analyse, libc, tmp_path):
+    """Unless they are relative to a descriptor."""
+    found, table = matched(analyse, tmp_path, f'FOLDER = "{tmp_path}"{RELATIVE}', of=('python3', 'rm'))
+    assert {('openat', 'DIR/a.log'), ('mkdir', 'DIR/below'), ('access', 'DIR/a.log'), ('unlinkat', 'DIR/a.log')} <= found, table
+    assert {path for call, path in found if call == 'access'} == {'DIR/a.log'}
+    assert table['unknown_folders'] == 6
+    script = f'FOLDER = "{tmp_path}/below"\n{RELATIVE}'
+    text = analyse('syscalls', '--match', f'{tmp_path}/*', *RING, '--', PYTHON, '-c', script).text
+    said = r"^6 calls with paths relative to a folder that is not known \(python3 6\): --match 'NAME\*' matches "
+    assert re.search(said, text, re.M), text
+    script = f'FOLDER = "{tmp_path}/below/below"\n{RELATIVE}'
+    text = analyse('syscalls', '--match', 'gone*', *RING, '--', PYTHON, '-c', script).text
+    assert re.search(r'newfstatat\(262\) +ENOENT +6 .* gone$', text, re.M) and 'folder that is not known' not in text
+
+
+def test_folders_of_calls_that_fail(analyse, prof, libc, tmp_path):
+    """With --errors, and of a recording of it."""
+    script = f'import os\nos.chdir("{tmp_path}")\nos.access("gone", 0)\nos.chdir("/")\nos.access("gone", 0)'
+    found, table = matched(analyse, tmp_path, script, '--errors')
+    assert ('access', 'DIR/gone') in found and not [path for _, path in found if path == '/gone'], table
+    recorded = tmp_path / 'in'
+    command = [prof, 'syscalls', '--errors', '--match', f'{tmp_path}/*', f'--record={recorded}', *RING]
+    subprocess.run([*command, '--', PYTHON, '-c', script], check=True, stdout=subprocess.DEVNULL, cwd=tmp_path)
+    [row] = analyse('syscalls', '--errors', '--match', f'{tmp_path}/*', '--json', '-I', recorded).table('errors')['rows']
+    assert (row['path'], row['calls']) == (f'{tmp_path}/gone', 1)
+
+
+def test_the_folder_before_the_run(watch, libc, tmp_path):
+    """Of a process that runs already; it forks, and changes to another folder by a descriptor."""
+    script = f'import os\nos.chdir("{tmp_path}")\nprint("ready", flush=True)\ninput()\nos.access("a", 0)\n' \
+             f'if not os.fork():\n    os.access("b", 0)\n    os._exit(0)\nos.wait()\nos.fchdir(os.open("/", 0))\nos.access("c", 0)'
+    one = subprocess.Popen([PYTHON, '-c', script], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert one.stdout.readline() == b'ready\n'
+    watcher = watch('syscalls', '--match', f'{tmp_path}/*', *RING, '-p', one.pid)
+    one.communicate(b'\n')
+    found = set(watcher.result().total('paths', 'path', of=['calls']))
+    assert {f'{tmp_path}/a', f'{tmp_path}/b'} <= found and f'{tmp_path}/c' not in found, found
 
 
 def test_stacks_of_calls_with_a_path(analyse, libc):

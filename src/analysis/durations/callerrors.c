@@ -93,6 +93,8 @@ void callerrors_free(struct callerrors *e)
 	distributions_clear(&e->rows);
 	words_free(&e->words);
 	HASH_FREE(e->stacks);
+	commcounts_free(&e->unseen);
+	commcounts_free(&e->nowhere);
 	*e = (struct callerrors){ .paths = e->paths, .all = e->all, .told = e->told };
 }
 
@@ -140,8 +142,10 @@ static void put_no_paths(void *ctx, struct table *t)
 
 	if (*p->why)
 		table_extra(t, "no_paths", json_text(p->why, strlen(p->why)));
-	if (p->e->unseen)
-		table_extra(t, "unseen_paths", json_object_new_uint64(p->e->unseen));
+	if (p->e->unseen.total)
+		table_extra(t, "unseen_paths", json_object_new_uint64(p->e->unseen.total));
+	if (p->e->nowhere.total)
+		table_extra(t, "unknown_folders", json_object_new_uint64(p->e->nowhere.total));
 }
 
 static void print_rows(struct printed *p, struct question *q, uint64_t from)
@@ -274,6 +278,19 @@ static void put_stacks(struct callerrors *e, struct question *q)
 
 /* ---- all of it -------------------------------------------------------------------------- */
 
+static void print_unknown(struct callerrors *e)
+{
+	const unsigned long long unseen = e->unseen.total, nowhere = e->nowhere.total;
+	char who[COMMCOUNTS_TEXT];
+
+	if (unseen)
+		printf("paths of %llu call%s are not known: no probe saw them (such as those of Go programs): %s\n", unseen,
+		       units_plural(unseen), commcounts_text(&e->unseen, who, sizeof(who)));
+	if (nowhere)
+		printf("%llu call%s with paths relative to a folder that is not known (%s): --match 'NAME*' matches such paths as they "
+		       "are given\n", nowhere, units_plural(nowhere), commcounts_text(&e->nowhere, who, sizeof(who)));
+}
+
 void callerrors_print(struct callerrors *e, struct question *q, uint64_t from, const char *why)
 {
 	struct printed p = { e, why };
@@ -284,9 +301,8 @@ void callerrors_print(struct callerrors *e, struct question *q, uint64_t from, c
 	escape_terminal(why, strlen(why), safe, sizeof(safe));
 	if (e->paths && *why && !e->told && !q->common.json && !q->csv)
 		printf("paths are not known: %s\n", safe);
-	if (e->unseen && !q->common.json && !q->csv)
-		printf("paths of %llu call%s are not known: no probe saw them (such as those of Go programs)\n",
-		       (unsigned long long)e->unseen, units_plural(e->unseen));
+	if (!q->common.json && !q->csv)
+		print_unknown(e);
 	e->told = true;
 	if (e->stacks && !q->csv)
 		put_stacks(e, q);

@@ -6,6 +6,7 @@
 #ifndef ANALYSIS_DURATIONS_CALLERRORS_H
 #define ANALYSIS_DURATIONS_CALLERRORS_H
 
+#include "analysis/durations/commcounts.h"
 #include "analysis/durations/words.h"
 #include "rows/question.h"
 
@@ -13,7 +14,8 @@
 struct callerrors {
 	bool paths;                  /* rows have paths, the most frequent is first, and text has the first 100 */
 	bool all;                    /* calls that did not fail are in it, too */
-	uint64_t unseen;             /* calls whose path no probe saw */
+	struct commcounts unseen;    /* calls whose path no probe saw */
+	struct commcounts nowhere;   /* calls that --match leaves out, with a path relative to a folder that is not known */
 	bool told;                   /* that paths are not known */
 	struct distributions rows;   /* durations */
 	struct words words;          /* paths, and names of tasks for stacks */

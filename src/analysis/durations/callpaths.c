@@ -17,6 +17,7 @@ struct callpath {
 	pid_t tid;
 	bool early;              /* it belongs to the next call */
 	uint64_t time;           /* of the sample; of the call's beginning, if the sample came before it */
+	size_t second;           /* where the second path begins in the text; 0: it has none */
 	char text[CALLPATH_SIZE];
 	UT_hash_handle hh;
 };
@@ -213,8 +214,11 @@ static void add(struct callpath *one, const char *text)
 {
 	const size_t used = one ? strlen(one->text) : 0;
 
-	if (one && *text && strcmp(one->text, text))
-		snprintf(one->text + used, sizeof(one->text) - used, "%s%s", used ? ", " : "", text);
+	if (!one || !*text || !strcmp(one->text, text))
+		return;
+	if (used && !one->second && used + strlen(", ") < sizeof(one->text))
+		one->second = used + strlen(", ");
+	snprintf(one->text + used, sizeof(one->text) - used, "%s%s", used ? ", " : "", text);
 }
 
 static void keep(struct callpaths *p, const struct question *q, const struct analysis_sample *s, const char *text)
@@ -225,8 +229,10 @@ static void keep(struct callpaths *p, const struct question *q, const struct ana
 
 	if (!one)
 		return;
-	if (!call || one->early || one->time < call->start)
+	if (!call || one->early || one->time < call->start) {
 		one->text[0] = '\0';
+		one->second = 0;
+	}
 	one->early = early;
 	one->time = s->time;
 	add(one, text);
@@ -288,6 +294,13 @@ const char *callpaths_text(struct callpaths *p, pid_t tid, uint64_t since, int64
 	const char *text = p->programs.n && !has_path(p, call) ? NULL : seen(p, tid, since);
 
 	return text ? text : "";
+}
+
+const char *callpaths_second(const struct callpaths *p, pid_t tid, const char *text)
+{
+	const struct callpath *one = p->all ? find(p, tid) : NULL;
+
+	return one && text == one->text && one->second ? text + one->second : NULL;
 }
 
 bool callpaths_is_missing(struct callpaths *p, pid_t tid, uint64_t since, int64_t call)

@@ -48,6 +48,8 @@ bool callpaths_take(struct callpaths *p, const struct question *q, const struct 
 void callpaths_enter(struct callpaths *p, const struct analysis_sample *s);
 /* The path of the thread's call that began then; "": it has none, or it is not known. Valid until the next sample. */
 const char *callpaths_text(struct callpaths *p, pid_t tid, uint64_t since, int64_t call);
+/* Where the second path begins in that text, behind ", "; NULL: it has none. */
+const char *callpaths_second(const struct callpaths *p, pid_t tid, const char *text);
 /* Whether that call has a path or an address that no probe saw. */
 bool callpaths_is_missing(struct callpaths *p, pid_t tid, uint64_t since, int64_t call);
 void callpaths_free(struct callpaths *p);

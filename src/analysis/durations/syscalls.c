@@ -11,21 +11,23 @@
 #include "analysis/durations/commands.h"
 #include "analysis/durations/gaps.h"
 #include "analysis/durations/notfailed.h"
+#include "analysis/durations/pathmatch.h"
 #include "analysis/durations/unreturned.h"
 #include "engine/callnames.h"
-#include "expr/expr.h"
 #include "rows/question.h"
 
 #include <string.h>
+#include <sys/syscall.h>
 
 struct syscalls {
 	struct question question;
 	bool failed;                     /* --errors */
 	bool by_path;                    /* --paths */
-	const char *match;               /* --match: a glob for the path; NULL: every path */
+	struct pathmatch match;          /* --match */
 	struct callerrors errors;
 	struct notfailed mild;           /* with --errors: those that are no failures */
 	struct callpaths paths;          /* with --errors and --paths */
+	const char *path;                /* of the call that has returned, for its row */
 	bool numbered;                   /* sys_enter is sampled with the call's number */
 	struct gaps gaps;
 	struct unreturned unreturned;
@@ -44,6 +46,14 @@ static const struct question_event failed_events[] = {
 	[ENTER] = { "raw_syscalls", "sys_enter", { [FIELD_ID] = "id" } },
 	[LEAVE] = { "raw_syscalls", "sys_exit", { [FIELD_ID] = "id", [FIELD_RET] = "ret" }, .filter = "ret<0" },
 };
+/* With folders, also chdir(2) that succeeds. */
+#define NUMBER_TEXT(number) #number
+#define ID_IS(number) "id==" NUMBER_TEXT(number)
+static const struct question_event followed_events[] = {
+	[ENTER] = { "raw_syscalls", "sys_enter", { [FIELD_ID] = "id" } },
+	[LEAVE] = { "raw_syscalls", "sys_exit", { [FIELD_ID] = "id", [FIELD_RET] = "ret" },
+		    .filter = "ret<0||" ID_IS(__NR_chdir) "||" ID_IS(__NR_fchdir) },
+};
 
 /* Whether rows have paths. */
 static bool has_paths(const struct syscalls *c)
@@ -52,11 +62,15 @@ static bool has_paths(const struct syscalls *c)
 }
 
 /* Whether a call has a row of its own: not all calls have a path, and --match leaves out some. */
-static bool is_wanted(const struct syscalls *c, const struct happening *h, const char *path)
+static bool is_wanted(struct syscalls *c, const struct happening *h, int64_t id, const char *given)
 {
-	if (c->match && !expr_glob(c->match, strlen(c->match), path, strlen(path)))
-		return false;
-	return c->failed ? h->error : !c->by_path || *path;
+	const struct pathmatch_call call = { h->pid, h->tid, id, given, callpaths_second(&c->paths, h->tid, given) };
+	const bool is_one = c->failed ? h->error : !c->by_path || *given;
+	const enum pathmatch_found found = is_one ? pathmatch_find(&c->match, &call, &c->path) : PATHMATCH_NO;
+
+	if (found == PATHMATCH_UNKNOWN && !(c->failed && notfailed_is(id, h->error)))
+		commcounts_add(&c->errors.nowhere, h->comm);
+	return found == PATHMATCH_YES;
 }
 
 /* In tables, "futex(202)"; in events, "futex" (call_word()). */
@@ -139,6 +153,23 @@ static void count(struct syscalls *c, const struct happening *h, const char *pat
 	callerrors_add(&c->errors, q, h, path, stack);
 }
 
+static void take_call(struct syscalls *c, const struct happening *h, int64_t id, const char *given)
+{
+	struct question *q = &c->question;
+
+	if (has_paths(c) && (h->error || !c->failed) && callpaths_is_missing(&c->paths, h->tid, h->end.start, id))
+		commcounts_add(&c->errors.unseen, h->comm);
+	if (!is_wanted(c, h, id, given))
+		return;
+	if (c->failed && notfailed_is(id, h->error)) {
+		notfailed_add(&c->mild, id, h->error);
+		return;
+	}
+	question_emit(q, h);
+	if (q->a && (h->error || c->by_path))
+		count(c, h, c->path);
+}
+
 static void leave(struct question *q, const struct analysis_sample *s)
 {
 	struct syscalls *c = (struct syscalls *)q;
@@ -151,7 +182,6 @@ static void leave(struct question *q, const struct analysis_sample *s)
 		.cells = { [CALL] = { (uint64_t)id }, [WORD] = { (uint64_t)id }, [NR] = { (uint64_t)id }, [RET] = { (uint64_t)ret },
 			   [ERROR] = { (uint64_t)error } },
 	};
-	const char *path;
 
 	if (!pairs_end(&q->pairs, s, (uint64_t)s->tid, &h.end))
 		return;
@@ -160,17 +190,9 @@ static void leave(struct question *q, const struct analysis_sample *s)
 		return;
 	}
 	h.end.value = (uint64_t)id;
-	path = callpaths_text(&c->paths, h.tid, h.end.start, id);
-	c->errors.unseen += has_paths(c) && (h.error || !c->failed) && callpaths_is_missing(&c->paths, h.tid, h.end.start, id);
-	if (!is_wanted(c, &h, path))
-		return;
-	if (c->failed && notfailed_is(id, h.error)) {
-		notfailed_add(&c->mild, id, h.error);
-		return;
-	}
-	question_emit(q, &h);
-	if (q->a && (h.error || c->by_path))
-		count(c, &h, path);
+	take_call(c, &h, id, callpaths_text(&c->paths, h.tid, h.end.start, id));
+	if (!ret)   /* after its path was resolved */
+		pathmatch_succeeded(&c->match, h.pid, id, callpaths_text(&c->paths, h.tid, h.end.start, id), s->time);
 }
 
 static void sample(struct question *q, const struct analysis_sample *s)
@@ -180,6 +202,8 @@ static void sample(struct question *q, const struct analysis_sample *s)
 	if (s->event == q->events[ENTER]) {
 		pairs_start(&q->pairs, s, (uint64_t)s->tid, beginning(c, s));
 		callpaths_enter(&c->paths, s);
+		if (c->match.args)
+			pathmatch_enter(&c->match, s, (int64_t)beginning(c, s));
 	} else if (s->event == q->events[LEAVE]) {
 		leave(q, s);
 	} else {
@@ -204,7 +228,7 @@ static uint64_t reads(struct question *q, const struct stream_event *event)
 	const struct syscalls *c = (struct syscalls *)q;
 
 	if (event == question_event(q, events[ENTER].sys, events[ENTER].name))
-		return leaves_out(q) || c->failed ? PERF_SAMPLE_RAW : 0;
+		return leaves_out(q) || c->failed || pathmatch_follows(c->match.glob) ? PERF_SAMPLE_RAW : 0;
 	if (has_paths(c) && event == question_event(q, events[LEAVE].sys, events[LEAVE].name))
 		return PERF_SAMPLE_RAW | PERF_SAMPLE_CALLCHAIN;
 	return PERF_SAMPLE_RAW;
@@ -226,11 +250,38 @@ static void task(struct question *q, const struct pev_record *rec)
 
 	if (o)
 		o->is_gone = true;
+	pathmatch_task(&((struct syscalls *)q)->match, rec);
 }
 
 static void lost(struct question *q, const struct stream_loss *loss)
 {
 	gaps_add(&((struct syscalls *)q)->gaps, loss);
+	pathmatch_lost(&((struct syscalls *)q)->match);
+}
+
+static uint64_t now(void *ctx)
+{
+	return analysis_now(ctx);
+}
+
+/* Whether the user leaves out calls, such as chdir(2): then no folder is known for long. */
+static bool is_filtered(const struct question *q, size_t i)
+{
+	const char *filter = q->events[i]->asked.filter, *own = q->ops->events[i].filter;
+
+	return filter && (!own || strcmp(filter, own));
+}
+
+static void follow(struct syscalls *c)
+{
+	struct question *q = &c->question;
+	struct fault no;
+
+	c->match.ordered = c->paths.programs.n;
+	c->match.untracked = is_filtered(q, ENTER) || is_filtered(q, LEAVE);
+	c->match.args = c->numbered ? analysis_field(q->events[ENTER], "args", true, &no) : NULL;
+	if (!q->targets->input)
+		c->match.folders = (struct folders){ .now = now, .ctx = q->a };
 }
 
 static int begin(struct question *q, struct fault *f)
@@ -242,12 +293,22 @@ static int begin(struct question *q, struct fault *f)
 	c->errors.all = c->by_path;
 	if (has_paths(c))
 		callpaths_begin(&c->paths, q);
+	if (pathmatch_follows(c->match.glob))
+		follow(c);
 	c->unreturned.enter = q->events[ENTER];
 	c->unreturned.is_in = is_in;
 	c->unreturned.is_numbered = c->numbered;
 	if (q->a)
 		unreturned_begin(&c->unreturned, q->targets);
 	return 0;
+}
+
+static void started(struct question *q)
+{
+	struct syscalls *c = (struct syscalls *)q;
+
+	if (pathmatch_follows(c->match.glob) && !c->match.untracked)
+		folders_read_all(&c->match.folders);
 }
 
 static void release(struct question *q)
@@ -257,15 +318,15 @@ static void release(struct question *q)
 	callerrors_free(&c->errors);
 	notfailed_free(&c->mild);
 	callpaths_free(&c->paths);
+	pathmatch_free(&c->match);
 	gaps_free(&c->gaps);
 	unreturned_free(&c->unreturned);
 }
 
 static void title(struct question *q, const struct happening *h, char *buf, size_t size)
 {
+	const char *path = ((struct syscalls *)q)->path;
 	char call[64];
-
-	const char *path = callpaths_text(&((struct syscalls *)q)->paths, h->tid, h->end.start, (int64_t)h->end.value);
 
 	snprintf(buf, size, "%s %d %s%s%s", h->comm, pidmap_shown(h->tid), call_name((int64_t)h->end.value, call, sizeof(call)),
 		 *path ? " " : "", path);
@@ -281,14 +342,15 @@ static bool between(struct question *q, const struct analysis_sample *s, const s
 	.shown = shown, .nshown = sizeof(shown) / sizeof(*shown), \
 	.print = "\"%s = %lld%s%s after %llu.%03llu us\", REC->call, REC->ret, REC->error[0] ? \" \" : \"\", REC->error, " \
 		 "REC->duration / 1000, REC->duration % 1000", \
-	.reads = reads, .begin = begin, .sample = sample, .task = task, .lost = lost, .after_table = after_table, .release = release, \
-	.title = title, .between = between
+	.reads = reads, .begin = begin, .started = started, .sample = sample, .task = task, .lost = lost, \
+	.after_table = after_table, .release = release, .title = title, .between = between
 static const struct question_ops question = {
 	QUESTION, QUESTION_EVENTS_ARE(events), .or_stacks = "; with --errors, those of calls that fail; with --paths, of calls that use a path",
 };
 /* Only one table is left: that with paths. */
 #define PATHS_QUESTION QUESTION, .watch = watch_paths, .own_table = true, .stacks = true
 static const struct question_ops failed_question = { PATHS_QUESTION, QUESTION_EVENTS_ARE(failed_events) };
+static const struct question_ops followed_question = { PATHS_QUESTION, QUESTION_EVENTS_ARE(followed_events) };
 static const struct question_ops paths_question = { PATHS_QUESTION, QUESTION_EVENTS_ARE(events) };
 
 static int run(void *config, const struct opt_parser *args, struct fault *f)
@@ -296,8 +358,11 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	struct opt_parser chosen = *args;
 	struct syscalls *c = config;
 
-	c->by_path = (c->by_path || c->match) && !c->failed;   /* --errors has paths, too */
-	chosen.subject = c->failed ? &failed_question : c->by_path ? &paths_question : &question;
+	c->by_path = (c->by_path || c->match.glob) && !c->failed;   /* --errors has paths, too */
+	if (c->failed)
+		chosen.subject = pathmatch_follows(c->match.glob) ? &followed_question : &failed_question;
+	else
+		chosen.subject = c->by_path ? &paths_question : &question;
 	return question_run(config, &chosen, f);
 }
 
@@ -310,9 +375,10 @@ static const struct opt call_opts[] = {
 	{ "paths", 0, NULL, OPT_FLAG, offsetof(struct syscalls, by_path), NULL,
 	  "Show which files and addresses calls use, the most frequent first: a row for each task, call and path. With -g, also the "
 	  "stacks that make them.", false, NULL },
-	{ "match", 0, NULL, OPT_STRING, offsetof(struct syscalls, match), "GLOB",
+	{ "match", 0, NULL, OPT_STRING, offsetof(struct syscalls, match.glob), "GLOB",
 	  "As --paths, but only paths and addresses that match, such as '/etc/*', '*.log' or '*:443'; with --errors, only those of calls "
-	  "that fail.", false, NULL },
+	  "that fail. For a glob that begins with / or */, relative paths are resolved by the current folder of their process.",
+	  false, NULL },
 };
 static const struct opt source_opts[] = { ERRORS_OPT("Emit only calls that fail.") };
 static const struct opt duration_opts[] = QUESTION_DURATIONS_OPTS("thread");

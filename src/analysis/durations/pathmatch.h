@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whether a call's paths match the glob of --match. A call with two paths matches with either. If the glob is for absolute paths
+ * (it begins with a slash, or with a star and a slash), a relative path counts as what it means in the process's current folder
+ * (folders.h).
+ */
+#ifndef ANALYSIS_DURATIONS_PATHMATCH_H
+#define ANALYSIS_DURATIONS_PATHMATCH_H
+
+#include "analysis/durations/callpaths.h"
+#include "analysis/durations/folders.h"
+
+/* Initialized by zeros. */
+struct pathmatch {
+	const char *glob;             /* --match; NULL: every path matches */
+	bool ordered;                 /* the first path of a call is its first argument that is one */
+	bool untracked;               /* not all calls are seen, so that no folder is known */
+	const struct trace_field *args;   /* of sys_enter; NULL: they were not sampled */
+	struct folders folders;
+	struct descriptor_call *open;   /* by thread: the present call's path is relative to a descriptor */
+	uint8_t kinds[1024];          /* by the call's number; 0: not looked up */
+	char text[CALLPATH_SIZE];
+};
+
+/* A call that returned: its paths as callpaths_text() has them, and where the second begins (NULL: it has none). */
+struct pathmatch_call {
+	pid_t pid, tid;
+	int64_t number;
+	const char *text, *second;
+};
+
+enum pathmatch_found { PATHMATCH_NO, PATHMATCH_YES, PATHMATCH_UNKNOWN };   /* UNKNOWN: relative to a folder that is not known */
+
+/* Whether folders are needed for that glob, which needs the arguments of all calls. */
+bool pathmatch_follows(const char *glob);
+void pathmatch_enter(struct pathmatch *m, const struct analysis_sample *s, int64_t number);
+/* *text: the paths for the row, with those that were resolved. Valid until the next call of this function. */
+enum pathmatch_found pathmatch_find(struct pathmatch *m, const struct pathmatch_call *c, const char **text);
+/* The call has succeeded. path: as it was given; "": not known. time: perf clock. */
+void pathmatch_succeeded(struct pathmatch *m, pid_t pid, int64_t number, const char *path, uint64_t time);
+void pathmatch_task(struct pathmatch *m, const struct pev_record *rec);
+void pathmatch_lost(struct pathmatch *m);
+void pathmatch_free(struct pathmatch *m);
+#endif
