@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/callers.h"
 
+#include "symbols/version.h"
+
 #include <string.h>
+
+static bool ends_in(const char *asked, const char *name, size_t len)
+{
+	const size_t n = strlen(asked);
+
+	return len >= n && !strncmp(name + len - n, asked, n) && (len == n || (len > n + 2 && !strncmp(name + len - n - 2, "::", 2)));
+}
 
 static bool has_name(const char *asked, const char *name)
 {
-	const size_t n = strlen(asked), len = strlen(name);
-
-	return len >= n && !strcmp(name + len - n, asked) && (len == n || (len > n + 2 && !strncmp(name + len - n - 2, "::", 2)));
+	return ends_in(asked, name, strlen(name)) || ends_in(asked, name, unversioned(name));
 }
 
 static bool is_of(const struct opt_strings *functions, const char *name)

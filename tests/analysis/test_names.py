@@ -551,6 +551,18 @@ def test_clones_of_a_function_are_annotated_together(faults, analyse, asked, who
     assert lines == ([6, 7] if ' and ' in shown or asked == 'add' else [6])
 
 
+def test_versions_of_symbols_may_be_left_out(faults, analyse, tmp_path):
+    path = faults(CALLED)
+    symbols = ['--redefine-sym', 'one=one@@V_2.17', '--redefine-sym', 'two=two@plt']
+    subprocess.run(['objcopy', *symbols, tmp_path / 'job'], check=True)
+    for name in 'one', 'one@@V_2.17':
+        assert re.search(r'^source lines of one@@V_2\.17, ', analyse('report', '--annotate', name, path).text, re.M)
+        assert re.search(r'^callers of one@@V_2\.17, ', analyse('report', '--callers', name, path).text, re.M)
+        [table] = analyse('report', '--json', '--below', name, path).lines
+        assert {row['function'] for row in table['rows']} & {'one@@V_2.17', 'two@plt'} == {'two@plt'}
+    assert 'did you mean two@plt?' in analyse('report', '--callers', 'two', path, code=1).err       # a stub is another function
+
+
 LAMBDAS = '''
 #include <sys/mman.h>
 static volatile char *page;

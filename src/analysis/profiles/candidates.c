@@ -3,6 +3,7 @@
 
 #include "base/nearest.h"
 #include "report/fit_name.h"
+#include "symbols/version.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -122,7 +123,7 @@ static bool is_named(const char *symbol, const char *asked)
 	char name[NAME_SIZE];
 
 	plain_name(symbol, name);
-	return ends_in(name, strlen(name), asked) || ends_in(name, unclone(name), asked);
+	return ends_in(name, strlen(name), asked) || ends_in(name, unclone(name), asked) || ends_in(name, unversioned(name), asked);
 }
 
 /* Whether the first `len` bytes are the pattern, in which each "…" stands for anything. */
@@ -160,11 +161,11 @@ static bool ends_like(const char *name, size_t len, const char *pattern)
 
 static enum likeness likeness_of(const char *symbol, const struct asked *asked)
 {
-	const size_t whole = strlen(symbol), len = unclone(symbol);
+	const size_t whole = strlen(symbol), len = unclone(symbol), bare = unversioned(symbol);
 
 	if (!is_named(symbol, asked->plain))
 		return NOT_NAMED;
-	if (is_like(symbol, whole, asked->whole) || is_like(symbol, len, asked->whole))
+	if (is_like(symbol, whole, asked->whole) || is_like(symbol, len, asked->whole) || is_like(symbol, bare, asked->whole))
 		return LIKE_WHOLE;
 	if (asked->has_arguments && (ends_like(symbol, whole, asked->whole) || ends_like(symbol, len, asked->whole)))
 		return LIKE_ARGUMENTS;
@@ -272,6 +273,7 @@ void candidates_suggest(const struct candidate *all, const char *text, char *buf
 	nearest_begin(&near, asked.plain);
 	for (const struct candidate *c = all; c; c = c->hh.next) {
 		plain_name(c->symbol, name);
+		name[unversioned(name)] = '\0';
 		name[unclone(name)] = '\0';
 		for (const char *p = name; p; p = strstr(p, "::") ? strstr(p, "::") + 2 : NULL)
 			nearest_offer(&near, p);
