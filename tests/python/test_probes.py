@@ -702,3 +702,21 @@ def test_top_has_a_column_for_each_probe_by_its_name(prof, probed, tmp_path):
     assert len(names) >= 3 and all(re.match('uprobe_(add|shop_cart_(add|pay))', name) for name in names), table
     [row] = table['rows']
     assert all(row[name] == 3 for name in names), table
+
+
+NESTED = '''
+int calls;
+__attribute__((noipa)) void nest(int n) { if (n) nest(n - 1); calls++; }
+int main(void) { for (int i = 0; i < 3; i++) nest(4); return 0; }
+'''
+
+
+@pytest.mark.parametrize('depth, said', [(4, True), (0, False)])
+def test_latency_of_a_function_that_calls_itself(prof, probed, tmp_path, depth, said):
+    (tmp_path / 'job.c').write_text(NESTED.replace('nest(4)', f'nest({depth})'))
+    subprocess.run(['gcc', '-O1', '-o', tmp_path / 'job', tmp_path / 'job.c'], check=True)
+    done = subprocess.run([prof, 'latency', '-e', 'uprobe:nest@./job', '-e', 'uretprobe:nest@./job', '--', './job'], cwd=tmp_path,
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done
+    assert ('incomplete pairs: 12 ends without a start, 12 starts with another start before the end\ncalls within calls of the same key'
+            in done.stdout) == ('are measured only at the innermost level' in done.stdout) == said, done.stdout
