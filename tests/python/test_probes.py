@@ -621,6 +621,16 @@ def test_without_debug_information_there_are_no_names(prof, probed, tmp_path, mo
                     r'in \.debug/ there .*; else \$arg1 to \$arg6$', lines[3]), lines
 
 
+@pytest.mark.parametrize('version', ['-gdwarf-4', '-gdwarf-5'])
+def test_split_debug_information_is_not_read(prof, probed, tmp_path, version):
+    need_dwarf(prof)
+    (tmp_path / 'job.c').write_text(NESTED)
+    subprocess.run(['gcc', '-O1', version, '-gsplit-dwarf', '-o', 'job', 'job.c'], cwd=tmp_path, check=True)
+    lines = refused(prof, str(tmp_path / 'job'), 'uprobe:nest@./job//args=n/')
+    assert 'the debug information of ./job on nest is in .dwo files (-gsplit-dwarf), which perf-prof does not read' in lines[0]
+    assert lines[3] == 'expected: a program compiled with -g and without -gsplit-dwarf; else $arg1 to $arg6'
+
+
 @pytest.mark.parametrize('folder', ['.', '.debug'])
 @pytest.mark.parametrize('strip', ['-g', '-s'])
 def test_parameters_by_the_debug_link(prof, probed, tmp_path, folder, strip):
