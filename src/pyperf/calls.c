@@ -200,6 +200,15 @@ static PyObject *ioc_filter(struct state *st, int fd, unsigned long op, PyObject
 	return result;
 }
 
+/* An Event knows what it is, so that the error can say what is wrong with the filter. */
+static PyObject *ioc_filter_of_event(PyObject *event, PyObject *text)
+{
+	PyObject *none = event_set_filter(event, text);
+
+	Py_XDECREF(none);
+	return none ? PyLong_FromLong(0) : NULL;
+}
+
 static PyObject *ioc_id(struct state *st, int fd, unsigned long op, PyObject *arg)
 {
 	uint64_t id = 0;
@@ -257,6 +266,7 @@ static const struct {
 static PyObject *ioc(PyObject *module, PyObject *args, PyObject *kw)
 {
 	KEYWORDS("fd", "op", "arg");
+	struct state *st = PyModule_GetState(module);
 	PyObject *file, *arg = NULL;
 	unsigned long op;
 	int fd;
@@ -266,10 +276,12 @@ static PyObject *ioc(PyObject *module, PyObject *args, PyObject *kw)
 	fd = PyObject_AsFileDescriptor(file);
 	if (fd < 0)
 		return NULL;
+	if (op == PERF_EVENT_IOC_SET_FILTER && arg && PyUnicode_Check(arg) &&
+	    PyObject_TypeCheck(file, (PyTypeObject *)st->event_type))
+		return ioc_filter_of_event(file, arg);
 	for (size_t i = 0; i < sizeof(operations) / sizeof(*operations); i++)
 		if (operations[i].op == op)
-			return operations[i].run(PyModule_GetState(module), fd, op,
-						 arg == Py_None ? NULL : arg);
+			return operations[i].run(st, fd, op, arg == Py_None ? NULL : arg);
 	return PyErr_Format(PyExc_ValueError, "%lu is not a PERF_EVENT_IOC_ operation", op);
 }
 

@@ -354,7 +354,7 @@ static PyObject *event_set_period(PyObject *o, PyObject *arg)
 	return rc ? refuse_period(self, rc, period) : new_ref(Py_None);
 }
 
-static PyObject *event_set_filter(PyObject *o, PyObject *arg)
+PyObject *event_set_filter(PyObject *o, PyObject *arg)
 {
 	SELF;
 	struct pev_error err = { .code = 0 };

@@ -158,6 +158,8 @@ struct event_object {
 
 /* The open event in o, or NULL with TypeError or ValueError. */
 struct event_object *event_of(struct state *st, PyObject *o);
+/* Event.set_filter(): None, or NULL with an exception that says what the kernel refuses. */
+PyObject *event_set_filter(PyObject *o, PyObject *arg);
 /* Makes the object for a group member, of `type` (Event or a subclass). */
 PyObject *event_member(struct state *st, PyTypeObject *type, PyObject *group, struct pev_event *ev,
 		       const char *label, PyObject *keep);

@@ -230,6 +230,14 @@ static void print_table(struct question *q, uint64_t now)
 	q->has_titles = true;
 }
 
+/* One start is remembered for each key, so a call within a call takes the place of the outer one. */
+static bool is_nested(const struct question *q)
+{
+	enum { FEW = 5 };
+
+	return !q->ops->durations && q->pairs.restarted >= FEW && q->pairs.unbegun == q->pairs.restarted;
+}
+
 /* "incomplete calls: 1 still running at the end, 1 already running at the start" */
 static void print_incomplete(const struct question *q)
 {
@@ -254,6 +262,8 @@ static void print_incomplete(const struct question *q)
 		printf("%llu %s", (unsigned long long)all[i].n, all[i].what);
 	}
 	fputs(shown ? "\n" : "", stdout);
+	if (is_nested(q))
+		puts("calls within calls of the same key, such as a thread that recurses, are measured only at the innermost level");
 }
 
 /* A few may have come while the events were disabled: a small share is told only if durations show that events are missing. */

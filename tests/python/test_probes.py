@@ -621,6 +621,16 @@ def test_without_debug_information_there_are_no_names(prof, probed, tmp_path, mo
                     r'in \.debug/ there .*; else \$arg1 to \$arg6$', lines[3]), lines
 
 
+@pytest.mark.parametrize('version', ['-gdwarf-4', '-gdwarf-5'])
+def test_split_debug_information_is_not_read(prof, probed, tmp_path, version):
+    need_dwarf(prof)
+    (tmp_path / 'job.c').write_text(NESTED)
+    subprocess.run(['gcc', '-O1', version, '-gsplit-dwarf', '-o', 'job', 'job.c'], cwd=tmp_path, check=True)
+    lines = refused(prof, str(tmp_path / 'job'), 'uprobe:nest@./job//args=n/')
+    assert 'the debug information of ./job on nest is in .dwo files (-gsplit-dwarf), which perf-prof does not read' in lines[0]
+    assert lines[3] == 'expected: a program compiled with -g and without -gsplit-dwarf; else $arg1 to $arg6'
+
+
 @pytest.mark.parametrize('folder', ['.', '.debug'])
 @pytest.mark.parametrize('strip', ['-g', '-s'])
 def test_parameters_by_the_debug_link(prof, probed, tmp_path, folder, strip):
@@ -702,3 +712,21 @@ def test_top_has_a_column_for_each_probe_by_its_name(prof, probed, tmp_path):
     assert len(names) >= 3 and all(re.match('uprobe_(add|shop_cart_(add|pay))', name) for name in names), table
     [row] = table['rows']
     assert all(row[name] == 3 for name in names), table
+
+
+NESTED = '''
+int calls;
+__attribute__((noipa)) void nest(int n) { if (n) nest(n - 1); calls++; }
+int main(void) { for (int i = 0; i < 3; i++) nest(4); return 0; }
+'''
+
+
+@pytest.mark.parametrize('depth, said', [(4, True), (0, False)])
+def test_latency_of_a_function_that_calls_itself(prof, probed, tmp_path, depth, said):
+    (tmp_path / 'job.c').write_text(NESTED.replace('nest(4)', f'nest({depth})'))
+    subprocess.run(['gcc', '-O1', '-o', tmp_path / 'job', tmp_path / 'job.c'], check=True)
+    done = subprocess.run([prof, 'latency', '-e', 'uprobe:nest@./job', '-e', 'uretprobe:nest@./job', '--', './job'], cwd=tmp_path,
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done
+    assert ('incomplete pairs: 12 ends without a start, 12 starts with another start before the end\ncalls within calls of the same key'
+            in done.stdout) == ('are measured only at the innermost level' in done.stdout) == said, done.stdout

@@ -355,7 +355,15 @@ def test_ioc_filter(pyperf):
     fd = pyperf.perf_event_open(attr, -1, 0, -1, 0)
     pyperf.ioc(fd, pyperf.PERF_EVENT_IOC_SET_FILTER, 'prev_pid == 1')
     assert pyperf.ioc(fd, pyperf.PERF_EVENT_IOC_QUERY_BPF) == []
+    with pytest.raises(OSError) as bare:
+        pyperf.ioc(fd, pyperf.PERF_EVENT_IOC_SET_FILTER, 'nofield == 1')
     os.close(fd)
+    with pyperf.Event('sched:sched_switch', -1, 0) as event:
+        with pytest.raises(OSError) as own:
+            event.set_filter('nofield == 1')
+        with pytest.raises(OSError) as ioc:
+            pyperf.ioc(event, pyperf.PERF_EVENT_IOC_SET_FILTER, 'nofield == 1')
+    assert str(ioc.value) == str(own.value) != str(bare.value) and 'nofield' in str(own.value)
 
 
 def test_prctl(pyperf, faults):

@@ -167,6 +167,11 @@ static int no_params(const struct expansion *x, int err)
 				"result has a value", "ret, or a member of it: ret->id; or $retval if there is no debug information");
 	if (err == ENOENT)
 		return no_param(x);
+	if (err == EREMOTE) {
+		snprintf(message, sizeof(message), "the debug information of %.150s on %.150s is in .dwo files (-gsplit-dwarf), "
+			 "which perf-prof does not read", x->w->name->path, x->w->name->function);
+		return complain(x, message, "a program compiled with -g and without -gsplit-dwarf; else $arg1 to $arg6");
+	}
 	if (err == ENODATA)
 		snprintf(message, sizeof(message), "%.150s has no debug information on %.150s: names of parameters are unknown",
 			 x->w->name->path, x->w->name->function);
@@ -216,7 +221,7 @@ static int take_params(struct expansion *x)
 			       ret && all ? "ret" : x->what, &params);
 	if (rc == -ENOENT && all)
 		return 0;   /* void */
-	if (rc == -ENODATA && all && x->w->name->glob) {
+	if ((rc == -ENODATA || rc == -EREMOTE) && all && x->w->name->glob) {
 		note(x->w->verbose, "%s: no debug information", x->place->name);
 		return 0;
 	}

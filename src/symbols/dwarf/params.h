@@ -43,10 +43,10 @@ enum params_what {
 };
 
 /* address: the function's first byte, as linked. symbol: the linker's name, which says whether the compiler made a copy with
- * other parameters. 0; -ENODATA: no DWARF for that function; -ENOENT: no such parameter, or
- * nothing is returned; -ENXIO: no such member; -EOPNOTSUPP: it is a bit field; -ERANGE: it is too far away;
- * -EADDRNOTAVAIL: it is in a virtual base; -E2BIG: too many pointers on the way; -ENOTDIR: what should have the member is no
- * structure in memory; -errno. Release with params_free(). */
+ * other parameters. 0; -ENODATA: no DWARF for that function; -EREMOTE: it is in a .dwo file,
+ * which is not read; -ENOENT: no such parameter, or nothing is returned; -ENXIO: no such member; -EOPNOTSUPP: it is a bit field;
+ * -ERANGE: it is too far away; -EADDRNOTAVAIL: it is in a virtual base; -E2BIG: too many pointers on the way; -ENOTDIR: what
+ * should have the member is no structure in memory; -errno. Release with params_free(). */
 int params_find(struct params *out, struct parser *p, int fd, uint64_t address, const char *symbol, enum params_what what,
 		const char *name);
 void params_free(struct params *params);

@@ -21,6 +21,7 @@ struct function {
 	uint64_t address;
 	unsigned int machine;
 	enum convention by;
+	bool split;              /* its unit is only a skeleton: the rest is in a .dwo file (-gsplit-dwarf) */
 };
 
 /* ---- the function ------------------------------------------------------------- */
@@ -72,6 +73,7 @@ static bool find_function(Dwarf *dwarf, struct function *f)
 	uint8_t type;
 
 	while (!dwarf_get_units(dwarf, cu, &cu, NULL, &type, &unit, NULL)) {
+		f->split |= unit.addr && type == DW_UT_skeleton && dwarf_haspc(&unit, f->address) > 0;
 		if (!unit.addr || (type != DW_UT_compile && type != DW_UT_partial) || dwarf_haspc(&unit, f->address) <= 0)
 			continue;
 		dwarf_getfuncs(&unit, take_function, f, 0);
@@ -275,7 +277,7 @@ static int answer(Elf *elf, Dwarf *dwarf, const struct params_question *q, const
 	if (q->what == PARAMS_INLINED)
 		return answer_inlined(dwarf, wanted, out);
 	if (!gelf_getehdr(elf, &header) || !find_function(dwarf, &f))
-		return -ENODATA;
+		return f.split ? -EREMOTE : -ENODATA;
 	f.machine = header.e_machine;
 	if (q->is_copy)
 		f.by = BY_UNKNOWN;
