@@ -95,22 +95,49 @@ static struct folder *set(struct folders *f, pid_t pid, const char *path, uint64
 	return one;
 }
 
-/* One that cannot be reached from our root is no path here. */
-static struct folder *read_one(struct folders *f, pid_t pid)
+/* False: it is not there, or cut. */
+static bool read_link(pid_t pid, const char *name, char path[PATH_MAX])
+{
+	char link[64];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%d/%s", (int)pid, name);
+	n = readlink(link, path, PATH_MAX - 1);
+	path[n > 0 ? n : 0] = '\0';
+	return n > 0 && n < PATH_MAX - 1;
+}
+
+/* One that was deleted has no path, and one that cannot be reached from our root none here. */
+static bool is_path(const char *path)
 {
 	static const char deleted[] = " (deleted)";
-	char link[64], path[PATH_MAX];
-	ssize_t n = -1;
+	const size_t n = strlen(path), end = strlen(deleted);
 
-	snprintf(link, sizeof(link), "/proc/%d/cwd", (int)pid);
-	if (f->now && pid > 0)
-		n = readlink(link, path, sizeof(path) - 1);
-	if (n <= 0 || path[0] != '/')
-		return NULL;
-	path[n] = '\0';
-	if ((size_t)n > strlen(deleted) && !strcmp(path + n - strlen(deleted), deleted))
-		path[(size_t)n - strlen(deleted)] = '\0';
-	return set(f, pid, path, f->now(f->ctx));
+	return *path == '/' && (n < end || strcmp(path + n - end, deleted));
+}
+
+/* At *time it was that one: it is the same before and after. Under another root, calls name other paths than /proc. */
+static bool read_at(struct folders *f, pid_t pid, char path[PATH_MAX], uint64_t *time)
+{
+	enum { TRIES = 3 };
+	char root[PATH_MAX], again[PATH_MAX];
+
+	if (!read_link(pid, "root", root) || strcmp(root, "/"))
+		return false;
+	for (int i = 0; i < TRIES && read_link(pid, "cwd", path); i++) {
+		*time = f->now(f->ctx);
+		if (read_link(pid, "cwd", again) && !strcmp(path, again))
+			return is_path(path);
+	}
+	return false;
+}
+
+static struct folder *read_one(struct folders *f, pid_t pid)
+{
+	char path[PATH_MAX];
+	uint64_t time;
+
+	return f->now && pid > 0 && read_at(f, pid, path, &time) ? set(f, pid, path, time) : NULL;
 }
 
 static struct folder *of(struct folders *f, pid_t pid)
@@ -122,7 +149,10 @@ static struct folder *of(struct folders *f, pid_t pid)
 
 static void take_process(void *ctx, pid_t pid)
 {
-	read_one(ctx, pid);
+	struct folders *f = ctx;
+
+	if (HASH_COUNT(f->all) < MAX_PROCESSES)
+		read_one(f, pid);
 }
 
 void folders_read_all(struct folders *f)

@@ -72,6 +72,15 @@ static bool is_descriptor(const struct pathmatch *m, const struct analysis_sampl
 	return (int32_t)value != AT_FDCWD;
 }
 
+/* When there are more, it begins anew. */
+enum { MAX_THREADS = 1 << 14 };
+
+static void forget_open(struct pathmatch *m)
+{
+	HASH_FREE(m->open);
+	m->open = NULL;
+}
+
 void pathmatch_enter(struct pathmatch *m, const struct analysis_sample *s, int64_t number)
 {
 	const unsigned int kind = m->args ? kind_of(m, number) : 0;
@@ -87,6 +96,8 @@ void pathmatch_enter(struct pathmatch *m, const struct analysis_sample *s, int64
 		HASH_DEL(m->open, one);
 		free(one);
 	} else if (!one && is && (one = calloc(1, sizeof(*one)))) {
+		if (HASH_COUNT(m->open) >= MAX_THREADS)
+			forget_open(m);
 		one->tid = s->tid;
 		HASH_ADD(hh, m->open, tid, sizeof(one->tid), one);
 		one = HASH_KEPT(one);
@@ -126,10 +137,11 @@ static bool put_meant(struct pathmatch *m, const struct pathmatch_call *c, bool 
 
 enum pathmatch_found pathmatch_find(struct pathmatch *m, const struct pathmatch_call *c, const char **text)
 {
-	char given[CALLPATH_SIZE], one[PATH_MAX], other[PATH_MAX] = "";
+	char given[CALLPATH_SIZE], one[PATH_MAX], other[PATH_MAX];
 	bool known;
 
 	*text = c->text;
+	other[0] = '\0';
 	if (!m->glob)
 		return PATHMATCH_YES;
 	snprintf(given, sizeof(given), "%.*s", c->second ? (int)(c->second - c->text - 2) : INT_MAX, c->text);   /* before ", " */
@@ -172,11 +184,10 @@ void pathmatch_task(struct pathmatch *m, const struct pev_record *rec)
 void pathmatch_lost(struct pathmatch *m)
 {
 	folders_forget(&m->folders);
+	forget_open(m);
 }
 
 void pathmatch_free(struct pathmatch *m)
 {
-	folders_forget(&m->folders);
-	HASH_FREE(m->open);
-	m->open = NULL;
+	pathmatch_lost(m);
 }

@@ -191,8 +191,11 @@ static void leave(struct question *q, const struct analysis_sample *s)
 	}
 	h.end.value = (uint64_t)id;
 	take_call(c, &h, id, callpaths_text(&c->paths, h.tid, h.end.start, id));
-	if (!ret)   /* after its path was resolved */
-		pathmatch_succeeded(&c->match, h.pid, id, callpaths_text(&c->paths, h.tid, h.end.start, id), s->time);
+	if (!ret) {   /* after its path was resolved */
+		const char *path = callpaths_text(&c->paths, h.tid, h.end.start, id);
+
+		pathmatch_succeeded(&c->match, h.pid, id, strlen(path) < CALLPATH_SIZE - 1 ? path : "", s->time);   /* not one that was cut */
+	}
 }
 
 static void sample(struct question *q, const struct analysis_sample *s)
@@ -297,7 +300,8 @@ static int begin(struct question *q, struct fault *f)
 		follow(c);
 	c->unreturned.enter = q->events[ENTER];
 	c->unreturned.is_in = is_in;
-	c->unreturned.is_numbered = c->numbered;
+	c->unreturned.is_whole = c->numbered && !c->failed && !leaves_out(q);
+	c->unreturned.gaps = &c->gaps;
 	if (q->a)
 		unreturned_begin(&c->unreturned, q->targets);
 	return 0;

@@ -105,7 +105,7 @@ static void add_sleeper(void *ctx, pid_t tid, enum task_state state)
 static void add_begun(struct visit *v)
 {
 	for (const struct open_pair *o = v->q->pairs.all; o; o = o->hh.next)
-		if (o->is_open && !o->is_gone)
+		if (o->is_open && !o->is_gone && !(v->recorded && gaps_anywhere_since(v->u->gaps, o->start)))
 			add(v, (pid_t)o->key, o->start);
 }
 
@@ -267,7 +267,7 @@ void unreturned_print(struct unreturned *u, struct question *q, uint64_t from)
 			   .repeats = q->ending || q->common.json };
 
 	/* the number of a call tells which one it is; -i's tables of a recording are not its end */
-	if (q->csv || (recorded ? !q->ending || !u->is_numbered : targets_everybody(q->targets)))
+	if (q->csv || (recorded ? !q->ending || !u->is_whole : targets_everybody(q->targets)))
 		return;
 	/* a recording says when its last event was, not when it ended */
 	v.before = recorded ? v.now : v.now > NEWS_NS ? v.now - NEWS_NS : 0;

@@ -345,12 +345,16 @@ static void before_table(struct question *q)
 static void print_deadlocks(struct question *q)
 {
 	struct waits *w = (struct waits *)q;
+	size_t looks = 1000;
 
 	if (w->states.switches.recorded)
 		return;
-	for (const struct open_pair *o = q->pairs.all; o; o = o->hh.next)
-		if (o->is_open)
+	/* rings are not read meanwhile */
+	for (const struct open_pair *o = q->pairs.all; o && looks; o = o->hh.next)
+		if (o->is_open) {
 			deadlocks_print(&w->deadlocks, (pid_t)o->key);
+			looks--;
+		}
 }
 
 static void print_unfinished(struct question *q)
@@ -391,7 +395,7 @@ static void print_stacks(struct question *q)
 	       n == 1 ? "is" : "are", (double)w->unstacked.ns / 1e6);
 	pid = w->states.switches.recorded ? 0 : procstatus_of(w->unstacked.tid, "\nTgid:");
 	if (pid > 0)
-		printf(": `perf-prof dump %d` shows where %s now", pidmap_shown((pid_t)pid), n == 1 ? "it is" : "they are");
+		printf(": `perf-prof dump %d` shows where %s is now", pidmap_shown((pid_t)pid), n == 1 ? "it" : "the longest");
 	putchar('\n');
 }
 

@@ -485,6 +485,17 @@ static void say_throttled(struct analysis *a, const struct hotspots_view *view, 
 		fprintf(out, ", throttled %llu times", (unsigned long long)times);
 }
 
+static void say_lowered(FILE *out)
+{
+	enum { NO_KERNEL = 2 };
+	int level;
+
+	if (!pev_paranoid(&level) && level >= NO_KERNEL)
+		fprintf(out, "; without the kernel (kernel.perf_event_paranoid is %d)", level);
+	else
+		fputs("; without the kernel (not permitted)", out);
+}
+
 /* The line above the table; NULL: out of memory. */
 static char *caption_of(struct analysis *a, const struct hotspots *h, const struct hotspots_view *view,
 			const char *when)
@@ -508,12 +519,8 @@ static char *caption_of(struct analysis *a, const struct hotspots *h, const stru
 	if (view->idle && !view->timed)
 		fprintf(out, "; plus %.1f %% idle%s", hotspots_percent(view->idle, view->idle + h->weight),
 			view->has_outside ? " or in tasks outside of this PID namespace" : "");
-	if (view->lowered) {
-		int level = 2;
-
-		pev_paranoid(&level);
-		fprintf(out, "; without the kernel (kernel.perf_event_paranoid is %d)", level);
-	}
+	if (view->lowered)
+		say_lowered(out);
 	if (a->opts->comms.n || a->opts->dsos.n)
 		fprintf(out, "; %.2f %% of them shown", hotspots_percent(h->weight - h->left_out, h->weight));
 	if (view->torn)

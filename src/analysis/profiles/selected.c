@@ -47,7 +47,7 @@ static bool has_dso(const struct analysis_opts *o, const struct hotspot *spot)
 	return hotspots_selects_dso(o, dso_of(spot));
 }
 
-/* At the first output without such samples: what resembles the first name of each option. */
+/* Until a sample is selected: what resembles the first name of each option. */
 static void suggest(struct analysis_opts *o, const struct hotspots *h)
 {
 	struct nearest comm, dso;
@@ -71,7 +71,7 @@ static void see(struct analysis_opts *o, const struct hotspots *h)
 		o->dso_seen |= dso;
 		o->selected |= comm && dso;
 	}
-	if (!o->selected)
+	if (!o->selected && h->all)
 		suggest(o, h);
 }
 

@@ -131,24 +131,28 @@ bool replay_is_of_command(const struct stream *s, const struct stream_event *eve
 	return s->replay && replay_event(s, event)->attr.attr.enable_on_exec;
 }
 
-/* perf's words and ours; "-p12" is one, too. */
-static bool names_tasks(const char *word)
+static bool is_one_of(const char *word, const char *const *options, size_t n)
 {
-	static const char *const options[] = { "--pid", "--pids", "--tid", "--tids" };
-
-	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
-		if (!strncmp(word, options[i], strlen(options[i])) && strchr("=", word[strlen(options[i])]))
+	for (size_t i = 0; i < n; i++)
+		if (!strncmp(word, options[i], strlen(options[i])) && (options[i][1] != '-' || strchr("=", word[strlen(options[i])])))
 			return true;
-	return word[0] == '-' && (word[1] == 'p' || word[1] == 't');
+	return false;
 }
 
+/* perf's options and ours. Behind -a and -C, others may be those of a command, for which perf needs no "--"; a command alone
+ * would make it replay_is_of_command(). */
 bool replay_is_of_tasks(const struct stream *s)
 {
+	static const char *const tasks[] = { "-p", "-t", "--pid", "--pids", "--tid", "--tids" };
+	static const char *const cpus[] = { "-a", "-C", "-ga", "--all-cpus", "--cpu", "--cpus", "--" };
 	const struct perfdata_info *info = s->replay ? perfdata_info(s->replay->reader) : NULL;
 
-	for (size_t i = 1; info && i < info->ncommand && strcmp(info->command[i], "--"); i++)
-		if (names_tasks(info->command[i]))
+	for (size_t i = 1; info && i < info->ncommand; i++) {
+		if (is_one_of(info->command[i], cpus, sizeof(cpus) / sizeof(*cpus)))
+			return false;
+		if (is_one_of(info->command[i], tasks, sizeof(tasks) / sizeof(*tasks)))
 			return true;
+	}
 	return false;
 }
 
