@@ -22,7 +22,7 @@ ROWS = [
     Row('floor: stacks counted by their addresses', 'floor profile', unit='%'),
     Row('profile -F 9999 --call-graph fp, CPUs busy', 'profile', 'floor profile', 'floor', 3, unit='%'),
     # walks the top of each stack by unwind tables, so that no caller is missing
-    Row('  with -g', 'mended', 'floor profile', 'floor', 12, unit='%'),
+    Row('profile -F 9999 -g, CPUs busy', 'mended', 'floor profile', 'floor', 12, unit='%'),
     Row('task-state, default rings: lost', 'lost', limit=0, unit='ev'),
 ]
 FOLDED_ROWS = [
