@@ -81,8 +81,9 @@ def test_of_a_clock_the_time_is_told(diff):
     assert all(('before_time' in row, 'after_time' in row) == (clock, clock) for row in told['rows']), told
     assert (' before(ms)    after ' in diff('a.data', 'slower.data')) == clock
     if clock:
-        assert 2 < rows['slow_part']['after_time'] / rows['slow_part']['before_time'] < 10, rows    # 5, on an idle machine
-        assert 0.6 < rows['quick_part']['after_time'] / rows['quick_part']['before_time'] < 1.6, rows
+        slow, quick = (rows[name]['after_time'] / rows[name]['before_time'] for name in ('slow_part', 'quick_part'))
+        assert 2 < slow / quick < 10, rows    # 5; neighbours of the machine may make a whole run slower
+        assert 0.3 < quick < 3, rows
 
 
 TIMES = '''
