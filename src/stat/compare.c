@@ -16,7 +16,7 @@
 enum { DEFAULT_RUNS = 10 };
 static const double default_confidence = 0.95;
 
-/* What is compared after the events: times of the whole command. */
+/* Rows below those of the events: times of the whole command. */
 enum { ELAPSED, USER, SYS, NTIMES };
 static const char *const times_of_command[] = { [ELAPSED] = "elapsed", [USER] = "user", [SYS] = "sys" };
 

@@ -159,7 +159,7 @@ enum pathmatch_found pathmatch_find(struct pathmatch *m, const struct pathmatch_
 
 void pathmatch_succeeded(struct pathmatch *m, pid_t pid, int64_t number, const char *path, uint64_t time)
 {
-	const unsigned int kind = pathmatch_follows(m->glob) ? kind_of(m, number) : 0;
+	const unsigned int kind = kind_of(m, number);
 
 	if (kind & (CHDIR | FCHDIR))
 		folders_change(&m->folders, pid, kind & CHDIR ? path : "", time);

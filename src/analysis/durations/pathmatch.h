@@ -36,7 +36,7 @@ bool pathmatch_follows(const char *glob);
 void pathmatch_enter(struct pathmatch *m, const struct analysis_sample *s, int64_t number);
 /* *text: the paths for the row, with those that were resolved. Valid until the next call of this function. */
 enum pathmatch_found pathmatch_find(struct pathmatch *m, const struct pathmatch_call *c, const char **text);
-/* The call has succeeded. path: as it was given; "": not known. time: perf clock. */
+/* With pathmatch_follows(): the call has succeeded. path: as it was given; "": not known. time: perf clock. */
 void pathmatch_succeeded(struct pathmatch *m, pid_t pid, int64_t number, const char *path, uint64_t time);
 void pathmatch_task(struct pathmatch *m, const struct pev_record *rec);
 void pathmatch_lost(struct pathmatch *m);

@@ -191,7 +191,7 @@ static void leave(struct question *q, const struct analysis_sample *s)
 	}
 	h.end.value = (uint64_t)id;
 	take_call(c, &h, id, callpaths_text(&c->paths, h.tid, h.end.start, id));
-	if (!ret) {   /* after its path was resolved */
+	if (!ret && pathmatch_follows(c->match.glob)) {   /* after its path was resolved */
 		const char *path = callpaths_text(&c->paths, h.tid, h.end.start, id);
 
 		pathmatch_succeeded(&c->match, h.pid, id, strlen(path) < CALLPATH_SIZE - 1 ? path : "", s->time);   /* not one that was cut */
