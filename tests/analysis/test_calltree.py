@@ -164,7 +164,8 @@ def test_stacks_that_are_cut_off_are_below_one_row(prof, faults, analyse, tmp_pa
     assert not [path for path in paths if len(path) == 2 and path[1] in ('even', 'odd', 'touch')]
     assert [path for path in paths if path[-2:] == ('main', 'even') and '[cut]' not in path]
     said = float(re.search(r'^(\d+) % of the stacks (are cut off|lack)', text, re.M)[1])
-    assert paths[cut][0] == pytest.approx(said, abs=0.6) and said > 30
+    # rounded; a few more are cut off at a page that is not in memory, which is another line
+    assert paths[cut][0] == pytest.approx(said, abs=1.5) and said > 30
     text = analyse('report', tmp_path / 'deep.data', '--tree', '--callers', 'touch', '--than', '0').text
     assert re.search(r'^ *\d+\.\d\d +\[cut\]$', text, re.M)
     for option in ['--callees', 'even'], ['--tree', '--below', 'main']:

@@ -217,7 +217,8 @@ def test_the_same_script_says_the_same_of_the_recording(prof, storm, tmp_path, a
                 if not line.startswith(('ready', 'Loaded'))]
     mine, again = lines(live.stdout), lines(done.stdout)
     assert len(mine) > 5000 and 'lost' not in {line.split()[0] for line in mine}
-    assert mine == again
+    differs = next((i for i, (one, other) in enumerate(zip(mine, again)) if one != other), min(len(mine), len(again)))
+    assert (len(mine), mine[differs:differs + 3]) == (len(again), again[differs:differs + 3]), mine[differs - 3:differs]
 
 
 def records(data):
