@@ -71,6 +71,8 @@ static const struct {
 	{ "--all-user", NULL, "here it is :u behind the event's name" },
 	{ "--all-kernel", NULL, "here it is :k behind the event's name" },
 	{ "--group", "record ", "here groups are written -e '{A,B}:S'" },
+	{ "--filter", "rundelay task-state waits migrations page-faults ",
+	  "there is none here: -p, -t and --cgroups select tasks, and `perf-prof trace -e 'EVENT/FILTER/'` filters events" },
 	{ "--filter", NULL, "here a filter is part of the event: -e 'sched:sched_switch/prev_pid==1/'" },
 	{ "-D", "record stat ", "there is none here: start perf-prof later" },
 	{ "--delay", "record stat ", "there is none here: start perf-prof later" },

@@ -155,6 +155,7 @@ static int count(struct counting *s, char **argv, struct fault *f)
 {
 	if (stat_events_parse(s, f) || targets_resolve(&s->targets, &s->config->common, f))
 		return f->exit_code;
+	targets_note_empty(&s->targets, &s->config->common);
 	return s->config->vs ? stat_compare(s, argv, f) : stat_run(s, argv, f);
 }
 

@@ -580,6 +580,7 @@ int stream_open(struct stream *s, struct fault *f)
 	if (ids_begin(s, f) || open_all(s, f))
 		return -1;
 	rate_tell(s->list.events, s->list.nevents, s->opts->verbose);
+	targets_note_empty(&s->targets, s->opts);
 	if (!s->sideband)
 		note(s->opts->verbose, "names of new tasks are looked up late: too few open files or too little locked "
 		     "memory for COMM records");

@@ -88,3 +88,32 @@ int cgrouptree_each(const char *mount, cgrouptree_fn *fn, void *ctx)
 
 	return fd < 0 ? 0 : walk_folder(&w, fd);
 }
+
+/* -1: it cannot be read; threaded groups (v2) refuse cgroup.procs, and have tasks */
+static int has_tasks(int folder, const char *path)
+{
+	char name[PATH_MAX], byte;
+	int fd = snprintf(name, sizeof(name), "%s/cgroup.procs", path) < (int)sizeof(name)
+		 ? openat(folder, name, O_RDONLY | O_CLOEXEC) : -1;
+	ssize_t n = fd < 0 ? -1 : read(fd, &byte, 1);
+
+	if (fd >= 0)
+		close(fd);
+	return n < 0 ? -1 : n > 0;
+}
+
+static int find_tasks(void *ctx, const char *path, const char *name)
+{
+	const int *folder = ctx;
+
+	(void)name;
+	return has_tasks(*folder, path + 1);
+}
+
+bool cgrouptree_is_empty(int folder)
+{
+	struct walk w = { .fn = find_tasks, .ctx = &folder };
+	int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return own >= 0 && !walk_folder(&w, own) && !has_tasks(folder, ".");
+}

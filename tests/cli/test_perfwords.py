@@ -20,6 +20,7 @@ ANSWERS = [
     ('stat --stdio -- true', 'stat: unknown option --stdio; `perf-prof stat -h` lists them'),
     ('script -s a.py', 'script: unknown option -s; here it is `perf-prof python -I FILE SCRIPT`'),
     ('record --filter prev_pid==1 -- true', 'record: unknown option --filter; here a filter is part of the event: '),
+    ('rundelay --filter prev_pid==1', 'rundelay: unknown option --filter; there is none here: -p, -t and --cgroups select tasks'),
     ('record -b -- true', "record: unknown option -b; here it is part of the event: -e 'cycles//sample=branch_stack/'"),
     ('trace -s -- true', 'trace: unknown option -s; here it is `perf-prof syscalls`'),
     ('trace -e syscalls --than 10ms -- true', "trace: unknown option --than; here it is part of the source: -e 'syscalls/--than 10ms/'; "),

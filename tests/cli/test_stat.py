@@ -247,5 +247,16 @@ def test_a_control_group(prof, storm):
         events = [e for line in lines for e in json.loads(line)['events']]
         assert {e['cgroup'] for e in events} == {group}
         assert 777 <= sum(e['value'] for e in events) <= 779      # the shell's own
+        hint = f'control group {group} has no tasks now: only those that enter it are watched'
+        for command in 'stat', 'profile':
+            run = [prof, command, '-v', '--seconds', '0.1', '--cgroup', group, '-e', 'cpu-clock']
+            assert hint in subprocess.run(run, capture_output=True, text=True, timeout=60).stderr
+        os.mkdir(f'{group}/inner')
+        with subprocess.Popen(['sleep', '60']) as inside:
+            with open(f'{group}/inner/cgroup.procs', 'w') as f:
+                f.write(str(inside.pid))
+            assert hint not in subprocess.run(run, capture_output=True, text=True, timeout=60).stderr
+            inside.kill()
+        os.rmdir(f'{group}/inner')
     finally:
         os.rmdir(group)

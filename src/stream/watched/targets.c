@@ -2,6 +2,7 @@
 /* Looks up -C, -p, -t and --cgroups on this machine. */
 #include "stream/watched/targets.h"
 
+#include "base/note.h"
 #include "base/room.h"
 #include "tasks/cgrouptree.h"
 #include "tasks/containers.h"
@@ -226,6 +227,14 @@ int targets_resolve(struct targets *t, const struct stream_opts *opts, struct fa
 	    add_task(t, (struct task_target){ .tid = -1, .cgroup_fd = -1 }))
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	return 0;
+}
+
+void targets_note_empty(const struct targets *t, const struct stream_opts *opts)
+{
+	for (size_t i = 0; i < t->ntasks; i++)
+		if (t->tasks[i].cgroup_fd >= 0 && cgrouptree_is_empty(t->tasks[i].cgroup_fd))
+			note(opts->verbose, "control group %s has no tasks now: only those that enter it are watched",
+			     t->tasks[i].cgroup);
 }
 
 bool targets_moved(const struct targets *t, const struct stream_opts *opts)
