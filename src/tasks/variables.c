@@ -124,6 +124,25 @@ static struct variable_file *file_of(struct variables *v, int fd, pid_t pid, con
 	return f;
 }
 
+/* Locks of several words are one object. Threads sleep on two words of a pthread_cond_t or pthread_rwlock_t of glibc, and on
+ * several of CPython's _PyRuntime, in which the GIL is. */
+static bool is_one_object(const struct symfile *symbols, uint64_t offset, const char *name, uint64_t into)
+{
+	static const struct {
+		uint64_t size, words[2];
+	} locks[] = { { 48, { 0x28, 0x2c } }, { 56, { 8, 12 } } };
+	uint64_t start, end;
+
+	if (!strcmp(name, "_PyRuntime"))
+		return true;
+	if (!symfile_range(symbols, offset, &start, &end))
+		return false;
+	for (size_t i = 0; i < sizeof(locks) / sizeof(*locks); i++)
+		if (end - start == locks[i].size && (into == locks[i].words[0] || into == locks[i].words[1]))
+			return true;
+	return false;
+}
+
 static bool name_in_file(struct variables *v, pid_t pid, const struct procmaps_line *line, uint64_t offset, char *buf, size_t size)
 {
 	int fd = opener_mapped(&opener_direct, pid, line->start, line->end);
@@ -135,6 +154,7 @@ static bool name_in_file(struct variables *v, pid_t pid, const struct procmaps_l
 		fd = opener_file(&opener_direct, pid, line->path);
 	f = fd < 0 ? NULL : file_of(v, fd, pid, line->path);
 	if (f && f->symbols && symfile_find(f->symbols, offset, &name, &into)) {
+		into = is_one_object(f->symbols, offset, name, into) ? 0 : into;
 		name = demangled_name(&f->demangled, v->parser, name);
 		if (into)
 			snprintf(buf, size, "%.*s+%#llx (%s)", (int)strcspn(name, "@"), name, (unsigned long long)into, line->path);

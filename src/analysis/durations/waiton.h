@@ -36,8 +36,13 @@ void waiton_forget(struct waiton *w, pid_t tid);
 char *waiton_text(const struct waiton *w, pid_t tid, char *buf, size_t size);
 /* Which object that is, without its call. */
 struct waiton_object {
-	pid_t pid;                   /* its name is good in that process; 0: in all */
-	char name[WORD_SIZE + 32];   /* "futex big (/usr/bin/lock)", "pipe:[123]", "fd 5", "anon_inode:[eventpoll] fd 4" */
+	struct waiton_key {
+		pid_t pid;                   /* where its name or address is good; 0: everywhere */
+		uint64_t address;            /* of a lock that is in no variable; else 0 */
+		char name[WORD_SIZE + 32];   /* empty if it is an address */
+	} key;                               /* without padding that is not zero */
+	uint64_t address;                    /* of any lock; else 0 */
+	char text[WORD_SIZE + 32];           /* "futex big (/usr/bin/lock)", "pipe:[123]", "fd 5", "anon_inode:[eventpoll] fd 4" */
 };
 /* False: the call has none, or it is not known. */
 bool waiton_object(const struct waiton *w, pid_t tid, struct waiton_object *object);
