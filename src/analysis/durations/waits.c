@@ -178,7 +178,7 @@ static void add_part(void *ctx, const struct handoff *because_of, uint64_t ns)
 static void add_stacks(struct waits *w, const struct happening *h, struct callstack *wakes, const struct handoffs *handoffs)
 {
 	struct division d = { w, {
-		words_number(&w->words, h->comm), h->cells[WAKER].number, w->shows_on ? h->cells[ON].number : 0,
+		words_number(&w->words, h->comm), h->cells[WAKER].number, w->shows_on ? h->cells[ON].number : 0, handoffs != NULL,
 		(struct callstack *)(uintptr_t)h->end.value, wakes,
 	}, h->end.duration };
 
@@ -346,7 +346,7 @@ static void add_unfinished(struct question *q, const struct open_pair *o, uint64
 		.cells = { [WAKER] = { words_number(&w->words, nobody) } },
 	};
 	struct waitstacks_key key = {
-		words_number(&w->words, h.comm), h.cells[WAKER].number, 0, (struct callstack *)(uintptr_t)o->value, NULL,
+		words_number(&w->words, h.comm), h.cells[WAKER].number, 0, 0, (struct callstack *)(uintptr_t)o->value, NULL,
 	};
 	char text[WORD_SIZE];
 

@@ -68,9 +68,10 @@ static const char *shown(const struct words *words, uint64_t number, char *buf, 
 	return buf;
 }
 
-/* Waits with the same stacks on the same object, whatever their tasks are called. */
+/* Waits with the same stacks on the same object, whatever their tasks are called. If it is not known, tasks tell waits apart: short
+ * stacks (read() of the C library) are the same in all programs. */
 struct merged {
-	struct waitstacks_key key;   /* without tasks */
+	struct waitstacks_key key;   /* with the object, without tasks */
 	uint64_t waiter, waker;      /* those with the longest wait */
 	bool waiters, wakers;        /* there are others */
 	uint64_t ns, waits;
@@ -92,7 +93,8 @@ static bool is_sleep(const struct waitstack *one)
 /* NULL: out of memory. */
 static struct merged *merge(struct merged **all, const struct waitstack *one)
 {
-	const struct waitstacks_key key = { .on = one->key.on, .waits = one->key.waits, .wakes = one->key.wakes };
+	const struct waitstacks_key of_object = { .on = one->key.on, .object = 1, .waits = one->key.waits, .wakes = one->key.wakes };
+	const struct waitstacks_key key = one->key.object ? of_object : one->key;
 	struct merged *m;
 
 	HASH_FIND(hh, *all, &key, sizeof(key), m);

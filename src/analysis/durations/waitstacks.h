@@ -19,6 +19,7 @@
 /* Two tasks and, with --on, what was waited on, as numbers of words.h; and the stacks, which may be NULL. */
 struct waitstacks_key {
 	uint64_t waiter, waker, on;
+	uint64_t object;             /* 1: `on` is a lock, file, pipe or socket; 0: only a call, or nothing */
 	struct callstack *waits, *wakes;
 };
 
