@@ -428,3 +428,29 @@ def test_waits_that_end_unseen_end_with_the_next_system_call(analyse, tmp_path):
     naps = [row for row in rows if row['on'] in ('clock_nanosleep', 'select') and row['comm'].startswith('python')]
     assert naps and {row['waker'] for row in naps} == {'[not seen]'}
     assert sum(row['total'] for row in naps) >= 0.2 * NS
+
+
+def test_locks_of_a_recording_have_names(analyse, queue, tmp_path):
+    """Also if the run that recorded had no use for mappings; a program that was built anew says nothing of the old one's locks."""
+    got = analyse('waits', '--on', '--record', tmp_path / 'r.data', '-m', '64M', '--', 'sh', '-c', f'echo pid $$; exec {queue}')
+    pid = got.pid
+    read = ['waits', '--on', '--json', '-I', tmp_path / 'r.data', '-p', pid]
+    def waited():
+        return {row['what']: row for row in analyse(*read).table('waited on')['rows']}
+    before = waited()
+    assert before[f'futex hot ({queue})']['because_of'].startswith('holder ')
+    assert f'futex news ({queue})' in before and not any('fd ' in what and '[' in what for what in before)
+    subprocess.run(['gcc', '-O1', '-pthread', '-w', '-DANEW', '-Wl,--build-id=0x1234', '-o', queue, tmp_path / 'queue.c'], check=True)
+    after = waited()
+    assert not any('(' in what for what in after), after
+    hot = after[f"futex {before[f'futex hot ({queue})']['address']:#x}"]
+    assert hot['total'] == before[f'futex hot ({queue})']['total']
+
+
+def test_a_recording_says_how_to_select_its_command(prof, queue, tmp_path):
+    run = [prof, 'waits', '-v', '--record', 'r.data', '--', 'sh', '-c', f'echo pid $$; exec {queue}']
+    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    pid, = re.findall(r'^pid (\d+)$', done.stdout, re.M)
+    assert f'r.data has the events of all tasks: -I r.data -p {pid} shows what this command did' in done.stderr
+    quiet = subprocess.run([prof, 'profile', '-v', '--record', 'r.data', '--', 'true'], cwd=tmp_path, capture_output=True, text=True)
+    assert 'all tasks' not in quiet.stderr, quiet.stderr

@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "engine/callnames.h"
+#include "stream/names.h"
 #include "tasks/variables.h"
 
 #include <inttypes.h>
@@ -206,24 +207,38 @@ static const char *name_of(const struct waiton_call *one)
 	return name ? name : "system call";
 }
 
+static void name_recorded(struct waiton *w, struct waiton_call *one, uint64_t time)
+{
+	const struct mapping *m = w->names && w->names->maps ? maps_code_before(w->names->maps, one->pid, one->arg, time) : NULL;
+	struct variables_code c = { .path = NULL };
+
+	if (m)
+		c = (struct variables_code){ .path = dso_mapped_name(m->dso), .start = m->start, .pgoff = m->pgoff };
+	if (m)
+		c.build_id = dso_build_id(m->dso, &c.build_id_size);
+	variables_recorded(w->variables, one->pid, one->arg, c.build_id ? &c : NULL, one->name, sizeof(one->name));
+}
+
 /* Without the parser's process, addresses have no names. */
-static void name_address(struct waiton *w, struct waiton_call *one)
+static void name_address(struct waiton *w, struct waiton_call *one, uint64_t time)
 {
 	if (!w->variables)
 		w->variables = variables_new();
-	if (w->variables)
+	if (w->variables && w->recorded)
+		name_recorded(w, one, time);
+	else if (w->variables)
 		variables_name(w->variables, one->pid, one->arg, one->name, sizeof(one->name));
 }
 
-void waiton_wait(struct waiton *w, pid_t tid)
+void waiton_wait(struct waiton *w, pid_t tid, uint64_t time)
 {
 	struct waiton_call *one = find(w, tid);
-	enum what what = one && one->call >= 0 && !w->recorded ? argument_of(name_of(one)) : NOTHING;
+	enum what what = one && one->call >= 0 ? argument_of(name_of(one)) : NOTHING;
 
-	if (what == DESCRIPTOR)
+	if (what == DESCRIPTOR && !w->recorded)
 		waiton_descriptor(w, one->pid, tid, (int)one->arg, one->name, sizeof(one->name));
 	else if (what == ADDRESS)
-		name_address(w, one);
+		name_address(w, one, time);
 }
 
 void waiton_forget(struct waiton *w, pid_t tid)

@@ -136,7 +136,7 @@ static void start_wait(struct question *q, const struct analysis_sample *s, pid_
 	if (cancel(&w->woken, tid) && o)
 		o->may_have_ended = true;
 	if (w->shows_on)
-		waiton_wait(&w->on, tid);
+		waiton_wait(&w->on, tid, s->time);
 }
 
 static void begin_wait(struct question *q, const struct analysis_sample *s, pid_t tid)
@@ -309,6 +309,11 @@ static uint64_t reads(struct question *q, const struct stream_event *event)
 static int begin(struct question *q, struct fault *f)
 {
 	struct waits *w = (struct waits *)q;
+
+	if (w->shows_on) {   /* never of a source. For the names of locks, now or when the recording is read */
+		q->a->names.user = w->on.recorded || q->common.stream.record;
+		w->on.names = &q->a->names;
+	}
 
 	return states_find_fork(q, f) || flame_begin(&w->flame, q->common.stream.verbose, f) ? -1 : 0;
 }
