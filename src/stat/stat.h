@@ -25,6 +25,7 @@ struct stat_config {
 	bool csv, csv_safe, json;
 	const char *separator;
 	uint64_t runs;                  /* -r; 0: not given */
+	uint64_t warmup;                /* runs before those that count */
 	uint64_t interval_ms;
 	const char *vs;
 	double confidence;              /* percent; 0: not given */
@@ -116,10 +117,12 @@ int stat_run(struct counting *s, char **argv, struct fault *f);
  * *interrupted: a signal asked to stop. */
 struct stat_run_times {
 	double elapsed, user, sys;      /* s */
+	int signal;                     /* that ended the command, or 0 */
 };
 int stat_run_once(struct counting *s, char *const *argv, struct stat_run_times *times,
 		  bool *interrupted, struct fault *f);
-/* output.c: the file for results: -o, else stderr for a command (which uses stdout), else stdout.
+/* output.c: the file for results: -o, else stderr for a command (which uses stdout), else stdout. --vs discards what its
+ * commands print: CSV and JSON go to stdout.
  * A single result is written as a whole file or not at all; with -i the file grows. */
 struct stat_output {
 	FILE *out;
