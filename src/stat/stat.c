@@ -188,7 +188,7 @@ static int stat_command_run(void *config, const struct opt_parser *args, struct 
 		if (f->exit_code == WORKLOAD_MISSING)
 			stream_doubt_operand(&c->common, args, f);
 	}
-	stat_close(&s);
+	stat_close_all(&s);
 	stat_places_free(&s);
 	stat_events_free(&s);
 	targets_free(&s.targets);

@@ -75,6 +75,7 @@ struct counting {
 	char **wheres;                  /* names; a member NULL: all */
 	size_t nwheres;
 	struct stat_counter *counters;  /* by event, nplaces each */
+	int *anchors;                   /* by event: of a tracepoint, a descriptor that stays open between runs, or 0 */
 	struct count_row *rows;         /* by event, nwheres each */
 	bool hinted;                    /* the hints were printed */
 	bool counts_say_why;            /* CSV and JSON on stderr: their member `why` has the reasons, and messages would break them */
@@ -99,6 +100,8 @@ bool stat_any_open(const struct counting *s);
 void stat_enable(struct counting *s);
 void stat_disable(struct counting *s);
 void stat_close(struct counting *s);
+/* Also closes what stat_close() keeps, so that the next run need not wait for the kernel. */
+void stat_close_all(struct counting *s);
 /* Fills s->rows with the counts since the last call. */
 void stat_read(struct counting *s);
 
