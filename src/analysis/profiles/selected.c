@@ -8,10 +8,11 @@
 
 #include <string.h>
 
+/* "[vdso]" is a name, too, though as a glob it is one letter. */
 static bool has(const struct opt_strings *globs, const char *text)
 {
 	for (size_t i = 0; i < globs->n; i++)
-		if (expr_glob(globs->v[i], strlen(globs->v[i]), text, strlen(text)))
+		if (!strcmp(globs->v[i], text) || expr_glob(globs->v[i], strlen(globs->v[i]), text, strlen(text)))
 			return true;
 	return false;
 }
@@ -39,7 +40,8 @@ static bool has_comm(const struct analysis_opts *o, const struct hotspot *spot)
 
 bool hotspots_selects_dso(const struct analysis_opts *o, const char *dso)
 {
-	return !o->dsos.n || has(&o->dsos, dso) || has(&o->dsos, file_name(dso));
+	return !o->dsos.n || has(&o->dsos, dso) || has(&o->dsos, file_name(dso)) ||
+	       (!strcmp(dso, "[kernel.kallsyms]") && has(&o->dsos, "[kernel]"));
 }
 
 static bool has_dso(const struct analysis_opts *o, const struct hotspot *spot)
