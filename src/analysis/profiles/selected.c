@@ -98,7 +98,7 @@ void hotspots_select(struct analysis *a, struct hotspots *h)
 			leave_out(h, spot);
 }
 
-int hotspots_selected(const struct analysis *a, const char *what, struct fault *f)
+int hotspots_selected(const struct analysis *a, const char *what, const char *command, struct fault *f)
 {
 	const struct analysis_opts *o = a->opts;
 	const char *near = o->comm_seen ? o->dso_near : o->comm_near;
@@ -108,9 +108,9 @@ int hotspots_selected(const struct analysis *a, const char *what, struct fault *
 	if (o->comm_seen && o->dso_seen)
 		return fault_set(f, EXIT_FAILED, "%s: --comm %s with --dso %s: no sample of %s has both", a->ops->name, o->comms.v[0],
 				 o->dsos.v[0], what);
-	return fault_set(f, EXIT_FAILED, "%s: %s %s: no sample of %s is %s; %s%s%s", a->ops->name,
+	return fault_set(f, EXIT_FAILED, "%s: %s %s: no sample of %s is %s; %s%s%s%s", a->ops->name,
 			 o->comm_seen ? "--dso" : "--comm", o->comm_seen ? o->dsos.v[0] : o->comms.v[0], what,
 			 o->comm_seen ? "in a file with this name" : "of a task with this name",
-			 *near ? "did you mean " : o->comm_seen ? "--sort dso shows their files" : "--sort comm shows their tasks", near,
-			 *near ? "?" : "");
+			 *near ? "did you mean " : command, *near ? near : o->comm_seen ? "--sort dso" : "--sort comm",
+			 *near ? "" : o->comm_seen ? " shows their files" : " shows their tasks", *near ? "?" : "");
 }
