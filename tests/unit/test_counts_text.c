@@ -404,17 +404,52 @@ static void shares(void **state)
 	assert_true(i.low < 0 && i.high > 0 && stats_evidence(&i) == 0);
 }
 
-/* 100 and 150 samples: 50 are 3.15 deviations of sqrt(101 + 151). */
+/* 1: b is more with that confidence, -1: less, 0: neither. */
+static int order(struct stats_sum a, struct stats_sum b, double confidence)
+{
+	struct stats_interval i = stats_compare_sums(&a, &b, confidence);
+
+	assert_true(i.low <= i.difference && i.difference <= i.high);
+	return i.low > 0 ? 1 : i.high < 0 ? -1 : 0;
+}
+
+/* 100 and 150 samples of many: 50 are 3.15 deviations of sqrt(101 + 151). */
 static void sums(void **state)
 {
-	struct stats_sum a = { 100, 1e6 }, b = { 150, 1e6 }, half = { 200, 5e5 }, none = { 0, 1e6 };
+	const double many = 1e9;
+	struct stats_sum a = { 100, many, 1e6, 0 }, b = { 150, many, 1e6, 0 }, half = { 200, many, 5e5, 0 }, none = { 0, many, 1e6, 0 };
+	struct stats_interval i = stats_compare_sums(&a, &b, 0.95);
 
-	assert_int_equal(stats_compare_sums(&a, &b, 0.99), 1);
-	assert_int_equal(stats_compare_sums(&b, &a, 0.99), -1);
-	assert_int_equal(stats_compare_sums(&a, &b, 0.999), 0);
-	assert_int_equal(stats_compare_sums(&a, &half, 0.5), 0);   /* twice as many, each half as much */
-	assert_int_equal(stats_compare_sums(&none, &a, 0.99), 1);
-	assert_int_equal(stats_compare_sums(&none, &none, 0.5), 0);
+	near(i.difference, 50e6, 1e-3);
+	near(i.low, 50e6 - 1.959964e6 * sqrt(252), 1e3);
+	near(i.high, 50e6 + 1.959964e6 * sqrt(252), 1e3);
+	assert_int_equal(order(a, b, 0.99), 1);
+	assert_int_equal(order(b, a, 0.99), -1);
+	assert_int_equal(order(a, b, 0.999), 0);
+	assert_int_equal(order(a, half, 0.5), 0);   /* twice as many, each half as much */
+	assert_int_equal(order(none, a, 0.99), 1);
+	assert_int_equal(order(none, none, 0.5), 0);
+}
+
+/* 300 of 400 and 350 of 400, by hand; and all samples, whose number is exact. */
+static void sums_of_most_samples(void **state)
+{
+	struct stats_sum a = { 300, 400, 1, 0 }, b = { 350, 400, 1, 0 }, all = { 400, 400, 1, 0 }, more = { 410, 410, 1, 0 };
+	struct stats_interval i = stats_compare_sums(&a, &b, 0.95);
+
+	near(i.low, 50 - 1.959964 * sqrt(301 * 101.0 / 402 + 351 * 51.0 / 402), 1e-3);
+	assert_int_equal(order(all, more, 0.99), 1);
+}
+
+/* More samples do not narrow what differs from run to run. */
+static void sums_of_runs_that_differ(void **state)
+{
+	struct stats_sum a = { 1e8, 2e8, 1, 0.03 }, b = { 1.1e8, 2e8, 1, 0.03 }, c = { 1.2e8, 2e8, 1, 0.03 };
+
+	assert_int_equal(order(a, b, 0.99), 0);
+	assert_int_equal(order(a, c, 0.99), 1);
+	a.apart = b.apart = 0;
+	assert_int_equal(order(a, b, 0.99), 1);
 }
 
 /* A share drawn by a generator of its own. */
@@ -457,6 +492,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shares),
 		cmocka_unit_test(sums),
+		cmocka_unit_test(sums_of_most_samples),
+		cmocka_unit_test(sums_of_runs_that_differ),
 		cmocka_unit_test(intervals_hold_what_they_say),
 		cmocka_unit_test(mean_and_spread),
 		cmocka_unit_test(large_numbers_keep_their_spread),
