@@ -38,6 +38,7 @@ struct side {
 	enum folded_inlined inlined;
 	char what[128];              /* the event that is compared; "": not known */
 	bool in_ns;                  /* weights are CPU time */
+	bool without_kernel;         /* the event has user space only */
 	bool of_command;             /* from its start on, so that its CPU time is that of its work */
 	uint64_t samples, weight, lost;   /* samples: 0: not known */
 	double squares;              /* sum of the squares of the samples' weights */
@@ -122,6 +123,7 @@ static int begin(struct analysis *a, struct fault *f)
 				 d->side->path);
 	snprintf(d->side->what, sizeof(d->side->what), "%s", d->all && n > 1 ? "all events" :
 		 analysis_family(a, d->event, name, sizeof(name)));
+	d->side->without_kernel = !d->all && analysis_excludes_kernel(d->event);
 	d->side->in_ns = !d->all && analysis_is_clock(d->event);
 	d->side->of_command = !d->all && d->event->sampling && d->event->sampling->attr.attr.enable_on_exec;
 	d->side->chains = chains_of(d->event);
@@ -382,8 +384,8 @@ static double confidence(const struct diff *d)
 static const char *side_text(const struct side *side, char *buf, size_t size)
 {
 	if (side->samples)
-		snprintf(buf, size, "%s: %llu samples of %s, %llu lost", side->path, (unsigned long long)side->samples,
-			 side->what, (unsigned long long)side->lost);
+		snprintf(buf, size, "%s: %llu samples of %s%s, %llu lost", side->path, (unsigned long long)side->samples,
+			 side->what, side->without_kernel ? " (without the kernel)" : "", (unsigned long long)side->lost);
 	else
 		snprintf(buf, size, "%s: folded stacks", side->path);
 	return buf;
@@ -401,6 +403,9 @@ static void describe_side(struct table *t, const struct side *side, const char *
 	snprintf(key, sizeof(key), "%s_event", name);
 	if (*side->what)
 		table_extra(t, key, json_object_new_string(side->what));
+	snprintf(key, sizeof(key), "%s_without_kernel", name);
+	if (side->without_kernel)
+		table_extra(t, key, json_object_new_boolean(true));
 }
 
 static void describe(const struct diff *d, struct table *t, size_t changed)
@@ -421,7 +426,8 @@ static void describe(const struct diff *d, struct table *t, size_t changed)
 	table_extra(t, "of", json_object_new_string(d->total ? "total" : "self"));
 	*times = '\0';
 	if (is_timed(d))
-		snprintf(times, sizeof(times), "CPU time %.3f ms before, %.3f ms after (%+.1f %%); ", (double)a->weight / 1e6,
+		snprintf(times, sizeof(times), "%s time %.3f ms before, %.3f ms after (%+.1f %%); ",
+			 a->without_kernel && b->without_kernel ? "user" : "CPU", (double)a->weight / 1e6,
 			 (double)b->weight / 1e6, 100 * ((double)b->weight / (double)a->weight - 1));
 	table_caption(t, "%s; %s; %s%s share, %s", side_text(a, before, sizeof(before)), side_text(b, after, sizeof(after)), times,
 		      d->total ? "total" : "self", sure);
