@@ -603,6 +603,26 @@ static uint64_t lineless_weight(const struct hotspots *h)
 	return sum;
 }
 
+/* The weight in functions of the kernel without names. */
+static uint64_t nameless_kernel_weight(const struct hotspots *h)
+{
+	uint64_t sum = 0;
+
+	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next) {
+		const struct callstack *stack = hotspot_stack(spot);
+
+		sum += stack->n && stack->frames[0]->kernel && !stack->frames[0]->symbol ? spot->weight : 0;
+	}
+	return sum;
+}
+
+/* Unless a hint has said it. */
+static void tell_nameless_kernel(const struct analysis *a, const struct hotspots *h)
+{
+	if (*a->names.no_kernel && !a->names.said_no_kernel && hotspots_percent(nameless_kernel_weight(h), h->weight) >= PART_PERCENT)
+		printf("%s\n", a->names.no_kernel);
+}
+
 static void tell_unnamed(const struct hotspots *h)
 {
 	const struct callstack *most = NULL;
@@ -663,6 +683,7 @@ static void print_remarks(struct analysis *a, const struct hotspots *h, const st
 		printf("%.0f %% of the samples are in code that was generated at run time and has no names (//anon); "
 		       "to get names, use node --perf-basic-prof, python3 -X perf, or jcmd PID Compiler.perfmap\n",
 		       hotspots_percent(made_weight(h), h->weight));
+	tell_nameless_kernel(a, h);
 	tell_unnamed(h);
 	if (a->opts->sort & SORT_LINE && hotspots_percent(lineless_weight(h), h->weight) >= UNNAMED_PERCENT)
 		printf("%.0f %% of the samples are in programs without source lines: build them with -g, or install their debug files\n",
