@@ -425,9 +425,10 @@ static void describe(const struct diff *d, struct table *t, size_t changed)
 	}
 	table_extra(t, "of", json_object_new_string(d->total ? "total" : "self"));
 	*times = '\0';
-	if (is_timed(d))
+	/* user time of one and CPU time of the other are not the same */
+	if (is_timed(d) && a->without_kernel == b->without_kernel)
 		snprintf(times, sizeof(times), "%s time %.3f ms before, %.3f ms after (%+.1f %%); ",
-			 a->without_kernel && b->without_kernel ? "user" : "CPU", (double)a->weight / 1e6,
+			 a->without_kernel ? "user" : "CPU", (double)a->weight / 1e6,
 			 (double)b->weight / 1e6, 100 * ((double)b->weight / (double)a->weight - 1));
 	table_caption(t, "%s; %s; %s%s share, %s", side_text(a, before, sizeof(before)), side_text(b, after, sizeof(after)), times,
 		      d->total ? "total" : "self", sure);
