@@ -118,6 +118,7 @@ static int end(struct analysis *a, struct fault *f)
 
 static int events(struct analysis *a, struct fault *f)
 {
+	a->opts->stream.events_by_command = false;   /* no table of ours will say that the kernel is missing */
 	return profile_add(a, a->config, f);
 }
 

@@ -2,6 +2,8 @@
 /* Runs a command, and prints its table as help text (-h) and as a man page (roff). */
 #include "base/command.h"
 
+#include "base/unprivileged.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +41,7 @@ int command_run(const struct command *cmd, int argc, char **argv, const void *so
 		code = run_parsed(cmd, &p, &f);
 	if (f.exit_code) {
 		opt_name_as_typed(&p, &f);
+		unprivileged_advise(cmd->name, &f);
 		fault_print(&f);
 		code = f.exit_code;
 	}

@@ -20,20 +20,23 @@ static void pass_on(const char *fmt, va_list ap)
 	redirected->take(redirected->ctx, text);
 }
 
+bool note_is_shown(int verbose)
+{
+	return redirected ? verbose > 0 : verbose > 0 || (!verbose && isatty(STDERR_FILENO));
+}
+
 void note(int verbose, const char *fmt, ...)
 {
 	va_list ap;
 
+	if (!note_is_shown(verbose))
+		return;
 	if (redirected) {
-		if (verbose <= 0)
-			return;
 		va_start(ap, fmt);
 		pass_on(fmt, ap);
 		va_end(ap);
 		return;
 	}
-	if (verbose < 0 || (verbose == 0 && !isatty(STDERR_FILENO)))
-		return;
 	va_start(ap, fmt);
 	fputs("perf-prof: ", stderr);
 	vfprintf(stderr, fmt, ap);

@@ -4,8 +4,13 @@
 #ifndef BASE_NOTE_H
 #define BASE_NOTE_H
 
+#include <stdbool.h>
+
 /* verbose: -q is negative (never), 0 is the default, -v is 1. */
 void note(int verbose, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Whether note() prints, so that who can say the same elsewhere does not say it twice. */
+bool note_is_shown(int verbose);
 
 /* From now on, this thread's notes go there instead of stderr, if verbose is above 0; NULL: to stderr. For a run inside
  * another program, whose stderr is not ours. */

@@ -9,6 +9,7 @@
 #include "base/capabilities.h"
 #include "base/descriptors.h"
 #include "base/nearest.h"
+#include "events/probes.h"
 
 #include <perfevent.h>
 
@@ -65,6 +66,53 @@ static void copy_row(struct checked *to, const struct pev_feature *f)
 	snprintf(to->remedy, sizeof(to->remedy), "%s", f->remedy);
 }
 
+static struct checked *row_of(const struct checkup *c, const char *name)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (!strcmp(c->rows[i].name, name))
+			return &c->rows[i];
+	return NULL;
+}
+
+/* perf-prof's probes are tracepoints that it defines in tracefs; libperfevent tries those of the PMUs. */
+static void check_probe(struct checked *row, const struct checked *raw, const char *tracefs, int refused, enum probe_space space)
+{
+	const int rc = refused ? refused : probes_may_define(tracefs, space);
+
+	if (row->code && row->code != EACCES && row->code != EPERM)
+		return;   /* the kernel has none */
+	if (!rc && raw) {
+		row->code = raw->code;
+		memcpy(row->said, raw->said, sizeof(row->said));
+		memcpy(row->remedy, raw->remedy, sizeof(row->remedy));
+		return;
+	}
+	row->code = -rc;
+	snprintf(row->said, sizeof(row->said), "%s: %cprobe_events of tracefs cannot be written", strerror(-rc),
+		 space == PROBE_USER ? 'u' : 'k');
+	if (geteuid())
+		snprintf(row->remedy, sizeof(row->remedy), "run as root (sudo)");
+}
+
+static void check_probes(const struct checkup *c)
+{
+	static const struct {
+		const char *name;
+		enum probe_space space;
+	} probes[] = { { "kprobe", PROBE_KERNEL }, { "kretprobe", PROBE_KERNEL }, { "uprobe", PROBE_USER }, { "uretprobe", PROBE_USER } };
+	char tracefs[256] = "";
+	const int rc = pev_tracefs_path(tracefs, sizeof(tracefs), NULL);
+
+	if (rc && rc != -EACCES)
+		return;   /* not mounted: perf-prof mounts it as root */
+	for (size_t i = 0; i < sizeof(probes) / sizeof(*probes); i++) {
+		struct checked *row = row_of(c, probes[i].name);
+
+		if (row)
+			check_probe(row, row_of(c, "tracepoint-raw"), tracefs, rc, probes[i].space);
+	}
+}
+
 /* 0 or -errno. Names in the rows are constants. */
 static int gather(struct checkup *c)
 {
@@ -80,6 +128,8 @@ static int gather(struct checkup *c)
 	for (size_t i = 0; c->rows && (f = pev_features_at(features, i)); i++)
 		copy_row(&c->rows[i], f);
 	pev_features_free(features);
+	if (c->rows)
+		check_probes(c);
 	find_who(&c->who);
 	return c->rows ? 0 : -ENOMEM;
 }

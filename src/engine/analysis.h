@@ -202,6 +202,8 @@ char *analysis_family(struct analysis *a, const struct stream_event *event, char
 /* A name for comparing events: synonyms are replaced by the usual name, and only the modifiers for levels (:u, :k, :h)
  * are kept. "cpu-cycles:uP" becomes "cycles:u". Returns buf. */
 char *analysis_event_key(const char *name, char *buf, size_t size);
+/* Whether an event has user space only: ":u", or since this user may not sample the kernel. */
+bool analysis_excludes_kernel(const struct stream_event *event);
 /* Whether a sample is in the kernel although its event counts only user space: the CPU stopped too late. */
 bool analysis_is_skid(const struct analysis_sample *s);
 /* Whether an event counts ns: "cpu-clock", "task-clock". */

@@ -110,8 +110,13 @@ char *analysis_event_key(const char *name, char *buf, size_t size)
 	return buf;
 }
 
+bool analysis_excludes_kernel(const struct stream_event *event)
+{
+	return event->sampling && event->sampling->attr.attr.exclude_kernel;
+}
+
 bool analysis_is_skid(const struct analysis_sample *s)
 {
-	return s->event->sampling && s->event->sampling->attr.attr.exclude_kernel &&
+	return analysis_excludes_kernel(s->event) &&
 	       (s->view.rec->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
 }

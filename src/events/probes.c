@@ -59,6 +59,35 @@ static void kernel_said(const char *tracefs, char *buf, size_t size)
 		fclose(log);
 }
 
+/* err: why this user may not write to the file. */
+static int probes_refused(const char *file, int err, struct fault *f)
+{
+	fault_set(f, EXIT_FAILED, "cannot create a probe: this takes write access to %s of tracefs: %s; run as root (sudo)%s", file,
+		  strerror(err), geteuid() ? "" : "; kernel lockdown forbids probes even for root");
+	if (f)
+		f->error = err;
+	return -1;
+}
+
+int probes_refuse(enum probe_space space, struct fault *f)
+{
+	return probes_refused(files[space], EACCES, f);
+}
+
+int probes_may_define(const char *tracefs, enum probe_space space)
+{
+	char path[512];
+	int fd;
+
+	/* not access(2): it does not know what capabilities a user who is not root has */
+	snprintf(path, sizeof(path), "%s/%s", tracefs, files[space]);
+	fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return 0;
+}
+
 static int refuse(const char *tracefs, const struct probe_definition *def, int err, struct fault *f)
 {
 	bool denied = err == EACCES || err == EPERM;
@@ -66,9 +95,7 @@ static int refuse(const char *tracefs, const struct probe_definition *def, int e
 
 	kernel_said(tracefs, said, sizeof(said));
 	if (denied)
-		return fault_set(f, EXIT_FAILED, "cannot create a probe: %s: %s; run as root "
-				 "(kernel lockdown forbids probes even for root)", files[def->space],
-				 strerror(err));
+		return probes_refused(files[def->space], err, f);
 	if (def->space == PROBE_KERNEL && (err == ENOENT || strstr(said, "probed address or symbol")))
 		return fault_set(f, EXIT_USAGE, "the kernel has no function %s that can be probed", def->where);
 	return fault_set(f, EXIT_USAGE, "the kernel refuses the probe at %s%s%s: %s%s%s", def->where,

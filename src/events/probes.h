@@ -38,6 +38,10 @@ struct probe_definition {
 void probes_init(struct probes *p);
 /* Whether the kernel supports this kind. */
 bool probes_possible(const char *tracefs, enum probe_space space);
+/* 0, or -errno: this user may not write to the file that defines them. */
+int probes_may_define(const char *tracefs, enum probe_space space);
+/* Sets f: this user may not even read tracefs. Returns -1. */
+int probes_refuse(enum probe_space space, struct fault *f);
 /* Makes a tracepoint; its name is stored in `event` (PROBE_NAME_SIZE), its system is p->group. If
  * event[0] is set, adds a place to that tracepoint. 0, or -1 with f: text and exit code. */
 int probes_define(struct probes *p, const char *tracefs, const struct probe_definition *def,

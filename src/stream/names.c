@@ -309,7 +309,7 @@ static struct symbolizer_opts symbolizer_opts(const struct names *n)
 }
 
 /* What the kernel's kallsyms_show_value() asks for: kptr_restrict 0 and perf_event_paranoid at most 1, or CAP_SYSLOG with
- * kptr_restrict at most 1. */
+ * kptr_restrict at most 1. Root has CAP_SYSLOG, but capabilities_trim() drops that of the program's file. */
 static const char *why_hidden(char *buf, size_t size)
 {
 	long long hidden = 0;
@@ -317,7 +317,7 @@ static const char *why_hidden(char *buf, size_t size)
 	const bool known = !pev_sysctl_("kptr_restrict", &hidden) && !pev_paranoid(&paranoid), any = hidden > 0 || paranoid > 1;
 
 	snprintf(buf, size, "/proc/kallsyms hides their addresses from this user; %s%s%s%s%s shows them",
-		 !known || hidden < 2 ? "CAP_SYSLOG" : "", known && hidden < 2 && any ? " or " : "", any ? "sysctl" : "",
+		 !known || hidden < 2 ? "root (sudo), CAP_SYSLOG (ambient: that of the program's file is dropped)" : "", known && hidden < 2 && any ? " or " : "", any ? "sysctl" : "",
 		 hidden > 0 ? " kernel.kptr_restrict=0" : "", paranoid > 1 ? " kernel.perf_event_paranoid=1" : "");
 	return buf;
 }
@@ -327,10 +327,9 @@ static const char *why_no_kernel(const struct replay *replay, char *buf, size_t 
 	if (!replay)
 		return why_hidden(buf, size);
 	if (!replay_kernel(replay)->base)
-		return "the recording lacks the kernel's address (kernel.kptr_restrict may have hidden it from "
-		       "the recorder)";
-	return replay_kernel(replay)->runs
-	       ? "/proc/kallsyms hides their addresses from this user (sysctl kernel.kptr_restrict)"
+		return "the recording lacks the kernel's address: the recorder was not allowed to see it, which takes root, CAP_SYSLOG, or "
+		       "kernel.kptr_restrict=0 with kernel.perf_event_paranoid=1 or lower";
+	return replay_kernel(replay)->runs ? why_hidden(buf, size)
 	       : "the recording is of another kernel, and perf's cache in ~/.debug has no symbols of its build id "
 		 "(perf archive brings them from the machine that recorded)";
 }
@@ -360,8 +359,12 @@ static int open_symbols(struct names *n, int verbose, struct fault *f)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	if (n->code)
 		dsos_keep_code(symbolizer_dsos(n->symbolizer));
-	if (symbolizer_read_kernel(n->symbolizer) && (n->kernel || any_wanted(n->stream, has_kernel_addresses)))
-		note(verbose, "kernel functions have no names: %s", why_no_kernel(stream_replay(n->stream), why, sizeof(why)));
+	if (symbolizer_read_kernel(n->symbolizer) && (n->kernel || any_wanted(n->stream, has_kernel_addresses))) {
+		snprintf(n->no_kernel, sizeof(n->no_kernel), "kernel functions have no names: %s",
+			 why_no_kernel(stream_replay(n->stream), why, sizeof(why)));
+		note(verbose, "%s", n->no_kernel);
+		n->said_no_kernel = note_is_shown(verbose);
+	}
 	return 0;
 }
 

@@ -35,6 +35,8 @@ struct names {
 	uint64_t chains, deep;            /* call chains of frame pointers; those that are full */
 	uint64_t max_stack, longest;      /* frames of a full one; of the longest that was as long as that or longer */
 	uint64_t lost;                    /* lost records of tasks and mappings */
+	char no_kernel[400];              /* why kernel functions have no names; "": they have, or none are wanted */
+	bool said_no_kernel;              /* names_open() has reported it */
 	bool chain_is_cut;                /* the last chain lacks its outermost callers: the sample or the limit of frames has no more */
 	bool has_said_cut;
 	bool other_machine;               /* the recording is of one: its files are not ours */

@@ -493,10 +493,11 @@ static int reserve_descriptors(const struct stream *s, bool *sideband, struct fa
 		    descriptors_reserve(need + sideband_descriptors(&s->targets) + LOOP_FILES);
 	if (*sideband || descriptors_reserve(need + LOOP_FILES))
 		return 0;
-	return fault_set(f, EXIT_FAILED, "%zu open files are needed (%zu for each of %zu %s, one for "
-			 "each of %zu rings), but %s, or watch fewer events, tasks or CPUs (-C)",
+	return fault_set(f, EXIT_FAILED, "%zu open files are needed in addition to those that perf-prof has open (%zu for each of %zu "
+			 "%s%s, one for each of %zu ring%s), but %s, or watch fewer events, tasks or CPUs (-C)",
 			 need + LOOP_FILES, each, tasks, targets_everybody(s->opts) ? "target"
-			 : s->opts->cgroups.n ? "control groups" : "threads", s->targets.cpus.n,
+			 : s->opts->cgroups.n ? "control group" : "thread", units_plural(tasks), s->targets.cpus.n,
+			 units_plural(s->targets.cpus.n),
 			 descriptors_remedy(remedy, sizeof(remedy)));
 }
 

@@ -107,7 +107,7 @@ def test_a_share_that_shrank_beside_a_time_that_did_not(prof, tmp_path):
                                   timeout=60, check=True).stdout)
     kept, longer = rows['kept'], rows['longer']
     text = subprocess.run([prof, 'diff', 'a.data', 'b.data'], cwd=tmp_path, capture_output=True, text=True, timeout=60).stdout
-    before, after = map(float, re.search(r'; CPU time ([\d.]+) ms before, ([\d.]+) ms after \(\+\d+\.\d %, more time\); self time', text).groups())
+    before, after = map(float, re.search(r'; user time ([\d.]+) ms before, ([\d.]+) ms after \(\+\d+\.\d %, more time\); self time', text).groups())
     assert before == pytest.approx(sum(row['before_time'] for row in rows.values()) / 1e6, abs=0.01) and after > before
     assert longer['verdict'] == 'grew' and kept['change'] < -20 and longer['after_time'] > 3 * longer['before_time'], rows
     if abs(kept['after_time'] - kept['before_time']) < 0.1 * kept['before_time']:    # other work can slow it down

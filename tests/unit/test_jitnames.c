@@ -8,6 +8,7 @@
 #include "stream/live/attention.h"
 #include "stream/code/jitmarks.h"
 #include "stream/code/jitnames.h"
+#include "tasks/cputime.h"
 #include "tasks/procstart.h"
 
 #include <errno.h>
@@ -577,6 +578,20 @@ static void when_processes_began(void **state)
 	assert_false(procstart_before(&opener_direct, (1 << 22) + 1, &now));
 }
 
+static void cpu_time_of_processes(void **state)
+{
+	const uint64_t tick = 1000000000 / (uint64_t)sysconf(_SC_CLK_TCK);
+	struct cputime t = { 0 }, sum = { 0 };
+
+	assert_true(cputime_parse("1 (a b) c) S 1 2 3 4 5 6 7 8 9 10 110 12 3 40 15", &t));
+	assert_int_equal(t.user, 113 * tick);
+	assert_int_equal(t.kernel, 52 * tick);
+	assert_false(cputime_parse("1 (a) S 1 2 3 4 5 6 7 8 9 10 11 12 13", &t));
+	assert_false(cputime_parse("", &t));
+	assert_true(cputime_add(getpid(), &sum));
+	assert_false(cputime_add((1 << 22) + 1, &sum));
+}
+
 static int set_up(void **state)
 {
 	assert_non_null(mkdtemp(folder));
@@ -621,6 +636,7 @@ int main(void)
 		cmocka_unit_test(more_addresses_than_there_is_place_for),
 		cmocka_unit_test(damaged_ends),
 		cmocka_unit_test(when_processes_began),
+		cmocka_unit_test(cpu_time_of_processes),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

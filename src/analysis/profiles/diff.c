@@ -82,6 +82,7 @@ static int begin(struct analysis *a, struct fault *f)
 		d->side->off_cpu |= switches_is_switch(&events[i]) && events[i].layout.callchain && &events[i] != d->event;
 	snprintf(d->side->what, sizeof(d->side->what), "%s", d->all && n > 1 ? "all events" :
 		 analysis_family(a, d->event, name, sizeof(name)));
+	d->side->without_kernel = !d->all && analysis_excludes_kernel(d->event);
 	d->side->in_ns = !d->all && analysis_is_clock(d->event);
 	d->side->of_command = !d->all && d->event->sampling && d->event->sampling->attr.attr.enable_on_exec;
 	d->side->chains = chains_of(d->event);

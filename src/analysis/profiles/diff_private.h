@@ -21,6 +21,7 @@ struct side {
 	enum folded_inlined inlined;
 	char what[128];              /* the event that is compared; "": not known */
 	bool in_ns;                  /* weights are CPU time */
+	bool without_kernel;         /* the event has user space only */
 	bool off_cpu;                /* time off CPUs was also recorded, and is not compared */
 	bool of_command;             /* from its start on, so that its CPU time is that of its work */
 	uint64_t samples, weight, lost;   /* samples: 0: not known */

@@ -46,10 +46,15 @@ static bool is_timed(const struct diff *d)
 	return d->sides[SHARES_BEFORE].in_ns && d->sides[SHARES_AFTER].in_ns;
 }
 
+static bool have_same_parts(const struct diff *d)
+{
+	return d->sides[SHARES_BEFORE].without_kernel == d->sides[SHARES_AFTER].without_kernel;
+}
+
 /* Whether times are compared: those of the same work. Else shares are. */
 static bool is_by_time(const struct diff *d)
 {
-	return is_timed(d) && d->sides[SHARES_BEFORE].of_command && d->sides[SHARES_AFTER].of_command;
+	return is_timed(d) && have_same_parts(d) && d->sides[SHARES_BEFORE].of_command && d->sides[SHARES_AFTER].of_command;
 }
 
 /* *n columns in buf. */
@@ -149,8 +154,8 @@ static double confidence(const struct diff *d)
 static const char *side_text(const struct side *side, char *buf, size_t size)
 {
 	if (side->samples)
-		snprintf(buf, size, "%s: %llu samples of %s, %llu lost", side->path, (unsigned long long)side->samples,
-			 side->what, (unsigned long long)side->lost);
+		snprintf(buf, size, "%s: %llu samples of %s%s, %llu lost", side->path, (unsigned long long)side->samples,
+			 side->what, side->without_kernel ? " (without the kernel)" : "", (unsigned long long)side->lost);
 	else
 		snprintf(buf, size, "%s: folded stacks", side->path);
 	return buf;
@@ -168,6 +173,9 @@ static void describe_side(struct table *t, const struct side *side, const char *
 	snprintf(key, sizeof(key), "%s_event", name);
 	if (*side->what)
 		table_extra(t, key, json_object_new_string(side->what));
+	snprintf(key, sizeof(key), "%s_without_kernel", name);
+	if (side->without_kernel)
+		table_extra(t, key, json_object_new_boolean(true));
 }
 
 /* The times of all functions. */
@@ -188,8 +196,11 @@ static void describe_times(const struct diff *d, struct table *t, char *text, si
 		table_extra(t, "time_high", json_object_new_int64(llround(time.high)));
 		what = time.low > 0 ? ", more time" : time.high < 0 ? ", less time" : ", unclear";
 	}
-	snprintf(text, size, "CPU time %.3f ms before, %.3f ms after (%+.1f %%%s); ", (double)before / NS_PER_MS,
-		 (double)after / NS_PER_MS, 100 * ((double)after / (double)before - 1), what);
+	/* user time of one and CPU time of the other are not the same */
+	if (!have_same_parts(d))
+		return;
+	snprintf(text, size, "%s time %.3f ms before, %.3f ms after (%+.1f %%%s); ",
+		 d->sides[SHARES_BEFORE].without_kernel ? "user" : "CPU", (double)before / NS_PER_MS, (double)after / NS_PER_MS, 100 * ((double)after / (double)before - 1), what);
 }
 
 static void describe(const struct diff *d, struct table *t, size_t changed)

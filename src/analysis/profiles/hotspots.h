@@ -87,7 +87,9 @@ struct hotspots_view {
 	uint64_t unseen;             /* stretches on CPUs that could not be measured */
 	uint64_t idle;               /* weight of idle CPUs, which is not in the tables */
 	bool has_outside;            /* part of `idle` may be from tasks outside of this PID namespace */
-	bool lowered;                /* this user may not sample the kernel */
+	bool without_kernel;         /* the event excludes the kernel */
+	bool lowered;                /* as this user may not sample it */
+	uint64_t cpu_time, shown_time;   /* ns of the watched processes, with the kernel's; the part in the table; 0: not known */
 	uint64_t torn;               /* stacks that are missing, because they changed each time they were read */
 	uint64_t late;               /* times at which no sample was taken: perf-prof did not get a CPU */
 	uint64_t skid;               /* samples in the kernel, though the event counts user space only */

@@ -445,101 +445,13 @@ static void print_table(struct analysis *a, struct table *t, size_t max_rows, bo
 
 /* ---- the table ------------------------------------------------------------------------ */
 
-static uint64_t more_count(const struct hotspots_view *view, size_t i)
-{
-	return view->more_counts[i] + view->more_idle[i];
-}
-
-/* "359 ms" */
-static void say_time(uint64_t ns, FILE *out)
-{
-	static const struct {
-		const char *unit;
-		uint64_t ns, below;
-	} units[] = { { "us", 1000, 1000000 }, { "ms", 1000000, 10000000000 }, { "s", 1000000000, UINT64_MAX } };
-	size_t i = 0;
-
-	while (ns >= units[i].below && units[i].below != UINT64_MAX)
-		i++;
-	fprintf(out, "%.0f %s", (double)ns / (double)units[i].ns, units[i].unit);
-}
-
-static void say_counts(const struct hotspots *h, const struct hotspots_view *view, FILE *out)
-{
-	fputs("; ", out);
-	if (view->in_ns) {
-		say_time(view->count, out);
-		fputs(" of CPU time", out);
-	} else {
-		fprintf(out, "counted %llu", (unsigned long long)view->count);
-	}
-	for (size_t i = 0; i < h->nmore; i++)
-		fprintf(out, ", %s %llu", view->more[i], (unsigned long long)more_count(view, i));
-}
-
-static void say_throttled(struct analysis *a, const struct hotspots_view *view, FILE *out)
-{
-	const uint64_t times = stream_throttled_times(a->stream, view->event);
-
-	if (times)
-		fprintf(out, ", throttled %llu times", (unsigned long long)times);
-}
-
-static void say_lowered(FILE *out)
-{
-	enum { NO_KERNEL = 2 };
-	int level;
-
-	if (!pev_paranoid(&level) && level >= NO_KERNEL)
-		fprintf(out, "; without the kernel (kernel.perf_event_paranoid is %d)", level);
-	else
-		fputs("; without the kernel (not permitted)", out);
-}
-
-/* The line above the table; NULL: out of memory. */
-static char *caption_of(struct analysis *a, const struct hotspots *h, const struct hotspots_view *view,
-			const char *when)
-{
-	struct stream_totals totals;
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	if (!out)
-		return NULL;
-	stream_totals(a->stream, &totals);
-	fprintf(out, "%s %s: %llu samples of %s, %llu lost", when, view->name, (unsigned long long)h->samples,
-		view->sampled ? view->sampled : view->what, (unsigned long long)totals.lost);
-	say_throttled(a, view, out);
-	if (view->timed)
-		fprintf(out, "; %.3f ms on CPUs, %.3f ms off", (double)(h->weight - h->blocked) / 1e6,
-			(double)h->blocked / 1e6);
-	if (view->counted)
-		say_counts(h, view, out);
-	if (view->idle && !view->timed)
-		fprintf(out, "; plus %.1f %% idle%s", hotspots_percent(view->idle, view->idle + h->weight),
-			view->has_outside ? " or in tasks outside of this PID namespace" : "");
-	if (view->lowered)
-		say_lowered(out);
-	if (a->opts->comms.n || a->opts->dsos.n)
-		fprintf(out, "; %.2f %% of them shown", hotspots_percent(h->weight - h->left_out, h->weight));
-	if (view->torn)
-		fprintf(out, "; %llu left out, whose stack changed while it was read", (unsigned long long)view->torn);
-	if (view->late)
-		fprintf(out, "; %llu more skipped, since the machine is busy", (unsigned long long)view->late);
-	if (view->placeless && h->samples)
-		fputs("; they don't say where", out);
-	fclose(out);
-	return text;
-}
-
 static void describe_counts(const struct hotspots *h, const struct hotspots_view *view, struct table *t)
 {
 	json_object *counts = json_object_new_object();
 
 	json_object_object_add(counts, view->what, json_object_new_uint64(view->count));
 	for (size_t i = 0; i < h->nmore; i++)
-		json_object_object_add(counts, view->more[i], json_object_new_uint64(more_count(view, i)));
+		json_object_object_add(counts, view->more[i], json_object_new_uint64(hotspots_more(view, i)));
 	table_extra(t, "counts", counts);
 }
 
@@ -571,9 +483,13 @@ static void describe(struct analysis *a, const struct hotspots *h, const struct 
 		table_extra(t, "inconsistent", json_object_new_uint64(view->torn));
 	if (view->late)
 		table_extra(t, "skipped", json_object_new_uint64(view->late));
+	if (view->without_kernel)
+		table_extra(t, "without_kernel", json_object_new_boolean(true));
+	if (view->cpu_time)
+		table_extra(t, "cpu_time", json_object_new_uint64(view->cpu_time));
 	if (view->skid)
 		table_extra(t, "skid", json_object_new_uint64(view->skid));
-	caption = caption_of(a, h, view, when);
+	caption = hotspots_caption(a, h, view, when);
 	table_caption(t, "%s", caption ? caption : view->name);
 	free(caption);
 }
@@ -687,6 +603,26 @@ static uint64_t lineless_weight(const struct hotspots *h)
 	return sum;
 }
 
+/* The weight in functions of the kernel without names. */
+static uint64_t nameless_kernel_weight(const struct hotspots *h)
+{
+	uint64_t sum = 0;
+
+	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next) {
+		const struct callstack *stack = hotspot_stack(spot);
+
+		sum += stack->n && stack->frames[0]->kernel && !stack->frames[0]->symbol ? spot->weight : 0;
+	}
+	return sum;
+}
+
+/* Unless a hint has said it. */
+static void tell_nameless_kernel(const struct analysis *a, const struct hotspots *h)
+{
+	if (*a->names.no_kernel && !a->names.said_no_kernel && hotspots_percent(nameless_kernel_weight(h), h->weight) >= PART_PERCENT)
+		printf("%s\n", a->names.no_kernel);
+}
+
 static void tell_unnamed(const struct hotspots *h)
 {
 	const struct callstack *most = NULL;
@@ -747,6 +683,7 @@ static void print_remarks(struct analysis *a, const struct hotspots *h, const st
 		printf("%.0f %% of the samples are in code that was generated at run time and has no names (//anon); "
 		       "to get names, use node --perf-basic-prof, python3 -X perf, or jcmd PID Compiler.perfmap\n",
 		       hotspots_percent(made_weight(h), h->weight));
+	tell_nameless_kernel(a, h);
 	tell_unnamed(h);
 	if (a->opts->sort & SORT_LINE && hotspots_percent(lineless_weight(h), h->weight) >= UNNAMED_PERCENT)
 		printf("%.0f %% of the samples are in programs without source lines: build them with -g, or install their debug files\n",

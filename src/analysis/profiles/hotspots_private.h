@@ -55,6 +55,14 @@ void hotspots_put(const struct analysis *a, enum fit fit, const char *text);
 /* The hottest stacks as text, below the table. */
 void hotspots_print_stacks(struct analysis *a, const struct hotspots *h, const struct hotspots_view *view);
 
+/* The line above the tables. To be freed; NULL: out of memory. */
+char *hotspots_caption(struct analysis *a, const struct hotspots *h, const struct hotspots_view *view, const char *when);
+
+static inline uint64_t hotspots_more(const struct hotspots_view *view, size_t i)
+{
+	return view->more_counts[i] + view->more_idle[i];
+}
+
 static inline double hotspots_percent(uint64_t part, uint64_t all)
 {
 	return all ? 100.0 * (double)part / (double)all : 0;

@@ -27,6 +27,7 @@
 #include "base/units.h"
 #include "report/terminal.h"
 #include "rows/pairs.h"
+#include "tasks/cputime.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,7 @@ struct profile {
 	uint64_t from, last;             /* the table's beginning; the newest sample */
 	bool sampled;                    /* `clock` has samples */
 	const struct stream_event *other;   /* another event that has samples; or NULL */
+	struct cputime before;           /* of the watched processes, at the beginning */
 	bool all;                        /* -e has only tracepoints: the samples of all count, each as one */
 };
 
@@ -332,6 +334,45 @@ static bool is_lowered(const struct profile *p)
 	return p->clock->sampling && p->clock->sampling->user_only;
 }
 
+static bool has_no_kernel(const struct profile *p)
+{
+	return !p->all && analysis_excludes_kernel(p->clock);
+}
+
+/* False: not all of them are known, or samples are left out for another reason. */
+static bool read_cputime(const struct profile *p, struct cputime *t)
+{
+	const struct stream_opts *o = &p->opts.common.stream;
+	bool good = o->pids.n && !o->tids.n && !o->cpus.n && !o->cgroups.n && !o->filter && !o->input;
+
+	*t = (struct cputime){ 0 };
+	for (size_t i = 0; i < o->pids.n && good; i++)
+		good = cputime_add(o->pids.v[i], t);
+	return good;
+}
+
+static void started(struct analysis *a)
+{
+	struct profile *p = a->config;
+
+	read_cputime(p, &p->before);
+}
+
+/* The CPU time of the run, and the part of it in user space, if the kernel is left out. Not that of one interval. */
+static void measure_all(const struct profile *p, struct hotspots_view *view)
+{
+	const bool whole = p->refreshes || !p->opts.common.stream.interval_ms;
+	struct cputime now;
+
+	if (!view->lowered || !is_usual(p->clock) || !whole || !read_cputime(p, &now))
+		return;
+	view->shown_time = is_clock(p) ? p->hot.weight : now.user - p->before.user;
+	view->cpu_time = now.user + now.kernel - p->before.user - p->before.kernel;
+	/* the kernel's account is in ticks */
+	if (view->cpu_time && view->cpu_time < view->shown_time)
+		view->cpu_time = view->shown_time;
+}
+
 /* Of processes that slept all the time; not for other events than the usual ones, which may just not have happened. */
 static const char *hint_if_none(const struct profile *p)
 {
@@ -359,7 +400,7 @@ static struct hotspots_view view_of(const struct analysis *a, char *sampled)
 		.chainless = p->off_cpu && !p->switches.on_stack->layout.callchain ? "sched:sched_switch" : NULL,
 		.timed = p->off_cpu, .idle = p->idle, .skid = p->skid,
 		.may_read_python = p->may_read_python, .if_none = hint_if_none(p),
-		.lowered = is_lowered(p),
+		.without_kernel = has_no_kernel(p), .lowered = is_lowered(p),
 		.has_outside = !a->opts->stream.input && !stream_tells_idle(a->stream),
 	};
 }
@@ -370,6 +411,7 @@ static void show(struct analysis *a, uint64_t now)
 	char sampled[NAME_SIZE];
 	struct hotspots_view view = view_of(a, sampled);
 
+	measure_all(p, &view);
 	if (p->off_cpu) {
 		measure_running(a, p->last);
 		sleepers_each(&p->sleepers, slept, a);
@@ -388,12 +430,16 @@ static void show(struct analysis *a, uint64_t now)
 static void interval(struct analysis *a, uint64_t now)
 {
 	struct profile *p = a->config;
+	struct hotspots_view view;
 	char sampled[NAME_SIZE];
 
-	if (p->refreshes)
-		hotspots_refresh(a, &p->hot, view_of(a, sampled), now);
-	else
+	if (p->refreshes) {
+		view = view_of(a, sampled);
+		measure_all(p, &view);
+		hotspots_refresh(a, &p->hot, view, now);
+	} else {
 		show(a, now);
+	}
 }
 
 static int end(struct analysis *a, struct fault *f)
@@ -411,8 +457,9 @@ static int end(struct analysis *a, struct fault *f)
 				 analysis_counted(p->clock), analysis_counted(p->other));
 	if (hotspots_found(a, p->what, f))
 		return -1;
-	snprintf(text, sizeof(text), "perf-prof %s: %s%s", a->ops->name,
+	snprintf(text, sizeof(text), "perf-prof %s: %s%s%s", a->ops->name,
 		 p->all ? p->what : analysis_sampled(p->clock, p->what, sampled, sizeof(sampled)),
+		 has_no_kernel(p) ? ", without the kernel" : "",
 		 p->off_cpu ? ", and time off the CPU" : "");
 	return analysis_draw(a, &p->flame, &title, f);
 }
@@ -440,7 +487,7 @@ static void task(struct analysis *a, const struct pev_record *rec)
 }
 
 static const struct analysis_ops ops = {
-	.name = "profile", .events = events, .reads = reads, .begin = begin, .sample = sample, .task = task,
+	.name = "profile", .events = events, .reads = reads, .begin = begin, .started = started, .sample = sample, .task = task,
 	.interval = interval, .is_over = is_over, .end = end, .release = release, .chains_of_users = true,
 	.attrs = STREAM_ATTR_STACK,
 };

@@ -271,7 +271,7 @@ static void show_section(struct analysis *a, struct section *s, uint64_t now)
 		.counted = true, .placeless = !s->has_place,
 		.functions = s->has_place && s->hot.all ? FUNCTIONS_SHOWN : 0,
 		.stacks = s->source->layout.callchain ? STACKS_SHOWN : 0,
-		.skid = s->skid,
+		.skid = s->skid, .without_kernel = analysis_excludes_kernel(s->events[0]),
 		.count = s->sums[0] + s->idle[0], .in_ns = analysis_is_clock(s->events[0]), .idle = s->idle[0],
 		.more = s->names, .more_counts = s->sums + 1, .more_idle = s->idle + 1,
 		.ratios = s->ratios, .nratios = s->nratios,
@@ -371,7 +371,8 @@ static int draw(struct report *r, struct analysis *a, struct fault *f)
 				 r->flame.path, event, analysis_counted(r->other->events[0]));
 	if (r->drawn && analysis_is_clock(r->drawn->events[0]))
 		title.unit = "ns";
-	snprintf(text, sizeof(text), "perf-prof report %s: %s", a->opts->stream.input, event ? event : "all events");
+	snprintf(text, sizeof(text), "perf-prof report %s: %s%s", a->opts->stream.input, event ? event : "all events",
+		 r->drawn && analysis_excludes_kernel(r->drawn->events[0]) ? ", without the kernel" : "");
 	title.title = text;
 	return flame_write(&r->flame, r->flame.folded, &title, f);
 }

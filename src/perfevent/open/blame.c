@@ -603,7 +603,7 @@ int pev_open_user_only_(const struct pev_event *ev)
 	struct trial t = { .attr = &ev->buf, .flags = (unsigned long)ev->flags };
 	union pev_attr_buf copy = ev->buf;
 
-	if (copy.attr.exclude_kernel || copy.attr.exclude_user || copy.attr.type == PERF_TYPE_TRACEPOINT)
+	if (copy.attr.exclude_kernel || copy.attr.exclude_user)
 		return -EACCES;
 	copy.attr.exclude_kernel = copy.attr.exclude_hv = 1;
 	if (copy.attr.freq)   /* privilege is checked before the frequency */

@@ -18,14 +18,31 @@
 
 /* ---- one function per errno of the system call ------------------------------ */
 
-/* The highest kernel.perf_event_paranoid at which anyone may open the event. */
+/* The tracepoints of single system calls: TRACE_EVENT_FL_CAP_ANY, and the kernel counts them as events of user space. */
+static bool is_of_syscall(const struct pev_event *ev)
+{
+	return ev->attr.type == PERF_TYPE_TRACEPOINT && !strncmp(pev_event_label(ev), "syscalls:", strlen("syscalls:"));
+}
+
+/* The highest kernel.perf_event_paranoid at which anyone may open the event. For tracepoints, kernel/trace/trace_event_perf.c,
+ * perf_trace_event_perm(): raw data need -1, except those of a task's own system calls; a count is as that of other events. */
 static int level_needed(const struct pev_event *ev)
 {
-	if (ev->attr.type == PERF_TYPE_TRACEPOINT)
+	if (ev->attr.type == PERF_TYPE_TRACEPOINT && ev->attr.sample_type & PERF_SAMPLE_RAW &&
+	    (ev->target.pid_ < 0 || !is_of_syscall(ev)))
 		return -1;
 	if (ev->target.pid_ < 0)
 		return 0;
 	return ev->attr.exclude_kernel ? 2 : 1;   /* Debian's level 3 refuses this, too */
+}
+
+/* Tracepoints other than those of system calls can be opened without the kernel, too, but count nothing then. Event lists
+ * of commands that sample have no modifiers of tracepoints. */
+static bool can_be_of_user(const struct pev_event *ev)
+{
+	if (ev->attr.type == PERF_TYPE_TRACEPOINT)
+		return is_of_syscall(ev) && !ev->attr.sample_period;
+	return !pev_is_of_kernel_alone_(&ev->attr);
 }
 
 /* Suggests what everybody may do before what needs an administrator. */
@@ -33,8 +50,8 @@ static void suggest_user_only(struct pev_error *err, const struct pev_event *ev)
 {
 	const char *label = pev_event_label(ev);
 	char rest[sizeof(err->remedy)];
-	bool plain = !strpbrk(label, ":/");
-	int rc = pev_is_of_kernel_alone_(&ev->attr) ? -ENOENT : pev_open_user_only_(ev);
+	bool plain = is_of_syscall(ev) || !strpbrk(label, ":/");
+	int rc = can_be_of_user(ev) ? pev_open_user_only_(ev) : -ENOENT;
 
 	snprintf(rest, sizeof(rest), "%s", err->remedy);
 	if (rc == -EINVAL && ev->attr.type >= PERF_TYPE_MAX)

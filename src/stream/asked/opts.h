@@ -109,7 +109,7 @@ struct stream_opts {
 					 * (base/note.h has the notes) */
 	bool without_events;            /* nothing is opened: the consumer takes its samples by itself, when the descriptor of
 					 * stream_watch() is readable */
-	bool events_by_command;         /* the user named no event: those of -e are the command's own */
+	bool events_by_command;         /* the user named no event: those of -e are the command's own, whose output says what they are */
 	bool takes_command;             /* the command accepts a workload to run; for messages */
 	struct {
 		char *const *argv;      /* the workload, if it is watched; else NULL */

@@ -207,6 +207,9 @@ static int add_item(struct stream *s, const struct spec_item *item, struct fault
 			return answer == PLAIN_ADDED ? 0 : -1;
 	}
 	if (no_tracefs.exit_code) {
+		/* who may only read tracefs still cannot make probes */
+		if (no_tracefs.error == EACCES && probe_word_of(item))
+			return probes_refuse(probe_word_of(item)->space, f);
 		*f = no_tracefs;
 		return -1;
 	}

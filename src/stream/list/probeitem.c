@@ -46,6 +46,7 @@ static int define(struct definer *d, const char *where, const char *args)
 		return 0;
 	spec_fault(d->f, d->item, likely_place(d), why.text, NULL);
 	d->f->exit_code = why.exit_code;
+	d->f->error = why.error;
 	return -1;
 }
 

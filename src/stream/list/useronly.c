@@ -97,7 +97,7 @@ void useronly_note(int verbose, const char *names, const char *dots)
 
 	pev_paranoid(&level);
 	note(verbose, "%s%s: user space only, as kernel.perf_event_paranoid is %d; to see the kernel, too: run as root "
-	     "(sudo), with CAP_PERFMON, or, as root: sysctl kernel.perf_event_paranoid=1", names, dots, level);
+	     "(sudo), with CAP_PERFMON (without names of its functions), or, as root: sysctl kernel.perf_event_paranoid=1", names, dots, level);
 }
 
 /* Those that were asked for, and cannot come. */

@@ -17,8 +17,8 @@ struct stream_event;
 /* Applies that to an event that is filled in. user_callchain < 0: do not add the user's part of
  * call chains. 0, or -1 with f. */
 int useronly_settle(const struct stream *s, struct stream_event *ev, int user_callchain, struct fault *f);
-/* Reports in one line the events to which it applied: always if the user named them (a source: not with -q), else
- * with -v. And those that have no samples in user space. */
+/* Reports in one line the events to which it applied: always if the user named them, or they are recorded (a source: not with -q),
+ * else with -v. And those that have no samples in user space. */
 void useronly_tell(const struct stream *s);
 /* Writes that line; dots: "..." if there are more names. */
 void useronly_note(int verbose, const char *names, const char *dots);

@@ -60,6 +60,17 @@ static const char *smaller_stacks(const struct stream *s)
 	return most > SMALL_STACK ? "--call-graph fp or dwarf,1024" : most ? "--call-graph fp" : "";
 }
 
+/* A buffer is filled from the rings: where one was too small before it, a larger one keeps no more. */
+static int put_limited(const struct stream *s, const char *stacks, char *buf, size_t size)
+{
+	char buffer[64] = " also keeps";
+
+	if (!s->opts->buffer)
+		snprintf(buffer, sizeof(buffer), " or --buffer %" PRIu64 "M also keep", more_mib(0, 256 << 20));
+	return snprintf(buf, size, ": the limit on locked memory keeps rings small: %s%sraise it (ulimit -l, sysctl "
+			"kernel.perf_event_mlock_kb); a filter%s more\n", stacks, *stacks ? " needs less room; or " : "", buffer);
+}
+
 /* Appends a remedy for full rings to the first line about them; the sizes it suggests exceed the
  * present ones. */
 static int put_remedy(struct stream *s, char *buf, size_t size)
@@ -75,9 +86,7 @@ static int put_remedy(struct stream *s, char *buf, size_t size)
 				*stacks ? "; smaller stacks need less room: " : "", stacks);
 	s->loss.reported.remedy = true;
 	if (s->rings.limited)
-		return snprintf(buf, size, ": the limit on locked memory keeps rings small: raise it (ulimit -l, sysctl "
-				"kernel.perf_event_mlock_kb); a filter%s%s or --buffer %" PRIu64 "M also keep more\n",
-				*stacks ? ", " : "", stacks, more_mib(s->opts->buffer, 256 << 20));
+		return put_limited(s, stacks, buf, size);
 	return snprintf(buf, size, ": a filter, larger rings (-m %" PRIu64 "M)%s%s or --buffer %" PRIu64
 			"M keep more\n", more_mib(s->opts->ring.bytes, 8 << 20),
 			*stacks ? ", " : "", stacks, more_mib(s->opts->buffer, 256 << 20));

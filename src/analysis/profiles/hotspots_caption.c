@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The line above a table of functions: what was sampled, how much, and what is not in it. */
+#include "analysis/profiles/hotspots_private.h"
+
+#include <perfevent.h>
+#include <stdio.h>
+
+/* "359 ms" */
+static void say_time(uint64_t ns, FILE *out)
+{
+	static const struct {
+		const char *unit;
+		uint64_t ns, below;
+	} units[] = { { "us", 1000, 1000000 }, { "ms", 1000000, 10000000000 }, { "s", 1000000000, UINT64_MAX } };
+	size_t i = 0;
+
+	while (ns >= units[i].below && units[i].below != UINT64_MAX)
+		i++;
+	fprintf(out, "%.0f %s", (double)ns / (double)units[i].ns, units[i].unit);
+}
+
+static void say_counts(const struct hotspots *h, const struct hotspots_view *view, FILE *out)
+{
+	fputs("; ", out);
+	if (view->in_ns) {
+		say_time(view->count, out);
+		fputs(view->without_kernel ? " of user time" : " of CPU time", out);
+	} else {
+		fprintf(out, "counted %llu", (unsigned long long)view->count);
+	}
+	for (size_t i = 0; i < h->nmore; i++)
+		fprintf(out, ", %s %llu", view->more[i], (unsigned long long)hotspots_more(view, i));
+}
+
+static void say_throttled(struct analysis *a, const struct hotspots_view *view, FILE *out)
+{
+	const uint64_t times = stream_throttled_times(a->stream, view->event);
+
+	if (times)
+		fprintf(out, ", throttled %llu times", (unsigned long long)times);
+}
+
+/* What the table lacks, and how much that is. */
+static void say_without_kernel(const struct hotspots_view *view, FILE *out)
+{
+	enum { NO_KERNEL = 2 };
+	int level;
+
+	fputs("; without the kernel", out);
+	if (view->lowered && !pev_paranoid(&level) && level >= NO_KERNEL)
+		fprintf(out, " (kernel.perf_event_paranoid is %d)", level);
+	else if (view->lowered)
+		fputs(" (not permitted)", out);
+	if (view->cpu_time)
+		fprintf(out, ": %.2f s of %.2f s of CPU time are shown", (double)view->shown_time / 1e9, (double)view->cpu_time / 1e9);
+}
+
+char *hotspots_caption(struct analysis *a, const struct hotspots *h, const struct hotspots_view *view, const char *when)
+{
+	struct stream_totals totals;
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		return NULL;
+	stream_totals(a->stream, &totals);
+	fprintf(out, "%s %s: %llu samples of %s, %llu lost", when, view->name, (unsigned long long)h->samples,
+		view->sampled ? view->sampled : view->what, (unsigned long long)totals.lost);
+	say_throttled(a, view, out);
+	if (view->timed)
+		fprintf(out, "; %.3f ms on CPUs, %.3f ms off", (double)(h->weight - h->blocked) / 1e6,
+			(double)h->blocked / 1e6);
+	if (view->counted)
+		say_counts(h, view, out);
+	if (view->idle && !view->timed)
+		fprintf(out, "; plus %.1f %% idle%s", hotspots_percent(view->idle, view->idle + h->weight),
+			view->has_outside ? " or in tasks outside of this PID namespace" : "");
+	if (view->without_kernel)
+		say_without_kernel(view, out);
+	if (a->opts->comms.n || a->opts->dsos.n)
+		fprintf(out, "; %.2f %% of them shown", hotspots_percent(h->weight - h->left_out, h->weight));
+	if (view->torn)
+		fprintf(out, "; %llu left out, whose stack changed while it was read", (unsigned long long)view->torn);
+	if (view->late)
+		fprintf(out, "; %llu more skipped, since the machine is busy", (unsigned long long)view->late);
+	if (view->placeless && h->samples)
+		fputs("; they don't say where", out);
+	fclose(out);
+	return text;
+}

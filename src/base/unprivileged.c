@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/unprivileged.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STACKS_NOW "`perf-prof dump PID` shows the stacks of a process of yours, now"
+#define PYTHON_WAITS "`perf-prof profile --python --idle -p PID` shows where your Python program runs and waits"
+
+static const struct {
+	const char *command, *works;
+} others[] = {
+	{ "latency", STACKS_NOW }, { "syscalls", STACKS_NOW }, { "waits", STACKS_NOW "; " PYTHON_WAITS },
+	{ "task-state", STACKS_NOW "; " PYTHON_WAITS }, { "profile", STACKS_NOW "; " PYTHON_WAITS },
+	{ "rundelay", "the second number in /proc/PID/task/TID/schedstat is how long a thread has waited for a CPU, in ns" },
+	{ "migrations", "se.nr_migrations in /proc/PID/task/TID/sched is how often a thread has changed its CPU" },
+	{ "record", "`perf-prof record -- COMMAND` samples user space of a program" },
+	{ "stat", "`perf-prof stat -- COMMAND` counts what your programs do in user space" },
+	{ "trace", STACKS_NOW "; `perf-prof profile -- COMMAND` samples user space of a program" },
+	{ "top", "`perf-prof profile -- COMMAND` samples user space of a program" },
+	{ "python", "-e page-faults:u -p PID, and other events in user space of your own processes" },
+};
+
+/* Not for processes of other users, nor for whole CPUs, where the error says it itself. */
+static bool is_refused(const struct fault *f)
+{
+	return f->exit_code && geteuid() && !strstr(f->text, "needs no privilege") &&
+	       (strstr(f->text, "tracefs: this user may not read") || strstr(f->text, "of tracefs: Permission denied") ||
+		strstr(f->text, "kernel.perf_event_paranoid=-1"));
+}
+
+void unprivileged_advise(const char *command, struct fault *f)
+{
+	const size_t len = strlen(f->text);
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others) && is_refused(f); i++)
+		if (!strcmp(command, others[i].command)) {
+			/* a caret below the event list has a line of its own */
+			snprintf(f->text + len, sizeof(f->text) - len, "%swithout privilege: %s", strchr(f->text, '\n') ? "\n" : "; ",
+				 others[i].works);
+			return;
+		}
+}
