@@ -5,6 +5,7 @@
 #include "base/descriptors.h"
 #include "base/escape.h"
 #include "base/note.h"
+#include "base/perfwords.h"
 #include "base/room.h"
 #include "base/units.h"
 #include "engine/frameline.h"
@@ -181,6 +182,10 @@ static int name_events(struct analysis *a, struct fault *f)
 int analysis_take_input(const char *command, struct stream_opts *o, const struct opt_parser *args, struct opt_parser *rest,
 			struct fault *f)
 {
+	const char *here = args->noperands ? perfwords_operand(command, args->operands[0]) : NULL;
+
+	if (here && access(args->operands[0], F_OK))
+		return fault_usage(f, "%s: there is no recording %s; %s", command, args->operands[0], here);
 	if (args->noperands > 1 || (args->noperands && o->input))
 		return fault_usage(f, "%s: expected one recording, but \"%s\" is another", command,
 				   args->operands[args->noperands - 1]);
