@@ -135,6 +135,8 @@ static int store(struct opt_parser *p, const struct match *m, const char *text, 
 	if (text && !*text && m->opt->arg && !strncmp(m->opt->arg, "FILE", 4))
 		return fault_usage(f, "%s: --%s '': the name of the file is empty; expected %s", p->command, m->opt->name,
 				   m->opt->arg);
+	if (text && !*text && m->opt->arg && !strcmp(m->opt->arg, "PATH"))
+		return fault_usage(f, "--%s '': the path is empty: is the $(...) before it empty?", m->opt->name);
 	switch (m->opt->kind) {
 	case OPT_FLAG:
 		*(bool *)m->field = !m->negated;

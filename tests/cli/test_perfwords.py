@@ -88,6 +88,12 @@ ANSWERS = [
     ('record -o -- true', 'record: -o needs a value: FILE'),
     ('syscalls --match -- true', 'syscalls: --match needs a value: GLOB'),
     ('report --comm -- base.data', 'report: --comm needs a value: NAME'),
+    # a field that only one event has
+    ('latency -e sched:sched_wakeup -e sched:sched_switch -k pid -- true',
+     "-k pid: sched:sched_switch has no field pid; give it a key of its own: -e 'sched:sched_switch//key=next_pid/'"),
+    ('latency -e sched:sched_switch/next_pid>0/ -e sched:sched_wakeup -k next_pid -- true',
+     "-k next_pid: sched:sched_wakeup has no field next_pid; give it a key of its own: -e 'sched:sched_wakeup//key=pid/'"),
+    ('latency -e sched:sched_wakeup -e sched:sched_switch -k ppid -- true', '-k ppid, for sched:sched_wakeup: there is no field ppid'),
     # system calls instead of events
     ('syscalls -e openat -- true', "syscalls -e openat: events are expected here; for these calls: -e 'raw_syscalls:sys_enter/id=="),
     ('syscalls -e trace=!openat -- true', "syscalls -e trace=!openat: events are expected here; for these calls: -e "
@@ -159,6 +165,7 @@ ADVISED = [
     "top -e sched:sched_switch/prev_pid==1/ -i 100 --rows 3 -- true",
     'stat -e task-clock -i 100 --seconds 0.3', 'stat -e task-clock -- timeout 5 true', 'stat -e task-clock -a --per-core -- true',
     'trace -e syscalls -- true', 'trace -e page-faults -- true', 'trace -e sched:sched_switch/_pid!=123/ -- true',
+    'latency -e sched:sched_wakeup -e sched:sched_switch//key=next_pid/ -k pid -- true',
     'trace -g -e sched:sched_switch//max-stack=8/ -- true', 'syscalls -g --than 1s -- true', 'syscalls -g --errors -- true',
     'profile --exclude-kernel -F 99 --seconds 0.1', 'profile --sort tid --seconds 0.1', 'python -I {recording} help',
     'script -F comm,tid,cpu,time,event {recording}', 'report --sort tid {recording}',
