@@ -101,6 +101,7 @@ int main(int argc, char **argv)
 	if (!isatty(STDOUT_FILENO))
 		setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));   /* so that it holds whole lines: analysis_printed() */
 	signals_pass(SIGPIPE);   /* a reader that closes the pipe is an error of write() */
+	signals_pass(SIGXFSZ);   /* and so is the limit on the size of files */
 	code = run(argc, argv, &f);
 	if (f.exit_code) {
 		fault_print(&f);

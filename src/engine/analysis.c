@@ -700,7 +700,7 @@ static int watch(struct analysis *a, struct fault *f)
 		rc |= a->ops->end(a, rc ? &second : f);
 	on_idle(a);
 	tell(a);
-	return rc ? rc : stream_check_whole(a->stream, f);
+	return rc ? rc : stream_check_whole(a->stream, f) || summary_check(a->stream, f) ? -1 : 0;
 }
 
 static int broken_output(struct analysis *a, struct fault *f)
@@ -751,6 +751,7 @@ int analysis_run_of(const struct analysis_ops *ops, void *config, struct analysi
 		.job = JOB_NONE,
 		.command = args->noperands ? args->operands : NULL,
 	};
+	struct fault second = { 0 };
 	int rc, code = 0;
 
 	a.opts->stream.attrs = ops->attrs;
@@ -762,9 +763,11 @@ int analysis_run_of(const struct analysis_ops *ops, void *config, struct analysi
 		tell_of_mixture(&a);
 	if (!rc)
 		a.stream = stream_new(&a.opts->stream, f);
-	if (!rc && a.stream && !stream_check_chains(a.stream, f) && !watch(&a, f) &&
-	    !broken_output(&a, f))
-		code = job_collect(&a.job, a.stream);
+	if (!rc && a.stream && !stream_check_chains(a.stream, f)) {
+		rc = watch(&a, f);
+		if (!broken_output(&a, rc ? &second : f) && !rc)
+			code = job_collect(&a.job, a.stream);
+	}
 	finish(&a);
 	job_tell(&a.job);
 	if (f->exit_code == WORKLOAD_MISSING)
