@@ -738,6 +738,13 @@ static int check_targets(const struct analysis *a, struct fault *f)
 	return stream_check_everybody(a->ops->name, a->opts->everybody, &a->opts->stream, f);
 }
 
+static int check_text(const struct analysis *a, struct fault *f)
+{
+	if (a->opts->with_text && !a->opts->json)
+		return fault_usage(f, "%s: --with-text adds the text to JSON: it needs --json", a->ops->name);
+	return 0;
+}
+
 int analysis_run(const struct analysis_ops *ops, void *config, const struct opt_parser *args, struct fault *f)
 {
 	return analysis_run_of(ops, config, config, args, f);
@@ -757,7 +764,7 @@ int analysis_run_of(const struct analysis_ops *ops, void *config, struct analysi
 	a.opts->stream.attrs = ops->attrs;
 	a.opts->stream.takes_command = true;
 	descriptors_reserve(OWN_FILES);
-	rc = stream_check_operand(&a.opts->stream, args, f) || check_targets(&a, f) || open_input(&a, args, f) ||
+	rc = check_text(&a, f) || stream_check_operand(&a.opts->stream, args, f) || check_targets(&a, f) || open_input(&a, args, f) ||
 	     job_prepare(&a.job, a.command, a.opts->everybody, &a.opts->stream, f) || name_events(&a, f);
 	if (!rc)
 		tell_of_mixture(&a);

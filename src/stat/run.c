@@ -522,6 +522,13 @@ static int report(struct counting *s, struct printing *p, struct count_table *t,
 	return print_rows(s, p, t, f);
 }
 
+static void tell_interrupted(const struct counting *s, const struct count_table *t, const struct stat_wait *w)
+{
+	if (w->signaled && t->elapsed.n < s->config->runs && !s->counts_say_why)
+		fprintf(stderr, "perf-prof: interrupted: only %zu of %llu runs began, and the last one may be incomplete\n", t->elapsed.n,
+			(unsigned long long)s->config->runs);
+}
+
 int stat_run(struct counting *s, char **argv, struct fault *f)
 {
 	struct printing p = { .command = (const char *const *)argv };
@@ -541,6 +548,7 @@ int stat_run(struct counting *s, char **argv, struct fault *f)
 		end_wait(&w);
 		if (status >= 0 && report(s, &p, &t, status, f))
 			status = -1;
+		tell_interrupted(s, &t, &w);
 	}
 	free(p.title);
 	stat_output_close(&p.to, status >= 0, f);

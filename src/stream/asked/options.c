@@ -62,6 +62,8 @@ static int parse_container(const char *text, void *opts, struct fault *f)
 	struct container found;
 	char label[CONTAINER_NAME];
 
+	if (!*text)
+		return fault_usage(f, "--container '': the name is empty: is the $(...) before it empty?");
 	if (!ROOM_FOR_ONE(o->containers, o->ncontainers))
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	one = &o->containers[o->ncontainers];
