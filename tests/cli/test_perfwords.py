@@ -193,3 +193,32 @@ def test_the_advised_filter_selects_the_call(prof):
 def test_calls_whose_other_event_is_filtered_out(prof, events, what):
     done = subprocess.run([prof, 'syscalls', '-e', events, '--', 'true'], capture_output=True, text=True, timeout=60)
     assert re.search(rf'^incomplete calls: .*\d+ {what} \(the filters of the events differ\)$', done.stdout, re.M), done
+
+
+@pytest.mark.parametrize('events, here', [
+    ('tracepoint:sched:sched_switch', '-e sched:sched_switch'), ('t:sched:sched_switch', '-e sched:sched_switch'),
+    ('u:/bin/bash:readline', '-e uprobe:readline@/bin/bash'), ('U:/bin/app:shop:sold', '-e usdt:shop:sold@/bin/app'),
+    ('page-faults,profile:hz:99', "-e 'profile/-F 99/'"), ('software:faults:1', '-e sw:page-faults/period=1/'),
+    ('hardware:cache-misses:1000000', '-e cache-misses/period=1000000/'), ('interval:s:1', '-i 1000'),
+    ('kfunc:vfs_read', '-e kprobe:vfs_read'), ('fexit:vfs_read', '-e kretprobe:vfs_read'),
+])
+def test_events_of_bpftrace(prof, events, here):
+    done = subprocess.run([prof, 'trace', '-e', events, '--', 'true'], capture_output=True, text=True, timeout=60)
+    word = events.split(',')[-1]
+    assert done.returncode == 2 and done.stderr == f'perf-prof: {word} is the spelling of bpftrace; here it is {here}\n', done
+
+
+@pytest.mark.parametrize('events', ['BEGIN { x = 1 }', 'tracepoint:sched:sched_switch { @[comm] = count(); }', 'kprobe:f /pid == 1/ { exit(); }'])
+def test_programs_of_bpftrace(prof, events):
+    done = subprocess.run([prof, 'trace', '-e', events, '--', 'true'], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and done.stderr == (
+        'perf-prof: -e takes events, and no programs of bpftrace: docs/from-scripts.md shows how to write them in Python\n'), done
+
+
+@pytest.mark.parametrize('words', [
+    ['trace', '-e', 'sched:sched_switch/args.prev_pid>0/'], ['trace', '-e', 'sched:sched_switch/1 && args->prev_pid>0/'],
+    ['top', '-k', 'args->prev_pid', '-e', 'sched:sched_switch'],
+])
+def test_fields_have_no_args(prof, words):
+    done = subprocess.run([prof, *words, '--', 'true'], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and 'fields have no args before them\n' in done.stderr and '\nexpected: prev_pid\n' in done.stderr, done
