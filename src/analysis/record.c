@@ -91,13 +91,13 @@ static bool is_over(struct analysis *a)
 	return false;
 }
 
-static int end_overwrite(struct analysis *a)
+static int end_overwrite(struct analysis *a, struct fault *f)
 {
 	struct record *r = a->config;
 
 	look_for_dump(a);
-	if (!r->dumps && (is_watched(a) || a->opts->stream.verbose > 0))
-		fprintf(stderr, "perf-prof: nothing triggered a dump: %s was not written\n", a->opts->stream.record);
+	if (!r->dumps && !f->exit_code)
+		return fault_set(f, EXIT_FAILED, "nothing triggered a dump: %s was not written", a->opts->stream.record);
 	return 0;
 }
 
@@ -105,10 +105,9 @@ static int end(struct analysis *a, struct fault *f)
 {
 	struct record *r = a->config;
 
-	(void)f;
 	r->ended = true;
 	if (r->overwrite.on)
-		return end_overwrite(a);
+		return end_overwrite(a, f);
 	if (is_watched(a) || a->opts->stream.verbose > 0)
 		tell(a, r->shown ? "\r" : "", r->shown ? "\033[K\n" : "\n");
 	return 0;
@@ -298,7 +297,7 @@ const struct command record_command = {
 		"With --overwrite, nothing is written until a trigger comes: SIGUSR2, or an event with the "
 		"attribute trigger (its filter, or the --than of a source, sets the condition). Then the "
 		"trigger and the events before it are written to FILE, a recording like any other. The next "
-		"trigger first renames that file to FILE.TIME. Each event is written only once.",
+		"trigger first renames that file to FILE.TIME. Each event is written only once. If no trigger came, the exit status is 1.",
 		"Without a target, the whole machine is recorded, until Ctrl-C. A command after -- starts "
 		"once all events are enabled; it is the target unless you name another, and perf-prof exits "
 		"with its exit status."),

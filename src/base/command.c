@@ -9,6 +9,8 @@
 
 static int run_parsed(const struct command *cmd, struct opt_parser *p, struct fault *f)
 {
+	if (p->help && cmd->mode == OPT_MODE_COMMAND && p->noperands && p->after_dashes < 0)
+		return fault_usage(f, "%s: -h explains all options: leave \"%s\" out", cmd->name, p->operands[0]);
 	if (p->help) {
 		command_help(cmd, stdout);
 		return EXIT_DONE;

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The row that an option matched. */
 struct match {
@@ -86,13 +87,22 @@ static int store_u64(const struct opt *o, const char *text, uint64_t *out, struc
 	return 0;
 }
 
+/* -i FILE reads a recording in perf. */
+static bool is_input(const struct opt_parser *p, const struct opt *o, const char *text)
+{
+	struct match m;
+
+	return !strcmp(o->name, "interval") && find_own(p, "input", 5, 0, &m) && !access(text, F_OK);
+}
+
 /* A number, or a size with a unit, within the limits of the option. */
-static int store_within(const struct opt *o, const char *text, uint64_t *out, struct fault *f)
+static int store_within(const struct opt_parser *p, const struct opt *o, const char *text, uint64_t *out, struct fault *f)
 {
 	int has_unit = 1, rc = o->kind == OPT_SIZE ? units_size(text, out, &has_unit) : units_u64(text, out);
 
 	if (rc || !has_unit || *out < o->least || (o->most && *out > o->most))
-		return fault_usage(f, "--%s %s: expected %s", o->name, text, o->expected);
+		return fault_usage(f, "--%s %s: expected %s%s%s", o->name, text, o->expected,
+				   is_input(p, o, text) ? "; a recording is read with -I " : "", is_input(p, o, text) ? text : "");
 	return 0;
 }
 
@@ -104,11 +114,29 @@ int opt_strings_add(struct opt_strings *s, const char *text, struct fault *f)
 	return 0;
 }
 
+/* -o out.svg: the name is that of a picture, and the output would be a table. */
+static int refuse_picture(const struct opt_parser *p, const struct opt *o, const char *text, struct fault *f)
+{
+	static const char *const suffixes[] = { ".svg", ".html", ".speedscope.json", ".folded" };
+	const size_t len = strlen(text);
+	struct match m;
+
+	if (strcmp(o->name, "output") || (!find_own(p, "flame-graph", 11, 0, &m) && !find_own(p, "heatmap", 7, 0, &m)))
+		return 0;
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++)
+		if (len > strlen(suffixes[i]) && !strcmp(text + len - strlen(suffixes[i]), suffixes[i]))
+			return fault_usage(f, "--output %s: that file would have what is printed; for a picture: --%s %s", text,
+					   m.opt->name, text);
+	return 0;
+}
+
 static int store(struct opt_parser *p, const struct match *m, const char *text, struct fault *f)
 {
 	if (text && !*text && m->opt->arg && !strncmp(m->opt->arg, "FILE", 4))
 		return fault_usage(f, "%s: --%s '': the name of the file is empty; expected %s", p->command, m->opt->name,
 				   m->opt->arg);
+	if (text && !*text && m->opt->arg && !strcmp(m->opt->arg, "PATH"))
+		return fault_usage(f, "--%s '': the path is empty: is the $(...) before it empty?", m->opt->name);
 	switch (m->opt->kind) {
 	case OPT_FLAG:
 		*(bool *)m->field = !m->negated;
@@ -122,12 +150,14 @@ static int store(struct opt_parser *p, const struct match *m, const char *text, 
 	case OPT_U64:
 	case OPT_SIZE:
 		if (m->opt->expected)
-			return store_within(m->opt, text, (uint64_t *)m->field, f);
+			return store_within(p, m->opt, text, (uint64_t *)m->field, f);
 		return store_u64(m->opt, text, (uint64_t *)m->field, f);
 	case OPT_STRING:
 		*(const char **)m->field = text;
 		return 0;
 	case OPT_OUTFILE:
+		if (refuse_picture(p, m->opt, text, f))
+			return -1;
 		*(const char **)m->field = text;
 		return opt_strings_add(&p->outputs, text, f);
 	case OPT_STRINGS:
@@ -205,6 +235,12 @@ static int missing_value(struct opt_parser *p, const struct opt *o, const char *
 	return fault_usage(f, "%s: %s needs a value: %s", p->command, as_written, o->arg);
 }
 
+/* Whether a word follows that can be the value: "--" ends the options. */
+static bool is_value(int argc, char **argv)
+{
+	return argc > 1 && strcmp(argv[1], "--") != 0;
+}
+
 /* A choice ends at a comma: "dwarf,4096" is one of "fp|dwarf[,SIZE]", "dwarfs" is not. */
 static bool is_choice(const char *arg, const char *word)
 {
@@ -254,7 +290,7 @@ static int parse_long(struct opt_parser *p, int argc, char **argv, struct fault 
 		return store(p, &m, eq + 1, f) ? -1 : 1;
 	if (m.opt->kind == OPT_CHOICE && (argc < 2 || !is_choice(m.opt->arg, argv[1])))
 		return store(p, &m, NULL, f) ? -1 : 1;
-	if (argc < 2)
+	if (!is_value(argc, argv))
 		return missing_value(p, m.opt, argv[0], f);
 	return store(p, &m, argv[1], f) ? -1 : 2;
 }
@@ -280,6 +316,8 @@ static int parse_short(struct opt_parser *p, int argc, char **argv, struct fault
 {
 	struct match m;
 
+	if (argv[0][2] && unknown_of_perf(p, "", argv[0], f))   /* strace's -tt is no -t with the value "t" */
+		return -1;
 	if (!cluster_is_ours(p, argv[0])) {
 		if (p->mode == OPT_MODE_SCRIPT && p->noperands)
 			return 0;
@@ -299,7 +337,7 @@ static int parse_short(struct opt_parser *p, int argc, char **argv, struct fault
 		}
 		if (c[1])
 			return store(p, &m, c + 1, f) ? -1 : 1;
-		if (argc < 2)
+		if (!is_value(argc, argv))
 			return missing_value(p, m.opt, (char[]){ '-', *c, '\0' }, f);
 		return store(p, &m, argv[1], f) ? -1 : 2;
 	}

@@ -14,13 +14,13 @@ static const struct {
 	{ "--percent-limit", "report diff ", "--than" },
 	{ "-c", "report ", "--comms" },
 	{ "-d", "report ", "--dsos" },
-	{ "--max-events", "script ", "--exit-N" },
+	{ "--max-events", "script trace ", "--exit-N" },
 	{ "--all-user", NULL, "--exclude-kernel" },
 	{ "--all-kernel", NULL, "--exclude-user" },
 	{ "--stdio", "report diff profile ", "" },       /* tables are text */
 	{ "--no-children", "report ", "" },              /* rows are sorted by self */
-	{ "-f", "report script diff ", "" },             /* recordings of other users are read */
-	{ "--force", "report script diff ", "" },
+	{ "-f", "report script diff record ", "" },      /* recordings of other users are read, and older ones renamed */
+	{ "--force", "report script diff record ", "" },
 	{ "-T", "record ", "" },                         /* samples have their time, and their period */
 	{ "--timestamp", "record ", "" },
 	{ "-P", "record ", "" },
@@ -34,17 +34,95 @@ static const struct {
 #define TRACE_THAN "here it is part of the source: -e 'syscalls/--than 10ms/'; `perf-prof syscalls --than 10ms` prints slow calls, too"
 #define TRACE_ERRORS "here it is part of the source: -e syscalls/--errors/; `perf-prof syscalls --errors` counts calls that fail"
 
+#define SUMMARY "here it is `perf-prof syscalls`"
+#define CALL_FILTER "here it is part of the events: -e 'raw_syscalls:sys_enter/id==257/,raw_syscalls:sys_exit/id==257/' (257: openat)"
+#define PRINTED_CALLS "here it is `perf-prof trace -e syscalls`, which prints each call with its time"
+#define FAILED_CALLS "here it is --errors"
+#define CALL_STACKS "here it is -g, with --than TIME, --errors or --paths"
+#define CALL_PATHS "there is none here: --paths shows the paths and addresses that calls are given"
+#define CALL_SUMMARY "it is not needed: the summary is the default"
+#define CHILDREN "it is not needed: processes that it starts are watched, too"
+#define FLAME_FORMAT "here the name of the file says it: --flame-graph out.svg, out.html, out.speedscope.json or out.folded"
+#define NATIVE "here it is `perf-prof profile -g -- python3 -X perf SCRIPT` (CPython 3.12 or later); `perf-prof dump --native PID` shows " \
+	       "both kinds of functions at one moment"
+#define NO_LOCALS "there is none here: functions are shown, not the values of their variables"
+#define PLACES "there is none here: --per-core prints a line for each core, -A for each CPU"
+#define ENDED_BY "here it is --seconds N; a command is ended by `timeout`: -- timeout 5 COMMAND"
+#define PERF_STAT "use perf stat itself"
+#define CGROUP "here it is --cgroup PATH"
+#define OF_FUNCTIONS(option) "the hottest functions are shown by `perf-prof profile " option "`"
+#define RELATIVE "there is none here: times are those of the recording's clock"
+#define NO_CHAINS "here it is -F comm,tid,cpu,time,event: without ip, there are no call chains"
+#define TEMPLATE "here it is `perf-prof python -I FILE help`, which prints a script"
+
 /* The first row that fits is used. */
 static const struct {
 	const char *option, *commands, *here;
 } options[] = {
+	/* strace */
+	{ "-f", "syscalls trace ", CHILDREN },
+	{ "-ff", "syscalls trace ", CHILDREN },
+	{ "--follow-forks", "syscalls trace ", CHILDREN },
+	{ "-c", "syscalls ", CALL_SUMMARY },
+	{ "--summary-only", "syscalls ", CALL_SUMMARY },
+	{ "--summary", "syscalls ", CALL_SUMMARY },
+	{ "-w", "syscalls ", "it is not needed: times are elapsed times" },
+	{ "-n", "syscalls ", "it is not needed: the table has the numbers of calls" },
+	{ "-y", "syscalls ", CALL_PATHS },
+	{ "-yy", "syscalls ", CALL_PATHS },
+	{ "--decode-fds", "syscalls ", CALL_PATHS },
+	{ "-s", "syscalls ", "it is not needed: paths have up to 1023 bytes, and the summary (perf trace -s) is the default" },
+	{ "-k", "syscalls ", CALL_STACKS },
+	{ "--stack-trace", "syscalls ", CALL_STACKS },
+	{ "--stack-traces", "syscalls ", CALL_STACKS },
+	{ "-Z", "syscalls ", FAILED_CALLS },
+	{ "--failed-only", "syscalls ", FAILED_CALLS },
+	{ "--failure", "syscalls ", FAILED_CALLS },
+	{ "-z", "syscalls ", "there is none here: --errors shows only calls that fail" },
+	{ "--successful-only", "syscalls ", "there is none here: --errors shows only calls that fail" },
+	{ "-T", "syscalls ", "it is not needed: the table has the times of calls; --than TIME also prints each call that takes longer" },
+	{ "-tt", "syscalls ", PRINTED_CALLS },
+	{ "-ttt", "syscalls ", PRINTED_CALLS },
+	{ "-r", "syscalls ", PRINTED_CALLS },
+	{ "-P", "syscalls ", "here it is --match GLOB, such as --match '/etc/*'" },
+	{ "--trace-path", "syscalls ", "here it is --match GLOB, such as --match '/etc/*'" },
+	{ "--trace", "syscalls ", CALL_FILTER },
+	{ "--filter", "syscalls ", CALL_FILTER },
+	{ "--duration", "syscalls ", "here it is --than TIME, such as --than 10ms" },
+	{ "-T", "trace ", "it is not needed: lines begin with the time; those of -e syscalls end with the time that the call took" },
+	{ "-tt", "trace ", "it is not needed: lines begin with the time" },
+	{ "-ttt", "trace ", "it is not needed: lines begin with the time" },
+	/* py-spy */
+	{ "-d", "profile ", "here it is --seconds N" },
+	{ "--duration", "profile ", "here it is --seconds N" },
+	{ "-r", "profile ", "here it is -F HZ" },
+	{ "--rate", "profile ", "here it is -F HZ" },
+	{ "--native", "profile ", NATIVE },
+	{ "-n", "profile ", NATIVE },
+	{ "--subprocesses", "profile ", CHILDREN },
+	{ "--subprocesses", "dump ", "there is none here: name the other processes, too, as in `perf-prof dump PID PID`" },
+	{ "--nonblocking", "profile ", "it is not needed: the program is never stopped" },
+	{ "--nonblocking", "dump ", "it is not needed: a Python program is stopped only with --native" },
+	{ "--threads", "profile ", "here it is --sort tid" },
+	{ "-f", "profile ", FLAME_FORMAT },
+	{ "--format", "profile ", FLAME_FORMAT },
+	{ "-l", "dump ", NO_LOCALS },
+	{ "--locals", "dump ", NO_LOCALS },
+	/* perf */
 	{ "--tui", "report profile ", "there is none here: tables are text, and --flame-graph FILE draws a picture" },
 	{ "--gtk", "report ", "there is none here: tables are text, and --flame-graph FILE draws a picture" },
 	{ "--children", "report ", "it is not needed: total% is the share with callees" },
 	{ "--call-graph", "report ", "it is not needed: call chains of the recording are shown; --flame-graph FILE draws all" },
 	{ "-g", "report ", "it is not needed: call chains of the recording are shown; --tree shows a call tree, --callers FUNCTION who calls a function, --callees FUNCTION what it calls" },
 	{ "-G", "report ", "here it is --tree" },
-	{ "-G", "script ", "it is not needed: call chains of the recording are shown" },
+	{ "-G", "script ", NO_CHAINS },
+	{ "--hide-call-graph", "script ", NO_CHAINS },
+	{ "-G", "stat trace top python ", CGROUP },
+	{ "--for-each-cgroup", "stat ", CGROUP "; it can be repeated, and each has counts of its own" },
+	{ "--reltime", "script ", RELATIVE },
+	{ "--deltatime", "script ", RELATIVE },
+	{ "-g", "script ", TEMPLATE },
+	{ "--gen-script", "script ", TEMPLATE },
 	{ "-s", "top ", "here it is part of the event: -e 'EVENT//key=comm/'" },
 	{ "--sort", "top ", "here it is part of the event: -e 'EVENT//key=comm/'" },
 	{ "-s", "script ", "here it is `perf-prof python -I FILE SCRIPT`" },
@@ -73,12 +151,47 @@ static const struct {
 	{ "--group", "record ", "here groups are written -e '{A,B}:S'" },
 	{ "--filter", "rundelay task-state waits migrations page-faults ",
 	  "there is none here: -p, -t and --cgroups select tasks, and `perf-prof trace -e 'EVENT/FILTER/'` filters events" },
+	{ "--filter", "stat ", "there is none here: `perf-prof top -e 'sched:sched_switch/prev_pid==1/'` counts events with a filter" },
 	{ "--filter", NULL, "here a filter is part of the event: -e 'sched:sched_switch/prev_pid==1/'" },
-	{ "-D", "record stat ", "there is none here: start perf-prof later" },
-	{ "--delay", "record stat ", "there is none here: start perf-prof later" },
+	{ "-D", "record stat trace ", "there is none here: start perf-prof later" },
+	{ "--delay", "top ", "here it is -i MS, such as -i 2000" },
+	{ "--delay", "record stat trace ", "there is none here: start perf-prof later" },
 	{ "--control", "record stat ", "there is none here: start perf-prof later" },
 	{ "-u", "record stat top trace profile ", "there is none here: -p takes the ids of the user's processes" },
 	{ "--uid", "record stat top trace profile ", "there is none here: -p takes the ids of the user's processes" },
+	{ "--interval-count", "stat ", "here it is --seconds N, as in `perf-prof stat -i 1000 --seconds 5`" },
+	{ "--timeout", "stat ", ENDED_BY },
+	{ "-M", "stat ", PERF_STAT },
+	{ "--metrics", "stat ", PERF_STAT },
+	{ "--metric-only", "stat ", PERF_STAT },
+	{ "--topdown", "stat ", PERF_STAT },
+	{ "--transaction", "stat ", PERF_STAT },
+	{ "--smi-cost", "stat ", PERF_STAT },
+	{ "--per-socket", "stat ", PLACES },
+	{ "--per-die", "stat ", PLACES },
+	{ "--per-node", "stat ", PLACES },
+	{ "--append", "stat ", "there is none here: leave out -o, and let the shell append, by 2>>FILE (without a command: >>FILE)" },
+	{ "--append", "record ", "there is none here: each run writes a file, and renames an older one to FILE.old" },
+	{ "--compression-level", "record ", "here it is -z" },
+	{ "--no-syscalls", "trace ", "it is not needed: only the events of -e are printed" },
+	{ "--syscalls", "trace ", "here it is -e syscalls" },
+	{ "-F", "trace ", "here it is -e page-faults" },
+	{ "--pf", "trace ", "here it is -e page-faults" },
+	{ "--filter-pids", "trace ", "there is none here: `perf-prof trace -e 'EVENT/_pid!=123/'` leaves out a process" },
+	{ "--max-stack", "trace record ", "here it is part of the event: -e 'EVENT//max-stack=8/', with -g" },
+	{ "-F", "top ", OF_FUNCTIONS("-F HZ") },
+	{ "--freq", "top ", OF_FUNCTIONS("-F HZ") },
+	{ "-g", "top ", OF_FUNCTIONS("-g") },
+	{ "--call-graph", "top ", OF_FUNCTIONS("-g") },
+	{ "-U", "top ", OF_FUNCTIONS("--exclude-user") },
+	{ "--hide_user_symbols", "top ", OF_FUNCTIONS("--exclude-user") },
+	{ "-K", "top ", OF_FUNCTIONS("--exclude-kernel") },
+	{ "--hide_kernel_symbols", "top ", OF_FUNCTIONS("--exclude-kernel") },
+	{ "-d", "top ", "here it is -i MS, such as -i 2000" },
+	{ "-z", "top ", "it is not needed: each interval (-i) has its own counts" },
+	{ "--zero", "top ", "it is not needed: each interval (-i) has its own counts" },
+	{ "-E", "top ", "here it is --rows N" },
+	{ "--entries", "top ", "here it is --rows N" },
 	{ "-k", "record ", "here it is --monotonic" },
 	{ "--clockid", "record ", "here it is --monotonic" },
 	{ "-b", "record ", "here it is part of the event: -e 'cycles//sample=branch_stack/'" },
@@ -93,8 +206,12 @@ static const struct {
 	{ "--duration", "trace ", TRACE_THAN },
 	{ "--errors", "trace ", TRACE_ERRORS },
 	{ "--failure", "trace ", TRACE_ERRORS },
-	{ "-s", "trace ", "here it is `perf-prof syscalls`" },
-	{ "--summary", "trace ", "here it is `perf-prof syscalls`" },
+	{ "-s", "trace ", SUMMARY },
+	{ "--summary", "trace ", SUMMARY },
+	{ "-S", "trace ", SUMMARY },
+	{ "--with-summary", "trace ", SUMMARY },
+	{ "--errno-summary", "trace ", SUMMARY },
+	{ "-c", "trace ", SUMMARY },
 };
 
 static const struct {
@@ -119,6 +236,20 @@ static const struct {
 	{ "kvm", "here it is `perf-prof kvm-exit`" },
 	{ "ftrace", "here it is `perf-prof trace`" },
 	{ "data", "here it is `perf-prof convert`" },
+};
+
+#define RECORD "`perf-prof record -- COMMAND` records, and `perf-prof report` shows the recording"
+#define REPORT "`perf-prof report` shows a recording"
+
+static const struct {
+	const char *word, *commands, *here;
+} operands[] = {
+	{ "record", "stat trace top syscalls profile waits latency ", RECORD },
+	{ "report", "stat trace top syscalls profile waits latency ", REPORT },
+	{ "record", "script ", RECORD ", or `perf-prof python -I FILE SCRIPT` calls a script for its events" },
+	{ "report", "script ", REPORT ", and `perf-prof python -I FILE SCRIPT` calls a script for its events" },
+	{ "flamegraph", "script report ", "here it is `perf-prof report --flame-graph out.svg`" },
+	{ "flamegraph", "profile ", "here it is `perf-prof profile --flame-graph out.svg`" },
 };
 
 static bool has_word(const char *words, const char *word)
@@ -152,5 +283,13 @@ const char *perfwords_command(const char *command)
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
 		if (!strcmp(commands[i].command, command))
 			return commands[i].here;
+	return NULL;
+}
+
+const char *perfwords_operand(const char *command, const char *word)
+{
+	for (size_t i = 0; i < sizeof(operands) / sizeof(*operands); i++)
+		if (!strcmp(operands[i].word, word) && has_word(operands[i].commands, command))
+			return operands[i].here;
 	return NULL;
 }

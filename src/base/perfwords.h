@@ -11,4 +11,6 @@ const char *perfwords_own(const char *command, const char *option);
 const char *perfwords_option(const char *command, const char *option);
 /* The same for a command of perf. */
 const char *perfwords_command(const char *command);
+/* What is meant by a first operand that is a word of perf there, such as "record" of `stat record`; NULL: it is none. */
+const char *perfwords_operand(const char *command, const char *word);
 #endif

@@ -70,6 +70,9 @@ static int help_run(void *config, const struct opt_parser *args, struct fault *f
 
 	if (c->man && c->json)
 		return fault_usage(f, "help: --man and --json: give one of them");
+	if (args->noperands > 1)
+		return fault_usage(f, "help: expected one command, but \"%s\" is another word; `perf-prof help %s` explains all options of "
+				   "%s", args->operands[1], args->operands[0], args->operands[0]);
 	if (!args->noperands && c->json)
 		return all_json() ? fault_set(f, EXIT_FAILED, "help: cannot write JSON, or out of memory") : 0;
 	if (!args->noperands) {

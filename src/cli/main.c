@@ -60,7 +60,7 @@ static int check_streams(struct fault *f)
 		if (fd == STDOUT_FILENO)
 			return fault_set(f, EXIT_FAILED, "standard output is closed; redirect it "
 					 "to /dev/null to discard the output");
-		if (open("/dev/null", O_RDWR) < 0)
+		if (open("/dev/null", fd == STDERR_FILENO ? O_RDONLY : O_RDWR) < 0)   /* so that writing to stderr is an error */
 			return fault_set(f, EXIT_FAILED, "/dev/null: %s", strerror(errno));
 	}
 	return 0;
@@ -101,6 +101,7 @@ int main(int argc, char **argv)
 	if (!isatty(STDOUT_FILENO))
 		setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));   /* so that it holds whole lines: analysis_printed() */
 	signals_pass(SIGPIPE);   /* a reader that closes the pipe is an error of write() */
+	signals_pass(SIGXFSZ);   /* and so is the limit on the size of files */
 	code = run(argc, argv, &f);
 	if (f.exit_code) {
 		fault_print(&f);

@@ -5,6 +5,7 @@
 #include "base/descriptors.h"
 #include "base/escape.h"
 #include "base/note.h"
+#include "base/perfwords.h"
 #include "base/room.h"
 #include "base/units.h"
 #include "engine/frameline.h"
@@ -181,6 +182,10 @@ static int name_events(struct analysis *a, struct fault *f)
 int analysis_take_input(const char *command, struct stream_opts *o, const struct opt_parser *args, struct opt_parser *rest,
 			struct fault *f)
 {
+	const char *here = args->noperands ? perfwords_operand(command, args->operands[0]) : NULL;
+
+	if (here && access(args->operands[0], F_OK))
+		return fault_usage(f, "%s: there is no recording %s; %s", command, args->operands[0], here);
 	if (args->noperands > 1 || (args->noperands && o->input))
 		return fault_usage(f, "%s: expected one recording, but \"%s\" is another", command,
 				   args->operands[args->noperands - 1]);
@@ -701,7 +706,7 @@ static int watch(struct analysis *a, struct fault *f)
 		rc |= a->ops->end(a, rc ? &second : f);
 	on_idle(a);
 	tell(a);
-	return rc ? rc : stream_check_whole(a->stream, f);
+	return rc ? rc : stream_check_whole(a->stream, f) || summary_check(a->stream, f) ? -1 : 0;
 }
 
 static int broken_output(struct analysis *a, struct fault *f)
@@ -739,6 +744,13 @@ static int check_targets(const struct analysis *a, struct fault *f)
 	return stream_check_everybody(a->ops->name, a->opts->everybody, &a->opts->stream, f);
 }
 
+static int check_text(const struct analysis *a, struct fault *f)
+{
+	if (a->opts->with_text && !a->opts->json)
+		return fault_usage(f, "%s: --with-text adds the text to JSON: it needs --json", a->ops->name);
+	return 0;
+}
+
 int analysis_run(const struct analysis_ops *ops, void *config, const struct opt_parser *args, struct fault *f)
 {
 	return analysis_run_of(ops, config, config, args, f);
@@ -752,20 +764,23 @@ int analysis_run_of(const struct analysis_ops *ops, void *config, struct analysi
 		.job = JOB_NONE,
 		.command = args->noperands ? args->operands : NULL,
 	};
+	struct fault second = { 0 };
 	int rc, code = 0;
 
 	a.opts->stream.attrs = ops->attrs;
 	a.opts->stream.takes_command = true;
 	descriptors_reserve(OWN_FILES);
-	rc = stream_check_operand(&a.opts->stream, args, f) || check_targets(&a, f) || open_input(&a, args, f) ||
+	rc = check_text(&a, f) || stream_check_operand(&a.opts->stream, args, f) || check_targets(&a, f) || open_input(&a, args, f) ||
 	     job_prepare(&a.job, a.command, a.opts->everybody, &a.opts->stream, f) || name_events(&a, f);
 	if (!rc)
 		tell_of_mixture(&a);
 	if (!rc)
 		a.stream = stream_new(&a.opts->stream, f);
-	if (!rc && a.stream && !stream_check_chains(a.stream, f) && !watch(&a, f) &&
-	    !broken_output(&a, f))
-		code = job_collect(&a.job, a.stream);
+	if (!rc && a.stream && !stream_check_chains(a.stream, f)) {
+		rc = watch(&a, f);
+		if (!broken_output(&a, rc ? &second : f) && !rc)
+			code = job_collect(&a.job, a.stream);
+	}
 	finish(&a);
 	job_tell(&a.job);
 	if (f->exit_code == WORKLOAD_MISSING)

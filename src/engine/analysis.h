@@ -38,7 +38,8 @@ struct analysis_opts {
 	double least;                /* --than: the share in percent below which functions are not shown; 0: the default; below 0: none */
 	const char *callers;         /* --callers: a function; or NULL */
 	const char *callees;         /* --callees: a function; or NULL; tree is set, too */
-	bool called;                 /* its callers or callees were printed, or why there are none */
+	bool called;                 /* its callers or callees were printed */
+	bool chainless;              /* it was printed that there are none, as samples have no call chains */
 	char callers_near[128];      /* a function with a similar name, if none has it; or "" */
 	bool tree;                   /* --tree: a call tree below the table, instead of stacks */
 	struct opt_strings annotate; /* --annotate: functions */

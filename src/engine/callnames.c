@@ -24,6 +24,14 @@ const char *syscall_name(int64_t nr)
 	return names[nr];
 }
 
+int64_t syscall_number(const char *name)
+{
+	for (int64_t nr = 0; nr < KNOWN; nr++)
+		if (syscall_name(nr) && !strcmp(syscall_name(nr), name))
+			return nr;
+	return -1;
+}
+
 int64_t syscall_left(int64_t nr)
 {
 #ifdef HAVE_LIBSECCOMP

@@ -342,6 +342,49 @@ void handlers_tell_near(PyObject *namespace, const struct stream_event *events, 
 		     "mean %s()?", event->name, rest, near, name);
 }
 
+/* Functions of perf's scripts, and what they are here. */
+static const struct {
+	const char *name, *here;
+} of_perf[] = {
+	{ "trace_begin", "__init__()" }, { "trace_end", "__exit__()" }, { "trace_unhandled", "__sample__(event)" },
+	{ "process_event", "__sample__(event)" },
+};
+
+/* def sched__sched_switch(event_name, context, common_cpu, ...) */
+static bool is_handler_of_perf(PyObject *function)
+{
+	PyObject *code = PyObject_GetAttrString(function, "__code__");
+	PyObject *names = code ? PyObject_GetAttrString(code, "co_varnames") : NULL;
+	PyObject *second = names && PyTuple_Check(names) && PyTuple_GET_SIZE(names) > 2 ? PyTuple_GET_ITEM(names, 1) : NULL;
+	const bool is = second && PyUnicode_Check(second) && PyUnicode_CompareWithASCIIString(second, "context") == 0 &&
+			number(code, "co_argcount") > 2;
+
+	PyErr_Clear();
+	Py_XDECREF(names);
+	Py_XDECREF(code);
+	return is;
+}
+
+void handlers_tell_perf(PyObject *namespace)
+{
+	PyObject *key, *value;
+	Py_ssize_t at = 0;
+
+	for (size_t i = 0; i < sizeof(of_perf) / sizeof(*of_perf); i++) {
+		value = PyDict_GetItemString(namespace, of_perf[i].name);
+		if (value && PyCallable_Check(value))
+			fprintf(stderr, "perf-prof: perf script calls %s(), perf-prof does not: here it is %s (docs/from-scripts.md)\n",
+				of_perf[i].name, of_perf[i].here);
+	}
+	while (PyDict_Next(namespace, &at, &key, &value)) {
+		const char *name = function_name(key, value);
+
+		if (name && strcmp(name, "trace_unhandled") && is_handler_of_perf(value))
+			fprintf(stderr, "perf-prof: perf script calls %s(event_name, context, ...), perf-prof does not: here it is %s(event) "
+				"(docs/from-scripts.md)\n", name, name);
+	}
+}
+
 void handlers_tell_slips(PyObject *namespace)
 {
 	struct slip s = { 0 };

@@ -38,4 +38,6 @@ void handlers_tell_near(PyObject *namespace, const struct stream_event *events, 
 			const struct stream_event *event, const char *rest, int verbose);
 /* Suggests callbacks for functions whose names are almost theirs. */
 void handlers_tell_slips(PyObject *namespace);
+/* Functions that perf script calls, and this does not. */
+void handlers_tell_perf(PyObject *namespace);
 #endif

@@ -126,27 +126,28 @@ void host_finish(struct host *h)
 
 /* ---- calls ---------------------------------------------------------------- */
 
-/* Handles an exception of a script's function. */
-static void call_failed(struct host *h, const char *where)
+/* Handles an exception of a script's function. False: it is a way to end the run. */
+static bool call_failed(struct host *h, const char *where)
 {
 	if (PyErr_ExceptionMatches(PyExc_SystemExit)) {
 		h->exit_code = trouble_take_exit();
 		host_end_forked(h, h->exit_code);
 		stream_stop(h->stream);
-		return;
+		return false;
 	}
 	if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
 		if (!stream_is_stopping(h->stream)) {   /* raised by the script, not by the watchdog */
 			PyErr_Clear();
 			stream_stop(h->stream);
-			return;
+			return false;
 		}
 		trouble_take_interrupt(where);
-		return;
+		return false;
 	}
 	if (host_take_broken_output(h))
-		return;
+		return false;
 	trouble_take(&h->trouble, where);
+	return true;
 }
 
 static void call(struct host *h, PyObject *f, const char *where, PyObject *const *args, size_t n)
@@ -165,11 +166,13 @@ static void call(struct host *h, PyObject *f, const char *where, PyObject *const
 static void call_batch(void *ctx, PyObject *function, const char *name, PyObject *batch)
 {
 	struct host *h = ctx;
+	PyObject *rc = batch ? PyObject_Vectorcall(function, &batch, 1, NULL) : NULL;
 
-	if (batch)
-		call(h, function, name, &batch, 1);
+	if (rc)
+		h->returned = true;
 	else
-		call_failed(h, name);
+		h->raised |= call_failed(h, name);
+	Py_XDECREF(rc);
 	host_end_forked(h, 0);
 }
 
@@ -276,6 +279,7 @@ int host_attach(struct host *h, struct fault *f)
 		settle_event(&h->classes[i], &events[i]);
 		handled += events[i].wanted;
 	}
+	handlers_tell_perf(h->namespace);
 	if (!handled)
 		return handlers_none(h->namespace, events, h->nclasses, f);
 	tell_hints(h, events);
@@ -324,6 +328,10 @@ void host_exit(struct host *h)
 	batches_flush(h->batches);
 	call_exit(h);
 	trouble_summary(&h->trouble);
+	if (h->raised && !h->returned && !h->exit_code) {
+		PySys_WriteStderr("perf-prof: all calls of functions for events raised an exception, so the exit code is 1\n");
+		h->exit_code = EXIT_FAILED;
+	}
 	if (batches_dropped(h->batches))
 		note(1, "batches lack %" PRIu64 " rows or values: out of memory", batches_dropped(h->batches));
 	show_output(h);
@@ -365,10 +373,12 @@ void host_sample(void *ctx, const struct stream_event *event, const struct perf_
 	e->raw_size = raw_size;
 	e->cpu = cpu;
 	rc = cls->call(cls->handler, args + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
-	if (__builtin_expect(rc != NULL, 1))
+	if (__builtin_expect(rc != NULL, 1)) {
+		h->returned = true;
 		Py_DECREF(rc);
-	else
-		call_failed(h, event->name);
+	} else {
+		h->raised |= call_failed(h, event->name);
+	}
 	if (__builtin_expect(event_is_kept(e), 0))
 		replace_event(h);
 }

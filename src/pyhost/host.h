@@ -41,6 +41,7 @@ struct host {
 	bool started;
 	struct job job;               /* the command that is watched */
 	int exit_code;                /* from the script's sys.exit(), or the command's */
+	bool returned, raised;        /* some call of a function for events did so */
 };
 
 struct host_script {

@@ -97,17 +97,41 @@ static bool take_load_error(PyObject *loader, struct fault *f)
 	return is;
 }
 
+/* Whether the exception is about what only perf's interpreter has: os.environ['PERF_EXEC_PATH'], and its modules. */
+static bool is_of_perf(void)
+{
+	static const char *const words[] = { "PERF_EXEC_PATH", "perf_trace_context", "'Core'" };
+	PyObject *type, *value, *traceback, *text;
+	const char *message = NULL;
+	bool is = false;
+
+	if (!PyErr_ExceptionMatches(PyExc_KeyError) && !PyErr_ExceptionMatches(PyExc_ModuleNotFoundError))
+		return false;
+	PyErr_Fetch(&type, &value, &traceback);
+	PyErr_NormalizeException(&type, &value, &traceback);
+	text = value ? PyObject_Str(value) : NULL;
+	message = text ? PyUnicode_AsUTF8(text) : NULL;
+	for (size_t i = 0; message && i < sizeof(words) / sizeof(*words); i++)
+		is |= strstr(message, words[i]) != NULL;
+	PyErr_Clear();
+	Py_XDECREF(text);
+	PyErr_Restore(type, value, traceback);
+	return is;
+}
+
 /* Prints the exception. A missing module may be in a path that root ignores. */
 static int raised(const struct host_script *script, struct fault *f)
 {
 	char ignored[1024] = "";
-	bool missing = PyErr_ExceptionMatches(PyExc_ModuleNotFoundError) &&
+	const bool of_perf = is_of_perf();
+	bool missing = !of_perf && PyErr_ExceptionMatches(PyExc_ModuleNotFoundError) &&
 		       host_ignored_text(script, ignored, sizeof(ignored));
 
 	trouble_strip_own_frames();
 	PyErr_Print();
 	return fault_set(f, EXIT_FAILED, "loading %s raised the exception above; nothing was "
-			 "traced%s%s", script->module, missing ? ". " : "", ignored);
+			 "traced%s%s%s", script->module, missing ? ". " : "", ignored,
+			 of_perf ? ". It is a script for perf script: docs/from-scripts.md shows how to write it here" : "");
 }
 
 int host_interrupted(struct fault *f)

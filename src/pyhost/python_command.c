@@ -86,6 +86,7 @@ static int open_then_load(struct python_config *config, struct host *h,
 static int run_script(struct python_config *config, struct host *h,
 		      const struct host_script *script, struct privilege *p, struct fault *f)
 {
+	struct fault nothing = { 0 };
 	int status, rc = p->given_up_later && !config->stream.input ? open_then_load(config, h, script, p, f)
 				   : load_then_open(config, h, script, f);
 
@@ -99,6 +100,8 @@ static int run_script(struct python_config *config, struct host *h,
 		h->exit_code = status;
 	names_tell(&h->names, config->stream.verbose);
 	summary_tell(h->stream);
+	if (summary_check(h->stream, &nothing))   /* the script decides about the exit code */
+		fault_print(&nothing);
 	job_tell(&h->job);
 	return rc ? rc : stream_check_whole(h->stream, f);
 }

@@ -123,7 +123,8 @@ static const char *const description[] = {
 	"for each event, and says so with -v. Events for which the filter has no value (a "
 	"division by zero) are dropped and reported.",
 	"If a handler raises an exception, its traceback is printed and the run continues: the first "
-	"ones in full, then a count per kind at most once a second, and the total at the end. The exit code stays 0. "
+	"ones in full, then a count per kind at most once a second, and the total at the end. The exit code stays 0, but is 1 if "
+	"all calls of functions for events raised one. "
 	"sys.exit(n) ends the run with exit code n after __exit__(); in __init__() or in top-level "
 	"code it ends the run without __exit__(). Threads of the script run while perf-prof "
 	"waits; at the end it waits for threads that are not daemons. A forked child ends when its "

@@ -238,15 +238,27 @@ static bool is_nested(const struct question *q)
 	return !q->ops->durations && q->pairs.restarted >= FEW && q->pairs.unbegun == q->pairs.restarted;
 }
 
+/* Whether filters of -e leave out the start of a pair, or its end, and not the other. */
+static bool is_partly_filtered(const struct question *q)
+{
+	for (size_t i = 1; i < q->ops->nevents; i++) {
+		const char *first = q->events[0]->asked.filter, *other = q->events[i]->asked.filter;
+
+		if (first != other && (!first || !other || strcmp(first, other)))
+			return true;
+	}
+	return false;
+}
+
 /* "incomplete calls: 1 still running at the end, 1 already running at the start" */
 static void print_incomplete(const struct question *q)
 {
-	const bool named = q->ops->durations;
+	const bool filtered = is_partly_filtered(q), named = q->ops->durations && !filtered;
 	const struct {
 		uint64_t n;
 		const char *what;
 	} all[] = {
-		{ q->pairs.nopen, named ? "still running at the end" : "still open at the end" },
+		{ q->pairs.nopen, named ? "still running at the end" : filtered ? "starts without an end" : "still open at the end" },
 		{ q->pairs.unbegun, named ? "already running at the start" : "ends without a start" },
 		{ q->pairs.restarted, named ? "begun again before their end" : "starts with another start before the end" },
 	};
@@ -256,12 +268,12 @@ static void print_incomplete(const struct question *q)
 		if (!all[i].n)
 			continue;
 		if (!shown++)
-			printf("incomplete %s: ", named ? q->ops->durations : "pairs");
+			printf("incomplete %s: ", q->ops->durations ? q->ops->durations : "pairs");
 		else
 			fputs(", ", stdout);
 		printf("%llu %s", (unsigned long long)all[i].n, all[i].what);
 	}
-	fputs(shown ? "\n" : "", stdout);
+	fputs(!shown ? "" : filtered ? " (the filters of the events differ)\n" : "\n", stdout);
 	if (is_nested(q))
 		puts("calls within calls of the same key, such as a thread that recurses, are measured only at the innermost level");
 }

@@ -155,6 +155,24 @@ static int refuse_probes(const char *list, struct fault *f)
 	return 0;
 }
 
+/* What is a filter to other commands: no term, between the slashes of a tracepoint. at SIZE_MAX: not in the list. */
+static int refuse_filters(const struct pev_error *err, const char *list, size_t at, struct fault *f)
+{
+	const char *slash = list + (at == SIZE_MAX ? 0 : at), *item, *end;
+
+	if (at == SIZE_MAX || (strncmp(err->said, "there is no term ", 17) && strcmp(err->said, "the terms are not closed")))
+		return 0;
+	end = strchr(slash, '/');
+	while (slash > list && *slash != '/')
+		slash--;
+	for (item = slash; item > list && !strchr(",{ ", item[-1]); item--)
+		;
+	if (*slash != '/' || !end || !memchr(item, ':', (size_t)(slash - item)))
+		return 0;
+	return fault_usage(f, "stat -e: stat has no filters; `perf-prof top -e '%.*s'` counts events with one", (int)(end + 1 - item),
+			   item);
+}
+
 int stat_events_parse(struct counting *s, struct fault *f)
 {
 	struct pev_error err = { 0 };
@@ -163,7 +181,7 @@ int stat_events_parse(struct counting *s, struct fault *f)
 	int rc;
 
 	rc = text ? pev_attr_parse(&s->list, text, &at, &err) : -ENOMEM;
-	if (rc && text && refuse_probes(text, f)) {
+	if (rc && text && (refuse_probes(text, f) || refuse_filters(&err, text, at, f))) {
 		free(text);
 		return -1;
 	}

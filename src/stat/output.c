@@ -41,6 +41,8 @@ int stat_output_open(struct stat_output *o, const struct counting *s, bool has_c
 
 int stat_output_close(struct stat_output *o, bool good, struct fault *f)
 {
+	if (o->out == stderr && good && ferror(stderr))
+		return fault_set(f, EXIT_FAILED, "cannot write to stderr");
 	if (!o->out || o->out == stderr || o->out == stdout)
 		return 0;
 	if (o->whole.out && good)

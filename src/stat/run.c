@@ -538,6 +538,13 @@ static void tell_failures(const struct counting *s, const struct count_table *t,
 			t->failed > 1 ? "the last one " : "", count_failure(status, t->signal, how, sizeof(how)));
 }
 
+static void tell_interrupted(const struct counting *s, const struct count_table *t, const struct stat_wait *w)
+{
+	if (w->signaled && t->elapsed.n < s->config->runs && !s->counts_say_why)
+		fprintf(stderr, "perf-prof: interrupted: only %zu of %llu runs began, and the last one may be incomplete\n", t->elapsed.n,
+			(unsigned long long)s->config->runs);
+}
+
 int stat_run(struct counting *s, char **argv, struct fault *f)
 {
 	struct printing p = { .command = (const char *const *)argv };
@@ -559,6 +566,7 @@ int stat_run(struct counting *s, char **argv, struct fault *f)
 			status = -1;
 		if (status >= 0)
 			tell_failures(s, &t, status);
+		tell_interrupted(s, &t, &w);
 	}
 	free(p.title);
 	stat_output_close(&p.to, status >= 0, f);

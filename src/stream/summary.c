@@ -38,14 +38,14 @@ static void tell_throttled(const struct stream *s)
 }
 
 /* For recordings: a pid from another day or machine is an easy mistake. */
-static void tell_absent(const struct stream *s, const struct stream_totals *t)
+static int check_absent(const struct stream *s, const struct stream_totals *t, struct fault *f)
 {
 	const struct stream_opts *o = s->opts;
 
-	if (s->replay && t->counted && !t->delivered && !t->filtered && !o->time.from && !o->time.to &&
-	    !stream_was_interrupted(s) && (o->pids.n || o->tids.n || o->cpus.n))
-		fputs("perf-prof: the recording has no event from the tasks and CPUs that -p, -t and -C select; `perf-prof script "
-		      "-F pid,tid,cpu` shows its tasks and CPUs\n", stderr);
+	if (!t->counted || t->delivered || t->filtered || o->time.from || o->time.to || !(o->pids.n || o->tids.n || o->cpus.n))
+		return 0;
+	return fault_set(f, EXIT_FAILED, "the recording has no event from the tasks and CPUs that -p, -t and -C select; `perf-prof "
+			 "script -F pid,tid,cpu` shows its tasks and CPUs");
 }
 
 /* As --time takes it. */
@@ -54,17 +54,25 @@ static void put_seconds(uint64_t ns, char *buf, size_t size)
 	snprintf(buf, size, "%llu.%06llu", (unsigned long long)(ns / 1000000000), (unsigned long long)(ns % 1000000000 / 1000));
 }
 
-static void tell_outside(const struct stream *s, const struct stream_totals *t)
+static int check_outside(const struct stream *s, const struct stream_totals *t, struct fault *f)
 {
 	const struct replay *p = s->replay;
 	char first[32], last[32];
 
-	if (!p || !t->counted || p->outside != t->counted || stream_was_interrupted(s))
-		return;
+	if (!t->counted || p->outside != t->counted)
+		return 0;
 	put_seconds(p->outside_first, first, sizeof(first));
 	put_seconds(p->outside_last + 999, last, sizeof(last));   /* rounded up: --time includes the last sample */
-	fprintf(stderr, "perf-prof: the recording has no event in the time that --time selects: its events %s %s%s%s, in seconds of its "
-		"clock\n", p->cut ? "begin at" : "are from", first, p->cut ? "" : " to ", p->cut ? "" : last);
+	return fault_set(f, EXIT_FAILED, "the recording has no event in the time that --time selects: its events %s %s%s%s, in seconds "
+			 "of its clock", p->cut ? "begin at" : "are from", first, p->cut ? "" : " to ", p->cut ? "" : last);
+}
+
+int summary_check(const struct stream *s, struct fault *f)
+{
+	struct stream_totals t;
+
+	stream_totals(s, &t);
+	return s->replay && !stream_was_interrupted(s) && (check_absent(s, &t, f) || check_outside(s, &t, f)) ? -1 : 0;
 }
 
 uint64_t summary_missing(const struct stream *s, uint64_t *counted)
@@ -90,8 +98,6 @@ void summary_tell(const struct stream *s)
 			(unsigned long long)t.delivered, units_plural(t.delivered), (unsigned long long)t.lost,
 			t.lost_at_least ? " at least" : "");
 	tell_throttled(s);
-	tell_absent(s, &t);
-	tell_outside(s, &t);
 	if (t.limited)
 		note(verbose, "%llu events were dropped by --sampling-limit",
 		     (unsigned long long)t.limited);

@@ -103,7 +103,7 @@ int workload_missing(const char *name, struct fault *f)
 	if (magic_names_recording(name))
 		return is_recording(name, WORKLOAD_MISSING, f);
 	return fault_set(f, WORKLOAD_MISSING, "%s: there is no such program; run shell built-ins and command lines with sh -c "
-			 "'...'", name);
+			 "'...'", *name ? name : "''");
 }
 
 int workload_prepare(struct workload *w, char *const *argv, const sigset_t *signals, const struct rlimit *files,

@@ -215,7 +215,10 @@ def __exit__():
 
 
 def test_exceptions_are_printed_and_the_run_continues(run):
-    done = run('n = 0\ndef __batch__(b):\n    global n\n    n += 1\n    1 / 0\ndef __exit__(): print("called", n)\n', '--batch', 10)
+    raises = 'n = 0\ndef __batch__(b):\n    global n\n    n += 1\n    {}1 / 0\ndef __exit__(): print("called", n)\n'
+    done = run(raises.format('if n > 1: '), '--batch', 10)
+    assert int(done.stdout.split()[-1]) > 5 and 'ZeroDivisionError in __batch__' in done.stderr
+    done = run(raises.format(''), '--batch', 10, check=1)    # not even one call returned
     n = int(done.stdout.split()[-1])
     assert n > 5 and 'ZeroDivisionError' in done.stderr and f'{n}  ZeroDivisionError in __batch__' in done.stderr
 

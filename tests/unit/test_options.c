@@ -194,15 +194,20 @@ static void a_second_name(void **state)
 
 static void values_may_look_like_options(void **state)
 {
-	assert_int_equal(PLAIN("--many", "-f", "-m", "--", "-m-v", "--many=", "-s", "-"), 0);
+	assert_int_equal(PLAIN("--many", "-f", "-m", "---", "-m-v", "--many=--", "-s", "-"), 0);
 	assert_int_equal(run.config.many.n, 4);
 	assert_string_equal(run.config.many.v[0], "-f");
-	assert_string_equal(run.config.many.v[1], "--");
+	assert_string_equal(run.config.many.v[1], "---");
 	assert_string_equal(run.config.many.v[2], "-v");
-	assert_string_equal(run.config.many.v[3], "");
+	assert_string_equal(run.config.many.v[3], "--");
 	assert_string_equal(run.config.inner.last, "-");
 	assert_false(run.config.flag);
 	assert_int_equal(run.config.count, 0);
+	/* two dashes end the options: the value was forgotten */
+	REFUSED(PLAIN("-m", "--", "x"), "-m needs a value");
+	REFUSED(PLAIN("--many", "--"), "--many needs a value");
+	assert_int_equal(PLAIN("--many="), 0);
+	assert_string_equal(run.config.many.v[0], "");
 }
 
 static void clusters(void **state)

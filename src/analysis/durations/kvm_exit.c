@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perf-prof kvm-exit: the time from each exit of a guest until the host enters it again. */
 #include "analysis/durations/commands.h"
-#include "base/note.h"
 #include "rows/question.h"
 
 #include <stdlib.h>
@@ -214,8 +213,8 @@ static bool between(struct question *q, const struct analysis_sample *s, const s
 
 static void end(struct question *q)
 {
-	if (q->a && !q->last)
-		note(q->a->opts->stream.verbose, "no exits were seen: do guests run here?");
+	if (q->a && !q->last && !q->common.json && !q->csv)
+		puts("no exits were seen: do guests run here?");
 }
 
 static const struct question_ops question = {

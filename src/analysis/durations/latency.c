@@ -162,6 +162,53 @@ static uint64_t reads(struct question *q, const struct stream_event *event)
 	return key_reads(q->a, event, key_text((struct latency *)q, event));
 }
 
+static bool has_field(const struct stream_event *event, const char *name)
+{
+	for (size_t i = 0; event->fmt && i < event->fmt->nfields; i++)
+		if (!strcmp(event->fmt->fields[i].name, name))
+			return true;
+	return false;
+}
+
+/* pid is the end of next_pid. */
+static bool is_end(const char *name, const char *of)
+{
+	const size_t len = strlen(name), all = strlen(of);
+
+	return all > len && of[all - len - 1] == '_' && !strcmp(of + all - len, name);
+}
+
+/* The event's field next_NAME, or the first with a similar name; NULL: it has none. */
+static const char *similar_field(const struct stream_event *event, const char *name)
+{
+	const char *found = NULL;
+
+	for (size_t i = 0; event->fmt && i < event->fmt->nfields; i++) {
+		const char *field = event->fmt->fields[i].name;
+
+		if ((is_end(name, field) || is_end(field, name)) && strncmp(field, "common_", 7) &&
+		    (!found || !strncmp(field, "next_", 5)))
+			found = field;
+	}
+	return found;
+}
+
+/* -k is a field of another event, and the field of this one is called otherwise. */
+static int offer_key(const struct latency *l, const struct stream_event *event, const char *text, struct fault *f)
+{
+	const char *similar = similar_field(event, text), *filter = event->asked.item->filter;
+	size_t n;
+	const struct stream_event *events = stream_events(l->question.a->stream, &n);
+	bool elsewhere = false;
+
+	for (size_t i = 0; i < n; i++)
+		elsewhere |= has_field(&events[i], text);
+	if (!similar || !elsewhere || has_field(event, text))
+		return -1;
+	return fault_usage(f, "-k %s: %s has no field %s; give it a key of its own: -e '%s/%s/key=%s/'", text, event->name, text,
+			   event->name, filter ? filter : "", similar);
+}
+
 static int compile_key(struct question *q, struct part *part, struct fault *f)
 {
 	const char *text = key_text((struct latency *)q, part->event), *own = spec_attr(part->event->asked.item, "key");
@@ -170,7 +217,7 @@ static int compile_key(struct question *q, struct part *part, struct fault *f)
 		return 0;
 	part->key.thread = key_is_thread(text);
 	if (key_compile(q->a, &part->key.expr, part->event, text, own ? "key=" : "-k", f))
-		return -1;
+		return own || !q->a ? -1 : offer_key((struct latency *)q, part->event, text, f);
 	part->key.task = key_is_task(text) && expr_type(part->key.expr) != EXPR_TEXT;
 	part->key.outer = part->key.task && text[0] != '_';
 	q->named |= part->key.task;

@@ -7,6 +7,7 @@
  * calls if events were lost between them on one of their CPUs: such a pair is not counted.
  */
 #include "analysis/durations/callerrors.h"
+#include "analysis/durations/callevents.h"
 #include "analysis/durations/callpaths.h"
 #include "analysis/durations/commands.h"
 #include "analysis/durations/gaps.h"
@@ -362,6 +363,8 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	struct opt_parser chosen = *args;
 	struct syscalls *c = config;
 
+	if (callevents_check(&c->question.common.stream.events, f))
+		return -1;
 	c->by_path = (c->by_path || c->match.glob) && !c->failed;   /* --errors has paths, too */
 	if (c->failed)
 		chosen.subject = pathmatch_follows(c->match.glob) ? &followed_question : &failed_question;

@@ -406,6 +406,8 @@ void hotspots_annotate(struct analysis *a, const struct hotspots *h, const struc
 static int not_found(const struct analysis *a, const char *option, const char *asked, const char *near, const char *what,
 		     struct fault *f)
 {
+	if (a->opts->chainless && strcmp(option, "--annotate"))
+		return fault_set(f, EXIT_FAILED, "%s: %s %s: the samples have no call chains", a->ops->name, option, asked);
 	return fault_set(f, EXIT_FAILED, "%s: %s %s: no sample of %s is in a function with this name; %s%s%s", a->ops->name, option,
 			 asked, what, *near ? "did you mean " : "expected a name from the table; namespaces and arguments may be "
 			 "left out", near, *near ? "?" : "");

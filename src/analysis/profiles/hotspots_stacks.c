@@ -304,7 +304,7 @@ void hotspots_print_stacks(struct analysis *a, const struct hotspots *h, const s
 	if (option && !view->stacks && !view->fits)
 		printf("\n%s shows nothing: the samples have no call chains; record with -g\n", option);
 	if (!view->stacks) {
-		a->opts->called |= !view->fits;
+		a->opts->chainless |= !view->fits;
 		return;
 	}
 	if (s.asked)

@@ -24,11 +24,13 @@
 #include "analysis/profiles/pyprofile.h"
 #include "base/note.h"
 #include "base/pidns.h"
+#include "base/procstatus.h"
 #include "base/units.h"
 #include "report/terminal.h"
 #include "rows/pairs.h"
 #include "tasks/cputime.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -373,15 +375,39 @@ static void measure_all(const struct profile *p, struct hotspots_view *view)
 		view->cpu_time = view->shown_time;
 }
 
-/* Of processes that slept all the time; not for other events than the usual ones, which may just not have happened. */
-static const char *hint_if_none(const struct profile *p)
+/* A process without memory, started by kthreadd. */
+static bool is_of_kernel(pid_t pid)
 {
+	return (pid == 2 || procstatus_of(pid, "\nPPid:") == 2) && procstatus_of(pid, "\nVmSize:") == -ENOENT;
+}
+
+static bool are_of_kernel(const struct numlist *pids)
+{
+	size_t n = 0;
+
+	while (n < pids->n && is_of_kernel(pids->v[n]))
+		n++;
+	return n == pids->n;
+}
+
+/* Of processes that slept all the time; not for other events than the usual ones, which may just not have happened. */
+static const char *hint_if_none(const struct analysis *a)
+{
+	const struct profile *p = a->config;
 	const struct stream_opts *o = &p->opts.common.stream;
 	const bool all = o->pids.n && !o->cpus.n && !o->exit_n && !o->filter && !o->input && !p->opts.asked &&
 			 !levels_any(&p->opts.levels) && !p->off_cpu;
 
 	if (!all || (!p->refreshes && o->interval_ms))
 		return NULL;
+	if (a->job.is_target)
+		return is_lowered(p) ?
+		       "no samples in user space: the command slept, ran in the kernel, or ended at once" :
+		       "no samples: the command slept nearly all the time (--off-cpu shows what it waits for), or ended at once";
+	if (are_of_kernel(&o->pids))
+		return is_lowered(p) ?
+		       "no samples: threads of the kernel have none in user space" :
+		       "no samples: the thread of the kernel slept nearly all the time; --off-cpu shows what it waits for";
 	return is_lowered(p) ?
 	       "no samples in user space: the process slept, or ran in the kernel; `perf-prof dump PID` shows where it is now" :
 	       "no samples: the process slept nearly all the time; --off-cpu shows what it waits for, `perf-prof dump PID` shows where it is now";
@@ -399,7 +425,7 @@ static struct hotspots_view view_of(const struct analysis *a, char *sampled)
 		.functions = FUNCTIONS_SHOWN, .stacks = p->clock->layout.callchain ? STACKS_SHOWN : 0,
 		.chainless = p->off_cpu && !p->switches.on_stack->layout.callchain ? "sched:sched_switch" : NULL,
 		.timed = p->off_cpu, .idle = p->idle, .skid = p->skid,
-		.may_read_python = p->may_read_python, .if_none = hint_if_none(p),
+		.may_read_python = p->may_read_python, .if_none = hint_if_none(a),
 		.without_kernel = has_no_kernel(p), .lowered = is_lowered(p),
 		.has_outside = !a->opts->stream.input && !stream_tells_idle(a->stream),
 	};

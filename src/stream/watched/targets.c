@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 bool targets_everybody(const struct stream_opts *opts)
@@ -145,6 +146,14 @@ static int complain_cgroup(const char *name, const char *path, int error, const 
 	return -1;
 }
 
+/* A folder such as /sys/fs/cgroup where each controller is mounted below it. */
+static bool is_cgroup(int folder, const char *mount)
+{
+	struct statfs own, other;
+
+	return fstatfs(folder, &own) || statfs(mount, &other) || own.f_type == other.f_type;
+}
+
 int targets_open_cgroup(const char *name, char *mount, size_t size, struct fault *f)
 {
 	char path[1024];
@@ -161,7 +170,11 @@ int targets_open_cgroup(const char *name, char *mount, size_t size, struct fault
 	if (access(path, F_OK) && !strchr(name, '/') && *name && find_unit(name, mount, path, sizeof(path), f))
 		return -1;
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return fd >= 0 ? fd : complain_cgroup(name, path, errno, mount, f);
+	if (fd < 0 || is_cgroup(fd, mount))
+		return fd >= 0 ? fd : complain_cgroup(name, path, errno, mount, f);
+	close(fd);
+	return fault_set(f, EXIT_FAILED, "--cgroups %s: %s is not a control group; those whose events can be watched are %s and the "
+			 "folders below it", name, path, mount);
 }
 
 static int resolve_cgroup(struct targets *t, const char *name, const char *label, struct fault *f)
