@@ -514,6 +514,8 @@ static char *caption_of(struct analysis *a, const struct hotspots *h, const stru
 	if (view->timed)
 		fprintf(out, "; %.3f ms on CPUs, %.3f ms off", (double)(h->weight - h->blocked) / 1e6,
 			(double)h->blocked / 1e6);
+	if (view->timed && view->preempted)
+		fprintf(out, ", %.3f ms preempted (waiting for a CPU)", (double)view->preempted / 1e6);
 	if (view->counted)
 		say_counts(h, view, out);
 	if (view->idle && !view->timed)
@@ -561,6 +563,7 @@ static void describe(struct analysis *a, const struct hotspots *h, const struct 
 	if (view->timed) {
 		table_extra(t, "on_cpu", json_object_new_uint64(h->weight - h->blocked));
 		table_extra(t, "off_cpu", json_object_new_uint64(h->blocked));
+		table_extra(t, "preempted", json_object_new_uint64(view->preempted));
 		table_extra(t, "unseen", json_object_new_uint64(view->unseen));
 	}
 	if (h->nmore)
