@@ -41,9 +41,15 @@ static void tell_throttled(const struct stream *s)
 static void tell_absent(const struct stream *s, const struct stream_totals *t)
 {
 	const struct stream_opts *o = s->opts;
+	const struct replay *p = s->replay;
+	const bool absent = p && (p->chooses_tasks ? !p->found : o->cpus.n && !t->delivered && !t->filtered);
 
-	if (s->replay && t->counted && !t->delivered && !t->filtered && !o->time.from && !o->time.to &&
-	    !stream_was_interrupted(s) && (o->pids.n || o->tids.n || o->cpus.n))
+	if (!absent || !t->counted || o->time.from || o->time.to || stream_was_interrupted(s))
+		return;
+	if (p->thread)
+		fprintf(stderr, "perf-prof: the recording has no event from process %d: %d is a thread of process %d; -t %d selects it\n",
+			(int)p->thread, (int)p->thread, (int)p->thread_of, (int)p->thread);
+	else
 		fputs("perf-prof: the recording has no event from the tasks and CPUs that -p, -t and -C select; `perf-prof script "
 		      "-F pid,tid,cpu` shows its tasks and CPUs\n", stderr);
 }
