@@ -432,7 +432,10 @@ static const struct opt key_opts[] = {
 };
 
 static const struct opt duration_opts[] = {
-	QUESTION_THAN_OPT,
+	{ "than", 0, NULL, OPT_CALL, offsetof(struct latency, question.than), "TIME",
+	  "Print each pair above TIME (10ms, 500us, 1s; a bare number is ns), and the events with the same key from its start to its end; "
+	  "also those with the attribute untraced, which are in no pair (with key=EXPR, only if they have its key).",
+	  false, question_parse_than },
 	{ "perins", 0, NULL, OPT_FLAG, offsetof(struct latency, question.per_instance), NULL, "Print a row for each key.", false, NULL },
 	{ "breakdown", 0, NULL, OPT_FLAG, offsetof(struct latency, breakdown.on), NULL,
 	  "Show where the time of the pairs went: running, waiting for a CPU, asleep (S), blocked in the kernel (D: disks, kernel "
@@ -466,11 +469,17 @@ const struct command latency_command = {
 		"Prints a row for each pair of events, with --perins also for each key. Events without a "
 		"partner are counted below the table.",
 		"--than prints each longer pair when it ends, with the events of the same key that happened "
-		"meanwhile, and all events with the attribute untraced.",
+		"meanwhile, and the events with the attribute untraced, which are in no pair: all of them or, with key=EXPR, those with "
+		"the same key (key=_tid: in the same thread).",
+		"--breakdown shows where the time of pairs of the same thread went. It also opens sched_switch, sched_waking and "
+		"sched_wakeup of all tasks; a recording needs the first two. Time between two events that contradict each other is unknown: "
+		"the kernel has left out an event.",
 		"--heatmap draws all pairs: when they ended, and how long they took.",
 		"Events are paired in order of time over all CPUs."),
 	.summary = "measure how long it takes from one event to another",
 	.examples = COMMAND_EXAMPLES(
+		{ "perf-prof latency -p 1234 -e uprobe:handle@./server -e uretprobe:handle@./server --breakdown --than 10ms",
+		  "print the calls of a function over 10 ms, and where their time went" },
 		{ "perf-prof latency -e block:block_rq_issue -e block:block_rq_complete -k 'dev<<32|sector' -i 1000",
 		  "measure how long disk requests take, each second" },
 		{ "perf-prof latency -e irq:irq_handler_entry -e irq:irq_handler_exit -k '_cpu<<16|irq' --than 100us",
