@@ -135,7 +135,7 @@ int analysis_lacks(const struct analysis *a, const char *sys, const char *tracep
 int analysis_has_everybody(const struct stream *s, const char *name, const struct stream_event *event, struct fault *f)
 {
 	const char *whom = strcmp(event->sys, "sched") ? NULL : replay_is_of_command(s, event) ? "a command" :
-			   replay_is_of_tasks(s) ? "some tasks (-p or -t)" : NULL;
+			   replay_is_of_tasks(s, event) ? "some tasks (-p or -t)" : NULL;
 
 	return !whom ? 0 : fault_set(f, EXIT_FAILED, "%s: %s:%s was recorded only for %s: the scheduler's events of other tasks, "
 				     "which wake these tasks and run in their place, are missing; record with -a", name, event->sys,

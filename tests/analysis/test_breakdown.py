@@ -12,7 +12,7 @@ from frame.analyses import RING
 
 PARTS = ['running', 'waiting', 'asleep', 'blocked', 'other', 'unknown']
 EVENTS = 'sched:sched_switch,sched:sched_waking'
-GETPPID, READ = 110, 0
+GETPPID, READ, NANOSLEEP = 110, 0, 230
 NAP = 0.03
 # a thread reads what another process writes 30 ms later, six times
 READER = f'''import os, time
@@ -235,3 +235,40 @@ def test_the_cause_comes_before_what_was_expected(analyse):
     assert 'latency needs sched:none: cannot read ' in err and 'expected' not in err, err
     err = analyse('trace', '-e', 'latency/--start uprobe:nap@./nap --end sched:sched_switch/', '--', 'true', code=2).err
     assert err.endswith('and a slash in it, as in a path, needs quotes\n'), err
+
+
+@pytest.mark.parametrize('switch, waking, unknown', [
+    ('/prev_comm!="sleep"/', '', True),                  # it seems to run until it gets a CPU again: a contradiction
+    ('/next_comm!="sleep"/', '/comm!="sleep"/', True),   # it seems to sleep when it returns from the call
+    ('', '/comm!="sleep"/', False),                      # the sleep lasts until it runs
+])
+def test_events_that_the_kernel_left_out(prof, tmp_path, switch, waking, unknown):
+    subprocess.run([prof, 'record', '-q', '-a', *RING, '-o', tmp_path / 'in', '-e', 'raw_syscalls:sys_enter/id==230/,raw_syscalls:sys_exit/'
+                    f'id==230/,sched:sched_switch{switch},sched:sched_waking{waking}', '--', 'sleep', '0.05'], check=True, timeout=60)
+    out = subprocess.run([prof, 'latency', '-I', tmp_path / 'in', '--perins', '--breakdown', '--json', *pair(NANOSLEEP)], check=True,
+                         capture_output=True, text=True, timeout=60).stdout
+    all_of_it = [row for row in json.loads(out)['breakdown'] if row['comm'] == 'sleep' and row['total'] >= 50e6]
+    check_sums(all_of_it)
+    assert len(all_of_it) == 1, out
+    one = all_of_it[0]
+    assert one['unknown'] >= 45e6 if unknown else one['asleep'] + one['unknown'] >= 45e6, one
+    assert one['asleep'] == 0 or not unknown, one
+    assert {waker['comm'] for waker in one['wakers']} <= {'[not known]'}, one
+
+
+def test_of_a_process_and_its_recording(prof, tmp_path):
+    """The scheduler's events are those of all tasks, also with -p; so they are in the recording."""
+    job = subprocess.Popen([sys.executable, '-c', f'import time\nwhile True: time.sleep({NAP})'])
+    try:
+        subprocess.run([prof, 'latency', '-q', *RING, '-p', str(job.pid), *pair(NANOSLEEP), '--breakdown', '--seconds', '1', '--record',
+                        tmp_path / 'in'], check=True, capture_output=True, timeout=60)
+        subprocess.run([prof, 'profile', '-q', *RING, '-p', str(job.pid), '--off-cpu', '--seconds', '1', '--record', tmp_path / 'other'],
+                       check=True, capture_output=True, timeout=60)
+    finally:
+        job.kill()
+        job.wait()
+    table = json.loads(subprocess.run([prof, 'latency', '-I', tmp_path / 'in', '--breakdown', '--json', *pair(NANOSLEEP)], check=True,
+                                      capture_output=True, text=True, timeout=60).stdout)
+    check_sums(table['rows'])
+    assert table['rows'][0]['calls'] >= 3, table
+    subprocess.run([prof, 'profile', '--off-cpu', '-I', tmp_path / 'other'], check=True, capture_output=True, timeout=60)
