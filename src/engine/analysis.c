@@ -136,10 +136,11 @@ int analysis_lacks(const struct analysis *a, const char *sys, const char *tracep
 int analysis_has_everybody(const struct stream *s, const char *name, const struct stream_event *event, struct fault *f)
 {
 	const char *whom = strcmp(event->sys, "sched") ? NULL : replay_is_of_command(s, event) ? "a command" :
-			   replay_is_of_tasks(s) ? "some tasks (-p or -t)" : NULL;
+			   replay_is_of_tasks(s, event) ? "some tasks (-p or -t)" : NULL;
 
-	return !whom ? 0 : fault_set(f, EXIT_FAILED, "%s: %s was recorded only for %s: the scheduler's events of other tasks, which "
-				     "wake these tasks and run in their place, are missing; record with -a", name, event->name, whom);
+	return !whom ? 0 : fault_set(f, EXIT_FAILED, "%s: %s:%s was recorded only for %s: the scheduler's events of other tasks, "
+				     "which wake these tasks and run in their place, are missing; record with -a", name, event->sys,
+				     event->tracepoint, whom);
 }
 
 const struct trace_field *analysis_field(const struct stream_event *event, const char *name,
@@ -167,7 +168,7 @@ static int name_events(struct analysis *a, struct fault *f)
 		o->chains.stack_bytes = CHAINS_AUTO;
 	o->without_events = a->ops->ready != NULL;
 	if (o->events.n || o->without_events || (o->input && !a->ops->events))
-		return 0;
+		return o->events.n && a->ops->add ? a->ops->add(a, f) : 0;
 	if (!a->ops->events)
 		return fault_usage(f, "%s: no event: expected -e EVENT[,EVENT...]; `perf-prof list` shows the events%s%s", a->ops->name,
 				   a->ops->instead ? "; " : "", a->ops->instead ? a->ops->instead : "");

@@ -120,6 +120,8 @@ struct analysis_ops {
 	/* Called if there is no -e: adds the events with analysis_add_event(). NULL: -e is needed.
 	 * 0, or -1 with f. */
 	int (*events)(struct analysis *a, struct fault *f);
+	/* Called if there is -e: adds events of the command's own. NULL: there are none. 0, or -1 with f. */
+	int (*add)(struct analysis *a, struct fault *f);
 	const char *instead;   /* what those may look for who gave no event; NULL: nothing */
 	/* The parts of that event's samples that the command reads, besides task and time: PERF_SAMPLE_* bits, also for
 	 * raw data and call chains. Other parts of live events are not sampled. NULL: all parts. */

@@ -405,7 +405,8 @@ static int split_attr(struct parser *p, struct piece s, struct piece *word, stru
 			    "\"/\" before this one");
 	if (p->text[sign] != '=' || p->text[sign + 1] == '=')
 		return fail(p, sign, "not an attribute",
-			    "word or word=value; the filter is the first slot: name/filter/word/");
+			    "word or word=value; the filter is the first slot: name/filter/word/, and a slash in it, as in a path, needs "
+			    "quotes");
 	*value = trim(p->text, sign + 1, s.to);
 	if (value->from == value->to)
 		return fail(p, value->from, "an attribute without its value",

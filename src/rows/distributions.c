@@ -157,7 +157,7 @@ static void put_row(struct table *t, const struct distribution *d, const struct 
 		else
 			table_unsigned(t, n.v[view->shown[i]]);
 	}
-	if (view->last)
+	if (view->nlast)
 		view->put_last(view->ctx, d, t);
 }
 
@@ -215,12 +215,12 @@ void distributions_print(struct analysis *a, struct distributions *all,
 		if (!is_shown(view, view->shown[i]))
 			continue;
 		columns[n] = shown_columns[view->shown[i]];
-		if (view->last && !view->cuts_last && columns[n].kind == TABLE_DURATION)
+		if (view->nlast && !view->cuts_last && columns[n].kind == TABLE_DURATION)
 			columns[n].spare = (unsigned int)(view->nshown - i);
 		n++;
 	}
-	if (view->last && n < MAX_COLUMNS)
-		columns[n++] = *view->last;
+	for (size_t i = 0; i < view->nlast && n < MAX_COLUMNS; i++)
+		columns[n++] = view->last[i];
 	for (size_t i = 0; i < n; i++) {
 		if (view->share_title && columns[i].kind == TABLE_PERCENT)
 			columns[i].title = view->share_title;

@@ -50,9 +50,10 @@ struct distribution_view {
 	void *ctx;                           /* for put() */
 	/* Puts the cells of the command's own columns. */
 	void (*put)(void *ctx, const struct distribution *d, struct table *t);
-	const struct table_column *last;     /* one more, right of `shown`, which a narrow terminal needs more than durations; or NULL */
+	const struct table_column *last;     /* more, right of `shown`, which a narrow terminal needs more than durations */
+	size_t nlast;
 	void (*put_last)(void *ctx, const struct distribution *d, struct table *t);
-	bool cuts_last;                      /* but not this one: it is cut */
+	bool cuts_last;                      /* but not these: they are cut */
 	const char *order;                   /* the column by which rows are sorted; NULL: "total" */
 	void (*more)(void *ctx, struct table *t);   /* for JSON: adds members with table_extra(); or NULL */
 	const struct csv_form *csv;          /* NULL: JSON or text, according to a->opts->json */

@@ -161,6 +161,13 @@ static int events(struct analysis *a, struct fault *f)
 	return watch_all(q, f);
 }
 
+static int add_events(struct analysis *a, struct fault *f)
+{
+	struct question *q = question_of(a);
+
+	return q->ops->add ? q->ops->add(q, f) : 0;
+}
+
 /* --than prints samples with all their parts. */
 static uint64_t reads(struct analysis *a, const struct stream_event *event)
 {
@@ -203,7 +210,7 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 
 	see(q, s);
 	grouping_see(&q->grouping, s);
-	if (q->history)
+	if (q->history && (!q->ops->keeps || q->ops->keeps(q, s)))
 		history_add(q->history, s, NULL);
 	q->ops->sample(q, s);
 }
@@ -275,8 +282,8 @@ int question_run(void *config, const struct opt_parser *args, struct fault *f)
 	struct question *q = config;
 	const struct question_ops *ops = args->subject;
 	const struct analysis_ops analysis = {
-		.name = ops->name, .events = events, .reads = reads, .begin = begin, .started = started, .sample = sample, .task = task,
-		.lost = lost, .interval = interval, .is_over = is_over, .end = end, .release = release,
+		.name = ops->name, .events = events, .add = add_events, .reads = reads, .begin = begin, .started = started, .sample = sample,
+		.task = task, .lost = lost, .interval = interval, .is_over = is_over, .end = end, .release = release,
 		.chains_of_users = true, .attrs = STREAM_ATTR_STACK | ops->attrs,
 	};
 

@@ -100,9 +100,14 @@ struct question_ops {
 	const char *share_title;     /* SHOW_SHARE is the share of whole(), under this title; or NULL */
 	uint64_t (*whole)(struct question *q);
 	unsigned int attrs;          /* enum stream_attrs, in addition to stack */
+	const struct table_column *last;   /* the table's columns right of the durations: */
+	size_t nlast;
+	void (*put_last)(struct question *q, const struct distribution *d, struct table *t);   /* their cells */
 
 	/* Adds events with question_watch(). 0, or -1 with f. May be NULL, like all functions but sample(). */
 	int (*watch)(struct question *q, struct fault *f);
+	/* Of a command: adds events to those of -e with analysis_add_event(). 0, or -1 with f. */
+	int (*add)(struct question *q, struct fault *f);
 	/* The parts that the question reads from an event's samples (analysis_ops.reads); NULL: raw data. */
 	uint64_t (*reads)(struct question *q, const struct stream_event *event);
 	/* Called when events and fields are known. Looks up those of watch(): question_event(), question_need(). 0, or
@@ -121,6 +126,13 @@ struct question_ops {
 	void (*end)(struct question *q);
 	int (*draw)(struct question *q, struct fault *f);   /* its own pictures, at the end: 0, or -1 with f */
 	void (*release)(struct question *q);
+	/* A duration was added to that row. */
+	void (*added)(struct question *q, const struct happening *h, const struct distribution *d);
+	/* Whether --than may print the sample: others are not kept. NULL: all are. */
+	bool (*keeps)(struct question *q, const struct analysis_sample *s);
+	/* For a duration above --than: more lines below the title, or for JSON, more members (false: out of memory). */
+	void (*detail)(struct question *q, const struct happening *h);
+	bool (*detail_json)(struct question *q, const struct happening *h, struct json_object *root);
 	/* For a duration above --than: its title, such as "bash 12: asleep"; and whether a sample meanwhile is printed
 	 * below it (NULL: all are). */
 	void (*title)(struct question *q, const struct happening *h, char *buf, size_t size);

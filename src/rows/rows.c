@@ -25,8 +25,8 @@ static void print_json(struct question *q, const struct happening *h, const char
 
 	json_line(root, json_put_text(root, "slow", q->ops->name) && json_put_text(root, "what", title) &&
 		  json_put_text(root, "time", analysis_time_text(q->a, h->end.start, when, sizeof(when))) &&
-		  json_put_unsigned(root, "start", h->end.start) &&
-		  json_put_unsigned(root, "duration", h->end.duration), stdout);
+		  json_put_unsigned(root, "start", h->end.start) && json_put_unsigned(root, "duration", h->end.duration) &&
+		  (!q->ops->detail_json || q->ops->detail_json(q, h, root)), stdout);
 }
 
 /* name: of its row. */
@@ -45,6 +45,8 @@ static void print_slow(struct question *q, const struct happening *h, const char
 	escape_terminal(title, strlen(title), safe, sizeof(safe));   /* a task's name can have any bytes */
 	printf("%s %s took %.3f us\n", analysis_time_text(q->a, h->end.start, when, sizeof(when)), safe,
 	       (double)h->end.duration / 1000);
+	if (q->ops->detail)
+		q->ops->detail(q, h);
 	if (q->history && !history_each(q->history, q->a, h->end.start, h->s->time, print_meanwhile, &named))
 		printf("    (the first events are no longer kept)\n");
 }
@@ -98,6 +100,8 @@ void rows_add(struct question *q, const struct happening *h)
 	d = add_duration(q, name, key, h->end.duration, &fresh);
 	if (!d)
 		return;
+	if (q->ops->added)
+		q->ops->added(q, h, d);
 	if (h->error)
 		distribution_failed(d, h->error);
 	if (q->heatmap)
@@ -204,6 +208,13 @@ static void put_more(void *ctx, struct table *t)
 		q->ops->more(q, t);
 }
 
+static void put_last(void *ctx, const struct distribution *d, struct table *t)
+{
+	struct question *q = ctx;
+
+	q->ops->put_last(q, d, t);
+}
+
 static void print_table(struct question *q, uint64_t now)
 {
 	static const enum shown usual[] = {
@@ -216,6 +227,7 @@ static void print_table(struct question *q, uint64_t now)
 		.ctx = q, .put = put_row, .more = put_more, .csv = q->csv ? &form : NULL, .titles = !q->has_titles,
 		.share_title = q->ops->share_title,
 		.whole = q->ops->whole ? q->ops->whole(q) : 0, .max_rows = (size_t)q->common.rows, .all_by = "--rows 0",
+		.last = q->ops->last, .nlast = q->ops->nlast, .put_last = put_last, .cuts_last = true,
 	};
 
 	if (q->ops->tasks)

@@ -41,9 +41,14 @@ static void tell_throttled(const struct stream *s)
 static int check_absent(const struct stream *s, const struct stream_totals *t, struct fault *f)
 {
 	const struct stream_opts *o = s->opts;
+	const struct replay *p = s->replay;
+	const bool absent = p && (p->chooses_tasks ? !p->found : o->cpus.n && !t->delivered && !t->filtered);
 
-	if (!t->counted || t->delivered || t->filtered || o->time.from || o->time.to || !(o->pids.n || o->tids.n || o->cpus.n))
+	if (!absent || !t->counted || o->time.from || o->time.to || stream_was_interrupted(s))
 		return 0;
+	if (p->thread)
+		return fault_set(f, EXIT_FAILED, "the recording has no event from process %d: %d is a thread of process %d; -t %d selects "
+				 "it", (int)p->thread, (int)p->thread, (int)p->thread_of, (int)p->thread);
 	return fault_set(f, EXIT_FAILED, "the recording has no event from the tasks and CPUs that -p, -t and -C select; `perf-prof "
 			 "script -F pid,tid,cpu` shows its tasks and CPUs");
 }

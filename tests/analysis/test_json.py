@@ -14,6 +14,7 @@ PAIR = ['-e', 'raw_syscalls:sys_enter', '-e', 'raw_syscalls:sys_exit']
 RUNS = [
     (['task-state'], 'turns'), (['task-state', '--perins', '-i', '50'], 'turns'), (['rundelay'], 'turns'),
     (['syscalls'], 'calls'), (['syscalls', '--than', '10ms', '-g'], 'calls'), (['latency', *PAIR], 'calls'),
+    (['latency', *PAIR, '--breakdown', '--than', '10ms'], 'calls'),
     (['syscalls', '--errors', '--call-graph', 'fp'], 'calls'),
     (['latency', *PAIR, '--perins'], 'calls'), (['page-faults'], 'calls'), (['page-faults', '-g'], 'calls'),
     (['waits', '--call-graph', 'fp'], 'turns'), pytest.param(['waits', '--on'], 'turns', marks=pytest.mark.slow),
@@ -44,7 +45,7 @@ def test_shape_columns_and_cells(analyse, works, command, work):
     assert tables and bool(slow) == ('--than' in command)
     for table in tables:
         schema('table.schema.json').validate(table)
-        name = ' '.join([table['table'], *(f for f in ('--off-cpu', '--on', '--perins', '--errors') if f in command)])
+        name = ' '.join([table['table'], *(f for f in ('--off-cpu', '--on', '--perins', '--errors', '--breakdown') if f in command)])
         name = name if name in documented() else table['table']
         assert [c['name'] for c in table['columns']] == documented()[name]
         kinds = {c['name']: c['kind'] for c in table['columns']}

@@ -7,6 +7,7 @@ import pty
 import re
 import signal
 import subprocess
+import sys
 
 import pytest
 
@@ -190,6 +191,27 @@ def test_off_cpu_copies_stacks_of_the_watched_alone(analyse, works):
     analyse('profile', '--off-cpu', '-q', '--record', 'r.data', *RING, '--', works, 'sleeps')
     rows = analyse('profile', '--off-cpu', '--sort', 'comm', '--json', '-I', 'r.data').table('profile')['rows']
     assert {row['comm'] for row in rows if row['state'] == 'blocked'} == {'works'}
+
+
+SPIN = 'import os, time; os.sched_setaffinity(0, {%d}); print(1, flush=True); end = time.time() + 60\nwhile time.time() < end: pass'
+
+
+def test_off_cpu_adds_up_waits_for_a_cpu(analyse):
+    """A thread that shares its CPU is half of the time neither on it nor asleep."""
+    cpu = max(os.sched_getaffinity(0))
+    both = [subprocess.Popen([sys.executable, '-c', SPIN % cpu], stdout=subprocess.PIPE) for _ in range(2)]
+    try:
+        for one in both:
+            assert one.stdout.read(1) == b'1'
+        run = ['profile', '--off-cpu', '-p', both[0].pid, *RING, '--seconds', '1']
+        table, text = analyse(*run, '--json').table('profile'), analyse(*run).text
+    finally:
+        for one in both:
+            one.kill()
+            one.communicate()
+    assert table['preempted'] >= 0.1e9 and table['on_cpu'] > 0 and table['off_cpu'] <= 0.1e9, table
+    ms = re.search(r' ms on CPUs, [\d.]+ ms off, ([\d.]+) ms preempted \(waiting for a CPU\)\n', text)
+    assert ms and float(ms[1]) >= 100, text[:300]
 
 
 def test_off_cpu_of_a_running_process(watch, waiting):

@@ -99,4 +99,4 @@ class TestLive:
         assert [(row[1], row[3]) for row in rows if row[1] in ('storm', 'other')] in (
             [('storm', '7'), ('other', '5')], [('other', '5'), ('storm', '7')])
         slow = recording('latency', *events, '--than', '1ns', '--')
-        assert len(re.findall(r'of key \d+ \(storm\) took ', slow)) == 7
+        assert len(re.findall(r'of %s \d+ \(storm\) took ' % ('thread' if key == '_tid' else 'key'), slow)) == 7

@@ -167,6 +167,7 @@ static void print_rows(struct printed *p, struct question *q, uint64_t from)
 	columns[GROUPING_COLUMNS + 1] = (struct table_column){ "error", TABLE_TEXT };
 	if (p->e->paths) {
 		view.last = &path;
+		view.nlast = 1;
 		view.put_last = put_path;
 		view.more = put_no_paths;
 		view.order = "calls";

@@ -108,15 +108,15 @@ static struct distribution *row_of(struct culprits *c, pid_t tid, const char *co
 	return d ? d : distributions_get(&c->rows, key, &fresh);
 }
 
-static void add(struct culprits *c, pid_t tid, const char *comm, uint64_t ns)
+static void add(void *ctx, pid_t tid, const char *comm, uint64_t ns)
 {
-	struct distribution *d = ns ? row_of(c, tid, comm) : NULL;
+	struct distribution *d = ns ? row_of(ctx, tid, comm) : NULL;
 
 	if (d)
 		histogram_add(&d->durations, ns);
 }
 
-void culprits_waited(struct culprits *c, const struct analysis_sample *s, uint64_t start)
+void culprits_each(struct culprits *c, const struct analysis_sample *s, uint64_t start, culprits_fn *fn, void *ctx)
 {
 	const struct cpu_runs *cpu = on_cpu(c, s->cpu);
 	const uint64_t kept = !cpu || !cpu->all ? 0 : cpu->n < KEPT ? cpu->n : KEPT;
@@ -128,11 +128,16 @@ void culprits_waited(struct culprits *c, const struct analysis_sample *s, uint64
 
 		if (run->to < until)       /* a loss of events */
 			break;
-		add(c, run->tid, run->comm, until - from);
+		fn(ctx, run->tid, run->comm, until - from);
 		until = from;
 	}
 	if (until > start)
-		add(c, 0, "[not known]", until - start);
+		fn(ctx, 0, "[not known]", until - start);
+}
+
+void culprits_waited(struct culprits *c, const struct analysis_sample *s, uint64_t start)
+{
+	culprits_each(c, s, start, add, c);
 }
 
 void culprits_lost(struct culprits *c, const struct stream_loss *loss)
@@ -198,7 +203,7 @@ void culprits_print(struct culprits *c, struct analysis *a, uint64_t from, uint6
 	static const struct table_column command = { "command", TABLE_TEXT };
 	const struct distribution_view view = {
 		"ran", columns, sizeof(columns) / sizeof(*columns), shown, sizeof(shown) / sizeof(*shown), &c->words, .put = put,
-		.calls_title = "runs", .max_rows = TOLD, .last = c->live ? &command : NULL, .put_last = put_last, .cuts_last = true,
+		.calls_title = "runs", .max_rows = TOLD, .last = &command, .nlast = c->live, .put_last = put_last, .cuts_last = true,
 	};
 
 	if (c->rows.rows && !a->opts->json)

@@ -20,7 +20,11 @@ struct culprits {
 
 /* A switch: that task leaves the CPU. */
 void culprits_switch(struct culprits *c, const struct analysis_sample *s, pid_t tid, const char comm[16]);
-/* The sample ends a wait since `start` (perf clock, ns) for its CPU; its own switch comes first. */
+/* The sample ends a wait since `start` (perf clock, ns) for its CPU; its own switch comes first. Calls fn for each task that ran
+ * meanwhile, with its share of the wait: "[idle]" has tid 0, and so has "[not known]", such as after a loss of events. */
+typedef void culprits_fn(void *ctx, pid_t tid, const char *comm, uint64_t ns);
+void culprits_each(struct culprits *c, const struct analysis_sample *s, uint64_t start, culprits_fn *fn, void *ctx);
+/* The same: adds these shares to `rows`. */
 void culprits_waited(struct culprits *c, const struct analysis_sample *s, uint64_t start);
 void culprits_lost(struct culprits *c, const struct stream_loss *loss);
 /* The rows as an array, the largest total first; NULL: out of memory. */

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perf-prof latency: the time from one event to another with the same key. */
+#include "analysis/durations/breakdownrows.h"
 #include "analysis/durations/commands.h"
+#include "base/escape.h"
 #include "base/note.h"
 #include "engine/keys.h"
 #include "engine/tapped.h"
 #include "events/spec.h"
+#include "report/json.h"
 #include "rows/question.h"
 
 #include <stdlib.h>
@@ -31,7 +34,9 @@ struct latency {
 	const char *key;                 /* -k */
 	const char *start, *end, *end_key;   /* a source's options */
 	struct tapped taps[2];               /* start, end */
-	bool any;                        /* a pair was complete */
+	bool seen, any;                  /* an event of a pair; a pair was complete */
+	struct breakdown breakdown;          /* --breakdown; not for a source */
+	struct breakdown_rows broken_down;
 	struct part *parts;              /* for a command: one for each event; for a source: one or two */
 	size_t n;
 };
@@ -86,6 +91,8 @@ static void ends(struct question *q, const struct analysis_sample *s, const stru
 	if (!pairs_end(&q->pairs, s, key, &h.end))
 		return;
 	l->any = true;
+	if (l->breakdown.on)
+		breakdown_end(&l->breakdown, s, &h.end);
 	h.cells[KEY].number = l->parts[h.end.value].key.thread ? (uint64_t)pidmap_shown((pid_t)key) : key;
 	h.comm = name_of(q, &l->parts[h.end.value].key, s, key);
 	h.cells[PAIR].number = h.end.value << 32 | (uint64_t)(part - l->parts);
@@ -98,21 +105,28 @@ static void sample(struct question *q, const struct analysis_sample *s)
 	const struct part *part = part_of(l, s->event);
 	uint64_t key;
 
+	if (l->breakdown.on && breakdown_has(s->event))
+		breakdown_sample(&l->breakdown, s);
 	if (part->role == ROLE_SHOWN)
 		return;
+	l->seen = true;
 	if (part->role != ROLE_START && key_at(q, end_key(part), s, &key) &&
 	    (part->role == ROLE_END || pairs_find(&q->pairs, key)))
 		ends(q, s, part, key);
-	if (part->role != ROLE_END && key_at(q, &part->key, s, &key))
-		pairs_start(&q->pairs, s, key, (uint64_t)(part - l->parts));
+	if (part->role == ROLE_END || !key_at(q, &part->key, s, &key))
+		return;
+	if (l->breakdown.on)
+		breakdown_start(&l->breakdown, s);
+	pairs_start(&q->pairs, s, key, (uint64_t)(part - l->parts));
 }
 
 static void title(struct question *q, const struct happening *h, char *buf, size_t size)
 {
+	const bool thread = ((struct latency *)q)->parts[h->end.value].key.thread;
 	char pair[200];
 
-	snprintf(buf, size, "%s of key %llu%s%s%s", pair_text(q, h->cells[PAIR].number, pair, sizeof(pair)),
-		 (unsigned long long)h->cells[KEY].number, *h->comm ? " (" : "", h->comm, *h->comm ? ")" : "");
+	snprintf(buf, size, "%s of %s %llu%s%s%s", pair_text(q, h->cells[PAIR].number, pair, sizeof(pair)),
+		 thread ? "thread" : "key", (unsigned long long)h->cells[KEY].number, *h->comm ? " (" : "", h->comm, *h->comm ? ")" : "");
 }
 
 /* Events with the same key, and untraced events: all, or if they have key=, those with the same key. */
@@ -159,6 +173,8 @@ static const char *key_text(const struct latency *l, const struct stream_event *
 
 static uint64_t reads(struct question *q, const struct stream_event *event)
 {
+	if (breakdown_has(event))
+		return PERF_SAMPLE_RAW;
 	return key_reads(q->a, event, key_text((struct latency *)q, event));
 }
 
@@ -252,12 +268,124 @@ static int take_list(struct latency *l, struct fault *f)
 			   starts ? "ends" : "begins");
 }
 
-/* Much of a task's work is done by others: workers issue its disk requests, interrupts complete them. */
+/* Much of a task's work is done by others: workers issue its disk requests, interrupts complete them. If a recording has no event
+ * of the tasks at all, the stream says so. */
 static void end(struct question *q)
 {
-	if (!q->targets->input && q->has_targets && !((struct latency *)q)->any)
-		note(q->targets->verbose < 0 ? -1 : 1, "latency: no pair of events happened in the watched tasks; kernel "
-		     "threads and interrupts may work for them: -a watches these, too");
+	const struct latency *l = (struct latency *)q;
+	const bool recorded = q->targets->input;
+
+	if (q->has_targets && !l->any && (!recorded || l->seen))
+		note(q->targets->verbose < 0 ? -1 : 1, "latency: no pair of events happened in the watched tasks; kernel threads and "
+		     "interrupts may work for them: %s", recorded ? "without -p and -t, the pairs of all recorded tasks are shown" :
+		     "-a watches these, too");
+}
+
+/* ---- --breakdown ------------------------------------------------------------------------ */
+
+static int add(struct question *q, struct fault *f)
+{
+	struct latency *l = (struct latency *)q;
+
+	return l->breakdown.on ? breakdown_events(q->a, f) : 0;
+}
+
+/* Only of a thread it is known what it does. */
+static int check_keys(const struct latency *l, struct fault *f)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->parts[i].role != ROLE_SHOWN && !l->parts[i].key.thread)
+			return fault_usage(f, "latency: --breakdown is for pairs of the same thread, but the key of %s is %s: leave out "
+					   "-k and key=", l->parts[i].event->name, key_text(l, l->parts[i].event));
+	return 0;
+}
+
+static const struct question_ops broken_down;
+
+static int begin_breakdown(struct latency *l, struct fault *f)
+{
+	l->question.ops = &broken_down;
+	l->broken_down = (struct breakdown_rows){ .from = &l->breakdown, .than = l->question.than };
+	return check_keys(l, f) || breakdown_begin(&l->breakdown, l->question.a, f) ? -1 : 0;
+}
+
+static void lost(struct question *q, const struct stream_loss *loss)
+{
+	breakdown_lost(&((struct latency *)q)->breakdown, loss);
+}
+
+static bool keeps(struct question *q, const struct analysis_sample *s)
+{
+	return !breakdown_has(s->event);
+}
+
+/* The pair, and with --perins its thread. */
+static void name_row(struct latency *l, struct breakdown_row *row, const struct happening *h, const struct distribution *d)
+{
+	struct question *q = &l->question;
+	const bool one = q->per_instance;
+	char pair[200];
+
+	pair_text(q, h->cells[PAIR].number, pair, sizeof(pair));
+	row->labels = json_object_new_object();
+	if (!row->labels || (one && !json_put_unsigned(row->labels, "key", h->cells[KEY].number)) ||
+	    (one && !json_put_text(row->labels, "comm", d->name)) || !json_put_text(row->labels, "pair", pair)) {
+		json_object_put(row->labels);
+		row->labels = NULL;
+	}
+	if (one)
+		snprintf(row->name, sizeof(row->name), "%s of thread %llu (%s)", pair, (unsigned long long)h->cells[KEY].number, d->name);
+	else
+		snprintf(row->name, sizeof(row->name), "%s", pair);
+}
+
+static void added(struct question *q, const struct happening *h, const struct distribution *d)
+{
+	struct latency *l = (struct latency *)q;
+	bool fresh;
+	struct breakdown_row *row = breakdown_rows_add(&l->broken_down, d->key, &fresh);
+
+	if (row && fresh)
+		name_row(l, row, h, d);
+}
+
+static void detail(struct question *q, const struct happening *h)
+{
+	char text[1024], safe[4 * sizeof(text)];
+
+	breakdown_text(&((struct latency *)q)->breakdown, text, sizeof(text));
+	escape_terminal(text, strlen(text), safe, sizeof(safe));
+	printf("    %s\n", safe);
+}
+
+static bool detail_json(struct question *q, const struct happening *h, struct json_object *root)
+{
+	const struct breakdown *b = &((struct latency *)q)->breakdown;
+
+	return breakdown_json(b, &b->call, root);
+}
+
+static void put_last(struct question *q, const struct distribution *d, struct table *t)
+{
+	breakdown_rows_put(&((struct latency *)q)->broken_down, d, t);
+}
+
+static void more(struct question *q, struct table *t)
+{
+	struct json_object *rows = breakdown_rows_json(&((struct latency *)q)->broken_down);
+
+	if (rows)
+		table_extra(t, "breakdown", rows);
+}
+
+static void after_table(struct question *q, uint64_t from)
+{
+	struct breakdown_rows *rows = &((struct latency *)q)->broken_down;
+
+	if (q->common.json || q->csv)
+		breakdown_rows_clear(rows);
+	else
+		breakdown_rows_print(rows, q->a);
 }
 
 /* ---- a source's parts: from --start and --end ------------------------------------------- */
@@ -306,7 +434,11 @@ static int watch(struct question *q, struct fault *f)
 
 static int begin(struct question *q, struct fault *f)
 {
-	return q->maker ? take_options((struct latency *)q, f) : take_list((struct latency *)q, f);
+	struct latency *l = (struct latency *)q;
+
+	if (q->maker)
+		return take_options(l, f);
+	return take_list(l, f) || (l->breakdown.on && begin_breakdown(l, f)) ? -1 : 0;
 }
 
 static void release(struct question *q)
@@ -320,13 +452,22 @@ static void release(struct question *q)
 	free(l->parts);
 	for (size_t i = 0; i < 2; i++)
 		tapped_free(&l->taps[i]);
+	breakdown_rows_clear(&l->broken_down);
+	breakdown_free(&l->breakdown);
 }
 
+#define LATENCY_QUESTION \
+	.name = "latency", QUESTION_COLUMNS_ARE(columns), .attrs = STREAM_ATTR_KEY | STREAM_ATTR_PAIR, \
+	.watch = watch, .add = add, .reads = reads, .begin = begin, .sample = sample, .end = end, .release = release, .title = title, \
+	.between = between
 static const struct question_ops question = {
-	.name = "latency", QUESTION_COLUMNS_ARE(columns), .attrs = STREAM_ATTR_KEY | STREAM_ATTR_PAIR,
+	LATENCY_QUESTION,
 	.print = "\"key %llu took %llu.%03llu us\", REC->key, REC->duration / 1000, REC->duration % 1000",
-	.watch = watch, .reads = reads, .begin = begin, .sample = sample, .end = end, .release = release, .title = title,
-	.between = between,
+};
+static const struct question_ops broken_down = {
+	LATENCY_QUESTION, .lost = lost, .keeps = keeps, .added = added, .detail = detail, .detail_json = detail_json,
+	.last = breakdown_columns, .nlast = BREAKDOWN_COLUMNS, .put_last = put_last, .more = more, .after_table = after_table,
+	.if_missing = "pairs may be left out, a wait for a CPU may count as sleep, and times be unknown",
 };
 
 /* ---- the command ------------------------------------------------------------------------ */
@@ -337,10 +478,33 @@ static const struct opt key_opts[] = {
 	  "dev<<32|sector. An event's attribute key= overrides it. Default: the thread, _tid.", false, NULL },
 };
 
-static const struct opt duration_opts[] = QUESTION_DURATIONS_OPTS("key");
+static const struct opt duration_opts[] = {
+	{ "than", 0, NULL, OPT_CALL, offsetof(struct latency, question.than), "TIME",
+	  "Print each pair above TIME (10ms, 500us, 1s; a bare number is ns), and the events with the same key from its start to its end; "
+	  "also those with the attribute untraced, which are in no pair (with key=EXPR, only if they have its key).",
+	  false, question_parse_than },
+	{ "perins", 0, NULL, OPT_FLAG, offsetof(struct latency, question.per_instance), NULL, "Print a row for each key.", false, NULL },
+	{ "breakdown", 0, NULL, OPT_FLAG, offsetof(struct latency, breakdown.on), NULL,
+	  "Show where the time of the pairs went: running, waiting for a CPU, asleep (S), blocked in the kernel (D: disks, kernel "
+	  "locks); and which tasks ran meanwhile or woke the thread. With --than also for each longer pair. For pairs of the same "
+	  "thread.",
+	  false, NULL },
+};
+
+/* Only here it is known why these events are needed. */
+static int run(void *config, const struct opt_parser *args, struct fault *f)
+{
+	const struct latency *l = config;
+	const int rc = question_run(config, args, f);
+
+	if (rc && l->breakdown.on && l->question.common.stream.input)
+		breakdown_explain(l->question.common.stream.input, f);
+	return rc;
+}
 
 const struct command latency_command = {
-	QUESTION_COMMAND(question, struct latency),
+	.subject = &question, .mode = OPT_MODE_COMMAND, .config_size = sizeof(struct latency), .defaults = analysis_defaults,
+	.release = analysis_release, .run = run,
 	OPT_GROUP_ROWS(
 		QUESTION_EVENTS_GROUP, { "Pairs", key_opts, 1, 0 }, QUESTION_DURATIONS_GROUP(duration_opts),
 		QUESTION_RUN_GROUPS),
@@ -352,11 +516,17 @@ const struct command latency_command = {
 		"Prints a row for each pair of events, with --perins also for each key. Events without a "
 		"partner are counted below the table.",
 		"--than prints each longer pair when it ends, with the events of the same key that happened "
-		"meanwhile, and all events with the attribute untraced.",
+		"meanwhile, and the events with the attribute untraced, which are in no pair: all of them or, with key=EXPR, those with "
+		"the same key (key=_tid: in the same thread).",
+		"--breakdown shows where the time of pairs of the same thread went. It also opens sched_switch, sched_waking and "
+		"sched_wakeup of all tasks; a recording needs the first two. Time between two events that contradict each other is unknown: "
+		"the kernel has left out an event.",
 		"--heatmap draws all pairs: when they ended, and how long they took.",
 		"Events are paired in order of time over all CPUs."),
 	.summary = "measure how long it takes from one event to another",
 	.examples = COMMAND_EXAMPLES(
+		{ "perf-prof latency -p 1234 -e uprobe:handle@./server -e uretprobe:handle@./server --breakdown --than 10ms",
+		  "print the calls of a function over 10 ms, and where their time went" },
 		{ "perf-prof latency -e block:block_rq_issue -e block:block_rq_complete -k 'dev<<32|sector' -i 1000",
 		  "measure how long disk requests take, each second" },
 		{ "perf-prof latency -e irq:irq_handler_entry -e irq:irq_handler_exit -k '_cpu<<16|irq' --than 100us",
@@ -375,9 +545,10 @@ const struct command latency_command = {
 #define AT(member) offsetof(struct latency, member)
 
 static const struct opt source_opts[] = {
-	{ "start", 0, NULL, OPT_STRING, AT(start), "EVENT", "Start at this tracepoint.", false, NULL },
+	{ "start", 0, NULL, OPT_STRING, AT(start), "EVENT",
+	  "Start at this tracepoint; or at a probe that the same list of events has, named without its file: uprobe:read.", false, NULL },
 	{ "end", 0, NULL, OPT_STRING, AT(end), "EVENT",
-	  "End at this tracepoint. If it is the same as --start: from each event to the next.", false, NULL },
+	  "End at this tracepoint or probe. If it is the same as --start: from each event to the next.", false, NULL },
 	{ "key", 'k', NULL, OPT_STRING, AT(key), "EXPR",
 	  "Pair events with the same value of this expression over the fields of both. Default: the "
 	  "thread, _tid.", false, NULL },
@@ -390,5 +561,5 @@ const struct source_ops latency_source = {
 	OPT_GROUP_ROWS(
 		{ "Pairs", source_opts, sizeof(source_opts) / sizeof(*source_opts), 0 }, QUESTION_SOURCE_GROUPS),
 	.name = "latency",
-	.summary = "each pair of tracepoints with the same key, when it ends",
+	.summary = "each pair of tracepoints or probes with the same key, when it ends",
 };

@@ -426,7 +426,7 @@ bool switches_read(struct switches *w, const struct analysis_sample *s, struct s
 		return false;
 	state = (uint64_t)trace_field_sint(w->prev_state, s->view.raw);
 	*e = (struct switch_event){ switches_task_in(s, w->prev_pid), switches_task_in(s, w->next_pid),
-				    state & 0xff && !(state & SWITCH_LEAVES) };
+				    state & 0xff && !(state & SWITCH_LEAVES), !(state & 0xff) };
 	switches_meet(w, s, e->prev);
 	switches_meet(w, s, e->next);
 	if (state & SWITCH_LEAVES && s->event == w->on_switch)

@@ -79,6 +79,7 @@ bool switches_is_switch(const struct stream_event *event);
 struct switch_event {
 	pid_t prev, next;
 	bool sleeps;             /* prev sleeps, and could not run on */
+	bool preempted;          /* prev could run on */
 };
 bool switches_read(struct switches *w, const struct analysis_sample *s, struct switch_event *e);
 /* For a sample of w->on_runtime: the ns that its task (*tid) has run since the previous report. */

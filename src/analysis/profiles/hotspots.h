@@ -83,7 +83,8 @@ struct hotspots_view {
 	const struct stream_event *event;   /* the event of the samples; NULL: several events */
 	unsigned int functions, stacks;   /* rows of text; 0: no such table. JSON has all functions */
 	unsigned int fits;           /* rows of functions that fit, whatever --rows says; 0: no limit */
-	bool timed;                  /* the weights are ns on and off CPUs, and have a column */
+	bool timed;                  /* the weights are ns on and off CPUs, and have a column; */
+	uint64_t preempted;          /* and the ns that are in neither: waits for a CPU of preempted tasks */
 	uint64_t unseen;             /* stretches on CPUs that could not be measured */
 	uint64_t idle;               /* weight of idle CPUs, which is not in the tables */
 	bool has_outside;            /* part of `idle` may be from tasks outside of this PID namespace */

@@ -71,6 +71,8 @@ char *hotspots_caption(struct analysis *a, const struct hotspots *h, const struc
 	if (view->timed)
 		fprintf(out, "; %.3f ms on CPUs, %.3f ms off", (double)(h->weight - h->blocked) / 1e6,
 			(double)h->blocked / 1e6);
+	if (view->timed && view->preempted)
+		fprintf(out, ", %.3f ms preempted (waiting for a CPU)", (double)view->preempted / 1e6);
 	if (view->counted)
 		say_counts(h, view, out);
 	if (view->idle && !view->timed)

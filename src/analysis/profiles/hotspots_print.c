@@ -473,6 +473,7 @@ static void describe(struct analysis *a, const struct hotspots *h, const struct 
 	if (view->timed) {
 		table_extra(t, "on_cpu", json_object_new_uint64(h->weight - h->blocked));
 		table_extra(t, "off_cpu", json_object_new_uint64(h->blocked));
+		table_extra(t, "preempted", json_object_new_uint64(view->preempted));
 		table_extra(t, "unseen", json_object_new_uint64(view->unseen));
 	}
 	if (h->nmore)

@@ -53,6 +53,8 @@ struct profile {
 	struct oncpu oncpu;
 	uint64_t unseen;                 /* stretches on CPUs whose beginning was not reported */
 	struct pairs pairs;              /* times off the CPU, by thread; value: the callstack */
+	struct pairs preempted;          /* threads that wait for a CPU since they were preempted */
+	uint64_t waited;                 /* ns for which they did, since the last table */
 	uint64_t from, last;             /* the table's beginning; the newest sample */
 	bool sampled;                    /* `clock` has samples */
 	const struct stream_event *other;   /* another event that has samples; or NULL */
@@ -138,6 +140,16 @@ static void end_block(struct analysis *a, pid_t tid, uint64_t time)
 	pairs_cancel(&p->pairs, slept);
 }
 
+static void end_wait(struct profile *p, pid_t tid, uint64_t time)
+{
+	struct open_pair *o = pairs_find(&p->preempted, (uint64_t)tid);
+
+	if (!o)
+		return;
+	p->waited += time > o->start ? time - o->start : 0;
+	pairs_cancel(&p->preempted, o);
+}
+
 /* A task that has run for ns did not sleep then. This ends its sleep if the kernel has left out a switch, as some do
  * on an idle CPU. */
 static void take_runtime(struct analysis *a, const struct analysis_sample *s)
@@ -147,6 +159,7 @@ static void take_runtime(struct analysis *a, const struct analysis_sample *s)
 	uint64_t ns = switches_runtime(&p->switches, s, &tid);
 
 	end_block(a, tid, s->time > ns ? s->time - ns : 0);
+	end_wait(p, tid, s->time > ns ? s->time - ns : 0);
 	measure(a, tid, s->time, ns);
 }
 
@@ -161,6 +174,9 @@ static void take_turn(struct analysis *a, const struct analysis_sample *s, const
 		measure(a, e->prev, s->time, ran);
 	}
 	end_block(a, e->next, s->time);
+	end_wait(p, e->next, s->time);
+	if (e->preempted && switches_watch(&p->switches, e->prev))
+		pairs_start(&p->preempted, s, (uint64_t)e->prev, 0);
 }
 
 static void take_switch(struct analysis *a, const struct analysis_sample *s)
@@ -424,7 +440,7 @@ static struct hotspots_view view_of(const struct analysis *a, char *sampled)
 		.event = p->all ? NULL : p->clock,
 		.functions = FUNCTIONS_SHOWN, .stacks = p->clock->layout.callchain ? STACKS_SHOWN : 0,
 		.chainless = p->off_cpu && !p->switches.on_stack->layout.callchain ? "sched:sched_switch" : NULL,
-		.timed = p->off_cpu, .idle = p->idle, .skid = p->skid,
+		.timed = p->off_cpu, .preempted = p->waited, .idle = p->idle, .skid = p->skid,
 		.may_read_python = p->may_read_python, .if_none = hint_if_none(a),
 		.without_kernel = has_no_kernel(p), .lowered = is_lowered(p),
 		.has_outside = !a->opts->stream.input && !stream_tells_idle(a->stream),
@@ -449,7 +465,7 @@ static void show(struct analysis *a, uint64_t now)
 	hotspots_print(a, &p->hot, &view, now);
 	hotspots_free(&p->hot);
 	callstacks_rest(a->stacks, keep_sleepers, p);
-	p->idle = p->skid = 0;
+	p->idle = p->skid = p->waited = 0;
 	p->from = now;
 }
 
@@ -502,6 +518,7 @@ static void release(struct analysis *a)
 	hotspots_free(&p->hot);
 	flame_free(&p->flame);
 	pairs_free(&p->pairs);
+	pairs_free(&p->preempted);
 	sleepers_free(&p->sleepers);
 	oncpu_free(&p->oncpu);
 	switches_free(&p->switches);

@@ -2,6 +2,7 @@
 #include "stream/list/maker.h"
 
 #include "base/room.h"
+#include "events/probename.h"
 #include "stream/list/list.h"
 #include "stream/list/samplelimits.h"
 #include "stream/list/source.h"
@@ -213,9 +214,25 @@ static bool is_tracepoint(const struct stream_event *ev, const char *sys, const 
 	return !strcmp(ev->sys, sys) && !strcmp(ev->tracepoint, name);
 }
 
+/* A probe of the list, "uprobe:read": its tracepoint has a name of perf-prof's. */
+static void find_probe(const struct stream *s, const char **sys, const char **name)
+{
+	char probe[256];
+
+	snprintf(probe, sizeof(probe), "%s:%s", *sys, *name);
+	for (size_t i = 0; i < s->list.nshown; i++)
+		if (s->list.events[i].asked.probe && !strcmp(s->list.events[i].asked.probe, probe)) {
+			*sys = s->list.events[i].sys;
+			*name = s->list.events[i].tracepoint;
+			return;
+		}
+}
+
 struct stream_event *maker_event(struct maker *m, const char *sys, const char *name)
 {
 	struct stream *s = m->s;
+
+	find_probe(s, &sys, &name);
 
 	/* leaders of a recording are there, too, but no source watches them */
 	for (size_t i = s->list.nshown; i < s->list.nevents; i++)
@@ -240,12 +257,26 @@ static struct stream_event *find_watched(struct stream *s, const struct wish *w)
 	return NULL;
 }
 
+/* A source opens no probe itself: "uprobe:read@/bin/cat" as the name of one that the list has. */
+static int lacks_probe(const struct stream *s, const struct wish *w, struct fault *f)
+{
+	const struct spec_item *item = s->list.events[w->maker->event].asked.item;
+	const int len = (int)strcspn(w->name, "@");
+	char message[256], expected[256];
+
+	snprintf(message, sizeof(message), "%s needs the probe %s:%.*s, which this list of events does not have", w->maker->name,
+		 w->sys, len, w->name);
+	snprintf(expected, sizeof(expected), "the probe beside the source, which names it without the file: -e '%s:%.*s@FILE,%s/... "
+		 "%s:%.*s .../'", w->sys, len, w->name, w->maker->name, w->sys, len, w->name);
+	return spec_fault(f, item, item->at, message, expected);
+}
+
 static struct stream_event *append_live(struct stream *s, const struct wish *w, struct fault *f)
 {
 	const struct spec_item *item = s->list.events[w->maker->event].asked.item;
 	struct stream_event *ev;
 	struct fault why = { 0 };
-	char message[256];
+	char message[2560];
 
 	if (!s->list.tracefs[0] && events_find_tracefs(s, f))
 		return NULL;
@@ -254,10 +285,8 @@ static struct stream_event *append_live(struct stream *s, const struct wish *w, 
 		return NULL;
 	ev->fmt = tracefmt_load(s->list.formats, s->list.tracefs, w->sys, w->name, &why);
 	if (!ev->fmt) {
-		snprintf(message, sizeof(message), "%s needs %s:%s, but perf-prof cannot read its "
-			 "format", w->maker->name, w->sys,
-			 w->name);
-		spec_fault(f, item, item->at, message, why.text);
+		snprintf(message, sizeof(message), "%s needs %s:%s: %s", w->maker->name, w->sys, w->name, why.text);
+		spec_fault(f, item, item->at, message, NULL);
 		return NULL;
 	}
 	ev->min_raw = ev->fmt->min_size;
@@ -279,11 +308,17 @@ static struct stream_event *append(struct stream *s, const struct wish *w, struc
 	return ev;
 }
 
-static int watch(struct stream *s, const struct wish *w, struct fault *f)
+static int watch(struct stream *s, struct wish wish, struct fault *f)
 {
-	struct stream_event *ev = find_watched(s, w);
+	const struct wish *w = &wish;
+	const struct spec_item named = { .sys = (char *)wish.sys };
 	struct maker_tap *tap, **end;
+	struct stream_event *ev;
 
+	find_probe(s, &wish.sys, &wish.name);
+	if (wish.sys == named.sys && probe_word_of(&named))
+		return lacks_probe(s, w, f);
+	ev = find_watched(s, w);
 	if (!ev)
 		ev = append(s, w, f);
 	if (!ev)
@@ -306,7 +341,7 @@ int makers_watch(struct stream *s, struct fault *f)
 {
 	s->list.nshown = s->list.nevents;
 	for (size_t i = 0; i < s->list.makers.nwishes; i++)
-		if (watch(s, &s->list.makers.wishes[i], f))
+		if (watch(s, s->list.makers.wishes[i], f))
 			return -1;
 	return 0;
 }

@@ -46,6 +46,8 @@ struct replay {
 	uint32_t nqueues;
 	struct numlist pids, tids;     /* -p, -t and their descendants */
 	bool chooses_tasks;
+	bool found;                    /* a sample is from one of these */
+	pid_t thread, thread_of;       /* -p names a thread, which is one of that process; 0: none was found */
 	bool same_machine, same_kernel, same_vdso;
 	struct replay_kernel kernel;
 	int formats_bad;               /* formats of tracepoints that could not be parsed */

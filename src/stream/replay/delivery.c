@@ -49,15 +49,26 @@ static inline bool find_raw(struct stream_event *ev, const struct perf_event_hea
 	return dispatch_as(ev, rec, raw, size);
 }
 
+static bool is_of_targets(struct replay *p, const struct stream_event *ev, const struct perf_event_header *rec)
+{
+	const int pid = (int)layout_u32(rec, ev->layout.tid), tid = (int)layout_u32(rec, ev->layout.tid + 4);
+	const bool is = numlist_has(&p->pids, pid) || numlist_has(&p->tids, tid);
+
+	p->found |= is;
+	if (!is && !p->thread && numlist_has(&p->pids, tid)) {
+		p->thread = tid;
+		p->thread_of = pid;
+	}
+	return is;
+}
+
 /* Whether the sample belongs to the targets. Live, the kernel writes no others. */
-static bool is_watched(const struct replay *p, const struct stream_event *ev, const struct perf_event_header *rec,
-		       uint32_t cpu)
+static bool is_watched(struct replay *p, const struct stream_event *ev, const struct perf_event_header *rec, uint32_t cpu)
 {
 	if (ev->asked.cpus.n && !numlist_has(&ev->asked.cpus, (int)cpu))
 		return false;
-	return __builtin_expect(!p->chooses_tasks, 1) || ev->asked.everywhere ||
-	       numlist_has(&p->pids, (int)layout_u32(rec, ev->layout.tid)) ||
-	       numlist_has(&p->tids, (int)layout_u32(rec, ev->layout.tid + 4));
+	return __builtin_expect(!p->chooses_tasks, 1) || (ev->asked.everywhere && p->found) ||
+	       is_of_targets(p, ev, rec) || ev->asked.everywhere;
 }
 
 static void deliver_one(struct stream *s, struct ring *ring, struct stream_event *ev,

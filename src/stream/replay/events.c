@@ -139,9 +139,21 @@ static bool is_one_of(const char *word, const char *const *options, size_t n)
 	return false;
 }
 
+/* perf-prof opens events of the scheduler for all tasks, if it needs them itself: `profile --off-cpu -p 12 --record FILE`. Those of
+ * tasks are inherited by their children. */
+static bool is_for_all_tasks(const struct stream *s, const struct stream_event *event)
+{
+	const struct perfdata_info *info = perfdata_info(s->replay->reader);
+	bool follows = true;
+
+	for (size_t i = 1; i < info->ncommand; i++)
+		follows &= strcmp(info->command[i], "--no-inherit") != 0;
+	return recording_is_ours(info) && follows && !replay_event(s, event)->attr.attr.inherit;
+}
+
 /* perf's options and ours. Behind -a and -C, others may be those of a command, for which perf needs no "--"; a command alone
  * would make it replay_is_of_command(). */
-bool replay_is_of_tasks(const struct stream *s)
+bool replay_is_of_tasks(const struct stream *s, const struct stream_event *event)
 {
 	static const char *const tasks[] = { "-p", "-t", "--pid", "--pids", "--tid", "--tids" };
 	static const char *const cpus[] = { "-a", "-C", "-ga", "--all-cpus", "--cpu", "--cpus", "--" };
@@ -151,7 +163,7 @@ bool replay_is_of_tasks(const struct stream *s)
 		if (is_one_of(info->command[i], cpus, sizeof(cpus) / sizeof(*cpus)))
 			return false;
 		if (is_one_of(info->command[i], tasks, sizeof(tasks) / sizeof(*tasks)))
-			return true;
+			return !is_for_all_tasks(s, event);
 	}
 	return false;
 }

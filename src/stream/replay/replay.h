@@ -29,8 +29,9 @@ const struct perfdata_event *replay_event(const struct stream *s, const struct s
 /* True: the event was recorded for a command (enable_on_exec). The kernel then records only what that command's tasks
  * do themselves: not when others wake them, or run in their place. False for live events. */
 bool replay_is_of_command(const struct stream *s, const struct stream_event *event);
-/* Whether the recorder's command line names processes or threads (-p, -t). Not known of a pipe's recording. */
-bool replay_is_of_tasks(const struct stream *s);
+/* Whether the event was recorded for processes or threads (-p, -t), by the recorder's command line. Not known of a pipe's
+ * recording. */
+bool replay_is_of_tasks(const struct stream *s, const struct stream_event *event);
 /* How to decode its samples as they are delivered. */
 void replay_format(const struct stream *s, const struct stream_event *event, struct pev_format *format);
 #endif

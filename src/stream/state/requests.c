@@ -20,10 +20,14 @@ void request_dump_now(struct stream *s)
 	request_dump(s, stream_now(s), "SIGUSR2");
 }
 
+/* For a source, whose own sample of a tracepoint may come just before the one of that tracepoint in the list, which is recorded:
+ * that is the event by which the dump is requested, and belongs to it. */
 void stream_ask_dump(struct stream *s, uint64_t time, const char *why)
 {
+	enum { SAME_HIT_NS = 100000 };
+
 	if (s->dumps.flight)
-		request_dump(s, time, why);
+		request_dump(s, time + SAME_HIT_NS, why);
 }
 
 void request_next_file(struct stream *s)

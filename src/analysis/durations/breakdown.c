@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/durations/breakdown.h"
+
+#include "base/pidns.h"
+#include "base/room.h"
+#include "tasks/pidmap.h"
+
+#include <string.h>
+
+/* A thread that is in a call, or one that was, whose memory is kept for its next call. */
+struct breakdown_thread {
+	pid_t tid;
+	bool in_call;
+	uint64_t since;              /* perf clock, ns */
+	struct breakdown_sums sums;
+	UT_hash_handle hh;
+};
+
+enum { MAX_THREADS = 1 << 16, MAX_IDLE = 4096 };
+
+/* ---- sums ------------------------------------------------------------------------------- */
+
+/* More tasks share an entry. */
+enum { MAX_WHOM = 256 };
+
+static struct breakdown_whom *whom(struct breakdown_sums *sums, enum breakdown_part part, uint64_t name, pid_t tid)
+{
+	struct breakdown_whom *one;
+
+	for (size_t i = 0; i < sums->nwhom; i++)
+		if (sums->whom[i].part == part && sums->whom[i].name == name && sums->whom[i].tid == tid)
+			return &sums->whom[i];
+	if (sums->nwhom >= MAX_WHOM && (name != WORDS_OTHERS || tid))
+		return whom(sums, part, WORDS_OTHERS, 0);
+	one = APPENDED(sums->whom, sums->nwhom);
+	if (one)
+		*one = (struct breakdown_whom){ part, name, tid, 0 };
+	return one;
+}
+
+static void add_whom(struct breakdown_sums *sums, enum breakdown_part part, uint64_t name, pid_t tid, uint64_t ns)
+{
+	struct breakdown_whom *one = ns ? whom(sums, part, name, tid) : NULL;
+
+	if (one)
+		one->ns += ns;
+}
+
+void breakdown_sums_add(struct breakdown_sums *to, const struct breakdown_sums *from)
+{
+	to->calls += from->calls;
+	to->total += from->total;
+	for (size_t i = 0; i < BREAKDOWN_PARTS; i++)
+		to->ns[i] += from->ns[i];
+	for (size_t i = 0; i < from->nwhom; i++)
+		add_whom(to, from->whom[i].part, from->whom[i].name, from->whom[i].tid, from->whom[i].ns);
+}
+
+/* Its memory is used again. */
+static void clear(struct breakdown_sums *sums)
+{
+	*sums = (struct breakdown_sums){ .whom = sums->whom };
+}
+
+void breakdown_sums_free(struct breakdown_sums *sums)
+{
+	free(sums->whom);
+	*sums = (struct breakdown_sums){ 0 };
+}
+
+/* ---- events ------------------------------------------------------------------------------ */
+
+/* The names of the events end with this, as -e may have the same tracepoints. */
+#define OURS "_of_breakdown"
+#define NEEDED "sched:sched_switch,sched:sched_waking"
+
+static int add(struct analysis *a, const char *name, struct fault *f)
+{
+	return analysis_add_event(a, f, "sched:%s//alias=%s" OURS "/untraced/stack=no/", name, name);
+}
+
+/*
+ * sched_waking happens in the task that wakes another one. sched_wakeup follows, maybe on the CPU of the woken task: it is for a
+ * task that was woken just before it left its CPU, whose sched_waking comes too early. In a PID namespace, forks map the ids of
+ * new tasks.
+ */
+int breakdown_events(struct analysis *a, struct fault *f)
+{
+	const bool live = !a->opts->stream.input;
+
+	return add(a, "sched_switch", f) || add(a, "sched_waking", f) || (live && add(a, "sched_wakeup", f)) ||
+	       (live && !pidns_is_initial() && add(a, "sched_process_fork", f)) ? -1 : 0;
+}
+
+bool breakdown_has(const struct stream_event *event)
+{
+	const char *alias = event->asked.alias;
+	const size_t len = alias ? strlen(alias) : 0;
+
+	return len > strlen(OURS) && !strcmp(alias + len - strlen(OURS), OURS);
+}
+
+void breakdown_explain(const char *input, struct fault *f)
+{
+	char *name = strstr(f->text, "has no event sched:");
+
+	if (!name || !strstr(f->text, OURS))
+		return;
+	name = strdup(strchr(name, ':') - strlen("sched"));
+	if (name)
+		name[strcspn(name, "\n ")] = '\0';
+	fault_usage(f, "latency: --breakdown needs %s, which %s lacks; record with -a -e %s and the events of the pairs",
+		    name ? name : NEEDED, input, NEEDED);
+	free(name);
+}
+
+/* Of the same tracepoint, -e may have another event. */
+static const struct stream_event *ours(struct analysis *a, const char *tracepoint)
+{
+	size_t n;
+	struct stream_event *events = stream_events(a->stream, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (breakdown_has(&events[i]) && !strcmp(events[i].tracepoint, tracepoint))
+			return &events[i];
+	return NULL;
+}
+
+static void open_for_all_tasks(struct analysis *a)
+{
+	const struct stream_opts *o = &a->opts->stream;
+	size_t n;
+	struct stream_event *events = stream_events(a->stream, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (breakdown_has(&events[i]))
+			events[i].asked.everywhere = o->pids.n || o->tids.n || o->cgroups.n;
+}
+
+static void ended(struct question *q, const struct analysis_sample *s, pid_t tid, const struct pair_end *end);
+
+/* states.c takes two kinds of wake-ups. */
+static int find_wakeups(struct breakdown *b, struct fault *f)
+{
+	struct states *st = &b->states;
+
+	st->on_wakeup = b->on_waking;
+	st->on_wakeup_new = ours(st->question.a, "sched_wakeup");
+	for (size_t i = 0; i < 2; i++) {
+		const struct stream_event *woken = i ? st->on_wakeup_new : st->on_wakeup;
+
+		st->woken[i] = woken ? analysis_field(woken, "pid", false, f) : NULL;
+		if (woken && !st->woken[i])
+			return -1;
+	}
+	b->flags = analysis_field(b->on_waking, "common_flags", false, f);
+	return b->flags ? 0 : -1;
+}
+
+int breakdown_begin(struct breakdown *b, struct analysis *a, struct fault *f)
+{
+	static const struct question_ops ops = { .name = "latency", .ended = ended };
+	struct switches *w = &b->states.switches;
+
+	b->states.question.ops = &ops;
+	b->states.question.a = a;
+	w->everybody = true;
+	w->on_switch = ours(a, "sched_switch");
+	b->on_waking = ours(a, "sched_waking");
+	if (!w->on_switch || !b->on_waking)
+		return analysis_lacks(a, "sched", w->on_switch ? "sched_waking" : "sched_switch", f);
+	open_for_all_tasks(a);
+	return analysis_has_everybody(a->stream, "latency --breakdown", w->on_switch, f) || switches_read_fields(w, f) ||
+	       find_wakeups(b, f) ? -1 : 0;
+}
+
+/* ---- states ------------------------------------------------------------------------------ */
+
+static struct breakdown_thread *in_call(struct breakdown *b, pid_t tid)
+{
+	struct breakdown_thread *t;
+
+	HASH_FIND(hh, b->threads, &tid, sizeof(tid), t);
+	return t && t->in_call ? t : NULL;
+}
+
+static enum breakdown_part part_of(enum task_state state)
+{
+	switch (state) {
+	case STATE_RUNNING: return PART_RUNNING;
+	case STATE_RUNNABLE: return PART_WAITING;
+	case STATE_SLEEPING: return PART_ASLEEP;
+	case STATE_BLOCKED: return PART_BLOCKED;
+	default: return PART_OTHER;
+	}
+}
+
+struct wait {
+	struct breakdown *b;
+	struct breakdown_sums *sums;
+};
+
+static void ran_meanwhile(void *ctx, pid_t tid, const char *comm, uint64_t ns)
+{
+	const struct wait *w = ctx;
+
+	/* a task outside of the PID namespace has no id here */
+	add_whom(w->sums, PART_WAITING, words_number(&w->b->words, comm), pidmap_is_outer(tid) ? 0 : tid, ns);
+}
+
+/* What woke the thread, if it is no task; else NULL. An interrupt is not the work of the task that it interrupts. A soft
+ * interrupt may be, if it delivers what a task of this machine sent (waits.c); one that ends an uninterruptible sleep completes a
+ * disk's request. A switch to the thread ends a sleep whose wake-up the kernel did not report. */
+static const char *no_task(const struct breakdown *b, enum breakdown_part part, const struct analysis_sample *s, const char *comm)
+{
+	const uint64_t flags = s->event == b->on_waking ? trace_field_uint(b->flags, s->view.raw) : 0;
+
+	if (s->event != b->on_waking)
+		return "[not known]";
+	if (flags & (TRACE_HARDIRQ | TRACE_NMI))
+		return "[interrupt]";
+	return flags & TRACE_SOFTIRQ && (part == PART_BLOCKED || *comm == '<') ? "[softirq]" : NULL;
+}
+
+static void woken(struct breakdown *b, struct breakdown_sums *sums, enum breakdown_part part, const struct analysis_sample *s,
+		  uint64_t ns)
+{
+	const char *comm = analysis_comm(b->states.question.a, s->tid, s->time), *other = no_task(b, part, s, comm);
+	const bool softly = !other && trace_field_uint(b->flags, s->view.raw) & TRACE_SOFTIRQ;
+	char name[WORD_SIZE];
+
+	snprintf(name, sizeof(name), "%s%s", other ? other : comm, softly ? " [softirq]" : "");
+	add_whom(sums, part, words_number(&b->words, name), other || pidmap_is_outer(s->tid) ? 0 : s->tid, ns);
+}
+
+/* states.c calls it at the end of each state. */
+static void ended(struct question *q, const struct analysis_sample *s, pid_t tid, const struct pair_end *end)
+{
+	struct breakdown *b = (struct breakdown *)q;
+	struct breakdown_thread *t = in_call(b, tid);
+	const enum breakdown_part part = part_of((enum task_state)end->value);
+	const uint64_t from = t && end->start < t->since ? t->since : end->start, ns = s->time > from ? s->time - from : 0;
+
+	if (!t)
+		return;
+	t->sums.ns[part] += ns;
+	if (part == PART_WAITING)
+		culprits_each(&b->runs, s, from, ran_meanwhile, &(struct wait){ b, &t->sums });
+	else if (part != PART_RUNNING)
+		woken(b, &t->sums, part, s, ns);
+}
+
+/* Whether the sample is about a thread that is in a call. */
+static bool is_about_call(struct breakdown *b, const struct analysis_sample *s)
+{
+	const struct states *st = &b->states;
+	const struct switches *w = &st->switches;
+
+	if (s->event == w->on_switch)
+		return in_call(b, switches_task_in(s, w->prev_pid)) || in_call(b, switches_task_in(s, w->next_pid));
+	return (s->event == st->on_wakeup || s->event == st->on_wakeup_new) &&
+	       in_call(b, switches_task_in(s, st->woken[s->event == st->on_wakeup_new]));
+}
+
+void breakdown_sample(struct breakdown *b, const struct analysis_sample *s)
+{
+	const bool is_switch = s->event == b->states.switches.on_switch;
+	struct question *q = &b->states.question;
+	char prev[16];
+
+	if (is_switch) {
+		pid_t tid = states_prev(q, s, prev);
+
+		culprits_switch(&b->runs, s, tid, prev);
+	}
+	if (is_about_call(b, s))
+		states_sample(q, s);
+	else if (is_switch && trace_field_sint(b->states.switches.prev_state, s->view.raw) & SWITCH_LEAVES)
+		stream_task_ended(s->event, (pid_t)trace_field_sint(b->states.switches.prev_pid, s->view.raw));
+}
+
+/* The present state of each thread is not known any more. */
+void breakdown_lost(struct breakdown *b, const struct stream_loss *loss)
+{
+	struct pairs *p = &b->states.question.pairs;
+
+	culprits_lost(&b->runs, loss);
+	for (struct breakdown_thread *t = b->threads; loss->count && t; t = t->hh.next) {
+		struct open_pair *o = t->in_call ? pairs_find(p, (uint64_t)t->tid) : NULL;
+
+		if (o)
+			pairs_cancel(p, o);
+	}
+}
+
+/* ---- calls ------------------------------------------------------------------------------- */
+
+static struct breakdown_thread *thread(struct breakdown *b, pid_t tid)
+{
+	struct breakdown_thread *t;
+
+	HASH_FIND(hh, b->threads, &tid, sizeof(tid), t);
+	if (t || HASH_COUNT(b->threads) >= MAX_THREADS)
+		return t;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return NULL;
+	t->tid = tid;
+	HASH_ADD(hh, b->threads, tid, sizeof(t->tid), t);
+	return HASH_KEPT(t);
+}
+
+/* A state that was known before is that of another call, or of a thread that has ended. */
+void breakdown_start(struct breakdown *b, const struct analysis_sample *s)
+{
+	struct pairs *p = &b->states.question.pairs;
+	struct open_pair *o = pairs_find(p, (uint64_t)s->tid);
+	struct breakdown_thread *t = thread(b, s->tid);
+
+	if (!t)
+		return;
+	if (o)
+		pairs_cancel(p, o);
+	clear(&t->sums);
+	t->in_call = true;
+	t->since = s->time;
+	pairs_start(p, s, (uint64_t)s->tid, STATE_RUNNING);
+}
+
+static void forget(struct breakdown *b, struct breakdown_thread *t)
+{
+	t->in_call = false;
+	if (HASH_COUNT(b->threads) <= MAX_IDLE)
+		return;
+	HASH_DEL(b->threads, t);
+	breakdown_sums_free(&t->sums);
+	free(t);
+}
+
+/* The last state of the thread; the rest is unknown. */
+static void finish(struct breakdown *b, const struct analysis_sample *s, struct breakdown_thread *t)
+{
+	struct pairs *p = &b->states.question.pairs;
+	struct open_pair *o = pairs_find(p, (uint64_t)t->tid);
+	const bool runs = o && o->value == STATE_RUNNING;
+	struct breakdown_sums done = t->sums;
+	struct pair_end end;
+
+	if (o)
+		pairs_close(p, o, s, &end);
+	if (runs)
+		done.ns[PART_RUNNING] += end.duration;
+	t->sums = b->call;
+	b->call = done;
+}
+
+void breakdown_end(struct breakdown *b, const struct analysis_sample *s, const struct pair_end *end)
+{
+	struct breakdown_thread *t = in_call(b, s->tid);
+	uint64_t known = 0;
+
+	clear(&b->call);
+	if (t) {
+		finish(b, s, t);
+		forget(b, t);
+	}
+	for (size_t i = 0; i < PART_UNKNOWN; i++)
+		known += b->call.ns[i];
+	b->call.calls = 1;
+	b->call.total = end->duration;
+	b->call.ns[PART_UNKNOWN] = end->duration > known ? end->duration - known : 0;
+}
+
+void breakdown_free(struct breakdown *b)
+{
+	struct breakdown_thread *t, *next;
+
+	HASH_ITER(hh, b->threads, t, next) {
+		HASH_DEL(b->threads, t);
+		breakdown_sums_free(&t->sums);
+		free(t);
+	}
+	breakdown_sums_free(&b->call);
+	culprits_free(&b->runs);
+	states_release(&b->states.question);
+	pairs_free(&b->states.question.pairs);
+	words_free(&b->words);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where the time of a call goes that begins and ends in the same thread: the parts of it in which the thread ran, waited for a
+ * CPU, slept or was blocked (states.h), and which tasks ran meanwhile or woke it.
+ *
+ *	start: runs      sched_switch: sleeps      sched_waking      sched_switch: runs      end
+ *	|--- running ---|--- asleep, blocked -----|--- waiting -----|--- running -----------|
+ *
+ * At its start and end the thread runs: it is what these events happen in. What lies between two events that contradict each
+ * other is `unknown`: the kernel has left out an event in between.
+ */
+#ifndef ANALYSIS_DURATIONS_BREAKDOWN_H
+#define ANALYSIS_DURATIONS_BREAKDOWN_H
+
+#include "analysis/durations/culprits.h"
+#include "analysis/durations/states.h"
+
+enum breakdown_part { PART_RUNNING, PART_WAITING, PART_ASLEEP, PART_BLOCKED, PART_OTHER, PART_UNKNOWN, BREAKDOWN_PARTS };
+
+/* A task: of a wait for a CPU, one that ran meanwhile; of a sleep, the one that ended it. */
+struct breakdown_whom {
+	enum breakdown_part part;
+	uint64_t name;               /* in `words` */
+	pid_t tid;                   /* 0: it is no task, or has no id here */
+	uint64_t ns;
+};
+
+/* Of one call, or of several. Initialized by zeros. */
+struct breakdown_sums {
+	uint64_t calls, total;       /* ns */
+	uint64_t ns[BREAKDOWN_PARTS];   /* they add up to the total */
+	struct breakdown_whom *whom;
+	size_t nwhom;
+};
+void breakdown_sums_add(struct breakdown_sums *to, const struct breakdown_sums *from);
+void breakdown_sums_free(struct breakdown_sums *sums);
+
+struct breakdown {
+	struct states states;        /* of the threads that are in a call; its question has only what states.c uses */
+	bool on;                     /* the option */
+	const struct stream_event *on_waking;
+	const struct trace_field *flags;     /* of on_waking */
+	struct culprits runs;
+	struct breakdown_thread *threads;
+	struct breakdown_sums call;  /* the one that has ended last */
+	struct words words;
+};
+
+/* Adds the events to those of -e: 0, or -1 with f. */
+int breakdown_events(struct analysis *a, struct fault *f);
+/* Whether it is one of these. */
+bool breakdown_has(const struct stream_event *event);
+/* If f says that a recording lacks one of them: says which ones are needed. */
+void breakdown_explain(const char *input, struct fault *f);
+/* Finds the events, and has them opened for all tasks: 0, or -1 with f. */
+int breakdown_begin(struct breakdown *b, struct analysis *a, struct fault *f);
+/* A sample of these events. */
+void breakdown_sample(struct breakdown *b, const struct analysis_sample *s);
+void breakdown_lost(struct breakdown *b, const struct stream_loss *loss);
+/* A call starts at that sample of its thread; and ends: sets b->call. */
+void breakdown_start(struct breakdown *b, const struct analysis_sample *s);
+void breakdown_end(struct breakdown *b, const struct analysis_sample *s, const struct pair_end *end);
+void breakdown_free(struct breakdown *b);
+#endif

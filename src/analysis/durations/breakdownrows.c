@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/durations/breakdownrows.h"
+
+#include "base/units.h"
+#include "report/json.h"
+#include "tasks/pidmap.h"
+
+#include <string.h>
+
+static const struct {
+	const char *words;
+	const char *how;             /* what tasks of a part did; NULL: there are none */
+} parts[BREAKDOWN_PARTS] = {
+	[PART_RUNNING] = { "running", NULL },
+	[PART_WAITING] = { "waiting for a CPU", "ran meanwhile" },
+	[PART_ASLEEP] = { "asleep (S)", "woken by" },
+	[PART_BLOCKED] = { "blocked (D)", "woken by" },
+	[PART_OTHER] = { "stopped or other", "woken by" },
+	[PART_UNKNOWN] = { "unknown", NULL },
+};
+
+const struct table_column breakdown_columns[BREAKDOWN_COLUMNS] = {
+	[PART_RUNNING] = { "running", TABLE_DURATION, .where = TABLE_ONLY_JSON },
+	[PART_WAITING] = { "waiting", TABLE_DURATION, .where = TABLE_ONLY_JSON },
+	[PART_ASLEEP] = { "asleep", TABLE_DURATION, .where = TABLE_ONLY_JSON },
+	[PART_BLOCKED] = { "blocked", TABLE_DURATION, .where = TABLE_ONLY_JSON },
+	[PART_OTHER] = { "other", TABLE_DURATION, .where = TABLE_ONLY_JSON },
+	[PART_UNKNOWN] = { "unknown", TABLE_DURATION, .where = TABLE_ONLY_JSON },
+};
+
+/* ---- tasks ------------------------------------------------------------------------------ */
+
+static int by_part_and_time(const void *x, const void *y)
+{
+	const struct breakdown_whom *a = x, *b = y;
+
+	return a->part != b->part ? (a->part > b->part) - (a->part < b->part) : (a->ns < b->ns) - (a->ns > b->ns);
+}
+
+static void sort(const struct breakdown_sums *sums)
+{
+	if (sums->nwhom)
+		qsort(sums->whom, sums->nwhom, sizeof(*sums->whom), by_part_and_time);
+}
+
+static size_t put_task(const struct breakdown *b, const struct breakdown_whom *one, char *buf, size_t size)
+{
+	size_t n = (size_t)snprintf(buf, size, "%s", words_text(&b->words, one->name));
+
+	if (one->tid && n < size)
+		n += (size_t)snprintf(buf + n, size - n, " %d", pidmap_shown(one->tid));
+	return n;
+}
+
+/* "woken by housekeeper 20689", "ran meanwhile: hog 20688 2655.198, kworker/1:1 29 18.000 and 2 more"; of several, with their
+ * us. */
+static size_t put_tasks(const struct breakdown *b, const struct breakdown_sums *sums, enum breakdown_part part, char *buf,
+			size_t size)
+{
+	enum { NAMED = 3 };
+	size_t n = 0, all = 0, seen = 0;
+
+	for (size_t i = 0; i < sums->nwhom; i++)
+		all += sums->whom[i].part == part;
+	if (!all || !parts[part].how)
+		return (size_t)snprintf(buf, size, "%s", "");
+	for (size_t i = 0; i < sums->nwhom && seen < NAMED && n < size; i++) {
+		if (sums->whom[i].part != part)
+			continue;
+		n += (size_t)snprintf(buf + n, size - n, "%s", seen ? ", " : parts[part].how);
+		n += n < size && !seen++ ? (size_t)snprintf(buf + n, size - n, part == PART_WAITING ? ": " : " ") : 0;
+		n += n < size ? put_task(b, &sums->whom[i], buf + n, size - n) : 0;
+		if (all > 1 && n < size)
+			n += (size_t)snprintf(buf + n, size - n, " %.3f", (double)sums->whom[i].ns / 1e3);
+	}
+	if (all > seen && n < size)
+		n += (size_t)snprintf(buf + n, size - n, " and %zu more", all - seen);
+	return n;
+}
+
+/* ---- one call --------------------------------------------------------------------------- */
+
+/* The next part with a smaller time; of equal ones, each once. */
+static int next_part(const struct breakdown_sums *sums, unsigned int *seen)
+{
+	int best = -1;
+
+	for (int i = 0; i < BREAKDOWN_PARTS; i++)
+		if (!(*seen >> i & 1) && sums->ns[i] && (best < 0 || sums->ns[i] > sums->ns[best]))
+			best = i;
+	if (best >= 0)
+		*seen |= 1u << best;
+	return best;
+}
+
+char *breakdown_text(const struct breakdown *b, char *buf, size_t size)
+{
+	const struct breakdown_sums *sums = &b->call;
+	unsigned int seen = 0;
+	char tasks[512];
+	size_t n = 0;
+
+	sort(sums);
+	*buf = '\0';
+	for (int i; n < size && (i = next_part(sums, &seen)) >= 0; ) {
+		const size_t has = put_tasks(b, sums, (enum breakdown_part)i, tasks, sizeof(tasks));
+
+		n += (size_t)snprintf(buf + n, size - n, "%s%s %.3f%s%s%s%s", n ? ", " : "", parts[i].words,
+				      (double)sums->ns[i] / 1e3, n ? "" : " us", has ? " (" : "", tasks, has ? ")" : "");
+	}
+	return buf;
+}
+
+static bool put_json(const struct breakdown *b, const struct breakdown_whom *one, struct json_object *ran,
+		     struct json_object *wakers)
+{
+	struct json_object *row = json_object_new_object();
+
+	return json_append(one->part == PART_WAITING ? ran : wakers, row) &&
+	       json_put_text(row, "comm", words_text(&b->words, one->name)) &&
+	       (!one->tid || json_put_integer(row, "tid", pidmap_shown(one->tid))) &&
+	       (one->part == PART_WAITING || json_put_text(row, "state", breakdown_columns[one->part].name)) &&
+	       json_put_unsigned(row, "total", one->ns);
+}
+
+bool breakdown_json(const struct breakdown *b, const struct breakdown_sums *sums, struct json_object *to)
+{
+	struct json_object *ran = json_object_new_array(), *wakers = json_object_new_array();
+	bool good = json_put(to, "ran", ran);
+
+	good &= json_put(to, "wakers", wakers);
+	sort(sums);
+	for (size_t i = 0; i < BREAKDOWN_PARTS && good; i++)
+		good = json_put_unsigned(to, breakdown_columns[i].name, sums->ns[i]);
+	for (size_t i = 0; i < sums->nwhom && good; i++)
+		good = put_json(b, &sums->whom[i], ran, wakers);
+	return good;
+}
+
+/* ---- rows ------------------------------------------------------------------------------- */
+
+static struct breakdown_row *find(const struct breakdown_rows *rows, const uint64_t key[DISTRIBUTION_KEYS])
+{
+	struct breakdown_row *row;
+
+	HASH_FIND(hh, rows->all, key, sizeof(row->key), row);
+	return row;
+}
+
+static struct breakdown_row *new_row(struct breakdown_rows *rows, const uint64_t key[DISTRIBUTION_KEYS])
+{
+	struct breakdown_row *row = calloc(1, sizeof(*row));
+
+	if (!row)
+		return NULL;
+	memcpy(row->key, key, sizeof(row->key));
+	HASH_ADD(hh, rows->all, key, sizeof(row->key), row);
+	return HASH_KEPT(row);
+}
+
+struct breakdown_row *breakdown_rows_add(struct breakdown_rows *rows, const uint64_t key[DISTRIBUTION_KEYS], bool *fresh)
+{
+	const struct breakdown_sums *call = &rows->from->call;
+	struct breakdown_row *row = find(rows, key);
+
+	*fresh = !row;
+	if (!row)
+		row = new_row(rows, key);
+	if (!row)
+		return NULL;
+	breakdown_sums_add(&row->all, call);
+	if (rows->than && call->total > rows->than)
+		breakdown_sums_add(&row->slow, call);
+	return row;
+}
+
+void breakdown_rows_put(const struct breakdown_rows *rows, const struct distribution *d, struct table *t)
+{
+	const struct breakdown_row *row = find(rows, d->key);
+
+	for (size_t i = 0; i < BREAKDOWN_PARTS; i++)
+		if (row)
+			table_unsigned(t, row->all.ns[i]);
+		else
+			table_none(t);
+}
+
+void breakdown_rows_clear(struct breakdown_rows *rows)
+{
+	struct breakdown_row *row, *next;
+
+	HASH_ITER(hh, rows->all, row, next) {
+		HASH_DEL(rows->all, row);
+		breakdown_sums_free(&row->all);
+		breakdown_sums_free(&row->slow);
+		json_object_put(row->labels);
+		free(row);
+	}
+}
+
+static int by_total(const struct breakdown_row *a, const struct breakdown_row *b)
+{
+	return (a->all.total < b->all.total) - (a->all.total > b->all.total);
+}
+
+/* ---- text ------------------------------------------------------------------------------- */
+
+static void put_share(struct table *t, const struct breakdown_sums *sums, size_t part)
+{
+	table_unsigned(t, sums->ns[part]);
+	if (sums->total)
+		table_number(t, 100.0 * (double)sums->ns[part] / (double)sums->total);
+	else
+		table_none(t);
+}
+
+/* A part that none of the calls has is left out. */
+static void put_part(const struct breakdown_rows *rows, const struct breakdown_row *row, size_t part, struct table *t)
+{
+	const struct breakdown_sums *whose = rows->than ? &row->slow : &row->all;
+	char tasks[512];
+
+	if (!row->all.ns[part])
+		return;
+	table_row(t);
+	table_text(t, parts[part].words);
+	put_share(t, &row->all, part);
+	if (rows->than)
+		put_share(t, &row->slow, part);
+	put_tasks(rows->from, whose, (enum breakdown_part)part, tasks, sizeof(tasks));
+	table_text(t, tasks);
+}
+
+static void caption(const struct breakdown_rows *rows, const struct breakdown_row *row, const char *over, struct table *t)
+{
+	char slow[128] = "";
+
+	if (rows->than)
+		snprintf(slow, sizeof(slow), ", %llu of them %s, %.3f ms", (unsigned long long)row->slow.calls, over,
+			 (double)row->slow.total / 1e6);
+	table_caption(t, "where the time went of %s: %llu call%s%s", row->name, (unsigned long long)row->all.calls,
+		      units_plural(row->all.calls), slow);
+}
+
+static void print_row(const struct breakdown_rows *rows, const struct breakdown_row *row, struct analysis *a)
+{
+	const struct table_style style = { .terminal = analysis_terminal(a->opts) };
+	struct table_column columns[6] = {
+		{ "part", TABLE_TEXT, .title = "time" }, { "total", TABLE_DURATION }, { "share", TABLE_PERCENT, .title = "%total" },
+	};
+	size_t n = 3;
+	struct table t;
+	char over[64];
+
+	snprintf(over, sizeof(over), "over %.6g ms", (double)rows->than / 1e6);
+	if (rows->than) {
+		columns[n++] = (struct table_column){ "slow", TABLE_DURATION, .title = over };
+		columns[n++] = (struct table_column){ "slow_share", TABLE_PERCENT, .title = "%over" };
+	}
+	columns[n++] = (struct table_column){ "whom", TABLE_TEXT, .title = "on whom (us)" };
+	table_init(&t, "breakdown", columns, n);
+	caption(rows, row, over, &t);
+	for (size_t i = 0; i < BREAKDOWN_PARTS; i++)
+		put_part(rows, row, i, &t);
+	putchar('\n');
+	analysis_put_table(a, &t, &style);
+	table_free(&t);
+}
+
+void breakdown_rows_print(struct breakdown_rows *rows, struct analysis *a)
+{
+	enum { SHOWN_ROWS = 10 };
+	size_t n = 0;
+
+	HASH_SORT(rows->all, by_total);
+	for (const struct breakdown_row *row = rows->all; row && n < SHOWN_ROWS; row = row->hh.next, n++) {
+		sort(&row->all);
+		sort(&row->slow);
+		print_row(rows, row, a);
+	}
+	if (HASH_COUNT(rows->all) > n)
+		printf("... %zu more: --json shows all\n", (size_t)HASH_COUNT(rows->all) - n);
+	breakdown_rows_clear(rows);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------- */
+
+/* An object for all calls of the row, and with --than one for the longer ones. */
+static bool put_sums(const struct breakdown_rows *rows, const struct breakdown_row *row, uint64_t than, struct json_object *all)
+{
+	const struct breakdown_sums *sums = than ? &row->slow : &row->all;
+	struct json_object *one = json_object_new_object();
+
+	if (!json_append(all, one))
+		return false;
+	json_object_object_foreach(row->labels, name, value)
+		if (!json_put(one, name, json_object_get(value)))
+			return false;
+	return (!than || json_put_unsigned(one, "than", than)) && json_put_unsigned(one, "calls", sums->calls) &&
+	       json_put_unsigned(one, "total", sums->total) && breakdown_json(rows->from, sums, one);
+}
+
+struct json_object *breakdown_rows_json(struct breakdown_rows *rows)
+{
+	struct json_object *all = json_object_new_array();
+	bool good = all;
+
+	HASH_SORT(rows->all, by_total);
+	for (const struct breakdown_row *row = rows->all; row && good; row = row->hh.next)
+		good = row->labels && put_sums(rows, row, 0, all) && (!rows->than || put_sums(rows, row, rows->than, all));
+	if (good)
+		return all;
+	json_object_put(all);
+	return NULL;
+}

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: Apache-2.0
+"""latency --breakdown: where the time of calls goes, of threads of which it is known."""
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from frame.analyses import RING
+
+PARTS = ['running', 'waiting', 'asleep', 'blocked', 'other', 'unknown']
+EVENTS = 'sched:sched_switch,sched:sched_waking'
+GETPPID, READ, NANOSLEEP = 110, 0, 230
+NAP = 0.03
+# a thread reads what another process writes 30 ms later, six times
+READER = f'''import os, time
+r, w = os.pipe()
+go, went = os.pipe()
+if not os.fork():
+    for _ in range(6):
+        os.read(go, 1)
+        time.sleep({NAP})
+        os.write(w, b"x")
+    os._exit(0)
+print(os.getpid(), flush=True)
+for _ in range(6):
+    os.write(went, b"x")
+    os.pread(os.open("/etc/passwd", os.O_RDONLY), 1, 0)
+    os.read(r, 1)
+os.wait()
+'''
+# from each getppid() to the next, 50 ms of the CPU that another one wants, too
+SPIN = '''import os, time
+os.sched_setaffinity(0, {%d})
+print(1, flush=True)
+end = time.time() + 60
+while time.time() < end:
+    os.getppid()
+    until = time.thread_time() + 0.05
+    while time.thread_time() < until:
+        pass
+'''
+
+
+def pair(call, role=''):
+    """From a system call of the thread to its return."""
+    return ['-e', f'raw_syscalls:sys_enter/id=={call}/', '-e', f'raw_syscalls:sys_exit/id=={call}/']
+
+
+def check_sums(rows):
+    """The parts of each are all of its time."""
+    for row in rows:
+        assert sum(row[part] for part in PARTS) == row['total'], row
+
+
+def both(table, than=None):
+    """The breakdown of all calls, or of those over --than."""
+    found = [row for row in table['breakdown'] if row.get('than') == than]
+    assert len(found) == 1, table['breakdown']
+    return found[0]
+
+
+def test_asleep_until_another_process_writes(analyse):
+    got = analyse('latency', *pair(READ), '--breakdown', '--than', '20ms', '--json', *RING, '--', sys.executable, '-c', READER)
+    table, slow = got.table('latency'), [line for line in got.lines if 'slow' in line]
+    long = both(table, 20000000)
+    check_sums(table['rows'] + table['breakdown'])
+    assert long['calls'] == len(slow) == table['counts']['told'] >= 6, slow
+    # the kernel may not tell the end of a sleep on an idle CPU: then it is unknown
+    assert long['asleep'] + long['unknown'] >= 6 * NAP * 1e9 / 2, long
+    assert long['running'] + long['asleep'] + long['waiting'] > 0, long
+    assert sum(one['asleep'] for one in slow) == long['asleep'], (slow, long)
+    for line in slow:
+        assert sum(line[part] for part in PARTS) == line['duration'], line
+        assert sum(one['total'] for one in line['wakers'] if one['state'] == 'asleep') == line['asleep'], line
+    assert {one['comm'] for one in long['wakers']} - {'[not known]', '[interrupt]'}, long
+
+
+def test_waits_for_the_cpu_of_another_one(analyse):
+    cpu = max(os.sched_getaffinity(0))
+    two = [subprocess.Popen([sys.executable, '-c', SPIN % cpu], stdout=subprocess.PIPE) for _ in range(2)]
+    try:
+        for one in two:
+            assert one.stdout.read(1) == b'1'
+        got = analyse('latency', '-p', two[0].pid, '-e', f'raw_syscalls:sys_enter/id=={GETPPID}/role=both/', '--breakdown', '--json',
+                      '--perins', *RING, '--seconds', '2')
+    finally:
+        for one in two:
+            one.kill()
+            one.communicate()
+    table = got.table('latency')
+    all_of_it = both(table)
+    check_sums(table['rows'] + table['breakdown'])
+    assert all_of_it['key'] == two[0].pid and all_of_it['comm'].startswith('python'), all_of_it
+    assert all_of_it['calls'] == table['rows'][0]['calls'] and all_of_it['waiting'] == table['rows'][0]['waiting']
+    assert all_of_it['running'] >= 0.04e9 * all_of_it['calls'], all_of_it
+    assert all_of_it['waiting'] >= 0.1 * all_of_it['total'], all_of_it
+    assert sum(one['total'] for one in all_of_it['ran']) == all_of_it['waiting'], all_of_it
+    ran = {one.get('tid'): one['total'] for one in all_of_it['ran']}
+    assert ran[two[1].pid] >= 0.05 * all_of_it['waiting'], all_of_it      # others that run beside may use the CPU, too
+
+
+def test_text_and_csv(analyse):
+    run = ['latency', *pair(READ), '--breakdown', *RING]
+    text = analyse(*run, '--than', '20ms', '--', sys.executable, '-c', READER).text
+    slow = re.findall(r' of thread \d+ \(python3?[^)]*\) took ([\d.]+) us\n    (.*)\n', text)
+    assert len(slow) >= 6, text
+    for took, parts in slow:
+        parts = re.sub(r' \((ran meanwhile|woken)[^)]*\)', '', parts)
+        times = re.findall(r'(?:^|, )[a-z][^,]*? ([\d.]+)(?: us)?(?=,|$)', parts)
+        assert abs(sum(map(float, times)) - float(took)) < 0.01 * len(PARTS), (took, parts)
+    assert re.search(r'\n\nwhere the time went of \S+=>\S+: \d+ calls, \d+ of them over 20 ms, [\d.]+ ms\n'
+                     r'time +total\(us\) +%total +over 20 ms\(us\) +%over +on whom \(us\)\nrunning ', text), text
+    assert 'of_breakdown' not in text and 'sched_switch' not in text, text     # its own events are not printed
+    lines = [line for line in analyse(*run, '--csv', '--', sys.executable, '-c', READER).text.splitlines() if ',' in line]
+    assert lines[0].split(',')[-6:] == PARTS, lines
+    assert len(lines) == 2 and sum(map(int, lines[1].split(',')[-6:])) == int(lines[1].split(",")[4]), lines
+
+
+def test_of_a_recording(analyse, prof, tmp_path):
+    """The same pairs, also of one process; with events of the same names in -e."""
+    events = f'raw_syscalls:sys_enter,raw_syscalls:sys_exit,{EVENTS}'
+    out = subprocess.run([prof, 'record', '-q', '-a', *RING, '-o', tmp_path / 'in', '-e', events, '--', sys.executable, '-c', READER],
+                         check=True, capture_output=True, text=True, timeout=60).stdout
+    pid = out.strip()
+    for more in [], ['-e', f'{EVENTS.replace(",", "//untraced/,")}//untraced/']:
+        got = analyse('latency', '-I', 'in', '-p', pid, *more, *pair(READ), '--breakdown', '--than', '20ms', '--json')
+        table = got.table('latency')
+        check_sums(table['rows'] + table['breakdown'])
+        assert both(table, 20000000)['asleep'] + both(table, 20000000)['unknown'] >= 6 * NAP * 1e9 / 2, table
+
+
+@pytest.mark.parametrize('options, events, error', [
+    (['-a'], 'sched:sched_switch', r'--breakdown needs sched:sched_waking, which in lacks; record with -a -e '
+     r'sched:sched_switch,sched:sched_waking and the events of the pairs'),
+    (['-a'], 'sched:sched_waking', r'--breakdown needs sched:sched_switch, which in lacks; record with -a '),
+    ([], EVENTS, r'--breakdown: sched:sched_switch was recorded only for a command: .*; record with -a'),
+])
+def test_recordings_without_the_events(analyse, prof, tmp_path, options, events, error):
+    subprocess.run([prof, 'record', '-q', *options, '-o', tmp_path / 'in', '-e', f'raw_syscalls:sys_enter,raw_syscalls:sys_exit,{events}',
+                    '--', 'true'], check=True, timeout=60)
+    code = 1 if not options else 2
+    assert re.search(error, analyse('latency', '-I', 'in', *pair(READ), '--breakdown', code=code).err)
+
+
+@pytest.mark.parametrize('events', [['-e', 'raw_syscalls:sys_enter//key=id/', '-e', 'raw_syscalls:sys_exit'],
+                                    ['-k', 'id', '-e', 'raw_syscalls:sys_enter', '-e', 'raw_syscalls:sys_exit']])
+def test_only_of_threads(analyse, events):
+    err = analyse('latency', *events, '--breakdown', '--', 'true', code=2).err
+    assert '--breakdown is for pairs of the same thread, but the key of raw_syscalls:sys_enter is id: leave out -k and key=' in err, err
+
+
+def test_keys_that_are_no_threads_are_called_keys(analyse, works):
+    found = [analyse('latency', *RING, '--than', '1ns', '-e', f'raw_syscalls:sys_enter{key}', '-e', f'raw_syscalls:sys_exit{key}', '--',
+                     works, 'calls').text for key in ('', '//key=id/')]
+    assert ' of thread ' in found[0] and ' of key ' not in found[0], found[0][:500]
+    assert ' of key ' in found[1] and ' of thread ' not in found[1], found[1][:500]
+
+
+def test_a_thread_as_process_of_a_recording(prof, tmp_path):
+    """Also if events of all tasks are delivered, -p of a thread's id says which thread of which process it is."""
+    job = 'import os, threading\nt = threading.Thread(target=lambda: [os.getppid() for _ in range(9)])\nt.start()\nt.join()\n' \
+          'print(os.getpid(), t.native_id)'
+    out = subprocess.run([prof, 'record', '-q', '-a', *RING, '-o', tmp_path / 'in', '-e',
+                          f'raw_syscalls:sys_enter/id=={GETPPID}/,raw_syscalls:sys_exit/id=={GETPPID}/,{EVENTS}', '--', sys.executable,
+                          '-c', job], check=True, capture_output=True, text=True, timeout=60).stdout
+    pid, tid = out.split()
+    for more in [], ['--breakdown'], ['-e', 'waits//untraced/']:
+        run = [prof, 'latency', '-I', tmp_path / 'in', *more, '-e', 'raw_syscalls:sys_enter', '-e', 'raw_syscalls:sys_exit']
+        errors = [subprocess.run([*run, *target], check=True, capture_output=True, text=True, timeout=60).stderr
+                  for target in (['-p', tid], ['-t', tid], ['-p', pid], ['-p', '999999'])]
+        assert errors[0] == (f'perf-prof: the recording has no event from process {tid}: {tid} is a thread of process {pid}; -t {tid} '
+                             'selects it\n'), errors
+        assert errors[1] == errors[2] == '', errors
+        assert 'the recording has no event from the tasks and CPUs that -p, -t and -C select' in errors[3], errors
+
+
+def test_recordings_without_a_pair_of_the_task(prof, tmp_path):
+    out = subprocess.run([prof, 'record', '-q', '-a', *RING, '-o', tmp_path / 'in', '-e', f'raw_syscalls:sys_enter/id=={GETPPID}/', '--',
+                          sys.executable, '-c', 'import os\nos.getppid()\nprint(os.getpid())'], check=True, capture_output=True, text=True,
+                         timeout=60).stdout
+    err = subprocess.run([prof, 'latency', '-I', tmp_path / 'in', '-p', out.strip(), '-e', 'raw_syscalls:sys_enter//role=start/', '-e',
+                          'raw_syscalls:sys_enter//alias=other/key=id/'], check=True, capture_output=True, text=True, timeout=60).stderr
+    assert err == ('perf-prof: latency: no pair of events happened in the watched tasks; kernel threads and interrupts may work for them: '
+                   'without -p and -t, the pairs of all recorded tasks are shown\n'), err
+
+
+@pytest.fixture
+def sleeper(tmp_path):
+    """A program that calls nap(), for 1 ms and, three times, for 30 ms."""
+    if not os.path.exists('/sys/kernel/tracing/uprobe_events'):
+        pytest.skip('needs uprobes')
+    (tmp_path / 'nap.c').write_text('#include <unistd.h>\n__attribute__((noinline)) int nap(int us) { usleep(us); return us; }\n'
+                                    'int main() { for (int i = 0; i < 9; i++) nap(i % 3 ? 1000 : 30000); usleep(300000); return 0; }\n')
+    subprocess.run(['gcc', '-O1', '-o', tmp_path / 'nap', tmp_path / 'nap.c'], check=True)
+    return tmp_path / 'nap'
+
+
+SOURCE = 'latency/--start uprobe:nap --end uretprobe:nap --than 20ms/'
+
+
+def test_the_source_takes_probes_of_the_list(prof, sleeper, tmp_path):
+    probes = f'uprobe:nap@"{sleeper}",uretprobe:nap@"{sleeper}"'
+    live = subprocess.run([prof, 'trace', '-q', *RING, '-e', f'{probes},{SOURCE}', '--', sleeper], check=True, capture_output=True,
+                          text=True, timeout=60).stdout
+    assert len(re.findall(r' latency: key \d+ took [\d.]+ us\n', live)) >= 3, live
+    assert live.count(' uprobe:nap: ') == 9, live
+    subprocess.run([prof, 'record', '-q', '-o', tmp_path / 'in', '-e', probes, '--', sleeper], check=True, timeout=60)
+    read = subprocess.run([prof, 'trace', '-I', tmp_path / 'in', '-e', f'uprobe:nap,uretprobe:nap,{SOURCE}'], check=True,
+                          capture_output=True, text=True, timeout=60).stdout
+    assert len(re.findall(r' latency: key \d+ took [\d.]+ us\n', read)) >= 3, read
+
+
+def test_a_slow_call_triggers_a_recording_that_has_it(prof, sleeper, tmp_path):
+    events = f'uprobe:nap@"{sleeper}",uretprobe:nap@"{sleeper}",{EVENTS},{SOURCE[:-1]}/trigger/'
+    subprocess.run([prof, 'record', '-q', '-a', *RING, '-o', tmp_path / 'in', '--overwrite', '-N', '1', '-e', events, '--', sleeper],
+                   check=True, timeout=60)
+    table = json.loads(subprocess.run([prof, 'latency', '-I', tmp_path / 'in', '-e', 'uprobe:nap', '-e', 'uretprobe:nap', '--breakdown',
+                                       '--json'], check=True, capture_output=True, text=True, timeout=60).stdout)
+    check_sums(table['rows'])
+    assert table['rows'][0]['max'] >= 20e6, table
+
+
+@pytest.mark.parametrize('name', ['uprobe:nap', 'uprobe:nap@"/tmp/nap"'])
+def test_a_source_opens_no_probe(analyse, name):
+    err = analyse('trace', '-e', f'latency/--start {name} --end sched:sched_switch/', '--', 'true', code=2).err
+    assert 'latency needs the probe uprobe:nap, which this list of events does not have' in err, err
+    assert "the probe beside the source, which names it without the file: -e 'uprobe:nap@FILE,latency/" in err, err
+
+
+def test_the_cause_comes_before_what_was_expected(analyse):
+    err = analyse('trace', '-e', 'latency/--start sched:none --end sched:sched_switch/', '--', 'true', code=2).err
+    assert 'latency needs sched:none: cannot read ' in err and 'expected' not in err, err
+    err = analyse('trace', '-e', 'latency/--start uprobe:nap@./nap --end sched:sched_switch/', '--', 'true', code=2).err
+    assert err.endswith('and a slash in it, as in a path, needs quotes\n'), err
+
+
+@pytest.mark.parametrize('switch, waking, unknown', [
+    ('/prev_comm!="sleep"/', '', True),                  # it seems to run until it gets a CPU again: a contradiction
+    ('/next_comm!="sleep"/', '/comm!="sleep"/', True),   # it seems to sleep when it returns from the call
+    ('', '/comm!="sleep"/', False),                      # the sleep lasts until it runs
+])
+def test_events_that_the_kernel_left_out(prof, tmp_path, switch, waking, unknown):
+    subprocess.run([prof, 'record', '-q', '-a', *RING, '-o', tmp_path / 'in', '-e', 'raw_syscalls:sys_enter/id==230/,raw_syscalls:sys_exit/'
+                    f'id==230/,sched:sched_switch{switch},sched:sched_waking{waking}', '--', 'sleep', '0.05'], check=True, timeout=60)
+    out = subprocess.run([prof, 'latency', '-I', tmp_path / 'in', '--perins', '--breakdown', '--json', *pair(NANOSLEEP)], check=True,
+                         capture_output=True, text=True, timeout=60).stdout
+    all_of_it = [row for row in json.loads(out)['breakdown'] if row['comm'] == 'sleep' and row['total'] >= 50e6]
+    check_sums(all_of_it)
+    assert len(all_of_it) == 1, out
+    one = all_of_it[0]
+    assert one['unknown'] >= 45e6 if unknown else one['asleep'] + one['unknown'] >= 45e6, one
+    assert one['asleep'] == 0 or not unknown, one
+    assert {waker['comm'] for waker in one['wakers']} <= {'[not known]'}, one
+
+
+def test_of_a_process_and_its_recording(prof, tmp_path):
+    """The scheduler's events are those of all tasks, also with -p; so they are in the recording."""
+    job = subprocess.Popen([sys.executable, '-c', f'import time\nwhile True: time.sleep({NAP})'])
+    try:
+        subprocess.run([prof, 'latency', '-q', *RING, '-p', str(job.pid), *pair(NANOSLEEP), '--breakdown', '--seconds', '1', '--record',
+                        tmp_path / 'in'], check=True, capture_output=True, timeout=60)
+        subprocess.run([prof, 'profile', '-q', *RING, '-p', str(job.pid), '--off-cpu', '--seconds', '1', '--record', tmp_path / 'other'],
+                       check=True, capture_output=True, timeout=60)
+    finally:
+        job.kill()
+        job.wait()
+    table = json.loads(subprocess.run([prof, 'latency', '-I', tmp_path / 'in', '--breakdown', '--json', *pair(NANOSLEEP)], check=True,
+                                      capture_output=True, text=True, timeout=60).stdout)
+    check_sums(table['rows'])
+    assert table['rows'][0]['calls'] >= 3, table
+    subprocess.run([prof, 'profile', '--off-cpu', '-I', tmp_path / 'other'], check=True, capture_output=True, timeout=60)
