@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Which functions take a different share of the time in two commands?
+# Which functions take more or less time in one command than in another?
 #
 #	what_changed.sh './job old.conf' './job new.conf'
 folder=$(mktemp -d) || exit

@@ -187,7 +187,9 @@ class Query:
         # Names in queries are not variables of Python, and functions that are not there are not fetched from the network.
         self.db = self.duckdb.connect(config={name: 'false' for name in (
             'python_enable_replacements', 'autoinstall_known_extensions', 'autoload_known_extensions')})
-        self.db.execute('set enable_progress_bar = false')
+        # in a notebook without ipywidgets, DuckDB has no progress bar and refuses to change that
+        if self.db.execute("select current_setting('enable_progress_bar')").fetchall()[0][0]:
+            self.db.execute('set enable_progress_bar = false')
         self.once = self._plan()
 
     def _plan(self) -> bool:

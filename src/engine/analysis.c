@@ -608,7 +608,10 @@ static int open_all(struct analysis *a, struct fault *f)
 
 	if (choose_parts(a, f))
 		return -1;
-	a->job.is_target &= a->opts->stream.pids.n > 0;   /* switches_take_targets() may have removed it */
+	if (!a->opts->stream.pids.n) {   /* switches_take_targets() may have removed it */
+		a->job.is_among_all |= a->job.is_target;
+		a->job.is_target = false;
+	}
 	job_attach(&a->job, a->stream);
 	if (names_begin(&a->names, a->stream, a->opts->stream.opener, f))
 		return -1;
@@ -674,6 +677,9 @@ static void tell(struct analysis *a)
 	uint64_t refused = callstacks_refused(a->stacks);
 
 	tell_chains(a);
+	if (a->job.is_among_all && a->opts->stream.record && !stream_recording_failed(a->stream))
+		note(a->opts->stream.verbose, "%s has the events of all tasks: -I %s -p %d shows what this command did",
+		     a->opts->stream.record, a->opts->stream.record, (int)a->job.workload.pid);
 	if (callstacks_lack_below(a->stacks))
 		note(a->opts->stream.verbose < 0 ? -1 : 1, "--below %s: no stack has %s, so stacks are whole", a->opts->below.v[0],
 		     a->opts->below.n > 1 ? "any of these functions" : "that function");

@@ -10,6 +10,7 @@ struct job {
 	struct workload workload;
 	bool is_there;                 /* false: no command */
 	bool is_target;                /* the only one */
+	bool is_among_all;             /* it was, but events of all tasks are needed */
 	bool ends_first;               /* the run may end before it: --seconds or -N */
 	int verbose;
 };

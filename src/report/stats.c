@@ -164,12 +164,19 @@ static double deviations(double confidence)
 	return stats_t_quantile(0.5 + confidence / 2, 1e5);
 }
 
-int stats_compare_sums(const struct stats_sum *a, const struct stats_sum *b, double confidence)
+static double sum_variance(const struct stats_sum *s)
+{
+	double apart = s->apart * s->n * s->each, others = 1 - (s->n + 1) / (s->of + 2);
+
+	return (s->n + 1) * others * s->each * s->each + apart * apart;
+}
+
+struct stats_interval stats_compare_sums(const struct stats_sum *a, const struct stats_sum *b, double confidence)
 {
 	double more = b->n * b->each - a->n * a->each;
-	double half = deviations(confidence) * sqrt((a->n + 1) * a->each * a->each + (b->n + 1) * b->each * b->each);
+	double half = deviations(confidence) * sqrt(sum_variance(a) + sum_variance(b));
 
-	return more > half ? 1 : more < -half ? -1 : 0;
+	return (struct stats_interval){ more, more - half, more + half };
 }
 
 struct stats_interval stats_compare_shares(const struct stats_share *a, const struct stats_share *b,

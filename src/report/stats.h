@@ -42,20 +42,20 @@ struct stats_share {
 	double part, n;
 };
 
-/* The difference b - a of two shares, -1 to 1, and its confidence interval by the method of
- * Agresti and Caffo (The American Statistician 54, 2000): a success and a failure added to each
- * keep it valid for shares near 0 and for few samples. */
+/* A difference b - a, and its confidence interval. */
 struct stats_interval {
 	double difference, low, high;
 };
+/* Of two shares, -1 to 1, by the method of Agresti and Caffo (The American Statistician 54, 2000): a success and a failure
+ * added to each keep it valid for shares near 0 and for few samples. */
 struct stats_interval stats_compare_shares(const struct stats_share *a, const struct stats_share *b,
 					   double confidence);
-/* Which of two sums is larger, given the number of samples in each (any positive number) and what a sample adds to it:
- * 1: that of b, -1: that of a, 0: the difference is not significant. Samples are taken for independent (Poisson). */
+/* Of two sums, to which n of `of` samples add `each`. Only n is random: the number of all samples is exact, as that of a clock.
+ * apart: the standard deviation of the sum itself from run to run, as a part of it. */
 struct stats_sum {
-	double n, each;
+	double n, of, each, apart;
 };
-int stats_compare_sums(const struct stats_sum *a, const struct stats_sum *b, double confidence);
+struct stats_interval stats_compare_sums(const struct stats_sum *a, const struct stats_sum *b, double confidence);
 /* Distance of the interval from 0; 0: the interval includes it, so the difference is not significant. */
 double stats_evidence(const struct stats_interval *i);
 #endif

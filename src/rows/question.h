@@ -95,6 +95,7 @@ struct question_ops {
 	const enum shown *shown;     /* columns about durations; NULL: from calls to max */
 	size_t nshown;
 	const char *durations;       /* "calls": what lasts from a start to its end; NULL: pairs of any events */
+	const char *if_unseen;       /* what shows pairs whose end was not seen; or NULL */
 	const char *if_missing;      /* what it means that the kernel did not deliver events; NULL: that their pairs are missing, too */
 	const char *share_title;     /* SHOW_SHARE is the share of whole(), under this title; or NULL */
 	uint64_t (*whole)(struct question *q);

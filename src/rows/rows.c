@@ -298,7 +298,8 @@ static void print_missing(const struct question *q)
 static void print_unknown(const struct question *q, uint64_t unknown)
 {
 	if (q->ops->durations)
-		printf("%s whose end was not seen are not in the table: %llu\n", q->ops->durations, (unsigned long long)unknown);
+		printf("%s whose end was not seen are not in the table: %llu%s\n", q->ops->durations, (unsigned long long)unknown,
+		       q->ops->if_unseen ? q->ops->if_unseen : "");
 	else
 		printf("not counted: %llu period%s whose beginning or end the kernel did not report\n",
 		       (unsigned long long)unknown, unknown == 1 ? "" : "s");

@@ -4,7 +4,7 @@
  * warmer affects both, and computes the difference of their means with its confidence interval.
  *
  * Both are started in the same way: if the second needs a shell, the first gets one, too, so that
- * the shell's cost is not taken for a difference.
+ * the shell's cost is not taken for a difference. Runs that fail are left out, as they have not done the same work.
  */
 #include "stat/stat.h"
 
@@ -20,28 +20,64 @@ static const double default_confidence = 0.95;
 enum { ELAPSED, USER, SYS, NTIMES };
 static const char *const times_of_command[] = { [ELAPSED] = "elapsed", [USER] = "user", [SYS] = "sys" };
 
+/* An event, or a time, in the runs of a command. */
 struct compared {
 	struct stats count, ratio;
+	double missed;                   /* share of the time in which it was not counted, at most */
+};
+
+/* A command that fails has not done its work: its runs are kept apart. */
+enum { SUCCEEDED, FAILED, NOUTCOMES };
+
+struct outcome {
+	struct compared *values;         /* one per event, then the times */
+	struct stats cpu;                /* user + sys: together exact, unlike each */
+	struct slowest_run slowest;
 };
 
 struct side {
 	char *const *argv;
-	struct compared *values;         /* one per event, then the times */
-	int status;                      /* the last one that is not 0 */
-	uint64_t failures;
+	struct outcome outcomes[NOUTCOMES];
+	struct compared_side seen;
+	int code;                        /* exit code of the last run with one that is not 0, also of an incomplete one */
 };
+
+static void add_elapsed(struct slowest_run *s, double elapsed, size_t run)
+{
+	if (elapsed <= s->elapsed) {
+		s->next = elapsed > s->next ? elapsed : s->next;
+		return;
+	}
+	s->next = s->elapsed;
+	s->elapsed = elapsed;
+	s->run = run;
+}
 
 /* Runs whose divisor was 0 have no ratio, or another one; only those with the first run's are compared. */
 static void add_run(const struct count_row *r, struct compared *sum, struct compared_row *row)
 {
 	if (r->state == COUNT_GOOD)
 		stats_add(&sum->count, r->value);
-	if (r->share < row->share)
-		row->share = r->share;
+	if (1 - r->share > sum->missed)
+		sum->missed = 1 - r->share;
 	if (!r->metric.is_ratio || (row->metric && row->metric != r->metric.unit))
 		return;
 	row->metric = r->metric.unit;
 	stats_add(&sum->ratio, r->metric.value);
+}
+
+static struct outcome *add_status(struct side *side, int status, int signal)
+{
+	struct compared_side *c = &side->seen;
+
+	c->runs++;
+	if (!status)
+		return &side->outcomes[SUCCEEDED];
+	c->mixed |= c->failed && (c->status != status || c->signal != signal);
+	c->failed++;
+	c->status = status;
+	c->signal = signal;
+	return &side->outcomes[FAILED];
 }
 
 static int run_side(struct counting *s, struct side *side, struct compared_row *rows,
@@ -49,18 +85,31 @@ static int run_side(struct counting *s, struct side *side, struct compared_row *
 {
 	struct stat_run_times times = { 0 };
 	int status = stat_run_once(s, side->argv, &times, interrupted, f);
+	struct outcome *o;
 
 	if (status < 0)
 		return -1;
-	side->status = status ? status : side->status;
+	side->code = status ? status : side->code;
 	if (*interrupted)   /* an incomplete run does not count */
 		return 0;
-	side->failures += status != 0;
+	o = add_status(side, status, times.signal);
 	for (size_t i = 0; i < s->nevents; i++)
-		add_run(&s->rows[i], &side->values[i], &rows[i]);
-	stats_add(&side->values[s->nevents + ELAPSED].count, times.elapsed);
-	stats_add(&side->values[s->nevents + USER].count, times.user);
-	stats_add(&side->values[s->nevents + SYS].count, times.sys);
+		add_run(&s->rows[i], &o->values[i], &rows[i]);
+	stats_add(&o->values[s->nevents + ELAPSED].count, times.elapsed);
+	stats_add(&o->values[s->nevents + USER].count, times.user);
+	stats_add(&o->values[s->nevents + SYS].count, times.sys);
+	stats_add(&o->cpu, times.user + times.sys);
+	add_elapsed(&o->slowest, times.elapsed, side->seen.runs);
+	return 0;
+}
+
+static int warm_up(struct counting *s, const struct side *sides, bool *interrupted, struct fault *f)
+{
+	struct stat_run_times times;
+
+	for (uint64_t i = 0; i < 2 * s->config->warmup && !*interrupted; i++)
+		if (stat_run_once(s, sides[i % 2].argv, &times, interrupted, f) < 0)
+			return -1;
 	return 0;
 }
 
@@ -70,13 +119,21 @@ static int run_in_turns(struct counting *s, struct side *sides, struct compared_
 	uint64_t runs = s->config->runs ? s->config->runs : DEFAULT_RUNS;
 	bool interrupted = false;
 
-	for (size_t i = 0; i < s->nevents + NTIMES; i++)
-		rows[i].share = 1;
+	if (warm_up(s, sides, &interrupted, f))
+		return -1;
 	/* A B, B A, A B ...: so that neither is always second */
 	for (uint64_t i = 0; i < 2 * runs && !interrupted; i++)
 		if (run_side(s, &sides[(i + 1) / 2 % 2], rows, &interrupted, f))
 			return -1;
 	return 0;
+}
+
+static bool is_cpu_time(const struct counting *s, size_t event)
+{
+	const struct perf_event_attr *attr = &s->events[event].buf.attr;
+
+	/* on a CPU, it counts the time of all tasks, and of none */
+	return s->on_command && attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_TASK_CLOCK;
 }
 
 static void add_row(struct compared_table *t, struct compared_row row, const struct stats *a, const struct stats *b)
@@ -89,13 +146,31 @@ static void add_row(struct compared_table *t, struct compared_row row, const str
 	t->rows[t->n++] = row;
 }
 
+/* Failed runs are used if there are no others. */
+static const struct outcome *outcome_of(const struct side *side)
+{
+	return &side->outcomes[side->seen.failed == side->seen.runs ? FAILED : SUCCEEDED];
+}
+
+/* CPU time from user + sys, behind the rows: none of them. */
+static void fill_cpu(const struct outcome *a, const struct outcome *b, struct compared_table *t)
+{
+	const size_t n = t->n;
+
+	add_row(t, (struct compared_row){ .event = "cpu", .unit = "msec", .scale = 1000, .share = 1 }, &a->cpu, &b->cpu);
+	t->cpu = t->n > n ? &t->rows[n] : NULL;
+	t->n = n;
+}
+
 /* seen: what the runs found of each event, and the times. */
 static void fill(const struct counting *s, const struct side *sides, const struct compared_row *seen,
 		 struct compared_table *t)
 {
+	const struct outcome *of_a = outcome_of(&sides[0]), *of_b = outcome_of(&sides[1]);
+
 	for (size_t i = 0; i < s->nevents + NTIMES; i++) {
-		const struct compared *a = &sides[0].values[i], *b = &sides[1].values[i];
-		struct compared_row row = { .unit = "msec", .scale = 1000, .share = seen[i].share };
+		const struct compared *a = &of_a->values[i], *b = &of_b->values[i];
+		struct compared_row row = { .unit = "msec", .scale = 1000, .share = 1 - (a->missed > b->missed ? a->missed : b->missed) };
 
 		if (i < s->nevents) {
 			row.event = s->events[i].label;
@@ -106,12 +181,16 @@ static void fill(const struct counting *s, const struct side *sides, const struc
 		}
 		if (i == s->nevents + ELAPSED && a->count.n && b->count.n)
 			t->elapsed = &t->rows[t->n];
+		if (i < s->nevents && is_cpu_time(s, i) && a->count.n && b->count.n)
+			t->cpu = &t->rows[t->n];
 		add_row(t, row, &a->count, &b->count);
 		row.metric = seen[i].metric;
 		row.unit = NULL;
 		row.scale = 1;
 		add_row(t, row, &a->ratio, &b->ratio);
 	}
+	if (!t->cpu)
+		fill_cpu(of_a, of_b, t);
 }
 
 char *stat_words(char *const *argv)
@@ -124,6 +203,46 @@ char *stat_words(char *const *argv)
 	text = calloc(1, size);
 	for (size_t i = 0; text && argv[i]; i++)
 		strcat(strcat(text, i ? " " : ""), argv[i]);
+	return text;
+}
+
+/* Those that a shell does not change. */
+static bool is_plain(const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+
+	return *word && !word[strspn(word, plain)];
+}
+
+static void put_quoted(const char *word, FILE *out)
+{
+	fputc('\'', out);
+	for (; *word; word++)
+		if (*word == '\'')
+			fputs("'\\''", out);
+		else
+			fputc(*word, out);
+	fputc('\'', out);
+}
+
+/* The words of a command as a shell reads them, to be freed; NULL: out of memory. */
+static char *quoted(char *const *argv)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	for (size_t i = 0; argv[i]; i++) {
+		if (i)
+			fputc(' ', out);
+		if (is_plain(argv[i]))
+			fputs(argv[i], out);
+		else
+			put_quoted(argv[i], out);
+	}
+	fclose(out);
 	return text;
 }
 
@@ -140,21 +259,39 @@ static int print(const struct counting *s, const struct compared_table *t, FILE 
 	return rc == -ENOMEM ? fault_set(f, EXIT_FAILED, "stat: out of memory") : 0;
 }
 
+/* On stderr, if the table is elsewhere or is none: a table says it itself. */
+static void tell_failures(const struct counting *s, const struct compared_table *t, const FILE *out)
+{
+	char line[512];
+
+	if (out == stderr && !s->config->json && !s->config->csv)
+		return;
+	for (int i = 0; i < 2; i++)
+		if (compared_failure(t, i, line, sizeof(line)))
+			fprintf(stderr, "perf-prof: %s\n", line);
+}
+
 /* rows: room for those of the table, behind what the runs find. */
 static int compare(struct counting *s, struct side *sides, struct compared_row *rows, char *const *argv,
 		   FILE *out, struct fault *f)
 {
-	struct compared_table t = { .b = s->config->vs, .rows = rows + s->nevents + NTIMES };
+	struct compared_table t = { .rows = rows + s->nevents + NTIMES };
 	char *a;
 	int rc;
 
 	t.confidence = s->config->confidence > 0 ? s->config->confidence / 100 : default_confidence;
 	if (run_in_turns(s, sides, rows, f))
 		return -1;
-	a = stat_words(argv);
-	t.a = a ? a : "";
+	a = quoted(argv);
+	for (int i = 0; i < 2; i++) {
+		t.sides[i] = sides[i].seen;
+		t.sides[i].slowest = outcome_of(&sides[i])->slowest;
+	}
+	t.sides[0].command = a ? a : "";
+	t.sides[1].command = s->config->vs;
 	fill(s, sides, rows, &t);
 	rc = print(s, &t, out, f);
+	tell_failures(s, &t, out);
 	free(a);
 	return rc;
 }
@@ -211,11 +348,14 @@ static bool needs_shell(const char *text)
 	return strpbrk(text, "\"'`$&|;<>()[]{}*?!#~=%\\\n") || !text[strspn(text, " \t")];
 }
 
-static void tell_failures(const struct side *side, char name)
+/* The values of all outcomes of both sides, in one piece, to be freed. */
+static struct compared *make_values(struct side *sides, size_t n)
 {
-	if (side->failures)
-		fprintf(stderr, "perf-prof: %c failed in %" PRIu64 " run%s, with exit code %d: is the comparison what was meant?\n", name,
-			side->failures, side->failures == 1 ? "" : "s", side->status);
+	struct compared *values = calloc((size_t)2 * NOUTCOMES * n, sizeof(*values));
+
+	for (size_t i = 0; values && i < (size_t)2 * NOUTCOMES; i++)
+		sides[i / NOUTCOMES].outcomes[i % NOUTCOMES].values = values + i * n;
+	return values;
 }
 
 /* argv: the first command as typed. */
@@ -224,25 +364,20 @@ static int compare_argvs(struct counting *s, char *const *a, char *const *b, cha
 {
 	size_t n = s->nevents + NTIMES;
 	struct compared_row *rows = calloc(3 * n, sizeof(*rows));
-	struct side sides[2] = {
-		{ .argv = a, .values = calloc(n, sizeof(struct compared)) },
-		{ .argv = b, .values = calloc(n, sizeof(struct compared)) },
-	};
+	struct side sides[2] = { { .argv = a }, { .argv = b } };
+	struct compared *values = make_values(sides, n);
 	int rc = -1;
 
-	if (!a || !b || !rows || !sides[0].values || !sides[1].values)
+	if (!a || !b || !rows || !values)
 		fault_set(f, EXIT_FAILED, "stat: out of memory");
 	else
 		rc = compare_into_file(s, sides, rows, argv, f);
 	free(rows);
-	free(sides[0].values);
-	free(sides[1].values);
+	free(values);
 	if (rc)
 		return f->exit_code;
-	tell_failures(&sides[0], 'A');
-	tell_failures(&sides[1], 'B');
-	if (sides[0].status || sides[1].status)
-		return sides[0].status ? sides[0].status : sides[1].status;
+	if (sides[0].code || sides[1].code)
+		return sides[0].code ? sides[0].code : sides[1].code;
 	return stat_any_open(s) ? 0 : EXIT_FAILED;
 }
 

@@ -9,15 +9,18 @@
 #include "stat/stat.h"
 
 #include "base/descriptors.h"
+#include "base/holder.h"
 #include "base/note.h"
 #include "perfevent/attr/attr_fields.h"
 #include "perfevent/open/explain.h"
 #include "stream/list/useronly.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct stat_counter *counter(const struct counting *s, size_t event, size_t place)
 {
@@ -216,7 +219,7 @@ static bool is_of_place(const struct counting *s, size_t place, int rc)
  * The command gets the original limit. */
 static void reserve_descriptors(const struct counting *s)
 {
-	descriptors_reserve(s->nevents * s->nplaces + SPARE_FILES);
+	descriptors_reserve(s->nevents * (s->nplaces + 1) + SPARE_FILES);   /* and their anchors */
 }
 
 static int too_few_descriptors(const struct counting *s, const struct stat_event *e, struct fault *f)
@@ -417,13 +420,53 @@ void stat_disable(struct counting *s)
 	each(s, pev_event_disable);
 }
 
+static struct pev_event *first_open(const struct counting *s, size_t event)
+{
+	for (size_t p = 0; p < s->nplaces; p++)
+		if (counter(s, event, p)->ev)
+			return counter(s, event, p)->ev;
+	return NULL;
+}
+
+/* A copy of a disabled event of each tracepoint stays open: none that is closed after a run is then the last one, for whose
+ * end the kernel waits (base/holder.h). */
+static void make_anchors(struct counting *s)
+{
+	if (!s->anchors)
+		s->anchors = calloc(s->nevents + 1, sizeof(*s->anchors));
+	for (size_t i = 0; s->anchors && i < s->nevents; i++) {
+		struct pev_event *ev = s->events[i].buf.attr.type == PERF_TYPE_TRACEPOINT && !s->anchors[i] ? first_open(s, i) : NULL;
+		int fd = ev ? fcntl(pev_event_fd(ev), F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : 0;
+
+		s->anchors[i] = fd > 0 ? fd : s->anchors[i];
+	}
+}
+
 void stat_close(struct counting *s)
 {
+	if (s->counters)
+		make_anchors(s);
 	if (s->counters)
 		for (size_t i = s->nevents * s->nplaces; i-- > 0;)
 			pev_event_close(s->counters[i].ev);
 	free(s->counters);
 	s->counters = NULL;
+}
+
+void stat_close_all(struct counting *s)
+{
+	size_t n = 0;
+	int holder;
+
+	stat_close(s);
+	for (size_t i = 0; s->anchors && i < s->nevents; i++)
+		n += s->anchors[i] > 0;
+	holder = n < HOLDER_WORTH ? -1 : holder_start();
+	for (size_t i = 0; s->anchors && i < s->nevents; i++)
+		if (s->anchors[i] > 0)
+			close(s->anchors[i]);
+	holder_release(holder);
+	free(s->anchors);
 }
 
 /* ---- reading ------------------------------------------------------------------- */

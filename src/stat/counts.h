@@ -60,7 +60,12 @@ struct count_table {
 	struct stats elapsed;    /* s; n = runs */
 	struct stats user, sys;  /* s, of a command */
 	int exit_status;         /* of the command, as in shells; -1: none */
+	size_t failed;           /* runs of the command that ended with another exit status than 0 */
+	int signal;              /* that ended the last of them; 0: none */
 };
+
+/* "with exit code 7", "ended by signal 11 (Segmentation fault)". status: as in shells. signal: 0: none */
+const char *count_failure(int status, int signal, char *buf, size_t size);
 
 /* first: the first of several tables (intervals), which gets titles. */
 void counts_text(const struct count_table *t, bool first, FILE *out);
@@ -80,13 +85,40 @@ struct compared_row {
 	double share;            /* minimum of all runs */
 };
 
+/* The run that took longest: s; next: the longest of the others. Runs count from 1; 0: none */
+struct slowest_run {
+	double elapsed, next;
+	size_t run;
+};
+
+struct compared_side {
+	const char *command;     /* as typed */
+	size_t runs, failed;     /* failed ones are in no row, unless all failed */
+	int status, signal;      /* of the last run that failed: its exit status as in shells, the signal that ended it or 0 */
+	bool mixed;              /* others failed in another way */
+	struct slowest_run slowest;
+};
+
 struct compared_table {
-	const char *a, *b;       /* the commands, as typed */
+	struct compared_side sides[2];       /* A, B */
 	double confidence;       /* 0.95 */
 	struct compared_row *rows;
 	size_t n;
 	const struct compared_row *elapsed;  /* of these rows; NULL: no run was complete */
+	const struct compared_row *cpu;      /* CPU time, also if no row has it; NULL: as above */
 };
+
+/* verdict.c */
+/* Both always end with the same exit code: what it means is known to them alone (grep: nothing was found). */
+bool compared_same_exit(const struct compared_table *t);
+/* A command always fails: differences say nothing about what it was to do. */
+bool compared_has_no_winner(const struct compared_table *t);
+/* What B has, compared with A: "more", "less", "no difference shown"; NULL: there is no winner, or one run only. */
+const char *compared_verdict(const struct compared_table *t, const struct compared_row *r);
+/* That of B divided by that of A; false: there is none. r: or NULL */
+bool compared_ratio(const struct compared_table *t, const struct compared_row *r, struct stats_ratio *ratio);
+/* A line about the failures of a side, 0 or 1; false: nothing is to be said. */
+bool compared_failure(const struct compared_table *t, int side, char *buf, size_t size);
 
 void compared_text(const struct compared_table *t, FILE *out);
 void compared_csv(const struct compared_table *t, struct csv_form form, FILE *out);

@@ -2,6 +2,8 @@
 /* Counts as CSV (RFC 4180): a title line, and the same columns whatever the options. */
 #include "stat/counts.h"
 
+#include <math.h>
+
 const char *const count_states[] = {
 	[COUNT_GOOD] = "counted", [COUNT_NEVER_RAN] = "not counted",
 	[COUNT_NOT_SUPPORTED] = "not supported", [COUNT_NOT_PERMITTED] = "not permitted",
@@ -68,11 +70,31 @@ void counts_csv(const struct count_table *t, struct csv_form form, bool first, F
 	print_time("sys", &t->sys, form.separator, out);
 }
 
+static void print_ratio(const struct compared_table *t, const struct compared_row *r, char separator, FILE *out)
+{
+	struct stats_ratio ratio = { .high = INFINITY };
+	const bool there = compared_ratio(t, r, &ratio);
+
+	csv_number(there, ratio.ratio, separator, out);
+	csv_number(there && !isinf(ratio.high), ratio.low, separator, out);
+	csv_number(there && !isinf(ratio.high), ratio.high, separator, out);
+}
+
+/* The same in each row. */
+static void print_failures(const struct compared_table *t, char separator, FILE *out)
+{
+	for (int i = 0; i < 2; i++)
+		csv_number(true, (double)t->sides[i].failed, separator, out);
+	for (int i = 0; i < 2; i++)
+		csv_number(true, t->sides[i].status, separator, out);
+}
+
 void compared_csv(const struct compared_table *t, struct csv_form form, FILE *out)
 {
 	static const char *const titles[] = {
 		"event", "unit", "runs", "a_mean", "a_stddev", "b_mean", "b_stddev", "difference",
-		"half_width", "confidence_percent", "share_percent", "metric", NULL,
+		"half_width", "confidence_percent", "share_percent", "metric", "verdict", "ratio", "ratio_low", "ratio_high",
+		"a_min", "b_min", "a_failed", "b_failed", "a_exit_status", "b_exit_status", NULL,
 	};
 	const char separator = form.separator;
 
@@ -94,6 +116,12 @@ void compared_csv(const struct compared_table *t, struct csv_form form, FILE *ou
 		csv_number(true, 100 * r->share, separator, out);
 		fputc(separator, out);
 		csv_text(r->metric, form, out);
+		fputc(separator, out);
+		csv_text(compared_verdict(t, r), form, out);
+		print_ratio(t, r, separator, out);
+		csv_number(true, r->a.min * r->scale, separator, out);
+		csv_number(true, r->b.min * r->scale, separator, out);
+		print_failures(t, separator, out);
 		fputc('\n', out);
 	}
 }

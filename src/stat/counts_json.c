@@ -71,7 +71,8 @@ static bool put_command(json_object *root, const struct count_table *t)
 	for (const char *const *w = t->command; *w; w++)
 		if (!json_append(words, json_text(*w, strlen(*w))))
 			return false;
-	return t->exit_status < 0 || json_put_number(root, "exit_status", t->exit_status);
+	return t->exit_status < 0 || (json_put_number(root, "exit_status", t->exit_status) &&
+				      json_put_unsigned(root, "failed", t->failed));
 }
 
 static bool fill(json_object *root, const struct count_table *t)
@@ -108,43 +109,52 @@ static bool put_side(json_object *to, const char *key, const struct stats *s, do
 	return json_put(to, key, o) && json_put_number(o, "mean", s->mean * scale) && put_spread(o, s, scale);
 }
 
-static bool append_compared(json_object *rows, const struct compared_row *r)
+static bool append_compared(json_object *rows, const struct compared_table *t, const struct compared_row *r)
 {
 	json_object *o = json_object_new_object();
 	double low = (r->difference.mean - r->difference.half) * r->scale;
 	double high = (r->difference.mean + r->difference.half) * r->scale;
 
 	return json_append(rows, o) && json_put_text(o, "event", r->event) &&
-	       json_put_text(o, "metric", r->metric) && json_put_text(o, "unit", r->unit) && put_side(o, "a", &r->a, r->scale) && put_side(o, "b", &r->b, r->scale) &&
+	       json_put_text(o, "metric", r->metric) && json_put_text(o, "unit", r->unit) &&
+	       put_side(o, "a", &r->a, r->scale) && put_side(o, "b", &r->b, r->scale) &&
 	       json_put_number(o, "difference", r->difference.mean * r->scale) &&
 	       json_put_number(o, "low", low) && json_put_number(o, "high", high) &&
-	       json_put_number(o, "share", r->share);
+	       json_put_number(o, "share", r->share) && json_put_text(o, "verdict", compared_verdict(t, r));
 }
 
 /* b / a. Without `low` and `high`, too few or too different runs leave it open. */
-static bool put_ratio(json_object *root, const struct compared_table *t)
+static bool put_ratio(json_object *root, const char *key, const struct compared_table *t, const struct compared_row *row)
 {
 	struct stats_ratio r;
 	json_object *o;
 
-	if (!t->elapsed || t->elapsed->a.mean <= 0)
+	if (!compared_ratio(t, row, &r))
 		return true;
-	r = stats_compare_ratio(&t->elapsed->a, &t->elapsed->b, t->confidence);
 	o = json_object_new_object();
-	return json_put(root, "elapsed_ratio", o) && json_put_number(o, "ratio", r.ratio) &&
-	       (isinf(r.high) || (json_put_number(o, "low", r.low) && json_put_number(o, "high", r.high)));
+	return json_put(root, key, o) && json_put_number(o, "ratio", r.ratio) &&
+	       (isinf(r.high) || (json_put_number(o, "low", r.low) && json_put_number(o, "high", r.high))) &&
+	       json_put_text(o, "verdict", compared_verdict(t, row));
+}
+
+static bool put_sides(json_object *root, const struct compared_side *a, const struct compared_side *b)
+{
+	return json_put_text(root, "a", a->command) && json_put_text(root, "b", b->command) &&
+	       json_put_unsigned(root, "runs", a->runs) &&
+	       json_put_unsigned(root, "a_failed", a->failed) && json_put_unsigned(root, "b_failed", b->failed) &&
+	       json_put_number(root, "a_exit_status", a->status) && json_put_number(root, "b_exit_status", b->status);
 }
 
 static bool fill_compared(json_object *root, const struct compared_table *t)
 {
 	json_object *rows = json_object_new_array();
 
-	if (!json_put(root, "events", rows) || !json_put_text(root, "a", t->a) || !json_put_text(root, "b", t->b) ||
-	    !json_put_number(root, "runs", t->n ? (double)t->rows[0].a.n : 0) ||
-	    !json_put_number(root, "confidence", t->confidence) || !put_ratio(root, t))
+	if (!json_put(root, "events", rows) || !put_sides(root, &t->sides[0], &t->sides[1]) ||
+	    !json_put_number(root, "confidence", t->confidence) || !put_ratio(root, "elapsed_ratio", t, t->elapsed) ||
+	    !put_ratio(root, "cpu_ratio", t, t->cpu))
 		return false;
 	for (size_t i = 0; i < t->n; i++)
-		if (!append_compared(rows, &t->rows[i]))
+		if (!append_compared(rows, t, &t->rows[i]))
 			return false;
 	return true;
 }

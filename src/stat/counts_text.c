@@ -169,15 +169,6 @@ void counts_text(const struct count_table *t, bool first, FILE *out)
 
 /* ---- two commands ------------------------------------------------------------ */
 
-static const char *verdict(const struct compared_row *r)
-{
-	if (isinf(r->difference.half))
-		return "";
-	if (fabs(r->difference.mean) > r->difference.half)
-		return r->difference.mean > 0 ? "more" : "less";
-	return "no difference shown";
-}
-
 /* Ratios have three decimals, as in `stat`. Counts have none, unless rounding would hide the difference: then two, as it has.
  * A mean below 100 loses too much, and so does one that becomes equal to the other. */
 static int digits_of(const struct compared_row *r)
@@ -200,10 +191,11 @@ static void put_mean(struct line *l, const struct compared_row *r, const struct 
 		put(l, "   %-9s", "");
 }
 
-static void print_compared(const struct compared_row *r, FILE *out)
+static void print_compared(const struct compared_table *t, const struct compared_row *r, FILE *out)
 {
 	struct line l = { .n = 0 };
 	char name[CELL], text[NUMBER];
+	const char *verdict = compared_verdict(t, r);
 
 	/* a ratio stands below its event */
 	if (r->metric)
@@ -217,7 +209,7 @@ static void print_compared(const struct compared_row *r, FILE *out)
 		put(&l, " +- %-9.4g", r->difference.half * r->scale);
 	if (r->a.mean != 0)
 		put(&l, " %+7.2f%%", percent(r->difference.mean, fabs(r->a.mean)));
-	put(&l, "  %s", verdict(r));
+	put(&l, "  %s", verdict ? verdict : "");
 	if (r->share < 1)
 		put(&l, "  (%.2f%%)", 100 * r->share);
 	end_line(&l, out);
@@ -228,33 +220,66 @@ static const struct stats *side(const struct compared_row *r, bool of_b)
 	return of_b ? &r->b : &r->a;
 }
 
-/* By the same test as the row of elapsed time; how many times as long follows from the same values. */
-static void print_verdict(const struct compared_table *t, FILE *out)
+/* The words for elapsed time and CPU time. */
+struct answer {
+	const char *what, *before, *wins, *as, *loses;
+};
+
+static const struct answer of_elapsed = { "elapsed time", "", "is faster", "as long", "takes longer" };
+static const struct answer of_cpu = { "CPU time", "CPU time: ", "takes less", "as much", "takes more" };
+
+static void print_undecided(const struct compared_table *t, const struct compared_row *r, const struct answer *w, FILE *out)
 {
-	const struct compared_row *r = t->elapsed;
+	const struct stats_ratio of = stats_compare_ratio(&r->a, &r->b, t->confidence);
+	const double percent_sure = 100 * t->confidence;
+
+	if (isinf(of.high))
+		fprintf(out, " %s: not decided: the runs differ too much; more runs (-r) may show a difference (%.4g %% confidence)\n",
+			w->what, percent_sure);
+	else
+		fprintf(out, " %s: not decided: B takes %.2f to %.2f times %s as A (%.4g %% confidence); more runs (-r) narrow this down\n",
+			w->what, of.low, of.high, w->as, percent_sure);
+}
+
+/* By the same test as the row; how many times as much follows from the same values. */
+static void print_answer(const struct compared_table *t, const struct compared_row *r, const struct answer *w, FILE *out)
+{
 	const bool b_is_slower = r->difference.mean > 0;
-	const bool is_certain = fabs(r->difference.mean) > r->difference.half;
-	const struct stats_ratio of = is_certain ? stats_compare_ratio(side(r, !b_is_slower), side(r, b_is_slower), t->confidence)
-						 : stats_compare_ratio(&r->a, &r->b, t->confidence);
+	const struct stats_ratio of = stats_compare_ratio(side(r, !b_is_slower), side(r, b_is_slower), t->confidence);
 	const char fast = b_is_slower ? 'A' : 'B', slow = b_is_slower ? 'B' : 'A';
 	const double percent_sure = 100 * t->confidence;
 	/* enough for the end nearest to 1 not to be printed as 1 */
-	const int digits = !is_certain || of.low >= 1.01 ? 2 : of.low >= 1.001 ? 3 : 4;
+	const int digits = of.low >= 1.01 ? 2 : of.low >= 1.001 ? 3 : 4;
 
-	if (isinf(r->difference.half))
-		fprintf(out, " no difference in elapsed time is certain: a single run may differ by chance; repeat them (-r 10)\n");
-	else if (!is_certain && isinf(of.high))
-		fprintf(out, " no difference in elapsed time is certain: the runs differ too much; more (-r) may show one (%.4g %% confidence)\n",
-			percent_sure);
-	else if (!is_certain)
-		fprintf(out, " no difference in elapsed time is certain: B takes %.2f to %.2f times as long as A (%.4g %% confidence); "
-			"more runs (-r) narrow this down\n", of.low, of.high, percent_sure);
+	if (fabs(r->difference.mean) <= r->difference.half)
+		print_undecided(t, r, w, out);
 	else if (isinf(of.high))
-		fprintf(out, " %c is faster: %c takes about %.2f times as long as %c (%.4g %% confidence that it takes longer; more runs (-r) "
-			"show how much)\n", fast, slow, of.ratio, fast, percent_sure);
+		fprintf(out, " %s%c %s: %c takes about %.2f times %s as %c (%.4g %% confidence that it %s; more runs (-r) "
+			"show how much)\n", w->before, fast, w->wins, slow, of.ratio, w->as, fast, percent_sure, w->loses);
 	else
-		fprintf(out, " %c is faster: %c takes %.*f times as long as %c (%.4g %% confidence: %.*f to %.*f)\n", fast, slow, digits,
-			of.ratio, fast, percent_sure, digits, of.low, digits, of.high);
+		fprintf(out, " %s%c %s: %c takes %.*f times %s as %c (%.4g %% confidence: %.*f to %.*f)\n", w->before, fast, w->wins,
+			slow, digits, of.ratio, w->as, fast, percent_sure, digits, of.low, digits, of.high);
+}
+
+static void print_answers(const struct compared_table *t, FILE *out)
+{
+	char line[512];
+
+	for (int i = 0; i < 2; i++)
+		if (compared_failure(t, i, line, sizeof(line)))
+			fprintf(out, " %s\n", line);
+	if (compared_has_no_winner(t)) {
+		fputc('\n', out);
+		return;
+	}
+	if (isinf(t->elapsed->difference.half)) {
+		fputs(" not decided: a single run may differ by chance; repeat them (-r 10)\n\n", out);
+		return;
+	}
+	print_answer(t, t->elapsed, &of_elapsed, out);
+	if (t->cpu && t->cpu->a.mean > 0 && t->cpu->b.mean > 0)
+		print_answer(t, t->cpu, &of_cpu, out);
+	fputc('\n', out);
 }
 
 /* Other work on the machine makes runs longer, never shorter. */
@@ -266,23 +291,64 @@ static void print_fastest(const struct compared_row *r, FILE *out)
 		number(r->b.min * r->scale, 2, false, b));
 }
 
+/* Far from all others: its distance to them is several times their own range. */
+static bool is_outlier(const struct slowest_run *s, const struct stats *elapsed)
+{
+	enum { FEWEST = 3, RANGES = 3 };
+
+	return elapsed->n >= FEWEST && s->elapsed > 1.5 * s->next && s->elapsed - s->next > RANGES * (s->next - elapsed->min);
+}
+
+static void print_outlier(const struct slowest_run *s, const struct stats *elapsed, char name, FILE *out)
+{
+	char took[NUMBER], low[NUMBER], high[NUMBER];
+
+	if (!is_outlier(s, elapsed))
+		return;
+	fprintf(out, " %c: run %zu took %s msec, the others %s to %s msec: %s\n", name, s->run,
+		number(s->elapsed * 1000, 2, false, took), number(elapsed->min * 1000, 2, false, low),
+		number(s->next * 1000, 2, false, high),
+		s->run == 1 ? "a cold start? --warmup 1 runs both once before they are counted"
+			    : "was the machine busy? More runs (-r) reduce its weight");
+}
+
+static void print_runs(const struct compared_table *t, FILE *out)
+{
+	const size_t runs = t->sides[0].runs;
+
+	fprintf(out, "\n %zu run%s of each, in turns", runs, runs == 1 ? "" : "s");
+	if (!t->elapsed || runs < 2) {
+		fputs("\n\n", out);
+		return;
+	}
+	if (!compared_has_no_winner(t))
+		print_fastest(t->elapsed, out);
+	fputc('\n', out);
+	print_outlier(&t->sides[0].slowest, &t->elapsed->a, 'A', out);
+	print_outlier(&t->sides[1].slowest, &t->elapsed->b, 'B', out);
+	fputc('\n', out);
+}
+
+/* One run has neither a deviation nor an interval. */
+static void print_titles(const struct compared_table *t, FILE *out)
+{
+	if (t->sides[0].runs > 1)
+		fprintf(out, " %-29s %29s %29s   B - A +- half of its %.4g%% confidence interval\n\n", "event", "A, mean +- stddev",
+			"B, mean +- stddev", 100 * t->confidence);
+	else
+		fprintf(out, " %-29s %16s %29s %29s\n\n", "event", "A", "B", "B - A");
+}
+
 void compared_text(const struct compared_table *t, FILE *out)
 {
-	size_t runs = t->n ? t->rows[0].a.n : 0;
 	char name[CELL];
 
-	fprintf(out, "\n A: %s\n", shown(t->a, name));
-	fprintf(out, " B: %s\n\n", shown(t->b, name));
-	fprintf(out, " %-29s %29s %29s   B - A +- half of its %.4g%% confidence interval\n\n", "event", "A, mean +- stddev",
-		"B, mean +- stddev", 100 * t->confidence);
+	fprintf(out, "\n A: %s\n", shown(t->sides[0].command, name));
+	fprintf(out, " B: %s\n\n", shown(t->sides[1].command, name));
+	print_titles(t, out);
 	for (size_t i = 0; i < t->n; i++)
-		print_compared(&t->rows[i], out);
-	fprintf(out, "\n %zu run%s of each, in turns", runs, runs == 1 ? "" : "s");
-	if (t->elapsed && runs > 1)
-		print_fastest(t->elapsed, out);
-	fputs("\n\n", out);
-	if (t->elapsed) {
-		print_verdict(t, out);
-		fputc('\n', out);
-	}
+		print_compared(t, &t->rows[i], out);
+	print_runs(t, out);
+	if (t->elapsed)
+		print_answers(t, out);
 }

@@ -19,14 +19,16 @@ static int open_log(struct stat_output *o, const char *path, struct fault *f)
 int stat_output_open(struct stat_output *o, const struct counting *s, bool has_command, struct fault *f)
 {
 	const char *path = s->config->common.output.path;
+	const bool for_programs = s->config->json || s->config->csv;
+	const bool to_stderr = has_command && !(s->config->vs && for_programs);
 
 	*o = (struct stat_output){ .path = path };
-	if (!path && has_command && (s->config->json || s->config->csv) && !isatty(STDOUT_FILENO))
+	if (!path && to_stderr && for_programs && !isatty(STDOUT_FILENO))
 		note(0, "counts go to stderr, as stdout belongs to the command; -o FILE writes "
 		     "them to a file");
 	if (!path) {
-		o->out = has_command ? stderr : stdout;
-		o->path = has_command ? "stderr" : "stdout";
+		o->out = to_stderr ? stderr : stdout;
+		o->path = to_stderr ? "stderr" : "stdout";
 		return 0;
 	}
 	if (s->config->interval_ms)

@@ -392,6 +392,7 @@ static void finish(struct workload *child, char *const *argv, double start,
 	if (!argv)
 		return;
 	*status = workload_collect(child, &usage);
+	times->signal = child->signal;
 	times->user = seconds(usage.ru_utime);
 	times->sys = seconds(usage.ru_stime);
 }
@@ -428,7 +429,8 @@ static int run_once(struct counting *s, char *const *argv, struct stat_wait *w, 
 	}
 	hotplug_end(&s->hotplug);
 	workload_abandon(&child);
-	if (!rc && *woke == WOKE_END && !s->counts_say_why)
+	/* of several runs, a line at the end has the number that failed */
+	if (!rc && *woke == WOKE_END && !s->counts_say_why && !s->config->vs && s->config->runs < 2)
 		workload_tell(&child, s->config->common.verbose);
 	stat_close(s);
 	return rc ? -1 : *woke == WOKE_SECOND_SIGNAL ? EXIT_INTERRUPTED : status;
@@ -493,18 +495,23 @@ static int run_all(struct counting *s, char **argv, struct stat_wait *w, struct 
 {
 	uint64_t runs = s->config->runs ? s->config->runs : 1;
 	struct count_row *sum = NULL;
+	struct stat_run_times times = { 0 };
+	enum stat_woke woke = WOKE_END;
 	int status = 0, one = 0;
 
+	for (uint64_t i = 0; i < s->config->warmup && one >= 0 && !w->signaled; i++)
+		one = run_once(s, argv, w, NULL, &times, &woke, f);
 	for (uint64_t i = 0; i < runs && one >= 0 && !w->signaled; i++) {
-		struct stat_run_times times = { 0 };
-		enum stat_woke woke = WOKE_END;
-
 		one = run_once(s, argv, w, s->config->interval_ms ? p : NULL, &times, &woke, f);
 		if (!sum)
 			sum = calloc(s->nevents * s->nwheres + 1, sizeof(*sum));
 		if (one < 0 || !sum)
 			break;
 		status = one ? one : status;
+		if (one && !w->signaled) {
+			t->signal = times.signal;
+			t->failed++;
+		}
 		add_run(s, t, sum, &times, s->on_command);
 	}
 	if (one >= 0 && sum)
@@ -529,6 +536,15 @@ static void tell_interrupted(const struct counting *s, const struct count_table 
 			(unsigned long long)s->config->runs);
 }
 
+static void tell_failures(const struct counting *s, const struct count_table *t, int status)
+{
+	char how[128];
+
+	if (t->failed && t->elapsed.n > 1 && !s->counts_say_why)
+		fprintf(stderr, "perf-prof: %zu of %zu runs failed, %s%s; the means include them\n", t->failed, t->elapsed.n,
+			t->failed > 1 ? "the last one " : "", count_failure(status, t->signal, how, sizeof(how)));
+}
+
 int stat_run(struct counting *s, char **argv, struct fault *f)
 {
 	struct printing p = { .command = (const char *const *)argv };
@@ -549,6 +565,8 @@ int stat_run(struct counting *s, char **argv, struct fault *f)
 		if (status >= 0 && report(s, &p, &t, status, f))
 			status = -1;
 		tell_interrupted(s, &t, &w);
+		if (status >= 0)
+			tell_failures(s, &t, status);
 	}
 	free(p.title);
 	stat_output_close(&p.to, status >= 0, f);

@@ -44,11 +44,15 @@ static const struct opt measure_opts[] = {
 	{ "repeat", 'r', NULL, OPT_U64, AT(runs), "N",
 	  "Run the command N times, and print means +- their standard error (JSON and CSV: also the "
 	  "standard deviation of the runs).", .least = 1, .most = 1000000, .expected = "a number of runs from 1 to 1000000" },
+	{ "warmup", 0, NULL, OPT_U64, AT(warmup), "N",
+	  "Run the command (with --vs: both) N times before the runs that are counted, so that files are in memory. Default: 0.",
+	  .most = 1000000, .expected = "a number of runs from 0 to 1000000" },
 	{ "vs", 0, NULL, OPT_STRING, AT(vs), "COMMAND",
 	  "Compare with COMMAND: run both in turns, N times each (-r; default: 10), and print the "
 	  "difference of the means, also of ratios such as instructions per cycle, with its confidence "
-	  "interval. The last line says which is faster, and how sure that is; the rows `user` and `sys` show whether the time "
-	  "is spent in the program or in the kernel. If COMMAND needs a shell, both run in one. Their standard output is discarded.",
+	  "interval. The last lines say which is faster and which takes less CPU time, and how sure that is; the rows `user` and "
+	  "`sys` show whether the time is spent in the program or in the kernel. Runs that fail are left out. If COMMAND needs a "
+	  "shell, both run in one. Their standard output is discarded.",
 	  false, NULL },
 	{ "confidence", 0, NULL, OPT_CALL, AT(confidence), "PERCENT",
 	  "Set the confidence level of --vs, from 50 to 99.99. Default: 95. With 95, about one of 20 rows that do not differ is shown "
@@ -80,7 +84,7 @@ static const struct opt output_opts[] = {
 	  "Print JSON: one object; with -i, one per line and interval.", false, NULL },
 	{ "output", 'o', NULL, OPT_STRING, AT(common.output.path), "FILE",
 	  "Write the counts to FILE. Default: stdout; stderr with a command, as stdout belongs to "
-	  "the command.", false, NULL },
+	  "the command. With --vs, CSV and JSON go to stdout.", false, NULL },
 };
 
 #define GROUP(title, opts, offset) { title, opts, sizeof(opts) / sizeof((opts)[0]), offset }
@@ -111,6 +115,7 @@ static int check_combination(const struct stat_config *c, bool command, struct f
 	} rules[] = {
 		{ c->all_cpus && has_tasks(o), "-a counts all tasks: it cannot be combined with -p or -t" },
 		{ c->runs > 1 && !command, "-r repeats a command, and there is none; put it after --" },
+		{ c->warmup && !command, "--warmup runs a command before it is counted, and there is none; put it after --" },
 		{ c->vs && !c->vs[strspn(c->vs, " \t\n")], "--vs \"\": expected a command, such as './job --fast'" },
 		{ c->vs && !command, "--vs compares with a command, and there is none; put it after --" },
 		{ c->confidence > 0 && !c->vs, "--confidence is the level of a comparison: it needs --vs" },
@@ -183,7 +188,7 @@ static int stat_command_run(void *config, const struct opt_parser *args, struct 
 		if (f->exit_code == WORKLOAD_MISSING)
 			stream_doubt_operand(&c->common, args, f);
 	}
-	stat_close(&s);
+	stat_close_all(&s);
 	stat_places_free(&s);
 	stat_events_free(&s);
 	targets_free(&s.targets);

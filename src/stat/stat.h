@@ -25,6 +25,7 @@ struct stat_config {
 	bool csv, csv_safe, json;
 	const char *separator;
 	uint64_t runs;                  /* -r; 0: not given */
+	uint64_t warmup;                /* runs before those that count */
 	uint64_t interval_ms;
 	const char *vs;
 	double confidence;              /* percent; 0: not given */
@@ -74,6 +75,7 @@ struct counting {
 	char **wheres;                  /* names; a member NULL: all */
 	size_t nwheres;
 	struct stat_counter *counters;  /* by event, nplaces each */
+	int *anchors;                   /* by event: of a tracepoint, a descriptor that stays open between runs, or 0 */
 	struct count_row *rows;         /* by event, nwheres each */
 	bool hinted;                    /* the hints were printed */
 	bool counts_say_why;            /* CSV and JSON on stderr: their member `why` has the reasons, and messages would break them */
@@ -98,6 +100,8 @@ bool stat_any_open(const struct counting *s);
 void stat_enable(struct counting *s);
 void stat_disable(struct counting *s);
 void stat_close(struct counting *s);
+/* Also closes what stat_close() keeps, so that the next run need not wait for the kernel. */
+void stat_close_all(struct counting *s);
 /* Fills s->rows with the counts since the last call. */
 void stat_read(struct counting *s);
 
@@ -116,10 +120,12 @@ int stat_run(struct counting *s, char **argv, struct fault *f);
  * *interrupted: a signal asked to stop. */
 struct stat_run_times {
 	double elapsed, user, sys;      /* s */
+	int signal;                     /* that ended the command, or 0 */
 };
 int stat_run_once(struct counting *s, char *const *argv, struct stat_run_times *times,
 		  bool *interrupted, struct fault *f);
-/* output.c: the file for results: -o, else stderr for a command (which uses stdout), else stdout.
+/* output.c: the file for results: -o, else stderr for a command (which uses stdout), else stdout. --vs discards what its
+ * commands print: CSV and JSON go to stdout.
  * A single result is written as a whole file or not at all; with -i the file grows. */
 struct stat_output {
 	FILE *out;

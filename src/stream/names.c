@@ -353,7 +353,7 @@ static int open_symbols(struct names *n, int verbose, struct fault *f)
 		opts.parse = PARSER_AUTO;
 	else if (n->recorded.under)
 		opts.parse = PARSER_APART;
-	if (!n->kernel && !any_wanted(n->stream, has_addresses))
+	if (!n->kernel && !n->user && !any_wanted(n->stream, has_addresses))
 		return 0;
 	n->symbolizer = symbolizer_new(&opts);
 	if (!n->symbolizer)
@@ -394,6 +394,8 @@ int names_open(struct names *n, int verbose, struct fault *f)
 {
 	if (n->data)
 		stream_want_data(n->stream);
+	if (n->user)
+		stream_want_mappings(n->stream);
 	return open_symbols(n, verbose, f) || open_functions(n, f) ? -1 : 0;
 }
 

@@ -27,6 +27,7 @@ struct names {
 	struct branchchain branches;
 	struct symbolizer *functions;     /* for tracepoints that print function pointers; or NULL */
 	bool kernel;                      /* set before names_open(): look up kernel functions in any case */
+	bool user;                        /* set before names_open(): mappings of processes in any case */
 	bool code;                        /* set before names_open(): instructions of functions will be asked for */
 	bool data;                        /* set before stream_open(): also read mappings of data */
 	const char *debuginfod;           /* servers to ask; set before names_open() */

@@ -639,3 +639,10 @@ const struct mapping *maps_find(struct maps *m, pid_t pid, uint64_t addr, uint64
 
 	return era ? space_find(era->space, addr, time) : NULL;
 }
+
+const struct mapping *maps_code_before(struct maps *m, pid_t pid, uint64_t addr, uint64_t time)
+{
+	const struct era *era = look(m, pid, time);
+
+	return era ? space_code_before(era->space, addr, time) : NULL;
+}

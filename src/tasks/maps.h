@@ -43,6 +43,8 @@ void maps_snapshot(struct maps *m);
 uint64_t maps_version(struct maps *m, pid_t pid, uint64_t time);
 /* The mapping at addr, or NULL. Valid until the next call of a function of this header. */
 const struct mapping *maps_find(struct maps *m, pid_t pid, uint64_t addr, uint64_t time);
+/* As space_code_before(). */
+const struct mapping *maps_code_before(struct maps *m, pid_t pid, uint64_t addr, uint64_t time);
 
 /* For tests and statistics. */
 size_t maps_processes(const struct maps *m);

@@ -185,3 +185,17 @@ const struct mapping *space_find(const struct space *s, uint64_t addr, uint64_t 
 			return &s->gone[i].m;
 	return NULL;
 }
+
+const struct mapping *space_code_before(const struct space *s, uint64_t addr, uint64_t time)
+{
+	const struct mapping *last = NULL;
+
+	for (size_t i = 0; i < s->nlive && s->live[i].start <= addr; i++)
+		if (!s->live[i].data && time >= s->live[i].from)
+			last = &s->live[i];
+	for (size_t i = 0; i < s->ngone; i++)
+		if (!s->gone[i].m.data && s->gone[i].m.start <= addr && time >= s->gone[i].m.from && time < s->gone[i].to &&
+		    (!last || s->gone[i].m.start > last->start))
+			last = &s->gone[i].m;
+	return last;
+}

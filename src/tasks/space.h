@@ -46,5 +46,7 @@ bool space_map(struct dsos *d, struct space *s, const struct mapping *m, uint64_
 bool space_fill(struct dsos *d, struct space *s, const struct mapping *m);
 /* Maps in `s` the mappings that `other` got after that time. */
 void space_carry(struct dsos *d, struct space *s, const struct space *other, uint64_t time);
+/* The last mapping of code that begins at or before that address, whether it reaches it or not: of the file whose data may be there. */
+const struct mapping *space_code_before(const struct space *s, uint64_t addr, uint64_t time);
 const struct mapping *space_find(const struct space *s, uint64_t addr, uint64_t time);
 #endif

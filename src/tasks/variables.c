@@ -5,6 +5,7 @@
 #include "base/now.h"
 #include "base/opener.h"
 #include "symbols/elf/demangle.h"
+#include "symbols/elf/idfile.h"
 #include "symbols/elf/symsource.h"
 #include "symbols/parser_kinds.h"
 #include "tasks/procmaps.h"
@@ -124,26 +125,80 @@ static struct variable_file *file_of(struct variables *v, int fd, pid_t pid, con
 	return f;
 }
 
+/* Locks of several words are one object. Threads sleep on two words of a pthread_cond_t or pthread_rwlock_t of glibc, and on
+ * several of CPython's _PyRuntime, in which the GIL is. */
+static bool is_one_object(const struct symfile_variable *v)
+{
+	static const struct {
+		uint64_t size, words[2];
+	} locks[] = { { 48, { 0x28, 0x2c } }, { 56, { 8, 12 } } };
+
+	for (size_t i = 0; i < sizeof(locks) / sizeof(*locks); i++)
+		if (v->size == locks[i].size && (v->into == locks[i].words[0] || v->into == locks[i].words[1]))
+			return true;
+	return !strcmp(v->name, "_PyRuntime");
+}
+
+static void put_name(struct variables *v, struct variable_file *f, const struct symfile_variable *found, const char *path, char *buf,
+		     size_t size)
+{
+	const char *name = demangled_name(&f->demangled, v->parser, found->name);
+	const int len = (int)strcspn(name, "@");
+
+	if (found->into && !is_one_object(found))
+		snprintf(buf, size, "%.*s+%#llx (%s)", len, name, (unsigned long long)found->into, path);
+	else
+		snprintf(buf, size, "%.*s (%s)", len, name, path);
+}
+
+static bool find_variable(const struct symfile *symbols, uint64_t offset, struct symfile_variable *found)
+{
+	uint64_t start, end;
+
+	if (!symfile_find(symbols, offset, &found->name, &found->into))
+		return false;
+	found->size = symfile_range(symbols, offset, &start, &end) ? end - start : 0;
+	return true;
+}
+
 static bool name_in_file(struct variables *v, pid_t pid, const struct procmaps_line *line, uint64_t offset, char *buf, size_t size)
 {
 	int fd = opener_mapped(&opener_direct, pid, line->start, line->end);
+	struct symfile_variable found;
 	struct variable_file *f;
-	const char *name = NULL;
-	uint64_t into = 0;
+	bool good;
 
 	if (fd < 0)
 		fd = opener_file(&opener_direct, pid, line->path);
 	f = fd < 0 ? NULL : file_of(v, fd, pid, line->path);
-	if (f && f->symbols && symfile_find(f->symbols, offset, &name, &into)) {
-		name = demangled_name(&f->demangled, v->parser, name);
-		if (into)
-			snprintf(buf, size, "%.*s+%#llx (%s)", (int)strcspn(name, "@"), name, (unsigned long long)into, line->path);
-		else
-			snprintf(buf, size, "%.*s (%s)", (int)strcspn(name, "@"), name, line->path);
-	}
+	good = f && f->symbols && find_variable(f->symbols, offset, &found);
+	if (good)
+		put_name(v, f, &found, line->path, buf, size);
 	if (fd >= 0)
 		close(fd);
-	return name;
+	return good;
+}
+
+/* Only in the file that was recorded: by its build id, at its path or in the cache. */
+static bool name_in_recorded_file(struct variables *v, uint64_t addr, const struct variables_code *c, char *buf, size_t size)
+{
+	int fds[2] = { opener_file(&opener_direct, 0, c->path), idfile_find(&opener_direct, c->build_id, c->build_id_size, "elf") };
+	uint8_t id[BUILD_ID_MAX];
+	bool good = false;
+
+	for (size_t i = 0; i < 2 && !good; i++) {
+		struct variable_file *f = fds[i] < 0 ? NULL : file_of(v, fds[i], 0, c->path);
+		struct symfile_variable found;
+
+		good = f && f->symbols && symfile_build_id(f->symbols, id) == c->build_id_size && !memcmp(id, c->build_id, c->build_id_size) &&
+		       symfile_find_behind(f->symbols, c->pgoff, addr - c->start, &found);
+		if (good)
+			put_name(v, f, &found, c->path, buf, size);
+	}
+	for (size_t i = 0; i < 2; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	return good;
 }
 
 /* ---- mappings --------------------------------------------------------------------------- */
@@ -237,18 +292,39 @@ static void keep(struct variables *v, struct variable_process *p, uint64_t addr,
 	v->nnames += HASH_KEPT(one) != NULL;
 }
 
-char *variables_name(struct variables *v, pid_t pid, uint64_t addr, char *buf, size_t size)
+/* Returns buf, or NULL: it is not known yet. */
+static char *known(const struct variable_process *p, uint64_t addr, char *buf, size_t size)
 {
-	struct variable_process *p = process_of(v, pid);
 	struct variable *one = NULL;
 
 	if (p)
 		HASH_FIND(hh, p->known, &addr, sizeof(addr), one);
-	if (one) {
-		snprintf(buf, size, "%s", one->name);
+	if (!one)
+		return NULL;
+	snprintf(buf, size, "%s", one->name);
+	return buf;
+}
+
+char *variables_name(struct variables *v, pid_t pid, uint64_t addr, char *buf, size_t size)
+{
+	struct variable_process *p = process_of(v, pid);
+
+	if (known(p, addr, buf, size))
 		return buf;
-	}
 	look_up(v, pid, addr, buf, size);
+	if (p)
+		keep(v, p, addr, buf);
+	return buf;
+}
+
+char *variables_recorded(struct variables *v, pid_t pid, uint64_t addr, const struct variables_code *c, char *buf, size_t size)
+{
+	struct variable_process *p = process_of(v, pid);
+
+	if (known(p, addr, buf, size))
+		return buf;
+	if (!c || !c->build_id_size || !name_in_recorded_file(v, addr, c, buf, size))
+		snprintf(buf, size, "%#llx", (unsigned long long)addr);
 	if (p)
 		keep(v, p, addr, buf);
 	return buf;

@@ -302,6 +302,15 @@ def test_samples_of_a_task_or_a_file_are_those_of_perf(perf, works, tables, anal
     assert sum(int(line.rpartition(' ')[2]) for line in folded.splitlines() if line[0] != '#') == row['count']
 
 
+def test_the_kernel_is_a_file_with_brackets(tables):
+    """Though [kernel] as a glob is one letter."""
+    [whole] = tables(CHAINS)[:1]
+    own = lambda table: {row['function']: row['self'] for row in table['rows'] if row['dso'] == '[kernel.kallsyms]' and row['self']}
+    for name in '[kernel]', '[kernel.kallsyms]', '*kallsyms]':
+        [table] = tables('--dso', name, CHAINS)[:1]
+        assert own(table) == own(whole) and {row['dso'] for row in table['rows']} == {'[kernel.kallsyms]'}, name
+
+
 @pytest.mark.parametrize('words, answer', [
     (('--comm', 'wroks'), '--comm wroks: no sample of the recording is of a task with this name; did you mean works?'),
     (('--dso', '/x/wroks'), '--dso /x/wroks: no sample of the recording is in a file with this name; did you mean works?'),

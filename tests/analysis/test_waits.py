@@ -291,7 +291,8 @@ def test_waits_whose_end_was_not_seen_are_counted(analyse, work, tmp_path):
                   'sched:sched_process_fork', *work)
     of = ['-I', path, '-p', got.text.split()[3]]
     text = analyse('waits', *of).text
-    unseen, = map(int, re.findall(r'^waits whose end was not seen are not in the table: (\d+)$', text, re.M))
+    unseen, = map(int, re.findall(r'^waits whose end was not seen are not in the table: (\d+); --on shows how long they lasted at most$',
+                                  text, re.M))
     assert unseen >= ROUNDS - 2, text
     table = json.loads(analyse('waits', *of, '--json').text)
     assert table['counts']['restarted'] == unseen
@@ -325,3 +326,131 @@ def test_what_was_waited_on_is_a_table_of_its_own(analyse, work, tmp_path):
     assert NAP * ROUNDS * NS / 2 <= of[pipe]['total'] <= int(read) and of[pipe]['threads'] == 1
     assert NAP * ROUNDS * NS / 2 <= of[f'{tmp_path}/lock']['total'] <= int(locked)
     assert not any('sleep' in row['what'] or 'wait4' in row['what'] for row in waited)
+
+
+QUEUE = r'''
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+static pthread_mutex_t hot = PTHREAD_MUTEX_INITIALIZER, small = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t news = PTHREAD_COND_INITIALIZER;
+static volatile int passed, told;
+
+static void *hold(void *name)
+{
+	prctl(PR_SET_NAME, name);
+	for (int i = 0; i < 20; i++) {
+		pthread_mutex_lock(&hot);
+		usleep(20000);
+		pthread_mutex_unlock(&hot);
+		pthread_mutex_lock(&small);
+		told++;
+		pthread_cond_signal(&news);
+		pthread_mutex_unlock(&small);
+		usleep(1000);
+	}
+	return NULL;
+}
+
+static void *pass(void *name)
+{
+	prctl(PR_SET_NAME, name);
+	while (told < 20) {
+		pthread_mutex_lock(&hot);
+		passed++;
+		pthread_mutex_unlock(&hot);
+		usleep(500);
+	}
+	return NULL;
+}
+
+int main(void)
+{
+	pthread_t threads[4];
+	int seen = 0;
+
+	pthread_create(&threads[0], NULL, hold, "holder");
+	pthread_create(&threads[1], NULL, pass, "one");
+	pthread_create(&threads[2], NULL, pass, "two");
+	pthread_create(&threads[3], NULL, pass, "three");
+	while (seen < 20) {
+		pthread_mutex_lock(&small);
+		while (told == seen)
+			pthread_cond_wait(&news, &small);
+		seen = told;
+		pthread_mutex_unlock(&small);
+	}
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+'''
+
+
+@pytest.fixture
+def queue(tmp_path):
+    (tmp_path / 'queue.c').write_text(QUEUE)
+    subprocess.run(['gcc', '-O1', '-pthread', '-w', '-o', tmp_path / 'queue', tmp_path / 'queue.c'], check=True)
+    return tmp_path / 'queue'
+
+
+def test_who_queues_for_a_lock_is_not_to_blame(analyse, queue, tmp_path):
+    """Three threads hold the lock for a moment and one of them for 20 ms: whoever wakes the next one in the queue."""
+    without_loss(analyse, 'waits', '--on', '--json', '-o', tmp_path / 'out', '-m', '64M', '--', queue, path=tmp_path / 'out')
+    tables = [json.loads(line) for line in (tmp_path / 'out').read_text().splitlines()]
+    waits, waited = ([t['rows'] for t in tables if t['table'] == name][0] for name in ('waits', 'waited on'))
+    of = {row['what']: row for row in waited}
+    hot, news = of[f'futex hot ({queue})'], of[f'futex news ({queue})']      # both words of the condition variable
+    assert hot['threads'] >= 3 and hot['total'] > 0.4 * NS and hot['address'] > 0
+    assert re.fullmatch(r'holder \(\d+\)', hot['because_of']) and 80 < hot['because_of_share'] <= 100.01
+    assert news['because_of'] == hot['because_of'] and news['because_of_share'] > 80
+    assert any(row['waker'] in ('one', 'two', 'three') and row.get('on') == f'futex hot ({queue})' for row in waits)
+
+
+def test_stacks_are_those_of_a_lock(analyse, queue):
+    """Whatever its threads are called; naps are no news."""
+    run = ['waits', '--on', '--call-graph', 'dwarf,2048', '-m', '64M']
+    text = analyse(*run, '--', queue).text
+    heads = re.findall(r'^ *[\d.]+%  (.*), \d+ times?, [\d.]+ ms$\n(?:    +\S.*\n)+ +because of (.*)$', text, re.M)
+    assert (f'one and others wait in futex hot ({queue})'.split(' ', 1)[1], 'holder') in [(h.split(' ', 1)[1], w) for h, w in heads], text
+    assert re.search(r'^sleeps are left out: \d+, [\d.]+ ms \(--full shows them\)$', text, re.M)
+    assert not any('nanosleep' in head for head, _ in heads), text
+    text = analyse(*run, '--full', '--', queue).text
+    assert 'waits in clock_nanosleep' in text and 'sleeps are left out' not in text
+
+
+def test_waits_that_end_unseen_end_with_the_next_system_call(analyse, tmp_path):
+    """A recording without wake-ups."""
+    nap = [sys.executable, '-c', 'import time\nfor i in range(10): time.sleep(0.02)']
+    analyse('record', '-a', '-o', tmp_path / 'r.data', *RING, '-e',
+            'sched:sched_switch,sched:sched_waking/pid==-1/,sched:sched_process_fork,raw_syscalls:*', '--', *nap)
+    rows = json.loads(analyse('waits', '--on', '--json', '-I', tmp_path / 'r.data').text.splitlines()[0])['rows']
+    naps = [row for row in rows if row['on'] in ('clock_nanosleep', 'select') and row['comm'].startswith('python')]
+    assert naps and {row['waker'] for row in naps} == {'[not seen]'}
+    assert sum(row['total'] for row in naps) >= 0.2 * NS
+
+
+def test_locks_of_a_recording_have_names(analyse, queue, tmp_path):
+    """Also if the run that recorded had no use for mappings; a program that was built anew says nothing of the old one's locks."""
+    got = analyse('waits', '--on', '--record', tmp_path / 'r.data', '-m', '64M', '--', 'sh', '-c', f'echo pid $$; exec {queue}')
+    pid = got.pid
+    read = ['waits', '--on', '--json', '-I', tmp_path / 'r.data', '-p', pid]
+    def waited():
+        return {row['what']: row for row in analyse(*read).table('waited on')['rows']}
+    before = waited()
+    assert before[f'futex hot ({queue})']['because_of'].startswith('holder ')
+    assert f'futex news ({queue})' in before and not any('fd ' in what and '[' in what for what in before)
+    subprocess.run(['gcc', '-O1', '-pthread', '-w', '-DANEW', '-Wl,--build-id=0x1234', '-o', queue, tmp_path / 'queue.c'], check=True)
+    after = waited()
+    assert not any('(' in what for what in after), after
+    hot = after[f"futex {before[f'futex hot ({queue})']['address']:#x}"]
+    assert hot['total'] == before[f'futex hot ({queue})']['total']
+
+
+def test_a_recording_says_how_to_select_its_command(prof, queue, tmp_path):
+    run = [prof, 'waits', '-v', '--record', 'r.data', '--', 'sh', '-c', f'echo pid $$; exec {queue}']
+    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    pid, = re.findall(r'^pid (\d+)$', done.stdout, re.M)
+    assert f'r.data has the events of all tasks: -I r.data -p {pid} shows what this command did' in done.stderr
+    quiet = subprocess.run([prof, 'profile', '-v', '--record', 'r.data', '--', 'true'], cwd=tmp_path, capture_output=True, text=True)
+    assert 'all tasks' not in quiet.stderr, quiet.stderr

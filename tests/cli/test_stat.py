@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """perf-prof stat beside perf stat, and its runs beside each other."""
 import contextlib
+import csv
 import json
 import os
 import pty
 import pwd
+import re
 import signal
 import statistics
 import subprocess
@@ -15,6 +17,7 @@ import pytest
 
 from frame import requires
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WORK = 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; head -c 3000000 /dev/zero | tr a b >/dev/null'
 EVENTS = 'task-clock,page-faults,context-switches'
 
@@ -260,3 +263,92 @@ def test_a_control_group(prof, storm):
         os.rmdir(f'{group}/inner')
     finally:
         os.rmdir(group)
+
+
+def compared(prof, folder, *args, runs=6, other='true'):
+    """perf-prof stat --vs --json on stdout."""
+    done = subprocess.run([prof, 'stat', '--json', '-r', str(runs), '-e', 'page-faults:u', '--vs', *args, '--', other],
+                          cwd=folder, capture_output=True, text=True, timeout=120)
+    return json.loads(done.stdout), done
+
+
+def by_turn(folder, name, commands):
+    """A script that counts its runs as $n."""
+    path = folder / name
+    path.write_text(f'#!/bin/sh\nn=$(($(cat {name}.n 2>/dev/null || echo 0) + 1)); echo $n >{name}.n\n{commands}\n')
+    path.chmod(0o755)
+
+
+def test_failed_runs_are_left_out(prof, tmp_path):
+    """The one that fails takes three seconds, which are in no number."""
+    by_turn(tmp_path, 'fails', '[ $n = 3 ] || exit 0; sleep 3; exit 7')
+    found, done = compared(prof, tmp_path, './fails')
+    assert done.returncode == 7
+    assert done.stderr == 'perf-prof: B failed in 1 of 6 runs, with exit code 7: that run is left out\n'
+    assert [found[k] for k in ('runs', 'a_failed', 'b_failed', 'a_exit_status', 'b_exit_status')] == [6, 0, 1, 0, 7]
+    elapsed, = (e for e in found['events'] if e['event'] == 'elapsed')
+    assert elapsed['b']['max'] < 3000 and elapsed['verdict'] in ('more', 'less', 'no difference shown')
+    assert {'ratio', 'verdict'} <= set(found['cpu_ratio']) and set(found['elapsed_ratio']) <= {'ratio', 'low', 'high', 'verdict'}
+
+
+@pytest.mark.parametrize('how, status, told', [
+    ('exit 7', 7, 'with exit code 7'), ('kill -SEGV $$', 139, 'ended by signal 11 (Segmentation fault)'),
+    ('exit $n', 3, 'the last one with exit code 3'),
+])
+def test_who_always_fails_cannot_win(prof, tmp_path, how, status, told):
+    by_turn(tmp_path, 'fails', how)
+    found, done = compared(prof, tmp_path, './fails', runs=3)
+    assert done.returncode == status
+    assert done.stderr == f'perf-prof: no winner: B failed in all 3 runs, {told}\n'
+    assert (found['b_failed'], found['b_exit_status']) == (3, status)
+    assert {'elapsed_ratio', 'cpu_ratio'}.isdisjoint(found) and not any('verdict' in e for e in found['events'])
+    assert len(found['events']) == 4
+
+
+def test_csv_has_the_same(prof, tmp_path):
+    by_turn(tmp_path, 'fails', '[ $n != 2 ] || exit 7')
+    done = subprocess.run([prof, 'stat', '--csv', '-r', '4', '-e', 'page-faults:u', '--vs', './fails', '--', 'true'],
+                          cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    faults, elapsed, *_ = csv.DictReader(done.stdout.splitlines())
+    assert faults['verdict'] == 'more' and float(faults['ratio_low']) > 1
+    assert float(faults['ratio']) == pytest.approx(float(faults['b_mean']) / float(faults['a_mean']))
+    assert float(elapsed['a_min']) <= float(elapsed['a_mean']) and float(elapsed['b_min']) <= float(elapsed['b_mean'])
+    assert [elapsed[k] for k in ('runs', 'a_failed', 'b_failed', 'a_exit_status', 'b_exit_status')] == ['4', '0', '1', '0', '7']
+
+
+def test_the_outlier_is_named(prof, tmp_path):
+    """Sleeps, not work: one run that takes longer by much more than a busy machine delays the others."""
+    by_turn(tmp_path, 'cold', '[ $n = 1 ] && sleep 3 || sleep 0.5')
+    args = [prof, 'stat', '-r', '3', '-e', 'page-faults:u', '--vs', './cold']
+    done = subprocess.run([*args, '--', 'true'], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert re.search(r'^ B: run 1 took [3-9],\d+\.\d\d msec, the others [1-9][\d,.]+ to [1-9][\d,.]+ msec: a cold start\? '
+                     r'--warmup 1 ', done.stderr, re.M), done.stderr
+    (tmp_path / 'cold.n').unlink()
+    done = subprocess.run([*args, '--warmup', '1', '--', 'true'], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert 'in turns' in done.stderr and not re.search('B: run 1 took [3-9],', done.stderr)
+
+
+def test_cpu_time_is_decided_apart(prof, build, tmp_path):
+    """Of user + sys where no row has it."""
+    work = os.path.join(build, 'tests/helpers/works')
+    busy = f"sh -c '{work} shares 300 >/dev/null'"
+    found, done = compared(prof, tmp_path, busy)
+    assert found['cpu_ratio']['verdict'] == 'more' and found['cpu_ratio']['low'] > 1, done
+    times = {e['event']: e for e in found['events']}
+    total = [times['user'][side]['mean'] + times['sys'][side]['mean'] for side in 'ab']
+    assert found['cpu_ratio']['ratio'] == pytest.approx(total[1] / total[0], rel=1e-6)
+
+
+def test_the_recipe_for_ci(prof, tmp_path):
+    """The line of docs/stat.md; with a lower level, as one slow run on a busy machine must not leave it open."""
+    need('program:jq')
+    with open(os.path.join(ROOT, 'docs/stat.md')) as f:
+        line, = re.findall(r'^    (perf-prof stat --json .*)$', f.read(), re.M)
+    line = line.replace('-r 20', '-r 4 --confidence 60')
+    env = {**os.environ, 'PATH': f'{os.path.dirname(prof)}:{os.environ["PATH"]}'}
+    for new, old, passes in (('sleep 0.5', 'sleep 0.01', False), ('sleep 0.01', 'sleep 0.5', True), ('exit 1', 'sleep 0.1', False)):
+        for name, text in (('new', new), ('old', old)):
+            (tmp_path / name).write_text(f'#!/bin/sh\n{text}\n')
+            (tmp_path / name).chmod(0o755)
+        done = subprocess.run(line, shell=True, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
+        assert (done.stdout, done.returncode == 0) == (f'{str(passes).lower()}\n', passes), done

@@ -71,6 +71,7 @@ def test_what_changed_comes_first(diff):
         less = row.get('after_time', 0) - row.get('before_time', 0)
         assert row['verdict'] in ('shrank', 'same time', 'more time') and row['change'] < 0
         assert {'shrank': less <= 0, 'same time': 'after_time' in row, 'more time': less > 0}[row['verdict']], row
+        assert row.get('marked') is not (row['verdict'] == 'same time' or None), row
 
 
 def test_of_a_clock_the_time_is_told(diff):
@@ -106,13 +107,61 @@ def test_a_share_that_shrank_beside_a_time_that_did_not(prof, tmp_path):
                                   timeout=60, check=True).stdout)
     kept, longer = rows['kept'], rows['longer']
     text = subprocess.run([prof, 'diff', 'a.data', 'b.data'], cwd=tmp_path, capture_output=True, text=True, timeout=60).stdout
-    before, after = map(float, re.search(r'; CPU time ([\d.]+) ms before, ([\d.]+) ms after \(\+\d+\.\d %\); self share', text).groups())
+    before, after = map(float, re.search(r'; CPU time ([\d.]+) ms before, ([\d.]+) ms after \(\+\d+\.\d %, more time\); self time', text).groups())
     assert before == pytest.approx(sum(row['before_time'] for row in rows.values()) / 1e6, abs=0.01) and after > before
     assert longer['verdict'] == 'grew' and kept['change'] < -20 and longer['after_time'] > 3 * longer['before_time'], rows
     if abs(kept['after_time'] - kept['before_time']) < 0.1 * kept['before_time']:    # other work can slow it down
         assert kept['verdict'] == 'same time', rows
     else:
         assert kept['verdict'] in ('same time', 'less time', 'more time', 'shrank'), rows
+
+
+@pytest.fixture(scope='module')
+def work_and_twice(prof, tmp_path_factory):
+    """Recordings of nearly only one function, and of twice the work, which no share shows."""
+    folder = tmp_path_factory.mktemp('work')
+    (folder / 'job.c').write_text('#include <stdlib.h>\n'
+                                  '#define WORK(name) __attribute__((noinline)) void name(long n) '
+                                  '{ for (volatile long i = 0; i < n; i++) {} }\n'
+                                  'WORK(hash) WORK(parse)\n'
+                                  'int main(int argc, char **argv)\n'
+                                  '{ for (long i = 4 * atol(argv[1]); i--;) { hash(9000000); parse(1000000); } }\n')
+    subprocess.run(['gcc', '-O1', '-o', 'job', 'job.c'], cwd=folder, check=True)
+    for name, event, times in (('a', 'cpu-clock:u', 5), ('twice', 'cpu-clock:u', 10), ('faults', 'page-faults:u', 5)):
+        done = subprocess.run([prof, 'record', '-q', '-F' if 'clock' in event else '-c', '999' if 'clock' in event else '1', '-e', event,
+                               '-o', f'{name}.data', '--', './job', str(times)], cwd=folder, capture_output=True, text=True, timeout=60)
+        if done.returncode:
+            pytest.skip(done.stderr.strip())
+    return folder
+
+
+def test_the_cause_has_most_of_both_profiles(prof, work_and_twice):
+    def diff(*args):
+        return subprocess.run([prof, 'diff', *args], cwd=work_and_twice, capture_output=True, text=True, timeout=60, check=True).stdout
+
+    table = json.loads(diff('--json', 'a.data', 'twice.data'))
+    cause = table['rows'][0]             # its share of about 90 % hardly changes, if other work slows down both alike
+    assert cause['function'] == 'hash' and cause['marked'] and table['changed'] >= 1
+    assert cause['verdict'] in ('more time', 'grew')         # grew: if parse was slowed down in the first run
+    assert 0 < cause['time_low'] < cause['time_change'] < cause['time_high']
+    assert cause['time_change'] == cause['after_time'] - cause['before_time']
+    assert 0 < table['time_low'] < table['after_time'] - table['before_time'] < table['time_high']
+    assert [row for row in table['rows'] if row.get('time_low', 0) > 10e6][0] == cause         # the recipe for CI
+    less = json.loads(diff('--json', 'twice.data', 'a.data'))
+    assert less['rows'][0]['verdict'] in ('less time', 'shrank') and less['time_high'] < 0
+    assert less['rows'][0]['time_low'] == -cause['time_high'] and less['rows'][0]['time_high'] == -cause['time_low']
+    text = diff('--rows', '1', 'a.data', 'twice.data')
+    assert re.search(rf' \+{cause["time_change"] / 1e6:.3f} +{cause["time_low"] / 1e6:.3f} +{cause["time_high"] / 1e6:.3f} +'
+                     rf'{cause["verdict"]} +hash ', text), text
+    assert ', more time); self time, 99 % confidence: ' in text
+    for row in json.loads(diff('--json', 'a.data', 'a.data'))['rows']:
+        assert row['verdict'] == 'unclear' and row['time_low'] < row['time_change'] == 0 < row['time_high'], row
+
+
+def test_other_events_are_compared_by_share(prof, work_and_twice):
+    table = json.loads(subprocess.run([prof, 'diff', '--json', 'faults.data', 'faults.data'], cwd=work_and_twice, capture_output=True,
+                                      text=True, timeout=60, check=True).stdout)
+    assert table['rows'] and not any('time_low' in row for row in table['rows']) and 'time_low' not in table
 
 
 def test_the_same_program_twice_did_not_change_much(diff):
@@ -275,3 +324,54 @@ def test_one_side_from_a_pipe(prof, recordings):
                              capture_output=True, text=True, timeout=60)
     assert out.returncode == 0 and not out.stderr, out
     assert rows_of(out.stdout)['slow_part']['verdict'] == 'grew'
+
+
+@pytest.fixture(scope='module')
+def both(prof, work_and_twice):
+    """Of two programs with the same functions, the second of which is named `other`."""
+    shutil.copy(work_and_twice / 'job', work_and_twice / 'other')
+    subprocess.run([prof, 'record', '-q', '-g', '-e', 'cpu-clock', '-o', 'both.data', '--', 'sh', '-c',
+                    './job 3; ./other 3; dd if=/dev/zero of=/dev/null bs=1 count=300000'],
+                   cwd=work_and_twice, stderr=subprocess.DEVNULL, check=True, timeout=60)
+    return work_and_twice
+
+
+@pytest.mark.parametrize('option, value, dso', [
+    ('--dso', 'oth*', 'other'), ('--comm', 'other', 'other'), ('--comm', 'j?b', 'job'), ('--dso', '[kernel]', '[kernel.kallsyms]')])
+def test_only_some_tasks_and_files(prof, both, option, value, dso):
+    def rows(*args):
+        done = subprocess.run([prof, 'diff', '--json', *args, 'both.data', 'both.data'], cwd=both, capture_output=True, text=True, timeout=60)
+        return {(row['function'], row['dso']): row for row in json.loads(done.stdout)['rows']} if done.stdout else {}
+
+    for mode in [], ['--total']:
+        whole, some = rows(*mode), rows(*mode, option, value)
+        if option == '--dso':
+            there = {key for key in whole if key[1] == dso}
+            assert set(some) <= there and bool(some) == bool(there), (whole, some)
+            assert there or '[' in dso          # this user may not sample the kernel
+        else:                                   # the kernel's functions are less, without the other task
+            assert ('hash', dso) in some and not {key for key in some if key[1] in {'job', 'other'} - {dso}}
+        assert mode or all(row == whole[key] for key, row in some.items() if key[1] == dso), (whole, some)
+
+
+@pytest.mark.parametrize('args, answer', [
+    (['--dso', 'wrok', 'a.data', 'slower.data'], '--dso wrok: no sample of either recording is in a file with this name; did you mean work?'),
+    (['--comm', 'nothing', 'a.data', 'slower.data'],
+     'no sample of either recording is of a task with this name; perf-prof report --sort comm shows their tasks'),
+    (['--comm', 'work', 'a.data', 'in.folded'], '--comm and --dso select samples of recordings, and in.folded has folded stacks')])
+def test_tasks_and_files_without_samples(prof, recordings, args, answer):
+    (recordings / 'in.folded').write_text('m;f 1\n')
+    done = subprocess.run([prof, 'diff', *args], cwd=recordings, capture_output=True, text=True, timeout=60)
+    assert done.returncode and answer in done.stderr and not done.stdout, done
+
+
+def test_time_off_cpus_is_not_compared(prof, recordings):
+    done = subprocess.run([prof, 'profile', '-q', '--off-cpu', '--record', 'off.data', '--', './work', '10000'], cwd=recordings,
+                          capture_output=True, text=True, timeout=60)
+    if done.returncode:
+        pytest.skip(done.stderr.strip())
+    for pair, answer in ((['a.data', 'off.data'], 'off.data also has'), (['off.data', 'off.data'], 'off.data and off.data also have')):
+        told = subprocess.run([prof, 'diff', *pair], cwd=recordings, capture_output=True, text=True, timeout=60)
+        if 'a.data' in pair and told.returncode == 2:      # of another event, on a machine with a PMU
+            continue
+        assert told.stdout.endswith(f'{answer} the time off CPUs, which is not compared; `perf-prof profile --off-cpu -I FILE` shows it\n')

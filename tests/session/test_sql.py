@@ -232,6 +232,32 @@ def test_without_duckdb(run):
 # ---- live -------------------------------------------------------------------------------
 
 
+def test_in_a_notebook(folder, perf_prof, reader):
+    """As DuckDB finds out that it is in one: no main file, and IPython with a kernel; without ipywidgets, it refuses to change what
+    its progress bar is."""
+    packages = os.path.dirname(os.path.dirname(reader('duckdb').__file__))
+    program = """import sys, types, __main__
+if hasattr(__main__, '__file__'):
+    del __main__.__file__
+shell = types.SimpleNamespace(config={'IPKernelApp': {}})
+sys.modules['IPython'] = types.SimpleNamespace(get_ipython=lambda: shell, __spec__=None)
+import duckdb
+try:
+    duckdb.connect().execute('set enable_progress_bar = false')
+except duckdb.Error as error:
+    print('refused' if 'ipywidgets' in str(error) else error)
+import perf_prof
+with perf_prof.open(sys.argv[1]) as s:
+    print(s.sql('select count(*) from events').fetchall()[0])
+"""
+    run = subprocess.run([sys.executable, '-c', program, RECORDING], text=True, capture_output=True, timeout=PATIENCE,
+                         env={**os.environ, 'PYTHONPATH': f'{folder}:{packages}'})
+    if not run.stdout.startswith('refused'):
+        pytest.skip(f'needs a DuckDB that knows notebooks, and no ipywidgets ({run.stdout.strip()})')
+    with perf_prof.open(RECORDING) as s:
+        assert run.stdout.splitlines()[1:] == [f'({sum(map(len, s))},)'], run
+
+
 def test_a_live_session(perf_prof, reader, storm_of):
     reader('duckdb')
     storm = storm_of(5000)

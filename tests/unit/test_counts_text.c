@@ -101,7 +101,8 @@ static char *compared_times(struct stats a, struct stats b)
 {
 	struct compared_row r = { .event = "elapsed", .unit = "msec", .scale = 1000, .a = a, .b = b, .share = 1,
 				  .difference = stats_compare(&a, &b, 0.95) };
-	struct compared_table t = { .a = "x", .b = "y", .confidence = 0.95, .rows = &r, .n = 1, .elapsed = &r };
+	struct compared_table t = { .sides = { { .command = "x", .runs = a.n }, { .command = "y", .runs = b.n } }, .confidence = 0.95,
+				    .rows = &r, .n = 1, .elapsed = &r };
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
@@ -122,10 +123,10 @@ static void verdicts(void **state)
 		{ of(fast, 3), of(slow, 3), "\n A is faster: B takes 1.62 times as long as A (95 % confidence: 1.59 to 1.65)\n\n" },
 		{ of(slow, 3), of(fast, 3), "\n B is faster: A takes 1.62 times as long as B (95 % confidence: 1.59 to 1.65)\n\n" },
 		{ of(exact, 3), of(hair, 3), "\n A is faster: B takes 1.003 times as long as A (95 % confidence: 1.003 to 1.003)\n\n" },
-		{ of(fast, 3), of(near_fast, 3), "\n no difference in elapsed time is certain: B takes 0.98 to 1.02 times as long as A "
+		{ of(fast, 3), of(near_fast, 3), "\n elapsed time: not decided: B takes 0.98 to 1.02 times as long as A "
 						 "(95 % confidence); more runs" },
-		{ of(wild, 3), of(fast, 3), "\n no difference in elapsed time is certain: the runs differ too much; more (-r)" },
-		{ of(fast, 1), of(slow, 1), "\n no difference in elapsed time is certain: a single run may differ by chance" },
+		{ of(wild, 3), of(fast, 3), "\n elapsed time: not decided: the runs differ too much; more runs (-r)" },
+		{ of(fast, 1), of(slow, 1), "\n not decided: a single run may differ by chance" },
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
@@ -134,9 +135,38 @@ static void verdicts(void **state)
 		if (!strstr(text, cases[i].verdict))
 			fail_msg("expected %s in %s", cases[i].verdict, text);
 		assert_int_equal(strstr(text, "in turns; the fastest: A ") != NULL, cases[i].a.n > 1);
-		assert_int_equal(strstr(text, "B - A +- half of its 95% confidence interval") != NULL, 1);
+		assert_int_equal(strstr(text, "B - A +- half of its 95% confidence interval") != NULL, cases[i].a.n > 1);
 		free(text);
 	}
+}
+
+/* Noise hides which is faster, but not which takes less CPU time. */
+static void cpu_time_has_an_answer_of_its_own(void **state)
+{
+	static const double wild[] = { 1, 2, 1.5 }, wilder[] = { 2.1, 1, 1.4 }, less[] = { 0.50, 0.51, 0.49 }, more[] = { 0.55, 0.56, 0.54 };
+	struct stats a = of(wild, 3), b = of(wilder, 3), ca = of(less, 3), cb = of(more, 3);
+	struct compared_row r[] = {
+		{ .event = "elapsed", .scale = 1000, .a = a, .b = b, .share = 1, .difference = stats_compare(&a, &b, 0.95) },
+		{ .event = "task-clock", .scale = 1, .a = ca, .b = cb, .share = 1, .difference = stats_compare(&ca, &cb, 0.95) },
+	};
+	struct compared_table t = { .sides = { { .command = "x", .runs = 3 }, { .command = "y", .runs = 3 } }, .confidence = 0.95,
+				    .rows = r, .n = 2, .elapsed = &r[0], .cpu = &r[1] };
+	char *text = NULL, *json = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	compared_text(&t, out);
+	fclose(out);
+	assert_non_null(strstr(text, "\n elapsed time: not decided: B takes 0."));
+	assert_non_null(strstr(text, "\n CPU time: A takes less: B takes 1.10 times as much as A (95 % confidence: 1.05 to 1.15)\n\n"));
+	free(text);
+	out = open_memstream(&json, &size);
+	assert_int_equal(compared_json(&t, out), 0);
+	fclose(out);
+	assert_non_null(strstr(json, "\"cpu_ratio\": {\n    \"ratio\": 1.1,"));
+	assert_non_null(strstr(strstr(json, "\"cpu_ratio\""), "\"verdict\": \"more\""));
+	assert_non_null(strstr(strstr(json, "\"elapsed_ratio\""), "\"verdict\": \"no difference shown\""));
+	free(json);
 }
 
 /* ---- renderings ----------------------------------------------------------------- */
@@ -317,7 +347,8 @@ static void comparison(void **state)
 		{ .event = "none", .scale = 1, .a = of(zero, 3), .b = of(zero, 3), .share = 1 },
 		{ .event = "many", .scale = 1, .a = of(million, 3), .b = of(a, 3), .share = 1 },
 	};
-	struct compared_table t = { .a = "x", .b = "y", .confidence = 0.95, .rows = r, .n = COUNT(r) };
+	struct compared_table t = { .sides = { { .command = "x", .runs = 3 }, { .command = "y", .runs = 3 } }, .confidence = 0.95,
+				    .rows = r, .n = COUNT(r) };
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
@@ -343,11 +374,15 @@ static void comparison(void **state)
 	assert_non_null(strstr(text, "3 runs of each"));
 	free(text);
 	t.n = 1;
+	t.sides[0].runs = t.sides[1].runs = 1;
 	r[0].a = r[0].b = of(a, 1);
+	r[0].difference = stats_compare(&r[0].a, &r[0].b, 0.95);
 	out = open_memstream(&text, &size);
 	compared_text(&t, out);
 	fclose(out);
 	assert_non_null(strstr(text, "\n 1 run of each, in turns\n"));
+	assert_null(strstr(text, "+-"));
+	assert_null(strstr(text, "confidence"));
 	free(text);
 }
 
@@ -369,17 +404,52 @@ static void shares(void **state)
 	assert_true(i.low < 0 && i.high > 0 && stats_evidence(&i) == 0);
 }
 
-/* 100 and 150 samples: 50 are 3.15 deviations of sqrt(101 + 151). */
+/* 1: b is more with that confidence, -1: less, 0: neither. */
+static int order(struct stats_sum a, struct stats_sum b, double confidence)
+{
+	struct stats_interval i = stats_compare_sums(&a, &b, confidence);
+
+	assert_true(i.low <= i.difference && i.difference <= i.high);
+	return i.low > 0 ? 1 : i.high < 0 ? -1 : 0;
+}
+
+/* 100 and 150 samples of many: 50 are 3.15 deviations of sqrt(101 + 151). */
 static void sums(void **state)
 {
-	struct stats_sum a = { 100, 1e6 }, b = { 150, 1e6 }, half = { 200, 5e5 }, none = { 0, 1e6 };
+	const double many = 1e9;
+	struct stats_sum a = { 100, many, 1e6, 0 }, b = { 150, many, 1e6, 0 }, half = { 200, many, 5e5, 0 }, none = { 0, many, 1e6, 0 };
+	struct stats_interval i = stats_compare_sums(&a, &b, 0.95);
 
-	assert_int_equal(stats_compare_sums(&a, &b, 0.99), 1);
-	assert_int_equal(stats_compare_sums(&b, &a, 0.99), -1);
-	assert_int_equal(stats_compare_sums(&a, &b, 0.999), 0);
-	assert_int_equal(stats_compare_sums(&a, &half, 0.5), 0);   /* twice as many, each half as much */
-	assert_int_equal(stats_compare_sums(&none, &a, 0.99), 1);
-	assert_int_equal(stats_compare_sums(&none, &none, 0.5), 0);
+	near(i.difference, 50e6, 1e-3);
+	near(i.low, 50e6 - 1.959964e6 * sqrt(252), 1e3);
+	near(i.high, 50e6 + 1.959964e6 * sqrt(252), 1e3);
+	assert_int_equal(order(a, b, 0.99), 1);
+	assert_int_equal(order(b, a, 0.99), -1);
+	assert_int_equal(order(a, b, 0.999), 0);
+	assert_int_equal(order(a, half, 0.5), 0);   /* twice as many, each half as much */
+	assert_int_equal(order(none, a, 0.99), 1);
+	assert_int_equal(order(none, none, 0.5), 0);
+}
+
+/* 300 of 400 and 350 of 400, by hand; and all samples, whose number is exact. */
+static void sums_of_most_samples(void **state)
+{
+	struct stats_sum a = { 300, 400, 1, 0 }, b = { 350, 400, 1, 0 }, all = { 400, 400, 1, 0 }, more = { 410, 410, 1, 0 };
+	struct stats_interval i = stats_compare_sums(&a, &b, 0.95);
+
+	near(i.low, 50 - 1.959964 * sqrt(301 * 101.0 / 402 + 351 * 51.0 / 402), 1e-3);
+	assert_int_equal(order(all, more, 0.99), 1);
+}
+
+/* More samples do not narrow what differs from run to run. */
+static void sums_of_runs_that_differ(void **state)
+{
+	struct stats_sum a = { 1e8, 2e8, 1, 0.03 }, b = { 1.1e8, 2e8, 1, 0.03 }, c = { 1.2e8, 2e8, 1, 0.03 };
+
+	assert_int_equal(order(a, b, 0.99), 0);
+	assert_int_equal(order(a, c, 0.99), 1);
+	a.apart = b.apart = 0;
+	assert_int_equal(order(a, b, 0.99), 1);
 }
 
 /* A share drawn by a generator of its own. */
@@ -422,6 +492,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shares),
 		cmocka_unit_test(sums),
+		cmocka_unit_test(sums_of_most_samples),
+		cmocka_unit_test(sums_of_runs_that_differ),
 		cmocka_unit_test(intervals_hold_what_they_say),
 		cmocka_unit_test(mean_and_spread),
 		cmocka_unit_test(large_numbers_keep_their_spread),
@@ -429,6 +501,7 @@ int main(void)
 		cmocka_unit_test(differences),
 		cmocka_unit_test(ratios),
 		cmocka_unit_test(verdicts),
+		cmocka_unit_test(cpu_time_has_an_answer_of_its_own),
 		cmocka_unit_test(text_is_perf_stats),
 		cmocka_unit_test(csv_has_the_same_columns_everywhere),
 		cmocka_unit_test(json_tells_estimates),

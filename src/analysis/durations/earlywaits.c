@@ -27,7 +27,7 @@ static void begin(void *ctx, pid_t tid, enum task_state state)
 	if (waitargs_find(tid, &c) != WAITARGS_A_CALL || !c.pid)
 		return;
 	waiton_enter(b->on, c.pid, tid, c.call, c.args[0]);
-	waiton_wait(b->on, tid);
+	waiton_wait(b->on, tid, b->now);
 }
 
 void earlywaits_begin(struct earlywaits *e, const struct switches *w, struct pairs *pairs, struct waiton *on, uint64_t now)

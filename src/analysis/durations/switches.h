@@ -58,6 +58,7 @@ void switches_each(const struct switches *w, void (*fn)(void *ctx, pid_t tid), v
 
 /* Looks up the fields of on_switch, on_fork and on_runtime: 0, or -1 with f. */
 int switches_read_fields(struct switches *w, struct fault *f);
+enum { SWITCH_UNINTERRUPTIBLE = 0x2 };   /* prev_state: D */
 enum { SWITCH_LEAVES = 0x10 | 0x20 };   /* in prev_state: X, Z; the task has exited */
 /* The task whose id is in a field. */
 pid_t switches_task_in(const struct analysis_sample *s, const struct trace_field *field);

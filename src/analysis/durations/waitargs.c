@@ -293,7 +293,7 @@ void waitargs_text(struct waiton *w, const struct waitargs *c, char *buf, size_t
 	if (put_own(w, c, buf, size) && waitargs_is_still(c))
 		return;
 	waiton_enter(w, c->pid, c->tid, c->call, c->args[0]);
-	waiton_wait(w, c->tid);
+	waiton_wait(w, c->tid, 0);
 	waiton_text(w, c->tid, buf, size);
 	if (lockholder_text(c, holder, sizeof(holder)) && waitargs_is_still(c))
 		snprintf(buf + strlen(buf), size - strlen(buf), " %s", holder);

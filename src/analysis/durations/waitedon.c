@@ -15,22 +15,36 @@ struct thread {
 	UT_hash_handle hh;
 };
 
+/* A task that others waited for. */
+struct cause {
+	pid_t tid;
+	uint64_t ns;
+	char name[64];
+	UT_hash_handle hh;
+};
+
 struct waitedon_object {
-	struct waiton_object key;
+	struct waiton_key key;
+	uint64_t address;
+	char text[WORD_SIZE + 32];
 	struct thread *threads;
+	struct cause *causes;
+	struct handoffs handoffs;
 	uint64_t waits, ns, max;
 	char holder[128];        /* of a lock, now; "": none, or not known */
 	UT_hash_handle hh;
 };
 
-static struct waitedon_object *object_of(struct waitedon *w, const struct waiton_object *key)
+static struct waitedon_object *object_of(struct waitedon *w, const struct waiton_object *o)
 {
 	struct waitedon_object *one;
 
-	HASH_FIND(hh, w->all, key, sizeof(*key), one);
+	HASH_FIND(hh, w->all, &o->key, sizeof(o->key), one);
 	if (one || HASH_COUNT(w->all) >= MAX_OBJECTS || !(one = calloc(1, sizeof(*one))))
 		return one;
-	one->key = *key;
+	one->key = o->key;
+	one->address = o->address;
+	memcpy(one->text, o->text, sizeof(one->text));
 	HASH_ADD(hh, w->all, key, sizeof(one->key), one);
 	return HASH_KEPT(one);
 }
@@ -51,32 +65,85 @@ static bool add_thread(struct waitedon *w, struct waitedon_object *one, pid_t ti
 	return t;
 }
 
-static struct waitedon_object *add(struct waitedon *w, const struct waiton *on, pid_t tid, uint64_t ns)
+static struct cause *cause_of(struct waitedon *w, struct waitedon_object *one, pid_t tid)
+{
+	struct cause *c;
+
+	HASH_FIND(hh, one->causes, &tid, sizeof(tid), c);
+	if (c || w->nthreads >= MAX_THREADS || !(c = calloc(1, sizeof(*c))))
+		return c;
+	c->tid = tid;
+	HASH_ADD(hh, one->causes, tid, sizeof(c->tid), c);
+	c = HASH_KEPT(c);
+	w->nthreads += c != NULL;
+	return c;
+}
+
+/* ---- waits ------------------------------------------------------------------------------ */
+
+struct parts {
+	struct waitedon *w;
+	struct waitedon_object *one;
+};
+
+static void add_part(void *ctx, const struct handoff *because_of, uint64_t ns)
+{
+	const struct parts *p = ctx;
+	struct cause *c = cause_of(p->w, p->one, because_of->tid);
+
+	if (c)
+		c->ns += ns;
+}
+
+static void blame(struct waitedon *w, struct waitedon_object *one, const struct waitedon_wait *wait)
+{
+	struct cause *c = wait->waker && handoffs_add(&one->handoffs, wait->waker) ? cause_of(w, one, wait->waker->tid) : NULL;
+
+	if (c)
+		snprintf(c->name, sizeof(c->name), "%s", wait->comm);
+	handoffs_divide(&one->handoffs, wait->start, wait->start + wait->duration, add_part, &(struct parts){ w, one });
+}
+
+static struct waitedon_object *add(struct waitedon *w, const struct waiton *on, const struct waitedon_wait *wait)
 {
 	struct waitedon_object *one;
-	struct waiton_object key;
+	struct waiton_object object;
 
-	if (!waiton_object(on, tid, &key))
+	if (!waiton_object(on, wait->tid, &object))
 		return NULL;
-	one = object_of(w, &key);
-	if (!one || !add_thread(w, one, tid)) {
+	one = object_of(w, &object);
+	if (!one || !add_thread(w, one, wait->tid)) {
 		w->refused++;
 		return NULL;
 	}
 	one->waits++;
-	one->ns += ns;
-	one->max = ns > one->max ? ns : one->max;
+	one->ns += wait->duration;
+	one->max = wait->duration > one->max ? wait->duration : one->max;
+	blame(w, one, wait);
 	return one;
 }
 
-void waitedon_add(struct waitedon *w, const struct waiton *on, pid_t tid, uint64_t ns)
+struct handoffs *waitedon_add(struct waitedon *w, const struct waiton *on, const struct waitedon_wait *wait)
 {
-	add(w, on, tid, ns);
+	struct waitedon_object *one = add(w, on, wait);
+
+	return one ? &one->handoffs : NULL;
 }
 
-void waitedon_add_unfinished(struct waitedon *w, const struct waiton *on, pid_t tid, uint64_t ns)
+/* What the holder has not passed on yet is its part of the wait. */
+static void blame_holder(struct waitedon *w, struct waitedon_object *one, const struct waitedon_wait *wait, pid_t tid)
 {
-	struct waitedon_object *one = add(w, on, tid, ns);
+	struct cause *c = cause_of(w, one, tid);
+	const uint64_t end = wait->start + wait->duration, last = handoffs_latest(&one->handoffs);
+
+	if (c && end > last)
+		c->ns += end - (last > wait->start ? last : wait->start);
+}
+
+void waitedon_add_unfinished(struct waitedon *w, const struct waiton *on, const struct waitedon_wait *wait)
+{
+	struct waitedon_object *one = add(w, on, wait);
+	const pid_t tid = wait->tid;
 	char holder[sizeof(one->holder)];
 	struct waitargs c;
 	pid_t held;
@@ -85,38 +152,76 @@ void waitedon_add_unfinished(struct waitedon *w, const struct waiton *on, pid_t 
 	    !(held = lockholder_tid(&c)))
 		return;
 	lockholder_name(&c, held, holder, sizeof(holder));
-	if (waitargs_is_still(&c))
-		memcpy(one->holder, holder, sizeof(holder));
+	if (!waitargs_is_still(&c))
+		return;
+	memcpy(one->holder, holder, sizeof(holder));
+	blame_holder(w, one, wait, held);
+}
+
+void waitedon_rest(struct waitedon *w)
+{
+	for (struct waitedon_object *one = w->all; one; one = one->hh.next)
+		handoffs_rest(&one->handoffs);
 }
 
 /* ---- the table -------------------------------------------------------------------------- */
 
-enum { PID = 1, HELD_BY = 6, COLUMNS };
+enum { PID = 1, BECAUSE_OF = 7, SHARE, HELD_BY, COLUMNS };
+
+static const struct cause *most_blamed(const struct waitedon_object *one)
+{
+	const struct cause *most = NULL;
+
+	for (const struct cause *c = one->causes; c; c = c->hh.next)
+		if (!most || c->ns > most->ns)
+			most = c;
+	return most && most->ns ? most : NULL;
+}
+
+/* The text of a holder that has woken nobody is all that is known of it: it has no other name. */
+static void put_cause(const struct waitedon_object *one, const struct cause *c, struct table *t)
+{
+	if (c && *c->name)
+		table_printf(t, "%s (%d)", c->name, pidmap_shown(c->tid));
+	else
+		table_text(t, c ? one->holder : NULL);
+	if (c)
+		table_number(t, 100 * (double)c->ns / (double)one->ns);
+	else
+		table_none(t);
+}
 
 static void put(const struct waitedon_object *one, struct table *t)
 {
 	table_row(t);
-	table_text(t, one->key.name);
+	table_text(t, one->text);
 	if (one->key.pid)
 		table_task(t, one->key.pid);
+	else
+		table_none(t);
+	if (one->address)
+		table_unsigned(t, one->address);
 	else
 		table_none(t);
 	table_unsigned(t, HASH_COUNT(one->threads));
 	table_unsigned(t, one->waits);
 	table_unsigned(t, one->ns);
 	table_unsigned(t, one->max);
+	put_cause(one, most_blamed(one), t);
 	table_text(t, *one->holder ? one->holder : NULL);
 }
 
-/* Text has the process only if there are several, and the holder only if one is known. */
+/* Text has the process only if there are several, and tasks only if one is known. */
 static void choose(const struct waitedon *w, struct table_column columns[COLUMNS])
 {
 	pid_t pid = 0;
 
-	columns[PID].where = columns[HELD_BY].where = TABLE_ONLY_JSON;
+	columns[PID].where = columns[HELD_BY].where = columns[BECAUSE_OF].where = columns[SHARE].where = TABLE_ONLY_JSON;
 	for (const struct waitedon_object *one = w->all; one; one = one->hh.next) {
 		if (*one->holder)
 			columns[HELD_BY].where = TABLE_EVERYWHERE;
+		if (most_blamed(one))
+			columns[BECAUSE_OF].where = columns[SHARE].where = TABLE_EVERYWHERE;
 		if (pid && one->key.pid && one->key.pid != pid)
 			columns[PID].where = TABLE_EVERYWHERE;
 		pid = one->key.pid ? one->key.pid : pid;
@@ -126,8 +231,11 @@ static void choose(const struct waitedon *w, struct table_column columns[COLUMNS
 void waitedon_print(struct waitedon *w, struct analysis *a)
 {
 	struct table_column columns[COLUMNS] = {
-		{ "what", TABLE_TEXT }, [PID] = { "pid", TABLE_INTEGER }, { "threads", TABLE_INTEGER }, { "waits", TABLE_INTEGER },
+		{ "what", TABLE_TEXT }, [PID] = { "pid", TABLE_INTEGER },
+		{ "address", TABLE_HEX, .where = TABLE_ONLY_JSON }, { "threads", TABLE_INTEGER }, { "waits", TABLE_INTEGER },
 		{ "total", TABLE_DURATION, .unit = "ms" }, { "max", TABLE_DURATION, .unit = "ms" },
+		[BECAUSE_OF] = { "because_of", TABLE_TEXT, .title = "because of" },
+		[SHARE] = { "because_of_share", TABLE_PERCENT, .title = "share%" },
 		[HELD_BY] = { "held_by", TABLE_TEXT, .title = "held by" },
 	};
 	const struct table_style style = { .terminal = analysis_terminal(a->opts), .max_rows = SHOWN };
@@ -152,8 +260,11 @@ void waitedon_print(struct waitedon *w, struct analysis *a)
 
 void waitedon_free(struct waitedon *w)
 {
-	for (struct waitedon_object *one = w->all; one; one = one->hh.next)
+	for (struct waitedon_object *one = w->all; one; one = one->hh.next) {
 		HASH_FREE(one->threads);
+		HASH_FREE(one->causes);
+		handoffs_free(&one->handoffs);
+	}
 	HASH_FREE(w->all);
 	*w = (struct waitedon){ 0 };
 }

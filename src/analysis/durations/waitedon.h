@@ -1,22 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long a run waited on each lock, file, pipe and socket, whatever thread, waker and call. */
+/* How long a run waited on each lock, file, pipe and socket, whatever thread and call, and because of which task. */
 #ifndef ANALYSIS_DURATIONS_WAITEDON_H
 #define ANALYSIS_DURATIONS_WAITEDON_H
 
+#include "analysis/durations/handoffs.h"
 #include "analysis/durations/waiton.h"
 #include "engine/analysis.h"
 
 /* Initialized by zeros. */
 struct waitedon {
 	struct waitedon_object *all;
-	size_t nthreads;         /* of all objects */
+	size_t nthreads;         /* of all objects, those that wait and those that let them wait */
 	uint64_t refused;        /* waits that there was no memory for */
 };
 
-/* A wait of that thread in the call that it has entered; nothing if the call has no object. */
-void waitedon_add(struct waitedon *w, const struct waiton *on, pid_t tid, uint64_t ns);
+/* A wait of that thread in the call that it has entered. waker: the task that ended it, or NULL: none did. The object, whose
+ * `handoffs` tell whom the thread waited for; NULL: the call has none. */
+struct waitedon_wait {
+	pid_t tid;
+	uint64_t start, duration;
+	const struct handoff *waker;
+	const char *comm;        /* the waker's name */
+};
+struct handoffs *waitedon_add(struct waitedon *w, const struct waiton *on, const struct waitedon_wait *wait);
 /* The thread still waits: also finds out who holds its lock. */
-void waitedon_add_unfinished(struct waitedon *w, const struct waiton *on, pid_t tid, uint64_t ns);
+void waitedon_add_unfinished(struct waitedon *w, const struct waiton *on, const struct waitedon_wait *wait);
+/* A table was printed: names and stacks of handoffs are no longer good. */
+void waitedon_rest(struct waitedon *w);
 /* The table, as text or JSON; none if there was no such wait. */
 void waitedon_print(struct waitedon *w, struct analysis *a);
 void waitedon_free(struct waitedon *w);

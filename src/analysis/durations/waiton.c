@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "engine/callnames.h"
+#include "stream/names.h"
 #include "tasks/variables.h"
 
 #include <inttypes.h>
@@ -153,7 +154,7 @@ static void drop_names(struct waiton *w, pid_t pid, const char *call, uint64_t a
 		enum { ONE, DESCRIPTORS, PROCESS } what;
 	} calls[] = {
 		{ "close", ONE }, { "dup2", DESCRIPTORS }, { "dup3", DESCRIPTORS }, { "close_range", DESCRIPTORS },
-		{ "execve", PROCESS }, { "execveat", PROCESS }, { "exit_group", PROCESS },
+		{ "execve", PROCESS }, { "execveat", PROCESS },
 	};
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
@@ -206,24 +207,38 @@ static const char *name_of(const struct waiton_call *one)
 	return name ? name : "system call";
 }
 
+static void name_recorded(struct waiton *w, struct waiton_call *one, uint64_t time)
+{
+	const struct mapping *m = w->names && w->names->maps ? maps_code_before(w->names->maps, one->pid, one->arg, time) : NULL;
+	struct variables_code c = { .path = NULL };
+
+	if (m)
+		c = (struct variables_code){ .path = dso_mapped_name(m->dso), .start = m->start, .pgoff = m->pgoff };
+	if (m)
+		c.build_id = dso_build_id(m->dso, &c.build_id_size);
+	variables_recorded(w->variables, one->pid, one->arg, c.build_id ? &c : NULL, one->name, sizeof(one->name));
+}
+
 /* Without the parser's process, addresses have no names. */
-static void name_address(struct waiton *w, struct waiton_call *one)
+static void name_address(struct waiton *w, struct waiton_call *one, uint64_t time)
 {
 	if (!w->variables)
 		w->variables = variables_new();
-	if (w->variables)
+	if (w->variables && w->recorded)
+		name_recorded(w, one, time);
+	else if (w->variables)
 		variables_name(w->variables, one->pid, one->arg, one->name, sizeof(one->name));
 }
 
-void waiton_wait(struct waiton *w, pid_t tid)
+void waiton_wait(struct waiton *w, pid_t tid, uint64_t time)
 {
 	struct waiton_call *one = find(w, tid);
-	enum what what = one && one->call >= 0 && !w->recorded ? argument_of(name_of(one)) : NOTHING;
+	enum what what = one && one->call >= 0 ? argument_of(name_of(one)) : NOTHING;
 
-	if (what == DESCRIPTOR)
+	if (what == DESCRIPTOR && !w->recorded)
 		waiton_descriptor(w, one->pid, tid, (int)one->arg, one->name, sizeof(one->name));
 	else if (what == ADDRESS)
-		name_address(w, one);
+		name_address(w, one, time);
 }
 
 void waiton_forget(struct waiton *w, pid_t tid)
@@ -271,24 +286,36 @@ char *waiton_text(const struct waiton *w, pid_t tid, char *buf, size_t size)
 	return buf;
 }
 
-bool waiton_object(const struct waiton *w, pid_t tid, struct waiton_object *object)
+static void put_address(const struct waiton_call *one, struct waiton_object *o)
+{
+	char number[32];
+
+	o->address = one->arg;
+	snprintf(number, sizeof(number), "%#llx", (unsigned long long)one->arg);
+	snprintf(o->text, sizeof(o->text), "futex %s", *one->name ? one->name : number);
+	/* "0x7f0c" or "0x7f0c [heap]": the same, whether its mapping could be looked up or not */
+	if (!*one->name || !strncmp(one->name, "0x", 2))
+		o->key.address = one->arg;
+}
+
+bool waiton_object(const struct waiton *w, pid_t tid, struct waiton_object *o)
 {
 	const struct waiton_call *one = find(w, tid);
 	enum what what = one && one->call >= 0 ? argument_of(name_of(one)) : NOTHING;
 	const bool named = one && *one->name;
 
-	memset(object, 0, sizeof(*object));   /* it is a key */
+	memset(o, 0, sizeof(*o));   /* the key is compared with its padding */
 	if (what == NOTHING)
 		return false;
 	if (what == ADDRESS || !named || !strncmp(one->name, "anon_inode:", strlen("anon_inode:")))
-		object->pid = one->pid;
-	if (what == ADDRESS && named)
-		snprintf(object->name, sizeof(object->name), "futex %s", one->name);
-	else if (what == ADDRESS)
-		snprintf(object->name, sizeof(object->name), "futex 0x%llx", (unsigned long long)one->arg);
-	else if (object->pid)
-		snprintf(object->name, sizeof(object->name), "%s%sfd %d", one->name, named ? " " : "", (int)one->arg);
+		o->key.pid = one->pid;
+	if (what == ADDRESS)
+		put_address(one, o);
+	else if (o->key.pid)
+		snprintf(o->text, sizeof(o->text), "%s%sfd %d", one->name, named ? " " : "", (int)one->arg);
 	else
-		snprintf(object->name, sizeof(object->name), "%s", one->name);
+		snprintf(o->text, sizeof(o->text), "%s", one->name);
+	if (!o->key.address)
+		memcpy(o->key.name, o->text, sizeof(o->text));
 	return true;
 }

@@ -15,19 +15,21 @@
 #include <sys/types.h>
 
 /* Initialized by zeros. */
+struct names;
 struct waiton {
 	struct waiton_call *all;
 	struct waiton_process *processes;    /* names of their descriptors */
 	struct variables *variables; /* NULL: not needed yet, or not available */
 	struct sockets sockets;
-	bool recorded;               /* descriptors and addresses are those of a recording, and have no names now */
+	bool recorded;               /* descriptors are those of a recording, and have no names now */
+	struct names *names;         /* recorded: the mappings of processes; NULL: none */
 };
 
 /* The thread enters or leaves a system call. */
 void waiton_enter(struct waiton *w, pid_t pid, pid_t tid, int64_t call, uint64_t arg);
 void waiton_leave(struct waiton *w, pid_t tid);
-/* The thread begins to wait: looks up the name of its descriptor or address. */
-void waiton_wait(struct waiton *w, pid_t tid);
+/* The thread begins to wait: looks up the name of its descriptor or address. time: of a recorded wait. */
+void waiton_wait(struct waiton *w, pid_t tid, uint64_t time);
 /* The thread has ended and, if it is the first one of its process, that process. */
 void waiton_forget(struct waiton *w, pid_t tid);
 /* "futex big (/usr/bin/lock)", "futex 0x7f0c", "read pipe:[123]", "recvfrom tcp 10.0.0.1:4711->10.0.0.2:5432", "recvfrom fd 5" (a
@@ -36,8 +38,13 @@ void waiton_forget(struct waiton *w, pid_t tid);
 char *waiton_text(const struct waiton *w, pid_t tid, char *buf, size_t size);
 /* Which object that is, without its call. */
 struct waiton_object {
-	pid_t pid;                   /* its name is good in that process; 0: in all */
-	char name[WORD_SIZE + 32];   /* "futex big (/usr/bin/lock)", "pipe:[123]", "fd 5", "anon_inode:[eventpoll] fd 4" */
+	struct waiton_key {
+		pid_t pid;                   /* where its name or address is good; 0: everywhere */
+		uint64_t address;            /* of a lock that is in no variable; else 0 */
+		char name[WORD_SIZE + 32];   /* empty if it is an address */
+	} key;                               /* without padding that is not zero */
+	uint64_t address;                    /* of any lock; else 0 */
+	char text[WORD_SIZE + 32];           /* "futex big (/usr/bin/lock)", "pipe:[123]", "fd 5", "anon_inode:[eventpoll] fd 4" */
 };
 /* False: the call has none, or it is not known. */
 bool waiton_object(const struct waiton *w, pid_t tid, struct waiton_object *object);

@@ -52,17 +52,20 @@ static const struct question_event events[] = {
 /* ---- the waker ------------------------------------------------------------------------- */
 
 /* In which context the kernel woke the thread. An interrupt is not the work of the task that it interrupts. A soft
- * interrupt may be: the kernel runs it at the end of a system call that sends to a socket of this machine. */
-enum context { BY_TASK_ITSELF, BY_SOFTIRQ, BY_INTERRUPT };
+ * interrupt may be: the kernel runs it at the end of a system call that sends to a socket of this machine. But one that ends an
+ * uninterruptible wait comes from a device, as from a disk. BY_UNKNOWN: the kernel did not deliver that event. */
+enum context { BY_TASK_ITSELF, BY_SOFTIRQ, BY_INTERRUPT, BY_UNKNOWN };
 
-static enum context context_of(uint64_t flags)
+static enum context context_of(uint64_t flags, bool is_device)
 {
-	return flags & (TRACE_HARDIRQ | TRACE_NMI) ? BY_INTERRUPT : flags & TRACE_SOFTIRQ ? BY_SOFTIRQ : BY_TASK_ITSELF;
+	if (flags & (TRACE_HARDIRQ | TRACE_NMI) || (flags & TRACE_SOFTIRQ && is_device))
+		return BY_INTERRUPT;
+	return flags & TRACE_SOFTIRQ ? BY_SOFTIRQ : BY_TASK_ITSELF;
 }
 
 static const char *context_text(struct question *q, uint64_t context, char *buf, size_t size)
 {
-	static const char *const words[] = { "task", "softirq", "interrupt" };
+	static const char *const words[] = { "task", "softirq", "interrupt", "unknown" };
 
 	return words[context];
 }
@@ -74,8 +77,8 @@ static uint64_t name_waker(struct question *q, const struct analysis_sample *s, 
 
 	if (!q->a)
 		return 0;
-	if (context == BY_INTERRUPT)
-		return words_number(words, "[interrupt]");
+	if (context >= BY_INTERRUPT)
+		return words_number(words, context == BY_INTERRUPT ? "[interrupt]" : "[not seen]");
 	snprintf(text, sizeof(text), "%s%s", analysis_comm(q->a, s->tid, s->time), context == BY_SOFTIRQ ? " [softirq]" : "");
 	return words_number(words, text);
 }
@@ -120,7 +123,7 @@ static void end_unseen(struct question *q, pid_t tid)
 }
 
 /* A pair is a wait. Its value: the stack that waits, or 0. */
-static void start_wait(struct question *q, const struct analysis_sample *s, pid_t tid, struct callstack *stack)
+static void start_wait(struct question *q, const struct analysis_sample *s, pid_t tid, bool is_device, struct callstack *stack)
 {
 	struct waits *w = (struct waits *)q;
 	struct open_pair *o;
@@ -128,10 +131,12 @@ static void start_wait(struct question *q, const struct analysis_sample *s, pid_
 	end_unseen(q, tid);
 	pairs_start(&q->pairs, s, (uint64_t)tid, (uint64_t)(uintptr_t)stack);
 	o = pairs_find(&q->pairs, (uint64_t)tid);
+	if (o)
+		o->is_device = is_device;
 	if (cancel(&w->woken, tid) && o)
 		o->may_have_ended = true;
 	if (w->shows_on)
-		waiton_wait(&w->on, tid);
+		waiton_wait(&w->on, tid, s->time);
 }
 
 static void begin_wait(struct question *q, const struct analysis_sample *s, pid_t tid)
@@ -146,20 +151,77 @@ static void begin_wait(struct question *q, const struct analysis_sample *s, pid_
 		waiton_forget(&w->on, tid);
 		stream_task_ended(s->event, (pid_t)trace_field_sint(q->fields[SWITCH][FIELD_PREV], s->view.raw));
 	} else if (state & 0xff) {
-		start_wait(q, s, tid, stack);
+		start_wait(q, s, tid, (state & 0xff) == SWITCH_UNINTERRUPTIBLE, stack);
 	}
 }
 
-static void add_stacks(struct waits *w, const struct analysis_sample *s, const struct happening *h)
+/* A wait that is divided among the tasks that it was because of. */
+struct division {
+	struct waits *w;
+	struct waitstacks_key key;
+	uint64_t rest;
+};
+
+static void add_part(void *ctx, const struct handoff *because_of, uint64_t ns)
+{
+	struct division *d = ctx;
+	struct waitstacks_key key = d->key;
+
+	if (because_of->is_old)
+		return;
+	key.waker = because_of->name;
+	key.wakes = because_of->stack;
+	waitstacks_add(&d->w->stacks, &key, ns);
+	d->rest -= ns;
+}
+
+static void add_stacks(struct waits *w, const struct happening *h, struct callstack *wakes, const struct handoffs *handoffs)
+{
+	struct division d = { w, {
+		words_number(&w->words, h->comm), h->cells[WAKER].number, w->shows_on ? h->cells[ON].number : 0, handoffs != NULL,
+		(struct callstack *)(uintptr_t)h->end.value, wakes,
+	}, h->end.duration };
+
+	if (handoffs)
+		handoffs_divide(handoffs, h->end.start, h->end.start + h->end.duration, add_part, &d);
+	if (d.rest || !h->end.duration)
+		waitstacks_add(&w->stacks, &d.key, d.rest);
+}
+
+/* Tables have what was waited on, and stacks; sources have not. */
+static void add_to_tables(struct waits *w, const struct happening *h, enum context context)
 {
 	const struct question *q = &w->states.question;
-	const struct waitstacks_key key = {
-		words_number(&w->words, h->comm), h->cells[WAKER].number, (struct callstack *)(uintptr_t)h->end.value,
-		/* an interrupt's chain goes on in the task that it interrupted */
-		s->event->layout.callchain && h->cells[CONTEXT].number != BY_INTERRUPT ? analysis_stack(q->a, s) : NULL,
+	const struct analysis_sample *s = h->s;
+	/* an interrupt's chain goes on in the task that it interrupted */
+	struct callstack *wakes = s->event->layout.callchain && context < BY_INTERRUPT ? analysis_stack(q->a, s) : NULL;
+	const struct handoff waker = { s->time, s->tid, h->cells[WAKER].number, wakes, false };
+	const struct waitedon_wait wait = {
+		h->tid, h->end.start, h->end.duration, context == BY_TASK_ITSELF ? &waker : NULL,
+		context == BY_TASK_ITSELF ? analysis_comm(q->a, s->tid, s->time) : "",
 	};
+	const struct handoffs *handoffs = w->shows_on && !q->csv ? waitedon_add(&w->waited, &w->on, &wait) : NULL;
 
-	waitstacks_add(&w->stacks, &key, h->end.duration);
+	if (h->end.value || wakes)
+		add_stacks(w, h, wakes, handoffs);
+}
+
+static void close_wait(struct question *q, const struct analysis_sample *s, struct open_pair *o, enum context context)
+{
+	struct waits *w = (struct waits *)q;
+	struct happening h = { .s = s, .tid = (pid_t)o->key };
+	char text[WORD_SIZE];
+
+	pairs_close(&q->pairs, o, s, &h.end);
+	h.cells[WAKER].number = name_waker(q, s, context);
+	h.cells[WAKER_TID].number = context >= BY_INTERRUPT ? 0 : (uint64_t)s->tid;
+	h.cells[CONTEXT].number = context;
+	if (w->shows_on)
+		h.cells[ON].number = words_number(&w->words, waiton_text(&w->on, h.tid, text, sizeof(text)));
+	h.comm = context == BY_UNKNOWN ? analysis_comm(q->a, h.tid, s->time) : question_comm(q, s, h.tid, q->texts[WAKING]);
+	if (q->a)
+		add_to_tables(w, &h, context);
+	question_emit(q, &h);
 }
 
 /* A thread that is woken before it sleeps has no pair yet. */
@@ -167,27 +229,12 @@ static void end_wait(struct question *q, const struct analysis_sample *s, pid_t 
 {
 	struct waits *w = (struct waits *)q;
 	struct open_pair *o = pairs_find(&q->pairs, (uint64_t)tid);
-	enum context context = context_of(question_number(q, s, WAKING, FIELD_FLAGS));
-	struct happening h = { .s = s, .tid = tid };
-	char text[WORD_SIZE];
 
 	/* before /proc was asked, by which time the thread was asleep again */
 	if (!o)
 		pairs_open(&w->woken, (uint64_t)tid, s->time);
-	if (!o || s->time < o->start)
-		return;
-	pairs_close(&q->pairs, o, s, &h.end);
-	h.cells[WAKER].number = name_waker(q, s, context);
-	h.cells[WAKER_TID].number = context == BY_INTERRUPT ? 0 : (uint64_t)s->tid;
-	h.cells[CONTEXT].number = context;
-	if (w->shows_on)
-		h.cells[ON].number = words_number(&w->words, waiton_text(&w->on, tid, text, sizeof(text)));
-	if (w->shows_on && q->a && !q->csv)
-		waitedon_add(&w->waited, &w->on, tid, h.end.duration);
-	h.comm = question_comm(q, s, tid, q->texts[WAKING]);
-	if (q->a && (h.end.value || s->event->layout.callchain))
-		add_stacks(w, s, &h);
-	question_emit(q, &h);
+	if (o && s->time >= o->start)
+		close_wait(q, s, o, context_of(question_number(q, s, WAKING, FIELD_FLAGS), o->is_device));
 }
 
 static uint64_t argument(const struct question *q, const struct analysis_sample *s)
@@ -204,9 +251,13 @@ static uint64_t argument(const struct question *q, const struct analysis_sample 
 static void take_call(struct waits *w, const struct analysis_sample *s, size_t i)
 {
 	const struct question *q = &w->states.question;
+	struct open_pair *o;
 
 	if (!switches_watch(&w->states.switches, s->tid))
 		return;
+	/* it runs, so that its wait has ended */
+	if ((o = pairs_find(&w->states.question.pairs, (uint64_t)s->tid)) && s->time >= o->start)
+		close_wait(&w->states.question, s, o, BY_UNKNOWN);
 	if (i == ENTER)
 		waiton_enter(&w->on, s->pid, s->tid, trace_field_sint(q->fields[ENTER][0], s->view.raw), argument(q, s));
 	else
@@ -238,6 +289,7 @@ static int watch(struct question *q, struct fault *f)
 	struct stream_opts *o = &q->common.stream;
 
 	w->on.recorded = q->targets->input;
+	w->stacks.because_of = w->shows_on;
 	if (w->flame.path) {   /* a picture of stacks needs them */
 		o->call_graph = true;
 		o->user_callchain = o->user_callchain ? o->user_callchain : 1;
@@ -257,6 +309,11 @@ static uint64_t reads(struct question *q, const struct stream_event *event)
 static int begin(struct question *q, struct fault *f)
 {
 	struct waits *w = (struct waits *)q;
+
+	if (w->shows_on) {   /* never of a source. For the names of locks, now or when the recording is read */
+		q->a->names.user = w->on.recorded || q->common.stream.record;
+		w->on.names = &q->a->names;
+	}
 
 	return states_find_fork(q, f) || flame_begin(&w->flame, q->common.stream.verbose, f) ? -1 : 0;
 }
@@ -293,15 +350,15 @@ static void add_unfinished(struct question *q, const struct open_pair *o, uint64
 		.end = { .start = o->start, .duration = now > o->start ? now - o->start : 0, .value = o->value },
 		.cells = { [WAKER] = { words_number(&w->words, nobody) } },
 	};
-	const struct waitstacks_key key = {
-		words_number(&w->words, h.comm), h.cells[WAKER].number, (struct callstack *)(uintptr_t)o->value, NULL,
+	struct waitstacks_key key = {
+		words_number(&w->words, h.comm), h.cells[WAKER].number, 0, 0, (struct callstack *)(uintptr_t)o->value, NULL,
 	};
 	char text[WORD_SIZE];
 
 	if (w->shows_on)
-		h.cells[ON].number = words_number(&w->words, waitargs_now(&w->on, tid, text, sizeof(text)));
+		key.on = h.cells[ON].number = words_number(&w->words, waitargs_now(&w->on, tid, text, sizeof(text)));
 	if (w->shows_on && q->ending && !q->csv)
-		waitedon_add_unfinished(&w->waited, &w->on, tid, h.end.duration);
+		waitedon_add_unfinished(&w->waited, &w->on, &(struct waitedon_wait){ tid, o->start, h.end.duration, NULL, "" });
 	if (o->value && q->ending)   /* once: each table has the time so far */
 		waitstacks_add(&w->stacks, &key, h.end.duration);
 	else
@@ -380,7 +437,7 @@ static void keep_stacks(void *ctx)
 			callstacks_keep((struct callstack *)(uintptr_t)o->value);
 }
 
-enum { STACKS_SHOWN = 5 };
+enum { STACKS_SHOWN = 10 };
 
 static void print_stacks(struct question *q)
 {
@@ -414,6 +471,7 @@ static void after_table(struct question *q, uint64_t from)
 	else if (!q->csv && w->stacks.all)
 		print_stacks(q);
 	waitstacks_free(&w->stacks);
+	waitedon_rest(&w->waited);
 	memset(&w->unstacked, 0, sizeof(w->unstacked));
 	if (w->words.full)
 		fprintf(stderr, "perf-prof: waits: more than %d names of tasks and of what they waited on since the last table: those after "
@@ -459,7 +517,9 @@ static void title(struct question *q, const struct happening *h, char *buf, size
 	.reads = reads, .started = started, .before_table = before_table, .after_table = after_table, .draw = draw, .events = events, \
 	.print = "\"%s:%d waited %llu.%03llu us for %d (%s)\", REC->comm, REC->tid, REC->duration / 1000, " \
 		 "REC->duration % 1000, REC->waker_tid, REC->context"
-static const struct question_ops question = { QUESTION, QUESTION_COLUMNS_ARE(columns), .nevents = NEVENTS };
+static const struct question_ops question = {
+	QUESTION, QUESTION_COLUMNS_ARE(columns), .nevents = NEVENTS, .if_unseen = "; --on shows how long they lasted at most",
+};
 static const struct question_ops question_on = {
 	QUESTION, QUESTION_COLUMNS_ARE(columns_on), .nevents = sizeof(events) / sizeof(*events),
 };
@@ -500,15 +560,17 @@ const struct command waits_command = {
 	.description = COMMAND_TEXT(
 		"Who waits for whom, and how long? A wait lasts from the moment a thread goes to sleep until another one wakes it. Prints "
 		"a row for each thread and waker; the time until the thread gets a CPU is not included (see rundelay).",
-		"The waker is the task that woke the waiting thread. [interrupt]: a timer or a device woke it, whatever task was "
+		"The waker is the task that woke the waiting thread. [interrupt]: a timer or a device (disk) woke it, whatever task was "
 		"interrupted. NAME [softirq]: a soft interrupt woke it, while NAME was on the CPU; for sockets of this machine, NAME is the "
 		"sender.",
+		"With --on, a wait whose end the kernel did not deliver ends with the thread's next system call: the waker is [not seen].",
 		"A wait of a target that has not ended has the waker [nobody yet] and, in each table, the time so far: since the run "
 		"began if the thread waited already. A program in which nothing but such rows is left may be in a deadlock: dump shows "
 		"its stacks.",
-		"-g adds the stacks that waited, and those that woke them. --flame-graph draws them all: the waker's stack, "
+		"-g adds the stacks that waited, and those that woke them, without sleeps (--full: all). --flame-graph draws them all: the waker's stack, "
 		"upside down, above the waiter's.",
-		"--on shows what was waited on. A lock (futex) has the name of its static variable, or its address. A descriptor has the "
+		"--on shows what was waited on, and a second table with the task that each lock, file, pipe and socket was waited for: the "
+		"one that held a lock, not the next ones in its queue. A lock (futex) has the name of its static variable, or its address. A descriptor has the "
 		"name of its file or socket or, if it was closed at once or in a recording, its number. Which of several descriptors "
 		"ended a poll or select is not known. Waits that have not ended also show the path, child or descriptors that the thread "
 		"waits for, and which thread holds its lock, if that is a mutex of glibc.",

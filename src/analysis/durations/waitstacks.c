@@ -40,7 +40,7 @@ void waitstacks_add(struct waitstacks *w, const struct waitstacks_key *key, uint
 void waitstacks_free(struct waitstacks *w)
 {
 	HASH_FREE(w->all);
-	*w = (struct waitstacks){ 0 };
+	*w = (struct waitstacks){ .because_of = w->because_of };
 }
 
 static int heavier(const struct waitstack *a, const struct waitstack *b)
@@ -68,21 +68,112 @@ static const char *shown(const struct words *words, uint64_t number, char *buf, 
 	return buf;
 }
 
+/* Waits with the same stacks on the same object, whatever their tasks are called. If it is not known, tasks tell waits apart: short
+ * stacks (read() of the C library) are the same in all programs. */
+struct merged {
+	struct waitstacks_key key;   /* with the object, without tasks */
+	uint64_t waiter, waker;      /* those with the longest wait */
+	bool waiters, wakers;        /* there are others */
+	uint64_t ns, waits;
+	UT_hash_handle hh;
+};
+
+/* A timer ended the wait, so that there is no task to look for. */
+static bool is_sleep(const struct waitstack *one)
+{
+	enum { INNERMOST = 12 };
+	const struct callstack *s = one->key.waits;
+
+	for (uint32_t i = 0; s && i < s->n && i < INNERMOST; i++)
+		if (s->frames[i]->symbol && strstr(s->frames[i]->symbol, "nanosleep"))
+			return true;
+	return false;
+}
+
+/* NULL: out of memory. */
+static struct merged *merge(struct merged **all, const struct waitstack *one)
+{
+	const struct waitstacks_key of_object = { .on = one->key.on, .object = 1, .waits = one->key.waits, .wakes = one->key.wakes };
+	const struct waitstacks_key key = one->key.object ? of_object : one->key;
+	struct merged *m;
+
+	HASH_FIND(hh, *all, &key, sizeof(key), m);
+	if (!m && (m = calloc(1, sizeof(*m)))) {
+		m->key = key;
+		m->waiter = one->key.waiter;
+		m->waker = one->key.waker;
+		HASH_ADD(hh, *all, key, sizeof(m->key), m);
+		m = HASH_KEPT(m);
+	}
+	if (!m)
+		return NULL;
+	m->waiters |= m->waiter != one->key.waiter;
+	m->wakers |= m->waker != one->key.waker;
+	m->ns += one->ns;
+	m->waits += one->waits;
+	return m;
+}
+
+static int longer(const struct merged *a, const struct merged *b)
+{
+	return (a->ns < b->ns) - (a->ns > b->ns);
+}
+
+static void print_merged(struct analysis *a, const struct waitstacks *w, const struct words *words, const struct merged *m)
+{
+	char waiter[4 * WORD_SIZE], waker[4 * WORD_SIZE], on[4 * WORD_SIZE];
+
+	printf("%6.2f%%  %s%s%s%s, %llu time%s, %.3f ms\n", 100 * (double)m->ns / (double)w->total,
+	       shown(words, m->waiter, waiter, sizeof(waiter)), m->waiters ? " and others wait" : " waits", m->key.on ? " in " : "",
+	       m->key.on ? shown(words, m->key.on, on, sizeof(on)) : "", (unsigned long long)m->waits, units_plural(m->waits),
+	       (double)m->ns / 1e6);
+	analysis_print_stack(a, m->key.waits);
+	printf("         %s %s%s\n", w->because_of ? "because of" : "until woken by", shown(words, m->waker, waker, sizeof(waker)),
+	       m->wakers ? " and others" : "");
+	analysis_print_stack(a, m->key.wakes);
+}
+
+/* Those that are not printed. */
+struct left_out {
+	uint64_t stacks, sleeps, ns;
+};
+
+static struct merged *merge_all(struct analysis *a, struct waitstacks *w, struct left_out *out)
+{
+	struct merged *all = NULL;
+
+	for (const struct waitstack *one = w->all; one; one = one->hh.next)
+		if (is_sleep(one) && !a->opts->full) {
+			out->sleeps += one->waits;
+			out->ns += one->ns;
+		} else if (!merge(&all, one)) {
+			w->refused += one->ns;
+		}
+	HASH_SORT(all, longer);
+	return all;
+}
+
 void waitstacks_print(struct analysis *a, struct waitstacks *w, const struct words *words, unsigned int n)
 {
-	char waiter[4 * WORD_SIZE], waker[4 * WORD_SIZE];
+	struct left_out out = { 0 };
+	struct merged *all;
 
 	prepare(a, w);
+	all = merge_all(a, w, &out);
 	if (w->all)
 		printf("\nlongest waits, by stack\n");
-	for (const struct waitstack *one = w->all; one && n--; one = one->hh.next) {
-		printf("%6.2f%%  %s waits, %llu time%s, %.3f ms\n", 100 * (double)one->ns / (double)w->total,
-		       shown(words, one->key.waiter, waiter, sizeof(waiter)), (unsigned long long)one->waits,
-		       units_plural(one->waits), (double)one->ns / 1e6);
-		analysis_print_stack(a, one->key.waits);
-		printf("         until woken by %s\n", shown(words, one->key.waker, waker, sizeof(waker)));
-		analysis_print_stack(a, one->key.wakes);
-	}
+	for (const struct merged *m = all; m; m = m->hh.next)
+		if (n || a->opts->full) {
+			print_merged(a, w, words, m);
+			n -= n > 0;
+		} else {
+			out.stacks++;
+		}
+	if (out.sleeps)
+		printf("sleeps are left out: %llu, %.3f ms (--full shows them)\n", (unsigned long long)out.sleeps, (double)out.ns / 1e6);
+	if (out.stacks)
+		printf("... %llu more (--full shows all)\n", (unsigned long long)out.stacks);
+	HASH_FREE(all);
 	if (w->refused)
 		fprintf(stderr, "perf-prof: %s: %.2f %% of the time is missing from the stacks: too many different stacks\n",
 			a->ops->name, 100 * (double)w->refused / (double)w->total);
@@ -101,7 +192,7 @@ static void put_folded(struct table *t, const struct callstack *stack)
 void waitstacks_json(struct analysis *a, struct waitstacks *w, const struct words *words)
 {
 	static const struct table_column columns[] = {
-		{ "waiter", TABLE_TEXT }, { "waker", TABLE_TEXT }, { "calls", TABLE_INTEGER }, { "total", TABLE_DURATION },
+		{ "waiter", TABLE_TEXT }, { "waker", TABLE_TEXT }, { "on", TABLE_TEXT }, { "calls", TABLE_INTEGER }, { "total", TABLE_DURATION },
 		{ "waits", TABLE_TEXT }, { "wakes", TABLE_TEXT },
 	};
 	struct table t;
@@ -112,6 +203,7 @@ void waitstacks_json(struct analysis *a, struct waitstacks *w, const struct word
 		table_row(&t);
 		table_text(&t, words_text(words, one->key.waiter));
 		table_text(&t, words_text(words, one->key.waker));
+		table_text(&t, one->key.on ? words_text(words, one->key.on) : NULL);
 		table_unsigned(&t, one->waits);
 		table_unsigned(&t, one->ns);
 		put_folded(&t, one->key.waits);
@@ -124,17 +216,19 @@ void waitstacks_json(struct analysis *a, struct waitstacks *w, const struct word
 
 /* ---- the picture ------------------------------------------------------------------------- */
 
-static void fold(const struct waitstack *one, const struct words *words, struct folded *f)
+static void fold(const struct waitstacks *w, const struct waitstack *one, const struct words *words, struct folded *f)
 {
 	const struct callstack *waits = one->key.waits, *wakes = one->key.wakes;
-	uint32_t frames[2 * MAX_FRAMES + 2];
+	uint32_t frames[2 * MAX_FRAMES + 3];
 	char text[WORD_SIZE + 32];
 	size_t n = 0;
 
 	frames[n++] = folded_frame(f, words_text(words, one->key.waiter), FOLDED_TASK);
 	for (uint32_t i = waits ? waits->n < MAX_FRAMES ? waits->n : MAX_FRAMES : 0; i--;)
 		frames[n++] = framefold(f, waits->frames[i]);
-	snprintf(text, sizeof(text), "[woken by %s]", words_text(words, one->key.waker));
+	if (one->key.on)
+		frames[n++] = folded_frame(f, words_text(words, one->key.on), FOLDED_BLOCKED);
+	snprintf(text, sizeof(text), "[%s %s]", w->because_of ? "because of" : "woken by", words_text(words, one->key.waker));
 	frames[n++] = folded_frame(f, text, FOLDED_BLOCKED);
 	for (uint32_t i = 0; wakes && i < wakes->n && i < MAX_FRAMES; i++)
 		frames[n++] = framefold(f, wakes->frames[i]);
@@ -145,5 +239,5 @@ void waitstacks_fold(struct analysis *a, struct waitstacks *w, const struct word
 {
 	prepare(a, w);
 	for (const struct waitstack *one = w->all; one; one = one->hh.next)
-		fold(one, words, f);
+		fold(w, one, words, f);
 }

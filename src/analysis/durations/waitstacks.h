@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waits by the stack that waited and the stack that woke it: the heaviest as text, and all as folded stacks for a picture.
+ * Waits by the stack that waited and the stack that woke it: the longest as text, and all as folded stacks for a picture.
  * There the waker stands on the waiter, upside down, so that the function that wakes is on the one that waits:
  *
  *	waker's main
@@ -16,9 +16,10 @@
 #include "engine/analysis.h"
 #include "report/folded.h"
 
-/* Two tasks, as numbers of words.h, and their stacks, which may be NULL. */
+/* Two tasks and, with --on, what was waited on, as numbers of words.h; and the stacks, which may be NULL. */
 struct waitstacks_key {
-	uint64_t waiter, waker;
+	uint64_t waiter, waker, on;
+	uint64_t object;             /* 1: `on` is a lock, file, pipe or socket; 0: only a call, or nothing */
 	struct callstack *waits, *wakes;
 };
 
@@ -27,12 +28,13 @@ struct waitstacks {
 	struct waitstack *all;
 	uint64_t total;              /* ns */
 	uint64_t refused;            /* ns that there was no memory for */
+	bool because_of;             /* set by the caller: wakers are those that a thread waited for, not only those that woke it */
 };
 
 struct words;
 
 void waitstacks_add(struct waitstacks *w, const struct waitstacks_key *key, uint64_t ns);
-/* Prints the n heaviest. */
+/* Prints the n longest without sleeps, or all (--full). */
 void waitstacks_print(struct analysis *a, struct waitstacks *w, const struct words *words, unsigned int n);
 /* All of them as a JSON table with the stacks as folded text, outermost function first. */
 void waitstacks_json(struct analysis *a, struct waitstacks *w, const struct words *words);

@@ -418,7 +418,7 @@ int hotspots_found(const struct analysis *a, const char *what, struct fault *f)
 	const struct analysis_opts *o = a->opts;
 	const char *missing = not_annotated(o);
 
-	if (hotspots_selected(a, what, f))
+	if (hotspots_selected(a, what, "", f))
 		return -1;
 	if (o->callers && !o->called)
 		return not_found(a, "--callers", o->callers, o->callers_near, what, f);

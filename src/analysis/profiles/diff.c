@@ -3,17 +3,11 @@
  * perf-prof diff: which functions changed between two profiles, and with which confidence. BEFORE
  * is read first, then AFTER; only the shares (and folded stacks) of each are kept.
  */
+#include "analysis/durations/switches.h"
 #include "analysis/profiles/commands.h"
-#include "analysis/profiles/hotspots.h"
-#include "analysis/profiles/shares.h"
-#include "base/escape.h"
+#include "analysis/profiles/diff_private.h"
 #include "base/magic.h"
-#include "engine/analysis.h"
-#include "engine/progress.h"
 #include "keeper/reading.h"
-#include "report/flame.h"
-#include "report/json.h"
-#include "report/table.h"
 #include "report/unnamed.h"
 #include "stream/asked/branchchain.h"
 #include "symbols/dso.h"
@@ -23,42 +17,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { ROWS = 30, MANY_PERCENT = 100, UNMATCHED_PERCENT = 1 };
-
-/* Where the callers in a recording come from. */
-enum chains { CHAINS_NONE, CHAINS_FP, CHAINS_DWARF, CHAINS_BRANCHES };
-
-/* BEFORE or AFTER. */
-struct side {
-	const char *path;
-	int fd;                      /* open, if it is a regular file or a pipe; else -1 */
-	bool is_folded;              /* folded stacks; else a recording */
-	enum chains chains;          /* of a recording */
-	enum folded_inlined inlined;
-	char what[128];              /* the event that is compared; "": not known */
-	bool in_ns;                  /* weights are CPU time */
-	bool of_command;             /* from its start on, so that its CPU time is that of its work */
-	uint64_t samples, weight, lost;   /* samples: 0: not known */
-	double squares;              /* sum of the squares of the samples' weights */
-	struct folded *folded;
-};
-
-struct diff {
-	struct analysis_opts common;
-	struct flame_config flame;
-	bool total, names_alone, different;
-	bool of_folded;              /* a side is folded stacks, without files and marks of inlined functions */
-	uint64_t confidence;         /* hundredths of a percent */
-	uint64_t least;              /* likewise */
-	struct side sides[SHARES_SIDES];
-	struct side *side;           /* the one that is being read */
-	struct shares *shares;
-	struct hotspots hot;
-	const struct stream_event *event;
-	bool all;
-	struct progress progress;
-};
 
 static enum share_side number_of(const struct diff *d)
 {
@@ -103,11 +61,11 @@ static enum chains chains_of(const struct stream_event *event)
 static int begin(struct analysis *a, struct fault *f)
 {
 	struct diff *d = a->config;
-	const struct stream_event *same = NULL;
+	const struct stream_event *events, *same = NULL;
 	char name[sizeof(d->side->what)];
 	size_t n;
 
-	stream_events(a->stream, &n);
+	events = stream_events(a->stream, &n);
 	d->event = analysis_profiled(a, &d->all);
 	if (number_of(d) == SHARES_AFTER && *d->sides[SHARES_BEFORE].what)
 		same = same_event(a, d->sides[SHARES_BEFORE].what);
@@ -120,6 +78,8 @@ static int begin(struct analysis *a, struct fault *f)
 				 "address; record samples (`perf-prof record` without -e), or add "
 				 "-g",
 				 d->side->path);
+	for (size_t i = 0; i < n; i++)
+		d->side->off_cpu |= switches_is_switch(&events[i]) && events[i].layout.callchain && &events[i] != d->event;
 	snprintf(d->side->what, sizeof(d->side->what), "%s", d->all && n > 1 ? "all events" :
 		 analysis_family(a, d->event, name, sizeof(name)));
 	d->side->in_ns = !d->all && analysis_is_clock(d->event);
@@ -171,6 +131,12 @@ static void put_frame(const struct diff *d, const char *function, const char *ds
 	shares_frame(d->shares, function, d->names_alone || d->of_folded ? "" : dso, build);
 }
 
+/* A caller of a function that --dso selects may be in another file. */
+static bool is_selected(const struct diff *d, const struct frame *frame)
+{
+	return !frame->dso || hotspots_selects_dso(&d->common, frame->dso);
+}
+
 static void take_stack(void *ctx, const struct callstack *stack, uint64_t weight)
 {
 	struct diff *d = ctx;
@@ -180,7 +146,7 @@ static void take_stack(void *ctx, const struct callstack *stack, uint64_t weight
 		if (stack->frames[i]->inlined)
 			d->side->inlined = FOLDED_HAS_INLINED;
 	for (uint32_t i = 0; i < stack->n; i++)
-		if (all || !stack->frames[i]->inlined)
+		if ((all || !stack->frames[i]->inlined) && (!i || is_selected(d, stack->frames[i])))
 			put_frame(d, stack->frames[i]->symbol ? stack->frames[i]->symbol : "[unknown]", stack->frames[i]->dso,
 				  stack->frames[i]->object);
 	shares_end_stack(d->shares, number_of(d), weight);
@@ -189,6 +155,7 @@ static void take_stack(void *ctx, const struct callstack *stack, uint64_t weight
 static int end(struct analysis *a, struct fault *f)
 {
 	struct diff *d = a->config;
+	struct stream_throttled throttled;
 	struct stream_totals totals;
 
 	progress_end(&d->progress);
@@ -197,11 +164,13 @@ static int end(struct analysis *a, struct fault *f)
 				 d->side->path);
 	stream_totals(a->stream, &totals);
 	d->side->lost = totals.lost;
+	for (size_t i = 0; stream_throttled(a->stream, i, &throttled); i++)
+		d->side->throttled += throttled.event->opened.family == d->event->opened.family ? throttled.ns : 0;
 	d->side->weight = d->hot.weight;
 	hotspots_each(a, &d->hot, take_stack, d);
 	if (d->side->folded)
 		hotspots_fold(a, &d->hot, d->side->folded, NULL);
-	return 0;
+	return number_of(d) == SHARES_AFTER && hotspots_selected(a, "either recording", "perf-prof report ", f) ? -1 : 0;
 }
 
 static void release(struct analysis *a)
@@ -288,231 +257,7 @@ static int open_side(struct side *side, const char *path, struct fault *f)
 	return side->fd < 0 ? -1 : 0;
 }
 
-/* ---- the table ------------------------------------------------------------------------- */
-
-static const struct table_column columns[] = {
-	{ "before", TABLE_PERCENT, .title = "before%" }, { "after", TABLE_PERCENT, .title = "after%" },
-	{ "before_time", TABLE_DURATION, .title = "before", .unit = "ms", .spare = 3 },
-	{ "after_time", TABLE_DURATION, .title = "after", .unit = "ms", .spare = 4 },
-	{ "shown", TABLE_TEXT, .title = "change", .where = TABLE_ONLY_TEXT, .align = TABLE_RIGHT },
-	{ "change", TABLE_NUMBER, .unit = "points", .digits = 2, .where = TABLE_ONLY_JSON },
-	{ "low", TABLE_NUMBER, .title = "from", .digits = 2, .spare = 1 }, { "high", TABLE_NUMBER, .title = "to", .digits = 2, .spare = 2 },
-	{ "verdict", TABLE_TEXT }, { "function", TABLE_TEXT, .fit = FIT_NAME },
-	{ "dso", TABLE_TEXT, .fit = FIT_PATH },
-};
-
-/* Of what is shown in time, too. */
-static bool is_timed(const struct diff *d)
-{
-	return d->sides[SHARES_BEFORE].in_ns && d->sides[SHARES_AFTER].in_ns;
-}
-
-/* columns, or those without the times: *n of them in buf. */
-static void choose_columns(const struct diff *d, struct table_column buf[], size_t *n)
-{
-	*n = 0;
-	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++)
-		if (columns[i].kind != TABLE_DURATION || is_timed(d))
-			buf[(*n)++] = columns[i];
-}
-
-/* timed: weights are the CPU time of the same work, which may not have changed as the share did. */
-static const char *verdict(const struct share *share, const uint64_t *weight, bool timed)
-{
-	const bool grew = share->change.difference > 0;
-
-	if (!(share->evidence > 0))
-		return "unclear";
-	if (!weight[grew ? SHARES_BEFORE : SHARES_AFTER])
-		return grew ? "new" : "gone";
-	if (timed && share->sum != (grew ? 1 : -1))
-		return !share->sum ? "same time" : share->sum > 0 ? "more time" : "less time";
-	return grew ? "grew" : "shrank";
-}
-
-/* The first side whose number of samples is not known; NULL: both are known. */
-static const struct side *unjudged(const struct diff *d)
-{
-	for (int k = 0; k < SHARES_SIDES; k++)
-		if (!d->sides[k].samples)
-			return &d->sides[k];
-	return NULL;
-}
-
-static void put_row(const struct diff *d, struct table *t, const struct share *share)
-{
-	const uint64_t *weight = d->total ? share->total : share->self;
-
-	table_row(t);
-	for (int k = 0; k < SHARES_SIDES; k++)
-		table_number(t, shares_percent(d->shares, k, weight[k]));
-	for (int k = 0; k < SHARES_SIDES && is_timed(d); k++)
-		table_unsigned(t, weight[k]);
-	table_printf(t, "%+.2f", 100 * share->change.difference);
-	table_number(t, 100 * share->change.difference);
-	if (unjudged(d)) {
-		for (int i = 0; i < 3; i++)
-			table_none(t);
-	} else {
-		table_number(t, 100 * share->change.low);
-		table_number(t, 100 * share->change.high);
-		table_text(t, verdict(share, weight, is_timed(d) && d->sides[SHARES_BEFORE].of_command &&
-					     d->sides[SHARES_AFTER].of_command));
-	}
-	table_text(t, share->function);
-	table_text(t, share->dso);
-	if (share->evidence > 0)
-		table_mark(t);
-}
-
-static bool is_shown(const struct diff *d, const struct share *share)
-{
-	const uint64_t *weight = d->total ? share->total : share->self;
-	double before = shares_percent(d->shares, SHARES_BEFORE, weight[SHARES_BEFORE]);
-	double after = shares_percent(d->shares, SHARES_AFTER, weight[SHARES_AFTER]);
-
-	return (before > 0 || after > 0) && 100 * (before > after ? before : after) >= (double)d->least;
-}
-
-static double confidence(const struct diff *d)
-{
-	return (double)d->confidence / 100 / MANY_PERCENT;
-}
-
-static const char *side_text(const struct side *side, char *buf, size_t size)
-{
-	if (side->samples)
-		snprintf(buf, size, "%s: %llu samples of %s, %llu lost", side->path, (unsigned long long)side->samples,
-			 side->what, (unsigned long long)side->lost);
-	else
-		snprintf(buf, size, "%s: folded stacks", side->path);
-	return buf;
-}
-
-static void describe_side(struct table *t, const struct side *side, const char *name)
-{
-	char key[32];
-
-	snprintf(key, sizeof(key), "%s_samples", name);
-	if (side->samples)
-		table_extra(t, key, json_object_new_uint64(side->samples));
-	snprintf(key, sizeof(key), "%s_lost", name);
-	table_extra(t, key, json_object_new_uint64(side->lost));
-	snprintf(key, sizeof(key), "%s_event", name);
-	if (*side->what)
-		table_extra(t, key, json_object_new_string(side->what));
-}
-
-static void describe(const struct diff *d, struct table *t, size_t changed)
-{
-	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER], *unknown = unjudged(d);
-	char before[512], after[512], sure[600], times[128];
-
-	describe_side(t, a, "before");
-	describe_side(t, b, "after");
-	if (unknown) {
-		snprintf(sure, sizeof(sure), "no verdicts: %s does not contain the number of samples", unknown->path);
-		table_extra(t, "no_verdicts", json_object_new_string(sure + strlen("no verdicts: ")));
-	} else {
-		snprintf(sure, sizeof(sure), "%g %% confidence: %zu changed", 100 * confidence(d), changed);
-		table_extra(t, "confidence", json_number(100 * confidence(d)));
-		table_extra(t, "changed", json_object_new_uint64(changed));
-	}
-	table_extra(t, "of", json_object_new_string(d->total ? "total" : "self"));
-	*times = '\0';
-	if (is_timed(d))
-		snprintf(times, sizeof(times), "CPU time %.3f ms before, %.3f ms after (%+.1f %%); ", (double)a->weight / 1e6,
-			 (double)b->weight / 1e6, 100 * ((double)b->weight / (double)a->weight - 1));
-	table_caption(t, "%s; %s; %s%s share, %s", side_text(a, before, sizeof(before)), side_text(b, after, sizeof(after)), times,
-		      d->total ? "total" : "self", sure);
-}
-
-/* A hint: if a program was renamed, its functions are gone from one file and new in another. */
-static void tell_moved(const struct diff *d)
-{
-	const struct shares_move move = shares_moved(d->shares, d->total);
-	char from[256], to[256];
-
-	if (!move.functions)
-		return;
-	escape_terminal(move.from, strlen(move.from), from, sizeof(from));
-	escape_terminal(move.to, strlen(move.to), to, sizeof(to));
-	printf("%zu function%s gone from %s and new in %s with the same name; --ignore-files matches by name alone\n",
-	       move.functions, move.functions == 1 ? " is" : "s are", from, to);
-}
-
-/* After a rebuild, functions have no names, or, in a stripped program, other addresses. */
-static void tell_unmatched(const struct diff *d, struct share *const *shares, size_t n)
-{
-	uint64_t weight[SHARES_SIDES] = { 0 };
-	double percent[SHARES_SIDES];
-
-	for (size_t i = 0; i < n; i++)
-		for (int k = 0; k < SHARES_SIDES; k++)
-			weight[k] += shares[i]->unmatched && shares[i]->dso[0] != '[' ? shares[i]->self[k] : 0;
-	for (int k = 0; k < SHARES_SIDES; k++)
-		percent[k] = shares_percent(d->shares, k, weight[k]);
-	if (percent[SHARES_BEFORE] >= UNMATCHED_PERCENT || percent[SHARES_AFTER] >= UNMATCHED_PERCENT)
-		printf("no verdict for functions without a name in one of the two (%.0f %% of the samples before, %.0f %% after): the "
-		       "program is stripped, or was rebuilt after it was recorded\n", percent[SHARES_BEFORE], percent[SHARES_AFTER]);
-}
-
-/* Callers that one way of unwinding finds and the other misses look like changes. */
-static void tell_chains(const struct diff *d)
-{
-	static const char *const from[] = {
-		[CHAINS_FP] = "frame pointers", [CHAINS_DWARF] = "unwind tables (dwarf)", [CHAINS_BRANCHES] = "branches (lbr)",
-	};
-	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
-
-	if (a->chains && b->chains && a->chains != b->chains)
-		printf("the call chains of %s are from %s, those of %s from %s: callers may differ\n", a->path, from[a->chains],
-		       b->path, from[b->chains]);
-}
-
-/* Where inlined functions have frames of their own. */
-static void tell_inlined(const struct diff *d)
-{
-	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
-	const struct side *with = a->inlined == FOLDED_HAS_INLINED ? a : b, *without = with == a ? b : a;
-
-	if ((d->of_folded || d->common.inline_rows || d->flame.path) && with->inlined == FOLDED_HAS_INLINED &&
-	    without->inlined == FOLDED_NO_INLINED)
-		printf("%s has inlined functions, %s has none: to compare without inlined functions, use --no-inline for both\n", with->path,
-		       without->path);
-}
-
-static int show(struct diff *d, struct fault *f)
-{
-	struct table_style style = { .terminal = analysis_terminal(&d->common), .max_rows = ROWS, .all_by = "--rows 0" };
-	struct table_column shown[sizeof(columns) / sizeof(*columns)];
-	size_t nshown, n, changed = 0;
-	struct table t;
-	struct share **shares = shares_compare(d->shares, d->total, confidence(d), &n);
-	int rc;
-
-	if (!shares)
-		return fault_set(f, EXIT_FAILED, "out of memory, or too many functions");
-	if (d->common.rows)
-		style.max_rows = (size_t)d->common.rows;
-	choose_columns(d, shown, &nshown);
-	table_init(&t, "diff", shown, nshown);
-	for (size_t i = 0; i < n; i++) {
-		if (is_shown(d, shares[i]))
-			put_row(d, &t, shares[i]);
-		changed += is_shown(d, shares[i]) && shares[i]->evidence > 0;
-	}
-	describe(d, &t, changed);
-	rc = analysis_put_table_of(&d->common, &t, &style);
-	table_free(&t);
-	if (!d->common.json) {
-		tell_moved(d);
-		tell_unmatched(d, shares, n);
-		tell_chains(d);
-		tell_inlined(d);
-	}
-	return rc == -ENOMEM ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
-}
+/* ---- the picture ------------------------------------------------------------------------- */
 
 static int draw(struct diff *d, struct fault *f)
 {
@@ -538,6 +283,14 @@ static double effective(const struct side *side)
 	return side->squares > 0 ? (double)side->weight * (double)side->weight / side->squares : 0;
 }
 
+/* Time without samples, at most. */
+static double missing(const struct side *side)
+{
+	const double each = side->samples ? (double)side->weight / (double)side->samples : 0;
+
+	return (double)side->throttled + (double)side->lost * each;
+}
+
 /* Opens both files, perhaps as root; they are read with the rights of the user who ran sudo. */
 static int open_sides(struct diff *d, struct reading *reading, const struct opt_parser *args, struct fault *f)
 {
@@ -550,6 +303,9 @@ static int open_sides(struct diff *d, struct reading *reading, const struct opt_
 	for (int k = 0; k < SHARES_SIDES; k++) {
 		d->sides[k].is_folded = !is_recording(d->sides[k].fd);
 		d->of_folded |= d->sides[k].is_folded;
+		if (d->sides[k].is_folded && (d->common.comms.n || d->common.dsos.n))
+			return fault_usage(f, "diff: --comm and --dso select samples of recordings, and %s has folded stacks",
+					   d->sides[k].path);
 	}
 	return 0;
 }
@@ -573,7 +329,7 @@ static int read_side(struct diff *d, enum share_side side, const struct opt_pars
 	if (!d->side->weight)
 		return fault_set(f, EXIT_FAILED, "%s: it has no samples, or none that match the "
 				 "options", d->side->path);
-	shares_set(d->shares, side, d->side->weight, effective(d->side));
+	shares_set(d->shares, side, &(struct shares_side){ d->side->weight, missing(d->side), effective(d->side) });
 	return 0;
 }
 
@@ -606,7 +362,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	     flame_check(&d->flame, d->common.stream.verbose, f) ||
 	     open_sides(d, &reading, args, f) || read_side(d, SHARES_BEFORE, args, f) ||
 	     read_side(d, SHARES_AFTER, args, f) ||
-	     check_events(d, f) || show(d, f) || draw(d, f);
+	     check_events(d, f) || diff_show(d, f) || draw(d, f);
 	shares_free(d->shares);
 	close_sides(d);
 	reading_end(&reading);
@@ -638,7 +394,7 @@ static int parse_least(const char *text, void *field, struct fault *f)
 
 static const struct opt diff_opts[] = {
 	{ "total", 0, NULL, OPT_FLAG, AT(total), NULL,
-	  "Compare the shares of functions including what they called; this needs call chains. "
+	  "Compare functions including what they called; this needs call chains. "
 	  "Default: without what they called.", false, NULL },
 	{ "confidence", 0, NULL, OPT_CALL, AT(confidence), "PERCENT",
 	  "Set the confidence level. Default: 99. With 95, about five of 100 functions that did not "
@@ -675,16 +431,17 @@ const struct command diff_command = {
 		"perf-prof record or perf record, or files of folded stacks (such as those of perf-prof "
 		"convert --to folded). For each function it shows the share before and after, the change in "
 		"percentage points, and the confidence interval of the change. If both are recordings of a clock, it also shows "
-		"the CPU time. If both are of a command, the verdict takes it into account: it is \"same time\" if, for example, "
-		"a share grew only because another function got faster.",
-		"A share is a proportion of samples, so the interval is that of the difference of two "
-		"proportions (Agresti and Caffo). If it contains 0, the samples do not show whether the share "
-		"changed: the verdict is \"unclear\", and the row comes after all others. The other rows are "
-		"sorted by the end of the interval that is nearer to 0, so the largest significant changes come "
-		"first. Verdicts are grew, shrank, new (only in AFTER), gone (only in BEFORE) and unclear; for clocks also same "
-		"time (only the share changed), and more time or less time (the share changed in the opposite direction).",
-		"The interval covers only the randomness of sampling, not differences between two "
-		"runs of the same program, nor samples that come in bursts. Samples of different weight are "
+		"the CPU time. If both are also of a command from its start, it compares the time instead of the share: the change and "
+		"its interval are in ms.",
+		"If the interval contains 0, the samples do not show whether the function changed: the verdict is \"unclear\", and the row "
+		"comes after all others. The other rows are sorted by the end of the interval that is nearer to 0, so the largest "
+		"significant changes come first. Verdicts are grew, shrank, new (only in AFTER), gone (only in BEFORE) and unclear. "
+		"If times are compared, grew and shrank mean both the time and the share; more time and less time: only the time; same "
+		"time, which does not count as changed: only the share.",
+		"The interval of a share is that of the difference of two proportions (Agresti and Caffo), and covers only the "
+		"randomness of sampling, not differences between two runs of the same program, nor samples that come in bursts. That of "
+		"a time allows also for lost samples and throttling, and, unless the share changed in the same direction, for "
+		"runs that are some percent faster or slower as a whole. Samples of different weight are "
 		"reduced to their effective number. Files of folded stacks that perf-prof wrote have the number of "
 		"samples in a comment at their end. In other files, and if lines were removed, it is not known, "
 		"and there are no verdicts.",
@@ -699,6 +456,7 @@ const struct command diff_command = {
 	OPT_GROUP_ROWS(
 		{ "Comparison", diff_opts, sizeof(diff_opts) / sizeof(*diff_opts), 0 },
 		{ "Table rows", &hotspots_opts[HOTSPOTS_ROWS], 1, 0 },
+		{ "Samples", &hotspots_opts[HOTSPOTS_COMMS], 2, 0 },
 		{ "Pictures", flame_rows, 1, AT(flame) },
 		{ "Recordings", stream_input_opts + 1, 1, 0 },
 		{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },

@@ -109,6 +109,11 @@ void hotspots_print(struct analysis *a, struct hotspots *h, const struct hotspot
 /* At the end: 0, or -1 with f if no sample was in the function of --annotate, --callers or --callees, or passed --comm and --dso.
  * what: the events. */
 int hotspots_found(const struct analysis *a, const char *what, struct fault *f);
+/* Whether --dso selects a file, which may also call another one that is left out. */
+bool hotspots_selects_dso(const struct analysis_opts *o, const char *dso);
+/* At the end: 0, or -1 with f if --comm and --dso have left out all. what: the events; command: "perf-prof report ", unless this
+ * command has --sort. */
+int hotspots_selected(const struct analysis *a, const char *what, const char *command, struct fault *f);
 /* Adds all stacks to f. event: the event whose counts are the weights; NULL: not samples of one event. */
 void hotspots_fold(struct analysis *a, struct hotspots *h, struct folded *f, const char *event);
 /* Adds all stacks to a picture, if there is one: those of the interval that ends at `to`; 0: they are not of an interval. */

@@ -44,10 +44,6 @@ void hotspots_annotate(struct analysis *a, const struct hotspots *h, const struc
 void hotspots_prepare(struct analysis *a, struct hotspots *h);
 /* Drops the stacks that --comm and --dso leave out. */
 void hotspots_select(struct analysis *a, struct hotspots *h);
-/* Whether --dso selects a file, which may also call another one that is left out. */
-bool hotspots_selects_dso(const struct analysis_opts *o, const char *dso);
-/* At the end: 0, or -1 with f if they have left out all. what: the events. */
-int hotspots_selected(const struct analysis *a, const char *what, struct fault *f);
 /* What follows outside of the frames: "[cut]", if its outermost callers are missing; the task. */
 enum { HOTSPOT_CUT = 1, HOTSPOT_TASK = 2 };
 /* Adds these frames of its stack, innermost first, and `roots`. FOLDED_ROOT_FIRST: the innermost frame is the root. */

@@ -8,10 +8,11 @@
 
 #include <string.h>
 
+/* "[vdso]" is a name, too, though as a glob it is one letter. */
 static bool has(const struct opt_strings *globs, const char *text)
 {
 	for (size_t i = 0; i < globs->n; i++)
-		if (expr_glob(globs->v[i], strlen(globs->v[i]), text, strlen(text)))
+		if (!strcmp(globs->v[i], text) || expr_glob(globs->v[i], strlen(globs->v[i]), text, strlen(text)))
 			return true;
 	return false;
 }
@@ -39,7 +40,8 @@ static bool has_comm(const struct analysis_opts *o, const struct hotspot *spot)
 
 bool hotspots_selects_dso(const struct analysis_opts *o, const char *dso)
 {
-	return !o->dsos.n || has(&o->dsos, dso) || has(&o->dsos, file_name(dso));
+	return !o->dsos.n || has(&o->dsos, dso) || has(&o->dsos, file_name(dso)) ||
+	       (!strcmp(dso, "[kernel.kallsyms]") && has(&o->dsos, "[kernel]"));
 }
 
 static bool has_dso(const struct analysis_opts *o, const struct hotspot *spot)
@@ -96,7 +98,7 @@ void hotspots_select(struct analysis *a, struct hotspots *h)
 			leave_out(h, spot);
 }
 
-int hotspots_selected(const struct analysis *a, const char *what, struct fault *f)
+int hotspots_selected(const struct analysis *a, const char *what, const char *command, struct fault *f)
 {
 	const struct analysis_opts *o = a->opts;
 	const char *near = o->comm_seen ? o->dso_near : o->comm_near;
@@ -106,9 +108,9 @@ int hotspots_selected(const struct analysis *a, const char *what, struct fault *
 	if (o->comm_seen && o->dso_seen)
 		return fault_set(f, EXIT_FAILED, "%s: --comm %s with --dso %s: no sample of %s has both", a->ops->name, o->comms.v[0],
 				 o->dsos.v[0], what);
-	return fault_set(f, EXIT_FAILED, "%s: %s %s: no sample of %s is %s; %s%s%s", a->ops->name,
+	return fault_set(f, EXIT_FAILED, "%s: %s %s: no sample of %s is %s; %s%s%s%s", a->ops->name,
 			 o->comm_seen ? "--dso" : "--comm", o->comm_seen ? o->dsos.v[0] : o->comms.v[0], what,
 			 o->comm_seen ? "in a file with this name" : "of a task with this name",
-			 *near ? "did you mean " : o->comm_seen ? "--sort dso shows their files" : "--sort comm shows their tasks", near,
-			 *near ? "?" : "");
+			 *near ? "did you mean " : command, *near ? near : o->comm_seen ? "--sort dso" : "--sort comm",
+			 *near ? "" : o->comm_seen ? " shows their files" : " shows their tasks", *near ? "?" : "");
 }

@@ -27,8 +27,7 @@ struct shares {
 	struct entry **stack;        /* functions of the present stack, innermost first */
 	size_t depth, room;
 	uint64_t stacks;
-	uint64_t weight[SHARES_SIDES];
-	double n[SHARES_SIDES];
+	struct shares_side sides[SHARES_SIDES];
 	bool lost;
 };
 
@@ -127,15 +126,14 @@ void shares_end_stack(struct shares *s, enum share_side side, uint64_t weight)
 	s->depth = 0;
 }
 
-void shares_set(struct shares *s, enum share_side side, uint64_t weight, double n)
+void shares_set(struct shares *s, enum share_side number, const struct shares_side *side)
 {
-	s->weight[side] = weight;
-	s->n[side] = n;
+	s->sides[number] = *side;
 }
 
 double shares_percent(const struct shares *s, enum share_side side, uint64_t weight)
 {
-	return s->weight[side] ? 100.0 * (double)weight / (double)s->weight[side] : 0;
+	return s->sides[side].weight ? 100.0 * (double)weight / (double)s->sides[side].weight : 0;
 }
 
 /* ---- lambdas --------------------------------------------------------------------------- */
@@ -193,17 +191,20 @@ static void match_lambdas(const struct shares *s)
 
 /* ---- comparing ------------------------------------------------------------------------- */
 
+static int larger_first(double a, double b)
+{
+	return a < b ? 1 : -(a > b);
+}
+
 static int by_evidence(const void *a_, const void *b_)
 {
 	const struct share *a = *(struct share *const *)a_, *b = *(struct share *const *)b_;
-	double x = fabs(a->change.difference), y = fabs(b->change.difference);
-	int order;
+	int order = larger_first(a->evidence, b->evidence);
 
-	if (a->evidence > b->evidence || a->evidence < b->evidence)
-		return a->evidence < b->evidence ? 1 : -1;
-	if (x > y || x < y)
-		return x < y ? 1 : -1;
-	order = strcmp(a->function, b->function);
+	order = order ? order : larger_first(a->share_evidence, b->share_evidence);
+	order = order ? order : larger_first(fabs(a->sum.difference), fabs(b->sum.difference));
+	order = order ? order : larger_first(fabs(a->change.difference), fabs(b->change.difference));
+	order = order ? order : strcmp(a->function, b->function);
 	return order ? order : strcmp(a->dso, b->dso);
 }
 
@@ -261,18 +262,65 @@ static void find_unmatched(struct shares *s)
 	HASH_FREE(all);
 }
 
-static int compare_sums(const struct shares *s, const struct stats_share *side, double confidence)
+/* The CPU time of the same work differs by some percent from run to run: clock rates, caches and neighbours change. */
+#define APART 0.03
+
+static struct stats_interval compare_sums(const struct shares *s, const struct stats_share *side, double apart, double confidence)
 {
 	struct stats_sum sum[SHARES_SIDES];
+	struct stats_interval i;
 
 	for (int k = 0; k < SHARES_SIDES; k++)
-		sum[k] = (struct stats_sum){ side[k].part, (double)s->weight[k] / side[k].n };
-	return stats_compare_sums(&sum[SHARES_BEFORE], &sum[SHARES_AFTER], confidence);
+		sum[k] = (struct stats_sum){ side[k].part, side[k].n, (double)s->sides[k].weight / side[k].n, apart };
+	i = stats_compare_sums(&sum[SHARES_BEFORE], &sum[SHARES_AFTER], confidence);
+	i.low -= s->sides[SHARES_BEFORE].missing;
+	i.high += s->sides[SHARES_AFTER].missing;
+	return i;
 }
 
-struct share **shares_compare(struct shares *s, bool total, double confidence, size_t *n)
+struct stats_interval shares_compare_sides(const struct shares *s, double confidence)
 {
-	bool known = s->n[SHARES_BEFORE] > 0 && s->n[SHARES_AFTER] > 0;
+	struct stats_share side[SHARES_SIDES];
+
+	for (int k = 0; k < SHARES_SIDES; k++)
+		side[k] = (struct stats_share){ s->sides[k].n, s->sides[k].n };
+	return compare_sums(s, side, APART, confidence);
+}
+
+bool shares_agree(const struct share *share)
+{
+	return (share->sum.low > 0 && share->change.low > 0) || (share->sum.high < 0 && share->change.high < 0);
+}
+
+/* A machine that is slower as a whole changes all weights, but no share: if the share agrees, that is not the reason. */
+static void compare_weights(const struct shares *s, struct share *share, const struct stats_share *side, double confidence)
+{
+	share->sum = compare_sums(s, side, 0, confidence);
+	if (!shares_agree(share))
+		share->sum = compare_sums(s, side, APART, confidence);
+}
+
+static void compare(const struct shares *s, struct share *share, const struct shares_terms *terms)
+{
+	const uint64_t *weight = terms->total ? share->total : share->self;
+	const bool known = s->sides[SHARES_BEFORE].n > 0 && s->sides[SHARES_AFTER].n > 0, judged = known && !share->unmatched;
+	struct stats_share side[SHARES_SIDES];
+
+	for (int k = 0; k < SHARES_SIDES; k++) {
+		double samples = known ? s->sides[k].n : 1;
+
+		side[k] = (struct stats_share){ shares_percent(s, k, weight[k]) / 100 * samples, samples };
+	}
+	share->change = stats_compare_shares(&side[SHARES_BEFORE], &side[SHARES_AFTER], terms->confidence);
+	share->sum = (struct stats_interval){ 0 };
+	if (known && terms->weights)
+		compare_weights(s, share, side, terms->confidence);
+	share->share_evidence = judged ? stats_evidence(&share->change) : 0;
+	share->evidence = judged && terms->weights ? stats_evidence(&share->sum) : share->share_evidence;
+}
+
+struct share **shares_compare(struct shares *s, const struct shares_terms *terms, size_t *n)
+{
 
 	*n = 0;
 	free(s->sorted);
@@ -282,17 +330,7 @@ struct share **shares_compare(struct shares *s, bool total, double confidence, s
 	match_lambdas(s);
 	find_unmatched(s);
 	for (struct entry *e = s->all; e; e = e->hh.next) {
-		const uint64_t *weight = total ? e->share.total : e->share.self;
-		struct stats_share side[SHARES_SIDES];
-
-		for (int k = 0; k < SHARES_SIDES; k++) {
-			double samples = known ? s->n[k] : 1;
-
-			side[k] = (struct stats_share){ shares_percent(s, k, weight[k]) / 100 * samples, samples };
-		}
-		e->share.change = stats_compare_shares(&side[SHARES_BEFORE], &side[SHARES_AFTER], confidence);
-		e->share.sum = known ? compare_sums(s, side, confidence) : 0;
-		e->share.evidence = known && !e->share.unmatched ? stats_evidence(&e->share.change) : 0;
+		compare(s, &e->share, terms);
 		s->sorted[(*n)++] = &e->share;
 	}
 	qsort(s->sorted, *n, sizeof(*s->sorted), by_evidence);

@@ -20,9 +20,10 @@ struct share {
 	uint64_t self[SHARES_SIDES]; /* weights */
 	uint64_t total[SHARES_SIDES];
 	/* set by shares_compare() */
-	struct stats_interval change;
-	double evidence;
-	int sum;                     /* of the weights: 1: it grew, -1: it shrank, 0: that is not known */
+	struct stats_interval change;   /* of the share */
+	struct stats_interval sum;   /* likewise of the weight, if weights are compared; else 0 */
+	double evidence;             /* of a change of what is compared */
+	double share_evidence;       /* of a change of the share */
 	bool unmatched;              /* on one side only, for want of a name on one of them: there is no evidence */
 };
 
@@ -40,13 +41,24 @@ void shares_free(struct shares *s);
  * by address, which differ between builds; "" for all others. */
 void shares_frame(struct shares *s, const char *function, const char *dso, const char *build);
 void shares_end_stack(struct shares *s, enum share_side side, uint64_t weight);
-/* Sets a side's weight, which may be more than that of its stacks, and number of samples. n 0: not known, so that
- * there is no evidence. */
-void shares_set(struct shares *s, enum share_side side, uint64_t weight, double n);
+struct shares_side {
+	uint64_t weight;             /* may be more than that of its stacks */
+	double missing;              /* weight that was not sampled, at most: any function may have had it */
+	double n;                    /* number of samples; 0: not known, so that there is no evidence */
+};
+void shares_set(struct shares *s, enum share_side number, const struct shares_side *side);
 double shares_percent(const struct shares *s, enum share_side side, uint64_t weight);
-/* Compares self or total shares at a confidence of 0 to 1. Returns all functions, those with the strongest evidence
- * first; NULL: out of memory, or too many functions, here or before. */
-struct share **shares_compare(struct shares *s, bool total, double confidence, size_t *n);
+/* Whether the share changed with evidence as the weight did. */
+bool shares_agree(const struct share *share);
+struct shares_terms {
+	bool total;                  /* of total weights; else of self weights */
+	bool weights;                /* these are the time of the same work: they are compared; else the shares */
+	double confidence;           /* 0 to 1 */
+};
+/* Returns all functions, those with the strongest evidence first; NULL: out of memory, or too many functions, here or before. */
+struct share **shares_compare(struct shares *s, const struct shares_terms *terms, size_t *n);
+/* The difference of the weights of the sides, whose number of samples is known. */
+struct stats_interval shares_compare_sides(const struct shares *s, double confidence);
 /* After shares_compare(): the pair of files with the most functions that are, with evidence, gone from the first and
  * new in the second. */
 struct shares_move shares_moved(const struct shares *s, bool total);

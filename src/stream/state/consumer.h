@@ -177,6 +177,8 @@ bool stream_event_has_addresses(const struct stream_event *event, bool user);
 bool stream_wants_mappings(const struct stream *s);
 /* Requests records of mappings that are not executable, too. Before stream_open(). */
 void stream_want_data(struct stream *s);
+/* Before stream_open(): records of mappings are wanted although no sample has addresses of user space. */
+void stream_want_mappings(struct stream *s);
 bool stream_has_mappings(const struct stream *s);
 /* Time since the Unix epoch = perf clock + this, ns. Measured again while the run lasts. */
 int64_t stream_realtime_offset(struct stream *s);

@@ -40,6 +40,8 @@ bool stream_event_has_addresses(const struct stream_event *event, bool user)
 
 bool stream_wants_mappings(const struct stream *s)
 {
+	if (s->wants_mappings)
+		return true;
 	for (size_t i = 0; i < s->list.nevents; i++)
 		if (s->list.events[i].wanted && stream_event_has_addresses(&s->list.events[i], true))
 			return true;
@@ -55,6 +57,11 @@ bool mappings_have_data(const struct stream *s)
 void stream_want_data(struct stream *s)
 {
 	s->wants_data = true;
+}
+
+void stream_want_mappings(struct stream *s)
+{
+	s->wants_mappings = true;
 }
 
 bool stream_has_mappings(const struct stream *s)

@@ -228,6 +228,7 @@ struct stream {
 	struct targets targets;
 	struct task_target everybody;   /* the target of events that are opened for all tasks */
 	struct sideband *sideband;  /* NULL: could not be opened */
+	bool wants_mappings;        /* whatever samples have */
 	bool wants_data;            /* mappings of data are needed, too */
 	struct perf_clock clock;
 	struct hotplug hotplug;

@@ -25,6 +25,11 @@ bool symfile_find(const struct symfile *f, uint64_t offset, const char **name, u
 	return false;
 }
 
+bool symfile_find_behind(const struct symfile *f, uint64_t offset, uint64_t distance, struct symfile_variable *v)
+{
+	return false;
+}
+
 bool symfile_range(const struct symfile *f, uint64_t offset, uint64_t *start, uint64_t *end)
 {
 	return false;

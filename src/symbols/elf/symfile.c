@@ -79,7 +79,7 @@ static int read_segments(struct symfile *f, Elf *elf)
 			continue;
 		f->segments[f->nsegments++] = (struct segment){
 			ph.p_offset, ph.p_filesz, ph.p_vaddr, ph.p_memsz,
-			(ph.p_flags & (f->what == SYMFILE_VARIABLES ? PF_W : PF_X)) != 0 };
+			(ph.p_flags & (f->what == SYMFILE_VARIABLES ? PF_W : PF_X)) != 0, (ph.p_flags & PF_X) != 0 };
 	}
 	if (!f->build_id_size)
 		f->build_id_size = symfile_section_build_id_(elf, f->build_id);
@@ -262,6 +262,25 @@ bool symfile_find(const struct symfile *f, uint64_t offset, const char **name, u
 	*name = hit.name;
 	*into = vaddr - hit.start;
 	return true;
+}
+
+bool symfile_find_behind(const struct symfile *f, uint64_t offset, uint64_t distance, struct symfile_variable *v)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE) - 1;
+	struct symtab_hit hit;
+
+	for (size_t i = 0; i < f->nsegments; i++) {
+		const struct segment *s = &f->segments[i];
+		const uint64_t vaddr = s->vaddr + (offset - s->offset) + distance;
+
+		if (!s->code || offset < (s->offset & ~page) || offset >= s->offset + s->filesz)
+			continue;
+		if (!f->tab || !symtab_find(f->tab, vaddr, &hit) || hit.open)
+			return false;
+		*v = (struct symfile_variable){ hit.name, vaddr - hit.start, hit.end - hit.start };
+		return true;
+	}
+	return false;
 }
 
 size_t symfile_build_id(const struct symfile *f, uint8_t id[BUILD_ID_MAX])

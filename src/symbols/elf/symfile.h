@@ -32,6 +32,12 @@ void symfile_free(struct symfile *f);
 /* The function or variable at an offset in the file, through the segment that maps it; *into is the distance from its start.
  * Variables can be behind the end of the file, as far as their segment goes. */
 bool symfile_find(const struct symfile *f, uint64_t offset, const char **name, uint64_t *into);
+/* The variable at a distance behind the byte of code at an offset, as both are mapped. False also if its size is not known. */
+struct symfile_variable {
+	const char *name;
+	uint64_t into, size;
+};
+bool symfile_find_behind(const struct symfile *f, uint64_t offset, uint64_t distance, struct symfile_variable *v);
 /* The addresses as linked of that function; end: after its last byte. */
 bool symfile_range(const struct symfile *f, uint64_t offset, uint64_t *start, uint64_t *end);
 /* The address as linked of the byte at that offset. */

@@ -15,6 +15,7 @@ enum { SYMFILE_STUBS = 1 };      /* the group of stubs, which are in no symbol t
 struct segment {
 	uint64_t offset, filesz, vaddr, memsz;
 	uint64_t used;           /* 1: it has what the file is read for: code, or variables */
+	uint64_t code;           /* 1: it has code */
 };
 
 struct symfile {

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two profiles that are compared, for the files that read and print them. */
+#ifndef ANALYSIS_PROFILES_DIFF_PRIVATE_H
+#define ANALYSIS_PROFILES_DIFF_PRIVATE_H
+
+#include "analysis/profiles/hotspots.h"
+#include "analysis/profiles/shares.h"
+#include "engine/analysis.h"
+#include "engine/progress.h"
+#include "report/flame.h"
+
+/* Where the callers in a recording come from. */
+enum chains { CHAINS_NONE, CHAINS_FP, CHAINS_DWARF, CHAINS_BRANCHES };
+
+/* BEFORE or AFTER. */
+struct side {
+	const char *path;
+	int fd;                      /* open, if it is a regular file or a pipe; else -1 */
+	bool is_folded;              /* folded stacks; else a recording */
+	enum chains chains;          /* of a recording */
+	enum folded_inlined inlined;
+	char what[128];              /* the event that is compared; "": not known */
+	bool in_ns;                  /* weights are CPU time */
+	bool off_cpu;                /* time off CPUs was also recorded, and is not compared */
+	bool of_command;             /* from its start on, so that its CPU time is that of its work */
+	uint64_t samples, weight, lost;   /* samples: 0: not known */
+	uint64_t throttled;          /* ns for which the event was throttled, at most */
+	double squares;              /* sum of the squares of the samples' weights */
+	struct folded *folded;
+};
+
+struct diff {
+	struct analysis_opts common;
+	struct flame_config flame;
+	bool total, names_alone, different;
+	bool of_folded;              /* a side is folded stacks, without files and marks of inlined functions */
+	uint64_t confidence;         /* hundredths of a percent */
+	uint64_t least;              /* likewise */
+	struct side sides[SHARES_SIDES];
+	struct side *side;           /* the one that is being read */
+	struct shares *shares;
+	struct hotspots hot;
+	const struct stream_event *event;
+	bool all;
+	struct progress progress;
+};
+
+/* The table, and the lines below it. */
+int diff_show(struct diff *d, struct fault *f);
+#endif

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* perf-prof diff: its table, and the lines below it. */
+#include "analysis/profiles/diff_private.h"
+#include "base/escape.h"
+#include "report/json.h"
+#include "report/table.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#define NS_PER_MS 1e6
+
+enum { ROWS = 30, MANY_PERCENT = 100, UNMATCHED_PERCENT = 1, COLUMNS = 14 };
+
+/* The text has one change, of the share or of the time; JSON has both. */
+static const struct table_column share_columns[] = {
+	{ "before", TABLE_PERCENT, .title = "before%" }, { "after", TABLE_PERCENT, .title = "after%" },
+	{ "before_time", TABLE_DURATION, .title = "before", .unit = "ms", .spare = 3 },
+	{ "after_time", TABLE_DURATION, .title = "after", .unit = "ms", .spare = 4 },
+	{ "shown", TABLE_TEXT, .title = "change", .where = TABLE_ONLY_TEXT, .align = TABLE_RIGHT },
+	{ "change", TABLE_NUMBER, .unit = "points", .digits = 2, .where = TABLE_ONLY_JSON },
+	{ "low", TABLE_NUMBER, .title = "from", .digits = 2, .spare = 1 },
+	{ "high", TABLE_NUMBER, .title = "to", .digits = 2, .spare = 2 },
+	{ "verdict", TABLE_TEXT }, { "function", TABLE_TEXT, .fit = FIT_NAME },
+	{ "dso", TABLE_TEXT, .fit = FIT_PATH },
+};
+
+static const struct table_column time_columns[COLUMNS] = {
+	{ "before", TABLE_PERCENT, .title = "before%", .spare = 3 }, { "after", TABLE_PERCENT, .title = "after%", .spare = 4 },
+	{ "before_time", TABLE_DURATION, .title = "before", .unit = "ms" },
+	{ "after_time", TABLE_DURATION, .title = "after", .unit = "ms" },
+	{ "shown", TABLE_TEXT, .title = "change", .unit = "ms", .where = TABLE_ONLY_TEXT, .align = TABLE_RIGHT },
+	{ "change", TABLE_NUMBER, .unit = "points", .where = TABLE_ONLY_JSON },
+	{ "low", TABLE_NUMBER, .where = TABLE_ONLY_JSON }, { "high", TABLE_NUMBER, .where = TABLE_ONLY_JSON },
+	{ "time_change", TABLE_DURATION, .where = TABLE_ONLY_JSON },
+	{ "time_low", TABLE_DURATION, .title = "from", .unit = "ms", .spare = 1 },
+	{ "time_high", TABLE_DURATION, .title = "to", .unit = "ms", .spare = 2 },
+	{ "verdict", TABLE_TEXT }, { "function", TABLE_TEXT, .fit = FIT_NAME },
+	{ "dso", TABLE_TEXT, .fit = FIT_PATH },
+};
+
+/* Of what is shown in time, too. */
+static bool is_timed(const struct diff *d)
+{
+	return d->sides[SHARES_BEFORE].in_ns && d->sides[SHARES_AFTER].in_ns;
+}
+
+/* Whether times are compared: those of the same work. Else shares are. */
+static bool is_by_time(const struct diff *d)
+{
+	return is_timed(d) && d->sides[SHARES_BEFORE].of_command && d->sides[SHARES_AFTER].of_command;
+}
+
+/* *n columns in buf. */
+static void choose_columns(const struct diff *d, struct table_column buf[COLUMNS], size_t *n)
+{
+	const size_t all = sizeof(share_columns) / sizeof(*share_columns);
+
+	*n = 0;
+	for (size_t i = 0; i < COLUMNS && is_by_time(d); i++)
+		buf[(*n)++] = time_columns[i];
+	for (size_t i = 0; i < all && !is_by_time(d); i++)
+		if (share_columns[i].kind != TABLE_DURATION || is_timed(d))
+			buf[(*n)++] = share_columns[i];
+}
+
+static const char *verdict(const struct share *share, const uint64_t *weight, bool by_time)
+{
+	const bool grew = (by_time ? &share->sum : &share->change)->difference > 0;
+
+	if (!(share->evidence > 0))
+		return share->share_evidence > 0 && weight[SHARES_BEFORE] && weight[SHARES_AFTER] ? "same time" : "unclear";
+	if (!weight[grew ? SHARES_BEFORE : SHARES_AFTER])
+		return grew ? "new" : "gone";
+	if (by_time && !shares_agree(share))
+		return grew ? "more time" : "less time";
+	return grew ? "grew" : "shrank";
+}
+
+/* The first side whose number of samples is not known; NULL: both are known. */
+static const struct side *unjudged(const struct diff *d)
+{
+	for (int k = 0; k < SHARES_SIDES; k++)
+		if (!d->sides[k].samples)
+			return &d->sides[k];
+	return NULL;
+}
+
+static void put_time(struct table *t, const struct stats_interval *time)
+{
+	table_integer(t, llround(time->difference));
+	table_integer(t, llround(time->low));
+	table_integer(t, llround(time->high));
+}
+
+static void put_change(const struct diff *d, struct table *t, const struct share *share)
+{
+	if (is_by_time(d))
+		table_printf(t, "%+.3f", share->sum.difference / NS_PER_MS);
+	else
+		table_printf(t, "%+.2f", 100 * share->change.difference);
+	table_number(t, 100 * share->change.difference);
+	if (unjudged(d)) {
+		table_none(t);
+		table_none(t);
+		return;
+	}
+	table_number(t, 100 * share->change.low);
+	table_number(t, 100 * share->change.high);
+	if (is_by_time(d))
+		put_time(t, &share->sum);
+}
+
+static void put_row(const struct diff *d, struct table *t, const struct share *share)
+{
+	const uint64_t *weight = d->total ? share->total : share->self;
+
+	table_row(t);
+	for (int k = 0; k < SHARES_SIDES; k++)
+		table_number(t, shares_percent(d->shares, k, weight[k]));
+	for (int k = 0; k < SHARES_SIDES && is_timed(d); k++)
+		table_unsigned(t, weight[k]);
+	put_change(d, t, share);
+	if (unjudged(d))
+		table_none(t);
+	else
+		table_text(t, verdict(share, weight, is_by_time(d)));
+	table_text(t, share->function);
+	table_text(t, share->dso);
+	if (share->evidence > 0)
+		table_mark(t);
+}
+
+static bool is_shown(const struct diff *d, const struct share *share)
+{
+	const uint64_t *weight = d->total ? share->total : share->self;
+	double before = shares_percent(d->shares, SHARES_BEFORE, weight[SHARES_BEFORE]);
+	double after = shares_percent(d->shares, SHARES_AFTER, weight[SHARES_AFTER]);
+
+	return (before > 0 || after > 0) && 100 * (before > after ? before : after) >= (double)d->least;
+}
+
+static double confidence(const struct diff *d)
+{
+	return (double)d->confidence / 100 / MANY_PERCENT;
+}
+
+static const char *side_text(const struct side *side, char *buf, size_t size)
+{
+	if (side->samples)
+		snprintf(buf, size, "%s: %llu samples of %s, %llu lost", side->path, (unsigned long long)side->samples,
+			 side->what, (unsigned long long)side->lost);
+	else
+		snprintf(buf, size, "%s: folded stacks", side->path);
+	return buf;
+}
+
+static void describe_side(struct table *t, const struct side *side, const char *name)
+{
+	char key[32];
+
+	snprintf(key, sizeof(key), "%s_samples", name);
+	if (side->samples)
+		table_extra(t, key, json_object_new_uint64(side->samples));
+	snprintf(key, sizeof(key), "%s_lost", name);
+	table_extra(t, key, json_object_new_uint64(side->lost));
+	snprintf(key, sizeof(key), "%s_event", name);
+	if (*side->what)
+		table_extra(t, key, json_object_new_string(side->what));
+}
+
+/* The times of all functions. */
+static void describe_times(const struct diff *d, struct table *t, char *text, size_t size)
+{
+	const uint64_t before = d->sides[SHARES_BEFORE].weight, after = d->sides[SHARES_AFTER].weight;
+	struct stats_interval time;
+	const char *what = "";
+
+	*text = '\0';
+	if (!is_timed(d))
+		return;
+	table_extra(t, "before_time", json_object_new_uint64(before));
+	table_extra(t, "after_time", json_object_new_uint64(after));
+	if (is_by_time(d)) {
+		time = shares_compare_sides(d->shares, confidence(d));
+		table_extra(t, "time_low", json_object_new_int64(llround(time.low)));
+		table_extra(t, "time_high", json_object_new_int64(llround(time.high)));
+		what = time.low > 0 ? ", more time" : time.high < 0 ? ", less time" : ", unclear";
+	}
+	snprintf(text, size, "CPU time %.3f ms before, %.3f ms after (%+.1f %%%s); ", (double)before / NS_PER_MS,
+		 (double)after / NS_PER_MS, 100 * ((double)after / (double)before - 1), what);
+}
+
+static void describe(const struct diff *d, struct table *t, size_t changed)
+{
+	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER], *unknown = unjudged(d);
+	char before[512], after[512], sure[600], times[160];
+
+	describe_side(t, a, "before");
+	describe_side(t, b, "after");
+	if (unknown) {
+		snprintf(sure, sizeof(sure), "no verdicts: %s does not contain the number of samples", unknown->path);
+		table_extra(t, "no_verdicts", json_object_new_string(sure + strlen("no verdicts: ")));
+	} else {
+		snprintf(sure, sizeof(sure), "%g %% confidence: %zu changed", 100 * confidence(d), changed);
+		table_extra(t, "confidence", json_number(100 * confidence(d)));
+		table_extra(t, "changed", json_object_new_uint64(changed));
+	}
+	table_extra(t, "of", json_object_new_string(d->total ? "total" : "self"));
+	describe_times(d, t, times, sizeof(times));
+	table_caption(t, "%s; %s; %s%s %s, %s", side_text(a, before, sizeof(before)), side_text(b, after, sizeof(after)), times,
+		      d->total ? "total" : "self", is_by_time(d) ? "time" : "share", sure);
+}
+
+/* A hint: if a program was renamed, its functions are gone from one file and new in another. */
+static void tell_moved(const struct diff *d)
+{
+	const struct shares_move move = shares_moved(d->shares, d->total);
+	char from[256], to[256];
+
+	if (!move.functions)
+		return;
+	escape_terminal(move.from, strlen(move.from), from, sizeof(from));
+	escape_terminal(move.to, strlen(move.to), to, sizeof(to));
+	printf("%zu function%s gone from %s and new in %s with the same name; --ignore-files matches by name alone\n",
+	       move.functions, move.functions == 1 ? " is" : "s are", from, to);
+}
+
+/* After a rebuild, functions have no names, or, in a stripped program, other addresses. */
+static void tell_unmatched(const struct diff *d, struct share *const *shares, size_t n)
+{
+	uint64_t weight[SHARES_SIDES] = { 0 };
+	double percent[SHARES_SIDES];
+
+	for (size_t i = 0; i < n; i++)
+		for (int k = 0; k < SHARES_SIDES; k++)
+			weight[k] += shares[i]->unmatched && shares[i]->dso[0] != '[' ? shares[i]->self[k] : 0;
+	for (int k = 0; k < SHARES_SIDES; k++)
+		percent[k] = shares_percent(d->shares, k, weight[k]);
+	if (percent[SHARES_BEFORE] >= UNMATCHED_PERCENT || percent[SHARES_AFTER] >= UNMATCHED_PERCENT)
+		printf("no verdict for functions without a name in one of the two (%.0f %% of the samples before, %.0f %% after): the "
+		       "program is stripped, or was rebuilt after it was recorded\n", percent[SHARES_BEFORE], percent[SHARES_AFTER]);
+}
+
+/* Callers that one way of unwinding finds and the other misses look like changes. */
+static void tell_chains(const struct diff *d)
+{
+	static const char *const from[] = {
+		[CHAINS_FP] = "frame pointers", [CHAINS_DWARF] = "unwind tables (dwarf)", [CHAINS_BRANCHES] = "branches (lbr)",
+	};
+	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
+
+	if (a->chains && b->chains && a->chains != b->chains)
+		printf("the call chains of %s are from %s, those of %s from %s: callers may differ\n", a->path, from[a->chains],
+		       b->path, from[b->chains]);
+}
+
+/* Where inlined functions have frames of their own. */
+static void tell_inlined(const struct diff *d)
+{
+	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
+	const struct side *with = a->inlined == FOLDED_HAS_INLINED ? a : b, *without = with == a ? b : a;
+
+	if ((d->of_folded || d->common.inline_rows || d->flame.path) && with->inlined == FOLDED_HAS_INLINED &&
+	    without->inlined == FOLDED_NO_INLINED)
+		printf("%s has inlined functions, %s has none: to compare without inlined functions, use --no-inline for both\n", with->path,
+		       without->path);
+}
+
+/* Recordings of profile --off-cpu. */
+static void tell_off_cpu(const struct diff *d)
+{
+	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
+
+	if (a->off_cpu || b->off_cpu)
+		printf("%s%s%s also %s the time off CPUs, which is not compared; `perf-prof profile --off-cpu -I FILE` shows it\n",
+		       a->off_cpu ? a->path : b->path, a->off_cpu && b->off_cpu ? " and " : "", a->off_cpu && b->off_cpu ? b->path : "",
+		       a->off_cpu && b->off_cpu ? "have" : "has");
+}
+
+int diff_show(struct diff *d, struct fault *f)
+{
+	struct table_style style = { .terminal = analysis_terminal(&d->common), .max_rows = ROWS, .all_by = "--rows 0" };
+	const struct shares_terms terms = { d->total, is_by_time(d), confidence(d) };
+	struct table_column shown[COLUMNS];
+	size_t nshown, n, changed = 0;
+	struct table t;
+	struct share **shares = shares_compare(d->shares, &terms, &n);
+	int rc;
+
+	if (!shares)
+		return fault_set(f, EXIT_FAILED, "out of memory, or too many functions");
+	if (d->common.rows)
+		style.max_rows = (size_t)d->common.rows;
+	choose_columns(d, shown, &nshown);
+	table_init(&t, "diff", shown, nshown);
+	for (size_t i = 0; i < n; i++) {
+		if (is_shown(d, shares[i]))
+			put_row(d, &t, shares[i]);
+		changed += is_shown(d, shares[i]) && shares[i]->evidence > 0;
+	}
+	describe(d, &t, changed);
+	rc = analysis_put_table_of(&d->common, &t, &style);
+	table_free(&t);
+	if (!d->common.json) {
+		tell_moved(d);
+		tell_unmatched(d, shares, n);
+		tell_chains(d);
+		tell_inlined(d);
+		tell_off_cpu(d);
+	}
+	return rc == -ENOMEM ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A wait is divided among all who woke somebody at its lock meanwhile. */
+#include "cmocka_all.h"
+
+#include "analysis/durations/handoffs.h"
+
+struct parts {
+	uint64_t of[8], sum;         /* by tid */
+};
+
+static void add_part(void *ctx, const struct handoff *because_of, uint64_t ns)
+{
+	struct parts *p = ctx;
+
+	p->of[because_of->tid % 8] += ns;
+	p->sum += ns;
+}
+
+static struct parts divide(const struct handoffs *h, uint64_t start, uint64_t end)
+{
+	struct parts p = { .sum = 0 };
+
+	handoffs_divide(h, start, end, add_part, &p);
+	return p;
+}
+
+static void add(struct handoffs *h, uint64_t time, pid_t tid)
+{
+	assert_true(handoffs_add(h, &(struct handoff){ .time = time, .tid = tid }));
+}
+
+/* One holds the lock from 0 to 100, and the others pass it on at once. */
+static void the_queue_is_not_to_blame(void **state)
+{
+	struct handoffs h = { 0 };
+	struct parts p;
+
+	assert_int_equal(divide(&h, 0, 50).sum, 0);
+	add(&h, 100, 1);
+	add(&h, 101, 2);
+	add(&h, 103, 3);
+	p = divide(&h, 10, 103);
+	assert_int_equal(p.of[1], 90);
+	assert_int_equal(p.of[2], 1);
+	assert_int_equal(p.of[3], 2);
+	p = divide(&h, 102, 103);
+	assert_int_equal(p.of[3], 1);
+	assert_int_equal(p.sum, 1);
+	handoffs_free(&h);
+}
+
+/* A timer ended it, or nobody has yet: the time after the last wake-up is nobody's. */
+static void the_rest_is_not_known(void **state)
+{
+	struct handoffs h = { 0 };
+	struct parts p;
+
+	add(&h, 100, 1);
+	p = divide(&h, 50, 300);
+	assert_int_equal(p.of[1], 50);
+	assert_int_equal(p.sum, 50);
+	assert_int_equal(divide(&h, 100, 300).sum, 0);
+	assert_int_equal(handoffs_latest(&h), 100);
+	handoffs_free(&h);
+}
+
+/* The oldest one that is kept stands for all before it. */
+static void many(void **state)
+{
+	struct handoffs h = { 0 };
+
+	for (uint64_t i = 1; i <= 1000; i++)
+		add(&h, i, (pid_t)(i % 8));
+	assert_int_equal(divide(&h, 0, 1000).sum, 1000);
+	assert_int_equal(divide(&h, 990, 1000).sum, 10);
+	handoffs_free(&h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_queue_is_not_to_blame), cmocka_unit_test(the_rest_is_not_known), cmocka_unit_test(many),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
