@@ -6,6 +6,7 @@
 #include "base/outfile.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -41,7 +42,8 @@ int stat_output_open(struct stat_output *o, const struct counting *s, bool has_c
 
 int stat_output_close(struct stat_output *o, bool good, struct fault *f)
 {
-	if (o->out == stderr && good && ferror(stderr))
+	/* it was closed (main.c); not a pipe that its reader has closed */
+	if (o->out == stderr && good && (fcntl(STDERR_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY)
 		return fault_set(f, EXIT_FAILED, "cannot write to stderr");
 	if (!o->out || o->out == stderr || o->out == stdout)
 		return 0;
