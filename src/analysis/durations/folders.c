@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "tasks/threads.h"
 
-#include <limits.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +16,7 @@ enum { MAX_PROCESSES = 1 << 16 };
 struct folder {
 	pid_t pid;
 	uint64_t read;           /* perf clock: when /proc had it; 0: it was inherited, or follows from a call */
+	bool elsewhere;          /* the process has another root, or other mounts */
 	char *path;              /* absolute */
 	UT_hash_handle hh;
 };
@@ -46,7 +47,7 @@ static bool append(const char *path, char *buf, size_t size, size_t used)
 	return true;
 }
 
-static bool join(const char *folder, const char *path, char *buf, size_t size)
+bool folders_join(const char *folder, const char *path, char *buf, size_t size)
 {
 	const size_t used = *path == '/' || !folder[1] ? 0 : strlen(folder);   /* all but "/" end without a slash */
 
@@ -73,7 +74,7 @@ static void drop(struct folders *f, struct folder *one)
 	free(one);
 }
 
-static struct folder *set(struct folders *f, pid_t pid, const char *path, uint64_t read)
+static struct folder *set(struct folders *f, pid_t pid, const char *path, uint64_t read, bool elsewhere)
 {
 	struct folder *one = find(f, pid);
 	char *copy = strdup(path);   /* it may be that of the folder that is dropped */
@@ -86,6 +87,7 @@ static struct folder *set(struct folders *f, pid_t pid, const char *path, uint64
 	if (one) {
 		one->pid = pid;
 		one->read = read;
+		one->elsewhere = elsewhere;
 		one->path = copy;
 		HASH_ADD(hh, f->all, pid, sizeof(one->pid), one);
 		one = HASH_KEPT(one);
@@ -95,13 +97,16 @@ static struct folder *set(struct folders *f, pid_t pid, const char *path, uint64
 	return one;
 }
 
-/* False: it is not there, or cut. */
+/* pid 0: this process. False: it is not there, or cut. */
 static bool read_link(pid_t pid, const char *name, char path[PATH_MAX])
 {
 	char link[64];
 	ssize_t n;
 
-	snprintf(link, sizeof(link), "/proc/%d/%s", (int)pid, name);
+	if (pid)
+		snprintf(link, sizeof(link), "/proc/%d/%s", (int)pid, name);
+	else
+		snprintf(link, sizeof(link), "/proc/self/%s", name);
 	n = readlink(link, path, PATH_MAX - 1);
 	path[n > 0 ? n : 0] = '\0';
 	return n > 0 && n < PATH_MAX - 1;
@@ -116,17 +121,32 @@ static bool is_path(const char *path)
 	return *path == '/' && (n < end || strcmp(path + n - end, deleted));
 }
 
-/* At *time it was that one: it is the same before and after. Under another root, calls name other paths than /proc. */
-static bool read_at(struct folders *f, pid_t pid, char path[PATH_MAX], uint64_t *time)
+/* Under another root, calls name other paths than /proc. */
+static bool has_our_root(pid_t pid)
+{
+	char root[PATH_MAX];
+
+	return read_link(pid, "root", root) && !strcmp(root, "/");
+}
+
+static bool has_our_mounts(pid_t pid)
+{
+	char ours[PATH_MAX], theirs[PATH_MAX];
+
+	return read_link(0, "ns/mnt", ours) && read_link(pid, "ns/mnt", theirs) && !strcmp(ours, theirs);
+}
+
+/* At *read it was that one: it is the same before and after. */
+bool folders_look(struct folders *f, pid_t pid, const char *link, char path[PATH_MAX], uint64_t *read)
 {
 	enum { TRIES = 3 };
-	char root[PATH_MAX], again[PATH_MAX];
+	char again[PATH_MAX];
 
-	if (!read_link(pid, "root", root) || strcmp(root, "/"))
+	if (!f->now || pid <= 0 || !has_our_root(pid))
 		return false;
-	for (int i = 0; i < TRIES && read_link(pid, "cwd", path); i++) {
-		*time = f->now(f->ctx);
-		if (read_link(pid, "cwd", again) && !strcmp(path, again))
+	for (int i = 0; i < TRIES && read_link(pid, link, path); i++) {
+		*read = f->now(f->ctx);
+		if (read_link(pid, link, again) && !strcmp(path, again))
 			return is_path(path);
 	}
 	return false;
@@ -135,9 +155,9 @@ static bool read_at(struct folders *f, pid_t pid, char path[PATH_MAX], uint64_t 
 static struct folder *read_one(struct folders *f, pid_t pid)
 {
 	char path[PATH_MAX];
-	uint64_t time;
+	uint64_t read;
 
-	return f->now && pid > 0 && read_at(f, pid, path, &time) ? set(f, pid, path, time) : NULL;
+	return folders_look(f, pid, "cwd", path, &read) ? set(f, pid, path, read, !has_our_mounts(pid)) : NULL;
 }
 
 static struct folder *of(struct folders *f, pid_t pid)
@@ -172,7 +192,7 @@ static void inherit(struct folders *f, const struct pev_task *fork)
 		drop(f, child);
 	parent = of(f, (pid_t)fork->ppid);
 	if (parent)
-		set(f, (pid_t)fork->pid, parent->path, 0);
+		set(f, (pid_t)fork->pid, parent->path, 0, parent->elsewhere);
 }
 
 void folders_take(struct folders *f, const struct pev_record *rec)
@@ -185,15 +205,35 @@ void folders_take(struct folders *f, const struct pev_record *rec)
 		drop(f, one);
 }
 
+/* The path that a folder has behind all links: the kernel's answer, which opens nothing. False: it is gone, or not ours to see. */
+static bool put_real(const char *folder, const char *path, char real[PATH_MAX])
+{
+	char given[2 * PATH_MAX], link[32];
+	bool known = false;
+	int fd;
+
+	snprintf(given, sizeof(given), "%s/%s", *path == '/' ? "" : folder, path);
+	fd = open(given, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0) {
+		snprintf(link, sizeof(link), "fd/%d", fd);
+		known = read_link(0, link, real) && is_path(real);
+		close(fd);
+	}
+	return known;
+}
+
 void folders_change(struct folders *f, pid_t pid, const char *path, uint64_t time)
 {
 	struct folder *one = find(f, pid);
-	char whole[PATH_MAX];
+	char whole[PATH_MAX], real[PATH_MAX];
 
 	if (one && one->read > time)
 		return;
-	if (*path && (one || *path == '/') && join(one ? one->path : "/", path, whole, sizeof(whole))) {
-		set(f, pid, whole, 0);
+	if (*path && (one || *path == '/') && folders_join(one ? one->path : "/", path, whole, sizeof(whole))) {
+		const bool elsewhere = one ? one->elsewhere : f->now && !(has_our_root(pid) && has_our_mounts(pid));
+		const bool known = f->now && !elsewhere && put_real(one ? one->path : "/", path, real);
+
+		set(f, pid, known ? real : whole, 0, elsewhere);
 		return;
 	}
 	if (one)
@@ -201,11 +241,19 @@ void folders_change(struct folders *f, pid_t pid, const char *path, uint64_t tim
 	read_one(f, pid);
 }
 
+void folders_leave(struct folders *f, pid_t pid)
+{
+	struct folder *one = find(f, pid);
+
+	if (one)
+		one->elsewhere = true;
+}
+
 bool folders_resolve(struct folders *f, pid_t pid, const char *path, char *buf, size_t size)
 {
 	const struct folder *one = of(f, pid);
 
-	return one && join(one->path, path, buf, size);
+	return one && folders_join(one->path, path, buf, size);
 }
 
 void folders_forget(struct folders *f)

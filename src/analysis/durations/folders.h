@@ -10,6 +10,7 @@
 
 #include "perfevent.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,11 +27,19 @@ struct folders {
 void folders_read_all(struct folders *f);
 /* Takes FORK and EXIT records; ignores others. */
 void folders_take(struct folders *f, const struct pev_record *rec);
-/* The process has changed its folder to `path`, which may be relative; "": it is not known to which. time: perf clock. */
+/* The process has changed its folder to `path`, which may be relative; "": it is not known to which. Symbolic links in it are
+ * followed now, if it is not a recording. time: perf clock. */
 void folders_change(struct folders *f, pid_t pid, const char *path, uint64_t time);
+/* The process has another root, or other mounts: its paths are not ours. */
+void folders_leave(struct folders *f, pid_t pid);
 /* Puts the absolute path of a relative one, without "." and ".."; links are not followed. False: the folder is not known, or the
  * path is too long. */
 bool folders_resolve(struct folders *f, pid_t pid, const char *path, char *buf, size_t size);
+/* The same for a known folder. */
+bool folders_join(const char *folder, const char *path, char *buf, size_t size);
+/* Reads a link below /proc/PID, such as "fd/3". *read: perf clock, when it was that path. False: it is no absolute path that is valid
+ * here, or it is a recording. */
+bool folders_look(struct folders *f, pid_t pid, const char *link, char path[PATH_MAX], uint64_t *read);
 /* Records were lost, or it is the end. */
 void folders_forget(struct folders *f);
 #endif

@@ -3,7 +3,7 @@
  * perf-prof syscalls: how long system calls take, and how they fail.
  *
  * sys_exit has the call's number. The fields of sys_enter (number and arguments) would be more than half of all
- * bytes, so the command samples them only with --than. Without them, a sys_enter and a sys_exit may belong to two
+ * bytes, so the command samples them only with --than, and for rows with paths. Without them, a sys_enter and a sys_exit may belong to two
  * calls if events were lost between them on one of their CPUs: such a pair is not counted.
  */
 #include "analysis/durations/callerrors.h"
@@ -46,13 +46,20 @@ static const struct question_event failed_events[] = {
 	[ENTER] = { "raw_syscalls", "sys_enter", { [FIELD_ID] = "id" } },
 	[LEAVE] = { "raw_syscalls", "sys_exit", { [FIELD_ID] = "id", [FIELD_RET] = "ret" }, .filter = "ret<0" },
 };
-/* With folders, also chdir(2) that succeeds. */
+/* With folders, also calls that succeed and change one, or open or copy a descriptor. */
 #define NUMBER_TEXT(number) #number
-#define ID_IS(number) "id==" NUMBER_TEXT(number)
+#define OR_ID_IS(number) "||id==" NUMBER_TEXT(number)
+#ifdef __NR_open   /* newer architectures lack these */
+#define OLD_CALLS OR_ID_IS(__NR_open) OR_ID_IS(__NR_dup2)
+#else
+#define OLD_CALLS
+#endif
 static const struct question_event followed_events[] = {
 	[ENTER] = { "raw_syscalls", "sys_enter", { [FIELD_ID] = "id" } },
 	[LEAVE] = { "raw_syscalls", "sys_exit", { [FIELD_ID] = "id", [FIELD_RET] = "ret" },
-		    .filter = "ret<0||" ID_IS(__NR_chdir) "||" ID_IS(__NR_fchdir) },
+		    .filter = "ret<0" OR_ID_IS(__NR_chdir) OR_ID_IS(__NR_fchdir) OR_ID_IS(__NR_chroot) OR_ID_IS(__NR_pivot_root)
+			      OR_ID_IS(__NR_unshare) OR_ID_IS(__NR_setns) OR_ID_IS(__NR_openat) OR_ID_IS(__NR_openat2)
+			      OR_ID_IS(__NR_dup) OR_ID_IS(__NR_dup3) OR_ID_IS(__NR_fcntl) OLD_CALLS },
 };
 
 /* Whether rows have paths. */
@@ -148,9 +155,12 @@ static bool belongs(const struct syscalls *c, const struct analysis_sample *s, c
 static void count(struct syscalls *c, const struct happening *h, const char *path)
 {
 	struct question *q = &c->question;
-	struct callstack *stack = has_paths(c) && h->s->event->layout.callchain ? analysis_stack(q->a, h->s) : NULL;
+	const struct callerror one = {
+		path, has_paths(c) ? pathmatch_flags(&c->match, h->tid, (int64_t)h->end.value) : 0,
+		has_paths(c) && h->s->event->layout.callchain ? analysis_stack(q->a, h->s) : NULL,
+	};
 
-	callerrors_add(&c->errors, q, h, path, stack);
+	callerrors_add(&c->errors, q, h, &one);
 }
 
 static void take_call(struct syscalls *c, const struct happening *h, int64_t id, const char *given)
@@ -168,6 +178,15 @@ static void take_call(struct syscalls *c, const struct happening *h, int64_t id,
 	question_emit(q, h);
 	if (q->a && (h->error || c->by_path))
 		count(c, h, c->path);
+}
+
+/* What follows for the paths of later calls. A path that was cut is not known. */
+static void succeeded(struct syscalls *c, const struct happening *h, int64_t ret)
+{
+	const char *path = callpaths_text(&c->paths, h->tid, h->end.start, (int64_t)h->end.value);
+	const struct pathmatch_call call = { h->pid, h->tid, (int64_t)h->end.value, strlen(path) < CALLPATH_SIZE - 1 ? path : "", NULL };
+
+	pathmatch_succeeded(&c->match, &call, ret, h->s->time);
 }
 
 static void leave(struct question *q, const struct analysis_sample *s)
@@ -191,11 +210,8 @@ static void leave(struct question *q, const struct analysis_sample *s)
 	}
 	h.end.value = (uint64_t)id;
 	take_call(c, &h, id, callpaths_text(&c->paths, h.tid, h.end.start, id));
-	if (!ret && pathmatch_follows(c->match.glob)) {   /* after its path was resolved */
-		const char *path = callpaths_text(&c->paths, h.tid, h.end.start, id);
-
-		pathmatch_succeeded(&c->match, h.pid, id, strlen(path) < CALLPATH_SIZE - 1 ? path : "", s->time);   /* not one that was cut */
-	}
+	if (!error && pathmatch_follows(c->match.glob))
+		succeeded(c, &h, ret);   /* after its path was resolved */
 }
 
 static void sample(struct question *q, const struct analysis_sample *s)
@@ -205,7 +221,7 @@ static void sample(struct question *q, const struct analysis_sample *s)
 	if (s->event == q->events[ENTER]) {
 		pairs_start(&q->pairs, s, (uint64_t)s->tid, beginning(c, s));
 		callpaths_enter(&c->paths, s);
-		if (c->match.args)
+		if (c->match.args.field)
 			pathmatch_enter(&c->match, s, (int64_t)beginning(c, s));
 	} else if (s->event == q->events[LEAVE]) {
 		leave(q, s);
@@ -231,7 +247,7 @@ static uint64_t reads(struct question *q, const struct stream_event *event)
 	const struct syscalls *c = (struct syscalls *)q;
 
 	if (event == question_event(q, events[ENTER].sys, events[ENTER].name))
-		return leaves_out(q) || c->failed || pathmatch_follows(c->match.glob) ? PERF_SAMPLE_RAW : 0;
+		return leaves_out(q) || has_paths(c) ? PERF_SAMPLE_RAW : 0;
 	if (has_paths(c) && event == question_event(q, events[LEAVE].sys, events[LEAVE].name))
 		return PERF_SAMPLE_RAW | PERF_SAMPLE_CALLCHAIN;
 	return PERF_SAMPLE_RAW;
@@ -278,13 +294,21 @@ static bool is_filtered(const struct question *q, size_t i)
 static void follow(struct syscalls *c)
 {
 	struct question *q = &c->question;
-	struct fault no;
 
-	c->match.ordered = c->paths.programs.n;
+	c->match.ordered = c->paths.ordered;
 	c->match.untracked = is_filtered(q, ENTER) || is_filtered(q, LEAVE);
-	c->match.args = c->numbered ? analysis_field(q->events[ENTER], "args", true, &no) : NULL;
 	if (!q->targets->input)
 		c->match.folders = (struct folders){ .now = now, .ctx = q->a };
+}
+
+static void begin_paths(struct syscalls *c)
+{
+	struct question *q = &c->question;
+	struct fault no;
+
+	callpaths_begin(&c->paths, q);
+	c->match.args.field = c->numbered && q->a ? analysis_field(q->events[ENTER], "args", true, &no) : NULL;
+	c->errors.has_flags = c->match.args.field;
 }
 
 static int begin(struct question *q, struct fault *f)
@@ -295,7 +319,7 @@ static int begin(struct question *q, struct fault *f)
 	c->errors.paths = has_paths(c);
 	c->errors.all = c->by_path;
 	if (has_paths(c))
-		callpaths_begin(&c->paths, q);
+		begin_paths(c);
 	if (pathmatch_follows(c->match.glob))
 		follow(c);
 	c->unreturned.enter = q->events[ENTER];
