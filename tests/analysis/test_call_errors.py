@@ -374,6 +374,46 @@ def test_a_folder_behind_a_link(analyse, libc, tmp_path):
     assert {('access', 'DIR/a'), ('access', 'DIR/b')} <= found, table
 
 
+@pytest.mark.parametrize('glob, said', [
+    ('DIR', "DIR is a folder: --match 'DIR/*' matches the files in it"),
+    ('DIR/', "DIR/ is a folder: --match 'DIR/*' matches the files in it"),
+    ('./*', "'./*' is compared with paths as programs give them: a glob for whole paths begins with / or */, such as 'DIR/*'"),
+    ('none', "'none' is compared with paths as programs give them: a glob for whole paths begins with / or */, such as '*/none'"),
+    ('DIR/*', None), ('*.none', None), ('127.0.0.1:1', None), ('*/null', None),
+])
+def test_a_glob_that_matches_nothing(prof, libc, tmp_path, glob, said):
+    glob, said = glob.replace('DIR', str(tmp_path)), said and said.replace('DIR', str(tmp_path))
+    command = [prof, 'syscalls', '--match', glob, *RING, '--', 'cat', '/dev/null']
+    out = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path, timeout=60).stdout
+    assert [line for line in out.splitlines() if 'folder' in line or 'compared' in line] == ([said] if said else [])
+
+
+HANGS = """
+import os, time
+child = os.fork()
+if not child:
+    os.close(1)
+    os.close(2)
+    open(FIFO)
+    os._exit(0)
+while open(f'/proc/{child}/stat').read().rpartition(')')[2].split()[0] != 'S':
+    time.sleep(0.01)
+os.access('/nowhere', 0)
+os._exit(0)
+"""
+
+
+def test_a_recording_with_paths_says_nothing_about_calls_that_hang(analyse, libc, tmp_path):
+    os.mkfifo(tmp_path / 'fifo')
+    script = f'FIFO = "{tmp_path}/fifo"{HANGS}'
+    analyse('syscalls', '--match', '/nowhere*', f'--record={tmp_path}/in', *RING, '--', PYTHON, '-c', script)
+    os.close(os.open(tmp_path / 'fifo', os.O_RDWR))     # it goes on
+    for options in [], ['--json']:
+        out = analyse('syscalls', '--match', '/nowhere*', *options, '-I', tmp_path / 'in').text
+        assert '/nowhere' in out and 'still in' not in out and 'unreturned' not in out, out
+    assert ' was still in openat(257)' in analyse('syscalls', '-I', tmp_path / 'in').text
+
+
 BY_NUMBER = r"""
 #include <fcntl.h>
 #include <sys/syscall.h>

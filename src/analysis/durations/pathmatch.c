@@ -171,9 +171,10 @@ enum pathmatch_found pathmatch_find(struct pathmatch *m, const struct pathmatch_
 		known &= put_meant(m, c, false, c->second, other);
 	if (snprintf(m->text, sizeof(m->text), "%s%s%s", one, c->second ? ", " : "", other) >= 0)   /* it may be cut */
 		*text = m->text;
-	if (matches(m, one) || (c->second && matches(m, other)) || (!pathmatch_follows(m->glob) && matches(m, c->text)))
-		return PATHMATCH_YES;
-	return known ? PATHMATCH_NO : PATHMATCH_UNKNOWN;
+	if (!matches(m, one) && !(c->second && matches(m, other)) && (pathmatch_follows(m->glob) || !matches(m, c->text)))
+		return known ? PATHMATCH_NO : PATHMATCH_UNKNOWN;
+	m->found = true;
+	return PATHMATCH_YES;
 }
 
 /* ---- folders ---------------------------------------------------------------------------- */

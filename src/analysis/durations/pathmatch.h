@@ -16,6 +16,7 @@ struct pathmatch {
 	const char *glob;             /* --match; NULL: every path matches */
 	bool ordered;                 /* the first path of a call is its first argument that is one */
 	bool untracked;               /* not all calls are seen, so that no folder is known */
+	bool found;                   /* a path has matched */
 	struct callargs args;
 	struct folders folders;
 	struct dirfds dirfds;

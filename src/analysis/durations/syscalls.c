@@ -10,12 +10,16 @@
 #include "analysis/durations/callpaths.h"
 #include "analysis/durations/commands.h"
 #include "analysis/durations/gaps.h"
+#include "analysis/durations/globhint.h"
 #include "analysis/durations/notfailed.h"
 #include "analysis/durations/pathmatch.h"
 #include "analysis/durations/unreturned.h"
+#include "base/escape.h"
 #include "engine/callnames.h"
 #include "rows/question.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -127,13 +131,28 @@ static bool is_in(const struct question *q, const struct open_pair *o, int64_t c
 	return !gaps_since(&c->gaps, o->value, o->start);
 }
 
+static void print_hint(const struct syscalls *c)
+{
+	const struct question *q = &c->question;
+	char text[2 * PATH_MAX], safe[4 * sizeof(text)];
+
+	if (!c->match.glob || c->match.found || q->common.json || q->csv || *c->paths.why ||
+	    !globhint_text(c->match.glob, !q->targets->input, text, sizeof(text)))
+		return;
+	escape_terminal(text, strlen(text), safe, sizeof(safe));
+	printf("%s\n", safe);
+}
+
 static void after_table(struct question *q, uint64_t from)
 {
 	struct syscalls *c = (struct syscalls *)q;
 
 	callerrors_print(&c->errors, q, from, c->paths.why);
 	notfailed_print(&c->mild, q);
-	unreturned_print(&c->unreturned, q, from);
+	if (q->ending)
+		print_hint(c);
+	if (!has_paths(c) || !q->targets->input)   /* whether calls hang is another question */
+		unreturned_print(&c->unreturned, q, from);
 }
 
 /* ---- samples ---------------------------------------------------------------------------- */

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/durations/globhint.h"
+
+#include "analysis/durations/folders.h"
+#include "analysis/durations/pathmatch.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_folder(const char *glob)
+{
+	struct stat st;
+
+	return !strpbrk(glob, "*?[") && !stat(glob, &st) && S_ISDIR(st.st_mode);
+}
+
+/* Such as "app.conf" or "./logs/"; not "*.log", and no address. */
+static bool is_relative(const char *glob)
+{
+	return *glob && !pathmatch_follows(glob) && *glob != '*' && *glob != '@' && !strchr(glob, ':');
+}
+
+/* What the user may mean by it: in this folder, or in any. */
+static void put_whole(const char *glob, bool here, char whole[PATH_MAX])
+{
+	char folder[PATH_MAX];
+
+	if (here && strchr(glob, '/') && getcwd(folder, sizeof(folder)) && folders_join(folder, glob, whole, PATH_MAX))
+		return;
+	snprintf(whole, PATH_MAX, "*/%s", strncmp(glob, "./", 2) ? glob : glob + 2);
+}
+
+bool globhint_text(const char *glob, bool here, char *buf, size_t size)
+{
+	char whole[PATH_MAX], folder[PATH_MAX];
+
+	if (here && is_folder(glob)) {
+		if (*glob == '/' || !getcwd(folder, sizeof(folder)))
+			snprintf(folder, sizeof(folder), "/");
+		if (!folders_join(folder, glob, whole, sizeof(whole)))
+			return false;
+		snprintf(buf, size, "%s is a folder: --match '%s/*' matches the files in it", glob, whole[1] ? whole : "");
+		return true;
+	}
+	if (!is_relative(glob))
+		return false;
+	put_whole(glob, here, whole);
+	snprintf(buf, size, "'%s' is compared with paths as programs give them: a glob for whole paths begins with / or */, such as '%s'",
+		 glob, whole);
+	return true;
+}
