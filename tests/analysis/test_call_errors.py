@@ -478,6 +478,32 @@ def test_the_folder_before_the_run(watch, libc, tmp_path):
     assert {f'{tmp_path}/a', f'{tmp_path}/b'} <= found and f'{tmp_path}/c' not in found, found
 
 
+def test_a_recording_knows_the_folders_of_its_run(watch, analyse, prof, libc, tmp_path):
+    """Of before the run, behind a link, and of descriptors; perf reads it, too."""
+    real, recorded = tmp_path / 'real', tmp_path / 'in'
+    os.mkdir(real)
+    os.symlink(real, tmp_path / 'link')
+    script = f'import os\nfolder = os.open("{real}", 0)\nos.chdir("{real}")\nprint("ready", flush=True)\ninput()\nos.access("a", 0)\n' \
+             f'os.access("b", 0, dir_fd=folder)\nif not os.fork():\n    os.access("c", 0)\n    os._exit(0)\nos.wait()\n' \
+             f'os.chdir("/")\nos.chdir("{tmp_path}/link")\nos.access("d", 0)\ninput()'
+    one = subprocess.Popen([PYTHON, '-c', script], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert one.stdout.readline() == b'ready\n'
+    watcher = watch('syscalls', '--match', f'{real}/*', f'--record={recorded}', *RING, '-p', one.pid)
+    one.stdin.write(b'\n')
+    one.stdin.flush()
+    live, end = {}, time.monotonic() + 30
+    while len(live) < 4 and time.monotonic() < end:     # it is alive until then
+        live.update({row['path']: row['calls'] for row in json.loads(watcher.process.stdout.readline())['rows'] if 'calls' in row})
+    one.communicate(b'\n')
+    watcher.result()
+    assert live == {f'{real}/{name}': 1 for name in 'abcd'}
+    again = analyse('syscalls', '--match', f'{real}/*', '--json', '-I', recorded).table('paths')
+    assert {row['path']: row['calls'] for row in again['rows']} == live and 'unknown_folders' not in again
+    if shutil.which('perf'):
+        done = subprocess.run(['perf', 'script', '-i', recorded], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0 and 'raw_syscalls:sys_exit' in done.stdout, done.stderr
+
+
 def test_stacks_of_calls_with_a_path(analyse, libc):
     opens = 'import os\nfor i in range(9): os.close(os.open("/dev/null", 0))'
     out = analyse('syscalls', '--match', '/dev/null', '--call-graph', 'dwarf', *RING, '--', PYTHON, '-c', opens).text

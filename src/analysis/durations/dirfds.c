@@ -5,7 +5,6 @@
 #include "base/room.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Of a process with more, the oldest are forgotten; if all have more, it begins anew. */
@@ -161,13 +160,11 @@ void dirfds_close(struct dirfds *d, pid_t pid, unsigned int first, unsigned int 
 const char *dirfds_path(struct dirfds *d, struct folders *f, pid_t pid, int fd)
 {
 	struct dirfd *one = find_fd(find(d, pid), fd);
-	char link[32], path[PATH_MAX];
+	char path[PATH_MAX];
 	uint64_t read;
 
-	if (!one && fd >= 0) {
-		snprintf(link, sizeof(link), "fd/%d", fd);
-		one = folders_look(f, pid, link, path, &read) ? add_text(d, pid, fd, path, read) : NULL;
-	}
+	if (!one && fd >= 0 && folders_look(f, pid, fd, path, &read))
+		one = add_text(d, pid, fd, path, read);
 	return one ? one->path->text : NULL;
 }
 

@@ -17,6 +17,7 @@ struct folder {
 	pid_t pid;
 	uint64_t read;           /* perf clock: when /proc had it; 0: it was inherited, or follows from a call */
 	bool elsewhere;          /* the process has another root, or other mounts */
+	bool first;              /* it was read before all events, and is not kept yet */
 	char *path;              /* absolute */
 	UT_hash_handle hh;
 };
@@ -137,12 +138,14 @@ static bool has_our_mounts(pid_t pid)
 }
 
 /* At *read it was that one: it is the same before and after. */
-bool folders_look(struct folders *f, pid_t pid, const char *link, char path[PATH_MAX], uint64_t *read)
+static bool read_now(struct folders *f, pid_t pid, int fd, char path[PATH_MAX], uint64_t *read)
 {
 	enum { TRIES = 3 };
-	char again[PATH_MAX];
+	char link[32] = "cwd", again[PATH_MAX];
 
-	if (!f->now || pid <= 0 || !has_our_root(pid))
+	if (fd != KEPTFOLDER_CWD)
+		snprintf(link, sizeof(link), "fd/%d", fd);
+	if (pid <= 0 || !has_our_root(pid))
 		return false;
 	for (int i = 0; i < TRIES && read_link(pid, link, path); i++) {
 		*read = f->now(f->ctx);
@@ -152,17 +155,61 @@ bool folders_look(struct folders *f, pid_t pid, const char *link, char path[PATH
 	return false;
 }
 
+static void keep(struct folders *f, pid_t pid, int fd, const char *path, uint64_t read, uint64_t at)
+{
+	const struct keptfolder_key key = { pid, fd, at };
+	char line[KEPTFOLDER_LINE];
+
+	if (f->keep && keptfolders_line(&key, read, path, line))
+		f->keep(f->ctx, line);
+}
+
+static bool find_kept(const struct folders *f, pid_t pid, int fd, char path[PATH_MAX], uint64_t *read)
+{
+	const char *kept = keptfolders_find(&f->kept, &(struct keptfolder_key){ pid, fd, f->at }, read);
+
+	snprintf(path, PATH_MAX, "%s", kept ? kept : "");
+	return kept;
+}
+
+bool folders_look(struct folders *f, pid_t pid, int fd, char path[PATH_MAX], uint64_t *read)
+{
+	if (!f->now)
+		return find_kept(f, pid, fd, path, read);
+	if (!read_now(f, pid, fd, path, read))
+		return false;
+	keep(f, pid, fd, path, *read, f->at);
+	return true;
+}
+
+static struct folder *set_read(struct folders *f, pid_t pid, const char *path, uint64_t read)
+{
+	return set(f, pid, path, read, f->now && !has_our_mounts(pid));
+}
+
 static struct folder *read_one(struct folders *f, pid_t pid)
 {
 	char path[PATH_MAX];
 	uint64_t read;
 
-	return folders_look(f, pid, "cwd", path, &read) ? set(f, pid, path, read, !has_our_mounts(pid)) : NULL;
+	return folders_look(f, pid, KEPTFOLDER_CWD, path, &read) ? set_read(f, pid, path, read) : NULL;
+}
+
+/* Only folders that are used are kept. */
+static struct folder *known(struct folders *f, pid_t pid)
+{
+	struct folder *one = find(f, pid);
+
+	if (one && one->first) {
+		keep(f, pid, KEPTFOLDER_CWD, one->path, one->read, 0);
+		one->first = false;
+	}
+	return one;
 }
 
 static struct folder *of(struct folders *f, pid_t pid)
 {
-	struct folder *one = find(f, pid);
+	struct folder *one = known(f, pid);
 
 	return one ? one : read_one(f, pid);
 }
@@ -170,21 +217,34 @@ static struct folder *of(struct folders *f, pid_t pid)
 static void take_process(void *ctx, pid_t pid)
 {
 	struct folders *f = ctx;
+	char path[PATH_MAX];
+	struct folder *one;
+	uint64_t read;
 
-	if (HASH_COUNT(f->all) < MAX_PROCESSES)
-		read_one(f, pid);
+	if (HASH_COUNT(f->all) >= MAX_PROCESSES || pid <= 0 || !read_now(f, pid, KEPTFOLDER_CWD, path, &read))
+		return;
+	one = set_read(f, pid, path, read);
+	if (one)
+		one->first = true;
+}
+
+static void take_kept(void *ctx, pid_t pid, const char *path, uint64_t read)
+{
+	set(ctx, pid, path, read, false);
 }
 
 void folders_read_all(struct folders *f)
 {
 	if (f->now)
 		threads_each_process(take_process, f);
+	else
+		keptfolders_each_first(&f->kept, take_kept, f);
 }
 
 /* A folder of the child that was read after the fork is newer than the parent's. */
 static void inherit(struct folders *f, const struct pev_task *fork)
 {
-	struct folder *child = find(f, (pid_t)fork->pid), *parent;
+	struct folder *child = known(f, (pid_t)fork->pid), *parent;
 
 	if (child && child->read > fork->time)
 		return;
@@ -222,18 +282,32 @@ static bool put_real(const char *folder, const char *path, char real[PATH_MAX])
 	return known;
 }
 
+/* Puts where the process is after the call: behind the links that its path has. */
+static void put_changed(struct folders *f, pid_t pid, const char *folder, const char *path, bool elsewhere, char whole[PATH_MAX])
+{
+	char real[PATH_MAX];
+	uint64_t read;
+
+	if (!f->now && find_kept(f, pid, KEPTFOLDER_CWD, real, &read)) {
+		memcpy(whole, real, PATH_MAX);
+	} else if (f->now && !elsewhere && put_real(folder, path, real) && strcmp(whole, real)) {
+		keep(f, pid, KEPTFOLDER_CWD, real, 0, f->at);
+		memcpy(whole, real, PATH_MAX);
+	}
+}
+
 void folders_change(struct folders *f, pid_t pid, const char *path, uint64_t time)
 {
-	struct folder *one = find(f, pid);
-	char whole[PATH_MAX], real[PATH_MAX];
+	struct folder *one = known(f, pid);
+	char whole[PATH_MAX];
 
 	if (one && one->read > time)
 		return;
 	if (*path && (one || *path == '/') && folders_join(one ? one->path : "/", path, whole, sizeof(whole))) {
 		const bool elsewhere = one ? one->elsewhere : f->now && !(has_our_root(pid) && has_our_mounts(pid));
-		const bool known = f->now && !elsewhere && put_real(one ? one->path : "/", path, real);
 
-		set(f, pid, known ? real : whole, 0, elsewhere);
+		put_changed(f, pid, one ? one->path : "/", path, elsewhere, whole);
+		set(f, pid, whole, 0, elsewhere);
 		return;
 	}
 	if (one)
@@ -262,4 +336,10 @@ void folders_forget(struct folders *f)
 
 	HASH_ITER(hh, f->all, one, next)
 		drop(f, one);
+}
+
+void folders_free(struct folders *f)
+{
+	folders_forget(f);
+	keptfolders_free(&f->kept);
 }

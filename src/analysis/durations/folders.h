@@ -3,11 +3,12 @@
  * The current folder of each process: from /proc when it is first asked for, then as forks, exits and chdir(2) change it.
  *
  * Records come late: when one is handled, /proc may be newer. So each folder that was read has the time of that, and changes
- * from before it are in it already.
+ * from before it are in it already. What was read is kept in the recording, if there is one.
  */
 #ifndef ANALYSIS_DURATIONS_FOLDERS_H
 #define ANALYSIS_DURATIONS_FOLDERS_H
 
+#include "analysis/durations/keptfolders.h"
 #include "perfevent.h"
 
 #include <limits.h>
@@ -16,14 +17,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Initialized by zeros, but for `now`. */
+/* Initialized by zeros, but for `now` and `keep`. */
 struct folders {
 	uint64_t (*now)(void *ctx);   /* the perf clock; NULL: it is a recording, for which /proc is not read */
+	void (*keep)(void *ctx, const char *line);   /* a line of keptfolders.h for the recording */
 	void *ctx;
+	uint64_t at;                  /* perf clock: the event that is handled */
 	struct folder *all;           /* by process */
+	struct keptfolders kept;      /* of a recording */
 };
 
-/* Reads the folders of all running processes; those that end soon could not be read later. */
+/* Reads the folders of all running processes; those that end soon could not be read later. Of a recording: those that it has. */
 void folders_read_all(struct folders *f);
 /* Takes FORK and EXIT records; ignores others. */
 void folders_take(struct folders *f, const struct pev_record *rec);
@@ -37,9 +41,10 @@ void folders_leave(struct folders *f, pid_t pid);
 bool folders_resolve(struct folders *f, pid_t pid, const char *path, char *buf, size_t size);
 /* The same for a known folder. */
 bool folders_join(const char *folder, const char *path, char *buf, size_t size);
-/* Reads a link below /proc/PID, such as "fd/3". *read: perf clock, when it was that path. False: it is no absolute path that is valid
- * here, or it is a recording. */
-bool folders_look(struct folders *f, pid_t pid, const char *link, char path[PATH_MAX], uint64_t *read);
-/* Records were lost, or it is the end. */
+/* Reads which folder a descriptor is, or KEPTFOLDER_CWD. *read: perf clock, when it was that path. False: it has no absolute path that
+ * is valid here, or is not known. */
+bool folders_look(struct folders *f, pid_t pid, int fd, char path[PATH_MAX], uint64_t *read);
+/* Records were lost. */
 void folders_forget(struct folders *f);
+void folders_free(struct folders *f);
 #endif

@@ -2,6 +2,7 @@
 #include "analysis/durations/pathmatch.h"
 
 #include "analysis/durations/openflags.h"
+#include "base/room.h"
 #include "engine/callnames.h"
 #include "expr/expr.h"
 
@@ -195,9 +196,9 @@ static void take_open(struct pathmatch *m, const struct pathmatch_call *c, int f
 static void take_dup(struct pathmatch *m, const struct pathmatch_call *c, int fd, uint64_t time)
 {
 	const uint64_t *args = args_of(m, c->tid, c->number);
-	const bool is_one = !(kind_of(m, c->number) & DUPS_BY_FCNTL) || (args && ((int)args[1] == F_DUPFD || (int)args[1] == F_DUPFD_CLOEXEC));
+	const int what = args ? (int)args[1] : -1;
 
-	if (args && is_one)
+	if (args && (!(kind_of(m, c->number) & DUPS_BY_FCNTL) || what == F_DUPFD || what == F_DUPFD_CLOEXEC))
 		dirfds_copy(&m->dirfds, c->pid, (int)args[0], fd, time);
 }
 
@@ -225,14 +226,46 @@ void pathmatch_succeeded(struct pathmatch *m, const struct pathmatch_call *c, in
 		take_dup(m, c, (int)result, time);
 }
 
+/* ---- tasks ------------------------------------------------------------------------------ */
+
+static void take_task(struct pathmatch *m, const struct pathmatch_task *t)
+{
+	const struct pev_record rec = { .type = t->type, .task = t->task };
+
+	m->folders.at = t->task.time;
+	if (t->type == PERF_RECORD_EXIT)
+		callargs_exit(&m->args, (pid_t)t->task.tid);
+	folders_take(&m->folders, &rec);
+	dirfds_take(&m->dirfds, &rec);
+}
+
+void pathmatch_at(struct pathmatch *m, uint64_t time)
+{
+	size_t n = 0;
+
+	for (; n < m->ntasks && m->tasks[n].task.time <= time; n++)
+		take_task(m, &m->tasks[n]);
+	m->folders.at = time;
+	m->ntasks -= n;
+	if (n)
+		memmove(m->tasks, m->tasks + n, m->ntasks * sizeof(*m->tasks));
+}
+
+/* When names are looked up for a table, records come that are newer than samples which are held back. */
 void pathmatch_task(struct pathmatch *m, const struct pev_record *rec)
 {
-	if (rec->type == PERF_RECORD_EXIT)
-		callargs_exit(&m->args, (pid_t)rec->task.tid);
-	if (!pathmatch_follows(m->glob))
+	enum { MOST = 1 << 16 };
+	const struct pathmatch_task t = { rec->type, rec->task };
+	const uint64_t at = m->folders.at;
+
+	if ((rec->type != PERF_RECORD_FORK && rec->type != PERF_RECORD_EXIT) || (!m->args.field && !pathmatch_follows(m->glob)))
 		return;
-	folders_take(&m->folders, rec);
-	dirfds_take(&m->dirfds, rec);
+	if (rec->task.time > at && m->ntasks < MOST && ROOM_FOR(m->tasks, m->tasks_room, m->ntasks, 1)) {
+		m->tasks[m->ntasks++] = t;
+		return;
+	}
+	take_task(m, &t);
+	m->folders.at = at;
 }
 
 void pathmatch_lost(struct pathmatch *m)
@@ -245,4 +278,8 @@ void pathmatch_lost(struct pathmatch *m)
 void pathmatch_free(struct pathmatch *m)
 {
 	pathmatch_lost(m);
+	folders_free(&m->folders);
+	free(m->tasks);
+	m->tasks = NULL;
+	m->ntasks = m->tasks_room = 0;
 }

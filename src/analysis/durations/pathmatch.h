@@ -20,6 +20,11 @@ struct pathmatch {
 	struct callargs args;
 	struct folders folders;
 	struct dirfds dirfds;
+	struct pathmatch_task {
+		uint32_t type;
+		struct pev_task task;
+	} *tasks;                     /* forks and exits after the event that is handled, the first one first */
+	size_t ntasks, tasks_room;
 	uint32_t kinds[1024];         /* by the call's number; 0: not looked up */
 	char text[CALLPATH_SIZE];
 };
@@ -35,6 +40,8 @@ enum pathmatch_found { PATHMATCH_NO, PATHMATCH_YES, PATHMATCH_UNKNOWN };   /* UN
 
 /* Whether folders are needed for that glob, which needs the arguments of all calls. */
 bool pathmatch_follows(const char *glob);
+/* To be called for each sample first, with its time. */
+void pathmatch_at(struct pathmatch *m, uint64_t time);
 /* A call begins, of which the arguments are sampled. */
 void pathmatch_enter(struct pathmatch *m, const struct analysis_sample *s, int64_t number);
 /* For what the thread's call opens a file: openflags_code(); 0: it is no such call, or it is not known. */

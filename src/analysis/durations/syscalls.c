@@ -16,7 +16,10 @@
 #include "analysis/durations/unreturned.h"
 #include "base/escape.h"
 #include "engine/callnames.h"
+#include "perfdata/write/writer.h"
 #include "rows/question.h"
+#include "stream/recording/facts.h"
+#include "stream/stream.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -237,6 +240,7 @@ static void sample(struct question *q, const struct analysis_sample *s)
 {
 	struct syscalls *c = (struct syscalls *)q;
 
+	pathmatch_at(&c->match, s->time);
 	if (s->event == q->events[ENTER]) {
 		pairs_start(&q->pairs, s, (uint64_t)s->tid, beginning(c, s));
 		callpaths_enter(&c->paths, s);
@@ -302,6 +306,13 @@ static uint64_t now(void *ctx)
 	return analysis_now(ctx);
 }
 
+static void keep(void *ctx, const char *line)
+{
+	const struct analysis *a = ctx;
+
+	stream_keep_folder(a->stream, line);
+}
+
 /* Whether the user leaves out calls, such as chdir(2): then no folder is known for long. */
 static bool is_filtered(const struct question *q, size_t i)
 {
@@ -313,11 +324,14 @@ static bool is_filtered(const struct question *q, size_t i)
 static void follow(struct syscalls *c)
 {
 	struct question *q = &c->question;
+	const struct replay *replay = q->targets->input && q->a ? stream_replay(q->a->stream) : NULL;
+	const struct perfdata_info *recorded = replay ? replay_info(replay) : NULL;
 
 	c->match.ordered = c->paths.ordered;
 	c->match.untracked = is_filtered(q, ENTER) || is_filtered(q, LEAVE);
-	if (!q->targets->input)
-		c->match.folders = (struct folders){ .now = now, .ctx = q->a };
+	c->match.folders = (struct folders){ .now = q->targets->input ? NULL : now, .keep = q->targets->record ? keep : NULL, .ctx = q->a };
+	for (size_t i = 0; recorded && i < recorded->nfolders; i++)
+		keptfolders_take(&c->match.folders.kept, recorded->folders[i].text, recorded->folders[i].size);
 }
 
 static void begin_paths(struct syscalls *c)
@@ -424,8 +438,8 @@ static const struct opt call_opts[] = {
 	  "stacks that make them.", false, NULL },
 	{ "match", 0, NULL, OPT_STRING, offsetof(struct syscalls, match.glob), "GLOB",
 	  "As --paths, but only paths and addresses that match, such as '/etc/*', '*.log' or '*:443'; with --errors, only those of calls "
-	  "that fail. For a glob that begins with / or */, relative paths are resolved by the current folder of their process.",
-	  false, NULL },
+	  "that fail. For a glob that begins with / or */, relative paths are resolved: by the current folder of their process, or their "
+	  "descriptor.", false, NULL },
 };
 static const struct opt source_opts[] = { ERRORS_OPT("Emit only calls that fail.") };
 static const struct opt duration_opts[] = QUESTION_DURATIONS_OPTS("thread");
@@ -443,7 +457,8 @@ const struct command syscalls_command = {
 		"target, threads with the same name share a row (--by task: each has its own). Errors are counted, and "
 		"listed by errno in a second table.",
 		"--errors shows only calls that fail, in one table: a row for each task, call, error and path, the most frequent "
-		"first. --paths shows all calls that use a path, in such a table. For connect and bind, the path is an address. "
+		"first. --paths shows all calls that use a path, in such a table. For connect and bind, the path is an address; for open and "
+		"openat, the column flags says whether the file is opened to read or write (r, w, rw) and to create or truncate it. "
 		"Paths are the kernel's copies, which the calls used; they come from kprobes, which exist during the run. If the "
 		"kernel has no kprobes, they come from uprobes in the C library, the loader and static programs instead; a line counts "
 		"calls whose path is not known, such as those of Go programs. If you may not create probes, rows have no paths, and a "
