@@ -110,7 +110,6 @@ void callerrors_free(struct callerrors *e)
 struct printed {
 	struct callerrors *e;
 	const char *why;
-	bool opens;                  /* with the column for that */
 };
 
 /* 0: the call did not fail. */
@@ -133,9 +132,9 @@ static void put_error(void *ctx, const struct distribution *d, struct table *t)
 	grouping_put(d, t);
 	table_text(t, call_name((int64_t)d->key[1], call, sizeof(call)));
 	put_error_name(t, (uint32_t)d->key[2]);
-	if (p->opens && flags)
+	if (p->e->has_flags && flags)
 		table_text(t, openflags_text(flags, text, sizeof(text)));
-	else if (p->opens)
+	else if (p->e->has_flags)
 		table_none(t);
 }
 
@@ -171,7 +170,7 @@ static void print_rows(struct printed *p, struct question *q, uint64_t from)
 	const struct csv_form form = { ',', q->csv_safe };
 	struct table_column columns[GROUPING_COLUMNS + 3];
 	struct distribution_view view = {
-		.name = p->e->all ? "paths" : "errors", .columns = columns, .ncolumns = GROUPING_COLUMNS + 2 + p->opens,
+		.name = p->e->all ? "paths" : "errors", .columns = columns, .ncolumns = GROUPING_COLUMNS + 2 + p->e->has_flags,
 		.shown = shown,
 		.nshown = sizeof(shown) / sizeof(*shown), .ctx = p, .put = put_error, .csv = q->csv ? &form : NULL,
 		.titles = !q->has_titles,
@@ -180,7 +179,9 @@ static void print_rows(struct printed *p, struct question *q, uint64_t from)
 	grouping_columns(&q->grouping, columns);
 	columns[GROUPING_COLUMNS] = (struct table_column){ "call", TABLE_TEXT };
 	columns[GROUPING_COLUMNS + 1] = (struct table_column){ "error", TABLE_TEXT };
-	columns[GROUPING_COLUMNS + 2] = (struct table_column){ "flags", TABLE_TEXT };
+	columns[GROUPING_COLUMNS + 2] = (struct table_column){
+		"flags", TABLE_TEXT, .where = p->e->opens || q->csv ? TABLE_EVERYWHERE : TABLE_ONLY_JSON,
+	};
 	if (p->e->paths) {
 		view.last = &path;
 		view.put_last = put_path;
@@ -309,7 +310,7 @@ static void print_unknown(struct callerrors *e)
 
 void callerrors_print(struct callerrors *e, struct question *q, uint64_t from, const char *why)
 {
-	struct printed p = { e, why, e->opens || (q->csv && e->has_flags) };   /* all tables of CSV have the same columns */
+	struct printed p = { e, why };
 	char safe[1024];
 
 	if (e->paths || (e->rows.rows && !q->csv))

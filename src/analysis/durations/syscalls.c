@@ -6,6 +6,7 @@
  * bytes, so the command samples them only with --than, and for rows with paths. Without them, a sys_enter and a sys_exit may belong to two
  * calls if events were lost between them on one of their CPUs: such a pair is not counted.
  */
+#include "analysis/durations/callchoice.h"
 #include "analysis/durations/callerrors.h"
 #include "analysis/durations/callpaths.h"
 #include "analysis/durations/commands.h"
@@ -31,6 +32,7 @@ struct syscalls {
 	bool failed;                     /* --errors */
 	bool by_path;                    /* --paths */
 	struct pathmatch match;          /* --match */
+	struct callchoice calls;         /* --call */
 	struct callerrors errors;
 	struct notfailed mild;           /* with --errors: those that are no failures */
 	struct callpaths paths;          /* with --errors and --paths */
@@ -134,6 +136,11 @@ static bool is_in(const struct question *q, const struct open_pair *o, int64_t c
 	return !gaps_since(&c->gaps, o->value, o->start);
 }
 
+static bool wants(const struct question *q, int64_t call)
+{
+	return callchoice_has(&((struct syscalls *)q)->calls, call);
+}
+
 static void print_hint(const struct syscalls *c)
 {
 	const struct question *q = &c->question;
@@ -189,6 +196,8 @@ static void take_call(struct syscalls *c, const struct happening *h, int64_t id,
 {
 	struct question *q = &c->question;
 
+	if (!callchoice_has(&c->calls, id))
+		return;
 	if (has_paths(c) && (h->error || !c->failed) && callpaths_is_missing(&c->paths, h->tid, h->end.start, id))
 		commcounts_add(&c->errors.unseen, h->comm);
 	if (!is_wanted(c, h, id, given))
@@ -357,6 +366,7 @@ static int begin(struct question *q, struct fault *f)
 		follow(c);
 	c->unreturned.enter = q->events[ENTER];
 	c->unreturned.is_in = is_in;
+	c->unreturned.wants = wants;
 	c->unreturned.is_whole = c->numbered && !c->failed && !leaves_out(q);
 	c->unreturned.gaps = &c->gaps;
 	if (q->a)
@@ -440,6 +450,8 @@ static const struct opt call_opts[] = {
 	  "As --paths, but only paths and addresses that match, such as '/etc/*', '*.log' or '*:443'; with --errors, only those of calls "
 	  "that fail. For a glob that begins with / or */, relative paths are resolved: by the current folder of their process, or their "
 	  "descriptor.", false, NULL },
+	{ "call", 0, NULL, OPT_CALL, offsetof(struct syscalls, calls.names), "NAMES",
+	  "Show only these calls: names or globs with commas between them, such as 'connect,unlink*,rename*'.", false, callchoice_parse },
 };
 static const struct opt source_opts[] = { ERRORS_OPT("Emit only calls that fail.") };
 static const struct opt duration_opts[] = QUESTION_DURATIONS_OPTS("thread");
@@ -481,6 +493,7 @@ const struct command syscalls_command = {
 		{ "perf-prof syscalls --than 100ms -g", "print calls that take longer than 100 ms, and the stacks that made them" },
 		{ "perf-prof syscalls --errors -g -p 1234", "show which calls of a process fail, on which files, and who calls them" },
 		{ "perf-prof syscalls --match '/etc/*'", "show which processes open, look up or change files below /etc" },
+		{ "perf-prof syscalls --match '/srv/*' --call 'unlink*,rename*'", "show which processes delete or rename files below /srv" },
 		{ "perf-prof syscalls -- ls -R /usr/lib", "measure the calls of a command" },
 		{ "perf-prof syscalls -p 1234 --heatmap calls.html", "draw when the calls of a process were slow" }),
 };
