@@ -265,7 +265,7 @@ void folders_take(struct folders *f, const struct pev_record *rec)
 		drop(f, one);
 }
 
-/* The path that a folder has behind all links: the kernel's answer, which opens nothing. False: it is gone, or not ours to see. */
+/* The path that a folder has behind all links, from the kernel: O_PATH opens nothing. False: it is gone, or not ours to see. */
 static bool put_real(const char *folder, const char *path, char real[PATH_MAX])
 {
 	char given[2 * PATH_MAX], link[32];

@@ -41,8 +41,8 @@ void folders_leave(struct folders *f, pid_t pid);
 bool folders_resolve(struct folders *f, pid_t pid, const char *path, char *buf, size_t size);
 /* The same for a known folder. */
 bool folders_join(const char *folder, const char *path, char *buf, size_t size);
-/* Reads which folder a descriptor is, or KEPTFOLDER_CWD. *read: perf clock, when it was that path. False: it has no absolute path that
- * is valid here, or is not known. */
+/* Reads which folder a descriptor is, or KEPTFOLDER_CWD. *read: perf clock, when it was that path. False: it has no absolute
+ * path that is valid here, or is not known. */
 bool folders_look(struct folders *f, pid_t pid, int fd, char path[PATH_MAX], uint64_t *read);
 /* Records were lost. */
 void folders_forget(struct folders *f);

@@ -33,9 +33,9 @@ static struct keptfolder *find(const struct keptfolders *k, const struct keptfol
 
 static void add(struct keptfolders *k, const struct keptfolder_key *key, uint64_t read, const char *path, size_t len)
 {
-	struct keptfolder *one = len < PATH_MAX && !find(k, key) && HASH_COUNT(k->all) < MAX_KEPT ? calloc(1, sizeof(*one) + len + 1) : NULL;
+	struct keptfolder *one;
 
-	if (!one)
+	if (len >= PATH_MAX || find(k, key) || HASH_COUNT(k->all) >= MAX_KEPT || !(one = calloc(1, sizeof(*one) + len + 1)))
 		return;
 	one->key = *key;
 	one->read = read;
@@ -65,7 +65,8 @@ static void take_line(struct keptfolders *k, const char *at, const char *end)
 {
 	int64_t pid, time, read, fd;
 
-	if (!take_number(&at, end, &pid) || !take_number(&at, end, &time) || !take_number(&at, end, &read) || !take_number(&at, end, &fd))
+	if (!take_number(&at, end, &pid) || !take_number(&at, end, &time) || !take_number(&at, end, &read) ||
+	    !take_number(&at, end, &fd))
 		return;
 	if (pid > 0 && pid <= INT_MAX && time >= 0 && read >= 0 && fd >= KEPTFOLDER_CWD && fd <= INT_MAX && at < end && *at == '/')
 		add(k, &(struct keptfolder_key){ (pid_t)pid, (int)fd, (uint64_t)time }, (uint64_t)read, at, (size_t)(end - at));
@@ -89,7 +90,7 @@ const char *keptfolders_find(const struct keptfolders *k, const struct keptfolde
 	return one->path;
 }
 
-void keptfolders_each_first(const struct keptfolders *k, void (*take)(void *ctx, pid_t pid, const char *path, uint64_t read), void *ctx)
+void keptfolders_each_first(const struct keptfolders *k, keptfolders_taker *take, void *ctx)
 {
 	for (const struct keptfolder *one = k->all; one; one = one->hh.next)
 		if (!one->key.at && one->key.fd == KEPTFOLDER_CWD)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Folders that a run has read from the file system, as lines in its recording: the reader of the recording cannot read them again.
+ * Folders that a run has read from the file system, as lines in its recording, whose reader cannot read them again.
  *
  *	PID AT READ FD PATH	at the event of time AT (0: before all events), PATH was the folder of the process (FD -1), or
  *				of a descriptor. READ: when it was read; 0: it is what a call has changed to
@@ -34,6 +34,7 @@ void keptfolders_take(struct keptfolders *k, const char *text, size_t size);
 /* The path, or NULL. */
 const char *keptfolders_find(const struct keptfolders *k, const struct keptfolder_key *key, uint64_t *read);
 /* Those of before all events. */
-void keptfolders_each_first(const struct keptfolders *k, void (*take)(void *ctx, pid_t pid, const char *path, uint64_t read), void *ctx);
+typedef void keptfolders_taker(void *ctx, pid_t pid, const char *path, uint64_t read);
+void keptfolders_each_first(const struct keptfolders *k, keptfolders_taker *take, void *ctx);
 void keptfolders_free(struct keptfolders *k);
 #endif

@@ -14,8 +14,8 @@
 
 /* ---- kinds of calls --------------------------------------------------------------------- */
 
-/* FROM_*: paths are relative to a descriptor, an argument. TARGET: the first path is the text of a link. LEAVES: paths mean other files
- * from then on. OPENS*: the result is a descriptor of the path, FLAGS_*: with these flags. */
+/* FROM_*: paths are relative to a descriptor, an argument. TARGET: the first path is the text of a link. LEAVES: paths mean
+ * other files from then on. OPENS: the result is a descriptor of the path, FLAGS_*: with that argument. */
 enum {
 	LOOKED_UP = 1 << 0, FROM_FIRST = 1 << 1, FROM_SECOND = 1 << 2, FROM_THIRD = 1 << 3, TARGET = 1 << 4, ADDRESS = 1 << 5,
 	CHDIR = 1 << 6, FCHDIR = 1 << 7, LEAVES = 1 << 8, OPENS = 1 << 9, FLAGS_SECOND = 1 << 10, FLAGS_THIRD = 1 << 11, CREATES = 1 << 12,

@@ -144,7 +144,7 @@ static bool wants(const struct question *q, int64_t call)
 static void print_hint(const struct syscalls *c)
 {
 	const struct question *q = &c->question;
-	char text[2 * PATH_MAX], safe[4 * sizeof(text)];
+	char text[4 * PATH_MAX], safe[4 * sizeof(text)];
 
 	if (!c->match.glob || c->match.found || q->common.json || q->csv || *c->paths.why ||
 	    !globhint_text(c->match.glob, !q->targets->input, text, sizeof(text)))
