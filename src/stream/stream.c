@@ -114,6 +114,7 @@ void stream_free(struct stream *s)
 	buildids_free(s->record.buildids);
 	codefiles_free(s->record.codefiles);
 	jitnames_free(s->record.jitnames);
+	free(s->record.folders);
 	perf_clock_close(&s->clock);
 	hotplug_end(&s->hotplug);
 	if (s->run.epoll >= 0)
@@ -170,6 +171,12 @@ void stream_totals(const struct stream *s, struct stream_totals *totals)
 	*totals = s->loss.totals;
 	totals->throttled = s->loss.throttles.times;
 	totals->late = s->rings.order ? order_late(s->rings.order) : 0;
+}
+
+void stream_keep_folder(struct stream *s, const char *line)
+{
+	if (s->record.writer)
+		recorder_keep_folder(s, line);
 }
 
 bool stream_recording_failed(const struct stream *s)

@@ -60,6 +60,8 @@ uint64_t stream_reached(const struct stream *s);
 /* The recording that is read; NULL: events of the running kernel. */
 struct replay;
 const struct replay *stream_replay(const struct stream *s);
+/* If events are recorded: keeps a line about a process's folder in the recording, for perfdata_info.folders of its reader. */
+void stream_keep_folder(struct stream *s, const char *line);
 /* Whether stream_run() failed only because its recording could not be written: everything was delivered. */
 bool stream_recording_failed(const struct stream *s);
 #endif

@@ -2,6 +2,7 @@
 """syscalls and latency: counts and times against the program's own, `perf trace -s`, `perf script`."""
 import csv
 import itertools
+import os
 import re
 import subprocess
 
@@ -238,3 +239,33 @@ def test_g_without_than_says_that_it_needs_one(analyse, works):
            'with --paths, of calls that use a path\n'
     assert said in analyse('syscalls', '-g', *RING, '--', works, 'calls').text
     assert said not in analyse('syscalls', '-g', '--than', '1s', *RING, '--', works, 'calls').text
+
+
+CALLS = """
+import os
+os.access('/nowhere/a', 0)
+try:
+    os.mkdir('/nowhere/b')
+except OSError:
+    pass
+"""
+
+
+@pytest.mark.parametrize('options, names, expected', [
+    ([], 'access,mkd*', {'access', 'mkdir'}),
+    (['--paths'], 'mkdir', {'mkdir'}),
+    (['--errors'], '?ccess', {'access'}),
+    (['--match', '*'], 'mkdir', {'mkdir'}),
+])
+def test_calls_by_name(analyse, options, names, expected):
+    if options and not os.path.exists('/sys/kernel/tracing/uprobe_events'):
+        pytest.skip('needs uprobes')
+    got = analyse('syscalls', *options, '--call', names, '--json', *RING, '--', '/usr/bin/python3', '-c', CALLS)
+    found = {row['call'].partition('(')[0] for table in got.lines for row in table['rows']}
+    assert found == expected
+
+
+def test_a_call_that_does_not_exist(prof):
+    done = subprocess.run([prof, 'syscalls', '--call', 'open*,opne', '--', 'true'], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert "--call open*,opne: 'opne' is the name of no system call; expected names or globs, such as connect,unlink*,rename*" in done.stderr

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The current folders of processes. */
+/* The current folders of processes, and the folders behind their descriptors. */
 #include "cmocka_all.h"
 
-#include "analysis/durations/folders.h"
+#include "analysis/durations/dirfds.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { SHELL = 10, CHILD = 11, NOBODY = 999999999 };   /* NOBODY: above the kernel's limit of ids */
@@ -55,7 +58,7 @@ static void paths_lose_their_dots(void **state)
 	assert_false(folders_resolve(&f, SHELL, "a", text, sizeof(text)));
 	folders_change(&f, SHELL, "/", 2);
 	check(&f, SHELL, "a", "/a");
-	folders_forget(&f);
+	folders_free(&f);
 }
 
 static void recordings_have_only_what_happens_in_them(void **state)
@@ -74,7 +77,7 @@ static void recordings_have_only_what_happens_in_them(void **state)
 	check_unknown(&f, SHELL);
 	task(&f, PERF_RECORD_EXIT, CHILD, SHELL, 6);
 	check_unknown(&f, CHILD);
-	folders_forget(&f);
+	folders_free(&f);
 }
 
 static void what_was_read_is_newer_than_calls_before(void **state)
@@ -98,7 +101,161 @@ static void what_was_read_is_newer_than_calls_before(void **state)
 	check(&f, getpid(), "a", expected);
 	folders_change(&f, NOBODY, "", 104);
 	check_unknown(&f, NOBODY);
-	folders_forget(&f);
+	folders_free(&f);
+}
+
+/* ---- links, and what a recording keeps ------------------------------------------------------- */
+
+struct kept_lines {
+	uint64_t time;
+	char text[4096];
+};
+
+static uint64_t kept_time(void *ctx)
+{
+	return ((const struct kept_lines *)ctx)->time;
+}
+
+static void keep(void *ctx, const char *line)
+{
+	char *text = ((struct kept_lines *)ctx)->text;
+
+	strcat(strcat(text, line), "\n");
+}
+
+/* The process goes through a link, and uses a descriptor; what was read for that is enough for a recording. */
+static void use(struct folders *f, const char *link, const char *real, int fd)
+{
+	struct dirfds d = { 0 };
+	char expected[PATH_MAX + 2];
+
+	folders_read_all(f);
+	f->at = 105;
+	folders_change(f, getpid(), link, 105);
+	snprintf(expected, sizeof(expected), "%s/a", real);
+	check(f, getpid(), "a", expected);
+	task(f, PERF_RECORD_FORK, NOBODY, getpid(), 106);
+	check(f, NOBODY, "a", expected);
+	f->at = 107;
+	assert_string_equal(dirfds_path(&d, f, getpid(), fd), real);
+	f->at = 108;
+	assert_null(dirfds_path(&d, f, getpid(), 999));
+	dirfds_forget(&d);
+	folders_free(f);
+}
+
+static void a_recording_has_what_was_read(void **state)
+{
+	struct kept_lines kept = { .time = 100 };
+	struct folders live = { .now = kept_time, .keep = keep, .ctx = &kept }, recorded = { 0 };
+	char folder[] = "/tmp/folders-XXXXXX", link[64], real[64];
+	int fd;
+
+	assert_non_null(mkdtemp(folder));
+	snprintf(real, sizeof(real), "%s/real", folder);
+	snprintf(link, sizeof(link), "%s/link", folder);
+	assert_int_equal(mkdir(real, 0700), 0);
+	assert_int_equal(symlink("real", link), 0);
+	fd = open(real, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	use(&live, link, real, fd);
+	keptfolders_take(&recorded.kept, kept.text, strlen(kept.text));
+	use(&recorded, link, real, fd);
+	close(fd);
+	unlink(link);
+	rmdir(real);
+	rmdir(folder);
+}
+
+static void lines_of_others_files(void **state)
+{
+	static const char text[] = "1 2 3 4 /good\n"
+		"\n \n1\n1 2 3 4\n1 2 3 4 relative\n-1 2 3 5 /pid\n0 2 3 5 /pid\n1 -2 3 5 /time\n1 2 -3 5 /read\n1 2 3 -2 /fd\n"
+		"99999999999 2 3 5 /pid\n1 99999999999999999999 3 5 /time\n1 2 3 99999999999 /fd\n1 2 3 4 /again\n1x2 3 5 /x\n1 2 3 6 /cut";
+	static char large[PATH_MAX + 100] = "1 2 3 7 /";
+	struct keptfolders k = { 0 };
+	uint64_t read;
+
+	keptfolders_take(&k, text, strlen(text));
+	assert_string_equal(keptfolders_find(&k, &(struct keptfolder_key){ 1, 4, 2 }, &read), "/good");
+	assert_int_equal(read, 3);
+	for (int fd = -2; fd < 10; fd++)
+		assert_true(fd == 4 || !keptfolders_find(&k, &(struct keptfolder_key){ 1, fd, 2 }, &read));
+	memset(large + 9, 'x', PATH_MAX);
+	strcat(large, "\n");
+	keptfolders_take(&k, large, strlen(large));
+	assert_null(keptfolders_find(&k, &(struct keptfolder_key){ 1, 7, 2 }, &read));
+	assert_false(keptfolders_line(&(struct keptfolder_key){ 1, 4, 2 }, 3, "/a\nb", (char[KEPTFOLDER_LINE]){ 0 }));
+	keptfolders_free(&k);
+}
+
+/* ---- descriptors ------------------------------------------------------------------------- */
+
+static void check_fd(struct dirfds *d, pid_t pid, int fd, const char *expected)
+{
+	struct folders none = { 0 };
+	const char *path = dirfds_path(d, &none, pid, fd);
+
+	if (expected)
+		assert_string_equal(path, expected);
+	else
+		assert_null(path);
+}
+
+static void fork_of(struct dirfds *d, pid_t pid, pid_t ppid)
+{
+	const struct pev_record rec = {
+		.type = PERF_RECORD_FORK,
+		.task = { .pid = (uint32_t)pid, .tid = (uint32_t)pid, .ppid = (uint32_t)ppid, .ptid = (uint32_t)ppid, .time = 1 },
+	};
+
+	dirfds_take(d, &rec);
+}
+
+static void descriptors_follow_calls(void **state)
+{
+	struct dirfds d = { 0 };
+
+	dirfds_open(&d, SHELL, 3, "/srv", 1);
+	dirfds_copy(&d, SHELL, 3, 4, 2);
+	dirfds_copy(&d, SHELL, 4, 4, 2);
+	dirfds_close(&d, SHELL, 3, 3, 3);
+	check_fd(&d, SHELL, 3, NULL);
+	check_fd(&d, SHELL, 4, "/srv");
+	dirfds_open(&d, SHELL, 3, "/etc", 4);
+	fork_of(&d, CHILD, SHELL);
+	dirfds_open(&d, SHELL, 3, NULL, 5);        /* not a folder */
+	check_fd(&d, SHELL, 3, NULL);
+	check_fd(&d, CHILD, 3, "/etc");
+	dirfds_copy(&d, CHILD, 9, 3, 6);           /* not known which */
+	check_fd(&d, CHILD, 3, NULL);
+	dirfds_open(&d, CHILD, 100, "/far", 7);
+	dirfds_close(&d, CHILD, 3, 99, 8);
+	check_fd(&d, CHILD, 4, NULL);
+	check_fd(&d, CHILD, 100, "/far");
+	dirfds_close(&d, CHILD, 50, UINT_MAX, 9);
+	check_fd(&d, CHILD, 100, NULL);
+	check_fd(&d, SHELL, 4, "/srv");
+	dirfds_forget(&d);
+	check_fd(&d, SHELL, 4, NULL);
+}
+
+static void as_many_descriptors_as_are_kept(void **state)
+{
+	enum { MANY = 300, PROCESSES = 2000, LEAST = 200, MOST = 1 << 18 };
+	struct dirfds d = { 0 };
+
+	for (int fd = 3; fd < MANY; fd++)
+		dirfds_open(&d, SHELL, fd, "/srv", 1);
+	check_fd(&d, SHELL, MANY - 1, "/srv");
+	check_fd(&d, SHELL, 3, NULL);              /* the oldest */
+	for (pid_t pid = 1000; pid < 1000 + PROCESSES; pid++) {
+		fork_of(&d, pid, pid == 1000 ? SHELL : pid - 1);
+		dirfds_open(&d, pid, LEAST, "/etc", 1);
+		assert_true(d.n <= MOST);
+	}
+	dirfds_forget(&d);
+	assert_int_equal(d.n, 0);
 }
 
 int main(void)
@@ -106,6 +263,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(paths_lose_their_dots), cmocka_unit_test(recordings_have_only_what_happens_in_them),
 		cmocka_unit_test(what_was_read_is_newer_than_calls_before),
+		cmocka_unit_test(a_recording_has_what_was_read), cmocka_unit_test(lines_of_others_files),
+		cmocka_unit_test(descriptors_follow_calls), cmocka_unit_test(as_many_descriptors_as_are_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

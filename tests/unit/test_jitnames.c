@@ -84,7 +84,7 @@ static void put_sample(struct jitnames *j, struct perfdata_writer *w, pid_t pid,
 	perfdata_put(w, &s, sizeof(s));
 }
 
-/* Reads it to its end, with so many samples: "pid: lines" of all that is kept. */
+/* Reads it to its end, with so many samples: "pid: lines" of all that is kept; of folders, "0: lines". */
 static char *kept(int nsamples)
 {
 	static char text[4096];
@@ -97,6 +97,9 @@ static char *kept(int nsamples)
 	assert_non_null(r);
 	info = perfdata_info(r);
 	*text = '\0';
+	for (size_t i = 0; i < info->nfolders; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%d: %.*s", info->folders[i].pid, (int)info->folders[i].size,
+				      info->folders[i].text);
 	for (size_t i = 0; i < info->njit_maps; i++)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%d: %.*s", info->jit_maps[i].pid == getpid() ? 1 : 2,
 				      (int)info->jit_maps[i].size, info->jit_maps[i].text);
@@ -141,6 +144,29 @@ static void a_map_that_is_late(void **state)
 static void behind_compressed_records(void **state)
 {
 	what_was_sampled(true);
+}
+
+/* Folders of processes stand before the maps, and also without any. */
+static void folders_and_maps(void **state)
+{
+	static const char lines[] = "1 0 5 -1 /srv\n1 6 7 3 /etc\n";
+	struct mapping m = mapping_of(getpid());
+	struct jitnames *j = jitnames_new();
+	struct perfdata_writer *w = begin(false);
+
+	put_sample(j, w, getpid(), 0x1000, 0);
+	assert_true(perfdata_put_folders(w, lines, strlen(lines)));
+	end(w);
+	assert_string_equal(kept(1), "0: 1 0 5 -1 /srv\n1 6 7 3 /etc\n");
+	w = begin(true);
+	jitnames_saw(j, &m.header, 1);
+	put_sample(j, w, getpid(), 0x1008, 0);
+	write_map(map, "1000 10 leaf\n");
+	assert_true(perfdata_put_folders(w, lines, strlen(lines)));
+	jitnames_put(j, w);
+	end(w);
+	assert_string_equal(kept(1), "0: 1 0 5 -1 /srv\n1 6 7 3 /etc\n1: 1000 10 leaf\n");
+	jitnames_free(j);
 }
 
 /* Each file has what was sampled in it. */
@@ -538,14 +564,15 @@ static void damaged_ends(void **state)
 	char *bytes;
 	int fd;
 
+	perfdata_put_folders(w, "1 0 5 -1 /srv\n", 14);
 	perfdata_put_jit_maps(w, &v, 1);
 	end(w);
-	assert_string_equal(kept(0), "1: 1000 10 name\n2000 10 other\n");
+	assert_string_equal(kept(0), "0: 1 0 5 -1 /srv\n1: 1000 10 name\n2000 10 other\n");
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	assert_int_equal(fstat(fd, &st), 0);
 	bytes = malloc((size_t)st.st_size);
 	assert_int_equal(pread(fd, bytes, (size_t)st.st_size, 0), st.st_size);
-	for (off_t at = st.st_size - 120; at < st.st_size; at++)
+	for (off_t at = st.st_size - 184; at < st.st_size; at++)
 		for (int bit = 0; bit < 8; bit++) {
 			char c = (char)(bytes[at] ^ 1 << bit);
 			struct perfdata_reader *r;
@@ -554,6 +581,8 @@ static void damaged_ends(void **state)
 			r = perfdata_reader_open(open(path, O_RDONLY | O_CLOEXEC), path, &f);
 			for (size_t i = 0; r && i < perfdata_info(r)->njit_maps; i++)
 				assert_true(perfdata_info(r)->jit_maps[i].size <= 64);
+			for (size_t i = 0; r && i < perfdata_info(r)->nfolders; i++)
+				assert_true(perfdata_info(r)->folders[i].size <= 128);
 			perfdata_reader_close(r);
 			assert_int_equal(pwrite(fd, bytes + at, 1, at), 1);
 		}
@@ -622,6 +651,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_map_that_is_late, no_map),
 		cmocka_unit_test_setup(behind_compressed_records, no_map),
+		cmocka_unit_test_setup(folders_and_maps, no_map),
 		cmocka_unit_test_setup(one_file_after_the_other, no_map),
 		cmocka_unit_test_setup(of_processes_that_are_gone, no_map),
 		cmocka_unit_test_setup(others_files, no_map),

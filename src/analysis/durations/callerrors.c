@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/durations/callerrors.h"
 
+#include "analysis/durations/openflags.h"
 #include "base/escape.h"
 #include "base/units.h"
 #include "engine/callnames.h"
@@ -63,27 +64,33 @@ static void add_stack(struct callerrors *e, const struct stack_key *key, uint64_
 	one->others |= one->path != path;
 }
 
-void callerrors_add(struct callerrors *e, struct question *q, const struct happening *h, const char *path, struct callstack *stack)
+/* The part of a row's key behind its call: the lower half is the error, the upper half for what it opens. */
+static uint64_t error_and_flags(int error, uint32_t flags)
 {
-	const uint64_t call = h->end.value, error = (uint64_t)h->error;
+	return (uint64_t)flags << 32 | (uint32_t)error;
+}
+
+void callerrors_add(struct callerrors *e, struct question *q, const struct happening *h, const struct callerror *one)
+{
 	const char *name = h->comm;
-	uint64_t key[DISTRIBUTION_KEYS] = { 0, call, error };
+	uint64_t key[DISTRIBUTION_KEYS] = { 0, h->end.value, error_and_flags(h->error, one->flags) };
 	struct distribution *d;
 	bool fresh;
 
 	e->words.most = MAX_TEXTS;
+	e->opens |= one->flags != 0;
 	if (e->paths)
-		key[3] = words_whole(&e->words, path);
+		key[3] = words_whole(&e->words, one->path);
 	key[0] = grouping_key(&q->grouping, q->a, h->tid, h->s->time, &name);
 	d = distributions_get(&e->rows, key, &fresh);
 	if (d) {
 		snprintf(d->name, sizeof(d->name), "%s", name);
 		histogram_add(&d->durations, h->end.duration);
 	}
-	if (stack) {
+	if (one->stack) {
 		struct stack_key of = stack_key(e, q, h, name, key[0]);
 
-		of.stack = stack;
+		of.stack = one->stack;
 		add_stack(e, &of, key[3]);
 	}
 }
@@ -95,7 +102,7 @@ void callerrors_free(struct callerrors *e)
 	HASH_FREE(e->stacks);
 	commcounts_free(&e->unseen);
 	commcounts_free(&e->nowhere);
-	*e = (struct callerrors){ .paths = e->paths, .all = e->all, .told = e->told };
+	*e = (struct callerrors){ .paths = e->paths, .all = e->all, .told = e->told, .has_flags = e->has_flags };
 }
 
 /* ---- the table -------------------------------------------------------------------------- */
@@ -118,11 +125,17 @@ static void put_error_name(struct table *t, uint64_t error)
 
 static void put_error(void *ctx, const struct distribution *d, struct table *t)
 {
-	char call[64];
+	const struct printed *p = ctx;
+	const uint32_t flags = (uint32_t)(d->key[2] >> 32);
+	char call[64], text[OPENFLAGS_TEXT];
 
 	grouping_put(d, t);
 	table_text(t, call_name((int64_t)d->key[1], call, sizeof(call)));
-	put_error_name(t, d->key[2]);
+	put_error_name(t, (uint32_t)d->key[2]);
+	if (p->e->has_flags && flags)
+		table_text(t, openflags_text(flags, text, sizeof(text)));
+	else if (p->e->has_flags)
+		table_none(t);
 }
 
 static void put_path(void *ctx, const struct distribution *d, struct table *t)
@@ -155,9 +168,10 @@ static void print_rows(struct printed *p, struct question *q, uint64_t from)
 		"path", TABLE_TEXT, .fit = FIT_PATH, .where = *p->why ? TABLE_ONLY_JSON : TABLE_EVERYWHERE,
 	};
 	const struct csv_form form = { ',', q->csv_safe };
-	struct table_column columns[GROUPING_COLUMNS + 2];
+	struct table_column columns[GROUPING_COLUMNS + 3];
 	struct distribution_view view = {
-		.name = p->e->all ? "paths" : "errors", .columns = columns, .ncolumns = GROUPING_COLUMNS + 2, .shown = shown,
+		.name = p->e->all ? "paths" : "errors", .columns = columns, .ncolumns = GROUPING_COLUMNS + 2 + p->e->has_flags,
+		.shown = shown,
 		.nshown = sizeof(shown) / sizeof(*shown), .ctx = p, .put = put_error, .csv = q->csv ? &form : NULL,
 		.titles = !q->has_titles,
 	};
@@ -165,6 +179,9 @@ static void print_rows(struct printed *p, struct question *q, uint64_t from)
 	grouping_columns(&q->grouping, columns);
 	columns[GROUPING_COLUMNS] = (struct table_column){ "call", TABLE_TEXT };
 	columns[GROUPING_COLUMNS + 1] = (struct table_column){ "error", TABLE_TEXT };
+	columns[GROUPING_COLUMNS + 2] = (struct table_column){
+		"flags", TABLE_TEXT, .where = p->e->opens || q->csv ? TABLE_EVERYWHERE : TABLE_ONLY_JSON,
+	};
 	if (p->e->paths) {
 		view.last = &path;
 		view.nlast = 1;

@@ -120,16 +120,26 @@ static bool find_fields(struct callpaths_event *e)
 	return e->text && e->abstract && trace_field_is_text(e->text) && trace_field_is_text(e->abstract);
 }
 
+/* Such a probe does not see the calls that a program makes without that function. */
+static bool is_in_program(const struct stream_event *event)
+{
+	return !strncmp(event->name, "uprobe:", strlen("uprobe:")) || !strncmp(event->name, LIBCCALLS_ALIAS, strlen(LIBCCALLS_ALIAS));
+}
+
 void callpaths_begin(struct callpaths *p, struct question *q)
 {
 	size_t n;
 	const struct stream_event *events = q->a ? stream_events(q->a->stream, &n) : NULL;
 
+	p->in_programs = p->programs.n;
 	for (size_t i = 0; events && i < n && p->n < CALLPATH_EVENTS; i++) {
 		struct callpaths_event e = { .event = &events[i] };
 
-		if (events[i].fmt && find_fields(&e))
-			p->events[p->n++] = e;
+		if (!events[i].fmt || !find_fields(&e))
+			continue;
+		p->events[p->n++] = e;
+		p->in_programs |= q->targets->input && is_in_program(&events[i]);
+		p->ordered |= e.second != NULL;
 	}
 	if (!p->n && !*p->why)
 		snprintf(p->why, sizeof(p->why), "%s has no event with a field `path`%s", q->targets->input ? q->targets->input : "-e",
@@ -209,16 +219,22 @@ static struct callpath *thread_of(struct callpaths *p, pid_t tid)
 	return HASH_KEPT(one);
 }
 
-/* rename(2) and the like have two paths. */
-static void add(struct callpath *one, const char *text)
+static void add_second(struct callpath *one, const char *text)
 {
 	const size_t used = one ? strlen(one->text) : 0;
 
-	if (!one || !*text || !strcmp(one->text, text))
+	if (!one || !*text)
 		return;
 	if (used && !one->second && used + strlen(", ") < sizeof(one->text))
 		one->second = used + strlen(", ");
 	snprintf(one->text + used, sizeof(one->text) - used, "%s%s", used ? ", " : "", text);
+}
+
+/* rename(2) and the like have two paths. A path that several probes see is one. */
+static void add(struct callpath *one, const char *text)
+{
+	if (one && strcmp(one->text, text))
+		add_second(one, text);
 }
 
 static void keep(struct callpaths *p, const struct question *q, const struct analysis_sample *s, const char *text)
@@ -253,7 +269,7 @@ bool callpaths_take(struct callpaths *p, const struct question *q, const struct 
 			put_text(e->text, s, text, sizeof(text));
 		keep(p, q, s, text);
 		put_text(e->second, s, text, sizeof(text));
-		add(find(p, s->tid), text);
+		add_second(find(p, s->tid), text);
 		return true;
 	}
 	return false;
@@ -291,7 +307,7 @@ static bool has_path(struct callpaths *p, int64_t call)
 /* A signal handler may run between a probe in a program and the call that it is about: that one's calls have another number. */
 const char *callpaths_text(struct callpaths *p, pid_t tid, uint64_t since, int64_t call)
 {
-	const char *text = p->programs.n && !has_path(p, call) ? NULL : seen(p, tid, since);
+	const char *text = p->in_programs && !has_path(p, call) ? NULL : seen(p, tid, since);
 
 	return text ? text : "";
 }
@@ -305,7 +321,7 @@ const char *callpaths_second(const struct callpaths *p, pid_t tid, const char *t
 
 bool callpaths_is_missing(struct callpaths *p, pid_t tid, uint64_t since, int64_t call)
 {
-	return p->programs.n && has_path(p, call) && !seen(p, tid, since);
+	return p->in_programs && has_path(p, call) && !seen(p, tid, since);
 }
 
 void callpaths_free(struct callpaths *p)

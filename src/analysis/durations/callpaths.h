@@ -34,6 +34,8 @@ struct callpaths {
 	size_t n;
 	struct callpath *all;        /* by thread */
 	struct libccalls programs;   /* probes in programs; none: in the kernel */
+	bool in_programs;            /* paths come from probes in programs, which do not see all calls */
+	bool ordered;                /* a call's first path is its first argument that is one */
 	char why[256];               /* why there are no paths; "": there are */
 	uint8_t has_path[1024];      /* by the call's number: 0: not looked up, 1: it has none, 2: it has one */
 };

@@ -112,7 +112,8 @@ static void add_event(struct finder *x, const char *path, const struct offsets *
 {
 	if (x->failed || !o->used || !is_possible(x, path, o, args))
 		return;
-	x->failed = analysis_add_event(x->q->a, x->f, "uprobe:'%s'@%s//alias=path%u/args=\"%s\"/", o->text, path, x->events, args);
+	x->failed = analysis_add_event(x->q->a, x->f, "uprobe:'%s'@%s//alias=" LIBCCALLS_ALIAS "%u/args=\"%s\"/", o->text, path, x->events,
+				       args);
 	x->events++;
 }
 

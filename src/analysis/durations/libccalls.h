@@ -9,6 +9,7 @@
 
 #include "rows/question.h"
 
+#define LIBCCALLS_ALIAS "path"   /* the events' names are this and a number */
 enum { LIBCCALLS_FILES = 16, LIBCCALLS_EVENTS = 7 };   /* at most; for each file */
 
 /* The files with probes: the events name these descriptors, as another file may be at a path by the time when they are opened.

@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/durations/pathmatch.h"
 
-#include "base/hash.h"
+#include "analysis/durations/openflags.h"
+#include "base/room.h"
 #include "engine/callnames.h"
 #include "expr/expr.h"
 
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/close_range.h>
 #include <stdio.h>
 #include <string.h>
 
-struct descriptor_call {
-	pid_t tid;
-	UT_hash_handle hh;
-};
-
 /* ---- kinds of calls --------------------------------------------------------------------- */
 
-/* FROM_*: paths are relative to a descriptor, an argument. TARGET: the first path is the text of a link. */
+/* FROM_*: paths are relative to a descriptor, an argument. TARGET: the first path is the text of a link. LEAVES: paths mean
+ * other files from then on. OPENS: the result is a descriptor of the path, FLAGS_*: with that argument. */
 enum {
 	LOOKED_UP = 1 << 0, FROM_FIRST = 1 << 1, FROM_SECOND = 1 << 2, FROM_THIRD = 1 << 3, TARGET = 1 << 4, ADDRESS = 1 << 5,
-	CHDIR = 1 << 6, FCHDIR = 1 << 7, FROM_ANY = FROM_FIRST | FROM_SECOND | FROM_THIRD,
+	CHDIR = 1 << 6, FCHDIR = 1 << 7, LEAVES = 1 << 8, OPENS = 1 << 9, FLAGS_SECOND = 1 << 10, FLAGS_THIRD = 1 << 11, CREATES = 1 << 12,
+	CLOSES = 1 << 13, CLOSES_RANGE = 1 << 14, DUPS = 1 << 15, DUPS_TO = 1 << 16, DUPS_BY_FCNTL = 1 << 17,
+	FROM_ANY = FROM_FIRST | FROM_SECOND | FROM_THIRD, FLAGS = FLAGS_SECOND | FLAGS_THIRD | CREATES,
+	WITH_ARGS = FROM_ANY | FCHDIR | OPENS | FLAGS | DUPS | DUPS_TO | DUPS_BY_FCNTL,
 };
 static const struct {
 	const char *name;
-	uint8_t kind;
+	uint32_t kind;
 } calls[] = {
-	{ "openat", FROM_FIRST }, { "openat2", FROM_FIRST }, { "newfstatat", FROM_FIRST }, { "fstatat64", FROM_FIRST },
+	{ "openat", FROM_FIRST | OPENS | FLAGS_THIRD }, { "openat2", FROM_FIRST | OPENS }, { "open", OPENS | FLAGS_SECOND },
+	{ "creat", OPENS | CREATES }, { "newfstatat", FROM_FIRST }, { "fstatat64", FROM_FIRST },
 	{ "statx", FROM_FIRST }, { "faccessat", FROM_FIRST }, { "faccessat2", FROM_FIRST }, { "unlinkat", FROM_FIRST },
 	{ "mkdirat", FROM_FIRST }, { "mknodat", FROM_FIRST }, { "readlinkat", FROM_FIRST }, { "fchmodat", FROM_FIRST },
 	{ "fchmodat2", FROM_FIRST }, { "fchownat", FROM_FIRST }, { "execveat", FROM_FIRST }, { "utimensat", FROM_FIRST },
@@ -35,9 +37,12 @@ static const struct {
 	{ "removexattrat", FROM_FIRST }, { "renameat", FROM_FIRST | FROM_THIRD }, { "renameat2", FROM_FIRST | FROM_THIRD },
 	{ "linkat", FROM_FIRST | FROM_THIRD }, { "move_mount", FROM_FIRST | FROM_THIRD }, { "symlinkat", FROM_SECOND | TARGET },
 	{ "symlink", TARGET }, { "connect", ADDRESS }, { "bind", ADDRESS }, { "chdir", CHDIR }, { "fchdir", FCHDIR },
+	{ "chroot", LEAVES }, { "pivot_root", LEAVES }, { "unshare", LEAVES }, { "setns", LEAVES },
+	{ "close", CLOSES }, { "close_range", CLOSES_RANGE }, { "dup", DUPS }, { "dup2", DUPS_TO }, { "dup3", DUPS_TO },
+	{ "fcntl", DUPS_BY_FCNTL }, { "fcntl64", DUPS_BY_FCNTL },
 };
 
-static uint8_t look_up(int64_t number)
+static uint32_t look_up(int64_t number)
 {
 	const char *name = syscall_name(number);
 
@@ -56,64 +61,50 @@ static unsigned int kind_of(struct pathmatch *m, int64_t number)
 	return m->kinds[number];
 }
 
-/* ---- descriptors ------------------------------------------------------------------------ */
+/* ---- arguments -------------------------------------------------------------------------- */
 
 bool pathmatch_follows(const char *glob)
 {
 	return glob && (*glob == '/' || !strncmp(glob, "*/", 2));
 }
 
-static bool is_descriptor(const struct pathmatch *m, const struct analysis_sample *s, size_t i)
+/* While close(2) runs, another thread may get the number already. */
+static void take_close(struct pathmatch *m, const struct analysis_sample *s, unsigned int kind, const uint64_t args[CALLARGS])
 {
-	uint64_t value = 0;
+	const unsigned int first = (unsigned int)args[0], last = kind & CLOSES ? first : (unsigned int)args[1];
 
-	if (m->args->offset + (i + 1) * sizeof(value) <= s->view.raw_size)
-		memcpy(&value, (const char *)s->view.raw + m->args->offset + i * sizeof(value), sizeof(value));
-	return (int32_t)value != AT_FDCWD;
-}
-
-/* When there are more, it begins anew. */
-enum { MAX_THREADS = 1 << 14 };
-
-static void forget_open(struct pathmatch *m)
-{
-	HASH_FREE(m->open);
-	m->open = NULL;
+	if (kind & CLOSES || !(args[2] & CLOSE_RANGE_CLOEXEC))
+		dirfds_close(&m->dirfds, s->pid, first, last, s->time);
 }
 
 void pathmatch_enter(struct pathmatch *m, const struct analysis_sample *s, int64_t number)
 {
-	const unsigned int kind = m->args ? kind_of(m, number) : 0;
-	struct descriptor_call *one = NULL;
-	bool is = false;
+	const unsigned int kind = kind_of(m, number);
+	const bool follows = pathmatch_follows(m->glob);
+	uint64_t args[CALLARGS];
 
-	for (size_t i = 0; i < 3 && kind & FROM_ANY; i++)
-		is |= kind & (unsigned int)FROM_FIRST << i && is_descriptor(m, s, i);
-	if (!m->open && !is)
+	if (!(kind & (FLAGS | (follows ? WITH_ARGS | CLOSES | CLOSES_RANGE : 0))))
 		return;
-	HASH_FIND(hh, m->open, &s->tid, sizeof(s->tid), one);
-	if (one && !is) {
-		HASH_DEL(m->open, one);
-		free(one);
-	} else if (!one && is && (one = calloc(1, sizeof(*one)))) {
-		if (HASH_COUNT(m->open) >= MAX_THREADS)
-			forget_open(m);
-		one->tid = s->tid;
-		HASH_ADD(hh, m->open, tid, sizeof(one->tid), one);
-		one = HASH_KEPT(one);
-	}
+	callargs_read(&m->args, s, args);
+	if (kind & (CLOSES | CLOSES_RANGE))
+		take_close(m, s, kind, args);
+	else
+		callargs_keep(&m->args, s->tid, number, args);
 }
 
-static bool is_from_descriptor(struct pathmatch *m, const struct pathmatch_call *c)
+static const uint64_t *args_of(struct pathmatch *m, pid_t tid, int64_t number)
 {
-	struct descriptor_call *one = NULL;
+	return m->args.field ? callargs_of(&m->args, tid, number) : NULL;
+}
 
-	if (!(kind_of(m, c->number) & FROM_ANY))
-		return false;
-	if (!m->args)
-		return true;
-	HASH_FIND(hh, m->open, &c->tid, sizeof(c->tid), one);
-	return one;
+uint32_t pathmatch_flags(struct pathmatch *m, pid_t tid, int64_t number)
+{
+	const unsigned int kind = kind_of(m, number);
+	const uint64_t *args = kind & FLAGS ? args_of(m, tid, number) : NULL;
+
+	if (!args)
+		return 0;
+	return openflags_code(kind & CREATES ? O_CREAT | O_WRONLY | O_TRUNC : args[kind & FLAGS_SECOND ? 1 : 2]);
 }
 
 /* ---- matching --------------------------------------------------------------------------- */
@@ -123,6 +114,34 @@ static bool matches(const struct pathmatch *m, const char *text)
 	return expr_glob(m->glob, strlen(m->glob), text, strlen(text));
 }
 
+/* The argument with the descriptor to which that path is relative; CALLARGS: none; CALLARGS + 1: not known which. */
+static size_t place_of(const struct pathmatch *m, unsigned int kind, bool first, const uint64_t args[CALLARGS])
+{
+	if (kind & FROM_THIRD && !m->ordered)
+		return (int32_t)args[0] == (int32_t)args[2] ? 0 : CALLARGS + 1;
+	if (kind & FROM_FIRST && first)
+		return 0;
+	return kind & FROM_SECOND ? 1 : kind & FROM_THIRD ? 2 : CALLARGS;
+}
+
+/* The folder to which one of the call's paths is relative: that of the process, or of a descriptor. */
+static bool put_below(struct pathmatch *m, const struct pathmatch_call *c, bool first, const char *given, char buf[PATH_MAX])
+{
+	const unsigned int kind = kind_of(m, c->number);
+	const uint64_t *args = kind & FROM_ANY ? args_of(m, c->tid, c->number) : NULL;
+	size_t place = CALLARGS;
+	const char *folder;
+
+	if (kind & FROM_ANY)
+		place = args ? place_of(m, kind, first, args) : CALLARGS + 1;
+	if (place > CALLARGS)
+		return false;
+	if (place == CALLARGS || (int32_t)args[place] == AT_FDCWD)
+		return folders_resolve(&m->folders, c->pid, given, buf, PATH_MAX);
+	folder = dirfds_path(&m->dirfds, &m->folders, c->pid, (int32_t)args[place]);
+	return folder && folders_join(folder, given, buf, PATH_MAX);
+}
+
 /* Puts what one of the call's paths means. False: it is not known. */
 static bool put_meant(struct pathmatch *m, const struct pathmatch_call *c, bool first, const char *given, char buf[PATH_MAX])
 {
@@ -130,9 +149,12 @@ static bool put_meant(struct pathmatch *m, const struct pathmatch_call *c, bool 
 	const bool is_link = kind & TARGET && first && m->ordered;
 
 	snprintf(buf, PATH_MAX, "%s", given);
-	if (*given == '/' || !*given || kind & ADDRESS || is_link || !pathmatch_follows(m->glob))
+	if (!*given || kind & ADDRESS || is_link || !pathmatch_follows(m->glob))
 		return true;
-	return !m->untracked && !is_from_descriptor(m, c) && folders_resolve(&m->folders, c->pid, given, buf, PATH_MAX);
+	if (*given == '/' ? folders_join("/", given, buf, PATH_MAX) : !m->untracked && put_below(m, c, first, given, buf))
+		return true;
+	snprintf(buf, PATH_MAX, "%s", given);
+	return *given == '/';
 }
 
 enum pathmatch_found pathmatch_find(struct pathmatch *m, const struct pathmatch_call *c, const char **text)
@@ -150,44 +172,114 @@ enum pathmatch_found pathmatch_find(struct pathmatch *m, const struct pathmatch_
 		known &= put_meant(m, c, false, c->second, other);
 	if (snprintf(m->text, sizeof(m->text), "%s%s%s", one, c->second ? ", " : "", other) >= 0)   /* it may be cut */
 		*text = m->text;
-	if (matches(m, c->text) || matches(m, one) || (c->second && matches(m, other)))
-		return PATHMATCH_YES;
-	return known ? PATHMATCH_NO : PATHMATCH_UNKNOWN;
+	if (!matches(m, one) && !(c->second && matches(m, other)) && (pathmatch_follows(m->glob) || !matches(m, c->text)))
+		return known ? PATHMATCH_NO : PATHMATCH_UNKNOWN;
+	m->found = true;
+	return PATHMATCH_YES;
 }
 
 /* ---- folders ---------------------------------------------------------------------------- */
 
-void pathmatch_succeeded(struct pathmatch *m, pid_t pid, int64_t number, const char *path, uint64_t time)
+static void take_open(struct pathmatch *m, const struct pathmatch_call *c, int fd, uint64_t time)
 {
-	const unsigned int kind = kind_of(m, number);
+	const uint64_t *args = args_of(m, c->tid, c->number);
+	const unsigned int kind = kind_of(m, c->number);
+	const uint64_t flags = args && kind & FLAGS_SECOND ? args[1] : args && kind & FLAGS_THIRD ? args[2] : 0;
+	char path[PATH_MAX];
+	/* what can be written, or is created, is no folder */
+	const bool may_be = *c->text && !(kind & CREATES) && !(flags & (O_WRONLY | O_RDWR | O_CREAT)) &&
+			    put_meant(m, c, true, c->text, path) && *path == '/';
 
-	if (kind & (CHDIR | FCHDIR))
-		folders_change(&m->folders, pid, kind & CHDIR ? path : "", time);
+	dirfds_open(&m->dirfds, c->pid, fd, may_be ? path : NULL, time);
 }
 
+static void take_dup(struct pathmatch *m, const struct pathmatch_call *c, int fd, uint64_t time)
+{
+	const uint64_t *args = args_of(m, c->tid, c->number);
+	const int what = args ? (int)args[1] : -1;
+
+	if (args && (!(kind_of(m, c->number) & DUPS_BY_FCNTL) || what == F_DUPFD || what == F_DUPFD_CLOEXEC))
+		dirfds_copy(&m->dirfds, c->pid, (int)args[0], fd, time);
+}
+
+static void take_fchdir(struct pathmatch *m, const struct pathmatch_call *c, uint64_t time)
+{
+	const uint64_t *args = args_of(m, c->tid, c->number);
+	const char *path = args ? dirfds_path(&m->dirfds, &m->folders, c->pid, (int)args[0]) : NULL;
+
+	folders_change(&m->folders, c->pid, path ? path : "", time);
+}
+
+void pathmatch_succeeded(struct pathmatch *m, const struct pathmatch_call *c, int64_t result, uint64_t time)
+{
+	const unsigned int kind = m->untracked ? 0 : kind_of(m, c->number);
+
+	if (kind & CHDIR)
+		folders_change(&m->folders, c->pid, c->text, time);
+	else if (kind & FCHDIR)
+		take_fchdir(m, c, time);
+	else if (kind & LEAVES)
+		folders_leave(&m->folders, c->pid);
+	else if (kind & OPENS)
+		take_open(m, c, (int)result, time);
+	else if (kind & (DUPS | DUPS_TO | DUPS_BY_FCNTL))
+		take_dup(m, c, (int)result, time);
+}
+
+/* ---- tasks ------------------------------------------------------------------------------ */
+
+static void take_task(struct pathmatch *m, const struct pathmatch_task *t)
+{
+	const struct pev_record rec = { .type = t->type, .task = t->task };
+
+	m->folders.at = t->task.time;
+	if (t->type == PERF_RECORD_EXIT)
+		callargs_exit(&m->args, (pid_t)t->task.tid);
+	folders_take(&m->folders, &rec);
+	dirfds_take(&m->dirfds, &rec);
+}
+
+void pathmatch_at(struct pathmatch *m, uint64_t time)
+{
+	size_t n = 0;
+
+	for (; n < m->ntasks && m->tasks[n].task.time <= time; n++)
+		take_task(m, &m->tasks[n]);
+	m->folders.at = time;
+	m->ntasks -= n;
+	if (n)
+		memmove(m->tasks, m->tasks + n, m->ntasks * sizeof(*m->tasks));
+}
+
+/* When names are looked up for a table, records come that are newer than samples which are held back. */
 void pathmatch_task(struct pathmatch *m, const struct pev_record *rec)
 {
-	const pid_t tid = rec->type == PERF_RECORD_EXIT ? (pid_t)rec->task.tid : 0;
-	struct descriptor_call *one = NULL;
+	enum { MOST = 1 << 16 };
+	const struct pathmatch_task t = { rec->type, rec->task };
+	const uint64_t at = m->folders.at;
 
-	if (!pathmatch_follows(m->glob))
+	if ((rec->type != PERF_RECORD_FORK && rec->type != PERF_RECORD_EXIT) || (!m->args.field && !pathmatch_follows(m->glob)))
 		return;
-	folders_take(&m->folders, rec);
-	if (m->open && tid)
-		HASH_FIND(hh, m->open, &tid, sizeof(tid), one);
-	if (one) {
-		HASH_DEL(m->open, one);
-		free(one);
+	if (rec->task.time > at && m->ntasks < MOST && ROOM_FOR(m->tasks, m->tasks_room, m->ntasks, 1)) {
+		m->tasks[m->ntasks++] = t;
+		return;
 	}
+	take_task(m, &t);
+	m->folders.at = at;
 }
 
 void pathmatch_lost(struct pathmatch *m)
 {
 	folders_forget(&m->folders);
-	forget_open(m);
+	dirfds_forget(&m->dirfds);
+	callargs_forget(&m->args);
 }
 
 void pathmatch_free(struct pathmatch *m)
 {
 	pathmatch_lost(m);
+	folders_free(&m->folders);
+	free(m->tasks);
+	m->tasks = NULL;
+	m->ntasks = m->tasks_room = 0;
 }

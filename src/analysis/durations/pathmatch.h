@@ -1,24 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whether a call's paths match the glob of --match. A call with two paths matches with either. If the glob is for absolute paths
- * (it begins with a slash, or with a star and a slash), a relative path counts as what it means in the process's current folder
- * (folders.h).
+ * (it begins with a slash, or with a star and a slash), a path counts as what it means, without "." and ".."; a relative one, in the
+ * process's current folder (folders.h) or below a descriptor (dirfds.h).
  */
 #ifndef ANALYSIS_DURATIONS_PATHMATCH_H
 #define ANALYSIS_DURATIONS_PATHMATCH_H
 
+#include "analysis/durations/callargs.h"
 #include "analysis/durations/callpaths.h"
-#include "analysis/durations/folders.h"
+#include "analysis/durations/dirfds.h"
 
 /* Initialized by zeros. */
 struct pathmatch {
 	const char *glob;             /* --match; NULL: every path matches */
 	bool ordered;                 /* the first path of a call is its first argument that is one */
 	bool untracked;               /* not all calls are seen, so that no folder is known */
-	const struct trace_field *args;   /* of sys_enter; NULL: they were not sampled */
+	bool found;                   /* a path has matched */
+	struct callargs args;
 	struct folders folders;
-	struct descriptor_call *open;   /* by thread: the present call's path is relative to a descriptor */
-	uint8_t kinds[1024];          /* by the call's number; 0: not looked up */
+	struct dirfds dirfds;
+	struct pathmatch_task {
+		uint32_t type;
+		struct pev_task task;
+	} *tasks;                     /* forks and exits after the event that is handled, the first one first */
+	size_t ntasks, tasks_room;
+	uint32_t kinds[1024];         /* by the call's number; 0: not looked up */
 	char text[CALLPATH_SIZE];
 };
 
@@ -33,11 +40,16 @@ enum pathmatch_found { PATHMATCH_NO, PATHMATCH_YES, PATHMATCH_UNKNOWN };   /* UN
 
 /* Whether folders are needed for that glob, which needs the arguments of all calls. */
 bool pathmatch_follows(const char *glob);
+/* To be called for each sample first, with its time. */
+void pathmatch_at(struct pathmatch *m, uint64_t time);
+/* A call begins, of which the arguments are sampled. */
 void pathmatch_enter(struct pathmatch *m, const struct analysis_sample *s, int64_t number);
+/* For what the thread's call opens a file: openflags_code(); 0: it is no such call, or it is not known. */
+uint32_t pathmatch_flags(struct pathmatch *m, pid_t tid, int64_t number);
 /* *text: the paths for the row, with those that were resolved. Valid until the next call of this function. */
 enum pathmatch_found pathmatch_find(struct pathmatch *m, const struct pathmatch_call *c, const char **text);
-/* With pathmatch_follows(): the call has succeeded. path: as it was given; "": not known. time: perf clock. */
-void pathmatch_succeeded(struct pathmatch *m, pid_t pid, int64_t number, const char *path, uint64_t time);
+/* With pathmatch_follows(): the call has succeeded. c->text: "" if the path is not known. time: perf clock. */
+void pathmatch_succeeded(struct pathmatch *m, const struct pathmatch_call *c, int64_t result, uint64_t time);
 void pathmatch_task(struct pathmatch *m, const struct pev_record *rec);
 void pathmatch_lost(struct pathmatch *m);
 void pathmatch_free(struct pathmatch *m);

@@ -3,20 +3,28 @@
  * perf-prof syscalls: how long system calls take, and how they fail.
  *
  * sys_exit has the call's number. The fields of sys_enter (number and arguments) would be more than half of all
- * bytes, so the command samples them only with --than. Without them, a sys_enter and a sys_exit may belong to two
+ * bytes, so the command samples them only with --than, and for rows with paths. Without them, a sys_enter and a sys_exit may belong to two
  * calls if events were lost between them on one of their CPUs: such a pair is not counted.
  */
+#include "analysis/durations/callchoice.h"
 #include "analysis/durations/callerrors.h"
 #include "analysis/durations/callevents.h"
 #include "analysis/durations/callpaths.h"
 #include "analysis/durations/commands.h"
 #include "analysis/durations/gaps.h"
+#include "analysis/durations/globhint.h"
 #include "analysis/durations/notfailed.h"
 #include "analysis/durations/pathmatch.h"
 #include "analysis/durations/unreturned.h"
+#include "base/escape.h"
 #include "engine/callnames.h"
+#include "perfdata/write/writer.h"
 #include "rows/question.h"
+#include "stream/recording/facts.h"
+#include "stream/stream.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -25,6 +33,7 @@ struct syscalls {
 	bool failed;                     /* --errors */
 	bool by_path;                    /* --paths */
 	struct pathmatch match;          /* --match */
+	struct callchoice calls;         /* --call */
 	struct callerrors errors;
 	struct notfailed mild;           /* with --errors: those that are no failures */
 	struct callpaths paths;          /* with --errors and --paths */
@@ -47,13 +56,20 @@ static const struct question_event failed_events[] = {
 	[ENTER] = { "raw_syscalls", "sys_enter", { [FIELD_ID] = "id" } },
 	[LEAVE] = { "raw_syscalls", "sys_exit", { [FIELD_ID] = "id", [FIELD_RET] = "ret" }, .filter = "ret<0" },
 };
-/* With folders, also chdir(2) that succeeds. */
+/* With folders, also calls that succeed and change one, or open or copy a descriptor. */
 #define NUMBER_TEXT(number) #number
-#define ID_IS(number) "id==" NUMBER_TEXT(number)
+#define OR_ID_IS(number) "||id==" NUMBER_TEXT(number)
+#ifdef __NR_open   /* newer architectures lack these */
+#define OLD_CALLS OR_ID_IS(__NR_open) OR_ID_IS(__NR_dup2)
+#else
+#define OLD_CALLS
+#endif
 static const struct question_event followed_events[] = {
 	[ENTER] = { "raw_syscalls", "sys_enter", { [FIELD_ID] = "id" } },
 	[LEAVE] = { "raw_syscalls", "sys_exit", { [FIELD_ID] = "id", [FIELD_RET] = "ret" },
-		    .filter = "ret<0||" ID_IS(__NR_chdir) "||" ID_IS(__NR_fchdir) },
+		    .filter = "ret<0" OR_ID_IS(__NR_chdir) OR_ID_IS(__NR_fchdir) OR_ID_IS(__NR_chroot) OR_ID_IS(__NR_pivot_root)
+			      OR_ID_IS(__NR_unshare) OR_ID_IS(__NR_setns) OR_ID_IS(__NR_openat) OR_ID_IS(__NR_openat2)
+			      OR_ID_IS(__NR_dup) OR_ID_IS(__NR_dup3) OR_ID_IS(__NR_fcntl) OLD_CALLS },
 };
 
 /* Whether rows have paths. */
@@ -121,13 +137,33 @@ static bool is_in(const struct question *q, const struct open_pair *o, int64_t c
 	return !gaps_since(&c->gaps, o->value, o->start);
 }
 
+static bool wants(const struct question *q, int64_t call)
+{
+	return callchoice_has(&((struct syscalls *)q)->calls, call);
+}
+
+static void print_hint(const struct syscalls *c)
+{
+	const struct question *q = &c->question;
+	char text[4 * PATH_MAX], safe[4 * sizeof(text)];
+
+	if (!c->match.glob || c->match.found || q->common.json || q->csv || *c->paths.why ||
+	    !globhint_text(c->match.glob, !q->targets->input, text, sizeof(text)))
+		return;
+	escape_terminal(text, strlen(text), safe, sizeof(safe));
+	printf("%s\n", safe);
+}
+
 static void after_table(struct question *q, uint64_t from)
 {
 	struct syscalls *c = (struct syscalls *)q;
 
 	callerrors_print(&c->errors, q, from, c->paths.why);
 	notfailed_print(&c->mild, q);
-	unreturned_print(&c->unreturned, q, from);
+	if (q->ending)
+		print_hint(c);
+	if (!has_paths(c) || !q->targets->input)   /* whether calls hang is another question */
+		unreturned_print(&c->unreturned, q, from);
 }
 
 /* ---- samples ---------------------------------------------------------------------------- */
@@ -149,15 +185,20 @@ static bool belongs(const struct syscalls *c, const struct analysis_sample *s, c
 static void count(struct syscalls *c, const struct happening *h, const char *path)
 {
 	struct question *q = &c->question;
-	struct callstack *stack = has_paths(c) && h->s->event->layout.callchain ? analysis_stack(q->a, h->s) : NULL;
+	const struct callerror one = {
+		path, has_paths(c) ? pathmatch_flags(&c->match, h->tid, (int64_t)h->end.value) : 0,
+		has_paths(c) && h->s->event->layout.callchain ? analysis_stack(q->a, h->s) : NULL,
+	};
 
-	callerrors_add(&c->errors, q, h, path, stack);
+	callerrors_add(&c->errors, q, h, &one);
 }
 
 static void take_call(struct syscalls *c, const struct happening *h, int64_t id, const char *given)
 {
 	struct question *q = &c->question;
 
+	if (!callchoice_has(&c->calls, id))
+		return;
 	if (has_paths(c) && (h->error || !c->failed) && callpaths_is_missing(&c->paths, h->tid, h->end.start, id))
 		commcounts_add(&c->errors.unseen, h->comm);
 	if (!is_wanted(c, h, id, given))
@@ -169,6 +210,15 @@ static void take_call(struct syscalls *c, const struct happening *h, int64_t id,
 	question_emit(q, h);
 	if (q->a && (h->error || c->by_path))
 		count(c, h, c->path);
+}
+
+/* What follows for the paths of later calls. A path that was cut is not known. */
+static void succeeded(struct syscalls *c, const struct happening *h, int64_t ret)
+{
+	const char *path = callpaths_text(&c->paths, h->tid, h->end.start, (int64_t)h->end.value);
+	const struct pathmatch_call call = { h->pid, h->tid, (int64_t)h->end.value, strlen(path) < CALLPATH_SIZE - 1 ? path : "", NULL };
+
+	pathmatch_succeeded(&c->match, &call, ret, h->s->time);
 }
 
 static void leave(struct question *q, const struct analysis_sample *s)
@@ -192,21 +242,19 @@ static void leave(struct question *q, const struct analysis_sample *s)
 	}
 	h.end.value = (uint64_t)id;
 	take_call(c, &h, id, callpaths_text(&c->paths, h.tid, h.end.start, id));
-	if (!ret && pathmatch_follows(c->match.glob)) {   /* after its path was resolved */
-		const char *path = callpaths_text(&c->paths, h.tid, h.end.start, id);
-
-		pathmatch_succeeded(&c->match, h.pid, id, strlen(path) < CALLPATH_SIZE - 1 ? path : "", s->time);   /* not one that was cut */
-	}
+	if (!error && pathmatch_follows(c->match.glob))
+		succeeded(c, &h, ret);   /* after its path was resolved */
 }
 
 static void sample(struct question *q, const struct analysis_sample *s)
 {
 	struct syscalls *c = (struct syscalls *)q;
 
+	pathmatch_at(&c->match, s->time);
 	if (s->event == q->events[ENTER]) {
 		pairs_start(&q->pairs, s, (uint64_t)s->tid, beginning(c, s));
 		callpaths_enter(&c->paths, s);
-		if (c->match.args)
+		if (c->match.args.field)
 			pathmatch_enter(&c->match, s, (int64_t)beginning(c, s));
 	} else if (s->event == q->events[LEAVE]) {
 		leave(q, s);
@@ -232,7 +280,7 @@ static uint64_t reads(struct question *q, const struct stream_event *event)
 	const struct syscalls *c = (struct syscalls *)q;
 
 	if (event == question_event(q, events[ENTER].sys, events[ENTER].name))
-		return leaves_out(q) || c->failed || pathmatch_follows(c->match.glob) ? PERF_SAMPLE_RAW : 0;
+		return leaves_out(q) || has_paths(c) ? PERF_SAMPLE_RAW : 0;
 	if (has_paths(c) && event == question_event(q, events[LEAVE].sys, events[LEAVE].name))
 		return PERF_SAMPLE_RAW | PERF_SAMPLE_CALLCHAIN;
 	return PERF_SAMPLE_RAW;
@@ -268,6 +316,13 @@ static uint64_t now(void *ctx)
 	return analysis_now(ctx);
 }
 
+static void keep(void *ctx, const char *line)
+{
+	const struct analysis *a = ctx;
+
+	stream_keep_folder(a->stream, line);
+}
+
 /* Whether the user leaves out calls, such as chdir(2): then no folder is known for long. */
 static bool is_filtered(const struct question *q, size_t i)
 {
@@ -279,13 +334,24 @@ static bool is_filtered(const struct question *q, size_t i)
 static void follow(struct syscalls *c)
 {
 	struct question *q = &c->question;
+	const struct replay *replay = q->targets->input && q->a ? stream_replay(q->a->stream) : NULL;
+	const struct perfdata_info *recorded = replay ? replay_info(replay) : NULL;
+
+	c->match.ordered = c->paths.ordered;
+	c->match.untracked = is_filtered(q, ENTER) || is_filtered(q, LEAVE);
+	c->match.folders = (struct folders){ .now = q->targets->input ? NULL : now, .keep = q->targets->record ? keep : NULL, .ctx = q->a };
+	for (size_t i = 0; recorded && i < recorded->nfolders; i++)
+		keptfolders_take(&c->match.folders.kept, recorded->folders[i].text, recorded->folders[i].size);
+}
+
+static void begin_paths(struct syscalls *c)
+{
+	struct question *q = &c->question;
 	struct fault no;
 
-	c->match.ordered = c->paths.programs.n;
-	c->match.untracked = is_filtered(q, ENTER) || is_filtered(q, LEAVE);
-	c->match.args = c->numbered ? analysis_field(q->events[ENTER], "args", true, &no) : NULL;
-	if (!q->targets->input)
-		c->match.folders = (struct folders){ .now = now, .ctx = q->a };
+	callpaths_begin(&c->paths, q);
+	c->match.args.field = c->numbered && q->a ? analysis_field(q->events[ENTER], "args", true, &no) : NULL;
+	c->errors.has_flags = c->match.args.field;
 }
 
 static int begin(struct question *q, struct fault *f)
@@ -296,11 +362,12 @@ static int begin(struct question *q, struct fault *f)
 	c->errors.paths = has_paths(c);
 	c->errors.all = c->by_path;
 	if (has_paths(c))
-		callpaths_begin(&c->paths, q);
+		begin_paths(c);
 	if (pathmatch_follows(c->match.glob))
 		follow(c);
 	c->unreturned.enter = q->events[ENTER];
 	c->unreturned.is_in = is_in;
+	c->unreturned.wants = wants;
 	c->unreturned.is_whole = c->numbered && !c->failed && !leaves_out(q);
 	c->unreturned.gaps = &c->gaps;
 	if (q->a)
@@ -384,8 +451,10 @@ static const struct opt call_opts[] = {
 	  "stacks that make them.", false, NULL },
 	{ "match", 0, NULL, OPT_STRING, offsetof(struct syscalls, match.glob), "GLOB",
 	  "As --paths, but only paths and addresses that match, such as '/etc/*', '*.log' or '*:443'; with --errors, only those of calls "
-	  "that fail. For a glob that begins with / or */, relative paths are resolved by the current folder of their process.",
-	  false, NULL },
+	  "that fail. For a glob that begins with / or */, relative paths are resolved: by the current folder of their process, or their "
+	  "descriptor.", false, NULL },
+	{ "call", 0, NULL, OPT_CALL, offsetof(struct syscalls, calls.names), "NAMES",
+	  "Show only these calls: names or globs with commas between them, such as 'connect,unlink*,rename*'.", false, callchoice_parse },
 };
 static const struct opt source_opts[] = { ERRORS_OPT("Emit only calls that fail.") };
 static const struct opt duration_opts[] = QUESTION_DURATIONS_OPTS("thread");
@@ -403,7 +472,8 @@ const struct command syscalls_command = {
 		"target, threads with the same name share a row (--by task: each has its own). Errors are counted, and "
 		"listed by errno in a second table.",
 		"--errors shows only calls that fail, in one table: a row for each task, call, error and path, the most frequent "
-		"first. --paths shows all calls that use a path, in such a table. For connect and bind, the path is an address. "
+		"first. --paths shows all calls that use a path, in such a table. For connect and bind, the path is an address; for open and "
+		"openat, the column flags says whether the file is opened to read or write (r, w, rw) and to create or truncate it. "
 		"Paths are the kernel's copies, which the calls used; they come from kprobes, which exist during the run. If the "
 		"kernel has no kprobes, they come from uprobes in the C library, the loader and static programs instead; a line counts "
 		"calls whose path is not known, such as those of Go programs. If you may not create probes, rows have no paths, and a "
@@ -426,6 +496,7 @@ const struct command syscalls_command = {
 		{ "perf-prof syscalls --than 100ms -g", "print calls that take longer than 100 ms, and the stacks that made them" },
 		{ "perf-prof syscalls --errors -g -p 1234", "show which calls of a process fail, on which files, and who calls them" },
 		{ "perf-prof syscalls --match '/etc/*'", "show which processes open, look up or change files below /etc" },
+		{ "perf-prof syscalls --match '/srv/*' --call 'unlink*,rename*'", "show which processes delete or rename files below /srv" },
 		{ "perf-prof syscalls -- ls -R /usr/lib", "measure the calls of a command" },
 		{ "perf-prof syscalls -p 1234 --heatmap calls.html", "draw when the calls of a process were slow" }),
 };

@@ -105,7 +105,8 @@ static void add_sleeper(void *ctx, pid_t tid, enum task_state state)
 static void add_begun(struct visit *v)
 {
 	for (const struct open_pair *o = v->q->pairs.all; o; o = o->hh.next)
-		if (o->is_open && !o->is_gone && !(v->recorded && gaps_anywhere_since(v->u->gaps, o->start)))
+		if (o->is_open && !o->is_gone &&
+		    !(v->recorded && (gaps_anywhere_since(v->u->gaps, o->start) || !v->u->wants(v->q, (int64_t)o->value))))
 			add(v, (pid_t)o->key, o->start);
 }
 
@@ -129,6 +130,8 @@ static bool is_worker(const char *comm)
 /* Whether it is the call that is meant, and one that the user wants to see. */
 static bool is_meant(const struct visit *v, const struct late *one, const struct waitargs *c)
 {
+	if (!v->u->wants(v->q, c->call))
+		return false;
 	if (!one->start)
 		return callfilter_passes(v->u->enter, c);
 	return v->u->is_in(v->q, pairs_find(&v->q->pairs, (uint64_t)one->tid), c->call);

@@ -18,6 +18,7 @@ struct unreturned {
 	struct unreturned_told *told;    /* calls that the text has named, by thread */
 	/* A sys_enter: whether a thread that is in that call now may have been in it since the pair began. */
 	bool (*is_in)(const struct question *q, const struct open_pair *o, int64_t call);
+	bool (*wants)(const struct question *q, int64_t call);   /* whether the user wants to see that call */
 	bool is_whole;                   /* the value of a pair is the number of its call, and no filter leaves out calls */
 	const struct gaps *gaps;         /* where ends of calls may be lost */
 	const struct stream_event *enter;   /* its event, of which a filter may leave out calls */

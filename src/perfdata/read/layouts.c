@@ -109,7 +109,7 @@ static bool makes_sense(const struct perfdata_reader *r, uint32_t type, struct s
 	case PERFDATA_HEADER_ATTR:
 		return is_event(r, s->p, scan_left(s));
 	case PERFDATA_EVENT_TYPE:
-		return scan_left(s) == 8 || is_name(s, 8) || jitmaps_is_record(s->p - sizeof(struct perf_event_header),
+		return scan_left(s) == 8 || is_name(s, 8) || addenda_is_record(s->p - sizeof(struct perf_event_header),
 							 scan_left(s) + sizeof(struct perf_event_header));
 	case PERFDATA_BUILD_ID:
 		return is_name(s, 28);

@@ -73,7 +73,7 @@ struct perfdata_reader *perfdata_reader_open(int fd, const char *name, struct fa
 		return NULL;
 	}
 	if (r->pipe_layout && r->w.seekable)
-		jitmaps_read(r, perfdata_end(r));
+		addenda_read(r, perfdata_end(r));
 	return r;
 }
 
@@ -97,7 +97,7 @@ void perfdata_reader_close(struct perfdata_reader *r)
 	}
 	free(r->events);
 	free(r->ids.rows);
-	jitmaps_free(r);
+	addenda_free(r);
 	free(r->shapes);
 	features_free(&r->info);
 	bytes_free(&r->tracing);

@@ -94,6 +94,8 @@ struct perfdata_info {
 	size_t nfacts;
 	struct perfdata_jit_map *jit_maps;   /* see writer.h; a process may have several */
 	size_t njit_maps;
+	struct perfdata_jit_map *folders;    /* pieces of perfdata_put_folders(); their pid is 0 */
+	size_t nfolders;
 	uint64_t features;             /* bit n: the header has feature n */
 	uint64_t unread;               /* those of them that could not be read */
 };

@@ -60,7 +60,11 @@ struct perfdata_reader {
 	uint8_t grid;                  /* record sizes are multiples of it: 8, or 1 once one was not */
 	uint64_t time_before, time_behind;   /* of the records before and after damage; 0: not known */
 	struct decompressor *z;
-	char *jit_bytes;               /* info.jit_maps points into it */
+	struct addendum {
+		char *bytes;           /* v points into it */
+		struct perfdata_jit_map *v;
+		size_t n;
+	} jit_maps, folders;
 	struct fault trouble;          /* the first damage, reported at the end */
 	_Alignas(8) char scratch[UINT16_MAX + 1];   /* aligned copy of a record */
 };
@@ -106,11 +110,11 @@ void features_free(struct perfdata_info *info);
 bool facts_take(struct perfdata_reader *r, int feature, struct scan *s);
 void facts_free(struct perfdata_info *info);
 
-/* jitmaps.c: reads the JIT maps at the end of a file of perf-prof. */
-void jitmaps_read(struct perfdata_reader *r, uint64_t file_size);
-/* Whether a record of type PERFDATA_EVENT_TYPE is a JIT map. */
-bool jitmaps_is_record(const char *record, size_t size);
-void jitmaps_free(struct perfdata_reader *r);
+/* addenda.c: reads the JIT maps and folders at the end of a file of perf-prof. */
+void addenda_read(struct perfdata_reader *r, uint64_t file_size);
+/* Whether a record of type PERFDATA_EVENT_TYPE is one of these. */
+bool addenda_is_record(const char *record, size_t size);
+void addenda_free(struct perfdata_reader *r);
 
 /* user.c: takes a record of user space that is whole in the window, and its area. 0, or -1 with f. */
 int user_record(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f);

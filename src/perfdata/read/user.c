@@ -102,8 +102,8 @@ static bool take(struct perfdata_reader *r, const struct perf_event_header *head
 
 	switch (head->type) {
 	case PERFDATA_EVENT_TYPE:
-		/* a seekable file has its JIT maps read at the start */
-		return jitmaps_is_record(window_here(&r->w), head->size) || feature_take_event_type(r, &s);
+		/* a seekable file has them read at the start */
+		return addenda_is_record(window_here(&r->w), head->size) || feature_take_event_type(r, &s);
 	case PERFDATA_FEATURE:
 		take_feature(r, &s);
 		return true;

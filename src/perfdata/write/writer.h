@@ -88,6 +88,8 @@ struct perfdata_jit_map {
 };
 /* False if some did not fit, or without memory. */
 bool perfdata_put_jit_maps(struct perfdata_writer *w, const struct perfdata_jit_map *maps, size_t n);
+/* Lines about the folders of processes, at most 64 MiB, before the JIT maps. False if some did not fit, or without memory. */
+bool perfdata_put_folders(struct perfdata_writer *w, const char *text, size_t size);
 /* Whole records. After a failed write all further records are dropped; perfdata_close() reports the
  * failure. */
 void perfdata_put(struct perfdata_writer *w, const void *records, size_t n);

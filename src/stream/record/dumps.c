@@ -49,7 +49,7 @@ static void write_file(struct stream *s)
 	if (perfdata_is_open(s->record.writer) || !perfdata_open(s->record.writer, &s->dumps.trouble)) {
 		flight_take(s->dumps.flight, last && until > last ? until - last : 0, until, put, s->record.writer,
 			    &taken);
-		recorder_put_jitnames(s);
+		recorder_put_addenda(s);
 		perfdata_put_end(s->record.writer);
 		perfdata_flush(s->record.writer);
 		s->loss.totals.dump = (struct stream_dump){

@@ -53,11 +53,32 @@ static bool is_taken(const struct stream *s, const char *name)
 	return name && s->record.nold && !strcmp(name, s->record.old[s->record.nold - 1]);
 }
 
+enum { MAX_FOLDERS = 16 << 20 };   /* bytes */
+
+void recorder_keep_folder(struct stream *s, const char *line)
+{
+	const size_t n = strlen(line);
+
+	if (s->record.nfolders + n + 1 > MAX_FOLDERS || !ROOM_FOR(s->record.folders, s->record.folders_room, s->record.nfolders, n + 1))
+		return;
+	memcpy(s->record.folders + s->record.nfolders, line, n);
+	s->record.folders[s->record.nfolders + n] = '\n';
+	s->record.nfolders += n + 1;
+}
+
+/* Other files than the first do not begin with the run: they lack calls that have changed folders. */
+static void put_folders(struct stream *s)
+{
+	if (s->record.nfolders && !s->dumps.flight && s->loss.totals.recorded_files == 1)
+		perfdata_put_folders(s->record.writer, s->record.folders, s->record.nfolders);
+}
+
 /* Nothing that belongs to the file may be written after this. */
-void recorder_put_jitnames(struct stream *s)
+void recorder_put_addenda(struct stream *s)
 {
 	const char *why;
 
+	put_folders(s);
 	jitnames_put(s->record.jitnames, s->record.writer);
 	while ((why = jitnames_missing(s->record.jitnames)))
 		note(s->opts->verbose, "%s: some functions of code that programs made have no names: %s",
@@ -78,7 +99,7 @@ bool recorder_next_file(struct stream *s)
 		return false;
 	}
 	if (name && !s->dumps.flight)
-		recorder_put_jitnames(s);
+		recorder_put_addenda(s);
 	if (!name || perfdata_switch(s->record.writer, name, &f)) {
 		fprintf(stderr, "perf-prof: %s; the recording goes on in one file\n",
 			name ? f.text : "out of memory");

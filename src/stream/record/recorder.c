@@ -119,7 +119,7 @@ int recorder_end(struct stream *s, struct fault *f)
 										       * ends the reading of JIT
 										       * names */
 		jitnames_heed(s->record.jitnames, &s->run.attention);
-		recorder_put_jitnames(s);
+		recorder_put_addenda(s);
 		s->loss.totals.recorded_bytes = perfdata_size(w);
 	}
 	s->record.writer = NULL;

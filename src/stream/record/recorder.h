@@ -33,8 +33,10 @@ void recorder_take(struct stream *s, struct ring *ring, uint64_t from);
 void recorder_drain(struct stream *s);
 
 /* files.c */
-/* Writes the names of generated code, at the end of each file. */
-void recorder_put_jitnames(struct stream *s);
+/* Writes the names of generated code, at the end of each file, and the lines of recorder_keep_folder(). */
+void recorder_put_addenda(struct stream *s);
+/* Keeps a line about a process's folder. */
+void recorder_keep_folder(struct stream *s, const char *line);
 /* Switches to a new file. False: try again later, because the present time would give it the name
  * of the previous file. */
 bool recorder_next_file(struct stream *s);

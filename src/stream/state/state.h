@@ -195,6 +195,8 @@ struct stream_record {
 	struct buildids *buildids;        /* build ids of mapped files; may be NULL */
 	struct codefiles *codefiles;      /* sampled files that are kept; may be NULL */
 	struct jitnames *jitnames;        /* names of JIT code; may be NULL */
+	char *folders;              /* lines of stream_keep_folder() */
+	size_t nfolders, folders_room;
 	uint64_t identifier;        /* id of the sideband's events; 0: none */
 	uint64_t rounded;           /* file size at the last round */
 	uint64_t flushed_ns, began_ns;   /* CLOCK_MONOTONIC: last flush; start of the file */
