@@ -95,8 +95,8 @@ ANSWERS = [
      "-k next_pid: sched:sched_wakeup has no field next_pid; give it a key of its own: -e 'sched:sched_wakeup//key=pid/'"),
     ('latency -e sched:sched_wakeup -e sched:sched_switch -k ppid -- true', '-k ppid, for sched:sched_wakeup: there is no field ppid'),
     # system calls instead of events
-    ('syscalls -e openat -- true', "syscalls -e openat: events are expected here; for these calls: -e 'raw_syscalls:sys_enter/id=="),
-    ('syscalls -e trace=!openat -- true', "syscalls -e trace=!openat: events are expected here; for these calls: -e "
+    ('syscalls -e openat -- true', "syscalls -e openat: events are expected here; for these calls: --call openat"),
+    ('syscalls -e trace=!openat -- true', "syscalls -e trace=!openat: events are expected here; for all but these calls: -e "
      "'raw_syscalls:sys_enter/id!="),
     ('syscalls -e trace=nope -- true', 'syscalls -e trace=nope: events are expected here; for one call, such as openat: '),
     ('syscalls -e %file -- true', 'syscalls -e %file: there are no classes of calls here; --paths shows calls that use a path'),

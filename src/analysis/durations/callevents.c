@@ -29,7 +29,7 @@ static int refuse_class(const char *list, const char *name, struct fault *f)
 	return 0;
 }
 
-/* The filter that selects the calls, such as "id==257||id==0". False if a name is not that of a call, or they are too many. */
+/* The filter for all but the calls (others), or for the calls, such as "id==257||id==0". False if a name is not that of a call, or they are too many. */
 static bool put_filter(const char *names, bool others, char *buf, size_t size)
 {
 	size_t used = 0;
@@ -61,12 +61,13 @@ static int check(const char *list, struct fault *f)
 	names += others;
 	if (refuse_class(list, names, f))
 		return -1;
-	if (put_filter(names, others, filter, sizeof(filter)))
-		return fault_usage(f, "syscalls -e %s: events are expected here; for these calls: -e 'raw_syscalls:sys_enter/%s/,"
+	if (put_filter(names, others, filter, sizeof(filter)) && others)
+		return fault_usage(f, "syscalls -e %s: events are expected here; for all but these calls: -e 'raw_syscalls:sys_enter/%s/,"
 				   "raw_syscalls:sys_exit/%s/'", list, filter, filter);
+	if (put_filter(names, others, filter, sizeof(filter)))
+		return fault_usage(f, "syscalls -e %s: events are expected here; for these calls: --call %s", list, names);
 	if (traced)
-		return fault_usage(f, "syscalls -e %s: events are expected here; for one call, such as openat: -e "
-				   "'raw_syscalls:sys_enter/id==257/,raw_syscalls:sys_exit/id==257/'", list);
+		return fault_usage(f, "syscalls -e %s: events are expected here; for one call, such as openat: --call openat", list);
 	return 0;
 }
 
