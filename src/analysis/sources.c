@@ -2,6 +2,7 @@
 #include "analysis/commands.h"
 #include "analysis/durations/commands.h"
 #include "analysis/profiles/commands.h"
+#include "analysis/syscalls/commands.h"
 
 const struct source_ops *const analysis_sources[] = {
 	&kvm_exit_source, &latency_source, &migrations_source, &page_faults_source, &profile_source, &rundelay_source, &syscalls_source,

@@ -6,6 +6,7 @@
 #include "analysis/commands.h"
 #include "analysis/durations/commands.h"
 #include "analysis/profiles/commands.h"
+#include "analysis/syscalls/commands.h"
 #include "base/command.h"
 #include "export/commands.h"
 #include "pyhost/python_options.h"

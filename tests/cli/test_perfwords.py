@@ -178,12 +178,19 @@ def test_what_the_messages_advise_runs(prof, recording, words):
     assert done.returncode == 0, done
 
 
-def test_the_advised_filter_selects_the_call(prof):
+def test_the_advised_option_selects_the_calls(prof):
     refused = subprocess.run([prof, 'syscalls', '-e', 'trace=openat,read', '--', 'true'], capture_output=True, text=True, timeout=60)
+    names = re.search('for these calls: --call (.*)', refused.stderr)[1]
+    table = subprocess.run([prof, 'syscalls', '--call', names, '--', 'cat', '/dev/null'], capture_output=True, text=True, timeout=60)
+    assert set(re.findall(r'\b(\w+)\(\d+\)', table.stdout)) == {'openat', 'read'} and not table.returncode, (names, table)
+
+
+def test_the_advised_filter_leaves_out_the_calls(prof):
+    refused = subprocess.run([prof, 'syscalls', '-e', 'trace=!openat,read', '--', 'true'], capture_output=True, text=True, timeout=60)
     events = re.search("-e '(.*)'", refused.stderr)[1]
     table = subprocess.run([prof, 'syscalls', '-e', events, '--', 'cat', '/dev/null'], capture_output=True, text=True, timeout=60)
     calls = set(re.findall(r'\b(\w+)\(\d+\)', table.stdout))
-    assert calls == {'openat', 'read'} and not table.returncode, (events, table)
+    assert 'mmap' in calls and not calls & {'openat', 'read'} and not table.returncode, (events, table)
 
 
 @pytest.mark.parametrize('events, what', [

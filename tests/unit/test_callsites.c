@@ -2,7 +2,7 @@
 /* Places in code that make system calls, found by their bytes. */
 #include "cmocka_all.h"
 
-#include "analysis/durations/callsites.h"
+#include "analysis/syscalls/callsites.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

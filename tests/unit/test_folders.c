@@ -2,7 +2,7 @@
 /* The current folders of processes, and the folders behind their descriptors. */
 #include "cmocka_all.h"
 
-#include "analysis/durations/dirfds.h"
+#include "analysis/syscalls/dirfds.h"
 
 #include <fcntl.h>
 #include <limits.h>

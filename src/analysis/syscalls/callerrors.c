@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/syscalls/callerrors.h"
+
+#include "analysis/syscalls/openflags.h"
+#include "base/escape.h"
+#include "base/units.h"
+#include "engine/callnames.h"
+#include "engine/framefold.h"
+#include "report/json.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Texts are at most CALLPATH_SIZE long, so 10,000 of them are 10 MB. */
+enum { CALLERROR_TEXT = 2048 };   /* bytes with the final NUL */
+enum { MAX_TEXTS = 10000, MAX_STACKS = 1 << 16, ROWS_SHOWN = 100, STACKS_SHOWN = 10 };
+
+/* ---- counting --------------------------------------------------------------------------- */
+
+struct stack_key {
+	uint64_t comm;               /* of the row, or of the process: a number of the words */
+	uint64_t task;               /* of the row; 0: threads share stacks */
+	uint64_t call, error;
+	struct callstack *stack;
+};
+
+struct callerror_stack {
+	struct stack_key key;
+	uint64_t calls;
+	uint64_t path;               /* of the first call: a number of the words */
+	bool others;                 /* other calls had other paths */
+	UT_hash_handle hh;
+};
+
+/* The rows' tasks, if the user has chosen them. Otherwise threads share stacks: they run the same functions. */
+static struct stack_key stack_key(struct callerrors *e, struct question *q, const struct happening *h, const char *name, uint64_t task)
+{
+	const bool as_rows = q->by || q->per_instance;
+	const char *comm = as_rows ? name : analysis_comm(q->a, h->pid > 0 ? h->pid : h->tid, h->s->time);
+
+	return (struct stack_key){ words_number(&e->words, comm), as_rows && q->grouping.by != BY_COMM ? task : 0,
+				   h->end.value, (uint64_t)h->error, NULL };
+}
+
+static void add_stack(struct callerrors *e, const struct stack_key *key, uint64_t path)
+{
+	struct callerror_stack *one;
+
+	e->counted++;
+	HASH_FIND(hh, e->stacks, key, sizeof(*key), one);
+	if (!one && HASH_COUNT(e->stacks) < MAX_STACKS && (one = calloc(1, sizeof(*one)))) {
+		one->key = *key;
+		one->path = path;
+		HASH_ADD(hh, e->stacks, key, sizeof(one->key), one);
+		one = HASH_KEPT(one);
+	}
+	if (!one) {
+		e->refused++;
+		return;
+	}
+	one->calls++;
+	one->others |= one->path != path;
+}
+
+/* The part of a row's key behind its call: the lower half is the error, the upper half for what it opens. */
+static uint64_t error_and_flags(int error, uint32_t flags)
+{
+	return (uint64_t)flags << 32 | (uint32_t)error;
+}
+
+void callerrors_add(struct callerrors *e, struct question *q, const struct happening *h, const struct callerror *one)
+{
+	const char *name = h->comm;
+	uint64_t key[DISTRIBUTION_KEYS] = { 0, h->end.value, error_and_flags(h->error, one->flags) };
+	struct distribution *d;
+	bool fresh;
+
+	e->words.most = MAX_TEXTS;
+	e->opens |= one->flags != 0;
+	if (e->paths)
+		key[3] = words_whole(&e->words, one->path);
+	key[0] = grouping_key(&q->grouping, q->a, h->tid, h->s->time, &name);
+	d = distributions_get(&e->rows, key, &fresh);
+	if (d) {
+		snprintf(d->name, sizeof(d->name), "%s", name);
+		histogram_add(&d->durations, h->end.duration);
+	}
+	if (one->stack) {
+		struct stack_key of = stack_key(e, q, h, name, key[0]);
+
+		of.stack = one->stack;
+		add_stack(e, &of, key[3]);
+	}
+}
+
+void callerrors_free(struct callerrors *e)
+{
+	distributions_clear(&e->rows);
+	words_free(&e->words);
+	HASH_FREE(e->stacks);
+	commcounts_free(&e->unseen);
+	commcounts_free(&e->nowhere);
+	*e = (struct callerrors){ .paths = e->paths, .all = e->all, .told = e->told, .has_flags = e->has_flags };
+}
+
+/* ---- the table -------------------------------------------------------------------------- */
+
+struct printed {
+	struct callerrors *e;
+	const char *why;
+};
+
+/* 0: the call did not fail. */
+static void put_error_name(struct table *t, uint64_t error)
+{
+	char name[32];
+
+	if (error)
+		table_text(t, error_name((int)error, name, sizeof(name)));
+	else
+		table_none(t);
+}
+
+static void put_error(void *ctx, const struct distribution *d, struct table *t)
+{
+	const struct printed *p = ctx;
+	const uint32_t flags = (uint32_t)(d->key[2] >> 32);
+	char call[64], text[OPENFLAGS_TEXT];
+
+	grouping_put(d, t);
+	table_text(t, call_name((int64_t)d->key[1], call, sizeof(call)));
+	put_error_name(t, (uint32_t)d->key[2]);
+	if (p->e->has_flags && flags)
+		table_text(t, openflags_text(flags, text, sizeof(text)));
+	else if (p->e->has_flags)
+		table_none(t);
+}
+
+static void put_path(void *ctx, const struct distribution *d, struct table *t)
+{
+	const struct printed *p = ctx;
+	const char *text = words_text(&p->e->words, d->key[3]);
+
+	if (*text)
+		table_text(t, text);
+	else
+		table_none(t);
+}
+
+static void put_no_paths(void *ctx, struct table *t)
+{
+	const struct printed *p = ctx;
+
+	if (*p->why)
+		table_extra(t, "no_paths", json_text(p->why, strlen(p->why)));
+	if (p->e->unseen.total)
+		table_extra(t, "unseen_paths", json_object_new_uint64(p->e->unseen.total));
+	if (p->e->nowhere.total)
+		table_extra(t, "unknown_folders", json_object_new_uint64(p->e->nowhere.total));
+}
+
+static void print_rows(struct printed *p, struct question *q, uint64_t from)
+{
+	static const enum shown shown[] = { SHOW_CALLS, SHOW_TOTAL, SHOW_MAX };
+	const struct table_column path = {
+		"path", TABLE_TEXT, .fit = FIT_PATH, .where = *p->why ? TABLE_ONLY_JSON : TABLE_EVERYWHERE,
+	};
+	const struct csv_form form = { ',', q->csv_safe };
+	struct table_column columns[GROUPING_COLUMNS + 3];
+	struct distribution_view view = {
+		.name = p->e->all ? "paths" : "errors", .columns = columns, .ncolumns = GROUPING_COLUMNS + 2 + p->e->has_flags,
+		.shown = shown,
+		.nshown = sizeof(shown) / sizeof(*shown), .ctx = p, .put = put_error, .csv = q->csv ? &form : NULL,
+		.titles = !q->has_titles,
+	};
+
+	grouping_columns(&q->grouping, columns);
+	columns[GROUPING_COLUMNS] = (struct table_column){ "call", TABLE_TEXT };
+	columns[GROUPING_COLUMNS + 1] = (struct table_column){ "error", TABLE_TEXT };
+	columns[GROUPING_COLUMNS + 2] = (struct table_column){
+		"flags", TABLE_TEXT, .where = p->e->opens || q->csv ? TABLE_EVERYWHERE : TABLE_ONLY_JSON,
+	};
+	if (p->e->paths) {
+		view.last = &path;
+		view.nlast = 1;
+		view.put_last = put_path;
+		view.more = put_no_paths;
+		view.order = "calls";
+		view.max_rows = q->common.full ? 0 : ROWS_SHOWN;
+		view.all_by = "--full";
+	}
+	if (q->grouping.by == BY_COMM)   /* since some rows were added, perhaps */
+		grouping_merge(&p->e->rows);
+	distributions_print(q->a, &p->e->rows, &view, from, q->from, NULL);
+	q->has_titles = true;
+}
+
+/* ---- stacks ----------------------------------------------------------------------------- */
+
+static int more_calls(const struct callerror_stack *a, const struct callerror_stack *b)
+{
+	return (a->calls < b->calls) - (a->calls > b->calls);
+}
+
+static void print_stack(struct callerrors *e, struct analysis *a, const struct callerror_stack *one)
+{
+	char call[64], error[32] = "", task[32] = "", what[CALLERROR_TEXT], safe[4 * CALLERROR_TEXT];
+	const char *path = words_text(&e->words, one->path);
+
+	call_name((int64_t)one->key.call, call, sizeof(call));
+	if (one->key.error)
+		error_name((int)one->key.error, error, sizeof(error));
+	if (one->key.task)
+		snprintf(task, sizeof(task), " %d", pidmap_shown((pid_t)one->key.task));
+	snprintf(what, sizeof(what), "%s%s: %s%s%s%s%s%s", words_text(&e->words, one->key.comm), task, call, *error ? " " : "", error,
+		 *path ? " " : "", path, one->others ? " and others" : "");
+	escape_terminal(what, strlen(what), safe, sizeof(safe));
+	printf("%6.2f%%  %s, %llu time%s\n", 100 * (double)one->calls / (double)e->counted, safe, (unsigned long long)one->calls,
+	       units_plural(one->calls));
+	analysis_print_stack(a, one->key.stack);
+}
+
+static void print_stacks(struct callerrors *e, struct analysis *a)
+{
+	const size_t most = a->opts->full ? SIZE_MAX : STACKS_SHOWN;
+	uint64_t hidden = 0;
+	size_t n = 0;
+
+	if (e->stacks)
+		printf("\nmost %s, by stack\n", e->all ? "calls" : "failures");
+	for (const struct callerror_stack *one = e->stacks; one; one = one->hh.next, n++)
+		if (n < most)
+			print_stack(e, a, one);
+		else
+			hidden += one->calls;
+	if (n > most)
+		printf("... %zu more stacks, %.2f%% (--full shows all)\n", n - most, 100 * (double)hidden / (double)e->counted);
+	if (e->refused)
+		fprintf(stderr, "perf-prof: %s: %llu calls are missing from the stacks: too many different stacks\n",
+			a->ops->name, (unsigned long long)e->refused);
+}
+
+static void put_stack(struct callerrors *e, struct table *t, const struct callerror_stack *one)
+{
+	char call[64], *folded = framefold_text(one->key.stack);
+	const char *path = one->others ? "" : words_text(&e->words, one->path);
+
+	table_row(t);
+	table_text(t, words_text(&e->words, one->key.comm));
+	if (one->key.task)
+		table_task(t, (pid_t)one->key.task);
+	else
+		table_none(t);
+	table_text(t, call_name((int64_t)one->key.call, call, sizeof(call)));
+	put_error_name(t, one->key.error);
+	table_unsigned(t, one->calls);
+	if (*path)
+		table_text(t, path);
+	else
+		table_none(t);
+	table_text(t, folded);
+	free(folded);
+}
+
+static void stacks_json(struct callerrors *e, struct question *q)
+{
+	struct table_column columns[] = {
+		{ "comm", TABLE_TEXT }, { "tid", TABLE_INTEGER }, { "call", TABLE_TEXT }, { "error", TABLE_TEXT }, { "calls", TABLE_INTEGER },
+		{ "path", TABLE_TEXT }, { "stack", TABLE_TEXT },
+	};
+	struct table t;
+
+	grouping_columns(&q->grouping, columns);
+	table_init(&t, e->all ? "path stacks" : "error stacks", columns, sizeof(columns) / sizeof(*columns));
+	for (const struct callerror_stack *one = e->stacks; one; one = one->hh.next)
+		put_stack(e, &t, one);
+	if (table_json(&t, NULL, stdout) == -ENOMEM)
+		fprintf(stderr, "perf-prof: %s: out of memory for the table of stacks\n", q->ops->name);
+	table_free(&t);
+}
+
+/* Names that came late are found now. */
+static void put_stacks(struct callerrors *e, struct question *q)
+{
+	HASH_SORT(e->stacks, more_calls);
+	for (struct callerror_stack *one = e->stacks; one; one = one->hh.next)
+		callstacks_expand(q->a->stacks, one->key.stack);
+	if (q->common.json)
+		stacks_json(e, q);
+	else
+		print_stacks(e, q->a);
+	callstacks_rest(q->a->stacks, NULL, NULL);
+}
+
+/* ---- all of it -------------------------------------------------------------------------- */
+
+static void print_unknown(struct callerrors *e)
+{
+	const unsigned long long unseen = e->unseen.total, nowhere = e->nowhere.total;
+	char who[COMMCOUNTS_TEXT];
+
+	if (unseen)
+		printf("paths of %llu call%s are not known: no probe saw them (such as those of Go programs): %s\n", unseen,
+		       units_plural(unseen), commcounts_text(&e->unseen, who, sizeof(who)));
+	if (nowhere)
+		printf("%llu call%s with paths relative to a folder that is not known (%s): --match 'NAME*' matches such paths as they "
+		       "are given\n", nowhere, units_plural(nowhere), commcounts_text(&e->nowhere, who, sizeof(who)));
+}
+
+void callerrors_print(struct callerrors *e, struct question *q, uint64_t from, const char *why)
+{
+	struct printed p = { e, why };
+	char safe[1024];
+
+	if (e->paths || (e->rows.rows && !q->csv))
+		print_rows(&p, q, from);
+	escape_terminal(why, strlen(why), safe, sizeof(safe));
+	if (e->paths && *why && !e->told && !q->common.json && !q->csv)
+		printf("paths are not known: %s\n", safe);
+	if (!q->common.json && !q->csv)
+		print_unknown(e);
+	e->told = true;
+	if (e->stacks && !q->csv)
+		put_stacks(e, q);
+	else if (e->stacks)
+		callstacks_rest(q->a->stacks, NULL, NULL);
+	if (e->words.full)
+		fprintf(stderr, "perf-prof: %s: more than %d paths since the last table: those after these are [others]; -i prints "
+			"tables more often\n", q->ops->name, MAX_TEXTS);
+	callerrors_free(e);
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/syscalls/callpaths.h"
+
+#include "base/hash.h"
+#include "events/probes.h"
+#include "perfevent/kernel.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* The threads whose last path is kept; when there are more, it begins anew. */
+enum { MAX_THREADS = 1 << 14 };
+
+struct callpath {
+	pid_t tid;
+	bool early;              /* it belongs to the next call */
+	uint64_t time;           /* of the sample; of the call's beginning, if the sample came before it */
+	size_t second;           /* where the second path begins in the text; 0: it has none */
+	char text[CALLPATH_SIZE];
+	UT_hash_handle hh;
+};
+
+/* ---- probes ----------------------------------------------------------------------------- */
+
+/* The result is a struct filename, whose first member points to the kernel's copy of the path. */
+#define PATH_ARGS "path=+0(+0($retval)):string"
+struct site {
+	const char *function, *args;
+	bool at_return;
+};
+
+/* Which of them exist depends on the kernel and its compiler. A part that was split off has all callers, also those in the
+ * same file, which call it without the rest of the function. */
+static const struct site path_sites[] = {
+	{ "getname_flags.part.0", PATH_ARGS, true }, { "do_getname", PATH_ARGS, true }, { "getname_flags", PATH_ARGS, true },
+};
+static const struct site connect_sites[] = {
+	{ "security_socket_connect", CALLPATH_ADDRESS_ARGS, false }, { "__sys_connect_file", CALLPATH_ADDRESS_ARGS, false },
+};
+static const struct site bind_sites[] = { { "security_socket_bind", CALLPATH_ADDRESS_ARGS, false } };
+
+/* Adds the first of these probes that the kernel takes. 0, with *found; or -1 with f. *why: why it takes none. */
+static int add_first(const char *tracefs, struct question *q, const struct site *sites, size_t n, bool *found, struct fault *why,
+		     struct fault *f)
+{
+	*found = false;
+	for (size_t i = 0; i < n; i++) {
+		const struct probe_definition def = {
+			.space = PROBE_KERNEL, .at_return = sites[i].at_return, .where = sites[i].function, .args = sites[i].args,
+		};
+
+		if (probes_try(tracefs, &def, why))
+			continue;
+		*found = true;
+		return analysis_add_event(q->a, f, "%s:%s//args=\"%s\"/", sites[i].at_return ? "kretprobe" : "kprobe",
+					  sites[i].function, sites[i].args);
+	}
+	return 0;
+}
+
+#define ADD_FIRST(sites, found) add_first(tracefs, q, sites, sizeof(sites) / sizeof(*(sites)), found, why, f)
+
+static int watch_kernel(struct question *q, const char *tracefs, bool *found, struct fault *why, struct fault *f)
+{
+	bool other;
+
+	if (ADD_FIRST(path_sites, found))
+		return -1;
+	return *found && (ADD_FIRST(connect_sites, &other) || ADD_FIRST(bind_sites, &other)) ? -1 : 0;
+}
+
+int callpaths_watch(struct callpaths *p, struct question *q, struct fault *f)
+{
+	struct fault why = { .text = "this kernel has neither kprobes nor uprobes (CONFIG_KPROBE_EVENTS, CONFIG_UPROBE_EVENTS)" };
+	struct pev_error err = { 0 };
+	char tracefs[256];
+	bool found = false;
+	int rc = 0;
+
+	if (!q->a || q->targets->input)
+		return 0;
+	if (pev_tracefs_path(tracefs, sizeof(tracefs), &err)) {
+		snprintf(p->why, sizeof(p->why), "tracefs is not mounted, or not readable");
+		return 0;
+	}
+	if (probes_possible(tracefs, PROBE_KERNEL))
+		rc = watch_kernel(q, tracefs, &found, &why, f);
+	if (!rc && !found && probes_possible(tracefs, PROBE_USER))
+		rc = libccalls_watch(&p->programs, q, tracefs, &why, f);
+	if (!found && !p->programs.n)
+		snprintf(p->why, sizeof(p->why), "%.*s", (int)sizeof(p->why) - 1, why.text);
+	return rc;
+}
+
+/* ---- the events that have paths ---------------------------------------------------------- */
+
+enum { FAMILY, PORT, ADDR, ADDR6, ADDR6_LOW, LENGTH };
+
+static bool find_fields(struct callpaths_event *e)
+{
+	static const char *const numbers[CALLPATH_NUMBERS] = {
+		[FAMILY] = "sa_family", [PORT] = "sa_port", [ADDR] = "sa_addr", [ADDR6] = "sa_addr6", [ADDR6_LOW] = "sa_addr6_low",
+		[LENGTH] = "sa_len",
+	};
+	struct fault no;
+
+	e->text = analysis_field(e->event, "path", true, &no);
+	e->second = analysis_field(e->event, "path2", true, &no);
+	if (e->text)
+		return trace_field_is_text(e->text);
+	e->text = analysis_field(e->event, "sa_path", true, &no);
+	e->abstract = analysis_field(e->event, "sa_name", true, &no);
+	for (size_t i = 0; i < CALLPATH_NUMBERS; i++) {
+		e->numbers[i] = analysis_field(e->event, numbers[i], false, &no);
+		if (!e->numbers[i])
+			return false;
+	}
+	return e->text && e->abstract && trace_field_is_text(e->text) && trace_field_is_text(e->abstract);
+}
+
+/* Such a probe does not see the calls that a program makes without that function. */
+static bool is_in_program(const struct stream_event *event)
+{
+	return !strncmp(event->name, "uprobe:", strlen("uprobe:")) || !strncmp(event->name, LIBCCALLS_ALIAS, strlen(LIBCCALLS_ALIAS));
+}
+
+void callpaths_begin(struct callpaths *p, struct question *q)
+{
+	size_t n;
+	const struct stream_event *events = q->a ? stream_events(q->a->stream, &n) : NULL;
+
+	p->in_programs = p->programs.n;
+	for (size_t i = 0; events && i < n && p->n < CALLPATH_EVENTS; i++) {
+		struct callpaths_event e = { .event = &events[i] };
+
+		if (!events[i].fmt || !find_fields(&e))
+			continue;
+		p->events[p->n++] = e;
+		p->in_programs |= q->targets->input && is_in_program(&events[i]);
+		p->ordered |= e.second != NULL;
+	}
+	if (!p->n && !*p->why)
+		snprintf(p->why, sizeof(p->why), "%s has no event with a field `path`%s", q->targets->input ? q->targets->input : "-e",
+			 q->targets->input ? "; `perf-prof syscalls --paths --record FILE` records paths, too" : "");
+}
+
+/* ---- texts ------------------------------------------------------------------------------- */
+
+static void put_text(const struct trace_field *field, const struct analysis_sample *s, char *buf, size_t size)
+{
+	const char *text;
+	uint32_t len;
+
+	buf[0] = '\0';
+	if (!field || trace_field_data(field, s->view.raw, s->view.raw_size, &text, &len))
+		return;
+	snprintf(buf, size, "%.*s", (int)(len < size ? len : size - 1), text);
+}
+
+/* The path ends at the address's length. In the abstract namespace it begins with a NUL, shown as "@". */
+static void put_unix(const struct callpaths_event *e, const struct analysis_sample *s, int64_t len, char *buf, size_t size)
+{
+	const int64_t most = len - (int64_t)sizeof(sa_family_t);
+
+	put_text(e->text, s, buf, size);
+	if (!*buf && most > 0) {
+		put_text(e->abstract, s, buf + 1, size - 1);
+		buf[0] = '@';
+	}
+	if ((size_t)(most > 0 ? most : 0) < size)
+		buf[most > 0 ? most : 0] = '\0';
+}
+
+static void put_address(const struct callpaths_event *e, const struct analysis_sample *s, char *buf, size_t size)
+{
+	uint64_t v[CALLPATH_NUMBERS], six[2];
+	uint32_t four;
+	char text[INET6_ADDRSTRLEN] = "";
+
+	for (size_t i = 0; i < CALLPATH_NUMBERS; i++)
+		v[i] = trace_field_uint(e->numbers[i], s->view.raw);
+	four = (uint32_t)v[ADDR];
+	six[0] = v[ADDR6];
+	six[1] = v[ADDR6_LOW];
+	buf[0] = '\0';
+	if (v[FAMILY] == AF_UNIX)
+		put_unix(e, s, (int32_t)v[LENGTH], buf, size);
+	else if (v[FAMILY] == AF_INET && inet_ntop(AF_INET, &four, text, sizeof(text)))
+		snprintf(buf, size, "%s:%u", text, ntohs((uint16_t)v[PORT]));
+	else if (v[FAMILY] == AF_INET6 && inet_ntop(AF_INET6, six, text, sizeof(text)))
+		snprintf(buf, size, "[%s]:%u", text, ntohs((uint16_t)v[PORT]));
+}
+
+/* ---- threads ----------------------------------------------------------------------------- */
+
+static struct callpath *find(const struct callpaths *p, pid_t tid)
+{
+	struct callpath *one;
+
+	HASH_FIND(hh, p->all, &tid, sizeof(tid), one);
+	return one;
+}
+
+static struct callpath *thread_of(struct callpaths *p, pid_t tid)
+{
+	struct callpath *one = find(p, tid);
+
+	if (one)
+		return one;
+	if (HASH_COUNT(p->all) >= MAX_THREADS)
+		HASH_FREE(p->all);
+	one = calloc(1, sizeof(*one));
+	if (!one)
+		return NULL;
+	one->tid = tid;
+	HASH_ADD(hh, p->all, tid, sizeof(one->tid), one);
+	return HASH_KEPT(one);
+}
+
+static void add_second(struct callpath *one, const char *text)
+{
+	const size_t used = one ? strlen(one->text) : 0;
+
+	if (!one || !*text)
+		return;
+	if (used && !one->second && used + strlen(", ") < sizeof(one->text))
+		one->second = used + strlen(", ");
+	snprintf(one->text + used, sizeof(one->text) - used, "%s%s", used ? ", " : "", text);
+}
+
+/* rename(2) and the like have two paths. A path that several probes see is one. */
+static void add(struct callpath *one, const char *text)
+{
+	if (one && strcmp(one->text, text))
+		add_second(one, text);
+}
+
+static void keep(struct callpaths *p, const struct question *q, const struct analysis_sample *s, const char *text)
+{
+	const bool early = (s->view.rec->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
+	const struct open_pair *call = early ? NULL : pairs_find((struct pairs *)&q->pairs, (uint64_t)s->tid);
+	struct callpath *one = thread_of(p, s->tid);
+
+	if (!one)
+		return;
+	if (!call || one->early || one->time < call->start) {
+		one->text[0] = '\0';
+		one->second = 0;
+	}
+	one->early = early;
+	one->time = s->time;
+	add(one, text);
+}
+
+bool callpaths_take(struct callpaths *p, const struct question *q, const struct analysis_sample *s)
+{
+	char text[CALLPATH_SIZE];
+
+	for (size_t i = 0; i < p->n; i++) {
+		const struct callpaths_event *e = &p->events[i];
+
+		if (s->event != e->event)
+			continue;
+		if (e->numbers[FAMILY])
+			put_address(e, s, text, sizeof(text));
+		else
+			put_text(e->text, s, text, sizeof(text));
+		keep(p, q, s, text);
+		put_text(e->second, s, text, sizeof(text));
+		add_second(find(p, s->tid), text);
+		return true;
+	}
+	return false;
+}
+
+void callpaths_enter(struct callpaths *p, const struct analysis_sample *s)
+{
+	struct callpath *one = p->all ? find(p, s->tid) : NULL;
+
+	if (!one || !one->early)
+		return;
+	one->early = false;
+	one->time = s->time;
+}
+
+/* NULL: no probe saw one. */
+static const char *seen(const struct callpaths *p, pid_t tid, uint64_t since)
+{
+	const struct callpath *one = p->all ? find(p, tid) : NULL;
+
+	return one && !one->early && one->time >= since ? one->text : NULL;
+}
+
+static bool has_path(struct callpaths *p, int64_t call)
+{
+	enum { NO_PATH = 1, A_PATH };
+
+	if (call < 0 || call >= (int64_t)sizeof(p->has_path))
+		return false;
+	if (!p->has_path[call])
+		p->has_path[call] = libccalls_has_path(call) ? A_PATH : NO_PATH;
+	return p->has_path[call] == A_PATH;
+}
+
+/* A signal handler may run between a probe in a program and the call that it is about: that one's calls have another number. */
+const char *callpaths_text(struct callpaths *p, pid_t tid, uint64_t since, int64_t call)
+{
+	const char *text = p->in_programs && !has_path(p, call) ? NULL : seen(p, tid, since);
+
+	return text ? text : "";
+}
+
+const char *callpaths_second(const struct callpaths *p, pid_t tid, const char *text)
+{
+	const struct callpath *one = p->all ? find(p, tid) : NULL;
+
+	return one && text == one->text && one->second ? text + one->second : NULL;
+}
+
+bool callpaths_is_missing(struct callpaths *p, pid_t tid, uint64_t since, int64_t call)
+{
+	return p->in_programs && has_path(p, call) && !seen(p, tid, since);
+}
+
+void callpaths_free(struct callpaths *p)
+{
+	libccalls_free(&p->programs);
+	HASH_FREE(p->all);
+	p->all = NULL;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Paths and addresses that threads give to system calls. The kernel copies a path from the program's memory before it uses it;
+ * a probe where that copy is returned has it exactly, even if the program changes its memory at once:
+ *
+ *	raw_syscalls:sys_enter -> kretprobe:getname_flags: the path -> raw_syscalls:sys_exit: ENOENT
+ *
+ * Addresses come from probes at the security hooks of connect() and bind(), which get the kernel's copy, too. A kernel without
+ * kprobes has uprobes at functions of the C library instead (libccalls.h); such a probe comes before the call that it is about.
+ * Events of -e and of recordings count as probes if they have a text field `path`.
+ */
+#ifndef ANALYSIS_SYSCALLS_CALLPATHS_H
+#define ANALYSIS_SYSCALLS_CALLPATHS_H
+
+#include "analysis/syscalls/libccalls.h"
+#include "rows/question.h"
+
+enum { CALLPATH_SIZE = 1024, CALLPATH_EVENTS = 128, CALLPATH_NUMBERS = 6 };   /* bytes with the final NUL; events with paths */
+
+/* What a probe fetches where the second argument is an address of a socket and the third its length. */
+#define CALLPATH_ADDRESS_ARGS \
+	"sa_family=+0($arg2):u16 sa_port=+2($arg2):u16 sa_addr=+4($arg2):u32 sa_addr6=+8($arg2):u64 sa_addr6_low=+16($arg2):u64 " \
+	"sa_len=$arg3:s32 sa_path=+2($arg2):string sa_name=+3($arg2):string"
+
+/* Initialized by zeros. */
+struct callpaths {
+	struct callpaths_event {
+		const struct stream_event *event;
+		const struct trace_field *text;                       /* the path */
+		const struct trace_field *second;                     /* a second path, or NULL */
+		const struct trace_field *abstract;                   /* of addresses: the name of a Unix socket without a path */
+		const struct trace_field *numbers[CALLPATH_NUMBERS];  /* of addresses; NULL: it is a path */
+	} events[CALLPATH_EVENTS];
+	size_t n;
+	struct callpath *all;        /* by thread */
+	struct libccalls programs;   /* probes in programs; none: in the kernel */
+	bool in_programs;            /* paths come from probes in programs, which do not see all calls */
+	bool ordered;                /* a call's first path is its first argument that is one */
+	char why[256];               /* why there are no paths; "": there are */
+	uint8_t has_path[1024];      /* by the call's number: 0: not looked up, 1: it has none, 2: it has one */
+};
+
+/* Adds the probes to the run's events, if this kernel has them. 0, or -1 with f. */
+int callpaths_watch(struct callpaths *p, struct question *q, struct fault *f);
+/* Finds the events that have paths. */
+void callpaths_begin(struct callpaths *p, struct question *q);
+/* True: the sample's event is one of them, and its path is stored. */
+bool callpaths_take(struct callpaths *p, const struct question *q, const struct analysis_sample *s);
+/* A thread begins a call. */
+void callpaths_enter(struct callpaths *p, const struct analysis_sample *s);
+/* The path of the thread's call that began then; "": it has none, or it is not known. Valid until the next sample. */
+const char *callpaths_text(struct callpaths *p, pid_t tid, uint64_t since, int64_t call);
+/* Where the second path begins in that text, behind ", "; NULL: it has none. */
+const char *callpaths_second(const struct callpaths *p, pid_t tid, const char *text);
+/* Whether that call has a path or an address that no probe saw. */
+bool callpaths_is_missing(struct callpaths *p, pid_t tid, uint64_t since, int64_t call);
+void callpaths_free(struct callpaths *p);
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where the code of a file makes system calls whose number is a constant: on x86-64, `mov $NUMBER,%eax`, perhaps some more registers
+ * set, and `syscall`. Only bytes are compared, so the file may be damaged or hostile. The kernel puts probes into executable mappings
+ * only, where linkers put no data.
+ */
+#ifndef ANALYSIS_SYSCALLS_CALLSITES_H
+#define ANALYSIS_SYSCALLS_CALLSITES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct callsites {
+	struct callsite {
+		uint64_t offset;         /* in the file: the last instruction before `syscall` */
+		uint32_t call;
+		unsigned int sets;       /* the register that this instruction sets, by its number in machine code */
+	} *all;
+	size_t n;
+};
+
+/* 0; -ENOTSUP: not on this architecture; -errno. Free with callsites_free(). */
+int callsites_find(struct callsites *c, int fd);
+void callsites_free(struct callsites *c);
+#endif

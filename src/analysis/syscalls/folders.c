@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/syscalls/folders.h"
+
+#include "base/hash.h"
+#include "tasks/threads.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* When there are more, it begins anew. */
+enum { MAX_PROCESSES = 1 << 16 };
+
+struct folder {
+	pid_t pid;
+	uint64_t read;           /* perf clock: when /proc had it; 0: it was inherited, or follows from a call */
+	bool elsewhere;          /* the process has another root, or other mounts */
+	bool first;              /* it was read before all events, and is not kept yet */
+	char *path;              /* absolute */
+	UT_hash_handle hh;
+};
+
+/* ---- paths ------------------------------------------------------------------------------ */
+
+/* Puts a path's parts behind the first `used` bytes, which are an absolute path. */
+static bool append(const char *path, char *buf, size_t size, size_t used)
+{
+	for (size_t len; *path; path += len + (path[len] == '/')) {
+		len = strcspn(path, "/");
+		if (!len || (len == 1 && *path == '.'))
+			continue;
+		if (len == 2 && !strncmp(path, "..", 2)) {
+			while (used && buf[--used] != '/')
+				;
+			continue;
+		}
+		if (used + 1 + len >= size)
+			return false;
+		buf[used++] = '/';
+		memcpy(buf + used, path, len);
+		used += len;
+	}
+	buf[used] = '\0';
+	if (!used)
+		snprintf(buf, size, "/");
+	return true;
+}
+
+bool folders_join(const char *folder, const char *path, char *buf, size_t size)
+{
+	const size_t used = *path == '/' || !folder[1] ? 0 : strlen(folder);   /* all but "/" end without a slash */
+
+	if (used >= size)
+		return false;
+	memcpy(buf, folder, used);
+	return append(path, buf, size, used);
+}
+
+/* ---- processes -------------------------------------------------------------------------- */
+
+static struct folder *find(const struct folders *f, pid_t pid)
+{
+	struct folder *one;
+
+	HASH_FIND(hh, f->all, &pid, sizeof(pid), one);
+	return one;
+}
+
+static void drop(struct folders *f, struct folder *one)
+{
+	HASH_DEL(f->all, one);
+	free(one->path);
+	free(one);
+}
+
+static struct folder *set(struct folders *f, pid_t pid, const char *path, uint64_t read, bool elsewhere)
+{
+	struct folder *one = find(f, pid);
+	char *copy = strdup(path);   /* it may be that of the folder that is dropped */
+
+	if (one)
+		drop(f, one);
+	if (HASH_COUNT(f->all) >= MAX_PROCESSES)
+		folders_forget(f);
+	one = copy ? calloc(1, sizeof(*one)) : NULL;
+	if (one) {
+		one->pid = pid;
+		one->read = read;
+		one->elsewhere = elsewhere;
+		one->path = copy;
+		HASH_ADD(hh, f->all, pid, sizeof(one->pid), one);
+		one = HASH_KEPT(one);
+	}
+	if (!one)
+		free(copy);
+	return one;
+}
+
+/* pid 0: this process. False: it is not there, or cut. */
+static bool read_link(pid_t pid, const char *name, char path[PATH_MAX])
+{
+	char link[64];
+	ssize_t n;
+
+	if (pid)
+		snprintf(link, sizeof(link), "/proc/%d/%s", (int)pid, name);
+	else
+		snprintf(link, sizeof(link), "/proc/self/%s", name);
+	n = readlink(link, path, PATH_MAX - 1);
+	path[n > 0 ? n : 0] = '\0';
+	return n > 0 && n < PATH_MAX - 1;
+}
+
+/* One that was deleted has no path, and one that cannot be reached from our root none here. */
+static bool is_path(const char *path)
+{
+	static const char deleted[] = " (deleted)";
+	const size_t n = strlen(path), end = strlen(deleted);
+
+	return *path == '/' && (n < end || strcmp(path + n - end, deleted));
+}
+
+/* Under another root, calls name other paths than /proc. */
+static bool has_our_root(pid_t pid)
+{
+	char root[PATH_MAX];
+
+	return read_link(pid, "root", root) && !strcmp(root, "/");
+}
+
+static bool has_our_mounts(pid_t pid)
+{
+	char ours[PATH_MAX], theirs[PATH_MAX];
+
+	return read_link(0, "ns/mnt", ours) && read_link(pid, "ns/mnt", theirs) && !strcmp(ours, theirs);
+}
+
+/* At *read it was that one: it is the same before and after. */
+static bool read_now(struct folders *f, pid_t pid, int fd, char path[PATH_MAX], uint64_t *read)
+{
+	enum { TRIES = 3 };
+	char link[32] = "cwd", again[PATH_MAX];
+
+	if (fd != KEPTFOLDER_CWD)
+		snprintf(link, sizeof(link), "fd/%d", fd);
+	if (pid <= 0 || !has_our_root(pid))
+		return false;
+	for (int i = 0; i < TRIES && read_link(pid, link, path); i++) {
+		*read = f->now(f->ctx);
+		if (read_link(pid, link, again) && !strcmp(path, again))
+			return is_path(path);
+	}
+	return false;
+}
+
+static void keep(struct folders *f, pid_t pid, int fd, const char *path, uint64_t read, uint64_t at)
+{
+	const struct keptfolder_key key = { pid, fd, at };
+	char line[KEPTFOLDER_LINE];
+
+	if (f->keep && keptfolders_line(&key, read, path, line))
+		f->keep(f->ctx, line);
+}
+
+static bool find_kept(const struct folders *f, pid_t pid, int fd, char path[PATH_MAX], uint64_t *read)
+{
+	const char *kept = keptfolders_find(&f->kept, &(struct keptfolder_key){ pid, fd, f->at }, read);
+
+	snprintf(path, PATH_MAX, "%s", kept ? kept : "");
+	return kept;
+}
+
+bool folders_look(struct folders *f, pid_t pid, int fd, char path[PATH_MAX], uint64_t *read)
+{
+	if (!f->now)
+		return find_kept(f, pid, fd, path, read);
+	if (!read_now(f, pid, fd, path, read))
+		return false;
+	keep(f, pid, fd, path, *read, f->at);
+	return true;
+}
+
+static struct folder *set_read(struct folders *f, pid_t pid, const char *path, uint64_t read)
+{
+	return set(f, pid, path, read, f->now && !has_our_mounts(pid));
+}
+
+static struct folder *read_one(struct folders *f, pid_t pid)
+{
+	char path[PATH_MAX];
+	uint64_t read;
+
+	return folders_look(f, pid, KEPTFOLDER_CWD, path, &read) ? set_read(f, pid, path, read) : NULL;
+}
+
+/* Only folders that are used are kept. */
+static struct folder *known(struct folders *f, pid_t pid)
+{
+	struct folder *one = find(f, pid);
+
+	if (one && one->first) {
+		keep(f, pid, KEPTFOLDER_CWD, one->path, one->read, 0);
+		one->first = false;
+	}
+	return one;
+}
+
+static struct folder *of(struct folders *f, pid_t pid)
+{
+	struct folder *one = known(f, pid);
+
+	return one ? one : read_one(f, pid);
+}
+
+static void take_process(void *ctx, pid_t pid)
+{
+	struct folders *f = ctx;
+	char path[PATH_MAX];
+	struct folder *one;
+	uint64_t read;
+
+	if (HASH_COUNT(f->all) >= MAX_PROCESSES || pid <= 0 || !read_now(f, pid, KEPTFOLDER_CWD, path, &read))
+		return;
+	one = set_read(f, pid, path, read);
+	if (one)
+		one->first = true;
+}
+
+static void take_kept(void *ctx, pid_t pid, const char *path, uint64_t read)
+{
+	set(ctx, pid, path, read, false);
+}
+
+void folders_read_all(struct folders *f)
+{
+	if (f->now)
+		threads_each_process(take_process, f);
+	else
+		keptfolders_each_first(&f->kept, take_kept, f);
+}
+
+/* A folder of the child that was read after the fork is newer than the parent's. */
+static void inherit(struct folders *f, const struct pev_task *fork)
+{
+	struct folder *child = known(f, (pid_t)fork->pid), *parent;
+
+	if (child && child->read > fork->time)
+		return;
+	if (child)
+		drop(f, child);
+	parent = of(f, (pid_t)fork->ppid);
+	if (parent)
+		set(f, (pid_t)fork->pid, parent->path, 0, parent->elsewhere);
+}
+
+void folders_take(struct folders *f, const struct pev_record *rec)
+{
+	struct folder *one;
+
+	if (rec->type == PERF_RECORD_FORK && rec->task.pid != rec->task.ppid)
+		inherit(f, &rec->task);
+	else if (rec->type == PERF_RECORD_EXIT && rec->task.pid == rec->task.tid && (one = find(f, (pid_t)rec->task.pid)))
+		drop(f, one);
+}
+
+/* The path that a folder has behind all links, from the kernel: O_PATH opens nothing. False: it is gone, or not ours to see. */
+static bool put_real(const char *folder, const char *path, char real[PATH_MAX])
+{
+	char given[2 * PATH_MAX], link[32];
+	bool known = false;
+	int fd;
+
+	snprintf(given, sizeof(given), "%s/%s", *path == '/' ? "" : folder, path);
+	fd = open(given, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0) {
+		snprintf(link, sizeof(link), "fd/%d", fd);
+		known = read_link(0, link, real) && is_path(real);
+		close(fd);
+	}
+	return known;
+}
+
+/* Puts where the process is after the call: behind the links that its path has. */
+static void put_changed(struct folders *f, pid_t pid, const char *folder, const char *path, bool elsewhere, char whole[PATH_MAX])
+{
+	char real[PATH_MAX];
+	uint64_t read;
+
+	if (!f->now && find_kept(f, pid, KEPTFOLDER_CWD, real, &read)) {
+		memcpy(whole, real, PATH_MAX);
+	} else if (f->now && !elsewhere && put_real(folder, path, real) && strcmp(whole, real)) {
+		keep(f, pid, KEPTFOLDER_CWD, real, 0, f->at);
+		memcpy(whole, real, PATH_MAX);
+	}
+}
+
+void folders_change(struct folders *f, pid_t pid, const char *path, uint64_t time)
+{
+	struct folder *one = known(f, pid);
+	char whole[PATH_MAX];
+
+	if (one && one->read > time)
+		return;
+	if (*path && (one || *path == '/') && folders_join(one ? one->path : "/", path, whole, sizeof(whole))) {
+		const bool elsewhere = one ? one->elsewhere : f->now && !(has_our_root(pid) && has_our_mounts(pid));
+
+		put_changed(f, pid, one ? one->path : "/", path, elsewhere, whole);
+		set(f, pid, whole, 0, elsewhere);
+		return;
+	}
+	if (one)
+		drop(f, one);
+	read_one(f, pid);
+}
+
+void folders_leave(struct folders *f, pid_t pid)
+{
+	struct folder *one = find(f, pid);
+
+	if (one)
+		one->elsewhere = true;
+}
+
+bool folders_resolve(struct folders *f, pid_t pid, const char *path, char *buf, size_t size)
+{
+	const struct folder *one = of(f, pid);
+
+	return one && folders_join(one->path, path, buf, size);
+}
+
+void folders_forget(struct folders *f)
+{
+	struct folder *one, *next;
+
+	HASH_ITER(hh, f->all, one, next)
+		drop(f, one);
+}
+
+void folders_free(struct folders *f)
+{
+	folders_forget(f);
+	keptfolders_free(&f->kept);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The current folder of each process: from /proc when it is first asked for, then as forks, exits and chdir(2) change it.
+ *
+ * Records come late: when one is handled, /proc may be newer. So each folder that was read has the time of that, and changes
+ * from before it are in it already. What was read is kept in the recording, if there is one.
+ */
+#ifndef ANALYSIS_SYSCALLS_FOLDERS_H
+#define ANALYSIS_SYSCALLS_FOLDERS_H
+
+#include "analysis/syscalls/keptfolders.h"
+#include "perfevent.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Initialized by zeros, but for `now` and `keep`. */
+struct folders {
+	uint64_t (*now)(void *ctx);   /* the perf clock; NULL: it is a recording, for which /proc is not read */
+	void (*keep)(void *ctx, const char *line);   /* a line of keptfolders.h for the recording */
+	void *ctx;
+	uint64_t at;                  /* perf clock: the event that is handled */
+	struct folder *all;           /* by process */
+	struct keptfolders kept;      /* of a recording */
+};
+
+/* Reads the folders of all running processes; those that end soon could not be read later. Of a recording: those that it has. */
+void folders_read_all(struct folders *f);
+/* Takes FORK and EXIT records; ignores others. */
+void folders_take(struct folders *f, const struct pev_record *rec);
+/* The process has changed its folder to `path`, which may be relative; "": it is not known to which. Symbolic links in it are
+ * followed now, if it is not a recording. time: perf clock. */
+void folders_change(struct folders *f, pid_t pid, const char *path, uint64_t time);
+/* The process has another root, or other mounts: its paths are not ours. */
+void folders_leave(struct folders *f, pid_t pid);
+/* Puts the absolute path of a relative one, without "." and ".."; links are not followed. False: the folder is not known, or the
+ * path is too long. */
+bool folders_resolve(struct folders *f, pid_t pid, const char *path, char *buf, size_t size);
+/* The same for a known folder. */
+bool folders_join(const char *folder, const char *path, char *buf, size_t size);
+/* Reads which folder a descriptor is, or KEPTFOLDER_CWD. *read: perf clock, when it was that path. False: it has no absolute
+ * path that is valid here, or is not known. */
+bool folders_look(struct folders *f, pid_t pid, int fd, char path[PATH_MAX], uint64_t *read);
+/* Records were lost. */
+void folders_forget(struct folders *f);
+void folders_free(struct folders *f);
+#endif

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/syscalls/libccalls.h"
+
+#include "analysis/syscalls/callpaths.h"
+#include "analysis/syscalls/callsites.h"
+#include "base/opener.h"
+#include "engine/callnames.h"
+#include "events/probename.h"
+#include "symbols/elf/places.h"
+#include "symbols/parser_kinds.h"
+#include "tasks/mappedfiles.h"
+#include "tasks/workload.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* By where the functions take their paths, which the probe fetches. Functions that call one of these have its probe: stat() and
+ * lstat() of glibc 2.33 and musl call fstatat(). System calls have their arguments in the same registers, but for the fourth. */
+static const struct site {
+	const char *args, *functions, *calls;
+} sites[] = {
+	{ "path=+0($arg1):string",
+	  " open open64 __open_nocancel __open64_nocancel creat creat64 access chdir chmod chown lchown"
+	  " chroot mkdir mknod rmdir unlink readlink truncate truncate64 execve statfs statfs64 utime utimes lutimes umount"
+	  " umount2 acct swapon swapoff getxattr lgetxattr setxattr lsetxattr listxattr llistxattr removexattr lremovexattr ",
+	  " open creat access stat lstat chdir chmod chown lchown chroot mkdir mknod rmdir unlink readlink truncate execve statfs utime"
+	  " utimes umount2 acct swapon swapoff getxattr lgetxattr setxattr lsetxattr listxattr llistxattr removexattr lremovexattr " },
+	{ "path=+0($arg2):string",
+	  " openat openat64 __openat_nocancel __openat64_nocancel fstatat fstatat64 __xstat __xstat64 __lxstat __lxstat64 statx"
+	  " faccessat unlinkat mkdirat mknodat readlinkat fchmodat fchownat execveat utimensat futimesat"
+	  " name_to_handle_at inotify_add_watch mount open_tree ",
+	  " openat openat2 newfstatat statx faccessat faccessat2 unlinkat mkdirat mknodat readlinkat fchmodat fchmodat2 fchownat execveat"
+	  " utimensat futimesat name_to_handle_at inotify_add_watch mount open_tree " },
+	{ "path=+0($arg3):string", " __fxstatat __fxstatat64 ", " " },
+	{ "path=+0($arg1):string path2=+0($arg2):string", " rename link symlink ", " rename link symlink " },
+	{ "path=+0($arg1):string path2=+0($arg3):string", " symlinkat ", " symlinkat " },
+	{ "path=+0($arg2):string path2=+0($arg4):string", " renameat renameat2 linkat ", " renameat renameat2 linkat " },
+	{ CALLPATH_ADDRESS_ARGS, " connect bind ", " connect bind " },
+};
+enum { SITES = sizeof(sites) / sizeof(*sites) };
+_Static_assert((int)SITES == (int)LIBCCALLS_EVENTS, "events of a file");
+_Static_assert((int)LIBCCALLS_FILES * LIBCCALLS_EVENTS <= (int)CALLPATH_EVENTS, "no event is left out");
+
+struct finder {
+	struct libccalls *files;
+	struct question *q;
+	bool of_root;            /* only files of root: any process can map a library of its own, and many of them */
+	const char *tracefs;
+	struct parser *parser;
+	struct fault *why, *f;
+	unsigned int events;
+	bool failed;             /* f is set */
+};
+
+/* Offsets in a file, as the name of a probe: each once. */
+struct offsets {
+	char text[PROBE_FUNCTION_SIZE - 2];
+	size_t used;
+};
+
+static bool has_word(const char *words, const char *name)
+{
+	const size_t len = name && !strchr(name, ' ') ? strlen(name) : 0;
+
+	for (const char *at = words; len && (at = strstr(at, name)); at += len)
+		if (at[-1] == ' ' && at[len] == ' ')
+			return true;
+	return false;
+}
+
+bool libccalls_has_path(int64_t call)
+{
+	for (size_t i = 0; i < SITES; i++)
+		if (has_word(sites[i].calls, syscall_name(call)))
+			return true;
+	return false;
+}
+
+/* ---- events ------------------------------------------------------------------------------- */
+
+static void put_offset(struct offsets *o, uint64_t offset)
+{
+	char number[32];
+	const int n = snprintf(number, sizeof(number), " 0x%" PRIx64 " ", offset);
+
+	if (strstr(o->text, number) || o->used + (size_t)n >= sizeof(o->text))
+		return;
+	memcpy(o->text + o->used, number, (size_t)n + 1);
+	o->used += (size_t)n;
+}
+
+/* Whether the kernel takes such a probe, at the first of the offsets. */
+static bool is_possible(struct finder *x, const char *path, const struct offsets *o, const char *args)
+{
+	char expanded[2048], where[PATH_MAX + 64];
+	struct probe_definition def = { .space = PROBE_USER, .where = where, .args = expanded };
+
+	if (probe_args_of_function(args, expanded, sizeof(expanded)))
+		return false;
+	snprintf(where, sizeof(where), "%.*s:%.*s", PATH_MAX, path, (int)strcspn(o->text + 1, " "), o->text + 1);
+	return !probes_try(x->tracefs, &def, x->why);
+}
+
+static void add_event(struct finder *x, const char *path, const struct offsets *o, const char *args)
+{
+	if (x->failed || !o->used || !is_possible(x, path, o, args))
+		return;
+	x->failed = analysis_add_event(x->q->a, x->f, "uprobe:'%s'@%s//alias=" LIBCCALLS_ALIAS "%u/args=\"%s\"/", o->text, path, x->events,
+				       args);
+	x->events++;
+}
+
+/* ---- functions of a library, system calls of other code ------------------------------------ */
+
+static void add_functions(struct finder *x, int fd, const char *path, const char *here)
+{
+	struct places places;
+
+	if (places_find(&places, x->parser, fd, path, PLACES_FUNCTIONS, "*"))
+		return;
+	for (size_t i = 0; i < SITES; i++) {
+		struct offsets o = { .used = 0 };
+
+		for (size_t k = 0; k < places.n; k++)
+			if (has_word(sites[i].functions, places.all[k].bare))
+				put_offset(&o, places.all[k].offset);
+		add_event(x, here, &o, sites[i].args);
+	}
+	places_free(&places);
+}
+
+/* "path=+0($arg2):string path2=+0($arg4):string" -> "... path2=+0(%r10):string" */
+static void put_registers(const char *args, char *buf, size_t size)
+{
+	static const char fourth[] = "$arg4";
+	const char *at = strstr(args, fourth);
+
+	if (at)
+		snprintf(buf, size, "%.*s%%r10%s", (int)(at - args), args, at + strlen(fourth));
+	else
+		snprintf(buf, size, "%s", args);
+}
+
+/* The probe sees the registers before its instruction. */
+static bool is_set(const char *args, unsigned int reg)
+{
+	static const struct { const char *arg; unsigned int reg; } used[] = { { "$arg1", 7 }, { "$arg2", 6 }, { "$arg3", 2 }, { "$arg4", 10 } };
+
+	for (size_t i = 0; i < sizeof(used) / sizeof(*used); i++)
+		if (used[i].reg == reg && strstr(args, used[i].arg))
+			return false;
+	return true;
+}
+
+static void add_calls(struct finder *x, int fd, const char *here)
+{
+	struct callsites calls;
+	char args[1024];
+
+	callsites_find(&calls, fd);
+	for (size_t i = 0; i < SITES; i++) {
+		struct offsets o = { .used = 0 };
+
+		for (size_t k = 0; k < calls.n; k++)
+			if (has_word(sites[i].calls, syscall_name(calls.all[k].call)) && is_set(sites[i].args, calls.all[k].sets))
+				put_offset(&o, calls.all[k].offset);
+		put_registers(sites[i].args, args, sizeof(args));
+		add_event(x, here, &o, args);
+	}
+	callsites_free(&calls);
+}
+
+/* ---- the files ----------------------------------------------------------------------------- */
+
+static bool begins_with(const char *path, const char *const *names, size_t n)
+{
+	const char *name = strrchr(path, '/');
+
+	for (size_t i = 0; name && i < n; i++)
+		if (!strncmp(name + 1, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+static bool is_libc(const char *path)
+{
+	static const char *const names[] = { "libc.so", "libc-2.", "ld-musl-", "libc.musl-" };
+
+	return begins_with(path, names, sizeof(names) / sizeof(*names));
+}
+
+/* It searches for libraries, and calls the kernel itself. */
+static bool is_loader(const char *path)
+{
+	static const char *const names[] = { "ld-linux", "ld-2." };
+
+	return begins_with(path, names, sizeof(names) / sizeof(*names));
+}
+
+static bool is_wanted(const char *path)
+{
+	return is_libc(path) || is_loader(path);
+}
+
+static int take_file(void *ctx, int fd, const char *path, const char *here)
+{
+	struct finder *x = ctx;
+	const unsigned int before = x->events;
+	char file[64];
+	struct stat st;
+	int kept;
+
+	if (x->files->n == LIBCCALLS_FILES || fstat(fd, &st) || (x->of_root && st.st_uid))
+		return 0;
+	kept = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	snprintf(file, sizeof(file), "/proc/self/fd/%d", kept);
+	if (kept >= 0 && is_libc(path))
+		add_functions(x, fd, path, file);
+	else if (kept >= 0)
+		add_calls(x, fd, file);
+	if (x->events > before)
+		x->files->fds[x->files->n++] = kept;
+	else if (kept >= 0)
+		close(kept);
+	return 0;
+}
+
+/* A program without libraries has the C library's code inside. */
+static void take_program(struct finder *x, const char *path)
+{
+	const int at = open(path, O_PATH | O_CLOEXEC), fd = at < 0 ? -1 : opener_read_regular(at);
+
+	if (fd < 0)
+		return;
+	take_file(x, fd, "", path);
+	close(fd);
+}
+
+static void take_process(struct mappedfiles *files, pid_t pid)
+{
+	char exe[64];
+
+	mappedfiles_of(files, pid);
+	snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)pid);
+	take_program(files->ctx, exe);
+}
+
+/* No process is named. */
+static bool is_open(const struct stream_opts *o)
+{
+	return !o->command.argv && !o->pids.n && !o->tids.n;
+}
+
+/* A command's library is our own, unless it runs in a container. Processes that have ended have none. */
+static void search(struct mappedfiles *files, const struct stream_opts *o)
+{
+	char path[PATH_MAX], full[PATH_MAX];
+
+	if (o->command.argv)
+		mappedfiles_of(files, getpid());
+	if (o->command.argv && workload_find(o->command.argv[0], path, sizeof(path)) && realpath(path, full))
+		take_program(files->ctx, full);
+	for (size_t i = 0; i < o->pids.n; i++)
+		take_process(files, o->pids.v[i]);
+	for (size_t i = 0; i < o->tids.n; i++)
+		take_process(files, o->tids.v[i]);
+	if (is_open(o))
+		mappedfiles_of_all(files);
+}
+
+int libccalls_watch(struct libccalls *l, struct question *q, const char *tracefs, struct fault *why, struct fault *f)
+{
+	struct finder x = { .files = l, .q = q, .of_root = is_open(q->targets), .tracefs = tracefs, .why = why, .f = f };
+	struct mappedfiles files = { .wants = is_wanted, .take = take_file, .ctx = &x };
+
+	x.parser = parser_new_all(&(struct parser_opts){ .place = PARSER_AUTO });
+	if (!x.parser)
+		return fault_set(f, EXIT_FAILED, "%s: the process that reads programs' files did not start: %s", q->ops->name,
+				 strerror(errno));
+	search(&files, q->targets);
+	parser_free(x.parser);
+	mappedfiles_free(&files);
+	if (!l->n && !why->exit_code)
+		fault_set(why, EXIT_FAILED, "no watched program uses the C library");
+	return x.failed ? -1 : 0;
+}
+
+void libccalls_free(struct libccalls *l)
+{
+	while (l->n)
+		close(l->fds[--l->n]);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Functions of the C library that make system calls with a path or an address, and probes at their entries, for kernels
+ * without kprobes. The library is found in the run's processes, in containers too. The loader and programs with the library inside
+ * have probes where they make such calls (callsites.h).
+ */
+#ifndef ANALYSIS_SYSCALLS_LIBCCALLS_H
+#define ANALYSIS_SYSCALLS_LIBCCALLS_H
+
+#include "rows/question.h"
+
+#define LIBCCALLS_ALIAS "path"   /* the events' names are this and a number */
+enum { LIBCCALLS_FILES = 16, LIBCCALLS_EVENTS = 7 };   /* at most; for each file */
+
+/* The files with probes: the events name these descriptors, as another file may be at a path by the time when they are opened.
+ * Initialized by zeros. */
+struct libccalls {
+	int fds[LIBCCALLS_FILES];
+	size_t n;
+};
+
+/* Adds the probes to the run's events. 0, or -1 with f. *why: why there are none. */
+int libccalls_watch(struct libccalls *l, struct question *q, const char *tracefs, struct fault *why, struct fault *f);
+void libccalls_free(struct libccalls *l);
+/* Whether calls of that number have a path or an address. */
+bool libccalls_has_path(int64_t call);
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/syscalls/pathmatch.h"
+
+#include "analysis/syscalls/openflags.h"
+#include "base/room.h"
+#include "engine/callnames.h"
+#include "expr/expr.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/close_range.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- kinds of calls --------------------------------------------------------------------- */
+
+/* FROM_*: paths are relative to a descriptor, an argument. TARGET: the first path is the text of a link. LEAVES: paths mean
+ * other files from then on. OPENS: the result is a descriptor of the path, FLAGS_*: with that argument. */
+enum {
+	LOOKED_UP = 1 << 0, FROM_FIRST = 1 << 1, FROM_SECOND = 1 << 2, FROM_THIRD = 1 << 3, TARGET = 1 << 4, ADDRESS = 1 << 5,
+	CHDIR = 1 << 6, FCHDIR = 1 << 7, LEAVES = 1 << 8, OPENS = 1 << 9, FLAGS_SECOND = 1 << 10, FLAGS_THIRD = 1 << 11, CREATES = 1 << 12,
+	CLOSES = 1 << 13, CLOSES_RANGE = 1 << 14, DUPS = 1 << 15, DUPS_TO = 1 << 16, DUPS_BY_FCNTL = 1 << 17,
+	FROM_ANY = FROM_FIRST | FROM_SECOND | FROM_THIRD, FLAGS = FLAGS_SECOND | FLAGS_THIRD | CREATES,
+	WITH_ARGS = FROM_ANY | FCHDIR | OPENS | FLAGS | DUPS | DUPS_TO | DUPS_BY_FCNTL,
+};
+static const struct {
+	const char *name;
+	uint32_t kind;
+} calls[] = {
+	{ "openat", FROM_FIRST | OPENS | FLAGS_THIRD }, { "openat2", FROM_FIRST | OPENS }, { "open", OPENS | FLAGS_SECOND },
+	{ "creat", OPENS | CREATES }, { "newfstatat", FROM_FIRST }, { "fstatat64", FROM_FIRST },
+	{ "statx", FROM_FIRST }, { "faccessat", FROM_FIRST }, { "faccessat2", FROM_FIRST }, { "unlinkat", FROM_FIRST },
+	{ "mkdirat", FROM_FIRST }, { "mknodat", FROM_FIRST }, { "readlinkat", FROM_FIRST }, { "fchmodat", FROM_FIRST },
+	{ "fchmodat2", FROM_FIRST }, { "fchownat", FROM_FIRST }, { "execveat", FROM_FIRST }, { "utimensat", FROM_FIRST },
+	{ "futimesat", FROM_FIRST }, { "name_to_handle_at", FROM_FIRST }, { "open_tree", FROM_FIRST }, { "fspick", FROM_FIRST },
+	{ "mount_setattr", FROM_FIRST }, { "setxattrat", FROM_FIRST }, { "getxattrat", FROM_FIRST }, { "listxattrat", FROM_FIRST },
+	{ "removexattrat", FROM_FIRST }, { "renameat", FROM_FIRST | FROM_THIRD }, { "renameat2", FROM_FIRST | FROM_THIRD },
+	{ "linkat", FROM_FIRST | FROM_THIRD }, { "move_mount", FROM_FIRST | FROM_THIRD }, { "symlinkat", FROM_SECOND | TARGET },
+	{ "symlink", TARGET }, { "connect", ADDRESS }, { "bind", ADDRESS }, { "chdir", CHDIR }, { "fchdir", FCHDIR },
+	{ "chroot", LEAVES }, { "pivot_root", LEAVES }, { "unshare", LEAVES }, { "setns", LEAVES },
+	{ "close", CLOSES }, { "close_range", CLOSES_RANGE }, { "dup", DUPS }, { "dup2", DUPS_TO }, { "dup3", DUPS_TO },
+	{ "fcntl", DUPS_BY_FCNTL }, { "fcntl64", DUPS_BY_FCNTL },
+};
+
+static uint32_t look_up(int64_t number)
+{
+	const char *name = syscall_name(number);
+
+	for (size_t i = 0; name && i < sizeof(calls) / sizeof(*calls); i++)
+		if (!strcmp(calls[i].name, name))
+			return calls[i].kind | LOOKED_UP;
+	return LOOKED_UP;
+}
+
+static unsigned int kind_of(struct pathmatch *m, int64_t number)
+{
+	if (number < 0 || number >= (int64_t)sizeof(m->kinds))
+		return 0;
+	if (!m->kinds[number])
+		m->kinds[number] = look_up(number);
+	return m->kinds[number];
+}
+
+/* ---- arguments -------------------------------------------------------------------------- */
+
+bool pathmatch_follows(const char *glob)
+{
+	return glob && (*glob == '/' || !strncmp(glob, "*/", 2));
+}
+
+/* While close(2) runs, another thread may get the number already. */
+static void take_close(struct pathmatch *m, const struct analysis_sample *s, unsigned int kind, const uint64_t args[CALLARGS])
+{
+	const unsigned int first = (unsigned int)args[0], last = kind & CLOSES ? first : (unsigned int)args[1];
+
+	if (kind & CLOSES || !(args[2] & CLOSE_RANGE_CLOEXEC))
+		dirfds_close(&m->dirfds, s->pid, first, last, s->time);
+}
+
+void pathmatch_enter(struct pathmatch *m, const struct analysis_sample *s, int64_t number)
+{
+	const unsigned int kind = kind_of(m, number);
+	const bool follows = pathmatch_follows(m->glob);
+	uint64_t args[CALLARGS];
+
+	if (!(kind & (FLAGS | (follows ? WITH_ARGS | CLOSES | CLOSES_RANGE : 0))))
+		return;
+	callargs_read(&m->args, s, args);
+	if (kind & (CLOSES | CLOSES_RANGE))
+		take_close(m, s, kind, args);
+	else
+		callargs_keep(&m->args, s->tid, number, args);
+}
+
+static const uint64_t *args_of(struct pathmatch *m, pid_t tid, int64_t number)
+{
+	return m->args.field ? callargs_of(&m->args, tid, number) : NULL;
+}
+
+uint32_t pathmatch_flags(struct pathmatch *m, pid_t tid, int64_t number)
+{
+	const unsigned int kind = kind_of(m, number);
+	const uint64_t *args = kind & FLAGS ? args_of(m, tid, number) : NULL;
+
+	if (!args)
+		return 0;
+	return openflags_code(kind & CREATES ? O_CREAT | O_WRONLY | O_TRUNC : args[kind & FLAGS_SECOND ? 1 : 2]);
+}
+
+/* ---- matching --------------------------------------------------------------------------- */
+
+static bool matches(const struct pathmatch *m, const char *text)
+{
+	return expr_glob(m->glob, strlen(m->glob), text, strlen(text));
+}
+
+/* The argument with the descriptor to which that path is relative; CALLARGS: none; CALLARGS + 1: not known which. */
+static size_t place_of(const struct pathmatch *m, unsigned int kind, bool first, const uint64_t args[CALLARGS])
+{
+	if (kind & FROM_THIRD && !m->ordered)
+		return (int32_t)args[0] == (int32_t)args[2] ? 0 : CALLARGS + 1;
+	if (kind & FROM_FIRST && first)
+		return 0;
+	return kind & FROM_SECOND ? 1 : kind & FROM_THIRD ? 2 : CALLARGS;
+}
+
+/* The folder to which one of the call's paths is relative: that of the process, or of a descriptor. */
+static bool put_below(struct pathmatch *m, const struct pathmatch_call *c, bool first, const char *given, char buf[PATH_MAX])
+{
+	const unsigned int kind = kind_of(m, c->number);
+	const uint64_t *args = kind & FROM_ANY ? args_of(m, c->tid, c->number) : NULL;
+	size_t place = CALLARGS;
+	const char *folder;
+
+	if (kind & FROM_ANY)
+		place = args ? place_of(m, kind, first, args) : CALLARGS + 1;
+	if (place > CALLARGS)
+		return false;
+	if (place == CALLARGS || (int32_t)args[place] == AT_FDCWD)
+		return folders_resolve(&m->folders, c->pid, given, buf, PATH_MAX);
+	folder = dirfds_path(&m->dirfds, &m->folders, c->pid, (int32_t)args[place]);
+	return folder && folders_join(folder, given, buf, PATH_MAX);
+}
+
+/* Puts what one of the call's paths means. False: it is not known. */
+static bool put_meant(struct pathmatch *m, const struct pathmatch_call *c, bool first, const char *given, char buf[PATH_MAX])
+{
+	const unsigned int kind = kind_of(m, c->number);
+	const bool is_link = kind & TARGET && first && m->ordered;
+
+	snprintf(buf, PATH_MAX, "%s", given);
+	if (!*given || kind & ADDRESS || is_link || !pathmatch_follows(m->glob))
+		return true;
+	if (*given == '/' ? folders_join("/", given, buf, PATH_MAX) : !m->untracked && put_below(m, c, first, given, buf))
+		return true;
+	snprintf(buf, PATH_MAX, "%s", given);
+	return *given == '/';
+}
+
+enum pathmatch_found pathmatch_find(struct pathmatch *m, const struct pathmatch_call *c, const char **text)
+{
+	char given[CALLPATH_SIZE], one[PATH_MAX], other[PATH_MAX];
+	bool known;
+
+	*text = c->text;
+	other[0] = '\0';
+	if (!m->glob)
+		return PATHMATCH_YES;
+	snprintf(given, sizeof(given), "%.*s", c->second ? (int)(c->second - c->text - 2) : INT_MAX, c->text);   /* before ", " */
+	known = put_meant(m, c, true, given, one);
+	if (c->second)
+		known &= put_meant(m, c, false, c->second, other);
+	if (snprintf(m->text, sizeof(m->text), "%s%s%s", one, c->second ? ", " : "", other) >= 0)   /* it may be cut */
+		*text = m->text;
+	if (!matches(m, one) && !(c->second && matches(m, other)) && (pathmatch_follows(m->glob) || !matches(m, c->text)))
+		return known ? PATHMATCH_NO : PATHMATCH_UNKNOWN;
+	m->found = true;
+	return PATHMATCH_YES;
+}
+
+/* ---- folders ---------------------------------------------------------------------------- */
+
+static void take_open(struct pathmatch *m, const struct pathmatch_call *c, int fd, uint64_t time)
+{
+	const uint64_t *args = args_of(m, c->tid, c->number);
+	const unsigned int kind = kind_of(m, c->number);
+	const uint64_t flags = args && kind & FLAGS_SECOND ? args[1] : args && kind & FLAGS_THIRD ? args[2] : 0;
+	char path[PATH_MAX];
+	/* what can be written, or is created, is no folder */
+	const bool may_be = *c->text && !(kind & CREATES) && !(flags & (O_WRONLY | O_RDWR | O_CREAT)) &&
+			    put_meant(m, c, true, c->text, path) && *path == '/';
+
+	dirfds_open(&m->dirfds, c->pid, fd, may_be ? path : NULL, time);
+}
+
+static void take_dup(struct pathmatch *m, const struct pathmatch_call *c, int fd, uint64_t time)
+{
+	const uint64_t *args = args_of(m, c->tid, c->number);
+	const int what = args ? (int)args[1] : -1;
+
+	if (args && (!(kind_of(m, c->number) & DUPS_BY_FCNTL) || what == F_DUPFD || what == F_DUPFD_CLOEXEC))
+		dirfds_copy(&m->dirfds, c->pid, (int)args[0], fd, time);
+}
+
+static void take_fchdir(struct pathmatch *m, const struct pathmatch_call *c, uint64_t time)
+{
+	const uint64_t *args = args_of(m, c->tid, c->number);
+	const char *path = args ? dirfds_path(&m->dirfds, &m->folders, c->pid, (int)args[0]) : NULL;
+
+	folders_change(&m->folders, c->pid, path ? path : "", time);
+}
+
+void pathmatch_succeeded(struct pathmatch *m, const struct pathmatch_call *c, int64_t result, uint64_t time)
+{
+	const unsigned int kind = m->untracked ? 0 : kind_of(m, c->number);
+
+	if (kind & CHDIR)
+		folders_change(&m->folders, c->pid, c->text, time);
+	else if (kind & FCHDIR)
+		take_fchdir(m, c, time);
+	else if (kind & LEAVES)
+		folders_leave(&m->folders, c->pid);
+	else if (kind & OPENS)
+		take_open(m, c, (int)result, time);
+	else if (kind & (DUPS | DUPS_TO | DUPS_BY_FCNTL))
+		take_dup(m, c, (int)result, time);
+}
+
+/* ---- tasks ------------------------------------------------------------------------------ */
+
+static void take_task(struct pathmatch *m, const struct pathmatch_task *t)
+{
+	const struct pev_record rec = { .type = t->type, .task = t->task };
+
+	m->folders.at = t->task.time;
+	if (t->type == PERF_RECORD_EXIT)
+		callargs_exit(&m->args, (pid_t)t->task.tid);
+	folders_take(&m->folders, &rec);
+	dirfds_take(&m->dirfds, &rec);
+}
+
+void pathmatch_at(struct pathmatch *m, uint64_t time)
+{
+	size_t n = 0;
+
+	for (; n < m->ntasks && m->tasks[n].task.time <= time; n++)
+		take_task(m, &m->tasks[n]);
+	m->folders.at = time;
+	m->ntasks -= n;
+	if (n)
+		memmove(m->tasks, m->tasks + n, m->ntasks * sizeof(*m->tasks));
+}
+
+/* When names are looked up for a table, records come that are newer than samples which are held back. */
+void pathmatch_task(struct pathmatch *m, const struct pev_record *rec)
+{
+	enum { MOST = 1 << 16 };
+	const struct pathmatch_task t = { rec->type, rec->task };
+	const uint64_t at = m->folders.at;
+
+	if ((rec->type != PERF_RECORD_FORK && rec->type != PERF_RECORD_EXIT) || (!m->args.field && !pathmatch_follows(m->glob)))
+		return;
+	if (rec->task.time > at && m->ntasks < MOST && ROOM_FOR(m->tasks, m->tasks_room, m->ntasks, 1)) {
+		m->tasks[m->ntasks++] = t;
+		return;
+	}
+	take_task(m, &t);
+	m->folders.at = at;
+}
+
+void pathmatch_lost(struct pathmatch *m)
+{
+	folders_forget(&m->folders);
+	dirfds_forget(&m->dirfds);
+	callargs_forget(&m->args);
+}
+
+void pathmatch_free(struct pathmatch *m)
+{
+	pathmatch_lost(m);
+	folders_free(&m->folders);
+	free(m->tasks);
+	m->tasks = NULL;
+	m->ntasks = m->tasks_room = 0;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whether a call's paths match the glob of --match. A call with two paths matches with either. If the glob is for absolute paths
+ * (it begins with a slash, or with a star and a slash), a path counts as what it means, without "." and ".."; a relative one, in the
+ * process's current folder (folders.h) or below a descriptor (dirfds.h).
+ */
+#ifndef ANALYSIS_SYSCALLS_PATHMATCH_H
+#define ANALYSIS_SYSCALLS_PATHMATCH_H
+
+#include "analysis/syscalls/callargs.h"
+#include "analysis/syscalls/callpaths.h"
+#include "analysis/syscalls/dirfds.h"
+
+/* Initialized by zeros. */
+struct pathmatch {
+	const char *glob;             /* --match; NULL: every path matches */
+	bool ordered;                 /* the first path of a call is its first argument that is one */
+	bool untracked;               /* not all calls are seen, so that no folder is known */
+	bool found;                   /* a path has matched */
+	struct callargs args;
+	struct folders folders;
+	struct dirfds dirfds;
+	struct pathmatch_task {
+		uint32_t type;
+		struct pev_task task;
+	} *tasks;                     /* forks and exits after the event that is handled, the first one first */
+	size_t ntasks, tasks_room;
+	uint32_t kinds[1024];         /* by the call's number; 0: not looked up */
+	char text[CALLPATH_SIZE];
+};
+
+/* A call that returned: its paths as callpaths_text() has them, and where the second begins (NULL: it has none). */
+struct pathmatch_call {
+	pid_t pid, tid;
+	int64_t number;
+	const char *text, *second;
+};
+
+enum pathmatch_found { PATHMATCH_NO, PATHMATCH_YES, PATHMATCH_UNKNOWN };   /* UNKNOWN: relative to a folder that is not known */
+
+/* Whether folders are needed for that glob, which needs the arguments of all calls. */
+bool pathmatch_follows(const char *glob);
+/* To be called for each sample first, with its time. */
+void pathmatch_at(struct pathmatch *m, uint64_t time);
+/* A call begins, of which the arguments are sampled. */
+void pathmatch_enter(struct pathmatch *m, const struct analysis_sample *s, int64_t number);
+/* For what the thread's call opens a file: openflags_code(); 0: it is no such call, or it is not known. */
+uint32_t pathmatch_flags(struct pathmatch *m, pid_t tid, int64_t number);
+/* *text: the paths for the row, with those that were resolved. Valid until the next call of this function. */
+enum pathmatch_found pathmatch_find(struct pathmatch *m, const struct pathmatch_call *c, const char **text);
+/* With pathmatch_follows(): the call has succeeded. c->text: "" if the path is not known. time: perf clock. */
+void pathmatch_succeeded(struct pathmatch *m, const struct pathmatch_call *c, int64_t result, uint64_t time);
+void pathmatch_task(struct pathmatch *m, const struct pev_record *rec);
+void pathmatch_lost(struct pathmatch *m);
+void pathmatch_free(struct pathmatch *m);
+#endif

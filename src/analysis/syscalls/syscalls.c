@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf-prof syscalls: how long system calls take, and how they fail.
+ *
+ * sys_exit has the call's number. The fields of sys_enter (number and arguments) would be more than half of all
+ * bytes, so the command samples them only with --than, and for rows with paths. Without them, a sys_enter and a sys_exit may belong to two
+ * calls if events were lost between them on one of their CPUs: such a pair is not counted.
+ */
+#include "analysis/durations/gaps.h"
+#include "analysis/syscalls/callchoice.h"
+#include "analysis/syscalls/callerrors.h"
+#include "analysis/syscalls/callevents.h"
+#include "analysis/syscalls/callpaths.h"
+#include "analysis/syscalls/commands.h"
+#include "analysis/syscalls/globhint.h"
+#include "analysis/syscalls/notfailed.h"
+#include "analysis/syscalls/pathmatch.h"
+#include "analysis/syscalls/unreturned.h"
+#include "base/escape.h"
+#include "engine/callnames.h"
+#include "perfdata/write/writer.h"
+#include "rows/question.h"
+#include "stream/recording/facts.h"
+#include "stream/stream.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+struct syscalls {
+	struct question question;
+	bool failed;                     /* --errors */
+	bool by_path;                    /* --paths */
+	struct pathmatch match;          /* --match */
+	struct callchoice calls;         /* --call */
+	struct callerrors errors;
+	struct notfailed mild;           /* with --errors: those that are no failures */
+	struct callpaths paths;          /* with --errors and --paths */
+	const char *path;                /* of the call that has returned, for its row */
+	bool numbered;                   /* sys_enter is sampled with the call's number */
+	struct gaps gaps;
+	struct unreturned unreturned;
+};
+
+enum { MAX_ERRNO = 4095 };
+
+enum { ENTER, LEAVE };
+enum { FIELD_ID, FIELD_RET };
+static const struct question_event events[] = {
+	[ENTER] = { "raw_syscalls", "sys_enter", { [FIELD_ID] = "id" } },
+	[LEAVE] = { "raw_syscalls", "sys_exit", { [FIELD_ID] = "id", [FIELD_RET] = "ret" } },
+};
+/* The kernel leaves out the rest, and their call chains. leave() looks at the errors again: calls may return other negative numbers. */
+static const struct question_event failed_events[] = {
+	[ENTER] = { "raw_syscalls", "sys_enter", { [FIELD_ID] = "id" } },
+	[LEAVE] = { "raw_syscalls", "sys_exit", { [FIELD_ID] = "id", [FIELD_RET] = "ret" }, .filter = "ret<0" },
+};
+/* With folders, also calls that succeed and change one, or open or copy a descriptor. */
+#define NUMBER_TEXT(number) #number
+#define OR_ID_IS(number) "||id==" NUMBER_TEXT(number)
+#ifdef __NR_open   /* newer architectures lack these */
+#define OLD_CALLS OR_ID_IS(__NR_open) OR_ID_IS(__NR_dup2)
+#else
+#define OLD_CALLS
+#endif
+static const struct question_event followed_events[] = {
+	[ENTER] = { "raw_syscalls", "sys_enter", { [FIELD_ID] = "id" } },
+	[LEAVE] = { "raw_syscalls", "sys_exit", { [FIELD_ID] = "id", [FIELD_RET] = "ret" },
+		    .filter = "ret<0" OR_ID_IS(__NR_chdir) OR_ID_IS(__NR_fchdir) OR_ID_IS(__NR_chroot) OR_ID_IS(__NR_pivot_root)
+			      OR_ID_IS(__NR_unshare) OR_ID_IS(__NR_setns) OR_ID_IS(__NR_openat) OR_ID_IS(__NR_openat2)
+			      OR_ID_IS(__NR_dup) OR_ID_IS(__NR_dup3) OR_ID_IS(__NR_fcntl) OLD_CALLS },
+};
+
+/* Whether rows have paths. */
+static bool has_paths(const struct syscalls *c)
+{
+	return c->failed || c->by_path;
+}
+
+/* Whether a call has a row of its own: not all calls have a path, and --match leaves out some. */
+static bool is_wanted(struct syscalls *c, const struct happening *h, int64_t id, const char *given)
+{
+	const struct pathmatch_call call = { h->pid, h->tid, id, given, callpaths_second(&c->paths, h->tid, given) };
+	const bool is_one = c->failed ? h->error : !c->by_path || *given;
+	const enum pathmatch_found found = is_one ? pathmatch_find(&c->match, &call, &c->path) : PATHMATCH_NO;
+
+	if (found == PATHMATCH_UNKNOWN && !(c->failed && notfailed_is(id, h->error)))
+		commcounts_add(&c->errors.nowhere, h->comm);
+	return found == PATHMATCH_YES;
+}
+
+/* In tables, "futex(202)"; in events, "futex" (call_word()). */
+static const char *call_text(struct question *q, uint64_t nr, char *buf, size_t size)
+{
+	return call_name((int64_t)nr, buf, size);
+}
+
+static const char *call_word(struct question *q, uint64_t nr, char *buf, size_t size)
+{
+	call_name((int64_t)nr, buf, size);
+	buf[strcspn(buf, "(")] = '\0';
+	return buf;
+}
+
+static bool is_error(int64_t ret)
+{
+	return ret < 0 && ret >= -MAX_ERRNO;
+}
+
+/* "ENOENT"; "": none. */
+static const char *error_word(struct question *q, uint64_t error, char *buf, size_t size)
+{
+	return error ? error_name((int)error, buf, size) : "";
+}
+
+enum { CALL, WORD, NR, RET, ERROR };
+static const struct column columns[] = {
+	[CALL] = { "call", COLUMN_TEXT, COLUMN_KEY, .text = call_text },
+	[WORD] = { "call", COLUMN_TEXT, COLUMN_FIELD, 32, .text = call_word },
+	[NR] = { "nr", COLUMN_SIGNED, COLUMN_FIELD },
+	[RET] = { "ret", COLUMN_SIGNED, COLUMN_FIELD },
+	[ERROR] = { "error", COLUMN_TEXT, COLUMN_FIELD, 24, .text = error_word },
+};
+static const enum shown shown[] = {
+	SHOW_CALLS, SHOW_TOTAL, SHOW_MIN, SHOW_MEAN, SHOW_P50, SHOW_P95, SHOW_P99, SHOW_MAX, SHOW_ERRORS, SHOW_ERRNOS,
+};
+
+/* Of a call whose number was not sampled, its sys_exit may be lost; of calls that succeed it is not there with --errors, so that the
+ * next sys_enter, on any CPU, is needed to know that one has returned. */
+static bool is_in(const struct question *q, const struct open_pair *o, int64_t call)
+{
+	const struct syscalls *c = (const struct syscalls *)q;
+
+	if (c->numbered)
+		return (int64_t)o->value == call && !(c->failed && gaps_anywhere_since(&c->gaps, o->start));
+	return !gaps_since(&c->gaps, o->value, o->start);
+}
+
+static bool wants(const struct question *q, int64_t call)
+{
+	return callchoice_has(&((struct syscalls *)q)->calls, call);
+}
+
+static void print_hint(const struct syscalls *c)
+{
+	const struct question *q = &c->question;
+	char text[4 * PATH_MAX], safe[4 * sizeof(text)];
+
+	if (!c->match.glob || c->match.found || q->common.json || q->csv || *c->paths.why ||
+	    !globhint_text(c->match.glob, !q->targets->input, text, sizeof(text)))
+		return;
+	escape_terminal(text, strlen(text), safe, sizeof(safe));
+	printf("%s\n", safe);
+}
+
+static void after_table(struct question *q, uint64_t from)
+{
+	struct syscalls *c = (struct syscalls *)q;
+
+	callerrors_print(&c->errors, q, from, c->paths.why);
+	notfailed_print(&c->mild, q);
+	if (q->ending)
+		print_hint(c);
+	if (!has_paths(c) || !q->targets->input)   /* whether calls hang is another question */
+		unreturned_print(&c->unreturned, q, from);
+}
+
+/* ---- samples ---------------------------------------------------------------------------- */
+
+/* The value of a pair, for belongs(): the call's number if it is sampled, else the CPU. */
+static uint64_t beginning(const struct syscalls *c, const struct analysis_sample *s)
+{
+	return c->numbered ? (uint64_t)trace_field_sint(c->question.fields[ENTER][FIELD_ID], s->view.raw) : s->cpu;
+}
+
+/* Whether a sys_exit belongs to the thread's last sys_enter. */
+static bool belongs(const struct syscalls *c, const struct analysis_sample *s, const struct pair_end *end, int64_t id)
+{
+	if (c->numbered)   /* calls that succeed have no sys_exit with --errors: another one may be lost before that of this call */
+		return (int64_t)end->value == id && !(c->failed && gaps_since(&c->gaps, s->cpu, end->start));
+	return !gaps_since(&c->gaps, end->value, end->start) && !gaps_since(&c->gaps, s->cpu, end->start);
+}
+
+static void count(struct syscalls *c, const struct happening *h, const char *path)
+{
+	struct question *q = &c->question;
+	const struct callerror one = {
+		path, has_paths(c) ? pathmatch_flags(&c->match, h->tid, (int64_t)h->end.value) : 0,
+		has_paths(c) && h->s->event->layout.callchain ? analysis_stack(q->a, h->s) : NULL,
+	};
+
+	callerrors_add(&c->errors, q, h, &one);
+}
+
+static void take_call(struct syscalls *c, const struct happening *h, int64_t id, const char *given)
+{
+	struct question *q = &c->question;
+
+	if (!callchoice_has(&c->calls, id))
+		return;
+	if (has_paths(c) && (h->error || !c->failed) && callpaths_is_missing(&c->paths, h->tid, h->end.start, id))
+		commcounts_add(&c->errors.unseen, h->comm);
+	if (!is_wanted(c, h, id, given))
+		return;
+	if (c->failed && notfailed_is(id, h->error)) {
+		notfailed_add(&c->mild, id, h->error);
+		return;
+	}
+	question_emit(q, h);
+	if (q->a && (h->error || c->by_path))
+		count(c, h, c->path);
+}
+
+/* What follows for the paths of later calls. A path that was cut is not known. */
+static void succeeded(struct syscalls *c, const struct happening *h, int64_t ret)
+{
+	const char *path = callpaths_text(&c->paths, h->tid, h->end.start, (int64_t)h->end.value);
+	const struct pathmatch_call call = { h->pid, h->tid, (int64_t)h->end.value, strlen(path) < CALLPATH_SIZE - 1 ? path : "", NULL };
+
+	pathmatch_succeeded(&c->match, &call, ret, h->s->time);
+}
+
+static void leave(struct question *q, const struct analysis_sample *s)
+{
+	struct syscalls *c = (struct syscalls *)q;
+	int64_t id = syscall_left(trace_field_sint(q->fields[LEAVE][FIELD_ID], s->view.raw));
+	int64_t ret = trace_field_sint(q->fields[LEAVE][FIELD_RET], s->view.raw);
+	const int error = syscall_has_result(id) && is_error(ret) ? (int)-ret : 0;
+	struct happening h = {
+		.s = s, .pid = s->pid, .tid = s->tid, .comm = q->a ? analysis_comm(q->a, s->tid, s->time) : NULL,
+		.error = error,
+		.cells = { [CALL] = { (uint64_t)id }, [WORD] = { (uint64_t)id }, [NR] = { (uint64_t)id }, [RET] = { (uint64_t)ret },
+			   [ERROR] = { (uint64_t)error } },
+	};
+
+	if (!pairs_end(&q->pairs, s, (uint64_t)s->tid, &h.end))
+		return;
+	if (!belongs(c, s, &h.end, id)) {
+		q->pairs.unbegun++;
+		return;
+	}
+	h.end.value = (uint64_t)id;
+	take_call(c, &h, id, callpaths_text(&c->paths, h.tid, h.end.start, id));
+	if (!error && pathmatch_follows(c->match.glob))
+		succeeded(c, &h, ret);   /* after its path was resolved */
+}
+
+static void sample(struct question *q, const struct analysis_sample *s)
+{
+	struct syscalls *c = (struct syscalls *)q;
+
+	pathmatch_at(&c->match, s->time);
+	if (s->event == q->events[ENTER]) {
+		pairs_start(&q->pairs, s, (uint64_t)s->tid, beginning(c, s));
+		callpaths_enter(&c->paths, s);
+		if (c->match.args.field)
+			pathmatch_enter(&c->match, s, (int64_t)beginning(c, s));
+	} else if (s->event == q->events[LEAVE]) {
+		leave(q, s);
+	} else {
+		callpaths_take(&c->paths, q, s);
+	}
+}
+
+/* Whether a filter, of --errors or the user, leaves out calls: then a sys_exit may be another one's. */
+static bool leaves_out(struct question *q)
+{
+	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++) {
+		const struct stream_event *event = question_event(q, events[i].sys, events[i].name);
+
+		if (event && event->asked.filter)
+			return true;
+	}
+	return false;
+}
+
+static uint64_t reads(struct question *q, const struct stream_event *event)
+{
+	const struct syscalls *c = (struct syscalls *)q;
+
+	if (event == question_event(q, events[ENTER].sys, events[ENTER].name))
+		return leaves_out(q) || has_paths(c) ? PERF_SAMPLE_RAW : 0;
+	if (has_paths(c) && event == question_event(q, events[LEAVE].sys, events[LEAVE].name))
+		return PERF_SAMPLE_RAW | PERF_SAMPLE_CALLCHAIN;
+	return PERF_SAMPLE_RAW;
+}
+
+static int watch_paths(struct question *q, struct fault *f)
+{
+	struct syscalls *c = (struct syscalls *)q;
+	struct stream_opts *o = &q->common.stream;
+
+	o->chains.of_calls = true;
+	o->kernel_callchain = o->kernel_callchain ? o->kernel_callchain : -1;   /* at sys_exit it is always the same */
+	return callpaths_watch(&c->paths, q, f);
+}
+
+static void task(struct question *q, const struct pev_record *rec)
+{
+	struct open_pair *o = rec->type == PERF_RECORD_EXIT ? pairs_find(&q->pairs, (uint64_t)rec->task.tid) : NULL;
+
+	if (o)
+		o->is_gone = true;
+	pathmatch_task(&((struct syscalls *)q)->match, rec);
+}
+
+static void lost(struct question *q, const struct stream_loss *loss)
+{
+	gaps_add(&((struct syscalls *)q)->gaps, loss);
+	pathmatch_lost(&((struct syscalls *)q)->match);
+}
+
+static uint64_t now(void *ctx)
+{
+	return analysis_now(ctx);
+}
+
+static void keep(void *ctx, const char *line)
+{
+	const struct analysis *a = ctx;
+
+	stream_keep_folder(a->stream, line);
+}
+
+/* Whether the user leaves out calls, such as chdir(2): then no folder is known for long. */
+static bool is_filtered(const struct question *q, size_t i)
+{
+	const char *filter = q->events[i]->asked.filter, *own = q->ops->events[i].filter;
+
+	return filter && (!own || strcmp(filter, own));
+}
+
+static void follow(struct syscalls *c)
+{
+	struct question *q = &c->question;
+	const struct replay *replay = q->targets->input && q->a ? stream_replay(q->a->stream) : NULL;
+	const struct perfdata_info *recorded = replay ? replay_info(replay) : NULL;
+
+	c->match.ordered = c->paths.ordered;
+	c->match.untracked = is_filtered(q, ENTER) || is_filtered(q, LEAVE);
+	c->match.folders = (struct folders){ .now = q->targets->input ? NULL : now, .keep = q->targets->record ? keep : NULL, .ctx = q->a };
+	for (size_t i = 0; recorded && i < recorded->nfolders; i++)
+		keptfolders_take(&c->match.folders.kept, recorded->folders[i].text, recorded->folders[i].size);
+}
+
+static void begin_paths(struct syscalls *c)
+{
+	struct question *q = &c->question;
+	struct fault no;
+
+	callpaths_begin(&c->paths, q);
+	c->match.args.field = c->numbered && q->a ? analysis_field(q->events[ENTER], "args", true, &no) : NULL;
+	c->errors.has_flags = c->match.args.field;
+}
+
+static int begin(struct question *q, struct fault *f)
+{
+	struct syscalls *c = (struct syscalls *)q;
+
+	c->numbered = q->events[ENTER]->layout.raw;
+	c->errors.paths = has_paths(c);
+	c->errors.all = c->by_path;
+	if (has_paths(c))
+		begin_paths(c);
+	if (pathmatch_follows(c->match.glob))
+		follow(c);
+	c->unreturned.enter = q->events[ENTER];
+	c->unreturned.is_in = is_in;
+	c->unreturned.wants = wants;
+	c->unreturned.is_whole = c->numbered && !c->failed && !leaves_out(q);
+	c->unreturned.gaps = &c->gaps;
+	if (q->a)
+		unreturned_begin(&c->unreturned, q->targets);
+	return 0;
+}
+
+static void started(struct question *q)
+{
+	struct syscalls *c = (struct syscalls *)q;
+
+	if (pathmatch_follows(c->match.glob) && !c->match.untracked)
+		folders_read_all(&c->match.folders);
+}
+
+static void release(struct question *q)
+{
+	struct syscalls *c = (struct syscalls *)q;
+
+	callerrors_free(&c->errors);
+	notfailed_free(&c->mild);
+	callpaths_free(&c->paths);
+	pathmatch_free(&c->match);
+	gaps_free(&c->gaps);
+	unreturned_free(&c->unreturned);
+}
+
+static void title(struct question *q, const struct happening *h, char *buf, size_t size)
+{
+	const char *path = ((struct syscalls *)q)->path;
+	char call[64];
+
+	snprintf(buf, size, "%s %d %s%s%s", h->comm, pidmap_shown(h->tid), call_name((int64_t)h->end.value, call, sizeof(call)),
+		 *path ? " " : "", path);
+}
+
+static bool between(struct question *q, const struct analysis_sample *s, const struct happening *h)
+{
+	return s->tid == h->tid;
+}
+
+#define QUESTION \
+	.name = "syscalls", .durations = "calls", QUESTION_COLUMNS_ARE(columns), .tasks = true, \
+	.shown = shown, .nshown = sizeof(shown) / sizeof(*shown), \
+	.print = "\"%s = %lld%s%s after %llu.%03llu us\", REC->call, REC->ret, REC->error[0] ? \" \" : \"\", REC->error, " \
+		 "REC->duration / 1000, REC->duration % 1000", \
+	.reads = reads, .begin = begin, .started = started, .sample = sample, .task = task, .lost = lost, \
+	.after_table = after_table, .release = release, .title = title, .between = between
+static const struct question_ops question = {
+	QUESTION, QUESTION_EVENTS_ARE(events), .or_stacks = "; with --errors, those of calls that fail; with --paths, of calls that use a path",
+};
+/* Only one table is left: that with paths. */
+#define PATHS_QUESTION QUESTION, .watch = watch_paths, .own_table = true, .stacks = true
+static const struct question_ops failed_question = { PATHS_QUESTION, QUESTION_EVENTS_ARE(failed_events) };
+static const struct question_ops followed_question = { PATHS_QUESTION, QUESTION_EVENTS_ARE(followed_events) };
+static const struct question_ops paths_question = { PATHS_QUESTION, QUESTION_EVENTS_ARE(events) };
+
+static int run(void *config, const struct opt_parser *args, struct fault *f)
+{
+	struct opt_parser chosen = *args;
+	struct syscalls *c = config;
+
+	if (callevents_check(&c->question.common.stream.events, f))
+		return -1;
+	c->by_path = (c->by_path || c->match.glob) && !c->failed;   /* --errors has paths, too */
+	if (c->failed)
+		chosen.subject = pathmatch_follows(c->match.glob) ? &followed_question : &failed_question;
+	else
+		chosen.subject = c->by_path ? &paths_question : &question;
+	return question_run(config, &chosen, f);
+}
+
+/* ---- the command ------------------------------------------------------------------------ */
+
+#define ERRORS_OPT(help) { "errors", 0, NULL, OPT_FLAG, offsetof(struct syscalls, failed), NULL, help, false, NULL }
+static const struct opt call_opts[] = {
+	ERRORS_OPT("Show only calls that fail, the most frequent first, with their path or address. With -g, also the stacks "
+		   "that make them."),
+	{ "paths", 0, NULL, OPT_FLAG, offsetof(struct syscalls, by_path), NULL,
+	  "Show which files and addresses calls use, the most frequent first: a row for each task, call and path. With -g, also the "
+	  "stacks that make them.", false, NULL },
+	{ "match", 0, NULL, OPT_STRING, offsetof(struct syscalls, match.glob), "GLOB",
+	  "As --paths, but only paths and addresses that match, such as '/etc/*', '*.log' or '*:443'; with --errors, only those of calls "
+	  "that fail. For a glob that begins with / or */, relative paths are resolved: by the current folder of their process, or their "
+	  "descriptor.", false, NULL },
+	{ "call", 0, NULL, OPT_CALL, offsetof(struct syscalls, calls.names), "NAMES",
+	  "Show only these calls: names or globs with commas between them, such as 'connect,unlink*,rename*'.", false, callchoice_parse },
+};
+static const struct opt source_opts[] = { ERRORS_OPT("Emit only calls that fail.") };
+static const struct opt duration_opts[] = QUESTION_DURATIONS_OPTS("thread");
+static const struct opt by_opts[] = QUESTION_BY_OPTS(QUESTION_BY_TARGET);
+
+const struct command syscalls_command = {
+	.mode = OPT_MODE_COMMAND, .config_size = sizeof(struct syscalls), .defaults = analysis_defaults, .release = analysis_release,
+	.run = run,
+	OPT_GROUP_ROWS(
+		{ "System calls", call_opts, sizeof(call_opts) / sizeof(*call_opts), 0 },
+		QUESTION_DURATIONS_GROUP(duration_opts), QUESTION_BY_GROUP(by_opts), QUESTION_EVENTS_GROUP, QUESTION_RUN_GROUPS),
+	.name = "syscalls", .usage = QUESTION_USAGE,
+	.description = COMMAND_TEXT(
+		"Which system calls take the time, and which fail? Prints a row for each thread and call; without a "
+		"target, threads with the same name share a row (--by task: each has its own). Errors are counted, and "
+		"listed by errno in a second table.",
+		"--errors shows only calls that fail, in one table: a row for each task, call, error and path, the most frequent "
+		"first. --paths shows all calls that use a path, in such a table. For connect and bind, the path is an address; for open and "
+		"openat, the column flags says whether the file is opened to read or write (r, w, rw) and to create or truncate it. "
+		"Paths are the kernel's copies, which the calls used; they come from kprobes, which exist during the run. If the "
+		"kernel has no kprobes, they come from uprobes in the C library, the loader and static programs instead; a line counts "
+		"calls whose path is not known, such as those of Go programs. If you may not create probes, rows have no paths, and a "
+		"line says why. "
+		"Each table keeps at most 10,000 different paths, each cut after 1023 bytes; the rest share the path [others]. "
+		"With -g, the ten stacks with the most calls follow, each for all threads of a process; with --by, for each row.",
+		"--errors does not count EAGAIN, EINPROGRESS of connect, ETIMEDOUT of futex, EINTR and ERESTART*: a line below the "
+		"table adds them up.",
+		"--than prints each longer call when it returns; with -g, also the stack that made it.",
+		"--heatmap draws all calls: when they returned, and how long they took.",
+		"Calls that began before perf-prof, or did not return before its end, are not in the table, but counted "
+		"below it. With -p, -t or a command, a line names each thread that hangs in a call, and what it waits on: a lock, file, "
+		"socket, path, child or descriptors, and the Python functions that called it. With -i, the line comes after the first "
+		"whole interval in which it hung, and at the end. "
+		"The events are raw_syscalls:sys_enter and sys_exit; use -e to filter them, such as -e "
+		"'raw_syscalls:sys_enter/id==0/,raw_syscalls:sys_exit/id==0/'."),
+	.summary = "measure how long system calls take, and count their errors",
+	.examples = COMMAND_EXAMPLES(
+		{ "perf-prof syscalls -p 1234 -i 1000", "measure the calls of a process, each second" },
+		{ "perf-prof syscalls --than 100ms -g", "print calls that take longer than 100 ms, and the stacks that made them" },
+		{ "perf-prof syscalls --errors -g -p 1234", "show which calls of a process fail, on which files, and who calls them" },
+		{ "perf-prof syscalls --match '/etc/*'", "show which processes open, look up or change files below /etc" },
+		{ "perf-prof syscalls --match '/srv/*' --call 'unlink*,rename*'", "show which processes delete or rename files below /srv" },
+		{ "perf-prof syscalls -- ls -R /usr/lib", "measure the calls of a command" },
+		{ "perf-prof syscalls -p 1234 --heatmap calls.html", "draw when the calls of a process were slow" }),
+};
+
+static const struct opt_group source_groups[] = {
+	{ "System calls", source_opts, sizeof(source_opts) / sizeof(*source_opts), 0 }, QUESTION_SOURCE_GROUPS,
+};
+
+const struct source_ops syscalls_source = {
+	QUESTION_SOURCE(question, struct syscalls), OPT_GROUPS(source_groups), .name = "syscalls",
+	.summary = "each system call, when it returns",
+};

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/syscalls/unreturned.h"
+
+#include "analysis/syscalls/callfilter.h"
+#include "analysis/syscalls/pycallers.h"
+#include "base/escape.h"
+#include "base/room.h"
+#include "base/units.h"
+#include "engine/callnames.h"
+#include "report/table.h"
+#include "stream/watched/targets.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* LINES, RECORDED_LINES: unless --full; LOOKED_AT: for holders of locks, which come first; NEWS_NS: shorter calls are no news. */
+enum { LINES = 10, RECORDED_LINES = 3, LOOKED_AT = 1000, NEWS_NS = 100000000, CALL_SIZE = 1280 };
+
+struct unreturned_told {
+	pid_t tid;
+	uint64_t start;
+	UT_hash_handle hh;
+};
+
+struct late {
+	pid_t tid;
+	uint64_t start;              /* perf clock; 0: before the run */
+	bool told;
+};
+
+struct visit {
+	struct unreturned *u;
+	struct question *q;
+	struct waiton on;
+	struct pycallers python;
+	struct late *all;
+	size_t n;
+	uint64_t now;                /* perf clock */
+	uint64_t before;             /* calls that began later are no news */
+	bool recorded;               /* the threads are of a recording */
+	bool repeats;                /* also name calls that an earlier table has named */
+};
+
+void unreturned_begin(struct unreturned *u, const struct stream_opts *opts)
+{
+	struct targets t = { 0 };
+	struct fault f = { 0 };
+
+	if (opts->input || targets_everybody(opts) || targets_resolve(&t, opts, &f))
+		return;
+	for (size_t i = 0; i < t.nthreads; i++)
+		sleepers_add(&u->before, t.tasks[i].tid);
+	targets_free(&t);
+}
+
+void unreturned_free(struct unreturned *u)
+{
+	sleepers_free(&u->before);
+	HASH_FREE(u->told);
+	u->told = NULL;
+}
+
+/* ---- which calls ------------------------------------------------------------------------ */
+
+/* Whether the text has named that call. */
+static bool was_told(const struct unreturned *u, pid_t tid, uint64_t start)
+{
+	struct unreturned_told *one;
+
+	HASH_FIND(hh, u->told, &tid, sizeof(tid), one);
+	return one && one->start == start;
+}
+
+static void set_told(struct unreturned *u, pid_t tid, uint64_t start)
+{
+	struct unreturned_told *one;
+
+	HASH_FIND(hh, u->told, &tid, sizeof(tid), one);
+	if (!one && (one = calloc(1, sizeof(*one)))) {
+		one->tid = tid;
+		HASH_ADD(hh, u->told, tid, sizeof(one->tid), one);
+		one = HASH_KEPT(one);
+	}
+	if (one)
+		one->start = start;
+}
+
+static void add(struct visit *v, pid_t tid, uint64_t start)
+{
+	if (start <= v->before && (v->repeats || !was_told(v->u, tid, start)) && ROOM_FOR_ONE(v->all, v->n))
+		v->all[v->n++] = (struct late){ tid, start };
+}
+
+/* A thread that has slept all the time, and has called nothing since. */
+static void add_sleeper(void *ctx, pid_t tid, enum task_state state)
+{
+	struct visit *v = ctx;
+
+	if (!pairs_find(&v->q->pairs, (uint64_t)tid))
+		add(v, tid, 0);
+}
+
+static void add_begun(struct visit *v)
+{
+	for (const struct open_pair *o = v->q->pairs.all; o; o = o->hh.next)
+		if (o->is_open && !o->is_gone &&
+		    !(v->recorded && (gaps_anywhere_since(v->u->gaps, o->start) || !v->u->wants(v->q, (int64_t)o->value))))
+			add(v, (pid_t)o->key, o->start);
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	const struct late *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+/* ---- what each thread waits for --------------------------------------------------------- */
+
+/* Threads of io_uring have the registers of the call that made them. */
+static bool is_worker(const char *comm)
+{
+	return !strncmp(comm, "iou-", strlen("iou-"));
+}
+
+/* Whether it is the call that is meant, and one that the user wants to see. */
+static bool is_meant(const struct visit *v, const struct late *one, const struct waitargs *c)
+{
+	if (!v->u->wants(v->q, c->call))
+		return false;
+	if (!one->start)
+		return callfilter_passes(v->u->enter, c);
+	return v->u->is_in(v->q, pairs_find(&v->q->pairs, (uint64_t)one->tid), c->call);
+}
+
+/* What a thread is in, and waits on; which functions of Python called it ("": none, or not known). */
+struct call {
+	char text[CALL_SIZE], python[512];
+};
+
+/* held: only if its lock has a holder. False: it is in no call, or in another one. */
+static bool find(struct visit *v, const struct late *one, bool held, struct call *call)
+{
+	struct waitargs c;
+	const enum waitargs_found found = waitargs_find(one->tid, &c);
+
+	call->python[0] = '\0';
+	if (found == WAITARGS_REFUSED) {
+		snprintf(call->text, sizeof(call->text), "a call (/proc/%d/syscall: %s)", (int)one->tid, strerror(errno));
+		return !held;
+	}
+	if (found == WAITARGS_NO_CALL || !is_meant(v, one, &c))
+		return false;
+	waitargs_text(&v->on, &c, call->text, sizeof(call->text));
+	if (held && !strstr(call->text, " held by "))
+		return false;
+	if (!pycallers_text(&v->python, &c, call->python, sizeof(call->python)))
+		call->python[0] = '\0';
+	return true;
+}
+
+/* ---- output ----------------------------------------------------------------------------- */
+
+static bool print_one(struct visit *v, struct late *one, bool held)
+{
+	const char *comm = analysis_comm(v->q->a, one->tid, v->now);
+	char name[64], text[4 * CALL_SIZE], python[4 * sizeof(((struct call *)0)->python)], since[64] = "since before the run";
+	struct call call;
+
+	if (one->told || is_worker(comm) || !find(v, one, held, &call))
+		return false;
+	one->told = true;
+	set_told(v->u, one->tid, one->start);
+	escape_terminal(comm, strlen(comm), name, sizeof(name));
+	escape_terminal(call.text, strlen(call.text), text, sizeof(text));
+	escape_terminal(call.python, strlen(call.python), python, sizeof(python));
+	if (one->start)
+		snprintf(since, sizeof(since), "for %.3f ms", (double)(v->now - one->start) / 1e6);
+	printf("%s %d is still in %s%s%s, %s: not in the table\n", name, pidmap_shown(one->tid), text, *python ? ", called by " : "", python,
+	       since);
+	return true;
+}
+
+/* Of a recording, the number is all that is known. */
+static const char *recorded_call(const struct visit *v, const struct late *one, char *buf, size_t size)
+{
+	return call_name((int64_t)pairs_find(&v->q->pairs, (uint64_t)one->tid)->value, buf, size);
+}
+
+static void print_recorded(const struct visit *v)
+{
+	const size_t most = v->q->common.full ? SIZE_MAX : RECORDED_LINES;
+	char call[64], name[64];
+
+	for (size_t i = 0; i < v->n && i < most; i++) {
+		const struct late *one = &v->all[i];
+		const char *comm = analysis_comm(v->q->a, one->tid, v->now);
+
+		escape_terminal(comm, strlen(comm), name, sizeof(name));
+		printf("%s %d was still in %s at the end, for at least %.3f ms: not in the table\n", name, pidmap_shown(one->tid),
+		       recorded_call(v, one, call, sizeof(call)), (double)(v->now - one->start) / 1e6);
+	}
+	if (v->n > most)
+		printf("%zu more thread%s %s in a call (--full shows all)\n", v->n - most, units_plural(v->n - most),
+		       v->n - most == 1 ? "was" : "were");
+}
+
+static void print_text(struct visit *v)
+{
+	const size_t most = v->q->common.full ? SIZE_MAX : LINES;
+	size_t told = 0, more = 0, i;
+
+	for (i = 0; i < v->n && i < LOOKED_AT && told < most; i++)
+		told += print_one(v, &v->all[i], true);
+	for (i = 0; i < v->n && told < most; i++)
+		told += print_one(v, &v->all[i], false);
+	for (; i < v->n; i++)
+		more += !v->all[i].told;
+	if (more)
+		printf("%zu more thread%s may be in a call (--full shows all)\n", more, units_plural(more));
+}
+
+static void put_one(struct visit *v, const struct late *one, struct table *t)
+{
+	const char *comm = analysis_comm(v->q->a, one->tid, v->now);
+	struct call call = { .python = "" };
+
+	if (v->recorded)
+		recorded_call(v, one, call.text, sizeof(call.text));
+	else if (is_worker(comm) || !find(v, one, false, &call))
+		return;
+	table_row(t);
+	table_text(t, comm);
+	table_task(t, one->tid);
+	table_text(t, call.text);
+	if (*call.python)
+		table_text(t, call.python);
+	else
+		table_none(t);
+	if (one->start)
+		table_unsigned(t, v->now - one->start);
+	else
+		table_none(t);
+}
+
+static void print_json(struct visit *v)
+{
+	static const struct table_column columns[] = {
+		{ "comm", TABLE_TEXT }, { "tid", TABLE_INTEGER }, { "call", TABLE_TEXT }, { "python", TABLE_TEXT },
+		{ "duration", TABLE_DURATION },
+	};
+	struct table t;
+
+	table_init(&t, "unreturned", columns, sizeof(columns) / sizeof(*columns));
+	for (size_t i = 0; i < v->n; i++)
+		put_one(v, &v->all[i], &t);
+	if (t.nrows && table_json(&t, NULL, stdout) == -ENOMEM)
+		fprintf(stderr, "perf-prof: %s: out of memory for the table of calls that have not returned\n", v->q->ops->name);
+	table_free(&t);
+}
+
+void unreturned_print(struct unreturned *u, struct question *q, uint64_t from)
+{
+	const bool recorded = q->targets->input;
+	struct visit v = { .u = u, .q = q, .now = recorded ? analysis_end(q->a, q->last) : analysis_now(q->a), .recorded = recorded,
+			   .repeats = q->ending || q->common.json };
+
+	/* the number of a call tells which one it is; -i's tables of a recording are not its end */
+	if (q->csv || (recorded ? !q->ending || !u->is_whole : targets_everybody(q->targets)))
+		return;
+	/* a recording says when its last event was, not when it ended */
+	v.before = recorded ? v.now : v.now > NEWS_NS ? v.now - NEWS_NS : 0;
+	if (!v.repeats && from < v.before)
+		v.before = from;
+	if (v.repeats || !u->looked)   /* the first table has them all */
+		sleepers_each(&u->before, add_sleeper, &v);
+	u->looked = true;
+	add_begun(&v);
+	if (v.n)
+		qsort(v.all, v.n, sizeof(*v.all), longest_first);
+	if (q->common.json)
+		print_json(&v);
+	else if (recorded)
+		print_recorded(&v);
+	else
+		print_text(&v);
+	waiton_free(&v.on);
+	pycallers_free(&v.python);
+	free(v.all);
+}
