@@ -531,7 +531,7 @@ const struct command latency_command = {
 		  "measure how long disk requests take, each second" },
 		{ "perf-prof latency -e irq:irq_handler_entry -e irq:irq_handler_exit -k '_cpu<<16|irq' --than 100us",
 		  "print interrupt handlers that run longer than 100 us" },
-		{ "perf-prof latency -e block:block_rq_issue -e block:block_rq_complete -k 'dev<<32|sector' --heatmap disk.html",
+		{ "perf-prof latency -e block:block_rq_issue -e block:block_rq_complete -k 'dev<<32|sector' --heatmap disk.svg",
 		  "draw when disks were slow" },
 		{ "perf-prof latency -a -e net:net_dev_start_xmit -e net:netif_receive_skb -k skbaddr",
 		  "measure how long packets wait on the loopback device" },

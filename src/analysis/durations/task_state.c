@@ -163,7 +163,7 @@ const struct command task_state_command = {
 		{ "perf-prof task-state -D --than 20ms -g", "print which tasks are blocked for longer than 20 ms, and where" },
 		{ "perf-prof task-state --filter 'postgres*' --perins -i 1000", "measure all threads of these names, one by one" },
 		{ "perf-prof task-state -- make -j8", "measure a build" },
-		{ "perf-prof task-state -D --heatmap blocked.html -i 1000", "draw when tasks were blocked, and for how long" }),
+		{ "perf-prof task-state -D --heatmap blocked.svg -i 1000", "draw when tasks were blocked, and for how long" }),
 };
 
 const struct source_ops task_state_source = {

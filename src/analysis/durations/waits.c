@@ -582,7 +582,7 @@ const struct command waits_command = {
 	.examples = COMMAND_EXAMPLES(
 		{ "perf-prof waits -p 1234 -i 1000", "show which tasks the threads of a process wait for, each second" },
 		{ "perf-prof waits --on -- ./job", "show the locks, files and sockets that a command waits on" },
-		{ "perf-prof waits --flame-graph waits.html -- ./job", "draw what waits, and above it what wakes it" },
+		{ "perf-prof waits --flame-graph waits.svg -- ./job", "draw what waits, and above it what wakes it" },
 		{ "perf-prof waits -g --than 100ms -p 1234", "print each wait over 100 ms, with both stacks" }),
 };
 

@@ -469,7 +469,7 @@ const struct command diff_command = {
 	.examples = COMMAND_EXAMPLES(
 		{ "perf-prof diff old.data new.data", "show which functions changed" },
 		{ "perf-prof diff --total --than 1 old.data new.data", "include what functions call; show those of 1 % or more" },
-		{ "perf-prof diff --flame-graph diff.html old.data new.data", "also draw a flame graph, coloured by the change" },
+		{ "perf-prof diff --flame-graph diff.svg old.data new.data", "also draw a flame graph, coloured by the change" },
 		{ "perf-prof diff --json old.folded new.folded", "compare folded stacks, as JSON" }),
 	.mode = OPT_MODE_PLAIN,
 	.config_size = sizeof(struct diff),

@@ -163,7 +163,7 @@ const struct command flame_graph_command = {
 		{ "Options", opts, sizeof(opts) / sizeof(*opts), 0 }),
 	.examples = COMMAND_EXAMPLES(
 		{ "perf-prof flame-graph in.folded out.svg", "draw a flame graph" },
-		{ "perf-prof flame-graph --before old.folded new.folded out.html", "draw what changed" },
+		{ "perf-prof flame-graph --before old.folded new.folded out.svg", "draw what changed" },
 		{ "perf-prof flame-graph monday.folded tuesday.folded both.folded", "sum two files of folded stacks" }),
 	.mode = OPT_MODE_PLAIN,
 	.config_size = sizeof(struct flame_graph_config),

@@ -653,7 +653,7 @@ const struct command profile_command = {
 		{ "perf-prof profile --tree -- ./program", "also show the call tree of a command" },
 		{ "perf-prof profile --annotate lookup -- ./program", "also show the source lines of a function, with their shares" },
 		{ "perf-prof profile -i 1000", "show the hottest functions of the machine, each second" },
-		{ "perf-prof profile -p 1234 -g --flame-graph flame.html", "draw a flame graph of a process, until Ctrl-C" },
+		{ "perf-prof profile -p 1234 -g --flame-graph flame.svg", "draw a flame graph of a process, until Ctrl-C" },
 		{ "perf-prof profile --python --flame-graph flame.svg -- python3 job.py", "draw the Python functions of a command" },
 		{ "perf-prof profile --tasks --flame-graph tasks.svg -p 1234", "draw which asyncio task of a Python program uses the CPU" },
 		{ "perf-prof profile -e cache-misses -c 10000 -g -- ./program",

@@ -449,7 +449,7 @@ const struct command report_command = {
 		{ "perf-prof report", "show ./perf.data" },
 		{ "perf-prof report -e cycles job.data", "show only one of several events" },
 		{ "perf-prof report job.data --annotate main", "also show the source lines of main, with their shares" },
-		{ "perf-prof report job.data --flame-graph job.html", "also draw a flame graph" }),
+		{ "perf-prof report job.data --flame-graph job.svg", "also draw a flame graph" }),
 	.mode = OPT_MODE_PLAIN,
 	ANALYSIS_CONFIG(struct report, defaults),
 	.run = run,

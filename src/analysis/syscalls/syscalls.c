@@ -498,7 +498,7 @@ const struct command syscalls_command = {
 		{ "perf-prof syscalls --match '/etc/*'", "show which processes open, look up or change files below /etc" },
 		{ "perf-prof syscalls --match '/srv/*' --call 'unlink*,rename*'", "show which processes delete or rename files below /srv" },
 		{ "perf-prof syscalls -- ls -R /usr/lib", "measure the calls of a command" },
-		{ "perf-prof syscalls -p 1234 --heatmap calls.html", "draw when the calls of a process were slow" }),
+		{ "perf-prof syscalls -p 1234 --heatmap calls.svg", "draw when the calls of a process were slow" }),
 };
 
 static const struct opt_group source_groups[] = {
