@@ -20,7 +20,7 @@ static const struct {
 	{ "stat", "`perf-prof stat -- COMMAND` counts what your programs do in user space" },
 	{ "trace", STACKS_NOW "; `perf-prof profile -- COMMAND` samples user space of a program" },
 	{ "top", "`perf-prof profile -- COMMAND` samples user space of a program" },
-	{ "python", "-e page-faults:u -p PID, and other events in user space of your own processes" },
+	{ "python", "-e page-faults:u -p PID works, and so do other events in user space of your own processes" },
 };
 
 /* Not for processes of other users, nor for whole CPUs, where the error says it itself. */

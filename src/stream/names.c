@@ -317,7 +317,8 @@ static const char *why_hidden(char *buf, size_t size)
 	const bool known = !pev_sysctl_("kptr_restrict", &hidden) && !pev_paranoid(&paranoid), any = hidden > 0 || paranoid > 1;
 
 	snprintf(buf, size, "/proc/kallsyms hides their addresses from this user; %s%s%s%s%s shows them",
-		 !known || hidden < 2 ? "root (sudo), CAP_SYSLOG (ambient: that of the program's file is dropped)" : "", known && hidden < 2 && any ? " or " : "", any ? "sysctl" : "",
+		 !known || hidden < 2 ? "root (sudo), CAP_SYSLOG in the ambient set (perf-prof drops that of its file)" : "",
+		 known && hidden < 2 && any ? " or " : "", any ? "sysctl" : "",
 		 hidden > 0 ? " kernel.kptr_restrict=0" : "", paranoid > 1 ? " kernel.perf_event_paranoid=1" : "");
 	return buf;
 }

@@ -569,8 +569,9 @@ const struct command waits_command = {
 		"its stacks.",
 		"-g adds the stacks that waited, and those that woke them, without sleeps (--full: all). --flame-graph draws them all: the waker's stack, "
 		"upside down, above the waiter's.",
-		"--on shows what was waited on, and a second table with the task that each lock, file, pipe and socket was waited for: the "
-		"one that held a lock, not the next ones in its queue. A lock (futex) has the name of its static variable, or its address. A descriptor has the "
+		"--on shows what was waited on. A second table has a row for each lock, file, pipe and socket; `because of` is the task that "
+		"threads waited for there: for a lock, the one that held it, not the next ones in its queue. A lock (futex) has the name of "
+		"its static variable, or its address. A descriptor has the "
 		"name of its file or socket or, if it was closed at once or in a recording, its number. Which of several descriptors "
 		"ended a poll or select is not known. Waits that have not ended also show the path, child or descriptors that the thread "
 		"waits for, and which thread holds its lock, if that is a mutex of glibc.",

@@ -422,8 +422,8 @@ static const char *hint_if_none(const struct analysis *a)
 		       "no samples: the command slept nearly all the time (--off-cpu shows what it waits for), or ended at once";
 	if (are_of_kernel(&o->pids))
 		return is_lowered(p) ?
-		       "no samples: threads of the kernel have none in user space" :
-		       "no samples: the thread of the kernel slept nearly all the time; --off-cpu shows what it waits for";
+		       "no samples: kernel threads have none in user space" :
+		       "no samples: the kernel thread slept nearly all the time; --off-cpu shows what it waits for";
 	return is_lowered(p) ?
 	       "no samples in user space: the process slept, or ran in the kernel; `perf-prof dump PID` shows where it is now" :
 	       "no samples: the process slept nearly all the time; --off-cpu shows what it waits for, `perf-prof dump PID` shows where it is now";

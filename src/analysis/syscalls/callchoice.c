@@ -26,7 +26,7 @@ int callchoice_parse(const char *text, void *names, struct fault *f)
 		const size_t len = strcspn(at, ",");
 
 		if (!is_call(at, len))
-			return fault_usage(f, "--call %s: '%.*s' is the name of no system call; expected names or globs, such as "
+			return fault_usage(f, "--call %s: there is no system call '%.*s'; expected names or globs, such as "
 					   "connect,unlink*,rename*", text, (int)len, at);
 		at += len;
 		if (!*at)

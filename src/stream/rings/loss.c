@@ -67,7 +67,7 @@ static int put_limited(const struct stream *s, const char *stacks, char *buf, si
 
 	if (!s->opts->buffer)
 		snprintf(buffer, sizeof(buffer), " or --buffer %" PRIu64 "M also keep", more_mib(0, 256 << 20));
-	return snprintf(buf, size, ": the limit on locked memory keeps rings small: %s%sraise it (ulimit -l, sysctl "
+	return snprintf(buf, size, ": the limit on locked memory keeps rings small: %s%sraise the limit (ulimit -l, sysctl "
 			"kernel.perf_event_mlock_kb); a filter%s more\n", stacks, *stacks ? " needs less room; or " : "", buffer);
 }
 
