@@ -21,8 +21,10 @@ typedef bool write_fn(const struct parts *p, const char *word, char *buf, size_t
 static bool write_tracepoint(const struct parts *p, const char *word, char *buf, size_t size)
 {
 	(void)word;
+	if (p->n != 3)
+		return false;
 	snprintf(buf, size, "-e %s:%s", p->v[1], p->v[2]);
-	return p->n == 3;
+	return true;
 }
 
 static bool write_function(const struct parts *p, const char *word, char *buf, size_t size)
@@ -33,14 +35,18 @@ static bool write_function(const struct parts *p, const char *word, char *buf, s
 
 static bool write_user(const struct parts *p, const char *word, char *buf, size_t size)
 {
+	if (p->n != 3)
+		return false;
 	snprintf(buf, size, "-e %s:%s@%s", word, p->v[2], p->v[1]);
-	return p->n == 3;
+	return true;
 }
 
 static bool write_marker(const struct parts *p, const char *word, char *buf, size_t size)
 {
+	if (p->n != 4)
+		return false;
 	snprintf(buf, size, "-e %s:%s:%s@%s", word, p->v[2], p->v[3], p->v[1]);
-	return p->n == 4;
+	return true;
 }
 
 static bool write_profile(const struct parts *p, const char *word, char *buf, size_t size)

@@ -110,7 +110,7 @@ static int warm_up(struct counting *s, const struct side *sides, bool *interrupt
 	for (uint64_t i = 0; i < 2 * s->config->warmup && !*interrupted; i++)
 		if (stat_run_once(s, sides[i % 2].argv, &times, interrupted, f) < 0)
 			return -1;
-	return 0;
+	return *interrupted ? stat_no_runs(f) : 0;
 }
 
 static int run_in_turns(struct counting *s, struct side *sides, struct compared_row *rows,

@@ -489,6 +489,11 @@ static void average(struct counting *s, const struct count_table *t, struct coun
 	stat_metrics(s, t->elapsed.mean);
 }
 
+int stat_no_runs(struct fault *f)
+{
+	return fault_set(f, EXIT_INTERRUPTED, "stat: interrupted while commands ran to warm up (--warmup): nothing was counted");
+}
+
 /* Uses the first run's places for all rows: those of each run are the same. */
 static int run_all(struct counting *s, char **argv, struct stat_wait *w, struct printing *p,
 		   struct count_table *t, struct fault *f)
@@ -501,6 +506,8 @@ static int run_all(struct counting *s, char **argv, struct stat_wait *w, struct 
 
 	for (uint64_t i = 0; i < s->config->warmup && one >= 0 && !w->signaled; i++)
 		one = run_once(s, argv, w, NULL, &times, &woke, f);
+	if (s->config->warmup && one >= 0 && w->signaled)
+		return stat_no_runs(f);
 	for (uint64_t i = 0; i < runs && one >= 0 && !w->signaled; i++) {
 		one = run_once(s, argv, w, s->config->interval_ms ? p : NULL, &times, &woke, f);
 		if (!sum)
@@ -564,9 +571,10 @@ int stat_run(struct counting *s, char **argv, struct fault *f)
 		end_wait(&w);
 		if (status >= 0 && report(s, &p, &t, status, f))
 			status = -1;
-		if (status >= 0)
+		if (status >= 0) {
 			tell_failures(s, &t, status);
-		tell_interrupted(s, &t, &w);
+			tell_interrupted(s, &t, &w);
+		}
 	}
 	free(p.title);
 	stat_output_close(&p.to, status >= 0, f);

@@ -124,6 +124,8 @@ struct stat_run_times {
 };
 int stat_run_once(struct counting *s, char *const *argv, struct stat_run_times *times,
 		  bool *interrupted, struct fault *f);
+/* Sets the error of a signal before the first run that counts: -1. */
+int stat_no_runs(struct fault *f);
 /* output.c: the file for results: -o, else stderr for a command (which uses stdout), else stdout. --vs discards what its
  * commands print: CSV and JSON go to stdout.
  * A single result is written as a whole file or not at all; with -i the file grows. */

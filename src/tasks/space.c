@@ -189,10 +189,12 @@ const struct mapping *space_find(const struct space *s, uint64_t addr, uint64_t 
 const struct mapping *space_code_before(const struct space *s, uint64_t addr, uint64_t time)
 {
 	const struct mapping *last = NULL;
+	size_t at = first_behind(s, addr);
 
-	for (size_t i = 0; i < s->nlive && s->live[i].start <= addr; i++)
-		if (!s->live[i].data && time >= s->live[i].from)
-			last = &s->live[i];
+	at += at < s->nlive && s->live[at].start <= addr;
+	while (at-- && !last)
+		if (!s->live[at].data && time >= s->live[at].from)
+			last = &s->live[at];
 	for (size_t i = 0; i < s->ngone; i++)
 		if (!s->gone[i].m.data && s->gone[i].m.start <= addr && time >= s->gone[i].m.from && time < s->gone[i].to &&
 		    (!last || s->gone[i].m.start > last->start))

@@ -317,6 +317,14 @@ char *variables_name(struct variables *v, pid_t pid, uint64_t addr, char *buf, s
 	return buf;
 }
 
+bool variables_known(const struct variables *v, pid_t pid, uint64_t addr, char *buf, size_t size)
+{
+	struct variable_process *p;
+
+	HASH_FIND(hh, v->processes, &pid, sizeof(pid), p);
+	return known(p, addr, buf, size);
+}
+
 char *variables_recorded(struct variables *v, pid_t pid, uint64_t addr, const struct variables_code *c, char *buf, size_t size)
 {
 	struct variable_process *p = process_of(v, pid);

@@ -6,6 +6,7 @@
 #ifndef TASKS_VARIABLES_H
 #define TASKS_VARIABLES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -25,6 +26,8 @@ struct variables_code {
 	size_t build_id_size;        /* 0: not known, so there is no name */
 	uint64_t start, pgoff;
 };
+/* Whether that address has been looked up: buf is its name. */
+bool variables_known(const struct variables *v, pid_t pid, uint64_t addr, char *buf, size_t size);
 char *variables_recorded(struct variables *v, pid_t pid, uint64_t addr, const struct variables_code *c, char *buf, size_t size);
 /* The process ends, or runs another program. */
 void variables_forget(struct variables *v, pid_t pid);

@@ -318,14 +318,28 @@ def test_csv_has_the_same(prof, tmp_path):
 
 def test_the_outlier_is_named(prof, tmp_path):
     """Sleeps, not work: one run that takes longer by much more than a busy machine delays the others."""
-    by_turn(tmp_path, 'cold', '[ $n = 1 ] && sleep 3 || sleep 0.5')
+    by_turn(tmp_path, 'cold', '[ $n = 1 ] && sleep 6 || sleep 0.5')
     args = [prof, 'stat', '-r', '3', '-e', 'page-faults:u', '--vs', './cold']
     done = subprocess.run([*args, '--', 'true'], cwd=tmp_path, capture_output=True, text=True, timeout=120)
-    assert re.search(r'^ B: run 1 took [3-9],\d+\.\d\d msec, the others [1-9][\d,.]+ to [1-9][\d,.]+ msec: a cold start\? '
+    assert re.search(r'^ B: run 1 took [6-9],\d+\.\d\d msec, the others [1-9][\d,.]+ to [1-9][\d,.]+ msec: a cold start\? '
                      r'--warmup 1 ', done.stderr, re.M), done.stderr
     (tmp_path / 'cold.n').unlink()
     done = subprocess.run([*args, '--warmup', '1', '--', 'true'], cwd=tmp_path, capture_output=True, text=True, timeout=120)
-    assert 'in turns' in done.stderr and not re.search('B: run 1 took [3-9],', done.stderr)
+    assert 'in turns' in done.stderr and not re.search('B: run 1 took [6-9],', done.stderr)
+
+
+@pytest.mark.parametrize('vs', [[], ['--vs', 'true']])
+def test_a_signal_while_commands_warm_up(prof, tmp_path, vs):
+    (tmp_path / 'slow').write_text(f'#!/bin/sh\ntouch {tmp_path}/started\nexec sleep 60\n')
+    (tmp_path / 'slow').chmod(0o755)
+    with subprocess.Popen([prof, 'stat', '--warmup', '2', *vs, '--', tmp_path / 'slow'], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as process:
+        while not (tmp_path / 'started').exists():
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, ''), err
+    assert 'interrupted while commands ran to warm up (--warmup): nothing was counted' in err and 'elapsed' not in err
 
 
 def test_cpu_time_is_decided_apart(prof, build, tmp_path):

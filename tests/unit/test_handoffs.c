@@ -76,10 +76,26 @@ static void many(void **state)
 	handoffs_free(&h);
 }
 
+/* Then parts may be wrong, but not longer than the wait. */
+static void late_ones(void **state)
+{
+	struct handoffs h = { 0 };
+	struct parts p;
+
+	add(&h, 105, 2);
+	add(&h, 100, 1);
+	p = divide(&h, 50, 200);
+	assert_true(p.sum <= 150 && p.of[1] <= 150 && p.of[2] <= 150);
+	add(&h, 300, 3);
+	p = divide(&h, 50, 200);
+	assert_true(p.sum <= 150 && p.of[3] <= 150);
+	handoffs_free(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_queue_is_not_to_blame), cmocka_unit_test(the_rest_is_not_known), cmocka_unit_test(many),
+		cmocka_unit_test(the_queue_is_not_to_blame), cmocka_unit_test(the_rest_is_not_known), cmocka_unit_test(many), cmocka_unit_test(late_ones),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

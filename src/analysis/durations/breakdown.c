@@ -5,6 +5,7 @@
 #include "base/room.h"
 #include "tasks/pidmap.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* A thread that is in a call, or one that was, whose memory is kept for its next call. */
@@ -262,9 +263,29 @@ static bool is_about_call(struct breakdown *b, const struct analysis_sample *s)
 	       in_call(b, switches_task_in(s, st->woken[s->event == st->on_wakeup_new]));
 }
 
+static void forget(struct breakdown *b, struct breakdown_thread *t)
+{
+	t->in_call = false;
+	if (HASH_COUNT(b->threads) <= MAX_IDLE)
+		return;
+	HASH_DEL(b->threads, t);
+	breakdown_sums_free(&t->sums);
+	free(t);
+}
+
+/* Its call has no end. */
+static void forget_ended(struct breakdown *b, const struct analysis_sample *s)
+{
+	struct breakdown_thread *t = in_call(b, switches_task_in(s, b->states.switches.prev_pid));
+
+	if (t)
+		forget(b, t);
+}
+
 void breakdown_sample(struct breakdown *b, const struct analysis_sample *s)
 {
 	const bool is_switch = s->event == b->states.switches.on_switch;
+	const bool leaves = is_switch && trace_field_sint(b->states.switches.prev_state, s->view.raw) & SWITCH_LEAVES;
 	struct question *q = &b->states.question;
 	char prev[16];
 
@@ -275,8 +296,10 @@ void breakdown_sample(struct breakdown *b, const struct analysis_sample *s)
 	}
 	if (is_about_call(b, s))
 		states_sample(q, s);
-	else if (is_switch && trace_field_sint(b->states.switches.prev_state, s->view.raw) & SWITCH_LEAVES)
+	else if (leaves)
 		stream_task_ended(s->event, (pid_t)trace_field_sint(b->states.switches.prev_pid, s->view.raw));
+	if (leaves)
+		forget_ended(b, s);
 }
 
 /* The present state of each thread is not known any more. */
@@ -300,8 +323,15 @@ static struct breakdown_thread *thread(struct breakdown *b, pid_t tid)
 	struct breakdown_thread *t;
 
 	HASH_FIND(hh, b->threads, &tid, sizeof(tid), t);
-	if (t || HASH_COUNT(b->threads) >= MAX_THREADS)
+	if (t)
 		return t;
+	if (HASH_COUNT(b->threads) >= MAX_THREADS) {
+		if (!b->has_said_full)
+			fprintf(stderr, "perf-prof: latency: more than %d threads are in calls: where the time of the others goes is unknown\n",
+				MAX_THREADS);
+		b->has_said_full = true;
+		return NULL;
+	}
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return NULL;
@@ -325,16 +355,6 @@ void breakdown_start(struct breakdown *b, const struct analysis_sample *s)
 	t->in_call = true;
 	t->since = s->time;
 	pairs_start(p, s, (uint64_t)s->tid, STATE_RUNNING);
-}
-
-static void forget(struct breakdown *b, struct breakdown_thread *t)
-{
-	t->in_call = false;
-	if (HASH_COUNT(b->threads) <= MAX_IDLE)
-		return;
-	HASH_DEL(b->threads, t);
-	breakdown_sums_free(&t->sums);
-	free(t);
 }
 
 /* The last state of the thread; the rest is unknown. */

@@ -38,6 +38,7 @@ void breakdown_sums_free(struct breakdown_sums *sums);
 struct breakdown {
 	struct states states;        /* of the threads that are in a call; its question has only what states.c uses */
 	bool on;                     /* the option */
+	bool has_said_full;
 	const struct stream_event *on_waking;
 	const struct trace_field *flags;     /* of on_waking */
 	struct culprits runs;

@@ -128,6 +128,8 @@ void culprits_each(struct culprits *c, const struct analysis_sample *s, uint64_t
 
 		if (run->to < until)       /* a loss of events */
 			break;
+		if (from >= until)         /* an event that came late */
+			continue;
 		fn(ctx, run->tid, run->comm, until - from);
 		until = from;
 	}

@@ -3,32 +3,53 @@
 
 #include <stdlib.h>
 
-enum { KEPT = 64 };
+enum { FEW = 4, KEPT = 64 };
+
+/* Most objects have few: locks on a stack, pipes. The oldest one is at 0 until there are KEPT. */
+static bool has_room(struct handoffs *h)
+{
+	const size_t room = h->room ? 2 * h->room : FEW;
+	struct handoff *more;
+
+	if (h->n < h->room || h->room == KEPT)
+		return true;
+	more = realloc(h->last, room * sizeof(*more));
+	if (!more)
+		return false;
+	h->last = more;
+	h->next = h->n;
+	h->room = room;
+	return true;
+}
 
 bool handoffs_add(struct handoffs *h, const struct handoff *one)
 {
-	if (!h->last && !(h->last = calloc(KEPT, sizeof(*h->last))))
+	if (!has_room(h))
 		return false;
 	h->last[h->next] = *one;
-	h->next = (h->next + 1) % KEPT;
-	h->n += h->n < KEPT;
+	h->next = (h->next + 1) % h->room;
+	h->n += h->n < h->room;
 	return true;
 }
 
 /* 0: the latest one. */
 static const struct handoff *before(const struct handoffs *h, size_t i)
 {
-	return &h->last[(h->next + 2 * KEPT - 1 - i) % KEPT];
+	return &h->last[(h->next + 2 * h->room - 1 - i) % h->room];
 }
 
 void handoffs_divide(const struct handoffs *h, uint64_t start, uint64_t end, handoffs_part_fn *fn, void *ctx)
 {
-	uint64_t since;
+	uint64_t until = end;        /* what follows has been divided, or is nobody's */
 
-	for (size_t i = 0; i < h->n && before(h, i)->time > start; i++) {
-		since = i + 1 < h->n && before(h, i + 1)->time > start ? before(h, i + 1)->time : start;
-		if (before(h, i)->time <= end)
-			fn(ctx, before(h, i), before(h, i)->time - since);
+	for (size_t i = 0; i < h->n && until > start; i++) {
+		const struct handoff *one = before(h, i);
+		const uint64_t last = i + 1 < h->n ? before(h, i + 1)->time : 0, since = last > start ? last : start;
+
+		until = one->time < until ? one->time : until;
+		if (until > since)   /* else events came late, out of order */
+			fn(ctx, one, until - since);
+		until = since < until ? since : until;
 	}
 }
 

@@ -31,7 +31,7 @@ struct handoff {
 /* The last wake-ups at one object, in the order of time. Initialized by zeros. */
 struct handoffs {
 	struct handoff *last;
-	size_t n, next;
+	size_t n, next, room;
 };
 
 /* False: out of memory. */

@@ -209,9 +209,12 @@ static const char *name_of(const struct waiton_call *one)
 
 static void name_recorded(struct waiton *w, struct waiton_call *one, uint64_t time)
 {
-	const struct mapping *m = w->names && w->names->maps ? maps_code_before(w->names->maps, one->pid, one->arg, time) : NULL;
 	struct variables_code c = { .path = NULL };
+	const struct mapping *m;
 
+	if (variables_known(w->variables, one->pid, one->arg, one->name, sizeof(one->name)))
+		return;
+	m = w->names && w->names->maps ? maps_code_before(w->names->maps, one->pid, one->arg, time) : NULL;
 	if (m)
 		c = (struct variables_code){ .path = dso_mapped_name(m->dso), .start = m->start, .pgoff = m->pgoff };
 	if (m)

@@ -155,6 +155,8 @@ void dirfds_close(struct dirfds *d, pid_t pid, unsigned int first, unsigned int 
 	for (size_t i = p ? p->n : 0; i--;)
 		if ((unsigned int)p->v[i].fd >= first && (unsigned int)p->v[i].fd <= last && p->v[i].read <= time)
 			drop_fd(d, p, &p->v[i]);
+	if (p && !p->n)
+		drop(d, p);
 }
 
 const char *dirfds_path(struct dirfds *d, struct folders *f, pid_t pid, int fd)

@@ -5,10 +5,16 @@
 #include "tasks/threads.h"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#ifndef RESOLVE_CACHED
+#define RESOLVE_CACHED 0x20
+#endif
 
 /* When there are more, it begins anew. */
 enum { MAX_PROCESSES = 1 << 16 };
@@ -265,18 +271,29 @@ void folders_take(struct folders *f, const struct pev_record *rec)
 		drop(f, one);
 }
 
-/* The path that a folder has behind all links, from the kernel: O_PATH opens nothing. False: it is gone, or not ours to see. */
+/* /proc/self leads to ourselves, not to the process that has called. */
+static bool is_of_us(const char *path)
+{
+	char own[32];
+	const int len = snprintf(own, sizeof(own), "/proc/%d", (int)getpid());
+
+	return !strncmp(path, own, (size_t)len) && (path[len] == '/' || !path[len]);
+}
+
+/* The path that a folder has behind all links, from the kernel, which has just looked it up for the process. O_PATH opens nothing, and
+ * with RESOLVE_CACHED (5.12) no file system is asked, which might mount something, or not answer. False: it is not known. */
 static bool put_real(const char *folder, const char *path, char real[PATH_MAX])
 {
+	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_CACHED | RESOLVE_NO_MAGICLINKS };
 	char given[2 * PATH_MAX], link[32];
 	bool known = false;
 	int fd;
 
 	snprintf(given, sizeof(given), "%s/%s", *path == '/' ? "" : folder, path);
-	fd = open(given, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	fd = (int)syscall(SYS_openat2, AT_FDCWD, given, &how, sizeof(how));
 	if (fd >= 0) {
 		snprintf(link, sizeof(link), "fd/%d", fd);
-		known = read_link(0, link, real) && is_path(real);
+		known = read_link(0, link, real) && is_path(real) && !is_of_us(real);
 		close(fd);
 	}
 	return known;

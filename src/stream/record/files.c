@@ -59,8 +59,10 @@ void recorder_keep_folder(struct stream *s, const char *line)
 {
 	const size_t n = strlen(line);
 
-	if (s->record.nfolders + n + 1 > MAX_FOLDERS || !ROOM_FOR(s->record.folders, s->record.folders_room, s->record.nfolders, n + 1))
+	if (s->record.nfolders + n + 1 > MAX_FOLDERS || !ROOM_FOR(s->record.folders, s->record.folders_room, s->record.nfolders, n + 1)) {
+		s->record.lacks_folders = true;
 		return;
+	}
 	memcpy(s->record.folders + s->record.nfolders, line, n);
 	s->record.folders[s->record.nfolders + n] = '\n';
 	s->record.nfolders += n + 1;
@@ -71,6 +73,8 @@ static void put_folders(struct stream *s)
 {
 	if (s->record.nfolders && !s->dumps.flight && s->loss.totals.recorded_files == 1)
 		perfdata_put_folders(s->record.writer, s->record.folders, s->record.nfolders);
+	if (s->record.lacks_folders)
+		note(s->opts->verbose, "%s: folders of some processes are missing: there were too many", s->opts->record);
 }
 
 /* Nothing that belongs to the file may be written after this. */

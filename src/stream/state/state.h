@@ -197,6 +197,7 @@ struct stream_record {
 	struct jitnames *jitnames;        /* names of JIT code; may be NULL */
 	char *folders;              /* lines of stream_keep_folder() */
 	size_t nfolders, folders_room;
+	bool lacks_folders;
 	uint64_t identifier;        /* id of the sideband's events; 0: none */
 	uint64_t rounded;           /* file size at the last round */
 	uint64_t flushed_ns, began_ns;   /* CLOCK_MONOTONIC: last flush; start of the file */
