@@ -337,9 +337,9 @@ void handlers_tell_near(PyObject *namespace, const struct stream_event *events, 
 	if (!rest)
 		fprintf(stderr, "perf-prof: %s has no handler and is not enabled; its function %s() is not "
 			"called: did you mean %s()?\n", event->name, near, name);
-	else
-		note(verbose, "%s goes to %s(); the script's function %s() is not called: did you "
-		     "mean %s()?", event->name, rest, near, name);
+	else if (verbose >= 0)
+		fprintf(stderr, "perf-prof: %s goes to %s(); the script's function %s() is not called: did you mean %s()?\n", event->name,
+			rest, near, name);
 }
 
 /* Functions of perf's scripts, and what they are here. */

@@ -176,6 +176,7 @@ static void fill(const struct counting *s, const struct side *sides, const struc
 			row.event = s->events[i].label;
 			row.unit = s->events[i].unit;
 			row.scale = s->events[i].scale;
+			row.costly = s->events[i].buf.attr.type == PERF_TYPE_TRACEPOINT || s->events[i].buf.attr.type >= PERF_TYPE_MAX;
 		} else {
 			row.event = times_of_command[i - s->nevents];
 		}

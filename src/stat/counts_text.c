@@ -261,6 +261,28 @@ static void print_answer(const struct compared_table *t, const struct compared_r
 			slow, digits, of.ratio, w->as, fast, percent_sure, digits, of.low, digits, of.high);
 }
 
+/* The row of the tracepoint or probe that is counted most often, if that takes more than some 1 % of a command's time. */
+static const struct compared_row *costliest(const struct compared_table *t)
+{
+	static const double least_ns = 100, part = 0.01;
+	const struct compared_row *most = NULL;
+
+	for (const struct compared_row *r = t->rows; r < t->rows + t->n; r++)
+		if (r->costly && !r->metric && (r->a.mean * least_ns > part * 1e9 * t->elapsed->a.mean ||
+						r->b.mean * least_ns > part * 1e9 * t->elapsed->b.mean) &&
+		    (!most || r->a.mean + r->b.mean > most->a.mean + most->b.mean))
+			most = r;
+	return most;
+}
+
+static void print_cost(const struct compared_table *t, FILE *out)
+{
+	const struct compared_row *most = costliest(t);
+
+	if (most)
+		fprintf(out, " counting %s made the commands themselves slower: compare their times without it\n", most->event);
+}
+
 static void print_answers(const struct compared_table *t, FILE *out)
 {
 	char line[512];
@@ -279,6 +301,7 @@ static void print_answers(const struct compared_table *t, FILE *out)
 	print_answer(t, t->elapsed, &of_elapsed, out);
 	if (t->cpu && t->cpu->a.mean > 0 && t->cpu->b.mean > 0)
 		print_answer(t, t->cpu, &of_cpu, out);
+	print_cost(t, out);
 	fputc('\n', out);
 }
 

@@ -269,3 +269,18 @@ def test_a_call_that_does_not_exist(prof):
     done = subprocess.run([prof, 'syscalls', '--call', 'open*,opne', '--', 'true'], capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
     assert "--call open*,opne: there is no system call 'opne'; expected names or globs, such as connect,unlink*,rename*" in done.stderr
+
+
+@pytest.mark.skipif(os.uname().machine != 'x86_64', reason='needs return probes that are system calls')
+def test_calls_of_return_probes_are_no_calls_of_the_program(prof, analyse, tmp_path):
+    """The kernel makes uretprobe(2) when a probed function returns; its end has the number -1."""
+    (tmp_path / 'job.c').write_text('__attribute__((noinline, noclone)) int probed(int n) { __asm__ volatile(""); return n + 1; }\n'
+                                    'int main(void) { int n = 0; for (int i = 0; i < 100; i++) n = probed(n); return n != 100; }\n')
+    subprocess.run(['gcc', '-O1', '-o', tmp_path / 'job', tmp_path / 'job.c'], check=True)
+    done = subprocess.run([prof, 'record', '-q', '-o', tmp_path / 'r.data', '-e', f'uretprobe:probed@{tmp_path}/job,raw_syscalls:*', '--',
+                           tmp_path / 'job'], capture_output=True, text=True, timeout=60)
+    if done.returncode:
+        pytest.skip(done.stderr.strip())
+    text = analyse('syscalls', '-I', tmp_path / 'r.data').text
+    open_calls = sum(map(int, re.findall(r'(\d+) (?:still|already|begun|ends|starts)', text)))
+    assert 'mmap(' in text and 'uretprobe(' not in text and open_calls <= 3, text

@@ -169,6 +169,32 @@ static void cpu_time_has_an_answer_of_its_own(void **state)
 	free(json);
 }
 
+/* 100,000 events in 10 ms slow a command down; a few do not, and a clock never does. */
+static void frequent_tracepoints_are_named(void **state)
+{
+	static const double times[] = { 0.010, 0.011, 0.012 }, few[] = { 10, 10, 10 }, many[] = { 100000, 100000, 100001 };
+
+	for (int i = 0; i < 3; i++) {
+		struct stats a = of(times, 3), ca = of(few, 3), cb = of(i ? many : few, 3);
+		struct compared_row r[] = {
+			{ .event = "elapsed", .scale = 1000, .a = a, .b = a, .share = 1, .difference = stats_compare(&a, &a, 0.95) },
+			{ .event = "sys:one", .scale = 1, .a = ca, .b = cb, .share = 1, .difference = stats_compare(&ca, &cb, 0.95),
+			  .costly = i < 2 },
+		};
+		struct compared_table t = { .sides = { { .command = "x", .runs = 3 }, { .command = "y", .runs = 3 } },
+					    .confidence = 0.95, .rows = r, .n = 2, .elapsed = &r[0] };
+		char *text = NULL;
+		size_t size;
+		FILE *out = open_memstream(&text, &size);
+
+		compared_text(&t, out);
+		fclose(out);
+		assert_int_equal(strstr(text, "\n counting sys:one made the commands themselves slower: compare their times without it\n")
+				 != NULL, i == 1);
+		free(text);
+	}
+}
+
 /* ---- renderings ----------------------------------------------------------------- */
 
 static struct count_row rows[] = {
@@ -501,7 +527,7 @@ int main(void)
 		cmocka_unit_test(differences),
 		cmocka_unit_test(ratios),
 		cmocka_unit_test(verdicts),
-		cmocka_unit_test(cpu_time_has_an_answer_of_its_own),
+		cmocka_unit_test(cpu_time_has_an_answer_of_its_own), cmocka_unit_test(frequent_tracepoints_are_named),
 		cmocka_unit_test(text_is_perf_stats),
 		cmocka_unit_test(csv_has_the_same_columns_everywhere),
 		cmocka_unit_test(json_tells_estimates),

@@ -182,6 +182,24 @@ void waiton_leave(struct waiton *w, pid_t tid)
 	set(w, tid, -1, 0);
 }
 
+/* Whether the call can be one of what the descriptor leads to now. If not, the descriptor was closed and used again before it was
+ * looked up. */
+static bool fits(const char *call, const char *name)
+{
+	static const char *const files[] = { "fsync", "fdatasync", "flock", "fallocate", "ftruncate", "pread64", "pwrite64", "preadv", "pwritev",
+					     "preadv2", "pwritev2" };
+	static const char *const socket_calls[] = { "recv", "send", "accept", "connect" };
+	const bool is_pipe = !strncmp(name, "pipe:[", strlen("pipe:[")), is_anonymous = !strncmp(name, "anon_inode:", strlen("anon_inode:"));
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+		if (!strcmp(call, files[i]))
+			return *name == '/';
+	for (size_t i = 0; i < sizeof(socket_calls) / sizeof(*socket_calls); i++)
+		if (!strncmp(call, socket_calls[i], strlen(socket_calls[i])))
+			return !is_pipe && !is_anonymous && *name != '/';
+	return strncmp(call, "epoll_", strlen("epoll_")) || !strcmp(name, "anon_inode:[eventpoll]");
+}
+
 /* System calls whose first argument says what they wait for. */
 enum what { NOTHING, ADDRESS, DESCRIPTOR };
 static enum what argument_of(const char *call)
@@ -240,6 +258,10 @@ void waiton_wait(struct waiton *w, pid_t tid, uint64_t time)
 
 	if (what == DESCRIPTOR && !w->recorded)
 		waiton_descriptor(w, one->pid, tid, (int)one->arg, one->name, sizeof(one->name));
+	if (what == DESCRIPTOR && *one->name && !fits(name_of(one), one->name)) {
+		forget_descriptor(w, one->pid, (int)one->arg);
+		one->name[0] = '\0';
+	}
 	else if (what == ADDRESS)
 		name_address(w, one, time);
 }

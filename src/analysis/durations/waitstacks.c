@@ -119,14 +119,19 @@ static int longer(const struct merged *a, const struct merged *b)
 	return (a->ns < b->ns) - (a->ns > b->ns);
 }
 
-static void print_merged(struct analysis *a, const struct waitstacks *w, const struct words *words, const struct merged *m)
+/* of: of this time. A pair of an object has no number: waits are divided among pairs. */
+static void print_merged(struct analysis *a, const struct waitstacks *w, const struct words *words, const struct merged *m, uint64_t of)
 {
 	char waiter[4 * WORD_SIZE], waker[4 * WORD_SIZE], on[4 * WORD_SIZE];
 
-	printf("%6.2f%%  %s%s%s%s, %llu time%s, %.3f ms\n", 100 * (double)m->ns / (double)w->total,
-	       shown(words, m->waiter, waiter, sizeof(waiter)), m->waiters ? " and others wait" : " waits", m->key.on ? " in " : "",
-	       m->key.on ? shown(words, m->key.on, on, sizeof(on)) : "", (unsigned long long)m->waits, units_plural(m->waits),
-	       (double)m->ns / 1e6);
+	printf("%6.2f%%  %s%s%s%s, ", 100 * (double)m->ns / (double)of, shown(words, m->waiter, waiter, sizeof(waiter)),
+	       m->waiters ? " and others wait" : " waits", m->key.on ? " in " : "",
+	       m->key.on ? shown(words, m->key.on, on, sizeof(on)) : "");
+	if (!m->key.object)
+		printf("%llu time%s, ", (unsigned long long)m->waits, units_plural(m->waits));
+	printf("%.3f ms\n", (double)m->ns / 1e6);
+	if (!m->key.waits)
+		puts("    (the stack is not known: the wait began before the run)");
 	analysis_print_stack(a, m->key.waits);
 	printf("         %s %s%s\n", w->because_of ? "because of" : "until woken by", shown(words, m->waker, waker, sizeof(waker)),
 	       m->wakers ? " and others" : "");
@@ -164,13 +169,13 @@ void waitstacks_print(struct analysis *a, struct waitstacks *w, const struct wor
 		printf("\nlongest waits, by stack\n");
 	for (const struct merged *m = all; m; m = m->hh.next)
 		if (n || a->opts->full) {
-			print_merged(a, w, words, m);
+			print_merged(a, w, words, m, w->total - out.ns);
 			n -= n > 0;
 		} else {
 			out.stacks++;
 		}
 	if (out.sleeps)
-		printf("sleeps are left out: %llu, %.3f ms (--full shows them)\n", (unsigned long long)out.sleeps, (double)out.ns / 1e6);
+		printf("sleeps are left out, also of the percentages: %llu, %.3f ms (--full shows them)\n", (unsigned long long)out.sleeps, (double)out.ns / 1e6);
 	if (out.stacks)
 		printf("... %llu more (--full shows all)\n", (unsigned long long)out.stacks);
 	HASH_FREE(all);

@@ -241,6 +241,7 @@ static void show(struct analysis *a, uint64_t now)
 		.name = "page-faults", .functions = SHOWN_ROWS,
 		.what = p->faults->sampling->attr.attr.exclude_kernel ? "page faults in user space" : "page faults",
 		.stacks = a->opts->stream.call_graph ? 5 : 0,
+		.without_kernel = analysis_excludes_kernel(p->faults), .lowered = p->faults->sampling->user_only,
 	};
 
 	hotspots_draw(a, &p->hot, &p->flame, now, "page-faults");

@@ -47,6 +47,11 @@ enum { MAX_ERRNO = 4095 };
 
 enum { ENTER, LEAVE };
 enum { FIELD_ID, FIELD_RET };
+#ifdef __x86_64__
+enum { IS_X86_64 = 1 };
+#else
+enum { IS_X86_64 = 0 };
+#endif
 static const struct question_event events[] = {
 	[ENTER] = { "raw_syscalls", "sys_enter", { [FIELD_ID] = "id" } },
 	[LEAVE] = { "raw_syscalls", "sys_exit", { [FIELD_ID] = "id", [FIELD_RET] = "ret" } },
@@ -246,10 +251,28 @@ static void leave(struct question *q, const struct analysis_sample *s)
 		succeeded(c, &h, ret);   /* after its path was resolved */
 }
 
+/* On x86-64 a probe of a function's return is a system call that the program does not make, and that ends with the number -1, as
+ * rt_sigreturn does. If the beginning has no number, it cannot be told apart. */
+static bool is_of_probe(struct syscalls *c, const struct analysis_sample *s)
+{
+	enum { URETPROBE = 335, UPROBE = 336 };
+	struct question *q = &c->question;
+	int64_t id;
+
+	if (s->event == q->events[ENTER] && c->numbered) {
+		id = (int64_t)beginning(c, s);
+		return IS_X86_64 && (id == URETPROBE || id == UPROBE);
+	}
+	return c->numbered && s->event == q->events[LEAVE] && !pairs_find(&q->pairs, (uint64_t)s->tid) &&
+	       trace_field_sint(q->fields[LEAVE][FIELD_ID], s->view.raw) == -1;
+}
+
 static void sample(struct question *q, const struct analysis_sample *s)
 {
 	struct syscalls *c = (struct syscalls *)q;
 
+	if (is_of_probe(c, s))
+		return;
 	pathmatch_at(&c->match, s->time);
 	if (s->event == q->events[ENTER]) {
 		pairs_start(&q->pairs, s, (uint64_t)s->tid, beginning(c, s));

@@ -9,6 +9,7 @@
 #include "stream/rings/grow.h"
 #include "stream/state/state.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- the file ------------------------------------------------------------- */
@@ -78,8 +79,13 @@ static void file_round(struct stream *s, uint64_t now)
 	}
 	if (is_full(s, size, now))
 		switch_file(s, now);
-	if (s->opts->recording.max_size && size >= s->opts->recording.max_size)
+	if (s->opts->recording.max_size && size >= s->opts->recording.max_size && !s->record.has_ended) {
+		s->record.has_ended = true;
+		if (s->opts->verbose >= 0)
+			fprintf(stderr, "perf-prof: %s: --max-size is reached: the recording ends here, and with it the command\n",
+				s->opts->record);
 		stream_finish(s);
+	}
 	s->record.rounded = s->loss.totals.recorded_bytes = perfdata_size(s->record.writer);
 }
 

@@ -198,6 +198,7 @@ struct stream_record {
 	char *folders;              /* lines of stream_keep_folder() */
 	size_t nfolders, folders_room;
 	bool lacks_folders;
+	bool has_ended;             /* --max-size was reached */
 	uint64_t identifier;        /* id of the sideband's events; 0: none */
 	uint64_t rounded;           /* file size at the last round */
 	uint64_t flushed_ns, began_ns;   /* CLOCK_MONOTONIC: last flush; start of the file */
