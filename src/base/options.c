@@ -117,7 +117,7 @@ int opt_strings_add(struct opt_strings *s, const char *text, struct fault *f)
 /* -o out.svg: the name is that of a picture, and the output would be a table. */
 static int refuse_picture(const struct opt_parser *p, const struct opt *o, const char *text, struct fault *f)
 {
-	static const char *const suffixes[] = { ".svg", ".html", ".speedscope.json", ".folded" };
+	static const char *const suffixes[] = { ".svg", ".html" };
 	const size_t len = strlen(text);
 	struct match m;
 

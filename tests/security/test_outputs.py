@@ -39,7 +39,7 @@ def write(prof, sticky):
 
 
 def precious(folder):
-    path = folder / 'precious.svg'
+    path = folder / 'precious.folded'
     path.write_text('precious')
     path.chmod(0o600)
     return path
@@ -49,13 +49,13 @@ def precious(folder):
 @pytest.mark.parametrize('where', ['file', 'folder', 'new'])
 def test_root_follows_no_link_of_a_strangers(write, sticky, tmp_path, name, where):
     """`file`: to a file of root's; `new`: to one that would be made; `folder`: on the way."""
-    target, made = precious(tmp_path), tmp_path / 'made.svg'
+    target, made = precious(tmp_path), tmp_path / 'made.folded'
     if where == 'folder':
-        out = link(sticky / 'out.svg', tmp_path, STRANGER) / 'precious.svg'
+        out = link(sticky / 'out.folded', tmp_path, STRANGER) / 'precious.folded'
     else:
-        out = link(sticky / 'out.svg', target if where == 'file' else made, STRANGER)
+        out = link(sticky / 'out.folded', target if where == 'file' else made, STRANGER)
     done = write(name, out)
-    assert target.read_text() == 'precious' and os.listdir(tmp_path) == ['precious.svg']
+    assert target.read_text() == 'precious' and os.listdir(tmp_path) == ['precious.folded']
     if where == 'folder':
         assert done.returncode == 1 and 'no symbolic link that belongs to another user' in done.stderr
 
@@ -65,7 +65,7 @@ def test_root_follows_no_link_of_a_strangers(write, sticky, tmp_path, name, wher
 def test_root_follows_no_link_where_others_may_lay_one(write, sticky, tmp_path, name, mode):
     target = precious(tmp_path)
     sticky.chmod(mode)
-    done = write(name, link(sticky / 'out.svg', target, ROOT))
+    done = write(name, link(sticky / 'out.folded', target, ROOT))
     assert done.returncode == 1 and 'no symbolic link' in done.stderr
     assert target.read_text() == 'precious'
 
@@ -75,8 +75,8 @@ def test_root_follows_its_own_links(write, tmp_path, name):
     target = precious(tmp_path)
     (tmp_path / 'folder').symlink_to('.')
     (tmp_path / 'second').symlink_to(target)
-    (tmp_path / 'out.svg').symlink_to(f'folder/./../{tmp_path.name}/folder/second')
-    done = write(name, tmp_path / 'out.svg')
+    (tmp_path / 'out.folded').symlink_to(f'folder/./../{tmp_path.name}/folder/second')
+    done = write(name, tmp_path / 'out.folded')
     assert done.returncode == 0, done.stderr
     assert target.read_text() != 'precious'
 
@@ -85,7 +85,7 @@ def test_root_follows_its_own_links(write, tmp_path, name):
 @pytest.mark.parametrize('kind', ['file', 'hard link', 'their folder'])
 def test_root_writes_to_no_file_of_a_strangers(write, sticky, tmp_path, name, kind):
     """The stranger would read what root writes; by a hard link a file of root's would be overwritten."""
-    target, out = precious(tmp_path), sticky / 'out.svg'
+    target, out = precious(tmp_path), sticky / 'out.folded'
     if kind == 'file':
         out.write_text('precious')
         os.chown(out, STRANGER.pw_uid, STRANGER.pw_gid)
@@ -99,7 +99,7 @@ def test_root_writes_to_no_file_of_a_strangers(write, sticky, tmp_path, name, ki
         os.chown(sticky, STRANGER.pw_uid, STRANGER.pw_gid)
     done = write(name, out)
     assert done.returncode == 1 and 'belongs to another user, or is a hard link' in done.stderr, done.stderr
-    assert target.read_text() == out.read_text() == 'precious' and not (sticky / 'out.svg.old').exists()
+    assert target.read_text() == out.read_text() == 'precious' and not (sticky / 'out.folded.old').exists()
     assert not [path for path in sticky.iterdir() if path.name.startswith('.out')]
 
 
@@ -107,12 +107,12 @@ def test_root_writes_to_no_file_of_a_strangers(write, sticky, tmp_path, name, ki
 def test_root_writes_where_nobody_else_lays_files(write, tmp_path, name):
     """To its own file with two names, and to a user's file in that user's folder."""
     target, theirs = precious(tmp_path), tmp_path / 'theirs'
-    os.link(target, tmp_path / 'second.svg')
+    os.link(target, tmp_path / 'second.folded')
     theirs.mkdir(mode=0o755)
-    (theirs / 'out.svg').write_text('old')
-    for path in theirs, theirs / 'out.svg':
+    (theirs / 'out.folded').write_text('old')
+    for path in theirs, theirs / 'out.folded':
         os.chown(path, STRANGER.pw_uid, STRANGER.pw_gid)
-    for out in tmp_path / 'second.svg', theirs / 'out.svg':
+    for out in tmp_path / 'second.folded', theirs / 'out.folded':
         done = write(name, out)
         assert done.returncode == 0 and out.read_bytes() != b'precious', done.stderr
 
@@ -121,25 +121,25 @@ def test_root_writes_where_nobody_else_lays_files(write, tmp_path, name):
 def test_the_caller_of_sudo_writes_nothing_of_roots(write, sticky, tmp_path, name):
     target = precious(tmp_path)
     tmp_path.chmod(0o755)
-    for out in (link(sticky / 'out.svg', target, CALLER), target, tmp_path / 'new.svg'):
+    for out in (link(sticky / 'out.folded', target, CALLER), target, tmp_path / 'new.folded'):
         done = write(name, out, sudo())
-        if out.name != 'out.svg':
+        if out.name != 'out.folded':
             assert done.returncode == 1 and 'Permission denied' in done.stderr
-        assert target.read_text() == 'precious' and os.listdir(tmp_path) == ['precious.svg']
+        assert target.read_text() == 'precious' and os.listdir(tmp_path) == ['precious.folded']
 
 
 @pytest.mark.parametrize('name', COMMANDS)
 def test_the_callers_file_is_the_callers(write, sticky, name):
-    done = write(name, sticky / 'out.svg', sudo())
+    done = write(name, sticky / 'out.folded', sudo())
     assert done.returncode == 0, done.stderr
-    assert (sticky / 'out.svg').stat().st_uid == CALLER.pw_uid
-    assert (sticky / 'out.svg').stat().st_gid == CALLER.pw_gid
+    assert (sticky / 'out.folded').stat().st_uid == CALLER.pw_uid
+    assert (sticky / 'out.folded').stat().st_gid == CALLER.pw_gid
 
 
 @pytest.mark.parametrize('name', ['trace', 'stat -i'])
 def test_the_callers_links_are_followed(write, sticky, name):
     """Also in a folder that is sticky: whose link it is decides."""
-    out = link(sticky / 'out.svg', sticky / 'target', CALLER)
+    out = link(sticky / 'out.folded', sticky / 'target', CALLER)
     done = write(name, out, sudo())
     assert done.returncode == 0, done.stderr
     assert (sticky / 'target').stat().st_uid == CALLER.pw_uid
@@ -157,10 +157,10 @@ def test_the_callers_groups_count(prof, sticky, member):
     apart = ['unshare', '--mount', 'sh', '-c', f'mount --bind {groups} /etc/group && exec "$@"', 'sh']
     if subprocess.run([*apart, 'true']).returncode:
         pytest.skip('needs mount namespaces')
-    done = subprocess.run([*apart, prof, *COMMANDS['trace'], folder / 'out.svg', '--', *WORK], env=sudo(),
+    done = subprocess.run([*apart, prof, *COMMANDS['trace'], folder / 'out.folded', '--', *WORK], env=sudo(),
                           capture_output=True, text=True, timeout=60)
     assert done.returncode == (0 if member else 1), done.stderr
-    assert (folder / 'out.svg').exists() == member
+    assert (folder / 'out.folded').exists() == member
 
 
 @contextlib.contextmanager
@@ -187,7 +187,7 @@ def wait_for(condition, seconds=20):
 @pytest.mark.parametrize('env', [None, sudo()], ids=['root', 'sudo'])
 def test_a_link_that_is_laid_before_a_rotation(prof, sticky, tmp_path, env):
     """SIGUSR1 opens the file anew; the new one is a link now. The lines go on into the old file."""
-    target, out, moved = precious(tmp_path), sticky / 'out.svg', sticky / 'out.1'
+    target, out, moved = precious(tmp_path), sticky / 'out.folded', sticky / 'out.1'
     with tracing(prof, out, env) as run:
         wait_for(lambda: out.exists() and out.stat().st_size)
         out.rename(moved)

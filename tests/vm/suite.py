@@ -153,7 +153,7 @@ def path_jobs(build):
         Job('paths of failed calls',
             f"cat >f.py <<'END'\n{FAILS}\nEND\n"
             f'{build}/perf-prof syscalls --errors --full -- python3 f.py; code=$?; {LEFT}; exit $code', judge_text,
-            [r'\A(?!(?s:.*)/nowhere/b\n)', r'^python3 +\d+ +openat\(\d+\) +ENOENT +3 .* /nowhere/a$', r' rename\w*\(\d+\) +ENOENT +1 .* '
+            [r'\A(?!(?s:.*)/nowhere/b\n)', r'^python3 +\d+ +openat\(\d+\) +ENOENT +r +3 .* /nowhere/a$', r' rename\w*\(\d+\) +ENOENT +1 .* '
              r'/nowhere/(old, /nowhere/new|new, /nowhere/old)$', r' execve\(\d+\) +ENOENT .* /nowhere/program$',
              r' connect\(\d+\) +ENOENT .* /nowhere/socket$', r' connect\(\d+\) +ECONNREFUSED .* @nobody$',
              r' bind\(\d+\) +ENOENT .* /nowhere/bound$', r' connect\(\d+\) .* 127\.0\.0\.1:9$', r'^left \[\]$']),
