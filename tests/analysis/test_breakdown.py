@@ -254,7 +254,9 @@ def test_events_that_the_kernel_left_out(prof, tmp_path, switch, waking, unknown
     check_sums(all_of_it)
     assert len(all_of_it) == 1, out
     one = all_of_it[0]
-    assert one['unknown'] >= 45e6 if unknown else one['asleep'] + one['unknown'] >= 45e6, one
+    # without the switch to it, too, which some kernels do not deliver on an idle CPU, nothing contradicts that it ran
+    maybe = one['running'] if 'prev_comm' in switch else 0 if unknown else one['asleep']
+    assert one['unknown'] + maybe >= 45e6, one
     assert one['asleep'] == 0 or not unknown, one
     assert {waker['comm'] for waker in one['wakers']} <= {'[not known]'}, one
 
