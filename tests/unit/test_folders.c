@@ -3,6 +3,7 @@
 #include "cmocka_all.h"
 
 #include "analysis/syscalls/dirfds.h"
+#include "analysis/syscalls/pathmatch.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -258,13 +259,31 @@ static void as_many_descriptors_as_are_kept(void **state)
 	assert_int_equal(d.n, 0);
 }
 
+/* A recording has any numbers of calls. */
+static void calls_that_do_not_exist(void **state)
+{
+	struct {
+		struct pathmatch match;
+		uint32_t behind[4096];
+	} *m = calloc(1, sizeof(*m));
+
+	assert_non_null(m);
+	for (int64_t number = -2; number < 8192; number++)
+		assert_int_equal(pathmatch_flags(&m->match, 1, number), 0);
+	assert_int_equal(pathmatch_flags(&m->match, 1, INT64_MAX), 0);
+	assert_int_equal(pathmatch_flags(&m->match, 1, INT64_MIN), 0);
+	for (size_t i = 0; i < 4096; i++)
+		assert_int_equal(m->behind[i], 0);
+	free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(paths_lose_their_dots), cmocka_unit_test(recordings_have_only_what_happens_in_them),
 		cmocka_unit_test(what_was_read_is_newer_than_calls_before),
 		cmocka_unit_test(a_recording_has_what_was_read), cmocka_unit_test(lines_of_others_files),
-		cmocka_unit_test(descriptors_follow_calls), cmocka_unit_test(as_many_descriptors_as_are_kept),
+		cmocka_unit_test(descriptors_follow_calls), cmocka_unit_test(as_many_descriptors_as_are_kept), cmocka_unit_test(calls_that_do_not_exist),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

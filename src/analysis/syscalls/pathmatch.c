@@ -54,7 +54,7 @@ static uint32_t look_up(int64_t number)
 
 static unsigned int kind_of(struct pathmatch *m, int64_t number)
 {
-	if (number < 0 || number >= (int64_t)sizeof(m->kinds))
+	if (number < 0 || number >= (int64_t)(sizeof(m->kinds) / sizeof(*m->kinds)))
 		return 0;
 	if (!m->kinds[number])
 		m->kinds[number] = look_up(number);
