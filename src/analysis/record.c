@@ -97,7 +97,8 @@ static int end_overwrite(struct analysis *a, struct fault *f)
 
 	look_for_dump(a);
 	if (!r->dumps && !f->exit_code)
-		return fault_set(f, EXIT_FAILED, "nothing triggered a dump: %s was not written", a->opts->stream.record);
+		return fault_set(f, EXIT_FAILED, "nothing triggered a dump: %s was not written; give an event the attribute trigger, or send "
+				 "SIGUSR2", a->opts->stream.record);
 	return 0;
 }
 

@@ -125,7 +125,7 @@ static int refuse_picture(const struct opt_parser *p, const struct opt *o, const
 		return 0;
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++)
 		if (len > strlen(suffixes[i]) && !strcmp(text + len - strlen(suffixes[i]), suffixes[i]))
-			return fault_usage(f, "--output %s: that file would have what is printed; for a picture: --%s %s", text,
+			return fault_usage(f, "--output %s: that file would contain the printed text; for a picture: --%s %s", text,
 					   m.opt->name, text);
 	return 0;
 }

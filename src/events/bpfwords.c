@@ -157,7 +157,7 @@ static bool explain_item(const char *item, struct fault *f)
 bool bpfwords_explain(const char *list, struct fault *f)
 {
 	if (is_program(list)) {
-		fault_usage(f, "-e takes events, and no programs of bpftrace: docs/from-scripts.md shows how to write them in Python");
+		fault_usage(f, "-e takes events, not bpftrace programs: docs/from-scripts.md shows how to write them in Python");
 		return true;
 	}
 	for (const char *at = list; at; at = strchr(at, ',')) {

@@ -453,7 +453,7 @@ static int explain_args(const char *text, struct expr_error *err)
 	    (from && (isalnum((unsigned char)text[from - 1]) || text[from - 1] == '_')))
 		return -EINVAL;
 	snprintf(name, sizeof(name), "%.*s", (int)strspn(field, "abcdefghijklmnopqrstuvwxyz_0123456789"), field);
-	return expr_fail(err, from, *name ? name : "the name of a field", "fields have no args before them");
+	return expr_fail(err, from, *name ? name : "the name of a field", "fields are written without args");
 }
 
 static int parse_all(struct expr_tree *tree, const char *text, struct expr_error *err)

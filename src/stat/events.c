@@ -155,7 +155,8 @@ static int refuse_probes(const char *list, struct fault *f)
 	return 0;
 }
 
-/* What is a filter to other commands: no term, between the slashes of a tracepoint. at SIZE_MAX: not in the list. */
+/* Other commands take a filter between the slashes of a tracepoint; stat takes terms. at: where the error is in the list; SIZE_MAX:
+ * nowhere in it. */
 static int refuse_filters(const struct pev_error *err, const char *list, size_t at, struct fault *f)
 {
 	const char *slash = list + (at == SIZE_MAX ? 0 : at), *item, *end;

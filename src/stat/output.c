@@ -44,7 +44,7 @@ int stat_output_close(struct stat_output *o, bool good, struct fault *f)
 {
 	/* it was closed (main.c); not a pipe that its reader has closed */
 	if (o->out == stderr && good && (fcntl(STDERR_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY)
-		return fault_set(f, EXIT_FAILED, "cannot write to stderr");
+		return fault_set(f, EXIT_FAILED, "stat: cannot write to stderr: it is closed; -o FILE writes the counts to a file");
 	if (!o->out || o->out == stderr || o->out == stdout)
 		return 0;
 	if (o->whole.out && good)

@@ -180,9 +180,9 @@ static bool name_in_file(struct variables *v, pid_t pid, const struct procmaps_l
 }
 
 /* Only in the file that was recorded: by its build id, at its path or in the cache. */
-static bool name_in_recorded_file(struct variables *v, uint64_t addr, const struct variables_code *c, char *buf, size_t size)
+static bool name_in_recorded_file(struct variables *v, pid_t pid, uint64_t addr, const struct variables_code *c, char *buf, size_t size)
 {
-	int fds[2] = { opener_file(&opener_direct, 0, c->path), idfile_find(&opener_direct, c->build_id, c->build_id_size, "elf") };
+	int fds[2] = { opener_file(c->opener, pid, c->path), idfile_find(c->opener, c->build_id, c->build_id_size, "elf") };
 	uint8_t id[BUILD_ID_MAX];
 	bool good = false;
 
@@ -331,7 +331,7 @@ char *variables_recorded(struct variables *v, pid_t pid, uint64_t addr, const st
 
 	if (known(p, addr, buf, size))
 		return buf;
-	if (!c || !c->build_id_size || !name_in_recorded_file(v, addr, c, buf, size))
+	if (!c || !c->build_id_size || !name_in_recorded_file(v, pid, addr, c, buf, size))
 		snprintf(buf, size, "%#llx", (unsigned long long)addr);
 	if (p)
 		keep(v, p, addr, buf);

@@ -6,6 +6,8 @@
 #ifndef TASKS_VARIABLES_H
 #define TASKS_VARIABLES_H
 
+#include "base/opener.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,11 +18,12 @@ struct variables;
 /* Starts the parser's process. NULL with errno. */
 struct variables *variables_new(void);
 void variables_free(struct variables *v);
-/* "big (/usr/bin/lock)", without an offset for locks of several words; or "0x564b0a100140 [heap]" for the heap and stack; "0x7f31c8000b70" if no variable of a file is
- * there, or if reading files took too long. The name is looked up once for each address of a process. Returns buf. */
+/* "big (/usr/bin/lock)", without an offset for locks of several words; or "0x564b0a100140 [heap]" for the heap and stack;
+ * "0x7f31c8000b70" if no variable of a file is there, or if reading files took too long. The name is looked up once for each address of a process. Returns buf. */
 char *variables_name(struct variables *v, pid_t pid, uint64_t addr, char *buf, size_t size);
 /* The same in a recorded process: the last mapping of code before the address, with the file's build id; NULL: there is none. */
 struct variables_code {
+	const struct opener *opener; /* opens the recording's files */
 	const char *path;
 	const uint8_t *build_id;
 	size_t build_id_size;        /* 0: not known, so there is no name */

@@ -80,8 +80,8 @@ ANSWERS = [
     ('top -i /dev/null', '-i /dev/null: expected milliseconds, such as 1000: from 0 (never) to 31622400000 (366 days); '
      'a recording is read with -I /dev/null'),
     ('stat -i /dev/null', '-i /dev/null: expected milliseconds, such as 1000: from 1 to 31622400000 (366 days)\n'),
-    ('profile -o out.svg -- true', '-o out.svg: that file would have what is printed; for a picture: --flame-graph out.svg'),
-    ('latency --output=out.svg', '--output out.svg: that file would have what is printed; for a picture: --heatmap out.svg'),
+    ('profile -o out.svg -- true', '-o out.svg: that file would contain the printed text; for a picture: --flame-graph out.svg'),
+    ('latency --output=out.svg', '--output out.svg: that file would contain the printed text; for a picture: --heatmap out.svg'),
     ('script record syscall-counts', 'script: there is no recording record; `perf-prof record -- COMMAND` records, '),
     ('script flamegraph', 'script: there is no recording flamegraph; here it is `perf-prof report --flame-graph out.svg`'),
     # an option without its value
@@ -219,7 +219,7 @@ def test_events_of_bpftrace(prof, events, here):
 def test_programs_of_bpftrace(prof, events):
     done = subprocess.run([prof, 'trace', '-e', events, '--', 'true'], capture_output=True, text=True, timeout=60)
     assert done.returncode == 2 and done.stderr == (
-        'perf-prof: -e takes events, and no programs of bpftrace: docs/from-scripts.md shows how to write them in Python\n'), done
+        'perf-prof: -e takes events, not bpftrace programs: docs/from-scripts.md shows how to write them in Python\n'), done
 
 
 @pytest.mark.parametrize('words', [
@@ -228,4 +228,4 @@ def test_programs_of_bpftrace(prof, events):
 ])
 def test_fields_have_no_args(prof, words):
     done = subprocess.run([prof, *words, '--', 'true'], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 2 and 'fields have no args before them\n' in done.stderr and '\nexpected: prev_pid\n' in done.stderr, done
+    assert done.returncode == 2 and 'fields are written without args\n' in done.stderr and '\nexpected: prev_pid\n' in done.stderr, done

@@ -306,7 +306,7 @@ def test_a_largest_size(record, storm, more):
         if ' delivered, 0 lost' in done.stderr:     # else others had the CPU
             break
     told = int(re.search(r'perf.data: (\d+) events', done.stderr).group(1))
-    assert done.stderr.count('perf.data: --max-size is reached: the recording ends here, and with it the command\n') == 1, done.stderr
+    assert len(re.findall(r'perf\.data has \d+ bytes: --max-size is reached, so the recording ends here, and the command is ended$', done.stderr, re.M)) == 1, done.stderr
     assert 1 << 20 <= os.stat(record.folder / 'perf.data').st_size < 64 << 20
     assert len(record.same()) == told < 3000000
 

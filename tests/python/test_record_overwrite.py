@@ -140,7 +140,7 @@ def test_n_are_dumps(record, storm):
 def test_nothing_triggers(record, storm):
     (record.folder / 'perf.data').write_text('precious')
     record('-e', EVENT, '--overwrite', '--', storm, 'getppid', 100, check=1,
-           errors='^perf-prof: nothing triggered a dump: perf.data was not written$')
+           errors='^perf-prof: nothing triggered a dump: perf.data was not written; give an event the attribute trigger, or send SIGUSR2$')
     assert parts(record) == ['perf.data'] and (record.folder / 'perf.data').read_text() == 'precious'
 
 

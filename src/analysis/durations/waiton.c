@@ -182,8 +182,8 @@ void waiton_leave(struct waiton *w, pid_t tid)
 	set(w, tid, -1, 0);
 }
 
-/* Whether the call can be one of what the descriptor leads to now. If not, the descriptor was closed and used again before it was
- * looked up. */
+/* Whether a call can be made on a file, pipe or socket of that name. If not, the descriptor was closed, and its number used again,
+ * before it was looked up. */
 static bool fits(const char *call, const char *name)
 {
 	static const char *const files[] = { "fsync", "fdatasync", "flock", "fallocate", "ftruncate", "pread64", "pwrite64", "preadv", "pwritev",
@@ -234,7 +234,7 @@ static void name_recorded(struct waiton *w, struct waiton_call *one, uint64_t ti
 		return;
 	m = w->names && w->names->maps ? maps_code_before(w->names->maps, one->pid, one->arg, time) : NULL;
 	if (m)
-		c = (struct variables_code){ .path = dso_mapped_name(m->dso), .start = m->start, .pgoff = m->pgoff };
+		c = (struct variables_code){ w->names->opener, dso_mapped_name(m->dso), .start = m->start, .pgoff = m->pgoff };
 	if (m)
 		c.build_id = dso_build_id(m->dso, &c.build_id_size);
 	variables_recorded(w->variables, one->pid, one->arg, c.build_id ? &c : NULL, one->name, sizeof(one->name));

@@ -567,10 +567,11 @@ const struct command waits_command = {
 		"A wait of a target that has not ended has the waker [nobody yet] and, in each table, the time so far: since the run "
 		"began if the thread waited already. A program in which nothing but such rows is left may be in a deadlock: dump shows "
 		"its stacks.",
-		"-g adds the stacks that waited, and those that woke them, without sleeps (--full: all). --flame-graph draws them all: the waker's stack, "
+		"-g adds the stacks that waited, and those that woke them, without sleeps (--full: all). --flame-graph "
+		"draws them all: the waker's stack, "
 		"upside down, above the waiter's.",
-		"--on shows what was waited on. A second table has a row for each lock, file, pipe and socket; `because of` is the task that "
-		"threads waited for there: for a lock, the one that held it, not the next ones in its queue. A lock (futex) has the name of "
+		"--on also shows the lock, file, pipe or socket of each wait. A second table has a row for each of them; `because of` names the "
+		"task that kept the threads waiting: of a lock, the one that held it, not the next ones in its queue. A lock (futex) has the name of "
 		"its static variable, or its address. A descriptor has the "
 		"name of its file or socket or, if it was closed at once or in a recording, its number. Which of several descriptors "
 		"ended a poll or select is not known. Waits that have not ended also show the path, child or descriptors that the thread "

@@ -131,7 +131,7 @@ static void print_merged(struct analysis *a, const struct waitstacks *w, const s
 		printf("%llu time%s, ", (unsigned long long)m->waits, units_plural(m->waits));
 	printf("%.3f ms\n", (double)m->ns / 1e6);
 	if (!m->key.waits)
-		puts("    (the stack is not known: the wait began before the run)");
+		puts("    (the stack is not known)");
 	analysis_print_stack(a, m->key.waits);
 	printf("         %s %s%s\n", w->because_of ? "because of" : "until woken by", shown(words, m->waker, waker, sizeof(waker)),
 	       m->wakers ? " and others" : "");
@@ -175,7 +175,8 @@ void waitstacks_print(struct analysis *a, struct waitstacks *w, const struct wor
 			out.stacks++;
 		}
 	if (out.sleeps)
-		printf("sleeps are left out, also of the percentages: %llu, %.3f ms (--full shows them)\n", (unsigned long long)out.sleeps, (double)out.ns / 1e6);
+		printf("sleeps are left out, also of the percentages: %llu, %.3f ms (--full shows them)\n",
+		       (unsigned long long)out.sleeps, (double)out.ns / 1e6);
 	if (out.stacks)
 		printf("... %llu more (--full shows all)\n", (unsigned long long)out.stacks);
 	HASH_FREE(all);

@@ -16,7 +16,7 @@
 #include "engine/analysis.h"
 #include "report/folded.h"
 
-/* Two tasks and, with --on, what was waited on, as numbers of words.h; and the stacks, which may be NULL. */
+/* Two tasks and, with --on, the call and its lock or file, as numbers of words.h; and the stacks of both, which may be NULL. */
 struct waitstacks_key {
 	uint64_t waiter, waker, on;
 	uint64_t object;             /* 1: `on` is a lock, file, pipe or socket; 0: only a call, or nothing */

@@ -200,7 +200,8 @@ static void describe_times(const struct diff *d, struct table *t, char *text, si
 	if (!have_same_parts(d))
 		return;
 	snprintf(text, size, "%s time %.3f ms before, %.3f ms after (%+.1f %%%s); ",
-		 d->sides[SHARES_BEFORE].without_kernel ? "user" : "CPU", (double)before / NS_PER_MS, (double)after / NS_PER_MS, 100 * ((double)after / (double)before - 1), what);
+		 d->sides[SHARES_BEFORE].without_kernel ? "user" : "CPU", (double)before / NS_PER_MS, (double)after / NS_PER_MS,
+		 100 * ((double)after / (double)before - 1), what);
 }
 
 static void describe(const struct diff *d, struct table *t, size_t changed)

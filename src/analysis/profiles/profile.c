@@ -58,7 +58,8 @@ struct profile {
 	uint64_t from, last;             /* the table's beginning; the newest sample */
 	bool sampled;                    /* `clock` has samples */
 	const struct stream_event *other;   /* another event that has samples; or NULL */
-	struct cputime before;           /* of the watched processes, at the beginning */
+	struct cputime before;           /* of the watched processes, at the beginning; */
+	bool has_before;                 /* it is known of all of them */
 	bool all;                        /* -e has only tracepoints: the samples of all count, each as one */
 };
 
@@ -373,7 +374,7 @@ static void started(struct analysis *a)
 {
 	struct profile *p = a->config;
 
-	read_cputime(p, &p->before);
+	p->has_before = read_cputime(p, &p->before);
 }
 
 /* The CPU time of the run, and the part of it in user space, if the kernel is left out. Not that of one interval. */
@@ -382,7 +383,7 @@ static void measure_all(const struct profile *p, struct hotspots_view *view)
 	const bool whole = p->refreshes || !p->opts.common.stream.interval_ms;
 	struct cputime now;
 
-	if (!view->lowered || !is_usual(p->clock) || !whole || !read_cputime(p, &now))
+	if (!view->lowered || !is_usual(p->clock) || !whole || !p->has_before || !read_cputime(p, &now))
 		return;
 	view->shown_time = is_clock(p) ? p->hot.weight : now.user - p->before.user;
 	view->cpu_time = now.user + now.kernel - p->before.user - p->before.kernel;

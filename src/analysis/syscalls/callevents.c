@@ -29,7 +29,7 @@ static int refuse_class(const char *list, const char *name, struct fault *f)
 	return 0;
 }
 
-/* The filter for all but the calls (others), or for the calls, such as "id==257||id==0". False if a name is not that of a call, or they are too many. */
+/* The filter for these calls, "id==257||id==0", or for all others. False if a name is not that of a call, or they are too many. */
 static bool put_filter(const char *names, bool others, char *buf, size_t size)
 {
 	size_t used = 0;
@@ -57,14 +57,16 @@ static int check(const char *list, struct fault *f)
 	const char *names = list + (traced ? strlen(prefix) : 0);
 	const bool others = *names == '!';
 	char filter[512];
+	bool named;
 
 	names += others;
 	if (refuse_class(list, names, f))
 		return -1;
-	if (put_filter(names, others, filter, sizeof(filter)) && others)
+	named = put_filter(names, others, filter, sizeof(filter));
+	if (named && others)
 		return fault_usage(f, "syscalls -e %s: events are expected here; for all but these calls: -e 'raw_syscalls:sys_enter/%s/,"
 				   "raw_syscalls:sys_exit/%s/'", list, filter, filter);
-	if (put_filter(names, others, filter, sizeof(filter)))
+	if (named)
 		return fault_usage(f, "syscalls -e %s: events are expected here; for these calls: --call %s", list, names);
 	if (traced)
 		return fault_usage(f, "syscalls -e %s: events are expected here; for one call, such as openat: --call openat", list);

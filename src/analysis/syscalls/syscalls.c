@@ -251,8 +251,8 @@ static void leave(struct question *q, const struct analysis_sample *s)
 		succeeded(c, &h, ret);   /* after its path was resolved */
 }
 
-/* On x86-64 a probe of a function's return is a system call that the program does not make, and that ends with the number -1, as
- * rt_sigreturn does. If the beginning has no number, it cannot be told apart. */
+/* On x86-64 the kernel adds a system call, uretprobe(2), to a function whose return is probed. Like rt_sigreturn, it ends with the
+ * number -1; so only a recording in which beginnings have numbers tells the two apart. */
 static bool is_of_probe(struct syscalls *c, const struct analysis_sample *s)
 {
 	enum { URETPROBE = 335, UPROBE = 336 };

@@ -9,6 +9,7 @@
 #include "stream/rings/grow.h"
 #include "stream/state/state.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -82,8 +83,8 @@ static void file_round(struct stream *s, uint64_t now)
 	if (s->opts->recording.max_size && size >= s->opts->recording.max_size && !s->record.has_ended) {
 		s->record.has_ended = true;
 		if (s->opts->verbose >= 0)
-			fprintf(stderr, "perf-prof: %s: --max-size is reached: the recording ends here, and with it the command\n",
-				s->opts->record);
+			fprintf(stderr, "perf-prof: %s has %" PRIu64 " bytes: --max-size is reached, so the recording ends here%s\n",
+				s->opts->record, size, s->run.end_with >= 0 ? ", and the command is ended" : "");
 		stream_finish(s);
 	}
 	s->record.rounded = s->loss.totals.recorded_bytes = perfdata_size(s->record.writer);
