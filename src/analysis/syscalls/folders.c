@@ -4,7 +4,6 @@
 #include "base/hash.h"
 #include "tasks/threads.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdio.h>
@@ -286,17 +285,12 @@ static bool is_of_us(const char *path)
 static bool put_real(const char *folder, const char *path, char real[PATH_MAX])
 {
 	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_CACHED | RESOLVE_NO_MAGICLINKS };
-	enum { TRIES = 50 };
 	char given[2 * PATH_MAX], link[32];
 	bool known = false;
-	int fd = -1;
+	int fd;
 
 	snprintf(given, sizeof(given), "%s/%s", *path == '/' ? "" : folder, path);
-	/* EAGAIN: not in the cache, or something was renamed meanwhile, anywhere */
-	for (int i = 0, again = 1; i < TRIES && again; i++) {
-		fd = (int)syscall(SYS_openat2, AT_FDCWD, given, &how, sizeof(how));
-		again = fd < 0 && errno == EAGAIN;
-	}
+	fd = (int)syscall(SYS_openat2, AT_FDCWD, given, &how, sizeof(how));
 	if (fd >= 0) {
 		snprintf(link, sizeof(link), "fd/%d", fd);
 		known = read_link(0, link, real) && is_path(real) && !is_of_us(real);
