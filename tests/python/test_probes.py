@@ -415,6 +415,7 @@ def test_functions_by_the_names_that_nm_shows(prof, probed, tmp_path, name):
 
 @pytest.mark.parametrize('name, shown', [
     ('shop::Cart::pay', 'shop::Cart::pay'), ("'shop::biggest<int>'", 'shop::biggest<int>'),
+    ('shop::biggest', 'shop::biggest'),
     ("'int shop::biggest<int>(int, int)'", 'int shop::biggest<int>(int, int)'),
 ])
 def test_functions_without_their_parameters(prof, probed, tmp_path, name, shown):
@@ -451,6 +452,7 @@ def test_overloads_are_listed(prof, probed):
 
 @pytest.mark.parametrize('name, last', [
     ('Cart::pay', ["did you mean uprobe:'shop::Cart::pay()'@./probed?"]),
+    ('shop::bigest', ['did you mean uprobe:shop::biggest@./probed?']),
     ('shop::Cart::pya', ['did you mean uprobe:shop::Cart::pay@./probed?']),
     ("'shop::Cart::add(int)'", ['did you mean one of', "  uprobe:'shop::Cart::add(char)'@./probed", f"  uprobe:'{CPP}'@./probed"]),
     ('biggest', ["did you mean uprobe:'shop::biggest<int>(int, int)'@./probed?"]),

@@ -48,6 +48,22 @@ static void ends_of_names(void **state)
 	assert_false(place_name_ends("shop::Cart::add", ""));
 }
 
+static void names_without_template_arguments(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "shop::Cart<double, std::map<int, T<4> > >::add<int>", "shop::Cart::add" }, { "add", "add" }, { "", "" },
+		{ "a<(b)->c>::d", "a::d" }, { "operator<", "operator<" }, { "A<int>::operator<< <int>", "A::operator<< " },
+		{ "operator<=><int>", "operator<=><int>" }, { "<T as Trait<U>>::f", "<T as Trait>::f" }, { "cut<off", "cut<off" },
+		{ "my_operator<int>", "my_operator" }, { "A<char (*)[2]>::operator->", "A::operator->" },
+	};
+	char buf[100];
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		place_name_plain(rows[i][0], buf);
+		assert_string_equal(buf, rows[i][1]);
+	}
+}
+
 struct row {
 	const char *text, *function, *path;
 	uint64_t offset;
@@ -133,6 +149,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(blanks_do_not_count), cmocka_unit_test(globs), cmocka_unit_test(ends_of_names),
+		cmocka_unit_test(names_without_template_arguments),
 		cmocka_unit_test(names_of_probes), cmocka_unit_test(names_that_are_none),
 		cmocka_unit_test(quotes_where_they_are_needed),
 	};

@@ -118,7 +118,7 @@ static int complain_of_name(const struct spec_item *item, const struct probe_nam
 	if (!places->seen)
 		snprintf(message, sizeof(message), "%.200s has no %ss%s", name->path, what,
 			 name->kind->usdt ? "" : " with names: it is stripped, and its debug file was not found");
-	else if (places->match == PLACES_BARE)
+	else if (places->match == PLACES_BARE || places->match == PLACES_PLAIN)
 		snprintf(message, sizeof(message), "%.150s has several functions %.150s", name->path, name->function);
 	else
 		snprintf(message, sizeof(message), "%.150s has no %s %s%.150s", name->path, what,
@@ -145,7 +145,8 @@ static int find(struct probe_file *file, const struct probe_name *name)
 /* Whether the functions have parameters by which the name has to choose. */
 static bool is_ambiguous(const struct places *places)
 {
-	return places->match == PLACES_BARE && strcmp(places->all[0].name, places->all[places->n - 1].name);
+	return (places->match == PLACES_BARE || places->match == PLACES_PLAIN) &&
+	       strcmp(places->all[0].name, places->all[places->n - 1].name);
 }
 
 static int search(struct probe_file *file, const struct spec_item *item, const struct probe_name *name, struct fault *f)

@@ -139,7 +139,7 @@ int places_find(struct places *out, struct parser *p, int fd, const char *path, 
 {
 	int rc = ask(out, p, fd, -1, kind, wanted);
 
-	return !rc && kind == PLACES_FUNCTIONS && out->match <= PLACES_GLOB ? ask_with_debug(out, p, fd, path, wanted) : rc;
+	return !rc && kind == PLACES_FUNCTIONS && out->match < PLACES_BARE ? ask_with_debug(out, p, fd, path, wanted) : rc;
 }
 
 void places_free(struct places *places)

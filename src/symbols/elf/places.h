@@ -14,6 +14,7 @@ enum places_kind { PLACES_FUNCTIONS, PLACES_USDT };
 enum places_match {
 	PLACES_NONE,             /* nothing of the file: the places are names that resemble it */
 	PLACES_GLOB,             /* it has * or ?, and matches these */
+	PLACES_PLAIN,            /* a function's name without parameters and template arguments: Cart::add of Cart<Item>::add(int) */
 	PLACES_BARE,             /* a function's name without its parameters: overloads have the same */
 	PLACES_FULL,             /* with its parameters, or a USDT probe's */
 	PLACES_SYMBOL,           /* the linker's */
@@ -67,6 +68,9 @@ enum { PLACE_STRINGS = 4 };      /* name, bare, symbol, args */
 bool place_name_is(const char *wanted, const char *name);
 bool place_glob_matches(const char *glob, const char *name);
 bool place_is_glob(const char *text);
+/* Writes the name without its templates' arguments, of which "operator<" and Rust's "<T as Trait>::f" have none. buf has room for
+ * the name. */
+void place_name_plain(const char *name, char *buf);
 /* Whether `part` is the end of a name, or of what stands before its template's arguments, its parameters or its suffix:
  * "add" of "shop::Cart::add(int)". */
 bool place_name_ends(const char *name, const char *part);

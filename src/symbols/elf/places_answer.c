@@ -30,6 +30,7 @@ struct search {
 
 struct names {
 	const char *name, *bare, *symbol, *args;
+	const char *plain;           /* the bare name without template arguments; NULL: it has none */
 };
 
 static const struct place_head nowhere;   /* of names that resemble the wanted one */
@@ -78,6 +79,8 @@ static enum places_match match_of(const struct search *s, const struct names *n,
 		return PLACES_BARE;
 	if (s->has_params && n->symbol != n->name && !demangle_as_nm(n->symbol, buf) && place_name_is(s->wanted, buf))
 		return PLACES_FULL;
+	if (!s->glob && n->plain && place_name_is(s->wanted, n->plain))
+		return PLACES_PLAIN;
 	if (s->glob && place_glob_matches(s->wanted, s->has_params ? n->name : n->bare))
 		return PLACES_GLOB;
 	return PLACES_NONE;
@@ -86,11 +89,14 @@ static enum places_match match_of(const struct search *s, const struct names *n,
 /* Similar names: another scope or other parameters first, then the nearest spelling. */
 static int offer(struct search *s, const struct names *n)
 {
-	if (s->nnear < PLACES_NEAR && place_name_ends(n->bare, s->head)) {
+	const char *plain = n->plain ? n->plain : n->bare;
+	const bool ends = place_name_ends(n->bare, s->head);
+
+	if (s->nnear < PLACES_NEAR && (ends || place_name_ends(plain, s->head))) {
 		s->nnear++;
-		return put(s, &nowhere, n);
+		return put(s, &nowhere, ends ? n : &(struct names){ plain, plain, plain, "" });
 	}
-	nearest_offer(&s->nearest, n->bare);
+	nearest_offer(&s->nearest, plain);
 	return 0;
 }
 
@@ -107,7 +113,7 @@ static int take(struct search *s, const struct pev_elf_symbol *sym, const struct
 
 static int take_function(struct search *s, const struct pev_elf_symbol *sym, const char *symbol)
 {
-	char name[DEMANGLE_MAX], bare[DEMANGLE_MAX], more[DEMANGLE_MAX];
+	char name[DEMANGLE_MAX], bare[DEMANGLE_MAX], plain[DEMANGLE_MAX], more[DEMANGLE_MAX];
 	struct names n = { symbol, symbol, symbol, "" };
 
 	if (is_mangled(symbol)) {
@@ -117,6 +123,10 @@ static int take_function(struct search *s, const struct pev_elf_symbol *sym, con
 			n.name = n.bare = name;
 		if (!is_clone(symbol) && !demangle(symbol, bare))
 			n.bare = bare;
+		if (n.bare != symbol && strchr(n.bare, '<')) {
+			place_name_plain(n.bare, plain);
+			n.plain = plain;
+		}
 	}
 	return take(s, sym, &n, match_of(s, &n, more));
 }
