@@ -22,6 +22,7 @@ enum { MAX_NAMES = 1 << 16, MAX_FILES = 64, SECONDS_PER_FILE = 2, SECONDS = 5 };
 
 struct variable {
 	uint64_t addr;
+	struct variables_place place;
 	UT_hash_handle hh;
 	char name[];
 };
@@ -45,6 +46,7 @@ struct variables {
 	size_t nfiles;
 	struct parser *parser;
 	uint64_t spent;              /* ns for reading files */
+	struct variables_place found;   /* of the address that is looked up */
 };
 
 struct variables *variables_new(void)
@@ -145,6 +147,7 @@ static void put_name(struct variables *v, struct variable_file *f, const struct 
 	const char *name = demangled_name(&f->demangled, v->parser, found->name);
 	const int len = (int)strcspn(name, "@");
 
+	v->found = (struct variables_place){ found->into, found->size };
 	if (found->into && !is_one_object(found))
 		snprintf(buf, size, "%.*s+%#llx (%s)", len, name, (unsigned long long)found->into, path);
 	else
@@ -287,18 +290,26 @@ static void keep(struct variables *v, struct variable_process *p, uint64_t addr,
 	if (!one)
 		return;
 	one->addr = addr;
+	one->place = v->found;
 	memcpy(one->name, name, len);
 	HASH_ADD(hh, p->known, addr, sizeof(one->addr), one);
 	v->nnames += HASH_KEPT(one) != NULL;
 }
 
-/* Returns buf, or NULL: it is not known yet. */
-static char *known(const struct variable_process *p, uint64_t addr, char *buf, size_t size)
+static struct variable *find(const struct variable_process *p, uint64_t addr)
 {
 	struct variable *one = NULL;
 
 	if (p)
 		HASH_FIND(hh, p->known, &addr, sizeof(addr), one);
+	return one;
+}
+
+/* Returns buf, or NULL: it is not known yet. */
+static char *known(const struct variable_process *p, uint64_t addr, char *buf, size_t size)
+{
+	const struct variable *one = find(p, addr);
+
 	if (!one)
 		return NULL;
 	snprintf(buf, size, "%s", one->name);
@@ -311,6 +322,7 @@ char *variables_name(struct variables *v, pid_t pid, uint64_t addr, char *buf, s
 
 	if (known(p, addr, buf, size))
 		return buf;
+	v->found = (struct variables_place){ 0 };
 	look_up(v, pid, addr, buf, size);
 	if (p)
 		keep(v, p, addr, buf);
@@ -325,12 +337,23 @@ bool variables_known(const struct variables *v, pid_t pid, uint64_t addr, char *
 	return known(p, addr, buf, size);
 }
 
+struct variables_place variables_place(const struct variables *v, pid_t pid, uint64_t addr)
+{
+	struct variable_process *p;
+	const struct variable *one;
+
+	HASH_FIND(hh, v->processes, &pid, sizeof(pid), p);
+	one = find(p, addr);
+	return one ? one->place : (struct variables_place){ 0 };
+}
+
 char *variables_recorded(struct variables *v, pid_t pid, uint64_t addr, const struct variables_code *c, char *buf, size_t size)
 {
 	struct variable_process *p = process_of(v, pid);
 
 	if (known(p, addr, buf, size))
 		return buf;
+	v->found = (struct variables_place){ 0 };
 	if (!c || !c->build_id_size || !name_in_recorded_file(v, pid, addr, c, buf, size))
 		snprintf(buf, size, "%#llx", (unsigned long long)addr);
 	if (p)

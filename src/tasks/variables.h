@@ -32,6 +32,11 @@ struct variables_code {
 /* Whether that address has been looked up: buf is its name. */
 bool variables_known(const struct variables *v, pid_t pid, uint64_t addr, char *buf, size_t size);
 char *variables_recorded(struct variables *v, pid_t pid, uint64_t addr, const struct variables_code *c, char *buf, size_t size);
+/* Where in its variable a known address is: bytes from its beginning, and all its bytes. All 0: it is in no variable. */
+struct variables_place {
+	uint64_t into, size;
+};
+struct variables_place variables_place(const struct variables *v, pid_t pid, uint64_t addr);
 /* The process ends, or runs another program. */
 void variables_forget(struct variables *v, pid_t pid);
 #endif

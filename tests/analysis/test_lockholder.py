@@ -82,11 +82,10 @@ def locked(tmp_path):
         one.kill()
 
 
-def wanted(told):
-    joined = rf'futex 0x[0-9a-f]+ until locks \({told["cond"]}\) ends'
+def wanted(told, joined=r'futex 0x[0-9a-f]+ until locks \({}\) ends'):
     holder = rf'the\\x1bholder \({told["holder"]}\)'
     return {'plain': rf'futex plain \(.*/locks\) held by {holder}', 'inherits': rf'futex inherits \(.*/locks\) held by {holder}',
-            'own': r'futex own \(.*/locks\) held by itself', 'cond': r'futex cond \(.*/locks\)', 'main': joined}
+            'own': r'futex own \(.*/locks\) held by itself', 'cond': r'futex cond \(.*/locks\)', 'main': joined.format(told['cond'])}
 
 
 @pytest.mark.parametrize('options', [[], ['--errors']])
@@ -100,9 +99,11 @@ def test_syscalls_names_the_holder(analyse, locked, options):
 def test_waits_names_the_holder(analyse, locked):
     pid, told = locked
     got = analyse('waits', '--on', '--json', '-m', '4M', '-p', pid, '--seconds', '0.2')
-    on = {str(row['tid']): row['on'] for row in got.table('waits')['rows']}
-    for what, line in wanted(told).items():
-        assert re.fullmatch(line, on[told[what]]), (what, on)
+    rows = {str(row['tid']): row for row in got.table('waits')['rows']}
+    for what, line in wanted(told, r'join of thread locks \({}\)').items():
+        assert re.fullmatch(line, rows[told[what]]['on']), (what, rows)
+    kinds = {'plain': 'mutex', 'inherits': 'mutex', 'own': 'mutex', 'cond': 'condvar', 'main': 'join'}
+    assert {what: rows[told[what]].get('kind') for what in kinds} == kinds
 
 
 def test_the_line_of_waits_names_the_holder_and_the_child(analyse, locked):

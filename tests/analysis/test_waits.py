@@ -412,7 +412,7 @@ def test_stacks_are_those_of_a_lock(analyse, queue):
     run = ['waits', '--on', '--call-graph', 'dwarf,2048', '-m', '64M']
     text = analyse(*run, '--', queue).text
     heads = re.findall(r'^ *[\d.]+%  (.*), [\d.]+ ms$\n(?:    +\S.*\n)+ +because of (.*)$', text, re.M)
-    assert (f'one and others wait in futex hot ({queue})'.split(' ', 1)[1], 'holder') in [(h.split(' ', 1)[1], w) for h, w in heads], text
+    assert (f'one and others wait in futex hot ({queue}) [mutex]'.split(' ', 1)[1], 'holder') in [(h.split(' ', 1)[1], w) for h, w in heads], text
     assert re.search(r'^sleeps are left out, also of the percentages: \d+, [\d.]+ ms \(--full shows them\)$', text, re.M)
     assert not any('nanosleep' in head for head, _ in heads), text
     text = analyse(*run, '--full', '--', queue).text

@@ -5,6 +5,7 @@
 #include "base/procstatus.h"
 #include "base/textfile.h"
 #include "engine/callnames.h"
+#include "tasks/pidmap.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -292,10 +293,12 @@ void waitargs_text(struct waiton *w, const struct waitargs *c, char *buf, size_t
 
 	if (put_own(w, c, buf, size) && waitargs_is_still(c))
 		return;
-	waiton_enter(w, c->pid, c->tid, c->call, c->args[0]);
+	waiton_enter(w, c->pid, c->tid, c->call, c->args);
 	waiton_wait(w, c->tid, 0);
 	waiton_text(w, c->tid, buf, size);
-	if (lockholder_text(c, holder, sizeof(holder)) && waitargs_is_still(c))
+	if (waiton_joined(w, c->tid))
+		snprintf(buf + strlen(buf), size - strlen(buf), " (%d)", pidmap_shown(waiton_joined(w, c->tid)));
+	else if (lockholder_text(c, holder, sizeof(holder)) && waitargs_is_still(c))
 		snprintf(buf + strlen(buf), size - strlen(buf), " %s", holder);
 }
 

@@ -31,6 +31,8 @@ struct waitedon_object {
 	struct cause *causes;
 	struct handoffs handoffs;
 	uint64_t waits, ns, max;
+	uint64_t on;             /* a number of words.h; 0: there were no waits since the last table */
+	waitkinds_set kinds;
 	char holder[128];        /* of a lock, now; "": none, or not known */
 	UT_hash_handle hh;
 };
@@ -116,6 +118,7 @@ static struct waitedon_object *add(struct waitedon *w, const struct waiton *on, 
 		w->refused++;
 		return NULL;
 	}
+	one->on = wait->on;
 	one->waits++;
 	one->ns += wait->duration;
 	one->max = wait->duration > one->max ? wait->duration : one->max;
@@ -158,15 +161,23 @@ void waitedon_add_unfinished(struct waitedon *w, const struct waiton *on, const 
 	blame_holder(w, one, wait, held);
 }
 
-void waitedon_rest(struct waitedon *w)
+void waitedon_learn(struct waitedon *w, const struct waitkinds *kinds)
 {
 	for (struct waitedon_object *one = w->all; one; one = one->hh.next)
+		one->kinds |= one->on ? waitkinds_get(kinds, one->on) : 0;
+}
+
+void waitedon_rest(struct waitedon *w)
+{
+	for (struct waitedon_object *one = w->all; one; one = one->hh.next) {
 		handoffs_rest(&one->handoffs);
+		one->on = 0;
+	}
 }
 
 /* ---- the table -------------------------------------------------------------------------- */
 
-enum { PID = 1, BECAUSE_OF = 7, SHARE, HELD_BY, COLUMNS };
+enum { PID = 2, BECAUSE_OF = 8, SHARE, HELD_BY, COLUMNS };
 
 static const struct cause *most_blamed(const struct waitedon_object *one)
 {
@@ -193,8 +204,11 @@ static void put_cause(const struct waitedon_object *one, const struct cause *c, 
 
 static void put(const struct waitedon_object *one, struct table *t)
 {
+	char kind[WAITKIND_SIZE];
+
 	table_row(t);
 	table_text(t, one->text);
+	table_text(t, waitkind_text(one->kinds, kind, sizeof(kind)));
 	if (one->key.pid)
 		table_task(t, one->key.pid);
 	else
@@ -231,7 +245,7 @@ static void choose(const struct waitedon *w, struct table_column columns[COLUMNS
 void waitedon_print(struct waitedon *w, struct analysis *a)
 {
 	struct table_column columns[COLUMNS] = {
-		{ "what", TABLE_TEXT }, [PID] = { "pid", TABLE_INTEGER },
+		{ "what", TABLE_TEXT }, { "kind", TABLE_TEXT }, [PID] = { "pid", TABLE_INTEGER },
 		{ "address", TABLE_HEX, .where = TABLE_ONLY_JSON }, { "threads", TABLE_INTEGER }, { "waits", TABLE_INTEGER },
 		{ "total", TABLE_DURATION, .unit = "ms" }, { "max", TABLE_DURATION, .unit = "ms" },
 		[BECAUSE_OF] = { "because_of", TABLE_TEXT, .title = "because of" },

@@ -21,10 +21,13 @@ struct waitedon_wait {
 	uint64_t start, duration;
 	const struct handoff *waker;
 	const char *comm;        /* the waker's name */
+	uint64_t on;             /* a number of words.h, until the next table */
 };
 struct handoffs *waitedon_add(struct waitedon *w, const struct waiton *on, const struct waitedon_wait *wait);
 /* The thread still waits: also finds out who holds its lock. */
 void waitedon_add_unfinished(struct waitedon *w, const struct waiton *on, const struct waitedon_wait *wait);
+/* Of all waits since the last table, by their numbers. */
+void waitedon_learn(struct waitedon *w, const struct waitkinds *kinds);
 /* A table was printed: names and stacks of handoffs are no longer good. */
 void waitedon_rest(struct waitedon *w);
 /* The table, as text or JSON; none if there was no such wait. */

@@ -24,6 +24,7 @@ struct waits {
 	struct flame_config flame;
 	bool shows_on;                   /* --on */
 	struct words words;              /* names of tasks, and what was waited on */
+	struct waitkinds kinds;          /* of what was waited on */
 	struct waitstacks stacks;        /* since the last table */
 	struct waiton on;
 	struct waitedon waited;          /* --on: of the whole run */
@@ -88,13 +89,20 @@ static const char *word(struct question *q, uint64_t number, char *buf, size_t s
 	return words_text(&((struct waits *)q)->words, number);
 }
 
-enum { WAKER, WAKER_TID, CONTEXT, ON };
+static const char *kind(struct question *q, uint64_t number, char *buf, size_t size)
+{
+	return waitkind_text(waitkinds_get(&((struct waits *)q)->kinds, number), buf, size);
+}
+
+enum { WAKER, WAKER_TID, CONTEXT, ON, KIND };
 #define COLUMNS \
 	[WAKER] = { "waker", COLUMN_TEXT, COLUMN_KEY, .text = word }, \
 	[WAKER_TID] = { "waker_tid", COLUMN_TASK, COLUMN_PER_INSTANCE | COLUMN_FIELD }, \
 	[CONTEXT] = { "context", COLUMN_TEXT, COLUMN_FIELD, 12, .text = context_text }
 static const struct column columns[] = { COLUMNS };
-static const struct column columns_on[] = { COLUMNS, [ON] = { "on", COLUMN_TEXT, COLUMN_KEY, .text = word } };
+static const struct column columns_on[] = {
+	COLUMNS, [ON] = { "on", COLUMN_TEXT, COLUMN_KEY, .text = word }, [KIND] = { "kind", COLUMN_TEXT, COLUMN_ABOUT, .text = kind },
+};
 
 /* ---- samples --------------------------------------------------------------------------- */
 
@@ -198,12 +206,21 @@ static void add_to_tables(struct waits *w, const struct happening *h, enum conte
 	const struct handoff waker = { s->time, s->tid, h->cells[WAKER].number, wakes, false };
 	const struct waitedon_wait wait = {
 		h->tid, h->end.start, h->end.duration, context == BY_TASK_ITSELF ? &waker : NULL,
-		context == BY_TASK_ITSELF ? analysis_comm(q->a, s->tid, s->time) : "",
+		context == BY_TASK_ITSELF ? analysis_comm(q->a, s->tid, s->time) : "", h->cells[ON].number,
 	};
 	const struct handoffs *handoffs = w->shows_on && !q->csv ? waitedon_add(&w->waited, &w->on, &wait) : NULL;
 
 	if (h->end.value || wakes)
 		add_stacks(w, h, wakes, handoffs);
+}
+
+/* The number of the text, whose kind is noted. */
+static uint64_t number_on(struct waits *w, pid_t tid, const char *text)
+{
+	const uint64_t number = words_number(&w->words, text);
+
+	waitkinds_add(&w->kinds, number, &(struct waitkinds_of){ .calls = waiton_kinds(&w->on, tid) });
+	return number;
 }
 
 static void close_wait(struct question *q, const struct analysis_sample *s, struct open_pair *o, enum context context)
@@ -216,8 +233,10 @@ static void close_wait(struct question *q, const struct analysis_sample *s, stru
 	h.cells[WAKER].number = name_waker(q, s, context);
 	h.cells[WAKER_TID].number = context >= BY_INTERRUPT ? 0 : (uint64_t)s->tid;
 	h.cells[CONTEXT].number = context;
-	if (w->shows_on)
-		h.cells[ON].number = words_number(&w->words, waiton_text(&w->on, h.tid, text, sizeof(text)));
+	if (w->shows_on) {
+		waiton_woken(&w->on, h.tid, context == BY_TASK_ITSELF ? s->tid : 0, s->time);
+		h.cells[ON].number = number_on(w, h.tid, waiton_text(&w->on, h.tid, text, sizeof(text)));
+	}
 	h.comm = context == BY_UNKNOWN ? analysis_comm(q->a, h.tid, s->time) : question_comm(q, s, h.tid, q->texts[WAKING]);
 	if (q->a)
 		add_to_tables(w, &h, context);
@@ -237,20 +256,20 @@ static void end_wait(struct question *q, const struct analysis_sample *s, pid_t 
 		close_wait(q, s, o, context_of(question_number(q, s, WAKING, FIELD_FLAGS), o->is_device));
 }
 
-static uint64_t argument(const struct question *q, const struct analysis_sample *s)
+static void enter_call(struct waits *w, const struct analysis_sample *s)
 {
+	const struct question *q = &w->states.question;
+	uint64_t args[WAITON_ARGS] = { 0 };
 	const char *bytes;
-	uint64_t first = 0;
 	uint32_t len;
 
-	if (!trace_field_data(q->texts[ENTER], s->view.raw, s->view.raw_size, &bytes, &len) && len >= sizeof(first))
-		memcpy(&first, bytes, sizeof(first));
-	return first;
+	if (!trace_field_data(q->texts[ENTER], s->view.raw, s->view.raw_size, &bytes, &len))
+		memcpy(args, bytes, len < sizeof(args) ? len : sizeof(args));
+	waiton_enter(&w->on, s->pid, s->tid, trace_field_sint(q->fields[ENTER][0], s->view.raw), args);
 }
 
 static void take_call(struct waits *w, const struct analysis_sample *s, size_t i)
 {
-	const struct question *q = &w->states.question;
 	struct open_pair *o;
 
 	if (!switches_watch(&w->states.switches, s->tid))
@@ -259,7 +278,7 @@ static void take_call(struct waits *w, const struct analysis_sample *s, size_t i
 	if ((o = pairs_find(&w->states.question.pairs, (uint64_t)s->tid)) && s->time >= o->start)
 		close_wait(&w->states.question, s, o, BY_UNKNOWN);
 	if (i == ENTER)
-		waiton_enter(&w->on, s->pid, s->tid, trace_field_sint(q->fields[ENTER][0], s->view.raw), argument(q, s));
+		enter_call(w, s);
 	else
 		waiton_leave(&w->on, s->tid);
 }
@@ -356,9 +375,9 @@ static void add_unfinished(struct question *q, const struct open_pair *o, uint64
 	char text[WORD_SIZE];
 
 	if (w->shows_on)
-		key.on = h.cells[ON].number = words_number(&w->words, waitargs_now(&w->on, tid, text, sizeof(text)));
+		key.on = h.cells[ON].number = number_on(w, tid, waitargs_now(&w->on, tid, text, sizeof(text)));
 	if (w->shows_on && q->ending && !q->csv)
-		waitedon_add_unfinished(&w->waited, &w->on, &(struct waitedon_wait){ tid, o->start, h.end.duration, NULL, "" });
+		waitedon_add_unfinished(&w->waited, &w->on, &(struct waitedon_wait){ tid, o->start, h.end.duration, NULL, "", key.on });
 	if (o->value && q->ending)   /* once: each table has the time so far */
 		waitstacks_add(&w->stacks, &key, h.end.duration);
 	else
@@ -384,19 +403,28 @@ static void add_early(void *ctx, pid_t tid)
 		add_unfinished(q, o, analysis_now(q->a));   /* /proc says so now */
 }
 
-/* Of all tasks of the machine, most wait at any time: only of targets each is a row. */
-static void before_table(struct question *q)
+static void add_all_unfinished(struct question *q)
 {
 	struct waits *w = (struct waits *)q;
-	uint64_t now = known_until(q);
+	const uint64_t now = known_until(q);
 
-	w->found_none = !q->rows.rows;
-	if (w->states.switches.everybody)
-		return;
 	for (const struct open_pair *o = q->pairs.all; o; o = o->hh.next)
 		if (o->is_open && !earlywaits_has(&w->early, o))
 			add_unfinished(q, o, now);
 	earlywaits_each(&w->early, add_early, q);
+}
+
+/* Of all tasks of the machine, most wait at any time: only of targets each is a row. */
+static void before_table(struct question *q)
+{
+	struct waits *w = (struct waits *)q;
+
+	w->found_none = !q->rows.rows;
+	if (!w->states.switches.everybody)
+		add_all_unfinished(q);
+	if (w->shows_on)
+		waitstacks_find_kinds(q->a, &w->stacks, &w->kinds);
+	waitedon_learn(&w->waited, &w->kinds);
 }
 
 static void print_deadlocks(struct question *q)
@@ -477,6 +505,7 @@ static void after_table(struct question *q, uint64_t from)
 		fprintf(stderr, "perf-prof: waits: more than %d names of tasks and of what they waited on since the last table: those after "
 			"these are [others]; -i prints tables more often\n", WORDS_MOST);
 	words_free(&w->words);   /* keys of rows, which begin anew, too */
+	waitkinds_free(&w->kinds);
 	callstacks_rest(q->a->stacks, keep_stacks, q);
 }
 
@@ -498,6 +527,7 @@ static void release(struct question *q)
 	deadlocks_free(&w->deadlocks);
 	pairs_free(&w->woken);
 	words_free(&w->words);
+	waitkinds_free(&w->kinds);
 	flame_free(&w->flame);
 	states_release(q);
 }
@@ -570,7 +600,8 @@ const struct command waits_command = {
 		"-g adds the stacks that waited, and those that woke them, without sleeps (--full: all). --flame-graph "
 		"draws them all: the waker's stack, "
 		"upside down, above the waiter's.",
-		"--on also shows the lock, file, pipe or socket of each wait. A second table has a row for each of them; `because of` names the "
+		"--on also shows the lock, file, pipe or socket of each wait, and its kind: mutex, condvar, rwlock, semaphore, barrier, join, "
+		"pipe, ... With -g, the stack shows the kind of each lock; without, some have none. A second table has a row for each of them; `because of` names the "
 		"task that kept the threads waiting: of a lock, the one that held it, not the next ones in its queue. A lock (futex) has the name of "
 		"its static variable, or its address. A descriptor has the "
 		"name of its file or socket or, if it was closed at once or in a recording, its number. Which of several descriptors "

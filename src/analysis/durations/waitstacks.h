@@ -13,6 +13,7 @@
 #ifndef ANALYSIS_DURATIONS_WAITSTACKS_H
 #define ANALYSIS_DURATIONS_WAITSTACKS_H
 
+#include "analysis/durations/waitkind.h"
 #include "engine/analysis.h"
 #include "report/folded.h"
 
@@ -33,6 +34,8 @@ struct waitstacks {
 
 struct words;
 
+/* Names all stacks, and says what kind each `on` is, which is a number of words.h. */
+void waitstacks_find_kinds(struct analysis *a, struct waitstacks *w, struct waitkinds *kinds);
 void waitstacks_add(struct waitstacks *w, const struct waitstacks_key *key, uint64_t ns);
 /* Prints the n longest without sleeps, or all (--full). */
 void waitstacks_print(struct analysis *a, struct waitstacks *w, const struct words *words, unsigned int n);
