@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import sys
 
 import pytest
 
@@ -193,6 +194,43 @@ def test_kinds_of_the_recorded(analyse, tmp_path):
         said = kinds_of(got, tables['waited on'])
         joins = {(row['on'], row.get('kind')) for row in tables['waits'] if row['waker'] == 'rester'}
         return None if said == ALL and joins == {('join of thread rester', 'join')} else (said, joins)
+    attempts(measure)
+
+
+def test_a_timeout_is_nobody_s(analyse, tmp_path):
+    """The result of the call says so, whoever was on the CPU then, and also if the kernel did not deliver the wake-up."""
+    job = build(tmp_path)
+
+    def measure():
+        _, waits, waited = run(analyse, job, tmp_path / 'out')
+        ended = {}
+        for row in waits:
+            if row['comm'] in ('waiter', 'known') and '[' in row['waker']:
+                ended.setdefault(row['on'].split(' (')[0], {}).update({row['waker']: row['calls']})
+        because = {row['what'].split(' (')[0]: row.get('because_of') for row in waited}
+        wanted = {'poll': {'[timeout]': 6}, 'futex never': {'[timeout]': 6}, 'join of thread rester': {'[timeout]': 1}}
+        right = {on: ended.get(on) for on in wanted} == wanted and because['futex never'] is None
+        return None if right else (ended, because)
+    attempts(measure)
+
+
+SOCKET = """
+import socket, struct
+a, b = socket.socketpair()
+a.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack('ll', 0, 20000))
+for i in range(5):
+    try:
+        a.recv(1)
+    except BlockingIOError:
+        pass
+"""
+
+
+def test_the_timeout_of_a_socket(analyse):
+    def measure():
+        rows = analyse('waits', '--on', '--json', '-m', '64M', '--', sys.executable, '-c', SOCKET).table('waits')['rows']
+        of = {row['waker']: row['calls'] for row in rows if row['on'].startswith('recvfrom')}
+        return of != {'[timeout]': 5} and of
     attempts(measure)
 
 

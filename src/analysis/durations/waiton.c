@@ -6,6 +6,7 @@
 #include "stream/names.h"
 #include "tasks/variables.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <linux/futex.h>
 #include <stdio.h>
@@ -373,6 +374,37 @@ waitkinds_set waiton_kinds(const struct waiton *w, pid_t tid)
 	if (!one || one->call < 0)
 		return 0;
 	return argument_of(name_of(one)) == ADDRESS ? waitkind_of_futex(&one->futex) : waitkind_of_call(name_of(one), one->name);
+}
+
+/* The result of the thread's call if it ends by its timeout; 1: it has none, or its result does not tell. A socket's timeout looks like
+ * a socket that does not block, but that one does not sleep. */
+static int64_t result_of_timeout(const struct waiton *w, pid_t tid)
+{
+	static const struct {
+		const char *call;
+		int64_t result;
+	} calls[] = {
+		{ "futex", -ETIMEDOUT }, { "futex_wait", -ETIMEDOUT }, { "futex_waitv", -ETIMEDOUT }, { "poll", 0 }, { "ppoll", 0 },
+		{ "select", 0 }, { "pselect6", 0 }, { "epoll_wait", 0 }, { "epoll_pwait", 0 }, { "epoll_pwait2", 0 },
+		{ "rt_sigtimedwait", -EAGAIN }, { "semtimedop", -EAGAIN }, { "recvfrom", -EAGAIN }, { "recvmsg", -EAGAIN },
+		{ "accept", -EAGAIN }, { "accept4", -EAGAIN }, { "mq_timedreceive", -ETIMEDOUT }, { "mq_timedsend", -ETIMEDOUT },
+	};
+	const struct waiton_call *one = find(w, tid);
+
+	for (size_t i = 0; one && one->call >= 0 && i < sizeof(calls) / sizeof(*calls); i++)
+		if (!strcmp(name_of(one), calls[i].call))
+			return calls[i].result;
+	return 1;
+}
+
+bool waiton_may_time_out(const struct waiton *w, pid_t tid)
+{
+	return result_of_timeout(w, tid) <= 0;
+}
+
+bool waiton_timed_out(const struct waiton *w, pid_t tid, int64_t result)
+{
+	return result == result_of_timeout(w, tid) && result <= 0;
 }
 
 pid_t waiton_joined(const struct waiton *w, pid_t tid)

@@ -40,6 +40,9 @@ void waiton_forget(struct waiton *w, pid_t tid);
  * "recvfrom tcp 10.0.0.1:4711->10.0.0.2:5432", "recvfrom fd 5" (a recording, or the descriptor is closed), "wait4"; "no system call"
  * for page faults and threads of the kernel; "unknown" if it has not entered a call since the run began. Returns buf. */
 char *waiton_text(const struct waiton *w, pid_t tid, char *buf, size_t size);
+/* Whether its call has a timeout, of which its result tells; and whether that result does. */
+bool waiton_may_time_out(const struct waiton *w, pid_t tid);
+bool waiton_timed_out(const struct waiton *w, pid_t tid, int64_t result);
 /* What kind of thing that is; 0: not known. */
 waitkinds_set waiton_kinds(const struct waiton *w, pid_t tid);
 /* The thread for whose end it waits by pthread_join(), if w->names; 0: none, or not known. */

@@ -31,6 +31,7 @@ struct waits {
 	struct earlywaits early;
 	struct deadlocks deadlocks;
 	struct pairs woken;              /* tids that were woken while they had no wait */
+	struct ended *ended;             /* --on: waits that ended by an interrupt; the result of the call says if it was a timeout */
 	struct {
 		uint64_t n, ns, longest;
 		pid_t tid;               /* of the longest one */
@@ -47,15 +48,17 @@ static const struct question_event events[] = {
 		     .filter = "prev_state&0xff" },   /* not preempted ones */
 	[WAKING] = { "sched", "sched_waking", { [FIELD_WOKEN] = "pid", [FIELD_FLAGS] = "common_flags" }, "comm" },
 	[ENTER] = { "raw_syscalls", "sys_enter", { "id" }, "args" },
-	[LEAVE] = { "raw_syscalls", "sys_exit", { "id" } },
+	[LEAVE] = { "raw_syscalls", "sys_exit", { "id", "ret" } },
 };
+enum { FIELD_CALL, FIELD_RESULT };
 
 /* ---- the waker ------------------------------------------------------------------------- */
 
 /* In which context the kernel woke the thread. An interrupt is not the work of the task that it interrupts. A soft
  * interrupt may be: the kernel runs it at the end of a system call that sends to a socket of this machine. But one that ends an
- * uninterruptible wait comes from a device, as from a disk. BY_UNKNOWN: the kernel did not deliver that event. */
-enum context { BY_TASK_ITSELF, BY_SOFTIRQ, BY_INTERRUPT, BY_UNKNOWN };
+ * uninterruptible wait comes from a device, as from a disk. BY_TIMEOUT: the result of the call says so. BY_UNKNOWN: the kernel did
+ * not deliver that event. */
+enum context { BY_TASK_ITSELF, BY_SOFTIRQ, BY_INTERRUPT, BY_TIMEOUT, BY_UNKNOWN };
 
 static enum context context_of(uint64_t flags, bool is_device)
 {
@@ -66,20 +69,21 @@ static enum context context_of(uint64_t flags, bool is_device)
 
 static const char *context_text(struct question *q, uint64_t context, char *buf, size_t size)
 {
-	static const char *const words[] = { "task", "softirq", "interrupt", "unknown" };
+	static const char *const words[] = { "task", "softirq", "interrupt", "timeout", "unknown" };
 
 	return words[context];
 }
 
 static uint64_t name_waker(struct question *q, const struct analysis_sample *s, enum context context)
 {
+	static const char *const nobody[] = { [BY_INTERRUPT] = "[interrupt]", [BY_TIMEOUT] = "[timeout]", [BY_UNKNOWN] = "[not seen]" };
 	struct words *words = &((struct waits *)q)->words;
 	char text[WORD_SIZE];
 
 	if (!q->a)
 		return 0;
 	if (context >= BY_INTERRUPT)
-		return words_number(words, context == BY_INTERRUPT ? "[interrupt]" : "[not seen]");
+		return words_number(words, nobody[context]);
 	snprintf(text, sizeof(text), "%s%s", analysis_comm(q->a, s->tid, s->time), context == BY_SOFTIRQ ? " [softirq]" : "");
 	return words_number(words, text);
 }
@@ -105,6 +109,35 @@ static const struct column columns_on[] = {
 };
 
 /* ---- samples --------------------------------------------------------------------------- */
+
+/* A wait that has ended, and is in no row yet. */
+struct ended {
+	pid_t tid;
+	struct analysis_sample s;    /* that ended it; its raw data and chain are only good during the sample */
+	struct pair_end end;
+	enum context context;
+	struct callstack *wakes;
+	UT_hash_handle hh;
+};
+
+static void add_ended(struct question *q, const struct ended *e);
+
+/* The thread goes on. known: how the wait has ended, or the context of its wake-up if the result of its call does not tell. */
+static void flush_ended(struct waits *w, struct ended *e, enum context known)
+{
+	e->context = known;
+	add_ended(&w->states.question, e);
+	HASH_DEL(w->ended, e);
+	free(e);
+}
+
+static struct ended *find_ended(const struct waits *w, pid_t tid)
+{
+	struct ended *e;
+
+	HASH_FIND(hh, w->ended, &tid, sizeof(tid), e);
+	return e;
+}
 
 /* Returns whether the thread was waiting. */
 static bool cancel(struct pairs *p, pid_t tid)
@@ -151,8 +184,11 @@ static void begin_wait(struct question *q, const struct analysis_sample *s, pid_
 {
 	struct waits *w = (struct waits *)q;
 	uint64_t state = question_number(q, s, SWITCH, FIELD_STATE);
+	struct ended *e = find_ended(w, tid);
 	struct callstack *stack = q->a && s->event->layout.callchain ? analysis_stack(q->a, s) : NULL;
 
+	if (e)   /* the call goes on: it was no timeout */
+		flush_ended(w, e, e->context);
 	if (state & SWITCH_LEAVES) {
 		cancel(&q->pairs, tid);   /* its last wait has ended, if no event said so */
 		cancel(&w->woken, tid);
@@ -197,16 +233,15 @@ static void add_stacks(struct waits *w, const struct happening *h, struct callst
 }
 
 /* Tables have what was waited on, and stacks; sources have not. */
-static void add_to_tables(struct waits *w, const struct happening *h, enum context context)
+static void add_to_tables(struct waits *w, const struct happening *h, const struct ended *e)
 {
 	const struct question *q = &w->states.question;
 	const struct analysis_sample *s = h->s;
-	/* an interrupt's chain goes on in the task that it interrupted */
-	struct callstack *wakes = s->event->layout.callchain && context < BY_INTERRUPT ? analysis_stack(q->a, s) : NULL;
+	struct callstack *wakes = e->context < BY_INTERRUPT ? e->wakes : NULL;
 	const struct handoff waker = { s->time, s->tid, h->cells[WAKER].number, wakes, false };
 	const struct waitedon_wait wait = {
-		h->tid, h->end.start, h->end.duration, context == BY_TASK_ITSELF ? &waker : NULL,
-		context == BY_TASK_ITSELF ? analysis_comm(q->a, s->tid, s->time) : "", h->cells[ON].number,
+		h->tid, h->end.start, h->end.duration, e->context == BY_TASK_ITSELF ? &waker : NULL,
+		e->context == BY_TASK_ITSELF ? analysis_comm(q->a, s->tid, s->time) : "", h->cells[ON].number,
 	};
 	const struct handoffs *handoffs = w->shows_on && !q->csv ? waitedon_add(&w->waited, &w->on, &wait) : NULL;
 
@@ -223,24 +258,50 @@ static uint64_t number_on(struct waits *w, pid_t tid, const char *text)
 	return number;
 }
 
+static void add_ended(struct question *q, const struct ended *e)
+{
+	struct waits *w = (struct waits *)q;
+	const struct analysis_sample *s = &e->s;
+	struct happening h = { .s = s, .tid = e->tid, .end = e->end };
+	char text[WORD_SIZE];
+
+	h.cells[WAKER].number = name_waker(q, s, e->context);
+	h.cells[WAKER_TID].number = e->context >= BY_INTERRUPT ? 0 : (uint64_t)s->tid;
+	h.cells[CONTEXT].number = e->context;
+	if (w->shows_on) {
+		waiton_woken(&w->on, h.tid, e->context == BY_TASK_ITSELF ? s->tid : 0, s->time);
+		h.cells[ON].number = number_on(w, h.tid, waiton_text(&w->on, h.tid, text, sizeof(text)));
+	}
+	h.comm = question_comm(q, s, h.tid, q->texts[WAKING]);
+	if (q->a)
+		add_to_tables(w, &h, e);
+	question_emit(q, &h);
+}
+
+/* False: out of memory. */
+static bool keep_ended(struct waits *w, const struct ended *e)
+{
+	struct ended *one = malloc(sizeof(*one));
+
+	if (!one)
+		return false;
+	*one = *e;
+	HASH_ADD(hh, w->ended, tid, sizeof(one->tid), one);
+	return HASH_KEPT(one);
+}
+
 static void close_wait(struct question *q, const struct analysis_sample *s, struct open_pair *o, enum context context)
 {
 	struct waits *w = (struct waits *)q;
-	struct happening h = { .s = s, .tid = (pid_t)o->key };
-	char text[WORD_SIZE];
+	struct ended e = { .tid = (pid_t)o->key, .s = *s, .context = context };
 
-	pairs_close(&q->pairs, o, s, &h.end);
-	h.cells[WAKER].number = name_waker(q, s, context);
-	h.cells[WAKER_TID].number = context >= BY_INTERRUPT ? 0 : (uint64_t)s->tid;
-	h.cells[CONTEXT].number = context;
-	if (w->shows_on) {
-		waiton_woken(&w->on, h.tid, context == BY_TASK_ITSELF ? s->tid : 0, s->time);
-		h.cells[ON].number = number_on(w, h.tid, waiton_text(&w->on, h.tid, text, sizeof(text)));
-	}
-	h.comm = context == BY_UNKNOWN ? analysis_comm(q->a, h.tid, s->time) : question_comm(q, s, h.tid, q->texts[WAKING]);
-	if (q->a)
-		add_to_tables(w, &h, context);
-	question_emit(q, &h);
+	pairs_close(&q->pairs, o, s, &e.end);
+	/* an interrupt's chain goes on in the task that it interrupted */
+	if (q->a && s->event->layout.callchain && context < BY_INTERRUPT)
+		e.wakes = analysis_stack(q->a, s);
+	if ((context == BY_SOFTIRQ || context == BY_INTERRUPT) && waiton_may_time_out(&w->on, e.tid) && keep_ended(w, &e))
+		return;
+	add_ended(q, &e);
 }
 
 /* A thread that is woken before it sleeps has no pair yet. */
@@ -265,18 +326,24 @@ static void enter_call(struct waits *w, const struct analysis_sample *s)
 
 	if (!trace_field_data(q->texts[ENTER], s->view.raw, s->view.raw_size, &bytes, &len))
 		memcpy(args, bytes, len < sizeof(args) ? len : sizeof(args));
-	waiton_enter(&w->on, s->pid, s->tid, trace_field_sint(q->fields[ENTER][0], s->view.raw), args);
+	waiton_enter(&w->on, s->pid, s->tid, trace_field_sint(q->fields[ENTER][FIELD_CALL], s->view.raw), args);
 }
 
 static void take_call(struct waits *w, const struct analysis_sample *s, size_t i)
 {
+	struct question *q = &w->states.question;
 	struct open_pair *o;
+	struct ended *e;
+	bool timed_out;
 
 	if (!switches_watch(&w->states.switches, s->tid))
 		return;
+	timed_out = i == LEAVE && waiton_timed_out(&w->on, s->tid, trace_field_sint(q->fields[LEAVE][FIELD_RESULT], s->view.raw));
+	if ((e = find_ended(w, s->tid)))
+		flush_ended(w, e, timed_out ? BY_TIMEOUT : e->context);
 	/* it runs, so that its wait has ended */
-	if ((o = pairs_find(&w->states.question.pairs, (uint64_t)s->tid)) && s->time >= o->start)
-		close_wait(&w->states.question, s, o, BY_UNKNOWN);
+	if ((o = pairs_find(&q->pairs, (uint64_t)s->tid)) && s->time >= o->start)
+		close_wait(q, s, o, timed_out ? BY_TIMEOUT : BY_UNKNOWN);
 	if (i == ENTER)
 		enter_call(w, s);
 	else
@@ -419,6 +486,8 @@ static void before_table(struct question *q)
 {
 	struct waits *w = (struct waits *)q;
 
+	while (w->ended)
+		flush_ended(w, w->ended, w->ended->context);
 	w->found_none = !q->rows.rows;
 	if (!w->states.switches.everybody)
 		add_all_unfinished(q);
@@ -526,6 +595,7 @@ static void release(struct question *q)
 	earlywaits_free(&w->early);
 	deadlocks_free(&w->deadlocks);
 	pairs_free(&w->woken);
+	HASH_FREE(w->ended);
 	words_free(&w->words);
 	waitkinds_free(&w->kinds);
 	flame_free(&w->flame);
@@ -593,7 +663,7 @@ const struct command waits_command = {
 		"The waker is the task that woke the waiting thread. [interrupt]: a timer or a device (disk) woke it, whatever task was "
 		"interrupted. NAME [softirq]: a soft interrupt woke it, while NAME was on the CPU; for sockets of this machine, NAME is the "
 		"sender.",
-		"With --on, a wait whose end the kernel did not deliver ends with the thread's next system call: the waker is [not seen].",
+		"With --on, [timeout]: the timeout of the call ended the wait. A wait whose end the kernel did not deliver ends with the thread's next system call: the waker is [not seen].",
 		"A wait of a target that has not ended has the waker [nobody yet] and, in each table, the time so far: since the run "
 		"began if the thread waited already. A program in which nothing but such rows is left may be in a deadlock: dump shows "
 		"its stacks.",
