@@ -317,7 +317,7 @@ def test_rows(analyse, work):
 
 
 def test_what_was_waited_on_is_a_table_of_its_own(analyse, work, tmp_path):
-    """With -i it comes once, and covers the whole run."""
+    """With -i, that of the whole run comes once; each interval has its own."""
     got = without_loss(analyse, 'waits', '--on', '--json', '-i', '100', '-o', tmp_path / 'out', '-m', '64M', *work, path=tmp_path / 'out')
     read, locked, pipe, _ = got.text.split()
     tables = [json.loads(line) for line in (tmp_path / 'out').read_text().splitlines()]
@@ -326,6 +326,16 @@ def test_what_was_waited_on_is_a_table_of_its_own(analyse, work, tmp_path):
     assert NAP * ROUNDS * NS / 2 <= of[pipe]['total'] <= int(read) and of[pipe]['threads'] == 1
     assert NAP * ROUNDS * NS / 2 <= of[f'{tmp_path}/lock']['total'] <= int(locked)
     assert not any('sleep' in row['what'] or 'wait4' in row['what'] for row in waited)
+    each = [{row['what'] for row in t['rows']} for t in tables if t['table'] == 'waited on in interval']
+    assert any(pipe in one and f'{tmp_path}/lock' not in one for one in each), each       # first the pipe, then the lock
+    assert any(f'{tmp_path}/lock' in one and pipe not in one for one in each), each
+
+
+def test_each_interval_has_a_table_of_what_was_waited_on(analyse, work):
+    text = analyse('waits', '--on', '-i', '100', '-m', '64M', *work).text
+    captions = re.findall(r'^what was waited on, in (.*)$', text, re.M)
+    assert len(captions) > 2 and captions[-1] == 'the whole run' and set(captions[:-1]) == {'this interval'}, text
+    assert 'this interval' not in analyse('waits', '--on', '-m', '64M', *work).text
 
 
 QUEUE = r'''

@@ -443,8 +443,9 @@ static void add_unfinished(struct question *q, const struct open_pair *o, uint64
 
 	if (w->shows_on)
 		key.on = h.cells[ON].number = number_on(w, tid, waitargs_now(&w->on, tid, text, sizeof(text)));
-	if (w->shows_on && q->ending && !q->csv)
-		waitedon_add_unfinished(&w->waited, &w->on, &(struct waitedon_wait){ tid, o->start, h.end.duration, NULL, "", key.on });
+	if (w->shows_on && !q->csv && (q->ending || q->common.stream.interval_ms))
+		waitedon_add_unfinished(&w->waited, &w->on, &(struct waitedon_wait){ tid, o->start, h.end.duration, NULL, "", key.on },
+					q->ending);
 	if (o->value && q->ending)   /* once: each table has the time so far */
 		waitstacks_add(&w->stacks, &key, h.end.duration);
 	else
@@ -559,8 +560,10 @@ static void after_table(struct question *q, uint64_t from)
 
 	if (!q->common.json && !q->csv)
 		print_unfinished(q);
+	if (q->common.stream.interval_ms)
+		waitedon_print_interval(&w->waited, q->a);
 	if (q->ending)
-		waitedon_print(&w->waited, q->a);
+		waitedon_print_run(&w->waited, q->a);
 	if (w->flame.folded)
 		waitstacks_fold(q->a, &w->stacks, &w->words, w->flame.folded);
 	if (q->common.json && w->stacks.all)
@@ -637,7 +640,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 static const struct opt waits_opts[] = {
 	{ "on", 0, NULL, OPT_FLAG, offsetof(struct waits, shows_on), NULL,
 	  "Also show what was waited on: the system call, with the variable of its lock (futex), or its file, pipe or "
-	  "socket; and below, how long the run waited on each of them. This traces all system calls of the machine.", false, NULL },
+	  "socket; and below, how long the run waited on each of them, and with -i also each interval. This traces all system calls of the machine.", false, NULL },
 };
 
 static const struct opt row_opts[] = {
