@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/now.h"
 #include "base/opener.h"
+#include "symbols/dso.h"
 #include "symbols/elf/demangle.h"
 #include "symbols/elf/idfile.h"
 #include "symbols/elf/symsource.h"
@@ -47,6 +48,7 @@ struct variables {
 	struct parser *parser;
 	uint64_t spent;              /* ns for reading files */
 	struct variables_place found;   /* of the address that is looked up */
+	char *refused;               /* a recorded file that is not there, or another one; or NULL */
 };
 
 struct variables *variables_new(void)
@@ -86,7 +88,13 @@ void variables_free(struct variables *v)
 		forget(v, v->processes);
 	forget_files(v);
 	parser_free(v->parser);
+	free(v->refused);
 	free(v);
+}
+
+const char *variables_refused(const struct variables *v)
+{
+	return v->refused;
 }
 
 void variables_forget(struct variables *v, pid_t pid)
@@ -182,22 +190,45 @@ static bool name_in_file(struct variables *v, pid_t pid, const struct procmaps_l
 	return good;
 }
 
-/* Only in the file that was recorded: by its build id, at its path or in the cache. */
+/* By its build id or, if the mapping has none, by its inode. */
+static bool is_recorded(const struct symfile *symbols, const struct dso *dso, int fd)
+{
+	size_t wanted_size;
+	const uint8_t *wanted = dso_build_id(dso, &wanted_size);
+	uint8_t id[BUILD_ID_MAX];
+
+	if (!wanted)
+		return dso_is_mapped(dso, fd);
+	return symfile_build_id(symbols, id) == wanted_size && !memcmp(id, wanted, wanted_size);
+}
+
+static int find_copy(const struct opener *opener, const struct dso *dso)
+{
+	size_t size;
+	const uint8_t *id = dso_build_id(dso, &size);
+
+	return id ? idfile_find(opener, id, size, "elf") : -1;
+}
+
+/* Only in the file that was recorded, at its path or in the cache. */
 static bool name_in_recorded_file(struct variables *v, pid_t pid, uint64_t addr, const struct variables_code *c, char *buf, size_t size)
 {
-	int fds[2] = { opener_file(c->opener, pid, c->path), idfile_find(c->opener, c->build_id, c->build_id_size, "elf") };
-	uint8_t id[BUILD_ID_MAX];
-	bool good = false;
+	const char *path = dso_mapped_name(c->dso);
+	int fds[2] = { opener_file(c->opener, pid, path), find_copy(c->opener, c->dso) };
+	bool good = false, right = false, read = true;
 
-	for (size_t i = 0; i < 2 && !good; i++) {
-		struct variable_file *f = fds[i] < 0 ? NULL : file_of(v, fds[i], 0, c->path);
+	for (size_t i = 0; i < 2 && !right; i++) {
+		struct variable_file *f = fds[i] < 0 ? NULL : file_of(v, fds[i], 0, path);
 		struct symfile_variable found;
 
-		good = f && f->symbols && symfile_build_id(f->symbols, id) == c->build_id_size && !memcmp(id, c->build_id, c->build_id_size) &&
-		       symfile_find_behind(f->symbols, c->pgoff, addr - c->start, &found);
+		read &= fds[i] < 0 || (f && f->symbols);
+		right = f && f->symbols && is_recorded(f->symbols, c->dso, fds[i]);
+		good = right && symfile_find_behind(f->symbols, c->pgoff, addr - c->start, &found);
 		if (good)
-			put_name(v, f, &found, c->path, buf, size);
+			put_name(v, f, &found, path, buf, size);
 	}
+	if (!right && read && !v->refused && path[0] == '/' && path[1] != '/')   /* not "//anon" */
+		v->refused = strdup(path);
 	for (size_t i = 0; i < 2; i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
@@ -354,7 +385,7 @@ char *variables_recorded(struct variables *v, pid_t pid, uint64_t addr, const st
 	if (known(p, addr, buf, size))
 		return buf;
 	v->found = (struct variables_place){ 0 };
-	if (!c || !c->build_id_size || !name_in_recorded_file(v, pid, addr, c, buf, size))
+	if (!c || !name_in_recorded_file(v, pid, addr, c, buf, size))
 		snprintf(buf, size, "%#llx", (unsigned long long)addr);
 	if (p)
 		keep(v, p, addr, buf);

@@ -457,6 +457,24 @@ def test_locks_of_a_recording_have_names(analyse, queue, tmp_path):
     assert hot['total'] == before[f'futex hot ({queue})']['total']
 
 
+def test_locks_of_a_recording_without_build_ids_have_names(prof, perf, queue, tmp_path):
+    """The file is known by its inode; one with another inode is another one, and the table says so."""
+    subprocess.run([perf, 'record', '-q', '-B', '-N', '-a', '-m', '4M', '-o', tmp_path / 'p.data', '-e', 'sched:sched_switch,sched:sched_waking,'
+                    'sched:sched_process_fork,raw_syscalls:sys_enter,raw_syscalls:sys_exit', '--', queue], check=True, timeout=60)
+
+    def read():
+        return subprocess.run([prof, 'waits', '--on', '-I', tmp_path / 'p.data'], capture_output=True, text=True, timeout=60).stdout
+    text = read()
+    assert f'futex hot ({queue})' in text and f'futex news ({queue})' in text and 'have no names' not in text, text
+    os.link(queue, tmp_path / 'old')            # keeps its inode from being used again
+    queue.unlink()
+    subprocess.run(['gcc', '-O1', '-pthread', '-w', '-o', queue, tmp_path / 'queue.c'], check=True)
+    text = read()
+    assert re.search(rf'^locks in variables of {queue} have no names: the file is not there any more, or not the one that was recorded$',
+                     text, re.M), text
+    assert f'({queue})' not in text
+
+
 def test_a_recording_says_how_to_select_its_command(prof, queue, tmp_path):
     run = [prof, 'waits', '-v', '--record', 'r.data', '--', 'sh', '-c', f'echo pid $$; exec {queue}']
     done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, timeout=60)

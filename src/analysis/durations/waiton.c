@@ -275,17 +275,15 @@ static const char *name_of(const struct waiton_call *one)
 
 static void name_recorded(struct waiton *w, struct waiton_call *one, uint64_t time)
 {
-	struct variables_code c = { .path = NULL };
 	const struct mapping *m;
+	struct variables_code c;
 
 	if (variables_known(w->variables, one->pid, one->arg, one->name, sizeof(one->name)))
 		return;
 	m = w->names && w->names->maps ? maps_code_before(w->names->maps, one->pid, one->arg, time) : NULL;
 	if (m)
-		c = (struct variables_code){ w->names->opener, dso_mapped_name(m->dso), .start = m->start, .pgoff = m->pgoff };
-	if (m)
-		c.build_id = dso_build_id(m->dso, &c.build_id_size);
-	variables_recorded(w->variables, one->pid, one->arg, c.build_id ? &c : NULL, one->name, sizeof(one->name));
+		c = (struct variables_code){ w->names->opener, m->dso, m->start, m->pgoff };
+	variables_recorded(w->variables, one->pid, one->arg, m ? &c : NULL, one->name, sizeof(one->name));
 }
 
 /* Without the parser's process, addresses have no names. */
@@ -331,7 +329,8 @@ void waiton_woken(struct waiton *w, pid_t tid, pid_t waker, uint64_t time)
 {
 	struct waiton_call *one = find(w, tid);
 
-	if (one && w->names && may_join(one) && (one->joined || (pid_t)one->futex.value == waker))
+	if (one && w->names && may_join(one) && (one->joined || (pid_t)one->futex.value == waker ||
+					       is_thread_of(w, one->pid, (pid_t)one->futex.value)))
 		set_joined(w, one, time);
 }
 

@@ -15,9 +15,11 @@
 #include "analysis/durations/waitedon.h"
 #include "analysis/durations/waitstacks.h"
 #include "analysis/durations/words.h"
+#include "base/escape.h"
 #include "base/procstatus.h"
 #include "base/units.h"
 #include "report/flame.h"
+#include "tasks/variables.h"
 
 struct waits {
 	struct states states;
@@ -554,12 +556,25 @@ static void print_stacks(struct question *q)
 	putchar('\n');
 }
 
+static void print_nameless(const struct waits *w)
+{
+	const char *path = w->on.variables ? variables_refused(w->on.variables) : NULL;
+	char safe[1024];
+
+	if (!path)
+		return;
+	escape_terminal(path, strlen(path), safe, sizeof(safe));
+	printf("locks in variables of %s have no names: the file is not there any more, or not the one that was recorded\n", safe);
+}
+
 static void after_table(struct question *q, uint64_t from)
 {
 	struct waits *w = (struct waits *)q;
 
 	if (!q->common.json && !q->csv)
 		print_unfinished(q);
+	if (q->ending && !q->common.json && !q->csv)
+		print_nameless(w);
 	if (q->common.stream.interval_ms)
 		waitedon_print_interval(&w->waited, q->a);
 	if (q->ending)
