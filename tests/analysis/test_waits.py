@@ -108,6 +108,15 @@ def test_both_stacks(analyse, work, tmp_path):
     assert sum(weights) >= NAP * ROUNDS * NS / 2
 
 
+def test_a_picture_by_lock(analyse, work, tmp_path):
+    got = analyse('waits', '--call-graph', 'fp', '--flame-by-lock', '--flame-graph', 'w.folded', '-m', '64M', *work)
+    pipe = got.text.split()[2]
+    folded = (tmp_path / 'w.folded').read_text()
+    weights = [int(n) for n in re.findall(rf'^read {re.escape(pipe)};reader;.*\[because of writer\];.* (\d+)$', folded, re.M)]
+    assert sum(weights) >= NAP * ROUNDS * NS / 2, folded
+    assert re.search(r'^flock [^;]+;reader;', folded, re.M) and 'nanosleep;' not in folded, folded
+
+
 def test_each_long_wait(analyse, work, tmp_path):
     text = analyse('waits', '--than', f'{NAP * 500:.0f}ms', *RING, *work).text
     assert re.search(r' reader \d+: asleep until woken by writer took [\d.]+ us\n.*sched_switch: .*\n(?:.*\n)*?.*sched_waking: ', text)

@@ -25,6 +25,7 @@ struct waits {
 	struct states states;
 	struct flame_config flame;
 	bool shows_on;                   /* --on */
+	bool by_object;                  /* --flame-by-lock */
 	struct words words;              /* names of tasks, and what was waited on */
 	struct waitkinds kinds;          /* of what was waited on */
 	struct waitstacks stacks;        /* since the last table */
@@ -580,7 +581,7 @@ static void after_table(struct question *q, uint64_t from)
 	if (q->ending)
 		waitedon_print_run(&w->waited, q->a);
 	if (w->flame.folded)
-		waitstacks_fold(q->a, &w->stacks, &w->words, w->flame.folded);
+		waitstacks_fold(q->a, &w->stacks, &w->words, w->by_object, w->flame.folded);
 	if (q->common.json && w->stacks.all)
 		waitstacks_json(q->a, &w->stacks, &w->words);
 	else if (!q->csv && w->stacks.all)
@@ -598,9 +599,13 @@ static void after_table(struct question *q, uint64_t from)
 
 static int draw(struct question *q, struct fault *f)
 {
-	const struct flame_title title = { "perf-prof waits: what waits, and above it what wakes it", "ns" };
+	struct waits *w = (struct waits *)q;
+	const struct flame_title title = {
+		w->by_object ? "perf-prof waits: locks, files and calls, and above each what waits for it" :
+			       "perf-prof waits: what waits, and above it what wakes it", "ns",
+	};
 
-	return analysis_draw(q->a, &((struct waits *)q)->flame, &title, f);
+	return analysis_draw(q->a, &w->flame, &title, f);
 }
 
 static void release(struct question *q)
@@ -645,8 +650,12 @@ static const struct question_ops question_on = {
 static int run(void *config, const struct opt_parser *args, struct fault *f)
 {
 	struct opt_parser chosen = *args;
+	struct waits *w = config;
 
-	chosen.subject = ((struct waits *)config)->shows_on ? &question_on : &question;
+	if (w->by_object && !w->flame.path)
+		return fault_usage(f, "waits: --flame-by-lock needs --flame-graph FILE");
+	w->shows_on |= w->by_object;
+	chosen.subject = w->shows_on ? &question_on : &question;
 	return question_run(config, &chosen, f);
 }
 
@@ -656,6 +665,12 @@ static const struct opt waits_opts[] = {
 	{ "on", 0, NULL, OPT_FLAG, offsetof(struct waits, shows_on), NULL,
 	  "Also show what was waited on: the system call, with the variable of its lock (futex), or its file, pipe or "
 	  "socket; and below, how long the run waited on each of them, and with -i also each interval. This traces all system calls of the machine.", false, NULL },
+};
+
+static const struct opt picture_opts[] = {
+	{ "flame-by-lock", 0, NULL, OPT_FLAG, offsetof(struct waits, by_object), NULL,
+	  "In the flame graph, the root frames are the locks, files and calls that were waited on (--on), and above each are the tasks and "
+	  "stacks that waited for it. Sleeps are left out.", false, NULL },
 };
 
 static const struct opt row_opts[] = {
@@ -673,7 +688,8 @@ const struct command waits_command = {
 		{ "Waits", waits_opts, sizeof(waits_opts) / sizeof(*waits_opts), 0 },
 		QUESTION_DURATIONS_GROUP(duration_opts), QUESTION_BY_GROUP(by_opts),
 		{ "Table", row_opts, sizeof(row_opts) / sizeof(*row_opts), 0 },
-		{ "Flame graphs", flame_opts, FLAME_OPTS, offsetof(struct waits, flame) }, QUESTION_RUN_GROUPS),
+		{ "Flame graphs", flame_opts, FLAME_OPTS, offsetof(struct waits, flame) },
+		{ "Flame graphs by lock", picture_opts, sizeof(picture_opts) / sizeof(*picture_opts), 0 }, QUESTION_RUN_GROUPS),
 	.name = "waits", .usage = QUESTION_USAGE,
 	.description = COMMAND_TEXT(
 		"Who waits for whom, and how long? A wait lasts from the moment a thread goes to sleep until another one wakes it. Prints "
@@ -704,6 +720,7 @@ const struct command waits_command = {
 		{ "perf-prof waits -p 1234 -i 1000", "show which tasks the threads of a process wait for, each second" },
 		{ "perf-prof waits --on -- ./job", "show the locks, files and sockets that a command waits on" },
 		{ "perf-prof waits --flame-graph waits.svg -- ./job", "draw what waits, and above it what wakes it" },
+		{ "perf-prof waits --flame-by-lock --flame-graph waits.svg -- ./job", "draw the locks, and above each what waits for it" },
 		{ "perf-prof waits -g --than 100ms -p 1234", "print each wait over 100 ms, with both stacks" }),
 };
 

@@ -234,17 +234,19 @@ void waitstacks_json(struct analysis *a, struct waitstacks *w, const struct word
 
 /* ---- the picture ------------------------------------------------------------------------- */
 
-static void fold(const struct waitstacks *w, const struct waitstack *one, const struct words *words, struct folded *f)
+static void fold(const struct waitstacks *w, const struct waitstack *one, const struct words *words, bool by_object, struct folded *f)
 {
 	const struct callstack *waits = one->key.waits, *wakes = one->key.wakes;
 	uint32_t frames[2 * MAX_FRAMES + 3];
 	char text[WORD_SIZE + 32];
 	size_t n = 0;
 
+	if (by_object)
+		frames[n++] = folded_frame(f, words_text(words, one->key.on), FOLDED_BLOCKED);
 	frames[n++] = folded_frame(f, words_text(words, one->key.waiter), FOLDED_TASK);
 	for (uint32_t i = waits ? waits->n < MAX_FRAMES ? waits->n : MAX_FRAMES : 0; i--;)
 		frames[n++] = framefold(f, waits->frames[i]);
-	if (one->key.on)
+	if (one->key.on && !by_object)
 		frames[n++] = folded_frame(f, words_text(words, one->key.on), FOLDED_BLOCKED);
 	snprintf(text, sizeof(text), "[%s %s]", w->because_of ? "because of" : "woken by", words_text(words, one->key.waker));
 	frames[n++] = folded_frame(f, text, FOLDED_BLOCKED);
@@ -253,9 +255,10 @@ static void fold(const struct waitstacks *w, const struct waitstack *one, const 
 	folded_add(f, frames, n, FOLDED_ROOT_FIRST, one->ns);
 }
 
-void waitstacks_fold(struct analysis *a, struct waitstacks *w, const struct words *words, struct folded *f)
+void waitstacks_fold(struct analysis *a, struct waitstacks *w, const struct words *words, bool by_object, struct folded *f)
 {
 	prepare(a, w);
 	for (const struct waitstack *one = w->all; one; one = one->hh.next)
-		fold(w, one, words, f);
+		if (!by_object || !is_sleep(one))
+			fold(w, one, words, by_object, f);
 }

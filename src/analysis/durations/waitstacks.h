@@ -9,6 +9,8 @@
  *	pthread_mutex_lock
  *	waiter's main
  *	waiter
+ *
+ * by_object: the lock or file that was waited on is at the bottom, below all its waiters.
  */
 #ifndef ANALYSIS_DURATIONS_WAITSTACKS_H
 #define ANALYSIS_DURATIONS_WAITSTACKS_H
@@ -41,6 +43,7 @@ void waitstacks_add(struct waitstacks *w, const struct waitstacks_key *key, uint
 void waitstacks_print(struct analysis *a, struct waitstacks *w, const struct words *words, unsigned int n);
 /* All of them as a JSON table with the stacks as folded text, outermost function first. */
 void waitstacks_json(struct analysis *a, struct waitstacks *w, const struct words *words);
-void waitstacks_fold(struct analysis *a, struct waitstacks *w, const struct words *words, struct folded *f);
+/* by_object: without sleeps. */
+void waitstacks_fold(struct analysis *a, struct waitstacks *w, const struct words *words, bool by_object, struct folded *f);
 void waitstacks_free(struct waitstacks *w);
 #endif
