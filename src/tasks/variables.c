@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/now.h"
 #include "base/opener.h"
+#include "base/room.h"
 #include "symbols/dso.h"
 #include "symbols/elf/demangle.h"
 #include "symbols/elf/idfile.h"
@@ -19,7 +20,7 @@
 #include <unistd.h>
 
 /* The rings are not read meanwhile, so the time for files is short. */
-enum { MAX_NAMES = 1 << 16, MAX_FILES = 64, SECONDS_PER_FILE = 2, SECONDS = 5 };
+enum { MAX_NAMES = 1 << 16, MAX_FILES = 64, MAX_MAPPINGS = 64, SECONDS_PER_FILE = 2, SECONDS = 5 };
 
 struct variable {
 	uint64_t addr;
@@ -28,9 +29,18 @@ struct variable {
 	char name[];
 };
 
+/* A mapping with static data, in which other addresses have names also after the process has ended. */
+struct variable_mapping {
+	uint64_t start, end, pgoff;
+	struct stat st;              /* of its file */
+	char *path;
+};
+
 struct variable_process {
 	pid_t pid;
 	struct variable *known;
+	struct variable_mapping *mappings;
+	size_t nmappings;
 	UT_hash_handle hh;
 };
 
@@ -76,6 +86,9 @@ static void forget(struct variables *v, struct variable_process *p)
 {
 	v->nnames -= HASH_COUNT(p->known);
 	HASH_FREE(p->known);
+	for (size_t i = 0; i < p->nmappings; i++)
+		free(p->mappings[i].path);
+	free(p->mappings);
 	HASH_DEL(v->processes, p);
 	free(p);
 }
@@ -172,7 +185,36 @@ static bool find_variable(const struct symfile *symbols, uint64_t offset, struct
 	return true;
 }
 
-static bool name_in_file(struct variables *v, pid_t pid, const struct procmaps_line *line, uint64_t offset, char *buf, size_t size)
+static bool name_in_kept(struct variables *v, const struct variable_process *p, uint64_t addr, char *buf, size_t size)
+{
+	const struct variable_mapping *m = NULL;
+	struct symfile_variable found;
+
+	for (size_t i = 0; i < p->nmappings && !m; i++)
+		m = addr >= p->mappings[i].start && addr < p->mappings[i].end ? &p->mappings[i] : NULL;
+	for (size_t i = 0; m && i < v->nfiles; i++)
+		if (is_same(&v->files[i].st, &m->st) && v->files[i].symbols &&
+		    find_variable(v->files[i].symbols, m->pgoff + (addr - m->start), &found)) {
+			put_name(v, &v->files[i], &found, m->path, buf, size);
+			return true;
+		}
+	return false;
+}
+
+/* end: of the mapping, or of the .bss behind it */
+static void keep_mapping(struct variable_process *p, const struct procmaps_line *line, uint64_t end, const struct stat *st)
+{
+	char *path = p->nmappings < MAX_MAPPINGS ? strdup(line->path) : NULL;
+
+	if (path && ROOM_FOR_ONE(p->mappings, p->nmappings))
+		p->mappings[p->nmappings++] = (struct variable_mapping){ line->start, end, line->pgoff, *st, path };
+	else
+		free(path);
+}
+
+/* st: of the file, if it has the name */
+static bool name_in_file(struct variables *v, pid_t pid, const struct procmaps_line *line, uint64_t offset, struct stat *st, char *buf,
+			 size_t size)
 {
 	int fd = opener_mapped(&opener_direct, pid, line->start, line->end);
 	struct symfile_variable found;
@@ -183,8 +225,10 @@ static bool name_in_file(struct variables *v, pid_t pid, const struct procmaps_l
 		fd = opener_file(&opener_direct, pid, line->path);
 	f = fd < 0 ? NULL : file_of(v, fd, pid, line->path);
 	good = f && f->symbols && find_variable(f->symbols, offset, &found);
-	if (good)
+	if (good) {
 		put_name(v, f, &found, line->path, buf, size);
+		*st = f->st;
+	}
 	if (fd >= 0)
 		close(fd);
 	return good;
@@ -283,13 +327,21 @@ static bool find_mapping(struct around *a, pid_t pid, uint64_t addr)
 	return found;
 }
 
-static void look_up(struct variables *v, pid_t pid, uint64_t addr, char *buf, size_t size)
+/* p: its process, or NULL */
+static void look_up(struct variables *v, pid_t pid, struct variable_process *p, uint64_t addr, char *buf, size_t size)
 {
 	struct around a = { .file = false };
-	const bool found = find_mapping(&a, pid, addr);
+	struct stat st;
+	bool found;
 
-	if (found && a.file && name_in_file(v, pid, &a.line, a.line.pgoff + (addr - a.line.start), buf, size))
+	if (p && name_in_kept(v, p, addr, buf, size))
 		return;
+	found = find_mapping(&a, pid, addr);
+	if (found && a.file && name_in_file(v, pid, &a.line, a.line.pgoff + (addr - a.line.start), &st, buf, size)) {
+		if (p)
+			keep_mapping(p, &a.line, a.end, &st);
+		return;
+	}
 	if (found && a.path[0] == '[')
 		snprintf(buf, size, "%#llx %s", (unsigned long long)addr, a.path);
 	else
@@ -354,7 +406,7 @@ char *variables_name(struct variables *v, pid_t pid, uint64_t addr, char *buf, s
 	if (known(p, addr, buf, size))
 		return buf;
 	v->found = (struct variables_place){ 0 };
-	look_up(v, pid, addr, buf, size);
+	look_up(v, pid, p, addr, buf, size);
 	if (p)
 		keep(v, p, addr, buf);
 	return buf;

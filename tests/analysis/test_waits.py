@@ -203,6 +203,43 @@ def test_a_lock_has_the_name_of_its_variable(analyse, tmp_path):
     assert pipes and all(text.startswith('read pipe:[') for text in pipes), on
 
 
+LAST = '''
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t locks[2] = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER };
+static void *want(void *arg)
+{
+	for (int i = 0; i < 2; i++)
+		pthread_mutex_lock(&locks[i]);
+	return NULL;
+}
+int main(void)
+{
+	pthread_t t;
+	for (int i = 0; i < 2; i++)
+		pthread_mutex_lock(&locks[i]);
+	pthread_create(&t, NULL, want, NULL);
+	usleep(400000);
+	pthread_mutex_unlock(&locks[0]);
+	usleep(1000);
+	pthread_mutex_unlock(&locks[1]);
+	_exit(0);
+}
+'''
+
+
+def test_a_lock_of_a_process_that_has_ended_has_a_name(analyse, tmp_path):
+    """The last wait is looked up when the process is gone; another lock of its data was looked up before."""
+    (tmp_path / 'last.c').write_text(LAST)
+    job = tmp_path / 'last'
+    subprocess.run(['gcc', '-O1', '-pthread', '-w', '-o', job, tmp_path / 'last.c'], check=True)
+
+    def measure():
+        on = {row['on'] for row in analyse('waits', '--on', '--json', *RING, '--', job).table('waits')['rows']}
+        return None if {f'futex locks ({job})', f'futex locks+0x28 ({job})'} <= on else on
+    attempts(measure)
+
+
 @pytest.fixture
 def sleeper():
     with subprocess.Popen(['sleep', '1000']) as process:
