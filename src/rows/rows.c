@@ -178,13 +178,14 @@ static size_t own_columns(const struct question *q, struct table_column *columns
 
 	for (size_t i = 0; i < q->ops->ncolumns; i++) {
 		const struct column *c = &q->ops->columns[i];
+		const bool is_extra = c->places & COLUMN_PER_INSTANCE && !is_key(q, c);
 
 		if (has_comm(q, c))
 			columns[n++] = (struct table_column){ c->name, TABLE_TEXT };
 		else if (c->places & (COLUMN_KEY | COLUMN_PER_INSTANCE | COLUMN_ABOUT))
 			columns[n++] = (struct table_column){
 				c->name, c->text ? TABLE_TEXT : TABLE_INTEGER, .title = c->title,
-				.where = q->ops->tasks && c->places & COLUMN_PER_INSTANCE && !is_key(q, c) ? TABLE_ONLY_JSON : TABLE_EVERYWHERE,
+				.where = q->ops->tasks && is_extra ? TABLE_ONLY_JSON : TABLE_EVERYWHERE,
 			};
 	}
 	return n;

@@ -31,7 +31,7 @@ struct variables_code {
 /* Whether that address has been looked up: buf is its name. */
 bool variables_known(const struct variables *v, pid_t pid, uint64_t addr, char *buf, size_t size);
 char *variables_recorded(struct variables *v, pid_t pid, uint64_t addr, const struct variables_code *c, char *buf, size_t size);
-/* The first file whose variables variables_recorded() did not find because it is not there, or not the one that was recorded; NULL: none. */
+/* The first file in which variables_recorded() found no names because it is not there, or not the one that was recorded; NULL: none. */
 const char *variables_refused(const struct variables *v);
 /* Where in its variable a known address is: bytes from its beginning, and all its bytes. All 0: it is in no variable. */
 struct variables_place {

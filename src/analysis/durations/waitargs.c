@@ -298,8 +298,12 @@ void waitargs_text(struct waiton *w, const struct waitargs *c, char *buf, size_t
 	waiton_text(w, c->tid, buf, size);
 	if (waiton_joined(w, c->tid))
 		snprintf(buf + strlen(buf), size - strlen(buf), " (%d)", pidmap_shown(waiton_joined(w, c->tid)));
-	else if (lockholder_text(c, holder, sizeof(holder)) && waitargs_is_still(c))
+	else if (w->names && lockholder_ended(c) && waitargs_is_still(c)) {
+		waiton_ended_name(w, lockholder_ended(c), holder, sizeof(holder));
+		snprintf(buf + strlen(buf), size - strlen(buf), " held by %s", holder);
+	} else if (lockholder_text(c, holder, sizeof(holder)) && waitargs_is_still(c)) {
 		snprintf(buf + strlen(buf), size - strlen(buf), " %s", holder);
+	}
 }
 
 char *waitargs_now(struct waiton *w, pid_t tid, char *buf, size_t size)

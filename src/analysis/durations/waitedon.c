@@ -174,17 +174,21 @@ void waitedon_add_unfinished(struct waitedon *w, const struct waiton *on, const 
 	const pid_t tid = wait->tid;
 	char holder[sizeof(one->holder)];
 	struct waitargs c;
-	pid_t held;
+	pid_t held, ended;
 
-	if (!one || on->recorded || waitargs_find(tid, &c) != WAITARGS_A_CALL || !waiton_may_be_in(on, tid, c.call, c.args[0]) ||
-	    !(held = lockholder_tid(&c)))
+	if (!one || on->recorded || waitargs_find(tid, &c) != WAITARGS_A_CALL || !waiton_may_be_in(on, tid, c.call, c.args[0]))
 		return;
-	lockholder_name(&c, held, holder, sizeof(holder));
-	if (!waitargs_is_still(&c))
+	held = lockholder_tid(&c);
+	ended = held ? 0 : lockholder_ended(&c);
+	if (held)
+		lockholder_name(&c, held, holder, sizeof(holder));
+	else
+		waiton_ended_name(on, ended, holder, sizeof(holder));
+	if ((!held && !ended) || !waitargs_is_still(&c))
 		return;
 	memcpy(one->holder, holder, sizeof(holder));
 	for (enum span span = at_end ? RUN : INTERVAL; span < SPANS; span++)
-		blame_holder(w, one, span, wait, held);
+		blame_holder(w, one, span, wait, held ? held : ended);
 }
 
 void waitedon_learn(struct waitedon *w, const struct waitkinds *kinds)

@@ -325,6 +325,20 @@ static void set_joined(struct waiton *w, struct waiton_call *one, uint64_t time)
 	snprintf(one->name, sizeof(one->name), "thread %s", names_comm(w->names, one->joined, time));
 }
 
+/* The name is known for some seconds after its end, unless another task has the number now. */
+void waiton_ended_name(const struct waiton *w, pid_t tid, char *buf, size_t size)
+{
+	const char *comm;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)tid);
+	comm = w->names && access(path, F_OK) ? comms_get(w->names->comms, tid) : NULL;
+	if (comm && !comms_is_unknown(comm))
+		snprintf(buf, size, "%s (%d), which has ended", comm, (int)tid);
+	else
+		snprintf(buf, size, "thread %d, which has ended", (int)tid);
+}
+
 void waiton_woken(struct waiton *w, pid_t tid, pid_t waker, uint64_t time)
 {
 	struct waiton_call *one = find(w, tid);

@@ -664,13 +664,14 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 static const struct opt waits_opts[] = {
 	{ "on", 0, NULL, OPT_FLAG, offsetof(struct waits, shows_on), NULL,
 	  "Also show what was waited on: the system call, with the variable of its lock (futex), or its file, pipe or "
-	  "socket; and below, how long the run waited on each of them, and with -i also each interval. This traces all system calls of the machine.", false, NULL },
+	  "socket; and below, how long the run waited on each of them, and with -i also each interval. This traces all system "
+	  "calls of the machine.", false, NULL },
 };
 
 static const struct opt picture_opts[] = {
 	{ "flame-by-lock", 0, NULL, OPT_FLAG, offsetof(struct waits, by_object), NULL,
-	  "In the flame graph, the root frames are the locks, files and calls that were waited on (--on), and above each are the tasks and "
-	  "stacks that waited for it. Sleeps are left out.", false, NULL },
+	  "In the flame graph, the root frames are the locks, files and calls that were waited on (--on), and above each are the "
+	  "tasks and stacks that waited for it. Sleeps are left out.", false, NULL },
 };
 
 static const struct opt row_opts[] = {
@@ -697,7 +698,8 @@ const struct command waits_command = {
 		"The waker is the task that woke the waiting thread. [interrupt]: a timer or a device (disk) woke it, whatever task was "
 		"interrupted. NAME [softirq]: a soft interrupt woke it, while NAME was on the CPU; for sockets of this machine, NAME is the "
 		"sender.",
-		"With --on, [timeout]: the timeout of the call ended the wait. A wait whose end the kernel did not deliver ends with the thread's next system call: the waker is [not seen].",
+		"With --on, [timeout]: the timeout of the call ended the wait. A wait whose end the kernel did not deliver ends with the "
+		"thread's next system call: the waker is [not seen].",
 		"A wait of a target that has not ended has the waker [nobody yet] and, in each table, the time so far: since the run "
 		"began if the thread waited already. A program in which nothing but such rows is left may be in a deadlock: dump shows "
 		"its stacks.",
@@ -705,8 +707,8 @@ const struct command waits_command = {
 		"draws them all: the waker's stack, "
 		"upside down, above the waiter's.",
 		"--on also shows the lock, file, pipe or socket of each wait, and its kind: mutex, condvar, rwlock, semaphore, barrier, join, "
-		"pipe, ... With -g, the stack shows the kind of each lock; without, some have none. A second table has a row for each of them; `because of` names the "
-		"task that kept the threads waiting: of a lock, the one that held it, not the next ones in its queue. A lock (futex) has the name of "
+		"pipe, ... With -g, the stack shows the kind of each lock; without, some have none. A second table has a row for each of "
+		"them; `because of` names the task that kept the threads waiting: of a lock, the one that held it, not the next ones in its queue. A lock (futex) has the name of "
 		"its static variable, or its address. A descriptor has the "
 		"name of its file or socket or, if it was closed at once or in a recording, its number. Which of several descriptors "
 		"ended a poll or select is not known. Waits that have not ended also show the path, child or descriptors that the thread "

@@ -208,7 +208,8 @@ static void put_folded(struct table *t, const struct callstack *stack)
 void waitstacks_json(struct analysis *a, struct waitstacks *w, const struct words *words)
 {
 	static const struct table_column columns[] = {
-		{ "waiter", TABLE_TEXT }, { "waker", TABLE_TEXT }, { "on", TABLE_TEXT }, { "kind", TABLE_TEXT }, { "calls", TABLE_INTEGER }, { "total", TABLE_DURATION },
+		{ "waiter", TABLE_TEXT }, { "waker", TABLE_TEXT }, { "on", TABLE_TEXT }, { "kind", TABLE_TEXT },
+		{ "calls", TABLE_INTEGER }, { "total", TABLE_DURATION },
 		{ "waits", TABLE_TEXT }, { "wakes", TABLE_TEXT },
 	};
 	char kind[WAITKIND_SIZE];
