@@ -141,10 +141,10 @@ def build(folder, *flags):
     return folder / 'known'
 
 
-def kinds_of(got, waited):
+def kinds_of(text, waited):
     """{kind in truth: kinds that were said}"""
-    truth = [(kind, int(address, 16), int(size)) for kind, address, size in re.findall(r'^(\w+) (0x[0-9a-f]+) (\d+)$', got.text, re.M)]
-    assert len(truth) == 7, got.text
+    truth = [(kind, int(address, 16), int(size)) for kind, address, size in re.findall(r'^(\w+) (0x[0-9a-f]+) (\d+)$', text, re.M)]
+    assert len(truth) == 7, text
     said = {}
     for row in waited:
         for kind, address, size in truth:
@@ -173,7 +173,7 @@ def test_kinds_of_locks(analyse, tmp_path, flags, options, expected):
 
     def measure():
         got, waits, waited = run(analyse, job, tmp_path / 'out', *options)
-        said = kinds_of(got, waited)
+        said = kinds_of(got.text, waited)
         joins = {(row['on'], row.get('kind')) for row in waits if row['waker'] == 'rester'}
         ends = {(row['what'], row.get('kind')) for row in waited if row['what'].startswith('join')}
         if said == expected and joins == {('join of thread rester', 'join')} and ('join of thread rester', 'join') in ends:
@@ -182,15 +182,17 @@ def test_kinds_of_locks(analyse, tmp_path, flags, options, expected):
     attempts(measure)
 
 
-def test_kinds_of_the_recorded(analyse, tmp_path):
+def test_kinds_of_the_recorded(prof, analyse, tmp_path):
     """Recordings have no memory to look into, and their stacks tell the same."""
     job = build(tmp_path, '-DHEAP')
+    mine = [' || '.join(f'{field}=="{comm}"' for comm in ('known', 'waiter', 'rester')) for field in ('prev_comm', 'comm')]
+    events = f'sched:sched_switch/{mine[0]}/stack=auto/,sched:sched_waking/{mine[1]}/stack=auto/,sched:sched_process_fork,raw_syscalls:*'
 
     def measure():
-        got = analyse('record', '-q', '-a', '-m', '64M', '-o', tmp_path / 'r.data', '-e', 'sched:sched_switch//stack=auto/,'
-                      'sched:sched_waking//stack=auto/,sched:sched_process_fork,raw_syscalls:*', '--', job)
+        done = subprocess.run([prof, 'record', '-q', '-a', '-m', '64M', '-o', tmp_path / 'r.data', '-e', events, '--', job],
+                              capture_output=True, text=True, timeout=60, check=True)
         tables = {t['table']: t['rows'] for t in analyse('waits', '--on', '--json', '-I', tmp_path / 'r.data').lines}
-        said = kinds_of(got, tables['waited on'])
+        said = kinds_of(done.stdout, tables['waited on'])
         joins = {(row['on'], row.get('kind')) for row in tables['waits'] if row['waker'] == 'rester'}
         return None if said == ALL and joins == {('join of thread rester', 'join')} else (said, joins)
     attempts(measure)
