@@ -38,6 +38,7 @@ enum column_place {
 	COLUMN_PER_INSTANCE = 1 << 1,   /* likewise, but with --perins only */
 	COLUMN_FIELD = 1 << 2,       /* in the source's event */
 	COLUMN_COMM = 1 << 3,        /* with --perins: the happening's comm, if the question is `named` */
+	COLUMN_ABOUT = 1 << 4,       /* in tables: another text for the number of the key column before it */
 };
 
 /* A question's own column. Events also have pid, tid, start, duration; if rows are tasks, tables have comm and tid. */

@@ -164,6 +164,8 @@ static void put_row(void *ctx, const struct distribution *d, struct table *t)
 			table_text(t, d->name);
 		else if (is_key(q, c) && n < DISTRIBUTION_KEYS)
 			put_cell(q, c, d->key[n++], t);
+		else if (c->places & COLUMN_ABOUT)
+			put_cell(q, c, d->key[n - 1], t);
 		else if (c->places & COLUMN_PER_INSTANCE)
 			table_none(t);
 	}
@@ -176,13 +178,14 @@ static size_t own_columns(const struct question *q, struct table_column *columns
 
 	for (size_t i = 0; i < q->ops->ncolumns; i++) {
 		const struct column *c = &q->ops->columns[i];
+		const bool is_extra = c->places & COLUMN_PER_INSTANCE && !is_key(q, c);
 
 		if (has_comm(q, c))
 			columns[n++] = (struct table_column){ c->name, TABLE_TEXT };
-		else if (c->places & (COLUMN_KEY | COLUMN_PER_INSTANCE))
+		else if (c->places & (COLUMN_KEY | COLUMN_PER_INSTANCE | COLUMN_ABOUT))
 			columns[n++] = (struct table_column){
 				c->name, c->text ? TABLE_TEXT : TABLE_INTEGER, .title = c->title,
-				.where = q->ops->tasks && !is_key(q, c) ? TABLE_ONLY_JSON : TABLE_EVERYWHERE,
+				.where = q->ops->tasks && is_extra ? TABLE_ONLY_JSON : TABLE_EVERYWHERE,
 			};
 	}
 	return n;

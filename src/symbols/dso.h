@@ -78,6 +78,8 @@ void dso_put(struct dsos *d, struct dso *dso);
 const char *dso_name(const struct dso *dso);
 /* The build id in the mapping's record and its number of bytes; NULL: unknown. */
 const uint8_t *dso_build_id(const struct dso *dso, size_t *size);
+/* Whether that open file is the mapped one, judged by its inode: for a mapping without a build id. */
+bool dso_is_mapped(const struct dso *dso, int fd);
 /* The path from the kernel, whatever names were read. */
 const char *dso_mapped_name(const struct dso *dso);
 /* Whose file was read for its symbols, and when it was written. False: none was read. */

@@ -47,6 +47,13 @@ static bool is_mapped_inode(const struct dso *dso, int fd, const struct stat *st
 	       same_generation(id, fd) && !later(&st->st_mtim, &dso->seen);
 }
 
+bool dso_is_mapped(const struct dso *dso, int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && is_mapped_inode(dso, fd, &st);
+}
+
 static bool has_build_id(const struct symfile *f, struct dso *dso)
 {
 	dso->found_id_size = (uint8_t)symfile_build_id(f, dso->found_id);

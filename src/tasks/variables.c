@@ -4,6 +4,8 @@
 #include "base/hash.h"
 #include "base/now.h"
 #include "base/opener.h"
+#include "base/room.h"
+#include "symbols/dso.h"
 #include "symbols/elf/demangle.h"
 #include "symbols/elf/idfile.h"
 #include "symbols/elf/symsource.h"
@@ -18,17 +20,27 @@
 #include <unistd.h>
 
 /* The rings are not read meanwhile, so the time for files is short. */
-enum { MAX_NAMES = 1 << 16, MAX_FILES = 64, SECONDS_PER_FILE = 2, SECONDS = 5 };
+enum { MAX_NAMES = 1 << 16, MAX_FILES = 64, MAX_MAPPINGS = 64, SECONDS_PER_FILE = 2, SECONDS = 5 };
 
 struct variable {
 	uint64_t addr;
+	struct variables_place place;
 	UT_hash_handle hh;
 	char name[];
+};
+
+/* A mapping with static data, in which other addresses have names also after the process has ended. */
+struct variable_mapping {
+	uint64_t start, end, pgoff;
+	struct stat st;              /* of its file */
+	char *path;
 };
 
 struct variable_process {
 	pid_t pid;
 	struct variable *known;
+	struct variable_mapping *mappings;
+	size_t nmappings;
 	UT_hash_handle hh;
 };
 
@@ -45,6 +57,8 @@ struct variables {
 	size_t nfiles;
 	struct parser *parser;
 	uint64_t spent;              /* ns for reading files */
+	struct variables_place found;   /* of the address that is looked up */
+	char *refused;               /* a recorded file that is not there, or another one; or NULL */
 };
 
 struct variables *variables_new(void)
@@ -72,6 +86,9 @@ static void forget(struct variables *v, struct variable_process *p)
 {
 	v->nnames -= HASH_COUNT(p->known);
 	HASH_FREE(p->known);
+	for (size_t i = 0; i < p->nmappings; i++)
+		free(p->mappings[i].path);
+	free(p->mappings);
 	HASH_DEL(v->processes, p);
 	free(p);
 }
@@ -84,7 +101,13 @@ void variables_free(struct variables *v)
 		forget(v, v->processes);
 	forget_files(v);
 	parser_free(v->parser);
+	free(v->refused);
 	free(v);
+}
+
+const char *variables_refused(const struct variables *v)
+{
+	return v->refused;
 }
 
 void variables_forget(struct variables *v, pid_t pid)
@@ -145,6 +168,7 @@ static void put_name(struct variables *v, struct variable_file *f, const struct 
 	const char *name = demangled_name(&f->demangled, v->parser, found->name);
 	const int len = (int)strcspn(name, "@");
 
+	v->found = (struct variables_place){ found->into, found->size };
 	if (found->into && !is_one_object(found))
 		snprintf(buf, size, "%.*s+%#llx (%s)", len, name, (unsigned long long)found->into, path);
 	else
@@ -161,7 +185,36 @@ static bool find_variable(const struct symfile *symbols, uint64_t offset, struct
 	return true;
 }
 
-static bool name_in_file(struct variables *v, pid_t pid, const struct procmaps_line *line, uint64_t offset, char *buf, size_t size)
+static bool name_in_kept(struct variables *v, const struct variable_process *p, uint64_t addr, char *buf, size_t size)
+{
+	const struct variable_mapping *m = NULL;
+	struct symfile_variable found;
+
+	for (size_t i = 0; i < p->nmappings && !m; i++)
+		m = addr >= p->mappings[i].start && addr < p->mappings[i].end ? &p->mappings[i] : NULL;
+	for (size_t i = 0; m && i < v->nfiles; i++)
+		if (is_same(&v->files[i].st, &m->st) && v->files[i].symbols &&
+		    find_variable(v->files[i].symbols, m->pgoff + (addr - m->start), &found)) {
+			put_name(v, &v->files[i], &found, m->path, buf, size);
+			return true;
+		}
+	return false;
+}
+
+/* end: of the mapping, or of the .bss behind it */
+static void keep_mapping(struct variable_process *p, const struct procmaps_line *line, uint64_t end, const struct stat *st)
+{
+	char *path = p->nmappings < MAX_MAPPINGS ? strdup(line->path) : NULL;
+
+	if (path && ROOM_FOR_ONE(p->mappings, p->nmappings))
+		p->mappings[p->nmappings++] = (struct variable_mapping){ line->start, end, line->pgoff, *st, path };
+	else
+		free(path);
+}
+
+/* st: of the file, if it has the name */
+static bool name_in_file(struct variables *v, pid_t pid, const struct procmaps_line *line, uint64_t offset, struct stat *st, char *buf,
+			 size_t size)
 {
 	int fd = opener_mapped(&opener_direct, pid, line->start, line->end);
 	struct symfile_variable found;
@@ -172,29 +225,54 @@ static bool name_in_file(struct variables *v, pid_t pid, const struct procmaps_l
 		fd = opener_file(&opener_direct, pid, line->path);
 	f = fd < 0 ? NULL : file_of(v, fd, pid, line->path);
 	good = f && f->symbols && find_variable(f->symbols, offset, &found);
-	if (good)
+	if (good) {
 		put_name(v, f, &found, line->path, buf, size);
+		*st = f->st;
+	}
 	if (fd >= 0)
 		close(fd);
 	return good;
 }
 
-/* Only in the file that was recorded: by its build id, at its path or in the cache. */
+/* By its build id or, if the mapping has none, by its inode. */
+static bool is_recorded(const struct symfile *symbols, const struct dso *dso, int fd)
+{
+	size_t wanted_size;
+	const uint8_t *wanted = dso_build_id(dso, &wanted_size);
+	uint8_t id[BUILD_ID_MAX];
+
+	if (!wanted)
+		return dso_is_mapped(dso, fd);
+	return symfile_build_id(symbols, id) == wanted_size && !memcmp(id, wanted, wanted_size);
+}
+
+static int find_copy(const struct opener *opener, const struct dso *dso)
+{
+	size_t size;
+	const uint8_t *id = dso_build_id(dso, &size);
+
+	return id ? idfile_find(opener, id, size, "elf") : -1;
+}
+
+/* Only in the file that was recorded, at its path or in the cache. */
 static bool name_in_recorded_file(struct variables *v, pid_t pid, uint64_t addr, const struct variables_code *c, char *buf, size_t size)
 {
-	int fds[2] = { opener_file(c->opener, pid, c->path), idfile_find(c->opener, c->build_id, c->build_id_size, "elf") };
-	uint8_t id[BUILD_ID_MAX];
-	bool good = false;
+	const char *path = dso_mapped_name(c->dso);
+	int fds[2] = { opener_file(c->opener, pid, path), find_copy(c->opener, c->dso) };
+	bool good = false, right = false, read = true;
 
-	for (size_t i = 0; i < 2 && !good; i++) {
-		struct variable_file *f = fds[i] < 0 ? NULL : file_of(v, fds[i], 0, c->path);
+	for (size_t i = 0; i < 2 && !right; i++) {
+		struct variable_file *f = fds[i] < 0 ? NULL : file_of(v, fds[i], 0, path);
 		struct symfile_variable found;
 
-		good = f && f->symbols && symfile_build_id(f->symbols, id) == c->build_id_size && !memcmp(id, c->build_id, c->build_id_size) &&
-		       symfile_find_behind(f->symbols, c->pgoff, addr - c->start, &found);
+		read &= fds[i] < 0 || (f && f->symbols);
+		right = f && f->symbols && is_recorded(f->symbols, c->dso, fds[i]);
+		good = right && symfile_find_behind(f->symbols, c->pgoff, addr - c->start, &found);
 		if (good)
-			put_name(v, f, &found, c->path, buf, size);
+			put_name(v, f, &found, path, buf, size);
 	}
+	if (!right && read && !v->refused && path[0] == '/' && path[1] != '/')   /* not "//anon" */
+		v->refused = strdup(path);
 	for (size_t i = 0; i < 2; i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
@@ -249,13 +327,21 @@ static bool find_mapping(struct around *a, pid_t pid, uint64_t addr)
 	return found;
 }
 
-static void look_up(struct variables *v, pid_t pid, uint64_t addr, char *buf, size_t size)
+/* p: its process, or NULL */
+static void look_up(struct variables *v, pid_t pid, struct variable_process *p, uint64_t addr, char *buf, size_t size)
 {
 	struct around a = { .file = false };
-	const bool found = find_mapping(&a, pid, addr);
+	struct stat st;
+	bool found;
 
-	if (found && a.file && name_in_file(v, pid, &a.line, a.line.pgoff + (addr - a.line.start), buf, size))
+	if (p && name_in_kept(v, p, addr, buf, size))
 		return;
+	found = find_mapping(&a, pid, addr);
+	if (found && a.file && name_in_file(v, pid, &a.line, a.line.pgoff + (addr - a.line.start), &st, buf, size)) {
+		if (p)
+			keep_mapping(p, &a.line, a.end, &st);
+		return;
+	}
 	if (found && a.path[0] == '[')
 		snprintf(buf, size, "%#llx %s", (unsigned long long)addr, a.path);
 	else
@@ -287,18 +373,26 @@ static void keep(struct variables *v, struct variable_process *p, uint64_t addr,
 	if (!one)
 		return;
 	one->addr = addr;
+	one->place = v->found;
 	memcpy(one->name, name, len);
 	HASH_ADD(hh, p->known, addr, sizeof(one->addr), one);
 	v->nnames += HASH_KEPT(one) != NULL;
 }
 
-/* Returns buf, or NULL: it is not known yet. */
-static char *known(const struct variable_process *p, uint64_t addr, char *buf, size_t size)
+static struct variable *find(const struct variable_process *p, uint64_t addr)
 {
 	struct variable *one = NULL;
 
 	if (p)
 		HASH_FIND(hh, p->known, &addr, sizeof(addr), one);
+	return one;
+}
+
+/* Returns buf, or NULL: it is not known yet. */
+static char *known(const struct variable_process *p, uint64_t addr, char *buf, size_t size)
+{
+	const struct variable *one = find(p, addr);
+
 	if (!one)
 		return NULL;
 	snprintf(buf, size, "%s", one->name);
@@ -311,7 +405,8 @@ char *variables_name(struct variables *v, pid_t pid, uint64_t addr, char *buf, s
 
 	if (known(p, addr, buf, size))
 		return buf;
-	look_up(v, pid, addr, buf, size);
+	v->found = (struct variables_place){ 0 };
+	look_up(v, pid, p, addr, buf, size);
 	if (p)
 		keep(v, p, addr, buf);
 	return buf;
@@ -325,13 +420,24 @@ bool variables_known(const struct variables *v, pid_t pid, uint64_t addr, char *
 	return known(p, addr, buf, size);
 }
 
+struct variables_place variables_place(const struct variables *v, pid_t pid, uint64_t addr)
+{
+	struct variable_process *p;
+	const struct variable *one;
+
+	HASH_FIND(hh, v->processes, &pid, sizeof(pid), p);
+	one = find(p, addr);
+	return one ? one->place : (struct variables_place){ 0 };
+}
+
 char *variables_recorded(struct variables *v, pid_t pid, uint64_t addr, const struct variables_code *c, char *buf, size_t size)
 {
 	struct variable_process *p = process_of(v, pid);
 
 	if (known(p, addr, buf, size))
 		return buf;
-	if (!c || !c->build_id_size || !name_in_recorded_file(v, pid, addr, c, buf, size))
+	v->found = (struct variables_place){ 0 };
+	if (!c || !name_in_recorded_file(v, pid, addr, c, buf, size))
 		snprintf(buf, size, "%#llx", (unsigned long long)addr);
 	if (p)
 		keep(v, p, addr, buf);

@@ -82,11 +82,10 @@ def locked(tmp_path):
         one.kill()
 
 
-def wanted(told):
-    joined = rf'futex 0x[0-9a-f]+ until locks \({told["cond"]}\) ends'
+def wanted(told, joined=r'futex 0x[0-9a-f]+ until locks \({}\) ends'):
     holder = rf'the\\x1bholder \({told["holder"]}\)'
     return {'plain': rf'futex plain \(.*/locks\) held by {holder}', 'inherits': rf'futex inherits \(.*/locks\) held by {holder}',
-            'own': r'futex own \(.*/locks\) held by itself', 'cond': r'futex cond \(.*/locks\)', 'main': joined}
+            'own': r'futex own \(.*/locks\) held by itself', 'cond': r'futex cond \(.*/locks\)', 'main': joined.format(told['cond'])}
 
 
 @pytest.mark.parametrize('options', [[], ['--errors']])
@@ -100,9 +99,11 @@ def test_syscalls_names_the_holder(analyse, locked, options):
 def test_waits_names_the_holder(analyse, locked):
     pid, told = locked
     got = analyse('waits', '--on', '--json', '-m', '4M', '-p', pid, '--seconds', '0.2')
-    on = {str(row['tid']): row['on'] for row in got.table('waits')['rows']}
-    for what, line in wanted(told).items():
-        assert re.fullmatch(line, on[told[what]]), (what, on)
+    rows = {str(row['tid']): row for row in got.table('waits')['rows']}
+    for what, line in wanted(told, r'join of thread locks \({}\)').items():
+        assert re.fullmatch(line, rows[told[what]]['on']), (what, rows)
+    kinds = {'plain': 'mutex', 'inherits': 'mutex', 'own': 'mutex', 'cond': 'condvar', 'main': 'join'}
+    assert {what: rows[told[what]].get('kind') for what in kinds} == kinds
 
 
 def test_the_line_of_waits_names_the_holder_and_the_child(analyse, locked):
@@ -193,3 +194,56 @@ def test_a_lock_that_is_waited_on_has_its_holder(analyse, locked):
     assert [what for what, holder in held.items() if holder is None and what.startswith('cond')], held
     out = analyse('waits', '-p', pid, '--seconds', '0.2').text
     assert re.findall(r'^deadlock: .*$', out, re.M) == [f'deadlock: locks ({told["own"]}) waits for a lock that it holds itself'], out
+
+
+QUITS = r'''
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+static pthread_mutex_t big = PTHREAD_MUTEX_INITIALIZER;
+
+static void *quit(void *arg)
+{
+	prctl(PR_SET_NAME, "quitter");
+	pthread_mutex_lock(&big);
+	printf("%d\n", (int)gettid());
+	fflush(stdout);
+	usleep(100000);
+	return NULL;
+}
+
+int main(void)
+{
+	pthread_t t;
+
+	pthread_create(&t, NULL, quit, NULL);
+	pthread_join(t, NULL);
+	alarm(20);
+	pthread_mutex_lock(&big);
+}
+'''
+
+
+def test_a_holder_that_has_ended(analyse, tmp_path):
+    """The mutex still has its number; its name is known if it ended during the run."""
+    if not shutil.which('gcc'):
+        pytest.skip('needs gcc')
+    (tmp_path / 'quits.c').write_text(QUITS)
+    job = tmp_path / 'quits'
+    subprocess.run(['gcc', '-D_GNU_SOURCE', '-O1', '-pthread', '-o', job, tmp_path / 'quits.c'], check=True)
+    with subprocess.Popen([job], stdout=subprocess.PIPE, text=True) as one:
+        tid = one.stdout.readline().strip()
+        while os.path.exists(f'/proc/{one.pid}/task/{tid}') or call_of(one.pid, one.pid) != '202':
+            os.sched_yield()
+        held = rf'futex big \({job}\) held by thread {tid}, which has ended'
+        got = analyse('waits', '--on', '--json', '-m', '4M', '-p', one.pid, '--seconds', '0.2')
+        assert re.fullmatch(held, got.table('waits')['rows'][0]['on']), got.lines
+        row, = got.table('waited on')['rows']
+        assert (row['held_by'], row['because_of']) == (f'thread {tid}, which has ended',) * 2 and row['because_of_share'] > 99
+        assert re.search(rf'^quits {one.pid} is still in {held}, ', analyse('syscalls', '-p', one.pid, '--seconds', '0.2').text, re.M)
+        one.kill()
+    got = analyse('waits', '--on', '--json', '-m', '64M', '--seconds', '1', '--', job)
+    on = [row['on'] for row in got.table('waits')['rows'] if row['waker'] == '[nobody yet]']
+    assert any(re.fullmatch(rf'futex big \({job}\) held by quitter \(\d+\), which has ended', text) for text in on), on

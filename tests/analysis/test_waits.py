@@ -108,6 +108,15 @@ def test_both_stacks(analyse, work, tmp_path):
     assert sum(weights) >= NAP * ROUNDS * NS / 2
 
 
+def test_a_picture_by_lock(analyse, work, tmp_path):
+    got = analyse('waits', '--call-graph', 'fp', '--flame-by-lock', '--flame-graph', 'w.folded', '-m', '64M', *work)
+    pipe = got.text.split()[2]
+    folded = (tmp_path / 'w.folded').read_text()
+    weights = [int(n) for n in re.findall(rf'^read {re.escape(pipe)};reader;.*\[because of writer\];.* (\d+)$', folded, re.M)]
+    assert sum(weights) >= NAP * ROUNDS * NS / 2, folded
+    assert re.search(r'^flock [^;]+;reader;', folded, re.M) and 'nanosleep;' not in folded, folded
+
+
 def test_each_long_wait(analyse, work, tmp_path):
     text = analyse('waits', '--than', f'{NAP * 500:.0f}ms', *RING, *work).text
     assert re.search(r' reader \d+: asleep until woken by writer took [\d.]+ us\n.*sched_switch: .*\n(?:.*\n)*?.*sched_waking: ', text)
@@ -192,6 +201,43 @@ def test_a_lock_has_the_name_of_its_variable(analyse, tmp_path):
         assert f'futex {name} ({job})' in on, on
     pipes = [text for text in on if text.startswith('read ')]
     assert pipes and all(text.startswith('read pipe:[') for text in pipes), on
+
+
+LAST = '''
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t locks[2] = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER };
+static void *want(void *arg)
+{
+	for (int i = 0; i < 2; i++)
+		pthread_mutex_lock(&locks[i]);
+	return NULL;
+}
+int main(void)
+{
+	pthread_t t;
+	for (int i = 0; i < 2; i++)
+		pthread_mutex_lock(&locks[i]);
+	pthread_create(&t, NULL, want, NULL);
+	usleep(400000);
+	pthread_mutex_unlock(&locks[0]);
+	usleep(1000);
+	pthread_mutex_unlock(&locks[1]);
+	_exit(0);
+}
+'''
+
+
+def test_a_lock_of_a_process_that_has_ended_has_a_name(analyse, tmp_path):
+    """The last wait is looked up when the process is gone; another lock of its data was looked up before."""
+    (tmp_path / 'last.c').write_text(LAST)
+    job = tmp_path / 'last'
+    subprocess.run(['gcc', '-O1', '-pthread', '-w', '-o', job, tmp_path / 'last.c'], check=True)
+
+    def measure():
+        on = {row['on'] for row in analyse('waits', '--on', '--json', *RING, '--', job).table('waits')['rows']}
+        return None if {f'futex locks ({job})', f'futex locks+0x28 ({job})'} <= on else on
+    attempts(measure)
 
 
 @pytest.fixture
@@ -317,7 +363,7 @@ def test_rows(analyse, work):
 
 
 def test_what_was_waited_on_is_a_table_of_its_own(analyse, work, tmp_path):
-    """With -i it comes once, and covers the whole run."""
+    """With -i, that of the whole run comes once; each interval has its own."""
     got = without_loss(analyse, 'waits', '--on', '--json', '-i', '100', '-o', tmp_path / 'out', '-m', '64M', *work, path=tmp_path / 'out')
     read, locked, pipe, _ = got.text.split()
     tables = [json.loads(line) for line in (tmp_path / 'out').read_text().splitlines()]
@@ -326,6 +372,16 @@ def test_what_was_waited_on_is_a_table_of_its_own(analyse, work, tmp_path):
     assert NAP * ROUNDS * NS / 2 <= of[pipe]['total'] <= int(read) and of[pipe]['threads'] == 1
     assert NAP * ROUNDS * NS / 2 <= of[f'{tmp_path}/lock']['total'] <= int(locked)
     assert not any('sleep' in row['what'] or 'wait4' in row['what'] for row in waited)
+    each = [{row['what'] for row in t['rows']} for t in tables if t['table'] == 'waited on in interval']
+    assert any(pipe in one and f'{tmp_path}/lock' not in one for one in each), each       # first the pipe, then the lock
+    assert any(f'{tmp_path}/lock' in one and pipe not in one for one in each), each
+
+
+def test_each_interval_has_a_table_of_what_was_waited_on(analyse, work):
+    text = analyse('waits', '--on', '-i', '100', '-m', '64M', *work).text
+    captions = re.findall(r'^what was waited on, in (.*)$', text, re.M)
+    assert len(captions) > 2 and captions[-1] == 'the whole run' and set(captions[:-1]) == {'this interval'}, text
+    assert 'this interval' not in analyse('waits', '--on', '-m', '64M', *work).text
 
 
 QUEUE = r'''
@@ -412,7 +468,7 @@ def test_stacks_are_those_of_a_lock(analyse, queue):
     run = ['waits', '--on', '--call-graph', 'dwarf,2048', '-m', '64M']
     text = analyse(*run, '--', queue).text
     heads = re.findall(r'^ *[\d.]+%  (.*), [\d.]+ ms$\n(?:    +\S.*\n)+ +because of (.*)$', text, re.M)
-    assert (f'one and others wait in futex hot ({queue})'.split(' ', 1)[1], 'holder') in [(h.split(' ', 1)[1], w) for h, w in heads], text
+    assert (f'one and others wait in futex hot ({queue}) [mutex]'.split(' ', 1)[1], 'holder') in [(h.split(' ', 1)[1], w) for h, w in heads], text
     assert re.search(r'^sleeps are left out, also of the percentages: \d+, [\d.]+ ms \(--full shows them\)$', text, re.M)
     assert not any('nanosleep' in head for head, _ in heads), text
     text = analyse(*run, '--full', '--', queue).text
@@ -445,6 +501,24 @@ def test_locks_of_a_recording_have_names(analyse, queue, tmp_path):
     assert not any('(' in what for what in after), after
     hot = after[f"futex {before[f'futex hot ({queue})']['address']:#x}"]
     assert hot['total'] == before[f'futex hot ({queue})']['total']
+
+
+def test_locks_of_a_recording_without_build_ids_have_names(prof, perf, queue, tmp_path):
+    """The file is known by its inode; one with another inode is another one, and the table says so."""
+    subprocess.run([perf, 'record', '-q', '-B', '-N', '-a', '-m', '4M', '-o', tmp_path / 'p.data', '-e', 'sched:sched_switch,sched:sched_waking,'
+                    'sched:sched_process_fork,raw_syscalls:sys_enter,raw_syscalls:sys_exit', '--', queue], check=True, timeout=60)
+
+    def read():
+        return subprocess.run([prof, 'waits', '--on', '-I', tmp_path / 'p.data'], capture_output=True, text=True, timeout=60).stdout
+    text = read()
+    assert f'futex hot ({queue})' in text and f'futex news ({queue})' in text and 'have no names' not in text, text
+    os.link(queue, tmp_path / 'old')            # keeps its inode from being used again
+    queue.unlink()
+    subprocess.run(['gcc', '-O1', '-pthread', '-w', '-o', queue, tmp_path / 'queue.c'], check=True)
+    text = read()
+    assert re.search(rf'^locks in variables of {queue} have no names: the file is not there any more, or not the one that was recorded$',
+                     text, re.M), text
+    assert f'({queue})' not in text
 
 
 def test_a_recording_says_how_to_select_its_command(prof, queue, tmp_path):

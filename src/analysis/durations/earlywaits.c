@@ -26,7 +26,7 @@ static void begin(void *ctx, pid_t tid, enum task_state state)
 	pairs_open(b->pairs, (uint64_t)tid, b->now);
 	if (waitargs_find(tid, &c) != WAITARGS_A_CALL || !c.pid)
 		return;
-	waiton_enter(b->on, c.pid, tid, c.call, c.args[0]);
+	waiton_enter(b->on, c.pid, tid, c.call, c.args);
 	waiton_wait(b->on, tid, b->now);
 }
 

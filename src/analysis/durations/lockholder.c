@@ -31,13 +31,24 @@ static bool is_wait(const struct waitargs *c)
 	return operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET;
 }
 
-/* The tid that the lock names; 0: none. */
-static uint32_t owner_of(const struct waitargs *c)
+/* Whether the lock cannot be much else than a mutex of glibc, which is neither robust nor shared by processes. */
+static bool is_plain(const struct waitargs *c, const struct mutex *m)
+{
+	enum { TYPE = 3, ELISION = 0x300 };   /* of the kind */
+
+	return ((int)c->args[1] & FUTEX_CMD_MASK) == FUTEX_WAIT && (uint32_t)c->args[2] == LOCKED && m->word == LOCKED && m->users == 1 &&
+	       !(m->kind & ~(uint32_t)(TYPE | ELISION));
+}
+
+/* The tid that the lock names; 0: none. lock: what is there, or zeros. */
+static uint32_t owner_in(const struct waitargs *c, struct mutex *lock)
 {
 	const int operation = (int)c->args[1] & FUTEX_CMD_MASK;
 	const uint32_t expected = (uint32_t)c->args[2];
 	struct mutex m = { 0 };
 	const ssize_t n = waitargs_read(c->tid, c->args[0], &m, sizeof(m));
+
+	*lock = m;
 
 	if (n < (ssize_t)sizeof(m.word))   /* it may end at the end of a page */
 		return 0;
@@ -48,6 +59,13 @@ static uint32_t owner_of(const struct waitargs *c)
 	if (m.word != LOCKED || !m.users || m.users > USERS_MOST || m.kind & ~(uint32_t)KINDS || m.owner > FUTEX_TID_MASK)
 		return 0;
 	return m.owner;
+}
+
+static uint32_t owner_of(const struct waitargs *c)
+{
+	struct mutex m;
+
+	return owner_in(c, &m);
 }
 
 /* The tid of the thread that pthread_join() of glibc waits for: the kernel clears it when that one ends. It is in the thread's
@@ -131,6 +149,18 @@ pid_t lockholder_tid(const struct waitargs *c)
 	return inner ? thread_of(c->pid, (pid_t)inner) : 0;
 }
 
+/* Of a process that numbers its threads as /proc does. Numbers are given in turn, so that of a thread follows its process's, unless
+ * they began anew; then it is not known. */
+pid_t lockholder_ended(const struct waitargs *c)
+{
+	struct mutex m;
+	const pid_t tid = is_futex(c) ? (pid_t)owner_in(c, &m) : 0;
+
+	if (tid <= c->pid || !is_plain(c, &m) || inner_of(c->pid, c->pid) != c->pid)
+		return 0;
+	return thread_of(c->pid, tid) ? 0 : tid;
+}
+
 bool lockholder_text(const struct waitargs *c, char *buf, size_t size)
 {
 	char thread[96];
@@ -141,6 +171,8 @@ bool lockholder_text(const struct waitargs *c, char *buf, size_t size)
 		snprintf(buf, size, "held by %s", thread);
 	else if (put_thread(c, joined_by(c), thread, sizeof(thread)))
 		snprintf(buf, size, "until %s ends", thread);
+	else if (lockholder_ended(c))
+		snprintf(buf, size, "held by thread %d, which has ended", (int)lockholder_ended(c));
 	else
 		return false;
 	return true;

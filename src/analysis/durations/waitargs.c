@@ -5,6 +5,7 @@
 #include "base/procstatus.h"
 #include "base/textfile.h"
 #include "engine/callnames.h"
+#include "tasks/pidmap.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -292,11 +293,17 @@ void waitargs_text(struct waiton *w, const struct waitargs *c, char *buf, size_t
 
 	if (put_own(w, c, buf, size) && waitargs_is_still(c))
 		return;
-	waiton_enter(w, c->pid, c->tid, c->call, c->args[0]);
+	waiton_enter(w, c->pid, c->tid, c->call, c->args);
 	waiton_wait(w, c->tid, 0);
 	waiton_text(w, c->tid, buf, size);
-	if (lockholder_text(c, holder, sizeof(holder)) && waitargs_is_still(c))
+	if (waiton_joined(w, c->tid))
+		snprintf(buf + strlen(buf), size - strlen(buf), " (%d)", pidmap_shown(waiton_joined(w, c->tid)));
+	else if (w->names && lockholder_ended(c) && waitargs_is_still(c)) {
+		waiton_ended_name(w, lockholder_ended(c), holder, sizeof(holder));
+		snprintf(buf + strlen(buf), size - strlen(buf), " held by %s", holder);
+	} else if (lockholder_text(c, holder, sizeof(holder)) && waitargs_is_still(c)) {
 		snprintf(buf + strlen(buf), size - strlen(buf), " %s", holder);
+	}
 }
 
 char *waitargs_now(struct waiton *w, pid_t tid, char *buf, size_t size)

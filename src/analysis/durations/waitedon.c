@@ -23,14 +23,22 @@ struct cause {
 	UT_hash_handle hh;
 };
 
+struct sums {
+	struct thread *threads;
+	struct cause *causes;
+	uint64_t waits, ns, max;
+};
+
+enum span { RUN, INTERVAL, SPANS };
+
 struct waitedon_object {
 	struct waiton_key key;
 	uint64_t address;
 	char text[WORD_SIZE + 32];
-	struct thread *threads;
-	struct cause *causes;
+	struct sums sums[SPANS];
 	struct handoffs handoffs;
-	uint64_t waits, ns, max;
+	uint64_t on;             /* a number of words.h; 0: there were no waits since the last table */
+	waitkinds_set kinds;
 	char holder[128];        /* of a lock, now; "": none, or not known */
 	UT_hash_handle hh;
 };
@@ -49,7 +57,7 @@ static struct waitedon_object *object_of(struct waitedon *w, const struct waiton
 	return HASH_KEPT(one);
 }
 
-static bool add_thread(struct waitedon *w, struct waitedon_object *one, pid_t tid)
+static bool add_thread(struct waitedon *w, struct sums *one, pid_t tid)
 {
 	struct thread *t;
 
@@ -65,7 +73,7 @@ static bool add_thread(struct waitedon *w, struct waitedon_object *one, pid_t ti
 	return t;
 }
 
-static struct cause *cause_of(struct waitedon *w, struct waitedon_object *one, pid_t tid)
+static struct cause *cause_of(struct waitedon *w, struct sums *one, pid_t tid)
 {
 	struct cause *c;
 
@@ -79,32 +87,53 @@ static struct cause *cause_of(struct waitedon *w, struct waitedon_object *one, p
 	return c;
 }
 
+static void free_sums(struct waitedon *w, struct sums *one)
+{
+	w->nthreads -= HASH_COUNT(one->threads) + HASH_COUNT(one->causes);
+	HASH_FREE(one->threads);
+	HASH_FREE(one->causes);
+	*one = (struct sums){ 0 };
+}
+
 /* ---- waits ------------------------------------------------------------------------------ */
 
 struct parts {
 	struct waitedon *w;
-	struct waitedon_object *one;
+	struct sums *sums;
 };
 
 static void add_part(void *ctx, const struct handoff *because_of, uint64_t ns)
 {
 	const struct parts *p = ctx;
-	struct cause *c = cause_of(p->w, p->one, because_of->tid);
+	struct cause *c = cause_of(p->w, p->sums, because_of->tid);
 
 	if (c)
 		c->ns += ns;
 }
 
-static void blame(struct waitedon *w, struct waitedon_object *one, const struct waitedon_wait *wait)
+static void blame(struct waitedon *w, struct waitedon_object *one, struct sums *sums, const struct waitedon_wait *wait)
 {
-	struct cause *c = wait->waker && handoffs_add(&one->handoffs, wait->waker) ? cause_of(w, one, wait->waker->tid) : NULL;
+	struct cause *c = wait->waker ? cause_of(w, sums, wait->waker->tid) : NULL;
 
 	if (c)
 		snprintf(c->name, sizeof(c->name), "%s", wait->comm);
-	handoffs_divide(&one->handoffs, wait->start, wait->start + wait->duration, add_part, &(struct parts){ w, one });
+	handoffs_divide(&one->handoffs, wait->start, wait->start + wait->duration, add_part, &(struct parts){ w, sums });
 }
 
-static struct waitedon_object *add(struct waitedon *w, const struct waiton *on, const struct waitedon_wait *wait)
+static bool add_to(struct waitedon *w, struct waitedon_object *one, enum span span, const struct waitedon_wait *wait)
+{
+	struct sums *sums = &one->sums[span];
+
+	if (!add_thread(w, sums, wait->tid))
+		return false;
+	sums->waits++;
+	sums->ns += wait->duration;
+	sums->max = wait->duration > sums->max ? wait->duration : sums->max;
+	blame(w, one, sums, wait);
+	return true;
+}
+
+static struct waitedon_object *add(struct waitedon *w, const struct waiton *on, const struct waitedon_wait *wait, bool in_run)
 {
 	struct waitedon_object *one;
 	struct waiton_object object;
@@ -112,63 +141,77 @@ static struct waitedon_object *add(struct waitedon *w, const struct waiton *on, 
 	if (!waiton_object(on, wait->tid, &object))
 		return NULL;
 	one = object_of(w, &object);
-	if (!one || !add_thread(w, one, wait->tid)) {
+	if (one && wait->waker)
+		handoffs_add(&one->handoffs, wait->waker);
+	if (!one || (in_run && !add_to(w, one, RUN, wait)) || !add_to(w, one, INTERVAL, wait)) {
 		w->refused++;
 		return NULL;
 	}
-	one->waits++;
-	one->ns += wait->duration;
-	one->max = wait->duration > one->max ? wait->duration : one->max;
-	blame(w, one, wait);
+	one->on = wait->on;
 	return one;
 }
 
 struct handoffs *waitedon_add(struct waitedon *w, const struct waiton *on, const struct waitedon_wait *wait)
 {
-	struct waitedon_object *one = add(w, on, wait);
+	struct waitedon_object *one = add(w, on, wait, true);
 
 	return one ? &one->handoffs : NULL;
 }
 
 /* What the holder has not passed on yet is its part of the wait. */
-static void blame_holder(struct waitedon *w, struct waitedon_object *one, const struct waitedon_wait *wait, pid_t tid)
+static void blame_holder(struct waitedon *w, struct waitedon_object *one, enum span span, const struct waitedon_wait *wait, pid_t tid)
 {
-	struct cause *c = cause_of(w, one, tid);
+	struct cause *c = cause_of(w, &one->sums[span], tid);
 	const uint64_t end = wait->start + wait->duration, last = handoffs_latest(&one->handoffs);
 
 	if (c && end > last)
 		c->ns += end - (last > wait->start ? last : wait->start);
 }
 
-void waitedon_add_unfinished(struct waitedon *w, const struct waiton *on, const struct waitedon_wait *wait)
+void waitedon_add_unfinished(struct waitedon *w, const struct waiton *on, const struct waitedon_wait *wait, bool at_end)
 {
-	struct waitedon_object *one = add(w, on, wait);
+	struct waitedon_object *one = add(w, on, wait, at_end);
 	const pid_t tid = wait->tid;
 	char holder[sizeof(one->holder)];
 	struct waitargs c;
-	pid_t held;
+	pid_t held, ended;
 
-	if (!one || on->recorded || waitargs_find(tid, &c) != WAITARGS_A_CALL || !waiton_may_be_in(on, tid, c.call, c.args[0]) ||
-	    !(held = lockholder_tid(&c)))
+	if (!one || on->recorded || waitargs_find(tid, &c) != WAITARGS_A_CALL || !waiton_may_be_in(on, tid, c.call, c.args[0]))
 		return;
-	lockholder_name(&c, held, holder, sizeof(holder));
-	if (!waitargs_is_still(&c))
+	held = lockholder_tid(&c);
+	ended = held ? 0 : lockholder_ended(&c);
+	if (held)
+		lockholder_name(&c, held, holder, sizeof(holder));
+	else
+		waiton_ended_name(on, ended, holder, sizeof(holder));
+	if ((!held && !ended) || !waitargs_is_still(&c))
 		return;
 	memcpy(one->holder, holder, sizeof(holder));
-	blame_holder(w, one, wait, held);
+	for (enum span span = at_end ? RUN : INTERVAL; span < SPANS; span++)
+		blame_holder(w, one, span, wait, held ? held : ended);
+}
+
+void waitedon_learn(struct waitedon *w, const struct waitkinds *kinds)
+{
+	for (struct waitedon_object *one = w->all; one; one = one->hh.next)
+		one->kinds |= one->on ? waitkinds_get(kinds, one->on) : 0;
 }
 
 void waitedon_rest(struct waitedon *w)
 {
-	for (struct waitedon_object *one = w->all; one; one = one->hh.next)
+	for (struct waitedon_object *one = w->all; one; one = one->hh.next) {
 		handoffs_rest(&one->handoffs);
+		free_sums(w, &one->sums[INTERVAL]);
+		one->holder[0] = '\0';
+		one->on = 0;
+	}
 }
 
 /* ---- the table -------------------------------------------------------------------------- */
 
-enum { PID = 1, BECAUSE_OF = 7, SHARE, HELD_BY, COLUMNS };
+enum { PID = 2, BECAUSE_OF = 8, SHARE, HELD_BY, COLUMNS };
 
-static const struct cause *most_blamed(const struct waitedon_object *one)
+static const struct cause *most_blamed(const struct sums *one)
 {
 	const struct cause *most = NULL;
 
@@ -178,23 +221,39 @@ static const struct cause *most_blamed(const struct waitedon_object *one)
 	return most && most->ns ? most : NULL;
 }
 
-/* The text of a holder that has woken nobody is all that is known of it: it has no other name. */
-static void put_cause(const struct waitedon_object *one, const struct cause *c, struct table *t)
+/* Of a task that has woken another one in this run; "": it has not. */
+static const char *name_of(const struct waitedon_object *one, pid_t tid)
 {
-	if (c && *c->name)
-		table_printf(t, "%s (%d)", c->name, pidmap_shown(c->tid));
+	const struct cause *c;
+
+	HASH_FIND(hh, one->sums[RUN].causes, &tid, sizeof(tid), c);
+	return c ? c->name : "";
+}
+
+/* The text of a holder that has woken nobody is all that is known of it: it has no other name. */
+static void put_cause(const struct waitedon_object *one, enum span span, struct table *t)
+{
+	const struct cause *c = most_blamed(&one->sums[span]);
+	const char *name = c ? name_of(one, c->tid) : "";
+
+	if (*name)
+		table_printf(t, "%s (%d)", name, pidmap_shown(c->tid));
 	else
 		table_text(t, c ? one->holder : NULL);
 	if (c)
-		table_number(t, 100 * (double)c->ns / (double)one->ns);
+		table_number(t, 100 * (double)c->ns / (double)one->sums[span].ns);
 	else
 		table_none(t);
 }
 
-static void put(const struct waitedon_object *one, struct table *t)
+static void put(const struct waitedon_object *one, enum span span, struct table *t)
 {
+	const struct sums *sums = &one->sums[span];
+	char kind[WAITKIND_SIZE];
+
 	table_row(t);
 	table_text(t, one->text);
+	table_text(t, waitkind_text(one->kinds, kind, sizeof(kind)));
 	if (one->key.pid)
 		table_task(t, one->key.pid);
 	else
@@ -203,24 +262,26 @@ static void put(const struct waitedon_object *one, struct table *t)
 		table_unsigned(t, one->address);
 	else
 		table_none(t);
-	table_unsigned(t, HASH_COUNT(one->threads));
-	table_unsigned(t, one->waits);
-	table_unsigned(t, one->ns);
-	table_unsigned(t, one->max);
-	put_cause(one, most_blamed(one), t);
+	table_unsigned(t, HASH_COUNT(sums->threads));
+	table_unsigned(t, sums->waits);
+	table_unsigned(t, sums->ns);
+	table_unsigned(t, sums->max);
+	put_cause(one, span, t);
 	table_text(t, *one->holder ? one->holder : NULL);
 }
 
 /* Text has the process only if there are several, and tasks only if one is known. */
-static void choose(const struct waitedon *w, struct table_column columns[COLUMNS])
+static void choose(const struct waitedon *w, enum span span, struct table_column columns[COLUMNS])
 {
 	pid_t pid = 0;
 
 	columns[PID].where = columns[HELD_BY].where = columns[BECAUSE_OF].where = columns[SHARE].where = TABLE_ONLY_JSON;
 	for (const struct waitedon_object *one = w->all; one; one = one->hh.next) {
+		if (!one->sums[span].waits)
+			continue;
 		if (*one->holder)
 			columns[HELD_BY].where = TABLE_EVERYWHERE;
-		if (most_blamed(one))
+		if (most_blamed(&one->sums[span]))
 			columns[BECAUSE_OF].where = columns[SHARE].where = TABLE_EVERYWHERE;
 		if (pid && one->key.pid && one->key.pid != pid)
 			columns[PID].where = TABLE_EVERYWHERE;
@@ -228,10 +289,10 @@ static void choose(const struct waitedon *w, struct table_column columns[COLUMNS
 	}
 }
 
-void waitedon_print(struct waitedon *w, struct analysis *a)
+static void print(struct waitedon *w, struct analysis *a, enum span span)
 {
 	struct table_column columns[COLUMNS] = {
-		{ "what", TABLE_TEXT }, [PID] = { "pid", TABLE_INTEGER },
+		{ "what", TABLE_TEXT }, { "kind", TABLE_TEXT }, [PID] = { "pid", TABLE_INTEGER },
 		{ "address", TABLE_HEX, .where = TABLE_ONLY_JSON }, { "threads", TABLE_INTEGER }, { "waits", TABLE_INTEGER },
 		{ "total", TABLE_DURATION, .unit = "ms" }, { "max", TABLE_DURATION, .unit = "ms" },
 		[BECAUSE_OF] = { "because_of", TABLE_TEXT, .title = "because of" },
@@ -239,20 +300,33 @@ void waitedon_print(struct waitedon *w, struct analysis *a)
 		[HELD_BY] = { "held_by", TABLE_TEXT, .title = "held by" },
 	};
 	const struct table_style style = { .terminal = analysis_terminal(a->opts), .max_rows = SHOWN };
+	size_t n = 0;
 	struct table t;
 
-	if (w->all) {
-		choose(w, columns);
-		table_init(&t, "waited on", columns, COLUMNS);
-		for (const struct waitedon_object *one = w->all; one; one = one->hh.next)
-			put(one, &t);
-		table_sort(&t, "total", true);
-		table_caption(&t, "what was waited on, in the whole run");
-		if (!a->opts->json)
-			putchar('\n');
+	choose(w, span, columns);
+	table_init(&t, span == RUN ? "waited on" : "waited on in interval", columns, COLUMNS);
+	for (const struct waitedon_object *one = w->all; one; one = one->hh.next)
+		if (one->sums[span].waits) {
+			put(one, span, &t);
+			n++;
+		}
+	table_sort(&t, "total", true);
+	table_caption(&t, "what was waited on, in %s", span == RUN ? "the whole run" : "this interval");
+	if (n && !a->opts->json)
+		putchar('\n');
+	if (n)
 		analysis_put_table(a, &t, &style);
-		table_free(&t);
-	}
+	table_free(&t);
+}
+
+void waitedon_print_interval(struct waitedon *w, struct analysis *a)
+{
+	print(w, a, INTERVAL);
+}
+
+void waitedon_print_run(struct waitedon *w, struct analysis *a)
+{
+	print(w, a, RUN);
 	if (w->refused)
 		fprintf(stderr, "perf-prof: %s: %llu wait%s missing from the table of what was waited on: too many objects\n",
 			a->ops->name, (unsigned long long)w->refused, w->refused == 1 ? " is" : "s are");
@@ -261,8 +335,8 @@ void waitedon_print(struct waitedon *w, struct analysis *a)
 void waitedon_free(struct waitedon *w)
 {
 	for (struct waitedon_object *one = w->all; one; one = one->hh.next) {
-		HASH_FREE(one->threads);
-		HASH_FREE(one->causes);
+		for (enum span span = RUN; span < SPANS; span++)
+			free_sums(w, &one->sums[span]);
 		handoffs_free(&one->handoffs);
 	}
 	HASH_FREE(w->all);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long a run waited on each lock, file, pipe and socket, whatever thread and call, and because of which task. */
+/* How long a run, and each interval, waited on each lock, file, pipe and socket, whatever thread and call, and because of which task. */
 #ifndef ANALYSIS_DURATIONS_WAITEDON_H
 #define ANALYSIS_DURATIONS_WAITEDON_H
 
@@ -21,13 +21,17 @@ struct waitedon_wait {
 	uint64_t start, duration;
 	const struct handoff *waker;
 	const char *comm;        /* the waker's name */
+	uint64_t on;             /* a number of words.h, until the next table */
 };
 struct handoffs *waitedon_add(struct waitedon *w, const struct waiton *on, const struct waitedon_wait *wait);
-/* The thread still waits: also finds out who holds its lock. */
-void waitedon_add_unfinished(struct waitedon *w, const struct waiton *on, const struct waitedon_wait *wait);
-/* A table was printed: names and stacks of handoffs are no longer good. */
+/* The thread still waits: also finds out who holds its lock. The interval has the wait so far; the run has it only at its end. */
+void waitedon_add_unfinished(struct waitedon *w, const struct waiton *on, const struct waitedon_wait *wait, bool at_end);
+/* Of all waits since the last table, by their numbers. */
+void waitedon_learn(struct waitedon *w, const struct waitkinds *kinds);
+/* A table was printed: names and stacks of handoffs are no longer good, and an interval begins. */
 void waitedon_rest(struct waitedon *w);
 /* The table, as text or JSON; none if there was no such wait. */
-void waitedon_print(struct waitedon *w, struct analysis *a);
+void waitedon_print_interval(struct waitedon *w, struct analysis *a);
+void waitedon_print_run(struct waitedon *w, struct analysis *a);
 void waitedon_free(struct waitedon *w);
 #endif

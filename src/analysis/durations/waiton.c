@@ -6,16 +6,20 @@
 #include "stream/names.h"
 #include "tasks/variables.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <linux/futex.h>
 #include <stdio.h>
 #include <unistd.h>
 
-enum { MAX_THREADS = 1 << 20, MAX_PROCESSES = 1 << 16, MAX_DESCRIPTORS = 1 << 10 };
+enum { MAX_THREADS = 1 << 20, MAX_PROCESSES = 1 << 16, MAX_DESCRIPTORS = 1 << 10, MAX_LOCKS = 1 << 16 };
 
 struct waiton_call {
 	pid_t tid, pid;
 	int64_t call;            /* -1: none */
 	uint64_t arg;            /* its first argument */
+	struct waitkind_futex futex;   /* of a futex, what follows that */
+	pid_t joined;            /* its end is waited for; 0: no thread's */
 	char name[WORD_SIZE];    /* what that is, once waiton_wait() has looked it up; "": not known */
 	UT_hash_handle hh;
 };
@@ -27,9 +31,17 @@ struct waiton_descriptor {
 	UT_hash_handle hh;
 };
 
+/* A futex with FUTEX_WAIT. */
+struct waiton_lock {
+	uint64_t address, value;
+	bool varies;             /* the value that is expected */
+	UT_hash_handle hh;
+};
+
 struct waiton_process {
 	pid_t pid;
 	struct waiton_descriptor *all;
+	struct waiton_lock *locks;
 	UT_hash_handle hh;
 };
 
@@ -63,6 +75,7 @@ static void forget_process(struct waiton *w, pid_t pid)
 	if (!p)
 		return;
 	HASH_FREE(p->all);
+	HASH_FREE(p->locks);
 	HASH_DEL(w->processes, p);
 	free(p);
 }
@@ -142,6 +155,8 @@ static struct waiton_call *set(struct waiton *w, pid_t tid, int64_t call, uint64
 		return NULL;
 	one->call = call;
 	one->arg = arg;
+	one->futex = (struct waitkind_futex){ 0 };
+	one->joined = 0;
 	one->name[0] = '\0';
 	return one;
 }
@@ -167,14 +182,47 @@ static void drop_names(struct waiton *w, pid_t pid, const char *call, uint64_t a
 		}
 }
 
-void waiton_enter(struct waiton *w, pid_t pid, pid_t tid, int64_t call, uint64_t arg)
+/* Whether other waits for that address expected another value. */
+static bool value_varies(struct waiton *w, pid_t pid, uint64_t address, uint64_t value)
 {
-	struct waiton_call *one = set(w, tid, call, arg);
+	struct waiton_process *p = process_of(w, pid);
+	struct waiton_lock *l = NULL;
+
+	if (p)
+		HASH_FIND(hh, p->locks, &address, sizeof(address), l);
+	if (p && !l && HASH_COUNT(p->locks) < MAX_LOCKS && (l = calloc(1, sizeof(*l)))) {
+		l->address = address;
+		l->value = value;
+		HASH_ADD(hh, p->locks, address, sizeof(l->address), l);
+		l = HASH_KEPT(l);
+	}
+	if (!l)
+		return true;
+	l->varies |= l->value != value;
+	return l->varies;
+}
+
+static void set_futex(struct waiton *w, struct waiton_call *one, const uint64_t args[WAITON_ARGS])
+{
+	enum { OP = 1, VALUE };
+
+	one->futex.op = args[OP];
+	one->futex.value = (uint32_t)args[VALUE];
+	if (((int)one->futex.op & FUTEX_CMD_MASK) == FUTEX_WAIT)
+		one->futex.varies = value_varies(w, one->pid, one->arg, one->futex.value);
+}
+
+void waiton_enter(struct waiton *w, pid_t pid, pid_t tid, int64_t call, const uint64_t args[WAITON_ARGS])
+{
+	const char *name = syscall_name(call) ? syscall_name(call) : "";
+	struct waiton_call *one = set(w, tid, call, args[0]);
 
 	if (one)
 		one->pid = pid;
-	if (w->processes || w->variables)
-		drop_names(w, pid, syscall_name(call) ? syscall_name(call) : "", arg);
+	if (one && !strcmp(name, "futex"))
+		set_futex(w, one, args);
+	else if (w->processes || w->variables)
+		drop_names(w, pid, name, args[0]);
 }
 
 void waiton_leave(struct waiton *w, pid_t tid)
@@ -227,17 +275,15 @@ static const char *name_of(const struct waiton_call *one)
 
 static void name_recorded(struct waiton *w, struct waiton_call *one, uint64_t time)
 {
-	struct variables_code c = { .path = NULL };
 	const struct mapping *m;
+	struct variables_code c;
 
 	if (variables_known(w->variables, one->pid, one->arg, one->name, sizeof(one->name)))
 		return;
 	m = w->names && w->names->maps ? maps_code_before(w->names->maps, one->pid, one->arg, time) : NULL;
 	if (m)
-		c = (struct variables_code){ w->names->opener, dso_mapped_name(m->dso), .start = m->start, .pgoff = m->pgoff };
-	if (m)
-		c.build_id = dso_build_id(m->dso, &c.build_id_size);
-	variables_recorded(w->variables, one->pid, one->arg, c.build_id ? &c : NULL, one->name, sizeof(one->name));
+		c = (struct variables_code){ w->names->opener, m->dso, m->start, m->pgoff };
+	variables_recorded(w->variables, one->pid, one->arg, m ? &c : NULL, one->name, sizeof(one->name));
 }
 
 /* Without the parser's process, addresses have no names. */
@@ -249,6 +295,74 @@ static void name_address(struct waiton *w, struct waiton_call *one, uint64_t tim
 		name_recorded(w, one, time);
 	else if (w->variables)
 		variables_name(w->variables, one->pid, one->arg, one->name, sizeof(one->name));
+}
+
+/* ---- ends of threads -------------------------------------------------------------------- */
+
+/* pthread_join() waits until the kernel clears the thread's id, which it does in the process alone. */
+static bool may_join(const struct waiton_call *one)
+{
+	const int op = (int)one->futex.op;
+	const bool waits = (op & FUTEX_CMD_MASK) == FUTEX_WAIT || (op & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
+
+	return one->call >= 0 && !strcmp(name_of(one), "futex") && waits && !(op & FUTEX_PRIVATE_FLAG) && one->futex.value &&
+	       one->futex.value <= FUTEX_TID_MASK;
+}
+
+static bool is_thread_of(const struct waiton *w, pid_t pid, pid_t tid)
+{
+	const struct waiton_call *one = find(w, tid);
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)pid, (int)tid);
+	return one ? one->pid == pid : !w->recorded && !access(path, F_OK);
+}
+
+static void set_joined(struct waiton *w, struct waiton_call *one, uint64_t time)
+{
+	one->joined = (pid_t)one->futex.value;
+	one->futex.is_joined = true;
+	snprintf(one->name, sizeof(one->name), "thread %s", names_comm(w->names, one->joined, time));
+}
+
+/* The name is known for some seconds after its end, unless another task has the number now. */
+void waiton_ended_name(const struct waiton *w, pid_t tid, char *buf, size_t size)
+{
+	const char *comm;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)tid);
+	comm = w->names && access(path, F_OK) ? comms_get(w->names->comms, tid) : NULL;
+	if (comm && !comms_is_unknown(comm))
+		snprintf(buf, size, "%s (%d), which has ended", comm, (int)tid);
+	else
+		snprintf(buf, size, "thread %d, which has ended", (int)tid);
+}
+
+void waiton_woken(struct waiton *w, pid_t tid, pid_t waker, uint64_t time)
+{
+	struct waiton_call *one = find(w, tid);
+
+	if (one && w->names && may_join(one) && (one->joined || (pid_t)one->futex.value == waker ||
+					       is_thread_of(w, one->pid, (pid_t)one->futex.value)))
+		set_joined(w, one, time);
+}
+
+/* ---- waits ------------------------------------------------------------------------------ */
+
+static void name_futex(struct waiton *w, struct waiton_call *one, uint64_t time)
+{
+	struct variables_place place = { 0 };
+
+	if (w->names && may_join(one) && is_thread_of(w, one->pid, (pid_t)one->futex.value)) {
+		set_joined(w, one, time);
+		return;
+	}
+	name_address(w, one, time);
+	if (w->variables)
+		place = variables_place(w->variables, one->pid, one->arg);
+	one->futex.into = place.into;
+	one->futex.size = place.size;
 }
 
 void waiton_wait(struct waiton *w, pid_t tid, uint64_t time)
@@ -263,7 +377,54 @@ void waiton_wait(struct waiton *w, pid_t tid, uint64_t time)
 		one->name[0] = '\0';
 	}
 	else if (what == ADDRESS)
-		name_address(w, one, time);
+		name_futex(w, one, time);
+}
+
+waitkinds_set waiton_kinds(const struct waiton *w, pid_t tid)
+{
+	const struct waiton_call *one = find(w, tid);
+
+	if (!one || one->call < 0)
+		return 0;
+	return argument_of(name_of(one)) == ADDRESS ? waitkind_of_futex(&one->futex) : waitkind_of_call(name_of(one), one->name);
+}
+
+/* The result of the thread's call if it ends by its timeout; 1: it has none, or its result does not tell. A socket's timeout looks like
+ * a socket that does not block, but that one does not sleep. */
+static int64_t result_of_timeout(const struct waiton *w, pid_t tid)
+{
+	static const struct {
+		const char *call;
+		int64_t result;
+	} calls[] = {
+		{ "futex", -ETIMEDOUT }, { "futex_wait", -ETIMEDOUT }, { "futex_waitv", -ETIMEDOUT }, { "poll", 0 }, { "ppoll", 0 },
+		{ "select", 0 }, { "pselect6", 0 }, { "epoll_wait", 0 }, { "epoll_pwait", 0 }, { "epoll_pwait2", 0 },
+		{ "rt_sigtimedwait", -EAGAIN }, { "semtimedop", -EAGAIN }, { "recvfrom", -EAGAIN }, { "recvmsg", -EAGAIN },
+		{ "accept", -EAGAIN }, { "accept4", -EAGAIN }, { "mq_timedreceive", -ETIMEDOUT }, { "mq_timedsend", -ETIMEDOUT },
+	};
+	const struct waiton_call *one = find(w, tid);
+
+	for (size_t i = 0; one && one->call >= 0 && i < sizeof(calls) / sizeof(*calls); i++)
+		if (!strcmp(name_of(one), calls[i].call))
+			return calls[i].result;
+	return 1;
+}
+
+bool waiton_may_time_out(const struct waiton *w, pid_t tid)
+{
+	return result_of_timeout(w, tid) <= 0;
+}
+
+bool waiton_timed_out(const struct waiton *w, pid_t tid, int64_t result)
+{
+	return result == result_of_timeout(w, tid) && result <= 0;
+}
+
+pid_t waiton_joined(const struct waiton *w, pid_t tid)
+{
+	const struct waiton_call *one = find(w, tid);
+
+	return one ? one->joined : 0;
 }
 
 void waiton_forget(struct waiton *w, pid_t tid)
@@ -300,6 +461,8 @@ char *waiton_text(const struct waiton *w, pid_t tid, char *buf, size_t size)
 
 	if (!one || one->call < 0)
 		snprintf(buf, size, "%s", one ? "no system call" : "unknown");
+	else if (one->joined)
+		snprintf(buf, size, "join of %s", one->name);
 	else if (what != NOTHING && *one->name)
 		snprintf(buf, size, "%s %s", name_of(one), one->name);
 	else if (what == ADDRESS)
@@ -334,7 +497,9 @@ bool waiton_object(const struct waiton *w, pid_t tid, struct waiton_object *o)
 		return false;
 	if (what == ADDRESS || !named || !strncmp(one->name, "anon_inode:", strlen("anon_inode:")))
 		o->key.pid = one->pid;
-	if (what == ADDRESS)
+	if (one->joined)
+		snprintf(o->text, sizeof(o->text), "join of %s", one->name);
+	else if (what == ADDRESS)
 		put_address(one, o);
 	else if (o->key.pid)
 		snprintf(o->text, sizeof(o->text), "%s%sfd %d", one->name, named ? " " : "", (int)one->arg);

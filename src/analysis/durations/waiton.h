@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What threads wait on, by the system call that they sleep in and its first argument: the variable at the address of a futex,
+ * What threads wait on, by the system call that they sleep in and its first arguments: the variable at the address of a futex,
  * the file or socket of a descriptor.
  */
 #ifndef ANALYSIS_DURATIONS_WAITON_H
 #define ANALYSIS_DURATIONS_WAITON_H
 
+#include "analysis/durations/waitkind.h"
 #include "analysis/durations/words.h"
 #include "tasks/sockets.h"
 
@@ -22,20 +23,30 @@ struct waiton {
 	struct variables *variables; /* NULL: not needed yet, or not available */
 	struct sockets sockets;
 	bool recorded;               /* descriptors are those of a recording, and have no names now */
-	struct names *names;         /* recorded: the mappings of processes; NULL: none */
+	struct names *names;         /* of tasks and, if recorded, the mappings of processes; NULL: none */
 };
 
 /* The thread enters or leaves a system call. */
-void waiton_enter(struct waiton *w, pid_t pid, pid_t tid, int64_t call, uint64_t arg);
+enum { WAITON_ARGS = 3 };
+void waiton_enter(struct waiton *w, pid_t pid, pid_t tid, int64_t call, const uint64_t args[WAITON_ARGS]);
 void waiton_leave(struct waiton *w, pid_t tid);
 /* The thread begins to wait: looks up the name of its descriptor or address. time: of a recorded wait. */
 void waiton_wait(struct waiton *w, pid_t tid, uint64_t time);
+/* The wait has ended by that task (0: by none): if the thread waited for a thread's end, the name is the one that it has now. */
+void waiton_woken(struct waiton *w, pid_t tid, pid_t waker, uint64_t time);
 /* The thread has ended and, if it is the first one of its process, that process. */
 void waiton_forget(struct waiton *w, pid_t tid);
-/* "futex big (/usr/bin/lock)", "futex 0x7f0c", "read pipe:[123]", "recvfrom tcp 10.0.0.1:4711->10.0.0.2:5432", "recvfrom fd 5" (a
- * recording, or the descriptor is closed), "wait4"; "no system call"
+/* "futex big (/usr/bin/lock)", "futex 0x7f0c", "join of thread reader" (with w->names), "read pipe:[123]",
+ * "recvfrom tcp 10.0.0.1:4711->10.0.0.2:5432", "recvfrom fd 5" (a recording, or the descriptor is closed), "wait4"; "no system call"
  * for page faults and threads of the kernel; "unknown" if it has not entered a call since the run began. Returns buf. */
 char *waiton_text(const struct waiton *w, pid_t tid, char *buf, size_t size);
+/* Whether its call has a timeout, of which its result tells; and whether that result does. */
+bool waiton_may_time_out(const struct waiton *w, pid_t tid);
+bool waiton_timed_out(const struct waiton *w, pid_t tid, int64_t result);
+/* What kind of thing that is; 0: not known. */
+waitkinds_set waiton_kinds(const struct waiton *w, pid_t tid);
+/* The thread for whose end it waits by pthread_join(), if w->names; 0: none, or not known. */
+pid_t waiton_joined(const struct waiton *w, pid_t tid);
 /* Which object that is, without its call. */
 struct waiton_object {
 	struct waiton_key {
@@ -43,7 +54,7 @@ struct waiton_object {
 		uint64_t address;            /* of a lock that is in no variable; else 0 */
 		char name[WORD_SIZE + 32];   /* empty if it is an address */
 	} key;                               /* without padding that is not zero */
-	uint64_t address;                    /* of any lock; else 0 */
+	uint64_t address;                    /* of any lock but a thread's end; else 0 */
 	char text[WORD_SIZE + 32];           /* "futex big (/usr/bin/lock)", "pipe:[123]", "fd 5", "anon_inode:[eventpoll] fd 4" */
 };
 /* False: the call has none, or it is not known. */
@@ -52,5 +63,7 @@ bool waiton_object(const struct waiton *w, pid_t tid, struct waiton_object *obje
 bool waiton_may_be_in(const struct waiton *w, pid_t tid, int64_t call, uint64_t arg);
 /* The name of a descriptor of the process now: of a socket, its address. "": it has none. */
 void waiton_descriptor(struct waiton *w, pid_t pid, pid_t tid, int fd, char *buf, size_t size);
+/* Of a thread that has ended: "reader (4712), which has ended", or "thread 4712, which has ended". */
+void waiton_ended_name(const struct waiton *w, pid_t tid, char *buf, size_t size);
 void waiton_free(struct waiton *w);
 #endif

@@ -15,21 +15,26 @@
 #include "analysis/durations/waitedon.h"
 #include "analysis/durations/waitstacks.h"
 #include "analysis/durations/words.h"
+#include "base/escape.h"
 #include "base/procstatus.h"
 #include "base/units.h"
 #include "report/flame.h"
+#include "tasks/variables.h"
 
 struct waits {
 	struct states states;
 	struct flame_config flame;
 	bool shows_on;                   /* --on */
+	bool by_object;                  /* --flame-by-lock */
 	struct words words;              /* names of tasks, and what was waited on */
+	struct waitkinds kinds;          /* of what was waited on */
 	struct waitstacks stacks;        /* since the last table */
 	struct waiton on;
 	struct waitedon waited;          /* --on: of the whole run */
 	struct earlywaits early;
 	struct deadlocks deadlocks;
 	struct pairs woken;              /* tids that were woken while they had no wait */
+	struct ended *ended;             /* --on: waits that ended by an interrupt; the result of the call says if it was a timeout */
 	struct {
 		uint64_t n, ns, longest;
 		pid_t tid;               /* of the longest one */
@@ -46,15 +51,17 @@ static const struct question_event events[] = {
 		     .filter = "prev_state&0xff" },   /* not preempted ones */
 	[WAKING] = { "sched", "sched_waking", { [FIELD_WOKEN] = "pid", [FIELD_FLAGS] = "common_flags" }, "comm" },
 	[ENTER] = { "raw_syscalls", "sys_enter", { "id" }, "args" },
-	[LEAVE] = { "raw_syscalls", "sys_exit", { "id" } },
+	[LEAVE] = { "raw_syscalls", "sys_exit", { "id", "ret" } },
 };
+enum { FIELD_CALL, FIELD_RESULT };
 
 /* ---- the waker ------------------------------------------------------------------------- */
 
 /* In which context the kernel woke the thread. An interrupt is not the work of the task that it interrupts. A soft
  * interrupt may be: the kernel runs it at the end of a system call that sends to a socket of this machine. But one that ends an
- * uninterruptible wait comes from a device, as from a disk. BY_UNKNOWN: the kernel did not deliver that event. */
-enum context { BY_TASK_ITSELF, BY_SOFTIRQ, BY_INTERRUPT, BY_UNKNOWN };
+ * uninterruptible wait comes from a device, as from a disk. BY_TIMEOUT: the result of the call says so. BY_UNKNOWN: the kernel did
+ * not deliver that event. */
+enum context { BY_TASK_ITSELF, BY_SOFTIRQ, BY_INTERRUPT, BY_TIMEOUT, BY_UNKNOWN };
 
 static enum context context_of(uint64_t flags, bool is_device)
 {
@@ -65,20 +72,21 @@ static enum context context_of(uint64_t flags, bool is_device)
 
 static const char *context_text(struct question *q, uint64_t context, char *buf, size_t size)
 {
-	static const char *const words[] = { "task", "softirq", "interrupt", "unknown" };
+	static const char *const words[] = { "task", "softirq", "interrupt", "timeout", "unknown" };
 
 	return words[context];
 }
 
 static uint64_t name_waker(struct question *q, const struct analysis_sample *s, enum context context)
 {
+	static const char *const nobody[] = { [BY_INTERRUPT] = "[interrupt]", [BY_TIMEOUT] = "[timeout]", [BY_UNKNOWN] = "[not seen]" };
 	struct words *words = &((struct waits *)q)->words;
 	char text[WORD_SIZE];
 
 	if (!q->a)
 		return 0;
 	if (context >= BY_INTERRUPT)
-		return words_number(words, context == BY_INTERRUPT ? "[interrupt]" : "[not seen]");
+		return words_number(words, nobody[context]);
 	snprintf(text, sizeof(text), "%s%s", analysis_comm(q->a, s->tid, s->time), context == BY_SOFTIRQ ? " [softirq]" : "");
 	return words_number(words, text);
 }
@@ -88,15 +96,51 @@ static const char *word(struct question *q, uint64_t number, char *buf, size_t s
 	return words_text(&((struct waits *)q)->words, number);
 }
 
-enum { WAKER, WAKER_TID, CONTEXT, ON };
+static const char *kind(struct question *q, uint64_t number, char *buf, size_t size)
+{
+	return waitkind_text(waitkinds_get(&((struct waits *)q)->kinds, number), buf, size);
+}
+
+enum { WAKER, WAKER_TID, CONTEXT, ON, KIND };
 #define COLUMNS \
 	[WAKER] = { "waker", COLUMN_TEXT, COLUMN_KEY, .text = word }, \
 	[WAKER_TID] = { "waker_tid", COLUMN_TASK, COLUMN_PER_INSTANCE | COLUMN_FIELD }, \
 	[CONTEXT] = { "context", COLUMN_TEXT, COLUMN_FIELD, 12, .text = context_text }
 static const struct column columns[] = { COLUMNS };
-static const struct column columns_on[] = { COLUMNS, [ON] = { "on", COLUMN_TEXT, COLUMN_KEY, .text = word } };
+static const struct column columns_on[] = {
+	COLUMNS, [ON] = { "on", COLUMN_TEXT, COLUMN_KEY, .text = word }, [KIND] = { "kind", COLUMN_TEXT, COLUMN_ABOUT, .text = kind },
+};
 
 /* ---- samples --------------------------------------------------------------------------- */
+
+/* A wait that has ended, and is in no row yet. */
+struct ended {
+	pid_t tid;
+	struct analysis_sample s;    /* that ended it; its raw data and chain are only good during the sample */
+	struct pair_end end;
+	enum context context;
+	struct callstack *wakes;
+	UT_hash_handle hh;
+};
+
+static void add_ended(struct question *q, const struct ended *e);
+
+/* The thread goes on. known: how the wait has ended, or the context of its wake-up if the result of its call does not tell. */
+static void flush_ended(struct waits *w, struct ended *e, enum context known)
+{
+	e->context = known;
+	add_ended(&w->states.question, e);
+	HASH_DEL(w->ended, e);
+	free(e);
+}
+
+static struct ended *find_ended(const struct waits *w, pid_t tid)
+{
+	struct ended *e;
+
+	HASH_FIND(hh, w->ended, &tid, sizeof(tid), e);
+	return e;
+}
 
 /* Returns whether the thread was waiting. */
 static bool cancel(struct pairs *p, pid_t tid)
@@ -143,8 +187,11 @@ static void begin_wait(struct question *q, const struct analysis_sample *s, pid_
 {
 	struct waits *w = (struct waits *)q;
 	uint64_t state = question_number(q, s, SWITCH, FIELD_STATE);
+	struct ended *e = find_ended(w, tid);
 	struct callstack *stack = q->a && s->event->layout.callchain ? analysis_stack(q->a, s) : NULL;
 
+	if (e)   /* the call goes on: it was no timeout */
+		flush_ended(w, e, e->context);
 	if (state & SWITCH_LEAVES) {
 		cancel(&q->pairs, tid);   /* its last wait has ended, if no event said so */
 		cancel(&w->woken, tid);
@@ -189,16 +236,15 @@ static void add_stacks(struct waits *w, const struct happening *h, struct callst
 }
 
 /* Tables have what was waited on, and stacks; sources have not. */
-static void add_to_tables(struct waits *w, const struct happening *h, enum context context)
+static void add_to_tables(struct waits *w, const struct happening *h, const struct ended *e)
 {
 	const struct question *q = &w->states.question;
 	const struct analysis_sample *s = h->s;
-	/* an interrupt's chain goes on in the task that it interrupted */
-	struct callstack *wakes = s->event->layout.callchain && context < BY_INTERRUPT ? analysis_stack(q->a, s) : NULL;
+	struct callstack *wakes = e->context < BY_INTERRUPT ? e->wakes : NULL;
 	const struct handoff waker = { s->time, s->tid, h->cells[WAKER].number, wakes, false };
 	const struct waitedon_wait wait = {
-		h->tid, h->end.start, h->end.duration, context == BY_TASK_ITSELF ? &waker : NULL,
-		context == BY_TASK_ITSELF ? analysis_comm(q->a, s->tid, s->time) : "",
+		h->tid, h->end.start, h->end.duration, e->context == BY_TASK_ITSELF ? &waker : NULL,
+		e->context == BY_TASK_ITSELF ? analysis_comm(q->a, s->tid, s->time) : "", h->cells[ON].number,
 	};
 	const struct handoffs *handoffs = w->shows_on && !q->csv ? waitedon_add(&w->waited, &w->on, &wait) : NULL;
 
@@ -206,22 +252,59 @@ static void add_to_tables(struct waits *w, const struct happening *h, enum conte
 		add_stacks(w, h, wakes, handoffs);
 }
 
+/* The number of the text, whose kind is noted. */
+static uint64_t number_on(struct waits *w, pid_t tid, const char *text)
+{
+	const uint64_t number = words_number(&w->words, text);
+
+	waitkinds_add(&w->kinds, number, &(struct waitkinds_of){ .calls = waiton_kinds(&w->on, tid) });
+	return number;
+}
+
+static void add_ended(struct question *q, const struct ended *e)
+{
+	struct waits *w = (struct waits *)q;
+	const struct analysis_sample *s = &e->s;
+	struct happening h = { .s = s, .tid = e->tid, .end = e->end };
+	char text[WORD_SIZE];
+
+	h.cells[WAKER].number = name_waker(q, s, e->context);
+	h.cells[WAKER_TID].number = e->context >= BY_INTERRUPT ? 0 : (uint64_t)s->tid;
+	h.cells[CONTEXT].number = e->context;
+	if (w->shows_on) {
+		waiton_woken(&w->on, h.tid, e->context == BY_TASK_ITSELF ? s->tid : 0, s->time);
+		h.cells[ON].number = number_on(w, h.tid, waiton_text(&w->on, h.tid, text, sizeof(text)));
+	}
+	h.comm = question_comm(q, s, h.tid, q->texts[WAKING]);
+	if (q->a)
+		add_to_tables(w, &h, e);
+	question_emit(q, &h);
+}
+
+/* False: out of memory. */
+static bool keep_ended(struct waits *w, const struct ended *e)
+{
+	struct ended *one = malloc(sizeof(*one));
+
+	if (!one)
+		return false;
+	*one = *e;
+	HASH_ADD(hh, w->ended, tid, sizeof(one->tid), one);
+	return HASH_KEPT(one);
+}
+
 static void close_wait(struct question *q, const struct analysis_sample *s, struct open_pair *o, enum context context)
 {
 	struct waits *w = (struct waits *)q;
-	struct happening h = { .s = s, .tid = (pid_t)o->key };
-	char text[WORD_SIZE];
+	struct ended e = { .tid = (pid_t)o->key, .s = *s, .context = context };
 
-	pairs_close(&q->pairs, o, s, &h.end);
-	h.cells[WAKER].number = name_waker(q, s, context);
-	h.cells[WAKER_TID].number = context >= BY_INTERRUPT ? 0 : (uint64_t)s->tid;
-	h.cells[CONTEXT].number = context;
-	if (w->shows_on)
-		h.cells[ON].number = words_number(&w->words, waiton_text(&w->on, h.tid, text, sizeof(text)));
-	h.comm = context == BY_UNKNOWN ? analysis_comm(q->a, h.tid, s->time) : question_comm(q, s, h.tid, q->texts[WAKING]);
-	if (q->a)
-		add_to_tables(w, &h, context);
-	question_emit(q, &h);
+	pairs_close(&q->pairs, o, s, &e.end);
+	/* an interrupt's chain goes on in the task that it interrupted */
+	if (q->a && s->event->layout.callchain && context < BY_INTERRUPT)
+		e.wakes = analysis_stack(q->a, s);
+	if ((context == BY_SOFTIRQ || context == BY_INTERRUPT) && waiton_may_time_out(&w->on, e.tid) && keep_ended(w, &e))
+		return;
+	add_ended(q, &e);
 }
 
 /* A thread that is woken before it sleeps has no pair yet. */
@@ -237,29 +320,35 @@ static void end_wait(struct question *q, const struct analysis_sample *s, pid_t 
 		close_wait(q, s, o, context_of(question_number(q, s, WAKING, FIELD_FLAGS), o->is_device));
 }
 
-static uint64_t argument(const struct question *q, const struct analysis_sample *s)
+static void enter_call(struct waits *w, const struct analysis_sample *s)
 {
+	const struct question *q = &w->states.question;
+	uint64_t args[WAITON_ARGS] = { 0 };
 	const char *bytes;
-	uint64_t first = 0;
 	uint32_t len;
 
-	if (!trace_field_data(q->texts[ENTER], s->view.raw, s->view.raw_size, &bytes, &len) && len >= sizeof(first))
-		memcpy(&first, bytes, sizeof(first));
-	return first;
+	if (!trace_field_data(q->texts[ENTER], s->view.raw, s->view.raw_size, &bytes, &len))
+		memcpy(args, bytes, len < sizeof(args) ? len : sizeof(args));
+	waiton_enter(&w->on, s->pid, s->tid, trace_field_sint(q->fields[ENTER][FIELD_CALL], s->view.raw), args);
 }
 
 static void take_call(struct waits *w, const struct analysis_sample *s, size_t i)
 {
-	const struct question *q = &w->states.question;
+	struct question *q = &w->states.question;
 	struct open_pair *o;
+	struct ended *e;
+	bool timed_out;
 
 	if (!switches_watch(&w->states.switches, s->tid))
 		return;
+	timed_out = i == LEAVE && waiton_timed_out(&w->on, s->tid, trace_field_sint(q->fields[LEAVE][FIELD_RESULT], s->view.raw));
+	if ((e = find_ended(w, s->tid)))
+		flush_ended(w, e, timed_out ? BY_TIMEOUT : e->context);
 	/* it runs, so that its wait has ended */
-	if ((o = pairs_find(&w->states.question.pairs, (uint64_t)s->tid)) && s->time >= o->start)
-		close_wait(&w->states.question, s, o, BY_UNKNOWN);
+	if ((o = pairs_find(&q->pairs, (uint64_t)s->tid)) && s->time >= o->start)
+		close_wait(q, s, o, timed_out ? BY_TIMEOUT : BY_UNKNOWN);
 	if (i == ENTER)
-		waiton_enter(&w->on, s->pid, s->tid, trace_field_sint(q->fields[ENTER][0], s->view.raw), argument(q, s));
+		enter_call(w, s);
 	else
 		waiton_leave(&w->on, s->tid);
 }
@@ -356,9 +445,10 @@ static void add_unfinished(struct question *q, const struct open_pair *o, uint64
 	char text[WORD_SIZE];
 
 	if (w->shows_on)
-		key.on = h.cells[ON].number = words_number(&w->words, waitargs_now(&w->on, tid, text, sizeof(text)));
-	if (w->shows_on && q->ending && !q->csv)
-		waitedon_add_unfinished(&w->waited, &w->on, &(struct waitedon_wait){ tid, o->start, h.end.duration, NULL, "" });
+		key.on = h.cells[ON].number = number_on(w, tid, waitargs_now(&w->on, tid, text, sizeof(text)));
+	if (w->shows_on && !q->csv && (q->ending || q->common.stream.interval_ms))
+		waitedon_add_unfinished(&w->waited, &w->on, &(struct waitedon_wait){ tid, o->start, h.end.duration, NULL, "", key.on },
+					q->ending);
 	if (o->value && q->ending)   /* once: each table has the time so far */
 		waitstacks_add(&w->stacks, &key, h.end.duration);
 	else
@@ -384,19 +474,30 @@ static void add_early(void *ctx, pid_t tid)
 		add_unfinished(q, o, analysis_now(q->a));   /* /proc says so now */
 }
 
-/* Of all tasks of the machine, most wait at any time: only of targets each is a row. */
-static void before_table(struct question *q)
+static void add_all_unfinished(struct question *q)
 {
 	struct waits *w = (struct waits *)q;
-	uint64_t now = known_until(q);
+	const uint64_t now = known_until(q);
 
-	w->found_none = !q->rows.rows;
-	if (w->states.switches.everybody)
-		return;
 	for (const struct open_pair *o = q->pairs.all; o; o = o->hh.next)
 		if (o->is_open && !earlywaits_has(&w->early, o))
 			add_unfinished(q, o, now);
 	earlywaits_each(&w->early, add_early, q);
+}
+
+/* Of all tasks of the machine, most wait at any time: only of targets each is a row. */
+static void before_table(struct question *q)
+{
+	struct waits *w = (struct waits *)q;
+
+	while (w->ended)
+		flush_ended(w, w->ended, w->ended->context);
+	w->found_none = !q->rows.rows;
+	if (!w->states.switches.everybody)
+		add_all_unfinished(q);
+	if (w->shows_on)
+		waitstacks_find_kinds(q->a, &w->stacks, &w->kinds);
+	waitedon_learn(&w->waited, &w->kinds);
 }
 
 static void print_deadlocks(struct question *q)
@@ -456,16 +557,31 @@ static void print_stacks(struct question *q)
 	putchar('\n');
 }
 
+static void print_nameless(const struct waits *w)
+{
+	const char *path = w->on.variables ? variables_refused(w->on.variables) : NULL;
+	char safe[1024];
+
+	if (!path)
+		return;
+	escape_terminal(path, strlen(path), safe, sizeof(safe));
+	printf("locks in variables of %s have no names: the file is not there any more, or not the one that was recorded\n", safe);
+}
+
 static void after_table(struct question *q, uint64_t from)
 {
 	struct waits *w = (struct waits *)q;
 
 	if (!q->common.json && !q->csv)
 		print_unfinished(q);
+	if (q->ending && !q->common.json && !q->csv)
+		print_nameless(w);
+	if (q->common.stream.interval_ms)
+		waitedon_print_interval(&w->waited, q->a);
 	if (q->ending)
-		waitedon_print(&w->waited, q->a);
+		waitedon_print_run(&w->waited, q->a);
 	if (w->flame.folded)
-		waitstacks_fold(q->a, &w->stacks, &w->words, w->flame.folded);
+		waitstacks_fold(q->a, &w->stacks, &w->words, w->by_object, w->flame.folded);
 	if (q->common.json && w->stacks.all)
 		waitstacks_json(q->a, &w->stacks, &w->words);
 	else if (!q->csv && w->stacks.all)
@@ -477,14 +593,19 @@ static void after_table(struct question *q, uint64_t from)
 		fprintf(stderr, "perf-prof: waits: more than %d names of tasks and of what they waited on since the last table: those after "
 			"these are [others]; -i prints tables more often\n", WORDS_MOST);
 	words_free(&w->words);   /* keys of rows, which begin anew, too */
+	waitkinds_free(&w->kinds);
 	callstacks_rest(q->a->stacks, keep_stacks, q);
 }
 
 static int draw(struct question *q, struct fault *f)
 {
-	const struct flame_title title = { "perf-prof waits: what waits, and above it what wakes it", "ns" };
+	struct waits *w = (struct waits *)q;
+	const struct flame_title title = {
+		w->by_object ? "perf-prof waits: locks, files and calls, and above each what waits for it" :
+			       "perf-prof waits: what waits, and above it what wakes it", "ns",
+	};
 
-	return analysis_draw(q->a, &((struct waits *)q)->flame, &title, f);
+	return analysis_draw(q->a, &w->flame, &title, f);
 }
 
 static void release(struct question *q)
@@ -497,7 +618,9 @@ static void release(struct question *q)
 	earlywaits_free(&w->early);
 	deadlocks_free(&w->deadlocks);
 	pairs_free(&w->woken);
+	HASH_FREE(w->ended);
 	words_free(&w->words);
+	waitkinds_free(&w->kinds);
 	flame_free(&w->flame);
 	states_release(q);
 }
@@ -527,8 +650,12 @@ static const struct question_ops question_on = {
 static int run(void *config, const struct opt_parser *args, struct fault *f)
 {
 	struct opt_parser chosen = *args;
+	struct waits *w = config;
 
-	chosen.subject = ((struct waits *)config)->shows_on ? &question_on : &question;
+	if (w->by_object && !w->flame.path)
+		return fault_usage(f, "waits: --flame-by-lock needs --flame-graph FILE");
+	w->shows_on |= w->by_object;
+	chosen.subject = w->shows_on ? &question_on : &question;
 	return question_run(config, &chosen, f);
 }
 
@@ -537,7 +664,14 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 static const struct opt waits_opts[] = {
 	{ "on", 0, NULL, OPT_FLAG, offsetof(struct waits, shows_on), NULL,
 	  "Also show what was waited on: the system call, with the variable of its lock (futex), or its file, pipe or "
-	  "socket; and below, how long the run waited on each of them. This traces all system calls of the machine.", false, NULL },
+	  "socket; and below, how long the run waited on each of them, and with -i also each interval. This traces all system "
+	  "calls of the machine.", false, NULL },
+};
+
+static const struct opt picture_opts[] = {
+	{ "flame-by-lock", 0, NULL, OPT_FLAG, offsetof(struct waits, by_object), NULL,
+	  "In the flame graph, the root frames are the locks, files and calls that were waited on (--on), and above each are the "
+	  "tasks and stacks that waited for it. Sleeps are left out.", false, NULL },
 };
 
 static const struct opt row_opts[] = {
@@ -555,7 +689,8 @@ const struct command waits_command = {
 		{ "Waits", waits_opts, sizeof(waits_opts) / sizeof(*waits_opts), 0 },
 		QUESTION_DURATIONS_GROUP(duration_opts), QUESTION_BY_GROUP(by_opts),
 		{ "Table", row_opts, sizeof(row_opts) / sizeof(*row_opts), 0 },
-		{ "Flame graphs", flame_opts, FLAME_OPTS, offsetof(struct waits, flame) }, QUESTION_RUN_GROUPS),
+		{ "Flame graphs", flame_opts, FLAME_OPTS, offsetof(struct waits, flame) },
+		{ "Flame graphs by lock", picture_opts, sizeof(picture_opts) / sizeof(*picture_opts), 0 }, QUESTION_RUN_GROUPS),
 	.name = "waits", .usage = QUESTION_USAGE,
 	.description = COMMAND_TEXT(
 		"Who waits for whom, and how long? A wait lasts from the moment a thread goes to sleep until another one wakes it. Prints "
@@ -563,15 +698,17 @@ const struct command waits_command = {
 		"The waker is the task that woke the waiting thread. [interrupt]: a timer or a device (disk) woke it, whatever task was "
 		"interrupted. NAME [softirq]: a soft interrupt woke it, while NAME was on the CPU; for sockets of this machine, NAME is the "
 		"sender.",
-		"With --on, a wait whose end the kernel did not deliver ends with the thread's next system call: the waker is [not seen].",
+		"With --on, [timeout]: the timeout of the call ended the wait. A wait whose end the kernel did not deliver ends with the "
+		"thread's next system call: the waker is [not seen].",
 		"A wait of a target that has not ended has the waker [nobody yet] and, in each table, the time so far: since the run "
 		"began if the thread waited already. A program in which nothing but such rows is left may be in a deadlock: dump shows "
 		"its stacks.",
 		"-g adds the stacks that waited, and those that woke them, without sleeps (--full: all). --flame-graph "
 		"draws them all: the waker's stack, "
 		"upside down, above the waiter's.",
-		"--on also shows the lock, file, pipe or socket of each wait. A second table has a row for each of them; `because of` names the "
-		"task that kept the threads waiting: of a lock, the one that held it, not the next ones in its queue. A lock (futex) has the name of "
+		"--on also shows the lock, file, pipe or socket of each wait, and its kind: mutex, condvar, rwlock, semaphore, barrier, join, "
+		"pipe, ... With -g, the stack shows the kind of each lock; without, some have none. A second table has a row for each of "
+		"them; `because of` names the task that kept the threads waiting: of a lock, the one that held it, not the next ones in its queue. A lock (futex) has the name of "
 		"its static variable, or its address. A descriptor has the "
 		"name of its file or socket or, if it was closed at once or in a recording, its number. Which of several descriptors "
 		"ended a poll or select is not known. Waits that have not ended also show the path, child or descriptors that the thread "
@@ -585,6 +722,7 @@ const struct command waits_command = {
 		{ "perf-prof waits -p 1234 -i 1000", "show which tasks the threads of a process wait for, each second" },
 		{ "perf-prof waits --on -- ./job", "show the locks, files and sockets that a command waits on" },
 		{ "perf-prof waits --flame-graph waits.svg -- ./job", "draw what waits, and above it what wakes it" },
+		{ "perf-prof waits --flame-by-lock --flame-graph waits.svg -- ./job", "draw the locks, and above each what waits for it" },
 		{ "perf-prof waits -g --than 100ms -p 1234", "print each wait over 100 ms, with both stacks" }),
 };
 

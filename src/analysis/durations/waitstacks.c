@@ -60,6 +60,14 @@ static void prepare(struct analysis *a, struct waitstacks *w)
 	}
 }
 
+void waitstacks_find_kinds(struct analysis *a, struct waitstacks *w, struct waitkinds *kinds)
+{
+	prepare(a, w);
+	for (const struct waitstack *one = w->all; one; one = one->hh.next)
+		if (one->key.on)
+			waitkinds_add(kinds, one->key.on, &(struct waitkinds_of){ .stacks = waitkind_of_stack(one->key.waits) });
+}
+
 static const char *shown(const struct words *words, uint64_t number, char *buf, size_t size)
 {
 	const char *text = words_text(words, number);
@@ -122,11 +130,13 @@ static int longer(const struct merged *a, const struct merged *b)
 /* of: of this time. A pair of an object has no number: waits are divided among pairs. */
 static void print_merged(struct analysis *a, const struct waitstacks *w, const struct words *words, const struct merged *m, uint64_t of)
 {
-	char waiter[4 * WORD_SIZE], waker[4 * WORD_SIZE], on[4 * WORD_SIZE];
+	char waiter[4 * WORD_SIZE], waker[4 * WORD_SIZE], on[4 * WORD_SIZE], buf[WAITKIND_SIZE];
+	const char *kind = waitkind_text(waitkind_of_stack(m->key.waits), buf, sizeof(buf));
 
-	printf("%6.2f%%  %s%s%s%s, ", 100 * (double)m->ns / (double)of, shown(words, m->waiter, waiter, sizeof(waiter)),
+	printf("%6.2f%%  %s%s%s%s", 100 * (double)m->ns / (double)of, shown(words, m->waiter, waiter, sizeof(waiter)),
 	       m->waiters ? " and others wait" : " waits", m->key.on ? " in " : "",
 	       m->key.on ? shown(words, m->key.on, on, sizeof(on)) : "");
+	printf(kind ? " [%s], " : ", ", kind);
 	if (!m->key.object)
 		printf("%llu time%s, ", (unsigned long long)m->waits, units_plural(m->waits));
 	printf("%.3f ms\n", (double)m->ns / 1e6);
@@ -198,9 +208,11 @@ static void put_folded(struct table *t, const struct callstack *stack)
 void waitstacks_json(struct analysis *a, struct waitstacks *w, const struct words *words)
 {
 	static const struct table_column columns[] = {
-		{ "waiter", TABLE_TEXT }, { "waker", TABLE_TEXT }, { "on", TABLE_TEXT }, { "calls", TABLE_INTEGER }, { "total", TABLE_DURATION },
+		{ "waiter", TABLE_TEXT }, { "waker", TABLE_TEXT }, { "on", TABLE_TEXT }, { "kind", TABLE_TEXT },
+		{ "calls", TABLE_INTEGER }, { "total", TABLE_DURATION },
 		{ "waits", TABLE_TEXT }, { "wakes", TABLE_TEXT },
 	};
+	char kind[WAITKIND_SIZE];
 	struct table t;
 
 	prepare(a, w);
@@ -210,6 +222,7 @@ void waitstacks_json(struct analysis *a, struct waitstacks *w, const struct word
 		table_text(&t, words_text(words, one->key.waiter));
 		table_text(&t, words_text(words, one->key.waker));
 		table_text(&t, one->key.on ? words_text(words, one->key.on) : NULL);
+		table_text(&t, waitkind_text(waitkind_of_stack(one->key.waits), kind, sizeof(kind)));
 		table_unsigned(&t, one->waits);
 		table_unsigned(&t, one->ns);
 		put_folded(&t, one->key.waits);
@@ -222,17 +235,19 @@ void waitstacks_json(struct analysis *a, struct waitstacks *w, const struct word
 
 /* ---- the picture ------------------------------------------------------------------------- */
 
-static void fold(const struct waitstacks *w, const struct waitstack *one, const struct words *words, struct folded *f)
+static void fold(const struct waitstacks *w, const struct waitstack *one, const struct words *words, bool by_object, struct folded *f)
 {
 	const struct callstack *waits = one->key.waits, *wakes = one->key.wakes;
 	uint32_t frames[2 * MAX_FRAMES + 3];
 	char text[WORD_SIZE + 32];
 	size_t n = 0;
 
+	if (by_object)
+		frames[n++] = folded_frame(f, words_text(words, one->key.on), FOLDED_BLOCKED);
 	frames[n++] = folded_frame(f, words_text(words, one->key.waiter), FOLDED_TASK);
 	for (uint32_t i = waits ? waits->n < MAX_FRAMES ? waits->n : MAX_FRAMES : 0; i--;)
 		frames[n++] = framefold(f, waits->frames[i]);
-	if (one->key.on)
+	if (one->key.on && !by_object)
 		frames[n++] = folded_frame(f, words_text(words, one->key.on), FOLDED_BLOCKED);
 	snprintf(text, sizeof(text), "[%s %s]", w->because_of ? "because of" : "woken by", words_text(words, one->key.waker));
 	frames[n++] = folded_frame(f, text, FOLDED_BLOCKED);
@@ -241,9 +256,10 @@ static void fold(const struct waitstacks *w, const struct waitstack *one, const 
 	folded_add(f, frames, n, FOLDED_ROOT_FIRST, one->ns);
 }
 
-void waitstacks_fold(struct analysis *a, struct waitstacks *w, const struct words *words, struct folded *f)
+void waitstacks_fold(struct analysis *a, struct waitstacks *w, const struct words *words, bool by_object, struct folded *f)
 {
 	prepare(a, w);
 	for (const struct waitstack *one = w->all; one; one = one->hh.next)
-		fold(w, one, words, f);
+		if (!by_object || !is_sleep(one))
+			fold(w, one, words, by_object, f);
 }

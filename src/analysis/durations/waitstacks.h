@@ -9,10 +9,13 @@
  *	pthread_mutex_lock
  *	waiter's main
  *	waiter
+ *
+ * by_object: the lock or file that was waited on is at the bottom, below all its waiters.
  */
 #ifndef ANALYSIS_DURATIONS_WAITSTACKS_H
 #define ANALYSIS_DURATIONS_WAITSTACKS_H
 
+#include "analysis/durations/waitkind.h"
 #include "engine/analysis.h"
 #include "report/folded.h"
 
@@ -33,11 +36,14 @@ struct waitstacks {
 
 struct words;
 
+/* Names all stacks, and says what kind each `on` is, which is a number of words.h. */
+void waitstacks_find_kinds(struct analysis *a, struct waitstacks *w, struct waitkinds *kinds);
 void waitstacks_add(struct waitstacks *w, const struct waitstacks_key *key, uint64_t ns);
 /* Prints the n longest without sleeps, or all (--full). */
 void waitstacks_print(struct analysis *a, struct waitstacks *w, const struct words *words, unsigned int n);
 /* All of them as a JSON table with the stacks as folded text, outermost function first. */
 void waitstacks_json(struct analysis *a, struct waitstacks *w, const struct words *words);
-void waitstacks_fold(struct analysis *a, struct waitstacks *w, const struct words *words, struct folded *f);
+/* by_object: without sleeps. */
+void waitstacks_fold(struct analysis *a, struct waitstacks *w, const struct words *words, bool by_object, struct folded *f);
 void waitstacks_free(struct waitstacks *w);
 #endif

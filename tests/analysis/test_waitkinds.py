@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""waits --on: what kind of thing threads wait for. The program says which of its addresses are what."""
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from frame.again import attempts
+
+pytestmark = pytest.mark.usefixtures('switches')
+
+KNOWN = r'''
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+static pthread_mutex_t big = PTHREAD_MUTEX_INITIALIZER, pi;
+static pthread_cond_t news = PTHREAD_COND_INITIALIZER, never = PTHREAD_COND_INITIALIZER;
+static pthread_rwlock_t rw = PTHREAD_RWLOCK_INITIALIZER;
+static sem_t sem;
+static pthread_barrier_t bar;
+#ifdef HEAP
+#define OF(what) (*what##_of)
+static pthread_mutex_t *big_of, *pi_of;
+static pthread_cond_t *news_of, *never_of;
+static pthread_rwlock_t *rw_of;
+static sem_t *sem_of;
+static pthread_barrier_t *bar_of;
+#define PLACE(what) (what##_of = malloc(sizeof(what)), *what##_of = what)
+#else
+#define OF(what) what
+#define PLACE(what)
+#endif
+static pthread_mutex_t small = PTHREAD_MUTEX_INITIALIZER;
+static int told;
+
+static struct timespec in_10_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	t.tv_nsec += 10000000;
+	t.tv_sec += t.tv_nsec / 1000000000;
+	t.tv_nsec %= 1000000000;
+	return t;
+}
+
+static void *wait_for_all(void *arg)
+{
+	struct timespec t;
+
+	prctl(PR_SET_NAME, "waiter");
+	for (int i = 0; i < 6; i++) {
+		pthread_barrier_wait(&OF(bar));
+		pthread_mutex_lock(&OF(big));
+		pthread_mutex_unlock(&OF(big));
+		pthread_mutex_lock(&OF(pi));
+		pthread_mutex_unlock(&OF(pi));
+		pthread_rwlock_rdlock(&OF(rw));
+		pthread_rwlock_unlock(&OF(rw));
+		sem_wait(&OF(sem));
+		pthread_mutex_lock(&small);
+		while (told <= i)
+			pthread_cond_wait(&OF(news), &small);
+		t = in_10_ms();
+		pthread_cond_timedwait(&OF(never), &small, &t);
+		pthread_mutex_unlock(&small);
+		poll(NULL, 0, 10);
+	}
+	return NULL;
+}
+
+static void *rest(void *arg)
+{
+	prctl(PR_SET_NAME, "rester");
+	usleep(400000);
+	return NULL;
+}
+
+#define SAY(kind, what) printf(kind " %#lx %zu\n", (unsigned long)&OF(what), sizeof(what))
+
+int main(void)
+{
+	pthread_mutexattr_t inherits;
+	pthread_t w, r;
+	struct timespec t;
+
+	PLACE(big); PLACE(pi); PLACE(news); PLACE(never); PLACE(rw); PLACE(sem); PLACE(bar);
+	pthread_mutexattr_init(&inherits);
+	pthread_mutexattr_setprotocol(&inherits, PTHREAD_PRIO_INHERIT);
+	pthread_mutex_init(&OF(pi), &inherits);
+	sem_init(&OF(sem), 0, 0);
+	pthread_barrier_init(&OF(bar), NULL, 2);
+	SAY("mutex", big); SAY("mutex", pi); SAY("condvar", news); SAY("condvar", never); SAY("rwlock", rw); SAY("semaphore", sem);
+	SAY("barrier", bar);
+	fflush(stdout);
+	pthread_create(&w, NULL, wait_for_all, NULL);
+	for (int i = 0; i < 6; i++) {
+		pthread_mutex_lock(&OF(big));
+		pthread_mutex_lock(&OF(pi));
+		pthread_rwlock_wrlock(&OF(rw));
+		usleep(35000);
+		pthread_barrier_wait(&OF(bar));
+		usleep(10000);
+		pthread_mutex_unlock(&OF(big));
+		usleep(10000);
+		pthread_mutex_unlock(&OF(pi));
+		usleep(10000);
+		pthread_rwlock_unlock(&OF(rw));
+		usleep(10000);
+		sem_post(&OF(sem));
+		usleep(10000);
+		pthread_mutex_lock(&small);
+		told++;
+		pthread_cond_signal(&OF(news));
+		pthread_mutex_unlock(&small);
+	}
+	pthread_join(w, NULL);
+	pthread_create(&r, NULL, rest, NULL);
+	usleep(20000);
+	t = in_10_ms();
+	if (pthread_timedjoin_np(r, NULL, &t))
+		pthread_join(r, NULL);
+	return 0;
+}
+'''
+
+
+def build(folder, *flags):
+    (folder / 'known.c').write_text(KNOWN)
+    subprocess.run(['gcc', '-O1', '-pthread', '-w', *flags, '-o', folder / 'known', folder / 'known.c'], check=True)
+    return folder / 'known'
+
+
+def kinds_of(text, waited):
+    """{kind in truth: kinds that were said}"""
+    truth = [(kind, int(address, 16), int(size)) for kind, address, size in re.findall(r'^(\w+) (0x[0-9a-f]+) (\d+)$', text, re.M)]
+    assert len(truth) == 7, text
+    said = {}
+    for row in waited:
+        for kind, address, size in truth:
+            if address <= row.get('address', 0) < address + size:
+                said.setdefault(kind, set()).add(row.get('kind'))
+    return said
+
+
+def run(analyse, job, out, *options):
+    out.unlink(missing_ok=True)
+    got = analyse('waits', '--on', '--json', '-m', '64M', '-o', out, *options, '--', job)
+    tables = {t['table']: t['rows'] for t in map(json.loads, out.read_text().splitlines())}
+    return got, tables['waits'], tables['waited on']
+
+
+ALL = {kind: {kind} for kind in ('mutex', 'condvar', 'rwlock', 'semaphore', 'barrier')}
+CALLS = {'mutex': {'mutex'}, 'condvar': {None}, 'rwlock': {None}, 'semaphore': {None}, 'barrier': {None}}
+
+
+@pytest.mark.parametrize('flags, options, expected', [
+    ([], [], ALL), (['-DHEAP'], [], CALLS), (['-DHEAP'], ['--call-graph', 'dwarf,2048'], ALL)], ids=['variables', 'heap', 'stacks'])
+def test_kinds_of_locks(analyse, tmp_path, flags, options, expected):
+    """Of a variable of the C library's types, from its size; else from the stack. Calls alone tell mutexes and ends of threads, and
+    take no barrier of two threads for a mutex."""
+    job = build(tmp_path, *flags)
+
+    def measure():
+        got, waits, waited = run(analyse, job, tmp_path / 'out', *options)
+        said = kinds_of(got.text, waited)
+        joins = {(row['on'], row.get('kind')) for row in waits if row['waker'] == 'rester'}
+        ends = {(row['what'], row.get('kind')) for row in waited if row['what'].startswith('join')}
+        if said == expected and joins == {('join of thread rester', 'join')} and ('join of thread rester', 'join') in ends:
+            return None
+        return got.text, said, joins, ends
+    attempts(measure)
+
+
+def test_kinds_of_the_recorded(prof, analyse, tmp_path):
+    """Recordings have no memory to look into, and their stacks tell the same."""
+    job = build(tmp_path, '-DHEAP')
+    mine = [' || '.join(f'{field}=="{comm}"' for comm in ('known', 'waiter', 'rester')) for field in ('prev_comm', 'comm')]
+    events = f'sched:sched_switch/{mine[0]}/stack=auto/,sched:sched_waking/{mine[1]}/stack=auto/,sched:sched_process_fork,raw_syscalls:*'
+
+    def measure():
+        done = subprocess.run([prof, 'record', '-q', '-a', '-m', '64M', '-o', tmp_path / 'r.data', '-e', events, '--', job],
+                              capture_output=True, text=True, timeout=60, check=True)
+        tables = {t['table']: t['rows'] for t in analyse('waits', '--on', '--json', '-I', tmp_path / 'r.data').lines}
+        said = kinds_of(done.stdout, tables['waited on'])
+        joins = {(row['on'], row.get('kind')) for row in tables['waits'] if row['waker'] == 'rester'}
+        return None if said == ALL and joins == {('join of thread rester', 'join')} else (said, joins)
+    attempts(measure)
+
+
+def test_a_timeout_is_nobody_s(analyse, tmp_path):
+    """The result of the call says so, whoever was on the CPU then, and also if the kernel did not deliver the wake-up."""
+    job = build(tmp_path)
+
+    def measure():
+        _, waits, waited = run(analyse, job, tmp_path / 'out')
+        ended = {}
+        for row in waits:
+            if row['comm'] in ('waiter', 'known') and '[' in row['waker']:
+                ended.setdefault(row['on'].split(' (')[0], {}).update({row['waker']: row['calls']})
+        because = {row['what'].split(' (')[0]: row.get('because_of') for row in waited}
+        wanted = {'poll': {'[timeout]': 6}, 'futex never': {'[timeout]': 6}, 'join of thread rester': {'[timeout]': 1}}
+        right = {on: ended.get(on) for on in wanted} == wanted and because['futex never'] is None
+        return None if right else (ended, because)
+    attempts(measure)
+
+
+SOCKET = """
+import socket, struct
+a, b = socket.socketpair()
+a.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack('ll', 0, 20000))
+for i in range(5):
+    try:
+        a.recv(1)
+    except BlockingIOError:
+        pass
+"""
+
+
+def test_the_timeout_of_a_socket(analyse):
+    def measure():
+        rows = analyse('waits', '--on', '--json', '-m', '64M', '--', sys.executable, '-c', SOCKET).table('waits')['rows']
+        of = {row['waker']: row['calls'] for row in rows if row['on'].startswith('recvfrom')}
+        return of != {'[timeout]': 5} and of
+    attempts(measure)
+
+
+def test_text_and_csv_have_kinds(analyse, tmp_path):
+    job = build(tmp_path)
+
+    def measure():
+        text = analyse('waits', '--on', '--call-graph', 'dwarf,2048', '-m', '64M', '--', job).text
+        wanted = [r'^comm +tid +waker +on +kind +calls ', rf'^waiter +\d+ +known +futex news \({job}\) +condvar +\d', r'^what +kind +threads ',
+                  rf'^futex bar\+0x4 \({job}\) +barrier +1 ', rf'^ *[\d.]+%  waiter waits in futex rw \({job}\) \[rwlock\], [\d.]+ ms$',
+                  r'^ *[\d.]+%  known waits in join of thread rester \[join\], [\d.]+ ms$']
+        return [w for w in wanted if not re.search(w, text, re.M)] and text
+    attempts(lambda: measure() or None)
+    assert ',on,kind,calls,' in analyse('waits', '--on', '--csv', '-m', '64M', '--', job).text
