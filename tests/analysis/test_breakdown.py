@@ -190,6 +190,100 @@ def test_recordings_without_a_pair_of_the_task(prof, tmp_path):
                    'without -p and -t, the pairs of all recorded tasks are shown\n'), err
 
 
+# a call is from getppid() to geteuid(): of nine, three read what a child writes 30 ms later, the others what it writes at once
+STACKS = r'''#include <unistd.h>
+static int ask[2], answer[2];
+__attribute__((noinline)) static int quickly(char c) { write(ask[1], &c, 1); read(answer[0], &c, 1); return c + 1; }
+__attribute__((noinline)) static int slowly(char c) { write(ask[1], &c, 1); read(answer[0], &c, 1); return c + 2; }
+int main(void)
+{
+	char c;
+	pipe(ask);
+	pipe(answer);
+	if (!fork()) {
+		close(ask[1]);
+		while (read(ask[0], &c, 1) == 1) {
+			usleep(c == 's' ? 30000 : 500);
+			write(answer[1], &c, 1);
+		}
+		return 0;
+	}
+	usleep(200000);
+	for (int i = 0; i < 9; i++) {
+		getppid();
+		i % 3 ? quickly('q') : slowly('s');
+		geteuid();
+	}
+	return 0;
+}
+'''
+GETEUID = 107
+CALLS = ['-e', f'raw_syscalls:sys_enter/id=={GETPPID}/', '-e', f'raw_syscalls:sys_exit/id=={GETEUID}/']
+
+
+@pytest.fixture
+def asker(tmp_path):
+    """That program, on CPUs that are busy: some kernels do not report the events of idle ones."""
+    (tmp_path / 'asker.c').write_text(STACKS)
+    subprocess.run(['gcc', '-O1', '-g', '-w', '-fno-omit-frame-pointer', '-o', tmp_path / 'asker', tmp_path / 'asker.c'], check=True)
+    busy = [subprocess.Popen([sys.executable, '-c', f'import os\nos.sched_setaffinity(0, {{{cpu}}})\nos.nice(19)\nwhile True: pass'])
+            for cpu in os.sched_getaffinity(0)]
+    try:
+        yield tmp_path / 'asker'
+    finally:
+        for one in busy:
+            one.kill()
+            one.wait()
+
+
+def functions(waits):
+    """Of the program, in any stack."""
+    return {name for one in waits for name in one.get('stack', '').split(';')} & {'quickly', 'slowly', 'main'}
+
+
+def check_stacks(lines):
+    table, slow = [one for one in lines if one.get('table') == 'latency'][0], [one for one in lines if 'slow' in one]
+    long, each = both(table, 20000000), both(table)
+    assert long['calls'] == len(slow) >= 3 and each['calls'] >= 9, table     # others may have such pairs, too
+    for row in [long, each, *slow]:
+        for state in 'asleep', 'blocked', 'other':
+            assert sum(one['total'] for one in row['waits'] if one['state'] == state) == row[state], row
+    assert functions(each['waits']) == {'quickly', 'slowly', 'main'}, each
+    quick = [one for one in long['waits'] if 'quickly' in one.get('stack', '')]
+    assert sum(one['times'] for one in quick) == 0 or long['calls'] > 3, long    # a quick call may have waited long for a CPU
+    assert 'slowly' in functions(long['waits']), long
+    slept = max(long['waits'], key=lambda one: one['total'])
+    assert slept['state'] == 'asleep' and slept['waker'] == 'asker' and slept['total'] >= NAP * 1e9 / 2, slept
+    assert re.search(r';main;slowly;.*read', slept['stack']), slept
+
+
+def test_stacks(analyse, prof, asker, tmp_path):
+    """Live, from the recording of that run, and from one of all tasks."""
+    run = [*CALLS, '--breakdown', '--than', '20ms', '--json']
+    check_stacks(analyse('latency', *run, '-g', *RING, '--record', 'own', '--', asker).lines)
+    check_stacks(analyse('latency', *run, '-I', 'own').lines)
+    subprocess.run([prof, 'record', '-q', '-a', *RING, '-o', tmp_path / 'all', '-e', 'raw_syscalls:sys_enter,raw_syscalls:sys_exit,'
+                    'sched:sched_switch//stack=auto/,sched:sched_waking', '--', asker], check=True, timeout=60)
+    check_stacks(analyse('latency', *run, '-I', 'all').lines)
+    plain = analyse('latency', *CALLS, '--breakdown', '--json', *RING, '--', asker).table('latency')
+    assert 'waits' not in both(plain), plain
+
+
+def test_stacks_as_text(analyse, asker):
+    run = ['latency', *CALLS, '--breakdown', '-g', *RING]
+    text = analyse(*run, '--than', '20ms', '--', asker).text
+    title = re.search(r'\n\nstacks that slept or were blocked in the (\d+) calls over 20 ms of raw_syscalls:sys_enter=>raw_syscalls:sys_exit '
+                      r'\(% of their ([\d.]+) ms\)\n((?:.+\n)+)', text)
+    assert title and int(title[1]) >= 3, text
+    entries = re.findall(r'^ *([\d.]+)%  (asleep|blocked) \([SD]\), (\d+) times?, ([\d.]+) ms, woken by (.+)\n((?: {4}.*\n)+)', title[3], re.M)
+    assert entries and entries[0][1] == 'asleep' and entries[0][4].startswith('asker') and ' slowly+0x' in entries[0][5], title[3]
+    assert abs(100 * float(entries[0][3]) / float(title[2]) - float(entries[0][0])) < 0.01, title[3]
+    assert '-g needs --than' not in text, text
+    text = analyse(*run, '--', asker).text
+    assert re.search(r'\nstacks that slept or were blocked in the 9 calls of raw_syscalls:sys_enter=>', text), text
+    assert 'quickly+0x' in text and 'slowly+0x' in text and '-g needs --than' not in text, text
+
+
 @pytest.fixture
 def sleeper(tmp_path):
     """A program that calls nap(), for 1 ms and, three times, for 30 ms."""

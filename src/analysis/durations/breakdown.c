@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/durations/breakdown.h"
 
+#include "base/note.h"
 #include "base/pidns.h"
 #include "base/room.h"
 #include "tasks/pidmap.h"
@@ -14,6 +15,7 @@ struct breakdown_thread {
 	bool in_call;
 	uint64_t since;              /* perf clock, ns */
 	struct breakdown_sums sums;
+	struct callstack *stack;     /* with which it went to sleep last, until it is woken; or NULL */
 	UT_hash_handle hh;
 };
 
@@ -47,6 +49,33 @@ static void add_whom(struct breakdown_sums *sums, enum breakdown_part part, uint
 		one->ns += ns;
 }
 
+/* More stacks share the entry of those that are not known. */
+enum { MAX_WAITS = 1024 };
+
+static bool is_same(const struct breakdown_wait *a, const struct breakdown_wait *b)
+{
+	return a->part == b->part && a->waker == b->waker && a->stack == b->stack;
+}
+
+static void add_wait(struct breakdown_sums *sums, const struct breakdown_wait *wait)
+{
+	struct breakdown_wait *one = NULL;
+
+	for (size_t i = 0; i < sums->nwaits && !one; i++)
+		if (is_same(&sums->waits[i], wait))
+			one = &sums->waits[i];
+	if (!one && sums->nwaits >= MAX_WAITS && (wait->stack || wait->waker != WORDS_OTHERS)) {
+		add_wait(sums, &(struct breakdown_wait){ wait->part, WORDS_OTHERS, NULL, wait->times, wait->ns });
+		return;
+	}
+	if (one) {
+		one->times += wait->times;
+		one->ns += wait->ns;
+	} else if ((one = APPENDED(sums->waits, sums->nwaits))) {
+		*one = *wait;
+	}
+}
+
 void breakdown_sums_add(struct breakdown_sums *to, const struct breakdown_sums *from)
 {
 	to->calls += from->calls;
@@ -55,17 +84,20 @@ void breakdown_sums_add(struct breakdown_sums *to, const struct breakdown_sums *
 		to->ns[i] += from->ns[i];
 	for (size_t i = 0; i < from->nwhom; i++)
 		add_whom(to, from->whom[i].part, from->whom[i].name, from->whom[i].tid, from->whom[i].ns);
+	for (size_t i = 0; i < from->nwaits; i++)
+		add_wait(to, &from->waits[i]);
 }
 
 /* Its memory is used again. */
 static void clear(struct breakdown_sums *sums)
 {
-	*sums = (struct breakdown_sums){ .whom = sums->whom };
+	*sums = (struct breakdown_sums){ .whom = sums->whom, .waits = sums->waits };
 }
 
 void breakdown_sums_free(struct breakdown_sums *sums)
 {
 	free(sums->whom);
+	free(sums->waits);
 	*sums = (struct breakdown_sums){ 0 };
 }
 
@@ -83,14 +115,18 @@ static int add(struct analysis *a, const char *name, struct fault *f)
 /*
  * sched_waking happens in the task that wakes another one. sched_wakeup follows, maybe on the CPU of the woken task: it is for a
  * task that was woken just before it left its CPU, whose sched_waking comes too early. In a PID namespace, forks map the ids of
- * new tasks.
+ * new tasks. Call chains are sampled of the targets alone, as those of all tasks are too expensive. A
+ * recording can have them, too.
  */
 int breakdown_events(struct analysis *a, struct fault *f)
 {
 	const bool live = !a->opts->stream.input;
 
-	return add(a, "sched_switch", f) || add(a, "sched_waking", f) || (live && add(a, "sched_wakeup", f)) ||
-	       (live && !pidns_is_initial() && add(a, "sched_process_fork", f)) ? -1 : 0;
+	if (add(a, "sched_switch", f) || add(a, "sched_waking", f) || (live && add(a, "sched_wakeup", f)) ||
+	    (live && !pidns_is_initial() && add(a, "sched_process_fork", f)))
+		return -1;
+	return live && !a->opts->stream.call_graph ? 0 :
+	       analysis_add_event(a, f, "sched:sched_switch/prev_state&0xff/alias=sched_switch_stack" OURS "/untraced/");
 }
 
 bool breakdown_has(const struct stream_event *event)
@@ -127,14 +163,31 @@ static const struct stream_event *ours(struct analysis *a, const char *tracepoin
 	return NULL;
 }
 
-static void open_for_all_tasks(struct analysis *a)
+/* In a recording, both can be the same event. */
+static void find_switches(struct breakdown *b, struct analysis *a)
+{
+	const struct stream_event **all = &b->states.switches.on_switch;
+	size_t n;
+	struct stream_event *events = stream_events(a->stream, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (!breakdown_has(&events[i]) || strcmp(events[i].tracepoint, "sched_switch"))
+			continue;
+		if (!*all || (*all)->layout.callchain)
+			*all = &events[i];
+		if (!b->on_stack && events[i].layout.callchain)
+			b->on_stack = &events[i];
+	}
+}
+
+static void open_for_all_tasks(const struct breakdown *b, struct analysis *a)
 {
 	const struct stream_opts *o = &a->opts->stream;
 	size_t n;
 	struct stream_event *events = stream_events(a->stream, &n);
 
 	for (size_t i = 0; i < n; i++)
-		if (breakdown_has(&events[i]))
+		if (breakdown_has(&events[i]) && (&events[i] != b->on_stack || b->on_stack == b->states.switches.on_switch))
 			events[i].asked.everywhere = o->pids.n || o->tids.n || o->cgroups.n;
 }
 
@@ -166,11 +219,14 @@ int breakdown_begin(struct breakdown *b, struct analysis *a, struct fault *f)
 	b->states.question.ops = &ops;
 	b->states.question.a = a;
 	w->everybody = true;
-	w->on_switch = ours(a, "sched_switch");
+	find_switches(b, a);
 	b->on_waking = ours(a, "sched_waking");
 	if (!w->on_switch || !b->on_waking)
 		return analysis_lacks(a, "sched", w->on_switch ? "sched_waking" : "sched_switch", f);
-	open_for_all_tasks(a);
+	open_for_all_tasks(b, a);
+	if (a->opts->stream.call_graph && !b->on_stack)
+		note(a->opts->stream.verbose, "latency: -g: the recording has no call chains of sched:sched_switch; record them by "
+		     "-e 'sched:sched_switch//stack=auto/'");
 	return analysis_has_everybody(a->stream, "latency --breakdown", w->on_switch, f) || switches_read_fields(w, f) ||
 	       find_wakeups(b, f) ? -1 : 0;
 }
@@ -223,15 +279,20 @@ static const char *no_task(const struct breakdown *b, enum breakdown_part part, 
 	return flags & TRACE_SOFTIRQ && (part == PART_BLOCKED || *comm == '<') ? "[softirq]" : NULL;
 }
 
-static void woken(struct breakdown *b, struct breakdown_sums *sums, enum breakdown_part part, const struct analysis_sample *s,
+static void woken(struct breakdown *b, struct breakdown_thread *t, enum breakdown_part part, const struct analysis_sample *s,
 		  uint64_t ns)
 {
 	const char *comm = analysis_comm(b->states.question.a, s->tid, s->time), *other = no_task(b, part, s, comm);
 	const bool softly = !other && trace_field_uint(b->flags, s->view.raw) & TRACE_SOFTIRQ;
 	char name[WORD_SIZE];
+	uint64_t waker;
 
 	snprintf(name, sizeof(name), "%s%s", other ? other : comm, softly ? " [softirq]" : "");
-	add_whom(sums, part, words_number(&b->words, name), other || pidmap_is_outer(s->tid) ? 0 : s->tid, ns);
+	waker = words_number(&b->words, name);
+	add_whom(&t->sums, part, waker, other || pidmap_is_outer(s->tid) ? 0 : s->tid, ns);
+	if (b->on_stack)
+		add_wait(&t->sums, &(struct breakdown_wait){ part, waker, t->stack, 1, ns });
+	t->stack = NULL;
 }
 
 /* states.c calls it at the end of each state. */
@@ -248,7 +309,7 @@ static void ended(struct question *q, const struct analysis_sample *s, pid_t tid
 	if (part == PART_WAITING)
 		culprits_each(&b->runs, s, from, ran_meanwhile, &(struct wait){ b, &t->sums });
 	else if (part != PART_RUNNING)
-		woken(b, &t->sums, part, s, ns);
+		woken(b, t, part, s, ns);
 }
 
 /* Whether the sample is about a thread that is in a call. */
@@ -273,6 +334,16 @@ static void forget(struct breakdown *b, struct breakdown_thread *t)
 	free(t);
 }
 
+/* The sample may come before on_switch, which says that the thread sleeps, or after it. */
+static void take_stack(struct breakdown *b, const struct analysis_sample *s)
+{
+	const struct switches *w = &b->states.switches;
+	struct breakdown_thread *t = in_call(b, switches_task_in(s, w->prev_pid));
+
+	if (t && trace_field_sint(w->prev_state, s->view.raw) & 0xff)
+		t->stack = analysis_stack(b->states.question.a, s);
+}
+
 /* Its call has no end. */
 static void forget_ended(struct breakdown *b, const struct analysis_sample *s)
 {
@@ -289,6 +360,8 @@ void breakdown_sample(struct breakdown *b, const struct analysis_sample *s)
 	struct question *q = &b->states.question;
 	char prev[16];
 
+	if (s->event == b->on_stack)
+		take_stack(b, s);
 	if (is_switch) {
 		pid_t tid = states_prev(q, s, prev);
 
@@ -352,6 +425,7 @@ void breakdown_start(struct breakdown *b, const struct analysis_sample *s)
 	if (o)
 		pairs_cancel(p, o);
 	clear(&t->sums);
+	t->stack = NULL;
 	t->in_call = true;
 	t->since = s->time;
 	pairs_start(p, s, (uint64_t)s->tid, STATE_RUNNING);
@@ -389,6 +463,25 @@ void breakdown_end(struct breakdown *b, const struct analysis_sample *s, const s
 	b->call.calls = 1;
 	b->call.total = end->duration;
 	b->call.ns[PART_UNKNOWN] = end->duration > known ? end->duration - known : 0;
+}
+
+static void keep_stacks(void *ctx)
+{
+	const struct breakdown *b = ctx;
+
+	for (const struct breakdown_thread *t = b->threads; t; t = t->hh.next) {
+		if (t->in_call && t->stack)
+			callstacks_keep(t->stack);
+		for (size_t i = 0; t->in_call && i < t->sums.nwaits; i++)
+			if (t->sums.waits[i].stack)
+				callstacks_keep(t->sums.waits[i].stack);
+	}
+}
+
+void breakdown_rest(struct breakdown *b)
+{
+	if (b->on_stack)
+		callstacks_rest(b->states.question.a->stacks, keep_stacks, b);
 }
 
 void breakdown_free(struct breakdown *b)

@@ -25,12 +25,22 @@ struct breakdown_whom {
 	uint64_t ns;
 };
 
+/* Sleeps with the same stack that tasks of the same name ended. */
+struct breakdown_wait {
+	enum breakdown_part part;
+	uint64_t waker;              /* in `words` */
+	struct callstack *stack;     /* NULL: not known */
+	uint64_t times, ns;
+};
+
 /* Of one call, or of several. Initialized by zeros. */
 struct breakdown_sums {
 	uint64_t calls, total;       /* ns */
 	uint64_t ns[BREAKDOWN_PARTS];   /* they add up to the total */
 	struct breakdown_whom *whom;
 	size_t nwhom;
+	struct breakdown_wait *waits;   /* none if there are no stacks */
+	size_t nwaits;
 };
 void breakdown_sums_add(struct breakdown_sums *to, const struct breakdown_sums *from);
 void breakdown_sums_free(struct breakdown_sums *sums);
@@ -40,6 +50,7 @@ struct breakdown {
 	bool on;                     /* the option */
 	bool has_said_full;
 	const struct stream_event *on_waking;
+	const struct stream_event *on_stack;     /* a sched_switch with call chains, maybe of the targets alone; NULL: there is none */
 	const struct trace_field *flags;     /* of on_waking */
 	struct culprits runs;
 	struct breakdown_thread *threads;
@@ -53,11 +64,13 @@ int breakdown_events(struct analysis *a, struct fault *f);
 bool breakdown_has(const struct stream_event *event);
 /* If f says that a recording lacks one of them: says which ones are needed. */
 void breakdown_explain(const char *input, struct fault *f);
-/* Finds the events, and has them opened for all tasks: 0, or -1 with f. */
+/* Finds the events, and has them opened for all tasks, except for the one with call chains: 0, or -1 with f. */
 int breakdown_begin(struct breakdown *b, struct analysis *a, struct fault *f);
 /* A sample of these events. */
 void breakdown_sample(struct breakdown *b, const struct analysis_sample *s);
 void breakdown_lost(struct breakdown *b, const struct stream_loss *loss);
+/* Between two tables: stacks that are in no call's sums may be dropped. */
+void breakdown_rest(struct breakdown *b);
 /* A call starts at that sample of its thread; and ends: sets b->call. */
 void breakdown_start(struct breakdown *b, const struct analysis_sample *s);
 void breakdown_end(struct breakdown *b, const struct analysis_sample *s, const struct pair_end *end);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/durations/breakdownrows.h"
 
+#include "analysis/durations/breakdownstacks.h"
 #include "base/units.h"
 #include "report/json.h"
 #include "tasks/pidmap.h"
@@ -27,6 +28,16 @@ const struct table_column breakdown_columns[BREAKDOWN_COLUMNS] = {
 	[PART_OTHER] = { "other", TABLE_DURATION, .where = TABLE_ONLY_JSON },
 	[PART_UNKNOWN] = { "unknown", TABLE_DURATION, .where = TABLE_ONLY_JSON },
 };
+
+const char *breakdown_part_words(enum breakdown_part part)
+{
+	return parts[part].words;
+}
+
+const char *breakdown_part_name(enum breakdown_part part)
+{
+	return breakdown_columns[part].name;
+}
 
 /* ---- tasks ------------------------------------------------------------------------------ */
 
@@ -134,7 +145,7 @@ bool breakdown_json(const struct breakdown *b, const struct breakdown_sums *sums
 		good = json_put_unsigned(to, breakdown_columns[i].name, sums->ns[i]);
 	for (size_t i = 0; i < sums->nwhom && good; i++)
 		good = put_json(b, &sums->whom[i], ran, wakers);
-	return good;
+	return good && (!b->on_stack || json_put(to, "waits", breakdown_stacks_json(b, sums)));
 }
 
 /* ---- rows ------------------------------------------------------------------------------- */
@@ -242,6 +253,16 @@ static void caption(const struct breakdown_rows *rows, const struct breakdown_ro
 		      units_plural(row->all.calls), slow);
 }
 
+static void print_stacks(const struct breakdown_rows *rows, const struct breakdown_row *row, const char *over)
+{
+	const struct breakdown_sums *whose = rows->than ? &row->slow : &row->all;
+	char text[512];
+
+	snprintf(text, sizeof(text), "the %llu call%s%s%s of %s", (unsigned long long)whose->calls, units_plural(whose->calls),
+		 rows->than ? " " : "", rows->than ? over : "", row->name);
+	breakdown_stacks_print(rows->from, whose, text);
+}
+
 static void print_row(const struct breakdown_rows *rows, const struct breakdown_row *row, struct analysis *a)
 {
 	const struct table_style style = { .terminal = analysis_terminal(a->opts) };
@@ -265,6 +286,7 @@ static void print_row(const struct breakdown_rows *rows, const struct breakdown_
 	putchar('\n');
 	analysis_put_table(a, &t, &style);
 	table_free(&t);
+	print_stacks(rows, row, over);
 }
 
 void breakdown_rows_print(struct breakdown_rows *rows, struct analysis *a)
