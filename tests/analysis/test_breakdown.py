@@ -214,6 +214,7 @@ int main(void)
 		i % 3 ? quickly('q') : slowly('s');
 		geteuid();
 	}
+	usleep(1000000);   /* until its descriptors have been looked up */
 	return 0;
 }
 '''
@@ -282,6 +283,29 @@ def test_stacks_as_text(analyse, asker):
     text = analyse(*run, '--', asker).text
     assert re.search(r'\nstacks that slept or were blocked in the 9 calls of raw_syscalls:sys_enter=>', text), text
     assert 'quickly+0x' in text and 'slowly+0x' in text and '-g needs --than' not in text, text
+
+
+def test_what_was_waited_on(analyse, asker):
+    """With its stack, and without; in a recording, descriptors have no names."""
+    run = ['latency', *CALLS, '--breakdown', '--on', '--than', '20ms']
+    for more in [], ['-g'], ['-I', 'own']:
+        lines = analyse(*run, '--json', *more, *([] if '-I' in more else [*RING, '--record', 'own', '--', asker])).lines
+        table = [one for one in lines if one.get('table') == 'latency'][0]
+        for row in [*table['breakdown'], *(one for one in lines if 'slow' in one)]:
+            assert sum(one['total'] for one in row['waits'] if one['state'] == 'asleep') == row['asleep'], row
+            longest = max(row['waits'], key=lambda one: one['total'])
+            assert re.fullmatch(r'read fd 5' if '-I' in more else r'read pipe:\[\d+\]', longest['on']), row
+            assert ('stack' in longest) == (more != []), longest
+    text = analyse(*run, '-g', *RING, '--', asker).text
+    assert re.search(r'asleep \(S\) [\d.]+(?: us)? \(woken by asker.*; in read pipe:\[\d+\] [\d.]+[,)]', text), text
+    assert re.search(r'\ntime .* on whom \(us\) +in what \(us\)\n', text), text
+    assert re.search(r'\nasleep \(S\) .* woken by asker .*  read pipe:\[\d+\] [\d.]+', text), text
+    assert re.search(r'\n *[\d.]+%  asleep \(S\) in read pipe:\[\d+\], \d+ times?, [\d.]+ ms, woken by asker', text), text
+
+
+def test_on_without_breakdown(analyse):
+    err = analyse('latency', *CALLS, '--on', '--', 'true', code=2).err
+    assert 'latency: --on names what the pairs of --breakdown waited on: give both' in err, err
 
 
 @pytest.fixture

@@ -54,7 +54,7 @@ enum { MAX_WAITS = 1024 };
 
 static bool is_same(const struct breakdown_wait *a, const struct breakdown_wait *b)
 {
-	return a->part == b->part && a->waker == b->waker && a->stack == b->stack;
+	return a->part == b->part && a->waker == b->waker && a->on == b->on && a->stack == b->stack;
 }
 
 static void add_wait(struct breakdown_sums *sums, const struct breakdown_wait *wait)
@@ -64,8 +64,8 @@ static void add_wait(struct breakdown_sums *sums, const struct breakdown_wait *w
 	for (size_t i = 0; i < sums->nwaits && !one; i++)
 		if (is_same(&sums->waits[i], wait))
 			one = &sums->waits[i];
-	if (!one && sums->nwaits >= MAX_WAITS && (wait->stack || wait->waker != WORDS_OTHERS)) {
-		add_wait(sums, &(struct breakdown_wait){ wait->part, WORDS_OTHERS, NULL, wait->times, wait->ns });
+	if (!one && sums->nwaits >= MAX_WAITS && (wait->stack || wait->waker != WORDS_OTHERS || wait->on)) {
+		add_wait(sums, &(struct breakdown_wait){ .part = wait->part, .times = wait->times, .ns = wait->ns });
 		return;
 	}
 	if (one) {
@@ -107,9 +107,14 @@ void breakdown_sums_free(struct breakdown_sums *sums)
 #define OURS "_of_breakdown"
 #define NEEDED "sched:sched_switch,sched:sched_waking"
 
+static int add_of(struct analysis *a, const char *sys, const char *name, struct fault *f)
+{
+	return analysis_add_event(a, f, "%s:%s//alias=%s" OURS "/untraced/stack=no/", sys, name, name);
+}
+
 static int add(struct analysis *a, const char *name, struct fault *f)
 {
-	return analysis_add_event(a, f, "sched:%s//alias=%s" OURS "/untraced/stack=no/", name, name);
+	return add_of(a, "sched", name, f);
 }
 
 /*
@@ -118,12 +123,13 @@ static int add(struct analysis *a, const char *name, struct fault *f)
  * new tasks. Call chains are sampled of the targets alone, as those of all tasks are too expensive. A
  * recording can have them, too.
  */
-int breakdown_events(struct analysis *a, struct fault *f)
+int breakdown_events(const struct breakdown *b, struct analysis *a, struct fault *f)
 {
 	const bool live = !a->opts->stream.input;
 
 	if (add(a, "sched_switch", f) || add(a, "sched_waking", f) || (live && add(a, "sched_wakeup", f)) ||
-	    (live && !pidns_is_initial() && add(a, "sched_process_fork", f)))
+	    (live && !pidns_is_initial() && add(a, "sched_process_fork", f)) ||
+	    (b->shows_on && (add_of(a, "raw_syscalls", "sys_enter", f) || add_of(a, "raw_syscalls", "sys_exit", f))))
 		return -1;
 	return live && !a->opts->stream.call_graph ? 0 :
 	       analysis_add_event(a, f, "sched:sched_switch/prev_state&0xff/alias=sched_switch_stack" OURS "/untraced/");
@@ -187,7 +193,8 @@ static void open_for_all_tasks(const struct breakdown *b, struct analysis *a)
 	struct stream_event *events = stream_events(a->stream, &n);
 
 	for (size_t i = 0; i < n; i++)
-		if (breakdown_has(&events[i]) && (&events[i] != b->on_stack || b->on_stack == b->states.switches.on_switch))
+		if (breakdown_has(&events[i]) && !strcmp(events[i].sys, "sched") &&
+		    (&events[i] != b->on_stack || b->on_stack == b->states.switches.on_switch))
 			events[i].asked.everywhere = o->pids.n || o->tids.n || o->cgroups.n;
 }
 
@@ -211,6 +218,20 @@ static int find_wakeups(struct breakdown *b, struct fault *f)
 	return b->flags ? 0 : -1;
 }
 
+static int find_calls(struct breakdown *b, struct analysis *a, struct fault *f)
+{
+	b->on_enter = ours(a, "sys_enter");
+	b->on_leave = ours(a, "sys_exit");
+	if (!b->on_enter || !b->on_leave)
+		return analysis_lacks(a, "raw_syscalls", b->on_enter ? "sys_exit" : "sys_enter", f);
+	b->call_nr = analysis_field(b->on_enter, "id", false, f);
+	b->args = b->call_nr ? analysis_field(b->on_enter, "args", true, f) : NULL;
+	b->waiton.recorded = a->opts->stream.input;
+	b->waiton.names = &a->names;
+	a->names.user |= b->waiton.recorded || a->opts->stream.record;   /* for the names of locks */
+	return b->args ? 0 : -1;
+}
+
 int breakdown_begin(struct breakdown *b, struct analysis *a, struct fault *f)
 {
 	static const struct question_ops ops = { .name = "latency", .ended = ended };
@@ -228,7 +249,7 @@ int breakdown_begin(struct breakdown *b, struct analysis *a, struct fault *f)
 		note(a->opts->stream.verbose, "latency: -g: the recording has no call chains of sched:sched_switch; record them by "
 		     "-e 'sched:sched_switch//stack=auto/'");
 	return analysis_has_everybody(a->stream, "latency --breakdown", w->on_switch, f) || switches_read_fields(w, f) ||
-	       find_wakeups(b, f) ? -1 : 0;
+	       find_wakeups(b, f) || (b->shows_on && find_calls(b, a, f)) ? -1 : 0;
 }
 
 /* ---- states ------------------------------------------------------------------------------ */
@@ -284,14 +305,16 @@ static void woken(struct breakdown *b, struct breakdown_thread *t, enum breakdow
 {
 	const char *comm = analysis_comm(b->states.question.a, s->tid, s->time), *other = no_task(b, part, s, comm);
 	const bool softly = !other && trace_field_uint(b->flags, s->view.raw) & TRACE_SOFTIRQ;
-	char name[WORD_SIZE];
-	uint64_t waker;
+	char name[WORD_SIZE], text[WORD_SIZE];
+	uint64_t waker, on = 0;
 
 	snprintf(name, sizeof(name), "%s%s", other ? other : comm, softly ? " [softirq]" : "");
 	waker = words_number(&b->words, name);
 	add_whom(&t->sums, part, waker, other || pidmap_is_outer(s->tid) ? 0 : s->tid, ns);
-	if (b->on_stack)
-		add_wait(&t->sums, &(struct breakdown_wait){ part, waker, t->stack, 1, ns });
+	if (b->shows_on)
+		on = words_number(&b->words, waiton_text(&b->waiton, t->tid, text, sizeof(text)));
+	if (b->on_stack || on)
+		add_wait(&t->sums, &(struct breakdown_wait){ part, waker, on, t->stack, 1, ns });
 	t->stack = NULL;
 }
 
@@ -344,6 +367,34 @@ static void take_stack(struct breakdown *b, const struct analysis_sample *s)
 		t->stack = analysis_stack(b->states.question.a, s);
 }
 
+/* What it waits on has to be looked up while it waits. */
+static void take_sleep(struct breakdown *b, const struct analysis_sample *s)
+{
+	const struct switches *w = &b->states.switches;
+	const pid_t tid = switches_task_in(s, w->prev_pid);
+	const int64_t state = trace_field_sint(w->prev_state, s->view.raw);
+
+	if (state & SWITCH_LEAVES)
+		waiton_forget(&b->waiton, tid);
+	else if (state & 0xff && in_call(b, tid))
+		waiton_wait(&b->waiton, tid, s->time);
+}
+
+static void take_call(struct breakdown *b, const struct analysis_sample *s)
+{
+	const char *bytes;
+	uint64_t first = 0;
+	uint32_t len;
+
+	if (s->event == b->on_leave) {
+		waiton_leave(&b->waiton, s->tid);
+		return;
+	}
+	if (!trace_field_data(b->args, s->view.raw, s->view.raw_size, &bytes, &len) && len >= sizeof(first))
+		memcpy(&first, bytes, sizeof(first));
+	waiton_enter(&b->waiton, s->pid, s->tid, trace_field_sint(b->call_nr, s->view.raw), first);
+}
+
 /* Its call has no end. */
 static void forget_ended(struct breakdown *b, const struct analysis_sample *s)
 {
@@ -362,10 +413,14 @@ void breakdown_sample(struct breakdown *b, const struct analysis_sample *s)
 
 	if (s->event == b->on_stack)
 		take_stack(b, s);
+	if (b->shows_on && (s->event == b->on_enter || s->event == b->on_leave))
+		take_call(b, s);
 	if (is_switch) {
 		pid_t tid = states_prev(q, s, prev);
 
 		culprits_switch(&b->runs, s, tid, prev);
+		if (b->shows_on)
+			take_sleep(b, s);
 	}
 	if (is_about_call(b, s))
 		states_sample(q, s);
@@ -498,4 +553,5 @@ void breakdown_free(struct breakdown *b)
 	states_release(&b->states.question);
 	pairs_free(&b->states.question.pairs);
 	words_free(&b->words);
+	waiton_free(&b->waiton);
 }

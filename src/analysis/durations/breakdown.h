@@ -14,6 +14,7 @@
 
 #include "analysis/durations/culprits.h"
 #include "analysis/durations/states.h"
+#include "analysis/durations/waiton.h"
 
 enum breakdown_part { PART_RUNNING, PART_WAITING, PART_ASLEEP, PART_BLOCKED, PART_OTHER, PART_UNKNOWN, BREAKDOWN_PARTS };
 
@@ -25,10 +26,10 @@ struct breakdown_whom {
 	uint64_t ns;
 };
 
-/* Sleeps with the same stack that tasks of the same name ended. */
+/* Sleeps with the same stack, on the same object, that tasks of the same name ended. */
 struct breakdown_wait {
 	enum breakdown_part part;
-	uint64_t waker;              /* in `words` */
+	uint64_t waker, on;          /* in `words`; on: with --on, else 0 */
 	struct callstack *stack;     /* NULL: not known */
 	uint64_t times, ns;
 };
@@ -39,7 +40,7 @@ struct breakdown_sums {
 	uint64_t ns[BREAKDOWN_PARTS];   /* they add up to the total */
 	struct breakdown_whom *whom;
 	size_t nwhom;
-	struct breakdown_wait *waits;   /* none if there are no stacks */
+	struct breakdown_wait *waits;   /* none without stacks and --on */
 	size_t nwaits;
 };
 void breakdown_sums_add(struct breakdown_sums *to, const struct breakdown_sums *from);
@@ -48,10 +49,14 @@ void breakdown_sums_free(struct breakdown_sums *sums);
 struct breakdown {
 	struct states states;        /* of the threads that are in a call; its question has only what states.c uses */
 	bool on;                     /* the option */
+	bool shows_on;               /* --on: what is waited on, too */
 	bool has_said_full;
 	const struct stream_event *on_waking;
 	const struct stream_event *on_stack;     /* a sched_switch with call chains, maybe of the targets alone; NULL: there is none */
 	const struct trace_field *flags;     /* of on_waking */
+	const struct stream_event *on_enter, *on_leave;      /* of system calls: --on */
+	const struct trace_field *call_nr, *args;            /* of on_enter */
+	struct waiton waiton;
 	struct culprits runs;
 	struct breakdown_thread *threads;
 	struct breakdown_sums call;  /* the one that has ended last */
@@ -59,7 +64,7 @@ struct breakdown {
 };
 
 /* Adds the events to those of -e: 0, or -1 with f. */
-int breakdown_events(struct analysis *a, struct fault *f);
+int breakdown_events(const struct breakdown *b, struct analysis *a, struct fault *f);
 /* Whether it is one of these. */
 bool breakdown_has(const struct stream_event *event);
 /* If f says that a recording lacks one of them: says which ones are needed. */

@@ -108,16 +108,18 @@ char *breakdown_text(const struct breakdown *b, char *buf, size_t size)
 {
 	const struct breakdown_sums *sums = &b->call;
 	unsigned int seen = 0;
-	char tasks[512];
+	char tasks[512], objects[512];
 	size_t n = 0;
 
 	sort(sums);
 	*buf = '\0';
 	for (int i; n < size && (i = next_part(sums, &seen)) >= 0; ) {
 		const size_t has = put_tasks(b, sums, (enum breakdown_part)i, tasks, sizeof(tasks));
+		const size_t on = breakdown_put_objects(b, sums, (enum breakdown_part)i, objects, sizeof(objects));
 
-		n += (size_t)snprintf(buf + n, size - n, "%s%s %.3f%s%s%s%s", n ? ", " : "", parts[i].words,
-				      (double)sums->ns[i] / 1e3, n ? "" : " us", has ? " (" : "", tasks, has ? ")" : "");
+		n += (size_t)snprintf(buf + n, size - n, "%s%s %.3f%s%s%s%s%s%s", n ? ", " : "", parts[i].words,
+				      (double)sums->ns[i] / 1e3, n ? "" : " us", has ? " (" : "", tasks, has && on ? "; in " : "",
+				      objects, has ? ")" : "");
 	}
 	return buf;
 }
@@ -145,7 +147,7 @@ bool breakdown_json(const struct breakdown *b, const struct breakdown_sums *sums
 		good = json_put_unsigned(to, breakdown_columns[i].name, sums->ns[i]);
 	for (size_t i = 0; i < sums->nwhom && good; i++)
 		good = put_json(b, &sums->whom[i], ran, wakers);
-	return good && (!b->on_stack || json_put(to, "waits", breakdown_stacks_json(b, sums)));
+	return good && ((!b->on_stack && !b->shows_on) || json_put(to, "waits", breakdown_stacks_json(b, sums)));
 }
 
 /* ---- rows ------------------------------------------------------------------------------- */
@@ -229,7 +231,7 @@ static void put_share(struct table *t, const struct breakdown_sums *sums, size_t
 static void put_part(const struct breakdown_rows *rows, const struct breakdown_row *row, size_t part, struct table *t)
 {
 	const struct breakdown_sums *whose = rows->than ? &row->slow : &row->all;
-	char tasks[512];
+	char text[512];
 
 	if (!row->all.ns[part])
 		return;
@@ -238,8 +240,12 @@ static void put_part(const struct breakdown_rows *rows, const struct breakdown_r
 	put_share(t, &row->all, part);
 	if (rows->than)
 		put_share(t, &row->slow, part);
-	put_tasks(rows->from, whose, (enum breakdown_part)part, tasks, sizeof(tasks));
-	table_text(t, tasks);
+	put_tasks(rows->from, whose, (enum breakdown_part)part, text, sizeof(text));
+	table_text(t, text);
+	if (!rows->from->shows_on)
+		return;
+	breakdown_put_objects(rows->from, whose, (enum breakdown_part)part, text, sizeof(text));
+	table_text(t, text);
 }
 
 static void caption(const struct breakdown_rows *rows, const struct breakdown_row *row, const char *over, struct table *t)
@@ -266,7 +272,7 @@ static void print_stacks(const struct breakdown_rows *rows, const struct breakdo
 static void print_row(const struct breakdown_rows *rows, const struct breakdown_row *row, struct analysis *a)
 {
 	const struct table_style style = { .terminal = analysis_terminal(a->opts) };
-	struct table_column columns[6] = {
+	struct table_column columns[7] = {
 		{ "part", TABLE_TEXT, .title = "time" }, { "total", TABLE_DURATION }, { "share", TABLE_PERCENT, .title = "%total" },
 	};
 	size_t n = 3;
@@ -279,6 +285,8 @@ static void print_row(const struct breakdown_rows *rows, const struct breakdown_
 		columns[n++] = (struct table_column){ "slow_share", TABLE_PERCENT, .title = "%over" };
 	}
 	columns[n++] = (struct table_column){ "whom", TABLE_TEXT, .title = "on whom (us)" };
+	if (rows->from->shows_on)
+		columns[n++] = (struct table_column){ "what", TABLE_TEXT, .title = "in what (us)" };
 	table_init(&t, "breakdown", columns, n);
 	caption(rows, row, over, &t);
 	for (size_t i = 0; i < BREAKDOWN_PARTS; i++)
@@ -286,7 +294,8 @@ static void print_row(const struct breakdown_rows *rows, const struct breakdown_
 	putchar('\n');
 	analysis_put_table(a, &t, &style);
 	table_free(&t);
-	print_stacks(rows, row, over);
+	if (rows->from->on_stack)
+		print_stacks(rows, row, over);
 }
 
 void breakdown_rows_print(struct breakdown_rows *rows, struct analysis *a)

@@ -11,17 +11,18 @@
 
 /* ---- text ------------------------------------------------------------------------------- */
 
-/* Waits with the same stack, whoever ended them. */
+/* Waits with the same stack on the same object, whoever ended them; or, without stacks, those on the same object. */
 struct merged {
 	const struct breakdown_wait *longest;
 	bool others;                 /* who ended them, too */
 	uint64_t times, ns;
 };
 
-static struct merged *find(struct merged *all, size_t n, const struct breakdown_wait *wait)
+static struct merged *find(struct merged *all, size_t n, const struct breakdown_wait *wait, bool by_stack)
 {
 	for (size_t i = 0; i < n; i++)
-		if (all[i].longest->part == wait->part && all[i].longest->stack == wait->stack)
+		if (all[i].longest->part == wait->part && all[i].longest->on == wait->on &&
+		    (!by_stack || all[i].longest->stack == wait->stack))
 			return &all[i];
 	return NULL;
 }
@@ -35,24 +36,49 @@ static void merge(struct merged *m, const struct breakdown_wait *wait)
 	m->ns += wait->ns;
 }
 
-/* all: room for each wait. */
-static size_t merge_all(const struct breakdown_sums *sums, struct merged *all)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < sums->nwaits; i++) {
-		struct merged *m = find(all, n, &sums->waits[i]);
-
-		merge(m ? m : &all[n++], &sums->waits[i]);
-	}
-	return n;
-}
-
 static int longer(const void *x, const void *y)
 {
 	const struct merged *a = x, *b = y;
 
 	return (a->ns < b->ns) - (a->ns > b->ns);
+}
+
+/* Longest first, to be freed. NULL: none, or out of memory. */
+static struct merged *merge_all(const struct breakdown_sums *sums, bool by_stack, size_t *count)
+{
+	struct merged *all = sums->nwaits ? calloc(sums->nwaits, sizeof(*all)) : NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; all && i < sums->nwaits; i++) {
+		struct merged *m = find(all, n, &sums->waits[i], by_stack);
+
+		merge(m ? m : &all[n++], &sums->waits[i]);
+	}
+	if (n)
+		qsort(all, n, sizeof(*all), longer);
+	*count = n;
+	return all;
+}
+
+size_t breakdown_put_objects(const struct breakdown *b, const struct breakdown_sums *sums, enum breakdown_part part, char *buf,
+			     size_t size)
+{
+	enum { NAMED = 3 };
+	size_t n, len = 0, seen = 0;
+	struct merged *all = merge_all(sums, false, &n);
+
+	*buf = '\0';
+	for (size_t i = 0; i < n; i++) {
+		if (all[i].longest->part != part || !all[i].longest->on)
+			continue;
+		if (seen++ < NAMED && len < size)
+			len += (size_t)snprintf(buf + len, size - len, "%s%s %.3f", seen > 1 ? ", " : "",
+						words_text(&b->words, all[i].longest->on), (double)all[i].ns / 1e3);
+	}
+	if (seen > NAMED && len < size)
+		len += (size_t)snprintf(buf + len, size - len, " and %zu more", seen - NAMED);
+	free(all);
+	return len;
 }
 
 /* A stack has up to 20 lines. */
@@ -61,16 +87,24 @@ static bool is_worth(uint64_t ns, uint64_t total)
 	return (double)ns * 1000 >= (double)total;
 }
 
-/* " 14.86%  asleep (S), 8 times, 148.382 ms, woken by housekeeper" */
+static const char *shown(const struct breakdown *b, uint64_t number, char *buf, size_t size)
+{
+	const char *text = words_text(&b->words, number);
+
+	escape_terminal(text, strlen(text), buf, size);
+	return buf;
+}
+
+/* " 14.86%  asleep (S) in futex queue (/tmp/server), 8 times, 148.382 ms, woken by housekeeper" */
 static void print_merged(const struct breakdown *b, const struct merged *m, uint64_t total)
 {
-	const char *waker = words_text(&b->words, m->longest->waker);
-	char safe[4 * WORD_SIZE];
+	const uint64_t on = m->longest->on;
+	char waker[4 * WORD_SIZE], object[4 * WORD_SIZE];
 
-	escape_terminal(waker, strlen(waker), safe, sizeof(safe));
-	printf("%6.2f%%  %s, %llu time%s, %.3f ms, woken by %s%s\n", total ? 100 * (double)m->ns / (double)total : 0.0,
-	       breakdown_part_words(m->longest->part), (unsigned long long)m->times, units_plural(m->times), (double)m->ns / 1e6, safe,
-	       m->others ? " and others" : "");
+	printf("%6.2f%%  %s%s%s, %llu time%s, %.3f ms, woken by %s%s\n", total ? 100 * (double)m->ns / (double)total : 0.0,
+	       breakdown_part_words(m->longest->part), on ? " in " : "", on ? shown(b, on, object, sizeof(object)) : "",
+	       (unsigned long long)m->times, units_plural(m->times), (double)m->ns / 1e6,
+	       shown(b, m->longest->waker, waker, sizeof(waker)), m->others ? " and others" : "");
 	if (!m->longest->stack)
 		puts("    (the stack is not known)");
 	analysis_print_stack(b->states.question.a, m->longest->stack);
@@ -79,19 +113,16 @@ static void print_merged(const struct breakdown *b, const struct merged *m, uint
 void breakdown_stacks_print(const struct breakdown *b, const struct breakdown_sums *sums, const char *whose)
 {
 	enum { MOST = 10 };
-	struct merged *all = sums->nwaits ? calloc(sums->nwaits, sizeof(*all)) : NULL;
 	const bool full = b->states.question.a->opts->full;
-	const size_t n = all ? merge_all(sums, all) : 0;
-	size_t shown = 0;
+	size_t n, printed = 0;
+	struct merged *all = merge_all(sums, true, &n);
 
-	if (n) {
-		qsort(all, n, sizeof(*all), longer);
+	if (n)
 		printf("\nstacks that slept or were blocked in %s (%% of their %.3f ms)\n", whose, (double)sums->total / 1e6);
-	}
-	for (; shown < n && (full || (shown < MOST && is_worth(all[shown].ns, sums->total))); shown++)
-		print_merged(b, &all[shown], sums->total);
-	if (n > shown)
-		printf("... %zu more (--full shows all)\n", n - shown);
+	for (; printed < n && (full || (printed < MOST && is_worth(all[printed].ns, sums->total))); printed++)
+		print_merged(b, &all[printed], sums->total);
+	if (n > printed)
+		printf("... %zu more (--full shows all)\n", n - printed);
 	free(all);
 }
 
@@ -116,7 +147,8 @@ static bool put_wait(const struct breakdown *b, const struct breakdown_wait *wai
 	struct json_object *one = json_object_new_object();
 
 	return json_append(all, one) && json_put_text(one, "state", breakdown_part_name(wait->part)) &&
-	       json_put_text(one, "waker", words_text(&b->words, wait->waker)) && json_put_unsigned(one, "times", wait->times) &&
+	       json_put_text(one, "waker", words_text(&b->words, wait->waker)) &&
+	       json_put_text(one, "on", wait->on ? words_text(&b->words, wait->on) : NULL) && json_put_unsigned(one, "times", wait->times) &&
 	       json_put_unsigned(one, "total", wait->ns) && put_stack(b, wait->stack, one);
 }
 

@@ -289,10 +289,12 @@ static int add(struct question *q, struct fault *f)
 {
 	struct latency *l = (struct latency *)q;
 
+	if (l->breakdown.shows_on && !l->breakdown.on)
+		return fault_usage(f, "latency: --on names what the pairs of --breakdown waited on: give both");
 	if (!l->breakdown.on)
 		return 0;
 	q->ops = &broken_down;
-	return breakdown_events(q->a, f);
+	return breakdown_events(&l->breakdown, q->a, f);
 }
 
 /* Only of a thread it is known what it does. */
@@ -491,6 +493,10 @@ static const struct opt duration_opts[] = {
 	  "Show where the time of the pairs went: running, waiting for a CPU, asleep (S), blocked in the kernel (D: disks, kernel "
 	  "locks); and which tasks ran meanwhile or woke the thread. With --than also for each longer pair. With -g also the stacks "
 	  "that slept or were blocked, with --than those of longer pairs alone. For pairs of the same thread.",
+	  false, NULL },
+	{ "on", 0, NULL, OPT_FLAG, offsetof(struct latency, breakdown.shows_on), NULL,
+	  "With --breakdown, also show what was waited on: the system call, with the variable of its lock (futex), or its file, pipe or "
+	  "socket, as waits --on does. This traces the system calls of the watched tasks.",
 	  false, NULL },
 };
 
