@@ -103,6 +103,32 @@ def test_waits_for_the_cpu_of_another_one(analyse):
     assert ran[two[1].pid] >= 0.05 * all_of_it['waiting'], all_of_it      # others that run beside may use the CPU, too
 
 
+def test_more_tasks_than_are_kept(analyse, tmp_path):
+    """Tasks with long times have their own rows, also if they come after many short ones."""
+    cpu = max(os.sched_getaffinity(0))
+    commands = f'''import os, time
+os.sched_setaffinity(0, {{{cpu}}})
+for _ in range(900):
+    os.waitpid(os.posix_spawn("/bin/true", ["true"], {{}}), 0)
+late = os.fork()
+while not late and time.thread_time() < 2:
+    pass
+late and os.waitpid(late, 0) and open("late", "w").write(str(late))
+'''
+    spin = subprocess.Popen([sys.executable, '-c', SPIN % cpu], stdout=subprocess.PIPE)
+    try:
+        assert spin.stdout.read(1) == b'1'
+        table = analyse('latency', '-p', spin.pid, '-e', f'raw_syscalls:sys_enter/id=={GETPPID}/role=both/', '--breakdown', '--json', *RING,
+                        '--', sys.executable, '-c', commands).table('latency')
+    finally:
+        spin.kill()
+        spin.communicate()
+    row = both(table)
+    assert sum(one['total'] for one in row['ran']) == row['waiting'], row
+    assert 256 <= len(row['ran']) <= 512 and '[others]' in [one['comm'] for one in row['ran']], row
+    assert int((tmp_path / 'late').read_text()) in [one.get('tid') for one in row['ran'][:10]], row
+
+
 def test_text_and_csv(analyse):
     run = ['latency', *pair(READ), '--breakdown', *RING]
     text = analyse(*run, '--than', '20ms', '--', sys.executable, '-c', READER).text

@@ -23,8 +23,34 @@ enum { MAX_THREADS = 1 << 16, MAX_IDLE = 4096 };
 
 /* ---- sums ------------------------------------------------------------------------------- */
 
-/* More tasks share an entry. */
-enum { MAX_WHOM = 256 };
+/* At most this many tasks. Where commands come and go all the time, there are more: those with the longest times are kept, and the
+ * others share an entry of their part. */
+enum { MAX_WHOM = 512, KEPT_WHOM = MAX_WHOM / 2 };
+
+static int longest_first(const void *x, const void *y)
+{
+	const struct breakdown_whom *a = x, *b = y;
+
+	return (a->ns < b->ns) - (a->ns > b->ns);
+}
+
+static void add_whom(struct breakdown_sums *sums, enum breakdown_part part, uint64_t name, pid_t tid, uint64_t ns);
+
+static void merge_short(struct breakdown_sums *sums)
+{
+	uint64_t rest[BREAKDOWN_PARTS] = { 0 };
+	size_t kept = 0;
+
+	qsort(sums->whom, sums->nwhom, sizeof(*sums->whom), longest_first);
+	for (size_t i = 0; i < sums->nwhom; i++)
+		if (kept < KEPT_WHOM && sums->whom[i].name != WORDS_OTHERS)
+			sums->whom[kept++] = sums->whom[i];
+		else
+			rest[sums->whom[i].part] += sums->whom[i].ns;
+	sums->nwhom = kept;
+	for (int i = 0; i < BREAKDOWN_PARTS; i++)
+		add_whom(sums, (enum breakdown_part)i, WORDS_OTHERS, 0, rest[i]);
+}
 
 static struct breakdown_whom *whom(struct breakdown_sums *sums, enum breakdown_part part, uint64_t name, pid_t tid)
 {
@@ -33,8 +59,8 @@ static struct breakdown_whom *whom(struct breakdown_sums *sums, enum breakdown_p
 	for (size_t i = 0; i < sums->nwhom; i++)
 		if (sums->whom[i].part == part && sums->whom[i].name == name && sums->whom[i].tid == tid)
 			return &sums->whom[i];
-	if (sums->nwhom >= MAX_WHOM && (name != WORDS_OTHERS || tid))
-		return whom(sums, part, WORDS_OTHERS, 0);
+	if (sums->nwhom >= MAX_WHOM)
+		merge_short(sums);
 	one = APPENDED(sums->whom, sums->nwhom);
 	if (one)
 		*one = (struct breakdown_whom){ part, name, tid, 0 };

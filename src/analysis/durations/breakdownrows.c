@@ -76,7 +76,7 @@ static size_t put_tasks(const struct breakdown *b, const struct breakdown_sums *
 	if (!all || !parts[part].how)
 		return (size_t)snprintf(buf, size, "%s", "");
 	for (size_t i = 0; i < sums->nwhom && seen < NAMED && n < size; i++) {
-		if (sums->whom[i].part != part)
+		if (sums->whom[i].part != part || (sums->whom[i].name == WORDS_OTHERS && all > 1))
 			continue;
 		n += (size_t)snprintf(buf + n, size - n, "%s", seen ? ", " : parts[part].how);
 		n += n < size && !seen++ ? (size_t)snprintf(buf + n, size - n, part == PART_WAITING ? ": " : " ") : 0;
