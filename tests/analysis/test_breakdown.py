@@ -334,6 +334,43 @@ def test_on_without_breakdown(analyse):
     assert 'latency: --on names what the pairs of --breakdown waited on: give both' in err, err
 
 
+def bucket(ns):
+    """Its borders: powers of two of ns, us, ms or s, and 1000."""
+    unit = max(one for one in (1, 1000, 10**6, 10**9) if ns >= one or one == 1)
+    low = max((2**i for i in range(10) if 2**i <= ns // unit), default=0)
+    return low * unit, (2 * low if low < 512 else 1000) * unit
+
+
+@pytest.mark.parametrize('more', [[], ['--perins'], ['--breakdown']])
+def test_histogram(analyse, prof, tmp_path, more):
+    subprocess.run([prof, 'record', '-q', '-a', *RING, '-o', tmp_path / 'in', '-e', f'raw_syscalls:sys_enter,raw_syscalls:sys_exit,{EVENTS}', '--',
+                    sys.executable, '-c', READER], check=True, capture_output=True, timeout=60)
+    run = ['latency', '-I', 'in', '-e', 'raw_syscalls:sys_enter', '-e', 'raw_syscalls:sys_exit', '--hist', *more]
+    lines = analyse(*run, '--json', '--than', '1').lines
+    table = [one for one in lines if one.get('table') == 'latency'][0]
+    expected = {}
+    for one in lines:
+        if 'slow' in one:
+            key = int(re.search(r' of thread (\d+)', one['what'])[1]) if '--perins' in more else None
+            counts = expected.setdefault(key, {})
+            counts[bucket(one['duration'])] = counts.get(bucket(one['duration']), 0) + 1
+    found = {row.get('key'): {(one['from'], one['to']): one['calls'] for one in row['buckets']} for row in table['histograms']}
+    assert found == expected and sum(map(len, found.values())) > 5, (found, expected)
+    assert {row['pair'] for row in table['histograms']} == {'raw_syscalls:sys_enter=>raw_syscalls:sys_exit'}, table['histograms']
+    text = analyse(*run).text
+    titles = re.findall(r'(?<=\n\n)durations of (.*)\nfrom   - to            calls  %calls\n((?:.*\|\n)+)', text)
+    assert len(titles) == min(10, len(found)), text
+    rows = re.findall(r'^ *(\d+) (\w+) - +(\d+) (\w+) +(\d+) +([\d.]+)  \|(#*) *\|$', titles[0][1], re.M)
+    units = {'ns': 1, 'us': 1000, 'ms': 10**6, 's': 10**9}
+    got = {(int(a) * units[b], int(c) * units[d]): int(n) for a, b, c, d, n, _, _ in rows}
+    first = table['histograms'][0]
+    assert {key: n for key, n in got.items() if n} == found[first.get('key')], text
+    assert list(got) == sorted(got) and all(a[1] == b[0] for a, b in zip(got, list(got)[1:])), text
+    assert max(len(bar) for *_, bar in rows) == 40 and all((n == '0') == (bar == '') for *_, n, _, bar in rows), text
+    assert '--perins' in more or 'histograms' not in analyse('latency', *run[1:-1 - len(more)], *more, '--json').text
+    assert ('... ' in text and ' more: --json shows all' in text) == (len(found) > 10), text
+
+
 @pytest.fixture
 def sleeper(tmp_path):
     """A program that calls nap(), for 1 ms and, three times, for 30 ms."""

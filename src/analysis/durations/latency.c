@@ -489,6 +489,9 @@ static const struct opt duration_opts[] = {
 	  "also those with the attribute untraced, which are in no pair (with key=EXPR, only if they have its key).",
 	  false, question_parse_than },
 	{ "perins", 0, NULL, OPT_FLAG, offsetof(struct latency, question.per_instance), NULL, "Print a row for each key.", false, NULL },
+	{ "hist", 0, NULL, OPT_FLAG, offsetof(struct latency, question.hist), NULL,
+	  "Print a histogram of the durations below the table, for each row: buckets of powers of two (1, 2, 4, ... 512 ns, us, ms, s).",
+	  false, NULL },
 	{ "breakdown", 0, NULL, OPT_FLAG, offsetof(struct latency, breakdown.on), NULL,
 	  "Show where the time of the pairs went: running, waiting for a CPU, asleep (S), blocked in the kernel (D: disks, kernel "
 	  "locks); and which tasks ran meanwhile or woke the thread. With --than also for each longer pair. With -g also the stacks "
@@ -543,6 +546,8 @@ const struct command latency_command = {
 		  "measure how long disk requests take, each second" },
 		{ "perf-prof latency -e irq:irq_handler_entry -e irq:irq_handler_exit -k '_cpu<<16|irq' --than 100us",
 		  "print interrupt handlers that run longer than 100 us" },
+		{ "perf-prof latency -e block:block_rq_issue -e block:block_rq_complete -k 'dev<<32|sector' --hist",
+		  "print a histogram of these durations" },
 		{ "perf-prof latency -e block:block_rq_issue -e block:block_rq_complete -k 'dev<<32|sector' --heatmap disk.svg",
 		  "draw when disks were slow" },
 		{ "perf-prof latency -a -e net:net_dev_start_xmit -e net:netif_receive_skb -k skbaddr",
