@@ -54,6 +54,8 @@ def check_sums(rows):
     """The parts of each are all of its time."""
     for row in rows:
         assert sum(row[part] for part in PARTS) == row['total'], row
+        if 'ran' in row:    # of the second table
+            assert sum(row.get('unknown_why', {}).values()) == row['unknown'] and row.get('unknown_why') != {}, row
 
 
 def both(table, than=None):
@@ -440,6 +442,13 @@ def test_events_that_the_kernel_left_out(prof, tmp_path, switch, waking, unknown
     assert one['unknown'] + maybe >= 45e6, one
     assert one['asleep'] == 0 or not unknown, one
     assert {waker['comm'] for waker in one['wakers']} <= {'[not known]'}, one
+    if not one['unknown']:
+        return
+    assert one['unknown_why'] == {'unreported': one['unknown']}, one
+    run = [prof, 'latency', '-I', tmp_path / 'in', '-p', str(one['key']), '--breakdown', *pair(NANOSLEEP)]
+    text = subprocess.run(run, check=True, capture_output=True, text=True, timeout=60).stdout
+    assert re.search(r'\nunknown  .*\nunknown: the kernel did not report a switch of the thread \(some kernels report none on idle CPUs\): '
+                     rf'{one["unknown"] / 1000:.3f} us\n', text), text
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason='needs a Python whose time.sleep() is clock_nanosleep(2)')

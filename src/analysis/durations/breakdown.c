@@ -13,6 +13,7 @@
 struct breakdown_thread {
 	pid_t tid;
 	bool in_call;
+	bool has_lost;               /* events, in this call */
 	uint64_t since;              /* perf clock, ns */
 	struct breakdown_sums sums;
 	struct callstack *stack;     /* with which it went to sleep last, until it is woken; or NULL */
@@ -108,6 +109,8 @@ void breakdown_sums_add(struct breakdown_sums *to, const struct breakdown_sums *
 	to->total += from->total;
 	for (size_t i = 0; i < BREAKDOWN_PARTS; i++)
 		to->ns[i] += from->ns[i];
+	for (size_t i = 0; i < BREAKDOWN_WHYS; i++)
+		to->why[i] += from->why[i];
 	for (size_t i = 0; i < from->nwhom; i++)
 		add_whom(to, from->whom[i].part, from->whom[i].name, from->whom[i].tid, from->whom[i].ns);
 	for (size_t i = 0; i < from->nwaits; i++)
@@ -465,6 +468,7 @@ void breakdown_lost(struct breakdown *b, const struct stream_loss *loss)
 	for (struct breakdown_thread *t = b->threads; loss->count && t; t = t->hh.next) {
 		struct open_pair *o = t->in_call ? pairs_find(p, (uint64_t)t->tid) : NULL;
 
+		t->has_lost = true;
 		if (o)
 			pairs_cancel(p, o);
 	}
@@ -508,6 +512,7 @@ void breakdown_start(struct breakdown *b, const struct analysis_sample *s)
 	clear(&t->sums);
 	t->stack = NULL;
 	t->in_call = true;
+	t->has_lost = false;
 	t->since = s->time;
 	pairs_start(p, s, (uint64_t)s->tid, STATE_RUNNING);
 }
@@ -532,6 +537,7 @@ static void finish(struct breakdown *b, const struct analysis_sample *s, struct 
 void breakdown_end(struct breakdown *b, const struct analysis_sample *s, const struct pair_end *end)
 {
 	struct breakdown_thread *t = in_call(b, s->tid);
+	const enum breakdown_why why = !t ? WHY_FULL : t->has_lost ? WHY_LOST : WHY_UNREPORTED;
 	uint64_t known = 0;
 
 	clear(&b->call);
@@ -543,7 +549,7 @@ void breakdown_end(struct breakdown *b, const struct analysis_sample *s, const s
 		known += b->call.ns[i];
 	b->call.calls = 1;
 	b->call.total = end->duration;
-	b->call.ns[PART_UNKNOWN] = end->duration > known ? end->duration - known : 0;
+	b->call.ns[PART_UNKNOWN] = b->call.why[why] = end->duration > known ? end->duration - known : 0;
 }
 
 static void keep_stacks(void *ctx)

@@ -18,6 +18,9 @@
 
 enum breakdown_part { PART_RUNNING, PART_WAITING, PART_ASLEEP, PART_BLOCKED, PART_OTHER, PART_UNKNOWN, BREAKDOWN_PARTS };
 
+/* Why a time is unknown: the kernel did not report a switch; events were lost; there were too many threads in calls. */
+enum breakdown_why { WHY_UNREPORTED, WHY_LOST, WHY_FULL, BREAKDOWN_WHYS };
+
 /* A task: of a wait for a CPU, one that ran meanwhile; of a sleep, the one that ended it. */
 struct breakdown_whom {
 	enum breakdown_part part;
@@ -38,6 +41,7 @@ struct breakdown_wait {
 struct breakdown_sums {
 	uint64_t calls, total;       /* ns */
 	uint64_t ns[BREAKDOWN_PARTS];   /* they add up to the total */
+	uint64_t why[BREAKDOWN_WHYS];   /* ns: they add up to ns[PART_UNKNOWN] */
 	struct breakdown_whom *whom;
 	size_t nwhom;
 	struct breakdown_wait *waits;   /* none without stacks and --on */

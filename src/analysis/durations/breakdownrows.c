@@ -136,6 +136,19 @@ static bool put_json(const struct breakdown *b, const struct breakdown_whom *one
 	       json_put_unsigned(row, "total", one->ns);
 }
 
+static bool put_why(const struct breakdown_sums *sums, struct json_object *to)
+{
+	static const char *const names[BREAKDOWN_WHYS] = {
+		[WHY_UNREPORTED] = "unreported", [WHY_LOST] = "lost", [WHY_FULL] = "too_many_threads",
+	};
+	struct json_object *why = json_object_new_object();
+	bool good = json_put(to, "unknown_why", why);
+
+	for (size_t i = 0; i < BREAKDOWN_WHYS && good; i++)
+		good = !sums->why[i] || json_put_unsigned(why, names[i], sums->why[i]);
+	return good;
+}
+
 bool breakdown_json(const struct breakdown *b, const struct breakdown_sums *sums, struct json_object *to)
 {
 	struct json_object *ran = json_object_new_array(), *wakers = json_object_new_array();
@@ -147,6 +160,8 @@ bool breakdown_json(const struct breakdown *b, const struct breakdown_sums *sums
 		good = json_put_unsigned(to, breakdown_columns[i].name, sums->ns[i]);
 	for (size_t i = 0; i < sums->nwhom && good; i++)
 		good = put_json(b, &sums->whom[i], ran, wakers);
+	if (good && sums->ns[PART_UNKNOWN])
+		good = put_why(sums, to);
 	return good && ((!b->on_stack && !b->shows_on) || json_put(to, "waits", breakdown_stacks_json(b, sums)));
 }
 
@@ -269,6 +284,24 @@ static void print_stacks(const struct breakdown_rows *rows, const struct breakdo
 	breakdown_stacks_print(rows->from, whose, text);
 }
 
+/* "unknown: the kernel did not report a switch of the thread: 8985.010 us; events were lost: 12.000 us" */
+static void print_why(const struct breakdown_row *row, const struct stream_opts *o)
+{
+	const char *const words[BREAKDOWN_WHYS] = {
+		[WHY_UNREPORTED] = o->cpus.n ? "a switch of the thread was on a CPU that -C leaves out, or the kernel did not report it" :
+				   "the kernel did not report a switch of the thread (some kernels report none on idle CPUs)",
+		[WHY_LOST] = o->input ? "events were lost when this was recorded" : "events were lost (-m gives them more room)",
+		[WHY_FULL] = "too many threads were in calls",
+	};
+	size_t n = 0;
+
+	for (size_t i = 0; i < BREAKDOWN_WHYS; i++)
+		if (row->all.why[i])
+			printf("%s%s: %.3f us", n++ ? "; " : "unknown: ", words[i], (double)row->all.why[i] / 1e3);
+	if (n)
+		putchar('\n');
+}
+
 static void print_row(const struct breakdown_rows *rows, const struct breakdown_row *row, struct analysis *a)
 {
 	const struct table_style style = { .terminal = analysis_terminal(a->opts) };
@@ -294,6 +327,7 @@ static void print_row(const struct breakdown_rows *rows, const struct breakdown_
 	putchar('\n');
 	analysis_put_table(a, &t, &style);
 	table_free(&t);
+	print_why(row, &a->opts->stream);
 	if (rows->from->on_stack)
 		print_stacks(rows, row, over);
 }
