@@ -89,7 +89,8 @@ struct json_object *hist_json(const struct hist *h)
 			continue;
 		one = json_object_new_object();
 		good = json_append(all, one) && json_put_unsigned(one, "from", hist_from(i)) &&
-		       (hist_to(i) == UINT64_MAX || json_put_unsigned(one, "to", hist_to(i))) && json_put_unsigned(one, "calls", h->n[i]);
+		       (hist_to(i) == UINT64_MAX || json_put_unsigned(one, "to", hist_to(i))) &&
+		       json_put_unsigned(one, "calls", h->n[i]);
 	}
 	if (good)
 		return all;

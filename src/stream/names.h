@@ -65,8 +65,8 @@ const char *names_comm(struct names *n, pid_t tid, uint64_t time);
 const char *names_cgroup(struct names *n, uint64_t id, uint64_t time);
 /* Whether its samples are taken when a function has returned (uretprobe, kretprobe): where they are is a return address. */
 bool names_is_return(const struct stream_event *event);
-/* The sample's call chain, as in the kernel's callchain, for a return probe with CHAIN_RETURNS (symbols/chain.h). The user's part comes from registers and
- * stack, or from branches, if the event has them. NULL: no chain. Valid until the next call. */
+/* The sample's call chain, as in the kernel's callchain, for a return probe with CHAIN_RETURNS (symbols/chain.h). The
+ * user's part comes from registers and stack, or from branches, if the event has them. NULL: no chain. Valid until the next call. */
 const uint64_t *names_chain(struct names *n, const struct stream_event *event,
 			    const struct perf_event_header *rec, uint64_t *nr);
 /* Rings are not read any more: from now on, lookups wait for symbols to be loaded. */

@@ -691,7 +691,8 @@ def test_a_return_probe_is_in_the_line_of_the_call(prof, tmp_path):
 
     def run(*args):
         return subprocess.run([prof, *args], check=True, capture_output=True, text=True, timeout=60, cwd=tmp_path).stdout
-    assert re.search(r'\n +[0-9a-f]+ caller\+0x\w+ \(\S+/job\) \S+/job\.c:5\n', run('trace', '-q', '-g', '-e', probe, '--', './job'))
+    live = run('trace', '-q', '-g', '-e', probe, '--', './job')
+    assert re.search(r'\n +[0-9a-f]+ caller\+0x\w+ \(\S+/job\) \S+/job\.c:5\n', live)
     run('record', '-q', '-g', '-o', 'in', '-e', probe, '--', './job')
     assert re.search(r' caller\+0x\w+\n +\S+/job\.c:5\n', run('script', '-I', 'in', '-F', 'event,ip,sym,symoff,srcline'))
     assert re.search(r'\n +[0-9a-f]+ caller\+0x\w+ .* \S+/job\.c:5\n', run('trace', '-q', '-I', 'in'))

@@ -24,8 +24,8 @@ enum { MAX_THREADS = 1 << 16, MAX_IDLE = 4096 };
 
 /* ---- sums ------------------------------------------------------------------------------- */
 
-/* At most this many tasks. Where commands come and go all the time, there are more: those with the longest times are kept, and the
- * others share an entry of their part. */
+/* At most this many tasks. Where commands come and go all the time, there are more: those with the longest times are kept, and
+ * the others share an entry of their part. */
 enum { MAX_WHOM = 512, KEPT_WHOM = MAX_WHOM / 2 };
 
 static int longest_first(const void *x, const void *y)
@@ -275,8 +275,8 @@ int breakdown_begin(struct breakdown *b, struct analysis *a, struct fault *f)
 		return analysis_lacks(a, "sched", w->on_switch ? "sched_waking" : "sched_switch", f);
 	open_for_all_tasks(b, a);
 	if (a->opts->stream.call_graph && !b->on_stack)
-		note(a->opts->stream.verbose, "latency: -g: the recording has no call chains of sched:sched_switch; record them by "
-		     "-e 'sched:sched_switch//stack=auto/'");
+		note(a->opts->stream.verbose, "latency: -g: the recording has no call chains of sched:sched_switch; "
+		     "record them by -e 'sched:sched_switch//stack=auto/'");
 	return analysis_has_everybody(a->stream, "latency --breakdown", w->on_switch, f) || switches_read_fields(w, f) ||
 	       find_wakeups(b, f) || (b->shows_on && find_calls(b, a, f)) ? -1 : 0;
 }

@@ -56,7 +56,7 @@ struct breakdown {
 	bool shows_on;               /* --on: what is waited on, too */
 	bool has_said_full;
 	const struct stream_event *on_waking;
-	const struct stream_event *on_stack;     /* a sched_switch with call chains, maybe of the targets alone; NULL: there is none */
+	const struct stream_event *on_stack;     /* a sched_switch with call chains, maybe of the targets alone; or NULL */
 	const struct trace_field *flags;     /* of on_waking */
 	const struct stream_event *on_enter, *on_leave;      /* of system calls: --on */
 	const struct trace_field *call_nr, *args;            /* of on_enter */

@@ -288,7 +288,8 @@ static void print_stacks(const struct breakdown_rows *rows, const struct breakdo
 static void print_why(const struct breakdown_row *row, const struct stream_opts *o)
 {
 	const char *const words[BREAKDOWN_WHYS] = {
-		[WHY_UNREPORTED] = o->cpus.n ? "a switch of the thread was on a CPU that -C leaves out, or the kernel did not report it" :
+		[WHY_UNREPORTED] = o->cpus.n ?
+				   "a switch of the thread was on a CPU that -C leaves out, or the kernel did not report it" :
 				   "the kernel did not report a switch of the thread (some kernels report none on idle CPUs)",
 		[WHY_LOST] = o->input ? "events were lost when this was recorded" : "events were lost (-m gives them more room)",
 		[WHY_FULL] = "too many threads were in calls",

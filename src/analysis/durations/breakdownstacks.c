@@ -148,8 +148,8 @@ static bool put_wait(const struct breakdown *b, const struct breakdown_wait *wai
 
 	return json_append(all, one) && json_put_text(one, "state", breakdown_part_name(wait->part)) &&
 	       json_put_text(one, "waker", words_text(&b->words, wait->waker)) &&
-	       json_put_text(one, "on", wait->on ? words_text(&b->words, wait->on) : NULL) && json_put_unsigned(one, "times", wait->times) &&
-	       json_put_unsigned(one, "total", wait->ns) && put_stack(b, wait->stack, one);
+	       json_put_text(one, "on", wait->on ? words_text(&b->words, wait->on) : NULL) &&
+	       json_put_unsigned(one, "times", wait->times) && json_put_unsigned(one, "total", wait->ns) && put_stack(b, wait->stack, one);
 }
 
 static int longest_first(const void *x, const void *y)

@@ -470,7 +470,8 @@ static const struct question_ops question = {
 	.print = "\"key %llu took %llu.%03llu us\", REC->key, REC->duration / 1000, REC->duration % 1000",
 };
 static const struct question_ops broken_down = {
-	LATENCY_QUESTION, .stacks = true, .lost = lost, .keeps = keeps, .added = added, .detail = detail, .detail_json = detail_json,
+	LATENCY_QUESTION, .stacks = true,
+	.lost = lost, .keeps = keeps, .added = added, .detail = detail, .detail_json = detail_json,
 	.last = breakdown_columns, .nlast = BREAKDOWN_COLUMNS, .put_last = put_last, .more = more, .after_table = after_table,
 	.if_missing = "pairs may be left out, a wait for a CPU may count as sleep, and times be unknown",
 };
@@ -490,16 +491,17 @@ static const struct opt duration_opts[] = {
 	  false, question_parse_than },
 	{ "perins", 0, NULL, OPT_FLAG, offsetof(struct latency, question.per_instance), NULL, "Print a row for each key.", false, NULL },
 	{ "hist", 0, NULL, OPT_FLAG, offsetof(struct latency, question.hist), NULL,
-	  "Print a histogram of the durations below the table, for each row: buckets of powers of two (1, 2, 4, ... 512 ns, us, ms, s).",
+	  "Print a histogram of the durations below the table, for each row: buckets of powers of two (1, 2, 4, ... 512 ns, us, ms, "
+	  "s).",
 	  false, NULL },
 	{ "breakdown", 0, NULL, OPT_FLAG, offsetof(struct latency, breakdown.on), NULL,
 	  "Show where the time of the pairs went: running, waiting for a CPU, asleep (S), blocked in the kernel (D: disks, kernel "
-	  "locks); and which tasks ran meanwhile or woke the thread. With --than also for each longer pair. With -g also the stacks "
-	  "that slept or were blocked, with --than those of longer pairs alone. For pairs of the same thread.",
+	  "locks); and which tasks ran meanwhile or woke the thread. With --than also for each longer pair. With -g also the "
+	  "stacks that slept or were blocked, with --than those of longer pairs alone. For pairs of the same thread.",
 	  false, NULL },
 	{ "on", 0, NULL, OPT_FLAG, offsetof(struct latency, breakdown.shows_on), NULL,
-	  "With --breakdown, also show what was waited on: the system call, with the variable of its lock (futex), or its file, pipe or "
-	  "socket, as waits --on does. This traces the system calls of the watched tasks.",
+	  "With --breakdown, also show what was waited on: the system call, with the variable of its lock (futex), or its file, pipe "
+	  "or socket, as waits --on does. This traces the system calls of the watched tasks.",
 	  false, NULL },
 };
 
@@ -532,8 +534,8 @@ const struct command latency_command = {
 		"the same key (key=_tid: in the same thread).",
 		"--breakdown shows where the time of pairs of the same thread went. It also opens sched_switch, sched_waking and "
 		"sched_wakeup of all tasks; a recording needs the first two. Time between two events that contradict each other is unknown: "
-		"the kernel has left out an event. With -g, it shows below where in the program the threads slept or were blocked: the stacks of "
-		"the watched tasks, merged; with --than only of the longer pairs.",
+		"the kernel has left out an event. With -g, it shows below where in the program the threads slept or were "
+		"blocked: the stacks of the watched tasks, merged; with --than only of the longer pairs.",
 		"--heatmap draws all pairs: when they ended, and how long they took.",
 		"Events are paired in order of time over all CPUs."),
 	.summary = "measure how long it takes from one event to another",

@@ -346,8 +346,8 @@ static bool is_own_name(const struct wanted *w, const struct track *t)
 {
 	const char *name = t->fmt && !t->probe ? track_behind_system(t) : NULL;
 
-	return name && !strcmp(name, t->fmt->name) && w->item->sys && !spec_is_glob(w->item->sys) && !spec_is_glob(w->item->name) &&
-	       matches_tracepoint(w, t);
+	return name && !strcmp(name, t->fmt->name) && w->item->sys && !spec_is_glob(w->item->sys) &&
+	       !spec_is_glob(w->item->name) && matches_tracepoint(w, t);
 }
 
 static bool is_with_terms(const struct wanted *w, const struct track *t)
