@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from frame.analyses import RING
+from frame.analyses import RING, busy_cpus
 
 pytestmark = pytest.mark.skipif(os.uname().machine != "x86_64", reason="needs the numbers of system calls of x86-64")
 PARTS = ['running', 'waiting', 'asleep', 'blocked', 'other', 'unknown']
@@ -256,15 +256,8 @@ def asker(tmp_path):
     (tmp_path / 'asker.c').write_text(STACKS)
     build = ['gcc', '-O1', '-g', '-w', '-fno-omit-frame-pointer', '-o', tmp_path / 'asker', tmp_path / 'asker.c']
     subprocess.run(build, check=True)
-    loop = 'import os\nos.sched_setaffinity(0, {%d})\nos.nice(19)\nwhile True: pass'
-    busy = [subprocess.Popen([sys.executable, '-c', loop % cpu])
-            for cpu in os.sched_getaffinity(0)]
-    try:
+    with busy_cpus():
         yield tmp_path / 'asker'
-    finally:
-        for one in busy:
-            one.kill()
-            one.wait()
 
 
 def functions(waits):

@@ -294,6 +294,7 @@ static int add(struct question *q, struct fault *f)
 	if (!l->breakdown.on)
 		return 0;
 	q->ops = &broken_down;
+	q->common.merges_python = true;
 	return breakdown_events(&l->breakdown, q->a, f);
 }
 
