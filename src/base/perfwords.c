@@ -234,7 +234,7 @@ static const struct {
 	{ "buildid-cache", "use `perf buildid-cache`: perf-prof uses the same cache, ~/.debug" },
 	{ "timechart", "here it is `perf-prof convert --to perfetto`" },
 	{ "kvm", "here it is `perf-prof kvm-exit`" },
-	{ "ftrace", "here it is `perf-prof trace`" },
+	{ "ftrace", "here it is `perf-prof trace`, and `perf-prof latency --hist` for the latency of a function" },
 	{ "data", "here it is `perf-prof convert`" },
 };
 

@@ -154,7 +154,7 @@ void script_name_ip(struct script_line *l)
 	if (l->named)
 		return;
 	l->named = true;
-	l->ip = (struct chain_address){ ip, ip, place_of(l->s->view.rec->misc) };
+	l->ip = (struct chain_address){ ip, ip - (ip && names_is_return(l->s->event)), place_of(l->s->view.rec->misc) };
 	names_until(&l->a->names, l->s->time);
 	script_name_address(l, &l->ip, &l->site, &l->words);
 }

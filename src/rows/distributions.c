@@ -42,6 +42,7 @@ void distributions_clear(struct distributions *all)
 		HASH_DEL(all->rows, d);
 		histogram_free(&d->durations);
 		free(d->errnos);
+		free(d->hist);
 		free(d);
 	}
 }

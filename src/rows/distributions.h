@@ -10,12 +10,14 @@
 #include "engine/analysis.h"
 #include "report/histogram.h"
 #include "report/table.h"
+#include "rows/hist.h"
 
 enum { DISTRIBUTION_KEYS = 4 };
 
 struct distribution {
 	uint64_t key[DISTRIBUTION_KEYS];
 	struct histogram durations;          /* ns */
+	struct hist *hist;                   /* set by the caller, freed by distributions_clear(); or NULL */
 	uint64_t errors;                     /* distribution_failed() counts them */
 	struct row_errno {
 		int error;

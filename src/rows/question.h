@@ -151,6 +151,7 @@ struct question {
 	struct analysis_opts common;
 	uint64_t than;               /* --than, ns; 0: not given */
 	bool per_instance;           /* --perins */
+	bool hist;                   /* --hist */
 	enum group_by by;            /* --by */
 	struct heatmap_config heatmap_opts;
 	bool csv, csv_safe;

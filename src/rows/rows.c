@@ -84,6 +84,10 @@ static struct distribution *add_duration(struct question *q, const char *name, c
 	if (strcmp(d->name, name))
 		snprintf(d->name, sizeof(d->name), "%s", name);
 	histogram_add(&d->durations, duration);
+	if (q->hist && !d->hist)
+		d->hist = calloc(1, sizeof(*d->hist));
+	if (d->hist)
+		hist_add(d->hist, duration);
 	return d;
 }
 
@@ -135,6 +139,17 @@ void question_add_unfinished(struct question *q, const struct happening *h, uint
 }
 
 /* ---- the table -------------------------------------------------------------------------- */
+
+static const char *key_text(struct question *q, const struct column *c, uint64_t number, char *buf, size_t size)
+{
+	if (c->text)
+		return c->text(q, number, buf, size);
+	if (c->kind == COLUMN_UNSIGNED)
+		snprintf(buf, size, "%llu", (unsigned long long)number);
+	else
+		snprintf(buf, size, "%lld", (long long)number);
+	return buf;
+}
 
 static void put_cell(struct question *q, const struct column *c, uint64_t number, struct table *t)
 {
@@ -203,12 +218,96 @@ static struct json_object *counts(const struct question *q)
 	return NULL;
 }
 
+/* ---- histograms ------------------------------------------------------------------------- */
+
+/* "30504 worker START=>END": the row's own columns. */
+static void row_name(struct question *q, const struct distribution *d, char *buf, size_t size)
+{
+	char number[256];
+	size_t len = 0, n = 1;
+
+	*buf = '\0';
+	for (size_t i = 0; i < q->ops->ncolumns && len < size; i++) {
+		const struct column *c = &q->ops->columns[i];
+		const char *text = NULL;
+
+		if (has_comm(q, c))
+			text = d->name;
+		else if (is_key(q, c) && n < DISTRIBUTION_KEYS)
+			text = key_text(q, c, d->key[n++], number, sizeof(number));
+		if (text)
+			len += (size_t)snprintf(buf + len, size - len, "%s%s", len ? " " : "", text);
+	}
+}
+
+static int by_total(const struct distribution *a, const struct distribution *b)
+{
+	return (a->durations.sum < b->durations.sum) - (a->durations.sum > b->durations.sum);
+}
+
+static void print_hists(struct question *q)
+{
+	enum { SHOWN_ROWS = 10, BESIDE = 41, WIDTH = 40, NARROW = 10 };
+	const size_t columns = analysis_terminal(q->a->opts).columns;
+	const size_t width = !columns || columns >= BESIDE + WIDTH ? WIDTH : columns > BESIDE + NARROW ? columns - BESIDE : NARROW;
+	char name[512], safe[4 * sizeof(name)];
+	size_t n = 0;
+
+	HASH_SORT(q->rows.rows, by_total);
+	for (const struct distribution *d = q->rows.rows; d; d = d->hh.next) {
+		if (!d->hist || n++ >= SHOWN_ROWS)
+			continue;
+		row_name(q, d, name, sizeof(name));
+		escape_terminal(name, strlen(name), safe, sizeof(safe));
+		printf("\ndurations of %s\n", safe);
+		hist_print(d->hist, (unsigned int)width);
+	}
+	if (n > SHOWN_ROWS)
+		printf("... %zu more: --json shows all\n", n - SHOWN_ROWS);
+}
+
+static bool put_hist(struct question *q, const struct distribution *d, struct json_object *all)
+{
+	struct json_object *one = json_object_new_object();
+	char text[256];
+	size_t n = 1;
+	bool good = json_append(all, one);
+
+	for (size_t i = 0; i < q->ops->ncolumns && good; i++) {
+		const struct column *c = &q->ops->columns[i];
+
+		if (has_comm(q, c))
+			good = json_put_text(one, c->name, d->name);
+		else if (is_key(q, c) && n < DISTRIBUTION_KEYS && c->text)
+			good = json_put_text(one, c->name, c->text(q, d->key[n++], text, sizeof(text)));
+		else if (is_key(q, c) && n < DISTRIBUTION_KEYS)
+			good = json_put_unsigned(one, c->name, d->key[n++]);
+	}
+	return good && json_put(one, "buckets", hist_json(d->hist));
+}
+
+static void put_hists(struct question *q, struct table *t)
+{
+	struct json_object *all = json_object_new_array();
+	bool good = all;
+
+	HASH_SORT(q->rows.rows, by_total);
+	for (const struct distribution *d = q->rows.rows; d && good; d = d->hh.next)
+		good = !d->hist || put_hist(q, d, all);
+	if (good)
+		table_extra(t, "histograms", all);
+	else
+		json_object_put(all);
+}
+
 static void put_more(void *ctx, struct table *t)
 {
 	struct question *q = ctx;
 
 	if (q->ops->more)
 		q->ops->more(q, t);
+	if (q->hist)
+		put_hists(q, t);
 }
 
 static void put_last(void *ctx, const struct distribution *d, struct table *t)
@@ -352,6 +451,8 @@ void rows_print(struct question *q)
 		print_table(q, now);
 	if (!q->common.json && !q->csv)
 		print_counts(q);
+	if (q->hist && !q->common.json && !q->csv)
+		print_hists(q);
 	distributions_clear(&q->rows);
 	grouping_next(&q->grouping);
 	q->pairs.restarted = q->pairs.unbegun = q->pairs.refused = q->reported = 0;

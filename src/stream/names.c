@@ -2,12 +2,14 @@
 #include "stream/names.h"
 
 #include "base/note.h"
+#include "base/room.h"
 #include "perfevent/machine/kernel.h"
 #include "stream/asked/branchchain.h"
 #include "stream/recording/facts.h"
 #include "stream/recording/files.h"
 #include "stream/rings/ids.h"
 #include "stream/stream.h"
+#include "symbols/chain.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -33,6 +35,7 @@ void names_end(struct names *n)
 	symbolizer_free(n->functions);
 	unwinder_free(n->unwinder);
 	branchchain_free(&n->branches);
+	free(n->returned);
 	maps_free(n->maps);
 	symbolizer_free(n->symbolizer);
 	cgroupnames_free(n->cgroups);
@@ -172,13 +175,40 @@ static uint64_t all_cut(const struct names *n)
 	return n->deep + (n->unwinder ? unwinder_cut(n->unwinder, &all, &asked) + unwinder_torn(n->unwinder) + unwinder_deep(n->unwinder) : 0);
 }
 
+/* The format of a return probe has this field, whoever made the probe. */
+bool names_is_return(const struct stream_event *event)
+{
+	const struct tracefmt *fmt = event->fmt;
+
+	for (size_t i = fmt ? fmt->ncommon : 0; fmt && i < fmt->nfields; i++)
+		if (!strcmp(fmt->fields[i].name, "__probe_ret_ip"))
+			return true;
+	return false;
+}
+
+/* The mark stands before the first address. */
+static const uint64_t *mark_return(struct names *n, const uint64_t *ips, uint64_t *nr)
+{
+	uint64_t at = 0;
+
+	while (at < *nr && ips[at] >= (uint64_t)PERF_CONTEXT_MAX)
+		at++;
+	if (at == *nr || !ROOM_FOR(n->returned, n->returned_room, 0, (size_t)*nr + 1))
+		return ips;
+	memcpy(n->returned, ips, at * sizeof(*ips));
+	n->returned[at] = CHAIN_RETURNS;
+	memcpy(n->returned + at + 1, ips + at, (*nr - at) * sizeof(*ips));
+	++*nr;
+	return n->returned;
+}
+
 const uint64_t *names_chain(struct names *n, const struct stream_event *event,
 			    const struct perf_event_header *rec, uint64_t *nr)
 {
 	const uint64_t before = all_cut(n), *ips = chain_of(n, event, rec, nr);
 
 	n->chain_is_cut = all_cut(n) > before;
-	return ips;
+	return ips && names_is_return(event) ? mark_return(n, ips, nr) : ips;
 }
 
 void names_finish(struct names *n)

@@ -25,6 +25,8 @@ struct names {
 	struct maps *maps;                /* NULL: no addresses of user space */
 	struct unwinder *unwinder;        /* created when the first stack is unwound; or NULL */
 	struct branchchain branches;
+	uint64_t *returned;               /* the last chain of a return probe, */
+	size_t returned_room;             /* and how many words there is room for */
 	struct symbolizer *functions;     /* for tracepoints that print function pointers; or NULL */
 	bool kernel;                      /* set before names_open(): look up kernel functions in any case */
 	bool user;                        /* set before names_open(): mappings of processes in any case */
@@ -61,8 +63,10 @@ void names_until(struct names *n, uint64_t time);
 const char *names_comm(struct names *n, pid_t tid, uint64_t time);
 /* The name of a task's control group, by its id in a sample. Valid as long as n. */
 const char *names_cgroup(struct names *n, uint64_t id, uint64_t time);
-/* The sample's call chain, as in the kernel's callchain. The user's part comes from registers and
- * stack, or from branches, if the event has them. NULL: no chain. Valid until the next call. */
+/* Whether its samples are taken when a function has returned (uretprobe, kretprobe): where they are is a return address. */
+bool names_is_return(const struct stream_event *event);
+/* The sample's call chain, as in the kernel's callchain, for a return probe with CHAIN_RETURNS (symbols/chain.h). The
+ * user's part comes from registers and stack, or from branches, if the event has them. NULL: no chain. Valid until the next call. */
 const uint64_t *names_chain(struct names *n, const struct stream_event *event,
 			    const struct perf_event_header *rec, uint64_t *nr);
 /* Rings are not read any more: from now on, lookups wait for symbols to be loaded. */

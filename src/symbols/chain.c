@@ -28,7 +28,7 @@ static bool take_marker(uint64_t marker, enum chain_place *place)
 	return false;
 }
 
-/* The first address of a context is the instruction pointer. All others are return addresses,
+/* The first address of a context is the instruction pointer, except behind CHAIN_RETURNS. All others are return addresses,
  * which may lie after the end of the calling function: the byte before is looked up. */
 size_t chain_addresses(const uint64_t *ips, uint64_t nr, struct chain_address *out)
 {
@@ -37,6 +37,10 @@ size_t chain_addresses(const uint64_t *ips, uint64_t nr, struct chain_address *o
 	size_t n = 0;
 
 	for (uint64_t i = 0; i < nr; i++) {
+		if (ips[i] == CHAIN_RETURNS) {
+			first = false;
+			continue;
+		}
 		if (ips[i] >= (uint64_t)PERF_CONTEXT_MAX) {
 			known = take_marker(ips[i], &place);
 			first = marked = true;

@@ -8,6 +8,9 @@
 
 enum chain_place { PLACE_KERNEL, PLACE_HYPERVISOR, PLACE_GUEST_KERNEL, PLACE_GUEST_USER, PLACE_USER };
 
+/* A marker of our own, which the kernel does not use: the next address is a return address, though it is the first one. */
+#define CHAIN_RETURNS ((uint64_t)-4094)
+
 struct chain_address {
 	uint64_t ip;
 	uint64_t at;             /* address to look up: for a return address, the byte before */

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from frame.analyses import RING
+from frame.analyses import RING, busy_cpus
 
 pytestmark = pytest.mark.skipif(os.uname().machine != "x86_64", reason="needs the numbers of system calls of x86-64")
 PARTS = ['running', 'waiting', 'asleep', 'blocked', 'other', 'unknown']
@@ -54,6 +54,8 @@ def check_sums(rows):
     """The parts of each are all of its time."""
     for row in rows:
         assert sum(row[part] for part in PARTS) == row['total'], row
+        if 'ran' in row:    # of the second table
+            assert sum(row.get('unknown_why', {}).values()) == row['unknown'] and row.get('unknown_why') != {}, row
 
 
 def both(table, than=None):
@@ -101,6 +103,32 @@ def test_waits_for_the_cpu_of_another_one(analyse):
     assert sum(one['total'] for one in all_of_it['ran']) == all_of_it['waiting'], all_of_it
     ran = {one.get('tid'): one['total'] for one in all_of_it['ran']}
     assert ran[two[1].pid] >= 0.05 * all_of_it['waiting'], all_of_it      # others that run beside may use the CPU, too
+
+
+def test_more_tasks_than_are_kept(analyse, tmp_path):
+    """Tasks with long times have their own rows, also if they come after many short ones."""
+    cpu = max(os.sched_getaffinity(0))
+    commands = f'''import os, time
+os.sched_setaffinity(0, {{{cpu}}})
+for _ in range(900):
+    os.waitpid(os.posix_spawn("/bin/true", ["true"], {{}}), 0)
+late = os.fork()
+while not late and time.thread_time() < 2:
+    pass
+late and os.waitpid(late, 0) and open("late", "w").write(str(late))
+'''
+    spin = subprocess.Popen([sys.executable, '-c', SPIN % cpu], stdout=subprocess.PIPE)
+    try:
+        assert spin.stdout.read(1) == b'1'
+        table = analyse('latency', '-p', spin.pid, '-e', f'raw_syscalls:sys_enter/id=={GETPPID}/role=both/', '--breakdown', '--json',
+                        *RING, '--', sys.executable, '-c', commands).table('latency')
+    finally:
+        spin.kill()
+        spin.communicate()
+    row = both(table)
+    assert sum(one['total'] for one in row['ran']) == row['waiting'], row
+    assert 256 <= len(row['ran']) <= 512 and '[others]' in [one['comm'] for one in row['ran']], row
+    assert int((tmp_path / 'late').read_text()) in [one.get('tid') for one in row['ran'][:10]], row
 
 
 def test_text_and_csv(analyse):
@@ -190,6 +218,158 @@ def test_recordings_without_a_pair_of_the_task(prof, tmp_path):
                    'without -p and -t, the pairs of all recorded tasks are shown\n'), err
 
 
+# a call is from getppid() to geteuid(): of nine, three read what a child writes 30 ms later, the others what it writes at once
+STACKS = r'''#include <unistd.h>
+static int ask[2], answer[2];
+__attribute__((noinline)) static int quickly(char c) { write(ask[1], &c, 1); read(answer[0], &c, 1); return c + 1; }
+__attribute__((noinline)) static int slowly(char c) { write(ask[1], &c, 1); read(answer[0], &c, 1); return c + 2; }
+int main(void)
+{
+	char c;
+	pipe(ask);
+	pipe(answer);
+	if (!fork()) {
+		close(ask[1]);
+		while (read(ask[0], &c, 1) == 1) {
+			usleep(c == 's' ? 30000 : 500);
+			write(answer[1], &c, 1);
+		}
+		return 0;
+	}
+	usleep(200000);
+	for (int i = 0; i < 9; i++) {
+		getppid();
+		i % 3 ? quickly('q') : slowly('s');
+		geteuid();
+	}
+	usleep(1000000);   /* until its descriptors have been looked up */
+	return 0;
+}
+'''
+GETEUID = 107
+CALLS = ['-e', f'raw_syscalls:sys_enter/id=={GETPPID}/', '-e', f'raw_syscalls:sys_exit/id=={GETEUID}/']
+
+
+@pytest.fixture
+def asker(tmp_path):
+    """That program, on CPUs that are busy: some kernels do not report the events of idle ones."""
+    (tmp_path / 'asker.c').write_text(STACKS)
+    build = ['gcc', '-O1', '-g', '-w', '-fno-omit-frame-pointer', '-o', tmp_path / 'asker', tmp_path / 'asker.c']
+    subprocess.run(build, check=True)
+    with busy_cpus():
+        yield tmp_path / 'asker'
+
+
+def functions(waits):
+    """Of the program, in any stack."""
+    return {name for one in waits for name in one.get('stack', '').split(';')} & {'quickly', 'slowly', 'main'}
+
+
+def check_stacks(lines):
+    table, slow = [one for one in lines if one.get('table') == 'latency'][0], [one for one in lines if 'slow' in one]
+    long, each = both(table, 20000000), both(table)
+    assert long['calls'] == len(slow) >= 3 and each['calls'] >= 9, table     # others may have such pairs, too
+    for row in [long, each, *slow]:
+        for state in 'asleep', 'blocked', 'other':
+            assert sum(one['total'] for one in row['waits'] if one['state'] == state) == row[state], row
+    assert functions(each['waits']) == {'quickly', 'slowly', 'main'}, each
+    quick = [one for one in long['waits'] if 'quickly' in one.get('stack', '')]
+    assert sum(one['times'] for one in quick) == 0 or long['calls'] > 3, long    # a quick call may have waited long for a CPU
+    assert 'slowly' in functions(long['waits']), long
+    slept = max(long['waits'], key=lambda one: one['total'])
+    assert slept['state'] == 'asleep' and slept['waker'] == 'asker' and slept['total'] >= NAP * 1e9 / 2, slept
+    assert re.search(r';main;slowly;.*read', slept['stack']), slept
+
+
+def test_stacks(analyse, prof, asker, tmp_path):
+    """Live, from the recording of that run, and from one of all tasks."""
+    run = [*CALLS, '--breakdown', '--than', '20ms', '--json']
+    check_stacks(analyse('latency', *run, '-g', *RING, '--record', 'own', '--', asker).lines)
+    check_stacks(analyse('latency', *run, '-I', 'own').lines)
+    events = 'raw_syscalls:sys_enter,raw_syscalls:sys_exit,sched:sched_switch//stack=auto/,sched:sched_waking'
+    subprocess.run([prof, 'record', '-q', '-a', *RING, '-o', tmp_path / 'all', '-e', events, '--', asker], check=True, timeout=60)
+    check_stacks(analyse('latency', *run, '-I', 'all').lines)
+    plain = analyse('latency', *CALLS, '--breakdown', '--json', *RING, '--', asker).table('latency')
+    assert 'waits' not in both(plain), plain
+
+
+def test_stacks_as_text(analyse, asker):
+    run = ['latency', *CALLS, '--breakdown', '-g', *RING]
+    text = analyse(*run, '--than', '20ms', '--', asker).text
+    title = re.search(r'\n\nstacks that slept or were blocked in the (\d+) calls over 20 ms of raw_syscalls:sys_enter=>'
+                      r'raw_syscalls:sys_exit \(% of their ([\d.]+) ms\)\n((?:.+\n)+)', text)
+    assert title and int(title[1]) >= 3, text
+    entries = re.findall(r'^ *([\d.]+)%  (asleep|blocked) \([SD]\), (\d+) times?, ([\d.]+) ms, woken by (.+)\n((?: {4}.*\n)+)',
+                         title[3], re.M)
+    assert entries and entries[0][1] == 'asleep' and entries[0][4].startswith('asker') and ' slowly+0x' in entries[0][5], title[3]
+    assert abs(100 * float(entries[0][3]) / float(title[2]) - float(entries[0][0])) < 0.01, title[3]
+    assert '-g needs --than' not in text, text
+    text = analyse(*run, '--', asker).text
+    assert re.search(r'\nstacks that slept or were blocked in the 9 calls of raw_syscalls:sys_enter=>', text), text
+    assert 'quickly+0x' in text and 'slowly+0x' in text and '-g needs --than' not in text, text
+
+
+def test_what_was_waited_on(analyse, asker):
+    """With its stack, and without; in a recording, descriptors have no names."""
+    run = ['latency', *CALLS, '--breakdown', '--on', '--than', '20ms']
+    for more in [], ['-g'], ['-I', 'own']:
+        lines = analyse(*run, '--json', *more, *([] if '-I' in more else [*RING, '--record', 'own', '--', asker])).lines
+        table = [one for one in lines if one.get('table') == 'latency'][0]
+        for row in [*table['breakdown'], *(one for one in lines if 'slow' in one)]:
+            assert sum(one['total'] for one in row['waits'] if one['state'] == 'asleep') == row['asleep'], row
+            longest = max(row['waits'], key=lambda one: one['total'])
+            assert re.fullmatch(r'read fd 5' if '-I' in more else r'read pipe:\[\d+\]', longest['on']), row
+            assert ('stack' in longest) == (more != []), longest
+    text = analyse(*run, '-g', *RING, '--', asker).text
+    assert re.search(r'asleep \(S\) [\d.]+(?: us)? \(woken by asker.*; in read pipe:\[\d+\] [\d.]+[,)]', text), text
+    assert re.search(r'\ntime .* on whom \(us\) +in what \(us\)\n', text), text
+    assert re.search(r'\nasleep \(S\) .* woken by asker .*  read pipe:\[\d+\] [\d.]+', text), text
+    assert re.search(r'\n *[\d.]+%  asleep \(S\) in read pipe:\[\d+\], \d+ times?, [\d.]+ ms, woken by asker', text), text
+
+
+def test_on_without_breakdown(analyse):
+    err = analyse('latency', *CALLS, '--on', '--', 'true', code=2).err
+    assert 'latency: --on names what the pairs of --breakdown waited on: give both' in err, err
+
+
+def bucket(ns):
+    """Its borders: powers of two of ns, us, ms or s, and 1000."""
+    unit = max(one for one in (1, 1000, 10**6, 10**9) if ns >= one or one == 1)
+    low = max((2**i for i in range(10) if 2**i <= ns // unit), default=0)
+    return low * unit, (2 * low if low < 512 else 1000) * unit
+
+
+@pytest.mark.parametrize('more', [[], ['--perins'], ['--breakdown']])
+def test_histogram(analyse, prof, tmp_path, more):
+    events = f'raw_syscalls:sys_enter,raw_syscalls:sys_exit,{EVENTS}'
+    subprocess.run([prof, 'record', '-q', '-a', *RING, '-o', tmp_path / 'in', '-e', events, '--',
+                    sys.executable, '-c', READER], check=True, capture_output=True, timeout=60)
+    run = ['latency', '-I', 'in', '-e', 'raw_syscalls:sys_enter', '-e', 'raw_syscalls:sys_exit', '--hist', *more]
+    lines = analyse(*run, '--json', '--than', '1').lines
+    table = [one for one in lines if one.get('table') == 'latency'][0]
+    expected = {}
+    for one in lines:
+        if 'slow' in one:
+            key = int(re.search(r' of thread (\d+)', one['what'])[1]) if '--perins' in more else None
+            counts = expected.setdefault(key, {})
+            counts[bucket(one['duration'])] = counts.get(bucket(one['duration']), 0) + 1
+    found = {row.get('key'): {(one['from'], one['to']): one['calls'] for one in row['buckets']} for row in table['histograms']}
+    assert found == expected and sum(map(len, found.values())) > 5, (found, expected)
+    assert {row['pair'] for row in table['histograms']} == {'raw_syscalls:sys_enter=>raw_syscalls:sys_exit'}, table['histograms']
+    text = analyse(*run).text
+    titles = re.findall(r'(?<=\n\n)durations of (.*)\nfrom   - to            calls  %calls\n((?:.*\|\n)+)', text)
+    assert len(titles) == min(10, len(found)), text
+    rows = re.findall(r'^ *(\d+) (\w+) - +(\d+) (\w+) +(\d+) +([\d.]+)  \|(#*) *\|$', titles[0][1], re.M)
+    units = {'ns': 1, 'us': 1000, 'ms': 10**6, 's': 10**9}
+    got = {(int(a) * units[b], int(c) * units[d]): int(n) for a, b, c, d, n, _, _ in rows}
+    first = table['histograms'][0]
+    assert {key: n for key, n in got.items() if n} == found[first.get('key')], text
+    assert list(got) == sorted(got) and all(a[1] == b[0] for a, b in zip(got, list(got)[1:])), text
+    assert max(len(bar) for *_, bar in rows) == 40 and all((n == '0') == (bar == '') for *_, n, _, bar in rows), text
+    assert '--perins' in more or 'histograms' not in analyse('latency', *run[1:-1 - len(more)], *more, '--json').text
+    assert ('... ' in text and ' more: --json shows all' in text) == (len(found) > 10), text
+
+
 @pytest.fixture
 def sleeper(tmp_path):
     """A program that calls nap(), for 1 ms and, three times, for 30 ms."""
@@ -259,6 +439,13 @@ def test_events_that_the_kernel_left_out(prof, tmp_path, switch, waking, unknown
     assert one['unknown'] + maybe >= 45e6, one
     assert one['asleep'] == 0 or not unknown, one
     assert {waker['comm'] for waker in one['wakers']} <= {'[not known]'}, one
+    if not one['unknown']:
+        return
+    assert one['unknown_why'] == {'unreported': one['unknown']}, one
+    run = [prof, 'latency', '-I', tmp_path / 'in', '-p', str(one['key']), '--breakdown', *pair(NANOSLEEP)]
+    text = subprocess.run(run, check=True, capture_output=True, text=True, timeout=60).stdout
+    assert re.search(r'\nunknown  .*\nunknown: the kernel did not report a switch of the thread \(some kernels report none on '
+                     rf'idle CPUs\): {one["unknown"] / 1000:.3f} us\n', text), text
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason='needs a Python whose time.sleep() is clock_nanosleep(2)')

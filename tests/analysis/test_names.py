@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names of functions, and stacks, as they are shown. Work is page faults, so that each sample is known."""
 import json
+import os
 import platform
 import re
 import shutil
@@ -668,3 +669,30 @@ def test_instructions_have_the_shares_of_perf_annotate(prof, works, analyse, tmp
     got = {at: row[0] for at, row in instructions_of(analyse('report', '--annotate', 'spin', path, before=['env']).text).items() if row[0]}
     whole = sum(got.values())
     assert {at: 100 * part / whole for at, part in got.items()} == pytest.approx(theirs, abs=0.1)
+
+
+RETURNS = '''volatile int sink;
+__attribute__((noinline)) void callee(void) { sink++; }
+__attribute__((noinline)) void caller(void)
+{
+	callee();
+	sink = 5;
+}
+int main(void) { caller(); return 0; }
+'''
+
+
+@pytest.mark.skipif(not os.path.exists('/sys/kernel/tracing/uprobe_events'), reason='needs uprobes')
+def test_a_return_probe_is_in_the_line_of_the_call(prof, tmp_path):
+    """Its address is where the function returns to, which may be the next line, or the next function."""
+    (tmp_path / 'job.c').write_text(RETURNS)
+    subprocess.run(['gcc', '-O1', '-g', '-o', tmp_path / 'job', tmp_path / 'job.c'], check=True)
+    probe = f'uretprobe:callee@"{tmp_path}/job"'
+
+    def run(*args):
+        return subprocess.run([prof, *args], check=True, capture_output=True, text=True, timeout=60, cwd=tmp_path).stdout
+    live = run('trace', '-q', '-g', '-e', probe, '--', './job')
+    assert re.search(r'\n +[0-9a-f]+ caller\+0x\w+ \(\S+/job\) \S+/job\.c:5\n', live)
+    run('record', '-q', '-g', '-o', 'in', '-e', probe, '--', './job')
+    assert re.search(r' caller\+0x\w+\n +\S+/job\.c:5\n', run('script', '-I', 'in', '-F', 'event,ip,sym,symoff,srcline'))
+    assert re.search(r'\n +[0-9a-f]+ caller\+0x\w+ .* \S+/job\.c:5\n', run('trace', '-q', '-I', 'in'))

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from frame.again import attempts
+from frame.analyses import RING, busy_cpus
 from frame.trampolines import pythons
 
 PROGRAM = """
@@ -89,3 +90,26 @@ def test_a_profile_of_an_interpreter_says_how_to_see_functions(analyse, program)
         quiet = analyse('profile', '--no-python', '--', sys.executable, program)
         return None if said in got.text and said not in quiet.text else (got.text, quiet.text)
     attempts(measure)
+
+
+MARKED = """
+import os, time
+def nap():
+    time.sleep(0.02)
+def handle():
+    os.getppid()
+    nap()
+    os.getpgrp()
+for _ in range(10):
+    handle()
+"""
+
+
+def test_where_a_function_waits(analyse, python, program):
+    """Its start and end are marked by system calls."""
+    program.write_text(MARKED)
+    with busy_cpus():
+        table = analyse('latency', *NATIVE, *RING, '-e', 'raw_syscalls:sys_enter/id==110/', '-e', 'raw_syscalls:sys_exit/id==111/',
+                        '--breakdown', '--json', '--', python, '-X', 'perf', program).table('latency')
+    stacks = [one['stack'] for one in table['breakdown'][0]['waits'] if 'stack' in one]
+    assert any(';handle;nap;' in stack for stack in stacks) and not any('_PyEval' in stack for stack in stacks), stacks

@@ -7,6 +7,7 @@ import re
 import select
 import signal
 import subprocess
+import sys
 
 from .declared import environment, without_lowered_rates
 
@@ -122,3 +123,16 @@ class Perf:
 def close_to(measured, known, part=0.02, least=0):
     """Within `part` of it, or `least` in the same unit."""
     return abs(measured - known) <= max(part * known, least)
+
+
+@contextlib.contextmanager
+def busy_cpus():
+    """Some kernels do not report the events of idle CPUs."""
+    loop = 'import os\nos.sched_setaffinity(0, {%d})\nos.nice(19)\nwhile True: pass'
+    busy = [subprocess.Popen([sys.executable, '-c', loop % cpu]) for cpu in os.sched_getaffinity(0)]
+    try:
+        yield
+    finally:
+        for one in busy:
+            one.kill()
+            one.wait()

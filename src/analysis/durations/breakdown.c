@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/durations/breakdown.h"
 
+#include "base/note.h"
 #include "base/pidns.h"
 #include "base/room.h"
 #include "tasks/pidmap.h"
@@ -12,8 +13,10 @@
 struct breakdown_thread {
 	pid_t tid;
 	bool in_call;
+	bool has_lost;               /* events, in this call */
 	uint64_t since;              /* perf clock, ns */
 	struct breakdown_sums sums;
+	struct callstack *stack;     /* with which it went to sleep last, until it is woken; or NULL */
 	UT_hash_handle hh;
 };
 
@@ -21,8 +24,34 @@ enum { MAX_THREADS = 1 << 16, MAX_IDLE = 4096 };
 
 /* ---- sums ------------------------------------------------------------------------------- */
 
-/* More tasks share an entry. */
-enum { MAX_WHOM = 256 };
+/* At most this many tasks. Where commands come and go all the time, there are more: those with the longest times are kept, and
+ * the others share an entry of their part. */
+enum { MAX_WHOM = 512, KEPT_WHOM = MAX_WHOM / 2 };
+
+static int longest_first(const void *x, const void *y)
+{
+	const struct breakdown_whom *a = x, *b = y;
+
+	return (a->ns < b->ns) - (a->ns > b->ns);
+}
+
+static void add_whom(struct breakdown_sums *sums, enum breakdown_part part, uint64_t name, pid_t tid, uint64_t ns);
+
+static void merge_short(struct breakdown_sums *sums)
+{
+	uint64_t rest[BREAKDOWN_PARTS] = { 0 };
+	size_t kept = 0;
+
+	qsort(sums->whom, sums->nwhom, sizeof(*sums->whom), longest_first);
+	for (size_t i = 0; i < sums->nwhom; i++)
+		if (kept < KEPT_WHOM && sums->whom[i].name != WORDS_OTHERS)
+			sums->whom[kept++] = sums->whom[i];
+		else
+			rest[sums->whom[i].part] += sums->whom[i].ns;
+	sums->nwhom = kept;
+	for (int i = 0; i < BREAKDOWN_PARTS; i++)
+		add_whom(sums, (enum breakdown_part)i, WORDS_OTHERS, 0, rest[i]);
+}
 
 static struct breakdown_whom *whom(struct breakdown_sums *sums, enum breakdown_part part, uint64_t name, pid_t tid)
 {
@@ -31,8 +60,8 @@ static struct breakdown_whom *whom(struct breakdown_sums *sums, enum breakdown_p
 	for (size_t i = 0; i < sums->nwhom; i++)
 		if (sums->whom[i].part == part && sums->whom[i].name == name && sums->whom[i].tid == tid)
 			return &sums->whom[i];
-	if (sums->nwhom >= MAX_WHOM && (name != WORDS_OTHERS || tid))
-		return whom(sums, part, WORDS_OTHERS, 0);
+	if (sums->nwhom >= MAX_WHOM)
+		merge_short(sums);
 	one = APPENDED(sums->whom, sums->nwhom);
 	if (one)
 		*one = (struct breakdown_whom){ part, name, tid, 0 };
@@ -47,25 +76,57 @@ static void add_whom(struct breakdown_sums *sums, enum breakdown_part part, uint
 		one->ns += ns;
 }
 
+/* More stacks share the entry of those that are not known. */
+enum { MAX_WAITS = 1024 };
+
+static bool is_same(const struct breakdown_wait *a, const struct breakdown_wait *b)
+{
+	return a->part == b->part && a->waker == b->waker && a->on == b->on && a->stack == b->stack;
+}
+
+static void add_wait(struct breakdown_sums *sums, const struct breakdown_wait *wait)
+{
+	struct breakdown_wait *one = NULL;
+
+	for (size_t i = 0; i < sums->nwaits && !one; i++)
+		if (is_same(&sums->waits[i], wait))
+			one = &sums->waits[i];
+	if (!one && sums->nwaits >= MAX_WAITS && (wait->stack || wait->waker != WORDS_OTHERS || wait->on)) {
+		add_wait(sums, &(struct breakdown_wait){ .part = wait->part, .times = wait->times, .ns = wait->ns });
+		return;
+	}
+	if (one) {
+		one->times += wait->times;
+		one->ns += wait->ns;
+	} else if ((one = APPENDED(sums->waits, sums->nwaits))) {
+		*one = *wait;
+	}
+}
+
 void breakdown_sums_add(struct breakdown_sums *to, const struct breakdown_sums *from)
 {
 	to->calls += from->calls;
 	to->total += from->total;
 	for (size_t i = 0; i < BREAKDOWN_PARTS; i++)
 		to->ns[i] += from->ns[i];
+	for (size_t i = 0; i < BREAKDOWN_WHYS; i++)
+		to->why[i] += from->why[i];
 	for (size_t i = 0; i < from->nwhom; i++)
 		add_whom(to, from->whom[i].part, from->whom[i].name, from->whom[i].tid, from->whom[i].ns);
+	for (size_t i = 0; i < from->nwaits; i++)
+		add_wait(to, &from->waits[i]);
 }
 
 /* Its memory is used again. */
 static void clear(struct breakdown_sums *sums)
 {
-	*sums = (struct breakdown_sums){ .whom = sums->whom };
+	*sums = (struct breakdown_sums){ .whom = sums->whom, .waits = sums->waits };
 }
 
 void breakdown_sums_free(struct breakdown_sums *sums)
 {
 	free(sums->whom);
+	free(sums->waits);
 	*sums = (struct breakdown_sums){ 0 };
 }
 
@@ -75,22 +136,32 @@ void breakdown_sums_free(struct breakdown_sums *sums)
 #define OURS "_of_breakdown"
 #define NEEDED "sched:sched_switch,sched:sched_waking"
 
+static int add_of(struct analysis *a, const char *sys, const char *name, struct fault *f)
+{
+	return analysis_add_event(a, f, "%s:%s//alias=%s" OURS "/untraced/stack=no/", sys, name, name);
+}
+
 static int add(struct analysis *a, const char *name, struct fault *f)
 {
-	return analysis_add_event(a, f, "sched:%s//alias=%s" OURS "/untraced/stack=no/", name, name);
+	return add_of(a, "sched", name, f);
 }
 
 /*
  * sched_waking happens in the task that wakes another one. sched_wakeup follows, maybe on the CPU of the woken task: it is for a
  * task that was woken just before it left its CPU, whose sched_waking comes too early. In a PID namespace, forks map the ids of
- * new tasks.
+ * new tasks. Call chains are sampled of the targets alone, as those of all tasks are too expensive. A
+ * recording can have them, too.
  */
-int breakdown_events(struct analysis *a, struct fault *f)
+int breakdown_events(const struct breakdown *b, struct analysis *a, struct fault *f)
 {
 	const bool live = !a->opts->stream.input;
 
-	return add(a, "sched_switch", f) || add(a, "sched_waking", f) || (live && add(a, "sched_wakeup", f)) ||
-	       (live && !pidns_is_initial() && add(a, "sched_process_fork", f)) ? -1 : 0;
+	if (add(a, "sched_switch", f) || add(a, "sched_waking", f) || (live && add(a, "sched_wakeup", f)) ||
+	    (live && !pidns_is_initial() && add(a, "sched_process_fork", f)) ||
+	    (b->shows_on && (add_of(a, "raw_syscalls", "sys_enter", f) || add_of(a, "raw_syscalls", "sys_exit", f))))
+		return -1;
+	return live && !a->opts->stream.call_graph ? 0 :
+	       analysis_add_event(a, f, "sched:sched_switch/prev_state&0xff/alias=sched_switch_stack" OURS "/untraced/");
 }
 
 bool breakdown_has(const struct stream_event *event)
@@ -127,14 +198,32 @@ static const struct stream_event *ours(struct analysis *a, const char *tracepoin
 	return NULL;
 }
 
-static void open_for_all_tasks(struct analysis *a)
+/* In a recording, both can be the same event. */
+static void find_switches(struct breakdown *b, struct analysis *a)
+{
+	const struct stream_event **all = &b->states.switches.on_switch;
+	size_t n;
+	struct stream_event *events = stream_events(a->stream, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (!breakdown_has(&events[i]) || strcmp(events[i].tracepoint, "sched_switch"))
+			continue;
+		if (!*all || (*all)->layout.callchain)
+			*all = &events[i];
+		if (!b->on_stack && events[i].layout.callchain)
+			b->on_stack = &events[i];
+	}
+}
+
+static void open_for_all_tasks(const struct breakdown *b, struct analysis *a)
 {
 	const struct stream_opts *o = &a->opts->stream;
 	size_t n;
 	struct stream_event *events = stream_events(a->stream, &n);
 
 	for (size_t i = 0; i < n; i++)
-		if (breakdown_has(&events[i]))
+		if (breakdown_has(&events[i]) && !strcmp(events[i].sys, "sched") &&
+		    (&events[i] != b->on_stack || b->on_stack == b->states.switches.on_switch))
 			events[i].asked.everywhere = o->pids.n || o->tids.n || o->cgroups.n;
 }
 
@@ -158,6 +247,20 @@ static int find_wakeups(struct breakdown *b, struct fault *f)
 	return b->flags ? 0 : -1;
 }
 
+static int find_calls(struct breakdown *b, struct analysis *a, struct fault *f)
+{
+	b->on_enter = ours(a, "sys_enter");
+	b->on_leave = ours(a, "sys_exit");
+	if (!b->on_enter || !b->on_leave)
+		return analysis_lacks(a, "raw_syscalls", b->on_enter ? "sys_exit" : "sys_enter", f);
+	b->call_nr = analysis_field(b->on_enter, "id", false, f);
+	b->args = b->call_nr ? analysis_field(b->on_enter, "args", true, f) : NULL;
+	b->waiton.recorded = a->opts->stream.input;
+	b->waiton.names = &a->names;
+	a->names.user |= b->waiton.recorded || a->opts->stream.record;   /* for the names of locks */
+	return b->args ? 0 : -1;
+}
+
 int breakdown_begin(struct breakdown *b, struct analysis *a, struct fault *f)
 {
 	static const struct question_ops ops = { .name = "latency", .ended = ended };
@@ -166,13 +269,16 @@ int breakdown_begin(struct breakdown *b, struct analysis *a, struct fault *f)
 	b->states.question.ops = &ops;
 	b->states.question.a = a;
 	w->everybody = true;
-	w->on_switch = ours(a, "sched_switch");
+	find_switches(b, a);
 	b->on_waking = ours(a, "sched_waking");
 	if (!w->on_switch || !b->on_waking)
 		return analysis_lacks(a, "sched", w->on_switch ? "sched_waking" : "sched_switch", f);
-	open_for_all_tasks(a);
+	open_for_all_tasks(b, a);
+	if (a->opts->stream.call_graph && !b->on_stack)
+		note(a->opts->stream.verbose, "latency: -g: the recording has no call chains of sched:sched_switch; "
+		     "record them by -e 'sched:sched_switch//stack=auto/'");
 	return analysis_has_everybody(a->stream, "latency --breakdown", w->on_switch, f) || switches_read_fields(w, f) ||
-	       find_wakeups(b, f) ? -1 : 0;
+	       find_wakeups(b, f) || (b->shows_on && find_calls(b, a, f)) ? -1 : 0;
 }
 
 /* ---- states ------------------------------------------------------------------------------ */
@@ -223,15 +329,22 @@ static const char *no_task(const struct breakdown *b, enum breakdown_part part, 
 	return flags & TRACE_SOFTIRQ && (part == PART_BLOCKED || *comm == '<') ? "[softirq]" : NULL;
 }
 
-static void woken(struct breakdown *b, struct breakdown_sums *sums, enum breakdown_part part, const struct analysis_sample *s,
+static void woken(struct breakdown *b, struct breakdown_thread *t, enum breakdown_part part, const struct analysis_sample *s,
 		  uint64_t ns)
 {
 	const char *comm = analysis_comm(b->states.question.a, s->tid, s->time), *other = no_task(b, part, s, comm);
 	const bool softly = !other && trace_field_uint(b->flags, s->view.raw) & TRACE_SOFTIRQ;
-	char name[WORD_SIZE];
+	char name[WORD_SIZE], text[WORD_SIZE];
+	uint64_t waker, on = 0;
 
 	snprintf(name, sizeof(name), "%s%s", other ? other : comm, softly ? " [softirq]" : "");
-	add_whom(sums, part, words_number(&b->words, name), other || pidmap_is_outer(s->tid) ? 0 : s->tid, ns);
+	waker = words_number(&b->words, name);
+	add_whom(&t->sums, part, waker, other || pidmap_is_outer(s->tid) ? 0 : s->tid, ns);
+	if (b->shows_on)
+		on = words_number(&b->words, waiton_text(&b->waiton, t->tid, text, sizeof(text)));
+	if (b->on_stack || on)
+		add_wait(&t->sums, &(struct breakdown_wait){ part, waker, on, t->stack, 1, ns });
+	t->stack = NULL;
 }
 
 /* states.c calls it at the end of each state. */
@@ -248,7 +361,7 @@ static void ended(struct question *q, const struct analysis_sample *s, pid_t tid
 	if (part == PART_WAITING)
 		culprits_each(&b->runs, s, from, ran_meanwhile, &(struct wait){ b, &t->sums });
 	else if (part != PART_RUNNING)
-		woken(b, &t->sums, part, s, ns);
+		woken(b, t, part, s, ns);
 }
 
 /* Whether the sample is about a thread that is in a call. */
@@ -273,6 +386,44 @@ static void forget(struct breakdown *b, struct breakdown_thread *t)
 	free(t);
 }
 
+/* The sample may come before on_switch, which says that the thread sleeps, or after it. */
+static void take_stack(struct breakdown *b, const struct analysis_sample *s)
+{
+	const struct switches *w = &b->states.switches;
+	struct breakdown_thread *t = in_call(b, switches_task_in(s, w->prev_pid));
+
+	if (t && trace_field_sint(w->prev_state, s->view.raw) & 0xff)
+		t->stack = analysis_stack(b->states.question.a, s);
+}
+
+/* What it waits on has to be looked up while it waits. */
+static void take_sleep(struct breakdown *b, const struct analysis_sample *s)
+{
+	const struct switches *w = &b->states.switches;
+	const pid_t tid = switches_task_in(s, w->prev_pid);
+	const int64_t state = trace_field_sint(w->prev_state, s->view.raw);
+
+	if (state & SWITCH_LEAVES)
+		waiton_forget(&b->waiton, tid);
+	else if (state & 0xff && in_call(b, tid))
+		waiton_wait(&b->waiton, tid, s->time);
+}
+
+static void take_call(struct breakdown *b, const struct analysis_sample *s)
+{
+	const char *bytes;
+	uint64_t first = 0;
+	uint32_t len;
+
+	if (s->event == b->on_leave) {
+		waiton_leave(&b->waiton, s->tid);
+		return;
+	}
+	if (!trace_field_data(b->args, s->view.raw, s->view.raw_size, &bytes, &len) && len >= sizeof(first))
+		memcpy(&first, bytes, sizeof(first));
+	waiton_enter(&b->waiton, s->pid, s->tid, trace_field_sint(b->call_nr, s->view.raw), first);
+}
+
 /* Its call has no end. */
 static void forget_ended(struct breakdown *b, const struct analysis_sample *s)
 {
@@ -289,10 +440,16 @@ void breakdown_sample(struct breakdown *b, const struct analysis_sample *s)
 	struct question *q = &b->states.question;
 	char prev[16];
 
+	if (s->event == b->on_stack)
+		take_stack(b, s);
+	if (b->shows_on && (s->event == b->on_enter || s->event == b->on_leave))
+		take_call(b, s);
 	if (is_switch) {
 		pid_t tid = states_prev(q, s, prev);
 
 		culprits_switch(&b->runs, s, tid, prev);
+		if (b->shows_on)
+			take_sleep(b, s);
 	}
 	if (is_about_call(b, s))
 		states_sample(q, s);
@@ -311,6 +468,7 @@ void breakdown_lost(struct breakdown *b, const struct stream_loss *loss)
 	for (struct breakdown_thread *t = b->threads; loss->count && t; t = t->hh.next) {
 		struct open_pair *o = t->in_call ? pairs_find(p, (uint64_t)t->tid) : NULL;
 
+		t->has_lost = true;
 		if (o)
 			pairs_cancel(p, o);
 	}
@@ -352,7 +510,9 @@ void breakdown_start(struct breakdown *b, const struct analysis_sample *s)
 	if (o)
 		pairs_cancel(p, o);
 	clear(&t->sums);
+	t->stack = NULL;
 	t->in_call = true;
+	t->has_lost = false;
 	t->since = s->time;
 	pairs_start(p, s, (uint64_t)s->tid, STATE_RUNNING);
 }
@@ -377,6 +537,7 @@ static void finish(struct breakdown *b, const struct analysis_sample *s, struct 
 void breakdown_end(struct breakdown *b, const struct analysis_sample *s, const struct pair_end *end)
 {
 	struct breakdown_thread *t = in_call(b, s->tid);
+	const enum breakdown_why why = !t ? WHY_FULL : t->has_lost ? WHY_LOST : WHY_UNREPORTED;
 	uint64_t known = 0;
 
 	clear(&b->call);
@@ -388,7 +549,26 @@ void breakdown_end(struct breakdown *b, const struct analysis_sample *s, const s
 		known += b->call.ns[i];
 	b->call.calls = 1;
 	b->call.total = end->duration;
-	b->call.ns[PART_UNKNOWN] = end->duration > known ? end->duration - known : 0;
+	b->call.ns[PART_UNKNOWN] = b->call.why[why] = end->duration > known ? end->duration - known : 0;
+}
+
+static void keep_stacks(void *ctx)
+{
+	const struct breakdown *b = ctx;
+
+	for (const struct breakdown_thread *t = b->threads; t; t = t->hh.next) {
+		if (t->in_call && t->stack)
+			callstacks_keep(t->stack);
+		for (size_t i = 0; t->in_call && i < t->sums.nwaits; i++)
+			if (t->sums.waits[i].stack)
+				callstacks_keep(t->sums.waits[i].stack);
+	}
+}
+
+void breakdown_rest(struct breakdown *b)
+{
+	if (b->on_stack)
+		callstacks_rest(b->states.question.a->stacks, keep_stacks, b);
 }
 
 void breakdown_free(struct breakdown *b)
@@ -405,4 +585,5 @@ void breakdown_free(struct breakdown *b)
 	states_release(&b->states.question);
 	pairs_free(&b->states.question.pairs);
 	words_free(&b->words);
+	waiton_free(&b->waiton);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/durations/breakdownrows.h"
 
+#include "analysis/durations/breakdownstacks.h"
 #include "base/units.h"
 #include "report/json.h"
 #include "tasks/pidmap.h"
@@ -27,6 +28,16 @@ const struct table_column breakdown_columns[BREAKDOWN_COLUMNS] = {
 	[PART_OTHER] = { "other", TABLE_DURATION, .where = TABLE_ONLY_JSON },
 	[PART_UNKNOWN] = { "unknown", TABLE_DURATION, .where = TABLE_ONLY_JSON },
 };
+
+const char *breakdown_part_words(enum breakdown_part part)
+{
+	return parts[part].words;
+}
+
+const char *breakdown_part_name(enum breakdown_part part)
+{
+	return breakdown_columns[part].name;
+}
 
 /* ---- tasks ------------------------------------------------------------------------------ */
 
@@ -65,7 +76,7 @@ static size_t put_tasks(const struct breakdown *b, const struct breakdown_sums *
 	if (!all || !parts[part].how)
 		return (size_t)snprintf(buf, size, "%s", "");
 	for (size_t i = 0; i < sums->nwhom && seen < NAMED && n < size; i++) {
-		if (sums->whom[i].part != part)
+		if (sums->whom[i].part != part || (sums->whom[i].name == WORDS_OTHERS && all > 1))
 			continue;
 		n += (size_t)snprintf(buf + n, size - n, "%s", seen ? ", " : parts[part].how);
 		n += n < size && !seen++ ? (size_t)snprintf(buf + n, size - n, part == PART_WAITING ? ": " : " ") : 0;
@@ -97,16 +108,18 @@ char *breakdown_text(const struct breakdown *b, char *buf, size_t size)
 {
 	const struct breakdown_sums *sums = &b->call;
 	unsigned int seen = 0;
-	char tasks[512];
+	char tasks[512], objects[512];
 	size_t n = 0;
 
 	sort(sums);
 	*buf = '\0';
 	for (int i; n < size && (i = next_part(sums, &seen)) >= 0; ) {
 		const size_t has = put_tasks(b, sums, (enum breakdown_part)i, tasks, sizeof(tasks));
+		const size_t on = breakdown_put_objects(b, sums, (enum breakdown_part)i, objects, sizeof(objects));
 
-		n += (size_t)snprintf(buf + n, size - n, "%s%s %.3f%s%s%s%s", n ? ", " : "", parts[i].words,
-				      (double)sums->ns[i] / 1e3, n ? "" : " us", has ? " (" : "", tasks, has ? ")" : "");
+		n += (size_t)snprintf(buf + n, size - n, "%s%s %.3f%s%s%s%s%s%s", n ? ", " : "", parts[i].words,
+				      (double)sums->ns[i] / 1e3, n ? "" : " us", has ? " (" : "", tasks, has && on ? "; in " : "",
+				      objects, has ? ")" : "");
 	}
 	return buf;
 }
@@ -123,6 +136,19 @@ static bool put_json(const struct breakdown *b, const struct breakdown_whom *one
 	       json_put_unsigned(row, "total", one->ns);
 }
 
+static bool put_why(const struct breakdown_sums *sums, struct json_object *to)
+{
+	static const char *const names[BREAKDOWN_WHYS] = {
+		[WHY_UNREPORTED] = "unreported", [WHY_LOST] = "lost", [WHY_FULL] = "too_many_threads",
+	};
+	struct json_object *why = json_object_new_object();
+	bool good = json_put(to, "unknown_why", why);
+
+	for (size_t i = 0; i < BREAKDOWN_WHYS && good; i++)
+		good = !sums->why[i] || json_put_unsigned(why, names[i], sums->why[i]);
+	return good;
+}
+
 bool breakdown_json(const struct breakdown *b, const struct breakdown_sums *sums, struct json_object *to)
 {
 	struct json_object *ran = json_object_new_array(), *wakers = json_object_new_array();
@@ -134,7 +160,9 @@ bool breakdown_json(const struct breakdown *b, const struct breakdown_sums *sums
 		good = json_put_unsigned(to, breakdown_columns[i].name, sums->ns[i]);
 	for (size_t i = 0; i < sums->nwhom && good; i++)
 		good = put_json(b, &sums->whom[i], ran, wakers);
-	return good;
+	if (good && sums->ns[PART_UNKNOWN])
+		good = put_why(sums, to);
+	return good && ((!b->on_stack && !b->shows_on) || json_put(to, "waits", breakdown_stacks_json(b, sums)));
 }
 
 /* ---- rows ------------------------------------------------------------------------------- */
@@ -218,7 +246,7 @@ static void put_share(struct table *t, const struct breakdown_sums *sums, size_t
 static void put_part(const struct breakdown_rows *rows, const struct breakdown_row *row, size_t part, struct table *t)
 {
 	const struct breakdown_sums *whose = rows->than ? &row->slow : &row->all;
-	char tasks[512];
+	char text[512];
 
 	if (!row->all.ns[part])
 		return;
@@ -227,8 +255,12 @@ static void put_part(const struct breakdown_rows *rows, const struct breakdown_r
 	put_share(t, &row->all, part);
 	if (rows->than)
 		put_share(t, &row->slow, part);
-	put_tasks(rows->from, whose, (enum breakdown_part)part, tasks, sizeof(tasks));
-	table_text(t, tasks);
+	put_tasks(rows->from, whose, (enum breakdown_part)part, text, sizeof(text));
+	table_text(t, text);
+	if (!rows->from->shows_on)
+		return;
+	breakdown_put_objects(rows->from, whose, (enum breakdown_part)part, text, sizeof(text));
+	table_text(t, text);
 }
 
 static void caption(const struct breakdown_rows *rows, const struct breakdown_row *row, const char *over, struct table *t)
@@ -242,10 +274,39 @@ static void caption(const struct breakdown_rows *rows, const struct breakdown_ro
 		      units_plural(row->all.calls), slow);
 }
 
+static void print_stacks(const struct breakdown_rows *rows, const struct breakdown_row *row, const char *over)
+{
+	const struct breakdown_sums *whose = rows->than ? &row->slow : &row->all;
+	char text[512];
+
+	snprintf(text, sizeof(text), "the %llu call%s%s%s of %s", (unsigned long long)whose->calls, units_plural(whose->calls),
+		 rows->than ? " " : "", rows->than ? over : "", row->name);
+	breakdown_stacks_print(rows->from, whose, text);
+}
+
+/* "unknown: the kernel did not report a switch of the thread: 8985.010 us; events were lost: 12.000 us" */
+static void print_why(const struct breakdown_row *row, const struct stream_opts *o)
+{
+	const char *const words[BREAKDOWN_WHYS] = {
+		[WHY_UNREPORTED] = o->cpus.n ?
+				   "a switch of the thread was on a CPU that -C leaves out, or the kernel did not report it" :
+				   "the kernel did not report a switch of the thread (some kernels report none on idle CPUs)",
+		[WHY_LOST] = o->input ? "events were lost when this was recorded" : "events were lost (-m gives them more room)",
+		[WHY_FULL] = "too many threads were in calls",
+	};
+	size_t n = 0;
+
+	for (size_t i = 0; i < BREAKDOWN_WHYS; i++)
+		if (row->all.why[i])
+			printf("%s%s: %.3f us", n++ ? "; " : "unknown: ", words[i], (double)row->all.why[i] / 1e3);
+	if (n)
+		putchar('\n');
+}
+
 static void print_row(const struct breakdown_rows *rows, const struct breakdown_row *row, struct analysis *a)
 {
 	const struct table_style style = { .terminal = analysis_terminal(a->opts) };
-	struct table_column columns[6] = {
+	struct table_column columns[7] = {
 		{ "part", TABLE_TEXT, .title = "time" }, { "total", TABLE_DURATION }, { "share", TABLE_PERCENT, .title = "%total" },
 	};
 	size_t n = 3;
@@ -258,6 +319,8 @@ static void print_row(const struct breakdown_rows *rows, const struct breakdown_
 		columns[n++] = (struct table_column){ "slow_share", TABLE_PERCENT, .title = "%over" };
 	}
 	columns[n++] = (struct table_column){ "whom", TABLE_TEXT, .title = "on whom (us)" };
+	if (rows->from->shows_on)
+		columns[n++] = (struct table_column){ "what", TABLE_TEXT, .title = "in what (us)" };
 	table_init(&t, "breakdown", columns, n);
 	caption(rows, row, over, &t);
 	for (size_t i = 0; i < BREAKDOWN_PARTS; i++)
@@ -265,6 +328,9 @@ static void print_row(const struct breakdown_rows *rows, const struct breakdown_
 	putchar('\n');
 	analysis_put_table(a, &t, &style);
 	table_free(&t);
+	print_why(row, &a->opts->stream);
+	if (rows->from->on_stack)
+		print_stacks(rows, row, over);
 }
 
 void breakdown_rows_print(struct breakdown_rows *rows, struct analysis *a)

@@ -174,7 +174,7 @@ static const char *key_text(const struct latency *l, const struct stream_event *
 static uint64_t reads(struct question *q, const struct stream_event *event)
 {
 	if (breakdown_has(event))
-		return PERF_SAMPLE_RAW;
+		return PERF_SAMPLE_RAW | PERF_SAMPLE_CALLCHAIN;
 	return key_reads(q->a, event, key_text((struct latency *)q, event));
 }
 
@@ -283,11 +283,19 @@ static void end(struct question *q)
 
 /* ---- --breakdown ------------------------------------------------------------------------ */
 
+static const struct question_ops broken_down;
+
 static int add(struct question *q, struct fault *f)
 {
 	struct latency *l = (struct latency *)q;
 
-	return l->breakdown.on ? breakdown_events(q->a, f) : 0;
+	if (l->breakdown.shows_on && !l->breakdown.on)
+		return fault_usage(f, "latency: --on names what the pairs of --breakdown waited on: give both");
+	if (!l->breakdown.on)
+		return 0;
+	q->ops = &broken_down;
+	q->common.merges_python = true;
+	return breakdown_events(&l->breakdown, q->a, f);
 }
 
 /* Only of a thread it is known what it does. */
@@ -300,11 +308,8 @@ static int check_keys(const struct latency *l, struct fault *f)
 	return 0;
 }
 
-static const struct question_ops broken_down;
-
 static int begin_breakdown(struct latency *l, struct fault *f)
 {
-	l->question.ops = &broken_down;
 	l->broken_down = (struct breakdown_rows){ .from = &l->breakdown, .than = l->question.than };
 	return check_keys(l, f) || breakdown_begin(&l->breakdown, l->question.a, f) ? -1 : 0;
 }
@@ -386,6 +391,7 @@ static void after_table(struct question *q, uint64_t from)
 		breakdown_rows_clear(rows);
 	else
 		breakdown_rows_print(rows, q->a);
+	breakdown_rest(&((struct latency *)q)->breakdown);
 }
 
 /* ---- a source's parts: from --start and --end ------------------------------------------- */
@@ -465,7 +471,8 @@ static const struct question_ops question = {
 	.print = "\"key %llu took %llu.%03llu us\", REC->key, REC->duration / 1000, REC->duration % 1000",
 };
 static const struct question_ops broken_down = {
-	LATENCY_QUESTION, .lost = lost, .keeps = keeps, .added = added, .detail = detail, .detail_json = detail_json,
+	LATENCY_QUESTION, .stacks = true,
+	.lost = lost, .keeps = keeps, .added = added, .detail = detail, .detail_json = detail_json,
 	.last = breakdown_columns, .nlast = BREAKDOWN_COLUMNS, .put_last = put_last, .more = more, .after_table = after_table,
 	.if_missing = "pairs may be left out, a wait for a CPU may count as sleep, and times be unknown",
 };
@@ -484,10 +491,18 @@ static const struct opt duration_opts[] = {
 	  "also those with the attribute untraced, which are in no pair (with key=EXPR, only if they have its key).",
 	  false, question_parse_than },
 	{ "perins", 0, NULL, OPT_FLAG, offsetof(struct latency, question.per_instance), NULL, "Print a row for each key.", false, NULL },
+	{ "hist", 0, NULL, OPT_FLAG, offsetof(struct latency, question.hist), NULL,
+	  "Print a histogram of the durations below the table, for each row: buckets of powers of two (1, 2, 4, ... 512 ns, us, ms, "
+	  "s).",
+	  false, NULL },
 	{ "breakdown", 0, NULL, OPT_FLAG, offsetof(struct latency, breakdown.on), NULL,
 	  "Show where the time of the pairs went: running, waiting for a CPU, asleep (S), blocked in the kernel (D: disks, kernel "
-	  "locks); and which tasks ran meanwhile or woke the thread. With --than also for each longer pair. For pairs of the same "
-	  "thread.",
+	  "locks); and which tasks ran meanwhile or woke the thread. With --than also for each longer pair. With -g also the "
+	  "stacks that slept or were blocked, with --than those of longer pairs alone. For pairs of the same thread.",
+	  false, NULL },
+	{ "on", 0, NULL, OPT_FLAG, offsetof(struct latency, breakdown.shows_on), NULL,
+	  "With --breakdown, also show what was waited on: the system call, with the variable of its lock (futex), or its file, pipe "
+	  "or socket, as waits --on does. This traces the system calls of the watched tasks.",
 	  false, NULL },
 };
 
@@ -520,17 +535,22 @@ const struct command latency_command = {
 		"the same key (key=_tid: in the same thread).",
 		"--breakdown shows where the time of pairs of the same thread went. It also opens sched_switch, sched_waking and "
 		"sched_wakeup of all tasks; a recording needs the first two. Time between two events that contradict each other is unknown: "
-		"the kernel has left out an event.",
+		"the kernel has left out an event. With -g, it shows below where in the program the threads slept or were "
+		"blocked: the stacks of the watched tasks, merged; with --than only of the longer pairs.",
 		"--heatmap draws all pairs: when they ended, and how long they took.",
 		"Events are paired in order of time over all CPUs."),
 	.summary = "measure how long it takes from one event to another",
 	.examples = COMMAND_EXAMPLES(
 		{ "perf-prof latency -p 1234 -e uprobe:handle@./server -e uretprobe:handle@./server --breakdown --than 10ms",
 		  "print the calls of a function over 10 ms, and where their time went" },
+		{ "perf-prof latency -p 1234 -e uprobe:handle@./server -e uretprobe:handle@./server --breakdown -g --than 10ms",
+		  "also print the stacks with which these calls slept or were blocked" },
 		{ "perf-prof latency -e block:block_rq_issue -e block:block_rq_complete -k 'dev<<32|sector' -i 1000",
 		  "measure how long disk requests take, each second" },
 		{ "perf-prof latency -e irq:irq_handler_entry -e irq:irq_handler_exit -k '_cpu<<16|irq' --than 100us",
 		  "print interrupt handlers that run longer than 100 us" },
+		{ "perf-prof latency -e block:block_rq_issue -e block:block_rq_complete -k 'dev<<32|sector' --hist",
+		  "print a histogram of these durations" },
 		{ "perf-prof latency -e block:block_rq_issue -e block:block_rq_complete -k 'dev<<32|sector' --heatmap disk.svg",
 		  "draw when disks were slow" },
 		{ "perf-prof latency -a -e net:net_dev_start_xmit -e net:netif_receive_skb -k skbaddr",

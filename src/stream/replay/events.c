@@ -341,6 +341,15 @@ static bool is_alias(const struct wanted *w, const struct track *t)
 	       (!traced || matches_tracepoint(w, t));
 }
 
+/* The tracepoint was recorded under its own name. An event under an alias is another one, such as those that a command adds. */
+static bool is_own_name(const struct wanted *w, const struct track *t)
+{
+	const char *name = t->fmt && !t->probe ? track_behind_system(t) : NULL;
+
+	return name && !strcmp(name, t->fmt->name) && w->item->sys && !spec_is_glob(w->item->sys) &&
+	       !spec_is_glob(w->item->name) && matches_tracepoint(w, t);
+}
+
 static bool is_with_terms(const struct wanted *w, const struct track *t)
 {
 	return matches_terms(w->item, t->name);
@@ -367,7 +376,7 @@ static bool matches(const struct wanted *w, const struct track *t, const struct 
 static void begin_wanted(const struct stream *s, struct wanted *w, const struct spec_item *item)
 {
 	static bool (*const kinds[])(const struct wanted *, const struct track *) = {
-		is_alias, is_with_terms, is_probe_of,
+		is_alias, is_own_name, is_with_terms, is_probe_of,
 	};
 	const struct replay *p = s->replay;
 	char text[PLAIN_TEXT_SIZE];
