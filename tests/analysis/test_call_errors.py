@@ -506,6 +506,14 @@ def test_a_recording_knows_the_folders_of_its_run(watch, analyse, prof, libc, tm
         assert done.returncode == 0 and 'raw_syscalls:sys_exit' in done.stdout, done.stderr
 
 
+def test_a_recording_with_any_glob_has_what_descriptors_need(analyse, libc, tmp_path):
+    script = 'import os\none = os.open("/etc", 0)\ntwo = os.dup(one)\nos.close(one)\nassert os.open("/usr", 0) == one\n' \
+             'os.access("passwd", 0, dir_fd=two)\nos.access("bin", 0, dir_fd=one)'
+    analyse('syscalls', '--match', '*.nothing', '--json', f'--record={tmp_path}/r', *RING, '--', PYTHON, '-c', script)
+    [table] = analyse('syscalls', '--match', '/*', '--call', 'faccessat*', '--json', '-I', tmp_path / 'r').lines
+    assert sorted(row['path'] for row in table['rows']) == ['/etc/passwd', '/usr/bin'], table
+
+
 def test_stacks_of_calls_with_a_path(analyse, libc):
     opens = 'import os\nfor i in range(9): os.close(os.open("/dev/null", 0))'
     out = analyse('syscalls', '--match', '/dev/null', '--call-graph', 'dwarf', *RING, '--', PYTHON, '-c', opens).text

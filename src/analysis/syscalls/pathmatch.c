@@ -68,6 +68,11 @@ bool pathmatch_follows(const char *glob)
 	return glob && (*glob == '/' || !strncmp(glob, "*/", 2));
 }
 
+bool pathmatch_follows_call(int64_t number)
+{
+	return look_up(number) & (CHDIR | FCHDIR | LEAVES | OPENS | CLOSES | CLOSES_RANGE | DUPS | DUPS_TO | DUPS_BY_FCNTL);
+}
+
 /* While close(2) runs, another thread may get the number already. */
 static void take_close(struct pathmatch *m, const struct analysis_sample *s, unsigned int kind, const uint64_t args[CALLARGS])
 {

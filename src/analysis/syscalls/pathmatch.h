@@ -40,6 +40,8 @@ enum pathmatch_found { PATHMATCH_NO, PATHMATCH_YES, PATHMATCH_UNKNOWN };   /* UN
 
 /* Whether folders are needed for that glob, which needs the arguments of all calls. */
 bool pathmatch_follows(const char *glob);
+/* Whether calls of that number are followed for the paths of others. */
+bool pathmatch_follows_call(int64_t number);
 /* To be called for each sample first, with its time. */
 void pathmatch_at(struct pathmatch *m, uint64_t time);
 /* A call begins, of which the arguments are sampled. */

@@ -11,6 +11,7 @@
 #include "analysis/syscalls/callerrors.h"
 #include "analysis/syscalls/callevents.h"
 #include "analysis/syscalls/callpaths.h"
+#include "analysis/syscalls/callset.h"
 #include "analysis/syscalls/commands.h"
 #include "analysis/syscalls/globhint.h"
 #include "analysis/syscalls/notfailed.h"
@@ -18,6 +19,7 @@
 #include "analysis/syscalls/unreturned.h"
 #include "base/escape.h"
 #include "engine/callnames.h"
+#include "expr/expr.h"
 #include "perfdata/write/writer.h"
 #include "rows/question.h"
 #include "stream/recording/facts.h"
@@ -25,6 +27,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -39,6 +42,7 @@ struct syscalls {
 	struct callpaths paths;          /* with --errors and --paths */
 	const char *path;                /* of the call that has returned, for its row */
 	bool numbered;                   /* sys_enter is sampled with the call's number */
+	char *filters[2];                /* of the events; NULL: see chosen_filter() */
 	struct gaps gaps;
 	struct unreturned unreturned;
 };
@@ -319,6 +323,43 @@ static int watch_paths(struct question *q, struct fault *f)
 	return callpaths_watch(&c->paths, q, f);
 }
 
+/* Whether only some calls can have a row: of those that fail, unless the glob matches no path at all, too. */
+static bool is_of_paths(const struct syscalls *c)
+{
+	const char *glob = c->match.glob;
+
+	return c->by_path || (c->failed && glob && !expr_glob(glob, strlen(glob), "", 0));
+}
+
+/* The calls that can have a row, and those that are followed for their paths: of a recording, others may be asked later. */
+static void choose(struct syscalls *c, struct callset *s)
+{
+	const bool paths = is_of_paths(c), follows = paths && (pathmatch_follows(c->match.glob) || c->question.targets->record);
+	int64_t newest = 0;
+
+	for (int64_t i = 0; i < CALLSET_NUMBERS; i++) {
+		s->has[i] = (callchoice_has(&c->calls, i) && (!paths || callpaths_may_have(&c->paths, i))) ||
+			    (follows && pathmatch_follows_call(i));
+		newest = syscall_name(i) ? i : newest;
+	}
+	s->newer = paths && !c->calls.names && !c->paths.programs.n ? (int)newest + 1 : 0;
+	s->left_signal = syscall_left(-1) > 0 && s->has[syscall_left(-1)];
+}
+
+/* The rest would cost the watched programs several times the time of a short call. */
+static const char *chosen_filter(struct question *q, size_t event)
+{
+	struct syscalls *c = (struct syscalls *)q;
+	struct callset calls = { .newer = 0 };
+	const char *own = q->ops->events[event].filter;
+
+	if (q->targets->input || !syscall_name(0) || !(c->calls.names || is_of_paths(c)))
+		return NULL;
+	choose(c, &calls);
+	c->filters[event] = callset_filter(&calls, own);
+	return c->filters[event];
+}
+
 static void task(struct question *q, const struct pev_record *rec)
 {
 	struct open_pair *o = rec->type == PERF_RECORD_EXIT ? pairs_find(&q->pairs, (uint64_t)rec->task.tid) : NULL;
@@ -349,7 +390,8 @@ static void keep(void *ctx, const char *line)
 /* Whether the user leaves out calls, such as chdir(2): then no folder is known for long. */
 static bool is_filtered(const struct question *q, size_t i)
 {
-	const char *filter = q->events[i]->asked.filter, *own = q->ops->events[i].filter;
+	const char *chosen = ((const struct syscalls *)q)->filters[i], *own = chosen ? chosen : q->ops->events[i].filter;
+	const char *filter = q->events[i]->asked.filter;
 
 	return filter && (!own || strcmp(filter, own));
 }
@@ -416,6 +458,8 @@ static void release(struct question *q)
 	pathmatch_free(&c->match);
 	gaps_free(&c->gaps);
 	unreturned_free(&c->unreturned);
+	for (size_t i = 0; i < sizeof(c->filters) / sizeof(*c->filters); i++)
+		free(c->filters[i]);
 }
 
 static void title(struct question *q, const struct happening *h, char *buf, size_t size)
@@ -437,7 +481,7 @@ static bool between(struct question *q, const struct analysis_sample *s, const s
 	.shown = shown, .nshown = sizeof(shown) / sizeof(*shown), \
 	.print = "\"%s = %lld%s%s after %llu.%03llu us\", REC->call, REC->ret, REC->error[0] ? \" \" : \"\", REC->error, " \
 		 "REC->duration / 1000, REC->duration % 1000", \
-	.reads = reads, .begin = begin, .started = started, .sample = sample, .task = task, .lost = lost, \
+	.filter = chosen_filter, .reads = reads, .begin = begin, .started = started, .sample = sample, .task = task, .lost = lost, \
 	.after_table = after_table, .release = release, .title = title, .between = between
 static const struct question_ops question = {
 	QUESTION, QUESTION_EVENTS_ARE(events), .or_stacks = "; with --errors, those of calls that fail; with --paths, of calls that use a path",
@@ -505,6 +549,7 @@ const struct command syscalls_command = {
 		"With -g, the ten stacks with the most calls follow, each for all threads of a process; with --by, for each row.",
 		"--errors does not count EAGAIN, EINPROGRESS of connect, ETIMEDOUT of futex, EINTR and ERESTART*: a line below the "
 		"table adds them up.",
+		"With --paths, --match and --call, the kernel leaves out other calls, which are slowed down little.",
 		"--than prints each longer call when it returns; with -g, also the stack that made it.",
 		"--heatmap draws all calls: when they returned, and how long they took.",
 		"Calls that began before perf-prof, or did not return before its end, are not in the table, but counted "
