@@ -208,7 +208,8 @@ static void take_call(struct syscalls *c, const struct happening *h, int64_t id,
 
 	if (!callchoice_has(&c->calls, id))
 		return;
-	if (has_paths(c) && (h->error || !c->failed) && callpaths_is_missing(&c->paths, h->tid, h->end.start, id))
+	if (has_paths(c) && (h->error || !c->failed) && callpaths_is_missing(&c->paths, h->tid, h->end.start, id) &&
+	    !pathmatch_lacks_path(&c->match, h->tid, id))
 		commcounts_add(&c->errors.unseen, h->comm);
 	if (!is_wanted(c, h, id, given))
 		return;
@@ -518,8 +519,8 @@ static const struct opt call_opts[] = {
 	  "stacks that make them.", false, NULL },
 	{ "match", 0, NULL, OPT_STRING, offsetof(struct syscalls, match.glob), "GLOB",
 	  "As --paths, but only paths and addresses that match, such as '/etc/*', '*.log' or '*:443'; with --errors, only those of calls "
-	  "that fail. For a glob that begins with / or */, relative paths are resolved: by the current folder of their process, or their "
-	  "descriptor.", false, NULL },
+	  "that fail. For a glob that begins with / or */, relative paths are resolved (by the current folder of their process, or their "
+	  "descriptor), and symbolic links to the folder of a path.", false, NULL },
 	{ "call", 0, NULL, OPT_CALL, offsetof(struct syscalls, calls.names), "NAMES",
 	  "Show only these calls: names or globs with commas between them, such as 'connect,unlink*,rename*'.", false, callchoice_parse },
 };
