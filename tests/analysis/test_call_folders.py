@@ -2,6 +2,7 @@
 """syscalls --match: relative paths, paths below descriptors and behind links, and what recordings know of folders."""
 import json
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -259,3 +260,34 @@ def test_a_recording_with_any_glob_has_what_descriptors_need(analyse, libc, tmp_
     analyse('syscalls', '--match', '*.nothing', '--json', f'--record={tmp_path}/r', *RING, '--', PYTHON, '-c', script)
     [table] = analyse('syscalls', '--match', '/*', '--call', 'faccessat*', '--json', '-I', tmp_path / 'r').lines
     assert sorted(row['path'] for row in table['rows']) == ['/etc/passwd', '/usr/bin'], table
+
+
+LINE = re.compile(r'^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6} (\S+) (\d+) \(of (\S+) (\d+)\) (\w+)\(\d+\) ?(.*) after \d+\.\d{3} us$', re.M)
+
+
+def test_a_line_for_each_call(analyse, libc, tmp_path):
+    """With the parent of a short-lived process."""
+    (tmp_path / 'in').mkdir()
+    job = f'echo > {tmp_path}/in/a; rm {tmp_path}/in/a; rm {tmp_path}/in/a\x1b 2> /dev/null'
+    got = analyse('syscalls', '--match', f'{tmp_path}/in/*', '--call', 'openat,unlinkat', '--lines', *RING, '--', 'sh', '-c', f"{job}; true")
+    lines = [line for line in LINE.findall(got.text)]
+    shell = next(tid for comm, tid, *_ in lines if comm == 'sh')
+    path = f'{tmp_path}/in/a'
+    assert [(comm, what) for comm, _, _, _, _, what in lines if '\\x1b' not in what] == [
+        ('sh', f'w create trunc {path} = 3'), ('rm', f'{path} = 0')], got.text
+    assert {(parent, pid) for comm, _, parent, pid, _, _ in lines if comm == 'rm'} == {('sh', shell)}, got.text
+    assert [what for _, _, _, _, _, what in lines if '\\x1b' in what] == [f'{path}\\x1b = -2 ENOENT'], got.text
+    assert '\ncomm ' in got.text and '\x1b' not in got.text
+
+
+def test_lines_of_a_recording_are_those_of_its_run(analyse, libc, tmp_path):
+    what = 'syscalls', '--paths', '--call', 'mkdir', '--lines', '--json'
+    live = analyse(*what, f'--record={tmp_path}/r', *RING, '--', 'sh', '-c', f'mkdir {tmp_path}/a; true').lines
+    again = analyse(*what, '-I', tmp_path / 'r').lines
+    assert live[0]['path'] == f'{tmp_path}/a' and live[0]['parent_comm'] == 'sh' and live[0]['ret'] == 0
+    assert again[0] == live[0]
+
+
+def test_lines_are_no_csv(prof):
+    done = subprocess.run([prof, 'syscalls', '--lines', '--csv', '--', 'true'], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (2, 'perf-prof: syscalls: --csv and --lines: give one of them\n')

@@ -10,11 +10,13 @@
 #include "analysis/syscalls/callchoice.h"
 #include "analysis/syscalls/callerrors.h"
 #include "analysis/syscalls/callevents.h"
+#include "analysis/syscalls/calllines.h"
 #include "analysis/syscalls/callpaths.h"
 #include "analysis/syscalls/callset.h"
 #include "analysis/syscalls/commands.h"
 #include "analysis/syscalls/globhint.h"
 #include "analysis/syscalls/notfailed.h"
+#include "analysis/syscalls/parents.h"
 #include "analysis/syscalls/pathmatch.h"
 #include "analysis/syscalls/unreturned.h"
 #include "base/escape.h"
@@ -35,6 +37,8 @@ struct syscalls {
 	struct question question;
 	bool failed;                     /* --errors */
 	bool by_path;                    /* --paths */
+	bool lines;                      /* --lines */
+	struct parents parents;          /* for these */
 	struct pathmatch match;          /* --match */
 	struct callchoice calls;         /* --call */
 	struct callerrors errors;
@@ -202,6 +206,15 @@ static void count(struct syscalls *c, const struct happening *h, const char *pat
 	callerrors_add(&c->errors, q, h, &one);
 }
 
+static void print_line(struct syscalls *c, const struct happening *h, int64_t id)
+{
+	const struct callline line = {
+		id, (int64_t)h->cells[RET].number, parents_of(&c->parents, h->pid), has_paths(c) ? c->path : "", has_paths(c) ? pathmatch_flags(&c->match, h->tid, id) : 0,
+	};
+
+	calllines_print(&c->question, h, &line);
+}
+
 static void take_call(struct syscalls *c, const struct happening *h, int64_t id, const char *given)
 {
 	struct question *q = &c->question;
@@ -220,6 +233,8 @@ static void take_call(struct syscalls *c, const struct happening *h, int64_t id,
 	question_emit(q, h);
 	if (q->a && (h->error || c->by_path))
 		count(c, h, c->path);
+	if (c->lines)
+		print_line(c, h, id);   /* last: it looks up another name */
 }
 
 /* What follows for the paths of later calls. A path that was cut is not known. */
@@ -367,6 +382,8 @@ static void task(struct question *q, const struct pev_record *rec)
 
 	if (o)
 		o->is_gone = true;
+	if (((struct syscalls *)q)->lines)
+		parents_take(&((struct syscalls *)q)->parents, rec);
 	pathmatch_task(&((struct syscalls *)q)->match, rec);
 }
 
@@ -425,6 +442,7 @@ static int begin(struct question *q, struct fault *f)
 	struct syscalls *c = (struct syscalls *)q;
 
 	c->numbered = q->events[ENTER]->layout.raw;
+	c->parents.recorded = q->targets->input;
 	c->errors.paths = has_paths(c);
 	c->errors.all = c->by_path;
 	if (has_paths(c))
@@ -456,6 +474,7 @@ static void release(struct question *q)
 	callerrors_free(&c->errors);
 	notfailed_free(&c->mild);
 	callpaths_free(&c->paths);
+	parents_free(&c->parents);
 	pathmatch_free(&c->match);
 	gaps_free(&c->gaps);
 	unreturned_free(&c->unreturned);
@@ -500,6 +519,8 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 
 	if (callevents_check(&c->question.common.stream.events, f))
 		return -1;
+	if (c->lines && (c->question.csv || c->question.csv_safe))
+		return fault_usage(f, "syscalls: --csv and --lines: give one of them");
 	c->by_path = (c->by_path || c->match.glob) && !c->failed;   /* --errors has paths, too */
 	if (c->failed)
 		chosen.subject = pathmatch_follows(c->match.glob) ? &followed_question : &failed_question;
@@ -523,6 +544,9 @@ static const struct opt call_opts[] = {
 	  "descriptor), and symbolic links to the folder of a path.", false, NULL },
 	{ "call", 0, NULL, OPT_CALL, offsetof(struct syscalls, calls.names), "NAMES",
 	  "Show only these calls: names or globs with commas between them, such as 'connect,unlink*,rename*'.", false, callchoice_parse },
+	{ "lines", 0, NULL, OPT_FLAG, offsetof(struct syscalls, lines), NULL,
+	  "Print a line for each of these calls when it returns, as strace does: time, task, the parent of its process, call and result; "
+	  "with --paths, --match and --errors, also flags and path.", false, NULL },
 };
 static const struct opt source_opts[] = { ERRORS_OPT("Emit only calls that fail.") };
 static const struct opt duration_opts[] = QUESTION_DURATIONS_OPTS("thread");
@@ -565,6 +589,7 @@ const struct command syscalls_command = {
 		{ "perf-prof syscalls --than 100ms -g", "print calls that take longer than 100 ms, and the stacks that made them" },
 		{ "perf-prof syscalls --errors -g -p 1234", "show which calls of a process fail, on which files, and who calls them" },
 		{ "perf-prof syscalls --match '/etc/*'", "show which processes open, look up or change files below /etc" },
+		{ "perf-prof syscalls --match '/etc/*' --lines", "print a line for each such call, as strace does" },
 		{ "perf-prof syscalls --match '/srv/*' --call 'unlink*,rename*'", "show which processes delete or rename files below /srv" },
 		{ "perf-prof syscalls -- ls -R /usr/lib", "measure the calls of a command" },
 		{ "perf-prof syscalls -p 1234 --heatmap calls.svg", "draw when the calls of a process were slow" }),
