@@ -2,10 +2,13 @@
 """syscalls --match: relative paths, paths below descriptors and behind links, and what recordings know of folders."""
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
 import time
+
+import pytest
 
 from frame.analyses import RING
 from frame.callpaths import PYTHON, counted, libc, matched  # noqa: F401
@@ -291,3 +294,22 @@ def test_lines_of_a_recording_are_those_of_its_run(analyse, libc, tmp_path):
 def test_lines_are_no_csv(prof):
     done = subprocess.run([prof, 'syscalls', '--lines', '--csv', '--', 'true'], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (2, 'perf-prof: syscalls: --csv and --lines: give one of them\n')
+
+
+@pytest.mark.skipif(platform.machine() != 'x86_64', reason='has the numbers of x86-64')
+@pytest.mark.parametrize('options', [['--match', '/*'], ['--paths'], ['--call', 'open*']])
+def test_a_call_that_hangs_is_named_if_it_may_be_shown(prof, libc, tmp_path, options):
+    """The kernel leaves out other calls, such as pause()."""
+    os.mkfifo(tmp_path / 'fifo')
+    for script, said in ('open("fifo")', 'is still in openat'), ('__import__("signal").pause()', ''):
+        with subprocess.Popen([PYTHON, '-c', script], cwd=tmp_path) as one:
+            end = time.monotonic() + 30
+            number = '257' if said else '34'
+            while time.monotonic() < end:
+                with open(f'/proc/{one.pid}/syscall', encoding='ascii') as f:
+                    if f.read().split()[0] == number:
+                        break
+            done = subprocess.run([prof, 'syscalls', *options, '-p', str(one.pid), '--seconds', '0.2'], capture_output=True, text=True,
+                                  timeout=60)
+            one.kill()
+        assert done.returncode == 0 and (said in done.stdout if said else 'still in' not in done.stdout), done
