@@ -3,25 +3,65 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifdef HAVE_LIBSECCOMP
 #include <seccomp.h>
 #endif
 
+#if defined(HAVE_LIBSECCOMP) && defined(__x86_64__)
+#define KIND_OF_32 SCMP_ARCH_X86
+#elif defined(HAVE_LIBSECCOMP) && defined(__aarch64__)
+#define KIND_OF_32 SCMP_ARCH_ARM
+#else
+#define KIND_OF_32 0
+#endif
+#ifdef HAVE_LIBSECCOMP
+#define NATIVE SCMP_ARCH_NATIVE
+#else
+#define NATIVE 0
+#endif
+
 enum { KNOWN = 1024 };
 
-/* Each name is looked up once, since the library allocates it. */
-const char *syscall_name(int64_t nr)
+/* The sysctl is that of CONFIG_IA32_EMULATION. */
+static bool runs_32(void)
 {
-	static const char *names[KNOWN];
+#ifdef __x86_64__
+	static int known;
 
+	if (!known)
+		known = access("/proc/sys/abi/vsyscall32", F_OK) ? -1 : 1;
+	return known > 0;
+#else
+	return KIND_OF_32;
+#endif
+}
+
+/* Each name is looked up once, since the library allocates it. */
+static const char *name_of(uint32_t arch, const char *names[KNOWN], int64_t nr)
+{
 	if (nr < 0 || nr >= KNOWN)
 		return NULL;
 #ifdef HAVE_LIBSECCOMP
 	if (!names[nr])
-		names[nr] = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, (int)nr);
+		names[nr] = seccomp_syscall_resolve_num_arch(arch, (int)nr);
 #endif
 	return names[nr];
+}
+
+const char *syscall_name(int64_t nr)
+{
+	static const char *names[KNOWN];
+
+	return name_of(NATIVE, names, nr);
+}
+
+const char *syscall_name_of_32(int64_t nr)
+{
+	static const char *names[KNOWN];
+
+	return runs_32() ? name_of(KIND_OF_32, names, nr) : NULL;
 }
 
 int64_t syscall_number(const char *name)

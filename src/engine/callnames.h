@@ -9,6 +9,9 @@
 
 /* "futex"; NULL: the number is not known. */
 const char *syscall_name(int64_t nr);
+/* The call that programs of this machine's 32-bit kind make by that number, which events do not tell from the others; NULL: none,
+ * or the kernel runs no such programs. */
+const char *syscall_name_of_32(int64_t nr);
 /* The number of the call with that name; -1: there is none, or the names are not known. */
 int64_t syscall_number(const char *name);
 /* The call's number, from the id of a raw_syscalls:sys_exit event. For rt_sigreturn, the kernel reports -1 there. */

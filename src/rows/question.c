@@ -60,9 +60,10 @@ static int watch_all(struct question *q, struct fault *f)
 
 	for (size_t i = 0; i < ops->nevents && !rc; i++) {
 		const struct question_event *e = &ops->events[i];
+		const char *chosen = ops->filter && !q->maker ? ops->filter(q, i) : NULL, *filter = chosen ? chosen : e->filter;
 
-		rc = e->filter && !q->maker ? analysis_add_event(q->a, f, "%s:%s/%s/", e->sys, e->name, e->filter)
-					    : question_watch(q, e->sys, e->name, ops->everywhere, f);
+		rc = filter && !q->maker ? analysis_add_event(q->a, f, "%s:%s/%s/", e->sys, e->name, filter)
+					 : question_watch(q, e->sys, e->name, ops->everywhere, f);
 	}
 	return rc;
 }

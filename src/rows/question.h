@@ -107,6 +107,8 @@ struct question_ops {
 
 	/* Adds events with question_watch(). 0, or -1 with f. May be NULL, like all functions but sample(). */
 	int (*watch)(struct question *q, struct fault *f);
+	/* Of a command: the filter of that one of `events`, in the place of its own; NULL: that one. Valid until release(). */
+	const char *(*filter)(struct question *q, size_t event);
 	/* Of a command: adds events to those of -e with analysis_add_event(). 0, or -1 with f. */
 	int (*add)(struct question *q, struct fault *f);
 	/* The parts that the question reads from an event's samples (analysis_ops.reads); NULL: raw data. */

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """syscalls --errors: calls that fail, on which path or address, and the stacks that make them."""
 import csv
-import json
 import os
 import platform
 import re
@@ -14,10 +13,9 @@ import pytest
 
 from frame import failing
 from frame.analyses import RING
+from frame.callpaths import LIBC, PYTHON, libc  # noqa: F401
 
-LIBC = '/lib/x86_64-linux-gnu/libc.so.6'
 PAIR = 'raw_syscalls:sys_enter,raw_syscalls:sys_exit'
-PYTHON = '/usr/bin/python3'
 # Paths as a user's own probe reads them in libc, which every kernel with uprobes can do.
 BY_LIBC = f'{PAIR},uprobe:open64@{LIBC}//args="path=+0($arg1):string"/'
 OPENS = r'''
@@ -34,13 +32,6 @@ except OSError:
     pass
 '''
 NOWHERE = {'/nowhere/a': 5, '/nowhere/b': 3, '/nowhere/\\x1b[31m': 1, '/nowhere/' + 'x' * 200: 1}
-
-
-@pytest.fixture
-def libc():
-    for path in LIBC, '/sys/kernel/tracing/uprobe_events':
-        if not os.path.exists(path):
-            pytest.skip(f'needs {path}')
 
 
 def paths_of(result, call='openat(257)'):
@@ -229,157 +220,12 @@ def test_a_glob_chooses_paths(analyse, libc, options, expected):
     assert {path: n for path, n in found.items() if path in ('/dev/null', '/nowhere/a', '/nowhere/b')} == expected
 
 
-def matched(analyse, folder, script, *options, of=('python3',)):
-    """{(call, path from that folder on)} of Python programs and the tasks that they start."""
-    got = analyse('syscalls', '--match', f'{folder}/*', '--json', *options, *RING, '--', PYTHON, '-c', script)
-    [table] = got.lines
-    return {(r['call'].partition('(')[0], r['path'].replace(str(folder), 'DIR')) for r in table['rows'] if r['comm'] in of}, table
-
-
-def test_either_path_matches(analyse, libc, tmp_path):
-    script = f'import os\nos.close(os.open("{tmp_path}/x", os.O_CREAT))\nos.mkdir("{tmp_path}/d")\n' \
-             f'os.rename("{tmp_path}/x", "{tmp_path}/d/y")\nos.link("{tmp_path}/d/y", "{tmp_path}/z")'
-    found, table = matched(analyse, tmp_path / 'd', script)
-    ways = [{f'{tmp_path}/x, DIR/y', f'DIR/y, {tmp_path}/x'}, {f'{tmp_path}/z, DIR/y', f'DIR/y, {tmp_path}/z'}]
-    for call, way in zip(['rename', 'link'], ways):
-        assert {path for name, path in found if name == call} & way, table
-
-
-RELATIVE = r"""
-import os, subprocess, time
-os.chdir(FOLDER)
-os.close(os.open('a.log', os.O_CREAT))
-os.mkdir('below')
-os.chdir('below')
-os.access('../a.log', 0)
-subprocess.run(['/bin/rm', '../a.log'])
-os.access('/', 0)
-os.chdir('/')
-os.access('a.log', 0)
-os.open('/dev/null', 0, dir_fd=os.open('/', 0))
-"""
-
-
-def test_relative_paths_are_resolved(analyse, libc, tmp_path):
-    found, table = matched(analyse, tmp_path, f'FOLDER = "{tmp_path}"{RELATIVE}', of=('python3', 'rm'))
-    assert {('openat', 'DIR/a.log'), ('mkdir', 'DIR/below'), ('access', 'DIR/a.log'), ('unlinkat', 'DIR/a.log')} <= found, table
-    assert {path for call, path in found if call == 'access'} == {'DIR/a.log'}
-    assert 'unknown_folders' not in table
-
-
-BY_DESCRIPTOR = r"""
-import fcntl, os
-os.chdir('/')
-folder = os.open(FOLDER, 0)
-os.mkdir('one', dir_fd=folder)
-one = os.open('one', os.O_DIRECTORY, dir_fd=folder)
-os.close(os.open('created', os.O_CREAT | os.O_WRONLY, dir_fd=one))
-os.rename('created', 'created', src_dir_fd=one, dst_dir_fd=folder)
-copy = os.dup(one)
-other = fcntl.fcntl(folder, fcntl.F_DUPFD_CLOEXEC, 50)
-os.close(folder)
-assert os.open('/etc', 0) == folder
-for where in folder, one, copy, other:
-    try:
-        os.stat('gone', dir_fd=where)
-    except OSError:
-        pass
-if not os.fork():
-    os.fchdir(one)
-    os.unlink('../created')
-    os.dup2(copy, 60)
-    os.symlink('created', 'link', dir_fd=60)
-    os._exit(0)
-os.wait()
-"""
-BY_DESCRIPTOR_FOUND = {
-    ('mkdirat', 'DIR/one'), ('openat', 'DIR/one'), ('openat', 'DIR/one/created'), ('newfstatat', 'DIR/one/gone'),
-    ('newfstatat', 'DIR/gone'), ('unlink', 'DIR/created'),
-}
-
-
-def test_paths_below_a_descriptor(analyse, prof, libc, tmp_path):
-    """Live, and of the recording of that run."""
-    folder = tmp_path / 'in'
-    folder.mkdir()
-    recorded = f'--record={tmp_path}/recorded'
-    live, table = matched(analyse, folder, f'FOLDER = "{folder}"{BY_DESCRIPTOR}', recorded)
-    assert BY_DESCRIPTOR_FOUND <= live and ('symlinkat', 'created, DIR/one/link') in live, table
-    assert {path for call, path in live if call.startswith('rename')} == {'DIR/one/created, DIR/created'}, table
-    assert [row['calls'] for row in table['rows'] if row['path'].endswith('/one/gone')] == [2]
-    assert 'unknown_folders' not in table
-    [again] = analyse('syscalls', '--match', f'{folder}/*', '--json', '-I', tmp_path / 'recorded').lines
-    assert counted(again) == counted(table)
-
-
-def counted(table):
-    return {(r['call'], r['path'], r.get('error'), r.get('flags')): r['calls'] for r in table['rows']}
-
-
-def test_the_errors_below_a_descriptor(analyse, libc, tmp_path):
-    found, table = matched(analyse, tmp_path, f'FOLDER = "{tmp_path}"{BY_DESCRIPTOR}', '--errors')
-    assert found == {('newfstatat', 'DIR/one/gone'), ('newfstatat', 'DIR/gone')}, table
-
-
-def test_a_tree_that_is_deleted(analyse, libc, tmp_path):
-    """Its folders are gone before their events are read."""
-    os.makedirs(tmp_path / 'a/b/c')
-    for name in 'a/x', 'a/b/y', 'a/b/c/z':
-        (tmp_path / name).touch()
-    got = analyse('syscalls', '--match', f'{tmp_path}/a/*', '--json', *RING, '--', 'rm', '-r', tmp_path / 'a')
-    [table] = got.lines
-    gone = {r['path'] for r in table['rows'] if r['call'].startswith('unlinkat')}
-    assert gone == {f'{tmp_path}/a/{name}' for name in ('x', 'b', 'b/y', 'b/c', 'b/c/z')}, table
-    assert 'unknown_folders' not in table
-
-
-def test_descriptors_of_before_the_run(watch, libc, tmp_path):
-    script = f'import os\nfolder = os.open("{tmp_path}", 0)\nprint("ready", flush=True)\ninput()\nos.access("a", 0, dir_fd=folder)\n' \
-             'os.fchdir(folder)\nos.access("b", 0)\ninput()'
-    one = subprocess.Popen([PYTHON, '-c', script], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert one.stdout.readline() == b'ready\n'
-    watcher = watch('syscalls', '--match', f'{tmp_path}/*', *RING, '-p', one.pid)
-    one.stdin.write(b'\n')
-    one.stdin.flush()
-    found, end = set(), time.monotonic() + 30
-    while found != {f'{tmp_path}/a', f'{tmp_path}/b'} and time.monotonic() < end:     # it is alive until then
-        found |= {row['path'] for row in json.loads(watcher.process.stdout.readline())['rows'] if 'calls' in row}
-    one.communicate(b'\n')
-    watcher.result()
-    assert found == {f'{tmp_path}/a', f'{tmp_path}/b'}
-
-
-def test_dots_are_taken_out_of_absolute_paths(analyse, libc, tmp_path):
-    opens = f'open("/etc/..//.{tmp_path}/a", "w")\nopen("{tmp_path}/none/../a")'
-    os.mkdir(tmp_path / 'none')
-    found, table = matched(analyse, tmp_path, opens)
-    assert ('openat', 'DIR/a') in found and sum(row['calls'] for row in table['rows']) == 2, table
-    assert not matched(analyse, '/etc/..', opens)[0]
-
-
-def test_the_text_of_a_link_is_no_path(analyse, prof, libc, tmp_path):
-    """Of a recording, as in the run."""
-    script = f'import os\nos.chdir("{tmp_path}")\nos.symlink("app.conf", "link")'
-    live, table = matched(analyse, tmp_path, script, f'--record={tmp_path}/in')
-    [again] = analyse('syscalls', '--match', f'{tmp_path}/*', '--json', '-I', tmp_path / 'in').lines
-    assert counted(again) == counted(table)
-    assert live in ({('symlink', 'app.conf, DIR/link')}, {('symlink', 'DIR/link, DIR/app.conf')}), table   # the latter by kprobes
-
-
-def test_a_folder_behind_a_link(analyse, libc, tmp_path):
-    real, link = tmp_path / 'real', tmp_path / 'link'
-    os.mkdir(real)
-    os.symlink(real, link)
-    found, table = matched(analyse, real, f'import os\nos.chdir("{link}")\nos.access("a", 0)\nos.chdir("..")\nos.access("real/b", 0)')
-    assert {('access', 'DIR/a'), ('access', 'DIR/b')} <= found, table
-
-
 @pytest.mark.parametrize('glob, said', [
     ('DIR', "DIR is a folder: --match 'DIR/*' matches the files in it"),
     ('DIR/', "DIR/ is a folder: --match 'DIR/*' matches the files in it"),
     ('./*', "'./*' is compared with paths as programs give them: a glob for whole paths begins with / or */, such as 'DIR/*'"),
     ('none', "'none' is compared with paths as programs give them: a glob for whole paths begins with / or */, such as '*/none'"),
-    ('DIR/link/a*', "DIR/link leads to DIR: --match 'DIR/a*' matches relative paths in it"),
+    ('DIR/link/a*', "DIR/link leads to DIR: --match 'DIR/a*' matches paths in it"),
     ('DIR/*', None), ('*.none', None), ('127.0.0.1:1', None), ('*/null', None),
 ])
 def test_a_glob_that_matches_nothing(prof, libc, tmp_path, glob, said):
@@ -454,56 +300,6 @@ def test_for_what_files_are_opened(analyse, prof, libc, tmp_path):
     assert ' flags ' not in analyse(*command, '--', PYTHON, '-c', f'import os\nos.access("{tmp_path}/a", 0)').text
     done = subprocess.run([prof, *command, '--csv', '--', 'true'], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.splitlines()[0].split(',')[3:6] == ['call', 'error', 'flags']
-
-
-def test_folders_of_calls_that_fail(analyse, prof, libc, tmp_path):
-    """With --errors, and of a recording of it."""
-    script = f'import os\nos.chdir("{tmp_path}")\nos.access("gone", 0)\nos.chdir("/")\nos.access("gone", 0)'
-    found, table = matched(analyse, tmp_path, script, '--errors')
-    assert ('access', 'DIR/gone') in found and not [path for _, path in found if path == '/gone'], table
-    recorded = tmp_path / 'in'
-    command = [prof, 'syscalls', '--errors', '--match', f'{tmp_path}/*', f'--record={recorded}', *RING]
-    subprocess.run([*command, '--', PYTHON, '-c', script], check=True, stdout=subprocess.DEVNULL, cwd=tmp_path)
-    [row] = analyse('syscalls', '--errors', '--match', f'{tmp_path}/*', '--json', '-I', recorded).table('errors')['rows']
-    assert (row['path'], row['calls']) == (f'{tmp_path}/gone', 1)
-
-
-def test_the_folder_before_the_run(watch, libc, tmp_path):
-    """Of a process that runs already; it forks, and changes to another folder by a descriptor."""
-    script = f'import os\nos.chdir("{tmp_path}")\nprint("ready", flush=True)\ninput()\nos.access("a", 0)\n' \
-             f'if not os.fork():\n    os.access("b", 0)\n    os._exit(0)\nos.wait()\nos.fchdir(os.open("/", 0))\nos.access("c", 0)'
-    one = subprocess.Popen([PYTHON, '-c', script], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert one.stdout.readline() == b'ready\n'
-    watcher = watch('syscalls', '--match', f'{tmp_path}/*', *RING, '-p', one.pid)
-    one.communicate(b'\n')
-    found = set(watcher.result().total('paths', 'path', of=['calls']))
-    assert {f'{tmp_path}/a', f'{tmp_path}/b'} <= found and f'{tmp_path}/c' not in found, found
-
-
-def test_a_recording_knows_the_folders_of_its_run(watch, analyse, prof, libc, tmp_path):
-    """Of before the run, behind a link, and of descriptors; perf reads it, too."""
-    real, recorded = tmp_path / 'real', tmp_path / 'in'
-    os.mkdir(real)
-    os.symlink(real, tmp_path / 'link')
-    script = f'import os\nfolder = os.open("{real}", 0)\nos.chdir("{real}")\nprint("ready", flush=True)\ninput()\nos.access("a", 0)\n' \
-             f'os.access("b", 0, dir_fd=folder)\nif not os.fork():\n    os.access("c", 0)\n    os._exit(0)\nos.wait()\n' \
-             f'os.chdir("/")\nos.chdir("{tmp_path}/link")\nos.access("d", 0)\ninput()'
-    one = subprocess.Popen([PYTHON, '-c', script], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert one.stdout.readline() == b'ready\n'
-    watcher = watch('syscalls', '--match', f'{real}/*', f'--record={recorded}', *RING, '-p', one.pid)
-    one.stdin.write(b'\n')
-    one.stdin.flush()
-    live, end = {}, time.monotonic() + 30
-    while len(live) < 4 and time.monotonic() < end:     # it is alive until then
-        live.update({row['path']: row['calls'] for row in json.loads(watcher.process.stdout.readline())['rows'] if 'calls' in row})
-    one.communicate(b'\n')
-    watcher.result()
-    assert live == {f'{real}/{name}': 1 for name in 'abcd'}
-    again = analyse('syscalls', '--match', f'{real}/*', '--json', '-I', recorded).table('paths')
-    assert {row['path']: row['calls'] for row in again['rows']} == live and 'unknown_folders' not in again
-    if shutil.which('perf'):
-        done = subprocess.run(['perf', 'script', '-i', recorded], capture_output=True, text=True, timeout=60)
-        assert done.returncode == 0 and 'raw_syscalls:sys_exit' in done.stdout, done.stderr
 
 
 def test_stacks_of_calls_with_a_path(analyse, libc):

@@ -13,7 +13,8 @@ from frame.declared import ROOT
 PAIR = ['-e', 'raw_syscalls:sys_enter', '-e', 'raw_syscalls:sys_exit']
 RUNS = [
     (['task-state'], 'turns'), (['task-state', '--perins', '-i', '50'], 'turns'), (['rundelay'], 'turns'),
-    (['syscalls'], 'calls'), (['syscalls', '--than', '10ms', '-g'], 'calls'), (['latency', *PAIR], 'calls'),
+    (['syscalls'], 'calls'), (['syscalls', '--than', '10ms', '-g'], 'calls'),
+    (['syscalls', '--lines'], 'calls'), (['latency', *PAIR], 'calls'),
     (['latency', *PAIR, '--breakdown', '--than', '10ms'], 'calls'),
     (['syscalls', '--errors', '--call-graph', 'fp'], 'calls'),
     (['latency', *PAIR, '--perins'], 'calls'), (['page-faults'], 'calls'), (['page-faults', '-g'], 'calls'),
@@ -41,8 +42,9 @@ def schema(name):
 def test_shape_columns_and_cells(analyse, works, command, work):
     got = analyse(*command, '--json', *RING, '--', works, work)
     tables = [line for line in got.lines if 'table' in line]
-    slow = [line for line in got.lines if 'table' not in line]
-    assert tables and bool(slow) == ('--than' in command)
+    slow = [line for line in got.lines if 'slow' in line]
+    calls = [line for line in got.lines if 'table' not in line and 'slow' not in line]
+    assert tables and bool(slow) == ('--than' in command) and bool(calls) == ('--lines' in command)
     for table in tables:
         schema('table.schema.json').validate(table)
         name = ' '.join([table['table'], *(f for f in ('--off-cpu', '--on', '--perins', '--errors', '--breakdown') if f in command)])
@@ -52,6 +54,8 @@ def test_shape_columns_and_cells(analyse, works, command, work):
         for row in table['rows']:
             assert set(row) - {'marked', 'inlined'} <= set(kinds)
             assert all(isinstance(row[c], KINDS[kinds[c]]) for c in row if c in kinds), row
+    for line in calls:
+        schema('call.schema.json').validate(line)
     for line in slow:
         schema('slow.schema.json').validate(line)
         assert line['slow'] == command[0]

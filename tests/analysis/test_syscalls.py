@@ -2,6 +2,7 @@
 """syscalls and latency: counts and times against the program's own, `perf trace -s`, `perf script`."""
 import csv
 import itertools
+import json
 import os
 import re
 import subprocess
@@ -263,6 +264,37 @@ def test_calls_by_name(analyse, options, names, expected):
     got = analyse('syscalls', *options, '--call', names, '--json', *RING, '--', '/usr/bin/python3', '-c', CALLS)
     found = {row['call'].partition('(')[0] for table in got.lines for row in table['rows']}
     assert found == expected
+
+
+OTHERS = """
+import os, signal
+for _ in range(20000): os.getppid()
+os.access('/nowhere/a', 0)
+signal.signal(signal.SIGUSR1, lambda *_: None)
+for _ in range(20): os.kill(os.getpid(), signal.SIGUSR1)
+"""
+
+
+@pytest.mark.parametrize('options, call, n', [
+    (['--call', 'access,kill'], 'kill', 20), (['--call', 'rt_sigreturn'], 'rt_sigreturn', 20), (['--paths'], 'access', 1),
+    (['--match', '/nowhere/*'], 'access', 1), (['--match', '*[a]'], 'access', 1), (['--errors', '--match', '/nowhere/*'], 'access', 1),
+    (['--errors', '--call', 'access'], 'access', 1),
+])
+def test_the_kernel_leaves_out_other_calls(prof, options, call, n):
+    if '--call' not in options and not os.path.exists('/sys/kernel/tracing/uprobe_events'):
+        pytest.skip('needs uprobes')
+    done = subprocess.run([prof, 'syscalls', *options, '--json', '-v', *RING, '--', '/usr/bin/python3', '-c', OTHERS], check=True,
+                          capture_output=True, text=True, timeout=120)
+    rows = [row for line in done.stdout.splitlines() for row in json.loads(line).get('rows', ()) if row['call'].startswith(call + '(')]
+    assert sum(row['calls'] for row in rows if row.get('path', '/nowhere/a') == '/nowhere/a') == n
+    assert int(re.search(r'(\d+) counted by the kernel', done.stderr).group(1)) < 10000, done.stderr
+
+
+def test_a_glob_for_no_path_keeps_calls_without_one(analyse):
+    """'*' matches any text, also none."""
+    got = analyse('syscalls', '--errors', '--match', '*', '--json', *RING, '--', '/usr/bin/python3', '-c',
+                  'import os\ntry: os.read(99, 1)\nexcept OSError: pass')
+    assert [row['error'] for row in got.lines[0]['rows'] if row['call'] == 'read(0)'] == ['EBADF']
 
 
 def test_a_call_that_does_not_exist(prof):

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { SHELL = 10, CHILD = 11, NOBODY = 999999999 };   /* NOBODY: above the kernel's limit of ids */
@@ -105,6 +106,26 @@ static void what_was_read_is_newer_than_calls_before(void **state)
 	folders_free(&f);
 }
 
+static void folders_that_are_shared_are_not_known(void **state)
+{
+	struct folders f = { 0 };
+
+	folders_change(&f, SHELL, "/srv", 1);
+	folders_split(&f, SHELL, true);
+	check_unknown(&f, SHELL);
+	task(&f, PERF_RECORD_FORK, CHILD, SHELL, 2);
+	check_unknown(&f, CHILD);
+	folders_change(&f, CHILD, "/log", 3);      /* for both */
+	check_unknown(&f, SHELL);
+	check_unknown(&f, CHILD);
+	task(&f, PERF_RECORD_EXIT, CHILD, SHELL, 4);
+	task(&f, PERF_RECORD_FORK, CHILD, SHELL, 5);
+	check_unknown(&f, CHILD);
+	folders_change(&f, CHILD, "/log", 6);      /* that one shares nothing */
+	check(&f, CHILD, "a", "/log/a");
+	folders_free(&f);
+}
+
 /* ---- links, and what a recording keeps ------------------------------------------------------- */
 
 struct kept_lines {
@@ -145,6 +166,20 @@ static void use(struct folders *f, const char *link, const char *real, int fd)
 	folders_free(f);
 }
 
+/* As the process does. The kernel keeps the time of a use that is the first since the link was made, by a clock with ticks of some ms: if
+ * that is in the same tick, the next use counts as the first one, too, which RESOLVE_CACHED refuses. */
+static void use_link(const char *link)
+{
+	const time_t end = time(NULL) + 2;   /* if the file system keeps no such times */
+	struct stat st;
+
+	do {
+		assert_int_equal(close(open(link, O_PATH | O_DIRECTORY | O_CLOEXEC)), 0);
+		assert_int_equal(lstat(link, &st), 0);
+	} while ((st.st_atim.tv_sec < st.st_mtim.tv_sec ||
+		  (st.st_atim.tv_sec == st.st_mtim.tv_sec && st.st_atim.tv_nsec <= st.st_mtim.tv_nsec)) && time(NULL) <= end);
+}
+
 static void a_recording_has_what_was_read(void **state)
 {
 	struct kept_lines kept = { .time = 100 };
@@ -157,7 +192,7 @@ static void a_recording_has_what_was_read(void **state)
 	snprintf(link, sizeof(link), "%s/link", folder);
 	assert_int_equal(mkdir(real, 0700), 0);
 	assert_int_equal(symlink("real", link), 0);
-	assert_int_equal(close(open(link, O_PATH | O_DIRECTORY | O_CLOEXEC)), 0);     /* as the process does: it is the first to use the link */
+	use_link(link);
 	fd = open(real, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	assert_true(fd >= 0);
 	use(&live, link, real, fd);
@@ -165,6 +200,37 @@ static void a_recording_has_what_was_read(void **state)
 	use(&recorded, link, real, fd);
 	close(fd);
 	unlink(link);
+	rmdir(real);
+	rmdir(folder);
+}
+
+static void links_to_the_folder_of_a_path(void **state)
+{
+	uint64_t time = 100;
+	struct folders live = { .now = the_time, .ctx = &time, .at = 100 }, recorded = { 0 };
+	char folder[] = "/tmp/folders-XXXXXX", link[64], real[64], path[128], expected[128], text[PATH_MAX];
+
+	assert_non_null(mkdtemp(folder));
+	snprintf(real, sizeof(real), "%s/real", folder);
+	snprintf(link, sizeof(link), "%s/link", folder);
+	snprintf(path, sizeof(path), "%s/a", link);
+	snprintf(expected, sizeof(expected), "%s/a", real);
+	assert_int_equal(mkdir(real, 0700), 0);
+	assert_int_equal(symlink("real", link), 0);
+	use_link(link);
+	assert_true(folders_follow(&live, getpid(), path, text));
+	assert_string_equal(text, expected);
+	assert_false(folders_follow(&live, getpid(), expected, text));
+	assert_false(folders_follow(&live, getpid(), link, text));     /* a link at the end stays */
+	assert_false(folders_follow(&live, NOBODY, path, text));
+	assert_false(folders_follow(&live, getpid(), "/a", text));
+	assert_false(folders_follow(&recorded, getpid(), path, text));
+	unlink(link);
+	live.at = 1000;
+	assert_true(folders_follow(&live, getpid(), path, text));
+	live.at = 2000000000;                                           /* it is looked up again */
+	assert_false(folders_follow(&live, getpid(), path, text));
+	folders_free(&live);
 	rmdir(real);
 	rmdir(folder);
 }
@@ -282,8 +348,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(paths_lose_their_dots), cmocka_unit_test(recordings_have_only_what_happens_in_them),
+		cmocka_unit_test(folders_that_are_shared_are_not_known),
 		cmocka_unit_test(what_was_read_is_newer_than_calls_before),
-		cmocka_unit_test(a_recording_has_what_was_read), cmocka_unit_test(lines_of_others_files),
+		cmocka_unit_test(a_recording_has_what_was_read), cmocka_unit_test(links_to_the_folder_of_a_path), cmocka_unit_test(lines_of_others_files),
 		cmocka_unit_test(descriptors_follow_calls), cmocka_unit_test(as_many_descriptors_as_are_kept), cmocka_unit_test(calls_that_do_not_exist),
 	};
 

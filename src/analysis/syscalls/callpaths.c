@@ -2,6 +2,7 @@
 #include "analysis/syscalls/callpaths.h"
 
 #include "base/hash.h"
+#include "engine/callnames.h"
 #include "events/probes.h"
 #include "perfevent/kernel.h"
 
@@ -322,6 +323,27 @@ const char *callpaths_second(const struct callpaths *p, pid_t tid, const char *t
 bool callpaths_is_missing(struct callpaths *p, pid_t tid, uint64_t since, int64_t call)
 {
 	return p->in_programs && has_path(p, call) && !seen(p, tid, since);
+}
+
+/* Whose paths the kernel copies where the probes are, on some architecture. io_uring_enter(2) begins other calls. */
+static bool copies_path(const char *name)
+{
+	static const char names[] =
+		" access acct bind bpf chdir chmod chown chown32 chroot connect creat execve execveat faccessat faccessat2 fanotify_mark"
+		" fchmodat fchmodat2 fchownat file_getattr file_setattr fsconfig fspick fstatat64 futimesat getxattr getxattrat"
+		" inotify_add_watch io_uring_enter lchown lchown32 lgetxattr link linkat listxattr listxattrat llistxattr lremovexattr"
+		" lsetxattr lstat lstat64 mkdir mkdirat mknod mknodat mount mount_setattr move_mount mq_open mq_unlink name_to_handle_at"
+		" newfstatat oldlstat oldstat open open_tree open_tree_attr openat openat2 pivot_root quotactl readlink readlinkat"
+		" removexattr removexattrat rename renameat renameat2 rmdir setxattr setxattrat socketcall spu_create stat stat64 statfs"
+		" statfs64 statx swapoff swapon symlink symlinkat truncate truncate64 umount umount2 unlink unlinkat uselib utime"
+		" utimensat utimensat_time64 utimes ";
+
+	return libccalls_is_among(names, name);
+}
+
+bool callpaths_may_have(const struct callpaths *p, int64_t call)
+{
+	return p->programs.n ? libccalls_has_path(call) : copies_path(syscall_name(call)) || copies_path(syscall_name_of_32(call));
 }
 
 void callpaths_free(struct callpaths *p)

@@ -54,5 +54,7 @@ const char *callpaths_text(struct callpaths *p, pid_t tid, uint64_t since, int64
 const char *callpaths_second(const struct callpaths *p, pid_t tid, const char *text);
 /* Whether that call has a path or an address that no probe saw. */
 bool callpaths_is_missing(struct callpaths *p, pid_t tid, uint64_t since, int64_t call);
+/* Once its probes are chosen: whether they can see a path of a call of that number. */
+bool callpaths_may_have(const struct callpaths *p, int64_t call);
 void callpaths_free(struct callpaths *p);
 #endif

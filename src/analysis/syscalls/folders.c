@@ -4,17 +4,11 @@
 #include "base/hash.h"
 #include "tasks/threads.h"
 
-#include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
+#include <sys/stat.h>
 #include <unistd.h>
-
-#ifndef RESOLVE_CACHED
-#define RESOLVE_CACHED 0x20
-#endif
 
 /* When there are more, it begins anew. */
 enum { MAX_PROCESSES = 1 << 16 };
@@ -24,6 +18,8 @@ struct folder {
 	uint64_t read;           /* perf clock: when /proc had it; 0: it was inherited, or follows from a call */
 	bool elsewhere;          /* the process has another root, or other mounts */
 	bool first;              /* it was read before all events, and is not kept yet */
+	bool split;              /* tasks of the process have different ones, or others change it: it is not known */
+	bool shares;             /* the next child has the same one, whoever changes it */
 	char *path;              /* absolute */
 	UT_hash_handle hh;
 };
@@ -119,15 +115,6 @@ static bool read_link(pid_t pid, const char *name, char path[PATH_MAX])
 	return n > 0 && n < PATH_MAX - 1;
 }
 
-/* One that was deleted has no path, and one that cannot be reached from our root none here. */
-static bool is_path(const char *path)
-{
-	static const char deleted[] = " (deleted)";
-	const size_t n = strlen(path), end = strlen(deleted);
-
-	return *path == '/' && (n < end || strcmp(path + n - end, deleted));
-}
-
 /* Under another root, calls name other paths than /proc. */
 static bool has_our_root(pid_t pid)
 {
@@ -156,7 +143,7 @@ static bool read_now(struct folders *f, pid_t pid, int fd, char path[PATH_MAX], 
 	for (int i = 0; i < TRIES && read_link(pid, link, path); i++) {
 		*read = f->now(f->ctx);
 		if (read_link(pid, link, again) && !strcmp(path, again))
-			return is_path(path);
+			return folderlinks_is_path(path);
 	}
 	return false;
 }
@@ -257,8 +244,14 @@ static void inherit(struct folders *f, const struct pev_task *fork)
 	if (child)
 		drop(f, child);
 	parent = of(f, (pid_t)fork->ppid);
-	if (parent)
-		set(f, (pid_t)fork->pid, parent->path, 0, parent->elsewhere);
+	if (!parent || (parent->split && !parent->shares))   /* if it is not known which one, it is read when it is used */
+		return;
+	child = set(f, (pid_t)fork->pid, parent->path, 0, parent->elsewhere);
+	parent = find(f, (pid_t)fork->ppid);
+	if (child && parent) {
+		child->split = parent->shares;
+		parent->shares = false;
+	}
 }
 
 void folders_take(struct folders *f, const struct pev_record *rec)
@@ -271,32 +264,12 @@ void folders_take(struct folders *f, const struct pev_record *rec)
 		drop(f, one);
 }
 
-/* /proc/self leads to ourselves, not to the process that has called. */
-static bool is_of_us(const char *path)
-{
-	char own[32];
-	const int len = snprintf(own, sizeof(own), "/proc/%d", (int)getpid());
-
-	return !strncmp(path, own, (size_t)len) && (path[len] == '/' || !path[len]);
-}
-
-/* The path that a folder has behind all links, from the kernel, which has just looked it up for the process. O_PATH opens nothing, and
- * with RESOLVE_CACHED (5.12) no file system is asked, which might mount something, or not answer. False: it is not known. */
 static bool put_real(const char *folder, const char *path, char real[PATH_MAX])
 {
-	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_CACHED | RESOLVE_NO_MAGICLINKS };
-	char given[2 * PATH_MAX], link[32];
-	bool known = false;
-	int fd;
+	char given[2 * PATH_MAX];
 
 	snprintf(given, sizeof(given), "%s/%s", *path == '/' ? "" : folder, path);
-	fd = (int)syscall(SYS_openat2, AT_FDCWD, given, &how, sizeof(how));
-	if (fd >= 0) {
-		snprintf(link, sizeof(link), "fd/%d", fd);
-		known = read_link(0, link, real) && is_path(real) && !is_of_us(real);
-		close(fd);
-	}
-	return known;
+	return folderlinks_look(given, real);
 }
 
 /* Puts where the process is after the call: behind the links that its path has. */
@@ -318,7 +291,7 @@ void folders_change(struct folders *f, pid_t pid, const char *path, uint64_t tim
 	struct folder *one = known(f, pid);
 	char whole[PATH_MAX];
 
-	if (one && one->read > time)
+	if (one && (one->split || one->read > time))
 		return;
 	if (*path && (one || *path == '/') && folders_join(one ? one->path : "/", path, whole, sizeof(whole))) {
 		const bool elsewhere = one ? one->elsewhere : f->now && !(has_our_root(pid) && has_our_mounts(pid));
@@ -340,11 +313,46 @@ void folders_leave(struct folders *f, pid_t pid)
 		one->elsewhere = true;
 }
 
+void folders_split(struct folders *f, pid_t pid, bool shares)
+{
+	struct folder *one = of(f, pid);
+
+	if (!one)
+		one = set(f, pid, "/", 0, false);
+	if (!one)
+		return;
+	one->split = true;
+	one->shares = shares;
+}
+
+bool folders_has_threads(const struct folders *f, pid_t pid)
+{
+	enum { OF_ONE_THREAD = 3 };
+	char tasks[64];
+	struct stat st;
+
+	snprintf(tasks, sizeof(tasks), "/proc/%d/task", (int)pid);
+	return f->now && !stat(tasks, &st) && st.st_nlink > OF_ONE_THREAD;
+}
+
 bool folders_resolve(struct folders *f, pid_t pid, const char *path, char *buf, size_t size)
 {
 	const struct folder *one = of(f, pid);
 
-	return one && folders_join(one->path, path, buf, size);
+	return one && !one->split && folders_join(one->path, path, buf, size);
+}
+
+bool folders_follow(struct folders *f, pid_t pid, const char *path, char buf[PATH_MAX])
+{
+	const char *name = strrchr(path, '/'), *real = NULL;
+	const struct folder *one;
+
+	if (!f->now || !name || name == path || !strcmp(name, "/") || !strcmp(name, "/.") || !strcmp(name, "/.."))
+		return false;
+	one = of(f, pid);
+	if (one && !one->elsewhere)
+		real = folderlinks_find(&f->links, path, (size_t)(name - path), f->at);
+	return real && folders_join(real, name + 1, buf, PATH_MAX);
 }
 
 void folders_forget(struct folders *f)
@@ -358,5 +366,6 @@ void folders_forget(struct folders *f)
 void folders_free(struct folders *f)
 {
 	folders_forget(f);
+	folderlinks_free(&f->links);
 	keptfolders_free(&f->kept);
 }

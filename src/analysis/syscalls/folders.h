@@ -8,6 +8,7 @@
 #ifndef ANALYSIS_SYSCALLS_FOLDERS_H
 #define ANALYSIS_SYSCALLS_FOLDERS_H
 
+#include "analysis/syscalls/folderlinks.h"
 #include "analysis/syscalls/keptfolders.h"
 #include "perfevent.h"
 
@@ -24,6 +25,7 @@ struct folders {
 	void *ctx;
 	uint64_t at;                  /* perf clock: the event that is handled */
 	struct folder *all;           /* by process */
+	struct folderlinks links;
 	struct keptfolders kept;      /* of a recording */
 };
 
@@ -36,6 +38,11 @@ void folders_take(struct folders *f, const struct pev_record *rec);
 void folders_change(struct folders *f, pid_t pid, const char *path, uint64_t time);
 /* The process has another root, or other mounts: its paths are not ours. */
 void folders_leave(struct folders *f, pid_t pid);
+/* The process's threads have a folder each from now on, or (shares) the child that it makes next has the same one, whoever of the two
+ * changes it: which one it is at a call is not known. */
+void folders_split(struct folders *f, pid_t pid, bool shares);
+/* Whether the process has several threads now; of a recording, it is not known. */
+bool folders_has_threads(const struct folders *f, pid_t pid);
 /* Puts the absolute path of a relative one, without "." and ".."; links are not followed. False: the folder is not known, or the
  * path is too long. */
 bool folders_resolve(struct folders *f, pid_t pid, const char *path, char *buf, size_t size);
@@ -44,6 +51,9 @@ bool folders_join(const char *folder, const char *path, char *buf, size_t size);
 /* Reads which folder a descriptor is, or KEPTFOLDER_CWD. *read: perf clock, when it was that path. False: it has no absolute
  * path that is valid here, or is not known. */
 bool folders_look(struct folders *f, pid_t pid, int fd, char path[PATH_MAX], uint64_t *read);
+/* Puts the path behind the links that lead to its folder; a link at its end stays. path: absolute, as the process gives it. False:
+ * there are none, or it is not known, as in recordings. */
+bool folders_follow(struct folders *f, pid_t pid, const char *path, char buf[PATH_MAX]);
 /* Records were lost. */
 void folders_forget(struct folders *f);
 void folders_free(struct folders *f);

@@ -44,7 +44,7 @@ static bool put_behind_link(const char *glob, char *buf, size_t size)
 	if (*glob != '/' || n < 2 || snprintf(folder, sizeof(folder), "%.*s", (int)n - 1, glob) >= (int)sizeof(folder) ||
 	    !realpath(folder, real) || !strcmp(folder, real))
 		return false;
-	snprintf(buf, size, "%s leads to %s: --match '%s%s' matches relative paths in it", folder, real, real[1] ? real : "", glob + n - 1);
+	snprintf(buf, size, "%s leads to %s: --match '%s%s' matches paths in it", folder, real, real[1] ? real : "", glob + n - 1);
 	return true;
 }
 

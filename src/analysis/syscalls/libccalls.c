@@ -65,11 +65,11 @@ struct offsets {
 	size_t used;
 };
 
-static bool has_word(const char *words, const char *name)
+bool libccalls_is_among(const char *names, const char *name)
 {
 	const size_t len = name && !strchr(name, ' ') ? strlen(name) : 0;
 
-	for (const char *at = words; len && (at = strstr(at, name)); at += len)
+	for (const char *at = names; len && (at = strstr(at, name)); at += len)
 		if (at[-1] == ' ' && at[len] == ' ')
 			return true;
 	return false;
@@ -78,7 +78,7 @@ static bool has_word(const char *words, const char *name)
 bool libccalls_has_path(int64_t call)
 {
 	for (size_t i = 0; i < SITES; i++)
-		if (has_word(sites[i].calls, syscall_name(call)))
+		if (libccalls_is_among(sites[i].calls, syscall_name(call)))
 			return true;
 	return false;
 }
@@ -129,7 +129,7 @@ static void add_functions(struct finder *x, int fd, const char *path, const char
 		struct offsets o = { .used = 0 };
 
 		for (size_t k = 0; k < places.n; k++)
-			if (has_word(sites[i].functions, places.all[k].bare))
+			if (libccalls_is_among(sites[i].functions, places.all[k].bare))
 				put_offset(&o, places.all[k].offset);
 		add_event(x, here, &o, sites[i].args);
 	}
@@ -169,7 +169,7 @@ static void add_calls(struct finder *x, int fd, const char *here)
 		struct offsets o = { .used = 0 };
 
 		for (size_t k = 0; k < calls.n; k++)
-			if (has_word(sites[i].calls, syscall_name(calls.all[k].call)) && is_set(sites[i].args, calls.all[k].sets))
+			if (libccalls_is_among(sites[i].calls, syscall_name(calls.all[k].call)) && is_set(sites[i].args, calls.all[k].sets))
 				put_offset(&o, calls.all[k].offset);
 		put_registers(sites[i].args, args, sizeof(args));
 		add_event(x, here, &o, args);

@@ -22,6 +22,8 @@ struct libccalls {
 /* Adds the probes to the run's events. 0, or -1 with f. *why: why there are none. */
 int libccalls_watch(struct libccalls *l, struct question *q, const char *tracefs, struct fault *why, struct fault *f);
 void libccalls_free(struct libccalls *l);
+/* Whether the name, or NULL, is one of those, each of which has a space on both sides. */
+bool libccalls_is_among(const char *names, const char *name);
 /* Whether calls of that number have a path or an address. */
 bool libccalls_has_path(int64_t call);
 #endif

@@ -6,9 +6,11 @@
 #include "engine/callnames.h"
 #include "expr/expr.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/close_range.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,9 +22,15 @@ enum {
 	LOOKED_UP = 1 << 0, FROM_FIRST = 1 << 1, FROM_SECOND = 1 << 2, FROM_THIRD = 1 << 3, TARGET = 1 << 4, ADDRESS = 1 << 5,
 	CHDIR = 1 << 6, FCHDIR = 1 << 7, LEAVES = 1 << 8, OPENS = 1 << 9, FLAGS_SECOND = 1 << 10, FLAGS_THIRD = 1 << 11, CREATES = 1 << 12,
 	CLOSES = 1 << 13, CLOSES_RANGE = 1 << 14, DUPS = 1 << 15, DUPS_TO = 1 << 16, DUPS_BY_FCNTL = 1 << 17,
+	UNSHARES = 1 << 18, CLONES = 1 << 19,
 	FROM_ANY = FROM_FIRST | FROM_SECOND | FROM_THIRD, FLAGS = FLAGS_SECOND | FLAGS_THIRD | CREATES,
-	WITH_ARGS = FROM_ANY | FCHDIR | OPENS | FLAGS | DUPS | DUPS_TO | DUPS_BY_FCNTL,
+	WITH_ARGS = FROM_ANY | FCHDIR | OPENS | FLAGS | DUPS | DUPS_TO | DUPS_BY_FCNTL | UNSHARES,
 };
+#ifdef __s390x__
+enum { CLONE_FLAGS = 1 };   /* the argument of clone(2) */
+#else
+enum { CLONE_FLAGS = 0 };
+#endif
 static const struct {
 	const char *name;
 	uint32_t kind;
@@ -37,9 +45,9 @@ static const struct {
 	{ "removexattrat", FROM_FIRST }, { "renameat", FROM_FIRST | FROM_THIRD }, { "renameat2", FROM_FIRST | FROM_THIRD },
 	{ "linkat", FROM_FIRST | FROM_THIRD }, { "move_mount", FROM_FIRST | FROM_THIRD }, { "symlinkat", FROM_SECOND | TARGET },
 	{ "symlink", TARGET }, { "connect", ADDRESS }, { "bind", ADDRESS }, { "chdir", CHDIR }, { "fchdir", FCHDIR },
-	{ "chroot", LEAVES }, { "pivot_root", LEAVES }, { "unshare", LEAVES }, { "setns", LEAVES },
+	{ "chroot", LEAVES }, { "pivot_root", LEAVES }, { "unshare", LEAVES | UNSHARES }, { "setns", LEAVES },
 	{ "close", CLOSES }, { "close_range", CLOSES_RANGE }, { "dup", DUPS }, { "dup2", DUPS_TO }, { "dup3", DUPS_TO },
-	{ "fcntl", DUPS_BY_FCNTL }, { "fcntl64", DUPS_BY_FCNTL },
+	{ "fcntl", DUPS_BY_FCNTL }, { "fcntl64", DUPS_BY_FCNTL }, { "clone", CLONES },
 };
 
 static uint32_t look_up(int64_t number)
@@ -68,6 +76,12 @@ bool pathmatch_follows(const char *glob)
 	return glob && (*glob == '/' || !strncmp(glob, "*/", 2));
 }
 
+bool pathmatch_follows_call(int64_t number)
+{
+	return look_up(number) & (CHDIR | FCHDIR | LEAVES | OPENS | CLOSES | CLOSES_RANGE | DUPS | DUPS_TO | DUPS_BY_FCNTL |
+				    CLONES);
+}
+
 /* While close(2) runs, another thread may get the number already. */
 static void take_close(struct pathmatch *m, const struct analysis_sample *s, unsigned int kind, const uint64_t args[CALLARGS])
 {
@@ -77,17 +91,28 @@ static void take_close(struct pathmatch *m, const struct analysis_sample *s, uns
 		dirfds_close(&m->dirfds, s->pid, first, last, s->time);
 }
 
+/* A child that is no thread, and shares the folder. The flags of clone3(2) are not in its arguments. */
+static void take_clone(struct pathmatch *m, const struct analysis_sample *s, const uint64_t args[CALLARGS])
+{
+	const uint64_t flags = args[CLONE_FLAGS];
+
+	if (flags & CLONE_FS && !(flags & CLONE_THREAD))
+		folders_split(&m->folders, s->pid, true);
+}
+
 void pathmatch_enter(struct pathmatch *m, const struct analysis_sample *s, int64_t number)
 {
 	const unsigned int kind = kind_of(m, number);
 	const bool follows = pathmatch_follows(m->glob);
 	uint64_t args[CALLARGS];
 
-	if (!(kind & (FLAGS | (follows ? WITH_ARGS | CLOSES | CLOSES_RANGE : 0))))
+	if (!(kind & (FLAGS | FROM_FIRST | (follows ? WITH_ARGS | CLOSES | CLOSES_RANGE | CLONES : 0))))
 		return;
 	callargs_read(&m->args, s, args);
 	if (kind & (CLOSES | CLOSES_RANGE))
 		take_close(m, s, kind, args);
+	else if (kind & CLONES)
+		take_clone(m, s, args);
 	else
 		callargs_keep(&m->args, s->tid, number, args);
 }
@@ -95,6 +120,13 @@ void pathmatch_enter(struct pathmatch *m, const struct analysis_sample *s, int64
 static const uint64_t *args_of(struct pathmatch *m, pid_t tid, int64_t number)
 {
 	return m->args.field ? callargs_of(&m->args, tid, number) : NULL;
+}
+
+bool pathmatch_lacks_path(struct pathmatch *m, pid_t tid, int64_t number)
+{
+	const uint64_t *args = kind_of(m, number) & FROM_FIRST ? args_of(m, tid, number) : NULL;
+
+	return args && !args[1];
 }
 
 uint32_t pathmatch_flags(struct pathmatch *m, pid_t tid, int64_t number)
@@ -142,14 +174,33 @@ static bool put_below(struct pathmatch *m, const struct pathmatch_call *c, bool 
 	return folder && folders_join(folder, given, buf, PATH_MAX);
 }
 
-/* Puts what one of the call's paths means. False: it is not known. */
-static bool put_meant(struct pathmatch *m, const struct pathmatch_call *c, bool first, const char *given, char buf[PATH_MAX])
+/* Addresses are no paths, but for those of Unix sockets: "127.0.0.1:80", "[::1]:80", "@NAME". */
+static bool is_internet(const char *given)
+{
+	const char *colon = strrchr(given, ':');
+	struct in_addr four;
+	char host[64];
+
+	if (*given == '@' || *given == '[')
+		return true;
+	snprintf(host, sizeof(host), "%.*s", colon ? (int)(colon - given) : 0, given);
+	return inet_pton(AF_INET, host, &four) == 1;
+}
+
+/* Whether the text is a path that has to be resolved. */
+static bool is_path(struct pathmatch *m, const struct pathmatch_call *c, bool first, const char *given)
 {
 	const unsigned int kind = kind_of(m, c->number);
 	const bool is_link = kind & TARGET && first && m->ordered;
 
+	return *given && !is_link && !(kind & ADDRESS && is_internet(given)) && pathmatch_follows(m->glob);
+}
+
+/* Puts what one of the call's paths means. False: it is not known. */
+static bool put_meant(struct pathmatch *m, const struct pathmatch_call *c, bool first, const char *given, char buf[PATH_MAX])
+{
 	snprintf(buf, PATH_MAX, "%s", given);
-	if (!*given || kind & ADDRESS || is_link || !pathmatch_follows(m->glob))
+	if (!is_path(m, c, first, given))
 		return true;
 	if (*given == '/' ? folders_join("/", given, buf, PATH_MAX) : !m->untracked && put_below(m, c, first, given, buf))
 		return true;
@@ -157,10 +208,24 @@ static bool put_meant(struct pathmatch *m, const struct pathmatch_call *c, bool 
 	return *given == '/';
 }
 
+/* Whether a path matches; if it does only behind the links to its folder, that takes its place. */
+static bool is_match(struct pathmatch *m, const struct pathmatch_call *c, bool first, const char *given, char meant[PATH_MAX])
+{
+	char real[PATH_MAX];
+
+	if (matches(m, meant))
+		return true;
+	if (!is_path(m, c, first, given) || *meant != '/' || !folders_follow(&m->folders, c->pid, *given == '/' ? given : meant, real) ||
+	    !matches(m, real))
+		return false;
+	memcpy(meant, real, PATH_MAX);
+	return true;
+}
+
 enum pathmatch_found pathmatch_find(struct pathmatch *m, const struct pathmatch_call *c, const char **text)
 {
 	char given[CALLPATH_SIZE], one[PATH_MAX], other[PATH_MAX];
-	bool known;
+	bool known, matching;
 
 	*text = c->text;
 	other[0] = '\0';
@@ -168,11 +233,14 @@ enum pathmatch_found pathmatch_find(struct pathmatch *m, const struct pathmatch_
 		return PATHMATCH_YES;
 	snprintf(given, sizeof(given), "%.*s", c->second ? (int)(c->second - c->text - 2) : INT_MAX, c->text);   /* before ", " */
 	known = put_meant(m, c, true, given, one);
-	if (c->second)
+	matching = is_match(m, c, true, given, one);
+	if (c->second) {
 		known &= put_meant(m, c, false, c->second, other);
+		matching |= is_match(m, c, false, c->second, other);
+	}
 	if (snprintf(m->text, sizeof(m->text), "%s%s%s", one, c->second ? ", " : "", other) >= 0)   /* it may be cut */
 		*text = m->text;
-	if (!matches(m, one) && !(c->second && matches(m, other)) && (pathmatch_follows(m->glob) || !matches(m, c->text)))
+	if (!matching && (pathmatch_follows(m->glob) || !matches(m, c->text)))
 		return known ? PATHMATCH_NO : PATHMATCH_UNKNOWN;
 	m->found = true;
 	return PATHMATCH_YES;
@@ -210,6 +278,18 @@ static void take_fchdir(struct pathmatch *m, const struct pathmatch_call *c, uin
 	folders_change(&m->folders, c->pid, path ? path : "", time);
 }
 
+/* A thread that leaves the others has a folder of its own from then on. */
+static void take_leave(struct pathmatch *m, const struct pathmatch_call *c)
+{
+	const bool unshares = kind_of(m, c->number) & UNSHARES;
+	const uint64_t *args = unshares ? args_of(m, c->tid, c->number) : NULL;
+	const bool may = unshares && (!args || args[0] & (CLONE_FS | CLONE_NEWNS | CLONE_NEWUSER));
+
+	if (may && (c->tid != c->pid || folders_has_threads(&m->folders, c->pid)))
+		folders_split(&m->folders, c->pid, false);
+	folders_leave(&m->folders, c->pid);
+}
+
 void pathmatch_succeeded(struct pathmatch *m, const struct pathmatch_call *c, int64_t result, uint64_t time)
 {
 	const unsigned int kind = m->untracked ? 0 : kind_of(m, c->number);
@@ -219,7 +299,7 @@ void pathmatch_succeeded(struct pathmatch *m, const struct pathmatch_call *c, in
 	else if (kind & FCHDIR)
 		take_fchdir(m, c, time);
 	else if (kind & LEAVES)
-		folders_leave(&m->folders, c->pid);
+		take_leave(m, c);
 	else if (kind & OPENS)
 		take_open(m, c, (int)result, time);
 	else if (kind & (DUPS | DUPS_TO | DUPS_BY_FCNTL))

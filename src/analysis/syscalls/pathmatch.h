@@ -2,7 +2,8 @@
 /*
  * Whether a call's paths match the glob of --match. A call with two paths matches with either. If the glob is for absolute paths
  * (it begins with a slash, or with a star and a slash), a path counts as what it means, without "." and ".."; a relative one, in the
- * process's current folder (folders.h) or below a descriptor (dirfds.h).
+ * process's current folder (folders.h) or below a descriptor (dirfds.h). One that does not match is also compared behind the links
+ * to its folder (folderlinks.h).
  */
 #ifndef ANALYSIS_SYSCALLS_PATHMATCH_H
 #define ANALYSIS_SYSCALLS_PATHMATCH_H
@@ -40,10 +41,14 @@ enum pathmatch_found { PATHMATCH_NO, PATHMATCH_YES, PATHMATCH_UNKNOWN };   /* UN
 
 /* Whether folders are needed for that glob, which needs the arguments of all calls. */
 bool pathmatch_follows(const char *glob);
+/* Whether calls of that number are followed for the paths of others. */
+bool pathmatch_follows_call(int64_t number);
 /* To be called for each sample first, with its time. */
 void pathmatch_at(struct pathmatch *m, uint64_t time);
 /* A call begins, of which the arguments are sampled. */
 void pathmatch_enter(struct pathmatch *m, const struct analysis_sample *s, int64_t number);
+/* Whether the thread's call is about a descriptor itself: it has none of the paths that it may have, as utimensat(fd, NULL). */
+bool pathmatch_lacks_path(struct pathmatch *m, pid_t tid, int64_t number);
 /* For what the thread's call opens a file: openflags_code(); 0: it is no such call, or it is not known. */
 uint32_t pathmatch_flags(struct pathmatch *m, pid_t tid, int64_t number);
 /* *text: the paths for the row, with those that were resolved. Valid until the next call of this function. */

@@ -10,14 +10,18 @@
 #include "analysis/syscalls/callchoice.h"
 #include "analysis/syscalls/callerrors.h"
 #include "analysis/syscalls/callevents.h"
+#include "analysis/syscalls/calllines.h"
 #include "analysis/syscalls/callpaths.h"
+#include "analysis/syscalls/callset.h"
 #include "analysis/syscalls/commands.h"
 #include "analysis/syscalls/globhint.h"
 #include "analysis/syscalls/notfailed.h"
+#include "analysis/syscalls/parents.h"
 #include "analysis/syscalls/pathmatch.h"
 #include "analysis/syscalls/unreturned.h"
 #include "base/escape.h"
 #include "engine/callnames.h"
+#include "expr/expr.h"
 #include "perfdata/write/writer.h"
 #include "rows/question.h"
 #include "stream/recording/facts.h"
@@ -25,6 +29,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -32,6 +37,8 @@ struct syscalls {
 	struct question question;
 	bool failed;                     /* --errors */
 	bool by_path;                    /* --paths */
+	bool lines;                      /* --lines */
+	struct parents parents;          /* for these */
 	struct pathmatch match;          /* --match */
 	struct callchoice calls;         /* --call */
 	struct callerrors errors;
@@ -39,6 +46,7 @@ struct syscalls {
 	struct callpaths paths;          /* with --errors and --paths */
 	const char *path;                /* of the call that has returned, for its row */
 	bool numbered;                   /* sys_enter is sampled with the call's number */
+	char *filters[2];                /* of the events; NULL: see chosen_filter() */
 	struct gaps gaps;
 	struct unreturned unreturned;
 };
@@ -198,13 +206,23 @@ static void count(struct syscalls *c, const struct happening *h, const char *pat
 	callerrors_add(&c->errors, q, h, &one);
 }
 
+static void print_line(struct syscalls *c, const struct happening *h, int64_t id)
+{
+	const struct callline line = {
+		id, (int64_t)h->cells[RET].number, parents_of(&c->parents, h->pid), has_paths(c) ? c->path : "", has_paths(c) ? pathmatch_flags(&c->match, h->tid, id) : 0,
+	};
+
+	calllines_print(&c->question, h, &line);
+}
+
 static void take_call(struct syscalls *c, const struct happening *h, int64_t id, const char *given)
 {
 	struct question *q = &c->question;
 
 	if (!callchoice_has(&c->calls, id))
 		return;
-	if (has_paths(c) && (h->error || !c->failed) && callpaths_is_missing(&c->paths, h->tid, h->end.start, id))
+	if (has_paths(c) && (h->error || !c->failed) && callpaths_is_missing(&c->paths, h->tid, h->end.start, id) &&
+	    !pathmatch_lacks_path(&c->match, h->tid, id))
 		commcounts_add(&c->errors.unseen, h->comm);
 	if (!is_wanted(c, h, id, given))
 		return;
@@ -215,6 +233,8 @@ static void take_call(struct syscalls *c, const struct happening *h, int64_t id,
 	question_emit(q, h);
 	if (q->a && (h->error || c->by_path))
 		count(c, h, c->path);
+	if (c->lines)
+		print_line(c, h, id);   /* last: it looks up another name */
 }
 
 /* What follows for the paths of later calls. A path that was cut is not known. */
@@ -319,12 +339,51 @@ static int watch_paths(struct question *q, struct fault *f)
 	return callpaths_watch(&c->paths, q, f);
 }
 
+/* Whether only some calls can have a row: of those that fail, unless the glob matches no path at all, too. */
+static bool is_of_paths(const struct syscalls *c)
+{
+	const char *glob = c->match.glob;
+
+	return c->by_path || (c->failed && glob && !expr_glob(glob, strlen(glob), "", 0));
+}
+
+/* The calls that can have a row, and those that are followed for their paths: of a recording, others may be asked later. */
+static void choose(struct syscalls *c, struct callset *s)
+{
+	const bool paths = is_of_paths(c), follows = paths && (pathmatch_follows(c->match.glob) || c->question.targets->record);
+	int64_t newest = 0;
+
+	for (int64_t i = 0; i < CALLSET_NUMBERS; i++) {
+		s->has[i] = (callchoice_has(&c->calls, i) && (!paths || callpaths_may_have(&c->paths, i))) ||
+			    (follows && pathmatch_follows_call(i));
+		newest = syscall_name(i) ? i : newest;
+	}
+	s->newer = paths && !c->calls.names && !c->paths.programs.n ? (int)newest + 1 : 0;
+	s->left_signal = syscall_left(-1) > 0 && s->has[syscall_left(-1)];
+}
+
+/* The rest would cost the watched programs several times the time of a short call. */
+static const char *chosen_filter(struct question *q, size_t event)
+{
+	struct syscalls *c = (struct syscalls *)q;
+	struct callset calls = { .newer = 0 };
+	const char *own = q->ops->events[event].filter;
+
+	if (q->targets->input || !syscall_name(0) || !(c->calls.names || is_of_paths(c)))
+		return NULL;
+	choose(c, &calls);
+	c->filters[event] = callset_filter(&calls, own);
+	return c->filters[event];
+}
+
 static void task(struct question *q, const struct pev_record *rec)
 {
 	struct open_pair *o = rec->type == PERF_RECORD_EXIT ? pairs_find(&q->pairs, (uint64_t)rec->task.tid) : NULL;
 
 	if (o)
 		o->is_gone = true;
+	if (((struct syscalls *)q)->lines)
+		parents_take(&((struct syscalls *)q)->parents, rec);
 	pathmatch_task(&((struct syscalls *)q)->match, rec);
 }
 
@@ -349,7 +408,8 @@ static void keep(void *ctx, const char *line)
 /* Whether the user leaves out calls, such as chdir(2): then no folder is known for long. */
 static bool is_filtered(const struct question *q, size_t i)
 {
-	const char *filter = q->events[i]->asked.filter, *own = q->ops->events[i].filter;
+	const char *chosen = ((const struct syscalls *)q)->filters[i], *own = chosen ? chosen : q->ops->events[i].filter;
+	const char *filter = q->events[i]->asked.filter;
 
 	return filter && (!own || strcmp(filter, own));
 }
@@ -382,6 +442,7 @@ static int begin(struct question *q, struct fault *f)
 	struct syscalls *c = (struct syscalls *)q;
 
 	c->numbered = q->events[ENTER]->layout.raw;
+	c->parents.recorded = q->targets->input;
 	c->errors.paths = has_paths(c);
 	c->errors.all = c->by_path;
 	if (has_paths(c))
@@ -413,9 +474,12 @@ static void release(struct question *q)
 	callerrors_free(&c->errors);
 	notfailed_free(&c->mild);
 	callpaths_free(&c->paths);
+	parents_free(&c->parents);
 	pathmatch_free(&c->match);
 	gaps_free(&c->gaps);
 	unreturned_free(&c->unreturned);
+	for (size_t i = 0; i < sizeof(c->filters) / sizeof(*c->filters); i++)
+		free(c->filters[i]);
 }
 
 static void title(struct question *q, const struct happening *h, char *buf, size_t size)
@@ -437,7 +501,7 @@ static bool between(struct question *q, const struct analysis_sample *s, const s
 	.shown = shown, .nshown = sizeof(shown) / sizeof(*shown), \
 	.print = "\"%s = %lld%s%s after %llu.%03llu us\", REC->call, REC->ret, REC->error[0] ? \" \" : \"\", REC->error, " \
 		 "REC->duration / 1000, REC->duration % 1000", \
-	.reads = reads, .begin = begin, .started = started, .sample = sample, .task = task, .lost = lost, \
+	.filter = chosen_filter, .reads = reads, .begin = begin, .started = started, .sample = sample, .task = task, .lost = lost, \
 	.after_table = after_table, .release = release, .title = title, .between = between
 static const struct question_ops question = {
 	QUESTION, QUESTION_EVENTS_ARE(events), .or_stacks = "; with --errors, those of calls that fail; with --paths, of calls that use a path",
@@ -455,6 +519,8 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 
 	if (callevents_check(&c->question.common.stream.events, f))
 		return -1;
+	if (c->lines && (c->question.csv || c->question.csv_safe))
+		return fault_usage(f, "syscalls: --csv and --lines: give one of them");
 	c->by_path = (c->by_path || c->match.glob) && !c->failed;   /* --errors has paths, too */
 	if (c->failed)
 		chosen.subject = pathmatch_follows(c->match.glob) ? &followed_question : &failed_question;
@@ -474,10 +540,13 @@ static const struct opt call_opts[] = {
 	  "stacks that make them.", false, NULL },
 	{ "match", 0, NULL, OPT_STRING, offsetof(struct syscalls, match.glob), "GLOB",
 	  "As --paths, but only paths and addresses that match, such as '/etc/*', '*.log' or '*:443'; with --errors, only those of calls "
-	  "that fail. For a glob that begins with / or */, relative paths are resolved: by the current folder of their process, or their "
-	  "descriptor.", false, NULL },
+	  "that fail. For a glob that begins with / or */, relative paths are resolved (by the current folder of their process, or their "
+	  "descriptor), and symbolic links to the folder of a path.", false, NULL },
 	{ "call", 0, NULL, OPT_CALL, offsetof(struct syscalls, calls.names), "NAMES",
 	  "Show only these calls: names or globs with commas between them, such as 'connect,unlink*,rename*'.", false, callchoice_parse },
+	{ "lines", 0, NULL, OPT_FLAG, offsetof(struct syscalls, lines), NULL,
+	  "Print a line for each of these calls when it returns, as strace does: time, task, the parent of its process, call and result; "
+	  "with --paths, --match and --errors, also flags and path.", false, NULL },
 };
 static const struct opt source_opts[] = { ERRORS_OPT("Emit only calls that fail.") };
 static const struct opt duration_opts[] = QUESTION_DURATIONS_OPTS("thread");
@@ -505,6 +574,7 @@ const struct command syscalls_command = {
 		"With -g, the ten stacks with the most calls follow, each for all threads of a process; with --by, for each row.",
 		"--errors does not count EAGAIN, EINPROGRESS of connect, ETIMEDOUT of futex, EINTR and ERESTART*: a line below the "
 		"table adds them up.",
+		"With --paths, --match and --call, the kernel leaves out other calls, which are slowed down little.",
 		"--than prints each longer call when it returns; with -g, also the stack that made it.",
 		"--heatmap draws all calls: when they returned, and how long they took.",
 		"Calls that began before perf-prof, or did not return before its end, are not in the table, but counted "
@@ -519,6 +589,7 @@ const struct command syscalls_command = {
 		{ "perf-prof syscalls --than 100ms -g", "print calls that take longer than 100 ms, and the stacks that made them" },
 		{ "perf-prof syscalls --errors -g -p 1234", "show which calls of a process fail, on which files, and who calls them" },
 		{ "perf-prof syscalls --match '/etc/*'", "show which processes open, look up or change files below /etc" },
+		{ "perf-prof syscalls --match '/etc/*' --lines", "print a line for each such call, as strace does" },
 		{ "perf-prof syscalls --match '/srv/*' --call 'unlink*,rename*'", "show which processes delete or rename files below /srv" },
 		{ "perf-prof syscalls -- ls -R /usr/lib", "measure the calls of a command" },
 		{ "perf-prof syscalls -p 1234 --heatmap calls.svg", "draw when the calls of a process were slow" }),

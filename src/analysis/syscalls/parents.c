@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/syscalls/parents.h"
+
+#include "base/hash.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* When there are more, it begins anew. */
+enum { MAX_PROCESSES = 1 << 16 };
+
+struct parent {
+	pid_t pid, parent;
+	UT_hash_handle hh;
+};
+
+static struct parent *find(const struct parents *p, pid_t pid)
+{
+	struct parent *one = NULL;
+
+	if (p->all)
+		HASH_FIND(hh, p->all, &pid, sizeof(pid), one);
+	return one;
+}
+
+static void set(struct parents *p, pid_t pid, pid_t parent)
+{
+	struct parent *one = find(p, pid);
+
+	if (!one) {
+		if (HASH_COUNT(p->all) >= MAX_PROCESSES)
+			parents_free(p);
+		one = calloc(1, sizeof(*one));
+		if (!one)
+			return;
+		one->pid = pid;
+		HASH_ADD(hh, p->all, pid, sizeof(one->pid), one);
+		one = HASH_KEPT(one);
+	}
+	if (one)
+		one->parent = parent;
+}
+
+void parents_take(struct parents *p, const struct pev_record *rec)
+{
+	if (rec->type == PERF_RECORD_FORK && rec->task.pid != rec->task.ppid)
+		set(p, (pid_t)rec->task.pid, (pid_t)rec->task.ppid);
+}
+
+/* The name in parentheses may have any characters. 0: it has ended, or has no parent here. */
+static pid_t read_parent(pid_t pid)
+{
+	char path[64], text[512], state;
+	const char *end;
+	int parent = 0;
+	size_t n = 0;
+	FILE *stat;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	stat = fopen(path, "re");
+	if (stat) {
+		n = fread(text, 1, sizeof(text) - 1, stat);
+		fclose(stat);
+	}
+	text[n] = '\0';
+	end = strrchr(text, ')');
+	return end && sscanf(end + 1, " %c %d", &state, &parent) == 2 ? parent : 0;
+}
+
+pid_t parents_of(struct parents *p, pid_t pid)
+{
+	const struct parent *one = find(p, pid);
+	pid_t parent;
+
+	if (one)
+		return one->parent;
+	if (p->recorded || pid <= 0)
+		return 0;
+	parent = read_parent(pid);
+	set(p, pid, parent);
+	return parent;
+}
+
+void parents_free(struct parents *p)
+{
+	HASH_FREE(p->all);
+	p->all = NULL;
+}

@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: Apache-2.0
+"""syscalls --match: relative paths, paths below descriptors and behind links, and what recordings know of folders."""
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import time
+
+import pytest
+
+from frame.analyses import RING
+from frame.callpaths import PYTHON, counted, libc, matched  # noqa: F401
+
+
+def test_either_path_matches(analyse, libc, tmp_path):
+    script = f'import os\nos.close(os.open("{tmp_path}/x", os.O_CREAT))\nos.mkdir("{tmp_path}/d")\n' \
+             f'os.rename("{tmp_path}/x", "{tmp_path}/d/y")\nos.link("{tmp_path}/d/y", "{tmp_path}/z")'
+    found, table = matched(analyse, tmp_path / 'd', script)
+    ways = [{f'{tmp_path}/x, DIR/y', f'DIR/y, {tmp_path}/x'}, {f'{tmp_path}/z, DIR/y', f'DIR/y, {tmp_path}/z'}]
+    for call, way in zip(['rename', 'link'], ways):
+        assert {path for name, path in found if name == call} & way, table
+
+
+RELATIVE = r"""
+import os, subprocess, time
+os.chdir(FOLDER)
+os.close(os.open('a.log', os.O_CREAT))
+os.mkdir('below')
+os.chdir('below')
+os.access('../a.log', 0)
+subprocess.run(['/bin/rm', '../a.log'])
+os.access('/', 0)
+os.chdir('/')
+os.access('a.log', 0)
+os.open('/dev/null', 0, dir_fd=os.open('/', 0))
+"""
+
+
+def test_relative_paths_are_resolved(analyse, libc, tmp_path):
+    found, table = matched(analyse, tmp_path, f'FOLDER = "{tmp_path}"{RELATIVE}', of=('python3', 'rm'))
+    assert {('openat', 'DIR/a.log'), ('mkdir', 'DIR/below'), ('access', 'DIR/a.log'), ('unlinkat', 'DIR/a.log')} <= found, table
+    assert {path for call, path in found if call == 'access'} == {'DIR/a.log'}
+    assert 'unknown_folders' not in table
+
+
+BY_DESCRIPTOR = r"""
+import fcntl, os
+os.chdir('/')
+folder = os.open(FOLDER, 0)
+os.mkdir('one', dir_fd=folder)
+one = os.open('one', os.O_DIRECTORY, dir_fd=folder)
+os.close(os.open('created', os.O_CREAT | os.O_WRONLY, dir_fd=one))
+os.rename('created', 'created', src_dir_fd=one, dst_dir_fd=folder)
+copy = os.dup(one)
+other = fcntl.fcntl(folder, fcntl.F_DUPFD_CLOEXEC, 50)
+os.close(folder)
+assert os.open('/etc', 0) == folder
+for where in folder, one, copy, other:
+    try:
+        os.stat('gone', dir_fd=where)
+    except OSError:
+        pass
+if not os.fork():
+    os.fchdir(one)
+    os.unlink('../created')
+    os.dup2(copy, 60)
+    os.symlink('created', 'link', dir_fd=60)
+    os._exit(0)
+os.wait()
+"""
+BY_DESCRIPTOR_FOUND = {
+    ('mkdirat', 'DIR/one'), ('openat', 'DIR/one'), ('openat', 'DIR/one/created'), ('newfstatat', 'DIR/one/gone'),
+    ('newfstatat', 'DIR/gone'), ('unlink', 'DIR/created'),
+}
+
+
+def test_paths_below_a_descriptor(analyse, prof, libc, tmp_path):
+    """Live, and of the recording of that run."""
+    folder = tmp_path / 'in'
+    folder.mkdir()
+    recorded = f'--record={tmp_path}/recorded'
+    live, table = matched(analyse, folder, f'FOLDER = "{folder}"{BY_DESCRIPTOR}', recorded)
+    assert BY_DESCRIPTOR_FOUND <= live and ('symlinkat', 'created, DIR/one/link') in live, table
+    assert {path for call, path in live if call.startswith('rename')} == {'DIR/one/created, DIR/created'}, table
+    assert [row['calls'] for row in table['rows'] if row['path'].endswith('/one/gone')] == [2]
+    assert 'unknown_folders' not in table
+    [again] = analyse('syscalls', '--match', f'{folder}/*', '--json', '-I', tmp_path / 'recorded').lines
+    assert counted(again) == counted(table)
+
+
+def test_the_errors_below_a_descriptor(analyse, libc, tmp_path):
+    found, table = matched(analyse, tmp_path, f'FOLDER = "{tmp_path}"{BY_DESCRIPTOR}', '--errors')
+    assert found == {('newfstatat', 'DIR/one/gone'), ('newfstatat', 'DIR/gone')}, table
+
+
+def test_a_tree_that_is_deleted(analyse, libc, tmp_path):
+    """Its folders are gone before their events are read."""
+    os.makedirs(tmp_path / 'a/b/c')
+    for name in 'a/x', 'a/b/y', 'a/b/c/z':
+        (tmp_path / name).touch()
+    got = analyse('syscalls', '--match', f'{tmp_path}/a/*', '--json', *RING, '--', 'rm', '-r', tmp_path / 'a')
+    [table] = got.lines
+    gone = {r['path'] for r in table['rows'] if r['call'].startswith('unlinkat')}
+    assert gone == {f'{tmp_path}/a/{name}' for name in ('x', 'b', 'b/y', 'b/c', 'b/c/z')}, table
+    assert 'unknown_folders' not in table
+
+
+def test_descriptors_of_before_the_run(watch, libc, tmp_path):
+    script = f'import os\nfolder = os.open("{tmp_path}", 0)\nprint("ready", flush=True)\ninput()\nos.access("a", 0, dir_fd=folder)\n' \
+             'os.fchdir(folder)\nos.access("b", 0)\ninput()'
+    one = subprocess.Popen([PYTHON, '-c', script], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert one.stdout.readline() == b'ready\n'
+    watcher = watch('syscalls', '--match', f'{tmp_path}/*', *RING, '-p', one.pid)
+    one.stdin.write(b'\n')
+    one.stdin.flush()
+    found, end = set(), time.monotonic() + 30
+    while found != {f'{tmp_path}/a', f'{tmp_path}/b'} and time.monotonic() < end:     # it is alive until then
+        found |= {row['path'] for row in json.loads(watcher.process.stdout.readline())['rows'] if 'calls' in row}
+    one.communicate(b'\n')
+    watcher.result()
+    assert found == {f'{tmp_path}/a', f'{tmp_path}/b'}
+
+
+def test_dots_are_taken_out_of_absolute_paths(analyse, libc, tmp_path):
+    opens = f'open("/etc/..//.{tmp_path}/a", "w")\nopen("{tmp_path}/none/../a")'
+    os.mkdir(tmp_path / 'none')
+    found, table = matched(analyse, tmp_path, opens)
+    assert ('openat', 'DIR/a') in found and sum(row['calls'] for row in table['rows']) == 2, table
+    assert not matched(analyse, '/etc/..', opens)[0]
+
+
+def test_the_text_of_a_link_is_no_path(analyse, prof, libc, tmp_path):
+    """Of a recording, as in the run."""
+    script = f'import os\nos.chdir("{tmp_path}")\nos.symlink("app.conf", "link")'
+    live, table = matched(analyse, tmp_path, script, f'--record={tmp_path}/in')
+    [again] = analyse('syscalls', '--match', f'{tmp_path}/*', '--json', '-I', tmp_path / 'in').lines
+    assert counted(again) == counted(table)
+    assert live in ({('symlink', 'app.conf, DIR/link')}, {('symlink', 'DIR/link, DIR/app.conf')}), table   # the latter by kprobes
+
+
+def test_a_folder_behind_a_link(analyse, libc, tmp_path):
+    real, link = tmp_path / 'real', tmp_path / 'link'
+    os.mkdir(real)
+    os.symlink(real, link)
+    found, table = matched(analyse, real, f'import os\nos.chdir("{link}")\nos.access("a", 0)\nos.chdir("..")\nos.access("real/b", 0)')
+    assert {('access', 'DIR/a'), ('access', 'DIR/b')} <= found, table
+
+
+def test_paths_through_a_link(analyse, libc, tmp_path):
+    """Absolute ones, too, also if '..' follows the link; a link at the end stays."""
+    real, link = tmp_path / 'in/real', tmp_path / 'link'
+    os.makedirs(real)
+    os.symlink(real, link)
+    os.symlink('/etc/passwd', real / 'name')
+    script = f'import os\nos.access("{link}/a", 0)\nos.access("{link}/../b", 0)\nos.access("{link}/name", 0)\n' \
+             f'os.access("{link}", 0)\nos.chdir("{tmp_path}")\nos.access("link/c", 0)\nos.symlink("{link}/text", "{real}/new")\n' \
+             f'os.unlink("{real}/new")'
+    found, table = matched(analyse, tmp_path / 'in', script)
+    assert {path for call, path in found if call == 'access'} == {'DIR/real/a', 'DIR/b', 'DIR/real/name', 'DIR/real/c'}, table
+    assert {path for call, path in found if call == 'symlink'} <= {f'{link}/text, DIR/real/new', f'DIR/real/new, {link}/text'}, table
+    given, table = matched(analyse, link, script)
+    assert {path for call, path in given if call == 'access'} >= {'DIR/a', 'DIR/name'}, table
+
+
+def test_relative_paths_of_sockets(analyse, libc, tmp_path):
+    script = f'import os, socket\nos.chdir("{tmp_path}")\none = socket.socket(socket.AF_UNIX)\none.bind("a.sock")\n' \
+             'socket.socket(socket.AF_UNIX).connect_ex("b.sock")\nsocket.socket(socket.AF_UNIX).connect_ex(b"\\0abstract")\n' \
+             'socket.socket().connect_ex(("127.0.0.1", 1))'
+    found, table = matched(analyse, tmp_path, script)
+    assert {('bind', 'DIR/a.sock'), ('connect', 'DIR/b.sock')} <= found, table
+    assert {path for call, path in found if call == 'connect'} == {'DIR/b.sock'}, table
+
+
+def test_a_call_without_a_path_lacks_none(analyse, libc, tmp_path):
+    """utimensat(fd, NULL) by futimens()."""
+    script = f'import os\nfd = os.open("{tmp_path}/a", os.O_CREAT | os.O_WRONLY)\nfor _ in range(50): os.utime(fd)'
+    for options in ['--paths'], ['--match', f'{tmp_path}/*']:
+        [table] = analyse('syscalls', *options, '--call', 'utimensat', '--json', *RING, '--', PYTHON, '-c', script).lines
+        assert 'unseen_paths' not in table, table
+
+
+THREADS_APART = r"""
+import ctypes, os, threading
+os.chdir(ONE)
+os.access('before', 0)
+def leave():
+    if ctypes.CDLL(None, use_errno=True).unshare(0x200):     # CLONE_FS
+        os._exit(77)
+    os.chdir(OTHER)
+    os.access('below the other', 0)
+thread = threading.Thread(target=leave)
+thread.start()
+thread.join()
+os.access('below the one', 0)
+os.access(OTHER + '/whole', 0)
+"""
+
+
+def test_threads_with_folders_of_their_own(analyse, libc, tmp_path):
+    """Which one is not known: no path is wrong."""
+    for name in 'one', 'other':
+        os.mkdir(tmp_path / name)
+    found, table = matched(analyse, tmp_path, f'ONE, OTHER = "{tmp_path}/one", "{tmp_path}/other"{THREADS_APART}')
+    assert {path for call, path in found if call == 'access'} == {'DIR/one/before', 'DIR/other/whole'}, table
+    assert table['unknown_folders'] == 2
+
+
+def test_folders_of_calls_that_fail(analyse, prof, libc, tmp_path):
+    """With --errors, and of a recording of it."""
+    script = f'import os\nos.chdir("{tmp_path}")\nos.access("gone", 0)\nos.chdir("/")\nos.access("gone", 0)'
+    found, table = matched(analyse, tmp_path, script, '--errors')
+    assert ('access', 'DIR/gone') in found and not [path for _, path in found if path == '/gone'], table
+    recorded = tmp_path / 'in'
+    command = [prof, 'syscalls', '--errors', '--match', f'{tmp_path}/*', f'--record={recorded}', *RING]
+    subprocess.run([*command, '--', PYTHON, '-c', script], check=True, stdout=subprocess.DEVNULL, cwd=tmp_path)
+    [row] = analyse('syscalls', '--errors', '--match', f'{tmp_path}/*', '--json', '-I', recorded).table('errors')['rows']
+    assert (row['path'], row['calls']) == (f'{tmp_path}/gone', 1)
+
+
+def test_the_folder_before_the_run(watch, libc, tmp_path):
+    """Of a process that runs already; it forks, and changes to another folder by a descriptor."""
+    script = f'import os\nos.chdir("{tmp_path}")\nprint("ready", flush=True)\ninput()\nos.access("a", 0)\n' \
+             f'if not os.fork():\n    os.access("b", 0)\n    os._exit(0)\nos.wait()\nos.fchdir(os.open("/", 0))\nos.access("c", 0)'
+    one = subprocess.Popen([PYTHON, '-c', script], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert one.stdout.readline() == b'ready\n'
+    watcher = watch('syscalls', '--match', f'{tmp_path}/*', *RING, '-p', one.pid)
+    one.communicate(b'\n')
+    found = set(watcher.result().total('paths', 'path', of=['calls']))
+    assert {f'{tmp_path}/a', f'{tmp_path}/b'} <= found and f'{tmp_path}/c' not in found, found
+
+
+def test_a_recording_knows_the_folders_of_its_run(watch, analyse, prof, libc, tmp_path):
+    """Of before the run, behind a link, and of descriptors; perf reads it, too."""
+    real, recorded = tmp_path / 'real', tmp_path / 'in'
+    os.mkdir(real)
+    os.symlink(real, tmp_path / 'link')
+    script = f'import os\nfolder = os.open("{real}", 0)\nos.chdir("{real}")\nprint("ready", flush=True)\ninput()\nos.access("a", 0)\n' \
+             f'os.access("b", 0, dir_fd=folder)\nif not os.fork():\n    os.access("c", 0)\n    os._exit(0)\nos.wait()\n' \
+             f'os.chdir("/")\nos.chdir("{tmp_path}/link")\nos.access("d", 0)\ninput()'
+    one = subprocess.Popen([PYTHON, '-c', script], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert one.stdout.readline() == b'ready\n'
+    watcher = watch('syscalls', '--match', f'{real}/*', f'--record={recorded}', *RING, '-p', one.pid)
+    one.stdin.write(b'\n')
+    one.stdin.flush()
+    live, end = {}, time.monotonic() + 30
+    while len(live) < 4 and time.monotonic() < end:     # it is alive until then
+        live.update({row['path']: row['calls'] for row in json.loads(watcher.process.stdout.readline())['rows'] if 'calls' in row})
+    one.communicate(b'\n')
+    watcher.result()
+    assert live == {f'{real}/{name}': 1 for name in 'abcd'}
+    again = analyse('syscalls', '--match', f'{real}/*', '--json', '-I', recorded).table('paths')
+    assert {row['path']: row['calls'] for row in again['rows']} == live and 'unknown_folders' not in again
+    if shutil.which('perf'):
+        done = subprocess.run(['perf', 'script', '-i', recorded], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0 and 'raw_syscalls:sys_exit' in done.stdout, done.stderr
+
+
+def test_a_recording_with_any_glob_has_what_descriptors_need(analyse, libc, tmp_path):
+    script = 'import os\none = os.open("/etc", 0)\ntwo = os.dup(one)\nos.close(one)\nassert os.open("/usr", 0) == one\n' \
+             'os.access("passwd", 0, dir_fd=two)\nos.access("bin", 0, dir_fd=one)'
+    analyse('syscalls', '--match', '*.nothing', '--json', f'--record={tmp_path}/r', *RING, '--', PYTHON, '-c', script)
+    [table] = analyse('syscalls', '--match', '/*', '--call', 'faccessat*', '--json', '-I', tmp_path / 'r').lines
+    assert sorted(row['path'] for row in table['rows']) == ['/etc/passwd', '/usr/bin'], table
+
+
+LINE = re.compile(r'^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6} (\S+) (\d+) \(of (\S+) (\d+)\) (\w+)\(\d+\) ?(.*) after \d+\.\d{3} us$', re.M)
+
+
+def test_a_line_for_each_call(analyse, libc, tmp_path):
+    """With the parent of a short-lived process."""
+    (tmp_path / 'in').mkdir()
+    job = f'echo > {tmp_path}/in/a; rm {tmp_path}/in/a; rm {tmp_path}/in/a\x1b 2> /dev/null'
+    got = analyse('syscalls', '--match', f'{tmp_path}/in/*', '--call', 'openat,unlinkat', '--lines', *RING, '--', 'sh', '-c', f"{job}; true")
+    lines = [line for line in LINE.findall(got.text)]
+    shell = next(tid for comm, tid, *_ in lines if comm == 'sh')
+    path = f'{tmp_path}/in/a'
+    assert [(comm, what) for comm, _, _, _, _, what in lines if '\\x1b' not in what] == [
+        ('sh', f'w create trunc {path} = 3'), ('rm', f'{path} = 0')], got.text
+    assert {(parent, pid) for comm, _, parent, pid, _, _ in lines if comm == 'rm'} == {('sh', shell)}, got.text
+    assert [what for _, _, _, _, _, what in lines if '\\x1b' in what] == [f'{path}\\x1b = -2 ENOENT'], got.text
+    assert '\ncomm ' in got.text and '\x1b' not in got.text
+
+
+def test_lines_of_a_recording_are_those_of_its_run(analyse, libc, tmp_path):
+    what = 'syscalls', '--paths', '--call', 'mkdir', '--lines', '--json'
+    live = analyse(*what, f'--record={tmp_path}/r', *RING, '--', 'sh', '-c', f'mkdir {tmp_path}/a; true').lines
+    again = analyse(*what, '-I', tmp_path / 'r').lines
+    assert live[0]['path'] == f'{tmp_path}/a' and live[0]['parent_comm'] == 'sh' and live[0]['ret'] == 0
+    assert again[0] == live[0]
+
+
+def test_lines_are_no_csv(prof):
+    done = subprocess.run([prof, 'syscalls', '--lines', '--csv', '--', 'true'], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (2, 'perf-prof: syscalls: --csv and --lines: give one of them\n')
+
+
+@pytest.mark.skipif(platform.machine() != 'x86_64', reason='has the numbers of x86-64')
+@pytest.mark.parametrize('options', [['--match', '/*'], ['--paths'], ['--call', 'open*']])
+def test_a_call_that_hangs_is_named_if_it_may_be_shown(prof, libc, tmp_path, options):
+    """The kernel leaves out other calls, such as pause()."""
+    os.mkfifo(tmp_path / 'fifo')
+    for script, said in ('open("fifo")', 'is still in openat'), ('__import__("signal").pause()', ''):
+        with subprocess.Popen([PYTHON, '-c', script], cwd=tmp_path) as one:
+            end = time.monotonic() + 30
+            number = '257' if said else '34'
+            while time.monotonic() < end:
+                with open(f'/proc/{one.pid}/syscall', encoding='ascii') as f:
+                    if f.read().split()[0] == number:
+                        break
+            done = subprocess.run([prof, 'syscalls', *options, '-p', str(one.pid), '--seconds', '0.2'], capture_output=True, text=True,
+                                  timeout=60)
+            one.kill()
+        assert done.returncode == 0 and (said in done.stdout if said else 'still in' not in done.stdout), done
