@@ -36,6 +36,7 @@ struct stat_wait {
 	int timer;               /* timerfd, or -1 */
 	int over;                /* timerfd of --seconds, or -1 */
 	int reader;              /* stdout, if it gets the counts and there is no command; else -1 */
+	struct unwatched_event events;   /* of the command: reports their end, which the kernel may bring about before its own */
 	sigset_t before;         /* original signal mask, restored for the command and at the end */
 	int signaled;            /* number of signals received */
 	int task;                /* pidfd of a watched task, or -1 */
@@ -73,6 +74,7 @@ static void end_wait(struct stat_wait *w)
 	close_fd(&w->timer);
 	close_fd(&w->over);
 	close_fd(&w->task);
+	unwatched_close(&w->events);
 	sigprocmask(SIG_SETMASK, &w->before, NULL);
 }
 
@@ -81,7 +83,7 @@ static int begin_wait(struct stat_wait *w, uint64_t interval_ms, uint64_t run_ns
 {
 	sigset_t set;
 
-	*w = (struct stat_wait){ .signals = -1, .timer = -1, .over = -1, .reader = -1, .task = -1 };
+	*w = (struct stat_wait){ .signals = -1, .timer = -1, .over = -1, .reader = -1, .task = -1, .events = { .fd = -1 } };
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
@@ -143,17 +145,27 @@ static void choose_task(struct stat_wait *w, const struct counting *s)
 	w->gone = true;
 }
 
+/* The command itself may go on: it is reported once, and not in each of several runs. */
+static void events_ended(struct stat_wait *w, struct counting *s, const struct workload *child)
+{
+	const bool told = *s->unwatched;
+
+	unwatched_close(&w->events);
+	if (unwatched_check(child->pid, child->name, s->unwatched, sizeof(s->unwatched)) && !told && !s->counts_say_why)
+		fprintf(stderr, "perf-prof: %s\n", s->unwatched);
+}
+
 /* Waits. child: the command, or NULL; then for the end of the watched tasks, if there are any.
  * Signals that the command did not get from the terminal are forwarded to it. */
-static enum stat_woke wait_for(struct stat_wait *w, const struct counting *s, const struct workload *child)
+static enum stat_woke wait_for(struct stat_wait *w, struct counting *s, const struct workload *child)
 {
 	bool tasks = !child && has_tasks(s);
 	uint64_t ticks;
 
 	for (;;) {
-		struct pollfd p[5] = {
+		struct pollfd p[6] = {
 			{ w->signals, POLLIN, 0 }, { w->timer, POLLIN, 0 }, { -1, POLLIN, 0 }, { w->over, POLLIN, 0 },
-			{ w->reader, 0, 0 },
+			{ w->reader, 0, 0 }, { w->events.fd, 0, 0 },
 		};
 
 		if (tasks && w->task < 0)
@@ -161,7 +173,9 @@ static enum stat_woke wait_for(struct stat_wait *w, const struct counting *s, co
 		if (tasks && w->gone)
 			return WOKE_END;
 		p[2].fd = child ? child->pidfd : w->task;
-		poll(p, 5, tasks && w->task < 0 ? LOOK_AGAIN_MS : -1);
+		poll(p, 6, tasks && w->task < 0 ? LOOK_AGAIN_MS : -1);
+		if (p[5].revents)
+			events_ended(w, s, child);
 		if ((p[2].revents && child) || p[3].revents || p[4].revents & (POLLERR | POLLHUP))
 			return WOKE_END;
 		if (p[4].revents & POLLNVAL)
@@ -413,6 +427,8 @@ static int run_once(struct counting *s, char *const *argv, struct stat_wait *w, 
 		restart_wait(w, s->config->interval_ms, s->config->common.run_ns);
 		if (p)
 			p->start = p->last = start;
+		if (argv && s->on_command)
+			unwatched_open(&w->events, child.pid);
 		rc = argv ? workload_start(&child, f) : 0;
 	}
 	if (!rc)
@@ -428,6 +444,7 @@ static int run_once(struct counting *s, char *const *argv, struct stat_wait *w, 
 		stat_metrics(s, times->elapsed);
 	}
 	hotplug_end(&s->hotplug);
+	unwatched_close(&w->events);
 	workload_abandon(&child);
 	/* of several runs, a line at the end has the number that failed */
 	if (!rc && *woke == WOKE_END && !s->counts_say_why && !s->config->vs && s->config->runs < 2)

@@ -11,6 +11,7 @@
 #include "stat/counts.h"
 #include "stream/live/hotplug.h"
 #include "stream/watched/targets.h"
+#include "tasks/unwatched.h"
 #include "tasks/workload.h"
 
 #include <perfevent.h>
@@ -77,6 +78,7 @@ struct counting {
 	struct stat_counter *counters;  /* by event, nplaces each */
 	int *anchors;                   /* by event: of a tracepoint, a descriptor that stays open between runs, or 0 */
 	struct count_row *rows;         /* by event, nwheres each */
+	char unwatched[UNWATCHED_TEXT]; /* why the command is not counted; empty: it is */
 	bool hinted;                    /* the hints were printed */
 	bool counts_say_why;            /* CSV and JSON on stderr: their member `why` has the reasons, and messages would break them */
 	struct rlimit files;            /* RLIMIT_NOFILE before it was raised */

@@ -15,6 +15,7 @@
 #include "stream/rings/grow.h"
 #include "stream/rings/rings.h"
 #include "stream/rings/slower.h"
+#include "tasks/unwatched.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -79,9 +80,26 @@ static int watch_all(struct stream *s, struct fault *f)
 	return 0;
 }
 
+/* Whether it is not the task that has ended, but its events. */
+static bool is_unwatched(struct stream *s, pid_t tid)
+{
+	const struct stream_opts *o = s->opts;
+	char text[UNWATCHED_TEXT];
+
+	if (!unwatched_check(tid, o->command.argv && tid == o->command.pid ? o->command.argv[0] : NULL, text, sizeof(text)))
+		return false;
+	s->run.unwatched = true;
+	note(1, "%s", text);
+	return true;
+}
+
 static void task_ended(struct stream *s, uint64_t i)
 {
+	const pid_t tid = s->rings.opened[i].task->tid;
+
 	epoll_ctl(s->run.epoll, EPOLL_CTL_DEL, pev_event_fd(s->rings.opened[i].ev), NULL);
+	if (is_unwatched(s, tid) && s->run.end_with >= 0 && tid == s->opts->command.pid)
+		return;   /* the command's own end ends the run */
 	if (--s->run.tasks_left == 0)
 		s->run.stop = STOP_TARGET;
 }

@@ -671,7 +671,9 @@ static void print_remarks(struct analysis *a, const struct hotspots *h, const st
 	if (names_say_cut(&a->names, cut, sizeof(cut)))
 		printf("%s\n", cut);
 	tell_frame_pointers(a, h, view);
-	if (view->if_none && !h->samples && !totals.lost && !view->torn)
+	if (!h->samples && stream_has_unwatched(a->stream))
+		printf("no samples: the kernel removed the events when the program was executed (stderr has the reason)\n");
+	else if (view->if_none && !h->samples && !totals.lost && !view->torn)
 		printf("%s\n", view->if_none);
 	if (view->unseen)
 		printf("%llu periods on a CPU are left out: the kernel reported no switch at their beginning\n",
