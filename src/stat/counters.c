@@ -102,7 +102,7 @@ static bool is_part_of_clock(const struct perf_event_attr *attr)
 /* Where the count is not what the modifiers say; else NULL. The user did not ask for those of user_only. */
 static const char *why_opened(const struct stat_event *e)
 {
-	if (e->buf.attr.exclude_kernel && pev_is_of_kernel_alone_(&e->buf.attr))
+	if (e->buf.attr.exclude_kernel && e->of_kernel)
 		return always_0;
 	return is_part_of_clock(&e->buf.attr) && !e->user_only ? all_time : NULL;
 }
@@ -117,7 +117,7 @@ static int try_user_only(struct counting *s, size_t event, size_t place, struct 
 	int rc;
 
 	if (e->opened || e->user_only || e->buf.attr.exclude_kernel || e->buf.attr.exclude_user ||
-	    e->buf.attr.type == PERF_TYPE_TRACEPOINT || pev_is_of_kernel_alone_(&e->buf.attr) || !useronly_is_meant(e->label))
+	    e->of_kernel || !useronly_is_meant(e->label))
 		return -EACCES;
 	e->user_only = true;
 	rc = try_open(s, event, place, leader, &second);

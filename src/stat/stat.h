@@ -43,6 +43,7 @@ struct stat_event {
 	bool snapshot;                  /* a level: not subtracted for intervals */
 	bool weak;                      /* :W: its group may be split */
 	bool asked;                     /* by -e, not by default: problems are reported */
+	bool of_kernel;                 /* it happens in the kernel only: :u counts nothing of it */
 	bool user_only;                 /* the kernel's part was refused */
 	bool opened;                    /* in at least one place */
 	bool denied;                    /* refused to this user, even for user space only */
