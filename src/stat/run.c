@@ -400,15 +400,14 @@ static int prepare(struct counting *s, struct workload *child, char *const *argv
 static void finish(struct workload *child, char *const *argv, double start,
 		   struct stat_run_times *times, int *status)
 {
-	struct rusage usage = { .ru_maxrss = 0 };
-
+	times->usage = (struct rusage){ .ru_maxrss = 0 };
 	times->elapsed = now() - start;
 	if (!argv)
 		return;
-	*status = workload_collect(child, &usage);
+	*status = workload_collect(child, &times->usage);
 	times->signal = child->signal;
-	times->user = seconds(usage.ru_utime);
-	times->sys = seconds(usage.ru_stime);
+	times->user = seconds(times->usage.ru_utime);
+	times->sys = seconds(times->usage.ru_stime);
 }
 
 /* One run from opening to closing the events; argv NULL: only targets. The command's status, or
@@ -418,6 +417,7 @@ static int run_once(struct counting *s, char *const *argv, struct stat_wait *w, 
 {
 	struct workload child = { .pidfd = -1, .go = -1, .trouble = -1 };
 	double start = now();
+	uint64_t before = 0;
 	int status = 0, rc;
 
 	hotplug_begin(&s->hotplug);
@@ -429,6 +429,7 @@ static int run_once(struct counting *s, char *const *argv, struct stat_wait *w, 
 			p->start = p->last = start;
 		if (argv && s->on_command)
 			unwatched_open(&w->events, child.pid);
+		before = argv ? stat_switches_of(child.pid) : 0;
 		rc = argv ? workload_start(&child, f) : 0;
 	}
 	if (!rc)
@@ -440,6 +441,8 @@ static int run_once(struct counting *s, char *const *argv, struct stat_wait *w, 
 			stat_disable(s);
 		finish(&child, child.pid ? argv : NULL, start, times, &status);
 		stat_read(s);
+		if (s->on_command)
+			stat_take_account(s, &times->usage, before);
 		tell_hotplug(s);
 		stat_metrics(s, times->elapsed);
 	}

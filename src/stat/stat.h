@@ -98,7 +98,7 @@ void stat_places_free(struct counting *s);
 /* Opens all events in all places, disabled (on_command: enabled by exec). Events that cannot be
  * opened are reported and left out; needs_one: a fault if none is left. */
 int stat_open(struct counting *s, bool needs_one, struct fault *f);
-/* Whether an event is open, or was before stat_close(). */
+/* Whether an event is open, or was before stat_close(), or is in the kernel's account. */
 bool stat_any_open(const struct counting *s);
 void stat_enable(struct counting *s);
 void stat_disable(struct counting *s);
@@ -107,6 +107,14 @@ void stat_close(struct counting *s);
 void stat_close_all(struct counting *s);
 /* Fills s->rows with the counts since the last call. */
 void stat_read(struct counting *s);
+
+/* account.c */
+/* Whether the event, which this user may not count, is in the kernel's account of the command. */
+bool stat_is_accounted(const struct counting *s, size_t event);
+/* Context switches of a process so far. */
+uint64_t stat_switches_of(pid_t pid);
+/* Fills the rows of such events; before: stat_switches_of() before the command's exec. */
+void stat_take_account(struct counting *s, const struct rusage *usage, uint64_t before);
 
 /* metrics.c: fills in the metrics of s->rows. seconds: the time counted. */
 void stat_metrics(struct counting *s, double seconds);
@@ -124,6 +132,7 @@ int stat_run(struct counting *s, char **argv, struct fault *f);
 struct stat_run_times {
 	double elapsed, user, sys;      /* s */
 	int signal;                     /* that ended the command, or 0 */
+	struct rusage usage;            /* of the command */
 };
 int stat_run_once(struct counting *s, char *const *argv, struct stat_run_times *times,
 		  bool *interrupted, struct fault *f);
