@@ -215,11 +215,16 @@ static bool is_of_place(const struct counting *s, size_t place, int rc)
 	return rc == -ENODEV && s->places[place].cpu >= 0 && place;
 }
 
+static size_t files_of(const struct counting *s)
+{
+	return s->nevents * (s->nplaces + 1) + SPARE_FILES;   /* and their anchors */
+}
+
 /* Reserves descriptors for all events, though some may not open; a refusal does not matter yet.
  * The command gets the original limit. */
 static void reserve_descriptors(const struct counting *s)
 {
-	descriptors_reserve(s->nevents * (s->nplaces + 1) + SPARE_FILES);   /* and their anchors */
+	descriptors_reserve(files_of(s));
 }
 
 static int too_few_descriptors(const struct counting *s, const struct stat_event *e, struct fault *f)
@@ -229,7 +234,7 @@ static int too_few_descriptors(const struct counting *s, const struct stat_event
 	return fault_set(f, EXIT_FAILED, "stat: %s: %zu events in %zu places (threads, CPUs) take up to "
 			 "%zu open files in addition to stat's own, but %s, or count fewer events, threads or CPUs", e->label,
 			 s->nevents, s->nplaces, s->nevents * s->nplaces,
-			 descriptors_remedy(remedy, sizeof(remedy)));
+			 descriptors_remedy(files_of(s), remedy, sizeof(remedy)));
 }
 
 /* 0, BROKEN_UP, or -1 with f. */
