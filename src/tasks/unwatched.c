@@ -95,6 +95,18 @@ static void say_of_task(pid_t tid, char *text, size_t size)
 		 geteuid() ? AS_ROOT " with -a" : ALL_CPUS);
 }
 
+void unwatched_say_of_child(pid_t pid, const char *program, size_t others, char *text, size_t size)
+{
+	char name[64], more[64] = "";
+
+	escape_terminal(program, strlen(program), name, sizeof(name));
+	if (others)
+		snprintf(more, sizeof(more), " and %zu other%s", others, others > 1 ? "s" : "");
+	snprintf(text, size, "%s (process %d)%s %s not watched: the kernel removes the events when a program is executed that is "
+		 "set-user-ID, set-group-ID, has capabilities, or is not readable; %s", name, (int)pid, more, others ? "are" : "is",
+		 geteuid() ? AS_ROOT : ALL_CPUS);
+}
+
 bool unwatched_check(pid_t tid, const char *command, char *text, size_t size)
 {
 	const bool alive = goes_on(tid);
