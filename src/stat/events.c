@@ -90,8 +90,11 @@ static bool is_kernels_tracepoint(const struct stat_event *e)
 	char tracefs[256], path[512], format[4096];
 	const char *name = strchr(e->label, ':');
 
-	if (e->buf.attr.type != PERF_TYPE_TRACEPOINT || !strncmp(e->label, "syscalls:", strlen("syscalls:")) || !name ||
-	    pev_tracefs_path(tracefs, sizeof(tracefs), NULL))
+	if (e->buf.attr.type != PERF_TYPE_TRACEPOINT || !strncmp(e->label, "syscalls:", strlen("syscalls:")))
+		return false;
+	if (!e->buf.attr.exclude_kernel)   /* :u was not asked for: only system calls get it by themselves */
+		return true;
+	if (!name || pev_tracefs_path(tracefs, sizeof(tracefs), NULL))
 		return false;
 	snprintf(path, sizeof(path), "%s/events/%.*s/%.*s/format", tracefs, (int)(name - e->label), e->label,
 		 (int)strcspn(name + 1, ":"), name + 1);
