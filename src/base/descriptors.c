@@ -59,13 +59,21 @@ void descriptors_close_but(int one, int two)
 			close(fd);
 }
 
-const char *descriptors_remedy(char *buf, size_t size)
+const char *descriptors_remedy(size_t more, char *buf, size_t size)
 {
 	struct rlimit rl = { 0 };
+	char to[32] = "", n[32] = "", unit[32] = "";
 
 	getrlimit(RLIMIT_NOFILE, &rl);
-	snprintf(buf, size, "the limit is %llu, and this process may not raise it: raise it for "
-		 "the process (ulimit -n as root, LimitNOFILE= of a systemd unit)", (unsigned long long)rl.rlim_max);
+	if (more) {
+		const unsigned long long all = count_open(&rl) + more;
+
+		snprintf(to, sizeof(to), " to %llu", all);
+		snprintf(n, sizeof(n), " %llu", all);
+		snprintf(unit, sizeof(unit), "%llu", all);
+	}
+	snprintf(buf, size, "the limit is %llu, and this process may not raise it: raise it%s for "
+		 "the process (ulimit -n%s as root, LimitNOFILE=%s of a systemd unit)", (unsigned long long)rl.rlim_max, to, n, unit);
 	return buf;
 }
 
@@ -75,7 +83,7 @@ const char *descriptors_hint(int code, char *buf, size_t size)
 
 	buf[0] = '\0';
 	if (code == EMFILE)
-		snprintf(buf, size, "; %s", descriptors_remedy(remedy, sizeof(remedy)));
+		snprintf(buf, size, "; %s", descriptors_remedy(0, remedy, sizeof(remedy)));
 	else if (code == ENFILE)
 		snprintf(buf, size, "; the whole system is out of file descriptors: raise "
 			 "sysctl fs.file-max");

@@ -12,8 +12,9 @@
 bool descriptors_reserve(size_t n);
 /* Closes all descriptors but these two, which may be equal. */
 void descriptors_close_but(int one, int two);
-/* The current limit and what to do, as the end of a message. */
-const char *descriptors_remedy(char *buf, size_t size);
+/* The current limit and what to do, as the end of a message. more: descriptors that are needed beside those that are open; 0:
+ * not known. */
+const char *descriptors_remedy(size_t more, char *buf, size_t size);
 /* Text to follow strerror(code) in a message: "; " and the remedy, or nothing if code is not
  * about descriptors. */
 const char *descriptors_hint(int code, char *buf, size_t size);

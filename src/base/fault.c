@@ -30,18 +30,21 @@ int fault_unreadable(struct fault *f, const char *path, int error)
 	return -1;
 }
 
-/* The text quotes users, kernel and files: control characters are escaped, newlines stay. */
+/* The text quotes users, kernel and files: control characters are escaped, newlines stay. It is one write(2): others may write
+ * to stderr, too. */
 void fault_print(const struct fault *f)
 {
-	char line[sizeof(f->text) * 4];
+	static const char head[] = "perf-prof: ";
+	char all[sizeof(head) + 5 * sizeof(f->text)];   /* an escape takes four bytes, the last newline one more */
+	size_t n = (size_t)snprintf(all, sizeof(all), "%s", head);
 	const char *p = f->text;
 
-	fputs("perf-prof: ", stderr);
 	while (*p) {
-		size_t n = strcspn(p, "\n");
+		size_t len = strcspn(p, "\n");
 
-		escape_terminal(p, n, line, sizeof(line));
-		fprintf(stderr, "%s\n", line);
-		p += n + (p[n] == '\n');
+		n += escape_terminal(p, len, all + n, sizeof(all) - n - 1);
+		all[n++] = '\n';
+		p += len + (p[len] == '\n');
 	}
+	fwrite(all, 1, n, stderr);
 }

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static _Thread_local const struct note_sink *redirected;
@@ -28,6 +29,8 @@ bool note_is_shown(int verbose)
 void note(int verbose, const char *fmt, ...)
 {
 	va_list ap;
+	char *text;
+	int n;
 
 	if (!note_is_shown(verbose))
 		return;
@@ -38,8 +41,10 @@ void note(int verbose, const char *fmt, ...)
 		return;
 	}
 	va_start(ap, fmt);
-	fputs("perf-prof: ", stderr);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
+	n = vasprintf(&text, fmt, ap);
 	va_end(ap);
+	if (n < 0)
+		return;
+	fprintf(stderr, "perf-prof: %s\n", text);   /* in one write(2): others may write there, too */
+	free(text);
 }

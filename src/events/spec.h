@@ -48,6 +48,7 @@ struct spec_item {
 	char *name;           /* the rest; may be a glob */
 	char *filter;         /* the first slot; NULL if absent or empty */
 	bool terms;           /* the first slot looks like terms */
+	bool user_only;       /* :u was behind the name of a tracepoint: set by who knows that it is one */
 	char *modifiers;      /* after the first slot: "u"; NULL: none */
 	size_t group;         /* number in the list's groups, from 1; 0: none */
 	struct spec_attr *attrs;   /* all attributes, in order, known or not */

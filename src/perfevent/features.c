@@ -97,6 +97,7 @@ static const char *capability_of(const struct pev_feature_row *row)
 static void set_remedy(struct found *f, const struct pev_feature_row *row,
 		       const struct pev_trial *t)
 {
+	const char *group = strstr(t->err.remedy, "or let a group read it");   /* tracefs */
 	int level;
 
 	snprintf(f->remedy, sizeof(f->remedy), "%s", t->err.remedy);
@@ -105,8 +106,8 @@ static void set_remedy(struct found *f, const struct pev_feature_row *row,
 	    pev_explain_contained_(f->remedy, sizeof(f->remedy), capability_of(row), row->level))
 		return;
 	if (row->level == PEV_LEVEL_NEVER)
-		snprintf(f->remedy, sizeof(f->remedy), "run as root (sudo), or with %s",
-			 capability_of(row));
+		snprintf(f->remedy, sizeof(f->remedy), "run as root (sudo), or with %s%s%.400s",
+			 capability_of(row), group ? ", " : "", group ? group : "");
 	else if (level > row->level)
 		snprintf(f->remedy, sizeof(f->remedy), "kernel.perf_event_paranoid is %d: run as root "
 			 "(sudo) or with %s, or, as root: sysctl kernel.perf_event_paranoid=%d", level,

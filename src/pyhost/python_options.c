@@ -187,7 +187,7 @@ static int check_files(struct fault *f)
 	if (descriptors_reserve(OWN_FILES) || descriptors_reserve(LEAST_FILES))
 		return 0;
 	return fault_set(f, EXIT_FAILED, "Python needs %d more open files, but %s", LEAST_FILES,
-			 descriptors_remedy(remedy, sizeof(remedy)));
+			 descriptors_remedy(OWN_FILES, remedy, sizeof(remedy)));
 }
 
 static int check_venv(const char *venv, struct fault *f)

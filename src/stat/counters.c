@@ -102,7 +102,7 @@ static bool is_part_of_clock(const struct perf_event_attr *attr)
 /* Where the count is not what the modifiers say; else NULL. The user did not ask for those of user_only. */
 static const char *why_opened(const struct stat_event *e)
 {
-	if (e->buf.attr.exclude_kernel && pev_is_of_kernel_alone_(&e->buf.attr))
+	if (e->buf.attr.exclude_kernel && e->of_kernel)
 		return always_0;
 	return is_part_of_clock(&e->buf.attr) && !e->user_only ? all_time : NULL;
 }
@@ -117,7 +117,7 @@ static int try_user_only(struct counting *s, size_t event, size_t place, struct 
 	int rc;
 
 	if (e->opened || e->user_only || e->buf.attr.exclude_kernel || e->buf.attr.exclude_user ||
-	    e->buf.attr.type == PERF_TYPE_TRACEPOINT || pev_is_of_kernel_alone_(&e->buf.attr) || !useronly_is_meant(e->label))
+	    e->of_kernel || !useronly_is_meant(e->label))
 		return -EACCES;
 	e->user_only = true;
 	rc = try_open(s, event, place, leader, &second);
@@ -215,11 +215,16 @@ static bool is_of_place(const struct counting *s, size_t place, int rc)
 	return rc == -ENODEV && s->places[place].cpu >= 0 && place;
 }
 
+static size_t files_of(const struct counting *s)
+{
+	return s->nevents * (s->nplaces + 1) + SPARE_FILES;   /* and their anchors */
+}
+
 /* Reserves descriptors for all events, though some may not open; a refusal does not matter yet.
  * The command gets the original limit. */
 static void reserve_descriptors(const struct counting *s)
 {
-	descriptors_reserve(s->nevents * (s->nplaces + 1) + SPARE_FILES);   /* and their anchors */
+	descriptors_reserve(files_of(s));
 }
 
 static int too_few_descriptors(const struct counting *s, const struct stat_event *e, struct fault *f)
@@ -229,7 +234,7 @@ static int too_few_descriptors(const struct counting *s, const struct stat_event
 	return fault_set(f, EXIT_FAILED, "stat: %s: %zu events in %zu places (threads, CPUs) take up to "
 			 "%zu open files in addition to stat's own, but %s, or count fewer events, threads or CPUs", e->label,
 			 s->nevents, s->nplaces, s->nevents * s->nplaces,
-			 descriptors_remedy(remedy, sizeof(remedy)));
+			 descriptors_remedy(files_of(s), remedy, sizeof(remedy)));
 }
 
 /* 0, BROKEN_UP, or -1 with f. */
@@ -276,7 +281,7 @@ static int open_event(struct counting *s, size_t event, struct fault *f)
 /* An event that was not given by -e and is not supported is only reported with -v: its row is sufficient. --vs has no such row. */
 static bool is_to_tell(const struct counting *s, const struct stat_event *e, const char *fatal)
 {
-	return !e->opened && !e->told && e->why && (e->asked || e->denied || s->config->vs || s->config->common.verbose > 0) &&
+	return !e->opened && !stat_is_accounted(s, (size_t)(e - s->events)) && !e->told && e->why && (e->asked || e->denied || s->config->vs || s->config->common.verbose > 0) &&
 	       (!fatal || strcmp(e->why, fatal));
 }
 
@@ -379,7 +384,7 @@ static int open_events(struct counting *s, struct fault *f)
 bool stat_any_open(const struct counting *s)
 {
 	for (size_t i = 0; i < s->nevents; i++)
-		if (s->events[i].opened)
+		if (s->events[i].opened || stat_is_accounted(s, i))
 			return true;
 	return false;
 }
@@ -528,6 +533,10 @@ static void judge_row(const struct counting *s, const struct stat_event *e, stru
 	if (r->state == COUNT_GOOD && r->counters && !r->running &&
 	    s->events[e->leader].buf.attr.pinned)
 		r->state = COUNT_NEVER_RAN;
+	if (*s->unwatched && r->state == COUNT_GOOD) {   /* counts end at the exec */
+		r->state = COUNT_NEVER_RAN;
+		r->why = s->unwatched;
+	}
 }
 
 void stat_read(struct counting *s)

@@ -34,6 +34,7 @@ struct count_row {
 	unsigned int counters;   /* how many were added up */
 	enum count_state state;
 	const char *why;         /* also if a count is always 0; or NULL */
+	bool accounted;          /* it is from the kernel's account of the command; `why` says so */
 	const char *unit;        /* of value * scale; NULL: none */
 	double scale;
 	double value;            /* estimate, unscaled; the mean of several runs */

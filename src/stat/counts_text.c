@@ -118,8 +118,21 @@ static void print_row(const struct count_table *t, const struct count_row *r, in
 		/* an estimate, with the share of the time that was counted */
 		if (r->share < 1)
 			put(&l, "  (%.2f%%)", 100 * r->share);
+		if (r->accounted)
+			put(&l, "  (getrusage)");
 	}
 	end_line(&l, out);
+}
+
+/* The reason for the mark, once. */
+static void print_accounted(const struct count_table *t, FILE *out)
+{
+	size_t i = 0;
+
+	while (i < t->n && !t->rows[i].accounted)
+		i++;
+	if (i < t->n)
+		fprintf(out, "\n (getrusage) after a line: from %s\n", t->rows[i].why);
 }
 
 static void print_times(const struct count_table *t, FILE *out)
@@ -164,6 +177,7 @@ void counts_text(const struct count_table *t, bool first, FILE *out)
 	if (is_estimated(t))
 		fputs("\n (N%) after a line: counters were shared; the value is an estimate from N% "
 		      "of the time\n", out);
+	print_accounted(t, out);
 	print_times(t, out);
 }
 

@@ -2,8 +2,10 @@
 /* The events of perf-prof stat: from -e, or by default those of perf stat. */
 #include "stat/stat.h"
 
+#include "base/textfile.h"
 #include "events/catalog.h"
 #include "events/spec.h"
+#include "perfevent/attr/attr_fields.h"
 #include "stream/asked/rate.h"
 
 #include <errno.h>
@@ -82,6 +84,23 @@ static bool is_absent(const struct pev_parsed *p)
 	return rc && rc != -EACCES && rc != -EPERM;
 }
 
+/* The kernel takes its tracepoints of system calls to happen in user space, and those of probes in a program. */
+static bool is_kernels_tracepoint(const struct stat_event *e)
+{
+	char tracefs[256], path[512], format[4096];
+	const char *name = strchr(e->label, ':');
+
+	if (e->buf.attr.type != PERF_TYPE_TRACEPOINT || !strncmp(e->label, "syscalls:", strlen("syscalls:")))
+		return false;
+	if (!e->buf.attr.exclude_kernel)   /* :u was not asked for: only system calls get it by themselves */
+		return true;
+	if (!name || pev_tracefs_path(tracefs, sizeof(tracefs), NULL))
+		return false;
+	snprintf(path, sizeof(path), "%s/events/%.*s/%.*s/format", tracefs, (int)(name - e->label), e->label,
+		 (int)strcspn(name + 1, ":"), name + 1);
+	return textfile_read(path, format, sizeof(format)) > 0 && !strstr(format, "__probe_ip");
+}
+
 static int add_event(struct counting *s, size_t index, const char *text, bool asked,
 		     struct pev_error *err)
 {
@@ -110,6 +129,7 @@ static int add_event(struct counting *s, size_t index, const char *text, bool as
 	e->snapshot = p->snapshot;
 	e->weak = p->weak;
 	e->asked = asked;
+	e->of_kernel = pev_is_of_kernel_alone_(&e->buf.attr) || (e->label && is_kernels_tracepoint(e));
 	s->nevents++;
 	return e->label ? 0 : -ENOMEM;
 }

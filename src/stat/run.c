@@ -36,6 +36,7 @@ struct stat_wait {
 	int timer;               /* timerfd, or -1 */
 	int over;                /* timerfd of --seconds, or -1 */
 	int reader;              /* stdout, if it gets the counts and there is no command; else -1 */
+	struct unwatched_event events;   /* of the command: reports their end, which the kernel may bring about before its own */
 	sigset_t before;         /* original signal mask, restored for the command and at the end */
 	int signaled;            /* number of signals received */
 	int task;                /* pidfd of a watched task, or -1 */
@@ -73,6 +74,7 @@ static void end_wait(struct stat_wait *w)
 	close_fd(&w->timer);
 	close_fd(&w->over);
 	close_fd(&w->task);
+	unwatched_close(&w->events);
 	sigprocmask(SIG_SETMASK, &w->before, NULL);
 }
 
@@ -81,7 +83,7 @@ static int begin_wait(struct stat_wait *w, uint64_t interval_ms, uint64_t run_ns
 {
 	sigset_t set;
 
-	*w = (struct stat_wait){ .signals = -1, .timer = -1, .over = -1, .reader = -1, .task = -1 };
+	*w = (struct stat_wait){ .signals = -1, .timer = -1, .over = -1, .reader = -1, .task = -1, .events = { .fd = -1 } };
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
@@ -143,17 +145,27 @@ static void choose_task(struct stat_wait *w, const struct counting *s)
 	w->gone = true;
 }
 
+/* The command itself may go on: it is reported once, and not in each of several runs. */
+static void events_ended(struct stat_wait *w, struct counting *s, const struct workload *child)
+{
+	const bool told = *s->unwatched;
+
+	unwatched_close(&w->events);
+	if (unwatched_check(child->pid, child->name, s->unwatched, sizeof(s->unwatched)) && !told && !s->counts_say_why)
+		fprintf(stderr, "perf-prof: %s\n", s->unwatched);
+}
+
 /* Waits. child: the command, or NULL; then for the end of the watched tasks, if there are any.
  * Signals that the command did not get from the terminal are forwarded to it. */
-static enum stat_woke wait_for(struct stat_wait *w, const struct counting *s, const struct workload *child)
+static enum stat_woke wait_for(struct stat_wait *w, struct counting *s, const struct workload *child)
 {
 	bool tasks = !child && has_tasks(s);
 	uint64_t ticks;
 
 	for (;;) {
-		struct pollfd p[5] = {
+		struct pollfd p[6] = {
 			{ w->signals, POLLIN, 0 }, { w->timer, POLLIN, 0 }, { -1, POLLIN, 0 }, { w->over, POLLIN, 0 },
-			{ w->reader, 0, 0 },
+			{ w->reader, 0, 0 }, { w->events.fd, 0, 0 },
 		};
 
 		if (tasks && w->task < 0)
@@ -161,7 +173,9 @@ static enum stat_woke wait_for(struct stat_wait *w, const struct counting *s, co
 		if (tasks && w->gone)
 			return WOKE_END;
 		p[2].fd = child ? child->pidfd : w->task;
-		poll(p, 5, tasks && w->task < 0 ? LOOK_AGAIN_MS : -1);
+		poll(p, 6, tasks && w->task < 0 ? LOOK_AGAIN_MS : -1);
+		if (p[5].revents)
+			events_ended(w, s, child);
 		if ((p[2].revents && child) || p[3].revents || p[4].revents & (POLLERR | POLLHUP))
 			return WOKE_END;
 		if (p[4].revents & POLLNVAL)
@@ -386,15 +400,14 @@ static int prepare(struct counting *s, struct workload *child, char *const *argv
 static void finish(struct workload *child, char *const *argv, double start,
 		   struct stat_run_times *times, int *status)
 {
-	struct rusage usage = { .ru_maxrss = 0 };
-
+	times->usage = (struct rusage){ .ru_maxrss = 0 };
 	times->elapsed = now() - start;
 	if (!argv)
 		return;
-	*status = workload_collect(child, &usage);
+	*status = workload_collect(child, &times->usage);
 	times->signal = child->signal;
-	times->user = seconds(usage.ru_utime);
-	times->sys = seconds(usage.ru_stime);
+	times->user = seconds(times->usage.ru_utime);
+	times->sys = seconds(times->usage.ru_stime);
 }
 
 /* One run from opening to closing the events; argv NULL: only targets. The command's status, or
@@ -404,6 +417,7 @@ static int run_once(struct counting *s, char *const *argv, struct stat_wait *w, 
 {
 	struct workload child = { .pidfd = -1, .go = -1, .trouble = -1 };
 	double start = now();
+	uint64_t before = 0;
 	int status = 0, rc;
 
 	hotplug_begin(&s->hotplug);
@@ -413,6 +427,9 @@ static int run_once(struct counting *s, char *const *argv, struct stat_wait *w, 
 		restart_wait(w, s->config->interval_ms, s->config->common.run_ns);
 		if (p)
 			p->start = p->last = start;
+		if (argv && s->on_command)
+			unwatched_open(&w->events, child.pid);
+		before = argv ? stat_switches_of(child.pid) : 0;
 		rc = argv ? workload_start(&child, f) : 0;
 	}
 	if (!rc)
@@ -424,10 +441,13 @@ static int run_once(struct counting *s, char *const *argv, struct stat_wait *w, 
 			stat_disable(s);
 		finish(&child, child.pid ? argv : NULL, start, times, &status);
 		stat_read(s);
+		if (s->on_command)
+			stat_take_account(s, &times->usage, before);
 		tell_hotplug(s);
 		stat_metrics(s, times->elapsed);
 	}
 	hotplug_end(&s->hotplug);
+	unwatched_close(&w->events);
 	workload_abandon(&child);
 	/* of several runs, a line at the end has the number that failed */
 	if (!rc && *woke == WOKE_END && !s->counts_say_why && !s->config->vs && s->config->runs < 2)

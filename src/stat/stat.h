@@ -11,6 +11,7 @@
 #include "stat/counts.h"
 #include "stream/live/hotplug.h"
 #include "stream/watched/targets.h"
+#include "tasks/unwatched.h"
 #include "tasks/workload.h"
 
 #include <perfevent.h>
@@ -42,6 +43,7 @@ struct stat_event {
 	bool snapshot;                  /* a level: not subtracted for intervals */
 	bool weak;                      /* :W: its group may be split */
 	bool asked;                     /* by -e, not by default: problems are reported */
+	bool of_kernel;                 /* it happens in the kernel only: :u counts nothing of it */
 	bool user_only;                 /* the kernel's part was refused */
 	bool opened;                    /* in at least one place */
 	bool denied;                    /* refused to this user, even for user space only */
@@ -77,6 +79,7 @@ struct counting {
 	struct stat_counter *counters;  /* by event, nplaces each */
 	int *anchors;                   /* by event: of a tracepoint, a descriptor that stays open between runs, or 0 */
 	struct count_row *rows;         /* by event, nwheres each */
+	char unwatched[UNWATCHED_TEXT]; /* why the command is not counted; empty: it is */
 	bool hinted;                    /* the hints were printed */
 	bool counts_say_why;            /* CSV and JSON on stderr: their member `why` has the reasons, and messages would break them */
 	struct rlimit files;            /* RLIMIT_NOFILE before it was raised */
@@ -95,7 +98,7 @@ void stat_places_free(struct counting *s);
 /* Opens all events in all places, disabled (on_command: enabled by exec). Events that cannot be
  * opened are reported and left out; needs_one: a fault if none is left. */
 int stat_open(struct counting *s, bool needs_one, struct fault *f);
-/* Whether an event is open, or was before stat_close(). */
+/* Whether an event is open, or was before stat_close(), or is in the kernel's account. */
 bool stat_any_open(const struct counting *s);
 void stat_enable(struct counting *s);
 void stat_disable(struct counting *s);
@@ -104,6 +107,14 @@ void stat_close(struct counting *s);
 void stat_close_all(struct counting *s);
 /* Fills s->rows with the counts since the last call. */
 void stat_read(struct counting *s);
+
+/* account.c */
+/* Whether the event, which this user may not count, is in the kernel's account of the command. */
+bool stat_is_accounted(const struct counting *s, size_t event);
+/* Context switches of a process so far. */
+uint64_t stat_switches_of(pid_t pid);
+/* Fills the rows of such events; before: stat_switches_of() before the command's exec. */
+void stat_take_account(struct counting *s, const struct rusage *usage, uint64_t before);
 
 /* metrics.c: fills in the metrics of s->rows. seconds: the time counted. */
 void stat_metrics(struct counting *s, double seconds);
@@ -121,6 +132,7 @@ int stat_run(struct counting *s, char **argv, struct fault *f);
 struct stat_run_times {
 	double elapsed, user, sys;      /* s */
 	int signal;                     /* that ended the command, or 0 */
+	struct rusage usage;            /* of the command */
 };
 int stat_run_once(struct counting *s, char *const *argv, struct stat_run_times *times,
 		  bool *interrupted, struct fault *f);

@@ -15,6 +15,8 @@
 #include "stream/rings/grow.h"
 #include "stream/rings/rings.h"
 #include "stream/rings/slower.h"
+#include "stream/watched/execs.h"
+#include "tasks/unwatched.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -79,9 +81,26 @@ static int watch_all(struct stream *s, struct fault *f)
 	return 0;
 }
 
+/* Whether it is not the task that has ended, but its events. */
+static bool is_unwatched(struct stream *s, pid_t tid)
+{
+	const struct stream_opts *o = s->opts;
+	char text[UNWATCHED_TEXT];
+
+	if (!unwatched_check(tid, o->command.argv && tid == o->command.pid ? o->command.argv[0] : NULL, text, sizeof(text)))
+		return false;
+	s->run.unwatched = true;
+	note(1, "%s", text);
+	return true;
+}
+
 static void task_ended(struct stream *s, uint64_t i)
 {
+	const pid_t tid = s->rings.opened[i].task->tid;
+
 	epoll_ctl(s->run.epoll, EPOLL_CTL_DEL, pev_event_fd(s->rings.opened[i].ev), NULL);
+	if (is_unwatched(s, tid) && s->run.end_with >= 0 && tid == s->opts->command.pid)
+		return;   /* the command's own end ends the run */
 	if (--s->run.tasks_left == 0)
 		s->run.stop = STOP_TARGET;
 }
@@ -284,6 +303,35 @@ static int start_all(struct stream *s, struct fault *f)
 	return start_timer(s, f);
 }
 
+static bool is_target(const void *ctx, pid_t pid)
+{
+	const struct stream *s = ctx;
+
+	for (size_t i = 0; i < s->targets.nthreads; i++)
+		if (s->targets.tasks[i].tid == pid)
+			return s->run.unwatched;   /* else it has ended before it could be found */
+	return false;
+}
+
+/* Their events end unseen: POLLHUP comes at the end of all. */
+static void tell_unwatched_children(struct stream *s)
+{
+	char text[UNWATCHED_TEXT];
+	const char *name = NULL;
+	pid_t pid = 0;
+	size_t n;
+
+	if (!s->sideband)
+		return;
+	sideband_collect(s->sideband);
+	n = execs_removed(sideband_execs(s->sideband), is_target, s, &pid, &name);
+	if (!n)
+		return;
+	unwatched_say_of_child(pid, name, n - 1, text, sizeof(text));
+	note(1, "%s", text);
+	s->run.unwatched = true;
+}
+
 static int run_live(struct stream *s, const struct stream_ops *ops, void *ctx, struct fault *f)
 {
 	if (s->sideband)
@@ -299,8 +347,7 @@ static int run_live(struct stream *s, const struct stream_ops *ops, void *ctx, s
 	attend_set_delivering(s, true);
 	deliver_until_stopped(s);
 	deliver_rest(s);
-	if (s->record.writer && s->sideband)   /* no lookup may have collected it since the last round */
-		sideband_collect(s->sideband);
+	tell_unwatched_children(s);   /* and collects what a recording still lacks */
 	attend_set_delivering(s, false);
 	if (s->run.stop != STOP_CONSUMER) {
 		if (s->rings.order)

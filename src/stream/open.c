@@ -486,10 +486,11 @@ static int reserve_descriptors(const struct stream *s, bool *sideband, struct fa
 {
 	size_t each = count_openings(s, false), tasks = s->targets.ntasks;
 	size_t need = each * tasks + count_openings(s, true) + s->targets.cpus.n + (s->opts->buffer ? BUFFER_FILES : 0);
+	const size_t all = need + sideband_descriptors(&s->targets) + LOOP_FILES + SPARE_FILES;
 	char remedy[256];
 
 	/* without room for both, the loop has priority over the sideband */
-	*sideband = descriptors_reserve(need + sideband_descriptors(&s->targets) + LOOP_FILES + SPARE_FILES) ||
+	*sideband = descriptors_reserve(all) ||
 		    descriptors_reserve(need + sideband_descriptors(&s->targets) + LOOP_FILES);
 	if (*sideband || descriptors_reserve(need + LOOP_FILES))
 		return 0;
@@ -498,7 +499,7 @@ static int reserve_descriptors(const struct stream *s, bool *sideband, struct fa
 			 need + LOOP_FILES, each, tasks, targets_everybody(s->opts) ? "target"
 			 : s->opts->cgroups.n ? "control group" : "thread", units_plural(tasks), s->targets.cpus.n,
 			 units_plural(s->targets.cpus.n),
-			 descriptors_remedy(remedy, sizeof(remedy)));
+			 descriptors_remedy(all, remedy, sizeof(remedy)));
 }
 
 static int open_once(struct stream *s, struct fault *f)

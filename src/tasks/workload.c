@@ -79,16 +79,18 @@ static bool heed_ends(void)
 bool workload_find(const char *name, char *path, size_t size)
 {
 	const char *folder = strchr(name, '/') ? "" : getenv("PATH");
+	bool refused = false;   /* execvp(3) goes on in the next folder, too */
 
 	for (folder = folder ? folder : "/bin:/usr/bin";; folder++) {   /* as execvp(3) without PATH */
 		int n = (int)strcspn(folder, ":");
 
 		snprintf(path, size, "%.*s%s%s", n, folder, n ? "/" : "", name);
-		if (!access(path, F_OK) || errno != ENOENT)
+		if (!access(path, F_OK))
 			return true;
+		refused |= errno != ENOENT;
 		folder += n;
 		if (!*folder)
-			return false;
+			return refused;
 	}
 }
 

@@ -86,6 +86,19 @@ def test_stat_says_how_many_it_takes(prof):
         in done.stderr
 
 
+@pytest.mark.parametrize('argv', [['stat', '-a', '-e', ','.join(['cpu-clock'] * 16), '--', 'true'],
+                                  ['profile', '-a', '--', 'true']])
+def test_the_limit_that_is_said_is_sufficient(prof, argv):
+    need('root')
+    done = limited([prof, *argv], 12, 12)
+    check_told(done, 12)
+    most = re.search(r'raise it to (\d+) for the process \(ulimit -n (\d+) as root, LimitNOFILE=(\d+) ', done.stderr)
+    assert most[1] == most[2] == most[3]
+    done = limited([prof, *argv], int(most[1]), int(most[1]))
+    assert done.returncode == 0, done.stderr
+    assert 'open files' not in done.stderr
+
+
 def test_stat_says_that_not_even_the_command_fits(prof):
     check_told(limited([prof, 'stat', '-e', 'task-clock', '--', 'true'], 6, 6), 6)
 

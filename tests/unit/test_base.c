@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Number lists, units, nearest names, terminal escapes. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -455,6 +457,29 @@ static void a_fault_has_the_error_of_the_kernel(void **state)
 	assert_int_equal(fault_unreadable(NULL, "/x", EACCES), -1);
 }
 
+/* A packet pipe keeps each write(2) apart. */
+static void a_message_is_one_write(void **state)
+{
+	static const char expected[2][32] = { "perf-prof: two\nlines \\x1b\n", "perf-prof: 1 note\n" };
+	int ends[2], before = dup(STDERR_FILENO);
+	char got[2][128] = { "", "" };
+	struct fault f = { 0 };
+
+	fault_set(&f, 1, "two\nlines \033");
+	assert_int_equal(pipe2(ends, O_DIRECT | O_CLOEXEC), 0);
+	dup2(ends[1], STDERR_FILENO);
+	fault_print(&f);
+	note(1, "%d %s", 1, "note");
+	dup2(before, STDERR_FILENO);
+	close(ends[1]);
+	for (int i = 0; i < 2; i++)
+		assert_true(read(ends[0], got[i], sizeof(got[i]) - 1) > 0);
+	close(ends[0]);
+	close(before);
+	assert_string_equal(got[0], expected[0]);
+	assert_string_equal(got[1], expected[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -476,6 +501,7 @@ int main(void)
 		cmocka_unit_test(a_table_is_in_proportion_to_its_items),
 		cmocka_unit_test(a_note_can_go_elsewhere),
 		cmocka_unit_test(a_fault_has_the_error_of_the_kernel),
+		cmocka_unit_test(a_message_is_one_write),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

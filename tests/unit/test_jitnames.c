@@ -615,6 +615,7 @@ static void cpu_time_of_processes(void **state)
 	assert_true(cputime_parse("1 (a b) c) S 1 2 3 4 5 6 7 8 9 10 110 12 3 40 15", &t));
 	assert_int_equal(t.user, 113 * tick);
 	assert_int_equal(t.kernel, 52 * tick);
+	assert_int_equal(t.faults, 7 + 8 + 9 + 10);
 	assert_false(cputime_parse("1 (a) S 1 2 3 4 5 6 7 8 9 10 11 12 13", &t));
 	assert_false(cputime_parse("", &t));
 	assert_true(cputime_add(getpid(), &sum));

@@ -7,6 +7,7 @@
 #define ANALYSIS_PROFILES_HOTSPOTS_H
 
 #include "engine/analysis.h"
+#include "tasks/cputime.h"
 
 /* --rows, --stacks, --sort, --comms, --dsos, --than, --below, --callers, --callees, --tree, --annotate and --inline-rows; their fields are in
  * struct analysis_opts. */
@@ -91,6 +92,7 @@ struct hotspots_view {
 	bool without_kernel;         /* the event excludes the kernel */
 	bool lowered;                /* as this user may not sample it */
 	uint64_t cpu_time, shown_time;   /* ns of the watched processes, with the kernel's; the part in the table; 0: not known */
+	uint64_t faults;             /* page faults of these, with the kernel's; 0: not known */
 	uint64_t torn;               /* stacks that are missing, because they changed each time they were read */
 	uint64_t late;               /* times at which no sample was taken: perf-prof did not get a CPU */
 	uint64_t skid;               /* samples in the kernel, though the event counts user space only */
@@ -107,6 +109,8 @@ struct hotspots_view {
 	const struct hotspots_ratio *ratios;
 	size_t nratios;
 };
+/* What the watched processes have used by now. False: not all of them are known, or samples are left out for another reason. */
+bool hotspots_read_cputime(const struct stream_opts *o, struct cputime *t);
 /* Prints the tables as text or JSON. to: the end of their time. */
 void hotspots_print(struct analysis *a, struct hotspots *h, const struct hotspots_view *view, uint64_t to);
 /* At the end: 0, or -1 with f if no sample was in the function of --annotate, --callers or --callees, or passed --comm and --dso.

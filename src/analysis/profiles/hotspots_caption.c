@@ -40,8 +40,18 @@ static void say_throttled(struct analysis *a, const struct hotspots_view *view, 
 		fprintf(out, ", throttled %llu times", (unsigned long long)times);
 }
 
+bool hotspots_read_cputime(const struct stream_opts *o, struct cputime *t)
+{
+	bool good = o->pids.n && !o->tids.n && !o->cpus.n && !o->cgroups.n && !o->filter && !o->input;
+
+	*t = (struct cputime){ 0 };
+	for (size_t i = 0; i < o->pids.n && good; i++)
+		good = cputime_add(o->pids.v[i], t);
+	return good;
+}
+
 /* What the table lacks, and how much that is. */
-static void say_without_kernel(const struct hotspots_view *view, FILE *out)
+static void say_without_kernel(const struct hotspots *h, const struct hotspots_view *view, FILE *out)
 {
 	enum { NO_KERNEL = 2 };
 	int level;
@@ -53,6 +63,9 @@ static void say_without_kernel(const struct hotspots_view *view, FILE *out)
 		fputs(" (not permitted)", out);
 	if (view->cpu_time)
 		fprintf(out, ": %.2f s of %.2f s of CPU time are shown", (double)view->shown_time / 1e9, (double)view->cpu_time / 1e9);
+	else if (view->faults)
+		fprintf(out, ": %llu of %llu page faults are shown", (unsigned long long)h->weight,
+			(unsigned long long)(view->faults > h->weight ? view->faults : h->weight));
 }
 
 char *hotspots_caption(struct analysis *a, const struct hotspots *h, const struct hotspots_view *view, const char *when)
@@ -79,7 +92,7 @@ char *hotspots_caption(struct analysis *a, const struct hotspots *h, const struc
 		fprintf(out, "; plus %.1f %% idle%s", hotspots_percent(view->idle, view->idle + h->weight),
 			view->has_outside ? " or in tasks outside of this PID namespace" : "");
 	if (view->without_kernel)
-		say_without_kernel(view, out);
+		say_without_kernel(h, view, out);
 	if (a->opts->comms.n || a->opts->dsos.n)
 		fprintf(out, "; %.2f %% of them shown", hotspots_percent(h->weight - h->left_out, h->weight));
 	if (view->torn)

@@ -486,6 +486,8 @@ static void describe(struct analysis *a, const struct hotspots *h, const struct 
 		table_extra(t, "skipped", json_object_new_uint64(view->late));
 	if (view->without_kernel)
 		table_extra(t, "without_kernel", json_object_new_boolean(true));
+	if (view->faults)
+		table_extra(t, "faults", json_object_new_uint64(view->faults));
 	if (view->cpu_time)
 		table_extra(t, "cpu_time", json_object_new_uint64(view->cpu_time));
 	if (view->skid)
@@ -671,7 +673,9 @@ static void print_remarks(struct analysis *a, const struct hotspots *h, const st
 	if (names_say_cut(&a->names, cut, sizeof(cut)))
 		printf("%s\n", cut);
 	tell_frame_pointers(a, h, view);
-	if (view->if_none && !h->samples && !totals.lost && !view->torn)
+	if (!h->samples && stream_has_unwatched(a->stream))
+		printf("no samples: the kernel removed the events when the program was executed (stderr has the reason)\n");
+	else if (view->if_none && !h->samples && !totals.lost && !view->torn)
 		printf("%s\n", view->if_none);
 	if (view->unseen)
 		printf("%llu periods on a CPU are left out: the kernel reported no switch at their beginning\n",

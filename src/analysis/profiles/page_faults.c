@@ -40,7 +40,8 @@ struct page_faults {
 	struct range *ranges;
 	uint64_t beyond;                 /* faults without a range: there are too many */
 	uint64_t last;
-	bool prints_samples;
+	bool prints_samples, has_before;
+	struct cputime before;
 };
 
 /* ---- ranges ------------------------------------------------------------------------- */
@@ -234,6 +235,23 @@ static int begin(struct analysis *a, struct fault *f)
 	return flame_begin(&p->flame, a->opts->stream.verbose, f);
 }
 
+static void started(struct analysis *a)
+{
+	struct page_faults *p = a->config;
+
+	p->has_before = hotspots_read_cputime(&a->opts->stream, &p->before);
+}
+
+/* Where the kernel's part is left out because this user may not see it: all page faults of the run; 0: not known. */
+static uint64_t all_faults(const struct analysis *a)
+{
+	const struct page_faults *p = a->config;
+	struct cputime now;
+
+	return p->faults->sampling->user_only && !a->opts->stream.interval_ms && p->has_before &&
+	       hotspots_read_cputime(&a->opts->stream, &now) ? now.faults - p->before.faults : 0;
+}
+
 static void show(struct analysis *a, uint64_t now)
 {
 	struct page_faults *p = a->config;
@@ -242,6 +260,7 @@ static void show(struct analysis *a, uint64_t now)
 		.what = p->faults->sampling->attr.attr.exclude_kernel ? "page faults in user space" : "page faults",
 		.stacks = a->opts->stream.call_graph ? 5 : 0,
 		.without_kernel = analysis_excludes_kernel(p->faults), .lowered = p->faults->sampling->user_only,
+		.faults = all_faults(a),
 	};
 
 	hotspots_draw(a, &p->hot, &p->flame, now, "page-faults");
@@ -271,7 +290,7 @@ static void release(struct analysis *a)
 }
 
 static const struct analysis_ops ops = {
-	.name = "page-faults", .events = events, .reads = reads, .begin = begin, .sample = sample, .interval = show,
+	.name = "page-faults", .events = events, .reads = reads, .begin = begin, .started = started, .sample = sample, .interval = show,
 	.end = end, .release = release, .chains_of_users = true,
 	.attrs = STREAM_ATTR_STACK,
 };

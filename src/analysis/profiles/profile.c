@@ -358,32 +358,29 @@ static bool has_no_kernel(const struct profile *p)
 	return !p->all && analysis_excludes_kernel(p->clock);
 }
 
-/* False: not all of them are known, or samples are left out for another reason. */
-static bool read_cputime(const struct profile *p, struct cputime *t)
-{
-	const struct stream_opts *o = &p->opts.common.stream;
-	bool good = o->pids.n && !o->tids.n && !o->cpus.n && !o->cgroups.n && !o->filter && !o->input;
-
-	*t = (struct cputime){ 0 };
-	for (size_t i = 0; i < o->pids.n && good; i++)
-		good = cputime_add(o->pids.v[i], t);
-	return good;
-}
-
 static void started(struct analysis *a)
 {
 	struct profile *p = a->config;
 
-	p->has_before = read_cputime(p, &p->before);
+	p->has_before = hotspots_read_cputime(&p->opts.common.stream, &p->before);
 }
 
-/* The CPU time of the run, and the part of it in user space, if the kernel is left out. Not that of one interval. */
+static bool is_faults(const struct stream_event *e)
+{
+	return e->sampling && e->sampling->attr.attr.type == PERF_TYPE_SOFTWARE && e->sampling->attr.attr.config == PERF_COUNT_SW_PAGE_FAULTS;
+}
+
+/* The CPU time or page faults of the run, and the part of it in user space, if the kernel is left out. Not that of one interval. */
 static void measure_all(const struct profile *p, struct hotspots_view *view)
 {
 	const bool whole = p->refreshes || !p->opts.common.stream.interval_ms;
 	struct cputime now;
 
-	if (!view->lowered || !is_usual(p->clock) || !whole || !p->has_before || !read_cputime(p, &now))
+	if (!view->lowered || !whole || !p->has_before || !hotspots_read_cputime(&p->opts.common.stream, &now))
+		return;
+	if (!p->all && is_faults(p->clock))
+		view->faults = now.faults - p->before.faults;
+	if (!is_usual(p->clock))
 		return;
 	view->shown_time = is_clock(p) ? p->hot.weight : now.user - p->before.user;
 	view->cpu_time = now.user + now.kernel - p->before.user - p->before.kernel;

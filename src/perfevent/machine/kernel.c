@@ -136,8 +136,8 @@ static void explain_tracefs(struct pev_error *err, int rc, const char *place)
 	if (rc == -EACCES) {
 		pev_say_(err, "this user may not read %s", place);
 		pev_advise_(err, "run as root (sudo), or let a group read it: mount -o remount,gid=GROUP,mode=0750 %s%s", place,
-			    !pev_paranoid(&level) && level >= 0 ? " (to sample tracepoints, its users need CAP_PERFMON or "
-			    "kernel.perf_event_paranoid=-1, too)" : "");
+			    !pev_paranoid(&level) && level >= 0 ? " (to sample tracepoints other than syscalls:*, its users need "
+			    "CAP_PERFMON or kernel.perf_event_paranoid=-1, too)" : "");
 	} else {
 		pev_say_(err, "tracefs is not mounted");
 		pev_advise_(err, "as root: mount -t tracefs nodev %s; in a container, which may not mount it: start the container "

@@ -77,6 +77,8 @@ struct event_asked {
 					 * pointers; CHAINS_AUTO until chainways_settle() */
 	bool chain_mended;              /* the kernel walks frame pointers, and stack_bytes have the callers that these leave out */
 	unsigned int max_stack;         /* frames; 0: the kernel's default */
+	bool user_only;                 /* a tracepoint that is opened without the kernel: of system calls, which happen for the
+					 * kernel in user space */
 	bool everywhere;                /* opened for all tasks, whatever the targets are */
 	bool unrecorded;                /* not recorded, because the list has the same event twice */
 	bool triggers;                  /* attribute trigger: each sample requests a dump (--overwrite) */

@@ -18,6 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define SYSCALLS "syscalls"   /* the system of the kernel's tracepoints at each system call */
+
 static int complain(struct fault *f, const struct spec_item *item, size_t at, const char *message,
 		    const char *expected)
 {
@@ -25,6 +27,34 @@ static int complain(struct fault *f, const struct spec_item *item, size_t at, co
 }
 
 /* ---- tracepoints ------------------------------------------------------ */
+
+static bool has_field(const struct tracefmt *fmt, const char *name)
+{
+	for (size_t i = 0; i < fmt->nfields; i++)
+		if (!strcmp(fmt->fields[i].name, name))
+			return true;
+	return false;
+}
+
+/* The kernel takes the registers of a system call's caller, of a probe in a program those of the program, and of all other
+ * tracepoints its own. */
+static bool is_of_user(const struct stream_event *ev)
+{
+	return !strcmp(ev->sys, SYSCALLS) || has_field(ev->fmt, "__probe_ip");
+}
+
+/* :u, or what the kernel allows this user: where nothing is left out, none need ask for it. */
+static int settle_user_only(struct stream *s, struct stream_event *ev, const struct spec_item *item, struct fault *f)
+{
+	char message[300], expected[200];
+
+	ev->asked.user_only = item->user_only || (!strcmp(ev->sys, SYSCALLS) && useronly_is_needed(s));
+	if (!item->user_only || is_of_user(ev))
+		return 0;
+	snprintf(message, sizeof(message), "%s:%s happens in the kernel only, which :u leaves out", ev->sys, ev->tracepoint);
+	snprintf(expected, sizeof(expected), "%s:%s; :u is for syscalls:*", ev->sys, ev->tracepoint);
+	return complain(f, item, item->at, message, expected);
+}
 
 static int add_tracepoint(struct stream *s, const struct spec_item *item, const char *sys,
 			  const char *name, struct fault *f)
@@ -39,7 +69,7 @@ static int add_tracepoint(struct stream *s, const struct spec_item *item, const 
 	if (!ev->fmt)
 		return -1;
 	ev->min_raw = ev->fmt->min_size;
-	return 0;
+	return settle_user_only(s, ev, item, f);
 }
 
 /* ---- names on this machine -------------------------------------------- */
@@ -155,7 +185,7 @@ static int expand_glob(struct stream *s, const struct spec_item *item, struct fa
 	return 0;
 }
 
-static bool tracepoint_exists(struct stream *s, const char *sys, const char *name)
+static bool tracepoint_exists(const struct stream *s, const char *sys, const char *name)
 {
 	char path[512];
 
@@ -171,16 +201,30 @@ static bool is_glob(const struct spec_item *item)
 	return spec_is_glob(item->sys) || spec_is_glob(item->name);
 }
 
+/* "sys:name:u": the modifier is cut off the name of a tracepoint. */
+static void take_modifier(const struct stream *s, struct spec_item *item)
+{
+	char *colon = strrchr(item->name, ':');
+
+	if (!colon || strcmp(colon, ":u"))
+		return;
+	*colon = '\0';
+	item->user_only = is_glob(item) || tracepoint_exists(s, item->sys, item->name);
+	if (!item->user_only)
+		*colon = ':';
+}
+
 /*
  * The kinds of events, in the order in which a name is looked up. If a user without privileges
  * cannot read tracefs, that is the error for a name that is of no other kind.
  */
-static enum plain_answer add_traced(struct stream *s, const struct spec_item *item, struct fault *f)
+static enum plain_answer add_traced(struct stream *s, struct spec_item *item, struct fault *f)
 {
 	int rc;
 
 	if (!item->sys || !s->list.tracefs[0] || probe_word_of(item))
 		return PLAIN_NONE;
+	take_modifier(s, item);
 	if (is_glob(item))
 		rc = expand_glob(s, item, f);
 	else if (tracepoint_exists(s, item->sys, item->name))
@@ -192,21 +236,21 @@ static enum plain_answer add_traced(struct stream *s, const struct spec_item *it
 
 static enum plain_answer (*const lookups[])(struct stream *, const struct spec_item *,
 					    struct fault *) = {
-	add_traced, probe_add_item, source_add_item, plain_add,
+	probe_add_item, source_add_item, plain_add,
 };
 
-static int add_item(struct stream *s, const struct spec_item *item, struct fault *f)
+static int add_item(struct stream *s, struct spec_item *item, struct fault *f)
 {
 	struct fault no_tracefs = { 0 };
+	enum plain_answer answer;
 
 	if (item->sys && !s->list.tracefs[0])
 		events_find_tracefs(s, &no_tracefs);
-	for (size_t i = 0; i < sizeof(lookups) / sizeof(*lookups); i++) {
-		enum plain_answer answer = lookups[i](s, item, f);
-
-		if (answer != PLAIN_NONE)
-			return answer == PLAIN_ADDED ? 0 : -1;
-	}
+	answer = add_traced(s, item, f);
+	for (size_t i = 0; i < sizeof(lookups) / sizeof(*lookups) && answer == PLAIN_NONE; i++)
+		answer = lookups[i](s, item, f);
+	if (answer != PLAIN_NONE)
+		return answer == PLAIN_ADDED ? 0 : -1;
 	if (no_tracefs.exit_code) {
 		/* who may only read tracefs still cannot make probes */
 		if (no_tracefs.error == EACCES && probe_word_of(item))

@@ -69,6 +69,20 @@ void useronly_advise(struct pev_error *err, const union pev_attr_buf *refused, b
 		 "for whole CPUs: %.400s", command ? ", or -- COMMAND without -a and -C" : "", rest);
 }
 
+static bool watches_tasks(const struct stream_opts *o)
+{
+	return !o->input && !o->cgroups.n && (o->pids.n || o->tids.n);
+}
+
+bool useronly_is_needed(const struct stream *s)
+{
+	union pev_attr_buf buf;
+
+	/* any event will do, and this one is cheap */
+	pev_attr_buf_init(&buf, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
+	return watches_tasks(s->opts) && only_user_is_allowed(&buf);
+}
+
 int useronly_settle(const struct stream *s, struct stream_event *ev, int user_callchain, struct fault *f)
 {
 	const struct stream_opts *o = s->opts;
@@ -76,7 +90,7 @@ int useronly_settle(const struct stream *s, struct stream_event *ev, int user_ca
 	struct perf_event_attr *attr = &sampling->attr.attr;
 	char *what;
 
-	if (o->input || o->cgroups.n || (!o->pids.n && !o->tids.n) || !useronly_is_meant(sampling->what) ||
+	if (!watches_tasks(o) || !useronly_is_meant(sampling->what) ||
 	    pev_is_of_kernel_alone_(attr) || !only_user_is_allowed(&sampling->attr))
 		return 0;
 	what = useronly_label(sampling->what);

@@ -151,6 +151,8 @@ bool stream_is_pressed(void *stream);
 bool stream_is_stopping(const struct stream *s);
 /* Whether the run ended because its targets ended, rather than by a signal or the consumer. */
 bool stream_ended_with_targets(const struct stream *s);
+/* Whether the kernel has removed the events of a task when it executed a program; it was reported: tasks/unwatched.h. */
+bool stream_has_unwatched(const struct stream *s);
 /* Whether a signal ended the run. */
 bool stream_was_interrupted(const struct stream *s);
 /* -1 with f if a signal ended the reading of a recording before the end of the file, else 0. Always

@@ -164,6 +164,7 @@ struct stream_run {
 	bool with_exec;             /* exec enables the events of tasks */
 	pid_t is_to_exec;           /* pid of a child that execs after the run has started; 0: none */
 	size_t tasks_left;
+	bool unwatched;             /* the kernel has removed the events of a task that went on: tasks/unwatched.h */
 	enum stop_cause stop;
 	bool stopping;              /* deliver nothing more */
 	bool draining;              /* events are disabled, the rings are delivered to their end */

@@ -40,6 +40,11 @@ bool stream_ended_with_targets(const struct stream *s)
 	return s->run.stop == STOP_TARGET;
 }
 
+bool stream_has_unwatched(const struct stream *s)
+{
+	return s->run.unwatched;
+}
+
 bool stream_was_interrupted(const struct stream *s)
 {
 	return s->run.stop == STOP_SIGNAL;

@@ -7,6 +7,7 @@
 #include "stream/live/own.h"
 #include "stream/code/buildids.h"
 #include "stream/code/jitnames.h"
+#include "stream/watched/execs.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -45,6 +46,7 @@ struct sideband {
 	struct buildids *buildids;
 	struct jitnames *jitnames;
 	struct own *own;               /* NULL: not needed */
+	struct execs *execs;           /* NULL: not needed */
 	struct pev_format format;
 	enum side_maps mappings;
 	bool cgroups;
@@ -193,6 +195,7 @@ struct sideband *sideband_open(const struct targets *t, const struct sideband_op
 	dummy_attr(b, &attr);
 	pev_format_from_attr(&b->format, &attr);
 	b->mappings = opts->mappings;
+	b->execs = opts->inherit && t->nthreads && b->mappings ? execs_new() : NULL;
 	b->cgroups = opts->cgroups;
 	b->pid = getpid();
 	b->next = UINT64_MAX;
@@ -216,9 +219,15 @@ void sideband_free(struct sideband *b)
 		pev_event_close(b->rings[i].owner);
 		free(b->rings[i].queue);
 	}
+	execs_free(b->execs);
 	free(b->events);
 	free(b->rings);
 	free(b);
+}
+
+const struct execs *sideband_execs(const struct sideband *b)
+{
+	return b->execs;
 }
 
 void sideband_set_consumer(struct sideband *b, sideband_fn *fn, void *ctx)
@@ -340,6 +349,7 @@ static void lose(struct sideband *b, const struct side_ring *ring)
 	struct pev_record rec = { .type = PERF_RECORD_LOST, .sample_id.time = ring->last,
 				  .lost.lost = 1 };
 
+	execs_see(b->execs, &rec);
 	b->taking = true;
 	if (b->fn)
 		b->fn(b->ctx, &rec);
@@ -375,6 +385,7 @@ static void queue_record(struct sideband *b, struct side_ring *ring,
 	}
 	if (rec.type == PERF_RECORD_EXIT && b->own && rec.task.tid == rec.task.pid)
 		own_ended(b->own, rec.task.pid, rec.sample_id.time);
+	execs_see(b->execs, &rec);
 	q->time = rec.sample_id.time;
 	if (b->writer && *b->writer)
 		jitnames_saw(b->jitnames, &q->rec, q->time);

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Context switches of a command whose user may not count them: the kernel's account of the command has them for everybody,
+ * with those of the children that the command has waited for.
+ */
+#include "stat/stat.h"
+
+#include "base/procstatus.h"
+
+#include <string.h>
+
+static const char why[] = "the kernel's account of the command (getrusage), with its start and the children that it waited for; "
+			  "this user may not count the event";
+
+static bool is_in_group(const struct counting *s, size_t event)
+{
+	for (size_t i = 0; i < s->nevents; i++)
+		if (i != event && s->events[i].leader == s->events[event].leader)
+			return true;
+	return false;
+}
+
+bool stat_is_accounted(const struct counting *s, size_t event)
+{
+	const struct stat_event *e = &s->events[event];
+	const struct perf_event_attr *attr = &e->buf.attr;
+
+	return e->denied && !e->opened && s->on_command && s->by == BY_ALL && !s->config->interval_ms &&
+	       attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES && !attr->exclude_kernel &&
+	       !attr->exclude_user && !is_in_group(s, event);
+}
+
+uint64_t stat_switches_of(pid_t pid)
+{
+	long by_itself = procstatus_of(pid, "\nvoluntary_ctxt_switches:"), by_others = procstatus_of(pid, "\nnonvoluntary_ctxt_switches:");
+
+	return (uint64_t)(by_itself > 0 ? by_itself : 0) + (uint64_t)(by_others > 0 ? by_others : 0);
+}
+
+void stat_take_account(struct counting *s, const struct rusage *usage, uint64_t before)
+{
+	const uint64_t all = (uint64_t)usage->ru_nvcsw + (uint64_t)usage->ru_nivcsw;
+
+	for (size_t i = 0; i < s->nevents; i++)
+		if (stat_is_accounted(s, i)) {
+			struct count_row *r = &s->rows[i * s->nwheres];
+
+			r->state = COUNT_GOOD;
+			r->value = r->counted = (double)(all > before ? all - before : 0);
+			r->accounted = true;
+			r->why = why;
+		}
+}
