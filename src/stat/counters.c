@@ -276,7 +276,7 @@ static int open_event(struct counting *s, size_t event, struct fault *f)
 /* An event that was not given by -e and is not supported is only reported with -v: its row is sufficient. --vs has no such row. */
 static bool is_to_tell(const struct counting *s, const struct stat_event *e, const char *fatal)
 {
-	return !e->opened && !e->told && e->why && (e->asked || e->denied || s->config->vs || s->config->common.verbose > 0) &&
+	return !e->opened && !e->told && e->why && (e->asked || e->denied || s->config->vs.n || s->config->common.verbose > 0) &&
 	       (!fatal || strcmp(e->why, fatal));
 }
 

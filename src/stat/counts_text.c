@@ -362,15 +362,33 @@ static void print_titles(const struct compared_table *t, FILE *out)
 		fprintf(out, " %-29s %16s %29s %29s\n\n", "event", "A", "B", "B - A");
 }
 
+/* syscalls:* has hundreds of events, of which a command uses a few. */
+static bool is_left_out(const struct compared_row *r)
+{
+	return r->from_glob && r->a.mean == 0 && r->b.mean == 0;
+}
+
+static void print_left_out(size_t n, FILE *out)
+{
+	if (n)
+		fprintf(out, " %zu event%s of globs that happened in neither command %s left out (--json and --csv have all)\n", n,
+			n == 1 ? "" : "s", n == 1 ? "is" : "are");
+}
+
 void compared_text(const struct compared_table *t, FILE *out)
 {
+	size_t left_out = 0;
 	char name[CELL];
 
 	fprintf(out, "\n A: %s\n", shown(t->sides[0].command, name));
 	fprintf(out, " B: %s\n\n", shown(t->sides[1].command, name));
 	print_titles(t, out);
 	for (size_t i = 0; i < t->n; i++)
-		print_compared(t, &t->rows[i], out);
+		if (is_left_out(&t->rows[i]))
+			left_out++;
+		else
+			print_compared(t, &t->rows[i], out);
+	print_left_out(left_out, out);
 	print_runs(t, out);
 	if (t->elapsed)
 		print_answers(t, out);

@@ -55,6 +55,12 @@ static char *label_of(const struct pev_parsed *p, const char *text)
 	return strdup(p->label);
 }
 
+/* sys:name with a wildcard in it. */
+static bool is_from_glob(const struct pev_parsed *p, const char *text)
+{
+	return p->attr->type == PERF_TYPE_TRACEPOINT && strcspn(text + p->at, "*?[") < p->length;
+}
+
 /* Terms that are not possible when counting. P and S, which are also valid for sampling, change
  * nothing here, as in perf stat. */
 static int check_meaning(const struct counting *s, const struct pev_parsed *p, struct pev_error *err)
@@ -109,6 +115,7 @@ static int add_event(struct counting *s, size_t index, const char *text, bool as
 	e->ncpus = p->ncpus;
 	e->snapshot = p->snapshot;
 	e->weak = p->weak;
+	e->from_glob = is_from_glob(p, text);
 	e->asked = asked;
 	s->nevents++;
 	return e->label ? 0 : -ENOMEM;

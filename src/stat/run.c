@@ -364,7 +364,7 @@ static int open_until_stable(struct counting *s, pid_t child, bool needs_one, st
 static int prepare_command(struct counting *s, struct workload *child, char *const *argv, const struct stat_wait *w,
 			   struct fault *f)
 {
-	int own = s->config->vs ? descriptors_hide_stdout() : -1;
+	int own = s->config->vs.n ? descriptors_hide_stdout() : -1;
 	int rc = workload_prepare(child, argv, &w->before, &s->files, 0, f);
 
 	descriptors_show_stdout(own);
@@ -430,7 +430,7 @@ static int run_once(struct counting *s, char *const *argv, struct stat_wait *w, 
 	hotplug_end(&s->hotplug);
 	workload_abandon(&child);
 	/* of several runs, a line at the end has the number that failed */
-	if (!rc && *woke == WOKE_END && !s->counts_say_why && !s->config->vs && s->config->runs < 2)
+	if (!rc && *woke == WOKE_END && !s->counts_say_why && !s->config->vs.n && s->config->runs < 2)
 		workload_tell(&child, s->config->common.verbose);
 	stat_close(s);
 	return rc ? -1 : *woke == WOKE_SECOND_SIGNAL ? EXIT_INTERRUPTED : status;
