@@ -162,6 +162,22 @@ static int refuse_probes(const char *list, struct fault *f)
 	return 0;
 }
 
+/* The slash that closes a filter: not one in quotes. NULL: there is none. */
+static const char *closing_slash(const char *text)
+{
+	char quote = 0;
+
+	for (; *text; text++) {
+		if (*text == '/' && !quote)
+			return text;
+		if (*text == quote)
+			quote = 0;
+		else if (!quote && (*text == '"' || *text == '\''))
+			quote = *text;
+	}
+	return NULL;
+}
+
 /* Other commands take a filter between the slashes of a tracepoint; stat takes terms. at: where the error is in the list; SIZE_MAX:
  * nowhere in it. */
 static int refuse_filters(const struct pev_error *err, const char *list, size_t at, struct fault *f)
@@ -170,9 +186,9 @@ static int refuse_filters(const struct pev_error *err, const char *list, size_t 
 
 	if (at == SIZE_MAX || (strncmp(err->said, "there is no term ", 17) && strcmp(err->said, "the terms are not closed")))
 		return 0;
-	end = strchr(slash, '/');
 	while (slash > list && *slash != '/')
 		slash--;
+	end = closing_slash(slash + 1);
 	for (item = slash; item > list && !strchr(",{ ", item[-1]); item--)
 		;
 	if (*slash != '/' || !end || !memchr(item, ':', (size_t)(slash - item)))

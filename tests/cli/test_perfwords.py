@@ -74,6 +74,8 @@ ANSWERS = [
      "stat -e: stat has no filters; `perf-prof top -e 'sched:sched_switch/prev_pid==1/'` counts events with one"),
     ('stat -e {task-clock,sched:sched_switch/(prev_pid>3)/} -- true',
      "stat -e: stat has no filters; `perf-prof top -e 'sched:sched_switch/(prev_pid>3)/'` counts events with one"),
+    ('stat -e syscalls:sys_enter_openat/filename.ustring=="/etc/passwd"/ -- true', 'stat -e: stat has no filters; '
+     """`perf-prof top -e 'syscalls:sys_enter_openat/filename.ustring=="/etc/passwd"/'` counts events with one"""),
     ('stat -e task-clock/foo/ -- true', 'stat -e: there is no term "foo" of this event'),
     ('stat -e sched:sched_switch/period=x/ -- true', 'stat -e: period=x is not valid'),
     ('record -G mygrp -- true', "-G mygrp: here -G is --exclude-host; perf's -G is --cgroup mygrp (if that is the program to run, "),
