@@ -192,6 +192,9 @@ int analysis_take_input(const char *command, struct stream_opts *o, const struct
 				   args->operands[args->noperands - 1]);
 	if (args->noperands)
 		o->input = args->operands[0];
+	if (!o->input && access("perf.data", F_OK) && errno == ENOENT)
+		return fault_set(f, EXIT_FAILED, "cannot read perf.data: %s; `perf-prof record -- COMMAND` records it, and `perf-prof %s "
+				 "FILE` reads another recording", strerror(errno), command);
 	if (!o->input)
 		o->input = "perf.data";
 	*rest = *args;

@@ -2,6 +2,7 @@
 /* The events of perf-prof stat: from -e, or by default those of perf stat. */
 #include "stat/stat.h"
 
+#include "events/bpfwords.h"
 #include "events/catalog.h"
 #include "events/spec.h"
 #include "stream/asked/rate.h"
@@ -205,7 +206,7 @@ int stat_events_parse(struct counting *s, struct fault *f)
 	int rc;
 
 	rc = text ? pev_attr_parse(&s->list, text, &at, &err) : -ENOMEM;
-	if (rc && text && (refuse_probes(text, f) || refuse_filters(&err, text, at, f))) {
+	if (rc && text && (bpfwords_explain(text, f) || refuse_probes(text, f) || refuse_filters(&err, text, at, f))) {
 		free(text);
 		return -1;
 	}
