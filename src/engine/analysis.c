@@ -692,6 +692,8 @@ static void tell(struct analysis *a)
 		fprintf(stderr, "perf-prof: left out %llu stacks: there are too many different "
 			"stacks\n", (unsigned long long)refused);
 	summary_tell(a->stream);
+	if (!a->said_why_empty)
+		summary_tell_empty(a->stream);
 }
 
 static int watch(struct analysis *a, struct fault *f)

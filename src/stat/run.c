@@ -552,6 +552,16 @@ static void tell_interrupted(const struct counting *s, const struct count_table 
 			(unsigned long long)s->config->runs);
 }
 
+/* Says why, if all counts are 0. */
+static void tell_empty(const struct counting *s)
+{
+	for (size_t i = 0; i < s->nevents * s->nwheres; i++)
+		if (s->rows[i].state == COUNT_GOOD && s->rows[i].value > 0)
+			return;
+	if (stat_any_open(s) && !s->counts_say_why && !s->config->interval_ms)   /* an interval may well be empty */
+		targets_tell_idle(&s->targets, &s->config->common);
+}
+
 int stat_run(struct counting *s, char **argv, struct fault *f)
 {
 	struct printing p = { .command = (const char *const *)argv };
@@ -574,6 +584,7 @@ int stat_run(struct counting *s, char **argv, struct fault *f)
 		if (status >= 0) {
 			tell_failures(s, &t, status);
 			tell_interrupted(s, &t, &w);
+			tell_empty(s);
 		}
 	}
 	free(p.title);

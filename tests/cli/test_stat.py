@@ -261,6 +261,10 @@ def test_a_control_group(prof, storm):
             assert hint not in subprocess.run(run, capture_output=True, text=True, timeout=60).stderr
             inside.kill()
         os.rmdir(f'{group}/inner')
+        for command in 'stat', 'page-faults':
+            run = [prof, command, '--seconds', '0.1', '--cgroup', group, *(['-e', 'page-faults'] if command == 'stat' else [])]
+            done = subprocess.run(run, capture_output=True, text=True, timeout=60)
+            assert f'perf-prof: nothing happened: control group {group} has no tasks\n' in done.stderr, done
     finally:
         os.rmdir(group)
 
