@@ -157,6 +157,16 @@ static int check_combination(const struct stat_config *c, bool operands, struct 
 	return 0;
 }
 
+/* ./a --vs ./b: options are before the command, and all words behind it are its own. */
+static int check_place_of_vs(const struct stat_config *c, const struct opt_parser *args, struct fault *f)
+{
+	for (int i = 1; i < args->noperands && !c->vs.n && args->after_dashes; i++)
+		if (!strncmp(args->operands[i], "--vs", 4) && (!args->operands[i][4] || args->operands[i][4] == '='))
+			return fault_usage(f, "stat: --vs is behind the command %s, and would be its argument: put it before the command (or -- "
+					   "before the command, if it has an option --vs)", args->operands[0]);
+	return 0;
+}
+
 static enum stat_by chosen_by(const struct stat_config *c)
 {
 	if (c->per_cpu)
@@ -190,7 +200,7 @@ static int stat_command_run(void *config, const struct opt_parser *args, struct 
 
 	getrlimit(RLIMIT_NOFILE, &s.files);
 	descriptors_reserve(OWN_FILES);
-	if (check_combination(c, argv, f)) {
+	if (check_combination(c, argv, f) || check_place_of_vs(c, args, f)) {
 		code = f->exit_code;
 	} else {
 		c->csv |= c->separator || c->csv_safe;
