@@ -91,7 +91,8 @@ static bool takes_privilege(const struct stat_event *e, int rc)
 static const char always_0[] = "always 0: this happens in the kernel only, which :u leaves out";
 /* kernel/events/core.c: a clock's count is the time in which it was enabled, whatever the attributes exclude. */
 static const char all_time[] = "counts user and kernel time together: the kernel ignores :u and :k for clocks";
-static const char of_host[] = "counts the host, not guests: the kernel ignores :G for software events, tracepoints and breakpoints";
+static const char of_host[] =
+	"counts the host, not guests: the kernel ignores :G for software events, tracepoints and breakpoints";
 
 static bool is_part_of_clock(const struct perf_event_attr *attr)
 {
@@ -279,7 +280,8 @@ static int open_event(struct counting *s, size_t event, struct fault *f)
 /* An event that was not given by -e and is not supported is only reported with -v: its row is sufficient. --vs has no such row. */
 static bool is_to_tell(const struct counting *s, const struct stat_event *e, const char *fatal)
 {
-	const bool wanted = e->asked || e->denied || s->config->vs.n || s->config->common.verbose > 0;
+	const struct stat_config *c = s->config;
+	const bool wanted = e->asked || e->denied || c->vs.n || c->common.verbose > 0;
 
 	return !e->opened && !e->told && e->why && wanted && (!fatal || strcmp(e->why, fatal));
 }

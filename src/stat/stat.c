@@ -59,7 +59,8 @@ static const struct opt measure_opts[] = {
 	  "Set the confidence level of --vs, from 50 to 99.99. Default: 95. With 95, about one of 20 rows that do not differ is shown "
 	  "as `more` or `less`.", false, parse_confidence },
 	{ "interval", 'i', NULL, OPT_U64, AT(interval_ms), "MS",
-	  "Print the counts every MS milliseconds (or with a unit: 2s), from 1 to " STREAM_MAX_INTERVAL_TEXT ".", .least = 1, .most = STREAM_MAX_INTERVAL_MS,
+	  "Print the counts every MS milliseconds (or with a unit: 2s), from 1 to " STREAM_MAX_INTERVAL_TEXT ".", .least = 1,
+	  .most = STREAM_MAX_INTERVAL_MS,
 	  .expected = "milliseconds, such as 1000: from 1 to " STREAM_MAX_INTERVAL_TEXT },
 	{ "seconds", 0, NULL, OPT_CALL, AT(common.run_ns), "N",
 	  "Count for N seconds, such as 10 or 0.5. Not with a command, which ends the run itself.", false, stream_parse_run },

@@ -79,6 +79,8 @@ ANSWERS = [
     ('-v', '-v: expected a command before options; -V prints the version'),
     ('stat -e t:syscalls:sys_enter_openat -- true', 't:syscalls:sys_enter_openat is the spelling of bpftrace; here it is -e '
      'syscalls:sys_enter_openat'),
+    ('profile -p python3', '-p python3: unexpected "python3"; expected numbers up to 2147483647 and ascending ranges, separated by '
+     'commas, such as 0-3,7; `pgrep -d, NAME` prints the ids of the processes of that name'),
     # words and values of perf
     ('stat -e sched:sched_switch/prev_pid==1/ -- true',
      "stat -e: stat has no filters; `perf-prof top -e 'sched:sched_switch/prev_pid==1/'` counts events with one"),
@@ -142,7 +144,7 @@ def test_no_recording_yet(prof, tmp_path, command):
     done = subprocess.run([prof, *command.split()], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (1, '')
     assert done.stderr == ('perf-prof: cannot read perf.data: No such file or directory; `perf-prof record -- COMMAND` records it, and '
-                           f'`perf-prof {command.split()[0]} FILE` reads another recording\n')
+                           '-I FILE reads another recording\n')
 
 
 @pytest.mark.parametrize('words', ['-i 10ms --seconds 0.05s', '-i 1s --seconds 30ms', '--seconds 20ms'])

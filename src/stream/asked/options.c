@@ -30,8 +30,10 @@ static int parse_numbers(const char *text, struct numlist *list, const char *wha
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	if (rc)
 		return fault_usage(f, "%s %s: unexpected %s%s%s; expected numbers up to %d and ascending ranges, separated "
-				   "by commas, such as 0-3,7%s", what, text, *bad ? "\"" : "end", bad, *bad ? "\"" : "",
-				   max, *text && *text != '-' ? "" : ": is the $(...) before it empty?");
+				   "by commas, such as 0-3,7%s%s", what, text, *bad ? "\"" : "end", bad, *bad ? "\"" : "",
+				   max, *text && *text != '-' ? "" : ": is the $(...) before it empty?",
+				   isalpha((unsigned char)*text) && !strcmp(what, "--pids") ?
+				   "; `pgrep -d, NAME` prints the ids of the processes of that name" : "");
 	for (size_t i = 0; i < more.n; i++)
 		if (numlist_add(list, more.v[i]))
 			rc = fault_set(f, EXIT_FAILED, "out of memory");
@@ -328,7 +330,8 @@ const struct opt stream_target_opts[] = {
 
 const struct opt stream_ring_opts[] = {
 	{ "interval", 'i', NULL, OPT_U64, AT(interval_ms), "MS",
-	  "Print periodic output every MS milliseconds (or with a unit: 2s), at most " STREAM_MAX_INTERVAL_TEXT "; 0: never.", .most = STREAM_MAX_INTERVAL_MS,
+	  "Print periodic output every MS milliseconds (or with a unit: 2s), at most " STREAM_MAX_INTERVAL_TEXT "; 0: never.",
+	  .most = STREAM_MAX_INTERVAL_MS,
 	  .expected = "milliseconds, such as 1000: from 0 (never) to " STREAM_MAX_INTERVAL_TEXT },
 	{ "mmap-pages", 'm', NULL, OPT_CALL, AT(ring.bytes), "PAGES|SIZE",
 	  "Set the size of each CPU's ring buffer, in pages or with a unit (8M); rounded up to a power of two. "

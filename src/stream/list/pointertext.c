@@ -30,7 +30,8 @@ static bool is_comparison_of_text(enum expr_op op)
 }
 
 /* The comparison of a name with a text; NULL: it is none. */
-static const struct expr_node *compared_name(const struct expr_tree *tree, const struct expr_node *node, const struct expr_node **text)
+static const struct expr_node *compared_name(const struct expr_tree *tree, const struct expr_node *node,
+					     const struct expr_node **text)
 {
 	const struct expr_node *a, *b;
 

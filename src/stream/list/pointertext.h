@@ -15,8 +15,8 @@ struct pointertext {
 	char instead[400];              /* the comparison with it */
 };
 
-/* Whether the event's filter compares such a text by the pointer, or as bpftrace writes it: str(args->filename). Then err says so,
- * except what is expected. */
+/* Whether the event's filter compares such a text by the pointer, or as bpftrace writes it: str(args->filename). Then err says
+ * so, except what is expected. */
 bool pointertext_compared(const struct stream_event *event, const struct expr_schema *schema, struct pointertext *found,
 			  struct expr_error *err);
 #endif
