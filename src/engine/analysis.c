@@ -202,12 +202,6 @@ int analysis_take_input(const char *command, struct stream_opts *o, const struct
 	return 0;
 }
 
-static int no_recording_yet(struct fault *f)
-{
-	return fault_set(f, EXIT_FAILED, "cannot read %s: %s; `perf-prof record -- COMMAND` records it, and -I FILE reads another recording",
-			 default_input, strerror(ENOENT));
-}
-
 int analysis_open_input(struct stream_opts *o, struct reading *reading, const struct opt_parser *args, struct fault *f)
 {
 	const bool by_default = o->input == default_input;
@@ -215,7 +209,9 @@ int analysis_open_input(struct stream_opts *o, struct reading *reading, const st
 	if (!o->input)
 		return 0;
 	if (stream_open_input(o, f))
-		return by_default && f->error == ENOENT ? no_recording_yet(f) : -1;
+		return !by_default || f->error != ENOENT ? -1 :
+		       fault_set(f, EXIT_FAILED, "cannot read %s: %s; `perf-prof record -- COMMAND` records it, and -I FILE reads another "
+				 "recording", default_input, strerror(ENOENT));
 	if (o->opener != &opener_direct)
 		return 0;   /* the command has opened its recordings itself */
 	if (reading_begin(reading, &(struct reading_files){ &o->input_fd, 1, args->outputs }, f))
