@@ -5,6 +5,5 @@
 #
 #	faster.sh './job old.conf' './job new.conf'
 #
-# The first command is split at spaces, as --vs splits the second: a shell for only one of them would cost it time.
-set -f
-perf-prof stat -e task-clock,page-faults -r "${RUNS:-10}" --vs "$2" -o /dev/stdout -- $1
+# Both are lines as for a shell, and are started in the same way.
+perf-prof stat -e task-clock,page-faults -r "${RUNS:-10}" --vs "$1" --vs "$2" -o /dev/stdout

@@ -70,9 +70,11 @@ static bool find_of_perf(const struct opt_parser *p, const char *name, size_t le
 	return !*own || find_own(p, own + 2, strlen(own + 2), 0, m);
 }
 
+/* Behind a script, options are the script's own unless they are options here by this name. */
 static bool find(const struct opt_parser *p, const char *name, size_t len, char key, struct match *m)
 {
-	return find_own(p, name, len, key, m) || find_of_perf(p, name, len, key, m);
+	return find_own(p, name, len, key, m) ||
+	       ((p->mode != OPT_MODE_SCRIPT || !p->noperands) && find_of_perf(p, name, len, key, m));
 }
 
 static int store_u64(const struct opt *o, const char *text, uint64_t *out, struct fault *f)
@@ -95,11 +97,25 @@ static bool is_input(const struct opt_parser *p, const struct opt *o, const char
 	return !strcmp(o->name, "interval") && find_own(p, "input", 5, 0, &m) && !access(text, F_OK);
 }
 
+/* Milliseconds may have a unit: "2s". */
+static int read_milliseconds(const char *text, uint64_t *ms)
+{
+	const size_t len = strlen(text);
+	uint64_t ns;
+
+	if (!len || !isalpha((unsigned char)text[len - 1]) || units_duration(text, &ns) || ns % 1000000)
+		return -EINVAL;
+	*ms = ns / 1000000;
+	return 0;
+}
+
 /* A number, or a size with a unit, within the limits of the option. */
 static int store_within(const struct opt_parser *p, const struct opt *o, const char *text, uint64_t *out, struct fault *f)
 {
 	int has_unit = 1, rc = o->kind == OPT_SIZE ? units_size(text, out, &has_unit) : units_u64(text, out);
 
+	if (rc && o->kind == OPT_U64 && !strcmp(o->arg, "MS"))
+		rc = read_milliseconds(text, out);
 	if (rc || !has_unit || *out < o->least || (o->most && *out > o->most))
 		return fault_usage(f, "--%s %s: expected %s%s%s", o->name, text, o->expected,
 				   is_input(p, o, text) ? "; a recording is read with -I " : "", is_input(p, o, text) ? text : "");

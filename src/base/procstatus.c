@@ -37,3 +37,8 @@ long procstatus_of(pid_t tid, const char *key)
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
 	return procstatus_in(AT_FDCWD, path, key, 0);
 }
+
+bool procstatus_is_of_kernel(pid_t pid)
+{
+	return (pid == 2 || procstatus_of(pid, "\nPPid:") == 2) && procstatus_of(pid, "\nVmSize:") == -ENOENT;
+}

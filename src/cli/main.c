@@ -37,6 +37,15 @@ int command_unknown(const char *name, struct fault *f)
 {
 	struct nearest n;
 
+	if (*name == '-' && name[1] && name[2]) {
+		nearest_begin(&n, name + strspn(name, "-"));
+		nearest_offer(&n, "version");
+		nearest_offer(&n, "help");
+		if (nearest_get(&n))
+			return fault_usage(f, "%s: did you mean --%s?", name, nearest_get(&n));
+	}
+	if (!strcmp(name, "-v"))
+		return fault_usage(f, "-v: expected a command before options; -V prints the version");
 	if (*name == '-')
 		return fault_usage(f, "%s: expected a command before options, as in `perf-prof stat %s`; `perf-prof help` lists "
 				   "the commands", name, name);

@@ -180,6 +180,9 @@ static int name_events(struct analysis *a, struct fault *f)
 	return 0;
 }
 
+/* The recording if none is named. */
+static const char default_input[] = "perf.data";
+
 int analysis_take_input(const char *command, struct stream_opts *o, const struct opt_parser *args, struct opt_parser *rest,
 			struct fault *f)
 {
@@ -193,7 +196,7 @@ int analysis_take_input(const char *command, struct stream_opts *o, const struct
 	if (args->noperands)
 		o->input = args->operands[0];
 	if (!o->input)
-		o->input = "perf.data";
+		o->input = default_input;
 	*rest = *args;
 	rest->noperands = 0;
 	return 0;
@@ -201,10 +204,14 @@ int analysis_take_input(const char *command, struct stream_opts *o, const struct
 
 int analysis_open_input(struct stream_opts *o, struct reading *reading, const struct opt_parser *args, struct fault *f)
 {
+	const bool by_default = o->input == default_input;
+
 	if (!o->input)
 		return 0;
 	if (stream_open_input(o, f))
-		return -1;
+		return !by_default || f->error != ENOENT ? -1 :
+		       fault_set(f, EXIT_FAILED, "cannot read %s: %s; `perf-prof record -- COMMAND` records it, and -I FILE reads another "
+				 "recording", default_input, strerror(ENOENT));
 	if (o->opener != &opener_direct)
 		return 0;   /* the command has opened its recordings itself */
 	if (reading_begin(reading, &(struct reading_files){ &o->input_fd, 1, args->outputs }, f))
@@ -689,6 +696,8 @@ static void tell(struct analysis *a)
 		fprintf(stderr, "perf-prof: left out %llu stacks: there are too many different "
 			"stacks\n", (unsigned long long)refused);
 	summary_tell(a->stream);
+	if (!a->said_why_empty)
+		summary_tell_empty(a->stream);
 }
 
 static int watch(struct analysis *a, struct fault *f)

@@ -158,6 +158,7 @@ struct analysis {
 	struct job job;                /* the command */
 	char *const *command;          /* after --; NULL: there is none */
 	struct reading reading;        /* for a recording, unless the command has opened it itself */
+	bool said_why_empty;           /* the table itself says why it may be empty */
 	int output_error;              /* errno, if stdout cannot be written */
 	char **added;                  /* texts of analysis_add_event() */
 	size_t nadded;

@@ -100,6 +100,7 @@ static int run_script(struct python_config *config, struct host *h,
 		h->exit_code = status;
 	names_tell(&h->names, config->stream.verbose);
 	summary_tell(h->stream);
+	summary_tell_empty(h->stream);
 	if (summary_check(h->stream, &nothing))   /* the script decides about the exit code */
 		fault_print(&nothing);
 	job_tell(&h->job);

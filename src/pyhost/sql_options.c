@@ -5,7 +5,7 @@
 
 static const struct opt ring_opts[] = {
 	{ "interval", 'i', NULL, OPT_U64, offsetof(struct sql_config, stream.interval_ms), "MS",
-	  "Run the query every MS milliseconds, over the events of that time. Default: once, at the end.",
+	  "Run the query every MS milliseconds (or with a unit: 2s), over the events of that time. Default: once, at the end.",
 	  .most = STREAM_MAX_INTERVAL_MS, .expected = "milliseconds, such as 1000: from 0 (never) to " STREAM_MAX_INTERVAL_TEXT },
 };
 

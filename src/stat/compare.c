@@ -3,22 +3,24 @@
  * perf-prof stat --vs: runs two commands alternately, so that a machine that gets slower or
  * warmer affects both, and computes the difference of their means with its confidence interval.
  *
- * Both are started in the same way: if the second needs a shell, the first gets one, too, so that
- * the shell's cost is not taken for a difference. Runs that fail are left out, as they have not done the same work.
+ * Both are started in the same way: if one needs a shell, the other gets one, too, so that the shell's cost is not taken for
+ * a difference. Runs that fail are left out, as they have not done the same work.
  */
 #include "stat/stat.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { DEFAULT_RUNS = 10 };
 static const double default_confidence = 0.95;
 
 /* Rows below those of the events: times of the whole command. */
-enum { ELAPSED, USER, SYS, NTIMES };
-static const char *const times_of_command[] = { [ELAPSED] = "elapsed", [USER] = "user", [SYS] = "sys" };
+enum { ELAPSED, USER, SYS, WAITING, NTIMES };
+static const char *const times_of_command[] = { [ELAPSED] = "elapsed", [USER] = "user", [SYS] = "sys", [WAITING] = "waiting" };
 
 /* An event, or a time, in the runs of a command. */
 struct compared {
@@ -85,6 +87,8 @@ static int run_side(struct counting *s, struct side *side, struct compared_row *
 {
 	struct stat_run_times times = { 0 };
 	int status = stat_run_once(s, side->argv, &times, interrupted, f);
+	/* CPU time also has the time before the program begins, and threads use several CPUs at a time */
+	const double waiting = fmax(0, times.elapsed - times.user - times.sys);
 	struct outcome *o;
 
 	if (status < 0)
@@ -98,6 +102,7 @@ static int run_side(struct counting *s, struct side *side, struct compared_row *
 	stats_add(&o->values[s->nevents + ELAPSED].count, times.elapsed);
 	stats_add(&o->values[s->nevents + USER].count, times.user);
 	stats_add(&o->values[s->nevents + SYS].count, times.sys);
+	stats_add(&o->values[s->nevents + WAITING].count, waiting);
 	stats_add(&o->cpu, times.user + times.sys);
 	add_elapsed(&o->slowest, times.elapsed, side->seen.runs);
 	return 0;
@@ -176,6 +181,7 @@ static void fill(const struct counting *s, const struct side *sides, const struc
 			row.event = s->events[i].label;
 			row.unit = s->events[i].unit;
 			row.scale = s->events[i].scale;
+			row.from_glob = s->events[i].from_glob;
 			row.costly = s->events[i].buf.attr.type == PERF_TYPE_TRACEPOINT || s->events[i].buf.attr.type >= PERF_TYPE_MAX;
 		} else {
 			row.event = times_of_command[i - s->nevents];
@@ -273,44 +279,68 @@ static void tell_failures(const struct counting *s, const struct compared_table 
 }
 
 /* rows: room for those of the table, behind what the runs find. */
-static int compare(struct counting *s, struct side *sides, struct compared_row *rows, char *const *argv,
-		   FILE *out, struct fault *f)
+static int compare(struct counting *s, struct side *sides, struct compared_row *rows, FILE *out, struct fault *f)
 {
 	struct compared_table t = { .rows = rows + s->nevents + NTIMES };
-	char *a;
 	int rc;
 
 	t.confidence = s->config->confidence > 0 ? s->config->confidence / 100 : default_confidence;
 	if (run_in_turns(s, sides, rows, f))
 		return -1;
-	a = quoted(argv);
 	for (int i = 0; i < 2; i++) {
 		t.sides[i] = sides[i].seen;
 		t.sides[i].slowest = outcome_of(&sides[i])->slowest;
 	}
-	t.sides[0].command = a ? a : "";
-	t.sides[1].command = s->config->vs;
 	fill(s, sides, rows, &t);
 	rc = print(s, &t, out, f);
 	tell_failures(s, &t, out);
-	free(a);
 	return rc;
 }
 
 /* Opens the file first, so that an error is reported before all the runs. */
-static int compare_into_file(struct counting *s, struct side *sides, struct compared_row *rows,
-			     char *const *argv, struct fault *f)
+static int compare_into_file(struct counting *s, struct side *sides, struct compared_row *rows, struct fault *f)
 {
 	struct stat_output to;
 	int rc;
 
 	if (stat_output_open(&to, s, true, f))
 		return -1;
-	rc = compare(s, sides, rows, argv, to.out, f);
+	rc = compare(s, sides, rows, to.out, f);
 	return stat_output_close(&to, !rc, f) ? -1 : rc;
 }
 
-/* ---- the second command ---------------------------------------------------------- */
+/* ---- the two commands ------------------------------------------------------------ */
+
+/* A command as typed: words, or a line that is written as for a shell. */
+struct typed {
+	char *const *words;              /* NULL: it is a line */
+	const char *line;
+};
+
+/* As in make: without any of these characters a shell would only split the words. */
+static bool needs_shell(const char *text)
+{
+	return strpbrk(text, "\"'`$&|;<>()[]{}*?!#~=%\\\n");
+}
+
+/* A single word that is no program's name, but could be a line. */
+static bool is_line(char *const *argv)
+{
+	return !argv[1] && (strpbrk(argv[0], " \t") || needs_shell(argv[0])) && argv[0][strspn(argv[0], " \t\n")] &&
+	       access(argv[0], F_OK);
+}
+
+/* A of two --vs is the first of them; of one --vs, the command of the operands. */
+static void find_commands(const struct opt_strings *vs, char *const *argv, struct typed *commands)
+{
+	commands[1] = (struct typed){ .line = vs->v[vs->n - 1] };
+	if (vs->n > 1)
+		commands[0] = (struct typed){ .line = vs->v[0] };
+	else if (is_line(argv))
+		commands[0] = (struct typed){ .line = argv[0] };
+	else
+		commands[0] = (struct typed){ .words = argv };
+}
 
 /* Splits text at blanks, in place; NULL: out of memory. */
 static char **split(char *text)
@@ -324,29 +354,39 @@ static char **split(char *text)
 	return argv;
 }
 
-/* sh -c SCRIPT, with the words as its $0, $1, ...; NULL: out of memory. */
-static char **in_shell(char *script, char *const *words)
+static size_t nwords(char *const *words)
 {
-	static char shell[] = "/bin/sh", option[] = "-c";
 	size_t n = 0;
-	char **argv;
 
 	while (words[n])
 		n++;
-	argv = calloc(n + 4, sizeof(*argv));
+	return n;
+}
+
+/* Both lists of words in one, to be freed; NULL: out of memory. */
+static char **joined(char *const *words, char *const *more)
+{
+	const size_t n = nwords(words), m = nwords(more);
+	char **argv = calloc(n + m + 1, sizeof(*argv));
+
 	if (!argv)
 		return NULL;
-	argv[0] = shell;
-	argv[1] = option;
-	argv[2] = script;
-	memcpy(argv + 3, words, n * sizeof(*words));
+	memcpy(argv, words, n * sizeof(*words));
+	memcpy(argv + n, more, m * sizeof(*more));
 	return argv;
 }
 
-/* As in make: without any of these characters a shell would only split the words. */
-static bool needs_shell(const char *text)
+/* The words with which a command is started, to be freed; NULL: out of memory. line: a copy of its line, or NULL. */
+static char **started_as(const struct typed *c, char *line, bool shell)
 {
-	return strpbrk(text, "\"'`$&|;<>()[]{}*?!#~=%\\\n") || !text[strspn(text, " \t")];
+	static char sh[] = "/bin/sh", option[] = "-c", run_words[] = "exec \"$0\" \"$@\"";
+	char *const none[] = { NULL }, *const in_shell[] = { sh, option, c->words ? run_words : line, NULL };
+
+	if (c->words)
+		return joined(shell ? in_shell : none, c->words);
+	if (!line)
+		return NULL;
+	return shell ? joined(in_shell, none) : split(line);
 }
 
 /* The values of all outcomes of both sides, in one piece, to be freed. */
@@ -359,20 +399,17 @@ static struct compared *make_values(struct side *sides, size_t n)
 	return values;
 }
 
-/* argv: the first command as typed. */
-static int compare_argvs(struct counting *s, char *const *a, char *const *b, char *const *argv,
-			 struct fault *f)
+static int compare_sides(struct counting *s, struct side *sides, struct fault *f)
 {
 	size_t n = s->nevents + NTIMES;
 	struct compared_row *rows = calloc(3 * n, sizeof(*rows));
-	struct side sides[2] = { { .argv = a }, { .argv = b } };
 	struct compared *values = make_values(sides, n);
 	int rc = -1;
 
-	if (!a || !b || !rows || !values)
+	if (!rows || !values)
 		fault_set(f, EXIT_FAILED, "stat: out of memory");
 	else
-		rc = compare_into_file(s, sides, rows, argv, f);
+		rc = compare_into_file(s, sides, rows, f);
 	free(rows);
 	free(values);
 	if (rc)
@@ -384,16 +421,28 @@ static int compare_argvs(struct counting *s, char *const *a, char *const *b, cha
 
 int stat_compare(struct counting *s, char **argv, struct fault *f)
 {
-	static char run_words[] = "exec \"$0\" \"$@\"";
-	bool shell = needs_shell(s->config->vs);
-	char *vs = strdup(s->config->vs);
-	char **a = shell ? in_shell(run_words, argv) : argv;
-	char **b = !vs ? NULL : shell ? in_shell(vs, (char *[]){ NULL }) : split(vs);
-	int code = compare_argvs(s, a, b, argv, f);
+	char **as[2], *lines[2], *shown[2];
+	struct typed commands[2];
+	struct side sides[2] = { 0 };
+	bool shell = false, good = true;
+	int code;
 
-	if (shell)
-		free(a);
-	free(b);
-	free(vs);
-	return code;
+	find_commands(&s->config->vs, argv, commands);
+	for (int i = 0; i < 2; i++)
+		shell |= commands[i].line && needs_shell(commands[i].line);
+	for (int i = 0; i < 2; i++) {
+		lines[i] = commands[i].line ? strdup(commands[i].line) : NULL;
+		shown[i] = commands[i].line ? strdup(commands[i].line) : quoted(commands[i].words);
+		as[i] = started_as(&commands[i], lines[i], shell);
+		sides[i].argv = as[i];
+		sides[i].seen.command = shown[i];
+		good &= as[i] && shown[i];
+	}
+	code = good ? compare_sides(s, sides, f) : fault_set(f, EXIT_FAILED, "stat: out of memory");
+	for (int i = 0; i < 2; i++) {
+		free(as[i]);
+		free(lines[i]);
+		free(shown[i]);
+	}
+	return good ? code : EXIT_FAILED;
 }

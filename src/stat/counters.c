@@ -91,6 +91,8 @@ static bool takes_privilege(const struct stat_event *e, int rc)
 static const char always_0[] = "always 0: this happens in the kernel only, which :u leaves out";
 /* kernel/events/core.c: a clock's count is the time in which it was enabled, whatever the attributes exclude. */
 static const char all_time[] = "counts user and kernel time together: the kernel ignores :u and :k for clocks";
+static const char of_host[] =
+	"counts the host, not guests: the kernel ignores :G for software events, tracepoints and breakpoints";
 
 static bool is_part_of_clock(const struct perf_event_attr *attr)
 {
@@ -104,6 +106,8 @@ static const char *why_opened(const struct stat_event *e)
 {
 	if (e->buf.attr.exclude_kernel && e->of_kernel)
 		return always_0;
+	if (e->buf.attr.exclude_host && pev_is_of_host_alone_(&e->buf.attr))
+		return of_host;
 	return is_part_of_clock(&e->buf.attr) && !e->user_only ? all_time : NULL;
 }
 
@@ -281,8 +285,11 @@ static int open_event(struct counting *s, size_t event, struct fault *f)
 /* An event that was not given by -e and is not supported is only reported with -v: its row is sufficient. --vs has no such row. */
 static bool is_to_tell(const struct counting *s, const struct stat_event *e, const char *fatal)
 {
-	return !e->opened && !stat_is_accounted(s, (size_t)(e - s->events)) && !e->told && e->why && (e->asked || e->denied || s->config->vs || s->config->common.verbose > 0) &&
-	       (!fatal || strcmp(e->why, fatal));
+	const struct stat_config *c = s->config;
+	const bool wanted = e->asked || e->denied || c->vs.n || c->common.verbose > 0;
+	const bool counted = e->opened || stat_is_accounted(s, (size_t)(e - s->events));
+
+	return !counted && !e->told && e->why && wanted && (!fatal || strcmp(e->why, fatal));
 }
 
 struct names {
@@ -345,6 +352,7 @@ static void hint(struct counting *s)
 	}
 	if (!s->hinted) {
 		hint_opened(s, always_0);
+		hint_opened(s, of_host);
 		hint_opened(s, all_time);
 	}
 	s->hinted = true;

@@ -84,6 +84,7 @@ struct compared_row {
 	struct stats a, b;       /* estimates, unscaled */
 	struct stats_difference difference;
 	double share;            /* minimum of all runs */
+	bool from_glob;          /* not named by itself */
 	bool costly;             /* a tracepoint or probe: each event takes time in the command itself */
 };
 

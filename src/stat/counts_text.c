@@ -194,6 +194,8 @@ static int digits_of(const struct compared_row *r)
 	return r->metric ? 3 : r->unit || small || (a != b && rint(a) == rint(b)) ? 2 : 0;
 }
 
+enum { UNIT_WIDTH = 5 };   /* columns of a unit, with the blank before it */
+
 static void put_mean(struct line *l, const struct compared_row *r, const struct stats *s)
 {
 	char text[NUMBER];
@@ -205,7 +207,8 @@ static void put_mean(struct line *l, const struct compared_row *r, const struct 
 		put(l, "   %-9s", "");
 }
 
-static void print_compared(const struct compared_table *t, const struct compared_row *r, FILE *out)
+/* width: of the name and the unit. */
+static void print_compared(const struct compared_table *t, const struct compared_row *r, int width, FILE *out)
 {
 	struct line l = { .n = 0 };
 	char name[CELL], text[NUMBER];
@@ -213,9 +216,11 @@ static void print_compared(const struct compared_table *t, const struct compared
 
 	/* a ratio stands below its event */
 	if (r->metric)
-		put(&l, "   %-27s", r->metric);
+		put(&l, "   %-*s", width - 2, r->metric);
+	else if (r->unit)
+		put(&l, " %-*s %-4s", width - UNIT_WIDTH, shown(r->event, name), r->unit);
 	else
-		put(&l, " %-24s %-4s", shown(r->event, name), r->unit ? r->unit : "");
+		put(&l, " %-*s", width, shown(r->event, name));
 	put_mean(&l, r, &r->a);
 	put_mean(&l, r, &r->b);
 	put(&l, " %16s", number(r->difference.mean * r->scale, r->metric ? 3 : 2, true, text));
@@ -367,24 +372,58 @@ static void print_runs(const struct compared_table *t, FILE *out)
 }
 
 /* One run has neither a deviation nor an interval. */
-static void print_titles(const struct compared_table *t, FILE *out)
+static void print_titles(const struct compared_table *t, int width, FILE *out)
 {
 	if (t->sides[0].runs > 1)
-		fprintf(out, " %-29s %29s %29s   B - A +- half of its %.4g%% confidence interval\n\n", "event", "A, mean +- stddev",
+		fprintf(out, " %-*s %29s %29s   B - A +- half of its %.4g%% confidence interval\n\n", width, "event", "A, mean +- stddev",
 			"B, mean +- stddev", 100 * t->confidence);
 	else
-		fprintf(out, " %-29s %16s %29s %29s\n\n", "event", "A", "B", "B - A");
+		fprintf(out, " %-*s %16s %29s %29s\n\n", width, "event", "A", "B", "B - A");
+}
+
+/* syscalls:* has hundreds of events, of which a command uses a few. */
+static bool is_left_out(const struct compared_row *r)
+{
+	return r->from_glob && r->a.mean == 0 && r->b.mean == 0;
+}
+
+/* That of the longest name which is shown, with its unit. */
+static int width_of(const struct compared_table *t)
+{
+	enum { LEAST = 29, MOST = 60 };
+	int width = LEAST, len;
+	char name[CELL];
+
+	for (size_t i = 0; i < t->n; i++) {
+		len = (int)strlen(shown(t->rows[i].event, name)) + (t->rows[i].unit ? UNIT_WIDTH : 0);
+		if (!is_left_out(&t->rows[i]) && !t->rows[i].metric && len > width)
+			width = len < MOST ? len : MOST;
+	}
+	return width;
+}
+
+static void print_left_out(size_t n, FILE *out)
+{
+	if (n)
+		fprintf(out, " %zu event%s of globs that happened in neither command %s left out (--json and --csv have all)\n", n,
+			n == 1 ? "" : "s", n == 1 ? "is" : "are");
 }
 
 void compared_text(const struct compared_table *t, FILE *out)
 {
+	const int width = width_of(t);
+	size_t left_out = 0;
 	char name[CELL];
 
 	fprintf(out, "\n A: %s\n", shown(t->sides[0].command, name));
 	fprintf(out, " B: %s\n\n", shown(t->sides[1].command, name));
-	print_titles(t, out);
+	print_titles(t, width, out);
 	for (size_t i = 0; i < t->n; i++)
-		print_compared(t, &t->rows[i], out);
+		if (is_left_out(&t->rows[i]))
+			left_out++;
+		else
+			print_compared(t, &t->rows[i], width, out);
+	print_left_out(left_out, out);
 	print_runs(t, out);
 	if (t->elapsed)
 		print_answers(t, out);

@@ -3,6 +3,7 @@
 #include "stat/stat.h"
 
 #include "base/textfile.h"
+#include "events/bpfwords.h"
 #include "events/catalog.h"
 #include "events/spec.h"
 #include "perfevent/attr/attr_fields.h"
@@ -55,6 +56,12 @@ static char *label_of(const struct pev_parsed *p, const char *text)
 	    p->attr->type != PERF_TYPE_TRACEPOINT)
 		return strndup(text + p->at, p->length);
 	return strdup(p->label);
+}
+
+/* sys:name with a wildcard in it. */
+static bool is_from_glob(const struct pev_parsed *p, const char *text)
+{
+	return p->attr->type == PERF_TYPE_TRACEPOINT && strcspn(text + p->at, "*?[") < p->length;
 }
 
 /* Terms that are not possible when counting. P and S, which are also valid for sampling, change
@@ -128,6 +135,7 @@ static int add_event(struct counting *s, size_t index, const char *text, bool as
 	e->ncpus = p->ncpus;
 	e->snapshot = p->snapshot;
 	e->weak = p->weak;
+	e->from_glob = is_from_glob(p, text);
 	e->asked = asked;
 	e->of_kernel = pev_is_of_kernel_alone_(&e->buf.attr) || (e->label && is_kernels_tracepoint(e));
 	s->nevents++;
@@ -175,6 +183,22 @@ static int refuse_probes(const char *list, struct fault *f)
 	return 0;
 }
 
+/* The slash that closes a filter: not one in quotes. NULL: there is none. */
+static const char *closing_slash(const char *text)
+{
+	char quote = 0;
+
+	for (; *text; text++) {
+		if (*text == '/' && !quote)
+			return text;
+		if (*text == quote)
+			quote = 0;
+		else if (!quote && (*text == '"' || *text == '\''))
+			quote = *text;
+	}
+	return NULL;
+}
+
 /* Other commands take a filter between the slashes of a tracepoint; stat takes terms. at: where the error is in the list; SIZE_MAX:
  * nowhere in it. */
 static int refuse_filters(const struct pev_error *err, const char *list, size_t at, struct fault *f)
@@ -183,9 +207,9 @@ static int refuse_filters(const struct pev_error *err, const char *list, size_t 
 
 	if (at == SIZE_MAX || (strncmp(err->said, "there is no term ", 17) && strcmp(err->said, "the terms are not closed")))
 		return 0;
-	end = strchr(slash, '/');
 	while (slash > list && *slash != '/')
 		slash--;
+	end = closing_slash(slash + 1);
 	for (item = slash; item > list && !strchr(",{ ", item[-1]); item--)
 		;
 	if (*slash != '/' || !end || !memchr(item, ':', (size_t)(slash - item)))
@@ -202,7 +226,7 @@ int stat_events_parse(struct counting *s, struct fault *f)
 	int rc;
 
 	rc = text ? pev_attr_parse(&s->list, text, &at, &err) : -ENOMEM;
-	if (rc && text && (refuse_probes(text, f) || refuse_filters(&err, text, at, f))) {
+	if (rc && text && (bpfwords_explain(text, f) || refuse_probes(text, f) || refuse_filters(&err, text, at, f))) {
 		free(text);
 		return -1;
 	}

@@ -21,7 +21,7 @@ int stat_output_open(struct stat_output *o, const struct counting *s, bool has_c
 {
 	const char *path = s->config->common.output.path;
 	const bool for_programs = s->config->json || s->config->csv;
-	const bool to_stderr = has_command && !(s->config->vs && for_programs);
+	const bool to_stderr = has_command && !(s->config->vs.n && for_programs);
 
 	*o = (struct stat_output){ .path = path };
 	if (!path && to_stderr && for_programs && !isatty(STDOUT_FILENO))

@@ -378,7 +378,7 @@ static int open_until_stable(struct counting *s, pid_t child, bool needs_one, st
 static int prepare_command(struct counting *s, struct workload *child, char *const *argv, const struct stat_wait *w,
 			   struct fault *f)
 {
-	int own = s->config->vs ? descriptors_hide_stdout() : -1;
+	int own = s->config->vs.n ? descriptors_hide_stdout() : -1;
 	int rc = workload_prepare(child, argv, &w->before, &s->files, 0, f);
 
 	descriptors_show_stdout(own);
@@ -450,7 +450,7 @@ static int run_once(struct counting *s, char *const *argv, struct stat_wait *w, 
 	unwatched_close(&w->events);
 	workload_abandon(&child);
 	/* of several runs, a line at the end has the number that failed */
-	if (!rc && *woke == WOKE_END && !s->counts_say_why && !s->config->vs && s->config->runs < 2)
+	if (!rc && *woke == WOKE_END && !s->counts_say_why && !s->config->vs.n && s->config->runs < 2)
 		workload_tell(&child, s->config->common.verbose);
 	stat_close(s);
 	return rc ? -1 : *woke == WOKE_SECOND_SIGNAL ? EXIT_INTERRUPTED : status;
@@ -572,6 +572,16 @@ static void tell_interrupted(const struct counting *s, const struct count_table 
 			(unsigned long long)s->config->runs);
 }
 
+/* Says why, if all counts are 0. */
+static void tell_empty(const struct counting *s)
+{
+	for (size_t i = 0; i < s->nevents * s->nwheres; i++)
+		if (s->rows[i].state == COUNT_GOOD && s->rows[i].value > 0)
+			return;
+	if (stat_any_open(s) && !s->counts_say_why && !s->config->interval_ms)   /* an interval may well be empty */
+		targets_tell_idle(&s->targets, &s->config->common);
+}
+
 int stat_run(struct counting *s, char **argv, struct fault *f)
 {
 	struct printing p = { .command = (const char *const *)argv };
@@ -594,6 +604,7 @@ int stat_run(struct counting *s, char **argv, struct fault *f)
 		if (status >= 0) {
 			tell_failures(s, &t, status);
 			tell_interrupted(s, &t, &w);
+			tell_empty(s);
 		}
 	}
 	free(p.title);

@@ -47,18 +47,20 @@ static const struct opt measure_opts[] = {
 	{ "warmup", 0, NULL, OPT_U64, AT(warmup), "N",
 	  "Run the command (with --vs: both) N times before the runs that are counted, so that files are in memory. Default: 0.",
 	  .most = 1000000, .expected = "a number of runs from 0 to 1000000" },
-	{ "vs", 0, NULL, OPT_STRING, AT(vs), "COMMAND",
+	{ "vs", 0, NULL, OPT_STRINGS, AT(vs), "COMMAND",
 	  "Compare with COMMAND: run both in turns, N times each (-r; default: 10), and print the "
 	  "difference of the means, also of ratios such as instructions per cycle, with its confidence "
-	  "interval. The last lines say which is faster and which takes less CPU time, and how sure that is; the rows `user` and "
-	  "`sys` show whether the time is spent in the program or in the kernel. Runs that fail are left out. If COMMAND needs a "
-	  "shell, both run in one. Their standard output is discarded.",
+	  "interval. The last lines say which is faster and which takes less CPU time, and how sure that is; the rows `user`, "
+	  "`sys` and `waiting` show whether the time is spent in the program, in the kernel, or on no CPU. Runs that fail are left "
+	  "out. COMMAND is one word, as for a shell: 'sort file | uniq'. The first command can be one word, too; or give --vs twice, to "
+	  "compare these two. If one needs a shell, both run in one. Their standard output is discarded.",
 	  false, NULL },
 	{ "confidence", 0, NULL, OPT_CALL, AT(confidence), "PERCENT",
 	  "Set the confidence level of --vs, from 50 to 99.99. Default: 95. With 95, about one of 20 rows that do not differ is shown "
 	  "as `more` or `less`.", false, parse_confidence },
 	{ "interval", 'i', NULL, OPT_U64, AT(interval_ms), "MS",
-	  "Print the counts every MS milliseconds, from 1 to " STREAM_MAX_INTERVAL_TEXT ".", .least = 1, .most = STREAM_MAX_INTERVAL_MS,
+	  "Print the counts every MS milliseconds (or with a unit: 2s), from 1 to " STREAM_MAX_INTERVAL_TEXT ".", .least = 1,
+	  .most = STREAM_MAX_INTERVAL_MS,
 	  .expected = "milliseconds, such as 1000: from 1 to " STREAM_MAX_INTERVAL_TEXT },
 	{ "seconds", 0, NULL, OPT_CALL, AT(common.run_ns), "N",
 	  "Count for N seconds, such as 10 or 0.5. Not with a command, which ends the run itself.", false, stream_parse_run },
@@ -104,9 +106,18 @@ static bool has_tasks(const struct stream_opts *o)
 	return o->pids.n || o->tids.n;
 }
 
-/* Each row: a combination that is not possible, and its message. */
-static int check_combination(const struct stat_config *c, bool command, struct fault *f)
+static bool any_blank(const struct opt_strings *commands)
 {
+	for (size_t i = 0; i < commands->n; i++)
+		if (!commands->v[i][strspn(commands->v[i], " \t\n")])
+			return true;
+	return false;
+}
+
+/* Each row: a combination that is not possible, and its message. */
+static int check_combination(const struct stat_config *c, bool operands, struct fault *f)
+{
+	const bool command = operands || c->vs.n == 2;
 	const struct stream_opts *o = &c->common;
 	bool on_cpus = c->all_cpus || o->cpus.n || (!command && !has_tasks(o));
 	const struct {
@@ -116,21 +127,25 @@ static int check_combination(const struct stat_config *c, bool command, struct f
 		{ c->all_cpus && has_tasks(o), "-a counts all tasks: it cannot be combined with -p or -t" },
 		{ c->runs > 1 && !command, "-r repeats a command, and there is none; put it after --" },
 		{ c->warmup && !command, "--warmup runs a command before it is counted, and there is none; put it after --" },
-		{ c->vs && !c->vs[strspn(c->vs, " \t\n")], "--vs \"\": expected a command, such as './job --fast'" },
-		{ c->vs && !command, "--vs compares with a command, and there is none; put it after --" },
-		{ c->confidence > 0 && !c->vs, "--confidence is the level of a comparison: it needs --vs" },
-		{ c->interval_ms && (c->runs > 1 || c->vs), "-i shows one run: it cannot be combined with -r or "
-							    "--vs" },
+		{ any_blank(&c->vs), "--vs \"\": expected a command, such as './job --fast'" },
+		{ c->vs.n == 1 && !command, "--vs compares with a command, and there is none; put it after --, or give a "
+					 "second --vs" },
+		{ c->vs.n > 2, "--vs compares two commands: give it twice at most" },
+		{ c->vs.n == 2 && operands, "--vs compares two commands, and there are three: give one --vs and a command after --, or two "
+					    "--vs and no command" },
+		{ c->confidence > 0 && !c->vs.n, "--confidence is the level of a comparison: it needs --vs" },
+		{ c->interval_ms && (c->runs > 1 || c->vs.n), "-i shows one run: it cannot be combined with -r or "
+							      "--vs" },
 		{ o->run_ns && command, "--seconds counts for that time, and a command until it ends: give one of them" },
 		{ c->per_thread && c->runs > 1, "--per-thread cannot be combined with -r: threads come and go" },
-		{ c->vs && (has_tasks(o) || o->cgroups.n), "--vs compares what two commands do: it cannot be "
-							   "combined with -p, -t or --cgroup" },
+		{ c->vs.n && (has_tasks(o) || o->cgroups.n), "--vs compares what two commands do: it cannot be "
+							     "combined with -p, -t or --cgroup" },
 		{ c->json && (c->csv || c->csv_safe || c->separator), "--json and CSV: give one of them" },
 		{ c->per_cpu + c->per_core + c->per_thread > 1, "-A, --per-core, --per-thread: give "
 								"one of them" },
 		{ c->per_thread && !has_tasks(o), "--per-thread needs -p or -t" },
 		{ (c->per_cpu || c->per_core) && !on_cpus, "-A and --per-core need -a or -C" },
-		{ (c->per_cpu || c->per_core || c->per_thread) && c->vs, "--vs compares whole commands: it "
+		{ (c->per_cpu || c->per_core || c->per_thread) && c->vs.n, "--vs compares whole commands: it "
 									 "cannot be combined with -A, --per-core "
 									 "or --per-thread" },
 		{ (c->per_cpu || c->per_core) && o->cgroups.n, "-A and --per-core cannot be combined with "
@@ -140,6 +155,16 @@ static int check_combination(const struct stat_config *c, bool command, struct f
 	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++)
 		if (rules[i].wrong)
 			return fault_usage(f, "stat: %s", rules[i].text);
+	return 0;
+}
+
+/* ./a --vs ./b: options are before the command, and all words behind it are its own. */
+static int check_place_of_vs(const struct stat_config *c, const struct opt_parser *args, struct fault *f)
+{
+	for (int i = 1; i < args->noperands && !c->vs.n && args->after_dashes; i++)
+		if (!strncmp(args->operands[i], "--vs", 4) && (!args->operands[i][4] || args->operands[i][4] == '='))
+			return fault_usage(f, "stat: --vs is behind the command %s, and would be its argument: put it before the command (or -- "
+					   "before the command, if it has an option --vs)", args->operands[0]);
 	return 0;
 }
 
@@ -161,7 +186,7 @@ static int count(struct counting *s, char **argv, struct fault *f)
 	if (stat_events_parse(s, f) || targets_resolve(&s->targets, &s->config->common, f))
 		return f->exit_code;
 	targets_note_empty(&s->targets, &s->config->common);
-	return s->config->vs ? stat_compare(s, argv, f) : stat_run(s, argv, f);
+	return s->config->vs.n ? stat_compare(s, argv, f) : stat_run(s, argv, f);
 }
 
 /* Files opened by stat itself, at most; without events. */
@@ -176,13 +201,13 @@ static int stat_command_run(void *config, const struct opt_parser *args, struct 
 
 	getrlimit(RLIMIT_NOFILE, &s.files);
 	descriptors_reserve(OWN_FILES);
-	if (check_combination(c, argv, f)) {
+	if (check_combination(c, argv, f) || check_place_of_vs(c, args, f)) {
 		code = f->exit_code;
 	} else {
 		c->csv |= c->separator || c->csv_safe;
 		if (!c->separator)
 			c->separator = ",";
-		s.on_command = argv && !c->all_cpus && !c->common.cpus.n &&
+		s.on_command = (argv || c->vs.n) && !c->all_cpus && !c->common.cpus.n &&
 			       targets_everybody(&c->common);
 		code = count(&s, argv, f);
 		if (f->exit_code == WORKLOAD_MISSING)
@@ -208,6 +233,7 @@ static void release(void *config)
 	struct stat_config *c = config;
 
 	opt_strings_free(&c->events);
+	opt_strings_free(&c->vs);
 	stream_opts_free(&c->common);
 }
 

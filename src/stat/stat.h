@@ -28,7 +28,7 @@ struct stat_config {
 	uint64_t runs;                  /* -r; 0: not given */
 	uint64_t warmup;                /* runs before those that count */
 	uint64_t interval_ms;
-	const char *vs;
+	struct opt_strings vs;          /* one: compared with the operands; two: with each other */
 	double confidence;              /* percent; 0: not given */
 };
 
@@ -42,6 +42,7 @@ struct stat_event {
 	size_t ncpus;
 	bool snapshot;                  /* a level: not subtracted for intervals */
 	bool weak;                      /* :W: its group may be split */
+	bool from_glob;                 /* one of those that a glob matches */
 	bool asked;                     /* by -e, not by default: problems are reported */
 	bool of_kernel;                 /* it happens in the kernel only: :u counts nothing of it */
 	bool user_only;                 /* the kernel's part was refused */
@@ -121,7 +122,7 @@ void stat_metrics(struct counting *s, double seconds);
 /* Unit of the quotient of two events' counts times *factor: "insn per cycle"; NULL: unknown. */
 const char *stat_ratio(const struct perf_event_attr *of, const struct perf_event_attr *by, double *factor);
 
-/* compare.c: runs two commands alternately. Returns the exit code. */
+/* compare.c: runs two commands alternately. argv: the first, if there is one --vs. Returns the exit code. */
 int stat_compare(struct counting *s, char **argv, struct fault *f);
 /* The words of a command with blanks between them, to be freed; NULL: out of memory. */
 char *stat_words(char *const *argv);

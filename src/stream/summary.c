@@ -133,3 +133,12 @@ void summary_tell(const struct stream *s)
 			? "more events between two FINISHED_ROUND records than perf-prof can sort"
 			: "the machine was overloaded");
 }
+
+void summary_tell_empty(const struct stream *s)
+{
+	struct stream_totals t;
+
+	stream_totals(s, &t);
+	if (!s->replay && !t.delivered && !t.lost && !t.filtered && !t.skipped)
+		targets_tell_idle(&s->targets, s->opts);
+}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Options and commands of perf that have other names here, or are not needed: the message says what to use."""
+import os
 import re
 import subprocess
 
@@ -69,11 +70,24 @@ ANSWERS = [
     ('profile --threads', 'profile: unknown option --threads; here it is --sort tid'),
     ('profile -f speedscope', 'profile: unknown option -f; here the name of the file says it: --flame-graph out.svg, '),
     ('dump --locals 1', 'dump: unknown option --locals; there is none here: '),
+    ('record --duration 3', 'record: unknown option --duration; here it is --seconds N'),
+    ('stat --duration 3', 'stat: unknown option --duration; here it is --seconds N'),
+    ('record --rate 3', 'record: unknown option --rate; here it is -F HZ'),
+    ('top --frequency 3', 'top: unknown option --frequency; the hottest functions are shown by `perf-prof profile -F HZ`'),
+    ('--verison', '--verison: did you mean --version?'),
+    ('-hlep', '-hlep: did you mean --help?'),
+    ('-v', '-v: expected a command before options; -V prints the version'),
+    ('stat -e t:syscalls:sys_enter_openat -- true', 't:syscalls:sys_enter_openat is the spelling of bpftrace; here it is -e '
+     'syscalls:sys_enter_openat'),
+    ('profile -p python3', '-p python3: unexpected "python3"; expected numbers up to 2147483647 and ascending ranges, separated by '
+     'commas, such as 0-3,7; `pgrep -d, NAME` prints the ids of the processes of that name'),
     # words and values of perf
     ('stat -e sched:sched_switch/prev_pid==1/ -- true',
      "stat -e: stat has no filters; `perf-prof top -e 'sched:sched_switch/prev_pid==1/'` counts events with one"),
     ('stat -e {task-clock,sched:sched_switch/(prev_pid>3)/} -- true',
      "stat -e: stat has no filters; `perf-prof top -e 'sched:sched_switch/(prev_pid>3)/'` counts events with one"),
+    ('stat -e syscalls:sys_enter_openat/filename.ustring=="/etc/passwd"/ -- true', 'stat -e: stat has no filters; '
+     """`perf-prof top -e 'syscalls:sys_enter_openat/filename.ustring=="/etc/passwd"/'` counts events with one"""),
     ('stat -e task-clock/foo/ -- true', 'stat -e: there is no term "foo" of this event'),
     ('stat -e sched:sched_switch/period=x/ -- true', 'stat -e: period=x is not valid'),
     ('record -G mygrp -- true', "-G mygrp: here -G is --exclude-host; perf's -G is --cgroup mygrp (if that is the program to run, "),
@@ -109,6 +123,41 @@ ANSWERS = [
     ('evlist', 'there is no command evlist; `perf-prof report FILE` has a section for each event'),
     ('reprot', 'there is no command reprot; did you mean report?'),
 ]
+
+
+@pytest.mark.parametrize('words', ['--pid {pid}', '--tid={pid}', '--cpu 0'])
+def test_targets_as_perf_names_them(prof, words):
+    words = words.format(pid=os.getpid()).split()
+    done = subprocess.run([prof, 'stat', '-e', 'page-faults:u', *words, '--seconds', '0.01'], capture_output=True, text=True, timeout=60)
+    assert 'unknown option' not in done.stderr and done.returncode in (0, 1)   # without privilege, not for a CPU
+
+
+def test_options_behind_a_script_are_its_own(prof, tmp_path):
+    (tmp_path / 'own.py').write_text('import sys\nprint(sys.argv[1:])\ndef __sample__(e): pass\n')
+    done = subprocess.run([prof, 'python', '-e', 'page-faults:u', '--pid', str(os.getpid()), '--seconds', '0.01', 'own.py', '--pid', '5'],
+                          cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert "['--pid', '5']" in done.stdout and done.returncode == 0, done
+
+
+@pytest.mark.parametrize('command', ['report', 'script', 'convert --to csv'])
+def test_no_recording_yet(prof, tmp_path, command):
+    done = subprocess.run([prof, *command.split()], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (1, '')
+    assert done.stderr == ('perf-prof: cannot read perf.data: No such file or directory; `perf-prof record -- COMMAND` records it, and '
+                           '-I FILE reads another recording\n')
+
+
+@pytest.mark.parametrize('words', ['-i 10ms --seconds 0.05s', '-i 1s --seconds 30ms', '--seconds 20ms'])
+def test_times_with_units(prof, words):
+    done = subprocess.run([prof, 'stat', '-e', 'page-faults:u', '-t', str(os.getpid()), *words.split()],
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and 'page-faults' in done.stdout, done
+
+
+@pytest.mark.parametrize('words', ['-i 500us', '-i 1x', '-i s', '--seconds 1x', '--seconds s'])
+def test_units_that_are_none(prof, words):
+    done = subprocess.run([prof, 'stat', *words.split()], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and f'{words}: expected ' in done.stderr
 
 
 @pytest.mark.parametrize('words, answer', ANSWERS, ids=[words for words, _ in ANSWERS])

@@ -261,6 +261,10 @@ def test_a_control_group(prof, storm):
             assert hint not in subprocess.run(run, capture_output=True, text=True, timeout=60).stderr
             inside.kill()
         os.rmdir(f'{group}/inner')
+        for command in 'stat', 'page-faults':
+            run = [prof, command, '--seconds', '0.1', '--cgroup', group, *(['-e', 'page-faults'] if command == 'stat' else [])]
+            done = subprocess.run(run, capture_output=True, text=True, timeout=60)
+            assert f'perf-prof: nothing happened: control group {group} has no tasks\n' in done.stderr, done
     finally:
         os.rmdir(group)
 
@@ -302,7 +306,16 @@ def test_who_always_fails_cannot_win(prof, tmp_path, how, status, told):
     assert done.stderr == f'perf-prof: no winner: B failed in all 3 runs, {told}\n'
     assert (found['b_failed'], found['b_exit_status']) == (3, status)
     assert {'elapsed_ratio', 'cpu_ratio'}.isdisjoint(found) and not any('verdict' in e for e in found['events'])
-    assert len(found['events']) == 4
+    assert [e['event'] for e in found['events']][-4:] == ['elapsed', 'user', 'sys', 'waiting']
+
+
+def test_waiting_is_elapsed_time_without_cpu_time(prof, tmp_path):
+    found, _ = compared(prof, tmp_path, 'sleep 0.3', runs=3)
+    row = {e['event']: e for e in found['events']}
+    for side in 'ab':
+        rest = row['elapsed'][side]['mean'] - row['user'][side]['mean'] - row['sys'][side]['mean']
+        assert row['waiting'][side]['mean'] >= max(0, rest) - 1e-6
+    assert row['waiting']['b']['min'] >= 290
 
 
 def test_csv_has_the_same(prof, tmp_path):

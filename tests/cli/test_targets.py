@@ -166,3 +166,35 @@ def test_a_target_that_has_ended_and_was_not_collected(prof, tmp_path, command):
                           cwd=tmp_path, capture_output=True, text=True, timeout=30)
     os.waitpid(zombie, 0)
     assert (done.returncode, done.stdout, done.stderr) == (1, '', ENDED)
+
+
+def a_kernel_thread():
+    """One that is asleep nearly all the time; not in a PID namespace of its own."""
+    with open('/proc/2/comm') as comm:
+        if comm.read() == 'kthreadd\n':
+            return '2'
+    return None
+
+
+@pytest.mark.parametrize('command', ['page-faults', 'syscalls', 'trace -e page-faults', 'stat -e page-faults'])
+def test_a_thread_of_the_kernel_says_why_nothing_is_shown(prof, command):
+    try:
+        thread = a_kernel_thread()
+    except FileNotFoundError:
+        thread = None
+    if not thread:
+        pytest.skip('needs to see the threads of the kernel')
+    run = [prof, *command.split(), '--seconds', '0.05', '-p', thread]
+    told = f'perf-prof: nothing happened in the watched tasks: {thread} is a thread of the kernel, which makes no system calls'
+    done = subprocess.run(run, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and told in done.stderr, done
+    assert told not in subprocess.run([*run, '-q'], capture_output=True, text=True, timeout=60).stderr
+
+
+@pytest.mark.parametrize('command', ['page-faults', 'stat -e major-faults'])
+def test_a_process_that_sleeps_is_none_of_the_kernel(prof, command):
+    with subprocess.Popen(['sleep', '60']) as sleeper:
+        done = subprocess.run([prof, *command.split(), '--seconds', '0.05', '-p', str(sleeper.pid)],
+                              capture_output=True, text=True, timeout=60)
+        sleeper.kill()
+    assert done.returncode == 0 and 'nothing happened' not in done.stderr, done

@@ -253,13 +253,22 @@ def renamed(prof, recordings):
     return 'renamed.data'
 
 
-def test_a_program_that_was_renamed_is_told(diff, renamed):
-    text = diff('a.data', renamed)
+def test_a_program_that_was_renamed_is_the_same(diff, renamed):
+    found = json.loads(diff('--json', 'a.data', renamed))
+    assert {'before': 'work', 'after': 'work-new'} in found['renamed']
+    slow = rows_of(diff('--json', 'a.data', renamed))['slow_part']
+    assert (slow['verdict'], slow['dso']) == ('grew', 'work-new') and 10 < slow['before'] < 24 and 40 < slow['after'] < 60
+    assert 'work before and work-new after are taken for the same file, as both have functions of the same names; ' \
+           '--no-ignore-files keeps them apart' in diff('a.data', renamed).splitlines()
+    assert 'ignore-files' not in diff('a.data', 'slower.data') and 'renamed' not in json.loads(diff('--json', 'a.data', 'slower.data'))
+
+
+def test_a_program_that_was_renamed_is_another_one(diff, renamed):
+    text = diff('--no-ignore-files', 'a.data', renamed)
     assert re.search(r'^ .* gone +slow_part +work$', text, re.M) and re.search(r'^ .* new +slow_part +work-new$', text, re.M)
     last = text.splitlines()[-1]
     assert re.fullmatch(r'\d functions are gone from work and new in work-new with the same name; '
                         r'--ignore-files matches by name alone', last), last
-    assert 'ignore-files' not in diff('a.data', 'slower.data')
 
 
 def test_names_alone_compare_a_program_that_was_renamed(diff, renamed):

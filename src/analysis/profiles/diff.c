@@ -129,7 +129,7 @@ static void put_frame(const struct diff *d, const char *function, const char *ds
 
 	if (strcmp(function, "[unknown]") && is_unnamed(function, dso))
 		build_text(d, object, build, sizeof(build));
-	shares_frame(d->shares, function, d->names_alone || d->of_folded ? "" : dso, build);
+	shares_frame(d->shares, function, d->names_alone > 0 || d->of_folded ? "" : dso, build);
 }
 
 /* A caller of a function that --dso selects may be in another file. */
@@ -272,7 +272,7 @@ static int draw(struct diff *d, struct fault *f)
 	snprintf(samples.event, sizeof(samples.event), "%s", after->what);
 	title.unit = flame_unit_of(&samples, after->weight);
 	snprintf(text, sizeof(text), "%s against %s", after->path, d->sides[SHARES_BEFORE].path);
-	flame_compare(after->folded, d->sides[SHARES_BEFORE].folded, d->names_alone || d->of_folded);
+	flame_compare(after->folded, d->sides[SHARES_BEFORE].folded, d->names_alone > 0 || d->of_folded || d->nrenamed);
 	return flame_write(&d->flame, after->folded, &title, f);
 }
 
@@ -402,9 +402,9 @@ static const struct opt diff_opts[] = {
 	  "change are shown as changed.", false, parse_confidence },
 	{ "different-events", 0, NULL, OPT_FLAG, AT(different), NULL,
 	  "Allow different events in BEFORE and AFTER, such as cpu-clock and cycles.", false, NULL },
-	{ "ignore-files", 0, NULL, OPT_FLAG, AT(names_alone), NULL,
-	  "Match functions by name alone, not by the name of their file, such as for a program that "
-	  "was renamed. Folded stacks are always matched this way.", false, NULL },
+	{ "ignore-files", 0, NULL, OPT_TRI, AT(names_alone), NULL,
+	  "Match functions by name alone, not by the name of their file. Default: only those of a program or library that was "
+	  "renamed; --no-ignore-files: none. Folded stacks are always matched by name alone.", true, NULL },
 	{ "than", 0, NULL, OPT_CALL, AT(least), "PERCENT",
 	  "Show only functions with at least this share in one of the two profiles.", false, parse_least },
 };
@@ -452,8 +452,9 @@ const struct command diff_command = {
 		"its folder and library version; a name in folded stacks has no file. An "
 		"inlined function counts as part of the function that contains it, unless "
 		"--inline-rows is given or one side is folded stacks, which do not show what was inlined. If "
-		"functions are gone from one file and new with the same names in another, a line below the "
-		"table says so; --ignore-files then matches by name alone."),
+		"a file is in BEFORE only, and another one with functions of the same names in AFTER only, they are taken for one file "
+		"that was renamed, and a line below the table says so; --no-ignore-files keeps them apart. If functions moved to "
+		"another file, a line says that, too; --ignore-files then matches by name alone."),
 	OPT_GROUP_ROWS(
 		{ "Comparison", diff_opts, sizeof(diff_opts) / sizeof(*diff_opts), 0 },
 		{ "Table rows", &hotspots_opts[HOTSPOTS_ROWS], 1, 0 },

@@ -33,7 +33,10 @@ struct side {
 struct diff {
 	struct analysis_opts common;
 	struct flame_config flame;
-	bool total, names_alone, different;
+	bool total, different;
+	int names_alone;             /* -1: files that were renamed are not matched either */
+	struct shares_move renamed[SHARES_MOVES];   /* pairs of files whose functions are matched by name */
+	size_t nrenamed;
 	bool of_folded;              /* a side is folded stacks, without files and marks of inlined functions */
 	uint64_t confidence;         /* hundredths of a percent */
 	uint64_t least;              /* likewise */

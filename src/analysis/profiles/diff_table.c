@@ -225,7 +225,33 @@ static void describe(const struct diff *d, struct table *t, size_t changed)
 		      d->total ? "total" : "self", is_by_time(d) ? "time" : "share", sure);
 }
 
-/* A hint: if a program was renamed, its functions are gone from one file and new in another. */
+static void describe_renamed(const struct diff *d, struct table *t)
+{
+	struct json_object *all = json_object_new_array();
+
+	for (size_t i = 0; i < d->nrenamed; i++) {
+		struct json_object *pair = json_object_new_object();
+
+		json_object_object_add(pair, "before", json_object_new_string(d->renamed[i].from));
+		json_object_object_add(pair, "after", json_object_new_string(d->renamed[i].to));
+		json_object_array_add(all, pair);
+	}
+	table_extra(t, "renamed", all);
+}
+
+static void tell_renamed(const struct diff *d)
+{
+	char from[256], to[256];
+
+	for (size_t i = 0; i < d->nrenamed; i++) {
+		escape_terminal(d->renamed[i].from, strlen(d->renamed[i].from), from, sizeof(from));
+		escape_terminal(d->renamed[i].to, strlen(d->renamed[i].to), to, sizeof(to));
+		printf("%s before and %s after are taken for the same file, as both have functions of the same names; --no-ignore-files "
+		       "keeps them apart\n", from, to);
+	}
+}
+
+/* A hint: if functions moved, they are gone from one file and new in another. */
 static void tell_moved(const struct diff *d)
 {
 	const struct shares_move move = shares_moved(d->shares, d->total);
@@ -298,9 +324,12 @@ int diff_show(struct diff *d, struct fault *f)
 	struct table_column shown[COLUMNS];
 	size_t nshown, n, changed = 0;
 	struct table t;
-	struct share **shares = shares_compare(d->shares, &terms, &n);
+	struct share **shares;
 	int rc;
 
+	if (!d->names_alone && !d->of_folded)
+		d->nrenamed = shares_match_files(d->shares, d->renamed);
+	shares = shares_compare(d->shares, &terms, &n);
 	if (!shares)
 		return fault_set(f, EXIT_FAILED, "out of memory, or too many functions");
 	if (d->common.rows)
@@ -313,9 +342,12 @@ int diff_show(struct diff *d, struct fault *f)
 		changed += is_shown(d, shares[i]) && shares[i]->evidence > 0;
 	}
 	describe(d, &t, changed);
+	if (d->nrenamed)
+		describe_renamed(d, &t);
 	rc = analysis_put_table_of(&d->common, &t, &style);
 	table_free(&t);
 	if (!d->common.json) {
+		tell_renamed(d);
 		tell_moved(d);
 		tell_unmatched(d, shares, n);
 		tell_chains(d);

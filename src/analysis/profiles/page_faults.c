@@ -199,7 +199,11 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 static int events(struct analysis *a, struct fault *f)
 {
 	const struct levels *l = &((struct page_faults *)a->config)->opts.levels;
+	struct perf_event_attr attr;
 
+	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
+	if (!a->opts->stream.input && levels_set(l, &attr, f))
+		return -1;
 	return analysis_add_event(a, f, "page-faults/%s%s%s%s%s/", a->opts->stream.call_graph ? "-g" : "",
 				  l->no_user ? " --exclude-user" : "", l->no_kernel ? " --exclude-kernel" : "",
 				  l->no_guest ? " --exclude-guest" : "", l->no_host ? " -G" : "");

@@ -389,17 +389,11 @@ static void measure_all(const struct profile *p, struct hotspots_view *view)
 		view->cpu_time = view->shown_time;
 }
 
-/* A process without memory, started by kthreadd. */
-static bool is_of_kernel(pid_t pid)
-{
-	return (pid == 2 || procstatus_of(pid, "\nPPid:") == 2) && procstatus_of(pid, "\nVmSize:") == -ENOENT;
-}
-
 static bool are_of_kernel(const struct numlist *pids)
 {
 	size_t n = 0;
 
-	while (n < pids->n && is_of_kernel(pids->v[n]))
+	while (n < pids->n && procstatus_is_of_kernel(pids->v[n]))
 		n++;
 	return n == pids->n;
 }
@@ -452,6 +446,7 @@ static void show(struct analysis *a, uint64_t now)
 	struct hotspots_view view = view_of(a, sampled);
 
 	measure_all(p, &view);
+	a->said_why_empty |= view.if_none != NULL;
 	if (p->off_cpu) {
 		measure_running(a, p->last);
 		sleepers_each(&p->sleepers, slept, a);

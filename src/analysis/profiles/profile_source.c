@@ -63,11 +63,34 @@ int profile_take_rate(struct profile_opts *o, const char *command, struct fault 
 	return 0;
 }
 
+/* Whether the CPU can sample cycles. Tried for user space only, which needs no privilege. */
+static bool has_cycles(void)
+{
+	struct perf_event_attr attr;
+
+	pev_attr_init(&attr, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+	pev_attr_sample_freq(&attr, 1);
+	return !catalog_try(&attr);
+}
+
+/* Cycles, or the clock if there are none. */
+static void init_attr(struct perf_event_attr *attr)
+{
+	if (has_cycles())
+		pev_attr_init(attr, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+	else
+		pev_attr_init(attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
+}
+
 int profile_add(struct analysis *a, const struct profile_opts *o, struct fault *f)
 {
 	const struct levels *l = &o->levels;
+	struct perf_event_attr attr;
 	char option[40];
 
+	init_attr(&attr);
+	if (!a->opts->stream.input && levels_set(l, &attr, f))   /* the source's own message would show the options as it gets them */
+		return -1;
 	a->opts->stream.recording.by_default = true;
 	/* without -F, the source uses its default */
 	return analysis_add_event(a, f, "profile/%s%s%s%s%s/", rate_option(o, option, sizeof(option)),
@@ -123,25 +146,14 @@ int profile_set_levels(struct analysis *a, const struct profile_opts *o, struct 
 			   "option out", name);
 }
 
-/* Whether the CPU can sample cycles. Tried for user space only, which needs no privilege. */
-static bool has_cycles(void)
-{
-	struct perf_event_attr attr;
-
-	pev_attr_init(&attr, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
-	pev_attr_sample_freq(&attr, 1);
-	return !catalog_try(&attr);
-}
-
 static int events(struct source *source, void *config, struct fault *f)
 {
 	const struct profile_opts *p = config;
-	bool cycles = has_cycles();
-	struct source_event event = { .what = cycles ? "cycles" : "cpu-clock", .rate = p->freq };
+	struct source_event event = { .rate = p->freq };
 	struct perf_event_attr attr;
 
-	pev_attr_init(&attr, cycles ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE,
-		      cycles ? (uint64_t)PERF_COUNT_HW_CPU_CYCLES : (uint64_t)PERF_COUNT_SW_CPU_CLOCK);
+	init_attr(&attr);
+	event.what = attr.type == PERF_TYPE_HARDWARE ? "cycles" : "cpu-clock";
 	if (p->period)
 		pev_attr_sample_period(&attr, p->period);
 	else

@@ -340,8 +340,6 @@ struct share **shares_compare(struct shares *s, const struct shares_terms *terms
 
 /* ---- renamed files --------------------------------------------------------------------- */
 
-enum { MAX_MOVES = 64 };
-
 /* Whether a function is, with evidence, only on that side. */
 static bool is_only(const struct share *share, bool total, enum share_side side)
 {
@@ -350,17 +348,26 @@ static bool is_only(const struct share *share, bool total, enum share_side side)
 	return share->evidence > 0 && weight[side] && !weight[!side];
 }
 
-static void count_move(struct shares_move *moves, size_t *n, const char *from, const char *to)
+/* NULL: there are too many pairs. */
+static struct shares_move *move_of(struct shares_move *moves, size_t *n, const char *from, const char *to)
 {
 	size_t i = 0;
 
 	while (i < *n && (strcmp(moves[i].from, from) || strcmp(moves[i].to, to)))
 		i++;
-	if (i == MAX_MOVES)
-		return;
+	if (i == SHARES_MOVES)
+		return NULL;
 	if (i == *n)
 		moves[(*n)++] = (struct shares_move){ from, to, 0 };
-	moves[i].functions++;
+	return &moves[i];
+}
+
+static void count_move(struct shares_move *moves, size_t *n, const char *from, const char *to)
+{
+	struct shares_move *move = move_of(moves, n, from, to);
+
+	if (move)
+		move->functions++;
 }
 
 static int by_name(const void *a_, const void *b_)
@@ -372,7 +379,7 @@ static int by_name(const void *a_, const void *b_)
 
 struct shares_move shares_moved(const struct shares *s, bool total)
 {
-	struct shares_move moves[MAX_MOVES], most = { 0 };
+	struct shares_move moves[SHARES_MOVES], most = { 0 };
 	struct share **gone = calloc(s->nsorted + 1, sizeof(struct share *)), **found;
 	size_t n = 0, ngone = 0;
 
@@ -391,4 +398,127 @@ struct shares_move shares_moved(const struct shares *s, bool total)
 			most = moves[i];
 	free(gone);
 	return most;
+}
+
+/* Functions of all programs say nothing about which program it is. */
+static bool is_telling(const struct share *share)
+{
+	static const char *const everywhere[] = { "main", "_start", "_init", "_fini", "__libc_start_main" };
+	const size_t len = strlen(share->function);
+
+	for (size_t i = 0; i < sizeof(everywhere) / sizeof(*everywhere); i++)
+		if (!strcmp(share->function, everywhere[i]))
+			return false;
+	return len < 4 || strcmp(share->function + len - 4, "@plt") != 0;
+}
+
+/* Functions with a name, in files that are on one side only, by name. NULL: out of memory. */
+static struct share **alone(const struct shares *s, struct hidden *files, enum share_side side, size_t *n)
+{
+	struct share **found = calloc(HASH_COUNT(s->all) + 1, sizeof(*found));
+
+	*n = 0;
+	for (struct entry *e = s->all; found && e; e = e->hh.next) {
+		const struct hidden *file = e->share.total[side] ? hidden_of(&files, e->share.dso, false) : NULL;
+
+		if (file && file->percent[!side] <= 0 && !is_unnamed(e->share.function, e->share.dso))
+			found[(*n)++] = &e->share;
+	}
+	if (found)
+		qsort(found, *n, sizeof(*found), by_name);
+	return found;
+}
+
+/* Files with a name, and the share of the stacks in which they are. */
+static struct hidden *files_of(const struct shares *s)
+{
+	struct hidden *files = NULL, *file;
+
+	for (struct entry *e = s->all; e; e = e->hh.next) {
+		file = *e->share.dso && *e->share.dso != '[' ? hidden_of(&files, e->share.dso, true) : NULL;
+		for (int k = 0; file && k < SHARES_SIDES; k++)
+			file->percent[k] += shares_percent(s, k, e->share.total[k]);
+	}
+	return files;
+}
+
+/* The functions of one name on both sides. */
+typedef void pair_fn(void *ctx, struct share *gone, struct share *came);
+
+static void each_pair(struct share **gone, size_t ngone, struct share **came, size_t ncame, pair_fn *fn, void *ctx)
+{
+	for (size_t i = 0, first = 0; i < ngone; i++) {
+		while (first < ncame && strcmp(came[first]->function, gone[i]->function) < 0)
+			first++;
+		for (size_t k = first; k < ncame && !strcmp(came[k]->function, gone[i]->function); k++)
+			fn(ctx, gone[i], came[k]);
+	}
+}
+
+struct moves {
+	struct shares_move all[SHARES_MOVES];
+	size_t n;
+};
+
+static void count_pair(void *ctx, struct share *gone, struct share *came)
+{
+	struct moves *m = ctx;
+
+	if (is_telling(gone))
+		count_move(m->all, &m->n, gone->dso, came->dso);
+}
+
+static void join_pair(void *ctx, struct share *gone, struct share *came)
+{
+	const struct moves *m = ctx;
+
+	for (size_t i = 0; i < m->n; i++) {
+		if (strcmp(m->all[i].from, gone->dso) || strcmp(m->all[i].to, came->dso))
+			continue;
+		came->self[SHARES_BEFORE] += gone->self[SHARES_BEFORE];
+		came->total[SHARES_BEFORE] += gone->total[SHARES_BEFORE];
+		gone->self[SHARES_BEFORE] = gone->total[SHARES_BEFORE] = 0;
+	}
+}
+
+/* Those with the most functions; each file is in one pair. */
+static void choose_pairs(const struct moves *m, struct moves *chosen)
+{
+	for (;;) {
+		const struct shares_move *most = NULL;
+
+		for (size_t i = 0; i < m->n; i++) {
+			bool taken = false;
+
+			for (size_t k = 0; k < chosen->n; k++)
+				taken |= !strcmp(chosen->all[k].from, m->all[i].from) || !strcmp(chosen->all[k].to, m->all[i].to);
+			if (!taken && (!most || m->all[i].functions > most->functions))
+				most = &m->all[i];
+		}
+		if (!most)
+			return;
+		chosen->all[chosen->n++] = *most;
+	}
+}
+
+/* Without memory, they stay apart. */
+size_t shares_match_files(struct shares *s, struct shares_move pairs[SHARES_MOVES])
+{
+	struct moves moves = { .n = 0 }, chosen = { .n = 0 };
+	struct hidden *files = files_of(s);
+	struct share **sides[SHARES_SIDES];
+	size_t n[SHARES_SIDES];
+
+	for (int k = 0; k < SHARES_SIDES; k++)
+		sides[k] = alone(s, files, k, &n[k]);
+	if (sides[SHARES_BEFORE] && sides[SHARES_AFTER]) {
+		each_pair(sides[SHARES_BEFORE], n[SHARES_BEFORE], sides[SHARES_AFTER], n[SHARES_AFTER], count_pair, &moves);
+		choose_pairs(&moves, &chosen);
+		each_pair(sides[SHARES_BEFORE], n[SHARES_BEFORE], sides[SHARES_AFTER], n[SHARES_AFTER], join_pair, &chosen);
+	}
+	for (int k = 0; k < SHARES_SIDES; k++)
+		free(sides[k]);
+	HASH_FREE(files);
+	memcpy(pairs, chosen.all, sizeof(chosen.all));
+	return chosen.n;
 }

@@ -30,6 +30,7 @@ struct share {
 struct shares;
 
 /* Functions that are in one file before and in another after. */
+enum { SHARES_MOVES = 64 };
 struct shares_move {
 	const char *from, *to;       /* files, as in struct share */
 	size_t functions;            /* number of functions; 0: there is no such pair of files */
@@ -50,6 +51,9 @@ void shares_set(struct shares *s, enum share_side number, const struct shares_si
 double shares_percent(const struct shares *s, enum share_side side, uint64_t weight);
 /* Whether the share changed with evidence as the weight did. */
 bool shares_agree(const struct share *share);
+/* Before shares_compare(): files that are on one side only and have functions of the same names, such as a program that was
+ * renamed. Their functions are compared by name, and shown in the file of AFTER. Returns the number of pairs. */
+size_t shares_match_files(struct shares *s, struct shares_move pairs[SHARES_MOVES]);
 struct shares_terms {
 	bool total;                  /* of total weights; else of self weights */
 	bool weights;                /* these are the time of the same work: they are compared; else the shares */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/syscalls/callchoice.h"
 
+#include "base/nearest.h"
 #include "engine/callnames.h"
 #include "expr/expr.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { NO = 1, YES, NUMBERS = sizeof(((struct callchoice *)0)->known) };
@@ -18,6 +20,23 @@ static bool is_call(const char *glob, size_t len)
 	return false;
 }
 
+static int unknown_call(const char *text, const char *name, size_t len, struct fault *f)
+{
+	char wanted[64];
+	struct nearest near;
+	const char *call;
+
+	snprintf(wanted, sizeof(wanted), "%.*s", (int)len, name);
+	nearest_begin(&near, wanted);
+	for (int64_t i = 0; i < NUMBERS; i++)
+		if ((call = syscall_name(i)))
+			nearest_offer(&near, call);
+	if (nearest_get(&near))
+		return fault_usage(f, "--call %s: there is no system call '%s'; did you mean %s?", text, wanted, nearest_get(&near));
+	return fault_usage(f, "--call %s: there is no system call '%s'; expected names or globs, such as connect,unlink*,rename*", text,
+			   wanted);
+}
+
 int callchoice_parse(const char *text, void *names, struct fault *f)
 {
 	if (!syscall_name(0))
@@ -26,8 +45,7 @@ int callchoice_parse(const char *text, void *names, struct fault *f)
 		const size_t len = strcspn(at, ",");
 
 		if (!is_call(at, len))
-			return fault_usage(f, "--call %s: there is no system call '%.*s'; expected names or globs, such as "
-					   "connect,unlink*,rename*", text, (int)len, at);
+			return unknown_call(text, at, len, f);
 		at += len;
 		if (!*at)
 			break;

@@ -284,3 +284,9 @@ bool pev_is_of_kernel_alone_(const struct perf_event_attr *attr)
 	       (attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES || attr->config == PERF_COUNT_SW_CPU_MIGRATIONS ||
 		attr->config == PERF_COUNT_SW_CGROUP_SWITCHES);
 }
+
+/* perf_exclude_event() of kernel/events/core.c, which all of them pass, looks at user and kernel only. */
+bool pev_is_of_host_alone_(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE || attr->type == PERF_TYPE_TRACEPOINT || attr->type == PERF_TYPE_BREAKPOINT;
+}

@@ -10,4 +10,6 @@ uint64_t pev_field_get_(const struct perf_event_attr *attr, const struct pev_att
 void pev_field_set_(struct perf_event_attr *attr, const struct pev_attr_field *f, uint64_t value);
 /* Whether :u counts nothing of this event, which happens in the kernel only. */
 bool pev_is_of_kernel_alone_(const struct perf_event_attr *attr);
+/* Whether the kernel ignores exclude_host: software events, tracepoints and breakpoints happen on the host. */
+bool pev_is_of_host_alone_(const struct perf_event_attr *attr);
 #endif

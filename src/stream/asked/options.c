@@ -30,8 +30,10 @@ static int parse_numbers(const char *text, struct numlist *list, const char *wha
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	if (rc)
 		return fault_usage(f, "%s %s: unexpected %s%s%s; expected numbers up to %d and ascending ranges, separated "
-				   "by commas, such as 0-3,7%s", what, text, *bad ? "\"" : "end", bad, *bad ? "\"" : "",
-				   max, *text && *text != '-' ? "" : ": is the $(...) before it empty?");
+				   "by commas, such as 0-3,7%s%s", what, text, *bad ? "\"" : "end", bad, *bad ? "\"" : "",
+				   max, *text && *text != '-' ? "" : ": is the $(...) before it empty?",
+				   isalpha((unsigned char)*text) && !strcmp(what, "--pids") ?
+				   "; `pgrep -d, NAME` prints the ids of the processes of that name" : "");
 	for (size_t i = 0; i < more.n; i++)
 		if (numlist_add(list, more.v[i]))
 			rc = fault_set(f, EXIT_FAILED, "out of memory");
@@ -143,9 +145,19 @@ static bool parse_seconds(const char *text, size_t len, uint64_t *ns)
 	       !__builtin_add_overflow(*ns, fraction, ns);
 }
 
+/* "10", "0.5", "0.5s", "500ms", "2m". */
+static bool parse_length(const char *text, uint64_t *ns)
+{
+	size_t len = strlen(text);
+
+	if (len && isalpha((unsigned char)text[len - 1]) && !units_duration(text, ns))
+		return true;
+	return parse_seconds(text, len - (len > 1 && text[len - 1] == 's'), ns);
+}
+
 int stream_parse_run(const char *text, void *ns, struct fault *f)
 {
-	if (!parse_seconds(text, strlen(text), ns) || !*(uint64_t *)ns || *(uint64_t *)ns > STREAM_MAX_INTERVAL_MS * 1000000)
+	if (!parse_length(text, ns) || !*(uint64_t *)ns || *(uint64_t *)ns > STREAM_MAX_INTERVAL_MS * 1000000)
 		return fault_usage(f, "--seconds %s: expected a number of seconds above 0, such as 10 or 0.5, at most 31622400 "
 				   "(366 days)", text);
 	return 0;
@@ -318,7 +330,8 @@ const struct opt stream_target_opts[] = {
 
 const struct opt stream_ring_opts[] = {
 	{ "interval", 'i', NULL, OPT_U64, AT(interval_ms), "MS",
-	  "Print periodic output every MS milliseconds, at most " STREAM_MAX_INTERVAL_TEXT "; 0: never.", .most = STREAM_MAX_INTERVAL_MS,
+	  "Print periodic output every MS milliseconds (or with a unit: 2s), at most " STREAM_MAX_INTERVAL_TEXT "; 0: never.",
+	  .most = STREAM_MAX_INTERVAL_MS,
 	  .expected = "milliseconds, such as 1000: from 0 (never) to " STREAM_MAX_INTERVAL_TEXT },
 	{ "mmap-pages", 'm', NULL, OPT_CALL, AT(ring.bytes), "PAGES|SIZE",
 	  "Set the size of each CPU's ring buffer, in pages or with a unit (8M); rounded up to a power of two. "

@@ -267,12 +267,25 @@ static void list_attrs(const struct stream *s, enum event_kind kind, char *buf, 
 						 attrs[i].shown);
 }
 
+/* filename==/etc/passwd/: the shell removed the quotes, and a slash of the text ended the filter. */
+static bool ends_in_comparison(const char *filter)
+{
+	size_t len = filter ? strlen(filter) : 0;
+
+	while (len && filter[len - 1] == ' ')
+		len--;
+	return len && strchr("=~<>", filter[len - 1]);
+}
+
 static int unknown_attr(const struct stream *s, const struct spec_item *item, const struct spec_attr *attr,
 			enum event_kind kind, struct fault *f)
 {
 	struct nearest near;
 	char why[256], expected[256];
 
+	if (ends_in_comparison(item->filter))
+		return spec_fault(f, item, attr->at, "the filter ends at the slash before this, with a comparison of nothing",
+				  "text in quotes, which the shell must not remove: -e 'EVENT/FIELD==\"/etc/passwd\"/'");
 	nearest_begin(&near, attr->name);
 	for (size_t i = 0; i < NATTRS; i++)
 		if (is_for(i, s, kind))

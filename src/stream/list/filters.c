@@ -5,6 +5,7 @@
 #include "stream/asked/filter.h"
 #include "stream/asked/schema.h"
 #include "stream/list/list.h"
+#include "stream/list/pointertext.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -136,6 +137,33 @@ static int ask_kernel(const struct stream_event *event, struct pev_event **trial
 	return complain(event, schema, err, words, f);
 }
 
+/* Whether the kernel filters by FIELD.ustring; false, too, if the event cannot be opened. */
+static bool reads_programs(const struct stream_event *event, struct pev_event **trial, const char *field)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "%s==\"x\"", field);
+	return open_trial(event, trial) && !pev_event_set_filter(*trial, text, NULL);
+}
+
+/* trial: as in prepare(). */
+static int refuse_pointer(const struct stream_event *event, const struct expr_schema *schema, struct pev_event **trial,
+			  const struct pointertext *found, struct expr_error *err, struct fault *f)
+{
+	const bool by_kernel = strchr(found->field, '.');
+
+	err->lists_fields = true;   /* they are no help */
+	if (by_kernel && !trial)
+		snprintf(err->expected, sizeof(err->expected), "a filter when the events are recorded: %s; the recording has no such text",
+			 found->instead);
+	else if (by_kernel && !reads_programs(event, trial, found->field))
+		snprintf(err->expected, sizeof(err->expected), "%s, on Linux 5.19 or later; or `perf-prof syscalls --match GLOB`",
+			 found->instead);
+	else
+		snprintf(err->expected, sizeof(err->expected), "%s", found->instead);
+	return complain(event, schema, err, "", f);
+}
+
 static void hint(const struct stream *s, const struct stream_event *event)
 {
 	const struct filter *filter = event->opened.filtered;
@@ -159,8 +187,12 @@ static int prepare(struct stream *s, struct stream_event *event, const struct ex
 {
 	struct filter *filter = event->opened.filtered;
 	struct expr_error err = { 0 };
-	enum filter_fate fate = filter_split(filter, event->asked.filter, schema, !event->fmt || !trial, &err);
+	struct pointertext pointer;
+	enum filter_fate fate;
 
+	if (pointertext_compared(event, schema, &pointer, &err))
+		return refuse_pointer(event, schema, trial, &pointer, &err, f);
+	fate = filter_split(filter, event->asked.filter, schema, !event->fmt || !trial, &err);
 	/* if the kernel refuses its part, all of the filter is evaluated here, which is only slower */
 	if (fate == FILTER_SPLIT && filter->kernel && open_trial(event, trial) &&
 	    pev_event_set_filter(*trial, filter->kernel, NULL)) {

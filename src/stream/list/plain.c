@@ -14,6 +14,7 @@
  * events, such as cycles, are sampled 997 times a second, a frequency that is no multiple of any
  * timer's.
  */
+#include "perfevent/attr/attr_fields.h"
 #include "stream/list/groups.h"
 #include "stream/list/list.h"
 #include "stream/list/useronly.h"
@@ -98,9 +99,20 @@ static int take_cpus(struct stream_event *ev, const struct pev_parsed *parsed, s
 	return 0;
 }
 
+static int refuse_guests(const struct spec_item *item, const struct pev_parsed *parsed, struct fault *f)
+{
+	char message[300];
+
+	snprintf(message, sizeof(message), "%.100s happens on the host: the kernel ignores G for software events and breakpoints",
+		 parsed->label);
+	return spec_fault(f, item, item->at, message, "an event of the CPU, such as cycles:G; or this event without G, for the host");
+}
+
 static int fill(const struct stream *s, struct stream_event *ev, const struct spec_item *item,
 		const char *name, const struct pev_parsed *parsed, struct fault *f)
 {
+	if (parsed->attr->exclude_host && pev_is_of_host_alone_(parsed->attr))
+		return refuse_guests(item, parsed, f);
 	ev->sampling = calloc(1, sizeof(*ev->sampling));
 	if (!ev->sampling || pev_attr_buf_copy(&ev->sampling->attr, parsed->attr))
 		return fault_set(f, EXIT_FAILED, "out of memory");

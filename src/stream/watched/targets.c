@@ -3,6 +3,7 @@
 #include "stream/watched/targets.h"
 
 #include "base/note.h"
+#include "base/procstatus.h"
 #include "base/room.h"
 #include "tasks/cgrouptree.h"
 #include "tasks/containers.h"
@@ -248,6 +249,27 @@ void targets_note_empty(const struct targets *t, const struct stream_opts *opts)
 		if (t->tasks[i].cgroup_fd >= 0 && cgrouptree_is_empty(t->tasks[i].cgroup_fd))
 			note(opts->verbose, "control group %s has no tasks now: only those that enter it are watched",
 			     t->tasks[i].cgroup);
+}
+
+static bool are_of_kernel(const struct targets *t)
+{
+	for (size_t i = 0; i < t->ntasks; i++)
+		if (t->tasks[i].tid < 0 || !procstatus_is_of_kernel(t->tasks[i].tid))
+			return false;
+	return t->ntasks;
+}
+
+void targets_tell_idle(const struct targets *t, const struct stream_opts *opts)
+{
+	if (opts->verbose < 0)
+		return;
+	if (are_of_kernel(t))
+		note(1, "nothing happened in the watched tasks: %d is a thread of the kernel, which makes no system calls and has no page "
+		     "faults and no functions in user space", (int)t->tasks[0].tid);
+	/* else targets_note_empty() has said so */
+	for (size_t i = 0; i < t->ntasks && !note_is_shown(opts->verbose); i++)
+		if (t->tasks[i].cgroup_fd >= 0 && cgrouptree_is_empty(t->tasks[i].cgroup_fd))
+			note(1, "nothing happened: control group %s has no tasks", t->tasks[i].cgroup);
 }
 
 bool targets_moved(const struct targets *t, const struct stream_opts *opts)

@@ -36,6 +36,9 @@ int targets_no_process(pid_t pid, int error, struct fault *f);
 int targets_open_cgroup(const char *name, char *mount, size_t size, struct fault *f);
 /* Hints at control groups that have no tasks. */
 void targets_note_empty(const struct targets *t, const struct stream_opts *opts);
+/* At the end of a run in which nothing happened: reports it if the tasks are threads of the kernel, or control groups without
+ * tasks. */
+void targets_tell_idle(const struct targets *t, const struct stream_opts *opts);
 /* Lists the threads again: true if there are some that `t` does not have. */
 bool targets_moved(const struct targets *t, const struct stream_opts *opts);
 /* The target for opening an event of a task, or of all tasks, on a CPU. */
