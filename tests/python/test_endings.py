@@ -92,7 +92,7 @@ def test_the_first_loss_names_what_helps(python, tmp_path, options, remedy):
     seconds at least two are, also where this is away for a while."""
     (tmp_path / 's.py').write_text(
         'import sys, time\ndue = time.monotonic()\nseconds = [0]\ndef __sample__(e):\n    global due\n'
-        '    if time.monotonic() > due:\n        time.sleep(2)\n        due = time.monotonic() + 0.1\n'
+        '    if time.monotonic() > due:\n        time.sleep(1.2)\n        due = time.monotonic() + 0.1\n'
         'def __lost__(a, b):\n    if time.monotonic() > seconds[-1] + 1.05: seconds.append(time.monotonic())\n'
         '    if len(seconds) > 4: sys.exit(0)\n')
     with flood():

@@ -90,10 +90,10 @@ def record(prof, tmp_path):
     ['-e', EVENT, '--buffer', '64M'], ['-e', EVENT + ',profile/-F 2000/,page-faults'], ['-F', '3000'],
 ])
 def test_event_by_event(record, storm, args):
-    record(*args, '-m', '16M', '--', storm, 'getppid', 200000)      # holds all of them
+    record(*args, '-m', '16M', '--', storm, 'getppid', 50000)       # holds all of them
     rows = record.same(least=20)
     if EVENT in args:
-        assert len([r for r in rows if r[3] == EVENT]) == 200000
+        assert len([r for r in rows if r[3] == EVENT]) == 50000
 
 
 @pytest.mark.parametrize('out', ['-', '/dev/stdout'])
