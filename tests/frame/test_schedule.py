@@ -11,7 +11,7 @@ import time
 import pytest
 from frame import report, schedule, suites
 from frame.build import BuildFailed
-from frame.pytests import PytestSuite
+from frame.pytests import SMALL, PytestSuite
 from frame.result import FAILED, PASSED, Result
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -148,6 +148,12 @@ def test_what_is_marked_alone_runs_later_and_once(tmp_path, marks, lonely):
     first = [r.name[-1] for part in suite.parts(context) for r in part()]
     assert sorted(first) == ['a', 'd']
     assert sorted(r.name[-1] for r in suite.rest(context)) == sorted([*lonely, 'e']) and not suite.has_rest()
+
+
+def test_small_files_share_a_pytest(tmp_path):
+    for name, size in (('test_large.py', 2 * SMALL), ('test_a.py', SMALL // 2), ('test_b.py', SMALL // 2), ('test_c.py', 9), ('d.toml', 5)):
+        (tmp_path / name).write_text('#' * size)
+    assert PytestSuite('s', '.').together(str(tmp_path)) == [['test_large.py'], ['test_a.py', 'test_b.py'], ['test_c.py', 'd.toml']]
 
 
 PYTESTS = [s.runner for s in suites.TABLE if isinstance(s.runner, PytestSuite) and s.runner.files == ('*',)]
