@@ -42,7 +42,7 @@ def limited(prof, build, tmp_path, rate_limit):
     very limit may well be throttled, and some lost on a busy machine."""
     rate_limit(500)
     (tmp_path / 'count.py').write_text(COUNTS)
-    job = os.path.join(build, 'tests/helpers/works'), 'spin', '300'
+    job = os.path.join(build, 'tests/helpers/works'), 'spin', '120'
 
     def run(*args, status=0, **environment):
         argv = [prof, *args] + ([] if 'python' in args else ['--', *job])
