@@ -130,6 +130,9 @@ TABLE = [
     Suite('nopython', 'a build without Python', PytestSuite('nopython', 'tests/nopython', 'build-nopython')),
     Suite('security', 'attacks on root, as other users and as the script (as root)',
           PytestSuite('security', 'tests/security'), DEEP),
+    # one part, which takes the longest: it begins early
+    Suite('vm', 'guests with other kernels under QEMU: amd64 6.1, arm64 6.12 with a PMU',
+          Whole(run_vm, 'build-test'), DEEP),
     Suite('wheel', 'what pip installs: wheels for each Python here, and the program in them',
           PytestSuite('wheel', 'tests/wheel', WHEEL), DEEP),
     Suite('wheel-cli', 'cli with the program of a wheel', PytestSuite('wheel-cli', 'tests/cli', WHEEL, args=NOT_IN_A_WHEEL), DEEP),
@@ -141,8 +144,6 @@ TABLE = [
           PytestSuite('spark', 'tests/session', marks='spark', files=('test_spark*',)), DEEP),
     Suite('million', 'a million batches in flat memory',
           PytestSuite('million', 'tests/session', marks='million', files=('test_flat_memory*',)), DEEP),
-    Suite('vm', 'guests with other kernels under QEMU: amd64 6.1, arm64 6.12 with a PMU',
-          Whole(run_vm, 'build-test'), DEEP),
     Suite('browser', 'flame graphs and heat maps, opened in a browser',
           PytestSuite('browser', 'tests/pictures', marks='browser'), DEEP),
     Suite('asan-live', 'live under ASan and UBSan',
