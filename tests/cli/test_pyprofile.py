@@ -258,7 +258,7 @@ sys.stdin.readline()
 '''
 
 
-@pytest.mark.parametrize('freq, seconds', [(199, 1), (49, 2)])
+@pytest.mark.parametrize('freq, seconds', [(199, 1), pytest.param(49, 2, marks=pytest.mark.slow)])
 def test_programs_that_call_exec(prof, tmp_path, freq, seconds):
     """Both programs have functions at the same lines, which are seen in the same order."""
     (tmp_path / 'a.py').write_text(CALLS_EXEC.format('alpha', 'first', seconds))
@@ -301,6 +301,7 @@ def accounts(prof):
     return run
 
 
+@pytest.mark.slow      # of times, not of memory
 def test_shares_are_of_cpu_time(accounts):
     """Threads that wait for a CPU are ready to run, too. What each used is compared with its own clock."""
     starved = os.path.join(TESTS, 'helpers/starved.py')

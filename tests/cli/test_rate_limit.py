@@ -158,6 +158,7 @@ SLOWER = re.compile(r'^perf-prof: profile: samples with stacks come faster than 
                     r'\(--strict-freq keeps the frequency\)\n', re.M)
 
 
+@pytest.mark.slow      # what comes faster than it is read
 def test_samples_with_stacks_slow_down_when_rings_are_full(prof, build, rate_limit):
     """A ring of 64 KiB has room for seven stacks."""
     rate_limit(100000)
