@@ -163,7 +163,7 @@ PYTESTS = [s.runner for s in suites.TABLE if isinstance(s.runner, PytestSuite) a
 def test_no_file_of_tests_is_left_out(folder):
     """The parts have every file that pytest itself finds."""
     done = subprocess.run(['/usr/bin/python3', '-B', '-m', 'pytest', '-p', 'no:cacheprovider', '-q', '--collect-only',
-                           folder], cwd=ROOT, capture_output=True, text=True, timeout=60)
+                           folder], cwd=ROOT, capture_output=True, text=True, timeout=200)
     collected = {line.split('::')[0] for line in done.stdout.splitlines() if '::' in line}
     assert collected and collected <= set(PytestSuite('s', folder).paths(ROOT)), done
 
