@@ -86,11 +86,12 @@ def pytest_collection_finish(session):
     """Cases that are declared know no fixtures: what there is for them all is begun here."""
     if any(item.path.parent.name in WOKEN for item in session.items):
         session.config.waker = Waker()
+        session.config.waker.__enter__()
 
 
 def pytest_sessionfinish(session):
     if hasattr(session.config, 'waker'):
-        session.config.waker.stop()
+        session.config.waker.__exit__()
 
 
 @pytest.fixture(scope='session')

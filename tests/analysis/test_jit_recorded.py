@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-MS = '500'
+MS = '300'
 # by a period, and slowly: kernel.perf_event_max_sample_rate may be as low as 500
 CLOCK = ['-e', 'cpu-clock:u//period=4000000/']
 PERFS_CLOCK = ['-e', 'cpu-clock:u', '-c', '4000000']
@@ -121,7 +121,7 @@ def test_perf_reads_the_file(record, tmp_path, perf):
 
 
 def test_each_file_has_its_own(record, analyse, tmp_path):
-    pid = record('first', '--switch-output', '150ms')
+    pid = record('first', '--switch-output', '100ms')
     files = sorted(tmp_path.glob('x.data*'))
     assert len(files) > 1
     tables = [t for file in files for t in analyse('report', '--json', '-I', file).lines]

@@ -177,7 +177,7 @@ def samples_of_a_program(record, perf, path):
         run_bpf_program(1200000)
     finally:
         recorder.communicate(b'\n', timeout=TIMEOUT)
-    theirs = subprocess.run([perf, 'script', '-i', path, '-F', 'ip,sym'], capture_output=True, text=True)
+    theirs = subprocess.run([perf, 'script', '--no-inline', '-i', path, '-F', 'ip,sym'], capture_output=True, text=True)
     if theirs.returncode:
         return theirs.stderr
     samples = [stack.split() for stack in theirs.stdout.split('\n\n')]

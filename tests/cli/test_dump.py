@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """dump: the stacks of a Python program of which it is known where each thread is, under each Python that this machine has."""
 import ctypes
+import functools
 import json
 import os
 import pwd
@@ -17,6 +18,7 @@ STACKS = os.path.join(TESTS, 'helpers/stacks.py')
 TIMEOUT = 60
 
 
+@functools.lru_cache(None)
 def pythons():
     """{'3.11.2': path} of the interpreters in PATH, and of the one that runs this."""
     found = {}

@@ -73,7 +73,7 @@ def work(seconds):
     while time.thread_time() < end:
         sum(range(20000))
 for i in range(12):
-    exec(compile('work(0.2)', f'<made {i % 3}>', 'exec'))
+    exec(compile('work(0.07)', f'<made {i % 3}>', 'exec'))
 """
 
 
@@ -81,7 +81,7 @@ for i in range(12):
 def test_code_that_takes_the_memory_of_code_that_was_freed(profile, tmp_path, version, python):
     """Names, lines and files of generated code are mostly where those of the code before it were."""
     (tmp_path / 'job.py').write_text(REUSES)
-    table = table_of(profile('--python', '-q', '--json', '--', python, '-S', tmp_path / 'job.py').stdout)
+    table = table_of(profile('--python', '-q', '--json', '-F', 499, '--', python, '-S', tmp_path / 'job.py').stdout)
     shares = {r['dso']: r['total'] for r in table['rows'] if r['dso'].startswith('<made')}
     assert len(shares) == 3 and min(shares.values()) > 10, table['rows'][:8]
 
@@ -246,7 +246,7 @@ def test_tasks_have_their_present_names(profile):
 
 CALLS_EXEC = '''import os, sys, time
 def {0}():
-    end = time.monotonic() + 2
+    end = time.monotonic() + {2}
     while time.monotonic() < end: pass
 def {1}():
     {0}()
@@ -258,11 +258,11 @@ sys.stdin.readline()
 '''
 
 
-@pytest.mark.parametrize('freq', [199, 49])
-def test_programs_that_call_exec(prof, tmp_path, freq):
+@pytest.mark.parametrize('freq, seconds', [(199, 1), pytest.param(49, 2, marks=pytest.mark.slow)])
+def test_programs_that_call_exec(prof, tmp_path, freq, seconds):
     """Both programs have functions at the same lines, which are seen in the same order."""
-    (tmp_path / 'a.py').write_text(CALLS_EXEC.format('alpha', 'first'))
-    (tmp_path / 'b.py').write_text(CALLS_EXEC.format('beta', 'second'))
+    (tmp_path / 'a.py').write_text(CALLS_EXEC.format('alpha', 'first', seconds))
+    (tmp_path / 'b.py').write_text(CALLS_EXEC.format('beta', 'second', seconds))
     other = pythons()[0][1]       # with several Pythons, another one: the same one may be at the same addresses again
     with subprocess.Popen([PYTHON, tmp_path / 'a.py', other, '-S', tmp_path / 'b.py'], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE) as one:
@@ -301,10 +301,11 @@ def accounts(prof):
     return run
 
 
+@pytest.mark.slow      # of times, not of memory
 def test_shares_are_of_cpu_time(accounts):
     """Threads that wait for a CPU are ready to run, too. What each used is compared with its own clock."""
     starved = os.path.join(TESTS, 'helpers/starved.py')
-    used, table = accounts(starved, 2)
+    used, table = accounts(starved, 1)
     seen = {r['function']: r['total'] for r in table['rows'] if r['dso'].startswith(starved) and r['function'] in used}
     for name, own in used.items():
         assert abs(seen.get(name, 0) / sum(seen.values()) - own / sum(used.values())) < 0.15, (used, seen)

@@ -42,7 +42,7 @@ def limited(prof, build, tmp_path, rate_limit):
     very limit may well be throttled, and some lost on a busy machine."""
     rate_limit(500)
     (tmp_path / 'count.py').write_text(COUNTS)
-    job = os.path.join(build, 'tests/helpers/works'), 'spin', '300'
+    job = os.path.join(build, 'tests/helpers/works'), 'spin', '120'
 
     def run(*args, status=0, **environment):
         argv = [prof, *args] + ([] if 'python' in args else ['--', *job])
@@ -158,6 +158,7 @@ SLOWER = re.compile(r'^perf-prof: profile: samples with stacks come faster than 
                     r'\(--strict-freq keeps the frequency\)\n', re.M)
 
 
+@pytest.mark.slow      # what comes faster than it is read
 def test_samples_with_stacks_slow_down_when_rings_are_full(prof, build, rate_limit):
     """A ring of 64 KiB has room for seven stacks."""
     rate_limit(100000)

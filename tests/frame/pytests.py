@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Suites of Python tests, through pytest and its report in JUnit's format: each file of tests by
-itself, so that several can run at the same time."""
+itself, small ones a few together, so that several can run at the same time."""
 import fnmatch
 import os
 import re
@@ -13,6 +13,7 @@ from .result import FAILED, PASSED, SKIPPED, Result
 
 PYTEST = ['/usr/bin/python3', '-B', '-m', 'pytest', '-p', 'no:cacheprovider', '-q', '--tb=short']
 NOTHING_RAN = 5
+SMALL = 16 << 10      # bytes of tests for which a pytest, which starts in half a second, may well be started
 
 
 class PytestSuite:
@@ -33,9 +34,21 @@ class PytestSuite:
         found = [p for p in found if any(fnmatch.fnmatch(os.path.basename(p), f) for f in self.files)]
         return [os.path.relpath(p, root) for p in sorted(found, key=lambda p: (-os.path.getsize(p), p))]
 
+    def together(self, root):
+        """Lists of files that one pytest runs: none of several files is larger than SMALL."""
+        lists, size = [], SMALL
+        for path in self.paths(root):
+            more = os.path.getsize(os.path.join(root, path))
+            if size + more > SMALL:
+                lists.append([])
+                size = 0
+            lists[-1].append(path)
+            size += more
+        return lists
+
     def parts(self, context):
-        return [lambda path=path: self.attempt(context, [path], self.args, alone=False)
-                for path in self.paths(context.root)]
+        return [lambda paths=paths: self.attempt(context, paths, self.args, alone=False)
+                for paths in self.together(context.root)]
 
     def rest(self, context):
         """What may not run beside anything, now that nothing else runs."""

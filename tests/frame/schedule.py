@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several suites at a time. Most tests wait more than they compute, so more of them run than there
-are CPUs. A suite (frame/suites.py) gives parts that may run beside those of any other once its
+"""Several suites at a time. Most tests wait more than they compute (for the kernel, above all, which opens and closes
+an event when all its CPUs have passed a point of rest), so more of them run than there are CPUs. A suite (frame/suites.py) gives parts that may run beside those of any other once its
 build is there; when all parts of all suites have ended, what may not run beside anything (tests
 marked `alone`), then the second tries, one after another. Each suite gets its line when it is over."""
 import os
@@ -133,5 +133,5 @@ class Schedule:
 
 
 def jobs():
-    """Of tests that mostly wait: two for each CPU."""
-    return 2 * len(os.sched_getaffinity(0))
+    """Of tests that mostly wait: three for each CPU."""
+    return 3 * len(os.sched_getaffinity(0))

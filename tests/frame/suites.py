@@ -106,6 +106,14 @@ NOT_IN_A_WHEEL = [f'--deselect=tests/{test}' for test in (
     'python/test_perf_prof_package.py::test_errors_of_raw_and_pyperf_are_not_mixed_up',
 )]
 
+# What takes long and is the same there, as it needs neither the Python that runs perf-prof nor the place where that lies: `cli`
+# and `python` have it of the same code.
+ALIKE_IN_A_WHEEL = [f'--deselect=tests/{test}' for test in (
+    'cli/test_pyprofile.py', 'cli/test_rate_limit.py', 'cli/test_throttling.py',
+    'python/test_record_command.py', 'python/test_record_overwrite.py',
+)]
+WHEEL_ARGS = NOT_IN_A_WHEEL + ALIKE_IN_A_WHEEL
+
 TABLE = [
     Suite('kernel', f'perf_event_open(2) exists on this kernel ({platform.release()})',
           Whole(run_kernel), essential=True),
@@ -130,19 +138,20 @@ TABLE = [
     Suite('nopython', 'a build without Python', PytestSuite('nopython', 'tests/nopython', 'build-nopython')),
     Suite('security', 'attacks on root, as other users and as the script (as root)',
           PytestSuite('security', 'tests/security'), DEEP),
+    # one part, which takes the longest: it begins early
+    Suite('vm', 'guests with other kernels under QEMU: amd64 6.1, arm64 6.12 with a PMU',
+          Whole(run_vm, 'build-test'), DEEP),
     Suite('wheel', 'what pip installs: wheels for each Python here, and the program in them',
           PytestSuite('wheel', 'tests/wheel', WHEEL), DEEP),
-    Suite('wheel-cli', 'cli with the program of a wheel', PytestSuite('wheel-cli', 'tests/cli', WHEEL, args=NOT_IN_A_WHEEL), DEEP),
+    Suite('wheel-cli', 'cli with the program of a wheel', PytestSuite('wheel-cli', 'tests/cli', WHEEL, args=WHEEL_ARGS), DEEP),
     Suite('wheel-python', 'python in the interpreter of an environment',
-          PytestSuite('wheel-python', 'tests/python', WHEEL, args=NOT_IN_A_WHEEL), DEEP),
+          PytestSuite('wheel-python', 'tests/python', WHEEL, args=WHEEL_ARGS), DEEP),
     Suite('newest', 'Python functions of the newest CPython, from Debian packages',
           PytestSuite('newest', 'tests/newest'), DEEP),
     Suite('spark', "a dataset of several hosts, asked on Spark's local cluster",
           PytestSuite('spark', 'tests/session', marks='spark', files=('test_spark*',)), DEEP),
     Suite('million', 'a million batches in flat memory',
           PytestSuite('million', 'tests/session', marks='million', files=('test_flat_memory*',)), DEEP),
-    Suite('vm', 'guests with other kernels under QEMU: amd64 6.1, arm64 6.12 with a PMU',
-          Whole(run_vm, 'build-test'), DEEP),
     Suite('browser', 'flame graphs and heat maps, opened in a browser',
           PytestSuite('browser', 'tests/pictures', marks='browser'), DEEP),
     Suite('asan-live', 'live under ASan and UBSan',

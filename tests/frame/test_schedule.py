@@ -11,7 +11,7 @@ import time
 import pytest
 from frame import report, schedule, suites
 from frame.build import BuildFailed
-from frame.pytests import PytestSuite
+from frame.pytests import SMALL, PytestSuite
 from frame.result import FAILED, PASSED, Result
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -150,6 +150,12 @@ def test_what_is_marked_alone_runs_later_and_once(tmp_path, marks, lonely):
     assert sorted(r.name[-1] for r in suite.rest(context)) == sorted([*lonely, 'e']) and not suite.has_rest()
 
 
+def test_small_files_share_a_pytest(tmp_path):
+    for name, size in (('test_large.py', 2 * SMALL), ('test_a.py', SMALL // 2), ('test_b.py', SMALL // 2), ('test_c.py', 9), ('d.toml', 5)):
+        (tmp_path / name).write_text('#' * size)
+    assert PytestSuite('s', '.').together(str(tmp_path)) == [['test_large.py'], ['test_a.py', 'test_b.py'], ['test_c.py', 'd.toml']]
+
+
 PYTESTS = [s.runner for s in suites.TABLE if isinstance(s.runner, PytestSuite) and s.runner.files == ('*',)]
 
 
@@ -157,7 +163,7 @@ PYTESTS = [s.runner for s in suites.TABLE if isinstance(s.runner, PytestSuite) a
 def test_no_file_of_tests_is_left_out(folder):
     """The parts have every file that pytest itself finds."""
     done = subprocess.run(['/usr/bin/python3', '-B', '-m', 'pytest', '-p', 'no:cacheprovider', '-q', '--collect-only',
-                           folder], cwd=ROOT, capture_output=True, text=True, timeout=60)
+                           folder], cwd=ROOT, capture_output=True, text=True, timeout=200)
     collected = {line.split('::')[0] for line in done.stdout.splitlines() if '::' in line}
     assert collected and collected <= set(PytestSuite('s', folder).paths(ROOT)), done
 

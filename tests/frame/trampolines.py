@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pythons that call their functions through trampolines for perf: `-X perf`."""
+import functools
 import glob
 import os
 import shutil
@@ -8,6 +9,7 @@ import subprocess
 PYENV = os.path.expanduser('~/.pyenv/versions/3.*/bin/python3')      # of the user: tests have a HOME of their own
 
 
+@functools.lru_cache(None)
 def pythons():
     """Those with a trampoline, 3.12 and later, by their versions."""
     found = {}

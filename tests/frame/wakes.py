@@ -48,12 +48,22 @@ class Awake:
             process.wait()
 
 
+TOLD = 'TESTS_ARE_WOKEN'       # in the environment of those for whom it is done
+
+
 class Waker:
-    """A process that wakes another and is woken by it; ends with stop(), or with its parent."""
+    """A process that wakes another and is woken by it, as a context; it ends with its parent, too. One is enough for all
+    pytests of a run of the tests."""
 
-    def __init__(self):
-        self.process = subprocess.Popen([sys.executable, '-S', '-c', WAKES], env={'TESTER': str(os.getpid())})
+    def __enter__(self):
+        self.process = None
+        if TOLD not in os.environ:
+            self.process = subprocess.Popen([sys.executable, '-S', '-c', WAKES], env={'TESTER': str(os.getpid())})
+            os.environ[TOLD] = '1'
+        return self
 
-    def stop(self):
-        self.process.kill()
-        self.process.wait()
+    def __exit__(self, *_):
+        if self.process:
+            del os.environ[TOLD]
+            self.process.kill()
+            self.process.wait()

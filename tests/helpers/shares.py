@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Three quarters of the time in one function, a quarter in another, which do the same, while a second thread waits. --go: at
-once, not after a line on stdin; --long: for some seconds, not one."""
+once, not after a line on stdin; --long: three times as long."""
 import sys
 import threading
 
@@ -28,6 +28,6 @@ if __name__ == '__main__':
     print('ready', flush=True)
     if '--go' not in sys.argv:
         sys.stdin.readline()
-    for _ in range(2000 if '--long' in sys.argv else 500):
+    for _ in range(900 if '--long' in sys.argv else 300):
         three_quarters(60000)
         one_quarter(20000)

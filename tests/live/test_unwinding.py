@@ -41,7 +41,7 @@ void once() { std::map<std::string, std::vector<int>> m; size_t n = 0; std::rege
   for (int i = 0; i < 60000; i++) m[std::to_string(i * 7919 % 10007)].push_back(i);
   for (auto &p : m) { std::sort(p.second.begin(), p.second.end(),
     [](int a, int b) { return a % 7 < b % 7; }); for (int i = 0; i < 60; i++) n += std::regex_search(p.first, r); }
-  for (int i = 0; i < 2000; i++) { Tree *t = nullptr; for (int k = 0; k < 4000; k++) t = Tree::put(t, k * 7919 % 4001);
+  for (int i = 0; i < 1000; i++) { Tree *t = nullptr; for (int k = 0; k < 4000; k++) t = Tree::put(t, k * 7919 % 4001);
     Tree::free(t); }
   try { throw n; } catch (size_t x) { std::cout << x; } }
 int main(int argc, char **argv) { for (int i = argc > 1 ? std::stoi(argv[1]) : 1; i; i--) once(); }

@@ -92,7 +92,7 @@ def test_the_first_loss_names_what_helps(python, tmp_path, options, remedy):
     seconds at least two are, also where this is away for a while."""
     (tmp_path / 's.py').write_text(
         'import sys, time\ndue = time.monotonic()\nseconds = [0]\ndef __sample__(e):\n    global due\n'
-        '    if time.monotonic() > due:\n        time.sleep(2)\n        due = time.monotonic() + 0.1\n'
+        '    if time.monotonic() > due:\n        time.sleep(1.2)\n        due = time.monotonic() + 0.1\n'
         'def __lost__(a, b):\n    if time.monotonic() > seconds[-1] + 1.05: seconds.append(time.monotonic())\n'
         '    if len(seconds) > 4: sys.exit(0)\n')
     with flood():
@@ -126,7 +126,7 @@ def test_what_lost_is_told(python, tmp_path, handler, want):
     (tmp_path / 's.py').write_text('import time\nn = 0\ndef __sample__(e):\n    global n\n    n += 1\n'
                                    '    if n == 1: time.sleep(0.5)\n' + handler + '\n')
     with flood():
-        done = python('-m', '1', 's.py', event='syscalls:sys_enter_getppid', events=100000, check=None)
+        done = python('-m', '1', 's.py', event='syscalls:sys_enter_getppid', events=20000, check=None)
     assert re.search(want, done.stdout, re.M), done
 
 
@@ -154,7 +154,7 @@ def __lost__(start, end, how):
 def __exit__(): print('told', told > 0, wrong)
 """)
     with flood():
-        done = python('-m', '1', '--order', 's.py', event='syscalls:sys_enter_getppid', events=200000,
+        done = python('-m', '1', '--order', 's.py', event='syscalls:sys_enter_getppid', events=50000,
                       check=None)
     assert done.stdout.splitlines()[-1] == 'told True []', done
 
@@ -334,7 +334,7 @@ def test_a_child_that_comes_back_from_lost(python, tmp_path):
         '    if os.fork() == 0: return\n    print("child", os.wait()[1], flush=True)\n'
         'def __exit__(): print("exit")\n')
     with flood():
-        done = python('-m', '1', 's.py', event='syscalls:sys_enter_getppid', events=100000, check=None)
+        done = python('-m', '1', 's.py', event='syscalls:sys_enter_getppid', events=20000, check=None)
     assert done.stdout.splitlines()[1:] == ['child 0', 'exit']
 
 

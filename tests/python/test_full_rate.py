@@ -15,7 +15,7 @@ for word in ('tracefs', 'root'):
     if requires.why_not(word):
         pytestmark = pytest.mark.skip(reason=requires.why_not(word))
 
-SECONDS = int(os.environ.get('SOAK_SECONDS', '4'))
+SECONDS = int(os.environ.get('SOAK_SECONDS', '3'))
 # Events of which each counts 1, and which the kernel records or calls lost without
 # exception (of sched_wakeup it forgets a few in ten thousand).
 EVENTS = 'sched:sched_switch,raw_syscalls:sys_enter,raw_syscalls:sys_exit'

@@ -215,7 +215,7 @@ def test_delays_name_who_ran_before(prof, tmp_path):
                 pytest.skip('needs the right to run in real time (chrt)')
             time.sleep(0.01)
         pids = {p.pid for p in busy}
-        seen = run(prof, tmp_path, '-e', 'rundelay/--than 500us/', '-C', 0, '-p', ','.join(map(str, pids)), '-N', 10)
+        seen = run(prof, tmp_path, '-e', 'rundelay/--than 500us/', '-C', 0, '-p', ','.join(map(str, pids)), '-N', 4)
         assert {e['tid'] for e in seen} == pids
         assert any({e['tid'], e['prev_pid']} == pids for e in seen)
         assert all(e['prev_comm'] and e['_cpu'] == 0 for e in seen)

@@ -72,21 +72,26 @@ def test_importing_takes_less_than_importing_asyncio(run):
     assert least('perf_prof') < least('asyncio')
 
 
-def mypy(build, *words):
-    """Of the build folder, which also has the types of the functions."""
+@pytest.fixture(scope='module')
+def mypy(build, tmp_path_factory):
+    """Of the build folder, which also has the types of the functions. What it has read of the standard library is kept."""
     reason = requires.why_not('program:mypy')
     if reason or not os.path.isdir(os.path.join(build, 'python/perf_prof')):
         pytest.skip(reason or 'needs a build with Python')
-    return subprocess.run(['mypy', '--strict', '--cache-dir=/dev/null', *words], capture_output=True, text=True,
-                          env={**os.environ, 'MYPYPATH': os.path.join(build, 'python')})
+    cache = tmp_path_factory.mktemp('mypy')
+
+    def run(*words):
+        return subprocess.run(['mypy', '--strict', f'--cache-dir={cache}', *words], capture_output=True, text=True,
+                              env={**os.environ, 'MYPYPATH': os.path.join(build, 'python')})
+    return run
 
 
-def test_types_check(build):
-    done = mypy(build, *glob.glob(os.path.join(build, 'python/perf_prof/*.py')))
+def test_types_check(build, mypy):
+    done = mypy(*glob.glob(os.path.join(build, 'python/perf_prof/*.py')))
     assert done.returncode == 0, done.stdout
 
 
-def test_types_of_functions(build, tmp_path):
+def test_types_of_functions(mypy, tmp_path):
     """Made of the commands: a checker knows their parameters and results."""
     (tmp_path / 'right.py').write_text(
         'import perf_prof\n'
@@ -95,7 +100,7 @@ def test_types_of_functions(build, tmp_path):
         'print(perf_prof.report("x", than=1).tables[0].info, perf_prof.list("sched:*")[0]["name"], perf_prof.features().keys())\n')
     (tmp_path / 'wrong.py').write_text('import perf_prof\nperf_prof.profile(colour=1)\nperf_prof.syscalls(perins=3)\n'
                                        'perf_prof.report(command="x")\n')
-    done = mypy(build, tmp_path / 'right.py')
+    done = mypy(tmp_path / 'right.py')
     assert done.returncode == 0, done.stdout
-    done = mypy(build, tmp_path / 'wrong.py')
+    done = mypy(tmp_path / 'wrong.py')
     assert [line.split(':')[1] for line in done.stdout.splitlines() if ' error: ' in line] == ['2', '3', '4'], done.stdout

@@ -352,7 +352,7 @@ def test_what_did_not_fit_begins_again_with_an_interval(perf_prof):
 
 @pytest.mark.parametrize('key', ['_tid', '_event'])
 def test_lost_events_are_rows(perf_prof, storm_of, wait_for, key):
-    n = 3_000_000       # more than the batches that wait, and a ring of 64 KiB
+    n = 1_000_000       # more than the batches that wait, and a ring of 64 KiB
     storm = storm_of(n)
     with perf_prof.Session(EVENT, pids=storm.pid, ring='64K', order=False, fields=['_tid', '_time']) as s:
         storm.go()
