@@ -159,6 +159,10 @@ def test_of_a_recording(analyse, prof, tmp_path):
         table = got.table('latency')
         check_sums(table['rows'] + table['breakdown'])
         assert both(table, 20000000)['asleep'] + both(table, 20000000)['unknown'] >= 6 * NAP * 1e9 / 2, table
+    done = subprocess.run([prof, 'latency', '-I', tmp_path / 'in', *pair(READ), '--breakdown', '-g'], check=True, capture_output=True,
+                          text=True, timeout=60)
+    assert done.stderr == ('perf-prof: latency: -g: the recording has no call chains of sched:sched_switch; record them by -e '
+                           "'sched:sched_switch//stack=auto/'\n") and '\nstacks ' not in done.stdout, done
 
 
 @pytest.mark.parametrize('options, events, error', [
