@@ -411,17 +411,17 @@ static void take_sleep(struct breakdown *b, const struct analysis_sample *s)
 
 static void take_call(struct breakdown *b, const struct analysis_sample *s)
 {
+	uint64_t args[WAITON_ARGS] = { 0 };
 	const char *bytes;
-	uint64_t first = 0;
 	uint32_t len;
 
 	if (s->event == b->on_leave) {
 		waiton_leave(&b->waiton, s->tid);
 		return;
 	}
-	if (!trace_field_data(b->args, s->view.raw, s->view.raw_size, &bytes, &len) && len >= sizeof(first))
-		memcpy(&first, bytes, sizeof(first));
-	waiton_enter(&b->waiton, s->pid, s->tid, trace_field_sint(b->call_nr, s->view.raw), first);
+	if (!trace_field_data(b->args, s->view.raw, s->view.raw_size, &bytes, &len))
+		memcpy(args, bytes, len < sizeof(args) ? len : sizeof(args));
+	waiton_enter(&b->waiton, s->pid, s->tid, trace_field_sint(b->call_nr, s->view.raw), args);
 }
 
 /* Its call has no end. */
