@@ -112,7 +112,7 @@ def test_children_write_into_the_larger_ring(prof, storm, tmp_path, order):
     script = 'n = last = inverted = 0\ndef __interval__(): print("ready", flush=True)\n' \
              'def __sample__(e):\n    global n, last, inverted\n    n += 1\n    inverted += e._time < last\n' \
              '    last = e._time\ndef __exit__(): print(f"count {n}\\ninverted {inverted}")\n'
-    children, calls = 4, 200000
+    children, calls = 4, 400000
     for _ in range(5):
         with Storm(storm, 'fork', children, calls) as one, \
                 Session(prof, tmp_path, script, '-v', '-i', '50', '-e', EVENT, '-p', str(one.pid), *order) as session:

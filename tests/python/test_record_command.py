@@ -317,7 +317,7 @@ def parts(record):
 
 @pytest.mark.parametrize('switch', ['2M', '100ms'])
 def test_one_file_after_the_other(record, storm, switch):
-    record('-e', EVENT, '-m', '64M', '-z', '--switch-output', '200ms' if switch == '100ms' else '200K',
+    record('-e', EVENT, '-m', '64M', '-z', '--switch-output', '200ms' if switch == '100ms' else '80K',
            '--', storm, 'getppid', 150000, 150000)
     names = parts(record)
     assert len(names) > 2 and names[0] == 'perf.data'
