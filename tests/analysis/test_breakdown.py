@@ -81,28 +81,47 @@ def test_asleep_until_another_process_writes(analyse):
     assert {one['comm'] for one in long['wakers']} - {'[not known]', '[interrupt]'}, long
 
 
-def test_waits_for_the_cpu_of_another_one(analyse):
+def run_in_turns(command):
+    """The command's end while two threads want the same CPU; {pid} in it is the first of them. And their ids."""
     cpu = max(os.sched_getaffinity(0))
     two = [subprocess.Popen([sys.executable, '-c', SPIN % cpu], stdout=subprocess.PIPE) for _ in range(2)]
     try:
         for one in two:
             assert one.stdout.read(1) == b'1'
-        got = analyse('latency', '-p', two[0].pid, '-e', f'raw_syscalls:sys_enter/id=={GETPPID}/role=both/', '--breakdown', '--json',
-                      '--perins', *RING, '--seconds', '2')
+        return command(two[0].pid), two[0].pid, two[1].pid
     finally:
         for one in two:
             one.kill()
             one.communicate()
-    table = got.table('latency')
+
+
+def check_turns(table, pid, other):
     all_of_it = both(table)
     check_sums(table['rows'] + table['breakdown'])
-    assert all_of_it['key'] == two[0].pid and all_of_it['comm'].startswith('python'), all_of_it
+    assert all_of_it['key'] == pid and all_of_it['comm'].startswith('python'), all_of_it
     assert all_of_it['calls'] == table['rows'][0]['calls'] and all_of_it['waiting'] == table['rows'][0]['waiting']
     assert all_of_it['running'] >= 0.04e9 * all_of_it['calls'], all_of_it
     assert all_of_it['waiting'] >= 0.1 * all_of_it['total'], all_of_it
     assert sum(one['total'] for one in all_of_it['ran']) == all_of_it['waiting'], all_of_it
     ran = {one.get('tid'): one['total'] for one in all_of_it['ran']}
-    assert ran[two[1].pid] >= 0.05 * all_of_it['waiting'], all_of_it      # others that run beside may use the CPU, too
+    assert ran[other] >= 0.05 * all_of_it['waiting'], all_of_it      # others that run beside may use the CPU, too
+
+
+TURNS = ['-e', f'raw_syscalls:sys_enter/id=={GETPPID}/role=both/', '--breakdown', '--json', '--perins']
+
+
+def test_waits_for_the_cpu_of_another_one(analyse):
+    got, *tids = run_in_turns(lambda pid: analyse('latency', '-p', pid, *TURNS, *RING, '--seconds', '2'))
+    check_turns(got.table('latency'), *tids)
+
+
+@pytest.mark.parametrize('stack', ['no', 'fp'])
+def test_recorded_waits_for_the_cpu_of_another_one(analyse, prof, tmp_path, stack):
+    """With stacks of the switches, which only those that sleep have a use for, and without."""
+    events = f'raw_syscalls:sys_enter/id=={GETPPID}/,sched:sched_switch//stack={stack}/,sched:sched_waking'
+    _, *tids = run_in_turns(lambda pid: subprocess.run([prof, 'record', '-q', '-a', *RING, '-o', tmp_path / 'in', '-e', events,
+                                                        '--seconds', '2'], check=True, timeout=60))
+    check_turns(analyse('latency', '-I', 'in', '-p', tids[0], *TURNS).table('latency'), *tids)
 
 
 def test_more_tasks_than_are_kept(analyse, tmp_path):

@@ -160,8 +160,10 @@ int breakdown_events(const struct breakdown *b, struct analysis *a, struct fault
 	    (live && !pidns_is_initial() && add(a, "sched_process_fork", f)) ||
 	    (b->shows_on && (add_of(a, "raw_syscalls", "sys_enter", f) || add_of(a, "raw_syscalls", "sys_exit", f))))
 		return -1;
-	return live && !a->opts->stream.call_graph ? 0 :
-	       analysis_add_event(a, f, "sched:sched_switch/prev_state&0xff/alias=sched_switch_stack" OURS "/untraced/");
+	if (live && !a->opts->stream.call_graph)
+		return 0;
+	/* in a recording, it may be the event of all switches: none is left out there */
+	return analysis_add_event(a, f, "sched:sched_switch/%s/alias=sched_switch_stack" OURS "/untraced/", live ? "prev_state&0xff" : "");
 }
 
 bool breakdown_has(const struct stream_event *event)
