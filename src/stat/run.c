@@ -421,6 +421,7 @@ static int run_once(struct counting *s, char *const *argv, struct stat_wait *w, 
 	int status = 0, rc;
 
 	hotplug_begin(&s->hotplug);
+	stat_input_rewind(&s->input);
 	rc = prepare(s, &child, argv, w, f);
 	if (!rc) {
 		start = now();
@@ -449,6 +450,8 @@ static int run_once(struct counting *s, char *const *argv, struct stat_wait *w, 
 	hotplug_end(&s->hotplug);
 	unwatched_close(&w->events);
 	workload_abandon(&child);
+	if (s->config->vs.n || s->config->runs > 1)
+		stat_input_tell(&s->input);
 	/* of several runs, a line at the end has the number that failed */
 	if (!rc && *woke == WOKE_END && !s->counts_say_why && !s->config->vs.n && s->config->runs < 2)
 		workload_tell(&child, s->config->common.verbose);

@@ -209,6 +209,7 @@ static int stat_command_run(void *config, const struct opt_parser *args, struct 
 			c->separator = ",";
 		s.on_command = (argv || c->vs.n) && !c->all_cpus && !c->common.cpus.n &&
 			       targets_everybody(&c->common);
+		stat_input_begin(&s.input);
 		code = count(&s, argv, f);
 		if (f->exit_code == WORKLOAD_MISSING)
 			stream_doubt_operand(&c->common, args, f);

@@ -9,6 +9,7 @@
 
 #include "base/artifact.h"
 #include "stat/counts.h"
+#include "stat/input.h"
 #include "stream/live/hotplug.h"
 #include "stream/watched/targets.h"
 #include "tasks/unwatched.h"
@@ -72,6 +73,7 @@ struct counting {
 	struct stat_event *events;
 	size_t nevents;
 	struct targets targets;
+	struct stat_input input;        /* what the command reads from standard input */
 	bool on_command;                /* tasks of the command are counted */
 	struct stat_place *places;
 	size_t nplaces;

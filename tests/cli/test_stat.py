@@ -379,3 +379,31 @@ def test_the_recipe_for_ci(prof, tmp_path):
             (tmp_path / name).chmod(0o755)
         done = subprocess.run(line, shell=True, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
         assert (done.stdout, done.returncode == 0) == (f'{str(passes).lower()}\n', passes), done
+
+
+@pytest.mark.parametrize('more', [['-r', '4', '--', 'wc', '-l'], ['-r', '2', '--warmup', '1', '--vs', 'sh -c "wc -l >&2"', '--', 'sh', '-c', 'wc -l >&2']])
+def test_each_run_reads_the_same_file(prof, tmp_path, more):
+    (tmp_path / 'in').write_text('not read\n' + 'line\n' * 5)
+    with open(tmp_path / 'in') as stdin:
+        os.lseek(stdin.fileno(), len('not read\n'), os.SEEK_SET)
+        done = subprocess.run([prof, 'stat', '-e', 'page-faults:u', *more], stdin=stdin, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and 'stdin' not in done.stderr, done.stderr
+    counted = re.findall(r'^\s*(\d+)$', done.stdout + done.stderr, re.M)
+    assert counted == ['5'] * (6 if '--vs' in more else 4), done
+
+
+def test_a_pipe_is_read_once(prof):
+    """And not at all if there is one run, or nothing in the pipe."""
+    def run(given, *more):
+        done = subprocess.run([prof, 'stat', '-e', 'page-faults:u', *more, '--', 'wc', '-c'], input=given, capture_output=True, text=True,
+                              timeout=60)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split(), done.stderr.count('stdin is a pipe, and each run reads what the runs before it have left')
+
+    assert run('text', '-r', '3') == (['4', '0', '0'], 1)
+    assert run('text') == (['4'], 0)
+    r, w = os.pipe()
+    done = subprocess.run([prof, 'stat', '-e', 'page-faults:u', '-r', '2', '--', 'true'], stdin=r, capture_output=True, text=True, timeout=60)
+    os.close(r)
+    os.close(w)
+    assert done.returncode == 0 and 'stdin' not in done.stderr, done.stderr
