@@ -190,6 +190,19 @@ static bool take_names(const char *line, char *group, char *event)
 	return sscanf(line, "%*[^: \n]:%63[^/ \n]/%63[^ \n]", group, event) == 2;
 }
 
+bool probes_is_of_program(const char *tracefs, const char *group, const char *event)
+{
+	char *text = read_list(tracefs, PROBE_USER), one[64], name[64];
+	bool is = false;
+
+	for (const char *line = text; line && *line && !is; line += *line == '\n') {
+		is = take_names(line, one, name) && !strcmp(one, group) && !strcmp(name, event);
+		line += strcspn(line, "\n");
+	}
+	free(text);
+	return is;
+}
+
 /* Removes the probes in groups for which `mine` is true; returns whether there were any. */
 static bool sweep_file(const char *tracefs, enum probe_space space,
 		       bool (*mine)(const char *group, const char *wanted), const char *wanted)

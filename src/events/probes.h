@@ -50,6 +50,8 @@ int probes_define(struct probes *p, const char *tracefs, const struct probe_defi
 int probes_try(const char *tracefs, const struct probe_definition *def, struct fault *f);
 /* Whether a group of tracepoints is that of a running perf-prof, of any process. */
 bool probes_group_is_ours(const char *group);
+/* Whether that tracepoint is a probe in a program (uprobe, uretprobe), whoever made it. */
+bool probes_is_of_program(const char *tracefs, const char *group, const char *event);
 /* Removes the probes; close all events on them first. */
 void probes_end(struct probes *p);
 

@@ -233,12 +233,15 @@ static void reserve_descriptors(const struct counting *s)
 
 static int too_few_descriptors(const struct counting *s, const struct stat_event *e, struct fault *f)
 {
+	size_t opened = 0;
 	char remedy[256];
 
+	for (size_t i = 0; i < s->nevents * s->nplaces; i++)
+		opened += s->counters[i].ev != NULL;
 	return fault_set(f, EXIT_FAILED, "stat: %s: %zu events in %zu places (threads, CPUs) take up to "
 			 "%zu open files in addition to stat's own, but %s, or count fewer events, threads or CPUs", e->label,
 			 s->nevents, s->nplaces, s->nevents * s->nplaces,
-			 descriptors_remedy(files_of(s), remedy, sizeof(remedy)));
+			 descriptors_remedy(files_of(s) - opened, remedy, sizeof(remedy)));
 }
 
 /* 0, BROKEN_UP, or -1 with f. */

@@ -2,8 +2,8 @@
 /* The events of perf-prof stat: from -e, or by default those of perf stat. */
 #include "stat/stat.h"
 
-#include "base/textfile.h"
 #include "events/bpfwords.h"
+#include "events/probes.h"
 #include "events/catalog.h"
 #include "events/spec.h"
 #include "perfevent/attr/attr_fields.h"
@@ -94,18 +94,15 @@ static bool is_absent(const struct pev_parsed *p)
 /* The kernel takes its tracepoints of system calls to happen in user space, and those of probes in a program. */
 static bool is_kernels_tracepoint(const struct stat_event *e)
 {
-	char tracefs[256], path[512], format[4096];
-	const char *name = strchr(e->label, ':');
+	char tracefs[256], group[64], name[64];
 
 	if (e->buf.attr.type != PERF_TYPE_TRACEPOINT || !strncmp(e->label, "syscalls:", strlen("syscalls:")))
 		return false;
 	if (!e->buf.attr.exclude_kernel)   /* :u was not asked for: only system calls get it by themselves */
 		return true;
-	if (!name || pev_tracefs_path(tracefs, sizeof(tracefs), NULL))
+	if (sscanf(e->label, "%63[^:]:%63[^:]", group, name) != 2 || pev_tracefs_path(tracefs, sizeof(tracefs), NULL))
 		return false;
-	snprintf(path, sizeof(path), "%s/events/%.*s/%.*s/format", tracefs, (int)(name - e->label), e->label,
-		 (int)strcspn(name + 1, ":"), name + 1);
-	return textfile_read(path, format, sizeof(format)) > 0 && !strstr(format, "__probe_ip");
+	return !probes_is_of_program(tracefs, group, name);
 }
 
 static int add_event(struct counting *s, size_t index, const char *text, bool asked,

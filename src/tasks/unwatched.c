@@ -2,6 +2,7 @@
 #include "tasks/unwatched.h"
 
 #include "base/escape.h"
+#include "base/procstatus.h"
 #include "base/textfile.h"
 #include "tasks/workload.h"
 
@@ -34,14 +35,17 @@ static bool runs_on(const char *stat)
 }
 
 /* The files of a task without a core dump belong to root. Another thread may have got the number by its exec: its events
- * go on, and its files belong to its user. */
+ * go on, and its files belong to its user, who is root for root's processes. */
 static bool goes_on(pid_t tid)
 {
 	char path[64], text[2048];
 	struct stat st;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)tid);
-	return textfile_read(path, text, sizeof(text)) > 0 && runs_on(text) && !stat(path, &st) && st.st_uid == 0;
+	if (textfile_read(path, text, sizeof(text)) <= 0 || !runs_on(text) || stat(path, &st) || st.st_uid)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
+	return geteuid() || procstatus_in(AT_FDCWD, path, "\nUid:", 1) > 0 || procstatus_in(AT_FDCWD, path, "\nGid:", 1) > 0;
 }
 
 /* The kernel ignores the bits and capabilities of a file there. */

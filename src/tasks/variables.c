@@ -334,9 +334,9 @@ static void look_up(struct variables *v, pid_t pid, struct variable_process *p, 
 	struct stat st;
 	bool found;
 
-	if (p && name_in_kept(v, p, addr, buf, size))
-		return;
 	found = find_mapping(&a, pid, addr);
+	if (!found && p && name_in_kept(v, p, addr, buf, size))
+		return;
 	if (found && a.file && name_in_file(v, pid, &a.line, a.line.pgoff + (addr - a.line.start), &st, buf, size)) {
 		if (p)
 			keep_mapping(p, &a.line, a.end, &st);

@@ -223,7 +223,7 @@ def test_threads_of_the_kernel_are_in_no_call(analyse):
     """/proc/2/syscall says that it is in call 0."""
     if not os.path.exists('/proc/2/syscall') or os.path.exists('/proc/2/exe') and os.readlink('/proc/2/exe'):
         pytest.skip('needs kthreadd')
-    assert 'is still in' not in analyse('syscalls', '-p', '2', '--seconds', '0.2').text
+    assert 'is still in' not in analyse('syscalls', '-q', '-p', '2', '--seconds', '0.2').text
 
 
 def test_at_the_end_of_a_recording(prof, hanging, analyse, tmp_path):

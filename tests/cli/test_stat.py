@@ -10,6 +10,7 @@ import re
 import signal
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -407,3 +408,34 @@ def test_a_pipe_is_read_once(prof):
     os.close(r)
     os.close(w)
     assert done.returncode == 0 and 'stdin' not in done.stderr, done.stderr
+
+
+UPROBES = '/sys/kernel/tracing/uprobe_events'
+
+
+def define(line):
+    fd = os.open(UPROBES, os.O_WRONLY | os.O_APPEND)
+    os.write(fd, line.encode())
+    os.close(fd)
+
+
+@pytest.fixture
+def probed_return():
+    """A return probe of getppid() in a program, which another tool has made."""
+    group = f'of_test_{os.getpid()}'
+    libc = os.path.realpath(next(line.split()[-1] for line in open('/proc/self/maps') if '/libc.so' in line or '/libc-2' in line))
+    symbols = subprocess.run(['nm', '-D', libc], capture_output=True, text=True).stdout
+    address = re.search(r'^([0-9a-f]+) \w getppid(@|$)', symbols, re.M)[1]
+    define(f'r:{group}/back {libc}:0x{address}\n')
+    yield f'{group}:back'
+    define(f'-:{group}/back\n')
+
+
+@pytest.mark.skipif(requires.why_not('root') or not os.path.exists(UPROBES), reason='needs root and uprobes')
+def test_returns_happen_in_the_program(prof, probed_return):
+    """:u leaves out none of them, nor does trace refuse it."""
+    job = ['--', sys.executable, '-c', 'import os\nfor _ in range(20): os.getppid()']
+    done = subprocess.run([prof, 'stat', '-e', f'{probed_return}:u', *job], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and re.search(rf'^ +20 +{probed_return}:u', done.stderr, re.M) and 'always 0' not in done.stderr, done
+    done = subprocess.run([prof, 'trace', '-e', f'{probed_return}:u', *job], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stdout.count(probed_return) == 20, done

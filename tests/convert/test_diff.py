@@ -263,6 +263,32 @@ def test_a_program_that_was_renamed_is_the_same(diff, renamed):
     assert 'ignore-files' not in diff('a.data', 'slower.data') and 'renamed' not in json.loads(diff('--json', 'a.data', 'slower.data'))
 
 
+TWO = '''#include <stdint.h>
+__attribute__((noinline)) void compress(uint64_t n) { volatile uint64_t s = 1; while (n--) s = s * 3; }
+__attribute__((noinline)) void OWN(uint64_t n) { volatile uint64_t s = 1; while (n--) s = s * 5; }
+int main(void) { for (int i = 0; i < 100; i++) { compress(50000); OWN(400000); } }
+'''
+
+
+def test_programs_with_a_function_in_common_are_two(diff, prof, recordings):
+    """It has little of their time, before and after."""
+    (recordings / 'two.c').write_text(TWO)
+    for name in 'pack', 'wrap':
+        path = recordings / name
+        subprocess.run(['gcc', '-O1', '-g', '-fno-omit-frame-pointer', f'-DOWN=own_{name[0]}', '-o', path, recordings / 'two.c'], check=True)
+        subprocess.run([prof, 'record', '-q', '-o', recordings / f'{name[0]}.data', '-g', '-F', '1997', '--', path], check=True, timeout=60)
+    found = json.loads(diff('--json', 'p.data', 'w.data'))
+    assert 'renamed' not in found and rows_of(json.dumps(found))['own_p']['verdict'] == 'gone', found
+
+
+def test_names_of_files_are_valid_json(prof, recordings):
+    path = os.fsencode(recordings / 'work') + b'\xff'
+    shutil.copy(recordings / 'work', path)
+    subprocess.run([prof, 'record', '-q', '-o', recordings / 'bytes.data', '-g', '-F', '1997', '--', path, '20000'], check=True, timeout=60)
+    done = subprocess.run([prof, 'diff', '--json', 'a.data', 'bytes.data'], cwd=recordings, capture_output=True, timeout=60, check=True)
+    assert len(json.loads(done.stdout.decode('utf-8'))['renamed']) == 1
+
+
 def test_a_program_that_was_renamed_is_another_one(diff, renamed):
     text = diff('--no-ignore-files', 'a.data', renamed)
     assert re.search(r'^ .* gone +slow_part +work$', text, re.M) and re.search(r'^ .* new +slow_part +work-new$', text, re.M)

@@ -228,15 +228,18 @@ static void describe(const struct diff *d, struct table *t, size_t changed)
 static void describe_renamed(const struct diff *d, struct table *t)
 {
 	struct json_object *all = json_object_new_array();
+	bool good = all;
 
-	for (size_t i = 0; i < d->nrenamed; i++) {
+	for (size_t i = 0; i < d->nrenamed && good; i++) {
 		struct json_object *pair = json_object_new_object();
 
-		json_object_object_add(pair, "before", json_object_new_string(d->renamed[i].from));
-		json_object_object_add(pair, "after", json_object_new_string(d->renamed[i].to));
-		json_object_array_add(all, pair);
+		good = json_append(all, pair) && json_put_text(pair, "before", d->renamed[i].from) &&
+		       json_put_text(pair, "after", d->renamed[i].to);
 	}
-	table_extra(t, "renamed", all);
+	if (good)
+		table_extra(t, "renamed", all);
+	else
+		json_object_put(all);
 }
 
 static void tell_renamed(const struct diff *d)

@@ -463,9 +463,43 @@ struct moves {
 static void count_pair(void *ctx, struct share *gone, struct share *came)
 {
 	struct moves *m = ctx;
+	struct shares_move *move = is_telling(gone) ? move_of(m->all, &m->n, gone->dso, came->dso) : NULL;
 
-	if (is_telling(gone))
-		count_move(m->all, &m->n, gone->dso, came->dso);
+	if (!move)
+		return;
+	move->functions++;
+	move->self[SHARES_BEFORE] += gone->self[SHARES_BEFORE];
+	move->self[SHARES_AFTER] += came->self[SHARES_AFTER];
+}
+
+static uint64_t self_of(struct share *const *all, size_t n, const char *dso, enum share_side side)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += !strcmp(all[i]->dso, dso) && is_telling(all[i]) ? all[i]->self[side] : 0;
+	return sum;
+}
+
+/* Different programs may have some functions in common: of the same one, these are most of its time, before or after. */
+static bool is_one_file(const struct shares_move *m, struct share *const *const sides[SHARES_SIDES], const size_t n[SHARES_SIDES])
+{
+	const char *const names[SHARES_SIDES] = { [SHARES_BEFORE] = m->from, [SHARES_AFTER] = m->to };
+
+	for (int k = 0; k < SHARES_SIDES; k++)
+		if (m->self[k] > self_of(sides[k], n[k], names[k], k) / 2)
+			return true;
+	return false;
+}
+
+static void drop_others(struct moves *m, struct share *const *const sides[SHARES_SIDES], const size_t n[SHARES_SIDES])
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < m->n; i++)
+		if (is_one_file(&m->all[i], sides, n))
+			m->all[kept++] = m->all[i];
+	m->n = kept;
 }
 
 static void join_pair(void *ctx, struct share *gone, struct share *came)
@@ -513,6 +547,7 @@ size_t shares_match_files(struct shares *s, struct shares_move pairs[SHARES_MOVE
 		sides[k] = alone(s, files, k, &n[k]);
 	if (sides[SHARES_BEFORE] && sides[SHARES_AFTER]) {
 		each_pair(sides[SHARES_BEFORE], n[SHARES_BEFORE], sides[SHARES_AFTER], n[SHARES_AFTER], count_pair, &moves);
+		drop_others(&moves, (struct share *const *const *)sides, n);
 		choose_pairs(&moves, &chosen);
 		each_pair(sides[SHARES_BEFORE], n[SHARES_BEFORE], sides[SHARES_AFTER], n[SHARES_AFTER], join_pair, &chosen);
 	}

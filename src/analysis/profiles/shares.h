@@ -34,6 +34,7 @@ enum { SHARES_MOVES = 64 };
 struct shares_move {
 	const char *from, *to;       /* files, as in struct share */
 	size_t functions;            /* number of functions; 0: there is no such pair of files */
+	uint64_t self[SHARES_SIDES]; /* shares_match_files(): their weights */
 };
 
 struct shares *shares_new(void);   /* NULL: out of memory */

@@ -209,10 +209,13 @@ static void count(struct syscalls *c, const struct happening *h, const char *pat
 static void print_line(struct syscalls *c, const struct happening *h, int64_t id)
 {
 	const struct callline line = {
-		id, (int64_t)h->cells[RET].number, parents_of(&c->parents, h->pid), has_paths(c) ? c->path : "", has_paths(c) ? pathmatch_flags(&c->match, h->tid, id) : 0,
+		id, (int64_t)h->cells[RET].number, parents_of(&c->parents, h->pid), has_paths(c) ? c->path : "",
+		has_paths(c) ? pathmatch_flags(&c->match, h->tid, id) : 0,
 	};
+	struct happening named = *h;
 
-	calllines_print(&c->question, h, &line);
+	named.comm = analysis_comm(c->question.a, h->tid, h->s->time);   /* the row has looked up other names, which ends this one */
+	calllines_print(&c->question, &named, &line);
 }
 
 static void take_call(struct syscalls *c, const struct happening *h, int64_t id, const char *given)

@@ -28,19 +28,11 @@ static int complain(struct fault *f, const struct spec_item *item, size_t at, co
 
 /* ---- tracepoints ------------------------------------------------------ */
 
-static bool has_field(const struct tracefmt *fmt, const char *name)
-{
-	for (size_t i = 0; i < fmt->nfields; i++)
-		if (!strcmp(fmt->fields[i].name, name))
-			return true;
-	return false;
-}
-
 /* The kernel takes the registers of a system call's caller, of a probe in a program those of the program, and of all other
  * tracepoints its own. */
-static bool is_of_user(const struct stream_event *ev)
+static bool is_of_user(const struct stream *s, const struct stream_event *ev)
 {
-	return !strcmp(ev->sys, SYSCALLS) || has_field(ev->fmt, "__probe_ip");
+	return !strcmp(ev->sys, SYSCALLS) || probes_is_of_program(s->list.tracefs, ev->sys, ev->tracepoint);
 }
 
 /* :u, or what the kernel allows this user: where nothing is left out, none need ask for it. */
@@ -49,7 +41,7 @@ static int settle_user_only(struct stream *s, struct stream_event *ev, const str
 	char message[300], expected[200];
 
 	ev->asked.user_only = item->user_only || (!strcmp(ev->sys, SYSCALLS) && useronly_is_needed(s));
-	if (!item->user_only || is_of_user(ev))
+	if (!item->user_only || is_of_user(s, ev))
 		return 0;
 	snprintf(message, sizeof(message), "%s:%s happens in the kernel only, which :u leaves out", ev->sys, ev->tracepoint);
 	snprintf(expected, sizeof(expected), "%s:%s; :u is for syscalls:*", ev->sys, ev->tracepoint);

@@ -82,13 +82,25 @@ static bool called_name(const char *text, char *name, size_t size)
 	return *name && field[strlen(name)] == ')';
 }
 
+/* The next "str(" that is not in quotes; at: not in quotes. NULL: there is none. */
+static const char *next_call(const char *at)
+{
+	for (bool quoted = false; *at; at++) {
+		if (*at == '"')
+			quoted = !quoted;
+		else if (!quoted && !strncmp(at, "str(", strlen("str(")))
+			return at;
+	}
+	return NULL;
+}
+
 static bool find_call(const struct stream_event *event, const struct expr_schema *schema, struct pointertext *found,
 		      struct expr_error *err)
 {
 	const char *text = event->asked.filter;
 	char name[48];
 
-	for (const char *at = strstr(text, "str("); at; at = strstr(at + 1, "str(")) {
+	for (const char *at = next_call(text); at; at = next_call(at + 1)) {
 		if ((at > text && (isalnum((unsigned char)at[-1]) || at[-1] == '_')) || !called_name(at, name, sizeof(name)))
 			continue;
 		if (!is_of_program(event, expr_field(schema, name, strlen(name))))
@@ -107,7 +119,7 @@ bool pointertext_compared(const struct stream_event *event, const struct expr_sc
 {
 	struct expr_tree tree;
 	struct expr_error none;
-	bool is = !expr_tree_parse(&tree, event->asked.filter, &none) && find_comparison(event, schema, &tree, found, err);
+	const bool is = !expr_tree_parse(&tree, event->asked.filter, &none) && find_comparison(event, schema, &tree, found, err);
 
 	expr_tree_free(&tree);
 	return is || find_call(event, schema, found, err);

@@ -2,6 +2,7 @@
 /* Looks up -C, -p, -t and --cgroups on this machine. */
 #include "stream/watched/targets.h"
 
+#include "base/escape.h"
 #include "base/note.h"
 #include "base/procstatus.h"
 #include "base/room.h"
@@ -243,12 +244,22 @@ int targets_resolve(struct targets *t, const struct stream_opts *opts, struct fa
 	return 0;
 }
 
+/* Puts the name of a control group without tasks. False: it has tasks, or the task is of none. */
+static bool put_empty(const struct task_target *task, char *name, size_t size)
+{
+	if (task->cgroup_fd < 0 || !cgrouptree_is_empty(task->cgroup_fd))
+		return false;
+	escape_terminal(task->cgroup, strlen(task->cgroup), name, size);
+	return true;
+}
+
 void targets_note_empty(const struct targets *t, const struct stream_opts *opts)
 {
+	char name[1024];
+
 	for (size_t i = 0; i < t->ntasks; i++)
-		if (t->tasks[i].cgroup_fd >= 0 && cgrouptree_is_empty(t->tasks[i].cgroup_fd))
-			note(opts->verbose, "control group %s has no tasks now: only those that enter it are watched",
-			     t->tasks[i].cgroup);
+		if (put_empty(&t->tasks[i], name, sizeof(name)))
+			note(opts->verbose, "control group %s has no tasks now: only those that enter it are watched", name);
 }
 
 static bool are_of_kernel(const struct targets *t)
@@ -261,6 +272,8 @@ static bool are_of_kernel(const struct targets *t)
 
 void targets_tell_idle(const struct targets *t, const struct stream_opts *opts)
 {
+	char name[1024];
+
 	if (opts->verbose < 0)
 		return;
 	if (are_of_kernel(t))
@@ -268,8 +281,8 @@ void targets_tell_idle(const struct targets *t, const struct stream_opts *opts)
 		     "faults and no functions in user space", (int)t->tasks[0].tid);
 	/* else targets_note_empty() has said so */
 	for (size_t i = 0; i < t->ntasks && !note_is_shown(opts->verbose); i++)
-		if (t->tasks[i].cgroup_fd >= 0 && cgrouptree_is_empty(t->tasks[i].cgroup_fd))
-			note(1, "nothing happened: control group %s has no tasks", t->tasks[i].cgroup);
+		if (put_empty(&t->tasks[i], name, sizeof(name)))
+			note(1, "nothing happened: control group %s has no tasks", name);
 }
 
 bool targets_moved(const struct targets *t, const struct stream_opts *opts)
