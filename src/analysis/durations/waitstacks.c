@@ -136,7 +136,9 @@ static void print_merged(struct analysis *a, const struct waitstacks *w, const s
 	printf("%6.2f%%  %s%s%s%s", 100 * (double)m->ns / (double)of, shown(words, m->waiter, waiter, sizeof(waiter)),
 	       m->waiters ? " and others wait" : " waits", m->key.on ? " in " : "",
 	       m->key.on ? shown(words, m->key.on, on, sizeof(on)) : "");
-	printf(kind ? " [%s], " : ", ", kind);
+	if (kind)
+		printf(" [%s]", kind);
+	printf(", ");
 	if (!m->key.object)
 		printf("%llu time%s, ", (unsigned long long)m->waits, units_plural(m->waits));
 	printf("%.3f ms\n", (double)m->ns / 1e6);

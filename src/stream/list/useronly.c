@@ -74,13 +74,16 @@ static bool watches_tasks(const struct stream_opts *o)
 	return !o->input && !o->cgroups.n && (o->pids.n || o->tids.n);
 }
 
-bool useronly_is_needed(const struct stream *s)
+bool useronly_is_needed(struct stream *s)
 {
 	union pev_attr_buf buf;
 
-	/* any event will do, and this one is cheap */
-	pev_attr_buf_init(&buf, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
-	return watches_tasks(s->opts) && only_user_is_allowed(&buf);
+	if (s->list.user_only == USER_ONLY_UNKNOWN) {
+		/* any event will do, and this one is cheap */
+		pev_attr_buf_init(&buf, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
+		s->list.user_only = watches_tasks(s->opts) && only_user_is_allowed(&buf) ? USER_ONLY : USER_ONLY_NOT;
+	}
+	return s->list.user_only == USER_ONLY;
 }
 
 int useronly_settle(const struct stream *s, struct stream_event *ev, int user_callchain, struct fault *f)

@@ -18,7 +18,7 @@ struct stream_event;
  * call chains. 0, or -1 with f. */
 int useronly_settle(const struct stream *s, struct stream_event *ev, int user_callchain, struct fault *f);
 /* Whether the targets are tasks of which this user may see user space alone. */
-bool useronly_is_needed(const struct stream *s);
+bool useronly_is_needed(struct stream *s);
 /* Reports in one line the events to which it applied: always if the user named them, or they are recorded (a source: not with -q),
  * else with -v. And those that have no samples in user space. */
 void useronly_tell(const struct stream *s);

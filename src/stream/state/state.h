@@ -91,6 +91,7 @@ struct makers {
 /* The event list: list/list.h. */
 struct stream_list {
 	char tracefs[256];
+	enum { USER_ONLY_UNKNOWN, USER_ONLY, USER_ONLY_NOT } user_only;   /* useronly_is_needed(), which is asked for each tracepoint */
 	struct tracefmt_db *formats;
 	struct spec_list specs;
 	struct stream_event *events;   /* those of the consumer, then those that sources watch */
