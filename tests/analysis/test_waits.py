@@ -138,6 +138,33 @@ def test_a_recording(analyse, work, tmp_path):
     assert any(r['waiter'] == 'reader' and r['waker'] == 'writer' and r['waits'] and r['wakes'] for r in stacks['rows'])
 
 
+
+# The child waits for half a second, and still does when its parent ends.
+ENDLESS = '''
+import os, signal, time
+pipe = os.pipe()
+child = os.fork()
+if not child:
+    signal.alarm(5)
+    for fd in range(3):
+        os.dup2(os.open('/dev/null', os.O_RDWR), fd)
+    os.read(pipe[0], 1)
+print(child, flush=True)
+while open(f'/proc/{child}/syscall').read().split()[0] != '0':
+    time.sleep(0.01)
+time.sleep(0.5)
+os._exit(0)
+'''
+
+
+def test_a_recorded_wait_without_an_end_lasts_until_the_recording_ends(analyse, tmp_path):
+    path = tmp_path / 'r.data'
+    child = int(analyse('waits', '--on', '--record', path, '--', sys.executable, '-c', ENDLESS).text.splitlines()[0])
+    tables = [json.loads(line) for line in analyse('waits', '--on', '-I', path, '-p', child, '--json').text.splitlines()]
+    for rows in (t['rows'] for t in tables if t['table'] in ('waits', 'waited on')):
+        assert max(row['max'] for row in rows) > 0.4 * NS, tables
+
+
 LOCKS = '''
 #include <pthread.h>
 #include <string.h>
