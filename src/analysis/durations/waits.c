@@ -430,6 +430,25 @@ static void add_unstacked(struct waits *w, pid_t tid, uint64_t ns)
 	w->unstacked.tid = tid;
 }
 
+/* The same lock has the same number in all stacks, with the text of waits that have ended. full: with its holder. */
+static uint64_t number_for_stacks(struct waits *w, pid_t tid, const char *full)
+{
+	char text[WORD_SIZE];
+
+	waiton_text(&w->on, tid, text, sizeof(text));
+	return number_on(w, tid, strncmp(full, text, strlen(text)) ? full : text);
+}
+
+/* full: another number than that of the stack, whose kind it has, too. */
+static void add_unfinished_stack(struct waits *w, const struct waitstacks_key *key, uint64_t full, uint64_t ns)
+{
+	waitstacks_add(&w->stacks, key, ns);
+	if (!w->shows_on)
+		return;
+	callstacks_expand(w->states.question.a->stacks, key->waits);
+	waitkinds_add(&w->kinds, full, &(struct waitkinds_of){ .stacks = waitkind_of_stack(key->waits) });
+}
+
 static void add_unfinished(struct question *q, const struct open_pair *o, uint64_t now)
 {
 	struct waits *w = (struct waits *)q;
@@ -444,13 +463,15 @@ static void add_unfinished(struct question *q, const struct open_pair *o, uint64
 	};
 	char text[WORD_SIZE];
 
-	if (w->shows_on)
-		key.on = h.cells[ON].number = number_on(w, tid, waitargs_now(&w->on, tid, text, sizeof(text)));
+	if (w->shows_on) {
+		h.cells[ON].number = number_on(w, tid, waitargs_now(&w->on, tid, text, sizeof(text)));
+		key.on = number_for_stacks(w, tid, text);
+	}
 	if (w->shows_on && !q->csv && (q->ending || q->common.stream.interval_ms))
 		waitedon_add_unfinished(&w->waited, &w->on, &(struct waitedon_wait){ tid, o->start, h.end.duration, NULL, "", key.on },
 					q->ending);
 	if (o->value && q->ending)   /* once: each table has the time so far */
-		waitstacks_add(&w->stacks, &key, h.end.duration);
+		add_unfinished_stack(w, &key, h.cells[ON].number, h.end.duration);
 	else
 		add_unstacked(w, tid, h.end.duration);
 	question_add_unfinished(q, &h, now);
