@@ -165,6 +165,17 @@ def test_a_recorded_wait_without_an_end_lasts_until_the_recording_ends(analyse, 
         assert max(row['max'] for row in rows) > 0.4 * NS, tables
 
 
+
+def test_a_recording_without_events_of_a_thread_says_so(analyse, sleeper, tmp_path):
+    """It slept before the recording began, and still does. A task that the recording does not have is an error."""
+    path = tmp_path / 'r.data'
+    analyse('waits', '--record', path, '-p', sleeper, '--seconds', '0.2')
+    out = analyse('waits', '-I', path, '-p', sleeper).text
+    assert re.search(r'^1 thread has no event in the recording, and may have waited throughout: `perf-prof dump PID` shows', out, re.M), out
+    absent = analyse('waits', '-I', path, '-p', 2 ** 22 + 1, code=1)
+    assert 'the recording has no event from the tasks' in absent.err, absent.err
+
+
 LOCKS = '''
 #include <pthread.h>
 #include <string.h>

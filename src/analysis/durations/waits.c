@@ -359,11 +359,13 @@ static void sample(struct question *q, const struct analysis_sample *s)
 	pid_t tid;
 
 	((struct waits *)q)->latest = s->time;
+	switches_had_event(&((struct waits *)q)->states.switches, s->tid);
 	if (i >= NEVENTS && i < q->ops->nevents) {
 		take_call((struct waits *)q, s, i);
 		return;
 	}
 	tid = states_named(q, s, &i);
+	switches_had_event(&((struct waits *)q)->states.switches, tid);
 	if (tid && i == SWITCH)
 		begin_wait(q, s, tid);
 	else if (tid)
@@ -591,14 +593,27 @@ static void print_nameless(const struct waits *w)
 	printf("locks in variables of %s have no names: the file is not there any more, or not the one that was recorded\n", safe);
 }
 
+/* Of a recording. It has no wait of a thread that slept all the time. */
+static void print_eventless(const struct waits *w)
+{
+	bool none;
+	const size_t n = switches_without_event(&w->states.switches, &none);
+
+	if (n)
+		printf("%zu thread%s no event in the recording, and may have waited throughout: `perf-prof dump PID` shows what a running "
+		       "process waits for\n", n, n == 1 ? " has" : "s have");
+}
+
 static void after_table(struct question *q, uint64_t from)
 {
 	struct waits *w = (struct waits *)q;
 
 	if (!q->common.json && !q->csv)
 		print_unfinished(q);
-	if (q->ending && !q->common.json && !q->csv)
+	if (q->ending && !q->common.json && !q->csv) {
+		print_eventless(w);
 		print_nameless(w);
+	}
 	if (q->common.stream.interval_ms)
 		waitedon_print_interval(&w->waited, q->a);
 	if (q->ending)
@@ -620,6 +635,19 @@ static void after_table(struct question *q, uint64_t from)
 	callstacks_rest(q->a->stacks, keep_stacks, q);
 }
 
+/* Events of all tasks are read, so that the stream finds some whatever was selected. */
+static int check_absent(const struct question *q, struct fault *f)
+{
+	const struct stream_opts *o = &q->common.stream;
+	bool none;
+
+	switches_without_event(&((const struct waits *)q)->states.switches, &none);
+	if (!none || o->time.from || o->time.to || stream_was_interrupted(q->a->stream))
+		return 0;
+	return fault_set(f, EXIT_FAILED, "the recording has no event from the tasks and CPUs that -p, -t and -C select; `perf-prof "
+			 "script -F pid,tid,cpu` shows its tasks and CPUs");
+}
+
 static int draw(struct question *q, struct fault *f)
 {
 	struct waits *w = (struct waits *)q;
@@ -628,7 +656,7 @@ static int draw(struct question *q, struct fault *f)
 			       "perf-prof waits: what waits, and above it what wakes it", "ns",
 	};
 
-	return analysis_draw(q->a, &w->flame, &title, f);
+	return analysis_draw(q->a, &w->flame, &title, f) || check_absent(q, f) ? -1 : 0;
 }
 
 static void release(struct question *q)
