@@ -198,6 +198,78 @@ def test_kinds_of_the_recorded(prof, analyse, tmp_path):
     attempts(measure)
 
 
+IN_TURN = r'''
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct both { pthread_mutex_t lock; pthread_cond_t plain, timed; int n; } *all;
+
+static void *wait_for_all(void *arg)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	t.tv_sec += 100;
+	pthread_mutex_lock(&all->lock);
+	for (int i = 0; i < 40; i++, all->n = 0)
+		while (!all->n)
+			if (i % 2)
+				pthread_cond_wait(&all->plain, &all->lock);
+			else
+				pthread_cond_clockwait(&all->timed, &all->lock, CLOCK_MONOTONIC, &t);
+	pthread_mutex_unlock(&all->lock);
+	return NULL;
+}
+
+int main(void)
+{
+	pthread_t t;
+
+	all = calloc(1, sizeof(*all));
+	printf("%p %p %zu\n", &all->plain, &all->timed, sizeof(all->plain));
+	fflush(stdout);
+	pthread_create(&t, NULL, wait_for_all, NULL);
+	for (int i = 0; i < 40; i++) {
+		usleep(5000);
+		pthread_mutex_lock(&all->lock);
+		all->n = 1;
+		pthread_cond_signal(&all->plain);
+		pthread_cond_signal(&all->timed);
+		pthread_mutex_unlock(&all->lock);
+	}
+	for (int left = 1; left;) {
+		usleep(1000);
+		pthread_mutex_lock(&all->lock);
+		all->n = 1;
+		pthread_cond_signal(&all->plain);
+		pthread_cond_signal(&all->timed);
+		pthread_mutex_unlock(&all->lock);
+		left = pthread_tryjoin_np(t, NULL);
+	}
+}
+'''
+
+
+def test_a_condition_variable_without_a_name_is_one_object(analyse, tmp_path):
+    """Threads wait for two of its words in turn. Its name is the address of the first one."""
+    (tmp_path / 'turns.c').write_text(IN_TURN)
+    job = tmp_path / 'turns'
+    subprocess.run(['gcc', '-O1', '-pthread', '-w', '-o', job, tmp_path / 'turns.c'], check=True)
+
+    def measure():
+        got, waits, waited = run(analyse, job, tmp_path / 'out', '-g')
+        *conds, size = (int(number, 0) for number in got.text.split()[:3])
+        found = [[row for row in waited if cond <= row.get('address', 0) < cond + size] for cond in conds]
+        named = {row['on'] for row in waits if (row.get('kind'), row['on'][:8]) == ('condvar', 'futex 0x')}
+        right = [len(rows) == 1 and rows[0]['kind'] == 'condvar' and not rows[0]['address'] % 8 for rows in found]
+        return None if all(right) and named == {row['what'] for rows in found for row in rows} else (got.text, waits, waited)
+    attempts(measure)
+
+
 def test_a_timeout_is_nobody_s(analyse, tmp_path):
     """The result of the call says so, whoever was on the CPU then, and also if the kernel did not deliver the wake-up."""
     job = build(tmp_path)
