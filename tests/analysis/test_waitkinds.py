@@ -287,6 +287,68 @@ def test_a_timeout_is_nobody_s(analyse, tmp_path):
     attempts(measure)
 
 
+TRIES = r'''
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+static pthread_mutex_t big = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t begun;
+
+static void *try_for_20_ms(void *arg)
+{
+	struct timespec t;
+
+	pthread_barrier_wait(&begun);
+	do {
+		clock_gettime(CLOCK_REALTIME, &t);
+		t.tv_nsec += 20000000;
+		t.tv_sec += t.tv_nsec / 1000000000;
+		t.tv_nsec %= 1000000000;
+	} while (pthread_mutex_timedlock(&big, &t));
+	pthread_mutex_unlock(&big);
+	return NULL;
+}
+
+static void *own(void *arg)
+{
+	prctl(PR_SET_NAME, "owner");
+	pthread_mutex_lock(&big);
+	pthread_barrier_wait(&begun);
+	usleep(210000);
+	pthread_mutex_unlock(&big);
+	return NULL;
+}
+
+int main(void)
+{
+	pthread_t t[2];
+
+	pthread_barrier_init(&begun, NULL, 2);
+	pthread_create(&t[0], NULL, own, NULL);
+	pthread_create(&t[1], NULL, try_for_20_ms, NULL);
+	pthread_join(t[0], NULL);
+	pthread_join(t[1], NULL);
+}
+'''
+
+
+def test_timeouts_at_a_mutex_are_because_of_its_owner(analyse, tmp_path):
+    (tmp_path / 'tries.c').write_text(TRIES)
+    job = tmp_path / 'tries'
+    subprocess.run(['gcc', '-O1', '-pthread', '-w', '-o', job, tmp_path / 'tries.c'], check=True)
+
+    def measure():
+        _, waits, waited = run(analyse, job, tmp_path / 'out')
+        row, = (row for row in waited if row['what'].startswith('futex big'))
+        timeouts = [r['calls'] for r in waits if r['waker'] == '[timeout]' and r['on'] == row['what']]
+        right = timeouts and row.get('because_of', '').startswith('owner (') and row['because_of_share'] > 99
+        return None if right else (waits, row)
+    attempts(measure)
+
+
 SOCKET = """
 import socket, struct
 a, b = socket.socketpair()

@@ -245,6 +245,7 @@ static void add_to_tables(struct waits *w, const struct happening *h, const stru
 	const struct waitedon_wait wait = {
 		h->tid, h->end.start, h->end.duration, e->context == BY_TASK_ITSELF ? &waker : NULL,
 		e->context == BY_TASK_ITSELF ? analysis_comm(q->a, s->tid, s->time) : "", h->cells[ON].number,
+		e->context == BY_TIMEOUT,
 	};
 	const struct handoffs *handoffs = w->shows_on && !q->csv ? waitedon_add(&w->waited, &w->on, &wait) : NULL;
 
@@ -470,7 +471,7 @@ static void add_unfinished(struct question *q, const struct open_pair *o, uint64
 		key.on = number_for_stacks(w, tid, text);
 	}
 	if (w->shows_on && !q->csv && (q->ending || q->common.stream.interval_ms))
-		waitedon_add_unfinished(&w->waited, &w->on, &(struct waitedon_wait){ tid, o->start, h.end.duration, NULL, "", key.on },
+		waitedon_add_unfinished(&w->waited, &w->on, &(struct waitedon_wait){ tid, o->start, h.end.duration, NULL, "", key.on, false },
 					q->ending);
 	if (o->value && q->ending)   /* once: each table has the time so far */
 		add_unfinished_stack(w, &key, h.cells[ON].number, h.end.duration);
