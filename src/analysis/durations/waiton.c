@@ -351,9 +351,9 @@ void waiton_woken(struct waiton *w, pid_t tid, pid_t waker, uint64_t time)
 
 /* ---- waits ------------------------------------------------------------------------------ */
 
-/* A condition variable of the C library of GNU has two words in turn (__g_signals), and a read-write lock has one for readers and one
- * for writers. Both are aligned to 8 bytes, and waited for as few other locks are: until a time of the real clock, even if there is
- * none, or while the word is 0. */
+/* A condition variable of the C library of GNU has two words in turn (__g_signals), and a read-write lock has one for readers and
+ * one for writers. Both are aligned to 8 bytes, and waited for as few other locks are: until a time of the real clock, even if
+ * there is none, or while the word is 0. */
 static bool is_second_word(const struct waiton_call *one)
 {
 	enum { WORD = 4, BOTH = 8 };
