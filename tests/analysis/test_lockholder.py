@@ -247,3 +247,17 @@ def test_a_holder_that_has_ended(analyse, tmp_path):
     got = analyse('waits', '--on', '--json', '-m', '64M', '--seconds', '1', '--', job)
     on = [row['on'] for row in got.table('waits')['rows'] if row['waker'] == '[nobody yet]']
     assert any(re.fullmatch(rf'futex big \({job}\) held by quitter \(\d+\), which has ended', text) for text in on), on
+
+
+def test_a_lock_has_one_root_whether_its_holder_is_known_or_not(analyse, tmp_path):
+    """In the picture and the stacks; the row names the holder, and has the kind that the stack says."""
+    if not shutil.which('gcc'):
+        pytest.skip('needs gcc')
+    (tmp_path / 'quits.c').write_text(QUITS)
+    job = tmp_path / 'quits'
+    subprocess.run(['gcc', '-D_GNU_SOURCE', '-O1', '-pthread', '-o', job, tmp_path / 'quits.c'], check=True)
+    got = analyse('waits', '--json', '--flame-by-lock', '--flame-graph', 'w.folded', '-m', '4M', '--seconds', '2', '--', job)
+    row, = (row for row in got.table('waits')['rows'] if row['on'].startswith('futex'))
+    assert ' held by ' in row['on'] and row['kind'] == 'mutex', row
+    roots = {line.split(';')[0] for line in (tmp_path / 'w.folded').read_text().splitlines()}
+    assert f'futex big ({job})' in roots and not [root for root in roots if ' held by ' in root], roots

@@ -198,6 +198,78 @@ def test_kinds_of_the_recorded(prof, analyse, tmp_path):
     attempts(measure)
 
 
+IN_TURN = r'''
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct both { pthread_mutex_t lock; pthread_cond_t plain, timed; int n; } *all;
+
+static void *wait_for_all(void *arg)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	t.tv_sec += 100;
+	pthread_mutex_lock(&all->lock);
+	for (int i = 0; i < 40; i++, all->n = 0)
+		while (!all->n)
+			if (i % 2)
+				pthread_cond_wait(&all->plain, &all->lock);
+			else
+				pthread_cond_clockwait(&all->timed, &all->lock, CLOCK_MONOTONIC, &t);
+	pthread_mutex_unlock(&all->lock);
+	return NULL;
+}
+
+int main(void)
+{
+	pthread_t t;
+
+	all = calloc(1, sizeof(*all));
+	printf("%p %p %zu\n", &all->plain, &all->timed, sizeof(all->plain));
+	fflush(stdout);
+	pthread_create(&t, NULL, wait_for_all, NULL);
+	for (int i = 0; i < 40; i++) {
+		usleep(5000);
+		pthread_mutex_lock(&all->lock);
+		all->n = 1;
+		pthread_cond_signal(&all->plain);
+		pthread_cond_signal(&all->timed);
+		pthread_mutex_unlock(&all->lock);
+	}
+	for (int left = 1; left;) {
+		usleep(1000);
+		pthread_mutex_lock(&all->lock);
+		all->n = 1;
+		pthread_cond_signal(&all->plain);
+		pthread_cond_signal(&all->timed);
+		pthread_mutex_unlock(&all->lock);
+		left = pthread_tryjoin_np(t, NULL);
+	}
+}
+'''
+
+
+def test_a_condition_variable_without_a_name_is_one_object(analyse, tmp_path):
+    """Threads wait for two of its words in turn. Its name is the address of the first one."""
+    (tmp_path / 'turns.c').write_text(IN_TURN)
+    job = tmp_path / 'turns'
+    subprocess.run(['gcc', '-O1', '-pthread', '-w', '-o', job, tmp_path / 'turns.c'], check=True)
+
+    def measure():
+        got, waits, waited = run(analyse, job, tmp_path / 'out', '-g')
+        *conds, size = (int(number, 0) for number in got.text.split()[:3])
+        found = [[row for row in waited if cond <= row.get('address', 0) < cond + size] for cond in conds]
+        named = {row['on'] for row in waits if (row.get('kind'), row['on'][:8]) == ('condvar', 'futex 0x')}
+        right = [len(rows) == 1 and rows[0]['kind'] == 'condvar' and not rows[0]['address'] % 8 for rows in found]
+        return None if all(right) and named == {row['what'] for rows in found for row in rows} else (got.text, waits, waited)
+    attempts(measure)
+
+
 def test_a_timeout_is_nobody_s(analyse, tmp_path):
     """The result of the call says so, whoever was on the CPU then, and also if the kernel did not deliver the wake-up."""
     job = build(tmp_path)
@@ -212,6 +284,68 @@ def test_a_timeout_is_nobody_s(analyse, tmp_path):
         wanted = {'poll': {'[timeout]': 6}, 'futex never': {'[timeout]': 6}, 'join of thread rester': {'[timeout]': 1}}
         right = {on: ended.get(on) for on in wanted} == wanted and because['futex never'] is None
         return None if right else (ended, because)
+    attempts(measure)
+
+
+TRIES = r'''
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+static pthread_mutex_t big = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t begun;
+
+static void *try_for_20_ms(void *arg)
+{
+	struct timespec t;
+
+	pthread_barrier_wait(&begun);
+	do {
+		clock_gettime(CLOCK_REALTIME, &t);
+		t.tv_nsec += 20000000;
+		t.tv_sec += t.tv_nsec / 1000000000;
+		t.tv_nsec %= 1000000000;
+	} while (pthread_mutex_timedlock(&big, &t));
+	pthread_mutex_unlock(&big);
+	return NULL;
+}
+
+static void *own(void *arg)
+{
+	prctl(PR_SET_NAME, "owner");
+	pthread_mutex_lock(&big);
+	pthread_barrier_wait(&begun);
+	usleep(210000);
+	pthread_mutex_unlock(&big);
+	return NULL;
+}
+
+int main(void)
+{
+	pthread_t t[2];
+
+	pthread_barrier_init(&begun, NULL, 2);
+	pthread_create(&t[0], NULL, own, NULL);
+	pthread_create(&t[1], NULL, try_for_20_ms, NULL);
+	pthread_join(t[0], NULL);
+	pthread_join(t[1], NULL);
+}
+'''
+
+
+def test_timeouts_at_a_mutex_are_because_of_its_owner(analyse, tmp_path):
+    (tmp_path / 'tries.c').write_text(TRIES)
+    job = tmp_path / 'tries'
+    subprocess.run(['gcc', '-O1', '-pthread', '-w', '-o', job, tmp_path / 'tries.c'], check=True)
+
+    def measure():
+        _, waits, waited = run(analyse, job, tmp_path / 'out')
+        row, = (row for row in waited if row['what'].startswith('futex big'))
+        timeouts = [r['calls'] for r in waits if r['waker'] == '[timeout]' and r['on'] == row['what']]
+        right = timeouts and row.get('because_of', '').startswith('owner (') and row['because_of_share'] > 99
+        return None if right else (waits, row)
     attempts(measure)
 
 

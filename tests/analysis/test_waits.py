@@ -138,6 +138,44 @@ def test_a_recording(analyse, work, tmp_path):
     assert any(r['waiter'] == 'reader' and r['waker'] == 'writer' and r['waits'] and r['wakes'] for r in stacks['rows'])
 
 
+
+# The child waits for half a second, and still does when its parent ends.
+ENDLESS = '''
+import os, signal, time
+pipe = os.pipe()
+child = os.fork()
+if not child:
+    signal.alarm(5)
+    for fd in range(3):
+        os.dup2(os.open('/dev/null', os.O_RDWR), fd)
+    os.read(pipe[0], 1)
+print(child, flush=True)
+while open(f'/proc/{child}/syscall').read().split()[0] != '0':
+    time.sleep(0.01)
+time.sleep(0.5)
+os._exit(0)
+'''
+
+
+def test_a_recorded_wait_without_an_end_lasts_until_the_recording_ends(analyse, tmp_path):
+    path = tmp_path / 'r.data'
+    child = int(analyse('waits', '--on', '--record', path, '--', sys.executable, '-c', ENDLESS).text.splitlines()[0])
+    tables = [json.loads(line) for line in analyse('waits', '--on', '-I', path, '-p', child, '--json').text.splitlines()]
+    for rows in (t['rows'] for t in tables if t['table'] in ('waits', 'waited on')):
+        assert max(row['max'] for row in rows) > 0.4 * NS, tables
+
+
+
+def test_a_recording_without_events_of_a_thread_says_so(analyse, sleeper, tmp_path):
+    """It slept before the recording began, and still does. A task that the recording does not have is an error."""
+    path = tmp_path / 'r.data'
+    analyse('waits', '--record', path, '-p', sleeper, '--seconds', '0.2')
+    out = analyse('waits', '-I', path, '-p', sleeper).text
+    assert re.search(r'^1 thread has no event in the recording, and may have waited throughout: `perf-prof dump PID`', out, re.M), out
+    absent = analyse('waits', '-I', path, '-p', 2 ** 22 + 1, code=1)
+    assert 'the recording has no event from the tasks' in absent.err, absent.err
+
+
 LOCKS = '''
 #include <pthread.h>
 #include <string.h>

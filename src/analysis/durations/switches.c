@@ -17,6 +17,7 @@
 struct watched {
 	pid_t tid;
 	bool process;            /* in a recording: tid is a process, and all its threads are watched */
+	bool known, had_event;   /* in a recording: it has a record of the task, and an event */
 	bool outside;            /* of the control groups, as /proc said at that time: */
 	uint64_t asked;
 	UT_hash_handle hh;
@@ -139,6 +140,12 @@ static int watch_recorded(struct switches *w, pid_t pid)
 	return 0;
 }
 
+static void watch_known(struct switches *w, uint32_t tid)
+{
+	if (!watch(w, (pid_t)tid))
+		find_watched(w, (pid_t)tid)->known = true;
+}
+
 void switches_task(struct switches *w, const struct pev_record *rec)
 {
 	const struct pev_task *t = &rec->task;
@@ -148,13 +155,33 @@ void switches_task(struct switches *w, const struct pev_record *rec)
 	if (!w->recorded || w->everybody || (!before && !w->follow))
 		return;
 	if (rec->type == PERF_RECORD_COMM && watches_process(w, rec->comm.pid))
-		watch(w, (pid_t)rec->comm.tid);
+		watch_known(w, rec->comm.tid);
 	else if (rec->type == PERF_RECORD_FORK && t->pid == t->ppid && watches_process(w, t->pid))
-		watch(w, (pid_t)t->tid);
+		watch_known(w, t->tid);
 	else if (rec->type == PERF_RECORD_FORK && !before && watches_process(w, t->ppid))
 		watch_recorded(w, (pid_t)t->pid);
 	else if (rec->type == PERF_RECORD_FORK && !before && switches_watch(w, (pid_t)t->ptid))
-		watch(w, (pid_t)t->tid);
+		watch_known(w, t->tid);
+}
+
+void switches_had_event(struct switches *w, pid_t tid)
+{
+	struct watched *found = w->recorded && !w->everybody ? find_watched(w, tid) : NULL;
+
+	if (found)
+		found->had_event = true;
+}
+
+size_t switches_without_event(const struct switches *w, bool *none)
+{
+	size_t n = 0;
+
+	*none = w->recorded && !w->everybody;
+	for (const struct watched *one = w->watched; one; one = one->hh.next) {
+		n += one->known && !one->had_event;
+		*none &= !one->known && !one->had_event;
+	}
+	return n;
 }
 
 int switches_choose(struct switches *w, const struct stream_opts *o, struct fault *f)

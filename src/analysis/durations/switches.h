@@ -49,6 +49,10 @@ int switches_choose(struct switches *w, const struct stream_opts *targets, struc
 int switches_take_targets(struct switches *w, struct analysis *a, struct fault *f);
 /* In a recording: COMM and FORK records add threads of watched processes, and their children. */
 void switches_task(struct switches *w, const struct pev_record *rec);
+/* In a recording: an event was of that task, or about it. */
+void switches_had_event(struct switches *w, pid_t tid);
+/* In a recording: how many watched threads it knows, but has no event of. *none: of the watched tasks, it knows none at all. */
+size_t switches_without_event(const struct switches *w, bool *none);
 void switches_free(struct switches *w);
 /* Whether there are processes of -p, and all have ended. */
 bool switches_are_over(struct switches *w);

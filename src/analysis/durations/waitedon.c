@@ -27,6 +27,7 @@ struct sums {
 	struct thread *threads;
 	struct cause *causes;
 	uint64_t waits, ns, max;
+	uint64_t pending;        /* of waits that timed out, since the last wake-up: it is of who makes the next one */
 };
 
 enum span { RUN, INTERVAL, SPANS };
@@ -111,12 +112,25 @@ static void add_part(void *ctx, const struct handoff *because_of, uint64_t ns)
 		c->ns += ns;
 }
 
+/* The part of the wait that nobody has woken another one after. */
+static uint64_t since_last(const struct waitedon_object *one, const struct waitedon_wait *wait)
+{
+	const uint64_t end = wait->start + wait->duration, last = handoffs_latest(&one->handoffs);
+
+	return end > last ? end - (last > wait->start ? last : wait->start) : 0;
+}
+
 static void blame(struct waitedon *w, struct waitedon_object *one, struct sums *sums, const struct waitedon_wait *wait)
 {
 	struct cause *c = wait->waker ? cause_of(w, sums, wait->waker->tid) : NULL;
 
-	if (c)
+	if (c) {
 		snprintf(c->name, sizeof(c->name), "%s", wait->comm);
+		c->ns += sums->pending;
+		sums->pending = 0;
+	}
+	if (wait->timed_out)
+		sums->pending += since_last(one, wait);
 	handoffs_divide(&one->handoffs, wait->start, wait->start + wait->duration, add_part, &(struct parts){ w, sums });
 }
 
@@ -161,11 +175,13 @@ struct handoffs *waitedon_add(struct waitedon *w, const struct waiton *on, const
 /* What the holder has not passed on yet is its part of the wait. */
 static void blame_holder(struct waitedon *w, struct waitedon_object *one, enum span span, const struct waitedon_wait *wait, pid_t tid)
 {
-	struct cause *c = cause_of(w, &one->sums[span], tid);
-	const uint64_t end = wait->start + wait->duration, last = handoffs_latest(&one->handoffs);
+	struct sums *sums = &one->sums[span];
+	struct cause *c = cause_of(w, sums, tid);
 
-	if (c && end > last)
-		c->ns += end - (last > wait->start ? last : wait->start);
+	if (!c)
+		return;
+	c->ns += since_last(one, wait) + sums->pending;
+	sums->pending = 0;
 }
 
 void waitedon_add_unfinished(struct waitedon *w, const struct waiton *on, const struct waitedon_wait *wait, bool at_end)

@@ -22,6 +22,7 @@ struct waitedon_wait {
 	const struct handoff *waker;
 	const char *comm;        /* the waker's name */
 	uint64_t on;             /* a number of words.h, until the next table */
+	bool timed_out;
 };
 struct handoffs *waitedon_add(struct waitedon *w, const struct waiton *on, const struct waitedon_wait *wait);
 /* The thread still waits: also finds out who holds its lock. The interval has the wait so far; the run has it only at its end. */

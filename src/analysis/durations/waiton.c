@@ -17,7 +17,8 @@ enum { MAX_THREADS = 1 << 20, MAX_PROCESSES = 1 << 16, MAX_DESCRIPTORS = 1 << 10
 struct waiton_call {
 	pid_t tid, pid;
 	int64_t call;            /* -1: none */
-	uint64_t arg;            /* its first argument */
+	uint64_t given;          /* its first argument */
+	uint64_t arg;            /* the same, but of a lock with two words the first one */
 	struct waitkind_futex futex;   /* of a futex, what follows that */
 	pid_t joined;            /* its end is waited for; 0: no thread's */
 	char name[WORD_SIZE];    /* what that is, once waiton_wait() has looked it up; "": not known */
@@ -154,7 +155,7 @@ static struct waiton_call *set(struct waiton *w, pid_t tid, int64_t call, uint64
 	if (!one)
 		return NULL;
 	one->call = call;
-	one->arg = arg;
+	one->given = one->arg = arg;
 	one->futex = (struct waitkind_futex){ 0 };
 	one->joined = 0;
 	one->name[0] = '\0';
@@ -350,6 +351,28 @@ void waiton_woken(struct waiton *w, pid_t tid, pid_t waker, uint64_t time)
 
 /* ---- waits ------------------------------------------------------------------------------ */
 
+/* A condition variable of the C library of GNU has two words in turn (__g_signals), and a read-write lock has one for readers and
+ * one for writers. Both are aligned to 8 bytes, and waited for as few other locks are: until a time of the real clock, even if
+ * there is none, or while the word is 0. */
+static bool is_second_word(const struct waiton_call *one)
+{
+	enum { WORD = 4, BOTH = 8 };
+	const int op = (int)one->futex.op;
+
+	return one->arg % BOTH == WORD && (op & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET && op & FUTEX_PRIVATE_FLAG &&
+	       (op & FUTEX_CLOCK_REALTIME || !one->futex.value);
+}
+
+/* A variable's name is the same for both. */
+static void name_by_first_word(struct waiton *w, struct waiton_call *one, uint64_t time)
+{
+	if (!is_second_word(one) || (*one->name && strncmp(one->name, "0x", 2)))
+		return;
+	one->arg -= sizeof(uint32_t);
+	one->name[0] = '\0';
+	name_address(w, one, time);
+}
+
 static void name_futex(struct waiton *w, struct waiton_call *one, uint64_t time)
 {
 	struct variables_place place = { 0 };
@@ -359,6 +382,7 @@ static void name_futex(struct waiton *w, struct waiton_call *one, uint64_t time)
 		return;
 	}
 	name_address(w, one, time);
+	name_by_first_word(w, one, time);
 	if (w->variables)
 		place = variables_place(w->variables, one->pid, one->arg);
 	one->futex.into = place.into;
@@ -451,7 +475,7 @@ bool waiton_may_be_in(const struct waiton *w, pid_t tid, int64_t call, uint64_t 
 {
 	const struct waiton_call *one = find(w, tid);
 
-	return !one || (one->call == call && one->arg == arg);
+	return !one || (one->call == call && one->given == arg);
 }
 
 char *waiton_text(const struct waiton *w, pid_t tid, char *buf, size_t size)

@@ -245,6 +245,7 @@ static void add_to_tables(struct waits *w, const struct happening *h, const stru
 	const struct waitedon_wait wait = {
 		h->tid, h->end.start, h->end.duration, e->context == BY_TASK_ITSELF ? &waker : NULL,
 		e->context == BY_TASK_ITSELF ? analysis_comm(q->a, s->tid, s->time) : "", h->cells[ON].number,
+		e->context == BY_TIMEOUT,
 	};
 	const struct handoffs *handoffs = w->shows_on && !q->csv ? waitedon_add(&w->waited, &w->on, &wait) : NULL;
 
@@ -359,11 +360,13 @@ static void sample(struct question *q, const struct analysis_sample *s)
 	pid_t tid;
 
 	((struct waits *)q)->latest = s->time;
+	switches_had_event(&((struct waits *)q)->states.switches, s->tid);
 	if (i >= NEVENTS && i < q->ops->nevents) {
 		take_call((struct waits *)q, s, i);
 		return;
 	}
 	tid = states_named(q, s, &i);
+	switches_had_event(&((struct waits *)q)->states.switches, tid);
 	if (tid && i == SWITCH)
 		begin_wait(q, s, tid);
 	else if (tid)
@@ -430,6 +433,25 @@ static void add_unstacked(struct waits *w, pid_t tid, uint64_t ns)
 	w->unstacked.tid = tid;
 }
 
+/* The same lock has the same number in all stacks, with the text of waits that have ended. full: with its holder. */
+static uint64_t number_for_stacks(struct waits *w, pid_t tid, const char *full)
+{
+	char text[WORD_SIZE];
+
+	waiton_text(&w->on, tid, text, sizeof(text));
+	return number_on(w, tid, strncmp(full, text, strlen(text)) ? full : text);
+}
+
+/* full: another number than that of the stack, whose kind it has, too. */
+static void add_unfinished_stack(struct waits *w, const struct waitstacks_key *key, uint64_t full, uint64_t ns)
+{
+	waitstacks_add(&w->stacks, key, ns);
+	if (!w->shows_on)
+		return;
+	callstacks_expand(w->states.question.a->stacks, key->waits);
+	waitkinds_add(&w->kinds, full, &(struct waitkinds_of){ .stacks = waitkind_of_stack(key->waits) });
+}
+
 static void add_unfinished(struct question *q, const struct open_pair *o, uint64_t now)
 {
 	struct waits *w = (struct waits *)q;
@@ -444,13 +466,15 @@ static void add_unfinished(struct question *q, const struct open_pair *o, uint64
 	};
 	char text[WORD_SIZE];
 
-	if (w->shows_on)
-		key.on = h.cells[ON].number = number_on(w, tid, waitargs_now(&w->on, tid, text, sizeof(text)));
+	if (w->shows_on) {
+		h.cells[ON].number = number_on(w, tid, waitargs_now(&w->on, tid, text, sizeof(text)));
+		key.on = number_for_stacks(w, tid, text);
+	}
 	if (w->shows_on && !q->csv && (q->ending || q->common.stream.interval_ms))
-		waitedon_add_unfinished(&w->waited, &w->on, &(struct waitedon_wait){ tid, o->start, h.end.duration, NULL, "", key.on },
+		waitedon_add_unfinished(&w->waited, &w->on, &(struct waitedon_wait){ tid, o->start, h.end.duration, NULL, "", key.on, false },
 					q->ending);
 	if (o->value && q->ending)   /* once: each table has the time so far */
-		waitstacks_add(&w->stacks, &key, h.end.duration);
+		add_unfinished_stack(w, &key, h.cells[ON].number, h.end.duration);
 	else
 		add_unstacked(w, tid, h.end.duration);
 	question_add_unfinished(q, &h, now);
@@ -462,6 +486,8 @@ static uint64_t known_until(const struct question *q)
 	enum { READ_NS = 1000000000 };
 	const uint64_t now = analysis_now(q->a), latest = ((const struct waits *)q)->latest;
 
+	if (now < latest)   /* a recording does not always say when it ended */
+		return latest;
 	return q->ending || !latest || now > latest + READ_NS ? now : latest;
 }
 
@@ -568,14 +594,27 @@ static void print_nameless(const struct waits *w)
 	printf("locks in variables of %s have no names: the file is not there any more, or not the one that was recorded\n", safe);
 }
 
+/* Of a recording. It has no wait of a thread that slept all the time. */
+static void print_eventless(const struct waits *w)
+{
+	bool none;
+	const size_t n = switches_without_event(&w->states.switches, &none);
+
+	if (n)
+		printf("%zu thread%s no event in the recording, and may have waited throughout: `perf-prof dump PID` shows what a running "
+		       "process waits for\n", n, n == 1 ? " has" : "s have");
+}
+
 static void after_table(struct question *q, uint64_t from)
 {
 	struct waits *w = (struct waits *)q;
 
 	if (!q->common.json && !q->csv)
 		print_unfinished(q);
-	if (q->ending && !q->common.json && !q->csv)
+	if (q->ending && !q->common.json && !q->csv) {
+		print_eventless(w);
 		print_nameless(w);
+	}
 	if (q->common.stream.interval_ms)
 		waitedon_print_interval(&w->waited, q->a);
 	if (q->ending)
@@ -597,6 +636,19 @@ static void after_table(struct question *q, uint64_t from)
 	callstacks_rest(q->a->stacks, keep_stacks, q);
 }
 
+/* Events of all tasks are read, so that the stream finds some whatever was selected. */
+static int check_absent(const struct question *q, struct fault *f)
+{
+	const struct stream_opts *o = &q->common.stream;
+	bool none;
+
+	switches_without_event(&((const struct waits *)q)->states.switches, &none);
+	if (!none || o->time.from || o->time.to || stream_was_interrupted(q->a->stream))
+		return 0;
+	return fault_set(f, EXIT_FAILED, "the recording has no event from the tasks and CPUs that -p, -t and -C select; `perf-prof "
+			 "script -F pid,tid,cpu` shows its tasks and CPUs");
+}
+
 static int draw(struct question *q, struct fault *f)
 {
 	struct waits *w = (struct waits *)q;
@@ -605,7 +657,7 @@ static int draw(struct question *q, struct fault *f)
 			       "perf-prof waits: what waits, and above it what wakes it", "ns",
 	};
 
-	return analysis_draw(q->a, &w->flame, &title, f);
+	return analysis_draw(q->a, &w->flame, &title, f) || check_absent(q, f) ? -1 : 0;
 }
 
 static void release(struct question *q)
