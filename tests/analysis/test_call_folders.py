@@ -265,6 +265,26 @@ def test_a_recording_with_any_glob_has_what_descriptors_need(analyse, libc, tmp_
     assert sorted(row['path'] for row in table['rows']) == ['/etc/passwd', '/usr/bin'], table
 
 
+def test_only_calls_that_are_asked_for_have_probes(analyse, libc, tmp_path):
+    """All programs of the machine would pay for the others."""
+    script = f'import os\nfor call in os.stat, os.mkdir, os.open:\n  try: call("{tmp_path}/of-" + call.__name__, *[0] * (call is os.open))\n' \
+             '  except OSError: pass'
+    rows = {}
+    for names in 'mkdir', 'newfstatat,mkdir':
+        analyse('syscalls', '--paths', '--call', names, '--json', f'--record={tmp_path}/r', *RING, '--', PYTHON, '-c', script)
+        [table] = analyse('syscalls', '--paths', '--json', '-I', tmp_path / 'r').lines
+        recorded = (tmp_path / 'r').read_bytes()
+        rows[names] = {of for of in ('stat', 'mkdir', 'open') if f'{tmp_path}/of-{of}'.encode() in recorded}, table
+        (tmp_path / 'of-mkdir').rmdir()
+    assert {names: found for names, (found, _) in rows.items()} == {
+        'mkdir': {'mkdir', 'open'}, 'newfstatat,mkdir': {'stat', 'mkdir', 'open'}}, rows
+
+
+def test_calls_without_paths_need_no_probes(analyse, libc):
+    got = analyse('syscalls', '--errors', '--call', 'read', *RING, '--', PYTHON, '-c', 'import os\ntry: os.read(99, 1)\nexcept OSError: pass')
+    assert 'EBADF' in got.text and 'paths are not known' not in got.text, got.text
+
+
 LINE = re.compile(r'^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6} (\S+) (\d+) \(of (\S+) (\d+)\) (\w+)\(\d+\) ?(.*) after \d+\.\d{3} us$', re.M)
 
 

@@ -329,16 +329,6 @@ static uint64_t reads(struct question *q, const struct stream_event *event)
 	return PERF_SAMPLE_RAW;
 }
 
-static int watch_paths(struct question *q, struct fault *f)
-{
-	struct syscalls *c = (struct syscalls *)q;
-	struct stream_opts *o = &q->common.stream;
-
-	o->chains.of_calls = true;
-	o->kernel_callchain = o->kernel_callchain ? o->kernel_callchain : -1;   /* at sys_exit it is always the same */
-	return callpaths_watch(&c->paths, q, f);
-}
-
 /* Whether only some calls can have a row: of those that fail, unless the glob matches no path at all, too. */
 static bool is_of_paths(const struct syscalls *c)
 {
@@ -347,15 +337,34 @@ static bool is_of_paths(const struct syscalls *c)
 	return c->by_path || (c->failed && glob && !expr_glob(glob, strlen(glob), "", 0));
 }
 
-/* The calls that can have a row, and those that are followed for their paths: of a recording, others may be asked later. */
+/* Whether calls are followed for the paths of others: of a recording, others may be asked later. */
+static bool follows(const struct syscalls *c)
+{
+	return is_of_paths(c) && (pathmatch_follows(c->match.glob) || c->question.targets->record);
+}
+
+static int watch_paths(struct question *q, struct fault *f)
+{
+	struct syscalls *c = (struct syscalls *)q;
+	struct callset wanted = { .newer = c->calls.names ? 0 : CALLSET_NUMBERS };
+	struct stream_opts *o = &q->common.stream;
+
+	o->chains.of_calls = true;
+	o->kernel_callchain = o->kernel_callchain ? o->kernel_callchain : -1;   /* at sys_exit it is always the same */
+	for (int64_t i = 0; i < CALLSET_NUMBERS; i++)
+		wanted.has[i] = callchoice_has(&c->calls, i) || (follows(c) && pathmatch_follows_call(i));
+	return callpaths_watch(&c->paths, q, &wanted, f);
+}
+
+/* The calls that can have a row, and those that are followed. */
 static void choose(struct syscalls *c, struct callset *s)
 {
-	const bool paths = is_of_paths(c), follows = paths && (pathmatch_follows(c->match.glob) || c->question.targets->record);
+	const bool paths = is_of_paths(c);
 	int64_t newest = 0;
 
 	for (int64_t i = 0; i < CALLSET_NUMBERS; i++) {
 		s->has[i] = (callchoice_has(&c->calls, i) && (!paths || callpaths_may_have(&c->paths, i))) ||
-			    (follows && pathmatch_follows_call(i));
+			    (follows(c) && pathmatch_follows_call(i));
 		newest = syscall_name(i) ? i : newest;
 	}
 	s->newer = paths && !c->calls.names && !c->paths.programs.n ? (int)newest + 1 : 0;
