@@ -303,6 +303,21 @@ def test_a_line_for_each_call(analyse, libc, tmp_path):
     assert '\ncomm ' in got.text and '\x1b' not in got.text
 
 
+def test_the_parent_of_a_process_that_ends_after_its_call(prof, libc, tmp_path):
+    """It is from before the run, and cannot be looked up any more when its call is handled."""
+    script = f'import os, sys\nsys.stdin.read()\nos.mkdir("{tmp_path}/new")\nos._exit(0)'
+    with subprocess.Popen([PYTHON, '-c', script], stdin=subprocess.PIPE) as job:
+        with subprocess.Popen([prof, 'syscalls', '--match', f'{tmp_path}/*', '--call', 'mkdir', '--lines', '--json', '-i', '100'],
+                              cwd=tmp_path, stdout=subprocess.PIPE, text=True) as run:
+            table = json.loads(run.stdout.readline())
+            assert 'call' not in table, table
+            job.stdin.close()
+            lines = (json.loads(text) for text in run.stdout)
+            line = next(one for one in lines if 'call' in one)
+            run.kill()
+    assert (line['path'], line['pid'], line.get('parent_pid')) == (f'{tmp_path}/new', job.pid, os.getpid()), line
+
+
 def test_lines_of_a_recording_are_those_of_its_run(analyse, libc, tmp_path):
     what = 'syscalls', '--paths', '--call', 'mkdir', '--lines', '--json'
     live = analyse(*what, f'--record={tmp_path}/r', *RING, '--', 'sh', '-c', f'mkdir {tmp_path}/a; true').lines

@@ -474,6 +474,8 @@ static void started(struct question *q)
 
 	if (pathmatch_follows(c->match.glob) && !c->match.untracked)
 		folders_read_all(&c->match.folders);
+	if (c->lines)
+		parents_read_all(&c->parents);
 }
 
 static void release(struct question *q)
