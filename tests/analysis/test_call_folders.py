@@ -149,7 +149,7 @@ def test_a_folder_behind_a_link(analyse, libc, tmp_path):
 
 
 def test_paths_through_a_link(analyse, libc, tmp_path):
-    """Absolute ones, too, also if '..' follows the link; a link at the end stays."""
+    """Absolute ones, too, also if '..' follows the link; one at the end stays if the path matches with it."""
     real, link = tmp_path / 'in/real', tmp_path / 'link'
     os.makedirs(real)
     os.symlink(real, link)
@@ -158,10 +158,24 @@ def test_paths_through_a_link(analyse, libc, tmp_path):
              f'os.access("{link}", 0)\nos.chdir("{tmp_path}")\nos.access("link/c", 0)\nos.symlink("{link}/text", "{real}/new")\n' \
              f'os.unlink("{real}/new")'
     found, table = matched(analyse, tmp_path / 'in', script)
-    assert {path for call, path in found if call == 'access'} == {'DIR/real/a', 'DIR/b', 'DIR/real/name', 'DIR/real/c'}, table
+    assert {path for call, path in found if call == 'access'} == {
+        'DIR/real/a', 'DIR/b', 'DIR/real/name', 'DIR/real', 'DIR/real/c'}, table
     assert {path for call, path in found if call == 'symlink'} <= {f'{link}/text, DIR/real/new', f'DIR/real/new, {link}/text'}, table
     given, table = matched(analyse, link, script)
     assert {path for call, path in given if call == 'access'} >= {'DIR/a', 'DIR/name'}, table
+
+
+def test_a_link_at_the_end_of_a_path(analyse, libc, tmp_path):
+    """What a call has followed counts as what it leads to."""
+    (tmp_path / 'in').mkdir()
+    (tmp_path / 'in/file').write_text('')
+    (tmp_path / 'link').symlink_to('in/file')
+    (tmp_path / 'other').symlink_to('in/gone')
+    script = f'import os\nos.chdir("{tmp_path}")\nos.open("link", 0)\nos.open("{tmp_path}/link", os.O_PATH | os.O_NOFOLLOW)\n' \
+             f'os.access("{tmp_path}/link", 0)\nos.access("other", 0)\nos.readlink("link")'
+    found, table = matched(analyse, tmp_path / 'in', script)
+    assert found == {('openat', 'DIR/file'), ('access', 'DIR/file')}, table
+    assert {row['calls'] for row in table['rows'] if row['comm'] == 'python3'} == {1}, table
 
 
 def test_relative_paths_of_sockets(analyse, libc, tmp_path):

@@ -3,7 +3,7 @@
  * Whether a call's paths match the glob of --match. A call with two paths matches with either. If the glob is for absolute paths
  * (it begins with a slash, or with a star and a slash), a path counts as what it means, without "." and ".."; a relative one, in the
  * process's current folder (folders.h) or below a descriptor (dirfds.h). One that does not match is also compared behind the links
- * to its folder (folderlinks.h).
+ * to its folder, and behind a link at its end if the call has followed it (folderlinks.h).
  */
 #ifndef ANALYSIS_SYSCALLS_PATHMATCH_H
 #define ANALYSIS_SYSCALLS_PATHMATCH_H
@@ -35,6 +35,7 @@ struct pathmatch_call {
 	pid_t pid, tid;
 	int64_t number;
 	const char *text, *second;
+	bool succeeded;
 };
 
 enum pathmatch_found { PATHMATCH_NO, PATHMATCH_YES, PATHMATCH_UNKNOWN };   /* UNKNOWN: relative to a folder that is not known */

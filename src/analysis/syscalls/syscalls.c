@@ -94,7 +94,7 @@ static bool has_paths(const struct syscalls *c)
 /* Whether a call has a row of its own: not all calls have a path, and --match leaves out some. */
 static bool is_wanted(struct syscalls *c, const struct happening *h, int64_t id, const char *given)
 {
-	const struct pathmatch_call call = { h->pid, h->tid, id, given, callpaths_second(&c->paths, h->tid, given) };
+	const struct pathmatch_call call = { h->pid, h->tid, id, given, callpaths_second(&c->paths, h->tid, given), !h->error };
 	const bool is_one = c->failed ? h->error : !c->by_path || *given;
 	const enum pathmatch_found found = is_one ? pathmatch_find(&c->match, &call, &c->path) : PATHMATCH_NO;
 
@@ -241,7 +241,7 @@ static void take_call(struct syscalls *c, const struct happening *h, int64_t id,
 static void succeeded(struct syscalls *c, const struct happening *h, int64_t ret)
 {
 	const char *path = callpaths_text(&c->paths, h->tid, h->end.start, (int64_t)h->end.value);
-	const struct pathmatch_call call = { h->pid, h->tid, (int64_t)h->end.value, strlen(path) < CALLPATH_SIZE - 1 ? path : "", NULL };
+	const struct pathmatch_call call = { h->pid, h->tid, (int64_t)h->end.value, strlen(path) < CALLPATH_SIZE - 1 ? path : "", NULL, true };
 
 	pathmatch_succeeded(&c->match, &call, ret, h->s->time);
 }
