@@ -554,7 +554,8 @@ static const struct opt call_opts[] = {
 	  "that fail. For a glob that begins with / or */, relative paths are resolved (by the current folder of their process, or their "
 	  "descriptor), and symbolic links to the folder of a path.", false, NULL },
 	{ "call", 0, NULL, OPT_CALL, offsetof(struct syscalls, calls.names), "NAMES",
-	  "Show only these calls: names or globs with commas between them, such as 'connect,unlink*,rename*'.", false, callchoice_parse },
+	  "Show only these calls: names or globs with commas between them, such as 'connect,unlink*,rename*'; with '!', all but these: "
+	  "'!futex,!poll'.", false, callchoice_parse },
 	{ "lines", 0, NULL, OPT_FLAG, offsetof(struct syscalls, lines), NULL,
 	  "Print a line for each of these calls when it returns, as strace does: time, task, the parent of its process, call and result; "
 	  "with --paths, --match and --errors, also flags and path.", false, NULL },
