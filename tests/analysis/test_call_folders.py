@@ -245,8 +245,9 @@ def test_the_folder_before_the_run(watch, libc, tmp_path):
     assert {f'{tmp_path}/a', f'{tmp_path}/b'} <= found and f'{tmp_path}/c' not in found, found
 
 
-def test_a_recording_knows_the_folders_of_its_run(watch, analyse, prof, libc, tmp_path):
-    """Of before the run, behind a link, and of descriptors; perf reads it, too."""
+@pytest.mark.parametrize('whole', [True, False])
+def test_a_recording_knows_the_folders_of_its_run(watch, analyse, prof, libc, tmp_path, whole):
+    """Of before the run, behind a link, and of descriptors; also if the run itself shows paths as they are given. perf reads it, too."""
     real, recorded = tmp_path / 'real', tmp_path / 'in'
     os.mkdir(real)
     os.symlink(real, tmp_path / 'link')
@@ -255,17 +256,20 @@ def test_a_recording_knows_the_folders_of_its_run(watch, analyse, prof, libc, tm
              f'os.chdir("/")\nos.chdir("{tmp_path}/link")\nos.access("d", 0)\ninput()'
     one = subprocess.Popen([PYTHON, '-c', script], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert one.stdout.readline() == b'ready\n'
-    watcher = watch('syscalls', '--match', f'{real}/*', f'--record={recorded}', *RING, '-p', one.pid)
+    what = ['--match', f'{real}/*'] if whole else ['--paths']
+    watcher = watch('syscalls', *what, f'--record={recorded}', *RING, '-p', one.pid)
     one.stdin.write(b'\n')
     one.stdin.flush()
     live, end = {}, time.monotonic() + 30
     while len(live) < 4 and time.monotonic() < end:     # it is alive until then
-        live.update({row['path']: row['calls'] for row in json.loads(watcher.process.stdout.readline())['rows'] if 'calls' in row})
+        live.update({row['path']: row['calls'] for row in json.loads(watcher.process.stdout.readline())['rows']
+                     if 'calls' in row and (whole or row['path'] in 'abcd')})
     one.communicate(b'\n')
     watcher.result()
-    assert live == {f'{real}/{name}': 1 for name in 'abcd'}
+    wanted = {f'{real}/{name}': 1 for name in 'abcd'}
+    assert live == (wanted if whole else {name: 1 for name in 'abcd'})
     again = analyse('syscalls', '--match', f'{real}/*', '--json', '-I', recorded).table('paths')
-    assert {row['path']: row['calls'] for row in again['rows']} == live and 'unknown_folders' not in again
+    assert {row['path']: row['calls'] for row in again['rows']} == wanted and 'unknown_folders' not in again, again
     if shutil.which('perf'):
         done = subprocess.run(['perf', 'script', '-i', recorded], capture_output=True, text=True, timeout=60)
         assert done.returncode == 0 and 'raw_syscalls:sys_exit' in done.stdout, done.stderr

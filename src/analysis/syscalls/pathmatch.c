@@ -79,6 +79,11 @@ bool pathmatch_follows(const char *glob)
 	return glob && (*glob == '/' || !strncmp(glob, "*/", 2));
 }
 
+bool pathmatch_is_following(const struct pathmatch *m)
+{
+	return m->keeps || pathmatch_follows(m->glob);
+}
+
 bool pathmatch_follows_call(int64_t number)
 {
 	return look_up(number) & (CHDIR | FCHDIR | LEAVES | OPENS | CLOSES | CLOSES_RANGE | DUPS | DUPS_TO | DUPS_BY_FCNTL |
@@ -106,7 +111,7 @@ static void take_clone(struct pathmatch *m, const struct analysis_sample *s, con
 void pathmatch_enter(struct pathmatch *m, const struct analysis_sample *s, int64_t number)
 {
 	const unsigned int kind = kind_of(m, number);
-	const bool follows = pathmatch_follows(m->glob);
+	const bool follows = pathmatch_is_following(m);
 	uint64_t args[CALLARGS];
 
 	if (!(kind & (FLAGS | FROM_FIRST | (follows ? WITH_ARGS | CLOSES | CLOSES_RANGE | CLONES : 0))))
@@ -196,11 +201,11 @@ static bool is_path(struct pathmatch *m, const struct pathmatch_call *c, bool fi
 	const unsigned int kind = kind_of(m, c->number);
 	const bool is_link = kind & TARGET && first && m->ordered;
 
-	return *given && !is_link && !(kind & ADDRESS && is_internet(given)) && pathmatch_follows(m->glob);
+	return *given && !is_link && !(kind & ADDRESS && is_internet(given));
 }
 
 /* Puts what one of the call's paths means. False: it is not known. */
-static bool put_meant(struct pathmatch *m, const struct pathmatch_call *c, bool first, const char *given, char buf[PATH_MAX])
+static bool put_whole(struct pathmatch *m, const struct pathmatch_call *c, bool first, const char *given, char buf[PATH_MAX])
 {
 	snprintf(buf, PATH_MAX, "%s", given);
 	if (!is_path(m, c, first, given))
@@ -209,6 +214,17 @@ static bool put_meant(struct pathmatch *m, const struct pathmatch_call *c, bool 
 		return true;
 	snprintf(buf, PATH_MAX, "%s", given);
 	return *given == '/';
+}
+
+/* The same, if the glob is for whole paths; else the path as it was given, whose folder is looked up for the recording only. */
+static bool put_meant(struct pathmatch *m, const struct pathmatch_call *c, bool first, const char *given, char buf[PATH_MAX])
+{
+	const bool known = !pathmatch_is_following(m) || put_whole(m, c, first, given, buf);
+
+	if (pathmatch_follows(m->glob))
+		return known;
+	snprintf(buf, PATH_MAX, "%s", given);
+	return true;
 }
 
 /* The flags of an open(2); 0: there are none, or they are not known. */
@@ -234,7 +250,7 @@ static bool is_match(struct pathmatch *m, const struct pathmatch_call *c, bool f
 
 	if (matches(m, meant))
 		return true;
-	if (!is_path(m, c, first, given) || *meant != '/')
+	if (!pathmatch_follows(m->glob) || !is_path(m, c, first, given) || *meant != '/')
 		return false;
 	if (!(folders_follow(&m->folders, c->pid, path, real) && matches(m, real)) &&
 	    !(has_followed(m, c) && folders_follow_end(&m->folders, c->pid, path, real) && matches(m, real)))
@@ -250,15 +266,17 @@ enum pathmatch_found pathmatch_find(struct pathmatch *m, const struct pathmatch_
 
 	*text = c->text;
 	other[0] = '\0';
-	if (!m->glob)
+	if (!m->glob && !m->keeps)
 		return PATHMATCH_YES;
 	snprintf(given, sizeof(given), "%.*s", c->second ? (int)(c->second - c->text - 2) : INT_MAX, c->text);   /* before ", " */
 	known = put_meant(m, c, true, given, one);
-	matching = is_match(m, c, true, given, one);
+	matching = m->glob && is_match(m, c, true, given, one);
 	if (c->second) {
 		known &= put_meant(m, c, false, c->second, other);
-		matching |= is_match(m, c, false, c->second, other);
+		matching |= m->glob && is_match(m, c, false, c->second, other);
 	}
+	if (!m->glob)
+		return PATHMATCH_YES;
 	if (snprintf(m->text, sizeof(m->text), "%s%s%s", one, c->second ? ", " : "", other) >= 0)   /* it may be cut */
 		*text = m->text;
 	if (!matching && (pathmatch_follows(m->glob) || !matches(m, c->text)))
@@ -276,7 +294,7 @@ static void take_open(struct pathmatch *m, const struct pathmatch_call *c, int f
 	char path[PATH_MAX];
 	/* what can be written, or is created, is no folder */
 	const bool may_be = *c->text && !(kind & CREATES) && !(flags & (O_WRONLY | O_RDWR | O_CREAT)) &&
-			    put_meant(m, c, true, c->text, path) && *path == '/';
+			    put_whole(m, c, true, c->text, path) && *path == '/';
 
 	dirfds_open(&m->dirfds, c->pid, fd, may_be ? path : NULL, time);
 }
@@ -358,7 +376,7 @@ void pathmatch_task(struct pathmatch *m, const struct pev_record *rec)
 	const struct pathmatch_task t = { rec->type, rec->task };
 	const uint64_t at = m->folders.at;
 
-	if ((rec->type != PERF_RECORD_FORK && rec->type != PERF_RECORD_EXIT) || (!m->args.field && !pathmatch_follows(m->glob)))
+	if ((rec->type != PERF_RECORD_FORK && rec->type != PERF_RECORD_EXIT) || (!m->args.field && !pathmatch_is_following(m)))
 		return;
 	if (rec->task.time > at && m->ntasks < MOST && ROOM_FOR(m->tasks, m->tasks_room, m->ntasks, 1)) {
 		m->tasks[m->ntasks++] = t;

@@ -267,7 +267,7 @@ static void leave(struct question *q, const struct analysis_sample *s)
 	}
 	h.end.value = (uint64_t)id;
 	take_call(c, &h, id, callpaths_text(&c->paths, h.tid, h.end.start, id));
-	if (!error && pathmatch_follows(c->match.glob))
+	if (!error && pathmatch_is_following(&c->match))
 		succeeded(c, &h, ret);   /* after its path was resolved */
 }
 
@@ -456,7 +456,8 @@ static int begin(struct question *q, struct fault *f)
 	c->errors.all = c->by_path;
 	if (has_paths(c))
 		begin_paths(c);
-	if (pathmatch_follows(c->match.glob))
+	c->match.keeps = c->by_path && q->targets->record && q->a;
+	if (pathmatch_is_following(&c->match))
 		follow(c);
 	c->unreturned.enter = q->events[ENTER];
 	c->unreturned.is_in = is_in;
@@ -472,7 +473,7 @@ static void started(struct question *q)
 {
 	struct syscalls *c = (struct syscalls *)q;
 
-	if (pathmatch_follows(c->match.glob) && !c->match.untracked)
+	if (pathmatch_is_following(&c->match) && !c->match.untracked)
 		folders_read_all(&c->match.folders);
 	if (c->lines)
 		parents_read_all(&c->parents);
