@@ -149,7 +149,7 @@ def test_a_folder_behind_a_link(analyse, libc, tmp_path):
 
 
 def test_paths_through_a_link(analyse, libc, tmp_path):
-    """Absolute ones, too, also if '..' follows the link; a link at the end stays."""
+    """Absolute ones, too, also if '..' follows the link; one at the end stays if the path matches with it."""
     real, link = tmp_path / 'in/real', tmp_path / 'link'
     os.makedirs(real)
     os.symlink(real, link)
@@ -158,10 +158,24 @@ def test_paths_through_a_link(analyse, libc, tmp_path):
              f'os.access("{link}", 0)\nos.chdir("{tmp_path}")\nos.access("link/c", 0)\nos.symlink("{link}/text", "{real}/new")\n' \
              f'os.unlink("{real}/new")'
     found, table = matched(analyse, tmp_path / 'in', script)
-    assert {path for call, path in found if call == 'access'} == {'DIR/real/a', 'DIR/b', 'DIR/real/name', 'DIR/real/c'}, table
+    assert {path for call, path in found if call == 'access'} == {
+        'DIR/real/a', 'DIR/b', 'DIR/real/name', 'DIR/real', 'DIR/real/c'}, table
     assert {path for call, path in found if call == 'symlink'} <= {f'{link}/text, DIR/real/new', f'DIR/real/new, {link}/text'}, table
     given, table = matched(analyse, link, script)
     assert {path for call, path in given if call == 'access'} >= {'DIR/a', 'DIR/name'}, table
+
+
+def test_a_link_at_the_end_of_a_path(analyse, libc, tmp_path):
+    """What a call has followed counts as what it leads to."""
+    (tmp_path / 'in').mkdir()
+    (tmp_path / 'in/file').write_text('')
+    (tmp_path / 'link').symlink_to('in/file')
+    (tmp_path / 'other').symlink_to('in/gone')
+    script = f'import os\nos.chdir("{tmp_path}")\nos.open("link", 0)\nos.open("{tmp_path}/link", os.O_PATH | os.O_NOFOLLOW)\n' \
+             f'os.access("{tmp_path}/link", 0)\nos.access("other", 0)\nos.readlink("link")'
+    found, table = matched(analyse, tmp_path / 'in', script)
+    assert found == {('openat', 'DIR/file'), ('access', 'DIR/file')}, table
+    assert {row['calls'] for row in table['rows'] if row['comm'] == 'python3'} == {1}, table
 
 
 def test_relative_paths_of_sockets(analyse, libc, tmp_path):
@@ -231,8 +245,9 @@ def test_the_folder_before_the_run(watch, libc, tmp_path):
     assert {f'{tmp_path}/a', f'{tmp_path}/b'} <= found and f'{tmp_path}/c' not in found, found
 
 
-def test_a_recording_knows_the_folders_of_its_run(watch, analyse, prof, libc, tmp_path):
-    """Of before the run, behind a link, and of descriptors; perf reads it, too."""
+@pytest.mark.parametrize('whole', [True, False])
+def test_a_recording_knows_the_folders_of_its_run(watch, analyse, prof, libc, tmp_path, whole):
+    """Of before the run, behind a link, and of descriptors; also if the run itself shows paths as they are given. perf reads it, too."""
     real, recorded = tmp_path / 'real', tmp_path / 'in'
     os.mkdir(real)
     os.symlink(real, tmp_path / 'link')
@@ -241,17 +256,20 @@ def test_a_recording_knows_the_folders_of_its_run(watch, analyse, prof, libc, tm
              f'os.chdir("/")\nos.chdir("{tmp_path}/link")\nos.access("d", 0)\ninput()'
     one = subprocess.Popen([PYTHON, '-c', script], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert one.stdout.readline() == b'ready\n'
-    watcher = watch('syscalls', '--match', f'{real}/*', f'--record={recorded}', *RING, '-p', one.pid)
+    what = ['--match', f'{real}/*'] if whole else ['--paths']
+    watcher = watch('syscalls', *what, f'--record={recorded}', *RING, '-p', one.pid)
     one.stdin.write(b'\n')
     one.stdin.flush()
     live, end = {}, time.monotonic() + 30
     while len(live) < 4 and time.monotonic() < end:     # it is alive until then
-        live.update({row['path']: row['calls'] for row in json.loads(watcher.process.stdout.readline())['rows'] if 'calls' in row})
+        live.update({row['path']: row['calls'] for row in json.loads(watcher.process.stdout.readline())['rows']
+                     if 'calls' in row and (whole or row['path'] in 'abcd')})
     one.communicate(b'\n')
     watcher.result()
-    assert live == {f'{real}/{name}': 1 for name in 'abcd'}
+    wanted = {f'{real}/{name}': 1 for name in 'abcd'}
+    assert live == (wanted if whole else {name: 1 for name in 'abcd'})
     again = analyse('syscalls', '--match', f'{real}/*', '--json', '-I', recorded).table('paths')
-    assert {row['path']: row['calls'] for row in again['rows']} == live and 'unknown_folders' not in again
+    assert {row['path']: row['calls'] for row in again['rows']} == wanted and 'unknown_folders' not in again, again
     if shutil.which('perf'):
         done = subprocess.run(['perf', 'script', '-i', recorded], capture_output=True, text=True, timeout=60)
         assert done.returncode == 0 and 'raw_syscalls:sys_exit' in done.stdout, done.stderr
@@ -263,6 +281,26 @@ def test_a_recording_with_any_glob_has_what_descriptors_need(analyse, libc, tmp_
     analyse('syscalls', '--match', '*.nothing', '--json', f'--record={tmp_path}/r', *RING, '--', PYTHON, '-c', script)
     [table] = analyse('syscalls', '--match', '/*', '--call', 'faccessat*', '--json', '-I', tmp_path / 'r').lines
     assert sorted(row['path'] for row in table['rows']) == ['/etc/passwd', '/usr/bin'], table
+
+
+def test_only_calls_that_are_asked_for_have_probes(analyse, libc, tmp_path):
+    """All programs of the machine would pay for the others."""
+    script = f'import os\nfor call in os.stat, os.mkdir, os.open:\n  try: call("{tmp_path}/of-" + call.__name__, *[0] * (call is os.open))\n' \
+             '  except OSError: pass'
+    rows = {}
+    for names in 'mkdir', 'newfstatat,mkdir':
+        analyse('syscalls', '--paths', '--call', names, '--json', f'--record={tmp_path}/r', *RING, '--', PYTHON, '-c', script)
+        [table] = analyse('syscalls', '--paths', '--json', '-I', tmp_path / 'r').lines
+        recorded = (tmp_path / 'r').read_bytes()
+        rows[names] = {of for of in ('stat', 'mkdir', 'open') if f'{tmp_path}/of-{of}'.encode() in recorded}, table
+        (tmp_path / 'of-mkdir').rmdir()
+    assert {names: found for names, (found, _) in rows.items()} == {
+        'mkdir': {'mkdir', 'open'}, 'newfstatat,mkdir': {'stat', 'mkdir', 'open'}}, rows
+
+
+def test_calls_without_paths_need_no_probes(analyse, libc):
+    got = analyse('syscalls', '--errors', '--call', 'read', *RING, '--', PYTHON, '-c', 'import os\ntry: os.read(99, 1)\nexcept OSError: pass')
+    assert 'EBADF' in got.text and 'paths are not known' not in got.text, got.text
 
 
 LINE = re.compile(r'^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6} (\S+) (\d+) \(of (\S+) (\d+)\) (\w+)\(\d+\) ?(.*) after \d+\.\d{3} us$', re.M)
@@ -281,6 +319,21 @@ def test_a_line_for_each_call(analyse, libc, tmp_path):
     assert {(parent, pid) for comm, _, parent, pid, _, _ in lines if comm == 'rm'} == {('sh', shell)}, got.text
     assert [what for _, _, _, _, _, what in lines if '\\x1b' in what] == [f'{path}\\x1b = -2 ENOENT'], got.text
     assert '\ncomm ' in got.text and '\x1b' not in got.text
+
+
+def test_the_parent_of_a_process_that_ends_after_its_call(prof, libc, tmp_path):
+    """It is from before the run, and cannot be looked up any more when its call is handled."""
+    script = f'import os, sys\nsys.stdin.read()\nos.mkdir("{tmp_path}/new")\nos._exit(0)'
+    with subprocess.Popen([PYTHON, '-c', script], stdin=subprocess.PIPE) as job:
+        with subprocess.Popen([prof, 'syscalls', '--match', f'{tmp_path}/*', '--call', 'mkdir', '--lines', '--json', '-i', '100'],
+                              cwd=tmp_path, stdout=subprocess.PIPE, text=True) as run:
+            table = json.loads(run.stdout.readline())
+            assert 'call' not in table, table
+            job.stdin.close()
+            lines = (json.loads(text) for text in run.stdout)
+            line = next(one for one in lines if 'call' in one)
+            run.kill()
+    assert (line['path'], line['pid'], line.get('parent_pid')) == (f'{tmp_path}/new', job.pid, os.getpid()), line
 
 
 def test_lines_of_a_recording_are_those_of_its_run(analyse, libc, tmp_path):

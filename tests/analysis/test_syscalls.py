@@ -303,6 +303,23 @@ def test_a_call_that_does_not_exist(prof):
     assert "--call open*,opne: there is no system call 'opne'; did you mean open?" in done.stderr
 
 
+def test_calls_that_are_left_out(prof, analyse):
+    got = analyse('syscalls', '--call', '!close,!m*', '--json', *RING, '--', '/usr/bin/python3', '-c', 'import os')
+    calls = {row['call'].partition('(')[0] for row in got.lines[0]['rows']}
+    assert 'read' in calls and not [call for call in calls if call == 'close' or call[0] == 'm'], calls
+
+
+@pytest.mark.parametrize('names, said', [
+    ('openat,!read', 'names with ! leave out calls: give only these, or none'),
+    ('!read,openat', 'names with ! leave out calls: give only these, or none'),
+    ('!read,!opne', "there is no system call 'opne'; did you mean open?"), ('!!read', "there is no system call '!read'"),
+    ('!', "there is no system call ''"),
+])
+def test_calls_that_cannot_be_left_out(prof, names, said):
+    done = subprocess.run([prof, 'syscalls', '--call', names, '--', 'true'], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and f'--call {names}: {said}' in done.stderr, done.stderr
+
+
 @pytest.mark.skipif(os.uname().machine != 'x86_64', reason='needs return probes that are system calls')
 def test_calls_of_return_probes_are_no_calls_of_the_program(prof, analyse, tmp_path):
     """The kernel makes uretprobe(2) when a probed function returns; its end has the number -1."""

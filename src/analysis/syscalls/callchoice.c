@@ -42,9 +42,14 @@ int callchoice_parse(const char *text, void *names, struct fault *f)
 	if (!syscall_name(0))
 		return fault_usage(f, "--call %s: perf-prof was built without libseccomp, which knows the names of system calls", text);
 	for (const char *at = text;; at++) {
-		const size_t len = strcspn(at, ",");
+		const bool is_left_out = *at == '!';
+		size_t len;
 
-		if (!is_call(at, len))
+		if (is_left_out != (*text == '!'))
+			return fault_usage(f, "--call %s: names with ! leave out calls: give only these, or none", text);
+		at += is_left_out;
+		len = strcspn(at, ",");
+		if (*at == '!' || !is_call(at, len))
 			return unknown_call(text, at, len, f);
 		at += len;
 		if (!*at)
@@ -54,16 +59,20 @@ int callchoice_parse(const char *text, void *names, struct fault *f)
 	return 0;
 }
 
+/* All names have a '!', or none has. */
 static bool matches(const char *names, const char *name)
 {
-	for (const char *at = names; name; at++) {
-		const size_t len = strcspn(at, ",");
+	const bool leave_out = *names == '!';
 
-		if (expr_glob(at, len, name, strlen(name)))
-			return true;
-		at += len;
+	for (const char *at = names; name; at++) {
+		const char *glob = at + leave_out;
+		const size_t len = strcspn(glob, ",");
+
+		if (expr_glob(glob, len, name, strlen(name)))
+			return !leave_out;
+		at = glob + len;
 		if (!*at)
-			break;
+			return leave_out;
 	}
 	return false;
 }

@@ -296,7 +296,7 @@ static void put_stacks(struct callerrors *e, struct question *q)
 
 /* ---- all of it -------------------------------------------------------------------------- */
 
-static void print_unknown(struct callerrors *e)
+static void print_unknown(struct callerrors *e, bool live)
 {
 	const unsigned long long unseen = e->unseen.total, nowhere = e->nowhere.total;
 	char who[COMMCOUNTS_TEXT];
@@ -304,6 +304,8 @@ static void print_unknown(struct callerrors *e)
 	if (unseen)
 		printf("paths of %llu call%s are not known: no probe saw them (such as those of Go programs): %s\n", unseen,
 		       units_plural(unseen), commcounts_text(&e->unseen, who, sizeof(who)));
+	if (unseen && live)
+		printf("those of openat are shown by: perf-prof trace -e 'syscalls:sys_enter_openat/filename.ustring~\"GLOB\"/'\n");
 	if (nowhere)
 		printf("%llu call%s with paths relative to a folder that is not known (%s): --match 'NAME*' matches such paths as they "
 		       "are given\n", nowhere, units_plural(nowhere), commcounts_text(&e->nowhere, who, sizeof(who)));
@@ -320,7 +322,7 @@ void callerrors_print(struct callerrors *e, struct question *q, uint64_t from, c
 	if (e->paths && *why && !e->told && !q->common.json && !q->csv)
 		printf("paths are not known: %s\n", safe);
 	if (!q->common.json && !q->csv)
-		print_unknown(e);
+		print_unknown(e, !q->targets->input);
 	e->told = true;
 	if (e->stacks && !q->csv)
 		put_stacks(e, q);

@@ -63,33 +63,86 @@ static int add_first(const char *tracefs, struct question *q, const struct site 
 
 #define ADD_FIRST(sites, found) add_first(tracefs, q, sites, sizeof(sites) / sizeof(*(sites)), found, why, f)
 
-static int watch_kernel(struct question *q, const char *tracefs, bool *found, struct fault *why, struct fault *f)
+/* Whose paths the kernel copies where the probes are, on some architecture. io_uring_enter(2) begins other calls. */
+static bool copies_path(const char *name)
+{
+	static const char names[] =
+		" access acct bind bpf chdir chmod chown chown32 chroot connect creat execve execveat faccessat faccessat2 fanotify_mark"
+		" fchmodat fchmodat2 fchownat file_getattr file_setattr fsconfig fspick fstatat64 futimesat getxattr getxattrat"
+		" inotify_add_watch io_uring_enter lchown lchown32 lgetxattr link linkat listxattr listxattrat llistxattr lremovexattr"
+		" lsetxattr lstat lstat64 mkdir mkdirat mknod mknodat mount mount_setattr move_mount mq_open mq_unlink name_to_handle_at"
+		" newfstatat oldlstat oldstat open open_tree open_tree_attr openat openat2 pivot_root quotactl readlink readlinkat"
+		" removexattr removexattrat rename renameat renameat2 rmdir setxattr setxattrat socketcall spu_create stat stat64 statfs"
+		" statfs64 statx swapoff swapon symlink symlinkat truncate truncate64 umount umount2 unlink unlinkat uselib utime"
+		" utimensat utimensat_time64 utimes ";
+
+	return libccalls_is_among(names, name);
+}
+
+/* What the paths of these calls need. */
+struct needs {
+	bool path, connect, bind;
+};
+
+static void add_need(struct needs *n, const char *name)
+{
+	if (!copies_path(name))
+		return;
+	n->connect |= !strcmp(name, "connect") || !strcmp(name, "socketcall") || !strcmp(name, "io_uring_enter");
+	n->bind |= !strcmp(name, "bind") || !strcmp(name, "socketcall") || !strcmp(name, "io_uring_enter");
+	n->path |= strcmp(name, "connect") && strcmp(name, "bind") && strcmp(name, "socketcall");
+}
+
+static struct needs needs_of(const struct callset *wanted)
+{
+	struct needs n = { .path = wanted->newer };
+
+	for (int64_t i = 0; i < CALLSET_NUMBERS; i++) {
+		if (!wanted->has[i])
+			continue;
+		add_need(&n, syscall_name(i));
+		add_need(&n, syscall_name_of_32(i));
+	}
+	return n;
+}
+
+static int watch_kernel(struct question *q, const struct needs *n, const char *tracefs, bool *found, struct fault *why, struct fault *f)
 {
 	bool other;
 
-	if (ADD_FIRST(path_sites, found))
+	if (n->path && ADD_FIRST(path_sites, found))
 		return -1;
-	return *found && (ADD_FIRST(connect_sites, &other) || ADD_FIRST(bind_sites, &other)) ? -1 : 0;
+	if (n->path && !*found)
+		return 0;
+	if (n->connect && ADD_FIRST(connect_sites, &other))
+		return -1;
+	*found |= n->connect && other;
+	if (n->bind && ADD_FIRST(bind_sites, &other))
+		return -1;
+	*found |= n->bind && other;
+	return 0;
 }
 
-int callpaths_watch(struct callpaths *p, struct question *q, struct fault *f)
+int callpaths_watch(struct callpaths *p, struct question *q, const struct callset *wanted, struct fault *f)
 {
+	const struct needs needs = needs_of(wanted);
 	struct fault why = { .text = "this kernel has neither kprobes nor uprobes (CONFIG_KPROBE_EVENTS, CONFIG_UPROBE_EVENTS)" };
 	struct pev_error err = { 0 };
 	char tracefs[256];
 	bool found = false;
 	int rc = 0;
 
-	if (!q->a || q->targets->input)
+	p->unneeded = !needs.path && !needs.connect && !needs.bind;
+	if (!q->a || q->targets->input || p->unneeded)
 		return 0;
 	if (pev_tracefs_path(tracefs, sizeof(tracefs), &err)) {
 		snprintf(p->why, sizeof(p->why), "tracefs is not mounted, or not readable");
 		return 0;
 	}
 	if (probes_possible(tracefs, PROBE_KERNEL))
-		rc = watch_kernel(q, tracefs, &found, &why, f);
+		rc = watch_kernel(q, &needs, tracefs, &found, &why, f);
 	if (!rc && !found && probes_possible(tracefs, PROBE_USER))
-		rc = libccalls_watch(&p->programs, q, tracefs, &why, f);
+		rc = libccalls_watch(&p->programs, q, wanted, tracefs, &why, f);
 	if (!found && !p->programs.n)
 		snprintf(p->why, sizeof(p->why), "%.*s", (int)sizeof(p->why) - 1, why.text);
 	return rc;
@@ -142,7 +195,7 @@ void callpaths_begin(struct callpaths *p, struct question *q)
 		p->in_programs |= q->targets->input && is_in_program(&events[i]);
 		p->ordered |= e.second != NULL;
 	}
-	if (!p->n && !*p->why)
+	if (!p->n && !*p->why && !p->unneeded)
 		snprintf(p->why, sizeof(p->why), "%s has no event with a field `path`%s", q->targets->input ? q->targets->input : "-e",
 			 q->targets->input ? "; `perf-prof syscalls --paths --record FILE` records paths, too" : "");
 }
@@ -323,22 +376,6 @@ const char *callpaths_second(const struct callpaths *p, pid_t tid, const char *t
 bool callpaths_is_missing(struct callpaths *p, pid_t tid, uint64_t since, int64_t call)
 {
 	return p->in_programs && has_path(p, call) && !seen(p, tid, since);
-}
-
-/* Whose paths the kernel copies where the probes are, on some architecture. io_uring_enter(2) begins other calls. */
-static bool copies_path(const char *name)
-{
-	static const char names[] =
-		" access acct bind bpf chdir chmod chown chown32 chroot connect creat execve execveat faccessat faccessat2 fanotify_mark"
-		" fchmodat fchmodat2 fchownat file_getattr file_setattr fsconfig fspick fstatat64 futimesat getxattr getxattrat"
-		" inotify_add_watch io_uring_enter lchown lchown32 lgetxattr link linkat listxattr listxattrat llistxattr lremovexattr"
-		" lsetxattr lstat lstat64 mkdir mkdirat mknod mknodat mount mount_setattr move_mount mq_open mq_unlink name_to_handle_at"
-		" newfstatat oldlstat oldstat open open_tree open_tree_attr openat openat2 pivot_root quotactl readlink readlinkat"
-		" removexattr removexattrat rename renameat renameat2 rmdir setxattr setxattrat socketcall spu_create stat stat64 statfs"
-		" statfs64 statx swapoff swapon symlink symlinkat truncate truncate64 umount umount2 unlink unlinkat uselib utime"
-		" utimensat utimensat_time64 utimes ";
-
-	return libccalls_is_among(names, name);
 }
 
 bool callpaths_may_have(const struct callpaths *p, int64_t call)

@@ -12,6 +12,7 @@
 #ifndef ANALYSIS_SYSCALLS_CALLPATHS_H
 #define ANALYSIS_SYSCALLS_CALLPATHS_H
 
+#include "analysis/syscalls/callset.h"
 #include "analysis/syscalls/libccalls.h"
 #include "rows/question.h"
 
@@ -34,14 +35,16 @@ struct callpaths {
 	size_t n;
 	struct callpath *all;        /* by thread */
 	struct libccalls programs;   /* probes in programs; none: in the kernel */
+	bool unneeded;               /* none of the calls has a path */
 	bool in_programs;            /* paths come from probes in programs, which do not see all calls */
 	bool ordered;                /* a call's first path is its first argument that is one */
 	char why[256];               /* why there are no paths; "": there are */
 	uint8_t has_path[1024];      /* by the call's number: 0: not looked up, 1: it has none, 2: it has one */
 };
 
-/* Adds the probes to the run's events, if this kernel has them. 0, or -1 with f. */
-int callpaths_watch(struct callpaths *p, struct question *q, struct fault *f);
+/* Adds the probes for these calls to the run's events, if this kernel has them: all who make a call that is probed pay for it. 0, or
+ * -1 with f. */
+int callpaths_watch(struct callpaths *p, struct question *q, const struct callset *wanted, struct fault *f);
 /* Finds the events that have paths. */
 void callpaths_begin(struct callpaths *p, struct question *q);
 /* True: the sample's event is one of them, and its path is stored. */

@@ -47,7 +47,7 @@ static bool is_of_us(const char *path)
 /* O_PATH opens nothing, and with RESOLVE_CACHED (5.12) no file system is asked, which might mount something, or not answer. */
 bool folderlinks_look(const char *folder, char real[PATH_MAX])
 {
-	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_CACHED | RESOLVE_NO_MAGICLINKS };
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_CACHED | RESOLVE_NO_MAGICLINKS };
 	const int fd = (int)syscall(SYS_openat2, AT_FDCWD, folder, &how, sizeof(how));
 	char link[64];
 	ssize_t n;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where folders are behind the symbolic links in their paths, which the kernel knows from processes that have just used them. */
+/* Where folders and files are behind the symbolic links in their paths, which the kernel knows from processes that have just used
+ * them. */
 #ifndef ANALYSIS_SYSCALLS_FOLDERLINKS_H
 #define ANALYSIS_SYSCALLS_FOLDERLINKS_H
 
@@ -13,7 +14,7 @@ struct folderlinks {
 	struct folderlink *all;   /* by path */
 };
 
-/* Puts the path that a folder has behind all links, from the kernel, which has just looked it up for a process. False: it is not
+/* Puts the path that a folder or file has behind all links, from the kernel, which has just looked it up for a process. False: it is not
  * known. */
 bool folderlinks_look(const char *folder, char real[PATH_MAX]);
 /* The same for the first `len` bytes of a path, looked up once a second: now is any clock in ns. NULL: it is not known, or the same

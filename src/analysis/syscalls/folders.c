@@ -355,6 +355,16 @@ bool folders_follow(struct folders *f, pid_t pid, const char *path, char buf[PAT
 	return real && folders_join(real, name + 1, buf, PATH_MAX);
 }
 
+bool folders_follow_end(struct folders *f, pid_t pid, const char *path, char buf[PATH_MAX])
+{
+	const struct folder *one = f->now ? of(f, pid) : NULL;
+	const char *real = one && !one->elsewhere ? folderlinks_find(&f->links, path, strlen(path), f->at) : NULL;
+
+	if (real)
+		snprintf(buf, PATH_MAX, "%s", real);
+	return real;
+}
+
 void folders_forget(struct folders *f)
 {
 	struct folder *one, *next;

@@ -54,6 +54,8 @@ bool folders_look(struct folders *f, pid_t pid, int fd, char path[PATH_MAX], uin
 /* Puts the path behind the links that lead to its folder; a link at its end stays. path: absolute, as the process gives it. False:
  * there are none, or it is not known, as in recordings. */
 bool folders_follow(struct folders *f, pid_t pid, const char *path, char buf[PATH_MAX]);
+/* The same with a link at its end. */
+bool folders_follow_end(struct folders *f, pid_t pid, const char *path, char buf[PATH_MAX]);
 /* Records were lost. */
 void folders_forget(struct folders *f);
 void folders_free(struct folders *f);

@@ -45,12 +45,23 @@ static const struct site {
 	{ CALLPATH_ADDRESS_ARGS, " connect bind ", " connect bind " },
 };
 enum { SITES = sizeof(sites) / sizeof(*sites) };
+/* Functions and the calls that they make: which of them depends on the library and the architecture. Others make the call of their
+ * name. */
+static const char *const families[] = {
+	" open open64 __open_nocancel __open64_nocancel creat creat64 openat openat64 __openat_nocancel __openat64_nocancel openat2 ",
+	" fstatat fstatat64 __xstat __xstat64 __lxstat __lxstat64 __fxstatat __fxstatat64 statx stat lstat newfstatat ",
+	" access faccessat faccessat2 ", " chmod fchmodat fchmodat2 ", " chown lchown fchownat ", " mkdir mkdirat ", " mknod mknodat ",
+	" rmdir unlink unlinkat ", " readlink readlinkat ", " truncate truncate64 ", " execve execveat ", " statfs statfs64 ",
+	" utime utimes lutimes utimensat futimesat ", " umount umount2 ", " rename renameat renameat2 ", " link linkat ",
+	" symlink symlinkat ",
+};
 _Static_assert((int)SITES == (int)LIBCCALLS_EVENTS, "events of a file");
 _Static_assert((int)LIBCCALLS_FILES * LIBCCALLS_EVENTS <= (int)CALLPATH_EVENTS, "no event is left out");
 
 struct finder {
 	struct libccalls *files;
 	struct question *q;
+	const struct callset *wanted;
 	bool of_root;            /* only files of root: any process can map a library of its own, and many of them */
 	const char *tracefs;
 	struct parser *parser;
@@ -81,6 +92,28 @@ bool libccalls_has_path(int64_t call)
 		if (libccalls_is_among(sites[i].calls, syscall_name(call)))
 			return true;
 	return false;
+}
+
+/* Whether the function makes calls of the set. */
+static bool is_of(const char *function, const struct callset *wanted)
+{
+	const char *family = NULL;
+
+	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++)
+		if (libccalls_is_among(families[i], function))
+			family = families[i];
+	for (int64_t i = 0; i < CALLSET_NUMBERS; i++) {
+		const char *name = wanted->has[i] ? syscall_name(i) : NULL;
+
+		if (name && (family ? libccalls_is_among(family, name) : !strcmp(name, function)))
+			return true;
+	}
+	return false;
+}
+
+static bool is_wanted_call(int64_t call, const struct callset *wanted)
+{
+	return call >= 0 && call < CALLSET_NUMBERS && wanted->has[call];
 }
 
 /* ---- events ------------------------------------------------------------------------------- */
@@ -129,7 +162,7 @@ static void add_functions(struct finder *x, int fd, const char *path, const char
 		struct offsets o = { .used = 0 };
 
 		for (size_t k = 0; k < places.n; k++)
-			if (libccalls_is_among(sites[i].functions, places.all[k].bare))
+			if (libccalls_is_among(sites[i].functions, places.all[k].bare) && is_of(places.all[k].bare, x->wanted))
 				put_offset(&o, places.all[k].offset);
 		add_event(x, here, &o, sites[i].args);
 	}
@@ -169,7 +202,8 @@ static void add_calls(struct finder *x, int fd, const char *here)
 		struct offsets o = { .used = 0 };
 
 		for (size_t k = 0; k < calls.n; k++)
-			if (libccalls_is_among(sites[i].calls, syscall_name(calls.all[k].call)) && is_set(sites[i].args, calls.all[k].sets))
+			if (libccalls_is_among(sites[i].calls, syscall_name(calls.all[k].call)) &&
+			    is_wanted_call(calls.all[k].call, x->wanted) && is_set(sites[i].args, calls.all[k].sets))
 				put_offset(&o, calls.all[k].offset);
 		put_registers(sites[i].args, args, sizeof(args));
 		add_event(x, here, &o, args);
@@ -275,9 +309,12 @@ static void search(struct mappedfiles *files, const struct stream_opts *o)
 		mappedfiles_of_all(files);
 }
 
-int libccalls_watch(struct libccalls *l, struct question *q, const char *tracefs, struct fault *why, struct fault *f)
+int libccalls_watch(struct libccalls *l, struct question *q, const struct callset *wanted, const char *tracefs, struct fault *why,
+		    struct fault *f)
 {
-	struct finder x = { .files = l, .q = q, .of_root = is_open(q->targets), .tracefs = tracefs, .why = why, .f = f };
+	struct finder x = {
+		.files = l, .q = q, .wanted = wanted, .of_root = is_open(q->targets), .tracefs = tracefs, .why = why, .f = f,
+	};
 	struct mappedfiles files = { .wants = is_wanted, .take = take_file, .ctx = &x };
 
 	x.parser = parser_new_all(&(struct parser_opts){ .place = PARSER_AUTO });

@@ -7,6 +7,7 @@
 #ifndef ANALYSIS_SYSCALLS_LIBCCALLS_H
 #define ANALYSIS_SYSCALLS_LIBCCALLS_H
 
+#include "analysis/syscalls/callset.h"
 #include "rows/question.h"
 
 #define LIBCCALLS_ALIAS "path"   /* the events' names are this and a number */
@@ -19,8 +20,9 @@ struct libccalls {
 	size_t n;
 };
 
-/* Adds the probes to the run's events. 0, or -1 with f. *why: why there are none. */
-int libccalls_watch(struct libccalls *l, struct question *q, const char *tracefs, struct fault *why, struct fault *f);
+/* Adds the probes for these calls to the run's events. 0, or -1 with f. *why: why there are none. */
+int libccalls_watch(struct libccalls *l, struct question *q, const struct callset *wanted, const char *tracefs, struct fault *why,
+		    struct fault *f);
 void libccalls_free(struct libccalls *l);
 /* Whether the name, or NULL, is one of those, each of which has a space on both sides. */
 bool libccalls_is_among(const char *names, const char *name);

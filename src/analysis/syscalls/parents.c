@@ -2,6 +2,7 @@
 #include "analysis/syscalls/parents.h"
 
 #include "base/hash.h"
+#include "tasks/threads.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -77,8 +78,20 @@ pid_t parents_of(struct parents *p, pid_t pid)
 	if (p->recorded || pid <= 0)
 		return 0;
 	parent = read_parent(pid);
-	set(p, pid, parent);
+	if (parent)
+		set(p, pid, parent);
 	return parent;
+}
+
+static void take_process(void *ctx, pid_t pid)
+{
+	parents_of(ctx, pid);
+}
+
+void parents_read_all(struct parents *p)
+{
+	if (!p->recorded)
+		threads_each_process(take_process, p);
 }
 
 void parents_free(struct parents *p)

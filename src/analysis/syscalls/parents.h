@@ -16,6 +16,8 @@ struct parents {
 
 /* Takes FORK records; ignores others. */
 void parents_take(struct parents *p, const struct pev_record *rec);
+/* Reads those of all running processes: of one that ends after its call, it could not be read any more. */
+void parents_read_all(struct parents *p);
 /* 0: not known. */
 pid_t parents_of(struct parents *p, pid_t pid);
 void parents_free(struct parents *p);

@@ -17,12 +17,13 @@
 /* ---- kinds of calls --------------------------------------------------------------------- */
 
 /* FROM_*: paths are relative to a descriptor, an argument. TARGET: the first path is the text of a link. LEAVES: paths mean
- * other files from then on. OPENS: the result is a descriptor of the path, FLAGS_*: with that argument. */
+ * other files from then on. FOLLOWS: also a link at the end of its path. OPENS: the result is a descriptor of the path, FLAGS_*:
+ * with that argument. */
 enum {
 	LOOKED_UP = 1 << 0, FROM_FIRST = 1 << 1, FROM_SECOND = 1 << 2, FROM_THIRD = 1 << 3, TARGET = 1 << 4, ADDRESS = 1 << 5,
 	CHDIR = 1 << 6, FCHDIR = 1 << 7, LEAVES = 1 << 8, OPENS = 1 << 9, FLAGS_SECOND = 1 << 10, FLAGS_THIRD = 1 << 11, CREATES = 1 << 12,
 	CLOSES = 1 << 13, CLOSES_RANGE = 1 << 14, DUPS = 1 << 15, DUPS_TO = 1 << 16, DUPS_BY_FCNTL = 1 << 17,
-	UNSHARES = 1 << 18, CLONES = 1 << 19,
+	UNSHARES = 1 << 18, CLONES = 1 << 19, FOLLOWS = 1 << 20,
 	FROM_ANY = FROM_FIRST | FROM_SECOND | FROM_THIRD, FLAGS = FLAGS_SECOND | FLAGS_THIRD | CREATES,
 	WITH_ARGS = FROM_ANY | FCHDIR | OPENS | FLAGS | DUPS | DUPS_TO | DUPS_BY_FCNTL | UNSHARES,
 };
@@ -35,16 +36,18 @@ static const struct {
 	const char *name;
 	uint32_t kind;
 } calls[] = {
-	{ "openat", FROM_FIRST | OPENS | FLAGS_THIRD }, { "openat2", FROM_FIRST | OPENS }, { "open", OPENS | FLAGS_SECOND },
-	{ "creat", OPENS | CREATES }, { "newfstatat", FROM_FIRST }, { "fstatat64", FROM_FIRST },
-	{ "statx", FROM_FIRST }, { "faccessat", FROM_FIRST }, { "faccessat2", FROM_FIRST }, { "unlinkat", FROM_FIRST },
-	{ "mkdirat", FROM_FIRST }, { "mknodat", FROM_FIRST }, { "readlinkat", FROM_FIRST }, { "fchmodat", FROM_FIRST },
+	{ "openat", FROM_FIRST | OPENS | FLAGS_THIRD | FOLLOWS }, { "openat2", FROM_FIRST | OPENS | FOLLOWS },
+	{ "open", OPENS | FLAGS_SECOND | FOLLOWS }, { "creat", OPENS | CREATES | FOLLOWS },
+	{ "stat", FOLLOWS }, { "access", FOLLOWS }, { "truncate", FOLLOWS }, { "chmod", FOLLOWS }, { "chown", FOLLOWS },
+	{ "execve", FOLLOWS }, { "statfs", FOLLOWS }, { "newfstatat", FROM_FIRST }, { "fstatat64", FROM_FIRST },
+	{ "statx", FROM_FIRST }, { "faccessat", FROM_FIRST | FOLLOWS }, { "faccessat2", FROM_FIRST }, { "unlinkat", FROM_FIRST },
+	{ "mkdirat", FROM_FIRST }, { "mknodat", FROM_FIRST }, { "readlinkat", FROM_FIRST }, { "fchmodat", FROM_FIRST | FOLLOWS },
 	{ "fchmodat2", FROM_FIRST }, { "fchownat", FROM_FIRST }, { "execveat", FROM_FIRST }, { "utimensat", FROM_FIRST },
 	{ "futimesat", FROM_FIRST }, { "name_to_handle_at", FROM_FIRST }, { "open_tree", FROM_FIRST }, { "fspick", FROM_FIRST },
 	{ "mount_setattr", FROM_FIRST }, { "setxattrat", FROM_FIRST }, { "getxattrat", FROM_FIRST }, { "listxattrat", FROM_FIRST },
 	{ "removexattrat", FROM_FIRST }, { "renameat", FROM_FIRST | FROM_THIRD }, { "renameat2", FROM_FIRST | FROM_THIRD },
 	{ "linkat", FROM_FIRST | FROM_THIRD }, { "move_mount", FROM_FIRST | FROM_THIRD }, { "symlinkat", FROM_SECOND | TARGET },
-	{ "symlink", TARGET }, { "connect", ADDRESS }, { "bind", ADDRESS }, { "chdir", CHDIR }, { "fchdir", FCHDIR },
+	{ "symlink", TARGET }, { "connect", ADDRESS }, { "bind", ADDRESS }, { "chdir", CHDIR | FOLLOWS }, { "fchdir", FCHDIR },
 	{ "chroot", LEAVES }, { "pivot_root", LEAVES }, { "unshare", LEAVES | UNSHARES }, { "setns", LEAVES },
 	{ "close", CLOSES }, { "close_range", CLOSES_RANGE }, { "dup", DUPS }, { "dup2", DUPS_TO }, { "dup3", DUPS_TO },
 	{ "fcntl", DUPS_BY_FCNTL }, { "fcntl64", DUPS_BY_FCNTL }, { "clone", CLONES },
@@ -76,6 +79,11 @@ bool pathmatch_follows(const char *glob)
 	return glob && (*glob == '/' || !strncmp(glob, "*/", 2));
 }
 
+bool pathmatch_is_following(const struct pathmatch *m)
+{
+	return m->keeps || pathmatch_follows(m->glob);
+}
+
 bool pathmatch_follows_call(int64_t number)
 {
 	return look_up(number) & (CHDIR | FCHDIR | LEAVES | OPENS | CLOSES | CLOSES_RANGE | DUPS | DUPS_TO | DUPS_BY_FCNTL |
@@ -103,7 +111,7 @@ static void take_clone(struct pathmatch *m, const struct analysis_sample *s, con
 void pathmatch_enter(struct pathmatch *m, const struct analysis_sample *s, int64_t number)
 {
 	const unsigned int kind = kind_of(m, number);
-	const bool follows = pathmatch_follows(m->glob);
+	const bool follows = pathmatch_is_following(m);
 	uint64_t args[CALLARGS];
 
 	if (!(kind & (FLAGS | FROM_FIRST | (follows ? WITH_ARGS | CLOSES | CLOSES_RANGE | CLONES : 0))))
@@ -193,11 +201,11 @@ static bool is_path(struct pathmatch *m, const struct pathmatch_call *c, bool fi
 	const unsigned int kind = kind_of(m, c->number);
 	const bool is_link = kind & TARGET && first && m->ordered;
 
-	return *given && !is_link && !(kind & ADDRESS && is_internet(given)) && pathmatch_follows(m->glob);
+	return *given && !is_link && !(kind & ADDRESS && is_internet(given));
 }
 
 /* Puts what one of the call's paths means. False: it is not known. */
-static bool put_meant(struct pathmatch *m, const struct pathmatch_call *c, bool first, const char *given, char buf[PATH_MAX])
+static bool put_whole(struct pathmatch *m, const struct pathmatch_call *c, bool first, const char *given, char buf[PATH_MAX])
 {
 	snprintf(buf, PATH_MAX, "%s", given);
 	if (!is_path(m, c, first, given))
@@ -208,15 +216,44 @@ static bool put_meant(struct pathmatch *m, const struct pathmatch_call *c, bool 
 	return *given == '/';
 }
 
-/* Whether a path matches; if it does only behind the links to its folder, that takes its place. */
+/* The same, if the glob is for whole paths; else the path as it was given, whose folder is looked up for the recording only. */
+static bool put_meant(struct pathmatch *m, const struct pathmatch_call *c, bool first, const char *given, char buf[PATH_MAX])
+{
+	const bool known = !pathmatch_is_following(m) || put_whole(m, c, first, given, buf);
+
+	if (pathmatch_follows(m->glob))
+		return known;
+	snprintf(buf, PATH_MAX, "%s", given);
+	return true;
+}
+
+/* The flags of an open(2); 0: there are none, or they are not known. */
+static uint64_t open_flags(struct pathmatch *m, const struct pathmatch_call *c)
+{
+	const unsigned int kind = kind_of(m, c->number);
+	const uint64_t *args = kind & (FLAGS_SECOND | FLAGS_THIRD) ? args_of(m, c->tid, c->number) : NULL;
+
+	return args ? args[kind & FLAGS_SECOND ? 1 : 2] : 0;
+}
+
+/* Whether the call has followed a link at the end of its path. */
+static bool has_followed(struct pathmatch *m, const struct pathmatch_call *c)
+{
+	return c->succeeded && kind_of(m, c->number) & FOLLOWS && !(open_flags(m, c) & O_NOFOLLOW);
+}
+
+/* Whether a path matches; if it does only behind links, what they lead to takes its place. */
 static bool is_match(struct pathmatch *m, const struct pathmatch_call *c, bool first, const char *given, char meant[PATH_MAX])
 {
+	const char *path = *given == '/' ? given : meant;
 	char real[PATH_MAX];
 
 	if (matches(m, meant))
 		return true;
-	if (!is_path(m, c, first, given) || *meant != '/' || !folders_follow(&m->folders, c->pid, *given == '/' ? given : meant, real) ||
-	    !matches(m, real))
+	if (!pathmatch_follows(m->glob) || !is_path(m, c, first, given) || *meant != '/')
+		return false;
+	if (!(folders_follow(&m->folders, c->pid, path, real) && matches(m, real)) &&
+	    !(has_followed(m, c) && folders_follow_end(&m->folders, c->pid, path, real) && matches(m, real)))
 		return false;
 	memcpy(meant, real, PATH_MAX);
 	return true;
@@ -229,15 +266,17 @@ enum pathmatch_found pathmatch_find(struct pathmatch *m, const struct pathmatch_
 
 	*text = c->text;
 	other[0] = '\0';
-	if (!m->glob)
+	if (!m->glob && !m->keeps)
 		return PATHMATCH_YES;
 	snprintf(given, sizeof(given), "%.*s", c->second ? (int)(c->second - c->text - 2) : INT_MAX, c->text);   /* before ", " */
 	known = put_meant(m, c, true, given, one);
-	matching = is_match(m, c, true, given, one);
+	matching = m->glob && is_match(m, c, true, given, one);
 	if (c->second) {
 		known &= put_meant(m, c, false, c->second, other);
-		matching |= is_match(m, c, false, c->second, other);
+		matching |= m->glob && is_match(m, c, false, c->second, other);
 	}
+	if (!m->glob)
+		return PATHMATCH_YES;
 	if (snprintf(m->text, sizeof(m->text), "%s%s%s", one, c->second ? ", " : "", other) >= 0)   /* it may be cut */
 		*text = m->text;
 	if (!matching && (pathmatch_follows(m->glob) || !matches(m, c->text)))
@@ -250,13 +289,12 @@ enum pathmatch_found pathmatch_find(struct pathmatch *m, const struct pathmatch_
 
 static void take_open(struct pathmatch *m, const struct pathmatch_call *c, int fd, uint64_t time)
 {
-	const uint64_t *args = args_of(m, c->tid, c->number);
 	const unsigned int kind = kind_of(m, c->number);
-	const uint64_t flags = args && kind & FLAGS_SECOND ? args[1] : args && kind & FLAGS_THIRD ? args[2] : 0;
+	const uint64_t flags = open_flags(m, c);
 	char path[PATH_MAX];
 	/* what can be written, or is created, is no folder */
 	const bool may_be = *c->text && !(kind & CREATES) && !(flags & (O_WRONLY | O_RDWR | O_CREAT)) &&
-			    put_meant(m, c, true, c->text, path) && *path == '/';
+			    put_whole(m, c, true, c->text, path) && *path == '/';
 
 	dirfds_open(&m->dirfds, c->pid, fd, may_be ? path : NULL, time);
 }
@@ -338,7 +376,7 @@ void pathmatch_task(struct pathmatch *m, const struct pev_record *rec)
 	const struct pathmatch_task t = { rec->type, rec->task };
 	const uint64_t at = m->folders.at;
 
-	if ((rec->type != PERF_RECORD_FORK && rec->type != PERF_RECORD_EXIT) || (!m->args.field && !pathmatch_follows(m->glob)))
+	if ((rec->type != PERF_RECORD_FORK && rec->type != PERF_RECORD_EXIT) || (!m->args.field && !pathmatch_is_following(m)))
 		return;
 	if (rec->task.time > at && m->ntasks < MOST && ROOM_FOR(m->tasks, m->tasks_room, m->ntasks, 1)) {
 		m->tasks[m->ntasks++] = t;

@@ -3,7 +3,7 @@
  * Whether a call's paths match the glob of --match. A call with two paths matches with either. If the glob is for absolute paths
  * (it begins with a slash, or with a star and a slash), a path counts as what it means, without "." and ".."; a relative one, in the
  * process's current folder (folders.h) or below a descriptor (dirfds.h). One that does not match is also compared behind the links
- * to its folder (folderlinks.h).
+ * to its folder, and behind a link at its end if the call has followed it (folderlinks.h).
  */
 #ifndef ANALYSIS_SYSCALLS_PATHMATCH_H
 #define ANALYSIS_SYSCALLS_PATHMATCH_H
@@ -16,6 +16,7 @@
 struct pathmatch {
 	const char *glob;             /* --match; NULL: every path matches */
 	bool ordered;                 /* the first path of a call is its first argument that is one */
+	bool keeps;                   /* folders are looked up for the recording, with any glob: another may be asked later */
 	bool untracked;               /* not all calls are seen, so that no folder is known */
 	bool found;                   /* a path has matched */
 	struct callargs args;
@@ -35,12 +36,15 @@ struct pathmatch_call {
 	pid_t pid, tid;
 	int64_t number;
 	const char *text, *second;
+	bool succeeded;
 };
 
 enum pathmatch_found { PATHMATCH_NO, PATHMATCH_YES, PATHMATCH_UNKNOWN };   /* UNKNOWN: relative to a folder that is not known */
 
 /* Whether folders are needed for that glob, which needs the arguments of all calls. */
 bool pathmatch_follows(const char *glob);
+/* Whether folders are followed: for the glob, or for the recording. */
+bool pathmatch_is_following(const struct pathmatch *m);
 /* Whether calls of that number are followed for the paths of others. */
 bool pathmatch_follows_call(int64_t number);
 /* To be called for each sample first, with its time. */
@@ -53,7 +57,7 @@ bool pathmatch_lacks_path(struct pathmatch *m, pid_t tid, int64_t number);
 uint32_t pathmatch_flags(struct pathmatch *m, pid_t tid, int64_t number);
 /* *text: the paths for the row, with those that were resolved. Valid until the next call of this function. */
 enum pathmatch_found pathmatch_find(struct pathmatch *m, const struct pathmatch_call *c, const char **text);
-/* With pathmatch_follows(): the call has succeeded. c->text: "" if the path is not known. time: perf clock. */
+/* With pathmatch_is_following(): the call has succeeded. c->text: "" if the path is not known. time: perf clock. */
 void pathmatch_succeeded(struct pathmatch *m, const struct pathmatch_call *c, int64_t result, uint64_t time);
 void pathmatch_task(struct pathmatch *m, const struct pev_record *rec);
 void pathmatch_lost(struct pathmatch *m);

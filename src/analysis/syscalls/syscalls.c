@@ -94,7 +94,7 @@ static bool has_paths(const struct syscalls *c)
 /* Whether a call has a row of its own: not all calls have a path, and --match leaves out some. */
 static bool is_wanted(struct syscalls *c, const struct happening *h, int64_t id, const char *given)
 {
-	const struct pathmatch_call call = { h->pid, h->tid, id, given, callpaths_second(&c->paths, h->tid, given) };
+	const struct pathmatch_call call = { h->pid, h->tid, id, given, callpaths_second(&c->paths, h->tid, given), !h->error };
 	const bool is_one = c->failed ? h->error : !c->by_path || *given;
 	const enum pathmatch_found found = is_one ? pathmatch_find(&c->match, &call, &c->path) : PATHMATCH_NO;
 
@@ -244,7 +244,7 @@ static void take_call(struct syscalls *c, const struct happening *h, int64_t id,
 static void succeeded(struct syscalls *c, const struct happening *h, int64_t ret)
 {
 	const char *path = callpaths_text(&c->paths, h->tid, h->end.start, (int64_t)h->end.value);
-	const struct pathmatch_call call = { h->pid, h->tid, (int64_t)h->end.value, strlen(path) < CALLPATH_SIZE - 1 ? path : "", NULL };
+	const struct pathmatch_call call = { h->pid, h->tid, (int64_t)h->end.value, strlen(path) < CALLPATH_SIZE - 1 ? path : "", NULL, true };
 
 	pathmatch_succeeded(&c->match, &call, ret, h->s->time);
 }
@@ -270,7 +270,7 @@ static void leave(struct question *q, const struct analysis_sample *s)
 	}
 	h.end.value = (uint64_t)id;
 	take_call(c, &h, id, callpaths_text(&c->paths, h.tid, h.end.start, id));
-	if (!error && pathmatch_follows(c->match.glob))
+	if (!error && pathmatch_is_following(&c->match))
 		succeeded(c, &h, ret);   /* after its path was resolved */
 }
 
@@ -332,16 +332,6 @@ static uint64_t reads(struct question *q, const struct stream_event *event)
 	return PERF_SAMPLE_RAW;
 }
 
-static int watch_paths(struct question *q, struct fault *f)
-{
-	struct syscalls *c = (struct syscalls *)q;
-	struct stream_opts *o = &q->common.stream;
-
-	o->chains.of_calls = true;
-	o->kernel_callchain = o->kernel_callchain ? o->kernel_callchain : -1;   /* at sys_exit it is always the same */
-	return callpaths_watch(&c->paths, q, f);
-}
-
 /* Whether only some calls can have a row: of those that fail, unless the glob matches no path at all, too. */
 static bool is_of_paths(const struct syscalls *c)
 {
@@ -350,15 +340,34 @@ static bool is_of_paths(const struct syscalls *c)
 	return c->by_path || (c->failed && glob && !expr_glob(glob, strlen(glob), "", 0));
 }
 
-/* The calls that can have a row, and those that are followed for their paths: of a recording, others may be asked later. */
+/* Whether calls are followed for the paths of others: of a recording, others may be asked later. */
+static bool follows(const struct syscalls *c)
+{
+	return is_of_paths(c) && (pathmatch_follows(c->match.glob) || c->question.targets->record);
+}
+
+static int watch_paths(struct question *q, struct fault *f)
+{
+	struct syscalls *c = (struct syscalls *)q;
+	struct callset wanted = { .newer = c->calls.names ? 0 : CALLSET_NUMBERS };
+	struct stream_opts *o = &q->common.stream;
+
+	o->chains.of_calls = true;
+	o->kernel_callchain = o->kernel_callchain ? o->kernel_callchain : -1;   /* at sys_exit it is always the same */
+	for (int64_t i = 0; i < CALLSET_NUMBERS; i++)
+		wanted.has[i] = callchoice_has(&c->calls, i) || (follows(c) && pathmatch_follows_call(i));
+	return callpaths_watch(&c->paths, q, &wanted, f);
+}
+
+/* The calls that can have a row, and those that are followed. */
 static void choose(struct syscalls *c, struct callset *s)
 {
-	const bool paths = is_of_paths(c), follows = paths && (pathmatch_follows(c->match.glob) || c->question.targets->record);
+	const bool paths = is_of_paths(c);
 	int64_t newest = 0;
 
 	for (int64_t i = 0; i < CALLSET_NUMBERS; i++) {
 		s->has[i] = (callchoice_has(&c->calls, i) && (!paths || callpaths_may_have(&c->paths, i))) ||
-			    (follows && pathmatch_follows_call(i));
+			    (follows(c) && pathmatch_follows_call(i));
 		newest = syscall_name(i) ? i : newest;
 	}
 	s->newer = paths && !c->calls.names && !c->paths.programs.n ? (int)newest + 1 : 0;
@@ -450,7 +459,8 @@ static int begin(struct question *q, struct fault *f)
 	c->errors.all = c->by_path;
 	if (has_paths(c))
 		begin_paths(c);
-	if (pathmatch_follows(c->match.glob))
+	c->match.keeps = c->by_path && q->targets->record && q->a;
+	if (pathmatch_is_following(&c->match))
 		follow(c);
 	c->unreturned.enter = q->events[ENTER];
 	c->unreturned.is_in = is_in;
@@ -466,8 +476,10 @@ static void started(struct question *q)
 {
 	struct syscalls *c = (struct syscalls *)q;
 
-	if (pathmatch_follows(c->match.glob) && !c->match.untracked)
+	if (pathmatch_is_following(&c->match) && !c->match.untracked)
 		folders_read_all(&c->match.folders);
+	if (c->lines)
+		parents_read_all(&c->parents);
 }
 
 static void release(struct question *q)
@@ -546,7 +558,8 @@ static const struct opt call_opts[] = {
 	  "that fail. For a glob that begins with / or */, relative paths are resolved (by the current folder of their process, or their "
 	  "descriptor), and symbolic links to the folder of a path.", false, NULL },
 	{ "call", 0, NULL, OPT_CALL, offsetof(struct syscalls, calls.names), "NAMES",
-	  "Show only these calls: names or globs with commas between them, such as 'connect,unlink*,rename*'.", false, callchoice_parse },
+	  "Show only these calls: names or globs with commas between them, such as 'connect,unlink*,rename*'; with '!', all but these: "
+	  "'!futex,!poll'.", false, callchoice_parse },
 	{ "lines", 0, NULL, OPT_FLAG, offsetof(struct syscalls, lines), NULL,
 	  "Print a line for each of these calls when it returns, as strace does: time, task, the parent of its process, call and result; "
 	  "with --paths, --match and --errors, also flags and path.", false, NULL },
