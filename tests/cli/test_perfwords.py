@@ -51,7 +51,12 @@ ANSWERS = [
     ('top -d 2', 'top: unknown option -d; here it is -i MS, such as -i 2000'),
     ('top -z', 'top: unknown option -z; it is not needed: each interval (-i) has its own counts'),
     ('top -E 10', 'top: unknown option -E; here it is --rows N'),
+    ('-l', '-l: `perf-prof list` lists the events'),
     # strace and py-spy
+    ('syscalls -A x -- true', 'syscalls: unknown option -A; there is none here: -o FILE writes a new file'),
+    ('syscalls -E A=1 -- true', 'syscalls: unknown option -E; here it is part of the command: -- env NAME=VALUE COMMAND'),
+    ('syscalls -S calls -- true', 'syscalls: unknown option -S; there is none here: --csv and --json have all rows'),
+    ('syscalls -u root -- true', 'syscalls: unknown option -u; here it is part of the command: -- setpriv --reuid=USER COMMAND'),
     ('syscalls -f -- true', 'syscalls: unknown option -f; it is not needed: processes that it starts are watched, too'),
     ('syscalls -c -- true', 'syscalls: unknown option -c; it is not needed: the summary is the default'),
     ('syscalls -yy -- true', 'syscalls: unknown option -yy; there is none here: --paths shows the paths and addresses'),
