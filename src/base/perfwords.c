@@ -99,6 +99,7 @@ static const struct {
 	{ "-T", "trace ", "it is not needed: lines begin with the time; those of -e syscalls end with the time that the call took" },
 	{ "-tt", "trace ", "it is not needed: lines begin with the time" },
 	{ "-ttt", "trace ", "it is not needed: lines begin with the time" },
+	{ "-l", "list ", "it is not needed: events are the default" },
 	/* py-spy */
 	{ "-d", "profile ", "here it is --seconds N" },
 	{ "--duration", "profile ", "here it is --seconds N" },
