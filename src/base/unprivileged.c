@@ -7,12 +7,13 @@
 #include <unistd.h>
 
 #define STACKS_NOW "`perf-prof dump PID` shows the stacks of a process of yours, now"
+#define CALLS "`strace -f -c COMMAND` counts and times its system calls; `ls -l /proc/PID/fd` shows the open files of a process of yours"
 #define PYTHON_WAITS "`perf-prof profile --python --idle -p PID` shows where your Python program runs and waits"
 
 static const struct {
 	const char *command, *works;
 } others[] = {
-	{ "latency", STACKS_NOW }, { "syscalls", STACKS_NOW }, { "waits", STACKS_NOW "; " PYTHON_WAITS },
+	{ "latency", STACKS_NOW }, { "syscalls", CALLS }, { "waits", STACKS_NOW "; " PYTHON_WAITS },
 	{ "task-state", STACKS_NOW "; " PYTHON_WAITS }, { "profile", STACKS_NOW "; " PYTHON_WAITS },
 	{ "rundelay", "the second number in /proc/PID/task/TID/schedstat is how long a thread has waited for a CPU, in ns" },
 	{ "migrations", "se.nr_migrations in /proc/PID/task/TID/sched is how often a thread has changed its CPU" },

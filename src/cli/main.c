@@ -46,6 +46,8 @@ int command_unknown(const char *name, struct fault *f)
 	}
 	if (!strcmp(name, "-v"))
 		return fault_usage(f, "-v: expected a command before options; -V prints the version");
+	if (!strcmp(name, "-l"))
+		return fault_usage(f, "-l: `perf-prof list` lists the events; `perf-prof help` lists the commands");
 	if (*name == '-')
 		return fault_usage(f, "%s: expected a command before options, as in `perf-prof stat %s`; `perf-prof help` lists "
 				   "the commands", name, name);

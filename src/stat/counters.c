@@ -544,6 +544,7 @@ static void judge_row(const struct counting *s, const struct stat_event *e, stru
 	if (r->state == COUNT_GOOD && r->counters && !r->running &&
 	    s->events[e->leader].buf.attr.pinned)
 		r->state = COUNT_NEVER_RAN;
+	r->partial = *s->partial ? s->partial : NULL;
 	if (*s->unwatched && r->state == COUNT_GOOD) {   /* counts end at the exec */
 		r->state = COUNT_NEVER_RAN;
 		r->why = s->unwatched;

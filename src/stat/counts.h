@@ -40,7 +40,8 @@ struct count_row {
 	double value;            /* estimate, unscaled; the mean of several runs */
 	double counted;          /* as counted; equal to value unless multiplexed */
 	uint64_t enabled, running;   /* ns, sum of all counters */
-	double share;            /* of the time it ran, 0..1; 1: value is exact */
+	double share;            /* of the time it ran, 0..1; 1: value is exact, unless it is partial */
+	const char *partial;     /* why a child of the command is not counted; or NULL */
 	struct stats runs;       /* n > 1: statistics of value */
 	struct count_metric metric;
 };
@@ -48,6 +49,11 @@ struct count_row {
 static inline bool count_was_open(const struct count_row *r)
 {
 	return r->state == COUNT_GOOD || r->state == COUNT_NEVER_RAN;
+}
+
+static inline const char *count_why(const struct count_row *r)
+{
+	return r->why ? r->why : r->partial;
 }
 
 struct count_table {

@@ -36,7 +36,7 @@ static void print_row(const struct count_table *t, const struct count_row *r, st
 		csv_text(r->metric.unit, form, out);
 	}
 	fputc(sep, out);
-	csv_text(r->why, form, out);
+	csv_text(count_why(r), form, out);
 	fputc('\n', out);
 }
 

@@ -31,7 +31,7 @@ static bool put_counts(json_object *o, const struct count_row *r)
 {
 	return json_put_number(o, "value", r->value * r->scale) && json_put_text(o, "unit", r->unit) &&
 	       json_put_number(o, "counted", r->counted) &&
-	       json_put_bool(o, "exact", r->share >= 1) &&
+	       json_put_bool(o, "exact", r->share >= 1 && !r->partial) &&
 	       json_put_number(o, "share", r->share) && put_spread(o, &r->runs, r->scale) &&
 	       put_metric(o, &r->metric);
 }
@@ -42,7 +42,7 @@ static bool append_row(json_object *rows, const struct count_table *t, const str
 
 	return json_append(rows, o) && json_put_text(o, "event", r->event) &&
 	       (!r->where || json_put_text(o, t->where_word, r->where)) &&
-	       json_put_text(o, "state", count_states[r->state]) && json_put_text(o, "why", r->why) &&
+	       json_put_text(o, "state", count_states[r->state]) && json_put_text(o, "why", count_why(r)) &&
 	       (!count_was_open(r) ||
 		(json_put_number(o, "enabled_ns", (double)r->enabled) &&
 		 json_put_number(o, "running_ns", (double)r->running))) &&

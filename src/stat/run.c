@@ -419,17 +419,21 @@ static int run_once(struct counting *s, char *const *argv, struct stat_wait *w, 
 	double start = now();
 	uint64_t before = 0;
 	int status = 0, rc;
+	pid_t pid;
 
 	hotplug_begin(&s->hotplug);
 	stat_input_rewind(&s->input);
 	rc = prepare(s, &child, argv, w, f);
+	pid = child.pid;
 	if (!rc) {
 		start = now();
 		restart_wait(w, s->config->interval_ms, s->config->common.run_ns);
 		if (p)
 			p->start = p->last = start;
-		if (argv && s->on_command)
+		if (argv && s->on_command) {
 			unwatched_open(&w->events, child.pid);
+			stat_children_open(s, pid);
+		}
 		before = argv ? stat_switches_of(child.pid) : 0;
 		rc = argv ? workload_start(&child, f) : 0;
 	}
@@ -441,6 +445,7 @@ static int run_once(struct counting *s, char *const *argv, struct stat_wait *w, 
 		if (!s->on_command)
 			stat_disable(s);
 		finish(&child, child.pid ? argv : NULL, start, times, &status);
+		stat_children_tell(s, pid);
 		stat_read(s);
 		if (s->on_command)
 			stat_take_account(s, &times->usage, before);
@@ -448,6 +453,7 @@ static int run_once(struct counting *s, char *const *argv, struct stat_wait *w, 
 		stat_metrics(s, times->elapsed);
 	}
 	hotplug_end(&s->hotplug);
+	stat_children_close(s);
 	unwatched_close(&w->events);
 	workload_abandon(&child);
 	if (s->config->vs.n || s->config->runs > 1)

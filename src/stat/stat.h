@@ -83,6 +83,8 @@ struct counting {
 	int *anchors;                   /* by event: of a tracepoint, a descriptor that stays open between runs, or 0 */
 	struct count_row *rows;         /* by event, nwheres each */
 	char unwatched[UNWATCHED_TEXT]; /* why the command is not counted; empty: it is */
+	struct sideband *children;      /* of the command: shows those that are not counted; or NULL */
+	char partial[UNWATCHED_TEXT];   /* why one of these is not counted; empty: all are */
 	bool hinted;                    /* the hints were printed */
 	bool counts_say_why;            /* CSV and JSON on stderr: their member `why` has the reasons, and messages would break them */
 	struct rlimit files;            /* RLIMIT_NOFILE before it was raised */
@@ -110,6 +112,12 @@ void stat_close(struct counting *s);
 void stat_close_all(struct counting *s);
 /* Fills s->rows with the counts since the last call. */
 void stat_read(struct counting *s);
+
+/* children.c: children of the command whose events the kernel removes at exec (stream/watched/execs.h). */
+void stat_children_open(struct counting *s, pid_t child);
+/* Says it once if there were any. */
+void stat_children_tell(struct counting *s, pid_t child);
+void stat_children_close(struct counting *s);
 
 /* account.c */
 /* Whether the event, which this user may not count, is in the kernel's account of the command. */

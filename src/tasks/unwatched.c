@@ -56,6 +56,18 @@ static bool keeps_privileges(const char *path)
 	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 || (!statvfs(path, &fs) && fs.f_flag & ST_NOSUID);
 }
 
+/* The kernel ignores the bits of a script: only those of its interpreter count. */
+static bool is_script(const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char start[2];
+	const bool found = fd >= 0 && read(fd, start, 2) == 2 && start[0] == '#' && start[1] == '!';
+
+	if (fd >= 0)
+		close(fd);
+	return found;
+}
+
 /* NULL: nothing of the file makes the kernel remove events. */
 static const char *reason(const char *path)
 {
@@ -65,7 +77,7 @@ static const char *reason(const char *path)
 		return NULL;
 	if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) && errno == EACCES)
 		return "this user may not read it";
-	if (keeps_privileges(path))
+	if (keeps_privileges(path) || is_script(path))
 		return NULL;
 	if (st.st_mode & S_ISUID && st.st_uid != geteuid())
 		return "it is set-user-ID";

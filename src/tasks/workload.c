@@ -100,8 +100,36 @@ static int is_recording(const char *name, int exit_code, struct fault *f)
 	return fault_set(f, exit_code, "%s is a recording, not a program; did you mean -I %s?", name, name);
 }
 
+/* A file that is not executable, or without "./". */
+static bool is_python(const char *name)
+{
+	const size_t len = strlen(name);
+
+	return len > 3 && !strcmp(name + len - 3, ".py") && !access(name, F_OK);
+}
+
+static int put_python(const char *name, int exit_code, struct fault *f)
+{
+	return fault_set(f, exit_code, "%s is a Python script, not a program; put python3 before it: -- python3 %s", name, name);
+}
+
+/* Of a time, such as --than 10 ms. */
+static bool is_unit(const char *name)
+{
+	static const char *const units[] = { "ns", "us", "ms", "s" };
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (!strcmp(name, units[i]))
+			return true;
+	return false;
+}
+
 int workload_missing(const char *name, struct fault *f)
 {
+	if (is_python(name))
+		return put_python(name, WORKLOAD_MISSING, f);
+	if (is_unit(name))
+		return fault_set(f, WORKLOAD_MISSING, "%s: there is no such program; a time is written without a space: 10%s", name, name);
 	if (magic_names_recording(name))
 		return is_recording(name, WORKLOAD_MISSING, f);
 	return fault_set(f, WORKLOAD_MISSING, "%s: there is no such program; run shell built-ins and command lines with sh -c "
@@ -171,6 +199,8 @@ int workload_start(struct workload *w, struct fault *f)
 		return workload_missing(w->name, f);
 	if (magic_names_recording(w->name))
 		return is_recording(w->name, WORKLOAD_REFUSED, f);
+	if (code == EACCES && is_python(w->name))
+		return put_python(w->name, WORKLOAD_REFUSED, f);
 	return fault_set(f, WORKLOAD_REFUSED, "cannot execute %s: %s; expected a program, or a "
 			 "script that begins with #!", w->name, strerror(code));
 }

@@ -6,6 +6,8 @@ import subprocess
 
 import pytest
 
+from frame import requires
+
 ANSWERS = [
     ('report --tui', 'report: unknown option --tui; there is none here: tables are text'),
     ('report --percent-limit x', '--percent-limit x: expected a percentage, 0 to 100'),
@@ -51,7 +53,15 @@ ANSWERS = [
     ('top -d 2', 'top: unknown option -d; here it is -i MS, such as -i 2000'),
     ('top -z', 'top: unknown option -z; it is not needed: each interval (-i) has its own counts'),
     ('top -E 10', 'top: unknown option -E; here it is --rows N'),
+    ('-l', '-l: `perf-prof list` lists the events'),
     # strace and py-spy
+    ('record -c 1e6 -- true', '-c 1e6: expected events per sample, a whole number such as 1000000'),
+    ('list -l', 'list: unknown option -l; it is not needed: events are the default'),
+    ('trace -e trace=openat -- true', 'there is no event trace=openat on this machine'),
+    ('syscalls -A x -- true', 'syscalls: unknown option -A; there is none here: -o FILE writes a new file'),
+    ('syscalls -E A=1 -- true', 'syscalls: unknown option -E; here it is part of the command: -- env NAME=VALUE COMMAND'),
+    ('syscalls -S calls -- true', 'syscalls: unknown option -S; there is none here: --csv and --json have all rows'),
+    ('syscalls -u root -- true', 'syscalls: unknown option -u; here it is part of the command: -- setpriv --reuid=USER COMMAND'),
     ('syscalls -f -- true', 'syscalls: unknown option -f; it is not needed: processes that it starts are watched, too'),
     ('syscalls -c -- true', 'syscalls: unknown option -c; it is not needed: the summary is the default'),
     ('syscalls -yy -- true', 'syscalls: unknown option -yy; there is none here: --paths shows the paths and addresses'),
@@ -278,3 +288,32 @@ def test_programs_of_bpftrace(prof, events):
 def test_fields_have_no_args(prof, words):
     done = subprocess.run([prof, *words, '--', 'true'], capture_output=True, text=True, timeout=60)
     assert done.returncode == 2 and 'fields are written without args\n' in done.stderr and '\nexpected: prev_pid\n' in done.stderr, done
+
+
+@pytest.mark.parametrize('name, code', [('./p.py', 126), ('p.py', 127)])
+def test_a_python_script_needs_python(prof, tmp_path, name, code):
+    (tmp_path / 'p.py').write_text('print(1)\n')
+    got = subprocess.run([prof, 'profile', name], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (got.returncode, got.stderr) == (
+        code, f'perf-prof: {name} is a Python script, not a program; put python3 before it: -- python3 {name}\n')
+
+
+def test_a_time_has_no_space(prof):
+    got = subprocess.run([prof, 'syscalls', '--than', '10', 'ms'], capture_output=True, text=True, timeout=60)
+    assert (got.returncode, got.stderr) == (
+        127, 'perf-prof: ms: there is no such program; a time is written without a space: 10ms\n')
+
+
+@pytest.mark.parametrize('words, told', [
+    ('-e syscalls:sys_exit_read -e syscalls:sys_enter_read', True),
+    ('-e syscalls:sys_enter_read -e syscalls:sys_exit_read', False),
+    ('-q -e syscalls:sys_exit_read -e syscalls:sys_enter_read', False),
+    ('-e syscalls:sys_exit_read -e syscalls:sys_enter_write', False),
+])
+def test_swapped_pairs(prof, words, told):
+    if requires.why_not('tracefs') or requires.why_not('root'):
+        pytest.skip('tracepoints are needed')
+    got = subprocess.run([prof, 'latency', *words.split(), '--', 'true'], capture_output=True, text=True, timeout=60)
+    assert got.returncode == 0 and told == (
+        'perf-prof: latency: the order is -e START -e END: these pairs begin when a call returns, and end at the next one; '
+        'swap the events for the time that calls take\n' in got.stderr), got

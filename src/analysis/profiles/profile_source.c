@@ -22,7 +22,7 @@ static int parse_period(const char *text, void *field, struct fault *f)
 	uint64_t *period = field;
 
 	if (units_u64(text, period) || *period < 1 || *period > INT64_MAX)
-		return fault_usage(f, "-c %s: expected events per sample, 1 or more", text);
+		return fault_usage(f, "-c %s: expected events per sample, a whole number such as 1000000", text);
 	return 0;
 }
 

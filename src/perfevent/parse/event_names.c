@@ -322,7 +322,7 @@ static int add_plain(void *ctx, const char *pmu)
 int pev_parse_name_(struct pev_parser *p, const char *name, size_t at)
 {
 	struct plain plain = { p, name, at };
-	char near[128], hint[160] = "";
+	char near[128], place[256], hint[160] = "";
 	uint32_t type;
 	uint64_t config;
 	int rc;
@@ -334,6 +334,8 @@ int pev_parse_name_(struct pev_parser *p, const char *name, size_t at)
 		return rc;
 	if (p->err && pev_near_name_(name, p->env->pmus, near, sizeof(near)))
 		snprintf(hint, sizeof(hint), "; did you mean \"%s\"?", near);
+	else if (p->err && pev_tracefs_path(place, sizeof(place), NULL) == -EACCES)
+		snprintf(hint, sizeof(hint), " (tracepoints could not be looked up: this user may not read /sys/kernel/tracing)");
 	return pev_parse_fail_(p, at, ENOENT, "a name that `perf-prof list` shows, rHEX, pmu/terms/, "
 			       "system:name or mem:address",
 			       "there is no event named \"%.60s\"%s", name, hint);

@@ -136,20 +136,32 @@ static int unknown_pmu(const struct spec_item *item, struct fault *f)
 	return complain(f, item, item->at, message, *expected ? expected : "an event that `perf-prof list` shows");
 }
 
+/* Names without a system may be those of tracepoints, which this user may not see. */
+static bool tracepoints_unseen(const struct spec_item *item)
+{
+	char path[256];
+	struct pev_error err = {0};
+
+	return !item->sys && pev_tracefs_path(path, sizeof(path), &err) == -EACCES;
+}
+
 static int unknown_event(const struct stream *s, const struct spec_item *item, struct fault *f)
 {
 	bool pmu = reads_like_pmu(item), found;
-	char wanted[128], message[256], near[128], expected[160] = "an event that `perf-prof list` shows";
+	char wanted[128], message[320], near[128], expected[160] = "an event that `perf-prof list` shows";
 	size_t at = item->at, sys = item->sys ? strlen(item->sys) : 0;
 
 	snprintf(wanted, sizeof(wanted), "%s%s%s", item->sys ? item->sys : "",
 		 item->sys ? ":" : "", item->name);
-	snprintf(message, sizeof(message), "there is no event %s on this machine%s", wanted,
-		 item->sys ? "" : ", nor a PMU or a source of that name");
+	snprintf(message, sizeof(message), "there is no event %s on this machine%s%s", wanted,
+		 item->sys ? "" : ", nor a PMU or a source of that name", tracepoints_unseen(item) ?
+		 " (tracepoints could not be looked up: this user may not read /sys/kernel/tracing)" : "");
 	found = nearest_source(s, wanted, near, sizeof(near)) || catalog_nearest(wanted, near, sizeof(near));
 	if (pmu && (!found || strchr(near, ':')))
 		return unknown_pmu(item, f);
-	if (found) {
+	if (!item->sys && !strncmp(item->name, "trace=", 6)) {
+		snprintf(expected, sizeof(expected), "-e syscalls, which prints all calls, or `perf-prof syscalls --call NAME`");
+	} else if (found) {
 		snprintf(expected, sizeof(expected), "did you mean %s?", near);
 		/* the system exists: the error is in the rest of the name */
 		if (sys && !strncmp(near, item->sys, sys) && near[sys] == ':')

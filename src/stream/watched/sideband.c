@@ -100,7 +100,7 @@ static void event_attr(const struct sideband *b, struct perf_event_attr *attr)
 	dummy_attr(b, attr);
 	attr->comm = attr->task = 1;
 	attr->comm_exec = 1;
-	attr->mmap = attr->mmap2 = b->mappings != SIDE_MAPS_NONE;
+	attr->mmap = attr->mmap2 = b->mappings != SIDE_MAPS_NONE || b->execs;
 	attr->mmap_data = b->mappings == SIDE_MAPS_ALL;
 	attr->cgroup = b->cgroups;
 }
@@ -195,7 +195,8 @@ struct sideband *sideband_open(const struct targets *t, const struct sideband_op
 	dummy_attr(b, &attr);
 	pev_format_from_attr(&b->format, &attr);
 	b->mappings = opts->mappings;
-	b->execs = opts->inherit && t->nthreads && b->mappings ? execs_new() : NULL;
+	/* root reads all files, and its events end only at programs that are set-user-ID of others: not worth records of mappings */
+	b->execs = opts->inherit && t->nthreads && (b->mappings || geteuid()) ? execs_new() : NULL;
 	b->cgroups = opts->cgroups;
 	b->pid = getpid();
 	b->next = UINT64_MAX;
@@ -366,6 +367,11 @@ static void queue_record(struct sideband *b, struct side_ring *ring,
 
 	if (!is_of_use(h->type))
 		return;
+	if (!b->mappings && (h->type == PERF_RECORD_MMAP || h->type == PERF_RECORD_MMAP2)) {
+		if (!pev_decode(h, h->size, &b->format, &rec))
+			execs_see(b->execs, &rec);
+		return;
+	}
 	if (!make_room(ring, size)) {
 		hand_over_until(b, ring->last);
 		if (!make_room(ring, size)) {

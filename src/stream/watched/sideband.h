@@ -59,7 +59,7 @@ void sideband_set_consumer(struct sideband *b, sideband_fn *fn, void *ctx);
 /* Moves everything the kernel has written by now from the rings to the queues. Call it before
  * delivering events that were read later. */
 void sideband_collect(struct sideband *b);
-/* Of inherited events, if there are records of mappings; else NULL. */
+/* Of inherited events, if there are records of mappings, or the user is not root; else NULL. */
 struct execs;
 const struct execs *sideband_execs(const struct sideband *b);
 /* Whether a ring is more than a quarter full, or this is a forked child, which has no rings. */
