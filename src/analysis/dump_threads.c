@@ -252,7 +252,7 @@ static int check_memory(const struct dump *d, struct fault *f)
 	const long size = procstatus_of(d->pid, "\nVmSize:");
 
 	return size != -ENOENT ? 0 :
-	       fault_set(f, EXIT_FAILED, "dump: process %d is a thread of the kernel, or has ended: it has no functions in user space",
+	       fault_set(f, EXIT_FAILED, "dump: process %d is a kernel thread, or has ended: it has no functions in user space",
 			 (int)d->pid);
 }
 

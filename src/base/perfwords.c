@@ -79,6 +79,7 @@ static const struct {
 	{ "--stack-trace", "syscalls ", CALL_STACKS },
 	{ "--stack-traces", "syscalls ", CALL_STACKS },
 	{ "-Z", "syscalls ", FAILED_CALLS },
+	{ "--hist", "syscalls ", "here it is `perf-prof latency --hist -e syscalls:sys_enter_NAME -e syscalls:sys_exit_NAME`" },
 	{ "--failed-only", "syscalls ", FAILED_CALLS },
 	{ "--failure", "syscalls ", FAILED_CALLS },
 	{ "-z", "syscalls ", "there is none here: --errors shows only calls that fail" },

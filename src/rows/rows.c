@@ -263,7 +263,7 @@ static void print_hists(struct question *q)
 		hist_print(d->hist, (unsigned int)width);
 	}
 	if (n > SHOWN_ROWS)
-		printf("... %zu more: --json shows all\n", n - SHOWN_ROWS);
+		printf("... %zu more (--json shows all)\n", n - SHOWN_ROWS);
 }
 
 static bool put_hist(struct question *q, const struct distribution *d, struct json_object *all)

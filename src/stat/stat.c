@@ -52,8 +52,9 @@ static const struct opt measure_opts[] = {
 	  "difference of the means, also of ratios such as instructions per cycle, with its confidence "
 	  "interval. The last lines say which is faster and which takes less CPU time, and how sure that is; the rows `user`, "
 	  "`sys` and `waiting` show whether the time is spent in the program, in the kernel, or on no CPU. Runs that fail are left "
-	  "out. COMMAND is one word, as for a shell: 'sort file | uniq'. The first command can be one word, too; or give --vs twice, to "
-	  "compare these two. If one needs a shell, both run in one. Their standard output is discarded.",
+	  "out. COMMAND is one word, which can be a shell command line: 'sort file | uniq'. The command after -- can be one word, "
+	  "too; or give --vs twice, and no command after --. If one needs a shell, both run in one. Their standard output is "
+	  "discarded.",
 	  false, NULL },
 	{ "confidence", 0, NULL, OPT_CALL, AT(confidence), "PERCENT",
 	  "Set the confidence level of --vs, from 50 to 99.99. Default: 95. With 95, about one of 20 rows that do not differ is shown "
@@ -163,8 +164,8 @@ static int check_place_of_vs(const struct stat_config *c, const struct opt_parse
 {
 	for (int i = 1; i < args->noperands && !c->vs.n && args->after_dashes; i++)
 		if (!strncmp(args->operands[i], "--vs", 4) && (!args->operands[i][4] || args->operands[i][4] == '='))
-			return fault_usage(f, "stat: --vs is behind the command %s, and would be its argument: put it before the command (or -- "
-					   "before the command, if it has an option --vs)", args->operands[0]);
+			return fault_usage(f, "stat: --vs after the command %s would be an argument of that command: put --vs before it (or "
+					   "-- before the command, if it has an option --vs)", args->operands[0]);
 	return 0;
 }
 

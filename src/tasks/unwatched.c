@@ -21,7 +21,7 @@
 enum { FLAG_EXITING = 4 };   /* PF_EXITING, in the kernel's <linux/sched.h> */
 
 #define AS_ROOT "run perf-prof as root (sudo)"
-#define ALL_CPUS "-a watches all processes, this one included"
+#define ALL_CPUS "use -a, which watches all processes, this one included"
 
 /* "PID (NAME) STATE PPID PGRP SESSION TTY TPGID FLAGS ..." */
 static bool runs_on(const char *stat)
@@ -118,8 +118,8 @@ void unwatched_say_of_child(pid_t pid, const char *program, size_t others, char 
 	escape_terminal(program, strlen(program), name, sizeof(name));
 	if (others)
 		snprintf(more, sizeof(more), " and %zu other%s", others, others > 1 ? "s" : "");
-	snprintf(text, size, "%s (process %d)%s %s not watched: the kernel removes the events when a program is executed that is "
-		 "set-user-ID, set-group-ID, has capabilities, or is not readable; %s", name, (int)pid, more, others ? "are" : "is",
+	snprintf(text, size, "%s (process %d)%s %s not watched: the kernel removes the events of a task that executes a program that "
+		 "is set-user-ID, set-group-ID, has capabilities, or is not readable; %s", name, (int)pid, more, others ? "are" : "is",
 		 geteuid() ? AS_ROOT : ALL_CPUS);
 }
 

@@ -180,7 +180,7 @@ def test_of_a_recording(analyse, prof, tmp_path):
         assert both(table, 20000000)['asleep'] + both(table, 20000000)['unknown'] >= 6 * NAP * 1e9 / 2, table
     done = subprocess.run([prof, 'latency', '-I', tmp_path / 'in', *pair(READ), '--breakdown', '-g'], check=True, capture_output=True,
                           text=True, timeout=60)
-    assert done.stderr == ('perf-prof: latency: -g: the recording has no call chains of sched:sched_switch; record them by -e '
+    assert done.stderr == ('perf-prof: latency: -g: the recording has no call chains of sched:sched_switch; record them with -e '
                            "'sched:sched_switch//stack=auto/'\n") and '\nstacks ' not in done.stdout, done
 
 
@@ -352,7 +352,7 @@ def test_what_was_waited_on(analyse, asker):
 
 def test_on_without_breakdown(analyse):
     err = analyse('latency', *CALLS, '--on', '--', 'true', code=2).err
-    assert 'latency: --on names what the pairs of --breakdown waited on: give both' in err, err
+    assert 'latency: --on shows what the pairs of --breakdown waited on: add --breakdown' in err, err
 
 
 def bucket(ns):
@@ -390,7 +390,7 @@ def test_histogram(analyse, prof, tmp_path, more):
     assert list(got) == sorted(got) and all(a[1] == b[0] for a, b in zip(got, list(got)[1:])), text
     assert max(len(bar) for *_, bar in rows) == 40 and all((n == '0') == (bar == '') for *_, n, _, bar in rows), text
     assert '--perins' in more or 'histograms' not in analyse('latency', *run[1:-1 - len(more)], *more, '--json').text
-    assert ('... ' in text and ' more: --json shows all' in text) == (len(found) > 10), text
+    assert ('... ' in text and ' more (--json shows all)' in text) == (len(found) > 10), text
 
 
 @pytest.fixture

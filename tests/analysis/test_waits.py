@@ -554,7 +554,7 @@ def test_locks_of_a_recording_without_build_ids_have_names(prof, perf, queue, tm
     queue.unlink()
     subprocess.run(['gcc', '-O1', '-pthread', '-w', '-o', queue, tmp_path / 'queue.c'], check=True)
     text = read()
-    assert re.search(rf'^locks in variables of {queue} have no names: the file is not there any more, or not the one that was recorded$',
+    assert re.search(rf'^locks in variables of {queue} have no names: the file no longer exists, or is not the one that was recorded$',
                      text, re.M), text
     assert f'({queue})' not in text
 

@@ -214,7 +214,7 @@ def test_a_thread_of_the_kernel(dump):
                 raise OSError
     except OSError:
         pytest.skip('needs threads of the kernel in /proc')
-    assert 'process 2 is a thread of the kernel' in dump(2, code=1).stderr
+    assert 'process 2 is a kernel thread' in dump(2, code=1).stderr
 
 
 # ---- native functions --------------------------------------------------------------------

@@ -185,7 +185,7 @@ def test_a_thread_of_the_kernel_says_why_nothing_is_shown(prof, command):
     if not thread:
         pytest.skip('needs to see the threads of the kernel')
     run = [prof, *command.split(), '--seconds', '0.05', '-p', thread]
-    told = f'perf-prof: nothing happened in the watched tasks: {thread} is a thread of the kernel, which makes no system calls'
+    told = f'perf-prof: nothing happened in the watched tasks: {thread} is a kernel thread, which makes no system calls'
     done = subprocess.run(run, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and told in done.stderr, done
     assert told not in subprocess.run([*run, '-q'], capture_output=True, text=True, timeout=60).stderr

@@ -278,7 +278,7 @@ int breakdown_begin(struct breakdown *b, struct analysis *a, struct fault *f)
 	open_for_all_tasks(b, a);
 	if (a->opts->stream.call_graph && !b->on_stack)
 		note(a->opts->stream.verbose < 0 ? -1 : 1, "latency: -g: the recording has no call chains of sched:sched_switch; "
-		     "record them by -e 'sched:sched_switch//stack=auto/'");
+		     "record them with -e 'sched:sched_switch//stack=auto/'");
 	return analysis_has_everybody(a->stream, "latency --breakdown", w->on_switch, f) || switches_read_fields(w, f) ||
 	       find_wakeups(b, f) || (b->shows_on && find_calls(b, a, f)) ? -1 : 0;
 }

@@ -291,7 +291,8 @@ static void print_why(const struct breakdown_row *row, const struct stream_opts 
 		[WHY_UNREPORTED] = o->cpus.n ?
 				   "a switch of the thread was on a CPU that -C leaves out, or the kernel did not report it" :
 				   "the kernel did not report a switch of the thread (some kernels report none on idle CPUs)",
-		[WHY_LOST] = o->input ? "events were lost when this was recorded" : "events were lost (-m gives them more room)",
+		[WHY_LOST] = o->input ? "events were lost when this was recorded" :
+					"events were lost (-m sets larger rings, --buffer adds a buffer)",
 		[WHY_FULL] = "too many threads were in calls",
 	};
 	size_t n = 0;
@@ -345,7 +346,7 @@ void breakdown_rows_print(struct breakdown_rows *rows, struct analysis *a)
 		print_row(rows, row, a);
 	}
 	if (HASH_COUNT(rows->all) > n)
-		printf("... %zu more: --json shows all\n", (size_t)HASH_COUNT(rows->all) - n);
+		printf("... %zu more (--json shows all)\n", (size_t)HASH_COUNT(rows->all) - n);
 	breakdown_rows_clear(rows);
 }
 

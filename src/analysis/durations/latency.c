@@ -318,7 +318,7 @@ static int add(struct question *q, struct fault *f)
 	struct latency *l = (struct latency *)q;
 
 	if (l->breakdown.shows_on && !l->breakdown.on)
-		return fault_usage(f, "latency: --on names what the pairs of --breakdown waited on: give both");
+		return fault_usage(f, "latency: --on shows what the pairs of --breakdown waited on: add --breakdown");
 	if (!l->breakdown.on)
 		return 0;
 	q->ops = &broken_down;
@@ -520,13 +520,14 @@ static const struct opt duration_opts[] = {
 	  false, question_parse_than },
 	{ "perins", 0, NULL, OPT_FLAG, offsetof(struct latency, question.per_instance), NULL, "Print a row for each key.", false, NULL },
 	{ "hist", 0, NULL, OPT_FLAG, offsetof(struct latency, question.hist), NULL,
-	  "Print a histogram of the durations below the table, for each row: buckets of powers of two (1, 2, 4, ... 512 ns, us, ms, "
-	  "s).",
+	  "Below the table, print a histogram of the durations of each row. Its buckets begin at powers of two: 1, 2, 4, ... 512 "
+	  "ns, us, ms, s.",
 	  false, NULL },
 	{ "breakdown", 0, NULL, OPT_FLAG, offsetof(struct latency, breakdown.on), NULL,
 	  "Show where the time of the pairs went: running, waiting for a CPU, asleep (S), blocked in the kernel (D: disks, kernel "
 	  "locks); and which tasks ran meanwhile or woke the thread. With --than also for each longer pair. With -g also the "
-	  "stacks that slept or were blocked, with --than those of longer pairs alone. For pairs of the same thread.",
+	  "stacks that slept or were blocked; with --than, only those of longer pairs. Both events of a pair must be in the same "
+	  "thread.",
 	  false, NULL },
 	{ "on", 0, NULL, OPT_FLAG, offsetof(struct latency, breakdown.shows_on), NULL,
 	  "With --breakdown, also show what was waited on: the system call, with the variable of its lock (futex), or its file, pipe "
@@ -563,8 +564,8 @@ const struct command latency_command = {
 		"the same key (key=_tid: in the same thread).",
 		"--breakdown shows where the time of pairs of the same thread went. It also opens sched_switch, sched_waking and "
 		"sched_wakeup of all tasks; a recording needs the first two. Time between two events that contradict each other is unknown: "
-		"the kernel has left out an event. With -g, it shows below where in the program the threads slept or were "
-		"blocked: the stacks of the watched tasks, merged; with --than only of the longer pairs.",
+		"the kernel has left out an event. With -g, a list below the table shows where in the program the threads slept "
+		"or were blocked: the merged stacks of the watched tasks; with --than, only those of the longer pairs.",
 		"--heatmap draws all pairs: when they ended, and how long they took.",
 		"Events are paired in order of time over all CPUs."),
 	.summary = "measure how long it takes from one event to another",
@@ -572,7 +573,7 @@ const struct command latency_command = {
 		{ "perf-prof latency -p 1234 -e uprobe:handle@./server -e uretprobe:handle@./server --breakdown --than 10ms",
 		  "print the calls of a function over 10 ms, and where their time went" },
 		{ "perf-prof latency -p 1234 -e uprobe:handle@./server -e uretprobe:handle@./server --breakdown -g --than 10ms",
-		  "also print the stacks with which these calls slept or were blocked" },
+		  "also print the stacks in which these calls slept or were blocked" },
 		{ "perf-prof latency -e block:block_rq_issue -e block:block_rq_complete -k 'dev<<32|sector' -i 1000",
 		  "measure how long disk requests take, each second" },
 		{ "perf-prof latency -e irq:irq_handler_entry -e irq:irq_handler_exit -k '_cpu<<16|irq' --than 100us",

@@ -591,7 +591,7 @@ static void print_nameless(const struct waits *w)
 	if (!path)
 		return;
 	escape_terminal(path, strlen(path), safe, sizeof(safe));
-	printf("locks in variables of %s have no names: the file is not there any more, or not the one that was recorded\n", safe);
+	printf("locks in variables of %s have no names: the file no longer exists, or is not the one that was recorded\n", safe);
 }
 
 /* Of a recording. It has no wait of a thread that slept all the time. */
@@ -722,8 +722,8 @@ static const struct opt waits_opts[] = {
 
 static const struct opt picture_opts[] = {
 	{ "flame-by-lock", 0, NULL, OPT_FLAG, offsetof(struct waits, by_object), NULL,
-	  "In the flame graph, the root frames are the locks, files and calls that were waited on (--on), and above each are the "
-	  "tasks and stacks that waited for it. Sleeps are left out.", false, NULL },
+	  "Draw the locks, files and calls that were waited on (--on) as root frames of the flame graph, and above each the tasks "
+	  "and stacks that waited for it. Sleeps are left out.", false, NULL },
 };
 
 static const struct opt row_opts[] = {
@@ -760,8 +760,8 @@ const struct command waits_command = {
 		"upside down, above the waiter's.",
 		"--on also shows the lock, file, pipe or socket of each wait, and its kind: mutex, condvar, rwlock, semaphore, barrier, join, "
 		"pipe, ... With -g, the stack shows the kind of each lock; without, some have none. A second table has a row for each of "
-		"them; `because of` names the task that kept the threads waiting: of a lock, the one that held it, not the next ones in its queue. A lock (futex) has the name of "
-		"its static variable, or its address. A descriptor has the "
+		"them; `because of` names the task that kept the threads waiting: for a lock, the task that held it, not the next "
+		"one in its queue. A lock (futex) has the name of its static variable, or its address. A descriptor has the "
 		"name of its file or socket or, if it was closed at once or in a recording, its number. Which of several descriptors "
 		"ended a poll or select is not known. Waits that have not ended also show the path, child or descriptors that the thread "
 		"waits for, and which thread holds its lock, if that is a mutex of glibc.",

@@ -403,8 +403,8 @@ static const struct opt diff_opts[] = {
 	{ "different-events", 0, NULL, OPT_FLAG, AT(different), NULL,
 	  "Allow different events in BEFORE and AFTER, such as cpu-clock and cycles.", false, NULL },
 	{ "ignore-files", 0, NULL, OPT_TRI, AT(names_alone), NULL,
-	  "Match functions by name alone, not by the name of their file. Default: only those of a program or library that was "
-	  "renamed; --no-ignore-files: none. Folded stacks are always matched by name alone.", true, NULL },
+	  "Match functions by name alone, not by the name of their file, too. Default: only functions of a program or library that "
+	  "was renamed; with --no-ignore-files, none. Folded stacks are always matched by name alone.", true, NULL },
 	{ "than", 0, NULL, OPT_CALL, AT(least), "PERCENT",
 	  "Show only functions with at least this share in one of the two profiles.", false, parse_least },
 };
@@ -452,8 +452,8 @@ const struct command diff_command = {
 		"its folder and library version; a name in folded stacks has no file. An "
 		"inlined function counts as part of the function that contains it, unless "
 		"--inline-rows is given or one side is folded stacks, which do not show what was inlined. If "
-		"a file is in BEFORE only, and another one with functions of the same names in AFTER only, they are taken for one file "
-		"that was renamed, and a line below the table says so; --no-ignore-files keeps them apart. If functions moved to "
+		"a file is only in BEFORE, and a file that is only in AFTER has functions of the same names, the two are taken for one "
+		"file that was renamed, and a line below the table says so; --no-ignore-files keeps them apart. If functions moved to "
 		"another file, a line says that, too; --ignore-files then matches by name alone."),
 	OPT_GROUP_ROWS(
 		{ "Comparison", diff_opts, sizeof(diff_opts) / sizeof(*diff_opts), 0 },

@@ -590,7 +590,7 @@ const struct command syscalls_command = {
 		"With -g, the ten stacks with the most calls follow, each for all threads of a process; with --by, for each row.",
 		"--errors does not count EAGAIN, EINPROGRESS of connect, ETIMEDOUT of futex, EINTR and ERESTART*: a line below the "
 		"table adds them up.",
-		"With --paths, --match and --call, the kernel leaves out other calls, which are slowed down little.",
+		"With --paths, --match and --call, the kernel leaves out all other calls, so that they are slowed down little.",
 		"--than prints each longer call when it returns; with -g, also the stack that made it.",
 		"--heatmap draws all calls: when they returned, and how long they took.",
 		"Calls that began before perf-prof, or did not return before its end, are not in the table, but counted "

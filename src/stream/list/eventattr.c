@@ -284,7 +284,7 @@ static int unknown_attr(const struct stream *s, const struct spec_item *item, co
 	char why[256], expected[256];
 
 	if (ends_in_comparison(item->filter))
-		return spec_fault(f, item, attr->at, "the filter ends at the slash before this, with a comparison of nothing",
+		return spec_fault(f, item, attr->at, "the filter ends at the slash before this, and its comparison has no value",
 				  "text in quotes, which the shell must not remove: -e 'EVENT/FIELD==\"/etc/passwd\"/'");
 	nearest_begin(&near, attr->name);
 	for (size_t i = 0; i < NATTRS; i++)

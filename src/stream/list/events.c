@@ -44,7 +44,7 @@ static int settle_user_only(struct stream *s, struct stream_event *ev, const str
 	if (!item->user_only || is_of_user(s, ev))
 		return 0;
 	snprintf(message, sizeof(message), "%s:%s happens in the kernel only, which :u leaves out", ev->sys, ev->tracepoint);
-	snprintf(expected, sizeof(expected), "%s:%s; :u is for syscalls:*", ev->sys, ev->tracepoint);
+	snprintf(expected, sizeof(expected), "%s:%s without :u (of tracepoints, only syscalls:* take it)", ev->sys, ev->tracepoint);
 	return complain(f, item, item->at, message, expected);
 }
 

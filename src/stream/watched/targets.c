@@ -277,7 +277,7 @@ void targets_tell_idle(const struct targets *t, const struct stream_opts *opts)
 	if (opts->verbose < 0)
 		return;
 	if (are_of_kernel(t))
-		note(1, "nothing happened in the watched tasks: %d is a thread of the kernel, which makes no system calls and has no page "
+		note(1, "nothing happened in the watched tasks: %d is a kernel thread, which makes no system calls and has no page "
 		     "faults and no functions in user space", (int)t->tasks[0].tid);
 	/* else targets_note_empty() has said so */
 	for (size_t i = 0; i < t->ntasks && !note_is_shown(opts->verbose); i++)
