@@ -148,10 +148,11 @@ static void choose_task(struct stat_wait *w, const struct counting *s)
 /* The command itself may go on: it is reported once, and not in each of several runs. */
 static void events_ended(struct stat_wait *w, struct counting *s, const struct workload *child)
 {
-	const bool told = *s->unwatched;
-
 	unwatched_close(&w->events);
-	if (unwatched_check(child->pid, child->name, s->unwatched, sizeof(s->unwatched)) && !told && !s->counts_say_why)
+	if (!unwatched_check(child->pid, child->name, s->unwatched, sizeof(s->unwatched)) || s->told_unwatched)
+		return;
+	s->told_unwatched = true;
+	if (!s->counts_say_why)
 		fprintf(stderr, "perf-prof: %s\n", s->unwatched);
 }
 
@@ -421,6 +422,7 @@ static int run_once(struct counting *s, char *const *argv, struct stat_wait *w, 
 	int status = 0, rc;
 	pid_t pid;
 
+	s->unwatched[0] = '\0';
 	hotplug_begin(&s->hotplug);
 	stat_input_rewind(&s->input);
 	rc = prepare(s, &child, argv, w, f);

@@ -82,7 +82,8 @@ struct counting {
 	struct stat_counter *counters;  /* by event, nplaces each */
 	int *anchors;                   /* by event: of a tracepoint, a descriptor that stays open between runs, or 0 */
 	struct count_row *rows;         /* by event, nwheres each */
-	char unwatched[UNWATCHED_TEXT]; /* why the command is not counted; empty: it is */
+	char unwatched[UNWATCHED_TEXT]; /* why the command of this run is not counted; empty: it is */
+	bool told_unwatched;
 	struct sideband *children;      /* of the command: shows those that are not counted; or NULL */
 	char partial[UNWATCHED_TEXT];   /* why one of these is not counted; empty: all are */
 	bool hinted;                    /* the hints were printed */
