@@ -6,6 +6,7 @@
  * Both are started in the same way: if one needs a shell, the other gets one, too, so that the shell's cost is not taken for
  * a difference. Runs that fail are left out, as they have not done the same work.
  */
+#include "stat/pipefail.h"
 #include "stat/stat.h"
 
 #include <errno.h>
@@ -377,10 +378,12 @@ static char **joined(char *const *words, char *const *more)
 }
 
 /* The words with which a command is started, to be freed; NULL: out of memory. line: a copy of its line, or NULL. */
-static char **started_as(const struct typed *c, char *line, bool shell)
+static char **started_as(const struct typed *c, char *line, bool shell, bool pipefail)
 {
-	static char sh[] = "/bin/sh", option[] = "-c", run_words[] = "exec \"$0\" \"$@\"";
-	char *const none[] = { NULL }, *const in_shell[] = { sh, option, c->words ? run_words : line, NULL };
+	static char sh[] = "/bin/sh", option[] = "-c", set[] = "-o", failing[] = "pipefail", run_words[] = "exec \"$0\" \"$@\"";
+	char *const what = c->words ? run_words : line, *const none[] = { NULL };
+	char *const plain[] = { sh, option, what, NULL }, *const strict[] = { sh, set, failing, option, what, NULL };
+	char *const *in_shell = pipefail ? strict : plain;
 
 	if (c->words)
 		return joined(shell ? in_shell : none, c->words);
@@ -424,16 +427,20 @@ int stat_compare(struct counting *s, char **argv, struct fault *f)
 	char **as[2], *lines[2], *shown[2];
 	struct typed commands[2];
 	struct side sides[2] = { 0 };
-	bool shell = false, good = true;
+	bool shell = false, pipefail = false, good = true;
 	int code;
 
 	find_commands(&s->config->vs, argv, commands);
 	for (int i = 0; i < 2; i++)
-		shell |= commands[i].line && needs_shell(commands[i].line);
+		if (commands[i].line) {
+			shell |= needs_shell(commands[i].line);
+			pipefail |= pipefail_is_meant(commands[i].line);
+		}
+	pipefail = pipefail && pipefail_is_there();
 	for (int i = 0; i < 2; i++) {
 		lines[i] = commands[i].line ? strdup(commands[i].line) : NULL;
 		shown[i] = commands[i].line ? strdup(commands[i].line) : quoted(commands[i].words);
-		as[i] = started_as(&commands[i], lines[i], shell);
+		as[i] = started_as(&commands[i], lines[i], shell, pipefail);
 		sides[i].argv = as[i];
 		sides[i].seen.command = shown[i];
 		good &= as[i] && shown[i];

@@ -7,6 +7,7 @@ import os
 import pty
 import pwd
 import re
+import shutil
 import signal
 import statistics
 import subprocess
@@ -439,3 +440,18 @@ def test_returns_happen_in_the_program(prof, probed_return):
     assert done.returncode == 0 and re.search(rf'^ +20 +{probed_return}:u', done.stderr, re.M) and 'always 0' not in done.stderr, done
     done = subprocess.run([prof, 'trace', '-e', f'{probed_return}:u', *job], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and done.stdout.count(probed_return) == 20, done
+
+
+@pytest.mark.skipif(requires.why_not('root'), reason='needs root')
+@pytest.mark.parametrize('shell', ['dash', 'bash'])
+def test_a_pipeline_of_which_another_program_fails(prof, shell):
+    """Its runs are left out, if the shell can tell."""
+    path = shutil.which(shell)
+    if not path:
+        pytest.skip(f'needs {shell}')
+    has = subprocess.run([path, '-o', 'pipefail', '-c', ':'], capture_output=True).returncode == 0
+    line = f'mount --bind {os.path.realpath(path)} {os.path.realpath("/bin/sh")} && exec "$0" "$@"'
+    done = subprocess.run(['unshare', '-m', 'bash', '-c', line, prof, 'stat', '-r', '2', '-e', 'page-faults:u', '--vs', 'false | cat', '--',
+                           'true || false'], capture_output=True, text=True, timeout=60)
+    assert ('as /bin/sh has no pipefail' in done.stderr) == (not has), done.stderr
+    assert ('no winner: B failed in all 2 runs, with exit code 1' in done.stderr) == has, done.stderr
