@@ -167,6 +167,24 @@ static const uint64_t *chain_of(struct names *n, const struct stream_event *even
 	return event->asked.chain_mended ? unwinder_mend(n->unwinder, &sample, ips, nr) : unwinder_chain(n->unwinder, &sample, ips, nr);
 }
 
+/* Of a recorded chain, the part that --no-kernel-callchain or --no-user-callchain leaves over. */
+static const uint64_t *chosen_part(const struct names *n, const uint64_t *ips, uint64_t *nr)
+{
+	const bool no_kernel = stream_leaves_out_chains(n->stream, true), no_user = stream_leaves_out_chains(n->stream, false);
+	uint64_t user = 0;
+
+	if (!ips || !(no_kernel || no_user))
+		return ips;
+	while (user < *nr && ips[user] != (uint64_t)PERF_CONTEXT_USER)
+		user++;
+	if (no_user)
+		*nr = user;
+	if (!no_kernel)
+		return ips;
+	*nr -= user;
+	return ips + user;
+}
+
 /* Chains so far whose outermost callers are missing. */
 static uint64_t all_cut(const struct names *n)
 {
@@ -205,7 +223,7 @@ static const uint64_t *mark_return(struct names *n, const uint64_t *ips, uint64_
 const uint64_t *names_chain(struct names *n, const struct stream_event *event,
 			    const struct perf_event_header *rec, uint64_t *nr)
 {
-	const uint64_t before = all_cut(n), *ips = chain_of(n, event, rec, nr);
+	const uint64_t before = all_cut(n), *ips = chosen_part(n, chain_of(n, event, rec, nr), nr);
 
 	n->chain_is_cut = all_cut(n) > before;
 	return ips && names_is_return(event) ? mark_return(n, ips, nr) : ips;

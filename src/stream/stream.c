@@ -184,6 +184,11 @@ bool stream_recording_failed(const struct stream *s)
 	return s->record.failed;
 }
 
+bool stream_leaves_out_chains(const struct stream *s, bool kernel)
+{
+	return s->replay && (kernel ? s->opts->kernel_callchain : s->opts->user_callchain) < 0;
+}
+
 const struct replay *stream_replay(const struct stream *s)
 {
 	return s->replay;

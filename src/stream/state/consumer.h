@@ -153,6 +153,8 @@ bool stream_is_stopping(const struct stream *s);
 bool stream_ended_with_targets(const struct stream *s);
 /* Whether the kernel has removed the events of a task when it executed a program; it was reported: tasks/unwatched.h. */
 bool stream_has_unwatched(const struct stream *s);
+/* Of a recording: whether the kernel's or the user's part of recorded call chains is left out (--no-kernel-callchain, ...). */
+bool stream_leaves_out_chains(const struct stream *s, bool kernel);
 /* Whether a signal ended the run. */
 bool stream_was_interrupted(const struct stream *s);
 /* -1 with f if a signal ended the reading of a recording before the end of the file, else 0. Always
