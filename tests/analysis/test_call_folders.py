@@ -178,6 +178,15 @@ def test_a_link_at_the_end_of_a_path(analyse, libc, tmp_path):
     assert {row['calls'] for row in table['rows'] if row['comm'] == 'python3'} == {1}, table
 
 
+def test_a_socket_behind_a_link(analyse, libc, tmp_path):
+    (tmp_path / 'in').mkdir()
+    (tmp_path / 'link').symlink_to('in/a.sock')
+    script = f'import os, socket\nos.chdir("{tmp_path}")\none = socket.socket(socket.AF_UNIX)\none.bind("in/a.sock")\none.listen()\n' \
+             'socket.socket(socket.AF_UNIX).connect("link")\nsocket.socket(socket.AF_UNIX).connect_ex("gone")'
+    found, table = matched(analyse, tmp_path / 'in', script)
+    assert found == {('bind', 'DIR/a.sock'), ('connect', 'DIR/a.sock')}, table
+
+
 def test_relative_paths_of_sockets(analyse, libc, tmp_path):
     script = f'import os, socket\nos.chdir("{tmp_path}")\none = socket.socket(socket.AF_UNIX)\none.bind("a.sock")\n' \
              'socket.socket(socket.AF_UNIX).connect_ex("b.sock")\nsocket.socket(socket.AF_UNIX).connect_ex(b"\\0abstract")\n' \

@@ -47,7 +47,7 @@ static const struct {
 	{ "mount_setattr", FROM_FIRST }, { "setxattrat", FROM_FIRST }, { "getxattrat", FROM_FIRST }, { "listxattrat", FROM_FIRST },
 	{ "removexattrat", FROM_FIRST }, { "renameat", FROM_FIRST | FROM_THIRD }, { "renameat2", FROM_FIRST | FROM_THIRD },
 	{ "linkat", FROM_FIRST | FROM_THIRD }, { "move_mount", FROM_FIRST | FROM_THIRD }, { "symlinkat", FROM_SECOND | TARGET },
-	{ "symlink", TARGET }, { "connect", ADDRESS }, { "bind", ADDRESS }, { "chdir", CHDIR | FOLLOWS }, { "fchdir", FCHDIR },
+	{ "symlink", TARGET }, { "connect", ADDRESS | FOLLOWS }, { "bind", ADDRESS }, { "chdir", CHDIR | FOLLOWS }, { "fchdir", FCHDIR },
 	{ "chroot", LEAVES }, { "pivot_root", LEAVES }, { "unshare", LEAVES | UNSHARES }, { "setns", LEAVES },
 	{ "close", CLOSES }, { "close_range", CLOSES_RANGE }, { "dup", DUPS }, { "dup2", DUPS_TO }, { "dup3", DUPS_TO },
 	{ "fcntl", DUPS_BY_FCNTL }, { "fcntl64", DUPS_BY_FCNTL }, { "clone", CLONES },
