@@ -237,6 +237,13 @@ def test_a_glob_that_matches_nothing(prof, libc, tmp_path, glob, said):
     assert [line for line in out.splitlines() if '--match' in line or 'compared' in line] == ([said] if said else [])
 
 
+def test_a_glob_for_whole_paths_and_a_recording(analyse, libc, tmp_path):
+    said = 'in a recording, symbolic links in paths are not followed: the glob has to match the paths that the programs gave'
+    analyse('syscalls', '--match', '/*', f'--record={tmp_path}/in', *RING, '--', 'cat', '/dev/null')
+    assert said in analyse('syscalls', '--match', '/behind/a/link/*', '-I', tmp_path / 'in').text.splitlines()
+    assert said not in analyse('syscalls', '--match', '/dev/*', '-I', tmp_path / 'in').text
+
+
 HANGS = """
 import os, time
 child = os.fork()

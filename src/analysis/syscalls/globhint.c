@@ -62,6 +62,10 @@ bool globhint_text(const char *glob, bool here, char *buf, size_t size)
 	}
 	if (here && put_behind_link(glob, buf, size))
 		return true;
+	if (!here && *glob == '/') {
+		snprintf(buf, size, "in a recording, symbolic links in paths are not followed: the glob has to match the paths that the programs gave");
+		return true;
+	}
 	if (!is_relative(glob))
 		return false;
 	put_whole(glob, here, whole);
