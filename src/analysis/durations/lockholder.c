@@ -164,6 +164,7 @@ pid_t lockholder_ended(const struct waitargs *c)
 bool lockholder_text(const struct waitargs *c, char *buf, size_t size)
 {
 	char thread[96];
+	pid_t ended;
 
 	if (!is_futex(c))
 		return false;
@@ -171,8 +172,8 @@ bool lockholder_text(const struct waitargs *c, char *buf, size_t size)
 		snprintf(buf, size, "held by %s", thread);
 	else if (put_thread(c, joined_by(c), thread, sizeof(thread)))
 		snprintf(buf, size, "until %s ends", thread);
-	else if (lockholder_ended(c))
-		snprintf(buf, size, "held by thread %d, which has ended", (int)lockholder_ended(c));
+	else if ((ended = lockholder_ended(c)))
+		snprintf(buf, size, "held by thread %d, which has ended", (int)ended);
 	else
 		return false;
 	return true;

@@ -290,16 +290,18 @@ bool waitargs_is_still(const struct waitargs *c)
 void waitargs_text(struct waiton *w, const struct waitargs *c, char *buf, size_t size)
 {
 	char holder[128];
+	pid_t ended;
 
 	if (put_own(w, c, buf, size) && waitargs_is_still(c))
 		return;
+	ended = w->names ? lockholder_ended(c) : 0;   /* the program's memory may be another the next time */
 	waiton_enter(w, c->pid, c->tid, c->call, c->args);
 	waiton_wait(w, c->tid, 0);
 	waiton_text(w, c->tid, buf, size);
 	if (waiton_joined(w, c->tid))
 		snprintf(buf + strlen(buf), size - strlen(buf), " (%d)", pidmap_shown(waiton_joined(w, c->tid)));
-	else if (w->names && lockholder_ended(c) && waitargs_is_still(c)) {
-		waiton_ended_name(w, lockholder_ended(c), holder, sizeof(holder));
+	else if (ended && waitargs_is_still(c)) {
+		waiton_ended_name(w, ended, holder, sizeof(holder));
 		snprintf(buf + strlen(buf), size - strlen(buf), " held by %s", holder);
 	} else if (lockholder_text(c, holder, sizeof(holder)) && waitargs_is_still(c)) {
 		snprintf(buf + strlen(buf), size - strlen(buf), " %s", holder);
