@@ -238,7 +238,7 @@ def test_a_holder_that_has_ended(analyse, tmp_path):
         while os.path.exists(f'/proc/{one.pid}/task/{tid}') or call_of(one.pid, one.pid) != '202':
             os.sched_yield()
         held = rf'futex big \({job}\) held by thread {tid}, which has ended'
-        got = analyse('waits', '--on', '--json', '-m', '4M', '-p', one.pid, '--seconds', '0.2')
+        got = analyse('waits', '--on', '--json', '-m', '64M', '-p', one.pid, '--seconds', '0.2')
         assert re.fullmatch(held, got.table('waits')['rows'][0]['on']), got.lines
         row, = got.table('waited on')['rows']
         assert (row['held_by'], row['because_of']) == (f'thread {tid}, which has ended',) * 2 and row['because_of_share'] > 99
@@ -256,7 +256,7 @@ def test_a_lock_has_one_root_whether_its_holder_is_known_or_not(analyse, tmp_pat
     (tmp_path / 'quits.c').write_text(QUITS)
     job = tmp_path / 'quits'
     subprocess.run(['gcc', '-D_GNU_SOURCE', '-O1', '-pthread', '-o', job, tmp_path / 'quits.c'], check=True)
-    got = analyse('waits', '--json', '--flame-by-lock', '--flame-graph', 'w.folded', '-m', '4M', '--seconds', '2', '--', job)
+    got = analyse('waits', '--json', '--flame-by-lock', '--flame-graph', 'w.folded', '-m', '64M', '--seconds', '2', '--', job)
     row, = (row for row in got.table('waits')['rows'] if row['on'].startswith('futex'))
     assert ' held by ' in row['on'] and row['kind'] == 'mutex', row
     roots = {line.split(';')[0] for line in (tmp_path / 'w.folded').read_text().splitlines()}

@@ -543,7 +543,7 @@ def test_locks_of_a_recording_have_names(analyse, queue, tmp_path):
 
 def test_locks_of_a_recording_without_build_ids_have_names(prof, perf, queue, tmp_path):
     """The file is known by its inode; one with another inode is another one, and the table says so."""
-    subprocess.run([perf, 'record', '-q', '-B', '-N', '-a', '-m', '4M', '-o', tmp_path / 'p.data', '-e', 'sched:sched_switch,sched:sched_waking,'
+    subprocess.run([perf, 'record', '-q', '-B', '-N', '-a', '-m', '64M', '-o', tmp_path / 'p.data', '-e', 'sched:sched_switch,sched:sched_waking,'
                     'sched:sched_process_fork,raw_syscalls:sys_enter,raw_syscalls:sys_exit', '--', queue], check=True, timeout=60)
 
     def read():
