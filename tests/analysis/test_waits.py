@@ -544,10 +544,12 @@ def test_locks_of_a_recording_have_names(analyse, queue, tmp_path):
 def test_locks_of_a_recording_without_build_ids_have_names(prof, perf, queue, tmp_path):
     """The file is known by its inode; one with another inode is another one, and the table says so."""
     subprocess.run([perf, 'record', '-q', '-B', '-N', '-a', '-m', '64M', '-o', tmp_path / 'p.data', '-e', 'sched:sched_switch,sched:sched_waking,'
-                    'sched:sched_process_fork,raw_syscalls:sys_enter,raw_syscalls:sys_exit', '--', queue], check=True, timeout=60)
+                    'sched:sched_process_fork,raw_syscalls:sys_enter,raw_syscalls:sys_exit', '--', 'sh', '-c', f'echo $$ >pid; exec {queue}'],
+                   check=True, timeout=60, cwd=tmp_path)
+    pid = (tmp_path / 'pid').read_text().strip()        # others may have locks without names
 
     def read():
-        return subprocess.run([prof, 'waits', '--on', '-I', tmp_path / 'p.data'], capture_output=True, text=True, timeout=60).stdout
+        return subprocess.run([prof, 'waits', '--on', '-I', tmp_path / 'p.data', '-p', pid], capture_output=True, text=True, timeout=60).stdout
     text = read()
     assert f'futex hot ({queue})' in text and f'futex news ({queue})' in text and 'have no names' not in text, text
     os.link(queue, tmp_path / 'old')            # keeps its inode from being used again
