@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #define STACKS_NOW "`perf-prof dump PID` shows the stacks of a process of yours, now"
-#define CALLS "`strace -f -c COMMAND` counts and times its system calls; `ls -l /proc/PID/fd` shows the open files of a process of yours"
+#define CALLS "`strace -f -c -w COMMAND` counts and times its system calls; `ls -l /proc/PID/fd` shows the open files of a process of yours"
 #define PYTHON_WAITS "`perf-prof profile --python --idle -p PID` shows where your Python program runs and waits"
 
 static const struct {
