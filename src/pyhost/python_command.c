@@ -136,10 +136,11 @@ static int command_at(const struct opt_parser *args)
 static int prepare_job(struct python_config *config, struct job *j, const struct opt_parser *args, struct fault *f)
 {
 	static char sh[] = "/bin/sh", c[] = "-c";
-	char *shell[] = { sh, c, (char *)config->workload, NULL };
+	static char *shell[] = { sh, c, NULL, NULL };   /* as long as the run, which names the command */
 	int at = command_at(args);
 	char *const *argv = at < args->noperands ? args->operands + at : config->workload ? shell : NULL;
 
+	shell[2] = (char *)config->workload;
 	if (argv && config->stream.input)
 		return fault_usage(f, "--input FILE reads a recording and runs no command: leave one of them out");
 	if (config->workload && at < args->noperands)
