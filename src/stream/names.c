@@ -170,7 +170,8 @@ static const uint64_t *chain_of(struct names *n, const struct stream_event *even
 /* Of a recorded chain, the part that --no-kernel-callchain or --no-user-callchain leaves over. */
 static const uint64_t *chosen_part(const struct names *n, const uint64_t *ips, uint64_t *nr)
 {
-	const bool no_kernel = stream_leaves_out_chains(n->stream, true), no_user = stream_leaves_out_chains(n->stream, false);
+	const bool no_kernel = n->stream && stream_leaves_out_chains(n->stream, true);
+	const bool no_user = n->stream && stream_leaves_out_chains(n->stream, false);
 	uint64_t user = 0;
 
 	if (!ips || !(no_kernel || no_user))
