@@ -530,8 +530,8 @@ static const struct opt duration_opts[] = {
 	  "thread.",
 	  false, NULL },
 	{ "on", 0, NULL, OPT_FLAG, offsetof(struct latency, breakdown.shows_on), NULL,
-	  "With --breakdown, also show what was waited on: the system call, with the variable of its lock (futex), or its file, pipe "
-	  "or socket, as waits --on does. This traces the system calls of the watched tasks.",
+	  "With --breakdown, also show what the threads waited for, as waits --on does: the system call, and its lock (for futex), file, "
+	  "pipe or socket. This traces the system calls of the watched tasks.",
 	  false, NULL },
 };
 

@@ -18,7 +18,7 @@ struct callset {
 	int newer;                   /* also all numbers from this one; 0: none */
 };
 
-/* The filter, to be freed; also: what else has to be true, or NULL. NULL: out of memory. Of a set with very many gaps, the smallest gaps are filled, so that the filter is
- * not too long for the kernel. An empty set has a filter that no call passes. */
+/* The filter, to be freed; also: what else has to be true, or NULL. NULL: out of memory. Of a set with very many gaps, the smallest
+ * gaps are filled, so that the filter is not too long for the kernel. An empty set has a filter that no call passes. */
 char *callset_filter(const struct callset *s, const char *also);
 #endif

@@ -2,9 +2,9 @@
 #include "analysis/syscalls/parents.h"
 
 #include "base/hash.h"
+#include "base/procstatus.h"
 #include "tasks/threads.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* When there are more, it begins anew. */
@@ -48,24 +48,12 @@ void parents_take(struct parents *p, const struct pev_record *rec)
 		set(p, (pid_t)rec->task.pid, (pid_t)rec->task.ppid);
 }
 
-/* The name in parentheses may have any characters. 0: it has ended, or has no parent here. */
+/* 0: it has ended, or has no parent here. */
 static pid_t read_parent(pid_t pid)
 {
-	char path[64], text[512], state;
-	const char *end;
-	int parent = 0;
-	size_t n = 0;
-	FILE *stat;
+	const long parent = procstatus_of(pid, "\nPPid:");
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	stat = fopen(path, "re");
-	if (stat) {
-		n = fread(text, 1, sizeof(text) - 1, stat);
-		fclose(stat);
-	}
-	text[n] = '\0';
-	end = strrchr(text, ')');
-	return end && sscanf(end + 1, " %c %d", &state, &parent) == 2 ? parent : 0;
+	return parent > 0 ? (pid_t)parent : 0;
 }
 
 pid_t parents_of(struct parents *p, pid_t pid)
