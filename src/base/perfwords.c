@@ -92,7 +92,7 @@ static const struct {
 	{ "--trace-path", "syscalls ", "here it is --match GLOB, such as --match '/etc/*'" },
 	{ "-A", "syscalls ", "there is none here: -o FILE writes a new file" },
 	{ "-E", "syscalls ", "here it is part of the command: -- env NAME=VALUE COMMAND" },
-	{ "-S", "syscalls ", "there is none here: --csv and --json have all rows, to be sorted by others" },
+	{ "-S", "syscalls ", "there is none here: --csv and --json have all rows, for a program that sorts them" },
 	{ "-u", "syscalls ", "here it is part of the command: -- setpriv --reuid=USER COMMAND" },
 	{ "--trace", "syscalls ", CALL_FILTER },
 	{ "--filter", "syscalls ", CALL_FILTER },
