@@ -2,6 +2,7 @@
 """Rings that grow at the first loss: what a larger ring holds is kept, and nothing is lost uncounted in between."""
 import contextlib
 import os
+import signal
 import struct
 import subprocess
 import time
@@ -128,17 +129,34 @@ def test_children_write_into_the_larger_ring(prof, storm, tmp_path, order):
     pytest.fail('no ring grew')
 
 
+MANY = 1 << 20      # bytes of a recording that is well under way
+
+
+def record_and_pause(argv, folder, data):
+    """The recorder stops for a moment once it records, so that its rings overflow while the command goes on."""
+    with subprocess.Popen(argv, cwd=folder, stderr=subprocess.PIPE, text=True) as recorder:
+        end = time.monotonic() + PATIENCE
+        while not (data.exists() and data.stat().st_size > MANY) and time.monotonic() < end:
+            time.sleep(0.005)
+        recorder.send_signal(signal.SIGSTOP)
+        time.sleep(0.3)
+        recorder.send_signal(signal.SIGCONT)
+        _, said = recorder.communicate()
+    assert recorder.returncode == 0, said
+    return said
+
+
 def test_a_recording_has_what_both_rings_held(prof, storm, tmp_path):
+    data = tmp_path / 'perf.data'
     for _ in range(5):
-        done = subprocess.run([prof, 'record', '-v', '-e', EVENT, '--', storm, 'fork', '4', '400000'], cwd=tmp_path,
-                              capture_output=True, text=True, check=True)
+        said = record_and_pause([prof, 'record', '-v', '-e', EVENT, '--', storm, 'fork', '4', '400000'], tmp_path, data)
         script = subprocess.run([prof, 'script', '-F', 'time,event'], cwd=tmp_path, capture_output=True, text=True, check=True)
-        kept, lost = script.stdout.count('getppid'), [int(w) for w in done.stderr.replace(',', '').split() if w.isdigit()]
-        if 'now has' in done.stderr:
+        kept, lost = script.stdout.count('getppid'), [int(w) for w in said.replace(',', '').split() if w.isdigit()]
+        if 'now has' in said:
             break
     else:
-        pytest.skip('nothing was lost: no ring grew')
-    assert any(kept + n == 4 * 400000 for n in lost), done.stderr
+        pytest.fail('no ring grew')
+    assert any(kept + n == 4 * 400000 for n in lost), said
 
 
 SAMPLE, TRACING_DATA, FINISHED_ROUND = 9, 66, 68
