@@ -214,14 +214,25 @@ int pev_elf_find_section_(const struct pev_elf *elf, const char *name, struct pe
 	return rc;
 }
 
+/* n program headers from the i-th on. */
+static int read_segments(const struct pev_elf *elf, uint32_t i, uint32_t n, char *p)
+{
+	uint64_t at = (uint64_t)i * SIZE(elf, Phdr);
+
+	if (elf->phoff > elf->size || at > elf->size - elf->phoff)
+		return -EBADMSG;
+	return read_at(elf, elf->phoff + at, p, n * SIZE(elf, Phdr));
+}
+
 int pev_elf_offset_(const struct pev_elf *elf, uint64_t addr, uint64_t *offset)
 {
-	char p[sizeof(Elf64_Phdr)];
+	enum { AT_ONCE = 16 };   /* of one read; most files have fewer */
+	char segments[AT_ONCE * sizeof(Elf64_Phdr)];
 
 	for (uint32_t i = 0; i < elf->phnum; i++) {
-		uint64_t at = (uint64_t)i * SIZE(elf, Phdr), from, size;
-		int rc = elf->phoff > elf->size || at > elf->size - elf->phoff
-				 ? -EBADMSG : read_at(elf, elf->phoff + at, p, SIZE(elf, Phdr));
+		const char *p = segments + i % AT_ONCE * SIZE(elf, Phdr);
+		uint64_t from, size;
+		int rc = i % AT_ONCE ? 0 : read_segments(elf, i, elf->phnum - i < AT_ONCE ? elf->phnum - i : AT_ONCE, segments);
 
 		if (rc)
 			return rc;
