@@ -4,7 +4,7 @@
 #   make                  build into build/
 #   make demo             install missing packages, build, watch the scheduler for 5 s
 #   make test             install missing packages, build, run the tests: at most 8 minutes
-#   make test-deep        run the other tests: sanitizers, guests, fuzzing, the browser
+#   make test-deep        run the other tests: slow ones, sanitizers, guests, fuzzing, the browser
 #   make html             fetch what .html pictures need, and build with it
 #   make test-symbols     compare function names of 10,000 addresses with addr2line and perf
 #   make test-kernels     boot old and new kernels in guests, test each (KERNELS=...)

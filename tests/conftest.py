@@ -19,6 +19,7 @@ from frame.wakes import Waker  # noqa: E402
 WOKEN = 'cli', 'examples', 'python'     # folders whose tests wait for wakeups
 
 MARKERS = (
+    'deep: takes long; `make test-deep` runs it, not `make test`',
     'slow: left out of the run under sanitizers',
     'alone: changes a sysctl (and puts it back) or needs the machine to itself: nothing else of the tests runs beside it',
     'spark: starts a Spark cluster',

@@ -115,6 +115,7 @@ def test_waits_for_the_cpu_of_another_one(analyse):
     check_turns(got.table('latency'), *tids)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('stack', ['no', 'fp'])
 def test_recorded_waits_for_the_cpu_of_another_one(analyse, prof, tmp_path, stack):
     """With stacks of the switches, which only those that sleep have a use for, and without."""
@@ -124,6 +125,7 @@ def test_recorded_waits_for_the_cpu_of_another_one(analyse, prof, tmp_path, stac
     check_turns(analyse('latency', '-I', 'in', '-p', tids[0], *TURNS).table('latency'), *tids)
 
 
+@pytest.mark.deep
 def test_more_tasks_than_are_kept(analyse, tmp_path):
     """Tasks with long times have their own rows, also if they come after many short ones."""
     cpu = max(os.sched_getaffinity(0))
@@ -304,6 +306,7 @@ def check_stacks(lines):
     assert re.search(r';main;slowly;.*read', slept['stack']), slept
 
 
+@pytest.mark.deep
 def test_stacks(analyse, prof, asker, tmp_path):
     """Live, from the recording of that run, and from one of all tasks."""
     run = [*CALLS, '--breakdown', '--than', '20ms', '--json']
@@ -316,6 +319,7 @@ def test_stacks(analyse, prof, asker, tmp_path):
     assert 'waits' not in both(plain), plain
 
 
+@pytest.mark.deep
 def test_stacks_as_text(analyse, asker):
     run = ['latency', *CALLS, '--breakdown', '-g', *RING]
     text = analyse(*run, '--than', '20ms', '--', asker).text
@@ -332,6 +336,7 @@ def test_stacks_as_text(analyse, asker):
     assert 'quickly+0x' in text and 'slowly+0x' in text and '-g needs --than' not in text, text
 
 
+@pytest.mark.deep
 def test_what_was_waited_on(analyse, asker):
     """With its stack, and without; in a recording, descriptors have no names."""
     run = ['latency', *CALLS, '--breakdown', '--on', '--than', '20ms']
@@ -362,6 +367,7 @@ def bucket(ns):
     return low * unit, (2 * low if low < 512 else 1000) * unit
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('more', [[], ['--perins'], ['--breakdown']])
 def test_histogram(analyse, prof, tmp_path, more):
     events = f'raw_syscalls:sys_enter,raw_syscalls:sys_exit,{EVENTS}'

@@ -221,6 +221,7 @@ def test_a_glob_chooses_paths(analyse, libc, options, expected):
     assert {path: n for path, n in found.items() if path in ('/dev/null', '/nowhere/a', '/nowhere/b')} == expected
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('glob, said', [
     ('DIR', "DIR is a folder: --match 'DIR/*' matches the files in it"),
     ('DIR/', "DIR/ is a folder: --match 'DIR/*' matches the files in it"),
@@ -278,6 +279,7 @@ int main(void) { for (int i = 0; i < 5; i++) syscall(SYS_openat, AT_FDCWD, "/now
 """
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('options', [['--match', '/nowhere/*'], ['--paths'], ['--errors']])
 def test_a_recording_counts_paths_that_no_probe_saw(analyse, libc, tmp_path, options):
     (tmp_path / 'job.c').write_text(BY_NUMBER)
@@ -295,6 +297,7 @@ os.access(FILE, 0)
 """
 
 
+@pytest.mark.deep
 def test_for_what_files_are_opened(analyse, prof, libc, tmp_path):
     (tmp_path / 'a').touch()
     script = f'FILE = "{tmp_path}/a"{HOW}'
@@ -467,6 +470,7 @@ int main(void)
 '''
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('options, tasks', [
     ([], {'job': [12]}), (['--by', 'pid'], {'job N': [12]}), (['--by', 'comm'], {'even': [6], 'odd': [6]}),
     (['--by', 'task'], {'even N': [3, 3], 'odd N': [3, 3]}), (['--perins'], {'even N': [3, 3], 'odd N': [3, 3]})])

@@ -85,6 +85,7 @@ def wait_until(what):
         time.sleep(0.02)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('options', [[], ['-g'], ['--call-graph', 'dwarf,1024'], ['-z']], ids=' '.join)
 @pytest.mark.parametrize('how', ['first', 'late', 'dump'])
 def test_names_are_kept(record, analyse, tmp_path, how, options):

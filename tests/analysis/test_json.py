@@ -38,6 +38,7 @@ def schema(name):
         return jsonschema.Draft202012Validator(json.load(f))
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('command, work', RUNS, ids=lambda words: ' '.join(words) if isinstance(words, list) else '')
 def test_shape_columns_and_cells(analyse, works, command, work):
     got = analyse(*command, '--json', *RING, '--', works, work)

@@ -150,6 +150,7 @@ int main(void)
 '''
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('by', ['symbol,dso', 'symbol', 'comm,symbol', 'pid,symbol,dso', 'symbol,cpu'])
 def test_a_function_includes_what_is_inlined_into_it_whatever_else_a_row_is(faults, analyse, by):
     path = faults(PARTS)

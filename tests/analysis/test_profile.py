@@ -43,6 +43,7 @@ def of_perf_report(perf, path):
     return re.findall(r'^ +([\d.]+)% +\[[.k]\] +(\S+)', text, re.M)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('options', [[], ['-g']])
 def test_known_shares_as_perf_report_has_them(analyse, works, perf, tmp_path, options):
     record = [perf, 'record', '-q', '-F', 997, '-g', '-e', 'cpu-clock', '-o', tmp_path / 'perf.data', '--']
@@ -314,6 +315,7 @@ def is_own(table, own):
             close_to(sum(r['time'] for r in table['rows']), table['on_cpu'] + table['off_cpu'], part=1e-6))
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('us', [100, 500, 100000])
 def test_off_cpu_is_the_programs_own_account(analyse, works, us):
     """The CPU's cycles and its clock, and how often it is sampled, have no part in it."""
@@ -323,6 +325,7 @@ def test_off_cpu_is_the_programs_own_account(analyse, works, us):
     attempts(measure, lambda got: is_own(*got))
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('us, events', [(100, f'{EVENTS},{RUNS}'), (500, f'{EVENTS},{RUNS}'), (100000, f'{EVENTS},{RUNS}'),
                                         (100000, EVENTS)])
 def test_off_cpu_of_a_recording(request, analyse, works, us, events):
@@ -352,6 +355,7 @@ def test_source_of_trace(analyse, works):
     assert re.search(r': profile: +\d+ ', got.text) and re.search(r' [0-9a-f]+ +[0-9a-f]+ \w+\+0x\w+ \(/', got.text)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('options, event, title', [
     (['-e', 'cpu-clock', '-F', 499], 'cpu-clock', r'cpu-clock, \d+ Hz'),
     (['-e', 'cpu-clock:u', '-c', 1000000], 'cpu-clock:u', 'cpu-clock:u every 1000000'),

@@ -186,6 +186,7 @@ def samples_of_a_program(record, perf, path):
     return [stack for stack in samples if places and min(places) - NEAR <= int(stack[0], 16) <= max(places) + NEAR]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('recorder', ['perf', 'perf-prof'])
 def test_a_bpf_program_that_is_gone(analyse, prof, perf, tmp_path, recorder):
     if not JIT.exists() or JIT.read_text().strip() == '0':

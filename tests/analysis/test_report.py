@@ -265,6 +265,7 @@ def test_all_rows(analyse):
     assert ' more (' not in analyse('report', '--rows', '0', CHAINS).text
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('keys, theirs', [('comm,dso', 'comm,dso'), ('cpu', 'cpu'), ('pid', 'pid'), ('comm', 'comm')])
 def test_rows_by_keys_are_those_of_perf(perf, works, tables, tmp_path, keys, theirs):
     path = recorded(perf, works, tmp_path / 'by.data', 'cpu-clock', 'shares', 500)
@@ -279,6 +280,7 @@ def test_rows_by_keys_are_those_of_perf(perf, works, tables, tmp_path, keys, the
     assert [c['name'] for c in table['columns'] if c['name'] in ('comm', 'dso', 'cpu', 'pid')] == shown
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('option, column, share', [('--comm', 'comm', 0.5), ('--dso', 'dso', 0.5)])
 def test_samples_of_a_task_or_a_file_are_those_of_perf(perf, works, tables, analyse, tmp_path, option, column, share):
     """Shares stay those of all samples, as in perf; what is left out is in no row and no picture."""
@@ -311,6 +313,7 @@ def test_the_kernel_is_a_file_with_brackets(tables):
         assert own(table) == own(whole) and {row['dso'] for row in table['rows']} == {'[kernel.kallsyms]'}, name
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('words, answer', [
     (('--comm', 'wroks'), '--comm wroks: no sample of the recording is of a task with this name; did you mean works?'),
     (('--dso', '/x/wroks'), '--dso /x/wroks: no sample of the recording is in a file with this name; did you mean works?'),
@@ -321,6 +324,7 @@ def test_names_that_no_sample_has(perf, works, analyse, tmp_path, words, answer)
     assert answer in analyse('report', *words, path, code=1).err
 
 
+@pytest.mark.deep
 def test_rows_by_line(tables, analyse, tmp_path):
     """The lines where a program's time goes, as it was written for this."""
     source = tmp_path / 'lines.c'

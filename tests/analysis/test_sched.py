@@ -80,6 +80,7 @@ def both(watch, waiting, perf, tmp_path):
     return run
 
 
+@pytest.mark.deep
 def test_task_state_says_what_perf_sched_says(both):
     def differences(got, theirs):
         rows = awake(got).total('task-state', 'tid', 'state')
@@ -91,6 +92,7 @@ def test_task_state_says_what_perf_sched_says(both):
     both('task-state', differences)
 
 
+@pytest.mark.deep
 def test_rundelay_says_what_perf_sched_says(both):
     def differences(got, theirs):
         rows = got.total('rundelay', 'tid')
@@ -120,6 +122,7 @@ def test_known_sleeps(analyse, works):
     attempts(complaints)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('options, states', [(['-S'], {'S'}), (['-D'], set()), (['-S', '-D'], {'S'})])
 def test_chosen_states(analyse, works, options, states):
     got = analyse('task-state', '--json', *options, *RING, '--', works, 'sleeps')

@@ -27,6 +27,7 @@ def tables(text, name):
     return found
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('interval', [[], ['-i', '50']])
 @pytest.mark.parametrize('option', ['-p', '-t'])
 def test_each_table_has_one_stretch_of_them(analyse, sleeper, option, interval):

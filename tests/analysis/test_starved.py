@@ -23,6 +23,7 @@ def rundelay(prof, pid):
     return done.stdout
 
 
+@pytest.mark.deep
 @pytest.mark.alone
 def test_a_thread_that_gets_no_cpu(prof):
     """The kernel leaves one twentieth of each second to others: at the end of one of three runs the thread waits."""

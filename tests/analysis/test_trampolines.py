@@ -44,6 +44,7 @@ def rows(table):
     return {row['function']: (row['self'], row['total'], row.get('dso')) for row in reversed(table['rows'])}
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('command', ['profile', 'report'])
 def test_functions_have_their_interpreters_time(analyse, python, program, tmp_path, command):
     def measure():
@@ -72,6 +73,7 @@ def test_stacks_and_pictures_are_of_these_functions(analyse, python, program, tm
     attempts(measure)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('option', ['--full', '--no-python', '--inline-rows'])
 def test_the_interpreters_own_functions_are_there_too(analyse, python, program, option):
     def measure():

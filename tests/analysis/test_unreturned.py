@@ -87,6 +87,7 @@ def lines_of(text):
 PAIR = 'raw_syscalls:sys_enter,raw_syscalls:sys_exit'
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('options', [[], ['-e', PAIR], ['--errors'], ['--errors', '-e', PAIR]], ids=' '.join)
 def test_since_before_the_run(hanging, analyse, tmp_path, options):
     one, told = hanging

@@ -164,6 +164,7 @@ ALL = {kind: {kind} for kind in ('mutex', 'condvar', 'rwlock', 'semaphore', 'bar
 CALLS = {'mutex': {'mutex'}, 'condvar': {None}, 'rwlock': {None}, 'semaphore': {None}, 'barrier': {None}}
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('flags, options, expected', [
     ([], [], ALL), (['-DHEAP'], [], CALLS), (['-DHEAP'], ['--call-graph', 'dwarf,2048'], ALL)], ids=['variables', 'heap', 'stacks'])
 def test_kinds_of_locks(analyse, tmp_path, flags, options, expected):
@@ -369,6 +370,7 @@ def test_the_timeout_of_a_socket(analyse):
     attempts(measure)
 
 
+@pytest.mark.deep
 def test_text_and_csv_have_kinds(analyse, tmp_path):
     job = build(tmp_path)
 

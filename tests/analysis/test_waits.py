@@ -157,6 +157,7 @@ os._exit(0)
 '''
 
 
+@pytest.mark.deep
 def test_a_recorded_wait_without_an_end_lasts_until_the_recording_ends(analyse, tmp_path):
     path = tmp_path / 'r.data'
     child = int(analyse('waits', '--on', '--record', path, '--', sys.executable, '-c', ENDLESS).text.splitlines()[0])
@@ -227,6 +228,7 @@ int main(void)
 '''
 
 
+@pytest.mark.deep
 def test_a_lock_has_the_name_of_its_variable(analyse, tmp_path):
     """What the linker says of the variable is the truth; the reader's descriptor is gone before its last wait is looked at."""
     (tmp_path / 'locks.c').write_text(LOCKS)
@@ -304,6 +306,7 @@ def test_a_table_in_between_knows_how_long_a_nap_lasts(analyse):
     attempts(measure)
 
 
+@pytest.mark.deep
 def test_the_first_wait_begins_when_events_are_on(analyse):
     def measure():
         with subprocess.Popen([sys.executable, '-c', NAPS]) as process:
@@ -415,6 +418,7 @@ def test_what_was_waited_on_is_a_table_of_its_own(analyse, work, tmp_path):
     assert any(f'{tmp_path}/lock' in one and pipe not in one for one in each), each
 
 
+@pytest.mark.deep
 def test_each_interval_has_a_table_of_what_was_waited_on(analyse, work):
     text = analyse('waits', '--on', '-i', '100', '-m', '64M', *work).text
     captions = re.findall(r'^what was waited on, in (.*)$', text, re.M)
@@ -541,6 +545,7 @@ def test_locks_of_a_recording_have_names(analyse, queue, tmp_path):
     assert hot['total'] == before[f'futex hot ({queue})']['total']
 
 
+@pytest.mark.deep
 def test_locks_of_a_recording_without_build_ids_have_names(prof, perf, queue, tmp_path):
     """The file is known by its inode; one with another inode is another one, and the table says so."""
     subprocess.run([perf, 'record', '-q', '-B', '-N', '-a', '-m', '64M', '-o', tmp_path / 'p.data', '-e', 'sched:sched_switch,sched:sched_waking,'

@@ -198,6 +198,7 @@ def test_processes_that_have_ended(dump):
     assert dump(other.pid, code=1).stderr == f'perf-prof: dump: there is no process {other.pid}; `pgrep NAME` finds the number\n'
 
 
+@pytest.mark.deep
 def test_a_program_that_takes_long_to_search(dump, storm):
     with subprocess.Popen([os.path.join(os.path.dirname(storm), 'imposter'), '30000'], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE) as one:

@@ -110,6 +110,7 @@ def test_functions_of_a_command(profile):
     check_shares(table_of(done.stderr), module=50)   # on a busy machine, the interpreter starts slowly
 
 
+@pytest.mark.deep
 def test_lines_and_files(watched):
     # for long: while the machine is busy elsewhere, all the time since the last sample belongs to one line
     table = table_of(watched(PYTHON, '--json', '--sort', 'line', '-F', '499', more=['--long']))
@@ -188,6 +189,7 @@ os.spawnv(os.P_WAIT, sys.executable, [sys.executable, sys.argv[1], '--go', '--lo
 '''
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('option, seen', [('--inherit', True), ('--no-inherit', False)])
 def test_processes_that_it_starts(prof, tmp_path, option, seen):
     (tmp_path / 'forks.py').write_text(FORKS)
@@ -218,6 +220,7 @@ finally:
 '''
 
 
+@pytest.mark.deep
 def test_many_processes_that_it_starts(prof, tmp_path):
     """More than a page of their list has room for."""
     (tmp_path / 'many.py').write_text(MANY)
@@ -258,6 +261,7 @@ sys.stdin.readline()
 '''
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('freq, seconds', [(199, 1), pytest.param(49, 2, marks=pytest.mark.slow)])
 def test_programs_that_call_exec(prof, tmp_path, freq, seconds):
     """Both programs have functions at the same lines, which are seen in the same order."""
@@ -301,6 +305,7 @@ def accounts(prof):
     return run
 
 
+@pytest.mark.deep
 @pytest.mark.slow      # of times, not of memory
 def test_shares_are_of_cpu_time(accounts):
     """Threads that wait for a CPU are ready to run, too. What each used is compared with its own clock."""

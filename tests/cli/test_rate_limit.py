@@ -59,6 +59,7 @@ def frequencies(folder):
     return dict(re.findall(r'^([^\s:]+).*sample_freq \}: (\d+),.* freq: 1,', text, re.M))
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('args', [
     ('profile', '-q'), ('profile', '-q', '--off-cpu'), ('record',), ('record', '-e', 'cpu-clock,task-clock'),
     ('trace', '-e', 'cpu-clock'), ('top', '-e', 'profile'),
@@ -158,6 +159,7 @@ SLOWER = re.compile(r'^perf-prof: profile: samples with stacks come faster than 
                     r'\(--strict-freq keeps the frequency\)\n', re.M)
 
 
+@pytest.mark.deep
 @pytest.mark.slow      # what comes faster than it is read
 def test_samples_with_stacks_slow_down_when_rings_are_full(prof, build, rate_limit):
     """A ring of 64 KiB has room for seven stacks."""

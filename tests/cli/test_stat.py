@@ -331,6 +331,7 @@ def test_csv_has_the_same(prof, tmp_path):
     assert [elapsed[k] for k in ('runs', 'a_failed', 'b_failed', 'a_exit_status', 'b_exit_status')] == ['4', '0', '1', '0', '7']
 
 
+@pytest.mark.deep
 def test_the_outlier_is_named(prof, tmp_path):
     """Sleeps, not work: one run that takes longer by much more than a busy machine delays the others."""
     by_turn(tmp_path, 'cold', '[ $n = 1 ] && sleep 6 || sleep 0.5')

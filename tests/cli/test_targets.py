@@ -93,6 +93,7 @@ def test_each_of_two_thousand_threads_is_counted(build, prof):
     assert sum(counts) == THREADS, counts
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('kind', ['churn', 'fork'])
 def test_a_target_whose_tasks_come_and_go(build, prof, tmp_path, kind):
     """Each opens; nothing but what could be missing is said; what is born later is seen."""
@@ -113,6 +114,7 @@ def test_a_target_whose_tasks_come_and_go(build, prof, tmp_path, kind):
         assert target.finish() > 0
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('command', ['python', 'stat'])
 def test_a_target_that_ends_at_any_moment(build, prof, tmp_path, command):
     """Before it is looked up, while it is opened, or when all is open: it is said, or the run

@@ -21,6 +21,7 @@ Further keys:
     timeout = 20                 seconds; a command that takes longer fails
     stdout, stderr               {match = [...], not = [...], exact = "...", empty = true}
     slow = true                  left out under sanitizers
+    deep = true                  it takes long: `make test-deep` runs it, not `make test`
     alone = true                 it needs the machine to itself; so does one with `paranoid`
 
 {prof}, {storm}, {build}, {root} and {tmp} stand for paths. Patterns are regular
@@ -51,7 +52,7 @@ from . import requires
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 KEYS = {'name', 'cmd', 'files', 'requires', 'exit', 'fault', 'each', 'env', 'stdin', 'user',
-        'paranoid', 'signals', 'within', 'timeout', 'stdout', 'stderr', 'slow', 'alone'}
+        'paranoid', 'signals', 'within', 'timeout', 'stdout', 'stderr', 'slow', 'deep', 'alone'}
 STREAM_KEYS = {'match', 'not', 'exact', 'empty'}
 SIGNAL_KEYS = {'send', 'on', 'after'}
 DROPPED_ENV = ('VIRTUAL_ENV', 'PYTHONPATH', 'PYTHONHOME', 'PYTHONSTARTUP', 'PYTHONDONTWRITEBYTECODE')
@@ -351,8 +352,9 @@ class Case(pytest.Item):
     def __init__(self, *, case, **kw):
         super().__init__(**kw)
         self.case = case
-        if case.get('slow'):
-            self.add_marker('slow')
+        for marker in ('slow', 'deep'):
+            if case.get(marker):
+                self.add_marker(marker)
         if case.get('alone') or 'paranoid' in case:
             self.add_marker('alone')
 

@@ -19,9 +19,10 @@ SMALL = 16 << 10      # bytes of tests for which a pytest, which starts in half 
 class PytestSuite:
     """Python tests in `folder`; kind None = they need no program."""
 
-    def __init__(self, label, folder, kind='build-test', env=None, args=(), marks='', files=('*',)):
+    def __init__(self, label, folder, kind='build-test', env=None, args=(), marks='', files=('*',), word=''):
         self.label, self.folder, self.kind = label, folder, kind
         self.env, self.args, self.marks, self.files = env, list(args), marks, files
+        self.word = word        # files without it have no test with such a mark
         self.lonely = []        # tests that were left out, as they are marked `alone`
 
     def paths(self, root):
@@ -32,6 +33,8 @@ class PytestSuite:
             found += [os.path.join(folder, name) for name in names
                       if fnmatch.fnmatch(name, 'test_*.py') or name.endswith('.toml')]
         found = [p for p in found if any(fnmatch.fnmatch(os.path.basename(p), f) for f in self.files)]
+        if self.word:
+            found = [p for p in found if self.word in text_of(p)]
         return [os.path.relpath(p, root) for p in sorted(found, key=lambda p: (-os.path.getsize(p), p))]
 
     def together(self, root):
@@ -93,6 +96,11 @@ class PytestSuite:
         yield from results
         if code not in (0, 1, NOTHING_RAN) or (code == 1 and not any(r.status == FAILED for r in results)):
             yield Result(self.label, f'pytest {" ".join(chosen[:3])}', FAILED, f'exit code {code}', out)
+
+
+def text_of(path):
+    with open(path, encoding='utf-8') as f:
+        return f.read()
 
 
 def junit_results(label, path):

@@ -142,6 +142,7 @@ SLEEPER = 'import time; print("ready", flush=True)\nwhile True: time.sleep(.001)
 ENTERER = 'import time\nend = time.monotonic() + 2.5\nwhile time.monotonic() < end: time.sleep(.001)'
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('command', [['task-state'], ['rundelay'], ['profile', '--off-cpu', '--sort', 'comm']])
 def test_what_the_scheduler_does_with_the_tasks_of_a_container(run, groups, tmp_path, command):
     """Its events belong to whoever switches or wakes: those that are about tasks of the container count, and no others. So do

@@ -32,6 +32,7 @@ HANDLERS = {
 }
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('where', HANDLERS)
 @pytest.mark.parametrize('statement, code, said', [
     ('sys.exit(7)', 7, ''), ('sys.exit()', 0, ''), ('sys.exit(None)', 0, ''), ('sys.exit(0)', 0, ''),
@@ -60,6 +61,7 @@ def test_exit_in_lost(python, tmp_path):
     assert re.search('lost [1-9]', done.stderr), 'losses are told'
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('order', [[], ['--order']])
 def test_seconds_end_a_run_whose_handler_is_too_slow(python, tmp_path, order):
     """The rings have events for hours: as after Ctrl-C, they are delivered for half a second, and the others counted."""
@@ -84,6 +86,7 @@ def test_ctrl_c_after_seconds_is_the_first(prof, tmp_path):
     assert run.returncode == 0 and out == 'left\n', (run.returncode, out, err)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('options, remedy', [
     ('-m 1', '(-m 8M) or --buffer 256M'), ('-m 8M', '(-m 32M) or --buffer 256M'),
 ])
@@ -116,6 +119,7 @@ def test_exit_tells_what_was_lost(python, tmp_path):
     assert left > 0 and told and told[0] >= left
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('handler, want', [
     ('def __lost__(start, end): print("lost", start, end)', r'^lost 0 0$'),
     ('def __lost__(start, end, how): print("lost", sorted(how))', r"^lost \['cause', 'count', 'cpu'\]$"),

@@ -387,6 +387,7 @@ def __exit__():
     assert lines(done) == ['100']
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('protocol', range(6))
 @pytest.mark.parametrize('options', [[], ['-g'], ['-g', '--user-callchain']])
 def test_pickles(python, tmp_path, options, protocol):

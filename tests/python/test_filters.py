@@ -35,6 +35,7 @@ def counted_whole(*args, **more):
     return again.lossless(lambda: counted(*args, '-m', '64M', **more))
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('order', [[], ['--order']], ids=['ring', 'order'])
 @pytest.mark.parametrize('text', ['_pid=={pid}', '_tid=={pid} && common_pid+1>10',
                                   'common_pid*2=={pid}*2', '!(_pid!={pid}) && _period==1',

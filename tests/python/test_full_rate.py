@@ -68,6 +68,7 @@ def flooded(prof, storm, folder, order):
         subprocess.run(['pkill', '-s', str(load[-1].pid)], check=False)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('order', [[], ['--order']])
 def test_full_rate(prof, storm, tmp_path, order):
     for _ in range(4):      # others may have had the CPU

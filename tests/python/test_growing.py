@@ -107,6 +107,7 @@ def test_a_size_that_was_asked_for_stays(prof, storm, tmp_path, fixed):
     assert sum(counts) + ended.lost == sum(BURSTS) and counts[-1] < CALLS
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('order', [[], ['--order']])
 def test_children_write_into_the_larger_ring(prof, storm, tmp_path, order):
     """They inherited their events before these are redirected; none is lost uncounted while they go on."""

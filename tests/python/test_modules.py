@@ -153,6 +153,7 @@ def test_bytecode_beside_a_script_is_not_read(python, tmp_path):
     assert python('s.py').stdout.splitlines()[1:] == ['seen']
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('old', [False, True])
 @pytest.mark.parametrize('file, typed', [
     ('plain.so', 'plain.so'), ('plain.so', 'plain'), ('plain.so', './plain.so'),

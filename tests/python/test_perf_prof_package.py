@@ -86,6 +86,7 @@ def mypy(build, tmp_path_factory):
     return run
 
 
+@pytest.mark.deep
 def test_types_check(build, mypy):
     done = mypy(*glob.glob(os.path.join(build, 'python/perf_prof/*.py')))
     assert done.returncode == 0, done.stdout

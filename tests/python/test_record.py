@@ -184,6 +184,7 @@ def __exit__():
 SCHED = 'sched:sched_switch//alias=switch/stack/,sched:sched_wakeup,sched:sched_process_exit'
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('args', [
     ['-e', f'sched:sched_switch//alias=switch/stack/,{EVENT},profile/-F 2000 -g/,page-faults/-g/', '-p', '{pid}', '--user-callchain',
      '-m', '64M'],

@@ -85,6 +85,7 @@ def record(prof, tmp_path):
     return Recorder(prof, tmp_path)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('args', [
     ['-e', EVENT], ['-e', 'sched:*,' + EVENT], ['-e', EVENT, '-z'], ['-e', EVENT, '--monotonic'],
     ['-e', EVENT, '--buffer', '64M'], ['-e', EVENT + ',profile/-F 2000/,page-faults'], ['-F', '3000'],
@@ -109,6 +110,7 @@ def test_output_of_the_command_is_not_in_a_piped_recording(prof, tmp_path, out):
     assert named.stdout == 'heard\n'
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('cpu', [0, 1])
 def test_every_ring_wakes_its_reader(record, storm, cpu):
     """1 MiB are 10 ms of this storm: what is read 20 times a second only is lost. So is what comes while the
@@ -288,6 +290,7 @@ def test_a_killed_recording_opens(record, storm):
     assert len(mine) > 2000 and sorted(mine) == sorted(his)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('more', [[], ['-z']])
 def test_a_full_disk_ends_it_and_the_file_opens(record, storm, more):
     def little():
@@ -299,6 +302,7 @@ def test_a_full_disk_ends_it_and_the_file_opens(record, storm, more):
     assert len(mine) > 1000 and sorted(mine) == sorted(his)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('more', [[], ['-z']])
 def test_a_largest_size(record, storm, more):
     for _ in range(again.TRIES):
@@ -315,6 +319,7 @@ def parts(record):
     return sorted(p for p in os.listdir(record.folder) if p.startswith('perf.data'))
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('switch', ['2M', '100ms'])
 def test_one_file_after_the_other(record, storm, switch):
     record('-e', EVENT, '-m', '64M', '-z', '--switch-output', '200ms' if switch == '100ms' else '80K',
