@@ -59,6 +59,7 @@ def rows_of(text):
     return {row['function']: row for row in json.loads(text)['rows']}
 
 
+@pytest.mark.deep
 def test_what_changed_comes_first(diff):
     text = diff('--json', 'a.data', 'slower.data')
     rows = rows_of(text)
@@ -227,6 +228,7 @@ def of_faults(prof, recordings):
         assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.deep
 def test_only_the_same_event_is_compared(diff, prof, recordings, of_faults):
     done = subprocess.run([prof, 'diff', 'a.data', 'faults.data'], cwd=recordings, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2 and not done.stdout
@@ -371,6 +373,7 @@ def both(prof, work_and_twice):
     return work_and_twice
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('option, value, dso', [
     ('--dso', 'oth*', 'other'), ('--comm', 'other', 'other'), ('--comm', 'j?b', 'job'), ('--dso', '[kernel]', '[kernel.kallsyms]')])
 def test_only_some_tasks_and_files(prof, both, option, value, dso):

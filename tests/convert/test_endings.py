@@ -128,6 +128,7 @@ def interrupted(prof, long_one, tmp_path):
     return run
 
 
+@pytest.mark.deep
 @PICTURES
 def test_half_a_file_is_no_picture(interrupted, long_one, tmp_path, command, picture):
     """The table of what was read is shown; the picture's older file stays."""

@@ -165,6 +165,7 @@ def test_a_thread_that_sleeps_uses_no_cpu(profile, prof, tmp_path):
     assert 400 < busy < 700
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('name', ['chains', 'several', 'trace', 'ours'])
 def test_the_profiler_loads_it(convert, recording, cli, tmp_path, name):
     his = recording(name)

@@ -134,6 +134,7 @@ def rows_of(path, event):
             for tid, cpu, s, ns, name, text in found if name == event]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('name', ['several', 'trace', 'zstd', 'ours'])
 def test_switches_are_what_perf_prints(trace, recording, name):
     his = recording(name)
@@ -151,6 +152,7 @@ def test_switches_are_what_perf_prints(trace, recording, name):
         assert re.search(rf'\b{switch.get("next_pid", 0)}\b', after)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('name', ['chains', 'buildid', 'clock', 'several'])
 def test_each_sample_is_in_it(trace, recording, name):
     his = recording(name)

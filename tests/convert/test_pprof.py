@@ -156,6 +156,7 @@ def test_inlined_calls_are_lines_of_one_address(profile, prof, build, tmp_path):
     assert mine.raw.mapping[0].has_inline_frames
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('name', ['chains', 'several', 'trace', 'big64'])
 def test_pprof_reads_it(convert, recording, built_with_protobuf, tmp_path, name):
     if not shutil.which('go'):

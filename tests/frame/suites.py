@@ -132,7 +132,7 @@ TABLE = [
           PytestSuite('package', 'tests/package')),
     Suite('examples', 'every file of examples/', PytestSuite('examples', 'tests/examples')),
     Suite('convert', "recordings in other programs' formats, opened by readers of theirs",
-          PytestSuite('convert', 'tests/convert')),
+          PytestSuite('convert', 'tests/convert', marks='not deep')),
     Suite('pictures', 'flame graphs and heat maps',
           PytestSuite('pictures', 'tests/pictures', marks='not browser')),
     Suite('unit', 'C: bytes in, no kernel', MesonSuite('unit', 'unit')),
@@ -140,8 +140,8 @@ TABLE = [
     Suite('security', 'attacks on root, as other users and as the script (as root)',
           PytestSuite('security', 'tests/security'), DEEP),
     *(Suite(f'{name}-deep', f'what takes long of {name}',
-            PytestSuite(f'{name}-deep', f'tests/{name}', marks='deep', word='deep'), DEEP)
-      for name in ('python', 'session', 'cli', 'analysis')),
+            PytestSuite(f'{name}-deep', f'tests/{name}', marks='deep and not spark and not million', word='deep'), DEEP)
+      for name in ('python', 'session', 'cli', 'analysis', 'convert')),
     # one part, which takes the longest: it begins early
     Suite('vm', 'guests with other kernels under QEMU: amd64 6.1, arm64 6.12 with a PMU',
           Whole(run_vm, 'build-test'), DEEP),

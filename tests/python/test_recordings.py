@@ -362,6 +362,7 @@ def test_a_file_through_a_pipe_is_told(replay):
         replay('-', stdin=cat.stdout, check=1, errors='file layout, which cannot be read from a pipe')
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('name', ['several', 'zstd', 'pipe', 'big64', 'ours', 's390x-6.12-pipe', 's390x-6.12-zstd', 'amd64-7-zstd',
                                   'i386-6.1-several', 'arm64-6.12-dwarf'])
 def test_cut_anywhere(replay, name):

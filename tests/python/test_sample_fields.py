@@ -265,6 +265,7 @@ def test_every_truncation(feed):
         assert event is None or isinstance(event, str), length
 
 
+@pytest.mark.deep
 def test_noise(feed):
     chance = random.Random(7)
     for _ in range(2000):

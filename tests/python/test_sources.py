@@ -409,6 +409,7 @@ def test_templates_tell_the_types(prof, tmp_path, events):
     run(prof, tmp_path, '-i', 20, '-e', events, script=script, said=again.said)
 
 
+@pytest.mark.deep
 def test_the_template_of_probes(prof, build):
     path = os.path.join(build, 'tests/helpers/storm')
     text = template(prof, f'uprobe:main@"{path}"//args="n=%di:s32 name=+0(%si):string"/')

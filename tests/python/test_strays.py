@@ -75,6 +75,7 @@ def perf_counts(folder):
     return len(re.findall(r'^ *page-faults: *$', done.stdout, re.M))
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('args', [[], ['--order'], ['--record', 'perf.data'], ['--record', 'perf.data', '--order']])
 @pytest.mark.parametrize('events, chains', [('page-faults,cpu-clock', True), ('page-faults/-g/,cpu-clock', False),
                                             ('page-faults,context-switches', False)])     # told apart by their size

@@ -54,6 +54,7 @@ def __exit__():
 """
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('event', [EVENT, 'sched:*,' + EVENT])
 def test_a_slow_handler_under_a_flood(prof, storm, tmp_path, event):
     attempts(lambda: under_a_flood(prof, storm, tmp_path, event))

@@ -293,6 +293,7 @@ def test_live(perf_prof, storm_of):
         assert found == {storm.pid: 20000} and s.stats()['lost'] == 0 and calls[:2] == [0, 0]
 
 
+@pytest.mark.deep
 def test_losses(perf_prof, storm_of):
     storm, losses, seen = storm_of(3_000_000), [], collections.Counter()
 

@@ -45,6 +45,7 @@ def check(said, number):
         assert after[0][what] == after[2][what], (what, said)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('consumer', CONSUMERS)
 def test_memory_stays_flat(go_through, consumer):
     check(go_through(FEW, consumer), FEW)

@@ -36,6 +36,7 @@ def plain(names):
     return {name: n for name, n in names.items() if name.isprintable() and '\\x' not in name}
 
 
+@pytest.mark.deep
 def test_who_switched_most(fleet, prof):
     where, answers = fleet
     rows = answers[QUESTIONS[0]]

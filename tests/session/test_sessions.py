@@ -250,6 +250,7 @@ def test_async_cancelled_or_raised(perf_prof, live):
     assert asyncio.run(asyncio.wait_for(wait(), PATIENCE)) <= before + 8
 
 
+@pytest.mark.deep
 def test_a_slow_program_loses_events_and_learns_of_it(perf_prof, storm_of, wait_for):
     n = 3_000_000       # more than the batches that wait, and a ring of 64 KiB
     storm = storm_of(n)
@@ -400,6 +401,7 @@ with perf_prof.Session('sched:sched_switch', filter='prev_pid == 0x7fffffff', fi
     assert done.stdout == 'interrupted\n' or 'KeyboardInterrupt' in done.stderr, done      # pyarrow raises OSError first
 
 
+@pytest.mark.deep
 def test_it_leaves_signals_and_stderr_alone(run, live, storm):
     """Also when events are lost, which commands report on stderr."""
     assert run(f'''

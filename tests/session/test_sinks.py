@@ -231,6 +231,7 @@ except OSError as error:
 '''
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('how', ['full', 'limited'])
 def test_a_full_disk(how, folder, reader, tmp_path):
     code = FULL.format(readers=os.path.dirname(os.path.dirname(reader('pyarrow').__file__)), recording=RECORDING)

@@ -94,6 +94,7 @@ def test_stacks_of_known_work(perf_prof, callers):
     assert stats['stacks'] == len(s.stacks) == len(list(s.stacks)) and stats['no_stack'] == 0
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('callchains, kernel, user', [(True, True, True), ('auto', True, True), ('fp', True, True),
                                                       ('kernel', True, False), ('user', False, True)])
 def test_which_parts(perf_prof, callers, callchains, kernel, user):

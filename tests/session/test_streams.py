@@ -247,6 +247,7 @@ def test_errors_reach_each_stream(perf_prof):
             assert rows_of(stream) == []
 
 
+@pytest.mark.deep
 def test_losses_are_rows_of_each_stream(perf_prof, storm_of, wait_for):
     n = 3_000_000       # more than the batches that wait, and a ring of 64 KiB
     storm = storm_of(n)
