@@ -24,8 +24,7 @@ static bool ends_other(const uint8_t *mov)
 
 enum { REX = 0x40, REX_MASK = 0xf0, REX_B = 1 };
 
-/* An instruction that sets a register from a constant, from another one, or to 0 (xor). Its length, with *sets; 0: another one. */
-static size_t set_register(const uint8_t *p, unsigned int *sets)
+size_t callsites_set_register(const uint8_t *p, unsigned int *sets)
 {
 	const uint8_t rex = (p[0] & REX_MASK) == REX ? p[0] : 0;
 	const uint8_t *op = p + !!rex;
@@ -46,7 +45,7 @@ static bool is_place(const uint8_t *mov, const uint8_t **last, unsigned int *set
 	if (mov[0] != 0xb8 || mov[3] || mov[4] || ends_other(mov))
 		return false;
 	while (p < mov + AFTER - 2 * MOV && !(p[0] == 0x0f && p[1] == 0x05)) {
-		const size_t n = set_register(p, sets);
+		const size_t n = callsites_set_register(p, sets);
 
 		if (!n || (p > mov && *sets == 0))   /* the number is lost */
 			return false;

@@ -19,6 +19,9 @@ struct callsites {
 	size_t n;
 };
 
+/* An instruction that sets a register from a constant, from another one, or to 0 (xor): its length, with the register's number; 0:
+ * another one. Reads up to three bytes. Only on x86-64. */
+size_t callsites_set_register(const uint8_t *p, unsigned int *sets);
 /* 0; -ENOTSUP: not on this architecture; -errno. Free with callsites_free(). */
 int callsites_find(struct callsites *c, int fd);
 void callsites_free(struct callsites *c);

@@ -15,6 +15,7 @@
 #include "analysis/syscalls/callset.h"
 #include "analysis/syscalls/commands.h"
 #include "analysis/syscalls/globhint.h"
+#include "analysis/syscalls/heldcalls.h"
 #include "analysis/syscalls/notfailed.h"
 #include "analysis/syscalls/parents.h"
 #include "analysis/syscalls/pathmatch.h"
@@ -44,6 +45,7 @@ struct syscalls {
 	struct callerrors errors;
 	struct notfailed mild;           /* with --errors: those that are no failures */
 	struct callpaths paths;          /* with --errors and --paths */
+	struct heldcalls held;           /* whose path is still to come */
 	const char *path;                /* of the call that has returned, for its row */
 	bool numbered;                   /* sys_enter is sampled with the call's number */
 	char *filters[2];                /* of the events; NULL: see chosen_filter() */
@@ -249,6 +251,24 @@ static void succeeded(struct syscalls *c, const struct happening *h, int64_t ret
 	pathmatch_succeeded(&c->match, &call, ret, h->s->time);
 }
 
+static void finish(struct syscalls *c, const struct happening *h)
+{
+	const int64_t id = (int64_t)h->end.value;
+
+	take_call(c, h, id, callpaths_text(&c->paths, h->tid, h->end.start, id));
+	if (!h->error && pathmatch_is_following(&c->match))
+		succeeded(c, h, (int64_t)h->cells[RET].number);   /* after its path was resolved */
+}
+
+static void finish_held(struct syscalls *c, struct happening *h)
+{
+	if (!h)
+		return;
+	h->comm = analysis_comm(c->question.a, h->tid, h->s->time);
+	finish(c, h);
+	heldcalls_remove(&c->held, h);
+}
+
 static void leave(struct question *q, const struct analysis_sample *s)
 {
 	struct syscalls *c = (struct syscalls *)q;
@@ -269,9 +289,20 @@ static void leave(struct question *q, const struct analysis_sample *s)
 		return;
 	}
 	h.end.value = (uint64_t)id;
-	take_call(c, &h, id, callpaths_text(&c->paths, h.tid, h.end.start, id));
-	if (!error && pathmatch_is_following(&c->match))
-		succeeded(c, &h, ret);   /* after its path was resolved */
+	if (!callpaths_may_follow(&c->paths, h.tid, h.end.start, id) || !heldcalls_keep(&c->held, &h))
+		finish(c, &h);
+}
+
+static void take_path(struct syscalls *c, const struct analysis_sample *s)
+{
+	struct happening *h = heldcalls_find(&c->held, s->tid);
+
+	if (!callpaths_is_after(&c->paths, s)) {
+		callpaths_take(&c->paths, &c->question, s);
+	} else if (h) {
+		callpaths_take_after(&c->paths, s, h->end.start);
+		finish_held(c, h);
+	}
 }
 
 /* On x86-64 the kernel adds a system call, uretprobe(2), to a function whose return is probed. Like rt_sigreturn, it ends with the
@@ -298,6 +329,7 @@ static void sample(struct question *q, const struct analysis_sample *s)
 		return;
 	pathmatch_at(&c->match, s->time);
 	if (s->event == q->events[ENTER]) {
+		finish_held(c, heldcalls_find(&c->held, s->tid));
 		pairs_start(&q->pairs, s, (uint64_t)s->tid, beginning(c, s));
 		callpaths_enter(&c->paths, s);
 		if (c->match.args.field)
@@ -305,8 +337,16 @@ static void sample(struct question *q, const struct analysis_sample *s)
 	} else if (s->event == q->events[LEAVE]) {
 		leave(q, s);
 	} else {
-		callpaths_take(&c->paths, q, s);
+		take_path(c, s);
 	}
+}
+
+static void before_table(struct question *q)
+{
+	struct syscalls *c = (struct syscalls *)q;
+
+	for (struct happening *h; q->ending && (h = heldcalls_any(&c->held));)
+		finish_held(c, h);
 }
 
 /* Whether a filter, of --errors or the user, leaves out calls: then a sys_exit may be another one's. */
@@ -490,6 +530,7 @@ static void release(struct question *q)
 	notfailed_free(&c->mild);
 	callpaths_free(&c->paths);
 	parents_free(&c->parents);
+	heldcalls_free(&c->held);
 	pathmatch_free(&c->match);
 	gaps_free(&c->gaps);
 	unreturned_free(&c->unreturned);
@@ -517,7 +558,7 @@ static bool between(struct question *q, const struct analysis_sample *s, const s
 	.print = "\"%s = %lld%s%s after %llu.%03llu us\", REC->call, REC->ret, REC->error[0] ? \" \" : \"\", REC->error, " \
 		 "REC->duration / 1000, REC->duration % 1000", \
 	.filter = chosen_filter, .reads = reads, .begin = begin, .started = started, .sample = sample, .task = task, .lost = lost, \
-	.after_table = after_table, .release = release, .title = title, .between = between
+	.before_table = before_table, .after_table = after_table, .release = release, .title = title, .between = between
 static const struct question_ops question = {
 	QUESTION, QUESTION_EVENTS_ARE(events), .or_stacks = "; with --errors, those of calls that fail; with --paths, of calls that use a path",
 };
