@@ -95,12 +95,23 @@ void callerrors_add(struct callerrors *e, struct question *q, const struct happe
 	}
 }
 
+void callerrors_add_unseen(struct callerrors *e, const struct happening *h)
+{
+	char call[64];
+
+	call_name((int64_t)h->end.value, call, sizeof(call));
+	call[strcspn(call, "(")] = '\0';
+	commcounts_add(&e->unseen, h->comm);
+	commcounts_add(&e->unseen_calls, call);
+}
+
 void callerrors_free(struct callerrors *e)
 {
 	distributions_clear(&e->rows);
 	words_free(&e->words);
 	HASH_FREE(e->stacks);
 	commcounts_free(&e->unseen);
+	commcounts_free(&e->unseen_calls);
 	commcounts_free(&e->nowhere);
 	*e = (struct callerrors){ .paths = e->paths, .all = e->all, .told = e->told, .has_flags = e->has_flags };
 }
@@ -296,7 +307,18 @@ static void put_stacks(struct callerrors *e, struct question *q)
 
 /* ---- all of it -------------------------------------------------------------------------- */
 
-static void print_unknown(struct callerrors *e, bool live)
+/* What shows them: of one program, the code that makes the calls is searched, too. */
+static void print_unseen(struct callerrors *e, const struct question *q)
+{
+	char calls[COMMCOUNTS_TEXT];
+
+	printf("these calls are %s%s\n", commcounts_text(&e->unseen_calls, calls, sizeof(calls)),
+	       q->targets->input || q->has_targets ? "" : "; -p PID and -- COMMAND show the paths of a Go or static program, too");
+	if (!q->targets->input && q->has_targets)
+		printf("those of openat are shown by: perf-prof trace -e 'syscalls:sys_enter_openat/filename.ustring~\"GLOB\"/'\n");
+}
+
+static void print_unknown(struct callerrors *e, const struct question *q)
 {
 	const unsigned long long unseen = e->unseen.total, nowhere = e->nowhere.total;
 	char who[COMMCOUNTS_TEXT];
@@ -304,8 +326,8 @@ static void print_unknown(struct callerrors *e, bool live)
 	if (unseen)
 		printf("paths of %llu call%s are not known: no probe saw them (such as those of Go programs): %s\n", unseen,
 		       units_plural(unseen), commcounts_text(&e->unseen, who, sizeof(who)));
-	if (unseen && live)
-		printf("those of openat are shown by: perf-prof trace -e 'syscalls:sys_enter_openat/filename.ustring~\"GLOB\"/'\n");
+	if (unseen)
+		print_unseen(e, q);
 	if (nowhere)
 		printf("%llu call%s with paths relative to a folder that is not known (%s): --match 'NAME*' matches such paths as they "
 		       "are given\n", nowhere, units_plural(nowhere), commcounts_text(&e->nowhere, who, sizeof(who)));
@@ -322,7 +344,7 @@ void callerrors_print(struct callerrors *e, struct question *q, uint64_t from, c
 	if (e->paths && *why && !e->told && !q->common.json && !q->csv)
 		printf("paths are not known: %s\n", safe);
 	if (!q->common.json && !q->csv)
-		print_unknown(e, !q->targets->input);
+		print_unknown(e, q);
 	e->told = true;
 	if (e->stacks && !q->csv)
 		put_stacks(e, q);

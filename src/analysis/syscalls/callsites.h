@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where the code of a file makes system calls whose number is a constant: on x86-64, `mov $NUMBER,%eax`, perhaps some more registers
- * set, and `syscall`. Only bytes are compared, so the file may be damaged or hostile. The kernel puts probes into executable mappings
- * only, where linkers put no data.
+ * set, and `syscall`; and the function by which Go programs make all calls. Only bytes are compared, so the file may be damaged or
+ * hostile. The kernel puts probes into executable mappings only, where linkers put no data.
  */
 #ifndef ANALYSIS_SYSCALLS_CALLSITES_H
 #define ANALYSIS_SYSCALLS_CALLSITES_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* The number is in %rax, and the first argument still in %rbx. */
+#define CALLSITE_OF_GO UINT32_MAX
 
 struct callsites {
 	struct callsite {

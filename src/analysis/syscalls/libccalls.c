@@ -56,7 +56,7 @@ static const char *const families[] = {
 	" utime utimes lutimes utimensat futimesat ", " umount umount2 ", " rename renameat renameat2 ", " link linkat ",
 	" symlink symlinkat ",
 };
-_Static_assert(2 * (int)SITES == (int)LIBCCALLS_EVENTS, "events of a file: before calls, and after");
+_Static_assert(2 * (int)SITES == (int)LIBCCALLS_EVENTS, "events of a file: before calls, and after; or those of Go");
 _Static_assert((int)LIBCCALLS_FILES * LIBCCALLS_EVENTS <= (int)CALLPATH_EVENTS, "no event is left out");
 
 struct finder {
@@ -142,11 +142,13 @@ static bool is_possible(struct finder *x, const char *path, const struct offsets
 	return !probes_try(x->tracefs, &def, x->why);
 }
 
-static void add_event(struct finder *x, const char *path, const struct offsets *o, const char *args, const char *alias)
+static void add_event(struct finder *x, const char *path, const struct offsets *o, const char *args, const char *alias,
+		      const char *filter)
 {
 	if (x->failed || !o->used || !is_possible(x, path, o, args))
 		return;
-	x->failed = analysis_add_event(x->q->a, x->f, "uprobe:'%s'@%s//alias=%s%u/args=\"%s\"/", o->text, path, alias, x->events, args);
+	x->failed = analysis_add_event(x->q->a, x->f, "uprobe:'%s'@%s/%s/alias=%s%u/args=\"%s\"/", o->text, path, filter, alias, x->events,
+				       args);
 	x->events++;
 }
 
@@ -214,11 +216,54 @@ static void add_functions(struct finder *x, int fd, const char *path, const char
 		for (size_t k = 0; k < places.n; k++)
 			if (libccalls_is_among(sites[i].functions, places.all[k].bare) && is_of(places.all[k].bare, x->wanted))
 				put_function(x, fd, &sites[i], places.all[k].offset, &before, &after);
-		add_event(x, here, &before, sites[i].args, LIBCCALLS_ALIAS);
+		add_event(x, here, &before, sites[i].args, LIBCCALLS_ALIAS, "");
 		put_registers(sites[i].args, args, sizeof(args));
-		add_event(x, here, &after, args, LIBCCALLS_ALIAS_AFTER);
+		add_event(x, here, &after, args, LIBCCALLS_ALIAS_AFTER, "");
 	}
 	places_free(&places);
+}
+
+/* "nr==82||nr==86"; "": no such call is watched. */
+static void put_numbers(const struct finder *x, const struct site *site, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	buf[0] = '\0';
+	for (int64_t i = 0; i < CALLSET_NUMBERS && used + 16 < size; i++)
+		if (x->wanted->has[i] && libccalls_is_among(site->calls, syscall_name(i)))
+			used += (size_t)snprintf(buf + used, size - used, "%snr==%d", used ? "||" : "", (int)i);
+}
+
+/* "path=+0($arg1):string" -> "nr=%ax:s64 path=+0(%bx):string", the other arguments as the kernel gets them. */
+static void put_go_registers(const char *args, char *buf, size_t size)
+{
+	static const char first[] = "$arg1";
+	char registers[1000];
+	const char *at;
+
+	put_registers(args, registers, sizeof(registers));
+	at = strstr(registers, first);
+	if (at)
+		snprintf(buf, size, "nr=%%ax:s64 %.*s%%bx%s", (int)(at - registers), registers, at + strlen(first));
+	else
+		snprintf(buf, size, "nr=%%ax:s64 %s", registers);
+}
+
+/* All calls go through one function: an event for each kind of arguments, which the kernel delivers for the calls that have such. */
+static void add_go_calls(struct finder *x, const struct callsites *calls, const char *here)
+{
+	struct offsets o = { .used = 0 };
+	char args[1024], numbers[1024];
+
+	for (size_t k = 0; k < calls->n; k++)
+		if (calls->all[k].call == CALLSITE_OF_GO)
+			put_offset(&o, calls->all[k].offset);
+	for (size_t i = 0; o.used && i < SITES; i++) {
+		put_go_registers(sites[i].args, args, sizeof(args));
+		put_numbers(x, &sites[i], numbers, sizeof(numbers));
+		if (*numbers)
+			add_event(x, here, &o, args, LIBCCALLS_ALIAS, numbers);
+	}
 }
 
 static void add_calls(struct finder *x, int fd, const char *here)
@@ -235,8 +280,9 @@ static void add_calls(struct finder *x, int fd, const char *here)
 			    is_wanted_call(calls.all[k].call, x->wanted) && is_set(sites[i].args, calls.all[k].sets))
 				put_offset(&o, calls.all[k].offset);
 		put_registers(sites[i].args, args, sizeof(args));
-		add_event(x, here, &o, args, LIBCCALLS_ALIAS);
+		add_event(x, here, &o, args, LIBCCALLS_ALIAS, "");
 	}
+	add_go_calls(x, &calls, here);
 	callsites_free(&calls);
 }
 

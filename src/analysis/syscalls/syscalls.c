@@ -228,7 +228,7 @@ static void take_call(struct syscalls *c, const struct happening *h, int64_t id,
 		return;
 	if (has_paths(c) && (h->error || !c->failed) && callpaths_is_missing(&c->paths, h->tid, h->end.start, id) &&
 	    !pathmatch_lacks_path(&c->match, h->tid, id))
-		commcounts_add(&c->errors.unseen, h->comm);
+		callerrors_add_unseen(&c->errors, h);
 	if (!is_wanted(c, h, id, given))
 		return;
 	if (c->failed && notfailed_is(id, h->error)) {
@@ -624,9 +624,9 @@ const struct command syscalls_command = {
 		"first. --paths shows all calls that use a path, in such a table. For connect and bind, the path is an address; for open and "
 		"openat, the column flags says whether the file is opened to read or write (r, w, rw) and to create or truncate it. "
 		"Paths are the kernel's copies, which the calls used; they come from kprobes, which exist during the run. If the "
-		"kernel has no kprobes, they come from uprobes in the C library, the loader and static programs instead; a line counts "
-		"calls whose path is not known, such as those of Go programs. If you may not create probes, rows have no paths, and a "
-		"line says why. "
+		"kernel has no kprobes, they come from uprobes in the C library, the loader and static or Go programs (those of -p and "
+		"the command) instead; lines count and name the calls whose path is not known. If you may not create probes, rows have no "
+		"paths, and a line says why. "
 		"Each table keeps at most 10,000 different paths, each cut after 1023 bytes; the rest share the path [others]. "
 		"With -g, the ten stacks with the most calls follow, each for all threads of a process; with --by, for each row.",
 		"--errors does not count EAGAIN, EINPROGRESS of connect, ETIMEDOUT of futex, EINTR and ERESTART*: a line below the "
