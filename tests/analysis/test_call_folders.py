@@ -21,6 +21,18 @@ def test_either_path_matches(analyse, libc, tmp_path):
     ways = [{f'{tmp_path}/x, DIR/y', f'DIR/y, {tmp_path}/x'}, {f'{tmp_path}/z, DIR/y', f'DIR/y, {tmp_path}/z'}]
     for call, way in zip(['rename', 'link'], ways):
         assert {path for name, path in found if name == call} & way, table
+    both = {frozenset((row['path1'], row['path2'])) for row in table['rows'] if 'path2' in row}
+    assert both == {frozenset((f'{tmp_path}/x', f'{tmp_path}/d/y')), frozenset((f'{tmp_path}/d/y', f'{tmp_path}/z'))}, table
+
+
+def test_the_two_paths_of_a_line(prof, libc, tmp_path):
+    """The comma is a part of the second."""
+    script = f'import os\nos.mkdir("{tmp_path}/a")\nos.rename("{tmp_path}/a", "{tmp_path}/b, c")\nos.rmdir("{tmp_path}/b, c")'
+    done = subprocess.run([prof, 'syscalls', '--match', f'{tmp_path}/*', '--lines', '--json', *RING, '--', PYTHON, '-c', script],
+                          check=True, capture_output=True, text=True, timeout=100)
+    lines = [line for line in map(json.loads, done.stdout.splitlines()) if 'table' not in line]
+    paths = {line['call'].partition('(')[0]: {line.get('path1'), line.get('path2')} for line in lines}
+    assert paths == {'mkdir': {None}, 'rename': {f'{tmp_path}/a', f'{tmp_path}/b, c'}, 'rmdir': {None}}, lines
 
 
 RELATIVE = r"""

@@ -20,6 +20,7 @@ struct callerrors {
 	bool told;                   /* that paths are not known */
 	bool has_flags;              /* it is known for what calls open files */
 	bool opens;                  /* and some do */
+	bool two;                    /* some calls have two paths */
 	struct distributions rows;   /* durations */
 	struct words words;          /* paths, and names of tasks for stacks */
 	struct callerror_stack *stacks;
@@ -28,6 +29,7 @@ struct callerrors {
 
 struct callerror {
 	const char *path;            /* "": it has none */
+	size_t second;               /* where the second path begins in it, behind ", "; 0: it has none */
 	uint32_t flags;              /* openflags_code(); 0: it opens nothing, or it is not known for what */
 	struct callstack *stack;     /* NULL: it has none */
 };

@@ -265,6 +265,7 @@ enum pathmatch_found pathmatch_find(struct pathmatch *m, const struct pathmatch_
 	bool known, matching;
 
 	*text = c->text;
+	m->second = c->second ? (size_t)(c->second - c->text) : 0;
 	other[0] = '\0';
 	if (!m->glob && !m->keeps)
 		return PATHMATCH_YES;
@@ -279,6 +280,7 @@ enum pathmatch_found pathmatch_find(struct pathmatch *m, const struct pathmatch_
 		return PATHMATCH_YES;
 	if (snprintf(m->text, sizeof(m->text), "%s%s%s", one, c->second ? ", " : "", other) >= 0)   /* it may be cut */
 		*text = m->text;
+	m->second = c->second && strlen(one) + 2 < sizeof(m->text) ? strlen(one) + 2 : 0;
 	if (!matching && (pathmatch_follows(m->glob) || !matches(m, c->text)))
 		return known ? PATHMATCH_NO : PATHMATCH_UNKNOWN;
 	m->found = true;

@@ -201,7 +201,7 @@ static void count(struct syscalls *c, const struct happening *h, const char *pat
 {
 	struct question *q = &c->question;
 	const struct callerror one = {
-		path, has_paths(c) ? pathmatch_flags(&c->match, h->tid, (int64_t)h->end.value) : 0,
+		path, has_paths(c) ? c->match.second : 0, has_paths(c) ? pathmatch_flags(&c->match, h->tid, (int64_t)h->end.value) : 0,
 		has_paths(c) && h->s->event->layout.callchain ? analysis_stack(q->a, h->s) : NULL,
 	};
 
@@ -212,7 +212,7 @@ static void print_line(struct syscalls *c, const struct happening *h, int64_t id
 {
 	const struct callline line = {
 		id, (int64_t)h->cells[RET].number, parents_of(&c->parents, h->pid), has_paths(c) ? c->path : "",
-		has_paths(c) ? pathmatch_flags(&c->match, h->tid, id) : 0,
+		has_paths(c) ? c->match.second : 0, has_paths(c) ? pathmatch_flags(&c->match, h->tid, id) : 0,
 	};
 	struct happening named = *h;
 
