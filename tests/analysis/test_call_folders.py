@@ -35,6 +35,35 @@ def test_the_two_paths_of_a_line(prof, libc, tmp_path):
     assert paths == {'mkdir': {None}, 'rename': {f'{tmp_path}/a', f'{tmp_path}/b, c'}, 'rmdir': {None}}, lines
 
 
+WITHOUT = """
+import os
+os.chdir(FOLDER)
+for name in 'a.log', 'b.conf', 'link/c.log':
+    os.close(os.open(name, os.O_CREAT))
+os.rename('a.log', 'd/a.log')
+"""
+
+
+def test_globs_that_leave_out(analyse, prof, libc, tmp_path):
+    """Relative paths and those behind links, too. A call with two paths has a row if one of them matches."""
+    (tmp_path / 'd').mkdir()
+    (tmp_path / 'link').symlink_to('d')
+
+    def paths_without(*globs):
+        options = [word for glob in globs for word in ('--match', glob)]
+        rows = analyse('syscalls', *options, '--json', *RING, '--', PYTHON, '-c', f'FOLDER = "{tmp_path}"{WITHOUT}').table('paths')['rows']
+        return {(row['call'].partition('(')[0], row['path'].replace(str(tmp_path), 'DIR')) for row in rows
+                if str(tmp_path) in row['path']}
+
+    found = paths_without(f'{tmp_path}/*', f'!{tmp_path}/d/*', '!*.conf')
+    assert ('openat', 'DIR/a.log') in found and any(call == 'rename' for call, _ in found), found
+    assert not [path for call, path in found if path.endswith('.conf') or path in ('DIR/d/c.log', 'DIR/link/c.log')], found
+    assert paths_without(f'!{tmp_path}/d/*', '!*.conf') >= found
+    done = subprocess.run([prof, 'syscalls', '--match', '*.a', '--match', '*.b', '--', 'true'], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (
+        2, "perf-prof: --match *.b: another glob was given, '*.a'; only those with ! may be given in addition\n")
+
+
 RELATIVE = r"""
 import os, subprocess, time
 os.chdir(FOLDER)

@@ -383,7 +383,7 @@ static bool is_of_paths(const struct syscalls *c)
 /* Whether calls are followed for the paths of others: of a recording, others may be asked later. */
 static bool follows(const struct syscalls *c)
 {
-	return is_of_paths(c) && (pathmatch_follows(c->match.glob) || c->question.targets->record);
+	return is_of_paths(c) && (pathmatch_is_whole(&c->match) || c->question.targets->record);
 }
 
 static int watch_paths(struct question *q, struct fault *f)
@@ -577,9 +577,11 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 		return -1;
 	if (c->lines && (c->question.csv || c->question.csv_safe))
 		return fault_usage(f, "syscalls: --csv and --lines: give one of them");
+	if (c->match.nwithout && !c->match.glob)
+		c->match.glob = "*";
 	c->by_path = (c->by_path || c->match.glob) && !c->failed;   /* --errors has paths, too */
 	if (c->failed)
-		chosen.subject = pathmatch_follows(c->match.glob) ? &followed_question : &failed_question;
+		chosen.subject = pathmatch_is_whole(&c->match) ? &followed_question : &failed_question;
 	else
 		chosen.subject = c->by_path ? &paths_question : &question;
 	return question_run(config, &chosen, f);
@@ -594,10 +596,11 @@ static const struct opt call_opts[] = {
 	{ "paths", 0, NULL, OPT_FLAG, offsetof(struct syscalls, by_path), NULL,
 	  "Show which files and addresses calls use, the most frequent first: a row for each task, call and path. With -g, also the "
 	  "stacks that make them.", false, NULL },
-	{ "match", 0, NULL, OPT_STRING, offsetof(struct syscalls, match.glob), "GLOB",
+	{ "match", 0, NULL, OPT_CALL, offsetof(struct syscalls, match), "GLOB",
 	  "As --paths, but only paths and addresses that match, such as '/etc/*', '*.log' or '*:443'; with --errors, only those of calls "
 	  "that fail. For a glob that begins with / or */, relative paths are resolved (by the current folder of their process, or their "
-	  "descriptor), and symbolic links to the folder of a path.", false, NULL },
+	  "descriptor), and symbolic links to the folder of a path. With '!', all but these, also several and in addition to one without: "
+	  "--match '/etc/*' --match '!/etc/ld.so.*'.", false, pathmatch_parse },
 	{ "call", 0, NULL, OPT_CALL, offsetof(struct syscalls, calls.names), "NAMES",
 	  "Show only these calls: names or globs with commas between them, such as 'connect,unlink*,rename*'; with '!', all but these: "
 	  "'!futex,!poll'.", false, callchoice_parse },
