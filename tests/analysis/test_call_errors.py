@@ -190,6 +190,41 @@ def test_a_program_in_go(analyse, libc, tmp_path):
     assert list(got.rows('paths', 'call', 'path')) == [('access(21)', '/nowhere/b')]
 
 
+HANDLER = r'''
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
+static void handle(int sig)
+{
+	syscall(SYS_faccessat, AT_FDCWD, "/nowhere/handler", 0);
+}
+int main(void)
+{
+	const struct itimerval often = { { 0, 150 }, { 0, 150 } }, never = { { 0 } };
+	struct stat st;
+	signal(SIGALRM, handle);
+	setitimer(ITIMER_REAL, &often, NULL);
+	for (int i = 0; i < 20000; i++)
+		stat("/nowhere/program", &st);
+	setitimer(ITIMER_REAL, &never, NULL);
+	return 0;
+}
+'''
+
+
+def test_a_signal_handler_does_not_get_the_path_of_the_call_that_it_interrupts(analyse, libc, tmp_path):
+    (tmp_path / 'job.c').write_text(HANDLER)
+    subprocess.run(['gcc', '-o', tmp_path / 'job', tmp_path / 'job.c'], check=True)
+    table = analyse('syscalls', '--match', '/nowhere/*', '--json', *RING, '--', tmp_path / 'job').table('paths')
+    paths = {'faccessat(269)': '/nowhere/handler', 'newfstatat(262)': '/nowhere/program'}
+    assert all(row['path'] == paths.get(row['call'], row['path']) for row in table['rows']), table
+    seen = sum(row['calls'] for row in table['rows'] if row['path'] == '/nowhere/program')
+    assert 10000 < seen and 20000 <= seen + table.get('unseen_paths', 0) + table['lost'], table
+
+
 def test_where_the_loader_looks_for_libraries(analyse, libc, tmp_path):
     if platform.machine() != 'x86_64':
         pytest.skip('needs x86-64')

@@ -410,6 +410,8 @@ static void choose(struct syscalls *c, struct callset *s)
 			    (follows(c) && pathmatch_follows_call(i));
 		newest = syscall_name(i) ? i : newest;
 	}
+	if (has_paths(c) && c->paths.programs.n && syscall_left(-1) > 0)
+		s->has[syscall_left(-1)] = true;   /* ends the wait for a path of the handler's last call: the interrupted one's comes next */
 	s->newer = paths && !c->calls.names && !c->paths.programs.n ? (int)newest + 1 : 0;
 	s->left_signal = syscall_left(-1) > 0 && s->has[syscall_left(-1)];
 }
