@@ -155,7 +155,74 @@ def test_a_program_with_the_library_inside(analyse, libc, tmp_path):
         assert table['unseen_paths'] == 5
         out = analyse('syscalls', '--errors', '--match', '/nowhere/*', *RING, '--', tmp_path / 'job').text
         assert re.search(r'^paths of 5 calls are not known: .*: job 5$', out, re.M) and '/nowhere/b' in out, out
+        assert '\nthese calls are openat 5\n' in out, out
         assert """\nthose of openat are shown by: perf-prof trace -e 'syscalls:sys_enter_openat/filename.ustring~"GLOB"/'\n""" in out, out
+
+
+GO = r'''
+#include <fcntl.h>
+long call(long number, long first, long second, long third, long fourth);
+__asm__(".text\ncall: push %rbx\nmov %rdi,%rax\nmov %rsi,%rbx\nxchg %rcx,%rdi\nmov %rdx,%rcx\nmov %r8,%rsi\n"
+	"mov %rsi,%r10\nmov %rdi,%rdx\nmov %rcx,%rsi\nmov %rbx,%rdi\nsyscall\npop %rbx\nret\n");
+int main(void)
+{
+	for (int i = 0; i < 3; i++) {
+		call(257, AT_FDCWD, (long)"/nowhere/a", 0, 0);
+		call(21, (long)"/nowhere/b", 0, 0, 0);
+		call(264, AT_FDCWD, (long)"/nowhere/c", AT_FDCWD, (long)"/nowhere/d");
+		call(0, -1, (long)"/nowhere/read", 0, 0);
+	}
+	return 0;
+}
+'''
+
+
+def test_a_program_in_go(analyse, libc, tmp_path):
+    """The code by which it makes all calls, in C."""
+    if platform.machine() != 'x86_64':
+        pytest.skip('needs x86-64')
+    (tmp_path / 'job.c').write_text(GO)
+    subprocess.run(['gcc', '-static', '-o', tmp_path / 'job', tmp_path / 'job.c'], check=True)
+    got = analyse('syscalls', '--errors', '--json', '--match', '/nowhere/*', *RING, '--', tmp_path / 'job')
+    assert {key: row['calls'] for key, row in got.rows('errors', 'call', 'path').items()} == {
+        ('openat(257)', '/nowhere/a'): 3, ('access(21)', '/nowhere/b'): 3, ('renameat(264)', '/nowhere/c, /nowhere/d'): 3}
+    got = analyse('syscalls', '--json', '--match', '/nowhere/*', '--call', 'access', *RING, '--', tmp_path / 'job')
+    assert list(got.rows('paths', 'call', 'path')) == [('access(21)', '/nowhere/b')]
+
+
+HANDLER = r'''
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
+static void handle(int sig)
+{
+	syscall(SYS_faccessat, AT_FDCWD, "/nowhere/handler", 0);
+}
+int main(void)
+{
+	const struct itimerval often = { { 0, 150 }, { 0, 150 } }, never = { { 0 } };
+	struct stat st;
+	signal(SIGALRM, handle);
+	setitimer(ITIMER_REAL, &often, NULL);
+	for (int i = 0; i < 20000; i++)
+		stat("/nowhere/program", &st);
+	setitimer(ITIMER_REAL, &never, NULL);
+	return 0;
+}
+'''
+
+
+def test_a_signal_handler_does_not_get_the_path_of_the_call_that_it_interrupts(analyse, libc, tmp_path):
+    (tmp_path / 'job.c').write_text(HANDLER)
+    subprocess.run(['gcc', '-o', tmp_path / 'job', tmp_path / 'job.c'], check=True)
+    table = analyse('syscalls', '--match', '/nowhere/*', '--json', *RING, '--', tmp_path / 'job').table('paths')
+    paths = {'faccessat(269)': '/nowhere/handler', 'newfstatat(262)': '/nowhere/program'}
+    assert all(row['path'] == paths.get(row['call'], row['path']) for row in table['rows']), table
+    seen = sum(row['calls'] for row in table['rows'] if row['path'] == '/nowhere/program')
+    assert 10000 < seen and 20000 <= seen + table.get('unseen_paths', 0) + table['lost'], table
 
 
 def test_where_the_loader_looks_for_libraries(analyse, libc, tmp_path):

@@ -21,6 +21,47 @@ def test_either_path_matches(analyse, libc, tmp_path):
     ways = [{f'{tmp_path}/x, DIR/y', f'DIR/y, {tmp_path}/x'}, {f'{tmp_path}/z, DIR/y', f'DIR/y, {tmp_path}/z'}]
     for call, way in zip(['rename', 'link'], ways):
         assert {path for name, path in found if name == call} & way, table
+    both = {frozenset((row['path1'], row['path2'])) for row in table['rows'] if 'path2' in row}
+    assert both == {frozenset((f'{tmp_path}/x', f'{tmp_path}/d/y')), frozenset((f'{tmp_path}/d/y', f'{tmp_path}/z'))}, table
+
+
+def test_the_two_paths_of_a_line(prof, libc, tmp_path):
+    """The comma is a part of the second."""
+    script = f'import os\nos.mkdir("{tmp_path}/a")\nos.rename("{tmp_path}/a", "{tmp_path}/b, c")\nos.rmdir("{tmp_path}/b, c")'
+    done = subprocess.run([prof, 'syscalls', '--match', f'{tmp_path}/*', '--lines', '--json', *RING, '--', PYTHON, '-c', script],
+                          check=True, capture_output=True, text=True, timeout=100)
+    lines = [line for line in map(json.loads, done.stdout.splitlines()) if 'table' not in line]
+    paths = {line['call'].partition('(')[0]: {line.get('path1'), line.get('path2')} for line in lines}
+    assert paths == {'mkdir': {None}, 'rename': {f'{tmp_path}/a', f'{tmp_path}/b, c'}, 'rmdir': {None}}, lines
+
+
+WITHOUT = """
+import os
+os.chdir(FOLDER)
+for name in 'a.log', 'b.conf', 'link/c.log':
+    os.close(os.open(name, os.O_CREAT))
+os.rename('a.log', 'd/a.log')
+"""
+
+
+def test_globs_that_leave_out(analyse, prof, libc, tmp_path):
+    """Relative paths and those behind links, too. A call with two paths has a row if one of them matches."""
+    (tmp_path / 'd').mkdir()
+    (tmp_path / 'link').symlink_to('d')
+
+    def paths_without(*globs):
+        options = [word for glob in globs for word in ('--match', glob)]
+        rows = analyse('syscalls', *options, '--json', *RING, '--', PYTHON, '-c', f'FOLDER = "{tmp_path}"{WITHOUT}').table('paths')['rows']
+        return {(row['call'].partition('(')[0], row['path'].replace(str(tmp_path), 'DIR')) for row in rows
+                if str(tmp_path) in row['path']}
+
+    found = paths_without(f'{tmp_path}/*', f'!{tmp_path}/d/*', '!*.conf')
+    assert ('openat', 'DIR/a.log') in found and any(call == 'rename' for call, _ in found), found
+    assert not [path for call, path in found if path.endswith('.conf') or path in ('DIR/d/c.log', 'DIR/link/c.log')], found
+    assert paths_without(f'!{tmp_path}/d/*', '!*.conf') >= found
+    done = subprocess.run([prof, 'syscalls', '--match', '*.a', '--match', '*.b', '--', 'true'], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (
+        2, "perf-prof: --match *.b: another glob was given, '*.a'; only those with ! may be given in addition\n")
 
 
 RELATIVE = r"""

@@ -54,6 +54,16 @@ static void a_number_before_a_call(void **state)
 	assert_int_equal(FOUND("\xb8\x15\0\0\0\x0f\x0b", NULL), 0);       /* ud2 */
 }
 
+static void the_function_of_go(void **state)
+{
+	struct callsite one;
+
+	assert_int_equal(FOUND("\x49\x89\xf2\x48\x89\xfa\x48\x89\xce\x48\x89\xdf\x0f\x05", &one), 1);
+	assert_int_equal(one.offset, 49);
+	assert_int_equal(one.call, CALLSITE_OF_GO);
+	assert_int_equal(FOUND("\x49\x89\xf2\x48\x89\xfa\x48\x89\xce\x48\x89\xde\x0f\x05", NULL), 0);
+}
+
 static void registers_in_between(void **state)
 {
 	struct callsite one;
@@ -116,7 +126,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #if defined(__x86_64__)
-		cmocka_unit_test(a_number_before_a_call), cmocka_unit_test(registers_in_between),
+		cmocka_unit_test(the_function_of_go), cmocka_unit_test(a_number_before_a_call), cmocka_unit_test(registers_in_between),
 		cmocka_unit_test(the_end_of_another_instruction), cmocka_unit_test(at_every_border), cmocka_unit_test(files_without_places),
 #else
 		cmocka_unit_test(nothing_is_known),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/syscalls/callerrors.h"
 
+#include "analysis/syscalls/callpaths.h"
 #include "analysis/syscalls/openflags.h"
 #include "base/escape.h"
 #include "base/units.h"
@@ -64,21 +65,37 @@ static void add_stack(struct callerrors *e, const struct stack_key *key, uint64_
 	one->others |= one->path != path;
 }
 
-/* The part of a row's key behind its call: the lower half is the error, the upper half for what it opens. */
-static uint64_t error_and_flags(int error, uint32_t flags)
+/* The part of a row's key behind its call: the lower half is the error, and where the second path begins; the upper half for what
+ * it opens. */
+enum { ERROR_BITS = 16 };
+_Static_assert(CALLPATH_SIZE < 1 << ERROR_BITS, "where a path begins");
+
+static uint64_t error_and_flags(int error, const struct callerror *one)
 {
-	return (uint64_t)flags << 32 | (uint32_t)error;
+	return (uint64_t)one->flags << 32 | (uint64_t)one->second << ERROR_BITS | (uint16_t)error;
+}
+
+static int error_of(const struct distribution *d)
+{
+	return (uint16_t)d->key[2];
+}
+
+/* 0: it has one path; or it is [others]. */
+static size_t second_of(const struct distribution *d)
+{
+	return d->key[3] == WORDS_OTHERS ? 0 : (uint16_t)(d->key[2] >> ERROR_BITS);
 }
 
 void callerrors_add(struct callerrors *e, struct question *q, const struct happening *h, const struct callerror *one)
 {
 	const char *name = h->comm;
-	uint64_t key[DISTRIBUTION_KEYS] = { 0, h->end.value, error_and_flags(h->error, one->flags) };
+	uint64_t key[DISTRIBUTION_KEYS] = { 0, h->end.value, error_and_flags(h->error, one) };
 	struct distribution *d;
 	bool fresh;
 
 	e->words.most = MAX_TEXTS;
 	e->opens |= one->flags != 0;
+	e->two |= one->second != 0;
 	if (e->paths)
 		key[3] = words_whole(&e->words, one->path);
 	key[0] = grouping_key(&q->grouping, q->a, h->tid, h->s->time, &name);
@@ -95,12 +112,23 @@ void callerrors_add(struct callerrors *e, struct question *q, const struct happe
 	}
 }
 
+void callerrors_add_unseen(struct callerrors *e, const struct happening *h)
+{
+	char call[64];
+
+	call_name((int64_t)h->end.value, call, sizeof(call));
+	call[strcspn(call, "(")] = '\0';
+	commcounts_add(&e->unseen, h->comm);
+	commcounts_add(&e->unseen_calls, call);
+}
+
 void callerrors_free(struct callerrors *e)
 {
 	distributions_clear(&e->rows);
 	words_free(&e->words);
 	HASH_FREE(e->stacks);
 	commcounts_free(&e->unseen);
+	commcounts_free(&e->unseen_calls);
 	commcounts_free(&e->nowhere);
 	*e = (struct callerrors){ .paths = e->paths, .all = e->all, .told = e->told, .has_flags = e->has_flags };
 }
@@ -131,11 +159,26 @@ static void put_error(void *ctx, const struct distribution *d, struct table *t)
 
 	grouping_put(d, t);
 	table_text(t, call_name((int64_t)d->key[1], call, sizeof(call)));
-	put_error_name(t, (uint32_t)d->key[2]);
+	put_error_name(t, (uint64_t)error_of(d));
 	if (p->e->has_flags && flags)
 		table_text(t, openflags_text(flags, text, sizeof(text)));
 	else if (p->e->has_flags)
 		table_none(t);
+}
+
+/* The text is "FIRST, SECOND". */
+static void put_both(struct table *t, const char *text, size_t second)
+{
+	char first[CALLPATH_SIZE];
+
+	if (!second) {
+		table_none(t);
+		table_none(t);
+		return;
+	}
+	snprintf(first, sizeof(first), "%.*s", (int)second - 2, text);
+	table_text(t, first);
+	table_text(t, text + second);
 }
 
 static void put_path(void *ctx, const struct distribution *d, struct table *t)
@@ -147,6 +190,8 @@ static void put_path(void *ctx, const struct distribution *d, struct table *t)
 		table_text(t, text);
 	else
 		table_none(t);
+	if (p->e->two)
+		put_both(t, text, second_of(d));
 }
 
 static void put_no_paths(void *ctx, struct table *t)
@@ -164,8 +209,9 @@ static void put_no_paths(void *ctx, struct table *t)
 static void print_rows(struct printed *p, struct question *q, uint64_t from)
 {
 	static const enum shown shown[] = { SHOW_CALLS, SHOW_TOTAL, SHOW_MAX };
-	const struct table_column path = {
-		"path", TABLE_TEXT, .fit = FIT_PATH, .where = *p->why ? TABLE_ONLY_JSON : TABLE_EVERYWHERE,
+	const struct table_column paths[] = {
+		{ "path", TABLE_TEXT, .fit = FIT_PATH, .where = *p->why ? TABLE_ONLY_JSON : TABLE_EVERYWHERE },
+		{ "path1", TABLE_TEXT, .where = TABLE_ONLY_JSON }, { "path2", TABLE_TEXT, .where = TABLE_ONLY_JSON },
 	};
 	const struct csv_form form = { ',', q->csv_safe };
 	struct table_column columns[GROUPING_COLUMNS + 3];
@@ -183,8 +229,8 @@ static void print_rows(struct printed *p, struct question *q, uint64_t from)
 		"flags", TABLE_TEXT, .where = p->e->opens || q->csv ? TABLE_EVERYWHERE : TABLE_ONLY_JSON,
 	};
 	if (p->e->paths) {
-		view.last = &path;
-		view.nlast = 1;
+		view.last = paths;
+		view.nlast = p->e->two ? sizeof(paths) / sizeof(*paths) : 1;
 		view.put_last = put_path;
 		view.more = put_no_paths;
 		view.order = "calls";
@@ -296,7 +342,18 @@ static void put_stacks(struct callerrors *e, struct question *q)
 
 /* ---- all of it -------------------------------------------------------------------------- */
 
-static void print_unknown(struct callerrors *e, bool live)
+/* What shows them: of one program, the code that makes the calls is searched, too. */
+static void print_unseen(struct callerrors *e, const struct question *q)
+{
+	char calls[COMMCOUNTS_TEXT];
+
+	printf("these calls are %s%s\n", commcounts_text(&e->unseen_calls, calls, sizeof(calls)),
+	       q->targets->input || q->has_targets ? "" : "; -p PID and -- COMMAND show the paths of a Go or static program, too");
+	if (!q->targets->input && q->has_targets)
+		printf("those of openat are shown by: perf-prof trace -e 'syscalls:sys_enter_openat/filename.ustring~\"GLOB\"/'\n");
+}
+
+static void print_unknown(struct callerrors *e, const struct question *q)
 {
 	const unsigned long long unseen = e->unseen.total, nowhere = e->nowhere.total;
 	char who[COMMCOUNTS_TEXT];
@@ -304,8 +361,8 @@ static void print_unknown(struct callerrors *e, bool live)
 	if (unseen)
 		printf("paths of %llu call%s are not known: no probe saw them (such as those of Go programs): %s\n", unseen,
 		       units_plural(unseen), commcounts_text(&e->unseen, who, sizeof(who)));
-	if (unseen && live)
-		printf("those of openat are shown by: perf-prof trace -e 'syscalls:sys_enter_openat/filename.ustring~\"GLOB\"/'\n");
+	if (unseen)
+		print_unseen(e, q);
 	if (nowhere)
 		printf("%llu call%s with paths relative to a folder that is not known (%s): --match 'NAME*' matches such paths as they "
 		       "are given\n", nowhere, units_plural(nowhere), commcounts_text(&e->nowhere, who, sizeof(who)));
@@ -322,7 +379,7 @@ void callerrors_print(struct callerrors *e, struct question *q, uint64_t from, c
 	if (e->paths && *why && !e->told && !q->common.json && !q->csv)
 		printf("paths are not known: %s\n", safe);
 	if (!q->common.json && !q->csv)
-		print_unknown(e, !q->targets->input);
+		print_unknown(e, q);
 	e->told = true;
 	if (e->stacks && !q->csv)
 		put_stacks(e, q);

@@ -34,6 +34,15 @@ static const char *or_none(const char *text)
 	return *text ? text : NULL;
 }
 
+/* Of a call with two paths. */
+static bool put_both(json_object *root, const char *path, size_t second)
+{
+	char first[CALLPATH_SIZE];
+
+	snprintf(first, sizeof(first), "%.*s", second ? (int)second - 2 : 0, path);
+	return !second || (json_put_text(root, "path1", first) && json_put_text(root, "path2", path + second));
+}
+
 static void print_json(struct question *q, const struct happening *h, const struct callline *line, const struct parts *p)
 {
 	const pid_t parent = line->parent;
@@ -47,6 +56,7 @@ static void print_json(struct question *q, const struct happening *h, const stru
 		  (!parent || (json_put_text(root, "parent_comm", analysis_comm(q->a, parent, h->s->time)) &&
 			       json_put_integer(root, "parent_pid", pidmap_shown(parent)))) &&
 		  json_put_text(root, "flags", or_none(p->flags)) && json_put_text(root, "path", or_none(line->path)) &&
+		  put_both(root, line->path, line->second) &&
 		  (!has_result || json_put_integer(root, "ret", line->result)) &&
 		  json_put_text(root, "error", or_none(p->error)), stdout);
 }

@@ -9,6 +9,7 @@ struct callline {
 	int64_t number, result;
 	pid_t parent;            /* of the process; 0: not known */
 	const char *path;        /* "": none */
+	size_t second;           /* where the second path begins in it, behind ", "; 0: it has none */
 	uint32_t flags;          /* openflags_code(); 0: none */
 };
 

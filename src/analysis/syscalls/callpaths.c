@@ -191,6 +191,8 @@ void callpaths_begin(struct callpaths *p, struct question *q)
 
 		if (!events[i].fmt || !find_fields(&e))
 			continue;
+		e.after = !strncmp(events[i].name, LIBCCALLS_ALIAS_AFTER, strlen(LIBCCALLS_ALIAS_AFTER));
+		p->after |= e.after;
 		p->events[p->n++] = e;
 		p->in_programs |= q->targets->input && is_in_program(&events[i]);
 		p->ordered |= e.second != NULL;
@@ -308,25 +310,57 @@ static void keep(struct callpaths *p, const struct question *q, const struct ana
 	add(one, text);
 }
 
+static const struct callpaths_event *event_of(const struct callpaths *p, const struct analysis_sample *s)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (s->event == p->events[i].event)
+			return &p->events[i];
+	return NULL;
+}
+
+static void put_first(const struct callpaths_event *e, const struct analysis_sample *s, char *buf, size_t size)
+{
+	if (e->numbers[FAMILY])
+		put_address(e, s, buf, size);
+	else
+		put_text(e->text, s, buf, size);
+}
+
 bool callpaths_take(struct callpaths *p, const struct question *q, const struct analysis_sample *s)
 {
+	const struct callpaths_event *e = event_of(p, s);
 	char text[CALLPATH_SIZE];
 
-	for (size_t i = 0; i < p->n; i++) {
-		const struct callpaths_event *e = &p->events[i];
+	if (!e)
+		return false;
+	put_first(e, s, text, sizeof(text));
+	keep(p, q, s, text);
+	put_text(e->second, s, text, sizeof(text));
+	add_second(find(p, s->tid), text);
+	return true;
+}
 
-		if (s->event != e->event)
-			continue;
-		if (e->numbers[FAMILY])
-			put_address(e, s, text, sizeof(text));
-		else
-			put_text(e->text, s, text, sizeof(text));
-		keep(p, q, s, text);
-		put_text(e->second, s, text, sizeof(text));
-		add_second(find(p, s->tid), text);
-		return true;
-	}
-	return false;
+bool callpaths_is_after(const struct callpaths *p, const struct analysis_sample *s)
+{
+	const struct callpaths_event *e = p->after ? event_of(p, s) : NULL;
+
+	return e && e->after;
+}
+
+void callpaths_take_after(struct callpaths *p, const struct analysis_sample *s, uint64_t since)
+{
+	const struct callpaths_event *e = event_of(p, s);
+	struct callpath *one = thread_of(p, s->tid);
+	char text[CALLPATH_SIZE];
+
+	if (!one)
+		return;
+	one->early = false;
+	one->time = since;
+	one->second = 0;
+	put_first(e, s, one->text, sizeof(one->text));
+	put_text(e->second, s, text, sizeof(text));
+	add_second(one, text);
 }
 
 void callpaths_enter(struct callpaths *p, const struct analysis_sample *s)
@@ -376,6 +410,12 @@ const char *callpaths_second(const struct callpaths *p, pid_t tid, const char *t
 bool callpaths_is_missing(struct callpaths *p, pid_t tid, uint64_t since, int64_t call)
 {
 	return p->in_programs && has_path(p, call) && !seen(p, tid, since);
+}
+
+/* A program that begins by execve(2) is another one. */
+bool callpaths_may_follow(struct callpaths *p, pid_t tid, uint64_t since, int64_t call)
+{
+	return p->after && callpaths_is_missing(p, tid, since, call) && !libccalls_is_among(" execve execveat ", syscall_name(call));
 }
 
 bool callpaths_may_have(const struct callpaths *p, int64_t call)

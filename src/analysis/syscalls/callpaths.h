@@ -16,7 +16,7 @@
 #include "analysis/syscalls/libccalls.h"
 #include "rows/question.h"
 
-enum { CALLPATH_SIZE = 1024, CALLPATH_EVENTS = 128, CALLPATH_NUMBERS = 6 };   /* bytes with the final NUL; events with paths */
+enum { CALLPATH_SIZE = 1024, CALLPATH_EVENTS = 256, CALLPATH_NUMBERS = 6 };   /* bytes with the final NUL; events with paths */
 
 /* What a probe fetches where the second argument is an address of a socket and the third its length. */
 #define CALLPATH_ADDRESS_ARGS \
@@ -29,6 +29,7 @@ struct callpaths {
 		const struct stream_event *event;
 		const struct trace_field *text;                       /* the path */
 		const struct trace_field *second;                     /* a second path, or NULL */
+		bool after;                                           /* the call has returned: libccalls.h */
 		const struct trace_field *abstract;                   /* of addresses: the name of a Unix socket without a path */
 		const struct trace_field *numbers[CALLPATH_NUMBERS];  /* of addresses; NULL: it is a path */
 	} events[CALLPATH_EVENTS];
@@ -37,6 +38,7 @@ struct callpaths {
 	struct libccalls programs;   /* probes in programs; none: in the kernel */
 	bool unneeded;               /* none of the calls has a path */
 	bool in_programs;            /* paths come from probes in programs, which do not see all calls */
+	bool after;                  /* some of these see them when the call has returned */
 	bool ordered;                /* a call's first path is its first argument that is one */
 	char why[256];               /* why there are no paths; "": there are */
 	uint8_t has_path[1024];      /* by the call's number: 0: not looked up, 1: it has none, 2: it has one */
@@ -49,6 +51,10 @@ int callpaths_watch(struct callpaths *p, struct question *q, const struct callse
 void callpaths_begin(struct callpaths *p, struct question *q);
 /* True: the sample's event is one of them, and its path is stored. */
 bool callpaths_take(struct callpaths *p, const struct question *q, const struct analysis_sample *s);
+/* Whether the sample has the path of the thread's call that has returned. */
+bool callpaths_is_after(const struct callpaths *p, const struct analysis_sample *s);
+/* Stores it for the call that began then. */
+void callpaths_take_after(struct callpaths *p, const struct analysis_sample *s, uint64_t since);
 /* A thread begins a call. */
 void callpaths_enter(struct callpaths *p, const struct analysis_sample *s);
 /* The path of the thread's call that began then; "": it has none, or it is not known. Valid until the next sample. */
@@ -57,6 +63,8 @@ const char *callpaths_text(struct callpaths *p, pid_t tid, uint64_t since, int64
 const char *callpaths_second(const struct callpaths *p, pid_t tid, const char *text);
 /* Whether that call has a path or an address that no probe saw. */
 bool callpaths_is_missing(struct callpaths *p, pid_t tid, uint64_t since, int64_t call);
+/* Whether a probe may still see the path of that call, which has returned. */
+bool callpaths_may_follow(struct callpaths *p, pid_t tid, uint64_t since, int64_t call);
 /* Once its probes are chosen: whether they can see a path of a call of that number. */
 bool callpaths_may_have(const struct callpaths *p, int64_t call);
 void callpaths_free(struct callpaths *p);

@@ -24,8 +24,7 @@ static bool ends_other(const uint8_t *mov)
 
 enum { REX = 0x40, REX_MASK = 0xf0, REX_B = 1 };
 
-/* An instruction that sets a register from a constant, from another one, or to 0 (xor). Its length, with *sets; 0: another one. */
-static size_t set_register(const uint8_t *p, unsigned int *sets)
+size_t callsites_set_register(const uint8_t *p, unsigned int *sets)
 {
 	const uint8_t rex = (p[0] & REX_MASK) == REX ? p[0] : 0;
 	const uint8_t *op = p + !!rex;
@@ -46,7 +45,7 @@ static bool is_place(const uint8_t *mov, const uint8_t **last, unsigned int *set
 	if (mov[0] != 0xb8 || mov[3] || mov[4] || ends_other(mov))
 		return false;
 	while (p < mov + AFTER - 2 * MOV && !(p[0] == 0x0f && p[1] == 0x05)) {
-		const size_t n = set_register(p, sets);
+		const size_t n = callsites_set_register(p, sets);
 
 		if (!n || (p > mov && *sets == 0))   /* the number is lost */
 			return false;
@@ -54,6 +53,25 @@ static bool is_place(const uint8_t *mov, const uint8_t **last, unsigned int *set
 		p += n;
 	}
 	return p[0] == 0x0f && p[1] == 0x05;
+}
+
+static int add(struct callsites *c, uint64_t offset, uint32_t call, unsigned int sets)
+{
+	if (!ROOM_FOR_ONE(c->all, c->n))
+		return -ENOMEM;
+	c->all[c->n++] = (struct callsite){ offset, call, sets };
+	return 0;
+}
+
+/* internal/runtime/syscall/linux.Syscall6() since Go 1.19: mov %rsi,%r10; mov %rdi,%rdx; mov %rcx,%rsi; mov %rbx,%rdi; syscall. Its
+ * arguments are in the registers of Go. */
+static int search_go(struct callsites *c, const uint8_t *bytes, size_t n, uint64_t at)
+{
+	static const uint8_t code[] = { 0x49, 0x89, 0xf2, 0x48, 0x89, 0xfa, 0x48, 0x89, 0xce, 0x48, 0x89, 0xdf, 0x0f, 0x05 };
+	enum { LAST = 9, DI = 7 };
+	const uint8_t *p = memmem(bytes, n, code, sizeof(code));
+
+	return p && c->n < MOST_PLACES ? add(c, at + (uint64_t)(p - bytes) + LAST, CALLSITE_OF_GO, DI) : 0;
 }
 
 /* The bytes from `at` in the file. */
@@ -68,11 +86,10 @@ static int search(struct callsites *c, const uint8_t *bytes, size_t n, uint64_t 
 			break;
 		if (!is_place(p, &last, &sets))
 			continue;
-		if (!ROOM_FOR_ONE(c->all, c->n))
+		if (add(c, at + (uint64_t)(last - bytes), p[1] | (uint32_t)p[2] << 8, sets))
 			return -ENOMEM;
-		c->all[c->n++] = (struct callsite){ at + (uint64_t)(last - bytes), p[1] | (uint32_t)p[2] << 8, sets };
 	}
-	return 0;
+	return search_go(c, bytes, n, at);
 }
 
 int callsites_find(struct callsites *c, int fd)

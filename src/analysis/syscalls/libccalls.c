@@ -3,6 +3,7 @@
 
 #include "analysis/syscalls/callpaths.h"
 #include "analysis/syscalls/callsites.h"
+#include "analysis/syscalls/probeplaces.h"
 #include "base/opener.h"
 #include "engine/callnames.h"
 #include "events/probename.h"
@@ -55,7 +56,7 @@ static const char *const families[] = {
 	" utime utimes lutimes utimensat futimesat ", " umount umount2 ", " rename renameat renameat2 ", " link linkat ",
 	" symlink symlinkat ",
 };
-_Static_assert((int)SITES == (int)LIBCCALLS_EVENTS, "events of a file");
+_Static_assert(2 * (int)SITES == (int)LIBCCALLS_EVENTS, "events of a file: before calls, and after; or those of Go");
 _Static_assert((int)LIBCCALLS_FILES * LIBCCALLS_EVENTS <= (int)CALLPATH_EVENTS, "no event is left out");
 
 struct finder {
@@ -141,33 +142,17 @@ static bool is_possible(struct finder *x, const char *path, const struct offsets
 	return !probes_try(x->tracefs, &def, x->why);
 }
 
-static void add_event(struct finder *x, const char *path, const struct offsets *o, const char *args)
+static void add_event(struct finder *x, const char *path, const struct offsets *o, const char *args, const char *alias,
+		      const char *filter)
 {
 	if (x->failed || !o->used || !is_possible(x, path, o, args))
 		return;
-	x->failed = analysis_add_event(x->q->a, x->f, "uprobe:'%s'@%s//alias=" LIBCCALLS_ALIAS "%u/args=\"%s\"/", o->text, path, x->events,
+	x->failed = analysis_add_event(x->q->a, x->f, "uprobe:'%s'@%s/%s/alias=%s%u/args=\"%s\"/", o->text, path, filter, alias, x->events,
 				       args);
 	x->events++;
 }
 
 /* ---- functions of a library, system calls of other code ------------------------------------ */
-
-static void add_functions(struct finder *x, int fd, const char *path, const char *here)
-{
-	struct places places;
-
-	if (places_find(&places, x->parser, fd, path, PLACES_FUNCTIONS, "*"))
-		return;
-	for (size_t i = 0; i < SITES; i++) {
-		struct offsets o = { .used = 0 };
-
-		for (size_t k = 0; k < places.n; k++)
-			if (libccalls_is_among(sites[i].functions, places.all[k].bare) && is_of(places.all[k].bare, x->wanted))
-				put_offset(&o, places.all[k].offset);
-		add_event(x, here, &o, sites[i].args);
-	}
-	places_free(&places);
-}
 
 /* "path=+0($arg2):string path2=+0($arg4):string" -> "... path2=+0(%r10):string" */
 static void put_registers(const char *args, char *buf, size_t size)
@@ -192,6 +177,95 @@ static bool is_set(const char *args, unsigned int reg)
 	return true;
 }
 
+/* Whether the arguments are still there when these registers were set; the fourth one was copied to %r10. */
+static bool are_kept(const char *args, uint32_t sets)
+{
+	for (unsigned int reg = 0; reg < 10; reg++)
+		if (sets & 1u << reg && !is_set(args, reg))
+			return false;
+	return !strstr(args, "$arg4") || sets & 1u << 10;
+}
+
+/* Puts where the probe of a function goes, and whether that is behind the system call; then no registers of the paths were set, and
+ * the thread's calls of that number are watched. execve(2) does not return. */
+static void put_function(struct finder *x, int fd, const struct site *site, uint64_t offset, struct offsets *before, struct offsets *after)
+{
+	const struct probeplace place = probeplaces_in_file(fd, offset);
+	const char *call = place.after ? syscall_name(place.call) : NULL;
+	const bool fits = call && libccalls_is_among(site->calls, call) && strcmp(call, "execve") && strcmp(call, "execveat") &&
+			  are_kept(site->args, place.sets);
+
+	if (!place.after)
+		put_offset(before, offset + place.at);
+	else if (!fits)
+		put_offset(before, offset);
+	else if (is_wanted_call(place.call, x->wanted))
+		put_offset(after, offset + place.at);
+}
+
+static void add_functions(struct finder *x, int fd, const char *path, const char *here)
+{
+	struct places places;
+	char args[1024];
+
+	if (places_find(&places, x->parser, fd, path, PLACES_FUNCTIONS, "*"))
+		return;
+	for (size_t i = 0; i < SITES; i++) {
+		struct offsets before = { .used = 0 }, after = { .used = 0 };
+
+		for (size_t k = 0; k < places.n; k++)
+			if (libccalls_is_among(sites[i].functions, places.all[k].bare) && is_of(places.all[k].bare, x->wanted))
+				put_function(x, fd, &sites[i], places.all[k].offset, &before, &after);
+		add_event(x, here, &before, sites[i].args, LIBCCALLS_ALIAS, "");
+		put_registers(sites[i].args, args, sizeof(args));
+		add_event(x, here, &after, args, LIBCCALLS_ALIAS_AFTER, "");
+	}
+	places_free(&places);
+}
+
+/* "nr==82||nr==86"; "": no such call is watched. */
+static void put_numbers(const struct finder *x, const struct site *site, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	buf[0] = '\0';
+	for (int64_t i = 0; i < CALLSET_NUMBERS && used + 16 < size; i++)
+		if (x->wanted->has[i] && libccalls_is_among(site->calls, syscall_name(i)))
+			used += (size_t)snprintf(buf + used, size - used, "%snr==%d", used ? "||" : "", (int)i);
+}
+
+/* "path=+0($arg1):string" -> "nr=%ax:s64 path=+0(%bx):string", the other arguments as the kernel gets them. */
+static void put_go_registers(const char *args, char *buf, size_t size)
+{
+	static const char first[] = "$arg1";
+	char registers[1000];
+	const char *at;
+
+	put_registers(args, registers, sizeof(registers));
+	at = strstr(registers, first);
+	if (at)
+		snprintf(buf, size, "nr=%%ax:s64 %.*s%%bx%s", (int)(at - registers), registers, at + strlen(first));
+	else
+		snprintf(buf, size, "nr=%%ax:s64 %s", registers);
+}
+
+/* All calls go through one function: an event for each kind of arguments, which the kernel delivers for the calls that have such. */
+static void add_go_calls(struct finder *x, const struct callsites *calls, const char *here)
+{
+	struct offsets o = { .used = 0 };
+	char args[1024], numbers[1024];
+
+	for (size_t k = 0; k < calls->n; k++)
+		if (calls->all[k].call == CALLSITE_OF_GO)
+			put_offset(&o, calls->all[k].offset);
+	for (size_t i = 0; o.used && i < SITES; i++) {
+		put_go_registers(sites[i].args, args, sizeof(args));
+		put_numbers(x, &sites[i], numbers, sizeof(numbers));
+		if (*numbers)
+			add_event(x, here, &o, args, LIBCCALLS_ALIAS, numbers);
+	}
+}
+
 static void add_calls(struct finder *x, int fd, const char *here)
 {
 	struct callsites calls;
@@ -206,8 +280,9 @@ static void add_calls(struct finder *x, int fd, const char *here)
 			    is_wanted_call(calls.all[k].call, x->wanted) && is_set(sites[i].args, calls.all[k].sets))
 				put_offset(&o, calls.all[k].offset);
 		put_registers(sites[i].args, args, sizeof(args));
-		add_event(x, here, &o, args);
+		add_event(x, here, &o, args, LIBCCALLS_ALIAS, "");
 	}
+	add_go_calls(x, &calls, here);
 	callsites_free(&calls);
 }
 

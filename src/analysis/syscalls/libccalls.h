@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Functions of the C library that make system calls with a path or an address, and probes at their entries, for kernels
- * without kprobes. The library is found in the run's processes, in containers too. The loader and programs with the library inside
- * have probes where they make such calls (callsites.h).
+ * without kprobes. The library is found in the run's processes, in containers too. The loader, and programs with the library
+ * inside or in Go, have probes where they make such calls (callsites.h). Where a function is simple enough, its probe is at a later instruction, which
+ * costs less (probeplaces.h).
  */
 #ifndef ANALYSIS_SYSCALLS_LIBCCALLS_H
 #define ANALYSIS_SYSCALLS_LIBCCALLS_H
@@ -10,8 +11,9 @@
 #include "analysis/syscalls/callset.h"
 #include "rows/question.h"
 
-#define LIBCCALLS_ALIAS "path"   /* the events' names are this and a number */
-enum { LIBCCALLS_FILES = 16, LIBCCALLS_EVENTS = 7 };   /* at most; for each file */
+#define LIBCCALLS_ALIAS "path"   /* the events' names are this and a number; of probes behind the system call: */
+#define LIBCCALLS_ALIAS_AFTER LIBCCALLS_ALIAS "after"
+enum { LIBCCALLS_FILES = 16, LIBCCALLS_EVENTS = 14 };   /* at most; for each file */
 
 /* The files with probes: the events name these descriptors, as another file may be at a path by the time when they are opened.
  * Initialized by zeros. */

@@ -79,9 +79,35 @@ bool pathmatch_follows(const char *glob)
 	return glob && (*glob == '/' || !strncmp(glob, "*/", 2));
 }
 
+bool pathmatch_is_whole(const struct pathmatch *m)
+{
+	for (size_t i = 0; i < m->nwithout; i++)
+		if (pathmatch_follows(m->without[i]))
+			return true;
+	return pathmatch_follows(m->glob);
+}
+
+int pathmatch_parse(const char *text, void *match, struct fault *f)
+{
+	struct pathmatch *m = match;
+
+	if (*text != '!' && m->glob)
+		return fault_usage(f, "--match %s: another glob was given, '%s'; only those with ! may be given in addition", text, m->glob);
+	if (*text != '!') {
+		m->glob = text;
+		return 0;
+	}
+	if (!text[1])
+		return fault_usage(f, "--match %s: expected a glob after !, such as '!/etc/ld.so.*'", text);
+	if (m->nwithout == PATHMATCH_WITHOUT)
+		return fault_usage(f, "--match %s: more than %d globs with !", text, PATHMATCH_WITHOUT);
+	m->without[m->nwithout++] = text + 1;
+	return 0;
+}
+
 bool pathmatch_is_following(const struct pathmatch *m)
 {
-	return m->keeps || pathmatch_follows(m->glob);
+	return m->keeps || pathmatch_is_whole(m);
 }
 
 bool pathmatch_follows_call(int64_t number)
@@ -154,6 +180,14 @@ static bool matches(const struct pathmatch *m, const char *text)
 	return expr_glob(m->glob, strlen(m->glob), text, strlen(text));
 }
 
+static bool is_without(const struct pathmatch *m, const char *text)
+{
+	for (size_t i = 0; i < m->nwithout; i++)
+		if (expr_glob(m->without[i], strlen(m->without[i]), text, strlen(text)))
+			return true;
+	return false;
+}
+
 /* The argument with the descriptor to which that path is relative; CALLARGS: none; CALLARGS + 1: not known which. */
 static size_t place_of(const struct pathmatch *m, unsigned int kind, bool first, const uint64_t args[CALLARGS])
 {
@@ -221,7 +255,7 @@ static bool put_meant(struct pathmatch *m, const struct pathmatch_call *c, bool 
 {
 	const bool known = !pathmatch_is_following(m) || put_whole(m, c, first, given, buf);
 
-	if (pathmatch_follows(m->glob))
+	if (pathmatch_is_whole(m))
 		return known;
 	snprintf(buf, PATH_MAX, "%s", given);
 	return true;
@@ -242,18 +276,31 @@ static bool has_followed(struct pathmatch *m, const struct pathmatch_call *c)
 	return c->succeeded && kind_of(m, c->number) & FOLLOWS && !(open_flags(m, c) & O_NOFOLLOW);
 }
 
+typedef bool matcher(const struct pathmatch *m, const char *text);
+
+/* Whether what the links of a path lead to matches, and which path that is. */
+static bool is_behind_links(struct pathmatch *m, const struct pathmatch_call *c, bool first, const char *given, const char *meant,
+			    matcher *fits, char real[PATH_MAX])
+{
+	const char *path = *given == '/' ? given : meant;
+
+	if (!pathmatch_is_whole(m) || !is_path(m, c, first, given) || *meant != '/')
+		return false;
+	return (folders_follow(&m->folders, c->pid, path, real) && fits(m, real)) ||
+	       (has_followed(m, c) && folders_follow_end(&m->folders, c->pid, path, real) && fits(m, real));
+}
+
 /* Whether a path matches; if it does only behind links, what they lead to takes its place. */
 static bool is_match(struct pathmatch *m, const struct pathmatch_call *c, bool first, const char *given, char meant[PATH_MAX])
 {
-	const char *path = *given == '/' ? given : meant;
 	char real[PATH_MAX];
 
-	if (matches(m, meant))
-		return true;
-	if (!pathmatch_follows(m->glob) || !is_path(m, c, first, given) || *meant != '/')
+	if (m->nwithout && (is_without(m, given) || is_without(m, meant) ||
+			    is_behind_links(m, c, first, given, meant, is_without, real)))
 		return false;
-	if (!(folders_follow(&m->folders, c->pid, path, real) && matches(m, real)) &&
-	    !(has_followed(m, c) && folders_follow_end(&m->folders, c->pid, path, real) && matches(m, real)))
+	if (matches(m, meant) || (!pathmatch_follows(m->glob) && matches(m, given)))
+		return true;
+	if (!pathmatch_follows(m->glob) || !is_behind_links(m, c, first, given, meant, matches, real))
 		return false;
 	memcpy(meant, real, PATH_MAX);
 	return true;
@@ -265,6 +312,7 @@ enum pathmatch_found pathmatch_find(struct pathmatch *m, const struct pathmatch_
 	bool known, matching;
 
 	*text = c->text;
+	m->second = c->second ? (size_t)(c->second - c->text) : 0;
 	other[0] = '\0';
 	if (!m->glob && !m->keeps)
 		return PATHMATCH_YES;
@@ -279,7 +327,8 @@ enum pathmatch_found pathmatch_find(struct pathmatch *m, const struct pathmatch_
 		return PATHMATCH_YES;
 	if (snprintf(m->text, sizeof(m->text), "%s%s%s", one, c->second ? ", " : "", other) >= 0)   /* it may be cut */
 		*text = m->text;
-	if (!matching && (pathmatch_follows(m->glob) || !matches(m, c->text)))
+	m->second = c->second && strlen(one) + 2 < sizeof(m->text) ? strlen(one) + 2 : 0;
+	if (!matching && (pathmatch_is_whole(m) || m->nwithout || !matches(m, c->text)))
 		return known ? PATHMATCH_NO : PATHMATCH_UNKNOWN;
 	m->found = true;
 	return PATHMATCH_YES;

@@ -4,6 +4,7 @@
  * (it begins with a slash, or with a star and a slash), a path counts as what it means, without "." and ".."; a relative one, in the
  * process's current folder (folders.h) or below a descriptor (dirfds.h). One that does not match is also compared behind the links
  * to its folder, and behind a link at its end if the call has followed it (folderlinks.h).
+ * A path that a glob with '!' matches, in one of these ways, does not match.
  */
 #ifndef ANALYSIS_SYSCALLS_PATHMATCH_H
 #define ANALYSIS_SYSCALLS_PATHMATCH_H
@@ -12,9 +13,13 @@
 #include "analysis/syscalls/callpaths.h"
 #include "analysis/syscalls/dirfds.h"
 
+enum { PATHMATCH_WITHOUT = 32 };
+
 /* Initialized by zeros. */
 struct pathmatch {
 	const char *glob;             /* --match; NULL: every path matches */
+	const char *without[PATHMATCH_WITHOUT];   /* globs whose paths do not match, without their '!' */
+	size_t nwithout;
 	bool ordered;                 /* the first path of a call is its first argument that is one */
 	bool keeps;                   /* folders are looked up for the recording, with any glob: another may be asked later */
 	bool untracked;               /* not all calls are seen, so that no folder is known */
@@ -28,6 +33,7 @@ struct pathmatch {
 	} *tasks;                     /* forks and exits after the event that is handled, the first one first */
 	size_t ntasks, tasks_room;
 	uint32_t kinds[1024];         /* by the call's number; 0: not looked up */
+	size_t second;                /* where the second path begins in the text that pathmatch_find() put; 0: it has none */
 	char text[CALLPATH_SIZE];
 };
 
@@ -41,8 +47,12 @@ struct pathmatch_call {
 
 enum pathmatch_found { PATHMATCH_NO, PATHMATCH_YES, PATHMATCH_UNKNOWN };   /* UNKNOWN: relative to a folder that is not known */
 
-/* Whether folders are needed for that glob, which needs the arguments of all calls. */
+/* The value of --match, which may be given again; match: a struct pathmatch. */
+int pathmatch_parse(const char *text, void *match, struct fault *f);
+/* Whether that glob is for whole paths. */
 bool pathmatch_follows(const char *glob);
+/* Whether one of the globs is: folders are needed then, and the arguments of all calls. */
+bool pathmatch_is_whole(const struct pathmatch *m);
 /* Whether folders are followed: for the glob, or for the recording. */
 bool pathmatch_is_following(const struct pathmatch *m);
 /* Whether calls of that number are followed for the paths of others. */

@@ -15,6 +15,7 @@
 #include "analysis/syscalls/callset.h"
 #include "analysis/syscalls/commands.h"
 #include "analysis/syscalls/globhint.h"
+#include "analysis/syscalls/heldcalls.h"
 #include "analysis/syscalls/notfailed.h"
 #include "analysis/syscalls/parents.h"
 #include "analysis/syscalls/pathmatch.h"
@@ -44,6 +45,7 @@ struct syscalls {
 	struct callerrors errors;
 	struct notfailed mild;           /* with --errors: those that are no failures */
 	struct callpaths paths;          /* with --errors and --paths */
+	struct heldcalls held;           /* whose path is still to come */
 	const char *path;                /* of the call that has returned, for its row */
 	bool numbered;                   /* sys_enter is sampled with the call's number */
 	char *filters[2];                /* of the events; NULL: see chosen_filter() */
@@ -199,7 +201,7 @@ static void count(struct syscalls *c, const struct happening *h, const char *pat
 {
 	struct question *q = &c->question;
 	const struct callerror one = {
-		path, has_paths(c) ? pathmatch_flags(&c->match, h->tid, (int64_t)h->end.value) : 0,
+		path, has_paths(c) ? c->match.second : 0, has_paths(c) ? pathmatch_flags(&c->match, h->tid, (int64_t)h->end.value) : 0,
 		has_paths(c) && h->s->event->layout.callchain ? analysis_stack(q->a, h->s) : NULL,
 	};
 
@@ -210,7 +212,7 @@ static void print_line(struct syscalls *c, const struct happening *h, int64_t id
 {
 	const struct callline line = {
 		id, (int64_t)h->cells[RET].number, parents_of(&c->parents, h->pid), has_paths(c) ? c->path : "",
-		has_paths(c) ? pathmatch_flags(&c->match, h->tid, id) : 0,
+		has_paths(c) ? c->match.second : 0, has_paths(c) ? pathmatch_flags(&c->match, h->tid, id) : 0,
 	};
 	struct happening named = *h;
 
@@ -226,7 +228,7 @@ static void take_call(struct syscalls *c, const struct happening *h, int64_t id,
 		return;
 	if (has_paths(c) && (h->error || !c->failed) && callpaths_is_missing(&c->paths, h->tid, h->end.start, id) &&
 	    !pathmatch_lacks_path(&c->match, h->tid, id))
-		commcounts_add(&c->errors.unseen, h->comm);
+		callerrors_add_unseen(&c->errors, h);
 	if (!is_wanted(c, h, id, given))
 		return;
 	if (c->failed && notfailed_is(id, h->error)) {
@@ -249,6 +251,24 @@ static void succeeded(struct syscalls *c, const struct happening *h, int64_t ret
 	pathmatch_succeeded(&c->match, &call, ret, h->s->time);
 }
 
+static void finish(struct syscalls *c, const struct happening *h)
+{
+	const int64_t id = (int64_t)h->end.value;
+
+	take_call(c, h, id, callpaths_text(&c->paths, h->tid, h->end.start, id));
+	if (!h->error && pathmatch_is_following(&c->match))
+		succeeded(c, h, (int64_t)h->cells[RET].number);   /* after its path was resolved */
+}
+
+static void finish_held(struct syscalls *c, struct happening *h)
+{
+	if (!h)
+		return;
+	h->comm = analysis_comm(c->question.a, h->tid, h->s->time);
+	finish(c, h);
+	heldcalls_remove(&c->held, h);
+}
+
 static void leave(struct question *q, const struct analysis_sample *s)
 {
 	struct syscalls *c = (struct syscalls *)q;
@@ -269,9 +289,20 @@ static void leave(struct question *q, const struct analysis_sample *s)
 		return;
 	}
 	h.end.value = (uint64_t)id;
-	take_call(c, &h, id, callpaths_text(&c->paths, h.tid, h.end.start, id));
-	if (!error && pathmatch_is_following(&c->match))
-		succeeded(c, &h, ret);   /* after its path was resolved */
+	if (!callpaths_may_follow(&c->paths, h.tid, h.end.start, id) || !heldcalls_keep(&c->held, &h))
+		finish(c, &h);
+}
+
+static void take_path(struct syscalls *c, const struct analysis_sample *s)
+{
+	struct happening *h = heldcalls_find(&c->held, s->tid);
+
+	if (!callpaths_is_after(&c->paths, s)) {
+		callpaths_take(&c->paths, &c->question, s);
+	} else if (h) {
+		callpaths_take_after(&c->paths, s, h->end.start);
+		finish_held(c, h);
+	}
 }
 
 /* On x86-64 the kernel adds a system call, uretprobe(2), to a function whose return is probed. Like rt_sigreturn, it ends with the
@@ -298,6 +329,7 @@ static void sample(struct question *q, const struct analysis_sample *s)
 		return;
 	pathmatch_at(&c->match, s->time);
 	if (s->event == q->events[ENTER]) {
+		finish_held(c, heldcalls_find(&c->held, s->tid));
 		pairs_start(&q->pairs, s, (uint64_t)s->tid, beginning(c, s));
 		callpaths_enter(&c->paths, s);
 		if (c->match.args.field)
@@ -305,8 +337,16 @@ static void sample(struct question *q, const struct analysis_sample *s)
 	} else if (s->event == q->events[LEAVE]) {
 		leave(q, s);
 	} else {
-		callpaths_take(&c->paths, q, s);
+		take_path(c, s);
 	}
+}
+
+static void before_table(struct question *q)
+{
+	struct syscalls *c = (struct syscalls *)q;
+
+	for (struct happening *h; q->ending && (h = heldcalls_any(&c->held));)
+		finish_held(c, h);
 }
 
 /* Whether a filter, of --errors or the user, leaves out calls: then a sys_exit may be another one's. */
@@ -343,7 +383,7 @@ static bool is_of_paths(const struct syscalls *c)
 /* Whether calls are followed for the paths of others: of a recording, others may be asked later. */
 static bool follows(const struct syscalls *c)
 {
-	return is_of_paths(c) && (pathmatch_follows(c->match.glob) || c->question.targets->record);
+	return is_of_paths(c) && (pathmatch_is_whole(&c->match) || c->question.targets->record);
 }
 
 static int watch_paths(struct question *q, struct fault *f)
@@ -370,6 +410,8 @@ static void choose(struct syscalls *c, struct callset *s)
 			    (follows(c) && pathmatch_follows_call(i));
 		newest = syscall_name(i) ? i : newest;
 	}
+	if (has_paths(c) && c->paths.programs.n && syscall_left(-1) > 0)
+		s->has[syscall_left(-1)] = true;   /* ends the wait for a path of the handler's last call: the interrupted one's comes next */
 	s->newer = paths && !c->calls.names && !c->paths.programs.n ? (int)newest + 1 : 0;
 	s->left_signal = syscall_left(-1) > 0 && s->has[syscall_left(-1)];
 }
@@ -490,6 +532,7 @@ static void release(struct question *q)
 	notfailed_free(&c->mild);
 	callpaths_free(&c->paths);
 	parents_free(&c->parents);
+	heldcalls_free(&c->held);
 	pathmatch_free(&c->match);
 	gaps_free(&c->gaps);
 	unreturned_free(&c->unreturned);
@@ -517,7 +560,7 @@ static bool between(struct question *q, const struct analysis_sample *s, const s
 	.print = "\"%s = %lld%s%s after %llu.%03llu us\", REC->call, REC->ret, REC->error[0] ? \" \" : \"\", REC->error, " \
 		 "REC->duration / 1000, REC->duration % 1000", \
 	.filter = chosen_filter, .reads = reads, .begin = begin, .started = started, .sample = sample, .task = task, .lost = lost, \
-	.after_table = after_table, .release = release, .title = title, .between = between
+	.before_table = before_table, .after_table = after_table, .release = release, .title = title, .between = between
 static const struct question_ops question = {
 	QUESTION, QUESTION_EVENTS_ARE(events), .or_stacks = "; with --errors, those of calls that fail; with --paths, of calls that use a path",
 };
@@ -536,9 +579,11 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 		return -1;
 	if (c->lines && (c->question.csv || c->question.csv_safe))
 		return fault_usage(f, "syscalls: --csv and --lines: give one of them");
+	if (c->match.nwithout && !c->match.glob)
+		c->match.glob = "*";
 	c->by_path = (c->by_path || c->match.glob) && !c->failed;   /* --errors has paths, too */
 	if (c->failed)
-		chosen.subject = pathmatch_follows(c->match.glob) ? &followed_question : &failed_question;
+		chosen.subject = pathmatch_is_whole(&c->match) ? &followed_question : &failed_question;
 	else
 		chosen.subject = c->by_path ? &paths_question : &question;
 	return question_run(config, &chosen, f);
@@ -553,10 +598,11 @@ static const struct opt call_opts[] = {
 	{ "paths", 0, NULL, OPT_FLAG, offsetof(struct syscalls, by_path), NULL,
 	  "Show which files and addresses calls use, the most frequent first: a row for each task, call and path. With -g, also the "
 	  "stacks that make them.", false, NULL },
-	{ "match", 0, NULL, OPT_STRING, offsetof(struct syscalls, match.glob), "GLOB",
+	{ "match", 0, NULL, OPT_CALL, offsetof(struct syscalls, match), "GLOB",
 	  "As --paths, but only paths and addresses that match, such as '/etc/*', '*.log' or '*:443'; with --errors, only those of calls "
 	  "that fail. For a glob that begins with / or */, relative paths are resolved (by the current folder of their process, or their "
-	  "descriptor), and symbolic links to the folder of a path.", false, NULL },
+	  "descriptor), and symbolic links to the folder of a path. With '!', all but these, also several and in addition to one without: "
+	  "--match '/etc/*' --match '!/etc/ld.so.*'.", false, pathmatch_parse },
 	{ "call", 0, NULL, OPT_CALL, offsetof(struct syscalls, calls.names), "NAMES",
 	  "Show only these calls: names or globs with commas between them, such as 'connect,unlink*,rename*'; with '!', all but these: "
 	  "'!futex,!poll'.", false, callchoice_parse },
@@ -583,9 +629,9 @@ const struct command syscalls_command = {
 		"first. --paths shows all calls that use a path, in such a table. For connect and bind, the path is an address; for open and "
 		"openat, the column flags says whether the file is opened to read or write (r, w, rw) and to create or truncate it. "
 		"Paths are the kernel's copies, which the calls used; they come from kprobes, which exist during the run. If the "
-		"kernel has no kprobes, they come from uprobes in the C library, the loader and static programs instead; a line counts "
-		"calls whose path is not known, such as those of Go programs. If you may not create probes, rows have no paths, and a "
-		"line says why. "
+		"kernel has no kprobes, they come from uprobes in the C library, the loader and static or Go programs (those of -p and "
+		"the command) instead; lines count and name the calls whose path is not known. If you may not create probes, rows have no "
+		"paths, and a line says why. "
 		"Each table keeps at most 10,000 different paths, each cut after 1023 bytes; the rest share the path [others]. "
 		"With -g, the ten stacks with the most calls follow, each for all threads of a process; with --by, for each row.",
 		"--errors does not count EAGAIN, EINPROGRESS of connect, ETIMEDOUT of futex, EINTR and ERESTART*: a line below the "
