@@ -84,7 +84,7 @@ struct counting {
 	struct count_row *rows;         /* by event, nwheres each */
 	char unwatched[UNWATCHED_TEXT]; /* why the command of this run is not counted; empty: it is */
 	bool told_unwatched;
-	struct sideband *children;      /* of the command: shows those that are not counted; or NULL */
+	struct sideband *children;      /* of the command, or of -p: shows those that are not counted; or NULL */
 	char partial[UNWATCHED_TEXT];   /* why one of these is not counted; empty: all are */
 	bool hinted;                    /* the hints were printed */
 	bool counts_say_why;            /* CSV and JSON on stderr: their member `why` has the reasons, and messages would break them */
@@ -114,7 +114,8 @@ void stat_close_all(struct counting *s);
 /* Fills s->rows with the counts since the last call. */
 void stat_read(struct counting *s);
 
-/* children.c: children of the command whose events the kernel removes at exec (stream/watched/execs.h). */
+/* children.c: children of the command, or watched processes and their children, whose events the kernel removes at exec
+ * (stream/watched/execs.h). child: of the command, or 0. */
 void stat_children_open(struct counting *s, pid_t child);
 /* Says it once if there were any. */
 void stat_children_tell(struct counting *s, pid_t child);
