@@ -124,6 +124,8 @@ void stat_children_close(struct counting *s);
 /* account.c */
 /* Whether the event, which this user may not count, is in the kernel's account of the command. */
 bool stat_is_accounted(const struct counting *s, size_t event);
+/* What else shows an event that was refused: "; without privilege: ..."; empty: nothing does. */
+const char *stat_account_advice(const struct counting *s, size_t event);
 /* Context switches of a process so far. */
 uint64_t stat_switches_of(pid_t pid);
 /* Fills the rows of such events; before: stat_switches_of() before the command's exec. */
