@@ -52,7 +52,8 @@ void stat_children_tell(struct counting *s, pid_t child)
 	n = removed(s, child, &pid, &name);
 	if (!n)
 		return;
-	unwatched_say_of_child(pid, name, n - 1, s->on_command, s->partial, sizeof(s->partial));
+	unwatched_say_of_child(pid, name, n - 1, s->on_command ? UNWATCHED_IN_COMMAND : UNWATCHED_IN_PROCESS, s->partial,
+			       sizeof(s->partial));
 	if (!told && !s->counts_say_why)
 		fprintf(stderr, "perf-prof: %s\n", s->partial);
 }
