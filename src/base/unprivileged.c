@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #define STACKS_NOW "`perf-prof dump PID` shows the stacks of a process of yours, now"
-#define COUNTED_CALLS "`strace -f -c -w COMMAND` counts and times its system calls"
+#define COUNTED_CALLS "`strace -f -c -w COMMAND`, or `strace -f -c -w -p PID`, counts and times system calls"
 #define PRINTED_CALLS "`strace -f -T COMMAND`, or `strace -f -T -p PID`, prints system calls and how long each took"
 #define CALLS COUNTED_CALLS "; `ls -l /proc/PID/fd` shows the open files of a process of yours"
 #define PYTHON_WAITS "`perf-prof profile --python --idle -p PID` shows where your Python program runs and waits"

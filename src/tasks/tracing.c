@@ -69,6 +69,8 @@ int tracing_refused(int rc, const char *command, const char *thing, const char *
 	const bool root = !geteuid();
 	const char *why = root || scope == 3 ? NULL : special(pid);
 
-	return fault_set(f, EXIT_FAILED, "%s: the %s of process %d may not be %s (%s): %s", command, thing, (int)pid, done,
-			 strerror(-rc), why ? why : remedies[scope == 3 ? 3 : root ? 4 : scope > 0 && scope < 3 ? scope : 0]);
+	fault_set(f, EXIT_FAILED, "%s: the %s of process %d may not be %s (%s): %s", command, thing, (int)pid, done, strerror(-rc),
+		  why ? why : remedies[scope == 3 ? 3 : root ? 4 : scope > 0 && scope < 3 ? scope : 0]);
+	f->error = -rc;
+	return -1;
 }
