@@ -43,7 +43,7 @@ int command_run(const struct command *cmd, int argc, char **argv, const void *so
 		code = run_parsed(cmd, &p, &f);
 	if (f.exit_code) {
 		opt_name_as_typed(&p, &f);
-		unprivileged_advise(cmd->name, &f);
+		unprivileged_advise(cmd->name, argv, &f);
 		fault_print(&f);
 		code = f.exit_code;
 	}

@@ -5,6 +5,11 @@
 
 #include "base/fault.h"
 
-/* If a tracepoint or probe was refused: adds to f what still works without privilege. */
-void unprivileged_advise(const char *command, struct fault *f);
+/* The kernel's account has them for everybody. */
+#define UNPRIVILEGED_SWITCHES "`perf-prof stat -e context-switches -- COMMAND` counts context switches of a command; " \
+			      "`grep ctxt /proc/PID/task/*/status` shows those of a process so far"
+
+/* If a tracepoint, a probe or context switches were refused: adds to f what still works without privilege. argv: arguments of
+ * the command. */
+void unprivileged_advise(const char *command, char *const *argv, struct fault *f);
 #endif

@@ -6,8 +6,10 @@
 #include "stat/stat.h"
 
 #include "base/procstatus.h"
+#include "base/unprivileged.h"
 
 #include <string.h>
+#include <unistd.h>
 
 static const char why[] = "the kernel's account of the command (getrusage), with its start and the children that it waited for; "
 			  "this user may not count the event";
@@ -28,6 +30,17 @@ bool stat_is_accounted(const struct counting *s, size_t event)
 	return e->denied && !e->opened && s->on_command && s->by == BY_ALL && !s->config->interval_ms &&
 	       attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES && !attr->exclude_kernel &&
 	       !attr->exclude_user && !is_in_group(s, event);
+}
+
+const char *stat_account_advice(const struct counting *s, size_t event)
+{
+	const struct stat_event *e = &s->events[event];
+	const struct perf_event_attr *attr = &e->buf.attr;
+	const bool of_switches = attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES;
+
+	if (!e->denied || e->opened || !of_switches || !geteuid() || strstr(e->why, "needs no privilege"))
+		return "";
+	return "; without privilege: " UNPRIVILEGED_SWITCHES;
 }
 
 uint64_t stat_switches_of(pid_t pid)

@@ -273,7 +273,8 @@ static int open_event(struct counting *s, size_t event, struct fault *f)
 			pev_error_text(&err, text, sizeof(text));
 			return fault_set(f, EXIT_FAILED, "stat: %s", text);
 		}
-		if (s->places[p].cpu >= 0 && !s->config->common.cgroups.n && s->targets.tasks[0].tid < 0)
+		if (s->places[p].cpu >= 0 && !s->config->common.cgroups.n && s->targets.tasks[0].tid < 0 &&
+		    (!e->asked || !e->of_kernel))
 			useronly_advise(&err, &e->buf, true);
 		remember(e, rc, &err);
 		e->denied = is_denial(rc);
@@ -315,7 +316,7 @@ static const char *dots(const struct names *names)
 /* Events with the same reason share a line. */
 static void tell(struct counting *s, size_t first, const char *fatal)
 {
-	const char *why = s->events[first].why;
+	const char *why = s->events[first].why, *advice = "";
 	struct names names = { .n = 0 };
 
 	for (size_t i = first; i < s->nevents; i++) {
@@ -325,9 +326,10 @@ static void tell(struct counting *s, size_t first, const char *fatal)
 			continue;
 		e->told = true;
 		add_name(&names, e);
+		advice = *advice ? advice : stat_account_advice(s, i);
 	}
 	if (!s->counts_say_why)
-		note(1, "%s%s: not counted: %s", names.text, dots(&names), why);
+		note(1, "%s%s: not counted: %s%s", names.text, dots(&names), why, advice);
 }
 
 static void hint_opened(const struct counting *s, const char *why)
@@ -402,7 +404,7 @@ bool stat_any_open(const struct counting *s)
 
 int stat_open(struct counting *s, bool needs_one, struct fault *f)
 {
-	const char *fatal;
+	const char *fatal, *advice = "";
 
 	if (make_tables(s, f))
 		return -1;
@@ -415,7 +417,9 @@ int stat_open(struct counting *s, bool needs_one, struct fault *f)
 		if (is_to_tell(s, &s->events[i], fatal))
 			tell(s, i, fatal);
 	hint(s);
-	return fatal ? fault_set(f, EXIT_FAILED, "stat: no event can be counted: %s", fatal) : 0;
+	for (size_t i = 0; fatal && i < s->nevents && !*advice; i++)
+		advice = stat_account_advice(s, i);
+	return fatal ? fault_set(f, EXIT_FAILED, "stat: no event can be counted: %s%s", fatal, advice) : 0;
 }
 
 static void each(struct counting *s, int (*control)(struct pev_event *))

@@ -41,7 +41,7 @@ struct count_row {
 	double counted;          /* as counted; equal to value unless multiplexed */
 	uint64_t enabled, running;   /* ns, sum of all counters */
 	double share;            /* of the time it ran, 0..1; 1: value is exact, unless it is partial */
-	const char *partial;     /* why a child of the command is not counted; or NULL */
+	const char *partial;     /* why a process is not counted, or only in part; or NULL */
 	struct stats runs;       /* n > 1: statistics of value */
 	struct count_metric metric;
 };

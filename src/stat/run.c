@@ -343,6 +343,7 @@ static int count_until_end(struct counting *s, struct stat_wait *w, const struct
 			return 0;
 		if (*woke != WOKE_INTERVAL || !p)
 			continue;
+		stat_children_tell(s, child ? child->pid : 0);
 		stat_read(s);
 		tell_hotplug(s);
 		if (print_interval(s, p, f))
@@ -432,10 +433,9 @@ static int run_once(struct counting *s, char *const *argv, struct stat_wait *w, 
 		restart_wait(w, s->config->interval_ms, s->config->common.run_ns);
 		if (p)
 			p->start = p->last = start;
-		if (argv && s->on_command) {
+		if (argv && s->on_command)
 			unwatched_open(&w->events, child.pid);
-			stat_children_open(s, pid);
-		}
+		stat_children_open(s, pid);
 		before = argv ? stat_switches_of(child.pid) : 0;
 		rc = argv ? workload_start(&child, f) : 0;
 	}

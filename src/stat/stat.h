@@ -84,7 +84,7 @@ struct counting {
 	struct count_row *rows;         /* by event, nwheres each */
 	char unwatched[UNWATCHED_TEXT]; /* why the command of this run is not counted; empty: it is */
 	bool told_unwatched;
-	struct sideband *children;      /* of the command: shows those that are not counted; or NULL */
+	struct sideband *children;      /* of the command, or of -p: shows those that are not counted; or NULL */
 	char partial[UNWATCHED_TEXT];   /* why one of these is not counted; empty: all are */
 	bool hinted;                    /* the hints were printed */
 	bool counts_say_why;            /* CSV and JSON on stderr: their member `why` has the reasons, and messages would break them */
@@ -114,7 +114,8 @@ void stat_close_all(struct counting *s);
 /* Fills s->rows with the counts since the last call. */
 void stat_read(struct counting *s);
 
-/* children.c: children of the command whose events the kernel removes at exec (stream/watched/execs.h). */
+/* children.c: children of the command, or watched processes and their children, whose events the kernel removes at exec
+ * (stream/watched/execs.h). child: of the command, or 0. */
 void stat_children_open(struct counting *s, pid_t child);
 /* Says it once if there were any. */
 void stat_children_tell(struct counting *s, pid_t child);
@@ -123,6 +124,8 @@ void stat_children_close(struct counting *s);
 /* account.c */
 /* Whether the event, which this user may not count, is in the kernel's account of the command. */
 bool stat_is_accounted(const struct counting *s, size_t event);
+/* What else shows an event that was refused: "; without privilege: ..."; empty: nothing does. */
+const char *stat_account_advice(const struct counting *s, size_t event);
 /* Context switches of a process so far. */
 uint64_t stat_switches_of(pid_t pid);
 /* Fills the rows of such events; before: stat_switches_of() before the command's exec. */

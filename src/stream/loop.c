@@ -327,7 +327,8 @@ static void tell_unwatched_children(struct stream *s)
 	n = execs_removed(sideband_execs(s->sideband), is_target, s, &pid, &name);
 	if (!n)
 		return;
-	unwatched_say_of_child(pid, name, n - 1, text, sizeof(text));
+	unwatched_say_of_child(pid, name, n - 1, s->opts->command.argv ? UNWATCHED_IN_COMMAND : UNWATCHED_IN_PROCESS, text,
+			       sizeof(text));
 	note(1, "%s", text);
 	s->run.unwatched = true;
 }

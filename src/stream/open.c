@@ -15,6 +15,7 @@
 #include "base/descriptors.h"
 #include "base/note.h"
 #include "base/units.h"
+#include "perfevent/attr/attr_fields.h"
 #include "stream/asked/filter.h"
 #include "stream/choice/counts.h"
 #include "stream/choice/dispatch.h"
@@ -392,7 +393,7 @@ static int open_one(struct stream *s, struct stream_event *event, const struct t
 		return -ESRCH;
 	if (rc == -ERANGE && s->opts->strict_freq)
 		return rate_refuse(event, s->opts->freq, f);
-	if (rc && event->sampling && task->tid < 0 && task->cgroup_fd < 0)
+	if (rc && event->sampling && task->tid < 0 && task->cgroup_fd < 0 && !pev_is_of_kernel_alone_(&event->sampling->attr.attr))
 		useronly_advise(&err, &event->sampling->attr, s->opts->takes_command);
 	if (rc)
 		fault_from_pev(f, EXIT_FAILED, &err);

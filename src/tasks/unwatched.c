@@ -108,19 +108,22 @@ static void say_of_task(pid_t tid, char *text, size_t size)
 		escape_terminal(comm, strcspn(comm, "\n"), name, sizeof(name));
 	snprintf(text, size, "process %d is no longer watched: it executed a program (%s) that is set-user-ID, set-group-ID, has "
 		 "capabilities, or is not readable, so the kernel removed the events; %s", (int)tid, name,
-		 geteuid() ? AS_ROOT " with -a" : ALL_CPUS);
+		 geteuid() ? AS_ROOT : ALL_CPUS);
 }
 
-void unwatched_say_of_child(pid_t pid, const char *program, size_t others, char *text, size_t size)
+void unwatched_say_of_child(pid_t pid, const char *program, size_t others, enum unwatched_in in, char *text, size_t size)
 {
+	const bool recorded = in == UNWATCHED_IN_RECORDING;
 	char name[64], more[64] = "";
 
 	escape_terminal(program, strlen(program), name, sizeof(name));
 	if (others)
 		snprintf(more, sizeof(more), " and %zu other%s", others, others > 1 ? "s" : "");
-	snprintf(text, size, "%s (process %d)%s %s not watched: the kernel removes the events of a task that executes a program that "
-		 "is set-user-ID, set-group-ID, has capabilities, or is not readable; %s", name, (int)pid, more, others ? "are" : "is",
-		 geteuid() ? AS_ROOT : ALL_CPUS);
+	snprintf(text, size, "%s (process %d)%s %s not %s: the kernel removes the events of a task that executes a program that "
+		 "is set-user-ID, set-group-ID, has capabilities, or is not readable; %s", name, (int)pid, more,
+		 recorded ? others ? "were" : "was" : others ? "are" : "is", recorded ? "recorded" : "watched",
+		 recorded ? "record as root (sudo); processes of -p need -a, too" : !geteuid() ? ALL_CPUS :
+		 in == UNWATCHED_IN_COMMAND ? AS_ROOT : AS_ROOT " with -a");
 }
 
 bool unwatched_check(pid_t tid, const char *command, char *text, size_t size)

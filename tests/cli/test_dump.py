@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 import pytest
@@ -394,3 +395,35 @@ def test_a_refusal_says_what_to_do(dump, program):
     one = program('/usr/bin/python3')
     told = dump(one.pid, code=1, user=nobody.pw_uid, group=nobody.pw_gid, extra_groups=[]).stderr
     assert f'the memory of process {one.pid} may not be read' in told and 'sudo' in told
+
+
+NOT_DUMPABLE = 'import ctypes; ctypes.CDLL(None).prctl(4, 0); print("ready", flush=True); input()'
+
+
+@pytest.mark.parametrize('command', [('dump',), ('profile', '--python', '-p')])
+@pytest.mark.parametrize('as_root, mode, script, why', [
+    (True, 0o755, 'print("ready", flush=True); input()', 'it belongs to another user: use sudo'),
+    (False, 0o4755, 'print("ready", flush=True); input()', 'it runs a program that is set-user-ID or set-group-ID: use sudo'),
+    (False, 0o711, 'print("ready", flush=True); input()', 'it is not dumpable: this user may not read its program'),
+    (False, 0o755, NOT_DUMPABLE, 'it is not dumpable: '),
+])
+def test_a_refusal_says_what_is_special_about_the_process(prof, command, as_root, mode, script, why):
+    if os.geteuid():
+        pytest.skip('needs root')
+    if subprocess.run(['cat', '/proc/sys/kernel/yama/ptrace_scope'], capture_output=True).stdout == b'3\n':
+        pytest.skip('kernel.yama.ptrace_scope is 3')
+    nobody = pwd.getpwnam('nobody')
+    user = {'user': nobody.pw_uid, 'group': nobody.pw_gid, 'extra_groups': []}
+    with tempfile.TemporaryDirectory() as folder:
+        python = os.path.join(folder, 'python')
+        shutil.copyfile(os.path.realpath('/usr/bin/python3'), python)
+        os.chmod(folder, 0o755)
+        os.chmod(python, mode)
+        if mode & 0o4000 and os.statvfs(folder).f_flag & os.ST_NOSUID:
+            pytest.skip('set-user-ID programs are like others here')
+        with subprocess.Popen([python, '-c', script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, **({} if as_root else user)) as one:
+            assert one.stdout.readline() == b'ready\n'
+            done = subprocess.run([prof, *command, str(one.pid)], capture_output=True, text=True, timeout=TIMEOUT, **user)
+            one.stdin.close()
+    assert done.returncode == 1 and f'the memory of process {one.pid} may not be read' in done.stderr, done.stderr
+    assert why in done.stderr and done.stderr.count('\n') == 1, done.stderr

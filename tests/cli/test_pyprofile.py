@@ -3,8 +3,11 @@
 import collections
 import json
 import os
+import pwd
+import shutil
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -169,6 +172,28 @@ def test_other_mistakes(profile):
     assert f'process {other.pid} is no CPython program' in told
     assert 'without --python, --gil, --idle and --tasks, profile shows the functions of any program' in told
     assert 'is no CPython program' in profile('--python', '--', 'sleep', '0.2', code=1).stderr
+
+
+BUSY = 'import time; end = time.time() + 1\nwhile time.time() < end: pass'
+
+
+@pytest.mark.parametrize('first, code', [([PYTHON, '-c', f'{BUSY}\nimport subprocess, sys; subprocess.run(sys.argv[1:])'], 0),
+                                         (['sh', '-c', '"$@"; sleep 0.5', 'sh'], 1)])
+def test_a_child_that_may_not_be_read_is_named(prof, first, code):
+    """also where what was tried last is no Python program"""
+    if os.geteuid():
+        pytest.skip('needs root')
+    nobody = pwd.getpwnam('nobody')
+    with tempfile.TemporaryDirectory() as folder:
+        python = os.path.join(folder, 'python')
+        shutil.copyfile(os.path.realpath(PYTHON), python)
+        os.chmod(folder, 0o755)
+        os.chmod(python, 0o711)
+        done = subprocess.run([prof, 'profile', '--python', '--', *first, python, '-c', BUSY], capture_output=True, text=True,
+                              timeout=TIMEOUT, user=nobody.pw_uid, group=nobody.pw_gid, extra_groups=[])
+    assert done.returncode == code, done.stderr
+    assert 'may not be read' in done.stderr and 'is not dumpable' in done.stderr and 'no CPython' not in done.stderr
+    assert len(done.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize('version, python', [p for p in pythons() if int(p[0].split('.')[1]) < 14])

@@ -51,7 +51,7 @@ bool hotspots_read_cputime(const struct stream_opts *o, struct cputime *t)
 }
 
 /* What the table lacks, and how much that is. */
-static void say_without_kernel(const struct hotspots *h, const struct hotspots_view *view, FILE *out)
+static void say_without_kernel(const struct analysis *a, const struct hotspots *h, const struct hotspots_view *view, FILE *out)
 {
 	enum { NO_KERNEL = 2 };
 	int level;
@@ -61,6 +61,8 @@ static void say_without_kernel(const struct hotspots *h, const struct hotspots_v
 		fprintf(out, " (kernel.perf_event_paranoid is %d)", level);
 	else if (view->lowered)
 		fputs(" (not permitted)", out);
+	if (stream_has_unwatched(a->stream))
+		fputs(" and without programs that are not watched", out);
 	if (view->cpu_time)
 		fprintf(out, ": %.2f s of %.2f s of CPU time are shown", (double)view->shown_time / 1e9, (double)view->cpu_time / 1e9);
 	else if (view->faults)
@@ -92,7 +94,7 @@ char *hotspots_caption(struct analysis *a, const struct hotspots *h, const struc
 		fprintf(out, "; plus %.1f %% idle%s", hotspots_percent(view->idle, view->idle + h->weight),
 			view->has_outside ? " or in tasks outside of this PID namespace" : "");
 	if (view->without_kernel)
-		say_without_kernel(h, view, out);
+		say_without_kernel(a, h, view, out);
 	if (a->opts->comms.n || a->opts->dsos.n)
 		fprintf(out, "; %.2f %% of them shown", hotspots_percent(h->weight - h->left_out, h->weight));
 	if (view->torn)

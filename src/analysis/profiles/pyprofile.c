@@ -75,6 +75,7 @@ struct pyprofile {
 	struct hotspots hot;
 	uint64_t torn, late;
 	struct fault why;            /* why the last process could not be read */
+	struct fault refused;        /* why the last one could not that is not this user's */
 	bool full;                   /* MAX_TARGETS */
 	bool told;                   /* that tasks of a process are not known */
 	bool was_read;               /* at least one of them could */
@@ -311,6 +312,8 @@ static bool is_open(struct pyprofile *p, struct target *t)
 	t->p = pystack_open(t->pid, "profile", &p->why);
 	if (!t->p)
 		suggest_native(&p->why);
+	if (!t->p && (p->why.error == EACCES || p->why.error == EPERM))
+		p->refused = p->why;
 	t->over = !t->p && kill(t->pid, 0) && errno == ESRCH;
 	t->number = t->p ? ++p->opened : 0;
 	t->failures = 0;
@@ -500,6 +503,10 @@ static int end(struct analysis *a, struct fault *f)
 	if (p->opts->refreshes)
 		terminal_clear();
 	show(a, analysis_now(a));
+	if (p->refused.exit_code && p->was_read)
+		note(1, "%s", p->refused.text);
+	else if (p->refused.exit_code)   /* the others are no Python programs, which is usual for what starts one */
+		p->why = p->refused;
 	/* a process of -p could be read at the beginning: the run was short */
 	if (!p->was_read && (a->job.is_target || p->why.exit_code))
 		return fault_set(f, EXIT_FAILED, "%s", p->why.exit_code ? p->why.text : "profile: the command ended at once");

@@ -20,6 +20,8 @@
 #include "stream/rings/attend.h"
 #include "stream/rings/gap.h"
 #include "stream/rings/rings.h"
+#include "stream/watched/execs.h"
+#include "tasks/unwatched.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -121,6 +123,7 @@ int replay_new(struct stream *s, struct fault *f)
 	if (!p->reader || copy_numbers(&p->pids, &o->pids, f) || copy_numbers(&p->tids, &o->tids, f))
 		return -1;
 	p->chooses_tasks = p->pids.n || p->tids.n;
+	p->execs = execs_new();
 	if (p->size < perfdata_end(p->reader) && perfdata_end(p->reader) != UINT64_MAX)
 		p->size = perfdata_end(p->reader);   /* it was decompressed */
 	choose_queues(p);
@@ -136,6 +139,7 @@ void replay_free(struct stream *s)
 	if (!p)
 		return;
 	perfdata_reader_close(p->reader);
+	execs_free(p->execs);
 	numlist_free(&p->pids);
 	numlist_free(&p->tids);
 	free(p->tracks);
@@ -318,6 +322,7 @@ static void take_lost(struct stream *s, const struct perf_event_header *rec)
 		return;
 	}
 	if (recording_is_about_tasks(p, e)) {
+		execs_see(p->execs, &out);
 		ids_take_task(s, &out);     /* names were lost, no samples */
 		return;
 	}
@@ -362,6 +367,8 @@ static void take_task(struct stream *s, const struct perf_event_header *rec)
 		s->loss.totals.malformed++;
 		return;
 	}
+	if (e->attr.attr.mmap && recording_is_about_tasks(p, e))
+		execs_see(p->execs, &out);
 	/* records of what existed before have no time, or UINT64_MAX */
 	time = out.sample_id.time == UINT64_MAX ? 0 : out.sample_id.time;
 	if (!time)
@@ -541,6 +548,28 @@ static void end_losses(struct stream *s)
 		loss_add(s, &s->rings.v[0], p->counted_lost - p->kernel_lost, STREAM_LOSS_TAIL, 0, 0);
 }
 
+static bool none(const void *ctx, pid_t pid)
+{
+	(void)ctx;
+	(void)pid;
+	return false;
+}
+
+/* Programs whose events the kernel removed while it was recorded. */
+static void tell_unwatched(struct stream *s)
+{
+	char text[UNWATCHED_TEXT];
+	const char *name = NULL;
+	pid_t pid = 0;
+	const size_t n = s->replay->chooses_tasks ? 0 : execs_removed(s->replay->execs, none, NULL, &pid, &name);
+
+	if (!n)
+		return;
+	unwatched_say_of_child(pid, name, n - 1, UNWATCHED_IN_RECORDING, text, sizeof(text));
+	note(1, "%s: %s", s->opts->input, text);
+	s->run.unwatched = true;
+}
+
 /* Reports what was not read, or not understood. */
 static void tell(const struct stream *s)
 {
@@ -599,6 +628,7 @@ int replay_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct
 	attend_set_delivering(s, false);
 	loss_tell(s, true);
 	filters_tell(s);
+	tell_unwatched(s);
 	tell(s);
 	return rc;
 }

@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+enum { MOST_PROCESSES = 1 << 18 };   /* a recording may claim any number */
+
 struct process {
 	UT_hash_handle hh;
 	uint64_t pid;
@@ -49,7 +51,7 @@ static struct process *process_of(struct execs *e, uint64_t pid)
 
 	if (p)
 		return p;
-	p = calloc(1, sizeof(*p));
+	p = HASH_COUNT(e->all) < MOST_PROCESSES ? calloc(1, sizeof(*p)) : NULL;
 	if (p) {
 		p->pid = pid;
 		HASH_ADD(hh, e->all, pid, sizeof(p->pid), p);

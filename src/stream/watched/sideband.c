@@ -157,6 +157,8 @@ bool sideband_describe(struct sideband *b, struct perfdata_writer **writer, stru
 		n += !pev_event_id(b->events[i], &ids[n]);
 	event_attr(b, &attr);
 	attr.ksymbol = b->has_ksymbols;
+	if (!b->mappings)   /* they are not written */
+		attr.mmap = attr.mmap2 = 0;
 	if (n) {
 		perfdata_put_attr(*writer, &attr, ids, n);
 		*id = ids[0];
