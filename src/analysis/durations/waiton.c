@@ -101,36 +101,50 @@ static void forget_descriptor(struct waiton *w, pid_t pid, int fd)
 	free(d);
 }
 
-/* A name "socket:[4711]" becomes the socket's address. False: it has none now. */
-static bool name_socket(struct waiton *w, pid_t tid, char *buf, size_t size)
+/* A name "socket:[4711]" becomes the socket's address, if it has one now. */
+static void name_socket(struct waiton *w, pid_t tid, char *buf, size_t size)
 {
 	uint64_t inode;
 
-	return sscanf(buf, "socket:[%" SCNu64 "]", &inode) != 1 || sockets_text(&w->sockets, tid, inode, buf, size);
+	if (sscanf(buf, "socket:[%" SCNu64 "]", &inode) == 1)
+		sockets_text(&w->sockets, tid, inode, buf, size);
+}
+
+static void read_link(pid_t tid, int fd, char *buf, size_t size)
+{
+	char link[64];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)tid, fd);
+	n = readlink(link, buf, size - 1);
+	buf[n > 0 ? n : 0] = '\0';
+}
+
+static struct waiton_descriptor *add_descriptor(struct waiton_process *p, int fd)
+{
+	struct waiton_descriptor *d;
+
+	if (!p || HASH_COUNT(p->all) >= MAX_DESCRIPTORS || !(d = calloc(1, sizeof(*d))))
+		return NULL;
+	d->fd = fd;
+	HASH_ADD(hh, p->all, fd, sizeof(d->fd), d);
+	return HASH_KEPT(d);
 }
 
 void waiton_descriptor(struct waiton *w, pid_t pid, pid_t tid, int fd, char *buf, size_t size)
 {
 	struct waiton_process *p = process_of(w, pid);
 	struct waiton_descriptor *d = NULL;
-	char link[64];
-	ssize_t n;
 
 	if (p)
 		HASH_FIND(hh, p->all, &fd, sizeof(fd), d);
-	if (d) {
+	if (d)
 		snprintf(buf, size, "%s", d->name);
-		return;
-	}
-	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)tid, fd);
-	n = readlink(link, buf, size - 1);
-	buf[n > 0 ? n : 0] = '\0';
-	if (!name_socket(w, tid, buf, size) || n <= 0 || !p || HASH_COUNT(p->all) >= MAX_DESCRIPTORS || !(d = calloc(1, sizeof(*d))))
-		return;
-	d->fd = fd;
-	snprintf(d->name, sizeof(d->name), "%s", buf);
-	HASH_ADD(hh, p->all, fd, sizeof(d->fd), d);
-	HASH_KEPT(d);
+	else
+		read_link(tid, fd, buf, size);
+	name_socket(w, tid, buf, size);
+	if (*buf && (d || (d = add_descriptor(p, fd))))
+		snprintf(d->name, sizeof(d->name), "%s", buf);
 }
 
 /* ---- threads -------------------------------------------------------------------------- */
