@@ -5,6 +5,7 @@
 #include "analysis/durations/words.h"
 #include "base/escape.h"
 #include "base/procstatus.h"
+#include "base/units.h"
 #include "tasks/pidmap.h"
 
 #include <stdio.h>
@@ -119,4 +120,11 @@ void earlywaits_print(struct earlywaits *e, struct waiton *on)
 		printf("%s%s", i ? ", " : "", safe);
 	}
 	printf("%s): `perf-prof dump %d` shows the stacks\n", s.others ? ", ..." : "", pidmap_shown(s.pid));
+}
+
+void earlywaits_print_ended(const struct earlywaits *e, bool recorded)
+{
+	if (e->ended)
+		printf("%llu wait%s began before the %s, and %s counted from its start\n", (unsigned long long)e->ended,
+		       units_plural(e->ended), recorded ? "recording" : "run", e->ended == 1 ? "is" : "are");
 }
