@@ -377,7 +377,7 @@ const struct opt stream_source_opts[] = {
 };
 
 const struct opt stream_input_opts[] = {
-	{ "input", 'I', NULL, OPT_STRING, AT(input), "FILE",
+	{ "input", 'I', NULL, OPT_INFILE, AT(input), "FILE",
 	  "Read a recording (from perf-prof record, perf record or --record; -: standard input) instead "
 	  "of tracing. Without -e, all its events are read.", false, NULL },
 	{ "time", 0, NULL, OPT_CALL, AT(time), "START,END",
