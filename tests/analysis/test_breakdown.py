@@ -167,6 +167,11 @@ def test_text_and_csv(analyse):
     assert len(lines) == 2 and sum(map(int, lines[1].split(',')[-6:])) == int(lines[1].split(",")[4]), lines
 
 
+def test_a_short_limit_has_a_unit_that_fits(analyse):
+    text = analyse('latency', *pair(READ), '--breakdown', '--than', '10', *RING, '--', 'cat', '/etc/passwd').text
+    assert re.search(r'^where .* calls, \d+ of them over 10 ns, ', text, re.M) and ' over 10 ns(us) ' in text, text
+
+
 def test_of_a_recording(analyse, prof, tmp_path):
     """The same pairs, also of one process; with events of the same names in -e."""
     events = f'raw_syscalls:sys_enter,raw_syscalls:sys_exit,{EVENTS}'

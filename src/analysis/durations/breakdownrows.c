@@ -312,9 +312,9 @@ static void print_row(const struct breakdown_rows *rows, const struct breakdown_
 	};
 	size_t n = 3;
 	struct table t;
-	char over[64];
+	char over[64], than[48];
 
-	snprintf(over, sizeof(over), "over %.6g ms", (double)rows->than / 1e6);
+	snprintf(over, sizeof(over), "over %s", units_duration_text(rows->than, than, sizeof(than)));
 	if (rows->than) {
 		columns[n++] = (struct table_column){ "slow", TABLE_DURATION, .title = over };
 		columns[n++] = (struct table_column){ "slow_share", TABLE_PERCENT, .title = "%over" };
