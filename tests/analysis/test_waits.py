@@ -452,6 +452,14 @@ def test_what_was_waited_on_is_a_table_of_its_own(analyse, work, tmp_path):
     assert any(f'{tmp_path}/lock' in one and pipe not in one for one in each), each
 
 
+@pytest.mark.parametrize('options', [[], ['--on']])
+def test_the_start_of_a_command_is_no_wait(analyse, options):
+    def measure():
+        text = analyse('waits', *options, '-m', '64M', '--', 'sleep', '0.01').text
+        return text if re.search('^perf-prof |began before the run|^pipe:', text, re.M) or not re.search('^sleep ', text, re.M) else None
+    attempts(measure)
+
+
 def test_each_interval_has_a_table_of_what_was_waited_on(analyse, work):
     text = analyse('waits', '--on', '-i', '100', '-m', '64M', *work).text
     captions = re.findall(r'^what was waited on, in (.*)$', text, re.M)

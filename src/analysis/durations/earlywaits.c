@@ -17,6 +17,7 @@ struct beginning {
 	struct pairs *pairs;
 	struct waiton *on;
 	uint64_t now;
+	pid_t command;
 };
 
 static void begin(void *ctx, pid_t tid, enum task_state state)
@@ -24,6 +25,8 @@ static void begin(void *ctx, pid_t tid, enum task_state state)
 	const struct beginning *b = ctx;
 	struct waitargs c;
 
+	if (tid == b->command)
+		return;
 	pairs_open(b->pairs, (uint64_t)tid, b->now);
 	if (waitargs_find(tid, &c) != WAITARGS_A_CALL || !c.pid)
 		return;
@@ -31,9 +34,10 @@ static void begin(void *ctx, pid_t tid, enum task_state state)
 	waiton_wait(b->on, tid, b->now);
 }
 
-void earlywaits_begin(struct earlywaits *e, const struct switches *w, struct pairs *pairs, struct waiton *on, uint64_t now)
+void earlywaits_begin(struct earlywaits *e, const struct switches *w, struct pairs *pairs, struct waiton *on, uint64_t now,
+		      pid_t command)
 {
-	struct beginning b = { pairs, on, now };
+	struct beginning b = { pairs, on, now, command };
 
 	e->since = now;
 	sleepers_begin(&e->sleepers, w);

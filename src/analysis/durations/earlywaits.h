@@ -18,8 +18,10 @@ struct earlywaits {
 	uint64_t ended;              /* waits from before the run or the recording that have ended; counted by the caller */
 };
 
-/* Opens a pair for each watched thread that sleeps, and tells `on` in which system call. now: perf clock. */
-void earlywaits_begin(struct earlywaits *e, const struct switches *w, struct pairs *pairs, struct waiton *on, uint64_t now);
+/* Opens a pair for each watched thread that sleeps, and tells `on` in which system call. now: perf clock. command: waits for
+ * perf-prof to start it, which is left out; 0: none. */
+void earlywaits_begin(struct earlywaits *e, const struct switches *w, struct pairs *pairs, struct waiton *on, uint64_t now,
+		      pid_t command);
 /* Whether that pair is of such a thread. */
 bool earlywaits_has(const struct earlywaits *e, const struct open_pair *o);
 /* Calls fn for each thread that has waited until now. */

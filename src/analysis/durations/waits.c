@@ -429,7 +429,7 @@ static void started(struct question *q)
 	struct waits *w = (struct waits *)q;
 
 	if (!w->states.switches.recorded)
-		earlywaits_begin(&w->early, &w->states.switches, &q->pairs, &w->on, analysis_now(q->a));
+		earlywaits_begin(&w->early, &w->states.switches, &q->pairs, &w->on, analysis_now(q->a), q->common.stream.command.pid);
 }
 
 /* ---- waits that have not ended ---------------------------------------------------------- */
