@@ -308,7 +308,7 @@ static void choose(const struct waitedon *w, enum span span, struct table_column
 static void print(struct waitedon *w, struct analysis *a, enum span span)
 {
 	struct table_column columns[COLUMNS] = {
-		{ "what", TABLE_TEXT }, { "kind", TABLE_TEXT }, [PID] = { "pid", TABLE_INTEGER },
+		{ "what", TABLE_TEXT, .most = 96 }, { "kind", TABLE_TEXT }, [PID] = { "pid", TABLE_INTEGER },
 		{ "address", TABLE_HEX, .where = TABLE_ONLY_JSON }, { "threads", TABLE_INTEGER }, { "waits", TABLE_INTEGER },
 		{ "total", TABLE_DURATION, .unit = "ms" }, { "max", TABLE_DURATION, .unit = "ms" },
 		[BECAUSE_OF] = { "because_of", TABLE_TEXT, .title = "because of" },

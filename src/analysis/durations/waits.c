@@ -101,14 +101,15 @@ static const char *kind(struct question *q, uint64_t number, char *buf, size_t s
 	return waitkind_text(waitkinds_get(&((struct waits *)q)->kinds, number), buf, size);
 }
 
-enum { WAKER, WAKER_TID, CONTEXT, ON, KIND };
+enum { WAKER, WAKER_TID, CONTEXT, ON, KIND, WITH_HOLDER = 96 };   /* WITH_HOLDER: a lock, its file and its holder */
 #define COLUMNS \
 	[WAKER] = { "waker", COLUMN_TEXT, COLUMN_KEY, .text = word }, \
 	[WAKER_TID] = { "waker_tid", COLUMN_TASK, COLUMN_PER_INSTANCE | COLUMN_FIELD }, \
 	[CONTEXT] = { "context", COLUMN_TEXT, COLUMN_FIELD, 12, .text = context_text }
 static const struct column columns[] = { COLUMNS };
 static const struct column columns_on[] = {
-	COLUMNS, [ON] = { "on", COLUMN_TEXT, COLUMN_KEY, .text = word }, [KIND] = { "kind", COLUMN_TEXT, COLUMN_ABOUT, .text = kind },
+	COLUMNS, [ON] = { "on", COLUMN_TEXT, COLUMN_KEY, .text = word, .most = WITH_HOLDER },
+	[KIND] = { "kind", COLUMN_TEXT, COLUMN_ABOUT, .text = kind },
 };
 
 /* ---- samples --------------------------------------------------------------------------- */
