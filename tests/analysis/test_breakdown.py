@@ -348,10 +348,12 @@ def test_what_was_waited_on(analyse, asker):
             longest = max(row['waits'], key=lambda one: one['total'])
             assert re.fullmatch(r'read fd 5' if '-I' in more else r'read pipe:\[\d+\]', longest['on']), row
             assert ('stack' in longest) == (more != []), longest
+            assert longest.get('kind') == (None if '-I' in more else 'pipe'), longest
     text = analyse(*run, '-g', *RING, '--', asker).text
     assert re.search(r'asleep \(S\) [\d.]+(?: us)? \(woken by asker.*; in read pipe:\[\d+\] [\d.]+[,)]', text), text
     assert re.search(r'\ntime .* on whom \(us\) +in what \(us\)\n', text), text
     assert re.search(r'\nasleep \(S\) .* woken by asker .*  read pipe:\[\d+\] [\d.]+', text), text
+    assert re.search(r'\nwaited in the calls over 20 ms on: (?:.* \([\d.]+%\), )?pipe [\d.]+ ms \([\d.]+%\)', text), text
     assert re.search(r'\n *[\d.]+%  asleep \(S\) in read pipe:\[\d+\], \d+ times?, [\d.]+ ms, woken by asker', text), text
 
 

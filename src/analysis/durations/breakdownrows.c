@@ -274,6 +274,15 @@ static void caption(const struct breakdown_rows *rows, const struct breakdown_ro
 		      units_plural(row->all.calls), slow);
 }
 
+static void print_kinds(const struct breakdown_rows *rows, const struct breakdown_row *row, const char *over)
+{
+	char whose[96] = "";
+
+	if (rows->than)
+		snprintf(whose, sizeof(whose), " in the calls %s", over);
+	breakdown_kinds_print(rows->from, rows->than ? &row->slow : &row->all, whose);
+}
+
 static void print_stacks(const struct breakdown_rows *rows, const struct breakdown_row *row, const char *over)
 {
 	const struct breakdown_sums *whose = rows->than ? &row->slow : &row->all;
@@ -330,6 +339,7 @@ static void print_row(const struct breakdown_rows *rows, const struct breakdown_
 	analysis_put_table(a, &t, &style);
 	table_free(&t);
 	print_why(row, &a->opts->stream);
+	print_kinds(rows, row, over);
 	if (rows->from->on_stack)
 		print_stacks(rows, row, over);
 }
