@@ -181,7 +181,7 @@ static void start_wait(struct question *q, const struct analysis_sample *s, pid_
 	if (cancel(&w->woken, tid) && o)
 		o->may_have_ended = true;
 	if (w->shows_on)
-		waiton_wait(&w->on, tid, s->time);
+		waitedon_begin(&w->on, tid, s->time);
 }
 
 static void begin_wait(struct question *q, const struct analysis_sample *s, pid_t tid)
