@@ -116,7 +116,12 @@ static void print_thread(const struct dump *d, const struct dump_thread *t)
 	else
 		printf("\nthread that is starting or ending");
 	print_escaped(t->name);
-	printf(": %s%s\n", t->runs ? "running" : "idle", t->has_gil ? ", holds the GIL" : "");
+	printf(": %s%s", t->runs ? "running" : "idle", t->has_gil ? ", holds the GIL" : "");
+	if (t->waits) {
+		fputs(", waits in ", stdout);
+		print_escaped(t->waits);
+	}
+	putchar('\n');
 	print_frames(t);
 	print_why(d, t);
 	if (t->tid)
@@ -189,7 +194,7 @@ static json_object *thread_json(const struct dump *d, const struct dump_thread *
 {
 	json_object *o = json_object_new_object(), *frames = json_object_new_array();
 	bool good = (!t->tid || (json_put_integer(o, "tid", t->tid) && json_put_text(o, "name", t->name))) &&
-		    json_put_text(o, "state", t->runs ? "running" : "idle") &&
+		    json_put_text(o, "state", t->runs ? "running" : "idle") && (!t->waits || json_put_text(o, "waits_in", t->waits)) &&
 		    (!*d->version || json_put_bool(o, "gil", t->has_gil)) && (!t->torn || json_put_bool(o, "torn", true)) &&
 		    (!t->stuck || json_put_bool(o, "stuck", true)) && (!t->frames.cut || json_put_bool(o, "cut", true)) &&
 		    (!t->apart || json_put_bool(o, "merged", false));

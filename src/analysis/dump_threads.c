@@ -38,6 +38,7 @@ static void forget(struct dump *d)
 	for (size_t i = 0; i < d->n; i++) {
 		free(d->v[i].scripts);
 		free(d->v[i].frames.v);
+		free(d->v[i].waits);
 	}
 	d->n = 0;
 	dump_tasks_free(&d->tasks);

@@ -21,6 +21,7 @@ struct dump_thread {
 	struct dump_frames frames;
 	struct dump_script *scripts;
 	size_t nscripts;
+	char *waits;             /* its lock, "futex big (/usr/bin/lock) held by reader (4712)"; NULL: none, or not known */
 	unsigned int calls, loops;   /* of the evaluation loop, as Python has them; as native functions are, if apart */
 	bool scripts_cut;
 };

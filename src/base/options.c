@@ -171,6 +171,12 @@ static int store(struct opt_parser *p, const struct match *m, const char *text, 
 	case OPT_STRING:
 		*(const char **)m->field = text;
 		return 0;
+	case OPT_INFILE:
+		if (*(const char **)m->field)
+			return fault_usage(f, "--%s %s: %s is given already; a run reads one recording", m->opt->name, text,
+					   *(const char **)m->field);
+		*(const char **)m->field = text;
+		return 0;
 	case OPT_OUTFILE:
 		if (refuse_picture(p, m->opt, text, f))
 			return -1;

@@ -23,7 +23,8 @@ enum opt_kind {
 	OPT_U64,         /* uint64_t, within limits */
 	OPT_SIZE,        /* uint64_t: a number of bytes with a unit, within limits */
 	OPT_STRING,      /* const char *, the last one wins */
-	OPT_OUTFILE,     /* the same, for a file that is written */
+	OPT_INFILE,      /* the same, given once, for the recording that is read */
+	OPT_OUTFILE,     /* OPT_STRING for a file that is written */
 	OPT_STRINGS,     /* struct opt_strings, repeatable */
 	OPT_CALL,        /* parse(text, base + offset, fault) */
 	OPT_CHOICE,      /* OPT_CALL whose value may be omitted: NULL. The next word is the value

@@ -158,3 +158,14 @@ char *units_bytes_text(uint64_t bytes, char *buf, size_t size)
 		snprintf(buf, size, "%.0f %s", v, names[i]);
 	return buf;
 }
+
+char *units_duration_text(uint64_t ns, char *buf, size_t size)
+{
+	enum { SECONDS = 3 };
+	size_t i = SECONDS;
+
+	while (i && ns < durations[i].factor)
+		i--;
+	snprintf(buf, size, "%.9g %s", (double)ns / (double)durations[i].factor, durations[i].name);
+	return buf;
+}

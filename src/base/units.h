@@ -22,4 +22,6 @@ static inline const char *units_plural(uint64_t n)
 }
 /* "1.5 MiB", "812 KiB": for messages. Returns buf. */
 char *units_bytes_text(uint64_t bytes, char *buf, size_t size);
+/* "10 ns", "812.5 us", "10 ms", "90 s": for messages. Returns buf. */
+char *units_duration_text(uint64_t ns, char *buf, size_t size);
 #endif

@@ -10,7 +10,8 @@ static bool put_option(json_object *to, const struct opt *o)
 {
 	static const char *const kinds[] = {
 		[OPT_FLAG] = "flag", [OPT_COUNT] = "count", [OPT_TRI] = "flag", [OPT_U64] = "number", [OPT_SIZE] = "size",
-		[OPT_STRING] = "text", [OPT_OUTFILE] = "file", [OPT_STRINGS] = "texts", [OPT_CALL] = "text", [OPT_CHOICE] = "choice",
+		[OPT_STRING] = "text", [OPT_INFILE] = "text", [OPT_OUTFILE] = "file", [OPT_STRINGS] = "texts", [OPT_CALL] = "text",
+		[OPT_CHOICE] = "choice",
 	};
 	json_object *one = json_object_new_object();
 	const char key[] = { o->key, '\0' };

@@ -65,6 +65,8 @@ struct table_column {
 	enum table_where where;
 	enum table_align align;
 	enum fit fit;                    /* what is left out of a text that is too long; default: its end */
+	unsigned int most;               /* width of a text column if nothing is cut off: a longer text only widens its
+					  * own row; 0: 48 */
 	unsigned int spare;              /* order in which columns are left out if the text is
 					  * too wide, 1 first; 0: never */
 };

@@ -259,9 +259,12 @@ struct layout {
 
 static void bound(const struct table *t, size_t *widths)
 {
-	for (size_t i = 0; i < t->ncolumns; i++)
-		if (t->columns[i].kind == TABLE_TEXT && widths[i] > MOST_TEXT)
-			widths[i] = MOST_TEXT;
+	for (size_t i = 0; i < t->ncolumns; i++) {
+		const size_t most = t->columns[i].most ? t->columns[i].most : MOST_TEXT;
+
+		if (t->columns[i].kind == TABLE_TEXT && widths[i] > most)
+			widths[i] = most;
+	}
 }
 
 static void fit(struct table *t, const struct table_style *style, struct layout *l)

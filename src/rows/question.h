@@ -50,6 +50,7 @@ struct column {
 	const char *title;           /* the column's title in text output; NULL: its name */
 	/* The text for a number: buf, or a string that stays valid. NULL: the cell is the text itself (events only). */
 	const char *(*text)(struct question *q, uint64_t number, char *buf, size_t size);
+	unsigned int most;           /* table_column.most */
 };
 
 enum { QUESTION_EVENTS = 6, QUESTION_FIELDS = 4 };

@@ -200,7 +200,7 @@ static size_t own_columns(const struct question *q, struct table_column *columns
 		else if (c->places & (COLUMN_KEY | COLUMN_PER_INSTANCE | COLUMN_ABOUT))
 			columns[n++] = (struct table_column){
 				c->name, c->text ? TABLE_TEXT : TABLE_INTEGER, .title = c->title,
-				.where = q->ops->tasks && is_extra ? TABLE_ONLY_JSON : TABLE_EVERYWHERE,
+				.where = q->ops->tasks && is_extra ? TABLE_ONLY_JSON : TABLE_EVERYWHERE, .most = c->most,
 			};
 	}
 	return n;

@@ -42,7 +42,7 @@
 /* With stacks, a CPU fills 16 MiB in two seconds. So long may the loop wait for unwind tables that are read for the first
  * time, on busy CPUs. A program that starts has page faults fast enough to fill 64 MiB with their stacks in half a second. */
 enum {
-	DEFAULT_RING = 1 << 20, STACK_RING = 16 << 20, LEAST_STACK_RING = 4 << 20, STACKS_PART = 64,
+	DEFAULT_RING = 1 << 20, RECORD_RING = 8 << 20, STACK_RING = 16 << 20, LEAST_STACK_RING = 4 << 20, STACKS_PART = 64,
 	EACH_STACK_RING = 64 << 20, EACH_STACKS_PART = 128, OPEN_TRIES = 5,
 };
 
@@ -98,13 +98,23 @@ static uint64_t fitting_ring(const struct stream *s, uint64_t size, uint64_t lea
 	return size;
 }
 
+/* A recording of each system call fills 1 MiB in a few milliseconds, and rings grow only after a loss. */
+static uint64_t ring_without_stacks(const struct stream *s)
+{
+	const uint64_t usual = s->opts->ring.usual ? s->opts->ring.usual : DEFAULT_RING;
+
+	if (!s->opts->record || usual >= RECORD_RING || !stream_has_samples_of_each(s))
+		return usual;
+	return fitting_ring(s, RECORD_RING, usual, STACKS_PART);
+}
+
 /* The default size; rings for stacks get at most 1/64 of memory together. */
 static uint64_t usual_ring(const struct stream *s)
 {
 	uint64_t size = STACK_RING;
 
 	if (!stream_has_stacks(s))
-		return s->opts->ring.usual ? s->opts->ring.usual : DEFAULT_RING;
+		return ring_without_stacks(s);
 	if (stream_has_stack_of_each(s))
 		size = fitting_ring(s, EACH_STACK_RING, STACK_RING, EACH_STACKS_PART);
 	return fitting_ring(s, size, LEAST_STACK_RING, STACKS_PART);

@@ -169,6 +169,11 @@ def test_text_and_csv(analyse):
     assert len(lines) == 2 and sum(map(int, lines[1].split(',')[-6:])) == int(lines[1].split(",")[4]), lines
 
 
+def test_a_short_limit_has_a_unit_that_fits(analyse):
+    text = analyse('latency', *pair(READ), '--breakdown', '--than', '10', *RING, '--', 'cat', '/etc/passwd').text
+    assert re.search(r'^where .* calls, \d+ of them over 10 ns, ', text, re.M) and ' over 10 ns(us) ' in text, text
+
+
 def test_of_a_recording(analyse, prof, tmp_path):
     """The same pairs, also of one process; with events of the same names in -e."""
     events = f'raw_syscalls:sys_enter,raw_syscalls:sys_exit,{EVENTS}'
@@ -348,10 +353,12 @@ def test_what_was_waited_on(analyse, asker):
             longest = max(row['waits'], key=lambda one: one['total'])
             assert re.fullmatch(r'read fd 5' if '-I' in more else r'read pipe:\[\d+\]', longest['on']), row
             assert ('stack' in longest) == (more != []), longest
+            assert longest.get('kind') == (None if '-I' in more else 'pipe'), longest
     text = analyse(*run, '-g', *RING, '--', asker).text
     assert re.search(r'asleep \(S\) [\d.]+(?: us)? \(woken by asker.*; in read pipe:\[\d+\] [\d.]+[,)]', text), text
     assert re.search(r'\ntime .* on whom \(us\) +in what \(us\)\n', text), text
     assert re.search(r'\nasleep \(S\) .* woken by asker .*  read pipe:\[\d+\] [\d.]+', text), text
+    assert re.search(r'\nwaited in the calls over 20 ms on: (?:.* \([\d.]+%\), )?pipe [\d.]+ ms \([\d.]+%\)', text), text
     assert re.search(r'\n *[\d.]+%  asleep \(S\) in read pipe:\[\d+\], \d+ times?, [\d.]+ ms, woken by asker', text), text
 
 

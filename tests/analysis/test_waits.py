@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """waits: of a reader that waits for a writer, a lock's next holder for the present one, and a sleeper for the clock; how long
 they waited, they measure themselves."""
+import contextlib
 import csv
 import json
 import os
@@ -175,6 +176,42 @@ def test_a_recording_without_events_of_a_thread_says_so(analyse, sleeper, tmp_pa
     assert re.search(r'^1 thread has no event in the recording, and may have waited throughout: `perf-prof dump PID`', out, re.M), out
     absent = analyse('waits', '-I', path, '-p', 2 ** 22 + 1, code=1)
     assert 'the recording has no event from the tasks' in absent.err, absent.err
+
+
+@pytest.mark.parametrize('recorded', [True, False])
+def test_a_wait_from_before_that_ends_counts_from_the_start(prof, analyse, tmp_path, recorded):
+    """The reader sleeps when the recording begins, and is woken after a while by the end of its pipe."""
+    path = tmp_path / 'r.data'
+
+    def measure():
+        with subprocess.Popen(['cat'], stdin=subprocess.PIPE) as reader:
+            while state(reader.pid) != 'S':
+                os.sched_yield()
+            what = ['waits', '--record', path] if recorded else ['waits', '--json']
+            with subprocess.Popen([prof, *what, '-p', str(reader.pid), *RING, '--', 'sleep', '0.3'], stdout=subprocess.PIPE) as run:
+                while 'sleep' not in comms_below(run.pid):
+                    os.sched_yield()
+                subprocess.run(['sleep', '0.1'], check=True)
+                reader.stdin.close()
+                live = run.communicate()[0]
+        of = ['-I', path, '-p', reader.pid]
+        tables = [json.loads(live)] if not recorded else analyse('waits', *of, '--json').lines
+        waits = [(row['calls'], row['max'] > 0.05 * NS) for t in tables for row in t['rows'] if row['waker'].startswith('python')]
+        said = not recorded or '\n1 wait began before the recording, and is counted from its start\n' in analyse('waits', *of).text
+        return None if waits == [(1, True)] and said else (tables, said)
+    attempts(measure)
+
+
+def comms_below(pid):
+    """Names of the children of a process."""
+    found = []
+    for task in os.listdir(f'/proc/{pid}/task'):
+        with open(f'/proc/{pid}/task/{task}/children') as f:
+            children = f.read().split()
+        for child in children:
+            with contextlib.suppress(OSError), open(f'/proc/{child}/comm') as f:
+                found.append(f.read().strip())
+    return found
 
 
 LOCKS = '''
@@ -416,6 +453,14 @@ def test_what_was_waited_on_is_a_table_of_its_own(analyse, work, tmp_path):
     each = [{row['what'] for row in t['rows']} for t in tables if t['table'] == 'waited on in interval']
     assert any(pipe in one and f'{tmp_path}/lock' not in one for one in each), each       # first the pipe, then the lock
     assert any(f'{tmp_path}/lock' in one and pipe not in one for one in each), each
+
+
+@pytest.mark.parametrize('options', [[], ['--on']])
+def test_the_start_of_a_command_is_no_wait(analyse, options):
+    def measure():
+        text = analyse('waits', *options, '-m', '64M', '--', 'sleep', '0.01').text
+        return text if re.search('^perf-prof |began before the run|^pipe:', text, re.M) or not re.search('^sleep ', text, re.M) else None
+    attempts(measure)
 
 
 @pytest.mark.deep

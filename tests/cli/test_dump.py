@@ -14,6 +14,8 @@ import time
 
 import pytest
 
+from frame.again import attempts
+
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 STACKS = os.path.join(TESTS, 'helpers/stacks.py')
 TIMEOUT = 60
@@ -272,6 +274,60 @@ def test_native_functions(dump, threads):
     one.stdin.write(b'x')
     one.stdin.flush()
     assert one.stdout.readline() == b'calls 4\n'
+
+
+DEADLOCK = '''
+#include <pthread.h>
+#include <semaphore.h>
+static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+static sem_t has_a, has_b;
+static void *one(void *arg)
+{
+	pthread_mutex_lock(&a);
+	sem_post(&has_a);
+	sem_wait(&has_b);
+	pthread_mutex_lock(&b);
+	return NULL;
+}
+static void *two(void *arg)
+{
+	pthread_mutex_lock(&b);
+	sem_post(&has_b);
+	sem_wait(&has_a);
+	pthread_mutex_lock(&a);
+	return NULL;
+}
+int main(void)
+{
+	pthread_t threads[2];
+	pthread_create(&threads[0], NULL, one, NULL);
+	pthread_create(&threads[1], NULL, two, NULL);
+	pthread_join(threads[0], NULL);
+}
+'''
+
+
+def test_locks_and_their_holders(dump, tmp_path):
+    (tmp_path / 'dead.c').write_text(DEADLOCK)
+    job = tmp_path / 'dead'
+    subprocess.run(['gcc', '-O1', '-pthread', '-o', job, tmp_path / 'dead.c'], check=True)
+
+    def measure():
+        with subprocess.Popen([job]) as run:
+            try:
+                while len(os.listdir(f'/proc/{run.pid}/task')) < 3:
+                    os.sched_yield()
+                wait_until_asleep(run.pid)
+                text, threads = dump(run.pid).stdout, json.loads(dump('--json', run.pid).stdout)['threads']
+            finally:
+                run.kill()
+        main, one, two = [thread['tid'] for thread in threads]
+        locks = [f'futex {name} ({job}) held by dead ({holder})' for name, holder in (('b', two), ('a', one))]
+        said = [thread.get('waits_in', '') for thread in threads]
+        lines = [f'thread {tid} dead: idle, waits in {lock}\n' for tid, lock in zip((one, two), locks)]
+        right = said[1:] == locks and said[0].endswith(f' until dead ({one}) ends') and all(line in text for line in lines)
+        return None if right else (text, said)
+    attempts(measure)
 
 
 @pytest.mark.skipif(os.uname().machine != 'x86_64', reason='needs x86-64')

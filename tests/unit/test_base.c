@@ -284,6 +284,21 @@ static void bytes_are_told_in_words(void **state)
 		assert_string_equal(units_bytes_text(rows[i].bytes, buf, sizeof(buf)), rows[i].text);
 }
 
+static void durations_have_a_unit_that_fits(void **state)
+{
+	static const struct {
+		uint64_t ns;
+		const char *text;
+	} rows[] = {
+		{ 0, "0 ns" }, { 10, "10 ns" }, { 812500, "812.5 us" }, { 1234567, "1.234567 ms" }, { 10000000, "10 ms" },
+		{ 90000000000, "90 s" }, { 3600000000000000, "3600000 s" },
+	};
+	char buf[64];
+
+	for (size_t i = 0; i < COUNT(rows); i++)
+		assert_string_equal(units_duration_text(rows[i].ns, buf, sizeof(buf)), rows[i].text);
+}
+
 /* ------------------------------------------------------------------------
  * Nearest
  */
@@ -494,6 +509,7 @@ int main(void)
 		cmocka_unit_test(sizes_have_units),
 		cmocka_unit_test(durations_have_units),
 		cmocka_unit_test(bytes_are_told_in_words),
+		cmocka_unit_test(durations_have_a_unit_that_fits),
 		cmocka_unit_test(the_nearest_name_is_told_if_it_is_near),
 		cmocka_unit_test(long_names_are_no_danger),
 		cmocka_unit_test(control_characters_become_visible),

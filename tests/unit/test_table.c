@@ -122,6 +122,26 @@ static void one_long_text_widens_its_row_alone(void **state)
 	table_free(&t);
 }
 
+static void a_column_can_be_wider(void **state)
+{
+	static const struct table_column two[] = { { "on", TABLE_TEXT, .most = 60 }, { "n", TABLE_INTEGER } };
+	struct table t;
+	char text[61] = "";
+
+	table_init(&t, "waits", two, COUNT(two));
+	for (unsigned int i = 0; i < 2; i++) {
+		memset(text, 'x', i ? 60 : 4);
+		table_row(&t);
+		table_text(&t, text);
+		table_unsigned(&t, i);
+	}
+	prints(&t, &unlimited,
+	       "on                                                            n\n"
+	       "xxxx                                                          0\n"
+	       "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx  1\n");
+	table_free(&t);
+}
+
 /* Paths lose their folders first, then names what stands before the function. */
 static void names_and_paths_fit(void **state)
 {
@@ -451,6 +471,7 @@ int main(void)
 		cmocka_unit_test(text),
 		cmocka_unit_test(narrow_terminals_cut_text_not_numbers),
 		cmocka_unit_test(one_long_text_widens_its_row_alone),
+		cmocka_unit_test(a_column_can_be_wider),
 		cmocka_unit_test(names_and_paths_fit),
 		cmocka_unit_test(parts_of_rows),
 		cmocka_unit_test(narrow_terminals_leave_out_what_matters_least),

@@ -342,8 +342,10 @@ static void woken(struct breakdown *b, struct breakdown_thread *t, enum breakdow
 	snprintf(name, sizeof(name), "%s%s", other ? other : comm, softly ? " [softirq]" : "");
 	waker = words_number(&b->words, name);
 	add_whom(&t->sums, part, waker, other || pidmap_is_outer(s->tid) ? 0 : s->tid, ns);
-	if (b->shows_on)
+	if (b->shows_on) {
 		on = words_number(&b->words, waiton_text(&b->waiton, t->tid, text, sizeof(text)));
+		waitkinds_add(&b->kinds, on, &(struct waitkinds_of){ .calls = waiton_kinds(&b->waiton, t->tid) });
+	}
 	if (b->on_stack || on)
 		add_wait(&t->sums, &(struct breakdown_wait){ part, waker, on, t->stack, 1, ns });
 	t->stack = NULL;
@@ -587,5 +589,6 @@ void breakdown_free(struct breakdown *b)
 	states_release(&b->states.question);
 	pairs_free(&b->states.question.pairs);
 	words_free(&b->words);
+	waitkinds_free(&b->kinds);
 	waiton_free(&b->waiton);
 }

@@ -65,6 +65,7 @@ struct breakdown {
 	struct breakdown_thread *threads;
 	struct breakdown_sums call;  /* the one that has ended last */
 	struct words words;
+	struct waitkinds kinds;      /* of what was waited on */
 };
 
 /* Adds the events to those of -e: 0, or -1 with f. */

@@ -274,6 +274,15 @@ static void caption(const struct breakdown_rows *rows, const struct breakdown_ro
 		      units_plural(row->all.calls), slow);
 }
 
+static void print_kinds(const struct breakdown_rows *rows, const struct breakdown_row *row, const char *over)
+{
+	char whose[96] = "";
+
+	if (rows->than)
+		snprintf(whose, sizeof(whose), " in the calls %s", over);
+	breakdown_kinds_print(rows->from, rows->than ? &row->slow : &row->all, whose);
+}
+
 static void print_stacks(const struct breakdown_rows *rows, const struct breakdown_row *row, const char *over)
 {
 	const struct breakdown_sums *whose = rows->than ? &row->slow : &row->all;
@@ -312,9 +321,9 @@ static void print_row(const struct breakdown_rows *rows, const struct breakdown_
 	};
 	size_t n = 3;
 	struct table t;
-	char over[64];
+	char over[64], than[48];
 
-	snprintf(over, sizeof(over), "over %.6g ms", (double)rows->than / 1e6);
+	snprintf(over, sizeof(over), "over %s", units_duration_text(rows->than, than, sizeof(than)));
 	if (rows->than) {
 		columns[n++] = (struct table_column){ "slow", TABLE_DURATION, .title = over };
 		columns[n++] = (struct table_column){ "slow_share", TABLE_PERCENT, .title = "%over" };
@@ -330,6 +339,7 @@ static void print_row(const struct breakdown_rows *rows, const struct breakdown_
 	analysis_put_table(a, &t, &style);
 	table_free(&t);
 	print_why(row, &a->opts->stream);
+	print_kinds(rows, row, over);
 	if (rows->from->on_stack)
 		print_stacks(rows, row, over);
 }

@@ -81,6 +81,72 @@ size_t breakdown_put_objects(const struct breakdown *b, const struct breakdown_s
 	return len;
 }
 
+/* ---- kinds ------------------------------------------------------------------------------ */
+
+/* What the stack says; if it says nothing, what the call does. */
+static waitkinds_set kinds_of(const struct breakdown *b, const struct breakdown_wait *wait)
+{
+	waitkinds_set kinds = 0;
+
+	if (wait->stack) {
+		callstacks_expand(b->states.question.a->stacks, wait->stack);
+		kinds = waitkind_of_stack(wait->stack);
+	}
+	return kinds ? kinds : waitkinds_get(&b->kinds, wait->on);
+}
+
+struct kind {
+	waitkinds_set kinds;
+	uint64_t ns;
+};
+
+static int longer_kind(const void *x, const void *y)
+{
+	const struct kind *a = x, *b = y;
+
+	return (a->ns < b->ns) - (a->ns > b->ns);
+}
+
+/* The longest one first; `all` has room for all waits. Returns how many there are. */
+static size_t add_kinds(const struct breakdown *b, const struct breakdown_sums *sums, struct kind *all)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < sums->nwaits; i++) {
+		const waitkinds_set kinds = kinds_of(b, &sums->waits[i]);
+		size_t k = 0;
+
+		while (k < n && all[k].kinds != kinds)
+			k++;
+		n += k == n;
+		all[k].kinds = kinds;
+		all[k].ns += sums->waits[i].ns;
+	}
+	qsort(all, n, sizeof(*all), longer_kind);
+	return n;
+}
+
+void breakdown_kinds_print(const struct breakdown *b, const struct breakdown_sums *sums, const char *whose)
+{
+	struct kind *all = b->shows_on && sums->nwaits ? calloc(sums->nwaits, sizeof(*all)) : NULL;
+	const size_t n = all ? add_kinds(b, sums, all) : 0;
+	char buf[WAITKIND_SIZE];
+
+	if (n)
+		printf("waited%s on: ", whose);
+	for (size_t i = 0; i < n; i++) {
+		const char *kind = waitkind_text(all[i].kinds, buf, sizeof(buf));
+
+		printf("%s%s %.3f ms (%.2f%%)", i ? ", " : "", kind ? kind : "other", (double)all[i].ns / 1e6,
+		       sums->total ? 100 * (double)all[i].ns / (double)sums->total : 0.0);
+	}
+	if (n)
+		putchar('\n');
+	free(all);
+}
+
+/* ---- stacks ----------------------------------------------------------------------------- */
+
 /* A stack has up to 20 lines. */
 static bool is_worth(uint64_t ns, uint64_t total)
 {
@@ -145,10 +211,12 @@ static bool put_stack(const struct breakdown *b, struct callstack *stack, struct
 static bool put_wait(const struct breakdown *b, const struct breakdown_wait *wait, struct json_object *all)
 {
 	struct json_object *one = json_object_new_object();
+	char kind[WAITKIND_SIZE];
 
 	return json_append(all, one) && json_put_text(one, "state", breakdown_part_name(wait->part)) &&
 	       json_put_text(one, "waker", words_text(&b->words, wait->waker)) &&
 	       json_put_text(one, "on", wait->on ? words_text(&b->words, wait->on) : NULL) &&
+	       json_put_text(one, "kind", b->shows_on ? waitkind_text(kinds_of(b, wait), kind, sizeof(kind)) : NULL) &&
 	       json_put_unsigned(one, "times", wait->times) && json_put_unsigned(one, "total", wait->ns) && put_stack(b, wait->stack, one);
 }
 

@@ -5,6 +5,7 @@
 #include "analysis/durations/words.h"
 #include "base/escape.h"
 #include "base/procstatus.h"
+#include "base/units.h"
 #include "tasks/pidmap.h"
 
 #include <stdio.h>
@@ -16,6 +17,7 @@ struct beginning {
 	struct pairs *pairs;
 	struct waiton *on;
 	uint64_t now;
+	pid_t command;
 };
 
 static void begin(void *ctx, pid_t tid, enum task_state state)
@@ -23,6 +25,8 @@ static void begin(void *ctx, pid_t tid, enum task_state state)
 	const struct beginning *b = ctx;
 	struct waitargs c;
 
+	if (tid == b->command)
+		return;
 	pairs_open(b->pairs, (uint64_t)tid, b->now);
 	if (waitargs_find(tid, &c) != WAITARGS_A_CALL || !c.pid)
 		return;
@@ -30,9 +34,10 @@ static void begin(void *ctx, pid_t tid, enum task_state state)
 	waiton_wait(b->on, tid, b->now);
 }
 
-void earlywaits_begin(struct earlywaits *e, const struct switches *w, struct pairs *pairs, struct waiton *on, uint64_t now)
+void earlywaits_begin(struct earlywaits *e, const struct switches *w, struct pairs *pairs, struct waiton *on, uint64_t now,
+		      pid_t command)
 {
-	struct beginning b = { pairs, on, now };
+	struct beginning b = { pairs, on, now, command };
 
 	e->since = now;
 	sleepers_begin(&e->sleepers, w);
@@ -119,4 +124,11 @@ void earlywaits_print(struct earlywaits *e, struct waiton *on)
 		printf("%s%s", i ? ", " : "", safe);
 	}
 	printf("%s): `perf-prof dump %d` shows the stacks\n", s.others ? ", ..." : "", pidmap_shown(s.pid));
+}
+
+void earlywaits_print_ended(const struct earlywaits *e, bool recorded)
+{
+	if (e->ended)
+		printf("%llu wait%s began before the %s, and %s counted from its start\n", (unsigned long long)e->ended,
+		       units_plural(e->ended), recorded ? "recording" : "run", e->ended == 1 ? "is" : "are");
 }

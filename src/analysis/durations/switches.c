@@ -18,6 +18,7 @@ struct watched {
 	pid_t tid;
 	bool process;            /* in a recording: tid is a process, and all its threads are watched */
 	bool known, had_event;   /* in a recording: it has a record of the task, and an event */
+	bool is_new;             /* in a recording: it began during that */
 	bool outside;            /* of the control groups, as /proc said at that time: */
 	uint64_t asked;
 	UT_hash_handle hh;
@@ -146,6 +147,14 @@ static void watch_known(struct switches *w, uint32_t tid)
 		find_watched(w, (pid_t)tid)->known = true;
 }
 
+static void note_new(struct switches *w, pid_t tid)
+{
+	struct watched *one = w->recorded && !w->everybody ? find_watched(w, tid) : NULL;
+
+	if (one)
+		one->is_new = true;
+}
+
 void switches_task(struct switches *w, const struct pev_record *rec)
 {
 	const struct pev_task *t = &rec->task;
@@ -162,6 +171,8 @@ void switches_task(struct switches *w, const struct pev_record *rec)
 		watch_recorded(w, (pid_t)t->pid);
 	else if (rec->type == PERF_RECORD_FORK && !before && switches_watch(w, (pid_t)t->ptid))
 		watch_known(w, t->tid);
+	if (rec->type == PERF_RECORD_FORK && !before)
+		note_new(w, (pid_t)t->tid);
 }
 
 void switches_had_event(struct switches *w, pid_t tid)
@@ -170,6 +181,13 @@ void switches_had_event(struct switches *w, pid_t tid)
 
 	if (found)
 		found->had_event = true;
+}
+
+bool switches_slept_before(const struct switches *w, pid_t tid)
+{
+	const struct watched *found = w->recorded && !w->everybody ? find_watched(w, tid) : NULL;
+
+	return found && !found->had_event && !found->is_new;
 }
 
 size_t switches_without_event(const struct switches *w, bool *none)
@@ -434,6 +452,7 @@ void switches_take_fork(struct switches *w, const struct analysis_sample *s)
 		watch(w, child);
 	else if (w->groups.n)
 		forget(w, child);
+	note_new(w, child);
 }
 
 void switches_each(const struct switches *w, void (*fn)(void *ctx, pid_t tid), void *ctx)

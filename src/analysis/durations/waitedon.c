@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/units.h"
 #include "report/table.h"
+#include "stream/names.h"
 
 #include <stdio.h>
 
@@ -98,6 +99,20 @@ static void free_sums(struct waitedon *w, struct sums *one)
 
 /* ---- waits ------------------------------------------------------------------------------ */
 
+void waitedon_begin(struct waiton *on, pid_t tid, uint64_t time)
+{
+	struct waitargs c;
+	pid_t holder;
+
+	waiton_wait(on, tid, time);
+	if (on->recorded || !waiton_locks_for_a_time(on, tid) || waitargs_find(tid, &c) != WAITARGS_A_CALL ||
+	    !waiton_may_be_in(on, tid, c.call, c.args[0]))
+		return;
+	holder = lockholder_tid(&c);
+	if (holder && waitargs_is_still(&c))
+		waiton_set_holder(on, tid, holder);
+}
+
 struct parts {
 	struct waitedon *w;
 	struct sums *sums;
@@ -120,7 +135,23 @@ static uint64_t since_last(const struct waitedon_object *one, const struct waite
 	return end > last ? end - (last > wait->start ? last : wait->start) : 0;
 }
 
-static void blame(struct waitedon *w, struct waitedon_object *one, struct sums *sums, const struct waitedon_wait *wait)
+/* The holder that was looked up has not woken another one since. */
+static bool blame_known_holder(struct waitedon *w, const struct waiton *on, const struct waitedon_object *one, struct sums *sums,
+			       const struct waitedon_wait *wait)
+{
+	const pid_t holder = waiton_holder(on, wait->tid);
+	struct cause *c = holder && handoffs_latest(&one->handoffs) <= wait->start ? cause_of(w, sums, holder) : NULL;
+
+	if (!c)
+		return false;
+	if (on->names)
+		snprintf(c->name, sizeof(c->name), "%s", names_comm(on->names, holder, wait->start));
+	c->ns += wait->duration;
+	return true;
+}
+
+static void blame(struct waitedon *w, const struct waiton *on, struct waitedon_object *one, struct sums *sums,
+		  const struct waitedon_wait *wait)
 {
 	struct cause *c = wait->waker ? cause_of(w, sums, wait->waker->tid) : NULL;
 
@@ -129,12 +160,12 @@ static void blame(struct waitedon *w, struct waitedon_object *one, struct sums *
 		c->ns += sums->pending;
 		sums->pending = 0;
 	}
-	if (wait->timed_out)
+	if (wait->timed_out && !blame_known_holder(w, on, one, sums, wait))
 		sums->pending += since_last(one, wait);
 	handoffs_divide(&one->handoffs, wait->start, wait->start + wait->duration, add_part, &(struct parts){ w, sums });
 }
 
-static bool add_to(struct waitedon *w, struct waitedon_object *one, enum span span, const struct waitedon_wait *wait)
+static bool add_to(struct waitedon *w, const struct waiton *on, struct waitedon_object *one, enum span span, const struct waitedon_wait *wait)
 {
 	struct sums *sums = &one->sums[span];
 
@@ -143,7 +174,7 @@ static bool add_to(struct waitedon *w, struct waitedon_object *one, enum span sp
 	sums->waits++;
 	sums->ns += wait->duration;
 	sums->max = wait->duration > sums->max ? wait->duration : sums->max;
-	blame(w, one, sums, wait);
+	blame(w, on, one, sums, wait);
 	return true;
 }
 
@@ -157,7 +188,7 @@ static struct waitedon_object *add(struct waitedon *w, const struct waiton *on, 
 	one = object_of(w, &object);
 	if (one && wait->waker)
 		handoffs_add(&one->handoffs, wait->waker);
-	if (!one || (in_run && !add_to(w, one, RUN, wait)) || !add_to(w, one, INTERVAL, wait)) {
+	if (!one || (in_run && !add_to(w, on, one, RUN, wait)) || !add_to(w, on, one, INTERVAL, wait)) {
 		w->refused++;
 		return NULL;
 	}
@@ -308,7 +339,7 @@ static void choose(const struct waitedon *w, enum span span, struct table_column
 static void print(struct waitedon *w, struct analysis *a, enum span span)
 {
 	struct table_column columns[COLUMNS] = {
-		{ "what", TABLE_TEXT }, { "kind", TABLE_TEXT }, [PID] = { "pid", TABLE_INTEGER },
+		{ "what", TABLE_TEXT, .most = 96 }, { "kind", TABLE_TEXT }, [PID] = { "pid", TABLE_INTEGER },
 		{ "address", TABLE_HEX, .where = TABLE_ONLY_JSON }, { "threads", TABLE_INTEGER }, { "waits", TABLE_INTEGER },
 		{ "total", TABLE_DURATION, .unit = "ms" }, { "max", TABLE_DURATION, .unit = "ms" },
 		[BECAUSE_OF] = { "because_of", TABLE_TEXT, .title = "because of" },

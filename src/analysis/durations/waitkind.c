@@ -97,7 +97,8 @@ static const struct {
 	int op;
 	enum kind kind;
 } of_size[] = {
-	{ 40, { 0, 0 }, FUTEX_WAIT, MUTEX }, { 48, { 40, 44 }, FUTEX_WAIT_BITSET, CONDVAR }, { 56, { 8, 12 }, FUTEX_WAIT_BITSET, RWLOCK },
+	{ 40, { 0, 0 }, FUTEX_WAIT, MUTEX }, { 40, { 0, 0 }, FUTEX_WAIT_BITSET, MUTEX },   /* the second one: with a timeout */
+	{ 48, { 40, 44 }, FUTEX_WAIT_BITSET, CONDVAR }, { 56, { 8, 12 }, FUTEX_WAIT_BITSET, RWLOCK },
 	{ 32, { 0, 0 }, FUTEX_WAIT_BITSET, SEMAPHORE }, { 32, { 4, 4 }, FUTEX_WAIT, BARRIER },
 };
 

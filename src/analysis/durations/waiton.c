@@ -20,6 +20,8 @@ struct waiton_call {
 	uint64_t given;          /* its first argument */
 	uint64_t arg;            /* the same, but of a lock with two words the first one */
 	struct waitkind_futex futex;   /* of a futex, what follows that */
+	bool timed;              /* it has a timeout */
+	pid_t holder;            /* of its lock; 0: not known */
 	pid_t joined;            /* its end is waited for; 0: no thread's */
 	char name[WORD_SIZE];    /* what that is, once waiton_wait() has looked it up; "": not known */
 	UT_hash_handle hh;
@@ -101,36 +103,50 @@ static void forget_descriptor(struct waiton *w, pid_t pid, int fd)
 	free(d);
 }
 
-/* A name "socket:[4711]" becomes the socket's address. False: it has none now. */
-static bool name_socket(struct waiton *w, pid_t tid, char *buf, size_t size)
+/* A name "socket:[4711]" becomes the socket's address, if it has one now. */
+static void name_socket(struct waiton *w, pid_t tid, char *buf, size_t size)
 {
 	uint64_t inode;
 
-	return sscanf(buf, "socket:[%" SCNu64 "]", &inode) != 1 || sockets_text(&w->sockets, tid, inode, buf, size);
+	if (sscanf(buf, "socket:[%" SCNu64 "]", &inode) == 1)
+		sockets_text(&w->sockets, tid, inode, buf, size);
+}
+
+static void read_link(pid_t tid, int fd, char *buf, size_t size)
+{
+	char link[64];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)tid, fd);
+	n = readlink(link, buf, size - 1);
+	buf[n > 0 ? n : 0] = '\0';
+}
+
+static struct waiton_descriptor *add_descriptor(struct waiton_process *p, int fd)
+{
+	struct waiton_descriptor *d;
+
+	if (!p || HASH_COUNT(p->all) >= MAX_DESCRIPTORS || !(d = calloc(1, sizeof(*d))))
+		return NULL;
+	d->fd = fd;
+	HASH_ADD(hh, p->all, fd, sizeof(d->fd), d);
+	return HASH_KEPT(d);
 }
 
 void waiton_descriptor(struct waiton *w, pid_t pid, pid_t tid, int fd, char *buf, size_t size)
 {
 	struct waiton_process *p = process_of(w, pid);
 	struct waiton_descriptor *d = NULL;
-	char link[64];
-	ssize_t n;
 
 	if (p)
 		HASH_FIND(hh, p->all, &fd, sizeof(fd), d);
-	if (d) {
+	if (d)
 		snprintf(buf, size, "%s", d->name);
-		return;
-	}
-	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)tid, fd);
-	n = readlink(link, buf, size - 1);
-	buf[n > 0 ? n : 0] = '\0';
-	if (!name_socket(w, tid, buf, size) || n <= 0 || !p || HASH_COUNT(p->all) >= MAX_DESCRIPTORS || !(d = calloc(1, sizeof(*d))))
-		return;
-	d->fd = fd;
-	snprintf(d->name, sizeof(d->name), "%s", buf);
-	HASH_ADD(hh, p->all, fd, sizeof(d->fd), d);
-	HASH_KEPT(d);
+	else
+		read_link(tid, fd, buf, size);
+	name_socket(w, tid, buf, size);
+	if (*buf && (d || (d = add_descriptor(p, fd))))
+		snprintf(d->name, sizeof(d->name), "%s", buf);
 }
 
 /* ---- threads -------------------------------------------------------------------------- */
@@ -157,7 +173,8 @@ static struct waiton_call *set(struct waiton *w, pid_t tid, int64_t call, uint64
 	one->call = call;
 	one->given = one->arg = arg;
 	one->futex = (struct waitkind_futex){ 0 };
-	one->joined = 0;
+	one->joined = one->holder = 0;
+	one->timed = false;
 	one->name[0] = '\0';
 	return one;
 }
@@ -205,10 +222,11 @@ static bool value_varies(struct waiton *w, pid_t pid, uint64_t address, uint64_t
 
 static void set_futex(struct waiton *w, struct waiton_call *one, const uint64_t args[WAITON_ARGS])
 {
-	enum { OP = 1, VALUE };
+	enum { OP = 1, VALUE, TIMEOUT };
 
 	one->futex.op = args[OP];
 	one->futex.value = (uint32_t)args[VALUE];
+	one->timed = args[TIMEOUT];
 	if (((int)one->futex.op & FUTEX_CMD_MASK) == FUTEX_WAIT)
 		one->futex.varies = value_varies(w, one->pid, one->arg, one->futex.value);
 }
@@ -442,6 +460,29 @@ bool waiton_may_time_out(const struct waiton *w, pid_t tid)
 bool waiton_timed_out(const struct waiton *w, pid_t tid, int64_t result)
 {
 	return result == result_of_timeout(w, tid) && result <= 0;
+}
+
+bool waiton_locks_for_a_time(const struct waiton *w, pid_t tid)
+{
+	enum { LOCKED = 2 };   /* others wait for it */
+	const struct waiton_call *one = find(w, tid);
+
+	return one && one->timed && ((int)one->futex.op & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET && one->futex.value == LOCKED;
+}
+
+void waiton_set_holder(struct waiton *w, pid_t tid, pid_t holder)
+{
+	struct waiton_call *one = find(w, tid);
+
+	if (one)
+		one->holder = holder;
+}
+
+pid_t waiton_holder(const struct waiton *w, pid_t tid)
+{
+	const struct waiton_call *one = find(w, tid);
+
+	return one ? one->holder : 0;
 }
 
 pid_t waiton_joined(const struct waiton *w, pid_t tid)

@@ -27,7 +27,7 @@ struct waiton {
 };
 
 /* The thread enters or leaves a system call. */
-enum { WAITON_ARGS = 3 };
+enum { WAITON_ARGS = 4 };
 void waiton_enter(struct waiton *w, pid_t pid, pid_t tid, int64_t call, const uint64_t args[WAITON_ARGS]);
 void waiton_leave(struct waiton *w, pid_t tid);
 /* The thread begins to wait: looks up the name of its descriptor or address. time: of a recorded wait. */
@@ -43,6 +43,11 @@ char *waiton_text(const struct waiton *w, pid_t tid, char *buf, size_t size);
 /* Whether its call has a timeout, of which its result tells; and whether that result does. */
 bool waiton_may_time_out(const struct waiton *w, pid_t tid);
 bool waiton_timed_out(const struct waiton *w, pid_t tid, int64_t result);
+/* Whether it waits for a lock with a timeout, as pthread_mutex_timedlock() of the C library of GNU does. */
+bool waiton_locks_for_a_time(const struct waiton *w, pid_t tid);
+/* Who held that lock during this wait; 0: not known. */
+void waiton_set_holder(struct waiton *w, pid_t tid, pid_t holder);
+pid_t waiton_holder(const struct waiton *w, pid_t tid);
 /* What kind of thing that is; 0: not known. */
 waitkinds_set waiton_kinds(const struct waiton *w, pid_t tid);
 /* The thread for whose end it waits by pthread_join(), if w->names; 0: none, or not known. */

@@ -39,7 +39,7 @@ struct waits {
 		uint64_t n, ns, longest;
 		pid_t tid;               /* of the longest one */
 	} unstacked;                     /* waits of the table that have not ended, and are not in `stacks` */
-	uint64_t latest;                 /* the time of the last sample */
+	uint64_t first, latest;          /* the times of the first and the last sample */
 	bool found_none;                 /* the present table has no rows */
 };
 
@@ -101,14 +101,15 @@ static const char *kind(struct question *q, uint64_t number, char *buf, size_t s
 	return waitkind_text(waitkinds_get(&((struct waits *)q)->kinds, number), buf, size);
 }
 
-enum { WAKER, WAKER_TID, CONTEXT, ON, KIND };
+enum { WAKER, WAKER_TID, CONTEXT, ON, KIND, WITH_HOLDER = 96 };   /* WITH_HOLDER: a lock, its file and its holder */
 #define COLUMNS \
 	[WAKER] = { "waker", COLUMN_TEXT, COLUMN_KEY, .text = word }, \
 	[WAKER_TID] = { "waker_tid", COLUMN_TASK, COLUMN_PER_INSTANCE | COLUMN_FIELD }, \
 	[CONTEXT] = { "context", COLUMN_TEXT, COLUMN_FIELD, 12, .text = context_text }
 static const struct column columns[] = { COLUMNS };
 static const struct column columns_on[] = {
-	COLUMNS, [ON] = { "on", COLUMN_TEXT, COLUMN_KEY, .text = word }, [KIND] = { "kind", COLUMN_TEXT, COLUMN_ABOUT, .text = kind },
+	COLUMNS, [ON] = { "on", COLUMN_TEXT, COLUMN_KEY, .text = word, .most = WITH_HOLDER },
+	[KIND] = { "kind", COLUMN_TEXT, COLUMN_ABOUT, .text = kind },
 };
 
 /* ---- samples --------------------------------------------------------------------------- */
@@ -180,7 +181,7 @@ static void start_wait(struct question *q, const struct analysis_sample *s, pid_
 	if (cancel(&w->woken, tid) && o)
 		o->may_have_ended = true;
 	if (w->shows_on)
-		waiton_wait(&w->on, tid, s->time);
+		waitedon_begin(&w->on, tid, s->time);
 }
 
 static void begin_wait(struct question *q, const struct analysis_sample *s, pid_t tid)
@@ -299,6 +300,7 @@ static void close_wait(struct question *q, const struct analysis_sample *s, stru
 	struct waits *w = (struct waits *)q;
 	struct ended e = { .tid = (pid_t)o->key, .s = *s, .context = context };
 
+	w->early.ended += earlywaits_has(&w->early, o);
 	pairs_close(&q->pairs, o, s, &e.end);
 	/* an interrupt's chain goes on in the task that it interrupted */
 	if (q->a && s->event->layout.callchain && context < BY_INTERRUPT)
@@ -354,19 +356,31 @@ static void take_call(struct waits *w, const struct analysis_sample *s, size_t i
 		waiton_leave(&w->on, s->tid);
 }
 
+/* Of a recording, where a thread's first event is its wake-up. Since when it waited is not known. */
+static void begin_before(struct waits *w, pid_t tid)
+{
+	if (switches_slept_before(&w->states.switches, tid) && pairs_open(&w->states.question.pairs, (uint64_t)tid, w->first))
+		w->early.ended++;
+}
+
 static void sample(struct question *q, const struct analysis_sample *s)
 {
+	struct waits *w = (struct waits *)q;
 	size_t i = question_index(q, s);
 	pid_t tid;
 
-	((struct waits *)q)->latest = s->time;
-	switches_had_event(&((struct waits *)q)->states.switches, s->tid);
+	if (!w->first)
+		w->first = s->time;
+	w->latest = s->time;
+	switches_had_event(&w->states.switches, s->tid);
 	if (i >= NEVENTS && i < q->ops->nevents) {
-		take_call((struct waits *)q, s, i);
+		take_call(w, s, i);
 		return;
 	}
 	tid = states_named(q, s, &i);
-	switches_had_event(&((struct waits *)q)->states.switches, tid);
+	if (tid && i == WAKING)
+		begin_before(w, tid);
+	switches_had_event(&w->states.switches, tid);
 	if (tid && i == SWITCH)
 		begin_wait(q, s, tid);
 	else if (tid)
@@ -416,7 +430,7 @@ static void started(struct question *q)
 	struct waits *w = (struct waits *)q;
 
 	if (!w->states.switches.recorded)
-		earlywaits_begin(&w->early, &w->states.switches, &q->pairs, &w->on, analysis_now(q->a));
+		earlywaits_begin(&w->early, &w->states.switches, &q->pairs, &w->on, analysis_now(q->a), q->common.stream.command.pid);
 }
 
 /* ---- waits that have not ended ---------------------------------------------------------- */
@@ -612,6 +626,7 @@ static void after_table(struct question *q, uint64_t from)
 	if (!q->common.json && !q->csv)
 		print_unfinished(q);
 	if (q->ending && !q->common.json && !q->csv) {
+		earlywaits_print_ended(&w->early, w->states.switches.recorded);
 		print_eventless(w);
 		print_nameless(w);
 	}
@@ -752,8 +767,8 @@ const struct command waits_command = {
 		"sender.",
 		"With --on, [timeout]: the timeout of the call ended the wait. A wait whose end the kernel did not deliver ends with the "
 		"thread's next system call: the waker is [not seen].",
-		"A wait of a target that has not ended has the waker [nobody yet] and, in each table, the time so far: since the run "
-		"began if the thread waited already. A program in which nothing but such rows is left may be in a deadlock: dump shows "
+		"A wait of a target that has not ended has the waker [nobody yet] and, in each table, the time so far. Waits that began "
+		"before the run or the recording count from its start. A program in which nothing but such rows is left may be in a deadlock: dump shows "
 		"its stacks.",
 		"-g adds the stacks that waited, and those that woke them, without sleeps (--full: all). --flame-graph "
 		"draws them all: the waker's stack, "

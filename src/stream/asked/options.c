@@ -335,7 +335,7 @@ const struct opt stream_ring_opts[] = {
 	  .expected = "milliseconds, such as 1000: from 0 (never) to " STREAM_MAX_INTERVAL_TEXT },
 	{ "mmap-pages", 'm', NULL, OPT_CALL, AT(ring.bytes), "PAGES|SIZE",
 	  "Set the size of each CPU's ring buffer, in pages or with a unit (8M); rounded up to a power of two. "
-	  "Default: 1M; 4M if all task switches are watched; up to 16M for call chains by unwind tables, or 64M "
+	  "Default: 1M; 4M if all task switches are watched; up to 8M to record tracepoints; up to 16M for call chains by unwind tables, or 64M "
 	  "if each page fault or tracepoint has such a chain. Without -m and --buffer, a ring that loses events is "
 	  "replaced by one 4 times as large, up to 64M each and 1/32 of memory together; meanwhile, different events "
 	  "may be out of order unless --order is given.", false, parse_ring },
@@ -377,7 +377,7 @@ const struct opt stream_source_opts[] = {
 };
 
 const struct opt stream_input_opts[] = {
-	{ "input", 'I', NULL, OPT_STRING, AT(input), "FILE",
+	{ "input", 'I', NULL, OPT_INFILE, AT(input), "FILE",
 	  "Read a recording (from perf-prof record, perf record or --record; -: standard input) instead "
 	  "of tracing. Without -e, all its events are read.", false, NULL },
 	{ "time", 0, NULL, OPT_CALL, AT(time), "START,END",

@@ -31,6 +31,14 @@ bool stream_has_stack_of_each(const struct stream *s)
 	return false;
 }
 
+bool stream_has_samples_of_each(const struct stream *s)
+{
+	for (size_t i = 0; i < s->list.nevents; i++)
+		if (s->list.events[i].wanted && samples_each(&s->list.events[i]))
+			return true;
+	return false;
+}
+
 bool stream_event_has_addresses(const struct stream_event *event, bool user)
 {
 	if (event->names_ip || (event->sampling && event->sampling->shape == SHAPE_FAULT))

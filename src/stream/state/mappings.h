@@ -9,6 +9,8 @@ struct stream;
 
 /* Whether samples carry stacks, kilobytes each. */
 bool stream_has_stacks(const struct stream *s);
+/* Whether an event is sampled each time it happens. */
+bool stream_has_samples_of_each(const struct stream *s);
 /* Whether an event does that is sampled each time it happens: a tracepoint, or page faults. */
 bool stream_has_stack_of_each(const struct stream *s);
 /* Whether mappings of data are needed, too. */
