@@ -6,6 +6,7 @@
  * Both are started in the same way: if one needs a shell, the other gets one, too, so that the shell's cost is not taken for
  * a difference. Runs that fail are left out, as they have not done the same work.
  */
+#include "base/shellwords.h"
 #include "stat/pipefail.h"
 #include "stat/stat.h"
 
@@ -214,46 +215,6 @@ char *stat_words(char *const *argv)
 	return text;
 }
 
-/* Those that a shell does not change. */
-static bool is_plain(const char *word)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
-
-	return *word && !word[strspn(word, plain)];
-}
-
-static void put_quoted(const char *word, FILE *out)
-{
-	fputc('\'', out);
-	for (; *word; word++)
-		if (*word == '\'')
-			fputs("'\\''", out);
-		else
-			fputc(*word, out);
-	fputc('\'', out);
-}
-
-/* The words of a command as a shell reads them, to be freed; NULL: out of memory. */
-static char *quoted(char *const *argv)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		return NULL;
-	for (size_t i = 0; argv[i]; i++) {
-		if (i)
-			fputc(' ', out);
-		if (is_plain(argv[i]))
-			fputs(argv[i], out);
-		else
-			put_quoted(argv[i], out);
-	}
-	fclose(out);
-	return text;
-}
-
 static int print(const struct counting *s, const struct compared_table *t, FILE *out, struct fault *f)
 {
 	int rc = 0;
@@ -439,7 +400,7 @@ int stat_compare(struct counting *s, char **argv, struct fault *f)
 	pipefail = pipefail && pipefail_is_there();
 	for (int i = 0; i < 2; i++) {
 		lines[i] = commands[i].line ? strdup(commands[i].line) : NULL;
-		shown[i] = commands[i].line ? strdup(commands[i].line) : quoted(commands[i].words);
+		shown[i] = commands[i].line ? strdup(commands[i].line) : shellwords(commands[i].words);
 		as[i] = started_as(&commands[i], lines[i], shell, pipefail);
 		sides[i].argv = as[i];
 		sides[i].seen.command = shown[i];

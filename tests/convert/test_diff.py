@@ -243,6 +243,28 @@ def test_the_picture_has_the_difference(diff, recordings):
     assert found and 20 < float(found[1]) < 45
 
 
+def test_several_recordings_of_each_side(diff):
+    """Times are those of one run, and what grew is found; what is the same is not, however the runs differ."""
+    told = json.loads(diff('--json', 'a.data', 'same.data', '--vs', 'slower.data', 'slower.data'))
+    one, other, slow = (json.loads(diff('--json', *pair)) for pair in (['a.data', 'a.data'], ['same.data'] * 2, ['slower.data'] * 2))
+    assert (told['before_runs'], told['after_runs'], one['before_runs']) == (2, 2, 1)
+    assert told['before_samples'] == one['before_samples'] + other['before_samples']
+    if 'before_time' in told:
+        assert told['before_time'] == (one['before_time'] + other['before_time']) // 2 and told['after_time'] == slow['before_time']
+    rows = {row['function']: row for row in told['rows']}
+    assert abs(rows['slow_part']['after'] - rows_of(json.dumps(slow))['slow_part']['after']) < 1e-6
+    same = json.loads(diff('--json', 'a.data', 'same.data', '--vs', 'same.data', 'a.data'))
+    assert same['changed'] == 0 and 'for i in' not in diff('a.data', 'same.data', '--vs', 'slower.data')
+
+
+def test_how_several_are_recorded(diff, recordings):
+    """With the commands that recorded each, but for the outputs."""
+    lines = diff('a.data', 'slower.data').splitlines()
+    work = recordings / 'work'
+    assert f'    for i in 1 2 3 4 5; do perf-prof record -o old$i.data -g -F 1997 -- {work} 10000; perf-prof record -o new$i.data ' \
+           f'-g -F 1997 -- {work} 50000; done; perf-prof diff old?.data --vs new?.data' in lines or len(str(work)) > 150, lines
+
+
 @pytest.fixture(scope='module')
 def renamed(prof, recordings):
     """slower.data of a copy of the program."""

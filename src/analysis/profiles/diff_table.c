@@ -43,12 +43,16 @@ static const struct table_column time_columns[COLUMNS] = {
 /* Of what is shown in time, too. */
 static bool is_timed(const struct diff *d)
 {
-	return d->sides[SHARES_BEFORE].in_ns && d->sides[SHARES_AFTER].in_ns;
+	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
+
+	return !a->mixed && !b->mixed && a->in_ns && b->in_ns;
 }
 
 static bool have_same_parts(const struct diff *d)
 {
-	return d->sides[SHARES_BEFORE].without_kernel == d->sides[SHARES_AFTER].without_kernel;
+	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
+
+	return !a->mixed && !b->mixed && a->without_kernel == b->without_kernel;
 }
 
 /* Whether times are compared: those of the same work. Else shares are. */
@@ -125,7 +129,7 @@ static void put_row(const struct diff *d, struct table *t, const struct share *s
 	for (int k = 0; k < SHARES_SIDES; k++)
 		table_number(t, shares_percent(d->shares, k, weight[k]));
 	for (int k = 0; k < SHARES_SIDES && is_timed(d); k++)
-		table_unsigned(t, weight[k]);
+		table_unsigned(t, weight[k] / d->sides[k].n);
 	put_change(d, t, share);
 	if (unjudged(d))
 		table_none(t);
@@ -154,10 +158,10 @@ static double confidence(const struct diff *d)
 static const char *side_text(const struct side *side, char *buf, size_t size)
 {
 	if (side->samples)
-		snprintf(buf, size, "%s: %llu samples of %s%s, %llu lost", side->path, (unsigned long long)side->samples,
+		snprintf(buf, size, "%s: %llu samples of %s%s, %llu lost", side->name, (unsigned long long)side->samples,
 			 side->what, side->without_kernel ? " (without the kernel)" : "", (unsigned long long)side->lost);
 	else
-		snprintf(buf, size, "%s: folded stacks", side->path);
+		snprintf(buf, size, "%s: folded stacks", side->name);
 	return buf;
 }
 
@@ -168,6 +172,8 @@ static void describe_side(struct table *t, const struct side *side, const char *
 	snprintf(key, sizeof(key), "%s_samples", name);
 	if (side->samples)
 		table_extra(t, key, json_object_new_uint64(side->samples));
+	snprintf(key, sizeof(key), "%s_runs", name);
+	table_extra(t, key, json_object_new_uint64(side->n));
 	snprintf(key, sizeof(key), "%s_lost", name);
 	table_extra(t, key, json_object_new_uint64(side->lost));
 	snprintf(key, sizeof(key), "%s_event", name);
@@ -181,7 +187,8 @@ static void describe_side(struct table *t, const struct side *side, const char *
 /* The times of all functions. */
 static void describe_times(const struct diff *d, struct table *t, char *text, size_t size)
 {
-	const uint64_t before = d->sides[SHARES_BEFORE].weight, after = d->sides[SHARES_AFTER].weight;
+	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
+	const uint64_t before = a->weight / a->n, after = b->weight / b->n;
 	struct stats_interval time;
 	const char *what = "";
 
@@ -199,20 +206,20 @@ static void describe_times(const struct diff *d, struct table *t, char *text, si
 	/* user time of one and CPU time of the other are not the same */
 	if (!have_same_parts(d))
 		return;
-	snprintf(text, size, "%s time %.3f ms before, %.3f ms after (%+.1f %%%s); ",
-		 d->sides[SHARES_BEFORE].without_kernel ? "user" : "CPU", (double)before / NS_PER_MS, (double)after / NS_PER_MS,
+	snprintf(text, size, "%s time %s%.3f ms before, %.3f ms after (%+.1f %%%s); ", a->without_kernel ? "user" : "CPU",
+		 a->n + b->n > 2 ? "of a run " : "", (double)before / NS_PER_MS, (double)after / NS_PER_MS,
 		 100 * ((double)after / (double)before - 1), what);
 }
 
 static void describe(const struct diff *d, struct table *t, size_t changed)
 {
 	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER], *unknown = unjudged(d);
-	char before[512], after[512], sure[600], times[160];
+	char before[700], after[700], sure[600], times[160];
 
 	describe_side(t, a, "before");
 	describe_side(t, b, "after");
 	if (unknown) {
-		snprintf(sure, sizeof(sure), "no verdicts: %s does not contain the number of samples", unknown->path);
+		snprintf(sure, sizeof(sure), "no verdicts: %s does not contain the number of samples", unknown->name);
 		table_extra(t, "no_verdicts", json_object_new_string(sure + strlen("no verdicts: ")));
 	} else {
 		snprintf(sure, sizeof(sure), "%g %% confidence: %zu changed", 100 * confidence(d), changed);
@@ -293,8 +300,8 @@ static void tell_chains(const struct diff *d)
 	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
 
 	if (a->chains && b->chains && a->chains != b->chains)
-		printf("the call chains of %s are from %s, those of %s from %s: callers may differ\n", a->path, from[a->chains],
-		       b->path, from[b->chains]);
+		printf("the call chains of %s are from %s, those of %s from %s: callers may differ\n", a->name, from[a->chains],
+		       b->name, from[b->chains]);
 }
 
 /* Where inlined functions have frames of their own. */
@@ -305,8 +312,8 @@ static void tell_inlined(const struct diff *d)
 
 	if ((d->of_folded || d->common.inline_rows || d->flame.path) && with->inlined == FOLDED_HAS_INLINED &&
 	    without->inlined == FOLDED_NO_INLINED)
-		printf("%s has inlined functions, %s has none: to compare without inlined functions, use --no-inline for both\n", with->path,
-		       without->path);
+		printf("%s has inlined functions, %s has none: to compare without inlined functions, use --no-inline for both\n", with->name,
+		       without->name);
 }
 
 /* Recordings of profile --off-cpu. */
@@ -316,7 +323,7 @@ static void tell_off_cpu(const struct diff *d)
 
 	if (a->off_cpu || b->off_cpu)
 		printf("%s%s%s also %s the time off CPUs, which is not compared; `perf-prof profile --off-cpu -I FILE` shows it\n",
-		       a->off_cpu ? a->path : b->path, a->off_cpu && b->off_cpu ? " and " : "", a->off_cpu && b->off_cpu ? b->path : "",
+		       a->off_cpu ? a->name : b->name, a->off_cpu && b->off_cpu ? " and " : "", a->off_cpu && b->off_cpu ? b->name : "",
 		       a->off_cpu && b->off_cpu ? "have" : "has");
 }
 
@@ -350,6 +357,8 @@ int diff_show(struct diff *d, struct fault *f)
 	rc = analysis_put_table_of(&d->common, &t, &style);
 	table_free(&t);
 	if (!d->common.json) {
+		if (!unjudged(d) && !shares_have_spread(d->shares) && !d->common.stream.quiet)
+			diff_tell_again(d);
 		tell_renamed(d);
 		tell_moved(d);
 		tell_unmatched(d, shares, n);
