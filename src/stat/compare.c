@@ -21,8 +21,10 @@ enum { DEFAULT_RUNS = 10 };
 static const double default_confidence = 0.95;
 
 /* Rows below those of the events: times of the whole command. */
-enum { ELAPSED, USER, SYS, WAITING, NTIMES };
-static const char *const times_of_command[] = { [ELAPSED] = "elapsed", [USER] = "user", [SYS] = "sys", [WAITING] = "waiting" };
+enum { ELAPSED, USER, SYS, ASLEEP, DELAYED, WAITING, NTIMES };   /* WAITING: if the two before it are not known */
+static const char *const times_of_command[] = {
+	[ELAPSED] = "elapsed", [USER] = "user", [SYS] = "sys", [ASLEEP] = "asleep", [DELAYED] = "waiting for CPU", [WAITING] = "waiting",
+};
 
 /* An event, or a time, in the runs of a command. */
 struct compared {
@@ -105,6 +107,10 @@ static int run_side(struct counting *s, struct side *side, struct compared_row *
 	stats_add(&o->values[s->nevents + USER].count, times.user);
 	stats_add(&o->values[s->nevents + SYS].count, times.sys);
 	stats_add(&o->values[s->nevents + WAITING].count, waiting);
+	if (times.delayed >= 0) {
+		stats_add(&o->values[s->nevents + ASLEEP].count, fmax(0, waiting - times.delayed));
+		stats_add(&o->values[s->nevents + DELAYED].count, times.delayed);
+	}
 	stats_add(&o->cpu, times.user + times.sys);
 	add_elapsed(&o->slowest, times.elapsed, side->seen.runs);
 	return 0;
@@ -169,16 +175,30 @@ static void fill_cpu(const struct outcome *a, const struct outcome *b, struct co
 	t->n = n;
 }
 
+static bool is_delay_known(const struct outcome *o, size_t nevents)
+{
+	return o->values[nevents + DELAYED].count.n == o->values[nevents + WAITING].count.n;
+}
+
+/* Time on no CPU is in two rows if all runs have both, else in one. */
+static bool is_other_form(size_t time, bool split)
+{
+	return split ? time == WAITING : time == ASLEEP || time == DELAYED;
+}
+
 /* seen: what the runs found of each event, and the times. */
 static void fill(const struct counting *s, const struct side *sides, const struct compared_row *seen,
 		 struct compared_table *t)
 {
 	const struct outcome *of_a = outcome_of(&sides[0]), *of_b = outcome_of(&sides[1]);
+	const bool split = is_delay_known(of_a, s->nevents) && is_delay_known(of_b, s->nevents);
 
 	for (size_t i = 0; i < s->nevents + NTIMES; i++) {
 		const struct compared *a = &of_a->values[i], *b = &of_b->values[i];
 		struct compared_row row = { .unit = "msec", .scale = 1000, .share = 1 - (a->missed > b->missed ? a->missed : b->missed) };
 
+		if (i >= s->nevents && is_other_form(i - s->nevents, split))
+			continue;
 		if (i < s->nevents) {
 			row.event = s->events[i].label;
 			row.unit = s->events[i].unit;
