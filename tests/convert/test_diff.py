@@ -431,4 +431,10 @@ def test_time_off_cpus_is_not_compared(prof, recordings):
         told = subprocess.run([prof, 'diff', *pair], cwd=recordings, capture_output=True, text=True, timeout=60)
         if 'a.data' in pair and told.returncode == 2:      # of another event, on a machine with a PMU
             continue
-        assert told.stdout.endswith(f'{answer} the time off CPUs, which is not compared; `perf-prof profile --off-cpu -I FILE` shows it\n')
+        assert told.stdout.endswith(f'{answer} the time off CPUs, which is not compared; `perf-prof profile --off-cpu -I FILE '
+                                    '--flame-graph FILE.folded` writes it, and `perf-prof diff --total` compares such files\n')
+    written = subprocess.run([prof, 'profile', '-q', '--off-cpu', '-I', 'off.data', '--flame-graph', 'off.folded'], cwd=recordings,
+                             capture_output=True, text=True, timeout=60)
+    assert written.returncode == 0, written
+    total = sum(int(line.rpartition(' ')[2]) for line in (recordings / 'off.folded').read_text().splitlines() if line[0] != '#')
+    assert (recordings / 'off.folded').read_text().endswith(f'\n# weight={total} unit=ns\n')

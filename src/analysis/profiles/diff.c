@@ -239,6 +239,8 @@ static void add_samples(struct side *side, const struct folded *folded)
 	side->weight += folded_total(folded);
 	if (folded_inlined(folded) > side->inlined)
 		side->inlined = folded_inlined(folded);
+	side->mixed |= !is_first(side) && side->timed != folded_is_time(folded);
+	side->timed = folded_is_time(folded);
 	if (!folded_samples(folded, &samples)) {
 		side->uncounted = true;
 		return;
@@ -301,7 +303,7 @@ static int draw(struct diff *d, struct fault *f)
 	if (!d->flame.path)
 		return 0;
 	snprintf(samples.event, sizeof(samples.event), "%s", after->what);
-	title.unit = flame_unit_of(&samples, after->weight);
+	title.unit = after->timed ? "ns" : flame_unit_of(&samples, after->weight);
 	snprintf(text, sizeof(text), "%s against %s", after->name, d->sides[SHARES_BEFORE].name);
 	flame_compare(after->folded, d->sides[SHARES_BEFORE].folded, d->names_alone > 0 || d->of_folded || d->nrenamed);
 	return flame_write(&d->flame, after->folded, &title, f);
@@ -350,6 +352,11 @@ static int read_input(struct diff *d, struct input *in, const struct opt_parser 
 	return check_event(d, &earlier, &now, f);
 }
 
+static bool is_time(const struct side *side)
+{
+	return side->timed && !side->mixed;
+}
+
 static int read_side(struct diff *d, enum share_side number, const struct opt_parser *args, struct fault *f)
 {
 	struct side *side = &d->sides[number];
@@ -362,7 +369,7 @@ static int read_side(struct diff *d, enum share_side number, const struct opt_pa
 			return -1;
 	if (side->uncounted)
 		side->samples = 0, side->squares = 0;
-	shares_set(d->shares, number, &(struct shares_side){ side->weight, missing(side), effective(side) });
+	shares_set(d->shares, number, &(struct shares_side){ side->weight, missing(side), effective(side), is_time(side) });
 	return 0;
 }
 

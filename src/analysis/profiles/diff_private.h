@@ -35,6 +35,7 @@ struct side {
 	bool of_command;             /* from its start on, so that its CPU time is that of its work */
 	uint64_t samples, weight, lost;   /* samples: 0: not known */
 	uint64_t throttled;          /* ns for which the event was throttled, at most */
+	bool timed;                  /* folded stacks of times, without samples */
 	bool uncounted;              /* of some of the inputs, the number of samples is not known */
 	double squares;              /* sum of the squares of the samples' weights */
 	struct folded *folded;

@@ -40,12 +40,20 @@ static const struct table_column time_columns[COLUMNS] = {
 	{ "dso", TABLE_TEXT, .fit = FIT_PATH },
 };
 
+/* Of folded stacks whose weights are times, of waits and such. */
+static bool is_exact(const struct diff *d)
+{
+	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
+
+	return !a->mixed && !b->mixed && a->timed && b->timed;
+}
+
 /* Of what is shown in time, too. */
 static bool is_timed(const struct diff *d)
 {
 	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
 
-	return !a->mixed && !b->mixed && a->in_ns && b->in_ns;
+	return is_exact(d) || (!a->mixed && !b->mixed && a->in_ns && b->in_ns);
 }
 
 static bool have_same_parts(const struct diff *d)
@@ -58,7 +66,7 @@ static bool have_same_parts(const struct diff *d)
 /* Whether times are compared: those of the same work. Else shares are. */
 static bool is_by_time(const struct diff *d)
 {
-	return is_timed(d) && have_same_parts(d) && d->sides[SHARES_BEFORE].of_command && d->sides[SHARES_AFTER].of_command;
+	return is_exact(d) || (is_timed(d) && have_same_parts(d) && d->sides[SHARES_BEFORE].of_command && d->sides[SHARES_AFTER].of_command);
 }
 
 /* *n columns in buf. */
@@ -87,9 +95,11 @@ static const char *verdict(const struct share *share, const uint64_t *weight, bo
 	return grew ? "grew" : "shrank";
 }
 
-/* The first side whose number of samples is not known; NULL: both are known. */
+/* The first side whose number of samples is not known, or, of times, both if there is one of each; NULL: there are verdicts. */
 static const struct side *unjudged(const struct diff *d)
 {
+	if (is_exact(d))
+		return shares_have_spread(d->shares) ? NULL : d->sides;
 	for (int k = 0; k < SHARES_SIDES; k++)
 		if (!d->sides[k].samples)
 			return &d->sides[k];
@@ -111,6 +121,11 @@ static void put_change(const struct diff *d, struct table *t, const struct share
 		table_printf(t, "%+.2f", 100 * share->change.difference);
 	table_number(t, 100 * share->change.difference);
 	if (unjudged(d)) {
+		table_none(t);
+		table_none(t);
+		if (!is_by_time(d))
+			return;
+		table_integer(t, llround(share->sum.difference));
 		table_none(t);
 		table_none(t);
 		return;
@@ -161,7 +176,7 @@ static const char *side_text(const struct side *side, char *buf, size_t size)
 		snprintf(buf, size, "%s: %llu samples of %s%s, %llu lost", side->name, (unsigned long long)side->samples,
 			 side->what, side->without_kernel ? " (without the kernel)" : "", (unsigned long long)side->lost);
 	else
-		snprintf(buf, size, "%s: folded stacks", side->name);
+		snprintf(buf, size, "%s: folded stacks%s", side->name, side->timed ? " of time" : "");
 	return buf;
 }
 
@@ -197,7 +212,7 @@ static void describe_times(const struct diff *d, struct table *t, char *text, si
 		return;
 	table_extra(t, "before_time", json_object_new_uint64(before));
 	table_extra(t, "after_time", json_object_new_uint64(after));
-	if (is_by_time(d)) {
+	if (is_by_time(d) && !unjudged(d)) {
 		time = shares_compare_sides(d->shares, confidence(d));
 		table_extra(t, "time_low", json_object_new_int64(llround(time.low)));
 		table_extra(t, "time_high", json_object_new_int64(llround(time.high)));
@@ -206,8 +221,8 @@ static void describe_times(const struct diff *d, struct table *t, char *text, si
 	/* user time of one and CPU time of the other are not the same */
 	if (!have_same_parts(d))
 		return;
-	snprintf(text, size, "%s time %s%.3f ms before, %.3f ms after (%+.1f %%%s); ", a->without_kernel ? "user" : "CPU",
-		 a->n + b->n > 2 ? "of a run " : "", (double)before / NS_PER_MS, (double)after / NS_PER_MS,
+	snprintf(text, size, "%stime %s%.3f ms before, %.3f ms after (%+.1f %%%s); ",
+		 is_exact(d) ? "" : a->without_kernel ? "user " : "CPU ", a->n + b->n > 2 ? "of a run " : "", (double)before / NS_PER_MS, (double)after / NS_PER_MS,
 		 100 * ((double)after / (double)before - 1), what);
 }
 
@@ -219,7 +234,9 @@ static void describe(const struct diff *d, struct table *t, size_t changed)
 	describe_side(t, a, "before");
 	describe_side(t, b, "after");
 	if (unknown) {
-		snprintf(sure, sizeof(sure), "no verdicts: %s does not contain the number of samples", unknown->name);
+		snprintf(sure, sizeof(sure), "no verdicts: %s%s", is_exact(d) ? "one run of each" : unknown->name,
+			 is_exact(d) ? " does not show how much runs differ; compare several: BEFORE... --vs AFTER..." :
+				       " does not contain the number of samples");
 		table_extra(t, "no_verdicts", json_object_new_string(sure + strlen("no verdicts: ")));
 	} else {
 		snprintf(sure, sizeof(sure), "%g %% confidence: %zu changed", 100 * confidence(d), changed);
@@ -322,9 +339,22 @@ static void tell_off_cpu(const struct diff *d)
 	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
 
 	if (a->off_cpu || b->off_cpu)
-		printf("%s%s%s also %s the time off CPUs, which is not compared; `perf-prof profile --off-cpu -I FILE` shows it\n",
+		printf("%s%s%s also %s the time off CPUs, which is not compared; `perf-prof profile --off-cpu -I FILE --flame-graph FILE.folded` writes "
+		       "it, and `perf-prof diff --total` compares such files\n",
 		       a->off_cpu ? a->name : b->name, a->off_cpu && b->off_cpu ? " and " : "", a->off_cpu && b->off_cpu ? b->name : "",
 		       a->off_cpu && b->off_cpu ? "have" : "has");
+}
+
+/* In folded stacks, time off CPUs is in a frame of its own. */
+static void tell_blocked(const struct diff *d, struct share *const *shares, size_t n)
+{
+	if (!is_exact(d) || d->total)
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(shares[i]->function, "[blocked]")) {
+			printf("[blocked] has all time off CPUs; --total shows the functions that wait\n");
+			return;
+		}
 }
 
 int diff_show(struct diff *d, struct fault *f)
@@ -365,6 +395,7 @@ int diff_show(struct diff *d, struct fault *f)
 		tell_chains(d);
 		tell_inlined(d);
 		tell_off_cpu(d);
+		tell_blocked(d, shares, n);
 	}
 	return rc == -ENOMEM ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
 }

@@ -310,6 +310,19 @@ bool shares_have_spread(const struct shares *s)
 	return s->nruns[SHARES_BEFORE] > 1 || s->nruns[SHARES_AFTER] > 1;
 }
 
+static bool is_exact(const struct shares *s)
+{
+	return s->sides[SHARES_BEFORE].exact && s->sides[SHARES_AFTER].exact;
+}
+
+/* Without samples. What is left of equal values is rounding. */
+static struct stats_interval exactly(double before, double after)
+{
+	const double more = fabs(after - before) > 1e-9 * fmax(before, after) ? after - before : 0;
+
+	return (struct stats_interval){ more, more, more };
+}
+
 static double runs_of(const struct shares *s, enum share_side side)
 {
 	return s->nruns[side] ? (double)s->nruns[side] : 1;
@@ -357,7 +370,8 @@ static struct stats_interval compare_sums(const struct shares *s, const struct s
 	for (int k = 0; k < SHARES_SIDES; k++)
 		sum[k] = (struct stats_sum){ side[k].part, side[k].n, (double)s->sides[k].weight / runs_of(s, k) / side[k].n,
 					     shares_have_spread(s) ? 0 : apart };
-	i = stats_compare_sums(&sum[SHARES_BEFORE], &sum[SHARES_AFTER], confidence);
+	i = is_exact(s) ? exactly(sum[SHARES_BEFORE].n * sum[SHARES_BEFORE].each, sum[SHARES_AFTER].n * sum[SHARES_AFTER].each) :
+	    stats_compare_sums(&sum[SHARES_BEFORE], &sum[SHARES_AFTER], confidence);
 	widen(s, &i, spread_of_weight, runs, confidence);
 	i.low -= s->sides[SHARES_BEFORE].missing / runs_of(s, SHARES_BEFORE);
 	i.high += s->sides[SHARES_AFTER].missing / runs_of(s, SHARES_AFTER);
@@ -369,7 +383,7 @@ struct stats_interval shares_compare_sides(const struct shares *s, double confid
 	struct stats_share side[SHARES_SIDES];
 
 	for (int k = 0; k < SHARES_SIDES; k++)
-		side[k] = (struct stats_share){ s->sides[k].n, s->sides[k].n };
+		side[k] = is_exact(s) ? (struct stats_share){ 1, 1 } : (struct stats_share){ s->sides[k].n, s->sides[k].n };
 	return compare_sums(s, side, APART, s->runs, confidence);
 }
 
@@ -391,20 +405,22 @@ static void compare(const struct shares *s, struct share *share, const struct sh
 {
 	const uint64_t *weight = terms->total ? share->total : share->self;
 	const struct share_runs *runs = terms->total ? share->total_runs : share->self_runs;
-	const bool known = s->sides[SHARES_BEFORE].n > 0 && s->sides[SHARES_AFTER].n > 0, judged = known && !share->unmatched;
+	const bool known = s->sides[SHARES_BEFORE].n > 0 && s->sides[SHARES_AFTER].n > 0, exact = is_exact(s);
+	const bool judged = (exact ? shares_have_spread(s) : known) && !share->unmatched;
 	struct stats_share side[SHARES_SIDES];
 
 	for (int k = 0; k < SHARES_SIDES; k++) {
-		double samples = known ? s->sides[k].n : 1;
+		double samples = known && !exact ? s->sides[k].n : 1;
 
 		side[k] = (struct stats_share){ shares_percent(s, k, weight[k]) / 100 * samples, samples };
 	}
-	share->change = stats_compare_shares(&side[SHARES_BEFORE], &side[SHARES_AFTER], terms->confidence);
+	share->change = exact ? exactly(side[SHARES_BEFORE].part, side[SHARES_AFTER].part) :
+			stats_compare_shares(&side[SHARES_BEFORE], &side[SHARES_AFTER], terms->confidence);
 	widen(s, &share->change, spread_of_share, runs, terms->confidence);
 	share->change.low = fmax(share->change.low, -1);
 	share->change.high = fmin(share->change.high, 1);
 	share->sum = (struct stats_interval){ 0 };
-	if (known && terms->weights)
+	if ((known || exact) && terms->weights)
 		compare_weights(s, share, side, runs, terms->confidence);
 	share->share_evidence = judged ? stats_evidence(&share->change) : 0;
 	share->evidence = judged && terms->weights ? stats_evidence(&share->sum) : share->share_evidence;

@@ -57,6 +57,7 @@ struct shares_side {
 	uint64_t weight;
 	double missing;              /* weight that was not sampled, at most: any function may have had it */
 	double n;                    /* number of samples; 0: not known, so that there is no evidence */
+	bool exact;                  /* no samples, but times, which differ only from run to run */
 };
 void shares_set(struct shares *s, enum share_side number, const struct shares_side *side);
 double shares_percent(const struct shares *s, enum share_side side, uint64_t weight);
