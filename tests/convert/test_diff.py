@@ -411,6 +411,20 @@ def test_only_some_tasks_and_files(prof, both, option, value, dso):
         assert mode or all(row == whole[key] for key, row in some.items() if key[1] == dso), (whole, some)
 
 
+def test_what_is_left_out(prof, both):
+    def told(*args):
+        return subprocess.run([prof, 'diff', *args, 'both.data', 'both.data'], cwd=both, capture_output=True, text=True, timeout=60).stdout
+
+    table = json.loads(told('--json', '--dso', 'other'))
+    assert table['before_left_out'] == table['after_left_out'] == pytest.approx(100 - sum(row['before'] for row in table['rows']))
+    shown = f'{100 - table["before_left_out"]:.2f} % of them shown'
+    assert told('--dso', 'other').count(shown) == 2 and '--dso leaves out' not in told('--dso', 'other')
+    out = f'{table["before_left_out"]:.2f} %'
+    assert f'--dso leaves out the samples in other files ({out} before, {out} after), also those that these functions called\n' in \
+        told('--total', '--dso', 'other')
+    assert 'of them shown' not in told() and 'left_out' not in told('--json')
+
+
 @pytest.mark.parametrize('args, answer', [
     (['--dso', 'wrok', 'a.data', 'slower.data'], '--dso wrok: no sample of either recording is in a file with this name; did you mean work?'),
     (['--comm', 'nothing', 'a.data', 'slower.data'],

@@ -191,6 +191,7 @@ static int end(struct analysis *a, struct fault *f)
 		d->side->throttled += throttled.event->opened.family == d->event->opened.family ? throttled.ns : 0;
 	d->side->weight += d->hot.weight;
 	hotspots_each(a, &d->hot, take_stack, d);
+	d->side->left_out += d->hot.left_out;
 	if (d->side->folded)
 		hotspots_fold(a, &d->hot, d->side->folded, NULL);
 	return number_of(d) == SHARES_AFTER && is_last(d) && hotspots_selected(a, "either recording", "perf-prof report ", f) ? -1 : 0;

@@ -34,6 +34,7 @@ struct side {
 	bool off_cpu;                /* time off CPUs was also recorded, and is not compared */
 	bool of_command;             /* from its start on, so that its CPU time is that of its work */
 	uint64_t samples, weight, lost;   /* samples: 0: not known */
+	uint64_t left_out;           /* weight of samples that --comm and --dso leave out */
 	uint64_t throttled;          /* ns for which the event was throttled, at most */
 	bool timed;                  /* folded stacks of times, without samples */
 	bool uncounted;              /* of some of the inputs, the number of samples is not known */

@@ -170,11 +170,20 @@ static double confidence(const struct diff *d)
 	return (double)d->confidence / 100 / MANY_PERCENT;
 }
 
+static double left_out_percent(const struct side *side)
+{
+	return side->weight ? MANY_PERCENT * (double)side->left_out / (double)side->weight : 0;
+}
+
 static const char *side_text(const struct side *side, char *buf, size_t size)
 {
+	char shown[40] = "";
+
+	if (side->left_out)
+		snprintf(shown, sizeof(shown), ", %.2f %% of them shown", MANY_PERCENT - left_out_percent(side));
 	if (side->samples)
-		snprintf(buf, size, "%s: %llu samples of %s%s, %llu lost", side->name, (unsigned long long)side->samples,
-			 side->what, side->without_kernel ? " (without the kernel)" : "", (unsigned long long)side->lost);
+		snprintf(buf, size, "%s: %llu samples of %s%s, %llu lost%s", side->name, (unsigned long long)side->samples, side->what,
+			 side->without_kernel ? " (without the kernel)" : "", (unsigned long long)side->lost, shown);
 	else
 		snprintf(buf, size, "%s: folded stacks%s", side->name, side->timed ? " of time" : "");
 	return buf;
@@ -191,6 +200,9 @@ static void describe_side(struct table *t, const struct side *side, const char *
 	table_extra(t, key, json_object_new_uint64(side->n));
 	snprintf(key, sizeof(key), "%s_lost", name);
 	table_extra(t, key, json_object_new_uint64(side->lost));
+	snprintf(key, sizeof(key), "%s_left_out", name);
+	if (side->left_out)
+		table_extra(t, key, json_object_new_double(left_out_percent(side)));
 	snprintf(key, sizeof(key), "%s_event", name);
 	if (*side->what)
 		table_extra(t, key, json_object_new_string(side->what));
@@ -345,6 +357,16 @@ static void tell_off_cpu(const struct diff *d)
 		       a->off_cpu && b->off_cpu ? "have" : "has");
 }
 
+/* With --total, one expects the time of what was called. */
+static void tell_left_out(const struct diff *d)
+{
+	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
+
+	if (d->total && d->common.dsos.n && (a->left_out || b->left_out))
+		printf("--dso leaves out the samples in other files (%.2f %% before, %.2f %% after), also those that these functions called\n",
+		       left_out_percent(a), left_out_percent(b));
+}
+
 /* In folded stacks, time off CPUs is in a frame of its own. */
 static void tell_blocked(const struct diff *d, struct share *const *shares, size_t n)
 {
@@ -396,6 +418,7 @@ int diff_show(struct diff *d, struct fault *f)
 		tell_inlined(d);
 		tell_off_cpu(d);
 		tell_blocked(d, shares, n);
+		tell_left_out(d);
 	}
 	return rc == -ENOMEM ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
 }
