@@ -303,6 +303,25 @@ def test_programs_with_a_function_in_common_are_two(diff, prof, recordings):
     assert 'renamed' not in found and rows_of(json.dumps(found))['own_p']['verdict'] == 'gone', found
 
 
+LEAF = 'void leaf(unsigned long n) { volatile unsigned long s = 1; while (n--) s = s * 3; }'
+CALLS = 'void leaf(unsigned long n);\nint main(void) { for (int i = 0; i < 100; i++) leaf(1000000); }'
+
+
+def test_main_is_not_new_if_a_function_without_frame_pointer_hid_it(prof, tmp_path):
+    (tmp_path / 'leaf.c').write_text(LEAF)
+    (tmp_path / 'main.c').write_text(CALLS)
+    for name, how in (('with', '-fno-omit-frame-pointer'), ('without', '-fomit-frame-pointer')):
+        (tmp_path / name).mkdir()
+        subprocess.run(f'gcc -O1 -fno-omit-frame-pointer -c main.c && gcc -O1 {how} -c leaf.c && gcc -o {name}/job main.o leaf.o',
+                       shell=True, cwd=tmp_path, check=True)
+        subprocess.run([prof, 'record', '-q', '--call-graph', 'fp', '-F', '1997', '-o', name + '.data', '--', f'./{name}/job'],
+                       cwd=tmp_path, check=True, timeout=60)
+    rows = rows_of(subprocess.run([prof, 'diff', '--json', '--total', 'without.data', 'with.data'], cwd=tmp_path, capture_output=True,
+                                  text=True, timeout=60, check=True).stdout)
+    assert rows['main']['before'] < 10 < 80 < rows['main']['after']
+    assert rows['main']['before'] > 0 or rows['main']['verdict'] != 'new', rows
+
+
 def test_names_of_files_are_valid_json(prof, recordings):
     path = os.fsencode(recordings / 'work') + b'\xff'
     shutil.copy(recordings / 'work', path)

@@ -82,13 +82,14 @@ static void choose_columns(const struct diff *d, struct table_column buf[COLUMNS
 			buf[(*n)++] = share_columns[i];
 }
 
+/* new and gone: also as a caller, it has no samples on the other side. */
 static const char *verdict(const struct share *share, const uint64_t *weight, bool by_time)
 {
 	const bool grew = (by_time ? &share->sum : &share->change)->difference > 0;
 
 	if (!(share->evidence > 0))
 		return share->share_evidence > 0 && weight[SHARES_BEFORE] && weight[SHARES_AFTER] ? "same time" : "unclear";
-	if (!weight[grew ? SHARES_BEFORE : SHARES_AFTER])
+	if (!share->total[grew ? SHARES_BEFORE : SHARES_AFTER] && !share->on_both)
 		return grew ? "new" : "gone";
 	if (by_time && !shares_agree(share))
 		return grew ? "more time" : "less time";

@@ -285,6 +285,45 @@ static void find_hidden(const struct shares *s, struct hidden **all)
 	}
 }
 
+/* Files with a name, and the share of the stacks in which they are. */
+static struct hidden *files_of(const struct shares *s)
+{
+	struct hidden *files = NULL, *file;
+
+	for (struct entry *e = s->all; e; e = e->hh.next) {
+		file = *e->share.dso && *e->share.dso != '[' ? hidden_of(&files, e->share.dso, true) : NULL;
+		for (int k = 0; file && k < SHARES_SIDES; k++)
+			file->percent[k] += shares_percent(s, k, e->share.total[k]);
+	}
+	return files;
+}
+
+/* Functions of all programs. */
+static bool is_everywhere(const struct share *share)
+{
+	static const char *const everywhere[] = { "main", "_start", "_init", "_fini", "__libc_start_main" };
+
+	for (size_t i = 0; i < sizeof(everywhere) / sizeof(*everywhere); i++)
+		if (!strcmp(share->function, everywhere[i]))
+			return true;
+	return false;
+}
+
+/* A function that each program has is in a file that is on both sides, also if no call chain shows it: a function without a frame
+ * pointer hides its caller. */
+static void find_everywhere(struct shares *s)
+{
+	struct hidden *files = files_of(s), *file;
+
+	for (struct entry *e = s->all; e; e = e->hh.next) {
+		struct share *share = &e->share;
+
+		file = is_everywhere(share) ? hidden_of(&files, share->dso, false) : NULL;
+		share->on_both = file && file->percent[SHARES_BEFORE] > 0 && file->percent[SHARES_AFTER] > 0;
+	}
+	HASH_FREE(files);
+}
+
 /* Those on one side only which the other side may have by another address, or without their name. */
 static void find_unmatched(struct shares *s)
 {
@@ -406,7 +445,8 @@ static void compare(const struct shares *s, struct share *share, const struct sh
 	const uint64_t *weight = terms->total ? share->total : share->self;
 	const struct share_runs *runs = terms->total ? share->total_runs : share->self_runs;
 	const bool known = s->sides[SHARES_BEFORE].n > 0 && s->sides[SHARES_AFTER].n > 0, exact = is_exact(s);
-	const bool judged = (exact ? shares_have_spread(s) : known) && !share->unmatched;
+	const bool missed = terms->total && share->on_both && (!share->total[SHARES_BEFORE] || !share->total[SHARES_AFTER]);
+	const bool judged = (exact ? shares_have_spread(s) : known) && !share->unmatched && !missed;
 	struct stats_share side[SHARES_SIDES];
 
 	for (int k = 0; k < SHARES_SIDES; k++) {
@@ -436,6 +476,7 @@ struct share **shares_compare(struct shares *s, const struct shares_terms *terms
 		return NULL;
 	match_lambdas(s);
 	find_unmatched(s);
+	find_everywhere(s);
 	for (struct entry *e = s->all; e; e = e->hh.next) {
 		compare(s, &e->share, terms);
 		s->sorted[(*n)++] = &e->share;
@@ -510,13 +551,9 @@ struct shares_move shares_moved(const struct shares *s, bool total)
 /* Functions of all programs say nothing about which program it is. */
 static bool is_telling(const struct share *share)
 {
-	static const char *const everywhere[] = { "main", "_start", "_init", "_fini", "__libc_start_main" };
 	const size_t len = strlen(share->function);
 
-	for (size_t i = 0; i < sizeof(everywhere) / sizeof(*everywhere); i++)
-		if (!strcmp(share->function, everywhere[i]))
-			return false;
-	return len < 4 || strcmp(share->function + len - 4, "@plt") != 0;
+	return !is_everywhere(share) && (len < 4 || strcmp(share->function + len - 4, "@plt") != 0);
 }
 
 /* Functions with a name, in files that are on one side only, by name. NULL: out of memory. */
@@ -534,19 +571,6 @@ static struct share **alone(const struct shares *s, struct hidden *files, enum s
 	if (found)
 		qsort(found, *n, sizeof(*found), by_name);
 	return found;
-}
-
-/* Files with a name, and the share of the stacks in which they are. */
-static struct hidden *files_of(const struct shares *s)
-{
-	struct hidden *files = NULL, *file;
-
-	for (struct entry *e = s->all; e; e = e->hh.next) {
-		file = *e->share.dso && *e->share.dso != '[' ? hidden_of(&files, e->share.dso, true) : NULL;
-		for (int k = 0; file && k < SHARES_SIDES; k++)
-			file->percent[k] += shares_percent(s, k, e->share.total[k]);
-	}
-	return files;
 }
 
 /* The functions of one name on both sides. */

@@ -31,6 +31,7 @@ struct share {
 	struct stats_interval sum;   /* likewise of the weight, the mean of all recordings, if weights are compared; else 0 */
 	double evidence;             /* of a change of what is compared */
 	double share_evidence;       /* of a change of the share */
+	bool on_both;                /* known to be in both programs, also without samples */
 	bool unmatched;              /* on one side only, for want of a name on one of them: there is no evidence */
 };
 
