@@ -210,6 +210,8 @@ static void fill(const struct counting *s, const struct side *sides, const struc
 		}
 		if (i == s->nevents + ELAPSED && a->count.n && b->count.n)
 			t->elapsed = &t->rows[t->n];
+		if (i == s->nevents + ASLEEP && a->count.n && b->count.n)
+			t->asleep = &t->rows[t->n];
 		if (i < s->nevents && is_cpu_time(s, i) && a->count.n && b->count.n)
 			t->cpu = &t->rows[t->n];
 		add_row(t, row, &a->count, &b->count);
@@ -405,7 +407,7 @@ static int compare_sides(struct counting *s, struct side *sides, struct fault *f
 
 int stat_compare(struct counting *s, char **argv, struct fault *f)
 {
-	char **as[2], *lines[2], *shown[2];
+	char **as[2], *lines[2], *shown[2], *started[2];
 	struct typed commands[2];
 	struct side sides[2] = { 0 };
 	bool shell = false, pipefail = false, good = true;
@@ -422,7 +424,9 @@ int stat_compare(struct counting *s, char **argv, struct fault *f)
 		lines[i] = commands[i].line ? strdup(commands[i].line) : NULL;
 		shown[i] = commands[i].line ? strdup(commands[i].line) : shellwords(commands[i].words);
 		as[i] = started_as(&commands[i], lines[i], shell, pipefail);
+		started[i] = as[i] && !s->config->common.quiet ? shellwords(as[i]) : NULL;
 		sides[i].argv = as[i];
+		sides[i].seen.started = started[i];
 		sides[i].seen.command = shown[i];
 		good &= as[i] && shown[i];
 	}
@@ -431,6 +435,7 @@ int stat_compare(struct counting *s, char **argv, struct fault *f)
 		free(as[i]);
 		free(lines[i]);
 		free(shown[i]);
+		free(started[i]);
 	}
 	return good ? code : EXIT_FAILED;
 }

@@ -68,7 +68,8 @@ static void describe_event(struct diff *d)
 	const bool without_kernel = !d->all && analysis_excludes_kernel(d->event), in_ns = !d->all && analysis_is_clock(d->event);
 	const bool of_command = !d->all && d->event->sampling && d->event->sampling->attr.attr.enable_on_exec;
 
-	side->mixed |= !is_first(side) && (side->without_kernel != without_kernel || side->in_ns != in_ns || side->of_command != of_command);
+	side->mixed |= !is_first(side) &&
+		       (side->without_kernel != without_kernel || side->in_ns != in_ns || side->of_command != of_command);
 	side->without_kernel = without_kernel;
 	side->in_ns = in_ns;
 	side->of_command = of_command;
@@ -472,8 +473,8 @@ const struct command diff_command = {
 		"Runs of the same program differ. With several recordings of a side (BEFORE... --vs AFTER...), a function has changed if the "
 		"sides differ by more than the recordings of one side do among themselves; times are those of one run, the mean. Record "
 		"both sides in turns, five times each. With one recording of each, changes may be such differences.",
-		"With one recording of each, the interval of a share is that of the difference of two proportions (Agresti and Caffo), and covers only the "
-		"randomness of sampling, not differences between two runs of the same program, nor samples that come in bursts. That of "
+		"With one recording of each, the interval of a share is that of the difference of two proportions (Agresti and Caffo), and "
+		"covers only the randomness of sampling, not differences between two runs of the same program, nor samples that come in bursts. That of "
 		"a time allows also for lost samples and throttling, and, unless the share changed in the same direction, for "
 		"runs that are some percent faster or slower as a whole. Samples of different weight are "
 		"reduced to their effective number. Files of folded stacks that perf-prof wrote have the number of "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One recording of each side does not show how much runs of the same program differ: the commands that record several, in turns, from
- * the command that each recording says it was made with.
+ * One recording of each side does not show how much runs of the same program differ: the commands that record several, in turns,
+ * from the command that each recording says it was made with.
  */
 #include "analysis/profiles/diff_private.h"
 #include "base/shellwords.h"

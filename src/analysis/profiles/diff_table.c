@@ -66,7 +66,8 @@ static bool have_same_parts(const struct diff *d)
 /* Whether times are compared: those of the same work. Else shares are. */
 static bool is_by_time(const struct diff *d)
 {
-	return is_exact(d) || (is_timed(d) && have_same_parts(d) && d->sides[SHARES_BEFORE].of_command && d->sides[SHARES_AFTER].of_command);
+	return is_exact(d) || (is_timed(d) && have_same_parts(d) && d->sides[SHARES_BEFORE].of_command &&
+			       d->sides[SHARES_AFTER].of_command);
 }
 
 /* *n columns in buf. */
@@ -235,7 +236,8 @@ static void describe_times(const struct diff *d, struct table *t, char *text, si
 	if (!have_same_parts(d))
 		return;
 	snprintf(text, size, "%stime %s%.3f ms before, %.3f ms after (%+.1f %%%s); ",
-		 is_exact(d) ? "" : a->without_kernel ? "user " : "CPU ", a->n + b->n > 2 ? "of a run " : "", (double)before / NS_PER_MS, (double)after / NS_PER_MS,
+		 is_exact(d) ? "" : a->without_kernel ? "user " : "CPU ", a->n + b->n > 2 ? "of a run " : "",
+		 (double)before / NS_PER_MS, (double)after / NS_PER_MS,
 		 100 * ((double)after / (double)before - 1), what);
 }
 
@@ -352,8 +354,8 @@ static void tell_off_cpu(const struct diff *d)
 	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
 
 	if (a->off_cpu || b->off_cpu)
-		printf("%s%s%s also %s the time off CPUs, which is not compared; `perf-prof profile --off-cpu -I FILE --flame-graph FILE.folded` writes "
-		       "it, and `perf-prof diff --total` compares such files\n",
+		printf("%s%s%s also %s the time off CPUs, which is not compared; `perf-prof profile --off-cpu -I FILE "
+		       "--flame-graph FILE.folded` writes it, and `perf-prof diff --total` compares such files\n",
 		       a->off_cpu ? a->name : b->name, a->off_cpu && b->off_cpu ? " and " : "", a->off_cpu && b->off_cpu ? b->name : "",
 		       a->off_cpu && b->off_cpu ? "have" : "has");
 }
