@@ -454,6 +454,14 @@ static void defaults(void *config)
 	d->confidence = 9900;
 }
 
+static void free_options(void *config)
+{
+	struct diff *d = config;
+
+	opt_strings_free(&d->vs);
+	analysis_release(config);
+}
+
 const struct command diff_command = {
 	.name = "diff",
 	.summary = "show which functions changed between two profiles, with confidence intervals",
@@ -474,8 +482,8 @@ const struct command diff_command = {
 		"sides differ by more than the recordings of one side do among themselves; times are those of one run, the mean. Record "
 		"both sides in turns, five times each. With one recording of each, changes may be such differences.",
 		"With one recording of each, the interval of a share is that of the difference of two proportions (Agresti and Caffo), and "
-		"covers only the randomness of sampling, not differences between two runs of the same program, nor samples that come in bursts. That of "
-		"a time allows also for lost samples and throttling, and, unless the share changed in the same direction, for "
+		"covers only the randomness of sampling, not differences between two runs of the same program, nor samples that come in "
+		"bursts. That of a time allows also for lost samples and throttling, and, unless the share changed in the same direction, for "
 		"runs that are some percent faster or slower as a whole. Samples of different weight are "
 		"reduced to their effective number. Files of folded stacks that perf-prof wrote have the number of "
 		"samples in a comment at their end. In other files, and if lines were removed, it is not known, "
@@ -510,6 +518,6 @@ const struct command diff_command = {
 	.mode = OPT_MODE_PLAIN,
 	.config_size = sizeof(struct diff),
 	.defaults = defaults,
-	.release = analysis_release,
+	.release = free_options,
 	.run = run,
 };
