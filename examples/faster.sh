@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Which of two commands is faster, which takes less CPU time, by how much, and is that significant? The last two lines say so.
+# Which of two commands is faster, which takes less CPU time, by how much, and is that significant? Two lines below the table say so.
 # Ten runs of each, alternating.
 #
 #	faster.sh './job old.conf' './job new.conf'

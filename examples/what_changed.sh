@@ -5,6 +5,8 @@
 #	what_changed.sh './job old.conf' './job new.conf'
 folder=$(mktemp -d) || exit
 trap 'rm -rf "$folder"' EXIT
-perf-prof record -q -F 997 -g -o "$folder/before" -- sh -c "exec $1" > /dev/null &&
-perf-prof record -q -F 997 -g -o "$folder/after" -- sh -c "exec $2" > /dev/null &&
-perf-prof diff --than 1% "$folder/before" "$folder/after"
+for i in 1 2 3 4 5; do   # in turns: a change is more than what differs from run to run
+	perf-prof record -q -F 997 -g -o "$folder/before$i" -- sh -c "exec $1" > /dev/null || exit
+	perf-prof record -q -F 997 -g -o "$folder/after$i" -- sh -c "exec $2" > /dev/null || exit
+done
+perf-prof diff --than 1% "$folder"/before? --vs "$folder"/after?

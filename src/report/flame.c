@@ -7,6 +7,7 @@
 #include "report/picture.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +25,13 @@ const struct opt flame_opts[FLAME_OPTS] = {
 
 static int print_folded(const struct folded *f, const struct flame_title *title, FILE *out)
 {
-	return folded_print(f, out);
+	struct folded_samples samples;
+	const int rc = folded_print(f, out);
+
+	/* else the last line has the event of the samples */
+	if (!rc && title->unit && !strcmp(title->unit, "ns") && folded_total(f) && !folded_samples(f, &samples))
+		fprintf(out, "# weight=%" PRIu64 " unit=ns\n", folded_total(f));
+	return rc;
 }
 
 enum { FOLDED, SVG, HTML, SPEEDSCOPE, KINDS };

@@ -57,6 +57,7 @@ struct folded {
 		double squares;
 		bool mixed;              /* several events */
 	} sampled;
+	uint64_t timed;                  /* weight of stacks that are times */
 	bool is_text;                    /* stacks came from a file, which shows few kinds */
 	bool has_inlined, lacks_inlined; /* what files say of their inlined frames */
 };
@@ -436,6 +437,16 @@ bool folded_samples(const struct folded *f, struct folded_samples *out)
 	*out = (struct folded_samples){ .n = f->sampled.n, .alike = weight * weight / f->sampled.squares };
 	snprintf(out->event, sizeof(out->event), "%s", f->sampled.event);
 	return true;
+}
+
+void folded_timed(struct folded *f, uint64_t weight)
+{
+	f->timed += weight;
+}
+
+bool folded_is_time(const struct folded *f)
+{
+	return f->total && f->timed == f->total;
 }
 
 /* ---- in order --------------------------------------------------------------------------- */

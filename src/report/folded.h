@@ -93,6 +93,11 @@ void folded_sampled(struct folded *f, const char *event, uint64_t n, uint64_t we
 /* False: not known for all stacks, or they have several events. */
 bool folded_samples(const struct folded *f, struct folded_samples *out);
 
+/* Adds time: a weight that is part of folded_total(), and in ns, of waits and such, which are not samples. */
+void folded_timed(struct folded *f, uint64_t weight);
+/* Whether all stacks are such times. */
+bool folded_is_time(const struct folded *f);
+
 /* Prints lines sorted by the names of frames. In names, ';' becomes ':', and control characters
  * are escaped. 0 or -ENOMEM. */
 int folded_print(const struct folded *f, FILE *out);

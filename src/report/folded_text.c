@@ -93,6 +93,8 @@ static bool take_comment(struct folded *folded, const char *line)
 	if (sscanf(line, "# samples=%" SCNu64 " alike=%lf weight=%" SCNu64 " event=%127s", &n, &alike, &weight, event) == 4 &&
 	    n <= INT64_MAX && alike >= 1 && alike <= (double)n)   /* sscanf() converts -1 to a large number */
 		folded_sampled(folded, event, n, weight, (double)weight * (double)weight / alike);
+	if (!strcmp(last, " unit=ns") && sscanf(line, "# weight=%" SCNu64 " ", &weight) == 1)
+		folded_timed(folded, weight);
 	if (!strcmp(last, inlined[FOLDED_NO_INLINED]))
 		folded_set_inlined(folded, false);
 	else if (!strcmp(last, inlined[FOLDED_HAS_INLINED]))

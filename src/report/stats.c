@@ -100,11 +100,15 @@ double stats_t_quantile(double p, double df)
 	return (low + high) / 2;
 }
 
+/* Degrees of freedom of a difference (Welch and Satterthwaite): squares of both standard errors, and those of each. */
+static double welch_df(double va, double vb, double a, double b)
+{
+	return (va + vb) * (va + vb) / (va * va / a + vb * vb / b);
+}
+
 /* Squares of the standard errors of both means, and Student's t for their difference; false: too few values. */
 static bool welch(const struct stats *a, const struct stats *b, double confidence, double *va, double *vb, double *t)
 {
-	double df;
-
 	if (a->n < 2 || b->n < 2)
 		return false;
 	*va = variance(a) / (double)a->n;
@@ -112,8 +116,7 @@ static bool welch(const struct stats *a, const struct stats *b, double confidenc
 	*t = 0;
 	if (*va + *vb <= 0)   /* all values equal, such as counts of system calls */
 		return true;
-	df = (*va + *vb) * (*va + *vb) / (*va * *va / (double)(a->n - 1) + *vb * *vb / (double)(b->n - 1));
-	*t = stats_t_quantile(0.5 + confidence / 2, df);
+	*t = stats_t_quantile(0.5 + confidence / 2, welch_df(*va, *vb, (double)(a->n - 1), (double)(b->n - 1)));
 	return true;
 }
 
@@ -187,6 +190,20 @@ struct stats_interval stats_compare_shares(const struct stats_share *a, const st
 
 	return (struct stats_interval){ share(b) - share(a), fmax(after - before - half, -1),
 					fmin(after - before + half, 1) };
+}
+
+void stats_widen(struct stats_interval *i, const struct stats_spread *a, const struct stats_spread *b, double confidence)
+{
+	const double va = (a->n > 1 ? a : b)->variance, vb = (b->n > 1 ? b : a)->variance;
+	const double ea = va / (double)a->n, eb = vb / (double)b->n, da = (double)a->n - 1, db = (double)b->n - 1;
+	double df, half;
+
+	if (ea + eb <= 0)
+		return;
+	df = a->n > 1 && b->n > 1 ? welch_df(ea, eb, da, db) : da + db;
+	half = stats_t_quantile(0.5 + confidence / 2, df) * sqrt(ea + eb);
+	i->low = fmin(i->low, i->difference - half);
+	i->high = fmax(i->high, i->difference + half);
 }
 
 double stats_evidence(const struct stats_interval *i)

@@ -56,6 +56,14 @@ struct stats_sum {
 	double n, of, each, apart;
 };
 struct stats_interval stats_compare_sums(const struct stats_sum *a, const struct stats_sum *b, double confidence);
+/* n runs, in which a value differs by this variance. */
+struct stats_spread {
+	size_t n;
+	double variance;             /* of one run; unused if n is 1 */
+};
+/* Widens the interval of b - a, where it is narrower, to that of a difference of the means of n runs each (Welch). One run is
+ * taken to differ as those of the other side do. At least one of them has several. */
+void stats_widen(struct stats_interval *i, const struct stats_spread *a, const struct stats_spread *b, double confidence);
 /* Distance of the interval from 0; 0: the interval includes it, so the difference is not significant. */
 double stats_evidence(const struct stats_interval *i);
 #endif

@@ -8,6 +8,7 @@
 #include "base/procstatus.h"
 #include "base/unprivileged.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -48,6 +49,33 @@ uint64_t stat_switches_of(pid_t pid)
 	long by_itself = procstatus_of(pid, "\nvoluntary_ctxt_switches:"), by_others = procstatus_of(pid, "\nnonvoluntary_ctxt_switches:");
 
 	return (uint64_t)(by_itself > 0 ? by_itself : 0) + (uint64_t)(by_others > 0 ? by_others : 0);
+}
+
+/* Needs no privilege. The file is there until somebody has waited for the process. */
+struct stat_scheduled stat_scheduled(pid_t pid)
+{
+	struct stat_scheduled found = { 0 };
+	unsigned long long ran, delayed;
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)pid);
+	file = pid > 0 ? fopen(path, "re") : NULL;
+	if (!file)
+		return found;
+	if (fscanf(file, "%llu %llu", &ran, &delayed) == 2)
+		found = (struct stat_scheduled){ (double)ran / 1e9, (double)delayed / 1e9 };
+	fclose(file);
+	return found;
+}
+
+double stat_delayed(const struct stat_scheduled *ended, const struct stat_scheduled *before, double cpu)
+{
+	static const double most = 0.95;
+
+	if (ended->ran <= 0 || ended->ran < most * cpu)
+		return -1;
+	return ended->delayed > before->delayed ? ended->delayed - before->delayed : 0;
 }
 
 void stat_take_account(struct counting *s, const struct rusage *usage, uint64_t before)

@@ -6,6 +6,7 @@
  * Both are started in the same way: if one needs a shell, the other gets one, too, so that the shell's cost is not taken for
  * a difference. Runs that fail are left out, as they have not done the same work.
  */
+#include "base/shellwords.h"
 #include "stat/pipefail.h"
 #include "stat/stat.h"
 
@@ -20,8 +21,10 @@ enum { DEFAULT_RUNS = 10 };
 static const double default_confidence = 0.95;
 
 /* Rows below those of the events: times of the whole command. */
-enum { ELAPSED, USER, SYS, WAITING, NTIMES };
-static const char *const times_of_command[] = { [ELAPSED] = "elapsed", [USER] = "user", [SYS] = "sys", [WAITING] = "waiting" };
+enum { ELAPSED, USER, SYS, ASLEEP, DELAYED, WAITING, NTIMES };   /* WAITING: if the two before it are not known */
+static const char *const times_of_command[] = {
+	[ELAPSED] = "elapsed", [USER] = "user", [SYS] = "sys", [ASLEEP] = "asleep", [DELAYED] = "waiting for CPU", [WAITING] = "waiting",
+};
 
 /* An event, or a time, in the runs of a command. */
 struct compared {
@@ -104,6 +107,10 @@ static int run_side(struct counting *s, struct side *side, struct compared_row *
 	stats_add(&o->values[s->nevents + USER].count, times.user);
 	stats_add(&o->values[s->nevents + SYS].count, times.sys);
 	stats_add(&o->values[s->nevents + WAITING].count, waiting);
+	if (times.delayed >= 0) {
+		stats_add(&o->values[s->nevents + ASLEEP].count, fmax(0, waiting - times.delayed));
+		stats_add(&o->values[s->nevents + DELAYED].count, times.delayed);
+	}
 	stats_add(&o->cpu, times.user + times.sys);
 	add_elapsed(&o->slowest, times.elapsed, side->seen.runs);
 	return 0;
@@ -168,16 +175,30 @@ static void fill_cpu(const struct outcome *a, const struct outcome *b, struct co
 	t->n = n;
 }
 
+static bool is_delay_known(const struct outcome *o, size_t nevents)
+{
+	return o->values[nevents + DELAYED].count.n == o->values[nevents + WAITING].count.n;
+}
+
+/* Time on no CPU is in two rows if all runs have both, else in one. */
+static bool is_other_form(size_t time, bool split)
+{
+	return split ? time == WAITING : time == ASLEEP || time == DELAYED;
+}
+
 /* seen: what the runs found of each event, and the times. */
 static void fill(const struct counting *s, const struct side *sides, const struct compared_row *seen,
 		 struct compared_table *t)
 {
 	const struct outcome *of_a = outcome_of(&sides[0]), *of_b = outcome_of(&sides[1]);
+	const bool split = is_delay_known(of_a, s->nevents) && is_delay_known(of_b, s->nevents);
 
 	for (size_t i = 0; i < s->nevents + NTIMES; i++) {
 		const struct compared *a = &of_a->values[i], *b = &of_b->values[i];
 		struct compared_row row = { .unit = "msec", .scale = 1000, .share = 1 - (a->missed > b->missed ? a->missed : b->missed) };
 
+		if (i >= s->nevents && is_other_form(i - s->nevents, split))
+			continue;
 		if (i < s->nevents) {
 			row.event = s->events[i].label;
 			row.unit = s->events[i].unit;
@@ -189,6 +210,8 @@ static void fill(const struct counting *s, const struct side *sides, const struc
 		}
 		if (i == s->nevents + ELAPSED && a->count.n && b->count.n)
 			t->elapsed = &t->rows[t->n];
+		if (i == s->nevents + ASLEEP && a->count.n && b->count.n)
+			t->asleep = &t->rows[t->n];
 		if (i < s->nevents && is_cpu_time(s, i) && a->count.n && b->count.n)
 			t->cpu = &t->rows[t->n];
 		add_row(t, row, &a->count, &b->count);
@@ -211,46 +234,6 @@ char *stat_words(char *const *argv)
 	text = calloc(1, size);
 	for (size_t i = 0; text && argv[i]; i++)
 		strcat(strcat(text, i ? " " : ""), argv[i]);
-	return text;
-}
-
-/* Those that a shell does not change. */
-static bool is_plain(const char *word)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
-
-	return *word && !word[strspn(word, plain)];
-}
-
-static void put_quoted(const char *word, FILE *out)
-{
-	fputc('\'', out);
-	for (; *word; word++)
-		if (*word == '\'')
-			fputs("'\\''", out);
-		else
-			fputc(*word, out);
-	fputc('\'', out);
-}
-
-/* The words of a command as a shell reads them, to be freed; NULL: out of memory. */
-static char *quoted(char *const *argv)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		return NULL;
-	for (size_t i = 0; argv[i]; i++) {
-		if (i)
-			fputc(' ', out);
-		if (is_plain(argv[i]))
-			fputs(argv[i], out);
-		else
-			put_quoted(argv[i], out);
-	}
-	fclose(out);
 	return text;
 }
 
@@ -424,7 +407,7 @@ static int compare_sides(struct counting *s, struct side *sides, struct fault *f
 
 int stat_compare(struct counting *s, char **argv, struct fault *f)
 {
-	char **as[2], *lines[2], *shown[2];
+	char **as[2], *lines[2], *shown[2], *started[2];
 	struct typed commands[2];
 	struct side sides[2] = { 0 };
 	bool shell = false, pipefail = false, good = true;
@@ -439,9 +422,11 @@ int stat_compare(struct counting *s, char **argv, struct fault *f)
 	pipefail = pipefail && pipefail_is_there();
 	for (int i = 0; i < 2; i++) {
 		lines[i] = commands[i].line ? strdup(commands[i].line) : NULL;
-		shown[i] = commands[i].line ? strdup(commands[i].line) : quoted(commands[i].words);
+		shown[i] = commands[i].line ? strdup(commands[i].line) : shellwords(commands[i].words);
 		as[i] = started_as(&commands[i], lines[i], shell, pipefail);
+		started[i] = as[i] && !s->config->common.quiet ? shellwords(as[i]) : NULL;
 		sides[i].argv = as[i];
+		sides[i].seen.started = started[i];
 		sides[i].seen.command = shown[i];
 		good &= as[i] && shown[i];
 	}
@@ -450,6 +435,7 @@ int stat_compare(struct counting *s, char **argv, struct fault *f)
 		free(as[i]);
 		free(lines[i]);
 		free(shown[i]);
+		free(started[i]);
 	}
 	return good ? code : EXIT_FAILED;
 }

@@ -102,6 +102,7 @@ struct slowest_run {
 
 struct compared_side {
 	const char *command;     /* as typed */
+	const char *started;     /* the words with which it is started, for a shell; NULL: no next step is offered */
 	size_t runs, failed;     /* failed ones are in no row, unless all failed */
 	int status, signal;      /* of the last run that failed: its exit status as in shells, the signal that ended it or 0 */
 	bool mixed;              /* others failed in another way */
@@ -114,6 +115,7 @@ struct compared_table {
 	struct compared_row *rows;
 	size_t n;
 	const struct compared_row *elapsed;  /* of these rows; NULL: no run was complete */
+	const struct compared_row *asleep;   /* likewise; NULL: not known */
 	const struct compared_row *cpu;      /* CPU time, also if no row has it; NULL: as above */
 };
 

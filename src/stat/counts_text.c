@@ -247,14 +247,29 @@ struct answer {
 static const struct answer of_elapsed = { "elapsed time", "", "is faster", "as long", "takes longer" };
 static const struct answer of_cpu = { "CPU time", "CPU time: ", "takes less", "as much", "takes more" };
 
+/* An interval so wide that its ends say nothing: from half as long to more than twice as long, or without an end. */
+static bool is_vague(const struct stats_ratio *of)
+{
+	return isinf(of->high) || of->high > 4 * of->low;
+}
+
+/* Enough digits for the end of an interval nearest to 1 not to be printed as 1, and no more than a measurement has. */
+static int digits_of_ratio(const struct stats_ratio *of)
+{
+	if (of->ratio >= 10)
+		return of->ratio < 100;
+	return of->low >= 1.01 ? 2 : of->low >= 1.001 ? 3 : 4;
+}
+
 static void print_undecided(const struct compared_table *t, const struct compared_row *r, const struct answer *w, FILE *out)
 {
 	const struct stats_ratio of = stats_compare_ratio(&r->a, &r->b, t->confidence);
 	const double percent_sure = 100 * t->confidence;
 
-	if (isinf(of.high))
-		fprintf(out, " %s: not decided: the runs differ too much; more runs (-r) may show a difference (%.4g %% confidence)\n",
-			w->what, percent_sure);
+	/* four times as many runs halve the interval */
+	if (is_vague(&of))
+		fprintf(out, " %s: not decided: the runs differ too much; more runs (-r %zu), and no other work on the machine, may show a "
+			"difference (%.4g %% confidence)\n", w->what, 4 * t->sides[0].runs, percent_sure);
 	else
 		fprintf(out, " %s: not decided: B takes %.2f to %.2f times %s as A (%.4g %% confidence); more runs (-r) narrow this down\n",
 			w->what, of.low, of.high, w->as, percent_sure);
@@ -267,14 +282,14 @@ static void print_answer(const struct compared_table *t, const struct compared_r
 	const struct stats_ratio of = stats_compare_ratio(side(r, !b_is_slower), side(r, b_is_slower), t->confidence);
 	const char fast = b_is_slower ? 'A' : 'B', slow = b_is_slower ? 'B' : 'A';
 	const double percent_sure = 100 * t->confidence;
-	/* enough for the end nearest to 1 not to be printed as 1 */
-	const int digits = of.low >= 1.01 ? 2 : of.low >= 1.001 ? 3 : 4;
+	const int digits = digits_of_ratio(&of);
 
 	if (fabs(r->difference.mean) <= r->difference.half)
 		print_undecided(t, r, w, out);
-	else if (isinf(of.high))
-		fprintf(out, " %s%c %s: %c takes about %.2f times %s as %c (%.4g %% confidence that it %s; more runs (-r) "
-			"show how much)\n", w->before, fast, w->wins, slow, of.ratio, w->as, fast, percent_sure, w->loses);
+	else if (is_vague(&of))
+		fprintf(out, " %s%c %s: %c takes about %.*f times %s as %c (%.4g %% confidence that it %s; the runs differ too much to say "
+			"how much: more runs (-r %zu), and no other work on the machine, show it)\n", w->before, fast, w->wins, slow,
+			of.ratio < 10, of.ratio, w->as, fast, percent_sure, w->loses, 4 * t->sides[0].runs);
 	else
 		fprintf(out, " %s%c %s: %c takes %.*f times %s as %c (%.4g %% confidence: %.*f to %.*f)\n", w->before, fast, w->wins,
 			slow, digits, of.ratio, w->as, fast, percent_sure, digits, of.low, digits, of.high);
@@ -302,6 +317,29 @@ static void print_cost(const struct compared_table *t, FILE *out)
 		fprintf(out, " counting %s made the commands themselves slower: compare their times without it\n", most->event);
 }
 
+/* B - A in msec, if it is certain; else 0. */
+static double certain_msec(const struct compared_row *r)
+{
+	return r && fabs(r->difference.mean) > r->difference.half ? fabs(r->difference.mean) * r->scale : 0;
+}
+
+/* The command that says where the difference is: in functions, or in waits. Profiles do not show less than some msec. */
+static void print_next(const struct compared_table *t, FILE *out)
+{
+	static const double least_msec = 10;
+	const double cpu = certain_msec(t->cpu), asleep = certain_msec(t->asleep);
+	const bool waits = asleep > cpu;
+	const char *how = waits ? "profile -q --off-cpu --flame-graph" : "record -q -o", *suffix = waits ? "folded" : "data";
+	const struct compared_side *a = &t->sides[0], *b = &t->sides[1];
+
+	if (fmax(cpu, asleep) < least_msec || a->failed || b->failed || !a->started || !b->started)
+		return;
+	fprintf(out, " which %s: for i in 1 2 3 4 5; do ", waits ? "waits differ" : "functions differ");
+	for (int i = 0; i < 2; i++)
+		fprintf(out, "perf-prof %s %c$i.%s -- %s > /dev/null; ", how, 'a' + i, suffix, t->sides[i].started);
+	fprintf(out, "done; perf-prof diff %sa?.%s --vs b?.%s\n", waits ? "--total " : "", suffix, suffix);
+}
+
 static void print_answers(const struct compared_table *t, FILE *out)
 {
 	char line[512];
@@ -321,6 +359,7 @@ static void print_answers(const struct compared_table *t, FILE *out)
 	if (t->cpu && t->cpu->a.mean > 0 && t->cpu->b.mean > 0)
 		print_answer(t, t->cpu, &of_cpu, out);
 	print_cost(t, out);
+	print_next(t, out);
 	fputc('\n', out);
 }
 

@@ -399,17 +399,21 @@ static int prepare(struct counting *s, struct workload *child, char *const *argv
 	return 0;
 }
 
-static void finish(struct workload *child, char *const *argv, double start,
+static void finish(struct workload *child, char *const *argv, double start, const struct stat_scheduled *before,
 		   struct stat_run_times *times, int *status)
 {
+	struct stat_scheduled ended;
+
 	times->usage = (struct rusage){ .ru_maxrss = 0 };
 	times->elapsed = now() - start;
 	if (!argv)
 		return;
+	ended = stat_scheduled(child->pid);
 	*status = workload_collect(child, &times->usage);
 	times->signal = child->signal;
 	times->user = seconds(times->usage.ru_utime);
 	times->sys = seconds(times->usage.ru_stime);
+	times->delayed = stat_delayed(&ended, before, times->user + times->sys);
 }
 
 /* One run from opening to closing the events; argv NULL: only targets. The command's status, or
@@ -419,6 +423,7 @@ static int run_once(struct counting *s, char *const *argv, struct stat_wait *w, 
 {
 	struct workload child = { .pidfd = -1, .go = -1, .trouble = -1 };
 	double start = now();
+	struct stat_scheduled scheduled = { 0 };
 	uint64_t before = 0;
 	int status = 0, rc;
 	pid_t pid;
@@ -437,6 +442,7 @@ static int run_once(struct counting *s, char *const *argv, struct stat_wait *w, 
 			unwatched_open(&w->events, child.pid);
 		stat_children_open(s, pid);
 		before = argv ? stat_switches_of(child.pid) : 0;
+		scheduled = stat_scheduled(child.pid);
 		rc = argv ? workload_start(&child, f) : 0;
 	}
 	if (!rc)
@@ -446,7 +452,7 @@ static int run_once(struct counting *s, char *const *argv, struct stat_wait *w, 
 	if (!rc) {
 		if (!s->on_command)
 			stat_disable(s);
-		finish(&child, child.pid ? argv : NULL, start, times, &status);
+		finish(&child, child.pid ? argv : NULL, start, &scheduled, times, &status);
 		stat_children_tell(s, pid);
 		stat_read(s);
 		if (s->on_command)

@@ -50,10 +50,10 @@ static const struct opt measure_opts[] = {
 	{ "vs", 0, NULL, OPT_STRINGS, AT(vs), "COMMAND",
 	  "Compare with COMMAND: run both in turns, N times each (-r; default: 10), and print the "
 	  "difference of the means, also of ratios such as instructions per cycle, with its confidence "
-	  "interval. The last lines say which is faster and which takes less CPU time, and how sure that is; the rows `user`, "
-	  "`sys` and `waiting` show whether the time is spent in the program, in the kernel, or on no CPU. Runs that fail are left "
-	  "out. COMMAND is one word, which can be a shell command line: 'sort file | uniq'. The command after -- can be one word, "
-	  "too; or give --vs twice, and no command after --. If one needs a shell, both run in one. Their standard output is "
+	  "interval. The lines below the table say which is faster and which takes less CPU time, how sure that is, and how to find "
+	  "where the difference is; the rows `user`, `sys`, `asleep` and `waiting for CPU` show whether the time is spent in the "
+	  "program, in the kernel, asleep, or waiting for a CPU that other work uses. Runs that fail are left out. COMMAND is one "
+	  "word, which can be a shell command line: 'sort file | uniq'. The command after -- can be one word, too; or give --vs twice, and no command after --. If one needs a shell, both run in one. Their standard output is "
 	  "discarded.",
 	  false, NULL },
 	{ "confidence", 0, NULL, OPT_CALL, AT(confidence), "PERCENT",

@@ -308,16 +308,47 @@ def test_who_always_fails_cannot_win(prof, tmp_path, how, status, told):
     assert done.stderr == f'perf-prof: no winner: B failed in all 3 runs, {told}\n'
     assert (found['b_failed'], found['b_exit_status']) == (3, status)
     assert {'elapsed_ratio', 'cpu_ratio'}.isdisjoint(found) and not any('verdict' in e for e in found['events'])
-    assert [e['event'] for e in found['events']][-4:] == ['elapsed', 'user', 'sys', 'waiting']
+    assert [e['event'] for e in found['events']][1:4] == ['elapsed', 'user', 'sys']
 
 
-def test_waiting_is_elapsed_time_without_cpu_time(prof, tmp_path):
-    found, _ = compared(prof, tmp_path, 'sleep 0.3', runs=3)
+# Ends after it has used 0.1 s of CPU time, and waits for 0.3 s; `child` and `thread`: another one uses the CPU.
+WAITS = '''
+import subprocess, sys, threading, time
+def work():
+    while time.process_time() < 0.1: pass
+if sys.argv[1] == 'child': subprocess.run([sys.executable, sys.argv[0], 'none'])
+if sys.argv[1] == 'thread': (t := threading.Thread(target=work)).start(), t.join()
+if sys.argv[1] == 'none': work()
+time.sleep(0.3)
+'''
+
+
+@pytest.mark.parametrize('how, rows', [
+    ('none', ['asleep', 'waiting for CPU']), ('child', ['waiting']), ('thread', ['waiting'])])
+def test_time_on_no_cpu(prof, tmp_path, how, rows):
+    """Asleep and waiting for a CPU, unless others than the first thread use the CPU: elapsed time without CPU time."""
+    (tmp_path / 'waits.py').write_text(WAITS)
+    found, done = compared(prof, tmp_path, f'{sys.executable} waits.py {how}', runs=3)
+    assert done.returncode == 0, done
     row = {e['event']: e for e in found['events']}
+    assert list(row)[-len(rows):] == rows and not {'asleep', 'waiting for CPU', 'waiting'} - set(rows) & set(row), row
     for side in 'ab':
         rest = row['elapsed'][side]['mean'] - row['user'][side]['mean'] - row['sys'][side]['mean']
-        assert row['waiting'][side]['mean'] >= max(0, rest) - 1e-6
-    assert row['waiting']['b']['min'] >= 290
+        assert sum(row[name][side]['mean'] for name in rows) >= max(0, rest) - 1
+    assert row[rows[0]]['b']['min'] >= 290
+
+
+def test_waiting_for_a_cpu(prof, tmp_path):
+    """Two of them on one CPU: each waits as long as the other one runs."""
+    cpu = min(os.sched_getaffinity(0))
+    (tmp_path / 'waits.py').write_text(WAITS)
+    with subprocess.Popen(['taskset', '-c', str(cpu), 'sh', '-c', 'while :; do :; done']) as other:
+        try:
+            found, _ = compared(prof, tmp_path, f'taskset -c {cpu} {sys.executable} waits.py none', runs=2)
+        finally:
+            other.kill()
+    row = {e['event']: e for e in found['events']}
+    assert row['waiting for CPU']['b']['min'] >= 20 and row['asleep']['b']['min'] >= 290, row
 
 
 def test_csv_has_the_same(prof, tmp_path):

@@ -245,6 +245,28 @@ def test_the_picture_has_the_difference(diff, recordings):
     assert found and 20 < float(found[1]) < 45
 
 
+def test_several_recordings_of_each_side(diff):
+    """Times are those of one run, and what grew is found; what is the same is not, however the runs differ."""
+    told = json.loads(diff('--json', 'a.data', 'same.data', '--vs', 'slower.data', 'slower.data'))
+    one, other, slow = (json.loads(diff('--json', *pair)) for pair in (['a.data', 'a.data'], ['same.data'] * 2, ['slower.data'] * 2))
+    assert (told['before_runs'], told['after_runs'], one['before_runs']) == (2, 2, 1)
+    assert told['before_samples'] == one['before_samples'] + other['before_samples']
+    if 'before_time' in told:
+        assert told['before_time'] == (one['before_time'] + other['before_time']) // 2 and told['after_time'] == slow['before_time']
+    rows = {row['function']: row for row in told['rows']}
+    assert abs(rows['slow_part']['after'] - rows_of(json.dumps(slow))['slow_part']['after']) < 1e-6
+    same = json.loads(diff('--json', 'a.data', 'same.data', '--vs', 'same.data', 'a.data'))
+    assert same['changed'] == 0 and 'for i in' not in diff('a.data', 'same.data', '--vs', 'slower.data')
+
+
+def test_how_several_are_recorded(diff, recordings):
+    """With the commands that recorded each, but for the outputs."""
+    lines = diff('a.data', 'slower.data').splitlines()
+    work = recordings / 'work'
+    assert f'    for i in 1 2 3 4 5; do perf-prof record -o old$i.data -g -F 1997 -- {work} 10000; perf-prof record -o new$i.data ' \
+           f'-g -F 1997 -- {work} 50000; done; perf-prof diff old?.data --vs new?.data' in lines or len(str(work)) > 150, lines
+
+
 @pytest.fixture(scope='module')
 def renamed(prof, recordings):
     """slower.data of a copy of the program."""
@@ -281,6 +303,25 @@ def test_programs_with_a_function_in_common_are_two(diff, prof, recordings):
         subprocess.run([prof, 'record', '-q', '-o', recordings / f'{name[0]}.data', '-g', '-F', '1997', '--', path], check=True, timeout=60)
     found = json.loads(diff('--json', 'p.data', 'w.data'))
     assert 'renamed' not in found and rows_of(json.dumps(found))['own_p']['verdict'] == 'gone', found
+
+
+LEAF = 'void leaf(unsigned long n) { volatile unsigned long s = 1; while (n--) s = s * 3; }'
+CALLS = 'void leaf(unsigned long n);\nint main(void) { for (int i = 0; i < 100; i++) leaf(1000000); }'
+
+
+def test_main_is_not_new_if_a_function_without_frame_pointer_hid_it(prof, tmp_path):
+    (tmp_path / 'leaf.c').write_text(LEAF)
+    (tmp_path / 'main.c').write_text(CALLS)
+    for name, how in (('with', '-fno-omit-frame-pointer'), ('without', '-fomit-frame-pointer')):
+        (tmp_path / name).mkdir()
+        subprocess.run(f'gcc -O1 -fno-omit-frame-pointer -c main.c && gcc -O1 {how} -c leaf.c && gcc -o {name}/job main.o leaf.o',
+                       shell=True, cwd=tmp_path, check=True)
+        subprocess.run([prof, 'record', '-q', '--call-graph', 'fp', '-F', '1997', '-o', name + '.data', '--', f'./{name}/job'],
+                       cwd=tmp_path, check=True, timeout=60)
+    rows = rows_of(subprocess.run([prof, 'diff', '--json', '--total', 'without.data', 'with.data'], cwd=tmp_path, capture_output=True,
+                                  text=True, timeout=60, check=True).stdout)
+    assert rows['main']['before'] < 10 < 80 < rows['main']['after']
+    assert rows['main']['before'] > 0 or rows['main']['verdict'] != 'new', rows
 
 
 def test_names_of_files_are_valid_json(prof, recordings):
@@ -392,6 +433,20 @@ def test_only_some_tasks_and_files(prof, both, option, value, dso):
         assert mode or all(row == whole[key] for key, row in some.items() if key[1] == dso), (whole, some)
 
 
+def test_what_is_left_out(prof, both):
+    def told(*args):
+        return subprocess.run([prof, 'diff', *args, 'both.data', 'both.data'], cwd=both, capture_output=True, text=True, timeout=60).stdout
+
+    table = json.loads(told('--json', '--dso', 'other'))
+    assert table['before_left_out'] == table['after_left_out'] == pytest.approx(100 - sum(row['before'] for row in table['rows']))
+    shown = f'{100 - table["before_left_out"]:.2f} % of them shown'
+    assert told('--dso', 'other').count(shown) == 2 and '--dso leaves out' not in told('--dso', 'other')
+    out = f'{table["before_left_out"]:.2f} %'
+    assert f'--dso leaves out the samples in other files ({out} before, {out} after), also those that these functions called\n' in \
+        told('--total', '--dso', 'other')
+    assert 'of them shown' not in told() and 'left_out' not in told('--json')
+
+
 @pytest.mark.parametrize('args, answer', [
     (['--dso', 'wrok', 'a.data', 'slower.data'], '--dso wrok: no sample of either recording is in a file with this name; did you mean work?'),
     (['--comm', 'nothing', 'a.data', 'slower.data'],
@@ -412,4 +467,10 @@ def test_time_off_cpus_is_not_compared(prof, recordings):
         told = subprocess.run([prof, 'diff', *pair], cwd=recordings, capture_output=True, text=True, timeout=60)
         if 'a.data' in pair and told.returncode == 2:      # of another event, on a machine with a PMU
             continue
-        assert told.stdout.endswith(f'{answer} the time off CPUs, which is not compared; `perf-prof profile --off-cpu -I FILE` shows it\n')
+        assert told.stdout.endswith(f'{answer} the time off CPUs, which is not compared; `perf-prof profile --off-cpu -I FILE '
+                                    '--flame-graph FILE.folded` writes it, and `perf-prof diff --total` compares such files\n')
+    written = subprocess.run([prof, 'profile', '-q', '--off-cpu', '-I', 'off.data', '--flame-graph', 'off.folded'], cwd=recordings,
+                             capture_output=True, text=True, timeout=60)
+    assert written.returncode == 0, written
+    total = sum(int(line.rpartition(' ')[2]) for line in (recordings / 'off.folded').read_text().splitlines() if line[0] != '#')
+    assert (recordings / 'off.folded').read_text().endswith(f'\n# weight={total} unit=ns\n')

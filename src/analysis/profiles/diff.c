@@ -6,17 +6,15 @@
 #include "analysis/durations/switches.h"
 #include "analysis/profiles/commands.h"
 #include "analysis/profiles/diff_private.h"
-#include "base/magic.h"
+#include "base/room.h"
 #include "keeper/reading.h"
 #include "report/unnamed.h"
 #include "stream/asked/branchchain.h"
+
 #include "symbols/dso.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static enum share_side number_of(const struct diff *d)
 {
@@ -58,6 +56,28 @@ static enum chains chains_of(const struct stream_event *event)
 	return attr && attr->exclude_callchain_user ? CHAINS_NONE : CHAINS_FP;
 }
 
+static bool is_first(const struct side *side)
+{
+	return side->in == side->inputs;
+}
+
+/* What the recording that begins is of. */
+static void describe_event(struct diff *d)
+{
+	struct side *side = d->side;
+	const bool without_kernel = !d->all && analysis_excludes_kernel(d->event), in_ns = !d->all && analysis_is_clock(d->event);
+	const bool of_command = !d->all && d->event->sampling && d->event->sampling->attr.attr.enable_on_exec;
+
+	side->mixed |= !is_first(side) &&
+		       (side->without_kernel != without_kernel || side->in_ns != in_ns || side->of_command != of_command);
+	side->without_kernel = without_kernel;
+	side->in_ns = in_ns;
+	side->of_command = of_command;
+	side->chains = chains_of(d->event);
+	if (!side->inlined)
+		side->inlined = FOLDED_NO_INLINED;
+}
+
 static int begin(struct analysis *a, struct fault *f)
 {
 	struct diff *d = a->config;
@@ -67,7 +87,7 @@ static int begin(struct analysis *a, struct fault *f)
 
 	events = stream_events(a->stream, &n);
 	d->event = analysis_profiled(a, &d->all);
-	if (number_of(d) == SHARES_AFTER && *d->sides[SHARES_BEFORE].what)
+	if (*d->sides[SHARES_BEFORE].what)
 		same = same_event(a, d->sides[SHARES_BEFORE].what);
 	if (same) {
 		d->event = same;
@@ -77,16 +97,14 @@ static int begin(struct analysis *a, struct fault *f)
 		return fault_set(f, EXIT_FAILED, "%s: none of its events has a call chain or an "
 				 "address; record samples (`perf-prof record` without -e), or add "
 				 "-g",
-				 d->side->path);
+				 d->side->in->path);
 	for (size_t i = 0; i < n; i++)
 		d->side->off_cpu |= switches_is_switch(&events[i]) && events[i].layout.callchain && &events[i] != d->event;
 	snprintf(d->side->what, sizeof(d->side->what), "%s", d->all && n > 1 ? "all events" :
 		 analysis_family(a, d->event, name, sizeof(name)));
-	d->side->without_kernel = !d->all && analysis_excludes_kernel(d->event);
-	d->side->in_ns = !d->all && analysis_is_clock(d->event);
-	d->side->of_command = !d->all && d->event->sampling && d->event->sampling->attr.attr.enable_on_exec;
-	d->side->chains = chains_of(d->event);
-	d->side->inlined = FOLDED_NO_INLINED;
+	describe_event(d);
+	if (stream_replay(a->stream))
+		diff_remember_command(d, replay_info(stream_replay(a->stream))->command, replay_info(stream_replay(a->stream))->ncommand);
 	progress_begin(&d->progress, a);
 	return 0;
 }
@@ -153,6 +171,11 @@ static void take_stack(void *ctx, const struct callstack *stack, uint64_t weight
 	shares_end_stack(d->shares, number_of(d), weight);
 }
 
+static bool is_last(const struct diff *d)
+{
+	return d->side->in == d->side->inputs + d->side->n - 1;
+}
+
 static int end(struct analysis *a, struct fault *f)
 {
 	struct diff *d = a->config;
@@ -162,16 +185,17 @@ static int end(struct analysis *a, struct fault *f)
 	progress_end(&d->progress);
 	if (stream_was_interrupted(a->stream))
 		return fault_set(f, EXIT_INTERRUPTED, "interrupted while reading %s: there is nothing to compare",
-				 d->side->path);
+				 d->side->in->path);
 	stream_totals(a->stream, &totals);
-	d->side->lost = totals.lost;
+	d->side->lost += totals.lost;
 	for (size_t i = 0; stream_throttled(a->stream, i, &throttled); i++)
 		d->side->throttled += throttled.event->opened.family == d->event->opened.family ? throttled.ns : 0;
-	d->side->weight = d->hot.weight;
+	d->side->weight += d->hot.weight;
 	hotspots_each(a, &d->hot, take_stack, d);
+	d->side->left_out += d->hot.left_out;
 	if (d->side->folded)
 		hotspots_fold(a, &d->hot, d->side->folded, NULL);
-	return number_of(d) == SHARES_AFTER && hotspots_selected(a, "either recording", "perf-prof report ", f) ? -1 : 0;
+	return number_of(d) == SHARES_AFTER && is_last(d) && hotspots_selected(a, "either recording", "perf-prof report ", f) ? -1 : 0;
 }
 
 static void release(struct analysis *a)
@@ -190,79 +214,90 @@ static int read_recording(struct diff *d, const struct opt_parser *args, struct 
 {
 	struct opt_parser none = *args;
 
-	reading_wait(d->side->fd);
+	reading_wait(d->side->in->fd);
 	none.noperands = 0;
-	d->common.stream.input = d->side->path;
-	d->common.stream.input_fd = d->side->fd;
-	d->side->fd = -1;
+	d->common.stream.input = d->side->in->path;
+	d->common.stream.input_fd = d->side->in->fd;
+	d->side->in->fd = -1;
 	return analysis_run(&ops, d, &none, f) ? -1 : 0;
 }
 
 /* ---- folded stacks --------------------------------------------------------------------- */
 
-static int take_folded(struct side *side, struct folded *folded, struct fault *f)
+static int take_folded(struct input *in, struct folded *folded, struct fault *f)
 {
-	int fd = side->fd;
+	int fd = in->fd;
 
-	side->fd = -1;
-	return folded_read_from(folded, fd, side->path, f);
+	in->fd = -1;
+	return folded_read_from(folded, fd, in->path, f);
+}
+
+/* How many samples they are, and of which event. */
+static void add_samples(struct side *side, const struct folded *folded)
+{
+	const double weight = (double)folded_total(folded);
+	struct folded_samples samples;
+
+	side->weight += folded_total(folded);
+	if (folded_inlined(folded) > side->inlined)
+		side->inlined = folded_inlined(folded);
+	side->mixed |= !is_first(side) && side->timed != folded_is_time(folded);
+	side->timed = folded_is_time(folded);
+	if (!folded_samples(folded, &samples)) {
+		side->uncounted = true;
+		return;
+	}
+	side->samples += samples.n;
+	side->squares += weight * weight / samples.alike;
+	snprintf(side->what, sizeof(side->what), "%s", samples.event);
+}
+
+/* To the picture. */
+static void add_stacks(struct folded *to, const struct folded *from, const struct folded_stack *stacks, size_t n)
+{
+	uint32_t *frames = calloc(folded_frames(from) + 1, sizeof(*frames)), *of = NULL;
+	size_t room = 0;
+
+	for (size_t i = 0; frames && i < folded_frames(from); i++)
+		frames[i] = folded_frame(to, folded_frame_name(from, (uint32_t)i), folded_frame_kind(from, (uint32_t)i));
+	for (size_t i = 0; frames && i < n && ROOM_FOR(of, room, 0, stacks[i].n + 1); i++) {
+		for (size_t k = 0; k < stacks[i].n; k++)
+			of[k] = frames[stacks[i].frames[k]];
+		folded_add(to, of, stacks[i].n, FOLDED_ROOT_FIRST, stacks[i].weight);
+	}
+	folded_mark_text(to);
+	free(frames);
+	free(of);
 }
 
 static int read_folded(struct diff *d, struct fault *f)
 {
-	struct folded *folded = d->side->folded ? d->side->folded : folded_new();
+	struct folded *folded = folded_new();
 	struct folded_stack *stacks = NULL;
-	struct folded_samples samples;
 	size_t n = 0;
 
 	if (!folded)
 		return fault_set(f, EXIT_FAILED, "out of memory");
-	if (!take_folded(d->side, folded, f) && !(stacks = folded_stacks(folded, &n)))
+	if (!take_folded(d->side->in, folded, f) && !(stacks = folded_stacks(folded, &n)))
 		fault_set(f, EXIT_FAILED, "out of memory");
 	for (size_t i = 0; i < n; i++) {
 		for (size_t k = stacks[i].n; k-- > 0;)
 			put_frame(d, folded_frame_name(folded, stacks[i].frames[k]), "", NULL);
 		shares_end_stack(d->shares, number_of(d), stacks[i].weight);
 	}
-	d->side->weight = folded_total(folded);
-	d->side->inlined = folded_inlined(folded);
-	if (folded_samples(folded, &samples)) {
-		d->side->samples = samples.n;
-		d->side->squares = (double)d->side->weight * (double)d->side->weight / samples.alike;
-		snprintf(d->side->what, sizeof(d->side->what), "%s", samples.event);
-	}
+	add_samples(d->side, folded);
+	if (d->side->folded)
+		add_stacks(d->side->folded, folded, stacks, n);
 	free(stacks);
-	if (folded != d->side->folded)
-		folded_free(folded);
+	folded_free(folded);
 	return f->exit_code ? -1 : 0;
-}
-
-/* Whether a file is a recording, maybe compressed by gzip, from its first bytes. A pipe, which cannot be read twice, is taken
- * for one. */
-static bool is_recording(int fd)
-{
-	char magic[MAGIC_SIZE] = "";
-	ssize_t n = pread(fd, magic, sizeof(magic), 0);
-
-	return n < 0 || (n == sizeof(magic) && (magic_is_recording(magic) || !strncmp(magic, "\x1f\x8b", 2)));
-}
-
-static int open_side(struct side *side, const char *path, struct fault *f)
-{
-	struct stat st;
-
-	*side = (struct side){ .path = path, .fd = -1 };
-	if (!strcmp(path, "-") || (!stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode)))
-		return 0;
-	side->fd = reading_open(path, f);
-	return side->fd < 0 ? -1 : 0;
 }
 
 /* ---- the picture ------------------------------------------------------------------------- */
 
 static int draw(struct diff *d, struct fault *f)
 {
-	char text[512];
+	char text[700];
 	const struct side *after = &d->sides[SHARES_AFTER];
 	struct folded_samples samples = { .n = after->samples };
 	struct flame_title title = { text, NULL };
@@ -270,8 +305,8 @@ static int draw(struct diff *d, struct fault *f)
 	if (!d->flame.path)
 		return 0;
 	snprintf(samples.event, sizeof(samples.event), "%s", after->what);
-	title.unit = flame_unit_of(&samples, after->weight);
-	snprintf(text, sizeof(text), "%s against %s", after->path, d->sides[SHARES_BEFORE].path);
+	title.unit = after->timed ? "ns" : flame_unit_of(&samples, after->weight);
+	snprintf(text, sizeof(text), "%s against %s", after->name, d->sides[SHARES_BEFORE].name);
 	flame_compare(after->folded, d->sides[SHARES_BEFORE].folded, d->names_alone > 0 || d->of_folded || d->nrenamed);
 	return flame_write(&d->flame, after->folded, &title, f);
 }
@@ -292,57 +327,52 @@ static double missing(const struct side *side)
 	return (double)side->throttled + (double)side->lost * each;
 }
 
-/* Opens both files, perhaps as root; they are read with the rights of the user who ran sudo. */
-static int open_sides(struct diff *d, struct reading *reading, const struct opt_parser *args, struct fault *f)
+static int check_event(const struct diff *d, const struct side *a, const struct side *b, struct fault *f)
 {
-	struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
-
-	if (open_side(a, args->operands[0], f) || open_side(b, args->operands[1], f) ||
-	    reading_begin(reading, &(struct reading_files){ (const int[]){ a->fd, b->fd }, 2, args->outputs }, f))
-		return -1;
-	d->common.stream.opener = reading_opener(reading);
-	for (int k = 0; k < SHARES_SIDES; k++) {
-		d->sides[k].is_folded = !is_recording(d->sides[k].fd);
-		d->of_folded |= d->sides[k].is_folded;
-		if (d->sides[k].is_folded && (d->common.comms.n || d->common.dsos.n))
-			return fault_usage(f, "diff: --comm and --dso select samples of recordings, and %s has folded stacks",
-					   d->sides[k].path);
-	}
-	return 0;
-}
-
-static void close_sides(struct diff *d)
-{
-	for (int k = 0; k < SHARES_SIDES; k++) {
-		folded_free(d->sides[k].folded);
-		if (d->sides[k].fd >= 0)
-			close(d->sides[k].fd);
-	}
-}
-
-static int read_side(struct diff *d, enum share_side side, const struct opt_parser *args, struct fault *f)
-{
-	d->side = &d->sides[side];
-	if (d->flame.path && !(d->side->folded = folded_new()))
-		return fault_set(f, EXIT_FAILED, "out of memory");
-	if (d->side->is_folded ? read_folded(d, f) : read_recording(d, args, f))
-		return -1;
-	if (!d->side->weight)
-		return fault_set(f, EXIT_FAILED, "%s: it has no samples, or none that match the "
-				 "options", d->side->path);
-	shares_set(d->shares, side, &(struct shares_side){ d->side->weight, missing(d->side), effective(d->side) });
-	return 0;
-}
-
-static int check_events(const struct diff *d, struct fault *f)
-{
-	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
-
 	if (d->different || !*a->what || !*b->what || is_same(a->what, b->what))
 		return 0;
 	return fault_usage(f, "diff: %s has samples of %s, %s of %s: shares of different events "
 			   "are not comparable; choose an event of both with -e EVENT, or compare "
-			   "them anyway with --different-events", a->path, a->what, b->path, b->what);
+			   "them anyway with --different-events", a->name, a->what, b->name, b->what);
+}
+
+static int read_input(struct diff *d, struct input *in, const struct opt_parser *args, struct fault *f)
+{
+	struct side *side = d->side, earlier = *side, now;
+	int rc;
+
+	side->in = in;
+	rc = in->is_folded ? read_folded(d, f) : read_recording(d, args, f);
+	if (rc)
+		return -1;
+	if (side->weight == earlier.weight)
+		return fault_set(f, EXIT_FAILED, "%s: it has no samples, or none that match the options", in->path);
+	shares_end_run(d->shares, number_of(d), side->weight - earlier.weight);
+	now = *side;
+	snprintf(now.name, sizeof(now.name), "%s", in->path);
+	snprintf(earlier.name, sizeof(earlier.name), "%s", side->inputs->path);
+	return check_event(d, &earlier, &now, f);
+}
+
+static bool is_time(const struct side *side)
+{
+	return side->timed && !side->mixed;
+}
+
+static int read_side(struct diff *d, enum share_side number, const struct opt_parser *args, struct fault *f)
+{
+	struct side *side = &d->sides[number];
+
+	d->side = side;
+	if (d->flame.path && !(side->folded = folded_new()))
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	for (size_t i = 0; i < side->n; i++)
+		if (read_input(d, &side->inputs[i], args, f))
+			return -1;
+	if (side->uncounted)
+		side->samples = 0, side->squares = 0;
+	shares_set(d->shares, number, &(struct shares_side){ side->weight, missing(side), effective(side), is_time(side) });
+	return 0;
 }
 
 static int run(void *config, const struct opt_parser *args, struct fault *f)
@@ -351,21 +381,19 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	struct reading reading = { 0 };
 	int rc;
 
-	if (args->noperands != 2)
-		return fault_usage(f, "diff: expected two recordings or files of folded stacks: BEFORE AFTER"),
-		       f->exit_code;
-	if (!strcmp(args->operands[0], "-") && !strcmp(args->operands[1], "-"))
-		return fault_usage(f, "diff: only one of the two can be standard input"), f->exit_code;
+	if (diff_inputs(d, args, f))
+		return f->exit_code;
 	d->flame.compared = true;
-	d->sides[SHARES_BEFORE].fd = d->sides[SHARES_AFTER].fd = -1;
 	d->shares = shares_new();
 	rc = !d->shares ? fault_set(f, EXIT_FAILED, "out of memory") :
 	     flame_check(&d->flame, d->common.stream.verbose, f) ||
-	     open_sides(d, &reading, args, f) || read_side(d, SHARES_BEFORE, args, f) ||
+	     diff_open_inputs(d, &reading, args, f) || read_side(d, SHARES_BEFORE, args, f) ||
 	     read_side(d, SHARES_AFTER, args, f) ||
-	     check_events(d, f) || diff_show(d, f) || draw(d, f);
+	     check_event(d, &d->sides[SHARES_BEFORE], &d->sides[SHARES_AFTER], f) || diff_show(d, f) || draw(d, f);
 	shares_free(d->shares);
-	close_sides(d);
+	for (int k = 0; k < SHARES_SIDES; k++)
+		folded_free(d->sides[k].folded);
+	diff_close_inputs(d);
 	reading_end(&reading);
 	return rc ? f->exit_code : 0;
 }
@@ -394,6 +422,9 @@ static int parse_least(const char *text, void *field, struct fault *f)
 #define AT(member) offsetof(struct diff, member)
 
 static const struct opt diff_opts[] = {
+	{ "vs", 0, NULL, OPT_STRINGS, AT(vs), "AFTER",
+	  "Compare several recordings of each side: those before --vs with this one and all that follow. A function has changed if it "
+	  "differs by more than the recordings of one side do among themselves.", false, NULL },
 	{ "total", 0, NULL, OPT_FLAG, AT(total), NULL,
 	  "Compare functions including what they called; this needs call chains. "
 	  "Default: without what they called.", false, NULL },
@@ -423,10 +454,18 @@ static void defaults(void *config)
 	d->confidence = 9900;
 }
 
+static void free_options(void *config)
+{
+	struct diff *d = config;
+
+	opt_strings_free(&d->vs);
+	analysis_release(config);
+}
+
 const struct command diff_command = {
 	.name = "diff",
 	.summary = "show which functions changed between two profiles, with confidence intervals",
-	.usage = "[options] BEFORE AFTER",
+	.usage = "[options] BEFORE AFTER | BEFORE... --vs AFTER...",
 	.description = COMMAND_TEXT(
 		"Which functions changed from one profile to the next? BEFORE and AFTER are recordings from "
 		"perf-prof record or perf record, or files of folded stacks (such as those of perf-prof "
@@ -439,9 +478,12 @@ const struct command diff_command = {
 		"significant changes come first. Verdicts are grew, shrank, new (only in AFTER), gone (only in BEFORE) and unclear. "
 		"If times are compared, grew and shrank mean both the time and the share; more time and less time: only the time; same "
 		"time, which does not count as changed: only the share.",
-		"The interval of a share is that of the difference of two proportions (Agresti and Caffo), and covers only the "
-		"randomness of sampling, not differences between two runs of the same program, nor samples that come in bursts. That of "
-		"a time allows also for lost samples and throttling, and, unless the share changed in the same direction, for "
+		"Runs of the same program differ. With several recordings of a side (BEFORE... --vs AFTER...), a function has changed if the "
+		"sides differ by more than the recordings of one side do among themselves; times are those of one run, the mean. Record "
+		"both sides in turns, five times each. With one recording of each, changes may be such differences.",
+		"With one recording of each, the interval of a share is that of the difference of two proportions (Agresti and Caffo), and "
+		"covers only the randomness of sampling, not differences between two runs of the same program, nor samples that come in "
+		"bursts. That of a time allows also for lost samples and throttling, and, unless the share changed in the same direction, for "
 		"runs that are some percent faster or slower as a whole. Samples of different weight are "
 		"reduced to their effective number. Files of folded stacks that perf-prof wrote have the number of "
 		"samples in a comment at their end. In other files, and if lines were removed, it is not known, "
@@ -469,12 +511,13 @@ const struct command diff_command = {
 		{ "Output", stream_output_opts + STREAM_OUTPUT_NOPTS - 2, 2, 0 }),
 	.examples = COMMAND_EXAMPLES(
 		{ "perf-prof diff old.data new.data", "show which functions changed" },
+		{ "perf-prof diff old?.data --vs new?.data", "compare several recordings of each side" },
 		{ "perf-prof diff --total --than 1 old.data new.data", "include what functions call; show those of 1 % or more" },
 		{ "perf-prof diff --flame-graph diff.svg old.data new.data", "also draw a flame graph, coloured by the change" },
 		{ "perf-prof diff --json old.folded new.folded", "compare folded stacks, as JSON" }),
 	.mode = OPT_MODE_PLAIN,
 	.config_size = sizeof(struct diff),
 	.defaults = defaults,
-	.release = analysis_release,
+	.release = free_options,
 	.run = run,
 };

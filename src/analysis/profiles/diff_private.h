@@ -7,32 +7,46 @@
 #include "analysis/profiles/shares.h"
 #include "engine/analysis.h"
 #include "engine/progress.h"
+#include "keeper/reading.h"
 #include "report/flame.h"
 
 /* Where the callers in a recording come from. */
 enum chains { CHAINS_NONE, CHAINS_FP, CHAINS_DWARF, CHAINS_BRANCHES };
 
-/* BEFORE or AFTER. */
-struct side {
+/* A recording, or a file of folded stacks. */
+struct input {
 	const char *path;
 	int fd;                      /* open, if it is a regular file or a pipe; else -1 */
 	bool is_folded;              /* folded stacks; else a recording */
+};
+
+/* BEFORE or AFTER: one input, or several of runs of the same program. */
+struct side {
+	struct input *inputs, *in;   /* in: the one that is read */
+	size_t n;
+	char name[300];              /* what messages call it: "old.data", "old.1.data and 4 more" */
 	enum chains chains;          /* of a recording */
 	enum folded_inlined inlined;
 	char what[128];              /* the event that is compared; "": not known */
+	bool mixed;                  /* not all recordings have the same of the three below */
 	bool in_ns;                  /* weights are CPU time */
 	bool without_kernel;         /* the event has user space only */
 	bool off_cpu;                /* time off CPUs was also recorded, and is not compared */
 	bool of_command;             /* from its start on, so that its CPU time is that of its work */
 	uint64_t samples, weight, lost;   /* samples: 0: not known */
+	uint64_t left_out;           /* weight of samples that --comm and --dso leave out */
 	uint64_t throttled;          /* ns for which the event was throttled, at most */
+	bool timed;                  /* folded stacks of times, without samples */
+	bool uncounted;              /* of some of the inputs, the number of samples is not known */
 	double squares;              /* sum of the squares of the samples' weights */
 	struct folded *folded;
+	char again[256];             /* the command that records it; "": not known */
 };
 
 struct diff {
 	struct analysis_opts common;
 	struct flame_config flame;
+	struct opt_strings vs;       /* of --vs */
 	bool total, different;
 	int names_alone;             /* -1: files that were renamed are not matched either */
 	struct shares_move renamed[SHARES_MOVES];   /* pairs of files whose functions are matched by name */
@@ -41,6 +55,7 @@ struct diff {
 	uint64_t confidence;         /* hundredths of a percent */
 	uint64_t least;              /* likewise */
 	struct side sides[SHARES_SIDES];
+	struct input *inputs;        /* of both sides */
 	struct side *side;           /* the one that is being read */
 	struct shares *shares;
 	struct hotspots hot;
@@ -48,6 +63,17 @@ struct diff {
 	bool all;
 	struct progress progress;
 };
+
+/* diff_inputs.c: which recordings or folded stacks are compared. 0, or -1 with f. */
+int diff_inputs(struct diff *d, const struct opt_parser *args, struct fault *f);
+/* Opens them, perhaps as root; they are read with the rights of the user who ran sudo. 0, or -1 with f. */
+int diff_open_inputs(struct diff *d, struct reading *reading, const struct opt_parser *args, struct fault *f);
+void diff_close_inputs(struct diff *d);
+
+/* diff_again.c */
+void diff_remember_command(struct diff *d, char *const *words, size_t n);
+/* Prints how to record and compare several runs. */
+void diff_tell_again(const struct diff *d);
 
 /* The table, and the lines below it. */
 int diff_show(struct diff *d, struct fault *f);

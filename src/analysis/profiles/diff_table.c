@@ -40,21 +40,34 @@ static const struct table_column time_columns[COLUMNS] = {
 	{ "dso", TABLE_TEXT, .fit = FIT_PATH },
 };
 
+/* Of folded stacks whose weights are times, of waits and such. */
+static bool is_exact(const struct diff *d)
+{
+	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
+
+	return !a->mixed && !b->mixed && a->timed && b->timed;
+}
+
 /* Of what is shown in time, too. */
 static bool is_timed(const struct diff *d)
 {
-	return d->sides[SHARES_BEFORE].in_ns && d->sides[SHARES_AFTER].in_ns;
+	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
+
+	return is_exact(d) || (!a->mixed && !b->mixed && a->in_ns && b->in_ns);
 }
 
 static bool have_same_parts(const struct diff *d)
 {
-	return d->sides[SHARES_BEFORE].without_kernel == d->sides[SHARES_AFTER].without_kernel;
+	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
+
+	return !a->mixed && !b->mixed && a->without_kernel == b->without_kernel;
 }
 
 /* Whether times are compared: those of the same work. Else shares are. */
 static bool is_by_time(const struct diff *d)
 {
-	return is_timed(d) && have_same_parts(d) && d->sides[SHARES_BEFORE].of_command && d->sides[SHARES_AFTER].of_command;
+	return is_exact(d) || (is_timed(d) && have_same_parts(d) && d->sides[SHARES_BEFORE].of_command &&
+			       d->sides[SHARES_AFTER].of_command);
 }
 
 /* *n columns in buf. */
@@ -70,22 +83,25 @@ static void choose_columns(const struct diff *d, struct table_column buf[COLUMNS
 			buf[(*n)++] = share_columns[i];
 }
 
+/* new and gone: also as a caller, it has no samples on the other side. */
 static const char *verdict(const struct share *share, const uint64_t *weight, bool by_time)
 {
 	const bool grew = (by_time ? &share->sum : &share->change)->difference > 0;
 
 	if (!(share->evidence > 0))
 		return share->share_evidence > 0 && weight[SHARES_BEFORE] && weight[SHARES_AFTER] ? "same time" : "unclear";
-	if (!weight[grew ? SHARES_BEFORE : SHARES_AFTER])
+	if (!share->total[grew ? SHARES_BEFORE : SHARES_AFTER] && !share->on_both)
 		return grew ? "new" : "gone";
 	if (by_time && !shares_agree(share))
 		return grew ? "more time" : "less time";
 	return grew ? "grew" : "shrank";
 }
 
-/* The first side whose number of samples is not known; NULL: both are known. */
+/* The first side whose number of samples is not known, or, of times, both if there is one of each; NULL: there are verdicts. */
 static const struct side *unjudged(const struct diff *d)
 {
+	if (is_exact(d))
+		return shares_have_spread(d->shares) ? NULL : d->sides;
 	for (int k = 0; k < SHARES_SIDES; k++)
 		if (!d->sides[k].samples)
 			return &d->sides[k];
@@ -109,6 +125,11 @@ static void put_change(const struct diff *d, struct table *t, const struct share
 	if (unjudged(d)) {
 		table_none(t);
 		table_none(t);
+		if (!is_by_time(d))
+			return;
+		table_integer(t, llround(share->sum.difference));
+		table_none(t);
+		table_none(t);
 		return;
 	}
 	table_number(t, 100 * share->change.low);
@@ -125,7 +146,7 @@ static void put_row(const struct diff *d, struct table *t, const struct share *s
 	for (int k = 0; k < SHARES_SIDES; k++)
 		table_number(t, shares_percent(d->shares, k, weight[k]));
 	for (int k = 0; k < SHARES_SIDES && is_timed(d); k++)
-		table_unsigned(t, weight[k]);
+		table_unsigned(t, weight[k] / d->sides[k].n);
 	put_change(d, t, share);
 	if (unjudged(d))
 		table_none(t);
@@ -151,13 +172,22 @@ static double confidence(const struct diff *d)
 	return (double)d->confidence / 100 / MANY_PERCENT;
 }
 
+static double left_out_percent(const struct side *side)
+{
+	return side->weight ? MANY_PERCENT * (double)side->left_out / (double)side->weight : 0;
+}
+
 static const char *side_text(const struct side *side, char *buf, size_t size)
 {
+	char shown[40] = "";
+
+	if (side->left_out)
+		snprintf(shown, sizeof(shown), ", %.2f %% of them shown", MANY_PERCENT - left_out_percent(side));
 	if (side->samples)
-		snprintf(buf, size, "%s: %llu samples of %s%s, %llu lost", side->path, (unsigned long long)side->samples,
-			 side->what, side->without_kernel ? " (without the kernel)" : "", (unsigned long long)side->lost);
+		snprintf(buf, size, "%s: %llu samples of %s%s, %llu lost%s", side->name, (unsigned long long)side->samples, side->what,
+			 side->without_kernel ? " (without the kernel)" : "", (unsigned long long)side->lost, shown);
 	else
-		snprintf(buf, size, "%s: folded stacks", side->path);
+		snprintf(buf, size, "%s: folded stacks%s", side->name, side->timed ? " of time" : "");
 	return buf;
 }
 
@@ -168,8 +198,13 @@ static void describe_side(struct table *t, const struct side *side, const char *
 	snprintf(key, sizeof(key), "%s_samples", name);
 	if (side->samples)
 		table_extra(t, key, json_object_new_uint64(side->samples));
+	snprintf(key, sizeof(key), "%s_runs", name);
+	table_extra(t, key, json_object_new_uint64(side->n));
 	snprintf(key, sizeof(key), "%s_lost", name);
 	table_extra(t, key, json_object_new_uint64(side->lost));
+	snprintf(key, sizeof(key), "%s_left_out", name);
+	if (side->left_out)
+		table_extra(t, key, json_object_new_double(left_out_percent(side)));
 	snprintf(key, sizeof(key), "%s_event", name);
 	if (*side->what)
 		table_extra(t, key, json_object_new_string(side->what));
@@ -181,7 +216,8 @@ static void describe_side(struct table *t, const struct side *side, const char *
 /* The times of all functions. */
 static void describe_times(const struct diff *d, struct table *t, char *text, size_t size)
 {
-	const uint64_t before = d->sides[SHARES_BEFORE].weight, after = d->sides[SHARES_AFTER].weight;
+	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
+	const uint64_t before = a->weight / a->n, after = b->weight / b->n;
 	struct stats_interval time;
 	const char *what = "";
 
@@ -190,7 +226,7 @@ static void describe_times(const struct diff *d, struct table *t, char *text, si
 		return;
 	table_extra(t, "before_time", json_object_new_uint64(before));
 	table_extra(t, "after_time", json_object_new_uint64(after));
-	if (is_by_time(d)) {
+	if (is_by_time(d) && !unjudged(d)) {
 		time = shares_compare_sides(d->shares, confidence(d));
 		table_extra(t, "time_low", json_object_new_int64(llround(time.low)));
 		table_extra(t, "time_high", json_object_new_int64(llround(time.high)));
@@ -199,20 +235,23 @@ static void describe_times(const struct diff *d, struct table *t, char *text, si
 	/* user time of one and CPU time of the other are not the same */
 	if (!have_same_parts(d))
 		return;
-	snprintf(text, size, "%s time %.3f ms before, %.3f ms after (%+.1f %%%s); ",
-		 d->sides[SHARES_BEFORE].without_kernel ? "user" : "CPU", (double)before / NS_PER_MS, (double)after / NS_PER_MS,
+	snprintf(text, size, "%stime %s%.3f ms before, %.3f ms after (%+.1f %%%s); ",
+		 is_exact(d) ? "" : a->without_kernel ? "user " : "CPU ", a->n + b->n > 2 ? "of a run " : "",
+		 (double)before / NS_PER_MS, (double)after / NS_PER_MS,
 		 100 * ((double)after / (double)before - 1), what);
 }
 
 static void describe(const struct diff *d, struct table *t, size_t changed)
 {
 	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER], *unknown = unjudged(d);
-	char before[512], after[512], sure[600], times[160];
+	char before[700], after[700], sure[600], times[160];
 
 	describe_side(t, a, "before");
 	describe_side(t, b, "after");
 	if (unknown) {
-		snprintf(sure, sizeof(sure), "no verdicts: %s does not contain the number of samples", unknown->path);
+		snprintf(sure, sizeof(sure), "no verdicts: %s%s", is_exact(d) ? "one run of each" : unknown->name,
+			 is_exact(d) ? " does not show how much runs differ; compare several: BEFORE... --vs AFTER..." :
+				       " does not contain the number of samples");
 		table_extra(t, "no_verdicts", json_object_new_string(sure + strlen("no verdicts: ")));
 	} else {
 		snprintf(sure, sizeof(sure), "%g %% confidence: %zu changed", 100 * confidence(d), changed);
@@ -293,8 +332,8 @@ static void tell_chains(const struct diff *d)
 	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
 
 	if (a->chains && b->chains && a->chains != b->chains)
-		printf("the call chains of %s are from %s, those of %s from %s: callers may differ\n", a->path, from[a->chains],
-		       b->path, from[b->chains]);
+		printf("the call chains of %s are from %s, those of %s from %s: callers may differ\n", a->name, from[a->chains],
+		       b->name, from[b->chains]);
 }
 
 /* Where inlined functions have frames of their own. */
@@ -305,8 +344,8 @@ static void tell_inlined(const struct diff *d)
 
 	if ((d->of_folded || d->common.inline_rows || d->flame.path) && with->inlined == FOLDED_HAS_INLINED &&
 	    without->inlined == FOLDED_NO_INLINED)
-		printf("%s has inlined functions, %s has none: to compare without inlined functions, use --no-inline for both\n", with->path,
-		       without->path);
+		printf("%s has inlined functions, %s has none: to compare without inlined functions, use --no-inline for both\n", with->name,
+		       without->name);
 }
 
 /* Recordings of profile --off-cpu. */
@@ -315,9 +354,32 @@ static void tell_off_cpu(const struct diff *d)
 	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
 
 	if (a->off_cpu || b->off_cpu)
-		printf("%s%s%s also %s the time off CPUs, which is not compared; `perf-prof profile --off-cpu -I FILE` shows it\n",
-		       a->off_cpu ? a->path : b->path, a->off_cpu && b->off_cpu ? " and " : "", a->off_cpu && b->off_cpu ? b->path : "",
+		printf("%s%s%s also %s the time off CPUs, which is not compared; `perf-prof profile --off-cpu -I FILE "
+		       "--flame-graph FILE.folded` writes it, and `perf-prof diff --total` compares such files\n",
+		       a->off_cpu ? a->name : b->name, a->off_cpu && b->off_cpu ? " and " : "", a->off_cpu && b->off_cpu ? b->name : "",
 		       a->off_cpu && b->off_cpu ? "have" : "has");
+}
+
+/* With --total, one expects the time of what was called. */
+static void tell_left_out(const struct diff *d)
+{
+	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
+
+	if (d->total && d->common.dsos.n && (a->left_out || b->left_out))
+		printf("--dso leaves out the samples in other files (%.2f %% before, %.2f %% after), also those that these functions called\n",
+		       left_out_percent(a), left_out_percent(b));
+}
+
+/* In folded stacks, time off CPUs is in a frame of its own. */
+static void tell_blocked(const struct diff *d, struct share *const *shares, size_t n)
+{
+	if (!is_exact(d) || d->total)
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(shares[i]->function, "[blocked]")) {
+			printf("[blocked] has all time off CPUs; --total shows the functions that wait\n");
+			return;
+		}
 }
 
 int diff_show(struct diff *d, struct fault *f)
@@ -350,12 +412,16 @@ int diff_show(struct diff *d, struct fault *f)
 	rc = analysis_put_table_of(&d->common, &t, &style);
 	table_free(&t);
 	if (!d->common.json) {
+		if (!unjudged(d) && !shares_have_spread(d->shares) && !d->common.stream.quiet)
+			diff_tell_again(d);
 		tell_renamed(d);
 		tell_moved(d);
 		tell_unmatched(d, shares, n);
 		tell_chains(d);
 		tell_inlined(d);
 		tell_off_cpu(d);
+		tell_blocked(d, shares, n);
+		tell_left_out(d);
 	}
 	return rc == -ENOMEM ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
 }

@@ -113,6 +113,8 @@ static int draw(struct flame_graph_config *c, struct inputs *in, struct folded *
 	}
 	if (!c->title.unit && folded_samples(folded, &samples))
 		c->title.unit = flame_unit_of(&samples, folded_total(folded));
+	else if (!c->title.unit && folded_is_time(folded))
+		c->title.unit = "ns";
 	return flame_write(&c->flame, folded, &c->title, f);
 }
 

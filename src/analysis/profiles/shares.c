@@ -14,7 +14,7 @@ enum { MAX_FUNCTIONS = 1 << 20, MAX_KEY = 4096 };
 
 struct entry {
 	struct share share;
-	uint64_t moved_self, moved_total;   /* for move_lambdas() */
+	struct share moved;          /* for move_lambdas() */
 	uint64_t seen;               /* number of the last stack with it: recursion counts once */
 	UT_hash_handle hh;
 	char key[];                  /* function, NUL, dso, NUL, build */
@@ -28,6 +28,8 @@ struct shares {
 	size_t depth, room;
 	uint64_t stacks;
 	struct shares_side sides[SHARES_SIDES];
+	size_t nruns[SHARES_SIDES];
+	struct share_runs runs[SHARES_SIDES];   /* of their whole weights */
 	bool lost;
 };
 
@@ -126,6 +128,25 @@ void shares_end_stack(struct shares *s, enum share_side side, uint64_t weight)
 	s->depth = 0;
 }
 
+static void end_run(struct share_runs *r, uint64_t sum, uint64_t weight)
+{
+	const double part = (double)(sum - r->ended);
+
+	r->ended = sum;
+	r->squares += part * part;
+	r->products += part * (double)weight;
+}
+
+void shares_end_run(struct shares *s, enum share_side side, uint64_t weight)
+{
+	for (struct entry *e = s->all; e; e = e->hh.next) {
+		end_run(&e->share.self_runs[side], e->share.self[side], weight);
+		end_run(&e->share.total_runs[side], e->share.total[side], weight);
+	}
+	s->nruns[side]++;
+	end_run(&s->runs[side], s->runs[side].ended + weight, weight);
+}
+
 void shares_set(struct shares *s, enum share_side number, const struct shares_side *side)
 {
 	s->sides[number] = *side;
@@ -148,6 +169,28 @@ static size_t lambdas_of(const struct shares *s, enum share_side side, struct la
 	return n;
 }
 
+static void add_runs(struct share_runs *to, const struct share_runs *from)
+{
+	to->ended += from->ended;
+	to->squares += from->squares;
+	to->products += from->products;
+}
+
+/* Adds what `from` has in BEFORE; `to` has nothing there, unless it stands for several functions. */
+static void add_before(struct share *to, const struct share *from)
+{
+	to->self[SHARES_BEFORE] += from->self[SHARES_BEFORE];
+	to->total[SHARES_BEFORE] += from->total[SHARES_BEFORE];
+	add_runs(&to->self_runs[SHARES_BEFORE], &from->self_runs[SHARES_BEFORE]);
+	add_runs(&to->total_runs[SHARES_BEFORE], &from->total_runs[SHARES_BEFORE]);
+}
+
+static void clear_before(struct share *share)
+{
+	share->self[SHARES_BEFORE] = share->total[SHARES_BEFORE] = 0;
+	share->self_runs[SHARES_BEFORE] = share->total_runs[SHARES_BEFORE] = (struct share_runs){ 0 };
+}
+
 /* The weights of BEFORE go to the names of AFTER. All are taken out first: one's new name may be another one's old name. */
 static void move_lambdas(const struct lambda *before, size_t n)
 {
@@ -156,18 +199,15 @@ static void move_lambdas(const struct lambda *before, size_t n)
 
 		if (!before[i].other)
 			continue;
-		e->moved_self = e->share.self[SHARES_BEFORE];
-		e->moved_total = e->share.total[SHARES_BEFORE];
-		e->share.self[SHARES_BEFORE] = e->share.total[SHARES_BEFORE] = 0;
+		e->moved = e->share;
+		clear_before(&e->share);
 	}
 	for (size_t i = 0; i < n; i++) {
 		const struct entry *e = before[i].item;
 		struct entry *now = before[i].other ? before[i].other->item : NULL;
 
-		if (now) {
-			now->share.self[SHARES_BEFORE] += e->moved_self;
-			now->share.total[SHARES_BEFORE] += e->moved_total;
-		}
+		if (now)
+			add_before(&now->share, &e->moved);
 	}
 }
 
@@ -245,6 +285,45 @@ static void find_hidden(const struct shares *s, struct hidden **all)
 	}
 }
 
+/* Files with a name, and the share of the stacks in which they are. */
+static struct hidden *files_of(const struct shares *s)
+{
+	struct hidden *files = NULL, *file;
+
+	for (struct entry *e = s->all; e; e = e->hh.next) {
+		file = *e->share.dso && *e->share.dso != '[' ? hidden_of(&files, e->share.dso, true) : NULL;
+		for (int k = 0; file && k < SHARES_SIDES; k++)
+			file->percent[k] += shares_percent(s, k, e->share.total[k]);
+	}
+	return files;
+}
+
+/* Functions of all programs. */
+static bool is_everywhere(const struct share *share)
+{
+	static const char *const everywhere[] = { "main", "_start", "_init", "_fini", "__libc_start_main" };
+
+	for (size_t i = 0; i < sizeof(everywhere) / sizeof(*everywhere); i++)
+		if (!strcmp(share->function, everywhere[i]))
+			return true;
+	return false;
+}
+
+/* A function that each program has is in a file that is on both sides, also if no call chain shows it: a function without a frame
+ * pointer hides its caller. */
+static void find_everywhere(struct shares *s)
+{
+	struct hidden *files = files_of(s), *file;
+
+	for (struct entry *e = s->all; e; e = e->hh.next) {
+		struct share *share = &e->share;
+
+		file = is_everywhere(share) ? hidden_of(&files, share->dso, false) : NULL;
+		share->on_both = file && file->percent[SHARES_BEFORE] > 0 && file->percent[SHARES_AFTER] > 0;
+	}
+	HASH_FREE(files);
+}
+
 /* Those on one side only which the other side may have by another address, or without their name. */
 static void find_unmatched(struct shares *s)
 {
@@ -265,16 +344,76 @@ static void find_unmatched(struct shares *s)
 /* The CPU time of the same work differs by some percent from run to run: clock rates, caches and neighbours change. */
 #define APART 0.03
 
-static struct stats_interval compare_sums(const struct shares *s, const struct stats_share *side, double apart, double confidence)
+bool shares_have_spread(const struct shares *s)
+{
+	return s->nruns[SHARES_BEFORE] > 1 || s->nruns[SHARES_AFTER] > 1;
+}
+
+static bool is_exact(const struct shares *s)
+{
+	return s->sides[SHARES_BEFORE].exact && s->sides[SHARES_AFTER].exact;
+}
+
+/* Without samples. What is left of equal values is rounding. */
+static struct stats_interval exactly(double before, double after)
+{
+	const double more = fabs(after - before) > 1e-9 * fmax(before, after) ? after - before : 0;
+
+	return (struct stats_interval){ more, more, more };
+}
+
+static double runs_of(const struct shares *s, enum share_side side)
+{
+	return s->nruns[side] ? (double)s->nruns[side] : 1;
+}
+
+/* The variance of one run, from that of all of them: of a weight, or of its share. */
+static double spread_of_weight(const struct shares *s, enum share_side side, const struct share_runs *r)
+{
+	const double n = runs_of(s, side), mean = (double)r->ended / n;
+
+	return n > 1 ? fmax(0, r->squares - n * mean * mean) / (n - 1) : 0;
+}
+
+/* Of a ratio of two sums (Cochran, Sampling Techniques, 6.4): runs that are longer count more, as they do in the share. */
+static double spread_of_share(const struct shares *s, enum share_side side, const struct share_runs *r)
+{
+	const struct share_runs *all = &s->runs[side];
+	const double n = runs_of(s, side), mean = (double)all->ended / n, share = mean > 0 ? (double)r->ended / (double)all->ended : 0;
+	const double rest = r->squares - 2 * share * r->products + share * share * all->squares;
+
+	return n > 1 && mean > 0 ? fmax(0, rest) / (n - 1) / (mean * mean) : 0;
+}
+
+typedef double spread_fn(const struct shares *s, enum share_side side, const struct share_runs *r);
+
+/* Widens an interval to that of the differences from run to run: by chance, those of a few runs may be smaller than sampling
+ * allows. A side with one recording is taken to differ as the other one does. */
+static void widen(const struct shares *s, struct stats_interval *i, spread_fn *spread, const struct share_runs *runs, double confidence)
+{
+	struct stats_spread side[SHARES_SIDES];
+
+	if (!shares_have_spread(s))
+		return;
+	for (int k = 0; k < SHARES_SIDES; k++)
+		side[k] = (struct stats_spread){ s->nruns[k], spread(s, k, &runs[k]) };
+	stats_widen(i, &side[SHARES_BEFORE], &side[SHARES_AFTER], confidence);
+}
+
+static struct stats_interval compare_sums(const struct shares *s, const struct stats_share *side, double apart,
+					  const struct share_runs *runs, double confidence)
 {
 	struct stats_sum sum[SHARES_SIDES];
 	struct stats_interval i;
 
 	for (int k = 0; k < SHARES_SIDES; k++)
-		sum[k] = (struct stats_sum){ side[k].part, side[k].n, (double)s->sides[k].weight / side[k].n, apart };
-	i = stats_compare_sums(&sum[SHARES_BEFORE], &sum[SHARES_AFTER], confidence);
-	i.low -= s->sides[SHARES_BEFORE].missing;
-	i.high += s->sides[SHARES_AFTER].missing;
+		sum[k] = (struct stats_sum){ side[k].part, side[k].n, (double)s->sides[k].weight / runs_of(s, k) / side[k].n,
+					     shares_have_spread(s) ? 0 : apart };
+	i = is_exact(s) ? exactly(sum[SHARES_BEFORE].n * sum[SHARES_BEFORE].each, sum[SHARES_AFTER].n * sum[SHARES_AFTER].each) :
+	    stats_compare_sums(&sum[SHARES_BEFORE], &sum[SHARES_AFTER], confidence);
+	widen(s, &i, spread_of_weight, runs, confidence);
+	i.low -= s->sides[SHARES_BEFORE].missing / runs_of(s, SHARES_BEFORE);
+	i.high += s->sides[SHARES_AFTER].missing / runs_of(s, SHARES_AFTER);
 	return i;
 }
 
@@ -283,8 +422,8 @@ struct stats_interval shares_compare_sides(const struct shares *s, double confid
 	struct stats_share side[SHARES_SIDES];
 
 	for (int k = 0; k < SHARES_SIDES; k++)
-		side[k] = (struct stats_share){ s->sides[k].n, s->sides[k].n };
-	return compare_sums(s, side, APART, confidence);
+		side[k] = is_exact(s) ? (struct stats_share){ 1, 1 } : (struct stats_share){ s->sides[k].n, s->sides[k].n };
+	return compare_sums(s, side, APART, s->runs, confidence);
 }
 
 bool shares_agree(const struct share *share)
@@ -293,28 +432,36 @@ bool shares_agree(const struct share *share)
 }
 
 /* A machine that is slower as a whole changes all weights, but no share: if the share agrees, that is not the reason. */
-static void compare_weights(const struct shares *s, struct share *share, const struct stats_share *side, double confidence)
+static void compare_weights(const struct shares *s, struct share *share, const struct stats_share *side, const struct share_runs *runs,
+			    double confidence)
 {
-	share->sum = compare_sums(s, side, 0, confidence);
+	share->sum = compare_sums(s, side, 0, runs, confidence);
 	if (!shares_agree(share))
-		share->sum = compare_sums(s, side, APART, confidence);
+		share->sum = compare_sums(s, side, APART, runs, confidence);
 }
 
 static void compare(const struct shares *s, struct share *share, const struct shares_terms *terms)
 {
 	const uint64_t *weight = terms->total ? share->total : share->self;
-	const bool known = s->sides[SHARES_BEFORE].n > 0 && s->sides[SHARES_AFTER].n > 0, judged = known && !share->unmatched;
+	const struct share_runs *runs = terms->total ? share->total_runs : share->self_runs;
+	const bool known = s->sides[SHARES_BEFORE].n > 0 && s->sides[SHARES_AFTER].n > 0, exact = is_exact(s);
+	const bool missed = terms->total && share->on_both && (!share->total[SHARES_BEFORE] || !share->total[SHARES_AFTER]);
+	const bool judged = (exact ? shares_have_spread(s) : known) && !share->unmatched && !missed;
 	struct stats_share side[SHARES_SIDES];
 
 	for (int k = 0; k < SHARES_SIDES; k++) {
-		double samples = known ? s->sides[k].n : 1;
+		double samples = known && !exact ? s->sides[k].n : 1;
 
 		side[k] = (struct stats_share){ shares_percent(s, k, weight[k]) / 100 * samples, samples };
 	}
-	share->change = stats_compare_shares(&side[SHARES_BEFORE], &side[SHARES_AFTER], terms->confidence);
+	share->change = exact ? exactly(side[SHARES_BEFORE].part, side[SHARES_AFTER].part) :
+			stats_compare_shares(&side[SHARES_BEFORE], &side[SHARES_AFTER], terms->confidence);
+	widen(s, &share->change, spread_of_share, runs, terms->confidence);
+	share->change.low = fmax(share->change.low, -1);
+	share->change.high = fmin(share->change.high, 1);
 	share->sum = (struct stats_interval){ 0 };
-	if (known && terms->weights)
-		compare_weights(s, share, side, terms->confidence);
+	if ((known || exact) && terms->weights)
+		compare_weights(s, share, side, runs, terms->confidence);
 	share->share_evidence = judged ? stats_evidence(&share->change) : 0;
 	share->evidence = judged && terms->weights ? stats_evidence(&share->sum) : share->share_evidence;
 }
@@ -329,6 +476,7 @@ struct share **shares_compare(struct shares *s, const struct shares_terms *terms
 		return NULL;
 	match_lambdas(s);
 	find_unmatched(s);
+	find_everywhere(s);
 	for (struct entry *e = s->all; e; e = e->hh.next) {
 		compare(s, &e->share, terms);
 		s->sorted[(*n)++] = &e->share;
@@ -403,13 +551,9 @@ struct shares_move shares_moved(const struct shares *s, bool total)
 /* Functions of all programs say nothing about which program it is. */
 static bool is_telling(const struct share *share)
 {
-	static const char *const everywhere[] = { "main", "_start", "_init", "_fini", "__libc_start_main" };
 	const size_t len = strlen(share->function);
 
-	for (size_t i = 0; i < sizeof(everywhere) / sizeof(*everywhere); i++)
-		if (!strcmp(share->function, everywhere[i]))
-			return false;
-	return len < 4 || strcmp(share->function + len - 4, "@plt") != 0;
+	return !is_everywhere(share) && (len < 4 || strcmp(share->function + len - 4, "@plt") != 0);
 }
 
 /* Functions with a name, in files that are on one side only, by name. NULL: out of memory. */
@@ -427,19 +571,6 @@ static struct share **alone(const struct shares *s, struct hidden *files, enum s
 	if (found)
 		qsort(found, *n, sizeof(*found), by_name);
 	return found;
-}
-
-/* Files with a name, and the share of the stacks in which they are. */
-static struct hidden *files_of(const struct shares *s)
-{
-	struct hidden *files = NULL, *file;
-
-	for (struct entry *e = s->all; e; e = e->hh.next) {
-		file = *e->share.dso && *e->share.dso != '[' ? hidden_of(&files, e->share.dso, true) : NULL;
-		for (int k = 0; file && k < SHARES_SIDES; k++)
-			file->percent[k] += shares_percent(s, k, e->share.total[k]);
-	}
-	return files;
 }
 
 /* The functions of one name on both sides. */
@@ -509,9 +640,8 @@ static void join_pair(void *ctx, struct share *gone, struct share *came)
 	for (size_t i = 0; i < m->n; i++) {
 		if (strcmp(m->all[i].from, gone->dso) || strcmp(m->all[i].to, came->dso))
 			continue;
-		came->self[SHARES_BEFORE] += gone->self[SHARES_BEFORE];
-		came->total[SHARES_BEFORE] += gone->total[SHARES_BEFORE];
-		gone->self[SHARES_BEFORE] = gone->total[SHARES_BEFORE] = 0;
+		add_before(came, gone);
+		clear_before(gone);
 	}
 }
 

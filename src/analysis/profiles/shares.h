@@ -15,15 +15,23 @@
 
 enum share_side { SHARES_BEFORE, SHARES_AFTER, SHARES_SIDES };
 
+/* A weight in each recording of a side: how much it differs from one to the next. */
+struct share_runs {
+	uint64_t ended;              /* the weight of those that have ended */
+	double squares, products;    /* sums of the square of the weight, and of its product with the recording's weight */
+};
+
 struct share {
 	const char *function, *dso;  /* dso "": not known */
-	uint64_t self[SHARES_SIDES]; /* weights */
+	uint64_t self[SHARES_SIDES]; /* weights, of all recordings of a side */
 	uint64_t total[SHARES_SIDES];
+	struct share_runs self_runs[SHARES_SIDES], total_runs[SHARES_SIDES];
 	/* set by shares_compare() */
 	struct stats_interval change;   /* of the share */
-	struct stats_interval sum;   /* likewise of the weight, if weights are compared; else 0 */
+	struct stats_interval sum;   /* likewise of the weight, the mean of all recordings, if weights are compared; else 0 */
 	double evidence;             /* of a change of what is compared */
 	double share_evidence;       /* of a change of the share */
+	bool on_both;                /* known to be in both programs, also without samples */
 	bool unmatched;              /* on one side only, for want of a name on one of them: there is no evidence */
 };
 
@@ -43,10 +51,14 @@ void shares_free(struct shares *s);
  * by address, which differ between builds; "" for all others. */
 void shares_frame(struct shares *s, const char *function, const char *dso, const char *build);
 void shares_end_stack(struct shares *s, enum share_side side, uint64_t weight);
+/* The stacks since the last call are those of a recording of a side. Its weight may be more than that of its stacks. */
+void shares_end_run(struct shares *s, enum share_side side, uint64_t weight);
+/* Of all recordings of a side. */
 struct shares_side {
-	uint64_t weight;             /* may be more than that of its stacks */
+	uint64_t weight;
 	double missing;              /* weight that was not sampled, at most: any function may have had it */
 	double n;                    /* number of samples; 0: not known, so that there is no evidence */
+	bool exact;                  /* no samples, but times, which differ only from run to run */
 };
 void shares_set(struct shares *s, enum share_side number, const struct shares_side *side);
 double shares_percent(const struct shares *s, enum share_side side, uint64_t weight);
@@ -62,7 +74,9 @@ struct shares_terms {
 };
 /* Returns all functions, those with the strongest evidence first; NULL: out of memory, or too many functions, here or before. */
 struct share **shares_compare(struct shares *s, const struct shares_terms *terms, size_t *n);
-/* The difference of the weights of the sides, whose number of samples is known. */
+/* Whether intervals are those of the differences from run to run: of a side, there are several recordings. */
+bool shares_have_spread(const struct shares *s);
+/* The difference of the weights of the sides, the mean of all recordings, whose number of samples is known. */
 struct stats_interval shares_compare_sides(const struct shares *s, double confidence);
 /* After shares_compare(): the pair of files with the most functions that are, with evidence, gone from the first and
  * new in the second. */

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One recording of each side does not show how much runs of the same program differ: the commands that record several, in turns,
+ * from the command that each recording says it was made with.
+ */
+#include "analysis/profiles/diff_private.h"
+#include "base/shellwords.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[] = { [SHARES_BEFORE] = "old", [SHARES_AFTER] = "new" };
+static const char *const commands[] = { [SHARES_BEFORE] = "OLD", [SHARES_AFTER] = "NEW" };
+
+static bool is_printable(const char *word)
+{
+	while (*word && isprint((unsigned char)*word))
+		word++;
+	return !*word;
+}
+
+/* The number of words of an output option at the head; 0: it is another one. */
+static size_t output_words(const char *word)
+{
+	if (!strcmp(word, "-o") || !strcmp(word, "--output"))
+		return 2;
+	return !strncmp(word, "--output=", strlen("--output=")) || (!strncmp(word, "-o", 2) && word[2]);
+}
+
+/* The number of options of `record -- COMMAND`, which begin at words[2]; -1: it is written in another way. */
+static ssize_t options_of(char *const *words, size_t n)
+{
+	if (n < 3 || strcmp(words[1], "record"))
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		if (!is_printable(words[i]))
+			return -1;
+	for (size_t i = 2; i + 1 < n; i++)
+		if (!strcmp(words[i], "--"))
+			return (ssize_t)i - 2;
+	return -1;
+}
+
+static void put(FILE *out, char *const *words, size_t n, size_t noptions, const char *name)
+{
+	fprintf(out, "perf-prof record -o %s$i.data", name);
+	for (size_t i = 2; i < n; i++) {
+		const size_t skipped = i < 2 + noptions ? output_words(words[i]) : 0;
+
+		if (skipped) {
+			i += skipped - 1;
+			continue;
+		}
+		fputc(' ', out);
+		shellwords_put(words[i], out);
+	}
+}
+
+void diff_remember_command(struct diff *d, char *const *words, size_t n)
+{
+	const size_t side = (size_t)(d->side - d->sides);
+	const ssize_t noptions = options_of(words, n);
+	FILE *out = noptions < 0 ? NULL : fmemopen(d->side->again, sizeof(d->side->again), "w");
+	bool whole;
+
+	if (!out)
+		return;
+	put(out, words, n, (size_t)noptions, names[side]);
+	whole = ftell(out) < (long)sizeof(d->side->again) - 1;
+	whole &= !fclose(out);
+	if (!whole)
+		*d->side->again = '\0';
+}
+
+static void put_side(const struct diff *d, enum share_side side)
+{
+	if (*d->sides[side].again)
+		printf("%s; ", d->sides[side].again);
+	else
+		printf("perf-prof record -o %s$i.data -- %s; ", names[side], commands[side]);
+}
+
+void diff_tell_again(const struct diff *d)
+{
+	printf("runs of the same program differ, and one recording of each does not show by how much; to compare five of each:\n"
+	       "    for i in 1 2 3 4 5; do ");
+	put_side(d, SHARES_BEFORE);
+	put_side(d, SHARES_AFTER);
+	printf("done; perf-prof diff old?.data --vs new?.data\n");
+}
