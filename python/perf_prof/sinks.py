@@ -24,7 +24,7 @@ ROW_GROUP = 1 << 16        # rows
 MEMORY = 24 << 20          # bytes of rows that wait, of all events together
 CHUNKS = 64                # batches of one event that wait: many small ones take more memory than their bytes
 OPEN_FILES = 64
-WHOLE = 1 << 15            # rows: a batch of one event that is kept as it is, not copied
+WHOLE = 1 << 12            # rows: a batch of one event that is kept as it is, not copied
 STACK_BITS = 24            # of a stack's number in a session; its table has room for fewer
 NAME = 200                 # bytes of a folder's name; file systems take 255
 
@@ -289,7 +289,8 @@ def _by_event(rows: Any) -> Dict[str, Any]:
     rows = _with_columns(rows, _own_dictionary)
     order, at, parts = compute.array_sort_indices(names.indices), 0, {}    # stable
     for code, count in counts:
-        parts[names.dictionary[code].as_py()] = _with_columns(rows.take(order.slice(at, count)), _small_dictionary)
+        some = compute.take(rows, order.slice(at, count), boundscheck=False)
+        parts[names.dictionary[code].as_py()] = _with_columns(some, _small_dictionary)
         at += count
     return parts
 
@@ -300,8 +301,7 @@ def _with_columns(rows: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def _own_dictionary(column: Any) -> Any:
-    everything = _pyarrow().array(range(len(column.dictionary)), _pyarrow().int32())
-    return _pyarrow().DictionaryArray.from_arrays(column.indices, column.dictionary.take(everything))
+    return _pyarrow().DictionaryArray.from_arrays(column.indices, _pyarrow().concat_arrays([column.dictionary]))
 
 
 def _small_dictionary(column: Any) -> Any:

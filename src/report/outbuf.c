@@ -4,6 +4,7 @@
 #include "base/escape.h"
 #include "report/quote.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -43,24 +44,45 @@ const char outbuf_pairs[201] =
 	"40414243444546474849505152535455565758596061626364656667686970717273747576777879"
 	"8081828384858687888990919293949596979899";
 
-/* Writes two digits at a time, ending at end; returns the first. */
-static char *decimal(uint64_t n, char *end)
-{
-	while (n >= 10000) {
-		uint32_t four = (uint32_t)(n % 10000);
+enum { EIGHT_DIGITS = 100000000 };
 
-		n /= 10000;
-		memcpy(end -= 2, outbuf_pairs + four % 100 * 2, 2);
-		memcpy(end -= 2, outbuf_pairs + four / 100 * 2, 2);
-	}
-	if (n >= 100) {
-		memcpy(end -= 2, outbuf_pairs + n % 100 * 2, 2);
-		n /= 100;
-	}
-	if (n >= 10)
-		return memcpy(end - 2, outbuf_pairs + n * 2, 2);
-	*--end = (char)('0' + n);
-	return end;
+/* The digits of n < 100000000 as bytes, the first in the lowest. In each step, the parts of the number are split alike. */
+static inline uint64_t digits_of(uint32_t n)
+{
+	uint64_t x = n / 10000 | (uint64_t)(n % 10000) << 32, q;
+
+	q = x * 10486 >> 20 & UINT64_C(0x7f0000007f);          /* 10486 / 2^20: 1 / 100, exact for x < 10000 */
+	x = q | (x - q * 100) << 16;
+	q = x * 103 >> 10 & UINT64_C(0x000f000f000f000f);      /* 103 / 2^10: 1 / 10, exact for x < 100 */
+	return q | (x - q * 10) << 8;
+}
+
+static inline unsigned int count_digits(uint32_t n)
+{
+	static const uint32_t powers[] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, EIGHT_DIGITS };
+	unsigned int least = (unsigned int)(32 - __builtin_clz(n | 1)) * 1233 >> 12;   /* 1233 / 2^12: log10(2) */
+
+	return least + ((n | 1) >= powers[least]);
+}
+
+/* The last digits of n < 100000000. Eight bytes may be written. Returns their end. */
+static inline char *put_digits(char *at, uint32_t n, unsigned int count)
+{
+	uint64_t digits = htole64((digits_of(n) | UINT64_C(0x3030303030303030)) >> 8 * (8 - count));
+
+	memcpy(at, &digits, sizeof(digits));
+	return at + count;
+}
+
+/* Returns its end; MAX_NUMBER bytes may be written. */
+static char *put_decimal(char *at, uint64_t n)
+{
+	uint64_t first = n / EIGHT_DIGITS;
+
+	if (!first)
+		return put_digits(at, (uint32_t)n, count_digits((uint32_t)n));
+	at = first < EIGHT_DIGITS ? put_digits(at, (uint32_t)first, count_digits((uint32_t)first)) : put_decimal(at, first);
+	return put_digits(at, (uint32_t)(n % EIGHT_DIGITS), 8);
 }
 
 /* The MAX_NUMBER bytes from `first` on are readable. */
@@ -76,34 +98,29 @@ static void put_right(struct outbuf *b, const char *first, size_t len, unsigned 
 
 void outbuf_unsigned(struct outbuf *b, uint64_t n, unsigned int width, char pad)
 {
-	char digits[2 * MAX_NUMBER], *end = digits + MAX_NUMBER, *first = decimal(n, end);
+	char digits[MAX_NUMBER];
 
-	put_right(b, first, (size_t)(end - first), width, pad);
+	put_right(b, digits, (size_t)(put_decimal(digits, n) - digits), width, pad);
 }
 
 void outbuf_signed(struct outbuf *b, int64_t n, unsigned int width)
 {
-	char digits[2 * MAX_NUMBER], *end = digits + MAX_NUMBER;
-	char *first = decimal(n < 0 ? 0 - (uint64_t)n : (uint64_t)n, end);
+	char digits[1 + MAX_NUMBER] = "-", *first = digits + (n >= 0);
+	char *end = put_decimal(digits + 1, n < 0 ? 0 - (uint64_t)n : (uint64_t)n);
 
-	if (n < 0)
-		*--first = '-';
 	put_right(b, first, (size_t)(end - first), width, ' ');
 }
 
 void outbuf_number(struct outbuf *b, uint64_t n)
 {
 	char *at = outbuf_room(b, MAX_NUMBER);
-	char digits[2 * MAX_NUMBER], *end = digits + MAX_NUMBER, *first;
 
 	if (n < 10) {
 		*at = (char)('0' + n);
 		b->len++;
 		return;
 	}
-	first = decimal(n, end);
-	memcpy(at, first, MAX_NUMBER);
-	b->len += (size_t)(end - first);
+	b->len += (size_t)(put_decimal(at, n) - at);
 }
 
 void outbuf_hex(struct outbuf *b, uint64_t n, unsigned int width)
@@ -165,20 +182,24 @@ size_t outbuf_escaped(struct outbuf *b, const char *text, size_t len)
 	return n;
 }
 
-/* A bit in each byte of w that is the byte c (and perhaps in one above such a byte). */
-static inline uint64_t bytes_like(uint64_t w, char c)
-{
-	const uint64_t ones = UINT64_C(0x0101010101010101), x = w ^ ones * (unsigned char)c;
+typedef int8_t piece __attribute__((vector_size(16)));
 
-	return (x - ones) & ~x;
+/* Whether escape_terminal() leaves these bytes as they are, and none of them is a special one. */
+static inline bool is_plain_piece(piece p, const char special[2])
+{
+	piece other = (p < 0x20) | (p == 0x7f) | (p == (int8_t)special[0]) | (p == (int8_t)special[1]);
+	uint64_t any[2];
+
+	memcpy(any, &other, sizeof(any));
+	return !(any[0] | any[1]);
 }
 
-/* Whether escape_terminal() leaves a word of text as it is, and none of its bytes is a special one. */
-static inline bool is_plain_word(uint64_t w, const char special[2])
+static inline piece piece_at(const void *bytes)
 {
-	const uint64_t ones = UINT64_C(0x0101010101010101);
+	piece p;
 
-	return !((w | (w - ones * 0x20) | (w + ones) | bytes_like(w, special[0]) | bytes_like(w, special[1])) & ones << 7);
+	memcpy(&p, bytes, sizeof(p));
+	return p;
 }
 
 /* All bytes of a short text, some of them twice. */
@@ -196,20 +217,29 @@ static inline uint64_t word_of(const char *text, size_t len)
 	return (uint64_t)high << 32 | low;
 }
 
-/* The same of a whole text; false also if it is long, or for a few that are plain. */
+/* The same of a text of less than a piece. */
+static inline piece short_piece(const char *text, size_t len)
+{
+	uint64_t words[2];
+
+	if (len < sizeof(*words)) {
+		words[0] = words[1] = word_of(text, len);
+	} else {
+		memcpy(&words[0], text, sizeof(*words));
+		memcpy(&words[1], text + len - sizeof(*words), sizeof(*words));
+	}
+	return piece_at(words);
+}
+
+/* Whether a whole text is plain; false also if it is long. */
 static bool is_plain(const char *text, size_t len, const char special[2])
 {
-	uint64_t w;
-
-	if (len < sizeof(w))
-		return is_plain_word(word_of(text, len), special);
-	for (size_t i = 0; i + sizeof(w) < len && len <= MAX_PLAIN; i += sizeof(w)) {
-		memcpy(&w, text + i, sizeof(w));
-		if (!is_plain_word(w, special))
+	if (len < sizeof(piece))
+		return is_plain_piece(short_piece(text, len), special);
+	for (size_t i = 0; i + sizeof(piece) < len && len <= MAX_PLAIN; i += sizeof(piece))
+		if (!is_plain_piece(piece_at(text + i), special))
 			return false;
-	}
-	memcpy(&w, text + len - sizeof(w), sizeof(w));
-	return len <= MAX_PLAIN && is_plain_word(w, special);
+	return len <= MAX_PLAIN && is_plain_piece(piece_at(text + len - sizeof(piece)), special);
 }
 
 /* Escapes text and puts `mark` before each `special` character (at most one of the four in \xNN).

@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum {
-	OUTBUF_FLUSH = 64 << 10,       /* bytes per write */
+	OUTBUF_FLUSH = 256 << 10,      /* bytes per write */
 	OUTBUF_TEXT = 64 << 10,        /* longer names and texts are cut off */
 	OUTBUF_PIECE = 5 * OUTBUF_TEXT + 64,
 	OUTBUF_BYTES = OUTBUF_FLUSH + OUTBUF_PIECE,

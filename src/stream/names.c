@@ -194,15 +194,9 @@ static uint64_t all_cut(const struct names *n)
 	return n->deep + (n->unwinder ? unwinder_cut(n->unwinder, &all, &asked) + unwinder_torn(n->unwinder) + unwinder_deep(n->unwinder) : 0);
 }
 
-/* The format of a return probe has this field, whoever made the probe. */
 bool names_is_return(const struct stream_event *event)
 {
-	const struct tracefmt *fmt = event->fmt;
-
-	for (size_t i = fmt ? fmt->ncommon : 0; fmt && i < fmt->nfields; i++)
-		if (!strcmp(fmt->fields[i].name, "__probe_ret_ip"))
-			return true;
-	return false;
+	return event->fmt && event->fmt->returns;
 }
 
 /* The mark stands before the first address. */

@@ -122,16 +122,18 @@ static void add_fields(struct tracefmt *fmt, const struct tep_format_field *f)
 	}
 }
 
+static bool has_own(const struct tracefmt *fmt, const char *name)
+{
+	for (size_t i = fmt->ncommon; i < fmt->nfields; i++)
+		if (!strcmp(fmt->fields[i].name, name))
+			return true;
+	return false;
+}
+
 /* Fields that the kernel adds to events of kprobes, uprobes and fprobes (FIELD_STRING_IP and the like in trace_probe.h). */
 static bool is_probe(const struct tracefmt *fmt)
 {
-	static const char *const own[] = { "__probe_ip", "__probe_func", "__probe_ret_ip" };
-
-	for (size_t i = fmt->ncommon; i < fmt->nfields; i++)
-		for (size_t k = 0; k < sizeof(own) / sizeof(*own); k++)
-			if (!strcmp(fmt->fields[i].name, own[k]))
-				return true;
-	return false;
+	return fmt->returns || has_own(fmt, "__probe_ip") || has_own(fmt, "__probe_func");
 }
 
 static void mark_fetched(struct tracefmt *fmt)
@@ -169,6 +171,7 @@ static struct tracefmt *fmt_from_tep(struct tep_event *ev, const char *text, siz
 	add_fields(fmt, ev->format.common_fields);
 	fmt->ncommon = fmt->nfields;
 	add_fields(fmt, ev->format.fields);
+	fmt->returns = has_own(fmt, "__probe_ret_ip");
 	if (is_probe(fmt))
 		mark_fetched(fmt);
 	return fmt;

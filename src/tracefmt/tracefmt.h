@@ -99,6 +99,7 @@ struct tracefmt {
 	void *tep_event;          /* libtraceevent's event: its fields */
 	struct event_text *text;  /* its "print fmt" */
 	uint16_t id_offset;       /* of common_type */
+	bool returns;             /* of a return probe, whoever made it */
 };
 
 /* Names of kernel functions: NULL: unknown; else *offset is that of the address in the function. */

@@ -309,6 +309,24 @@ def test_is_imported_when_it_is_used(run):
     assert run('import perf_prof, sys; print("perf_prof.sinks" in sys.modules, perf_prof.sinks.__name__)') == 'False perf_prof.sinks\n'
 
 
+def test_pandas_is_not_imported(run, reader, tmp_path):
+    """Where it is installed, its import takes as long as writing a million rows."""
+    code = f'''import sys
+sys.path.append({os.path.dirname(os.path.dirname(reader('pyarrow').__file__))!r})
+import perf_prof
+written = perf_prof.sinks.parquet(perf_prof.open({RECORDING!r}), {str(tmp_path / 'set')!r}, host="h", date="2026-01-31")
+print(written.rows > 0, "pandas" in sys.modules)'''
+    assert run(code) == 'True False\n'
+
+
+def test_a_large_batch_of_one_event_is_not_copied(sinks, reader):
+    pyarrow = reader('pyarrow')
+    names = pyarrow.array(['a:b']).dictionary_encode().take(pyarrow.array([0] * sinks.WHOLE))
+    rows = pyarrow.record_batch({'_event': names, '_time': pyarrow.array(range(sinks.WHOLE))})
+    assert sinks._by_event(rows)['a:b'] is rows
+    assert sinks._by_event(rows.slice(1))['a:b'].column('_time').buffers()[1].address != rows.column('_time').buffers()[1].address
+
+
 # ---- perf-prof convert --to parquet -----------------------------------------------------
 
 

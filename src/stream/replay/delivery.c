@@ -97,8 +97,8 @@ static inline void deliver_plain(struct stream *s, const struct stream_event *ev
 	stream_gather(s, ev, rec, raw, size, cpu);
 }
 
-static void deliver_sample(struct stream *s, struct ring *ring, const struct track *t,
-			   const struct perf_event_header *rec)
+__attribute__((noinline)) static void
+deliver_sample(struct stream *s, struct ring *ring, const struct track *t, const struct perf_event_header *rec)
 {
 	struct replay *p = s->replay;
 	uint32_t cpu = cpu_of(t, rec);
@@ -193,8 +193,9 @@ static void deliver_other(struct stream *s, struct ring *ring, const struct orde
 		delivery_task(s, rec);
 }
 
-static inline void deliver_by(struct stream *s, const struct track *t, uint32_t queue,
-			      const struct perf_event_header *rec, uint64_t time)
+/* Inline in the loop over a run, which has its registers loaded. */
+__attribute__((always_inline)) static inline void
+deliver_by(struct stream *s, const struct track *t, uint32_t queue, const struct perf_event_header *rec, uint64_t time)
 {
 	if (__builtin_expect(s->replay->interval != 0, 0))
 		pass_intervals(s, time);

@@ -89,6 +89,31 @@ static inline bool takes(struct stream *s, struct run *r, const struct perf_even
 	return true;
 }
 
+/* Takes samples with the same header, CPU and id as the last one, which need no other check: nearly all. Returns the first other one. */
+static inline const char *take_alike(struct run *r, const char *at, const char *end)
+{
+	const struct perf_event_header *last = r->last;
+	const uint64_t header = layout_u64(last, 0), id = layout_u64(last, r->id_at);   /* id_at, cpu_at 0: the header once more */
+	const uint32_t cpu = layout_u32(last, r->cpu_at);
+	const size_t size = last->size, time_at = r->time_at, id_at = r->id_at, cpu_at = r->cpu_at;
+	const char *begin = at;
+	uint64_t time = r->held.last;
+
+	for (; (size_t)(end - at) >= size && *(const uint64_t *)at == header; at += size) {
+		uint64_t next = *(const uint64_t *)(at + time_at);
+
+		if (*(const uint64_t *)(at + id_at) != id || *(const uint32_t *)(at + cpu_at) != cpu || next < time || next > r->latest)
+			break;
+		time = next;
+	}
+	if (at == begin)
+		return at;
+	r->held.last = time;
+	r->last = (const void *)(at - size);
+	r->n += (size_t)(at - begin) / size;
+	return at;
+}
+
 static void look_ahead(struct stream *s, struct run *r, const struct perfdata_ahead *ahead)
 {
 	const char *at = ahead->at;
@@ -101,6 +126,8 @@ static void look_ahead(struct stream *s, struct run *r, const struct perfdata_ah
 		    !takes(s, r, rec, have))
 			break;
 		at += rec->size;
+		if (r->tag != MIXED)
+			at = take_alike(r, at, ahead->end);
 	}
 	r->held.end = at;
 }
