@@ -4,6 +4,7 @@
 #include "base/now.h"
 #include "base/procstatus.h"
 #include "base/room.h"
+#include "tasks/taskmemory.h"
 
 #include <dirent.h>
 #include <elf.h>
@@ -259,10 +260,7 @@ static void read_stack(struct stopped *s, struct stopped_thread *t)
 	ssize_t got = CHUNK;
 
 	while (got == CHUNK && t->stack_size < MAX_STACK && s->bytes < MAX_BYTES && ROOM_FOR(t->stack, room, t->stack_size, CHUNK)) {
-		const struct iovec to = { t->stack + t->stack_size, CHUNK },
-				   from = { (void *)(uintptr_t)(t->regs[SP] + t->stack_size), CHUNK };
-
-		got = process_vm_readv(t->tid, &to, 1, &from, 1, 0);
+		got = taskmemory_read(t->tid, t->regs[SP] + t->stack_size, t->stack + t->stack_size, CHUNK);
 		t->stack_size += got > 0 ? (size_t)got : 0;
 		s->bytes += got > 0 ? (size_t)got : 0;
 	}

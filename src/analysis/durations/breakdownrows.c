@@ -1,43 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/durations/breakdownrows.h"
 
+#include "analysis/durations/breakdownparts.h"
 #include "analysis/durations/breakdownstacks.h"
 #include "base/units.h"
 #include "report/json.h"
 #include "tasks/pidmap.h"
 
 #include <string.h>
-
-static const struct {
-	const char *words;
-	const char *how;             /* what tasks of a part did; NULL: there are none */
-} parts[BREAKDOWN_PARTS] = {
-	[PART_RUNNING] = { "running", NULL },
-	[PART_WAITING] = { "waiting for a CPU", "ran meanwhile" },
-	[PART_ASLEEP] = { "asleep (S)", "woken by" },
-	[PART_BLOCKED] = { "blocked (D)", "woken by" },
-	[PART_OTHER] = { "stopped or other", "woken by" },
-	[PART_UNKNOWN] = { "unknown", NULL },
-};
-
-const struct table_column breakdown_columns[BREAKDOWN_COLUMNS] = {
-	[PART_RUNNING] = { "running", TABLE_DURATION, .where = TABLE_ONLY_JSON },
-	[PART_WAITING] = { "waiting", TABLE_DURATION, .where = TABLE_ONLY_JSON },
-	[PART_ASLEEP] = { "asleep", TABLE_DURATION, .where = TABLE_ONLY_JSON },
-	[PART_BLOCKED] = { "blocked", TABLE_DURATION, .where = TABLE_ONLY_JSON },
-	[PART_OTHER] = { "other", TABLE_DURATION, .where = TABLE_ONLY_JSON },
-	[PART_UNKNOWN] = { "unknown", TABLE_DURATION, .where = TABLE_ONLY_JSON },
-};
-
-const char *breakdown_part_words(enum breakdown_part part)
-{
-	return parts[part].words;
-}
-
-const char *breakdown_part_name(enum breakdown_part part)
-{
-	return breakdown_columns[part].name;
-}
 
 /* ---- tasks ------------------------------------------------------------------------------ */
 
@@ -73,12 +43,12 @@ static size_t put_tasks(const struct breakdown *b, const struct breakdown_sums *
 
 	for (size_t i = 0; i < sums->nwhom; i++)
 		all += sums->whom[i].part == part;
-	if (!all || !parts[part].how)
+	if (!all || !breakdown_part_how(part))
 		return (size_t)snprintf(buf, size, "%s", "");
 	for (size_t i = 0; i < sums->nwhom && seen < NAMED && n < size; i++) {
 		if (sums->whom[i].part != part || (sums->whom[i].name == WORDS_OTHERS && all > 1))
 			continue;
-		n += (size_t)snprintf(buf + n, size - n, "%s", seen ? ", " : parts[part].how);
+		n += (size_t)snprintf(buf + n, size - n, "%s", seen ? ", " : breakdown_part_how(part));
 		n += n < size && !seen++ ? (size_t)snprintf(buf + n, size - n, part == PART_WAITING ? ": " : " ") : 0;
 		n += n < size ? put_task(b, &sums->whom[i], buf + n, size - n) : 0;
 		if (all > 1 && n < size)
@@ -117,7 +87,7 @@ char *breakdown_text(const struct breakdown *b, char *buf, size_t size)
 		const size_t has = put_tasks(b, sums, (enum breakdown_part)i, tasks, sizeof(tasks));
 		const size_t on = breakdown_put_objects(b, sums, (enum breakdown_part)i, objects, sizeof(objects));
 
-		n += (size_t)snprintf(buf + n, size - n, "%s%s %.3f%s%s%s%s%s%s", n ? ", " : "", parts[i].words,
+		n += (size_t)snprintf(buf + n, size - n, "%s%s %.3f%s%s%s%s%s%s", n ? ", " : "", breakdown_part_words((enum breakdown_part)i),
 				      (double)sums->ns[i] / 1e3, n ? "" : " us", has ? " (" : "", tasks, has && on ? "; in " : "",
 				      objects, has ? ")" : "");
 	}
@@ -251,7 +221,7 @@ static void put_part(const struct breakdown_rows *rows, const struct breakdown_r
 	if (!row->all.ns[part])
 		return;
 	table_row(t);
-	table_text(t, parts[part].words);
+	table_text(t, breakdown_part_words(part));
 	put_share(t, &row->all, part);
 	if (rows->than)
 		put_share(t, &row->slow, part);

@@ -3,7 +3,7 @@
 #ifndef ANALYSIS_DURATIONS_BREAKDOWNROWS_H
 #define ANALYSIS_DURATIONS_BREAKDOWNROWS_H
 
-#include "analysis/durations/breakdown.h"
+#include "analysis/durations/breakdownparts.h"
 
 /* A row of the command's table. */
 struct breakdown_row {
@@ -20,9 +20,6 @@ struct breakdown_rows {
 	uint64_t than;                       /* ns; 0: there are no slow ones */
 	struct breakdown_row *all;
 };
-
-enum { BREAKDOWN_COLUMNS = BREAKDOWN_PARTS };
-extern const struct table_column breakdown_columns[BREAKDOWN_COLUMNS];   /* of the command's table, for JSON and CSV */
 
 /* Adds from->call to the row of that key. A new one (*fresh) has no name and labels yet. NULL: out of memory. */
 struct breakdown_row *breakdown_rows_add(struct breakdown_rows *rows, const uint64_t key[DISTRIBUTION_KEYS], bool *fresh);

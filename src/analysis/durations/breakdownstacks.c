@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/durations/breakdownstacks.h"
 
+#include "analysis/durations/breakdownparts.h"
 #include "base/escape.h"
 #include "base/units.h"
 #include "engine/framefold.h"

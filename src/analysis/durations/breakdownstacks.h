@@ -5,9 +5,6 @@
 
 #include "analysis/durations/breakdown.h"
 
-/* "asleep (S)"; and in JSON, "asleep". */
-const char *breakdown_part_words(enum breakdown_part part);
-const char *breakdown_part_name(enum breakdown_part part);
 /* "futex queue (/tmp/server) 148381.923, read pipe:[4711] 98713.039 and 2 more", us; "" without --on. Returns its length. */
 size_t breakdown_put_objects(const struct breakdown *b, const struct breakdown_sums *sums, enum breakdown_part part, char *buf,
 			     size_t size);

@@ -4,6 +4,7 @@
 #include "base/procstatus.h"
 #include "base/textfile.h"
 #include "engine/callnames.h"
+#include "tasks/taskmemory.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -46,7 +47,7 @@ static uint32_t owner_in(const struct waitargs *c, struct mutex *lock)
 	const int operation = (int)c->args[1] & FUTEX_CMD_MASK;
 	const uint32_t expected = (uint32_t)c->args[2];
 	struct mutex m = { 0 };
-	const ssize_t n = waitargs_read(c->tid, c->args[0], &m, sizeof(m));
+	const ssize_t n = taskmemory_read(c->tid, c->args[0], &m, sizeof(m));
 
 	*lock = m;
 
@@ -77,8 +78,8 @@ static uint32_t joined_by(const struct waitargs *c)
 	uint64_t head[WORDS] = { 0 };
 	uint32_t tid = 0;
 
-	if (!is_wait(c) || waitargs_read(c->tid, c->args[0], &tid, sizeof(tid)) != sizeof(tid) || tid != (uint32_t)c->args[2] ||
-	    waitargs_read(c->tid, thread, head, sizeof(head)) != sizeof(head))
+	if (!is_wait(c) || taskmemory_read(c->tid, c->args[0], &tid, sizeof(tid)) != sizeof(tid) || tid != (uint32_t)c->args[2] ||
+	    taskmemory_read(c->tid, thread, head, sizeof(head)) != sizeof(head))
 		return 0;
 	return head[TCB] == thread && head[SELF] == thread && tid <= FUTEX_TID_MASK ? tid : 0;
 }

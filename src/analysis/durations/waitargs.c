@@ -6,6 +6,7 @@
 #include "base/textfile.h"
 #include "engine/callnames.h"
 #include "tasks/pidmap.h"
+#include "tasks/taskmemory.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 
 /* PATHS: bytes of a path; SHOWN: names in a list; POLLED, FDS: descriptors that are looked at. */
@@ -22,16 +22,9 @@ enum { PATHS = 1024, SHOWN = 3, POLLED = 256, FDS = 1024, PAGE = 4096 };
 
 /* ---- memory ----------------------------------------------------------------------------- */
 
-ssize_t waitargs_read(pid_t tid, uint64_t from, void *to, size_t n)
-{
-	const struct iovec local = { to, n }, remote = { (void *)(uintptr_t)from, n };
-
-	return process_vm_readv(tid, &local, 1, &remote, 1, 0);
-}
-
 static bool read_memory(pid_t tid, uint64_t from, void *to, size_t n)
 {
-	return waitargs_read(tid, from, to, n) == (ssize_t)n;
+	return taskmemory_read(tid, from, to, n) == (ssize_t)n;
 }
 
 /* The text at that address, page by page: what follows it may not be mapped. */

@@ -21,8 +21,6 @@ enum waitargs_found { WAITARGS_NO_CALL, WAITARGS_A_CALL, WAITARGS_REFUSED };
 /* The call in which the thread is now, and its arguments; for WAITARGS_REFUSED, errno. The kernel tells nothing of a thread that
  * runs. c->pid is 0 if the thread has ended meanwhile. */
 enum waitargs_found waitargs_find(pid_t tid, struct waitargs *c);
-/* Reads the thread's memory: how many bytes, which may be fewer than n; or -1. */
-ssize_t waitargs_read(pid_t tid, uint64_t from, void *to, size_t n);
 /* Whether the thread has stayed in that call, while a text was made of it. */
 bool waitargs_is_still(const struct waitargs *c);
 /* "openat /run/fifo", "wait4 child 4711 (make)", "poll tcp 10.0.0.1:4711->10.0.0.2:5432, pipe:[123] and 2 more", "futex big
