@@ -114,8 +114,8 @@ const struct command dump_command = {
 	.usage = "[--native] [--gil] [--json] PID...",
 	.description = COMMAND_TEXT(
 		"What is a program doing right now, and where does it hang? Shows the functions of each thread, innermost first, and whether "
-		"the thread runs. If it waits for a lock, its variable and the thread that holds it are shown, if they are known, as by waits "
-		"--on. Of a Python program, it shows the Python functions with file and line, and which thread holds the GIL.",
+		"the thread runs. If it waits for a lock, also the lock's variable and the thread that holds it, if they are known. "
+		"Of a Python program, it shows the Python functions with file and line, and which thread holds the GIL.",
 		"Python functions: of any running CPython 3.9 to 3.14 of 64 bits, however it was started. perf-prof reads the interpreter's "
 		"memory; the program is not stopped, and nothing in it is changed. Of CPython 3.14, it also shows the asyncio tasks of each "
 		"thread, below the tasks that wait for them: name, state, and the functions that await each other.",

@@ -288,7 +288,7 @@ static void print_answer(const struct compared_table *t, const struct compared_r
 		print_undecided(t, r, w, out);
 	else if (is_vague(&of))
 		fprintf(out, " %s%c %s: %c takes about %.*f times %s as %c (%.4g %% confidence that it %s; the runs differ too much to say "
-			"how much: more runs (-r %zu), and no other work on the machine, show it)\n", w->before, fast, w->wins, slow,
+			"how much: more runs (-r %zu), and no other work on the machine, may show it)\n", w->before, fast, w->wins, slow,
 			of.ratio < 10, of.ratio, w->as, fast, percent_sure, w->loses, 4 * t->sides[0].runs);
 	else
 		fprintf(out, " %s%c %s: %c takes %.*f times %s as %c (%.4g %% confidence: %.*f to %.*f)\n", w->before, fast, w->wins,

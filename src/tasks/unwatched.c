@@ -122,8 +122,8 @@ void unwatched_say_of_child(pid_t pid, const char *program, size_t others, enum 
 	snprintf(text, size, "%s (process %d)%s %s not %s: the kernel removes the events of a task that executes a program that "
 		 "is set-user-ID, set-group-ID, has capabilities, or is not readable; %s", name, (int)pid, more,
 		 recorded ? others ? "were" : "was" : others ? "are" : "is", recorded ? "recorded" : "watched",
-		 recorded ? "record as root (sudo); processes of -p need -a, too" : !geteuid() ? ALL_CPUS :
-		 in == UNWATCHED_IN_COMMAND ? AS_ROOT : AS_ROOT " with -a");
+		 recorded ? "record as root (sudo), with -a instead of -p" : !geteuid() ? ALL_CPUS :
+		 in == UNWATCHED_IN_COMMAND ? AS_ROOT : AS_ROOT ", with -a instead of -p");
 }
 
 bool unwatched_check(pid_t tid, const char *command, char *text, size_t size)

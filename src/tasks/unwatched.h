@@ -21,7 +21,8 @@ enum { UNWATCHED_TEXT = 800 };
  * also after the task has ended. NULL: another task. */
 bool unwatched_check(pid_t tid, const char *command, char *text, size_t size);
 
-/* Programs are like others to root, and perf-prof run as root starts its command as root, but not what -p names. */
+/* Where it ran. If root executes such a program, the kernel keeps the events. perf-prof run as root starts its command as root, but
+ * processes of -p may belong to other users. */
 enum unwatched_in { UNWATCHED_IN_COMMAND, UNWATCHED_IN_PROCESS, UNWATCHED_IN_RECORDING };
 
 /* The same of a process of which only the name of the program is known. others: how many more there are. */

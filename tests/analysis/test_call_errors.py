@@ -156,7 +156,7 @@ def test_a_program_with_the_library_inside(analyse, libc, tmp_path):
         out = analyse('syscalls', '--errors', '--match', '/nowhere/*', *RING, '--', tmp_path / 'job').text
         assert re.search(r'^paths of 5 calls are not known: .*: job 5$', out, re.M) and '/nowhere/b' in out, out
         assert '\nthese calls are openat 5\n' in out, out
-        assert """\nthose of openat are shown by: perf-prof trace -e 'syscalls:sys_enter_openat/filename.ustring~"GLOB"/'\n""" in out, out
+        assert """\nthe paths of openat are shown by: perf-prof trace -e 'syscalls:sys_enter_openat/filename.ustring~"GLOB"/'\n""" in out, out
 
 
 GO = r'''

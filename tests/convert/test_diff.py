@@ -442,7 +442,7 @@ def test_what_is_left_out(prof, both):
     shown = f'{100 - table["before_left_out"]:.2f} % of them shown'
     assert told('--dso', 'other').count(shown) == 2 and '--dso leaves out' not in told('--dso', 'other')
     out = f'{table["before_left_out"]:.2f} %'
-    assert f'--dso leaves out the samples in other files ({out} before, {out} after), also those that these functions called\n' in \
+    assert f'--dso leaves out the samples in other files ({out} before, {out} after), also those that the shown functions called\n' in \
         told('--total', '--dso', 'other')
     assert 'of them shown' not in told() and 'left_out' not in told('--json')
 

@@ -129,6 +129,6 @@ void earlywaits_print(struct earlywaits *e, struct waiton *on)
 void earlywaits_print_ended(const struct earlywaits *e, bool recorded)
 {
 	if (e->ended)
-		printf("%llu wait%s began before the %s, and %s counted from its start\n", (unsigned long long)e->ended,
-		       units_plural(e->ended), recorded ? "recording" : "run", e->ended == 1 ? "is" : "are");
+		printf("%llu wait%s began before the %s: the time before it is not counted\n", (unsigned long long)e->ended,
+		       units_plural(e->ended), recorded ? "recording" : "run");
 }

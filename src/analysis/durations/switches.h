@@ -51,8 +51,8 @@ int switches_take_targets(struct switches *w, struct analysis *a, struct fault *
 void switches_task(struct switches *w, const struct pev_record *rec);
 /* In a recording: an event was of that task, or about it. */
 void switches_had_event(struct switches *w, pid_t tid);
-/* In a recording: whether the task has no event, though it existed when the recording began. If the first one is its wake-up, it
- * slept until then. */
+/* In a recording: whether the task has had no event so far, though it existed when the recording began. If its wake-up comes next,
+ * it slept until then. */
 bool switches_slept_before(const struct switches *w, pid_t tid);
 /* In a recording: how many watched threads it knows, but has no event of. *none: of the watched tasks, it knows none at all. */
 size_t switches_without_event(const struct switches *w, bool *none);

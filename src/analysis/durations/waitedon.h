@@ -14,8 +14,8 @@ struct waitedon {
 	uint64_t refused;        /* waits that there was no memory for */
 };
 
-/* The thread begins to wait: waiton_wait(). If it is for a lock with a timeout, its holder is looked up: perhaps no wake-up will
- * tell. */
+/* The thread begins to wait: waiton_wait(). If it is for a lock with a timeout, its holder is looked up: it may
+ * wake nobody. */
 void waitedon_begin(struct waiton *on, pid_t tid, uint64_t time);
 /* A wait of that thread in the call that it has entered. waker: the task that ended it, or NULL: none did. The object, whose
  * `handoffs` tell whom the thread waited for; NULL: the call has none. */

@@ -768,7 +768,7 @@ const struct command waits_command = {
 		"With --on, [timeout]: the timeout of the call ended the wait. A wait whose end the kernel did not deliver ends with the "
 		"thread's next system call: the waker is [not seen].",
 		"A wait of a target that has not ended has the waker [nobody yet] and, in each table, the time so far. Waits that began "
-		"before the run or the recording count from its start. A program in which nothing but such rows is left may be in a deadlock: dump shows "
+		"earlier count from the start of the run or the recording. A program in which nothing but such rows is left may be in a deadlock: dump shows "
 		"its stacks.",
 		"-g adds the stacks that waited, and those that woke them, without sleeps (--full: all). --flame-graph "
 		"draws them all: the waker's stack, "

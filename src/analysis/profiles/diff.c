@@ -61,7 +61,7 @@ static bool is_first(const struct side *side)
 	return side->in == side->inputs;
 }
 
-/* What the recording that begins is of. */
+/* Which event the recording that begins has, and whether it is the time of a command. */
 static void describe_event(struct diff *d)
 {
 	struct side *side = d->side;

@@ -46,7 +46,7 @@ static int check(const struct diff *d, struct fault *f)
 	for (size_t i = 0; i < n; i++)
 		stdins += !strcmp(d->inputs[i].path, "-");
 	if (stdins > 1)
-		return fault_usage(f, "diff: only one of %s can be standard input", n == 2 ? "the two" : "them");
+		return fault_usage(f, "diff: only one of %s can be standard input", n == 2 ? "the two" : "the files");
 	return 0;
 }
 

@@ -251,7 +251,7 @@ static void describe(const struct diff *d, struct table *t, size_t changed)
 	if (unknown) {
 		snprintf(sure, sizeof(sure), "no verdicts: %s%s", is_exact(d) ? "one run of each" : unknown->name,
 			 is_exact(d) ? " does not show how much runs differ; compare several: BEFORE... --vs AFTER..." :
-				       " does not contain the number of samples");
+				       ": the number of samples is not known");
 		table_extra(t, "no_verdicts", json_object_new_string(sure + strlen("no verdicts: ")));
 	} else {
 		snprintf(sure, sizeof(sure), "%g %% confidence: %zu changed", 100 * confidence(d), changed);
@@ -366,7 +366,7 @@ static void tell_left_out(const struct diff *d)
 	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
 
 	if (d->total && d->common.dsos.n && (a->left_out || b->left_out))
-		printf("--dso leaves out the samples in other files (%.2f %% before, %.2f %% after), also those that these functions called\n",
+		printf("--dso leaves out the samples in other files (%.2f %% before, %.2f %% after), also those that the shown functions called\n",
 		       left_out_percent(a), left_out_percent(b));
 }
 

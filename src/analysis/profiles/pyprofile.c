@@ -75,7 +75,7 @@ struct pyprofile {
 	struct hotspots hot;
 	uint64_t torn, late;
 	struct fault why;            /* why the last process could not be read */
-	struct fault refused;        /* why the last one could not that is not this user's */
+	struct fault refused;        /* why the last one that this user may not read could not be */
 	bool full;                   /* MAX_TARGETS */
 	bool told;                   /* that tasks of a process are not known */
 	bool was_read;               /* at least one of them could */

@@ -354,7 +354,7 @@ static bool is_exact(const struct shares *s)
 	return s->sides[SHARES_BEFORE].exact && s->sides[SHARES_AFTER].exact;
 }
 
-/* Without samples. What is left of equal values is rounding. */
+/* Of times, which have no samples. A relative difference below 1e-9 is a rounding error. */
 static struct stats_interval exactly(double before, double after)
 {
 	const double more = fabs(after - before) > 1e-9 * fmax(before, after) ? after - before : 0;

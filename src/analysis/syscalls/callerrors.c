@@ -350,7 +350,7 @@ static void print_unseen(struct callerrors *e, const struct question *q)
 	printf("these calls are %s%s\n", commcounts_text(&e->unseen_calls, calls, sizeof(calls)),
 	       q->targets->input || q->has_targets ? "" : "; -p PID and -- COMMAND show the paths of a Go or static program, too");
 	if (!q->targets->input && q->has_targets)
-		printf("those of openat are shown by: perf-prof trace -e 'syscalls:sys_enter_openat/filename.ustring~\"GLOB\"/'\n");
+		printf("the paths of openat are shown by: perf-prof trace -e 'syscalls:sys_enter_openat/filename.ustring~\"GLOB\"/'\n");
 }
 
 static void print_unknown(struct callerrors *e, const struct question *q)

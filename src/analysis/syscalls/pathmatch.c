@@ -100,7 +100,7 @@ int pathmatch_parse(const char *text, void *match, struct fault *f)
 	if (!text[1])
 		return fault_usage(f, "--match %s: expected a glob after !, such as '!/etc/ld.so.*'", text);
 	if (m->nwithout == PATHMATCH_WITHOUT)
-		return fault_usage(f, "--match %s: more than %d globs with !", text, PATHMATCH_WITHOUT);
+		return fault_usage(f, "--match %s: at most %d globs with ! can be given", text, PATHMATCH_WITHOUT);
 	m->without[m->nwithout++] = text + 1;
 	return 0;
 }

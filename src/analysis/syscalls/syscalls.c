@@ -601,7 +601,7 @@ static const struct opt call_opts[] = {
 	{ "match", 0, NULL, OPT_CALL, offsetof(struct syscalls, match), "GLOB",
 	  "As --paths, but only paths and addresses that match, such as '/etc/*', '*.log' or '*:443'; with --errors, only those of calls "
 	  "that fail. For a glob that begins with / or */, relative paths are resolved (by the current folder of their process, or their "
-	  "descriptor), and symbolic links to the folder of a path. With '!', all but these, also several and in addition to one without: "
+	  "descriptor), and symbolic links to the folder of a path. With '!', all but these; give it once for each glob: "
 	  "--match '/etc/*' --match '!/etc/ld.so.*'.", false, pathmatch_parse },
 	{ "call", 0, NULL, OPT_CALL, offsetof(struct syscalls, calls.names), "NAMES",
 	  "Show only these calls: names or globs with commas between them, such as 'connect,unlink*,rename*'; with '!', all but these: "
