@@ -133,14 +133,18 @@ def test_children_write_into_the_larger_ring(prof, storm, tmp_path, order):
 MANY = 1 << 20      # bytes of a recording that is well under way
 
 
-def record_and_pause(argv, folder, data):
+# One is long enough for a ring of 8 MiB to overflow, and too short for all calls, however many programs share the CPUs.
+PAUSES = 0.3, 0.6, 1.2, 2.4, 4.8
+
+
+def record_and_pause(argv, folder, data, seconds):
     """The recorder stops for a moment once it records, so that its rings overflow while the command goes on."""
     with subprocess.Popen(argv, cwd=folder, stderr=subprocess.PIPE, text=True) as recorder:
         end = time.monotonic() + PATIENCE
         while not (data.exists() and data.stat().st_size > MANY) and time.monotonic() < end:
             time.sleep(0.005)
         recorder.send_signal(signal.SIGSTOP)
-        time.sleep(0.3)
+        time.sleep(seconds)
         recorder.send_signal(signal.SIGCONT)
         _, said = recorder.communicate()
     assert recorder.returncode == 0, said
@@ -149,8 +153,8 @@ def record_and_pause(argv, folder, data):
 
 def test_a_recording_has_what_both_rings_held(prof, storm, tmp_path):
     data = tmp_path / 'perf.data'
-    for _ in range(5):
-        said = record_and_pause([prof, 'record', '-v', '-e', EVENT, '--', storm, 'fork', '4', '400000'], tmp_path, data)
+    for seconds in PAUSES:
+        said = record_and_pause([prof, 'record', '-v', '-e', EVENT, '--', storm, 'fork', '4', '400000'], tmp_path, data, seconds)
         script = subprocess.run([prof, 'script', '-F', 'time,event'], cwd=tmp_path, capture_output=True, text=True, check=True)
         kept, lost = script.stdout.count('getppid'), [int(w) for w in said.replace(',', '').split() if w.isdigit()]
         if 'now has' in said:
@@ -191,8 +195,9 @@ def test_rounds_of_a_recording_wait_for_the_larger_ring(prof, storm, tmp_path):
     """Of several events, the first writes into the larger ring while the last still writes into the old one."""
     events = [f'syscalls:sys_{way}_{name}' for name in ('read', 'write', 'getpid') for way in ('enter', 'exit')]
     events, data = ['raw_syscalls:sys_enter', *events, 'raw_syscalls:sys_exit'], tmp_path / 'perf.data'
-    for _ in range(5):
-        said = record_and_pause([prof, 'record', '-v', '-e', ','.join(events), '--', storm, 'fork', '4', '300000'], tmp_path, data)
+    for seconds in PAUSES:
+        said = record_and_pause([prof, 'record', '-v', '-e', ','.join(events), '--', storm, 'fork', '4', '300000'], tmp_path, data,
+                                seconds)
         if 'now has' in said:
             assert behind_their_round(data.read_bytes()) == 0
             return
