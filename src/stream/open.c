@@ -251,7 +251,7 @@ static void open_sideband(struct stream *s, unsigned int pages)
 {
 	const struct sideband_opts opts = {
 		.clock = &s->clock, .more_sample_type = s->opts->record ? RECORDER_SAMPLE_TYPE : 0,
-		.inherit = s->opts->inherit >= 0, .mappings = wanted_maps(s),
+		.inherit = s->opts->inherit >= 0, .apart = s->rings.inherits_probes, .mappings = wanted_maps(s),
 		.cgroups = s->opts->samples_cgroups, .pages = pages,
 	};
 
@@ -282,6 +282,13 @@ static int open_rings_and_sideband(struct stream *s, bool sideband, struct fault
 	} while (starved || (s->opts->ring.bytes < s->rings.wanted_bytes && pages >= SIDEBAND_LEAST_PAGES &&
 			     s->opts->ring.bytes / page < 2ull * pages));
 	return 0;
+}
+
+static void tell_lost_probes(const struct stream *s)
+{
+	if (s->rings.inherits_probes && !(s->sideband && sideband_is_apart(s->sideband)))
+		note(1, "probes in programs may miss processes that children of the watched ones start: %s; -a, which watches "
+		     "all tasks, has them", s->sideband ? "Linux before 6.12 loses these" : "the limit on open files or locked memory is too low");
 }
 
 static void tell_ring_size(struct stream *s)
@@ -560,6 +567,7 @@ int open_all(struct stream *s, struct fault *f)
 	if (open_until_whole(s, f))
 		return -1;
 	tell_ring_size(s);
+	tell_lost_probes(s);
 	grow_allow(s, fixed);
 	slower_allow(s);
 	return 0;

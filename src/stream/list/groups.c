@@ -2,6 +2,7 @@
 #include "stream/list/groups.h"
 
 #include "base/note.h"
+#include "events/probes.h"
 #include "stream/list/openattr.h"
 #include "stream/state/state.h"
 
@@ -131,12 +132,24 @@ static bool inherits(const struct stream *s)
 	return !targets_everybody(s->opts) && !s->opts->cgroups.n && s->opts->inherit >= 0;
 }
 
+static bool has_probes_of_programs(const struct stream *s)
+{
+	for (size_t i = 0; i < s->list.nevents; i++) {
+		const struct stream_event *ev = &s->list.events[i];
+
+		if (ev->sys && ev->tracepoint && probes_is_of_program(s->list.tracefs, ev->sys, ev->tracepoint))
+			return true;
+	}
+	return false;
+}
+
 static void look_at_inheritance(struct stream *s)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < s->list.nevents; i++)
 		any |= reads(&s->list.events[i]);
+	s->rings.inherits_probes = inherits(s) && has_probes_of_programs(s);
 	s->rings.reads_alone = any && inherits(s) && !can_inherit_reads();
 	if (s->rings.reads_alone)
 		note(1, "events whose samples have counts (groups with S, sample=read) don't "

@@ -130,6 +130,7 @@ struct stream_rings {
 				     * higher frequency than others */
 	bool has_lost_format;       /* the kernel knows PERF_FORMAT_LOST */
 	bool reads_alone;           /* the kernel cannot inherit events with counts in their samples */
+	bool inherits_probes;       /* of programs */
 	bool filter_self;           /* the kernel's filters drop samples of our main thread */
 	pid_t own_tid;              /* tid of our main thread in the initial PID namespace; 0: not known */
 	struct event_naming naming; /* running.h */

@@ -56,6 +56,7 @@ struct sideband {
 	struct side_ring *rings;
 	size_t nrings;
 	uint64_t next;                 /* earliest time in the queues; UINT64_MAX: all empty */
+	bool apart;
 	bool no_ksymbols;              /* the kernel is older than Linux 5.1 */
 	bool has_ksymbols;
 	bool taking;                   /* the consumer is being called: queues must not change */
@@ -111,6 +112,7 @@ static int try_event(struct sideband *b, const struct task_target *task, int cpu
 
 	event_attr(b, &attr);
 	attr.inherit = task->tid >= 0 && inherit;
+	attr.sample_type |= attr.inherit && b->apart ? PERF_SAMPLE_READ : 0;   /* it takes no samples */
 	/* an event of a task would have KSYMBOL records only for what that task does */
 	attr.ksymbol = attr.mmap && task->tid < 0 && !b->no_ksymbols;
 	return pev_event_open(&b->events[b->nevents], &attr, targets_of(task, cpu), NULL, NULL);
@@ -122,6 +124,10 @@ static int open_event(struct sideband *b, const struct task_target *task, int cp
 	struct pev_event **ev = &b->events[b->nevents];
 	int rc = try_event(b, task, cpu, inherit);
 
+	if (rc == -EINVAL && b->apart) {
+		b->apart = false;
+		rc = try_event(b, task, cpu, inherit);
+	}
 	if (rc == -EINVAL && !b->no_ksymbols) {
 		b->no_ksymbols = true;
 		rc = try_event(b, task, cpu, inherit);
@@ -194,6 +200,7 @@ struct sideband *sideband_open(const struct targets *t, const struct sideband_op
 		return NULL;
 	b->clock = opts->clock;
 	b->more_sample_type = opts->more_sample_type;
+	b->apart = opts->apart;
 	dummy_attr(b, &attr);
 	pev_format_from_attr(&b->format, &attr);
 	b->mappings = opts->mappings;
@@ -226,6 +233,11 @@ void sideband_free(struct sideband *b)
 	free(b->events);
 	free(b->rings);
 	free(b);
+}
+
+bool sideband_is_apart(const struct sideband *b)
+{
+	return b->apart;
 }
 
 const struct execs *sideband_execs(const struct sideband *b)

@@ -34,6 +34,7 @@ struct sideband_opts {
 	const struct perf_clock *clock;   /* of the times; it must outlive the sideband */
 	uint64_t more_sample_type;
 	bool inherit;
+	bool apart;                       /* inherited events stay with their task: probes in programs need it */
 	enum side_maps mappings;
 	bool cgroups;                     /* also CGROUP records, of new control groups */
 	unsigned int pages;               /* of each ring, at most; 0: the default */
@@ -41,6 +42,10 @@ struct sideband_opts {
 
 /* Opens and enables the events on the targets. NULL on failure. */
 struct sideband *sideband_open(const struct targets *t, const struct sideband_opts *opts);
+/* Whether it has that effect. If not, the kernel swaps the events of two tasks with equal ones instead of switching them,
+ * but goes on to look for probes of programs in the memory of the task for which an event was made: those of the other one
+ * are lost. It does not swap where an event reads counts and is inherited, which Linux before 6.12 refuses. */
+bool sideband_is_apart(const struct sideband *b);
 /* Pages of the smallest ring that it tries, and of its smallest ring; 0: it has none. */
 enum { SIDEBAND_LEAST_PAGES = 4 };
 unsigned int sideband_pages(const struct sideband *b);
