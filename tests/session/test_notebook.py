@@ -35,8 +35,9 @@ def run(source, names):
 
 
 def with_magic(sources):
-    """Runs cells with magics in IPython, if it is there."""
-    shell = pytest.importorskip('IPython.core.interactiveshell', reason='needs IPython').InteractiveShell.instance()
+    """Runs cells with magics in IPython, if it is there; it keeps no history, as the home folder ends before it."""
+    shells = pytest.importorskip('IPython.core.interactiveshell', reason='needs IPython').InteractiveShell
+    shell = shells.instance(config=pytest.importorskip('traitlets.config').Config({'HistoryManager': {'enabled': False}}))
     for source in sources:
         result = shell.run_cell(source)
         assert result.success, result
