@@ -114,6 +114,15 @@ def test_functions_of_a_command(profile):
 
 
 @pytest.mark.deep
+def test_folded_stacks_say_that_they_are_of_a_command(profile, watched, tmp_path):
+    """so diff compares their times"""
+    profile('-q', '-F', 499, '--python', '--flame-graph', tmp_path / 'a.folded', '--', PYTHON, SHARES, '--go')
+    watched(PYTHON, '-q', '--flame-graph', str(tmp_path / 'b.folded'))
+    profile('-q', '--gil', '--flame-graph', tmp_path / 'c.folded', '--', PYTHON, SHARES, '--go')
+    said = [' event=python time=command' in (tmp_path / name).read_text() for name in ('a.folded', 'b.folded', 'c.folded')]
+    assert said == [True, False, False]
+
+
 def test_lines_and_files(watched):
     # for long: while the machine is busy elsewhere, all the time since the last sample belongs to one line
     table = table_of(watched(PYTHON, '--json', '--sort', 'line', '-F', '499', more=['--long']))

@@ -474,3 +474,28 @@ def test_time_off_cpus_is_not_compared(prof, recordings):
     assert written.returncode == 0, written
     total = sum(int(line.rpartition(' ')[2]) for line in (recordings / 'off.folded').read_text().splitlines() if line[0] != '#')
     assert (recordings / 'off.folded').read_text().endswith(f'\n# weight={total} unit=ns\n')
+
+
+def of_a_command(path, mark, **ms):
+    """1000 samples of 1 ms each for a second"""
+    path.write_text(''.join(f'{name} {n * 1000000}\n' for name, n in ms.items()) +
+                    f'# samples={sum(ms.values())} alike={sum(ms.values())} weight={sum(ms.values()) * 1000000} event=python{mark}\n')
+
+
+def test_folded_stacks_of_a_command_are_compared_by_time(prof, tmp_path):
+    names = [f'{side}{i}.folded' for side in 'ab' for i in range(4)]
+    for i, name in enumerate(names):
+        of_a_command(tmp_path / name, ' time=command inlined=no', same=1000 + i % 4, more=(500 if i < 4 else 2000) + i % 3)
+    run = [prof, 'diff', '-q', *names[:4], '--vs', *names[4:]]
+    told = json.loads(subprocess.run([*run, '--json'], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True).stdout)
+    rows = {row['function']: row for row in told['rows']}
+    assert rows['more']['verdict'] == 'grew' and 1.4e9 < rows['more']['time_low'] < 1.5e9 < rows['more']['time_high'] < 1.6e9
+    assert rows['same']['verdict'] == 'same time' and rows['same']['time_low'] < 0 < rows['same']['time_high']
+    # of other profiles, and of two runs in one file, only shares say something
+    for mark, twice in ('', False), (' time=command inlined=no', True):
+        for i, name in enumerate(names):
+            of_a_command(tmp_path / name, mark, same=1000 + i % 4, more=(500 if i < 4 else 2000) + i % 3)
+            if twice:
+                (tmp_path / name).write_text((tmp_path / name).read_text() * 2)
+        told = json.loads(subprocess.run([*run, '--json'], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True).stdout)
+        assert {row['function']: row['verdict'] for row in told['rows']} == {'more': 'grew', 'same': 'shrank'}

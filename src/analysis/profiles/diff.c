@@ -241,8 +241,9 @@ static void add_samples(struct side *side, const struct folded *folded)
 	side->weight += folded_total(folded);
 	if (folded_inlined(folded) > side->inlined)
 		side->inlined = folded_inlined(folded);
-	side->mixed |= !is_first(side) && side->timed != folded_is_time(folded);
+	side->mixed |= !is_first(side) && (side->timed != folded_is_time(folded) || side->of_command != folded_is_of_command(folded));
 	side->timed = folded_is_time(folded);
+	side->in_ns = side->of_command = folded_is_of_command(folded);
 	if (!folded_samples(folded, &samples)) {
 		side->uncounted = true;
 		return;

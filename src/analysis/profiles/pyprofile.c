@@ -514,6 +514,8 @@ static int end(struct analysis *a, struct fault *f)
 		return -1;
 	view_of(a, name);
 	snprintf(text, sizeof(text), "perf-prof profile: %s", name);
+	if (p->opts->flame->folded && p->timed && a->job.is_target && !stream_was_interrupted(a->stream))
+		folded_of_command(p->opts->flame->folded, folded_total(p->opts->flame->folded));
 	return flame_write(p->opts->flame, p->opts->flame->folded, &title, f);
 }
 
