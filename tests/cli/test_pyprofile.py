@@ -317,6 +317,17 @@ def test_programs_that_call_exec(prof, tmp_path, freq, seconds):
     assert shares['alpha'] + shares['beta'] < 101, shares
 
 
+def test_a_script_that_ends_with_an_interpreter(profile, tmp_path):
+    """after many other programs, as those of pyenv do; when it calls exec(2), perf-prof has looked at it for long"""
+    (tmp_path / 'work.py').write_text('import time\ndef work():\n    while time.process_time() < 0.3: pass\nwork()\n')
+    (tmp_path / 'python3').write_text(f'#!/bin/sh\nfor i in 1 2 3 4 5 6 7; do sleep 0.1; done\nexec {PYTHON} "$@"\n')
+    (tmp_path / 'python3').chmod(0o755)
+    told = profile('--python', '--json', '-F', 997, '--', tmp_path / 'python3', tmp_path / 'work.py')
+    assert {r['function']: r['count'] for r in json.loads(told.stdout)['rows']}['work'] > 150e6, told
+    told = profile('--python', '--', 'sh', '-c', 'for i in 1 2 3 4 5 6; do sleep 0.05; done', code=1).stderr
+    assert 'is no CPython program' in told and 'there is no process' not in told
+
+
 @pytest.fixture
 def accounts(prof):
     """accounts(program, seconds): what threads used of that CPU time by their own clocks, and the table of profile."""
