@@ -108,7 +108,7 @@ def test_a_share_that_shrank_beside_a_time_that_did_not(prof, tmp_path):
                                   timeout=60, check=True).stdout)
     kept, longer = rows['kept'], rows['longer']
     text = subprocess.run([prof, 'diff', 'a.data', 'b.data'], cwd=tmp_path, capture_output=True, text=True, timeout=60).stdout
-    before, after = map(float, re.search(r'; user time ([\d.]+) ms before, ([\d.]+) ms after \(\+\d+\.\d %, more time\); self time', text).groups())
+    before, after = map(float, re.search(r'\(self time, .*\nuser time ([\d.]+) ms before, ([\d.]+) ms after \(\+\d+\.\d %, more time\)\n', text).groups())
     assert before == pytest.approx(sum(row['before_time'] for row in rows.values()) / 1e6, abs=0.01) and after > before
     assert longer['verdict'] == 'grew' and kept['change'] < -20 and longer['after_time'] > 3 * longer['before_time'], rows
     if abs(kept['after_time'] - kept['before_time']) < 0.1 * kept['before_time']:    # other work can slow it down
@@ -154,7 +154,7 @@ def test_the_cause_has_most_of_both_profiles(prof, work_and_twice):
     text = diff('--rows', '1', 'a.data', 'twice.data')
     assert re.search(rf' \+{cause["time_change"] / 1e6:.3f} +{cause["time_low"] / 1e6:.3f} +{cause["time_high"] / 1e6:.3f} +'
                      rf'{cause["verdict"]} +hash ', text), text
-    assert ', more time); self time, 99 % confidence: ' in text
+    assert re.match(r'\d+ changed \(self time, 99 % confidence\)\n.*, more time\)\na.data: .*\ntwice.data: ', text), text
     for row in json.loads(diff('--json', 'a.data', 'a.data'))['rows']:
         assert row['verdict'] == 'unclear' and row['time_low'] < row['time_change'] == 0 < row['time_high'], row
 

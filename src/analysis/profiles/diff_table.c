@@ -235,7 +235,7 @@ static void describe_times(const struct diff *d, struct table *t, char *text, si
 	/* user time of one and CPU time of the other are not the same */
 	if (!have_same_parts(d))
 		return;
-	snprintf(text, size, "%stime %s%.3f ms before, %.3f ms after (%+.1f %%%s); ",
+	snprintf(text, size, "%stime %s%.3f ms before, %.3f ms after (%+.1f %%%s)",
 		 is_exact(d) ? "" : a->without_kernel ? "user " : "CPU ", a->n + b->n > 2 ? "of a run " : "",
 		 (double)before / NS_PER_MS, (double)after / NS_PER_MS,
 		 100 * ((double)after / (double)before - 1), what);
@@ -244,24 +244,28 @@ static void describe_times(const struct diff *d, struct table *t, char *text, si
 static void describe(const struct diff *d, struct table *t, size_t changed)
 {
 	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER], *unknown = unjudged(d);
-	char before[700], after[700], sure[600], times[160];
+	const char *of = d->total ? "total" : "self", *what = is_by_time(d) ? "time" : "share";
+	char side[700], why[600], times[160];
 
 	describe_side(t, a, "before");
 	describe_side(t, b, "after");
 	if (unknown) {
-		snprintf(sure, sizeof(sure), "no verdicts: %s%s", is_exact(d) ? "one run of each" : unknown->name,
+		snprintf(why, sizeof(why), "%s%s", is_exact(d) ? "one run of each" : unknown->name,
 			 is_exact(d) ? " does not show how much runs differ; compare several: BEFORE... --vs AFTER..." :
 				       ": the number of samples is not known");
-		table_extra(t, "no_verdicts", json_object_new_string(sure + strlen("no verdicts: ")));
+		table_extra(t, "no_verdicts", json_object_new_string(why));
+		table_caption(t, "no verdicts (%s %s): %s", of, what, why);
 	} else {
-		snprintf(sure, sizeof(sure), "%g %% confidence: %zu changed", 100 * confidence(d), changed);
+		table_caption(t, "%zu changed (%s %s, %g %% confidence)", changed, of, what, 100 * confidence(d));
 		table_extra(t, "confidence", json_number(100 * confidence(d)));
 		table_extra(t, "changed", json_object_new_uint64(changed));
 	}
-	table_extra(t, "of", json_object_new_string(d->total ? "total" : "self"));
+	table_extra(t, "of", json_object_new_string(of));
 	describe_times(d, t, times, sizeof(times));
-	table_caption(t, "%s; %s; %s%s %s, %s", side_text(a, before, sizeof(before)), side_text(b, after, sizeof(after)), times,
-		      d->total ? "total" : "self", is_by_time(d) ? "time" : "share", sure);
+	if (*times)
+		table_caption_more(t, "%s", times);
+	table_caption_more(t, "%s", side_text(a, side, sizeof(side)));
+	table_caption_more(t, "%s", side_text(b, side, sizeof(side)));
 }
 
 static void describe_renamed(const struct diff *d, struct table *t)
