@@ -469,6 +469,9 @@ def test_time_off_cpus_is_not_compared(prof, recordings):
             continue
         assert told.stdout.endswith(f'{answer} the time off CPUs, which is not compared; `perf-prof profile --off-cpu -I FILE '
                                     '--flame-graph FILE.folded` writes it, and `perf-prof diff --total` compares such files\n')
+    several = [prof, 'diff', '--different-events', 'off.data', 'off.data', '--vs', 'a.data']
+    told = subprocess.run(several, cwd=recordings, capture_output=True, text=True, timeout=60)
+    assert '\noff.data and 1 more also have the time off CPUs' in told.stdout, told
     written = subprocess.run([prof, 'profile', '-q', '--off-cpu', '-I', 'off.data', '--flame-graph', 'off.folded'], cwd=recordings,
                              capture_output=True, text=True, timeout=60)
     assert written.returncode == 0, written

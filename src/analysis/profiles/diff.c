@@ -332,9 +332,9 @@ static int check_event(const struct diff *d, const struct side *a, const struct 
 {
 	if (d->different || !*a->what || !*b->what || is_same(a->what, b->what))
 		return 0;
-	return fault_usage(f, "diff: %s has samples of %s, %s of %s: shares of different events "
+	return fault_usage(f, "diff: %s %s samples of %s, %s of %s: shares of different events "
 			   "are not comparable; choose an event of both with -e EVENT, or compare "
-			   "them anyway with --different-events", a->name, a->what, b->name, b->what);
+			   "them anyway with --different-events", a->name, has(a), a->what, b->name, b->what);
 }
 
 static int read_input(struct diff *d, struct input *in, const struct opt_parser *args, struct fault *f)
@@ -350,6 +350,7 @@ static int read_input(struct diff *d, struct input *in, const struct opt_parser 
 		return fault_set(f, EXIT_FAILED, "%s: it has no samples, or none that match the options", in->path);
 	shares_end_run(d->shares, number_of(d), side->weight - earlier.weight);
 	now = *side;
+	now.n = earlier.n = 1;
 	snprintf(now.name, sizeof(now.name), "%s", in->path);
 	snprintf(earlier.name, sizeof(earlier.name), "%s", side->inputs->path);
 	return check_event(d, &earlier, &now, f);

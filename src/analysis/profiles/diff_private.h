@@ -43,6 +43,12 @@ struct side {
 	char again[256];             /* the command that records it; "": not known */
 };
 
+/* After its name. */
+static inline const char *has(const struct side *side)
+{
+	return side->n > 1 ? "have" : "has";
+}
+
 struct diff {
 	struct analysis_opts common;
 	struct flame_config flame;

@@ -348,8 +348,8 @@ static void tell_inlined(const struct diff *d)
 
 	if ((d->of_folded || d->common.inline_rows || d->flame.path) && with->inlined == FOLDED_HAS_INLINED &&
 	    without->inlined == FOLDED_NO_INLINED)
-		printf("%s has inlined functions, %s has none: to compare without inlined functions, use --no-inline for both\n", with->name,
-		       without->name);
+		printf("%s %s inlined functions, %s %s none: to compare without inlined functions, use --no-inline for both\n", with->name,
+		       has(with), without->name, has(without));
 }
 
 /* Recordings of profile --off-cpu. */
@@ -357,11 +357,13 @@ static void tell_off_cpu(const struct diff *d)
 {
 	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
 
+	const struct side *one = a->off_cpu ? a : b;
+	const bool both = a->off_cpu && b->off_cpu;
+
 	if (a->off_cpu || b->off_cpu)
 		printf("%s%s%s also %s the time off CPUs, which is not compared; `perf-prof profile --off-cpu -I FILE "
 		       "--flame-graph FILE.folded` writes it, and `perf-prof diff --total` compares such files\n",
-		       a->off_cpu ? a->name : b->name, a->off_cpu && b->off_cpu ? " and " : "", a->off_cpu && b->off_cpu ? b->name : "",
-		       a->off_cpu && b->off_cpu ? "have" : "has");
+		       one->name, both ? " and " : "", both ? b->name : "", both ? "have" : has(one));
 }
 
 /* With --total, one expects the time of what was called. */
