@@ -122,7 +122,7 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 	hotspots_add(&d->hot, analysis_comm(a, s->tid, s->time), analysis_where(a, s), weight, false);
 }
 
-/* What tells two builds of a file apart: the time of the file, which is the one that was sampled; else its build id; else
+/* What tells two builds of a file apart: its build id; else the time of the file, which is the one that was sampled; else
  * each side has its own. */
 static void build_text(const struct diff *d, const struct dso *object, char *text, size_t room)
 {
@@ -131,12 +131,11 @@ static void build_text(const struct diff *d, const struct dso *object, char *tex
 	uid_t owner;
 	const uint8_t *id = object ? dso_build_id(object, &size) : NULL;
 
-	if (object && dso_file(object, &owner, &written)) {
+	if (!id && object && dso_file(object, &owner, &written))
 		snprintf(text, room, "%lld.%ld", (long long)written.tv_sec, written.tv_nsec);
-		return;
-	}
-	snprintf(text, room, "%d", (int)number_of(d));
-	for (size_t i = 0; i < size && 2 * i + 2 < room; i++)
+	else if (!id)
+		snprintf(text, room, "%d", (int)number_of(d));
+	for (size_t i = 0; id && i < size && 2 * i + 2 < room; i++)
 		snprintf(text + 2 * i, 3, "%02x", id[i]);
 }
 

@@ -88,6 +88,8 @@ static const char *verdict(const struct share *share, const uint64_t *weight, bo
 {
 	const bool grew = (by_time ? &share->sum : &share->change)->difference > 0;
 
+	if (share->not_compared)
+		return "not compared";
 	if (!(share->evidence > 0))
 		return share->share_evidence > 0 && weight[SHARES_BEFORE] && weight[SHARES_AFTER] ? "same time" : "unclear";
 	if (!share->total[grew ? SHARES_BEFORE : SHARES_AFTER] && !share->on_both)
@@ -323,8 +325,8 @@ static void tell_unmatched(const struct diff *d, struct share *const *shares, si
 	for (int k = 0; k < SHARES_SIDES; k++)
 		percent[k] = shares_percent(d->shares, k, weight[k]);
 	if (percent[SHARES_BEFORE] >= UNMATCHED_PERCENT || percent[SHARES_AFTER] >= UNMATCHED_PERCENT)
-		printf("no verdict for functions without a name in one of the two (%.0f %% of the samples before, %.0f %% after): the "
-		       "program is stripped, or was rebuilt after it was recorded\n", percent[SHARES_BEFORE], percent[SHARES_AFTER]);
+		printf("not compared: functions without a name in one of the two (%.0f %% of the samples before, %.0f %% after): the "
+		       "program is stripped and may be another build, or was rebuilt after it was recorded\n", percent[SHARES_BEFORE], percent[SHARES_AFTER]);
 }
 
 /* Callers that one way of unwinding finds and the other misses look like changes. */
