@@ -438,10 +438,11 @@ def test_what_is_left_out(prof, both):
         return subprocess.run([prof, 'diff', *args, 'both.data', 'both.data'], cwd=both, capture_output=True, text=True, timeout=60).stdout
 
     table = json.loads(told('--json', '--dso', 'other'))
-    assert table['before_left_out'] == table['after_left_out'] == pytest.approx(100 - sum(row['before'] for row in table['rows']))
-    shown = f'{100 - table["before_left_out"]:.2f} % of them shown'
+    assert table['before_left_out_percent'] == pytest.approx(100 - sum(row['before'] for row in table['rows']))
+    assert table['after_left_out_percent'] == table['before_left_out_percent']
+    shown = f'{100 - table["before_left_out_percent"]:.2f} % of them shown'
     assert told('--dso', 'other').count(shown) == 2 and '--dso leaves out' not in told('--dso', 'other')
-    out = f'{table["before_left_out"]:.2f} %'
+    out = f'{table["before_left_out_percent"]:.2f} %'
     assert f'--dso leaves out the samples in other files ({out} before, {out} after), also those that the shown functions called\n' in \
         told('--total', '--dso', 'other')
     assert 'of them shown' not in told() and 'left_out' not in told('--json')

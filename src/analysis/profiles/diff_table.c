@@ -204,7 +204,7 @@ static void describe_side(struct table *t, const struct side *side, const char *
 	table_extra(t, key, json_object_new_uint64(side->n));
 	snprintf(key, sizeof(key), "%s_lost", name);
 	table_extra(t, key, json_object_new_uint64(side->lost));
-	snprintf(key, sizeof(key), "%s_left_out", name);
+	snprintf(key, sizeof(key), "%s_left_out_percent", name);
 	if (side->left_out)
 		table_extra(t, key, json_object_new_double(left_out_percent(side)));
 	snprintf(key, sizeof(key), "%s_event", name);
