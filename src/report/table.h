@@ -149,7 +149,7 @@ int table_print(struct table *t, const struct table_style *style, FILE *out);
  * with all rows. as_text: also "text", what table_print() prints in that style, but for no terminal; NULL: without it.
  * 0, -ENOMEM, or -EIO. */
 int table_json(struct table *t, const struct table_style *as_text, FILE *out);
-/* The columns and values of JSON as rows of CSV, with the table's time in the first column; titles: after a line of titles.
+/* The columns and values of JSON as rows of CSV, with the table's time in the first column (NULL: without it); titles: after a line of titles.
  * 0, or -ENOMEM. */
 int table_csv(const struct table *t, const char *time, bool titles, struct csv_form form, FILE *out);
 #endif

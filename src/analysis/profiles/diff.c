@@ -382,6 +382,9 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	struct reading reading = { 0 };
 	int rc;
 
+	d->csv |= d->csv_safe;
+	if (d->csv && d->common.json)
+		return fault_usage(f, "diff: --csv and --json: give one of them"), f->exit_code;
 	if (diff_inputs(d, args, f))
 		return f->exit_code;
 	d->flame.compared = true;
@@ -441,6 +444,15 @@ static const struct opt diff_opts[] = {
 	  "Show only functions with at least this share in one of the two profiles.", false, parse_least },
 };
 
+static const struct opt format_opts[] = {
+	ANALYSIS_JSON_OPT, ANALYSIS_TEXT_OPT, ANALYSIS_FULL_OPT, ANALYSIS_WIDTH_OPT,
+	{ "csv", 0, NULL, OPT_FLAG, AT(csv), NULL,
+	  "Print CSV (RFC 4180): a header line, then the rows of the table, times in ns.", false, NULL },
+	{ "csv-safe", 0, NULL, OPT_FLAG, AT(csv_safe), NULL,
+	  "Print CSV for a spreadsheet: put an apostrophe before text that begins with =, +, - or @, so that it is "
+	  "not taken for a formula. Numbers do not change.", false, NULL },
+};
+
 static const struct opt flame_rows[] = {
 	{ "flame-graph", 0, NULL, OPT_OUTFILE, offsetof(struct flame_config, path), "FILE",
 	  "Write a flame graph of AFTER (.svg or .html), coloured by the change: red if a share grew, blue if it shrank.",
@@ -473,10 +485,11 @@ const struct command diff_command = {
 		"convert --to folded). For each function it shows the share before and after, the change in "
 		"percentage points, and the confidence interval of the change. If both are recordings of a clock, it also shows "
 		"the CPU time. If both are also of a command from its start, it compares the time instead of the share: the change and "
-		"its interval are in ms.",
+		"its interval are in ms. So it does for folded stacks of profile --python of a command.",
 		"If the interval contains 0, the samples do not show whether the function changed: the verdict is \"unclear\", and the row "
 		"comes after all others. The other rows are sorted by the end of the interval that is nearer to 0, so the largest "
-		"significant changes come first. Verdicts are grew, shrank, new (only in AFTER), gone (only in BEFORE) and unclear. "
+		"significant changes come first. Verdicts are grew, shrank, new (only in AFTER), gone (only in BEFORE), unclear and not "
+		"compared (a function has no name in one of the two). "
 		"If times are compared, grew and shrank mean both the time and the share; more time and less time: only the time; same "
 		"time, which does not count as changed: only the share.",
 		"Runs of the same program differ. With several recordings of a side (BEFORE... --vs AFTER...), a function has changed if the "
@@ -508,7 +521,7 @@ const struct command diff_command = {
 		{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
 		{ "Symbols", analysis_callchain_opts + STREAM_CALLCHAIN_NOPTS, ANALYSIS_NAMES_NOPTS, 0 },
 		{ "Inlined functions", &hotspots_opts[HOTSPOTS_INLINE_ROWS], 1, 0 },
-		{ "Output format", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
+		{ "Output format", format_opts, sizeof(format_opts) / sizeof(*format_opts), 0 },
 		{ "Output", stream_output_opts + STREAM_OUTPUT_NOPTS - 2, 2, 0 }),
 	.examples = COMMAND_EXAMPLES(
 		{ "perf-prof diff old.data new.data", "show which functions changed" },

@@ -54,6 +54,7 @@ struct diff {
 	struct flame_config flame;
 	struct opt_strings vs;       /* of --vs */
 	bool total, different;
+	bool csv, csv_safe;
 	int names_alone;             /* -1: files that were renamed are not matched either */
 	struct shares_move renamed[SHARES_MOVES];   /* pairs of files whose functions are matched by name */
 	size_t nrenamed;

@@ -326,7 +326,8 @@ static void tell_unmatched(const struct diff *d, struct share *const *shares, si
 		percent[k] = shares_percent(d->shares, k, weight[k]);
 	if (percent[SHARES_BEFORE] >= UNMATCHED_PERCENT || percent[SHARES_AFTER] >= UNMATCHED_PERCENT)
 		printf("not compared: functions without a name in one of the two (%.0f %% of the samples before, %.0f %% after): the "
-		       "program is stripped and may be another build, or was rebuilt after it was recorded\n", percent[SHARES_BEFORE], percent[SHARES_AFTER]);
+		       "program is stripped and may be another build, or was rebuilt after it was recorded\n", percent[SHARES_BEFORE],
+		       percent[SHARES_AFTER]);
 }
 
 /* Callers that one way of unwinding finds and the other misses look like changes. */
@@ -417,9 +418,10 @@ int diff_show(struct diff *d, struct fault *f)
 	describe(d, &t, changed);
 	if (d->nrenamed)
 		describe_renamed(d, &t);
-	rc = analysis_put_table_of(&d->common, &t, &style);
+	rc = d->csv ? table_csv(&t, NULL, true, (struct csv_form){ ',', d->csv_safe }, stdout) :
+	     analysis_put_table_of(&d->common, &t, &style);
 	table_free(&t);
-	if (!d->common.json) {
+	if (!d->common.json && !d->csv) {
 		if (!unjudged(d) && !shares_have_spread(d->shares) && !d->common.stream.quiet)
 			diff_tell_again(d);
 		tell_renamed(d);
