@@ -107,7 +107,9 @@ int runtime_explain(int rc, const struct runtime *r, const char *what, pid_t pid
 
 	switch (rc) {
 	case -ESRCH:
-		return fault_set(f, EXIT_FAILED, "%s: there is no process %d; `pgrep NAME` finds the number", what, (int)pid);
+		fault_set(f, EXIT_FAILED, "%s: there is no process %d; `pgrep NAME` finds the number", what, (int)pid);
+		f->error = ESRCH;
+		return -1;
 	case -EPERM:
 	case -EACCES:
 		return tracing_refused(rc, what, "memory", "read", pid, f);

@@ -58,6 +58,7 @@ struct folded {
 		bool mixed;              /* several events */
 	} sampled;
 	uint64_t timed;                  /* weight of stacks that are times */
+	uint64_t of_command, ncommands;  /* weight of samples of whole commands, and how many these are */
 	bool is_text;                    /* stacks came from a file, which shows few kinds */
 	bool has_inlined, lacks_inlined; /* what files say of their inlined frames */
 };
@@ -447,6 +448,17 @@ void folded_timed(struct folded *f, uint64_t weight)
 bool folded_is_time(const struct folded *f)
 {
 	return f->total && f->timed == f->total;
+}
+
+void folded_of_command(struct folded *f, uint64_t weight)
+{
+	f->of_command += weight;
+	f->ncommands++;
+}
+
+bool folded_is_of_command(const struct folded *f)
+{
+	return f->total && f->ncommands == 1 && f->of_command == f->total;
 }
 
 /* ---- in order --------------------------------------------------------------------------- */

@@ -98,6 +98,11 @@ void folded_timed(struct folded *f, uint64_t weight);
 /* Whether all stacks are such times. */
 bool folded_is_time(const struct folded *f);
 
+/* Adds the samples of a command from its start, whose weights are ns: weight is part of folded_total(). */
+void folded_of_command(struct folded *f, uint64_t weight);
+/* Whether all stacks are samples of one run of a command, so that its times can be compared with those of other runs. */
+bool folded_is_of_command(const struct folded *f);
+
 /* Prints lines sorted by the names of frames. In names, ';' becomes ':', and control characters
  * are escaped. 0 or -ENOMEM. */
 int folded_print(const struct folded *f, FILE *out);

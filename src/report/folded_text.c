@@ -19,6 +19,9 @@ static const char *const inlined[] = {
 	[FOLDED_INLINED_UNKNOWN] = "", [FOLDED_NO_INLINED] = " inlined=no", [FOLDED_HAS_INLINED] = " inlined=yes",
 };
 
+/* The weights are ns of a command from its start. */
+static const char of_command[] = " time=command";
+
 static void print_samples(const struct folded *f, FILE *out)
 {
 	struct folded_samples s;
@@ -30,6 +33,8 @@ static void print_samples(const struct folded *f, FILE *out)
 	for (char *p = strchr(event, ' '); p; p = strchr(p, ' '))
 		*p = '_';
 	fprintf(out, "# samples=%" PRIu64 " alike=%.9g weight=%" PRIu64 " event=%s", s.n, s.alike, folded_total(f), event);
+	if (folded_is_of_command(f))
+		fputs(of_command, out);
 	fputs(inlined[folded_inlined(f)], out);
 	fputc('\n', out);
 }
@@ -80,19 +85,31 @@ static uint32_t frame_of(struct folded *folded, char *name)
 	return folded_frame(folded, name, strcmp(name, "[unknown]") ? FOLDED_USER : FOLDED_UNKNOWN);
 }
 
+/* "# samples=... event=cpu-clock time=command inlined=yes" */
+static void take_samples(struct folded *folded, const char *line)
+{
+	uint64_t n, weight;
+	char event[128], time[16];
+	double alike;
+	const int found = sscanf(line, "# samples=%" SCNu64 " alike=%lf weight=%" SCNu64 " event=%127s%15s", &n, &alike, &weight, event,
+				 time);
+
+	if (found < 4 || n > INT64_MAX || !(alike >= 1 && alike <= (double)n))   /* sscanf() converts -1 to a large number */
+		return;
+	folded_sampled(folded, event, n, weight, (double)weight * (double)weight / alike);
+	if (found > 4 && !strcmp(time, of_command + 1))
+		folded_of_command(folded, weight);
+}
+
 /* A comment, which may describe the samples. False: the line is a stack. */
 static bool take_comment(struct folded *folded, const char *line)
 {
 	const char *last = strrchr(line, ' ');
-	uint64_t n, weight;
-	char event[128];
-	double alike;
+	uint64_t weight;
 
 	if (strncmp(line, "# ", 2) || (last[1] && !last[1 + strspn(last + 1, "0123456789")]))
 		return false;   /* a frame's name may begin with "# " */
-	if (sscanf(line, "# samples=%" SCNu64 " alike=%lf weight=%" SCNu64 " event=%127s", &n, &alike, &weight, event) == 4 &&
-	    n <= INT64_MAX && alike >= 1 && alike <= (double)n)   /* sscanf() converts -1 to a large number */
-		folded_sampled(folded, event, n, weight, (double)weight * (double)weight / alike);
+	take_samples(folded, line);
 	if (!strcmp(last, " unit=ns") && sscanf(line, "# weight=%" SCNu64 " ", &weight) == 1)
 		folded_timed(folded, weight);
 	if (!strcmp(last, inlined[FOLDED_NO_INLINED]))

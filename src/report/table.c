@@ -147,24 +147,47 @@ void table_part(struct table *t, const char *key)
 		t->rows[t->nrows - 1].part = key;
 }
 
-void table_caption(struct table *t, const char *fmt, ...)
+/* NULL: out of memory. */
+static char *escaped(const char *fmt, va_list args)
 {
 	char *text, *shown;
-	va_list args;
-	int len;
+	const int len = vasprintf(&text, fmt, args);
 
-	va_start(args, fmt);
-	len = vasprintf(&text, fmt, args);
-	va_end(args);
-	shown = len < 0 ? NULL : malloc(4 * (size_t)len + 1);
+	if (len < 0)
+		return NULL;
+	shown = malloc(4 * (size_t)len + 1);
 	if (shown)
 		escape_terminal(text, (size_t)len, shown, 4 * (size_t)len + 1);
-	else
-		t->lost = true;
-	if (len >= 0)
-		free(text);
+	free(text);
+	return shown;
+}
+
+void table_caption(struct table *t, const char *fmt, ...)
+{
+	va_list args;
+
 	free(t->caption);
-	t->caption = shown;
+	va_start(args, fmt);
+	t->caption = escaped(fmt, args);
+	va_end(args);
+	t->lost |= !t->caption;
+}
+
+void table_caption_more(struct table *t, const char *fmt, ...)
+{
+	char *line, *lines;
+	va_list args;
+
+	va_start(args, fmt);
+	line = escaped(fmt, args);
+	va_end(args);
+	if (line && t->caption && asprintf(&lines, "%s\n%s", t->caption, line) >= 0) {
+		free(t->caption);
+		t->caption = lines;
+	} else {
+		t->lost = true;
+	}
+	free(line);
 }
 
 void table_extra(struct table *t, const char *key, struct json_object *value)

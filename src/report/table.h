@@ -79,7 +79,7 @@ struct table {
 	const struct table_column *columns;   /* borrowed until table_free() */
 	size_t ncolumns;
 	size_t nrows;
-	char *caption;                   /* a line above, in text only */
+	char *caption;                   /* lines above, in text only */
 	/* private */
 	struct table_cell *cells;        /* row by row */
 	struct table_row *rows;
@@ -116,8 +116,9 @@ void table_mark(struct table *t);
  * In JSON it is in that row, in an array with this key (a literal). Tables with parts are not sorted. */
 void table_part(struct table *t, const char *key);
 
-/* A line above the titles, in text only. */
+/* A line above the titles, in text only; table_caption_more() adds another line to it. */
 void table_caption(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void table_caption_more(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Adds a member to the JSON object next to "rows": time, interval, lost, ... Takes over value. */
 void table_extra(struct table *t, const char *key, struct json_object *value);
 
@@ -148,7 +149,7 @@ int table_print(struct table *t, const struct table_style *style, FILE *out);
  * with all rows. as_text: also "text", what table_print() prints in that style, but for no terminal; NULL: without it.
  * 0, -ENOMEM, or -EIO. */
 int table_json(struct table *t, const struct table_style *as_text, FILE *out);
-/* The columns and values of JSON as rows of CSV, with the table's time in the first column; titles: after a line of titles.
+/* The columns and values of JSON as rows of CSV, with the table's time in the first column (NULL: without it); titles: after a line of titles.
  * 0, or -ENOMEM. */
 int table_csv(const struct table *t, const char *time, bool titles, struct csv_form form, FILE *out);
 #endif

@@ -6,7 +6,6 @@
 
 static void put_cell(const struct table *t, const struct table_cell *cell, struct csv_form form, FILE *out)
 {
-	fputc(form.separator, out);
 	if (cell->type == CELL_TEXT)
 		csv_text(t->text + cell->text, form, out);
 	else if (cell->type == CELL_INTEGER)
@@ -17,24 +16,41 @@ static void put_cell(const struct table *t, const struct table_cell *cell, struc
 		fprintf(out, "%.15g", cell->number);
 }
 
-static void put_titles(const struct table *t, char separator, FILE *out)
+/* first: whether it is the first cell of its line; then it is not any more. */
+static void separate(bool *first, char separator, FILE *out)
 {
-	fputs("time", out);
+	if (!*first)
+		fputc(separator, out);
+	*first = false;
+}
+
+static void put_titles(const struct table *t, bool timed, char separator, FILE *out)
+{
+	bool first = !timed;
+
+	if (timed)
+		fputs("time", out);
 	for (size_t i = 0; i < t->ncolumns; i++)
-		if (t->columns[i].where != TABLE_ONLY_TEXT)
-			fprintf(out, "%c%s", separator, t->columns[i].name);
+		if (t->columns[i].where != TABLE_ONLY_TEXT) {
+			separate(&first, separator, out);
+			fputs(t->columns[i].name, out);
+		}
 	fputc('\n', out);
 }
 
 int table_csv(const struct table *t, const char *time, bool titles, struct csv_form form, FILE *out)
 {
 	if (titles)
-		put_titles(t, form.separator, out);
+		put_titles(t, time, form.separator, out);
 	for (size_t r = 0; r < t->nrows; r++) {
+		bool first = !time;
+
 		csv_text(time, form, out);
 		for (size_t i = 0; i < t->ncolumns; i++)
-			if (t->columns[i].where != TABLE_ONLY_TEXT)
+			if (t->columns[i].where != TABLE_ONLY_TEXT) {
+				separate(&first, form.separator, out);
 				put_cell(t, &t->cells[t->rows[r].first + i], form, out);
+			}
 		fputc('\n', out);
 	}
 	return t->lost ? -ENOMEM : 0;

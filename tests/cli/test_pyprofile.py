@@ -114,6 +114,15 @@ def test_functions_of_a_command(profile):
 
 
 @pytest.mark.deep
+def test_folded_stacks_say_that_they_are_of_a_command(profile, watched, tmp_path):
+    """so diff compares their times"""
+    profile('-q', '-F', 499, '--python', '--flame-graph', tmp_path / 'a.folded', '--', PYTHON, SHARES, '--go')
+    watched(PYTHON, '-q', '--flame-graph', str(tmp_path / 'b.folded'))
+    profile('-q', '--gil', '--flame-graph', tmp_path / 'c.folded', '--', PYTHON, SHARES, '--go')
+    said = [' event=python time=command' in (tmp_path / name).read_text() for name in ('a.folded', 'b.folded', 'c.folded')]
+    assert said == [True, False, False]
+
+
 def test_lines_and_files(watched):
     # for long: while the machine is busy elsewhere, all the time since the last sample belongs to one line
     table = table_of(watched(PYTHON, '--json', '--sort', 'line', '-F', '499', more=['--long']))
@@ -306,6 +315,17 @@ def test_programs_that_call_exec(prof, tmp_path, freq, seconds):
     shares = {r['function']: r['total'] for r in table_of(out)['rows']}
     assert shares['alpha'] > 10 and shares['beta'] > 10, shares
     assert shares['alpha'] + shares['beta'] < 101, shares
+
+
+def test_a_script_that_ends_with_an_interpreter(profile, tmp_path):
+    """after many other programs, as those of pyenv do; when it calls exec(2), perf-prof has looked at it for long"""
+    (tmp_path / 'work.py').write_text('import time\ndef work():\n    while time.process_time() < 0.3: pass\nwork()\n')
+    (tmp_path / 'python3').write_text(f'#!/bin/sh\nfor i in 1 2 3 4 5 6 7; do sleep 0.1; done\nexec {PYTHON} "$@"\n')
+    (tmp_path / 'python3').chmod(0o755)
+    told = profile('--python', '--json', '-F', 997, '--', tmp_path / 'python3', tmp_path / 'work.py')
+    assert {r['function']: r['count'] for r in json.loads(told.stdout)['rows']}['work'] > 150e6, told
+    told = profile('--python', '--', 'sh', '-c', 'for i in 1 2 3 4 5 6; do sleep 0.05; done', code=1).stderr
+    assert 'is no CPython program' in told and 'there is no process' not in told
 
 
 @pytest.fixture

@@ -108,7 +108,7 @@ def test_a_share_that_shrank_beside_a_time_that_did_not(prof, tmp_path):
                                   timeout=60, check=True).stdout)
     kept, longer = rows['kept'], rows['longer']
     text = subprocess.run([prof, 'diff', 'a.data', 'b.data'], cwd=tmp_path, capture_output=True, text=True, timeout=60).stdout
-    before, after = map(float, re.search(r'; user time ([\d.]+) ms before, ([\d.]+) ms after \(\+\d+\.\d %, more time\); self time', text).groups())
+    before, after = map(float, re.search(r'\(self time, .*\nuser time ([\d.]+) ms before, ([\d.]+) ms after \(\+\d+\.\d %, more time\)\n', text).groups())
     assert before == pytest.approx(sum(row['before_time'] for row in rows.values()) / 1e6, abs=0.01) and after > before
     assert longer['verdict'] == 'grew' and kept['change'] < -20 and longer['after_time'] > 3 * longer['before_time'], rows
     if abs(kept['after_time'] - kept['before_time']) < 0.1 * kept['before_time']:    # other work can slow it down
@@ -154,7 +154,7 @@ def test_the_cause_has_most_of_both_profiles(prof, work_and_twice):
     text = diff('--rows', '1', 'a.data', 'twice.data')
     assert re.search(rf' \+{cause["time_change"] / 1e6:.3f} +{cause["time_low"] / 1e6:.3f} +{cause["time_high"] / 1e6:.3f} +'
                      rf'{cause["verdict"]} +hash ', text), text
-    assert ', more time); self time, 99 % confidence: ' in text
+    assert re.match(r'\d+ changed \(self time, 99 % confidence\)\n.*, more time\)\na.data: .*\ntwice.data: ', text), text
     for row in json.loads(diff('--json', 'a.data', 'a.data'))['rows']:
         assert row['verdict'] == 'unclear' and row['time_low'] < row['time_change'] == 0 < row['time_high'], row
 
@@ -438,10 +438,11 @@ def test_what_is_left_out(prof, both):
         return subprocess.run([prof, 'diff', *args, 'both.data', 'both.data'], cwd=both, capture_output=True, text=True, timeout=60).stdout
 
     table = json.loads(told('--json', '--dso', 'other'))
-    assert table['before_left_out'] == table['after_left_out'] == pytest.approx(100 - sum(row['before'] for row in table['rows']))
-    shown = f'{100 - table["before_left_out"]:.2f} % of them shown'
+    assert table['before_left_out_percent'] == pytest.approx(100 - sum(row['before'] for row in table['rows']))
+    assert table['after_left_out_percent'] == table['before_left_out_percent']
+    shown = f'{100 - table["before_left_out_percent"]:.2f} % of them shown'
     assert told('--dso', 'other').count(shown) == 2 and '--dso leaves out' not in told('--dso', 'other')
-    out = f'{table["before_left_out"]:.2f} %'
+    out = f'{table["before_left_out_percent"]:.2f} %'
     assert f'--dso leaves out the samples in other files ({out} before, {out} after), also those that the shown functions called\n' in \
         told('--total', '--dso', 'other')
     assert 'of them shown' not in told() and 'left_out' not in told('--json')
@@ -469,8 +470,36 @@ def test_time_off_cpus_is_not_compared(prof, recordings):
             continue
         assert told.stdout.endswith(f'{answer} the time off CPUs, which is not compared; `perf-prof profile --off-cpu -I FILE '
                                     '--flame-graph FILE.folded` writes it, and `perf-prof diff --total` compares such files\n')
+    several = [prof, 'diff', '--different-events', 'off.data', 'off.data', '--vs', 'a.data']
+    told = subprocess.run(several, cwd=recordings, capture_output=True, text=True, timeout=60)
+    assert '\noff.data and 1 more also have the time off CPUs' in told.stdout, told
     written = subprocess.run([prof, 'profile', '-q', '--off-cpu', '-I', 'off.data', '--flame-graph', 'off.folded'], cwd=recordings,
                              capture_output=True, text=True, timeout=60)
     assert written.returncode == 0, written
     total = sum(int(line.rpartition(' ')[2]) for line in (recordings / 'off.folded').read_text().splitlines() if line[0] != '#')
     assert (recordings / 'off.folded').read_text().endswith(f'\n# weight={total} unit=ns\n')
+
+
+def of_a_command(path, mark, **ms):
+    """1000 samples of 1 ms each for a second"""
+    path.write_text(''.join(f'{name} {n * 1000000}\n' for name, n in ms.items()) +
+                    f'# samples={sum(ms.values())} alike={sum(ms.values())} weight={sum(ms.values()) * 1000000} event=python{mark}\n')
+
+
+def test_folded_stacks_of_a_command_are_compared_by_time(prof, tmp_path):
+    names = [f'{side}{i}.folded' for side in 'ab' for i in range(4)]
+    for i, name in enumerate(names):
+        of_a_command(tmp_path / name, ' time=command inlined=no', same=1000 + i % 4, more=(500 if i < 4 else 2000) + i % 3)
+    run = [prof, 'diff', '-q', *names[:4], '--vs', *names[4:]]
+    told = json.loads(subprocess.run([*run, '--json'], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True).stdout)
+    rows = {row['function']: row for row in told['rows']}
+    assert rows['more']['verdict'] == 'grew' and 1.4e9 < rows['more']['time_low'] < 1.5e9 < rows['more']['time_high'] < 1.6e9
+    assert rows['same']['verdict'] == 'same time' and rows['same']['time_low'] < 0 < rows['same']['time_high']
+    # of other profiles, and of two runs in one file, only shares say something
+    for mark, twice in ('', False), (' time=command inlined=no', True):
+        for i, name in enumerate(names):
+            of_a_command(tmp_path / name, mark, same=1000 + i % 4, more=(500 if i < 4 else 2000) + i % 3)
+            if twice:
+                (tmp_path / name).write_text((tmp_path / name).read_text() * 2)
+        told = json.loads(subprocess.run([*run, '--json'], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True).stdout)
+        assert {row['function']: row['verdict'] for row in told['rows']} == {'more': 'grew', 'same': 'shrank'}

@@ -122,7 +122,7 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 	hotspots_add(&d->hot, analysis_comm(a, s->tid, s->time), analysis_where(a, s), weight, false);
 }
 
-/* What tells two builds of a file apart: the time of the file, which is the one that was sampled; else its build id; else
+/* What tells two builds of a file apart: its build id; else the time of the file, which is the one that was sampled; else
  * each side has its own. */
 static void build_text(const struct diff *d, const struct dso *object, char *text, size_t room)
 {
@@ -131,12 +131,11 @@ static void build_text(const struct diff *d, const struct dso *object, char *tex
 	uid_t owner;
 	const uint8_t *id = object ? dso_build_id(object, &size) : NULL;
 
-	if (object && dso_file(object, &owner, &written)) {
+	if (!id && object && dso_file(object, &owner, &written))
 		snprintf(text, room, "%lld.%ld", (long long)written.tv_sec, written.tv_nsec);
-		return;
-	}
-	snprintf(text, room, "%d", (int)number_of(d));
-	for (size_t i = 0; i < size && 2 * i + 2 < room; i++)
+	else if (!id)
+		snprintf(text, room, "%d", (int)number_of(d));
+	for (size_t i = 0; id && i < size && 2 * i + 2 < room; i++)
 		snprintf(text + 2 * i, 3, "%02x", id[i]);
 }
 
@@ -241,8 +240,9 @@ static void add_samples(struct side *side, const struct folded *folded)
 	side->weight += folded_total(folded);
 	if (folded_inlined(folded) > side->inlined)
 		side->inlined = folded_inlined(folded);
-	side->mixed |= !is_first(side) && side->timed != folded_is_time(folded);
+	side->mixed |= !is_first(side) && (side->timed != folded_is_time(folded) || side->of_command != folded_is_of_command(folded));
 	side->timed = folded_is_time(folded);
+	side->in_ns = side->of_command = folded_is_of_command(folded);
 	if (!folded_samples(folded, &samples)) {
 		side->uncounted = true;
 		return;
@@ -331,9 +331,9 @@ static int check_event(const struct diff *d, const struct side *a, const struct 
 {
 	if (d->different || !*a->what || !*b->what || is_same(a->what, b->what))
 		return 0;
-	return fault_usage(f, "diff: %s has samples of %s, %s of %s: shares of different events "
+	return fault_usage(f, "diff: %s %s samples of %s, %s of %s: shares of different events "
 			   "are not comparable; choose an event of both with -e EVENT, or compare "
-			   "them anyway with --different-events", a->name, a->what, b->name, b->what);
+			   "them anyway with --different-events", a->name, has(a), a->what, b->name, b->what);
 }
 
 static int read_input(struct diff *d, struct input *in, const struct opt_parser *args, struct fault *f)
@@ -349,6 +349,7 @@ static int read_input(struct diff *d, struct input *in, const struct opt_parser 
 		return fault_set(f, EXIT_FAILED, "%s: it has no samples, or none that match the options", in->path);
 	shares_end_run(d->shares, number_of(d), side->weight - earlier.weight);
 	now = *side;
+	now.n = earlier.n = 1;
 	snprintf(now.name, sizeof(now.name), "%s", in->path);
 	snprintf(earlier.name, sizeof(earlier.name), "%s", side->inputs->path);
 	return check_event(d, &earlier, &now, f);
@@ -381,6 +382,9 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	struct reading reading = { 0 };
 	int rc;
 
+	d->csv |= d->csv_safe;
+	if (d->csv && d->common.json)
+		return fault_usage(f, "diff: --csv and --json: give one of them"), f->exit_code;
 	if (diff_inputs(d, args, f))
 		return f->exit_code;
 	d->flame.compared = true;
@@ -440,6 +444,15 @@ static const struct opt diff_opts[] = {
 	  "Show only functions with at least this share in one of the two profiles.", false, parse_least },
 };
 
+static const struct opt format_opts[] = {
+	ANALYSIS_JSON_OPT, ANALYSIS_TEXT_OPT, ANALYSIS_FULL_OPT, ANALYSIS_WIDTH_OPT,
+	{ "csv", 0, NULL, OPT_FLAG, AT(csv), NULL,
+	  "Print CSV (RFC 4180): a header line, then the rows of the table, times in ns.", false, NULL },
+	{ "csv-safe", 0, NULL, OPT_FLAG, AT(csv_safe), NULL,
+	  "Print CSV for a spreadsheet: put an apostrophe before text that begins with =, +, - or @, so that it is "
+	  "not taken for a formula. Numbers do not change.", false, NULL },
+};
+
 static const struct opt flame_rows[] = {
 	{ "flame-graph", 0, NULL, OPT_OUTFILE, offsetof(struct flame_config, path), "FILE",
 	  "Write a flame graph of AFTER (.svg or .html), coloured by the change: red if a share grew, blue if it shrank.",
@@ -472,10 +485,11 @@ const struct command diff_command = {
 		"convert --to folded). For each function it shows the share before and after, the change in "
 		"percentage points, and the confidence interval of the change. If both are recordings of a clock, it also shows "
 		"the CPU time. If both are also of a command from its start, it compares the time instead of the share: the change and "
-		"its interval are in ms.",
+		"its interval are in ms. So it does for folded stacks of profile --python of a command.",
 		"If the interval contains 0, the samples do not show whether the function changed: the verdict is \"unclear\", and the row "
 		"comes after all others. The other rows are sorted by the end of the interval that is nearer to 0, so the largest "
-		"significant changes come first. Verdicts are grew, shrank, new (only in AFTER), gone (only in BEFORE) and unclear. "
+		"significant changes come first. Verdicts are grew, shrank, new (only in AFTER), gone (only in BEFORE), unclear and not "
+		"compared (a function has no name in one of the two). "
 		"If times are compared, grew and shrank mean both the time and the share; more time and less time: only the time; same "
 		"time, which does not count as changed: only the share.",
 		"Runs of the same program differ. With several recordings of a side (BEFORE... --vs AFTER...), a function has changed if the "
@@ -507,7 +521,7 @@ const struct command diff_command = {
 		{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
 		{ "Symbols", analysis_callchain_opts + STREAM_CALLCHAIN_NOPTS, ANALYSIS_NAMES_NOPTS, 0 },
 		{ "Inlined functions", &hotspots_opts[HOTSPOTS_INLINE_ROWS], 1, 0 },
-		{ "Output format", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
+		{ "Output format", format_opts, sizeof(format_opts) / sizeof(*format_opts), 0 },
 		{ "Output", stream_output_opts + STREAM_OUTPUT_NOPTS - 2, 2, 0 }),
 	.examples = COMMAND_EXAMPLES(
 		{ "perf-prof diff old.data new.data", "show which functions changed" },

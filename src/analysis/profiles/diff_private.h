@@ -43,11 +43,18 @@ struct side {
 	char again[256];             /* the command that records it; "": not known */
 };
 
+/* After its name. */
+static inline const char *has(const struct side *side)
+{
+	return side->n > 1 ? "have" : "has";
+}
+
 struct diff {
 	struct analysis_opts common;
 	struct flame_config flame;
 	struct opt_strings vs;       /* of --vs */
 	bool total, different;
+	bool csv, csv_safe;
 	int names_alone;             /* -1: files that were renamed are not matched either */
 	struct shares_move renamed[SHARES_MOVES];   /* pairs of files whose functions are matched by name */
 	size_t nrenamed;

@@ -88,6 +88,8 @@ static const char *verdict(const struct share *share, const uint64_t *weight, bo
 {
 	const bool grew = (by_time ? &share->sum : &share->change)->difference > 0;
 
+	if (share->not_compared)
+		return "not compared";
 	if (!(share->evidence > 0))
 		return share->share_evidence > 0 && weight[SHARES_BEFORE] && weight[SHARES_AFTER] ? "same time" : "unclear";
 	if (!share->total[grew ? SHARES_BEFORE : SHARES_AFTER] && !share->on_both)
@@ -202,7 +204,7 @@ static void describe_side(struct table *t, const struct side *side, const char *
 	table_extra(t, key, json_object_new_uint64(side->n));
 	snprintf(key, sizeof(key), "%s_lost", name);
 	table_extra(t, key, json_object_new_uint64(side->lost));
-	snprintf(key, sizeof(key), "%s_left_out", name);
+	snprintf(key, sizeof(key), "%s_left_out_percent", name);
 	if (side->left_out)
 		table_extra(t, key, json_object_new_double(left_out_percent(side)));
 	snprintf(key, sizeof(key), "%s_event", name);
@@ -235,7 +237,7 @@ static void describe_times(const struct diff *d, struct table *t, char *text, si
 	/* user time of one and CPU time of the other are not the same */
 	if (!have_same_parts(d))
 		return;
-	snprintf(text, size, "%stime %s%.3f ms before, %.3f ms after (%+.1f %%%s); ",
+	snprintf(text, size, "%stime %s%.3f ms before, %.3f ms after (%+.1f %%%s)",
 		 is_exact(d) ? "" : a->without_kernel ? "user " : "CPU ", a->n + b->n > 2 ? "of a run " : "",
 		 (double)before / NS_PER_MS, (double)after / NS_PER_MS,
 		 100 * ((double)after / (double)before - 1), what);
@@ -244,24 +246,28 @@ static void describe_times(const struct diff *d, struct table *t, char *text, si
 static void describe(const struct diff *d, struct table *t, size_t changed)
 {
 	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER], *unknown = unjudged(d);
-	char before[700], after[700], sure[600], times[160];
+	const char *of = d->total ? "total" : "self", *what = is_by_time(d) ? "time" : "share";
+	char side[700], why[600], times[160];
 
 	describe_side(t, a, "before");
 	describe_side(t, b, "after");
 	if (unknown) {
-		snprintf(sure, sizeof(sure), "no verdicts: %s%s", is_exact(d) ? "one run of each" : unknown->name,
+		snprintf(why, sizeof(why), "%s%s", is_exact(d) ? "one run of each" : unknown->name,
 			 is_exact(d) ? " does not show how much runs differ; compare several: BEFORE... --vs AFTER..." :
 				       ": the number of samples is not known");
-		table_extra(t, "no_verdicts", json_object_new_string(sure + strlen("no verdicts: ")));
+		table_extra(t, "no_verdicts", json_object_new_string(why));
+		table_caption(t, "no verdicts (%s %s): %s", of, what, why);
 	} else {
-		snprintf(sure, sizeof(sure), "%g %% confidence: %zu changed", 100 * confidence(d), changed);
+		table_caption(t, "%zu changed (%s %s, %g %% confidence)", changed, of, what, 100 * confidence(d));
 		table_extra(t, "confidence", json_number(100 * confidence(d)));
 		table_extra(t, "changed", json_object_new_uint64(changed));
 	}
-	table_extra(t, "of", json_object_new_string(d->total ? "total" : "self"));
+	table_extra(t, "of", json_object_new_string(of));
 	describe_times(d, t, times, sizeof(times));
-	table_caption(t, "%s; %s; %s%s %s, %s", side_text(a, before, sizeof(before)), side_text(b, after, sizeof(after)), times,
-		      d->total ? "total" : "self", is_by_time(d) ? "time" : "share", sure);
+	if (*times)
+		table_caption_more(t, "%s", times);
+	table_caption_more(t, "%s", side_text(a, side, sizeof(side)));
+	table_caption_more(t, "%s", side_text(b, side, sizeof(side)));
 }
 
 static void describe_renamed(const struct diff *d, struct table *t)
@@ -319,8 +325,9 @@ static void tell_unmatched(const struct diff *d, struct share *const *shares, si
 	for (int k = 0; k < SHARES_SIDES; k++)
 		percent[k] = shares_percent(d->shares, k, weight[k]);
 	if (percent[SHARES_BEFORE] >= UNMATCHED_PERCENT || percent[SHARES_AFTER] >= UNMATCHED_PERCENT)
-		printf("no verdict for functions without a name in one of the two (%.0f %% of the samples before, %.0f %% after): the "
-		       "program is stripped, or was rebuilt after it was recorded\n", percent[SHARES_BEFORE], percent[SHARES_AFTER]);
+		printf("not compared: functions without a name in one of the two (%.0f %% of the samples before, %.0f %% after): the "
+		       "program is stripped and may be another build, or was rebuilt after it was recorded\n", percent[SHARES_BEFORE],
+		       percent[SHARES_AFTER]);
 }
 
 /* Callers that one way of unwinding finds and the other misses look like changes. */
@@ -344,8 +351,8 @@ static void tell_inlined(const struct diff *d)
 
 	if ((d->of_folded || d->common.inline_rows || d->flame.path) && with->inlined == FOLDED_HAS_INLINED &&
 	    without->inlined == FOLDED_NO_INLINED)
-		printf("%s has inlined functions, %s has none: to compare without inlined functions, use --no-inline for both\n", with->name,
-		       without->name);
+		printf("%s %s inlined functions, %s %s none: to compare without inlined functions, use --no-inline for both\n", with->name,
+		       has(with), without->name, has(without));
 }
 
 /* Recordings of profile --off-cpu. */
@@ -353,11 +360,13 @@ static void tell_off_cpu(const struct diff *d)
 {
 	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
 
+	const struct side *one = a->off_cpu ? a : b;
+	const bool both = a->off_cpu && b->off_cpu;
+
 	if (a->off_cpu || b->off_cpu)
 		printf("%s%s%s also %s the time off CPUs, which is not compared; `perf-prof profile --off-cpu -I FILE "
 		       "--flame-graph FILE.folded` writes it, and `perf-prof diff --total` compares such files\n",
-		       a->off_cpu ? a->name : b->name, a->off_cpu && b->off_cpu ? " and " : "", a->off_cpu && b->off_cpu ? b->name : "",
-		       a->off_cpu && b->off_cpu ? "have" : "has");
+		       one->name, both ? " and " : "", both ? b->name : "", both ? "have" : has(one));
 }
 
 /* With --total, one expects the time of what was called. */
@@ -409,9 +418,10 @@ int diff_show(struct diff *d, struct fault *f)
 	describe(d, &t, changed);
 	if (d->nrenamed)
 		describe_renamed(d, &t);
-	rc = analysis_put_table_of(&d->common, &t, &style);
+	rc = d->csv ? table_csv(&t, NULL, true, (struct csv_form){ ',', d->csv_safe }, stdout) :
+	     analysis_put_table_of(&d->common, &t, &style);
 	table_free(&t);
-	if (!d->common.json) {
+	if (!d->common.json && !d->csv) {
 		if (!unjudged(d) && !shares_have_spread(d->shares) && !d->common.stream.quiet)
 			diff_tell_again(d);
 		tell_renamed(d);

@@ -25,10 +25,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-enum { DEFAULT_HZ = 199, MAX_HZ = 10000, MAX_FRAMES = 1024, RETRY_MS = 10, FAILURES = 5, MAX_TARGETS = 4096 };
+enum { DEFAULT_HZ = 199, MAX_HZ = 10000, MAX_FRAMES = 1024, RETRY_MS = 10, FAILURES = 5, MAX_TARGETS = 4096, LOOKS = 16 };
 enum { FUNCTIONS_SHOWN = 30, STACKS_SHOWN = 5, NAME_SIZE = 128 };
 #define SECOND UINT64_C(1000000000)
 
@@ -54,6 +55,8 @@ struct target {
 	unsigned int failures;       /* readings since the last good one */
 	uint64_t good;               /* tick of that one */
 	uint64_t wait, retry;        /* ticks until it is looked at again; that tick */
+	dev_t device;                /* of its program, as last seen */
+	ino_t inode;
 	uint64_t number;             /* of this opening: numbers of its functions are unique in it */
 	bool child;                  /* of a process that the user named */
 	bool over;                   /* it has ended */
@@ -79,6 +82,7 @@ struct pyprofile {
 	bool full;                   /* MAX_TARGETS */
 	bool told;                   /* that tasks of a process are not known */
 	bool was_read;               /* at least one of them could */
+	bool is_open;                /* one of them is, as far as this tick has come */
 	struct analysis *analysis;   /* while targets are read */
 	struct target *reading;
 	struct tasknames *tasks;
@@ -131,12 +135,13 @@ static void add_children_of(struct pyprofile *p, pid_t pid, const char *thread)
 		fclose(list);
 }
 
-/* Ten times a second; less often if it takes more than a hundredth of the time, but once a second at least. Kernels without
+/* Ten times a second, a hundred times as long as no Python program runs, which may be just starting; less often if it takes more than a hundredth of the time, but once a second at least. Kernels without
  * CONFIG_PROC_CHILDREN have no such file. */
 static void look_for_children(struct pyprofile *p)
 {
 	const uint64_t start = now_ns(CLOCK_MONOTONIC);
 	const size_t n = p->n;
+	const uint64_t least = p->is_open ? SECOND / 10 : SECOND / 100;
 	uint64_t end, pause;
 
 	if (start < p->look)
@@ -156,7 +161,7 @@ static void look_for_children(struct pyprofile *p)
 	}
 	end = now_ns(CLOCK_MONOTONIC);
 	pause = (end - start) * 100;
-	p->look = end + (pause < SECOND / 10 ? SECOND / 10 : pause > SECOND ? SECOND : pause);
+	p->look = end + (pause < least ? least : pause > SECOND ? SECOND : pause);
 }
 
 /* ---- samples ----------------------------------------------------------------------------- */
@@ -300,20 +305,58 @@ static void suggest_native(struct fault *f)
 			 "any program");
 }
 
-/* Opens a process: tried after 10 ms, then ever less often, down to once a second. */
-static bool is_open(struct pyprofile *p, struct target *t)
+/* A script may start the interpreter by exec(2) at any time. A tick looks at about LOOKS processes. */
+static bool has_called_exec(const struct pyprofile *p, struct target *t)
 {
-	if (t->p || p->tick < t->retry || !has_time(p, t))
-		return t->p;
-	t->wait = t->wait ? t->wait * 2 : p->hz * RETRY_MS / 1000 + 1;
+	const size_t i = (size_t)(t - p->targets), every = p->n / LOOKS + 1;
+	char path[64];
+	struct stat s;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)t->pid);
+	if ((p->tick + i) % every || stat(path, &s) || (s.st_dev == t->device && s.st_ino == t->inode))
+		return false;
+	t->device = s.st_dev;
+	t->inode = s.st_ino;
+	return true;
+}
+
+/* Tried after 10 ms, then ever less often, down to once a second. An interpreter that is not readable is just starting. */
+static void try_later(struct pyprofile *p, struct target *t, const struct fault *why)
+{
+	const uint64_t first = p->hz * RETRY_MS / 1000 + 1;
+
+	t->wait = t->wait && !(why->error == ENOENT && is_interpreter(t->pid)) ? t->wait * 2 : first;
 	t->wait = t->wait < p->hz ? t->wait : p->hz;
 	t->retry = p->tick + t->wait;
-	p->why = (struct fault){ 0 };
-	t->p = pystack_open(t->pid, "profile", &p->why);
-	if (!t->p)
-		suggest_native(&p->why);
-	if (!t->p && (p->why.error == EACCES || p->why.error == EPERM))
-		p->refused = p->why;
+}
+
+/* Children come and go: why there is no profile is said of what the user named, as long as it runs. */
+static void explain(struct pyprofile *p, const struct target *t, struct fault *why)
+{
+	const bool has_ended = why->error == ESRCH && (t->child || p->why.exit_code), is_other = t->child && why->error == ENOENT;
+
+	suggest_native(why);
+	if (why->error == EACCES || why->error == EPERM)
+		p->refused = *why;
+	if (!has_ended && !is_other)
+		p->why = *why;
+}
+
+/* Opens a process. */
+static bool is_open(struct pyprofile *p, struct target *t)
+{
+	struct fault why = { 0 };
+
+	if (!t->p && has_called_exec(p, t))
+		t->wait = t->retry = 0;
+	if (t->p || p->tick < t->retry || !has_time(p, t))
+		return t->p;
+	t->p = pystack_open(t->pid, "profile", &why);
+	try_later(p, t, &why);
+	if (t->p)
+		p->why = why;
+	else
+		explain(p, t, &why);
 	t->over = !t->p && kill(t->pid, 0) && errno == ESRCH;
 	t->number = t->p ? ++p->opened : 0;
 	t->failures = 0;
@@ -364,9 +407,11 @@ static void read_targets(struct pyprofile *p)
 	const size_t first = p->turn;
 
 	p->opening = now_ns(CLOCK_MONOTONIC) + SECOND / p->hz / 2;
-	p->waits = false;
-	for (size_t i = 0; i < p->n; i++)
+	p->waits = p->is_open = false;
+	for (size_t i = 0; i < p->n; i++) {
 		read_target(p, &p->targets[(first + i) % p->n]);
+		p->is_open |= p->targets[(first + i) % p->n].p != NULL;
+	}
 }
 
 static bool all_over(const struct pyprofile *p)
@@ -514,6 +559,8 @@ static int end(struct analysis *a, struct fault *f)
 		return -1;
 	view_of(a, name);
 	snprintf(text, sizeof(text), "perf-prof profile: %s", name);
+	if (p->opts->flame->folded && p->timed && a->job.is_target && !stream_was_interrupted(a->stream))
+		folded_of_command(p->opts->flame->folded, folded_total(p->opts->flame->folded));
 	return flame_write(p->opts->flame, p->opts->flame->folded, &title, f);
 }
 

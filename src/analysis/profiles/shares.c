@@ -16,6 +16,8 @@ struct entry {
 	struct share share;
 	struct share moved;          /* for move_lambdas() */
 	uint64_t seen;               /* number of the last stack with it: recursion counts once */
+	bool hidden;                 /* without a name, and not of a build that is on both sides */
+	size_t size;                 /* of key */
 	UT_hash_handle hh;
 	char key[];                  /* function, NUL, dso, NUL, build */
 };
@@ -94,6 +96,7 @@ static struct entry *entry_of(struct shares *s, const char *function, const char
 	if (!e)
 		return NULL;
 	memcpy(e->key, key, size);
+	e->size = size;
 	e->share.function = e->key;
 	e->share.dso = e->key + len + 1;
 	HASH_ADD(hh, s->all, key, size, e);
@@ -252,30 +255,63 @@ static int by_evidence(const void *a_, const void *b_)
 struct hidden {
 	double percent[SHARES_SIDES];
 	UT_hash_handle hh;
-	char dso[];
+	char dso[];                  /* of a build: dso, NUL, build */
 };
 
-static struct hidden *hidden_of(struct hidden **all, const char *dso, bool add)
+static struct hidden *hidden_at(struct hidden **all, const char *key, size_t len, bool add)
 {
-	size_t len = strlen(dso);
 	struct hidden *h;
 
-	HASH_FIND(hh, *all, dso, len, h);
+	HASH_FIND(hh, *all, key, len, h);
 	if (h || !add)
 		return h;
 	h = calloc(1, sizeof(*h) + len + 1);
 	if (!h)
 		return NULL;
-	memcpy(h->dso, dso, len + 1);
+	memcpy(h->dso, key, len);
 	HASH_ADD(hh, *all, dso, len, h);
 	return HASH_KEPT(h);
 }
 
+static struct hidden *hidden_of(struct hidden **all, const char *dso, bool add)
+{
+	return hidden_at(all, dso, strlen(dso), add);
+}
+
+/* The build of a function without a name; NULL: it has one, or the build is not known. */
+static struct hidden *build_of(struct hidden **all, const struct entry *e, bool add)
+{
+	const size_t head = (size_t)(e->share.dso - e->key) + strlen(e->share.dso) + 1;
+
+	return e->size > head ? hidden_at(all, e->share.dso, e->size - (size_t)(e->share.dso - e->key), add) : NULL;
+}
+
+/* The builds, and the share of the stacks of each. */
+static struct hidden *builds_of(const struct shares *s)
+{
+	struct hidden *builds = NULL, *build;
+
+	for (struct entry *e = s->all; e; e = e->hh.next) {
+		build = build_of(&builds, e, true);
+		for (int k = 0; build && k < SHARES_SIDES; k++)
+			build->percent[k] += shares_percent(s, k, e->share.total[k]);
+	}
+	return builds;
+}
+
+/* Addresses of a build that is on both sides are as good as names. */
 static void find_hidden(const struct shares *s, struct hidden **all)
 {
+	struct hidden *builds = builds_of(s), *build;
+
 	for (struct entry *e = s->all; e; e = e->hh.next) {
 		const struct share *share = &e->share;
-		struct hidden *h = is_unnamed(share->function, share->dso) ? hidden_of(all, share->dso, true) : NULL;
+		struct hidden *h;
+
+		build = build_of(&builds, e, false);
+		e->hidden = is_unnamed(share->function, share->dso) &&
+			    !(build && build->percent[SHARES_BEFORE] > 0 && build->percent[SHARES_AFTER] > 0);
+		h = e->hidden ? hidden_of(all, share->dso, true) : NULL;
 
 		for (int k = 0; h && k < SHARES_SIDES; k++) {
 			double more = shares_percent(s, k, share->self[k]) - shares_percent(s, !k, share->self[!k]);
@@ -283,6 +319,7 @@ static void find_hidden(const struct shares *s, struct hidden **all)
 			h->percent[k] += more > 0 ? more : 0;
 		}
 	}
+	HASH_FREE(builds);
 }
 
 /* Files with a name, and the share of the stacks in which they are. */
@@ -335,7 +372,7 @@ static void find_unmatched(struct shares *s)
 		const int side = share->total[SHARES_AFTER] != 0;
 		struct hidden *h = share->total[!side] ? NULL : hidden_of(&all, share->dso, false);
 
-		share->unmatched = h && (is_unnamed(share->function, share->dso) ||
+		share->unmatched = h && (e->hidden ||
 					 (*share->dso && h->percent[!side] > shares_percent(s, side, share->self[side]) / 2));
 	}
 	HASH_FREE(all);
@@ -449,6 +486,7 @@ static void compare(const struct shares *s, struct share *share, const struct sh
 	const bool judged = (exact ? shares_have_spread(s) : known) && !share->unmatched && !missed;
 	struct stats_share side[SHARES_SIDES];
 
+	share->not_compared = share->unmatched || missed;
 	for (int k = 0; k < SHARES_SIDES; k++) {
 		double samples = known && !exact ? s->sides[k].n : 1;
 

@@ -32,6 +32,7 @@ struct share {
 	double evidence;             /* of a change of what is compared */
 	double share_evidence;       /* of a change of the share */
 	bool on_both;                /* known to be in both programs, also without samples */
+	bool not_compared;           /* there is no evidence, whatever the numbers: unmatched, or only on_both */
 	bool unmatched;              /* on one side only, for want of a name on one of them: there is no evidence */
 };
 
