@@ -401,18 +401,22 @@ def test_cpu_time_is_decided_apart(prof, build, tmp_path):
 
 
 def test_the_recipe_for_ci(prof, tmp_path):
-    """The line of docs/stat.md; with a lower level, as one slow run on a busy machine must not leave it open."""
+    """The lines of docs/stat.md; with a lower level, as one slow run on a busy machine must not leave it open."""
     need('program:jq')
     with open(os.path.join(ROOT, 'docs/stat.md')) as f:
-        line, = re.findall(r'^    (perf-prof stat --json .*)$', f.read(), re.M)
+        line, = re.findall(r'^    (perf-prof stat --json .*\n.*)$', f.read(), re.M)
     line = line.replace('-r 20', '-r 4 --confidence 60')
     env = {**os.environ, 'PATH': f'{os.path.dirname(prof)}:{os.environ["PATH"]}'}
-    for new, old, passes in (('sleep 0.5', 'sleep 0.01', False), ('sleep 0.01', 'sleep 0.5', True), ('exit 1', 'sleep 0.1', False)):
+    for new, old, passes in (('sleep 0.5', 'sleep 0.01', False), ('sleep 0.01', 'sleep 0.5', True), ('exit 1', 'sleep 0.1', False),
+                             (None, 'true', False), ('true', None, False)):
         for name, text in (('new', new), ('old', old)):
-            (tmp_path / name).write_text(f'#!/bin/sh\n{text}\n')
-            (tmp_path / name).chmod(0o755)
+            (tmp_path / name).unlink(missing_ok=True)
+            if text:
+                (tmp_path / name).write_text(f'#!/bin/sh\n{text}\n')
+                (tmp_path / name).chmod(0o755)
         done = subprocess.run(line, shell=True, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
-        assert (done.stdout, done.returncode == 0) == (f'{str(passes).lower()}\n', passes), done
+        failed = not new or not old or new == 'exit 1'      # then jq is not run
+        assert (done.stdout, done.returncode == 0) == ('' if failed else f'{str(passes).lower()}\n', passes), done
 
 
 @pytest.mark.parametrize('more', [['-r', '4', '--', 'wc', '-l'], ['-r', '2', '--warmup', '1', '--vs', 'sh -c "wc -l >&2"', '--', 'sh', '-c', 'wc -l >&2']])

@@ -267,6 +267,18 @@ def test_how_several_are_recorded(diff, recordings):
            f'-g -F 1997 -- {work} 50000; done; perf-prof diff old?.data --vs new?.data' in lines or len(str(work)) > 150, lines
 
 
+@pytest.mark.skipif(not shutil.which('jq'), reason='needs jq')
+def test_the_gate_in_a_script(prof, recordings):
+    """The lines of docs/diff.md: red if a function takes longer, and if there is nothing to compare."""
+    with open(os.path.join(ROOT, 'docs/diff.md')) as f:
+        line, = re.findall(r'^    (perf-prof diff --json .*\n.*)$', f.read(), re.M)
+    for program, old, new, passes in ((prof, 'a.data', 'same.data', True), (prof, 'a.data', 'slower.data', False),
+                                      (prof, 'nosuch.data', 'a.data', False), ('/nosuch/program', 'a.data', 'same.data', False)):
+        asked = line.replace('perf-prof', str(program)).replace('old.data', old).replace('new.data', new)
+        done = subprocess.run(asked, shell=True, cwd=recordings, capture_output=True, text=True, timeout=60)
+        assert (done.returncode == 0) == passes, done
+
+
 @pytest.fixture(scope='module')
 def renamed(prof, recordings):
     """slower.data of a copy of the program."""
