@@ -131,6 +131,9 @@ bool compared_ratio(const struct compared_table *t, const struct compared_row *r
 /* A line about the failures of a side, 0 or 1; false: nothing is to be said. */
 bool compared_failure(const struct compared_table *t, int side, char *buf, size_t size);
 
+/* next.c: prints the commands that show where the difference is, if there is one. */
+void compared_next(const struct compared_table *t, FILE *out);
+
 void compared_text(const struct compared_table *t, FILE *out);
 void compared_csv(const struct compared_table *t, struct csv_form form, FILE *out);
 int compared_json(const struct compared_table *t, FILE *out);

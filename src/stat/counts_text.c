@@ -317,29 +317,6 @@ static void print_cost(const struct compared_table *t, FILE *out)
 		fprintf(out, " counting %s made the commands themselves slower: compare their times without it\n", most->event);
 }
 
-/* B - A in msec, if it is certain; else 0. */
-static double certain_msec(const struct compared_row *r)
-{
-	return r && fabs(r->difference.mean) > r->difference.half ? fabs(r->difference.mean) * r->scale : 0;
-}
-
-/* The command that says where the difference is: in functions, or in waits. Profiles do not show less than some msec. */
-static void print_next(const struct compared_table *t, FILE *out)
-{
-	static const double least_msec = 10;
-	const double cpu = certain_msec(t->cpu), asleep = certain_msec(t->asleep);
-	const bool waits = asleep > cpu;
-	const char *how = waits ? "profile -q --off-cpu --flame-graph" : "record -q -o", *suffix = waits ? "folded" : "data";
-	const struct compared_side *a = &t->sides[0], *b = &t->sides[1];
-
-	if (fmax(cpu, asleep) < least_msec || a->failed || b->failed || !a->started || !b->started)
-		return;
-	fprintf(out, " which %s: for i in 1 2 3 4 5; do ", waits ? "waits differ" : "functions differ");
-	for (int i = 0; i < 2; i++)
-		fprintf(out, "perf-prof %s %c$i.%s -- %s > /dev/null; ", how, 'a' + i, suffix, t->sides[i].started);
-	fprintf(out, "done; perf-prof diff %sa?.%s --vs b?.%s\n", waits ? "--total " : "", suffix, suffix);
-}
-
 static void print_answers(const struct compared_table *t, FILE *out)
 {
 	char line[512];
@@ -359,7 +336,7 @@ static void print_answers(const struct compared_table *t, FILE *out)
 	if (t->cpu && t->cpu->a.mean > 0 && t->cpu->b.mean > 0)
 		print_answer(t, t->cpu, &of_cpu, out);
 	print_cost(t, out);
-	print_next(t, out);
+	compared_next(t, out);
 	fputc('\n', out);
 }
 
