@@ -117,6 +117,8 @@ struct compared_table {
 	const struct compared_row *elapsed;  /* of these rows; NULL: no run was complete */
 	const struct compared_row *asleep;   /* likewise; NULL: not known */
 	const struct compared_row *cpu;      /* CPU time, also if no row has it; NULL: as above */
+	const char *input;                   /* the file that both read from stdin; NULL: none */
+	bool unrepeatable;                   /* what they read from stdin cannot be given to them again */
 };
 
 /* verdict.c */

@@ -430,6 +430,32 @@ def test_each_run_reads_the_same_file(prof, tmp_path, more):
     assert counted == ['5'] * (6 if '--vs' in more else 4), done
 
 
+def next_step(prof, tmp_path, stdin):
+    """The lines below the verdict that say where the difference is."""
+    done = subprocess.run([prof, 'stat', '-r', '4', '-e', 'page-faults:u', '--confidence=60', '--vs', 'sleep 0.2', '--', 'true'],
+                          cwd=tmp_path, stdin=stdin, capture_output=True, text=True, timeout=60)
+    assert ' A is faster: ' in done.stderr, done
+    return done.stderr.partition(' which waits differ ')[2]
+
+
+def test_the_next_step_reads_the_same_file(prof, tmp_path):
+    """If a shell can open it at the same place; it is left out if not."""
+    path = tmp_path / "a file's lines"
+    path.write_text('line\n' * 5)
+    with open(path) as stdin:
+        lines = next_step(prof, tmp_path, stdin)
+        name = str(path).replace("'", "'\\''")
+        assert lines.count(f" < '{name}' > /dev/null\n") == 2, lines
+        os.lseek(stdin.fileno(), 5, os.SEEK_SET)
+        assert not next_step(prof, tmp_path, stdin)
+    with open(path) as stdin:
+        path.unlink()
+        assert not next_step(prof, tmp_path, stdin)
+        path.write_text('another')
+        assert not next_step(prof, tmp_path, stdin)
+    assert '<' not in next_step(prof, tmp_path, subprocess.DEVNULL)
+
+
 def test_a_pipe_is_read_once(prof):
     """And not at all if there is one run, or nothing in the pipe."""
     def run(given, *more):
