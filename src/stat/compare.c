@@ -279,6 +279,7 @@ static int compare(struct counting *s, struct side *sides, struct compared_row *
 	fill(s, sides, rows, &t);
 	t.unrepeatable = !stat_input_can_repeat(&s->input, &input);
 	t.input = input;
+	compared_find_rights(&t);
 	rc = print(s, &t, out, f);
 	tell_failures(s, &t, out);
 	free(input);

@@ -109,6 +109,9 @@ struct compared_side {
 	struct slowest_run slowest;
 };
 
+/* Who may sample something on this machine, as far as this user is concerned. */
+enum compared_right { RIGHT_NOBODY, RIGHT_ROOT, RIGHT_USER };
+
 struct compared_table {
 	struct compared_side sides[2];       /* A, B */
 	double confidence;       /* 0.95 */
@@ -119,6 +122,7 @@ struct compared_table {
 	const struct compared_row *cpu;      /* CPU time, also if no row has it; NULL: as above */
 	const char *input;                   /* the file that both read from stdin; NULL: none */
 	bool unrepeatable;                   /* what they read from stdin cannot be given to them again */
+	enum compared_right functions, waits;   /* who may show in which the difference is */
 };
 
 /* verdict.c */
@@ -133,7 +137,8 @@ bool compared_ratio(const struct compared_table *t, const struct compared_row *r
 /* A line about the failures of a side, 0 or 1; false: nothing is to be said. */
 bool compared_failure(const struct compared_table *t, int side, char *buf, size_t size);
 
-/* next.c: prints the commands that show where the difference is, if there is one. */
+/* next.c: finds out who may run the commands that show where the difference is; prints them, if there is one. */
+void compared_find_rights(struct compared_table *t);
 void compared_next(const struct compared_table *t, FILE *out);
 
 void compared_text(const struct compared_table *t, FILE *out);

@@ -18,6 +18,7 @@ import time
 import pytest
 
 from frame import requires
+from frame.declared import reachable
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WORK = 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; head -c 3000000 /dev/zero | tr a b >/dev/null'
@@ -430,16 +431,18 @@ def test_each_run_reads_the_same_file(prof, tmp_path, more):
     assert counted == ['5'] * (6 if '--vs' in more else 4), done
 
 
-def next_step(prof, tmp_path, stdin):
+def next_step(prof, tmp_path, stdin, run=list):
     """The lines below the verdict that say where the difference is."""
-    done = subprocess.run([prof, 'stat', '-r', '4', '-e', 'page-faults:u', '--confidence=60', '--vs', 'sleep 0.2', '--', 'true'],
+    done = subprocess.run(run([prof, 'stat', '-r', '4', '-e', 'page-faults:u', '--confidence=60', '--vs', 'sleep 0.2', '--', 'true']),
                           cwd=tmp_path, stdin=stdin, capture_output=True, text=True, timeout=60)
     assert ' A is faster: ' in done.stderr, done
-    return done.stderr.partition(' which waits differ ')[2]
+    return done.stderr.partition(' which waits differ')[2]
 
 
 def test_the_next_step_reads_the_same_file(prof, tmp_path):
     """If a shell can open it at the same place; it is left out if not."""
+    need('tracefs')
+    need('cap_perfmon')
     path = tmp_path / "a file's lines"
     path.write_text('line\n' * 5)
     with open(path) as stdin:
@@ -454,6 +457,16 @@ def test_the_next_step_reads_the_same_file(prof, tmp_path):
         path.write_text('another')
         assert not next_step(prof, tmp_path, stdin)
     assert '<' not in next_step(prof, tmp_path, subprocess.DEVNULL)
+
+
+def test_the_next_step_of_a_user_who_may_not_see_waits(prof, tmp_path):
+    need('nobody')
+    if int(open('/proc/sys/kernel/perf_event_paranoid').read()) < 0:
+        pytest.skip('needs kernel.perf_event_paranoid above -1')
+    for path in (tmp_path, *list(tmp_path.parents)[:2]):    # pytest's are its user's only
+        os.chmod(path, 0o755)
+    lines = next_step(reachable(prof, str(tmp_path)), tmp_path, subprocess.DEVNULL, requires.as_nobody)
+    assert lines.startswith(', as root (writes a1.folded ') and lines.count('        sudo perf-prof profile -q --off-cpu ') == 2, lines
 
 
 def test_a_pipe_is_read_once(prof):
