@@ -280,6 +280,7 @@ static int compare(struct counting *s, struct side *sides, struct compared_row *
 	t.unrepeatable = !stat_input_can_repeat(&s->input, &input);
 	t.input = input;
 	compared_find_rights(&t);
+	t.python = compared_is_python(sides[0].argv[0]) && compared_is_python(sides[1].argv[0]);
 	rc = print(s, &t, out, f);
 	tell_failures(s, &t, out);
 	free(input);

@@ -123,6 +123,7 @@ struct compared_table {
 	const char *input;                   /* the file that both read from stdin; NULL: none */
 	bool unrepeatable;                   /* what they read from stdin cannot be given to them again */
 	enum compared_right functions, waits;   /* who may show in which the difference is */
+	bool python;                         /* both are Python programs whose functions profile --python shows */
 };
 
 /* verdict.c */
@@ -139,6 +140,8 @@ bool compared_failure(const struct compared_table *t, int side, char *buf, size_
 
 /* next.c: finds out who may run the commands that show where the difference is; prints them, if there is one. */
 void compared_find_rights(struct compared_table *t);
+/* Whether profile --python shows the functions of such a program. */
+bool compared_is_python(const char *program);
 void compared_next(const struct compared_table *t, FILE *out);
 
 void compared_text(const struct compared_table *t, FILE *out);

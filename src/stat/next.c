@@ -4,11 +4,15 @@
 #include "base/shellwords.h"
 #include "report/fiveruns.h"
 #include "stat/counts.h"
+#include "tasks/workload.h"
 
 #include <perfevent.h>
 
+#include <limits.h>
 #include <linux/capability.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #ifndef CAP_PERFMON
@@ -24,6 +28,7 @@ struct way {
 };
 
 static const struct way of_functions = { "which functions differ", "record -q -o", "data", "perf-prof diff" };
+static const struct way of_python = { "which Python functions differ", "profile -q -F 997 --python --flame-graph", "folded", "perf-prof diff" };
 static const struct way of_waits = { "which waits differ", "profile -q --off-cpu --flame-graph", "folded", "perf-prof diff --total" };
 
 static bool is_allowed(int most)
@@ -51,6 +56,20 @@ void compared_find_rights(struct compared_table *t)
 static double certain_msec(const struct compared_row *r)
 {
 	return r && fabs(r->difference.mean) > r->difference.half ? fabs(r->difference.mean) * r->scale : 0;
+}
+
+bool compared_is_python(const char *program)
+{
+	enum { OLDEST = 9, NEWEST = 14 };   /* pystack knows 3.9 to 3.14 with a GIL, whose names do not end in t */
+	char path[PATH_MAX], real[PATH_MAX];
+	const char *name;
+	unsigned int minor;
+	int n = 0;
+
+	if (!workload_find(program, path, sizeof(path)) || !realpath(path, real))
+		return false;
+	name = strrchr(real, '/') + 1;
+	return sscanf(name, "python3.%u%n", &minor, &n) == 1 && !name[n] && minor >= OLDEST && minor <= NEWEST;
 }
 
 static void put_input(const struct compared_table *t, FILE *out)
@@ -83,7 +102,8 @@ void compared_next(const struct compared_table *t, FILE *out)
 	const double cpu = certain_msec(t->cpu), asleep = certain_msec(t->asleep);
 	const struct compared_side *a = &t->sides[0], *b = &t->sides[1];
 	const enum compared_right right = asleep > cpu ? t->waits : t->functions;
+	const struct way *way = asleep > cpu ? &of_waits : t->python ? &of_python : &of_functions;
 
 	if (fmax(cpu, asleep) >= least_msec && !a->failed && !b->failed && a->started && b->started && !t->unrepeatable && right != RIGHT_NOBODY)
-		put_way(t, asleep > cpu ? &of_waits : &of_functions, right == RIGHT_ROOT, out);
+		put_way(t, way, right == RIGHT_ROOT, out);
 }
