@@ -261,13 +261,32 @@ static int digits_of_ratio(const struct stats_ratio *of)
 	return of->low >= 1.01 ? 2 : of->low >= 1.001 ? 3 : 4;
 }
 
+/* The largest difference that the interval allows is too small to matter: more runs need not show it. */
+static bool is_negligible(const struct stats_ratio *of)
+{
+	static const double least = 0.02;
+
+	return of->low >= 1 - least && of->high <= 1 + least;
+}
+
+static void print_equal(const struct stats_ratio *of, const struct answer *w, double percent_sure, FILE *out)
+{
+	static const double tenths = 1000;
+	const double most = fmax(1 - of->low, of->high - 1);
+
+	fprintf(out, " %s: no difference that matters: A and B differ by at most %.1f %% (%.4g %% confidence)\n", w->what,
+		fmax(1, ceil(most * tenths)) / 10, percent_sure);
+}
+
 static void print_undecided(const struct compared_table *t, const struct compared_row *r, const struct answer *w, FILE *out)
 {
 	const struct stats_ratio of = stats_compare_ratio(&r->a, &r->b, t->confidence);
 	const double percent_sure = 100 * t->confidence;
 
 	/* four times as many runs halve the interval */
-	if (is_vague(&of))
+	if (is_negligible(&of))
+		print_equal(&of, w, percent_sure, out);
+	else if (is_vague(&of))
 		fprintf(out, " %s: not decided: the runs differ too much; more runs (-r %zu), and no other work on the machine, may show a "
 			"difference (%.4g %% confidence)\n", w->what, 4 * t->sides[0].runs, percent_sure);
 	else
