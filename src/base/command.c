@@ -187,6 +187,9 @@ void command_man(const struct command *cmd, FILE *out)
 	fputs(".SH EXIT STATUS\n"
 	      "0 success, also if SIGINT ended a live run; 1 failed while running; 2 wrong usage;\n"
 	      "130 on a second SIGINT, or on the first one while a recording file is read.\n", out);
+	if (cmd->mode == OPT_MODE_COMMAND)
+		fputs(".PP\nIf it runs a command and does not fail itself: the exit status of the command; 128 + n if signal n ended it;\n"
+		      "127 if there is no such program, 126 if it cannot be executed.\n", out);
 	if (cmd->examples)
 		fputs(".SH EXAMPLES\n", out);
 	for (const struct command_example *e = cmd->examples; e && e->line; e++) {

@@ -51,7 +51,9 @@ static void overview_man(FILE *out)
 	      "get no capability. Other capabilities of the file are dropped at the start. Do not install "
 	      "perf\\-prof setuid or setgid: it refuses to run.\n", out);
 	fputs(".SH EXIT STATUS\n0 success, also if SIGINT ended a live run; 1 failed while running; 2 wrong usage; 130 on a "
-	      "second SIGINT, or on the first one while a recording file is read.\n", out);
+	      "second SIGINT, or on the first one while a recording file is read.\n.PP\nOf perf\\-prof commands that run another command, and do not "
+	      "fail themselves: the exit status of that command; 128 + n if signal n ended it; 127 if there is no such program, 126 if it "
+	      "cannot be executed.\n", out);
 }
 
 static int all_json(void)

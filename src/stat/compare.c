@@ -266,6 +266,7 @@ static void tell_failures(const struct counting *s, const struct compared_table 
 static int compare(struct counting *s, struct side *sides, struct compared_row *rows, FILE *out, struct fault *f)
 {
 	struct compared_table t = { .rows = rows + s->nevents + NTIMES };
+	char *input;
 	int rc;
 
 	t.confidence = s->config->confidence > 0 ? s->config->confidence / 100 : default_confidence;
@@ -276,8 +277,13 @@ static int compare(struct counting *s, struct side *sides, struct compared_row *
 		t.sides[i].slowest = outcome_of(&sides[i])->slowest;
 	}
 	fill(s, sides, rows, &t);
+	t.unrepeatable = !stat_input_can_repeat(&s->input, &input);
+	t.input = input;
+	compared_find_rights(&t);
+	t.python = compared_is_python(sides[0].argv[0]) && compared_is_python(sides[1].argv[0]);
 	rc = print(s, &t, out, f);
 	tell_failures(s, &t, out);
+	free(input);
 	return rc;
 }
 

@@ -109,6 +109,9 @@ struct compared_side {
 	struct slowest_run slowest;
 };
 
+/* Who may sample something on this machine, as far as this user is concerned. */
+enum compared_right { RIGHT_NOBODY, RIGHT_ROOT, RIGHT_USER };
+
 struct compared_table {
 	struct compared_side sides[2];       /* A, B */
 	double confidence;       /* 0.95 */
@@ -117,6 +120,10 @@ struct compared_table {
 	const struct compared_row *elapsed;  /* of these rows; NULL: no run was complete */
 	const struct compared_row *asleep;   /* likewise; NULL: not known */
 	const struct compared_row *cpu;      /* CPU time, also if no row has it; NULL: as above */
+	const char *input;                   /* the file that both read from stdin; NULL: none */
+	bool unrepeatable;                   /* what they read from stdin cannot be given to them again */
+	enum compared_right functions, waits;   /* who may show in which the difference is */
+	bool python;                         /* both are Python programs whose functions profile --python shows */
 };
 
 /* verdict.c */
@@ -130,6 +137,12 @@ const char *compared_verdict(const struct compared_table *t, const struct compar
 bool compared_ratio(const struct compared_table *t, const struct compared_row *r, struct stats_ratio *ratio);
 /* A line about the failures of a side, 0 or 1; false: nothing is to be said. */
 bool compared_failure(const struct compared_table *t, int side, char *buf, size_t size);
+
+/* next.c: finds out who may run the commands that show where the difference is; prints them, if there is one. */
+void compared_find_rights(struct compared_table *t);
+/* Whether profile --python shows the functions of such a program. */
+bool compared_is_python(const char *program);
+void compared_next(const struct compared_table *t, FILE *out);
 
 void compared_text(const struct compared_table *t, FILE *out);
 void compared_csv(const struct compared_table *t, struct csv_form form, FILE *out);

@@ -261,13 +261,32 @@ static int digits_of_ratio(const struct stats_ratio *of)
 	return of->low >= 1.01 ? 2 : of->low >= 1.001 ? 3 : 4;
 }
 
+/* The largest difference that the interval allows is too small to matter: more runs need not show it. */
+static bool is_negligible(const struct stats_ratio *of)
+{
+	static const double least = 0.02;
+
+	return of->low >= 1 - least && of->high <= 1 + least;
+}
+
+static void print_equal(const struct stats_ratio *of, const struct answer *w, double percent_sure, FILE *out)
+{
+	static const double tenths = 1000;
+	const double most = fmax(1 - of->low, of->high - 1);
+
+	fprintf(out, " %s: no difference that matters: A and B differ by at most %.1f %% (%.4g %% confidence)\n", w->what,
+		fmax(1, ceil(most * tenths)) / 10, percent_sure);
+}
+
 static void print_undecided(const struct compared_table *t, const struct compared_row *r, const struct answer *w, FILE *out)
 {
 	const struct stats_ratio of = stats_compare_ratio(&r->a, &r->b, t->confidence);
 	const double percent_sure = 100 * t->confidence;
 
 	/* four times as many runs halve the interval */
-	if (is_vague(&of))
+	if (is_negligible(&of))
+		print_equal(&of, w, percent_sure, out);
+	else if (is_vague(&of))
 		fprintf(out, " %s: not decided: the runs differ too much; more runs (-r %zu), and no other work on the machine, may show a "
 			"difference (%.4g %% confidence)\n", w->what, 4 * t->sides[0].runs, percent_sure);
 	else
@@ -317,29 +336,6 @@ static void print_cost(const struct compared_table *t, FILE *out)
 		fprintf(out, " counting %s made the commands themselves slower: compare their times without it\n", most->event);
 }
 
-/* B - A in msec, if it is certain; else 0. */
-static double certain_msec(const struct compared_row *r)
-{
-	return r && fabs(r->difference.mean) > r->difference.half ? fabs(r->difference.mean) * r->scale : 0;
-}
-
-/* The command that says where the difference is: in functions, or in waits. Profiles do not show less than some msec. */
-static void print_next(const struct compared_table *t, FILE *out)
-{
-	static const double least_msec = 10;
-	const double cpu = certain_msec(t->cpu), asleep = certain_msec(t->asleep);
-	const bool waits = asleep > cpu;
-	const char *how = waits ? "profile -q --off-cpu --flame-graph" : "record -q -o", *suffix = waits ? "folded" : "data";
-	const struct compared_side *a = &t->sides[0], *b = &t->sides[1];
-
-	if (fmax(cpu, asleep) < least_msec || a->failed || b->failed || !a->started || !b->started)
-		return;
-	fprintf(out, " which %s: for i in 1 2 3 4 5; do ", waits ? "waits differ" : "functions differ");
-	for (int i = 0; i < 2; i++)
-		fprintf(out, "perf-prof %s %c$i.%s -- %s > /dev/null; ", how, 'a' + i, suffix, t->sides[i].started);
-	fprintf(out, "done; perf-prof diff %sa?.%s --vs b?.%s\n", waits ? "--total " : "", suffix, suffix);
-}
-
 static void print_answers(const struct compared_table *t, FILE *out)
 {
 	char line[512];
@@ -359,7 +355,7 @@ static void print_answers(const struct compared_table *t, FILE *out)
 	if (t->cpu && t->cpu->a.mean > 0 && t->cpu->b.mean > 0)
 		print_answer(t, t->cpu, &of_cpu, out);
 	print_cost(t, out);
-	print_next(t, out);
+	compared_next(t, out);
 	fputc('\n', out);
 }
 

@@ -126,12 +126,11 @@ static int check_combination(const struct stat_config *c, bool operands, struct 
 		const char *text;
 	} rules[] = {
 		{ c->all_cpus && has_tasks(o), "-a counts all tasks: it cannot be combined with -p or -t" },
+		{ any_blank(&c->vs), "--vs \"\": expected a command, such as './job --fast'" },
+		{ c->vs.n == 1 && !command, "--vs compares two commands: give the other one after --, or by a second --vs" },
+		{ c->vs.n > 2, "--vs may be given twice at most: it compares two commands" },
 		{ c->runs > 1 && !command, "-r repeats a command, and there is none; put it after --" },
 		{ c->warmup && !command, "--warmup runs a command before it is counted, and there is none; put it after --" },
-		{ any_blank(&c->vs), "--vs \"\": expected a command, such as './job --fast'" },
-		{ c->vs.n == 1 && !command, "--vs compares with a command, and there is none; put it after --, or give a "
-					 "second --vs" },
-		{ c->vs.n > 2, "--vs compares two commands: give it twice at most" },
 		{ c->vs.n == 2 && operands, "--vs compares two commands, and there are three: give one --vs and a command after --, or two "
 					    "--vs and no command" },
 		{ c->confidence > 0 && !c->vs.n, "--confidence is the level of a comparison: it needs --vs" },

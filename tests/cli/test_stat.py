@@ -18,6 +18,7 @@ import time
 import pytest
 
 from frame import requires
+from frame.declared import reachable
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WORK = 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; head -c 3000000 /dev/zero | tr a b >/dev/null'
@@ -401,18 +402,22 @@ def test_cpu_time_is_decided_apart(prof, build, tmp_path):
 
 
 def test_the_recipe_for_ci(prof, tmp_path):
-    """The line of docs/stat.md; with a lower level, as one slow run on a busy machine must not leave it open."""
+    """The lines of docs/stat.md; with a lower level, as one slow run on a busy machine must not leave it open."""
     need('program:jq')
     with open(os.path.join(ROOT, 'docs/stat.md')) as f:
-        line, = re.findall(r'^    (perf-prof stat --json .*)$', f.read(), re.M)
+        line, = re.findall(r'^    (perf-prof stat --json .*\n.*)$', f.read(), re.M)
     line = line.replace('-r 20', '-r 4 --confidence 60')
     env = {**os.environ, 'PATH': f'{os.path.dirname(prof)}:{os.environ["PATH"]}'}
-    for new, old, passes in (('sleep 0.5', 'sleep 0.01', False), ('sleep 0.01', 'sleep 0.5', True), ('exit 1', 'sleep 0.1', False)):
+    for new, old, passes in (('sleep 0.5', 'sleep 0.01', False), ('sleep 0.01', 'sleep 0.5', True), ('exit 1', 'sleep 0.1', False),
+                             (None, 'true', False), ('true', None, False)):
         for name, text in (('new', new), ('old', old)):
-            (tmp_path / name).write_text(f'#!/bin/sh\n{text}\n')
-            (tmp_path / name).chmod(0o755)
+            (tmp_path / name).unlink(missing_ok=True)
+            if text:
+                (tmp_path / name).write_text(f'#!/bin/sh\n{text}\n')
+                (tmp_path / name).chmod(0o755)
         done = subprocess.run(line, shell=True, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
-        assert (done.stdout, done.returncode == 0) == (f'{str(passes).lower()}\n', passes), done
+        failed = not new or not old or new == 'exit 1'      # then jq is not run
+        assert (done.stdout, done.returncode == 0) == ('' if failed else f'{str(passes).lower()}\n', passes), done
 
 
 @pytest.mark.parametrize('more', [['-r', '4', '--', 'wc', '-l'], ['-r', '2', '--warmup', '1', '--vs', 'sh -c "wc -l >&2"', '--', 'sh', '-c', 'wc -l >&2']])
@@ -424,6 +429,66 @@ def test_each_run_reads_the_same_file(prof, tmp_path, more):
     assert done.returncode == 0 and 'stdin' not in done.stderr, done.stderr
     counted = re.findall(r'^\s*(\d+)$', done.stdout + done.stderr, re.M)
     assert counted == ['5'] * (6 if '--vs' in more else 4), done
+
+
+def next_step(prof, tmp_path, stdin, run=list):
+    """The lines below the verdict that say where the difference is."""
+    done = subprocess.run(run([prof, 'stat', '-r', '4', '-e', 'page-faults:u', '--confidence=60', '--vs', 'sleep 0.2', '--', 'true']),
+                          cwd=tmp_path, stdin=stdin, capture_output=True, text=True, timeout=60)
+    assert ' A is faster: ' in done.stderr, done
+    return done.stderr.partition(' which waits differ')[2]
+
+
+def test_the_next_step_reads_the_same_file(prof, tmp_path):
+    """If a shell can open it at the same place; it is left out if not."""
+    need('tracefs')
+    need('cap_perfmon')
+    path = tmp_path / "a file's lines"
+    path.write_text('line\n' * 5)
+    with open(path) as stdin:
+        lines = next_step(prof, tmp_path, stdin)
+        name = str(path).replace("'", "'\\''")
+        assert lines.count(f" < '{name}' > /dev/null\n") == 2, lines
+        os.lseek(stdin.fileno(), 5, os.SEEK_SET)
+        assert not next_step(prof, tmp_path, stdin)
+    with open(path) as stdin:
+        path.unlink()
+        assert not next_step(prof, tmp_path, stdin)
+        path.write_text('another')
+        assert not next_step(prof, tmp_path, stdin)
+    assert '<' not in next_step(prof, tmp_path, subprocess.DEVNULL)
+
+
+def test_the_next_step_of_a_user_who_may_not_see_waits(prof, tmp_path):
+    need('nobody')
+    if int(open('/proc/sys/kernel/perf_event_paranoid').read()) < 0:
+        pytest.skip('needs kernel.perf_event_paranoid above -1')
+    for path in (tmp_path, *list(tmp_path.parents)[:2]):    # pytest's are its user's only
+        os.chmod(path, 0o755)
+    lines = next_step(reachable(prof, str(tmp_path)), tmp_path, subprocess.DEVNULL, requires.as_nobody)
+    assert lines.startswith(', as root (writes a1.folded ') and lines.count('        sudo perf-prof profile -q --off-cpu ') == 2, lines
+
+
+def test_the_next_step_for_python(prof, tmp_path):
+    """Its functions, if both are a Python that `profile --python` knows by its name; the lines work as they are."""
+    python = os.path.realpath(sys.executable)
+    if not re.fullmatch(r'python3\.(9|1[0-4])', os.path.basename(python)):
+        pytest.skip(f'needs a Python from 3.9 to 3.14, not {python}')
+    (tmp_path / 'job.py').write_text('import sys\ndef parse(n):\n    for i in range(n): pass\nparse(int(sys.argv[1]) * 1000000)\n')
+    (tmp_path / 'perf-prof').symlink_to(prof)
+    for other in python, 'true':
+        b = f'{python} job.py 12'
+        a = ['true'] if other == 'true' else [python, 'job.py', '2']
+        done = subprocess.run([prof, 'stat', '-r', '4', '-e', 'page-faults:u', '--confidence=60', '--vs', b, '--', *a],
+                              cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+        assert (' which Python functions differ ' in done.stderr) == (other == python), done
+        assert other == python or ' which functions differ ' in done.stderr, done
+        if other == python:
+            lines = done.stderr.partition(' here):\n')[2]
+    assert f'        perf-prof profile -q -F 997 --python --flame-graph b$i.folded -- {b} > /dev/null\n' in lines
+    env = {**os.environ, 'PATH': f'{tmp_path}:{os.environ["PATH"]}'}
+    done = subprocess.run(['bash', '-e', '-c', lines], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and re.search(r' parse \(job.py:2\)', done.stdout), done
 
 
 def test_a_pipe_is_read_once(prof):

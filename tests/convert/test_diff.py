@@ -261,10 +261,24 @@ def test_several_recordings_of_each_side(diff):
 
 def test_how_several_are_recorded(diff, recordings):
     """With the commands that recorded each, but for the outputs."""
-    lines = diff('a.data', 'slower.data').splitlines()
+    text = diff('a.data', 'slower.data')
     work = recordings / 'work'
-    assert f'    for i in 1 2 3 4 5; do perf-prof record -o old$i.data -g -F 1997 -- {work} 10000; perf-prof record -o new$i.data ' \
-           f'-g -F 1997 -- {work} 50000; done; perf-prof diff old?.data --vs new?.data' in lines or len(str(work)) > 150, lines
+    assert f'to compare five of each (writes old1.data to old5.data and new1.data to new5.data here):\n    for i in 1 2 3 4 5; do\n' \
+           f'        perf-prof record -o old$i.data -g -F 1997 -- {work} 10000\n' \
+           f'        perf-prof record -o new$i.data -g -F 1997 -- {work} 50000\n' \
+           '    done\n    perf-prof diff old[1-5].data --vs new[1-5].data\n' in text or len(str(work)) > 150, text
+
+
+@pytest.mark.skipif(not shutil.which('jq'), reason='needs jq')
+def test_the_gate_in_a_script(prof, recordings):
+    """The lines of docs/diff.md: red if a function takes longer, and if there is nothing to compare."""
+    with open(os.path.join(ROOT, 'docs/diff.md')) as f:
+        line, = re.findall(r'^    (perf-prof diff --json .*\n.*)$', f.read(), re.M)
+    for program, old, new, passes in ((prof, 'a.data', 'same.data', True), (prof, 'a.data', 'slower.data', False),
+                                      (prof, 'nosuch.data', 'a.data', False), ('/nosuch/program', 'a.data', 'same.data', False)):
+        asked = line.replace('perf-prof', str(program)).replace('old.data', old).replace('new.data', new)
+        done = subprocess.run(asked, shell=True, cwd=recordings, capture_output=True, text=True, timeout=60)
+        assert (done.returncode == 0) == passes, done
 
 
 @pytest.fixture(scope='module')

@@ -116,6 +116,7 @@ static void verdicts(void **state)
 {
 	static const double slow[] = { 1.61, 1.62, 1.63 }, fast[] = { 1, 1.01, 0.99 }, near_fast[] = { 1.002, 1.012, 0.992 };
 	static const double hair[] = { 1.00299, 1.003, 1.00301 }, exact[] = { 1, 1.00001, 0.99999 }, wild[] = { 0.01, 3, 1 };
+	static const double close[] = { 1, 1.002, 0.998 }, near_close[] = { 1.001, 1.003, 0.999 };
 	static const double several[] = { 5, 6.4, 3.6 }, many[] = { 20, 20.2, 19.8 };
 	const struct {
 		struct stats a, b;
@@ -126,6 +127,9 @@ static void verdicts(void **state)
 		{ of(exact, 3), of(hair, 3), "\n A is faster: B takes 1.003 times as long as A (95 % confidence: 1.003 to 1.003)\n\n" },
 		{ of(fast, 3), of(near_fast, 3), "\n elapsed time: not decided: B takes 0.98 to 1.02 times as long as A "
 						 "(95 % confidence); more runs" },
+		{ of(close, 3), of(near_close, 3), "\n elapsed time: no difference that matters: A and B differ by at most 0.6 % "
+						   "(95 % confidence)\n\n" },
+		{ of(exact, 3), of(exact, 3), "\n elapsed time: no difference that matters: A and B differ by at most 0.1 % (" },
 		{ of(wild, 3), of(fast, 3), "\n elapsed time: not decided: the runs differ too much; more runs (-r 12), and no other work on the machine, may show a "
 		  "difference (" },
 		{ of(fast, 3), of(several, 3), "\n A is faster: B takes about 5.0 times as long as A (95 % confidence that it takes longer; the "

@@ -5,6 +5,7 @@
  */
 #include "analysis/profiles/diff_private.h"
 #include "base/shellwords.h"
+#include "report/fiveruns.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -75,17 +76,20 @@ void diff_remember_command(struct diff *d, char *const *words, size_t n)
 
 static void put_side(const struct diff *d, enum share_side side)
 {
+	five_runs_indent(stdout);
 	if (*d->sides[side].again)
-		printf("%s; ", d->sides[side].again);
+		puts(d->sides[side].again);
 	else
-		printf("perf-prof record -o %s$i.data -- %s; ", names[side], commands[side]);
+		printf("perf-prof record -o %s$i.data -- %s\n", names[side], commands[side]);
 }
 
 void diff_tell_again(const struct diff *d)
 {
-	printf("runs of the same program differ, and one recording of each does not show by how much; to compare five of each:\n"
-	       "    for i in 1 2 3 4 5; do ");
+	static const struct five_runs runs = { { "old", "new" }, "data", "perf-prof diff" };
+
+	printf("runs of the same program differ, and one recording of each does not show by how much; to compare five of each ");
+	five_runs_begin(&runs, stdout);
 	put_side(d, SHARES_BEFORE);
 	put_side(d, SHARES_AFTER);
-	printf("done; perf-prof diff old?.data --vs new?.data\n");
+	five_runs_end(&runs, stdout);
 }
