@@ -474,3 +474,35 @@ def test_time_off_cpus_is_not_compared(prof, recordings):
     assert written.returncode == 0, written
     total = sum(int(line.rpartition(' ')[2]) for line in (recordings / 'off.folded').read_text().splitlines() if line[0] != '#')
     assert (recordings / 'off.folded').read_text().endswith(f'\n# weight={total} unit=ns\n')
+
+
+def of_times(folder, *runs):
+    """Folded stacks of time, one file for each run."""
+    for i, run in enumerate(runs):
+        folded(folder / f'time{i}.folded', **run)
+        with open(folder / f'time{i}.folded', 'a') as file:
+            file.write(f'# weight={sum(run.values())} unit=ns\n')
+    return [f'time{i}.folded' for i in range(len(runs))]
+
+
+SAME = {'f': 1000, 'g': 1000}
+
+
+@pytest.mark.parametrize('before, after, verdicts', [
+    ([SAME, SAME], [{'f': 1000, 'g': 1001}], {'f': None, 'g': None}),
+    ([SAME], [{'f': 1000, 'g': 5000}] * 2, {'f': None, 'g': None}),
+    ([SAME, SAME], [{'f': 1000, 'g': 1001}] * 2, {'f': 'unclear', 'g': 'unclear'}),
+    ([SAME] * 5, [{'f': 1000, 'g': 1010}] * 5, {'f': 'unclear', 'g': 'unclear'}),
+    ([SAME] * 5, [{'f': 1000, 'g': 1500}] * 5, {'f': 'same time', 'g': 'grew'}),
+    ([SAME] * 5, [SAME] * 4 + [{**SAME, 'rare': 1}], {'f': 'unclear', 'g': 'unclear', 'rare': 'unclear'}),
+    ([SAME] * 5, [SAME] * 4 + [{**SAME, 'rare': 900}], {'f': 'unclear', 'g': 'unclear', 'rare': 'unclear'}),
+    ([SAME] * 5, [{**SAME, 'always': 900}] * 5, {'f': 'same time', 'g': 'same time', 'always': 'new'})])
+def test_times_differ_from_run_to_run(diff, tmp_path, before, after, verdicts):
+    files = of_times(tmp_path, *before, *after)
+    files = [str(tmp_path / name) for name in files]
+    args = [*files[:len(before)], '--vs', *files[len(before):]]
+    rows = rows_of(diff('--json', *args))
+    assert {name: row.get('verdict') for name, row in rows.items()} == verdicts
+    if None in verdicts.values():
+        assert 'no verdicts: one run of a side does not show how much runs differ; compare several of each: ' \
+            'BEFORE... --vs AFTER...' in diff('--total', *args)

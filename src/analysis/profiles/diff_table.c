@@ -97,11 +97,11 @@ static const char *verdict(const struct share *share, const uint64_t *weight, bo
 	return grew ? "grew" : "shrank";
 }
 
-/* The first side whose number of samples is not known, or, of times, both if there is one of each; NULL: there are verdicts. */
+/* The first side whose number of samples is not known, or, of times, both if there is one of one of them; NULL: there are verdicts. */
 static const struct side *unjudged(const struct diff *d)
 {
 	if (is_exact(d))
-		return shares_have_spread(d->shares) ? NULL : d->sides;
+		return shares_have_several(d->shares) ? NULL : d->sides;
 	for (int k = 0; k < SHARES_SIDES; k++)
 		if (!d->sides[k].samples)
 			return &d->sides[k];
@@ -249,8 +249,8 @@ static void describe(const struct diff *d, struct table *t, size_t changed)
 	describe_side(t, a, "before");
 	describe_side(t, b, "after");
 	if (unknown) {
-		snprintf(sure, sizeof(sure), "no verdicts: %s%s", is_exact(d) ? "one run of each" : unknown->name,
-			 is_exact(d) ? " does not show how much runs differ; compare several: BEFORE... --vs AFTER..." :
+		snprintf(sure, sizeof(sure), "no verdicts: %s%s", is_exact(d) ? "one run of a side" : unknown->name,
+			 is_exact(d) ? " does not show how much runs differ; compare several of each: BEFORE... --vs AFTER..." :
 				       ": the number of samples is not known");
 		table_extra(t, "no_verdicts", json_object_new_string(sure + strlen("no verdicts: ")));
 	} else {
