@@ -506,3 +506,14 @@ def test_times_differ_from_run_to_run(diff, tmp_path, before, after, verdicts):
     if None in verdicts.values():
         assert 'no verdicts: one run of a side does not show how much runs differ; compare several of each: ' \
             'BEFORE... --vs AFTER...' in diff('--total', *args)
+
+
+def test_weights_of_a_side_beyond_64_bits(prof, tmp_path):
+    half, whole = {'f': 1 << 63}, {'f': (1 << 64) - 600}
+    small, *large = of_times(tmp_path, SAME, half, half, whole)
+    for sides in [*large[:2], '--vs', small], [small, '--vs', *large[:2]]:
+        told = subprocess.run([prof, 'diff', *sides], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        assert told.returncode == 1 and not told.stdout and told.stderr == \
+            f'perf-prof: {large[1]}: the numbers of the files up to here add up to more than 18446744073709551615\n'
+    told = subprocess.run([prof, 'diff', '--json', small, large[2]], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert rows_of(told.stdout)['f']['time_change'] == (1 << 63) - 1

@@ -61,6 +61,15 @@ static bool is_first(const struct side *side)
 	return side->in == side->inputs;
 }
 
+static int add_weight(struct side *side, uint64_t weight, struct fault *f)
+{
+	if (weight > UINT64_MAX - side->weight)
+		return fault_set(f, EXIT_FAILED, "%s: the numbers of the files up to here add up to more than 18446744073709551615",
+				 side->in->path);
+	side->weight += weight;
+	return 0;
+}
+
 /* Which event the recording that begins has, and whether it is the time of a command. */
 static void describe_event(struct diff *d)
 {
@@ -190,7 +199,8 @@ static int end(struct analysis *a, struct fault *f)
 	d->side->lost += totals.lost;
 	for (size_t i = 0; stream_throttled(a->stream, i, &throttled); i++)
 		d->side->throttled += throttled.event->opened.family == d->event->opened.family ? throttled.ns : 0;
-	d->side->weight += d->hot.weight;
+	if (add_weight(d->side, d->hot.weight, f))
+		return -1;
 	hotspots_each(a, &d->hot, take_stack, d);
 	d->side->left_out += d->hot.left_out;
 	if (d->side->folded)
@@ -233,12 +243,13 @@ static int take_folded(struct input *in, struct folded *folded, struct fault *f)
 }
 
 /* How many samples they are, and of which event. */
-static void add_samples(struct side *side, const struct folded *folded)
+static void add_samples(struct side *side, const struct folded *folded, struct fault *f)
 {
 	const double weight = (double)folded_total(folded);
 	struct folded_samples samples;
 
-	side->weight += folded_total(folded);
+	if (add_weight(side, folded_total(folded), f))
+		return;
 	if (folded_inlined(folded) > side->inlined)
 		side->inlined = folded_inlined(folded);
 	side->mixed |= !is_first(side) && side->timed != folded_is_time(folded);
@@ -285,7 +296,7 @@ static int read_folded(struct diff *d, struct fault *f)
 			put_frame(d, folded_frame_name(folded, stacks[i].frames[k]), "", NULL);
 		shares_end_stack(d->shares, number_of(d), stacks[i].weight);
 	}
-	add_samples(d->side, folded);
+	add_samples(d->side, folded, f);
 	if (d->side->folded)
 		add_stacks(d->side->folded, folded, stacks, n);
 	free(stacks);

@@ -108,11 +108,17 @@ static const struct side *unjudged(const struct diff *d)
 	return NULL;
 }
 
+/* Times of files from other tools may be larger than int64_t, which is undefined in llround(). */
+static int64_t whole(double ns)
+{
+	return ns >= 0x1p63 ? INT64_MAX : ns <= -0x1p63 ? INT64_MIN : llround(ns);
+}
+
 static void put_time(struct table *t, const struct stats_interval *time)
 {
-	table_integer(t, llround(time->difference));
-	table_integer(t, llround(time->low));
-	table_integer(t, llround(time->high));
+	table_integer(t, whole(time->difference));
+	table_integer(t, whole(time->low));
+	table_integer(t, whole(time->high));
 }
 
 static void put_change(const struct diff *d, struct table *t, const struct share *share)
@@ -127,7 +133,7 @@ static void put_change(const struct diff *d, struct table *t, const struct share
 		table_none(t);
 		if (!is_by_time(d))
 			return;
-		table_integer(t, llround(share->sum.difference));
+		table_integer(t, whole(share->sum.difference));
 		table_none(t);
 		table_none(t);
 		return;
@@ -228,8 +234,8 @@ static void describe_times(const struct diff *d, struct table *t, char *text, si
 	table_extra(t, "after_time", json_object_new_uint64(after));
 	if (is_by_time(d) && !unjudged(d)) {
 		time = shares_compare_sides(d->shares, confidence(d));
-		table_extra(t, "time_low", json_object_new_int64(llround(time.low)));
-		table_extra(t, "time_high", json_object_new_int64(llround(time.high)));
+		table_extra(t, "time_low", json_object_new_int64(whole(time.low)));
+		table_extra(t, "time_high", json_object_new_int64(whole(time.high)));
 		what = time.low > 0 ? ", more time" : time.high < 0 ? ", less time" : ", unclear";
 	}
 	/* user time of one and CPU time of the other are not the same */
