@@ -508,6 +508,22 @@ def test_times_differ_from_run_to_run(diff, tmp_path, before, after, verdicts):
             'BEFORE... --vs AFTER...' in diff('--total', *args)
 
 
+def test_a_recording_after_folded_stacks_of_time_is_not_time(prof, tmp_path):
+    times = of_times(tmp_path, SAME, SAME, SAME)
+    with subprocess.Popen(['sh', '-c', 'while :; do sleep 0.001; done']) as loop:
+        done = subprocess.run([prof, 'record', '-q', '-g', '-e', 'sw:context-switches', '-c', '1', '-p', str(loop.pid), '-o', 'switches.data',
+                               '--', 'sleep', '0.5'], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        loop.kill()
+    if done.returncode:
+        pytest.skip(done.stderr.strip())
+    for before in [times[0], 'switches.data'], ['switches.data', times[0]]:
+        told = subprocess.run([prof, 'diff', '--json', *before, '--vs', *times[1:]], cwd=tmp_path, capture_output=True, text=True,
+                              timeout=60)
+        if 'it has no samples' in told.stderr:
+            pytest.skip(told.stderr.strip())
+        assert told.returncode == 0 and 'before_time' not in json.loads(told.stdout), told
+
+
 def test_weights_of_a_side_beyond_64_bits(prof, tmp_path):
     half, whole = {'f': 1 << 63}, {'f': (1 << 64) - 600}
     small, *large = of_times(tmp_path, SAME, half, half, whole)

@@ -78,7 +78,8 @@ static void describe_event(struct diff *d)
 	const bool of_command = !d->all && d->event->sampling && d->event->sampling->attr.attr.enable_on_exec;
 
 	side->mixed |= !is_first(side) &&
-		       (side->without_kernel != without_kernel || side->in_ns != in_ns || side->of_command != of_command);
+		       (side->without_kernel != without_kernel || side->in_ns != in_ns || side->of_command != of_command || side->timed);
+	side->timed = false;
 	side->without_kernel = without_kernel;
 	side->in_ns = in_ns;
 	side->of_command = of_command;
