@@ -393,8 +393,10 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	struct reading reading = { 0 };
 	int rc;
 
-	if (diff_inputs(d, args, f))
+	if (diff_inputs(d, args, f)) {
+		diff_close_inputs(d);
 		return f->exit_code;
+	}
 	d->flame.compared = true;
 	d->shares = shares_new();
 	rc = !d->shares ? fault_set(f, EXIT_FAILED, "out of memory") :
