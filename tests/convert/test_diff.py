@@ -533,3 +533,19 @@ def test_weights_of_a_side_beyond_64_bits(prof, tmp_path):
             f'perf-prof: {large[1]}: the numbers of the files up to here add up to more than 18446744073709551615\n'
     told = subprocess.run([prof, 'diff', '--json', small, large[2]], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert rows_of(told.stdout)['f']['time_change'] == (1 << 63) - 1
+
+
+def test_the_kernels_symbols_are_read_once(prof, recordings):
+    """Not for each recording: it is most of the time that a small one takes."""
+    if not shutil.which('strace'):
+        pytest.skip('there is no strace')
+    reads = []
+    for names in (['a.data', 'same.data'], ['a.data', 'same.data', '--vs', 'a.data', 'slower.data']):
+        done = subprocess.run(['strace', '-f', '-y', '-e', 'trace=read', '-o', 'reads', prof, 'diff', '-q', *names], cwd=recordings,
+                              capture_output=True, text=True, timeout=120)
+        if done.returncode:
+            pytest.skip(done.stderr.strip())
+        reads.append((recordings / 'reads').read_text().count('</proc/kallsyms>'))
+    if not reads[0]:
+        pytest.skip('the addresses of the kernel are hidden, or its symbols are not needed')
+    assert reads[0] == pytest.approx(reads[1], rel=0.1), reads

@@ -12,6 +12,7 @@
 #include "stream/asked/branchchain.h"
 
 #include "symbols/dso.h"
+#include "symbols/kernel/kallsyms.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -398,6 +399,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 		return f->exit_code;
 	}
 	d->flame.compared = true;
+	d->common.stream.kernel = &d->kernel;
 	d->shares = shares_new();
 	rc = !d->shares ? fault_set(f, EXIT_FAILED, "out of memory") :
 	     flame_check(&d->flame, d->common.stream.verbose, f) ||
@@ -407,6 +409,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	shares_free(d->shares);
 	for (int k = 0; k < SHARES_SIDES; k++)
 		folded_free(d->sides[k].folded);
+	kallsyms_free(d->kernel);
 	diff_close_inputs(d);
 	reading_end(&reading);
 	return rc ? f->exit_code : 0;
