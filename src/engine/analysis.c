@@ -624,6 +624,7 @@ static int open_all(struct analysis *a, struct fault *f)
 	if (names_begin(&a->names, a->stream, a->opts->stream.opener, f))
 		return -1;
 	a->names.code = a->opts->annotate.n;
+	a->names.kept = a->opts->stream.kernel;
 	a->names.debuginfod = a->opts->debuginfod;
 	a->names.max_symbols = cache_of(a->opts) / SYMBOLS_SHARE;
 	a->stacks = callstacks_new(&a->names, a->opts->inlines >= 0,

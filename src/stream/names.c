@@ -339,7 +339,7 @@ static struct symbolizer_opts symbolizer_opts(const struct names *n)
 	const struct replay *replay = stream_replay(n->stream);
 	struct symbolizer_opts opts = {
 		.opener = n->opener, .parse = PARSER_HERE, .helpers = { stream_add_own, n->stream },
-		.stopped = stream_asked_to_stop, .ctx = n->stream,
+		.stopped = stream_asked_to_stop, .ctx = n->stream, .kept = n->kept,
 	};
 
 	opts.is_pressed = replay ? NULL : stream_is_pressed;

@@ -33,6 +33,7 @@ struct names {
 	bool code;                        /* set before names_open(): instructions of functions will be asked for */
 	bool data;                        /* set before stream_open(): also read mappings of data */
 	const char *debuginfod;           /* servers to ask; set before names_open() */
+	struct kallsyms **kept;           /* see symbolizer.h; set before names_open() */
 	size_t max_symbols;               /* bytes of symbol tables; 0: default, more for recordings; set before names_open() */
 	uint64_t chains, deep;            /* call chains of frame pointers; those that are full */
 	uint64_t max_stack, longest;      /* frames of a full one; of the longest that was as long as that or longer */

@@ -7,9 +7,11 @@
 #include "symbols/parser_kinds.h"
 
 #include <errno.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,6 +26,7 @@ struct symbolizer {
 	int kallsyms_fd;
 	bool kernel_read;
 	struct kallsyms *kallsyms;     /* NULL: not read, or hidden */
+	struct kallsyms **kept;        /* see symbolizer.h */
 	uint64_t kernel_serial;        /* version of that table */
 	uint64_t next_reading, pause;  /* CLOCK_MONOTONIC, ns */
 	const char *base;              /* see symbolizer.h */
@@ -47,6 +50,7 @@ struct symbolizer *symbolizer_new(const struct symbolizer_opts *opts)
 	s->base = opts->base;
 	s->base_address = opts->base_address;
 	s->other_boot = opts->other_boot;
+	s->kept = opts->kept;
 	s->kallsyms_fd = opener_proc(opener, 0, "kallsyms");
 	s->dsos = dsos_new(opener, opts->max_bytes ? opts->max_bytes : DEFAULT_BYTES);
 	if (!s->dsos) {
@@ -72,13 +76,19 @@ struct symbolizer *symbolizer_new(const struct symbolizer_opts *opts)
 	return s;
 }
 
+static void drop_kallsyms(const struct symbolizer *s, struct kallsyms *k)
+{
+	if (!s->kept || k != *s->kept)
+		kallsyms_free(k);
+}
+
 void symbolizer_free(struct symbolizer *s)
 {
 	if (!s)
 		return;
 	if (s->kallsyms_fd >= 0)
 		close(s->kallsyms_fd);
-	kallsyms_free(s->kallsyms);
+	drop_kallsyms(s, s->kallsyms);
 	ksymbols_free(&s->told);
 	ksymbols_free(&s->modules);
 	if (dsos_free(s->dsos))
@@ -86,20 +96,41 @@ void symbolizer_free(struct symbolizer *s)
 	free(s);
 }
 
-/* Reads the descriptor from its beginning: its addresses depend on the privilege when it was opened. */
+/* Not a copy in perf's cache, which is of the kernel of one recording. */
+static bool is_of_this_kernel(const struct symbolizer *s)
+{
+	struct statfs fs;
+
+	return !fstatfs(s->kallsyms_fd, &fs) && fs.f_type == PROC_SUPER_MAGIC;
+}
+
+/* The descriptor from its beginning: its addresses depend on the privilege when it was opened. */
+static struct kallsyms *table_of(const struct symbolizer *s)
+{
+	const bool keeps = s->kept && s->base && is_of_this_kernel(s);
+	struct kallsyms *k;
+
+	if (keeps && *s->kept)
+		return *s->kept;
+	k = lseek(s->kallsyms_fd, 0, SEEK_SET) ? NULL : kallsyms_read(s->kallsyms_fd);
+	if (keeps)
+		*s->kept = k;
+	return k;
+}
+
 static void read_kallsyms(struct symbolizer *s)
 {
-	struct kallsyms *k = lseek(s->kallsyms_fd, 0, SEEK_SET) ? NULL : kallsyms_read(s->kallsyms_fd);
+	struct kallsyms *k = table_of(s);
 
 	s->kernel_read = true;
 	if (k && s->base && !kallsyms_base(k, s->base)) {
-		kallsyms_free(k);
+		drop_kallsyms(s, k);
 		k = NULL;
 	}
 	if (!k)
 		return;
 	s->moved = s->base ? s->base_address - kallsyms_base(k, s->base) : 0;
-	kallsyms_free(s->kallsyms);
+	drop_kallsyms(s, s->kallsyms);
 	s->kallsyms = k;
 	s->kernel_serial++;
 }

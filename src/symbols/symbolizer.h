@@ -20,6 +20,9 @@ struct symbolizer_opts {
 	const char *base;
 	uint64_t base_address;
 	bool other_boot;
+	/* For recordings that are read one after the other: this kernel's table, which the first symbolizer reads. The caller frees
+	 * it after the last one. NULL: each reads it. */
+	struct kallsyms **kept;
 	int verbose;                     /* -v: report files that could not be read */
 	/* NULL, or ring buffers are read meanwhile: see dsos_live(). */
 	bool (*is_pressed)(void *ctx);

@@ -99,6 +99,17 @@ def test_the_limit_that_is_said_is_sufficient(prof, argv):
     assert 'open files' not in done.stderr
 
 
+def test_diff_of_many_files(prof, tmp_path):
+    (tmp_path / 'a').write_text('m;f 1\n# weight=1 unit=ns\n')
+    argv = [prof, 'diff', '--json', *['a'] * 60, '--vs', *['a'] * 40]
+    done = limited(argv, 64, 64, tmp_path)
+    check_told(done, 64)
+    most = re.search(r'100 inputs take up to 116 open files, but .* raise it to (\d+) for the process', done.stderr)
+    for soft, hard in (int(most[1]), int(most[1])), (64, 4096):
+        done = limited(argv, soft, hard, tmp_path)
+        assert done.returncode == 0 and '"before_runs":60' in done.stdout, done
+
+
 def test_stat_says_that_not_even_the_command_fits(prof):
     check_told(limited([prof, 'stat', '-e', 'task-clock', '--', 'true'], 6, 6), 6)
 

@@ -517,3 +517,78 @@ def test_folded_stacks_of_a_command_are_compared_by_time(prof, tmp_path):
                 (tmp_path / name).write_text((tmp_path / name).read_text() * 2)
         told = json.loads(subprocess.run([*run, '--json'], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True).stdout)
         assert {row['function']: row['verdict'] for row in told['rows']} == {'more': 'grew', 'same': 'shrank'}
+
+
+def of_times(folder, *runs):
+    """Folded stacks of time, one file for each run."""
+    for i, run in enumerate(runs):
+        folded(folder / f'time{i}.folded', **run)
+        with open(folder / f'time{i}.folded', 'a') as file:
+            file.write(f'# weight={sum(run.values())} unit=ns\n')
+    return [f'time{i}.folded' for i in range(len(runs))]
+
+
+SAME = {'f': 1000, 'g': 1000}
+
+
+@pytest.mark.parametrize('before, after, verdicts', [
+    ([SAME, SAME], [{'f': 1000, 'g': 1001}], {'f': None, 'g': None}),
+    ([SAME], [{'f': 1000, 'g': 5000}] * 2, {'f': None, 'g': None}),
+    ([SAME, SAME], [{'f': 1000, 'g': 1001}] * 2, {'f': 'unclear', 'g': 'unclear'}),
+    ([SAME] * 5, [{'f': 1000, 'g': 1010}] * 5, {'f': 'unclear', 'g': 'unclear'}),
+    ([SAME] * 5, [{'f': 1000, 'g': 1500}] * 5, {'f': 'same time', 'g': 'grew'}),
+    ([SAME] * 5, [SAME] * 4 + [{**SAME, 'rare': 1}], {'f': 'unclear', 'g': 'unclear', 'rare': 'unclear'}),
+    ([SAME] * 5, [SAME] * 4 + [{**SAME, 'rare': 900}], {'f': 'unclear', 'g': 'unclear', 'rare': 'unclear'}),
+    ([SAME] * 5, [{**SAME, 'always': 900}] * 5, {'f': 'same time', 'g': 'same time', 'always': 'new'})])
+def test_times_differ_from_run_to_run(diff, tmp_path, before, after, verdicts):
+    files = of_times(tmp_path, *before, *after)
+    files = [str(tmp_path / name) for name in files]
+    args = [*files[:len(before)], '--vs', *files[len(before):]]
+    rows = rows_of(diff('--json', *args))
+    assert {name: row.get('verdict') for name, row in rows.items()} == verdicts
+    if None in verdicts.values():
+        assert ': one run of a side does not show how much runs differ; compare several of each: ' \
+            'BEFORE... --vs AFTER...' in diff('--total', *args)
+
+
+def test_a_recording_after_folded_stacks_of_time_is_not_time(prof, tmp_path):
+    times = of_times(tmp_path, SAME, SAME, SAME)
+    with subprocess.Popen(['sh', '-c', 'while :; do sleep 0.001; done']) as loop:
+        done = subprocess.run([prof, 'record', '-q', '-g', '-e', 'sw:context-switches', '-c', '1', '-p', str(loop.pid), '-o', 'switches.data',
+                               '--', 'sleep', '0.5'], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        loop.kill()
+    if done.returncode:
+        pytest.skip(done.stderr.strip())
+    for before in [times[0], 'switches.data'], ['switches.data', times[0]]:
+        told = subprocess.run([prof, 'diff', '--json', *before, '--vs', *times[1:]], cwd=tmp_path, capture_output=True, text=True,
+                              timeout=60)
+        if 'it has no samples' in told.stderr:
+            pytest.skip(told.stderr.strip())
+        assert told.returncode == 0 and 'before_time' not in json.loads(told.stdout), told
+
+
+def test_weights_of_a_side_beyond_64_bits(prof, tmp_path):
+    half, whole = {'f': 1 << 63}, {'f': (1 << 64) - 600}
+    small, *large = of_times(tmp_path, SAME, half, half, whole)
+    for sides in [*large[:2], '--vs', small], [small, '--vs', *large[:2]]:
+        told = subprocess.run([prof, 'diff', *sides], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        assert told.returncode == 1 and not told.stdout and told.stderr == \
+            f'perf-prof: {large[1]}: the numbers of the files up to here add up to more than 18446744073709551615\n'
+    told = subprocess.run([prof, 'diff', '--json', small, large[2]], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert rows_of(told.stdout)['f']['time_change'] == (1 << 63) - 1
+
+
+def test_the_kernels_symbols_are_read_once(prof, recordings):
+    """Not for each recording: it is most of the time that a small one takes."""
+    if not shutil.which('strace'):
+        pytest.skip('there is no strace')
+    reads = []
+    for names in (['a.data', 'same.data'], ['a.data', 'same.data', '--vs', 'a.data', 'slower.data']):
+        done = subprocess.run(['strace', '-f', '-y', '-e', 'trace=read', '-o', 'reads', prof, 'diff', '-q', *names], cwd=recordings,
+                              capture_output=True, text=True, timeout=120)
+        if done.returncode:
+            pytest.skip(done.stderr.strip())
+        reads.append((recordings / 'reads').read_text().count('</proc/kallsyms>'))
+    if not reads[0]:
+        pytest.skip('the addresses of the kernel are hidden, or its symbols are not needed')
+    assert reads[0] == pytest.approx(reads[1], rel=0.1), reads

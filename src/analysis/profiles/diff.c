@@ -12,6 +12,7 @@
 #include "stream/asked/branchchain.h"
 
 #include "symbols/dso.h"
+#include "symbols/kernel/kallsyms.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,15 @@ static bool is_first(const struct side *side)
 	return side->in == side->inputs;
 }
 
+static int add_weight(struct side *side, uint64_t weight, struct fault *f)
+{
+	if (weight > UINT64_MAX - side->weight)
+		return fault_set(f, EXIT_FAILED, "%s: the numbers of the files up to here add up to more than 18446744073709551615",
+				 side->in->path);
+	side->weight += weight;
+	return 0;
+}
+
 /* Which event the recording that begins has, and whether it is the time of a command. */
 static void describe_event(struct diff *d)
 {
@@ -69,7 +79,8 @@ static void describe_event(struct diff *d)
 	const bool of_command = !d->all && d->event->sampling && d->event->sampling->attr.attr.enable_on_exec;
 
 	side->mixed |= !is_first(side) &&
-		       (side->without_kernel != without_kernel || side->in_ns != in_ns || side->of_command != of_command);
+		       (side->without_kernel != without_kernel || side->in_ns != in_ns || side->of_command != of_command || side->timed);
+	side->timed = false;
 	side->without_kernel = without_kernel;
 	side->in_ns = in_ns;
 	side->of_command = of_command;
@@ -189,7 +200,8 @@ static int end(struct analysis *a, struct fault *f)
 	d->side->lost += totals.lost;
 	for (size_t i = 0; stream_throttled(a->stream, i, &throttled); i++)
 		d->side->throttled += throttled.event->opened.family == d->event->opened.family ? throttled.ns : 0;
-	d->side->weight += d->hot.weight;
+	if (add_weight(d->side, d->hot.weight, f))
+		return -1;
 	hotspots_each(a, &d->hot, take_stack, d);
 	d->side->left_out += d->hot.left_out;
 	if (d->side->folded)
@@ -232,12 +244,13 @@ static int take_folded(struct input *in, struct folded *folded, struct fault *f)
 }
 
 /* How many samples they are, and of which event. */
-static void add_samples(struct side *side, const struct folded *folded)
+static void add_samples(struct side *side, const struct folded *folded, struct fault *f)
 {
 	const double weight = (double)folded_total(folded);
 	struct folded_samples samples;
 
-	side->weight += folded_total(folded);
+	if (add_weight(side, folded_total(folded), f))
+		return;
 	if (folded_inlined(folded) > side->inlined)
 		side->inlined = folded_inlined(folded);
 	side->mixed |= !is_first(side) && (side->timed != folded_is_time(folded) || side->of_command != folded_is_of_command(folded));
@@ -285,7 +298,7 @@ static int read_folded(struct diff *d, struct fault *f)
 			put_frame(d, folded_frame_name(folded, stacks[i].frames[k]), "", NULL);
 		shares_end_stack(d->shares, number_of(d), stacks[i].weight);
 	}
-	add_samples(d->side, folded);
+	add_samples(d->side, folded, f);
 	if (d->side->folded)
 		add_stacks(d->side->folded, folded, stacks, n);
 	free(stacks);
@@ -385,9 +398,12 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	d->csv |= d->csv_safe;
 	if (d->csv && d->common.json)
 		return fault_usage(f, "diff: --csv and --json: give one of them"), f->exit_code;
-	if (diff_inputs(d, args, f))
+	if (diff_inputs(d, args, f)) {
+		diff_close_inputs(d);
 		return f->exit_code;
+	}
 	d->flame.compared = true;
+	d->common.stream.kernel = &d->kernel;
 	d->shares = shares_new();
 	rc = !d->shares ? fault_set(f, EXIT_FAILED, "out of memory") :
 	     flame_check(&d->flame, d->common.stream.verbose, f) ||
@@ -397,6 +413,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	shares_free(d->shares);
 	for (int k = 0; k < SHARES_SIDES; k++)
 		folded_free(d->sides[k].folded);
+	kallsyms_free(d->kernel);
 	diff_close_inputs(d);
 	reading_end(&reading);
 	return rc ? f->exit_code : 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The recordings and folded stacks that perf-prof diff compares: BEFORE AFTER, or BEFORE... --vs AFTER... */
 #include "analysis/profiles/diff_private.h"
+#include "base/descriptors.h"
 #include "base/magic.h"
 
 #include <stdlib.h>
@@ -76,6 +77,9 @@ int diff_inputs(struct diff *d, const struct opt_parser *args, struct fault *f)
 
 /* ---- opening --------------------------------------------------------------------------- */
 
+/* Files that reading one input takes, at most. */
+enum { OWN_FILES = 16 };
+
 /* Whether a file is a recording, maybe compressed by gzip, from its first bytes. A pipe, which cannot be read twice, is taken
  * for one. */
 static bool is_recording(int fd)
@@ -109,10 +113,23 @@ static int begin_reading(struct diff *d, size_t n, struct reading *reading, cons
 	return rc;
 }
 
+/* All are opened before the process changes to another user, who may not have the right to open them. */
+static int make_room(size_t n, struct fault *f)
+{
+	char remedy[256];
+
+	if (descriptors_reserve(n + OWN_FILES) || n <= 2)
+		return 0;
+	return fault_set(f, EXIT_FAILED, "diff: %zu inputs take up to %zu open files, but %s", n, n + OWN_FILES,
+			 descriptors_remedy(n + OWN_FILES, remedy, sizeof(remedy)));
+}
+
 int diff_open_inputs(struct diff *d, struct reading *reading, const struct opt_parser *args, struct fault *f)
 {
 	const size_t n = d->sides[SHARES_BEFORE].n + d->sides[SHARES_AFTER].n;
 
+	if (make_room(n, f))
+		return -1;
 	for (size_t i = 0; i < n; i++)
 		if (open_input(&d->inputs[i], f))
 			return -1;

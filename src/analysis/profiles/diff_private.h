@@ -65,6 +65,7 @@ struct diff {
 	struct input *inputs;        /* of both sides */
 	struct side *side;           /* the one that is being read */
 	struct shares *shares;
+	struct kallsyms *kernel;     /* the kernel's table, which recordings share */
 	struct hotspots hot;
 	const struct stream_event *event;
 	bool all;

@@ -99,22 +99,28 @@ static const char *verdict(const struct share *share, const uint64_t *weight, bo
 	return grew ? "grew" : "shrank";
 }
 
-/* The first side whose number of samples is not known, or, of times, both if there is one of each; NULL: there are verdicts. */
+/* The first side whose number of samples is not known, or, of times, both if there is one of one of them; NULL: there are verdicts. */
 static const struct side *unjudged(const struct diff *d)
 {
 	if (is_exact(d))
-		return shares_have_spread(d->shares) ? NULL : d->sides;
+		return shares_have_several(d->shares) ? NULL : d->sides;
 	for (int k = 0; k < SHARES_SIDES; k++)
 		if (!d->sides[k].samples)
 			return &d->sides[k];
 	return NULL;
 }
 
+/* Times of files from other tools may be larger than int64_t, which is undefined in llround(). */
+static int64_t whole(double ns)
+{
+	return ns >= 0x1p63 ? INT64_MAX : ns <= -0x1p63 ? INT64_MIN : llround(ns);
+}
+
 static void put_time(struct table *t, const struct stats_interval *time)
 {
-	table_integer(t, llround(time->difference));
-	table_integer(t, llround(time->low));
-	table_integer(t, llround(time->high));
+	table_integer(t, whole(time->difference));
+	table_integer(t, whole(time->low));
+	table_integer(t, whole(time->high));
 }
 
 static void put_change(const struct diff *d, struct table *t, const struct share *share)
@@ -129,7 +135,7 @@ static void put_change(const struct diff *d, struct table *t, const struct share
 		table_none(t);
 		if (!is_by_time(d))
 			return;
-		table_integer(t, llround(share->sum.difference));
+		table_integer(t, whole(share->sum.difference));
 		table_none(t);
 		table_none(t);
 		return;
@@ -230,8 +236,8 @@ static void describe_times(const struct diff *d, struct table *t, char *text, si
 	table_extra(t, "after_time", json_object_new_uint64(after));
 	if (is_by_time(d) && !unjudged(d)) {
 		time = shares_compare_sides(d->shares, confidence(d));
-		table_extra(t, "time_low", json_object_new_int64(llround(time.low)));
-		table_extra(t, "time_high", json_object_new_int64(llround(time.high)));
+		table_extra(t, "time_low", json_object_new_int64(whole(time.low)));
+		table_extra(t, "time_high", json_object_new_int64(whole(time.high)));
 		what = time.low > 0 ? ", more time" : time.high < 0 ? ", less time" : ", unclear";
 	}
 	/* user time of one and CPU time of the other are not the same */
@@ -252,8 +258,8 @@ static void describe(const struct diff *d, struct table *t, size_t changed)
 	describe_side(t, a, "before");
 	describe_side(t, b, "after");
 	if (unknown) {
-		snprintf(why, sizeof(why), "%s%s", is_exact(d) ? "one run of each" : unknown->name,
-			 is_exact(d) ? " does not show how much runs differ; compare several: BEFORE... --vs AFTER..." :
+		snprintf(why, sizeof(why), "%s%s", is_exact(d) ? "one run of a side" : unknown->name,
+			 is_exact(d) ? " does not show how much runs differ; compare several of each: BEFORE... --vs AFTER..." :
 				       ": the number of samples is not known");
 		table_extra(t, "no_verdicts", json_object_new_string(why));
 		table_caption(t, "no verdicts (%s %s): %s", of, what, why);

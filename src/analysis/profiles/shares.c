@@ -386,6 +386,11 @@ bool shares_have_spread(const struct shares *s)
 	return s->nruns[SHARES_BEFORE] > 1 || s->nruns[SHARES_AFTER] > 1;
 }
 
+bool shares_have_several(const struct shares *s)
+{
+	return s->nruns[SHARES_BEFORE] > 1 && s->nruns[SHARES_AFTER] > 1;
+}
+
 static bool is_exact(const struct shares *s)
 {
 	return s->sides[SHARES_BEFORE].exact && s->sides[SHARES_AFTER].exact;
@@ -425,15 +430,18 @@ static double spread_of_share(const struct shares *s, enum share_side side, cons
 typedef double spread_fn(const struct shares *s, enum share_side side, const struct share_runs *r);
 
 /* Widens an interval to that of the differences from run to run: by chance, those of a few runs may be smaller than sampling
- * allows. A side with one recording is taken to differ as the other one does. */
-static void widen(const struct shares *s, struct stats_interval *i, spread_fn *spread, const struct share_runs *runs, double confidence)
+ * allows. A side with one recording is taken to differ as the other one does. Times have no sampling below: their runs are taken
+ * to differ by some percent of `larger`, the value of one of the sides, at least. */
+static void widen(const struct shares *s, struct stats_interval *i, spread_fn *spread, const struct share_runs *runs, double larger,
+		  double confidence)
 {
+	const double least = is_exact(s) ? APART * larger : 0;
 	struct stats_spread side[SHARES_SIDES];
 
 	if (!shares_have_spread(s))
 		return;
 	for (int k = 0; k < SHARES_SIDES; k++)
-		side[k] = (struct stats_spread){ s->nruns[k], spread(s, k, &runs[k]) };
+		side[k] = (struct stats_spread){ s->nruns[k], fmax(spread(s, k, &runs[k]), least * least) };
 	stats_widen(i, &side[SHARES_BEFORE], &side[SHARES_AFTER], confidence);
 }
 
@@ -442,13 +450,15 @@ static struct stats_interval compare_sums(const struct shares *s, const struct s
 {
 	struct stats_sum sum[SHARES_SIDES];
 	struct stats_interval i;
+	double before, after;
 
 	for (int k = 0; k < SHARES_SIDES; k++)
 		sum[k] = (struct stats_sum){ side[k].part, side[k].n, (double)s->sides[k].weight / runs_of(s, k) / side[k].n,
 					     shares_have_spread(s) ? 0 : apart };
-	i = is_exact(s) ? exactly(sum[SHARES_BEFORE].n * sum[SHARES_BEFORE].each, sum[SHARES_AFTER].n * sum[SHARES_AFTER].each) :
-	    stats_compare_sums(&sum[SHARES_BEFORE], &sum[SHARES_AFTER], confidence);
-	widen(s, &i, spread_of_weight, runs, confidence);
+	before = sum[SHARES_BEFORE].n * sum[SHARES_BEFORE].each;
+	after = sum[SHARES_AFTER].n * sum[SHARES_AFTER].each;
+	i = is_exact(s) ? exactly(before, after) : stats_compare_sums(&sum[SHARES_BEFORE], &sum[SHARES_AFTER], confidence);
+	widen(s, &i, spread_of_weight, runs, fmax(before, after), confidence);
 	i.low -= s->sides[SHARES_BEFORE].missing / runs_of(s, SHARES_BEFORE);
 	i.high += s->sides[SHARES_AFTER].missing / runs_of(s, SHARES_AFTER);
 	return i;
@@ -483,7 +493,7 @@ static void compare(const struct shares *s, struct share *share, const struct sh
 	const struct share_runs *runs = terms->total ? share->total_runs : share->self_runs;
 	const bool known = s->sides[SHARES_BEFORE].n > 0 && s->sides[SHARES_AFTER].n > 0, exact = is_exact(s);
 	const bool missed = terms->total && share->on_both && (!share->total[SHARES_BEFORE] || !share->total[SHARES_AFTER]);
-	const bool judged = (exact ? shares_have_spread(s) : known) && !share->unmatched && !missed;
+	const bool judged = (exact ? shares_have_several(s) : known) && !share->unmatched && !missed;
 	struct stats_share side[SHARES_SIDES];
 
 	share->not_compared = share->unmatched || missed;
@@ -494,7 +504,7 @@ static void compare(const struct shares *s, struct share *share, const struct sh
 	}
 	share->change = exact ? exactly(side[SHARES_BEFORE].part, side[SHARES_AFTER].part) :
 			stats_compare_shares(&side[SHARES_BEFORE], &side[SHARES_AFTER], terms->confidence);
-	widen(s, &share->change, spread_of_share, runs, terms->confidence);
+	widen(s, &share->change, spread_of_share, runs, fmax(side[SHARES_BEFORE].part, side[SHARES_AFTER].part), terms->confidence);
 	share->change.low = fmax(share->change.low, -1);
 	share->change.high = fmin(share->change.high, 1);
 	share->sum = (struct stats_interval){ 0 };

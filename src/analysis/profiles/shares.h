@@ -77,6 +77,8 @@ struct shares_terms {
 struct share **shares_compare(struct shares *s, const struct shares_terms *terms, size_t *n);
 /* Whether intervals are those of the differences from run to run: of a side, there are several recordings. */
 bool shares_have_spread(const struct shares *s);
+/* Whether there are several of each side: else there is no evidence of a change of times, which have no samples. */
+bool shares_have_several(const struct shares *s);
 /* The difference of the weights of the sides, the mean of all recordings, whose number of samples is known. */
 struct stats_interval shares_compare_sides(const struct shares *s, double confidence);
 /* After shares_compare(): the pair of files with the most functions that are, with evidence, gone from the first and

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct kallsyms;
 struct source_ops;
 
 /* A longer interval is a mistake; it must also fit as ns. */
@@ -86,6 +87,7 @@ struct stream_opts {
 					 * rings */
 	int input_fd;                   /* the file, opened by whoever sets `input`: replay.h */
 	const struct opener *opener;    /* opens files of this machine and of tasks */
+	struct kallsyms **kernel;       /* for several recordings: the kernel's table, see symbolizer.h; or NULL */
 	struct stream_span time;        /* --time, for a recording */
 	bool keeps_ids;                 /* ids of tasks stay as samples have them, without translation between PID
 					 * namespaces: ids.h */
