@@ -44,7 +44,7 @@ os.rename('a.log', 'd/a.log')
 """
 
 
-def test_globs_that_leave_out(analyse, prof, libc, tmp_path):
+def test_globs_that_leave_out(analyse, libc, tmp_path):
     """Relative paths and those behind links, too. A call with two paths has a row if one of them matches."""
     (tmp_path / 'd').mkdir()
     (tmp_path / 'link').symlink_to('d')
@@ -59,9 +59,21 @@ def test_globs_that_leave_out(analyse, prof, libc, tmp_path):
     assert ('openat', 'DIR/a.log') in found and any(call == 'rename' for call, _ in found), found
     assert not [path for call, path in found if path.endswith('.conf') or path in ('DIR/d/c.log', 'DIR/link/c.log')], found
     assert paths_without(f'!{tmp_path}/d/*', '!*.conf') >= found
-    done = subprocess.run([prof, 'syscalls', '--match', '*.a', '--match', '*.b', '--', 'true'], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (
-        2, "perf-prof: --match *.b: another glob was given, '*.a'; only those with ! may be given in addition\n")
+
+
+def test_several_globs(analyse, prof, libc, tmp_path):
+    """One of them has to match; each compares paths in its own way."""
+    script = (f"import os; os.chdir('{tmp_path}'); os.mkdir('d'); os.close(os.open('d/a.log', os.O_CREAT)); os.rename('d/a.log', 'x.conf'); "
+              "os.access('d/other', 0)")
+    for globs in ('*/a.log', '*/x.c*'), ('*/d/a.log', 'x.c*'):
+        options = [word for glob in globs for word in ('--match', glob)]
+        rows = analyse('syscalls', *options, '--json', *RING, '--', PYTHON, '-c', f'import shutil; {script}; shutil.rmtree("d"); os.remove("x.conf")'
+                       ).table('paths')['rows']
+        found = {(row['call'].partition('(')[0], row['path'].replace(str(tmp_path), 'DIR')) for row in rows}
+        assert {('openat', 'DIR/d/a.log'), ('rename', 'DIR/d/a.log, DIR/x.conf')} <= found, (globs, found)
+        assert {path for _, path in found} <= {'DIR/d/a.log', 'DIR/d/a.log, DIR/x.conf', 'DIR/x.conf'}, (globs, found)
+    done = subprocess.run([prof, 'syscalls', *['--match', '*.a'] * 33, '--', 'true'], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, 'perf-prof: --match *.a: at most 32 globs without ! can be given\n')
 
 
 RELATIVE = r"""

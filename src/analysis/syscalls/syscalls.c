@@ -22,7 +22,6 @@
 #include "analysis/syscalls/unreturned.h"
 #include "base/escape.h"
 #include "engine/callnames.h"
-#include "expr/expr.h"
 #include "perfdata/write/writer.h"
 #include "rows/question.h"
 #include "stream/recording/facts.h"
@@ -162,11 +161,15 @@ static void print_hint(const struct syscalls *c)
 	const struct question *q = &c->question;
 	char text[4 * PATH_MAX], safe[4 * sizeof(text)];
 
-	if (!c->match.glob || c->match.found || q->common.json || q->csv || *c->paths.why ||
-	    !globhint_text(c->match.glob, !q->targets->input, text, sizeof(text)))
+	if (c->match.found || q->common.json || q->csv || *c->paths.why)
 		return;
-	escape_terminal(text, strlen(text), safe, sizeof(safe));
-	printf("%s\n", safe);
+	for (size_t i = 0; i < c->match.nglobs; i++) {
+		if (!globhint_text(c->match.globs[i], !q->targets->input, text, sizeof(text)))
+			continue;
+		escape_terminal(text, strlen(text), safe, sizeof(safe));
+		printf("%s\n", safe);
+		return;
+	}
 }
 
 static void after_table(struct question *q, uint64_t from)
@@ -375,9 +378,7 @@ static uint64_t reads(struct question *q, const struct stream_event *event)
 /* Whether only some calls can have a row: of those that fail, unless the glob matches no path at all, too. */
 static bool is_of_paths(const struct syscalls *c)
 {
-	const char *glob = c->match.glob;
-
-	return c->by_path || (c->failed && glob && !expr_glob(glob, strlen(glob), "", 0));
+	return c->by_path || (c->failed && c->match.nglobs && !pathmatch_fits(&c->match, ""));
 }
 
 /* Whether calls are followed for the paths of others: of a recording, others may be asked later. */
@@ -579,9 +580,9 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 		return -1;
 	if (c->lines && (c->question.csv || c->question.csv_safe))
 		return fault_usage(f, "syscalls: --csv and --lines: give one of them");
-	if (c->match.nwithout && !c->match.glob)
-		c->match.glob = "*";
-	c->by_path = (c->by_path || c->match.glob) && !c->failed;   /* --errors has paths, too */
+	if (c->match.nwithout && !c->match.nglobs)
+		c->match.globs[c->match.nglobs++] = "*";
+	c->by_path = (c->by_path || c->match.nglobs) && !c->failed;   /* --errors has paths, too */
 	if (c->failed)
 		chosen.subject = pathmatch_is_whole(&c->match) ? &followed_question : &failed_question;
 	else
@@ -601,8 +602,8 @@ static const struct opt call_opts[] = {
 	{ "match", 0, NULL, OPT_CALL, offsetof(struct syscalls, match), "GLOB",
 	  "As --paths, but only paths and addresses that match, such as '/etc/*', '*.log' or '*:443'; with --errors, only those of calls "
 	  "that fail. For a glob that begins with / or */, relative paths are resolved (by the current folder of their process, or their "
-	  "descriptor), and symbolic links to the folder of a path. With '!', all but these; give it once for each glob: "
-	  "--match '/etc/*' --match '!/etc/ld.so.*'.", false, pathmatch_parse },
+	  "descriptor), and symbolic links to the folder of a path. Give it once for each glob: paths that match one of them are shown. "
+	  "With '!', all but these: --match '/etc/*' --match '!/etc/ld.so.*'.", false, pathmatch_parse },
 	{ "call", 0, NULL, OPT_CALL, offsetof(struct syscalls, calls.names), "NAMES",
 	  "Show only these calls: names or globs with commas between them, such as 'connect,unlink*,rename*'; with '!', all but these: "
 	  "'!futex,!poll'.", false, callchoice_parse },
