@@ -155,8 +155,49 @@ def test_a_program_with_the_library_inside(analyse, libc, tmp_path):
         assert table['unseen_paths'] == 5
         out = analyse('syscalls', '--errors', '--match', '/nowhere/*', *RING, '--', tmp_path / 'job').text
         assert re.search(r'^paths of 5 calls are not known: .*: job 5$', out, re.M) and '/nowhere/b' in out, out
-        assert '\nthese calls are openat 5\n' in out, out
-        assert """\nthe paths of openat are shown by: perf-prof trace -e 'syscalls:sys_enter_openat/filename.ustring~"GLOB"/'\n""" in out, out
+        assert ('\nthese calls are openat 5; to see them: perf-prof trace -e \'syscalls:sys_enter_openat/filename.ustring~"/nowhere/*"/\''
+                f' -- {tmp_path}/job\n') in out, out
+
+
+UNSEEN = r'''
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+int main(void)
+{
+	struct sockaddr_un to = { AF_UNIX, "/nowhere/sock" };
+	syscall(SYS_connect, -1, &to, sizeof(to));
+	syscall(SYS_unlinkat, -1, "/nowhere/a", 0);
+	syscall(SYS_unlink, "/nowhere/b");
+	return 0;
+}
+'''
+
+
+def test_what_shows_calls_whose_path_is_not_known(analyse, libc, tmp_path):
+    """The calls themselves, for the same task, with the globs of the user; as one line."""
+    if platform.machine() != 'x86_64':
+        pytest.skip('needs x86-64')
+    (tmp_path / 'job.c').write_text(UNSEEN)
+    subprocess.run(['gcc', '-static', '-s', '-o', tmp_path / 'job', tmp_path / 'job.c'], check=True)
+    job = [tmp_path / 'job', "it's"]
+
+    def hint(*options):
+        out = analyse('syscalls', *options, *RING, '--', *job).text
+        if 'these calls are' not in out:
+            pytest.skip('all paths are known')
+        return re.search('^these calls are (.*)$', out, re.M).group(1)
+
+    end = f" -- {tmp_path}/job 'it'\\''s'"
+    assert hint('--match', '*:*', '--call', 'connect') == (
+        f"connect 1; to see them: perf-prof trace -e sock:inet_sock_set_state/newstate==2/{end}")
+    assert hint('--match', '/a*', '--match', "*'s", '--call', 'unlink*') == (
+        'unlink 1, unlinkat 1; to see them: perf-prof trace -e '
+        '\'syscalls:sys_enter_unlinkat/pathname.ustring~"/a*"||pathname.ustring~"*\'\\\'\'s"/,'
+        'syscalls:sys_enter_unlink/pathname.ustring~"/a*"||pathname.ustring~"*\'\\\'\'s"/\'' + end)
+    assert '"GLOB"' in hint('--paths', '--call', 'unlink')
 
 
 GO = r'''

@@ -130,7 +130,8 @@ void callerrors_free(struct callerrors *e)
 	commcounts_free(&e->unseen);
 	commcounts_free(&e->unseen_calls);
 	commcounts_free(&e->nowhere);
-	*e = (struct callerrors){ .paths = e->paths, .all = e->all, .told = e->told, .has_flags = e->has_flags };
+	*e = (struct callerrors){ .paths = e->paths, .all = e->all, .told = e->told, .has_flags = e->has_flags,
+				   .globs = e->globs };
 }
 
 /* ---- the table -------------------------------------------------------------------------- */
@@ -342,15 +343,32 @@ static void put_stacks(struct callerrors *e, struct question *q)
 
 /* ---- all of it -------------------------------------------------------------------------- */
 
+static void print_safe(const char *text)
+{
+	const size_t len = strlen(text), size = 4 * len + 1;
+	char *safe = malloc(size);
+
+	if (safe) {
+		escape_terminal(text, len, safe, size);
+		fputs(safe, stdout);
+	}
+	free(safe);
+}
+
 /* What shows them: of one program, the code that makes the calls is searched, too. */
 static void print_unseen(struct callerrors *e, const struct question *q)
 {
 	char calls[COMMCOUNTS_TEXT];
+	char *command = !q->targets->input && q->has_targets ? unseenhint_command(&e->unseen_calls, &e->globs, q->targets) : NULL;
 
-	printf("these calls are %s%s\n", commcounts_text(&e->unseen_calls, calls, sizeof(calls)),
+	printf("these calls are %s%s", commcounts_text(&e->unseen_calls, calls, sizeof(calls)),
 	       q->targets->input || q->has_targets ? "" : "; -p PID and -- COMMAND show the paths of a Go or static program, too");
-	if (!q->targets->input && q->has_targets)
-		printf("the paths of openat are shown by: perf-prof trace -e 'syscalls:sys_enter_openat/filename.ustring~\"GLOB\"/'\n");
+	if (command) {
+		printf("; to see them: ");
+		print_safe(command);
+	}
+	putchar('\n');
+	free(command);
 }
 
 static void print_unknown(struct callerrors *e, const struct question *q)

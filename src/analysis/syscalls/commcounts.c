@@ -15,14 +15,29 @@ struct commcount {
 	UT_hash_handle hh;
 };
 
-void commcounts_add(struct commcounts *c, const char *comm)
+static struct commcount *find(const struct commcounts *c, const char *comm, char key[COMM_SIZE])
 {
-	char key[COMM_SIZE] = "";
 	struct commcount *one;
 
-	c->total++;
+	memset(key, 0, COMM_SIZE);
 	memcpy(key, comm ? comm : "", comm ? strnlen(comm, COMM_SIZE - 1) : 0);
 	HASH_FIND(hh, c->all, key, COMM_SIZE, one);
+	return one;
+}
+
+bool commcounts_has(const struct commcounts *c, const char *comm)
+{
+	char key[COMM_SIZE];
+
+	return find(c, comm, key);
+}
+
+void commcounts_add(struct commcounts *c, const char *comm)
+{
+	char key[COMM_SIZE];
+	struct commcount *one = find(c, comm, key);
+
+	c->total++;
 	if (!one && HASH_COUNT(c->all) < MAX_COMMS && (one = calloc(1, sizeof(*one)))) {
 		memcpy(one->comm, key, COMM_SIZE);
 		HASH_ADD(hh, c->all, comm, COMM_SIZE, one);

@@ -500,6 +500,7 @@ static int begin(struct question *q, struct fault *f)
 	c->parents.recorded = q->targets->input;
 	c->errors.paths = has_paths(c);
 	c->errors.all = c->by_path;
+	c->errors.globs = (struct unseenhint_globs){ c->match.globs, c->match.nglobs };
 	if (has_paths(c))
 		begin_paths(c);
 	c->match.keeps = c->by_path && q->targets->record && q->a;
