@@ -249,6 +249,12 @@ def test_relative_paths_of_sockets(analyse, libc, tmp_path):
     assert {path for call, path in found if call == 'connect'} == {'DIR/b.sock'}, table
 
 
+def test_a_task_that_ends_after_a_call_without_a_path_lacks_none(analyse, libc, tmp_path):
+    """Its arguments are forgotten at its end. touch(1) calls utimensat(0, NULL)."""
+    table = analyse('syscalls', '--match', '*', '--json', *RING, '--', 'sh', '-c', f'touch {tmp_path}/a; true').table('paths')
+    assert 'unseen_paths' not in table, table
+
+
 def test_a_call_without_a_path_lacks_none(analyse, libc, tmp_path):
     """utimensat(fd, NULL) by futimens()."""
     script = f'import os\nfd = os.open("{tmp_path}/a", os.O_CREAT | os.O_WRONLY)\nfor _ in range(50): os.utime(fd)'

@@ -272,6 +272,12 @@ static void finish_held(struct syscalls *c, struct happening *h)
 	heldcalls_remove(&c->held, h);
 }
 
+/* The arguments of a call that is held are forgotten when its task ends. */
+static bool may_path_follow(struct syscalls *c, const struct happening *h, int64_t id)
+{
+	return callpaths_may_follow(&c->paths, h->tid, h->end.start, id) && !pathmatch_lacks_path(&c->match, h->tid, id);
+}
+
 static void leave(struct question *q, const struct analysis_sample *s)
 {
 	struct syscalls *c = (struct syscalls *)q;
@@ -292,7 +298,7 @@ static void leave(struct question *q, const struct analysis_sample *s)
 		return;
 	}
 	h.end.value = (uint64_t)id;
-	if (!callpaths_may_follow(&c->paths, h.tid, h.end.start, id) || !heldcalls_keep(&c->held, &h))
+	if (!may_path_follow(c, &h, id) || !heldcalls_keep(&c->held, &h))
 		finish(c, &h);
 }
 
