@@ -434,3 +434,26 @@ def test_a_call_that_hangs_is_named_if_it_may_be_shown(prof, libc, tmp_path, opt
                                   timeout=60)
             one.kill()
         assert done.returncode == 0 and (said in done.stdout if said else 'still in' not in done.stdout), done
+
+
+def test_tasks_by_their_names(analyse, libc, tmp_path):
+    """Rows, lines and counts of other tasks are left out. Names are as in report; with commas and '!' as in --call."""
+    (tmp_path / 'job').write_text(f"""cp -p /bin/true '{tmp_path}/aye,b'
+'{tmp_path}/aye,b'
+touch {tmp_path}/x
+cat {tmp_path}/x
+""")
+
+    def tasks(*names):
+        options = [word for name in names for word in ('--comm', name)]
+        got = analyse('syscalls', *options, '--paths', '--lines', '--json', *RING, '--', 'sh', tmp_path / 'job').lines
+        comms = {line['comm'] for line in got if 'table' not in line}
+        assert comms == {row['comm'] for table in got if table.get('table') == 'paths' for row in table['rows']}
+        return comms
+
+    every = tasks()
+    assert {'sh', 'cp', 'touch', 'cat', 'aye,b'} <= every
+    assert tasks('cp,t*') == {'cp', 'touch'} == tasks('cp', 'touch')
+    assert tasks('!cp,!t*') == every - {'cp', 'touch'}
+    assert tasks('c*', '!cat') == {'cp'}
+    assert tasks('nobody') == set()

@@ -14,6 +14,7 @@
 #include "analysis/syscalls/callpaths.h"
 #include "analysis/syscalls/callset.h"
 #include "analysis/syscalls/commands.h"
+#include "analysis/syscalls/commchoice.h"
 #include "analysis/syscalls/globhint.h"
 #include "analysis/syscalls/heldcalls.h"
 #include "analysis/syscalls/notfailed.h"
@@ -227,7 +228,7 @@ static void take_call(struct syscalls *c, const struct happening *h, int64_t id,
 {
 	struct question *q = &c->question;
 
-	if (!callchoice_has(&c->calls, id))
+	if (!callchoice_has(&c->calls, id) || !commchoice_has(&c->question.common.comms, h->comm))
 		return;
 	if (has_paths(c) && (h->error || !c->failed) && callpaths_is_missing(&c->paths, h->tid, h->end.start, id) &&
 	    !pathmatch_lacks_path(&c->match, h->tid, id))
@@ -614,6 +615,9 @@ static const struct opt call_opts[] = {
 	{ "call", 0, NULL, OPT_CALL, offsetof(struct syscalls, calls.names), "NAMES",
 	  "Show only these calls: names or globs with commas between them, such as 'connect,unlink*,rename*'; with '!', all but these: "
 	  "'!futex,!poll'.", false, callchoice_parse },
+	{ "comms", 0, "comm", OPT_STRINGS, offsetof(struct syscalls, question.common.comms), "NAMES",
+	  "Show only calls of tasks with these names: names or globs with commas between them, such as 'app,work*'; with '!', of all but "
+	  "these: '!systemd*'. Repeatable.", false, NULL },
 	{ "lines", 0, NULL, OPT_FLAG, offsetof(struct syscalls, lines), NULL,
 	  "Print a line for each of these calls when it returns, as strace does: time, task, the parent of its process, call and result; "
 	  "with --paths, --match and --errors, also flags and path.", false, NULL },
