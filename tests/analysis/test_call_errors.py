@@ -139,7 +139,7 @@ int main(void)
 '''
 
 
-def test_a_program_with_the_library_inside(analyse, libc, tmp_path):
+def test_a_program_with_the_library_inside(analyse, prof, libc, tmp_path):
     """Also if it is compiled without names. syscall() has no place of its own for each call."""
     if platform.machine() != 'x86_64':
         pytest.skip('needs x86-64')
@@ -153,6 +153,10 @@ def test_a_program_with_the_library_inside(analyse, libc, tmp_path):
         assert rows['openat(257)', '/nowhere/number']['calls'] == 5
     else:
         assert table['unseen_paths'] == 5
+        assert table['unseen_tasks'] == [{'comm': 'job', 'calls': 5}] and table['unseen_calls'] == [{'call': 'openat', 'calls': 5}]
+        said = subprocess.run([prof, 'syscalls', '--errors', '--csv', '-v', *RING, '--', tmp_path / 'job'], capture_output=True, text=True,
+                              check=True, timeout=100).stderr
+        assert 'syscalls: paths of 5 calls are not known: no probe saw them: job 5; these calls are openat 5\n' in said, said
         out = analyse('syscalls', '--errors', '--match', '/nowhere/*', *RING, '--', tmp_path / 'job').text
         assert re.search(r'^paths of 5 calls are not known: .*: job 5$', out, re.M) and '/nowhere/b' in out, out
         assert ('\nthese calls are openat 5; to see them: perf-prof trace -e \'syscalls:sys_enter_openat/filename.ustring~"/nowhere/*"/\''

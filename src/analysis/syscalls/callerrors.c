@@ -4,6 +4,7 @@
 #include "analysis/syscalls/callpaths.h"
 #include "analysis/syscalls/openflags.h"
 #include "base/escape.h"
+#include "base/note.h"
 #include "base/units.h"
 #include "engine/callnames.h"
 #include "engine/framefold.h"
@@ -201,8 +202,11 @@ static void put_no_paths(void *ctx, struct table *t)
 
 	if (*p->why)
 		table_extra(t, "no_paths", json_text(p->why, strlen(p->why)));
-	if (p->e->unseen.total)
+	if (p->e->unseen.total) {
 		table_extra(t, "unseen_paths", json_object_new_uint64(p->e->unseen.total));
+		table_extra(t, "unseen_tasks", commcounts_json(&p->e->unseen, "comm"));
+		table_extra(t, "unseen_calls", commcounts_json(&p->e->unseen_calls, "call"));
+	}
 	if (p->e->nowhere.total)
 		table_extra(t, "unknown_folders", json_object_new_uint64(p->e->nowhere.total));
 }
@@ -386,6 +390,16 @@ static void print_unknown(struct callerrors *e, const struct question *q)
 		       "are given\n", nowhere, units_plural(nowhere), commcounts_text(&e->nowhere, who, sizeof(who)));
 }
 
+/* Where the table cannot say it. */
+static void note_unseen(struct callerrors *e, const struct question *q)
+{
+	char who[COMMCOUNTS_TEXT], calls[COMMCOUNTS_TEXT];
+
+	note(q->common.stream.verbose, "%s: paths of %llu call%s are not known: no probe saw them: %s; these calls are %s", q->ops->name,
+	     (unsigned long long)e->unseen.total, units_plural(e->unseen.total), commcounts_text(&e->unseen, who, sizeof(who)),
+	     commcounts_text(&e->unseen_calls, calls, sizeof(calls)));
+}
+
 void callerrors_print(struct callerrors *e, struct question *q, uint64_t from, const char *why)
 {
 	struct printed p = { e, why };
@@ -398,6 +412,8 @@ void callerrors_print(struct callerrors *e, struct question *q, uint64_t from, c
 		printf("paths are not known: %s\n", safe);
 	if (!q->common.json && !q->csv)
 		print_unknown(e, q);
+	else if (q->csv && e->unseen.total)
+		note_unseen(e, q);
 	e->told = true;
 	if (e->stacks && !q->csv)
 		put_stacks(e, q);

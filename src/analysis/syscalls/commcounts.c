@@ -3,6 +3,7 @@
 
 #include "base/escape.h"
 #include "base/hash.h"
+#include "report/json.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -68,6 +69,23 @@ char *commcounts_text(struct commcounts *c, char *buf, size_t size)
 	if (rest && used < size)
 		snprintf(buf + used, size - used, "%sothers %llu", n ? ", " : "", (unsigned long long)rest);
 	return buf;
+}
+
+struct json_object *commcounts_json(struct commcounts *c, const char *name)
+{
+	json_object *all = json_object_new_array();
+	bool good = all;
+
+	HASH_SORT(c->all, more_calls);
+	for (const struct commcount *one = c->all; one && good; one = one->hh.next) {
+		json_object *row = json_object_new_object();
+
+		good = json_append(all, row) && json_put_text(row, name, one->comm) && json_put_unsigned(row, "calls", one->calls);
+	}
+	if (good)
+		return all;
+	json_object_put(all);
+	return NULL;
 }
 
 void commcounts_free(struct commcounts *c)
