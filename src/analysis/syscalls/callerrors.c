@@ -178,8 +178,7 @@ static void put_both(struct table *t, const char *text, size_t second)
 		table_none(t);
 		return;
 	}
-	snprintf(first, sizeof(first), "%.*s", (int)second - 2, text);
-	table_text(t, first);
+	table_text(t, callpaths_first(text, second, first));
 	table_text(t, text + second);
 }
 

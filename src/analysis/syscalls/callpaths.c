@@ -423,6 +423,14 @@ bool callpaths_may_have(const struct callpaths *p, int64_t call)
 	return p->programs.n ? libccalls_has_path(call) : copies_path(syscall_name(call)) || copies_path(syscall_name_of_32(call));
 }
 
+char *callpaths_first(const char *text, size_t second, char buf[CALLPATH_SIZE])
+{
+	const size_t len = second - strlen(", ");
+
+	snprintf(buf, CALLPATH_SIZE, "%.*s", (int)len, text);
+	return buf;
+}
+
 void callpaths_free(struct callpaths *p)
 {
 	libccalls_free(&p->programs);

@@ -327,6 +327,7 @@ static bool is_match(struct pathmatch *m, const struct pathmatch_call *c, bool f
 enum pathmatch_found pathmatch_find(struct pathmatch *m, const struct pathmatch_call *c, const char **text)
 {
 	char given[CALLPATH_SIZE], one[PATH_MAX], other[PATH_MAX];
+	const char *first = c->text;
 	bool known, matching;
 
 	*text = c->text;
@@ -334,9 +335,10 @@ enum pathmatch_found pathmatch_find(struct pathmatch *m, const struct pathmatch_
 	other[0] = '\0';
 	if (!m->nglobs && !m->keeps)
 		return PATHMATCH_YES;
-	snprintf(given, sizeof(given), "%.*s", c->second ? (int)(c->second - c->text - 2) : INT_MAX, c->text);   /* before ", " */
-	known = put_meant(m, c, true, given, one);
-	matching = m->nglobs && is_match(m, c, true, given, one);
+	if (c->second)
+		first = callpaths_first(c->text, m->second, given);
+	known = put_meant(m, c, true, first, one);
+	matching = m->nglobs && is_match(m, c, true, first, one);
 	if (c->second) {
 		known &= put_meant(m, c, false, c->second, other);
 		matching |= m->nglobs && is_match(m, c, false, c->second, other);
