@@ -25,6 +25,14 @@ def test_either_path_matches(analyse, libc, tmp_path):
     assert both == {frozenset((f'{tmp_path}/x', f'{tmp_path}/d/y')), frozenset((f'{tmp_path}/d/y', f'{tmp_path}/z'))}, table
 
 
+def test_columns_for_two_paths(analyse, libc):
+    """If the calls may have two paths, also in tables of which none has."""
+    for options, there in (['--paths'], True), (['--errors'], True), (['--paths', '--call', 'renameat2,open*'], True), \
+            (['--paths', '--call', 'open*'], False):
+        table = analyse('syscalls', *options, '--json', *RING, '--', PYTHON, '-c', '').table('errors' if '--errors' in options else 'paths')
+        assert ({'path1', 'path2'} <= {column['name'] for column in table['columns']}) == there, (options, table['columns'])
+
+
 def test_the_two_paths_of_a_line(prof, libc, tmp_path):
     """The comma is a part of the second."""
     script = f'import os\nos.mkdir("{tmp_path}/a")\nos.rename("{tmp_path}/a", "{tmp_path}/b, c")\nos.rmdir("{tmp_path}/b, c")'

@@ -132,7 +132,7 @@ void callerrors_free(struct callerrors *e)
 	commcounts_free(&e->unseen_calls);
 	commcounts_free(&e->nowhere);
 	*e = (struct callerrors){ .paths = e->paths, .all = e->all, .told = e->told, .has_flags = e->has_flags,
-				   .globs = e->globs };
+				   .two = e->two, .globs = e->globs };
 }
 
 /* ---- the table -------------------------------------------------------------------------- */

@@ -22,7 +22,7 @@ struct callerrors {
 	struct unseenhint_globs globs;   /* of --match */
 	bool has_flags;              /* it is known for what calls open files */
 	bool opens;                  /* and some do */
-	bool two;                    /* some calls have two paths */
+	bool two;                    /* some calls have two paths, or may have them */
 	struct distributions rows;   /* durations */
 	struct words words;          /* paths, and names of tasks for stacks */
 	struct callerror_stack *stacks;

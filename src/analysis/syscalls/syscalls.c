@@ -497,6 +497,8 @@ static void begin_paths(struct syscalls *c)
 	callpaths_begin(&c->paths, q);
 	c->match.args.field = c->numbered && q->a ? analysis_field(q->events[ENTER], "args", true, &no) : NULL;
 	c->errors.has_flags = c->match.args.field;
+	for (int64_t i = 0; i < CALLSET_NUMBERS; i++)
+		c->errors.two |= callchoice_has(&c->calls, i) && callpaths_has_two(i);
 }
 
 static int begin(struct question *q, struct fault *f)
