@@ -340,14 +340,20 @@ def test_a_glob_chooses_paths(analyse, libc, options, expected):
     ('./*', "'./*' is compared with paths as programs give them: a glob for whole paths begins with / or */, such as 'DIR/*'"),
     ('none', "'none' is compared with paths as programs give them: a glob for whole paths begins with / or */, such as '*/none'"),
     ('DIR/link/a*', "DIR/link leads to DIR: --match 'DIR/a*' matches paths in it"),
+    ('*/held', "programs may have opened held before; what writes to it is shown by: perf-prof trace -e "
+     "writeback:writeback_mark_inode_dirty/ino==INODE/"),
+    ('DIR/held', "programs may have opened DIR/held before; what writes to it is shown by: perf-prof trace -e "
+     "writeback:writeback_mark_inode_dirty/ino==INODE/"),
     ('DIR/*', None), ('*.none', None), ('127.0.0.1:1', None), ('*/null', None),
 ])
 def test_a_glob_that_matches_nothing(prof, libc, tmp_path, glob, said):
-    glob, said = glob.replace('DIR', str(tmp_path)), said and said.replace('DIR', str(tmp_path))
+    (tmp_path / 'held').touch()
+    inode = str((tmp_path / 'held').stat().st_ino)
+    glob, said = glob.replace('DIR', str(tmp_path)), said and said.replace('DIR', str(tmp_path)).replace('INODE', inode)
     os.symlink('.', tmp_path / 'link')
     command = [prof, 'syscalls', '--match', glob, *RING, '--', 'cat', '/dev/null']
     out = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path, timeout=60).stdout
-    assert [line for line in out.splitlines() if '--match' in line or 'compared' in line] == ([said] if said else [])
+    assert [line for line in out.splitlines() if '--match' in line or 'compared' in line or 'writeback' in line] == ([said] if said else [])
 
 
 def test_a_glob_for_whole_paths_and_a_recording(analyse, libc, tmp_path):
