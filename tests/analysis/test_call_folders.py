@@ -25,6 +25,14 @@ def test_either_path_matches(analyse, libc, tmp_path):
     assert both == {frozenset((f'{tmp_path}/x', f'{tmp_path}/d/y')), frozenset((f'{tmp_path}/d/y', f'{tmp_path}/z'))}, table
 
 
+def test_columns_for_two_paths(analyse, libc):
+    """If the calls may have two paths, also in tables of which none has."""
+    for options, there in (['--paths'], True), (['--errors'], True), (['--paths', '--call', 'renameat2,open*'], True), \
+            (['--paths', '--call', 'open*'], False):
+        table = analyse('syscalls', *options, '--json', *RING, '--', PYTHON, '-c', '').table('errors' if '--errors' in options else 'paths')
+        assert ({'path1', 'path2'} <= {column['name'] for column in table['columns']}) == there, (options, table['columns'])
+
+
 def test_the_two_paths_of_a_line(prof, libc, tmp_path):
     """The comma is a part of the second."""
     script = f'import os\nos.mkdir("{tmp_path}/a")\nos.rename("{tmp_path}/a", "{tmp_path}/b, c")\nos.rmdir("{tmp_path}/b, c")'
@@ -44,7 +52,7 @@ os.rename('a.log', 'd/a.log')
 """
 
 
-def test_globs_that_leave_out(analyse, prof, libc, tmp_path):
+def test_globs_that_leave_out(analyse, libc, tmp_path):
     """Relative paths and those behind links, too. A call with two paths has a row if one of them matches."""
     (tmp_path / 'd').mkdir()
     (tmp_path / 'link').symlink_to('d')
@@ -59,9 +67,21 @@ def test_globs_that_leave_out(analyse, prof, libc, tmp_path):
     assert ('openat', 'DIR/a.log') in found and any(call == 'rename' for call, _ in found), found
     assert not [path for call, path in found if path.endswith('.conf') or path in ('DIR/d/c.log', 'DIR/link/c.log')], found
     assert paths_without(f'!{tmp_path}/d/*', '!*.conf') >= found
-    done = subprocess.run([prof, 'syscalls', '--match', '*.a', '--match', '*.b', '--', 'true'], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (
-        2, "perf-prof: --match *.b: another glob was given, '*.a'; only those with ! may be given in addition\n")
+
+
+def test_several_globs(analyse, prof, libc, tmp_path):
+    """One of them has to match; each compares paths in its own way."""
+    script = (f"import os; os.chdir('{tmp_path}'); os.mkdir('d'); os.close(os.open('d/a.log', os.O_CREAT)); os.rename('d/a.log', 'x.conf'); "
+              "os.access('d/other', 0)")
+    for globs in ('*/a.log', '*/x.c*'), ('*/d/a.log', 'x.c*'):
+        options = [word for glob in globs for word in ('--match', glob)]
+        rows = analyse('syscalls', *options, '--json', *RING, '--', PYTHON, '-c', f'import shutil; {script}; shutil.rmtree("d"); os.remove("x.conf")'
+                       ).table('paths')['rows']
+        found = {(row['call'].partition('(')[0], row['path'].replace(str(tmp_path), 'DIR')) for row in rows}
+        assert {('openat', 'DIR/d/a.log'), ('rename', 'DIR/d/a.log, DIR/x.conf')} <= found, (globs, found)
+        assert {path for _, path in found} <= {'DIR/d/a.log', 'DIR/d/a.log, DIR/x.conf', 'DIR/x.conf'}, (globs, found)
+    done = subprocess.run([prof, 'syscalls', *['--match', '*.a'] * 33, '--', 'true'], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, 'perf-prof: --match *.a: at most 32 globs without ! can be given\n')
 
 
 RELATIVE = r"""
@@ -235,6 +255,12 @@ def test_relative_paths_of_sockets(analyse, libc, tmp_path):
     found, table = matched(analyse, tmp_path, script)
     assert {('bind', 'DIR/a.sock'), ('connect', 'DIR/b.sock')} <= found, table
     assert {path for call, path in found if call == 'connect'} == {'DIR/b.sock'}, table
+
+
+def test_a_task_that_ends_after_a_call_without_a_path_lacks_none(analyse, libc, tmp_path):
+    """Its arguments are forgotten at its end. touch(1) calls utimensat(0, NULL)."""
+    table = analyse('syscalls', '--match', '*', '--json', *RING, '--', 'sh', '-c', f'touch {tmp_path}/a; true').table('paths')
+    assert 'unseen_paths' not in table, table
 
 
 def test_a_call_without_a_path_lacks_none(analyse, libc, tmp_path):
@@ -416,3 +442,26 @@ def test_a_call_that_hangs_is_named_if_it_may_be_shown(prof, libc, tmp_path, opt
                                   timeout=60)
             one.kill()
         assert done.returncode == 0 and (said in done.stdout if said else 'still in' not in done.stdout), done
+
+
+def test_tasks_by_their_names(analyse, libc, tmp_path):
+    """Rows, lines and counts of other tasks are left out. Names are as in report; with commas and '!' as in --call."""
+    (tmp_path / 'job').write_text(f"""cp -p /bin/true '{tmp_path}/aye,b'
+'{tmp_path}/aye,b'
+touch {tmp_path}/x
+cat {tmp_path}/x
+""")
+
+    def tasks(*names):
+        options = [word for name in names for word in ('--comm', name)]
+        got = analyse('syscalls', *options, '--paths', '--lines', '--json', *RING, '--', 'sh', tmp_path / 'job').lines
+        comms = {line['comm'] for line in got if 'table' not in line}
+        assert comms == {row['comm'] for table in got if table.get('table') == 'paths' for row in table['rows']}
+        return comms
+
+    every = tasks()
+    assert {'sh', 'cp', 'touch', 'cat', 'aye,b'} <= every
+    assert tasks('cp,t*') == {'cp', 'touch'} == tasks('cp', 'touch')
+    assert tasks('!cp,!t*') == every - {'cp', 'touch'}
+    assert tasks('c*', '!cat') == {'cp'}
+    assert tasks('nobody') == set()

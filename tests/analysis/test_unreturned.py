@@ -98,6 +98,15 @@ def test_since_before_the_run(hanging, analyse, tmp_path, options):
     assert len(out.splitlines()) == 2 + len(told) + out.count('paths are not known'), out
 
 
+def test_comm_selects_tasks(hanging, analyse, tmp_path):
+    one, told = hanging
+    (tmp_path / 'go').touch()
+    wait_until_all_hang(one.pid)
+    every = lines_of(analyse('syscalls', '-p', one.pid, '--seconds', '0.3', '--comm', '*').text)
+    assert every.keys() == told.keys()
+    assert lines_of(analyse('syscalls', '-p', one.pid, '--seconds', '0.3', '--comm', '!*').text) == {}
+
+
 def test_a_filter_selects_calls(hanging, analyse, tmp_path):
     one, told = hanging
     (tmp_path / 'go').touch()

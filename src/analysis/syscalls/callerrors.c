@@ -4,6 +4,7 @@
 #include "analysis/syscalls/callpaths.h"
 #include "analysis/syscalls/openflags.h"
 #include "base/escape.h"
+#include "base/note.h"
 #include "base/units.h"
 #include "engine/callnames.h"
 #include "engine/framefold.h"
@@ -130,7 +131,8 @@ void callerrors_free(struct callerrors *e)
 	commcounts_free(&e->unseen);
 	commcounts_free(&e->unseen_calls);
 	commcounts_free(&e->nowhere);
-	*e = (struct callerrors){ .paths = e->paths, .all = e->all, .told = e->told, .has_flags = e->has_flags };
+	*e = (struct callerrors){ .paths = e->paths, .all = e->all, .told = e->told, .has_flags = e->has_flags,
+				   .two = e->two, .globs = e->globs };
 }
 
 /* ---- the table -------------------------------------------------------------------------- */
@@ -176,8 +178,7 @@ static void put_both(struct table *t, const char *text, size_t second)
 		table_none(t);
 		return;
 	}
-	snprintf(first, sizeof(first), "%.*s", (int)second - 2, text);
-	table_text(t, first);
+	table_text(t, callpaths_first(text, second, first));
 	table_text(t, text + second);
 }
 
@@ -200,8 +201,11 @@ static void put_no_paths(void *ctx, struct table *t)
 
 	if (*p->why)
 		table_extra(t, "no_paths", json_text(p->why, strlen(p->why)));
-	if (p->e->unseen.total)
+	if (p->e->unseen.total) {
 		table_extra(t, "unseen_paths", json_object_new_uint64(p->e->unseen.total));
+		table_extra(t, "unseen_tasks", commcounts_json(&p->e->unseen, "comm"));
+		table_extra(t, "unseen_calls", commcounts_json(&p->e->unseen_calls, "call"));
+	}
 	if (p->e->nowhere.total)
 		table_extra(t, "unknown_folders", json_object_new_uint64(p->e->nowhere.total));
 }
@@ -342,15 +346,32 @@ static void put_stacks(struct callerrors *e, struct question *q)
 
 /* ---- all of it -------------------------------------------------------------------------- */
 
+static void print_safe(const char *text)
+{
+	const size_t len = strlen(text), size = 4 * len + 1;
+	char *safe = malloc(size);
+
+	if (safe) {
+		escape_terminal(text, len, safe, size);
+		fputs(safe, stdout);
+	}
+	free(safe);
+}
+
 /* What shows them: of one program, the code that makes the calls is searched, too. */
 static void print_unseen(struct callerrors *e, const struct question *q)
 {
 	char calls[COMMCOUNTS_TEXT];
+	char *command = !q->targets->input && q->has_targets ? unseenhint_command(&e->unseen_calls, &e->globs, q->targets) : NULL;
 
-	printf("these calls are %s%s\n", commcounts_text(&e->unseen_calls, calls, sizeof(calls)),
+	printf("these calls are %s%s", commcounts_text(&e->unseen_calls, calls, sizeof(calls)),
 	       q->targets->input || q->has_targets ? "" : "; -p PID and -- COMMAND show the paths of a Go or static program, too");
-	if (!q->targets->input && q->has_targets)
-		printf("the paths of openat are shown by: perf-prof trace -e 'syscalls:sys_enter_openat/filename.ustring~\"GLOB\"/'\n");
+	if (command) {
+		printf("; to see them: ");
+		print_safe(command);
+	}
+	putchar('\n');
+	free(command);
 }
 
 static void print_unknown(struct callerrors *e, const struct question *q)
@@ -368,6 +389,16 @@ static void print_unknown(struct callerrors *e, const struct question *q)
 		       "are given\n", nowhere, units_plural(nowhere), commcounts_text(&e->nowhere, who, sizeof(who)));
 }
 
+/* Where the table cannot say it. */
+static void note_unseen(struct callerrors *e, const struct question *q)
+{
+	char who[COMMCOUNTS_TEXT], calls[COMMCOUNTS_TEXT];
+
+	note(q->common.stream.verbose, "%s: paths of %llu call%s are not known: no probe saw them: %s; these calls are %s", q->ops->name,
+	     (unsigned long long)e->unseen.total, units_plural(e->unseen.total), commcounts_text(&e->unseen, who, sizeof(who)),
+	     commcounts_text(&e->unseen_calls, calls, sizeof(calls)));
+}
+
 void callerrors_print(struct callerrors *e, struct question *q, uint64_t from, const char *why)
 {
 	struct printed p = { e, why };
@@ -380,6 +411,8 @@ void callerrors_print(struct callerrors *e, struct question *q, uint64_t from, c
 		printf("paths are not known: %s\n", safe);
 	if (!q->common.json && !q->csv)
 		print_unknown(e, q);
+	else if (q->csv && e->unseen.total)
+		note_unseen(e, q);
 	e->told = true;
 	if (e->stacks && !q->csv)
 		put_stacks(e, q);

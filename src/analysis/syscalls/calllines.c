@@ -39,8 +39,7 @@ static bool put_both(json_object *root, const char *path, size_t second)
 {
 	char first[CALLPATH_SIZE];
 
-	snprintf(first, sizeof(first), "%.*s", second ? (int)second - 2 : 0, path);
-	return !second || (json_put_text(root, "path1", first) && json_put_text(root, "path2", path + second));
+	return !second || (json_put_text(root, "path1", callpaths_first(path, second, first)) && json_put_text(root, "path2", path + second));
 }
 
 static void print_json(struct question *q, const struct happening *h, const struct callline *line, const struct parts *p)

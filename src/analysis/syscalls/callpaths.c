@@ -423,6 +423,21 @@ bool callpaths_may_have(const struct callpaths *p, int64_t call)
 	return p->programs.n ? libccalls_has_path(call) : copies_path(syscall_name(call)) || copies_path(syscall_name_of_32(call));
 }
 
+bool callpaths_has_two(int64_t call)
+{
+	static const char names[] = " link linkat move_mount pivot_root rename renameat renameat2 symlink symlinkat ";
+
+	return libccalls_is_among(names, syscall_name(call));
+}
+
+char *callpaths_first(const char *text, size_t second, char buf[CALLPATH_SIZE])
+{
+	const size_t len = second - strlen(", ");
+
+	snprintf(buf, CALLPATH_SIZE, "%.*s", (int)len, text);
+	return buf;
+}
+
 void callpaths_free(struct callpaths *p)
 {
 	libccalls_free(&p->programs);

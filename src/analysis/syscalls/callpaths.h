@@ -67,5 +67,9 @@ bool callpaths_is_missing(struct callpaths *p, pid_t tid, uint64_t since, int64_
 bool callpaths_may_follow(struct callpaths *p, pid_t tid, uint64_t since, int64_t call);
 /* Once its probes are chosen: whether they can see a path of a call of that number. */
 bool callpaths_may_have(const struct callpaths *p, int64_t call);
+/* Whether calls of that number have two paths. */
+bool callpaths_has_two(int64_t call);
+/* The first path of a text whose second begins there. Returns buf. */
+char *callpaths_first(const char *text, size_t second, char buf[CALLPATH_SIZE]);
 void callpaths_free(struct callpaths *p);
 #endif

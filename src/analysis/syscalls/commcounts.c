@@ -3,6 +3,7 @@
 
 #include "base/escape.h"
 #include "base/hash.h"
+#include "report/json.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,14 +16,29 @@ struct commcount {
 	UT_hash_handle hh;
 };
 
-void commcounts_add(struct commcounts *c, const char *comm)
+static struct commcount *find(const struct commcounts *c, const char *comm, char key[COMM_SIZE])
 {
-	char key[COMM_SIZE] = "";
 	struct commcount *one;
 
-	c->total++;
+	memset(key, 0, COMM_SIZE);
 	memcpy(key, comm ? comm : "", comm ? strnlen(comm, COMM_SIZE - 1) : 0);
 	HASH_FIND(hh, c->all, key, COMM_SIZE, one);
+	return one;
+}
+
+bool commcounts_has(const struct commcounts *c, const char *comm)
+{
+	char key[COMM_SIZE];
+
+	return find(c, comm, key);
+}
+
+void commcounts_add(struct commcounts *c, const char *comm)
+{
+	char key[COMM_SIZE];
+	struct commcount *one = find(c, comm, key);
+
+	c->total++;
 	if (!one && HASH_COUNT(c->all) < MAX_COMMS && (one = calloc(1, sizeof(*one)))) {
 		memcpy(one->comm, key, COMM_SIZE);
 		HASH_ADD(hh, c->all, comm, COMM_SIZE, one);
@@ -53,6 +69,23 @@ char *commcounts_text(struct commcounts *c, char *buf, size_t size)
 	if (rest && used < size)
 		snprintf(buf + used, size - used, "%sothers %llu", n ? ", " : "", (unsigned long long)rest);
 	return buf;
+}
+
+struct json_object *commcounts_json(struct commcounts *c, const char *name)
+{
+	json_object *all = json_object_new_array();
+	bool good = all;
+
+	HASH_SORT(c->all, more_calls);
+	for (const struct commcount *one = c->all; one && good; one = one->hh.next) {
+		json_object *row = json_object_new_object();
+
+		good = json_append(all, row) && json_put_text(row, name, one->comm) && json_put_unsigned(row, "calls", one->calls);
+	}
+	if (good)
+		return all;
+	json_object_put(all);
+	return NULL;
 }
 
 void commcounts_free(struct commcounts *c)

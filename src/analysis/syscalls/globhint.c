@@ -48,6 +48,19 @@ static bool put_behind_link(const char *glob, char *buf, size_t size)
 	return true;
 }
 
+/* A file that programs may have opened before, so that no call has its path; after a star and a slash, one in the current folder. */
+static bool put_held_file(const char *glob, char *buf, size_t size)
+{
+	const char *file = strncmp(glob, "*/", 2) ? glob : glob + 2;
+	struct stat st;
+
+	if (!pathmatch_follows(glob) || strpbrk(file, "*?[") || stat(file, &st) || !S_ISREG(st.st_mode))
+		return false;
+	snprintf(buf, size, "programs may have opened %s before; what writes to it is shown by: perf-prof trace -e "
+		 "writeback:writeback_mark_inode_dirty/ino==%llu/", file, (unsigned long long)st.st_ino);
+	return true;
+}
+
 bool globhint_text(const char *glob, bool here, char *buf, size_t size)
 {
 	char whole[PATH_MAX], folder[PATH_MAX];
@@ -60,7 +73,7 @@ bool globhint_text(const char *glob, bool here, char *buf, size_t size)
 		snprintf(buf, size, "%s is a folder: --match '%s/*' matches the files in it", glob, whole[1] ? whole : "");
 		return true;
 	}
-	if (here && put_behind_link(glob, buf, size))
+	if (here && (put_behind_link(glob, buf, size) || put_held_file(glob, buf, size)))
 		return true;
 	if (!here && *glob == '/') {
 		snprintf(buf, size, "in a recording, symbolic links in paths are not followed: the glob has to match the paths that the programs gave");

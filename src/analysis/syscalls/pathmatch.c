@@ -76,7 +76,7 @@ static unsigned int kind_of(struct pathmatch *m, int64_t number)
 
 bool pathmatch_follows(const char *glob)
 {
-	return glob && (*glob == '/' || !strncmp(glob, "*/", 2));
+	return *glob == '/' || !strncmp(glob, "*/", 2);
 }
 
 bool pathmatch_is_whole(const struct pathmatch *m)
@@ -84,24 +84,23 @@ bool pathmatch_is_whole(const struct pathmatch *m)
 	for (size_t i = 0; i < m->nwithout; i++)
 		if (pathmatch_follows(m->without[i]))
 			return true;
-	return pathmatch_follows(m->glob);
+	for (size_t i = 0; i < m->nglobs; i++)
+		if (pathmatch_follows(m->globs[i]))
+			return true;
+	return false;
 }
 
 int pathmatch_parse(const char *text, void *match, struct fault *f)
 {
 	struct pathmatch *m = match;
+	const bool without = *text == '!';
+	size_t *n = without ? &m->nwithout : &m->nglobs;
 
-	if (*text != '!' && m->glob)
-		return fault_usage(f, "--match %s: another glob was given, '%s'; only those with ! may be given in addition", text, m->glob);
-	if (*text != '!') {
-		m->glob = text;
-		return 0;
-	}
-	if (!text[1])
+	if (without && !text[1])
 		return fault_usage(f, "--match %s: expected a glob after !, such as '!/etc/ld.so.*'", text);
-	if (m->nwithout == PATHMATCH_WITHOUT)
-		return fault_usage(f, "--match %s: at most %d globs with ! can be given", text, PATHMATCH_WITHOUT);
-	m->without[m->nwithout++] = text + 1;
+	if (*n == PATHMATCH_GLOBS)
+		return fault_usage(f, "--match %s: at most %d globs %s ! can be given", text, PATHMATCH_GLOBS, without ? "with" : "without");
+	(without ? m->without : m->globs)[(*n)++] = text + without;
 	return 0;
 }
 
@@ -175,17 +174,36 @@ uint32_t pathmatch_flags(struct pathmatch *m, pid_t tid, int64_t number)
 
 /* ---- matching --------------------------------------------------------------------------- */
 
-static bool matches(const struct pathmatch *m, const char *text)
+static bool has_match(const char *const *globs, size_t n, const char *text)
 {
-	return expr_glob(m->glob, strlen(m->glob), text, strlen(text));
+	for (size_t i = 0; i < n; i++)
+		if (expr_glob(globs[i], strlen(globs[i]), text, strlen(text)))
+			return true;
+	return false;
+}
+
+bool pathmatch_fits(const struct pathmatch *m, const char *text)
+{
+	return has_match(m->globs, m->nglobs, text);
+}
+
+/* Only by the globs for whole paths, or only by the others. */
+static bool has_match_of(const struct pathmatch *m, bool whole, const char *text)
+{
+	for (size_t i = 0; i < m->nglobs; i++)
+		if (pathmatch_follows(m->globs[i]) == whole && has_match(&m->globs[i], 1, text))
+			return true;
+	return false;
+}
+
+static bool fits_whole(const struct pathmatch *m, const char *text)
+{
+	return has_match_of(m, true, text);
 }
 
 static bool is_without(const struct pathmatch *m, const char *text)
 {
-	for (size_t i = 0; i < m->nwithout; i++)
-		if (expr_glob(m->without[i], strlen(m->without[i]), text, strlen(text)))
-			return true;
-	return false;
+	return has_match(m->without, m->nwithout, text);
 }
 
 /* The argument with the descriptor to which that path is relative; CALLARGS: none; CALLARGS + 1: not known which. */
@@ -298,9 +316,9 @@ static bool is_match(struct pathmatch *m, const struct pathmatch_call *c, bool f
 	if (m->nwithout && (is_without(m, given) || is_without(m, meant) ||
 			    is_behind_links(m, c, first, given, meant, is_without, real)))
 		return false;
-	if (matches(m, meant) || (!pathmatch_follows(m->glob) && matches(m, given)))
+	if (pathmatch_fits(m, meant) || has_match_of(m, false, given))
 		return true;
-	if (!pathmatch_follows(m->glob) || !is_behind_links(m, c, first, given, meant, matches, real))
+	if (!is_behind_links(m, c, first, given, meant, fits_whole, real))
 		return false;
 	memcpy(meant, real, PATH_MAX);
 	return true;
@@ -309,26 +327,28 @@ static bool is_match(struct pathmatch *m, const struct pathmatch_call *c, bool f
 enum pathmatch_found pathmatch_find(struct pathmatch *m, const struct pathmatch_call *c, const char **text)
 {
 	char given[CALLPATH_SIZE], one[PATH_MAX], other[PATH_MAX];
+	const char *first = c->text;
 	bool known, matching;
 
 	*text = c->text;
 	m->second = c->second ? (size_t)(c->second - c->text) : 0;
 	other[0] = '\0';
-	if (!m->glob && !m->keeps)
+	if (!m->nglobs && !m->keeps)
 		return PATHMATCH_YES;
-	snprintf(given, sizeof(given), "%.*s", c->second ? (int)(c->second - c->text - 2) : INT_MAX, c->text);   /* before ", " */
-	known = put_meant(m, c, true, given, one);
-	matching = m->glob && is_match(m, c, true, given, one);
+	if (c->second)
+		first = callpaths_first(c->text, m->second, given);
+	known = put_meant(m, c, true, first, one);
+	matching = m->nglobs && is_match(m, c, true, first, one);
 	if (c->second) {
 		known &= put_meant(m, c, false, c->second, other);
-		matching |= m->glob && is_match(m, c, false, c->second, other);
+		matching |= m->nglobs && is_match(m, c, false, c->second, other);
 	}
-	if (!m->glob)
+	if (!m->nglobs)
 		return PATHMATCH_YES;
 	if (snprintf(m->text, sizeof(m->text), "%s%s%s", one, c->second ? ", " : "", other) >= 0)   /* it may be cut */
 		*text = m->text;
 	m->second = c->second && strlen(one) + 2 < sizeof(m->text) ? strlen(one) + 2 : 0;
-	if (!matching && (pathmatch_is_whole(m) || m->nwithout || !matches(m, c->text)))
+	if (!matching && (pathmatch_is_whole(m) || m->nwithout || !pathmatch_fits(m, c->text)))
 		return known ? PATHMATCH_NO : PATHMATCH_UNKNOWN;
 	m->found = true;
 	return PATHMATCH_YES;

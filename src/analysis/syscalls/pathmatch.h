@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether a call's paths match the glob of --match. A call with two paths matches with either. If the glob is for absolute paths
+ * Whether a call's paths match a glob of --match. A call with two paths matches with either. If the glob is for absolute paths
  * (it begins with a slash, or with a star and a slash), a path counts as what it means, without "." and ".."; a relative one, in the
  * process's current folder (folders.h) or below a descriptor (dirfds.h). One that does not match is also compared behind the links
  * to its folder, and behind a link at its end if the call has followed it (folderlinks.h).
@@ -13,13 +13,13 @@
 #include "analysis/syscalls/callpaths.h"
 #include "analysis/syscalls/dirfds.h"
 
-enum { PATHMATCH_WITHOUT = 32 };
+enum { PATHMATCH_GLOBS = 32 };   /* of each kind */
 
 /* Initialized by zeros. */
 struct pathmatch {
-	const char *glob;             /* --match; NULL: every path matches */
-	const char *without[PATHMATCH_WITHOUT];   /* globs whose paths do not match, without their '!' */
-	size_t nwithout;
+	const char *globs[PATHMATCH_GLOBS];     /* --match: one of them has to match; none: every path matches */
+	const char *without[PATHMATCH_GLOBS];   /* globs whose paths do not match, without their '!' */
+	size_t nglobs, nwithout;
 	bool ordered;                 /* the first path of a call is its first argument that is one */
 	bool keeps;                   /* folders are looked up for the recording, with any glob: another may be asked later */
 	bool untracked;               /* not all calls are seen, so that no folder is known */
@@ -49,6 +49,8 @@ enum pathmatch_found { PATHMATCH_NO, PATHMATCH_YES, PATHMATCH_UNKNOWN };   /* UN
 
 /* The value of --match, which may be given again; match: a struct pathmatch. */
 int pathmatch_parse(const char *text, void *match, struct fault *f);
+/* Whether one of the globs, but those with '!', matches that text. */
+bool pathmatch_fits(const struct pathmatch *m, const char *text);
 /* Whether that glob is for whole paths. */
 bool pathmatch_follows(const char *glob);
 /* Whether one of the globs is: folders are needed then, and the arguments of all calls. */

@@ -14,6 +14,7 @@
 #include "analysis/syscalls/callpaths.h"
 #include "analysis/syscalls/callset.h"
 #include "analysis/syscalls/commands.h"
+#include "analysis/syscalls/commchoice.h"
 #include "analysis/syscalls/globhint.h"
 #include "analysis/syscalls/heldcalls.h"
 #include "analysis/syscalls/notfailed.h"
@@ -22,7 +23,6 @@
 #include "analysis/syscalls/unreturned.h"
 #include "base/escape.h"
 #include "engine/callnames.h"
-#include "expr/expr.h"
 #include "perfdata/write/writer.h"
 #include "rows/question.h"
 #include "stream/recording/facts.h"
@@ -162,11 +162,15 @@ static void print_hint(const struct syscalls *c)
 	const struct question *q = &c->question;
 	char text[4 * PATH_MAX], safe[4 * sizeof(text)];
 
-	if (!c->match.glob || c->match.found || q->common.json || q->csv || *c->paths.why ||
-	    !globhint_text(c->match.glob, !q->targets->input, text, sizeof(text)))
+	if (c->match.found || q->common.json || q->csv || *c->paths.why)
 		return;
-	escape_terminal(text, strlen(text), safe, sizeof(safe));
-	printf("%s\n", safe);
+	for (size_t i = 0; i < c->match.nglobs; i++) {
+		if (!globhint_text(c->match.globs[i], !q->targets->input, text, sizeof(text)))
+			continue;
+		escape_terminal(text, strlen(text), safe, sizeof(safe));
+		printf("%s\n", safe);
+		return;
+	}
 }
 
 static void after_table(struct question *q, uint64_t from)
@@ -224,7 +228,7 @@ static void take_call(struct syscalls *c, const struct happening *h, int64_t id,
 {
 	struct question *q = &c->question;
 
-	if (!callchoice_has(&c->calls, id))
+	if (!callchoice_has(&c->calls, id) || !commchoice_has(&c->question.common.comms, h->comm))
 		return;
 	if (has_paths(c) && (h->error || !c->failed) && callpaths_is_missing(&c->paths, h->tid, h->end.start, id) &&
 	    !pathmatch_lacks_path(&c->match, h->tid, id))
@@ -269,6 +273,12 @@ static void finish_held(struct syscalls *c, struct happening *h)
 	heldcalls_remove(&c->held, h);
 }
 
+/* The arguments of a call that is held are forgotten when its task ends. */
+static bool may_path_follow(struct syscalls *c, const struct happening *h, int64_t id)
+{
+	return callpaths_may_follow(&c->paths, h->tid, h->end.start, id) && !pathmatch_lacks_path(&c->match, h->tid, id);
+}
+
 static void leave(struct question *q, const struct analysis_sample *s)
 {
 	struct syscalls *c = (struct syscalls *)q;
@@ -289,7 +299,7 @@ static void leave(struct question *q, const struct analysis_sample *s)
 		return;
 	}
 	h.end.value = (uint64_t)id;
-	if (!callpaths_may_follow(&c->paths, h.tid, h.end.start, id) || !heldcalls_keep(&c->held, &h))
+	if (!may_path_follow(c, &h, id) || !heldcalls_keep(&c->held, &h))
 		finish(c, &h);
 }
 
@@ -375,9 +385,7 @@ static uint64_t reads(struct question *q, const struct stream_event *event)
 /* Whether only some calls can have a row: of those that fail, unless the glob matches no path at all, too. */
 static bool is_of_paths(const struct syscalls *c)
 {
-	const char *glob = c->match.glob;
-
-	return c->by_path || (c->failed && glob && !expr_glob(glob, strlen(glob), "", 0));
+	return c->by_path || (c->failed && c->match.nglobs && !pathmatch_fits(&c->match, ""));
 }
 
 /* Whether calls are followed for the paths of others: of a recording, others may be asked later. */
@@ -489,6 +497,8 @@ static void begin_paths(struct syscalls *c)
 	callpaths_begin(&c->paths, q);
 	c->match.args.field = c->numbered && q->a ? analysis_field(q->events[ENTER], "args", true, &no) : NULL;
 	c->errors.has_flags = c->match.args.field;
+	for (int64_t i = 0; i < CALLSET_NUMBERS; i++)
+		c->errors.two |= callchoice_has(&c->calls, i) && callpaths_has_two(i);
 }
 
 static int begin(struct question *q, struct fault *f)
@@ -499,6 +509,7 @@ static int begin(struct question *q, struct fault *f)
 	c->parents.recorded = q->targets->input;
 	c->errors.paths = has_paths(c);
 	c->errors.all = c->by_path;
+	c->errors.globs = (struct unseenhint_globs){ c->match.globs, c->match.nglobs };
 	if (has_paths(c))
 		begin_paths(c);
 	c->match.keeps = c->by_path && q->targets->record && q->a;
@@ -579,9 +590,9 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 		return -1;
 	if (c->lines && (c->question.csv || c->question.csv_safe))
 		return fault_usage(f, "syscalls: --csv and --lines: give one of them");
-	if (c->match.nwithout && !c->match.glob)
-		c->match.glob = "*";
-	c->by_path = (c->by_path || c->match.glob) && !c->failed;   /* --errors has paths, too */
+	if (c->match.nwithout && !c->match.nglobs)
+		c->match.globs[c->match.nglobs++] = "*";
+	c->by_path = (c->by_path || c->match.nglobs) && !c->failed;   /* --errors has paths, too */
 	if (c->failed)
 		chosen.subject = pathmatch_is_whole(&c->match) ? &followed_question : &failed_question;
 	else
@@ -601,11 +612,14 @@ static const struct opt call_opts[] = {
 	{ "match", 0, NULL, OPT_CALL, offsetof(struct syscalls, match), "GLOB",
 	  "As --paths, but only paths and addresses that match, such as '/etc/*', '*.log' or '*:443'; with --errors, only those of calls "
 	  "that fail. For a glob that begins with / or */, relative paths are resolved (by the current folder of their process, or their "
-	  "descriptor), and symbolic links to the folder of a path. With '!', all but these; give it once for each glob: "
-	  "--match '/etc/*' --match '!/etc/ld.so.*'.", false, pathmatch_parse },
+	  "descriptor), and symbolic links to the folder of a path. Give it once for each glob: paths that match one of them are shown. "
+	  "With '!', all but these: --match '/etc/*' --match '!/etc/ld.so.*'.", false, pathmatch_parse },
 	{ "call", 0, NULL, OPT_CALL, offsetof(struct syscalls, calls.names), "NAMES",
 	  "Show only these calls: names or globs with commas between them, such as 'connect,unlink*,rename*'; with '!', all but these: "
 	  "'!futex,!poll'.", false, callchoice_parse },
+	{ "comms", 0, "comm", OPT_STRINGS, offsetof(struct syscalls, question.common.comms), "NAMES",
+	  "Show only calls of tasks with these names: names or globs with commas between them, such as 'app,work*'; with '!', of all but "
+	  "these: '!systemd*'. Repeatable.", false, NULL },
 	{ "lines", 0, NULL, OPT_FLAG, offsetof(struct syscalls, lines), NULL,
 	  "Print a line for each of these calls when it returns, as strace does: time, task, the parent of its process, call and result; "
 	  "with --paths, --match and --errors, also flags and path.", false, NULL },

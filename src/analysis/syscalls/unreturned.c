@@ -2,6 +2,7 @@
 #include "analysis/syscalls/unreturned.h"
 
 #include "analysis/syscalls/callfilter.h"
+#include "analysis/syscalls/commchoice.h"
 #include "analysis/syscalls/pycallers.h"
 #include "base/escape.h"
 #include "base/room.h"
@@ -89,6 +90,10 @@ static void set_told(struct unreturned *u, pid_t tid, uint64_t start)
 
 static void add(struct visit *v, pid_t tid, uint64_t start)
 {
+	const struct opt_strings *comms = &v->q->common.comms;
+
+	if (comms->n && !commchoice_has(comms, analysis_comm(v->q->a, tid, v->now)))
+		return;
 	if (start <= v->before && (v->repeats || !was_told(v->u, tid, start)) && ROOM_FOR_ONE(v->all, v->n))
 		v->all[v->n++] = (struct late){ tid, start };
 }
