@@ -76,6 +76,7 @@ struct pyprofile {
 	uint64_t torn, late;
 	struct fault why;            /* why the last process could not be read */
 	struct fault refused;        /* why the last one that this user may not read could not be */
+	pid_t refused_pid;           /* that one: it may be read later, after exec(2) */
 	bool full;                   /* MAX_TARGETS */
 	bool told;                   /* that tasks of a process are not known */
 	bool was_read;               /* at least one of them could */
@@ -312,8 +313,12 @@ static bool is_open(struct pyprofile *p, struct target *t)
 	t->p = pystack_open(t->pid, "profile", &p->why);
 	if (!t->p)
 		suggest_native(&p->why);
-	if (!t->p && (p->why.error == EACCES || p->why.error == EPERM))
+	if (!t->p && (p->why.error == EACCES || p->why.error == EPERM)) {
 		p->refused = p->why;
+		p->refused_pid = t->pid;
+	} else if (t->p && t->pid == p->refused_pid) {
+		p->refused = (struct fault){ 0 };
+	}
 	t->over = !t->p && kill(t->pid, 0) && errno == ESRCH;
 	t->number = t->p ? ++p->opened : 0;
 	t->failures = 0;
