@@ -9,9 +9,10 @@
 
 void username_of(uid_t uid, char *name, size_t size)
 {
-	const struct passwd *user = getpwuid(uid);
+	char buf[1024];
+	struct passwd entry, *user = NULL;
 
-	if (user)
+	if (!getpwuid_r(uid, &entry, buf, sizeof(buf), &user) && user)
 		escape_terminal(user->pw_name, strlen(user->pw_name), name, size);
 	else
 		snprintf(name, size, "user %u", (unsigned int)uid);
