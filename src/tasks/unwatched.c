@@ -22,6 +22,8 @@
 enum { FLAG_EXITING = 4 };   /* PF_EXITING, in the kernel's <linux/sched.h> */
 
 #define AS_ROOT "run perf-prof as root (sudo)"
+#define OUTSIDE \
+	"this process is in a user namespace, and root there may not read all files: run it as root outside of that namespace"
 #define UNREADABLE "this user may not read it"
 #define ALL_CPUS "use -a, which watches all processes, this one included"
 
@@ -70,14 +72,30 @@ static bool is_script(const char *path)
 	return found;
 }
 
+/* Whether this user namespace has the id: the kernel ignores the bits of a file whose owner or group it has not. */
+static bool is_mapped(const char *map, unsigned int id)
+{
+	FILE *in = fopen(map, "re");
+	unsigned int first, count;
+	bool found = !in;
+
+	while (!found && fscanf(in, "%u %*u %u", &first, &count) == 2)
+		found = id - first < count;
+	if (in)
+		fclose(in);
+	return found;
+}
+
 /* NULL: the program runs without privileges of its file. */
 static const char *privilege(const char *path, const struct stat *st)
 {
+	const bool mapped = is_mapped("/proc/self/uid_map", st->st_uid) && is_mapped("/proc/self/gid_map", st->st_gid);
+
 	if (keeps_privileges(path) || is_script(path))
 		return NULL;
-	if (st->st_mode & S_ISUID && st->st_uid != geteuid())
+	if (mapped && st->st_mode & S_ISUID && st->st_uid != geteuid())
 		return "it is set-user-ID";
-	if (st->st_mode & S_ISGID && st->st_mode & S_IXGRP && st->st_gid != getegid())
+	if (mapped && st->st_mode & S_ISGID && st->st_mode & S_IXGRP && st->st_gid != getegid())
 		return "it is set-group-ID";
 	return geteuid() && getxattr(path, "security.capability", NULL, 0) > 0 ? "its file has capabilities" : NULL;
 }
@@ -118,7 +136,7 @@ static void say_of_file(const char *path, const char *why, char *text, size_t si
 	else if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS))
 		*more = '\0';   /* nor copy it */
 	snprintf(text, size, "%s is not watched: %s, so the kernel removed the events when it was executed; %s%s%s", name, why,
-		 geteuid() || !strcmp(why, UNREADABLE) ? AS_ROOT : ALL_CPUS, geteuid() && *more ? ", or " : "",
+		 geteuid() ? AS_ROOT : strcmp(why, UNREADABLE) ? ALL_CPUS : OUTSIDE, geteuid() && *more ? ", or " : "",
 		 geteuid() ? more : "");
 }
 
