@@ -141,8 +141,8 @@ static void explain_task(struct pev_error *err, pid_t pid)
 	if (uid < 0)
 		remedy(err, "task %d belongs to another user, or is not dumpable: run as its user or as %s", (int)pid, allowed);
 	else if (uid == (long)geteuid())
-		remedy(err, "task %d is not dumpable: this user may not read its program, its program is set-user-ID or has capabilities, "
-		       "or it called prctl(PR_SET_DUMPABLE, 0): run as %s", (int)pid, allowed);
+		remedy(err, "task %d is not dumpable: this user may not read its program, its program is set-user-ID or has "
+		       "capabilities, or it called prctl(PR_SET_DUMPABLE, 0): run as %s", (int)pid, allowed);
 	else if (!getpwuid_r((uid_t)uid, &entry, buf, sizeof(buf), &user) && user)
 		remedy(err, "task %d belongs to %s: run as that user or as %s", (int)pid, user->pw_name, allowed);
 	else
