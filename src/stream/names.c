@@ -373,7 +373,7 @@ static const char *why_no_kernel(const struct replay *replay, char *buf, size_t 
 	if (!replay_kernel(replay)->base)
 		return "the recording lacks the kernel's address: the recorder was not allowed to see it, which takes root, CAP_SYSLOG, or "
 		       "kernel.kptr_restrict=0 with kernel.perf_event_paranoid=1 or lower";
-	return replay_kernel(replay)->runs ? why_hidden(buf, size)
+	return replay_kernel(replay)->runs || replay_kernel(replay)->hidden ? why_hidden(buf, size)
 	       : "the recording is of another kernel, and perf's cache in ~/.debug has no symbols of its build id "
 		 "(perf archive brings them from the machine that recorded)";
 }

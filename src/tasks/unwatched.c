@@ -4,6 +4,7 @@
 #include "base/escape.h"
 #include "base/procstatus.h"
 #include "base/textfile.h"
+#include "base/username.h"
 #include "tasks/workload.h"
 
 #include <errno.h>
@@ -21,6 +22,9 @@
 enum { FLAG_EXITING = 4 };   /* PF_EXITING, in the kernel's <linux/sched.h> */
 
 #define AS_ROOT "run perf-prof as root (sudo)"
+#define OUTSIDE \
+	"this process is in a user namespace, and root there may not read all files: run it as root outside of that namespace"
+#define UNREADABLE "this user may not read it"
 #define ALL_CPUS "use -a, which watches all processes, this one included"
 
 /* "PID (NAME) STATE PPID PGRP SESSION TTY TPGID FLAGS ..." */
@@ -68,35 +72,72 @@ static bool is_script(const char *path)
 	return found;
 }
 
-/* NULL: nothing of the file makes the kernel remove events. */
-static const char *reason(const char *path)
+/* Whether this user namespace has the id: the kernel ignores the bits of a file whose owner or group it has not. */
+static bool is_mapped(const char *map, unsigned int id)
 {
-	struct stat st;
+	FILE *in = fopen(map, "re");
+	unsigned int first, count;
+	bool found = !in;
 
-	if (stat(path, &st))
-		return NULL;
-	if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) && errno == EACCES)
-		return "this user may not read it";
+	while (!found && fscanf(in, "%u %*u %u", &first, &count) == 2)
+		found = id - first < count;
+	if (in)
+		fclose(in);
+	return found;
+}
+
+/* NULL: the program runs without privileges of its file. */
+static const char *privilege(const char *path, const struct stat *st)
+{
+	const bool mapped = is_mapped("/proc/self/uid_map", st->st_uid) && is_mapped("/proc/self/gid_map", st->st_gid);
+
 	if (keeps_privileges(path) || is_script(path))
 		return NULL;
-	if (st.st_mode & S_ISUID && st.st_uid != geteuid())
+	if (mapped && st->st_mode & S_ISUID && st->st_uid != geteuid())
 		return "it is set-user-ID";
-	if (st.st_mode & S_ISGID && st.st_mode & S_IXGRP && st.st_gid != getegid())
+	if (mapped && st->st_mode & S_ISGID && st->st_mode & S_IXGRP && st->st_gid != getegid())
 		return "it is set-group-ID";
 	return geteuid() && getxattr(path, "security.capability", NULL, 0) > 0 ? "its file has capabilities" : NULL;
 }
 
+/* NULL: nothing of the file makes the kernel remove events. */
+static const char *reason(const char *path)
+{
+	struct stat st;
+	const char *why;
+
+	if (stat(path, &st))
+		return NULL;
+	why = privilege(path, &st);   /* it counts first: leave to read the file would not help */
+	return why || !faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) || errno != EACCES ? why : UNREADABLE;
+}
+
+/* Only its owner may change a file's mode. */
+static void say_who_lets_read(const char *path, const char *name, char *text, size_t size)
+{
+	char owner[64] = "";
+	struct stat st;
+
+	if (!stat(path, &st) && st.st_uid != geteuid()) {
+		username_of(st.st_uid, owner, sizeof(owner));
+		snprintf(text, size, "ask its owner (%s) for chmod a+r %s", owner, name);
+	} else {
+		snprintf(text, size, "make it readable: chmod a+r %s", name);
+	}
+}
+
 static void say_of_file(const char *path, const char *why, char *text, size_t size)
 {
-	char name[PATH_MAX];
+	char name[PATH_MAX], more[PATH_MAX + 128] = "watch a copy of the file, which runs without that privilege";
 
 	escape_terminal(path, strnlen(path, sizeof(name) / 4 - 1), name, sizeof(name));
-	if (strstr(why, "read"))
-		snprintf(text, size, "%s is not watched: %s, so the kernel removed the events when it was executed; " AS_ROOT
-			 ", or make it readable: chmod a+r %s", name, why, name);
-	else
-		snprintf(text, size, "%s is not watched: %s, so the kernel removed the events when it was executed; %s", name, why,
-			 geteuid() ? AS_ROOT ", or watch a copy of the file, which runs without that privilege" : ALL_CPUS);
+	if (!strcmp(why, UNREADABLE))
+		say_who_lets_read(path, name, more, sizeof(more));
+	else if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS))
+		*more = '\0';   /* nor copy it */
+	snprintf(text, size, "%s is not watched: %s, so the kernel removed the events when it was executed; %s%s%s", name, why,
+		 geteuid() ? AS_ROOT : strcmp(why, UNREADABLE) ? ALL_CPUS : OUTSIDE, geteuid() && *more ? ", or " : "",
+		 geteuid() ? more : "");
 }
 
 static void say_of_task(pid_t tid, char *text, size_t size)

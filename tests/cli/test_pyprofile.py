@@ -205,6 +205,23 @@ def test_a_child_that_may_not_be_read_is_named(prof, first, code):
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_a_process_that_was_read_later_is_not_named(prof):
+    if os.geteuid():
+        pytest.skip('needs root')
+    nobody = pwd.getpwnam('nobody')
+    with tempfile.TemporaryDirectory() as folder:
+        python = os.path.join(folder, 'python')
+        shutil.copyfile(os.path.realpath(PYTHON), python)
+        os.chmod(folder, 0o755)
+        os.chmod(python, 0o711)
+        later = f'{BUSY}\nimport os, sys; os.execv(sys.argv[1], sys.argv[1:])'
+        done = subprocess.run([prof, 'profile', '--python', '--', python, '-c', later, os.path.realpath(PYTHON), '-c',
+                               BUSY.replace('+ 1', '+ 3')], capture_output=True, text=True, timeout=TIMEOUT,
+                              user=nobody.pw_uid, group=nobody.pw_gid, extra_groups=[])
+    assert done.returncode == 0 and '0 samples' not in done.stdout, done
+    assert 'may not be read' not in done.stderr, done.stderr
+
+
 @pytest.mark.parametrize('version, python', [p for p in pythons() if int(p[0].split('.')[1]) < 14])
 def test_tasks_of_a_python_that_does_not_say(profile, version, python):
     """tests/newest has those that do."""

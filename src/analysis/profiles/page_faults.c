@@ -259,12 +259,13 @@ static uint64_t all_faults(const struct analysis *a)
 static void show(struct analysis *a, uint64_t now)
 {
 	struct page_faults *p = a->config;
+	const bool no_kernel = p->faults->sampling->attr.attr.exclude_kernel;
 	const struct hotspots_view view = {
 		.name = "page-faults", .functions = SHOWN_ROWS,
-		.what = p->faults->sampling->attr.attr.exclude_kernel ? "page faults in user space" : "page faults",
+		.what = no_kernel ? "page faults in user space" : "page faults",
 		.stacks = a->opts->stream.call_graph ? 5 : 0,
 		.without_kernel = analysis_excludes_kernel(p->faults), .lowered = p->faults->sampling->user_only,
-		.faults = all_faults(a),
+		.faults = all_faults(a), .if_none = no_kernel ? "no page faults in user space" : "no page faults",
 	};
 
 	hotspots_draw(a, &p->hot, &p->flame, now, "page-faults");

@@ -79,6 +79,7 @@ struct pyprofile {
 	uint64_t torn, late;
 	struct fault why;            /* why the last process could not be read */
 	struct fault refused;        /* why the last one that this user may not read could not be */
+	pid_t refused_pid;           /* that one: it may be read later, after exec(2) */
 	bool full;                   /* MAX_TARGETS */
 	bool told;                   /* that tasks of a process are not known */
 	bool was_read;               /* at least one of them could */
@@ -336,8 +337,10 @@ static void explain(struct pyprofile *p, const struct target *t, struct fault *w
 	const bool has_ended = why->error == ESRCH && (t->child || p->why.exit_code), is_other = t->child && why->error == ENOENT;
 
 	suggest_native(why);
-	if (why->error == EACCES || why->error == EPERM)
+	if (why->error == EACCES || why->error == EPERM) {
 		p->refused = *why;
+		p->refused_pid = t->pid;
+	}
 	if (!has_ended && !is_other)
 		p->why = *why;
 }
@@ -353,10 +356,12 @@ static bool is_open(struct pyprofile *p, struct target *t)
 		return t->p;
 	t->p = pystack_open(t->pid, "profile", &why);
 	try_later(p, t, &why);
-	if (t->p)
-		p->why = why;
-	else
+	if (!t->p)
 		explain(p, t, &why);
+	else
+		p->why = why;
+	if (t->p && t->pid == p->refused_pid)
+		p->refused = (struct fault){ 0 };
 	t->over = !t->p && kill(t->pid, 0) && errno == ESRCH;
 	t->number = t->p ? ++p->opened : 0;
 	t->failures = 0;

@@ -8,6 +8,7 @@
 #include "perfevent/open/target.h"
 
 #include <errno.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -117,15 +118,44 @@ static bool explain_probe(struct pev_error *err, const struct pev_event *ev)
 	return true;
 }
 
+/* The real user of a task; -1: not known. The owner of its files in /proc is root if it is not dumpable. A newline in its name
+ * is escaped. */
+static long user_of(pid_t pid)
+{
+	char path[64], status[2048];
+	const char *line;
+	unsigned int uid;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	line = textfile_read(path, status, sizeof(status)) > 0 ? strstr(status, "\nUid:") : NULL;
+	return line && sscanf(line, "\nUid: %u", &uid) == 1 ? (long)uid : -1;
+}
+
+static void explain_task(struct pev_error *err, pid_t pid)
+{
+	static const char allowed[] = "root (sudo), or give the program CAP_PERFMON (Linux 5.8)";
+	const long uid = user_of(pid);
+	struct passwd entry, *user = NULL;
+	char buf[1024];
+
+	if (uid < 0)
+		remedy(err, "task %d belongs to another user, or is not dumpable: run as its user or as %s", (int)pid, allowed);
+	else if (uid == (long)geteuid())
+		remedy(err, "task %d is not dumpable: this user may not read its program, its program is set-user-ID or has "
+		       "capabilities, or it called prctl(PR_SET_DUMPABLE, 0): run as %s", (int)pid, allowed);
+	else if (!getpwuid_r((uid_t)uid, &entry, buf, sizeof(buf), &user) && user)
+		remedy(err, "task %d belongs to %s: run as that user or as %s", (int)pid, user->pw_name, allowed);
+	else
+		remedy(err, "task %d belongs to user %ld: run as that user or as %s", (int)pid, uid, allowed);
+}
+
 static void on_access(struct pev_error *err, const struct pev_event *ev)
 {
 	int level, need = level_needed(ev), unknown = pev_paranoid(&level);
 	char text[sizeof(err->remedy)];
 
 	if (pev_is_others_task_(ev)) {
-		remedy(err, "task %d belongs to another user, or to a program that is not dumpable (no ptrace "
-		       "access): run as its user or as root (sudo), or give the program CAP_PERFMON (Linux 5.8)",
-		       (int)ev->target.pid_);
+		explain_task(err, ev->target.pid_);
 		return;
 	}
 	if (pev_explain_contained_(text, sizeof(text), "CAP_PERFMON", need)) {

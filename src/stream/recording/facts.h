@@ -31,6 +31,7 @@ struct replay_kernel {
 	size_t build_id_size;          /* 0: no build id */
 	uint8_t build_id[20];
 	bool runs;                     /* the same kernel runs now, possibly at another address */
+	bool hidden;                   /* this user may not see addresses of a kernel that is the same as far as the file says */
 };
 
 /* The kernel that was recorded. */

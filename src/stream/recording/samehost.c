@@ -96,6 +96,7 @@ void replay_compare_machine(struct replay *p, const struct opener *o)
 	const struct perfdata_info *info = perfdata_info(p->reader);
 	struct replay_kernel *k = &p->kernel;
 	struct utsname name;
+	uint64_t address;
 	bool same_release;
 	int runs;
 
@@ -109,6 +110,8 @@ void replay_compare_machine(struct replay *p, const struct opener *o)
 		return;
 	p->same_machine = same_text(info->hostname, name.nodename) && same_text(info->arch, name.machine);
 	same_release = runs && same_text(info->osrelease, name.release) && same_text(info->arch, name.machine);
-	p->same_kernel = same_release && k->base && kernel_address(k->base, o) == k->base_address;
+	address = same_release && k->base ? kernel_address(k->base, o) : UINT64_MAX;
+	p->same_kernel = same_release && k->base && address == k->base_address;
+	k->hidden = !address && p->same_machine;
 	p->same_vdso = has_our_vdso(p, same_release);
 }

@@ -555,14 +555,24 @@ static bool none(const void *ctx, pid_t pid)
 	return false;
 }
 
+/* What was not read may be the mapping of a program. */
+static bool has_all_records(const struct stream *s)
+{
+	const struct perfdata_counts *c = perfdata_counts(s->replay->reader);
+
+	return !c->damaged_places && !c->own && !s->replay->unknown && !s->loss.totals.malformed;
+}
+
 /* Programs whose events the kernel removed while it was recorded. */
 static void tell_unwatched(struct stream *s)
 {
 	char text[UNWATCHED_TEXT];
 	const char *name = NULL;
 	pid_t pid = 0;
-	const size_t n = s->replay->chooses_tasks ? 0 : execs_removed(s->replay->execs, none, NULL, &pid, &name);
+	size_t n = 0;
 
+	if (!s->replay->chooses_tasks && has_all_records(s))
+		n = execs_removed(s->replay->execs, none, NULL, &pid, &name);
 	if (!n)
 		return;
 	unwatched_say_of_child(pid, name, n - 1, UNWATCHED_IN_RECORDING, text, sizeof(text));
