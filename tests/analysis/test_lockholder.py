@@ -261,3 +261,60 @@ def test_a_lock_has_one_root_whether_its_holder_is_known_or_not(analyse, tmp_pat
     assert ' held by ' in row['on'] and row['kind'] == 'mutex', row
     roots = {line.split(';')[0] for line in (tmp_path / 'w.folded').read_text().splitlines()}
     assert f'futex big ({job})' in roots and not [root for root in roots if ' held by ' in root], roots
+
+
+DIES = r'''
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t both;
+
+static void *wants_second(void *arg)
+{
+	pthread_setname_np(pthread_self(), "one");
+	pthread_mutex_lock(&first);
+	pthread_barrier_wait(&both);
+	pthread_mutex_lock(&second);
+	return NULL;
+}
+
+static void *wants_first(void *arg)
+{
+	pthread_setname_np(pthread_self(), "two");
+	pthread_mutex_lock(&second);
+	pthread_barrier_wait(&both);
+	pthread_mutex_lock(&first);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t t;
+
+	pthread_barrier_init(&both, NULL, 2);
+	pthread_create(&t, NULL, wants_second, NULL);
+	pthread_create(&t, NULL, wants_first, NULL);
+	for (int i = 0; i < 300; i++)
+		usleep(10000);
+	if (argc > 1)
+		kill(getpid(), SIGTERM);
+	_exit(0);
+}
+'''
+
+
+@pytest.mark.parametrize('arguments, code', [([], 0), (['killed'], 128 + 15)])
+def test_a_wait_that_the_end_of_the_program_ended_is_because_of_the_holder(analyse, tmp_path, arguments, code):
+    if not shutil.which('gcc'):
+        pytest.skip('needs gcc')
+    (tmp_path / 'dies.c').write_text(DIES)
+    subprocess.run(['gcc', '-O1', '-pthread', '-o', tmp_path / 'dies', tmp_path / 'dies.c'], check=True)
+    out = analyse('waits', '--on', '-m', '4M', '--', tmp_path / 'dies', *arguments, code=code).text
+    because = {what: (name, share) for what, name, share in
+               re.findall(r'^futex (first|second) .* (one|two|dies) \(\d+\) +([\d.]+)$', out, re.M)}
+    assert because == {'first': ('one', '100.00'), 'second': ('two', '100.00')}, out
+    assert re.findall(r'^(?:one|two) +\d+ +(\S+) +futex (?:first|second)', out, re.M) == ['[exit]'] * 2, out
+    assert re.search(r'^deadlock: (one|two) \(\d+\) and (one|two) \(\d+\) wait for each other\'s locks$', out, re.M), out
