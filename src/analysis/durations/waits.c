@@ -776,7 +776,7 @@ const struct command waits_command = {
 		"one in its queue. A lock (futex) has the name of its static variable, or its address. A descriptor has the "
 		"name of its file or socket or, if it was closed at once or in a recording, its number. Which of several descriptors "
 		"ended a poll or select is not known. Waits that have not ended also show the path, child or descriptors that the thread "
-		"waits for, and which thread holds its lock, if that is a mutex of glibc.",
+		"waits for, and which thread holds its lock, if that is a mutex of glibc, or a read-write lock that has a writer.",
 		"-p, -t and a command after -- select the threads that wait; their wakers can be any tasks. --perins shows each waker by "
 		"its id. --than prints each longer wait.",
 		"Some kernels do not deliver all events. Lines below the table say how many waits have no known end, and how many events are "
