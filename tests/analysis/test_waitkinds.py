@@ -456,3 +456,30 @@ def test_a_lock_of_fcntl_is_a_file_lock(analyse, tmp_path):
     path = tmp_path / 'locked'
     got = analyse('waits', '--on', '--json', '-m', '4M', '--', sys.executable, '-c', LOCKS_FILE, path)
     assert {row['kind'] for row in got.table('waits')['rows'] if row['on'].startswith('fcntl')} == {'file lock'}, got.table('waits')
+
+
+NEWS = r'''
+#include <pthread.h>
+#include <time.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t news = PTHREAD_COND_INITIALIZER;
+
+int main(void)
+{
+	struct timespec end;
+
+	pthread_mutex_lock(&lock);
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec++;
+	pthread_cond_timedwait(&news, &lock, &end);
+}
+'''
+
+
+def test_stacks_by_frame_pointers_have_kinds(analyse, tmp_path):
+    """The C library may have none, so that the caller of its innermost function is not known."""
+    (tmp_path / 'news.c').write_text(NEWS)
+    subprocess.run(['gcc', '-O1', '-pthread', '-w', '-o', tmp_path / 'news', tmp_path / 'news.c'], check=True)
+    out = analyse('waits', '--on', '-g', '--call-graph', 'fp', '--full', '-m', '4M', '--', tmp_path / 'news').text
+    assert re.search(r'news waits in futex news \(.*/news\) \[condvar\], ', out), out
