@@ -26,8 +26,10 @@ static int dump_one(struct dump_config *c, pid_t pid, struct fault *f)
 		dump_waits_find(&d);
 	if (!rc && c->json)
 		rc = dump_print_json(&d, f);
-	else if (!rc)
+	else if (!rc) {
 		dump_print(&d, !c->printed++);
+		dump_waits_print_deadlocks(&d);
+	}
 	dump_end(&d);
 	return rc;
 }

@@ -7,4 +7,6 @@
 
 /* Sets `waits` of idle threads. A lock without a name and a known holder is left out: its address says nothing. */
 void dump_waits_find(struct dump *d);
+/* Lines about threads that wait for each other's locks. */
+void dump_waits_print_deadlocks(const struct dump *d);
 #endif

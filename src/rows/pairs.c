@@ -72,7 +72,7 @@ static struct open_pair *begin(struct pairs *p, uint64_t key, uint64_t start, ui
 	p->restarted += o->is_open;
 	p->nopen += !o->is_open;
 	o->is_open = true;
-	o->is_gone = o->may_have_ended = o->is_device = false;
+	o->is_gone = o->may_have_ended = o->is_device = o->was_seen = false;
 	o->start = start;
 	o->value = value;
 	return o;

@@ -17,6 +17,7 @@ struct open_pair {
 	bool is_gone;                /* set by the caller: what has begun cannot end any more */
 	bool may_have_ended;         /* set by the caller: it is not known whether its end came before its beginning */
 	bool is_device;              /* set by the caller: the thread waits for a device */
+	bool was_seen;               /* set by the caller: it has lasted long, and was looked at */
 	UT_hash_handle hh;
 };
 

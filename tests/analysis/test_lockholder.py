@@ -82,7 +82,7 @@ def locked(tmp_path):
         one.kill()
 
 
-def wanted(told, joined=r'futex 0x[0-9a-f]+ until locks \({}\) ends'):
+def wanted(told, joined=r'join of thread locks \({}\)'):
     holder = rf'the\\x1bholder \({told["holder"]}\)'
     return {'plain': rf'futex plain \(.*/locks\) held by {holder}', 'inherits': rf'futex inherits \(.*/locks\) held by {holder}',
             'own': r'futex own \(.*/locks\) held by itself', 'cond': r'futex cond \(.*/locks\)', 'main': joined.format(told['cond'])}
@@ -100,7 +100,7 @@ def test_waits_names_the_holder(analyse, locked):
     pid, told = locked
     got = analyse('waits', '--on', '--json', '-m', '4M', '-p', pid, '--seconds', '0.2')
     rows = {str(row['tid']): row for row in got.table('waits')['rows']}
-    for what, line in wanted(told, r'join of thread locks \({}\)').items():
+    for what, line in wanted(told).items():
         assert re.fullmatch(line, rows[told[what]]['on']), (what, rows)
     kinds = {'plain': 'mutex', 'inherits': 'mutex', 'own': 'mutex', 'cond': 'condvar', 'main': 'join'}
     assert {what: rows[told[what]].get('kind') for what in kinds} == kinds
@@ -261,3 +261,110 @@ def test_a_lock_has_one_root_whether_its_holder_is_known_or_not(analyse, tmp_pat
     assert ' held by ' in row['on'] and row['kind'] == 'mutex', row
     roots = {line.split(';')[0] for line in (tmp_path / 'w.folded').read_text().splitlines()}
     assert f'futex big ({job})' in roots and not [root for root in roots if ' held by ' in root], roots
+
+
+DIES = r'''
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t both;
+
+static void *wants_second(void *arg)
+{
+	pthread_setname_np(pthread_self(), "one");
+	pthread_mutex_lock(&first);
+	pthread_barrier_wait(&both);
+	pthread_mutex_lock(&second);
+	return NULL;
+}
+
+static void *wants_first(void *arg)
+{
+	pthread_setname_np(pthread_self(), "two");
+	pthread_mutex_lock(&second);
+	pthread_barrier_wait(&both);
+	pthread_mutex_lock(&first);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t t;
+
+	pthread_barrier_init(&both, NULL, 2);
+	pthread_create(&t, NULL, wants_second, NULL);
+	pthread_create(&t, NULL, wants_first, NULL);
+	for (int i = 0; i < 300; i++)
+		usleep(10000);
+	if (argc > 1)
+		kill(getpid(), SIGTERM);
+	_exit(0);
+}
+'''
+
+
+@pytest.mark.parametrize('arguments, code', [([], 0), (['killed'], 128 + 15)])
+def test_a_wait_that_the_end_of_the_program_ended_is_because_of_the_holder(analyse, tmp_path, arguments, code):
+    if not shutil.which('gcc'):
+        pytest.skip('needs gcc')
+    (tmp_path / 'dies.c').write_text(DIES)
+    subprocess.run(['gcc', '-O1', '-pthread', '-o', tmp_path / 'dies', tmp_path / 'dies.c'], check=True)
+    out = analyse('waits', '--on', '-m', '4M', '--', tmp_path / 'dies', *arguments, code=code).text
+    because = {what: (name, share) for what, name, share in
+               re.findall(r'^futex (first|second) .* (one|two|dies) \(\d+\) +([\d.]+)$', out, re.M)}
+    assert because == {'first': ('one', '100.00'), 'second': ('two', '100.00')}, out
+    assert re.findall(r'^(?:one|two) +\d+ +(\S+) +futex (?:first|second)', out, re.M) == ['[exit]'] * 2, out
+    assert re.search(r'^deadlock: (one|two) \(\d+\) and (one|two) \(\d+\) wait for each other\'s locks$', out, re.M), out
+
+
+WRITES = r'''
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+
+static void told(const char *what)
+{
+	printf("%d %s\n", (int)gettid(), what);
+	fflush(stdout);
+}
+
+static void *reads(void *arg) { told("reader"); pthread_rwlock_rdlock(&lock); return NULL; }
+static void *writes(void *arg) { told("second"); pthread_rwlock_wrlock(&lock); return NULL; }
+
+int main(void)
+{
+	pthread_t t;
+
+	pthread_rwlock_wrlock(&lock);
+	told("writer");
+	pthread_create(&t, NULL, reads, NULL);
+	pthread_create(&t, NULL, writes, NULL);
+	for (;;)
+		pause();
+}
+'''
+
+
+def test_the_writer_holds_a_lock_of_readers_and_writers(analyse, tmp_path):
+    if not shutil.which('gcc'):
+        pytest.skip('needs gcc')
+    (tmp_path / 'writes.c').write_text(WRITES)
+    subprocess.run(['gcc', '-O1', '-pthread', '-o', tmp_path / 'writes', tmp_path / 'writes.c'], check=True)
+    with subprocess.Popen([tmp_path / 'writes'], stdout=subprocess.PIPE, text=True) as one:
+        try:
+            told = dict(reversed(one.stdout.readline().split()) for _ in range(3))
+            for what in ('reader', 'second'):
+                while call_of(one.pid, told[what]) != '202':
+                    os.sched_yield()
+            got = analyse('waits', '--on', '--json', '-m', '4M', '-p', one.pid, '--seconds', '0.2')
+        finally:
+            one.kill()
+    on = {str(row['tid']): row['on'] for row in got.table('waits')['rows']}
+    for what in ('reader', 'second'):
+        assert re.fullmatch(rf'futex lock \(.*/writes\) held by writes \({told["writer"]}\)', on[told[what]]), on

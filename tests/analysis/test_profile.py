@@ -435,3 +435,11 @@ def test_stacks_with_too_many_frames_are_told(analyse, tmp_path):
     assert profile('fp', 'framed', limit + 50) == (limit, True, False)
     assert profile('dwarf,65528', 'bare', 400) == (None, False, True)
     assert profile('dwarf,65528', 'bare', 600) == (511, False, False)
+
+
+def test_off_cpu_of_a_recording_without_a_clock_says_what_to_record(prof, analyse, tmp_path):
+    data = tmp_path / 'switches.data'
+    analyse('record', '-q', '-o', data, '-a', '-g', '-e', 'sched:sched_switch', '-m', '8M', '--', 'true')
+    done = subprocess.run([prof, 'profile', '--off-cpu', '-I', data], capture_output=True, text=True)
+    assert done.returncode == 2, done
+    assert '`perf-prof record -a -g -e cpu-clock -e sched:sched_switch` takes what --off-cpu needs' in done.stderr, done

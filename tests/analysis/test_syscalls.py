@@ -333,3 +333,9 @@ def test_calls_of_return_probes_are_no_calls_of_the_program(prof, analyse, tmp_p
     text = analyse('syscalls', '-I', tmp_path / 'r.data').text
     open_calls = sum(map(int, re.findall(r'(\d+) (?:still|already|begun|ends|starts)', text)))
     assert 'mmap(' in text and 'uretprobe(' not in text and open_calls <= 3, text
+
+
+@pytest.mark.parametrize('calls, told', [('read', True), ('read,openat', False)])
+def test_calls_without_a_path_are_told(analyse, calls, told):
+    out = analyse('syscalls', '--paths', '--call', calls, '--', 'true').text
+    assert ('none of the calls of --call has a path as an argument, such as openat has' in out) == told, out

@@ -433,3 +433,53 @@ def test_text_and_csv_have_kinds(analyse, tmp_path):
         return [w for w in wanted if not re.search(w, text, re.M)] and text
     attempts(lambda: measure() or None)
     assert ',on,kind,calls,' in analyse('waits', '--on', '--csv', '-m', '64M', '--', job).text
+
+
+LOCKS_FILE = r'''
+import fcntl, os, sys, time
+
+FCNTL = {'x86_64': '72 ', 'aarch64': '25 '}[os.uname().machine]
+with open(sys.argv[1], 'w') as file:
+    fcntl.lockf(file, fcntl.LOCK_EX)
+    child = os.fork()
+    if not child:
+        fcntl.lockf(file, fcntl.LOCK_EX)
+        os._exit(0)
+    while not open(f'/proc/{child}/syscall').read().startswith(FCNTL):
+        time.sleep(0.001)
+    fcntl.lockf(file, fcntl.LOCK_UN)
+    os.wait()
+'''
+
+
+def test_a_lock_of_fcntl_is_a_file_lock(analyse, tmp_path):
+    path = tmp_path / 'locked'
+    got = analyse('waits', '--on', '--json', '-m', '4M', '--', sys.executable, '-c', LOCKS_FILE, path)
+    assert {row['kind'] for row in got.table('waits')['rows'] if row['on'].startswith('fcntl')} == {'file lock'}, got.table('waits')
+
+
+NEWS = r'''
+#include <pthread.h>
+#include <time.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t news = PTHREAD_COND_INITIALIZER;
+
+int main(void)
+{
+	struct timespec end;
+
+	pthread_mutex_lock(&lock);
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec++;
+	pthread_cond_timedwait(&news, &lock, &end);
+}
+'''
+
+
+def test_stacks_by_frame_pointers_have_kinds(analyse, tmp_path):
+    """The C library may have none, so that the caller of its innermost function is not known."""
+    (tmp_path / 'news.c').write_text(NEWS)
+    subprocess.run(['gcc', '-O1', '-pthread', '-w', '-o', tmp_path / 'news', tmp_path / 'news.c'], check=True)
+    out = analyse('waits', '--on', '-g', '--call-graph', 'fp', '--full', '-m', '4M', '--', tmp_path / 'news').text
+    assert re.search(r'news waits in futex news \(.*/news\) \[condvar\], ', out), out

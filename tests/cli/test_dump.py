@@ -5,6 +5,7 @@ import functools
 import json
 import os
 import pwd
+import re
 import shutil
 import signal
 import subprocess
@@ -325,7 +326,9 @@ def test_locks_and_their_holders(dump, tmp_path):
         locks = [f'futex {name} ({job}) held by dead ({holder})' for name, holder in (('b', two), ('a', one))]
         said = [thread.get('waits_in', '') for thread in threads]
         lines = [f'thread {tid} dead: idle, waits in {lock}\n' for tid, lock in zip((one, two), locks)]
-        right = said[1:] == locks and said[0].endswith(f' until dead ({one}) ends') and all(line in text for line in lines)
+        right = said[1:] == locks and said[0] == f'join of thread dead ({one})' and all(line in text for line in lines)
+        ends = re.search(r'\n\ndeadlock: dead \((\d+)\) and dead \((\d+)\) wait for each other\'s locks\n$', text)
+        right = right and ends and sorted(map(int, ends.groups())) == [one, two]
         return None if right else (text, said)
     attempts(measure)
 

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* CIRCLE: threads of a circle at most; TIMEOUT: the argument of futex(2) */
-enum { CIRCLE = 32, TIMEOUT = 3 };
+/* CIRCLE: threads of a circle at most; LOOKS: waits that are looked at for a table; TIMEOUT: the argument of futex(2) */
+enum { CIRCLE = 32, LOOKS = 1000, TIMEOUT = 3 };
 
 /* A thread, and who holds the lock that it waits for. */
 struct link {
@@ -68,13 +68,8 @@ static bool was_told(const struct deadlocks *d, pid_t tid)
 	return i < d->n;
 }
 
-void deadlocks_print(struct deadlocks *d, pid_t tid)
+static void put_line(struct deadlocks *d, const struct link *all, size_t n, FILE *f)
 {
-	struct link all[CIRCLE];
-	size_t n;
-
-	if (was_told(d, tid) || !(n = find_circle(tid, all)) || !is_still(all, n))
-		return;
 	for (size_t i = 0; i < n; i++) {
 		char name[96], safe[4 * sizeof(name)];
 
@@ -82,13 +77,49 @@ void deadlocks_print(struct deadlocks *d, pid_t tid)
 			d->told[d->n++] = all[i].tid;
 		lockholder_name(&all[i].call, all[i].tid, name, sizeof(name));
 		escape_terminal(name, strlen(name), safe, sizeof(safe));   /* names of tasks can have any bytes */
-		printf("%s%s", !i ? "deadlock: " : i + 1 < n ? ", " : " and ", safe);
+		fprintf(f, "%s%s", !i ? "deadlock: " : i + 1 < n ? ", " : " and ", safe);
 	}
-	puts(n > 1 ? " wait for each other's locks" : " waits for a lock that it holds itself");
+	fputs(n > 1 ? " wait for each other's locks\n" : " waits for a lock that it holds itself\n", f);
+}
+
+void deadlocks_look(struct deadlocks *d, pid_t tid)
+{
+	struct link all[CIRCLE];
+	char *line = NULL, *more;
+	size_t n, size = 0;
+	FILE *f;
+
+	if (was_told(d, tid) || !(n = find_circle(tid, all)) || !is_still(all, n) || !(f = open_memstream(&line, &size)))
+		return;
+	put_line(d, all, n, f);
+	if (!fclose(f) && (more = realloc(d->lines, d->bytes + size + 1))) {
+		memcpy(more + d->bytes, line, size + 1);
+		d->lines = more;
+		d->bytes += size;
+	}
+	free(line);
+}
+
+void deadlocks_print(struct deadlocks *d, const struct pairs *waits)
+{
+	size_t looks = LOOKS;
+
+	/* rings are not read meanwhile */
+	for (const struct open_pair *o = waits ? waits->all : NULL; o && looks; o = o->hh.next)
+		if (o->is_open) {
+			deadlocks_look(d, (pid_t)o->key);
+			looks--;
+		}
+	if (d->lines)
+		fputs(d->lines, stdout);
+	free(d->lines);
+	d->lines = NULL;
+	d->bytes = 0;
 }
 
 void deadlocks_free(struct deadlocks *d)
 {
 	free(d->told);
+	free(d->lines);
 	*d = (struct deadlocks){ 0 };
 }

@@ -6,6 +6,8 @@
 #ifndef ANALYSIS_DURATIONS_DEADLOCKS_H
 #define ANALYSIS_DURATIONS_DEADLOCKS_H
 
+#include "rows/pairs.h"
+
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -13,10 +15,14 @@
 struct deadlocks {
 	pid_t *told;             /* threads of circles that have been printed */
 	size_t n;
+	char *lines;             /* not printed yet; NULL: none */
+	size_t bytes;
 };
 
-/* Prints a line if that thread is in such a circle, once for each circle: "deadlock: writer (12) and reader (13) wait for each
+/* Takes note if that thread is in such a circle, a line, once for each circle: "deadlock: writer (12) and reader (13) wait for each
  * other's locks". Waits with a timeout are in none. */
-void deadlocks_print(struct deadlocks *d, pid_t tid);
+void deadlocks_look(struct deadlocks *d, pid_t tid);
+/* The same of all threads that wait (NULL: of none); prints the lines since the last table. */
+void deadlocks_print(struct deadlocks *d, const struct pairs *waits);
 void deadlocks_free(struct deadlocks *d);
 #endif

@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,11 @@ enum { LOCKED = 2, USERS_MOST = 1 << 16, KINDS = 0x3ff };
 /* The beginning of a pthread_mutex_t of glibc, 64 bit. */
 struct mutex {
 	uint32_t word, count, owner, users, kind;
+};
+
+/* The beginning of a pthread_rwlock_t of glibc, 64 bit. */
+struct rwlock {
+	uint32_t readers, writers, phase_futex, writers_futex, pad[2], writer, shared;
 };
 
 static bool is_wait(const struct waitargs *c)
@@ -62,11 +68,28 @@ static uint32_t owner_in(const struct waitargs *c, struct mutex *lock)
 	return m.owner;
 }
 
+/* The writer that has a lock of readers and writers, for which readers wait at one of its words, and writers at another. */
+static uint32_t writer_of(const struct waitargs *c)
+{
+	enum { WRITE_PHASE = 1, WRITE_LOCKED = 2, ALIGNED = 8 };   /* of the readers' word */
+	const size_t word = c->args[0] % ALIGNED ? offsetof(struct rwlock, writers_futex) : offsetof(struct rwlock, phase_futex);
+	struct rwlock l = { 0 };
+
+	if (((int)c->args[1] & FUTEX_CMD_MASK) != FUTEX_WAIT_BITSET ||
+	    taskmemory_read(c->tid, c->args[0] - word, &l, sizeof(l)) != sizeof(l))
+		return 0;
+	if ((l.readers & (WRITE_PHASE | WRITE_LOCKED)) != (WRITE_PHASE | WRITE_LOCKED) || l.pad[0] || l.pad[1] || l.shared > 1 ||
+	    l.writer > FUTEX_TID_MASK)
+		return 0;
+	return l.writer;
+}
+
 static uint32_t owner_of(const struct waitargs *c)
 {
 	struct mutex m;
+	const uint32_t owner = owner_in(c, &m);
 
-	return owner_in(c, &m);
+	return owner ? owner : writer_of(c);
 }
 
 /* The tid of the thread that pthread_join() of glibc waits for: the kernel clears it when that one ends. It is in the thread's
@@ -162,6 +185,11 @@ pid_t lockholder_ended(const struct waitargs *c)
 	return thread_of(c->pid, tid) ? 0 : tid;
 }
 
+bool lockholder_joined(const struct waitargs *c, char *buf, size_t size)
+{
+	return is_futex(c) && put_thread(c, joined_by(c), buf, size);
+}
+
 bool lockholder_text(const struct waitargs *c, char *buf, size_t size)
 {
 	char thread[96];
@@ -171,8 +199,6 @@ bool lockholder_text(const struct waitargs *c, char *buf, size_t size)
 		return false;
 	if (put_thread(c, owner_of(c), thread, sizeof(thread)))
 		snprintf(buf, size, "held by %s", thread);
-	else if (put_thread(c, joined_by(c), thread, sizeof(thread)))
-		snprintf(buf, size, "until %s ends", thread);
 	else if ((ended = lockholder_ended(c)))
 		snprintf(buf, size, "held by thread %d, which has ended", (int)ended);
 	else

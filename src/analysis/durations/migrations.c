@@ -58,7 +58,7 @@ static void title(struct question *q, const struct happening *h, char *buf, size
 }
 
 static const struct question_ops question = {
-	STATES_QUESTION_WITH(states_targets, states_find_fork, sample, states_release), .name = "migrations", .title = title,
+	STATES_QUESTION_WITH(states_targets, states_find_fork, sample, states_task, states_release), .name = "migrations", .title = title,
 	QUESTION_COLUMNS_ARE(columns), QUESTION_EVENTS_ARE(events), .everywhere = true,
 	.print = "\"%s:%d from CPU %lld to %lld (%s) after %llu.%03llu us\", REC->comm, REC->tid, REC->from_cpu, REC->to_cpu, "
 		 "REC->reason, REC->duration / 1000, REC->duration % 1000",

@@ -3,12 +3,14 @@
 
 #include "base/pidns.h"
 #include "base/room.h"
+#include "base/units.h"
 #include "stream/watched/targets.h"
 #include "tasks/threads.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -484,4 +486,14 @@ uint64_t switches_runtime(const struct switches *w, const struct analysis_sample
 {
 	*tid = switches_task_in(s, w->runs);
 	return trace_field_uint(w->runtime, s->view.raw);
+}
+
+void switches_print_eventless(const struct switches *w)
+{
+	bool none;
+	const size_t n = switches_without_event(w, &none);
+
+	if (n)
+		printf("%zu thread%s no event in the recording, and may have waited throughout: `perf-prof dump PID` shows what a running "
+		       "process waits for\n", n, n == 1 ? " has" : "s have");
 }

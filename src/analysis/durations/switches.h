@@ -56,6 +56,8 @@ void switches_had_event(struct switches *w, pid_t tid);
 bool switches_slept_before(const struct switches *w, pid_t tid);
 /* In a recording: how many watched threads it knows, but has no event of. *none: of the watched tasks, it knows none at all. */
 size_t switches_without_event(const struct switches *w, bool *none);
+/* A line about them: they may have waited throughout. */
+void switches_print_eventless(const struct switches *w);
 void switches_free(struct switches *w);
 /* Whether there are processes of -p, and all have ended. */
 bool switches_are_over(struct switches *w);

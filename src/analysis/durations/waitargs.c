@@ -293,6 +293,8 @@ void waitargs_text(struct waiton *w, const struct waitargs *c, char *buf, size_t
 	waiton_text(w, c->tid, buf, size);
 	if (waiton_joined(w, c->tid))
 		snprintf(buf + strlen(buf), size - strlen(buf), " (%d)", pidmap_shown(waiton_joined(w, c->tid)));
+	else if (lockholder_joined(c, holder, sizeof(holder)) && waitargs_is_still(c))
+		snprintf(buf, size, "join of thread %s", holder);
 	else if (ended && waitargs_is_still(c)) {
 		waiton_ended_name(w, ended, holder, sizeof(holder));
 		snprintf(buf + strlen(buf), size - strlen(buf), " held by %s", holder);

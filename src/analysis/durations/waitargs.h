@@ -24,7 +24,7 @@ enum waitargs_found waitargs_find(pid_t tid, struct waitargs *c);
 /* Whether the thread has stayed in that call, while a text was made of it. */
 bool waitargs_is_still(const struct waitargs *c);
 /* "openat /run/fifo", "wait4 child 4711 (make)", "poll tcp 10.0.0.1:4711->10.0.0.2:5432, pipe:[123] and 2 more", "futex big
- * (/usr/bin/lock) held by reader (4712)", "futex 0x7f0c until reader (4712) ends" (pthread_join); of other calls, what waiton_text()
+ * (/usr/bin/lock) held by reader (4712)", "join of thread reader (4712)" (pthread_join); of other calls, what waiton_text()
  * knows. `c` is from waitargs_find(). The text has any bytes. */
 void waitargs_text(struct waiton *w, const struct waitargs *c, char *buf, size_t size);
 /* The same for a thread that waits; waiton_text() if it is no longer in the call that it has entered, or if that is not known.

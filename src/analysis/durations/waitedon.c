@@ -99,18 +99,23 @@ static void free_sums(struct waitedon *w, struct sums *one)
 
 /* ---- waits ------------------------------------------------------------------------------ */
 
-void waitedon_begin(struct waiton *on, pid_t tid, uint64_t time)
+void waitedon_look(struct waiton *on, pid_t tid)
 {
 	struct waitargs c;
 	pid_t holder;
 
-	waiton_wait(on, tid, time);
-	if (on->recorded || !waiton_locks_for_a_time(on, tid) || waitargs_find(tid, &c) != WAITARGS_A_CALL ||
-	    !waiton_may_be_in(on, tid, c.call, c.args[0]))
+	if (on->recorded || waitargs_find(tid, &c) != WAITARGS_A_CALL || !waiton_may_be_in(on, tid, c.call, c.args[0]))
 		return;
 	holder = lockholder_tid(&c);
 	if (holder && waitargs_is_still(&c))
 		waiton_set_holder(on, tid, holder);
+}
+
+void waitedon_begin(struct waiton *on, pid_t tid, uint64_t time)
+{
+	waiton_wait(on, tid, time);
+	if (waiton_locks_for_a_time(on, tid))
+		waitedon_look(on, tid);
 }
 
 struct parts {
@@ -160,7 +165,9 @@ static void blame(struct waitedon *w, const struct waiton *on, struct waitedon_o
 		c->ns += sums->pending;
 		sums->pending = 0;
 	}
-	if (wait->timed_out && !blame_known_holder(w, on, one, sums, wait))
+	if (wait->died)
+		blame_known_holder(w, on, one, sums, wait);
+	else if (wait->timed_out && !blame_known_holder(w, on, one, sums, wait))
 		sums->pending += since_last(one, wait);
 	handoffs_divide(&one->handoffs, wait->start, wait->start + wait->duration, add_part, &(struct parts){ w, sums });
 }

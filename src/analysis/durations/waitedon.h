@@ -17,6 +17,8 @@ struct waitedon {
 /* The thread begins to wait: waiton_wait(). If it is for a lock with a timeout, its holder is looked up: it may
  * wake nobody. */
 void waitedon_begin(struct waiton *on, pid_t tid, uint64_t time);
+/* The thread has waited for long: looks up the holder of its lock, for a wait that only the end of the program will end. */
+void waitedon_look(struct waiton *on, pid_t tid);
 /* A wait of that thread in the call that it has entered. waker: the task that ended it, or NULL: none did. The object, whose
  * `handoffs` tell whom the thread waited for; NULL: the call has none. */
 struct waitedon_wait {
@@ -26,6 +28,7 @@ struct waitedon_wait {
 	const char *comm;        /* the waker's name */
 	uint64_t on;             /* a number of words.h, until the next table */
 	bool timed_out;
+	bool died;               /* the thread ended with it: the wait never ended by itself */
 };
 struct handoffs *waitedon_add(struct waitedon *w, const struct waiton *on, const struct waitedon_wait *wait);
 /* The thread still waits: also finds out who holds its lock. The interval has the wait so far; the run has it only at its end. */

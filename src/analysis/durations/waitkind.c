@@ -135,9 +135,9 @@ waitkinds_set waitkind_of_call(const char *call, const char *name)
 	} calls[] = {
 		{ "clock_nanosleep", SLEEP }, { "nanosleep", SLEEP }, { "poll", POLL }, { "ppoll", POLL }, { "select", POLL },
 		{ "pselect6", POLL }, { "epoll_wait", POLL }, { "epoll_pwait", POLL }, { "epoll_pwait2", POLL }, { "wait4", CHILD },
-		{ "waitid", CHILD }, { "flock", FILE_LOCK }, { "recvfrom", SOCKET }, { "recvmsg", SOCKET }, { "recvmmsg", SOCKET },
-		{ "sendto", SOCKET }, { "sendmsg", SOCKET }, { "sendmmsg", SOCKET }, { "accept", SOCKET }, { "accept4", SOCKET },
-		{ "connect", SOCKET }, { "fsync", A_FILE }, { "fdatasync", A_FILE },
+		{ "waitid", CHILD }, { "flock", FILE_LOCK }, { "fcntl", FILE_LOCK }, { "recvfrom", SOCKET }, { "recvmsg", SOCKET },
+		{ "recvmmsg", SOCKET }, { "sendto", SOCKET }, { "sendmsg", SOCKET }, { "sendmmsg", SOCKET }, { "accept", SOCKET },
+		{ "accept4", SOCKET }, { "connect", SOCKET }, { "fsync", A_FILE }, { "fdatasync", A_FILE },
 	};
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/durations/waiton.h"
 
+#include "base/escape.h"
 #include "base/hash.h"
 #include "engine/callnames.h"
 #include "stream/names.h"
@@ -159,7 +160,7 @@ static struct waiton_call *find(const struct waiton *w, pid_t tid)
 	return one;
 }
 
-static struct waiton_call *set(struct waiton *w, pid_t tid, int64_t call, uint64_t arg)
+static struct waiton_call *set(struct waiton *w, pid_t pid, pid_t tid, int64_t call, uint64_t arg)
 {
 	struct waiton_call *one = find(w, tid);
 
@@ -175,6 +176,7 @@ static struct waiton_call *set(struct waiton *w, pid_t tid, int64_t call, uint64
 	one->futex = (struct waitkind_futex){ 0 };
 	one->joined = one->holder = 0;
 	one->timed = false;
+	one->pid = pid;
 	one->name[0] = '\0';
 	return one;
 }
@@ -234,10 +236,8 @@ static void set_futex(struct waiton *w, struct waiton_call *one, const uint64_t 
 void waiton_enter(struct waiton *w, pid_t pid, pid_t tid, int64_t call, const uint64_t args[WAITON_ARGS])
 {
 	const char *name = syscall_name(call) ? syscall_name(call) : "";
-	struct waiton_call *one = set(w, tid, call, args[0]);
+	struct waiton_call *one = set(w, pid, tid, call, args[0]);
 
-	if (one)
-		one->pid = pid;
 	if (one && !strcmp(name, "futex"))
 		set_futex(w, one, args);
 	else if (w->processes || w->variables)
@@ -246,7 +246,7 @@ void waiton_enter(struct waiton *w, pid_t pid, pid_t tid, int64_t call, const ui
 
 void waiton_leave(struct waiton *w, pid_t tid)
 {
-	set(w, tid, -1, 0);
+	set(w, waiton_pid(w, tid), tid, -1, 0);
 }
 
 /* Whether a call can be made on a file, pipe or socket of that name. If not, the descriptor was closed, and its number used again,
@@ -490,6 +490,31 @@ pid_t waiton_joined(const struct waiton *w, pid_t tid)
 	const struct waiton_call *one = find(w, tid);
 
 	return one ? one->joined : 0;
+}
+
+pid_t waiton_pid(const struct waiton *w, pid_t tid)
+{
+	const struct waiton_call *one = find(w, tid);
+
+	return one ? one->pid : 0;
+}
+
+const char *waiton_call_name(const struct waiton *w, pid_t tid)
+{
+	const struct waiton_call *one = find(w, tid);
+
+	return one && one->call >= 0 ? name_of(one) : NULL;
+}
+
+void waiton_print_nameless(const struct waiton *w)
+{
+	const char *path = w->variables ? variables_refused(w->variables) : NULL;
+	char safe[1024];
+
+	if (!path)
+		return;
+	escape_terminal(path, strlen(path), safe, sizeof(safe));
+	printf("locks in variables of %s have no names: the file no longer exists, or is not the one that was recorded\n", safe);
 }
 
 void waiton_forget(struct waiton *w, pid_t tid)

@@ -52,6 +52,9 @@ pid_t waiton_holder(const struct waiton *w, pid_t tid);
 waitkinds_set waiton_kinds(const struct waiton *w, pid_t tid);
 /* The thread for whose end it waits by pthread_join(), if w->names; 0: none, or not known. */
 pid_t waiton_joined(const struct waiton *w, pid_t tid);
+/* The process of the thread, and the name of the call that it is in; 0, NULL: not known, or in none. */
+pid_t waiton_pid(const struct waiton *w, pid_t tid);
+const char *waiton_call_name(const struct waiton *w, pid_t tid);
 /* Which object that is, without its call. */
 struct waiton_object {
 	struct waiton_key {
@@ -70,5 +73,7 @@ bool waiton_may_be_in(const struct waiton *w, pid_t tid, int64_t call, uint64_t 
 void waiton_descriptor(struct waiton *w, pid_t pid, pid_t tid, int fd, char *buf, size_t size);
 /* Of a thread that has ended: "reader (4712), which has ended", or "thread 4712, which has ended". */
 void waiton_ended_name(const struct waiton *w, pid_t tid, char *buf, size_t size);
+/* A line says of which program the locks have no names, if there is one. */
+void waiton_print_nameless(const struct waiton *w);
 void waiton_free(struct waiton *w);
 #endif

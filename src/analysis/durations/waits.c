@@ -13,13 +13,12 @@
 #include "analysis/durations/states.h"
 #include "analysis/durations/waitargs.h"
 #include "analysis/durations/waitedon.h"
+#include "analysis/durations/waitends.h"
 #include "analysis/durations/waitstacks.h"
 #include "analysis/durations/words.h"
-#include "base/escape.h"
 #include "base/procstatus.h"
 #include "base/units.h"
 #include "report/flame.h"
-#include "tasks/variables.h"
 
 struct waits {
 	struct states states;
@@ -34,11 +33,13 @@ struct waits {
 	struct earlywaits early;
 	struct deadlocks deadlocks;
 	struct pairs woken;              /* tids that were woken while they had no wait */
-	struct ended *ended;             /* --on: waits that ended by an interrupt; the result of the call says if it was a timeout */
+	struct ended *ended;             /* --on: waits that ended by an interrupt or another process: the next event of the thread says
+					  * if it was a timeout or its exit */
 	struct {
 		uint64_t n, ns, longest;
 		pid_t tid;               /* of the longest one */
 	} unstacked;                     /* waits of the table that have not ended, and are not in `stacks` */
+	uint64_t looked;                 /* when long waits were looked at */
 	uint64_t first, latest;          /* the times of the first and the last sample */
 	bool found_none;                 /* the present table has no rows */
 };
@@ -57,36 +58,20 @@ enum { FIELD_CALL, FIELD_RESULT };
 
 /* ---- the waker ------------------------------------------------------------------------- */
 
-/* In which context the kernel woke the thread. An interrupt is not the work of the task that it interrupts. A soft
- * interrupt may be: the kernel runs it at the end of a system call that sends to a socket of this machine. But one that ends an
- * uninterruptible wait comes from a device, as from a disk. BY_TIMEOUT: the result of the call says so. BY_UNKNOWN: the kernel did
- * not deliver that event. */
-enum context { BY_TASK_ITSELF, BY_SOFTIRQ, BY_INTERRUPT, BY_TIMEOUT, BY_UNKNOWN };
-
-static enum context context_of(uint64_t flags, bool is_device)
-{
-	if (flags & (TRACE_HARDIRQ | TRACE_NMI) || (flags & TRACE_SOFTIRQ && is_device))
-		return BY_INTERRUPT;
-	return flags & TRACE_SOFTIRQ ? BY_SOFTIRQ : BY_TASK_ITSELF;
-}
-
 static const char *context_text(struct question *q, uint64_t context, char *buf, size_t size)
 {
-	static const char *const words[] = { "task", "softirq", "interrupt", "timeout", "unknown" };
-
-	return words[context];
+	return waitends_word(context);
 }
 
 static uint64_t name_waker(struct question *q, const struct analysis_sample *s, enum context context)
 {
-	static const char *const nobody[] = { [BY_INTERRUPT] = "[interrupt]", [BY_TIMEOUT] = "[timeout]", [BY_UNKNOWN] = "[not seen]" };
 	struct words *words = &((struct waits *)q)->words;
 	char text[WORD_SIZE];
 
 	if (!q->a)
 		return 0;
 	if (context >= BY_INTERRUPT)
-		return words_number(words, nobody[context]);
+		return words_number(words, waitends_nobody(context));
 	snprintf(text, sizeof(text), "%s%s", analysis_comm(q->a, s->tid, s->time), context == BY_SOFTIRQ ? " [softirq]" : "");
 	return words_number(words, text);
 }
@@ -121,6 +106,7 @@ struct ended {
 	struct pair_end end;
 	enum context context;
 	struct callstack *wakes;
+	bool left;                   /* its call has returned, interrupted by a signal, which may kill the thread */
 	UT_hash_handle hh;
 };
 
@@ -184,6 +170,17 @@ static void start_wait(struct question *q, const struct analysis_sample *s, pid_
 		waitedon_begin(&w->on, tid, s->time);
 }
 
+/* The thread was kept in its call only until it is known how that ends. */
+static void go_on(struct waits *w, struct ended *e, enum context known)
+{
+	const bool left = e->left;
+	const pid_t tid = e->tid;
+
+	flush_ended(w, e, known);
+	if (left)
+		waiton_leave(&w->on, tid);
+}
+
 static void begin_wait(struct question *q, const struct analysis_sample *s, pid_t tid)
 {
 	struct waits *w = (struct waits *)q;
@@ -191,8 +188,8 @@ static void begin_wait(struct question *q, const struct analysis_sample *s, pid_
 	struct ended *e = find_ended(w, tid);
 	struct callstack *stack = q->a && s->event->layout.callchain ? analysis_stack(q->a, s) : NULL;
 
-	if (e)   /* the call goes on: it was no timeout */
-		flush_ended(w, e, e->context);
+	if (e)   /* else the call goes on: it was no timeout */
+		go_on(w, e, state & SWITCH_LEAVES ? BY_EXIT : e->context);
 	if (state & SWITCH_LEAVES) {
 		cancel(&q->pairs, tid);   /* its last wait has ended, if no event said so */
 		cancel(&w->woken, tid);
@@ -246,7 +243,7 @@ static void add_to_tables(struct waits *w, const struct happening *h, const stru
 	const struct waitedon_wait wait = {
 		h->tid, h->end.start, h->end.duration, e->context == BY_TASK_ITSELF ? &waker : NULL,
 		e->context == BY_TASK_ITSELF ? analysis_comm(q->a, s->tid, s->time) : "", h->cells[ON].number,
-		e->context == BY_TIMEOUT,
+		e->context == BY_TIMEOUT, e->context == BY_EXIT,
 	};
 	const struct handoffs *handoffs = w->shows_on && !q->csv ? waitedon_add(&w->waited, &w->on, &wait) : NULL;
 
@@ -305,6 +302,8 @@ static void close_wait(struct question *q, const struct analysis_sample *s, stru
 	/* an interrupt's chain goes on in the task that it interrupted */
 	if (q->a && s->event->layout.callchain && context < BY_INTERRUPT)
 		e.wakes = analysis_stack(q->a, s);
+	if (w->shows_on && context <= BY_SOFTIRQ && waitends_may_be_kill(&w->on, e.tid, s->pid, s->tid) && keep_ended(w, &e))
+		return;
 	if ((context == BY_SOFTIRQ || context == BY_INTERRUPT) && waiton_may_time_out(&w->on, e.tid) && keep_ended(w, &e))
 		return;
 	add_ended(q, &e);
@@ -320,7 +319,7 @@ static void end_wait(struct question *q, const struct analysis_sample *s, pid_t 
 	if (!o)
 		pairs_open(&w->woken, (uint64_t)tid, s->time);
 	if (o && s->time >= o->start)
-		close_wait(q, s, o, context_of(question_number(q, s, WAKING, FIELD_FLAGS), o->is_device));
+		close_wait(q, s, o, waitends_context(question_number(q, s, WAKING, FIELD_FLAGS), o->is_device));
 }
 
 static void enter_call(struct waits *w, const struct analysis_sample *s)
@@ -340,12 +339,16 @@ static void take_call(struct waits *w, const struct analysis_sample *s, size_t i
 	struct question *q = &w->states.question;
 	struct open_pair *o;
 	struct ended *e;
+	int64_t result;
 	bool timed_out;
 
 	if (!switches_watch(&w->states.switches, s->tid))
 		return;
-	timed_out = i == LEAVE && waiton_timed_out(&w->on, s->tid, trace_field_sint(q->fields[LEAVE][FIELD_RESULT], s->view.raw));
-	if ((e = find_ended(w, s->tid)))
+	result = i == LEAVE ? trace_field_sint(q->fields[LEAVE][FIELD_RESULT], s->view.raw) : 0;
+	timed_out = i == LEAVE && waiton_timed_out(&w->on, s->tid, result);
+	if ((e = find_ended(w, s->tid)) && (e->left = waitends_is_interrupt(result)))
+		return;
+	if (e)
 		flush_ended(w, e, timed_out ? BY_TIMEOUT : e->context);
 	/* it runs, so that its wait has ended */
 	if ((o = pairs_find(&q->pairs, (uint64_t)s->tid)) && s->time >= o->start)
@@ -363,6 +366,35 @@ static void begin_before(struct waits *w, pid_t tid)
 		w->early.ended++;
 }
 
+/* The end of the program may end these waits; then nobody could tell who held the locks. */
+static void look_at_long(struct waits *w, uint64_t now)
+{
+	enum { LONG_NS = 100000000 };
+
+	if (w->states.switches.everybody || w->states.switches.recorded || now < w->looked + LONG_NS)
+		return;
+	w->looked = now;
+	for (struct open_pair *o = w->states.question.pairs.all; o; o = o->hh.next)
+		if (o->is_open && !o->was_seen && o->start + LONG_NS <= now) {
+			o->was_seen = true;
+			if (w->shows_on)
+				waitedon_look(&w->on, (pid_t)o->key);
+			if (w->states.question.a)
+				deadlocks_look(&w->deadlocks, (pid_t)o->key);
+		}
+}
+
+/* A thread that ends in its call was not let go on. */
+static void task(struct question *q, const struct pev_record *rec)
+{
+	struct waits *w = (struct waits *)q;
+	struct ended *e = rec->type == PERF_RECORD_EXIT ? find_ended(w, (pid_t)rec->task.tid) : NULL;
+
+	if (e)
+		flush_ended(w, e, BY_EXIT);
+	states_task(q, rec);
+}
+
 static void sample(struct question *q, const struct analysis_sample *s)
 {
 	struct waits *w = (struct waits *)q;
@@ -372,6 +404,7 @@ static void sample(struct question *q, const struct analysis_sample *s)
 	if (!w->first)
 		w->first = s->time;
 	w->latest = s->time;
+	look_at_long(w, s->time);
 	switches_had_event(&w->states.switches, s->tid);
 	if (i >= NEVENTS && i < q->ops->nevents) {
 		take_call(w, s, i);
@@ -485,7 +518,7 @@ static void add_unfinished(struct question *q, const struct open_pair *o, uint64
 		key.on = number_for_stacks(w, tid, text);
 	}
 	if (w->shows_on && !q->csv && (q->ending || q->common.stream.interval_ms))
-		waitedon_add_unfinished(&w->waited, &w->on, &(struct waitedon_wait){ tid, o->start, h.end.duration, NULL, "", key.on, false },
+		waitedon_add_unfinished(&w->waited, &w->on, &(struct waitedon_wait){ tid, o->start, h.end.duration, NULL, "", key.on, false, false },
 					q->ending);
 	if (o->value && q->ending)   /* once: each table has the time so far */
 		add_unfinished_stack(w, &key, h.cells[ON].number, h.end.duration);
@@ -531,7 +564,7 @@ static void before_table(struct question *q)
 	struct waits *w = (struct waits *)q;
 
 	while (w->ended)
-		flush_ended(w, w->ended, w->ended->context);
+		flush_ended(w, w->ended, !w->on.recorded && waitends_is_dying(w->ended->tid) ? BY_EXIT : w->ended->context);
 	w->found_none = !q->rows.rows;
 	if (!w->states.switches.everybody)
 		add_all_unfinished(q);
@@ -540,28 +573,14 @@ static void before_table(struct question *q)
 	waitedon_learn(&w->waited, &w->kinds);
 }
 
-static void print_deadlocks(struct question *q)
-{
-	struct waits *w = (struct waits *)q;
-	size_t looks = 1000;
-
-	if (w->states.switches.recorded)
-		return;
-	/* rings are not read meanwhile */
-	for (const struct open_pair *o = q->pairs.all; o && looks; o = o->hh.next)
-		if (o->is_open) {
-			deadlocks_print(&w->deadlocks, (pid_t)o->key);
-			looks--;
-		}
-}
-
 static void print_unfinished(struct question *q)
 {
 	struct waits *w = (struct waits *)q;
 
 	if (!w->states.switches.everybody) {
 		earlywaits_print(&w->early, &w->on);
-		print_deadlocks(q);
+		if (!w->states.switches.recorded)
+			deadlocks_print(&w->deadlocks, &q->pairs);
 	}
 	else if (q->ending && q->pairs.nopen && w->found_none)   /* otherwise it is no news: most threads of a machine wait */
 		printf("%zu thread%s still wait%s: -p PID or -t TID adds rows for their waits\n", q->pairs.nopen,
@@ -597,28 +616,6 @@ static void print_stacks(struct question *q)
 	putchar('\n');
 }
 
-static void print_nameless(const struct waits *w)
-{
-	const char *path = w->on.variables ? variables_refused(w->on.variables) : NULL;
-	char safe[1024];
-
-	if (!path)
-		return;
-	escape_terminal(path, strlen(path), safe, sizeof(safe));
-	printf("locks in variables of %s have no names: the file no longer exists, or is not the one that was recorded\n", safe);
-}
-
-/* Of a recording. It has no wait of a thread that slept all the time. */
-static void print_eventless(const struct waits *w)
-{
-	bool none;
-	const size_t n = switches_without_event(&w->states.switches, &none);
-
-	if (n)
-		printf("%zu thread%s no event in the recording, and may have waited throughout: `perf-prof dump PID` shows what a running "
-		       "process waits for\n", n, n == 1 ? " has" : "s have");
-}
-
 static void after_table(struct question *q, uint64_t from)
 {
 	struct waits *w = (struct waits *)q;
@@ -627,8 +624,8 @@ static void after_table(struct question *q, uint64_t from)
 		print_unfinished(q);
 	if (q->ending && !q->common.json && !q->csv) {
 		earlywaits_print_ended(&w->early, w->states.switches.recorded);
-		print_eventless(w);
-		print_nameless(w);
+		switches_print_eventless(&w->states.switches);
+		waiton_print_nameless(&w->on);
 	}
 	if (q->common.stream.interval_ms)
 		waitedon_print_interval(&w->waited, q->a);
@@ -702,7 +699,7 @@ static void title(struct question *q, const struct happening *h, char *buf, size
 }
 
 #define QUESTION \
-	STATES_QUESTION_WITH(watch, begin, sample, release), .name = "waits", .durations = "waits", .title = title, \
+	STATES_QUESTION_WITH(watch, begin, sample, task, release), .name = "waits", .durations = "waits", .title = title, \
 	.if_missing = "waits may be left out, and times be too low", .everywhere = true, .stacks = true, \
 	.reads = reads, .started = started, .before_table = before_table, .after_table = after_table, .draw = draw, .events = events, \
 	.print = "\"%s:%d waited %llu.%03llu us for %d (%s)\", REC->comm, REC->tid, REC->duration / 1000, " \
@@ -765,7 +762,7 @@ const struct command waits_command = {
 		"The waker is the task that woke the waiting thread. [interrupt]: a timer or a device (disk) woke it, whatever task was "
 		"interrupted. NAME [softirq]: a soft interrupt woke it, while NAME was on the CPU; for sockets of this machine, NAME is the "
 		"sender.",
-		"With --on, [timeout]: the timeout of the call ended the wait. A wait whose end the kernel did not deliver ends with the "
+		"With --on, [timeout]: the timeout of the call ended the wait. [exit]: the process ended or was killed. A wait whose end the kernel did not deliver ends with the "
 		"thread's next system call: the waker is [not seen].",
 		"A wait of a target that has not ended has the waker [nobody yet] and, in each table, the time so far. Waits that began "
 		"earlier count from the start of the run or the recording. A program in which nothing but such rows is left may be in a deadlock: dump shows "
@@ -779,7 +776,7 @@ const struct command waits_command = {
 		"one in its queue. A lock (futex) has the name of its static variable, or its address. A descriptor has the "
 		"name of its file or socket or, if it was closed at once or in a recording, its number. Which of several descriptors "
 		"ended a poll or select is not known. Waits that have not ended also show the path, child or descriptors that the thread "
-		"waits for, and which thread holds its lock, if that is a mutex of glibc.",
+		"waits for, and which thread holds its lock, if that is a mutex of glibc, or a read-write lock that has a writer.",
 		"-p, -t and a command after -- select the threads that wait; their wakers can be any tasks. --perins shows each waker by "
 		"its id. --than prints each longer wait.",
 		"Some kernels do not deliver all events. Lines below the table say how many waits have no known end, and how many events are "

@@ -63,6 +63,7 @@ static void prepare(struct analysis *a, struct waitstacks *w)
 void waitstacks_find_kinds(struct analysis *a, struct waitstacks *w, struct waitkinds *kinds)
 {
 	prepare(a, w);
+	w->kinds = kinds;
 	for (const struct waitstack *one = w->all; one; one = one->hh.next)
 		if (one->key.on)
 			waitkinds_add(kinds, one->key.on, &(struct waitkinds_of){ .stacks = waitkind_of_stack(one->key.waits) });
@@ -122,6 +123,14 @@ static struct merged *merge(struct merged **all, const struct waitstack *one)
 	return m;
 }
 
+/* A stack without callers, as by frame pointers in a library that has none, does not tell; then what is waited on may. */
+static const char *kind_of(const struct waitstacks *w, const struct callstack *waits, uint64_t on, char *buf, size_t size)
+{
+	const waitkinds_set kinds = waitkind_of_stack(waits);
+
+	return waitkind_text(kinds || !on || !w->kinds ? kinds : waitkinds_get(w->kinds, on), buf, size);
+}
+
 static int longer(const struct merged *a, const struct merged *b)
 {
 	return (a->ns < b->ns) - (a->ns > b->ns);
@@ -131,7 +140,7 @@ static int longer(const struct merged *a, const struct merged *b)
 static void print_merged(struct analysis *a, const struct waitstacks *w, const struct words *words, const struct merged *m, uint64_t of)
 {
 	char waiter[4 * WORD_SIZE], waker[4 * WORD_SIZE], on[4 * WORD_SIZE], buf[WAITKIND_SIZE];
-	const char *kind = waitkind_text(waitkind_of_stack(m->key.waits), buf, sizeof(buf));
+	const char *kind = kind_of(w, m->key.waits, m->key.on, buf, sizeof(buf));
 
 	printf("%6.2f%%  %s%s%s%s", 100 * (double)m->ns / (double)of, shown(words, m->waiter, waiter, sizeof(waiter)),
 	       m->waiters ? " and others wait" : " waits", m->key.on ? " in " : "",
@@ -224,7 +233,7 @@ void waitstacks_json(struct analysis *a, struct waitstacks *w, const struct word
 		table_text(&t, words_text(words, one->key.waiter));
 		table_text(&t, words_text(words, one->key.waker));
 		table_text(&t, one->key.on ? words_text(words, one->key.on) : NULL);
-		table_text(&t, waitkind_text(waitkind_of_stack(one->key.waits), kind, sizeof(kind)));
+		table_text(&t, kind_of(w, one->key.waits, one->key.on, kind, sizeof(kind)));
 		table_unsigned(&t, one->waits);
 		table_unsigned(&t, one->ns);
 		put_folded(&t, one->key.waits);

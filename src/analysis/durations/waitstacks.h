@@ -31,6 +31,7 @@ struct waitstacks {
 	struct waitstack *all;
 	uint64_t total;              /* ns */
 	uint64_t refused;            /* ns that there was no memory for */
+	const struct waitkinds *kinds;   /* of the last waitstacks_find_kinds(); NULL: none */
 	bool because_of;             /* set by the caller: wakers are those that a thread waited for, not only those that woke it */
 };
 

@@ -309,6 +309,9 @@ static int begin(struct analysis *a, struct fault *f)
 			p->clock = &all[i];
 			p->all = true;
 		}
+	if (!p->clock && p->off_cpu)
+		return fault_usage(f, "%s: --off-cpu: the recording has no samples of a clock or of cycles, for the time on CPUs; "
+				   "`perf-prof record -a -g -e cpu-clock -e sched:sched_switch` takes what --off-cpu needs", a->ops->name);
 	if (!p->clock)
 		return fault_usage(f, "%s: the recording has no samples of a clock or of cycles; "
 				   "`perf record` takes them without -e", a->ops->name);

@@ -173,14 +173,29 @@ static void print_hint(const struct syscalls *c)
 	}
 }
 
+/* Calls with a descriptor alone, such as read(2), have no path. */
+static void print_pathless(struct syscalls *c)
+{
+	const struct question *q = &c->question;
+
+	if (!c->by_path || !c->calls.names || q->common.json || q->csv || *c->paths.why)
+		return;
+	for (int64_t i = 0; i < CALLSET_NUMBERS; i++)
+		if (callchoice_has(&c->calls, i) && callpaths_may_have(&c->paths, i))
+			return;
+	puts("none of the calls of --call has a path as an argument, such as openat has: read, write and the like have a descriptor");
+}
+
 static void after_table(struct question *q, uint64_t from)
 {
 	struct syscalls *c = (struct syscalls *)q;
 
 	callerrors_print(&c->errors, q, from, c->paths.why);
 	notfailed_print(&c->mild, q);
-	if (q->ending)
+	if (q->ending) {
 		print_hint(c);
+		print_pathless(c);
+	}
 	if (!has_paths(c) || !q->targets->input)   /* whether calls hang is another question */
 		unreturned_print(&c->unreturned, q, from);
 }
