@@ -269,6 +269,12 @@ def test_how_several_are_recorded(diff, recordings):
            '    done\n    perf-prof diff old[1-5].data --vs new[1-5].data\n' in text or len(str(work)) > 150, text
 
 
+def test_an_output_among_short_options_is_not_repeated(prof, diff, recordings):
+    """-qo FILE: the last output counts, so the printed command would write over the recording."""
+    subprocess.run([prof, 'record', '-F', '1997', '-qo', 'cluster.data', '--', './work', '10000'], cwd=recordings, check=True, timeout=60)
+    assert 'record -o old$i.data -- OLD\n' in diff('cluster.data', 'cluster.data')
+
+
 @pytest.mark.skipif(not shutil.which('jq'), reason='needs jq')
 def test_the_gate_in_a_script(prof, recordings):
     """The lines of docs/diff.md: red if a function takes longer, and if there is nothing to compare."""

@@ -29,17 +29,33 @@ static size_t output_words(const char *word)
 	return !strncmp(word, "--output=", strlen("--output=")) || (!strncmp(word, "-o", 2) && word[2]);
 }
 
-/* The number of options of `record -- COMMAND`, which begin at words[2]; -1: it is written in another way. */
+/* Of several short options in one word, -qo, only the parser of `record` knows which one is an output. */
+static bool may_have_output(const char *word)
+{
+	return *word == '-' && word[1] != '-' && word[1] != 'o' && strchr(word, 'o');
+}
+
+static bool is_ours(const char *program)
+{
+	const char *slash = strrchr(program, '/');
+
+	return !strcmp(slash ? slash + 1 : program, "perf-prof");
+}
+
+/* The number of options of `perf-prof record -- COMMAND`, which begin at words[2]; -1: it is written in another way. */
 static ssize_t options_of(char *const *words, size_t n)
 {
-	if (n < 3 || strcmp(words[1], "record"))
+	if (n < 3 || !is_ours(words[0]) || strcmp(words[1], "record"))
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		if (!is_printable(words[i]))
 			return -1;
-	for (size_t i = 2; i + 1 < n; i++)
+	for (size_t i = 2; i + 1 < n; i++) {
 		if (!strcmp(words[i], "--"))
 			return (ssize_t)i - 2;
+		if (may_have_output(words[i]))
+			return -1;
+	}
 	return -1;
 }
 
