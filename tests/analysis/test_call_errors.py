@@ -159,8 +159,8 @@ def test_a_program_with_the_library_inside(analyse, prof, libc, tmp_path):
         assert 'syscalls: paths of 5 calls are not known: no probe saw them: job 5; these calls are openat 5\n' in said, said
         out = analyse('syscalls', '--errors', '--match', '/nowhere/*', *RING, '--', tmp_path / 'job').text
         assert re.search(r'^paths of 5 calls are not known: .*: job 5$', out, re.M) and '/nowhere/b' in out, out
-        assert ('\nthese calls are openat 5; to see them: perf-prof trace -e \'syscalls:sys_enter_openat/filename.ustring~"/nowhere/*"/\''
-                f' -- {tmp_path}/job\n') in out, out
+        assert ('\nthese calls are openat 5\nto see who makes them, with such paths as the programs give: perf-prof trace -e '
+                f'\'syscalls:sys_enter_openat/filename.ustring~"*nowhere/*"/\' -- {tmp_path}/job\n') in out, out
 
 
 UNSEEN = r'''
@@ -192,15 +192,15 @@ def test_what_shows_calls_whose_path_is_not_known(analyse, libc, tmp_path):
         out = analyse('syscalls', *options, *RING, '--', *job).text
         if 'these calls are' not in out:
             pytest.skip('all paths are known')
-        return re.search('^these calls are (.*)$', out, re.M).group(1)
+        return ' '.join(re.search('^these calls are (.*)\nto see who .* give: (.*)$', out, re.M).groups())
 
     end = f" -- {tmp_path}/job 'it'\\''s'"
     assert hint('--match', '*:*', '--call', 'connect') == (
-        f"connect 1; to see them: perf-prof trace -e sock:inet_sock_set_state/newstate==2/{end}")
+        f"connect 1 perf-prof trace -e sock:inet_sock_set_state/newstate==2/{end}")
     assert hint('--match', '/a*', '--match', "*'s", '--call', 'unlink*') == (
-        'unlink 1, unlinkat 1; to see them: perf-prof trace -e '
-        '\'syscalls:sys_enter_unlinkat/pathname.ustring~"/a*"||pathname.ustring~"*\'\\\'\'s"/,'
-        'syscalls:sys_enter_unlink/pathname.ustring~"/a*"||pathname.ustring~"*\'\\\'\'s"/\'' + end)
+        'unlink 1, unlinkat 1 perf-prof trace -e '
+        '\'syscalls:sys_enter_unlinkat/pathname.ustring~"*a*"||pathname.ustring~"*\'\\\'\'s"/,'
+        'syscalls:sys_enter_unlink/pathname.ustring~"*a*"||pathname.ustring~"*\'\\\'\'s"/\'' + end)
     assert '"GLOB"' in hint('--paths', '--call', 'unlink')
 
 

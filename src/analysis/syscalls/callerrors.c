@@ -362,15 +362,16 @@ static void print_safe(const char *text)
 static void print_unseen(struct callerrors *e, const struct question *q)
 {
 	char calls[COMMCOUNTS_TEXT];
-	char *command = !q->targets->input && q->has_targets ? unseenhint_command(&e->unseen_calls, &e->globs, q->targets) : NULL;
+	char *command = q->targets->input ? NULL : unseenhint_command(&e->unseen_calls, &e->globs, q->targets);
 
-	printf("these calls are %s%s", commcounts_text(&e->unseen_calls, calls, sizeof(calls)),
-	       q->targets->input || q->has_targets ? "" : "; -p PID and -- COMMAND show the paths of a Go or static program, too");
+	printf("these calls are %s%s\n", commcounts_text(&e->unseen_calls, calls, sizeof(calls)),
+	       q->targets->input || q->has_targets ? "" : "; -p PID and -- COMMAND show the paths of a static or Go program, if it is that "
+							  "program itself");
 	if (command) {
-		printf("; to see them: ");
+		printf("to see who makes them, with such paths as the programs give: ");
 		print_safe(command);
+		putchar('\n');
 	}
-	putchar('\n');
 	free(command);
 }
 
@@ -380,7 +381,7 @@ static void print_unknown(struct callerrors *e, const struct question *q)
 	char who[COMMCOUNTS_TEXT];
 
 	if (unseen)
-		printf("paths of %llu call%s are not known: no probe saw them (such as those of Go programs): %s\n", unseen,
+		printf("paths of %llu call%s are not known: no probe saw them (such as those of static or Go programs): %s\n", unseen,
 		       units_plural(unseen), commcounts_text(&e->unseen, who, sizeof(who)));
 	if (unseen)
 		print_unseen(e, q);

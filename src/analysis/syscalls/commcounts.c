@@ -26,11 +26,12 @@ static struct commcount *find(const struct commcounts *c, const char *comm, char
 	return one;
 }
 
-bool commcounts_has(const struct commcounts *c, const char *comm)
+uint64_t commcounts_of(const struct commcounts *c, const char *comm)
 {
 	char key[COMM_SIZE];
+	const struct commcount *one = find(c, comm, key);
 
-	return find(c, comm, key);
+	return one ? one->calls : 0;
 }
 
 void commcounts_add(struct commcounts *c, const char *comm)

@@ -30,33 +30,63 @@ static bool is_plain(const char *glob)
 	return !strpbrk(glob, "\"\\");
 }
 
+/* Programs may give relative paths: of a glob, the name, or the folder in which all names match. */
+static const char *given_part(const char *glob)
+{
+	const char *slash = strrchr(glob, '/'), *name = slash ? slash + 1 : glob;
+
+	while (slash && slash > glob && !strcmp(name, "*") && slash[-1] != '/')
+		slash--;
+	return slash && !strcmp(name, "*") ? slash + (*slash == '/') : name;
+}
+
 static void put_filter(const char *field, const struct unseenhint_globs *globs, FILE *out)
 {
-	for (size_t i = 0; i < globs->n || !i; i++)
-		fprintf(out, "%s%s.ustring~\"%s\"", i ? "||" : "/", field, globs->n && is_plain(globs->v[i]) ? globs->v[i] : "GLOB");
+	for (size_t i = 0; i < globs->n || !i; i++) {
+		const char *glob = globs->n && is_plain(globs->v[i]) ? given_part(globs->v[i]) : "GLOB";
+
+		fprintf(out, "%s%s.ustring~\"%s%s\"", i ? "||" : "/", field, *glob == '*' || !globs->n ? "" : "*", glob);
+	}
 	fputc('/', out);
 }
 
-/* The value of -e; to be freed. NULL: none of the calls has an event here. */
+struct wanted {
+	const struct event *event;
+	uint64_t calls;
+};
+
+static int by_calls(const void *x, const void *y)
+{
+	const struct wanted *a = x, *b = y;
+
+	return a->calls != b->calls ? (a->calls < b->calls) - (a->calls > b->calls) : (a->event > b->event) - (a->event < b->event);
+}
+
+/* The value of -e, the calls that are made most often first; to be freed. NULL: none of the calls has an event here. */
 static char *events_text(const struct commcounts *calls, const struct unseenhint_globs *globs)
 {
+	struct wanted wanted[sizeof(events) / sizeof(*events)];
 	char *text = NULL;
 	size_t size, n = 0;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out;
 
-	for (size_t i = 0; out && i < sizeof(events) / sizeof(*events) && n < MAX_EVENTS; i++) {
-		if (!commcounts_has(calls, events[i].call))
-			continue;
-		fprintf(out, "%s%s", n++ ? "," : "", events[i].event);
-		if (events[i].field)
-			put_filter(events[i].field, globs, out);
+	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++) {
+		const uint64_t of = commcounts_of(calls, events[i].call);
+
+		if (of)
+			wanted[n++] = (struct wanted){ &events[i], of };
 	}
-	if (out)
-		fclose(out);
-	if (n)
-		return text;
-	free(text);
-	return NULL;
+	qsort(wanted, n, sizeof(*wanted), by_calls);
+	out = n ? open_memstream(&text, &size) : NULL;
+	if (!out)
+		return NULL;
+	for (size_t i = 0; i < n && i < MAX_EVENTS; i++) {
+		fprintf(out, "%s%s", i ? "," : "", wanted[i].event->event);
+		if (wanted[i].event->field)
+			put_filter(wanted[i].event->field, globs, out);
+	}
+	fclose(out);
+	return text;
 }
 
 static void put_list(const char *option, const struct numlist *ids, FILE *out)
