@@ -157,13 +157,29 @@ static bool wants(const struct question *q, int64_t call)
 	return callchoice_has(&((struct syscalls *)q)->calls, call);
 }
 
+/* Of a whole path, a recording may lack some calls, also if it has others. */
+static void print_links(const struct syscalls *c)
+{
+	for (size_t i = 0; i < c->match.nglobs; i++) {
+		if (*c->match.globs[i] != '/')
+			continue;
+		puts("in a recording, symbolic links in paths are not followed: calls that give such a path through a link are missing");
+		return;
+	}
+}
+
 static void print_hint(const struct syscalls *c)
 {
 	const struct question *q = &c->question;
 	char text[4 * PATH_MAX], safe[4 * sizeof(text)];
 
-	if (c->match.found || q->common.json || q->csv || *c->paths.why)
+	if (q->common.json || q->csv || *c->paths.why)
 		return;
+	if (c->match.found) {
+		if (q->targets->input)
+			print_links(c);
+		return;
+	}
 	for (size_t i = 0; i < c->match.nglobs; i++) {
 		if (!globhint_text(c->match.globs[i], !q->targets->input, text, sizeof(text)))
 			continue;
