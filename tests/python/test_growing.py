@@ -133,18 +133,34 @@ def test_children_write_into_the_larger_ring(prof, storm, tmp_path, order):
 MANY = 1 << 20      # bytes of a recording that is well under way
 
 
-# One is long enough for a ring of 8 MiB to overflow, and too short for all calls, however many programs share the CPUs.
-PAUSES = 0.3, 0.6, 1.2, 2.4, 4.8
+def descendants(pid):
+    with open(f'/proc/{pid}/task/{pid}/children') as children:
+        for child in map(int, children.read().split()):
+            yield child
+            yield from descendants(child)
 
 
-def record_and_pause(argv, folder, data, seconds):
-    """The recorder stops for a moment once it records, so that its rings overflow while the command goes on."""
+def cpu_seconds(pids):
+    """Of processes that still run."""
+    ticks = 0
+    for pid in pids:
+        with contextlib.suppress(OSError), open(f'/proc/{pid}/stat') as stat:
+            ticks += sum(map(int, stat.read().rsplit(') ', 1)[1].split()[11:13]))
+    return ticks / os.sysconf('SC_CLK_TCK')
+
+
+def record_and_pause(argv, folder, data):
+    """Once it records, the recorder stops until the command has made so many of its calls that rings of 8 MiB overflow, however
+    many programs share the CPUs; the command goes on after that."""
     with subprocess.Popen(argv, cwd=folder, stderr=subprocess.PIPE, text=True) as recorder:
         end = time.monotonic() + PATIENCE
         while not (data.exists() and data.stat().st_size > MANY) and time.monotonic() < end:
             time.sleep(0.005)
         recorder.send_signal(signal.SIGSTOP)
-        time.sleep(seconds)
+        command = list(descendants(recorder.pid))
+        begin = cpu_seconds(command)
+        while cpu_seconds(command) - begin < 0.5 and time.monotonic() < end:
+            time.sleep(0.02)
         recorder.send_signal(signal.SIGCONT)
         _, said = recorder.communicate()
     assert recorder.returncode == 0, said
@@ -153,8 +169,8 @@ def record_and_pause(argv, folder, data, seconds):
 
 def test_a_recording_has_what_both_rings_held(prof, storm, tmp_path):
     data = tmp_path / 'perf.data'
-    for seconds in PAUSES:
-        said = record_and_pause([prof, 'record', '-v', '-e', EVENT, '--', storm, 'fork', '4', '400000'], tmp_path, data, seconds)
+    for _ in range(3):
+        said = record_and_pause([prof, 'record', '-v', '-e', EVENT, '--', storm, 'fork', '4', '400000'], tmp_path, data)
         script = subprocess.run([prof, 'script', '-F', 'time,event'], cwd=tmp_path, capture_output=True, text=True, check=True)
         kept, lost = script.stdout.count('getppid'), [int(w) for w in said.replace(',', '').split() if w.isdigit()]
         if 'now has' in said:
@@ -195,9 +211,8 @@ def test_rounds_of_a_recording_wait_for_the_larger_ring(prof, storm, tmp_path):
     """Of several events, the first writes into the larger ring while the last still writes into the old one."""
     events = [f'syscalls:sys_{way}_{name}' for name in ('read', 'write', 'getpid') for way in ('enter', 'exit')]
     events, data = ['raw_syscalls:sys_enter', *events, 'raw_syscalls:sys_exit'], tmp_path / 'perf.data'
-    for seconds in PAUSES:
-        said = record_and_pause([prof, 'record', '-v', '-e', ','.join(events), '--', storm, 'fork', '4', '300000'], tmp_path, data,
-                                seconds)
+    for _ in range(3):
+        said = record_and_pause([prof, 'record', '-v', '-e', ','.join(events), '--', storm, 'fork', '4', '300000'], tmp_path, data)
         if 'now has' in said:
             assert behind_their_round(data.read_bytes()) == 0
             return
