@@ -118,8 +118,8 @@ def test_a_share_that_shrank_beside_a_time_that_did_not(prof, tmp_path):
 
 
 @pytest.fixture(scope='module')
-def work_and_twice(prof, tmp_path_factory):
-    """Recordings of nearly only one function, and of twice the work, which no share shows."""
+def work_and_more(prof, tmp_path_factory):
+    """Recordings of nearly only one function, and of four times the work, which no share shows."""
     folder = tmp_path_factory.mktemp('work')
     (folder / 'job.c').write_text('#include <stdlib.h>\n'
                                   '#define WORK(name) __attribute__((noinline)) void name(long n) '
@@ -128,7 +128,7 @@ def work_and_twice(prof, tmp_path_factory):
                                   'int main(int argc, char **argv)\n'
                                   '{ for (long i = 4 * atol(argv[1]); i--;) { hash(9000000); parse(1000000); } }\n')
     subprocess.run(['gcc', '-O1', '-o', 'job', 'job.c'], cwd=folder, check=True)
-    for name, event, times in (('a', 'cpu-clock:u', 5), ('twice', 'cpu-clock:u', 10), ('faults', 'page-faults:u', 5)):
+    for name, event, times in (('a', 'cpu-clock:u', 5), ('more', 'cpu-clock:u', 20), ('faults', 'page-faults:u', 5)):
         done = subprocess.run([prof, 'record', '-q', '-F' if 'clock' in event else '-c', '999' if 'clock' in event else '1', '-e', event,
                                '-o', f'{name}.data', '--', './job', str(times)], cwd=folder, capture_output=True, text=True, timeout=60)
         if done.returncode:
@@ -136,11 +136,11 @@ def work_and_twice(prof, tmp_path_factory):
     return folder
 
 
-def test_the_cause_has_most_of_both_profiles(prof, work_and_twice):
+def test_the_cause_has_most_of_both_profiles(prof, work_and_more):
     def diff(*args):
-        return subprocess.run([prof, 'diff', *args], cwd=work_and_twice, capture_output=True, text=True, timeout=60, check=True).stdout
+        return subprocess.run([prof, 'diff', *args], cwd=work_and_more, capture_output=True, text=True, timeout=60, check=True).stdout
 
-    table = json.loads(diff('--json', 'a.data', 'twice.data'))
+    table = json.loads(diff('--json', 'a.data', 'more.data'))
     cause = table['rows'][0]             # its share of about 90 % hardly changes, if other work slows down both alike
     assert cause['function'] == 'hash' and cause['marked'] and table['changed'] >= 1
     assert cause['verdict'] in ('more time', 'grew')         # grew: if parse was slowed down in the first run
@@ -148,19 +148,19 @@ def test_the_cause_has_most_of_both_profiles(prof, work_and_twice):
     assert cause['time_change'] == cause['after_time'] - cause['before_time']
     assert 0 < table['time_low'] < table['after_time'] - table['before_time'] < table['time_high']
     assert [row for row in table['rows'] if row.get('time_low', 0) > 10e6][0] == cause         # the recipe for CI
-    less = json.loads(diff('--json', 'twice.data', 'a.data'))
+    less = json.loads(diff('--json', 'more.data', 'a.data'))
     assert less['rows'][0]['verdict'] in ('less time', 'shrank') and less['time_high'] < 0
     assert less['rows'][0]['time_low'] == -cause['time_high'] and less['rows'][0]['time_high'] == -cause['time_low']
-    text = diff('--rows', '1', 'a.data', 'twice.data')
+    text = diff('--rows', '1', 'a.data', 'more.data')
     assert re.search(rf' \+{cause["time_change"] / 1e6:.3f} +{cause["time_low"] / 1e6:.3f} +{cause["time_high"] / 1e6:.3f} +'
                      rf'{cause["verdict"]} +hash ', text), text
-    assert re.match(r'\d+ changed \(self time, 99 % confidence\)\n.*, more time\)\na.data: .*\ntwice.data: ', text), text
+    assert re.match(r'\d+ changed \(self time, 99 % confidence\)\n.*, more time\)\na.data: .*\nmore.data: ', text), text
     for row in json.loads(diff('--json', 'a.data', 'a.data'))['rows']:
         assert row['verdict'] == 'unclear' and row['time_low'] < row['time_change'] == 0 < row['time_high'], row
 
 
-def test_other_events_are_compared_by_share(prof, work_and_twice):
-    table = json.loads(subprocess.run([prof, 'diff', '--json', 'faults.data', 'faults.data'], cwd=work_and_twice, capture_output=True,
+def test_other_events_are_compared_by_share(prof, work_and_more):
+    table = json.loads(subprocess.run([prof, 'diff', '--json', 'faults.data', 'faults.data'], cwd=work_and_more, capture_output=True,
                                       text=True, timeout=60, check=True).stdout)
     assert table['rows'] and not any('time_low' in row for row in table['rows']) and 'time_low' not in table
 
@@ -425,13 +425,13 @@ def test_one_side_from_a_pipe(prof, recordings):
 
 
 @pytest.fixture(scope='module')
-def both(prof, work_and_twice):
+def both(prof, work_and_more):
     """Of two programs with the same functions, the second of which is named `other`."""
-    shutil.copy(work_and_twice / 'job', work_and_twice / 'other')
+    shutil.copy(work_and_more / 'job', work_and_more / 'other')
     subprocess.run([prof, 'record', '-q', '-g', '-e', 'cpu-clock', '-o', 'both.data', '--', 'sh', '-c',
                     './job 3; ./other 3; dd if=/dev/zero of=/dev/null bs=1 count=300000'],
-                   cwd=work_and_twice, stderr=subprocess.DEVNULL, check=True, timeout=60)
-    return work_and_twice
+                   cwd=work_and_more, stderr=subprocess.DEVNULL, check=True, timeout=60)
+    return work_and_more
 
 
 @pytest.mark.deep
