@@ -405,8 +405,8 @@ def shares_of(diff, recordings, before, after):
     for name, stacks in (('before', before), ('after', after)):
         folded(recordings / f'{name}.folded', **stacks)
     found = json.loads(diff('--json', 'before.folded', 'after.folded'))
-    told = re.findall(r'^(\d+) functions? (?:is|are) on another line or in another file than before: compared by name, and shown with '
-                      r'the place in AFTER$', diff('before.folded', 'after.folded'), re.M)
+    told = re.findall(r'^(\d+) functions? (?:is|are) on another line or in another file than before: compared by name, and shown '
+                      r'with the place in AFTER$', diff('before.folded', 'after.folded'), re.M)
     assert [int(n) for n in told] == ([found['other_places']] if 'other_places' in found else [])
     return {row['function']: (row['before'], row['after']) for row in found['rows'] if row['function'] != 'main'}, *map(int, told)
 
@@ -595,6 +595,23 @@ def test_times_differ_from_run_to_run(diff, tmp_path, before, after, verdicts):
     if None in verdicts.values():
         assert ': one run of a side does not show how much runs differ; compare several of each: ' \
             'BEFORE... --vs AFTER...' in diff('--total', *args)
+
+
+@pytest.mark.parametrize('stack, end, shown', [
+    ('{};main;nap', '# weight=1000 unit=ns', {'main', 'nap'}),
+    ('{};main;nap', '# samples=1000 alike=1000 weight=1000 event=cpu-clock inlined=no', {'main', 'nap'}),
+    ('{};main;nap', '# of another tool', {'old', 'sleepy', 'main', 'nap'}),
+    ('{}', '# weight=1000 unit=ns', {'old', 'sleepy'}),
+    ('{};main;[woken by x]', '# weight=1000 unit=ns', {'old', 'sleepy', 'main', '[woken by x]'})])
+def test_a_program_at_the_root_is_no_function(diff, tmp_path, stack, end, shown):
+    """Those of another name would be gone and new."""
+    for name in 'old', 'sleepy':
+        for i in '12':
+            (tmp_path / (name + i)).write_text(f'{stack.format(name)} 1000\n{end}\n')
+    old1, old2, new1, new2 = (str(tmp_path / name) for name in ('old1', 'old2', 'sleepy1', 'sleepy2'))
+    found = json.loads(diff('--json', '--total', old1, old2, '--vs', new1, new2))
+    assert {row['function'] for row in found['rows']} == shown
+    assert found.get('changed', 0) == (2 if 'old' in shown and 'another' not in end else 0)
 
 
 def test_a_recording_after_folded_stacks_of_time_is_not_time(prof, tmp_path):

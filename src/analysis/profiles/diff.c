@@ -283,6 +283,22 @@ static void add_stacks(struct folded *to, const struct folded *from, const struc
 	free(of);
 }
 
+/* Whether a stack begins with the program, which is no function: those of perf-prof do. Waits may begin with a lock. */
+static bool begins_with_program(const struct folded *f, const struct folded_stack *stack)
+{
+	struct folded_samples samples;
+
+	if (stack->n < 2 || (!folded_samples(f, &samples) && !folded_is_time(f)))
+		return false;
+	for (size_t i = 1; i < stack->n; i++) {
+		const char *name = folded_frame_name(f, stack->frames[i]);
+
+		if (!strncmp(name, "[woken by ", 10) || !strncmp(name, "[because of ", 12))
+			return false;
+	}
+	return true;
+}
+
 static int read_folded(struct diff *d, struct fault *f)
 {
 	struct folded *folded = folded_new();
@@ -294,7 +310,7 @@ static int read_folded(struct diff *d, struct fault *f)
 	if (!take_folded(d->side->in, folded, f) && !(stacks = folded_stacks(folded, &n)))
 		fault_set(f, EXIT_FAILED, "out of memory");
 	for (size_t i = 0; i < n; i++) {
-		for (size_t k = stacks[i].n; k-- > 0;)
+		for (size_t k = stacks[i].n, first = begins_with_program(folded, &stacks[i]); k-- > first;)
 			put_frame(d, folded_frame_name(folded, stacks[i].frames[k]), "", NULL);
 		shares_end_stack(d->shares, number_of(d), stacks[i].weight);
 	}
