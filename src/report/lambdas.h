@@ -3,6 +3,10 @@
  * Lambdas and classes without a name in two measurements. Their names have a place, "main::{lambda at cart.cc:5}", which
  * changes with each line that is added above it. Such names are of the same function if they are equal without their places,
  * and as many on both sides have that name: then they are in the same order of lines. Else they must be equal.
+ *
+ * So it is with functions of scripts, "run (job.py:12)": only their line is such a place, so that those of other files are
+ * others. If a file is on one side only, and one that is only on the other side has functions of the same names, most of those
+ * of one of the two, it was renamed.
  */
 #ifndef REPORT_LAMBDAS_H
 #define REPORT_LAMBDAS_H

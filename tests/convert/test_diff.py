@@ -400,6 +400,46 @@ def test_lambdas_are_the_same_in_pictures(diff, recordings):
     assert 'f::{lambda at a.cc:7} (50 samples, 50.00%; +10.00 points)' in text and 'a.cc:5' not in text
 
 
+def shares_of(diff, recordings, before, after):
+    """Those of both sides, and the line below the table about places."""
+    for name, stacks in (('before', before), ('after', after)):
+        folded(recordings / f'{name}.folded', **stacks)
+    found = json.loads(diff('--json', 'before.folded', 'after.folded'))
+    told = re.findall(r'^(\d+) functions? (?:is|are) on another line or in another file than before: compared by name, and shown '
+                      r'with the place in AFTER$', diff('before.folded', 'after.folded'), re.M)
+    assert [int(n) for n in told] == ([found['other_places']] if 'other_places' in found else [])
+    return {row['function']: (row['before'], row['after']) for row in found['rows'] if row['function'] != 'main'}, *map(int, told)
+
+
+def test_python_functions_are_the_same_on_other_lines(diff, recordings):
+    """If as many of the name are there in that file, in the order of their lines; else by name."""
+    assert shares_of(diff, recordings,
+                     {'run (a.py:3)': 10, 'run (b.py:3)': 20, 'A.<lambda> (a.py:9)': 30, 'A.<lambda> (a.py:10)': 40},
+                     {'run (a.py:5)': 20, 'run (b.py:3)': 10, 'A.<lambda> (a.py:10)': 40, 'A.<lambda> (a.py:11)': 30}) == ({
+                         'run (a.py:5)': (10, 20), 'run (b.py:3)': (20, 10), 'A.<lambda> (a.py:10)': (30, 40),
+                         'A.<lambda> (a.py:11)': (40, 30)}, 3)
+    assert shares_of(diff, recordings, {'run (a.py:3)': 40, 'run (a.py:9)': 60}, {'run (a.py:9)': 100}) == ({
+        'run (a.py:3)': (40, 0), 'run (a.py:9)': (60, 100)},)
+    assert shares_of(diff, recordings, {'run (a.py:3)': 40, 'run (a.py:x)': 60}, {'run (a.py:)': 40, '(a.py:4)': 60}) == ({
+        'run (a.py:3)': (40, 0), 'run (a.py:x)': (60, 0), 'run (a.py:)': (0, 40), '(a.py:4)': (0, 60)},)
+
+
+def test_python_functions_of_a_file_that_was_renamed(diff, recordings):
+    """A file on one side only, with most of the functions of one that is only on the other side."""
+    before = {'<module> (j1.py:1)': 5, 'main (j1.py:8)': 5, 'find (j1.py:3)': 50, 'old (j1.py:20)': 10, 'find (lib.py:1)': 30}
+    after = {'<module> (j2.py:1)': 5, 'main (j2.py:9)': 5, 'find (j2.py:4)': 60, 'find (lib.py:1)': 30}
+    found = {'<module> (j2.py:1)': (5, 5), 'main (j2.py:9)': (5, 5), 'find (j2.py:4)': (50, 60), 'old (j1.py:20)': (10, 0),
+             'find (lib.py:1)': (30, 30)}
+    assert shares_of(diff, recordings, before, after) == (found, 3)
+    # it may be two files; names that all scripts have are no sign
+    apart = {'find (j1.py:3)': 50, 'main (j1.py:8)': 50}, {'find (j2.py:3)': 50, 'find (j3.py:3)': 50}
+    common = {'f (j1.py:3)': 50, 'main (j1.py:8)': 50}, {'g (j2.py:3)': 50, 'main (j2.py:8)': 50}
+    no_file = {'f (<frozen a>:3)': 100}, {'f (<frozen b>:3)': 100}
+    for sides in apart, common, no_file:
+        assert shares_of(diff, recordings, *sides) == ({name: (weight, 0) for name, weight in sides[0].items()} |
+                                                       {name: (0, weight) for name, weight in sides[1].items()},)
+
+
 def test_one_side_from_a_named_pipe(diff, recordings):
     """Whose writer waits for a reader, and loses what it writes when that one goes."""
     source = os.path.join(ROOT, 'tests/data/perfdata/pipe.data')
@@ -555,6 +595,23 @@ def test_times_differ_from_run_to_run(diff, tmp_path, before, after, verdicts):
     if None in verdicts.values():
         assert ': one run of a side does not show how much runs differ; compare several of each: ' \
             'BEFORE... --vs AFTER...' in diff('--total', *args)
+
+
+@pytest.mark.parametrize('stack, end, shown', [
+    ('{};main;nap', '# weight=1000 unit=ns', {'main', 'nap'}),
+    ('{};main;nap', '# samples=1000 alike=1000 weight=1000 event=cpu-clock inlined=no', {'main', 'nap'}),
+    ('{};main;nap', '# of another tool', {'old', 'sleepy', 'main', 'nap'}),
+    ('{}', '# weight=1000 unit=ns', {'old', 'sleepy'}),
+    ('{};main;[woken by x]', '# weight=1000 unit=ns', {'old', 'sleepy', 'main', '[woken by x]'})])
+def test_a_program_at_the_root_is_no_function(diff, tmp_path, stack, end, shown):
+    """Those of another name would be gone and new."""
+    for name in 'old', 'sleepy':
+        for i in '12':
+            (tmp_path / (name + i)).write_text(f'{stack.format(name)} 1000\n{end}\n')
+    old1, old2, new1, new2 = (str(tmp_path / name) for name in ('old1', 'old2', 'sleepy1', 'sleepy2'))
+    found = json.loads(diff('--json', '--total', old1, old2, '--vs', new1, new2))
+    assert {row['function'] for row in found['rows']} == shown
+    assert found.get('changed', 0) == (2 if 'old' in shown and 'another' not in end else 0)
 
 
 def test_a_recording_after_folded_stacks_of_time_is_not_time(prof, tmp_path):

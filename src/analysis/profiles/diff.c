@@ -283,6 +283,22 @@ static void add_stacks(struct folded *to, const struct folded *from, const struc
 	free(of);
 }
 
+/* Whether a stack begins with the program, which is no function: those of perf-prof do. Waits may begin with a lock. */
+static bool begins_with_program(const struct folded *f, const struct folded_stack *stack)
+{
+	struct folded_samples samples;
+
+	if (stack->n < 2 || (!folded_samples(f, &samples) && !folded_is_time(f)))
+		return false;
+	for (size_t i = 1; i < stack->n; i++) {
+		const char *name = folded_frame_name(f, stack->frames[i]);
+
+		if (!strncmp(name, "[woken by ", 10) || !strncmp(name, "[because of ", 12))
+			return false;
+	}
+	return true;
+}
+
 static int read_folded(struct diff *d, struct fault *f)
 {
 	struct folded *folded = folded_new();
@@ -294,7 +310,7 @@ static int read_folded(struct diff *d, struct fault *f)
 	if (!take_folded(d->side->in, folded, f) && !(stacks = folded_stacks(folded, &n)))
 		fault_set(f, EXIT_FAILED, "out of memory");
 	for (size_t i = 0; i < n; i++) {
-		for (size_t k = stacks[i].n; k-- > 0;)
+		for (size_t k = stacks[i].n, first = begins_with_program(folded, &stacks[i]); k-- > first;)
 			put_frame(d, folded_frame_name(folded, stacks[i].frames[k]), "", NULL);
 		shares_end_stack(d->shares, number_of(d), stacks[i].weight);
 	}
@@ -522,7 +538,8 @@ const struct command diff_command = {
 		"Shares are those of one event, which is shown above the table: the one of -e, or the first of "
 		"BEFORE that is not a tracepoint, and the same event of AFTER. Samples of "
 		"idle CPUs are left out. Functions are matched by name and by the name of their file, without "
-		"its folder and library version; a name in folded stacks has no file. An "
+		"its folder and library version; a name in folded stacks has no file. Lambdas and functions of Python are also matched "
+		"if they are on another line than before, and a line below the table says how many they are. An "
 		"inlined function counts as part of the function that contains it, unless "
 		"--inline-rows is given or one side is folded stacks, which do not show what was inlined. If "
 		"a file is only in BEFORE, and a file that is only in AFTER has functions of the same names, the two are taken for one "

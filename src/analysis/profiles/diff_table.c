@@ -305,6 +305,22 @@ static void tell_renamed(const struct diff *d)
 	}
 }
 
+static void describe_places(const struct diff *d, struct table *t)
+{
+	if (shares_at_other_places(d->shares))
+		table_extra(t, "other_places", json_object_new_uint64(shares_at_other_places(d->shares)));
+}
+
+/* Lambdas, and functions of Python. */
+static void tell_places(const struct diff *d)
+{
+	const size_t n = shares_at_other_places(d->shares);
+
+	if (n)
+		printf("%zu function%s on another line or in another file than before: compared by name, and shown with the place in AFTER\n",
+		       n, n == 1 ? " is" : "s are");
+}
+
 /* A hint: if functions moved, they are gone from one file and new in another. */
 static void tell_moved(const struct diff *d)
 {
@@ -424,6 +440,7 @@ int diff_show(struct diff *d, struct fault *f)
 	describe(d, &t, changed);
 	if (d->nrenamed)
 		describe_renamed(d, &t);
+	describe_places(d, &t);
 	rc = d->csv ? table_csv(&t, NULL, true, (struct csv_form){ ',', d->csv_safe }, stdout) :
 	     analysis_put_table_of(&d->common, &t, &style);
 	table_free(&t);
@@ -431,6 +448,7 @@ int diff_show(struct diff *d, struct fault *f)
 		if (!unjudged(d) && !shares_have_spread(d->shares) && !d->common.stream.quiet)
 			diff_tell_again(d);
 		tell_renamed(d);
+		tell_places(d);
 		tell_moved(d);
 		tell_unmatched(d, shares, n);
 		tell_chains(d);

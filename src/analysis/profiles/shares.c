@@ -32,6 +32,7 @@ struct shares {
 	struct shares_side sides[SHARES_SIDES];
 	size_t nruns[SHARES_SIDES];
 	struct share_runs runs[SHARES_SIDES];   /* of their whole weights */
+	size_t nplaces;              /* functions whose name has another place after */
 	bool lost;
 };
 
@@ -195,7 +196,7 @@ static void clear_before(struct share *share)
 }
 
 /* The weights of BEFORE go to the names of AFTER. All are taken out first: one's new name may be another one's old name. */
-static void move_lambdas(const struct lambda *before, size_t n)
+static void move_lambdas(struct shares *s, const struct lambda *before, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct entry *e = before[i].item;
@@ -211,11 +212,12 @@ static void move_lambdas(const struct lambda *before, size_t n)
 
 		if (now)
 			add_before(&now->share, &e->moved);
+		s->nplaces += now && now != e;
 	}
 }
 
 /* Without memory, they stay unmatched. */
-static void match_lambdas(const struct shares *s)
+static void match_lambdas(struct shares *s)
 {
 	struct lambda *sides[SHARES_SIDES];
 	size_t n[SHARES_SIDES];
@@ -226,10 +228,15 @@ static void match_lambdas(const struct shares *s)
 	}
 	if (n[SHARES_BEFORE] && n[SHARES_AFTER]) {
 		lambdas_pair(sides[SHARES_BEFORE], n[SHARES_BEFORE], sides[SHARES_AFTER], n[SHARES_AFTER]);
-		move_lambdas(sides[SHARES_BEFORE], n[SHARES_BEFORE]);
+		move_lambdas(s, sides[SHARES_BEFORE], n[SHARES_BEFORE]);
 	}
 	for (int k = 0; k < SHARES_SIDES; k++)
 		free(sides[k]);
+}
+
+size_t shares_at_other_places(const struct shares *s)
+{
+	return s->nplaces;
 }
 
 /* ---- comparing ------------------------------------------------------------------------- */

@@ -75,6 +75,8 @@ struct shares_terms {
 };
 /* Returns all functions, those with the strongest evidence first; NULL: out of memory, or too many functions, here or before. */
 struct share **shares_compare(struct shares *s, const struct shares_terms *terms, size_t *n);
+/* After that, the number of functions whose name has another line or file after, and which were compared by the rest of it. */
+size_t shares_at_other_places(const struct shares *s);
 /* Whether intervals are those of the differences from run to run: of a side, there are several recordings. */
 bool shares_have_spread(const struct shares *s);
 /* Whether there are several of each side: else there is no evidence of a change of times, which have no samples. */
