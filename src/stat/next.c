@@ -32,6 +32,11 @@ struct way {
 static const struct way of_functions = { "which functions differ", "record -q -o", "data", "perf-prof diff" };
 static const struct way of_python = { "which Python functions differ", "profile -q -F 997 --python --flame-graph", "folded", "perf-prof diff" };
 static const struct way of_waits = { "which waits differ", "profile -q --off-cpu --flame-graph", "folded", "perf-prof diff --total" };
+/* If it is not known how long they waited for a CPU: the profile has nothing of that after a preemption. */
+static const struct way of_waiting = {
+	"which waits differ, unless A or B waited for a CPU", "profile -q --off-cpu --flame-graph", "folded", "perf-prof diff --total"
+};
+
 static bool is_allowed(int most)
 {
 	const uint64_t all = UINT64_C(1) << CAP_SYS_ADMIN | UINT64_C(1) << CAP_PERFMON;
@@ -127,11 +132,14 @@ static void put_way(const struct compared_table *t, const struct way *w, bool as
 void compared_next(const struct compared_table *t, FILE *out)
 {
 	static const double least_msec = 10;
-	const double cpu = certain_msec(t->cpu), asleep = certain_msec(t->asleep);
+	const double cpu = certain_msec(t->cpu), off = certain_msec(t->asleep ? t->asleep : t->waiting);
 	const struct compared_side *a = &t->sides[0], *b = &t->sides[1];
-	const enum compared_right right = asleep > cpu ? t->waits : t->functions;
-	const struct way *way = asleep > cpu ? &of_waits : t->python ? &of_python : &of_functions;
+	const enum compared_right right = off > cpu ? t->waits : t->functions;
+	const struct way *waits = t->asleep ? &of_waits : &of_waiting;
+	const struct way *way = off > cpu ? waits : t->python ? &of_python : &of_functions;
 
-	if (fmax(cpu, asleep) >= least_msec && !a->failed && !b->failed && a->started && b->started && !t->unrepeatable && right != RIGHT_NOBODY)
+	if (a->failed || b->failed || !a->started || !b->started || t->unrepeatable || right == RIGHT_NOBODY)
+		return;
+	if (fmax(cpu, off) >= least_msec)
 		put_way(t, way, right == RIGHT_ROOT, out);
 }

@@ -469,6 +469,26 @@ def test_the_next_step_of_a_user_who_may_not_see_waits(prof, tmp_path):
     assert lines.startswith(', as root (writes a1.folded ') and lines.count('        sudo perf-prof profile -q --off-cpu ') == 2, lines
 
 
+def test_the_next_step_of_children(prof, tmp_path):
+    """Also if it is not known how long they slept and how long they waited for a CPU, which the heading says."""
+    need('tracefs')
+    need('cap_perfmon')
+    vs = [word for seconds in ('0.01', '0.5') for word in ('--vs', f'sh -c "sleep {seconds}"; true')]
+    done = subprocess.run([prof, 'stat', '-r', '4', '-e', 'page-faults:u', '--confidence=60', *vs], cwd=tmp_path, stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=60)
+    assert re.search(r'^ waiting +msec .*  more$', done.stderr, re.M), done
+    command = 'perf-prof profile -q --off-cpu --flame-graph'
+    assert done.stderr.endswith(f"""
+ which waits differ, unless A or B waited for a CPU (writes a1.folded to a5.folded and b1.folded to b5.folded here):
+    for i in 1 2 3 4 5; do
+        {command} a$i.folded -- /bin/sh -c 'sh -c "sleep 0.01"; true' > /dev/null
+        {command} b$i.folded -- /bin/sh -c 'sh -c "sleep 0.5"; true' > /dev/null
+    done
+    perf-prof diff --total a[1-5].folded --vs b[1-5].folded
+
+"""), done
+
+
 @pytest.mark.parametrize('how', ['python', 'shim', 'script', 'script of a shim', 'not both'])
 def test_the_next_step_for_python(prof, tmp_path, how):
     """Its functions, if both are a Python that `profile --python` knows by its name, or a script that starts one; the lines work as they
