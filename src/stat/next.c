@@ -132,7 +132,7 @@ static void put_way(const struct compared_table *t, const struct way *w, bool as
 void compared_next(const struct compared_table *t, FILE *out)
 {
 	static const double least_msec = 10;
-	const double cpu = certain_msec(t->cpu), off = certain_msec(t->asleep ? t->asleep : t->waiting);
+	const double cpu = certain_msec(t->cpu), off = certain_msec(t->asleep ? t->asleep : t->waiting), elapsed = certain_msec(t->elapsed);
 	const struct compared_side *a = &t->sides[0], *b = &t->sides[1];
 	const enum compared_right right = off > cpu ? t->waits : t->functions;
 	const struct way *waits = t->asleep ? &of_waits : &of_waiting;
@@ -142,4 +142,6 @@ void compared_next(const struct compared_table *t, FILE *out)
 		return;
 	if (fmax(cpu, off) >= least_msec)
 		put_way(t, way, right == RIGHT_ROOT, out);
+	else if (cpu > 0 || (elapsed > 0 && elapsed < least_msec))
+		fputs(" too short to find out where by sampling: use a larger input\n", out);
 }
