@@ -212,6 +212,8 @@ static void fill(const struct counting *s, const struct side *sides, const struc
 			t->elapsed = &t->rows[t->n];
 		if (i == s->nevents + ASLEEP && a->count.n && b->count.n)
 			t->asleep = &t->rows[t->n];
+		if (i == s->nevents + WAITING && a->count.n && b->count.n)
+			t->waiting = &t->rows[t->n];
 		if (i < s->nevents && is_cpu_time(s, i) && a->count.n && b->count.n)
 			t->cpu = &t->rows[t->n];
 		add_row(t, row, &a->count, &b->count);

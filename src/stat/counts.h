@@ -119,6 +119,7 @@ struct compared_table {
 	size_t n;
 	const struct compared_row *elapsed;  /* of these rows; NULL: no run was complete */
 	const struct compared_row *asleep;   /* likewise; NULL: not known */
+	const struct compared_row *waiting;  /* likewise: asleep or waiting for a CPU; NULL: they are known one by one */
 	const struct compared_row *cpu;      /* CPU time, also if no row has it; NULL: as above */
 	const char *input;                   /* the file that both read from stdin; NULL: none */
 	bool unrepeatable;                   /* what they read from stdin cannot be given to them again */

@@ -4,10 +4,12 @@
 #include "base/shellwords.h"
 #include "report/fiveruns.h"
 #include "stat/counts.h"
+#include "tasks/shebang.h"
 #include "tasks/workload.h"
 
 #include <perfevent.h>
 
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/capability.h>
 #include <math.h>
@@ -30,6 +32,10 @@ struct way {
 static const struct way of_functions = { "which functions differ", "record -q -o", "data", "perf-prof diff" };
 static const struct way of_python = { "which Python functions differ", "profile -q -F 997 --python --flame-graph", "folded", "perf-prof diff" };
 static const struct way of_waits = { "which waits differ", "profile -q --off-cpu --flame-graph", "folded", "perf-prof diff --total" };
+/* If it is not known how long they waited for a CPU: the profile has nothing of that after a preemption. */
+static const struct way of_waiting = {
+	"which waits differ, unless A or B waited for a CPU", "profile -q --off-cpu --flame-graph", "folded", "perf-prof diff --total"
+};
 
 static bool is_allowed(int most)
 {
@@ -58,18 +64,45 @@ static double certain_msec(const struct compared_row *r)
 	return r && fabs(r->difference.mean) > r->difference.half ? fabs(r->difference.mean) * r->scale : 0;
 }
 
-bool compared_is_python(const char *program)
+/* python3.9 to python3.14: pystack knows these with a GIL, whose names do not end in t. */
+static bool is_known_python(const char *name)
 {
-	enum { OLDEST = 9, NEWEST = 14 };   /* pystack knows 3.9 to 3.14 with a GIL, whose names do not end in t */
-	char path[PATH_MAX], real[PATH_MAX];
-	const char *name;
+	enum { OLDEST = 9, NEWEST = 14 };
 	unsigned int minor;
 	int n = 0;
 
-	if (!workload_find(program, path, sizeof(path)) || !realpath(path, real))
-		return false;
-	name = strrchr(real, '/') + 1;
 	return sscanf(name, "python3.%u%n", &minor, &n) == 1 && !name[n] && minor >= OLDEST && minor <= NEWEST;
+}
+
+/* The next program that starts: name becomes the interpreter of a script. False: path is no script. */
+static bool follow_script(const char *path, char *name, size_t size)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const bool is_script = fd >= 0 && shebang_read(fd, name, size);
+
+	if (fd >= 0)
+		close(fd);
+	return is_script;
+}
+
+bool compared_is_python(const char *program)
+{
+	char name[PATH_MAX], path[PATH_MAX], real[PATH_MAX];
+	const char *base;
+
+	snprintf(name, sizeof(name), "%s", program);
+	for (int i = 0; i <= SHEBANG_MOST; i++) {
+		if (!workload_find(name, path, sizeof(path)) || !realpath(path, real))
+			return false;
+		if (!follow_script(real, name, sizeof(name)))
+			return is_known_python(strrchr(real, '/') + 1);
+		/* a script with the name of Python starts it, such as those of pyenv */
+		base = strrchr(path, '/');
+		base = base ? base + 1 : path;
+		if (!strcmp(base, "python3") || is_known_python(base))
+			return true;
+	}
+	return false;
 }
 
 static void put_input(const struct compared_table *t, FILE *out)
@@ -99,11 +132,16 @@ static void put_way(const struct compared_table *t, const struct way *w, bool as
 void compared_next(const struct compared_table *t, FILE *out)
 {
 	static const double least_msec = 10;
-	const double cpu = certain_msec(t->cpu), asleep = certain_msec(t->asleep);
+	const double cpu = certain_msec(t->cpu), off = certain_msec(t->asleep ? t->asleep : t->waiting), elapsed = certain_msec(t->elapsed);
 	const struct compared_side *a = &t->sides[0], *b = &t->sides[1];
-	const enum compared_right right = asleep > cpu ? t->waits : t->functions;
-	const struct way *way = asleep > cpu ? &of_waits : t->python ? &of_python : &of_functions;
+	const enum compared_right right = off > cpu ? t->waits : t->functions;
+	const struct way *waits = t->asleep ? &of_waits : &of_waiting;
+	const struct way *way = off > cpu ? waits : t->python ? &of_python : &of_functions;
 
-	if (fmax(cpu, asleep) >= least_msec && !a->failed && !b->failed && a->started && b->started && !t->unrepeatable && right != RIGHT_NOBODY)
+	if (a->failed || b->failed || !a->started || !b->started || t->unrepeatable || right == RIGHT_NOBODY)
+		return;
+	if (fmax(cpu, off) >= least_msec)
 		put_way(t, way, right == RIGHT_ROOT, out);
+	else if (cpu > 0 || (elapsed > 0 && elapsed < least_msec))
+		fputs(" too short to find out where by sampling: use a larger input\n", out);
 }

@@ -469,26 +469,52 @@ def test_the_next_step_of_a_user_who_may_not_see_waits(prof, tmp_path):
     assert lines.startswith(', as root (writes a1.folded ') and lines.count('        sudo perf-prof profile -q --off-cpu ') == 2, lines
 
 
-def test_the_next_step_for_python(prof, tmp_path):
-    """Its functions, if both are a Python that `profile --python` knows by its name; the lines work as they are."""
+def test_the_next_step_of_children(prof, tmp_path):
+    """Also if it is not known how long they slept and how long they waited for a CPU, which the heading says."""
+    need('tracefs')
+    need('cap_perfmon')
+    vs = [word for seconds in ('0.01', '0.5') for word in ('--vs', f'sh -c "sleep {seconds}"; true')]
+    done = subprocess.run([prof, 'stat', '-r', '4', '-e', 'page-faults:u', '--confidence=60', *vs], cwd=tmp_path, stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=60)
+    assert re.search(r'^ waiting +msec .*  more$', done.stderr, re.M), done
+    command = 'perf-prof profile -q --off-cpu --flame-graph'
+    assert done.stderr.endswith(f"""
+ which waits differ, unless A or B waited for a CPU (writes a1.folded to a5.folded and b1.folded to b5.folded here):
+    for i in 1 2 3 4 5; do
+        {command} a$i.folded -- /bin/sh -c 'sh -c "sleep 0.01"; true' > /dev/null
+        {command} b$i.folded -- /bin/sh -c 'sh -c "sleep 0.5"; true' > /dev/null
+    done
+    perf-prof diff --total a[1-5].folded --vs b[1-5].folded
+
+"""), done
+
+
+@pytest.mark.parametrize('how', ['python', 'shim', 'script', 'script of a shim', 'not both'])
+def test_the_next_step_for_python(prof, tmp_path, how):
+    """Its functions, if both are a Python that `profile --python` knows by its name, or a script that starts one; the lines work as they
+    are."""
     python = os.path.realpath(sys.executable)
     if not re.fullmatch(r'python3\.(9|1[0-4])', os.path.basename(python)):
         pytest.skip(f'needs a Python from 3.9 to 3.14, not {python}')
-    (tmp_path / 'job.py').write_text('import sys\ndef parse(n):\n    for i in range(n): pass\nparse(int(sys.argv[1]) * 1000000)\n')
+    first = f'#!{python}' if how == 'script' else '#!/usr/bin/env python3'
+    (tmp_path / 'job.py').write_text(f'{first}\nimport sys\ndef parse(n):\n    for i in range(n): pass\nparse(int(sys.argv[1]) * 1000000)\n')
+    (tmp_path / 'job.py').chmod(0o755)
     (tmp_path / 'perf-prof').symlink_to(prof)
-    for other in python, 'true':
-        b = f'{python} job.py 12'
-        a = ['true'] if other == 'true' else [python, 'job.py', '2']
-        done = subprocess.run([prof, 'stat', '-r', '4', '-e', 'page-faults:u', '--confidence=60', '--vs', b, '--', *a],
-                              cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
-        assert (' which Python functions differ ' in done.stderr) == (other == python), done
-        assert other == python or ' which functions differ ' in done.stderr, done
-        if other == python:
-            lines = done.stderr.partition(' here):\n')[2]
-    assert f'        perf-prof profile -q -F 997 --python --flame-graph b$i.folded -- {b} > /dev/null\n' in lines
+    (tmp_path / 'python3').write_text(f'#!/bin/sh\nexec {python} "$@"\n')
+    (tmp_path / 'python3').chmod(0o755)
+    words = {'shim': 'python3 job.py', 'script': './job.py', 'script of a shim': './job.py'}.get(how, f'{python} job.py')
+    a = 'true' if how == 'not both' else f'{words} 2'
     env = {**os.environ, 'PATH': f'{tmp_path}:{os.environ["PATH"]}'}
+    done = subprocess.run([prof, 'stat', '-r', '4', '-e', 'page-faults:u', '--confidence=60', '--vs', f'{words} 12', '--', *a.split()],
+                          cwd=tmp_path, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+    if how == 'not both':
+        assert ' which functions differ ' in done.stderr, done
+        return
+    title, _, lines = done.stderr.partition(' here):\n')
+    assert ' which Python functions differ ' in title, done
+    assert f'        perf-prof profile -q -F 997 --python --flame-graph b$i.folded -- {words} 12 > /dev/null\n' in lines
     done = subprocess.run(['bash', '-e', '-c', lines], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0 and re.search(r' parse \(job.py:2\)', done.stdout), done
+    assert done.returncode == 0 and re.search(r' parse \(job.py:3\)', done.stdout), done
 
 
 def test_a_pipe_is_read_once(prof):

@@ -178,6 +178,56 @@ static void cpu_time_has_an_answer_of_its_own(void **state)
 	free(json);
 }
 
+/* What the lines after the verdicts are about, in msec: the difference of elapsed and CPU time, and of the time on no CPU. */
+static void next_steps(void **state)
+{
+	static const char too_short[] = "\n too short to find out where by sampling: use a larger input\n\n";
+	static const char waits[] = "\n which waits differ, unless A or B waited for a CPU (writes a1.folded ";
+	const struct {
+		double elapsed, cpu, off;
+		bool known, quiet;       /* whether off is asleep; -q */
+		const char *step;
+	} cases[] = {
+		{ 4, 4, 0, true, false, too_short },
+		{ 4, 0, 4, true, false, too_short },
+		{ 40, 4, 0, true, false, too_short },
+		{ 4, 4, 0, true, true, NULL },
+		{ 0, 0, 0, true, false, NULL },
+		{ 40, 0, 0, true, false, NULL },    /* all of it is waiting for a CPU */
+		{ 40, 40, 0, true, false, "\n which functions differ (writes a1.data " },
+		{ 40, 0, 40, true, false, "\n which waits differ (writes a1.folded " },
+		{ 40, 0, 40, false, false, waits },
+		{ 0, 0, 40, false, false, waits },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		const double more[] = { cases[i].elapsed, cases[i].cpu, cases[i].off };
+		struct compared_row r[COUNT(more)];
+		const char *started = cases[i].quiet ? NULL : "x";
+		struct compared_table t = { .sides = { { .command = "x", .runs = 3, .started = started },
+						       { .command = "y", .runs = 3, .started = started } },
+					    .confidence = 0.95, .rows = r, .n = COUNT(r), .elapsed = &r[0], .cpu = &r[1],
+					    .functions = RIGHT_USER, .waits = RIGHT_USER };
+		char *text = NULL;
+		size_t size;
+		FILE *out = open_memstream(&text, &size);
+
+		for (size_t k = 0; k < COUNT(r); k++) {
+			const double msec = more[k], a[] = { 100, 100.1, 99.9 }, b[] = { 100 + msec, 100.1 + msec, 99.9 + msec };
+			const struct stats of_a = of(a, 3), of_b = of(b, 3);
+
+			r[k] = (struct compared_row){ .event = "time", .scale = 1, .a = of_a, .b = of_b, .share = 1,
+						      .difference = stats_compare(&of_a, &of_b, 0.95) };
+		}
+		*(cases[i].known ? &t.asleep : &t.waiting) = &r[2];
+		compared_text(&t, out);
+		fclose(out);
+		if (cases[i].step ? !strstr(text, cases[i].step) : strstr(text, "too short") || strstr(text, " differ ("))
+			fail_msg("expected %s in %s", cases[i].step ? cases[i].step : "no next step", text);
+		free(text);
+	}
+}
+
 /* 100,000 events in 10 ms slow a command down; a few do not, and a clock never does. */
 static void frequent_tracepoints_are_named(void **state)
 {
@@ -536,7 +586,8 @@ int main(void)
 		cmocka_unit_test(differences),
 		cmocka_unit_test(ratios),
 		cmocka_unit_test(verdicts),
-		cmocka_unit_test(cpu_time_has_an_answer_of_its_own), cmocka_unit_test(frequent_tracepoints_are_named),
+		cmocka_unit_test(cpu_time_has_an_answer_of_its_own), cmocka_unit_test(next_steps),
+		cmocka_unit_test(frequent_tracepoints_are_named),
 		cmocka_unit_test(text_is_perf_stats),
 		cmocka_unit_test(csv_has_the_same_columns_everywhere),
 		cmocka_unit_test(json_tells_estimates),

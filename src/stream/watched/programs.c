@@ -6,6 +6,7 @@
 #include "stream/watched/targets.h"
 #include "symbols/dwarf/frameptr.h"
 #include "symbols/parser_kinds.h"
+#include "tasks/shebang.h"
 #include "tasks/workload.h"
 
 #include <dirent.h>
@@ -22,7 +23,6 @@
 enum {
 	MOST = 16,               /* programs */
 	SECONDS = 2,             /* for one file */
-	SCRIPTS = 4,             /* interpreters of interpreters */
 	EVERYBODY = 3,           /* of the whole machine, a third matters */
 	WHOLE_CPU = 1000,        /* weight of a process that is never off its CPU */
 };
@@ -79,26 +79,6 @@ static void add_process(struct programs *p, pid_t pid, uint64_t weight)
 
 /* ---- a command ----------------------------------------------------------------------- */
 
-/* The program that runs the script: "#!/usr/bin/env python3" is python3. False: it is no script. */
-static bool interpreter(int fd, char *name, size_t size)
-{
-	char line[256], *word, *next = NULL;
-	ssize_t n = pread(fd, line, sizeof(line) - 1, 0);
-
-	if (n < 3 || line[0] != '#' || line[1] != '!')
-		return false;
-	line[n] = '\0';
-	line[strcspn(line, "\n")] = '\0';
-	word = strtok_r(line + 2, " \t", &next);
-	if (word && strlen(word) >= 4 && !strcmp(word + strlen(word) - 4, "/env"))
-		do
-			word = strtok_r(NULL, " \t", &next);
-		while (word && (*word == '-' || strchr(word, '=')));
-	if (word)
-		snprintf(name, size, "%s", word);
-	return word;
-}
-
 static int open_program(const struct programs *p, const char *name)
 {
 	char path[PATH_MAX], full[PATH_MAX];
@@ -122,7 +102,7 @@ static void add_word(struct programs *p, const char *word)
 	int fd = open_program(p, word);
 
 	snprintf(name, sizeof(name), "%s", word);
-	for (int i = 0; fd >= 0 && i < SCRIPTS && interpreter(fd, name, sizeof(name)); i++) {
+	for (int i = 0; fd >= 0 && i < SHEBANG_MOST && shebang_read(fd, name, sizeof(name)); i++) {
 		close(fd);
 		fd = open_program(p, name);
 	}
