@@ -60,19 +60,21 @@ static void before_a_call(void **state)
 	assert_int_equal(BEST("\x41\x55\x41\x89\xca").at, 0);               /* push %r13 */
 }
 
+#define OTHER(text) { text, sizeof(text) - 1 }
+
 static void any_other_function(void **state)
 {
-	static const char *const others[] = {
-		"\x41\x89\xca\x0f\x05" COMPARES "\x77\x07",                 /* no number */
-		SETS "\x31\xc0" CALL COMPARES "\x77\x07",                   /* the number is lost */
-		SETS CALL COMPARES "\x74\x07",                              /* je */
-		SETS CALL "\x3d\0\xf0\xff\0\x77\x07",                       /* it compares with another number */
-		SETS CALL COMPARES "\xc3",
-		"\x48\x83\xec\x78\x48\x8b\x3f\x75\x48",                     /* mov (%rdi),%rdi: an argument is lost */
+	static const struct { const char *text; size_t n; } others[] = {
+		OTHER("\x41\x89\xca\x0f\x05" COMPARES "\x77\x07"),                 /* no number */
+		OTHER(SETS "\x31\xc0" CALL COMPARES "\x77\x07"),                   /* the number is lost */
+		OTHER(SETS CALL COMPARES "\x74\x07"),                              /* je */
+		OTHER(SETS CALL "\x3d\0\xf0\xff\0\x77\x07"),                       /* it compares with another number */
+		OTHER(SETS CALL COMPARES "\xc3"),
+		OTHER("\x48\x83\xec\x78\x48\x8b\x3f\x75\x48"),                     /* mov (%rdi),%rdi: an argument is lost */
 	};
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
-		const struct probeplace p = best(others[i], 24);
+		const struct probeplace p = best(others[i].text, others[i].n);
 
 		assert_int_equal(p.at, 0);
 		assert_false(p.after);
