@@ -83,13 +83,17 @@ def test_perf_reads_the_same_events(prof, storm, tmp_path, args):
 
 
 def test_fields_and_names(prof, storm, tmp_path):
+    again.attempts(lambda: without_name(prof, storm, tmp_path))
+
+
+def without_name(prof, storm, tmp_path):
+    """Lines of perf without the name of the task. A task that ends while names are read has none, on a busy machine."""
     ended, path = recorded(prof, storm, tmp_path, '-e', 'sched:sched_switch', calls=10)
     assert ended.code == 0
     lines = perf_script(path, 'comm,event,trace').splitlines()
     assert len(lines) == ended.number('count')
     assert all(re.search(r'prev_comm=.* next_pid=\d+', line) for line in lines)
-    # what perf says without a name; a task on its way out has none
-    assert not any(re.match(r' *:\d', line) for line in lines)
+    return [line for line in lines if re.match(r' *:\d', line)]
 
 
 def test_call_chains(prof, storm, tmp_path):

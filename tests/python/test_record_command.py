@@ -368,7 +368,8 @@ def test_the_oldest_files_go(record, storm):
             assert run.poll() is None and time.monotonic() < deadline
             time.sleep(0.01)
         run.send_signal(signal.SIGINT)
-        assert run.communicate(timeout=60) == ('', '') and run.returncode == 0
+        out, err = run.communicate(timeout=60)
+        assert (out, again.said(err)) == ('', '') and run.returncode == 0
     kept = parts(record)
     assert len(kept) == 3 and not set(kept) & set(seen[:3])
     times = [r[2] for name in kept[1:] + ['perf.data'] for r in record.same(name, least=0)]
