@@ -116,8 +116,8 @@ static void add_ended(struct question *q, const struct ended *e);
 static void flush_ended(struct waits *w, struct ended *e, enum context known)
 {
 	e->context = known;
+	HASH_DEL(w->ended, e);       /* looking up names hands over ends of tasks, which may be this one's */
 	add_ended(&w->states.question, e);
-	HASH_DEL(w->ended, e);
 	free(e);
 }
 
