@@ -185,8 +185,8 @@ static void begin_wait(struct question *q, const struct analysis_sample *s, pid_
 {
 	struct waits *w = (struct waits *)q;
 	uint64_t state = question_number(q, s, SWITCH, FIELD_STATE);
-	struct ended *e = find_ended(w, tid);
 	struct callstack *stack = q->a && s->event->layout.callchain ? analysis_stack(q->a, s) : NULL;
+	struct ended *e = find_ended(w, tid);   /* the stack's names come with ends of tasks, which may be this one's */
 
 	if (e)   /* else the call goes on: it was no timeout */
 		go_on(w, e, state & SWITCH_LEAVES ? BY_EXIT : e->context);
