@@ -2,6 +2,7 @@
 #include "base/shellwords.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Those that a shell does not change. */
@@ -44,6 +45,8 @@ char *shellwords(char *const *argv)
 			fputc(' ', out);
 		shellwords_put(argv[i], out);
 	}
-	fclose(out);
-	return text;
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
 }

@@ -129,7 +129,8 @@ const char *stat_account_advice(const struct counting *s, size_t event);
 /* Context switches of a process so far. */
 uint64_t stat_switches_of(pid_t pid);
 /* Fills the rows of such events; before: stat_switches_of() before the command's exec. */
-/* account.c: what the kernel's scheduler says of the first thread of a process. */
+void stat_take_account(struct counting *s, const struct rusage *usage, uint64_t before);
+/* What the kernel's scheduler says of the first thread of a process. */
 struct stat_scheduled {
 	double ran, delayed;            /* s on a CPU, and s in which it could have run, but waited for one */
 };
@@ -137,7 +138,6 @@ struct stat_scheduled stat_scheduled(pid_t pid);   /* of one that is not known: 
 /* Of a process that has ended, and has used cpu seconds with the children it waited for: the time in which it waited for a CPU since
  * `before`. -1: not known, as most of that CPU time is not of its first thread. */
 double stat_delayed(const struct stat_scheduled *ended, const struct stat_scheduled *before, double cpu);
-void stat_take_account(struct counting *s, const struct rusage *usage, uint64_t before);
 
 /* metrics.c: fills in the metrics of s->rows. seconds: the time counted. */
 void stat_metrics(struct counting *s, double seconds);

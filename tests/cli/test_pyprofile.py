@@ -186,10 +186,9 @@ def test_other_mistakes(profile):
 BUSY = 'import time; end = time.time() + 1\nwhile time.time() < end: pass'
 
 
-@pytest.mark.parametrize('first, code', [([PYTHON, '-c', f'{BUSY}\nimport subprocess, sys; subprocess.run(sys.argv[1:])'], 0),
-                                         (['sh', '-c', '"$@"; sleep 0.5', 'sh'], 1)])
-def test_a_child_that_may_not_be_read_is_named(prof, first, code):
-    """also where what was tried last is no Python program"""
+@pytest.fixture
+def unreadable():
+    """(An interpreter that nobody may execute, but not read; the arguments that run a program as nobody)"""
     if os.geteuid():
         pytest.skip('needs root')
     nobody = pwd.getpwnam('nobody')
@@ -198,26 +197,26 @@ def test_a_child_that_may_not_be_read_is_named(prof, first, code):
         shutil.copyfile(os.path.realpath(PYTHON), python)
         os.chmod(folder, 0o755)
         os.chmod(python, 0o711)
-        done = subprocess.run([prof, 'profile', '--python', '--', *first, python, '-c', BUSY], capture_output=True, text=True,
-                              timeout=TIMEOUT, user=nobody.pw_uid, group=nobody.pw_gid, extra_groups=[])
+        yield python, {'user': nobody.pw_uid, 'group': nobody.pw_gid, 'extra_groups': []}
+
+
+@pytest.mark.parametrize('first, code', [([PYTHON, '-c', f'{BUSY}\nimport subprocess, sys; subprocess.run(sys.argv[1:])'], 0),
+                                         (['sh', '-c', '"$@"; sleep 0.5', 'sh'], 1)])
+def test_a_child_that_may_not_be_read_is_named(prof, unreadable, first, code):
+    """also where what was tried last is no Python program"""
+    python, as_nobody = unreadable
+    done = subprocess.run([prof, 'profile', '--python', '--', *first, python, '-c', BUSY], capture_output=True, text=True,
+                          timeout=TIMEOUT, **as_nobody)
     assert done.returncode == code, done.stderr
     assert 'may not be read' in done.stderr and 'is not dumpable' in done.stderr and 'no CPython' not in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_a_process_that_was_read_later_is_not_named(prof):
-    if os.geteuid():
-        pytest.skip('needs root')
-    nobody = pwd.getpwnam('nobody')
-    with tempfile.TemporaryDirectory() as folder:
-        python = os.path.join(folder, 'python')
-        shutil.copyfile(os.path.realpath(PYTHON), python)
-        os.chmod(folder, 0o755)
-        os.chmod(python, 0o711)
-        later = f'{BUSY}\nimport os, sys; os.execv(sys.argv[1], sys.argv[1:])'
-        done = subprocess.run([prof, 'profile', '--python', '--', python, '-c', later, os.path.realpath(PYTHON), '-c',
-                               BUSY.replace('+ 1', '+ 3')], capture_output=True, text=True, timeout=TIMEOUT,
-                              user=nobody.pw_uid, group=nobody.pw_gid, extra_groups=[])
+def test_a_process_that_was_read_later_is_not_named(prof, unreadable):
+    python, as_nobody = unreadable
+    later = f'{BUSY}\nimport os, sys; os.execv(sys.argv[1], sys.argv[1:])'
+    done = subprocess.run([prof, 'profile', '--python', '--', python, '-c', later, os.path.realpath(PYTHON), '-c',
+                           BUSY.replace('+ 1', '+ 3')], capture_output=True, text=True, timeout=TIMEOUT, **as_nobody)
     assert done.returncode == 0 and '0 samples' not in done.stdout, done
     assert 'may not be read' not in done.stderr, done.stderr
 

@@ -94,8 +94,8 @@ static void release(struct question *q)
 }
 
 static const struct question_ops question = {
-	STATES_QUESTION_WITH(states_events, begin, sample, states_task, release), .lost = lost, .name = "rundelay", QUESTION_COLUMNS_ARE(columns),
-	.usual = BY_TASK, .ended = ended, .title = title, .more = more, .after_table = after_table,
+	STATES_QUESTION_WITH(states_events, begin, sample, states_task, release), .lost = lost, .name = "rundelay",
+	QUESTION_COLUMNS_ARE(columns), .usual = BY_TASK, .ended = ended, .title = title, .more = more, .after_table = after_table,
 	.print = "\"%s:%d waited %llu.%03llu us, last for %s:%d\", REC->comm, REC->tid, REC->duration / 1000, "
 		 "REC->duration % 1000, REC->prev_comm, REC->prev_pid",
 };

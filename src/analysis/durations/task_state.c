@@ -113,8 +113,8 @@ static void release(struct question *q)
 }
 
 static const struct question_ops question = {
-	STATES_QUESTION_WITH(states_events, begin, states_sample, states_task, release), .name = "task-state", QUESTION_COLUMNS_ARE(columns), .ended = ended,
-	.title = title, .before_table = before_table, .after_table = after_table,
+	STATES_QUESTION_WITH(states_events, begin, states_sample, states_task, release), .name = "task-state",
+	QUESTION_COLUMNS_ARE(columns), .ended = ended, .title = title, .before_table = before_table, .after_table = after_table,
 	.print = "\"%s:%d %s for %llu.%03llu us\", REC->comm, REC->tid, REC->state, REC->duration / 1000, "
 		 "REC->duration % 1000",
 };

@@ -172,7 +172,8 @@ static void blame(struct waitedon *w, const struct waiton *on, struct waitedon_o
 	handoffs_divide(&one->handoffs, wait->start, wait->start + wait->duration, add_part, &(struct parts){ w, sums });
 }
 
-static bool add_to(struct waitedon *w, const struct waiton *on, struct waitedon_object *one, enum span span, const struct waitedon_wait *wait)
+static bool add_to(struct waitedon *w, const struct waiton *on, struct waitedon_object *one, enum span span,
+		   const struct waitedon_wait *wait)
 {
 	struct sums *sums = &one->sums[span];
 

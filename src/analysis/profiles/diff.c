@@ -10,7 +10,6 @@
 #include "keeper/reading.h"
 #include "report/unnamed.h"
 #include "stream/asked/branchchain.h"
-
 #include "symbols/dso.h"
 #include "symbols/kernel/kallsyms.h"
 
@@ -399,8 +398,10 @@ static int read_side(struct diff *d, enum share_side number, const struct opt_pa
 	for (size_t i = 0; i < side->n; i++)
 		if (read_input(d, &side->inputs[i], args, f))
 			return -1;
-	if (side->uncounted)
-		side->samples = 0, side->squares = 0;
+	if (side->uncounted) {
+		side->samples = 0;
+		side->squares = 0;
+	}
 	shares_set(d->shares, number, &(struct shares_side){ side->weight, missing(side), effective(side), is_time(side) });
 	return 0;
 }

@@ -136,8 +136,8 @@ static void add_children_of(struct pyprofile *p, pid_t pid, const char *thread)
 		fclose(list);
 }
 
-/* Ten times a second, a hundred times as long as no Python program runs, which may be just starting; less often if it takes more than a hundredth of the time, but once a second at least. Kernels without
- * CONFIG_PROC_CHILDREN have no such file. */
+/* Ten times a second, a hundred times as long as no Python program runs, which may be just starting; less often if it takes more than
+ * a hundredth of the time, but once a second at least. Kernels without CONFIG_PROC_CHILDREN have no such file. */
 static void look_for_children(struct pyprofile *p)
 {
 	const uint64_t start = now_ns(CLOCK_MONOTONIC);

@@ -2,8 +2,8 @@
 /*
  * Functions of the C library that make system calls with a path or an address, and probes at their entries, for kernels
  * without kprobes. The library is found in the run's processes, in containers too. The loader, and programs with the library
- * inside or in Go, have probes where they make such calls (callsites.h). Where a function is simple enough, its probe is at a later instruction, which
- * costs less (probeplaces.h).
+ * inside or in Go, have probes where they make such calls (callsites.h). Where a function is simple enough, its probe is at a later
+ * instruction, which costs less (probeplaces.h).
  */
 #ifndef ANALYSIS_SYSCALLS_LIBCCALLS_H
 #define ANALYSIS_SYSCALLS_LIBCCALLS_H

@@ -3,6 +3,7 @@
 
 #include "base/shellwords.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,9 +44,10 @@ static const char *given_part(const char *glob)
 static void put_filter(const char *field, const struct unseenhint_globs *globs, FILE *out)
 {
 	for (size_t i = 0; i < globs->n || !i; i++) {
-		const char *glob = globs->n && is_plain(globs->v[i]) ? given_part(globs->v[i]) : "GLOB";
+		const bool known = globs->n && is_plain(globs->v[i]);
+		const char *glob = known ? given_part(globs->v[i]) : "GLOB";
 
-		fprintf(out, "%s%s.ustring~\"%s%s\"", i ? "||" : "/", field, *glob == '*' || !globs->n ? "" : "*", glob);
+		fprintf(out, "%s%s.ustring~\"%s%s\"", i ? "||" : "/", field, known && *glob != '*' ? "*" : "", glob);
 	}
 	fputc('/', out);
 }

@@ -6,8 +6,6 @@
 #include "analysis/syscalls/commcounts.h"
 #include "stream/asked/opts.h"
 
-#include <stdio.h>
-
 /* The globs of --match that paths have to match; none: their place is left open. */
 struct unseenhint_globs {
 	const char *const *v;

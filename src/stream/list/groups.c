@@ -132,12 +132,21 @@ static bool inherits(const struct stream *s)
 	return !targets_everybody(s->opts) && !s->opts->cgroups.n && s->opts->inherit >= 0;
 }
 
+/* The format of a probe has such a field, whoever made it: for all other tracepoints, the kernel's lists need not be read. */
+static bool is_probe(const struct tracefmt *fmt)
+{
+	for (size_t i = fmt ? fmt->ncommon : 0; fmt && i < fmt->nfields; i++)
+		if (!strncmp(fmt->fields[i].name, "__probe_", strlen("__probe_")))
+			return true;
+	return false;
+}
+
 static bool has_probes_of_programs(const struct stream *s)
 {
 	for (size_t i = 0; i < s->list.nevents; i++) {
 		const struct stream_event *ev = &s->list.events[i];
 
-		if (ev->sys && ev->tracepoint && probes_is_of_program(s->list.tracefs, ev->sys, ev->tracepoint))
+		if (is_probe(ev->fmt) && probes_is_of_program(s->list.tracefs, ev->sys, ev->tracepoint))
 			return true;
 	}
 	return false;
