@@ -215,6 +215,31 @@ def test_off_cpu_adds_up_waits_for_a_cpu(analyse):
     assert ms and float(ms[1]) >= 100, text[:300]
 
 
+MANY_THREADS = 'import threading\nfor i in range(100):\n    t = threading.Thread(target=int)\n    t.start()\n    t.join()'
+OPENING = 'while :; do "$0" stat -e "sched:*" -o /dev/null -- true; done'
+
+
+def test_off_cpu_leaves_out_waits_for_its_own_events(analyse, prof):
+    """The kernel makes the events of a new thread within clone(), and waits there for others who open tracepoints."""
+    def measure():
+        other = subprocess.Popen(['sh', '-c', OPENING, prof], start_new_session=True,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            run = ['profile', '-q', '--off-cpu', *RING]
+            analyse(*run, '--record', 'r.data', '--', sys.executable, '-c', MANY_THREADS)
+        finally:
+            os.killpg(other.pid, signal.SIGKILL)
+            other.wait()
+        return analyse(*run, '--json', '-I', 'r.data').table('profile'), analyse(*run, '-I', 'r.data').text
+
+    def right(got):
+        table, text = got
+        assert not [r for r in table['rows'] if r['function'] == 'perf_event_init_task (blocked)'], table
+        assert bool(table['own']) == (' ms off for this recording (clone and exit)' in text), text[:300]
+        return table['own']
+    attempts(measure, right)
+
+
 def test_off_cpu_of_a_running_process(watch, waiting):
     def measure():
         one = waiting('sleeps')

@@ -47,6 +47,7 @@ struct hotspots {
 	size_t nmore;                /* number of other events' counts in each sample; set before the first */
 	uint64_t blocked;            /* part of the weight: time off CPUs */
 	uint64_t left_out, left_out_blocked, left_out_samples;   /* parts of weight, blocked and samples, by --comm and --dso */
+	uint64_t own;                /* waits of the recording itself, which are in no sum */
 	uint64_t refused;            /* weight without a stack, or that there was no room for */
 	uint64_t refused_blocked;    /* part of refused: time off CPUs */
 };

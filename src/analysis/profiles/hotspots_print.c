@@ -474,6 +474,7 @@ static void describe(struct analysis *a, const struct hotspots *h, const struct 
 		table_extra(t, "on_cpu", json_object_new_uint64(h->weight - h->blocked));
 		table_extra(t, "off_cpu", json_object_new_uint64(h->blocked));
 		table_extra(t, "preempted", json_object_new_uint64(view->preempted));
+		table_extra(t, "own", json_object_new_uint64(h->own));
 		table_extra(t, "unseen", json_object_new_uint64(view->unseen));
 	}
 	if (h->nmore)

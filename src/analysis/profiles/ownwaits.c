@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Waits that are the recording's own. A thread that a watched one starts gets events of its own, within clone(), for which
+ * the kernel waits for other users of tracepoints; at its end they are freed. Without the recording there were none.
+ */
+#include "analysis/profiles/hotspots_private.h"
+
+#include <string.h>
+
+static bool is_of_events(const char *function)
+{
+	static const char *const all[] = { "perf_event_init_task", "perf_event_exit_task", "perf_event_free_task" };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (!strcmp(function, all[i]))
+			return true;
+	return false;
+}
+
+static bool is_own(const struct callstack *stack)
+{
+	for (uint32_t i = 0; i < stack->n && stack->frames[i]->kernel; i++)
+		if (stack->frames[i]->symbol && is_of_events(stack->frames[i]->symbol))
+			return true;
+	return false;
+}
+
+void hotspots_drop_own(struct hotspots *h)
+{
+	struct hotspot *spot, *next;
+
+	HASH_ITER(hh, h->all, spot, next) {
+		if (!spot->key.blocked || !is_own(hotspot_stack(spot)))
+			continue;
+		h->own += spot->weight;
+		h->weight -= spot->weight;
+		h->blocked -= spot->weight;
+		h->samples -= spot->samples;
+		HASH_DEL(h->all, spot);
+		free(spot);
+	}
+}
