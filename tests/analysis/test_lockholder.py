@@ -7,6 +7,8 @@ import subprocess
 
 import pytest
 
+from frame.analyses import RING
+
 LOCKS = r'''
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -98,7 +100,7 @@ def test_syscalls_names_the_holder(analyse, locked, options):
 
 def test_waits_names_the_holder(analyse, locked):
     pid, told = locked
-    got = analyse('waits', '--on', '--json', '-m', '4M', '-p', pid, '--seconds', '0.2')
+    got = analyse('waits', '--on', '--json', *RING, '-p', pid, '--seconds', '0.2')
     rows = {str(row['tid']): row for row in got.table('waits')['rows']}
     for what, line in wanted(told).items():
         assert re.fullmatch(line, rows[told[what]]['on']), (what, rows)
@@ -187,7 +189,7 @@ def test_a_circle_of_waits_is_a_deadlock(analyse, tmp_path, arguments):
 
 def test_a_lock_that_is_waited_on_has_its_holder(analyse, locked):
     pid, told = locked
-    got = analyse('waits', '--on', '--json', '-m', '4M', '-p', pid, '--seconds', '0.2')
+    got = analyse('waits', '--on', '--json', *RING, '-p', pid, '--seconds', '0.2')
     held = {row['what'].split()[1]: row.get('held_by') for row in got.table('waited on')['rows']}
     assert held['plain'] == held['inherits'] == rf'the\x1bholder ({told["holder"]})'
     assert held['own'] == f'locks ({told["own"]})'
@@ -312,7 +314,7 @@ def test_a_wait_that_the_end_of_the_program_ended_is_because_of_the_holder(analy
         pytest.skip('needs gcc')
     (tmp_path / 'dies.c').write_text(DIES)
     subprocess.run(['gcc', '-O1', '-pthread', '-o', tmp_path / 'dies', tmp_path / 'dies.c'], check=True)
-    out = analyse('waits', '--on', '-m', '4M', '--', tmp_path / 'dies', *arguments, code=code).text
+    out = analyse('waits', '--on', *RING, '--', tmp_path / 'dies', *arguments, code=code).text
     because = {what: (name, share) for what, name, share in
                re.findall(r'^futex (first|second) .* (one|two|dies) \(\d+\) +([\d.]+)$', out, re.M)}
     assert because == {'first': ('one', '100.00'), 'second': ('two', '100.00')}, out
@@ -362,7 +364,7 @@ def test_the_writer_holds_a_lock_of_readers_and_writers(analyse, tmp_path):
             for what in ('reader', 'second'):
                 while call_of(one.pid, told[what]) != '202':
                     os.sched_yield()
-            got = analyse('waits', '--on', '--json', '-m', '4M', '-p', one.pid, '--seconds', '0.2')
+            got = analyse('waits', '--on', '--json', *RING, '-p', one.pid, '--seconds', '0.2')
         finally:
             one.kill()
     on = {str(row['tid']): row['on'] for row in got.table('waits')['rows']}

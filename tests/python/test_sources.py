@@ -172,7 +172,8 @@ def test_parts_of_samples_that_software_has(prof, tmp_path, busy, part):
     assert isinstance(e[part], SAMPLED[part])
     if part == 'read':
         assert {'value', 'time_enabled', 'time_running', 'id'} <= set(e['read'])
-        assert e['read']['id'] == e['identifier'] and e['read']['value'] >= 1
+        # not that of the sample: there, the kernel names a newer event of page faults, if anyone has one on this CPU
+        assert e['read']['id'] > 0 and e['read']['value'] >= 1
     if part == 'stack_user':
         data = bytes.fromhex(e['stack_user']['bytes'])
         assert len(data) == 8 + struct.unpack('=Q', data[:8])[0]
