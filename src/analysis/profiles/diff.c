@@ -282,12 +282,17 @@ static void add_stacks(struct folded *to, const struct folded *from, const struc
 	free(of);
 }
 
-/* Whether a stack begins with the program, which is no function: those of perf-prof do. Waits may begin with a lock. */
-static bool begins_with_program(const struct folded *f, const struct folded_stack *stack)
+static bool is_ours(const struct folded *f)
 {
 	struct folded_samples samples;
 
-	if (stack->n < 2 || (!folded_samples(f, &samples) && !folded_is_time(f)))
+	return folded_samples(f, &samples) || folded_is_time(f);
+}
+
+/* Whether a stack begins with the program, which is no function: those of perf-prof do. Waits may begin with a lock. */
+static bool begins_with_program(const struct folded *f, const struct folded_stack *stack)
+{
+	if (stack->n < 2 || !is_ours(f))
 		return false;
 	for (size_t i = 1; i < stack->n; i++) {
 		const char *name = folded_frame_name(f, stack->frames[i]);
@@ -309,7 +314,11 @@ static int read_folded(struct diff *d, struct fault *f)
 	if (!take_folded(d->side->in, folded, f) && !(stacks = folded_stacks(folded, &n)))
 		fault_set(f, EXIT_FAILED, "out of memory");
 	for (size_t i = 0; i < n; i++) {
-		for (size_t k = stacks[i].n, first = begins_with_program(folded, &stacks[i]); k-- > first;)
+		const size_t first = begins_with_program(folded, &stacks[i]);
+
+		if (!first && is_ours(folded))
+			programs_take(d->programs, number_of(d), folded, &stacks[i]);
+		for (size_t k = stacks[i].n; k-- > first;)
 			put_frame(d, folded_frame_name(folded, stacks[i].frames[k]), "", NULL);
 		shares_end_stack(d->shares, number_of(d), stacks[i].weight);
 	}
@@ -422,12 +431,14 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	d->flame.compared = true;
 	d->common.stream.kernel = &d->kernel;
 	d->shares = shares_new();
-	rc = !d->shares ? fault_set(f, EXIT_FAILED, "out of memory") :
+	d->programs = programs_new();
+	rc = !d->shares || !d->programs ? fault_set(f, EXIT_FAILED, "out of memory") :
 	     flame_check(&d->flame, d->common.stream.verbose, f) ||
 	     diff_open_inputs(d, &reading, args, f) || read_side(d, SHARES_BEFORE, args, f) ||
 	     read_side(d, SHARES_AFTER, args, f) ||
 	     check_event(d, &d->sides[SHARES_BEFORE], &d->sides[SHARES_AFTER], f) || diff_show(d, f) || draw(d, f);
 	shares_free(d->shares);
+	programs_free(d->programs);
 	for (int k = 0; k < SHARES_SIDES; k++)
 		folded_free(d->sides[k].folded);
 	kallsyms_free(d->kernel);
@@ -473,7 +484,8 @@ static const struct opt diff_opts[] = {
 	  "Allow different events in BEFORE and AFTER, such as cpu-clock and cycles.", false, NULL },
 	{ "ignore-files", 0, NULL, OPT_TRI, AT(names_alone), NULL,
 	  "Match functions by name alone, not by the name of their file, too. Default: only functions of a program or library that "
-	  "was renamed; with --no-ignore-files, none. Folded stacks are always matched by name alone.", true, NULL },
+	  "was renamed; with --no-ignore-files, none. Folded stacks are matched by name alone; only in those of waits, "
+	  "programs that were renamed are also found.", true, NULL },
 	{ "than", 0, NULL, OPT_CALL, AT(least), "PERCENT",
 	  "Show only functions with at least this share in one of the two profiles.", false, parse_least },
 };
