@@ -7,10 +7,10 @@
 #include "analysis/profiles/commands.h"
 #include "analysis/profiles/diff_private.h"
 #include "base/room.h"
+#include "engine/framefold.h"
 #include "keeper/reading.h"
 #include "report/unnamed.h"
 #include "stream/asked/branchchain.h"
-#include "symbols/dso.h"
 #include "symbols/kernel/kallsyms.h"
 
 #include <stdlib.h>
@@ -132,31 +132,17 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 	hotspots_add(&d->hot, analysis_comm(a, s->tid, s->time), analysis_where(a, s), weight, false);
 }
 
-/* What tells two builds of a file apart: its build id; else the time of the file, which is the one that was sampled; else
- * each side has its own. */
-static void build_text(const struct diff *d, const struct dso *object, char *text, size_t room)
+/* Addresses are the same functions in the same build of a file only, whose name they have. build: "": of a function with a name,
+ * or not known; then each side has its own. */
+static void put_frame(const struct diff *d, const char *function, const char *dso, const char *build)
 {
-	struct timespec written;
-	size_t size = 0;
-	uid_t owner;
-	const uint8_t *id = object ? dso_build_id(object, &size) : NULL;
+	const char *at = strrchr(function, '+');
+	char text[256] = "";
 
-	if (!id && object && dso_file(object, &owner, &written))
-		snprintf(text, room, "%lld.%ld", (long long)written.tv_sec, written.tv_nsec);
-	else if (!id)
-		snprintf(text, room, "%d", (int)number_of(d));
-	for (size_t i = 0; id && i < size && 2 * i + 2 < room; i++)
-		snprintf(text + 2 * i, 3, "%02x", id[i]);
-}
-
-/* Addresses are the same functions in the same build only. */
-static void put_frame(const struct diff *d, const char *function, const char *dso, const struct dso *object)
-{
-	char build[64] = "";
-
-	if (strcmp(function, "[unknown]") && is_unnamed(function, dso))
-		build_text(d, object, build, sizeof(build));
-	shares_frame(d->shares, function, d->names_alone > 0 || d->of_folded ? "" : dso, build);
+	if (at && is_unnamed(function, dso))
+		snprintf(text, sizeof(text), "%s:%.*s", *build ? build : number_of(d) == SHARES_BEFORE ? "0" : "1", (int)(at - function),
+			 function);
+	shares_frame(d->shares, function, d->names_alone > 0 || d->of_folded ? "" : dso, text);
 }
 
 /* A caller of a function that --dso selects may be in another file. */
@@ -169,6 +155,7 @@ static void take_stack(void *ctx, const struct callstack *stack, uint64_t weight
 {
 	struct diff *d = ctx;
 	bool all = d->common.inline_rows || d->of_folded;
+	char build[FOLDED_BUILD_SIZE];
 
 	for (uint32_t i = 0; i < stack->n; i++)
 		if (stack->frames[i]->inlined)
@@ -176,7 +163,7 @@ static void take_stack(void *ctx, const struct callstack *stack, uint64_t weight
 	for (uint32_t i = 0; i < stack->n; i++)
 		if ((all || !stack->frames[i]->inlined) && (!i || is_selected(d, stack->frames[i])))
 			put_frame(d, stack->frames[i]->symbol ? stack->frames[i]->symbol : "[unknown]", stack->frames[i]->dso,
-				  stack->frames[i]->object);
+				  framefold_build(stack->frames[i], build));
 	shares_end_stack(d->shares, number_of(d), weight);
 }
 
@@ -318,8 +305,11 @@ static int read_folded(struct diff *d, struct fault *f)
 
 		if (!first && is_ours(folded))
 			programs_take(d->programs, number_of(d), folded, &stacks[i]);
-		for (size_t k = stacks[i].n; k-- > first;)
-			put_frame(d, folded_frame_name(folded, stacks[i].frames[k]), "", NULL);
+		for (size_t k = stacks[i].n; k-- > first;) {
+			const char *name = folded_frame_name(folded, stacks[i].frames[k]);
+
+			put_frame(d, name, "", folded_build(folded, name));
+		}
 		shares_end_stack(d->shares, number_of(d), stacks[i].weight);
 	}
 	add_samples(d->side, folded, f);
