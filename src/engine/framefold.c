@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/framefold.h"
 
+#include "report/unnamed.h"
+#include "symbols/dso.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { SHOWN_SIZE = 2048 };
+_Static_assert((int)DSO_BUILD_SIZE <= (int)FOLDED_BUILD_SIZE, "a build is a text of this size");
 
 static enum folded_kind kind_of(const struct frame *frame)
 {
@@ -25,10 +29,20 @@ static const char *name_of(const struct frame *frame, char *buf)
 	return buf;
 }
 
+const char *framefold_build(const struct frame *frame, char build[FOLDED_BUILD_SIZE])
+{
+	*build = '\0';
+	if (frame->object && frame->symbol && is_unnamed(frame->symbol, frame->dso))
+		dso_build_text(frame->object, build);
+	return build;
+}
+
 uint32_t framefold(struct folded *f, const struct frame *frame)
 {
-	char shown[SHOWN_SIZE];
+	char shown[SHOWN_SIZE], build[FOLDED_BUILD_SIZE];
 
+	if (frame->object && frame->symbol && is_unnamed(frame->symbol, frame->dso))
+		folded_set_build(f, frame->symbol, framefold_build(frame, build));
 	return folded_frame(f, name_of(frame, shown), kind_of(frame));
 }
 

@@ -8,6 +8,8 @@
 
 /* As folded_frame(). */
 uint32_t framefold(struct folded *f, const struct frame *frame);
+/* The build of a function without a name, as folded_set_build() has it; "": it has a name, or the build is not known. */
+const char *framefold_build(const struct frame *frame, char build[FOLDED_BUILD_SIZE]);
 /* The functions of a stack, outermost first: "main;work;pthread_mutex_lock", to be freed. NULL: no stack, or out of memory. */
 char *framefold_text(const struct callstack *stack);
 #endif

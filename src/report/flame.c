@@ -29,9 +29,12 @@ static int print_folded(const struct folded *f, const struct flame_title *title,
 	const int rc = folded_print(f, out);
 
 	/* else the last line has the event of the samples */
-	if (!rc && title->unit && !strcmp(title->unit, "ns") && folded_total(f) && !folded_samples(f, &samples))
-		fprintf(out, "# weight=%" PRIu64 " unit=ns\n", folded_total(f));
-	return rc;
+	if (rc || !title->unit || strcmp(title->unit, "ns") || !folded_total(f) || folded_samples(f, &samples))
+		return rc;
+	fprintf(out, "# weight=%" PRIu64, folded_total(f));
+	folded_print_builds(f, out);
+	fputs(" unit=ns\n", out);
+	return 0;
 }
 
 enum { FOLDED, SVG, HTML, SPEEDSCOPE, KINDS };

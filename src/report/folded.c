@@ -42,6 +42,13 @@ struct stack {
 	uint32_t frames[];
 };
 
+/* Of a file whose functions have no names. */
+struct build {
+	UT_hash_handle hh;
+	char build[FOLDED_BUILD_SIZE];   /* "": not known, or several */
+	char file[];
+};
+
 struct folded {
 	struct name *names;
 	struct frame *frames;
@@ -59,6 +66,8 @@ struct folded {
 	} sampled;
 	uint64_t timed;                  /* weight of stacks that are times */
 	uint64_t of_command, ncommands;  /* weight of samples of whole commands, and how many these are */
+	struct build *builds;
+	uint64_t built;                  /* weight of stacks of files that say of which builds they are */
 	bool is_text;                    /* stacks came from a file, which shows few kinds */
 	bool has_inlined, lacks_inlined; /* what files say of their inlined frames */
 };
@@ -85,6 +94,7 @@ void folded_free(struct folded *f)
 		free(name);
 	}
 	HASH_FREE(f->stacks);
+	HASH_FREE(f->builds);
 	free(f->frames);
 	free(f);
 }
@@ -459,6 +469,93 @@ void folded_of_command(struct folded *f, uint64_t weight)
 bool folded_is_of_command(const struct folded *f)
 {
 	return f->total && f->ncommands == 1 && f->of_command == f->total;
+}
+
+/* ---- builds ----------------------------------------------------------------------------- */
+
+enum { FILE_SIZE = 256 };
+
+/* The file of "gzip+0x4290", as a word without the separators of builds. Returns its length; 0: there is none. */
+static size_t file_of(const char *function, char file[FILE_SIZE])
+{
+	const char *at = strrchr(function, '+');
+	size_t len = at ? (size_t)(at - function) : 0;
+
+	if (len >= FILE_SIZE)
+		return 0;
+	for (size_t i = 0; i < len; i++)
+		file[i] = (unsigned char)function[i] <= ' ' || strchr(",:;", function[i]) ? '_' : function[i];
+	file[len] = '\0';
+	return len;
+}
+
+void folded_set_build(struct folded *f, const char *function, const char *build)
+{
+	char file[FILE_SIZE];
+	const size_t len = file_of(function, file);
+	struct build *b;
+
+	if (!len)
+		return;
+	HASH_FIND(hh, f->builds, file, len, b);
+	if (b) {
+		if (strcmp(b->build, build))
+			*b->build = '\0';
+		return;
+	}
+	b = f->bytes + sizeof(*b) + len < f->limit ? calloc(1, sizeof(*b) + len + 1) : NULL;
+	if (!b)
+		return;
+	f->bytes += sizeof(*b) + len;
+	memcpy(b->file, file, len);
+	snprintf(b->build, sizeof(b->build), "%s", build);
+	HASH_ADD(hh, f->builds, file, len, b);
+	if (HASH_LOST(b))
+		free(b);
+}
+
+/* Of stacks from several files, or without the line that belongs to them, some may be of another build. */
+static bool has_builds(const struct folded *f)
+{
+	return f->builds && (!f->is_text || f->built == f->total);
+}
+
+const char *folded_build(const struct folded *f, const char *function)
+{
+	char file[FILE_SIZE];
+	const size_t len = has_builds(f) ? file_of(function, file) : 0;
+	struct build *b = NULL;
+
+	if (len)
+		HASH_FIND(hh, f->builds, file, len, b);
+	return b ? b->build : "";
+}
+
+void folded_print_builds(const struct folded *f, FILE *out)
+{
+	const char *before = " builds=";
+
+	for (const struct build *b = has_builds(f) ? f->builds : NULL; b; b = b->hh.next) {
+		if (!*b->build)
+			continue;
+		fprintf(out, "%s%s:%s", before, b->file, b->build);
+		before = ",";
+	}
+}
+
+void folded_take_builds(struct folded *f, const char *text, uint64_t weight)
+{
+	char one[FILE_SIZE], build[FOLDED_BUILD_SIZE];
+	int len;
+
+	f->built += weight;
+	text += strlen(" builds=");
+	while (sscanf(text, "%254[^:, ]:%39[^:, ]%n", one, build, &len) == 2) {
+		strcat(one, "+");
+		folded_set_build(f, one, build);
+		text += len;
+		text += *text == ',';
+	}
 }
 
 /* ---- in order --------------------------------------------------------------------------- */

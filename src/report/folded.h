@@ -103,6 +103,17 @@ void folded_of_command(struct folded *f, uint64_t weight);
 /* Whether all stacks are samples of one run of a command, so that its times can be compared with those of other runs. */
 bool folded_is_of_command(const struct folded *f);
 
+/* Functions without a name, "gzip+0x4290", are the same ones only in the same build of a file. build: a word; "": not known. A
+ * file has its builds in the last line, before "inlined=" or "unit=": builds=gzip:8a6bbd9a9e5b5f6c,dash:1736e8e5a3f1f4a0. */
+enum { FOLDED_BUILD_SIZE = 40 };
+void folded_set_build(struct folded *f, const char *function, const char *build);
+/* "": not known, or the stacks are of several. */
+const char *folded_build(const struct folded *f, const char *function);
+/* Prints " builds=...", if some are known. */
+void folded_print_builds(const struct folded *f, FILE *out);
+/* Reads that, in a line about stacks of this weight. */
+void folded_take_builds(struct folded *f, const char *text, uint64_t weight);
+
 /* Prints lines sorted by the names of frames. In names, ';' becomes ':', and control characters
  * are escaped. 0 or -ENOMEM. */
 int folded_print(const struct folded *f, FILE *out);

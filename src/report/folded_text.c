@@ -35,6 +35,7 @@ static void print_samples(const struct folded *f, FILE *out)
 	fprintf(out, "# samples=%" PRIu64 " alike=%.9g weight=%" PRIu64 " event=%s", s.n, s.alike, folded_total(f), event);
 	if (folded_is_of_command(f))
 		fputs(of_command, out);
+	folded_print_builds(f, out);
 	fputs(inlined[folded_inlined(f)], out);
 	fputc('\n', out);
 }
@@ -85,7 +86,7 @@ static uint32_t frame_of(struct folded *folded, char *name)
 	return folded_frame(folded, name, strcmp(name, "[unknown]") ? FOLDED_USER : FOLDED_UNKNOWN);
 }
 
-/* "# samples=... event=cpu-clock time=command inlined=yes" */
+/* "# samples=... event=cpu-clock time=command builds=gzip:8a6bbd9a9e5b5f6c inlined=yes" */
 static void take_samples(struct folded *folded, const char *line)
 {
 	uint64_t n, weight;
@@ -104,7 +105,7 @@ static void take_samples(struct folded *folded, const char *line)
 /* A comment, which may describe the samples. False: the line is a stack. */
 static bool take_comment(struct folded *folded, const char *line)
 {
-	const char *last = strrchr(line, ' ');
+	const char *last = strrchr(line, ' '), *builds = strstr(line, " builds="), *weighed = strstr(line, " weight=");
 	uint64_t weight;
 
 	if (strncmp(line, "# ", 2) || (last[1] && !last[1 + strspn(last + 1, "0123456789")]))
@@ -112,6 +113,8 @@ static bool take_comment(struct folded *folded, const char *line)
 	take_samples(folded, line);
 	if (!strcmp(last, " unit=ns") && sscanf(line, "# weight=%" SCNu64 " ", &weight) == 1)
 		folded_timed(folded, weight);
+	if (builds && weighed && sscanf(weighed, " weight=%" SCNu64 " ", &weight) == 1)
+		folded_take_builds(folded, builds, weight);
 	if (!strcmp(last, inlined[FOLDED_NO_INLINED]))
 		folded_set_inlined(folded, false);
 	else if (!strcmp(last, inlined[FOLDED_HAS_INLINED]))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbols/dso_private.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -330,6 +331,25 @@ bool dso_file(const struct dso *dso, uid_t *owner, struct timespec *written)
 	*owner = dso->owner;
 	*written = dso->mtime;
 	return true;
+}
+
+void dso_build_text(const struct dso *dso, char text[DSO_BUILD_SIZE])
+{
+	enum { SHOWN = 8 };
+	uint8_t found[BUILD_ID_MAX];
+	struct timespec written;
+	uid_t owner;
+	const bool read = dso_file(dso, &owner, &written);
+	size_t size;
+	const uint8_t *id = dso_build_id(dso, &size);
+
+	*text = '\0';
+	if (!id && read && (size = symfile_build_id(dso->file, found)))
+		id = found;
+	if (!id && read)
+		snprintf(text, DSO_BUILD_SIZE, "%lld.%ld", (long long)written.tv_sec, written.tv_nsec);
+	for (size_t i = 0; id && i < size && i < SHOWN; i++)
+		snprintf(text + 2 * i, 3, "%02x", id[i]);
 }
 
 bool dso_is_elsewhere(const struct dso *dso)

@@ -84,6 +84,10 @@ bool dso_is_mapped(const struct dso *dso, int fd);
 const char *dso_mapped_name(const struct dso *dso);
 /* Whose file was read for its symbols, and when it was written. False: none was read. */
 bool dso_file(const struct dso *dso, uid_t *owner, struct timespec *written);
+/* What tells two builds of a file apart: the first bytes of its build id, else the time of the file that was read; "": not
+ * known. */
+enum { DSO_BUILD_SIZE = 40 };
+void dso_build_text(const struct dso *dso, char text[DSO_BUILD_SIZE]);
 /* Whether our root has another file at its path, or none: the process has another root or mount namespace, or the file was
  * deleted. One that was replaced by another one of the same device, as compilers do, does not count. */
 bool dso_is_elsewhere(const struct dso *dso);

@@ -614,6 +614,100 @@ def test_a_program_at_the_root_is_no_function(diff, tmp_path, stack, end, shown)
     assert found.get('changed', 0) == (2 if 'old' in shown and 'another' not in end else 0)
 
 
+def nameless(path, builds, ms):
+    """Samples of functions without names."""
+    lines = f'job;main;app+0x10;app+0x30 1000000000\njob;main;app+0x10;app+0x20 {ms * 1000000}\njob;main;named 1000000000\n'
+    path.write_text(lines + f'# samples={2000 + ms} alike={2000 + ms} weight={(2000 + ms) * 1000000} event=cpu-clock{builds} inlined=no\n')
+    return str(path)
+
+
+@pytest.mark.parametrize('before, after, compared', [
+    (' builds=app:ab12,dash:77', ' builds=dash:78,app:ab12', True), (' builds=app:ab12', ' builds=app:ab13', False),
+    ('', '', False), (' builds=app:ab12', '', False), (' builds=other:ab12', ' builds=other:ab12', False)])
+def test_functions_without_names_in_folded_stacks(diff, prof, tmp_path, before, after, compared):
+    """They are compared in the same build."""
+    a, b = nameless(tmp_path / 'a', before, 500), nameless(tmp_path / 'b', after, 3000)
+    found = json.loads(diff('--json', '-q', a, b))
+    verdicts = [row['verdict'] for row in found['rows'] if row['function'] == 'app+0x20']
+    assert verdicts == (['grew'] if compared else ['not compared'] * 2)
+    told = [line for line in diff('-q', '--total', a, b).splitlines() if line.startswith('not compared')]
+    assert [line[:119] for line in told] == ([] if compared else [
+        'not compared: functions without a name in one of the two (the largest: 60 % of the samples before, 80 % after): the pro'])
+    # stacks of several files keep the builds that are the same in all of them
+    both = subprocess.run([prof, 'flame-graph', a, b, '/dev/stdout'], capture_output=True, text=True, timeout=60, check=True).stdout
+    assert (' builds=app:ab12 ' in both) == compared
+
+
+def test_folded_stacks_have_the_builds_of_functions_without_names(prof, tmp_path):
+    # not a copy of `work`, which has its build id: its names would be found
+    (tmp_path / 'bare.c').write_text(PROGRAM.replace('quick_part', 'other_name'))
+    subprocess.run(['gcc', '-O0', '-s', '-Wl,--build-id', '-o', tmp_path / 'bare', tmp_path / 'bare.c'], check=True)
+    notes = subprocess.run(['readelf', '-n', tmp_path / 'bare'], capture_output=True, text=True, check=True).stdout
+    build = notes.split('Build ID: ')[1][:16]
+    run = [[prof, 'record', '-q', '-o', 'bare.data', '--', './bare', '10000'],
+           [prof, 'convert', '-q', '-I', 'bare.data', '--to', 'folded', '-o', 'a.folded'],
+           [prof, 'profile', '-q', '--flame-graph', 'b.folded', '--', './bare', '10000'],
+           [prof, 'diff', '-q', '--json', 'a.folded', 'b.folded']]
+    for command in run:
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        if done.returncode:
+            pytest.skip(done.stderr.strip())
+    for name in 'a.folded', 'b.folded':
+        assert f'bare:{build}' in (tmp_path / name).read_text().splitlines()[-1].split(' builds=')[1].split()[0].split(',')
+    rows = [row for row in json.loads(done.stdout)['rows'] if row['function'].startswith('bare+0x')]
+    assert rows and 'not compared' not in {row.get('verdict') for row in rows}
+
+
+def of_waits(folder, program, path, ms, work='work'):
+    """Folded stacks of waits of a program, and of one that is always there."""
+    stacks = {f'{program};main;{work};lock;futex big ({path});[because of {program}];unlock;main': ms * 1000000,
+              f'{program};main;join;join of thread {program};[because of {program}];exit': 100000000,
+              'daemon;main;poll;[woken by other]': 900000000}
+    names = [str(folder / f'{program}{i}{work}') for i in '12']
+    for name in names:
+        with open(name, 'w') as file:
+            file.writelines(f'{stack} {ns}\n' for stack, ns in stacks.items())
+            file.write(f'# weight={sum(stacks.values())} unit=ns\n')
+    return names
+
+
+def test_a_program_that_was_renamed_in_waits(diff, tmp_path):
+    (tmp_path / 'other').mkdir()
+    before = of_waits(tmp_path, 'srvA', '/old/srvA', 20)
+    found = json.loads(diff('--json', '--total', *before, '--vs', *of_waits(tmp_path, 'srvB', '/new/srvB', 400)))
+    rows = {row['function']: row for row in found['rows']}
+    assert found['renamed'] == [{'before': 'srvA', 'after': 'srvB'}]
+    assert not [name for name in rows if 'srvA' in name]
+    assert {name: (rows[name]['before_time'], rows[name]['after_time']) for name in rows if 'srvB' in name} == {
+        'srvB': (120000000, 500000000), 'futex big (/new/srvB)': (20000000, 400000000), '[because of srvB]': (120000000, 500000000),
+        'join of thread srvB': (100000000, 100000000)}
+    assert rows['futex big (/new/srvB)']['verdict'] == rows['srvB']['verdict'] == 'grew'
+    text = diff('--total', *before, '--vs', *of_waits(tmp_path, 'srvB', '/new/srvB', 400))
+    assert 'srvA before and srvB after are taken for the same file, as both have functions of the same names' in text
+    # as they are
+    found = json.loads(diff('--json', '--total', '--no-ignore-files', *before, '--vs', *of_waits(tmp_path, 'srvB', '/new/srvB', 400)))
+    rows = {row['function']: row for row in found['rows']}
+    assert 'renamed' not in found and rows['srvA']['verdict'] == 'gone' and rows['futex big (/new/srvB)']['verdict'] == 'new'
+    # in another folder, without a word
+    found = json.loads(diff('--json', '--total', *before, '--vs', *of_waits(tmp_path / 'other', 'srvA', '/new/srvA', 400)))
+    rows = {row['function']: row for row in found['rows']}
+    assert 'renamed' not in found and rows['futex big (/new/srvA)']['before_time'] == 20000000 and 'futex big (/old/srvA)' not in rows
+
+
+def test_other_programs_in_waits_are_others(diff, tmp_path):
+    """What they have in common, other programs have, too."""
+    def other(program):
+        stacks = f'{program};main;{program}_work;poll;[woken by other] 1000\ndaemon;main;poll;[woken by other] 1000\n'
+        names = [str(tmp_path / f'{program}{i}') for i in '12']
+        for name in names:
+            with open(name, 'w') as file:
+                file.write(stacks + '# weight=2000 unit=ns\n')
+        return names
+    found = json.loads(diff('--json', '--total', *other('zip'), '--vs', *other('tar')))
+    rows = {row['function']: row['verdict'] for row in found['rows']}
+    assert 'renamed' not in found and rows['zip'] == 'gone' and rows['tar'] == 'new'
+
+
 def test_a_recording_after_folded_stacks_of_time_is_not_time(prof, tmp_path):
     times = of_times(tmp_path, SAME, SAME, SAME)
     with subprocess.Popen(['sh', '-c', 'while :; do sleep 0.001; done']) as loop:

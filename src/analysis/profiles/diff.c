@@ -7,10 +7,10 @@
 #include "analysis/profiles/commands.h"
 #include "analysis/profiles/diff_private.h"
 #include "base/room.h"
+#include "engine/framefold.h"
 #include "keeper/reading.h"
 #include "report/unnamed.h"
 #include "stream/asked/branchchain.h"
-#include "symbols/dso.h"
 #include "symbols/kernel/kallsyms.h"
 
 #include <stdlib.h>
@@ -132,31 +132,17 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 	hotspots_add(&d->hot, analysis_comm(a, s->tid, s->time), analysis_where(a, s), weight, false);
 }
 
-/* What tells two builds of a file apart: its build id; else the time of the file, which is the one that was sampled; else
- * each side has its own. */
-static void build_text(const struct diff *d, const struct dso *object, char *text, size_t room)
+/* Addresses are the same functions in the same build of a file only, whose name they have. build: "": of a function with a name,
+ * or not known; then each side has its own. */
+static void put_frame(const struct diff *d, const char *function, const char *dso, const char *build)
 {
-	struct timespec written;
-	size_t size = 0;
-	uid_t owner;
-	const uint8_t *id = object ? dso_build_id(object, &size) : NULL;
+	const char *at = strrchr(function, '+');
+	char text[256] = "";
 
-	if (!id && object && dso_file(object, &owner, &written))
-		snprintf(text, room, "%lld.%ld", (long long)written.tv_sec, written.tv_nsec);
-	else if (!id)
-		snprintf(text, room, "%d", (int)number_of(d));
-	for (size_t i = 0; id && i < size && 2 * i + 2 < room; i++)
-		snprintf(text + 2 * i, 3, "%02x", id[i]);
-}
-
-/* Addresses are the same functions in the same build only. */
-static void put_frame(const struct diff *d, const char *function, const char *dso, const struct dso *object)
-{
-	char build[64] = "";
-
-	if (strcmp(function, "[unknown]") && is_unnamed(function, dso))
-		build_text(d, object, build, sizeof(build));
-	shares_frame(d->shares, function, d->names_alone > 0 || d->of_folded ? "" : dso, build);
+	if (at && is_unnamed(function, dso))
+		snprintf(text, sizeof(text), "%s:%.*s", *build ? build : number_of(d) == SHARES_BEFORE ? "0" : "1", (int)(at - function),
+			 function);
+	shares_frame(d->shares, function, d->names_alone > 0 || d->of_folded ? "" : dso, text);
 }
 
 /* A caller of a function that --dso selects may be in another file. */
@@ -169,6 +155,7 @@ static void take_stack(void *ctx, const struct callstack *stack, uint64_t weight
 {
 	struct diff *d = ctx;
 	bool all = d->common.inline_rows || d->of_folded;
+	char build[FOLDED_BUILD_SIZE];
 
 	for (uint32_t i = 0; i < stack->n; i++)
 		if (stack->frames[i]->inlined)
@@ -176,7 +163,7 @@ static void take_stack(void *ctx, const struct callstack *stack, uint64_t weight
 	for (uint32_t i = 0; i < stack->n; i++)
 		if ((all || !stack->frames[i]->inlined) && (!i || is_selected(d, stack->frames[i])))
 			put_frame(d, stack->frames[i]->symbol ? stack->frames[i]->symbol : "[unknown]", stack->frames[i]->dso,
-				  stack->frames[i]->object);
+				  framefold_build(stack->frames[i], build));
 	shares_end_stack(d->shares, number_of(d), weight);
 }
 
@@ -282,12 +269,17 @@ static void add_stacks(struct folded *to, const struct folded *from, const struc
 	free(of);
 }
 
-/* Whether a stack begins with the program, which is no function: those of perf-prof do. Waits may begin with a lock. */
-static bool begins_with_program(const struct folded *f, const struct folded_stack *stack)
+static bool is_ours(const struct folded *f)
 {
 	struct folded_samples samples;
 
-	if (stack->n < 2 || (!folded_samples(f, &samples) && !folded_is_time(f)))
+	return folded_samples(f, &samples) || folded_is_time(f);
+}
+
+/* Whether a stack begins with the program, which is no function: those of perf-prof do. Waits may begin with a lock. */
+static bool begins_with_program(const struct folded *f, const struct folded_stack *stack)
+{
+	if (stack->n < 2 || !is_ours(f))
 		return false;
 	for (size_t i = 1; i < stack->n; i++) {
 		const char *name = folded_frame_name(f, stack->frames[i]);
@@ -309,8 +301,15 @@ static int read_folded(struct diff *d, struct fault *f)
 	if (!take_folded(d->side->in, folded, f) && !(stacks = folded_stacks(folded, &n)))
 		fault_set(f, EXIT_FAILED, "out of memory");
 	for (size_t i = 0; i < n; i++) {
-		for (size_t k = stacks[i].n, first = begins_with_program(folded, &stacks[i]); k-- > first;)
-			put_frame(d, folded_frame_name(folded, stacks[i].frames[k]), "", NULL);
+		const size_t first = begins_with_program(folded, &stacks[i]);
+
+		if (!first && is_ours(folded))
+			programs_take(d->programs, number_of(d), folded, &stacks[i]);
+		for (size_t k = stacks[i].n; k-- > first;) {
+			const char *name = folded_frame_name(folded, stacks[i].frames[k]);
+
+			put_frame(d, name, "", folded_build(folded, name));
+		}
 		shares_end_stack(d->shares, number_of(d), stacks[i].weight);
 	}
 	add_samples(d->side, folded, f);
@@ -422,12 +421,14 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	d->flame.compared = true;
 	d->common.stream.kernel = &d->kernel;
 	d->shares = shares_new();
-	rc = !d->shares ? fault_set(f, EXIT_FAILED, "out of memory") :
+	d->programs = programs_new();
+	rc = !d->shares || !d->programs ? fault_set(f, EXIT_FAILED, "out of memory") :
 	     flame_check(&d->flame, d->common.stream.verbose, f) ||
 	     diff_open_inputs(d, &reading, args, f) || read_side(d, SHARES_BEFORE, args, f) ||
 	     read_side(d, SHARES_AFTER, args, f) ||
 	     check_event(d, &d->sides[SHARES_BEFORE], &d->sides[SHARES_AFTER], f) || diff_show(d, f) || draw(d, f);
 	shares_free(d->shares);
+	programs_free(d->programs);
 	for (int k = 0; k < SHARES_SIDES; k++)
 		folded_free(d->sides[k].folded);
 	kallsyms_free(d->kernel);
@@ -473,7 +474,8 @@ static const struct opt diff_opts[] = {
 	  "Allow different events in BEFORE and AFTER, such as cpu-clock and cycles.", false, NULL },
 	{ "ignore-files", 0, NULL, OPT_TRI, AT(names_alone), NULL,
 	  "Match functions by name alone, not by the name of their file, too. Default: only functions of a program or library that "
-	  "was renamed; with --no-ignore-files, none. Folded stacks are always matched by name alone.", true, NULL },
+	  "was renamed; with --no-ignore-files, none. Folded stacks are matched by name alone; only in those of waits, "
+	  "programs that were renamed are also found.", true, NULL },
 	{ "than", 0, NULL, OPT_CALL, AT(least), "PERCENT",
 	  "Show only functions with at least this share in one of the two profiles.", false, parse_least },
 };

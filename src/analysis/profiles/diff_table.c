@@ -335,21 +335,23 @@ static void tell_moved(const struct diff *d)
 	       move.functions, move.functions == 1 ? " is" : "s are", from, to);
 }
 
-/* After a rebuild, functions have no names, or, in a stripped program, other addresses. */
+/* After a rebuild, functions have no names, or, in a stripped program, other addresses. With what they call, they overlap: then the
+ * largest share stands for all. */
 static void tell_unmatched(const struct diff *d, struct share *const *shares, size_t n)
 {
 	uint64_t weight[SHARES_SIDES] = { 0 };
 	double percent[SHARES_SIDES];
 
 	for (size_t i = 0; i < n; i++)
-		for (int k = 0; k < SHARES_SIDES; k++)
-			weight[k] += shares[i]->unmatched && shares[i]->dso[0] != '[' ? shares[i]->self[k] : 0;
+		for (int k = 0; k < SHARES_SIDES && shares[i]->unmatched && shares[i]->dso[0] != '['; k++)
+			weight[k] = !d->total ? weight[k] + shares[i]->self[k] :
+				    shares[i]->total[k] > weight[k] ? shares[i]->total[k] : weight[k];
 	for (int k = 0; k < SHARES_SIDES; k++)
 		percent[k] = shares_percent(d->shares, k, weight[k]);
 	if (percent[SHARES_BEFORE] >= UNMATCHED_PERCENT || percent[SHARES_AFTER] >= UNMATCHED_PERCENT)
-		printf("not compared: functions without a name in one of the two (%.0f %% of the samples before, %.0f %% after): the "
-		       "program is stripped and may be another build, or was rebuilt after it was recorded\n", percent[SHARES_BEFORE],
-		       percent[SHARES_AFTER]);
+		printf("not compared: functions without a name in one of the two (%s%.0f %% of the %s before, %.0f %% after): the "
+		       "program is stripped and may be another build, or was rebuilt after it was recorded\n",
+		       d->total ? "the largest: " : "", percent[SHARES_BEFORE], is_exact(d) ? "time" : "samples", percent[SHARES_AFTER]);
 }
 
 /* Callers that one way of unwinding finds and the other misses look like changes. */
@@ -425,6 +427,8 @@ int diff_show(struct diff *d, struct fault *f)
 
 	if (!d->names_alone && !d->of_folded)
 		d->nrenamed = shares_match_files(d->shares, d->renamed);
+	else if (d->names_alone >= 0)
+		d->nrenamed = programs_match(d->programs, d->shares, d->renamed);
 	shares = shares_compare(d->shares, &terms, &n);
 	if (!shares)
 		return fault_set(f, EXIT_FAILED, "out of memory, or too many functions");

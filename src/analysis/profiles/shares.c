@@ -195,6 +195,19 @@ static void clear_before(struct share *share)
 	share->self_runs[SHARES_BEFORE] = share->total_runs[SHARES_BEFORE] = (struct share_runs){ 0 };
 }
 
+void shares_join(struct share *after, struct share *before)
+{
+	add_before(after, before);
+	clear_before(before);
+}
+
+void shares_each_alone(struct shares *s, enum share_side side, void (*fn)(void *ctx, struct share *share), void *ctx)
+{
+	for (struct entry *e = s->all; e; e = e->hh.next)
+		if (e->share.total[side] && !e->share.total[!side])
+			fn(ctx, &e->share);
+}
+
 /* The weights of BEFORE go to the names of AFTER. All are taken out first: one's new name may be another one's old name. */
 static void move_lambdas(struct shares *s, const struct lambda *before, size_t n)
 {
@@ -343,12 +356,12 @@ static struct hidden *files_of(const struct shares *s)
 }
 
 /* Functions of all programs. */
-static bool is_everywhere(const struct share *share)
+static bool is_everywhere(const char *function)
 {
 	static const char *const everywhere[] = { "main", "_start", "_init", "_fini", "__libc_start_main" };
 
 	for (size_t i = 0; i < sizeof(everywhere) / sizeof(*everywhere); i++)
-		if (!strcmp(share->function, everywhere[i]))
+		if (!strcmp(function, everywhere[i]))
 			return true;
 	return false;
 }
@@ -362,7 +375,7 @@ static void find_everywhere(struct shares *s)
 	for (struct entry *e = s->all; e; e = e->hh.next) {
 		struct share *share = &e->share;
 
-		file = is_everywhere(share) ? hidden_of(&files, share->dso, false) : NULL;
+		file = is_everywhere(share->function) ? hidden_of(&files, share->dso, false) : NULL;
 		share->on_both = file && file->percent[SHARES_BEFORE] > 0 && file->percent[SHARES_AFTER] > 0;
 	}
 	HASH_FREE(files);
@@ -603,12 +616,11 @@ struct shares_move shares_moved(const struct shares *s, bool total)
 	return most;
 }
 
-/* Functions of all programs say nothing about which program it is. */
-static bool is_telling(const struct share *share)
+bool shares_is_telling(const char *function)
 {
-	const size_t len = strlen(share->function);
+	const size_t len = strlen(function);
 
-	return !is_everywhere(share) && (len < 4 || strcmp(share->function + len - 4, "@plt") != 0);
+	return !is_everywhere(function) && (len < 4 || strcmp(function + len - 4, "@plt") != 0);
 }
 
 /* Functions with a name, in files that are on one side only, by name. NULL: out of memory. */
@@ -649,7 +661,7 @@ struct moves {
 static void count_pair(void *ctx, struct share *gone, struct share *came)
 {
 	struct moves *m = ctx;
-	struct shares_move *move = is_telling(gone) ? move_of(m->all, &m->n, gone->dso, came->dso) : NULL;
+	struct shares_move *move = shares_is_telling(gone->function) ? move_of(m->all, &m->n, gone->dso, came->dso) : NULL;
 
 	if (!move)
 		return;
@@ -663,7 +675,7 @@ static uint64_t self_of(struct share *const *all, size_t n, const char *dso, enu
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < n; i++)
-		sum += !strcmp(all[i]->dso, dso) && is_telling(all[i]) ? all[i]->self[side] : 0;
+		sum += !strcmp(all[i]->dso, dso) && shares_is_telling(all[i]->function) ? all[i]->self[side] : 0;
 	return sum;
 }
 
@@ -695,8 +707,7 @@ static void join_pair(void *ctx, struct share *gone, struct share *came)
 	for (size_t i = 0; i < m->n; i++) {
 		if (strcmp(m->all[i].from, gone->dso) || strcmp(m->all[i].to, came->dso))
 			continue;
-		add_before(came, gone);
-		clear_before(gone);
+		shares_join(came, gone);
 	}
 }
 
