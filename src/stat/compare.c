@@ -38,6 +38,7 @@ enum { SUCCEEDED, FAILED, NOUTCOMES };
 struct outcome {
 	struct compared *values;         /* one per event, then the times */
 	struct stats cpu;                /* user + sys: together exact, unlike each */
+	struct stats undelayed;          /* elapsed time without that of waiting for a CPU */
 	struct slowest_run slowest;
 };
 
@@ -110,6 +111,7 @@ static int run_side(struct counting *s, struct side *side, struct compared_row *
 	if (times.delayed >= 0) {
 		stats_add(&o->values[s->nevents + ASLEEP].count, fmax(0, waiting - times.delayed));
 		stats_add(&o->values[s->nevents + DELAYED].count, times.delayed);
+		stats_add(&o->undelayed, fmax(0, times.elapsed - times.delayed));
 	}
 	stats_add(&o->cpu, times.user + times.sys);
 	add_elapsed(&o->slowest, times.elapsed, side->seen.runs);
@@ -165,14 +167,18 @@ static const struct outcome *outcome_of(const struct side *side)
 	return &side->outcomes[side->seen.failed == side->seen.runs ? FAILED : SUCCEEDED];
 }
 
-/* CPU time from user + sys, behind the rows: none of them. */
-static void fill_cpu(const struct outcome *a, const struct outcome *b, struct compared_table *t)
+/* Behind the rows, and none of them. spare: how many places behind them are taken already. NULL: not known */
+static const struct compared_row *fill_behind(struct compared_table *t, size_t spare, const struct stats *a, const struct stats *b)
 {
 	const size_t n = t->n;
+	const struct compared_row *row = NULL;
 
-	add_row(t, (struct compared_row){ .event = "cpu", .unit = "msec", .scale = 1000, .share = 1 }, &a->cpu, &b->cpu);
-	t->cpu = t->n > n ? &t->rows[n] : NULL;
+	t->n += spare;
+	add_row(t, (struct compared_row){ .event = "", .unit = "msec", .scale = 1000, .share = 1 }, a, b);
+	if (t->n > n + spare)
+		row = &t->rows[n + spare];
 	t->n = n;
+	return row;
 }
 
 static bool is_delay_known(const struct outcome *o, size_t nevents)
@@ -214,6 +220,8 @@ static void fill(const struct counting *s, const struct side *sides, const struc
 			t->asleep = &t->rows[t->n];
 		if (i == s->nevents + WAITING && a->count.n && b->count.n)
 			t->waiting = &t->rows[t->n];
+		if (i == s->nevents + SYS && a->count.n && b->count.n)
+			t->sys = &t->rows[t->n];
 		if (i < s->nevents && is_cpu_time(s, i) && a->count.n && b->count.n)
 			t->cpu = &t->rows[t->n];
 		add_row(t, row, &a->count, &b->count);
@@ -222,8 +230,10 @@ static void fill(const struct counting *s, const struct side *sides, const struc
 		row.scale = 1;
 		add_row(t, row, &a->ratio, &b->ratio);
 	}
-	if (!t->cpu)
-		fill_cpu(of_a, of_b, t);
+	if (split)
+		t->undelayed = fill_behind(t, 0, &of_a->undelayed, &of_b->undelayed);
+	if (!t->cpu)   /* user + sys */
+		t->cpu = fill_behind(t, 1, &of_a->cpu, &of_b->cpu);
 }
 
 char *stat_words(char *const *argv)

@@ -120,7 +120,9 @@ struct compared_table {
 	const struct compared_row *elapsed;  /* of these rows; NULL: no run was complete */
 	const struct compared_row *asleep;   /* likewise; NULL: not known */
 	const struct compared_row *waiting;  /* likewise: asleep or waiting for a CPU; NULL: they are known one by one */
+	const struct compared_row *sys;      /* likewise: CPU time in the kernel */
 	const struct compared_row *cpu;      /* CPU time, also if no row has it; NULL: as above */
+	const struct compared_row *undelayed;   /* no row: elapsed time without that of waiting for a CPU; NULL: not known */
 	const char *input;                   /* the file that both read from stdin; NULL: none */
 	bool unrepeatable;                   /* what they read from stdin cannot be given to them again */
 	enum compared_right functions, waits;   /* who may show in which the difference is */

@@ -245,6 +245,9 @@ struct answer {
 };
 
 static const struct answer of_elapsed = { "elapsed time", "", "is faster", "as long", "takes longer" };
+static const struct answer of_undelayed = {
+	"elapsed time", "elapsed time: not decided, because the runs waited for CPUs; without that time, ", "is faster", "as long", "takes longer"
+};
 static const struct answer of_cpu = { "CPU time", "CPU time: ", "takes less", "as much", "takes more" };
 
 /* An interval so wide that its ends say nothing: from half as long to more than twice as long, or without an end. */
@@ -294,6 +297,11 @@ static void print_undecided(const struct compared_table *t, const struct compare
 			w->what, of.low, of.high, w->as, percent_sure);
 }
 
+static bool is_certain(const struct compared_row *r)
+{
+	return fabs(r->difference.mean) > r->difference.half;
+}
+
 /* By the same test as the row; how many times as much follows from the same values. */
 static void print_answer(const struct compared_table *t, const struct compared_row *r, const struct answer *w, FILE *out)
 {
@@ -303,7 +311,7 @@ static void print_answer(const struct compared_table *t, const struct compared_r
 	const double percent_sure = 100 * t->confidence;
 	const int digits = digits_of_ratio(&of);
 
-	if (fabs(r->difference.mean) <= r->difference.half)
+	if (!is_certain(r))
 		print_undecided(t, r, w, out);
 	else if (is_vague(&of))
 		fprintf(out, " %s%c %s: %c takes about %.*f times %s as %c (%.4g %% confidence that it %s; the runs differ too much to say "
@@ -312,6 +320,17 @@ static void print_answer(const struct compared_table *t, const struct compared_r
 	else
 		fprintf(out, " %s%c %s: %c takes %.*f times %s as %c (%.4g %% confidence: %.*f to %.*f)\n", w->before, fast, w->wins,
 			slow, digits, of.ratio, w->as, fast, percent_sure, digits, of.low, digits, of.high);
+}
+
+/* Elapsed time is not decided only because the runs waited for CPUs. */
+static bool is_delayed(const struct compared_table *t)
+{
+	struct stats_ratio of;
+
+	if (!t->undelayed || is_certain(t->elapsed) || !is_certain(t->undelayed))
+		return false;
+	of = stats_compare_ratio(&t->elapsed->a, &t->elapsed->b, t->confidence);
+	return !is_negligible(&of);
 }
 
 /* The row of the tracepoint or probe that is counted most often, if that takes more than some 1 % of a command's time. */
@@ -351,7 +370,10 @@ static void print_answers(const struct compared_table *t, FILE *out)
 		fputs(" not decided: a single run may differ by chance; repeat them (-r 10)\n\n", out);
 		return;
 	}
-	print_answer(t, t->elapsed, &of_elapsed, out);
+	if (is_delayed(t))
+		print_answer(t, t->undelayed, &of_undelayed, out);
+	else
+		print_answer(t, t->elapsed, &of_elapsed, out);
 	if (t->cpu && t->cpu->a.mean > 0 && t->cpu->b.mean > 0)
 		print_answer(t, t->cpu, &of_cpu, out);
 	print_cost(t, out);

@@ -32,6 +32,10 @@ struct way {
 static const struct way of_functions = { "which functions differ", "record -q -o", "data", "perf-prof diff" };
 static const struct way of_python = { "which Python functions differ", "profile -q -F 997 --python --flame-graph", "folded", "perf-prof diff" };
 static const struct way of_waits = { "which waits differ", "profile -q --off-cpu --flame-graph", "folded", "perf-prof diff --total" };
+/* Without callers, functions of the kernel do not show which function of the program calls them. */
+static const struct way of_callers = {
+	"which functions differ, with the kernel functions they call", "record -q -g -o", "data", "perf-prof diff --total"
+};
 /* If it is not known how long they waited for a CPU: the profile has nothing of that after a preemption. */
 static const struct way of_waiting = {
 	"which waits differ, unless A or B waited for a CPU", "profile -q --off-cpu --flame-graph", "folded", "perf-prof diff --total"
@@ -105,27 +109,60 @@ bool compared_is_python(const char *program)
 	return false;
 }
 
-static void put_input(const struct compared_table *t, FILE *out)
+/* At least a third of the difference of CPU time is time in the kernel. */
+static bool is_in_kernel(const struct compared_table *t)
 {
-	if (!t->input)
-		return;
-	fputs(" < ", out);
-	shellwords_put(t->input, out);
+	const bool same_way = t->sys && t->cpu && (t->sys->difference.mean > 0) == (t->cpu->difference.mean > 0);
+
+	return same_way && 3 * certain_msec(t->sys) >= certain_msec(t->cpu);
 }
 
-static void put_way(const struct compared_table *t, const struct way *w, bool as_root, FILE *out)
+/* The rest of a line, behind the options of perf-prof. */
+static void put_command(const struct compared_table *t, int side, FILE *out)
+{
+	fprintf(out, " -- %s", t->sides[side].started);
+	if (t->input) {
+		fputs(" < ", out);
+		shellwords_put(t->input, out);
+	}
+	fputs(" > /dev/null\n", out);
+}
+
+static void put_way(const struct compared_table *t, const struct way *w, enum compared_right right, FILE *out)
 {
 	const struct five_runs runs = { { "a", "b" }, w->suffix, w->compare };
+	const bool as_root = right == RIGHT_ROOT;
 
 	fprintf(out, " %s%s ", w->what, as_root ? ", as root" : "");
 	five_runs_begin(&runs, out);
 	for (int i = 0; i < 2; i++) {
 		five_runs_indent(out);
-		fprintf(out, "%sperf-prof %s %s$i.%s -- %s", as_root ? "sudo " : "", w->record, runs.names[i], w->suffix, t->sides[i].started);
-		put_input(t, out);
-		fputs(" > /dev/null\n", out);
+		fprintf(out, "%sperf-prof %s %s$i.%s", as_root ? "sudo " : "", w->record, runs.names[i], w->suffix);
+		put_command(t, i, out);
 	}
 	five_runs_end(&runs, out);
+}
+
+static void put_functions(const struct compared_table *t, FILE *out)
+{
+	if (t->functions != RIGHT_NOBODY)
+		put_way(t, t->python ? &of_python : is_in_kernel(t) ? &of_callers : &of_functions, t->functions, out);
+}
+
+/* Stacks do not show which lock, file or pipe it was. */
+static void put_waits(const struct compared_table *t, FILE *out)
+{
+	const bool as_root = t->waits == RIGHT_ROOT;
+
+	if (t->waits == RIGHT_NOBODY)
+		return;
+	put_way(t, t->asleep ? &of_waits : &of_waiting, t->waits, out);
+	fprintf(out, " which locks, files and pipes they wait for%s (writes a.waits and b.waits here):\n", as_root ? ", as root" : "");
+	for (int i = 0; i < 2; i++) {
+		fprintf(out, "    %sperf-prof waits -q --on -o %c.waits", as_root ? "sudo " : "", 'a' + i);
+		put_command(t, i, out);
+	}
+	fputs("    cat a.waits b.waits\n", out);
 }
 
 /* Profiles do not show less than some msec. */
@@ -134,14 +171,16 @@ void compared_next(const struct compared_table *t, FILE *out)
 	static const double least_msec = 10;
 	const double cpu = certain_msec(t->cpu), off = certain_msec(t->asleep ? t->asleep : t->waiting), elapsed = certain_msec(t->elapsed);
 	const struct compared_side *a = &t->sides[0], *b = &t->sides[1];
-	const enum compared_right right = off > cpu ? t->waits : t->functions;
-	const struct way *waits = t->asleep ? &of_waits : &of_waiting;
-	const struct way *way = off > cpu ? waits : t->python ? &of_python : &of_functions;
+	const bool waits_first = off > cpu, may = (waits_first ? t->waits : t->functions) != RIGHT_NOBODY;
 
-	if (a->failed || b->failed || !a->started || !b->started || t->unrepeatable || right == RIGHT_NOBODY)
+	if (a->failed || b->failed || !a->started || !b->started || t->unrepeatable)
 		return;
-	if (fmax(cpu, off) >= least_msec)
-		put_way(t, way, right == RIGHT_ROOT, out);
-	else if (cpu > 0 || (elapsed > 0 && elapsed < least_msec))
+	if (off >= least_msec && waits_first)
+		put_waits(t, out);
+	if (cpu >= least_msec)
+		put_functions(t, out);
+	if (off >= least_msec && !waits_first)
+		put_waits(t, out);
+	if (may && fmax(cpu, off) < least_msec && (cpu > 0 || (elapsed > 0 && elapsed < least_msec)))
 		fputs(" too short to find out where by sampling: use a larger input\n", out);
 }

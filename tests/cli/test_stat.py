@@ -7,6 +7,7 @@ import os
 import pty
 import pwd
 import re
+import shlex
 import shutil
 import signal
 import statistics
@@ -448,7 +449,7 @@ def test_the_next_step_reads_the_same_file(prof, tmp_path):
     with open(path) as stdin:
         lines = next_step(prof, tmp_path, stdin)
         name = str(path).replace("'", "'\\''")
-        assert lines.count(f" < '{name}' > /dev/null\n") == 2, lines
+        assert lines.count(f" < '{name}' > /dev/null\n") == 4, lines
         os.lseek(stdin.fileno(), 5, os.SEEK_SET)
         assert not next_step(prof, tmp_path, stdin)
     with open(path) as stdin:
@@ -467,6 +468,7 @@ def test_the_next_step_of_a_user_who_may_not_see_waits(prof, tmp_path):
         os.chmod(path, 0o755)
     lines = next_step(reachable(prof, str(tmp_path)), tmp_path, subprocess.DEVNULL, requires.as_nobody)
     assert lines.startswith(', as root (writes a1.folded ') and lines.count('        sudo perf-prof profile -q --off-cpu ') == 2, lines
+    assert ' they wait for, as root (writes a.waits ' in lines and lines.count('\n    sudo perf-prof waits -q --on -o ') == 2, lines
 
 
 def test_the_next_step_of_children(prof, tmp_path):
@@ -485,8 +487,60 @@ def test_the_next_step_of_children(prof, tmp_path):
         {command} b$i.folded -- /bin/sh -c 'sh -c "sleep 0.5"; true' > /dev/null
     done
     perf-prof diff --total a[1-5].folded --vs b[1-5].folded
+ which locks, files and pipes they wait for (writes a.waits and b.waits here):
+    perf-prof waits -q --on -o a.waits -- /bin/sh -c 'sh -c "sleep 0.01"; true' > /dev/null
+    perf-prof waits -q --on -o b.waits -- /bin/sh -c 'sh -c "sleep 0.5"; true' > /dev/null
+    cat a.waits b.waits
 
 """), done
+
+
+def paste(prof, folder, lines):
+    """What the printed lines of commands print, run in `folder`, whose perf-prof is the one under test."""
+    (folder / 'perf-prof').symlink_to(prof)
+    done = subprocess.run(['bash', '-e', '-c', '\n'.join(re.findall('^    .*', lines, re.M))], cwd=folder, stdin=subprocess.DEVNULL,
+                          env={**os.environ, 'PATH': f'{folder}:{os.environ["PATH"]}'}, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done
+    return done.stdout
+
+
+def test_the_next_step_names_what_they_wait_for(prof, tmp_path):
+    """Also if the command prints much itself."""
+    need('tracefs')
+    need('cap_perfmon')
+    job = 'seq 1000; { sleep %s; echo; } | cat'
+    done = subprocess.run([prof, 'stat', '-r', '4', '-e', 'page-faults:u', '--confidence=60', '--vs', job % 0.01, '--vs', job % 0.4],
+                          cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+    printed = paste(prof, tmp_path, done.stderr.partition(' they wait for')[2])
+    assert len(re.findall(r'^what was waited on', printed, re.M)) == 2 and re.search(r'^pipe:.* pipe ', printed, re.M), printed
+    assert '\n999\n' not in printed
+
+
+def test_the_next_step_for_time_in_the_kernel(prof, tmp_path):
+    """The function that calls the kernel, with what it calls."""
+    a, b = ('dd if=/dev/zero of=/dev/null bs=16M count=%d status=none' % n for n in (1, 150))
+    done = subprocess.run([prof, 'stat', '-r', '4', '-e', 'page-faults:u', '--confidence=60', '--vs', a, '--vs', b],
+                          cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100)
+    command = 'perf-prof record -q -g -o'
+    assert f"""
+ which functions differ, with the kernel functions they call (writes a1.data to a5.data and b1.data to b5.data here):
+    for i in 1 2 3 4 5; do
+        {command} a$i.data -- {shlex.join(['/bin/sh', '-c', a])} > /dev/null
+        {command} b$i.data -- {shlex.join(['/bin/sh', '-c', b])} > /dev/null
+    done
+    perf-prof diff --total a[1-5].data --vs b[1-5].data
+""" in done.stderr, done
+
+
+def test_the_next_steps_of_both_cpu_time_and_waits(prof, tmp_path):
+    """The larger one is first."""
+    need('tracefs')
+    need('cap_perfmon')
+    job = 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; sleep 1.5'
+    done = subprocess.run([prof, 'stat', '-r', '2', '-e', 'page-faults:u', '--confidence=60', '--vs', job, '--', 'true'],
+                          cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100)
+    waits, functions = (done.stderr.find(f' which {what} differ') for what in ('waits', 'functions'))
+    assert 0 < waits < functions, done
 
 
 @pytest.mark.parametrize('how', ['python', 'shim', 'script', 'script of a shim', 'not both'])
@@ -499,7 +553,6 @@ def test_the_next_step_for_python(prof, tmp_path, how):
     first = f'#!{python}' if how == 'script' else '#!/usr/bin/env python3'
     (tmp_path / 'job.py').write_text(f'{first}\nimport sys\ndef parse(n):\n    for i in range(n): pass\nparse(int(sys.argv[1]) * 1000000)\n')
     (tmp_path / 'job.py').chmod(0o755)
-    (tmp_path / 'perf-prof').symlink_to(prof)
     (tmp_path / 'python3').write_text(f'#!/bin/sh\nexec {python} "$@"\n')
     (tmp_path / 'python3').chmod(0o755)
     words = {'shim': 'python3 job.py', 'script': './job.py', 'script of a shim': './job.py'}.get(how, f'{python} job.py')
@@ -513,8 +566,8 @@ def test_the_next_step_for_python(prof, tmp_path, how):
     title, _, lines = done.stderr.partition(' here):\n')
     assert ' which Python functions differ ' in title, done
     assert f'        perf-prof profile -q -F 997 --python --flame-graph b$i.folded -- {words} 12 > /dev/null\n' in lines
-    done = subprocess.run(['bash', '-e', '-c', lines], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0 and re.search(r' parse \(job.py:3\)', done.stdout), done
+    printed = paste(prof, tmp_path, lines.partition(' which ')[0])
+    assert re.search(r' parse \(job.py:3\)', printed), printed
 
 
 def test_a_pipe_is_read_once(prof):

@@ -178,37 +178,50 @@ static void cpu_time_has_an_answer_of_its_own(void **state)
 	free(json);
 }
 
-/* What the lines after the verdicts are about, in msec: the difference of elapsed and CPU time, and of the time on no CPU. */
+/* What the lines after the verdicts are about, in msec: the difference of elapsed and CPU time, of the time on no CPU, and of the CPU
+ * time in the kernel. then: what they are about after that, or NULL. */
 static void next_steps(void **state)
 {
 	static const char too_short[] = "\n too short to find out where by sampling: use a larger input\n\n";
+	static const char functions[] = "\n which functions differ (writes a1.data ";
+	static const char callers[] = "\n which functions differ, with the kernel functions they call (writes a1.data ";
+	static const char names[] = "\n which locks, files and pipes they wait for (writes a.waits and b.waits here):\n"
+				    "    perf-prof waits -q --on -o a.waits -- x > /dev/null\n";
 	static const char waits[] = "\n which waits differ, unless A or B waited for a CPU (writes a1.folded ";
 	const struct {
 		double elapsed, cpu, off;
 		bool known, quiet;       /* whether off is asleep; -q */
-		const char *step;
+		const char *step, *then;
+		double sys;
 	} cases[] = {
-		{ 4, 4, 0, true, false, too_short },
-		{ 4, 0, 4, true, false, too_short },
-		{ 40, 4, 0, true, false, too_short },
-		{ 4, 4, 0, true, true, NULL },
-		{ 0, 0, 0, true, false, NULL },
-		{ 40, 0, 0, true, false, NULL },    /* all of it is waiting for a CPU */
-		{ 40, 40, 0, true, false, "\n which functions differ (writes a1.data " },
-		{ 40, 0, 40, true, false, "\n which waits differ (writes a1.folded " },
-		{ 40, 0, 40, false, false, waits },
-		{ 0, 0, 40, false, false, waits },
+		{ 4, 4, 0, true, false, too_short, NULL, 0 },
+		{ 4, 0, 4, true, false, too_short, NULL, 0 },
+		{ 40, 4, 0, true, false, too_short, NULL, 0 },
+		{ 4, 4, 0, true, true, NULL, NULL, 0 },
+		{ 0, 0, 0, true, false, NULL, NULL, 0 },
+		{ 40, 0, 0, true, false, NULL, NULL, 0 },    /* all of it is waiting for a CPU */
+		{ 40, 40, 0, true, false, functions, NULL, 10 },
+		{ 40, 40, 4, true, false, functions, NULL, -40 },
+		{ 40, 40, 0, true, false, callers, NULL, 15 },
+		{ 40, -40, 0, true, false, callers, NULL, -15 },
+		{ 40, 0, 40, true, false, "\n which waits differ (writes a1.folded ", names, 0 },
+		{ 40, 0, 40, false, false, waits, names, 0 },
+		{ 0, 0, 40, false, false, waits, names, 0 },
+		{ 40, 15, 40, false, false, waits, functions, 0 },
+		{ 40, 40, 15, false, false, functions, waits, 0 },
+		{ 40, 40, 15, false, false, callers, waits, 40 },
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		const double more[] = { cases[i].elapsed, cases[i].cpu, cases[i].off };
+		const double more[] = { cases[i].elapsed, cases[i].cpu, cases[i].off, cases[i].sys };
 		struct compared_row r[COUNT(more)];
 		const char *started = cases[i].quiet ? NULL : "x";
 		struct compared_table t = { .sides = { { .command = "x", .runs = 3, .started = started },
 						       { .command = "y", .runs = 3, .started = started } },
-					    .confidence = 0.95, .rows = r, .n = COUNT(r), .elapsed = &r[0], .cpu = &r[1],
+					    .confidence = 0.95, .rows = r, .n = COUNT(r), .elapsed = &r[0], .cpu = &r[1], .sys = &r[3],
 					    .functions = RIGHT_USER, .waits = RIGHT_USER };
 		char *text = NULL;
+		const char *found, *end;
 		size_t size;
 		FILE *out = open_memstream(&text, &size);
 
@@ -222,8 +235,49 @@ static void next_steps(void **state)
 		*(cases[i].known ? &t.asleep : &t.waiting) = &r[2];
 		compared_text(&t, out);
 		fclose(out);
-		if (cases[i].step ? !strstr(text, cases[i].step) : strstr(text, "too short") || strstr(text, " differ ("))
+		found = cases[i].step ? strstr(text, cases[i].step) : NULL;
+		if (cases[i].step ? !found : strstr(text, "too short") || strstr(text, " differ ("))
 			fail_msg("expected %s in %s", cases[i].step ? cases[i].step : "no next step", text);
+		end = found ? strstr(found, "    done\n") : NULL;
+		if (end && (cases[i].then ? !strstr(end, cases[i].then) : !!strstr(end, "(writes ")))
+			fail_msg("expected then %s in %s", cases[i].then ? cases[i].then : "nothing", text);
+		free(text);
+	}
+}
+
+/* Waiting for a CPU hides what is certain without it, unless the difference cannot matter anyway. */
+static void waiting_for_a_cpu(void **state)
+{
+	static const double a[] = { 10, 10.01, 9.99 }, b[] = { 20, 20.01, 19.99 }, wild[] = { 50, 90, 20 }, wilder[] = { 40, 110, 70 };
+	static const double close[] = { 100, 100.1, 99.9 };
+	const struct {
+		struct stats elapsed[2];
+		bool known;
+		const char *answer;
+	} cases[] = {
+		{ { of(wild, 3), of(wilder, 3) }, true, "\n elapsed time: not decided, because the runs waited for CPUs; without that time, A is "
+							"faster: B takes 2.00 times as long as A (95 % confidence: 2.00 to 2.00)\n" },
+		{ { of(wild, 3), of(wilder, 3) }, false, "\n elapsed time: not decided: " },
+		{ { of(close, 3), of(close, 3) }, true, "\n elapsed time: no difference that matters: " },
+	};
+	const struct stats of_a = of(a, 3), of_b = of(b, 3);
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		const struct stats *e = cases[i].elapsed;
+		const struct compared_row undelayed = { .event = "", .scale = 1, .a = of_a, .b = of_b, .share = 1,
+							.difference = stats_compare(&of_a, &of_b, 0.95) };
+		struct compared_row elapsed = { .event = "elapsed", .scale = 1, .a = e[0], .b = e[1], .share = 1,
+						.difference = stats_compare(&e[0], &e[1], 0.95) };
+		struct compared_table t = { .sides = { { .command = "x", .runs = 3 }, { .command = "y", .runs = 3 } }, .confidence = 0.95,
+					    .rows = &elapsed, .n = 1, .elapsed = &elapsed, .undelayed = cases[i].known ? &undelayed : NULL };
+		char *text = NULL;
+		size_t size;
+		FILE *out = open_memstream(&text, &size);
+
+		compared_text(&t, out);
+		fclose(out);
+		if (!strstr(text, cases[i].answer))
+			fail_msg("expected %s in %s", cases[i].answer, text);
 		free(text);
 	}
 }
@@ -587,6 +641,7 @@ int main(void)
 		cmocka_unit_test(ratios),
 		cmocka_unit_test(verdicts),
 		cmocka_unit_test(cpu_time_has_an_answer_of_its_own), cmocka_unit_test(next_steps),
+		cmocka_unit_test(waiting_for_a_cpu),
 		cmocka_unit_test(frequent_tracepoints_are_named),
 		cmocka_unit_test(text_is_perf_stats),
 		cmocka_unit_test(csv_has_the_same_columns_everywhere),
