@@ -32,6 +32,10 @@ struct way {
 static const struct way of_functions = { "which functions differ", "record -q -o", "data", "perf-prof diff" };
 static const struct way of_python = { "which Python functions differ", "profile -q -F 997 --python --flame-graph", "folded", "perf-prof diff" };
 static const struct way of_waits = { "which waits differ", "profile -q --off-cpu --flame-graph", "folded", "perf-prof diff --total" };
+/* In elapsed time, waiting for a CPU is included. */
+static const struct way of_python_waits = {
+	"which Python functions differ in elapsed time", "profile -q -F 997 --python --idle --flame-graph", "folded", "perf-prof diff"
+};
 /* If it is not known how long they waited for a CPU: the profile has nothing of that after a preemption. */
 static const struct way of_waiting = {
 	"which waits differ, unless A or B waited for a CPU", "profile -q --off-cpu --flame-graph", "folded", "perf-prof diff --total"
@@ -134,8 +138,9 @@ void compared_next(const struct compared_table *t, FILE *out)
 	static const double least_msec = 10;
 	const double cpu = certain_msec(t->cpu), off = certain_msec(t->asleep ? t->asleep : t->waiting), elapsed = certain_msec(t->elapsed);
 	const struct compared_side *a = &t->sides[0], *b = &t->sides[1];
-	const enum compared_right right = off > cpu ? t->waits : t->functions;
-	const struct way *waits = t->asleep ? &of_waits : &of_waiting;
+	/* functions of Python are read without events */
+	const enum compared_right right = t->python ? RIGHT_USER : off > cpu ? t->waits : t->functions;
+	const struct way *waits = t->python ? &of_python_waits : t->asleep ? &of_waits : &of_waiting;
 	const struct way *way = off > cpu ? waits : t->python ? &of_python : &of_functions;
 
 	if (a->failed || b->failed || !a->started || !b->started || t->unrepeatable || right == RIGHT_NOBODY)

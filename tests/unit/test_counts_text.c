@@ -187,6 +187,7 @@ static void next_steps(void **state)
 		double elapsed, cpu, off;
 		bool known, quiet;       /* whether off is asleep; -q */
 		const char *step;
+		bool python;
 	} cases[] = {
 		{ 4, 4, 0, true, false, too_short },
 		{ 4, 0, 4, true, false, too_short },
@@ -198,6 +199,8 @@ static void next_steps(void **state)
 		{ 40, 0, 40, true, false, "\n which waits differ (writes a1.folded " },
 		{ 40, 0, 40, false, false, waits },
 		{ 0, 0, 40, false, false, waits },
+		{ 40, 40, 0, true, false, "\n which Python functions differ (writes a1.folded ", true },
+		{ 40, 0, 40, true, false, "\n which Python functions differ in elapsed time (writes a1.folded ", true },
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
@@ -207,7 +210,7 @@ static void next_steps(void **state)
 		struct compared_table t = { .sides = { { .command = "x", .runs = 3, .started = started },
 						       { .command = "y", .runs = 3, .started = started } },
 					    .confidence = 0.95, .rows = r, .n = COUNT(r), .elapsed = &r[0], .cpu = &r[1],
-					    .functions = RIGHT_USER, .waits = RIGHT_USER };
+					    .functions = RIGHT_USER, .waits = RIGHT_USER, .python = cases[i].python };
 		char *text = NULL;
 		size_t size;
 		FILE *out = open_memstream(&text, &size);
