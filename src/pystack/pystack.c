@@ -25,6 +25,8 @@ struct thread {
 	uint64_t id, native;             /* as in struct offsets */
 	pid_t tid;                       /* of which it is known: */
 	uint64_t cpu, now;               /* ns on CPUs: when it was last taken with some; now */
+	pid_t last;                      /* the tid with which it was last taken, */
+	uint64_t taken;                  /* and when, CLOCK_MONOTONIC; 0: never */
 	struct frames_guess guess;
 	uint64_t seen;                   /* the reading that last found it */
 	UT_hash_handle hh;
@@ -274,6 +276,14 @@ bool pystack_has_cpu_time(void)
 
 /* ---- a thread that is taken -------------------------------------------------------------- */
 
+/* As in first_time(): a thread that is new makes up for those that ended after they were last taken. */
+static uint64_t elapsed_of(const struct pystack *p, const struct thread *t, pid_t tid)
+{
+	const uint64_t since = t->taken && t->last == tid ? t->taken : p->last;
+
+	return since ? p->began - since : 0;
+}
+
 static int take_thread(struct pystack *p, const struct reading *r, struct thread *t)
 {
 	struct pystack_thread out = { .has_gil = t->addr == r->holder, .runs = true };
@@ -288,9 +298,14 @@ static int take_thread(struct pystack *p, const struct reading *r, struct thread
 		measure(p, t, &out);
 	if (!out.runs && !r->opts->idle && !r->opts->only_gil)
 		return 0;
+	out.elapsed = elapsed_of(p, t, out.tid);
 	rc = read_stack(p, t, &out);
 	if (!rc && !out.torn && out.cpu)
 		t->cpu = t->now;
+	if (!rc && !out.torn) {
+		t->last = out.tid;
+		t->taken = p->began;
+	}
 	if (!rc)
 		take_with_tasks(p, r, t, &out);
 	return rc;

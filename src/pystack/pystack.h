@@ -40,6 +40,7 @@ struct pystack_thread {
 	bool timed;                      /* these two are known: */
 	uint64_t cpu;                    /* ns on CPUs since it was last taken with some; of a new thread: since the last pystack_read() */
 	uint64_t turns;                  /* how often it got a CPU */
+	uint64_t elapsed;                /* ns since it was last taken untorn; of a new thread: since the last pystack_read(); 0: not known */
 	const char *task;                /* the asyncio task that it runs: its name, or that of its function; NULL: none, or not known */
 	unsigned int calls;              /* of the evaluation loop (_PyEval_EvalFrameDefault) */
 	size_t n;

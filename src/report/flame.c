@@ -180,7 +180,7 @@ const char *flame_unit(const struct flame_title *title)
 /* "python" is the event of Python stacks, which are weighed by CPU time. Modifiers may follow (cpu-clock:u). */
 const char *flame_unit_of(const struct folded_samples *s, uint64_t weight)
 {
-	static const char *const in_ns[] = { "cpu-clock", "task-clock", "python" };
+	static const char *const in_ns[] = { "cpu-clock", "task-clock", "python", "python-elapsed" };
 	size_t len = strcspn(s->event, ":/");
 
 	if (!s->n || s->n == weight)

@@ -36,6 +36,10 @@ static const struct way of_waits = { "which waits differ", "profile -q --off-cpu
 static const struct way of_callers = {
 	"which functions differ, with the kernel functions they call", "record -q -g -o", "data", "perf-prof diff --total"
 };
+/* In elapsed time, waiting for a CPU is included. */
+static const struct way of_python_waits = {
+	"which Python functions differ in elapsed time", "profile -q -F 997 --python --idle --flame-graph", "folded", "perf-prof diff"
+};
 /* If it is not known how long they waited for a CPU: the profile has nothing of that after a preemption. */
 static const struct way of_waiting = {
 	"which waits differ, unless A or B waited for a CPU", "profile -q --off-cpu --flame-graph", "folded", "perf-prof diff --total"
@@ -143,10 +147,16 @@ static void put_way(const struct compared_table *t, const struct way *w, enum co
 	five_runs_end(&runs, out);
 }
 
+/* Functions of Python are read without events. */
+static enum compared_right right_for(const struct compared_table *t, bool waits)
+{
+	return t->python ? RIGHT_USER : waits ? t->waits : t->functions;
+}
+
 static void put_functions(const struct compared_table *t, FILE *out)
 {
-	if (t->functions != RIGHT_NOBODY)
-		put_way(t, t->python ? &of_python : is_in_kernel(t) ? &of_callers : &of_functions, t->functions, out);
+	if (right_for(t, false) != RIGHT_NOBODY)
+		put_way(t, t->python ? &of_python : is_in_kernel(t) ? &of_callers : &of_functions, right_for(t, false), out);
 }
 
 /* Stacks do not show which lock, file or pipe it was. */
@@ -154,9 +164,10 @@ static void put_waits(const struct compared_table *t, FILE *out)
 {
 	const bool as_root = t->waits == RIGHT_ROOT;
 
+	if (right_for(t, true) != RIGHT_NOBODY)
+		put_way(t, t->python ? &of_python_waits : t->asleep ? &of_waits : &of_waiting, right_for(t, true), out);
 	if (t->waits == RIGHT_NOBODY)
 		return;
-	put_way(t, t->asleep ? &of_waits : &of_waiting, t->waits, out);
 	fprintf(out, " which locks, files and pipes they wait for%s (writes a.waits and b.waits here):\n", as_root ? ", as root" : "");
 	for (int i = 0; i < 2; i++) {
 		fprintf(out, "    %sperf-prof waits -q --on -o %c.waits", as_root ? "sudo " : "", 'a' + i);
@@ -171,13 +182,13 @@ void compared_next(const struct compared_table *t, FILE *out)
 	static const double least_msec = 10;
 	const double cpu = certain_msec(t->cpu), off = certain_msec(t->asleep ? t->asleep : t->waiting), elapsed = certain_msec(t->elapsed);
 	const struct compared_side *a = &t->sides[0], *b = &t->sides[1];
-	const bool waits_first = off > cpu, may = (waits_first ? t->waits : t->functions) != RIGHT_NOBODY;
+	const bool waits_first = off > cpu, may = right_for(t, waits_first) != RIGHT_NOBODY;
 
 	if (a->failed || b->failed || !a->started || !b->started || t->unrepeatable)
 		return;
 	if (off >= least_msec && waits_first)
 		put_waits(t, out);
-	if (cpu >= least_msec)
+	if (cpu >= least_msec && !(t->python && off >= least_msec))   /* elapsed time has both */
 		put_functions(t, out);
 	if (off >= least_msec && !waits_first)
 		put_waits(t, out);

@@ -12,6 +12,7 @@ import tempfile
 import pytest
 
 from cli.test_dump import pythons
+from frame.again import attempts
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SHARES = os.path.join(TESTS, 'helpers/shares.py')
@@ -139,6 +140,31 @@ def test_threads_that_wait(watched):
     assert waits > 20, table['rows']
 
 
+SLEEPS = """
+import sys, time
+def fetch(seconds): time.sleep(seconds)
+def compute(): return sum(range(2000))
+for _ in range(100):
+    fetch(float(sys.argv[1]))
+    compute()
+"""
+
+
+def test_waits_of_commands_are_compared_by_time(prof, profile, tmp_path):
+    """100 sleeps of 10 ms instead of 2 ms: 800 ms more, however late perf-prof looks on a busy machine"""
+    (tmp_path / 'job.py').write_text(SLEEPS)
+
+    def change():
+        for name in ('a1', 'b1', 'a2', 'b2', 'a3', 'b3'):
+            profile('-q', '-F', 499, '--python', '--idle', '--flame-graph', f'{name}.folded', '--', PYTHON, 'job.py',
+                    {'a': '0.002', 'b': '0.010'}[name[0]], cwd=tmp_path)
+        assert ' event=python-elapsed time=command' in (tmp_path / 'a1.folded').read_text()
+        done = subprocess.run([prof, 'diff', '--json', *(f'a{i}.folded' for i in (1, 2, 3)), '--vs', *(f'b{i}.folded' for i in (1, 2, 3))],
+                              cwd=tmp_path, capture_output=True, text=True, timeout=TIMEOUT, check=True)
+        return next(r for r in json.loads(done.stdout)['rows'] if r['function'] == 'fetch (job.py:3)')
+    attempts(change, lambda r: r['time_change'] > 400e6 and r['verdict'] in ('grew', 'more time'))
+
+
 def test_stacks_and_pictures(watched, tmp_path):
     text = watched(PYTHON, '-g', '-F', '499', '--gil', '--flame-graph', str(tmp_path / 'out.folded'))
     assert ' samples of Python stacks with the GIL, 499 Hz, 0 lost' in text
@@ -151,7 +177,7 @@ def test_functions_of_the_interpreter(watched):
     assert 'three_quarters' not in watched(PYTHON, '--no-python', '-e', 'cpu-clock:u')
 
 
-UNFIT = [('-e', 'cpu-clock'), ('-c', '100000'), ('-C', '0'), ('-a',), ('--call-graph', 'dwarf'), ('-N', '5'), ('--off-cpu',),
+UNFIT = [('-e', 'cpu-clock'), ('-c', '100000'), ('-C', '0'), ('-a',), ('--call-graph', 'dwarf'), ('-N', '5'),
          ('--samples',), ('--exclude-user',), ('--sort', 'cpu'),
          ('--annotate', 'f'), ('--cgroup', '/'), ('--cgroups', '/')]
 
@@ -160,6 +186,10 @@ UNFIT = [('-e', 'cpu-clock'), ('-c', '100000'), ('-C', '0'), ('-a',), ('--call-g
 def test_options_that_need_events(profile, args):
     told = profile('--python', *args, '--', 'true', code=2).stderr
     assert told.split()[1].rstrip(':') in (args[0], '--exclude-...') and ' needs samples of an event' in told
+
+
+def test_time_off_cpus_is_refused(profile):
+    assert 'expected --idle, which shows the time of threads' in profile('--python', '--off-cpu', '--', 'true', code=2).stderr
 
 
 def test_source_lines_of_a_python_program(profile):

@@ -570,6 +570,17 @@ def test_the_next_step_for_python(prof, tmp_path, how):
     assert re.search(r' parse \(job.py:3\)', printed), printed
 
 
+def test_the_next_step_for_python_that_waits(prof, tmp_path):
+    python = os.path.realpath(sys.executable)
+    if not re.fullmatch(r'python3\.(9|1[0-4])', os.path.basename(python)):
+        pytest.skip(f'needs a Python from 3.9 to 3.14, not {python}')
+    (tmp_path / 'job.py').write_text('import sys, time\ndef fetch(s): time.sleep(s)\nfetch(float(sys.argv[1]))\n')
+    done = subprocess.run([prof, 'stat', '-r', '4', '-e', 'page-faults:u', '--confidence=60', '--vs', f'{python} job.py 0.8', '--',
+                           python, 'job.py', '0.1'], cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+    assert ' which Python functions differ in elapsed time (writes a1.folded ' in done.stderr, done
+    assert f'perf-prof profile -q -F 997 --python --idle --flame-graph b$i.folded -- {python} job.py 0.8 > /dev/null\n' in done.stderr
+
+
 def test_a_pipe_is_read_once(prof):
     """And not at all if there is one run, or nothing in the pipe."""
     def run(given, *more):

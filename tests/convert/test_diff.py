@@ -565,6 +565,18 @@ def test_folded_stacks_of_a_command_are_compared_by_time(prof, tmp_path):
         assert {row['function']: row['verdict'] for row in told['rows']} == {'more': 'grew', 'same': 'shrank'}
 
 
+def test_elapsed_times_of_a_command(prof, tmp_path):
+    """They are not compared with times on CPUs."""
+    for i, name in enumerate(['a1', 'a2', 'b1', 'b2', 'cpu']):
+        of_a_command(tmp_path / name, ' time=command inlined=no', same=1000 + i, more=500 if i < 2 else 2000)
+        if name != 'cpu':
+            (tmp_path / name).write_text((tmp_path / name).read_text().replace('event=python', 'event=python-elapsed'))
+    told = subprocess.run([prof, 'diff', 'a1', 'a2', '--vs', 'b1', 'b2'], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert '\nelapsed time of a run 1500.500 ms before, 3002.500 ms after (+100.1 %, more time)\n' in told.stdout, told
+    told = subprocess.run([prof, 'diff', 'a1', 'cpu'], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert told.returncode == 2 and 'shares of different events are not comparable' in told.stderr, told
+
+
 def of_times(folder, *runs):
     """Folded stacks of time, one file for each run."""
     for i, run in enumerate(runs):

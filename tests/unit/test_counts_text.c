@@ -193,6 +193,7 @@ static void next_steps(void **state)
 		bool known, quiet;       /* whether off is asleep; -q */
 		const char *step, *then;
 		double sys;
+		bool python;
 	} cases[] = {
 		{ 4, 4, 0, true, false, too_short, NULL, 0 },
 		{ 4, 0, 4, true, false, too_short, NULL, 0 },
@@ -210,6 +211,9 @@ static void next_steps(void **state)
 		{ 40, 15, 40, false, false, waits, functions, 0 },
 		{ 40, 40, 15, false, false, functions, waits, 0 },
 		{ 40, 40, 15, false, false, callers, waits, 40 },
+		{ 40, 40, 0, true, false, "\n which Python functions differ (writes a1.folded ", NULL, 10, true },
+		{ 40, 0, 40, true, false, "\n which Python functions differ in elapsed time (writes a1.folded ", names, 0, true },
+		{ 60, 20, 40, false, false, "\n which Python functions differ in elapsed time (writes a1.folded ", names, 15, true },
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
@@ -219,7 +223,7 @@ static void next_steps(void **state)
 		struct compared_table t = { .sides = { { .command = "x", .runs = 3, .started = started },
 						       { .command = "y", .runs = 3, .started = started } },
 					    .confidence = 0.95, .rows = r, .n = COUNT(r), .elapsed = &r[0], .cpu = &r[1], .sys = &r[3],
-					    .functions = RIGHT_USER, .waits = RIGHT_USER };
+					    .functions = RIGHT_USER, .waits = RIGHT_USER, .python = cases[i].python };
 		char *text = NULL;
 		const char *found, *end;
 		size_t size;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perf-prof diff: its table, and the lines below it. */
 #include "analysis/profiles/diff_private.h"
+#include "analysis/profiles/pyprofile.h"
 #include "base/escape.h"
 #include "report/json.h"
 #include "report/table.h"
@@ -244,7 +245,7 @@ static void describe_times(const struct diff *d, struct table *t, char *text, si
 	if (!have_same_parts(d))
 		return;
 	snprintf(text, size, "%stime %s%.3f ms before, %.3f ms after (%+.1f %%%s)",
-		 is_exact(d) ? "" : a->without_kernel ? "user " : "CPU ", a->n + b->n > 2 ? "of a run " : "",
+		 is_exact(d) ? "" : !strcmp(a->what, PYPROFILE_ELAPSED) ? "elapsed " : a->without_kernel ? "user " : "CPU ", a->n + b->n > 2 ? "of a run " : "",
 		 (double)before / NS_PER_MS, (double)after / NS_PER_MS,
 		 100 * ((double)after / (double)before - 1), what);
 }

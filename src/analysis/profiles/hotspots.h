@@ -100,6 +100,7 @@ struct hotspots_view {
 	bool counted;                /* the weights are counts, whose sum is reported */
 	uint64_t count;              /* the sum, with idle CPUs */
 	bool in_ns;                  /* the sum is ns */
+	bool elapsed;                /* of elapsed time, of all threads */
 	const char *chainless;       /* the event for blocked time, if it has no call chains; or NULL */
 	const char *if_none;         /* what would show more, if there are no samples; NULL: nothing */
 	bool may_read_python;        /* --python would show the Python functions of an interpreter */

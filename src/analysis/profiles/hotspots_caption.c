@@ -24,7 +24,7 @@ static void say_counts(const struct hotspots *h, const struct hotspots_view *vie
 	fputs("; ", out);
 	if (view->in_ns) {
 		say_time(view->count, out);
-		fputs(view->without_kernel ? " of user time" : " of CPU time", out);
+		fputs(view->elapsed ? " of all threads" : view->without_kernel ? " of user time" : " of CPU time", out);
 	} else {
 		fprintf(out, "counted %llu", (unsigned long long)view->count);
 	}

@@ -4,8 +4,9 @@
  *
  * A sample is a thread that runs (with --idle: that exists; with --gil: that holds the GIL) at a tick of the timer. It weighs as
  * much as the thread was on CPUs since its last sample, so that the time for which it waits for a CPU does not count: shares are
- * of CPU time. With --idle and --gil, each sample weighs the same: shares are of elapsed time. A
- * process of -p that is not readable yet, or has just called exec(2), is looked at again at later ticks.
+ * of CPU time. With --idle, it weighs the time since the thread's last sample, however late the tick is. With --gil, each sample
+ * weighs the same. Shares are of elapsed time then. A process of -p that is not readable yet, or has just called exec(2), is
+ * looked at again at later ticks.
  */
 #include "analysis/profiles/pyprofile.h"
 
@@ -42,7 +43,8 @@ const struct opt pyprofile_opts[] = {
 	{ "gil", 0, NULL, OPT_FLAG, AT(gil), NULL,
 	  "With Python functions: sample only the thread that holds the GIL, and show shares of elapsed time. Default: each thread that "
 	  "runs, and shares of CPU time.", false, NULL },
-	{ "idle", 0, NULL, OPT_FLAG, AT(idle), NULL, "With Python functions: also sample threads that wait, and show shares of elapsed time.", false, NULL },
+	{ "idle", 0, NULL, OPT_FLAG, AT(idle), NULL,
+	  "With Python functions: also sample threads that wait, and show shares of elapsed time.", false, NULL },
 	{ "tasks", 0, NULL, OPT_FLAG, AT(tasks), NULL,
 	  "With Python functions: begin the stack of an asyncio task with a frame `task NAME` (CPython 3.14). A task without a name "
 	  "of its own has that of its function.", false, NULL },
@@ -87,7 +89,7 @@ struct pyprofile {
 	struct analysis *analysis;   /* while targets are read */
 	struct target *reading;
 	struct tasknames *tasks;
-	bool timed;                  /* samples weigh ns on CPUs */
+	bool timed;                  /* samples weigh ns on CPUs; with --idle, of elapsed time */
 	struct pending *pending;
 	struct script_frame frames[MAX_FRAMES];
 };
@@ -250,7 +252,9 @@ static void take(void *ctx, const struct pystack_thread *t)
 	stack = is_left_out(p, n) ? NULL : callstacks_script(p->analysis->stacks, p->frames, n);
 	if (*t->name)   /* no event says that it has changed */
 		comms_set(p->analysis->names.comms, tid, t->name, strlen(t->name));
-	if (!t->timed)
+	if (p->opts->idle)
+		add_sample(&taken, stack, p->timed && t->elapsed ? t->elapsed : period_of(p));
+	else if (!t->timed)
 		add_sample(&taken, stack, period_of(p));
 	else if (t->cpu)
 		add_sample(&taken, stack, pending_share(p->pending, pid, tid, t->turns, t->cpu, add_sample, &taken));
@@ -388,7 +392,7 @@ static void refuse(struct pyprofile *p, const struct target *t)
 static void read_target(struct pyprofile *p, struct target *t)
 {
 	const struct pystack_opts o = { .idle = p->opts->idle, .only_gil = p->opts->gil, .names_task = p->opts->tasks,
-					.cpu_time = p->timed };
+					.cpu_time = p->timed && !p->opts->idle };
 	int rc;
 
 	if (t->over || !is_open(p, t))
@@ -476,6 +480,12 @@ static const char *hint_if_none(const struct pyprofile_opts *o)
 	       "no samples: all threads slept nearly all the time; --idle also shows those that wait, `perf-prof dump PID` shows where they are now" : NULL;
 }
 
+/* Names the samples in folded stacks, so that times on CPUs and elapsed times are not compared. */
+static const char *event_of(const struct pyprofile *p)
+{
+	return p->timed && p->opts->idle ? PYPROFILE_ELAPSED : "python";
+}
+
 /* name: NAME_SIZE bytes, for the view. */
 static struct hotspots_view view_of(const struct analysis *a, char *name)
 {
@@ -485,7 +495,7 @@ static struct hotspots_view view_of(const struct analysis *a, char *name)
 	return (struct hotspots_view){
 		.name = a->ops->name, .what = "python", .sampled = name, .functions = FUNCTIONS_SHOWN,
 		.stacks = a->opts->stream.call_graph ? STACKS_SHOWN : 0,
-		.counted = p->timed, .count = p->hot.weight, .in_ns = p->timed, .torn = p->torn,
+		.counted = p->timed, .count = p->hot.weight, .in_ns = p->timed, .elapsed = p->opts->idle, .torn = p->torn,
 		.if_none = p->was_read ? hint_if_none(p->opts) : NULL, .late = p->late > p->tick / 20 ? p->late : 0,
 	};
 }
@@ -496,7 +506,7 @@ static void show(struct analysis *a, uint64_t now)
 	char name[NAME_SIZE];
 	const struct hotspots_view view = view_of(a, name);
 
-	hotspots_draw(a, &p->hot, p->opts->flame, p->opts->refreshes ? 0 : now, "python");
+	hotspots_draw(a, &p->hot, p->opts->flame, p->opts->refreshes ? 0 : now, event_of(p));
 	hotspots_print(a, &p->hot, &view, now);
 	hotspots_free(&p->hot);
 	pending_free(&p->pending);
@@ -635,6 +645,9 @@ int pyprofile_is_wanted(const struct pyprofile_opts *o, const struct opt_parser 
 
 	if (o->python < 0 && asks)
 		return fault_usage(f, "profile: %s is about Python functions, which --no-python leaves out", asks);
+	if (asked && unfit && !strcmp(unfit, "--off-cpu"))
+		return fault_usage(f, "profile: --off-cpu needs events of the scheduler, which say nothing about Python functions: "
+				   "expected --idle, which shows the time of threads that run and that wait");
 	if ((asked && unfit) || (unfit && !strcmp(unfit, "--annotate") && !o->python && are_python(&s->pids, s->verbose)))
 		return fault_usage(f, "%s: it needs samples of an event, but Python functions are read from the interpreter's "
 				   "memory: leave it out, or use --no-python", unfit);
@@ -657,7 +670,7 @@ int pyprofile_run(const struct pyprofile_opts *o, const struct opt_parser *args,
 	p->opts = o;
 	p->timer = -1;
 	p->hz = o->profile->freq ? o->profile->freq : DEFAULT_HZ;
-	p->timed = !o->idle && !o->gil && pystack_has_cpu_time();
+	p->timed = !o->gil && (o->idle || pystack_has_cpu_time());
 	rc = analysis_run_of(&ops, p, &o->profile->common, args, f);
 	free(p);
 	return rc;

@@ -19,6 +19,9 @@ struct pyprofile_opts {
 	const char *other;           /* an option that only samples of events know; NULL: none was given */
 };
 
+/* The event in folded stacks of --idle, whose weights are elapsed ns. */
+#define PYPROFILE_ELAPSED "python-elapsed"
+
 enum { PYPROFILE_NOPTS = 4 };
 extern const struct opt pyprofile_opts[PYPROFILE_NOPTS];
 
