@@ -9,4 +9,4 @@ for i in 1 2 3 4 5; do   # in turns: a change is more than what differs from run
 	perf-prof record -q -F 997 -g -o "$folder/before$i" -- sh -c "exec $1" > /dev/null || exit
 	perf-prof record -q -F 997 -g -o "$folder/after$i" -- sh -c "exec $2" > /dev/null || exit
 done
-perf-prof diff --than 1% "$folder"/before? --vs "$folder"/after?
+perf-prof diff --total --than 1% "$folder"/before? --vs "$folder"/after?

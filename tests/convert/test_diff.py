@@ -355,9 +355,8 @@ def test_names_of_files_are_valid_json(prof, recordings):
 def test_a_program_that_was_renamed_is_another_one(diff, renamed):
     text = diff('--no-ignore-files', 'a.data', renamed)
     assert re.search(r'^ .* gone +slow_part +work$', text, re.M) and re.search(r'^ .* new +slow_part +work-new$', text, re.M)
-    last = text.splitlines()[-1]
-    assert re.fullmatch(r'\d functions are gone from work and new in work-new with the same name; '
-                        r'--ignore-files matches by name alone', last), last
+    assert re.search(r'^\d functions are gone from work and new in work-new with the same name; '
+                     r'--ignore-files matches by name alone$', text, re.M), text
 
 
 def test_names_alone_compare_a_program_that_was_renamed(diff, renamed):
@@ -528,8 +527,8 @@ def test_time_off_cpus_is_not_compared(prof, recordings):
         told = subprocess.run([prof, 'diff', *pair], cwd=recordings, capture_output=True, text=True, timeout=60)
         if 'a.data' in pair and told.returncode == 2:      # of another event, on a machine with a PMU
             continue
-        assert told.stdout.endswith(f'{answer} the time off CPUs, which is not compared; `perf-prof profile --off-cpu -I FILE '
-                                    '--flame-graph FILE.folded` writes it, and `perf-prof diff --total` compares such files\n')
+        assert (f'{answer} the time off CPUs, which is not compared; `perf-prof profile --off-cpu -I FILE '
+                '--flame-graph FILE.folded` writes it, and `perf-prof diff --total` compares such files\n') in told.stdout, told
     several = [prof, 'diff', '--different-events', 'off.data', 'off.data', '--vs', 'a.data']
     told = subprocess.run(several, cwd=recordings, capture_output=True, text=True, timeout=60)
     assert '\noff.data and 1 more also have the time off CPUs' in told.stdout, told

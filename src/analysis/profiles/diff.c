@@ -6,6 +6,7 @@
 #include "analysis/durations/switches.h"
 #include "analysis/profiles/commands.h"
 #include "analysis/profiles/diff_private.h"
+#include "analysis/profiles/ownframes.h"
 #include "base/room.h"
 #include "engine/framefold.h"
 #include "keeper/reading.h"
@@ -70,6 +71,18 @@ static int add_weight(struct side *side, uint64_t weight, struct fault *f)
 	return 0;
 }
 
+static void see_rate(struct diff *d)
+{
+	const struct perf_event_attr *attr = !d->all && d->event->sampling ? &d->event->sampling->attr.attr : NULL;
+	const uint64_t hz = attr && attr->freq ? attr->sample_freq : 0;
+	struct side *side = d->side;
+
+	if (hz && (!side->slowest || hz < side->slowest))
+		side->slowest = hz;
+	if (hz > side->fastest)
+		side->fastest = hz;
+}
+
 /* Which event the recording that begins has, and whether it is the time of a command. */
 static void describe_event(struct diff *d)
 {
@@ -83,6 +96,7 @@ static void describe_event(struct diff *d)
 	side->without_kernel = without_kernel;
 	side->in_ns = in_ns;
 	side->of_command = of_command;
+	see_rate(d);
 	side->chains = chains_of(d->event);
 	if (!side->inlined)
 		side->inlined = FOLDED_NO_INLINED;
@@ -134,7 +148,7 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 
 /* Addresses are the same functions in the same build of a file only, whose name they have. build: "": of a function with a name,
  * or not known; then each side has its own. */
-static void put_frame(const struct diff *d, const char *function, const char *dso, const char *build)
+static void put_frame(const struct diff *d, const char *function, const char *dso, const char *build, bool own)
 {
 	const char *at = strrchr(function, '+');
 	char text[256] = "";
@@ -142,7 +156,7 @@ static void put_frame(const struct diff *d, const char *function, const char *ds
 	if (at && is_unnamed(function, dso))
 		snprintf(text, sizeof(text), "%s:%.*s", *build ? build : number_of(d) == SHARES_BEFORE ? "0" : "1", (int)(at - function),
 			 function);
-	shares_frame(d->shares, function, d->names_alone > 0 || d->of_folded ? "" : dso, text);
+	shares_frame(d->shares, function, d->names_alone > 0 || d->of_folded ? "" : dso, text, own);
 }
 
 /* A caller of a function that --dso selects may be in another file. */
@@ -154,16 +168,21 @@ static bool is_selected(const struct diff *d, const struct frame *frame)
 static void take_stack(void *ctx, const struct callstack *stack, uint64_t weight)
 {
 	struct diff *d = ctx;
-	bool all = d->common.inline_rows || d->of_folded;
+	bool all = d->common.inline_rows || d->of_folded, own;
 	char build[FOLDED_BUILD_SIZE];
 
 	for (uint32_t i = 0; i < stack->n; i++)
 		if (stack->frames[i]->inlined)
 			d->side->inlined = FOLDED_HAS_INLINED;
-	for (uint32_t i = 0; i < stack->n; i++)
-		if ((all || !stack->frames[i]->inlined) && (!i || is_selected(d, stack->frames[i])))
-			put_frame(d, stack->frames[i]->symbol ? stack->frames[i]->symbol : "[unknown]", stack->frames[i]->dso,
-				  framefold_build(stack->frames[i], build));
+	for (uint32_t i = 0; i < stack->n; i++) {
+		const struct frame *frame = stack->frames[i];
+		const char *function = frame->symbol ? frame->symbol : "[unknown]";
+
+		if ((!all && frame->inlined) || (i && !is_selected(d, frame)))
+			continue;
+		own = frame->script || ownframes_in_file(function, frame->dso);
+		put_frame(d, function, frame->dso, framefold_build(frame, build), own);
+	}
 	shares_end_stack(d->shares, number_of(d), weight);
 }
 
@@ -290,6 +309,24 @@ static bool begins_with_program(const struct folded *f, const struct folded_stac
 	return true;
 }
 
+/* The frames of a stack but those before `first`. 0 or -1: out of memory. */
+static int put_folded(const struct diff *d, const struct folded *folded, const struct folded_stack *stack, size_t first)
+{
+	const char **names = calloc(stack->n + 1, sizeof(*names));
+	bool *own = calloc(stack->n + 1, sizeof(*own));
+	const bool good = names && own;
+
+	for (size_t k = 0; good && k < stack->n; k++)
+		names[k] = folded_frame_name(folded, stack->frames[k]);
+	if (good)
+		ownframes_in_stack(names + first, stack->n - first, own + first);
+	for (size_t k = good ? stack->n : first; k-- > first;)
+		put_frame(d, names[k], "", folded_build(folded, names[k]), own[k]);
+	free(names);
+	free(own);
+	return good ? 0 : -1;
+}
+
 static int read_folded(struct diff *d, struct fault *f)
 {
 	struct folded *folded = folded_new();
@@ -305,11 +342,8 @@ static int read_folded(struct diff *d, struct fault *f)
 
 		if (!first && is_ours(folded))
 			programs_take(d->programs, number_of(d), folded, &stacks[i]);
-		for (size_t k = stacks[i].n; k-- > first;) {
-			const char *name = folded_frame_name(folded, stacks[i].frames[k]);
-
-			put_frame(d, name, "", folded_build(folded, name));
-		}
+		if (put_folded(d, folded, &stacks[i], first))
+			fault_set(f, EXIT_FAILED, "out of memory");
 		shares_end_stack(d->shares, number_of(d), stacks[i].weight);
 	}
 	add_samples(d->side, folded, f);

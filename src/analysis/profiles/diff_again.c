@@ -6,6 +6,8 @@
 #include "analysis/profiles/diff_private.h"
 #include "base/shellwords.h"
 #include "report/fiveruns.h"
+#include "report/lambdas.h"
+#include "report/unnamed.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -101,11 +103,37 @@ static void put_side(const struct diff *d, enum share_side side)
 
 void diff_tell_again(const struct diff *d)
 {
-	static const struct five_runs runs = { { "old", "new" }, "data", "perf-prof diff" };
+	const struct five_runs runs = { { "old", "new" }, "data", d->total ? "perf-prof diff --total" : "perf-prof diff" };
 
 	printf("runs of the same program differ, and one recording of each does not show by how much; to compare five of each ");
 	five_runs_begin(&runs, stdout);
 	put_side(d, SHARES_BEFORE);
 	put_side(d, SHARES_AFTER);
 	five_runs_end(&runs, stdout);
+}
+
+static const struct share *first_own(struct share *const *shares, size_t n)
+{
+	for (size_t i = 0; i < n && shares[i]->evidence > 0; i++)
+		if (shares[i]->own && *shares[i]->dso && !is_unnamed(shares[i]->function, shares[i]->dso) &&
+		    !lambda_has_place(shares[i]->function))
+			return shares[i];
+	return NULL;
+}
+
+void diff_tell_lines(const struct diff *d, struct share *const *shares, size_t n)
+{
+	const struct share *share = d->of_folded ? NULL : first_own(shares, n);
+	const char *path;
+
+	if (!share)
+		return;
+	path = d->sides[share->total[SHARES_AFTER] ? SHARES_AFTER : SHARES_BEFORE].inputs->path;
+	if (!is_printable(share->function) || !is_printable(path))
+		return;
+	printf("which lines of %s take the time: perf-prof report -I ", share->function);
+	shellwords_put(path, stdout);
+	printf(" --annotate ");
+	shellwords_put(share->function, stdout);
+	putchar('\n');
 }

@@ -36,6 +36,7 @@ struct side {
 	bool of_command;             /* from its start on, so that its CPU time is that of its work */
 	uint64_t samples, weight, lost;   /* samples: 0: not known */
 	uint64_t left_out;           /* weight of samples that --comm and --dso leave out */
+	uint64_t slowest, fastest;   /* Hz at which the recordings were sampled; 0: not known */
 	uint64_t throttled;          /* ns for which the event was throttled, at most */
 	bool timed;                  /* folded stacks of times, without samples */
 	bool uncounted;              /* of some of the inputs, the number of samples is not known */
@@ -84,6 +85,8 @@ void diff_close_inputs(struct diff *d);
 void diff_remember_command(struct diff *d, char *const *words, size_t n);
 /* Prints how to record and compare several runs. */
 void diff_tell_again(const struct diff *d);
+/* The command that shows the lines of the first function of the program that changed. */
+void diff_tell_lines(const struct diff *d, struct share *const *shares, size_t n);
 
 /* The table, and the lines below it. */
 int diff_show(struct diff *d, struct fault *f);

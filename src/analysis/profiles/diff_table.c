@@ -416,6 +416,30 @@ static void tell_blocked(const struct diff *d, struct share *const *shares, size
 		}
 }
 
+/* The kernel's limit may have lowered the rate of some. */
+static void tell_rates(const struct diff *d)
+{
+	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
+	const uint64_t slowest = a->slowest < b->slowest ? a->slowest : b->slowest, fastest = a->fastest > b->fastest ? a->fastest : b->fastest;
+
+	if (slowest && slowest < fastest)
+		printf("the recordings were sampled at %llu to %llu Hz; at one rate (-F %llu), smaller changes can be told\n",
+		       (unsigned long long)slowest, (unsigned long long)fastest, (unsigned long long)fastest);
+}
+
+/* Each function may have changed by less than can be told, and all together by more. */
+static void tell_undecided(const struct diff *d, size_t changed)
+{
+	struct stats_interval time;
+
+	if (changed || !is_by_time(d) || unjudged(d))
+		return;
+	time = shares_compare_sides(d->shares, confidence(d));
+	if (time.low > 0 || time.high < 0)
+		printf("all functions together changed, no single one for certain: compare more recordings%s%s\n",
+		       is_exact(d) ? "" : ", or sample faster (-F 4999)", d->total ? "" : "; --total adds to each function what it called");
+}
+
 int diff_show(struct diff *d, struct fault *f)
 {
 	struct table_style style = { .terminal = analysis_terminal(&d->common), .max_rows = ROWS, .all_by = "--rows 0" };
@@ -461,6 +485,10 @@ int diff_show(struct diff *d, struct fault *f)
 		tell_off_cpu(d);
 		tell_blocked(d, shares, n);
 		tell_left_out(d);
+		tell_rates(d);
+		tell_undecided(d, changed);
+		if (!d->common.stream.quiet)
+			diff_tell_lines(d, shares, n);
 	}
 	return rc == -ENOMEM ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
 }

@@ -104,7 +104,7 @@ static struct entry *entry_of(struct shares *s, const char *function, const char
 	return HASH_KEPT(e);
 }
 
-void shares_frame(struct shares *s, const char *function, const char *dso, const char *build)
+void shares_frame(struct shares *s, const char *function, const char *dso, const char *build, bool own)
 {
 	struct entry *e = entry_of(s, function, dso, build);
 
@@ -113,6 +113,8 @@ void shares_frame(struct shares *s, const char *function, const char *dso, const
 		return;
 	}
 	s->lost |= !e;
+	if (e)
+		e->share.own |= own;
 	s->stack[s->depth++] = e;
 }
 
@@ -269,6 +271,18 @@ static int by_evidence(const void *a_, const void *b_)
 	order = order ? order : larger_first(fabs(a->change.difference), fabs(b->change.difference));
 	order = order ? order : strcmp(a->function, b->function);
 	return order ? order : strcmp(a->dso, b->dso);
+}
+
+static int rank(const struct share *share)
+{
+	return share->evidence > 0 ? !share->own : 2;
+}
+
+static int own_first(const void *a, const void *b)
+{
+	const int order = rank(*(struct share *const *)a) - rank(*(struct share *const *)b);
+
+	return order ? order : by_evidence(a, b);
 }
 
 /* The functions of a file that have no name on a side, as far as the other side does not have the same. */
@@ -549,7 +563,7 @@ struct share **shares_compare(struct shares *s, const struct shares_terms *terms
 		compare(s, &e->share, terms);
 		s->sorted[(*n)++] = &e->share;
 	}
-	qsort(s->sorted, *n, sizeof(*s->sorted), by_evidence);
+	qsort(s->sorted, *n, sizeof(*s->sorted), terms->total ? own_first : by_evidence);
 	s->nsorted = *n;
 	return s->sorted;
 }

@@ -33,6 +33,7 @@ struct share {
 	double share_evidence;       /* of a change of the share */
 	bool on_both;                /* known to be in both programs, also without samples */
 	bool not_compared;           /* there is no evidence, whatever the numbers: unmatched, or only on_both */
+	bool own;                    /* of the program or its libraries; not of the kernel or the C library, which each program has */
 	bool unmatched;              /* on one side only, for want of a name on one of them: there is no evidence */
 };
 
@@ -49,8 +50,8 @@ struct shares_move {
 struct shares *shares_new(void);   /* NULL: out of memory */
 void shares_free(struct shares *s);
 /* Adds a frame to the present stack, innermost first; shares_end_stack() ends the stack. build: of functions that are known only
- * by address, which differ between builds; "" for all others. */
-void shares_frame(struct shares *s, const char *function, const char *dso, const char *build);
+ * by address, which differ between builds; "" for all others. own: see struct share. */
+void shares_frame(struct shares *s, const char *function, const char *dso, const char *build, bool own);
 void shares_end_stack(struct shares *s, enum share_side side, uint64_t weight);
 /* The stacks since the last call are those of a recording of a side. Its weight may be more than that of its stacks. */
 void shares_end_run(struct shares *s, enum share_side side, uint64_t weight);
@@ -79,7 +80,8 @@ struct shares_terms {
 	bool weights;                /* these are the time of the same work: they are compared; else the shares */
 	double confidence;           /* 0 to 1 */
 };
-/* Returns all functions, those with the strongest evidence first; NULL: out of memory, or too many functions, here or before. */
+/* Returns all functions, those with the strongest evidence first; of total weights, the program's own that changed before others
+ * that did, which mostly have the difference of what called them, or of all. NULL: out of memory, or too many functions, here or before. */
 struct share **shares_compare(struct shares *s, const struct shares_terms *terms, size_t *n);
 /* After that, the number of functions whose name has another line or file after, and which were compared by the rest of it. */
 size_t shares_at_other_places(const struct shares *s);
