@@ -9,6 +9,7 @@
 #include "pystack/tids.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,6 +27,7 @@ struct thread {
 	pid_t tid;                       /* of which it is known: */
 	uint64_t cpu, now;               /* ns on CPUs: when it was last taken with some; now */
 	pid_t last;                      /* the tid with which it was last taken, */
+	unsigned int waiting;            /* number of looks since it was last found on a CPU, in which it had used one meanwhile */
 	uint64_t taken;                  /* and when, CLOCK_MONOTONIC; 0: never */
 	struct frames_guess guess;
 	uint64_t seen;                   /* the reading that last found it */
@@ -49,6 +51,8 @@ struct pystack {
 	struct asyncio *asyncio;         /* NULL: the program has not imported it yet */
 	uint64_t look;                   /* time at which it is looked for again, CLOCK_MONOTONIC */
 	bool lacks_tasks;
+	cpu_set_t cpus;                  /* on which this thread may run; none: not known */
+	bool moved;                      /* it may run on fewer now */
 };
 
 static int prepare(struct pystack *p)
@@ -73,6 +77,8 @@ struct pystack *pystack_open(pid_t pid, const char *what, struct fault *f)
 		return NULL;
 	}
 	p->memory = memory_of(pid);
+	if (sched_getaffinity(0, sizeof(p->cpus), &p->cpus))
+		CPU_ZERO(&p->cpus);
 	rc = prepare(p);
 	if (!rc)
 		return p;
@@ -93,6 +99,8 @@ void pystack_close(struct pystack *p)
 {
 	if (!p)
 		return;
+	if (p->moved)
+		sched_setaffinity(0, sizeof(p->cpus), &p->cpus);
 	asyncio_free(p->asyncio);
 	codes_free(p->codes);
 	tids_free(p->tids);
@@ -284,9 +292,42 @@ static uint64_t elapsed_of(const struct pystack *p, const struct thread *t, pid_
 	return since ? p->began - since : 0;
 }
 
+/* So that a thread which shares the CPU of this one is on it when it is looked at. */
+static void leave_cpu(struct pystack *p, int cpu)
+{
+	cpu_set_t left = p->cpus;
+
+	if (cpu < 0 || cpu >= CPU_SETSIZE || cpu != sched_getcpu())
+		return;
+	CPU_CLR(cpu, &left);
+	p->moved |= CPU_COUNT(&left) && !sched_setaffinity(0, sizeof(left), &left);
+}
+
+/*
+ * Whether a thread that is ready to run has lost its CPU. Then it is where it lost it, which is mostly within a system call, and not
+ * where it used it: its time goes to the place where it is next found on a CPU. One that never is, as on a machine with one CPU, is
+ * taken where it waits.
+ */
+static bool waits_for_cpu(struct pystack *p, struct thread *t, const struct pystack_thread *out)
+{
+	enum { FEW = 2, MOST = 50 };
+
+	if (tids_is_on_cpu(p->tids, out->tid, out->turns)) {
+		t->waiting = 0;
+		return false;
+	}
+	if (t->waiting >= MOST)
+		return false;
+	t->waiting += out->cpu > 0;
+	if (t->waiting > FEW)
+		leave_cpu(p, tids_cpu(p->tids, out->tid));
+	return true;
+}
+
 static int take_thread(struct pystack *p, const struct reading *r, struct thread *t)
 {
 	struct pystack_thread out = { .has_gil = t->addr == r->holder, .runs = true };
+	bool is_known;
 	int rc;
 
 	if (r->opts->only_gil && !out.has_gil)
@@ -294,12 +335,15 @@ static int take_thread(struct pystack *p, const struct reading *r, struct thread
 	out.tid = tid_of(p, t);
 	if (out.tid)
 		out.runs = tids_runs(p->tids, out.tid, out.name);
+	is_known = t->tid == out.tid;
 	if (r->opts->cpu_time)
 		measure(p, t, &out);
 	if (!out.runs && !r->opts->idle && !r->opts->only_gil)
 		return 0;
 	out.elapsed = elapsed_of(p, t, out.tid);
 	rc = read_stack(p, t, &out);
+	if (!rc && out.timed && is_known && !r->opts->idle && !r->opts->only_gil && waits_for_cpu(p, t, &out))
+		return 0;
 	if (!rc && !out.torn && out.cpu)
 		t->cpu = t->now;
 	if (!rc && !out.torn) {

@@ -169,3 +169,35 @@ bool tids_cpu_time(const struct tids *t, pid_t tid, uint64_t *ns, uint64_t *turn
 	*turns = all[2];
 	return true;
 }
+
+static bool add_number(const char *text, const char *key, uint64_t *sum)
+{
+	const char *at = strstr(text, key);
+
+	*sum += at ? strtoull(at + strlen(key), NULL, 10) : 0;
+	return at;
+}
+
+bool tids_is_on_cpu(const struct tids *t, pid_t tid, uint64_t turns)
+{
+	char text[4096];
+	uint64_t ended = 0;
+
+	read_file(t, tid, "status", text, sizeof(text));
+	return !add_number(text, "\nvoluntary_ctxt_switches:", &ended) || !add_number(text, "\nnonvoluntary_ctxt_switches:", &ended) ||
+	       turns > ended;
+}
+
+/* The 39th word of "PID (NAME) STATE ...". */
+int tids_cpu(const struct tids *t, pid_t tid)
+{
+	enum { WORDS = 37 };     /* from STATE on */
+	char text[1024], *at, *rest;
+	int n = 0;
+
+	read_file(t, tid, "stat", text, sizeof(text));
+	at = strrchr(text, ')');
+	for (at = at ? strtok_r(at + 1, " ", &rest) : NULL; at && ++n < WORDS; at = strtok_r(NULL, " ", &rest))
+		;
+	return at ? atoi(at) : -1;
+}
