@@ -112,24 +112,17 @@ void diff_tell_again(const struct diff *d)
 	five_runs_end(&runs, stdout);
 }
 
-static const struct share *first_own(struct share *const *shares, size_t n)
+bool diff_has_lines(const struct diff *d, const struct share *share)
 {
-	for (size_t i = 0; i < n && shares[i]->evidence > 0; i++)
-		if (shares[i]->own && *shares[i]->dso && !is_unnamed(shares[i]->function, shares[i]->dso) &&
-		    !lambda_has_place(shares[i]->function))
-			return shares[i];
-	return NULL;
+	return !d->of_folded && share->evidence > 0 && share->own && *share->dso && !is_unnamed(share->function, share->dso) &&
+	       !lambda_has_place(share->function) && is_printable(share->function);
 }
 
-void diff_tell_lines(const struct diff *d, struct share *const *shares, size_t n)
+void diff_tell_lines(const struct diff *d, const struct share *share)
 {
-	const struct share *share = d->of_folded ? NULL : first_own(shares, n);
-	const char *path;
+	const char *path = d->sides[share->total[SHARES_AFTER] ? SHARES_AFTER : SHARES_BEFORE].inputs->path;
 
-	if (!share)
-		return;
-	path = d->sides[share->total[SHARES_AFTER] ? SHARES_AFTER : SHARES_BEFORE].inputs->path;
-	if (!is_printable(share->function) || !is_printable(path))
+	if (!is_printable(path))
 		return;
 	printf("which lines of %s take the time: perf-prof report -I ", share->function);
 	shellwords_put(path, stdout);

@@ -85,8 +85,10 @@ void diff_close_inputs(struct diff *d);
 void diff_remember_command(struct diff *d, char *const *words, size_t n);
 /* Prints how to record and compare several runs. */
 void diff_tell_again(const struct diff *d);
-/* The command that shows the lines of the first function of the program that changed. */
-void diff_tell_lines(const struct diff *d, struct share *const *shares, size_t n);
+/* Whether it is a function of the program that changed, and a recording shows its lines. */
+bool diff_has_lines(const struct diff *d, const struct share *share);
+/* Prints the command that shows them. */
+void diff_tell_lines(const struct diff *d, const struct share *share);
 
 /* The table, and the lines below it. */
 int diff_show(struct diff *d, struct fault *f);

@@ -404,14 +404,20 @@ static void tell_left_out(const struct diff *d)
 		       left_out_percent(a), left_out_percent(b));
 }
 
-/* In folded stacks, time off CPUs is in a frame of its own. */
+/* In folded stacks, time off CPUs ends in a frame of its own, or with the task that ended it. */
+static bool is_of_waits(const char *function)
+{
+	return !strcmp(function, "[blocked]") || !strncmp(function, "[because of ", 12) || !strncmp(function, "[woken by ", 10);
+}
+
 static void tell_blocked(const struct diff *d, struct share *const *shares, size_t n)
 {
 	if (!is_exact(d) || d->total)
 		return;
 	for (size_t i = 0; i < n; i++)
-		if (!strcmp(shares[i]->function, "[blocked]")) {
-			printf("[blocked] has all time off CPUs; --total shows the functions that wait\n");
+		if (is_of_waits(shares[i]->function)) {
+			printf("%s time off CPUs; --total shows the functions that wait\n",
+			       strcmp(shares[i]->function, "[blocked]") != 0 ? "this is" : "[blocked] has all");
 			return;
 		}
 }
@@ -428,11 +434,11 @@ static void tell_rates(const struct diff *d)
 }
 
 /* Each function may have changed by less than can be told, and all together by more. */
-static void tell_undecided(const struct diff *d, size_t changed)
+static void tell_undecided(const struct diff *d)
 {
 	struct stats_interval time;
 
-	if (changed || !is_by_time(d) || unjudged(d))
+	if (!is_by_time(d) || unjudged(d) || d->common.comms.n || d->common.dsos.n)
 		return;
 	time = shares_compare_sides(d->shares, confidence(d));
 	if (time.low > 0 || time.high < 0)
@@ -444,8 +450,9 @@ int diff_show(struct diff *d, struct fault *f)
 {
 	struct table_style style = { .terminal = analysis_terminal(&d->common), .max_rows = ROWS, .all_by = "--rows 0" };
 	const struct shares_terms terms = { d->total, is_by_time(d), confidence(d) };
+	const struct share *lines = NULL;
 	struct table_column shown[COLUMNS];
-	size_t nshown, n, changed = 0;
+	size_t nshown, n, changed = 0, all_changed = 0;
 	struct table t;
 	struct share **shares;
 	int rc;
@@ -462,9 +469,12 @@ int diff_show(struct diff *d, struct fault *f)
 	choose_columns(d, shown, &nshown);
 	table_init(&t, "diff", shown, nshown);
 	for (size_t i = 0; i < n; i++) {
-		if (is_shown(d, shares[i]))
-			put_row(d, &t, shares[i]);
-		changed += is_shown(d, shares[i]) && shares[i]->evidence > 0;
+		all_changed += shares[i]->evidence > 0;
+		if (!is_shown(d, shares[i]))
+			continue;
+		put_row(d, &t, shares[i]);
+		changed += shares[i]->evidence > 0;
+		lines = !lines && diff_has_lines(d, shares[i]) ? shares[i] : lines;
 	}
 	describe(d, &t, changed);
 	if (d->nrenamed)
@@ -486,9 +496,10 @@ int diff_show(struct diff *d, struct fault *f)
 		tell_blocked(d, shares, n);
 		tell_left_out(d);
 		tell_rates(d);
-		tell_undecided(d, changed);
-		if (!d->common.stream.quiet)
-			diff_tell_lines(d, shares, n);
+		if (!all_changed)
+			tell_undecided(d);
+		if (lines && !d->common.stream.quiet)
+			diff_tell_lines(d, lines);
 	}
 	return rc == -ENOMEM ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
 }
