@@ -85,3 +85,24 @@ def test_memory_behind_an_argument_of_a_usdt_probe(prof, shop):
 def test_what_cannot_be_fetched(prof, shop, event, message, expected):
     said = traced(prof, shop, event, code=2)
     assert message in said and f'expected: {expected}' in said
+
+
+CLONES = '''
+struct Bill { int a, b; __attribute__((noinline)) static int pay(const Bill &x, int unused) { return x.a * 3; } };
+volatile int sum;
+int main(int argc, char **) { Bill b{argc, 2}; sum += Bill::pay(b, 2); }
+'''
+
+
+def test_copies_that_the_compiler_made(prof, tmp_path):
+    """The function itself has no code, but it was not inlined."""
+    (tmp_path / 'bill.cc').write_text(CLONES)
+    subprocess.run(['g++', '-g', '-O2', '-o', 'shop', 'bill.cc'], cwd=tmp_path, check=True)
+    names = subprocess.run(['nm', '-C', 'shop'], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    if ' Bill::pay(Bill const&, int) [clone ' not in names:
+        pytest.skip('needs a compiler that makes copies of functions without unused parameters')
+    said = traced(prof, tmp_path, 'uprobe:Bill::pay@./shop', code=2)
+    hint = re.search(r"did you mean (uprobe:'Bill::pay\(Bill const&, int\) \[clone .*\]'@./shop)\?$", said, re.M)
+    assert hint and 'inlined' not in said, said
+    assert 'uprobe:Bill::pay' in traced(prof, tmp_path, hint[1])
+    assert 'did you mean uprobe:Bill::pay@./shop?' in traced(prof, tmp_path, 'uprobe:Bill::pya@./shop', code=2)

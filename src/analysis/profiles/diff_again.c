@@ -114,7 +114,9 @@ void diff_tell_again(const struct diff *d)
 
 bool diff_has_lines(const struct diff *d, const struct share *share)
 {
-	return !d->of_folded && share->evidence > 0 && share->own && *share->dso && !is_unnamed(share->function, share->dso) &&
+	const bool own = share->own || !strcmp(share->function, "main");
+
+	return !d->of_folded && share->evidence > 0 && own && *share->dso && !is_unnamed(share->function, share->dso) &&
 	       !lambda_has_place(share->function) && is_printable(share->function);
 }
 

@@ -99,6 +99,18 @@ static bool is_inlined(struct probe_file *file, const struct probe_name *name)
 	return true;
 }
 
+/* Whether the compiler made copies of it, for some of its callers, and the function itself has no code. */
+static bool has_clones(const struct places *places)
+{
+	static const char *const marks[] = { " [clone ", ".isra.", ".constprop.", ".part." };    /* the others: of C */
+
+	for (size_t i = 0; i < places->n; i++)
+		for (size_t k = 0; k < sizeof(marks) / sizeof(*marks); k++)
+			if (strstr(places->all[i].name, marks[k]))
+				return true;
+	return false;
+}
+
 static int complain_of_inlined(const struct spec_item *item, const struct probe_name *name, struct fault *f)
 {
 	char message[400];
@@ -158,8 +170,8 @@ static int search(struct probe_file *file, const struct spec_item *item, const s
 	if (rc)
 		return complain_of_file(item, name, -rc, f);
 	if (file->places.match == PLACES_NONE || !file->places.n || is_ambiguous(&file->places))
-		return file->places.match == PLACES_NONE && is_inlined(file, name) ? complain_of_inlined(item, name, f) :
-		       complain_of_name(item, name, &file->places, f);
+		return file->places.match == PLACES_NONE && !has_clones(&file->places) && is_inlined(file, name) ?
+		       complain_of_inlined(item, name, f) : complain_of_name(item, name, &file->places, f);
 	return 0;
 }
 

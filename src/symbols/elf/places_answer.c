@@ -31,6 +31,7 @@ struct search {
 struct names {
 	const char *name, *bare, *symbol, *args;
 	const char *plain;           /* the bare name without template arguments; NULL: it has none */
+	const char *clone_of;        /* of a copy that the compiler made: the bare name of the function; NULL: it is none */
 };
 
 static const struct place_head nowhere;   /* of names that resemble the wanted one */
@@ -89,8 +90,8 @@ static enum places_match match_of(const struct search *s, const struct names *n,
 /* Similar names: another scope or other parameters first, then the nearest spelling. */
 static int offer(struct search *s, const struct names *n)
 {
-	const char *plain = n->plain ? n->plain : n->bare;
-	const bool ends = place_name_ends(n->bare, s->head);
+	const char *plain = n->clone_of ? n->clone_of : n->plain ? n->plain : n->bare;
+	const bool ends = place_name_ends(n->clone_of ? n->clone_of : n->bare, s->head);
 
 	if (s->nnear < PLACES_NEAR && (ends || place_name_ends(plain, s->head))) {
 		s->nnear++;
@@ -111,6 +112,20 @@ static int take(struct search *s, const struct pev_elf_symbol *sym, const struct
 	return put_match(s, match, &head, n);
 }
 
+/* The bare name of the function of which it is a copy. */
+static const char *original(const char *clone, char buf[DEMANGLE_MAX])
+{
+	const bool mangled = is_mangled(clone) && !demangle(clone, buf);
+	char *end;
+
+	if (!mangled)
+		snprintf(buf, DEMANGLE_MAX, "%.*s", DEMANGLE_MAX - 1, clone);
+	end = mangled ? strstr(buf, " [clone ") : strchr(buf, '.');
+	if (end)
+		*end = '\0';
+	return buf;
+}
+
 static int take_function(struct search *s, const struct pev_elf_symbol *sym, const char *symbol)
 {
 	char name[DEMANGLE_MAX], bare[DEMANGLE_MAX], plain[DEMANGLE_MAX], more[DEMANGLE_MAX];
@@ -128,6 +143,8 @@ static int take_function(struct search *s, const struct pev_elf_symbol *sym, con
 			n.plain = plain;
 		}
 	}
+	if (is_clone(symbol) && s->near_only)
+		n.clone_of = original(symbol, bare);
 	return take(s, sym, &n, match_of(s, &n, more));
 }
 
