@@ -9,13 +9,13 @@ from collections import Counter
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _command, _native
-from ._display import batch_text
+from ._display import batch_text, picture_html
 
 # Types of columns by the kinds of docs/json.md.
 KINDS = {'text': 'text', 'integer': 'int64', 'hex': 'uint64', 'number': 'float64', 'percent': 'float64', 'duration': 'int64',
          'time': 'int64'}
 MOST = (1 << 63) - 1     # of int64
-HEIGHT = 600             # of a picture in a notebook, in pixels
+HEIGHT = 600             # of a page in a notebook, in pixels
 NS = 'waits', 'rundelay', 'task-state', 'syscalls'     # commands whose stacks weigh ns
 
 Row = Dict[str, Any]
@@ -249,11 +249,8 @@ class FlameGraph:
         try:
             page = self.html()
         except ValueError:   # perf-prof was built without pages
-            picture = self.svg()
-            page = picture[picture.index('<svg'):]
-        drawn = re.match(r'<svg[^>]* height="(\d+)"', page)    # its base is at the bottom
-        height = int(drawn[1]) + 20 if drawn else HEIGHT
-        return (f'<iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts" width="100%" height="{height}" '
+            return picture_html(self.svg(), self.title)
+        return (f'<iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts" width="100%" height="{HEIGHT}" '
                 'style="border: 0"></iframe>')
 
     def __repr__(self) -> str:

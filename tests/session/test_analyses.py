@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands of perf-prof as functions, in this process: rows, text, stacks, errors, and the ends of runs."""
 import gc
+import html
 import inspect
 import json
 import os
@@ -190,6 +191,20 @@ def test_flame_graph(perf_prof, tmp_path):
         result.flame_graph(before='no\nnumbers\n').svg()
     with pytest.raises(FileNotFoundError, match='nowhere'):
         picture.save(tmp_path / 'nowhere' / 'p.svg')
+
+
+def test_a_picture_in_a_notebook_is_as_high_as_its_names(perf_prof):
+    """And a few deep stacks do not make it higher."""
+    from perf_prof._display import picture_html
+    from perf_prof.results import FlameGraph
+
+    def frame(folded):
+        return re.search('style="border: 0; width: 100%; max-width: 1200px; height: auto; aspect-ratio: 1200 / ([0-9]+)"></iframe>$',
+                         picture_html(FlameGraph(folded).svg(), 'the <title>'))[1]
+    deep = ';'.join(f'f{i}' for i in range(100))
+    assert frame('a;b;c 1000\n') == frame(f'a;b;c 1000\na;{deep} 1\n') == str(40 + 3 * 17 + 30)
+    assert frame(f'a;{deep} 1000\n') == str(40 + 101 * 17 + 30)
+    assert html.escape('<div>the &lt;title&gt;</div>') in picture_html(FlameGraph('a 1\n').svg(), 'the <title>')
 
 
 def test_an_empty_flame_graph_names_no_file(perf_prof, live):
