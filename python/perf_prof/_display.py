@@ -24,12 +24,22 @@ def batch_html(batch: Batch) -> str:
     return f'<table><thead><tr>{cells(batch.columns, "th")}</tr></thead><tbody>{rows}</tbody></table>{more}'
 
 
-def batch_text(batch: Batch) -> str:
-    """All rows, with the values as they are."""
-    rows: List[List[str]] = [list(batch.columns)]
-    rows += [['-' if value is None else str(value) for value in row.values()] for row in batch.to_pylist()]
+def batch_text(batch: Batch, without: str = '') -> str:
+    """All rows, with the values as they are. without: a column that is left out."""
+    names = [name for name in batch.columns if name != without]
+    rows: List[List[str]] = [names]
+    rows += [['-' if row[name] is None else str(row[name]) for name in names] for row in batch.to_pylist()]
     widths = [max(map(len, column)) for column in zip(*rows)]
     return '\n'.join('  '.join(map(str.ljust, row, widths)).rstrip() for row in rows)
+
+
+def text_html(text: str) -> str:
+    """Text with columns. Styles of notebooks (.jp-OutputArea-output pre) would take another font, and break its lines."""
+    return f'<pre style="font-family: monospace; white-space: pre; overflow-x: auto">{html.escape(text)}</pre>'
+
+
+def lines_html(lines: Iterable[str]) -> str:
+    return ''.join(f'<p>{html.escape(line)}</p>' for line in lines)
 
 
 def picture_html(svg: str, title: str) -> str:

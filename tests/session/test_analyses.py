@@ -93,7 +93,8 @@ def test_the_text_is_that_of_the_command(perf_prof, prof):
     mine = perf_prof.report(STACKS, sort='dso').table()
     assert words(mine) == words(text)[:len(words(mine))] and len(words(mine)) > 2
     assert str(perf_prof.report(STACKS, sort='dso')) == mine
-    assert '<pre>' in perf_prof.report(STACKS)._repr_html_()
+    shown = perf_prof.report(STACKS, sort='dso')._repr_html_()
+    assert re.fullmatch('<pre style="font-family: monospace; white-space: pre;[^"]*">(.*)</pre>.*', shown, re.S)[1] == html.escape(mine)
 
 
 def test_arrow(perf_prof, reader):
@@ -394,6 +395,16 @@ def test_counts(perf_prof):
     assert counts.rows['event'].to_pylist() == list(counts) and counts.data[0]['runs'] == 3
     with pytest.raises(KeyError, match='page-faults:u, task-clock:u'):
         counts['cycles']
+
+
+def test_a_reason_of_many_counts_is_shown_once(perf_prof):
+    from perf_prof.results import Counts
+    events = [{'event': 'page-faults', 'value': 5}, *({'event': name, 'why': 'there is no <counter>'} for name in ('cycles', 'branches'))]
+    counts = Counts(['stat'], json.dumps({'events': events}))
+    table = 'event        value\npage-faults  5\ncycles       -\nbranches     -'
+    assert str(counts) == f'{table}\ncycles, branches: there is no <counter>'
+    assert f'>{table}</pre><p>cycles, branches: there is no &lt;counter&gt;</p>' in counts._repr_html_()
+    assert counts.rows['why'].to_pylist() == [None, *['there is no <counter>'] * 2]
 
 
 def test_counts_for_some_time(perf_prof, live):
