@@ -4,7 +4,7 @@
 
     ask.py DATASET
     ask.py DATASET --json
-    ask.py DATASET --flame-graph all.folded; perf-prof flame-graph all.folded all.html
+    ask.py DATASET --flame-graph all.folded; perf-prof flame-graph all.folded all.svg
 """
 import argparse
 

@@ -9,13 +9,13 @@ from collections import Counter
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _command, _native
-from ._display import batch_text
+from ._display import batch_text, lines_html, picture_html, text_html
 
 # Types of columns by the kinds of docs/json.md.
 KINDS = {'text': 'text', 'integer': 'int64', 'hex': 'uint64', 'number': 'float64', 'percent': 'float64', 'duration': 'int64',
          'time': 'int64'}
 MOST = (1 << 63) - 1     # of int64
-HEIGHT = 600             # of a picture in a notebook, in pixels
+HEIGHT = 600             # of a page in a notebook, in pixels
 NS = 'waits', 'rundelay', 'task-state', 'syscalls'     # commands whose stacks weigh ns
 
 Row = Dict[str, Any]
@@ -122,7 +122,7 @@ class Arrow:
         return self.table()
 
     def _repr_html_(self) -> str:
-        return f'<pre>{html.escape(self.table())}</pre>'
+        return text_html(self.table())
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """In IPython."""
@@ -249,11 +249,8 @@ class FlameGraph:
         try:
             page = self.html()
         except ValueError:   # perf-prof was built without pages
-            picture = self.svg()
-            page = picture[picture.index('<svg'):]
-        drawn = re.match(r'<svg[^>]* height="(\d+)"', page)    # its base is at the bottom
-        height = int(drawn[1]) + 20 if drawn else HEIGHT
-        return (f'<iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts" width="100%" height="{height}" '
+            return picture_html(self.svg(), self.title)
+        return (f'<iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts" width="100%" height="{HEIGHT}" '
                 'style="border: 0"></iframe>')
 
     def __repr__(self) -> str:
@@ -354,8 +351,7 @@ class Result(Arrow):
                           ('ns' if clock else '') if unit is None else unit, folded)
 
     def _repr_html_(self) -> str:
-        notes = ''.join(f'<p>{html.escape(note)}</p>' for note in self.notes)
-        return super()._repr_html_() + notes
+        return super()._repr_html_() + lines_html(self.notes)
 
     def _what(self) -> str:
         tables = ', '.join(f'{table.name}: {len(table)} rows' for table in self.tables) or f'{len(self.data)} objects'
@@ -381,6 +377,24 @@ class Counts(Result):
     def elapsed(self) -> Optional[float]:
         mean = self.data[0].get('elapsed_s', {}).get('mean') if self.data else None
         return None if mean is None else float(mean)
+
+    def _reasons(self) -> List[str]:
+        """Why events were not counted and the like: a line for each reason, which may be that of many events."""
+        names: Dict[str, List[str]] = {}
+        for event in self.events:
+            if 'why' in event:
+                names.setdefault(event['why'], []).append(event['event'])
+        return [f'{", ".join(dict.fromkeys(events))}: {why}' for why, events in names.items()]
+
+    def _counts(self) -> str:
+        return batch_text(self.rows, without='why') if self.data else super().table()
+
+    def table(self) -> str:
+        """The rows as text, and below them the reasons."""
+        return '\n'.join([self._counts(), *self._reasons()])
+
+    def _repr_html_(self) -> str:
+        return text_html(self._counts()) + lines_html([*self._reasons(), *self.notes])
 
     def keys(self) -> List[str]:
         return list(dict.fromkeys(event['event'] for event in self.events))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands of perf-prof as functions, in this process: rows, text, stacks, errors, and the ends of runs."""
 import gc
+import html
 import inspect
 import json
 import os
@@ -92,7 +93,8 @@ def test_the_text_is_that_of_the_command(perf_prof, prof):
     mine = perf_prof.report(STACKS, sort='dso').table()
     assert words(mine) == words(text)[:len(words(mine))] and len(words(mine)) > 2
     assert str(perf_prof.report(STACKS, sort='dso')) == mine
-    assert '<pre>' in perf_prof.report(STACKS)._repr_html_()
+    shown = perf_prof.report(STACKS, sort='dso')._repr_html_()
+    assert re.fullmatch('<pre style="font-family: monospace; white-space: pre;[^"]*">(.*)</pre>.*', shown, re.S)[1] == html.escape(mine)
 
 
 def test_arrow(perf_prof, reader):
@@ -190,6 +192,20 @@ def test_flame_graph(perf_prof, tmp_path):
         result.flame_graph(before='no\nnumbers\n').svg()
     with pytest.raises(FileNotFoundError, match='nowhere'):
         picture.save(tmp_path / 'nowhere' / 'p.svg')
+
+
+def test_a_picture_in_a_notebook_is_as_high_as_its_names(perf_prof):
+    """And a few deep stacks do not make it higher."""
+    from perf_prof._display import picture_html
+    from perf_prof.results import FlameGraph
+
+    def frame(folded):
+        return re.search('style="border: 0; width: 100%; max-width: 1200px; height: auto; aspect-ratio: 1200 / ([0-9]+)"></iframe>$',
+                         picture_html(FlameGraph(folded).svg(), 'the <title>'))[1]
+    deep = ';'.join(f'f{i}' for i in range(100))
+    assert frame('a;b;c 1000\n') == frame(f'a;b;c 1000\na;{deep} 1\n') == str(40 + 3 * 17 + 30)
+    assert frame(f'a;{deep} 1000\n') == str(40 + 101 * 17 + 30)
+    assert html.escape('<div>the &lt;title&gt;</div>') in picture_html(FlameGraph('a 1\n').svg(), 'the <title>')
 
 
 def test_an_empty_flame_graph_names_no_file(perf_prof, live):
@@ -379,6 +395,16 @@ def test_counts(perf_prof):
     assert counts.rows['event'].to_pylist() == list(counts) and counts.data[0]['runs'] == 3
     with pytest.raises(KeyError, match='page-faults:u, task-clock:u'):
         counts['cycles']
+
+
+def test_a_reason_of_many_counts_is_shown_once(perf_prof):
+    from perf_prof.results import Counts
+    events = [{'event': 'page-faults', 'value': 5}, *({'event': name, 'why': 'there is no <counter>'} for name in ('cycles', 'branches'))]
+    counts = Counts(['stat'], json.dumps({'events': events}))
+    table = 'event        value\npage-faults  5\ncycles       -\nbranches     -'
+    assert str(counts) == f'{table}\ncycles, branches: there is no <counter>'
+    assert f'>{table}</pre><p>cycles, branches: there is no &lt;counter&gt;</p>' in counts._repr_html_()
+    assert counts.rows['why'].to_pylist() == [None, *['there is no <counter>'] * 2]
 
 
 def test_counts_for_some_time(perf_prof, live):

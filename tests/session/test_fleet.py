@@ -112,3 +112,12 @@ def test_text(fleet, folder, reader):
     text = subprocess.run([sys.executable, os.path.join(ROOT, 'examples', 'fleet', 'ask.py'), str(where / 'set'), '--rows', '1'],
                           env={**os.environ, 'PYTHONPATH': packages}, check=True, stdout=subprocess.PIPE, text=True, timeout=PATIENCE).stdout
     assert [line for line in text.splitlines() if not line.startswith('  ')] == list(QUESTIONS)
+
+
+def test_the_picture_that_the_help_names(fleet, prof):
+    """Any build draws it."""
+    where, _ = fleet
+    with open(os.path.join(ROOT, 'examples', 'fleet', 'ask.py'), encoding='utf-8') as file:
+        words = re.search('; perf-prof (flame-graph .*)', file.read())[1].split()
+    subprocess.run([prof, *words], cwd=where, check=True, timeout=PATIENCE)
+    assert '<svg' in (where / words[-1]).read_text()

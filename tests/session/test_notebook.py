@@ -62,7 +62,8 @@ def test_each_cell_shows_its_answer(outputs):
     switches, sums, rows, calls, picture = outputs
     assert 'prev_comm' in switches and 'switches' in sums
     assert '[(' in rows and 'openat' in calls
-    assert '<iframe' in picture and any(tag in html.unescape(picture) for tag in ('<svg', '<html'))
+    page = html.unescape(picture)
+    assert '<iframe' in picture and ('<html' in page or '%)</title>' in page)      # the share of a function, by pointing at it
 
 
 def test_the_magic(outputs):
