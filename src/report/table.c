@@ -26,7 +26,8 @@ void table_clear(struct table *t)
 	t->nrows = t->text_used = 0;
 	t->next = t->ncolumns;
 	free(t->caption);
-	t->caption = NULL;
+	free(t->below);
+	t->caption = t->below = NULL;
 	json_object_put(t->extra);
 	t->extra = NULL;
 	t->lost = !t->widths;
@@ -188,6 +189,12 @@ void table_caption_more(struct table *t, const char *fmt, ...)
 		t->lost = true;
 	}
 	free(line);
+}
+
+void table_below(struct table *t, char *text)
+{
+	free(t->below);
+	t->below = text;
 }
 
 void table_extra(struct table *t, const char *key, struct json_object *value)

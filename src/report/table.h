@@ -80,6 +80,7 @@ struct table {
 	size_t ncolumns;
 	size_t nrows;
 	char *caption;                   /* lines above, in text only */
+	char *below;                     /* lines below, in the text of JSON only */
 	/* private */
 	struct table_cell *cells;        /* row by row */
 	struct table_row *rows;
@@ -119,6 +120,8 @@ void table_part(struct table *t, const char *key);
 /* A line above the titles, in text only; table_caption_more() adds another line to it. */
 void table_caption(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void table_caption_more(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Lines below the table, each with its end, in the "text" of JSON only. Takes over text, which is escaped. */
+void table_below(struct table *t, char *text);
 /* Adds a member to the JSON object next to "rows": time, interval, lost, ... Takes over value. */
 void table_extra(struct table *t, const char *key, struct json_object *value);
 
@@ -146,8 +149,8 @@ struct table_style {
 int table_print(struct table *t, const struct table_style *style, FILE *out);
 /* One line:
  * {"table":NAME, EXTRA..., "columns":[{"name":..,"kind":..,"unit":..}], "rows":[{NAME:VALUE}]}
- * with all rows. as_text: also "text", what table_print() prints in that style, but for no terminal; NULL: without it.
- * 0, -ENOMEM, or -EIO. */
+ * with all rows. as_text: also "text", what table_print() prints in that style, but for no terminal, and the
+ * lines below; NULL: without it. 0, -ENOMEM, or -EIO. */
 int table_json(struct table *t, const struct table_style *as_text, FILE *out);
 /* The columns and values of JSON as rows of CSV, with the table's time in the first column (NULL: without it); titles: after a line of titles.
  * 0, or -ENOMEM. */

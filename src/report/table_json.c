@@ -114,6 +114,7 @@ static bool put_as_text(json_object *root, struct table *t, const struct table_s
 		return false;
 	plain.terminal = (struct terminal){ 0 };
 	good = !table_print(t, &plain, out);
+	fputs(t->below ? t->below : "", out);
 	good &= !fclose(out);
 	good = good && json_put(root, "text", json_object_new_string(text));   /* escaped already */
 	free(text);

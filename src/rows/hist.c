@@ -3,7 +3,6 @@
 
 #include "report/json.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const char *const units[HIST_UNITS] = { "ns", "us", "ms", "s" };
@@ -45,20 +44,20 @@ static char *border(unsigned int bucket, char *buf, size_t size)
 	return buf;
 }
 
-static void print_bucket(const struct hist *h, unsigned int bucket, uint64_t all, uint64_t most, unsigned int width)
+static void print_bucket(const struct hist *h, unsigned int bucket, uint64_t all, uint64_t most, unsigned int width, FILE *out)
 {
 	const uint64_t n = h->n[bucket];
 	const uint64_t bar = (n * width + most - 1) / most;   /* what happened at all has one */
 	char from[32], to[32];
 
-	printf("%6s - %-6s  %9llu  %6.2f  |", border(bucket, from, sizeof(from)), border(bucket + 1, to, sizeof(to)),
-	       (unsigned long long)n, 100 * (double)n / (double)all);
+	fprintf(out, "%6s - %-6s  %9llu  %6.2f  |", border(bucket, from, sizeof(from)), border(bucket + 1, to, sizeof(to)),
+		(unsigned long long)n, 100 * (double)n / (double)all);
 	for (unsigned int i = 0; i < width; i++)
-		putchar(i < bar ? '#' : ' ');
-	puts("|");
+		fputc(i < bar ? '#' : ' ', out);
+	fputs("|\n", out);
 }
 
-void hist_print(const struct hist *h, unsigned int width)
+void hist_print(const struct hist *h, unsigned int width, FILE *out)
 {
 	unsigned int first = HIST_BUCKETS, last = 0;
 	uint64_t all = 0, most = 0;
@@ -72,9 +71,9 @@ void hist_print(const struct hist *h, unsigned int width)
 		most = most > h->n[i] ? most : h->n[i];
 	}
 	if (all)
-		printf("from   - to            calls  %%calls\n");
+		fputs("from   - to            calls  %calls\n", out);
 	for (unsigned int i = first; all && i <= last; i++)
-		print_bucket(h, i, all, most, width);
+		print_bucket(h, i, all, most, width, out);
 }
 
 struct json_object *hist_json(const struct hist *h)

@@ -7,6 +7,7 @@
 #define ROWS_HIST_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 enum { HIST_UNITS = 4, HIST_PER_UNIT = 10, HIST_BUCKETS = HIST_UNITS * HIST_PER_UNIT };
 
@@ -21,7 +22,7 @@ void hist_add(struct hist *h, uint64_t ns);
 uint64_t hist_from(unsigned int bucket);
 uint64_t hist_to(unsigned int bucket);
 /* Prints the buckets from the first to the last one with durations, a line each, with bars of at most `width` characters. */
-void hist_print(const struct hist *h, unsigned int width);
+void hist_print(const struct hist *h, unsigned int width, FILE *out);
 /* The buckets with durations, in an array: "from", "to" (ns; no "to": no end), "calls". NULL: out of memory. */
 struct json_object *hist_json(const struct hist *h);
 #endif

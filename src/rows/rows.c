@@ -5,6 +5,8 @@
 #include "report/json.h"
 #include "stream/summary.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- rows above --than ------------------------------------------------------------------ */
@@ -245,7 +247,7 @@ static int by_total(const struct distribution *a, const struct distribution *b)
 	return (a->durations.sum < b->durations.sum) - (a->durations.sum > b->durations.sum);
 }
 
-static void print_hists(struct question *q)
+static void print_hists(struct question *q, FILE *out)
 {
 	enum { SHOWN_ROWS = 10, BESIDE = 41, WIDTH = 40, NARROW = 10 };
 	const size_t columns = analysis_terminal(q->a->opts).columns;
@@ -259,11 +261,29 @@ static void print_hists(struct question *q)
 			continue;
 		row_name(q, d, name, sizeof(name));
 		escape_terminal(name, strlen(name), safe, sizeof(safe));
-		printf("\ndurations of %s\n", safe);
-		hist_print(d->hist, (unsigned int)width);
+		fprintf(out, "\ndurations of %s\n", safe);
+		hist_print(d->hist, (unsigned int)width, out);
 	}
 	if (n > SHOWN_ROWS)
-		printf("... %zu more (--json shows all)\n", n - SHOWN_ROWS);
+		fprintf(out, "... %zu more%s\n", n - SHOWN_ROWS, q->common.json ? "" : " (--json shows all)");
+}
+
+/* For --with-text. */
+static void put_hists_text(struct question *q, struct table *t)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	if (out) {
+		print_hists(q, out);
+		if (!fclose(out)) {
+			table_below(t, text);
+			return;
+		}
+	}
+	free(text);
+	t->lost = true;
 }
 
 static bool put_hist(struct question *q, const struct distribution *d, struct json_object *all)
@@ -308,6 +328,8 @@ static void put_more(void *ctx, struct table *t)
 		q->ops->more(q, t);
 	if (q->hist)
 		put_hists(q, t);
+	if (q->hist && q->a->opts->with_text)
+		put_hists_text(q, t);
 }
 
 static void put_last(void *ctx, const struct distribution *d, struct table *t)
@@ -452,7 +474,7 @@ void rows_print(struct question *q)
 	if (!q->common.json && !q->csv)
 		print_counts(q);
 	if (q->hist && !q->common.json && !q->csv)
-		print_hists(q);
+		print_hists(q, stdout);
 	distributions_clear(&q->rows);
 	grouping_next(&q->grouping);
 	q->pairs.restarted = q->pairs.unbegun = q->pairs.refused = q->reported = 0;

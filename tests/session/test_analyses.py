@@ -97,6 +97,18 @@ def test_the_text_is_that_of_the_command(perf_prof, prof):
     assert re.fullmatch('<pre style="font-family: monospace; white-space: pre;[^"]*">(.*)</pre>.*', shown, re.S)[1] == html.escape(mine)
 
 
+@pytest.mark.parametrize('perins', [False, True])
+def test_histograms_are_below_their_table(perf_prof, prof, perins):
+    """As the command prints them."""
+    events = ['sched:sched_switch//key=prev_pid/', 'sched:sched_switch//key=next_pid/alias=in/']
+    words = [prof, 'latency', '-I', RECORDING, '--hist', *(f'-e{event}' for event in events), *['--perins'] * perins]
+    text = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    expected = text[text.index('\ndurations of '):].replace(' (--json shows all)', '')
+    result = perf_prof.latency(input=RECORDING, hist=True, events=events, perins=perins)
+    assert str(result).endswith(expected) and '#|' in expected and html.escape(expected) in result._repr_html_()
+    assert 'durations of' not in str(perf_prof.latency(input=RECORDING, events=events, perins=perins))
+
+
 def test_arrow(perf_prof, reader):
     polars = reader('polars')
     result = perf_prof.report(STACKS)
