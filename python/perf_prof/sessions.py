@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Events as batches of columns: live (Session), or from a recording (open())."""
+import collections.abc
 import errno
 import os
 import select
@@ -10,6 +11,8 @@ from typing import Any, Iterable, Iterator, List, Literal, Mapping, Optional, Pr
 from . import _native
 from ._keywords import checked
 from .stacks import Frames, Stacks
+
+collections.abc.Mapping.register(_native.Event)   # so that pandas.DataFrame(batch) has the names of the columns
 
 Texts = Union[str, Iterable[str]]
 Numbers = Union[int, str, Iterable[int]]

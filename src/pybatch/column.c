@@ -267,6 +267,7 @@ static PyType_Slot slots[] = {
 	{ Py_tp_methods, methods }, { Py_tp_getset, getset },
 	{ Py_sq_length, column_len }, { Py_sq_item, column_item },
 	{ Py_mp_length, column_len }, { Py_mp_subscript, column_subscript },
+	{ Py_tp_iter, PySeqIter_New },      /* pandas takes for a list what has it */
 	{ Py_bf_getbuffer, column_getbuffer },
 	{ 0, NULL },
 };

@@ -85,6 +85,7 @@ static int begin(struct session_object *o, struct session_asked *asked)
 		return -1;
 	}
 	rc = column_names_take(&o->names, session_columns(s));
+	o->recorded = !live;
 	o->session = s;
 	return rc;
 }
@@ -239,6 +240,7 @@ static PyObject *next_batch(PyObject *self, enum session_answer *answer)
 		return NULL;
 	o->read = true;
 	*answer = session_next(o->session, &b, &f);
+	o->ended |= *answer == SESSION_END;
 	if (*answer == SESSION_BATCH)
 		return batch_object_new(&o->native->host.batches, b, 0, b->rows, &o->names);
 	return *answer == SESSION_FORKED ? session_forked() : *answer == SESSION_FAILED ? fault_raise(&f) : NULL;
@@ -265,11 +267,17 @@ static PyObject *session_take(PyObject *self, PyObject *unused)
 	return Py_NewRef(answer == SESSION_WAIT ? Py_None : Py_False);
 }
 
+/* A second loop over a recording would have no batches, which looks like one without events. */
 static PyObject *session_iter(PyObject *self)
 {
-	if (is_taken((struct session_object *)self))
+	const struct session_object *o = (struct session_object *)self;
+
+	if (is_taken(o) || !session_opened(self))
 		return NULL;
-	return session_opened(self) ? Py_NewRef(self) : NULL;
+	if (!o->recorded || !o->ended)
+		return Py_NewRef(self);
+	PyErr_SetString(PyExc_ValueError, "all batches of the recording were read already: open() it again");
+	return NULL;
 }
 
 static PyObject *close_it(PyObject *self, bool drop)
@@ -308,7 +316,7 @@ static PyObject *session_fileno(PyObject *self, PyObject *unused)
 {
 	struct session *s = session_opened(self);
 
-	return s ? PyLong_FromLong(session_fd(s)) : NULL;
+	return !s ? NULL : session_is_forked(s) ? session_forked() : PyLong_FromLong(session_fd(s));
 }
 
 /* ---- what a query needs -------------------------------------------------------------- */

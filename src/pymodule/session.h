@@ -16,6 +16,8 @@ struct session_object {
 	bool beginning;          /* some thread is in __init__() */
 	bool streamed;           /* __arrow_c_stream__() was called */
 	bool read;               /* a batch was taken */
+	bool recorded;           /* it reads a recording */
+	bool ended;              /* its last batch was taken */
 	bool aggregated;         /* its batches go to an Aggregate */
 	struct branches *branches;   /* or to Streams; NULL: they do not */
 };

@@ -292,7 +292,7 @@ static uint64_t elapsed_of(const struct pystack *p, const struct thread *t, pid_
 	return since ? p->began - since : 0;
 }
 
-/* So that a thread which shares the CPU of this one is on it when it is looked at. */
+/* If this thread is on the CPU of a sampled thread, moves it to another one: the sampled thread can then run while its stack is read. */
 static void leave_cpu(struct pystack *p, int cpu)
 {
 	cpu_set_t left = p->cpus;
@@ -304,9 +304,9 @@ static void leave_cpu(struct pystack *p, int cpu)
 }
 
 /*
- * Whether a thread that is ready to run has lost its CPU. Then it is where it lost it, which is mostly within a system call, and not
- * where it used it: its time goes to the place where it is next found on a CPU. One that never is, as on a machine with one CPU, is
- * taken where it waits.
+ * Whether a thread that is ready to run waits for a CPU. Its stack then shows where it lost its CPU, mostly a system call, and not
+ * where it used it: its time counts for the place where it is next found on a CPU. A thread that is never found on one, as on a
+ * machine with one CPU, is taken where it waits.
  */
 static bool waits_for_cpu(struct pystack *p, struct thread *t, const struct pystack_thread *out)
 {

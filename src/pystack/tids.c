@@ -188,7 +188,7 @@ bool tids_is_on_cpu(const struct tids *t, pid_t tid, uint64_t turns)
 	       turns > ended;
 }
 
-/* The 39th word of "PID (NAME) STATE ...". */
+/* Field 39, processor, of /proc/PID/stat: "PID (NAME) STATE ..."; see proc_pid_stat(5). */
 int tids_cpu(const struct tids *t, pid_t tid)
 {
 	enum { WORDS = 37 };     /* from STATE on */

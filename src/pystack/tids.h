@@ -22,8 +22,8 @@ bool tids_runs(const struct tids *t, pid_t tid, char name[TIDS_NAME]);
 /* Its time on CPUs in ns, as of the last timer tick or switch, and how often it got a CPU. False: it has ended, or the kernel does not
  * say (CONFIG_SCHED_INFO). */
 bool tids_cpu_time(const struct tids *t, pid_t tid, uint64_t *ns, uint64_t *turns);
-/* Whether it has been on a CPU all the time since tids_cpu_time() said `turns`: it has lost a CPU once less often than it got one. True
- * if that is not known. */
+/* Whether it has been on a CPU ever since tids_cpu_time() returned `turns`, the number of times that it got one: its context switches,
+ * at each of which it lost one, are then fewer. True if they are not known. */
 bool tids_is_on_cpu(const struct tids *t, pid_t tid, uint64_t turns);
 /* The CPU that it is on, or was on last; -1: not known. */
 int tids_cpu(const struct tids *t, pid_t tid);

@@ -111,7 +111,7 @@ void folded_set_build(struct folded *f, const char *function, const char *build)
 const char *folded_build(const struct folded *f, const char *function);
 /* Prints " builds=...", if some are known. */
 void folded_print_builds(const struct folded *f, FILE *out);
-/* Reads that, in a line about stacks of this weight. */
+/* Reads the builds from the last line of a file, whose stacks have this weight. */
 void folded_take_builds(struct folded *f, const char *text, uint64_t weight);
 
 /* Prints lines sorted by the names of frames. In names, ';' becomes ':', and control characters

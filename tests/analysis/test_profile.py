@@ -235,7 +235,7 @@ def test_off_cpu_leaves_out_waits_for_its_own_events(analyse, prof):
     def right(got):
         table, text = got
         assert not [r for r in table['rows'] if r['function'] == 'perf_event_init_task (blocked)'], table
-        assert bool(table['own']) == (' ms off for this recording (clone and exit)' in text), text[:300]
+        assert bool(table['own']) == (' ms off because of this recording (clone and exit)' in text), text[:300]
         return table['own']
     attempts(measure, right)
 

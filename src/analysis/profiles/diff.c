@@ -508,8 +508,8 @@ static const struct opt diff_opts[] = {
 	  "Allow different events in BEFORE and AFTER, such as cpu-clock and cycles.", false, NULL },
 	{ "ignore-files", 0, NULL, OPT_TRI, AT(names_alone), NULL,
 	  "Match functions by name alone, not by the name of their file, too. Default: only functions of a program or library that "
-	  "was renamed; with --no-ignore-files, none. Folded stacks are matched by name alone; only in those of waits, "
-	  "programs that were renamed are also found.", true, NULL },
+	  "was renamed; with --no-ignore-files, none. Folded stacks are always matched by name alone; in those of waits, "
+	  "programs that were renamed are also matched, except with --no-ignore-files.", true, NULL },
 	{ "than", 0, NULL, OPT_CALL, AT(least), "PERCENT",
 	  "Show only functions with at least this share in one of the two profiles.", false, parse_least },
 };

@@ -417,7 +417,7 @@ static void tell_blocked(const struct diff *d, struct share *const *shares, size
 	for (size_t i = 0; i < n; i++)
 		if (is_of_waits(shares[i]->function)) {
 			printf("%s time off CPUs; --total shows the functions that wait\n",
-			       strcmp(shares[i]->function, "[blocked]") != 0 ? "this is" : "[blocked] has all");
+			       strcmp(shares[i]->function, "[blocked]") != 0 ? "the table shows" : "[blocked] has all");
 			return;
 		}
 }
@@ -429,11 +429,11 @@ static void tell_rates(const struct diff *d)
 	const uint64_t slowest = a->slowest < b->slowest ? a->slowest : b->slowest, fastest = a->fastest > b->fastest ? a->fastest : b->fastest;
 
 	if (slowest && slowest < fastest)
-		printf("the recordings were sampled at %llu to %llu Hz; at one rate (-F %llu), smaller changes can be told\n",
+		printf("the recordings were sampled at %llu to %llu Hz; record all with -F %llu to detect smaller changes\n",
 		       (unsigned long long)slowest, (unsigned long long)fastest, (unsigned long long)fastest);
 }
 
-/* Each function may have changed by less than can be told, and all together by more. */
+/* The change of all functions together may be significant where that of each one is not. */
 static void tell_undecided(const struct diff *d)
 {
 	struct stats_interval time;
@@ -442,8 +442,9 @@ static void tell_undecided(const struct diff *d)
 		return;
 	time = shares_compare_sides(d->shares, confidence(d));
 	if (time.low > 0 || time.high < 0)
-		printf("all functions together changed, no single one for certain: compare more recordings%s%s\n",
-		       is_exact(d) ? "" : ", or sample faster (-F 4999)", d->total ? "" : "; --total adds to each function what it called");
+		printf("all functions together changed, but no single one for certain: compare more recordings%s%s\n",
+		       is_exact(d) ? "" : ", or sample faster (-F 4999)",
+		       d->total ? "" : "; --total compares functions including what they called");
 }
 
 int diff_show(struct diff *d, struct fault *f)

@@ -89,7 +89,7 @@ char *hotspots_caption(struct analysis *a, const struct hotspots *h, const struc
 	if (view->timed && view->preempted)
 		fprintf(out, ", %.3f ms preempted (waiting for a CPU)", (double)view->preempted / 1e6);
 	if (view->timed && h->own)
-		fprintf(out, "; and %.3f ms off for this recording (clone and exit)", (double)h->own / 1e6);
+		fprintf(out, "; not shown: %.3f ms off because of this recording (clone and exit)", (double)h->own / 1e6);
 	if (view->counted)
 		say_counts(h, view, out);
 	if (view->idle && !view->timed)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waits that are the recording's own. A thread that a watched one starts gets events of its own, within clone(), for which
- * the kernel waits for other users of tracepoints; at its end they are freed. Without the recording there were none.
+ * Waits that the recording itself causes. When a watched thread starts another one, the kernel creates the events of the new thread
+ * within clone(), where it may wait for other users of tracepoints; when a thread exits, it frees them.
  */
 #include "analysis/profiles/hotspots_private.h"
 

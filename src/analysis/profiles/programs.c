@@ -156,7 +156,7 @@ static int by_name(const void *a_, const void *b_)
 	return order ? order : strcmp(a->program->name, b->program->name);
 }
 
-/* Tasks that were there for a moment only are no programs that were renamed. */
+/* Tasks that ran only for a moment are not taken for renamed programs. */
 static bool is_alone(const struct programs *p, const struct program *one, enum share_side side)
 {
 	return !one->weight[!side] && (double)one->weight[side] * 100 >= (double)p->weight[side] * MIN_PERCENT;
@@ -334,7 +334,7 @@ static void free_texts(struct texts *t)
 	free(t->all);
 }
 
-/* Pairs whose names are in no row are not worth a word. */
+/* Pairs whose names are in no row are not reported. */
 static size_t keep_used(struct shares_move *pairs, size_t n)
 {
 	size_t kept = 0;

@@ -646,8 +646,8 @@ int pyprofile_is_wanted(const struct pyprofile_opts *o, const struct opt_parser 
 	if (o->python < 0 && asks)
 		return fault_usage(f, "profile: %s is about Python functions, which --no-python leaves out", asks);
 	if (asked && unfit && !strcmp(unfit, "--off-cpu"))
-		return fault_usage(f, "profile: --off-cpu needs events of the scheduler, which say nothing about Python functions: "
-				   "expected --idle, which shows the time of threads that run and that wait");
+		return fault_usage(f, "profile: --off-cpu does not show Python functions: "
+				   "expected --idle, which shows the time of threads that run and of those that wait");
 	if ((asked && unfit) || (unfit && !strcmp(unfit, "--annotate") && !o->python && are_python(&s->pids, s->verbose)))
 		return fault_usage(f, "%s: it needs samples of an event, but Python functions are read from the interpreter's "
 				   "memory: leave it out, or use --no-python", unfit);
