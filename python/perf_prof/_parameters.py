@@ -16,6 +16,8 @@ PHRASES = (
     (re.compile(r'`perf-prof ([a-z][\w-]*) -h`'), lambda match: _help(match)),
     (re.compile(r': perf-prof dump PID$'), lambda match: ', such as dump(1234)'),
     (re.compile(r'^stat (?=-e: )'), lambda match: ''),
+    (re.compile(r"; record with ((?:-a )?(?:-g )?-e (?:'[^']*'|\S+))$"),
+     lambda match: f'; record with `perf-prof record {match[1]}`'),
 )
 
 

@@ -598,3 +598,8 @@ def test_the_magic_starts_no_command(run, line, command):
 
 def test_the_magic_without_ipython(run):
     assert run('import sys, perf_prof; print(perf_prof.load_ipython_extension, "IPython" in sys.modules)').endswith(' False\n')
+
+
+def test_what_a_recording_lacks_is_a_command_for_the_shell(perf_prof):
+    with pytest.raises(ValueError, match='lacks; record with `perf-prof record -a -e sched:[a-z_,:]+`$'):
+        perf_prof.rundelay(input=RECORDING)
