@@ -41,7 +41,9 @@ static inline unsigned int hash_words(const void *key, size_t len)
 		len -= 8;
 	}
 	memcpy(&word, p, len);
-	return (unsigned int)((h ^ other ^ word) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+	h ^= other ^ word;
+	h ^= h >> 32;   /* else the upper bytes, such as the end of a text, would not reach the lower bits, which choose the bucket */
+	return (unsigned int)(h * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 }
 
 #define HASH_NONFATAL_OOM 1

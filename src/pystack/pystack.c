@@ -51,8 +51,6 @@ struct pystack {
 	struct asyncio *asyncio;         /* NULL: the program has not imported it yet */
 	uint64_t look;                   /* time at which it is looked for again, CLOCK_MONOTONIC */
 	bool lacks_tasks;
-	cpu_set_t cpus;                  /* on which this thread may run; none: not known */
-	bool moved;                      /* it may run on fewer now */
 };
 
 static int prepare(struct pystack *p)
@@ -77,8 +75,6 @@ struct pystack *pystack_open(pid_t pid, const char *what, struct fault *f)
 		return NULL;
 	}
 	p->memory = memory_of(pid);
-	if (sched_getaffinity(0, sizeof(p->cpus), &p->cpus))
-		CPU_ZERO(&p->cpus);
 	rc = prepare(p);
 	if (!rc)
 		return p;
@@ -99,8 +95,6 @@ void pystack_close(struct pystack *p)
 {
 	if (!p)
 		return;
-	if (p->moved)
-		sched_setaffinity(0, sizeof(p->cpus), &p->cpus);
 	asyncio_free(p->asyncio);
 	codes_free(p->codes);
 	tids_free(p->tids);
@@ -292,36 +286,38 @@ static uint64_t elapsed_of(const struct pystack *p, const struct thread *t, pid_
 	return since ? p->began - since : 0;
 }
 
-/* If this thread is on the CPU of a sampled thread, moves it to another one: the sampled thread can then run while its stack is read. */
-static void leave_cpu(struct pystack *p, int cpu)
+/* Whether there is another CPU than that of a sampled thread. If this thread is on it, moves to another one: the sampled thread can
+ * then run while its stack is read. */
+static bool leave_cpu(int cpu)
 {
-	cpu_set_t left = p->cpus;
+	cpu_set_t all, left;
 
-	if (cpu < 0 || cpu >= CPU_SETSIZE || cpu != sched_getcpu())
-		return;
+	if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof(all), &all))
+		return true;
+	left = all;
 	CPU_CLR(cpu, &left);
-	p->moved |= CPU_COUNT(&left) && !sched_setaffinity(0, sizeof(left), &left);
+	if (!CPU_COUNT(&left))
+		return false;
+	if (cpu == sched_getcpu() && !sched_setaffinity(0, sizeof(left), &left))
+		sched_setaffinity(0, sizeof(all), &all);   /* it stays there until the kernel has a reason to move it */
+	return true;
 }
 
 /*
  * Whether a thread that is ready to run waits for a CPU. Its stack then shows where it lost its CPU, mostly a system call, and not
- * where it used it: its time counts for the place where it is next found on a CPU. A thread that is never found on one, as on a
- * machine with one CPU, is taken where it waits.
+ * where it used it: its time counts for the place where it is next found on a CPU. If it is on none many times, or there is only one
+ * CPU, it is taken where it waits.
  */
-static bool waits_for_cpu(struct pystack *p, struct thread *t, const struct pystack_thread *out)
+static bool waits_for_cpu(const struct pystack *p, struct thread *t, const struct pystack_thread *out)
 {
-	enum { FEW = 2, MOST = 50 };
+	enum { FEW = 1, MANY = 25 };
 
-	if (tids_is_on_cpu(p->tids, out->tid, out->turns)) {
+	if (tids_is_on_cpu(p->tids, out->tid, out->turns) || t->waiting >= MANY) {
 		t->waiting = 0;
 		return false;
 	}
-	if (t->waiting >= MOST)
-		return false;
 	t->waiting += out->cpu > 0;
-	if (t->waiting > FEW)
-		leave_cpu(p, tids_cpu(p->tids, out->tid));
-	return true;
+	return t->waiting <= FEW || leave_cpu(tids_cpu(p->tids, out->tid));
 }
 
 static int take_thread(struct pystack *p, const struct reading *r, struct thread *t)

@@ -473,19 +473,20 @@ bool folded_is_of_command(const struct folded *f)
 
 /* ---- builds ----------------------------------------------------------------------------- */
 
-enum { FILE_SIZE = 256 };
+enum { FILE_SIZE = 1024 };
 
-/* The file of "gzip+0x4290", as a word without the separators of builds. Returns its length; 0: there is none. */
+/* The file of "gzip+0x4290", escaped, as a word without the separators of builds. Returns its length; 0: there is none. */
 static size_t file_of(const char *function, char file[FILE_SIZE])
 {
 	const char *at = strrchr(function, '+');
 	size_t len = at ? (size_t)(at - function) : 0;
 
-	if (len >= FILE_SIZE)
+	if (4 * len >= FILE_SIZE)
 		return 0;
+	len = escape_terminal(function, len, file, FILE_SIZE);
 	for (size_t i = 0; i < len; i++)
-		file[i] = (unsigned char)function[i] <= ' ' || strchr(",:;", function[i]) ? '_' : function[i];
-	file[len] = '\0';
+		if (strchr(" ,:;", file[i]))
+			file[i] = '_';
 	return len;
 }
 
@@ -510,8 +511,10 @@ void folded_set_build(struct folded *f, const char *function, const char *build)
 	memcpy(b->file, file, len);
 	snprintf(b->build, sizeof(b->build), "%s", build);
 	HASH_ADD(hh, f->builds, file, len, b);
-	if (HASH_LOST(b))
+	if (HASH_LOST(b)) {
+		f->bytes -= sizeof(*b) + len;
 		free(b);
+	}
 }
 
 /* Of stacks from several files, or without the line that belongs to them, some may be of another build. */
@@ -545,16 +548,20 @@ void folded_print_builds(const struct folded *f, FILE *out)
 
 void folded_take_builds(struct folded *f, const char *text, uint64_t weight)
 {
-	char one[FILE_SIZE], build[FOLDED_BUILD_SIZE];
-	int len;
+	char one[FILE_SIZE + 1], build[FOLDED_BUILD_SIZE];
 
 	f->built += weight;
-	text += strlen(" builds=");
-	while (sscanf(text, "%254[^:, ]:%39[^:, ]%n", one, build, &len) == 2) {
-		strcat(one, "+");
+	for (text += strlen(" builds=");; text++) {
+		const size_t file = strcspn(text, ":, "), after = text[file] == ':' ? strcspn(text + file + 1, ":, ") : 0;
+
+		if (!file || !after || file >= FILE_SIZE || after >= sizeof(build))
+			return;
+		snprintf(one, sizeof(one), "%.*s+", (int)file, text);
+		snprintf(build, sizeof(build), "%.*s", (int)after, text + file + 1);
 		folded_set_build(f, one, build);
-		text += len;
-		text += *text == ',';
+		text += file + 1 + after;
+		if (*text != ',')
+			return;
 	}
 }
 

@@ -335,7 +335,7 @@ bool dso_file(const struct dso *dso, uid_t *owner, struct timespec *written)
 
 void dso_build_text(const struct dso *dso, char text[DSO_BUILD_SIZE])
 {
-	enum { SHOWN = 8 };
+	_Static_assert(2 * BUILD_ID_MAX < DSO_BUILD_SIZE, "an id fits");
 	uint8_t found[BUILD_ID_MAX];
 	struct timespec written;
 	uid_t owner;
@@ -348,7 +348,7 @@ void dso_build_text(const struct dso *dso, char text[DSO_BUILD_SIZE])
 		id = found;
 	if (!id && read)
 		snprintf(text, DSO_BUILD_SIZE, "%lld.%ld", (long long)written.tv_sec, written.tv_nsec);
-	for (size_t i = 0; id && i < size && i < SHOWN; i++)
+	for (size_t i = 0; id && i < size; i++)
 		snprintf(text + 2 * i, 3, "%02x", id[i]);
 }
 

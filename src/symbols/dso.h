@@ -86,7 +86,7 @@ const char *dso_mapped_name(const struct dso *dso);
 bool dso_file(const struct dso *dso, uid_t *owner, struct timespec *written);
 /* What tells two builds of a file apart: the first bytes of its build id, else the time of the file that was read; "": not
  * known. */
-enum { DSO_BUILD_SIZE = 40 };
+enum { DSO_BUILD_SIZE = 48 };
 void dso_build_text(const struct dso *dso, char text[DSO_BUILD_SIZE]);
 /* Whether our root has another file at its path, or none: the process has another root or mount namespace, or the file was
  * deleted. One that was replaced by another one of the same device, as compilers do, does not count. */

@@ -219,17 +219,23 @@ MANY_THREADS = 'import threading\nfor i in range(100):\n    t = threading.Thread
 OPENING = 'while :; do "$0" stat -e "sched:*" -o /dev/null -- true; done'
 
 
+@contextlib.contextmanager
+def others_open_tracepoints(prof):
+    other = subprocess.Popen(['sh', '-c', OPENING, prof], start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        os.killpg(other.pid, signal.SIGKILL)
+        other.wait()
+
+
 def test_off_cpu_leaves_out_waits_for_its_own_events(analyse, prof):
     """The kernel makes the events of a new thread within clone(), and waits there for others who open tracepoints."""
+    run = ['profile', '-q', '--off-cpu', *RING]
+
     def measure():
-        other = subprocess.Popen(['sh', '-c', OPENING, prof], start_new_session=True,
-                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            run = ['profile', '-q', '--off-cpu', *RING]
+        with others_open_tracepoints(prof):
             analyse(*run, '--record', 'r.data', '--', sys.executable, '-c', MANY_THREADS)
-        finally:
-            os.killpg(other.pid, signal.SIGKILL)
-            other.wait()
         return analyse(*run, '--json', '-I', 'r.data').table('profile'), analyse(*run, '-I', 'r.data').text
 
     def right(got):
@@ -237,6 +243,18 @@ def test_off_cpu_leaves_out_waits_for_its_own_events(analyse, prof):
         assert not [r for r in table['rows'] if r['function'] == 'perf_event_init_task (blocked)'], table
         assert bool(table['own']) == (' ms off because of this recording (clone and exit)' in text), text[:300]
         return table['own']
+    attempts(measure, right)
+
+
+def test_off_cpu_of_all_keeps_waits_for_the_events_of_another(analyse, prof, tmp_path):
+    def measure():
+        with others_open_tracepoints(prof):
+            return analyse('profile', '-q', '--off-cpu', '-a', '--json', '--rows', '0', *RING, '--', prof, 'record', '-q', '-e',
+                           'sched:sched_switch', '-o', tmp_path / 'other', '--', sys.executable, '-c', MANY_THREADS).table('profile')
+
+    def right(table):
+        assert table['own'] == 0, table
+        return [r for r in table['rows'] if r['function'] == 'perf_event_init_task (blocked)']
     attempts(measure, right)
 
 

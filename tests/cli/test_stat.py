@@ -536,7 +536,7 @@ def test_the_next_steps_of_both_cpu_time_and_waits(prof, tmp_path):
     """The larger one is first."""
     need('tracefs')
     need('cap_perfmon')
-    job = 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; sleep 1.5'
+    job = 'i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done; sleep 1.5'
     done = subprocess.run([prof, 'stat', '-r', '2', '-e', 'page-faults:u', '--confidence=60', '--vs', job, '--', 'true'],
                           cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100)
     waits, functions = (done.stderr.find(f' which {what} differ') for what in ('waits', 'functions'))

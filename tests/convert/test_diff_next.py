@@ -2,7 +2,9 @@
 """perf-prof diff: the order of rows of --total, and the lines below the table that say what to do next."""
 import json
 import re
+import resource
 import subprocess
+import sys
 
 import pytest
 
@@ -60,3 +62,57 @@ def test_all_changed_and_none_for_certain(prof, tmp_path):
     assert ('all functions together changed, but no single one for certain: '
             'compare more recordings, or sample faster (-F 4999); '
             '--total compares functions including what they called\n') in done.stdout, done
+
+
+def table_of(prof, folder, *args):
+    done = subprocess.run([prof, 'diff', '--json', '--rows', '0', *args], cwd=folder, capture_output=True, text=True, timeout=60)
+    assert not done.returncode, done
+    return {row['function']: row for row in json.loads(done.stdout)['rows']}
+
+
+def test_the_folder_of_a_lock_does_not_matter(prof, tmp_path):
+    """Also if each run has its own, and only in stacks of waits."""
+    for side, ns in (('old', 100), ('new', 200)):
+        for i in range(3):
+            (tmp_path / f'{side}{i}').write_text(f'srv;main;futex big (/tmp/{side}{i}/srv);[because of srv] {(ns + i) * 1000000}\n'
+                                                 f'# weight={(ns + i) * 1000000} unit=ns\n')
+    rows = table_of(prof, tmp_path, '--total', 'old0', 'old1', 'old2', '--vs', 'new0', 'new1', 'new2')
+    lock = rows['futex big (srv)']
+    assert (lock['before_time'], lock['after_time'], lock['verdict']) == (101000000, 201000000, 'more time'), rows
+    (tmp_path / 'a').write_text('init (/a/x/i.py) 60\ninit (/a/y/i.py) 40\n')
+    (tmp_path / 'b').write_text('init (/b/z/i.py) 100\n')
+    assert len(table_of(prof, tmp_path, 'a', 'b')) == 3
+
+
+def test_builds_of_a_file_with_a_strange_name(prof, tmp_path):
+    """In the last line, they are escaped as in the stacks, and long lists take no time to speak of."""
+    (tmp_path / 'job.c').write_text(TIMES)
+    name = 'e\x7fv,i:l'
+    subprocess.run(['gcc', '-O1', '-s', '-o', name, 'job.c'], cwd=tmp_path, check=True)
+    done = subprocess.run([prof, 'profile', '-q', '-e', 'cpu-clock:u', '--flame-graph', 'f.folded', '--', f'./{name}'], cwd=tmp_path,
+                          capture_output=True, text=True, timeout=60)
+    if done.returncode:
+        pytest.skip(done.stderr.strip())
+    text = (tmp_path / 'f.folded').read_bytes()
+    assert rb'builds=e\x7fv_i_l:' in text and b'\x7f' not in text, text[-300:]
+    rows = table_of(prof, tmp_path, 'f.folded', 'f.folded')
+    assert not [row for row in rows.values() if row['verdict'] == 'not compared'], rows
+    long = b''.join(b'job;f 1\n# samples=1 alike=1 weight=1 event=x builds=' + b'a:b,' * 250000 + b'c:d inlined=no\n' for _ in range(8))
+    (tmp_path / 'long.folded').write_bytes(long)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    subprocess.run([prof, 'diff', 'long.folded', 'long.folded'], cwd=tmp_path, capture_output=True, timeout=100)
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before < 10
+
+
+def test_memory_for_names_of_threads(prof, tmp_path):
+    """33 KB of names that differ in the last letters of a word: a hash that leaves these out takes 800 MB."""
+    def stacks(prefix):
+        return ''.join(f'{prefix}{p};fn{p}_{n};[because of {prefix}{p}];k 1000000\n' for p in range(20) for n in range(50))
+    for name, prefix in (('a', 'p'), ('b', 'q')):
+        (tmp_path / name).write_text(stacks(prefix) + '# weight=1000000000 unit=ns\n')
+    code = ('import resource, subprocess, sys\n'
+            'subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)\n'
+            'print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)')
+    done = subprocess.run([sys.executable, '-c', code, prof, 'diff', '--total', 'a', 'b'], cwd=tmp_path, capture_output=True, text=True,
+                          timeout=100, check=True)
+    assert int(done.stdout) < 200000, done

@@ -229,6 +229,17 @@ def test_pandas(perf_prof, batch, reader):
     assert str(frame['_comm'].dtype) == 'category' and set(frame['_comm']) == {'storm'} and frame['_lost'].isna().all()
 
 
+def test_pandas_takes_columns_and_batches(batch, reader):
+    """Without from_arrow(), too."""
+    pandas = reader('pandas')
+    for name in batch.columns:
+        column = pandas.Series(batch[name])
+        assert len(column) == len(batch) and column.iloc[-1] == batch[name][len(batch) - 1] or batch[name][len(batch) - 1] is None
+    frame = pandas.DataFrame(batch)
+    assert tuple(frame.columns) == batch.columns and len(frame) == len(batch)
+    assert len(pandas.DataFrame({'tid': batch['_tid']})) == len(batch)
+
+
 def test_pandas_reads_sessions_and_aggregates(perf_prof, reader):
     """Without going through another package's own types, too."""
     pandas, pyarrow = reader('pandas'), reader('pyarrow')

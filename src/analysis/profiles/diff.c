@@ -309,8 +309,8 @@ static bool begins_with_program(const struct folded *f, const struct folded_stac
 	return true;
 }
 
-/* The frames of a stack but those before `first`. 0 or -1: out of memory. */
-static int put_folded(const struct diff *d, const struct folded *folded, const struct folded_stack *stack, size_t first)
+/* The frames of a stack but those before `first`. of_waits: without folders of programs. 0 or -1: out of memory. */
+static int put_folded(const struct diff *d, const struct folded *folded, const struct folded_stack *stack, size_t first, bool of_waits)
 {
 	const char **names = calloc(stack->n + 1, sizeof(*names));
 	bool *own = calloc(stack->n + 1, sizeof(*own));
@@ -320,8 +320,12 @@ static int put_folded(const struct diff *d, const struct folded *folded, const s
 		names[k] = folded_frame_name(folded, stack->frames[k]);
 	if (good)
 		ownframes_in_stack(names + first, stack->n - first, own + first);
-	for (size_t k = good ? stack->n : first; k-- > first;)
-		put_frame(d, names[k], "", folded_build(folded, names[k]), own[k]);
+	for (size_t k = good ? stack->n : first; k-- > first;) {
+		char *plain = of_waits && d->names_alone >= 0 ? programs_without_folder(names[k]) : NULL;
+
+		put_frame(d, plain ? plain : names[k], "", folded_build(folded, names[k]), own[k]);
+		free(plain);
+	}
 	free(names);
 	free(own);
 	return good ? 0 : -1;
@@ -339,10 +343,11 @@ static int read_folded(struct diff *d, struct fault *f)
 		fault_set(f, EXIT_FAILED, "out of memory");
 	for (size_t i = 0; i < n; i++) {
 		const size_t first = begins_with_program(folded, &stacks[i]);
+		const bool of_waits = !first && is_ours(folded);
 
-		if (!first && is_ours(folded))
+		if (of_waits)
 			programs_take(d->programs, number_of(d), folded, &stacks[i]);
-		if (put_folded(d, folded, &stacks[i], first))
+		if (put_folded(d, folded, &stacks[i], first, of_waits))
 			fault_set(f, EXIT_FAILED, "out of memory");
 		shares_end_stack(d->shares, number_of(d), stacks[i].weight);
 	}

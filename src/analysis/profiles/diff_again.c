@@ -12,6 +12,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char *const names[] = { [SHARES_BEFORE] = "old", [SHARES_AFTER] = "new" };
 static const char *const commands[] = { [SHARES_BEFORE] = "OLD", [SHARES_AFTER] = "NEW" };
@@ -124,7 +125,9 @@ void diff_tell_lines(const struct diff *d, const struct share *share)
 {
 	const char *path = d->sides[share->total[SHARES_AFTER] ? SHARES_AFTER : SHARES_BEFORE].inputs->path;
 
-	if (!is_printable(path))
+	struct stat st;
+
+	if (!is_printable(path) || stat(path, &st) || !S_ISREG(st.st_mode))    /* what was piped cannot be read again */
 		return;
 	printf("which lines of %s take the time: perf-prof report -I ", share->function);
 	shellwords_put(path, stdout);

@@ -436,6 +436,7 @@ static void tell_rates(const struct diff *d)
 /* The change of all functions together may be significant where that of each one is not. */
 static void tell_undecided(const struct diff *d)
 {
+	enum { FAST = 4999 };
 	struct stats_interval time;
 
 	if (!is_by_time(d) || unjudged(d) || d->common.comms.n || d->common.dsos.n)
@@ -443,7 +444,7 @@ static void tell_undecided(const struct diff *d)
 	time = shares_compare_sides(d->shares, confidence(d));
 	if (time.low > 0 || time.high < 0)
 		printf("all functions together changed, but no single one for certain: compare more recordings%s%s\n",
-		       is_exact(d) ? "" : ", or sample faster (-F 4999)",
+		       is_exact(d) || d->sides[SHARES_BEFORE].slowest >= FAST ? "" : ", or sample faster (-F 4999)",
 		       d->total ? "" : "; --total compares functions including what they called");
 }
 

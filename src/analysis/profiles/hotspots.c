@@ -434,7 +434,7 @@ void hotspots_prepare(struct analysis *a, struct hotspots *h)
 	for (struct hotspot *spot = h->all; spot; spot = spot->hh.next)
 		if (spot->key.stack)
 			callstacks_expand(a->stacks, spot->key.stack);
-	hotspots_drop_own(h);
+	hotspots_drop_own(a, h);
 	hotspots_select(a, h);
 }
 

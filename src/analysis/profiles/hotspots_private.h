@@ -43,7 +43,7 @@ void hotspots_annotate(struct analysis *a, const struct hotspots *h, const struc
 /* Before output: callstacks_expand() for all stacks, then hotspots_drop_own() and hotspots_select(). */
 void hotspots_prepare(struct analysis *a, struct hotspots *h);
 /* Drops the waits of the recording itself. */
-void hotspots_drop_own(struct hotspots *h);
+void hotspots_drop_own(struct analysis *a, struct hotspots *h);
 /* Drops the stacks that --comm and --dso leave out. */
 void hotspots_select(struct analysis *a, struct hotspots *h);
 /* What follows outside of the frames: "[cut]", if its outermost callers are missing; the task. */

@@ -25,10 +25,24 @@ static bool is_own(const struct callstack *stack)
 	return false;
 }
 
-void hotspots_drop_own(struct hotspots *h)
+/* Events of all tasks (-a) are not made anew for each thread: then such waits are for another program that records. */
+static bool has_inherited(struct analysis *a)
+{
+	size_t n;
+	const struct stream_event *events = stream_events(a->stream, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (events[i].sampling && events[i].sampling->attr.attr.inherit)
+			return true;
+	return false;
+}
+
+void hotspots_drop_own(struct analysis *a, struct hotspots *h)
 {
 	struct hotspot *spot, *next;
 
+	if (!has_inherited(a))
+		return;
 	HASH_ITER(hh, h->all, spot, next) {
 		if (!spot->key.blocked || !is_own(hotspot_stack(spot)))
 			continue;

@@ -76,6 +76,18 @@ static const char *file_in(const char *path, size_t *len)
 	return slash + 1;
 }
 
+char *programs_without_folder(const char *name)
+{
+	const char *path = path_in(name), *file;
+	char *text;
+	size_t len;
+
+	if (!path)
+		return NULL;
+	file = file_in(path, &len);
+	return asprintf(&text, "%.*s%.*s)", (int)(path - name), name, (int)len, file) < 0 ? NULL : text;
+}
+
 /* NULL: out of memory. */
 static struct program *program_of(struct programs *p, const char *name, size_t len)
 {
@@ -238,11 +250,11 @@ static size_t choose_pairs(struct programs *p, struct shares_move chosen[SHARES_
 
 /* ---- names ----------------------------------------------------------------------------- */
 
-/* A name without the folder of a file, and with the name that a program has in AFTER. */
+/* A name with the one that a program has in AFTER. */
 struct text {
 	char *text;
 	struct share *share;
-	struct shares_move *pair;    /* NULL: no program that was renamed */
+	struct shares_move *pair;    /* NULL: it has no program that was renamed */
 };
 
 struct texts {
@@ -264,18 +276,6 @@ static char *word_in(char *text, const char *program)
 	return NULL;
 }
 
-static char *without_folder(const char *name, const char *path)
-{
-	const char *file;
-	char *text;
-	size_t len;
-
-	if (!path)
-		return strdup(name);
-	file = file_in(path, &len);
-	return asprintf(&text, "%.*s%.*s)", (int)(path - name), name, (int)len, file) < 0 ? NULL : text;
-}
-
 static void rename_program(struct text *t, struct shares_move *pair, bool before)
 {
 	char *at = word_in(t->text, before ? pair->from : pair->to), *text;
@@ -293,12 +293,11 @@ static void rename_program(struct text *t, struct shares_move *pair, bool before
 static void add_text(void *ctx, struct share *share)
 {
 	struct texts *all = ctx;
-	const char *path = path_in(share->function);
-	struct text t = { without_folder(share->function, path), share, NULL };
+	struct text t = { strdup(share->function), share, NULL };
 
 	for (size_t i = 0; t.text && i < all->npairs && !t.pair; i++)
 		rename_program(&t, &all->pairs[i], all->before);
-	if (t.text && (path || t.pair) && ROOM_FOR(all->all, all->room, all->n, 1))
+	if (t.pair && ROOM_FOR(all->all, all->room, all->n, 1))
 		all->all[all->n++] = t;
 	else
 		free(t.text);
@@ -322,8 +321,7 @@ static void join(const struct texts *before, struct texts *after)
 		if (!now)
 			continue;
 		shares_join(now->share, one->share);
-		if (one->pair)
-			one->pair->functions++;
+		one->pair->functions++;
 	}
 }
 
