@@ -85,7 +85,6 @@ static int begin(struct session_object *o, struct session_asked *asked)
 		return -1;
 	}
 	rc = column_names_take(&o->names, session_columns(s));
-	o->recorded = !live;
 	o->session = s;
 	return rc;
 }
@@ -240,8 +239,6 @@ static PyObject *next_batch(PyObject *self, enum session_answer *answer)
 		return NULL;
 	o->read = true;
 	*answer = session_next(o->session, &b, &f);
-	if (*answer == SESSION_END)
-		o->ended_in = PyThread_get_thread_ident();
 	if (*answer == SESSION_BATCH)
 		return batch_object_new(&o->native->host.batches, b, 0, b->rows, &o->names);
 	return *answer == SESSION_FORKED ? session_forked() : *answer == SESSION_FAILED ? fault_raise(&f) : NULL;
@@ -268,18 +265,11 @@ static PyObject *session_take(PyObject *self, PyObject *unused)
 	return Py_NewRef(answer == SESSION_WAIT ? Py_None : Py_False);
 }
 
-/* A second loop over a recording would have no batches, which looks like one without events. Of several threads that share the
- * batches, one may begin when others have read all. */
 static PyObject *session_iter(PyObject *self)
 {
-	const struct session_object *o = (struct session_object *)self;
-
-	if (is_taken(o) || !session_opened(self))
+	if (is_taken((struct session_object *)self))
 		return NULL;
-	if (!o->recorded || o->ended_in != PyThread_get_thread_ident())
-		return Py_NewRef(self);
-	PyErr_SetString(PyExc_ValueError, "all batches of the recording were read already: open() it again");
-	return NULL;
+	return session_opened(self) ? Py_NewRef(self) : NULL;
 }
 
 static PyObject *close_it(PyObject *self, bool drop)

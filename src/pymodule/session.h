@@ -16,8 +16,6 @@ struct session_object {
 	bool beginning;          /* some thread is in __init__() */
 	bool streamed;           /* __arrow_c_stream__() was called */
 	bool read;               /* a batch was taken */
-	bool recorded;           /* it reads a recording */
-	unsigned long ended_in;  /* the thread that was told that there are no more batches; 0: none yet */
 	bool aggregated;         /* its batches go to an Aggregate */
 	struct branches *branches;   /* or to Streams; NULL: they do not */
 };

@@ -106,16 +106,3 @@ def test_another_python_is_told_for_which_one_it_was_built(perf_prof, tmp_path):
     assert done.returncode == 1
     assert 'ImportError: perf_prof in ' in done.stderr
     assert f'was built for another Python (_native.cpython-30-none.so); this is {sys.implementation.cache_tag}' in done.stderr
-
-
-def test_a_second_loop_is_an_error(perf_prof):
-    """Without batches, it would look like a recording without events. A loop that was left goes on."""
-    with perf_prof.open(RECORDING) as s:
-        rows = 0
-        for batch in s:
-            rows += len(batch)
-            break
-        rows += sum(map(len, s))
-        assert rows == sum(map(len, perf_prof.open(RECORDING)))
-        with pytest.raises(ValueError, match=r'read already: open\(\) it again'):
-            list(s)
