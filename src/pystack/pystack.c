@@ -27,8 +27,8 @@ struct thread {
 	pid_t tid;                       /* of which it is known: */
 	uint64_t cpu, now;               /* ns on CPUs: when it was last taken with some; now */
 	pid_t last;                      /* the tid with which it was last taken, */
-	unsigned int waiting;            /* number of looks since it was last found on a CPU, in which it had used one meanwhile */
 	uint64_t taken;                  /* and when, CLOCK_MONOTONIC; 0: never */
+	unsigned int waiting;            /* looks since it was last found on a CPU, before which it had used one */
 	struct frames_guess guess;
 	uint64_t seen;                   /* the reading that last found it */
 	UT_hash_handle hh;

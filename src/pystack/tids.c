@@ -180,7 +180,7 @@ static bool add_number(const char *text, const char *key, uint64_t *sum)
 
 bool tids_is_on_cpu(const struct tids *t, pid_t tid, uint64_t turns)
 {
-	char text[4096];
+	char text[8192];         /* that of a machine with many CPUs and a user in many groups is long */
 	uint64_t ended = 0;
 
 	read_file(t, tid, "status", text, sizeof(text));

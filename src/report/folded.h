@@ -104,7 +104,7 @@ void folded_of_command(struct folded *f, uint64_t weight);
 bool folded_is_of_command(const struct folded *f);
 
 /* Functions without a name, "gzip+0x4290", are the same ones only in the same build of a file. build: a word; "": not known. A
- * file has its builds in the last line, before "inlined=" or "unit=": builds=gzip:5dc767c02e183bb907a4a8cb8de9f9a1f0a2b8fd,dash:... . */
+ * file has its builds in the last line, before "inlined=" or "unit=": builds=gzip:5dc7...,dash:be63... */
 enum { FOLDED_BUILD_SIZE = 48 };
 void folded_set_build(struct folded *f, const char *function, const char *build);
 /* "": not known, or the stacks are of several. */

@@ -84,7 +84,7 @@ bool dso_is_mapped(const struct dso *dso, int fd);
 const char *dso_mapped_name(const struct dso *dso);
 /* Whose file was read for its symbols, and when it was written. False: none was read. */
 bool dso_file(const struct dso *dso, uid_t *owner, struct timespec *written);
-/* What tells two builds of a file apart: the first bytes of its build id, else the time of the file that was read; "": not
+/* What tells two builds of a file apart: its build id, else the time of the file that was read; "": not
  * known. */
 enum { DSO_BUILD_SIZE = 48 };
 void dso_build_text(const struct dso *dso, char text[DSO_BUILD_SIZE]);

@@ -233,8 +233,8 @@ def test_pandas_takes_columns_and_batches(batch, reader):
     """Without from_arrow(), too."""
     pandas = reader('pandas')
     for name in batch.columns:
-        column = pandas.Series(batch[name])
-        assert len(column) == len(batch) and column.iloc[-1] == batch[name][len(batch) - 1] or batch[name][len(batch) - 1] is None
+        values = batch[name].to_pylist()
+        assert pandas.Series(batch[name]).tolist() == (values if not batch[name].null_count else [0] * len(batch)), name   # as in NumPy
     frame = pandas.DataFrame(batch)
     assert tuple(frame.columns) == batch.columns and len(frame) == len(batch)
     assert len(pandas.DataFrame({'tid': batch['_tid']})) == len(batch)

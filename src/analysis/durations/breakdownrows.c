@@ -88,8 +88,8 @@ char *breakdown_text(const struct breakdown *b, char *buf, size_t size)
 		const size_t on = breakdown_put_objects(b, sums, (enum breakdown_part)i, objects, sizeof(objects));
 
 		n += (size_t)snprintf(buf + n, size - n, "%s%s %.3f%s%s%s%s%s%s", n ? ", " : "",
-				      breakdown_part_words((enum breakdown_part)i), (double)sums->ns[i] / 1e3, n ? "" : " us", has ? " (" : "", tasks, has && on ? "; in " : "",
-				      objects, has ? ")" : "");
+				      breakdown_part_words((enum breakdown_part)i), (double)sums->ns[i] / 1e3, n ? "" : " us",
+				      has ? " (" : "", tasks, has && on ? "; in " : "", objects, has ? ")" : "");
 	}
 	return buf;
 }

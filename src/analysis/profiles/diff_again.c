@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One recording of each side does not show how much runs of the same program differ: the commands that record several, in turns,
- * from the command that each recording says it was made with.
+ * What to type next. One recording of each side does not show how much runs of the same program differ: the commands that record
+ * several, in turns, from the command that each recording says it was made with. And the one for the lines of a function.
  */
 #include "analysis/profiles/diff_private.h"
 #include "base/shellwords.h"
@@ -124,7 +124,6 @@ bool diff_has_lines(const struct diff *d, const struct share *share)
 void diff_tell_lines(const struct diff *d, const struct share *share)
 {
 	const char *path = d->sides[share->total[SHARES_AFTER] ? SHARES_AFTER : SHARES_BEFORE].inputs->path;
-
 	struct stat st;
 
 	if (!is_printable(path) || stat(path, &st) || !S_ISREG(st.st_mode))    /* what was piped cannot be read again */

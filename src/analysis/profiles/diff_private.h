@@ -81,7 +81,7 @@ int diff_inputs(struct diff *d, const struct opt_parser *args, struct fault *f);
 int diff_open_inputs(struct diff *d, struct reading *reading, const struct opt_parser *args, struct fault *f);
 void diff_close_inputs(struct diff *d);
 
-/* diff_again.c */
+/* diff_again.c: what to type next. */
 void diff_remember_command(struct diff *d, char *const *words, size_t n);
 /* Prints how to record and compare several runs. */
 void diff_tell_again(const struct diff *d);

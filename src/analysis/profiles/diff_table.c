@@ -245,8 +245,8 @@ static void describe_times(const struct diff *d, struct table *t, char *text, si
 	if (!have_same_parts(d))
 		return;
 	snprintf(text, size, "%stime %s%.3f ms before, %.3f ms after (%+.1f %%%s)",
-		 is_exact(d) ? "" : !strcmp(a->what, PYPROFILE_ELAPSED) ? "elapsed " : a->without_kernel ? "user " : "CPU ", a->n + b->n > 2 ? "of a run " : "",
-		 (double)before / NS_PER_MS, (double)after / NS_PER_MS,
+		 is_exact(d) ? "" : !strcmp(a->what, PYPROFILE_ELAPSED) ? "elapsed " : a->without_kernel ? "user " : "CPU ",
+		 a->n + b->n > 2 ? "of a run " : "", (double)before / NS_PER_MS, (double)after / NS_PER_MS,
 		 100 * ((double)after / (double)before - 1), what);
 }
 
