@@ -12,7 +12,7 @@ import socket
 import sys
 import threading
 import time
-from typing import Any, Callable, Dict, Iterator, List, Sequence
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence
 
 from . import _native
 from ._environment import said_for_command
@@ -100,28 +100,40 @@ class _Losses:
         self.told = stats['lost']
 
 
-def _end_at_signals(session: _native.Session, recording: bool) -> None:
+class Signals:
     """The first signal ends a live run, whose answer then comes; the second one, and the first while a recording is read,
     ends the process. timeout(1) sends each twice: that is one. DuckDB may have the main thread, which runs Python's
-    handlers, for long: so another thread waits for the signals."""
-    here, there = socket.socketpair()
-    there.setblocking(False)
+    handlers, for long: so another thread waits for the signals. Made before the session, which opens events at once."""
 
-    def wait() -> None:
-        here.recv(1)
-        if recording:
+    def __init__(self, recording: bool) -> None:
+        self.recording = recording
+        self.first: Optional[float] = None
+        self.session: Optional[_native.Session] = None
+        self.here, self.there = socket.socketpair()
+        self.there.setblocking(False)
+        caught = [number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) is not signal.SIG_IGN]
+        for number in caught:
+            signal.signal(number, lambda number, frame: None)
+        if caught:
+            signal.set_wakeup_fd(self.there.fileno(), warn_on_full_buffer=False)
+            threading.Thread(target=self._wait, daemon=True).start()
+
+    def end(self, session: _native.Session) -> None:
+        """Ends this session from now on, and now if a signal has come."""
+        self.session = session
+        if self.first is not None:
+            session.close()
+
+    def _wait(self) -> None:
+        self.here.recv(1)
+        if self.recording:
             os._exit(130)
-        first = time.monotonic()
-        session.close()
-        while here.recv(1):
-            if time.monotonic() - first > 0.5:
+        self.first = time.monotonic()
+        if self.session:
+            self.session.close()
+        while self.here.recv(1):
+            if time.monotonic() - self.first > 0.5:
                 os._exit(130)
-    caught = [number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) is not signal.SIG_IGN]
-    for number in caught:
-        signal.signal(number, lambda number, frame: None)
-    if caught:
-        signal.set_wakeup_fd(there.detach(), warn_on_full_buffer=False)
-        threading.Thread(target=wait, daemon=True).start()
 
 
 @contextlib.contextmanager
@@ -157,11 +169,11 @@ def check() -> None:
         _duckdb()
 
 
-def run(session: _native.Session, text: str, interval_ms: int, form: str, recording: bool, job: bool, verbose: int) -> int:
+def run(signals: Signals, session: _native.Session, text: str, interval_ms: int, form: str, job: bool, verbose: int) -> int:
     """The exit code. The caller prints what it raises."""
+    signals.end(session)
     sys.stdout.reconfigure(errors='backslashreplace')   # type: ignore[attr-defined]
     query, losses = Query(session, text), _Losses(session)
-    _end_at_signals(session, recording)
     try:
         _answer(query, interval_ms / 1000, _FORMATS[form], losses)
         if job:

@@ -66,12 +66,12 @@ static int ask(PyObject *command, struct sql_config *config, const struct opt_pa
 {
 	unsigned long long interval = config->stream.interval_ms;
 	int verbose = config->stream.verbose, code = -1;
-	bool recording = config->stream.input;
 	PyObject *native = PyImport_ImportModule("perf_prof._native");
-	PyObject *session = native ? sql_session(native, &config->stream, sql_job(args), config->everybody) : NULL;
+	PyObject *signals = native ? PyObject_CallMethod(command, "Signals", "O", config->stream.input ? Py_True : Py_False) : NULL;
+	PyObject *session = signals ? sql_session(native, &config->stream, sql_job(args), config->everybody) : NULL;
 	PyObject *query = session ? PyUnicode_DecodeFSDefault(args->operands[0]) : NULL;
-	PyObject *rc = query ? PyObject_CallMethod(command, "run", "OOKsiii", session, query, interval,
-						   config->json ? "json" : config->csv ? "csv" : "text", recording, sql_job(args) != NULL, verbose) : NULL;
+	PyObject *rc = query ? PyObject_CallMethod(command, "run", "OOOKsii", signals, session, query, interval,
+						   config->json ? "json" : config->csv ? "csv" : "text", sql_job(args) != NULL, verbose) : NULL;
 
 	if (rc)
 		code = (int)PyLong_AsLong(rc);
@@ -80,6 +80,7 @@ static int ask(PyObject *command, struct sql_config *config, const struct opt_pa
 	Py_XDECREF(rc);
 	Py_XDECREF(query);
 	Py_XDECREF(session);
+	Py_XDECREF(signals);
 	Py_XDECREF(native);
 	return code;
 }

@@ -161,7 +161,7 @@ os._exit(0)
 @pytest.mark.deep
 def test_a_recorded_wait_without_an_end_lasts_until_the_recording_ends(analyse, tmp_path):
     path = tmp_path / 'r.data'
-    child = int(analyse('waits', '--on', '--record', path, '--', sys.executable, '-c', ENDLESS).text.splitlines()[0])
+    child = int(analyse('waits', '--on', '-m', '64M', '--record', path, '--', sys.executable, '-c', ENDLESS).text.splitlines()[0])
     tables = [json.loads(line) for line in analyse('waits', '--on', '-I', path, '-p', child, '--json').text.splitlines()]
     for rows in (t['rows'] for t in tables if t['table'] in ('waits', 'waited on')):
         assert max(row['max'] for row in rows) > 0.4 * NS, tables

@@ -556,16 +556,16 @@ def test_the_next_step_for_python(prof, tmp_path, how):
     (tmp_path / 'python3').write_text(f'#!/bin/sh\nexec {python} "$@"\n')
     (tmp_path / 'python3').chmod(0o755)
     words = {'shim': 'python3 job.py', 'script': './job.py', 'script of a shim': './job.py'}.get(how, f'{python} job.py')
-    a = 'true' if how == 'not both' else f'{words} 2'
+    a = 'true' if how == 'not both' else f'{words} 8'
     env = {**os.environ, 'PATH': f'{tmp_path}:{os.environ["PATH"]}'}
-    done = subprocess.run([prof, 'stat', '-r', '4', '-e', 'page-faults:u', '--confidence=60', '--vs', f'{words} 12', '--', *a.split()],
+    done = subprocess.run([prof, 'stat', '-r', '4', '-e', 'page-faults:u', '--confidence=60', '--vs', f'{words} 24', '--', *a.split()],
                           cwd=tmp_path, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
     if how == 'not both':
         assert ' which functions differ ' in done.stderr, done
         return
     title, _, lines = done.stderr.partition(' here):\n')
     assert ' which Python functions differ ' in title, done
-    assert f'        perf-prof profile -q -F 997 --python --flame-graph b$i.folded -- {words} 12 > /dev/null\n' in lines
+    assert f'        perf-prof profile -q -F 997 --python --flame-graph b$i.folded -- {words} 24 > /dev/null\n' in lines
     printed = paste(prof, tmp_path, lines.partition(' which ')[0])
     assert re.search(r' parse \(job.py:3\)', printed), printed
 

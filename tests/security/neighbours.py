@@ -110,6 +110,7 @@ def with_perf_map(place, make):
     pid = int(process.stdout.readline().split()[1])
     path = pathlib.Path(f'/tmp/perf-{pid}.map')
     place.files.append(path)
+    path.unlink(missing_ok=True)    # of an earlier process with this id
     make(path)
     os.lchown(path, STRANGER.pw_uid, STRANGER.pw_gid)
 

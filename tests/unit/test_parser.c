@@ -90,12 +90,17 @@ static const struct parser_row rows[PARSER_KINDS] = {
 	[WORK] = { work, NULL }, [COUNTED] = { counted, forget },
 };
 
-static struct parser *start(enum parser_place place)
+static struct parser *start_for(enum parser_place place, unsigned int seconds)
 {
-	struct parser *p = parser_new(&(struct parser_opts){ place, rows, 2 });
+	struct parser *p = parser_new(&(struct parser_opts){ place, rows, seconds });
 
 	assert_non_null(p);
 	return p;
+}
+
+static struct parser *start(enum parser_place place)
+{
+	return start_for(place, 2);
 }
 
 static int ask(struct parser *p, const char *what, struct parser_bytes *out)
@@ -160,7 +165,7 @@ static int file_of(const char *text)
 
 static void descriptors_and_much(void **state)
 {
-	struct parser *p = start(PARSER_APART);
+	struct parser *p = start_for(PARSER_APART, 120);
 	struct parser_question q = { .kind = WORK, .bytes = "f", .size = 1, .nfds = 4,
 				     .fds = { file_of("one"), file_of("two"), file_of(""), file_of("3") } };
 	struct parser_bytes out;
