@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Batches as text, and batches, text and pictures as HTML for notebooks."""
+import datetime
 import html
 import re
 from typing import Any, Iterable, List
@@ -15,11 +16,19 @@ PICTURE = ('<!DOCTYPE html><style>html{overflow:hidden}'
            'div{position:fixed;top:0;left:0;right:0;padding:.4vw;background:#fff;font:1.3vw monospace;text-align:center}</style>')
 
 
+def _time_of_day(ns: int) -> str:
+    return f'{datetime.datetime.fromtimestamp(ns // 10 ** 9, datetime.timezone.utc):%Y-%m-%d %H:%M:%S}.{ns % 10 ** 9:09}'
+
+
 def batch_html(batch: Batch) -> str:
     def cells(values: Iterable[Any], tag: str) -> str:
         return ''.join(f'<{tag}>{html.escape("" if value is None else str(value))}</{tag}>' for value in values)
 
-    rows = ''.join(f'<tr>{cells(row.values(), "td")}</tr>' for row in batch[:ROWS].to_pylist())
+    rows = batch[:ROWS].to_pylist()
+    for name in batch.columns:
+        for row in rows if batch[name].type == 'timestamp' else ():
+            row[name] = None if row[name] is None else _time_of_day(row[name])
+    rows = ''.join(f'<tr>{cells(row.values(), "td")}</tr>' for row in rows)
     more = f'<p>{len(batch)} rows; the first {ROWS} are shown</p>' if len(batch) > ROWS else f'<p>{len(batch)} rows</p>'
     return f'<table><thead><tr>{cells(batch.columns, "th")}</tr></thead><tbody>{rows}</tbody></table>{more}'
 

@@ -168,8 +168,22 @@ class _Source(Protocol):
 _S = TypeVar('_S', bound=_Source)
 
 
+def _list(names: Sequence[str], most: int = 3) -> str:
+    return ', '.join(names[:most]) + (f', … ({len(names)})' if len(names) > most else '')
+
+
 class _Reading:
     """Ways to read batches, for sessions, recordings and aggregates."""
+
+    def _about(self) -> str:
+        return f'columns {_list(self.columns, 8)}'   # type: ignore[attr-defined]
+
+    def __repr__(self) -> str:
+        try:
+            about = self._about()
+        except ValueError:      # __init__() failed
+            about = 'not begun'
+        return f'<perf_prof.{type(self).__name__}: {about}>'
 
     def events(self: _Source) -> Iterator[_native.Event]:
         """The rows of all batches, one by one."""
@@ -219,6 +233,9 @@ class _Claim:
 
 class _Batches(_Reading, _native.Session):
     """What sessions and recordings have in common. Iteration gives batches."""
+
+    def _about(self) -> str:
+        return f'{_list(self.event_names)}; {super()._about()}{"; closed" if self.closed else ""}'
 
     def __exit__(self, *exception: Any) -> None:
         try:
@@ -367,6 +384,9 @@ class Aggregate(_Reading, _native.Aggregate):
 class Stream(_Reading, _native.Stream):
     """What stream() of a session or recording returns: one event's rows. Iteration gives batches, once."""
 
+    def _about(self) -> str:
+        return f'{self.event}; {super()._about()}'
+
 
 class Session(_Batches):
     """Events of the running kernel, from now on, as batches of columns.
@@ -377,7 +397,8 @@ class Session(_Batches):
     command   a program to start and watch, as a list, or a str for the shell; the session ends with it
     inherit   False: do not follow new threads and children of pids and tids
     fields    names of the columns; default: the common columns, and all fields of all events. Common columns
-              (_time, _cpu, _pid, _tid, _comm) that are named here replace those that are always there
+              (_time, _cpu, _pid, _tid, _comm) that are named here replace those that are always there. There is also
+              _realtime, the time of day
     callchains
               True or "auto": sample call chains, of the kernel and of programs, and add the column _stack; "user" or
               "kernel": only that part; "fp", "dwarf" or "dwarf,SIZE": how callers in programs are found, as --call-graph.

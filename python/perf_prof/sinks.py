@@ -61,9 +61,10 @@ class _File:
         self.used = 0.0
         parquet, types = _pyarrow('pyarrow.parquet'), _pyarrow().types
         text = [field.name for field in schema if types.is_dictionary(field.type)]
-        encoding = {'_time': 'DELTA_BINARY_PACKED'} if '_time' in schema.names else None
+        encoding = {name: 'DELTA_BINARY_PACKED' for name in ('_time', '_realtime') if name in schema.names} or None
         try:
-            self.writer = parquet.ParquetWriter(self.file, schema, compression='zstd', use_dictionary=text, column_encoding=encoding)
+            self.writer = parquet.ParquetWriter(self.file, schema, compression='zstd', use_dictionary=text, column_encoding=encoding,
+                                                coerce_timestamps='us', allow_truncated_timestamps=True)   # Spark reads no ns
         except BaseException:
             self.abandon()
             raise
@@ -347,6 +348,8 @@ def parquet(source: _native.Session, folder: Path, *, host: Optional[str] = None
     date         default: the day (UTC) on which the rows are written; required for a recording
     max_bytes    a file is complete when it has at least this size (at most a row group more)
     max_seconds  or at this age. If the process is killed, rows that are not in a complete file are lost
+
+    If the session's fields name _realtime, it is written in microseconds, which Spark can read.
 
     Call stacks are in two more datasets: FOLDER-stacks has a row for each stack, as folded text (_stack, folded), and
     FOLDER-frames has a row for each of its frames (_stack, depth, symbol, ...).

@@ -18,6 +18,7 @@ from . import _native
 from .sessions import Recording, _Batches
 
 EVENTS, LOST = 'events', 'lost'                 # the tables that are always there
+EXTRA = '_realtime', '_period'                  # columns that are there if a query names them
 LOST_COLUMNS = '_time', '_cpu', '_event', '_lost'
 SOURCE, RESULT = 'perf_prof source', 'perf_prof result'
 PIP = 'pip install perf-prof[sql], or pip install duckdb'
@@ -194,6 +195,10 @@ class Query:
 
     def _plan(self) -> bool:
         everything = [name for name in self.session.columns if name != '_lost']
+        more = [name for name in EXTRA if name in self.text and name not in everything]
+        if more:
+            self.session._choose(None, everything + more)
+            everything += more
         tables = _tables(self.session)
         self._show(tables)
         shape = self._shape(tables)
@@ -239,6 +244,8 @@ class Query:
                 return None
             known = ', '.join(min(table.names, key=len) for table in tables)
             known = f'\n\nTables: {known}' if isinstance(error, self.duckdb.CatalogException) else ''
+            absent = [name for name in EXTRA if f'"{name}" not found' in str(error)]
+            known += ''.join(f'\n\nA session has {name} if its fields=[...] name it.' for name in absent)
             raise ValueError(f'{error}{known}') from None
 
     def _bound(self) -> Any:

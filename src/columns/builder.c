@@ -24,7 +24,7 @@ struct store {
 
 struct builder {
 	const struct plans *plans;
-	const struct stream *stream;
+	struct stream *stream;
 	size_t rows, most;              /* in the batch; that it can have */
 	size_t losses;                  /* of these: rows that have _lost */
 	char **values;                  /* those of `stores`, close together */
@@ -196,7 +196,7 @@ static int begin_stores(struct builder *b)
 	return 0;
 }
 
-struct builder *builder_new(const struct plans *plans, const struct stream *s, size_t rows)
+struct builder *builder_new(const struct plans *plans, struct stream *s, size_t rows)
 {
 	struct builder *b = calloc(1, sizeof(*b) + plans->columns->n * sizeof(*b->stores));
 
@@ -367,6 +367,9 @@ add_fixed(struct builder *b, const struct row_plan *plan, const struct reader *r
 	case READ_TIME:
 		*((uint64_t *)values + row) = stream_time(b->stream, *(const uint64_t *)in_record);
 		break;
+	case READ_REALTIME:
+		*((uint64_t *)values + row) = *(const uint64_t *)in_record + (uint64_t)stream_realtime_offset(b->stream);
+		break;
 	case READ_EACH:
 		*((uint64_t *)values + row) = plan->event->each;
 		break;
@@ -488,6 +491,7 @@ add_column(struct builder *b, const struct row_plan *plan, const struct reader *
 	char *values = b->values[r->column];
 	struct store *s = &b->stores[r->column];
 	const size_t offset = r->offset, n = o.n;
+	uint64_t since_epoch;
 
 	switch (r->kind) {
 	case READ_CPU: add_cpus(b, r, o); break;
@@ -496,6 +500,10 @@ add_column(struct builder *b, const struct row_plan *plan, const struct reader *
 			fill((int32_t *)values + b->rows, plan->number, n);
 		break;
 	case READ_TIME: EACH(uint64_t, stream_time(b->stream, IN_RECORD(uint64_t))); break;
+	case READ_REALTIME:
+		since_epoch = (uint64_t)stream_realtime_offset(b->stream);
+		EACH(uint64_t, IN_RECORD(uint64_t) + since_epoch);
+		break;
 	case READ_EACH: EACH(uint64_t, plan->event->each); break;
 	case READ_RECORD_32: EACH(uint32_t, IN_RECORD(uint32_t)); break;
 	case READ_RECORD_64: EACH(uint64_t, IN_RECORD(uint64_t)); break;
@@ -597,13 +605,12 @@ static size_t nulls_of(const struct builder *b, size_t column)
 	return (ssize_t)column == b->plans->lost ? b->rows - b->losses : b->stores[column].nulls;
 }
 
+/* By the perf clock; 0: not known. */
 static uint64_t time_of(const struct builder *b, const struct stream_loss *loss)
 {
 	uint64_t time = loss->end ? loss->end : loss->start;
 
-	if (!time && (int32_t)b->last_cpu == loss->cpu)
-		time = b->last_time;
-	return time ? stream_time(b->stream, time) : 0;
+	return !time && (int32_t)b->last_cpu == loss->cpu ? b->last_time : time;
 }
 
 bool builder_add_loss(struct builder *b, const struct stream_loss *loss)
@@ -619,7 +626,9 @@ bool builder_add_loss(struct builder *b, const struct stream_loss *loss)
 	set_number(&b->stores[p->event], b->rows, (uint64_t)loss->cause);
 	set_number(&b->stores[p->lost], b->rows, loss->count);
 	if (p->time >= 0 && time)
-		set_number(&b->stores[p->time], b->rows, time);
+		set_number(&b->stores[p->time], b->rows, stream_time(b->stream, time));
+	if (p->realtime >= 0 && time)
+		set_number(&b->stores[p->realtime], b->rows, time + (uint64_t)stream_realtime_offset(b->stream));
 	if (p->cpu >= 0 && loss->cpu >= 0)
 		set_number(&b->stores[p->cpu], b->rows, (uint64_t)loss->cpu);
 	b->losses++;

@@ -12,7 +12,7 @@ struct builder;
 
 /* The plans and the stream outlive it. A batch is full with that number of rows, BATCH_ROWS at most; 0: BATCH_ROWS, or fewer
  * if there are many columns. NULL: no memory. */
-struct builder *builder_new(const struct plans *plans, const struct stream *s, size_t rows);
+struct builder *builder_new(const struct plans *plans, struct stream *s, size_t rows);
 void builder_free(struct builder *b);
 /* Who numbers the call chains of samples for the column _stack; negative: null. Without it, all are null. */
 typedef int32_t builder_stack_fn(void *ctx, const struct stream_event *event, const struct perf_event_header *rec);

@@ -57,6 +57,7 @@ size_t column_width(enum column_type type)
 	static const uint8_t widths[COLUMN_NTYPES] = {
 		[COLUMN_U8] = 1, [COLUMN_U16] = 2, [COLUMN_U32] = 4, [COLUMN_U64] = 8,
 		[COLUMN_S8] = 1, [COLUMN_S16] = 2, [COLUMN_S32] = 4, [COLUMN_S64] = 8,
+		[COLUMN_TIMESTAMP] = 8,
 		[COLUMN_F64] = 8,
 		[COLUMN_TEXT] = 4, [COLUMN_BYTES] = 4,
 	};

@@ -15,6 +15,7 @@
 enum column_type {
 	COLUMN_U8, COLUMN_U16, COLUMN_U32, COLUMN_U64,
 	COLUMN_S8, COLUMN_S16, COLUMN_S32, COLUMN_S64,
+	COLUMN_TIMESTAMP,               /* int64: ns since the Unix epoch. In Arrow without a time zone, which DuckDB has few functions for */
 	COLUMN_F64,                     /* double: not in batches of events */
 	COLUMN_TEXT,                    /* int32: number of a text */
 	COLUMN_BYTES,                   /* int32: where the bytes of the row begin */
@@ -45,7 +46,8 @@ ssize_t columns_find(const struct columns *c, const char *name);
 
 enum read_kind {
 	READ_CPU, READ_COMM, READ_EVENT,
-	READ_TIME,                      /* at an offset in the record, as --tsc and the like show it */
+	READ_TIME,                      /* at an offset in the record, as --tsc and the like show it, */
+	READ_REALTIME,                  /* and as the time of day */
 	READ_EACH,                      /* the period where samples have none */
 	READ_RECORD_32, READ_RECORD_64, /* at an offset in the record */
 	READ_RAW_8, READ_RAW_16, READ_RAW_32, READ_RAW_64,   /* in the data of the tracepoint */
@@ -77,7 +79,7 @@ struct plans {
 	struct row_plan *v;             /* one per event of the stream; */
 	size_t n;
 	struct row_plan loss;           /* and for losses, whose `number` is that of the first cause */
-	ssize_t time, cpu, event, lost, stack;   /* common columns; -1: not asked for */
+	ssize_t time, realtime, cpu, event, lost, stack;   /* common columns; -1: not asked for */
 	char **events;                  /* names of the wanted events; ends with NULL */
 };
 

@@ -40,6 +40,7 @@ struct place {
 /* Common columns; the rest of them are in value_common(). */
 static const struct place common_places[] = {
 	PLACE("_time", time, 0, READ_TIME, COLUMN_U64, TIME),
+	PLACE("_realtime", time, 0, READ_REALTIME, COLUMN_TIMESTAMP, TIME),
 	PLACE("_pid", tid, 0, READ_RECORD_32, COLUMN_S32, TID),
 	PLACE("_tid", tid, 4, READ_RECORD_32, COLUMN_S32, TID),
 	PLACE("_period", period, 0, READ_RECORD_64, COLUMN_U64, PERIOD),
@@ -156,6 +157,7 @@ static bool value_own(const struct stream_event *event, size_t i, struct value *
 
 struct making {
 	struct plans *p;
+	const struct stream *stream;
 	struct stream_event *events;
 	struct fault *f;
 };
@@ -297,12 +299,22 @@ static int unknown(const struct making *m, const char *name)
 			   near ? "; did you mean " : "", near ? near : "", near ? "?" : "", *all ? all : "none");
 }
 
+static bool is_realtime(const char *name)
+{
+	const char *own = strrchr(name, '.');
+
+	return !strcmp(own ? own + 1 : name, "_realtime");
+}
+
 static int add_asked(struct making *m, const char *name)
 {
 	bool has;
 
 	if (!strcmp(name, "_lost"))
 		return 0;
+	if (is_realtime(name) && !stream_has_realtime(m->stream))
+		return fault_usage(m->f, "fields: there is no _realtime, as the recording does not say how its clock relates to the time of day: "
+				   "use _time");
 	if (add_named(m, name, &has) || (!has && add_of_event(m, name, &has)))
 		return -1;
 	return has ? 0 : unknown(m, name);
@@ -374,6 +386,7 @@ static int finish(struct plans *p, const struct stream *s, struct fault *f)
 			return (int)no_memory(f);
 	}
 	p->time = columns_find(p->columns, "_time");
+	p->realtime = columns_find(p->columns, "_realtime");
 	p->cpu = columns_find(p->columns, "_cpu");
 	p->event = columns_find(p->columns, "_event");
 	p->stack = columns_find(p->columns, "_stack");
@@ -401,7 +414,7 @@ static int name_events(struct making *m)
 
 int plans_make(struct plans *p, struct stream *s, const char *const *fields, size_t nfields, struct fault *f)
 {
-	struct making m = { .p = p, .f = f };
+	struct making m = { .p = p, .stream = s, .f = f };
 
 	*p = (struct plans){ 0 };
 	m.events = stream_events(s, &p->n);

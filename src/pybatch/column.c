@@ -141,7 +141,8 @@ static int column_getbuffer(PyObject *self, Py_buffer *view, int flags)
 	size_t width = column_width(type_of(c));
 
 	view->obj = NULL;
-	if (type_of(c) >= COLUMN_TEXT || flags & PyBUF_WRITABLE) {
+	/* without a format, NumPy would take times of the day for numbers */
+	if (type_of(c) >= COLUMN_TEXT || flags & PyBUF_WRITABLE || (type_of(c) == COLUMN_TIMESTAMP && flags & PyBUF_FORMAT)) {
 		PyErr_Format(PyExc_BufferError, "%U: %s", c->name, flags & PyBUF_WRITABLE ? "a batch cannot be changed"
 			     : "only columns of numbers are buffers; to_pylist() and Arrow have the rest");
 		return -1;
@@ -156,6 +157,12 @@ static int column_getbuffer(PyObject *self, Py_buffer *view, int flags)
 	return 0;
 }
 
+static const char *const dtypes[COLUMN_TEXT] = {
+	[COLUMN_U8] = "u1", [COLUMN_U16] = "u2", [COLUMN_U32] = "u4", [COLUMN_U64] = "u8",
+	[COLUMN_S8] = "i1", [COLUMN_S16] = "i2", [COLUMN_S32] = "i4", [COLUMN_S64] = "i8",
+	[COLUMN_TIMESTAMP] = "datetime64[ns]", [COLUMN_F64] = "f8",
+};
+
 /* NumPy's array: without a copy for numbers, of objects for the rest. */
 static PyObject *column_array(PyObject *self, PyObject *args, PyObject *kwargs)
 {
@@ -168,9 +175,11 @@ static PyObject *column_array(PyObject *self, PyObject *args, PyObject *kwargs)
 	numpy = PyImport_ImportModule("numpy");
 	if (!numpy)
 		return NULL;
-	values = type_of(c) < COLUMN_TEXT ? PyMemoryView_FromObject(self) : column_to_pylist(self, NULL);
-	if (values && type_of(c) < COLUMN_TEXT)
-		array = PyObject_CallMethod(numpy, "asarray", "O", values);
+	values = type_of(c) < COLUMN_TEXT ? Py_NewRef(self) : column_to_pylist(self, NULL);
+	if (values && type_of(c) < COLUMN_TEXT && c->n)
+		array = PyObject_CallMethod(numpy, "frombuffer", "Os", values, dtypes[type_of(c)]);
+	else if (values && type_of(c) < COLUMN_TEXT)   /* frombuffer() refuses it */
+		array = PyObject_CallMethod(numpy, "empty", "is", 0, dtypes[type_of(c)]);
 	else if (values)
 		array = PyObject_CallMethod(numpy, "array", "Os", values, "object");
 	Py_XDECREF(values);
@@ -217,6 +226,7 @@ static PyObject *column_name(PyObject *self, void *unused)
 static const char *const type_names[COLUMN_NTYPES] = {
 	[COLUMN_U8] = "uint8", [COLUMN_U16] = "uint16", [COLUMN_U32] = "uint32", [COLUMN_U64] = "uint64",
 	[COLUMN_S8] = "int8", [COLUMN_S16] = "int16", [COLUMN_S32] = "int32", [COLUMN_S64] = "int64",
+	[COLUMN_TIMESTAMP] = "timestamp",
 	[COLUMN_F64] = "float64",
 	[COLUMN_TEXT] = "text", [COLUMN_BYTES] = "bytes",
 };
@@ -256,7 +266,7 @@ static PyMethodDef methods[] = {
 
 static PyGetSetDef getset[] = {
 	{ "name", column_name, NULL, "The name.", NULL },
-	{ "type", column_type, NULL, "\"uint8\" to \"int64\", \"float64\", \"text\" or \"bytes\".", NULL },
+	{ "type", column_type, NULL, "\"uint8\" to \"int64\", \"timestamp\", \"float64\", \"text\" or \"bytes\".", NULL },
 	{ "null_count", column_null_count, NULL, "How many rows have no value.", NULL },
 	{ NULL },
 };

@@ -47,6 +47,7 @@ static int open_descriptors(struct aggregation *a, struct fault *f)
 struct aggregation *aggregation_new(struct session *s, const struct sums_asked *asked, bool live, struct fault *f)
 {
 	struct aggregation *a = calloc(1, sizeof(*a));
+	struct sums_asked with_plans = *asked;
 
 	if (!a) {
 		fault_set(f, EXIT_FAILED, "out of memory");
@@ -55,7 +56,8 @@ struct aggregation *aggregation_new(struct session *s, const struct sums_asked *
 	*a = (struct aggregation){ .refs = 1, .session = session_keep(s), .epoll = -1, .timer = -1 };
 	a->wait = live && asked->interval ? asked->interval + LATENESS : 0;
 	pthread_mutex_init(&a->lock, NULL);
-	a->sums = sums_new(asked, session_columns(s), session_events(s), f);
+	with_plans.plans = session_plans(s);
+	a->sums = sums_new(&with_plans, session_columns(s), session_events(s), f);
 	if (a->sums && !open_descriptors(a, f))
 		return a;
 	aggregation_release(a);

@@ -14,6 +14,7 @@ struct compiling {
 	struct sums *s;
 	const struct expr_tree *tree;
 	const char *const *events;
+	const struct plans *plans;      /* NULL: not known */
 	struct expr_error err;
 };
 
@@ -75,6 +76,35 @@ static int find_event(struct compiling *c, expr_node_ref ref, char **name)
 			 nearest_get(&near) ? "?" : "");
 }
 
+/* Whether a row of an event of that name has the column. */
+static bool event_has(const struct plans *plans, const char *event, uint32_t column)
+{
+	for (size_t e = 0; e < plans->n; e++) {
+		const struct row_plan *plan = &plans->v[e];
+
+		for (size_t i = 0; i < plan->nreaders && !strcmp(plan->name, event); i++)
+			if (plan->readers[i].column == column)
+				return true;
+	}
+	return false;
+}
+
+/* Else no such event would ever have a key, and there would be no pairs. */
+static int check_key(struct compiling *c, const struct operand *key, const char *event, expr_node_ref ref)
+{
+	size_t n = key->kind == OPERAND_COLUMN ? 1 : key->nused;
+
+	for (size_t i = 0; c->plans && i < n; i++) {
+		uint32_t column = key->kind == OPERAND_COLUMN ? (uint32_t)key->column : key->used[i];
+
+		if (!event_has(c->plans, event, column))
+			return expr_fail(&c->err, expr_at(c->tree, ref)->from,
+					 "a key that both events have, or two keys: pair(\"START\", \"END\", KEY OF START, KEY OF END)",
+					 "%s has no %s", event, c->s->area.columns->v[column].name);
+	}
+	return 0;
+}
+
 static int compile_pair(struct compiling *c, struct operand *o, const struct expr_node *call)
 {
 	struct arguments args = arguments_of(c, call);
@@ -96,8 +126,13 @@ static int compile_pair(struct compiling *c, struct operand *o, const struct exp
 		return -ENOMEM;
 	for (size_t k = 0; k < 2 && !rc; k++)
 		rc = find_event(c, args.v[k], &p->names[k]);
-	for (size_t k = 0; k < 2 && !rc; k++)
-		rc = compile_number(c, &p->keys[k], args.v[k + 2 < args.n ? k + 2 : 2]);
+	for (size_t k = 0; k < 2 && !rc; k++) {
+		expr_node_ref key = args.v[k + 2 < args.n ? k + 2 : 2];
+
+		rc = compile_number(c, &p->keys[k], key);
+		if (!rc)
+			rc = check_key(c, &p->keys[k], p->names[k], key);
+	}
 	return rc ? rc : pairing_begin(p);
 }
 
@@ -256,13 +291,11 @@ static char *text_of(const struct sums *s, const char *text, bool *quoted)
 	return asprintf(&copy, *quoted ? "\"%s\"" : "%s", text) < 0 ? NULL : copy;
 }
 
-static int compile_word(struct sums *s, const struct sums_word *word, const char *const *events, size_t at, bool is_key,
-			struct fault *f)
+static int compile_word(struct compiling c, const struct sums_word *word, size_t at, bool is_key, struct fault *f)
 {
-	struct compiling c = { .s = s, .events = events };
 	struct expr_tree tree = { 0 };
 	bool quoted;
-	char *text = text_of(s, word->text, &quoted);
+	char *text = text_of(c.s, word->text, &quoted);
 	int rc = text ? expr_tree_parse(&tree, text, &c.err) : -ENOMEM;
 
 	c.tree = &tree;
@@ -278,15 +311,17 @@ static int compile_word(struct sums *s, const struct sums_word *word, const char
 
 int sums_compile(struct sums *s, const struct sums_asked *asked, const char *const *events, struct fault *f)
 {
+	struct compiling c = { .s = s, .events = events, .plans = asked->plans };
+
 	for (size_t i = 0; i < asked->nkeys; i++) {
-		if (compile_word(s, &asked->keys[i], events, i, true, f))
+		if (compile_word(c, &asked->keys[i], i, true, f))
 			return -1;
 		if (s->keys[i].operand.kind == OPERAND_COLUMN && (ssize_t)s->keys[i].operand.column == s->event &&
 		    !strcmp(asked->keys[i].name, "_event"))
 			s->event_key = (ssize_t)i;
 	}
 	for (size_t i = 0; i < asked->nvalues; i++)
-		if (compile_word(s, &asked->values[i], events, i, false, f))
+		if (compile_word(c, &asked->values[i], i, false, f))
 			return -1;
 	return 0;
 }

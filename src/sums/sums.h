@@ -35,6 +35,7 @@ struct sums_asked {
 	const struct sums_word *values; /* count(), count(E), sum(E), min(E), max(E), histogram(E, "log2" | "linear", N |
 					 * "loglinear", N). E: an expression, or pair("START", "END", KEY[, KEY OF END]) */
 	size_t nvalues;
+	const struct plans *plans;      /* which events have which columns; NULL: not known */
 	uint64_t interval;              /* ns of _time; 0: one, without an end */
 	size_t max_keys;                /* 1 to SUMS_MAX_KEYS */
 };

@@ -388,7 +388,7 @@ static void small_batches(void **state)
 }
 
 /* A batch of 3 rows: of an event with bytes and of one without them, and a loss. `first` is its first byte, and text. */
-static struct batch *three_rows(const struct bench *x, char first)
+static struct batch *three_rows(struct bench *x, char first)
 {
 	struct builder *b = builder_new(&x->plans, &x->stream, 3);
 	struct sample s = switch_sample((uint64_t)first, (const char[16]){ first, 'b', 'c', 'd' }, 0);
