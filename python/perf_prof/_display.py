@@ -24,11 +24,11 @@ def batch_html(batch: Batch) -> str:
     def cells(values: Iterable[Any], tag: str) -> str:
         return ''.join(f'<{tag}>{html.escape("" if value is None else str(value))}</{tag}>' for value in values)
 
-    rows = batch[:ROWS].to_pylist()
+    values = batch[:ROWS].to_pylist()
     for name in batch.columns:
-        for row in rows if batch[name].type == 'timestamp' else ():
+        for row in values if batch[name].type == 'timestamp' else ():
             row[name] = None if row[name] is None else _time_of_day(row[name])
-    rows = ''.join(f'<tr>{cells(row.values(), "td")}</tr>' for row in rows)
+    rows = ''.join(f'<tr>{cells(row.values(), "td")}</tr>' for row in values)
     more = f'<p>{len(batch)} rows; the first {ROWS} are shown</p>' if len(batch) > ROWS else f'<p>{len(batch)} rows</p>'
     return f'<table><thead><tr>{cells(batch.columns, "th")}</tr></thead><tbody>{rows}</tbody></table>{more}'
 

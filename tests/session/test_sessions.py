@@ -4,6 +4,7 @@ import asyncio
 import collections
 import os
 import platform
+import re
 import select
 import shutil
 import signal
@@ -23,6 +24,18 @@ N = 20000
 
 def count(batches):
     return sum(map(len, batches))
+
+
+def test_repr_says_what_it_is(perf_prof):
+    s = perf_prof.open(RECORDING, 'sched:sched_switch', fields=['_tid', 'prev_pid'])
+    assert repr(s) == '<perf_prof.Recording: sched:sched_switch; columns _tid, _event, _lost, prev_pid>'
+    assert repr(s.aggregate('_tid')) == '<perf_prof.Aggregate: columns _event, _lost, _tid, count()>'
+    s.close()
+    assert repr(s).endswith('prev_pid; closed>')
+    s = perf_prof.open(RECORDING)
+    assert re.fullmatch(r'<perf_prof.Recording: sched:sched_switch, .*; columns _time, .*, … \(\d+\)>', repr(s))
+    assert repr(s.stream('sched:sched_switch')).startswith('<perf_prof.Stream: sched:sched_switch; columns _time, _cpu, ')
+    assert repr(perf_prof.Session.__new__(perf_prof.Session)) == '<perf_prof.Session: not begun>'
 
 
 def test_every_event_is_in_a_batch(perf_prof, storm_of):
