@@ -8,9 +8,10 @@ int key_fault(struct fault *f, const char *option, const char *text, const char 
 	      const char *message, const char *expected)
 {
 	const char *blank = option[strlen(option) - 1] == '=' ? "" : " ";
+	bool named = strcmp(name, text);
 
-	return fault_usage(f, "%s%s%s, for %s: %s\n  %s\n  %*s^\nexpected: %s", option, blank, text,
-			   name, message, text, (int)at, "", expected);
+	return fault_usage(f, "%s%s%s%s%s: %s\n  %s\n  %*s^\nexpected: %s", option, blank, text, named ? ", for " : "",
+			   named ? name : "", message, text, (int)at, "", expected);
 }
 
 int key_compile_over(struct expr **key, const struct expr_schema *schema, const char *name,

@@ -415,7 +415,7 @@ def test_a_stream_of_intervals(perf_prof, reader):
 
 WRONG = [
     ({'key': 'prev_com'}, ValueError,
-     r'key=prev_com, for prev_com: there is no field prev_com; did you mean prev_comm\?\n  prev_com\n  \^\n'),
+     r'key=prev_com: there is no field prev_com; did you mean prev_comm\?\n  prev_com\n  \^\n'),
     ({'key': ['_cpu', 'prev_pid +']}, ValueError, r'ends too early\n  prev_pid \+\n            \^'),
     ({'key': 'prev_pid ? prev_comm : next_comm'}, ValueError, 'this is a text'),
     ({'key': '_lost'}, ValueError, 'there is no field _lost'),
