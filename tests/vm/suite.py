@@ -125,9 +125,13 @@ def profile(event):
 LEFT = 'echo left "[$(cat /sys/kernel/tracing/kprobe_events)]"'
 
 
+def getppid_of(arch):
+    return ('__arm64' if arch == 'arm64' else '__x64') + '_sys_getppid'
+
+
 def source_jobs(build, arch):
     """Probes of the kernel, which not every machine has; what a profile counts."""
-    function = ('__arm64' if arch == 'arm64' else '__x64') + '_sys_getppid'
+    function = getppid_of(arch)
     storm = f'{build}/tests/helpers/storm getppid 100000 500 >/dev/null'
     python = f'{build}/perf-prof python'
     script = PROBES.replace('SYSCALL', function)
@@ -145,6 +149,28 @@ def source_jobs(build, arch):
             f"{python} -e 'profile/-F 200 -g/' -N 5 p.py; code=$?; kill $!; exit $code", judge_text,
             [rf'^ *\S+ +\d+ \[\d{{3}}\] \d+\.\d{{6}}: profile: \d+ {what}$']),
     ]
+
+
+# The kernel counts its own probe: where that is 0, no kprobe fires, which was seen in a guest whose host was very busy.
+FIRE = '''cd /sys/kernel/tracing && echo 'p:of_vm/own {function}' >kprobe_events && echo 1 >events/of_vm/own/enable &&
+{build}/tests/helpers/storm getppid 50 >/dev/null; echo hits $(cat kprobe_profile); echo 0 >events/of_vm/own/enable; echo >kprobe_events
+'''
+NEED_KPROBES = ': kprobes', ': paths of failed calls', ': test_probes: kernel_functions_are_counted'
+
+
+def judge_fire(label, where, job, done):
+    yield Result(label, f'{where}: {job.name}', PASSED if re.search(r'^hits own 50 ', done.out, re.M) else SKIPPED,
+                 '' if 'hits own 50 ' in done.out else f'no kprobe fires in this guest, by the kernel\'s own count: {done.out.strip()}')
+
+
+def excuse(results):
+    """What failed for no other reason than a guest without kprobes is skipped."""
+    results = list(results)
+    silent = [r.reason for r in results if r.name.endswith(': kprobes of the kernel itself') and r.status == SKIPPED]
+    for r in results:
+        if silent and r.status == FAILED and r.name.endswith(NEED_KPROBES):
+            r = Result(r.suite, r.name, SKIPPED, silent[0])
+        yield r
 
 
 def path_jobs(build):
@@ -286,6 +312,7 @@ def plan(builds, suite, arch):
     jobs += source_jobs(f'/src/{build}', arch) + example_jobs(f'/src/{build}', arch)
     jobs += counting_jobs(f'/src/{build}') if arch == 'arm64' else kvm_jobs(f'/src/{build}') + \
         path_jobs(f'/src/{build}') + hotplug_jobs(f'/src/{build}')
+    jobs.append(Job('kprobes of the kernel itself', FIRE.format(function=getppid_of(arch), build=f'/src/{build}'), judge_fire))
     # what needs no kernel was tested on this machine already, unless the CPU is another
     jobs += test_jobs(builds.root, build, '*' if arch == 'arm64' else 'live')
     return guest.Guest(suite, arch, root=root, shares={'src': builds.root}, **more), jobs
@@ -311,4 +338,4 @@ def run(label, builds):
             running.append((where, jobs, pool.submit(
                 machine.run, [job.command for job in jobs], SECONDS)))
         for where, jobs, future in running:
-            yield from judge(label, where, jobs, future.result())
+            yield from excuse(judge(label, where, jobs, future.result()))
