@@ -241,6 +241,8 @@ static PyObject *next_batch(PyObject *self, enum session_answer *answer)
 	*answer = session_next(o->session, &b, &f);
 	if (*answer == SESSION_BATCH)
 		return batch_object_new(&o->native->host.batches, b, 0, b->rows, &o->names);
+	if (*answer == SESSION_END)
+		o->ended = PyThread_get_thread_ident();
 	return *answer == SESSION_FORKED ? session_forked() : *answer == SESSION_FAILED ? fault_raise(&f) : NULL;
 }
 
@@ -267,9 +269,14 @@ static PyObject *session_take(PyObject *self, PyObject *unused)
 
 static PyObject *session_iter(PyObject *self)
 {
-	if (is_taken((struct session_object *)self))
+	const struct session_object *o = (struct session_object *)self;
+
+	if (is_taken(o) || !session_opened(self))
 		return NULL;
-	return session_opened(self) ? Py_NewRef(self) : NULL;
+	/* as in a notebook whose cell runs a second time; threads that share a session may be late */
+	if (o->ended == PyThread_get_thread_ident() && PyErr_WarnEx(PyExc_UserWarning, "all batches of this session were read already: make another one, or keep them in a list", 1))
+		return NULL;
+	return Py_NewRef(self);
 }
 
 static PyObject *close_it(PyObject *self, bool drop)

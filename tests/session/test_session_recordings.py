@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings as batches."""
+import concurrent.futures
 import glob
 import io
 import json
@@ -7,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import warnings
 
 import pytest
 
@@ -40,6 +42,16 @@ def test_rows_are_what_script_prints(perf_prof, prof, path):
     for row, event in zip(rows, expected):
         assert (row['_event'], row['_tid']) == (event['event'], event['tid'])
         assert row['_comm'] == event['comm'] or row['_comm'] is None and event['comm'] == f':{event["tid"]}'
+
+
+def test_a_second_loop_is_told(perf_prof, reader):
+    with perf_prof.open(RECORDING) as s:
+        assert sum(map(len, s)) > 0
+        with pytest.warns(UserWarning, match='all batches of this session were read already'):
+            assert list(s) == []
+        with warnings.catch_warnings(), concurrent.futures.ThreadPoolExecutor(1) as pool:
+            warnings.simplefilter('error')
+            assert pool.submit(list, s).result() == []      # threads that share a session
 
 
 def test_choice(perf_prof):
