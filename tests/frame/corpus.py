@@ -157,6 +157,12 @@ def blocks(lines):
     return found
 
 
+def is_by_unwind_table(m):
+    """A name that we have from there, as the file has no symbol: FILE+0xADDRESS of the function."""
+    begin = re.fullmatch(re.escape(os.path.basename(m[4])) + r'\+0x([0-9a-f]+)', m[2])
+    return bool(begin and m[3]) and (int(begin[1], 16) + int(m[3], 16) - int(m[1], 16)) % 4096 == 0
+
+
 def same_frame(mine, his):
     """Of several names for one place perf and we may take different ones: then the offsets are
     alike. A caller whose last instruction is the call, perf takes for what comes behind it."""
@@ -165,6 +171,8 @@ def same_frame(mine, his):
     m, h = FRAME.match(mine), FRAME.match(his)
     if not m or not h or m[1] != h[1]:
         return False
+    if h[2] == '[unknown]' and is_by_unwind_table(m):
+        return m[4] == h[4]
     return m[4] == h[4] and (m[3] == h[3] or h[3] == '+0x0')
 
 
