@@ -55,9 +55,16 @@ KINDS = ((ProcessLookupError, errno.ESRCH, ('there is no such process', 'there i
          (FileNotFoundError, errno.ENOENT, ('No such file or directory', 'there is no control group', 'there is no such control group')))
 
 
+def _end(code: int) -> str:
+    try:
+        return f'perf-prof was ended by {signal.Signals(-code).name}'
+    except ValueError:
+        return f'perf-prof failed with exit code {code}'
+
+
 def raise_refusal(refusal: Refusal, result: Any = None, parameters: Optional[Parameters] = None) -> NoReturn:
     """The exception for a failed run. What it had found is its attribute `result`. parameters: of who called."""
-    text = in_python(refusal.text or f'perf-prof failed with exit code {refusal.code}', parameters or {}, True)
+    text = in_python(refusal.text or _end(refusal.code), parameters or {}, True)
     error: BaseException
     if refusal.code in (INTERRUPTED, -signal.SIGINT):   # the latter: before it could watch
         error = KeyboardInterrupt(text)

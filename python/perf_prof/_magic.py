@@ -54,6 +54,15 @@ def _refuse_command(words: Sequence[str]) -> None:
         at += 1 + _takes_next(word, ''.join(words[at + 1:at + 2]))
 
 
+def _refuse_own(words: Sequence[str]) -> None:
+    """What prints a help, or has a file that the magic needs for itself."""
+    for word in words:
+        if word in ('-h', '--help'):
+            raise ValueError(f'%%perf_prof {word}: help(perf_prof.profile) shows the options')
+        if word.partition('=')[0] == '--flame-graph':
+            raise ValueError(f'%%perf_prof {word}: the flame graph is shown below the cell; _.flame_graph().save("FILE.svg") writes it')
+
+
 def _profile_meanwhile(words: Sequence[str], run_cell: Callable[[], None]) -> Result:
     """Profiles this process while a cell runs. words: options of `perf-prof profile`."""
     if '--no-python' not in words:
@@ -84,9 +93,16 @@ def register(shell: Any) -> None:
         %%perf_prof [OPTIONS]    options of `perf-prof profile`, such as -F 999 or --no-python -g
         """
         def run_cell() -> None:
-            shell.run_cell(cell)
+            try:
+                shell.run_cell(cell)
+            except RuntimeError as error:
+                if 'event loop is already running' not in str(error):
+                    raise
+                raise ValueError('%%perf_prof: the cell has await outside of a function, which it cannot run: put that into an async '
+                                 'function, and call asyncio.run() in a thread') from None
         words = shlex.split(line)
         _refuse_command(words)
+        _refuse_own(words)
         result = _profile_meanwhile(words, run_cell)
         display = importlib.import_module('IPython.display').display   # it is there: it called us
         display(result.flame_graph(title='%%perf_prof'))

@@ -5,8 +5,10 @@ A function runs perf-prof as a child process. It needs the same rights as the co
 commands.jsonl, which the program itself wrote (`perf-prof help --json`), lists the commands and their options.
 """
 import inspect
+import operator
 import os
 import re
+import signal
 from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, NoReturn, Optional, Sequence, Tuple, Union
 
 from . import _command
@@ -27,11 +29,19 @@ COMMANDS = read(os.path.join(os.path.dirname(__file__), 'commands.jsonl'))
 
 def _word(parameter: str, value: Any) -> str:
     """One value as text."""
+    value = _plain(value)
     if isinstance(value, bool) or not isinstance(value, (str, int, float, os.PathLike)):
         raise TypeError(f'{parameter}={value!r}: expected a number, a str or a path, or a list of these')
     if isinstance(value, float):
         return format(value, '.9f').rstrip('0').rstrip('.')
     return str(value) if isinstance(value, int) else os.fsdecode(value)
+
+
+def _plain(value: Any) -> Any:
+    """A number of NumPy as one of Python."""
+    if isinstance(value, (bool, int, float)) or isinstance(value, str):
+        return value
+    return operator.index(value) if hasattr(value, '__index__') else value
 
 
 def _flag(option: Option, value: Any) -> List[str]:
@@ -44,6 +54,7 @@ def _flag(option: Option, value: Any) -> List[str]:
 
 def _words_of(option: Option, value: Any) -> List[str]:
     """The option with that value, as words of a command line."""
+    value = _plain(value)
     if option.kind == 'flag':
         return _flag(option, value)
     if option.kind == 'choice' and isinstance(value, bool):
@@ -146,6 +157,8 @@ WATCHING = tuple(command.name for command in COMMANDS.values() if command.watche
 def failure(run: _command.Run, result: Result) -> Optional[_command.Refusal]:
     """Why the run failed; None: it did not. With a command, the exit code is that command's."""
     code, messages = run.code, run.messages()
+    if code is not None and code < 0 and code != -signal.SIGINT:     # perf-prof was killed; a command's code would be 128 + N
+        return _command.Refusal(code, messages[-1] if messages else '')
     if code == 0 or (run.watches and (not messages or result.is_complete)) or (code is None and (result.data or not messages)):
         return None
     return _command.Refusal(code or 1, messages[-1] if messages else '')

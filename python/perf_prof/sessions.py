@@ -2,6 +2,7 @@
 """Events as batches of columns: live (Session), or from a recording (open())."""
 import collections.abc
 import errno
+import operator
 import os
 import select
 import sys
@@ -29,8 +30,8 @@ def _numbers(name: str, value: Numbers) -> str:
     if isinstance(value, str):
         return value
     numbers: List[Any] = [value] if isinstance(value, int) or not hasattr(value, '__iter__') else list(value)
-    if all(isinstance(n, int) and not isinstance(n, bool) for n in numbers):
-        return ','.join(map(str, numbers))
+    if all(hasattr(n, '__index__') and not isinstance(n, bool) for n in numbers):    # also those of NumPy
+        return ','.join(str(operator.index(n)) for n in numbers)
     raise TypeError(f'{name}={value!r}: expected a number, a str such as "1,3-5", or a list of numbers')
 
 
@@ -58,10 +59,10 @@ def _texts(name: str, value: Texts) -> List[str]:
 
 def _size(name: str, value: Union[int, str]) -> str:
     """Bytes, or a str with a unit."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        if value <= 0:
+    if hasattr(value, '__index__') and not isinstance(value, bool):
+        if operator.index(value) <= 0:
             raise ValueError(f'{name}={value}: expected a number of bytes above 0, or a str such as "16M"')
-        return f'{value}B'
+        return f'{operator.index(value)}B'
     if isinstance(value, str):
         return value
     raise TypeError(f'{name}={value!r}: expected a number of bytes, or a str such as "16M"')
@@ -80,11 +81,12 @@ def _filter(value: Optional[str]) -> Optional[str]:
 def _nanoseconds(seconds: Optional[float], name: str = 'seconds') -> int:
     if seconds is None:
         return 0
-    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+    if isinstance(seconds, (bool, str)) or not hasattr(seconds, '__float__'):
         raise TypeError(f'{name}={seconds!r}: expected a number')
-    if not 0 < seconds <= 31622400:
+    number = float(seconds)
+    if not 0 < number <= 31622400:
         raise ValueError(f'{name}={seconds}: expected a number above 0, at most 31622400 (366 days)')
-    return max(int(seconds * 1e9), 1)
+    return max(int(number * 1e9), 1)
 
 
 def _refuse_missing(line: str) -> None:

@@ -11,6 +11,7 @@ import json
 import math
 import select
 import time
+import warnings
 import weakref
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple, TypeVar
 
@@ -380,5 +381,8 @@ def run(session: _Batches, text: str, interval: Optional[float]) -> Any:
         result = query.whole(query.relation)
         if query.failure:
             raise query.failure
+        lost = session.stats()['lost']
+        if lost:
+            warnings.warn(f'{lost} events were lost, and the answer lacks them: the table `lost` has the times, stats() the causes', UserWarning, 4)
         return result
     return query.each(interval, query.relation)

@@ -170,6 +170,9 @@ static int check(struct convert *c, struct fault *f)
 
 	if (!c->format)
 		c->format = format_of(c->out);
+	if (!c->format && c->out && ends_in(c->out, ".parquet"))
+		return fault_usage(f, "convert: -o %s: expected --to parquet, with -o FOLDER, --host NAME and --date DAY: Parquet is written as "
+				   "a folder of files", c->out);
 	if (!c->format && c->out && strrchr(c->out, '.') && !strchr(strrchr(c->out, '.'), '/'))
 		return fault_usage(f, "convert: -o %s: no format has the suffix \"%.100s\": expected --to FORMAT; `perf-prof convert -h` "
 				   "lists the formats and their suffixes", c->out, strrchr(c->out, '.'));

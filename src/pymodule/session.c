@@ -274,7 +274,8 @@ static PyObject *session_iter(PyObject *self)
 	if (is_taken(o) || !session_opened(self))
 		return NULL;
 	/* as in a notebook whose cell runs a second time; threads that share a session may be late */
-	if (o->ended == PyThread_get_thread_ident() && PyErr_WarnEx(PyExc_UserWarning, "all batches of this session were read already: make another one, or keep them in a list", 1))
+	if ((o->streamed || o->ended == PyThread_get_thread_ident()) && PyErr_WarnEx(PyExc_UserWarning, o->streamed ? "the batches of this session went to an Arrow stream: "
+			"make another session" : "all batches of this session were read already: make another one, or keep them in a list", 1))
 		return NULL;
 	return Py_NewRef(self);
 }
@@ -449,6 +450,9 @@ static PyObject *session_arrow_stream(PyObject *self, PyObject *args, PyObject *
 		PyErr_SetString(PyExc_ValueError, "a session can be read as an Arrow stream once");
 		return NULL;
 	}
+	if (o->read && PyErr_WarnEx(PyExc_UserWarning, "batches of this session were read before, and are not in what is read now: make another session, "
+				    "or concatenate the batches", 1))
+		return NULL;
 	o->streamed = true;
 	return stream_of(s, false);
 }

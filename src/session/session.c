@@ -8,6 +8,7 @@
 #include "engine/job.h"
 #include "session/queue.h"
 #include "stream/replay/replay.h"
+#include "stream/summary.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -403,6 +404,18 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
+/* A recording of which nothing was asked for: an error for commands, a note for programs, which may ask for many parts. */
+static bool has_nothing(struct session *s, struct fault *f)
+{
+	if (!summary_check(s->stream, f))
+		return false;
+	if (s->asked.hold)
+		return true;
+	take_note(s, f->text);
+	*f = (struct fault){ 0 };
+	return false;
+}
+
 static void *run(void *arg)
 {
 	struct session *s = arg;
@@ -410,7 +423,7 @@ static void *run(void *arg)
 	bool failed;
 
 	note_redirect(&s->sink);
-	failed = open_stream(s, &f) || (is_begun(s) && stream_run(s->stream, &ops, s, &f));
+	failed = open_stream(s, &f) || (is_begun(s) && (stream_run(s->stream, &ops, s, &f) || has_nothing(s, &f)));
 	pthread_mutex_lock(&s->lock);
 	s->phase = s->phase == RUNNING ? NAMING : s->phase;   /* there is nothing to interrupt any more */
 	pthread_mutex_unlock(&s->lock);

@@ -3,7 +3,7 @@
 
 #include "base/now.h"
 
-enum { SHARE = 10, MOST = 1000000000, FIRM = MOST / 10, LOOK = 5000000 };   /* ns */
+enum { SHARE = 10, MOST = 1000000000, FIRM = MOST / 10, LOOK = 5000000, LEAST = 1000000 };   /* ns */
 
 uint64_t patience_left(struct patience *p, bool firm)
 {
@@ -15,7 +15,8 @@ uint64_t patience_left(struct patience *p, bool firm)
 	p->left = p->since ? p->left + (now - p->since) / SHARE : MOST;
 	p->left = p->left < MOST ? p->left : MOST;
 	p->since = now;
-	if (p->is_pressed(p->ctx) && !firm && p->left < MOST - FIRM)
+	/* what was regained since the last look is no new wait: there would be one after the other, without an end */
+	if (p->left < LEAST || (p->is_pressed(p->ctx) && !firm && p->left < MOST - FIRM))
 		return 0;
 	return p->left < LOOK ? p->left : LOOK;
 }

@@ -442,6 +442,24 @@ def test_features_and_list(perf_prof, prof):
 
 # ---- the ends of runs --------------------------------------------------------------
 
+KILLED = """
+import os, signal, threading, time, perf_prof
+def kill():
+    while not (children := open(f'/proc/self/task/{os.getpid()}/children').read().split()): time.sleep(0.01)
+    while 'perf-prof' not in open(f'/proc/{children[0]}/comm').read(): time.sleep(0.01)
+    os.kill(int(children[0]), signal.SIGKILL)
+threading.Thread(target=kill).start()
+try:
+    print(perf_prof.syscalls(command=['sleep', '3']))
+except RuntimeError as error:
+    print(error)
+"""
+
+
+def test_a_killed_perf_prof_is_an_error(run, live):
+    assert run(KILLED) == 'perf-prof was ended by SIGKILL\n'
+
+
 INTERRUPTED = inspect.getsource(handles_signals) + """
 import os, signal, sys, threading, time, perf_prof
 from perf_prof import _command

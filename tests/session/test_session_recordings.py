@@ -54,6 +54,33 @@ def test_a_second_loop_is_told(perf_prof, reader):
             assert pool.submit(list, s).result() == []      # threads that share a session
 
 
+def test_a_stream_of_what_was_read_in_part_is_told(perf_prof, reader, tmp_path):
+    pyarrow = reader('pyarrow')
+    with perf_prof.open(RECORDING) as s:
+        first = len(next(iter(s)))
+        with pytest.warns(UserWarning, match='batches of this session were read before'):
+            rest = pyarrow.RecordBatchReader.from_stream(s).read_all()
+        assert first + len(rest) == s.stats()['delivered']
+        with pytest.warns(UserWarning, match='the batches of this session went to an Arrow stream'):
+            perf_prof.sinks.parquet(s, tmp_path / 'set', host='a', date='2026-01-31')
+
+
+@pytest.mark.parametrize('choice, message', [({'time': '1,2'}, 'no event in the time that time= selects: its events begin at'),
+                                             ({'pids': 4194303}, 'no event from the tasks and CPUs that pids=, tids= and cpus= select')])
+def test_a_choice_of_nothing_is_told(perf_prof, choice, message):
+    with perf_prof.open(RECORDING, **choice) as s:
+        assert list(s) == [] and any(message in note for note in s.notes), s.notes
+
+
+def test_numbers_of_numpy(perf_prof, reader):
+    numpy = reader('numpy')
+    with perf_prof.open(RECORDING) as s:
+        pid = next(s.events())._pid
+    for pids in pid, numpy.int64(pid), numpy.array([pid]):
+        with perf_prof.open(RECORDING, pids=pids, fields=['_pid']) as s:
+            assert {event._pid for event in s.events()} == {pid}
+
+
 def test_choice(perf_prof):
     with perf_prof.open(RECORDING) as s:
         rows = [row for batch in s for row in batch.to_pylist()]

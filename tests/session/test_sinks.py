@@ -356,6 +356,10 @@ def test_the_command_writes_the_same(convert, write, query, tmp_path):
     assert query('select distinct event, prev_pid from events') == [('sched:sched_switch', 0)]
 
 
+def test_the_command_of_nothing(convert, tmp_path):
+    assert 'no event in the time that --time selects' in convert(RECORDING, '--time', '1,2', '-o', tmp_path / 'set', *TO, code=1)
+
+
 def test_the_command_makes_pyarrow_give_memory_back(run, reader):
     packages = os.path.dirname(os.path.dirname(reader('pyarrow').__file__))
     assert run(f'import sys; sys.path.append({packages!r}); from perf_prof import _parquetcommand; _parquetcommand.check(); import pyarrow; '

@@ -402,6 +402,10 @@ def test_a_command_is_watched(command, live, storm):
     command('-e', EVENT, 'select count(*) from events', '--', 'sh', '-c', 'exit 7', code=7)
 
 
+def test_nothing_of_a_recording(command):
+    assert 'no event in the time that --time selects' in command('-I', RECORDING, '--time', '1,2', 'select count(*) from events', code=1)
+
+
 def test_intervals_of_the_command(command, live, storm):
     lines = command('-e', EVENT, '--json', '-i', 100, 'select count(*) as n from events', '--', storm, 'getppid', 3000, 3000).splitlines()
     answers = [json.loads(line) for line in lines if line.startswith('[')]
