@@ -6,6 +6,7 @@
     ask_spark.py s3a://bucket/events --master spark://host:7077
 
 By default two workers run here, each in a process of its own. Needs pyspark (pip install pyspark) and Java 17.
+If pyspark does not find its files, SPARK_HOME says where they are.
 """
 import argparse
 

@@ -222,9 +222,15 @@ static const struct value *find_same(const struct compiling *c, const struct val
 static int compile_operand(struct compiling *c, struct value *v, expr_node_ref ref)
 {
 	const struct expr_node *node = expr_at(c->tree, ref);
+	int rc;
 
-	if (!is_word(node, EXPR_CALL, "pair"))
-		return compile_number(c, &v->operand, ref);
+	if (!is_word(node, EXPR_CALL, "pair")) {
+		rc = compile_number(c, &v->operand, ref);
+		if (rc == -EINVAL && strstr(c->err.message, "no function pair()"))
+			return expr_fail(&c->err, c->err.at, "pair() alone, as in sum(pair(...)), and calculate with the results, which are in ns",
+					 "pair() cannot be a part of an expression");
+		return rc;
+	}
 	v->same = find_same(c, v, node);
 	if (!v->same)
 		return compile_pair(c, &v->operand, node);

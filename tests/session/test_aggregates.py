@@ -443,6 +443,7 @@ WRONG = [
     ({'values': 'histogram(prev_pid, "linear", prev_pid)'}, ValueError, 'not the size of a bucket'),
     ({'values': 'histogram(prev_pid, "loglinear", 3)'}, ValueError, '1, 2, 4, 8'),
     ({'values': ['histogram(prev_pid)', 'histogram(next_pid)']}, ValueError, 'there is a histogram already'),
+    ({'values': f'sum(pair("{SWITCH}", "{SWITCH}", prev_pid) / 1000)'}, ValueError, r'pair\(\) cannot be a part.*expected: pair\(\) alone'),
     ({'values': 'sum(pair(1, 2))'}, ValueError, r'pair\(\) has 2 arguments'),
     ({'values': f'sum(pair("{SWITCH}", "sched:sched_swich", prev_pid))'}, ValueError,
      r'no event sched:sched_swich; did you mean sched:sched_switch\?'),
