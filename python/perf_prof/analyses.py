@@ -15,7 +15,7 @@ from . import _command
 from ._keywords import near, refuse
 from ._options import OTHER_NAMES, SHOWN, Command, Option, read
 from ._parameters import Parameter, Parameters, in_python
-from .results import Counts, Features, Result, listed
+from .results import Counts, Features, Result, listed, uncounted
 
 # Their samples have a place, so there is a flame graph even without call_graph.
 PLACED = 'profile', 'report', 'page-faults'
@@ -170,6 +170,8 @@ def collect(plan: Plan, run: _command.Run, folded: int) -> Result:
     result = kind(plan.words, run.output(), plan.interval, _command.content(folded) if folded >= 0 else None)
     result.returncode = run.code if plan.start else None
     refusal = failure(run, result)
+    # a command always ends within a call
+    result.notes += uncounted(result.tables) if not plan.interval and not plan.start else []
     result.notes += [text for text in run.messages() if not refusal or text != refusal.text]
     parameters = parameters_of(plan.command, plan.given)
     result.notes = [in_python(text.replace(f'/dev/fd/{folded}: ', '', 1), parameters) for text in result.notes]

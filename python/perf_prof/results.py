@@ -257,6 +257,27 @@ class FlameGraph:
         return f'<perf_prof.FlameGraph of {len(self.folded.splitlines())} stacks>'
 
 
+# What info["counts"] has, and the rows have not.
+UNCOUNTED = {'open': 'still running at the end', 'unbegun': 'already running at the start', 'restarted': 'begun again before their end'}
+PERIODS = 'rundelay', 'task-state'      # some are always running at the end
+
+
+def uncounted(tables: Iterable[Table]) -> List[str]:
+    """What the command prints below such a table."""
+    notes = []
+    for table in tables:
+        counts = table.info.get('counts')
+        if not isinstance(counts, dict) or table.name not in (*PERIODS, 'syscalls'):
+            continue
+        if table.name in PERIODS:
+            n = counts['restarted'] + counts['unbegun']
+            notes += [f'not counted: {n} period{"s" * (n != 1)} whose beginning or end the kernel did not report'] * bool(n)
+        else:
+            parts = [f'{counts[name]} {text}' for name, text in UNCOUNTED.items() if counts.get(name)]
+            notes += [f'incomplete calls: {", ".join(parts)}'] * bool(parts)
+    return notes
+
+
 # ---- results ---------------------------------------------------------------------------
 
 def _documents(text: str) -> Tuple[List[Row], List[str]]:

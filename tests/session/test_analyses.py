@@ -442,6 +442,27 @@ def test_features_and_list(perf_prof, prof):
 
 # ---- the ends of runs --------------------------------------------------------------
 
+@pytest.mark.parametrize('name, counts, notes', [
+    ('rundelay', (3, 1, 2), ['not counted: 3 periods whose beginning or end the kernel did not report']),
+    ('task-state', (9, 0, 1), ['not counted: 1 period whose beginning or end the kernel did not report']), ('rundelay', (9, 0, 0), []),
+    ('syscalls', (1, 0, 2), ['incomplete calls: 1 still running at the end, 2 already running at the start']), ('syscalls', (0, 0, 0), []),
+])
+def test_what_is_not_in_the_rows_is_noted(perf_prof, name, counts, notes):
+    """As the command says it below its table."""
+    from perf_prof import results
+    table = results.Table({'table': name, 'columns': [], 'rows': [],
+                           'counts': dict(zip(('open', 'restarted', 'unbegun'), counts))})
+    assert results.uncounted([table]) == notes
+
+
+def test_results_have_these_notes(prof, perf_prof, live, tmp_path):
+    path = tmp_path / 'r.data'
+    subprocess.run([prof, 'rundelay', '--record', path, '-a', '-m', '16M', '--', 'sleep', '0.2'], check=True, timeout=60, capture_output=True)
+    text = subprocess.run([prof, 'rundelay', '-I', path], capture_output=True, text=True, check=True, timeout=60).stdout
+    assert [line for line in text.splitlines() if line.startswith('not counted: ')] == [
+        note for note in perf_prof.rundelay(input=path).notes if note.startswith('not counted')]
+
+
 KILLED = """
 import os, signal, threading, time, perf_prof
 def kill():
