@@ -103,7 +103,8 @@ class _Losses:
 class Signals:
     """The first signal ends a live run, whose answer then comes; the second one, and the first while a recording is read,
     ends the process. timeout(1) sends each twice: that is one. DuckDB may have the main thread, which runs Python's
-    handlers, for long: so another thread waits for the signals. Made before the session, which opens events at once."""
+    handlers, for long: so another thread waits for the signals. Made before the
+    session: that opens events already to learn what the kernel can do."""
 
     def __init__(self, recording: bool) -> None:
         self.recording = recording

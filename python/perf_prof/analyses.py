@@ -39,9 +39,9 @@ def _word(parameter: str, value: Any) -> str:
 
 def _plain(value: Any) -> Any:
     """A number of NumPy as one of Python."""
-    if isinstance(value, (bool, int, float)) or isinstance(value, str):
+    if isinstance(value, (int, float, str, os.PathLike)) or hasattr(value, '__iter__'):
         return value
-    return operator.index(value) if hasattr(value, '__index__') else value
+    return operator.index(value) if hasattr(value, '__index__') else float(value) if hasattr(value, '__float__') else value
 
 
 def _flag(option: Option, value: Any) -> List[str]:
@@ -170,8 +170,7 @@ def collect(plan: Plan, run: _command.Run, folded: int) -> Result:
     result = kind(plan.words, run.output(), plan.interval, _command.content(folded) if folded >= 0 else None)
     result.returncode = run.code if plan.start else None
     refusal = failure(run, result)
-    # a command always ends within a call
-    result.notes += uncounted(result.tables) if not plan.interval and not plan.start else []
+    result.notes += [] if plan.interval else uncounted(result.tables, bool(plan.start))
     result.notes += [text for text in run.messages() if not refusal or text != refusal.text]
     parameters = parameters_of(plan.command, plan.given)
     result.notes = [in_python(text.replace(f'/dev/fd/{folded}: ', '', 1), parameters) for text in result.notes]

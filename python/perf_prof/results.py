@@ -262,8 +262,8 @@ UNCOUNTED = {'open': 'still running at the end', 'unbegun': 'already running at 
 PERIODS = 'rundelay', 'task-state'      # some are always running at the end
 
 
-def uncounted(tables: Iterable[Table]) -> List[str]:
-    """What the command prints below such a table."""
+def uncounted(tables: Iterable[Table], started: bool) -> List[str]:
+    """What the command prints below such a table. started: a command, which always ends within a call."""
     notes = []
     for table in tables:
         counts = table.info.get('counts')
@@ -272,7 +272,7 @@ def uncounted(tables: Iterable[Table]) -> List[str]:
         if table.name in PERIODS:
             n = counts['restarted'] + counts['unbegun']
             notes += [f'not counted: {n} period{"s" * (n != 1)} whose beginning or end the kernel did not report'] * bool(n)
-        else:
+        elif not started:
             parts = [f'{counts[name]} {text}' for name, text in UNCOUNTED.items() if counts.get(name)]
             notes += [f'incomplete calls: {", ".join(parts)}'] * bool(parts)
     return notes

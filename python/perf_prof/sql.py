@@ -9,6 +9,7 @@ import contextlib
 import importlib
 import json
 import math
+import re
 import select
 import time
 import warnings
@@ -196,7 +197,7 @@ class Query:
 
     def _plan(self) -> bool:
         everything = [name for name in self.session.columns if name != '_lost']
-        more = [name for name in EXTRA if name in self.text and name not in everything]
+        more = [name for name in EXTRA if re.search(rf'\b{name}\b', self.text) and name not in everything]
         if more:
             self.session._choose(None, everything + more)
             everything += more

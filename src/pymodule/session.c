@@ -267,17 +267,21 @@ static PyObject *session_take(PyObject *self, PyObject *unused)
 	return Py_NewRef(answer == SESSION_WAIT ? Py_None : Py_False);
 }
 
+/* As in a notebook whose cell runs a second time. Threads that share a session may be late. -1: the warning is an exception. */
+static int warn_if_read(const struct session_object *o)
+{
+	const char *text = o->streamed ? "the batches of this session went to an Arrow stream: make another session" :
+			   o->ended == PyThread_get_thread_ident() ?
+			   "all batches of this session were read already: make another one, or keep them in a list" : NULL;
+
+	return text ? PyErr_WarnEx(PyExc_UserWarning, text, 1) : 0;
+}
+
 static PyObject *session_iter(PyObject *self)
 {
 	const struct session_object *o = (struct session_object *)self;
 
-	if (is_taken(o) || !session_opened(self))
-		return NULL;
-	/* as in a notebook whose cell runs a second time; threads that share a session may be late */
-	if ((o->streamed || o->ended == PyThread_get_thread_ident()) && PyErr_WarnEx(PyExc_UserWarning, o->streamed ? "the batches of this session went to an Arrow stream: "
-			"make another session" : "all batches of this session were read already: make another one, or keep them in a list", 1))
-		return NULL;
-	return Py_NewRef(self);
+	return is_taken(o) || !session_opened(self) || warn_if_read(o) ? NULL : Py_NewRef(self);
 }
 
 static PyObject *close_it(PyObject *self, bool drop)
@@ -450,8 +454,8 @@ static PyObject *session_arrow_stream(PyObject *self, PyObject *args, PyObject *
 		PyErr_SetString(PyExc_ValueError, "a session can be read as an Arrow stream once");
 		return NULL;
 	}
-	if (o->read && PyErr_WarnEx(PyExc_UserWarning, "batches of this session were read before, and are not in what is read now: make another session, "
-				    "or concatenate the batches", 1))
+	if (o->read && PyErr_WarnEx(PyExc_UserWarning, "batches of this session were read before, and are not in what is read now: "
+				    "make another session, or concatenate the batches", 1))
 		return NULL;
 	o->streamed = true;
 	return stream_of(s, false);

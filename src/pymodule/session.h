@@ -16,7 +16,7 @@ struct session_object {
 	bool beginning;          /* some thread is in __init__() */
 	bool streamed;           /* __arrow_c_stream__() was called */
 	bool read;               /* a batch was taken */
-	unsigned long ended;     /* the thread that saw their end; 0: none yet */
+	unsigned long ended;     /* the thread that saw the end of the batches; 0: none yet */
 	bool aggregated;         /* its batches go to an Aggregate */
 	struct branches *branches;   /* or to Streams; NULL: they do not */
 };

@@ -452,7 +452,8 @@ def test_what_is_not_in_the_rows_is_noted(perf_prof, name, counts, notes):
     from perf_prof import results
     table = results.Table({'table': name, 'columns': [], 'rows': [],
                            'counts': dict(zip(('open', 'restarted', 'unbegun'), counts))})
-    assert results.uncounted([table]) == notes
+    assert results.uncounted([table], False) == notes
+    assert results.uncounted([table], True) == ([] if name == 'syscalls' else notes)
 
 
 def test_results_have_these_notes(prof, perf_prof, live, tmp_path):
@@ -461,6 +462,12 @@ def test_results_have_these_notes(prof, perf_prof, live, tmp_path):
     text = subprocess.run([prof, 'rundelay', '-I', path], capture_output=True, text=True, check=True, timeout=60).stdout
     assert [line for line in text.splitlines() if line.startswith('not counted: ')] == [
         note for note in perf_prof.rundelay(input=path).notes if note.startswith('not counted')]
+
+
+def test_numbers_of_numpy(perf_prof, live, reader):
+    numpy = reader('numpy')
+    for pid in numpy.int64(os.getpid()), numpy.array([os.getpid()]):
+        assert perf_prof.rundelay(pid=pid, seconds=numpy.float32(0.1)).returncode is None
 
 
 KILLED = """

@@ -77,6 +77,7 @@ def test_sql(perf_prof, recorded, reader):
     query = "select epoch_ns(min(_realtime)), sum(_period), min(date_trunc('second', _realtime)) from events"
     assert perf_prof.open(path).sql(query).fetchall() == [(ns, len(events), shown)]
     assert '_realtime' not in perf_prof.open(path).sql('select * from events').columns
+    assert perf_prof.open(RECORDING).sql('select count(*) > 0 as no_realtime from events').fetchall() == [(True,)]
     with perf_prof.Session(EVENT, seconds=60) as s, pytest.raises(ValueError, match=r'A session has _realtime if its fields=\[...\] name it'):
         s.sql(query)
 

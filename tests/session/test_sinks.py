@@ -356,6 +356,11 @@ def test_the_command_writes_the_same(convert, write, query, tmp_path):
     assert query('select distinct event, prev_pid from events') == [('sched:sched_switch', 0)]
 
 
+def test_a_name_that_ends_in_parquet(prof, tmp_path):
+    done = subprocess.run([prof, 'convert', RECORDING, '-o', tmp_path / 'x.parquet'], capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 2 and 'x.parquet: expected --to parquet, with -o FOLDER, --host NAME and --date DAY' in done.stderr, done
+
+
 def test_the_command_of_nothing(convert, tmp_path):
     assert 'no event in the time that --time selects' in convert(RECORDING, '--time', '1,2', '-o', tmp_path / 'set', *TO, code=1)
 

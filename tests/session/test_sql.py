@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 
 import pytest
 
@@ -274,8 +275,11 @@ def test_lost_events(perf_prof, reader, storm_of):
         storm = storm_of(n)
         with perf_prof.Session(EVENT, pids=storm.pid, ring=4096) as s:
             storm.go()
-            answer = dict(s.sql(query).fetchall())
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter('always')
+                answer = dict(s.sql(query).fetchall())
             assert answer['here'] == s.stats()['delivered']
+            assert [str(one.message).split(' were')[0] for one in caught] == [f'{answer["lost"]} events'] * bool(answer['lost'])
             if answer['lost']:
                 break
     assert answer['lost'] == s.stats()['lost'] == n - answer['here']

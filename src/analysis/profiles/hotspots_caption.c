@@ -103,7 +103,7 @@ char *hotspots_caption(struct analysis *a, const struct hotspots *h, const struc
 		fprintf(out, "; %llu left out, whose stack changed while it was read", (unsigned long long)view->torn);
 	if (view->late)
 		fprintf(out, "; %llu more skipped, since the machine is busy%s", (unsigned long long)view->late,
-			view->late > h->samples / 10 ? ": shares can be several points off" : "");
+			view->late > h->samples / 10 ? ": shares can be far off" : "");
 	if (view->placeless && h->samples)
 		fputs("; they don't say where", out);
 	fclose(out);
