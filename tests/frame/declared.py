@@ -59,7 +59,7 @@ DROPPED_ENV = ('VIRTUAL_ENV', 'PYTHONPATH', 'PYTHONHOME', 'PYTHONSTARTUP', 'PYTH
 SANITIZER = re.compile(r'(Address|Leak|UndefinedBehavior)Sanitizer|runtime error:')
 # Of the machine, not of the test: the kernel lowers its limit when interrupts take long, and throttles what is above it.
 RATE_LOWERED = re.compile(r'^perf-prof: \S+: \d+ samples a second instead of \d+: .*perf_event_max_sample_rate.*\n'
-                          r'|^perf-prof: \S+ throttled \d+ times?, .*\n', re.M)
+                          r'|^perf-prof: \S+ throttled \d+ times?, .*\n|^perf-prof: throttled \d+ times?: .*\n', re.M)
 SANITIZED_SLOWDOWN = 3
 LOCK = f'/tmp/perf-prof-tests-{os.getuid()}.lock'
 

@@ -11,6 +11,7 @@ LOWERED = ('perf-prof: profile: 500 samples a second instead of 999: the limit i
            'which the kernel lowers')
 GOOD = {
     'a lowered rate is the machine\'s': f'cmd = "echo \'{LOWERED}\' >&2"',
+    'what is throttled by a lowered rate is the machine\'s': 'cmd = "echo \'perf-prof: throttled 4 times: samples come too fast\' >&2"',
     'one message beside a lowered rate': f'cmd = "echo \'{LOWERED}\' >&2; echo perf-prof: a >&2; exit 1"\n'
                                          'exit = 1\nfault = ["a$"]',
     'a lowered rate can be asked for': f'cmd = "echo \'{LOWERED}\' >&2"\nstderr = {{match = ["500 samples a second instead of"]}}',

@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A test that sets the limit of samples has the machine's tests for itself."""
 import fcntl
+import os
+import signal
+import subprocess
+import sys
 import threading
+import time
 
 import pytest
 
@@ -45,6 +50,42 @@ def test_who_sets_it_waits_for_those_that_run_and_goes_before_those_that_come():
     setter.join()
     other.join()
     assert events == [fcntl.LOCK_EX, fcntl.LOCK_SH]
+
+
+KILLED = """
+import sys
+from frame import ratelimit
+ratelimit.RATE, ratelimit.SHARE = sys.argv[1:]
+ratelimit.RateLimit().set(500)
+print(flush=True)
+input()
+"""
+
+
+def settings():
+    return [path.read_text().strip() for path in (ratelimit.RATE, ratelimit.SHARE)]
+
+
+def test_a_killed_test_leaves_no_lower_limit():
+    ratelimit.change(4000, 25)
+    one = subprocess.Popen([sys.executable, '-c', KILLED, ratelimit.RATE, ratelimit.SHARE], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                           cwd=os.path.dirname(os.path.dirname(ratelimit.__file__)), start_new_session=True)
+    one.stdout.readline()
+    assert settings() == ['500', '0']
+    os.killpg(one.pid, signal.SIGKILL)
+    one.communicate()
+    until = time.monotonic() + 60
+    while settings() != ['4000', '25']:
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize('before, during', [('500', '100000'), ('200000', '200000')])
+def test_a_run_has_no_low_limit(before, during):
+    ratelimit.change(before, 0)
+    with ratelimit.raised():
+        assert settings()[0] == during
+    assert settings() == [before, '0']
 
 
 def test_nobody_waits_for_ever(monkeypatch):
