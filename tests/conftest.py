@@ -13,7 +13,7 @@ TESTS = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(TESTS)
 sys.path.insert(0, TESTS)
 
-from frame import crashes, declared, ratelimit  # noqa: E402
+from frame import crashes, declared, limit, ratelimit  # noqa: E402
 from frame.wakes import Waker  # noqa: E402
 
 WOKEN = 'cli', 'examples', 'python'     # folders whose tests wait for wakeups
@@ -63,15 +63,22 @@ def home():
         yield path
 
 
-def pytest_runtest_setup(item):
-    declared.alone = bool(item.get_closest_marker('alone'))
-
-
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_protocol(item):
     """What changes the limit of samples does it while no other test runs, not even one of another run of the tests."""
-    with contextlib.nullcontext() if item.get_closest_marker('alone') else ratelimit.unchanged():
+    declared.alone = bool(item.get_closest_marker('alone'))
+    with contextlib.nullcontext() if declared.alone else ratelimit.unchanged():
         yield
+
+
+@pytest.hookimpl(hookwrapper=True)
+def limited(item):
+    """Each step of a test has a limit: the preparation, the test itself, and the tidying up."""
+    with limit.limited():
+        yield
+
+
+pytest_runtest_setup = pytest_runtest_call = pytest_runtest_teardown = limited
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -53,12 +53,16 @@ class Screen:
     def press(self, keys):
         os.write(self.master, keys.encode())
 
-    def read(self, seconds=0.05):
+    def read(self, seconds=0.05, longest=1):
+        """What is there. Not for long: what is written faster than it is shown here has no end."""
+        until = time.monotonic() + longest
         while select.select([self.master], [], [], seconds)[0]:
             data = os.read(self.master, 65536)
             self.raw += data
             self.stream.feed(data)
             seconds = 0
+            if time.monotonic() > until:
+                break
 
     @property
     def lines(self):
@@ -86,7 +90,7 @@ class Screen:
         while self.process.poll() is None and time.monotonic() < deadline:
             self.read()
         assert self.process.poll() is not None, f'still running:\n{self.text}'
-        self.read()
+        self.read(longest=seconds)
         return self.process.returncode
 
     def modes(self):
