@@ -6,6 +6,7 @@ import io
 import json
 import os
 import signal
+import struct
 import subprocess
 import sys
 import warnings
@@ -13,6 +14,8 @@ import warnings
 import pytest
 
 from known import CORPUS, PATIENCE, RECORDING
+
+FREQ = 1 << 10      # of the flags in perf_event_attr
 
 
 @pytest.mark.parametrize('open_it', [
@@ -70,6 +73,24 @@ def test_a_stream_of_what_was_read_in_part_is_told(perf_prof, reader, tmp_path):
 def test_a_choice_of_nothing_is_told(perf_prof, choice, message):
     with perf_prof.open(RECORDING, **choice) as s:
         assert list(s) == [] and any(message in note for note in s.notes), s.notes
+
+
+def resampled(data, period, frequency):
+    """The recording as if its recorder had taken samples of each event: the attributes say so."""
+    data, (size, at, length) = bytearray(data), struct.unpack_from('<QQQ', data, 16)
+    for attr in range(at, at + length, size):
+        flags = struct.unpack_from('<Q', data, attr + 40)[0] & ~FREQ
+        struct.pack_into('<Q', data, attr + 16, frequency or period)
+        struct.pack_into('<Q', data, attr + 40, flags | (FREQ if frequency else 0))
+    return bytes(data)
+
+
+@pytest.mark.parametrize('period, frequency, how', [(1, 0, None), (100, 0, 'one in 100'), (0, 4000, 'with -F 4000')])
+def test_tracepoints_that_were_sampled_are_told(perf_prof, period, frequency, how):
+    with perf_prof.open(resampled(open(RECORDING, 'rb').read(), period, frequency), 'sched:sched_switch') as s:
+        assert sum(map(len, s)) > 0
+        told = f'sched:sched_switch was sampled as it was recorded, {how}: pairs, waits and plain counts miss the other events'
+        assert [told in note for note in s.notes if 'sampled' in note] == ([True] if how else [])
 
 
 def test_numbers_of_numpy(perf_prof, reader):

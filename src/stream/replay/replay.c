@@ -580,6 +580,22 @@ static void tell_unwatched(struct stream *s)
 	s->run.unwatched = true;
 }
 
+/* Tracepoints of which the recorder took samples (perf record -F N, -c N). */
+static void tell_sampled(const struct stream *s)
+{
+	const struct replay *p = s->replay;
+
+	for (size_t i = 0; i < p->ntracks; i++) {
+		const struct track *t = &p->tracks[i];
+		const struct perf_event_attr *a = &perfdata_event(p->reader, i)->attr.attr;
+
+		if (!t->wanted || !t->fmt || (!a->freq && a->sample_period <= 1))
+			continue;
+		note(1, "%s: %s was sampled as it was recorded, %s %llu: pairs, waits and plain counts miss the other events",
+		     s->opts->input, t->name, a->freq ? "with -F" : "one in", (unsigned long long)a->sample_freq);
+	}
+}
+
 /* Reports what was not read, or not understood. */
 static void tell(const struct stream *s)
 {
@@ -587,6 +603,7 @@ static void tell(const struct stream *s)
 	const struct perfdata_counts *c = perfdata_counts(p->reader);
 	int verbose = s->opts->verbose;
 
+	tell_sampled(s);
 	if (p->unknown)
 		note(1, "%s: left out %" PRIu64 " samples, whose ids belong to "
 			"no event of the recording", s->opts->input, p->unknown);
