@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PACKAGE "perf_prof"
+
 /* ---- making -------------------------------------------------------------------------- */
 
 /* A sequence of str as an array that ends with NULL. NULL with an exception. */
@@ -267,6 +269,34 @@ static PyObject *session_take(PyObject *self, PyObject *unused)
 	return Py_NewRef(answer == SESSION_WAIT ? Py_None : Py_False);
 }
 
+static bool is_of_the_package(PyFrameObject *frame)
+{
+	PyObject *names = PyObject_GetAttrString((PyObject *)frame, "f_globals");
+	PyObject *name = names && PyDict_Check(names) ? PyDict_GetItemString(names, "__name__") : NULL;
+	const char *text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+	bool ours = text && (!strcmp(text, PACKAGE) || !strncmp(text, PACKAGE ".", strlen(PACKAGE ".")));
+
+	PyErr_Clear();
+	Py_XDECREF(names);
+	return ours;
+}
+
+/* A warning about the line that called the package: of its own lines, Python would show only the first. -1: it is an
+ * exception. */
+static int warn(const char *text)
+{
+	PyFrameObject *frame = PyEval_GetFrame(), *back;
+	Py_ssize_t level = 1;
+
+	Py_XINCREF(frame);
+	for (; frame && is_of_the_package(frame); frame = back, level++) {
+		back = PyFrame_GetBack(frame);
+		Py_DECREF(frame);
+	}
+	Py_XDECREF(frame);
+	return PyErr_WarnEx(PyExc_UserWarning, text, level);
+}
+
 /* As in a notebook whose cell runs a second time. Threads that share a session may be late. -1: the warning is an exception. */
 static int warn_if_read(const struct session_object *o)
 {
@@ -274,7 +304,7 @@ static int warn_if_read(const struct session_object *o)
 			   o->ended == PyThread_get_thread_ident() ?
 			   "all batches of this session were read already: make another one, or keep them in a list" : NULL;
 
-	return text ? PyErr_WarnEx(PyExc_UserWarning, text, 1) : 0;
+	return text ? warn(text) : 0;
 }
 
 static PyObject *session_iter(PyObject *self)
@@ -454,8 +484,8 @@ static PyObject *session_arrow_stream(PyObject *self, PyObject *args, PyObject *
 		PyErr_SetString(PyExc_ValueError, "a session can be read as an Arrow stream once");
 		return NULL;
 	}
-	if (o->read && PyErr_WarnEx(PyExc_UserWarning, "batches of this session were read before, and are not in what is read now: "
-				    "make another session, or concatenate the batches", 1))
+	if (o->read && warn("batches of this session were read before, and are not in what is read now: "
+			    "make another session, or concatenate the batches"))
 		return NULL;
 	o->streamed = true;
 	return stream_of(s, false);

@@ -9,6 +9,7 @@ import signal
 import struct
 import subprocess
 import sys
+import types
 import warnings
 
 import pytest
@@ -55,6 +56,18 @@ def test_a_second_loop_is_told(perf_prof, reader):
         with warnings.catch_warnings(), concurrent.futures.ThreadPoolExecutor(1) as pool:
             warnings.simplefilter('error')
             assert pool.submit(list, s).result() == []      # threads that share a session
+
+
+@pytest.mark.parametrize('use', [
+    list, lambda s: list(s.events()), lambda s: s.run(types.SimpleNamespace(__sample__=print)),
+], ids=['loop', 'events', 'run'])
+def test_the_second_loop_that_is_told_is_that_of_the_caller(perf_prof, use):
+    """Once for each line: of lines of the package Python would show only the first."""
+    with perf_prof.open(RECORDING, fields=['_time']) as s:
+        list(s)
+        with pytest.warns(UserWarning, match='all batches of this session were read already') as warned:
+            use(s)
+        assert [warning.filename for warning in warned] == [__file__]
 
 
 def test_a_stream_of_what_was_read_in_part_is_told(perf_prof, reader, tmp_path):
