@@ -184,6 +184,22 @@ static void tell_no_job(const struct python_config *config, const struct opt_par
 	}
 }
 
+/* Python would start, and find no package of an environment that another version has made. */
+static int check_version(const char *venv, struct fault *f)
+{
+	char config[PATH_MAX], packages[PATH_MAX];
+
+	if (!venv || Py_IsInitialized())
+		return 0;
+	snprintf(config, sizeof(config), "%s/pyvenv.cfg", venv);
+	snprintf(packages, sizeof(packages), "%s/lib/python%d.%d", venv, PY_MAJOR_VERSION, PY_MINOR_VERSION);
+	if (access(config, F_OK) || !access(packages, F_OK))
+		return 0;
+	return fault_usage(f, "--venv %s: this perf-prof runs Python %d.%d, which has no packages there (%s is missing); expected an "
+			   "environment that `python%d.%d -m venv DIR` makes, or pip install perf-prof into this one and run its "
+			   "bin/perf-prof", venv, PY_MAJOR_VERSION, PY_MINOR_VERSION, packages, PY_MAJOR_VERSION, PY_MINOR_VERSION);
+}
+
 int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 {
 	struct python_config *config = config_;
@@ -200,7 +216,7 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 	struct stream *stream;
 	int rc;
 
-	if (python_check_start(config, args, f) || stream_check_operand(&config->stream, args, f))
+	if (python_check_start(config, args, f) || check_version(config->venv, f) || stream_check_operand(&config->stream, args, f))
 		return -1;
 	tell_no_job(config, args);
 	script.module = args->operands[0];

@@ -196,6 +196,17 @@ def test_a_name_is_looked_up_here_and_then_on_the_path(python, tmp_path):
         assert loaded(python('--venv', str(tmp_path / 'venv'), name, cwd=here)) == want
 
 
+def test_an_environment_of_another_python(python, tmp_path):
+    venv, own = tmp_path / 'venv', f'python{version()}'
+    subprocess.run([PYTHON, '-m', 'venv', '--without-pip', venv], check=True)
+    write(tmp_path, {'s.py': SEEN})
+    assert loaded(python('--venv', str(venv), 's.py'))
+    (venv / 'lib' / own).rename(venv / 'lib/python3.1')
+    done = python('--venv', str(venv), 's.py', check=2)
+    assert f'perf-prof: --venv {venv}: this perf-prof runs Python {version()}, which has no packages there' in done.stderr
+    assert f'({venv}/lib/{own} is missing); expected an environment that `{own} -m venv DIR` makes' in done.stderr
+
+
 def test_the_folder_of_the_script_comes_behind_the_standard_library(python, tmp_path):
     write(tmp_path, {'sub/s.py': 'import json, helper\nprint(helper.x, json.dumps({}))\n' + SEEN,
                      'sub/json.py': 'raise SystemExit("json.py beside the script was loaded")\n',
