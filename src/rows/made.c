@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rows/sinks.h"
 
+#include "base/note.h"
+
 #include <string.h>
 
 enum { COMM = 16, MAX_FIELDS = QUESTION_COLUMNS + 5, DECLARED = 48 };
@@ -92,4 +94,15 @@ void made_emit(struct question *q, const struct happening *h)
 			put(q, &q->ops->columns[i], &h->cells[i], e + layout->cells[i]);
 	memcpy(e + layout->start, when, sizeof(when));
 	maker_emit(q->maker, h->s->time, who[0], who[1]);
+}
+
+void made_end(const struct question *q)
+{
+	char text[ROWS_TEXT];
+
+	if (rows_unknown(q, text, sizeof(text)))
+		note(1, "%s: %s", q->ops->name, text);
+	if (q->pairs.refused)
+		note(1, "%s: left out %llu durations: at most %d can be measured at once", q->ops->name,
+		     (unsigned long long)q->pairs.refused, PAIRS_MAX_OPEN);
 }

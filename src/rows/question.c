@@ -328,10 +328,16 @@ static void source_task(void *state, const struct pev_record *rec)
 		q->ops->task(q, rec);
 }
 
+static void source_end(void *state, struct maker *m)
+{
+	(void)m;
+	made_end(state);
+}
+
 int question_source_events(struct source *source, void *config, struct fault *f)
 {
 	static const struct maker_ops ops = {
-		.begin = source_begin, .sample = source_sample, .task = source_task, .free = release_run,
+		.begin = source_begin, .sample = source_sample, .task = source_task, .end = source_end, .free = release_run,
 	};
 	struct question *q = config;
 

@@ -431,28 +431,34 @@ static void print_missing(const struct question *q)
 		       q->ops->durations ? q->ops->durations : "pairs");
 }
 
-static void print_unknown(const struct question *q, uint64_t unknown)
+const char *rows_unknown(const struct question *q, char *buf, size_t size)
 {
+	const unsigned long long unknown = q->pairs.restarted + q->pairs.unbegun;
+
+	if (!q->ops->states || !unknown)
+		return NULL;
 	if (q->ops->durations)
-		printf("%s whose end was not seen are not in the table: %llu%s\n", q->ops->durations, (unsigned long long)unknown,
-		       q->ops->if_unseen ? q->ops->if_unseen : "");
+		snprintf(buf, size, "%s whose end was not seen are not in the table: %llu%s", q->ops->durations, unknown,
+			 q->ops->if_unseen ? q->ops->if_unseen : "");
 	else
-		printf("not counted: %llu period%s whose beginning or end the kernel did not report\n",
-		       (unsigned long long)unknown, unknown == 1 ? "" : "s");
+		snprintf(buf, size, "not counted: %llu period%s whose beginning or end the kernel did not report", unknown,
+			 unknown == 1 ? "" : "s");
+	return buf;
 }
 
 static void print_counts(const struct question *q)
 {
 	const struct pairs *p = &q->pairs;
-	const uint64_t unknown = p->restarted + p->unbegun;
+	char text[ROWS_TEXT];
+	const char *unknown = rows_unknown(q, text, sizeof(text));
 
 	if (q->grouping.news)
 		printf("more than %d tasks: those with the same name share a row; --by task shows each\n", GROUPING_TASKS);
-	if (q->ops->states && unknown)
-		print_unknown(q, unknown);
+	if (unknown)
+		puts(unknown);
 	if (!q->ops->states && !q->ops->own_table)
 		print_incomplete(q);
-	if (q->ending && (q->ops->if_missing || !(q->ops->states && unknown)))
+	if (q->ending && (q->ops->if_missing || !unknown))
 		print_missing(q);
 	if (q->ending && question_lacks_than(q))
 		printf("-g needs --than TIME: it prints the stacks of longer %s%s\n",

@@ -460,8 +460,11 @@ def test_results_have_these_notes(prof, perf_prof, live, tmp_path):
     path = tmp_path / 'r.data'
     subprocess.run([prof, 'rundelay', '--record', path, '-a', '-m', '16M', '--', 'sleep', '0.2'], check=True, timeout=60, capture_output=True)
     text = subprocess.run([prof, 'rundelay', '-I', path], capture_output=True, text=True, check=True, timeout=60).stdout
-    assert [line for line in text.splitlines() if line.startswith('not counted: ')] == [
-        note for note in perf_prof.rundelay(input=path).notes if note.startswith('not counted')]
+    told = [line for line in text.splitlines() if line.startswith('not counted: ')]
+    assert told == [note for note in perf_prof.rundelay(input=path).notes if note.startswith('not counted')]
+    with perf_prof.open(path, 'rundelay') as s:      # and as events
+        assert sum(map(len, s)) > 0
+        assert [f'rundelay: {text}' for text in told] == [note for note in s.notes if 'not counted' in note]
 
 
 def test_numbers_of_numpy(perf_prof, live, reader):
