@@ -127,40 +127,33 @@ def test_children_write_into_the_larger_ring(prof, storm, tmp_path, order):
         assert not order or ended.number('inverted') == 0
         if 'now has' in ended.stderr:
             return
-    pytest.fail('no ring grew')
+    pytest.fail(f'no ring grew: {ended.stderr}')
 
 
 MANY = 1 << 20      # bytes of a recording that is well under way
+TURNS = 6           # of a storm that overflows the largest ring that one CPU has at first, of 8 MiB
+JOB = 'for turn in %s; do "$0" --cpu "$1" getppid "$2"; done' % ' '.join(map(str, range(TURNS)))
 
 
 def descendants(pid):
-    with open(f'/proc/{pid}/task/{pid}/children') as children:
+    with contextlib.suppress(OSError), open(f'/proc/{pid}/task/{pid}/children') as children:
         for child in map(int, children.read().split()):
             yield child
             yield from descendants(child)
 
 
-def cpu_seconds(pids):
-    """Of processes that still run."""
-    ticks = 0
-    for pid in pids:
-        with contextlib.suppress(OSError), open(f'/proc/{pid}/stat') as stat:
-            ticks += sum(map(int, stat.read().rsplit(') ', 1)[1].split()[11:13]))
-    return ticks / os.sysconf('SC_CLK_TCK')
-
-
-def record_and_pause(argv, folder, data):
-    """Once it records, the recorder stops until the command has made so many of its calls that rings of 8 MiB overflow, however
-    many programs share the CPUs; the command goes on after that."""
-    with subprocess.Popen(argv, cwd=folder, stderr=subprocess.PIPE, text=True) as recorder:
+def record_and_pause(argv, storm, calls, folder, data):
+    """Once it records, the recorder stops until one of the storms has begun and ended; others follow after that."""
+    job = ['sh', '-c', JOB, storm, str(max(os.sched_getaffinity(0))), str(calls)]
+    with subprocess.Popen([*argv, '--', *job], cwd=folder, stderr=subprocess.PIPE, text=True) as recorder:
         end = time.monotonic() + PATIENCE
         while not (data.exists() and data.stat().st_size > MANY) and time.monotonic() < end:
             time.sleep(0.005)
         recorder.send_signal(signal.SIGSTOP)
-        command = list(descendants(recorder.pid))
-        begin = cpu_seconds(command)
-        while cpu_seconds(command) - begin < 0.5 and time.monotonic() < end:
-            time.sleep(0.02)
+        seen = before = set(descendants(recorder.pid))
+        while len(seen - before) < 2 and [*descendants(recorder.pid)] and time.monotonic() < end:
+            seen = seen | set(descendants(recorder.pid))
+            time.sleep(0.005)
         recorder.send_signal(signal.SIGCONT)
         _, said = recorder.communicate()
     assert recorder.returncode == 0, said
@@ -168,16 +161,16 @@ def record_and_pause(argv, folder, data):
 
 
 def test_a_recording_has_what_both_rings_held(prof, storm, tmp_path):
-    data = tmp_path / 'perf.data'
+    data, calls = tmp_path / 'perf.data', 400000
     for _ in range(3):
-        said = record_and_pause([prof, 'record', '-v', '-e', EVENT, '--', storm, 'fork', '4', '400000'], tmp_path, data)
-        script = subprocess.run([prof, 'script', '-F', 'time,event'], cwd=tmp_path, capture_output=True, text=True, check=True)
-        kept, lost = script.stdout.count('getppid'), [int(w) for w in said.replace(',', '').split() if w.isdigit()]
+        said = record_and_pause([prof, 'record', '-v', '-e', EVENT], storm, calls, tmp_path, data)
+        script = subprocess.run([prof, 'script', '-F', 'comm,event'], cwd=tmp_path, capture_output=True, text=True, check=True)
+        kept, lost = script.stdout.count('storm '), [int(w) for w in said.replace(',', '').split() if w.isdigit()]
         if 'now has' in said:
             break
     else:
-        pytest.fail('no ring grew')
-    assert any(kept + n == 4 * 400000 for n in lost), said
+        pytest.fail(f'no ring grew: {said}')
+    assert any(kept + n == TURNS * calls for n in lost), (kept, said)
 
 
 SAMPLE, TRACING_DATA, FINISHED_ROUND = 9, 66, 68
@@ -212,8 +205,8 @@ def test_rounds_of_a_recording_wait_for_the_larger_ring(prof, storm, tmp_path):
     events = [f'syscalls:sys_{way}_{name}' for name in ('read', 'write', 'getpid') for way in ('enter', 'exit')]
     events, data = ['raw_syscalls:sys_enter', *events, 'raw_syscalls:sys_exit'], tmp_path / 'perf.data'
     for _ in range(3):
-        said = record_and_pause([prof, 'record', '-v', '-e', ','.join(events), '--', storm, 'fork', '4', '300000'], tmp_path, data)
+        said = record_and_pause([prof, 'record', '-v', '-e', ','.join(events)], storm, 200000, tmp_path, data)
         if 'now has' in said:
             assert behind_their_round(data.read_bytes()) == 0
             return
-    pytest.fail('no ring grew')
+    pytest.fail(f'no ring grew: {said}')
