@@ -21,6 +21,11 @@ static void pass_on(const char *fmt, va_list ap)
 	redirected->take(redirected->ctx, text);
 }
 
+int note_kept(int verbose)
+{
+	return redirected ? 1 : verbose;
+}
+
 bool note_is_shown(int verbose)
 {
 	return redirected ? verbose > 0 : verbose > 0 || (!verbose && isatty(STDERR_FILENO));

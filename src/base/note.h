@@ -9,6 +9,9 @@
 /* verbose: -q is negative (never), 0 is the default, -v is 1. */
 void note(int verbose, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* The `verbose` of a hint that a program which has redirected the notes gets in any case. */
+int note_kept(int verbose);
+
 /* Whether note() prints, so that who can say the same elsewhere does not say it twice. */
 bool note_is_shown(int verbose);
 

@@ -184,7 +184,13 @@ static void tell_no_job(const struct python_config *config, const struct opt_par
 	}
 }
 
-/* Python would start, and find no package of an environment that another version has made. */
+#ifdef Py_GIL_DISABLED
+#define ABI "t"
+#else
+#define ABI ""
+#endif
+
+/* Python would start, but find none of the packages: they are in the folder of another version. */
 static int check_version(const char *venv, struct fault *f)
 {
 	char config[PATH_MAX], packages[PATH_MAX];
@@ -192,12 +198,12 @@ static int check_version(const char *venv, struct fault *f)
 	if (!venv || Py_IsInitialized())
 		return 0;
 	snprintf(config, sizeof(config), "%s/pyvenv.cfg", venv);
-	snprintf(packages, sizeof(packages), "%s/lib/python%d.%d", venv, PY_MAJOR_VERSION, PY_MINOR_VERSION);
+	snprintf(packages, sizeof(packages), "%s/lib/python%d.%d" ABI, venv, PY_MAJOR_VERSION, PY_MINOR_VERSION);
 	if (access(config, F_OK) || !access(packages, F_OK))
 		return 0;
-	return fault_usage(f, "--venv %s: this perf-prof runs Python %d.%d, which has no packages there (%s is missing); expected an "
-			   "environment that `python%d.%d -m venv DIR` makes, or pip install perf-prof into this one and run its "
-			   "bin/perf-prof", venv, PY_MAJOR_VERSION, PY_MINOR_VERSION, packages, PY_MAJOR_VERSION, PY_MINOR_VERSION);
+	return fault_usage(f, "--venv %s: there is no %s: this perf-prof runs Python %d.%d, and another version made this environment; "
+			   "make one with `python%d.%d" ABI " -m venv DIR`, or install perf-prof into this one with pip, and run its "
+			   "bin/perf-prof", venv, packages, PY_MAJOR_VERSION, PY_MINOR_VERSION, PY_MAJOR_VERSION, PY_MINOR_VERSION);
 }
 
 int python_run(void *config_, const struct opt_parser *args, struct fault *f)

@@ -4,6 +4,8 @@
 
 #include "analysis/commands.h"
 
+#include <frameobject.h>    /* PyFrame_GetBack() before Python 3.11 */
+
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -281,8 +283,8 @@ static bool is_of_the_package(PyFrameObject *frame)
 	return ours;
 }
 
-/* A warning about the line that called the package: of its own lines, Python would show only the first. -1: it is an
- * exception. */
+/* Warns about the line that called the package: Python shows a warning once for each line, so for a line of the package
+ * only the first. 0, or -1 with an exception. No exception may be set. */
 static int warn(const char *text)
 {
 	PyFrameObject *frame = PyEval_GetFrame(), *back;

@@ -98,11 +98,11 @@ void made_emit(struct question *q, const struct happening *h)
 
 void made_end(const struct question *q)
 {
-	char text[ROWS_TEXT];
+	const unsigned long long unknown = rows_unknown(q), refused = q->pairs.refused;
 
-	if (rows_unknown(q, text, sizeof(text)))
-		note(1, "%s: %s", q->ops->name, text);
-	if (q->pairs.refused)
-		note(1, "%s: left out %llu durations: at most %d can be measured at once", q->ops->name,
-		     (unsigned long long)q->pairs.refused, PAIRS_MAX_OPEN);
+	if (unknown)
+		note(note_kept(q->targets->verbose), "%s: %llu %s not among the events: the kernel did not report the beginning or the end",
+		     q->ops->name, unknown, unknown == 1 ? "period is" : "periods are");
+	if (refused)
+		note(1, "%s: left out %llu durations: at most %d can be measured at once", q->ops->name, refused, PAIRS_MAX_OPEN);
 }

@@ -431,31 +431,30 @@ static void print_missing(const struct question *q)
 		       q->ops->durations ? q->ops->durations : "pairs");
 }
 
-const char *rows_unknown(const struct question *q, char *buf, size_t size)
+uint64_t rows_unknown(const struct question *q)
 {
-	const unsigned long long unknown = q->pairs.restarted + q->pairs.unbegun;
+	return q->ops->states ? q->pairs.restarted + q->pairs.unbegun : 0;
+}
 
-	if (!q->ops->states || !unknown)
-		return NULL;
+static void print_unknown(const struct question *q, uint64_t unknown)
+{
 	if (q->ops->durations)
-		snprintf(buf, size, "%s whose end was not seen are not in the table: %llu%s", q->ops->durations, unknown,
-			 q->ops->if_unseen ? q->ops->if_unseen : "");
+		printf("%s whose end was not seen are not in the table: %llu%s\n", q->ops->durations, (unsigned long long)unknown,
+		       q->ops->if_unseen ? q->ops->if_unseen : "");
 	else
-		snprintf(buf, size, "not counted: %llu period%s whose beginning or end the kernel did not report", unknown,
-			 unknown == 1 ? "" : "s");
-	return buf;
+		printf("not counted: %llu period%s whose beginning or end the kernel did not report\n",
+		       (unsigned long long)unknown, unknown == 1 ? "" : "s");
 }
 
 static void print_counts(const struct question *q)
 {
 	const struct pairs *p = &q->pairs;
-	char text[ROWS_TEXT];
-	const char *unknown = rows_unknown(q, text, sizeof(text));
+	const uint64_t unknown = rows_unknown(q);
 
 	if (q->grouping.news)
 		printf("more than %d tasks: those with the same name share a row; --by task shows each\n", GROUPING_TASKS);
 	if (unknown)
-		puts(unknown);
+		print_unknown(q, unknown);
 	if (!q->ops->states && !q->ops->own_table)
 		print_incomplete(q);
 	if (q->ending && (q->ops->if_missing || !unknown))

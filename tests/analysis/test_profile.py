@@ -247,7 +247,7 @@ def test_off_cpu_leaves_out_waits_for_its_own_events(analyse, prof):
 
 
 def test_off_cpu_of_all_keeps_waits_for_the_events_of_another(analyse, prof, tmp_path):
-    # (not the user stacks: a browser or a JVM that runs beside it has symbols for half a minute of a slow build)
+    # without user stacks: reading the symbols of a browser or a JVM that runs beside it takes long with sanitizers
     run = ['profile', '-q', '--off-cpu', '-a', '--exclude-user', '--json', '--rows', '0', *RING]
     other = [prof, 'record', '-q', '-e', 'sched:sched_switch', '-o', tmp_path / 'other']
 

@@ -54,7 +54,7 @@ class Screen:
         os.write(self.master, keys.encode())
 
     def read(self, seconds=0.05, longest=1):
-        """What is there. Not for long: what is written faster than it is shown here has no end."""
+        """Reads what the program has written, for `longest` seconds at most: it may write faster than pyte can show."""
         until = time.monotonic() + longest
         while select.select([self.master], [], [], seconds)[0]:
             data = os.read(self.master, 65536)
@@ -77,7 +77,7 @@ class Screen:
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             over = self.process.poll() is not None
-            self.read()
+            self.read(longest=max(deadline - time.monotonic(), 1) if over else 1)
             found = re.search(pattern, self.text, re.M)
             if found:
                 return found

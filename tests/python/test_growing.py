@@ -142,6 +142,13 @@ def descendants(pid):
             yield from descendants(child)
 
 
+def runs(pid):
+    """A child of a stopped process stays a zombie."""
+    with contextlib.suppress(OSError), open(f'/proc/{pid}/stat') as stat:
+        return stat.read().rsplit(') ', 1)[1][0] != 'Z'
+    return False
+
+
 def record_and_pause(argv, storm, calls, folder, data):
     """Once it records, the recorder stops until one of the storms has begun and ended; others follow after that."""
     job = ['sh', '-c', JOB, storm, str(max(os.sched_getaffinity(0))), str(calls)]
@@ -150,11 +157,13 @@ def record_and_pause(argv, storm, calls, folder, data):
         while not (data.exists() and data.stat().st_size > MANY) and time.monotonic() < end:
             time.sleep(0.005)
         recorder.send_signal(signal.SIGSTOP)
-        seen = before = set(descendants(recorder.pid))
-        while len(seen - before) < 2 and [*descendants(recorder.pid)] and time.monotonic() < end:
-            seen = seen | set(descendants(recorder.pid))
-            time.sleep(0.005)
-        recorder.send_signal(signal.SIGCONT)
+        try:
+            seen = before = set(descendants(recorder.pid))
+            while len(seen - before) < 2 and any(map(runs, descendants(recorder.pid))) and time.monotonic() < end:
+                seen = seen | set(descendants(recorder.pid))
+                time.sleep(0.005)
+        finally:
+            recorder.send_signal(signal.SIGCONT)
         _, said = recorder.communicate()
     assert recorder.returncode == 0, said
     return said

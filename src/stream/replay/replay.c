@@ -580,20 +580,33 @@ static void tell_unwatched(struct stream *s)
 	s->run.unwatched = true;
 }
 
-/* Tracepoints of which the recorder took samples (perf record -F N, -c N). */
+/* Of a fixed period the kernel sends each event if samples have the period: as perf's have. */
+static bool was_sampled(const struct perf_event_attr *a)
+{
+	return a->freq || (a->sample_period > 1 && !(a->sample_type & PERF_SAMPLE_PERIOD));
+}
+
+/* Tracepoints whose recorder kept only samples (perf record -F N). */
 static void tell_sampled(const struct stream *s)
 {
 	const struct replay *p = s->replay;
+	const struct track *first = NULL;
+	char others[64] = "";
+	size_t n = 0;
 
 	for (size_t i = 0; i < p->ntracks; i++) {
 		const struct track *t = &p->tracks[i];
-		const struct perf_event_attr *a = &perfdata_event(p->reader, i)->attr.attr;
 
-		if (!t->wanted || !t->fmt || (!a->freq && a->sample_period <= 1))
+		if (!t->wanted || !t->fmt || !was_sampled(&perfdata_event(p->reader, i)->attr.attr))
 			continue;
-		note(1, "%s: %s was sampled as it was recorded, %s %llu: pairs, waits and plain counts miss the other events",
-		     s->opts->input, t->name, a->freq ? "with -F" : "one in", (unsigned long long)a->sample_freq);
+		first = first ? first : t;
+		n++;
 	}
+	if (n > 1)
+		snprintf(others, sizeof(others), " and %zu other tracepoint%s", n - 1, n == 2 ? "" : "s");
+	if (first)
+		note(note_kept(s->opts->verbose), "%s has only samples of %s%s: pairs, waits and numbers of events are incomplete; "
+		     "to have all events, record without -F and without a period", s->opts->input, first->name, others);
 }
 
 /* Reports what was not read, or not understood. */
