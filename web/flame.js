@@ -86,14 +86,15 @@ function label(d) {
 /* ---- the page ------------------------------------------------------------------------- */
 
 document.body.append(
-	element('h1', {textContent: data.title}),
-	element('div', {id: 'bar'},
-		element('input', {id: 'search', type: 'search', placeholder: 'search: text or /regular expression/'}),
-		element('span', {id: 'matched'}),
-		element('button', {id: 'reset', textContent: 'reset zoom'}),
-		element('span', {id: 'zoomed'}),
-		element('span', {id: 'legend'})),
-	element('div', {id: 'details'}),
+	element('div', {id: 'head'},
+		element('h1', {textContent: data.title}),
+		element('div', {id: 'bar'},
+			element('input', {id: 'search', type: 'search', placeholder: 'search: text or /regular expression/'}),
+			element('span', {id: 'matched'}),
+			element('button', {id: 'reset', textContent: 'reset zoom'}),
+			element('span', {id: 'zoomed'}),
+			element('span', {id: 'legend'})),
+		element('div', {id: 'details'})),
 	element('div', {id: 'chart'}));
 
 const at = id => document.getElementById(id);
@@ -167,6 +168,7 @@ document.addEventListener('keydown', event => {
 if (total) {
 	select(at('chart')).datum(root).call(chart);
 	watchSize(() => chart.width(document.body.clientWidth).update());
+	scrollTo(0, document.documentElement.scrollHeight);   // deep stacks: what is wide is at the base
 } else {
 	at('chart').textContent = 'There are no stacks.';
 }

@@ -111,6 +111,20 @@ def test_the_pointer_is_told_numbers(chromium, drawn):
     page.until('document.getElementById("details").textContent === "write (50 samples, 50.00%)"')
 
 
+@pytest.mark.parametrize('depth', [3, 100])
+def test_its_base_is_seen_first_and_its_head_stays(chromium, drawn, depth):
+    """However deep it is: what is wide is at the base."""
+    page = chromium.open(drawn('html', ';'.join(f'f{i}' for i in range(depth)) + ' 1\n'))
+    seen = page.run('innerHeight')
+    _, top, _, bottom = page.box(frame('f0'))
+    assert 0 < top < bottom <= seen and page.run('scrollY > 0') == (depth == 100)
+    for place in 0, 1e6:
+        page.run(f'scrollTo(0, {place})')
+        assert page.box('document.getElementById("head")')[1] == 0
+    page.run('scrollTo(0, 0)')
+    assert page.box(frame(f'f{depth - 1}'))[1] >= page.box('document.getElementById("head")')[3]
+
+
 def test_difference_of_two(chromium, drawn):
     page = chromium.open(drawn('html', before=BEFORE))
     page.until(frame('read'))
