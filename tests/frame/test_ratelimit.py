@@ -52,14 +52,25 @@ def test_who_sets_it_waits_for_those_that_run_and_goes_before_those_that_come():
     assert events == [fcntl.LOCK_EX, fcntl.LOCK_SH]
 
 
-KILLED = """
+TEST = """
 import sys
 from frame import ratelimit
 ratelimit.RATE, ratelimit.SHARE = sys.argv[1:]
-ratelimit.RateLimit().set(500)
+limit = ratelimit.RateLimit()
+limit.set(500)
 print(flush=True)
 input()
+limit.put_back()
 """
+
+
+def other_test():
+    """A process that has set the limit, until it reads a line."""
+    one = subprocess.Popen([sys.executable, '-c', TEST, ratelimit.RATE, ratelimit.SHARE], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                           cwd=os.path.dirname(os.path.dirname(ratelimit.__file__)), start_new_session=True)
+    one.stdout.readline()
+    assert settings() == ['500', '0']
+    return one
 
 
 def settings():
@@ -68,10 +79,7 @@ def settings():
 
 def test_a_killed_test_leaves_no_lower_limit():
     ratelimit.change(4000, 25)
-    one = subprocess.Popen([sys.executable, '-c', KILLED, ratelimit.RATE, ratelimit.SHARE], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                           cwd=os.path.dirname(os.path.dirname(ratelimit.__file__)), start_new_session=True)
-    one.stdout.readline()
-    assert settings() == ['500', '0']
+    one = other_test()
     os.killpg(one.pid, signal.SIGKILL)
     one.communicate()
     until = time.monotonic() + 60
@@ -86,6 +94,17 @@ def test_a_run_has_no_low_limit(before, during):
     with ratelimit.raised():
         assert settings()[0] == during
     assert settings() == [before, '0']
+
+
+def test_a_limit_that_another_test_has_set_is_not_that_of_the_machine(capsys):
+    ratelimit.change(ratelimit.DEFAULT, 25)
+    one = other_test()
+    timer = threading.Timer(0.5, one.communicate, [b'\n'])
+    timer.start()
+    with ratelimit.raised():
+        assert one.wait(60) == 0 and settings() == [str(ratelimit.DEFAULT), '25']
+    timer.join()
+    assert settings() == [str(ratelimit.DEFAULT), '25'] and capsys.readouterr().out == ''
 
 
 def test_nobody_waits_for_ever(monkeypatch):
