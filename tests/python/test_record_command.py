@@ -91,7 +91,8 @@ def record(prof, tmp_path):
     ['-e', EVENT, '--buffer', '64M'], ['-e', EVENT + ',profile/-F 2000/,page-faults'], ['-F', '3000'],
 ])
 def test_event_by_event(record, storm, args):
-    record(*args, '-m', '16M', '--', storm, 'getppid', 50000)       # holds all of them
+    calls = 1000000 if '-F' in args else 50000      # some hundred samples, or as many events as the rings hold
+    record(*args, '-m', '16M', '--', storm, 'getppid', calls)
     rows = record.same(least=20)
     if EVENT in args:
         assert len([r for r in rows if r[3] == EVENT]) == 50000
@@ -322,9 +323,14 @@ def parts(record):
 @pytest.mark.deep
 @pytest.mark.parametrize('switch', ['2M', '100ms'])
 def test_one_file_after_the_other(record, storm, switch):
-    record('-e', EVENT, '-m', '64M', '-z', '--switch-output', '200ms' if switch == '100ms' else '80K',
-           '--', storm, 'getppid', 150000, 150000)
-    names = parts(record)
+    for _ in range(again.TRIES):
+        record('-e', EVENT, '-m', '64M', '-z', '--switch-output', '200ms' if switch == '100ms' else '80K',
+               '--', storm, 'getppid', 150000, 150000)
+        names = parts(record)
+        if len(names) > 2:
+            break
+        for name in names:      # others had the CPU, and it wrote most at once
+            os.unlink(record.folder / name)
     assert len(names) > 2 and names[0] == 'perf.data'
     assert all(re.fullmatch(r'perf\.data\.\d{16}', n) for n in names[1:])
     rows = [row for name in names[1:] + names[:1] for row in record.same(name, least=0)]
