@@ -115,6 +115,7 @@ def test_the_pointer_is_told_numbers(chromium, drawn):
 def test_its_base_is_seen_first_and_its_head_stays(chromium, drawn, depth):
     """However deep it is: what is wide is at the base."""
     page = chromium.open(drawn('html', ';'.join(f'f{i}' for i in range(depth)) + ' 1\n'))
+    page.until(frame('f0'))
     seen = page.run('innerHeight')
     _, top, _, bottom = page.box(frame('f0'))
     assert 0 < top < bottom <= seen and page.run('scrollY > 0') == (depth == 100)
