@@ -17,6 +17,7 @@ KNOWN = r'''
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -42,6 +43,7 @@ static pthread_barrier_t *bar_of;
 #endif
 static pthread_mutex_t small = PTHREAD_MUTEX_INITIALIZER;
 static int told;
+static atomic_int rounds;
 
 static struct timespec in_10_ms(void)
 {
@@ -75,6 +77,7 @@ static void *wait_for_all(void *arg)
 		pthread_cond_timedwait(&OF(never), &small, &t);
 		pthread_mutex_unlock(&small);
 		poll(NULL, 0, 10);
+		rounds++;
 	}
 	return NULL;
 }
@@ -123,6 +126,8 @@ int main(void)
 		told++;
 		pthread_cond_signal(&OF(news));
 		pthread_mutex_unlock(&small);
+		while (rounds <= i)     /* else the next round could have its locks before this one's waiter */
+			usleep(1000);
 	}
 	pthread_join(w, NULL);
 	pthread_create(&r, NULL, rest, NULL);
@@ -481,5 +486,5 @@ def test_stacks_by_frame_pointers_have_kinds(analyse, tmp_path):
     """The C library may have none, so that the caller of its innermost function is not known."""
     (tmp_path / 'news.c').write_text(NEWS)
     subprocess.run(['gcc', '-O1', '-pthread', '-w', '-o', tmp_path / 'news', tmp_path / 'news.c'], check=True)
-    out = analyse('waits', '--on', '-g', '--call-graph', 'fp', '--full', '-m', '4M', '--', tmp_path / 'news').text
+    out = analyse('waits', '--on', '-g', '--call-graph', 'fp', '--full', '-m', '64M', '--', tmp_path / 'news').text
     assert re.search(r'news waits in futex news \(.*/news\) \[condvar\], ', out), out

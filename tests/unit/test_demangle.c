@@ -28,6 +28,7 @@ static const struct {
 	{ "_RNvCs1234_7mycrate3foo", "mycrate::foo" },
 	{ "_RNvNtCs1234_7mycrate6module3bar", "mycrate::module::bar" },
 	{ "_RINvNtC3std3mem8align_ofjE", "std::mem::align_of::<usize>" },
+	{ "_RNvC7mycrateu8gdel_5qa", "mycrate::g\xc3\xb6" "del" },
 };
 
 static void names(void **state)
@@ -95,6 +96,21 @@ static void bombs(void **state)
 	assert_true(now() - start < 5);
 }
 
+/* Memory that libiberty holds while it passes on a piece is freed: the sanitizers see it. */
+static void too_long_in_punycode(void **state)
+{
+	enum { LONG = 8000 };
+	char name[LONG + 64], buf[DEMANGLE_MAX];
+	int n;
+
+	assert_int_equal(demangle("_RINvNtC2stu3mem7ooooooooYC0YB_eooooooooo", buf), -E2BIG);
+	/* as the last piece, which no other follows */
+	n = sprintf(name, "_RNvC7mycrateu%d_", LONG);
+	memset(name + n, 'a', LONG);
+	memcpy(name + n + LONG - 4, "_5qa", 5);
+	assert_int_equal(demangle(name, buf), -E2BIG);
+}
+
 /* Once per name, by whatever parser; and the next question is not the same memory's. */
 static void kept(void **state)
 {
@@ -149,6 +165,7 @@ int main(void)
 		cmocka_unit_test(names),
 		cmocka_unit_test(what_is_none),
 		cmocka_unit_test(bombs),
+		cmocka_unit_test(too_long_in_punycode),
 		cmocka_unit_test(kept),
 		cmocka_unit_test(bounded),
 	};

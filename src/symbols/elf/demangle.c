@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Uses libiberty's callback functions, which allocate nothing: a name that gets too long is left
- * by longjmp(3). */
+/* Uses libiberty's callback functions: a name that gets too long is left by longjmp(3). They hold
+ * memory only while they pass on what they decoded from Punycode. */
 #include "symbols/elf/demangle.h"
 
 #include <errno.h>
@@ -15,15 +15,32 @@ enum { MAX_MANGLED = 8192 };
 struct text {
 	char *buf;
 	size_t len;
+	bool full;
 	jmp_buf too_long;
 };
+
+/* Only an identifier from Punycode has other bytes than ASCII in Rust, and no two are passed on in
+ * a row: libiberty frees the memory of the first, and the next piece leaves. */
+static bool holds_memory(const char *piece, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)piece[i] > 0x7f)
+			return true;
+	return false;
+}
 
 static void take_piece(const char *piece, size_t n, void *ctx)
 {
 	struct text *t = ctx;
 
-	if (n >= DEMANGLE_MAX - t->len)
+	if (t->full)
 		longjmp(t->too_long, 1);
+	if (n >= DEMANGLE_MAX - t->len) {
+		t->full = true;
+		if (!holds_memory(piece, n))
+			longjmp(t->too_long, 1);
+		return;
+	}
 	if (!n)
 		return;   /* piece may be NULL */
 	memcpy(t->buf + t->len, piece, n);
@@ -63,6 +80,8 @@ static int demangle_with(const char *name, int options, char buf[DEMANGLE_MAX])
 		t.len = 0;
 		ok = cplus_demangle_v3_callback(name, options, take_piece, &t);
 	}
+	if (t.full)
+		return -E2BIG;
 	if (!ok || !t.len)
 		return -EINVAL;
 	buf[t.len] = '\0';
