@@ -84,7 +84,10 @@ void host_wait(void *ctx, bool begin);
 
 /* 0, or -1 with f. */
 int host_start_interpreter(const struct host_script *script, struct fault *f);
-/* The message about variables that root ignores: why, and what to do. False if none is set. */
+/* -1 with f if another version of Python made the environment of --venv (or NULL). */
+int host_check_version(const char *venv, struct fault *f);
+/* The message about variables that root ignores, or about a $VIRTUAL_ENV of another version: why, and what to do. False if
+ * there is nothing to say. */
 bool host_ignored_text(const struct host_script *script, char *buf, size_t size);
 void host_tell_ignored(const struct host_script *script);   /* prints it as a note */
 

@@ -5,15 +5,49 @@
 #include "base/capabilities.h"
 #include "base/note.h"
 
+#include <limits.h>
 #include <unistd.h>
+
+#ifdef Py_GIL_DISABLED
+#define ABI "t"
+#else
+#define ABI ""
+#endif
+
+/* Python would start, but find none of the packages: they are in the folder of another version, not in `packages`. */
+static bool of_another_version(const char *venv, char packages[PATH_MAX])
+{
+	char config[PATH_MAX];
+
+	snprintf(config, sizeof(config), "%s/pyvenv.cfg", venv);
+	snprintf(packages, PATH_MAX, "%s/lib/python%d.%d" ABI, venv, PY_MAJOR_VERSION, PY_MINOR_VERSION);
+	return !access(config, F_OK) && access(packages, F_OK);
+}
+
+int host_check_version(const char *venv, struct fault *f)
+{
+	char packages[PATH_MAX];
+
+	if (!venv || Py_IsInitialized() || !of_another_version(venv, packages))
+		return 0;
+	return fault_usage(f, "--venv %s: there is no %s: this perf-prof runs Python %d.%d, and another version made this environment; "
+			   "make one with `python%d.%d" ABI " -m venv DIR`, or install perf-prof into this one with pip, and run its "
+			   "bin/perf-prof", venv, packages, PY_MAJOR_VERSION, PY_MINOR_VERSION, PY_MAJOR_VERSION, PY_MINOR_VERSION);
+}
+
+/* That of $VIRTUAL_ENV, if it counts; or NULL. */
+static const char *active_environment(const struct host_script *script)
+{
+	const char *venv = script->venv || script->inside || !capabilities_trust_environment() ? NULL : getenv("VIRTUAL_ENV");
+
+	return venv && *venv ? venv : NULL;
+}
 
 static PyStatus choose_python(PyConfig *config, const struct host_script *script)
 {
-	const char *venv = script->venv;
+	const char *venv = script->venv ? script->venv : active_environment(script);
 	char python[4096] = PYTHON_BIN;
 
-	if (!venv && capabilities_trust_environment())
-		venv = getenv("VIRTUAL_ENV");
 	if (venv && *venv)
 		snprintf(python, sizeof(python), "%s/bin/python3", venv);
 	return PyConfig_SetBytesString(config, &config->program_name, python);
@@ -58,13 +92,20 @@ static const char *ignored_variable(const struct host_script *script)
 
 bool host_ignored_text(const struct host_script *script, char *buf, size_t size)
 {
-	const char *name = ignored_variable(script);
+	const char *name = ignored_variable(script), *venv = active_environment(script);
+	char packages[PATH_MAX];
 
 	if (name)
 		snprintf(buf, size, "%s=%s is ignored, because %s runs no code that the environment chooses; "
 			 "use --venv DIR, %ssys.path.append(\"DIR\") in the script", name, getenv(name),
 			 geteuid() ? "a program with capabilities" : "root", geteuid() ? "or " : "--user NAME, or ");
-	return name;
+	else if (venv && of_another_version(venv, packages))
+		snprintf(buf, size, "VIRTUAL_ENV=%s is of another Python version: this perf-prof runs Python %d.%d, there is no %s, and so "
+			 "its packages cannot be imported; install perf-prof into it with pip, and run its bin/perf-prof", venv,
+			 PY_MAJOR_VERSION, PY_MINOR_VERSION, packages);
+	else
+		return false;
+	return true;
 }
 
 void host_tell_ignored(const struct host_script *script)

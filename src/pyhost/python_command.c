@@ -184,28 +184,6 @@ static void tell_no_job(const struct python_config *config, const struct opt_par
 	}
 }
 
-#ifdef Py_GIL_DISABLED
-#define ABI "t"
-#else
-#define ABI ""
-#endif
-
-/* Python would start, but find none of the packages: they are in the folder of another version. */
-static int check_version(const char *venv, struct fault *f)
-{
-	char config[PATH_MAX], packages[PATH_MAX];
-
-	if (!venv || Py_IsInitialized())
-		return 0;
-	snprintf(config, sizeof(config), "%s/pyvenv.cfg", venv);
-	snprintf(packages, sizeof(packages), "%s/lib/python%d.%d" ABI, venv, PY_MAJOR_VERSION, PY_MINOR_VERSION);
-	if (access(config, F_OK) || !access(packages, F_OK))
-		return 0;
-	return fault_usage(f, "--venv %s: there is no %s: this perf-prof runs Python %d.%d, and another version made this environment; "
-			   "make one with `python%d.%d" ABI " -m venv DIR`, or install perf-prof into this one with pip, and run its "
-			   "bin/perf-prof", venv, packages, PY_MAJOR_VERSION, PY_MINOR_VERSION, PY_MAJOR_VERSION, PY_MINOR_VERSION);
-}
-
 int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 {
 	struct python_config *config = config_;
@@ -222,7 +200,7 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 	struct stream *stream;
 	int rc;
 
-	if (python_check_start(config, args, f) || check_version(config->venv, f) || stream_check_operand(&config->stream, args, f))
+	if (python_check_start(config, args, f) || host_check_version(config->venv, f) || stream_check_operand(&config->stream, args, f))
 		return -1;
 	tell_no_job(config, args);
 	script.module = args->operands[0];

@@ -122,6 +122,25 @@ def test_a_bad_script_is_told(prof, folder, script, code, words):
     assert done.returncode == code and words in done.stderr
 
 
+def test_an_active_environment_of_another_python(prof, folder):
+    """The script runs, and finds none of its packages."""
+    if requires.why_not('nobody'):
+        pytest.skip(requires.why_not('nobody'))
+    subprocess.run(['/usr/bin/python3', '-m', 'venv', '--without-pip', folder / 'venv'], check=True)
+
+    def tried(script, *options):
+        (folder / 's.py').write_text(script + 'def __sample__(e): pass\n')
+        return subprocess.run(requires.as_nobody([prof, 'python', *options, '-e', 'task-clock:u', 's.py', '--', 'true']), cwd=folder,
+                              env={**os.environ, 'VIRTUAL_ENV': str(folder / 'venv')}, capture_output=True, text=True, timeout=60)
+    lib, = (folder / 'venv/lib').iterdir()
+    said = f'VIRTUAL_ENV={folder}/venv is of another Python version: this perf-prof runs Python {lib.name[6:]}, there is no '
+    assert 'nosuch' in tried('import nosuch\n').stderr and said not in tried('import nosuch\n').stderr
+    lib.rename(lib.with_name('python3.1'))
+    missing = tried('import nosuch\n')
+    assert missing.returncode == 1 and f'{said}{lib}, and' in missing.stderr
+    assert said not in tried('import json\n').stderr and said in tried('import json\n', '-v').stderr
+
+
 def test_a_script_that_its_caller_cannot_read(prof, folder):
     path = folder / 's.py'
     path.write_text('def __sample__(e): pass\n')
