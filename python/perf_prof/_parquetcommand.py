@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`perf-prof convert --to parquet`. Its options are read in C (src/export/convert.c)."""
+import os
+import shlex
 import signal
 import sys
 from typing import Any
@@ -24,6 +26,20 @@ def run(session: _native.Session, folder: str, host: str, date: str) -> None:
     for number in signal.SIGINT, signal.SIGTERM:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, end)
-    written = sinks.parquet(session, folder, host=host, date=date)
-    if written.lost:
-        print(f'perf-prof: {written.rows} rows written; {written.lost} events were lost', file=sys.stderr)
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)   # the write says so
+    dataset = sinks._dataset(session, folder, host, date, sinks.MAX_BYTES, sinks.MAX_SECONDS)
+    try:
+        sinks._fill(dataset, session)
+    except BaseException:
+        if dataset.files:
+            print(f'perf-prof: complete files stay: {dataset.files}; to remove them before you convert again: find {_folders(dataset)} '
+                  f'-name "*-{dataset.run}-*" -delete', file=sys.stderr)
+        raise
+    if dataset.lost:
+        print(f'perf-prof: {dataset.rows} rows written; {dataset.lost} events were lost', file=sys.stderr)
+
+
+def _folders(dataset: sinks._Dataset) -> str:
+    folder = dataset.folder.rstrip('/')
+    folders = (folder, f'{folder}-frames', f'{folder}-stacks')
+    return ' '.join(shlex.quote(one if one[0] != '-' else f'./{one}') for one in folders if os.path.isdir(one))

@@ -8,6 +8,7 @@ So a process that is killed leaves only whole files to readers.
 import datetime
 import functools
 import importlib
+import itertools
 import os
 import re
 import select
@@ -25,6 +26,7 @@ MEMORY = 24 << 20          # bytes of rows that wait, of all events together
 CHUNKS = 64                # batches of one event that wait: many small ones take more memory than their bytes
 OPEN_FILES = 64
 WHOLE = 1 << 12            # rows: a batch of one event that is kept as it is, not copied
+MAX_BYTES, MAX_SECONDS = 128 << 20, 300.0
 STACK_BITS = 24            # of a stack's number in a session; its table has room for fewer
 NAME = 200                 # bytes of a folder's name; file systems take 255
 
@@ -49,12 +51,17 @@ def _folder_name(key: str, value: str) -> str:
     return f'{key}=' + re.sub('%.?$', '', urllib.parse.quote(value, safe='')[:NAME])
 
 
+def _file_names(run: str) -> Iterator[str]:
+    """Names that no other run takes: time and `run`, by which those of one run are found."""
+    for number in itertools.count(1):
+        yield f'{datetime.datetime.now(datetime.timezone.utc):%Y%m%dT%H%M%S}-{run}-{number}.parquet'
+
+
 class _File:
     """A Parquet file that gets its name when it is complete."""
 
-    def __init__(self, folder: str, schema: Any) -> None:
-        now = datetime.datetime.now(datetime.timezone.utc)
-        name = f'{now:%Y%m%dT%H%M%S}-{os.urandom(6).hex()}.parquet'
+    def __init__(self, folder: str, names: Iterator[str], schema: Any) -> None:
+        name = next(names)
         self.path, self.hidden = os.path.join(folder, name), os.path.join(folder, f'.{name}.partial')
         os.makedirs(folder, exist_ok=True)
         self.file = open(self.hidden, 'xb')
@@ -136,8 +143,8 @@ class _Part:
 class _StackFiles:
     """The stacks of a session in tables of their own. Numbers of different sessions differ: a random one stands before."""
 
-    def __init__(self, session: _native.Session, folder: str, host: str) -> None:
-        self.session, self.folder, self.host = session, folder.rstrip('/'), host
+    def __init__(self, session: _native.Session, folder: str, host: str, names: Iterator[str]) -> None:
+        self.session, self.folder, self.host, self.names = session, folder.rstrip('/'), host, names
         self.first = int.from_bytes(os.urandom(5), 'big') >> 1 << STACK_BITS
         self.written: Set[int] = set()
 
@@ -179,17 +186,21 @@ class _StackFiles:
                                  'folded': [';'.join(reversed(text)) for text in texts.values()]})
 
     def _file(self, name: str, day: str, table: Any) -> int:
-        file = _File(os.path.join(f'{self.folder}-{name}', _folder_name('host', self.host), f'date={day}'), table.schema)
+        file = _File(os.path.join(f'{self.folder}-{name}', _folder_name('host', self.host), f'date={day}'), self.names,
+                     table.schema)
         file.write(table)
         return file.finish()
 
 
 class _Dataset:
-    """Batches by event and day, in files. stacks: the session's, if it has any."""
+    """Batches by event and day, in files; and the stacks of `source`, if it has any."""
 
     def __init__(self, folder: str, host: str, day: Optional[str], max_bytes: int, max_seconds: float,
-                 stacks: Optional[_StackFiles] = None) -> None:
-        self.stacks, self.stacks_deadline = stacks, time.monotonic() + max_seconds
+                 source: Optional[_native.Session] = None) -> None:
+        self.run = os.urandom(6).hex()
+        self.names = _file_names(self.run)
+        self.stacks = _StackFiles(source, folder, host, self.names) if source and '_stack' in source.columns else None
+        self.stacks_deadline = time.monotonic() + max_seconds
         self.folder, self.host, self.fixed_day = folder, host, day
         self.max_bytes, self.max_seconds = max_bytes, max_seconds
         self.parts: Dict[str, _Part] = {}
@@ -221,7 +232,7 @@ class _Dataset:
         if not part.file:
             self._make_room()
             part.file = _File(os.path.join(self.folder, _folder_name('host', self.host), f'date={self.day}',
-                                           _folder_name('event', part.event)), table.schema)
+                                           _folder_name('event', part.event)), self.names, table.schema)
         try:
             part.file.write(table)
         except BaseException:
@@ -339,24 +350,8 @@ def _limit(name: str, value: Any) -> Any:
     return value
 
 
-def parquet(source: _native.Session, folder: Path, *, host: Optional[str] = None, date: Union[None, str, datetime.date] = None,
-            max_bytes: int = 128 << 20, max_seconds: float = 300) -> Written:
-    """Writes all batches of a session or recording to a Parquet dataset, and returns what it wrote.
-
-    folder       the dataset: files FOLDER/host=HOST/date=DAY/event=EVENT/*.parquet. Lost events are rows of event=lost:CAUSE
-    host         default: the name of this machine; required for a recording, which may come from another machine
-    date         default: the day (UTC) on which the rows are written; required for a recording
-    max_bytes    a file is complete when it has at least this size (at most a row group more)
-    max_seconds  or at this age. If the process is killed, rows that are not in a complete file are lost
-
-    If the session's fields name _realtime, it is written in microseconds, which Spark can read.
-
-    Call stacks are in two more datasets: FOLDER-stacks has a row for each stack, as folded text (_stack, folded), and
-    FOLDER-frames has a row for each of its frames (_stack, depth, symbol, ...).
-
-    Any number of processes may write into one folder. It needs pyarrow. After an error of the session, or
-    Ctrl-C, all rows that were read are written. OSError has the path of a file that could not be written.
-    """
+def _dataset(source: _native.Session, folder: Path, host: Optional[str], date: Union[None, str, datetime.date], max_bytes: int,
+             max_seconds: float) -> _Dataset:
     if not isinstance(source, _native.Session):
         raise TypeError(f'{source!r}: expected a perf_prof.Session, or what perf_prof.open() returns')
     if isinstance(source, Recording) and (host is None or date is None):
@@ -365,8 +360,11 @@ def parquet(source: _native.Session, folder: Path, *, host: Optional[str] = None
     host = _text('host', os.uname().nodename if host is None else host, 'the name of a machine')
     _pyarrow('pyarrow.parquet')
     iter(source)    # complains if it is closed
-    stacks = _StackFiles(source, os.fsdecode(folder), host) if '_stack' in source.columns else None
-    dataset = _Dataset(os.fsdecode(folder), host, _day(date), _limit('max_bytes', max_bytes), _limit('max_seconds', max_seconds), stacks)
+    return _Dataset(os.fsdecode(folder), host, _day(date), _limit('max_bytes', max_bytes), _limit('max_seconds', max_seconds), source)
+
+
+def _fill(dataset: _Dataset, source: _native.Session) -> None:
+    """With all batches. The files that are complete stay after an error."""
     ready = select.poll()
     ready.register(source.fileno(), select.POLLIN)
     # The files belong to a thread of their own: there Ctrl-C interrupts nothing half-way.
@@ -383,4 +381,26 @@ def parquet(source: _native.Session, folder: Path, *, host: Optional[str] = None
                 writer.submit(dataset.rotate).result()
         finally:
             writer.submit(dataset.finish).result()
+
+
+def parquet(source: _native.Session, folder: Path, *, host: Optional[str] = None, date: Union[None, str, datetime.date] = None,
+            max_bytes: int = MAX_BYTES, max_seconds: float = MAX_SECONDS) -> Written:
+    """Writes all batches of a session or recording to a Parquet dataset, and returns what it wrote.
+
+    folder       the dataset: files FOLDER/host=HOST/date=DAY/event=EVENT/*.parquet. Lost events are rows of event=lost:CAUSE
+    host         default: the name of this machine; required for a recording, which may come from another machine
+    date         default: the day (UTC) on which the rows are written; required for a recording
+    max_bytes    a file is complete when it has at least this size (at most a row group more)
+    max_seconds  or at this age. If the process is killed, rows that are not in a complete file are lost
+
+    If the session's fields name _realtime, it is written in microseconds, which Spark can read.
+
+    Call stacks are in two more datasets: FOLDER-stacks has a row for each stack, as folded text (_stack, folded), and
+    FOLDER-frames has a row for each of its frames (_stack, depth, symbol, ...).
+
+    Any number of processes may write into one folder. It needs pyarrow. After an error of the session, or
+    Ctrl-C, all rows that were read are written. OSError has the path of a file that could not be written.
+    """
+    dataset = _dataset(source, folder, host, date, max_bytes, max_seconds)
+    _fill(dataset, source)
     return Written(dataset.files, dataset.rows, dataset.lost, dataset.bytes)

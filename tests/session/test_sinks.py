@@ -388,6 +388,34 @@ def test_a_cut_recording(convert, query, tmp_path):
     assert query('select distinct event from events') == [('lost:damaged',)]
 
 
+FULL_COMMAND = r'''
+mount -t tmpfs -o size=16k none "$2" || exit 9
+"$0" convert --to parquet --venv "$1" -I "$3" -o "$2/a set" --host h --date 2026-01-31 2>"$4"
+echo $?
+find "$2" -type f -name '[0-9]*.parquet' | wc -l
+find "$2" -type f | wc -l
+sed -n 's/.* again: //p' "$4" | sh
+find "$2" -type f | wc -l
+'''
+
+
+@pytest.mark.deep
+def test_the_command_on_a_full_disk(prof, venv, sinks, tmp_path):
+    """What stays is whole, and its removal is said: who converts again would have its rows twice."""
+    if requires.root():
+        pytest.skip(requires.root())
+    disk, said = tmp_path / 'disk', tmp_path / 'said'
+    disk.mkdir()
+    done = subprocess.run(['unshare', '-m', 'sh', '-c', FULL_COMMAND, prof, venv, disk, RECORDING, said], capture_output=True, text=True,
+                          timeout=PATIENCE)
+    if done.returncode == 9:
+        pytest.skip(f'needs to mount a tmpfs: {done.stderr}')
+    code, complete, left, after = map(int, done.stdout.split())
+    assert code == 1 and complete == left == 2 and after == 0, (done, said.read_text())
+    assert f'perf-prof: complete files stay: 2; to remove them before you convert again: find \'{disk}/a set\' -name "*-' in said.read_text()
+    assert re.search(r'\nperf-prof: \S+/disk/a set/.*\.parquet: No space left on device\n', said.read_text())
+
+
 def test_not_with_more_rights(convert, live, tmp_path):
     error = convert(RECORDING, '-o', tmp_path / 'set', *TO, code=1, env={**os.environ, 'SUDO_UID': '65534', 'SUDO_GID': '65534'})
     assert 'without sudo' in error and files(tmp_path) == []
