@@ -98,7 +98,6 @@ NOT_IN_A_WHEEL = [f'--deselect=tests/{test}' for test in (
     'python/test_symbols.py::test_the_file_of_a_process_that_lives[replaced-user1]',
     'python/test_modules.py::test_a_name_is_looked_up_here_and_then_on_the_path',
     'python/test_modules.py::test_an_environment_of_another_python',
-    'python/test_privilege.py::test_an_active_environment_of_another_python',
     'python/test_modules.py::test_nothing_else_of_the_working_directory_can_be_imported',
     'python/test_modules.py::test_root_says_what_it_ignores[VIRTUAL_ENV]',
     'python/test_callchain.py::test_exec_forgets_what_was_mapped',
