@@ -19,6 +19,7 @@ import time
 import pytest
 
 from frame import requires
+from frame.again import TRIES, attempts
 from frame.declared import reachable
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -416,9 +417,13 @@ def test_the_recipe_for_ci(prof, tmp_path):
             if text:
                 (tmp_path / name).write_text(f'#!/bin/sh\n{text}\n')
                 (tmp_path / name).chmod(0o755)
-        done = subprocess.run(line, shell=True, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
         failed = not new or not old or new == 'exit 1'      # then jq is not run
-        assert (done.stdout, done.returncode == 0) == ('' if failed else f'{str(passes).lower()}\n', passes), done
+
+        def measure():
+            done = subprocess.run(line, shell=True, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
+            right = (done.stdout, done.returncode == 0) == ('' if failed else f'{str(passes).lower()}\n', passes)
+            return None if right else done
+        attempts(measure)   # on a machine that is too busy, nothing is decided, and it passes
 
 
 @pytest.mark.parametrize('more', [['-r', '4', '--', 'wc', '-l'], ['-r', '2', '--warmup', '1', '--vs', 'sh -c "wc -l >&2"', '--', 'sh', '-c', 'wc -l >&2']])
@@ -432,12 +437,20 @@ def test_each_run_reads_the_same_file(prof, tmp_path, more):
     assert counted == ['5'] * (6 if '--vs' in more else 4), done
 
 
+def decided(prof, folder, pattern, *words, runs=4, stdin=subprocess.DEVNULL, run=list, **more):
+    """What a comparison says, once it has the pattern: where others have the CPUs, nothing may be decided."""
+    for _ in range(TRIES):
+        done = subprocess.run(run([prof, 'stat', '-r', str(runs), '-e', 'page-faults:u', '--confidence=60', *words]), cwd=folder, stdin=stdin,
+                              capture_output=True, text=True, timeout=100, **more)
+        if re.search(pattern, done.stderr, re.M):
+            return done.stderr
+    raise AssertionError(done)
+
+
 def next_step(prof, tmp_path, stdin, run=list):
     """The lines below the verdict that say where the difference is."""
-    done = subprocess.run(run([prof, 'stat', '-r', '4', '-e', 'page-faults:u', '--confidence=60', '--vs', 'sleep 0.2', '--', 'true']),
-                          cwd=tmp_path, stdin=stdin, capture_output=True, text=True, timeout=60)
-    assert ' A is faster: ' in done.stderr, done
-    return done.stderr.partition(' which waits differ')[2]
+    said = decided(prof, tmp_path, ' A is faster: ', '--vs', 'sleep 0.2', '--', 'true', stdin=stdin, run=run)
+    return said.partition(' which waits differ')[2]
 
 
 def test_the_next_step_reads_the_same_file(prof, tmp_path):
@@ -476,11 +489,9 @@ def test_the_next_step_of_children(prof, tmp_path):
     need('tracefs')
     need('cap_perfmon')
     vs = [word for seconds in ('0.01', '0.5') for word in ('--vs', f'sh -c "sleep {seconds}"; true')]
-    done = subprocess.run([prof, 'stat', '-r', '4', '-e', 'page-faults:u', '--confidence=60', *vs], cwd=tmp_path, stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, timeout=60)
-    assert re.search(r'^ waiting +msec .*  more$', done.stderr, re.M), done
+    said = decided(prof, tmp_path, r'^ waiting +msec .*  more$', *vs)
     command = 'perf-prof profile -q --off-cpu --flame-graph'
-    assert done.stderr.endswith(f"""
+    assert said.endswith(f"""
  which waits differ, unless A or B waited for a CPU (writes a1.folded to a5.folded and b1.folded to b5.folded here):
     for i in 1 2 3 4 5; do
         {command} a$i.folded -- /bin/sh -c 'sh -c "sleep 0.01"; true' > /dev/null
@@ -492,14 +503,16 @@ def test_the_next_step_of_children(prof, tmp_path):
     perf-prof waits -q --on -o b.waits -- /bin/sh -c 'sh -c "sleep 0.5"; true' > /dev/null
     cat a.waits b.waits
 
-"""), done
+"""), said
 
 
-def paste(prof, folder, lines):
-    """What the printed lines of commands print, run in `folder`, whose perf-prof is the one under test."""
-    (folder / 'perf-prof').symlink_to(prof)
-    done = subprocess.run(['bash', '-e', '-c', '\n'.join(re.findall('^    .*', lines, re.M))], cwd=folder, stdin=subprocess.DEVNULL,
-                          env={**os.environ, 'PATH': f'{folder}:{os.environ["PATH"]}'}, capture_output=True, text=True, timeout=200)
+def paste(prof, folder, lines, each=True):
+    """What the printed lines of commands print, run in `folder`, whose perf-prof is the one under test. each: all must end well."""
+    if not (folder / 'perf-prof').exists():
+        (folder / 'perf-prof').symlink_to(prof)
+    done = subprocess.run(['bash', *['-e'] * each, '-c', '\n'.join(re.findall('^    .*', lines, re.M))], cwd=folder,
+                          stdin=subprocess.DEVNULL, env={**os.environ, 'PATH': f'{folder}:{os.environ["PATH"]}'}, capture_output=True,
+                          text=True, timeout=200)
     assert done.returncode == 0, done
     return done.stdout
 
@@ -509,9 +522,8 @@ def test_the_next_step_names_what_they_wait_for(prof, tmp_path):
     need('tracefs')
     need('cap_perfmon')
     job = 'seq 1000; { sleep %s; echo; } | cat'
-    done = subprocess.run([prof, 'stat', '-r', '4', '-e', 'page-faults:u', '--confidence=60', '--vs', job % 0.01, '--vs', job % 0.4],
-                          cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
-    printed = paste(prof, tmp_path, done.stderr.partition(' they wait for')[2])
+    said = decided(prof, tmp_path, ' they wait for', '--vs', job % 0.01, '--vs', job % 0.4)
+    printed = paste(prof, tmp_path, said.partition(' they wait for')[2])
     assert len(re.findall(r'^what was waited on', printed, re.M)) == 2 and re.search(r'^pipe:.* pipe ', printed, re.M), printed
     assert '\n999\n' not in printed
 
@@ -519,8 +531,7 @@ def test_the_next_step_names_what_they_wait_for(prof, tmp_path):
 def test_the_next_step_for_time_in_the_kernel(prof, tmp_path):
     """The function that calls the kernel, with what it calls."""
     a, b = ('dd if=/dev/zero of=/dev/null bs=16M count=%d status=none' % n for n in (1, 150))
-    done = subprocess.run([prof, 'stat', '-r', '4', '-e', 'page-faults:u', '--confidence=60', '--vs', a, '--vs', b],
-                          cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100)
+    said = decided(prof, tmp_path, 'with the kernel functions they call', '--vs', a, '--vs', b)
     command = 'perf-prof record -q -g -o'
     assert f"""
  which functions differ, with the kernel functions they call (writes a1.data to a5.data and b1.data to b5.data here):
@@ -529,7 +540,7 @@ def test_the_next_step_for_time_in_the_kernel(prof, tmp_path):
         {command} b$i.data -- {shlex.join(['/bin/sh', '-c', b])} > /dev/null
     done
     perf-prof diff --total a[1-5].data --vs b[1-5].data
-""" in done.stderr, done
+""" in said, said
 
 
 def test_the_next_steps_of_both_cpu_time_and_waits(prof, tmp_path):
@@ -537,10 +548,9 @@ def test_the_next_steps_of_both_cpu_time_and_waits(prof, tmp_path):
     need('tracefs')
     need('cap_perfmon')
     job = 'i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done; sleep 1.5'
-    done = subprocess.run([prof, 'stat', '-r', '2', '-e', 'page-faults:u', '--confidence=60', '--vs', job, '--', 'true'],
-                          cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100)
-    waits, functions = (done.stderr.find(f' which {what} differ') for what in ('waits', 'functions'))
-    assert 0 < waits < functions, done
+    said = decided(prof, tmp_path, ' which functions differ', '--vs', job, '--', 'true', runs=2)
+    waits, functions = (said.find(f' which {what} differ') for what in ('waits', 'functions'))
+    assert 0 < waits < functions, said
 
 
 @pytest.mark.parametrize('how', ['python', 'shim', 'script', 'script of a shim', 'not both'])
@@ -558,16 +568,17 @@ def test_the_next_step_for_python(prof, tmp_path, how):
     words = {'shim': 'python3 job.py', 'script': './job.py', 'script of a shim': './job.py'}.get(how, f'{python} job.py')
     a = 'true' if how == 'not both' else f'{words} 8'
     env = {**os.environ, 'PATH': f'{tmp_path}:{os.environ["PATH"]}'}
-    done = subprocess.run([prof, 'stat', '-r', '4', '-e', 'page-faults:u', '--confidence=60', '--vs', f'{words} 24', '--', *a.split()],
-                          cwd=tmp_path, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+    compared = '--vs', f'{words} 24', '--', *a.split()
     if how == 'not both':
-        assert ' which functions differ ' in done.stderr, done
+        decided(prof, tmp_path, ' which functions differ ', *compared, env=env)
         return
-    title, _, lines = done.stderr.partition(' here):\n')
-    assert ' which Python functions differ ' in title, done
+    lines = decided(prof, tmp_path, ' which Python functions differ ', *compared, env=env).partition(' here):\n')[2]
     assert f'        perf-prof profile -q -F 997 --python --flame-graph b$i.folded -- {words} 24 > /dev/null\n' in lines
-    printed = paste(prof, tmp_path, lines.partition(' which ')[0])
-    assert re.search(r' parse \(job.py:3\)', printed), printed
+
+    def measure():
+        printed = paste(prof, tmp_path, lines.partition(' which ')[0], each=False)    # on a busy machine, a run can be too short
+        return None if re.search(r' parse \(job.py:3\)', printed) else printed
+    attempts(measure)
 
 
 def test_the_next_step_for_python_that_waits(prof, tmp_path):
@@ -575,10 +586,9 @@ def test_the_next_step_for_python_that_waits(prof, tmp_path):
     if not re.fullmatch(r'python3\.(9|1[0-4])', os.path.basename(python)):
         pytest.skip(f'needs a Python from 3.9 to 3.14, not {python}')
     (tmp_path / 'job.py').write_text('import sys, time\ndef fetch(s): time.sleep(s)\nfetch(float(sys.argv[1]))\n')
-    done = subprocess.run([prof, 'stat', '-r', '4', '-e', 'page-faults:u', '--confidence=60', '--vs', f'{python} job.py 0.8', '--',
-                           python, 'job.py', '0.1'], cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
-    assert ' which Python functions differ in elapsed time (writes a1.folded ' in done.stderr, done
-    assert f'perf-prof profile -q -F 997 --python --idle --flame-graph b$i.folded -- {python} job.py 0.8 > /dev/null\n' in done.stderr
+    said = decided(prof, tmp_path, ' which Python functions differ in elapsed time ', '--vs', f'{python} job.py 0.8', '--', python, 'job.py', '0.1')
+    assert ' which Python functions differ in elapsed time (writes a1.folded ' in said
+    assert f'perf-prof profile -q -F 997 --python --idle --flame-graph b$i.folded -- {python} job.py 0.8 > /dev/null\n' in said
 
 
 def test_a_pipe_is_read_once(prof):

@@ -735,6 +735,22 @@ def test_a_recording_after_folded_stacks_of_time_is_not_time(prof, tmp_path):
         assert told.returncode == 0 and 'before_time' not in json.loads(told.stdout), told
 
 
+def test_a_run_without_samples_is_left_out(prof, tmp_path):
+    """It was short, or the machine busy. The others are compared as without it."""
+    of_times(tmp_path, *[SAME] * 3, *[{'f': 1000, 'g': 3000}] * 2)
+    (tmp_path / 'none.folded').write_text('')
+    before, after = [f'time{i}.folded' for i in range(3)], [f'time{i}.folded' for i in (3, 4)]
+    plain = subprocess.run([prof, 'diff', '--json', *before, '--vs', *after], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    for more in (['none.folded', *before, '--vs', *after], [*before, '--vs', 'none.folded', after[0], 'none.folded', after[1]],
+                 [*before, 'none.folded', '--vs', *after, 'none.folded']):
+        told = subprocess.run([prof, 'diff', '--json', *more], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        assert told.returncode == 0 and json.loads(told.stdout) == json.loads(plain.stdout)
+        assert set(told.stderr.splitlines()) >= {'perf-prof: none.folded: it has no samples, or none that match the options, and is left out'}
+    for sides in ([*before, '--vs', 'none.folded', 'none.folded'], ['none.folded', *after]):
+        told = subprocess.run([prof, 'diff', *sides], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        assert told.returncode and not told.stdout, told
+
+
 def test_weights_of_a_side_beyond_64_bits(prof, tmp_path):
     half, whole = {'f': 1 << 63}, {'f': (1 << 64) - 600}
     small, *large = of_times(tmp_path, SAME, half, half, whole)

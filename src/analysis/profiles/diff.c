@@ -59,7 +59,7 @@ static enum chains chains_of(const struct stream_event *event)
 
 static bool is_first(const struct side *side)
 {
-	return side->in == side->inputs;
+	return !side->runs;
 }
 
 static int add_weight(struct side *side, uint64_t weight, struct fault *f)
@@ -402,6 +402,9 @@ static int check_event(const struct diff *d, const struct side *a, const struct 
 			   "them anyway with --different-events", a->name, has(a), a->what, b->name, b->what);
 }
 
+#define NO_SAMPLES "%s: it has no samples, or none that match the options"
+
+/* One of several runs may have none: it was short, or the machine busy. */
 static int read_input(struct diff *d, struct input *in, const struct opt_parser *args, struct fault *f)
 {
 	struct side *side = d->side, earlier = *side, now;
@@ -411,8 +414,14 @@ static int read_input(struct diff *d, struct input *in, const struct opt_parser 
 	rc = in->is_folded ? read_folded(d, f) : read_recording(d, args, f);
 	if (rc)
 		return -1;
-	if (side->weight == earlier.weight)
-		return fault_set(f, EXIT_FAILED, "%s: it has no samples, or none that match the options", in->path);
+	if (side->weight == earlier.weight) {
+		if (!earlier.runs && is_last(d))
+			return fault_set(f, EXIT_FAILED, NO_SAMPLES, in->path);
+		fprintf(stderr, "perf-prof: " NO_SAMPLES ", and is left out\n", in->path);
+		*side = earlier;
+		return 0;
+	}
+	side->runs++;
 	shares_end_run(d->shares, number_of(d), side->weight - earlier.weight);
 	now = *side;
 	now.n = earlier.n = 1;

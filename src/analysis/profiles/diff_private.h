@@ -24,7 +24,7 @@ struct input {
 /* BEFORE or AFTER: one input, or several of runs of the same program. */
 struct side {
 	struct input *inputs, *in;   /* in: the one that is read */
-	size_t n;
+	size_t n, runs;              /* runs: the inputs that have samples */
 	char name[300];              /* what messages call it: "old.data", "old.1.data and 4 more" */
 	enum chains chains;          /* of a recording */
 	enum folded_inlined inlined;

@@ -155,7 +155,7 @@ static void put_row(const struct diff *d, struct table *t, const struct share *s
 	for (int k = 0; k < SHARES_SIDES; k++)
 		table_number(t, shares_percent(d->shares, k, weight[k]));
 	for (int k = 0; k < SHARES_SIDES && is_timed(d); k++)
-		table_unsigned(t, weight[k] / d->sides[k].n);
+		table_unsigned(t, weight[k] / d->sides[k].runs);
 	put_change(d, t, share);
 	if (unjudged(d))
 		table_none(t);
@@ -208,7 +208,7 @@ static void describe_side(struct table *t, const struct side *side, const char *
 	if (side->samples)
 		table_extra(t, key, json_object_new_uint64(side->samples));
 	snprintf(key, sizeof(key), "%s_runs", name);
-	table_extra(t, key, json_object_new_uint64(side->n));
+	table_extra(t, key, json_object_new_uint64(side->runs));
 	snprintf(key, sizeof(key), "%s_lost", name);
 	table_extra(t, key, json_object_new_uint64(side->lost));
 	snprintf(key, sizeof(key), "%s_left_out_percent", name);
@@ -226,7 +226,7 @@ static void describe_side(struct table *t, const struct side *side, const char *
 static void describe_times(const struct diff *d, struct table *t, char *text, size_t size)
 {
 	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
-	const uint64_t before = a->weight / a->n, after = b->weight / b->n;
+	const uint64_t before = a->weight / a->runs, after = b->weight / b->runs;
 	struct stats_interval time;
 	const char *what = "";
 
@@ -246,7 +246,7 @@ static void describe_times(const struct diff *d, struct table *t, char *text, si
 		return;
 	snprintf(text, size, "%stime %s%.3f ms before, %.3f ms after (%+.1f %%%s)",
 		 is_exact(d) ? "" : !strcmp(a->what, PYPROFILE_ELAPSED) ? "elapsed " : a->without_kernel ? "user " : "CPU ",
-		 a->n + b->n > 2 ? "of a run " : "", (double)before / NS_PER_MS, (double)after / NS_PER_MS,
+		 a->runs + b->runs > 2 ? "of a run " : "", (double)before / NS_PER_MS, (double)after / NS_PER_MS,
 		 100 * ((double)after / (double)before - 1), what);
 }
 
