@@ -18,7 +18,7 @@ def test_the_other_one_on_the_cpu(analyse):
     try:
         for one in both:
             assert one.stdout.read(1) == b'1'
-        got = analyse('rundelay', '-p', both[0].pid, '--json', '--seconds', '1')
+        got = analyse('rundelay', '-p', both[0].pid, '--json', '--seconds', '3')
     finally:
         for one in both:
             one.kill()
