@@ -367,7 +367,9 @@ def run(session: _Batches, text: str, interval: Optional[float]) -> Any:
         raise TypeError(f'interval={interval!r}: expected a number of seconds')
     if interval is not None and not 0 < interval <= 31622400:
         raise ValueError(f'interval={interval}: expected seconds above 0, at most 31622400 (366 days)')
-    iter(session)   # complains if it is closed
+    if session.closed:
+        iter(session)   # says so
+    session.stats()     # complains in a fork
     if not session._claim('sql'):
         raise ValueError('the recording has been read, at least in part: open() it again' if recorded
                          else 'sql() has been called for this session already, and its query reads all events')

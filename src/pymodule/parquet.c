@@ -9,7 +9,7 @@
 static int write_all(PyObject *module, struct convert *c, struct fault *f)
 {
 	PyObject *native = PyImport_ImportModule("perf_prof._native");
-	PyObject *session = native ? sql_session(native, &c->common.stream, NULL, false) : NULL;
+	PyObject *session = native ? sql_session(native, &c->common.stream, &(struct sql_asked){ .stacks = true }) : NULL;
 	PyObject *folder = session ? PyUnicode_DecodeFSDefault(c->out) : NULL;
 	PyObject *done = folder ? PyObject_CallMethod(module, "run", "OOss", session, folder, c->host, c->date) : NULL;
 	int code = done ? 0 : ask_failed(f);

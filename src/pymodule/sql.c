@@ -65,13 +65,14 @@ int ask_failed(struct fault *f)
 static int ask(PyObject *command, struct sql_config *config, const struct opt_parser *args, struct fault *f)
 {
 	unsigned long long interval = config->stream.interval_ms;
+	const struct sql_asked asked = { .job = sql_job(args), .everybody = config->everybody };
 	int verbose = config->stream.verbose, code = -1;
 	PyObject *native = PyImport_ImportModule("perf_prof._native");
 	PyObject *signals = native ? PyObject_CallMethod(command, "Signals", "O", config->stream.input ? Py_True : Py_False) : NULL;
-	PyObject *session = signals ? sql_session(native, &config->stream, sql_job(args), config->everybody) : NULL;
+	PyObject *session = signals ? sql_session(native, &config->stream, &asked) : NULL;
 	PyObject *query = session ? PyUnicode_DecodeFSDefault(args->operands[0]) : NULL;
 	PyObject *rc = query ? PyObject_CallMethod(command, "run", "OOOKsii", signals, session, query, interval,
-						   config->json ? "json" : config->csv ? "csv" : "text", sql_job(args) != NULL, verbose) : NULL;
+						   config->json ? "json" : config->csv ? "csv" : "text", asked.job != NULL, verbose) : NULL;
 
 	if (rc)
 		code = (int)PyLong_AsLong(rc);

@@ -13,7 +13,13 @@ int parquet_ask(void *config, const struct opt_parser *args, struct fault *f);
 /* The exception as a fault: -1. Where it is not one of those that users cause, its traceback is printed. */
 int ask_failed(struct fault *f);
 
-/* Takes over the options. job: a command to watch, NULL terminated; or NULL. It begins when it is first read. NULL with an
- * exception. */
-PyObject *sql_session(PyObject *native, struct stream_opts *stream, char *const *job, bool everybody);
+/* What a session is asked for beside the options. */
+struct sql_asked {
+	char *const *job;            /* a command to watch, NULL terminated; or NULL */
+	bool everybody;              /* see struct session_asked */
+	bool stacks;                 /* likewise */
+};
+
+/* Takes over the options. It begins when it is first read. NULL with an exception. */
+PyObject *sql_session(PyObject *native, struct stream_opts *stream, const struct sql_asked *more);
 #endif

@@ -22,13 +22,14 @@ static char **copy_words(char *const *words)
 	return copy;
 }
 
-PyObject *sql_session(PyObject *native, struct stream_opts *stream, char *const *job, bool everybody)
+PyObject *sql_session(PyObject *native, struct stream_opts *stream, const struct sql_asked *more)
 {
 	struct session_asked asked;
 
 	session_asked_init(&asked);
 	asked.hold = true;
-	asked.everybody = everybody;
+	asked.everybody = more->everybody;
+	asked.stacks = more->stacks;
 	asked.stream = *stream;
 	asked.stream.embedded = true;
 	asked.stream.interval_ms = 0;   /* the query's */
@@ -36,7 +37,7 @@ PyObject *sql_session(PyObject *native, struct stream_opts *stream, char *const 
 	asked.stream.run_ns = 0;
 	memset(stream, 0, sizeof(*stream));
 	stream->input_fd = -1;
-	if (job && !(asked.command = copy_words(job))) {
+	if (more->job && !(asked.command = copy_words(more->job))) {
 		session_asked_free(&asked);
 		return PyErr_NoMemory();
 	}

@@ -275,7 +275,7 @@ static void want(struct session *s, char *const *names)
 
 	for (size_t i = 0; i < n; i++) {
 		events[i].wanted = !names || is_among(names, events[i].name);
-		events[i].stacks = chains ? STACKS_ALWAYS : STACKS_NAMED;
+		events[i].stacks = chains || (s->asked.stacks && events[i].layout.callchain) ? STACKS_ALWAYS : STACKS_NAMED;
 	}
 }
 

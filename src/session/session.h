@@ -27,6 +27,7 @@ struct session_asked {
 	char *filter;                   /* see stream_opts; or NULL */
 	char **command;                 /* a program to watch, ends with NULL; or NULL */
 	uint64_t ns;                    /* the run ends after this time; 0: it does not */
+	bool stacks;                    /* the column _stack is there if a recording has call chains */
 	bool everybody;                 /* all tasks are watched, also those that the command did not start */
 	bool hold;                      /* nothing is opened before the session is first read: session_choose() */
 };

@@ -316,14 +316,15 @@ if not pid:
     except RuntimeError as e: print('fork' in str(e), flush=True)
     try: s.stats()
     except RuntimeError as e: print('fork' in str(e), s.closed, s.notes, s.returncode, flush=True)
-    try: s.fileno()
-    except RuntimeError as e: print('fork' in str(e), flush=True)
+    for tried in s.fileno, lambda: s.sql('select 1'):
+        try: tried()
+        except RuntimeError as e: print('fork' in str(e), flush=True)
     s.close()
     del s
     with perf_prof.Session('sched:sched_switch') as own: print(len(next(own)) > 0, flush=True)
     os._exit(0)
 print(os.waitpid(pid, 0)[1], len(next(s)) > 0)
-''') == 'True\nTrue False [] None\nTrue\nTrue\n0 True\n'
+''') == 'True\nTrue False [] None\nTrue\nTrue\nTrue\n0 True\n'
 
 
 def test_a_fork_has_the_batches(run):

@@ -361,6 +361,21 @@ def test_a_name_that_ends_in_parquet(prof, tmp_path):
     assert done.returncode == 2 and 'x.parquet: expected --to parquet, with -o FOLDER, --host NAME and --date DAY' in done.stderr, done
 
 
+def test_the_command_writes_stacks(perf_prof, convert, sinks, reader, tmp_path):
+    """Where the recording has call chains: the same as of a session with callchains=True."""
+    chains = os.path.join(os.path.dirname(RECORDING), 'amd64-5.10-chains.data')
+    with perf_prof.open(chains, callchains=True) as s:
+        sinks.parquet(s, tmp_path / 'own', host=HOST, date=DAY)
+    convert(chains, '-o', tmp_path / 'set', *TO)
+    counts = []
+    with reader('duckdb').connect() as db:
+        for name in 'own', 'set':
+            rows, stacks, frames = (f"read_parquet('{tmp_path}/{name}{more}/**/*.parquet')" for more in ('', '-stacks', '-frames'))
+            counts.append((db.execute(f'select folded, count(*) from {rows} join {stacks} using (_stack) group by all order by all').fetchall(),
+                           db.execute(f'select count(*), count(distinct symbol) from {frames}').fetchall()))
+    assert counts[0] == counts[1] and len(counts[0][0]) > 1
+
+
 def test_the_command_of_nothing(convert, tmp_path):
     assert 'no event in the time that --time selects' in convert(RECORDING, '--time', '1,2', '-o', tmp_path / 'set', *TO, code=1)
 

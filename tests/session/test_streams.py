@@ -117,6 +117,29 @@ def test_two_events_of_one_name(perf_prof):
         assert stream.columns == (*COMMON, 'value') and [row['value'] for row in rows_of(stream)] == [1, 3, 2]
 
 
+def test_losses_of_other_cpus(perf_prof):
+    """They are not reported where cpus= leaves out their events. Of which CPU the last ones are is not known."""
+    r = foreign.Recorder(False, 8)
+    parts = foreign.IP | foreign.TID | foreign.TIME | foreign.CPU | foreign.PERIOD | foreign.IDENTIFIER
+    records = []
+    for time in range(1000, 1020, 2):
+        for cpu in 0, 1:
+            records.append(r.record(9, 2, r.pack('QQIIQIIQ', 12, 0x400000, 500, 500, time + cpu, cpu, 0, 1)))
+        if time in (1004, 1010):
+            cpu = time == 1010
+            records.append(r.record(2, 0, r.pack('QQ', 12, 10 + cpu) + r.trailer(500, 500, time + 1, cpu, 12)))
+    records.append(r.record(13, 0, r.pack('Q', 25) + r.trailer(0, 0, 0, 0, 12)))
+    data = foreign.file_of(r, [(r.attr(1, 0, parts, r.flags('disabled', 'sample_id_all')), [12], 'cpu-clock')], b''.join(records),
+                           foreign.machine(r, 'x86_64'))
+    for cpus, ring in ((None, [(0, 10), (1, 11)]), ([0], [(0, 10)]), ([1], [(1, 11)]), ([5], [])):
+        with perf_prof.open(data, cpus=cpus) as s:
+            rows = [row for batch in s for row in batch.to_pylist() if row['_lost'] is not None]
+            assert sorted((row['_cpu'], row['_lost']) for row in rows if row['_event'] == 'lost:ring') == ring
+            tail, = (row for row in rows if row['_event'] == 'lost:tail')
+            assert (tail['_lost'], tail['_time']) == (4, 1019), (cpus, tail)
+            assert s.stats()['lost'] == sum(n for _, n in ring) + 4
+
+
 def test_stacks(perf_prof):
     with perf_prof.open(os.path.join(CORPUS, 'amd64-7-chains.data'), callchains=True) as s:
         name, = s.event_names

@@ -327,6 +327,8 @@ static void take_lost(struct stream *s, const struct perf_event_header *rec)
 		return;
 	}
 	p->kernel_lost += out.lost.lost;
+	if (s->opts->cpus.n && out.sample_id.present & PERF_SAMPLE_CPU && !numlist_has(&s->opts->cpus, (int)out.sample_id.cpu))
+		return;
 	s->rings.v[queue_of(p, out.sample_id.present & PERF_SAMPLE_CPU ? out.sample_id.cpu : 0)].gap += out.lost.lost;
 }
 
@@ -536,16 +538,20 @@ static void find_wanted(struct stream *s)
 		p->tracks[i].plain = plain_event(s, &p->tracks[i]);
 }
 
-/* Reports gaps that no sample followed, and losses that only the descriptors counted. */
+/* Reports gaps that no sample followed, and losses that only the descriptors counted: of which CPU these are is not known. */
 static void end_losses(struct stream *s)
 {
 	struct replay *p = s->replay;
+	uint64_t last = 0;
 
-	for (uint32_t i = 0; i < p->nqueues; i++)
+	for (uint32_t i = 0; i < p->nqueues; i++) {
 		if (s->rings.v[i].gap)
 			loss_add(s, &s->rings.v[i], s->rings.v[i].gap, STREAM_LOSS_RING, s->rings.v[i].read_time, 0);
+		if (s->rings.v[i].read_time > last)
+			last = s->rings.v[i].read_time;
+	}
 	if (p->counted_lost > p->kernel_lost)
-		loss_add(s, &s->rings.v[0], p->counted_lost - p->kernel_lost, STREAM_LOSS_TAIL, 0, 0);
+		loss_add(s, &s->rings.v[0], p->counted_lost - p->kernel_lost, STREAM_LOSS_TAIL, last, 0);
 }
 
 static bool none(const void *ctx, pid_t pid)
