@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -212,6 +213,15 @@ def test_variables_of_python_are_no_tables(ask):
     for name in 'source', 'answer', 'self', 'batches':
         with pytest.raises(ValueError, match='does not exist'):
             ask(f'from {name}')
+
+
+def test_a_cut_recording_has_no_names(perf_prof, reader):
+    reader('duckdb')
+    with open(RECORDING, 'rb') as f:
+        data = f.read()
+    with perf_prof.open(data[:len(data) * 7 // 10]) as s, pytest.raises(ValueError) as said:
+        s.sql('select count(*) from sched_switch')
+    assert re.search(r'\n\nTables: .*tracepoint_\d+.*\n\nThe recording lacks the names of its tracepoints, as one that was cut', str(said.value))
 
 
 def test_a_damaged_recording(ask, tmp_path):
