@@ -30,6 +30,8 @@ def _numbers(name: str, value: Numbers) -> str:
     if isinstance(value, str):
         return value
     numbers: List[Any] = [value] if isinstance(value, int) or not hasattr(value, '__iter__') else list(value)
+    if not numbers:
+        raise ValueError(f'{name}={value!r}: expected at least one number')
     if all(hasattr(n, '__index__') and not isinstance(n, bool) for n in numbers):    # also those of NumPy
         return ','.join(str(operator.index(n)) for n in numbers)
     raise TypeError(f'{name}={value!r}: expected a number, a str such as "1,3-5", or a list of numbers')

@@ -22,6 +22,7 @@ WRONG = [
     ({'filter': 7}, TypeError, 'filter=7'),
     ({'pids': 'a'}, ValueError, '^pids=a: unexpected "a"'),
     ({'pids': 1.5}, TypeError, 'pids=1.5'),
+    ({'pids': []}, ValueError, r'^pids=\[\]: expected at least one number$'),
     ({'pids': [1, 'x']}, TypeError, 'pids='),
     ({'pids': 2147483646}, ProcessLookupError, 'pids=2147483646: there is no such process'),
     ({'pid': 2147483646}, ProcessLookupError, 'pid=2147483646: there is no such process'),
