@@ -26,20 +26,23 @@ def run(session: _native.Session, folder: str, host: str, date: str) -> None:
     for number in signal.SIGINT, signal.SIGTERM:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, end)
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)   # the write says so
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)   # past `ulimit -f`, write(2) then fails, and the error has the path
     dataset = sinks._dataset(session, folder, host, date, sinks.MAX_BYTES, sinks.MAX_SECONDS)
     try:
         sinks._fill(dataset, session)
     except BaseException:
         if dataset.files:
-            print(f'perf-prof: complete files stay: {dataset.files}; to remove them before you convert again: find {_folders(dataset)} '
-                  f'-name "*-{dataset.run}-*" -delete', file=sys.stderr)
+            print(f'perf-prof: complete files stay: {dataset.files}; {_removal(dataset)}', file=sys.stderr)
         raise
     if dataset.lost:
         print(f'perf-prof: {dataset.rows} rows written; {dataset.lost} events were lost', file=sys.stderr)
 
 
-def _folders(dataset: sinks._Dataset) -> str:
+def _removal(dataset: sinks._Dataset) -> str:
+    """How to remove its files: the command, unless a name would break it, or the terminal."""
     folder = dataset.folder.rstrip('/')
-    folders = (folder, f'{folder}-frames', f'{folder}-stacks')
-    return ' '.join(shlex.quote(one if one[0] != '-' else f'./{one}') for one in folders if os.path.isdir(one))
+    folders = [one for one in (folder, f'{folder}-frames', f'{folder}-stacks') if os.path.isdir(one)]
+    words = ' '.join(shlex.quote(one if one[0] == '/' else f'./{one}') for one in folders)     # also those called ! or -x
+    if not words or not words.isprintable():
+        return f'remove those with -{dataset.run}- in their names before you convert again'
+    return f'to remove them before you convert again: find -H {words} -name "*-{dataset.run}-*" -delete'

@@ -245,7 +245,7 @@ class Query:
             if named:
                 return None
             known = ', '.join(min(table.names, key=len) for table in tables)
-            nameless = '\n\nThe recording lacks the names of its tracepoints, as one that was cut: tracepoint_NUMBER has their ids.'
+            nameless = '\n\nThe recording has no names of its tracepoints, perhaps because it was cut off: its tables are called tracepoint_ID.'
             known += nameless * bool(re.search(r'\btracepoint_\d+', known))
             known = f'\n\nTables: {known}' if isinstance(error, self.duckdb.CatalogException) else ''
             absent = [name for name in EXTRA if f'"{name}" not found' in str(error)]

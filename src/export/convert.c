@@ -269,7 +269,7 @@ const struct command convert_command = {
 		"stacks, and all other events with their fields as instants on the line of their thread.",
 		"csv and jsonl: events as rows, as perf-prof script --csv and --json write them.",
 		"parquet: OUT is the folder of a dataset, to which files are added: host=HOST/date=DAY/event=EVENT/*.parquet, with a column "
-		"for each field and rows for lost events; call stacks are in OUT-stacks and OUT-frames. It needs pyarrow (pip install pyarrow), and runs with your rights: not with sudo.",
+		"for each field and rows for lost events; call stacks, if there are any, are in OUT-stacks and OUT-frames. It needs pyarrow (pip install pyarrow), and runs with your rights: not with sudo.",
 		"OUT is replaced only when the output is complete. Ctrl-C ends the run with exit code 130 and "
 		"leaves an older file unchanged; what was already written to standard output stays. Events that "
 		"the recording lost are reported."),

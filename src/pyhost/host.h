@@ -84,7 +84,7 @@ void host_wait(void *ctx, bool begin);
 
 /* 0, or -1 with f. */
 int host_start_interpreter(const struct host_script *script, struct fault *f);
-/* -1 with f if another version of Python made the environment of --venv (or NULL). */
+/* venv: that of --venv, or NULL. -1 with f if another version of Python made it. */
 int host_check_version(const char *venv, struct fault *f);
 /* The message about variables that root ignores, or about a $VIRTUAL_ENV of another version: why, and what to do. False if
  * there is nothing to say. */

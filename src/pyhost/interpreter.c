@@ -100,8 +100,8 @@ bool host_ignored_text(const struct host_script *script, char *buf, size_t size)
 			 "use --venv DIR, %ssys.path.append(\"DIR\") in the script", name, getenv(name),
 			 geteuid() ? "a program with capabilities" : "root", geteuid() ? "or " : "--user NAME, or ");
 	else if (venv && of_another_version(venv, packages))
-		snprintf(buf, size, "VIRTUAL_ENV=%s is of another Python version: this perf-prof runs Python %d.%d, there is no %s, and so "
-			 "its packages cannot be imported; install perf-prof into it with pip, and run its bin/perf-prof", venv,
+		snprintf(buf, size, "VIRTUAL_ENV=%s is of another Python version, and its packages cannot be imported: this perf-prof runs "
+			 "Python %d.%d; install perf-prof into it with pip, and run its bin/perf-prof (there is no %s)", venv,
 			 PY_MAJOR_VERSION, PY_MINOR_VERSION, packages);
 	else
 		return false;

@@ -20,6 +20,6 @@ struct sql_asked {
 	bool stacks;                 /* likewise */
 };
 
-/* Takes over the options. It begins when it is first read. NULL with an exception. */
+/* Takes over the options. The session begins when it is first read. NULL with an exception. */
 PyObject *sql_session(PyObject *native, struct stream_opts *stream, const struct sql_asked *more);
 #endif

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs each libFuzzer target of build-fuzz/tests/fuzz for a while, as many at a time as
-there are CPUs. A short run takes the same inputs each time, as far as it gets: a commit passes or
-it does not. Others are for the hour of `make fuzz`.
+there are CPUs. From the same corpus, a short run takes the same inputs each time, as far as it gets:
+a commit passes or it does not. Others are for the hour of `make fuzz`.
 
 New inputs go to build-fuzz/corpus/NAME, and start from tests/fuzz/corpus/NAME (seeds,
 kept in git) and tests/fuzz/crashes/NAME (what was once found; a crash lands there, is

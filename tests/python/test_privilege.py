@@ -133,11 +133,11 @@ def test_an_active_environment_of_another_python(prof, folder):
         return subprocess.run(requires.as_nobody([prof, 'python', *options, '-e', 'task-clock:u', 's.py', '--', 'true']), cwd=folder,
                               env={**os.environ, 'VIRTUAL_ENV': str(folder / 'venv')}, capture_output=True, text=True, timeout=60)
     lib, = (folder / 'venv/lib').iterdir()
-    said = f'VIRTUAL_ENV={folder}/venv is of another Python version: this perf-prof runs Python {lib.name[6:]}, there is no '
+    said = f'VIRTUAL_ENV={folder}/venv is of another Python version, and its packages cannot be imported: this perf-prof runs Python '
     assert 'nosuch' in tried('import nosuch\n').stderr and said not in tried('import nosuch\n').stderr
     lib.rename(lib.with_name('python3.1'))
     missing = tried('import nosuch\n')
-    assert missing.returncode == 1 and f'{said}{lib}, and' in missing.stderr
+    assert missing.returncode == 1 and f'{said}{lib.name[6:]}; ' in missing.stderr and f'(there is no {lib})' in missing.stderr
     assert said not in tried('import json\n').stderr and said in tried('import json\n', '-v').stderr
 
 

@@ -221,7 +221,7 @@ def test_a_cut_recording_has_no_names(perf_prof, reader):
         data = f.read()
     with perf_prof.open(data[:len(data) * 7 // 10]) as s, pytest.raises(ValueError) as said:
         s.sql('select count(*) from sched_switch')
-    assert re.search(r'\n\nTables: .*tracepoint_\d+.*\n\nThe recording lacks the names of its tracepoints, as one that was cut', str(said.value))
+    assert re.search(r'\n\nTables: .*tracepoint_\d+.*\n\nThe recording has no names of its tracepoints, perhaps because it was cut off: ', str(said.value))
 
 
 def test_a_damaged_recording(ask, tmp_path):

@@ -408,6 +408,7 @@ static int check_event(const struct diff *d, const struct side *a, const struct 
 static int read_input(struct diff *d, struct input *in, const struct opt_parser *args, struct fault *f)
 {
 	struct side *side = d->side, earlier = *side, now;
+	struct fault left = { 0 };
 	int rc;
 
 	side->in = in;
@@ -417,7 +418,8 @@ static int read_input(struct diff *d, struct input *in, const struct opt_parser 
 	if (side->weight == earlier.weight) {
 		if (!earlier.runs && is_last(d))
 			return fault_set(f, EXIT_FAILED, NO_SAMPLES, in->path);
-		fprintf(stderr, "perf-prof: " NO_SAMPLES ", and is left out\n", in->path);
+		fault_set(&left, EXIT_FAILED, NO_SAMPLES ", and is left out", in->path);
+		fault_print(&left);
 		*side = earlier;
 		return 0;
 	}
@@ -426,7 +428,7 @@ static int read_input(struct diff *d, struct input *in, const struct opt_parser 
 	now = *side;
 	now.n = earlier.n = 1;
 	snprintf(now.name, sizeof(now.name), "%s", in->path);
-	snprintf(earlier.name, sizeof(earlier.name), "%s", side->inputs->path);
+	snprintf(earlier.name, sizeof(earlier.name), "%s", earlier.in ? earlier.in->path : in->path);
 	return check_event(d, &earlier, &now, f);
 }
 

@@ -542,6 +542,7 @@ static void find_wanted(struct stream *s)
 static void end_losses(struct stream *s)
 {
 	struct replay *p = s->replay;
+	struct ring nowhere = { .cpu = -1 };
 	uint64_t last = 0;
 
 	for (uint32_t i = 0; i < p->nqueues; i++) {
@@ -551,7 +552,7 @@ static void end_losses(struct stream *s)
 			last = s->rings.v[i].read_time;
 	}
 	if (p->counted_lost > p->kernel_lost)
-		loss_add(s, &s->rings.v[0], p->counted_lost - p->kernel_lost, STREAM_LOSS_TAIL, last, 0);
+		loss_add(s, &nowhere, p->counted_lost - p->kernel_lost, STREAM_LOSS_TAIL, last, 0);
 }
 
 static bool none(const void *ctx, pid_t pid)

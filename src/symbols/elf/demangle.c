@@ -19,8 +19,9 @@ struct text {
 	jmp_buf too_long;
 };
 
-/* Only an identifier from Punycode has other bytes than ASCII in Rust, and no two are passed on in
- * a row: libiberty frees the memory of the first, and the next piece leaves. */
+/* A piece with other bytes than ASCII is an identifier from Punycode, in Rust. To leave then would leak:
+ * take_piece() returns, libiberty frees the memory, and the next piece leaves. It is ASCII, as there is
+ * always some between two such identifiers. */
 static bool holds_memory(const char *piece, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
