@@ -158,17 +158,17 @@ void dsos_tell(struct dsos *d, int verbose)
 		     units_plural(d->given_up), d->first_given_up, d->given_up > 1 ? ", ... (-v lists all)" : "");
 }
 
-/* Also without a terminal, since the result is another one without these names. With -v each file has a line already. */
+/* With -v each file has a line already. */
 void dsos_tell_changed(struct dsos *d, int verbose)
 {
 	char more[80] = "";
 
 	dsos_end_(d);
-	if (!d->changed || verbose < 0 || d->verbose > 0)
+	if (!d->changed || d->verbose > 0)
 		return;
 	if (d->changed > 1)
 		snprintf(more, sizeof(more), " and %zu other file%s", d->changed - 1, units_plural(d->changed - 1));
-	note(1, "%s%s %s sampled (-v says why), so %s functions have no names; ~/.debug has no copy: perf-prof record "
+	note(verbose, "%s%s %s sampled (-v says why), so %s functions have no names; ~/.debug has no copy: perf-prof record "
 	     "makes one at its end, perf buildid-cache --add FILE makes one, too", d->first_changed, more,
 	     d->changed > 1 ? "are not the files that were" : "is not the file that was", d->changed > 1 ? "their" : "its");
 }
