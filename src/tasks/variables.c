@@ -148,13 +148,13 @@ static struct variable_file *file_of(struct variables *v, int fd, pid_t pid, con
 	return f;
 }
 
-/* Locks of several words are one object. Threads sleep on two words of a pthread_cond_t or pthread_rwlock_t of glibc, and on
- * several of CPython's _PyRuntime, in which the GIL is. */
+/* Locks of several words are one object. Threads sleep on two words of a pthread_cond_t (other ones since glibc 2.41)
+ * or pthread_rwlock_t of glibc, and on several of CPython's _PyRuntime, in which the GIL is. */
 static bool is_one_object(const struct symfile_variable *v)
 {
 	static const struct {
 		uint64_t size, words[2];
-	} locks[] = { { 48, { 0x28, 0x2c } }, { 56, { 8, 12 } } };
+	} locks[] = { { 48, { 0x20, 0x24 } }, { 48, { 0x28, 0x2c } }, { 56, { 8, 12 } } };
 
 	for (size_t i = 0; i < sizeof(locks) / sizeof(*locks); i++)
 		if (v->size == locks[i].size && (v->into == locks[i].words[0] || v->into == locks[i].words[1]))

@@ -98,6 +98,7 @@ static const struct {
 	enum kind kind;
 } of_size[] = {
 	{ 40, { 0, 0 }, FUTEX_WAIT, MUTEX }, { 40, { 0, 0 }, FUTEX_WAIT_BITSET, MUTEX },   /* the second one: with a timeout */
+	{ 48, { 32, 36 }, FUTEX_WAIT_BITSET, CONDVAR },    /* since 2.41 */
 	{ 48, { 40, 44 }, FUTEX_WAIT_BITSET, CONDVAR }, { 56, { 8, 12 }, FUTEX_WAIT_BITSET, RWLOCK },
 	{ 32, { 0, 0 }, FUTEX_WAIT_BITSET, SEMAPHORE }, { 32, { 4, 4 }, FUTEX_WAIT, BARRIER },
 };
