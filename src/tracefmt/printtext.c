@@ -145,11 +145,14 @@ void out_array(struct out *o, struct bytes b, size_t count, unsigned int size)
 {
 	if (count > b.len / size)
 		count = b.len / size;
+	out_char(o, '{');
 	for (size_t i = 0; i < count; i++) {
 		if (i)
-			out_char(o, ' ');
-		out_decimal(o, trace_number(b.at + i * size, size));
+			out_char(o, ',');
+		out_text(o, "0x", 2);
+		out_hex(o, trace_number(b.at + i * size, size));
 	}
+	out_char(o, '}');
 }
 
 /* ---- masks: words of the kernel, little-endian ------------------------------------ */
