@@ -21,7 +21,7 @@ struct search {
 	char head[MAX_WANTED];       /* of the wanted name: what stands before its parameters */
 	char must[256];              /* a word that the linker's name has, too; "": unknown */
 	struct places_head answer;
-	const struct pev_elf *file;  /* whose offsets count */
+	struct pev_elf file;         /* whose offsets count */
 	struct parser_bytes *out;
 	struct nearest nearest;
 	bool near_only;              /* second pass: looks for similar names */
@@ -107,7 +107,7 @@ static int take(struct search *s, const struct pev_elf_symbol *sym, const struct
 
 	if (s->near_only)
 		return offer(s, n);
-	if (match == PLACES_NONE || pev_elf_offset_(s->file, sym->value, &head.offset))
+	if (match == PLACES_NONE || pev_elf_offset_(&s->file, sym->value, &head.offset))
 		return 0;
 	return put_match(s, match, &head, n);
 }
@@ -181,19 +181,18 @@ static int search_tables(struct search *s, const struct pev_elf *elf)
 
 static int search_functions(struct search *s, const struct parser_question *q)
 {
-	struct pev_elf file, debug;
-	int rc = pev_elf_begin_(&file, q->fds[0]);
+	struct pev_elf debug;
+	int rc = pev_elf_begin_(&s->file, q->fds[0]);
 	bool two = !rc && q->nfds > 1 && !pev_elf_begin_(&debug, q->fds[1]);
 
-	s->file = &file;
 	if (!rc)
-		rc = search_tables(s, &file);
+		rc = search_tables(s, &s->file);
 	if (!rc && two)
 		rc = search_tables(s, &debug);
 	if (rc || s->answer.match != PLACES_NONE)
 		return rc;
 	s->near_only = true;
-	rc = search_tables(s, &file);
+	rc = search_tables(s, &s->file);
 	return !rc && two ? search_tables(s, &debug) : rc;
 }
 
