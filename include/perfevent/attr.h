@@ -13,7 +13,7 @@ extern "C" {
  * Helpers over the kernel's own struct perf_event_attr
  */
 
-/* Clears attr, sets size (128; see pev_attr_buf), type and config. */
+/* Clears the first 128 bytes of attr, which are all that the library reads (see pev_attr_buf); sets size (128), type and config. */
 PEV_API void pev_attr_init(struct perf_event_attr *attr, uint32_t type, uint64_t config);
 /* pev_attr_init() for a software event by name; -ENOENT if unknown. */
 PEV_API int pev_attr_software(struct perf_event_attr *attr, const char *name,
