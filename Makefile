@@ -3,13 +3,14 @@
 #
 #   make                  build into build/
 #   make demo             install missing packages, build, watch the scheduler for 5 s
+#   make check            build, run the tests that need no root, kernel or network: 3 minutes
 #   make test             install missing packages, build, run the tests: at most 8 minutes
-#   make test-deep        run the other tests: slow ones, sanitizers, guests, fuzzing, the browser
+#   make test-deep        run them with sanitizers, in guests and elsewhere; fuzzing, the browser
+#   make test-soak        run the tests that take minutes or a machine at rest (SOAK_SECONDS of tracing)
 #   make html             fetch what .html pictures need, and build with it
 #   make test-symbols     compare function names of 10,000 addresses with addr2line and perf
 #   make test-kernels     boot old and new kernels in guests, test each (KERNELS=...)
 #   make bench            measure the overhead on this machine, in ten minutes
-#   make soak             trace at the machine's full rate for 30 s, twice (SOAK_SECONDS)
 #   make fuzz             run each fuzzer for an hour (FUZZ_SECONDS)
 #   make install          install into PREFIX under DESTDIR
 #   make uninstall        remove what the last make install put there
@@ -49,13 +50,15 @@ html:
 	@tools/install-web --required
 	@$(MAKE) --no-print-directory build
 
+check:
+	@tests/run --tier check $(if $(PYTHON),--python $(PYTHON)) $(ARGS)
+
 test:
 	@tools/install-deps build
 	@tools/install-deps test
 	@tools/install-web
 	@tools/install-readers
-	@tools/install-wheel-tools
-	@tests/run --tier quick $(if $(PYTHON),--python $(PYTHON)) $(ARGS)
+	@tests/run --tier test $(if $(PYTHON),--python $(PYTHON)) $(ARGS)
 
 test-deep:
 	@tools/install-deps all
@@ -64,6 +67,10 @@ test-deep:
 	@tools/install-wheel-tools
 	@tools/install-spark
 	@tests/run --tier deep $(if $(PYTHON),--python $(PYTHON)) $(ARGS)
+
+test-soak:
+	@tools/install-deps all
+	@SOAK_SECONDS=$(SOAK_SECONDS) tests/run --tier soak $(if $(PYTHON),--python $(PYTHON)) $(ARGS)
 
 test-symbols: build
 	@tests/live/test_inlines.py $(BUILD)/tests/helpers/frames_at 10000
@@ -84,10 +91,6 @@ fuzz:
 	@tools/install-deps all
 	@tests/run --only fuzz --fuzz-seconds $(FUZZ_SECONDS) $(ARGS)
 
-soak:
-	@tools/install-deps all
-	@SOAK_SECONDS=$(SOAK_SECONDS) tests/run --only python -k "full_rate or long_run" $(ARGS)
-
 install: build
 	$(if $(filter command line,$(origin PREFIX)),@meson configure $(BUILD) --prefix=$(PREFIX))
 	@DESTDIR=$(DESTDIR) meson install -C $(BUILD)
@@ -103,4 +106,4 @@ help:
 clean:
 	rm -rf build build-*
 
-.PHONY: all build demo html test test-deep test-symbols test-kernels bench fuzz soak install uninstall help clean
+.PHONY: all build demo html check test test-deep test-soak test-symbols test-kernels bench fuzz install uninstall help clean

@@ -13,18 +13,18 @@ TESTS = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(TESTS)
 sys.path.insert(0, TESTS)
 
-from frame import crashes, declared, limit, ratelimit  # noqa: E402
+from frame import crashes, declared, limit, ratelimit, requires  # noqa: E402
+from frame import recorded as recordings  # noqa: E402
 from frame.wakes import Waker  # noqa: E402
 
 WOKEN = 'cli', 'examples', 'python'     # folders whose tests wait for wakeups
 
 MARKERS = (
+    'live: needs events of this kernel, root or another process: `make test` runs it, not `make check`',
     'deep: takes long; `make test-deep` runs it, not `make test`',
-    'slow: left out of the run under sanitizers',
+    'slow: left out of the run under sanitizers; with `deep`, `make test-deep` runs it without them',
+    'soak: holds on a machine at rest alone, or takes minutes: `make test-soak` runs it',
     'alone: changes a sysctl (and puts it back) or needs the machine to itself: nothing else of the tests runs beside it',
-    'spark: starts a Spark cluster',
-    'million: takes a minute, for a million of something',
-    'browser: opens a page in Chromium; every test with the fixture `chromium` has it',
 )
 
 
@@ -43,10 +43,12 @@ def pytest_configure(config):
 
 @pytest.hookimpl(tryfirst=True)       # before -m picks among them
 def pytest_collection_modifyitems(config, items):
-    for item in items:      # for JUnit's report, which has no words that run a case alone
-        item.user_properties.append(('node', item.nodeid))
+    for item in items:
+        if 'recorded' in getattr(item, 'fixturenames', ()):
+            item.add_marker('live')
         if 'chromium' in getattr(item, 'fixturenames', ()):
-            item.add_marker('browser')
+            item.add_marker('deep')
+            item.add_marker('slow')
     if config.getoption('--beside-others'):
         lonely = [item for item in items if item.get_closest_marker('alone')]
         with open(config.getoption('--beside-others'), 'w') as left_out:
@@ -92,7 +94,7 @@ def pytest_runtest_makereport(item):
 
 def pytest_collection_finish(session):
     """Cases that are declared know no fixtures: what there is for them all is begun here."""
-    if any(item.path.parent.name in WOKEN for item in session.items):
+    if any(item.path.parent.name in WOKEN and item.get_closest_marker('live') for item in session.items):
         session.config.waker = Waker()
         session.config.waker.__enter__()
 
@@ -105,6 +107,15 @@ def pytest_sessionfinish(session):
 @pytest.fixture(scope='session')
 def build(request):
     return os.path.abspath(request.config.getoption('--build'))
+
+
+@pytest.fixture(scope='session')
+def recorded(build):
+    """recorded('calls'): the path of a recording that is made once for all (frame/recorded.py)."""
+    reason = requires.why_not('root') or requires.why_not('tracefs')
+    if reason:
+        pytest.skip(reason)
+    return lambda name: recordings.path(name, build)
 
 
 @pytest.fixture

@@ -29,11 +29,6 @@ void heatmap_free(struct heatmap *h)
 	free(h);
 }
 
-uint64_t heatmap_count(const struct heatmap *h)
-{
-	return h->count;
-}
-
 /* ---- spans ---------------------------------------------------------------------------- */
 
 /* Merges pairs of spans to spans of twice the length, which begin at a multiple of it. */

@@ -36,7 +36,6 @@ struct heatmap *heatmap_new(void);       /* NULL: out of memory */
 void heatmap_free(struct heatmap *h);
 /* time: ns of any clock, in any order. */
 void heatmap_add(struct heatmap *h, uint64_t time, uint64_t value);
-uint64_t heatmap_count(const struct heatmap *h);
 
 /* As flame_check() and flame_write(). */
 int heatmap_check(const struct heatmap_config *c, int verbose, struct fault *f);

@@ -1,25 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs of the commands that analyse, on work of which it is known how much it is."""
 import contextlib
+import functools
 import os
 import shutil
-import signal
 import subprocess
-import sys
 
 import pytest
 
-from frame import again, declared, requires
-from frame.analyses import TIMEOUT, Result, Waiting, Watcher
+from frame import analyses, requires
+from frame.analyses import Waiting, Watcher
 from frame.wakes import Awake
-
-TRIES = 4
 
 
 def pytest_collection_modifyitems(items):
     reason = next(filter(None, map(requires.why_not, ('tracefs', 'root'))), None)
     for item in items:
-        if reason and item.fspath.ext == '.py':
+        if reason and item.fspath.ext == '.py' and item.get_closest_marker('live'):
             item.add_marker(pytest.mark.skip(reason=reason))
 
 
@@ -31,36 +28,10 @@ def works(build):
     return path
 
 
-def told_cpus(prof):
-    """CPUs whose idle task's switches the kernel tells: a kernel that once left perf's recursion
-    counter up in a task tells none of that task any more (seen on 6.18), whoever listens."""
-    told = set()
-    for cpu in sorted(os.sched_getaffinity(0)):
-        sleeper = subprocess.Popen(['taskset', '-c', str(cpu), sys.executable, '-c',
-                                    'import time\nfor i in range(40): time.sleep(0.02)'])
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            done = subprocess.run([prof, 'trace', '-e', 'sched:sched_switch/prev_pid==0/', '-C', str(cpu),
-                                   '-N', '1'], capture_output=True, text=True, timeout=1)
-            told |= {cpu} if 'sched_switch' in done.stdout else set()
-        sleeper.wait()
-    return told
-
-
-@pytest.fixture(scope='session', autouse=True)
-def cpus(prof):
-    """All that runs here does so on CPUs of which the kernel tells what they do."""
-    before = os.sched_getaffinity(0)
-    good = told_cpus(prof)
-    if good:
-        os.sched_setaffinity(0, good)
-    yield good
-    os.sched_setaffinity(0, before)
-
-
 @pytest.fixture
-def switches(cpus):
-    """Each switch is told: by the CPUs that `cpus` has found, or since none is ever idle."""
-    with Awake(() if cpus else os.sched_getaffinity(0)):
+def switches():
+    """Each switch is told, since no CPU is ever idle: of the idle task some kernels tell nobody."""
+    with Awake(os.sched_getaffinity(0)):
         yield
 
 
@@ -74,37 +45,35 @@ def perf():
 
 @pytest.fixture
 def analyse(prof, tmp_path):
-    """analyse('syscalls', '-p', pid): a run that has ended well, with nothing on stderr: again where others had the CPU."""
-    def run(*args, code=0, before=()):
-        argv = [*map(str, before), prof, *map(str, args)]
-        for _ in range(TRIES):
-            done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=TIMEOUT,
-                                  stdin=subprocess.DEVNULL, env=declared.environment({'cmd': ''}))
-            # perf dies of a recording beside one that asks for build ids (tests/live/test_unwinding.py)
-            died = before and done.returncode == -signal.SIGABRT
-            said = '' if code or before else declared.without_lowered_rates(done.stderr)
-            late = said and not done.returncode and '--' in args and not again.said(said)
-            if not died and not late:
-                break
-        assert done.returncode == code, (argv, done)
-        assert not said, done.stderr
-        return Result(done)
-    return run
+    """analyse('syscalls', '-p', pid): a run of perf-prof in tmp_path (frame/analyses.py)."""
+    return functools.partial(analyses.run, prof, tmp_path)
+
+
+@pytest.fixture
+def compiled(tmp_path):
+    """compiled(source, option, ...): the program, in tmp_path."""
+    if not shutil.which('gcc'):
+        pytest.skip('needs gcc')
+    return functools.partial(analyses.compiled, tmp_path)
+
+
+def recorder(prof, make):
+    def record(source, *options, to='job.data', how='fp', **kept):
+        job = analyses.compiled(folder := make(), source, *options, **kept)
+        return analyses.of_faults(prof, job, to=folder / to, how=how)
+    return record
 
 
 @pytest.fixture
 def faults(prof, tmp_path):
-    """faults(source, ...): a recording of all page faults of that C program, in user space. keep: and its copy in ~/.debug."""
-    def record(source, *options, name='job', folder='.', keep=False):
-        folder = tmp_path / folder
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f'{name}.c').write_text(source)
-        subprocess.run(['gcc', '-O1', '-g', '-fno-omit-frame-pointer', '-o', folder / name, folder / f'{name}.c', *options],
-                       check=True)
-        subprocess.run([prof, 'record', *([] if keep else ['--no-buildid-cache']), '-e', 'page-faults:u', '-c', '1', '-g',
-                        '-o', tmp_path / 'job.data', '--', folder / name], check=True, capture_output=True, timeout=60)
-        return tmp_path / 'job.data'
-    return record
+    """faults(source, option, ...): a recording of all page faults of that C program, in user space."""
+    return recorder(prof, lambda: tmp_path)
+
+
+@pytest.fixture(scope='module')
+def once(prof, tmp_path_factory):
+    """once(source, option, ...): the same, made once for all tests that leave it and the program beside it as they are."""
+    return functools.lru_cache(None)(recorder(prof, lambda: tmp_path_factory.mktemp('once')))
 
 
 @pytest.fixture

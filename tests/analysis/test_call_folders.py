@@ -13,6 +13,8 @@ import pytest
 from frame.analyses import RING
 from frame.callpaths import PYTHON, counted, libc, matched  # noqa: F401
 
+pytestmark = pytest.mark.live
+
 
 def test_either_path_matches(analyse, libc, tmp_path):
     script = f'import os\nos.close(os.open("{tmp_path}/x", os.O_CREAT))\nos.mkdir("{tmp_path}/d")\n' \
@@ -27,18 +29,18 @@ def test_either_path_matches(analyse, libc, tmp_path):
 
 def test_columns_for_two_paths(analyse, libc):
     """If the calls may have two paths, also in tables of which none has."""
-    for options, there in (['--paths'], True), (['--errors'], True), (['--paths', '--call', 'renameat2,open*'], True), \
-            (['--paths', '--call', 'open*'], False):
-        table = analyse('syscalls', *options, '--json', *RING, '--', PYTHON, '-c', '').table('errors' if '--errors' in options else 'paths')
+    for options, there in (['--errors'], True), (['--paths', '--call', 'renameat2,open*'], True), (['--paths', '--call', 'open*'], False):
+        table = analyse('syscalls', *options, '--json', *RING, '--', 'true').table(options[0][2:])
         assert ({'path1', 'path2'} <= {column['name'] for column in table['columns']}) == there, (options, table['columns'])
 
 
-def test_the_two_paths_of_a_line(prof, libc, tmp_path):
-    """The comma is a part of the second."""
+def test_the_two_paths_of_a_line(analyse, libc, tmp_path):
+    """The comma is a part of the second. Lines of a recording are those of its run."""
     script = f'import os\nos.mkdir("{tmp_path}/a")\nos.rename("{tmp_path}/a", "{tmp_path}/b, c")\nos.rmdir("{tmp_path}/b, c")'
-    done = subprocess.run([prof, 'syscalls', '--match', f'{tmp_path}/*', '--lines', '--json', *RING, '--', PYTHON, '-c', script],
-                          check=True, capture_output=True, text=True, timeout=100)
-    lines = [line for line in map(json.loads, done.stdout.splitlines()) if 'table' not in line]
+    what, job = ['syscalls', '--match', f'{tmp_path}/*', '--lines', '--json'], ['--', 'sh', '-c', f"{PYTHON} -c '{script}'; true"]
+    lines, again = ([line for line in analyse(*what, *run).lines if 'table' not in line]
+                    for run in ([f'--record={tmp_path}/r', *RING, *job], ['-I', tmp_path / 'r']))
+    assert again == lines and {(line['ret'], line['parent_comm']) for line in lines} == {(0, 'sh')}
     paths = {line['call'].partition('(')[0]: {line.get('path1'), line.get('path2')} for line in lines}
     assert paths == {'mkdir': {None}, 'rename': {f'{tmp_path}/a', f'{tmp_path}/b, c'}, 'rmdir': {None}}, lines
 
@@ -69,19 +71,19 @@ def test_globs_that_leave_out(analyse, libc, tmp_path):
     assert paths_without(f'!{tmp_path}/d/*', '!*.conf') >= found
 
 
-def test_several_globs(analyse, prof, libc, tmp_path):
+def test_several_globs(analyse, libc, tmp_path):
     """One of them has to match; each compares paths in its own way."""
-    script = (f"import os; os.chdir('{tmp_path}'); os.mkdir('d'); os.close(os.open('d/a.log', os.O_CREAT)); os.rename('d/a.log', 'x.conf'); "
-              "os.access('d/other', 0)")
-    for globs in ('*/a.log', '*/x.c*'), ('*/d/a.log', 'x.c*'):
+    script = f"import os; os.chdir('{tmp_path}'); os.mkdir('d'); os.close(os.open('d/a.log', os.O_CREAT)); " \
+             "os.rename('d/a.log', 'x.conf'); os.access('d/other', 0)"
+    live = [f'--record={tmp_path}/r', *RING, '--', PYTHON, '-c', script]
+    for globs, run in (('*/a.log', '*/x.c*'), live), (('*/d/a.log', 'x.c*'), ['-I', tmp_path / 'r']):
         options = [word for glob in globs for word in ('--match', glob)]
-        rows = analyse('syscalls', *options, '--json', *RING, '--', PYTHON, '-c', f'import shutil; {script}; shutil.rmtree("d"); os.remove("x.conf")'
-                       ).table('paths')['rows']
+        rows = analyse('syscalls', *options, '--json', *run).table('paths')['rows']
         found = {(row['call'].partition('(')[0], row['path'].replace(str(tmp_path), 'DIR')) for row in rows}
         assert {('openat', 'DIR/d/a.log'), ('rename', 'DIR/d/a.log, DIR/x.conf')} <= found, (globs, found)
         assert {path for _, path in found} <= {'DIR/d/a.log', 'DIR/d/a.log, DIR/x.conf', 'DIR/x.conf'}, (globs, found)
-    done = subprocess.run([prof, 'syscalls', *['--match', '*.a'] * 33, '--', 'true'], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (2, 'perf-prof: --match *.a: at most 32 globs without ! can be given\n')
+    err = analyse('syscalls', *['--match', '*.a'] * 33, '--', 'true', code=2).err
+    assert err == 'perf-prof: --match *.a: at most 32 globs without ! can be given\n'
 
 
 RELATIVE = r"""
@@ -137,7 +139,7 @@ BY_DESCRIPTOR_FOUND = {
 }
 
 
-def test_paths_below_a_descriptor(analyse, prof, libc, tmp_path):
+def test_paths_below_a_descriptor(analyse, libc, tmp_path):
     """Live, and of the recording of that run."""
     folder = tmp_path / 'in'
     folder.mkdir()
@@ -149,11 +151,9 @@ def test_paths_below_a_descriptor(analyse, prof, libc, tmp_path):
     assert 'unknown_folders' not in table
     [again] = analyse('syscalls', '--match', f'{folder}/*', '--json', '-I', tmp_path / 'recorded').lines
     assert counted(again) == counted(table)
-
-
-def test_the_errors_below_a_descriptor(analyse, libc, tmp_path):
-    found, table = matched(analyse, tmp_path, f'FOLDER = "{tmp_path}"{BY_DESCRIPTOR}', '--errors')
-    assert found == {('newfstatat', 'DIR/one/gone'), ('newfstatat', 'DIR/gone')}, table
+    [errors] = analyse('syscalls', '--errors', '--match', f'{folder}/*', '--json', '-I', tmp_path / 'recorded').lines
+    assert {(row['call'].partition('(')[0], row['path']) for row in errors['rows'] if row['comm'] == 'python3'} == {
+        ('newfstatat', f'{folder}/one/gone'), ('newfstatat', f'{folder}/gone')}, errors
 
 
 def test_a_tree_that_is_deleted(analyse, libc, tmp_path):
@@ -168,22 +168,6 @@ def test_a_tree_that_is_deleted(analyse, libc, tmp_path):
     assert 'unknown_folders' not in table
 
 
-def test_descriptors_of_before_the_run(watch, libc, tmp_path):
-    script = f'import os\nfolder = os.open("{tmp_path}", 0)\nprint("ready", flush=True)\ninput()\nos.access("a", 0, dir_fd=folder)\n' \
-             'os.fchdir(folder)\nos.access("b", 0)\ninput()'
-    one = subprocess.Popen([PYTHON, '-c', script], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert one.stdout.readline() == b'ready\n'
-    watcher = watch('syscalls', '--match', f'{tmp_path}/*', *RING, '-p', one.pid)
-    one.stdin.write(b'\n')
-    one.stdin.flush()
-    found, end = set(), time.monotonic() + 30
-    while found != {f'{tmp_path}/a', f'{tmp_path}/b'} and time.monotonic() < end:     # it is alive until then
-        found |= {row['path'] for row in json.loads(watcher.process.stdout.readline())['rows'] if 'calls' in row}
-    one.communicate(b'\n')
-    watcher.result()
-    assert found == {f'{tmp_path}/a', f'{tmp_path}/b'}
-
-
 def test_dots_are_taken_out_of_absolute_paths(analyse, libc, tmp_path):
     opens = f'open("/etc/..//.{tmp_path}/a", "w")\nopen("{tmp_path}/none/../a")'
     os.mkdir(tmp_path / 'none')
@@ -192,36 +176,23 @@ def test_dots_are_taken_out_of_absolute_paths(analyse, libc, tmp_path):
     assert not matched(analyse, '/etc/..', opens)[0]
 
 
-def test_the_text_of_a_link_is_no_path(analyse, prof, libc, tmp_path):
-    """Of a recording, as in the run."""
-    script = f'import os\nos.chdir("{tmp_path}")\nos.symlink("app.conf", "link")'
-    live, table = matched(analyse, tmp_path, script, f'--record={tmp_path}/in')
-    [again] = analyse('syscalls', '--match', f'{tmp_path}/*', '--json', '-I', tmp_path / 'in').lines
-    assert counted(again) == counted(table)
-    assert live in ({('symlink', 'app.conf, DIR/link')}, {('symlink', 'DIR/link, DIR/app.conf')}), table   # the latter by kprobes
-
-
-def test_a_folder_behind_a_link(analyse, libc, tmp_path):
-    real, link = tmp_path / 'real', tmp_path / 'link'
-    os.mkdir(real)
-    os.symlink(real, link)
-    found, table = matched(analyse, real, f'import os\nos.chdir("{link}")\nos.access("a", 0)\nos.chdir("..")\nos.access("real/b", 0)')
-    assert {('access', 'DIR/a'), ('access', 'DIR/b')} <= found, table
-
-
 def test_paths_through_a_link(analyse, libc, tmp_path):
-    """Absolute ones, too, also if '..' follows the link; one at the end stays if the path matches with it."""
+    """Absolute ones, too, also if '..' follows the link; one at the end stays if the path matches with it. The text of a link is none."""
     real, link = tmp_path / 'in/real', tmp_path / 'link'
     os.makedirs(real)
     os.symlink(real, link)
     os.symlink('/etc/passwd', real / 'name')
     script = f'import os\nos.access("{link}/a", 0)\nos.access("{link}/../b", 0)\nos.access("{link}/name", 0)\n' \
-             f'os.access("{link}", 0)\nos.chdir("{tmp_path}")\nos.access("link/c", 0)\nos.symlink("{link}/text", "{real}/new")\n' \
+             f'os.access("{link}", 0)\nos.chdir("{tmp_path}")\nos.access("link/c", 0)\nos.chdir("{link}")\nos.access("d", 0)\n' \
+             f'os.chdir("..")\nos.access("real/e", 0)\nos.symlink("{link}/text", "{real}/new")\n' \
              f'os.unlink("{real}/new")'
-    found, table = matched(analyse, tmp_path / 'in', script)
+    found, table = matched(analyse, tmp_path / 'in', script, f'--record={tmp_path}/in.data')
     assert {path for call, path in found if call == 'access'} == {
-        'DIR/real/a', 'DIR/b', 'DIR/real/name', 'DIR/real', 'DIR/real/c'}, table
+        'DIR/real/a', 'DIR/b', 'DIR/real/name', 'DIR/real', 'DIR/real/c', 'DIR/real/d', 'DIR/real/e'}, table
     assert {path for call, path in found if call == 'symlink'} <= {f'{link}/text, DIR/real/new', f'DIR/real/new, {link}/text'}, table
+    [again] = analyse('syscalls', '--match', f'{tmp_path}/in/*', '--json', '-I', tmp_path / 'in.data').lines
+    assert {row['path'] for row in again['rows'] if row['call'].startswith('symlink')} == {
+        row['path'] for row in table['rows'] if row['call'].startswith('symlink')}, again
     given, table = matched(analyse, link, script)
     assert {path for call, path in given if call == 'access'} >= {'DIR/a', 'DIR/name'}, table
 
@@ -239,35 +210,27 @@ def test_a_link_at_the_end_of_a_path(analyse, libc, tmp_path):
     assert {row['calls'] for row in table['rows'] if row['comm'] == 'python3'} == {1}, table
 
 
-def test_a_socket_behind_a_link(analyse, libc, tmp_path):
+def test_paths_of_sockets(analyse, libc, tmp_path):
+    """Relative ones and those behind a link; others have no path."""
     (tmp_path / 'in').mkdir()
     (tmp_path / 'link').symlink_to('in/a.sock')
     script = f'import os, socket\nos.chdir("{tmp_path}")\none = socket.socket(socket.AF_UNIX)\none.bind("in/a.sock")\none.listen()\n' \
-             'socket.socket(socket.AF_UNIX).connect("link")\nsocket.socket(socket.AF_UNIX).connect_ex("gone")'
+             'socket.socket(socket.AF_UNIX).connect("link")\nsocket.socket(socket.AF_UNIX).connect_ex("gone")\n' \
+             'socket.socket(socket.AF_UNIX).connect_ex(b"\\0abstract")\nsocket.socket().connect_ex(("127.0.0.1", 1))'
     found, table = matched(analyse, tmp_path / 'in', script)
     assert found == {('bind', 'DIR/a.sock'), ('connect', 'DIR/a.sock')}, table
-
-
-def test_relative_paths_of_sockets(analyse, libc, tmp_path):
-    script = f'import os, socket\nos.chdir("{tmp_path}")\none = socket.socket(socket.AF_UNIX)\none.bind("a.sock")\n' \
-             'socket.socket(socket.AF_UNIX).connect_ex("b.sock")\nsocket.socket(socket.AF_UNIX).connect_ex(b"\\0abstract")\n' \
-             'socket.socket().connect_ex(("127.0.0.1", 1))'
+    (tmp_path / 'in/a.sock').unlink()
     found, table = matched(analyse, tmp_path, script)
-    assert {('bind', 'DIR/a.sock'), ('connect', 'DIR/b.sock')} <= found, table
-    assert {path for call, path in found if call == 'connect'} == {'DIR/b.sock'}, table
-
-
-def test_a_task_that_ends_after_a_call_without_a_path_lacks_none(analyse, libc, tmp_path):
-    """Its arguments are forgotten at its end. touch(1) calls utimensat(0, NULL)."""
-    table = analyse('syscalls', '--match', '*', '--json', *RING, '--', 'sh', '-c', f'touch {tmp_path}/a; true').table('paths')
-    assert 'unseen_paths' not in table, table
+    assert {path for call, path in found if call == 'connect'} >= {'DIR/gone'}, table
+    assert not [path for _, path in found if 'abstract' in path or '127' in path], table
 
 
 def test_a_call_without_a_path_lacks_none(analyse, libc, tmp_path):
-    """utimensat(fd, NULL) by futimens()."""
+    """utimensat(fd, NULL) by futimens(), and utimensat(0, NULL) of touch(1), whose arguments are forgotten at its end."""
     script = f'import os\nfd = os.open("{tmp_path}/a", os.O_CREAT | os.O_WRONLY)\nfor _ in range(50): os.utime(fd)'
-    for options in ['--paths'], ['--match', f'{tmp_path}/*']:
-        [table] = analyse('syscalls', *options, '--call', 'utimensat', '--json', *RING, '--', PYTHON, '-c', script).lines
+    touch = ['sh', '-c', f'touch {tmp_path}/a; true']
+    for options, job in (['--paths', '--call', 'utimensat'], [PYTHON, '-c', script]), (['--match', '*'], touch):
+        table = analyse('syscalls', *options, '--json', *RING, '--', *job).table('paths')
         assert 'unseen_paths' not in table, table
 
 
@@ -297,39 +260,26 @@ def test_threads_with_folders_of_their_own(analyse, libc, tmp_path):
     assert table['unknown_folders'] == 2
 
 
-def test_folders_of_calls_that_fail(analyse, prof, libc, tmp_path):
+def test_folders_of_calls_that_fail(analyse, libc, tmp_path):
     """With --errors, and of a recording of it."""
     script = f'import os\nos.chdir("{tmp_path}")\nos.access("gone", 0)\nos.chdir("/")\nos.access("gone", 0)'
-    found, table = matched(analyse, tmp_path, script, '--errors')
-    assert ('access', 'DIR/gone') in found and not [path for _, path in found if path == '/gone'], table
     recorded = tmp_path / 'in'
-    command = [prof, 'syscalls', '--errors', '--match', f'{tmp_path}/*', f'--record={recorded}', *RING]
-    subprocess.run([*command, '--', PYTHON, '-c', script], check=True, stdout=subprocess.DEVNULL, cwd=tmp_path)
+    found, table = matched(analyse, tmp_path, script, '--errors', f'--record={recorded}')
+    assert ('access', 'DIR/gone') in found and not [path for _, path in found if path == '/gone'], table
     [row] = analyse('syscalls', '--errors', '--match', f'{tmp_path}/*', '--json', '-I', recorded).table('errors')['rows']
     assert (row['path'], row['calls']) == (f'{tmp_path}/gone', 1)
 
 
-def test_the_folder_before_the_run(watch, libc, tmp_path):
-    """Of a process that runs already; it forks, and changes to another folder by a descriptor."""
-    script = f'import os\nos.chdir("{tmp_path}")\nprint("ready", flush=True)\ninput()\nos.access("a", 0)\n' \
-             f'if not os.fork():\n    os.access("b", 0)\n    os._exit(0)\nos.wait()\nos.fchdir(os.open("/", 0))\nos.access("c", 0)'
-    one = subprocess.Popen([PYTHON, '-c', script], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert one.stdout.readline() == b'ready\n'
-    watcher = watch('syscalls', '--match', f'{tmp_path}/*', *RING, '-p', one.pid)
-    one.communicate(b'\n')
-    found = set(watcher.result().total('paths', 'path', of=['calls']))
-    assert {f'{tmp_path}/a', f'{tmp_path}/b'} <= found and f'{tmp_path}/c' not in found, found
-
-
 @pytest.mark.parametrize('whole', [True, False])
-def test_a_recording_knows_the_folders_of_its_run(watch, analyse, prof, libc, tmp_path, whole):
-    """Of before the run, behind a link, and of descriptors; also if the run itself shows paths as they are given. perf reads it, too."""
+def test_a_recording_knows_the_folders_of_its_run(watch, analyse, libc, tmp_path, whole):
+    """Of before the run, behind a link, and of descriptors, as the run does; also if that shows paths as they are given. perf reads it."""
     real, recorded = tmp_path / 'real', tmp_path / 'in'
     os.mkdir(real)
     os.symlink(real, tmp_path / 'link')
     script = f'import os\nfolder = os.open("{real}", 0)\nos.chdir("{real}")\nprint("ready", flush=True)\ninput()\nos.access("a", 0)\n' \
              f'os.access("b", 0, dir_fd=folder)\nif not os.fork():\n    os.access("c", 0)\n    os._exit(0)\nos.wait()\n' \
-             f'os.chdir("/")\nos.chdir("{tmp_path}/link")\nos.access("d", 0)\ninput()'
+             f'os.fchdir(os.open("/", 0))\nos.access("e", 0)\nos.fchdir(folder)\nos.access("f", 0)\nos.chdir("{tmp_path}/link")\n' \
+             'os.access("d", 0)\ninput()'
     one = subprocess.Popen([PYTHON, '-c', script], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert one.stdout.readline() == b'ready\n'
     what = ['--match', f'{real}/*'] if whole else ['--paths']
@@ -337,13 +287,14 @@ def test_a_recording_knows_the_folders_of_its_run(watch, analyse, prof, libc, tm
     one.stdin.write(b'\n')
     one.stdin.flush()
     live, end = {}, time.monotonic() + 30
-    while len(live) < 4 and time.monotonic() < end:     # it is alive until then
+    names = 'abcdf' if whole else 'abcdef'
+    while len(live) < len(names) and time.monotonic() < end:     # it is alive until then
         live.update({row['path']: row['calls'] for row in json.loads(watcher.process.stdout.readline())['rows']
-                     if 'calls' in row and (whole or row['path'] in 'abcd')})
+                     if 'calls' in row and (whole or row['path'] in names)})
     one.communicate(b'\n')
     watcher.result()
-    wanted = {f'{real}/{name}': 1 for name in 'abcd'}
-    assert live == (wanted if whole else {name: 1 for name in 'abcd'})
+    wanted = {f'{real}/{name}': 1 for name in 'abcdf'}
+    assert live == (wanted if whole else dict.fromkeys(names, 1))
     again = analyse('syscalls', '--match', f'{real}/*', '--json', '-I', recorded).table('paths')
     assert {row['path']: row['calls'] for row in again['rows']} == wanted and 'unknown_folders' not in again, again
     if shutil.which('perf'):
@@ -361,8 +312,9 @@ def test_a_recording_with_any_glob_has_what_descriptors_need(analyse, libc, tmp_
 
 def test_only_calls_that_are_asked_for_have_probes(analyse, libc, tmp_path):
     """All programs of the machine would pay for the others."""
-    script = f'import os\nfor call in os.stat, os.mkdir, os.open:\n  try: call("{tmp_path}/of-" + call.__name__, *[0] * (call is os.open))\n' \
-             '  except OSError: pass'
+    script = f'import os\nfor call in os.stat, os.mkdir, os.open:\n' \
+             f' try: call("{tmp_path}/of-" + call.__name__, *[0] * (call is os.open))\n' \
+             ' except OSError: pass'
     rows = {}
     for names in 'mkdir', 'newfstatat,mkdir':
         analyse('syscalls', '--paths', '--call', names, '--json', f'--record={tmp_path}/r', *RING, '--', PYTHON, '-c', script)
@@ -375,7 +327,8 @@ def test_only_calls_that_are_asked_for_have_probes(analyse, libc, tmp_path):
 
 
 def test_calls_without_paths_need_no_probes(analyse, libc):
-    got = analyse('syscalls', '--errors', '--call', 'read', *RING, '--', PYTHON, '-c', 'import os\ntry: os.read(99, 1)\nexcept OSError: pass')
+    script = 'import os\ntry: os.read(99, 1)\nexcept OSError: pass'
+    got = analyse('syscalls', '--errors', '--call', 'read', *RING, '--', PYTHON, '-c', script)
     assert 'EBADF' in got.text and 'paths are not known' not in got.text, got.text
 
 
@@ -385,8 +338,8 @@ LINE = re.compile(r'^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6} (\S+) (\d+) \(of (\S+
 def test_a_line_for_each_call(analyse, libc, tmp_path):
     """With the parent of a short-lived process."""
     (tmp_path / 'in').mkdir()
-    job = f'echo > {tmp_path}/in/a; rm {tmp_path}/in/a; rm {tmp_path}/in/a\x1b 2> /dev/null'
-    got = analyse('syscalls', '--match', f'{tmp_path}/in/*', '--call', 'openat,unlinkat', '--lines', *RING, '--', 'sh', '-c', f"{job}; true")
+    job = f'echo > {tmp_path}/in/a; rm {tmp_path}/in/a; rm {tmp_path}/in/a\x1b 2> /dev/null; true'
+    got = analyse('syscalls', '--match', f'{tmp_path}/in/*', '--call', 'openat,unlinkat', '--lines', *RING, '--', 'sh', '-c', job)
     lines = [line for line in LINE.findall(got.text)]
     shell = next(tid for comm, tid, *_ in lines if comm == 'sh')
     path = f'{tmp_path}/in/a'
@@ -412,56 +365,42 @@ def test_the_parent_of_a_process_that_ends_after_its_call(prof, libc, tmp_path):
     assert (line['path'], line['pid'], line.get('parent_pid')) == (f'{tmp_path}/new', job.pid, os.getpid()), line
 
 
-def test_lines_of_a_recording_are_those_of_its_run(analyse, libc, tmp_path):
-    what = 'syscalls', '--paths', '--call', 'mkdir', '--lines', '--json'
-    live = analyse(*what, f'--record={tmp_path}/r', *RING, '--', 'sh', '-c', f'mkdir {tmp_path}/a; true').lines
-    again = analyse(*what, '-I', tmp_path / 'r').lines
-    assert live[0]['path'] == f'{tmp_path}/a' and live[0]['parent_comm'] == 'sh' and live[0]['ret'] == 0
-    assert again[0] == live[0]
-
-
-def test_lines_are_no_csv(prof):
-    done = subprocess.run([prof, 'syscalls', '--lines', '--csv', '--', 'true'], capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stderr) == (2, 'perf-prof: syscalls: --csv and --lines: give one of them\n')
+def test_lines_are_no_csv(analyse):
+    assert analyse('syscalls', '--lines', '--csv', '--', 'true', code=2).err == 'perf-prof: syscalls: --csv and --lines: give one of them\n'
 
 
 @pytest.mark.skipif(platform.machine() != 'x86_64', reason='has the numbers of x86-64')
-@pytest.mark.parametrize('options', [['--match', '/*'], ['--paths'], ['--call', 'open*']])
-def test_a_call_that_hangs_is_named_if_it_may_be_shown(prof, libc, tmp_path, options):
+def test_a_call_that_hangs_is_named_if_it_may_be_shown(analyse, libc, tmp_path):
     """The kernel leaves out other calls, such as pause()."""
     os.mkfifo(tmp_path / 'fifo')
-    for script, said in ('open("fifo")', 'is still in openat'), ('__import__("signal").pause()', ''):
+    for script, number, options in (('open("fifo")', '257', [['--match', '/*'], ['--call', 'open*']]),
+                                    ('__import__("signal").pause()', '34', [['--paths']])):
         with subprocess.Popen([PYTHON, '-c', script], cwd=tmp_path) as one:
             end = time.monotonic() + 30
-            number = '257' if said else '34'
             while time.monotonic() < end:
                 with open(f'/proc/{one.pid}/syscall', encoding='ascii') as f:
                     if f.read().split()[0] == number:
                         break
-            done = subprocess.run([prof, 'syscalls', *options, '-p', str(one.pid), '--seconds', '0.2'], capture_output=True, text=True,
-                                  timeout=60)
+            texts = [analyse('syscalls', *some, '-p', one.pid, '--seconds', '0.2').text for some in options]
             one.kill()
-        assert done.returncode == 0 and (said in done.stdout if said else 'still in' not in done.stdout), done
+        assert all(('is still in openat' in text) == ('still in' in text) == (number == '257') for text in texts), texts
 
 
 def test_tasks_by_their_names(analyse, libc, tmp_path):
     """Rows, lines and counts of other tasks are left out. Names are as in report; with commas and '!' as in --call."""
-    (tmp_path / 'job').write_text(f"""cp -p /bin/true '{tmp_path}/aye,b'
-'{tmp_path}/aye,b'
-touch {tmp_path}/x
-cat {tmp_path}/x
-""")
+    (tmp_path / 'job').write_text(f"cp -p /bin/true '{tmp_path}/aye,b'\n'{tmp_path}/aye,b'\ntouch {tmp_path}/x\ncat {tmp_path}/x\n")
 
-    def tasks(*names):
+    def tasks(*names, of=('-I', tmp_path / 'r')):
         options = [word for name in names for word in ('--comm', name)]
-        got = analyse('syscalls', *options, '--paths', '--lines', '--json', *RING, '--', 'sh', tmp_path / 'job').lines
+        got = analyse('syscalls', *options, '--paths', '--lines', '--json', *of).lines
         comms = {line['comm'] for line in got if 'table' not in line}
         assert comms == {row['comm'] for table in got if table.get('table') == 'paths' for row in table['rows']}
         return comms
 
-    every = tasks()
-    assert {'sh', 'cp', 'touch', 'cat', 'aye,b'} <= every
-    assert tasks('cp,t*') == {'cp', 'touch'} == tasks('cp', 'touch')
+    live = ['--', 'sh', tmp_path / 'job']
+    every = tasks(of=[f'--record={tmp_path}/r', *RING, *live])
+    assert {'sh', 'cp', 'touch', 'cat', 'aye,b'} <= every == tasks()
+    assert tasks('cp,t*') == {'cp', 'touch'} == tasks('cp', 'touch') == tasks('cp,t*', of=[*RING, *live])
     assert tasks('!cp,!t*') == every - {'cp', 'touch'}
     assert tasks('c*', '!cat') == {'cp'}
     assert tasks('nobody') == set()

@@ -9,8 +9,9 @@ import subprocess
 
 import pytest
 
+pytestmark = pytest.mark.live
+
 CALLS = '''
-#include <sys/mman.h>
 #define OWN __attribute__((noinline)) static
 OWN void touch(volatile char *page, int n) { for (int i = 0; i < n; i++) page[i * 4096] = 1; page[0]++; }
 OWN void again(volatile char *page, int n) { if (n) { touch(page, 2); again(page + 2 * 4096, n - 1); page[0]++; } }
@@ -18,8 +19,7 @@ OWN void one(volatile char *page) { again(page, 30); page[0]++; }
 OWN void two(volatile char *page) { touch(page + 100 * 4096, 20); touch(page + 120 * 4096, 20); page[0]++; }
 int main(void)
 {
-	volatile char *page = mmap(0, 500 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	madvise((void *)page, 500 * 4096, MADV_NOHUGEPAGE);
+	volatile char *page = pages(500);
 	one(page);
 	two(page);
 	return page[0] == 77;
@@ -69,8 +69,8 @@ def folded(prof, recording, tmp_path):
     return {path: (100 * n / whole, 100 * own[path] / whole) for path, n in total.items()}
 
 
-def test_a_tree_has_each_function_below_its_caller(prof, faults, analyse, tmp_path):
-    recording = faults(CALLS, '-O0')
+def test_a_tree_has_each_function_below_its_caller(prof, once, analyse, tmp_path):
+    recording = once(CALLS, '-O0')
     rows = tree_of(analyse('report', recording, '--tree', '--than', '0.01').text)
     paths = paths_of(rows)
     [main] = [path for path in paths if path[-1] == 'main']
@@ -88,30 +88,23 @@ def test_a_tree_has_each_function_below_its_caller(prof, faults, analyse, tmp_pa
         assert not following or following[2] < depth or following[0] <= total
 
 
-def test_the_tree_ends_at_half_a_percent_or_what_than_says(faults, analyse):
-    recording = faults(CALLS, '-O0')
-    assert min(total for total, *_ in tree_of(analyse('report', recording, '--tree').text)) >= 0.5
-    shown = tree_of(analyse('report', recording, '--tree', '--than', '30%').text)
-    assert 30 <= min(total for total, *_ in shown) and shown[0][0] == 100 and 'hottest' not in str(shown)
-
-
-def test_what_the_tree_leaves_out_is_counted(faults, analyse):
-    recording = faults(CALLS, '-O0')
+def test_what_the_tree_leaves_out_is_counted(once, analyse):
+    recording = once(CALLS, '-O0')
     text = analyse('report', recording, '--tree', '--than', '0').text
     everything = tree_of(text)
     assert left_out(text) == (0, 0) and ' more\n' not in text.split('call tree')[1]
     assert sum(own for _, own, _, _ in everything) == pytest.approx(100, abs=0.01 * len(everything))
-    for than in 2, 10, 30:
-        text = analyse('report', recording, '--tree', '--than', than).text
+    for than in None, 2, 10, 30:        # half a percent, unless something else is said
+        text = analyse('report', recording, '--tree', *(['--than', than] if than else [])).text
         shown = tree_of(text)
         rows, share = left_out(text)
-        assert len(shown) + rows == len(everything) > len(shown)
+        assert min(total for total, *_ in shown) >= (than or 0.5) and shown[0][0] == 100
+        assert len(shown) + rows == len(everything) >= len(shown) + bool(than)
         assert sum(own for _, own, _, _ in shown) + share == pytest.approx(100, abs=0.01 * len(shown))
     assert re.search(r'^ *[\d.]+ {10,}\.\.\. \d+ more$', analyse('report', recording, '--tree', '--than', '3').text, re.M)
 
 
 RECURSION = '''
-#include <sys/mman.h>
 #define OWN __attribute__((noinline)) static
 OWN void odd(volatile char *page, int n);
 OWN void touch(volatile char *page) { *page = 1; }
@@ -119,19 +112,16 @@ OWN void even(volatile char *page, int n) { *page = 1; if (n) odd(page + 4096, n
 OWN void odd(volatile char *page, int n) { *page = 1; touch(page + 1000 * 4096); even(page + 4096, n - 1); }
 int main(void)
 {
-	volatile char *page = mmap(0, 2000 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	madvise((void *)page, 2000 * 4096, MADV_NOHUGEPAGE);
+	volatile char *page = pages(2000);
 	even(page, 400);
 	return page[0] == 77;
 }
 '''
 
 
-def test_functions_that_call_each_other_have_one_row_each(prof, faults, analyse, tmp_path):
-    faults(RECURSION)
-    subprocess.run([prof, 'record', '-e', 'page-faults:u', '-c', '1', '--call-graph', 'dwarf,24576', '-o', tmp_path / 'deep.data', '--',
-                    tmp_path / 'job'], check=True, capture_output=True, timeout=60)
-    text = analyse('report', tmp_path / 'deep.data', '--tree', '--than', '0').text
+def test_functions_that_call_each_other_have_one_row_each(once, analyse):
+    recording = once(RECURSION, how='dwarf,24576')
+    text = analyse('report', recording, '--tree', '--than', '0').text
     assert re.search(r'   even \(recursive\)$', text, re.M) and not re.search('(odd|touch|main) \\(recursive', text)
     rows = tree_of(text)
     paths = paths_of(rows)
@@ -145,17 +135,15 @@ def test_functions_that_call_each_other_have_one_row_each(prof, faults, analyse,
     for path, (total, own) in paths.items():
         calls = sum(shares[0] for other, shares in paths.items() if other[:-1] == path)
         assert own + calls == pytest.approx(total, abs=0.01 * len(rows)), path
-    text = analyse('report', tmp_path / 'deep.data', '--tree', '--callers', 'touch').text
+    text = analyse('report', recording, '--tree', '--callers', 'touch').text
     assert [line.split()[1] for line in text.split('\ntotal%  function\n')[1].splitlines()[:4]] == ['touch', 'odd', 'even', 'main']
 
 
 @pytest.mark.skipif(platform.machine() != 'x86_64', reason='needs x86-64')
 @pytest.mark.parametrize('how', ['dwarf,1024', 'fp'])
-def test_stacks_that_are_cut_off_are_below_one_row(prof, faults, analyse, tmp_path, how):
-    faults(RECURSION)
-    subprocess.run([prof, 'record', '-e', 'page-faults:u', '-c', '1', '--call-graph', how, '-o', tmp_path / 'deep.data', '--',
-                    tmp_path / 'job'], check=True, capture_output=True, timeout=60)
-    text = analyse('report', tmp_path / 'deep.data', '--tree', '--than', '0').text
+def test_stacks_that_are_cut_off_are_below_one_row(once, analyse, how):
+    path = once(RECURSION, how=how)
+    text = analyse('report', path, '--tree', '--than', '0').text
     rows = tree_of(text)
     paths = paths_of(rows)
     assert [name for _, _, depth, name in rows if depth == 0] == ['job']
@@ -166,19 +154,14 @@ def test_stacks_that_are_cut_off_are_below_one_row(prof, faults, analyse, tmp_pa
     said = float(re.search(r'^(\d+) % of the stacks (are cut off|lack)', text, re.M)[1])
     # rounded; a few more are cut off at a page that is not in memory, which is another line
     assert paths[cut][0] == pytest.approx(said, abs=1.5) and said > 30
-    text = analyse('report', tmp_path / 'deep.data', '--tree', '--callers', 'touch', '--than', '0').text
+    text = analyse('report', path, '--tree', '--callers', 'touch', '--than', '0').text
     assert re.search(r'^ *\d+\.\d\d +\[cut\]$', text, re.M)
     for option in ['--callees', 'even'], ['--tree', '--below', 'main']:
-        assert '[cut]' not in analyse('report', tmp_path / 'deep.data', *option).text
+        assert '[cut]' not in analyse('report', path, *option).text
 
 
-def test_samples_and_a_tree(analyse, works):
-    text = analyse('profile', '--samples', '--tree', '--', works, 'shares', 100).text
-    assert len(re.findall(r' profile: \d+ ', text)) > 5 and 'one_half' in [row[3] for row in tree_of(text)]
-
-
-def test_the_callers_of_a_function_as_a_tree(faults, analyse):
-    text = analyse('report', faults(CALLS, '-O0'), '--tree', '--callers', 'touch').text
+def test_the_callers_of_a_function_as_a_tree(once, analyse):
+    text = analyse('report', once(CALLS, '-O0'), '--tree', '--callers', 'touch').text
     head, table = re.search(r'\ncallers of touch, ([\d.]+) %\ntotal%  function\n((?:.+\n)+)', text).groups()
     rows = re.findall(r'^ *(\d+\.\d\d)  ( *)(\S.*)$', table, re.M)
     assert rows[0] == (head, '', 'touch')
@@ -194,8 +177,8 @@ def callees_of(text, name):
                                  else '\ncall tree\n' + rest)
 
 
-def test_the_callees_of_a_function(faults, analyse):
-    recording = faults(CALLS, '-O0')
+def test_the_callees_of_a_function(once, analyse):
+    recording = once(CALLS, '-O0')
     share, rows = callees_of(analyse('report', recording, '--callees', 'two').text, 'two')
     assert [(depth, name) for _, _, depth, name in rows] == [(0, 'two'), (1, 'touch')] and rows[0][0] == share > rows[1][0] * 0.99
     whole = paths_of(tree_of(analyse('report', recording, '--tree', '--than', '0').text))
@@ -207,17 +190,8 @@ def test_the_callees_of_a_function(faults, analyse):
     assert re.search(r'^ *\d+\.\d\d +\d+\.\d\d  again \(recursive\)$', text, re.M) and 'hottest stacks' not in text
 
 
-def test_the_callees_of_a_function_of_a_command(faults, analyse, tmp_path):
-    faults(CALLS, '-O0')
-    share, rows = callees_of(analyse('page-faults', '-q', '--callees', 'two', '--', tmp_path / 'job').text, 'two')
-    assert [name for *_, name in rows] == ['two', 'touch'] and 0 < rows[0][0] == share < 100
-    text = analyse('profile', '-q', '--callees', '_PyEval_EvalFrameDefault', '--', 'python3', '-S', '-c',
-                   'n = 0\nfor i in range(3000000): n += i').text
-    assert callees_of(text, '_PyEval_EvalFrameDefault')[0] > 0
-
-
-def test_a_function_that_calls_nothing_since_it_is_not_there(faults, analyse):
-    recording = faults(CALLS, '-O0')
+def test_a_function_that_calls_nothing_since_it_is_not_there(once, analyse):
+    recording = once(CALLS, '-O0')
     got = analyse('report', '--callees', 'tuoch', recording, code=1)
     assert '\ncallees of tuoch, 0.00 %\n' in got.text and 'call tree' not in got.text
     assert re.search(r'--callees tuoch: no sample of .* is in a function with this name; did you mean touch\?$', got.err, re.M)
@@ -225,14 +199,12 @@ def test_a_function_that_calls_nothing_since_it_is_not_there(faults, analyse):
     assert 'report: --callers shows who calls a function, --callees what it calls: leave one of them out' in got.err
 
 
-def test_frame_pointers_leave_out_some_callers(prof, faults, analyse, tmp_path):
+def test_frame_pointers_leave_out_some_callers(once, analyse):
     told = 'these callers are from frame pointers, which leave out the caller of a function that sets up no frame; record --call-graph'
-    assert told in analyse('report', faults(CALLS), '--tree').text
-    assert told in analyse('report', tmp_path / 'job.data', '--callers', 'touch').text
-    assert told not in analyse('report', tmp_path / 'job.data').text
-    subprocess.run([prof, 'record', '-e', 'page-faults:u', '-c', '1', '--call-graph', 'dwarf', '-o', tmp_path / 'dwarf.data', '--',
-                    tmp_path / 'job'], check=True, capture_output=True, timeout=60)
-    text = analyse('report', tmp_path / 'dwarf.data', '--tree').text
+    path = once(CALLS)
+    assert told in analyse('report', path, '--tree').text and told in analyse('report', path, '--callers', 'touch').text
+    assert told not in analyse('report', path).text
+    text = analyse('report', once(CALLS, how='dwarf'), '--tree').text
     assert told not in text and [path for path in paths_of(tree_of(text)) if path[-3:] == ('main', 'two', 'touch')]
 
 
@@ -241,7 +213,6 @@ void touch(volatile char *page, int n) { for (int i = 0; i < n; i++) page[i * 40
 void pass_on(volatile char *page, int n) { touch(page, n); page[0]++; }
 '''
 FRAMED = '''
-#include <sys/mman.h>
 #define OWN __attribute__((noinline)) static
 void touch(volatile char *page, int n);
 void pass_on(volatile char *page, int n);
@@ -249,8 +220,7 @@ OWN void three(volatile char *page) { touch(page, 90); page[0]++; }
 OWN void outer(volatile char *page) { three(page); pass_on(page + 100 * 4096, 60); page[0]++; }
 int main(void)
 {
-	volatile char *page = mmap(0, 500 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	madvise((void *)page, 500 * 4096, MADV_NOHUGEPAGE);
+	volatile char *page = pages(500);
 	outer(page);
 	return page[0] == 77;
 }
@@ -258,15 +228,14 @@ int main(void)
 
 
 @pytest.mark.skipif(platform.machine() != 'x86_64', reason='needs x86-64')
-def test_callers_that_frame_pointers_leave_out_are_found(analyse, tmp_path):
-    for name, text, option in ('bare', BARE, '-fomit-frame-pointer'), ('framed', FRAMED, '-fno-omit-frame-pointer'):
-        (tmp_path / f'{name}.c').write_text(text)
-        subprocess.run(['gcc', '-O1', '-g', option, '-c', '-o', tmp_path / f'{name}.o', tmp_path / f'{name}.c'], check=True)
-    subprocess.run(['gcc', '-o', tmp_path / 'job', tmp_path / 'bare.o', tmp_path / 'framed.o'], check=True)
+def test_callers_that_frame_pointers_leave_out_are_found(analyse, compiled, tmp_path):
+    (tmp_path / 'bare.c').write_text(BARE)
+    subprocess.run(['gcc', '-O1', '-g', '-fomit-frame-pointer', '-c', '-o', tmp_path / 'bare.o', tmp_path / 'bare.c'], check=True)
+    job = compiled(FRAMED, tmp_path / 'bare.o')
 
     def paths(*how):
         got = analyse('profile', '-v', '-e', 'page-faults:u', '-c', '1', *how, '--flame-graph', tmp_path / 'f.folded',
-                      '--', tmp_path / 'job', before=['env'])
+                      '--', job, before=['env'])
         found = collections.Counter()
         for line in (tmp_path / 'f.folded').read_text().splitlines():
             path, _, count = line.partition('#')[0].rpartition(' ')
@@ -279,13 +248,15 @@ def test_callers_that_frame_pointers_leave_out_are_found(analyse, tmp_path):
     assert alone['main', 'outer', 'touch'] == 90, alone
 
 
-def test_a_tree_needs_no_g(analyse, works):
+def test_a_tree_needs_no_g(analyse, works, compiled):
     """Also of a command that is sampled now, and of page faults."""
     for command, work in ('profile', ('shares', 100)), ('page-faults', ('pages', 200)):
         rows = tree_of(analyse(command, '-q', '--tree', '--', works, *work).text)
         assert rows[0][2] == 0 and 'main' in [row[3] for row in rows if row[2] > 1]
-    text = analyse('profile', '-q', '--callers', 'one_half', '--', works, 'shares', 100).text
-    assert '\nhottest stacks' not in text and 'callers of one_half' in text
+    text = analyse('profile', '--samples', '--tree', '--callers', 'one_half', '--', works, 'shares', 100).text
+    assert len(re.findall(r' profile: \d+ ', text)) > 5 and '\nhottest stacks' not in text and 'callers of one_half' in text
+    share, rows = callees_of(analyse('page-faults', '-q', '--callees', 'two', '--', compiled(CALLS, '-O0')).text, 'two')
+    assert [name for *_, name in rows] == ['two', 'touch'] and 0 < rows[0][0] == share < 100
 
 
 def test_python_functions_as_a_tree(analyse, tmp_path):

@@ -8,8 +8,9 @@ from collections import defaultdict
 
 import pytest
 
-from frame.again import lossless
 from frame.analyses import RING
+
+pytestmark = pytest.mark.live
 
 # Threads, of which ten are called otherwise. More than the 200 that text shows by task, as a kernel may leave out switches.
 COUNT = 240
@@ -44,13 +45,8 @@ def threads(prof, tmp_path_factory):
     """A recording of these, and their ids, that of the process first."""
     path = tmp_path_factory.mktemp('by') / 'threads.data'
 
-    def record():
-        done = subprocess.run([prof, 'record', '-q', '-a', *RING, '-e', 'sched:sched_switch,sched:sched_wakeup,'
-                               'sched:sched_wakeup_new', '-o', path, '--', *COMMAND], capture_output=True, text=True, timeout=60)
-        assert done.returncode == 0, done
-        done.lost = 'lost' in done.stderr     # of the switches of all tasks
-        return done
-    done = lossless(record)
+    done = subprocess.run([prof, 'record', '-q', '-a', *RING, '-e', 'sched:sched_switch,sched:sched_wakeup,sched:sched_wakeup_new', '-o',
+                           path, '--', *COMMAND], capture_output=True, text=True, timeout=60, check=True)
     return path, [int(n) for n in done.stdout.split()]
 
 

@@ -7,6 +7,8 @@ import pytest
 from frame import requires
 from frame.callpaths import LIBC
 
+pytestmark = pytest.mark.live
+
 for word in ('tracefs', 'root'):
     if requires.why_not(word):
         pytestmark = pytest.mark.skip(reason=requires.why_not(word))

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -10,6 +11,10 @@ import subprocess
 import time
 
 import pytest
+
+from frame.analyses import Perf
+
+pytestmark = pytest.mark.live
 
 MS = '300'
 # by a period, and slowly: kernel.perf_event_max_sample_rate may be as low as 500
@@ -59,14 +64,20 @@ def is_named(found, pid):
 
 
 @contextlib.contextmanager
-def running(jit, how, *argv, **options):
-    """The process, which has done its work and waits, and those that watched it meanwhile."""
+def running(jit, how, *argv, beside=False, **options):
+    """The process, which has done its work and waits, and what watched it meanwhile, and another one beside it."""
     with contextlib.ExitStack() as stack:
         process = subprocess.Popen([jit, how, MS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         stack.callback(process.wait)
         stack.callback(process.kill)
         process.pid = int(process.stdout.readline().split()[1])
-        watcher = subprocess.Popen([*map(str, argv), '-p', str(process.pid)], stdin=subprocess.DEVNULL, **options)
+        pids = [process.pid]
+        if beside:
+            stays = subprocess.Popen(['sleep', '600'])
+            stack.callback(stays.wait)
+            stack.callback(stays.kill)
+            pids.append(stays.pid)
+        watcher = subprocess.Popen([*map(str, argv), '-p', ','.join(map(str, pids))], stdin=subprocess.DEVNULL, **options)
         stack.callback(watcher.wait)
         stack.callback(watcher.kill)
         with open(f'/proc/{watcher.pid}/wchan') as wchan:
@@ -74,7 +85,7 @@ def running(jit, how, *argv, **options):
         process.stdin.write('x')
         process.stdin.flush()
         assert process.stdout.readline() == 'done\n'
-        stack.callback(os.unlink, f'/tmp/perf-{process.pid}.map')
+        stack.callback(pathlib.Path(f'/tmp/perf-{process.pid}.map').unlink, missing_ok=True)
         yield process, watcher
 
 
@@ -86,7 +97,7 @@ def wait_until(what):
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize('options', [[], ['-g'], ['--call-graph', 'dwarf,1024'], ['-z']], ids=' '.join)
+@pytest.mark.parametrize('options', [[], ['--call-graph', 'dwarf,1024'], ['-z']], ids=' '.join)
 @pytest.mark.parametrize('how', ['first', 'late', 'dump'])
 def test_names_are_kept(record, analyse, tmp_path, how, options):
     pid = record(how, *options)
@@ -102,6 +113,7 @@ def test_what_gives_names_is_said(record, prof, tmp_path):
         assert bool(re.search(r'% of the samples are in code .* node --perf-basic-prof', text)) == wanted, text
 
 
+@pytest.mark.deep
 def test_two_runs_are_compared_by_names(record, analyse, tmp_path):
     """Their maps have other names."""
     for name in 'before', 'after':
@@ -113,6 +125,7 @@ def test_two_runs_are_compared_by_names(record, analyse, tmp_path):
     assert not {'gone', 'new'} & {r['verdict'] for r in rows}
 
 
+@pytest.mark.deep
 def test_perf_reads_the_file(record, tmp_path, perf):
     record('late', '-g')
     script = subprocess.run([perf, 'script', '-f', '-i', 'x.data', '-F', 'ip,period'], cwd=tmp_path, capture_output=True,
@@ -121,6 +134,7 @@ def test_perf_reads_the_file(record, tmp_path, perf):
     assert len(re.findall(r'^ +\d+', script.stdout, re.M)) > 20
 
 
+@pytest.mark.deep
 def test_each_file_has_its_own(record, analyse, tmp_path):
     pid = record('first', '--switch-output', '100ms')
     files = sorted(tmp_path.glob('x.data*'))
@@ -131,41 +145,24 @@ def test_each_file_has_its_own(record, analyse, tmp_path):
         {r['dso'] for r in rows} == {f'/tmp/perf-{pid}.map'}
 
 
+@pytest.mark.deep
 def test_a_program_that_becomes_another(record, jit, analyse, tmp_path):
     pid = record('first', then=[jit, 'late', MS])
     is_named(shares(analyse, '-I', tmp_path / 'x.data'), pid)
 
 
+@pytest.mark.deep
 def test_names_of_a_process_that_ended_before_the_dump(prof, jit, analyse, tmp_path):
-    def opened():
-        folder = f'/proc/{recorder.pid}/fd'
-        return any(os.path.realpath(os.path.join(folder, fd)) == path for fd in os.listdir(folder))
-
-    stays = subprocess.Popen(['sleep', '600'])
-    process = subprocess.Popen([jit, 'late', MS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    pid = int(process.stdout.readline().split()[1])
-    path = f'/tmp/perf-{pid}.map'
-    recorder = subprocess.Popen([prof, 'record', '-q', '--overwrite', '-N', '1', '-o', 'x.data', *CLOCK, '-p',
-                                 f'{pid},{stays.pid}'], cwd=tmp_path)
-    try:
-        with open(f'/proc/{recorder.pid}/wchan') as wchan:
-            wait_until(lambda: wchan.seek(0) or 'poll' in wchan.read())
-        process.stdin.write('x')
-        process.stdin.flush()
-        assert process.stdout.readline() == 'done\n'
-        wait_until(opened)
+    options = ['--overwrite', '-N', '1', '-o', 'x.data', *CLOCK]
+    with running(jit, 'late', prof, 'record', '-q', *options, beside=True, cwd=tmp_path) as (process, recorder):
+        path, fds = f'/tmp/perf-{process.pid}.map', f'/proc/{recorder.pid}/fd'
+        wait_until(lambda: any(os.path.realpath(os.path.join(fds, fd)) == path for fd in os.listdir(fds)))
         os.unlink(path)
         process.stdin.close()
         process.wait(timeout=60)
         recorder.send_signal(signal.SIGUSR2)
         assert recorder.wait(timeout=60) == 0
-        is_named(shares(analyse, '-I', tmp_path / 'x.data'), pid)
-    finally:
-        for p in (recorder, process, stays):
-            p.kill()
-            p.wait()
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(path)
+        is_named(shares(analyse, '-I', tmp_path / 'x.data'), process.pid)
 
 
 def test_without_a_recording_names_come_at_the_end(prof, jit, tmp_path):
@@ -177,13 +174,15 @@ def test_without_a_recording_names_come_at_the_end(prof, jit, tmp_path):
         is_named(functions(json.loads(line)), process.pid)
 
 
+@pytest.mark.deep
 def test_through_a_pipe_the_map_is_read_while_the_process_lives(prof, jit, tmp_path):
     """The process begins after the reader, as in `record -o - -- node x.js | report -I -`."""
     reader = subprocess.Popen([prof, 'report', '-q', '--json', '-I', '-'], cwd=tmp_path, stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, text=True)
     with open(f'/proc/{reader.pid}/wchan') as wchan:
         wait_until(lambda: wchan.seek(0) or 'pipe' in wchan.read())
-    time.sleep(0.05)        # start times of processes have a resolution of 10 ms
+    began = time.monotonic()
+    wait_until(lambda: time.monotonic() > began + 0.05)        # start times of processes have a resolution of 10 ms
     with running(jit, 'late', prof, 'record', '-q', '-o', '-', *CLOCK, cwd=tmp_path, stdout=reader.stdin) as (process, watcher):
         reader.stdin.close()
         watcher.send_signal(signal.SIGINT)
@@ -193,6 +192,7 @@ def test_through_a_pipe_the_map_is_read_while_the_process_lives(prof, jit, tmp_p
         is_named(functions(json.loads(line)), process.pid)
 
 
+@pytest.mark.deep
 def test_of_a_recording_that_was_killed(prof, jit, tmp_path):
     def report():
         done = subprocess.run([prof, 'report', '--json', '-I', 'x.data'], cwd=tmp_path, capture_output=True, text=True)
@@ -216,32 +216,25 @@ def test_without_a_name_the_address_and_the_mapping_are_told(record, analyse, tm
     assert re.search(rf'^ *[\d.]+ +[\d.]+ +\[unknown\] {address} +//anon$', text, re.M), text
 
 
+@pytest.mark.deep
 def test_of_a_recording_of_perf_the_map_is_read_while_the_process_lives(jit, analyse, tmp_path, perf):
     path = tmp_path / 'perf.data'
-    control, acks = os.pipe(), os.pipe()
     with subprocess.Popen([jit, 'late', MS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         pid = int(process.stdout.readline().split()[1])
-        recorder = subprocess.Popen([perf, 'record', '-q', *PERFS_CLOCK, '-o', path, '-p', str(pid), '-D', '-1', '--control',
-                                     f'fd:{control[0]},{acks[1]}'], stderr=subprocess.DEVNULL, pass_fds=(control[0], acks[1]))
-        os.close(acks[1])
+        recorder = Perf([perf, 'record', '-q', *PERFS_CLOCK, '-o', path, '-p', str(pid)], tmp_path)
         try:
-            os.write(control[1], b'enable\n')
-            assert os.read(acks[0], 4).startswith(b'ack')
             process.stdin.write('x')
             process.stdin.flush()
             assert process.stdout.readline() == 'done\n'
-            recorder.terminate()
-            recorder.wait(timeout=60)
+            recorder.finish(stop=True)
             is_named(shares(analyse, '-I', path), pid)
             # one that began later is another, whatever its number
             shutil.copy(path, tmp_path / 'old.data')
             os.utime(tmp_path / 'old.data', (1, 1))
             assert 'jit_long' not in shares(analyse, '-I', tmp_path / 'old.data')
         finally:
-            recorder.kill()
+            recorder.process.kill()
             process.stdin.close()
             process.wait(timeout=60)
             os.unlink(f'/tmp/perf-{pid}.map')
-            for end in (*control, acks[0]):
-                os.close(end)
     assert 'jit_long' not in shares(analyse, '-I', path)

@@ -10,6 +10,8 @@ import pytest
 from frame.analyses import RING
 from frame.declared import ROOT
 
+pytestmark = pytest.mark.live
+
 PAIR = ['-e', 'raw_syscalls:sys_enter', '-e', 'raw_syscalls:sys_exit']
 RUNS = [
     (['task-state'], 'turns'), (['task-state', '--perins', '-i', '50'], 'turns'), (['rundelay'], 'turns'),

@@ -6,9 +6,10 @@ import subprocess
 
 import pytest
 
-from frame.again import attempts
 from frame.analyses import RING, TIMEOUT, Result
 from frame.declared import environment
+
+pytestmark = pytest.mark.live
 
 NAMESPACE = ['unshare', '-p', '-f', '--mount-proc']
 
@@ -32,11 +33,6 @@ def shell(prof, works, tmp_path):
     return run
 
 
-def missed(got):
-    """What the kernel left out."""
-    return sum(t['counts']['restarted'] + t['counts']['unbegun'] for t in got.lines if 'counts' in t)
-
-
 def sleeps(got):
     """Of the threads of works: {tid: sleeps}, and their time in ns."""
     rows = [r for t in got.lines for r in t.get('rows', ()) if r['comm'] == 'works' and r['state'] == 'S']
@@ -44,62 +40,35 @@ def sleeps(got):
 
 
 @pytest.mark.usefixtures('switches')
-def test_the_states_of_a_command_are_those_seen_outside(analyse, works):
-    def measure():
-        for before in ((), NAMESPACE):
-            got = analyse('task-state', *RING, '--json', '--', works, 'sleeps', before=before)
-            calls, total = sleeps(got)
-            if missed(got):
-                return got.text
-            if list(calls) != [got.pid] or calls[got.pid] != 8 or not 300e6 <= total < 1000e6:
-                return before, got.pid, calls, total
-        return None
-    attempts(measure)
-
-
-@pytest.mark.usefixtures('switches')
-def test_children_and_threads_of_a_command_have_their_own_ids(analyse, works):
-    def measure():
-        got = analyse('rundelay', *RING, '--json', '--', works, 'turns', before=NAMESPACE)
-        tids, ran = ({r['tid'] for r in got.table('rundelay')[name] if 'tid' in r} for name in ('rows', 'ran'))
-        # the first processes of this namespace: its own ids are small, and /proc's; tasks outside have none
-        here = len(tids) == 3 and got.pid in tids and max(tids | ran) < 100
-        return None if here else (got.pid, tids, ran)
-    attempts(measure)
+def test_states_waits_and_calls_of_a_command_have_its_own_ids(analyse, works):
+    """The first processes of this namespace have small ids, which are those of its /proc; tasks outside have none."""
+    got = analyse('task-state', *RING, '--json', '--', works, 'sleeps', before=NAMESPACE)
+    calls, total = sleeps(got)
+    assert list(calls) == [got.pid] and total >= 300e6, (got.pid, calls, total)
+    got = analyse('rundelay', *RING, '--json', '--', works, 'turns', before=NAMESPACE)
+    tids, ran = ({r['tid'] for r in got.table('rundelay')[name] if 'tid' in r} for name in ('rows', 'ran'))
+    assert len(tids) == 3 and got.pid in tids and max(tids | ran) < 100, (got.pid, tids, ran)
+    table = analyse('profile', *RING, '-q', '--off-cpu', '--json', '--', works, 'sleeps', before=NAMESPACE).table('profile')
+    assert 300e6 <= sum(r['time'] for r in table['rows'] if 'nanosleep' in r['function']) <= table['off_cpu'], table
+    got = analyse('syscalls', *RING, '--json', '--', works, 'calls', before=NAMESPACE)
+    rows = {r['call'].split('(')[0]: r for r in got.table('syscalls')['rows'] if r['comm'] == 'works'}
+    assert (rows['getppid']['calls'], rows['close']['errors']) == (100, 7)
 
 
 @pytest.mark.usefixtures('switches')
 def test_a_process_that_sleeps_is_found_by_its_own_id(shell):
-    def measure():
-        got = shell('''rm -f go out; mkfifo go
-            "$WORKS" --wait --stay turns < go > said & p=$!
-            exec 3> go
-            "$PROF" task-state -m 16M -p $p -i 50 --json > out 3>&- & w=$!
-            until [ -s out ]; do sleep 0.02; kill -0 $w || exit 1; done
-            echo x >&3
-            until grep -q done said; do sleep 0.02; done
-            exec 3>&-
-            wait $w; code=$?
-            cat said out; exit $code''')
-        seen = {r['tid'] for t in got.lines for r in t.get('rows', ()) if r['state'] == 'S'}
-        return None if len(seen) == 3 and got.pid in seen and max(seen) < 200 else (got.pid, seen, got.err)
-    attempts(measure)
-
-
-@pytest.mark.usefixtures('switches')
-def test_time_off_the_cpu(analyse, works):
-    def measure():
-        got = analyse('profile', *RING, '-q', '--off-cpu', '--json', '--', works, 'sleeps', before=NAMESPACE)
-        table = got.table('profile')
-        slept = sum(r['time'] for r in table['rows'] if 'nanosleep' in r['function'])
-        return None if 290e6 <= slept <= table['off_cpu'] < 1000e6 else (slept, table['off_cpu'])
-    attempts(measure)
-
-
-def test_calls_are_paired_thread_by_thread(analyse, works):
-    got = analyse('syscalls', *RING, '--json', '--', works, 'calls', before=NAMESPACE)
-    rows = {r['call'].split('(')[0]: r for r in got.table('syscalls')['rows'] if r['comm'] == 'works'}
-    assert (rows['getppid']['calls'], rows['close']['errors']) == (100, 7)
+    got = shell('''rm -f go out; mkfifo go
+        "$WORKS" --wait --stay turns < go > said & p=$!
+        exec 3> go
+        "$PROF" task-state -m 16M -p $p -i 50 --json > out 3>&- & w=$!
+        until [ -s out ]; do sleep 0.02; kill -0 $w || exit 1; done
+        echo x >&3
+        until grep -q done said; do sleep 0.02; done
+        exec 3>&-
+        wait $w; code=$?
+        cat said out; exit $code''')
+    seen = {r['tid'] for t in got.lines for r in t.get('rows', ()) if r['state'] == 'S'}
+    assert len(seen) == 3 and got.pid in seen and max(seen) < 200, (got.pid, seen, got.err)
 
 
 @pytest.fixture
@@ -111,19 +80,24 @@ def busy(works):
     one.wait()
 
 
-def test_tasks_outside_have_the_ids_of_the_initial_namespace(analyse, busy):
-    text = analyse('trace', '-a', '-N', '1', '-e', 'sched:sched_switch/prev_comm=="works"/',
-                   before=NAMESPACE).text
+def test_tasks_outside_have_a_name_at_most(analyse, busy):
+    """They have the ids of the initial namespace where a field has one, and none where a sample has tid 0: they are no idle CPU."""
+    def of(*args):
+        return analyse(*args, before=NAMESPACE)
+    text = of('trace', '-a', '-N', '1', '-e', 'sched:sched_switch/prev_comm=="works"/').text
     comm, tid, prev = re.search(r'(\S+) +(\d+) \S{4} \[.*prev_pid=(\d+)', text).groups()
     assert (comm, tid) == ('works', prev)   # the name is the record's: /proc has none
-
-
-def test_what_runs_outside_is_not_taken_for_an_idle_cpu(analyse, busy):
-    """Its samples have tid 0, too, and no field with an id."""
-    text = analyse('trace', '-a', '-N', '1', '-e', 'cpu-clock:u', before=NAMESPACE).text
+    text = of('trace', '-a', '-N', '1', '-e', 'cpu-clock:u').text
     assert re.search(r'(\S+) +(\S+) \[', text).groups() == ('<outside>', '-'), text
-    row, = analyse('trace', '-a', '-N', '1', '-e', 'cpu-clock:u', '--json', before=NAMESPACE).lines
+    row, = of('trace', '-a', '-N', '1', '-e', 'cpu-clock:u', '--json').lines
     assert row['comm'] == '<outside>' and 'tid' not in row and 'pid' not in row, row
+    got = of('top', '-a', '-k', 'next_pid', '-e', 'sched:sched_switch', '--json', '--', 'sleep', '1')
+    assert 'works' in names(got), got.text
+    table = of('profile', '-a', '--sort', 'comm,pid', '--json', '--', 'sleep', '0.3').table('profile')
+    rows = [row for row in table['rows'] if row['comm'] == '<outside>']
+    assert len(rows) == 1 and 'pid' not in rows[0], table
+    table, = of('profile', *RING, '-q', '-a', '--off-cpu', '--sort', 'comm', '--json', '--', 'sleep', '1').lines
+    assert any(row['comm'] == 'works' and row['time'] for row in table['rows']), table
 
 
 @pytest.fixture
@@ -143,17 +117,10 @@ def calling():
 
 
 @pytest.mark.usefixtures('idle_functions', 'calling')
-def test_the_kernels_work_for_tasks_outside_is_not_that_of_an_idle_cpu(analyse):
-    """Without a call chain that the user has asked for."""
-    def measure():
-        text = analyse('trace', '-a', '-N', '300', '-e', 'cpu-clock:k', before=NAMESPACE).text
-        seen = set(re.findall(r'(\S+) +(\S+) \[\d+\]', text))
-        return None if ('<outside>', '-') in seen and ('swapper', '-') not in seen else text
-    attempts(measure)
-
-
-@pytest.mark.usefixtures('idle_functions', 'calling')
 def test_an_idle_cpu_is_known_by_its_call_chain(analyse):
+    """Also without one that the user has asked for, the kernel's work for tasks outside is not that of an idle CPU."""
+    seen = set(re.findall(r'(\S+) +(\S+) \[\d+\]', analyse('trace', '-a', '-N', '300', '-e', 'cpu-clock:k', before=NAMESPACE).text))
+    assert ('<outside>', '-') in seen and ('swapper', '-') not in seen, seen
     text = analyse('trace', '-a', '-g', '-N', '300', '-e', 'cpu-clock', before=NAMESPACE).text
     heads = list(re.finditer(r'^\S+ \S+ +(\S+) +\S+ \[\d+\].*$', text, re.M))
     ends = [head.start() for head in heads[1:]] + [len(text)]
@@ -171,47 +138,17 @@ def names(got):
 @pytest.mark.usefixtures('calling')
 @pytest.mark.parametrize('key', ['_tid', '_pid'])
 def test_tasks_outside_make_system_calls_and_idle_cpus_none(analyse, key):
-    def measure():
-        got = analyse('top', '-a', '--only-comm', '-k', key, '-e', 'raw_syscalls:sys_enter', '--json', '--', 'sleep', '0.2',
-                      before=NAMESPACE)
-        return None if '<outside>' in names(got) and 'swapper' not in names(got) else got.text
-    attempts(measure)
-
-
-def test_top_names_tasks_outside_by_fields(analyse, busy):
-    def measure():
-        got = analyse('top', '-a', '-k', 'next_pid', '-e', 'sched:sched_switch', '--json', '--', 'sleep', '0.3',
-                      before=NAMESPACE)
-        return None if 'works' in names(got) else got.text
-    attempts(measure)
-
-
-def test_a_profile_of_tasks_outside(analyse, busy):
-    def measure():
-        table = analyse('profile', '-a', '--sort', 'comm,pid', '--json', '--', 'sleep', '0.3', before=NAMESPACE).table('profile')
-        rows = [row for row in table['rows'] if row['comm'] == '<outside>']
-        return None if len(rows) == 1 and 'pid' not in rows[0] else table
-    attempts(measure)
-
-
-@pytest.mark.usefixtures('switches')
-def test_time_on_the_cpu_has_the_names_of_tasks_outside(analyse, busy):
-    def measure():
-        got = analyse('profile', *RING, '-q', '-a', '--off-cpu', '--sort', 'comm', '--json', '--', 'sleep', '0.3', before=NAMESPACE)
-        table, = (one for one in got.lines if one.get('table') == 'profile')
-        return None if any(row['comm'] == 'works' and row['time'] for row in table['rows']) else table
-    attempts(measure)
+    got = analyse('top', '-a', '--only-comm', '-k', key, '-e', 'raw_syscalls:sys_enter', '--json', '--', 'sleep', '0.5', before=NAMESPACE)
+    assert '<outside>' in names(got) and 'swapper' not in names(got), got.text
 
 
 @pytest.mark.usefixtures('switches')
 def test_a_recording_made_inside(shell, analyse, tmp_path):
     events = 'sched:sched_switch,sched:sched_wakeup,sched:sched_wakeup_new,sched:sched_process_fork'
 
-    def measure():
-        got = shell(f'"$PROF" record -m 16M -a -e {events} -o in.data -- "$WORKS" sleeps')
-        calls, total = sleeps(analyse('task-state', '--json', '--perins', '-I', tmp_path / 'in.data'))
-        return None if got.pid in calls and total >= 250e6 else (got.pid, calls, total)
-    attempts(measure)
+    got = shell(f'"$PROF" record -m 16M -a -e {events} -o in.data -- "$WORKS" sleeps')
+    calls, total = sleeps(analyse('task-state', '--json', '--perins', '-I', tmp_path / 'in.data'))
+    assert got.pid in calls and total >= 250e6, (got.pid, calls, total)
 
 
 def test_a_source_of_a_script(shell, tmp_path):

@@ -5,6 +5,10 @@ import re
 
 from frame.analyses import RING, Perf
 
+import pytest
+
+pytestmark = pytest.mark.live
+
 PAGES = 700
 PAGE = 4096
 
@@ -18,6 +22,10 @@ def test_as_many_as_perf_stat_counts(watch, waiting, perf, tmp_path):
     got = watcher.result()
     theirs = int(re.search(r'^(\d+),,page-faults', peer.finish(), re.M).group(1))
     assert sum(t['samples'] for t in got.lines if t['table'] == 'page-faults') == theirs >= PAGES
+    # its mappings are those of before
+    rows = [r for t in got.lines if t['table'] == 'page-fault ranges' for r in t['rows']]
+    assert sum(r['faults'] for r in rows if r['mapping'] == '[anon]') >= PAGES
+    assert not [r for r in rows if r['mapping'] == '[unknown]']
 
 
 LINE = re.compile(r'^\S+ \S+ +works +\d+ \[\d+\] [\d.]+: +([0-9a-f]+) +([0-9a-f]+) (.*)$', re.M)
@@ -74,13 +82,3 @@ def test_mappings_have_names(analyse):
     assert faults['[anon]'] >= (8 << 20) // mmap.PAGESIZE and faults['[heap]'] > 100 and faults['[stack]'] > 0
     assert any('/python3' in name for name in faults) and any('/libc.so' in name for name in faults)
     assert faults.get('[unknown]', 0) < 20, faults
-
-
-def test_mappings_of_a_process_that_was_there_before(watch, waiting):
-    one = waiting('pages', PAGES)
-    watcher = watch('page-faults', *RING, '-p', one.pid)
-    one.go()
-    one.finish()
-    rows = [r for t in watcher.result().lines if t['table'] == 'page-fault ranges' for r in t['rows']]
-    assert sum(r['faults'] for r in rows if r['mapping'] == '[anon]') >= PAGES
-    assert not [r for r in rows if r['mapping'] == '[unknown]']

@@ -5,6 +5,8 @@ import subprocess
 
 import pytest
 
+pytestmark = pytest.mark.live
+
 PAIR = ['raw_syscalls:sys_enter', 'raw_syscalls:sys_exit']
 
 

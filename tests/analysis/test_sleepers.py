@@ -9,7 +9,7 @@ import pytest
 
 from frame.analyses import RING
 
-pytestmark = pytest.mark.usefixtures('switches')
+pytestmark = [pytest.mark.live, pytest.mark.usefixtures('switches')]
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_they_are_in_the_state_that_they_are_in(analyse, sleeper):
     assert (row['state'], row['calls']) == ('T', 1)
 
 
-@pytest.mark.parametrize('options', [['-D'], ['--filter', 'other*'], ['--filter', 'sleep', '-D']])
+@pytest.mark.parametrize('options', [['-D'], ['--filter', 'other*']])
 def test_what_selects_stretches_selects_them(analyse, sleeper, options):
     assert not analyse('task-state', '--json', *RING, *options, '-p', sleeper, '--', 'sleep', '0.1').table('task-state')['rows']
 
@@ -70,13 +70,11 @@ def test_who_wakes_has_slept_until_then_and_is_no_sleeper(watch, waiting):
     assert sum(slept[woke:]) <= sum(t['seconds'] for t in told[woke:])
 
 
-def test_off_cpu_has_their_time(analyse, sleeper):
-    table, = tables(analyse('profile', '--off-cpu', '--json', *RING, '-p', sleeper, '--', 'sleep', '0.2').text, 'profile')
+def test_off_cpu_has_their_time(analyse, sleeper, tmp_path):
+    """In the table and in a picture."""
+    command = 'profile', '--off-cpu', '--json', '--flame-graph', 'out.folded', *RING, '-p', sleeper, '--', 'sleep', '0.2'
+    table, = tables(analyse(*command).text, 'profile')
     row, = table['rows']
     assert (row['function'], row['time']) == ('[asleep throughout] (blocked)', table['off_cpu'])
     assert table['off_cpu'] > 100e6 and table['on_cpu'] == 0
-
-
-def test_a_picture_has_them(analyse, sleeper, tmp_path):
-    analyse('profile', '--off-cpu', '-q', '--flame-graph', 'out.folded', *RING, '-p', sleeper, '--', 'sleep', '0.1')
     assert (tmp_path / 'out.folded').read_text().startswith('sleep;[asleep throughout];[blocked] ')

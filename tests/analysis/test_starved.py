@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.live
+
 VICTIM = 'import os, time; os.sched_setaffinity(0, {{{cpu}}}); print(1, flush=True); end = time.time() + 60\nwhile time.time() < end: pass'
 HOG = 'import os, time; os.sched_setaffinity(0, {{{cpu}}}); os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1)); ' \
     'print(1, flush=True); end = time.time() + 30\nwhile time.time() < end: pass'

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """syscalls and latency: counts and times against the program's own, `perf trace -s`, `perf script`."""
 import csv
-import itertools
 import json
 import os
 import re
@@ -9,8 +8,9 @@ import subprocess
 
 import pytest
 
-from frame.again import attempts
-from frame.analyses import RING, Perf, close_to
+from frame.analyses import RING, close_to
+
+pytestmark = pytest.mark.live
 
 KNOWN = {'getppid': (100, 0), 'close': (7, 7), 'openat': (5, 5), 'clock_nanosleep': (3, 0)}
 NAP = 20000000     # ns
@@ -41,17 +41,21 @@ def test_known_calls_of_a_running_process(watch, waiting):
     assert failed['close(3)', 'EBADF'] == [7] and failed['openat(257)', 'ENOENT'] == [5]
 
 
-def test_counts_are_those_of_perf_trace(analyse, works, perf, tmp_path):
-    """Two runs of a program that does the same each time."""
-    got = analyse('syscalls', '--json', *RING, '--', works, 'calls')
-    mine = {name: (row['calls'], row['errors']) for name, row in by_name(got.rows('syscalls', 'call')).items()}
-    text = subprocess.run([perf, 'trace', '-s', '-o', tmp_path / 'o', '--', works, 'calls'],
-                          capture_output=True, text=True)
-    text = (tmp_path / 'o').read_text()
-    theirs = {name: (int(n), int(errors)) for name, n, errors, _ in TRACED.findall(text)}
+def test_counts_and_times_are_those_of_perf_trace(analyse, works, perf, tmp_path):
+    """Of a recording of perf, by both."""
+    path = tmp_path / 'perf.data'
+    subprocess.run([perf, 'record', '-q', '-B', '-N', '-m', '16M', '-e', PAIR[1], '-e', PAIR[3], '-o', path, '--', works, 'calls'],
+                   check=True, stdout=subprocess.DEVNULL)
+    mine = by_name(analyse('syscalls', '--json', '-I', path, before=['env']).rows('syscalls', 'call'))
+    done = subprocess.run([perf, 'trace', '-s', '-i', path], capture_output=True, text=True)
+    if done.returncode == -11:
+        pytest.skip('needs a perf trace that does not crash')
+    theirs = {name: (int(n), int(errors), float(ms) * 1e6) for name, n, errors, ms in TRACED.findall(done.stdout + done.stderr)}
     theirs.pop('execve', None)      # begun before anybody counts
-    mine.pop('execve', None)
-    assert theirs and mine == theirs, text
+    assert set(KNOWN) <= set(theirs), done
+    for name, (calls, errors, ns) in theirs.items():
+        assert (mine[name]['calls'], mine[name]['errors']) == (calls, errors), name
+        assert close_to(mine[name]['total'], ns, least=1000 * calls), (name, mine[name], ns)
 
 
 SIGNALS = '\n'.join(['import os, signal', 'signal.signal(signal.SIGUSR1, lambda *_: None)',
@@ -80,53 +84,18 @@ def test_codes_of_the_kernel_have_names(analyse):
     failed = got.rows('errors', 'call', 'error')
     interrupted = {error: row['calls'] for (call, error), row in failed.items() if call.startswith(('pause(', 'ppoll('))}
     assert interrupted == {'ERESTARTNOHAND': 5}, failed
-
-
-def test_the_return_from_a_signal_never_fails(analyse):
-    """Its sys_exit has the register of the call that was interrupted: of pause(), -EINTR."""
-    got = analyse('syscalls', '--json', *RING, '--', '/usr/bin/python3', '-c', NAMED)
+    # the return from the signal has the register of the call that was interrupted, and never fails
     assert by_name(got.rows('syscalls', 'call'))['rt_sigreturn']['errors'] == 0
-    assert not [call for call, _ in got.rows('errors', 'call', 'error') if call.startswith('rt_sigreturn')]
+    assert not [call for call, _ in failed if call.startswith('rt_sigreturn')]
 
 
-def test_csv_has_the_errors_of_each_row(prof, works, tmp_path):
-    subprocess.run([prof, 'syscalls', '--csv', '-o', tmp_path / 'out', *RING, '--', works, 'calls'], check=True, stdout=subprocess.DEVNULL)
-    with open(tmp_path / 'out', encoding='utf-8') as table:
-        rows = {row['call'].split('(')[0]: row for row in csv.DictReader(table)}
+def test_csv_has_the_errors_of_each_row(analyse, recorded):
+    lines = analyse('syscalls', '--csv', '-I', recorded('calls')).text.splitlines()
+    rows = {row['call'].split('(')[0]: row for row in csv.DictReader(lines)}
     assert rows['close']['errnos'] == 'EBADF:7' and rows['openat']['errnos'].startswith('ENOENT:')
     assert rows['getppid']['errnos'] == ''
     for row in rows.values():
         assert sum(int(part.split(':')[1]) for part in row['errnos'].split()) == int(row['errors'])
-
-
-def watched_by_both(watch, waiting, perf, folder):
-    """{call: (calls, errors, ns)} of the same calls, by perf-prof and by perf."""
-    folder.mkdir()
-    one = waiting('calls')
-    peer = Perf([perf, 'record', '-q', '-m', '16M', '-e', PAIR[1], '-e', PAIR[3], '-p', one.pid, '-o',
-                 folder / 'perf.data'], folder)
-    watcher = watch('syscalls', *RING, '-p', one.pid)
-    one.go()
-    got = watcher.result()
-    peer.finish()
-    mine = by_name(got.total('syscalls', 'call', of=('calls', 'errors', 'total')))
-    text = subprocess.run([perf, 'trace', '-s', '-i', folder / 'perf.data'], capture_output=True, text=True)
-    theirs = {name: (int(n), int(errors), float(ms) * 1e6)
-              for name, n, errors, ms in TRACED.findall(text.stdout + text.stderr)}
-    assert set(KNOWN) <= set(theirs) and set(KNOWN) <= set(mine), (text, mine)
-    return mine, {name: row for name, row in theirs.items() if name not in ('read', 'exit_group')}    # never whole
-
-
-def test_times_are_those_of_perf_trace(watch, waiting, perf, tmp_path):
-    """Each call's number, its errors and its time."""
-    number = itertools.count()
-
-    def complaints():
-        mine, theirs = watched_by_both(watch, waiting, perf, tmp_path / str(next(number)))
-        assert {name: tuple(mine[name][:2]) for name in theirs} == {name: row[:2] for name, row in theirs.items()}
-        # the one that comes second at an entry comes second at the exit, too; its part is a few us
-        return [name for name, (calls, _, ns) in theirs.items() if not close_to(mine[name][2], ns, least=5000 * calls)]
-    attempts(complaints)
 
 
 def test_threads_and_children_have_rows(analyse, works):
@@ -150,45 +119,6 @@ def test_than_tells_each_long_call(analyse, works):
 PAIR = ['-e', 'raw_syscalls:sys_enter', '-e', 'raw_syscalls:sys_exit']
 
 
-def of_perf_script(perf, path, pid):
-    """Durations, ns, of the calls of a thread, from what it had become by execve(2)."""
-    text = subprocess.run([perf, 'script', '-i', path, '--ns', '-F', 'tid,time,event,trace'],
-                          capture_output=True, text=True).stdout
-    begun, durations = None, []
-    for tid, second, ns, event, nr in re.findall(
-            r'^ *(\d+) +(\d+)\.(\d+): +raw_syscalls:(sys_\w+): NR (\d+)', text, re.M):
-        at = int(second) * 10 ** 9 + int(ns)
-        if int(tid) != pid:
-            continue
-        if event == 'sys_enter':
-            begun = at
-            durations = [] if nr == '59' else durations
-        elif begun is not None and nr != '59':
-            durations.append(at - begun)
-            begun = None
-    return durations
-
-
-def test_latency_is_what_perf_script_says(analyse, works, perf, tmp_path):
-    record = [perf, 'record', '-q', '-m', '16M', '-e', PAIR[1], '-e', PAIR[3], '-o', tmp_path / 'perf.data',
-              '--']
-    def complaints():
-        got = analyse('latency', *PAIR, '--json', *RING, '--', works, 'calls', before=record)
-        table = got.table('latency')
-        row, = table['rows']
-        theirs = of_perf_script(perf, tmp_path / 'perf.data', got.pid)
-        assert row['calls'] == len(theirs) > 110
-        assert table['counts']['open'] == 1         # exit_group(2) does not return
-        assert row['pair'] == 'raw_syscalls:sys_enter=>raw_syscalls:sys_exit'
-        # of so few the next greater or smaller one may be far away: which of them is p99 is a matter of rounding
-        rank = round(0.99 * len(theirs)) - 1
-        low, *_, high = sorted(theirs)[rank - 1:rank + 2]
-        alike = close_to(row['total'], sum(theirs)) and close_to(row['max'], max(theirs)) and \
-            0.9 * low <= row['p99'] <= 1.1 * high
-        return None if alike else (row, sum(theirs), max(theirs), low, high)
-    attempts(complaints)      # the program may be away between one tool's clock and the other's
-
-
 def test_keys_pair_and_group(analyse, works):
     """A row for each key with --perins; what has no partner is counted."""
     got = analyse('latency', '-e', 'raw_syscalls:sys_enter//key=id/', '-e', 'raw_syscalls:sys_exit//key=id/',
@@ -198,8 +128,8 @@ def test_keys_pair_and_group(analyse, works):
     assert as_long_as_they_were(rows[230]['total'], got.text)
     text = analyse('latency', '-e', 'raw_syscalls:sys_enter/id==110/', '-e', 'raw_syscalls:sys_exit/id==3/',
                    *RING, '--', works, 'calls').text
-    assert re.search(r'^incomplete pairs: (1 still open at the end, )?[89] ends without a start, 99 starts with another start before the end$',
-                     text, re.M)
+    incomplete = '(1 still open at the end, )?[89] ends without a start, 99 starts with another start before the end'
+    assert re.search(f'^incomplete pairs: {incomplete}$', text, re.M), text
 
 
 def test_both_roles_measure_from_one_to_the_next(analyse, works):
@@ -219,20 +149,14 @@ def test_only_between_shows_what_happened_meanwhile(analyse, works):
         assert re.search(rf'sched:sched_switch: prev_comm=works prev_pid={got.pid} ', story)
 
 
-@pytest.mark.parametrize('command', [['syscalls'], ['latency', *PAIR], ['task-state'], ['rundelay'],
-                                     ['page-faults'], ['profile', '--off-cpu']])
-def test_intervals_add_up(watch, waiting, command):
-    """Nothing is counted twice or lost between two intervals; each has its own time."""
-    one = waiting('turns')
+@pytest.mark.parametrize('command', [['latency', *PAIR], ['rundelay'], ['page-faults'], ['profile', '--off-cpu']])
+def test_intervals_have_times_of_their_own(watch, waiting, command):
+    one = waiting('sleeps')
     watcher = watch(*command, *RING, '-p', one.pid)
     one.go()
     tables = [t for t in watcher.result().lines if t['table'] == command[0]]
-    assert len(tables) >= 2     # the first before it began; more than the last one, unless the machine was away
     times = [t['time'] for t in tables]
-    assert times == sorted(times)
-    if command[0] == 'syscalls':
-        naps = sum(r['calls'] for t in tables for r in t['rows'] if r['call'].startswith('clock_nanosleep'))
-        assert naps == 36
+    assert len(tables) >= 2 and times == sorted(times)     # the first before it began
 
 
 def test_g_without_than_says_that_it_needs_one(analyse, works):
@@ -277,8 +201,7 @@ for _ in range(20): os.kill(os.getpid(), signal.SIGUSR1)
 
 @pytest.mark.parametrize('options, call, n', [
     (['--call', 'access,kill'], 'kill', 20), (['--call', 'rt_sigreturn'], 'rt_sigreturn', 20), (['--paths'], 'access', 1),
-    (['--match', '/nowhere/*'], 'access', 1), (['--match', '*[a]'], 'access', 1), (['--errors', '--match', '/nowhere/*'], 'access', 1),
-    (['--errors', '--call', 'access'], 'access', 1),
+    (['--errors', '--match', '/nowhere/*'], 'access', 1), (['--errors', '--call', 'access'], 'access', 1),
 ])
 def test_the_kernel_leaves_out_other_calls(prof, options, call, n):
     if '--call' not in options and not os.path.exists('/sys/kernel/tracing/uprobe_events'):
@@ -297,35 +220,26 @@ def test_a_glob_for_no_path_keeps_calls_without_one(analyse):
     assert [row['error'] for row in got.lines[0]['rows'] if row['call'] == 'read(0)'] == ['EBADF']
 
 
-def test_a_call_that_does_not_exist(prof):
-    done = subprocess.run([prof, 'syscalls', '--call', 'open*,opne', '--', 'true'], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 2
-    assert "--call open*,opne: there is no system call 'opne'; did you mean open?" in done.stderr
-
-
-def test_calls_that_are_left_out(prof, analyse):
-    got = analyse('syscalls', '--call', '!close,!m*', '--json', *RING, '--', '/usr/bin/python3', '-c', 'import os')
-    calls = {row['call'].partition('(')[0] for row in got.lines[0]['rows']}
+def test_calls_that_are_left_out(analyse):
+    rows = analyse('syscalls', '--call', '!close,!m*', '--json', *RING, '--', '/usr/bin/python3', '-c', 'import os').lines[0]['rows']
+    calls = {row['call'].partition('(')[0] for row in rows}
     assert 'read' in calls and not [call for call in calls if call == 'close' or call[0] == 'm'], calls
 
 
 @pytest.mark.parametrize('names, said', [
+    ('open*,opne', "there is no system call 'opne'; did you mean open?"), ('!!read', "there is no system call '!read'"),
     ('openat,!read', 'names with ! leave out calls: give only these, or none'),
-    ('!read,openat', 'names with ! leave out calls: give only these, or none'),
-    ('!read,!opne', "there is no system call 'opne'; did you mean open?"), ('!!read', "there is no system call '!read'"),
-    ('!', "there is no system call ''"),
+    ('!read,!opne', "there is no system call 'opne'; did you mean open?"), ('!', "there is no system call ''"),
 ])
-def test_calls_that_cannot_be_left_out(prof, names, said):
-    done = subprocess.run([prof, 'syscalls', '--call', names, '--', 'true'], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 2 and f'--call {names}: {said}' in done.stderr, done.stderr
+def test_calls_that_cannot_be_chosen(analyse, names, said):
+    assert f'--call {names}: {said}' in analyse('syscalls', '--call', names, '--', 'true', code=2).err
 
 
 @pytest.mark.skipif(os.uname().machine != 'x86_64', reason='needs return probes that are system calls')
-def test_calls_of_return_probes_are_no_calls_of_the_program(prof, analyse, tmp_path):
+def test_calls_of_return_probes_are_no_calls_of_the_program(prof, analyse, compiled, tmp_path):
     """The kernel makes uretprobe(2) when a probed function returns; its end has the number -1."""
-    (tmp_path / 'job.c').write_text('__attribute__((noinline, noclone)) int probed(int n) { __asm__ volatile(""); return n + 1; }\n'
-                                    'int main(void) { int n = 0; for (int i = 0; i < 100; i++) n = probed(n); return n != 100; }\n')
-    subprocess.run(['gcc', '-O1', '-o', tmp_path / 'job', tmp_path / 'job.c'], check=True)
+    compiled('__attribute__((noinline, noclone)) int probed(int n) { __asm__ volatile(""); return n + 1; }\n'
+             'int main(void) { int n = 0; for (int i = 0; i < 100; i++) n = probed(n); return n != 100; }\n')
     done = subprocess.run([prof, 'record', '-q', '-o', tmp_path / 'r.data', '-e', f'uretprobe:probed@{tmp_path}/job,raw_syscalls:*', '--',
                            tmp_path / 'job'], capture_output=True, text=True, timeout=60)
     if done.returncode:

@@ -2,6 +2,8 @@
 """Lines of a command that writes to the same pipe do not come in the middle of ours."""
 import pytest
 
+pytestmark = pytest.mark.live
+
 LINES = 2000
 
 

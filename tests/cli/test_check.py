@@ -11,6 +11,8 @@ import pytest
 
 from frame import declared, requires
 
+pytestmark = pytest.mark.live
+
 SWITCH_ID = '/sys/kernel/tracing/events/sched/sched_switch/id'
 
 

@@ -50,6 +50,7 @@ def check_told(done, limit):
     assert 'Traceback' not in done.stderr
 
 
+@pytest.mark.live
 def test_sixteen_open_files_are_enough_for_the_plain_things(prof, script):
     need('root', 'tracefs')
     for hard in (16, 4096):
@@ -60,6 +61,7 @@ def test_sixteen_open_files_are_enough_for_the_plain_things(prof, script):
 
 
 @pytest.mark.parametrize('argv', [['check', '--json'], ['list']])
+@pytest.mark.live
 def test_the_answer_does_not_change(prof, argv):
     need('root', 'tracefs')
     free = subprocess.run([prof, *argv], capture_output=True, text=True, check=True).stdout
@@ -76,6 +78,7 @@ def test_check_does_not_call_a_shortage_a_refusal(prof):
     assert 'cannot try any event' in done.stderr and not done.stdout
 
 
+@pytest.mark.live
 def test_stat_says_how_many_it_takes(prof):
     need('root')
     cpus = len(os.sched_getaffinity(0))
@@ -88,6 +91,7 @@ def test_stat_says_how_many_it_takes(prof):
 
 @pytest.mark.parametrize('argv', [['stat', '-a', '-e', ','.join(['cpu-clock'] * 16), '--', 'true'],
                                   ['profile', '-a', '--', 'true']])
+@pytest.mark.live
 def test_the_limit_that_is_said_is_sufficient(prof, argv):
     need('root')
     done = limited([prof, *argv], 12, 12)
@@ -114,6 +118,7 @@ def test_stat_says_that_not_even_the_command_fits(prof):
     check_told(limited([prof, 'stat', '-e', 'task-clock', '--', 'true'], 6, 6), 6)
 
 
+@pytest.mark.live
 def test_python_says_how_many_it_takes_before_the_first_is_opened(prof, script):
     need('root', 'tracefs')
     done = limited(python(prof, 'sched:sched_switch', 'sched:sched_wakeup', *[
@@ -122,16 +127,19 @@ def test_python_says_how_many_it_takes_before_the_first_is_opened(prof, script):
     assert re.search(r'\d+ open files are needed in addition to those that perf-prof has open \(\d+ for each of 1 target, ', done.stderr)
 
 
+@pytest.mark.live
 def test_a_glob_leaves_nothing_out_for_want_of_descriptors(prof, script):
     need('root', 'tracefs')
     check_told(limited(python(prof, 'sched:*'), 16, 16, script), 16)
 
 
+@pytest.mark.live
 def test_the_interpreter_says_that_it_does_not_fit(prof, script):
     need('root', 'tracefs')
     check_told(limited(python(prof, EVENT), 4, 4, script), 4)
 
 
+@pytest.mark.live
 def test_the_soft_limit_is_raised_and_the_command_keeps_its_own(prof, script):
     need('root', 'tracefs')
     done = limited([prof, 'stat', '-a', '-e', ','.join(['cpu-clock'] * 40), '--', 'sh', '-c',

@@ -10,6 +10,8 @@ import subprocess
 import jsonschema
 import pytest
 
+from frame import requires
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 GETPPID = ['-e', 'syscalls:sys_enter_getppid', '-e', 'syscalls:sys_exit_getppid']
 COMMANDS = {
@@ -45,6 +47,9 @@ def validator(name):
     return jsonschema.Draft202012Validator(schema)
 
 
+root = pytest.mark.skipif(requires.why_not('root') is not None, reason='needs root')
+
+
 @pytest.fixture(scope='module')
 def valid():
     return validator('table')
@@ -61,9 +66,9 @@ def check(table):
 
 
 @pytest.mark.parametrize('name', COMMANDS)
+@pytest.mark.live
+@root
 def test_tables(prof, storm, valid, tmp_path, name):
-    if os.geteuid():
-        pytest.skip('needs root')
     out = tmp_path / 'out'
     # two on one CPU: who wakes up on an idle one is not told of by every kernel
     one = f'taskset -c 0 {storm} getppid 20000'
@@ -104,9 +109,9 @@ def test_the_text_of_a_table_is_in_it(prof, valid):
 
 
 @pytest.mark.parametrize('name', EVENTS)
+@pytest.mark.live
+@root
 def test_events(prof, storm, tmp_path, name):
-    if os.geteuid():
-        pytest.skip('needs root')
     options, member = EVENTS[name]
     out = tmp_path / 'out'      # not amid lines of the command's own
     output(prof, 'trace', '--json', '-o', out, '-N', '20', *options, '--', storm, 'getppid', '100000')
@@ -135,9 +140,9 @@ def test_events_of_recordings(prof, more):
 
 
 @pytest.mark.parametrize('options', COUNTS, ids=' '.join)
+@pytest.mark.live
+@root
 def test_counts(prof, tmp_path, options):
-    if os.geteuid():
-        pytest.skip('needs root')
     output(prof, 'stat', '--json', '-o', tmp_path / 'o', *options, '--', 'sleep', '0.03')
     text = (tmp_path / 'o').read_text()
     documents = text.splitlines() if '-i' in options else [text[text.index('{'):]]

@@ -37,6 +37,7 @@ def counted(text):
     return re.findall(r'^;;([^;]+);[0-9.]+;[^;]*;counted;\d', text, re.M)
 
 
+@pytest.mark.live
 def test_what_the_kernel_refuses_is_not_supported(amd):
     code, out, err = amd('list', 'hardware', 'cache')
     rows = dict(re.findall(r'^  (\S+)(?: +[a-z-]+)? +(yes|no)$', out, re.M))
@@ -48,6 +49,7 @@ def test_what_the_kernel_refuses_is_not_supported(amd):
     assert events['node-stores']['why'] == events['LLC-loads']['why'] == 'not supported here'
 
 
+@pytest.mark.live
 def test_names_of_the_vendor_are_found_by_a_glob(prof, amd):
     need_libpfm(prof)
     code, out, err = amd('list', 'retired_mmx*')
@@ -59,6 +61,7 @@ def test_names_of_the_vendor_are_found_by_a_glob(prof, amd):
     assert 'RETIRED' not in amd('list')[1]
 
 
+@pytest.mark.live
 def test_each_name_of_the_vendor_can_be_counted(prof, amd):
     need_libpfm(prof)
     names = [e['name'] for e in json.loads(amd('list', '--json', 'vendor')[1])['events']]
@@ -68,6 +71,7 @@ def test_each_name_of_the_vendor_can_be_counted(prof, amd):
     assert counted(err) == names[::20]
 
 
+@pytest.mark.live
 def test_modifiers_of_a_vendor_name_stand_once(prof, amd):
     need_libpfm(prof)
     given = ['RETIRED_INSTRUCTIONS', 'RETIRED_INSTRUCTIONS:u', 'RETIRED_INSTRUCTIONS:k', 'RETIRED_UOPS:u:k']
@@ -77,6 +81,7 @@ def test_modifiers_of_a_vendor_name_stand_once(prof, amd):
 
 
 @pytest.mark.alone
+@pytest.mark.live
 def test_a_letter_that_privilege_adds_has_its_colon(prof, build, amd, tmp_path):
     """What a user may not count in the kernel is counted in user space, and its name says so."""
     need_libpfm(prof)

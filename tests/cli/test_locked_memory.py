@@ -8,7 +8,9 @@ import pytest
 from frame import requires
 from frame.declared import environment
 
-BUSY = ['sh', '-c', 'i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done']
+pytestmark = pytest.mark.live
+
+BUSY = ['sh', '-c', 'i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done']
 
 
 def limited(argv, files):
@@ -24,7 +26,7 @@ def test_no_records_of_mappings(prof, way):
     if reason:
         pytest.skip(reason)
     for files in range(12, 4096):
-        done = limited([prof, 'profile', '--call-graph', way, '-F', '99', '--', *BUSY], files)
+        done = limited([prof, 'profile', '--call-graph', way, '-F', '997', '--', *BUSY], files)
         if done.returncode == 0:
             break
         assert 'open files' in done.stderr, done

@@ -8,6 +8,9 @@ import pytest
 
 from frame import requires
 
+DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'data/perfdata')
+live = pytest.mark.live
+
 ANSWERS = [
     ('report --tui', 'report: unknown option --tui; there is none here: tables are text'),
     ('report --percent-limit x', '--percent-limit x: expected a percentage, 0 to 100'),
@@ -135,55 +138,56 @@ ANSWERS = [
 ]
 
 
+@pytest.fixture
+def run(prof, tmp_path):
+    """run(words): what perf-prof does with them; a list of words, or a text that is split."""
+    def go(words, **more):
+        words = words.split() if isinstance(words, str) else words
+        return subprocess.run([prof, *words], cwd=tmp_path, capture_output=True, text=True, timeout=60, **more)
+    return go
+
+
 @pytest.mark.parametrize('words', ['--pid {pid}', '--tid={pid}', '--cpu 0'])
-def test_targets_as_perf_names_them(prof, words):
-    words = words.format(pid=os.getpid()).split()
-    done = subprocess.run([prof, 'stat', '-e', 'page-faults:u', *words, '--seconds', '0.01'], capture_output=True, text=True, timeout=60)
+def test_targets_as_perf_names_them(run, words):
+    done = run('stat -e page-faults:u --seconds 0.01 ' + words.format(pid=os.getpid()))
     assert 'unknown option' not in done.stderr and done.returncode in (0, 1)   # without privilege, not for a CPU
 
 
-def test_options_behind_a_script_are_its_own(prof, tmp_path):
+@live
+def test_options_behind_a_script_are_its_own(run, tmp_path):
     (tmp_path / 'own.py').write_text('import sys\nprint(sys.argv[1:])\ndef __sample__(e): pass\n')
     env = {**os.environ, 'ASAN_OPTIONS': os.environ.get('ASAN_OPTIONS', '') + ':detect_leaks=0'}     # CPython keeps memory until its end
-    done = subprocess.run([prof, 'python', '-e', 'page-faults:u', '--pid', str(os.getpid()), '--seconds', '0.01', 'own.py', '--pid', '5'],
-                          cwd=tmp_path, capture_output=True, text=True, timeout=60, env=env)
+    done = run(f'python -e page-faults:u --pid {os.getpid()} --seconds 0.01 own.py --pid 5', env=env)
     assert "['--pid', '5']" in done.stdout and done.returncode == 0, done
 
 
 @pytest.mark.parametrize('command', ['report', 'script', 'convert --to csv'])
-def test_no_recording_yet(prof, tmp_path, command):
-    done = subprocess.run([prof, *command.split()], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+def test_no_recording_yet(run, command):
+    done = run(command)
     assert (done.returncode, done.stdout) == (1, '')
     assert done.stderr == ('perf-prof: cannot read perf.data: No such file or directory; `perf-prof record -- COMMAND` records it, and '
                            '-I FILE reads another recording\n')
 
 
 @pytest.mark.parametrize('words', ['-i 10ms --seconds 0.05s', '-i 1s --seconds 30ms', '--seconds 20ms'])
-def test_times_with_units(prof, words):
-    done = subprocess.run([prof, 'stat', '-e', 'page-faults:u', '-t', str(os.getpid()), *words.split()],
-                          capture_output=True, text=True, timeout=60)
+@live
+def test_times_with_units(run, words):
+    done = run(f'stat -e page-faults:u -t {os.getpid()} {words}')
     assert done.returncode == 0 and 'page-faults' in done.stdout, done
 
 
 @pytest.mark.parametrize('words', ['-i 500us', '-i 1x', '-i s', '--seconds 1x', '--seconds s'])
-def test_units_that_are_none(prof, words):
-    done = subprocess.run([prof, 'stat', *words.split()], capture_output=True, text=True, timeout=60)
+def test_units_that_are_none(run, words):
+    done = run('stat ' + words)
     assert done.returncode == 2 and f'{words}: expected ' in done.stderr
 
 
-@pytest.mark.parametrize('words, answer', ANSWERS, ids=[words for words, _ in ANSWERS])
-def test_what_perf_calls_otherwise(prof, words, answer):
-    done = subprocess.run([prof, *words.split()], capture_output=True, text=True, timeout=60)
+@pytest.mark.parametrize('words, answer', [
+    pytest.param(*one, marks=live if re.search(r'\b(sched|syscalls):', one[0]) else ()) for one in ANSWERS], ids=[words for words, _ in ANSWERS])
+def test_what_perf_calls_otherwise(run, words, answer):
+    """Those with tracepoints look them up."""
+    done = run(words)
     assert done.returncode == 2 and not done.stdout and done.stderr.startswith(f'perf-prof: {answer}'), done
-
-
-@pytest.fixture(scope='module')
-def recording(prof, tmp_path_factory):
-    path = tmp_path_factory.mktemp('perfwords') / 'job.data'
-    spin = 'i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done'
-    subprocess.run([prof, 'record', '-TPR', '--timestamp', '--all-user', '-g', '-o', path, '--', 'sh', '-c', spin],
-                   capture_output=True, check=True, timeout=60)
-    return path
 
 
 @pytest.mark.parametrize('perf, own', [
@@ -191,10 +195,10 @@ def recording(prof, tmp_path_factory):
     ('report -s comm,sym -i', 'report --sort comm,symbol -I'), ('report -s srcline -i', 'report --sort line -I'),
     ('report --percent-limit 3 -i', 'report --than 3 -I'), ('script --max-events 2 -fi', 'script -N 2 -I'),
 ])
-def test_what_perf_spells_otherwise_is_accepted(prof, recording, perf, own):
-    runs = [subprocess.run([prof, *words.split(), recording], capture_output=True, text=True, timeout=60) for words in (perf, own)]
-    assert [run.returncode for run in runs] == [0, 0], runs
-    assert runs[0].stdout == runs[1].stdout and not runs[0].stderr, runs
+def test_what_perf_spells_otherwise_is_accepted(run, perf, own):
+    runs = [run(f'{words} {DATA}/amd64-7-chains.data') for words in (perf, own)]
+    assert [done.returncode for done in runs] == [0, 0], runs
+    assert runs[0].stdout == runs[1].stdout and runs[0].stderr == runs[1].stderr, runs
     assert len(runs[0].stdout.splitlines()) >= 2, runs
 
 
@@ -202,23 +206,10 @@ def test_what_perf_spells_otherwise_is_accepted(prof, recording, perf, own):
     ('report', ['--than', '--sort', '--callers', '--annotate', '--flame-graph']), ('script', ['-N']), ('python', ['-I']), ('record', ['--monotonic']),
     ('diff', ['--than']), ('profile', ['--below', '--sort']), ('waits', ['--on']), ('convert', ['--to']),
 ])
-def test_what_the_messages_name_exists(prof, command, options):
-    text = subprocess.run([prof, command, '-h'], capture_output=True, text=True, check=True, timeout=60).stdout
+def test_what_the_messages_name_exists(run, command, options):
+    text = run(f'{command} -h').stdout
     for option in options:
         assert re.search(rf'^ *(-\w, )?{option}\b', text, re.M), option
-
-
-@pytest.mark.parametrize('words', ['stat record -- true', 'trace -e syscalls record -- true'])
-def test_record_is_no_program(prof, words):
-    done = subprocess.run([prof, *words.split()], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 127 and done.stderr == (
-        'perf-prof: record: there is no such program; `perf-prof record -- COMMAND` records, and `perf-prof report` shows the '
-        'recording\n'), done
-
-
-def test_after_dashes_it_is_a_program(prof):
-    done = subprocess.run([prof, 'stat', '--', 'record'], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 127 and 'run shell built-ins' in done.stderr, done
 
 
 ADVISED = [
@@ -227,28 +218,30 @@ ADVISED = [
     'trace -e syscalls -- true', 'trace -e page-faults -- true', 'trace -e sched:sched_switch/_pid!=123/ -- true',
     'latency -e sched:sched_wakeup -e sched:sched_switch//key=next_pid/ -k pid -- true',
     'trace -g -e sched:sched_switch//max-stack=8/ -- true', 'syscalls -g --than 1s -- true', 'syscalls -g --errors -- true',
-    'profile --exclude-kernel -F 99 --seconds 0.1', 'profile --sort tid --seconds 0.1', 'python -I {recording} help',
-    'script -F comm,tid,cpu,time,event {recording}', 'report --sort tid {recording}',
+    'profile --exclude-kernel -F 99 --seconds 0.1', 'profile --sort tid --seconds 0.1',
+    'record -TPR --timestamp --all-user -g -o job.data -- true',      # as perf has them
 ]
 
 
-@pytest.mark.parametrize('words', ADVISED)
-def test_what_the_messages_advise_runs(prof, recording, words):
-    done = subprocess.run([prof, *words.format(recording=recording).split()], capture_output=True, text=True, timeout=60)
+@pytest.mark.parametrize('words', [pytest.param(words, marks=live) for words in ADVISED] + [
+    f'python -I {DATA}/amd64-7-chains.data help', f'script -F comm,tid,cpu,time,event {DATA}/amd64-7-several.data',
+    f'report --sort tid {DATA}/amd64-7-chains.data'])
+def test_what_the_messages_advise_runs(run, words):
+    done = run(words)
     assert done.returncode == 0, done
 
 
-def test_the_advised_option_selects_the_calls(prof):
-    refused = subprocess.run([prof, 'syscalls', '-e', 'trace=openat,read', '--', 'true'], capture_output=True, text=True, timeout=60)
-    names = re.search('for these calls: --call (.*)', refused.stderr)[1]
-    table = subprocess.run([prof, 'syscalls', '--call', names, '--', 'cat', '/dev/null'], capture_output=True, text=True, timeout=60)
+@live
+def test_the_advised_option_selects_the_calls(run):
+    names = re.search('for these calls: --call (.*)', run('syscalls -e trace=openat,read -- true').stderr)[1]
+    table = run(f'syscalls --call {names} -- cat /dev/null')
     assert set(re.findall(r'\b(\w+)\(\d+\)', table.stdout)) == {'openat', 'read'} and not table.returncode, (names, table)
 
 
-def test_the_advised_filter_leaves_out_the_calls(prof):
-    refused = subprocess.run([prof, 'syscalls', '-e', 'trace=!openat,read', '--', 'true'], capture_output=True, text=True, timeout=60)
-    events = re.search("-e '(.*)'", refused.stderr)[1]
-    table = subprocess.run([prof, 'syscalls', '-e', events, '--', 'cat', '/dev/null'], capture_output=True, text=True, timeout=60)
+@live
+def test_the_advised_filter_leaves_out_the_calls(run):
+    events = re.search("-e '(.*)'", run('syscalls -e trace=!openat,read -- true').stderr)[1]
+    table = run(f'syscalls -e {events} -- cat /dev/null')
     calls = set(re.findall(r'\b(\w+)\(\d+\)', table.stdout))
     assert 'mmap' in calls and not calls & {'openat', 'read'} and not table.returncode, (events, table)
 
@@ -257,52 +250,66 @@ def test_the_advised_filter_leaves_out_the_calls(prof):
     ('raw_syscalls:sys_enter/id==257/,raw_syscalls:sys_exit', 'ends without a start'),
     ('raw_syscalls:sys_enter,raw_syscalls:sys_exit/id==257/', 'starts with another start before the end'),
 ])
-def test_calls_whose_other_event_is_filtered_out(prof, events, what):
-    done = subprocess.run([prof, 'syscalls', '-e', events, '--', 'true'], capture_output=True, text=True, timeout=60)
+@live
+def test_calls_whose_other_event_is_filtered_out(run, events, what):
+    done = run(f'syscalls -e {events} -- true')
     assert re.search(rf'^incomplete calls: .*\d+ {what} \(the filters of the events differ\)$', done.stdout, re.M), done
 
 
-@pytest.mark.parametrize('events, here', [
+SPELLINGS = [
     ('tracepoint:sched:sched_switch', '-e sched:sched_switch'), ('t:sched:sched_switch', '-e sched:sched_switch'),
     ('u:/bin/bash:readline', '-e uprobe:readline@/bin/bash'), ('U:/bin/app:shop:sold', '-e usdt:shop:sold@/bin/app'),
     ('page-faults,profile:hz:99', "-e 'profile/-F 99/'"), ('software:faults:1', '-e sw:page-faults/period=1/'),
     ('hardware:cache-misses:1000000', '-e cache-misses/period=1000000/'), ('interval:s:1', '-i 1000'),
     ('kfunc:vfs_read', '-e kprobe:vfs_read'), ('fexit:vfs_read', '-e kretprobe:vfs_read'),
-])
-def test_events_of_bpftrace(prof, events, here):
-    done = subprocess.run([prof, 'trace', '-e', events, '--', 'true'], capture_output=True, text=True, timeout=60)
+]
+
+
+@live
+@pytest.mark.parametrize('events, here', SPELLINGS)
+def test_events_of_bpftrace(run, events, here):
+    done = run(['trace', '-e', events, '--', 'true'])
     word = events.split(',')[-1]
     assert done.returncode == 2 and done.stderr == f'perf-prof: {word} is the spelling of bpftrace; here it is {here}\n', done
 
 
 @pytest.mark.parametrize('events', ['BEGIN { x = 1 }', 'tracepoint:sched:sched_switch { @[comm] = count(); }', 'kprobe:f /pid == 1/ { exit(); }'])
-def test_programs_of_bpftrace(prof, events):
-    done = subprocess.run([prof, 'trace', '-e', events, '--', 'true'], capture_output=True, text=True, timeout=60)
+def test_programs_of_bpftrace(run, events):
+    done = run(['trace', '-e', events, '--', 'true'])
     assert done.returncode == 2 and done.stderr == (
         'perf-prof: -e takes events, not bpftrace programs: docs/from-scripts.md shows how to write them in Python\n'), done
 
 
+@live
 @pytest.mark.parametrize('words', [
     ['trace', '-e', 'sched:sched_switch/args.prev_pid>0/'], ['trace', '-e', 'sched:sched_switch/1 && args->prev_pid>0/'],
     ['top', '-k', 'args->prev_pid', '-e', 'sched:sched_switch'],
 ])
-def test_fields_have_no_args(prof, words):
-    done = subprocess.run([prof, *words, '--', 'true'], capture_output=True, text=True, timeout=60)
+def test_fields_have_no_args(run, words):
+    done = run([*words, '--', 'true'])
     assert done.returncode == 2 and 'fields are written without args\n' in done.stderr and '\nexpected: prev_pid\n' in done.stderr, done
 
 
-@pytest.mark.parametrize('name, code', [('./p.py', 126), ('p.py', 127)])
-def test_a_python_script_needs_python(prof, tmp_path, name, code):
+RECORDS = ('record: there is no such program; `perf-prof record -- COMMAND` records, and `perf-prof report` shows the recording')
+
+
+@live
+@pytest.mark.parametrize('words, code, told', [
+    ('stat record -- true', 127, RECORDS), ('trace -e syscalls record -- true', 127, RECORDS),
+    ('profile ./p.py', 126, './p.py is a Python script, not a program; put python3 before it: -- python3 ./p.py'),
+    ('profile p.py', 127, 'p.py is a Python script, not a program; put python3 before it: -- python3 p.py'),
+    ('syscalls --than 10 ms', 127, 'ms: there is no such program; a time is written without a space: 10ms'),
+])
+def test_words_that_are_no_program(run, tmp_path, words, code, told):
     (tmp_path / 'p.py').write_text('print(1)\n')
-    got = subprocess.run([prof, 'profile', name], cwd=tmp_path, capture_output=True, text=True, timeout=60)
-    assert (got.returncode, got.stderr) == (
-        code, f'perf-prof: {name} is a Python script, not a program; put python3 before it: -- python3 {name}\n')
+    done = run(words)
+    assert (done.returncode, done.stderr) == (code, f'perf-prof: {told}\n')
 
 
-def test_a_time_has_no_space(prof):
-    got = subprocess.run([prof, 'syscalls', '--than', '10', 'ms'], capture_output=True, text=True, timeout=60)
-    assert (got.returncode, got.stderr) == (
-        127, 'perf-prof: ms: there is no such program; a time is written without a space: 10ms\n')
+@live
+def test_after_dashes_it_is_a_program(run):
+    done = run('stat -- record')
+    assert done.returncode == 127 and 'run shell built-ins' in done.stderr, done
 
 
 @pytest.mark.parametrize('words, told', [
@@ -311,10 +318,11 @@ def test_a_time_has_no_space(prof):
     ('-q -e syscalls:sys_exit_read -e syscalls:sys_enter_read', False),
     ('-e syscalls:sys_exit_read -e syscalls:sys_enter_write', False),
 ])
-def test_swapped_pairs(prof, words, told):
+@live
+def test_swapped_pairs(run, words, told):
     if requires.why_not('tracefs') or requires.why_not('root'):
         pytest.skip('tracepoints are needed')
-    got = subprocess.run([prof, 'latency', *words.split(), '--', 'true'], capture_output=True, text=True, timeout=60)
+    got = run(f'latency {words} -- true')
     assert got.returncode == 0 and told == (
         'perf-prof: latency: the order is -e START -e END: these pairs begin when a call returns, and end at the next one; '
         'swap the events for the time that calls take\n' in got.stderr), got

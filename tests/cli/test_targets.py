@@ -15,6 +15,8 @@ from frame import requires
 from frame.declared import environment
 from frame.session import EVENT, READY, Session
 
+pytestmark = pytest.mark.live
+
 THREADS = 2000
 COUNT = READY + """
 n, threads = 0, set()
@@ -62,6 +64,7 @@ def enough_files(n):
         pytest.skip(f'needs {n} open files (ulimit -Hn)')
 
 
+@pytest.mark.deep
 def test_each_of_two_thousand_threads_is_traced(build, prof, tmp_path):
     enough_files(2 * THREADS * len(os.sched_getaffinity(0)) + 1000)
     with Target(build, THREADS) as target, \
@@ -73,7 +76,7 @@ def test_each_of_two_thousand_threads_is_traced(build, prof, tmp_path):
         ended = session.stop()
     assert (ended.code, ended.stderr) == (0, '')
     assert ended.number('events') == ended.number('threads') == THREADS
-    assert took < 5 and ended.seconds < 2
+    assert took < 60 and ended.seconds < 30        # not a time for each pair of them
 
 
 def test_each_of_two_thousand_threads_is_counted(build, prof):
@@ -81,13 +84,13 @@ def test_each_of_two_thousand_threads_is_counted(build, prof):
     with Target(build, THREADS) as target:
         stat = subprocess.Popen([prof, 'stat', '--json', '-i', '100', '-e', EVENT, '-p', target.pid],
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        limit = threading.Timer(20, stat.kill)
+        limit = threading.Timer(60, stat.kill)
         limit.start()
         first = stat.stdout.readline()      # all are on
         limit.cancel()
         target.finish()
         stat.send_signal(signal.SIGINT)
-        out, err = stat.communicate(timeout=20)
+        out, err = stat.communicate(timeout=60)
     assert (stat.returncode, err) == (0, '')
     counts = [json.loads(line)['events'][0]['value'] for line in (first + out).splitlines()]
     assert sum(counts) == THREADS, counts
@@ -129,7 +132,7 @@ def test_a_target_that_ends_at_any_moment(build, prof, tmp_path, command):
                                    env=environment({'cmd': command}), cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    text=True)
             time.sleep(delay)
-        out, err = run.communicate(timeout=20)
+        out, err = run.communicate(timeout=60)
         reasons.append((run.returncode, err.strip()))
         if delay == delays[-1] and (0, '') not in reasons and delay < 5:
             delays.append(2 * delay)             # a slow machine

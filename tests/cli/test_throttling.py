@@ -11,7 +11,7 @@ import pytest
 
 from frame import declared, requires
 
-pytestmark = pytest.mark.alone
+pytestmark = [pytest.mark.live, pytest.mark.alone]
 for word in ('root', 'tracefs', 'perf'):
     if requires.why_not(word):
         pytestmark = pytest.mark.skip(reason=requires.why_not(word))
@@ -43,7 +43,7 @@ def throttled(prof, build, tmp_path, rate_limit):
     (tmp_path / 'listens.py').write_text(LISTENS)
 
     def run(*args, job=True, by=prof):
-        argv = [by, *args] + (['--', os.path.join(build, 'tests/helpers/works'), 'shares', '400'] if job else [])
+        argv = [by, *args] + (['--', os.path.join(build, 'tests/helpers/works'), 'shares', '250'] if job else [])
         done = subprocess.run(['taskset', '-c', '0', *argv], cwd=tmp_path, capture_output=True, text=True, timeout=120,
                               env=declared.environment({'cmd': argv}))
         assert done.returncode == 0, done
@@ -101,7 +101,7 @@ def test_a_recording_of_a_cpu(throttled, tmp_path):
     samples = subprocess.run(['perf', 'script', '-F', 'event'], cwd=tmp_path, capture_output=True, text=True,
                              check=True).stdout.count('cpu-clock')
     covered = samples * PERIOD / told['observed']
-    assert abs(told['time'] / told['observed'] - (1 - covered)) < 0.1, (told, covered)
+    assert abs(told['time'] / told['observed'] - (1 - covered)) < 0.2, (told, covered)
     for command in ('report',), ('script',), ('python', 'listens.py'):
         out, err = throttled(command[0], '-I', 'perf.data', *command[1:], job=False)
         assert re.search(LINE, err, re.M).group(1) == times, err
@@ -119,11 +119,9 @@ def test_a_recording_of_a_task(throttled, tmp_path):
     close_to([int(n) for n in re.search(r'throttled (\d+) (\d+)', out).groups()], tmp_path, TICK * 1e9)
 
 
-@pytest.mark.parametrize('by', ['perf-prof', 'perf'])
-def test_the_members_of_a_group_are_stopped_with_it(throttled, prof, by):
+def test_the_members_of_a_group_are_stopped_with_it(throttled):
     """Since Linux 6.16 its leader alone is said to be; before, each of them."""
-    group = f'{{cpu-clock/period={PERIOD}/,task-clock/period={PERIOD}/}}'
-    throttled('record', '-o', 'perf.data', '-C', '0', '-e', group, by=prof if by == 'perf-prof' else by)
+    throttled('record', '-o', 'perf.data', '-C', '0', '-e', f'{{cpu-clock/period={PERIOD}/,task-clock/period={PERIOD}/}}')
     err = throttled('report', job=False)[1]
     leader, member = (re.search(rf'^perf-prof: {name}-clock\S* throttled (\d+) times', err, re.M) for name in ('cpu', 'task'))
     assert int(leader.group(1)) > 20 and int(member.group(1)) > 20, err
@@ -140,10 +138,10 @@ def test_a_recording_of_perf(throttled, tmp_path):
 
 @pytest.mark.parametrize('order', [(), ('--order',)], ids=['', 'ordered'])
 def test_a_script_hears_of_it_live(throttled, order):
-    out, err = throttled('python', '-C', '0', '-N', '200', *order, '-e', EVENT, 'listens.py', job=False)
+    out, err = throttled('python', '-C', '0', '-N', '80', *order, '-e', EVENT, 'listens.py', job=False)
     times, ns = (int(n) for n in re.search(r'throttled (\d+) (\d+)', out).groups())
     told = int(re.search(LINE, err, re.M).group(1))
-    assert 50 <= times <= told and ns > 0, (out, err)
+    assert 20 <= times <= told and ns > 0, (out, err)
 
 
 def test_json_of_a_live_profile(throttled):

@@ -11,6 +11,8 @@ import pytest
 
 from frame import declared, requires
 
+pytestmark = pytest.mark.live
+
 TIMEOUT = 60
 RUNTIME = re.compile(r'^ *(-?\d+) +comm=([\s\S]{0,16}?) pid=(\d+) runtime=(\d+) ', re.M)
 
@@ -106,7 +108,7 @@ def both(prof, storm, tmp_path):
 
     def run(attrs, *options):
         path = tmp_path / 'perf.data'
-        argv = [prof, 'top', '-e', f'sched:sched_stat_runtime//{attrs}/', *options, '--record', path, '-m', '4M',
+        argv = [prof, 'top', '-e', f'sched:sched_stat_runtime//{attrs}/', *options, '--record', path, '-m', '16M',
                 '--json', '-C', '0', '--', storm, '--cpu', '0', 'fork', '3', '100000']
         with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               preexec_fn=lambda: os.sched_setaffinity(0, others)) as process:
@@ -151,7 +153,7 @@ def test_of_a_recording(top, storm, tmp_path):
     again, = tables(top(*what, '--input', path))
     assert live['rows'][0]['key'] == 'getppid' and live['rows'][0]['name'] == 'storm'
     assert again['rows'] == live['rows'] and again['events'] == live['events']
-    assert 0 < again['seconds'] < 10 and re.match(r'20\d\d-', again['time'])
+    assert 0 < again['seconds'] < 100 and re.match(r'20\d\d-', again['time'])
 
 
 def test_more_keys_than_rows(prof, storm):
@@ -167,7 +169,7 @@ def test_more_keys_than_rows(prof, storm):
 
 def test_perf_events_are_counted_by_their_periods(top, build):
     """What the heading says: ns of a clock, faults of page-faults; not how often they were sampled."""
-    text = top('--json', '-e', 'cpu-clock,page-faults', '--', os.path.join(build, 'tests/helpers/works'), 'shares', '500')
+    text = top('--json', '-e', 'cpu-clock,page-faults', '--', os.path.join(build, 'tests/helpers/works'), 'shares', '200')
     told = sum(int(ns) for ns in re.findall(r'^(?:one_half|three_tenths|one_fifth) (\d+)$', text, re.M))
     [table] = tables(text)
     assert [c['name'] for c in table['columns'][1:3]] == ['cpu_clock', 'page_faults']
@@ -176,6 +178,6 @@ def test_perf_events_are_counted_by_their_periods(top, build):
 
 
 def test_a_source_is_called_by_what_it_samples(top):
-    [table] = tables(top('--json', '-e', 'profile', '--', 'sh', '-c', 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'))
+    [table] = tables(top('--json', '-e', 'profile', '--', 'sh', '-c', 'i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done'))
     assert re.match('cycles|cpu_cycles|cpu_clock', table['columns'][1]['name'])
     assert sum(r[table['columns'][1]['name']] for r in table['rows']) > 1000 * table['events']

@@ -54,6 +54,17 @@ def convert(prof, tmp_path):
     return run
 
 
+@pytest.fixture
+def record(prof, tmp_path):
+    """record(WORD...): the recording, made here."""
+    def run(*words):
+        done = subprocess.run([prof, 'record', '-m', '16M', '-o', tmp_path / 'perf.data', *words], capture_output=True, text=True, timeout=60)
+        if done.returncode:
+            pytest.skip(done.stderr.strip())
+        return tmp_path / 'perf.data'
+    return run
+
+
 def schema(name, message, folder):
     """The class of a message, made of our copy of its format's schema."""
     protobuf = pytest.importorskip('google.protobuf.descriptor_pb2', reason='there is no python3-protobuf')

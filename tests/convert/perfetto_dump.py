@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Perfetto's own schema, in a process of its own, since it needs another protobuf than Debian's:
+"""Perfetto's own schema, in a process of its own, since it needs another protobuf than Debian's. For each line of standard input,
+a JSON list of words, it prints a line of JSON:
 
-    perfetto_dump.py FILE              the packets of a trace as JSON
-    perfetto_dump.py --schema NAME...  messages and enums: {name: {field or value: what it is}}"""
+    [FILE]               the packets of a trace
+    ["--schema", NAME...]  messages and enums: {name: {field or value: what it is}}"""
 import json
 import sys
 
@@ -23,9 +24,12 @@ def find(name):
     return {f.name: field_of(f) for f in pool.FindMessageTypeByName(name).fields}
 
 
-if sys.argv[1] == '--schema':
-    json.dump({name: find(name) for name in sys.argv[2:]}, sys.stdout)
-else:
-    with open(sys.argv[1], 'rb') as file:
-        packets = trace.Trace.FromString(file.read())
-    json.dump(json_format.MessageToDict(packets, preserving_proto_field_name=True), sys.stdout)
+def answer(first, *names):
+    if first == '--schema':
+        return {name: find(name) for name in names}
+    with open(first, 'rb') as file:
+        return json_format.MessageToDict(trace.Trace.FromString(file.read()), preserving_proto_field_name=True)
+
+
+for line in sys.stdin:
+    print(json.dumps(answer(*json.loads(line))), flush=True)

@@ -9,7 +9,7 @@ import subprocess
 import jsonschema
 import pytest
 
-from conftest import ROOT
+from conftest import CORPUS, ROOT
 
 PROGRAM = '''
 #include <stdlib.h>
@@ -22,7 +22,7 @@ WORK(other_part)
 int main(int argc, char **argv)
 {
 	unsigned long slow = strtoul(argv[1], NULL, 10);
-	for (clock_t end = clock() + CLOCKS_PER_SEC * 6 / 10; clock() < end;) {
+	for (clock_t end = clock() + CLOCKS_PER_SEC / 1000 * (argc > 2 ? atoi(argv[2]) : 600); clock() < end;) {
 		unsigned long k = 1 + rand() % 9;   // no round as long as the one before
 		quick_part(600000 * k);         // and each long beside the time from sample to sample
 		slow_part(20 * slow * k);
@@ -30,40 +30,67 @@ int main(int argc, char **argv)
 	}
 }
 '''
+SHORT = '10000', '100'      # its arguments: 100 ms
+CHAINS, CLOCK, SEVERAL, TRACE = (os.path.join(CORPUS, f'{name}.data') for name in ('chains', 'clock', 'several', 'trace'))
+
+
+def run(folder, *words, **more):
+    return subprocess.run(list(map(str, words)), cwd=folder, capture_output=True, text=True, timeout=60, **more)
+
+
+def compile_in(folder, name, text, *flags):
+    (folder / f'{name}.c').write_text(text)
+    subprocess.run(['gcc', *flags, '-o', name, f'{name}.c'], cwd=folder, check=True)
+
+
+def record(prof, folder, *words):
+    done = run(folder, prof, 'record', *words)
+    if done.returncode:
+        pytest.skip(done.stderr.strip())
 
 
 @pytest.fixture(scope='module')
 def recordings(prof, tmp_path_factory):
-    """Of the same program with slow_part taking 1/6, 1/6 and 1/2 of its time."""
+    """Of the same program with slow_part taking 1/6, 1/6 and 1/2 of its time; and slower.data of a copy of it."""
     folder = tmp_path_factory.mktemp('diff')
-    (folder / 'work.c').write_text(PROGRAM)
-    subprocess.run(['gcc', '-O0', '-o', folder / 'work', folder / 'work.c'], check=True)
-    for name, slow in (('a', 10000), ('same', 10000), ('slower', 50000)):
-        done = subprocess.run([prof, 'record', '-o', folder / (name + '.data'), '-g', '-F', '1997', '--',
-                               folder / 'work', str(slow)], capture_output=True, text=True, timeout=60)
-        if done.returncode:
-            pytest.skip(done.stderr.strip())
+    compile_in(folder, 'work', PROGRAM, '-O0')
+    shutil.copy(folder / 'work', folder / 'work-new')
+    for name, program, slow in (('a', 'work', 10000), ('same', 'work', 10000), ('slower', 'work', 50000), ('renamed', 'work-new', 50000)):
+        record(prof, folder, '-o', f'{name}.data', '-m', '16M', '-g', '-F', '1997', '--', folder / program, slow)
     return folder
 
 
-@pytest.fixture
-def diff(prof, recordings):
-    def run(*args):
-        done = subprocess.run([prof, 'diff', *args], cwd=recordings, capture_output=True, text=True, timeout=60)
+def differ(prof, folder):
+    def diff(*args):
+        done = run(folder, prof, 'diff', *args)
         assert done.returncode == 0 and not done.stderr, done
         return done.stdout
-    return run
+    return diff
+
+
+@pytest.fixture
+def compare(prof, recordings):
+    """perf-prof diff of recordings made here."""
+    return differ(prof, recordings)
+
+
+@pytest.fixture
+def diff(prof, tmp_path):
+    """perf-prof diff of files that the test writes."""
+    return differ(prof, tmp_path)
 
 
 def rows_of(text):
     return {row['function']: row for row in json.loads(text)['rows']}
 
 
-@pytest.mark.deep
-def test_what_changed_comes_first(diff):
-    text = diff('--json', 'a.data', 'slower.data')
-    rows = rows_of(text)
-    assert json.loads(text)['rows'][0]['function'] == 'slow_part'
+@pytest.mark.live
+def test_what_changed_comes_first(compare, prof, recordings):
+    """In JSON of the schema of tables, with the shares of report; of a clock with the time, which says what shares cannot: the
+    others take as long as before."""
+    told = json.loads(compare('--json', 'a.data', 'slower.data'))
+    rows = {row['function']: row for row in told['rows']}
+    assert told['rows'][0]['function'] == 'slow_part'
     slow = rows['slow_part']
     assert slow['verdict'] == 'grew' and slow['marked'] is True
     assert 10 < slow['before'] < 24 and 40 < slow['after'] < 60
@@ -73,238 +100,136 @@ def test_what_changed_comes_first(diff):
         assert row['verdict'] in ('shrank', 'same time', 'more time') and row['change'] < 0
         assert {'shrank': less <= 0, 'same time': 'after_time' in row, 'more time': less > 0}[row['verdict']], row
         assert row.get('marked') is not (row['verdict'] == 'same time' or None), row
-
-
-def test_of_a_clock_the_time_is_told(diff):
-    """Which says what shares cannot: the others take as long as before."""
-    told = json.loads(diff('--json', 'a.data', 'slower.data'))
-    rows = {row['function']: row for row in told['rows']}
-    clock = told['before_event'] in ('cpu-clock', 'task-clock')
-    assert all(('before_time' in row, 'after_time' in row) == (clock, clock) for row in told['rows']), told
-    assert (' before(ms)    after ' in diff('a.data', 'slower.data')) == clock
-    if clock:
-        slow, quick = (rows[name]['after_time'] / rows[name]['before_time'] for name in ('slow_part', 'quick_part'))
-        assert 2 < slow / quick < 10, rows    # 5; neighbours of the machine may make a whole run slower
-        assert 0.3 < quick < 3, rows
-
-
-TIMES = '''
-#define WORK(name) __attribute__((noinline)) void name(long n) { for (volatile long i = 0; i < n; i++) {} }
-WORK(kept)
-WORK(longer)
-int main(int argc, char **argv) { for (int i = 0; i < 40; i++) { kept(1000000); longer(argc > 1 ? 9000000 : 1000000); } }
-'''
-
-
-def test_a_share_that_shrank_beside_a_time_that_did_not(prof, tmp_path):
-    (tmp_path / 'job.c').write_text(TIMES)
-    subprocess.run(['gcc', '-O1', '-o', 'job', 'job.c'], cwd=tmp_path, check=True)
-    for name, args in (('a', []), ('b', ['longer'])):
-        done = subprocess.run([prof, 'record', '-q', '-e', 'cpu-clock:u', '-o', f'{name}.data', '--', './job', *args], cwd=tmp_path,
-                              capture_output=True, text=True, timeout=60)
-        if done.returncode:
-            pytest.skip(done.stderr.strip())
-    rows = rows_of(subprocess.run([prof, 'diff', '--json', 'a.data', 'b.data'], cwd=tmp_path, capture_output=True, text=True,
-                                  timeout=60, check=True).stdout)
-    kept, longer = rows['kept'], rows['longer']
-    text = subprocess.run([prof, 'diff', 'a.data', 'b.data'], cwd=tmp_path, capture_output=True, text=True, timeout=60).stdout
-    before, after = map(float, re.search(r'\(self time, .*\nuser time ([\d.]+) ms before, ([\d.]+) ms after \(\+\d+\.\d %, more time\)\n', text).groups())
-    assert before == pytest.approx(sum(row['before_time'] for row in rows.values()) / 1e6, abs=0.01) and after > before
-    assert longer['verdict'] == 'grew' and kept['change'] < -20 and longer['after_time'] > 3 * longer['before_time'], rows
-    if abs(kept['after_time'] - kept['before_time']) < 0.1 * kept['before_time']:    # other work can slow it down
-        assert kept['verdict'] == 'same time', rows
-    else:
-        assert kept['verdict'] in ('same time', 'less time', 'more time', 'shrank'), rows
-
-
-@pytest.fixture(scope='module')
-def work_and_more(prof, tmp_path_factory):
-    """Recordings of nearly only one function, and of four times the work, which no share shows."""
-    folder = tmp_path_factory.mktemp('work')
-    (folder / 'job.c').write_text('#include <stdlib.h>\n'
-                                  '#define WORK(name) __attribute__((noinline)) void name(long n) '
-                                  '{ for (volatile long i = 0; i < n; i++) {} }\n'
-                                  'WORK(hash) WORK(parse)\n'
-                                  'int main(int argc, char **argv)\n'
-                                  '{ for (long i = 4 * atol(argv[1]); i--;) { hash(9000000); parse(1000000); } }\n')
-    subprocess.run(['gcc', '-O1', '-o', 'job', 'job.c'], cwd=folder, check=True)
-    for name, event, times in (('a', 'cpu-clock:u', 5), ('more', 'cpu-clock:u', 20), ('faults', 'page-faults:u', 5)):
-        done = subprocess.run([prof, 'record', '-q', '-F' if 'clock' in event else '-c', '999' if 'clock' in event else '1', '-e', event,
-                               '-o', f'{name}.data', '--', './job', str(times)], cwd=folder, capture_output=True, text=True, timeout=60)
-        if done.returncode:
-            pytest.skip(done.stderr.strip())
-    return folder
-
-
-def test_the_cause_has_most_of_both_profiles(prof, work_and_more):
-    def diff(*args):
-        return subprocess.run([prof, 'diff', *args], cwd=work_and_more, capture_output=True, text=True, timeout=60, check=True).stdout
-
-    table = json.loads(diff('--json', 'a.data', 'more.data'))
-    cause = table['rows'][0]             # its share of about 90 % hardly changes, if other work slows down both alike
-    assert cause['function'] == 'hash' and cause['marked'] and table['changed'] >= 1
-    assert cause['verdict'] in ('more time', 'grew')         # grew: if parse was slowed down in the first run
-    assert 0 < cause['time_low'] < cause['time_change'] < cause['time_high']
-    assert cause['time_change'] == cause['after_time'] - cause['before_time']
-    assert 0 < table['time_low'] < table['after_time'] - table['before_time'] < table['time_high']
-    assert [row for row in table['rows'] if row.get('time_low', 0) > 10e6][0] == cause         # the recipe for CI
-    less = json.loads(diff('--json', 'more.data', 'a.data'))
-    assert less['rows'][0]['verdict'] in ('less time', 'shrank') and less['time_high'] < 0
-    assert less['rows'][0]['time_low'] == -cause['time_high'] and less['rows'][0]['time_high'] == -cause['time_low']
-    text = diff('--rows', '1', 'a.data', 'more.data')
-    assert re.search(rf' \+{cause["time_change"] / 1e6:.3f} +{cause["time_low"] / 1e6:.3f} +{cause["time_high"] / 1e6:.3f} +'
-                     rf'{cause["verdict"]} +hash ', text), text
-    assert re.match(r'\d+ changed \(self time, 99 % confidence\)\n.*, more time\)\na.data: .*\nmore.data: ', text), text
-    for row in json.loads(diff('--json', 'a.data', 'a.data'))['rows']:
-        assert row['verdict'] == 'unclear' and row['time_low'] < row['time_change'] == 0 < row['time_high'], row
-
-
-def test_other_events_are_compared_by_share(prof, work_and_more):
-    table = json.loads(subprocess.run([prof, 'diff', '--json', 'faults.data', 'faults.data'], cwd=work_and_more, capture_output=True,
-                                      text=True, timeout=60, check=True).stdout)
-    assert table['rows'] and not any('time_low' in row for row in table['rows']) and 'time_low' not in table
-
-
-def test_the_same_program_twice_did_not_change_much(diff):
-    rows = rows_of(diff('--json', '--confidence', '99.9', 'a.data', 'same.data'))
-    own = [row for name, row in rows.items() if name.endswith('_part')]     # beside other work the kernel's part grows
-    assert len(own) == 3 and all(abs(row['change']) < 8 for row in own)
-    assert sum(row['verdict'] != 'unclear' for row in own) <= 1
-
-
-def test_json_is_of_the_schema_of_tables(diff):
     with open(os.path.join(ROOT, 'docs', 'table.schema.json'), encoding='utf-8') as file:
-        jsonschema.validate(json.loads(diff('--json', 'a.data', 'slower.data')), json.load(file))
-
-
-def test_shares_are_those_of_report(diff, prof, recordings):
-    theirs = subprocess.run([prof, 'report', '--json', 'slower.data'], cwd=recordings, capture_output=True,
-                            text=True, timeout=60).stdout
-    report = {row['function']: row for row in json.loads(theirs)['rows']}
-    rows = rows_of(diff('--json', 'a.data', 'slower.data'))
-    total = rows_of(diff('--json', '--total', 'a.data', 'slower.data'))
+        jsonschema.validate(told, json.load(file))
+    report = rows_of(run(recordings, prof, 'report', '--json', 'slower.data').stdout)
+    total = rows_of(compare('--json', '--total', 'a.data', 'slower.data'))
     for name in ('slow_part', 'quick_part', 'other_part', 'main'):
         if name != 'main':
             assert rows[name]['after'] == pytest.approx(report[name]['self'], abs=0.01)
         assert total[name]['after'] == pytest.approx(report[name]['total'], abs=0.01)
+    clock = told['before_event'] in ('cpu-clock', 'task-clock')
+    assert all(('before_time' in row, 'after_time' in row) == (clock, clock) for row in told['rows']), told
+    assert (' before(ms)    after ' in compare('a.data', 'slower.data')) == clock
+    if clock:
+        slow, quick = (rows[name]['after_time'] / rows[name]['before_time'] for name in ('slow_part', 'quick_part'))
+        assert 2 < slow / quick < 10, rows    # 5; neighbours of the machine may make a whole run slower
+    compare('--flame-graph', 'out.svg', 'a.data', 'slower.data')
+    found = re.search(r'<title>slow_part \(.*; \+(\d+\.\d+) points\)</title>', (recordings / 'out.svg').read_text())
+    assert found and 20 < float(found[1]) < 45
 
 
-def test_folded_stacks_say_the_same(diff, prof, recordings):
-    for name in ('a', 'slower'):
-        subprocess.run([prof, 'convert', name + '.data', '-o', name + '.folded'], cwd=recordings, check=True)
-    last = (recordings / 'a.folded').read_text().splitlines()[-1]
-    assert re.fullmatch(r'# samples=\d+ alike=[\d.]+ weight=\d+ event=\S+ inlined=(yes|no)', last), last
+@pytest.mark.parametrize('half', [[1], [1, 2]])
+def test_the_cause_has_most_of_both_profiles(diff, tmp_path, half):
+    """Nearly only one function, and four times the work, which no share shows."""
+    for name, times in (('a', 1), ('more', 4)):
+        for i in half:
+            of_a_command(tmp_path / f'{name}{i}', ' time=command inlined=no', hash=times * 900 + i, parse=times * 100 + i)
+    a, more = ([f'{name}{i}' for i in half] for name in ('a', 'more'))
+    table = json.loads(diff('--json', *a, '--vs', *more))
+    cause = table['rows'][0]
+    assert cause['function'] == 'hash' and cause['marked'] and table['changed'] >= 1
+    assert cause['verdict'] == 'more time'
+    assert 0 < cause['time_low'] < cause['time_change'] < cause['time_high']
+    assert cause['time_change'] == cause['after_time'] - cause['before_time']
+    assert 0 < table['time_low'] < table['after_time'] - table['before_time'] < table['time_high']
+    assert [row for row in table['rows'] if row.get('time_low', 0) > 10e6][0] == cause         # the recipe for CI
+    less = json.loads(diff('--json', *more, '--vs', *a))
+    assert less['rows'][0]['verdict'] == 'less time' and less['time_high'] < 0
+    assert less['rows'][0]['time_low'] == -cause['time_high'] and less['rows'][0]['time_high'] == -cause['time_low']
+    text = diff('--rows', '1', *a, '--vs', *more)
+    assert re.search(rf' \+{cause["time_change"] / 1e6:.3f} +{cause["time_low"] / 1e6:.3f} +{cause["time_high"] / 1e6:.3f} +'
+                     rf'{cause["verdict"]} +hash', text), text
+    assert re.match(r'\d+ changed \(self time, 99 % confidence\)\n.*, more time\)\n', text), text
+    for row in json.loads(diff('--json', *a, '--vs', *a))['rows']:
+        assert row['verdict'] == 'unclear' and row['time_low'] < row['time_change'] == 0 < row['time_high'], row
+
+
+def test_folded_stacks_say_the_same(diff, prof, tmp_path):
+    run(tmp_path, prof, 'convert', CLOCK, '-o', 'clock.folded', check=True)
+    last = (tmp_path / 'clock.folded').read_text().splitlines()[-1]
+    assert re.fullmatch(r'# samples=\d+ alike=[\d.]+ weight=\d+ event=\S+( builds=\S+)? inlined=(yes|no)', last), last
     for others in (r'^(.*)\s+?(\d+(?:\.\d*)?)$', r'^(.*) (\d+)$'):     # flamegraph.pl and speedscope skip it
         assert not re.match(others, last)
-    folded = rows_of(diff('--json', 'a.folded', 'slower.folded'))['slow_part']
-    mixed = rows_of(diff('--json', 'a.data', 'slower.data'))['slow_part']
-    for key in ('before', 'after', 'change', 'low', 'high'):
-        assert folded[key] == pytest.approx(mixed[key], abs=0.05)
+    rows = json.loads(diff('--json', '-q', '--rows', '0', CLOCK, 'clock.folded'))['rows']
+    assert rows and all(row['before'] == pytest.approx(row['after'], abs=0.05) for row in rows), rows
 
 
-def test_inlined_functions_are_part_of_their_function(diff, prof, recordings):
-    inlining = PROGRAM.replace('WORK(slow_part)', 'static inline __attribute__((always_inline)) unsigned long heart(unsigned long n) '
-                               '{ return n * n; }\n__attribute__((noinline)) void slow_part(unsigned long n) '
-                               '{ while (n--) sink += heart(n); }')
-    (recordings / 'in.c').write_text(inlining)
-    subprocess.run(['gcc', '-O0', '-g', '-o', recordings / 'in', recordings / 'in.c'], check=True)
-    subprocess.run([prof, 'record', '-q', '-o', recordings / 'in.data', '-g', '--', recordings / 'in', '50000'], check=True, timeout=60)
+@pytest.mark.live
+def test_inlined_functions_are_part_of_their_function(diff, prof, tmp_path):
+    compile_in(tmp_path, 'in', PROGRAM.replace('WORK(slow_part)', '''
+static inline __attribute__((always_inline)) unsigned long heart(unsigned long n) { return n * n; }
+__attribute__((noinline)) void slow_part(unsigned long n) { while (n--) sink += heart(n); }'''), '-O0', '-g')
+    record(prof, tmp_path, '-q', '-o', 'in.data', '-g', '--', './in', '50000', '300')
     rows, apart = (rows_of(diff('--json', *options, 'in.data', 'in.data')) for options in ([], ['--inline-rows']))
     assert 'heart' not in rows and apart['heart']['before'] > 1
     assert rows['slow_part']['after'] == pytest.approx(apart['slow_part']['after'] + apart['heart']['after'])
-    subprocess.run([prof, 'convert', '-q', '-I', recordings / 'in.data', '--to', 'folded', '-o', recordings / 'in.folded'], check=True)
+    run(tmp_path, prof, 'convert', '-q', '-I', 'in.data', '--to', 'folded', '-o', 'in.folded', check=True)
     for sides in ('in.data', 'in.folded'), ('in.folded', 'in.data'):   # which have neither files nor what was inlined
         folded = rows_of(diff('--json', *sides))
         assert all(row['before'] == pytest.approx(row['after'], abs=0.01) and not row['dso'] for row in folded.values()), folded
     assert folded['heart']['before'] == folded['heart']['after'] == pytest.approx(apart['heart']['before'])
 
 
-@pytest.fixture(scope='module')
-def of_faults(prof, recordings):
-    """The same program by its page faults, and by its faults and the event of a.data."""
-    for name, events in (('faults', 'page-faults'), ('both', 'page-faults,profile/-F 997/')):
-        done = subprocess.run([prof, 'record', '-o', recordings / (name + '.data'), '-g', '-e', events, '--',
-                               recordings / 'work', '10000'], capture_output=True, text=True, timeout=60)
-        assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.deep
-def test_only_the_same_event_is_compared(diff, prof, recordings, of_faults):
-    done = subprocess.run([prof, 'diff', 'a.data', 'faults.data'], cwd=recordings, capture_output=True, text=True, timeout=60)
+def test_only_the_same_event_is_compared(diff, prof, tmp_path):
+    done = run(tmp_path, prof, 'diff', CHAINS, TRACE)
     assert done.returncode == 2 and not done.stdout
-    assert re.search(r'a.data has samples of (cycles|cpu-clock)\S*, faults.data of page-faults\S*: .*--different-events', done.stderr), done
-    asked = json.loads(diff('--json', '--different-events', 'a.data', 'faults.data'))
-    assert asked['after_event'].startswith('page-faults') != asked['before_event'].startswith('page-faults')
-    chosen = json.loads(diff('--json', 'a.data', 'both.data'))      # not the first of both.data
-    assert chosen['after_event'] == chosen['before_event'] == asked['before_event']
+    assert re.search(r'chains.data has samples of cpu-clock, \S*trace.data of all events: .*--different-events', done.stderr), done
+    asked = json.loads(diff('--json', '--different-events', CHAINS, TRACE))
+    assert (asked['before_event'], asked['after_event']) == ('cpu-clock', 'all events')
+    assert 'before_time' not in asked and not any('time_low' in row for row in asked['rows'])
+    chosen = json.loads(diff('--json', CHAINS, SEVERAL))      # not the first of the second one
+    assert chosen['after_event'] == chosen['before_event'] == 'cpu-clock'
 
 
-def test_the_picture_has_the_difference(diff, recordings):
-    diff('--flame-graph', 'out.svg', 'a.data', 'slower.data')
-    found = re.search(r'<title>slow_part \(.*; \+(\d+\.\d+) points\)</title>', (recordings / 'out.svg').read_text())
-    assert found and 20 < float(found[1]) < 45
-
-
-def test_several_recordings_of_each_side(diff):
-    """Times are those of one run, and what grew is found; what is the same is not, however the runs differ."""
-    told = json.loads(diff('--json', 'a.data', 'same.data', '--vs', 'slower.data', 'slower.data'))
-    one, other, slow = (json.loads(diff('--json', *pair)) for pair in (['a.data', 'a.data'], ['same.data'] * 2, ['slower.data'] * 2))
-    assert (told['before_runs'], told['after_runs'], one['before_runs']) == (2, 2, 1)
-    assert told['before_samples'] == one['before_samples'] + other['before_samples']
-    if 'before_time' in told:
-        assert told['before_time'] == (one['before_time'] + other['before_time']) // 2 and told['after_time'] == slow['before_time']
-    rows = {row['function']: row for row in told['rows']}
-    assert abs(rows['slow_part']['after'] - rows_of(json.dumps(slow))['slow_part']['after']) < 1e-6
-    same = json.loads(diff('--json', 'a.data', 'same.data', '--vs', 'same.data', 'a.data'))
-    assert same['changed'] == 0 and 'for i in' not in diff('a.data', 'same.data', '--vs', 'slower.data')
-
-
-def test_how_several_are_recorded(diff, recordings):
-    """With the commands that recorded each, but for the outputs."""
-    text = diff('a.data', 'slower.data')
+@pytest.mark.live
+def test_how_several_are_recorded(compare, prof, recordings):
+    """With the commands that recorded each, but for the outputs; of -qo FILE the last one counts, so the printed command would
+    write over the recording."""
+    several = 'a.data', 'same.data', '--vs', 'slower.data', 'slower.data'
+    told = json.loads(compare('--json', *several))
+    assert (told['before_runs'], told['after_runs']) == (2, 2) and 'for i in' not in compare(*several)
+    text = compare('a.data', 'slower.data')
     work = recordings / 'work'
     assert f'to compare five of each (writes old1.data to old5.data and new1.data to new5.data here):\n    for i in 1 2 3 4 5; do\n' \
-           f'        perf-prof record -o old$i.data -g -F 1997 -- {work} 10000\n' \
-           f'        perf-prof record -o new$i.data -g -F 1997 -- {work} 50000\n' \
+           f'        perf-prof record -o old$i.data -m 16M -g -F 1997 -- {work} 10000\n' \
+           f'        perf-prof record -o new$i.data -m 16M -g -F 1997 -- {work} 50000\n' \
            '    done\n    perf-prof diff old[1-5].data --vs new[1-5].data\n' in text or len(str(work)) > 150, text
-
-
-def test_an_output_among_short_options_is_not_repeated(prof, diff, recordings):
-    """-qo FILE: the last output counts, so the printed command would write over the recording."""
-    subprocess.run([prof, 'record', '-F', '1997', '-qo', 'cluster.data', '--', './work', '10000'], cwd=recordings, check=True, timeout=60)
-    assert 'record -o old$i.data -- OLD\n' in diff('cluster.data', 'cluster.data')
+    record(prof, recordings, '-qo', 'cluster.data', '--', './work', *SHORT)
+    assert 'record -o old$i.data -- OLD\n' in compare('cluster.data', 'cluster.data')
 
 
 @pytest.mark.skipif(not shutil.which('jq'), reason='needs jq')
-def test_the_gate_in_a_script(prof, recordings):
+def test_the_gate_in_a_script(prof, tmp_path):
     """The lines of docs/diff.md: red if a function takes longer, and if there is nothing to compare."""
     with open(os.path.join(ROOT, 'docs/diff.md')) as f:
         line, = re.findall(r'^    (perf-prof diff --json .*\n.*)$', f.read(), re.M)
-    for program, old, new, passes in ((prof, 'a.data', 'same.data', True), (prof, 'a.data', 'slower.data', False),
-                                      (prof, 'nosuch.data', 'a.data', False), ('/nosuch/program', 'a.data', 'same.data', False)):
+    for name, ms in (('a', 900), ('same', 901), ('slower', 2700)):
+        of_a_command(tmp_path / name, ' time=command inlined=no', hash=ms, parse=300)
+    for program, old, new, passes in ((prof, 'a', 'same', True), (prof, 'a', 'slower', False), (prof, 'nosuch', 'a', False),
+                                      ('/nosuch/program', 'a', 'same', False)):
         asked = line.replace('perf-prof', str(program)).replace('old.data', old).replace('new.data', new)
-        done = subprocess.run(asked, shell=True, cwd=recordings, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(asked, shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=60)
         assert (done.returncode == 0) == passes, done
 
 
-@pytest.fixture(scope='module')
-def renamed(prof, recordings):
-    """slower.data of a copy of the program."""
-    shutil.copy(recordings / 'work', recordings / 'work-new')
-    done = subprocess.run([prof, 'record', '-o', recordings / 'renamed.data', '-g', '-F', '1997', '--',
-                           recordings / 'work-new', '50000'], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr
-    return 'renamed.data'
-
-
-def test_a_program_that_was_renamed_is_the_same(diff, renamed):
-    found = json.loads(diff('--json', 'a.data', renamed))
-    assert {'before': 'work', 'after': 'work-new'} in found['renamed']
-    slow = rows_of(diff('--json', 'a.data', renamed))['slow_part']
-    assert (slow['verdict'], slow['dso']) == ('grew', 'work-new') and 10 < slow['before'] < 24 and 40 < slow['after'] < 60
+@pytest.mark.live
+def test_a_program_that_was_renamed(compare):
+    """It is the same; with --no-ignore-files another one; by --ignore-files names alone count."""
+    found, by_name = (compare('--json', *options, 'a.data', 'renamed.data') for options in ([], ['--ignore-files']))
+    assert {'before': 'work', 'after': 'work-new'} in json.loads(found)['renamed']
+    assert rows_of(found)['slow_part']['dso'] == 'work-new'
+    for slow in rows_of(found)['slow_part'], rows_of(by_name)['slow_part']:
+        assert slow['verdict'] == 'grew' and 10 < slow['before'] < 24 and 40 < slow['after'] < 60
     assert 'work before and work-new after are taken for the same file, as both have functions of the same names; ' \
-           '--no-ignore-files keeps them apart' in diff('a.data', renamed).splitlines()
-    assert 'ignore-files' not in diff('a.data', 'slower.data') and 'renamed' not in json.loads(diff('--json', 'a.data', 'slower.data'))
+           '--no-ignore-files keeps them apart' in compare('a.data', 'renamed.data').splitlines()
+    assert 'ignore-files' not in compare('a.data', 'slower.data')
+    assert 'renamed' not in json.loads(compare('--json', 'a.data', 'slower.data'))
+    text = compare('--no-ignore-files', 'a.data', 'renamed.data')
+    assert re.search(r'^ .* gone +slow_part +work$', text, re.M) and re.search(r'^ .* new +slow_part +work-new$', text, re.M)
+    assert re.search(r'^\d functions are gone from work and new in work-new with the same name; '
+                     r'--ignore-files matches by name alone$', text, re.M), text
+    assert '--ignore-files' not in compare('--ignore-files', 'a.data', 'renamed.data')
 
 
 TWO = '''#include <stdint.h>
@@ -314,13 +239,12 @@ int main(void) { for (int i = 0; i < 100; i++) { compress(50000); OWN(400000); }
 '''
 
 
-def test_programs_with_a_function_in_common_are_two(diff, prof, recordings):
+@pytest.mark.live
+def test_programs_with_a_function_in_common_are_two(diff, prof, tmp_path):
     """It has little of their time, before and after."""
-    (recordings / 'two.c').write_text(TWO)
     for name in 'pack', 'wrap':
-        path = recordings / name
-        subprocess.run(['gcc', '-O1', '-g', '-fno-omit-frame-pointer', f'-DOWN=own_{name[0]}', '-o', path, recordings / 'two.c'], check=True)
-        subprocess.run([prof, 'record', '-q', '-o', recordings / f'{name[0]}.data', '-g', '-F', '1997', '--', path], check=True, timeout=60)
+        compile_in(tmp_path, name, TWO, '-O1', '-g', '-fno-omit-frame-pointer', f'-DOWN=own_{name[0]}')
+        record(prof, tmp_path, '-q', '-o', f'{name[0]}.data', '-g', '-F', '1997', '--', f'./{name}')
     found = json.loads(diff('--json', 'p.data', 'w.data'))
     assert 'renamed' not in found and rows_of(json.dumps(found))['own_p']['verdict'] == 'gone', found
 
@@ -329,51 +253,39 @@ LEAF = 'void leaf(unsigned long n) { volatile unsigned long s = 1; while (n--) s
 CALLS = 'void leaf(unsigned long n);\nint main(void) { for (int i = 0; i < 100; i++) leaf(1000000); }'
 
 
-def test_main_is_not_new_if_a_function_without_frame_pointer_hid_it(prof, tmp_path):
+@pytest.mark.live
+def test_main_is_not_new_if_a_function_without_frame_pointer_hid_it(diff, prof, tmp_path):
     (tmp_path / 'leaf.c').write_text(LEAF)
     (tmp_path / 'main.c').write_text(CALLS)
     for name, how in (('with', '-fno-omit-frame-pointer'), ('without', '-fomit-frame-pointer')):
         (tmp_path / name).mkdir()
         subprocess.run(f'gcc -O1 -fno-omit-frame-pointer -c main.c && gcc -O1 {how} -c leaf.c && gcc -o {name}/job main.o leaf.o',
                        shell=True, cwd=tmp_path, check=True)
-        subprocess.run([prof, 'record', '-q', '--call-graph', 'fp', '-F', '1997', '-o', name + '.data', '--', f'./{name}/job'],
-                       cwd=tmp_path, check=True, timeout=60)
-    rows = rows_of(subprocess.run([prof, 'diff', '--json', '--total', 'without.data', 'with.data'], cwd=tmp_path, capture_output=True,
-                                  text=True, timeout=60, check=True).stdout)
+        record(prof, tmp_path, '-q', '--call-graph', 'fp', '-F', '1997', '-o', f'{name}.data', '--', f'./{name}/job')
+    rows = rows_of(diff('--json', '--total', 'without.data', 'with.data'))
     assert rows['main']['before'] < 10 < 80 < rows['main']['after']
     assert rows['main']['before'] > 0 or rows['main']['verdict'] != 'new', rows
 
 
+@pytest.mark.live
 def test_names_of_files_are_valid_json(prof, recordings):
     path = os.fsencode(recordings / 'work') + b'\xff'
     shutil.copy(recordings / 'work', path)
-    subprocess.run([prof, 'record', '-q', '-o', recordings / 'bytes.data', '-g', '-F', '1997', '--', path, '20000'], check=True, timeout=60)
+    subprocess.run([prof, 'record', '-q', '-m', '16M', '-o', 'bytes.data', '-g', '-F', '1997', '--', path, *SHORT], cwd=recordings,
+                   check=True, timeout=60)
     done = subprocess.run([prof, 'diff', '--json', 'a.data', 'bytes.data'], cwd=recordings, capture_output=True, timeout=60, check=True)
     assert len(json.loads(done.stdout.decode('utf-8'))['renamed']) == 1
-
-
-def test_a_program_that_was_renamed_is_another_one(diff, renamed):
-    text = diff('--no-ignore-files', 'a.data', renamed)
-    assert re.search(r'^ .* gone +slow_part +work$', text, re.M) and re.search(r'^ .* new +slow_part +work-new$', text, re.M)
-    assert re.search(r'^\d functions are gone from work and new in work-new with the same name; '
-                     r'--ignore-files matches by name alone$', text, re.M), text
-
-
-def test_names_alone_compare_a_program_that_was_renamed(diff, renamed):
-    slow = rows_of(diff('--json', '--ignore-files', 'a.data', renamed))['slow_part']
-    assert slow['verdict'] == 'grew' and 10 < slow['before'] < 24 and 40 < slow['after'] < 60
-    assert '--ignore-files' not in diff('--ignore-files', 'a.data', renamed)
 
 
 def folded(path, **stacks):
     path.write_text(''.join(f'main;{name} {weight}\n' for name, weight in stacks.items()))
 
 
-def test_lambdas_are_the_same_on_other_lines(diff, recordings):
+def test_lambdas_are_the_same_on_other_lines(diff, tmp_path):
     """If as many are there, in the order of their lines; else by name."""
     def rows(before, after):
         for name, stacks in (('before', before), ('after', after)):
-            folded(recordings / f'{name}.folded', **stacks)
+            folded(tmp_path / f'{name}.folded', **stacks)
         rows = rows_of(diff('--json', 'before.folded', 'after.folded'))
         return {name: (row['before'], row['after']) for name, row in rows.items() if name != 'main'}
 
@@ -391,18 +303,18 @@ def test_lambdas_are_the_same_on_other_lines(diff, recordings):
         'f::{lambda at a': (50, 0), 'f::{lambda at :': (50, 0), 'f::{lambda at }': (0, 100)}
 
 
-def test_lambdas_are_the_same_in_pictures(diff, recordings):
-    folded(recordings / 'before.folded', **{'f::{lambda at a.cc:5}': 40, 'g': 60})
-    folded(recordings / 'after.folded', **{'f::{lambda at a.cc:7}': 50, 'g': 50})
+def test_lambdas_are_the_same_in_pictures(diff, tmp_path):
+    folded(tmp_path / 'before.folded', **{'f::{lambda at a.cc:5}': 40, 'g': 60})
+    folded(tmp_path / 'after.folded', **{'f::{lambda at a.cc:7}': 50, 'g': 50})
     diff('before.folded', 'after.folded', '--flame-graph', 'lambda.svg')
-    text = (recordings / 'lambda.svg').read_text()
+    text = (tmp_path / 'lambda.svg').read_text()
     assert 'f::{lambda at a.cc:7} (50 samples, 50.00%; +10.00 points)' in text and 'a.cc:5' not in text
 
 
-def shares_of(diff, recordings, before, after):
+def shares_of(diff, tmp_path, before, after):
     """Those of both sides, and the line below the table about places."""
     for name, stacks in (('before', before), ('after', after)):
-        folded(recordings / f'{name}.folded', **stacks)
+        folded(tmp_path / f'{name}.folded', **stacks)
     found = json.loads(diff('--json', 'before.folded', 'after.folded'))
     told = re.findall(r'^(\d+) functions? (?:is|are) on another line or in another file than before: compared by name, and shown '
                       r'with the place in AFTER$', diff('before.folded', 'after.folded'), re.M)
@@ -410,133 +322,111 @@ def shares_of(diff, recordings, before, after):
     return {row['function']: (row['before'], row['after']) for row in found['rows'] if row['function'] != 'main'}, *map(int, told)
 
 
-def test_python_functions_are_the_same_on_other_lines(diff, recordings):
+def test_python_functions_are_the_same_on_other_lines(diff, tmp_path):
     """If as many of the name are there in that file, in the order of their lines; else by name."""
-    assert shares_of(diff, recordings,
+    assert shares_of(diff, tmp_path,
                      {'run (a.py:3)': 10, 'run (b.py:3)': 20, 'A.<lambda> (a.py:9)': 30, 'A.<lambda> (a.py:10)': 40},
                      {'run (a.py:5)': 20, 'run (b.py:3)': 10, 'A.<lambda> (a.py:10)': 40, 'A.<lambda> (a.py:11)': 30}) == ({
                          'run (a.py:5)': (10, 20), 'run (b.py:3)': (20, 10), 'A.<lambda> (a.py:10)': (30, 40),
                          'A.<lambda> (a.py:11)': (40, 30)}, 3)
-    assert shares_of(diff, recordings, {'run (a.py:3)': 40, 'run (a.py:9)': 60}, {'run (a.py:9)': 100}) == ({
+    assert shares_of(diff, tmp_path, {'run (a.py:3)': 40, 'run (a.py:9)': 60}, {'run (a.py:9)': 100}) == ({
         'run (a.py:3)': (40, 0), 'run (a.py:9)': (60, 100)},)
-    assert shares_of(diff, recordings, {'run (a.py:3)': 40, 'run (a.py:x)': 60}, {'run (a.py:)': 40, '(a.py:4)': 60}) == ({
+    assert shares_of(diff, tmp_path, {'run (a.py:3)': 40, 'run (a.py:x)': 60}, {'run (a.py:)': 40, '(a.py:4)': 60}) == ({
         'run (a.py:3)': (40, 0), 'run (a.py:x)': (60, 0), 'run (a.py:)': (0, 40), '(a.py:4)': (0, 60)},)
 
 
-def test_python_functions_of_a_file_that_was_renamed(diff, recordings):
+def test_python_functions_of_a_file_that_was_renamed(diff, tmp_path):
     """A file on one side only, with most of the functions of one that is only on the other side."""
     before = {'<module> (j1.py:1)': 5, 'main (j1.py:8)': 5, 'find (j1.py:3)': 50, 'old (j1.py:20)': 10, 'find (lib.py:1)': 30}
     after = {'<module> (j2.py:1)': 5, 'main (j2.py:9)': 5, 'find (j2.py:4)': 60, 'find (lib.py:1)': 30}
     found = {'<module> (j2.py:1)': (5, 5), 'main (j2.py:9)': (5, 5), 'find (j2.py:4)': (50, 60), 'old (j1.py:20)': (10, 0),
              'find (lib.py:1)': (30, 30)}
-    assert shares_of(diff, recordings, before, after) == (found, 3)
+    assert shares_of(diff, tmp_path, before, after) == (found, 3)
     # it may be two files; names that all scripts have are no sign
     apart = {'find (j1.py:3)': 50, 'main (j1.py:8)': 50}, {'find (j2.py:3)': 50, 'find (j3.py:3)': 50}
     common = {'f (j1.py:3)': 50, 'main (j1.py:8)': 50}, {'g (j2.py:3)': 50, 'main (j2.py:8)': 50}
     no_file = {'f (<frozen a>:3)': 100}, {'f (<frozen b>:3)': 100}
     for sides in apart, common, no_file:
-        assert shares_of(diff, recordings, *sides) == ({name: (weight, 0) for name, weight in sides[0].items()} |
+        assert shares_of(diff, tmp_path, *sides) == ({name: (weight, 0) for name, weight in sides[0].items()} |
                                                        {name: (0, weight) for name, weight in sides[1].items()},)
 
 
-def test_one_side_from_a_named_pipe(diff, recordings):
-    """Whose writer waits for a reader, and loses what it writes when that one goes."""
-    source = os.path.join(ROOT, 'tests/data/perfdata/pipe.data')
-    os.mkfifo(recordings / 'pipe')
-    with subprocess.Popen(['sh', '-c', 'exec cat "$0" > pipe', source], cwd=recordings, stderr=subprocess.PIPE) as writer:
-        assert len(rows_of(diff('--json', 'pipe', source))) > 2
+def test_one_side_from_a_pipe(diff, prof, tmp_path):
+    """Also from a named one, whose writer waits for a reader, and loses what it writes when that one goes."""
+    source = os.path.join(CORPUS, 'pipe.data')
+    os.mkfifo(tmp_path / 'pipe')
+    with subprocess.Popen(['sh', '-c', 'exec cat "$0" > pipe', source], cwd=tmp_path, stderr=subprocess.PIPE) as writer:
+        assert len(json.loads(diff('--json', 'pipe', source))['rows']) > 2
         assert writer.wait(20) == 0 and not writer.stderr.read()
+    done = run(tmp_path, 'sh', '-c', f'cat {source} | {prof} diff --json {source} -')
+    assert done.returncode == 0 and not done.stderr and rows_of(done.stdout) == rows_of(diff('--json', source, source)), done
 
 
 @pytest.mark.parametrize('magic', [b'PERFFILE', b'PERFILE2'])
-def test_recordings_of_before_linux_3_3(diff, recordings, magic):
-    with open(os.path.join(ROOT, 'tests/data/perfdata/several.data'), 'rb') as f:
-        (recordings / 'old.data').write_bytes(magic + f.read()[8:])
-    assert len(rows_of(diff('--json', 'old.data', 'old.data'))) > 2
+def test_recordings_of_before_linux_3_3(diff, tmp_path, magic):
+    with open(SEVERAL, 'rb') as f:
+        (tmp_path / 'old.data').write_bytes(magic + f.read()[8:])
+    assert len(json.loads(diff('--json', 'old.data', 'old.data'))['rows']) > 2
 
 
-def test_one_side_from_a_pipe(prof, recordings):
-    with open(recordings / 'slower.data', 'rb') as file:
-        out = subprocess.run(['sh', '-c', f'cat | {prof} diff --json a.data -'], cwd=recordings, stdin=file,
-                             capture_output=True, text=True, timeout=60)
-    assert out.returncode == 0 and not out.stderr, out
-    assert rows_of(out.stdout)['slow_part']['verdict'] == 'grew'
-
-
-@pytest.fixture(scope='module')
-def both(prof, work_and_more):
-    """Of two programs with the same functions, the second of which is named `other`."""
-    shutil.copy(work_and_more / 'job', work_and_more / 'other')
-    subprocess.run([prof, 'record', '-q', '-g', '-e', 'cpu-clock', '-o', 'both.data', '--', 'sh', '-c',
-                    './job 3; ./other 3; dd if=/dev/zero of=/dev/null bs=1 count=300000'],
-                   cwd=work_and_more, stderr=subprocess.DEVNULL, check=True, timeout=60)
-    return work_and_more
-
-
-@pytest.mark.deep
 @pytest.mark.parametrize('option, value, dso', [
-    ('--dso', 'oth*', 'other'), ('--comm', 'other', 'other'), ('--comm', 'j?b', 'job'), ('--dso', '[kernel]', '[kernel.kallsyms]')])
-def test_only_some_tasks_and_files(prof, both, option, value, dso):
+    ('--dso', 'das*', 'dash'), ('--comm', 'true', 'true'), ('--comm', 's?', 'dash'), ('--dso', '[kernel]', '[kernel.kallsyms]')])
+def test_only_some_tasks_and_files(diff, option, value, dso):
     def rows(*args):
-        done = subprocess.run([prof, 'diff', '--json', *args, 'both.data', 'both.data'], cwd=both, capture_output=True, text=True, timeout=60)
-        return {(row['function'], row['dso']): row for row in json.loads(done.stdout)['rows']} if done.stdout else {}
+        return {(row['function'], row['dso']): row for row in json.loads(diff('--json', *args, CLOCK, CLOCK))['rows']}
 
     for mode in [], ['--total']:
         whole, some = rows(*mode), rows(*mode, option, value)
         if option == '--dso':
-            there = {key for key in whole if key[1] == dso}
-            assert set(some) <= there and bool(some) == bool(there), (whole, some)
-            assert there or '[' in dso          # this user may not sample the kernel
-        else:                                   # the kernel's functions are less, without the other task
-            assert ('hash', dso) in some and not {key for key in some if key[1] in {'job', 'other'} - {dso}}
-        assert mode or all(row == whole[key] for key, row in some.items() if key[1] == dso), (whole, some)
+            assert some and set(some) <= {key for key in whole if key[1] == dso}, (whole, some)
+        else:
+            assert some and some != whole and set(some) <= set(whole) and (value == 'true') != ('dash' in {name for _, name in some}), some
+        assert mode or option == '--comm' or all(row == whole[key] for key, row in some.items()), (whole, some)
 
 
-def test_what_is_left_out(prof, both):
+def test_what_is_left_out(diff):
     def told(*args):
-        return subprocess.run([prof, 'diff', *args, 'both.data', 'both.data'], cwd=both, capture_output=True, text=True, timeout=60).stdout
+        return diff(*args, CLOCK, CLOCK)
 
-    table = json.loads(told('--json', '--dso', 'other'))
+    table = json.loads(told('--json', '--dso', 'dash'))
     assert table['before_left_out_percent'] == pytest.approx(100 - sum(row['before'] for row in table['rows']))
     assert table['after_left_out_percent'] == table['before_left_out_percent']
     shown = f'{100 - table["before_left_out_percent"]:.2f} % of them shown'
-    assert told('--dso', 'other').count(shown) == 2 and '--dso leaves out' not in told('--dso', 'other')
+    assert told('--dso', 'dash').count(shown) == 2 and '--dso leaves out' not in told('--dso', 'dash')
     out = f'{table["before_left_out_percent"]:.2f} %'
     assert f'--dso leaves out the samples in other files ({out} before, {out} after), also those that the shown functions called\n' in \
-        told('--total', '--dso', 'other')
+        told('--total', '--dso', 'dash')
     assert 'of them shown' not in told() and 'left_out' not in told('--json')
 
 
 @pytest.mark.parametrize('args, answer', [
-    (['--dso', 'wrok', 'a.data', 'slower.data'], '--dso wrok: no sample of either recording is in a file with this name; did you mean work?'),
-    (['--comm', 'nothing', 'a.data', 'slower.data'],
+    (['--dso', 'dahs', CLOCK, CHAINS], '--dso dahs: no sample of either recording is in a file with this name; did you mean dash?'),
+    (['--comm', 'nothing', CLOCK, CHAINS],
      'no sample of either recording is of a task with this name; perf-prof report --sort comm shows their tasks'),
-    (['--comm', 'work', 'a.data', 'in.folded'], '--comm and --dso select samples of recordings, and in.folded has folded stacks')])
-def test_tasks_and_files_without_samples(prof, recordings, args, answer):
-    (recordings / 'in.folded').write_text('m;f 1\n')
-    done = subprocess.run([prof, 'diff', *args], cwd=recordings, capture_output=True, text=True, timeout=60)
+    (['--comm', 'sh', CLOCK, 'in.folded'], '--comm and --dso select samples of recordings, and in.folded has folded stacks')])
+def test_tasks_and_files_without_samples(prof, tmp_path, args, answer):
+    (tmp_path / 'in.folded').write_text('m;f 1\n')
+    done = run(tmp_path, prof, 'diff', *args)
     assert done.returncode and answer in done.stderr and not done.stdout, done
 
 
+@pytest.mark.live
 def test_time_off_cpus_is_not_compared(prof, recordings):
-    done = subprocess.run([prof, 'profile', '-q', '--off-cpu', '--record', 'off.data', '--', './work', '10000'], cwd=recordings,
-                          capture_output=True, text=True, timeout=60)
+    done = run(recordings, prof, 'profile', '-q', '--off-cpu', '--record', 'off.data', '--', './work', *SHORT)
     if done.returncode:
         pytest.skip(done.stderr.strip())
     for pair, answer in ((['a.data', 'off.data'], 'off.data also has'), (['off.data', 'off.data'], 'off.data and off.data also have')):
-        told = subprocess.run([prof, 'diff', *pair], cwd=recordings, capture_output=True, text=True, timeout=60)
+        told = run(recordings, prof, 'diff', *pair)
         if 'a.data' in pair and told.returncode == 2:      # of another event, on a machine with a PMU
             continue
         assert (f'{answer} the time off CPUs, which is not compared; `perf-prof profile --off-cpu -I FILE '
                 '--flame-graph FILE.folded` writes it, and `perf-prof diff --total` compares such files\n') in told.stdout, told
-    several = [prof, 'diff', '--different-events', 'off.data', 'off.data', '--vs', 'a.data']
-    told = subprocess.run(several, cwd=recordings, capture_output=True, text=True, timeout=60)
+    told = run(recordings, prof, 'diff', '--different-events', 'off.data', 'off.data', '--vs', 'a.data')
     assert '\noff.data and 1 more also have the time off CPUs' in told.stdout, told
-    written = subprocess.run([prof, 'profile', '-q', '--off-cpu', '-I', 'off.data', '--flame-graph', 'off.folded'], cwd=recordings,
-                             capture_output=True, text=True, timeout=60)
-    assert written.returncode == 0, written
-    total = sum(int(line.rpartition(' ')[2]) for line in (recordings / 'off.folded').read_text().splitlines() if line[0] != '#')
-    assert (recordings / 'off.folded').read_text().endswith(f'\n# weight={total} unit=ns\n')
+    run(recordings, prof, 'profile', '-q', '--off-cpu', '-I', 'off.data', '--flame-graph', 'off.folded', check=True)
+    text = (recordings / 'off.folded').read_text()
+    total = sum(int(line.rpartition(' ')[2]) for line in text.splitlines() if line[0] != '#')
+    assert re.search(rf'\n# weight={total}( builds=\S+)? unit=ns\n\Z', text)
 
 
 def of_a_command(path, mark, **ms):
@@ -545,23 +435,21 @@ def of_a_command(path, mark, **ms):
                     f'# samples={sum(ms.values())} alike={sum(ms.values())} weight={sum(ms.values()) * 1000000} event=python{mark}\n')
 
 
-def test_folded_stacks_of_a_command_are_compared_by_time(prof, tmp_path):
-    names = [f'{side}{i}.folded' for side in 'ab' for i in range(4)]
-    for i, name in enumerate(names):
-        of_a_command(tmp_path / name, ' time=command inlined=no', same=1000 + i % 4, more=(500 if i < 4 else 2000) + i % 3)
-    run = [prof, 'diff', '-q', *names[:4], '--vs', *names[4:]]
-    told = json.loads(subprocess.run([*run, '--json'], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True).stdout)
-    rows = {row['function']: row for row in told['rows']}
+def test_folded_stacks_of_a_command_are_compared_by_time(diff, tmp_path):
+    names = [f'{side}{i}.folded' for side in 'ab' for i in range(1, 5)]
+    sides = [*names[:4], '--vs', *names[4:]]
+
+    def write(mark, times=1):
+        for i, name in enumerate(names):
+            of_a_command(tmp_path / name, mark, same=1000 + i % 4, more=(500 if i < 4 else 2000) + i % 3)
+            (tmp_path / name).write_text((tmp_path / name).read_text() * times)
+        return rows_of(diff('--json', *sides))
+    rows = write(' time=command inlined=no')
     assert rows['more']['verdict'] == 'grew' and 1.4e9 < rows['more']['time_low'] < 1.5e9 < rows['more']['time_high'] < 1.6e9
     assert rows['same']['verdict'] == 'same time' and rows['same']['time_low'] < 0 < rows['same']['time_high']
     # of other profiles, and of two runs in one file, only shares say something
-    for mark, twice in ('', False), (' time=command inlined=no', True):
-        for i, name in enumerate(names):
-            of_a_command(tmp_path / name, mark, same=1000 + i % 4, more=(500 if i < 4 else 2000) + i % 3)
-            if twice:
-                (tmp_path / name).write_text((tmp_path / name).read_text() * 2)
-        told = json.loads(subprocess.run([*run, '--json'], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True).stdout)
-        assert {row['function']: row['verdict'] for row in told['rows']} == {'more': 'grew', 'same': 'shrank'}
+    for mark, times in ('', 1), (' time=command inlined=no', 2):
+        assert {name: row['verdict'] for name, row in write(mark, times).items()} == {'more': 'grew', 'same': 'shrank'}
 
 
 def test_elapsed_times_of_a_command(prof, tmp_path):
@@ -570,9 +458,9 @@ def test_elapsed_times_of_a_command(prof, tmp_path):
         of_a_command(tmp_path / name, ' time=command inlined=no', same=1000 + i, more=500 if i < 2 else 2000)
         if name != 'cpu':
             (tmp_path / name).write_text((tmp_path / name).read_text().replace('event=python', 'event=python-elapsed'))
-    told = subprocess.run([prof, 'diff', 'a1', 'a2', '--vs', 'b1', 'b2'], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    told = run(tmp_path, prof, 'diff', 'a1', 'a2', '--vs', 'b1', 'b2')
     assert '\nelapsed time of a run 1500.500 ms before, 3002.500 ms after (+100.1 %, more time)\n' in told.stdout, told
-    told = subprocess.run([prof, 'diff', 'a1', 'cpu'], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    told = run(tmp_path, prof, 'diff', 'a1', 'cpu')
     assert told.returncode == 2 and 'shares of different events are not comparable' in told.stderr, told
 
 
@@ -645,27 +533,21 @@ def test_functions_without_names_in_folded_stacks(diff, prof, tmp_path, before, 
     assert [line[:119] for line in told] == ([] if compared else [
         'not compared: functions without a name in one of the two (the largest: 60 % of the samples before, 80 % after): the pro'])
     # stacks of several files keep the builds that are the same in all of them
-    both = subprocess.run([prof, 'flame-graph', a, b, '/dev/stdout'], capture_output=True, text=True, timeout=60, check=True).stdout
+    both = run(tmp_path, prof, 'flame-graph', a, b, '/dev/stdout').stdout
     assert (' builds=app:ab12 ' in both) == compared
 
 
-def test_folded_stacks_have_the_builds_of_functions_without_names(prof, tmp_path):
+@pytest.mark.live
+def test_folded_stacks_have_the_builds_of_functions_without_names(prof, diff, tmp_path):
     # not a copy of `work`, which has its build id: its names would be found
-    (tmp_path / 'bare.c').write_text(PROGRAM.replace('quick_part', 'other_name'))
-    subprocess.run(['gcc', '-O0', '-s', '-Wl,--build-id', '-o', tmp_path / 'bare', tmp_path / 'bare.c'], check=True)
-    notes = subprocess.run(['readelf', '-n', tmp_path / 'bare'], capture_output=True, text=True, check=True).stdout
-    build = notes.split('Build ID: ')[1].split()[0]
-    run = [[prof, 'record', '-q', '-o', 'bare.data', '--', './bare', '10000'],
-           [prof, 'convert', '-q', '-I', 'bare.data', '--to', 'folded', '-o', 'a.folded'],
-           [prof, 'profile', '-q', '--flame-graph', 'b.folded', '--', './bare', '10000'],
-           [prof, 'diff', '-q', '--json', 'a.folded', 'b.folded']]
-    for command in run:
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
-        if done.returncode:
-            pytest.skip(done.stderr.strip())
+    compile_in(tmp_path, 'bare', PROGRAM.replace('quick_part', 'other_name'), '-O0', '-s', '-Wl,--build-id')
+    build = run(tmp_path, 'readelf', '-n', 'bare').stdout.split('Build ID: ')[1].split()[0]
+    record(prof, tmp_path, '-q', '-o', 'bare.data', '--', './bare', *SHORT)
+    run(tmp_path, prof, 'convert', '-q', '-I', 'bare.data', '--to', 'folded', '-o', 'a.folded', check=True)
+    run(tmp_path, prof, 'profile', '-q', '--flame-graph', 'b.folded', '--', './bare', *SHORT, check=True)
     for name in 'a.folded', 'b.folded':
         assert f'bare:{build}' in (tmp_path / name).read_text().splitlines()[-1].split(' builds=')[1].split()[0].split(',')
-    rows = [row for row in json.loads(done.stdout)['rows'] if row['function'].startswith('bare+0x')]
+    rows = [row for name, row in rows_of(diff('-q', '--json', 'a.folded', 'b.folded')).items() if name.startswith('bare+0x')]
     assert rows and 'not compared' not in {row.get('verdict') for row in rows}
 
 
@@ -719,20 +601,10 @@ def test_other_programs_in_waits_are_others(diff, tmp_path):
     assert 'renamed' not in found and rows['zip'] == 'gone' and rows['tar'] == 'new'
 
 
-def test_a_recording_after_folded_stacks_of_time_is_not_time(prof, tmp_path):
+def test_a_recording_after_folded_stacks_of_time_is_not_time(diff, tmp_path):
     times = of_times(tmp_path, SAME, SAME, SAME)
-    with subprocess.Popen(['sh', '-c', 'while :; do sleep 0.001; done']) as loop:
-        done = subprocess.run([prof, 'record', '-q', '-g', '-e', 'sw:context-switches', '-c', '1', '-p', str(loop.pid), '-o', 'switches.data',
-                               '--', 'sleep', '0.5'], cwd=tmp_path, capture_output=True, text=True, timeout=60)
-        loop.kill()
-    if done.returncode:
-        pytest.skip(done.stderr.strip())
-    for before in [times[0], 'switches.data'], ['switches.data', times[0]]:
-        told = subprocess.run([prof, 'diff', '--json', *before, '--vs', *times[1:]], cwd=tmp_path, capture_output=True, text=True,
-                              timeout=60)
-        if 'it has no samples' in told.stderr:
-            pytest.skip(told.stderr.strip())
-        assert told.returncode == 0 and 'before_time' not in json.loads(told.stdout), told
+    for before in [times[0], TRACE], [TRACE, times[0]]:
+        assert 'before_time' not in json.loads(diff('--json', *before, '--vs', *times[1:]))
 
 
 def test_a_run_without_samples_is_left_out(prof, tmp_path):
@@ -740,15 +612,15 @@ def test_a_run_without_samples_is_left_out(prof, tmp_path):
     of_times(tmp_path, *[SAME] * 3, *[{'f': 1000, 'g': 3000}] * 2)
     (tmp_path / 'none.folded').write_text('')
     before, after = [f'time{i}.folded' for i in range(3)], [f'time{i}.folded' for i in (3, 4)]
-    plain = subprocess.run([prof, 'diff', '--json', *before, '--vs', *after], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    plain = run(tmp_path, prof, 'diff', '--json', *before, '--vs', *after)
     for more in (['none.folded', *before, '--vs', *after], [*before, '--vs', 'none.folded', after[0], 'none.folded', after[1]],
                  [*before, 'none.folded', '--vs', *after, 'none.folded']):
-        told = subprocess.run([prof, 'diff', '--json', *more], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        told = run(tmp_path, prof, 'diff', '--json', *more)
         assert told.returncode == 0 and json.loads(told.stdout) == json.loads(plain.stdout)
         said = 'perf-prof: none.folded: it has no samples, or none that match the options'
         assert told.stderr.splitlines().count(f'{said}, and is left out') == more.count('none.folded')
     for sides in ([*before, '--vs', 'none.folded', 'none.folded'], ['none.folded', '--vs', *after]):
-        told = subprocess.run([prof, 'diff', *sides], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        told = run(tmp_path, prof, 'diff', *sides)
         assert told.returncode == 1 and not told.stdout and told.stderr.splitlines()[-1] == said, told
 
 
@@ -756,21 +628,21 @@ def test_weights_of_a_side_beyond_64_bits(prof, tmp_path):
     half, whole = {'f': 1 << 63}, {'f': (1 << 64) - 600}
     small, *large = of_times(tmp_path, SAME, half, half, whole)
     for sides in [*large[:2], '--vs', small], [small, '--vs', *large[:2]]:
-        told = subprocess.run([prof, 'diff', *sides], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        told = run(tmp_path, prof, 'diff', *sides)
         assert told.returncode == 1 and not told.stdout and told.stderr == \
             f'perf-prof: {large[1]}: the numbers of the files up to here add up to more than 18446744073709551615\n'
-    told = subprocess.run([prof, 'diff', '--json', small, large[2]], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    told = run(tmp_path, prof, 'diff', '--json', small, large[2])
     assert rows_of(told.stdout)['f']['time_change'] == (1 << 63) - 1
 
 
+@pytest.mark.live
 def test_the_kernels_symbols_are_read_once(prof, recordings):
     """Not for each recording: it is most of the time that a small one takes."""
     if not shutil.which('strace'):
         pytest.skip('there is no strace')
     reads = []
     for names in (['a.data', 'same.data'], ['a.data', 'same.data', '--vs', 'a.data', 'slower.data']):
-        done = subprocess.run(['strace', '-f', '-y', '-e', 'trace=read', '-o', 'reads', prof, 'diff', '-q', *names], cwd=recordings,
-                              capture_output=True, text=True, timeout=120)
+        done = run(recordings, 'strace', '-f', '-y', '-e', 'trace=read', '-o', 'reads', prof, 'diff', '-q', *names)
         if done.returncode:
             pytest.skip(done.stderr.strip())
         reads.append((recordings / 'reads').read_text().count('</proc/kallsyms>'))

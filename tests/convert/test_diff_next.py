@@ -7,9 +7,12 @@ import sys
 
 import pytest
 
-from test_diff import TIMES
-
-
+TIMES = '''
+#define WORK(name) __attribute__((noinline)) void name(long n) { for (volatile long i = 0; i < n; i++) {} }
+WORK(kept)
+WORK(longer)
+int main(int argc, char **argv) { for (int i = 0; i < 40; i++) { kept(1000000); longer(argc > 1 ? 9000000 : 1000000); } }
+'''
 KERNEL = 'entry_SYSCALL_64_after_hwframe;do_syscall_64;ksys_read;vfs_read'
 
 
@@ -29,6 +32,7 @@ def test_total_has_functions_of_the_program_before_those_of_all(prof, tmp_path):
     assert functions[:2] == ['parse', 'load'] and {'vfs_read', '__GI___libc_read'} <= set(functions), functions
 
 
+@pytest.mark.live
 def test_what_to_do_next(prof, tmp_path):
     """The lines of a function that changed; if none did for certain, though all together did; and where rates differ."""
     (tmp_path / 'job.c').write_text(TIMES)
@@ -83,6 +87,7 @@ def test_the_folder_of_a_lock_does_not_matter(prof, tmp_path):
     assert len(table_of(prof, tmp_path, 'a', 'b')) == 3
 
 
+@pytest.mark.live
 def test_builds_of_a_file_with_a_strange_name(prof, tmp_path):
     """In the last line, they are escaped as in the stacks."""
     (tmp_path / 'job.c').write_text(TIMES)

@@ -17,14 +17,20 @@ from conftest import HERE, READERS, ROOT
 DUMP = os.path.join(HERE, 'perfetto_dump.py')
 
 
-def dump(*args):
+@pytest.fixture(scope='module')
+def dump():
+    """dump(WORD...): the answer of perfetto_dump.py, one process for all as it takes long to begin."""
     packages = os.path.join(READERS, 'python')
     if not os.path.isdir(os.path.join(packages, 'perfetto')):
         pytest.skip("Perfetto's schema is not there (tools/install-readers)")
-    done = subprocess.run(['/usr/bin/python3', '-B', DUMP, *[str(a) for a in args]], capture_output=True, text=True,
-                          timeout=60, env={**os.environ, 'PYTHONPATH': packages})
-    assert done.returncode == 0, done
-    return json.loads(done.stdout)
+    with subprocess.Popen(['/usr/bin/python3', '-B', DUMP], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                          env={**os.environ, 'PYTHONPATH': packages}) as process:
+        def ask(*words):
+            process.stdin.write(json.dumps(list(map(str, words))) + '\n')
+            process.stdin.flush()
+            return json.loads(process.stdout.readline())
+        yield ask
+        process.stdin.close()
 
 
 class Trace:
@@ -90,7 +96,7 @@ class Trace:
 
 
 @pytest.fixture
-def trace(convert, built_with_protobuf, tmp_path):
+def trace(convert, dump, built_with_protobuf, tmp_path):
     def read(*args):
         path = tmp_path / 'out.pftrace'
         convert('--to', 'perfetto', '-o', path, *args)
@@ -98,7 +104,7 @@ def trace(convert, built_with_protobuf, tmp_path):
     return read
 
 
-def test_our_schema_is_a_part_of_theirs(tmp_path, built_with_protobuf):
+def test_our_schema_is_a_part_of_theirs(dump, tmp_path, built_with_protobuf):
     descriptor = pytest.importorskip('google.protobuf.descriptor_pb2', reason='there is no python3-protobuf')
     out = tmp_path / 'schema'
     subprocess.run(['protoc', '-I', os.path.join(ROOT, 'src', 'export'), '-o', out, 'perfetto.proto'], check=True)
@@ -190,26 +196,22 @@ def test_other_events_are_instants_of_their_threads(trace, recording):
     assert [(e['tid'], e['time']) for e in found] == [(s.tid, s.time) for s in faults] and found
 
 
-def test_fields_of_other_tracepoints(trace, prof, storm, tmp_path):
-    done = subprocess.run([prof, 'record', '-o', tmp_path / 'perf.data', '-e', 'syscalls:sys_enter_kill', '--',
-                           '/usr/bin/python3', '-c', 'import os\nfor n in range(5): os.kill(os.getpid(), 0)'],
-                          capture_output=True, text=True, timeout=60)
-    if done.returncode:
-        pytest.skip(done.stderr.strip())
-    events = trace(tmp_path / 'perf.data').instants
+@pytest.mark.live
+def test_fields_of_other_tracepoints(trace, record):
+    events = trace(record('-e', 'syscalls:sys_enter_kill', '--', '/usr/bin/python3', '-c',
+                          'import os\nfor n in range(5): os.kill(os.getpid(), 0)')).instants
     assert [e['name'] for e in events] == ['syscalls:sys_enter_kill'] * 5
     assert all(int(e['notes']['pid']) == e['tid'] and int(e['notes']['sig'] or 0) == 0 for e in events)
 
 
-def test_a_name_that_changes_is_told(trace, prof, tmp_path):
-    done = subprocess.run([prof, 'record', '-o', tmp_path / 'perf.data', '-e', 'sched:sched_process_exec,'
-                           'sched:sched_process_exit', '--', '/bin/sh', '-c', 'sh -c : ; exec true'],
-                          capture_output=True, text=True, timeout=60)
-    if done.returncode:
-        pytest.skip(done.stderr.strip())
-    mine = trace(tmp_path / 'perf.data')
+@pytest.mark.live
+def test_a_name_that_changes_is_told(trace, record):
+    """Tracepoints with stacks alone are a profile, too."""
+    mine = trace(record('-g', '-e', 'sched:sched_process_exec,sched:sched_process_exit', '--', '/bin/sh', '-c', 'sh -c : ; exec true'))
     assert ['sh', 'true'] in [[n for n in names if n in ('sh', 'true')] for names in mine.threads.values()]
-    assert sum('sched_process_exec' in e for e in mine.ftrace) >= 2
+    execs = sum('sched_process_exec' in e for e in mine.ftrace)
+    assert execs >= 2 and len(mine.samples) == execs + sum('sched_process_exit' in e for e in mine.ftrace)
+    assert sum(any('exec' in name for name in s['stack']) for s in mine.samples) >= execs
 
 
 def test_the_machine_and_both_clocks(trace, recording):
@@ -220,16 +222,7 @@ def test_the_machine_and_both_clocks(trace, recording):
     assert all(sorted(c['clock_id'] for c in both) == [1, 6] for both in clocks)
 
 
-def test_only_tracepoints_with_stacks_are_a_profile_too(trace, prof, tmp_path):
-    done = subprocess.run([prof, 'record', '-g', '-o', tmp_path / 'perf.data', '-e', 'sched:sched_process_exec', '--',
-                           '/bin/sh', '-c', 'exec true'], capture_output=True, text=True, timeout=60)
-    if done.returncode:
-        pytest.skip(done.stderr.strip())
-    mine = trace(tmp_path / 'perf.data')
-    assert len(mine.samples) == sum('sched_process_exec' in e for e in mine.ftrace) > 0
-    assert all(any('exec' in name for name in s['stack']) for s in mine.samples)
-
-
+@pytest.mark.live
 def test_a_recording_made_in_a_pid_namespace(trace, prof, build, tmp_path):
     """Fields have the kernel's own ids, samples those of the namespace: each task has one."""
     works = shutil.copy(os.path.join(build, 'tests/helpers/works'), tmp_path / 'namespaced')

@@ -133,20 +133,16 @@ def test_time_and_tasks_can_be_chosen(profile, recording):
     assert sum(s.value[0] for s in mine.raw.sample) == sum(s.tid == tid for s in his.samples)
 
 
-def test_inlined_calls_are_lines_of_one_address(profile, prof, build, tmp_path):
+@pytest.mark.live
+def test_inlined_calls_are_lines_of_one_address(profile, record, tmp_path):
     program = tmp_path / 'inlined'
     (tmp_path / 'inlined.c').write_text(
         'static volatile unsigned long sink;\n'
         'static inline __attribute__((always_inline)) void inner_part(void) { for (int i = 0; i < 1000; i++) sink += i; }\n'
         '__attribute__((noinline)) void outer_part(void) { inner_part(); sink++; }\n'
         'int main(void) { for (int i = 0; i < 200000; i++) outer_part(); }\n')
-    subprocess.run(['gcc', '-O1', '-g', '-fno-omit-frame-pointer', '-o', program, program.with_suffix('.c')],
-                   check=True)
-    done = subprocess.run([prof, 'record', '-o', tmp_path / 'perf.data', '-g', '-F', '1000', '--', program],
-                          capture_output=True, text=True, timeout=300)
-    if done.returncode:
-        pytest.skip(done.stderr.strip())
-    mine = profile(tmp_path / 'perf.data')
+    subprocess.run(['gcc', '-O1', '-g', '-fno-omit-frame-pointer', '-o', program, program.with_suffix('.c')], check=True)
+    mine = profile(record('-g', '-F', '1000', '--', program))
     both = [loc for loc in mine.raw.location if len(loc.line) == 2]
     names = {tuple(mine.strings[mine.functions[line.function_id].name] for line in loc.line) for loc in both}
     assert ('inner_part', 'outer_part') in names
@@ -157,6 +153,7 @@ def test_inlined_calls_are_lines_of_one_address(profile, prof, build, tmp_path):
 
 
 @pytest.mark.deep
+@pytest.mark.slow      # go builds the tool first
 @pytest.mark.parametrize('name', ['chains', 'several', 'trace', 'big64'])
 def test_pprof_reads_it(convert, recording, built_with_protobuf, tmp_path, name):
     if not shutil.which('go'):

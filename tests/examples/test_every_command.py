@@ -44,15 +44,11 @@ def blocks(text):
 
 
 @pytest.mark.parametrize('name, page', ROWS)
-def test_page_shows_output(name, page):
+def test_page_and_example(name, page):
     """The command at a prompt, and further down in the same block something that was printed."""
     shown = [lines[i + 1:] for lines in blocks(read(page)) for i, line in enumerate(lines)
              if re.match(rf' *[$#] perf-prof {name}\b', line)]
     assert any(re.match(r' *[^$# ]', line) for lines in shown for line in lines), page
-
-
-@pytest.mark.parametrize('name, page', ROWS)
-def test_has_an_example(name, page):
     run = re.compile(rf"perf-prof {name}\b|'perf-prof', '{name}'")
     examples = [path for path in glob.glob(os.path.join(ROOT, 'examples/*')) if os.path.isfile(path)]
     assert any(run.search(read(path)) for path in examples)

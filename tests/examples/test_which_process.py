@@ -9,6 +9,8 @@ import pytest
 
 from frame import requires
 
+pytestmark = pytest.mark.live
+
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), '../..'))
 for word in ('tracefs', 'root'):
     if requires.why_not(word):

@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import subprocess
 import threading
 
 from .execute import execute as run
@@ -19,10 +18,6 @@ class BuildFailed(Exception):
 SANITIZED = 'build-asan'
 SANITIZE = ['-Db_sanitize=address,undefined', '-Db_lundef=false', '-Dbuildtype=debugoptimized']
 
-# What pip installs, in an environment as pip would make it: build-wheel/env, which stands for a build folder.
-WHEEL = 'build-wheel'
-PYTHON = '/usr/bin/python3'
-
 PROGRESS = re.compile(r'^\[\d+/\d+\] (Compiling|Linking|Generating) .*\n', re.M)
 
 # folder -> meson options, environment of the set-up
@@ -32,9 +27,9 @@ KINDS = {
     # a few tests, none of speed: compiling fast counts
     'build-nopython': (['-Dpython=disabled', '-Dtests=false', '-Doptimization=0', '-Ddebug=false',
                         '-Dc_args=-Wno-format-truncation'], {}),
-    WHEEL: (['-Dwheel=true'], {}),
     'build-fuzz': (SANITIZE + ['-Dfuzz=true', '-Dpython=disabled'], {'CC': 'clang'}),
 }
+TARGETS = {'build-fuzz': ['fuzzers']}      # else all
 
 
 def execute(what, argv, cwd, env=None):
@@ -44,26 +39,6 @@ def execute(what, argv, cwd, env=None):
         # What ninja did well is no help to who looks for what failed.
         raise BuildFailed(what, PROGRESS.sub('', out))
     return out
-
-
-def packages_of(python):
-    """Where an environment of that Python has its packages."""
-    return subprocess.run([python, '-c', 'import sys; print("lib/python%d.%d/site-packages" % sys.version_info[:2])'],
-                          capture_output=True, text=True, check=True).stdout.strip()
-
-
-def install_wheel(path):
-    """Installs what was built in `path` into an environment, without pip: what stands where is the same."""
-    env = os.path.join(path, 'env')
-    execute('an environment', [PYTHON, '-m', 'venv', '--without-pip', env], path)
-    execute('installation', ['meson', 'configure', path, f'-Dprefix={env}',
-                             f'-Dpython.platlibdir={os.path.join(env, packages_of(PYTHON))}'], path)
-    execute('installation', ['meson', 'install', '-C', path, '--quiet', '--tags', 'runtime,python-runtime'], path)
-    for name, target in {'perf-prof': 'bin/perf-prof', 'tests': '../tests', 'examples': '../examples', 'python': '../python'}.items():
-        link = os.path.join(env, name)
-        if not os.path.islink(link):
-            os.symlink(target, link)
-    return env
 
 
 class Builds:
@@ -105,5 +80,5 @@ class Builds:
             raise BuildFailed('meson', 'meson is not installed: tools/install-deps all')
         setup, env = self._setup(kind, options)
         execute(f'set-up of {kind}', setup, self.root, env)
-        execute(f'build of {kind}', ['ninja', '-C', kind], self.root)
-        return install_wheel(path) if kind == WHEEL else path
+        execute(f'build of {kind}', ['ninja', '-C', kind, *TARGETS.get(kind, ())], self.root)
+        return path

@@ -4,12 +4,10 @@
     PYTHONPATH=tests python3 -m frame.corpus build/perf-prof     the table: a row for each
 
 Each recording lies beside the words of a perf (README.md there): the fields of its samples, the
-text of its tracepoints, the addresses of its call chains. With the kernel that made the recording,
-and a perf, that perf's whole default output is compared, line by line, names of functions included."""
+text of its tracepoints, the addresses of its call chains."""
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -48,6 +46,11 @@ class Row:
 
 def path_of(name, kind='data'):
     return os.path.join(DATA, f'{name}.{kind}')
+
+
+def bytes_of(name):
+    with open(path_of(name), 'rb') as f:
+        return f.read()
 
 
 def words(name, kind):
@@ -144,18 +147,7 @@ def compare_chains(row, prof):
     differ(row, 'chains', sorted(mine), his)
 
 
-# ---- the whole output ---------------------------------------------------------------------
-
-def blocks(lines):
-    """(line, frames below it)."""
-    found = []
-    for line in lines:
-        if line.startswith('\t'):
-            found[-1][1].append(line)
-        elif line:
-            found.append((line, []))
-    return found
-
+# ---- places ---------------------------------------------------------------------------------
 
 def is_by_unwind_table(m):
     """A name that we have from there, as the file has no symbol: FILE+0xADDRESS of the function."""
@@ -174,26 +166,6 @@ def same_frame(mine, his):
     if h[2] == '[unknown]' and is_by_unwind_table(m):
         return m[4] == h[4]
     return m[4] == h[4] and (m[3] == h[3] or h[3] == '+0x0')
-
-
-def same_head(mine, his):
-    """A task that perf does not know, it calls by its number; on the line of an event, the place
-    stands like a frame."""
-    if mine == his:
-        return True
-    m, h = mine.split(), his.split()
-    if NAMED_BY.fullmatch(h[0]) or NAMED_BY.fullmatch(m[0]):
-        m, h = m[1:], h[1:]
-    if m == h:
-        return True
-    at = next((i for i, (a, b) in enumerate(zip(m, h)) if a != b), 0)
-    place = ['\t ' + ' '.join(x[at - 1:]) for x in (m, h)]
-    return len(m) >= 3 and at > 1 and m[:at] == h[:at] and same_frame(*place)
-
-
-def without_user(frames):
-    """What perf finds by registers and stack has the addresses of calls, ours where they return to."""
-    return [f for f in frames if re.match(r'\tffff[0-9a-f]+ (?!\[unknown\] \(\[unknown\])', f)]
 
 
 def has_offsets(perf):
@@ -220,37 +192,11 @@ def by_this_kernel(name, perf):
     return bool(here) and kernel_build_id(perf, '-i', path_of(name)) == here
 
 
-def compare_all(row, prof, perf):
-    """But of `ours`: of that perf shows no chains of tracepoints."""
-    if row.name == 'ours' or not by_this_kernel(row.name, perf):
-        return
-    code, lines, _ = run([perf, 'script', '-f', '--no-inline', '-i', path_of(row.name)])
-    his = blocks(lines)
-    if code or len(his) != row.events:
-        return      # it is too old to read it
-    if has_offsets(perf):
-        mine = blocks(map(with_offset, ours(prof, row.name, '--no-inline', '-F', '+dsoff')))
-    else:
-        mine = blocks(ours(prof, row.name, '--no-inline'))
-    row.checked.append('all')
-    for (my_head, my_frames), (his_head, his_frames) in zip(mine, his):
-        if 'dwarf' in row.name:
-            my_frames, his_frames = without_user(my_frames), without_user(his_frames)
-        if not same_head(my_head, his_head):
-            row.differences.append(f'{my_head!r} against {his_head!r}')
-        if len(my_frames) != len(his_frames):
-            row.differences.append(f'{len(my_frames)} frames against {len(his_frames)}: {my_head!r}')
-        row.differences += [f'{m!r} against {h!r}' for m, h in zip(my_frames, his_frames)
-                            if not same_frame(m, h)]
-
-
-def compare(prof, name, perf=shutil.which('perf')):
+def compare(prof, name):
     row = Row(name)
     compare_fields(row, prof)
     compare_traces(row, prof)
     compare_chains(row, prof)
-    if perf:
-        compare_all(row, prof, perf)
     return row
 
 

@@ -3,16 +3,17 @@
 import json
 import os
 
-from . import crashes, sanitizers, second, tap
+from . import sanitizers, tap
 from .execute import execute
 from .result import FAILED, PASSED, SKIPPED, Result
 
 
 class MesonSuite:
-    """C tests of meson's suite `which`: those of `live` may be tried a second time."""
+    """C tests of meson's suite `which`."""
 
     def __init__(self, label, which, kind='build-test', env=None):
         self.label, self.which, self.kind, self.env = label, which, kind, env
+        self.only = None        # of --changed: names of programs, for all None
 
     def programs(self, path):
         with open(os.path.join(path, 'meson-info/intro-tests.json')) as f:
@@ -22,8 +23,9 @@ class MesonSuite:
         """What only computes runs as meson likes; of the others each program is a part."""
         path = context.builds.get(self.kind)
         if all(t['is_parallel'] for t in self.programs(path)):
-            return [lambda: self.attempt(context, [])]
-        names = [t['name'] for t in sorted(self.programs(path), key=lambda t: -t['timeout'])]
+            return [lambda: self.attempt(context, sorted(self.only or ()))]
+        names = [t['name'] for t in sorted(self.programs(path), key=lambda t: -t['timeout'])
+                 if self.only is None or t['name'] in self.only]
         return [lambda name=name: self.attempt(context, [name]) for name in names]
 
     def rest(self, context):
@@ -32,21 +34,13 @@ class MesonSuite:
     def has_rest(self):
         return False
 
-    def again(self, context, results):
-        if not self.may_try_again(context, results):
-            return results
-        return second.look(results, lambda chosen: self.attempt(context, chosen))
-
-    def may_try_again(self, context, results):
-        return bool(self.which == 'live' and not context.opts.strict and second.wanted(results))
-
     def attempt(self, context, chosen):
         with sanitizers.reports(self.env) as (env, folder):
             return sanitizers.look(self.label, list(self.run(context, chosen, env or {})), folder)
 
     def run(self, context, chosen, env):
         path = context.builds.get(self.kind)
-        base = '-'.join([self.label, *chosen])
+        base = '-'.join([self.label, *chosen[:1]])
         log = os.path.join(path, 'meson-logs', f'{base}.json')
         if os.path.exists(log):
             os.unlink(log)
@@ -70,8 +64,7 @@ def meson_results(label, test):
     both = out + (test.get('stderr') or '')
     points, whole, any_tap = tap.parse(out)
     for point, status, reason, notes in points:
-        yield Result(label, f'{name}: {point}', status, reason, '\n'.join(notes) if status == FAILED else '',
-                     alone=name, crashed=tap.crashed(notes) if status == FAILED else '')
+        yield Result(label, f'{name}: {point}', status, reason, '\n'.join(notes) if status == FAILED else '')
     code = test['returncode']
     failed_points = sum(p[1] == FAILED for p in points)
     # cmocka ends with how many failed, others with 1; what else it ends with is trouble of its own
@@ -83,4 +76,4 @@ def meson_results(label, test):
     elif code == 0 and not any_tap and test['result'] == 'OK':
         yield Result(label, name, PASSED)
     else:
-        yield Result(label, name, FAILED, f'{test["result"]}, exit code {code}', both, crashed=crashes.what(code))
+        yield Result(label, name, FAILED, f'{test["result"]}, exit code {code}', both)

@@ -9,26 +9,38 @@
     exit = 2                     # or a list; 0 if not given
     fault = ["sched_wakeupp", "did you mean"]        # the one message on stderr
 
+Cases that differ in a few keys are rows of a [[table]]; its other keys are those of each row:
+
+    [[table]]
+    exit = 2
+    columns = ["name", "cmd", "stderr.match"]       # a text where a list belongs is a list of one, [] nothing
+    rows = [
+      ["an event that does not exist", "{prof} stat -e nope true", "nope"],
+    ]
+
 Further keys:
     each = {level = [0, 1]}      a test per value; {level} stands for it everywhere
     env, stdin                   of the command; stdin is /dev/null if not given
     user = "nobody"              run as nobody, without any capability
     paranoid = 2                 kernel.perf_event_paranoid while it runs
+                                 (with either, or a requirement of the kernel, it is a `live` test)
     signals = [{send = "INT", on = "ready", after = 0.5}]
                                  sent to the command alone, in order: once stdout shows the
                                  pattern `on`, then `after` seconds later
     within = 1.0                 seconds from the last signal to the end (three times that under ASan)
-    timeout = 20                 seconds; a command that takes longer fails
+    timeout = 60                 seconds; a command that takes longer fails
     stdout, stderr               {match = [...], not = [...], exact = "...", empty = true}
     slow = true                  left out under sanitizers
     deep = true                  it takes long: `make test-deep` runs it, not `make test`
+    soak = true                  it holds on a machine at rest alone: `make test-soak`
     alone = true                 it needs the machine to itself; so does one with `paranoid`
 
-{prof}, {storm}, {build}, {root} and {tmp} stand for paths. Patterns are regular
+{prof}, {storm}, {build}, {root} and {tmp} stand for paths, {recorded.NAME} for that of a recording (frame/recorded.py). Patterns are regular
 expressions, searched for with ^ and $ at lines. A command that exits with 0 writes
 nothing to stderr, unless the case says something of stderr. No command may die of a
 signal, and none may print what a sanitizer found."""
 import contextlib
+import copy
 import fcntl
 import itertools
 import os
@@ -48,11 +60,11 @@ try:
 except ImportError:         # Python < 3.11
     import tomli as tomllib
 
-from . import requires
+from . import recorded, requires
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 KEYS = {'name', 'cmd', 'files', 'requires', 'exit', 'fault', 'each', 'env', 'stdin', 'user',
-        'paranoid', 'signals', 'within', 'timeout', 'stdout', 'stderr', 'slow', 'deep', 'alone'}
+        'paranoid', 'signals', 'within', 'timeout', 'stdout', 'stderr', 'slow', 'deep', 'soak', 'alone'}
 STREAM_KEYS = {'match', 'not', 'exact', 'empty'}
 SIGNAL_KEYS = {'send', 'on', 'after'}
 DROPPED_ENV = ('VIRTUAL_ENV', 'PYTHONPATH', 'PYTHONHOME', 'PYTHONSTARTUP', 'PYTHONDONTWRITEBYTECODE')
@@ -120,11 +132,27 @@ def variants(case):
         yield one
 
 
+def cases_of(table):
+    """The rows of a table as cases."""
+    shared = {k: v for k, v in table.items() if k not in ('columns', 'rows')}
+    for row in table['rows']:
+        if len(row) != len(table['columns']):
+            raise Bad(f"{row[0]}: {len(row)} values, but {len(table['columns'])} columns")
+        case = copy.deepcopy(shared)
+        for column, value in zip(table['columns'], row):
+            *stream, key = column.split('.')
+            if value == [] and key in ('match', 'not', 'exact', 'fault'):
+                continue
+            where = case.setdefault(stream[0], {}) if stream else case
+            where[key] = [value] if key in ('match', 'not', 'fault') and isinstance(value, str) else value
+        yield case
+
+
 def load(path):
     with open(path, 'rb') as f:
         doc = tomllib.load(f)
     defaults = doc.pop('defaults', {})
-    cases = doc.pop('case', [])
+    cases = [*doc.pop('case', []), *itertools.chain.from_iterable(map(cases_of, doc.pop('table', [])))]
     if doc:
         raise Bad(f'unknown tables: {", ".join(doc)}')
     for case in cases:
@@ -230,7 +258,7 @@ class Run:
     """One command at work: exit code, texts, seconds since the last signal."""
 
     def __init__(self, case, folder):
-        deadline = time.monotonic() + case.get('timeout', 20)
+        deadline = time.monotonic() + case.get('timeout', 60)
         stdin = case.get('stdin')
         self.process = subprocess.Popen(
             argv_of(case), cwd=folder, env=environment(case), stdout=subprocess.PIPE,
@@ -247,7 +275,7 @@ class Run:
             self.process.wait(max(deadline - time.monotonic(), 0.1))
             self.seconds = sent and time.monotonic() - sent
         except subprocess.TimeoutExpired:
-            self.trouble = f"still running after {case.get('timeout', 20)} s"
+            self.trouble = f"still running after {case.get('timeout', 60)} s"
         except Mismatch as mismatch:
             self.trouble = str(mismatch)
         finally:
@@ -352,11 +380,13 @@ class Case(pytest.Item):
     def __init__(self, *, case, **kw):
         super().__init__(**kw)
         self.case = case
-        for marker in ('slow', 'deep'):
+        for marker in ('slow', 'deep', 'soak'):
             if case.get(marker):
                 self.add_marker(marker)
         if case.get('alone') or 'paranoid' in case:
             self.add_marker('alone')
+        if any(map(requires.of_the_kernel, self.requirements())):
+            self.add_marker('live')
 
     def requirements(self):
         words = list(self.case.get('requires', []))
@@ -364,6 +394,8 @@ class Case(pytest.Item):
             words.append('nobody')
         if 'paranoid' in self.case:
             words.append('paranoid')
+        if recorded.NAME.search(str(self.case)):
+            words += ['tracefs', 'root']
         return words
 
     def runtest(self):
@@ -377,7 +409,9 @@ class Case(pytest.Item):
         try:
             if 'user' in self.case and os.path.exists(prof):
                 prof = reachable(prof, folder)
+            names = {f'recorded.{name}': recorded.path(name, build) for name in recorded.NAME.findall(str(self.case))}
             case = expand(self.case, {
+                **names,
                 'prof': prof, 'build': build, 'root': ROOT, 'tmp': folder,
                 'storm': os.path.join(build, 'tests/helpers/storm')})
             write_files(case.get('files', {}), folder)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Suites of Python tests, through pytest and its report in JUnit's format: each file of tests by
+"""Suites of Python tests, through pytest and its report in JUnit's format: each large file of tests by
 itself, small ones a few together, so that several can run at the same time."""
 import fnmatch
 import os
@@ -7,22 +7,22 @@ import re
 import tempfile
 import xml.etree.ElementTree as ElementTree
 
-from . import sanitizers, second
+from . import sanitizers
 from .execute import execute
 from .result import FAILED, PASSED, SKIPPED, Result
 
 PYTEST = ['/usr/bin/python3', '-B', '-m', 'pytest', '-p', 'no:cacheprovider', '-q', '--tb=short']
 NOTHING_RAN = 5
-SMALL = 16 << 10      # bytes of tests for which a pytest, which starts in half a second, may well be started
+SMALL = 32 << 10      # bytes of tests for which a pytest, which starts in half a second, may well be started
 
 
 class PytestSuite:
-    """Python tests in `folder`; kind None = they need no program."""
+    """Python tests in `folder`; kind None = they need no program; kernel False = they get no events of this one."""
 
-    def __init__(self, label, folder, kind='build-test', env=None, args=(), marks='', files=('*',), word=''):
-        self.label, self.folder, self.kind = label, folder, kind
-        self.env, self.args, self.marks, self.files = env, list(args), marks, files
+    def __init__(self, label, folder, kind='build-test', env=None, marks='', word='', kernel=True):
+        self.label, self.folder, self.kind, self.env, self.marks, self.kernel = label, folder, kind, env, marks, kernel
         self.word = word        # files without it have no test with such a mark
+        self.only = None        # of --changed: paths, for all None
         self.lonely = []        # tests that were left out, as they are marked `alone`
 
     def paths(self, root):
@@ -32,10 +32,10 @@ class PytestSuite:
             folders[:] = [f for f in folders if f not in ('node_modules', 'readers')]
             found += [os.path.join(folder, name) for name in names
                       if fnmatch.fnmatch(name, 'test_*.py') or name.endswith('.toml')]
-        found = [p for p in found if any(fnmatch.fnmatch(os.path.basename(p), f) for f in self.files)]
         if self.word:
             found = [p for p in found if self.word in text_of(p)]
-        return [os.path.relpath(p, root) for p in sorted(found, key=lambda p: (-os.path.getsize(p), p))]
+        found = [os.path.relpath(p, root) for p in sorted(found, key=lambda p: (-os.path.getsize(p), p))]
+        return [p for p in found if self.only is None or p in self.only]
 
     def together(self, root):
         """Lists of files that one pytest runs: none of several files is larger than SMALL."""
@@ -50,36 +50,29 @@ class PytestSuite:
         return lists
 
     def parts(self, context):
-        return [lambda paths=paths: self.attempt(context, paths, self.args, alone=False)
-                for paths in self.together(context.root)]
+        return [lambda paths=paths: self.attempt(context, paths, alone=False) for paths in self.together(context.root)]
 
     def rest(self, context):
         """What may not run beside anything, now that nothing else runs."""
         lonely, self.lonely = self.lonely, []
-        return list(self.attempt(context, sorted(lonely), self.args)) if lonely else []
+        return list(self.attempt(context, sorted(lonely))) if lonely else []
 
     def has_rest(self):
         return bool(self.lonely)
 
-    def again(self, context, results):
-        if not self.may_try_again(context, results):
-            return results
-        return second.look(results, lambda chosen: self.attempt(context, chosen, ()))
-
-    def may_try_again(self, context, results):
-        return bool(not context.opts.strict and second.wanted(results))
-
-    def attempt(self, context, chosen, args, alone=True):
+    def attempt(self, context, chosen, alone=True):
         """alone: it runs beside nothing else; else what may not run beside others is left out."""
         with sanitizers.reports(self.env() if callable(self.env) else self.env) as (env, folder):
-            return sanitizers.look(self.label, list(self.run(context, chosen, args, alone, env)), folder)
+            return sanitizers.look(self.label, list(self.run(context, chosen, alone, env)), folder)
 
-    def run(self, context, chosen, args, alone, env):
+    def run(self, context, chosen, alone, env):
         # (perf takes what begins with /tmp/perf- for maps of just-in-time compilers)
         with tempfile.TemporaryDirectory(prefix='tests-of-perf-prof-', ignore_cleanup_errors=True) as folder:
             os.chmod(folder, 0o755)     # some tests run programs as nobody
             xml, lonely = os.path.join(folder, 'junit.xml'), os.path.join(folder, 'lonely')
-            argv = [*PYTEST, *chosen, f'--junitxml={xml}', f'--basetemp={folder}/tmp', *args]
+            argv = [*PYTEST, *chosen, f'--junitxml={xml}', f'--basetemp={folder}/tmp']
+            if not self.kernel:
+                argv = [PYTEST[0], os.path.join(context.root, 'tests/frame/nokernel.py'), *argv]
             if not alone:
                 argv.append(f'--beside-others={lonely}')
             if self.kind:
@@ -108,17 +101,11 @@ def junit_results(label, path):
         where = re.sub(r'\.toml$', '', case.get('classname', '')).split('.')[-1]
         name = f'{where}: {case.get("name")}' if where else case.get('name')
         bad = [e for e in case if e.tag in ('failure', 'error')]
+        crashed = [p.get('value') for p in case.iter('property') if p.get('name') == 'crashed']
         skip = case.find('skipped')
         if bad:
-            yield Result(label, name, FAILED, output='\n'.join(e.text or '' for e in bad),
-                         alone=told(case, 'node'), crashed=told(case, 'crashed'))
+            yield Result(label, name, FAILED, '; '.join(crashed), output='\n'.join(e.text or '' for e in bad))
         elif skip is not None:
             yield Result(label, name, SKIPPED, skip.get('message', ''))
         else:
             yield Result(label, name, PASSED)
-
-
-def told(case, name):
-    """A property that tests/conftest.py gave the case: what pytest calls it on its command line (`node`),
-    which program crashed."""
-    return next((p.get('value') for p in case.iter('property') if p.get('name') == name), '')

@@ -38,17 +38,15 @@ class Tally:
 
     def end(self, name, results, seconds):
         counts = [f'{self.count(s, results):>4} {s}' for s in (PASSED, FAILED, SKIPPED)]
-        unsteady = sum(bool(r.unsteady) for r in results)
         self.progress('')
-        print(f'{name:<14}{"  ".join(counts)}  {seconds:7.1f} s{f"  {unsteady} unsteady" if unsteady else ""}', flush=True)
+        print(f'{name:<14}{"  ".join(counts)}  {seconds:7.1f} s', flush=True)
         self.results += results
         if self.verbose:
             for r in results:
                 print(f'    {r.status:<8} {r.name}{"  (" + r.reason + ")" if r.reason else ""}')
 
     def details(self):
-        """Skips by reason, so that one missing thing is one paragraph; then what was unsteady,
-        then failures."""
+        """Skips by reason, so that one missing thing is one paragraph; then failures."""
         skips = {}
         for r in self.results:
             if r.status == SKIPPED:
@@ -57,9 +55,6 @@ class Tally:
             print(f'\nskipped: {reason}')
             for name in names:
                 print(f'    {name}')
-        for r in self.results:
-            if r.unsteady:
-                self.told(f'unsteady: {r.suite}: {r.name} - failed, and passed at a second try', r.unsteady)
         for r in self.results:
             if r.status == FAILED:
                 self.told(f'FAILED {r.suite}: {r.name}{" - " + r.reason if r.reason else ""}', r.output)

@@ -10,7 +10,7 @@ import shutil
 import struct
 import subprocess
 
-from . import kernel
+from . import nokernel
 
 PARANOID = '/proc/sys/kernel/perf_event_paranoid'
 NOBODY = 65534
@@ -46,12 +46,18 @@ def refusal(kind, flags, pid, cpu, how=0):
     """What the kernel says to event 0 of a type; None if it opens."""
     attr = struct.pack('=IIQQQQQ', kind, 64, 0, 0, 0, 0, flags).ljust(64, b'\0')
     libc = ctypes.CDLL(None, use_errno=True)
-    fd = libc.syscall(kernel.SYSCALL.get(platform.machine(), 241),
+    fd = libc.syscall(nokernel.number(),
                       ctypes.create_string_buffer(attr, 64), pid, cpu, -1, how)
     if fd < 0:
         return os.strerror(ctypes.get_errno())
     os.close(fd)
     return None
+
+
+def events():
+    """Can a task count events of its own?"""
+    said = refusal(1, 1 | 1 << 5 | 1 << 6, 0, -1)
+    return said and f'needs perf_event_open(2) ({said})'
 
 
 def pmu():
@@ -129,7 +135,7 @@ def paranoid():
         return f'needs to set perf_event_paranoid ({error.strerror})'
 
 
-PROBES = {p.__name__: p for p in (root, cap_perfmon, tracefs, pmu, no_pmu, cgroup, kprobes, no_kprobes, msr, perf, unshare,
+PROBES = {p.__name__: p for p in (events, root, cap_perfmon, tracefs, pmu, no_pmu, cgroup, kprobes, no_kprobes, msr, perf, unshare,
                                    nobody, arrow, paranoid)}
 
 
@@ -140,6 +146,11 @@ def as_nobody(argv):
 
 def version(text):
     return tuple(int(n) for n in re.findall(r'\d+', text)[:2])
+
+
+def of_the_kernel(word):
+    """Whether what a test requires makes it `live`: any but programs and packages."""
+    return word != 'arrow' and not word.startswith('program:')
 
 
 @functools.lru_cache(None)

@@ -2,7 +2,7 @@
 """Several suites at a time. Most tests wait more than they compute (for the kernel, above all, which opens and closes
 an event when all its CPUs have passed a point of rest), so more of them run than there are CPUs. A suite (frame/suites.py) gives parts that may run beside those of any other once its
 build is there; when all parts of all suites have ended, what may not run beside anything (tests
-marked `alone`), then the second tries, one after another. Each suite gets its line when it is over."""
+marked `alone`). Each suite gets its line when it is over."""
 import os
 import queue
 import threading
@@ -63,8 +63,7 @@ class Schedule:
         return all(state.left in (0, -1) for state in self.states)
 
     def has_more(self, state):
-        runner = state.suite.runner
-        return runner.has_rest() or runner.may_try_again(self.context, state.results)
+        return state.suite.runner.has_rest()
 
     def report(self, state):
         state.left = -1
@@ -74,12 +73,10 @@ class Schedule:
 
     def by_itself(self, state):
         self.tally.progress(f'{state.suite.name} (alone)')
-        runner = state.suite.runner
-        self.attempt(state, lambda: runner.rest(self.context))
-        self.attempt(state, lambda: runner.again(self.context, state.results), replace=True)
+        self.attempt(state, lambda: state.suite.runner.rest(self.context))
         self.report(state)
 
-    def attempt(self, state, part, replace=False):
+    def attempt(self, state, part):
         """Runs a part; trouble with the part itself is a failure, too."""
         begin = time.monotonic()
         try:
@@ -88,10 +85,9 @@ class Schedule:
             return
         except Exception:       # of the frame itself
             results = [Result(state.suite.name, '(frame)', FAILED, output=traceback.format_exc())]
-            replace = False
         with self.changed:
             state.seconds += time.monotonic() - begin
-            state.results = results if replace else state.results + results
+            state.results = state.results + results
 
     def worker(self):
         while not self.stopped:

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The suites, one row each in TABLE: what they are called and how they run."""
+"""The suites, one row each in TABLE: what they are called, in which tiers they run, and how."""
 import os
 import platform
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from vm import suite as guests
 
-from . import fuzz, kernel
-from .build import SANITIZED, WHEEL, Builds
+from . import debian, fuzz, kernel
+from .build import SANITIZED, Builds
 from .ctests import MesonSuite
 from .pytests import PytestSuite
 
-# `make test` and `make test-deep`: the second has what needs sanitizers, guests, fuzzers or a browser.
-QUICK, DEEP = TIERS = 'quick', 'deep'
+# Each runs by a make target of its name (`make test-deep`, `make test-soak`); `test` has what `check` has, too.
+CHECK, TEST, DEEP, SOAK = TIERS = 'check', 'test', 'deep', 'soak'
 
 # A sanitizer's exit code must not look like the program's own 1.
 SANITIZERS = {
@@ -36,9 +36,11 @@ class Context:
 class Suite:
     name: str
     what: str
+    tiers: tuple
     runner: object              # PytestSuite, MesonSuite or Whole
-    tier: str = QUICK
     essential: bool = False     # without it the others make no sense: it runs before them
+    # What its tests run of the build (frame/changed.py), as patterns of targets.
+    programs: tuple = field(default=('perf-prof',))
 
 
 class Whole:
@@ -53,13 +55,6 @@ class Whole:
     def has_rest(self):
         return False
 
-    def may_try_again(self, context, results):
-        return False
-
-
-def run_kernel(context):
-    yield from kernel.check('kernel')
-
 
 def preload():
     """What a Python that was built without sanitizers needs to load a module built with them;
@@ -73,105 +68,56 @@ def preload():
             'ASAN_OPTIONS': SANITIZERS['ASAN_OPTIONS'].replace('leaks=1', 'leaks=0')}
 
 
-def run_fuzz(context):
-    yield from fuzz.run('fuzz', context.root, context.builds.get('build-fuzz'),
-                        context.opts.fuzz_seconds)
+def folder(name, what, tiers=(CHECK, TEST, DEEP, SOAK), env=SANITIZERS, programs=('perf-prof',)):
+    """The suites of tests/NAME: what holds without a kernel, all that is quick, all with sanitizers, what takes long and can't
+    have those, and what holds on a machine at rest alone."""
+    rows = ((CHECK, name, 'build-test', 'not live and not deep and not soak', {}),
+            (TEST, name, 'build-test', 'not deep and not soak', {}),
+            (DEEP, f'{name}-asan', SANITIZED, 'not slow and not soak', {'env': env}),
+            (DEEP, f'{name}-deep', 'build-test', 'deep and slow', {'word': 'deep'}),
+            (SOAK, f'{name}-soak', 'build-test', 'soak', {'word': 'soak'}))
+    for tier, label, kind, marks, more in rows:
+        if tier in tiers:
+            yield Suite(label, what + {SANITIZED: ', under ASan and UBSan'}.get(kind, ''), (tier,),
+                        PytestSuite(label, f'tests/{name}', kind, marks=marks, kernel=tier != CHECK, **more), programs=programs)
 
-
-def run_vm(context):
-    yield from guests.run('vm', context.builds)
-
-
-# Where pip installed perf-prof, `python` refuses what gives up rights (sudo, --user); an environment of --venv needs
-# perf_prof, and VIRTUAL_ENV means nothing. pyperf, which some tests use, is another distribution; an environment imports
-# its site. And the helpers' paths lead through a link there, which the kernel resolves.
-NOT_IN_A_WHEEL = [f'--deselect=tests/{test}' for test in (
-    "cli/scripts.toml::a command of root's goes on where the script is another user's",
-    'cli/scripts.toml::a script in a folder that its user may not enter',
-    'cli/scripts.toml::a command that cannot be executed has never run',
-    'python/test_privilege.py', 'python/test_pyperf',
-    'python/test_probes.py::test_no_probe_is_left_where_privileges_were_dropped',
-    'python/test_probes.py::test_usdt_probes_are_listed',
-    'python/test_record.py::test_it_belongs_to_the_caller',
-    'python/test_symbols.py::test_that_code_for_another_user',
-    'python/test_symbols.py::test_the_file_of_a_process_that_lives[deleted-user1]',
-    'python/test_symbols.py::test_the_file_of_a_process_that_lives[replaced-user1]',
-    'python/test_modules.py::test_a_name_is_looked_up_here_and_then_on_the_path',
-    'python/test_modules.py::test_an_environment_of_another_python',
-    'python/test_modules.py::test_nothing_else_of_the_working_directory_can_be_imported',
-    'python/test_modules.py::test_root_says_what_it_ignores[VIRTUAL_ENV]',
-    'python/test_callchain.py::test_exec_forgets_what_was_mapped',
-    'python/test_modules.py::test_nothing_is_imported_that_the_script_does_not_ask_for',
-    'python/test_strays.py',
-    'python/test_perf_prof_package.py::test_raw_is_pyperf_under_another_name',
-    'python/test_perf_prof_package.py::test_errors_of_raw_and_pyperf_are_not_mixed_up',
-)]
-
-# What takes long and is the same there, as it needs neither the Python that runs perf-prof nor the place where that lies: `cli`
-# and `python` have it of the same code.
-ALIKE_IN_A_WHEEL = [f'--deselect=tests/{test}' for test in (
-    'cli/test_pyprofile.py', 'cli/test_rate_limit.py', 'cli/test_throttling.py',
-    'python/test_record_command.py', 'python/test_record_overwrite.py',
-)]
-WHEEL_ARGS = NOT_IN_A_WHEEL + ALIKE_IN_A_WHEEL
 
 TABLE = [
-    Suite('kernel', f'perf_event_open(2) exists on this kernel ({platform.release()})',
-          Whole(run_kernel), essential=True),
-    Suite('frame', 'the test frame itself', PytestSuite('frame', 'tests/frame', None)),
-    Suite('layering', 'order of the rooms, licence lines, lengths of files',
-          PytestSuite('layering', 'tests/layering', None)),
-    Suite('live', 'C: on this kernel', MesonSuite('live', 'live')),
-    Suite('python', 'scripts in the embedded Python, and the modules',
-          PytestSuite('python', 'tests/python', marks='not deep')),
-    Suite('session', 'import perf_prof: events as batches',
-          PytestSuite('session', 'tests/session', marks='not spark and not million and not deep')),
-    Suite('cli', 'the command line, declared in tests/cli/*.toml', PytestSuite('cli', 'tests/cli', marks='not deep')),
-    Suite('analysis', 'commands that analyse, against perf and against known work',
-          PytestSuite('analysis', 'tests/analysis', marks='not deep')),
-    Suite('package', 'libperfevent installed: headers, symbols, ABI, manual pages and their programs',
-          PytestSuite('package', 'tests/package')),
-    Suite('examples', 'every file of examples/', PytestSuite('examples', 'tests/examples')),
-    Suite('convert', "recordings in other programs' formats, opened by readers of theirs",
-          PytestSuite('convert', 'tests/convert', marks='not deep')),
-    Suite('pictures', 'flame graphs and heat maps',
-          PytestSuite('pictures', 'tests/pictures', marks='not browser')),
-    Suite('unit', 'C: bytes in, no kernel', MesonSuite('unit', 'unit')),
-    Suite('nopython', 'a build without Python', PytestSuite('nopython', 'tests/nopython', 'build-nopython')),
-    Suite('security', 'attacks on root, as other users and as the script (as root)',
-          PytestSuite('security', 'tests/security'), DEEP),
-    *(Suite(f'{name}-deep', f'what takes long of {name}',
-            PytestSuite(f'{name}-deep', f'tests/{name}', marks='deep and not spark and not million', word='deep'), DEEP)
-      for name in ('python', 'session', 'cli', 'analysis', 'convert')),
+    Suite('kernel', f'perf_event_open(2) exists on this kernel ({platform.release()})', (TEST, DEEP, SOAK),
+          Whole(lambda context: kernel.check('kernel')), essential=True, programs=()),
+    Suite('frame', 'the test frame itself', (CHECK, TEST), PytestSuite('frame', 'tests/frame', None), programs=()),
+    Suite('layering', 'order of the rooms, licence lines', (CHECK, TEST),
+          PytestSuite('layering', 'tests/layering', None), programs=()),
+    Suite('live', 'C: on this kernel', (TEST,), MesonSuite('live', 'live'), programs=('tests/live/*', 'perf-prof')),
+    *folder('python', 'scripts in the embedded Python, and the modules', env=preload, programs=('perf-prof', 'python/*')),
+    *folder('session', 'import perf_prof: events as batches', env=preload, programs=('perf-prof', 'python/perf_prof/*')),
+    *folder('analysis', 'commands that analyse, against perf and against known work'),
+    *folder('cli', 'the command line, declared in tests/cli/*.toml'),
+    *folder('package', 'libperfevent installed: headers, symbols, ABI, manual pages and their programs',
+            (CHECK, TEST), programs=('libperfevent*', 'src/perfevent/*')),
+    *folder('examples', 'every file of examples/', (CHECK, TEST)),
+    *folder('convert', "recordings in other programs' formats, opened by readers of theirs"),
+    *folder('pictures', 'flame graphs and heat maps', (CHECK, TEST, DEEP), programs=('perf-prof', 'tests/helpers/picture')),
+    Suite('unit', 'C: bytes in, no kernel', (CHECK, TEST), MesonSuite('unit', 'unit'), programs=('tests/unit/*',)),
+    Suite('nopython', 'a build without Python', (DEEP,), PytestSuite('nopython', 'tests/nopython', 'build-nopython')),
+    Suite('security', 'attacks on root, as other users and as the script (as root)', (DEEP,),
+          PytestSuite('security', 'tests/security')),
     # one part, which takes the longest: it begins early
-    Suite('vm', 'guests with other kernels under QEMU: amd64 6.1, arm64 6.12 with a PMU',
-          Whole(run_vm, 'build-test'), DEEP),
-    Suite('wheel', 'what pip installs: wheels for each Python here, and the program in them',
-          PytestSuite('wheel', 'tests/wheel', WHEEL), DEEP),
-    Suite('wheel-cli', 'cli with the program of a wheel', PytestSuite('wheel-cli', 'tests/cli', WHEEL, args=WHEEL_ARGS), DEEP),
-    Suite('wheel-python', 'python in the interpreter of an environment',
-          PytestSuite('wheel-python', 'tests/python', WHEEL, args=WHEEL_ARGS), DEEP),
-    Suite('newest', 'Python functions of the newest CPython, from Debian packages',
-          PytestSuite('newest', 'tests/newest'), DEEP),
-    Suite('spark', "a dataset of several hosts, asked on Spark's local cluster",
-          PytestSuite('spark', 'tests/session', marks='spark', files=('test_spark*',)), DEEP),
-    Suite('million', 'a million batches in flat memory',
-          PytestSuite('million', 'tests/session', marks='million', files=('test_flat_memory*',)), DEEP),
-    Suite('browser', 'flame graphs and heat maps, opened in a browser',
-          PytestSuite('browser', 'tests/pictures', marks='browser'), DEEP),
-    Suite('asan-live', 'live under ASan and UBSan',
-          MesonSuite('asan-live', 'live', SANITIZED, SANITIZERS), DEEP),
-    Suite('asan-cli', 'cli under ASan and UBSan, without the slow cases',
-          PytestSuite('asan-cli', 'tests/cli', SANITIZED, SANITIZERS, marks='not slow'), DEEP),
-    Suite('asan-analysis', 'analyses under ASan and UBSan, without the slow cases',
-          PytestSuite('asan-analysis', 'tests/analysis', SANITIZED, SANITIZERS,
-                      # what is timed beside perf needs a program at its own speed
-                      ['-k', 'not says_what_perf and not known_shares'], 'not slow'), DEEP),
-    Suite('asan-pyperf', 'pyperf and the fields of samples under ASan and UBSan',
-          PytestSuite('asan-pyperf', 'tests/python', SANITIZED, preload, marks='not slow',
-                      files=('test_pyperf*', 'test_sample_fields*')), DEEP),
-    Suite('asan-unit', 'unit under ASan and UBSan',
-          MesonSuite('asan-unit', 'unit', SANITIZED, {**SANITIZERS, 'DAMAGED_COPIES': '1000'}), DEEP),
-    Suite('fuzz', 'each fuzzer for a while (--fuzz-seconds), and what they once found',
-          Whole(run_fuzz, 'build-fuzz'), DEEP),
+    Suite('vm', 'guests with other kernels under QEMU: amd64 6.1, arm64 6.12 with a PMU', (DEEP,),
+          Whole(lambda context: guests.run('vm', context.builds), 'build-test')),
+    Suite('debian13', 'make check in a root of Debian 13, as an ordinary user', (DEEP,),
+          Whole(lambda context: debian.run('debian13', context.root, 'trixie'))),
+    Suite('unit-asan', 'unit, under ASan and UBSan', (DEEP,),
+          MesonSuite('unit-asan', 'unit', SANITIZED, {**SANITIZERS, 'DAMAGED_COPIES': '1000'}), programs=('tests/unit/*',)),
+    Suite('peers', 'samples, stacks, lines and names against perf, addr2line and compilers', (DEEP,), MesonSuite('peers', 'peers'),
+          programs=('perf-prof', 'tests/helpers/*')),
+    Suite('live-asan', 'live, under ASan and UBSan', (DEEP,), MesonSuite('live-asan', 'live', SANITIZED, SANITIZERS),
+          programs=('tests/live/*',)),
+    Suite('wheel', 'what pip installs: wheels for each Python here, and the program in them', (DEEP,),
+          PytestSuite('wheel', 'tests/wheel', None)),
+    Suite('newest', 'Python functions of the newest CPython, from Debian packages', (DEEP,),
+          PytestSuite('newest', 'tests/newest')),
+    Suite('fuzz', 'each fuzzer for a while (--fuzz-seconds), and what they once found', (DEEP,),
+          Whole(lambda context: fuzz.run('fuzz', context.root, context.builds.get('build-fuzz'), context.opts.fuzz_seconds),
+                'build-fuzz'), programs=('tests/fuzz/*',)),
 ]

@@ -11,14 +11,6 @@ PLAN = re.compile(r'^1\.\.(\d+)')
 POINT = re.compile(r'^(not )?ok\b\s*(\d+)?\s*(?:-\s*)?(.*?)\s*(?:#\s*(SKIP|TODO)\b\s*(.*))?$', re.I)
 WHY = re.compile(r'^\s*#?\s*skip(?:ped)?:\s*(.+)$', re.I)
 
-# cmocka catches the signal of a fault, and goes on with the next test
-FAULT = re.compile(r'^# Test failed with exception: (.*\(\d+\))$')
-
-
-def crashed(notes):
-    """What cmocka says of a point that a signal ended, else ''."""
-    return next((m.group(1) for m in map(FAULT.match, notes) if m), '')
-
 
 def parse(text):
     """[(name, status, reason, comment lines)], plan complete?, any TAP at all?"""

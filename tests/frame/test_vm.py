@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The harness of the guests, as far as it needs no guest."""
-import os
-
-import pytest
-
 from frame.result import FAILED, SKIPPED
-from vm import archive, checks, initramfs
-from vm.guest import Done, Run
+from vm import checks, initramfs
+from vm.guest import Done
 
 GOOD = '''ok 1 - tracepoint: works: 1000 calls; expected 1000, seen 1000
 ok 2 - sigtrap: refused: since Linux 5.13; expected an error: that, seen "x"
@@ -35,11 +31,6 @@ def test_trouble_of_a_run():
     assert 'broke off' in checks.trouble(Done(127, ''))
 
 
-def test_a_guest_that_ended_early():
-    assert Run([Done(0), Done(3)], 1, '', '').trouble() is None
-    assert 'Kernel panic' in Run([Done(0), Done()], 1, 'Kernel panic', '').trouble()
-
-
 def test_modules_come_after_what_they_need(tmp_path):
     folder = tmp_path / 'usr/lib/modules/1/kernel'
     folder.mkdir(parents=True)
@@ -49,12 +40,3 @@ def test_modules_come_after_what_they_need(tmp_path):
     modules = initramfs.Modules(str(tmp_path))
     assert [name for name, _ in modules.ordered(('virtio_pci', '9p', '9pnet_virtio'))] == [
         '9pnet', '9p', '9pnet_virtio']
-
-
-def test_without_packages_there_is_a_reason(tmp_path, monkeypatch):
-    monkeypatch.setattr(archive, 'CACHE', str(tmp_path))
-    monkeypatch.setenv('PATH', str(tmp_path))
-    monkeypatch.setattr(archive, 'mirror', lambda: 'http://127.0.0.1:9/debian')
-    with pytest.raises(archive.Unavailable, match='needs'):
-        archive.Archive('bookworm', 'amd64').kernel()
-    assert not os.path.exists(tmp_path / 'kernels/bookworm-amd64/current')

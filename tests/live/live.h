@@ -3,9 +3,8 @@
 #ifndef TESTS_LIVE_LIVE_H
 #define TESTS_LIVE_LIVE_H
 
-#include "cmocka_all.h"
+#include "checks.h"
 
-#include <errno.h>
 #include <perfevent.h>
 #include <pthread.h>
 #include <sched.h>
@@ -13,7 +12,6 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 /* Skips, with the reason where the summary of all tests looks for it. */
 #define SKIP(...)                                                                                  \
@@ -58,6 +56,15 @@ static inline pid_t fork_child(void)
 	return pid;
 }
 
+/* How a child ended: its exit code, 255 if by a signal. */
+static inline int exit_code_of(pid_t pid)
+{
+	int wstatus;
+
+	assert_int_equal(waitpid(pid, &wstatus, 0), pid);
+	return WIFEXITED(wstatus) ? WEXITSTATUS(wstatus) : 255;
+}
+
 /* The attr of syscalls:sys_enter_getppid, counted from the moment it is enabled. */
 static inline void getppid_attr(struct perf_event_attr *attr)
 {
@@ -75,6 +82,24 @@ static inline struct pev_event *open_on(const struct perf_event_attr *attr, stru
 
 	skip_if_refused(pev_event_open(&ev, attr, target, &opts, &err), &err);
 	return ev;
+}
+
+/* An event of this thread's getppid calls, off. */
+static inline struct pev_event *open_getppid(void)
+{
+	struct perf_event_attr attr;
+
+	getppid_attr(&attr);
+	return open_on(&attr, pev_target_self());
+}
+
+/* A software event of this thread that counts. */
+static inline struct pev_event *open_software(const char *name)
+{
+	struct perf_event_attr attr;
+
+	pev_attr_software(&attr, name, NULL);
+	return open_on(&attr, pev_target_self());
 }
 
 static inline void call_getppid(unsigned int n)

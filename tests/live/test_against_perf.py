@@ -11,12 +11,9 @@ import re
 import shutil
 import struct
 import subprocess
-import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-
-from frame import crashes  # noqa: E402
+import peers
 
 LOOP = ['sh', '-c', 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; /bin/true; /bin/echo >/dev/null']
 
@@ -200,7 +197,8 @@ def check_mmap(o, lines):
 
 
 def check_comm(o, lines):
-    head = re.match(r'COMM( exec)?: (.*):(\d+)/(\d+)', lines[0])
+    head = re.match(r'COMM( exec)?: (.*):(\d+)/(\d+)', '\n'.join(lines), re.S)     # a name may have a newline
+    assert head, lines
     execed, comm, pid, tid = head.groups()
     same('exec', 'exec' in o.misc, bool(execed), o)
     same('comm', o.word('comm'), comm, o)
@@ -396,13 +394,13 @@ def compare_once(dump, name, options, extra, folder, seen):
     return True
 
 
-def main():
+def main(argv):
     if not shutil.which('perf'):
         print('needs perf (linux-perf)')
         return 77
     seen = collections.Counter()
     with tempfile.TemporaryDirectory() as folder:
-        done = [compare(sys.argv[1], *recording, folder, seen) for recording in RECORDINGS]
+        done = [compare(argv[0], *recording, folder, seen) for recording in RECORDINGS]
     print('# ' + ', '.join(f'{n} {name}' for name, n in sorted(seen.items())))
     if not any(done):
         print('needs a perf record that may record')
@@ -410,4 +408,4 @@ def main():
     return 0
 
 
-sys.exit(crashes.run(main))
+peers.run(main)

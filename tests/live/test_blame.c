@@ -5,7 +5,6 @@
  */
 #include "live.h"
 
-#include <fcntl.h>
 #include <linux/hw_breakpoint.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -34,7 +33,7 @@ static const struct row rows[] = {
 	/* bits that mean nothing */
 	{ SOFTWARE, TASK, { { "sample_type", BIT(40) | PERF_SAMPLE_IP } }, "bit 40 of sample_type" },
 	{ SOFTWARE, TASK, { { "sample_type", BIT(40) | BIT(41) | BIT(63) } }, "sample_type" },
-	{ SOFTWARE, TASK, { { "read_format", BIT(20) } }, "read_format" },
+	{ SOFTWARE, TASK, { { "read_format", BIT(20) } }, "bit 20 of read_format" },
 	{ SOFTWARE, TASK, { { "sample_type", PERF_SAMPLE_BRANCH_STACK },
 			    { "branch_sample_type", BIT(40) | PERF_SAMPLE_BRANCH_ANY } },
 	  "bit 40 of branch_sample_type" },
@@ -55,7 +54,7 @@ static const struct row rows[] = {
 	{ SOFTWARE, TASK, { { "sample_period", BIT(63) } }, "sample_period" },
 	{ SOFTWARE, TASK, { { "use_clockid", 1 }, { "clockid", 77 } }, "clockid = 77" },
 	{ SOFTWARE, TASK, { { "sample_max_stack", 60000 }, { "sample_type", PERF_SAMPLE_CALLCHAIN } },
-	  "sample_max_stack" },
+	  "sample_max_stack 60000" },
 	{ SOFTWARE, TASK, { { "sample_type", PERF_SAMPLE_REGS_INTR }, { "sample_regs_intr", BIT(63) } },
 	  "sample_regs_intr" },
 	{ SOFTWARE, TASK, { { "sample_type", PERF_SAMPLE_STACK_USER },
@@ -183,22 +182,19 @@ static void check_row(const struct row *row)
 static void may_we(void)
 {
 	struct perf_event_attr attr;
-	struct pev_error err;
-	struct pev_event *ev;
 
 	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
-	skip_if_refused(pev_event_open(&ev, &attr, pev_target_cpu(0), NULL, &err), &err);
-	pev_event_close(ev);
+	pev_event_close(open_on(&attr, pev_target_cpu(0)));
 }
 
-static void every_refusal_names_the_field(void **state)
+TEST_WITH(every_refusal_names_the_field, NULL, all_named)
 {
 	may_we();
 	for (size_t i = 0; i < COUNT(rows); i++)
 		check_row(&rows[i]);
 }
 
-static void reserved_bits(void **state)
+TEST_WITH(reserved_bits, NULL, all_named)
 {
 	static const struct {
 		unsigned int word;
@@ -224,7 +220,7 @@ static void reserved_bits(void **state)
 	}
 }
 
-static void sizes(void **state)
+TEST_WITH(sizes, NULL, all_named)
 {
 	static const uint32_t bad[] = { 1, 63, 4097, UINT32_MAX };
 	struct perf_event_attr attr;
@@ -257,8 +253,9 @@ static void refused_in_group(struct pev_event *leader, union pev_attr_buf *buf,
 	check_error(&err, rc, named);
 }
 
-static void groups(void **state)
+TEST_WITH(groups, NULL, all_named)
 {
+	static const char *const not_of_members[] = { "pinned", "exclusive", "inherit" };
 	union pev_attr_buf buf;
 	struct pev_event *leader, *member;
 	struct pev_open_opts opts = { .size = sizeof(opts) };
@@ -271,15 +268,11 @@ static void groups(void **state)
 	assert_int_equal(pev_event_open(&member, &buf.attr, pev_target_self(), &opts, &err), 0);
 	refused_in_group(member, &buf, pev_target_self(), "the group");
 	refused_in_group(leader, &buf, pev_target_cpu(0), "the group");
-	buf.attr.pinned = 1;
-	refused_in_group(leader, &buf, pev_target_self(), "pinned");
-	buf.attr.pinned = 0;
-	buf.attr.exclusive = 1;
-	refused_in_group(leader, &buf, pev_target_self(), "exclusive");
-	buf.attr.exclusive = 0;
-	buf.attr.inherit = 1;
-	refused_in_group(leader, &buf, pev_target_self(), "inherit");
-	buf.attr.inherit = 0;
+	for (size_t i = 0; i < COUNT(not_of_members); i++) {
+		pev_attr_set(&buf, not_of_members[i], 1);
+		refused_in_group(leader, &buf, pev_target_self(), not_of_members[i]);
+		pev_attr_set(&buf, not_of_members[i], 0);
+	}
 	buf.attr.use_clockid = 1;
 	buf.attr.clockid = CLOCK_MONOTONIC;
 	refused_in_group(leader, &buf, pev_target_self(), "clockid");
@@ -295,16 +288,20 @@ static void refused(struct perf_event_attr *attr, struct pev_target target, int 
 	int rc = pev_event_open(&ev, attr, target, NULL, &err);
 
 	assert_int_equal(rc, code);
+	assert_null(ev);
 	check_error(&err, rc, named);
+	if (!strncmp(named, "CPU", 3))
+		SAYS(err.asked, named);
 }
 
-static void targets(void **state)
+TEST_WITH(targets, NULL, all_named)
 {
 	struct perf_event_attr attr;
 	int fd;
 
 	may_we();
 	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
+	refused(&attr, (struct pev_target){ 0 }, -EINVAL, "pev_target_");
 	refused(&attr, pev_target_cpu(100000), -EINVAL, "CPU 100000");
 	refused(&attr, pev_target_thread_on_cpu(gettid(), 100000), -EINVAL, "CPU 100000");
 	refused(&attr, pev_target_cpu(-1), -EINVAL, "the target");
@@ -318,7 +315,7 @@ static void targets(void **state)
 }
 
 /* The kernel wants what a read(2) of a group gives to fit into 16 KiB. */
-static void a_group_too_long_to_be_read(void **state)
+TEST_WITH(a_group_too_long_to_be_read, NULL, all_named)
 {
 	struct pev_open_opts opts = { .size = sizeof(opts) };
 	struct perf_event_attr attr;
@@ -339,15 +336,13 @@ static void a_group_too_long_to_be_read(void **state)
 	}
 	while (n-- > 0)
 		pev_event_close(ev[n]);
-	if (rc == -EMFILE) {
-		print_message("# skip: needs 1,100 open files (ulimit -n)\n");
-		skip();
-	}
+	if (rc == -EMFILE)
+		SKIP("needs 1,100 open files (ulimit -n)");
 	assert_int_equal(rc, -E2BIG);
 	check_error(&err, rc, "16 KiB");
 }
 
-static void flags(void **state)
+TEST_WITH(flags, NULL, all_named)
 {
 	struct pev_open_opts opts = { .size = sizeof(opts), .flags = 1u << 10 };
 	struct pev_error err = { 0 };
@@ -360,17 +355,4 @@ static void flags(void **state)
 	check_error(&err, -EINVAL, "0x400 of flags");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(every_refusal_names_the_field, all_named),
-		cmocka_unit_test_teardown(reserved_bits, all_named),
-		cmocka_unit_test_teardown(sizes, all_named),
-		cmocka_unit_test_teardown(groups, all_named),
-		cmocka_unit_test_teardown(flags, all_named),
-		cmocka_unit_test_teardown(targets, all_named),
-		cmocka_unit_test_teardown(a_group_too_long_to_be_read, all_named),
-	};
-
-	return cmocka_run_group_tests(tests, needs_the_system_call, NULL);
-}
+AROUND_ALL(needs_the_system_call, NULL)

@@ -12,16 +12,13 @@ import json
 import os
 import re
 import select
-import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-
-from frame import crashes  # noqa: E402
+import peers
+from peers import Skip
 
 EVENTS = ['syscalls:sys_enter_getppid', 'sched:sched_process_exit']   # of users, of the kernel
 FILTER = 'comm ~ "callers*"'
@@ -55,10 +52,6 @@ KINDS = [
     ('short-lived, beside a perf that asks for build ids', 'callers',
      ['--children', str(CHILDREN)], ['inner', 'middle', 'outer', 'main'], '-a', '--buildid-mmap'),
 ]
-
-
-class Skip(Exception):
-    pass
 
 
 def read_line(stream, what):
@@ -249,38 +242,21 @@ def check(kind, prof, program, arguments, functions, lib, options, names, more):
                                            key=lambda row: row[1]):
             ours[tid].append((event, chain))
         check_names(kind, ours, pids, program, lib, functions)
-        return compare(kind, ours, perf_chains(path), pids, names)
-
-
-def check_all(prof, helpers, lib):
-    bad, number = 0, 0
-    names = kernel_names()
-    rows = [(kind, options) for kind in KINDS for options in ([], ['--order'])]
-    print(f'1..{len(rows)}')
-    for (kind, program, arguments, functions, *more), options in rows:
-        number += 1
-        title = ' '.join([kind] + options)
-        try:
-            n = check(kind, prof, os.path.join(helpers, program), arguments, functions, lib, options,
-                      names, more)
-            print(f'ok {number} - {title}: {n} frames', flush=True)
-        except AssertionError as error:
-            bad += 1
-            print(f'not ok {number} - {title}\n# ' + str(error).replace('\n', '\n# '), flush=True)
-    return 1 if bad else 0
+        return f'{compare(kind, ours, perf_chains(path), pids, names)} frames'
 
 
 def main(argv):
     prof, helpers, lib = (os.path.realpath(a) for a in argv[:3])
-    if os.geteuid() or not shutil.which('perf') or not os.path.exists('/proc/kallsyms'):
-        print('1..0 # SKIP needs root and perf')
+    if peers.lacks_root_or_perf():
         return 77
-    try:
-        return check_all(prof, helpers, lib)
-    except Skip as reason:
-        print(f'Bail out! {reason}')
-        return 77
+    checks = peers.Checks(2 * len(KINDS))
+    names = kernel_names()
+    for kind, program, arguments, functions, *more in KINDS:
+        for options in ([], ['--order']):
+            checks.check(' '.join([kind] + options), check, kind, prof, os.path.join(helpers, program), arguments, functions,
+                         lib, options, names, more)
+    return checks.code
 
 
 if __name__ == '__main__':
-    sys.exit(crashes.run(main, sys.argv[1:]))
+    peers.run(main)

@@ -4,23 +4,17 @@
  * Requires: perf_event_open(2), a readable tracefs, tracepoints; bpf(2) and breakpoints
  * for the tests of those.
  */
-#include "live.h"
+#include "ringed.h"
 
-#include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/hw_breakpoint.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <time.h>
 
-static void prctl_switches_all(void **state)
+TEST(prctl_switches_all)
 {
-	struct perf_event_attr attr;
-	struct pev_event *a, *b;
+	struct pev_event *a = open_getppid(), *b = open_getppid();
 
-	getppid_attr(&attr);
-	a = open_on(&attr, pev_target_self());
-	b = open_on(&attr, pev_target_self());
 	assert_int_equal(pev_tasks_enable(), 0);
 	call_getppid(3);
 	assert_int_equal(pev_tasks_disable(), 0);
@@ -31,23 +25,20 @@ static void prctl_switches_all(void **state)
 	pev_event_close(b);
 }
 
-static struct pev_event *sampling(uint64_t period, struct pev_ring **ring)
+static void sampling(uint64_t period, unsigned int pages)
 {
 	struct perf_event_attr attr;
-	struct pev_error err = { 0 };
-	struct pev_event *ev;
 
 	getppid_attr(&attr);
 	attr.sample_type = PERF_SAMPLE_TIME;
 	pev_attr_sample_period(&attr, period);
 	pev_attr_wakeup_events(&attr, 1);
 	ev = open_on(&attr, pev_target_self());
-	if (ring)
-		skip_if_refused(pev_ring_map(ring, ev, 8, &err), &err);
-	return ev;
+	if (pages)
+		map(pages);
 }
 
-static unsigned int records(struct pev_ring *ring)
+static unsigned int records(void)
 {
 	unsigned int n = 0;
 
@@ -58,48 +49,37 @@ static unsigned int records(struct pev_ring *ring)
 	return n;
 }
 
-static void refresh_counts_down(void **state)
+RING_TEST(refresh_counts_down)
 {
-	struct pev_ring *ring;
-	struct pev_event *ev = sampling(1, &ring);
-
+	sampling(1, 8);
 	assert_int_equal(pev_event_refresh(ev, 0), -EINVAL);
 	assert_int_equal(pev_event_refresh(ev, 3), 0);
 	call_getppid(10);
-	assert_int_equal(records(ring), 3);
+	assert_int_equal(records(), 3);
 	assert_int_equal(pev_event_refresh(ev, 2), 0);
 	call_getppid(10);
-	assert_int_equal(records(ring), 2);
-	pev_ring_unmap(ring);
-	pev_event_close(ev);
+	assert_int_equal(records(), 2);
 }
 
-static void the_period_changes(void **state)
+RING_TEST(the_period_changes)
 {
-	struct pev_ring *ring;
-	struct pev_event *ev = sampling(10, &ring);
-
+	sampling(10, 8);
 	assert_int_equal(pev_event_enable(ev), 0);
 	call_getppid(100);
-	assert_int_equal(records(ring), 10);
+	assert_int_equal(records(), 10);
 	assert_int_equal(pev_event_set_period(ev, 0), -EINVAL);
 	assert_int_equal(pev_event_set_period(ev, 2), 0);
 	call_getppid(100);   /* the period that had begun is done first */
-	assert_in_range(records(ring), 45, 51);
+	assert_in_range(records(), 45, 51);
 	call_getppid(100);
-	assert_in_range(records(ring), 49, 51);
-	pev_ring_unmap(ring);
-	pev_event_close(ev);
+	assert_in_range(records(), 49, 51);
 }
 
-static void output_pauses(void **state)
+RING_TEST(output_pauses)
 {
-	struct pev_ring *ring;
-	struct pev_event *ev = sampling(1, NULL);
-	struct pev_error err = { 0 };
-
+	sampling(1, 0);
 	assert_int_equal(pev_event_pause_output(ev, true), -EINVAL);
-	skip_if_refused(pev_ring_map(&ring, ev, 8, &err), &err);
+	map(8);
 	assert_int_equal(pev_event_enable(ev), 0);
 	call_getppid(2);
 	assert_int_equal(pev_event_pause_output(ev, true), 0);
@@ -108,42 +88,35 @@ static void output_pauses(void **state)
 	call_getppid(3);
 	assert_int_equal(pev_event_disable(ev), 0);
 	assert_int_equal(count_of(ev), 55);
-	assert_in_range(records(ring), 5, 6);   /* and perhaps a LOST */
-	pev_ring_unmap(ring);
-	pev_event_close(ev);
+	assert_in_range(records(), 5, 6);   /* and perhaps a LOST */
 }
 
-static void output_into_nothing_and_another(void **state)
+RING_TEST(output_into_nothing_and_another)
 {
 	struct pev_open_opts opts = { .size = sizeof(opts), .flags = PERF_FLAG_FD_OUTPUT |
 							    PERF_FLAG_FD_NO_GROUP };
-	struct pev_ring *ring;
-	struct pev_event *to = sampling(1, &ring), *ev;
-	struct pev_error err = { 0 };
+	struct pev_event *from;
 
+	sampling(1, 8);
 	/* without an event to send to, the flag means nothing */
-	assert_int_equal(pev_event_open(&ev, pev_event_attr(to), pev_target_self(), &opts, &err),
-			 -EINVAL);
-	opts.group = to;
-	assert_int_equal(pev_event_open(&ev, pev_event_attr(to), pev_target_self(), &opts, &err), 0);
-	assert_int_equal(pev_event_enable(ev), 0);   /* no group: `to` stays off */
+	assert_int_equal(pev_event_open(&from, pev_event_attr(ev), pev_target_self(), &opts, &err), -EINVAL);
+	opts.group = ev;
+	assert_int_equal(pev_event_open(&from, pev_event_attr(ev), pev_target_self(), &opts, &err), 0);
+	assert_int_equal(pev_event_enable(from), 0);   /* no group: `ev` stays off */
 	call_getppid(4);
-	assert_int_equal(records(ring), 4);
-	assert_int_equal(count_of(to), 0);
-	assert_int_equal(pev_event_set_output(ev, NULL), 0);
+	assert_int_equal(records(), 4);
+	assert_int_equal(count_of(ev), 0);
+	assert_int_equal(pev_event_set_output(from, NULL), 0);
 	call_getppid(4);
-	assert_int_equal(records(ring), 0);
-	assert_int_equal(pev_event_wait(ev, 0, -1), -EINVAL);
-	pev_event_close(ev);
-	pev_ring_unmap(ring);
-	pev_event_close(to);
+	assert_int_equal(records(), 0);
+	assert_int_equal(pev_event_wait(from, 0, -1), -EINVAL);
+	pev_event_close(from);
 }
 
-static void cgroup_flag_needs_a_cgroup(void **state)
+RING_TEST(cgroup_flag_needs_a_cgroup)
 {
 	struct pev_open_opts opts = { .size = sizeof(opts), .flags = PERF_FLAG_PID_CGROUP };
 	struct perf_event_attr attr;
-	struct pev_event *ev;
 
 	getppid_attr(&attr);
 	assert_int_equal(pev_event_open(&ev, &attr, pev_target_self(), &opts, NULL), -EINVAL);
@@ -165,20 +138,18 @@ static void on_overflow(int signo, siginfo_t *info, void *context)
 		overflows = overflows + 1;
 }
 
-static void overflows_send_signals(void **state)
+RING_TEST(overflows_send_signals)
 {
 	struct sigaction sa = { .sa_sigaction = on_overflow, .sa_flags = SA_SIGINFO };
-	struct pev_ring *ring;
-	struct pev_event *ev = sampling(5, &ring);
 	int signo = SIGRTMIN;
 
+	sampling(5, 8);
 	sigaction(signo, &sa, NULL);
 	assert_int_equal(pev_event_signal(ev, -1, PEV_OWNER_THREAD, gettid()), -EINVAL);
 	assert_int_equal(pev_event_signal(ev, signo, (enum pev_owner)9, gettid()), -EINVAL);
 	assert_int_equal(pev_event_signal(ev, signo, PEV_OWNER_THREAD, gettid()), 0);
 	assert_int_equal(pev_event_refresh(ev, 4), 0);
-	for (int i = 0; i < 100; i++)
-		call_getppid(1);
+	call_getppid(100);
 	assert_int_equal(hangups, 1);      /* the last of them */
 	assert_int_equal(overflows, 3);
 	assert_int_equal(last_fd, pev_event_fd(ev));
@@ -199,12 +170,9 @@ static void overflows_send_signals(void **state)
 	assert_int_equal(pev_event_signal(ev, signo, PEV_OWNER_THREAD, 0), 0);
 	hangups = overflows = 0;
 	assert_int_equal(pev_event_refresh(ev, 4), 0);
-	for (int i = 0; i < 100; i++)
-		call_getppid(1);
+	call_getppid(100);
 	assert_int_equal(hangups, 1);
 	assert_int_equal(overflows, 3);
-	pev_ring_unmap(ring);
-	pev_event_close(ev);
 }
 
 /* ---- waits ------------------------------------------------------------------ */
@@ -217,12 +185,11 @@ static int64_t ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static void waits_end_in_time_and_by_a_wakeup(void **state)
+RING_TEST(waits_end_in_time_and_by_a_wakeup)
 {
-	struct pev_ring *ring;
-	struct pev_event *ev = sampling(1, &ring);
 	int64_t start = ms();
 
+	sampling(1, 8);
 	assert_int_equal(pev_ring_wait(ring, 0, -1), 0);
 	assert_int_equal(pev_ring_wait(ring, 30, -1), 0);
 	assert_in_range(ms() - start, 29, 5000);
@@ -231,14 +198,12 @@ static void waits_end_in_time_and_by_a_wakeup(void **state)
 	call_getppid(1);
 	assert_true(pev_ring_has_record(ring));
 	assert_int_equal(pev_ring_wait(ring, -1, -1), 1);
-	assert_int_equal(records(ring), 1);
+	assert_int_equal(records(), 1);
 	/* a wake-up whose record was read meanwhile */
 	call_getppid(1);
-	assert_int_equal(records(ring), 1);
+	assert_int_equal(records(), 1);
 	assert_int_equal(pev_ring_wait(ring, 20, -1), 0);
 	assert_int_equal(pev_ring_fd(ring), pev_event_fd(ev));
-	pev_ring_unmap(ring);
-	pev_event_close(ev);
 }
 
 static void *cancel_later(void *arg)
@@ -250,28 +215,22 @@ static void *cancel_later(void *arg)
 	return NULL;
 }
 
-static void a_wait_is_cancelled(void **state)
+RING_TEST(a_wait_is_cancelled)
 {
-	struct pev_ring *ring;
-	struct pev_event *ev = sampling(1, &ring);
 	int fd = eventfd(0, EFD_CLOEXEC);
 	pthread_t thread;
 
+	sampling(1, 8);
 	assert_int_equal(pthread_create(&thread, NULL, cancel_later, &fd), 0);
 	assert_int_equal(pev_ring_wait(ring, 10000, fd), -ECANCELED);
 	assert_int_equal(pev_event_wait(ev, 10000, fd), -ECANCELED);
 	pthread_join(thread, NULL);
 	close(fd);
-	pev_ring_unmap(ring);
-	pev_event_close(ev);
 }
 
-static void less_than_a_watermark_is_told_at_the_end(void **state)
+RING_TEST(less_than_a_watermark_is_told_at_the_end)
 {
 	struct perf_event_attr attr;
-	struct pev_error err = { 0 };
-	struct pev_ring *ring;
-	struct pev_event *ev;
 	int go[2];
 	pid_t pid;
 	char byte;
@@ -289,16 +248,14 @@ static void less_than_a_watermark_is_told_at_the_end(void **state)
 	pev_attr_sample_period(&attr, 1);
 	pev_attr_wakeup_watermark(&attr, 16384);
 	ev = open_on(&attr, pev_target_thread(pid));
-	skip_if_refused(pev_ring_map(&ring, ev, 8, &err), &err);
+	map(8);
 	assert_int_equal(pev_ring_wait(ring, 0, -1), 0);
 	assert_int_equal(write(go[1], "x", 1), 1);
 	assert_int_equal(pev_ring_wait(ring, 10000, -1), 1);
-	assert_int_equal(records(ring), 3);
+	assert_int_equal(records(), 3);
 	assert_int_equal(pev_ring_wait(ring, 10000, -1), -ESRCH);
 	assert_int_equal(pev_event_wait(ev, -1, -1), -ESRCH);
 	waitpid(pid, NULL, 0);
-	pev_ring_unmap(ring);
-	pev_event_close(ev);
 	close(go[0]);
 	close(go[1]);
 }
@@ -331,15 +288,13 @@ static int load(uint32_t type, int verdict, uint32_t *id)
 	return fd;
 }
 
-static void bpf_programs_are_attached_and_listed(void **state)
+RING_TEST(bpf_programs_are_attached_and_listed)
 {
-	struct pev_ring *ring;
-	struct pev_event *ev = sampling(1, &ring);
-	struct pev_error err = { 0 };
 	uint32_t id, ids[8];
 	size_t nr;
 	int fd = load(BPF_PROG_TYPE_TRACEPOINT, 0, &id);
 
+	sampling(1, 8);
 	assert_int_equal(pev_event_query_bpf(ev, ids, 8, &nr), 0);
 	assert_int_equal(nr, 0);
 	assert_int_equal(pev_event_set_bpf(ev, fd, &err), 0);
@@ -352,42 +307,33 @@ static void bpf_programs_are_attached_and_listed(void **state)
 	assert_int_equal(nr, 1);
 	assert_int_equal(pev_event_enable(ev), 0);
 	call_getppid(5);
-	assert_int_equal(records(ring), 0);
-	pev_ring_unmap(ring);
-	pev_event_close(ev);
+	assert_int_equal(records(), 0);
 }
 
-static void wrong_bpf_is_explained(void **state)
+RING_TEST(wrong_bpf_is_explained)
 {
-	struct pev_event *ev = sampling(1, NULL);
-	struct pev_error err = { 0 };
 	uint32_t id;
 	int fd = load(BPF_PROG_TYPE_SOCKET_FILTER, 0, &id);
 
+	sampling(1, 0);
 	assert_true(pev_event_set_bpf(ev, fd, &err) < 0);
 	assert_non_null(strstr(err.remedy, "type"));
 	close(fd);
 	assert_int_equal(pev_event_set_bpf(ev, fd, &err), -EBADF);
 	assert_non_null(strstr(err.asked, "sys_enter_getppid"));
-	pev_event_close(ev);
 }
 
 /* ---- breakpoints -------------------------------------------------------------- */
 
 static volatile uint64_t words[2];
 
-static void a_breakpoint_moves(void **state)
+RING_TEST(a_breakpoint_moves)
 {
 	struct perf_event_attr attr, moved;
-	struct pev_error err = { 0 };
-	struct pev_event *ev;
 
-	pev_attr_init(&attr, PERF_TYPE_BREAKPOINT, 0);
-	attr.bp_type = HW_BREAKPOINT_W;
-	attr.bp_addr = (uintptr_t)&words[0];
-	attr.bp_len = 8;
+	assert_int_equal(pev_attr_breakpoint(&attr, HW_BREAKPOINT_W, (uintptr_t)&words[0], 8, NULL), 0);
 	attr.exclude_kernel = 1;
-	skip_if_refused(pev_event_open(&ev, &attr, pev_target_self(), NULL, &err), &err);
+	ev = open_on(&attr, pev_target_self());
 	for (uint64_t i = 0; i < 5; i++)
 		words[0] = i;
 	if (!count_of(ev))
@@ -404,38 +350,14 @@ static void a_breakpoint_moves(void **state)
 	assert_int_equal(count_of(ev), 12);
 	moved.exclude_user = 1;
 	assert_int_equal(pev_event_modify(ev, &moved, &err), -EINVAL);
-	assert_non_null(strstr(err.remedy, "bp_addr"));
-	pev_event_close(ev);
+	SAYS(err.remedy, "bp_addr");
 }
 
-static void only_breakpoints_can_be_modified(void **state)
+RING_TEST(only_breakpoints_can_be_modified)
 {
-	struct pev_event *ev = sampling(1, NULL);
-	struct pev_error err = { 0 };
-
+	sampling(1, 0);
 	assert_int_equal(pev_event_modify(ev, pev_event_attr(ev), &err), -EOPNOTSUPP);
 	assert_true(err.remedy[0]);
-	pev_event_close(ev);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(prctl_switches_all),
-		cmocka_unit_test(refresh_counts_down),
-		cmocka_unit_test(the_period_changes),
-		cmocka_unit_test(output_pauses),
-		cmocka_unit_test(output_into_nothing_and_another),
-		cmocka_unit_test(cgroup_flag_needs_a_cgroup),
-		cmocka_unit_test(overflows_send_signals),
-		cmocka_unit_test(waits_end_in_time_and_by_a_wakeup),
-		cmocka_unit_test(a_wait_is_cancelled),
-		cmocka_unit_test(less_than_a_watermark_is_told_at_the_end),
-		cmocka_unit_test(bpf_programs_are_attached_and_listed),
-		cmocka_unit_test(wrong_bpf_is_explained),
-		cmocka_unit_test(a_breakpoint_moves),
-		cmocka_unit_test(only_breakpoints_can_be_modified),
-	};
-
-	return cmocka_run_group_tests(tests, needs_the_system_call, NULL);
-}
+AROUND_ALL(needs_the_system_call, NULL)

@@ -9,9 +9,6 @@
 #include "stream/asked/filter.h"
 #include "stream/state/state.h"
 
-#include <fcntl.h>
-#include <inttypes.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 
 enum { FILTERS = 2000, BATCH = 100, ROWS = 128, PAGES = 64 };
@@ -121,8 +118,7 @@ static size_t add_number(char *buf, size_t size, const struct subject *s)
 	case 3:
 		return (size_t)snprintf(buf, size, "%s", field);
 	case 4:
-		return (size_t)snprintf(buf, size, "(%s & %" PRIu64 ") %s 0", field, value,
-					below(2) ? "==" : "!=");
+		return (size_t)snprintf(buf, size, "(%s & %" PRIu64 ") %s 0", field, value, below(2) ? "==" : "!=");
 	default:
 		return (size_t)snprintf(buf, size, "%s%s%" PRIu64, field, sign, value);
 	}
@@ -481,7 +477,7 @@ static void call_rows(void)
 		pev_test_row(&rows[i]);
 }
 
-static void every_width_and_a_string(void **state)
+TEST_WITH(every_width_and_a_string, NULL, remove_probe)
 {
 	static const char *const numbers[] = {
 		"u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64", "_cpu", "common_pid",
@@ -508,7 +504,7 @@ static void rename_thread(void)
 		prctl(PR_SET_NAME, rows[i].text);
 }
 
-static void char_arrays(void **state)
+TEST_WITH(char_arrays, NULL, tidy_up)
 {
 	static const char *const numbers[] = { "oom_score_adj", "common_pid", "_cpu", "common_flags" };
 	static const char *const texts[] = { "oldcomm", "newcomm" };
@@ -533,12 +529,4 @@ static int prepare(void **state)
 	return 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(every_width_and_a_string, remove_probe),
-		cmocka_unit_test_teardown(char_arrays, tidy_up),
-	};
-
-	return cmocka_run_group_tests(tests, prepare, NULL);
-}
+AROUND_ALL(prepare, NULL)

@@ -4,16 +4,7 @@
 
 #include "keeper/identity.h"
 
-#include <fcntl.h>
 #include <grp.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
-
-static int asked(void)
-{
-	return setuid(0) ? -errno : 0;
-}
 
 /* What the child found wrong, as its exit code; 0 when all is as it should be. */
 static int as_nobody(const struct identity *who)
@@ -28,7 +19,7 @@ static int as_nobody(const struct identity *who)
 		return 1;
 	if (getuid() != who->uid || geteuid() != who->uid || getgid() != who->gid)
 		return 2;
-	if (asked() != -EPERM || !seteuid(0) || !setgid(0) || !setresuid(0, 0, 0))
+	if (!setuid(0) || errno != EPERM || !seteuid(0) || !setgid(0) || !setresuid(0, 0, 0))
 		return 3;
 	n = getgroups(64, groups);
 	for (int i = 0; i < n; i++)
@@ -46,62 +37,59 @@ static int as_nobody(const struct identity *who)
 	return status ? 0 : 8;
 }
 
-static void nobody_stays_nobody(void **state)
+TEST(nobody_stays_nobody)
 {
 	struct identity who;
 	struct fault f = {0};
 	pid_t pid;
-	int wstatus;
 
-	(void)state;
 	if (geteuid())
 		SKIP("needs root");
 	assert_int_equal(identity_find(&who, "nobody", &f), 1);
 	pid = fork_child();
 	if (!pid)
 		_exit(as_nobody(&who));
-	assert_int_equal(waitpid(pid, &wstatus, 0), pid);
-	assert_true(WIFEXITED(wstatus));
-	assert_int_equal(WEXITSTATUS(wstatus), 0);
+	assert_int_equal(exit_code_of(pid), 0);
 	identity_free(&who);
 }
 
-static void who_it_is(void **state)
+TEST(who_it_is)
 {
+	static const struct {
+		const char *sudo_uid, *user;
+		int rc;
+	} cases[] = {
+		{ NULL, NULL, 0 },               /* root without sudo stays root */
+		{ "0", NULL, 0 },                /* so does root's sudo */
+		{ "65534", NULL, 1 },
+		{ "65534", "root", 0 },          /* said: stay root */
+		{ "65534", "65534", 1 },
+		{ "65534", "no-such-user", -1 },
+		{ "x", NULL, -1 },
+		{ "4000000001", NULL, -1 },
+	};
 	struct identity who;
 	struct fault f = {0};
 
-	(void)state;
 	if (geteuid())
 		SKIP("needs root");
-	unsetenv("SUDO_UID");
-	assert_int_equal(identity_find(&who, NULL, &f), 0);      /* root without sudo stays root */
-	setenv("SUDO_UID", "0", 1);
-	assert_int_equal(identity_find(&who, NULL, &f), 0);      /* so does root's sudo */
-	setenv("SUDO_UID", "65534", 1);
-	assert_int_equal(identity_find(&who, NULL, &f), 1);
-	assert_string_equal(who.name, "nobody");
-	identity_free(&who);
-	assert_int_equal(identity_find(&who, "root", &f), 0);    /* said: stay root */
-	assert_int_equal(identity_find(&who, "65534", &f), 1);
-	identity_free(&who);
-	assert_int_equal(identity_find(&who, "no-such-user", &f), -1);
-	assert_non_null(strstr(f.text, "no-such-user"));
-	assert_int_equal(f.exit_code, EXIT_USAGE);
-	setenv("SUDO_UID", "x", 1);
-	assert_int_equal(identity_find(&who, NULL, &f), -1);
-	setenv("SUDO_UID", "4000000001", 1);
-	assert_int_equal(identity_find(&who, NULL, &f), -1);
-	assert_non_null(strstr(f.text, "4000000001"));
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		if (cases[i].sudo_uid)
+			setenv("SUDO_UID", cases[i].sudo_uid, 1);
+		else
+			unsetenv("SUDO_UID");
+		assert_int_equal(identity_find(&who, cases[i].user, &f), cases[i].rc);
+		if (cases[i].rc > 0) {
+			assert_string_equal(who.name, "nobody");
+			identity_free(&who);
+		}
+		if (cases[i].rc < 0) {
+			assert_int_equal(f.exit_code, cases[i].user ? EXIT_USAGE : EXIT_FAILED);
+			SAYS(f.text, cases[i].user ? cases[i].user : cases[i].sudo_uid);
+		}
+		f = (struct fault){0};
+	}
 	unsetenv("SUDO_UID");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nobody_stays_nobody),
-		cmocka_unit_test(who_it_is),
-	};
-
-	return cmocka_run_group_tests(tests, needs_the_system_call, NULL);
-}
+AROUND_ALL(needs_the_system_call, NULL)

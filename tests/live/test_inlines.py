@@ -14,12 +14,10 @@ import re
 import shutil
 import struct
 import subprocess
-import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-
-from frame import crashes  # noqa: E402
+import peers
+from peers import Skip
 
 SOURCE = """
 #include <algorithm>
@@ -71,10 +69,6 @@ EXPLAINED = {
     'block': 'binutils 2.40 finds no line for the last byte of 256',
     'file': 'binutils 2.40 names the unit\'s own file, which has fewer lines than that',
 }
-
-
-class Skip(Exception):
-    pass
 
 
 def run(command, folder=None, text=None, limit=500):
@@ -325,33 +319,21 @@ def main(argv):
         if not shutil.which(tool):
             print(f'1..0 # SKIP needs {tool}')
             return 77
-    bad = number = 0
-    print(f'1..{len(WAYS) + 2}')
+    checks = peers.Checks(len(WAYS) + 2)
     # perf takes what begins with /tmp/perf- for maps of just-in-time compilers
     with tempfile.TemporaryDirectory(prefix='inlined-') as folder:
-        def check(title, function, *args):
-            nonlocal bad, number
-            number += 1
-            try:
-                print(f'ok {number} - {title}: {function(*args)}', flush=True)
-            except Skip as reason:
-                print(f'ok {number} - {title} # SKIP {str(reason).splitlines()[0]}', flush=True)
-            except AssertionError as error:
-                bad += 1
-                print(f'not ok {number} - {title}\n# ' + str(error).replace('\n', '\n# '), flush=True)
-
         for title, *way in WAYS:
-            check(title, lambda: against_addr2line(frames_at, build(folder, *way), count))
+            checks.check(title, lambda: against_addr2line(frames_at, build(folder, *way), count))
             if title != WAYS[0][0]:
                 continue
             program = os.path.join(folder, 'program')
-            check('perf script', symbols_of_perf, frames_at, program, folder, count)
+            checks.check('perf script', symbols_of_perf, frames_at, program, folder, count)
             # 4 ms an address
-            check('perf script --inline', against_perf, frames_at, program, folder, count if count >= 10000 else 300)
+            checks.check('perf script --inline', against_perf, frames_at, program, folder, count if count >= 10000 else 300)
     for kind, why in EXPLAINED.items():
         print(f'# {kind}: {why}')
-    return 1 if bad else 0
+    return checks.code
 
 
 if __name__ == '__main__':
-    sys.exit(crashes.run(main, sys.argv[1:]))
+    peers.run(main)

@@ -2,25 +2,23 @@
 /* What the keeper gives to a process without privilege, and what it doesn't. */
 #include "live.h"
 
+#include "base/now.h"
 #include "base/ticket.h"
 #include "keeper/identity.h"
 #include "keeper/keeper.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <time.h>
 
 static char folder[] = "/tmp/keeper-XXXXXX";
 static char shared[] = "/tmp/keeper-XXXXXX";   /* a program beside it */
-static char secret[64], program[64], private[64], core[64], fifo[64];
+static char files[5][64];
+static const char *const secret = files[0], *const program = files[1], *const private = files[2], *const core = files[3],
+	*const fifo = files[4];
 
 static void write_file(const char *path, const void *data, size_t n)
 {
@@ -37,16 +35,14 @@ static int make_files(void **state)
 			    .e_type = ET_DYN };
 	int fd;
 
-	(void)state;
+	if (needs_the_system_call(state))
+		return -1;
 	if (geteuid())
 		return 0;
 	if (!mkdtemp(folder))   /* 0700: root's alone */
 		return -1;
-	snprintf(secret, sizeof(secret), "%s/secret", folder);
-	snprintf(program, sizeof(program), "%s/program", folder);
-	snprintf(private, sizeof(private), "%s/private", folder);
-	snprintf(core, sizeof(core), "%s/core", folder);
-	snprintf(fifo, sizeof(fifo), "%s/fifo", folder);
+	for (size_t i = 0; i < COUNT(files); i++)
+		snprintf(files[i], sizeof(files[i]), "%s/file%zu", folder, i);
 	write_file(secret, "a secret of some length", 23);
 	write_file(program, &head, sizeof(head));
 	chmod(program, 0644);
@@ -65,12 +61,9 @@ static int remove_files(void **state)
 	(void)state;
 	if (geteuid())
 		return 0;
-	unlink(secret);
 	unlink(shared);
-	unlink(program);
-	unlink(private);
-	unlink(core);
-	unlink(fifo);
+	for (size_t i = 0; i < COUNT(files); i++)
+		unlink(files[i]);
 	return rmdir(folder);
 }
 
@@ -178,16 +171,15 @@ static int run_as_nobody(const struct identity *who)
 	return rc;
 }
 
-static void what_it_gives(void **state)
+TEST(what_it_gives)
 {
 	struct identity who;
 	struct fault f = {0};
 	char map[64];
-	int wstatus, fd;
+	int code, fd;
 	void *mapped;
 	pid_t pid;
 
-	(void)state;
 	if (geteuid())
 		SKIP("needs root");
 	assert_int_equal(identity_find(&who, "nobody", &f), 1);
@@ -200,10 +192,9 @@ static void what_it_gives(void **state)
 	pid = fork_child();
 	if (!pid)
 		_exit(run_as_nobody(&who));
-	assert_int_equal(waitpid(pid, &wstatus, 0), pid);
+	code = exit_code_of(pid);
 	unlink(map);
-	assert_true(WIFEXITED(wstatus));
-	assert_int_equal(WEXITSTATUS(wstatus), 0);
+	assert_int_equal(code, 0);
 	munmap(mapped, 4096);
 	identity_free(&who);
 }
@@ -220,13 +211,12 @@ static bool ends(pid_t pid)
 }
 
 /* If the run is killed, the keeper's processes end. */
-static void a_kill_ends_it(void **state)
+TEST(a_kill_ends_it)
 {
 	pid_t pid, keepers[8];
 	int pipes[2];
 	ssize_t n;
 
-	(void)state;
 	if (geteuid())
 		SKIP("needs root");
 	assert_int_equal(pipe(pipes), 0);
@@ -253,14 +243,6 @@ static void a_kill_ends_it(void **state)
 	for (size_t i = 0; i < (size_t)n / sizeof(pid_t); i++)
 		assert_true(ends(keepers[i]));
 	close(pipes[0]);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 struct question {
@@ -291,13 +273,13 @@ static double longest_beside(struct keeper *k, const struct identity *who)
 
 	if (identity_become(who, &f) || pthread_create(&thread, NULL, ask_for_perf_map, &q))
 		return 2;
-	for (began = now = now_ns(); !atomic_load(&q.done);) {
+	for (began = now = now_ns(CLOCK_MONOTONIC); !atomic_load(&q.done);) {
 		before = now;
 		fd = opener_proc(q.o, q.pid, "maps");   /* of root, which only the keeper may read */
 		if (fd < 0 || read(fd, line, sizeof(line)) <= 0)
 			return 2;
 		close(fd);
-		now = now_ns();
+		now = now_ns(CLOCK_MONOTONIC);
 		longest = now - before > longest ? now - before : longest;
 	}
 	pthread_join(thread, NULL);
@@ -306,18 +288,17 @@ static double longest_beside(struct keeper *k, const struct identity *who)
 }
 
 /* What the run asks of /proc is answered while a stranger's file is parsed. */
-static void a_long_file_holds_up_nobody(void **state)
+TEST(a_long_file_holds_up_nobody)
 {
 	enum { LINES = 1500000 };
 	static const char line[] = "1000 10 some_function_of_a_compiler\n";
 	struct identity who;
 	struct fault f = {0};
-	int wstatus, target;
+	int code, target;
 	pid_t pid;
 	char map[64];
 	FILE *out;
 
-	(void)state;
 	if (geteuid())
 		SKIP("needs root");
 	assert_int_equal(identity_find(&who, "nobody", &f), 1);
@@ -335,21 +316,10 @@ static void a_long_file_holds_up_nobody(void **state)
 
 		_exit(k ? (int)(100 * longest_beside(k, &who)) : 255);
 	}
-	assert_int_equal(waitpid(pid, &wstatus, 0), pid);
+	code = exit_code_of(pid);
 	unlink(map);
 	identity_free(&who);
-	assert_true(WIFEXITED(wstatus));
-	assert_in_range(WEXITSTATUS(wstatus), 0, 50);
+	assert_in_range(code, 0, 50);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_it_gives),
-		cmocka_unit_test(a_kill_ends_it),
-		cmocka_unit_test(a_long_file_holds_up_nobody),
-	};
-	int rc = needs_the_system_call(NULL);
-
-	return rc ? rc : cmocka_run_group_tests(tests, make_files, remove_files);
-}
+AROUND_ALL(make_files, remove_files)

@@ -10,12 +10,10 @@ import platform
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-
-from frame import crashes  # noqa: E402
+import peers
+from peers import Skip
 
 CXX = """
 #include <map>
@@ -59,10 +57,6 @@ ROWS = [
      ['-O', '-C', 'symbol-mangling-version=v0', '-o', '{out}', '{src}'], r'^<?(core|alloc|std|hashbrown)::'),
     ('Go', 'go', 'go', GO, ['build', '-o', '{out}', '{src}'], r'^runtime\.'),
 ]
-
-
-class Skip(Exception):
-    pass
 
 
 def build(folder, compiler, suffix, source, arguments):
@@ -162,21 +156,13 @@ def check(names_at, compiler, suffix, source, arguments, wanted):
 
 def main(argv):
     names_at = os.path.realpath(argv[0])
-    if os.geteuid() or not shutil.which('perf'):
-        print('1..0 # SKIP needs root and perf')
+    if peers.lacks_root_or_perf():
         return 77
-    bad = 0
-    print(f'1..{len(ROWS)}')
-    for number, (title, *row) in enumerate(ROWS, 1):
-        try:
-            print(f'ok {number} - {title}: {check(names_at, *row)}', flush=True)
-        except Skip as reason:
-            print(f'ok {number} - {title} # SKIP {reason}', flush=True)
-        except AssertionError as error:
-            bad += 1
-            print(f'not ok {number} - {title}\n# ' + str(error).replace('\n', '\n# '), flush=True)
-    return 1 if bad else 0
+    checks = peers.Checks(len(ROWS))
+    for title, *row in ROWS:
+        checks.check(title, check, names_at, *row)
+    return checks.code
 
 
 if __name__ == '__main__':
-    sys.exit(crashes.run(main, sys.argv[1:]))
+    peers.run(main)

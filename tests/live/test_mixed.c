@@ -36,6 +36,24 @@ static void check(const struct pair *pair, const struct pev_count c[2])
 	assert_true(c[!faults].value > 0);
 }
 
+static void for_all_pairs(void (*one)(const struct pair *))
+{
+	static const struct pair pairs[] = {
+		{ PERF_COUNT_SW_TASK_CLOCK, PERF_COUNT_SW_PAGE_FAULTS },
+		{ PERF_COUNT_SW_PAGE_FAULTS, PERF_COUNT_SW_TASK_CLOCK },
+		{ PERF_COUNT_SW_CPU_CLOCK, PERF_COUNT_SW_PAGE_FAULTS },
+		{ PERF_COUNT_SW_PAGE_FAULTS, PERF_COUNT_SW_CPU_CLOCK },
+	};
+
+	for (size_t i = 0; i < AGAIN * COUNT(pairs); i++)
+		one(&pairs[i % COUNT(pairs)]);
+}
+
+#define OF_ALL_PAIRS(name) \
+	static void of_pair_##name(const struct pair *pair); \
+	TEST(name) { for_all_pairs(of_pair_##name); } \
+	static void of_pair_##name(const struct pair *pair)
+
 /* ---- the groups of the library ----------------------------------------------------- */
 
 static struct pev_group *group_of(const struct pair *pair, bool disabled)
@@ -55,7 +73,7 @@ static struct pev_group *group_of(const struct pair *pair, bool disabled)
 	return g;
 }
 
-static void counts_from_its_opening(const struct pair *pair)
+OF_ALL_PAIRS(counts_from_its_opening)
 {
 	struct pev_group *g = group_of(pair, false);
 	struct pev_count c[2];
@@ -67,7 +85,7 @@ static void counts_from_its_opening(const struct pair *pair)
 	pev_group_close(g);
 }
 
-static void counts_once_enabled(const struct pair *pair)
+OF_ALL_PAIRS(counts_once_enabled)
 {
 	struct pev_group *g = group_of(pair, true);
 	struct pev_count c[2];
@@ -82,7 +100,7 @@ static void counts_once_enabled(const struct pair *pair)
 	pev_group_close(g);
 }
 
-static void counts_what_is_measured(const struct pair *pair)
+OF_ALL_PAIRS(counts_what_is_measured)
 {
 	struct pev_group *g = group_of(pair, false);
 	struct pev_count c[2];
@@ -108,41 +126,32 @@ static struct pev_event *open_one(uint64_t config, bool disabled, struct pev_eve
 	return ev;
 }
 
-static int joins_one_that_is_on(struct pev_event *leader, struct pev_event *member)
+/* The ways to enable a leader and its member: none for one that joins what is on. */
+enum way { JOINS, LEADER_THEN_MEMBER, MEMBER_THEN_LEADER, GROUP_BY_LEADER, GROUP_BY_MEMBER };
+
+static int enable(enum way way, struct pev_event *leader, struct pev_event *member)
 {
-	(void)leader, (void)member;
-	return 0;
+	switch (way) {
+	case LEADER_THEN_MEMBER:
+		return pev_event_enable(leader) | pev_event_enable(member);
+	case MEMBER_THEN_LEADER:
+		return pev_event_enable(member) | pev_event_enable(leader);
+	case GROUP_BY_LEADER:
+		return pev_event_enable_group(leader);
+	case GROUP_BY_MEMBER:
+		return pev_event_enable_group(member);
+	default:
+		return 0;
+	}
 }
 
-static int leader_then_member(struct pev_event *leader, struct pev_event *member)
+static void by_hand(const struct pair *pair, enum way way)
 {
-	return pev_event_enable(leader) | pev_event_enable(member);
-}
-
-static int member_then_leader(struct pev_event *leader, struct pev_event *member)
-{
-	return pev_event_enable(member) | pev_event_enable(leader);
-}
-
-static int group_by_leader(struct pev_event *leader, struct pev_event *member)
-{
-	(void)member;
-	return pev_event_enable_group(leader);
-}
-
-static int group_by_member(struct pev_event *leader, struct pev_event *member)
-{
-	(void)leader;
-	return pev_event_enable_group(member);
-}
-
-static void by_hand(const struct pair *pair, bool disabled, int (*enable)(struct pev_event *, struct pev_event *))
-{
-	struct pev_event *leader = open_one(pair->leader, disabled, NULL);
-	struct pev_event *member = open_one(pair->member, disabled, leader);
+	struct pev_event *leader = open_one(pair->leader, way != JOINS, NULL);
+	struct pev_event *member = open_one(pair->member, way != JOINS, leader);
 	struct pev_count before[2], c[2];
 
-	assert_int_equal(enable(leader, member), 0);
+	assert_int_equal(enable(way, leader, member), 0);
 	assert_int_equal(pev_event_read_group(leader, before, 2), 2);
 	touch(NULL);
 	assert_int_equal(pev_event_read_group(leader, c, 2), 2);
@@ -153,17 +162,14 @@ static void by_hand(const struct pair *pair, bool disabled, int (*enable)(struct
 	pev_event_close(leader);
 }
 
-static void counts_by_hand(const struct pair *pair)
+OF_ALL_PAIRS(counts_by_hand)
 {
-	by_hand(pair, false, joins_one_that_is_on);
-	by_hand(pair, true, leader_then_member);
-	by_hand(pair, true, member_then_leader);
-	by_hand(pair, true, group_by_leader);
-	by_hand(pair, true, group_by_member);
+	for (enum way way = JOINS; way <= GROUP_BY_MEMBER; way++)
+		by_hand(pair, way);
 }
 
 /* What is off stays off, and a closed leader's descriptor is nobody's. */
-static void leaves_off_what_is_off(const struct pair *pair)
+OF_ALL_PAIRS(leaves_off_what_is_off)
 {
 	struct pev_event *leader = open_one(pair->leader, true, NULL), *other;
 	struct pev_event *member = open_one(pair->member, true, leader);
@@ -184,36 +190,8 @@ static void leaves_off_what_is_off(const struct pair *pair)
 	pev_event_close(other);
 }
 
-/* ---- all of them ------------------------------------------------------------------- */
-
-static void for_all_pairs(void (*one)(const struct pair *))
-{
-	static const struct pair pairs[] = {
-		{ PERF_COUNT_SW_TASK_CLOCK, PERF_COUNT_SW_PAGE_FAULTS },
-		{ PERF_COUNT_SW_PAGE_FAULTS, PERF_COUNT_SW_TASK_CLOCK },
-		{ PERF_COUNT_SW_CPU_CLOCK, PERF_COUNT_SW_PAGE_FAULTS },
-		{ PERF_COUNT_SW_PAGE_FAULTS, PERF_COUNT_SW_CPU_CLOCK },
-	};
-
-	for (size_t i = 0; i < AGAIN * sizeof(pairs) / sizeof(*pairs); i++)
-		one(&pairs[i % (sizeof(pairs) / sizeof(*pairs))]);
-}
-
-#define TEST(name)                                                                                 \
-	static void test_##name(void **state)                                                      \
-	{                                                                                          \
-		(void)state;                                                                       \
-		for_all_pairs(name);                                                               \
-	}
-
-TEST(counts_from_its_opening)
-TEST(counts_once_enabled)
-TEST(counts_what_is_measured)
-TEST(counts_by_hand)
-TEST(leaves_off_what_is_off)
-
 /* Events that are the members' own PMU, and more of them. */
-static void tracepoints_and_clocks(void **state)
+TEST(tracepoints_and_clocks)
 {
 	struct pev_event *leader = open_one(PERF_COUNT_SW_TASK_CLOCK, false, NULL), *faults, *calls;
 	struct pev_open_opts opts = { .size = sizeof(opts), .group = leader };
@@ -221,7 +199,6 @@ static void tracepoints_and_clocks(void **state)
 	struct pev_error err = { 0 };
 	struct pev_count c[3];
 
-	(void)state;
 	faults = open_one(PERF_COUNT_SW_PAGE_FAULTS, false, leader);
 	getppid_attr(&attr);
 	skip_if_refused(pev_event_open(&calls, &attr, pev_target_self(), &opts, &err), &err);
@@ -236,16 +213,4 @@ static void tracepoints_and_clocks(void **state)
 	pev_event_close(leader);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts_from_its_opening),
-		cmocka_unit_test(test_counts_once_enabled),
-		cmocka_unit_test(test_counts_what_is_measured),
-		cmocka_unit_test(test_counts_by_hand),
-		cmocka_unit_test(test_leaves_off_what_is_off),
-		cmocka_unit_test(tracepoints_and_clocks),
-	};
-
-	return cmocka_run_group_tests(tests, needs_the_system_call, NULL);
-}
+AROUND_ALL(needs_the_system_call, NULL)

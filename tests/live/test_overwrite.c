@@ -4,27 +4,24 @@
  * AUX area where there is none.
  * Requires: perf_event_open(2) with write_backward (Linux 4.7), a readable tracefs.
  */
-#include "live.h"
+#include "ringed.h"
 
 enum { PAGES = 1, RING = 4096, RECORD = 24 };
 
-static struct pev_event *flight(struct pev_ring **ring, int cpu)
+static void flight(int cpu)
 {
 	struct perf_event_attr attr;
-	struct pev_error err = { 0 };
-	struct pev_event *ev;
 
 	getppid_attr(&attr);
 	attr.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_TID;
 	attr.write_backward = 1;
 	pev_attr_sample_period(&attr, 1);
 	ev = open_on(&attr, cpu < 0 ? pev_target_self() : pev_target_cpu(cpu));
-	skip_if_refused(pev_ring_map_overwrite(ring, ev, PAGES, &err), &err);
-	return ev;
+	skip_if_refused(pev_ring_map_overwrite(&ring, ev, PAGES, &err), &err);
 }
 
 /* Walks one drain: each record is older than the one before. Returns their number. */
-static unsigned int walk(struct pev_ring *ring, const struct pev_event *ev, uint64_t *newest)
+static unsigned int walk(uint64_t *newest)
 {
 	const struct perf_event_header *rec;
 	uint64_t last = UINT64_MAX;
@@ -49,35 +46,31 @@ static unsigned int walk(struct pev_ring *ring, const struct pev_event *ev, uint
 	return n;
 }
 
-static void the_newest_first(void **state)
+RING_TEST(the_newest_first)
 {
 	uint64_t first = 0, second = 0;
-	struct pev_ring *ring;
-	struct pev_event *ev = flight(&ring, -1);
 
-	assert_int_equal(walk(ring, ev, &first), 0);
+	flight(-1);
+	assert_int_equal(walk(&first), 0);
 	assert_int_equal(pev_event_enable(ev), 0);
 	call_getppid(10);
-	assert_int_equal(walk(ring, ev, &first), 10);
+	assert_int_equal(walk(&first), 10);
 	/* what is there is seen again, until it is overwritten */
-	assert_int_equal(walk(ring, ev, &second), 10);
+	assert_int_equal(walk(&second), 10);
 	assert_int_equal(first, second);
 	call_getppid(100000);
-	assert_int_equal(walk(ring, ev, &second), RING / RECORD);
+	assert_int_equal(walk(&second), RING / RECORD);
 	assert_true(second > first);
 	call_getppid(1);
-	assert_int_equal(walk(ring, ev, &first), RING / RECORD);
+	assert_int_equal(walk(&first), RING / RECORD);
 	assert_true(first > second);
-	pev_ring_unmap(ring);
-	pev_event_close(ev);
 }
 
-static void nothing_is_written_between_begin_and_end(void **state)
+RING_TEST(nothing_is_written_between_begin_and_end)
 {
-	struct pev_ring *ring;
-	struct pev_event *ev = flight(&ring, -1);
 	unsigned int n = 0;
 
+	flight(-1);
 	assert_int_equal(pev_event_enable(ev), 0);
 	call_getppid(5);
 	assert_int_equal(pev_ring_begin(ring), 5 * RECORD);
@@ -93,8 +86,6 @@ static void nothing_is_written_between_begin_and_end(void **state)
 		assert_int_equal(pev_ring_next(ring)->type,
 				 n == 2 ? PERF_RECORD_LOST : PERF_RECORD_SAMPLE);
 	pev_ring_end(ring);
-	pev_ring_unmap(ring);
-	pev_event_close(ev);
 }
 
 struct busy {
@@ -116,11 +107,9 @@ static void *stay_busy(void *arg)
 }
 
 /* A writer that never rests on another CPU: every record of every drain is whole. */
-static void drains_beside_a_writer(void **state)
+RING_TEST(drains_beside_a_writer)
 {
 	struct busy b = { .cpu = 0 };
-	struct pev_event *ev;
-	struct pev_ring *ring;
 	struct pev_record out;
 	struct pev_format fmt;
 	pthread_t thread;
@@ -133,7 +122,7 @@ static void drains_beside_a_writer(void **state)
 	here = pin();
 	while (b.cpu == here || !CPU_ISSET(b.cpu, &set))
 		b.cpu++;
-	ev = flight(&ring, b.cpu);
+	flight(b.cpu);
 	pev_format_from_attr(&fmt, pev_event_attr(ev));
 	assert_int_equal(pev_event_enable(ev), 0);
 	assert_int_equal(pthread_create(&thread, NULL, stay_busy, &b), 0);
@@ -155,55 +144,23 @@ static void drains_beside_a_writer(void **state)
 	}
 	b.stop = true;
 	pthread_join(thread, NULL);
-	pev_ring_unmap(ring);
-	pev_event_close(ev);
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
-static void it_needs_write_backward(void **state)
+RING_TEST(what_a_plain_software_event_has_not)
 {
-	struct perf_event_attr attr;
-	struct pev_error err = { 0 };
-	struct pev_ring *ring;
-	struct pev_event *ev;
-
-	getppid_attr(&attr);
-	ev = open_on(&attr, pev_target_self());
-	assert_int_equal(pev_ring_map_overwrite(&ring, ev, PAGES, &err), -EINVAL);
-	assert_null(ring);
-	assert_non_null(strstr(err.remedy, "write_backward"));
-	pev_event_close(ev);
-}
-
-static void software_events_have_no_aux_area(void **state)
-{
-	struct perf_event_attr attr;
-	struct pev_error err = { 0 };
-	struct pev_ring *ring;
-	struct pev_event *ev;
 	struct pev_aux_area *aux;
 
-	getppid_attr(&attr);
-	ev = open_on(&attr, pev_target_self());
-	skip_if_refused(pev_ring_map(&ring, ev, 8, &err), &err);
+	ev = open_getppid();
+	assert_int_equal(pev_ring_map_overwrite(&ring, ev, PAGES, &err), -EINVAL);
+	assert_null(ring);
+	SAYS(err.remedy, "write_backward");
+	map(8);
 	assert_int_equal(pev_aux_map(&aux, ring, 3, false, &err), -EINVAL);
-	assert_non_null(strstr(err.remedy, "power of two"));
+	SAYS(err.remedy, "power of two");
 	assert_true(pev_aux_map(&aux, ring, 16, false, &err) < 0);
 	assert_null(aux);
 	assert_true(err.said[0] && err.remedy[0]);
-	pev_ring_unmap(ring);
-	pev_event_close(ev);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_newest_first),
-		cmocka_unit_test(nothing_is_written_between_begin_and_end),
-		cmocka_unit_test(drains_beside_a_writer),
-		cmocka_unit_test(it_needs_write_backward),
-		cmocka_unit_test(software_events_have_no_aux_area),
-	};
-
-	return cmocka_run_group_tests(tests, needs_the_system_call, NULL);
-}
+AROUND_ALL(needs_the_system_call, NULL)

@@ -57,7 +57,7 @@ static struct pev_group *instructions_and_cycles(void)
 	return g;
 }
 
-static void two_counters_of_one_stretch(void **state)
+TEST(two_counters_of_one_stretch)
 {
 	struct pev_group *g = instructions_and_cycles();
 	struct pev_estimate est;
@@ -107,7 +107,7 @@ static bool every_counter_counts(void)
 }
 
 /* More events than counters: each estimate is near the truth, and told to be one. */
-static void multiplexed_counts_are_estimates(void **state)
+TEST(multiplexed_counts_are_estimates)
 {
 	struct pev_group *g = instructions_and_cycles();
 	struct pev_event *ev[EVENTS];
@@ -181,7 +181,7 @@ static int restore_user_access(void **state)
 	return 0;
 }
 
-static void reads_without_a_system_call(void **state)
+TEST_WITH(reads_without_a_system_call, allow_user_access, restore_user_access)
 {
 	struct pev_group *g = instructions_and_cycles();
 	struct pev_count kernel, user, again;
@@ -227,7 +227,7 @@ static uint64_t trapped_counter(uint32_t index)
 
 /* Where reading the counter takes longer than the system call, that is made; the values are
  * the kernel's either way. */
-static void a_trapped_counter_is_read_by_the_kernel(void **state)
+TEST_WITH(a_trapped_counter_is_read_by_the_kernel, allow_user_access, restore_user_access)
 {
 	static const struct pev_self_cpu *const cpus[] = { &pev_self_this_cpu_, NULL };
 	struct pev_self_cpu trapped = { trapped_counter, pev_self_this_cpu_.cycles,
@@ -267,7 +267,7 @@ static void a_trapped_counter_is_read_by_the_kernel(void **state)
 
 /* As where the kernel offers no clock with the counter: values are of now, times lag, but never
  * run ahead of the kernel's by more than two clocks differ. */
-static void times_without_a_clock_lag(void **state)
+TEST_WITH(times_without_a_clock_lag, allow_user_access, restore_user_access)
 {
 	struct pev_self_cpu clockless = { pev_self_this_cpu_.counter, NULL, pev_self_this_cpu_.ns };
 	struct pev_group *g = instructions_and_cycles();
@@ -307,7 +307,7 @@ static void times_without_a_clock_lag(void **state)
 		SKIP("needs counters that user space may read, and that nobody shares");
 }
 
-static void a_group_read_without_a_system_call(void **state)
+TEST_WITH(a_group_read_without_a_system_call, allow_user_access, restore_user_access)
 {
 	struct pev_group *g = instructions_and_cycles();
 	struct pev_count mapped[2], c[2];
@@ -331,20 +331,4 @@ static void a_group_read_without_a_system_call(void **state)
 	pev_group_close(g);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_counters_of_one_stretch),
-		cmocka_unit_test(multiplexed_counts_are_estimates),
-		cmocka_unit_test_setup_teardown(reads_without_a_system_call, allow_user_access,
-						restore_user_access),
-		cmocka_unit_test_setup_teardown(a_trapped_counter_is_read_by_the_kernel,
-						allow_user_access, restore_user_access),
-		cmocka_unit_test_setup_teardown(times_without_a_clock_lag, allow_user_access,
-						restore_user_access),
-		cmocka_unit_test_setup_teardown(a_group_read_without_a_system_call,
-						allow_user_access, restore_user_access),
-	};
-
-	return cmocka_run_group_tests(tests, needs_the_system_call, NULL);
-}
+AROUND_ALL(needs_the_system_call, NULL)

@@ -254,6 +254,15 @@ static void read_print_fmt(const struct tally *t, const struct tracefmt *fmt, ch
 	memmove(buf, buf + n, strlen(buf + n) + 1);
 }
 
+static unsigned int braces(const char *text)
+{
+	unsigned int n = 0;
+
+	for (; *text; text++)
+		n += *text == '{';
+	return n;
+}
+
 static void tell(struct tally *t, const struct tracefmt *fmt, enum pass pass, const char *ours,
 		 const char *theirs)
 {
@@ -261,6 +270,8 @@ static void tell(struct tally *t, const struct tracefmt *fmt, enum pass pass, co
 	const char *why;
 
 	read_print_fmt(t, fmt, print_fmt, sizeof(print_fmt));
+	if ((strstr(print_fmt, "__print_array") || strstr(print_fmt, "__print_dynamic_array")) && braces(ours) > braces(theirs))
+		return;      /* before 1.8 it shows decimal numbers, and not as the kernel does */
 	why = excuse(fmt, print_fmt, pass);
 	t->differ[pass]++;
 	if (why)
@@ -335,13 +346,12 @@ static void take_system(struct tally *t, const char *unused, const char *sys)
 	each_entry(t, path, sys, take_event);
 }
 
-static void every_event_prints_as_by_libtraceevent(void **state)
+TEST(every_event_prints_as_by_libtraceevent)
 {
 	struct tally t = { .db = tracefmt_db_new(), .library = library_new() };
 	struct pev_error err = { 0 };
 	char path[300];
 
-	(void)state;
 	skip_if_refused(pev_tracefs_path(t.tracefs, sizeof(t.tracefs), &err), &err);
 	snprintf(path, sizeof(path), "%s/events", t.tracefs);
 	assert_true(t.db && t.library);
@@ -357,13 +367,4 @@ static void every_event_prints_as_by_libtraceevent(void **state)
 	assert_true(t.compiled * 100 > t.events * 97);
 	assert_true(t.differ[TAME] * 100 < t.both * 3);
 	assert_true(t.differ[POSITIVE] * 100 < t.both * 10);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_event_prints_as_by_libtraceevent),
-	};
-
-	return cmocka_run_group_tests_name("print", tests, NULL, NULL);
 }

@@ -9,37 +9,12 @@
 #include <sys/sdt.h>
 #endif
 
-/* A clone would be called in place of the function that the probe sits on. */
-#ifdef __clang__
-#define NOINLINE __attribute__((noinline))
-#else
-#define NOINLINE __attribute__((noinline, noclone))
-#endif
-
 static volatile uint64_t watched;
-
-NOINLINE static uint64_t called(uint64_t n)
-{
-	__asm__ volatile("" : "+r"(n));
-	return n + 1;
-}
-
-/* Named in symtab; its calls are counted by uprobes. */
-NOINLINE uint64_t pev_test_probed(uint64_t n);
-NOINLINE uint64_t pev_test_probed(uint64_t n)
-{
-	__asm__ volatile("" : "+r"(n));
-	return called(n);
-}
 
 static struct pev_event *open_probe(struct perf_event_attr *attr)
 {
-	struct pev_error err = { 0 };
-	struct pev_event *ev;
-
 	attr->disabled = 1;
-	skip_if_refused(pev_event_open(&ev, attr, pev_target_self(), NULL, &err), &err);
-	return ev;
+	return open_on(attr, pev_target_self());
 }
 
 static uint64_t count_while(struct pev_event *ev, void (*work)(unsigned int n), unsigned int n)
@@ -69,12 +44,6 @@ static void read_word(unsigned int n)
 		(void)watched;
 }
 
-static void call_function(unsigned int n)
-{
-	while (n--)
-		called(n);
-}
-
 static void breakpoint(struct perf_event_attr *attr, uint32_t type, const volatile void *addr,
 		       uint64_t len)
 {
@@ -82,7 +51,7 @@ static void breakpoint(struct perf_event_attr *attr, uint32_t type, const volati
 	attr->exclude_kernel = 1;
 }
 
-static void writes_are_counted(void **state)
+TEST(writes_are_counted)
 {
 	static const uint64_t lengths[] = { 1, 2, 4, 8 };
 	struct perf_event_attr attr;
@@ -95,25 +64,7 @@ static void writes_are_counted(void **state)
 	}
 }
 
-static void reads_and_writes_are_counted(void **state)
-{
-	struct perf_event_attr attr;
-
-	breakpoint(&attr, HW_BREAKPOINT_RW, &watched, 8);
-	assert_int_equal(count_while(open_probe(&attr), read_word, 500), 500);
-	breakpoint(&attr, HW_BREAKPOINT_RW, &watched, 8);
-	assert_int_equal(count_while(open_probe(&attr), write_word, 500), 500);
-}
-
-static void executions_are_counted(void **state)
-{
-	struct perf_event_attr attr;
-
-	breakpoint(&attr, HW_BREAKPOINT_X, (const void *)called, 0);
-	assert_int_equal(count_while(open_probe(&attr), call_function, 321), 321);
-}
-
-static void a_parsed_breakpoint_counts(void **state)
+TEST(a_parsed_breakpoint_counts)
 {
 	struct pev_attr_list *list;
 	struct perf_event_attr attr;
@@ -126,7 +77,7 @@ static void a_parsed_breakpoint_counts(void **state)
 	assert_int_equal(count_while(open_probe(&attr), write_word, 12), 12);
 }
 
-static void the_registers_run_out(void **state)
+TEST(the_registers_run_out)
 {
 	static uint64_t words[64];
 	struct pev_event *open[64];
@@ -149,25 +100,7 @@ static void the_registers_run_out(void **state)
 
 /* ---- uprobes ----------------------------------------------------------------------------- */
 
-static void call_probed(unsigned int n)
-{
-	while (n--)
-		pev_test_probed(n);
-}
-
-static void functions_and_returns_are_counted(void **state)
-{
-	struct perf_event_attr attr;
-	struct pev_error err = { 0 };
-
-	for (int ret = 0; ret < 2; ret++) {
-		skip_if_refused(pev_attr_uprobe_symbol(&attr, "/proc/self/exe", "pev_test_probed", 0, ret,
-						       &err), &err);
-		assert_int_equal(count_while(open_probe(&attr), call_probed, 1234), 1234);
-	}
-}
-
-static void errors_of_uprobes(void **state)
+TEST(errors_of_uprobes)
 {
 	struct perf_event_attr attr;
 	struct pev_error err = { 0 };
@@ -182,28 +115,6 @@ static void errors_of_uprobes(void **state)
 	assert_int_equal(pev_attr_uprobe(&attr, "", 0, 0, false, &err), -EINVAL);
 	assert_int_equal(pev_attr_kprobe(&attr, "", 0, false, &err), -EINVAL);
 	assert_int_equal(pev_attr_kprobe(&attr, "vfs_read", 4, true, &err), -EINVAL);
-}
-
-#if defined(__x86_64__)
-#define GETPPID "__x64_sys_getppid"
-#elif defined(__aarch64__)
-#define GETPPID "__arm64_sys_getppid"
-#elif defined(__riscv)
-#define GETPPID "__riscv_sys_getppid"
-#else
-#define GETPPID "sys_getppid"
-#endif
-
-/* The kprobe PMU is not on every machine. */
-static void kernel_functions_are_counted(void **state)
-{
-	struct perf_event_attr attr;
-	struct pev_error err = { 0 };
-
-	for (int ret = 0; ret < 2; ret++) {
-		skip_if_refused(pev_attr_kprobe(&attr, GETPPID, 0, ret, &err), &err);
-		assert_int_equal(count_while(open_probe(&attr), call_getppid, 99), 99);
-	}
 }
 
 /* ---- USDT ------------------------------------------------------------------------------------ */
@@ -225,52 +136,43 @@ static void fire_guarded(unsigned int n)
 			STAP_PROBE2(pevtest, guarded, n, 2);
 }
 
-static size_t find_probe(const struct pev_usdt *usdt, const char *name)
+static const struct pev_usdt_probe *find_probe(const struct pev_usdt *usdt, const char *name, size_t *at)
 {
 	const struct pev_usdt_probe *p;
 
-	for (size_t i = 0; (p = pev_usdt_at(usdt, i)); i++)
+	for (*at = 0; (p = pev_usdt_at(usdt, *at)); ++*at)
 		if (!strcmp(p->provider, "pevtest") && !strcmp(p->name, name))
-			return i;
+			return p;
 	fail_msg("no probe %s", name);
-	return 0;
+	return NULL;
 }
 
-static void static_probes_are_counted(void **state)
+/* The semaphore of a guarded one is up while somebody watches: ref_ctr_offset. */
+TEST(static_probes_are_counted)
 {
+	static const struct {
+		const char *name;
+		void (*fire)(unsigned int n);
+	} probes[] = { { "plain", fire_plain }, { "guarded", fire_guarded } };
 	struct pev_error err = { 0 };
 	struct perf_event_attr attr;
 	struct pev_usdt *usdt;
-	size_t plain;
+	size_t at;
 
 	assert_int_equal(pev_usdt_open(&usdt, "/proc/self/exe", &err), 0);
-	plain = find_probe(usdt, "plain");
-	assert_non_null(strchr(pev_usdt_at(usdt, plain)->args, '@'));
-	skip_if_refused(pev_attr_usdt(&attr, usdt, plain, &err), &err);
-	assert_int_equal(count_while(open_probe(&attr), fire_plain, 55), 55);
-	pev_usdt_close(usdt);
-}
-
-/* The semaphore is up while somebody watches: ref_ctr_offset. */
-static void semaphores_are_raised(void **state)
-{
-	struct pev_error err = { 0 };
-	struct perf_event_attr attr;
-	struct pev_usdt *usdt;
-	size_t guarded;
-
-	assert_int_equal(pev_usdt_open(&usdt, "/proc/self/exe", &err), 0);
-	guarded = find_probe(usdt, "guarded");
-	assert_true(pev_usdt_at(usdt, guarded)->ref_ctr_offset);
-	assert_int_equal(pevtest_guarded_semaphore, 0);
-	skip_if_refused(pev_attr_usdt(&attr, usdt, guarded, &err), &err);
-	assert_int_equal(count_while(open_probe(&attr), fire_guarded, 66), 66);
-	assert_int_equal(pevtest_guarded_semaphore, 0);
+	assert_true(find_probe(usdt, "guarded", &at)->ref_ctr_offset);
+	for (size_t i = 0; i < COUNT(probes); i++) {
+		SAYS(find_probe(usdt, probes[i].name, &at)->args, "@");
+		assert_int_equal(pevtest_guarded_semaphore, 0);
+		skip_if_refused(pev_attr_usdt(&attr, usdt, at, &err), &err);
+		assert_int_equal(count_while(open_probe(&attr), probes[i].fire, 55), 55);
+		assert_int_equal(pevtest_guarded_semaphore, 0);
+	}
 	pev_usdt_close(usdt);
 }
 #endif
 
-static void a_file_without_probes(void **state)
+TEST(a_file_without_probes)
 {
 	struct pev_error err = { 0 };
 	struct pev_usdt *usdt;
@@ -290,7 +192,7 @@ static void a_file_without_probes(void **state)
 /* ---- the msr PMU ------------------------------------------------------------------------------- */
 
 #ifdef __x86_64__
-static void the_time_stamp_counter_counts(void **state)
+TEST(the_time_stamp_counter_counts)
 {
 	struct pev_error err = { 0 };
 	union pev_attr_buf buf;
@@ -312,26 +214,4 @@ static void the_time_stamp_counter_counts(void **state)
 }
 #endif
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(writes_are_counted),
-		cmocka_unit_test(reads_and_writes_are_counted),
-		cmocka_unit_test(executions_are_counted),
-		cmocka_unit_test(a_parsed_breakpoint_counts),
-		cmocka_unit_test(the_registers_run_out),
-		cmocka_unit_test(functions_and_returns_are_counted),
-		cmocka_unit_test(errors_of_uprobes),
-		cmocka_unit_test(kernel_functions_are_counted),
-#ifdef HAVE_SDT
-		cmocka_unit_test(static_probes_are_counted),
-		cmocka_unit_test(semaphores_are_raised),
-#endif
-		cmocka_unit_test(a_file_without_probes),
-#ifdef __x86_64__
-		cmocka_unit_test(the_time_stamp_counter_counts),
-#endif
-	};
-
-	return cmocka_run_group_tests(tests, needs_the_system_call, NULL);
-}
+AROUND_ALL(needs_the_system_call, NULL)

@@ -4,11 +4,10 @@
  * records of what this process does.
  * Requires: perf_event_open(2), a readable tracefs, tracepoints.
  */
-#include "live.h"
+#include "ringed.h"
 
 #include <poll.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 
 enum { N = 1000 };
 
@@ -16,35 +15,18 @@ enum { N = 1000 };
 	(PERF_SAMPLE_RAW | PERF_SAMPLE_TIME | PERF_SAMPLE_TID | PERF_SAMPLE_CPU | PERF_SAMPLE_ID | \
 	 PERF_SAMPLE_PERIOD)
 
-static struct pev_ring *map(struct pev_event *ev, unsigned int pages)
-{
-	struct pev_error err = { 0 };
-	struct pev_ring *ring;
-
-	skip_if_refused(pev_ring_map(&ring, ev, pages, &err), &err);
-	return ring;
-}
-
-static void sampled_getppid(struct perf_event_attr *attr)
-{
-	getppid_attr(attr);
-	attr->sample_type = FULL;
-	attr->sample_id_all = 1;
-	pev_attr_sample_period(attr, 1);
-}
-
 struct tally {
 	uint64_t samples, lost, others, bad, last_time;
 	struct pev_record last;
 };
 
-static void drain(struct pev_ring *ring, const struct perf_event_attr *attr, struct tally *t)
+static void drain(struct tally *t)
 {
 	const struct perf_event_header *rec;
 	struct pev_record out;
 	struct pev_format fmt;
 
-	pev_format_from_attr(&fmt, attr);
+	pev_format_from_attr(&fmt, pev_event_attr(ev));
 	pev_ring_begin(ring);
 	while ((rec = pev_ring_next(ring))) {
 		if (pev_decode(rec, rec->size, &fmt, &out)) {
@@ -67,212 +49,70 @@ static void drain(struct pev_ring *ring, const struct perf_event_attr *attr, str
 	assert_int_equal(t->bad, 0);
 }
 
-static void each_call_is_a_sample(void **state)
-{
-	struct perf_event_attr attr;
-	struct tally t = { 0 };
-	struct pev_event *ev;
-	struct pev_ring *ring;
-	uint64_t id;
-
-	sampled_getppid(&attr);
-	ev = open_on(&attr, pev_target_self());
-	ring = map(ev, 32);
-	assert_int_equal(pev_event_id(ev, &id), 0);
-	pev_event_enable(ev);
-	call_getppid(N);
-	pev_event_disable(ev);
-	drain(ring, &attr, &t);
-	assert_int_equal(t.samples, N);
-	assert_int_equal(t.lost, 0);
-	assert_int_equal(t.last.size, 72);
-	assert_int_equal(t.last.sample.id, id);
-	assert_int_equal(t.last.sample.pid, getpid());
-	assert_int_equal(t.last.sample.tid, syscall(SYS_gettid));
-	assert_int_equal(t.last.sample.period, 1);
-	assert_true(t.last.sample.raw_size >= 8);
-	/* common_type, first of the raw bytes, is the tracepoint's id */
-	assert_int_equal(*(const uint16_t *)t.last.sample.raw, attr.config);
-	assert_int_equal(pev_ring_begin(ring), 0);
-	pev_ring_unmap(ring);
-	pev_event_close(ev);
-}
-
-/* A small ring goes round many times, records wrap where they like. */
-static void many_turns_of_a_small_ring(void **state)
-{
-	struct perf_event_attr attr;
-	struct tally t = { 0 };
-	struct pev_event *ev;
-	struct pev_ring *ring;
-
-	sampled_getppid(&attr);
-	ev = open_on(&attr, pev_target_self());
-	ring = map(ev, 1);
-	pev_event_enable(ev);
-	for (int turn = 0; turn < 500; turn++) {
-		call_getppid(50);
-		drain(ring, &attr, &t);
-	}
-	pev_event_disable(ev);
-	assert_int_equal(t.samples, 500 * 50);
-	assert_int_equal(t.lost, 0);
-	pev_ring_unmap(ring);
-	pev_event_close(ev);
-}
-
-/* What finds no room is told by the next record that does. */
-static void samples_and_lost_ones_add_up(void **state)
-{
-	struct perf_event_attr attr;
-	struct tally t = { 0 };
-	struct pev_event *ev;
-	struct pev_ring *ring;
-
-	sampled_getppid(&attr);
-	ev = open_on(&attr, pev_target_self());
-	ring = map(ev, 1);
-	pev_event_enable(ev);
-	call_getppid(N);
-	drain(ring, &attr, &t);
-	assert_true(t.samples < N);
-	call_getppid(1);
-	pev_event_disable(ev);
-	drain(ring, &attr, &t);
-	assert_int_equal(t.samples + t.lost, N + 1);
-	pev_ring_unmap(ring);
-	pev_event_close(ev);
-}
-
-static void the_kernel_counts_losses_itself(void **state)
-{
-	struct perf_event_attr attr;
-	struct pev_event *ev;
-	struct pev_ring *ring;
-	struct pev_error err = { 0 };
-	struct tally t = { 0 };
-	struct pev_count c;
-	int rc;
-
-	sampled_getppid(&attr);
-	attr.read_format = PEV_FORMAT_LOST | PERF_FORMAT_ID;
-	rc = pev_event_open(&ev, &attr, pev_target_self(), NULL, &err);
-	if (rc == -EINVAL && strstr(err.remedy, "PERF_FORMAT_LOST"))
-		SKIP("needs PERF_FORMAT_LOST (Linux 6.0)");
-	skip_if_refused(rc, &err);
-	ring = map(ev, 1);
-	pev_event_enable(ev);
-	call_getppid(N);
-	pev_event_disable(ev);
-	drain(ring, &attr, &t);
-	assert_int_equal(pev_event_read(ev, &c), 0);
-	assert_int_equal(c.value, N);
-	assert_int_equal(t.samples + c.lost, N);
-	pev_ring_unmap(ring);
-	pev_event_close(ev);
-}
-
-static void two_events_into_one_ring(void **state)
-{
-	struct perf_event_attr attr;
-	struct pev_event *a, *b;
-	struct pev_ring *ring;
-	struct tally t = { 0 };
-
-	sampled_getppid(&attr);
-	a = open_on(&attr, pev_target_self());
-	b = open_on(&attr, pev_target_self());
-	ring = map(a, 32);
-	assert_int_equal(pev_event_set_output(b, a), 0);
-	pev_event_enable(a);
-	pev_event_enable(b);
-	call_getppid(100);
-	pev_event_disable(a);
-	pev_event_disable(b);
-	drain(ring, &attr, &t);
-	assert_int_equal(t.samples, 200);
-	assert_int_equal(pev_event_set_output(b, NULL), 0);
-	pev_event_enable(b);
-	call_getppid(100);
-	drain(ring, &attr, &t);
-	assert_int_equal(t.samples, 200);
-	pev_ring_unmap(ring);
-	pev_event_close(b);
-	pev_event_close(a);
-}
-
-static void wakes_after_so_many_samples(void **state)
+RING_TEST(each_call_is_a_sample_and_so_many_wake)
 {
 	struct perf_event_attr attr;
 	struct pollfd p = { .events = POLLIN };
-	struct pev_event *ev;
-	struct pev_ring *ring;
+	struct tally t = { 0 };
+	uint64_t id;
 
-	sampled_getppid(&attr);
+	getppid_attr(&attr);
+	attr.sample_type = FULL;
+	attr.sample_id_all = 1;
+	pev_attr_sample_period(&attr, 1);
 	pev_attr_wakeup_events(&attr, 10);
 	ev = open_on(&attr, pev_target_self());
-	ring = map(ev, 8);
+	map(32);
 	p.fd = pev_event_fd(ev);
+	assert_int_equal(pev_event_id(ev, &id), 0);
 	pev_event_enable(ev);
 	call_getppid(9);
 	assert_int_equal(poll(&p, 1, 0), 0);
 	call_getppid(1);
 	assert_int_equal(poll(&p, 1, 10000), 1);
 	assert_true(p.revents & POLLIN);
-	pev_ring_unmap(ring);
-	pev_event_close(ev);
+	call_getppid(N - 10);
+	pev_event_disable(ev);
+	drain(&t);
+	assert_int_equal(t.samples, N);
+	assert_int_equal(t.lost, 0);
+	assert_int_equal(t.last.size, 72);
+	assert_int_equal(t.last.sample.id, id);
+	assert_int_equal(t.last.sample.pid, getpid());
+	assert_int_equal(t.last.sample.tid, gettid());
+	assert_int_equal(t.last.sample.period, 1);
+	assert_true(t.last.sample.raw_size >= 8);
+	/* common_type, first of the raw bytes, is the tracepoint's id */
+	assert_int_equal(*(const uint16_t *)t.last.sample.raw, attr.config);
+	assert_int_equal(pev_ring_begin(ring), 0);
 }
 
-static void wakes_after_so_many_bytes(void **state)
+RING_TEST(rings_that_can_not_be)
 {
 	struct perf_event_attr attr;
-	struct pollfd p = { .events = POLLIN };
-	struct pev_event *ev;
-	struct pev_ring *ring;
-
-	sampled_getppid(&attr);
-	pev_attr_wakeup_watermark(&attr, 720);
-	ev = open_on(&attr, pev_target_self());
-	ring = map(ev, 8);
-	p.fd = pev_event_fd(ev);
-	pev_event_enable(ev);
-	call_getppid(5);
-	assert_int_equal(poll(&p, 1, 0), 0);
-	call_getppid(10);
-	assert_int_equal(poll(&p, 1, 10000), 1);
-	pev_ring_unmap(ring);
-	pev_event_close(ev);
-}
-
-static void rings_that_can_not_be(void **state)
-{
-	struct perf_event_attr attr;
-	struct pev_error err = { 0 };
-	struct pev_event *ev;
-	struct pev_ring *ring, *second;
+	struct pev_ring *second;
 
 	pev_attr_software(&attr, "dummy", NULL);
 	ev = open_on(&attr, pev_target_self());
 	assert_int_equal(pev_ring_map(&ring, ev, 3, &err), -EINVAL);
 	assert_null(ring);
-	assert_non_null(strstr(err.remedy, "3 is not a power of two"));
+	SAYS(err.remedy, "3 is not a power of two");
 	assert_true(pev_ring_map(&ring, ev, 1U << 31, &err) < 0);
 	assert_null(ring);
-	ring = map(ev, 0);
+	map(0);
 	assert_int_equal(pev_ring_size(ring), PEV_RING_DEFAULT_PAGES * sysconf(_SC_PAGESIZE));
 	assert_int_equal(pev_ring_map(&second, ev, 0, &err), -EBUSY);
 	assert_null(second);
 	assert_non_null(strstr(err.remedy, "has a ring"));
 	assert_int_equal(pev_ring_wait(ring, 0, -1), 0);
 	pev_ring_unmap(ring);
-	pev_ring_unmap(map(ev, 0));
-	pev_event_close(ev);
+	map(0);
+	close_both(NULL);
 	attr.inherit = 1;
 	ev = open_on(&attr, pev_target_self());
 	assert_int_equal(pev_ring_map(&ring, ev, 1, &err), -EINVAL);
-	assert_non_null(strstr(err.remedy, "inherit"));
-	pev_event_close(ev);
-	pev_ring_unmap(NULL);
+	SAYS(err.remedy, "inherit");
+	close_both(NULL);   /* no ring */
 	pev_event_close(NULL);
 }
 
@@ -302,18 +142,16 @@ static void look(const struct pev_record *r, struct seen *s)
 	assert_true(r->sample_id.present & PERF_SAMPLE_CPU);
 }
 
-static struct pev_event *side_band(struct perf_event_attr *attr)
+static void side_band(void)
 {
-	struct pev_error err = { 0 };
-	struct pev_event *ev;
-	int cpu = pin();
+	struct perf_event_attr attr;
 
-	pev_attr_software(attr, "dummy", NULL);
-	attr->sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
-	attr->sample_id_all = attr->comm = attr->task = attr->mmap = attr->mmap2 = attr->inherit = 1;
-	attr->exclude_kernel = 1;
-	skip_if_refused(pev_event_open(&ev, attr, pev_target_thread_on_cpu(0, cpu), NULL, &err), &err);
-	return ev;
+	pev_attr_software(&attr, "dummy", NULL);
+	attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
+	attr.sample_id_all = attr.comm = attr.task = attr.mmap = attr.mmap2 = attr.inherit = 1;
+	attr.exclude_kernel = 1;
+	ev = open_on(&attr, pev_target_thread_on_cpu(0, pin()));
+	map(16);
 }
 
 static void do_things(void)
@@ -334,18 +172,16 @@ static void do_things(void)
 	waitpid(child, NULL, 0);
 }
 
-static void what_this_process_does(void **state)
+RING_TEST(what_this_process_does)
 {
 	const struct perf_event_header *rec;
-	struct perf_event_attr attr;
 	struct pev_format fmt;
 	struct pev_record out;
 	struct seen s = { 0 };
-	struct pev_event *ev = side_band(&attr);
-	struct pev_ring *ring = map(ev, 16);
 
+	side_band();
 	do_things();
-	pev_format_from_attr(&fmt, &attr);
+	pev_format_from_attr(&fmt, pev_event_attr(ev));
 	pev_ring_begin(ring);
 	while ((rec = pev_ring_next(ring))) {
 		assert_int_equal(pev_decode(rec, rec->size, &fmt, &out), 0);
@@ -356,18 +192,13 @@ static void what_this_process_does(void **state)
 	assert_int_equal(s.fork, 1);
 	assert_int_equal(s.exit, 1);
 	assert_int_equal(s.mmap, 1);
-	pev_ring_unmap(ring);
-	pev_event_close(ev);
 	unpin();
 }
 
 /* Call chains and counter values in samples of a clock. */
-static void clock_samples_with_chains_and_counts(void **state)
+RING_TEST(clock_samples_with_chains_and_counts)
 {
 	struct perf_event_attr attr;
-	struct pev_error err = { 0 };
-	struct pev_event *ev;
-	struct pev_ring *ring;
 	struct tally t = { 0 };
 	struct pev_count c;
 	volatile uint64_t spin = 0;
@@ -379,12 +210,12 @@ static void clock_samples_with_chains_and_counts(void **state)
 			   PERF_FORMAT_TOTAL_TIME_RUNNING;
 	attr.exclude_kernel = attr.exclude_callchain_kernel = 1;
 	pev_attr_sample_period(&attr, 1000000);
-	skip_if_refused(pev_event_open(&ev, &attr, pev_target_self(), NULL, &err), &err);
-	ring = map(ev, 16);
+	ev = open_on(&attr, pev_target_self());
+	map(16);
 	for (uint64_t before = count_of(ev); t.samples < 10 && count_of(ev) - before < 5000000000;) {
 		for (int i = 0; i < 100000; i++)
 			spin++;
-		drain(ring, &attr, &t);
+		drain(&t);
 	}
 	pev_event_disable(ev);
 	assert_true(t.samples >= 10);
@@ -396,24 +227,6 @@ static void clock_samples_with_chains_and_counts(void **state)
 	pev_read_value(&t.last.sample.read, 0, &c);
 	assert_true(c.value > 0 && c.value <= count_of(ev));
 	assert_true(c.id > 0 && c.time_enabled > 0);
-	pev_ring_unmap(ring);
-	pev_event_close(ev);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_call_is_a_sample),
-		cmocka_unit_test(many_turns_of_a_small_ring),
-		cmocka_unit_test(samples_and_lost_ones_add_up),
-		cmocka_unit_test(the_kernel_counts_losses_itself),
-		cmocka_unit_test(two_events_into_one_ring),
-		cmocka_unit_test(wakes_after_so_many_samples),
-		cmocka_unit_test(wakes_after_so_many_bytes),
-		cmocka_unit_test(rings_that_can_not_be),
-		cmocka_unit_test(what_this_process_does),
-		cmocka_unit_test(clock_samples_with_chains_and_counts),
-	};
-
-	return cmocka_run_group_tests(tests, needs_the_system_call, NULL);
-}
+AROUND_ALL(needs_the_system_call, NULL)

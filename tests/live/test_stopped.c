@@ -6,9 +6,6 @@
 #include "base/now.h"
 #include "tasks/stopped.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 struct shared {
@@ -74,14 +71,13 @@ static void begin(struct stopped *s, pid_t pid)
 	assert_int_equal(rc, 0);
 }
 
-static void all_threads_stop_and_go_on(void **state)
+TEST(all_threads_stop_and_go_on)
 {
 	const pid_t pid = start_counting();
 	struct unwind_sample sample;
 	struct stopped s;
 	uint64_t turns;
 
-	(void)state;
 	begin(&s, pid);
 	turns = shared->turns;
 	assert_int_equal(s.n, 2);
@@ -100,12 +96,11 @@ static void all_threads_stop_and_go_on(void **state)
 }
 
 /* Signals all the time: some threads stop on their way to a handler. Each signal that was sent alone arrives. */
-static void no_signal_is_lost(void **state)
+TEST(no_signal_is_lost)
 {
 	const pid_t pid = start_counting();
 	struct stopped s;
 
-	(void)state;
 	for (uint64_t i = 0; i < 200; i++) {
 		kill(pid, SIGUSR1);
 		begin(&s, pid);
@@ -116,7 +111,7 @@ static void no_signal_is_lost(void **state)
 	end_counting(pid);
 }
 
-static void killed_while_they_are_stopped(void **state)
+TEST(killed_while_they_are_stopped)
 {
 	const pid_t pid = start_counting();
 	int told[2];
@@ -124,7 +119,6 @@ static void killed_while_they_are_stopped(void **state)
 	char c = 'n';
 	pid_t tracer;
 
-	(void)state;
 	assert_int_equal(pipe(told), 0);
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
 	tracer = fork_child();
@@ -149,12 +143,11 @@ static void killed_while_they_are_stopped(void **state)
 }
 
 /* Where SIGCHLD is ignored, too, nobody waits until the time for it is over. One try without other load is enough. */
-static void quick_without_sigchld(void **state)
+TEST(quick_without_sigchld)
 {
 	const pid_t pid = start_counting();
 	uint64_t least = UINT64_MAX;
 
-	(void)state;
 	signal(SIGCHLD, SIG_IGN);
 	for (int i = 0; i < 10 && least > 500000000; i++) {
 		const uint64_t begun = now_ns(CLOCK_MONOTONIC);
@@ -171,13 +164,12 @@ static void quick_without_sigchld(void **state)
 }
 
 /* vfork(2) waits uninterruptibly for its child. */
-static void again_while_it_does_not_stop(void **state)
+TEST(again_while_it_does_not_stop)
 {
 	struct stopped s;
 	pid_t pid = fork_child();
 	char state_of = '\0', path[64], text[128];
 
-	(void)state;
 	if (!pid) {
 		if (!vfork()) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -210,29 +202,14 @@ static void again_while_it_does_not_stop(void **state)
 	waitpid(pid, NULL, 0);
 }
 
-static void no_such_process(void **state)
+TEST(no_such_process)
 {
 	struct stopped s;
 	pid_t pid = fork_child();
 
-	(void)state;
 	if (!pid)
 		_exit(0);
 	waitpid(pid, NULL, 0);
 	assert_int_equal(stopped_begin(&s, pid), -ESRCH);
 	assert_int_equal(s.n, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_threads_stop_and_go_on),
-		cmocka_unit_test(no_signal_is_lost),
-		cmocka_unit_test(killed_while_they_are_stopped),
-		cmocka_unit_test(quick_without_sigchld),
-		cmocka_unit_test(again_while_it_does_not_stop),
-		cmocka_unit_test(no_such_process),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,13 +13,12 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import peers
+from peers import Skip
 
-from frame import crashes  # noqa: E402
-from frame.trampolines import pythons  # noqa: E402
+from frame.trampolines import pythons
 
 LIMIT = 400
 TRIES = 4
@@ -64,10 +63,6 @@ EXPLAINED = {
     'perf ends early': 'perf finds no further caller: none at all in programs at a fixed address',
     'perf strays': 'perf takes an address in the stack for a caller, where we come to _start',
 }
-
-
-class Skip(Exception):
-    pass
 
 
 class PerfDied(Exception):
@@ -343,28 +338,17 @@ def checked(check, prof, helpers, folder):
 def main(argv):
     prof, helpers = (os.path.realpath(a) for a in argv[:2])
     only = argv[2] if len(argv) > 2 else ''
-    if os.geteuid() or not shutil.which('perf'):
-        print('1..0 # SKIP needs root and perf')
+    if peers.lacks_root_or_perf():
         return 77
-    bad = 0
-    print(f'1..{len(ROWS)}')
+    checks = peers.Checks(sum(only in title for title, _ in ROWS))
     # perf takes what begins with /tmp/perf- for maps of just-in-time compilers
     with tempfile.TemporaryDirectory(prefix='unwinding-') as shared:
-        for number, (title, check) in enumerate(ROWS, 1):
-            if only not in title:
-                continue
-            folder = os.path.join(shared, f'check{number}')
-            os.mkdir(folder)
-            try:
-                print(f'ok {number} - {title}: {checked(check, prof, helpers, folder)}', flush=True)
-            except Skip as reason:
-                print(f'ok {number} - {title} # SKIP {reason}', flush=True)
-            except AssertionError as error:
-                bad += 1
-                print(f'not ok {number} - {title}\n# ' + str(error).replace('\n', '\n# '), flush=True)
-            shutil.rmtree(folder)
-    return 1 if bad else 0
+        for title, check in ROWS:
+            if only in title:
+                with tempfile.TemporaryDirectory(dir=shared) as folder:
+                    checks.check(title, checked, check, prof, helpers, folder)
+    return checks.code
 
 
 if __name__ == '__main__':
-    sys.exit(crashes.run(main, sys.argv[1:]))
+    peers.run(main)

@@ -40,6 +40,7 @@ def test_the_makefile_builds_all(installed, tmp_path):
     assert all(os.access(program, os.X_OK) for program in programs)
 
 
+@pytest.mark.live
 def test_ipc(installed, example):
     done = installed.run(example('ipc'))
     if done.returncode == 77:
@@ -54,6 +55,7 @@ def test_ipc(installed, example):
     assert abs(float(found.group(4)) - instructions / cycles) < 1e-5
 
 
+@pytest.mark.live
 def test_ipc_says_why_it_can_not(installed, example):
     need('no_pmu')
     done = installed.run(example('ipc'))
@@ -61,12 +63,14 @@ def test_ipc_says_why_it_can_not(installed, example):
     assert 'no such hardware counter' in done.stderr and len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.live
 def test_page_faults(installed, example):
     done = installed.run(example('page_faults'))
     assert (done.returncode, done.stderr) == (0, '')
     assert done.stdout == 'saw 1 page faults, wrote value 42\n'
 
 
+@pytest.mark.live
 def test_getpid(installed, example):
     need('tracefs')
     done = installed.run(example('getpid'))
@@ -106,6 +110,7 @@ def host(tmp_path):
 LINE = r'pid (\d+) created a PROT_EXEC mapping at 0x[0-9a-f]+: (.*)'
 
 
+@pytest.mark.live
 def test_exec_mappings_of_a_command(installed, example, host):
     done = installed.run(example('exec_mappings'), *host)
     assert done.returncode == 5 and done.stderr == ''
@@ -116,6 +121,7 @@ def test_exec_mappings_of_a_command(installed, example, host):
     assert any('/libc' in n for n in names) and names[-1] != host[0]
 
 
+@pytest.mark.live
 def test_exec_mappings_of_a_running_process(installed, example, host):
     """Only what it maps from then on: the plugin."""
     program = example('exec_mappings')
@@ -149,6 +155,7 @@ def wait_for_a_ring(pid):
     raise AssertionError('it maps no ring')
 
 
+@pytest.mark.live
 def test_exec_mappings_without_a_target(installed, example):
     program = example('exec_mappings')
     assert installed.run(program).returncode == 2
@@ -158,6 +165,7 @@ def test_exec_mappings_without_a_target(installed, example):
     assert installed.run(program, '/nonexistent/program').returncode == 127
 
 
+@pytest.mark.live
 def test_context_switches(installed, example):
     done = installed.run(example('context_switches'))
     found = re.fullmatch(r"Current count: (\d+) context switches!\n"

@@ -55,6 +55,7 @@ def drawn(picture, tmp_path):
     return draw
 
 
+@pytest.mark.live
 def test_widths_are_weights(chromium, drawn):
     page = chromium.open(drawn('html'))
     page.until(frame('copy'))
@@ -64,6 +65,7 @@ def test_widths_are_weights(chromium, drawn):
     assert page.complaints() == []
 
 
+@pytest.mark.live
 def test_a_click_zooms_and_reset_goes_back(chromium, drawn):
     page = chromium.open(drawn('html'))
     page.until(frame('read'))
@@ -88,6 +90,7 @@ def test_a_click_zooms_and_reset_goes_back(chromium, drawn):
     ('(', '0 frames, 0.00%'),
     ('main', '1 frames, 100.00%'),
 ])
+@pytest.mark.live
 def test_search_marks_and_counts(chromium, drawn, term, matched):
     page = chromium.open(drawn('html'))
     page.until(frame('copy'))
@@ -103,6 +106,7 @@ def test_search_marks_and_counts(chromium, drawn, term, matched):
     assert page.complaints() == []
 
 
+@pytest.mark.live
 def test_the_pointer_is_told_numbers(chromium, drawn):
     page = chromium.open(drawn('html'))
     page.until(frame('write'))
@@ -112,6 +116,7 @@ def test_the_pointer_is_told_numbers(chromium, drawn):
 
 
 @pytest.mark.parametrize('depth', [3, 100])
+@pytest.mark.live
 def test_its_base_is_seen_first_and_its_head_stays(chromium, drawn, depth):
     """However deep it is: what is wide is at the base."""
     page = chromium.open(drawn('html', ';'.join(f'f{i}' for i in range(depth)) + ' 1\n'))
@@ -126,6 +131,7 @@ def test_its_base_is_seen_first_and_its_head_stays(chromium, drawn, depth):
     assert page.box(frame(f'f{depth - 1}'))[1] >= page.box('document.getElementById("head")')[3]
 
 
+@pytest.mark.live
 def test_difference_of_two(chromium, drawn):
     page = chromium.open(drawn('html', before=BEFORE))
     page.until(frame('read'))
@@ -140,6 +146,7 @@ def test_difference_of_two(chromium, drawn):
     assert page.complaints() == []
 
 
+@pytest.mark.live
 def test_names_are_text_and_nothing_else(chromium, drawn):
     folded = ''.join(f'main;{name};leaf 10\n' for name in HOSTILE)
     page = chromium.open(drawn('html', folded))
@@ -153,6 +160,7 @@ def test_names_are_text_and_nothing_else(chromium, drawn):
     assert page.complaints() == []
 
 
+@pytest.mark.live
 def test_no_script_but_its_own_runs(chromium, drawn):
     """The policy holds also where something did become markup."""
     path = drawn('html')
@@ -164,6 +172,7 @@ def test_no_script_but_its_own_runs(chromium, drawn):
     assert any('Content Security Policy' in c for c in page.complaints())
 
 
+@pytest.mark.live
 def test_nothing_and_much(chromium, drawn, tmp_path):
     page = chromium.open(drawn('html', '', told='perf-prof: .*: the flame graph is empty\n'))
     page.until('document.getElementById("chart").textContent === "There are no stacks."')
@@ -191,12 +200,14 @@ def test_svg_is_well_formed(drawn):
             assert float(rect.get('x')) + float(rect.get('width')) <= 1190.1
 
 
+@pytest.mark.live
 def test_svg_shows_in_a_browser(chromium, drawn, tmp_path):
     page = chromium.open(drawn('svg'))
     assert page.run('document.documentElement.tagName') == 'svg'
     assert page.run('document.querySelectorAll("g").length') == 6
 
 
+@pytest.mark.live
 def test_a_profile_as_a_page(chromium, prof, inlined, tmp_path):
     """The whole way: samples, symbols, inlined functions, page, search, click."""
     if os.geteuid():

@@ -28,6 +28,7 @@ def of(page, name):
     return page.run(f'document.getElementById("of-{name}").textContent')
 
 
+@pytest.mark.live
 def test_all_then_a_selection_then_zoom(chromium, drawn):
     page = chromium.open(drawn('html', two_seconds()))
     page.until('document.getElementById("of-count")')
@@ -56,6 +57,7 @@ def test_all_then_a_selection_then_zoom(chromium, drawn):
     assert page.complaints() == []
 
 
+@pytest.mark.live
 def test_the_pointer_is_told_a_count(chromium, drawn):
     page = chromium.open(drawn('html', [(0, 1000)] * 5 + [(3 * SECOND, 1200)]))
     page.until('document.getElementById("of-count")')
@@ -66,6 +68,7 @@ def test_the_pointer_is_told_a_count(chromium, drawn):
     assert page.complaints() == []
 
 
+@pytest.mark.live
 def test_names_and_extremes(chromium, drawn):
     page = chromium.open(drawn('html', [(0, 0), (2**64 - 1, 2**64 - 1), (5, 1)]))
     page.until('document.getElementById("of-count").textContent === "3"')

@@ -8,6 +8,8 @@ import pytest
 
 import browser
 
+pytestmark = pytest.mark.live
+
 DRAW = """
 import sys
 from perf_prof._display import picture_html

@@ -2,12 +2,31 @@
 """The module pyperf as it was built, in this process; and runs of `perf-prof python`."""
 import importlib
 import os
+import pathlib
+import pwd
+import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
-from frame import again, declared
+from frame import declared, requires
+
+RECORDING = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'data/perfdata/ours.data')
+
+# A job in the background has no SIGINT, and one of nohup no SIGHUP; the programs that tests start do: a handler is not inherited by them.
+for number in signal.SIGINT, signal.SIGHUP:
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, lambda *_: None)
+
+
+def pytest_runtest_setup(item):
+    """@pytest.mark.live(WORDS): the test is skipped where one of these is not there (frame/requires.py)."""
+    for mark in item.iter_markers('live'):
+        for reason in filter(None, map(requires.why_not, mark.args)):
+            pytest.skip(reason)
 
 
 @pytest.fixture(scope='session')
@@ -24,18 +43,49 @@ def pyperf(build):
         sys.path.remove(folder)
 
 
+@pytest.fixture(scope='session')
+def helper(build):
+    """helper('callers'): the path of a program of tests/helpers."""
+    def path(name):
+        found = os.path.join(build, 'tests/helpers', name)
+        if not os.path.exists(found):
+            pytest.skip(f'needs the helper {name}, and what it is built from')
+        return found
+    return path
+
+
+@pytest.fixture(scope='session')
+def need(prof):
+    """need('elfutils'): skips a test of a build without."""
+    options = subprocess.run([prof, 'version', '--build-options'], capture_output=True, text=True, check=True).stdout
+
+    def look(library):
+        if f'{library}: no' in options:
+            pytest.skip(f'needs a build with {library}')
+    return look
+
+
+@pytest.fixture
+def folder():
+    """A folder of nobody's that all can read: pytest's own are root's alone."""
+    path = pathlib.Path(tempfile.mkdtemp(prefix='perf-prof-python-'))
+    os.chmod(path, 0o755)
+    os.chown(path, requires.NOBODY, pwd.getpwnam('nobody').pw_gid)
+    yield path
+    shutil.rmtree(path)
+
+
 class Runner:
-    """Runs `perf-prof python` in a folder of its own."""
+    """Runs `perf-prof python` in a folder of its own, of live events or of `source`."""
 
-    def __init__(self, prof, folder):
-        self.prof, self.folder = prof, folder
+    def __init__(self, prof, folder, *source):
+        self.prof, self.folder, self.source = prof, folder, source
 
-    def __call__(self, *args, event='sched:sched_wakeup', events=1, check=0, cwd=None, env=None,
-                 until=None, timeout=30):
+    def __call__(self, *args, event='sched:sched_wakeup', events=1, check=0, cwd=None, env=None, until=None, timeout=30):
         """The finished run, which ended with exit code `check` (None: any) and, with 0, with
-        nothing on stderr: after `events` events, or by SIGINT once stdout shows `until` (then events
-        may be lost: what came by the end is delivered for 500 ms)."""
-        argv = [self.prof, 'python', '-e', event]
+        nothing on stderr: after `events` events, or by SIGINT once stdout shows `until` (then losses
+        may be told: what came by the end is delivered for 500 ms)."""
+        argv = [self.prof, 'python', *self.source, '-e', event]
         if events and not until:
             argv += ['-N', str(events)]
         argv += [str(a) for a in args]
@@ -48,10 +98,16 @@ class Runner:
         if check is not None:
             assert done.returncode == check, done
             said = declared.without_lowered_rates(done.stderr)
-            assert check or not (again.said(said) if until else said), done
+            assert check or not said or until and 'Traceback' not in said, done
         return done
 
 
 @pytest.fixture
 def python(prof, tmp_path):
     return Runner(prof, tmp_path)
+
+
+@pytest.fixture
+def replay(prof, tmp_path):
+    """Of a recording: 34 sched:sched_wakeup, 87 sched:sched_switch and more within 0.9 s."""
+    return Runner(prof, tmp_path, '-I', RECORDING)

@@ -4,15 +4,13 @@ import json
 import os
 import re
 import shlex
-import subprocess
 
 import pytest
 
-from frame import requires
+from frame import declared
+from frame.session import ran
 
-for word in ('tracefs', 'root'):
-    if requires.why_not(word):
-        pytestmark = pytest.mark.skip(reason=requires.why_not(word))
+live = pytest.mark.live('tracefs', 'root')
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SCRIPT = ('import sys, json\nprint(json.dumps(sys.argv))\nn = 0\n'
@@ -20,9 +18,10 @@ SCRIPT = ('import sys, json\nprint(json.dumps(sys.argv))\nn = 0\n'
           'def __interval__():\n    print("tick", flush=True)\n    sys.exit(0)\n')
 
 
-def run(argv, cwd, prof):
-    env = {**os.environ, 'PATH': os.path.dirname(prof) + ':' + os.environ['PATH']}
-    return subprocess.run(argv, cwd=cwd, env=env, capture_output=True, text=True, timeout=30)
+@pytest.fixture
+def python(replay):
+    (replay.folder / 's.py').write_text(SCRIPT)
+    return replay
 
 
 def words(done):
@@ -50,197 +49,136 @@ def words(done):
     ('-N 1 s.py a -- -i 20 -- b', ['a', '-i', '20', '--', 'b'], False),
     ('-N 1 -- s.py -- x', ['--', 'x'], False),
 ])
-def test_command_lines(prof, tmp_path, line, want, ticks):
-    (tmp_path / 's.py').write_text(SCRIPT)
-    done = run([prof, 'python', '-e', 'sched:sched_wakeup', *shlex.split(line)], tmp_path, prof)
-    assert (done.returncode, done.stderr) == (0, ''), done
-    assert words(done) == ['s.py', *want]
-    assert ('tick' in done.stdout) == ticks
+def test_command_lines(python, line, want, ticks):
+    done = python(*shlex.split(line), events=0)
+    assert words(done) == ['s.py', *want] and ('tick' in done.stdout) == ticks
 
 
 def long_options(prof):
     """Every long option of ours, from -h."""
-    text = subprocess.run([prof, 'python', '-h'], capture_output=True, text=True).stdout
+    text = ran([prof, 'python', '-h']).stdout
     names = set(re.findall(r'--(?:\[no-\])?([a-z][\w-]+)', text))
     assert {'event', 'interval', 'cpus', 'pids', 'order', 'user-callchain'} <= names
     return names
 
 
-def test_no_abbreviation_of_ours_swallows_a_word(prof, tmp_path):
-    """--inter, --ev, --ord ... are the script's, each as it stands."""
-    (tmp_path / 's.py').write_text(SCRIPT)
-    ours = long_options(prof)
+def test_no_abbreviation_of_ours_swallows_a_word(python):
+    """--inter, --ev, --ord ... are the script's, each as it stands; and so are words that begin as options of ours do."""
+    ours = long_options(python.prof)
     short = sorted({'--' + name[:n] for name in ours for n in range(1, len(name))}
                    - {'--' + name for name in ours}
                    - {'--help', '--cgroup', '--no', '--cgroups'})
     short += [f'{name}=7' for name in short] + ['--INTERVAL', '--Order', '--intervals', '--order-', '--no-']
-    done = run([prof, 'python', '-e', 'sched:sched_wakeup', '-N', '1', 's.py', *short], tmp_path, prof)
-    assert (done.returncode, done.stderr) == (0, ''), done
-    assert words(done) == ['s.py', *short]
+    short += ['-x', '-xi', '-xi20', '-vx', '-5', '--x', '--x=-i', '-', '---']
+    assert words(python('s.py', *short)) == ['s.py', *short]
 
 
-@pytest.mark.parametrize('word', ['-x', '-xi', '-xi20', '-vx', '-5', '-i_', '--x', '--x=-i', '-', '---'])
-def test_single_words(prof, tmp_path, word):
-    (tmp_path / 's.py').write_text(SCRIPT)
-    done = run([prof, 'python', '-e', 'sched:sched_wakeup', '-N', '1', 's.py', word], tmp_path, prof)
-    if word == '-i_':       # -i with a value that is none: ours, and told
-        assert done.returncode == 2 and '-i _' in done.stderr
-    else:
-        assert words(done) == ['s.py', word]
+@pytest.mark.parametrize('line, said', [('s.py -i_', '-i _'), ('--threshold s.py', 'unknown option --threshold'),
+                                        ('-x s.py', 'unknown option -x'), ('--inter s.py', 'unknown option --inter')])
+def test_mistakes(python, line, said):
+    assert said in python(*line.split(), check=2).stderr
 
 
-@pytest.mark.parametrize('word', ['--threshold', '-x', '--inter', '--no-such'])
-def test_unknown_options_before_the_script_are_mistakes(prof, tmp_path, word):
-    (tmp_path / 's.py').write_text(SCRIPT)
-    done = run([prof, 'python', '-e', 'sched:sched_wakeup', word, 's.py'], tmp_path, prof)
-    assert done.returncode == 2 and f'unknown option {word}' in done.stderr
+SHEBANG = '#!/usr/bin/env -S perf-prof python -I {} -e sched:sched_wakeup'
 
 
-SHEBANG = '#!/usr/bin/env -S perf-prof python -e sched:sched_wakeup'
+def shebang_script(python, path, options, text=SCRIPT):
+    """The environment in which it runs."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(SHEBANG.format(python.source[1]) + options + '\n' + text)
+    path.chmod(0o755)
+    return {**os.environ, 'PATH': f'{path.parent}:{os.path.dirname(python.prof)}:{os.environ["PATH"]}'}
 
 
 @pytest.mark.parametrize('rest, line, want, ticks', [
-    ('', './script.py -i 20 --threshold 50', ['--threshold', '50'], True),
     (' -i 20', './script.py --threshold 50', ['--threshold', '50'], True),
     (' -i 20', './script.py -- -i 30', ['-i', '30'], True),
     ('', './script.py -N 1 -C 0 word', ['word'], False),
-    (' -N 1 --', './script.py -i 20 --threshold 50', ['-i', '20', '--threshold', '50'], False),
-    (' -N 1 --', './script.py -h', ['-h'], False),
+    (' -N 1 --', './script.py -i 20 --threshold 50 -h', ['-i', '20', '--threshold', '50', '-h'], False),
     (' -i 20 --', './script.py -i 1000 -- x', ['-i', '1000', '--', 'x'], True),
     (" -e 'sched:sched_switch/prev_pid>0/' -i 20", './script.py', [], True),
 ])
-def test_shebang_lines(prof, tmp_path, rest, line, want, ticks):
-    script = tmp_path / 'script.py'
-    script.write_text(SHEBANG + rest + '\n' + SCRIPT)
-    script.chmod(0o755)
-    done = run(shlex.split(line), tmp_path, prof)
+def test_shebang_lines(python, tmp_path, rest, line, want, ticks):
+    env = shebang_script(python, tmp_path / 'script.py', rest)
+    done = ran(shlex.split(line), cwd=tmp_path, env=env)
     assert (done.returncode, done.stderr) == (0, ''), done
-    assert words(done) == ['./script.py', *want]
-    assert ('tick' in done.stdout) == ticks
+    assert words(done) == ['./script.py', *want] and ('tick' in done.stdout) == ticks
 
 
-def test_a_shebang_script_on_the_path(prof, tmp_path):
-    script = tmp_path / 'bin/tool'
-    script.parent.mkdir()
-    script.write_text(SHEBANG + ' -N 1 --\n' + SCRIPT)
-    script.chmod(0o755)
-    env = {**os.environ, 'PATH': f'{script.parent}:{os.path.dirname(prof)}:{os.environ["PATH"]}'}
-    done = subprocess.run(['tool', '-x'], env=env, cwd='/', capture_output=True, text=True, timeout=30)
-    assert words(done) == [str(script), '-x']
-    assert done.stdout.splitlines()[0] == f'Loaded module: {script}'
+def test_a_shebang_script_on_the_path(python, tmp_path):
+    env = shebang_script(python, tmp_path / 'bin/tool', ' -N 1 --')
+    done = ran(['tool', '-x'], env=env, cwd='/')
+    assert words(done) == [f'{tmp_path}/bin/tool', '-x']
+    assert done.stdout.splitlines()[0] == f'Loaded module: {tmp_path}/bin/tool'
 
 
-# ---- the page's own examples ----------------------------------------------------------
+# ---- commands of pages ----------------------------------------------------------------
 
-def test_argv_and_argparse_of_the_page(prof, tmp_path):
-    (tmp_path / 'script.py').write_text('''import sys
-print(sys.argv)  # ['script.py', '--foo', 'bar', '-n', '10']
-
-import argparse
-parser = argparse.ArgumentParser()
-parser.add_argument('--foo', default='default')
-parser.add_argument('-n', type=int, default=1)
-args = parser.parse_args()
-print(args.foo)  # 'bar'
-print(args.n)    # 10
-def __sample__(event): sys.exit()
-''')
-    done = run([prof, *'python -e sched:sched_wakeup -- script.py --foo bar -n 10'.split()], tmp_path, prof)
-    assert done.stdout.splitlines()[1:] == ["['script.py', '--foo', 'bar', '-n', '10']", 'bar', '10']
+def run_line(prof, folder, line, until=None):
+    """A shell's line of a page; with `until`, until stdout shows that, in intervals of 100 ms instead of 1 s."""
+    case = {'cmd': line.replace('-i 1000 ', '-i 100 '), 'env': {'PATH': f'{os.path.dirname(prof)}:{os.environ["PATH"]}'}, 'timeout': 30}
+    if until:
+        case.update(cmd='exec ' + case['cmd'], signals=[{'send': 'INT', 'on': until}])
+    run = declared.Run({'name': 'run', **case}, folder)
+    assert not run.trouble and run.code == 0, (run.trouble, run.stdout, run.stderr)
+    return run.stdout
 
 
-def test_the_shebang_script_of_the_page(prof, tmp_path):
-    script = tmp_path / 'script.py'
-    script.write_text(SHEBANG + ''' -i 1000
-
-def __init__():
-    print("Script started")
-
-def __sample__(event):
-    event.print()
-''')
-    script.chmod(0o755)
-    done = run(['./script.py', '-N', '2'], tmp_path, prof)
-    lines = done.stdout.splitlines()
-    assert lines[:2] == [f'Loaded module: {script}', 'Script started']
-    assert len(lines) == 4 and all('sched:sched_wakeup: comm=' in line for line in lines[2:])
-
-
-# ---- help -----------------------------------------------------------------------------
-
-HELP = [
-    ('sched:sched_wakeup', ['sched__sched_wakeup']),
-    ('sched:sched_wakeup,sched:sched_switch', ['sched__sched_wakeup', 'sched__sched_switch']),
-    ('sched:sched_wakeup//alias=wakeup1/,sched:sched_wakeup//alias=wakeup2/',
-     ['sched__wakeup1', 'sched__wakeup2']),
-    ('sched:sched_wak*', ['sched__sched_wakeup', 'sched__sched_wakeup_new', 'sched__sched_waking']),
-]
-
-
-@pytest.mark.parametrize('event, handlers', HELP)
-def test_help_writes_a_script_that_runs(prof, tmp_path, event, handlers):
-    done = run([prof, 'python', '-e', event, 'help'], tmp_path, prof)
-    assert (done.returncode, done.stderr) == (0, '')
-    for name in handlers:
-        assert re.search(rf'^def {name}\(event\):$', done.stdout, re.M)
-    (tmp_path / 'my_script.py').write_text(done.stdout)
-    again = run([prof, 'python', '-e', event, '-i', '100', '-N', '20', 'my_script.py'], tmp_path, prof)
-    assert (again.returncode, again.stderr) == (0, '')
-    assert again.stdout == f'Loaded module: {tmp_path}/my_script.py\n'
-
-
+@live
 def test_the_first_steps_of_the_page(prof, tmp_path):
-    """As they stand there: template, a line of one's own, run. Something is seen each interval."""
+    """As they stand there: template, a line of one's own, run. Something is seen each interval. The script that was made so
+    prints on a recording, too."""
     with open(os.path.join(ROOT, 'docs/python.md')) as f:
-        steps = re.findall(r'^    (.*my_script\.py)$', f.read(), re.M)[:3]
-    assert steps[0].endswith('help > my_script.py') and '-i 1000 ' in steps[2]
-    steps[2] = 'timeout -s INT 3.4 ' + steps[2]
-    done = run(['sh', '-c', '; '.join(steps)], tmp_path, prof)
-    assert done.stderr == ''
-    assert len(re.findall(r'^\d+ events$', done.stdout, re.M)) >= 2, done
+        template, line, run, record, replay = re.findall(r'^    (.*(?:my_script\.py|-- sleep 5 .*))$', f.read(), re.M)[:5]
+    assert template.endswith('help > my_script.py') and '-i 1000 ' in run and ' record ' in record and ' -I perf.data ' in replay
+    run_line(prof, tmp_path, template)
+    run_line(prof, tmp_path, line)
+    run_line(prof, tmp_path, run, r'(?m)^\d+ events\n\d+ events$')
+    run_line(prof, tmp_path, re.sub(r'sleep 5 .*', 'sleep 0.5', record))
+    assert re.search(r'^[1-9]\d* events$', run_line(prof, tmp_path, replay), re.M)
 
 
-def test_the_template_tells_the_third_of_lost(prof, tmp_path):
-    done = run([prof, 'python', '-e', 'sched:sched_wakeup', 'help'], tmp_path, prof)
-    lost = done.stdout.split('def __lost__(lost_start, lost_end):')[1].split('\ndef ')[0]
-    assert 'A third parameter, where there is one, gets a dict of count, cpu and cause.' in lost
-
-
-@pytest.mark.parametrize('line', ['help', '-i 1000 help', '-- help', 'help more words', '-o out help'])
-def test_help_where_the_script_stands(prof, tmp_path, line):
-    (tmp_path / 'help.py').write_text('print("a script")\n')
-    done = run([prof, 'python', '-e', 'sched:sched_wakeup', *line.split()], tmp_path, prof)
-    assert (done.returncode, done.stderr) == (0, '')
-    assert done.stdout.startswith('# ====') and 'Loaded module' not in done.stdout
-
-
-def test_help_is_no_argument(prof, tmp_path):
-    (tmp_path / 's.py').write_text(SCRIPT)
-    done = run([prof, 'python', '-e', 'sched:sched_wakeup', '-N', '1', 's.py', 'help'], tmp_path, prof)
-    assert words(done) == ['s.py', 'help']
-
-
-def test_help_that_cannot_be_written(prof, tmp_path):
-    done = run(['sh', '-c', f'{prof} python -e sched:sched_wakeup help >/dev/full'], tmp_path, prof)
-    assert done.returncode == 1 and 'No space left' in done.stderr
-
-
-def test_the_recording_of_the_page(prof, tmp_path):
-    """As it stands there: the script that was made above prints on a recording, too."""
-    with open(os.path.join(ROOT, 'docs/python.md')) as f:
-        steps = re.findall(r'^    (.*(?:my_script\.py|-- sleep 5 .*))$', f.read(), re.M)[:5]
-    assert ' record ' in steps[3] and ' -I perf.data ' in steps[4]
-    steps[3] = re.sub(r'sleep 5 .*', 'sleep 2.5', steps[3])
-    done = run(['sh', '-c', '; '.join(steps[:2] + steps[3:])], tmp_path, prof)
-    assert re.search(r'^[1-9]\d* events$', done.stdout, re.M), done
-
-
+@live
 def test_the_script_of_readme(prof, tmp_path):
     """As it stands there, with its command: a line each interval."""
     with open(os.path.join(ROOT, 'README.md')) as f:
         text = f.read()
     (tmp_path / 'counter.py').write_text(re.search(r'^```python\n(# counter\.py\n.*?)^```$', text, re.M | re.S)[1])
     command = re.search(r'^# (perf-prof python .* counter\.py)$', text, re.M)[1]
-    done = run(['sh', '-c', 'timeout -s INT 4.4 ' + command], tmp_path, prof)
-    assert done.stderr == ''
-    assert re.search(r'\ALoaded module: .*/counter\.py\n(Events: \d+\n){2}', done.stdout), done
+    assert re.match(r'Loaded module: .*/counter\.py\n(Events: \d+\n){2}', run_line(prof, tmp_path, command, r'(Events: \d+\n){2}'))
+
+
+# ---- help -----------------------------------------------------------------------------
+
+@pytest.mark.parametrize('event, handlers', [
+    ('sched:sched_wakeup', ['sched__sched_wakeup']),
+    ('sched:sched_wakeup//alias=wakeup1/,sched:sched_wakeup//alias=wakeup2/', ['sched__wakeup1', 'sched__wakeup2']),
+    ('sched:sched_*', ['sched__sched_wakeup', 'sched__sched_switch']),
+])
+def test_help_writes_a_script_that_runs(python, tmp_path, event, handlers):
+    text = python('help', event=event).stdout
+    for name in handlers:
+        assert re.search(rf'^def {name}\(event\):$', text, re.M)
+    (tmp_path / 'my_script.py').write_text(text)
+    assert python('-i', '100', 'my_script.py', event=event, events=20).stdout == f'Loaded module: {tmp_path}/my_script.py\n'
+
+
+def test_the_template_tells_the_third_of_lost(python):
+    lost = python('help').stdout.split('def __lost__(lost_start, lost_end):')[1].split('\ndef ')[0]
+    assert 'A third parameter, where there is one, gets a dict of count, cpu and cause.' in lost
+
+
+@pytest.mark.parametrize('line', ['help', '-i 1000 help', '-- help', 'help more words', '-o out help'])
+def test_help_where_the_script_stands(python, tmp_path, line):
+    (tmp_path / 'help.py').write_text('print("a script")\n')
+    done = python(*line.split())
+    assert done.stdout.startswith('# ====') and 'Loaded module' not in done.stdout
+
+
+def test_help_is_no_argument(python):
+    assert words(python('s.py', 'help')) == ['s.py', 'help']
+
+
+def test_help_that_cannot_be_written(python):
+    done = ran(['sh', '-c', f'{python.prof} python -I {python.source[1]} help >/dev/full'])
+    assert done.returncode == 1 and 'No space left' in done.stderr

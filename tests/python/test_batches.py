@@ -3,31 +3,18 @@
 import json
 import os
 import re
-import subprocess
 import sys
 
 import pytest
 
-from frame import again, requires
-from frame.session import EVENT
+from frame.session import EVENT, ran
+
+live = pytest.mark.live('tracefs', 'root')
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DATA = os.path.join(ROOT, 'tests', 'data', 'perfdata')
 RECORDING = os.path.join(DATA, 'amd64-6.12-several.data')
 READERS = os.path.join(ROOT, 'tests', 'session', 'readers', 'python')
-N = 20000
-LIVE = pytest.mark.skipif(bool(requires.tracefs() or requires.root()), reason='needs root and tracefs')
-
-
-class Ran:
-    """A run of a script on a recording, or of a storm that it watched."""
-
-    def __init__(self, done):
-        self.code, self.stdout, self.stderr = done.returncode, done.stdout, done.stderr
-
-    @property
-    def lost(self):
-        return 'lost' in self.stderr
 
 
 @pytest.fixture
@@ -35,9 +22,8 @@ def run(prof, tmp_path):
     """run(SCRIPT, ARGS...): what `perf-prof python ARGS s.py` said; of the recording, unless `of` says -e and more."""
     def start(script, *args, of=('-I', RECORDING), check=0, after=(), **more):
         (tmp_path / 's.py').write_text(script)
-        done = Ran(subprocess.run([prof, 'python', *of, *map(str, args), 's.py', *map(str, after)], cwd=tmp_path,
-                                  capture_output=True, text=True, timeout=60, **more))
-        assert done.code == check, done.stderr
+        done = ran([prof, 'python', *of, *map(str, args), 's.py', *map(str, after)], cwd=tmp_path, **more)
+        assert done.returncode == check, done
         return done
     return start
 
@@ -60,7 +46,7 @@ def __exit__(): print('exit', *rows, sep='\\n')
 '''
 
 
-@pytest.mark.parametrize('most', [1, 7, 4096, 65536])
+@pytest.mark.parametrize('most', [1, 7, 65536])
 def test_rows_are_the_events(run, most):
     """In their order, and before the __interval__() and the __exit__() that follow them."""
     events = run(ONE_BY_ONE, '-i', 100).stdout
@@ -103,25 +89,8 @@ def __exit__():
         assert run(script.replace('REST', rest), *THREE).stdout.splitlines()[1:] == expected
 
 
-def columns(run, script, **more):
-    return run(script + '''
-def sched__sched_switch__batch(batch): seen['switch'] = batch.columns
-def __batch__(batch): seen['rest'] = batch.columns
-seen = {}
-def __exit__():
-    import json
-    print(json.dumps(seen))
-''', **more)
-
-
 COMMON = ['_time', '_cpu', '_pid', '_tid', '_comm', '_event', '_lost']
 SWITCH = ['prev_comm', 'prev_pid', 'prev_prio', 'prev_state', 'next_comm', 'next_pid', 'next_prio']
-
-
-def test_columns_are_those_of_the_functions_events(run):
-    seen = json.loads(columns(run, '').stdout.splitlines()[-1])
-    assert seen['switch'] == COMMON + SWITCH
-    assert seen['rest'] == COMMON + ['ip', 'period']
 
 
 @pytest.mark.parametrize('fields, switch, rest', [
@@ -129,53 +98,51 @@ def test_columns_are_those_of_the_functions_events(run):
     ("('next_pid', '_time', 'sched:sched_switch.prev_pid')",
      ['_time', '_event', '_lost', 'next_pid', 'sched:sched_switch.prev_pid'], ['_time', '_event', '_lost']),
     ("['_lost']", COMMON, COMMON),
-    ('None', COMMON + SWITCH, None),
+    ('None', COMMON + SWITCH, COMMON + ['ip', 'period']),
 ])
-def test_batch_fields(run, fields, switch, rest):
-    seen = json.loads(columns(run, f'__batch_fields__ = {fields}').stdout.splitlines()[-1])
-    assert seen['switch'] == switch and rest in (None, seen['rest'])
-
-
-@pytest.mark.parametrize('fields, words', [
-    ("['nxt_pid']", r'__batch_fields__: none of the events has a field nxt_pid; did you mean next_pid?; they have: '),
-    ("'next_pid'", '__batch_fields__ is of type str; expected a list of names of columns'),
-    ('[1]', '__batch_fields__ has an item of type int; expected names of columns'),
-])
-def test_wrong_fields(run, fields, words):
-    assert words in columns(run, f'__batch_fields__ = {fields}', check=2).stderr
+def test_columns_are_those_of_the_functions_events(run, fields, switch, rest):
+    seen = json.loads(run(f'''
+__batch_fields__ = {fields}
+def sched__sched_switch__batch(batch): seen['switch'] = batch.columns
+def __batch__(batch): seen['rest'] = batch.columns
+seen = {{}}
+def __exit__():
+    import json
+    print(json.dumps(seen))
+''').stdout.splitlines()[-1])
+    assert seen == {'switch': switch, 'rest': rest}
 
 
 BATCH = 'def __batch__(b): pass\n'
+SLIP = 'def {}(b): pass\ndef cpu_clock__batch(b): pass\n'
+BOTH = ['-e', 'sched:sched_switch,cpu-clock']
+
+
+@pytest.mark.parametrize('script, args, words', [
+    ("__batch_fields__ = ['nxt_pid']\n" + BATCH, [],
+     '__batch_fields__: none of the events has a field nxt_pid; did you mean next_pid?; they have: '),
+    ("__batch_fields__ = 'next_pid'\n" + BATCH, [], '__batch_fields__ is of type str; expected a list of names of columns'),
+    ('__batch_fields__ = [1]\n' + BATCH, [], '__batch_fields__ has an item of type int; expected names of columns'),
+    ('def __batch__(): pass\n', BOTH, '__batch__() takes 0 arguments, but is called with 1; expected def __batch__(batch)'),
+    ('def sched__sched_switch(e): pass\ncpu_clock = sched__sched_switch\ndef __batch__(a, b): pass\n', BOTH,
+     '__batch__() takes 2 arguments'),
+    ('async def sched__sched_switch__batch(b): pass\n', BOTH, 'is an async def'),
+    ('sched__sched_switch__batch = 5\n', BOTH, 'is not a function but of type int'),
+    (BATCH + 'def __sample__(e): pass\n', BOTH, 'has both __sample__(event) and __batch__(batch) for it; leave one of them out'),
+    ('def sched__sched_switch(e): pass\ndef sched__sched_switch__batch(b): pass\n', BOTH,
+     'sched:sched_switch: the script has both sched__sched_switch(event) and sched__sched_switch__batch(batch) for it'),
+    *((BATCH, ['--batch', number], f'--batch {number}') for number in ('0', '65537', 'x')),
+])
+def test_mistakes(run, script, args, words):
+    assert words in run(script, *args, check=2).stderr
 
 
 @pytest.mark.parametrize('script, words', [
-    ('def __batch__(): pass\n', '__batch__() takes 0 arguments, but is called with 1; expected def __batch__(batch)'),
-    ('def sched__sched_switch(e): pass\ncpu_clock = sched__sched_switch\ndef __batch__(a, b): pass\n',
-     '__batch__() takes 2 arguments'),
-    ('async def sched__sched_switch__batch(b): pass\n', 'is an async def'),
-    ('sched__sched_switch__batch = 5\n', 'is not a function but of type int'),
-    (BATCH + 'def __sample__(e): pass\n', 'has both __sample__(event) and __batch__(batch) for it; leave one of them out'),
-    ('def sched__sched_switch(e): pass\ndef sched__sched_switch__batch(b): pass\n',
-     'sched:sched_switch: the script has both sched__sched_switch(event) and sched__sched_switch__batch(batch) for it'),
-])
-def test_functions_that_cannot_work(run, script, words):
-    assert words in run(script, '-e', 'sched:sched_switch,cpu-clock', check=2).stderr
-
-
-@pytest.mark.parametrize('number', ['0', '65537', 'x'])
-def test_bad_numbers(run, number):
-    assert f'--batch {number}' in run(BATCH, '--batch', number, check=2).stderr
-
-
-@pytest.mark.parametrize('name, meant', [('sched__sched_swich__batch', 'sched__sched_switch__batch'),
-                                         ('__bach__', '__batch__')])
-def test_slips(run, name, meant):
-    done = run(f'def {name}(b): pass\ndef cpu_clock__batch(b): pass\n', '-v', '-e', 'sched:sched_switch,cpu-clock')
-    assert f'{name}() is not called: did you mean {meant}()?' in done.stderr
-
-
-def test_fields_without_a_function_for_batches(run):
-    assert '__batch_fields__ has no effect' in run("__batch_fields__ = ['_time']\ndef __sample__(e): pass\n", '-v').stderr
+    (SLIP.format('sched__sched_swich__batch'), 'sched__sched_swich__batch() is not called: did you mean sched__sched_switch__batch()?'),
+    (SLIP.format('__bach__'), '__bach__() is not called: did you mean __batch__()?'),
+    ("__batch_fields__ = ['_time']\ndef __sample__(e): pass\n", '__batch_fields__ has no effect')])
+def test_what_has_no_effect_is_said(run, script, words):
+    assert words in run(script, '-v', *BOTH).stderr
 
 
 def test_an_event_with_the_name_of_a_function_for_batches(run):
@@ -190,28 +157,19 @@ def __batch__(b): print('batch', set(b['_event']))
 # ---- what a function may do
 
 def test_batches_stay_as_they_are(run):
-    """Memory of batches that were dropped is used again, but not that of others."""
+    """Memory of batches that were dropped is used again, but not that of others. Several become one."""
     out = run('''
-kept = []
+kept, all_of_them = [], []
 def __batch__(batch):
-    if len(kept) % 2 == 0 or len(batch) % 3:
-        kept.append((batch, batch.to_pylist()))
-    else:
-        kept.append((batch[1:4], batch.to_pylist()[1:4]))
-def __exit__(): print('same', len(kept) > 5, all(batch.to_pylist() == rows for batch, rows in kept))
-''', '--batch', 30).stdout
-    assert out.endswith('same True True\n')
-
-
-def test_one_batch_of_several(run):
-    out = run('''
-kept = []
-def __batch__(batch): kept.append(batch)
+    all_of_them.append(batch)
+    part = slice(1, 4) if len(kept) % 2 and len(batch) % 3 == 0 else slice(None)
+    kept.append((batch[part], batch.to_pylist()[part]))
+    if len(all_of_them) > 8: del all_of_them[0]
 def __exit__():
-    rows = [row for batch in kept for row in batch.to_pylist()]
-    print('same', len(kept) > 5, perf_prof.concat(kept).to_pylist() == rows)
+    print('same', len(kept) > 5, all(batch.to_pylist() == rows for batch, rows in kept),
+          perf_prof.concat(all_of_them).to_pylist() == [row for batch in all_of_them for row in batch.to_pylist()])
 ''', '--batch', 30).stdout
-    assert out.endswith('same True True\n')
+    assert out.endswith('same True True True\n')
 
 
 def test_exceptions_are_printed_and_the_run_continues(run):
@@ -223,14 +181,10 @@ def test_exceptions_are_printed_and_the_run_continues(run):
     assert n > 5 and 'ZeroDivisionError' in done.stderr and f'{n}  ZeroDivisionError in __batch__' in done.stderr
 
 
-def test_sys_exit(run):
-    out = run('import sys\ndef __batch__(b):\n    print("batch", len(b))\n    sys.exit(5)\ndef __exit__(): print("left")\n',
-              '--batch', 10, check=5).stdout
-    assert out.splitlines()[1:] == ['batch 10', 'left']
-
-
-def test_a_fork(run):
-    out = run('''
+PROGRAMS = {
+    'sys.exit()': ('import sys\ndef __batch__(b):\n    print("batch", len(b))\n    sys.exit(5)\ndef __exit__(): print("left")\n',
+                   ['--batch', 10], 5, ['batch 10', 'left']),
+    'a fork': ('''
 import os
 pids = set()
 def __batch__(batch):
@@ -240,13 +194,15 @@ def __batch__(batch):
         if child: print('child', os.waitpid(child, 0)[1], flush=True)
         else: print('in child', len(batch), flush=True)
 def __exit__(): print('left', os.getpid() not in pids)
-''', '--batch', 10).stdout
-    assert sorted(out.splitlines()[1:]) == ['child 0', 'in child 10', 'left True']
+''', ['--batch', 10], 0, ['in child 10', 'child 0', 'left True']),
+    'the first of n': ('def __batch__(b): print(len(b))\ndef __exit__(): print("left")\n', ['-N', 17, '--batch', 10], 0,
+                       ['10', '7', 'left']),
+}
 
 
-def test_the_first_of_n(run):
-    out = run('def __batch__(b): print(len(b))\ndef __exit__(): print("left")\n', '-N', 17, '--batch', 10).stdout
-    assert out.splitlines()[1:] == ['10', '7', 'left']
+@pytest.mark.parametrize('script, args, code, lines', PROGRAMS.values(), ids=PROGRAMS)
+def test_endings(run, script, args, code, lines):
+    assert run(script, *args, check=code).stdout.splitlines()[1:] == lines
 
 
 def test_consumers_of_arrow(run):
@@ -288,9 +244,9 @@ def test_in_the_python_of_an_environment(run, build, tmp_path):
         pytest.skip('needs a build with Python')
     script = 'def __batch__(b): print(type(b) is perf_prof.Batch, len(b), b[0]._event)\n'
     embedded = run(script, '--batch', 100).stdout
-    done = subprocess.run([sys.executable, '-c', 'import sys; from perf_prof._native import _main; _main(0, sys.argv[1:])', '-I',
-                           RECORDING, '--batch', '100', 's.py'], cwd=tmp_path, capture_output=True, text=True, timeout=60,
-                          env={**os.environ, 'PYTHONPATH': folder})
+    done = ran([sys.executable, '-c', 'import sys; from perf_prof._native import _main; _main(0, sys.argv[1:])', '-I',
+                RECORDING, '--batch', '100', 's.py'], cwd=tmp_path,
+               env={**os.environ, 'PYTHONPATH': folder})
     if 'ImportError' in done.stderr or 'ModuleNotFoundError' in done.stderr:
         pytest.skip(f'needs a build for {sys.version.split()[0]}: {done.stderr}')
     assert done.returncode == 0 and done.stdout == embedded, done
@@ -299,32 +255,28 @@ def test_in_the_python_of_an_environment(run, build, tmp_path):
 # ---- live events
 
 STORM = '''
-n, calls, sizes = 0, [], set()
+n, calls, most = 0, [], 0
 def __batch__(batch):
-    global n
+    global n, most
     n += len(batch)
-    sizes.add(len(batch))
-    assert set(batch['_event']) == {EVENT} and set(batch['_tid']) == {batch[0]._tid} and set(batch['_comm']) == {'storm'}
+    most = max(most, len(batch))
+    assert set(batch['_event']) == {'syscalls:sys_enter_getppid'} and set(batch['_comm']) == {'storm'}
+    assert set(batch['_tid']) == {batch[0]._tid}
     calls.extend(batch['_time'])
 def __exit__():
-    print('found', n, len(sizes) > 1, max(sizes), len(set(calls)), calls == sorted(calls))
+    print('found', n, most, len(set(calls)), calls == sorted(calls))
 '''
 
 
-def storm_args(storm, n, *args):
-    return {'of': ['-e', EVENT, '-m', '16M', '--order', *map(str, args)], 'after': ['--', storm, 'getppid', n]}
-
-
-@LIVE
-@pytest.mark.parametrize('n, most', [(N, 300), (N, 65536), (N, 0), (5, 0)])
+@live
+@pytest.mark.parametrize('n, most', [(5000, 300), (5000, 65536), (5, 0)])
 def test_every_live_event_is_in_a_batch(run, storm, n, most):
-    args = storm_args(storm, n, *['--batch', most] * bool(most))
-    done = again.lossless(lambda: run(STORM.replace('EVENT', repr(EVENT)), **args))
-    found = done.stdout.splitlines()[-1].split()
-    assert found[0] == 'found' and (found[1], found[4], found[5]) == (str(n), str(n), 'True') and int(found[3]) <= (most or 4096)
+    found = run(STORM, '--batch', most or 4096, of=['-e', EVENT, '-m', '16M', '--order'],
+                after=['--', storm, 'getppid', n]).stdout.splitlines()[-1].split()
+    assert found[:2] == ['found', str(n)] and found[3:] == [str(n), 'True'] and int(found[2]) <= (most or 4096)
 
 
-@LIVE
+@live
 def test_a_batch_that_is_not_full_comes_soon(run, storm):
     """The program lingers after its few calls, so nothing but time makes the batch come; sys.exit() ends the run."""
     out = run('import sys\ndef __batch__(b):\n    print("batch", len(b))\n    sys.exit(9)\n', of=['-e', EVENT], check=9,
@@ -357,9 +309,9 @@ def __exit__():
 '''
 
 
-@LIVE
+@live
 def test_losses_are_rows(run, storm):
-    n = 400000
+    n = 100000
     numbers, causes = (line.split()[1:] for line in run(
         LOSSES, '-m', '64K', of=['-e', EVENT], after=['--', storm, 'getppid', n]).stdout.splitlines()[-2:])
     rows, lost, told = map(int, numbers)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Call chains in a script: which parts, what a frame is, and that no name is a wrong one.
 Against perf's own they are compared in tests/live/test_callchains.py."""
-import contextlib
 import json
 import os
 import re
@@ -10,12 +9,9 @@ import subprocess
 
 import pytest
 
-from frame import requires
-from frame.session import READY, Session
+from frame.session import READY, Program, Session
 
-for word in ('tracefs', 'root'):
-    if requires.why_not(word):
-        pytestmark = pytest.mark.skip(reason=requires.why_not(word))
+pytestmark = pytest.mark.live('tracefs', 'root')
 
 CALLS = 'syscalls:sys_enter_getppid/comm ~ "callers*"{}/'
 FORKS = 'sched:sched_process_fork/comm ~ "callers*"{}/'
@@ -27,42 +23,17 @@ def __sample__(e):
 
 
 @pytest.fixture(scope='session')
-def callers(build, prof):
-    built = subprocess.run([prof, 'version', '--build-options'], capture_output=True, text=True)
-    if 'elfutils: no' in built.stdout:
-        pytest.skip('needs a build with elfutils')
-    path = os.path.join(build, 'tests/helpers/callers')
-    if not os.path.exists(path):
-        pytest.skip('needs the helper callers')
-    return path
-
-
-class Program:
-    """callers, waiting for go()."""
-
-    def __init__(self, *argv):
-        self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.pid = int(self.process.stdout.readline().split()[1])
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.kill()
-        self.process.communicate()
-
-    def go(self):
-        out, _ = self.process.communicate(b'x', timeout=20)
-        assert self.process.returncode == 0
-        return out
+def callers(helper, need):
+    need('elfutils')
+    return helper('callers')
 
 
 def chains(prof, folder, program, event, *options, script=SHOW, then=None):
     """What a script prints of a program's events."""
-    with Program(*program) as one, \
-            Session(prof, folder, script, '-e', event, '-i', '50', *options) as session:
+    with Program(*program) as one, Session(prof, folder, script, '-e', event, '-i', '50', *options) as session:
         session.wait_for('ready')
         one.go()
+        one.end()
         session.wait_for('chain')
         if then:
             then()
@@ -75,57 +46,21 @@ def parsed(text):
     return [json.loads(line) for line in re.findall(r'^chain (.*)$', text, re.M)]
 
 
-@pytest.mark.parametrize('options, kernel, user', [
-    (['-g'], True, False),
-    (['-g', '--user-callchain'], True, True),
-    (['--user-callchain'], True, True),
-    (['--kernel-callchain'], True, False),
-    (['-g', '--user-callchain', '--no-kernel-callchain'], False, True),
-    (['-g', '--kernel-callchain', '--no-user-callchain'], True, False),
-])
-def test_the_options_choose_the_parts(prof, callers, tmp_path, options, kernel, user):
-    out = chains(prof, tmp_path, [callers, '--wait', '--children', '3'], FORKS.format(''), *options)
+@pytest.mark.parametrize('options, attrs, kernel, user, depth', [
+    ('-g', '', True, False, None), ('-g --user-callchain', '', True, True, None), ('--user-callchain', '', True, True, None),
+    ('--kernel-callchain', '', True, False, None), ('-g --user-callchain --no-kernel-callchain', '', False, True, None),
+    ('-g --kernel-callchain --no-user-callchain', '', True, False, None),
+    ('', '/stack', True, False, None), ('', '/max-stack=3', True, False, 3), ('', '/stack/max-stack=2', True, False, 2)])
+def test_options_and_attributes_choose_the_parts(prof, callers, tmp_path, options, attrs, kernel, user, depth):
+    out = chains(prof, tmp_path, [callers, '--wait', '--children', '3'],
+                 FORKS.format(attrs) + ',sched:sched_process_exit/comm == "nobody"/', *options.split())
     assert len(parsed(out)) == 3
     for chain in parsed(out):
         assert any(f['kernel'] for f in chain) is kernel
         assert any(not f['kernel'] for f in chain) is user
-        assert not kernel or 'kernel_clone' in [f['symbol'] for f in chain]
+        assert not kernel or depth or 'kernel_clone' in [f['symbol'] for f in chain]
         assert [f['kernel'] for f in chain] == sorted((f['kernel'] for f in chain), reverse=True)
-
-
-@pytest.mark.parametrize('attrs, depth', [('/stack', None), ('/max-stack=3', 3),
-                                          ('/stack/max-stack=2', 2)])
-def test_the_attributes_of_one_event(prof, callers, tmp_path, attrs, depth):
-    other = 'sched:sched_process_exit/comm == "nobody"/'
-    out = chains(prof, tmp_path, [callers, '--wait', '--children', '3'],
-                 FORKS.format(attrs) + ',' + other)
-    assert len(parsed(out)) == 3
-    for chain in parsed(out):
-        assert all(f['kernel'] for f in chain)
-        assert len(chain) == depth if depth else len(chain) > 3
-
-
-KEEP = READY + """
-import json
-kept = []
-def __sample__(e):
-    kept.append(e)
-    print('chain', json.dumps(e._callchain), flush=True)
-def __exit__():
-    for e in kept:
-        print('chain', json.dumps(e._callchain), flush=True)
-"""
-
-
-@pytest.mark.parametrize('options, attrs', [(['--call-graph', 'dwarf'], ''), (['--call-graph=dwarf,4096'], ''),
-                                            ([], '/stack=dwarf')])
-def test_callers_without_frame_pointers(prof, callers, tmp_path, options, attrs):
-    """Also of events that the script keeps, when their process is gone."""
-    out = chains(prof, tmp_path, [callers + '_bare', '--wait', '3'], CALLS.format(attrs), *options, script=KEEP)
-    assert len(parsed(out)) == 6
-    for chain in parsed(out):
-        assert [f['symbol'] for f in chain][:4] == ['inner', 'middle', 'outer', 'main']
-        assert not any(f['kernel'] for f in chain) and chain[-1]['symbol'] == '_start'
+        assert len(chain) == depth if depth else user or len(chain) > 3
 
 
 @pytest.mark.parametrize('options, event', [
@@ -178,8 +113,7 @@ def __exit__():
 
 
 def test_frames_are_shared_and_cannot_be_changed(prof, callers, tmp_path):
-    out = chains(prof, tmp_path, [callers, '--wait', '50'], CALLS.format(''), '--user-callchain',
-                 script=FRAMES)
+    out = chains(prof, tmp_path, [callers, '--wait', '50'], CALLS.format(''), '--user-callchain', script=FRAMES)
     assert 'same 1 of 50' in out
 
 
@@ -200,18 +134,16 @@ atexit.register(lambda: print('atexit', names(kept)))
 """
 
 
-@pytest.mark.parametrize('order', [[], ['--order']])
-def test_events_that_are_kept_keep_their_names(prof, callers, tmp_path, order):
-    """Their processes are gone, and so is the file that they ran."""
-    program = shutil.copy(callers, tmp_path / 'callers_copy')
-
-    def gone():
-        os.unlink(program)
-
-    out = chains(prof, tmp_path, [program, '--wait', '--children', '5'], CALLS.format(''),
-                 '--user-callchain', *order, script=KEPT, then=gone)
-    assert re.search(r"5 exit \[\('inner', 'middle', 'outer', 'main'\)\]", out)
-    assert re.search(r"atexit \[\('inner', 'middle', 'outer', 'main'\)\]", out)
+@pytest.mark.parametrize('kind, attrs, options', [
+    ('', '', ['--user-callchain']), ('', '', ['--user-callchain', '--order']), ('_bare', '', ['--call-graph=dwarf,4096']),
+    ('_bare', '/stack=dwarf', [])])
+def test_events_that_are_kept_keep_their_names(prof, callers, tmp_path, kind, attrs, options):
+    """Their processes are gone, and so is the file that they ran; also of a program without frame pointers."""
+    program = shutil.copy(callers + kind, tmp_path / 'callers_copy')
+    out = chains(prof, tmp_path, [program, '--wait', '--children', '5'], CALLS.format(attrs), *options, script=KEPT,
+                 then=lambda: os.unlink(program))
+    for where in '5 exit', 'atexit':
+        assert f"{where} [('inner', 'middle', 'outer', 'main')]" in out
 
 
 FORKED = READY + """
@@ -227,8 +159,7 @@ def __sample__(e):
 
 def test_a_child_of_the_script_finds_names_itself(prof, callers, tmp_path):
     """It has neither the rings nor what the parent has read of them later."""
-    out = chains(prof, tmp_path, [callers, '--wait', '--children', '5'], CALLS.format(''),
-                 '--user-callchain', script=FORKED)
+    out = chains(prof, tmp_path, [callers, '--wait', '--children', '5'], CALLS.format(''), '--user-callchain', script=FORKED)
     assert out.count("chain ['inner', 'middle', 'outer', 'main']") == 5
 
 
@@ -256,6 +187,7 @@ def test_another_file_gives_no_name(prof, callers, tmp_path, how):
                     '50') as session:
         session.wait_for('ready')
         one.go()
+        one.end()
         if how == 'deleted':
             os.unlink(program)
         elif how == 'replaced':
@@ -266,8 +198,7 @@ def test_another_file_gives_no_name(prof, callers, tmp_path, how):
         (tmp_path / 'go').touch()
         session.wait_for('chain')
         ended = session.stop()
-    told = '' if how == 'deleted' else f'perf-prof: {program} is not the file that was sampled .*\n'
-    assert ended.code == 0 and re.fullmatch(told, ended.stderr), ended.stderr
+    assert ended.code == 0 and ended.stderr == ''
     assert "chain ['Unknown', 'Unknown', 'Unknown', 'Unknown']" in ended.stdout
 
 
@@ -287,26 +218,3 @@ def test_exec_forgets_what_was_mapped(prof, callers, build, tmp_path):
     for chain in parsed(ended.stdout):
         assert [f['symbol'] for f in chain[:4]] == ['inner', 'middle', 'outer', 'main']
         assert chain[0]['dso'] == static
-
-
-def test_a_process_in_a_mount_namespace_of_its_own(prof, callers, tmp_path):
-    """Its program lies at a path that leads elsewhere for us."""
-    if not shutil.which('unshare'):
-        pytest.skip('needs unshare')
-    inside = tmp_path / 'inside'
-    inside.mkdir()
-    (inside / 'callers_inside').write_text('not a program')
-    shell = (f'mount -t tmpfs none {inside} && cp {callers} {inside}/callers_inside && '
-             f'exec {inside}/callers_inside --wait --linger 2')
-    with contextlib.ExitStack() as stack:
-        one = stack.enter_context(Program('unshare', '-m', 'sh', '-c', shell))
-        session = stack.enter_context(Session(prof, tmp_path, SHOW, '-e', CALLS.format(''),
-                                              '--user-callchain', '-i', '50'))
-        session.wait_for('ready')
-        one.process.stdin.write(b'x')
-        one.process.stdin.flush()
-        session.wait_for('(?s)(chain.*){2}')
-        ended = session.stop()
-    for chain in parsed(ended.stdout):
-        assert chain[0]['dso'] == str(inside / 'callers_inside')
-        assert [f['symbol'] for f in chain[:4]] == ['inner', 'middle', 'outer', 'main']

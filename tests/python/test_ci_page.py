@@ -1,19 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/ci.md: its job, run as nobody by the commands that stand there, on a recording of the corpus."""
+"""docs/ci.md: its job, run by the commands that stand there, on a recording of the corpus."""
 import os
 import re
 import shutil
-import subprocess
 
 import pytest
 
-from frame import requires
-from frame.declared import make_accessible, reachable
+from frame.session import ran
+
+live = pytest.mark.live('tracefs', 'root')
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-
-if requires.why_not('nobody'):
-    pytestmark = pytest.mark.skip(reason=requires.why_not('nobody'))
 
 
 def blocks():
@@ -32,26 +29,18 @@ def steps():
 
 
 class Checkout:
-    """A repository as the page wants it, nobody's, with perf-prof installed."""
+    """A repository as the page wants it, with perf-prof installed."""
 
     def __init__(self, prof, build, folder):
         if not os.path.isdir(os.path.join(build, 'python')):
             pytest.skip('needs a build with Python')
-        self.folder = folder
-        os.makedirs(folder / 'tests')
+        self.folder, self.env = folder, {**os.environ, 'PATH': f'{os.path.dirname(prof)}:/usr/bin:/bin'}
+        os.mkdir(folder / 'tests')
         (folder / 'wakeups.py').write_text(blocks()['wakeups.py'])
-        shutil.copy(os.path.join(ROOT, 'tests/data/perfdata/trace.data'), folder / 'tests/job.data')
-        program = reachable(prof, str(folder))
-        self.env = {'PATH': f'{os.path.dirname(program)}:/usr/bin:/bin', 'LC_ALL': 'C.UTF-8', 'HOME': '/nonexistent'}
-        make_accessible(str(folder))
-        os.chmod(folder / 'tests', 0o777)
 
     def run(self, commands):
         """As GitHub does: bash -e."""
-        (self.folder / 'step.sh').write_text(commands)
-        os.chmod(self.folder / 'step.sh', 0o644)
-        return subprocess.run(requires.as_nobody(['bash', '--noprofile', '--norc', '-e', '-o', 'pipefail', 'step.sh']),
-                              cwd=self.folder, env=self.env, capture_output=True, text=True, timeout=60)
+        return ran(['bash', '--noprofile', '--norc', '-e', '-o', 'pipefail', '-c', commands], cwd=self.folder, env=self.env)
 
     def job(self):
         """Name of the step that failed, and what it said; or None."""
@@ -62,19 +51,20 @@ class Checkout:
                 return name, done.stdout + done.stderr + (told.read_text() if told.exists() else '')
         return None
 
+    def run_block(self, name):
+        done = self.run(blocks()[name])
+        assert (done.returncode, done.stderr) == (0, ''), done
+
 
 @pytest.fixture
-def checkout(prof, build, tmp_path_factory):
-    folder = tmp_path_factory.mktemp('checkout')
-    for path in (folder, *list(folder.parents)[:2]):    # pytest's are its user's only
-        os.chmod(path, 0o755)
-    one = Checkout(prof, build, folder)
-    done = one.run(blocks()['expected'])
-    assert (done.returncode, done.stderr) == (0, ''), done
+def checkout(prof, build, tmp_path):
+    one = Checkout(prof, build, tmp_path)
+    shutil.copy(os.path.join(ROOT, 'tests/data/perfdata/trace.data'), tmp_path / 'tests/job.data')
+    one.run_block('expected')
     return one
 
 
-def test_the_job_passes_without_privilege(checkout):
+def test_the_job_passes(checkout):
     assert len(steps()) == 3
     assert len((checkout.folder / 'tests/job.txt').read_text().splitlines()) > 3
     assert checkout.job() is None
@@ -100,17 +90,11 @@ def test_a_damaged_recording_makes_it_fail(checkout):
     assert checkout.job()
 
 
-def test_the_recording_is_made_as_the_page_says(prof, tmp_path):
-    for word in ('root', 'tracefs'):
-        if requires.why_not(word):
-            pytest.skip(requires.why_not(word))
-    os.mkdir(tmp_path / 'tests')
+@live
+def test_the_recording_is_made_as_the_page_says(prof, build, tmp_path):
+    one = Checkout(prof, build, tmp_path)
     (tmp_path / 'job').write_text('#!/bin/sh\nsleep 0.1\n')
     os.chmod(tmp_path / 'job', 0o755)
-    (tmp_path / 'wakeups.py').write_text(blocks()['wakeups.py'])
-    env = {**os.environ, 'PATH': f'{os.path.dirname(prof)}:{os.environ["PATH"]}'}
-    for name in ('once', 'expected'):
-        done = subprocess.run(['bash', '-e', '-c', blocks()[name]], cwd=tmp_path, env=env, capture_output=True,
-                              text=True, timeout=60)
-        assert (done.returncode, done.stderr) == (0, ''), done
+    one.run_block('once')
+    one.run_block('expected')
     assert re.search(r' us$', (tmp_path / 'tests/job.txt').read_text(), re.M)

@@ -1,18 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Timestamps: --monotonic, --tsc, --clock-offset, and _realtime beside all of them."""
 import os
-import signal
-import subprocess
 import time
 
 import pytest
 
-from frame import again, requires
-from frame.session import EVENT, READY, Session, Storm
+from frame.session import EVENT, READY, Session, Storm, ran
 
-for word in ('tracefs', 'root'):
-    if requires.why_not(word):
-        pytestmark = pytest.mark.skip(reason=requires.why_not(word))
+pytestmark = pytest.mark.live('tracefs', 'root')
 
 SCRIPT = READY + """
 times = []
@@ -28,8 +23,7 @@ def __exit__():
 
 
 def session(prof, storm, folder, *args):
-    with Storm(storm, 'getppid', 3) as one, \
-            Session(prof, folder, SCRIPT, '-i', '50', '-e', EVENT, '-p', str(one.pid), *args) as s:
+    with Storm(storm, 'getppid', 3) as one, Session(prof, folder, SCRIPT, '-i', '50', '-e', EVENT, '-p', str(one.pid), *args) as s:
         s.wait_for('ready')
         before = time.monotonic_ns(), time.time_ns()
         one.run()
@@ -43,29 +37,16 @@ def session(prof, storm, folder, *args):
     return before, after, times, printed
 
 
-@pytest.mark.parametrize('order', [[], ['--order']])
-def test_monotonic(prof, storm, tmp_path, order):
-    before, after, times, printed = session(prof, storm, tmp_path, '--monotonic', *order)
-    for (monotonic, real), text in zip(times, printed):
-        assert before[0] < monotonic < after[0]
-        assert before[1] - 10**6 < real < after[1] + 10**6
-        assert text == f'{monotonic // 10**9}.{monotonic % 10**9 // 1000:06d}'
-
-
-@pytest.mark.parametrize('offset', [10**15, -10**9])
-def test_clock_offset(prof, storm, tmp_path, offset):
-    before, after, times, printed = session(prof, storm, tmp_path, '--monotonic', '--clock-offset',
-                                            str(offset))
+@pytest.mark.parametrize('options, offset', [
+    ('--monotonic', 0), ('--monotonic --order', 0), (f'--monotonic --clock-offset {10**15}', 10**15),
+    (f'--monotonic --clock-offset {-10**9}', -10**9), ('', None)])
+def test_clocks_beside_the_wall_clock(prof, storm, tmp_path, options, offset):
+    """It stays what it is, whatever the events' own time is."""
+    before, after, times, printed = session(prof, storm, tmp_path, *options.split())
     for (shown, real), text in zip(times, printed):
-        assert before[0] < shown - offset < after[0]
-        assert before[1] - 10**6 < real < after[1] + 10**6   # the wall clock stays what it is
-        assert text == f'{shown // 10**9}.{shown % 10**9 // 1000:06d}'
-
-
-def test_the_kernels_own_clock_beside_the_wall_clock(prof, storm, tmp_path):
-    before, after, times, _ = session(prof, storm, tmp_path)
-    for _, real in times:
         assert before[1] - 10**6 < real < after[1] + 10**6
+        assert text == f'{shown // 10**9}.{shown % 10**9 // 1000:06d}'
+        assert offset is None or before[0] < shown - offset < after[0]
 
 
 LONG = """
@@ -82,24 +63,20 @@ def __exit__():
 """
 
 
+# Soak: it takes as long as it is told.
+@pytest.mark.soak
 def test_realtime_over_a_long_run(prof, tmp_path):
-    """Within 1 ms of the wall clock, all the time (`make soak` runs it for longer)."""
+    """Within 1 ms of the wall clock, all the time (`make test-soak` runs it for longer)."""
     (tmp_path / 's.py').write_text(LONG)
-    seconds = int(os.environ.get('SOAK_SECONDS', '3'))
-    run = subprocess.Popen([prof, 'python', '--monotonic', '-e', 'profile/-F 99/', 's.py'],
-                           cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(seconds)
-    run.send_signal(signal.SIGINT)
-    out, err = run.communicate(timeout=30)
-    assert run.returncode == 0 and again.said(err) == ''
-    assert 0 < int(out.split('worst ')[1]) < 10**6
+    done = ran([prof, 'python', '--monotonic', '-e', 'profile/-F 99/', '--seconds', os.environ.get('SOAK_SECONDS', '3'), 's.py'],
+               cwd=tmp_path)
+    assert done.returncode == 0 and 0 < int(done.stdout.split('worst ')[1]) < 10**6, done
 
 
 def test_tsc(prof, storm, tmp_path):
     """Ticks that grow with time; or a refusal that names a way out, as of a guest's clock."""
     (tmp_path / 's.py').write_text('def __sample__(e): pass\ndef __init__(): raise SystemExit(7)\n')
-    asked = subprocess.run([prof, 'python', '--tsc', '-e', EVENT, 's.py'], cwd=tmp_path,
-                           capture_output=True, text=True, timeout=60)
+    asked = ran([prof, 'python', '--tsc', '-e', EVENT, 's.py'], cwd=tmp_path)
     if asked.returncode == 1:
         assert '--tsc: ' in asked.stderr and '--monotonic' in asked.stderr
         return

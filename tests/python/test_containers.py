@@ -11,10 +11,9 @@ import sys
 import pytest
 
 from frame import requires
+from frame.session import ran
 
-for word in ('root', 'cgroup', 'unshare'):
-    if requires.why_not(word):
-        pytestmark = pytest.mark.skip(reason=requires.why_not(word))
+pytestmark = pytest.mark.live('root', 'cgroup', 'unshare')
 
 WEB, DB, POD, POLL = '5e' * 32, '5eb' + '0' * 61, '77' * 32, 'ca' * 32
 FILES = {
@@ -29,8 +28,7 @@ FILES = {
 def groups():
     """Makes control groups, and removes them."""
     lines = [line.split() for line in open('/proc/self/mounts')]
-    mounts = [f[1] for f in lines if f[2] == 'cgroup' and 'perf_event' in f[3].split(',')] or \
-             [f[1] for f in lines if f[2] == 'cgroup2']
+    mounts = [f[1] for f in lines if f[2] == 'cgroup' and 'perf_event' in f[3].split(',')] or [f[1] for f in lines if f[2] == 'cgroup2']
     top = f'{mounts[0]}/pp-test-{os.getpid()}.slice'
     made = [top]
     try:
@@ -63,7 +61,7 @@ def run(prof, tmp_path):
         for folder in ('var/lib', 'run'):
             (tmp_path / folder).mkdir(parents=True, exist_ok=True)
         script = f'mount --bind {tmp_path}/var/lib /var/lib && mount --bind {tmp_path}/run /run && {before} "$@"'
-        done = subprocess.run(['unshare', '-m', 'sh', '-c', script, 'sh', prof, *args], capture_output=True, text=True, timeout=60)
+        done = ran(['unshare', '-m', 'sh', '-c', script, 'sh', prof, *args])
         if 'mount:' in done.stderr:
             pytest.skip(f'needs to mount ({done.stderr.strip()})')
         assert done.returncode == check, done
@@ -84,11 +82,7 @@ def test_found_by_name_or_id(run, groups, storm, cgroup, names):
         doc = json.loads(out[out.index('{'):])
         assert doc['events'][0]['cgroup'] == {'d': 'pp-web', 'k': 'pp-pod/pp-c', 'm': 'pp-db'}.get(cgroup[0], '') or name == 'pp-vm'
         assert doc['events'][0]['value'] > 0
-
-
-def test_others_are_left_out(run, groups, storm):
-    groups(f'docker-{WEB}.scope')
-    out = run('stat', '--json', '-e', 'task-clock', '--container', 'pp-web', '--', storm, 'getppid', '20000')
+    out = run('stat', '--json', '-e', 'task-clock', '--container', names[0], '--', storm, 'getppid', '20000')
     assert json.loads(out[out.index('{'):])['events'][0]['value'] == 0
 
 
@@ -106,12 +100,10 @@ def test_mistakes(run, groups):
     assert 'pp-nginx.service' in run(*stat, '--cgroup', 'pp-nginx.service', '--', 'true')
 
 
+@pytest.mark.live('nobody')
 def test_names_that_only_root_sees(prof, groups):
-    if requires.why_not('nobody'):
-        pytest.skip(requires.why_not('nobody'))
     groups(f'docker-{WEB}.scope')
-    done = subprocess.run(requires.as_nobody([prof, 'stat', '-e', 'task-clock', '--container', 'pp-web', '--', 'true']),
-                          capture_output=True, text=True, timeout=60)
+    done = ran(requires.as_nobody([prof, 'stat', '-e', 'task-clock', '--container', 'pp-web', '--', 'true']))
     assert done.returncode == 1 and '--container pp-web: this user sees no container of that name' in done.stderr, done
     assert 'run as root' in done.stderr and WEB[:12] in done.stderr, done
 
@@ -129,13 +121,6 @@ def test_files_of_others_are_not_read(run, groups, tmp_path):
     own = 'chown -R nobody /var/lib/docker;'
     assert 'there is no such container' in run('stat', '--container', 'pp-web', '--', 'true', before=own, check=1)
     assert '5e5e5e5e5e5e' in run('stat', '-e', 'task-clock', '--container', '5e5e', '--', 'true', before=own)
-
-
-def test_a_recording_does_not_say(run, groups, tmp_path):
-    groups(f'docker-{WEB}.scope')
-    run('record', '-q', '-e', 'cpu-clock', '-o', str(tmp_path / 'x.data'), '--', 'true')
-    out = run('report', '--container', 'pp-web', '-I', str(tmp_path / 'x.data'), check=2)
-    assert '--container with --input: a recording does not say which tasks were in pp-web' in out
 
 
 SLEEPER = 'import time; print("ready", flush=True)\nwhile True: time.sleep(.001)'
@@ -186,7 +171,7 @@ def test_rows_by_group(run, groups, storm, tmp_path):
     """Live, and in a recording when the groups are gone; in perf's, too. Each part of the work has a third of the faults."""
     top = groups(f'docker-{WEB}.scope/inner')
     late = f'{top[top.rindex("/"):]}/late'
-    work = in_groups(top, 'python3 -S -c "bytearray(40 << 20)"')
+    work = in_groups(top, 'python3 -S -c "bytearray(8 << 20)"')
     live = shares(run('page-faults', '--json', '--sort', 'cgroup', '--', 'sh', '-c', work))
     assert live['pp-web'] == pytest.approx(2 * live[late], rel=0.2) and live['pp-web'] > 50
     run('record', '-q', '--all-cgroups', '-e', 'page-faults', '-o', str(tmp_path / 'x.data'), '--', 'sh', '-c', work)
@@ -204,7 +189,7 @@ def test_rows_by_group_are_those_of_perf(run, prof, groups, storm, tmp_path):
     if not perf or subprocess.run([perf, 'record', '-q', '--all-cgroups', '-e', 'page-faults', '-c', '1', '-o', path, '--', 'sh', '-c',
                                    in_groups(top, 'ls >/dev/null')], timeout=60).returncode:
         pytest.skip('needs a perf with --all-cgroups')
-    text = subprocess.run([perf, 'report', '-f', '-i', path, '--stdio', '--sort', 'cgroup'], capture_output=True, text=True).stdout
+    text = ran([perf, 'report', '-f', '-i', path, '--stdio', '--sort', 'cgroup']).stdout
     theirs = {}
     for share, name in re.findall(r'^ +([\d.]+)% +(/\S*)', text, re.M):
         name = 'pp-web' if WEB in name else name
@@ -214,6 +199,9 @@ def test_rows_by_group_are_those_of_perf(run, prof, groups, storm, tmp_path):
 
 def test_a_recording_without_groups(run, groups, tmp_path):
     run('record', '-q', '-e', 'cpu-clock', '-o', str(tmp_path / 'x.data'), '--', 'true')
+    groups(f'docker-{WEB}.scope')
+    assert '--container with --input: a recording does not say which tasks were in pp-web' in run(
+        'report', '--container', 'pp-web', '-I', str(tmp_path / 'x.data'), check=2)
     out = run('report', '--sort', 'cgroup', str(tmp_path / 'x.data'), check=2)
     assert 'do not say the control group of their task; record with --all-cgroups' in out
     assert 'no rows by pid, tid, cpu or cgroup' in run('profile', '--off-cpu', '--sort', 'cgroup', '--', 'true', check=2)
@@ -247,8 +235,8 @@ def test_functions_of_a_recorded_program_that_only_its_namespace_has(prof, tmp_p
             subprocess.run([prof, 'record', '-q', '-e', 'cpu-clock', '-N', '20', '-p', str(process.pid), '-o', recording],
                            check=True, timeout=60)
             report = [prof, 'report', '--json', '-e', 'cpu-clock', '-I', recording]
-            during = subprocess.run(report, check=True, capture_output=True, text=True, timeout=60).stdout
+            during = ran(report, check=True).stdout
         finally:
             process.kill()
-    after = subprocess.run(report, check=True, capture_output=True, text=True, timeout=60).stdout
+    after = ran(report, check=True).stdout
     assert '"inside_only"' in during and 'outside_only' not in during + after

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exact counts: n calls are n events, and what was lost is told to the last one."""
+"""Exact counts: n calls are n events; --sampling-limit and --usage-self."""
 import os
+import re
+import time
 
 import pytest
 
-from frame import requires
-from frame.session import EVENT, READY, Session, Storm
+from frame.session import EVENT, PATIENCE, READY, Session, Storm
 
-for word in ('tracefs', 'root'):
-    if requires.why_not(word):
-        pytestmark = pytest.mark.skip(reason=requires.why_not(word))
+pytestmark = pytest.mark.live('tracefs', 'root')
 
 COUNT = READY + """
 n = 0
@@ -34,86 +33,45 @@ def counted(prof, storm, folder, storm_args, *args, script=COUNT):
     return ended
 
 
-def test_all_cpus(prof, storm, tmp_path):
-    ended = counted(prof, storm, tmp_path, ['getppid', 200000], '-e', EVENT + '/common_pid=={pid}/')
-    assert ended.number('count') == 200000 and ended.stderr == ''
+@pytest.mark.parametrize('work, target, count', [
+    ('getppid 100000', '', 100000), ('getppid 50000', '-p', 50000), ('getppid 50000', '-t', 50000),
+    ('threads 8 5000', '-p', 40000), ('threads 8 5000', '-t', 40000), ('fork 8 5000', '-p', 40000),
+    ('threads 4 100', '--no-inherit -p', 0), ('fork 4 100', '--no-inherit -p', 0),
+    ('--cpu 1 getppid 1000', '-C 1', 1000), ('--cpu 1 getppid 1000', '-C 0', 0),
+    ('--cpu 1 getppid 1000', '-C 1 -p', 1000), ('--cpu 1 getppid 1000', '-C 0 -p', 0)])
+def test_each_call_is_an_event(prof, storm, tmp_path, work, target, count):
+    if '--cpu' in work and os.cpu_count() < 2:
+        pytest.skip('needs two CPUs')
+    target = [*target.split(), '{pid}', '-e', EVENT] if target[-2:] in ('-p', '-t') else \
+        [*target.split(), '-e', EVENT + '/common_pid=={pid}/']
+    ended = counted(prof, storm, tmp_path, work.split(), *target)
+    assert (ended.number('count'), ended.stderr) == (count, '')
 
 
-@pytest.mark.parametrize('option', ['-p', '-t'])
-def test_one_process(prof, storm, tmp_path, option):
-    ended = counted(prof, storm, tmp_path, ['getppid', 50000], '-e', EVENT, option, '{pid}')
-    assert ended.number('count') == 50000 and ended.stderr == ''
-
-
-@pytest.mark.parametrize('option', ['-p', '-t'])
-def test_new_threads_are_followed(prof, storm, tmp_path, option):
-    ended = counted(prof, storm, tmp_path, ['threads', 8, 5000], '-e', EVENT, option, '{pid}')
-    assert ended.number('count') == 40000 and ended.stderr == ''
-
-
-def test_new_children_are_followed(prof, storm, tmp_path):
-    ended = counted(prof, storm, tmp_path, ['fork', 8, 5000], '-e', EVENT, '-p', '{pid}')
-    assert ended.number('count') == 40000 and ended.stderr == ''
-
-
-@pytest.mark.parametrize('work', ['threads', 'fork'])
-def test_no_inherit(prof, storm, tmp_path, work):
-    ended = counted(prof, storm, tmp_path, [work, 4, 100], '-e', EVENT, '-p', '{pid}', '--no-inherit')
-    assert ended.number('count') == 0
-
-
-@pytest.mark.skipif(os.cpu_count() < 2, reason='needs two CPUs')
-def test_one_cpu(prof, storm, tmp_path):
-    event = EVENT + '/common_pid=={pid}/'
-    here = counted(prof, storm, tmp_path, ['--cpu', 1, 'getppid', 1000], '-e', event, '-C', '1')
-    there = counted(prof, storm, tmp_path, ['--cpu', 1, 'getppid', 1000], '-e', event, '-C', '0')
-    assert here.number('count') == 1000 and there.number('count') == 0
-
-
-@pytest.mark.skipif(os.cpu_count() < 2, reason='needs two CPUs')
-def test_one_cpu_of_a_process(prof, storm, tmp_path):
-    for cpu, n in ('1', 1000), ('0', 0):
-        ended = counted(prof, storm, tmp_path, ['--cpu', 1, 'getppid', 1000],
-                        '-e', EVENT, '-p', '{pid}', '-C', cpu)
-        assert ended.number('count') == n
-
-
-def test_exit_n(prof, storm, tmp_path):
-    with Storm(storm, 'getppid', 1000) as one:
-        with Session(prof, tmp_path, COUNT, '-i', '50', '-e', EVENT, '-p', str(one.pid), '-N', '7') as session:
-            session.wait_for('ready')
-            one.run()
-            session.wait_for('^count 7$')
-            assert session.process.wait(5) == 0
-
-
-SLOW = COUNT.replace('    n += 1\n', '    n += 1\n    if n == 1: time.sleep(0.5)\n', 1)
-SLOW = 'import time\n' + SLOW + """
-def __lost__(start, end):
-    print('gap', start, end)
-"""
-
-
-def test_what_a_small_ring_loses_is_told(prof, storm, tmp_path):
-    ended = counted(prof, storm, tmp_path, ['getppid', 100000], '-e', EVENT, '-p', '{pid}', '-m', '4',
-                    script=SLOW)
-    assert ended.lost > 0
-    assert ended.number('count') + ended.lost == 100000
-    assert 'gap 0 0' in ended.stdout
-
-
-def test_kept_events_stay_valid(prof, storm, tmp_path):
-    script = READY + """
-kept = []
-def __sample__(e):
-    if len(kept) < 1000:
-        kept.append(e)
+TIMES = READY + """
+times = []
+def __sample__(e): times.append((e._cpu, e._time))
 def __exit__():
-    times = [e._time for e in kept]
-    print('kept', len(kept))
-    print('ordered', int(times == sorted(times) and len(set(times)) == len(times)))
-    print('pids', len({(e._pid, e.common_pid) for e in kept}))
+    first = {}
+    for cpu, time in times:
+        first.setdefault(cpu, time)
+    print('count', len(times))
+    print('within', len([t for cpu, t in times if t - first[cpu] < 10**9]))
 """
-    one_cpu = ['--cpu', max(os.sched_getaffinity(0))]       # from ring to ring there is no order
-    ended = counted(prof, storm, tmp_path, [*one_cpu, 'getppid', 100000], '-e', EVENT, '-p', '{pid}', script=script)
-    assert (ended.number('kept'), ended.number('ordered'), ended.number('pids')) == (1000, 1, 1)
+
+
+@pytest.mark.parametrize('order', [[], ['--order']])
+def test_sampling_limit(prof, storm, tmp_path, order):
+    ended = counted(prof, storm, tmp_path, ['--cpu', max(os.sched_getaffinity(0)), 'getppid', 20000], '-v', '-e', EVENT, '-p', '{pid}',
+                    '--sampling-limit', '100', *order, script=TIMES)
+    assert ended.number('within') == 100
+    told = int(re.search(r'(\d+) events were dropped by --sampling-limit', ended.stderr).group(1))
+    assert ended.number('count') + told == 20000 and ended.lost == 0
+
+
+def test_usage_self(prof, tmp_path):
+    pattern = r'perf-prof: self: CPU ([\d.]+) %, resident ([\d.]+) MiB\n'
+    with Session(prof, tmp_path, COUNT, '-v', '-e', EVENT, '--usage-self', '100') as session:
+        assert session.err.wait_for(pattern, time.monotonic() + PATIENCE)
+        told = re.findall(pattern, session.stop().stderr)
+    assert all(float(cpu) <= 400 and 5 < float(mib) < 1000 for cpu, mib in told)

@@ -10,11 +10,9 @@ import subprocess
 
 import pytest
 
-from frame import requires
+from frame.session import ran
 
-for word in ('root', 'unshare'):
-    if getattr(requires, word)():
-        pytestmark = pytest.mark.skip(reason=getattr(requires, word)())
+pytestmark = pytest.mark.live('root', 'unshare')
 
 DEVICES = '/sys/bus/event_source/devices'
 AMD = {
@@ -45,9 +43,9 @@ def run(prof, sysfs, tmp_path):
     (tmp_path / 'faults.py').write_text(FAULTS)
 
     def one(*args, check=0):
-        done = subprocess.run(['unshare', '-m', 'sh', '-c', f'mount --bind {sysfs} {DEVICES} && exec "$@"',
-                               'sh', prof, *map(str, args)], cwd=tmp_path, capture_output=True, text=True,
-                              timeout=120, stdin=subprocess.DEVNULL)
+        done = ran(['unshare', '-m', 'sh', '-c', f'mount --bind {sysfs} {DEVICES} && exec "$@"',
+                    'sh', prof, *map(str, args)], cwd=tmp_path,
+                   timeout=120, stdin=subprocess.DEVNULL)
         assert done.returncode == check, done
         return done
     one.folder = tmp_path
@@ -132,8 +130,7 @@ def test_live_and_recorded_are_alike(run):
 
 
 def test_stat_takes_the_same_list(run):
-    out = run('stat', '-e', 'cpu/event=0x2,umask=0/u,cpu-clock/period=100000/', '--', '/usr/bin/python3',
-              'faults.py').stderr
+    out = run('stat', '-e', 'cpu/event=0x2,umask=0/u,cpu-clock/period=100000/', '--', '/usr/bin/python3', 'faults.py').stderr
     assert re.search(r'^ *\d+,\d{3} +cpu/event=0x2,umask=0/u', out, re.M) and 'cpu-clock' in out, out
 
 
@@ -152,8 +149,8 @@ def __exit__():
 
 
 @pytest.mark.parametrize('events', [
-    'profile/-F 499/', 'profile/-F 499 --exclude-kernel/', 'cpu-clock:u,task-clock', 'cpu-clock//alias=mine/',
-    'cpu/cpu-cycles/u,cpu/event=0x3,umask=0,period=1/', "task-clock/name='a b'/", 'cpu-clock:uGH,task-clock:GH'])
+    "profile/-F 499/,cpu-clock//alias=mine/,task-clock/name='a b'/", 'profile/-F 499 --exclude-kernel/,cpu-clock:u,task-clock',
+    'cpu/cpu-cycles/u,cpu/event=0x3,umask=0,period=1/,cpu-clock:uGH,task-clock:GH'])
 def test_a_script_says_the_same_of_both(run, events):
     """Names of handlers and events, and what is counted, as the recording was made."""
     (run.folder / 'w.py').write_text(WORDS)
@@ -161,8 +158,7 @@ def test_a_script_says_the_same_of_both(run, events):
     run('record', '-e', events, '-m', '4M', '--', *workload)
     recorded = run('python', '-I', 'perf.data', 'w.py').stdout
     traced = run('trace', '-e', events, '-m', '4M', '--', *workload).stdout
-    said = {re.sub(r'\d+ ', 'N ', text) for text in
-            re.findall(r'^(?! ).*\] \d+\.\d+: (?:[^:]+(?::\w+)?): (\d+ .+)$', traced, re.M)}
+    said = {re.sub(r'\d+ ', 'N ', text) for text in re.findall(r'^(?! ).*\] \d+\.\d+: (?:[^:]+(?::\w+)?): (\d+ .+)$', traced, re.M)}
     words = eval('[' + ','.join(recorded.splitlines()[1:]) + ']')
     assert {w[1].split(': ', 1)[-1] for w in words} == said and ('GH' in events or 'GH' not in recorded)
     assert handlers(run('python', '-I', 'perf.data', 'help')) == handlers(run('python', '-e', events, 'help'))

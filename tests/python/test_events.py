@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """PerfEvent objects: fields and their values, kept events, what is equal and what is not."""
-import ctypes
 import functools
 import os
 import re
 import subprocess
-import threading
-import time
 
 import pytest
 
-from frame import requires
+from frame.session import ran
 
-for word in ('tracefs', 'root'):
-    if requires.why_not(word):
-        pytestmark = pytest.mark.skip(reason=requires.why_not(word))
+live = pytest.mark.live('tracefs', 'root')
 
 EVENTS = '/sys/kernel/tracing/events'
+
+
+@pytest.fixture
+def python(replay):
+    return replay
 
 
 def script(folder, text):
@@ -28,43 +28,31 @@ def lines(done):
     return done.stdout.splitlines()[1:]
 
 
-def format_of(name):
-    """The fields of a tracepoint as its format file has them: (name, type, size, signed)."""
-    with open(f'{EVENTS}/{name.replace(":", "/")}/format') as f:
-        text = f.read()
-    rows = re.findall(r'field:(.*?);\s*offset:\d+;\s*size:(\d+);\s*signed:(\d);', text)
-    return [(decl.split()[-1].split('[')[0], decl, int(size), signed == '1')
-            for decl, size, signed in rows]
-
-
 # ---- fields ---------------------------------------------------------------------------
 
-@pytest.mark.parametrize('options, chain', [([], []), (['-g'], ['_callchain'])])
-def test_the_fields_of_the_page(python, tmp_path, options, chain):
-    done = python(*options, script(tmp_path, 'def __sample__(e): print(*e.keys())\n'))
-    own = [row[0] for row in format_of('sched:sched_wakeup') if not row[0].startswith('common_')]
-    want = ['_pid', '_tid', '_time', '_cpu', '_period', 'common_type', 'common_flags',
-            'common_preempt_count', 'common_pid', '_realtime', *chain, '_event', *own]
+def without_chains(python):
+    """Of another recording."""
+    return type(python)(python.prof, python.folder, '-I', os.path.join(os.path.dirname(python.source[1]), 'trace.data'))
+
+
+@pytest.mark.parametrize('chain', [[], ['_callchain']])
+def test_the_fields_of_the_page(python, tmp_path, chain):
+    done = (python if chain else without_chains(python))(script(tmp_path, 'def __sample__(e): print(*e.keys())\n'))
+    want = ['_pid', '_tid', '_time', '_cpu', '_period', 'common_type', 'common_flags', 'common_preempt_count', 'common_pid',
+            '_realtime', *chain, '_event', 'comm', 'pid', 'prio', 'target_cpu']
     assert lines(done) == [' '.join(want)]
 
 
-def test_the_types_of_the_page(python, tmp_path):
-    done = python('-g', script(tmp_path, '''
-def __sample__(e):
-    assert all(type(e[k]) is int for k in ('_pid', '_tid', '_time', '_cpu', '_period', 'common_type',
-        'common_flags', 'common_preempt_count', 'common_pid', '_realtime', 'pid', 'prio', 'target_cpu'))
-    assert type(e.comm) is str and type(e._event) is str and type(e._callchain) is list
-    with open('/sys/kernel/tracing/events/sched/sched_wakeup/id') as f:
-        assert e.common_type == int(f.read())
-    assert e._period == 1 and e._pid >= 0 and e.common_pid == e._tid
-    print('good')
-'''))
-    assert lines(done) == ['good']
-
-
 def test_every_way_to_a_field(python, tmp_path):
+    """Also by names that are built at run time."""
     done = python(script(tmp_path, '''
+import ast
+class Name(str): pass
 def __sample__(e):
+    for name in (''.join(['pr', 'io']), Name('prio'), 'xprio'[1:]):
+        assert getattr(e, name) == e[name] == e.get(name) == e.prio and name in e
+    for name in ('_' + 'time', '_ev' + 'ent', 'co' + 'mm'):
+        assert getattr(e, name) == e[name]
     names = e.keys()
     steady = [n for n in names if n != '_realtime']
     assert len(e) == len(names) == len(set(names))
@@ -80,30 +68,12 @@ def __sample__(e):
     assert type(d) is dict and {k: d[k] for k in steady} == {k: e[k] for k in steady}
     d['comm'] = 'changed'
     assert e.comm != 'changed'
-    print('good')
-'''))
-    assert lines(done) == ['good']
-
-
-def test_str_and_repr(python, tmp_path):
-    done = python(script(tmp_path, '''
-import ast
-def __sample__(e):
+    assert all(type(e[k]) is int for k in ('_pid', '_tid', '_time', '_cpu', '_period', 'common_type',
+        'common_flags', 'common_preempt_count', 'common_pid', '_realtime', 'pid', 'prio', 'target_cpu'))
+    assert type(e.comm) is str and type(e._event) is str and type(e._callchain) is list
+    assert e._period == 1 and e._pid >= 0 and e.common_pid == e._tid
     assert {**ast.literal_eval(str(e)), '_realtime': 0} == {**e.to_dict(), '_realtime': 0}
     assert repr(e) == f'<PerfEvent sched:sched_wakeup cpu={e._cpu} pid={e._pid} time={e._time}>'
-    print('good')
-'''))
-    assert lines(done) == ['good']
-
-
-def test_names_built_at_run_time(python, tmp_path):
-    done = python(script(tmp_path, '''
-class Name(str): pass
-def __sample__(e):
-    for name in (''.join(['pr', 'io']), Name('prio'), 'xprio'[1:]):
-        assert getattr(e, name) == e[name] == e.get(name) == e.prio and name in e
-    for name in ('_' + 'time', '_ev' + 'ent', 'co' + 'mm'):
-        assert getattr(e, name) == e[name]
     print('good')
 '''))
     assert lines(done) == ['good']
@@ -138,123 +108,74 @@ def __sample__(e):
         'AttributeError AttributeError']
 
 
-def stderr_of(prof, folder, text):
-    return subprocess.run([prof, 'python', '-e', 'sched:sched_wakeup', '-N', '1', script(folder, text)],
-                          cwd=folder, capture_output=True, text=True, timeout=20).stderr
-
-
-def test_advice_about_a_missing_field_stands_once(prof, tmp_path):
+@pytest.mark.parametrize('call, advice', [('e.prin', "did you mean 'prio'?"), ('e.to_dit()', "did you mean 'to_dict'?")])
+def test_advice_about_a_missing_field_stands_once(python, tmp_path, call, advice):
     """Python would append a "Did you mean: 'print'?" of its own, from dir(event)."""
-    said = stderr_of(prof, tmp_path, 'def __sample__(e): e.prin\n')
-    assert "has no field 'prin'; did you mean 'prio'?\n" in said
-    assert len(re.findall('did you mean', said, re.I)) == 1, said
-
-
-def test_a_misspelt_method_is_advised(prof, tmp_path):
-    said = stderr_of(prof, tmp_path, 'def __sample__(e): e.to_dit()\n')
-    assert re.findall('did you mean.*', said, re.I) == ["did you mean 'to_dict'?"], said
+    said = python(script(tmp_path, f'def __sample__(e): {call}\n'), check=1).stderr
+    assert re.findall('did you mean.*', said, re.I) == [advice], said
 
 
 # ---- values ---------------------------------------------------------------------------
 
-def task(code):
-    """A process that does nothing until its stdin is closed, and then runs the code."""
-    return subprocess.Popen(['/usr/bin/python3', '-c', f'import os, sys, ctypes\nsys.stdin.read()\n{code}\n'],
-                            stdin=subprocess.PIPE)
+VALUES = '''
+import os, struct
+def syscalls__sys_enter_lseek(e): print('lseek', e.offset, e.to_dict()['offset'])
+def syscalls__sys_exit_close(e): print('close', e.ret)
+def task__task_rename(e): print('rename', ascii(e.newcomm), os.fsencode(e.newcomm))
+def sched__sched_process_exec(e): print('exec', type(e.filename).__name__, os.fsencode(e.filename))
+def raw_syscalls__sys_enter(e):
+    if e.id in (39, 173): print('args', type(e.args).__name__, len(e.args), struct.unpack('6Q', e.args)[2:4])
+'''
 
 
-def watch(python, tmp_path, event, code, text, **kw):
-    """What the script prints of the events that the code makes in a process of its own."""
-    child = task(code)
-    try:
-        return run_beside(python, child, script(tmp_path, text), event, **kw)
-    finally:
-        child.kill()
-        child.wait()
-
-
-def run_beside(python, child, name, event, *options, **kw):
-    """The run beside a child that begins once the script's first interval made `ready`."""
-    def go():
-        deadline = time.monotonic() + 20
-        while not (python.folder / 'ready').exists() and time.monotonic() < deadline:
-            time.sleep(0.01)
-        child.stdin.close()
-    helper = threading.Thread(target=go)
-    helper.start()
-    try:
-        return python('-p', child.pid, '-i', '20', *options, name, event=event, events=0, **kw)
-    finally:
-        helper.join()
-
-
-READY = 'def __interval__(): open("ready", "w")\n'
-
-
-def test_numbers_of_64_bits_without_a_sign(python, tmp_path):
-    """lseek() takes a signed offset, but the kernel's format says unsigned."""
-    row = {r[0]: r for r in format_of('syscalls:sys_enter_lseek')}['offset']
-    assert row[2] == 8 and not row[3]
-    done = watch(python, tmp_path, 'syscalls:sys_enter_lseek',
-                 'f = os.open("/etc/passwd", os.O_RDONLY)\nfor i in range(50):\n'
-                 '    os.lseek(f, 100, 0); os.lseek(f, -77, 1)\n',
-                 READY + 'def __sample__(e):\n    if e.offset == 2**64 - 77: print("unsigned", e.to_dict()["offset"])\n')
-    assert f'unsigned {2**64 - 77}' in lines(done)
-
-
-def test_numbers_with_a_sign(python, tmp_path):
-    done = watch(python, tmp_path, 'syscalls:sys_exit_close', 'for i in range(50):\n'
-                 '    ctypes.CDLL(None).close(9999)\n',
-                 READY + 'def __sample__(e):\n    if e.ret == -9: print("signed")\n')
-    assert 'signed' in lines(done)
-
-
-def test_names_that_are_no_utf8(python, tmp_path):
-    done = watch(python, tmp_path, 'task:task_rename',
-                 'ctypes.CDLL(None).prctl(15, b"caf\\xe9 \\xff")\n',
-                 READY + 'import os\ndef __sample__(e): print(ascii(e.newcomm), os.fsencode(e.newcomm))\n')
-    assert "'caf\\udce9 \\udcff' b'caf\\xe9 \\xff'" in lines(done)
-
-
-def test_dynamic_strings(python, tmp_path):
+@live
+def test_values(prof, tmp_path):
+    """Numbers of 64 bits without a sign (lseek() takes a signed offset, but the kernel's format says unsigned) and with one, names
+    that are no UTF-8, dynamic strings, and arrays of numbers, which are bytes."""
     program = os.fsencode(tmp_path) + b'/na\xefve-\xc3\xa9'
     os.symlink('/bin/true', program)
-    done = watch(python, tmp_path, 'sched:sched_process_exec', f'os.execv({program!r}, ["x"])',
-                 READY + 'import os\ndef __sample__(e): print(type(e.filename).__name__, os.fsencode(e.filename))\n')
-    assert f'str {program!r}' in lines(done)
+    code = ('import os, ctypes\nlibc = ctypes.CDLL(None)\nf = os.open("/etc/passwd", os.O_RDONLY)\nos.lseek(f, 100, 0)\n'
+            'os.lseek(f, -77, 1)\nlibc.close(9999)\nlibc.prctl(15, b"caf\\xe9 \\xff")\n'
+            'libc.syscall({"x86_64": 39}.get(os.uname().machine, 173), 1, 2, 3, 4, 5, 6)\n'
+            f'os.execv({program!r}, ["x"])\n')
+    events = ('syscalls:sys_enter_lseek,syscalls:sys_exit_close,task:task_rename,sched:sched_process_exec,raw_syscalls:sys_enter')
+    done = ran([prof, 'python', '-m', '4M', '-e', events, script(tmp_path, VALUES), '--', '/usr/bin/python3', '-c', code], cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, '')
+    assert {f'lseek {2**64 - 77} {2**64 - 77}', 'close -9', r"rename 'caf\udce9 \udcff' b'caf\xe9 \xff'", f'exec str {program!r}',
+            'args bytes 48 (3, 4)'} <= set(lines(done)), done
 
 
-def test_arrays_of_numbers_are_bytes(python, tmp_path):
-    done = watch(python, tmp_path, 'raw_syscalls:sys_enter', 'ctypes.CDLL(None).syscall(39, 1, 2**63, -1, 4, 5, 6)\n'
-                 if ctypes.sizeof(ctypes.c_long) == 8 and os.uname().machine == 'x86_64' else 'os.getppid()\n',
-                 READY + 'import struct\ndef __sample__(e):\n'
-                 '    assert type(e.args) is bytes and len(e.args) == 48\n'
-                 '    if e.id in (39, 173): print(*struct.unpack("6Q", e.args))\n')
-    assert done.returncode == 0 and lines(done)
-
-
+@live
 def test_cpumasks_are_bytes(prof):
     if not os.path.exists(f'{EVENTS}/ipi/ipi_send_cpumask/format'):
         pytest.skip('needs the tracepoint ipi:ipi_send_cpumask (Linux 6.4)')
-    done = subprocess.run([prof, 'python', '-e', 'ipi:ipi_send_cpumask', 'help'], capture_output=True,
-                          text=True)
+    done = ran([prof, 'python', '-e', 'ipi:ipi_send_cpumask', 'help'])
     assert re.search(r'^ +cpumask : bytes$', done.stdout, re.M)
+
+
+def format_of(name):
+    """The fields of a tracepoint as its format file has them: (name, type, size)."""
+    with open(f'{EVENTS}/{name.replace(":", "/")}/format') as f:
+        text = f.read()
+    rows = re.findall(r'field:(.*?);\s*offset:\d+;\s*size:(\d+);', text)
+    return [(decl.split()[-1].split('[')[0], decl, int(size)) for decl, size in rows]
 
 
 KINDS = ((r'^__(?:data|rel)_loc char\[\]', 'str'), (r'^__(?:data|rel)_loc ', 'bytes'),
          (r'^(?:const )?char \w+\[', 'str'), (r'\[', 'bytes'), (r'', 'int'))
 
 
+@live
 def test_every_field_of_this_kernel_has_the_type_of_the_page(prof):
     """Numbers are int, strings str, arrays bytes: by the kernel's own declarations."""
-    done = subprocess.run([prof, 'python', '-e', 'sched:*,syscalls:sys_*_open*,irq:*,block:*,net:*,skb:*,ipi:*,'
-                           'raw_syscalls:*,signal:*,task:*,timer:*', 'help'], capture_output=True, text=True)
+    done = ran([prof, 'python', '-e', 'sched:*,syscalls:sys_*_open*,irq:*,block:*,net:*,skb:*,ipi:*,'
+                'raw_syscalls:*,signal:*,task:*,timer:*', 'help'])
     handlers = re.findall(r'    Handler for (\S+)\n.*?Event-specific fields:\n(.*?)    """', done.stdout, re.S)
     assert len(handlers) > 100
     wrong = []
     for event, fields in handlers:
         types = dict(re.findall(r'^ +(\S+) : (\S+)$', fields, re.M))
-        for name, decl, size, _ in format_of(event):
+        for name, decl, size in format_of(event):
             if name.startswith('common_'):
                 continue
             want = next(kind for pattern, kind in KINDS if re.search(pattern, decl))
@@ -290,17 +211,26 @@ atexit.register(check, 'atexit')
 '''
 
 
-@pytest.mark.parametrize('options', [[], ['-g'], ['--order'], ['-g', '--user-callchain', '--order'],
-                                     ['--buffer', '16M']])
-def test_events_stay_valid(python, tmp_path, options):
-    done = python(*options, script(tmp_path, KEPT), events=500)
+def check_kept(python, tmp_path, options, event, count):
+    done = python(*options, script(tmp_path, KEPT), event=event, events=count)
     assert [line for line in lines(done) if re.match('(exit|thread|atexit) ', line)] == \
-        ['exit 500', 'thread 500', 'atexit 500']
+        [f'{where} {count}' for where in ('exit', 'thread', 'atexit')]
+
+
+@pytest.mark.parametrize('options', [[], ['--order']])
+def test_events_stay_valid(python, tmp_path, options):
+    check_kept(python, tmp_path, options, 'sched:sched_switch', 80)
+
+
+@live
+@pytest.mark.parametrize('options', [['-g', '--order'], ['--buffer', '16M']])
+def test_live_events_stay_valid(prof, python, tmp_path, options):
+    check_kept(type(python)(prof, tmp_path), tmp_path, options, 'sched:sched_wakeup', 500)
 
 
 def test_events_at_the_very_end(python, tmp_path):
     """In finalizers, when modules are gone."""
-    done = python('-g', script(tmp_path, '''
+    done = python(script(tmp_path, '''
 import os
 class Last:
     def __init__(self, e): self.e = e
@@ -308,12 +238,11 @@ class Last:
         say(1, f'{self.e.comm != ""} {len(self.e.keys())} {len(self.e._callchain) > 0}\\n'.encode())
 def __sample__(e): globals()['last'] = Last(e)
 '''))
-    assert done.returncode == 0
     assert lines(done) in ([], ['True 16 True'])
 
 
-def test_events_in_other_threads_while_it_runs(python, tmp_path):
-    done = python(script(tmp_path, '''
+PROGRAMS = {        # the script, how many events it gets, and what it prints
+    'events in other threads while it runs': ('''
 import queue, threading
 q, bad, n = queue.SimpleQueue(), [], 0
 def work():
@@ -331,12 +260,8 @@ def __exit__():
     q.put(None)
     t.join()
     print(n, bad)
-'''), events=500)
-    assert lines(done) == ['500 []']
-
-
-def test_weak_references(python, tmp_path):
-    done = python(script(tmp_path, '''
+''', 34, ['34 []']),
+    'weak references': ('''
 import weakref
 kept, refs, gone = [], [], []
 def __sample__(e):
@@ -347,12 +272,8 @@ def __sample__(e):
 def __exit__():
     alive = [r() for r in refs]
     print(alive[::2] == kept, set(alive[1::2]), len(gone))
-'''), events=100)
-    assert lines(done) == ['True {None} 50']
-
-
-def test_compare_and_hash_by_content(python, tmp_path):
-    done = python(script(tmp_path, '''
+''', 30, ['True {None} 15']),
+    'compare and hash by content': ('''
 import copy, pickle
 kept = []
 def __sample__(e):
@@ -370,12 +291,8 @@ def __sample__(e):
             pass
     kept.append(e)
 def __exit__(): print(len(set(kept)), len({hash(e) for e in kept}))
-'''), events=200)
-    assert lines(done) == ['200 200']
-
-
-def test_copies(python, tmp_path):
-    done = python(script(tmp_path, '''
+''', 34, ['34 34']),
+    'copies': ('''
 import copy
 kept = []
 def __sample__(e): kept.append((copy.copy(e), copy.deepcopy([e])[0], e.to_dict()))
@@ -383,46 +300,8 @@ def __exit__():
     for one, two, was in kept:
         assert one == two and {**one.to_dict(), '_realtime': 0} == {**was, '_realtime': 0}
     print(len({one for one, _, _ in kept}))
-'''), events=100)
-    assert lines(done) == ['100']
-
-
-@pytest.mark.deep
-@pytest.mark.parametrize('protocol', range(6))
-@pytest.mark.parametrize('options', [[], ['-g'], ['-g', '--user-callchain']])
-def test_pickles(python, tmp_path, options, protocol):
-    done = python(*options, script(tmp_path, f'''
-import pickle
-kept = []
-def addresses(chain): return [frame['addr'] for frame in chain]      # their names may come later
-def plain(e): return {{k: addresses(v) if k == '_callchain' else v for k, v in e if k != '_realtime'}}
-def __sample__(e): kept.append((pickle.dumps(e, {protocol}), e))
-def __exit__():
-    for data, e in kept:
-        back = pickle.loads(data)
-        assert back == e and hash(back) == hash(e) and plain(back) == plain(e) and repr(back) == repr(e)
-    back.print()
-    print(len(kept))
-'''), events=50)
-    assert lines(done)[-1] == '50'
-
-
-def test_pickles_of_another_run(python, tmp_path):
-    save = script(tmp_path, 'import pickle\ndef __sample__(e):\n    with open("e", "wb") as f:\n'
-                  '        pickle.dump((e, e.comm, e._time, hash(e)), f)\n')
-    python(save)
-    load = script(tmp_path, 'import pickle\ndef __sample__(e): pass\ndef __init__():\n'
-                  '    with open("e", "rb") as f:\n        e, *was = pickle.load(f)\n'
-                  '    print(was == [e.comm, e._time, hash(e)])\n')
-    assert lines(python(load)) == ['True']
-    done = python(load, event='sched:sched_switch', check=1)
-    assert 'ValueError: this run has no event sched:sched_wakeup with the fields' in done.stderr
-    done = python('-g', load, check=1)
-    assert 'ValueError: this run has no event sched:sched_wakeup with the fields' in done.stderr
-
-
-def test_damaged_pickles(python, tmp_path):
-    done = python(script(tmp_path, '''
+''', 34, ['34']),
+    'damaged pickles': ('''
 import perf_prof
 def refused(*args):
     try:
@@ -439,12 +318,8 @@ def __sample__(e):
     assert refused(name, print_, cpu, rec[:6] + b'\\xff\\xff' + rec[8:], chain)
     assert refused()
     print('good')
-'''))
-    assert lines(done) == ['good']
-
-
-def test_it_cannot_be_made_by_hand(python, tmp_path):
-    done = python(script(tmp_path, '''
+''', 1, ['good']),
+    'it cannot be made by hand': ('''
 def __sample__(e):
     for make in (type(e), lambda: object.__new__(type(e))):
         try:
@@ -453,78 +328,76 @@ def __sample__(e):
         except TypeError:
             pass
     print('good')
-'''))
-    assert lines(done) == ['good']
+''', 1, ['good']),
+}
+
+
+@pytest.mark.parametrize('text, events, printed', PROGRAMS.values(), ids=PROGRAMS)
+def test_what_scripts_do_with_events(python, tmp_path, text, events, printed):
+    assert lines(python(script(tmp_path, text), events=events)) == printed
+
+
+@pytest.mark.parametrize('options', [[], ['--order']])
+def test_pickles(python, tmp_path, options):
+    done = python(*options, script(tmp_path, f'''
+import pickle
+kept = []
+def addresses(chain): return [frame['addr'] for frame in chain]      # their names may come later
+def plain(e): return {{k: addresses(v) if k == '_callchain' else v for k, v in e if k != '_realtime'}}
+def __sample__(e): kept.append(([pickle.dumps(e, protocol) for protocol in range(6)], e))
+def __exit__():
+    for data, e in kept:
+        for back in map(pickle.loads, data):
+            assert back == e and hash(back) == hash(e) and plain(back) == plain(e) and repr(back) == repr(e)
+    back.print()
+    print(len(kept))
+'''), events=34)
+    assert lines(done)[-1] == '34'
+
+
+def test_pickles_of_another_run(python, tmp_path):
+    save = script(tmp_path, 'import pickle\ndef __sample__(e):\n    with open("e", "wb") as f:\n'
+                  '        pickle.dump((e, e.comm, e._time, hash(e)), f)\n')
+    python(save)
+    load = script(tmp_path, 'import pickle\ndef __sample__(e): pass\ndef __init__():\n'
+                  '    with open("e", "rb") as f:\n        e, *was = pickle.load(f)\n'
+                  '    print(was == [e.comm, e._time, hash(e)])\n')
+    assert lines(python(load)) == ['True']
+    done = python(load, event='sched:sched_switch', check=1)
+    assert 'ValueError: this run has no event sched:sched_wakeup with the fields' in done.stderr
+    done = without_chains(python)(load, check=1)
+    assert 'ValueError: this run has no event sched:sched_wakeup with the fields' in done.stderr
 
 
 # ---- many -----------------------------------------------------------------------------
 
-@pytest.mark.slow
-def test_thirty_thousand_events_in_a_set(python, storm, tmp_path):
-    """Each of the calls is its own event, whose values are right at the end."""
-    child = subprocess.Popen([storm, '--wait', 'getppid', '30000'], stdin=subprocess.PIPE,
-                             stdout=subprocess.PIPE, bufsize=0)
-    pid = int(child.stdout.readline().split()[1])
-    try:
-        (tmp_path / 's.py').write_text(f'''
-import os
-kept, order = set(), []
-def __init__(): os.nice(-10)
-def __sample__(e):
-    kept.add(e)
-    order.append((e._time, e._cpu))
-def __interval__():
-    with open('ready', 'w'): pass
-def __exit__():
-    print(len(kept), len(order), len(set(order)))
-    print(sorted((e._time, e._cpu) for e in kept) == sorted(order))
-    print({{(e._pid, e._tid, e.common_pid) for e in kept}})
-    print({{e._event for e in kept}}, {{e._period for e in kept}}, {{e.common_type for e in kept}})
-    print(len({{str(e) for e in kept}}), len({{hash(e) for e in kept}}))
-    for e in sorted(kept, key=lambda e: e._time):
-        print(e)
-''')
-        done = run_beside(python, child, 's.py', 'syscalls:sys_enter_getppid', '-m', '16M', timeout=60)
-    finally:
-        child.kill()
-        child.wait()
-    out = lines(done)
-    with open(f'{EVENTS}/syscalls/sys_enter_getppid/id') as f:
-        number = f.read().strip()
-    assert out[:5] == ['30000 30000 30000', 'True', f'{{({pid}, {pid}, {pid})}}',
-                       f"{{'syscalls:sys_enter_getppid'}} {{1}} {{{number}}}", '30000 30000']
-    assert len(out) == 30005 and len(set(out)) == 30005
-    times = [int(re.search(r"'_time': (\d+)", line).group(1)) for line in out[5:]]
-    assert times == sorted(times) and len(set(times)) == 30000
-
-
+@live
 def test_comm_is_the_name_at_that_time(prof, tmp_path):
-    """Of a task that changes its name and exits: live, kept, pickled, from a recording."""
-    (tmp_path / 's.py').write_text(
-        'import pickle\n'
-        'kept = []\n'
-        'def sched__sched_process_exit(e):\n'
-        '    assert e._comm == e["_comm"] == e.get("_comm") == e.comm and "_comm" in e and "_comm" not in e.keys()\n'
-        '    kept.append(e)\n'
-        'def __exit__():\n'
-        '    print("names", [e._comm for e in kept], pickle.loads(pickle.dumps(kept[0]))._comm)\n')
+    """Of a task that changes its name and exits: live, kept, pickled, printed, from a recording."""
+    (tmp_path / 's.py').write_text('''
+import pickle
+kept = []
+def sched__sched_process_exit(e):
+    assert e._comm == e["_comm"] == e.get("_comm") == e.comm and "_comm" in e and "_comm" not in e.keys()
+    kept.append(e)
+def __exit__():
+    for e in kept: e.print(timestamp=False)
+    print("names", [e._comm for e in kept], pickle.loads(pickle.dumps(kept[0]))._comm)
+''')
     command = ['--', 'sh', '-c', '/bin/true; printf one > /proc/self/comm; printf two > /proc/$$/comm']
-    live = subprocess.run([prof, 'python', '-e', 'sched:sched_process_exit', '--record', 'x.data', 's.py', *command],
-                          cwd=tmp_path, capture_output=True, text=True, timeout=30)
-    again = subprocess.run([prof, 'python', '-I', 'x.data', '-e', 'sched:sched_process_exit', 's.py'], cwd=tmp_path,
-                           capture_output=True, text=True, timeout=30)
-    for done in (live, again):
+    run = functools.partial(subprocess.run, cwd=tmp_path, capture_output=True, text=True, timeout=30)
+    for done in (run([prof, 'python', '-e', 'sched:sched_process_exit', '--record', 'x.data', 's.py', *command]),
+                 run([prof, 'python', '-I', 'x.data', '-e', 'sched:sched_process_exit', 's.py'])):
         assert done.returncode == 0 and "names ['true', 'two'] true" in done.stdout, (done.stdout, done.stderr)
+        assert re.findall(r'^ *(\S+) +\d+ .*sched_process_exit: comm=(\S+) ', done.stdout, re.M) == [('true', 'true'), ('two', 'two')]
 
 
-def test_a_field_that_is_called_as_one_of_ours(prof, tmp_path):
+def test_a_field_that_is_called_as_one_of_ours(python, tmp_path):
     """A stranger's recording can have any names: the last reader of a name counts, and the run ends."""
-    run = functools.partial(subprocess.run, cwd=tmp_path, timeout=30)
-    run([prof, 'record', '-a', '-e', 'sched:sched_wakeup', '-o', 'x.data', '--', 'sleep', '0.05'], check=True,
-        capture_output=True)
-    data = (tmp_path / 'x.data').read_bytes()
+    with open(python.source[1], 'rb') as recording:
+        data = recording.read()
     assert b'int prio;' in data
     (tmp_path / 'y.data').write_bytes(data.replace(b'int prio;', b'int _pid;'))
-    (tmp_path / 's.py').write_text('def __sample__(e): print("row", e._pid == e["_pid"] == e.to_dict()["_pid"], e._pid)\n')
-    done = run([prof, 'python', '-I', 'y.data', 's.py'], capture_output=True, text=True)
-    assert done.returncode == 0 and 'row True ' in done.stdout and 'False' not in done.stdout, (done.stdout, done.stderr)
+    script(tmp_path, 'def __sample__(e): print("row", e._pid == e["_pid"] == e.to_dict()["_pid"], e._pid)\n')
+    out = type(python)(python.prof, tmp_path, '-I', tmp_path / 'y.data')('s.py', events=0).stdout
+    assert 'row True ' in out and 'False' not in out

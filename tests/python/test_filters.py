@@ -5,14 +5,11 @@ import re
 
 import pytest
 
-from frame import again, requires
-from frame.session import EVENT, READY, Session, Storm
+from frame.session import EVENT, PATIENCE, READY, Session, Storm
 
 from test_counts import COUNT, counted
 
-for word in ('tracefs', 'root'):
-    if requires.why_not(word):
-        pytestmark = pytest.mark.skip(reason=requires.why_not(word))
+pytestmark = pytest.mark.live('tracefs', 'root')
 
 BOTH = READY + """
 odd = even = 0
@@ -26,31 +23,17 @@ def __exit__():
     print('odd', odd)
     print('even', even)
 """
-ODD_EVEN = (f'{EVENT}/_pid=={{pid}} && (_tid & 1)/alias=odd{{attr}}/,'
-            f'{EVENT}/!(_tid & 1) && _pid=={{pid}}/alias=even/')
 
 
-def counted_whole(*args, **more):
-    """Of everybody's calls, which are filtered here: the storm of another test may be too great."""
-    return again.lossless(lambda: counted(*args, '-m', '64M', **more))
-
-
-@pytest.mark.deep
 @pytest.mark.parametrize('order', [[], ['--order']], ids=['ring', 'order'])
-@pytest.mark.parametrize('text', ['_pid=={pid}', '_tid=={pid} && common_pid+1>10',
-                                  'common_pid*2=={pid}*2', '!(_pid!={pid}) && _period==1',
-                                  '_pid<{pid}?0:_pid=={pid}', '"_pid/{pid}==1 && _pid%{pid}==0"',
-                                  '_pid=={pid} && __syscall_nr==common_type-common_type+__syscall_nr'])
-def test_each_event_that_passes(prof, storm, tmp_path, text, order):
-    ended = counted_whole(prof, storm, tmp_path, ['getppid', 20000], '-e', f'{EVENT}/{text}/', *order)
-    assert ended.number('count') == 20000 and ended.stderr == ''
-
-
-@pytest.mark.parametrize('attr', ['', '/stack'], ids=['alike', 'mixed'])
-@pytest.mark.parametrize('order', [[], ['--order']], ids=['ring', 'order'])
-def test_two_filters_part_the_events(prof, storm, tmp_path, attr, order):
-    ended = counted_whole(prof, storm, tmp_path, ['threads', 8, 2500], '-e', ODD_EVEN.replace('{attr}', attr),
-                          *order, script=BOTH)
+@pytest.mark.parametrize('odd, even', [
+    ('_pid=={pid} && (_tid & 1)/alias=odd/', '!(_tid & 1) && _pid=={pid}'),
+    ('_tid%2==1 && common_pid+1>10/alias=odd/stack/', '!(common_pid%2!=0) && _period==1'),
+    ('common_pid*2==2*_tid && _tid&1/alias=odd/', '_tid&1?0:_pid=={pid}'),
+    ('_tid&1 && __syscall_nr==common_type-common_type+__syscall_nr/alias=odd/', '"_pid/{pid}==1 && _pid%{pid}==0 && _tid%2==0"')])
+def test_two_filters_part_the_events(prof, storm, tmp_path, odd, even, order):
+    ended = counted(prof, storm, tmp_path, ['threads', 8, 2500], '-e', f'{EVENT}/{odd},{EVENT}/{even}/alias=even/', '-p', '{pid}',
+                    *order, script=BOTH)
     assert ended.stderr == ''
     assert ended.number('odd') + ended.number('even') == 20000
     assert ended.number('odd') > 1000 and ended.number('even') > 1000
@@ -67,12 +50,11 @@ def test_the_cpu(prof, storm, tmp_path, cpu):
 
 def test_exit_n_counts_what_passed(prof, storm, tmp_path):
     with Storm(storm, 'getppid', 1000) as one:
-        with Session(prof, tmp_path, COUNT, '-i', '50', '-p', str(one.pid), '-N', '7',
-                     '-e', f'{EVENT}/_time & 1/', '-v') as session:
+        with Session(prof, tmp_path, COUNT, '-i', '50', '-p', str(one.pid), '-N', '7', '-e', f'{EVENT}/_time & 1/', '-v') as session:
             session.wait_for('ready')
             one.run()
             session.wait_for('^count 7$')
-            assert session.process.wait(5) == 0
+            assert session.process.wait(PATIENCE) == 0
 
 
 def test_what_is_evaluated_here_is_told_with_v_only(prof, storm, tmp_path):
@@ -86,8 +68,7 @@ def test_what_is_evaluated_here_is_told_with_v_only(prof, storm, tmp_path):
 
 @pytest.mark.parametrize('order', [[], ['--order']], ids=['ring', 'order'])
 def test_nothing_is_dropped_without_being_counted(prof, storm, tmp_path, order):
-    ended = counted(prof, storm, tmp_path, ['getppid', 10000], '-p', '{pid}', '-e', f'{EVENT}/_time & 1/', '-v',
-                    *order)
+    ended = counted(prof, storm, tmp_path, ['getppid', 10000], '-p', '{pid}', '-e', f'{EVENT}/_time & 1/', '-v', *order)
     totals = ended.totals()
     dropped = int(re.search(r'(\d+) dropped by filters that perf-prof evaluates itself', ended.stderr).group(1))
     assert totals.counted == 10000 and totals.delivered == ended.number('count')

@@ -12,6 +12,7 @@ import sys
 import pytest
 
 from frame import corpus
+from frame.session import Command, ran
 
 sys.path.insert(0, corpus.DATA)
 import foreign  # noqa: E402
@@ -34,22 +35,14 @@ def sample(ident, time, ip=0x400100, chain=None, cpu=0, period=1000, misc=2, res
     return R.record(9, misc, body + rest)
 
 
-class Foreign:
-    def __init__(self, prof, folder):
-        self.prof, self.folder = prof, folder
-
+class Foreign(Command):
     def write(self, events, records, features=None, name='x.data'):
         data = b''.join([R.comm(500, 'first', 900), R.mmap2(500, '/bin/first', 901), *records])
         self.path = self.folder / name
         self.path.write_bytes(foreign.file_of(R, events, data, foreign.machine(R, 'x86_64') | (features or {})))
 
-    def __call__(self, *args, check=0, errors='', path=None):
-        done = subprocess.run([self.prof, *map(str, args), str(path or self.path)], cwd=self.folder, capture_output=True,
-                              timeout=60, stdin=subprocess.DEVNULL)
-        done.stdout, done.stderr = done.stdout.decode(errors='surrogateescape'), done.stderr.decode(errors='surrogateescape')
-        assert done.returncode == check, done
-        assert re.search(errors, done.stderr) if errors else not done.stderr, done
-        return done.stdout
+    def __call__(self, *args, path=None, **more):
+        return self.run(*args, path or self.path, **more).stdout
 
     def tables(self, *args):
         return [json.loads(line) for line in self('report', '--json', *args).splitlines()]
@@ -58,9 +51,17 @@ class Foreign:
         """Lines of perf's, or None: it is not there, or does not read this."""
         if not shutil.which('perf'):
             return None
-        done = subprocess.run(['perf', args[0], '-f', '-i', str(self.path), *args[1:]], capture_output=True, text=True,
-                              timeout=60, stdin=subprocess.DEVNULL)
+        done = ran(['perf', args[0], '-f', '-i', self.path, *args[1:]], stdin=subprocess.DEVNULL)
         return None if done.returncode else done.stdout.splitlines()
+
+
+    def pictures(self):
+        """Of each kind: lines of folded, the weights of speedscope, samples and markers of firefox, a line of the flame graph's."""
+        firefox = json.loads(self('convert', '--to', 'firefox'))['threads']
+        self('report', '--flame-graph', 'x.folded')
+        return (self('convert', '--to', 'folded').splitlines(), json.loads(self('convert', '--to', 'speedscope'))['profiles'][0]['weights'],
+                [(t['samples']['length'], t['markers']['length']) for t in firefox],
+                (self.folder / 'x.folded').read_text().splitlines()[0])
 
 
 @pytest.fixture
@@ -93,8 +94,7 @@ def test_each_kind_of_cpu_has_its_section_and_its_name(recording, names):
     if theirs:
         offsets = corpus.has_offsets('perf')
         mine = recording('script', '-F', 'event,ip,dso' + ',dsoff' * offsets).splitlines()
-        assert [line.split() for line in (map(corpus.with_offset, mine) if offsets else mine)] == [
-            line.split() for line in theirs]
+        assert [line.split() for line in (map(corpus.with_offset, mine) if offsets else mine)] == [line.split() for line in theirs]
 
 
 def test_a_kind_of_cpu_is_chosen_without_modifiers(recording):
@@ -109,16 +109,9 @@ def test_a_kind_of_cpu_is_chosen_without_modifiers(recording):
 def test_pictures_are_of_all_kinds_of_cpus(recording, names, core):
     hybrid(recording, names, core, 6)
     all_of_them = f'first;[unknown];[unknown] {1000 * (core + 6)}'
-    assert recording('convert', '--to', 'folded').splitlines() == [
-        all_of_them, f'# samples={core + 6} alike={core + 6} weight={1000 * (core + 6)} event={"+".join(names)} inlined=no']
-    assert json.loads(recording('convert', '--to', 'speedscope'))['profiles'][0]['weights'] == [1000 * (core + 6)]
-    firefox = json.loads(recording('convert', '--to', 'firefox'))
-    assert [t['samples']['length'] for t in firefox['threads']] == [core + 6]
-    assert [t['markers']['length'] for t in firefox['threads']] == [0]
-    recording('report', '--flame-graph', 'x.folded')
-    assert (recording.folder / 'x.folded').read_text().splitlines()[0] == all_of_them
-    assert recording('profile', '-q', '-I').splitlines()[0].endswith(
-        f'{core + 6} samples of {"+".join(names)} every 1000, 0 lost')
+    folded = [all_of_them, f'# samples={core + 6} alike={core + 6} weight={1000 * (core + 6)} event={"+".join(names)} inlined=no']
+    assert recording.pictures() == (folded, [1000 * (core + 6)], [(core + 6, 0)], all_of_them)
+    assert recording('profile', '-q', '-I').splitlines()[0].endswith(f'{core + 6} samples of {"+".join(names)} every 1000, 0 lost')
     recording('diff', '-q', recording.path)
     one = recording('convert', '--to', 'folded', '-e', names[1]).splitlines()
     assert one[0] == 'first;[unknown];[unknown] 6000' and one[1].endswith(f'event={names[1]} inlined=no')
@@ -130,12 +123,8 @@ def test_cycles_beside_a_hardware_trace(recording, trace):
     recording.write([(attr(8, 0x300e601, COMMON, 1), [11], trace), (attr(0, 0), [12], 'cycles:u')],
                     [R.aux_info(), R.aux(0, 1000, 950, 0)] + [sample(12, 1000 + i) for i in range(5)])
     assert [(t['event'], t['samples']) for t in recording.tables()] == [(trace, 0), ('cycles:u', 5)]
-    assert recording('convert', '--to', 'folded').splitlines()[0] == 'first;[unknown] 5000'
-    assert json.loads(recording('convert', '--to', 'speedscope'))['profiles'][0]['weights'] == [5000]
-    firefox = json.loads(recording('convert', '--to', 'firefox'))
-    assert [t['samples']['length'] for t in firefox['threads']] == [5]
-    recording('report', '--flame-graph', 'x.folded')
-    assert (recording.folder / 'x.folded').read_text().splitlines()[0] == 'first;[unknown] 5000'
+    folded, speedscope, firefox, flame = recording.pictures()
+    assert (folded[0], speedscope, firefox, flame) == ('first;[unknown] 5000', [5000], [(5, 0)], 'first;[unknown] 5000')
     assert '5 samples of cycles:u' in recording('profile', '-q', '-I')
 
 
@@ -186,6 +175,7 @@ def test_modules_are_called_as_the_recording_maps_them(recording):
 
 BRANCHES, CALL_STACK = 1 << 11, 1 << 11
 CALLS = [(0x400210, 0x400100, 0), (0x400310, 0x400200, 0), (0x400410, 0x400300, 0)]
+BY_CALLS = [0x400100, *(one[0] for one in CALLS)]
 TEXT = 0xffffffff81000100
 
 
@@ -200,38 +190,25 @@ def branches(all_of_them):
 
 
 def stacks(recording):
-    return [[f['addr'] for f in json.loads(line)['stack']]
-            for line in recording('script', '--json', '-F', 'callchain').splitlines()]
+    return [[f['addr'] for f in json.loads(line)['stack']] for line in recording('script', '--json', '-F', 'callchain').splitlines()]
 
 
-def test_callers_by_branches(recording):
+@pytest.mark.parametrize('flags, samples, wanted', [
+    ([], [(0x400120, [USER, 0x400120, 0x400999], CALLS), (TEXT, [KERNEL, TEXT, TEXT + 256, USER, 0x400120], CALLS),
+          (TEXT, [KERNEL, TEXT, TEXT + 256], CALLS), (0x400130, [USER], CALLS[:1]), (0x400120, [USER, 0x400120, 0x400999], [])],
+     [BY_CALLS, [TEXT, TEXT + 256, *BY_CALLS], [TEXT, TEXT + 256], BY_CALLS[:2], [0x400120, 0x400999]]),
+    # as perf-prof itself asks for it: no part of the user, and so no mark where it would begin
+    (['exclude_callchain_user'], [(TEXT, [KERNEL, TEXT], CALLS), (0x400120, [], CALLS), (TEXT, [KERNEL, TEXT], [])],
+     [[TEXT, *BY_CALLS], BY_CALLS, [TEXT]])])
+def test_callers_by_branches(recording, flags, samples, wanted):
     """The user's part is the branches', where there are any; the kernel's stays."""
-    user = [0x400100, *(one[0] for one in CALLS)]
-    recording.write([(lbr(), [12], 'cycles')], [
-        sample(12, 1000, 0x400120, [USER, 0x400120, 0x400999], rest=branches(CALLS)),
-        sample(12, 2000, TEXT, [KERNEL, TEXT, TEXT + 256, USER, 0x400120], misc=1, rest=branches(CALLS)),
-        sample(12, 3000, TEXT, [KERNEL, TEXT, TEXT + 256], misc=1, rest=branches(CALLS)),
-        sample(12, 4000, 0x400130, [USER], rest=branches(CALLS[:1]))])
-    assert stacks(recording) == [user, [TEXT, TEXT + 256, *user], [TEXT, TEXT + 256], user[:2]]
-    theirs = recording.perf('script', '-F', 'ip')
+    recording.write([(lbr(*flags), [12], 'cycles')], [
+        sample(12, 1000 + i, ip, chain, misc=1 + (ip != TEXT), rest=branches(taken)) for i, (ip, chain, taken) in enumerate(samples)])
+    assert stacks(recording) == wanted and recording.tables()[0]['samples'] == len(samples)
+    theirs = None if flags else recording.perf('script', '-F', 'ip')
     if theirs:
         frames = [len(block.split()) for block in re.split(r'\n[ \t]*\n', '\n'.join(theirs)) if block.strip()]
-        assert frames == [4, 6, 2, 2]
-    assert recording.tables()[0]['samples'] == 4
-
-
-def test_callers_by_branches_where_the_kernel_looks_for_none(recording):
-    """As perf-prof itself asks for it: no part of the user, and so no mark where it would begin."""
-    recording.write([(lbr('exclude_callchain_user'), [12], 'cycles')], [
-        sample(12, 1000, TEXT, [KERNEL, TEXT], misc=1, rest=branches(CALLS)),
-        sample(12, 2000, 0x400120, [], rest=branches(CALLS)), sample(12, 3000, TEXT, [KERNEL, TEXT], misc=1, rest=branches([]))])
-    user = [0x400100, *(one[0] for one in CALLS)]
-    assert stacks(recording) == [[TEXT, *user], user, [TEXT]]
-
-
-def test_no_branches_leave_the_chain_as_it_is(recording):
-    recording.write([(lbr(), [12], 'cycles')], [sample(12, 1000, 0x400120, [USER, 0x400120, 0x400999], rest=branches([]))])
-    assert stacks(recording) == [[0x400120, 0x400999]]
+        assert frames[:4] == [4, 6, 2, 2]
 
 
 def test_branches_that_contradict_the_record_do_no_harm(recording):
@@ -346,7 +323,8 @@ def test_names_of_tracepoints_by_the_header_of_old(recording):
 def test_names_of_tracepoints_by_records_of_old(recording):
     recording.path = recording.folder / 'x.data'
     named = R.record(65, 0, R.pack('Q', 77) + b'sched:old_one'.ljust(64, b'\0'))
-    recording.path.write_bytes(pipe_of([(attr(2, 77), [12])], [named, R.record(65, 0, bytes(8)), R.comm(500, 'first', 900), sample(12, 1000)]))
+    recording.path.write_bytes(pipe_of([(attr(2, 77), [12])], [named, R.record(65, 0, bytes(8)), R.comm(500, 'first', 900),
+                                                               sample(12, 1000)]))
     assert recording('script', '-F', 'event').split() == ['sched:old_one:']
 
 
@@ -367,8 +345,7 @@ def test_another_machines_pmus_are_not_called_as_this_ones(recording, mapped):
     recording.write([(attr(kind, 0x11), [12], None), (attr(0, 0), [13], None)], [sample(12, 1000)], features)
     wanted = 'their_pmu/config=0x11/' if mapped else f'{kind}:0x11'
     assert recording('script', '-F', 'event').split() == [f'{wanted}:']
-    assert f'has no event {name}/' in subprocess.run(
-        [recording.prof, 'script', '-e', f'{name}/config=0x11/', recording.path], capture_output=True, text=True).stderr
+    assert f'has no event {name}/' in ran([recording.prof, 'script', '-e', f'{name}/config=0x11/', recording.path]).stderr
 
 
 # ---- what `perf sched record` has
@@ -397,8 +374,7 @@ MS, BEGIN = 1000000, 1000000000
 def traced(number, at, pid, data):
     raw = R.pack('HBBi', number, 0, 0, pid) + data
     raw += bytes(-(len(raw) + 4) % 8)
-    return R.record(9, 1, R.pack('QQIIQIIQ', number, TEXT, pid, pid, BEGIN + at * MS, 0, 0, 1) +
-                    R.pack('I', len(raw)) + raw)
+    return R.record(9, 1, R.pack('QQIIQIIQ', number, TEXT, pid, pid, BEGIN + at * MS, 0, 0, 1) + R.pack('I', len(raw)) + raw)
 
 
 def switch(at, prev, state, following):
@@ -413,9 +389,9 @@ def woken(number, at, by, pid):
 
 def sched_record(recording, wakeups=('sched_waking', 'sched_wakeup_new'), more=()):
     names = ['sched_switch', *wakeups, 'sched_stat_runtime']
-    ran = b'task500'.ljust(16, b'\0') + R.pack('iIQ', 500, 0, 8 * MS)
+    for_8_ms = b'task500'.ljust(16, b'\0') + R.pack('iIQ', 500, 0, 8 * MS)
     records = [R.comm(500, 'task500', 950), R.comm(501, 'task501', 960), switch(0, 0, 0, 500), woken(WAKING, 2, 500, 501),
-               switch(5, 500, 0, 501), switch(9, 501, 1, 500), traced(RUNTIME, 10, 500, ran), woken(WAKING, 12, 500, 501),
+               switch(5, 500, 0, 501), switch(9, 501, 1, 500), traced(RUNTIME, 10, 500, for_8_ms), woken(WAKING, 12, 500, 501),
                switch(13, 500, 1, 501), switch(14, 501, 1, 0)]
     have = {SCHED[name][0] for name in names}
     records = [r for r in records if r[0] != 9 or int.from_bytes(r[8:16], 'little') in have]
@@ -439,7 +415,7 @@ def test_run_delays_of_perf_sched_record(recording):
     found = re.findall(r'\[(50[01])\] +([\d.]+) +([\d.]+) +([\d.]+) +(\S+)', '\n'.join(theirs or []))
     if found:
         assert sum(float(delay) for tid, _, delay, _, _ in found if tid == '501') == pytest.approx(4)
-        assert sum(float(ran) for tid, _, _, ran, _ in found if tid == '500') == pytest.approx(9)
+        assert sum(float(at_work) for tid, _, _, at_work, _ in found if tid == '500') == pytest.approx(9)
 
 
 STRETCHES = '''
@@ -455,8 +431,7 @@ def test_sources_add_up_to_the_tables_of_perf_sched_record(recording, source, wh
     sched_record(recording)
     script = recording.folder / 'stretches.py'
     script.write_text(STRETCHES)
-    done = subprocess.run([recording.prof, 'python', '-e', source, *who, '-I', recording.path, script], capture_output=True,
-                          text=True, timeout=60)
+    done = ran([recording.prof, 'python', '-e', source, *who, '-I', recording.path, script])
     assert not done.returncode and not done.stderr, done
     seen = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('[')]
     sums = {}
@@ -476,8 +451,7 @@ def test_what_has_no_wakeups_is_said(recording):
         recording('trace', '-e', 'rundelay', '-I', check=2, errors=rf'needs samples of sched:{lacks}, which \S+ lacks')
 
 
-@pytest.mark.parametrize('command', [['rundelay'], ['task-state'], ['rundelay', '-p', '501'], ['trace', '-e', 'rundelay']],
-                         ids=' '.join)
+@pytest.mark.parametrize('command', [['rundelay'], ['task-state'], ['rundelay', '-p', '501'], ['trace', '-e', 'rundelay']], ids=' '.join)
 def test_what_was_recorded_for_a_command_only_is_refused(recording, command):
     """The kernel records what the command's tasks do: neither who wakes them nor who runs in their place."""
     sched_record(recording, more=['inherit', 'enable_on_exec'])
@@ -518,8 +492,7 @@ def test_a_hardware_trace_alone_is_said(recording):
 
 def test_tasks_without_an_id_any_more_have_a_name_in_top(recording):
     """The kernel gives what exits, and is in no table of ids, the number -1."""
-    recording.write([(attr(0, 0), [12], 'cycles')],
-                    [sample(12, 1000 + i, pid=500 if i % 4 else 2**32 - 1) for i in range(40)])
+    recording.write([(attr(0, 0), [12], 'cycles')], [sample(12, 1000 + i, pid=500 if i % 4 else 2**32 - 1) for i in range(40)])
     lines = [line.split() for line in recording('top', '-e', 'cycles', '-I').splitlines()[2:]]
     assert sorted(lines) == [['-1', '10000', '[exiting]'], ['500', '30000', 'first']]
     lines = [line.split() for line in recording('top', '-e', 'cycles', '--only-comm', '-I').splitlines()[2:]]

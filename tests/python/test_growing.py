@@ -1,185 +1,114 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rings that grow at the first loss: what a larger ring holds is kept, and nothing is lost uncounted in between."""
-import contextlib
 import os
-import signal
+import re
 import struct
 import subprocess
-import time
 
 import pytest
 
-from frame import requires
-from frame.session import EVENT, PATIENCE, Session, Storm
+from frame.session import AWAY, EVENT, READY, Session, Storm, overflowing, ran
 
-for word in ('tracefs', 'root'):
-    if requires.why_not(word):
-        pytestmark = pytest.mark.skip(reason=requires.why_not(word))
+pytestmark = pytest.mark.live('tracefs', 'root')
 
 # 60,000 events of 48 bytes are 2.8 MiB: too many for the ring of 1 MiB, and few for the next one of 4 MiB.
 CALLS = 60000
-# One call to be busy with, and the burst; one with which the kernel tells of the loss; and again.
-BURSTS = 1, CALLS, 1, 1, CALLS
-GREW = 'the ring of CPU [0-9]+ now has 4 MiB'
-SCRIPT = """
-import os, time
-n, last, inverted, seen = {}, 0, 0, 0
-def __interval__():
-    global seen
-    total = sum(n.values())
-    print('ready' if not n else 'settled' if seen == total else 'busy', flush=True)
-    seen = total
+SCRIPT = AWAY + """
+inverted = last = 0
 def __sample__(e):
     global last, inverted
-    if e._pid not in n:
-        n[e._pid] = 0
-        print('first of', e._pid, flush=True)
-        while not os.path.exists(f'go{e._pid}'):
-            time.sleep(0.01)
-    n[e._pid] += 1
+    away(e)
     inverted += e._time < last
     last = e._time
-def __exit__():
-    for pid, count in n.items():
-        print(f'count{pid}', count)
-    print('inverted', inverted)
+def __exit__(): print(inverted, *counts.values())
 """
 
 
-def open_storms(stack, storm, *args):
-    return [stack.enter_context(Storm(storm, '--cpu', max(os.sched_getaffinity(0)), *words)) for words in args]
+def run_away(prof, folder, options, events, command):
+    """How many came of each storm, how many were lost, and the run."""
+    (folder / 's.py').write_text(SCRIPT)
+    done = ran([prof, 'python', '-v', *events, *options, 's.py', *command], cwd=folder)
+    assert done.returncode == 0, done
+    inverted, *counts = map(int, done.stdout.splitlines()[-1].split())
+    assert inverted == 0
+    return counts, int(re.search(r'delivered, (\d+) lost', done.stderr)[1]), done
 
 
-def let_go(folder, one):
-    open(folder / f'go{one.pid}', 'w').close()
-
-
-def run_while_blocked(session, folder, block, one):
-    """All calls are made while the script is busy with the one of `block`; the first of them is never lost."""
-    block.run()
-    session.wait_for(f'first of {block.pid}')
-    one.run()
-    let_go(folder, one)
-    let_go(folder, block)
-
-
-def wait_for_growth(session):
-    assert session.err.wait_for(GREW, time.monotonic() + PATIENCE), session.err.data
-
-
-def run_once(session, folder, storms):
-    """The first burst, and the call with which the kernel tells of its loss. Returns what is left to run."""
-    *first, one_more, _, _ = storms
-    session.wait_for('ready')
-    run_while_blocked(session, folder, *first)
-    session.wait_for(f'(?s)first of {first[1].pid}\n.*settled')
-    let_go(folder, one_more)
-    one_more.run()
-    return storms[-2:]
+@pytest.mark.parametrize('options', [[], ['--order'], ['-m', '1M'], ['--buffer', '2M']], ids=' '.join)
+def test_a_second_burst_is_kept_unless_a_size_was_asked_for(prof, storm, tmp_path, options):
+    counts, lost, done = run_away(prof, tmp_path, options, *overflowing(storm, CALLS, 1, CALLS, 1))
+    assert sum(counts) + lost == 2 * CALLS + 2
+    if options == ['--order'] and not lost:
+        return      # it sorts what it has read before it delivers any: a starved storm was slower than that
+    assert counts[0] < CALLS
+    if options in ([], ['--order']):
+        assert re.search('the ring of CPU [0-9]+ now has 4 MiB', done.stderr) and counts[1:] == [1, CALLS, 1]
+    else:
+        assert 'now has' not in done.stderr and 'larger rings (-m 8M)' in done.stderr and counts[2] < CALLS
 
 
 @pytest.mark.parametrize('order', [[], ['--order']])
-def test_a_second_burst_is_kept(prof, storm, tmp_path, order):
-    with contextlib.ExitStack() as stack:
-        storms = open_storms(stack, storm, *(['getppid', n] for n in BURSTS))
-        only = '||'.join(f'common_pid=={one.pid}' for one in storms)
-        session = stack.enter_context(Session(prof, tmp_path, SCRIPT, '-v', '-i', '50', '-e', f'{EVENT}/{only}/', *order))
-        second = run_once(session, tmp_path, storms)
-        wait_for_growth(session)
-        run_while_blocked(session, tmp_path, *second)
-        ended = session.stop()
-    assert ended.code == 0
-    assert ended.number(f'count{second[1].pid}') == CALLS
-    assert ended.number(f'count{storms[1].pid}') + ended.lost == CALLS and ended.lost
-    assert ended.number('inverted') == 0
-
-
-@pytest.mark.parametrize('fixed', [['-m', '1M'], ['--buffer', '2M']])
-def test_a_size_that_was_asked_for_stays(prof, storm, tmp_path, fixed):
-    with contextlib.ExitStack() as stack:
-        storms = open_storms(stack, storm, *(['getppid', n] for n in BURSTS))
-        only = '||'.join(f'common_pid=={one.pid}' for one in storms)
-        session = stack.enter_context(Session(prof, tmp_path, SCRIPT, '-v', '-i', '50', '-e', f'{EVENT}/{only}/', *fixed))
-        run_while_blocked(session, tmp_path, *run_once(session, tmp_path, storms))
-        ended = session.stop()
-    assert 'now has' not in ended.stderr and 'larger rings (-m 8M)' in ended.stderr
-    counts = [ended.number(f'count{one.pid}') for one in storms]
-    assert sum(counts) + ended.lost == sum(BURSTS) and counts[-1] < CALLS
+def test_a_buffer_holds_a_burst(prof, storm, tmp_path, order):
+    """12 MB within a second; a ring of 8 MiB would not."""
+    calls = 250000
+    counts, lost, _ = run_away(prof, tmp_path, ['--buffer', '128M', '-m', '8M', *order], *overflowing(storm, f'{calls} {calls}'))
+    assert (counts, lost) == ([calls], 0)
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize('order', [[], ['--order']])
 def test_children_write_into_the_larger_ring(prof, storm, tmp_path, order):
-    """They inherited their events before these are redirected; none is lost uncounted while they go on."""
-    # it waits once, so that the rings overflow also if the children get less of the CPUs than it
-    script = 'import time\nn = last = inverted = 0\ndef __interval__(): print("ready", flush=True)\n' \
-             'def __sample__(e):\n    global n, last, inverted\n    n += 1\n    inverted += e._time < last\n' \
-             '    if n == 1000: time.sleep(0.5)\n    last = e._time\ndef __exit__(): print(f"count {n}\\ninverted {inverted}")\n'
+    """They inherited their events before these are redirected; none is lost uncounted while they go on. The script looks away until one
+    of them has had the CPU for long enough to fill a ring several times, and is far from its end."""
+    script = READY + """
+import time
+n = last = inverted = 0
+def used(pid):
+    with open(f'/proc/{pid}/stat') as stat: return sum(map(int, stat.read().rpartition(')')[2].split()[11:13]))
+def __sample__(e):
+    global n, last, inverted
+    n += 1
+    inverted += e._time < last
+    last = e._time
+    while n == 1 and used(e._pid) < 10: time.sleep(0.01)
+def __exit__(): print(f"count {n}\\ninverted {inverted}")
+"""
     children, calls = 4, 400000
-    for _ in range(5):
-        with Storm(storm, 'fork', children, calls) as one, \
-                Session(prof, tmp_path, script, '-v', '-i', '50', '-e', EVENT, '-p', str(one.pid), *order) as session:
-            session.wait_for('ready')
-            one.run()
-            ended = session.stop()
-        assert ended.code == 0
-        assert ended.number('count') + ended.lost == children * calls
-        assert not order or ended.number('inverted') == 0
-        if 'now has' in ended.stderr:
-            return
-    pytest.fail(f'no ring grew: {ended.stderr}')
+    with Storm(storm, 'fork', children, calls) as one, \
+            Session(prof, tmp_path, script, '-v', '-i', '50', '-e', EVENT, '-p', str(one.pid), *order) as session:
+        session.wait_for('ready')
+        one.run()
+        ended = session.stop()
+    assert ended.code == 0 and 'now has' in ended.stderr, ended.stderr
+    assert ended.number('count') + ended.lost == children * calls
+    assert not order or ended.number('inverted') == 0
 
 
-MANY = 1 << 20      # bytes of a recording that is well under way
-TURNS = 6           # of a storm that overflows the largest ring that one CPU has at first, of 8 MiB
-JOB = 'for turn in %s; do "$0" --cpu "$1" getppid "$2"; done' % ' '.join(map(str, range(TURNS)))
+# Stops the recorder while a storm overflows the largest ring that one CPU has at first, of 8 MiB; others follow until it says that the
+# ring grew, and one after that.
+JOB = '''turn() { "$0" --cpu "$1" getppid "$2" >/dev/null; turns=$((turns + 1)); }
+kill -STOP $PPID; turn "$@"; kill -CONT $PPID
+until grep -q "now has" said; do turn "$@"; done
+turn "$@"; echo $turns'''
 
 
-def descendants(pid):
-    with contextlib.suppress(OSError), open(f'/proc/{pid}/task/{pid}/children') as children:
-        for child in map(int, children.read().split()):
-            yield child
-            yield from descendants(child)
-
-
-def runs(pid):
-    """A child of a stopped process stays a zombie."""
-    with contextlib.suppress(OSError), open(f'/proc/{pid}/stat') as stat:
-        return stat.read().rsplit(') ', 1)[1][0] != 'Z'
-    return False
-
-
-def record_and_pause(argv, storm, calls, folder, data):
-    """Once it records, the recorder stops until one of the storms has begun and ended; others follow after that."""
-    job = ['sh', '-c', JOB, storm, str(max(os.sched_getaffinity(0))), str(calls)]
-    with subprocess.Popen([*argv, '--', *job], cwd=folder, stderr=subprocess.PIPE, text=True) as recorder:
-        end = time.monotonic() + PATIENCE
-        while not (data.exists() and data.stat().st_size > MANY) and time.monotonic() < end:
-            time.sleep(0.005)
-        recorder.send_signal(signal.SIGSTOP)
-        try:
-            seen = before = set(descendants(recorder.pid))
-            while len(seen - before) < 2 and any(map(runs, descendants(recorder.pid))) and time.monotonic() < end:
-                seen = seen | set(descendants(recorder.pid))
-                time.sleep(0.005)
-        finally:
-            recorder.send_signal(signal.SIGCONT)
-        _, said = recorder.communicate()
-    assert recorder.returncode == 0, said
-    return said
+def recorded_beside_a_stop(prof, storm, folder, events, calls):
+    """How often the storm was there, and what the recorder said."""
+    with open(folder / 'said', 'w') as said:
+        job = ['sh', '-c', JOB, storm, str(max(os.sched_getaffinity(0))), str(calls)]
+        done = subprocess.run([prof, 'record', '-v', '-e', events, '--', *job], cwd=folder, stdout=subprocess.PIPE, stderr=said, text=True,
+                              timeout=100)
+    text = (folder / 'said').read_text()
+    assert done.returncode == 0, text
+    return int(done.stdout), text
 
 
 def test_a_recording_has_what_both_rings_held(prof, storm, tmp_path):
-    data, calls = tmp_path / 'perf.data', 400000
-    for _ in range(3):
-        said = record_and_pause([prof, 'record', '-v', '-e', EVENT], storm, calls, tmp_path, data)
-        script = subprocess.run([prof, 'script', '-F', 'comm,event'], cwd=tmp_path, capture_output=True, text=True, check=True)
-        kept, lost = script.stdout.count('storm '), [int(w) for w in said.replace(',', '').split() if w.isdigit()]
-        if 'now has' in said:
-            break
-    else:
-        pytest.fail(f'no ring grew: {said}')
-    assert any(kept + n == TURNS * calls for n in lost), (kept, said)
+    calls = 250000
+    turns, said = recorded_beside_a_stop(prof, storm, tmp_path, EVENT + '/comm=="storm"/', calls)
+    script = ran([prof, 'script', '-F', 'event'], cwd=tmp_path, check=True)
+    kept, lost = script.stdout.count('getppid:'), [int(w) for w in said.replace(',', '').split() if w.isdigit()]
+    assert any(kept + n == turns * calls for n in lost), (turns, kept, said)
 
 
 SAMPLE, TRACING_DATA, FINISHED_ROUND = 9, 66, 68
@@ -209,13 +138,9 @@ def behind_their_round(data):
     return late
 
 
+@pytest.mark.deep
 def test_rounds_of_a_recording_wait_for_the_larger_ring(prof, storm, tmp_path):
     """Of several events, the first writes into the larger ring while the last still writes into the old one."""
     events = [f'syscalls:sys_{way}_{name}' for name in ('read', 'write', 'getpid') for way in ('enter', 'exit')]
-    events, data = ['raw_syscalls:sys_enter', *events, 'raw_syscalls:sys_exit'], tmp_path / 'perf.data'
-    for _ in range(3):
-        said = record_and_pause([prof, 'record', '-v', '-e', ','.join(events)], storm, 200000, tmp_path, data)
-        if 'now has' in said:
-            assert behind_their_round(data.read_bytes()) == 0
-            return
-    pytest.fail(f'no ring grew: {said}')
+    recorded_beside_a_stop(prof, storm, tmp_path, ','.join(['raw_syscalls:sys_enter', *events, 'raw_syscalls:sys_exit']), 100000)
+    assert behind_their_round((tmp_path / 'perf.data').read_bytes()) == 0

@@ -5,11 +5,7 @@ import re
 
 import pytest
 
-from frame import requires
-
-for word in ('tracefs', 'root'):
-    if requires.why_not(word):
-        pytestmark = pytest.mark.skip(reason=requires.why_not(word))
+pytestmark = pytest.mark.live('tracefs', 'root')
 SLEEPS = 200
 
 # Each sleep ends by a timer. The handler keeps the CPU of both busy for most of the time until the next one ends.
@@ -49,4 +45,4 @@ def test_wake_ups_by_timers_while_perf_prof_runs(python, tmp_path):
         run = python('script.py', event='sched:sched_waking,sched:sched_process_exit', events=None, check=None)
     finally:
         os.sched_setaffinity(0, all_cpus)
-    assert int(re.search(r'woken (\d+)', run.stdout)[1]) >= 10, run.stderr
+    assert int(re.search(r'woken (\d+)', run.stdout)[1]) >= 1, run.stderr

@@ -7,12 +7,12 @@ import subprocess
 import pytest
 
 from frame import requires
+from frame.session import ran
 
-for word in ('tracefs', 'root'):
-    if requires.why_not(word):
-        pytestmark = pytest.mark.skip(reason=requires.why_not(word))
+live = pytest.mark.live('tracefs', 'root')
 
 PYTHON = '/usr/bin/python3'
+OLD = 'old.cpython-36m-x86_64-linux-gnu.so'
 SEEN = "def __sample__(e): print('seen', flush=True)\n"
 SHOW = "import sys\nprint('name', __name__, 'file', __file__)\n" + SEEN
 C_MODULE = '''
@@ -39,8 +39,7 @@ PyMODINIT_FUNC PyInit_@NAME(void)
 @functools.lru_cache(None)
 def ask(code):
     """What the Python that is embedded says."""
-    return subprocess.run([PYTHON, '-c', 'import sys, sysconfig; print(' + code + ')'],
-                          capture_output=True, text=True, check=True).stdout.strip()
+    return ran([PYTHON, '-c', 'import sys, sysconfig; print(' + code + ')'], check=True).stdout.strip()
 
 
 def version():
@@ -68,7 +67,7 @@ def write(folder, files):
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
 
 
 def loaded(done):
@@ -76,6 +75,12 @@ def loaded(done):
     first = done.stdout.splitlines()[0]
     assert first.startswith('Loaded module: '), done
     return first[len('Loaded module: '):]
+
+
+@pytest.fixture
+def python(replay):
+    """Where the events come from is the same to all of this."""
+    return replay
 
 
 # ---- files ----------------------------------------------------------------------------
@@ -107,39 +112,24 @@ def test_nothing_is_imported_that_the_script_does_not_ask_for(python, tmp_path):
     assert python('s.py').stdout.splitlines()[1] == 'more: _perf_prof_finder _perf_prof_loader perf_prof s'
 
 
-def test_sources_in_other_encodings(python, tmp_path):
-    (tmp_path / 's.py').write_bytes(b'# -*- coding: latin-1 -*-\nprint(ascii("\xe9"))\ndef __init__(): raise SystemExit\n'
-                                    b'def __sample__(e): pass\n')
-    assert python('s.py').stdout.splitlines()[1] == r"'\xe9'"
-
-
-def test_a_package_has_its_parts(python, tmp_path):
-    write(tmp_path, {'pack/__init__.py': 'from .part import word\nfrom pack import part\n'
-                                         'def __sample__(e): print(word, part.__name__)\n',
-                     'pack/part.py': 'word = "part"\n'})
-    assert python('pack').stdout.splitlines()[1] == 'part pack.part'
-
-
 def test_a_file_without_an_extension_and_its_shebang(python, tmp_path, prof):
-    write(tmp_path, {'watch': '#!/usr/bin/env -S perf-prof python -e sched:sched_wakeup -N 1\n' + SHOW})
+    write(tmp_path, {'watch': f'#!/usr/bin/env -S perf-prof python -I {python.source[1]} -N 1\n' + SHOW})
     (tmp_path / 'watch').chmod(0o755)
     env = {**os.environ, 'PATH': os.path.dirname(prof) + ':' + os.environ['PATH']}
-    done = subprocess.run(['./watch'], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=20)
+    done = ran(['./watch'], cwd=tmp_path, env=env)
     assert done.stdout.splitlines()[1:] == [f'name watch file {tmp_path}/watch', 'seen']
     assert not done.stderr and not (tmp_path / '__pycache__').exists()
 
 
-def test_a_shell_hands_over_a_script_by_descriptor(prof):
-    done = subprocess.run(['bash', '-c', f'{prof} python -e sched:sched_wakeup -N 1 '
-                           '<(echo "def __sample__(e): print(1+1)")'],
-                          capture_output=True, text=True, timeout=20)
+def test_a_shell_hands_over_a_script_by_descriptor(python):
+    done = ran(['bash', '-c', f'{python.prof} python -I {python.source[1]} -N 1 '
+                '<(echo "def __sample__(e): print(1+1)")'])
     assert done.stdout.splitlines()[1] == '2' and done.returncode == 0
 
 
 def test_bytecode(python, tmp_path):
     write(tmp_path, {'s.py': SEEN})
-    subprocess.run([PYTHON, '-c', 'import py_compile; py_compile.compile("s.py", "t.pyc")'],
-                   cwd=tmp_path, check=True)
+    subprocess.run([PYTHON, '-c', 'import py_compile; py_compile.compile("s.py", "t.pyc")'], cwd=tmp_path, check=True)
     assert python('t.pyc').stdout.splitlines()[1:] == ['seen']
     assert python('t').stdout.splitlines()[1:] == ['seen']
 
@@ -153,23 +143,16 @@ def test_bytecode_beside_a_script_is_not_read(python, tmp_path):
     assert python('s.py').stdout.splitlines()[1:] == ['seen']
 
 
-@pytest.mark.deep
 @pytest.mark.parametrize('old', [False, True])
-@pytest.mark.parametrize('file, typed', [
-    ('plain.so', 'plain.so'), ('plain.so', 'plain'), ('plain.so', './plain.so'),
-    ('plain.abi3.so', 'plain'), ('plain{}', 'plain{}'), ('plain{}', 'plain')])
-def test_c_modules(python, tmp_path, file, typed, old):
-    file, typed = file.format(suffix()), typed.format(suffix())
-    build_c(tmp_path, 'plain', file, old)
-    done = python(typed)
-    assert loaded(done) == str(tmp_path / file)
-    assert done.stdout.splitlines()[1:] == ['seen pid']
-
-
-@pytest.mark.parametrize('old', [False, True])
-def test_a_c_module_named_like_a_standard_one(python, tmp_path, old):
-    build_c(tmp_path, 'json', 'json.so', old)
-    assert python('json.so').stdout.splitlines()[1:] == ['seen pid']
+@pytest.mark.parametrize('file', ['plain.so', 'plain.abi3.so', 'plain{}', 'json.so'])
+def test_c_modules(python, tmp_path, file, old):
+    """By their file and by their name; also one that is called as a standard module."""
+    file, name = file.format(suffix()), file[:file.index('.') if '.' in file else 5]
+    build_c(tmp_path, name, file, old)
+    for typed in (file, *[name] * (name != 'json')):
+        done = python(typed)
+        assert loaded(done) == str(tmp_path / file)
+        assert done.stdout.splitlines()[1:] == ['seen pid']
 
 
 # ---- names and folders ----------------------------------------------------------------
@@ -179,7 +162,7 @@ def test_scripts_named_like_standard_modules(python, tmp_path, name):
     write(tmp_path, {f'{name}.py': 'import io, json, os, sys, types\n'
                      'print(json.dumps([1]), io.StringIO("x").read(), os.sep, types.SimpleNamespace(a=1))\n'
                      'print(__name__)\n' + SEEN})
-    for typed in (f'{name}.py', f'./{name}.py', name):
+    for typed in (f'{name}.py', name):
         done = python(typed)
         assert loaded(done) == str(tmp_path / f'{name}.py')
         assert done.stdout.splitlines()[1:] == ['[1] x / namespace(a=1)', f'script_{name}', 'seen']
@@ -191,8 +174,7 @@ def test_a_name_is_looked_up_here_and_then_on_the_path(python, tmp_path):
     write(site, {'both.py': SEEN, 'there.py': SEEN, 'pack/__init__.py': '', 'pack/mod.py': SEEN})
     write(tmp_path / 'cwd', {'both.py': SEEN})
     here = str(tmp_path / 'cwd')
-    for name, want in (('both', f'{here}/both.py'), ('there', f'{site}/there.py'),
-                       ('pack.mod', f'{site}/pack/mod.py')):
+    for name, want in (('both', f'{here}/both.py'), ('there', f'{site}/there.py'), ('pack.mod', f'{site}/pack/mod.py')):
         assert loaded(python('--venv', str(tmp_path / 'venv'), name, cwd=here)) == want
 
 
@@ -207,13 +189,6 @@ def test_an_environment_of_another_python(python, tmp_path):
     assert f'make one with `{own} -m venv DIR`, or install perf-prof into this one with pip' in done.stderr
 
 
-def test_the_folder_of_the_script_comes_behind_the_standard_library(python, tmp_path):
-    write(tmp_path, {'sub/s.py': 'import json, helper\nprint(helper.x, json.dumps({}))\n' + SEEN,
-                     'sub/json.py': 'raise SystemExit("json.py beside the script was loaded")\n',
-                     'sub/helper.py': 'x = "helper"\n'})
-    assert python('sub/s.py').stdout.splitlines()[1:] == ['helper {}', 'seen']
-
-
 def test_the_folder_comes_before_what_was_installed(python, tmp_path):
     write(tmp_path, {'s.py': 'import sys\nprint(*sys.path, sep="\\n")\n' + SEEN})
     path = python('s.py').stdout.splitlines()[1:-1]
@@ -222,6 +197,7 @@ def test_the_folder_comes_before_what_was_installed(python, tmp_path):
     assert all('-packages' in p for p in path[here + 1:])
 
 
+@live
 @pytest.mark.parametrize('typed', ['{}/sub/s.py', 'pack.mod'])
 def test_nothing_else_of_the_working_directory_can_be_imported(python, tmp_path, typed):
     venv = tmp_path / 'venv'
@@ -234,8 +210,7 @@ def test_nothing_else_of_the_working_directory_can_be_imported(python, tmp_path,
     write(tmp_path, {f'cwd/{name}.py': planted for name in
                      ('json', 'helper', 'site', 'sitecustomize', 'usercustomize', 'encodings', 'perf_prof',
                       'importlib', 're', 'difflib', 'signal')})
-    done = python('--venv', str(venv), typed.format(tmp_path), cwd=tmp_path / 'cwd',
-                  env={'PYTHONPATH': str(tmp_path / 'cwd')})
+    done = python('--venv', str(venv), typed.format(tmp_path), cwd=tmp_path / 'cwd', env={'PYTHONPATH': str(tmp_path / 'cwd')})
     assert done.stdout.splitlines()[1:] == ['no helper', 'False False False', 'seen']
 
 
@@ -246,34 +221,37 @@ def test_a_linked_script_has_both_folders(python, tmp_path):
     assert python('bin/s.py').stdout.splitlines()[1] == f'1 2 {tmp_path}/bin/s.py'
 
 
-def test_a_path_that_is_no_utf8(prof, tmp_path):
+def test_a_path_that_is_no_utf8(python, tmp_path):
     folder = os.fsencode(tmp_path) + b'/caf\xe9'
     os.mkdir(folder)
     with open(folder + b'/s.py', 'w') as f:
         f.write(SEEN)
-    done = subprocess.run([prof, 'python', '-e', 'sched:sched_wakeup', '-N', '1', folder + b'/s.py'],
-                          capture_output=True, timeout=20)
+    done = subprocess.run([python.prof, 'python', *python.source, '-N', '1', folder + b'/s.py'], capture_output=True, timeout=20)
     assert done.stdout == b'Loaded module: ' + folder + b'/s.py\nseen\n' and not done.stderr
 
 
-def test_classes_of_the_script_can_be_pickled(python, tmp_path):
-    write(tmp_path, {'s.py': 'import pickle\nclass Row:\n    pass\n'
-                     'def __sample__(e): print(type(pickle.loads(pickle.dumps(Row()))) is Row)\n'})
-    assert python('s.py').stdout.splitlines()[1] == 'True'
+PRINTED = {
+    'encodings': ({'s.py': b'# -*- coding: latin-1 -*-\nprint(ascii("\xe9"))\n' + SEEN.encode()}, [r"'\xe9'", 'seen']),
+    'parts of a package': ({'s/__init__.py': 'from .part import word\nfrom s import part\n'
+                                             'def __sample__(e): print(word, part.__name__)\n',
+                            's/part.py': 'word = "part"\n'}, ['part s.part']),
+    'its folder comes behind the standard library': (
+        {'s.py': 'import json, helper\nprint(helper.x, json.dumps({}))\n' + SEEN, 'helper.py': 'x = "helper"\n',
+         'json.py': 'raise SystemExit("json.py beside the script was loaded")\n'}, ['helper {}', 'seen']),
+    'pickles of its classes': ({'s.py': 'import pickle\nclass Row:\n    pass\n'
+                                        'def __sample__(e): print(type(pickle.loads(pickle.dumps(Row()))) is Row)\n'}, ['True']),
+    'perf_prof and PerfEvent without an import, in what it imports and before its own text has ended': (
+        {'helper.py': 'def of(e: PerfEvent): return isinstance(e, PerfEvent)\n',
+         's.py': 'print(PerfEvent is perf_prof.PerfEvent)\nimport helper\nimport perf_prof as p\nfrom perf_prof import PerfEvent as P\n'
+                 'print(PerfEvent is P is p.PerfEvent)\n'
+                 'def __sample__(e: PerfEvent): print(helper.of(e), isinstance(e, PerfEvent))\n'}, ['True', 'True', 'True True']),
+}
 
 
-def test_perf_prof_needs_no_import(python, tmp_path):
-    write(tmp_path, {'s.py': 'def __sample__(e): print(isinstance(e, perf_prof.PerfEvent))\n'})
-    assert python('s.py').stdout.splitlines()[1] == 'True'
-
-
-def test_perf_event_needs_no_import(python, tmp_path):
-    """In the script, in what it imports, and before its own text has ended."""
-    write(tmp_path, {'helper.py': 'def of(e: PerfEvent): return isinstance(e, PerfEvent)\n',
-                     's.py': 'import helper\nimport perf_prof as p\nfrom perf_prof import PerfEvent as P\n'
-                     'print(PerfEvent is P is p.PerfEvent)\n'
-                     'def __sample__(e: PerfEvent): print(helper.of(e), isinstance(e, PerfEvent))\n'})
-    assert python('s.py').stdout.splitlines()[1:] == ['True', 'True True']
+@pytest.mark.parametrize('files, printed', PRINTED.values(), ids=PRINTED)
+def test_what_a_script_has(python, tmp_path, files, printed):
+    write(tmp_path, files)
+    assert python('s').stdout.splitlines()[1:] == printed
 
 
 # ---- the first line -------------------------------------------------------------------
@@ -326,10 +304,10 @@ def test_a_thread_of_its_text_prints_all(python, tmp_path):
     assert done.stdout.splitlines()[1:] == [str(i) for i in range(20000)]
 
 
-def test_what_is_held_back_is_bounded(prof, tmp_path):
+def test_what_is_held_back_is_bounded(python, tmp_path):
     """A text that never ends prints, as a loop that was meant as a program."""
     write(tmp_path, {'s.py': 'while True: print("x" * 1000)\n'})
-    run = subprocess.Popen([prof, 'python', '-e', 'sched:sched_wakeup', 's.py'], cwd=tmp_path,
+    run = subprocess.Popen([python.prof, 'python', *python.source, 's.py'], cwd=tmp_path,
                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     with run:
         assert run.stdout.readline() == f'Loaded module: {tmp_path}/s.py\n'
@@ -340,10 +318,10 @@ def test_what_is_held_back_is_bounded(prof, tmp_path):
 
 # ---- what root does not take from the environment --------------------------------------
 
+@live
 @pytest.mark.parametrize('name', ['PYTHONPATH', 'PYTHONHOME', 'VIRTUAL_ENV'])
 def test_root_says_what_it_ignores(python, tmp_path, name):
-    write(tmp_path, {'s.py': SEEN, 'away/helper.py': '', 'm.py': 'import helper\n' + SEEN,
-                     'v.py': 'raise ValueError\n'})
+    write(tmp_path, {'s.py': SEEN, 'away/helper.py': '', 'm.py': 'import helper\n' + SEEN, 'v.py': 'raise ValueError\n'})
     env = {name: str(tmp_path / 'away')}
     said = f'perf-prof: {name}={tmp_path}/away is ignored'
     assert python('s.py', env=env).stderr == ''
@@ -369,6 +347,7 @@ def trace(done):
                                              '  File "{}/s.py", line 2, in f', '    return nothing']),
     ('import helper\n', ['  File "{}/s.py", line 1, in <module>', '    import helper',
                          '  File "{}/helper.py", line 1, in <module>', '    1 / 0']),
+    ('import broken\n', ['  File "{}/s.py", line 1, in <module>', '    import broken', '  File "{}/broken.py", line 1', '    x = (']),
     ('import nosuch\n', ['  File "{}/s.py", line 1, in <module>', '    import nosuch']),
     ('def __sample__(e):\n    raise ValueError(1)\n', ['  File "{}/s.py", line 2, in __sample__',
                                                        '    raise ValueError(1)']),
@@ -376,7 +355,7 @@ def trace(done):
                                                            '    raise ValueError(1)']),
 ])
 def test_tracebacks_begin_in_the_script(python, tmp_path, text, lines):
-    write(tmp_path, {'s.py': text, 'helper.py': '1 / 0\n'})
+    write(tmp_path, {'s.py': text, 'helper.py': '1 / 0\n', 'broken.py': 'x = (\n'})
     done = python('s.py', check=None)
     got = [line for line in trace(done) if set(line.strip()) - set('~^')]
     assert got[0] == 'Traceback (most recent call last):'
@@ -387,16 +366,8 @@ def test_tracebacks_begin_in_the_script(python, tmp_path, text, lines):
 def test_a_syntax_error_shows_its_line_alone(python, tmp_path):
     write(tmp_path, {'s.py': 'def f():\n    count +=\n'})
     done = python('s.py', check=1)
-    assert trace(done) == [f'  File "{tmp_path}/s.py", line 2', '    count +=', '            ^',
-                           'SyntaxError: invalid syntax']
+    assert trace(done) == [f'  File "{tmp_path}/s.py", line 2', '    count +=', '            ^', 'SyntaxError: invalid syntax']
     assert done.stdout == ''
-
-
-def test_a_syntax_error_of_an_imported_file(python, tmp_path):
-    write(tmp_path, {'s.py': 'import helper\n', 'helper.py': 'x = (\n'})
-    done = python('s.py', check=1)
-    assert trace(done)[1:3] == [f'  File "{tmp_path}/s.py", line 1, in <module>', '    import helper']
-    assert 'frozen' not in done.stderr and 'loader' not in done.stderr
 
 
 # ---- what can't be loaded -------------------------------------------------------------
@@ -409,44 +380,38 @@ def fault(python, typed, *words):
         assert word in done.stderr, done.stderr
 
 
-def test_a_missing_name_lists_what_was_looked_at(python, tmp_path):
-    fault(python, 'nosuch', 'nosuch: there is no such script or module', 'nosuch/__init__.py', 'nosuch.py',
-          'nosuch' + suffix(), str(tmp_path), '/usr/lib/python3')
-    fault(python, 'nosuch.py', f'there is no such script in {tmp_path}')
-    fault(python, 'sub/nosuch.py', f'there is no such script in {tmp_path}/sub')
-    fault(python, '', 'empty')
+MISTAKES = [      # files that are there, what is typed, and what is said
+    ({}, 'nosuch', ['nosuch: there is no such script or module', 'nosuch/__init__.py', 'nosuch.py', 'nosuch@SUFFIX', '@HERE',
+                    '/usr/lib/python3']),
+    ({}, 'nosuch.py', ['there is no such script in @HERE']), ({}, 'sub/nosuch.py', ['there is no such script in @HERE/sub']),
+    ({}, '', ['empty']),
+    ({'counter.py': SEEN}, 'countr.py', ['did you mean ', 'counter']), ({'counter.py': SEEN}, 'countr', ['did you mean ', 'counter']),
+    ({'counter.py': SEEN}, './countr.py', ['did you mean ', 'counter']), ({'counter2.py': SEEN}, 'counter', ['did you mean ', 'counter']),
+    ({'both.py': SEEN, 'both/__init__.py': SEEN}, 'both',
+     ['could be each of both/__init__.py, both.py in @HERE', 'whole name']),
+    ({'d/one.py': SEEN}, 'd', ['d: is a folder without __init__.py', 'one.py']), ({'d/one.py': SEEN}, 'd/', ['d/: is a folder', 'one.py']),
+    ({'my.pyx': SEEN}, 'my.pyx', ['my.pyx', 'Cython', 'setup.py build_ext --inplace']),
+    ({'my.pyx': SEEN}, 'my', ['my.pyx is there', 'Cython']),
+    ({OLD: ''}, 'old', [f'built for {OLD[4:-3]}', 'Python @VERSION', '@SUFFIX']),
+    ({OLD: ''}, OLD, [f'built for {OLD[4:-3]}', 'Python @VERSION', '@SUFFIX']),
+    ({'s.py': b'\x7fELF\2\1\1'}, 's.py', ['s.py', 'binary program']), ({'tool': b'x = 1\0\n'}, 'tool', ['tool', 'NUL byte at offset 5']),
+    ({}, '/dev/zero', ['/dev/zero', 'NUL byte']), ({}, '/proc/self/mem', ['/proc/self/mem: cannot read it: Input/output error']),
+    ({'s.pyc': b'\x33\r\r\n' + bytes(12)}, 's.pyc', ['s.pyc', 'no bytecode of Python @VERSION']),
+    ({'s.pyc': b''}, 's.pyc', ['s.pyc', 'no bytecode']),
+]
 
 
-@pytest.mark.parametrize('typed', ['countr.py', 'countr', './countr.py', 'counter'])
-def test_a_missing_name_with_a_near_one(python, tmp_path, typed):
-    write(tmp_path, {'counter.py' if typed != 'counter' else 'counter2.py': SEEN})
-    fault(python, typed, 'did you mean ', 'counter')
+@pytest.mark.parametrize('files, typed, words', MISTAKES, ids=[typed for _, typed, _ in MISTAKES])
+def test_what_cannot_be_loaded(python, tmp_path, files, typed, words):
+    write(tmp_path, files)
+    fault(python, typed, *(word.replace('@HERE', str(tmp_path)).replace('@SUFFIX', suffix()).replace('@VERSION', version())
+                           for word in words))
 
 
-def test_a_name_that_could_be_two_files(python, tmp_path):
+def test_the_whole_name_of_one_of_two_files(python, tmp_path):
     write(tmp_path, {'both.py': SEEN, 'both/__init__.py': SEEN})
-    fault(python, 'both', f'could be each of both/__init__.py, both.py in {tmp_path}', 'whole name')
-    assert loaded(python('both.py')) == str(tmp_path / 'both.py')
-    assert loaded(python('both/__init__.py')) == str(tmp_path / 'both/__init__.py')
-
-
-def test_a_folder_that_is_no_package(python, tmp_path):
-    write(tmp_path, {'d/one.py': SEEN})
-    for typed in ('d', './d', 'd/'):
-        fault(python, typed, 'd: is a folder without __init__.py' if typed != 'd/' else 'd/: is a folder',
-              'one.py')
-
-
-def test_cython_source(python, tmp_path):
-    write(tmp_path, {'my.pyx': SEEN})
-    fault(python, 'my.pyx', 'my.pyx', 'Cython', 'setup.py build_ext --inplace')
-    fault(python, 'my', 'my.pyx is there', 'Cython')
-
-
-def test_modules_of_another_python(python, tmp_path):
-    write(tmp_path, {'old.cpython-36m-x86_64-linux-gnu.so': ''})
-    for typed in ('old', 'old.cpython-36m-x86_64-linux-gnu.so'):
-        fault(python, typed, 'built for cpython-36m-x86_64-linux-gnu', f'Python {version()}', suffix())
+    for typed in 'both.py', 'both/__init__.py':
+        assert loaded(python(typed)) == str(tmp_path / typed)
 
 
 def test_libraries_that_are_no_modules(python, tmp_path):
@@ -461,83 +426,22 @@ def test_libraries_that_are_no_modules(python, tmp_path):
     fault(python, 'undef.so', "undef.so: cannot load it", 'undefined symbol: gone')
 
 
-def test_an_extension_module_that_fails_has_its_own_traceback(python, tmp_path):
-    write(tmp_path, {'fails.pyx': 'import nosuchmodule\n'})
+def test_modules_that_cython_makes(python, tmp_path):
+    """One that works, and one that fails and has its own traceback."""
     if requires.why_not('program:cython3'):
         pytest.skip(requires.why_not('program:cython3'))
-    subprocess.run(['cython3', '-3', 'fails.pyx'], cwd=tmp_path, check=True)
-    compile_c(tmp_path, 'fails.c', 'fails.so')
-    done = python('fails.so', check=1)
+    write(tmp_path, {'works.pyx': 'cdef int count = 0\ndef __sample__(event):\n    global count\n    count += 1\n'
+                                  'def __interval__():\n    print(f"Events: {count}")\n', 'fails.pyx': 'import nosuchmodule\n'})
+    for name in 'works', 'fails':
+        subprocess.run(['cython3', '-3', f'{name}.pyx'], cwd=tmp_path, check=True)
+        compile_c(tmp_path, f'{name}.c', f'{name}{suffix()}')
+    done = python('-i', '50', 'works', events=0)
+    assert loaded(done) == f'{tmp_path}/works{suffix()}' and done.stdout.count('\nEvents: ') > 10
+    done = python('fails', check=1)
     assert "No module named 'nosuchmodule'" in done.stderr and 'loader' not in done.stderr
 
 
-@pytest.mark.parametrize('data, words', [
-    (b'\x7fELF\2\1\1', ['binary program']), (b'x = 1\0\n', ['NUL byte at offset 5']),
-])
-def test_binaries_that_are_no_scripts(python, tmp_path, data, words):
-    for name in ('s.py', 'tool'):
-        (tmp_path / name).write_bytes(data)
-        fault(python, name, name, *words)
-
-
-def test_no_source_has_no_end(python):
-    fault(python, '/dev/zero', '/dev/zero', 'NUL byte')
-
-
 def test_text_that_is_no_utf8(python, tmp_path):
-    (tmp_path / 's.py').write_bytes(b'x = "\xff"\n')
+    write(tmp_path, {'s.py': b'x = "\xff"\n'})
     done = python('s.py', check=1)
     assert 'SyntaxError' in done.stderr and 's.py' in done.stderr and 'loader' not in done.stderr
-
-
-def test_bytecode_of_another_python(python, tmp_path):
-    (tmp_path / 's.pyc').write_bytes(b'\x33\r\r\n' + bytes(12))
-    fault(python, 's.pyc', 's.pyc', f'no bytecode of Python {version()}')
-    (tmp_path / 's.pyc').write_bytes(b'')
-    fault(python, 's.pyc', 's.pyc', 'no bytecode')
-
-
-def test_a_file_that_cannot_be_read(python):
-    fault(python, '/proc/self/mem', "/proc/self/mem: cannot read it: Input/output error")
-
-
-# ---- Cython ---------------------------------------------------------------------------
-
-PYX = """# myanalyzer.pyx
-cdef int count = 0
-
-def __sample__(event):
-    global count
-    count += 1
-
-def __interval__():
-    global count
-    print(f"Events: {count}")
-    count = 0
-"""
-SETUP = """from setuptools import setup
-from Cython.Build import cythonize
-
-setup(
-    ext_modules=cythonize("myanalyzer.pyx")
-)
-"""
-
-
-@pytest.fixture(scope='module')
-def cython(tmp_path_factory):
-    """A folder with the module of the page, built by its own setup.py."""
-    if requires.why_not('program:cython3'):
-        pytest.skip(requires.why_not('program:cython3'))
-    folder = tmp_path_factory.mktemp('cython')
-    write(folder, {'myanalyzer.pyx': PYX, 'setup.py': SETUP})
-    subprocess.run([PYTHON, 'setup.py', 'build_ext', '--inplace'], cwd=folder, check=True,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=200)
-    return folder
-
-
-@pytest.mark.parametrize('typed', ['myanalyzer{}', 'myanalyzer', './myanalyzer{}'])
-def test_the_cython_module_of_the_page(python, cython, typed):
-    done = python('-i', '50', typed.format(suffix()), cwd=cython, until=r'^Events: \d*[1-9]')
-    assert loaded(done) == str(cython / f'myanalyzer{suffix()}')
-    assert done.returncode == 0 and not done.stderr

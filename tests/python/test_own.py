@@ -7,17 +7,14 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 import pytest
 
-from frame import requires
-from frame.session import PATIENCE, READY, Session
+from frame.session import READY, Session, until
+
+pytestmark = pytest.mark.live('tracefs', 'root')
 
 LAST = '/proc/sys/kernel/ns_last_pid'
-for word in ('tracefs', 'root'):
-    if requires.why_not(word):
-        pytestmark = pytest.mark.skip(reason=requires.why_not(word))
 if not os.access(LAST, os.W_OK):
     pytestmark = pytest.mark.skip(reason=f'needs {LAST}, to choose a pid')
 
@@ -39,14 +36,6 @@ while True:
     m[0] = m[8 * mmap.PAGESIZE] = 1
     m.close()
 '''
-
-
-def until(look):
-    deadline = time.monotonic() + PATIENCE
-    while not (found := look()):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    return found
 
 
 def helper_with(mark):

@@ -2,12 +2,14 @@
 """The package perf_prof of the build folder: what can be imported, and what its types are called."""
 import glob
 import os
-import subprocess
+import re
 import sys
 
 import pytest
 
 from frame import requires
+from frame.session import ran
+from test_pyperf_package import page_blocks
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -20,8 +22,7 @@ def run(build):
         pytest.skip('needs a build with Python')
 
     def start(code, *flags):
-        done = subprocess.run([sys.executable, *flags, '-c', code], capture_output=True, text=True, cwd='/', timeout=60,
-                              env={**os.environ, 'PYTHONPATH': folder})
+        done = ran([sys.executable, *flags, '-c', code], cwd='/', env={**os.environ, 'PYTHONPATH': folder})
         assert done.returncode == 0, done.stderr
         return done.stdout
     return start
@@ -33,75 +34,68 @@ def test_version(run):
     assert run('import perf_prof; print(perf_prof.__version__)') == version + '\n'
 
 
-def test_types(run):
-    assert run('import perf_prof as p; print(p.PerfEvent, p.Frame, set(p.__all__) <= set(dir(p)))') == \
-        "<class 'perf_prof.PerfEvent'> <class 'perf_prof.Frame'> True\n"
+@pytest.mark.parametrize('code, shown', [
+    ('import perf_prof as p; print(p.PerfEvent, p.Frame, set(p.__all__) <= set(dir(p)))',
+     "<class 'perf_prof.PerfEvent'> <class 'perf_prof.Frame'> True"),
+    # an event cannot be unpickled without a run
+    ('import perf_prof\ntry: perf_prof._restore("x", 1, 0, b"", None, None)\nexcept ValueError as e: print("ValueError")', 'ValueError'),
+    # nothing of the module is global: import it anew, and both work
+    ('import sys, perf_prof; one = perf_prof.PerfEvent\n'
+     'for name in [n for n in sys.modules if n.startswith("perf_prof")]: del sys.modules[name]\n'
+     'import perf_prof; print(one is perf_prof.PerfEvent, one.__name__)', 'False PerfEvent'),
+    # perf_prof.raw is pyperf under another name, and their errors are not mixed up
+    ('import pyperf, perf_prof.raw as raw\n'
+     'print(set(pyperf.__all__) == set(raw.__all__), raw.Event.__module__, raw.Sample.__module__, raw.Error.__module__)\n'
+     'try: raw.parse("no such event")\n'
+     'except raw.Error as e: print(isinstance(e, pyperf.Error))', 'True perf_prof.raw perf_prof.raw perf_prof.raw\nFalse'),
+])
+def test_what_it_says(run, code, shown):
+    assert run(code) == shown + '\n'
 
 
-def test_an_event_cannot_be_unpickled_without_a_run(run):
-    assert 'ValueError' in run('import perf_prof\n'
-                               'try: perf_prof._restore("x", 1, 0, b"", None, None)\n'
-                               'except ValueError as e: print("ValueError", e)')
+@pytest.mark.live
+def test_raw_counts(run):
+    assert run('from perf_prof import raw\n'
+               'print(raw.measure("page-faults", lambda: bytearray(1 << 20))["page-faults"].value > 200)') == 'True\n'
 
 
-def test_two_interpreters_of_a_process_have_one_each(run):
-    """Nothing of the module is global: import it anew, and both work."""
-    assert run('import sys, perf_prof; one = perf_prof.PerfEvent\n'
-               'for name in [n for n in sys.modules if n.startswith("perf_prof")]: del sys.modules[name]\n'
-               'import perf_prof; print(one is perf_prof.PerfEvent, one.__name__)') == 'False PerfEvent\n'
+def test_importing_takes_little(run):
+    """What takes long to import is imported once it is needed."""
+    heavy = 'asyncio', 'subprocess', 'inspect', 'json', 'html', 'duckdb', 'pandas', 'IPython'
+    assert run(f'import sys, perf_prof; print([name for name in {heavy} if name in sys.modules])') == '[]\n'
 
 
-def test_raw_is_pyperf_under_another_name(run):
-    out = run('import pyperf, perf_prof.raw as raw\n'
-              'print(set(pyperf.__all__) == set(raw.__all__), raw.Event.__module__, raw.Sample.__module__, raw.Error.__module__)\n'
-              'print(raw.measure("page-faults", lambda: bytearray(1 << 20))["page-faults"].value > 200)')
-    assert out == 'True perf_prof.raw perf_prof.raw perf_prof.raw\nTrue\n'
-
-
-def test_errors_of_raw_and_pyperf_are_not_mixed_up(run):
-    assert run('import pyperf, perf_prof.raw as raw\n'
-               'try: raw.parse("no such event")\n'
-               'except raw.Error as e: print(isinstance(e, pyperf.Error))') == 'False\n'
-
-
-def test_importing_takes_less_than_importing_asyncio(run):
-    """That is 40 ms on a usual machine. CPU time, and the least of several: other work on the machine only adds."""
-    def least(module):
-        code = f'import time; t = time.process_time(); import {module}; print(time.process_time() - t)'
-        return min(float(run(code)) for _ in range(5))
-    assert least('perf_prof') < least('asyncio')
-
-
-@pytest.fixture(scope='module')
-def mypy(build, tmp_path_factory):
-    """Of the build folder, which also has the types of the functions. What it has read of the standard library is kept."""
-    reason = requires.why_not('program:mypy')
-    if reason or not os.path.isdir(os.path.join(build, 'python/perf_prof')):
-        pytest.skip(reason or 'needs a build with Python')
-    cache = tmp_path_factory.mktemp('mypy')
-
-    def run(*words):
-        return subprocess.run(['mypy', '--strict', f'--cache-dir={cache}', *words], capture_output=True, text=True,
-                              env={**os.environ, 'MYPYPATH': os.path.join(build, 'python')})
-    return run
+RIGHT = '''
+import perf_prof, pyperf
+r = perf_prof.profile(pid=1, seconds=0.5, call_graph="dwarf", sort=["comm"])
+print(r.flame_graph().svg(), r.rows["self"], perf_prof.counts(command=["true"], events="cycles")["cycles"])
+print(perf_prof.report("x", than=1).tables[0].info, perf_prof.list("sched:*")[0]["name"], perf_prof.features().keys())
+attr = pyperf.perf_event_attr()
+attr.kprobe_func = "vfs_read"
+attr.uprobe_path = b"/bin/sh"
+'''
+WRONG = (
+    'perf_prof.profile(colour=1)', 'perf_prof.syscalls(perins=3)', 'perf_prof.report(command="x")',
+    'pyperf.Event("cpu-clock").no_such_method()',
+    '[r.ip for r in pyperf.Ring(pyperf.Event("cpu-clock")) if not isinstance(r, (pyperf.Lost, pyperf.Sample))]',
+)
+OF_STRICT = re.compile(r'/block\d+\.py:.*\[(no-untyped-def|no-untyped-call|type-arg|no-any-return|misc)\]$')
 
 
 @pytest.mark.deep
-def test_types_check(build, mypy):
-    done = mypy(*glob.glob(os.path.join(build, 'python/perf_prof/*.py')))
-    assert done.returncode == 0, done.stdout
-
-
-def test_types_of_functions(mypy, tmp_path):
-    """Made of the commands: a checker knows their parameters and results."""
-    (tmp_path / 'right.py').write_text(
-        'import perf_prof\n'
-        'r = perf_prof.profile(pid=1, seconds=0.5, call_graph="dwarf", sort=["comm"])\n'
-        'print(r.flame_graph().svg(), r.rows["self"], perf_prof.counts(command=["true"], events="cycles")["cycles"])\n'
-        'print(perf_prof.report("x", than=1).tables[0].info, perf_prof.list("sched:*")[0]["name"], perf_prof.features().keys())\n')
-    (tmp_path / 'wrong.py').write_text('import perf_prof\nperf_prof.profile(colour=1)\nperf_prof.syscalls(perins=3)\n'
-                                       'perf_prof.report(command="x")\n')
-    done = mypy(tmp_path / 'right.py')
-    assert done.returncode == 0, done.stdout
-    done = mypy(tmp_path / 'wrong.py')
-    assert [line.split(':')[1] for line in done.stdout.splitlines() if ' error: ' in line] == ['2', '3', '4'], done.stdout
+@pytest.mark.slow
+def test_checked_types(build, tmp_path):
+    """A checker takes both packages, what is right and the code of docs/pyperf.md, and finds each wrong line."""
+    reason = requires.why_not('program:mypy')
+    if reason or not os.path.isdir(os.path.join(build, 'python/perf_prof')):
+        pytest.skip(reason or 'needs a build with Python')
+    (tmp_path / 'right.py').write_text(RIGHT)
+    (tmp_path / 'wrong.py').write_text('\n'.join(['import perf_prof, pyperf', *WRONG, '']))
+    for i, (_, block) in enumerate(page_blocks()):
+        (tmp_path / f'block{i}.py').write_text(block)
+    done = ran(['mypy', '--strict', *glob.glob(os.path.join(build, 'python/perf_prof/*.py')),
+                os.path.join(build, 'python/pyperf'), *tmp_path.glob('*.py')], cwd=tmp_path,
+               env={**os.environ, 'MYPYPATH': os.path.join(build, 'python')})
+    errors = [line for line in done.stdout.splitlines() if ': error: ' in line and not OF_STRICT.search('/' + line)]
+    assert [re.sub(r':.*: error:.*', '', line) + ':' + line.split(':')[1] for line in errors] == [
+        f'wrong.py:{n}' for n in range(2, 2 + len(WRONG))], done.stdout

@@ -1,78 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """event.print(): the layout, whose names stand in it, and where it goes."""
-import ctypes
 import re
-import signal
 import subprocess
-import threading
+import sys
 import time
 
 import pytest
 
-from frame import requires
-
-for word in ('tracefs', 'root'):
-    if requires.why_not(word):
-        pytestmark = pytest.mark.skip(reason=requires.why_not(word))
+pytestmark = pytest.mark.live('tracefs', 'root')
 
 LINE = re.compile(r'(?P<stamp>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}) (?P<comm> *\S.{0,62}?) '
                   r'(?P<pid> *(?:\d+|-1)) (?P<flags>[db.][NnpLl.BbG][ZzHhs.][0-9a-f.]) '
                   r'\[(?P<cpu>\d{3,})\] (?P<time>\d+\.\d{6}): (?P<event>\w+:\w+): (?P<text>.*)')
-PR_SET_NAME = 15
-
-
-def set_name(name):
-    """Of the calling thread."""
-    assert ctypes.CDLL(None).prctl(PR_SET_NAME, name, 0, 0, 0) == 0
-
-
-def in_a_thread(function, *args):
-    """Called by one that ends then."""
-    thread = threading.Thread(target=function, args=args)
-    thread.start()
-    thread.join()
-
-
-class Watching:
-    """A run whose events are on, so that something can happen; its output with `until` in it."""
-
-    def __init__(self, prof, folder, events, text, *args):
-        script = folder / 's.py'
-        script.write_text('def __interval__(): print("ready", flush=True)\n' + text)
-        self.run = subprocess.Popen([prof, 'python', *args, '-i', '50', '-e', events, script],
-                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.limit = threading.Timer(20, self.run.kill)
-        self.limit.start()
-        self.out = b''
-        self.read('ready')
-
-    def read(self, until):
-        while until not in self.out.decode(errors='replace'):
-            line = self.run.stdout.readline()
-            assert line, (f'returncode {self.run.wait()}', self.out, self.run.stderr.read())
-            self.out += line
-
-    def end(self, until, cause):
-        """After cause(), once more now and then: the kernel leaves out events of some tasks."""
-        over = threading.Event()
-
-        def repeat():
-            cause()
-            while not over.wait(0.5):
-                cause()
-        causing = threading.Thread(target=repeat)
-        causing.start()
-        try:
-            self.read(until)
-            self.run.send_signal(signal.SIGINT)
-            rest, err = self.run.communicate()
-        finally:
-            over.set()
-            causing.join()
-            self.run.kill()
-            self.limit.cancel()
-        assert not err, err
-        return (self.out + rest).decode()
+def shown(prof, folder, events, text, *command):
+    """What a script prints of what the command does, and nobody else."""
+    (folder / 's.py').write_text(text)
+    done = subprocess.run([prof, 'python', '-m', '4M', '--order', '-e', events, 's.py', '--', *command], cwd=folder, capture_output=True,
+                          timeout=60)
+    assert (done.returncode, done.stderr) == (0, b''), done
+    return done.stdout.decode().split('\n', 1)[1]
 
 
 def test_the_layout(python, tmp_path):
@@ -104,79 +50,19 @@ def test_the_layout(python, tmp_path):
             assert at['comm'].strip() == 'swapper'
 
 
-def idle_ticks():
-    with open('/proc/stat') as stat:
-        return int(stat.readline().split()[4])
-
-
-def test_no_idle_task_without_a_name(python, tmp_path):
-    before = idle_ticks()
-    time.sleep(0.3)
-    if idle_ticks() == before:
-        pytest.skip('no CPU has an idle moment')
-    (tmp_path / 's.py').write_text(
-        'def __sample__(e):\n    if not e._pid: e.print(timestamp=False)\n')
-    run = python('s.py', event='sched:sched_switch', events=0, until=' 0 ')
-    lines = run.stdout.splitlines()[1:]
-    assert lines and all(line.split()[:2] == ['swapper', '0'] for line in lines)
-
-
-def test_a_thread_of_before_that_ends(prof, tmp_path):
-    named = threading.Barrier(9)
-    ends = [threading.Event() for _ in range(8)]
-
-    def live(end):
-        set_name(b'was here before')
-        named.wait(10)
-        end.wait()
-
-    threads = [threading.Thread(target=live, args=(end,)) for end in ends]
-    for thread in threads:
-        thread.start()
-    named.wait(10)
-    tids = {thread.native_id for thread in threads}
-    run = Watching(prof, tmp_path, 'sched:sched_process_exit',
-                   f'def __sample__(e):\n    if e._tid in {tids}:\n'
-                   '        e.print()\n        print("end", flush=True)\n')
-    try:
-        out = run.end('end\n', lambda: ends and ends.pop().set())
-    finally:
-        for end in ends:
-            end.set()
-    gone = re.findall(r'^\S+ \S+ (.*\S) +(\d+) \S+ \[', out, re.M)
-    assert gone and all(name.strip() == 'was here before' and int(tid) in tids for name, tid in gone)
-
-
-def test_short_lives(prof, tmp_path):
-    """Whoever it was, a process that began and ended within the run has its name."""
-    run = Watching(prof, tmp_path, 'sched:sched_process_exit',
-                   'def __sample__(e):\n    e.print()\n    if e.comm == "all done": print("end", flush=True)\n')
-    for _ in range(50):
-        subprocess.run(['true'], check=True)
-    out = run.end('end\n', lambda: in_a_thread(set_name, b'all done'))
-    assert '<...>' not in out
-    names = re.findall(r'^.{26} +(\S+) +\d+ .*: comm=true ', out, re.M)
-    assert set(names) == {'true'}
-    assert len(names) >= 10     # the kernel leaves out events of some tasks, now and then of a third
-
-
-def test_a_kept_event_keeps_its_name(prof, tmp_path):
-    run = Watching(prof, tmp_path, 'sched:sched_process_exec,sched:sched_process_exit',
-                   'kept = []\n'
-                   'def sched__sched_process_exec(e): kept.append(e)\n'
-                   'def sched__sched_process_exit(e):\n'
-                   '    if e.comm == "sleep": print("end", flush=True)\n'
-                   'def __exit__():\n    for e in kept: e.print(timestamp=False)\n', '--order')
-    out = run.end('end\n', lambda: subprocess.run(['sh', '-c', 'exec sleep 0.01'], check=True))
-    pids = re.findall(r' sleep +(\d+) .*exec: filename=\S+sleep ', out)
-    assert any(re.search(rf'^ +sh +{pid} .*exec: filename=\S+sh ', out, re.M) for pid in pids)
+NAMED = '''
+import ctypes, sys, threading
+def live():
+    ctypes.CDLL(None).prctl(15, %r)
+thread = threading.Thread(target=live)
+thread.start()
+thread.join()
+'''
 
 
 def test_control_characters_are_shown(prof, tmp_path):
-    run = Watching(prof, tmp_path, 'sched:sched_process_exit',
-                   'def __sample__(e):\n    if "red" in e.comm:\n        e.print()\n'
-                   '        print("end", flush=True)\n')
-    out = run.end('end\n', lambda: in_a_thread(set_name, b'\x1b[31mred\xff\xc2\x9b'))
+    out = shown(prof, tmp_path, 'sched:sched_process_exit', 'def __sample__(e):\n    if "red" in e.comm: e.print()\n',
+                sys.executable, '-c', NAMED % b'\x1b[31mred\xff\xc2\x9b')
     name = r'\x1b[31mred\xff\xc2\x9b'
     assert f' {name} ' in out and f'comm={name} pid=' in out
     assert '\x1b' not in out and '\x9b' not in out
@@ -223,22 +109,7 @@ def test_a_stdout_that_refuses(python, tmp_path):
     assert 'refused full' in python('s.py', event='sched:sched_switch').stdout
 
 
-def test_functions_have_names(python, tmp_path):
-    with open('/proc/kallsyms') as f:
-        if not int(f.readline().split()[0], 16):
-            pytest.skip('needs addresses in /proc/kallsyms')
-    (tmp_path / 's.py').write_text('def __sample__(e): e.print()\n')
-    out = python('s.py', event='timer:hrtimer_start', events=20).stdout
-    names = re.findall(r' function=(\S+) expires=', out)
-    assert len(names) == 20
-    assert all(re.fullmatch(r'[A-Za-z_][\w.]*', name) for name in names)
-
-
 def test_a_long_line_is_whole(prof, tmp_path):
-    run = Watching(prof, tmp_path, 'sched:sched_process_exec',
-                   'def sched__sched_process_exec(e):\n'
-                   '    if e.filename.endswith("/.//true"):\n'
-                   '        e.print()\n        print("end", flush=True)\n')
     path = '/' + './/' * 1300 + 'bin/.//true'
-    out = run.end('end\n', lambda: subprocess.run([path], check=True))
+    out = shown(prof, tmp_path, 'sched:sched_process_exec', 'def __sample__(e): e.print()\n', path)
     assert f'filename={path} pid=' in out

@@ -10,47 +10,27 @@ import tempfile
 import pytest
 
 from frame import requires
-from frame.session import EVENT, READY, Session, Storm
+from frame.session import EVENT, READY, Session, Storm, ran
 
-for word in ('tracefs', 'root'):
-    if requires.why_not(word):
-        pytestmark = pytest.mark.skip(reason=requires.why_not(word))
+pytestmark = pytest.mark.live('tracefs', 'root')
 
 CAPABLE = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--inh-caps=+perfmon,+dac_read_search',
            '--ambient-caps=+perfmon,+dac_read_search', '--']
 NOBODY = pwd.getpwnam('nobody')
-AS_NOBODY = [pytest.param({}, ['--user', 'nobody'], id='--user'),
-             pytest.param({'SUDO_UID': str(NOBODY.pw_uid)}, [], id='sudo')]
-
-
-def open_folder():
-    """pytest's own are root's alone."""
-    path = pathlib.Path(tempfile.mkdtemp(prefix='perf-prof-privilege-'))
-    os.chmod(path, 0o755)
-    return path
-
-
-@pytest.fixture
-def folder():
-    """A folder that nobody can read and write."""
-    path = open_folder()
-    os.chown(path, NOBODY.pw_uid, NOBODY.pw_gid)
-    yield path
-    shutil.rmtree(path)
+AS_NOBODY = [pytest.param({}, ['--user', 'nobody'], id='--user'), pytest.param({'SUDO_UID': str(NOBODY.pw_uid)}, [], id='sudo')]
 
 
 @pytest.fixture
 def trap():
-    path = open_folder()
-    yield path
-    shutil.rmtree(path)
+    """One of root's."""
+    with tempfile.TemporaryDirectory(prefix='perf-prof-privilege-') as path:
+        os.chmod(path, 0o755)
+        yield pathlib.Path(path)
 
 
 def run(prof, folder, script, *args, env=None, name='s.py', cwd=None):
     (folder / name).write_text(script)
-    return subprocess.run(
-        [prof, 'python', *args, str(folder / name) if cwd else name], cwd=cwd or folder,
-        env={**os.environ, **(env or {})}, capture_output=True, text=True, timeout=60)
+    return ran([prof, 'python', *args, str(folder / name) if cwd else name], cwd=cwd or folder, env={**os.environ, **(env or {})})
 
 
 WHO = """
@@ -91,8 +71,7 @@ def test_the_script_is_its_callers(prof, folder, env, args):
     assert sorted(said['caps'].split()) == ['0000000000000000', '1']     # no_new_privs
 
 
-@pytest.mark.parametrize('args, env', [([], {}), (['--user', 'root'], {'SUDO_UID': '65534'}),
-                                       ([], {'SUDO_UID': '0'})])
+@pytest.mark.parametrize('args, env', [([], {}), (['--user', 'root'], {'SUDO_UID': '65534'}), ([], {'SUDO_UID': '0'})])
 def test_root_stays_root(prof, folder, args, env):
     done = run(prof, folder, 'import os, sys\nprint("uid", os.getuid())\ndef __init__(): sys.exit(3)\n'
                'def __sample__(e): pass\n', *args, '-e', EVENT, env=env)
@@ -115,23 +94,21 @@ def __exit__(): print('names', names, os.getuid())
     assert ended.code == 0 and ended.stdout.endswith(f"names {{'storm'}} {NOBODY.pw_uid}\n")
 
 
-@pytest.mark.parametrize('script, code, words', [
-    ('def x(:\n', 1, 'SyntaxError'), ('', 2, 'no handler')])
+@pytest.mark.parametrize('script, code, words', [('def x(:\n', 1, 'SyntaxError'), ('', 2, 'no handler')])
 def test_a_bad_script_is_told(prof, folder, script, code, words):
     done = run(prof, folder, script, '--user', 'nobody', '-e', EVENT)
     assert done.returncode == code and words in done.stderr
 
 
+@pytest.mark.live('nobody')
 def test_an_active_environment_of_another_python(prof, folder):
     """The script runs, and finds none of its packages."""
-    if requires.why_not('nobody'):
-        pytest.skip(requires.why_not('nobody'))
     subprocess.run(['/usr/bin/python3', '-m', 'venv', '--without-pip', folder / 'venv'], check=True)
 
     def tried(script, *options):
         (folder / 's.py').write_text(script + 'def __sample__(e): pass\n')
-        return subprocess.run(requires.as_nobody([prof, 'python', *options, '-e', 'task-clock:u', 's.py', '--', 'true']), cwd=folder,
-                              env={**os.environ, 'VIRTUAL_ENV': str(folder / 'venv')}, capture_output=True, text=True, timeout=60)
+        return ran(requires.as_nobody([prof, 'python', *options, '-e', 'task-clock:u', 's.py', '--', 'true']), cwd=folder,
+                   env={**os.environ, 'VIRTUAL_ENV': str(folder / 'venv')})
     lib, = (folder / 'venv/lib').iterdir()
     said = f'VIRTUAL_ENV={folder}/venv is of another Python version, and its packages cannot be imported: this perf-prof runs Python '
     assert 'nosuch' in tried('import nosuch\n').stderr and said not in tried('import nosuch\n').stderr
@@ -141,21 +118,13 @@ def test_an_active_environment_of_another_python(prof, folder):
     assert said not in tried('import json\n').stderr and said in tried('import json\n', '-v').stderr
 
 
-def test_a_script_that_its_caller_cannot_read(prof, folder):
-    path = folder / 's.py'
-    path.write_text('def __sample__(e): pass\n')
-    os.chmod(path, 0o600)
-    done = subprocess.run([prof, 'python', '--user', 'nobody', '-e', EVENT, 's.py'], cwd=folder,
-                          capture_output=True, text=True, timeout=60)
-    assert done.returncode == 2 and 's.py' in done.stderr and 'ermission denied' in done.stderr
-
-
-def test_files_belong_to_the_caller(prof, folder):
-    done = run(prof, folder, 'def __sample__(e): e.print()\n', '--user', 'nobody', '-o', 'out',
-               '-N', '3', '-e', 'sched:sched_switch')
-    assert done.returncode == 0
-    assert (folder / 'out').stat().st_uid == NOBODY.pw_uid
+def test_files_are_read_and_written_as_the_caller(prof, folder):
+    done = run(prof, folder, 'def __sample__(e): e.print()\n', '--user', 'nobody', '-o', 'out', '-N', '3', '-e', 'sched:sched_switch')
+    assert done.returncode == 0 and (folder / 'out').stat().st_uid == NOBODY.pw_uid
     assert len((folder / 'out').read_text().splitlines()) == 4
+    os.chmod(folder / 's.py', 0o600)
+    done = ran([prof, 'python', '--user', 'nobody', '-e', EVENT, 's.py'], cwd=folder)
+    assert done.returncode == 2 and 's.py' in done.stderr and 'ermission denied' in done.stderr
 
 
 @pytest.mark.parametrize('args', [[], ['--user', 'nobody']])
@@ -190,15 +159,13 @@ def test_others_programs_keep_their_symbols(prof, build, folder, tmp_path):
     os.chmod(tmp_path, 0o700)
     secret = shutil.copy(program, tmp_path / 'secret_callers')
     events = f'{EVENT}/comm~"secret_call*"/,sched:sched_process_fork/comm~"secret_call*"/'
-    with Session(prof, folder, STACKS, '--user', 'nobody', '-i', '50', '-g', '--user-callchain',
-                 '-e', events) as session:
+    with Session(prof, folder, STACKS, '--user', 'nobody', '-i', '50', '-g', '--user-callchain', '-e', events) as session:
         session.wait_for('ready')
         subprocess.run([secret, '--children', '3', '5'], check=True, stdout=subprocess.DEVNULL)
         session.wait_for('seen')        # names were found, however long that took
         ended = session.stop()
     assert ended.code == 0 and ended.stderr == ''
-    frames = {tuple(line.split()[1:]) for line in ended.stdout.splitlines()
-              if line.startswith('frame')}
+    frames = {tuple(line.split()[1:]) for line in ended.stdout.splitlines() if line.startswith('frame')}
     assert any(kernel == 'True' and symbol != 'Unknown' for kernel, symbol, _ in frames), frames
     assert {('False', name, 'secret_callers') for name in ('inner', 'middle', 'outer')} <= frames
 
@@ -207,8 +174,6 @@ def test_a_user_with_capabilities_finds_tracepoints(prof):
     """access(2), which judges by the user alone, must not be asked."""
     if subprocess.run([*CAPABLE, prof, 'version'], capture_output=True).returncode:
         pytest.skip('needs setpriv with CAP_PERFMON, and a build folder that nobody may read')
-    done = subprocess.run([*CAPABLE, prof, 'trace', '-e', 'sched:sched_process_exec', '-N', '1', '--', '/bin/true'], capture_output=True,
-                          text=True, timeout=60)
+    done = ran([*CAPABLE, prof, 'trace', '-e', 'sched:sched_process_exec', '-N', '1', '--', '/bin/true'])
     assert done.returncode == 0 and 'sched:sched_process_exec: ' in done.stdout, done
-    assert subprocess.run([*CAPABLE, prof, 'list', 'sched:sched_process_exec'], capture_output=True, text=True,
-                          timeout=60).stdout.split() == ['Tracepoint', 'sched:sched_process_exec']
+    assert ran([*CAPABLE, prof, 'list', 'sched:sched_process_exec']).stdout.split() == ['Tracepoint', 'sched:sched_process_exec']

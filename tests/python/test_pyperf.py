@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """pyperf's lower half: constants, perf_event_attr, the system call, ioctl, prctl, names."""
+import contextlib
 import copy
 import errno
 import gc
 import os
+import random
 import re
 import struct
 import subprocess
 import sys
-import time
+import threading
+import types
 
 import pytest
 
 from frame import requires
+from frame.session import ran
 
 HEADER = '/usr/include/linux/perf_event.h'
 
@@ -48,6 +52,18 @@ def touch(pages=PAGES):
             memory[page * mmap.PAGESIZE] = 1
 
 
+@contextlib.contextmanager
+def threads(n, work):
+    """So many that do it meanwhile."""
+    those = [threading.Thread(target=work) for _ in range(n)]
+    for one in those:
+        one.start()
+    yield those
+    for one in those:
+        one.join(20)
+        assert not one.is_alive()
+
+
 def in_child(function):
     pid = os.fork()
     if not pid:
@@ -63,13 +79,8 @@ def blog(pyperf, event, sleep):
     """The value that the blog's program gets for `event` while sleep() runs."""
     text = BLOG
     if event:
-        text = text.replace('PERF_TYPE_HARDWARE', 'PERF_TYPE_SOFTWARE')
-        text = text.replace('PERF_COUNT_HW_CPU_CYCLES', event)
-
-    class FakeTime:
-        pass
-    FakeTime.sleep = staticmethod(lambda seconds: sleep())
-    names = {'pyperf': pyperf, 'os': os, 'struct': struct, 'time': FakeTime, 'flag': 0}
+        text = text.replace('PERF_TYPE_HARDWARE', 'PERF_TYPE_SOFTWARE').replace('PERF_COUNT_HW_CPU_CYCLES', event)
+    names = {'pyperf': pyperf, 'os': os, 'struct': struct, 'time': types.SimpleNamespace(sleep=lambda _: sleep()), 'flag': 0}
     exec(text, names)
     os.close(names['fd'])
     return names['value']
@@ -77,39 +88,16 @@ def blog(pyperf, event, sleep):
 
 # ---------------------------------------------------------------- the program of the blog
 
+@pytest.mark.live('pmu')
 def test_blog_as_printed(pyperf):
-    reason = requires.why_not('pmu')
-    if reason:
-        pytest.skip(reason)
     assert blog(pyperf, None, lambda: sum(range(1000000))) > 1000000
 
 
-def test_blog_counts(pyperf):
+@pytest.mark.live
+def test_blog_counts_what_is_done_and_inherited(pyperf):
     touch(1)
     assert PAGES <= blog(pyperf, 'PERF_COUNT_SW_PAGE_FAULTS', touch) < PAGES + 100
-
-
-def test_blog_sleeps(pyperf):
-    """Where it does sleep a second, that is a context switch or two, and no CPU time."""
-    start = time.thread_time_ns()
-    assert 1 <= blog(pyperf, 'PERF_COUNT_SW_CONTEXT_SWITCHES', lambda: time.sleep(1)) < 50
-    used = blog(pyperf, 'PERF_COUNT_SW_TASK_CLOCK', lambda: time.sleep(0.2))
-    assert used < time.thread_time_ns() - start + 10**7
-
-
-def test_blog_inherits(pyperf):
-    counted = blog(pyperf, 'PERF_COUNT_SW_PAGE_FAULTS', lambda: in_child(touch))
-    assert counted >= PAGES
-
-
-def test_blog_whole_program(build, pyperf):
-    program = 'import os, struct, time, pyperf\nflag = 0\n' + BLOG + 'print(value)\n'
-    program = program.replace('PERF_TYPE_HARDWARE', 'PERF_TYPE_SOFTWARE')
-    program = program.replace('PERF_COUNT_HW_CPU_CYCLES', 'PERF_COUNT_SW_TASK_CLOCK')
-    done = subprocess.run([sys.executable, '-c', program], capture_output=True, text=True,
-                          env={**os.environ, 'PYTHONPATH': os.path.join(build, 'python')})
-    assert done.returncode == 0, done.stderr
-    assert 0 < int(done.stdout) < 5 * 10**8      # ns on a CPU, while it slept a second
+    assert PAGES <= blog(pyperf, 'PERF_COUNT_SW_PAGE_FAULTS', lambda: in_child(touch))
 
 
 # ---------------------------------------------------------------- constants
@@ -126,7 +114,7 @@ def header_constants(folder):
                 + '\n'.join(line for line in lines if '("PERF_MEM_ ' not in line) + '\n}\n')
     program = source[:-2]
     subprocess.run(['cc', '-w', '-o', program, source], check=True)
-    out = subprocess.run([program], check=True, capture_output=True, text=True).stdout
+    out = ran([program], check=True).stdout
     return {name: int(value) for name, value in (line.split() for line in out.splitlines())}
 
 
@@ -166,12 +154,6 @@ def test_every_field_of_the_header(pyperf):
     assert names and names - set(attr_fields(pyperf)) == set()
 
 
-def test_defaults(pyperf):
-    attr = pyperf.perf_event_attr()
-    assert attr.size == 128
-    assert {n: v for n, v in attr.asdict().items() if v} == {'size': 128}
-
-
 def test_keywords_and_repr(pyperf):
     attr = pyperf.perf_event_attr(type=1, config=2, inherit=True, clockid=-3, sample_freq=99, freq=1)
     assert (attr.type, attr.config, attr.inherit, attr.clockid) == (1, 2, 1, -3)
@@ -179,12 +161,6 @@ def test_keywords_and_repr(pyperf):
     again = eval(repr(attr), {'perf_event_attr': pyperf.perf_event_attr})
     assert again == attr and again is not attr
     assert repr(pyperf.perf_event_attr()) == 'perf_event_attr(type=0)'
-
-
-def test_bits_stand_where_the_kernel_reads_them(pyperf):
-    attr = pyperf.perf_event_attr(disabled=1, exclude_kernel=1, precise_ip=3, sigtrap=1)
-    flags = struct.unpack_from('Q', bytes(attr), 40)[0]
-    assert flags == 1 | 1 << 5 | 3 << 15 | 1 << 37
 
 
 def test_every_field_keeps_its_extremes(pyperf):
@@ -207,20 +183,14 @@ def test_every_field_keeps_its_extremes(pyperf):
         assert bytes(attr)[8:128] == bytes(pyperf.perf_event_attr())[8:128] or name == 'type'
 
 
-@pytest.mark.parametrize('value', [-1, 2**64, 10**30, -10**30])
-def test_out_of_range(pyperf, value):
+@pytest.mark.parametrize('error, values', [(OverflowError, (-1, 2**64, 10**30, -10**30)), (TypeError, (None, 'x', 1.5, [], object()))])
+def test_values_of_no_field(pyperf, error, values):
     attr = pyperf.perf_event_attr()
     for name in ('type', 'config', 'inherit', 'precise_ip', 'sample_max_stack', 'size'):
-        with pytest.raises(OverflowError, match=name):
-            setattr(attr, name, value)
+        for value in values:
+            with pytest.raises(error, match=name):
+                setattr(attr, name, value)
     assert attr == pyperf.perf_event_attr()
-
-
-@pytest.mark.parametrize('value', [None, 'x', 1.5, [], object()])
-def test_not_a_number(pyperf, value):
-    attr = pyperf.perf_event_attr()
-    with pytest.raises(TypeError, match='config'):
-        attr.config = value
 
 
 def test_unknown_deleted_positional(pyperf):
@@ -247,6 +217,7 @@ def test_fields_newer_than_the_header(pyperf):
     assert attr.size == 144 and attr.config4 == 6
 
 
+@pytest.mark.live
 def test_size_is_bounded(pyperf):
     attr = pyperf.perf_event_attr(type=1, config=2)
     with pytest.raises(OverflowError):
@@ -269,6 +240,7 @@ def test_text_fields_keep_their_text(pyperf):
     assert ctypes.string_at(again.config1) == b'/usr/bin/env'
 
 
+@pytest.mark.live
 def test_copies(pyperf):
     attr = pyperf.perf_event_attr(config=1)
     for other in (attr.copy(), copy.copy(attr), copy.deepcopy(attr)):
@@ -296,61 +268,44 @@ def count(fd):
     return struct.unpack('Q', os.read(fd, 8))[0]
 
 
-def test_descriptor_is_not_inherited(faults):
+@pytest.mark.live
+def test_ioc_and_prctl(pyperf, faults):
     assert not os.get_inheritable(faults)
-
-
-def test_ioc(pyperf, faults):
-    touch()
-    assert count(faults) >= PAGES
-    assert pyperf.ioc(faults, pyperf.PERF_EVENT_IOC_DISABLE, 0) == 0
-    assert pyperf.ioc(faults, pyperf.PERF_EVENT_IOC_RESET, 0) == 0
-    touch()
-    assert count(faults) == 0
-    pyperf.ioc(faults, pyperf.PERF_EVENT_IOC_ENABLE)
-    touch()
-    assert count(faults) >= PAGES
     assert pyperf.ioc(faults, pyperf.PERF_EVENT_IOC_ID) > 0
+    assert pyperf.ioc(faults, pyperf.PERF_EVENT_IOC_SET_OUTPUT, -1) == 0
+    for off, on in ((lambda: pyperf.ioc(faults, pyperf.PERF_EVENT_IOC_DISABLE, pyperf.PERF_IOC_FLAG_GROUP),
+                     lambda: pyperf.ioc(faults, pyperf.PERF_EVENT_IOC_ENABLE)),
+                    (lambda: pyperf.prctl(pyperf.PR_TASK_PERF_EVENTS_DISABLE),
+                     lambda: pyperf.prctl(pyperf.PR_TASK_PERF_EVENTS_ENABLE))):
+        off()
+        assert pyperf.ioc(faults, pyperf.PERF_EVENT_IOC_RESET, 0) == 0
+        touch()
+        assert count(faults) == 0
+        on()
+        touch()
+        assert count(faults) >= PAGES
+    with pytest.raises(ValueError, match='PR_TASK_PERF_EVENTS_ENABLE'):
+        pyperf.prctl(1)
 
 
+@pytest.mark.live
 def test_ioc_arguments(pyperf, faults):
-    ioc = pyperf.ioc
-    with pytest.raises(ValueError, match='not a PERF_EVENT_IOC_'):
-        ioc(faults, 0x5401, 0)
-    with pytest.raises(OSError) as error:
-        ioc(faults, pyperf.PERF_EVENT_IOC_PERIOD, 5)       # a counting event
-    assert error.value.errno == errno.EINVAL
-    with pytest.raises(OverflowError):
-        ioc(faults, pyperf.PERF_EVENT_IOC_PERIOD, -1)
-    with pytest.raises(TypeError):
-        ioc(faults, pyperf.PERF_EVENT_IOC_SET_FILTER, 5)
-    with pytest.raises(TypeError):
-        ioc(faults, pyperf.PERF_EVENT_IOC_MODIFY_ATTRIBUTES, 0xdead)
-    with pytest.raises(ValueError):
-        ioc(-1, pyperf.PERF_EVENT_IOC_ENABLE, 0)
-    with open(os.devnull) as null, pytest.raises(OSError) as error:
-        ioc(null, pyperf.PERF_EVENT_IOC_ENABLE, 0)
-    assert error.value.errno == errno.ENOTTY
-    with pytest.raises(OSError) as error:
-        ioc(faults, pyperf.PERF_EVENT_IOC_QUERY_BPF)       # no tracepoint
-    assert error.value.errno == errno.EINVAL
+    with open(os.devnull) as null:
+        for fd, operation, argument, error, number in (
+                (faults, 0x5401, 0, ValueError, None), (-1, pyperf.PERF_EVENT_IOC_ENABLE, 0, ValueError, None),
+                (faults, pyperf.PERF_EVENT_IOC_PERIOD, 5, OSError, errno.EINVAL),       # a counting event
+                (faults, pyperf.PERF_EVENT_IOC_PERIOD, -1, OverflowError, None),
+                (faults, pyperf.PERF_EVENT_IOC_SET_FILTER, 5, TypeError, None),
+                (faults, pyperf.PERF_EVENT_IOC_MODIFY_ATTRIBUTES, 0xdead, TypeError, None),
+                (null, pyperf.PERF_EVENT_IOC_ENABLE, 0, OSError, errno.ENOTTY),
+                (faults, pyperf.PERF_EVENT_IOC_QUERY_BPF, 0, OSError, errno.EINVAL)):   # no tracepoint
+            with pytest.raises(error) as caught:
+                pyperf.ioc(fd, operation, argument)
+            assert number is None or caught.value.errno == number
 
 
-def test_ioc_group_and_output(pyperf, faults):
-    attr = pyperf.perf_event_attr(type=1, config=5)
-    member = pyperf.perf_event_open(attr, 0, -1, faults, 0)
-    pyperf.ioc(faults, pyperf.PERF_EVENT_IOC_DISABLE, pyperf.PERF_IOC_FLAG_GROUP)
-    pyperf.ioc(faults, pyperf.PERF_EVENT_IOC_RESET, pyperf.PERF_IOC_FLAG_GROUP)
-    touch()
-    assert count(faults) == count(member) == 0
-    pyperf.ioc(member, pyperf.PERF_EVENT_IOC_SET_OUTPUT, -1)
-    os.close(member)
-
-
+@pytest.mark.live('tracefs')
 def test_ioc_filter(pyperf):
-    reason = requires.why_not('tracefs')
-    if reason:
-        pytest.skip(reason)
     attr = pyperf.parse('sched:sched_switch')[0].attr
     fd = pyperf.perf_event_open(attr, -1, 0, -1, 0)
     pyperf.ioc(fd, pyperf.PERF_EVENT_IOC_SET_FILTER, 'prev_pid == 1')
@@ -361,25 +316,16 @@ def test_ioc_filter(pyperf):
     with pyperf.Event('sched:sched_switch', -1, 0) as event:
         with pytest.raises(OSError) as own:
             event.set_filter('nofield == 1')
+        assert own.value.errno == errno.EINVAL and 'prev_pid' in own.value.remedy
         with pytest.raises(OSError) as ioc:
             pyperf.ioc(event, pyperf.PERF_EVENT_IOC_SET_FILTER, 'nofield == 1')
+        event.set_filter('prev_pid == 1')
     assert str(ioc.value) == str(own.value) != str(bare.value) and 'nofield' in str(own.value)
-
-
-def test_prctl(pyperf, faults):
-    pyperf.prctl(pyperf.PR_TASK_PERF_EVENTS_DISABLE)
-    pyperf.ioc(faults, pyperf.PERF_EVENT_IOC_RESET, 0)
-    touch()
-    assert count(faults) == 0
-    pyperf.prctl(pyperf.PR_TASK_PERF_EVENTS_ENABLE)
-    touch()
-    assert count(faults) >= PAGES
-    with pytest.raises(ValueError, match='PR_TASK_PERF_EVENTS_ENABLE'):
-        pyperf.prctl(1)
 
 
 # ---------------------------------------------------------------- errors
 
+@pytest.mark.live
 def test_errors_are_oserrors_with_a_remedy(pyperf):
     with pytest.raises(FileNotFoundError) as caught:
         pyperf.perf_event_open(pyperf.perf_event_attr(type=4242), 0, -1)
@@ -403,15 +349,12 @@ def as_nobody(build, program):
     with tempfile.TemporaryDirectory() as folder:       # nobody may not look into ours
         shutil.copytree(os.path.join(build, 'python/pyperf'), os.path.join(folder, 'pyperf'))
         os.chmod(folder, 0o755)
-        return subprocess.run(requires.as_nobody([sys.executable, '-c', 'import pyperf\n' + program]),
-                              env={**os.environ, 'PYTHONPATH': folder}, cwd='/',
-                              capture_output=True, text=True)
+        return ran(requires.as_nobody([sys.executable, '-c', 'import pyperf\n' + program]),
+                   env={**os.environ, 'PYTHONPATH': folder}, cwd='/')
 
 
+@pytest.mark.live('nobody')
 def test_denied_is_a_permission_error(pyperf, build):
-    reason = requires.why_not('nobody')
-    if reason:
-        pytest.skip(reason)
     if not sys.executable.startswith('/usr/'):
         pytest.skip('needs a Python that nobody may run')
     if pyperf.paranoid() < 1:
@@ -419,37 +362,6 @@ def test_denied_is_a_permission_error(pyperf, build):
     done = as_nobody(build, 'try: pyperf.Event("cpu-clock", -1, 0)\n'
                             'except PermissionError as e: print(type(e).__name__, e.remedy)\n')
     assert done.stdout.startswith('DeniedError ') and 'perf_event_paranoid' in done.stdout, done
-
-
-def test_denied_offers_user_space_where_that_would_do(pyperf, build):
-    reason = requires.why_not('nobody')
-    if reason or pyperf.paranoid() != 2 or not sys.executable.startswith('/usr/'):
-        pytest.skip(reason or 'needs kernel.perf_event_paranoid at 2, a Python that nobody may run')
-    done = as_nobody(build, 'for what in "page-faults", "cycles", "page-faults:k":\n'
-                            '    try:\n'
-                            '        with pyperf.measure(what): pass\n'
-                            '    except PermissionError as e: print(e.remedy)\n'
-                            '    except FileNotFoundError: print("there is no such counter")\n'
-                            'with pyperf.measure("task-clock:u,page-faults:u") as counts:\n'
-                            '    data = bytearray(64 << 20)\n'
-                            'print(counts["page-faults:u"].value > 0)\n')
-    lines = done.stdout.splitlines()
-    assert len(lines) == 4, done
-    assert lines[0].startswith('user space only needs no privilege: page-faults:u '), done
-    assert 'user space only' not in lines[2] and lines[3] == 'True', done
-
-
-@pytest.mark.parametrize('pmu, capability', [('uprobe', 'CAP_SYS_ADMIN'), ('kprobe', 'CAP_PERFMON')])
-def test_a_denied_probe_asks_for_no_level(pyperf, build, pmu, capability):
-    """No value of kernel.perf_event_paranoid opens one."""
-    reason = requires.why_not('nobody')
-    if reason or not sys.executable.startswith('/usr/') or not os.path.exists(f'/sys/bus/event_source/devices/{pmu}'):
-        pytest.skip(reason or f'needs the PMU {pmu}, a Python that nobody may run')
-    done = as_nobody(build, f'kind = int(open("/sys/bus/event_source/devices/{pmu}/type").read())\n'
-                            'attr = pyperf.perf_event_attr(type=kind, uprobe_path="/bin/true", probe_offset=0x1000)\n'
-                            'try: pyperf.Event(attr)\n'
-                            'except PermissionError as e: print(e.remedy)\n')
-    assert capability in done.stdout and 'paranoid' not in done.stdout, done
 
 
 def test_own_error_has_all_attributes(pyperf):
@@ -472,14 +384,10 @@ def test_parse_tells_where(pyperf):
     with pytest.raises(pyperf.Error) as error:
         pyperf.parse('page-faults,nothing-like-it')
     assert error.value.at == 12
-    with pytest.raises(ValueError, match='NUL'):
-        pyperf.parse('page-faults\0')
-    with pytest.raises(TypeError):
-        pyperf.parse(5)
-    with pytest.raises(pyperf.Error):
-        pyperf.parse('')
-    with pytest.raises(UnicodeEncodeError):
-        pyperf.parse('\udcff')
+    for what, kind in (('page-faults\0', ValueError), (5, TypeError), (b'page-faults', TypeError), ('', pyperf.Error),
+                       ('\udcff', UnicodeEncodeError)):
+        with pytest.raises(kind):
+            pyperf.parse(what)
 
 
 def test_features(pyperf):
@@ -494,27 +402,147 @@ def test_machine(pyperf):
     assert pyperf.max_stack() > 0 and -1 <= pyperf.paranoid() <= 4
     assert pyperf.context_name(pyperf.PERF_CONTEXT_KERNEL) == 'kernel'
     assert pyperf.context_name(5) is None
-    assert pyperf.callchain_frames([pyperf.PERF_CONTEXT_KERNEL, 1, pyperf.PERF_CONTEXT_USER, 2]) == [
-        ('kernel', 1), ('user', 2)]
+    assert pyperf.callchain_frames([pyperf.PERF_CONTEXT_KERNEL, 1, pyperf.PERF_CONTEXT_USER, 2]) == [('kernel', 1), ('user', 2)]
 
 
-@pytest.mark.parametrize('arguments, words', [
-    ((-1, -1, -1, 0), ['pid=-1', 'cpu=-1', 'give a cpu']), ((0, -1, -1, 0x1000), ['flags=0x1000', 'PERF_FLAG_FD_NO_GROUP']),
-    ((-7, -1, -1, 0), ['pid=-7', 'no such pid']), ((0, -7, -1, 0), ['cpu=-7', 'no such cpu']),
-    ((0, -1, 2 ** 30, 0), ['group_fd=1073741824', 'descriptor']), ((0, -1, -1, 4), ['flags=0x4', 'PERF_FLAG_PID_CGROUP', 'cpu']),
+# ---------------------------------------------------------------- objects
+
+UNTRIED = ('__class__', '__init__', '__new__', '__del__', '__reduce__', '__reduce_ex__', '__subclasshook__', '__init_subclass__',
+           '__dir__', '__getattribute__')
+
+
+def everything(o, but=UNTRIED):
+    """Calls and reads all that an object has, with arguments of many kinds."""
+    for name in dir(type(o)):
+        if name in but:
+            continue
+        for args in ((), (1,), (None,), (o,), ('x',), (-1,), (2**70,), (1, 2, 3, 4)):
+            try:
+                member = getattr(o, name)
+                if callable(member):
+                    member(*args)
+            except Exception as error:
+                assert not isinstance(error, SystemError), (name, args, error)
+
+
+def test_a_count_whose_times_lag(pyperf):
+    """As a group gives it that was read without a system call, where the page has no clock."""
+    with pytest.raises(pyperf.Error, match='without times'):
+        pyperf.Count(5, 0, 0, 1, 0).estimate()
+    assert pyperf.Count(5, 0, 0, 1, 0, stale=True).estimate() == (5, 1, True)
+    assert pyperf.Count(5, 8, 4, 1, 0, stale=True).estimate() == (10, 0.5, False)
+
+
+@pytest.mark.parametrize('words, options, error, said', [
+    (('cpu-clock', -1, -1), {}, ValueError, 'pid -1 needs a cpu'), (('cpu-clock', -2, 0), {}, ValueError, 'pid -2'),
+    (('cpu-clock', 0, -2), {}, ValueError, 'cpu -2'), (('cpu-clock',), {'cgroup': 0}, ValueError, 'cgroup'),
+    (('cpu-clock', 2**40), {}, OverflowError, ''), (('page-faults',), {'sample_perid': 1}, TypeError, 'no field'),
+    (('page-faults,cpu-clock',), {}, ValueError, '2 events'), ((5,), {}, TypeError, 'name or a perf_event_attr'),
+    (('page-faults',), {'group': 5}, TypeError, 'expected an Event'), (('page-faults',), {'label': 5}, TypeError, 'label'),
 ])
-def test_refused_arguments_have_names(pyperf, arguments, words):
-    with pytest.raises(pyperf.Error) as caught:
-        pyperf.perf_event_open(pyperf.perf_event_attr(type=1, config=2), *arguments)
-    for word in words:
-        assert word in str(caught.value)
-    assert caught.value.remedy
+def test_wrong_arguments(pyperf, words, options, error, said):
+    with pytest.raises(error, match=said):
+        pyperf.Event(*words, **options)
 
 
-@pytest.mark.parametrize('name', ['pid', 'cpu', 'group_fd', 'flags'])
-def test_arguments_of_the_wrong_type(pyperf, name):
+@pytest.mark.parametrize('text, at, word', [
+    ('uprobe:plain@./shop0', 0, 'uprobe_path'), ('uprobe:f@shop', 0, 'uprobe_path'), ('kprobe:vfs_read', 0, 'kprobe_func'),
+    ('usdt:shop:sold@./shop', 0, 'pev_attr_usdt'), ('task-clock,uretprobe:f@./x', 11, 'uprobe_path'),
+    ('{task-clock, kretprobe:f}:S', 13, 'kprobe_func'),
+])
+def test_probes_are_not_names_here(pyperf, text, at, word):
+    for function in pyperf.parse, pyperf.Event, pyperf.Group:
+        with pytest.raises(pyperf.Error, match='is a probe of perf-prof') as caught:
+            function(text)
+        assert caught.value.at == at
+        assert word in caught.value.remedy and 'perf-prof trace -e' in caught.value.remedy
+
+
+@pytest.mark.parametrize('kind, fourth', [('perf_event_open', 'group_fd'), ('Event', 'cgroup'), ('Group', 'cgroup')])
+def test_arguments_of_the_wrong_type(pyperf, kind, fourth):
+    call, attr = getattr(pyperf, kind), pyperf.perf_event_attr(type=1, config=2)
+    for name in 'pid', 'cpu', 'flags', fourth:
+        with pytest.raises(TypeError, match=f"^{name} takes an integer, not '1'"):
+            call(attr, **{name: '1'})
+        with pytest.raises(OverflowError, match=f'^{name} takes .* to 2'):
+            call(attr, **{name: 2 ** 70})
+    with pytest.raises(TypeError, match='' if fourth == 'group_fd' else "no field 'sample_perid'; did you mean 'sample_period'"):
+        call(attr, sample_perid=1)
+
+
+def test_modifiers_that_an_object_can_not_mean(pyperf):
+    with pytest.raises(ValueError, match='measure'):
+        pyperf.Group('{page-faults,cpu-clock}:W')
+    for make in (pyperf.Event, pyperf.Group, lambda what: pyperf.measure(what, lambda: None)):
+        with pytest.raises(ValueError, match='--per-core'):
+            make('msr/tsc,percore/' if os.path.exists('/sys/bus/event_source/devices/msr') else 'software/config=0,percore/')
+
+
+def test_objects_whose_init_did_not_run(pyperf):
+    classes = [pyperf.Event, pyperf.Group, pyperf.Ring, pyperf._pyperf._Event, pyperf._pyperf._Group, pyperf._pyperf._Ring]
+    for cls in classes:
+        o = cls.__new__(cls)
+        assert o.closed
+        repr(o)
+        everything(o)
+    attr = pyperf.perf_event_attr.__new__(pyperf.perf_event_attr)
+    assert attr == pyperf.perf_event_attr()
+    for cls in (pyperf.Record, pyperf.Sample, pyperf._pyperf._Drain):
+        with pytest.raises(TypeError):
+            cls()
+        with pytest.raises(TypeError):
+            cls.__new__(cls)
+
+
+def test_attr_changed_while_it_is_opened(pyperf):
     attr = pyperf.perf_event_attr(type=1, config=2)
-    with pytest.raises(TypeError, match=f"^{name} takes an integer, not '1'"):
-        pyperf.perf_event_open(attr, **{name: '1'})
-    with pytest.raises(OverflowError, match=f'^{name} takes .* to 2'):
-        pyperf.perf_event_open(attr, **{name: 2 ** 70})
+    stop = threading.Event()
+
+    def change():
+        while not stop.is_set():
+            attr.uprobe_path = 'x' * 100
+            attr.config1 = 0
+    with threads(1, change), contextlib.ExitStack() as last:
+        last.callback(stop.set)
+        for _ in range(300):
+            with contextlib.suppress(OSError):
+                pyperf.Event(attr).close()
+                os.close(pyperf.perf_event_open(attr))
+
+
+def test_decode_of_bad_bytes(pyperf):
+    attr = pyperf.perf_event_attr(sample_type=1 << 5 | 1 << 10)      # CALLCHAIN, RAW
+    good = struct.pack('IHHQQI4x', 9, 0, 32, 1, 5, 4)
+    sample = pyperf.decode(good, attr)
+    assert sample.callchain == (5,) and sample.raw == b'\0\0\0\0'
+    for bad in (b'', good[:7], good[:-8], good[:8] + b'\xff' * 24,
+                struct.pack('IHH', 9, 0, 0), struct.pack('IHH', 9, 0, 12) + b'1234',
+                b'\0' * 70000):
+        with pytest.raises(ValueError):
+            pyperf.decode(bad, attr)
+    with pytest.raises(TypeError):
+        pyperf.decode('text', attr)
+    with pytest.raises(TypeError):
+        pyperf.decode(good, None)
+
+
+def test_decode_of_random_bytes(pyperf):
+    random.seed(1)
+    decoded = 0
+    for _ in range(20000):
+        size = 8 * random.randrange(1, 40)
+        attr = pyperf.perf_event_attr(sample_type=random.getrandbits(26), sample_id_all=1,
+                                      read_format=random.getrandbits(5),
+                                      branch_sample_type=random.getrandbits(20),
+                                      sample_regs_user=random.getrandbits(random.choice((4, 64))),
+                                      sample_regs_intr=random.getrandbits(4))
+        body = bytes(random.choice((0, 1, 2, 255, random.getrandbits(8))) for _ in range(size - 8))
+        data = struct.pack('IHH', random.randrange(25), random.getrandbits(16), size) + body
+        try:
+            record = pyperf.decode(data, attr)
+        except ValueError:
+            continue
+        decoded += 1
+        record.asdict(), str(record), repr(record)
+        assert bytes(record) == data
+    assert decoded > 1000

@@ -4,12 +4,12 @@ import ast
 import os
 import re
 import shutil
-import subprocess
 import sys
 
 import pytest
 
 from frame import house, requires
+from frame.session import ran
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PAGE = os.path.join(ROOT, 'docs/pyperf.md')
@@ -54,66 +54,10 @@ def test_stub_of_the_constructor_has_every_field(pyperf):
     assert [a.arg for a in init.args.kwonlyargs] == list(pyperf.perf_event_attr().asdict())
 
 
-def test_types_check(pyperf):
-    reason = requires.why_not('program:mypy')
-    if reason:
-        pytest.skip(reason)
-    done = subprocess.run(['mypy', '--strict', os.path.join(ROOT, 'python/pyperf')],
-                          capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout
-
-
-def test_types_fit_the_page(pyperf, tmp_path):
-    """mypy takes the code of docs/pyperf.md, and finds what is not there."""
-    reason = requires.why_not('program:mypy')
-    if reason:
-        pytest.skip(reason)
-    for i, (_, block) in enumerate(page_blocks()):
-        (tmp_path / f'block{i}.py').write_text(block)
-    (tmp_path / 'wrong.py').write_text('import pyperf\npyperf.Event("cpu-clock").no_such_method()\n')
-    done = subprocess.run(['mypy', '--check-untyped-defs', str(tmp_path)], capture_output=True, text=True,
-                          env={**os.environ, 'MYPYPATH': os.path.join(ROOT, 'python')}, cwd=tmp_path)
-    assert [line for line in done.stdout.splitlines() if ': error: ' in line and 'no_such_method' not in line] == []
-    assert 'no_such_method' in done.stdout
-
-
-TYPED = '''
-import pyperf
-
-attr = pyperf.perf_event_attr()
-attr.kprobe_func = "vfs_read"
-attr.uprobe_path = b"/bin/sh"
-for record in pyperf.Ring(pyperf.Event(attr)):
-    if isinstance(record, pyperf.Lost):
-        print(record.lost)
-    elif not isinstance(record, pyperf.Sample):
-        record.ip       # line 11: only samples have it
-'''
-
-
-def test_types_of_texts_and_records(pyperf, tmp_path):
-    reason = requires.why_not('program:mypy')
-    if reason:
-        pytest.skip(reason)
-    (tmp_path / 'typed.py').write_text(TYPED)
-    done = subprocess.run(['mypy', '--strict', 'typed.py'], capture_output=True, text=True,
-                          env={**os.environ, 'MYPYPATH': os.path.join(ROOT, 'python')}, cwd=tmp_path)
-    errors = [line for line in done.stdout.splitlines() if ': error: ' in line]
-    assert errors and all(line.startswith('typed.py:11: ') for line in errors), done.stdout
-
-
-def test_measure_complains_at_once(pyperf):
-    with pytest.raises(pyperf.Error, match='foo'):
-        pyperf.measure('foo')
-    with pytest.raises(TypeError, match='page-faults'):
-        pyperf.measure('task-clock', 'page-faults')
-
-
 def test_all_names_are_there(pyperf):
     for name in pyperf.__all__:
         assert hasattr(pyperf, name), name
-    assert {'Event', 'Comm', 'Mmap', 'PERF_TYPE_SOFTWARE', 'PR_TASK_PERF_EVENTS_ENABLE',
-            'HW_BREAKPOINT_W'} <= set(pyperf.__all__)
+    assert {'Event', 'Comm', 'Mmap', 'PERF_TYPE_SOFTWARE', 'PR_TASK_PERF_EVENTS_ENABLE', 'HW_BREAKPOINT_W'} <= set(pyperf.__all__)
     assert len(pyperf.__all__) == len(set(pyperf.__all__))
 
 
@@ -128,6 +72,7 @@ def test_help_teaches(pyperf):
         assert isinstance(o, int) or o.__doc__, name
 
 
+@pytest.mark.live
 def test_docstring_of_the_module(pyperf):
     import doctest
     results = doctest.testmod(pyperf)
@@ -140,25 +85,22 @@ def page_blocks():
     return re.findall(r'(?:<!-- needs ([\w ]+) -->\n)?```python\n(.*?)```', text, re.S)
 
 
-@pytest.mark.parametrize('index', range(len(page_blocks())))
-def test_block_of_the_page(pyperf, build, index):
-    needs, block = page_blocks()[index]
+@pytest.mark.parametrize('needs, block', page_blocks())
+@pytest.mark.live
+def test_block_of_the_page(pyperf, build, needs, block):
     for word in needs.split():
         reason = requires.why_not(word)
         if reason:
             pytest.skip(reason)
-    done = subprocess.run([sys.executable, '-W', 'error', '-c', block], capture_output=True, text=True,
-                          env={**os.environ, 'PYTHONPATH': os.path.join(build, 'python')}, timeout=60)
+    done = ran([sys.executable, '-W', 'error', '-c', block], env={**os.environ, 'PYTHONPATH': os.path.join(build, 'python')})
     assert done.returncode == 0 and done.stdout and not done.stderr, done.stderr
 
 
 # ---------------------------------------------------------------- make install, pip
 
 def run(argv, env=None, **kwargs):
-    kept = {k: v for k, v in os.environ.items()
-            if not k.startswith(('PYTHON', 'PIP_', 'VIRTUAL_ENV', 'LD_PRELOAD'))}
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=300,
-                          env={**kept, 'CFLAGS': '-O0', **(env or {})}, **kwargs)
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(('PYTHON', 'PIP_', 'VIRTUAL_ENV', 'LD_PRELOAD'))}
+    done = ran(argv, timeout=300, env={**kept, 'CFLAGS': '-O0', **(env or {})}, **kwargs)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -182,6 +124,7 @@ USE = ('import pyperf; m = pyperf.measure("page-faults", lambda: bytearray(1 << 
        'print(m["page-faults"].value > 200, pyperf.__file__)')
 
 
+@pytest.mark.deep
 @pytest.mark.slow
 def test_pip_install(venv, checkout):
     house.pip(venv, 'install', os.path.join(checkout, 'python'))
@@ -191,6 +134,7 @@ def test_pip_install(venv, checkout):
         assert name in files
 
 
+@pytest.mark.deep
 @pytest.mark.slow
 def test_sdist_builds_by_itself(venv, checkout, tmp_path):
     house.pip(venv, 'install', '--require-hashes', '-r', house.LOCK)
@@ -210,10 +154,10 @@ def mixed(build, pyperf, tmp_path):
 
 
 def in_mixed(mixed, code):
-    return subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, cwd='/',
-                          env={**os.environ, 'PYTHONPATH': mixed})
+    return ran([sys.executable, '-c', code], cwd='/', env={**os.environ, 'PYTHONPATH': mixed})
 
 
+@pytest.mark.live
 def test_import_names_the_clash(mixed):
     done = in_mixed(mixed, USE)
     assert done.stdout.startswith('True') and 'RuntimeWarning: pyperf of perf-prof: the distribution "pyperf"' in done.stderr
@@ -226,6 +170,7 @@ def test_what_only_the_other_has_names_the_clash(mixed):
 
 
 @pytest.mark.slow
+@pytest.mark.live
 def test_make_install(pyperf, build, prof, tmp_path):
     """It is installed where the embedded Python looks, and a script of perf-prof can import it."""
     if not os.path.exists(os.path.join(build, 'build.ninja')):
@@ -243,16 +188,14 @@ def test_make_install(pyperf, build, prof, tmp_path):
 
 def test_import_from_the_sources():
     folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../python')
-    done = subprocess.run([sys.executable, '-c', 'import pyperf'], env={'PYTHONPATH': folder}, capture_output=True, text=True)
+    done = ran([sys.executable, '-c', 'import pyperf'], env={'PYTHONPATH': folder})
     assert done.returncode == 1
     assert done.stderr.endswith('ImportError: pyperf is not built in this folder: build it (make) and use build/python, or '
                                 'install it (pip install ./python)\n')
 
 
+@pytest.mark.live('tracefs', 'root')
 def test_import_in_a_script_of_perf_prof(pyperf, build, prof, tmp_path):
-    reason = requires.why_not('tracefs') or requires.why_not('root')
-    if reason:
-        pytest.skip(reason)
     script = tmp_path / 'uses_pyperf.py'
     # perf-prof takes no PYTHONPATH; what is installed, it finds
     script.write_text('import os, sys\n'

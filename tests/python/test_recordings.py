@@ -2,10 +2,10 @@
 """--input: what a script gets out of a recording is what perf script says of it, event by event.
 
 The recordings of tests/data/perfdata lie there with the words of perf 6.1; no privilege is needed."""
-import glob
 import json
 import os
 import re
+import shutil
 import signal
 import struct
 import subprocess
@@ -13,8 +13,11 @@ import time
 
 import pytest
 
-DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'data', 'perfdata')
-NAMES = sorted(os.path.basename(p)[:-5] for p in glob.glob(os.path.join(DATA, '*.data')))
+from frame import corpus
+from frame.corpus import bytes_of, nanoseconds, path_of, words
+from frame.session import Command, ran
+
+DATA, NAMES = corpus.DATA, corpus.names()
 GROUPS = [n for n in NAMES if n.endswith(('group', 'pmu'))]     # of which the leader is sampled
 
 SCRIPT = r'''
@@ -38,23 +41,12 @@ def __exit__():
     json.dump(rows, open('rows.json', 'w'))
 '''
 
-LINE = re.compile(r' *(.*?) +(-?\d+)/(-?\d+) +(?:\[(\d+)\] +)?(\d+)\.(\d{9,}): +(\d+) +(.+?): .*$')
 U32 = 2**32
 
 
-class Replay:
-    def __init__(self, prof, folder):
-        self.prof, self.folder = prof, folder
-        (folder / 'rows.py').write_text(SCRIPT)
-
-    def __call__(self, path, *args, check=0, script='rows.py', stdin=None, errors=''):
-        done = subprocess.run([self.prof, 'python', '-I', path, *args, script], cwd=self.folder,
-                              capture_output=True, text=True, timeout=60,
-                              stdin=stdin or subprocess.DEVNULL)
-        assert done.returncode == check, done
-        if errors is not None:
-            assert re.search(errors, done.stderr) if errors else not done.stderr, done
-        return done
+class Replay(Command):
+    def __call__(self, path, *args, script='rows.py', **more):
+        return self.run('python', '-I', path, *args, script, **more)
 
     def rows(self, *args, **more):
         self(*args, **more)
@@ -65,48 +57,19 @@ class Replay:
 def replay(prof, build, tmp_path):
     if not os.path.isdir(os.path.join(build, 'python')):
         pytest.skip('needs a build with Python')
+    (tmp_path / 'rows.py').write_text(SCRIPT)
     return Replay(prof, tmp_path)
-
-
-def path_of(name):
-    return os.path.join(DATA, name + '.data')
-
-
-def lines_of(name, kind):
-    with open(os.path.join(DATA, f'{name}.{kind}')) as f:
-        return f.read().splitlines()
-
-
-def has(name, kind):
-    return os.path.exists(os.path.join(DATA, f'{name}.{kind}'))
-
-
-def nanoseconds(name, second, rest):
-    """A perf of 32 bits takes the seconds off in 32 bits: what it prints behind the dot has the rest."""
-    whole = int(second) * 10**9
-    return int(rest) + (whole % 2**32 if name.startswith(('i386', 'armhf')) else whole)
 
 
 def theirs(name):
     """(time, pid, tid, cpu, period, event, comm) of each sample, as perf reads them."""
-    rows = []
-    for line in lines_of(name, 'script'):
-        found = LINE.match(line)
-        assert found, line
-        comm, pid, tid, cpu, sec, ns, period, event = found.groups()
-        rows.append((nanoseconds(name, sec, ns), int(pid) % U32, int(tid) % U32,
-                     -1 if cpu is None else int(cpu), int(period), event, comm))
-    return rows
+    return [(time, pid % U32, tid % U32, -1 if cpu is None else cpu, *others)
+            for time, pid, tid, cpu, *others in corpus.fields(name, words(name, 'script'), True)]
 
 
-def ours(rows):
-    return [(time, pid, tid, cpu, period, event, printed[:60].split(f' {tid} ')[0].strip())
+def ours(name, rows):
+    return [(time, pid, tid, cpu, period, corpus.event_of(name, event), printed[:60].split(f' {tid} ')[0].strip())
             for time, pid, tid, cpu, period, event, printed, _ in rows]
-
-
-def unknown(comm):
-    """perf calls a task that it does not know, or that has ended (since 6.4), by its number."""
-    return comm.startswith(':') or comm == '<...>'
 
 
 def same(mine, his):
@@ -115,72 +78,70 @@ def same(mine, his):
         return sorted(those, key=lambda row: row[:-1])
     mine, his = rows(mine), rows(his)
     assert [row[:-1] for row in mine] == [row[:-1] for row in his]
-    assert [(m[0], m[-1]) for m, h in zip(mine, his) if not unknown(h[-1])] == \
-        [(h[0], h[-1]) for h in his if not unknown(h[-1])]
+    assert [(m[0], m[-1]) for m, h in zip(mine, his) if not corpus.NAMED_BY.fullmatch(h[-1])] == \
+        [(h[0], h[-1]) for h in his if not corpus.NAMED_BY.fullmatch(h[-1])]
 
 
 def fixed(row, his):
     return next((other[4] for other in his if other[:4] == row[:4]), None)
 
 
-@pytest.mark.parametrize('name', [n for n in NAMES if n not in GROUPS])
-def test_every_field_is_what_perf_says(replay, name):
-    mine, his = ours(replay.rows(path_of(name))), theirs(name)
+def compare_fields(name, rows):
+    mine, his = ours(name, rows), theirs(name)
+    if name in GROUPS:      # perf makes an event of each member; its leader is what was sampled
+        his = [row for row in his if row[5].startswith(('cpu-clock', 'cycles'))]
+        assert len(mine) > 2 and sorted((*row[:4], row[6]) for row in mine) == sorted((*row[:4], row[6]) for row in his)
+        return
     assert len(mine) == len(his) > 2
     # of a fixed period the samples don't tell, and perf takes the event's
     mine = [(*row[:4], row[4] or fixed(row, his), *row[5:]) for row in mine]
-    if name == 'ours':      # perf knows of an alias and of `profile` only their events
-        mine = [(*row[:5], '', row[6]) for row in mine]
-        his = [(*row[:5], '', row[6]) for row in his]
     same(mine, his)
     times = [row[0] for row in mine]
     assert times == sorted(times)
 
 
-def test_the_table_of_recordings():
-    """README.md beside them has each, and as many samples as perf script counts."""
-    with open(os.path.join(DATA, 'README.md')) as f:
-        table = re.findall(r'^\| `([\w.-]+)` .*\| (\d+) \|$', f.read(), re.M)
-    assert dict(table) == {name: str(len(lines_of(name, 'script'))) for name in NAMES}
-
-
-def test_no_recording_names_the_machine_that_made_it():
-    for name in NAMES:
-        with open(path_of(name), 'rb') as f:
-            assert not re.search(rb'/(home|root)/', f.read()), name
-
-
-@pytest.mark.parametrize('name', GROUPS)
-def test_samples_of_a_group(replay, name):
-    """perf makes an event of each member; its leader is what was sampled."""
-    mine = ours(replay.rows(path_of(name)))
-    his = [row for row in theirs(name) if row[5].startswith(('cpu-clock', 'cycles'))]
-    assert len(mine) > 2
-    assert [(*row[:4], row[6]) for row in mine] == [(*row[:4], row[6]) for row in his]
-
-
-@pytest.mark.parametrize('name', [n for n in NAMES if has(n, 'trace')])
-def test_the_text_of_tracepoints(replay, name):
-    his = [line.strip().split(': ', 1) for line in lines_of(name, 'trace')]
+def compare_texts(name, rows):
+    his = [line.strip().split(': ', 1) for line in words(name, 'trace')]
     his = sorted((nanoseconds(name, *time.split('.')), text.strip()) for time, text in his)
-    rows = replay.rows(path_of(name))
     times = {time for time, _ in his}
     mine = sorted((row[0], row[6].split(f' {row[5]}: ', 1)[1].strip()) for row in rows
                   if row[0] in times and ':' in row[5] and f' {row[5]}: ' in row[6])
     assert mine == his
 
 
-@pytest.mark.parametrize('name', [n for n in NAMES if has(n, 'chains')])
-def test_call_chains(replay, name):
-    lines = [line.split() for line in lines_of(name, 'chains')]
+def compare_chains(name, rows):
+    lines = [line.split() for line in words(name, 'chains')]
     his = [(int(time), [int(ip, 16) for ip in ips]) for time, *ips in lines]
-    mine = [(row[0], row[7]) for row in replay.rows(path_of(name)) if row[7]]
+    mine = [(row[0], row[7]) for row in rows if row[7]]
     if name.endswith('dwarf'):     # behind the kernel's part the user's is found by registers and stack
         mine = [(time, [ip for ip in ips if ip >> 63]) for time, ips in mine if ips[0] >> 63]
     assert his and sorted(his) == sorted(mine)
 
 
-@pytest.mark.parametrize('name', [n for n in NAMES if n.endswith('pipe')] + ['ours'])
+@pytest.mark.parametrize('name', NAMES)
+def test_a_script_gets_what_perf_says(replay, name):
+    """The fields of samples, the text of tracepoints, call chains."""
+    rows = replay.rows(path_of(name))
+    compare_fields(name, rows)
+    if words(name, 'trace') is not None:
+        compare_texts(name, rows)
+    if words(name, 'chains') is not None:
+        compare_chains(name, rows)
+
+
+def test_the_table_of_recordings():
+    """README.md beside them has each, and as many samples as perf script counts."""
+    with open(os.path.join(DATA, 'README.md')) as f:
+        table = re.findall(r'^\| `([\w.-]+)` .*\| (\d+) \|$', f.read(), re.M)
+    assert dict(table) == {name: str(len(words(name, 'script'))) for name in NAMES}
+
+
+def test_no_recording_names_the_machine_that_made_it():
+    for name in NAMES:
+        assert not re.search(rb'/(home|root)/', bytes_of(name)), name
+
+
+@pytest.mark.parametrize('name', ['pipe', 's390x-6.12-pipe', 'ours'])
 def test_a_pipe_is_read_like_a_file(replay, name):
     whole = replay.rows(path_of(name))
     with open(path_of(name)) as f, subprocess.Popen(['cat'], stdin=f, stdout=subprocess.PIPE) as cat:
@@ -211,15 +172,14 @@ def test_an_event_list_picks(replay):
                         ('faults', 'faults')):
         some = replay.rows(path_of('several'), '-e', item)
         assert {row[5] for row in some} == {event}
-        original = {'sched:x': 'sched:sched_switch', 'profile': 'cpu-clock',
-                    'faults': 'page-faults/period=40/'}.get(event, event)
+        original = {'sched:x': 'sched:sched_switch', 'profile': 'cpu-clock', 'faults': 'page-faults/period=40/'}.get(event, event)
         assert [row[:5] for row in some] == [row[:5] for row in rows if row[5] == original]
 
 
 @pytest.mark.parametrize('name', NAMES)
 def test_what_is_offered_for_an_unknown_event(replay, name):
     """Events with samples, by the names they were asked for: no dummy, no modifier that the kernel's defaults set."""
-    for wrong in ('nosuch', 'dumy', 'dumm:u'):
+    for wrong in ('nosuch', 'dumy', 'dumm:u') if name == 'ours' else ['dumy']:
         said = replay(path_of(name), '-e', wrong, check=2, errors=None).stderr
         assert f'has no event {wrong}\n' in said
         expected = said.split('expected: ')[1]
@@ -227,8 +187,7 @@ def test_what_is_offered_for_an_unknown_event(replay, name):
 
 
 def test_two_events_of_one(replay):
-    rows = replay.rows(path_of('trace'), '-e',
-                       'sched:sched_switch/prev_prio<100/alias=a/,sched:sched_switch/prev_prio>=100/alias=b/')
+    rows = replay.rows(path_of('trace'), '-e', 'sched:sched_switch/prev_prio<100/alias=a/,sched:sched_switch/prev_prio>=100/alias=b/')
     every = replay.rows(path_of('trace'), '-e', 'sched:sched_switch')
     assert [row[0] for row in rows] == [row[0] for row in every]
     assert {row[5] for row in rows} == {'sched:a', 'sched:b'}
@@ -281,8 +240,7 @@ def test_intervals_run_on_the_recording_s_clock(replay):
     every = replay.rows(path_of('trace'))
     out = replay(path_of('trace'), '-i', '1', script='i.py').stdout.split('tick ')[1:]
     start = every[0][0]
-    assert [int(n) for n in out] == \
-        [sum(row[0] < start + (i + 1) * 10**6 for row in every) for i in range(len(out))]
+    assert [int(n) for n in out] == [sum(row[0] < start + (i + 1) * 10**6 for row in every) for i in range(len(out))]
     assert len(out) == (every[-1][0] - start) // 10**6
 
 
@@ -300,8 +258,7 @@ def test_a_task_that_has_another_s_id_counts_from_0(replay, prof):
     (replay.folder / 'tids.data').write_bytes(data)
     (replay.folder / 'c.py').write_text('def __sample__(e): print(*e.counts.values())\n')
     assert replay('tids.data', script='c.py').stdout.split()[-4:] == ['100', '150', '40', '1']
-    table = json.loads(subprocess.run([prof, 'report', '--json', 'tids.data'], cwd=replay.folder, check=True,
-                                      capture_output=True).stdout)
+    table = json.loads(subprocess.run([prof, 'report', '--json', 'tids.data'], cwd=replay.folder, check=True, capture_output=True).stdout)
     assert table['weight'] == 291
 
 
@@ -343,8 +300,7 @@ def test_wrong_usage(replay, args, words):
 
 
 def test_time_needs_a_recording(prof, replay):
-    done = subprocess.run([prof, 'python', '-e', 'cpu-clock', '--time', '1,2', 'rows.py'],
-                          cwd=replay.folder, capture_output=True, text=True, timeout=30)
+    done = ran([prof, 'python', '-e', 'cpu-clock', '--time', '1,2', 'rows.py'], cwd=replay.folder)
     assert done.returncode == 2 and 'add --input FILE' in done.stderr
 
 
@@ -357,6 +313,26 @@ def test_no_recording(replay, tmp_path):
         replay(path, check=1, errors=words)
 
 
+@pytest.mark.live('root')
+def test_a_recording_in_the_place_of_a_command(prof, tmp_path):
+    shutil.copy(path_of('trace'), tmp_path / 'perf.data')
+    for name, code in (('perf.data', 127), ('./perf.data', 126)):
+        done = ran([prof, 'task-state', name], cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (code, f'perf-prof: {name} is a recording, not a program; did you mean -I {name}?\n')
+
+
+@pytest.mark.parametrize('command', [['report'], ['trace'], ['profile', '-q'], ['top', '-e', 'sched:*'], ['python', 'rows.py']])
+def test_no_output_replaces_the_recording_that_is_read(replay, prof, command):
+    recording = replay.folder / 'perf.data'
+    shutil.copy(path_of('trace'), recording)
+    (replay.folder / 'link').symlink_to('perf.data')
+    before = recording.read_bytes()
+    for name in 'perf.data', './perf.data', 'link':
+        done = ran([prof, command[0], '-I', 'perf.data', '-o', name, *command[1:]], cwd=replay.folder)
+        assert done.returncode == 2 and f'-o {name} is the recording that is read' in done.stderr, done
+    assert recording.read_bytes() == before
+
+
 def test_a_file_through_a_pipe_is_told(replay):
     with open(path_of('clock')) as f, subprocess.Popen(['cat'], stdin=f, stdout=subprocess.PIPE) as cat:
         replay('-', stdin=cat.stdout, check=1, errors='file layout, which cannot be read from a pipe')
@@ -367,15 +343,13 @@ def test_a_file_through_a_pipe_is_told(replay):
                                   'i386-6.1-several', 'arm64-6.12-dwarf'])
 def test_cut_anywhere(replay, name):
     """What is there is read; what is not is told, with its offset."""
-    with open(path_of(name), 'rb') as f:
-        data = f.read()
+    data = bytes_of(name)
     whole = {(row[0], row[1], row[5] if row[5][:10] != 'tracepoint' else '') for row in replay.rows(path_of(name))}
     most = 0
     for n in [len(data) * i // 13 + i for i in range(1, 13)] + [len(data) - 24]:
         (replay.folder / 'cut.data').write_bytes(data[:n])
         (replay.folder / 'rows.json').write_text('[]')
-        done = subprocess.run([replay.prof, 'python', '-I', 'cut.data', 'rows.py'], cwd=replay.folder,
-                              capture_output=True, text=True, timeout=60)
+        done = ran([replay.prof, 'python', '-I', 'cut.data', 'rows.py'], cwd=replay.folder)
         assert done.returncode in (0, 1), done
         assert done.returncode == 0 or 'offset 0x' in done.stderr or 'cut' in done.stderr, done
         rows = json.loads((replay.folder / 'rows.json').read_text())
@@ -386,8 +360,7 @@ def test_cut_anywhere(replay, name):
 
 def test_damage_in_the_middle_is_passed_over(replay):
     """Of a record that can't be, no other is lost, and it is told."""
-    with open(path_of('big64'), 'rb') as f:
-        data = bytearray(f.read())
+    data = bytearray(bytes_of('big64'))
     rows = replay.rows(path_of('big64'))
     first = data.index(b'\0\0\0\x09\0\x01')      # the first tracepoint's sample
     data[first + 6:first + 8] = b'\0\0'
@@ -398,8 +371,7 @@ def test_damage_in_the_middle_is_passed_over(replay):
 
 def test_an_unfinished_file(replay):
     """A recorder that was killed leaves the size of its records at 0."""
-    with open(path_of('clock'), 'rb') as f:
-        data = bytearray(f.read())
+    data = bytearray(bytes_of('clock'))
     at, size = (int.from_bytes(data[i:i + 8], 'little') for i in (40, 48))
     data[48:56] = bytes(8)
     (replay.folder / 'killed.data').write_bytes(data[:at + size])
@@ -419,15 +391,16 @@ def rounds(n):
         yield sample * 512 + ROUND
 
 
-@pytest.mark.parametrize('args', [['report', '-I'], ['script', '-q', '-F', 'time', '-o', '/dev/null'], ['python', 'one.py', '-I']])
-@pytest.mark.parametrize('pipe', [False, True])
+@pytest.mark.parametrize('args, pipe', [
+    (['report', '-I'], True), (['script', '-q', '-F', 'time', '-o', '/dev/null'], False), (['python', 'one.py', '-I'], False)])
+@pytest.mark.slow     # sanitizers keep what was freed
 def test_memory_stays_flat(prof, build, tmp_path, args, pipe):
     """A large recording takes no more of it than a small one."""
     if args[0] == 'python' and not os.path.isdir(os.path.join(build, 'python')):
         pytest.skip('needs a build with Python')
     (tmp_path / 'one.py').write_text('n = 0\ndef __sample__(e):\n    global n\n    n += 1\ndef __exit__(): print(n)\n')
     most = []
-    for n in (32, 512):
+    for n in (32, 256):
         with open(tmp_path / 'large.data', 'wb') as f:
             f.writelines(rounds(n))
         cat = subprocess.Popen(['cat', 'large.data'], cwd=tmp_path, stdout=subprocess.PIPE)
@@ -447,28 +420,24 @@ def test_a_pipe_that_stalls_before_the_first_record(replay, prof, n):
     """Nothing has begun: the signal ends it, as it does any program that waits for its input."""
     with open(path_of('pipe'), 'rb') as f:
         head = f.read(n)
-    with subprocess.Popen([prof, 'script', '-'], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE) as run:
+    with subprocess.Popen([prof, 'script', '-'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
         run.stdin.write(head)
         run.stdin.flush()
-        reading = f'/proc/{run.pid}/wchan'
-        deadline = time.monotonic() + 2
-        while 'pipe' not in open(reading).read() and time.monotonic() < deadline:
+        deadline = time.monotonic() + 20        # some kernels don't tell
+        while 'pipe' not in open(f'/proc/{run.pid}/wchan').read() and time.monotonic() < deadline:
             time.sleep(0.01)
         run.send_signal(signal.SIGINT)
-        assert run.wait(5) == -signal.SIGINT and not run.stdout.read()
+        assert run.wait(20) == -signal.SIGINT and not run.stdout.read()
         run.stdin.close()
 
 
+@pytest.mark.soak
 def test_ctrl_c_while_python_starts(replay, prof):
-    """It ends the run, without a word of Python's: whenever it comes."""
+    """It ends the run, without a word of Python's: whenever it comes. On a busy machine, the whole range is before or behind it."""
     (replay.folder / 's.py').write_text('def __sample__(e): pass\n')
-    with open(path_of('pipe'), 'rb') as f:
-        data = f.read()
+    data = bytes_of('pipe')
     ends = set()
-    for ms in [*range(2, 80, 2), 200, 1000, 5000, 15000]:
-        if ms > 100 and len(ends) > 1:      # else Python starts slowly here
-            break
+    for ms in [*range(2, 80, 2), 200, 1000]:
         with subprocess.Popen([prof, 'python', '-I', '-', 's.py'], cwd=replay.folder, stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
             run.stdin.buffer.write(data)    # and waits for more
@@ -483,8 +452,7 @@ def test_ctrl_c_while_python_starts(replay, prof):
 
 
 def test_a_stalled_pipe_can_be_interrupted(replay, prof):
-    with open(path_of('pipe'), 'rb') as f:
-        data = f.read()
+    data = bytes_of('pipe')
     (replay.folder / 's.py').write_text(
         'seen = 0\ndef __sample__(e):\n    global seen\n    seen += 1\n'
         '    if seen == 1: print("sample", flush=True)\ndef __exit__(): print("exit")\n')
@@ -521,17 +489,15 @@ def test_tasks_outside_are_not_idle(prof, tmp_path):
     (tmp_path / 'n.data').write_bytes(clock_samples(
         (USER, 0, [of_user, outside]), (KERNEL, 0, [of_kernel, inside, of_user, outside]), (USER, 5, [of_user, outside]),
         (KERNEL, 0, [of_kernel, inside])))
-    said = subprocess.run([prof, 'report', '-I', tmp_path / 'n.data'], capture_output=True, text=True, check=True).stdout
+    said = ran([prof, 'report', '-I', tmp_path / 'n.data'], check=True).stdout
     assert 'report: 3 samples of cpu-clock' in said and '25.0 % idle' in said
-    lines = subprocess.run([prof, 'script', '-I', tmp_path / 'n.data', '--json'], capture_output=True, text=True,
-                           check=True).stdout.splitlines()
+    lines = ran([prof, 'script', '-I', tmp_path / 'n.data', '--json'], check=True).stdout.splitlines()
     assert [(e['comm'], e['tid']) for e in map(json.loads, lines)] == [('<outside>', 0), ('<outside>', 0), (':5', 5), ('swapper', 0)]
 
 
 def test_tasks_outside_are_told_by_their_tracepoints(prof, tmp_path):
     """Each sample's field common_pid has the id that its task has in the initial namespace."""
-    with open(path_of('ours'), 'rb') as file:
-        data = bytearray(file.read())
+    data = bytearray(bytes_of('ours'))
     at, tid_at, patched = 16, None, 0
     while at < len(data):
         kind, _, size = struct.unpack_from('<IHH', data, at)
@@ -545,8 +511,7 @@ def test_tasks_outside_are_told_by_their_tracepoints(prof, tmp_path):
     (tmp_path / 'n.data').write_bytes(data)
 
     def tids(path):
-        lines = subprocess.run([prof, 'script', '-I', path, '-e', 'sched:*', '--json'], capture_output=True, text=True,
-                               check=True).stdout.splitlines()
+        lines = ran([prof, 'script', '-I', path, '-e', 'sched:*', '--json'], check=True).stdout.splitlines()
         return [e['tid'] for e in map(json.loads, lines)]
     expected = tids(path_of('ours'))
     assert patched >= len(expected) and any(expected)

@@ -2,7 +2,6 @@
 """The fields of events that are no tracepoints, from bytes: every part of a sample alone, all of
 them together, and records whose sizes lie. tests/helpers/sample_feed makes the events."""
 import json
-import os
 import random
 import struct
 import subprocess
@@ -58,8 +57,7 @@ for line in sys.stdin:
 
 class Feed:
     def __init__(self, path):
-        self.process = subprocess.Popen([path, '-c', LOOP], stdin=subprocess.PIPE, text=True,
-                                        stdout=subprocess.PIPE)
+        self.process = subprocess.Popen([path, '-c', LOOP], stdin=subprocess.PIPE, text=True, stdout=subprocess.PIPE)
 
     def __call__(self, body, sample_type, size=None, misc=0, **attr):
         """The event's fields; None for a record that contradicts itself."""
@@ -74,11 +72,8 @@ class Feed:
 
 
 @pytest.fixture(scope='module')
-def feed(build):
-    path = os.path.join(build, 'tests/helpers/sample_feed')
-    if not os.path.exists(path):
-        pytest.skip('needs tests/helpers/sample_feed, which only a build that embeds Python has')
-    feed = Feed(path)
+def feed(helper):
+    feed = Feed(helper('sample_feed'))
     yield feed
     feed.process.stdin.close()
     assert feed.process.wait(timeout=20) == 0
@@ -194,11 +189,6 @@ def test_read_has_the_keys_of_its_flags(feed, flags):
     assert [frame['addr'] for frame in event['callchain']] == [0xffffffff80000001]
 
 
-def test_a_group_of_none(feed):
-    body = struct.pack('=II', 1, 2) + u64(3) + u64(0)
-    assert feed(body, TID | TIME | BITS['read'], read_format=GROUP)['read'] == {'nr': 0, 'cntr': []}
-
-
 HEAD = struct.pack('=II', 1, 2) + u64(3)
 
 
@@ -211,38 +201,26 @@ def test_registers_by_name(feed, arch, abi, names):
     assert event['regs_user'] == {'abi': abi, **dict(zip(names, range(100, 200)))}
 
 
-def test_registers_of_a_kernel_thread(feed):
-    event = feed(HEAD + u64(0), TID | TIME | BITS['regs_user'], regs_user=0xff)
-    assert event['regs_user'] == {'abi': 0}
+# (what is in the record, its parts, more of the attr, {field: value})
+SPECIAL = {
+    'a group of none': (u64(0), BITS['read'], {'read_format': GROUP}, {'read': {'nr': 0, 'cntr': []}}),
+    'registers of a kernel thread': (u64(0), BITS['regs_user'], {'regs_user': 0xff}, {'regs_user': {'abi': 0}}),
+    'a register without a name': (u64(2, 5), BITS['regs_intr'], {'regs_intr': 1 << 30, 'arch': 1}, {'regs_intr': {'abi': 2, 'reg30': 5}}),
+    # what lies behind them can't be found: None, not numbers of something else
+    'registers of an unknown abi': (u64(9, 1, 2, 3, 4, 5), BITS['regs_user'] | BITS['weight'], {'regs_user': 3},
+                                    {'regs_user': None, 'weight': None, '_tid': 2}),
+    'a weight in a structure': (u64(BIG), WEIGHT_STRUCT, {}, {'weight': BIG}),
+    'the stack of a kernel thread': (u64(0), BITS['stack_user'], {}, {'stack_user': as_bytes(u64(0))}),
+    # the documented bytes are u64 nr and the entries, whatever else the PMU told
+    'a hardware index': (u64(1, 77, 4, 5, 6), BITS['branch_stack'], {'branch_sample_type': 1 << 17},
+                         {'branch_stack': as_bytes(u64(1, 4, 5, 6))}),
+}
 
 
-def test_a_register_without_a_name_has_its_number(feed):
-    event = feed(HEAD + u64(2, 5), TID | TIME | BITS['regs_intr'], regs_intr=1 << 30, arch=1)
-    assert event['regs_intr'] == {'abi': 2, 'reg30': 5}
-
-
-def test_registers_of_an_unknown_abi(feed):
-    """What lies behind them can't be found: None, not numbers of something else."""
-    body = HEAD + u64(9, 1, 2, 3, 4, 5)
-    event = feed(body, TID | TIME | BITS['regs_user'] | BITS['weight'], regs_user=3)
-    assert event['regs_user'] is None and event['weight'] is None
-    assert event['_tid'] == 2
-
-
-def test_weight_struct_is_a_weight(feed):
-    assert feed(HEAD + u64(BIG), TID | TIME | WEIGHT_STRUCT)['weight'] == BIG
-
-
-def test_the_stack_of_a_kernel_thread(feed):
-    event = feed(HEAD + u64(0), TID | TIME | BITS['stack_user'])
-    assert event['stack_user'] == as_bytes(u64(0))
-
-
-def test_the_branch_stack_leaves_out_the_hardware_index(feed):
-    """The documented bytes are u64 nr and the entries, whatever else the PMU told."""
-    body = HEAD + u64(1, 77, 4, 5, 6)
-    event = feed(body, TID | TIME | BITS['branch_stack'], branch_sample_type=1 << 17)
-    assert event['branch_stack'] == as_bytes(u64(1, 4, 5, 6))
+@pytest.mark.parametrize('body, parts, attr, fields', SPECIAL.values(), ids=SPECIAL)
+def test_special_parts(feed, body, parts, attr, fields):
+    event = feed(HEAD + body, TID | TIME | parts, **attr)
+    assert {field: event[field] for field in fields} == fields
 
 
 # Where a part says how long it is: a size that lies must not be believed.
@@ -272,8 +250,7 @@ def test_noise(feed):
         sample_type = TID | TIME | chance.getrandbits(25)
         if sample_type & BITS['weight']:
             sample_type &= ~WEIGHT_STRUCT
-        words = [chance.choice([0, 1, 2, 3, chance.getrandbits(16), chance.getrandbits(64)])
-                 for _ in range(chance.randrange(40))]
+        words = [chance.choice([0, 1, 2, 3, chance.getrandbits(16), chance.getrandbits(64)]) for _ in range(chance.randrange(40))]
         event = feed(u64(*words), sample_type, read_format=chance.getrandbits(5),
                      regs_user=chance.getrandbits(24), regs_intr=chance.getrandbits(24),
                      branch_sample_type=chance.choice([0, 1 << 17]), arch=chance.randrange(5))

@@ -17,24 +17,16 @@ import time
 import pytest
 
 from frame import corpus
+from frame.corpus import bytes_of, path_of
+from frame.session import Command, ran
 
 sys.path.insert(0, corpus.DATA)
 import foreign  # noqa: E402
 
-READERS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'session', 'readers', 'python')
 
-
-class Script:
-    def __init__(self, prof, folder):
-        self.prof, self.folder = prof, folder
-
-    def __call__(self, path, *args, check=0, errors='', **more):
-        done = subprocess.run([self.prof, 'script', *args, str(path)], cwd=self.folder, capture_output=True,
-                              timeout=60, **({'stdin': subprocess.DEVNULL} | more))
-        done.stdout, done.stderr = done.stdout.decode(), done.stderr.decode()
-        assert done.returncode == check, done
-        assert re.search(errors, done.stderr) if errors else not done.stderr, done
-        return done.stdout
+class Script(Command):
+    def __call__(self, path, *args, **more):
+        return self.run('script', *args, path, **more).stdout
 
     def lines(self, *args, **more):
         return self(*args, **more).splitlines()
@@ -49,10 +41,6 @@ class Script:
 @pytest.fixture
 def script(prof, tmp_path):
     return Script(prof, tmp_path)
-
-
-def path_of(name):
-    return corpus.path_of(name)
 
 
 # ---- against perf script
@@ -75,28 +63,27 @@ def test_the_comparison_sees_differences(prof, monkeypatch):
     assert any('trace' in d for d in row.differences)
     assert not corpus.same_frame('\t  401 main+0x10 (/bin/a)', '\t  401 other+0x11 (/bin/a)')
     assert not corpus.same_frame('\t  401 main+0x10 (/bin/a)', '\t  401 main+0x10 (/bin/b)')
-    assert not corpus.same_head('sh 1 1.0: cpu-clock: 401 a+0x1 (/bin/a)', 'sh 2 1.0: cpu-clock: 401 a+0x1 (/bin/a)')
 
 
 PLACES = 'ip,sym,symoff,dso'
 
 
-@pytest.fixture(scope='module')
-def sampled(build, tmp_path_factory):
-    """By perf, with call chains."""
-    path = tmp_path_factory.mktemp('sampled') / 'perf.data'
+@pytest.fixture
+def sampled(recorded):
+    """With call chains."""
     if not shutil.which('perf'):
         pytest.skip('needs perf')
-    done = subprocess.run(['perf', 'record', '-q', '-g', '-e', 'cpu-clock:u', '-F', '499', '-o', path, '--',
-                           os.path.join(build, 'tests/helpers/works'), 'shares', '300'], capture_output=True, text=True)
-    if done.returncode:
-        pytest.skip(f'needs perf record: {done.stderr}')
-    return path
+    return recorded('shares')
 
 
 def of_perf(path, *args):
-    return subprocess.run(['perf', 'script', '-f', '-i', path, '--no-inline', *args], capture_output=True, text=True,
-                          check=True).stdout.splitlines()
+    said = ran(['perf', 'script', '-f', '-i', path, '--no-inline', *args], check=True).stdout
+    return re.sub(r'/tmp/perf-vdso\.so-\w+', '[vdso]', said).splitlines()
+
+
+def as_of_perf(lines):
+    """perf does not name functions of a file without symbols, which we tell apart by its unwind table."""
+    return [re.sub(r' [^ /]+\+0x[0-9a-f]+\+0x[0-9a-f]+ \(', ' [unknown] (', line) for line in lines]
 
 
 def test_places_of_frames_are_those_of_perf(script, sampled):
@@ -105,8 +92,8 @@ def test_places_of_frames_are_those_of_perf(script, sampled):
     if corpus.has_offsets('perf'):
         compared = [[corpus.with_offset(line) for line in both]]
     else:
-        compared = [mine]
-        assert both == of_perf(sampled, '-F', PLACES + ',dsoff')
+        compared = [as_of_perf(mine)]
+        assert as_of_perf(both) == of_perf(sampled, '-F', PLACES + ',dsoff')
     for lines in compared:
         assert len(lines) == len(his) > 100
         assert not [(m, h) for m, h in zip(lines, his) if not corpus.same_frame(m, h)]
@@ -118,11 +105,14 @@ def test_places_of_frames_are_those_of_perf(script, sampled):
 
 def test_places_of_samples_are_those_of_perf(script, sampled):
     mine = script.lines(sampled, '-F', PLACES + ',-callchain')
-    assert mine == of_perf(sampled, '-G', '-F', PLACES) and len(mine) > 20
+    his = of_perf(sampled, '-G', '-F', PLACES)
+    assert len(mine) == len(his) > 20
+    assert not [(m, h) for m, h in zip(mine, his) if not corpus.same_frame(f'\t{m}', f'\t{h}')]
     frames = [re.match(r' *([0-9a-f]+) .*\(/.*\+0x([0-9a-f]+)\)$', line)
               for line in script.lines(sampled, '-F', 'ip,dsoff,-callchain')]       # the file comes with it, as with perf
     rows = script.json(sampled, '-F', 'ip,dso,dsoff,-callchain')
-    assert [(int(f[1], 16), int(f[2], 16)) for f in frames if f] == [(r['ip'], r['dsoff']) for r in rows if r['dsoff'] is not None]
+    assert [(int(f[1], 16), int(f[2], 16)) for f in frames if f] == [(r['ip'], r['dsoff']) for r in rows
+                                                                      if r['dsoff'] is not None and r['dso'].startswith('/')]
     assert [r['dsoff'] for r in rows] == [int(r['dsoff']) if r['dsoff'] else None for r in script.csv(
         sampled, '-F', 'ip,dso,dsoff,-callchain')]
 
@@ -150,8 +140,7 @@ BRANCHES = [(0x400100, 0x400200, 1 | 3 << 4), (0x400300, 0x400400, 2 | 4 | 8 | 7
 def loads(tmp_path):
     """Three samples with branches, weights, a data source, page sizes, a physical address."""
     r = foreign.Recorder(False, 8)
-    addr, branch, data_src, txn, phys, data_page, code_page, weights = (
-        1 << n for n in (3, 11, 15, 17, 19, 22, 23, 24))
+    addr, branch, data_src, txn, phys, data_page, code_page, weights = (1 << n for n in (3, 11, 15, 17, 19, 22, 23, 24))
     kinds = (foreign.IDENTIFIER | foreign.IP | foreign.TID | foreign.TIME | foreign.CPU | foreign.PERIOD | addr
              | branch | data_src | txn | phys | data_page | code_page | weights)
     attr = bytearray(r.attr(4, 0x1cd, kinds, r.flags('disabled', 'mmap', 'comm', 'sample_id_all', 'mmap2'), 1000))
@@ -177,9 +166,10 @@ def test_parts_of_a_pmu(script, loads):
         'first', '500/500', '[001]', '0.002001:', '1000', 'cpu/mem-loads/:', '7f0000000002', '302', '402', '400012',
         '0x400100/0x400200/M/-/-/3/', '0x400300/0x400400/P/X/A/77/CALL', '12345002', '16K', '4M']]
     if shutil.which('perf'):
-        done = subprocess.run(['perf', 'script', '-f', '-i', loads, '-F', FIELDS], capture_output=True, text=True)
+        done = ran(['perf', 'script', '-f', '-i', loads, '-F', FIELDS])
         if not done.returncode:
-            assert [line.split() for line in text] == [line.split() for line in done.stdout.splitlines()]
+            said = re.sub(r'(/\d+/[A-Z]*)/-(?=\s)', r'\1', done.stdout)       # newer ones tell speculation, too
+            assert [line.split() for line in text] == [line.split() for line in said.splitlines()]
     row = script.json(loads, '-F', '+brstack')[2]
     assert (row['weight'], row['ins_lat'], row['data_src'], row['transaction']) == (302, 402, 0x1e05080021, 2 | 2 << 32)
     assert (row['addr'], row['phys_addr'], row['data_page_size'], row['sym'], row['symoff']) == (
@@ -208,8 +198,7 @@ def test_json_and_csv_say_the_same(script, name):
         for key, value in fields.items():
             assert cell[f'fields.{key}' if key in taken else key] == str(value), key
         if stack:
-            names = [f['symbol'] or hex(f['addr']) if 'symbol' in f else hex(f['addr']) for f in stack
-                     if not f['inlined']]
+            names = [f['symbol'] or hex(f['addr']) if 'symbol' in f else hex(f['addr']) for f in stack if not f['inlined']]
             assert cell['stack'].split(';') == names[::-1]
 
 
@@ -223,24 +212,13 @@ def test_columns_are_those_of_all_events(script):
     assert list(some[0]) == ['time', 'fields.comm', 'fields.pid', 'prio', 'target_cpu']
 
 
-def test_pandas_reads_it(script, monkeypatch):
-    monkeypatch.syspath_prepend(READERS)
-    try:
-        import pandas
-    except ImportError as error:
-        pytest.skip(f'needs pandas (tools/install-readers): {error}')
-    table = pandas.read_csv(io.StringIO(script(path_of('trace'), '--csv')))
-    assert len(table) == 27 and table.time.is_monotonic_increasing and table.prev_prio.dropna().max() <= 140
-
-
 NASTY = ['\x1b[31mred', 'a"b,c', "=1+1", 'x\ny', '\\q', 'ümläut', '\udcff\udcfe', ' lead', '&<>']
 
 
 @pytest.mark.parametrize('comm', NASTY)
 def test_names_do_no_harm(script, tmp_path, comm):
     r = foreign.Recorder(False, 8)
-    r.text = lambda text, unit=8: (lambda d: d + bytes(-len(d) % unit))(
-        text.encode('utf-8', 'surrogateescape') + b'\0')
+    r.text = lambda text, unit=8: (lambda d: d + bytes(-len(d) % unit))(text.encode('utf-8', 'surrogateescape') + b'\0')
     attr = r.attr(1, 0, foreign.IDENTIFIER | foreign.IP | foreign.TID | foreign.TIME | foreign.CPU | foreign.PERIOD,
                   r.flags('disabled', 'mmap', 'comm', 'sample_id_all', 'mmap2'), 1000)
     sample = r.record(9, 2, r.pack('QQIIQIIQ', 12, 0x400010, 500, 500, 1000, 1, 0, 1000))
@@ -258,19 +236,6 @@ def test_names_do_no_harm(script, tmp_path, comm):
 
 
 # ---- which events, which fields
-
-def test_what_is_picked(script):
-    path = path_of('trace')
-    every = script.lines(path, '--ns')
-    assert script.lines(path, '--ns', '-e', 'sched:sched_wakeup') == [x for x in every if ' sched:sched_wakeup:' in x]
-    assert script.lines(path, '--ns', '-C', '1') == [x for x in every if '[001]' in x]
-    assert script.lines(path, '--ns', '-N', '5', '--order') == every[:5]
-    first, last = (re.search(r'(\d+\.\d{9}): ', every[i])[1] for i in (3, -4))
-    assert script.lines(path, '--ns', '--time', f'{first},{last}') == every[3:-3]
-    assert script.lines(path, '--ns', '-t', '13220', '--no-inherit') == [x for x in every if ' 13220 [' in x]
-    assert script.lines(path, '--ns', '-e', 'sched:sched_switch/prev_prio<100/') == [
-        x for x in every if re.search(r'prev_prio=\d\d?\b', x)]
-
 
 @pytest.mark.parametrize('name', [n for n in corpus.names() if n.endswith('group')])
 def test_a_member_of_a_group_alone(script, name):
@@ -296,23 +261,13 @@ def test_fields_are_added_and_taken_away(script):
     assert len(raw) % 8 == 0 and bytes.fromhex(raw)[8:24].rstrip(b'\0') == b'migration/0'
 
 
-def test_a_name_that_perf_does_not_know_is_its_number(script):
-    assert {row['comm'] for row in script.json(path_of('big64'))} == {'first', 'second', ':501'}
-
-
 def test_threads_are_called_what_they_were_called_then(script):
     times = [(row['time'], row['comm']) for row in script.json(path_of('big64')) if row['pid'] == 500]
     assert {c for t, c in times if t < 1315} == {'first'} and {c for t, c in times if t > 1315} == {'second'}
-    assert [x.split()[0] for x in script.lines(path_of('big64'), '-F', 'comm')] == [
-        row['comm'] for row in script.json(path_of('big64'))]
+    assert [x.split()[0] for x in script.lines(path_of('big64'), '-F', 'comm')] == [row['comm'] for row in script.json(path_of('big64'))]
 
 
 # ---- where it goes
-
-def test_a_pipe_is_read_like_a_file(script):
-    with open(path_of('pipe'), 'rb') as f, subprocess.Popen(['cat'], stdin=f, stdout=subprocess.PIPE) as cat:
-        assert script('-', stdin=cat.stdout) == script(path_of('pipe'))
-
 
 def test_output_is_whole_or_as_before(script, tmp_path):
     out, recording = tmp_path / 'out.txt', tmp_path / 'x.data'
@@ -335,8 +290,7 @@ def test_output_is_whole_or_as_before(script, tmp_path):
 
 
 def test_of_a_cut_recording_what_was_read_stays(script, tmp_path):
-    with open(path_of('clock'), 'rb') as f:
-        whole = f.read()
+    whole = bytes_of('clock')
     at, size = struct.unpack_from('<QQ', whole, 40)
     (tmp_path / 'cut.data').write_bytes(whole[:at + size * 3 // 4])
     every = script.lines(path_of('clock'), '-F', 'time,event', '--ns')
@@ -349,8 +303,8 @@ def test_of_a_cut_recording_what_was_read_stays(script, tmp_path):
 
 
 def test_a_reader_who_goes_away_and_a_full_disk(script, prof):
-    done = subprocess.run(['bash', '-c', f'"{prof}" script --json "{path_of("amd64-7-several")}" | head -1; '
-                           'exit ${PIPESTATUS[0]}'], capture_output=True, text=True, timeout=30)
+    done = ran(['bash', '-c', f'"{prof}" script --json "{path_of("amd64-7-several")}" | head -1; '
+                'exit ${PIPESTATUS[0]}'])
     assert done.returncode == 0 and not done.stderr and json.loads(done.stdout)
     with open('/dev/full', 'w') as full:
         done = subprocess.run([prof, 'script', path_of('trace')], stdout=full, stderr=subprocess.PIPE, text=True)
@@ -384,6 +338,6 @@ def test_progress_is_for_a_terminal(prof, tmp_path):
             said += more
     os.close(main)
     assert child.wait(timeout=30) == 0
-    said = re.sub(rb'\A(?:perf-prof: .*\r\n)+', b'', said)      # hints, such as that it is of another kernel
+    said = re.sub(rb'\A(?:perf-prof: .*\r\n)+|(?:perf-prof: [^\r]*\r\n)+\Z', b'', said)      # hints: another kernel, other files
     assert re.match(rb'\r\x1b\[Kperf-prof: script: \d+ samples', said) and said.endswith(b'\r\x1b[K') and b'\n' not in said
     assert (tmp_path / 'out').read_text().count('\n') == 30

@@ -6,16 +6,13 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 
 import pytest
 
-from frame import again, requires
-from frame.session import READY, Session
+from frame.session import READY, Session, ran
 
-for word in ('tracefs', 'root'):
-    if requires.why_not(word):
-        pytestmark = pytest.mark.skip(reason=requires.why_not(word))
+# a third one that samples page faults may leave a size that tells nothing
+pytestmark = [pytest.mark.live('tracefs', 'root'), pytest.mark.alone]
 
 PAGES = 3000
 TOUCHES = f'''
@@ -69,36 +66,36 @@ def faults(text):
 
 
 def perf_counts(folder):
-    done = subprocess.run(['perf', 'script', '-f', '-i', 'perf.data', '-F', 'event'], cwd=folder, capture_output=True, text=True,
-                          timeout=120)
+    done = ran(['perf', 'script', '-f', '-i', 'perf.data', '-F', 'event'], cwd=folder, timeout=120)
     assert done.returncode == 0, done.stderr
     return len(re.findall(r'^ *page-faults: *$', done.stdout, re.M))
 
 
+def recorded_as_delivered(prof, folder, seen):
+    """Also by perf, which refuses a whole file for one sample of an event that isn't there."""
+    read = ran([prof, 'python', '-I', 'perf.data', 's.py'], cwd=folder)
+    assert (read.returncode, read.stderr) == (0, '') and seen in (None, faults(read.stdout))
+    if shutil.which('perf'):
+        assert perf_counts(folder) == faults(read.stdout)['page-faults']
+    return faults(read.stdout)['page-faults']
+
+
 @pytest.mark.deep
-@pytest.mark.parametrize('args', [[], ['--order'], ['--record', 'perf.data'], ['--record', 'perf.data', '--order']])
+@pytest.mark.parametrize('args', [['--order'], ['--record', 'perf.data']])
 @pytest.mark.parametrize('events, chains', [('page-faults,cpu-clock', True), ('page-faults/-g/,cpu-clock', False),
                                             ('page-faults,context-switches', False)])     # told apart by their size
 def test_they_are_delivered(pyperf, prof, tmp_path, events, chains, args):
-    def run():
-        with touching() as work, Session(prof, tmp_path, SCRIPT, '-e', events, '-m', '16M', '-i', '20', '-p', str(work.pid),
-                                         *args) as session:
-            session.wait_for('ready')
-            with others(pyperf, work.pid, chains * pyperf.PERF_SAMPLE_CALLCHAIN):
-                touch(work)
-                session.wait_for('enough|lost')
-            return session.stop()
-
-    ended = again.lossless(run)     # a third one that samples them may leave a size that tells nothing
+    with touching() as work, Session(prof, tmp_path, SCRIPT, '-e', events, '-m', '16M', '-i', '20', '-p', str(work.pid), *args) as session:
+        session.wait_for('ready')
+        with others(pyperf, work.pid, chains * pyperf.PERF_SAMPLE_CALLCHAIN):
+            touch(work)
+            session.wait_for('enough|lost')
+        ended = session.stop()
     assert (ended.code, ended.stderr) == (0, '')
-    seen = faults(ended.stdout)['page-faults']
-    assert PAGES <= seen < 2 * PAGES
-    if '--record' not in args:
-        return
-    read = subprocess.run([prof, 'python', '-I', 'perf.data', 's.py'], cwd=tmp_path, capture_output=True, text=True, timeout=60)
-    assert (read.returncode, read.stderr, faults(read.stdout)) == (0, '', faults(ended.stdout))
-    if shutil.which('perf'):
-        assert perf_counts(tmp_path) == seen
+    seen = faults(ended.stdout)
+    assert PAGES <= seen['page-faults'] < 2 * PAGES
+    if '--record' in args:
+        recorded_as_delivered(prof, tmp_path, seen)
 
 
 def test_what_nobody_can_tell_apart_is_lost(pyperf, prof, tmp_path):
@@ -108,20 +105,17 @@ def test_what_nobody_can_tell_apart_is_lost(pyperf, prof, tmp_path):
         session.wait_for('ready')
         with others(pyperf, work.pid, pyperf.PERF_SAMPLE_CALLCHAIN):
             touch(work)
-        for touches in range(2, 12):
-            touch(work)
-            if session.out.wait_for('enough', time.monotonic() + 2):    # unless a third one samples them, too
-                break
+        touch(work)
         session.wait_for('enough')
         ended = session.stop()
     seen = faults(ended.stdout)['page-faults']
-    assert ended.code == 0 and touches * PAGES <= seen + ended.lost < (touches + 2) * PAGES
+    assert ended.code == 0 and 2 * PAGES <= seen + ended.lost < 4 * PAGES
     if shutil.which('perf'):
         assert perf_counts(tmp_path) == seen
 
 
+@pytest.mark.slow     # sanitizers touch pages
 def test_record_alone(pyperf, prof, tmp_path):
-    """perf refuses a whole file for one sample of an event that isn't there."""
     (tmp_path / 's.py').write_text(SCRIPT)
     with subprocess.Popen([prof, 'record', '-e', 'page-faults', '-m', '16M', '--', sys.executable, '-c', TOUCHES], cwd=tmp_path,
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as record:
@@ -129,8 +123,4 @@ def test_record_alone(pyperf, prof, tmp_path):
             touch(record)
         err = record.communicate(timeout=60)[1]
     assert (record.returncode, err) == (0, '')
-    read = subprocess.run([prof, 'python', '-I', 'perf.data', 's.py'], cwd=tmp_path, capture_output=True, text=True, timeout=60)
-    assert read.returncode == 0 and read.stderr == ''
-    assert PAGES <= faults(read.stdout)['page-faults'] < 2 * PAGES
-    if shutil.which('perf'):
-        assert perf_counts(tmp_path) == faults(read.stdout)['page-faults']
+    assert PAGES <= recorded_as_delivered(prof, tmp_path, None) < 2 * PAGES

@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The template that `perf-prof python -e EVENT help` prints: what the manual shows, in its order."""
 import re
-import subprocess
 
 import pytest
 
-from frame import requires
+from frame.session import ran
+
+pytestmark = pytest.mark.live('tracefs')
 
 
 def test_the_template(prof):
     """Line by line what the page shows, but for what is said here to be more."""
-    if requires.why_not('tracefs'):
-        pytest.skip(requires.why_not('tracefs'))
-    done = subprocess.run([prof, 'python', '-e', 'sched:sched_wakeup', 'help'], capture_output=True, text=True)
+    done = ran([prof, 'python', '-e', 'sched:sched_wakeup', 'help'])
     page = PAGE.splitlines()
     lines = iter(done.stdout.splitlines())
     missing = [line for line in page if line not in lines]

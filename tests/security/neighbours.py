@@ -1,12 +1,5 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Hostile neighbours beside `perf-prof profile -a -g -i 1000`, one kind after the other: how late its intervals come,
-what is lost, and how much memory it has. As root:
-
-    tests/security/neighbours.py --build build --minutes 60
-"""
-import argparse
-import collections
+"""Hostile neighbours beside `perf-prof profile -a -g`: how late its intervals come, and how much memory it has."""
 import contextlib
 import itertools
 import json
@@ -76,7 +69,7 @@ def huge(path):
         f.truncate(HUGE)
 
 
-# ---- attacks: each is begun anew every second ------------------------------------
+# ---- attacks ------------------------------------
 
 
 def program_with_debuglink(place, make):
@@ -164,7 +157,7 @@ ATTACKS = [nothing, sparse_debug_file, fifo_as_debug_file, sparse_program, spars
 
 
 class Profile:
-    """perf-prof; .intervals: (when the line came, what it says)"""
+    """perf-prof; .intervals: tables, as they come"""
 
     def __init__(self, build, *options):
         self.process = subprocess.Popen([f'{build}/perf-prof', 'profile', '-a', '-g', '-i', '1000', '--json', *options],
@@ -178,7 +171,7 @@ class Profile:
         for line in self.process.stdout:
             row = json.loads(line)
             if row['table'] == 'profile':
-                self.intervals.append((time.monotonic(), row))
+                self.intervals.append(row)
 
     def listen(self):
         self.messages += self.process.stderr
@@ -206,73 +199,3 @@ def children(pid):
     out = subprocess.run(['ps', '--no-headers', '-o', 'pid', '--ppid', str(pid)], stdout=subprocess.PIPE, text=True).stdout
     found = [int(word) for word in out.split()]
     return found + [grandchild for child in found for grandchild in children(child)]
-
-
-Turn = collections.namedtuple('Turn', 'attack begin end memory')
-
-
-def take_turns(place, profile, seconds, turns):
-    """[Turn]"""
-    done = []
-    for attack in turns:
-        begin, memory = time.monotonic(), 0
-        while time.monotonic() - begin < seconds and profile.process.poll() is None:
-            place.stop()
-            attack(place)
-            time.sleep(1)
-            memory = max(memory, profile.memory())
-        place.stop()
-        done.append(Turn(attack.__name__, begin, time.monotonic(), memory))
-    return done
-
-
-def latest(profile, turns):
-    """Seconds behind its second that the latest interval of these turns came."""
-    times = [when for when, _ in profile.intervals]
-    gaps = [b - a - 1 for a, b in zip(times, times[1:]) if any(t.begin <= b <= t.end + 1 for t in turns)]
-    return max(gaps, default=float('nan'))
-
-
-def rows_of(profile, turns):
-    """[an interval's row, with what was lost in it: it says what was lost since the beginning]"""
-    before, rows = 0, []
-    for when, row in profile.intervals:
-        if any(t.begin <= when <= t.end for t in turns):
-            rows.append({**row, 'lost': row['lost'] - before})
-        before = row['lost']
-    return rows
-
-
-def table(profile, turns):
-    yield f'{"neighbour":20} {"intervals":>9} {"latest s":>8} {"samples":>9} {"lost":>6} {"MiB":>6}'
-    for attack in ATTACKS:
-        mine = [t for t in turns if t.attack == attack.__name__]
-        if not mine:
-            continue
-        rows = rows_of(profile, mine)
-        yield (f'{attack.__name__:20} {len(rows):9} {latest(profile, mine):8.2f} {sum(r["samples"] for r in rows):9} '
-               f'{sum(r["lost"] for r in rows):6} {max(t.memory for t in mine) / (1 << 20):6.1f}')
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('--build', default='build')
-    parser.add_argument('--minutes', type=float, default=60)
-    parser.add_argument('--turn', type=float, default=20, help='seconds of one neighbour')
-    args = parser.parse_args()
-    place, begin, turns = Place(args.build), time.monotonic(), []
-    profile = Profile(args.build)
-    try:
-        while time.monotonic() - begin < 60 * args.minutes and profile.process.poll() is None:
-            turns += take_turns(place, profile, args.turn, ATTACKS)
-            print(f'{(time.monotonic() - begin) / 60:.1f} min: {turns[-1].memory / (1 << 20):.1f} MiB', flush=True)
-    finally:
-        ended = profile.stop()
-        place.close()
-    print(*table(profile, turns), sep='\n')
-    print(f'exit code {profile.process.returncode}, {ended:.2f} s after SIGINT')
-    print(b''.join(profile.messages[-20:]).decode(errors='replace'))
-
-
-if __name__ == '__main__':
-    main()

@@ -3,11 +3,13 @@
 import csv
 import io
 import shutil
-import subprocess
 
 import pytest
 
-PATIENCE = 60
+from security.conftest import run, running
+
+pytestmark = pytest.mark.live
+
 WORK = 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done'
 EVIL = ["=1+1", '+1', '-1', '@SUM(A1)', '=a,"b"', '\t=1', '\r=1', '\uff1d1']
 
@@ -24,8 +26,8 @@ def rows_of(text):
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def run(prof, *args):
-    done = subprocess.run([prof, *args], capture_output=True, text=True, timeout=PATIENCE)
+def output(*words):
+    done = run(*words)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -52,27 +54,22 @@ def assert_safe(rows, exact, column):
 @pytest.mark.parametrize('name', EVIL, ids=ascii)
 def test_rows_of_events(prof, folder, evil, name):
     data = folder / 'r.data'
-    run(prof, 'record', '-e', 'cpu-clock', '-g', '-o', data, '--', evil(name), '-c', WORK)
-    exact = rows_of(run(prof, 'script', '--csv', data))
+    output(prof, 'record', '-e', 'cpu-clock', '-g', '-o', data, '--', evil(name), '-c', WORK)
+    exact = rows_of(output(prof, 'script', '--csv', data))
     for command in (['script', '--csv-safe'], ['convert', '--to', 'csv', '--csv-safe']):
-        marked = assert_safe(rows_of(run(prof, *command, data)), exact, 'comm')
+        marked = assert_safe(rows_of(output(prof, *command, data)), exact, 'comm')
         assert bool(marked) == (name[0] not in '\t\r')       # an escape begins those
-    assert run(prof, 'convert', '--to', 'csv', data) == run(prof, 'script', '--csv', data)
+    assert output(prof, 'convert', '--to', 'csv', data) == output(prof, 'script', '--csv', data)
 
 
 def test_counts(prof, evil):
-    with subprocess.Popen([evil('=1+1'), '-c', 'read x; :'], stdin=subprocess.PIPE) as process:
-        try:
-            args = '-e', 'task-clock', '-p', str(process.pid), '--per-thread', '--', 'true'
-            exact, safe = (rows_of(subprocess.run([prof, 'stat', how, *args], capture_output=True, text=True,
-                                                  timeout=PATIENCE, check=True).stderr) for how in ('--csv', '--csv-safe'))
-        finally:
-            process.kill()
+    with running(evil('=1+1'), '-c', 'read x; :') as process:
+        args = '-e', 'task-clock', '-p', process.pid, '--per-thread', '--', 'true'
+        exact, safe = (rows_of(run(prof, 'stat', how, *args, check=True).stderr) for how in ('--csv', '--csv-safe'))
     assert exact[0]['where'].startswith('=1+1') and safe[0]['where'] == "'" + exact[0]['where']
     assert [row['state'] for row in safe] == [row['state'] for row in exact]
 
 
 def test_it_is_for_csv(prof, folder):
-    done = subprocess.run([prof, 'convert', '--to', 'folded', '--csv-safe', folder / 'x'], capture_output=True, text=True,
-                          timeout=PATIENCE)
+    done = run(prof, 'convert', '--to', 'folded', '--csv-safe', folder / 'x')
     assert done.returncode == 2 and '--csv-safe is for --to csv' in done.stderr

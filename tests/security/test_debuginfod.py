@@ -11,6 +11,8 @@ import pytest
 from frame import requires
 from security.conftest import CALLER, sudo
 
+pytestmark = pytest.mark.live
+
 for word in ('tracefs', 'program:gcc', 'program:strip'):
     if requires.why_not(word):
         pytestmark = pytest.mark.skip(reason=requires.why_not(word))

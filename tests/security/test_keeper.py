@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """The script of another user, beside the keeper that stays root: names of programs that the user can't
 open come, and nothing else of them."""
-import contextlib
 import errno
 import json
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 
 import pytest
 
 from frame import requires
 from frame.session import READY, Session
-from security.conftest import CALLER, STRANGER
+from security.conftest import CALLER, STRANGER, given, helper, running
+
+pytestmark = pytest.mark.live
 
 if requires.why_not('tracefs'):
     pytestmark = pytest.mark.skip(reason=requires.why_not('tracefs'))
@@ -75,20 +75,16 @@ FILE, PROC, MAPPED = 1, 2, 4
 @pytest.fixture
 def shut(sticky, build):
     """A program whose functions have names, in a folder that is root's alone."""
-    program = os.path.join(build, 'tests/helpers/callers')
-    if not os.path.exists(program):
-        pytest.skip('needs the helper callers')
     folder = sticky / 'shut'
     folder.mkdir(mode=0o700)
-    return pathlib.Path(shutil.copy(program, folder / f'shut{os.getpid()}'))
+    return helper(build, folder)
 
 
 @pytest.fixture
 def theirs(sticky):
     folder = sticky / 'theirs'
     folder.mkdir()
-    os.chown(folder, CALLER.pw_uid, CALLER.pw_gid)
-    return folder
+    return given(folder, CALLER)
 
 
 @pytest.mark.parametrize('how', ['setuid', '0700', '0711', 'everybody'])
@@ -98,19 +94,15 @@ def test_names_come_and_no_descriptor(prof, shut, theirs, how):
     st = shut.stat()
     script = SPY % (shut.name, (st.st_dev, st.st_ino))
     event = f'syscalls:sys_enter_getppid/comm~"{shut.name[:15]}*"/'
-    with subprocess.Popen([shut, '--wait', '--linger', '1'], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as one:
-        try:
-            one.stdout.readline()
-            args = [] if how == 'everybody' else ['-p', str(one.pid)]
-            with Session(prof, theirs, script, '--user', CALLER.pw_name, *args, '-i', '50', '--user-callchain',
-                         '-e', event) as session:
-                session.wait_for('ready')
-                one.stdin.write(b'x')
-                one.stdin.flush()
-                session.wait_for('sample')
-                ended = session.stop()
-        finally:
-            one.kill()
+    with running(shut, '--wait', '--linger', '1') as one:
+        one.stdout.readline()
+        args = [] if how == 'everybody' else ['-p', str(one.pid)]
+        with Session(prof, theirs, script, '--user', CALLER.pw_name, *args, '-i', '50', '--user-callchain', '-e', event) as session:
+            session.wait_for('ready')
+            one.stdin.write(b'x')
+            one.stdin.flush()
+            session.wait_for('sample')
+            ended = session.stop()
     names, seen = json.loads(re.search(r'^sample (.*)$', ended.stdout, re.M).group(1))
     assert names[:3] == ['inner', 'middle', 'outer'] and seen == []
 
@@ -127,35 +119,28 @@ def ask(prof, folder, target, *questions, args=None, script=ASK):
 def test_what_the_keeper_answers(prof, shut, theirs, mode):
     """By -p, of its target, of another process of root's, of what nobody runs."""
     shut.chmod(mode)
-    with subprocess.Popen([shut, '--wait'], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as one, \
-            subprocess.Popen(['sleep', '100']) as other:
-        try:
-            one.stdout.readline()
-            path = str(shut)
-            nothing, of_target, not_there, maps, comm, exe = ask(
-                prof, theirs, other.pid, (FILE, 0, path), (FILE, other.pid, path), (FILE, other.pid, path + 'x'),
-                (PROC, one.pid, 'maps'), (PROC, one.pid, 'environ'), (MAPPED, one.pid, '0-0'))
-            assert nothing == of_target == not_there        # one answer: it isn't there
-            assert maps == comm == exe and maps[0] < 0 and not maps[1]
-            by_path, by_exe, public = ask(prof, theirs, one.pid, (FILE, one.pid, path), (MAPPED, one.pid, '0-0'),
-                                          (FILE, 0, '/bin/true'))
-            for answer in by_path, by_exe:
-                assert answer[0] == 0 and not answer[1][0].startswith(ELF)
-            assert public[0] == 0 and public[1][0].startswith(ELF)
-        finally:
-            one.kill()
-            other.kill()
+    with running(shut, '--wait') as one, running('sleep', '100') as other:
+        one.stdout.readline()
+        path = str(shut)
+        nothing, of_target, not_there, maps, comm, exe = ask(
+            prof, theirs, other.pid, (FILE, 0, path), (FILE, other.pid, path), (FILE, other.pid, path + 'x'),
+            (PROC, one.pid, 'maps'), (PROC, one.pid, 'environ'), (MAPPED, one.pid, '0-0'))
+        assert nothing == of_target == not_there        # one answer: it isn't there
+        assert maps == comm == exe and maps[0] < 0 and not maps[1]
+        by_path, by_exe, public = ask(prof, theirs, one.pid, (FILE, one.pid, path), (MAPPED, one.pid, '0-0'), (FILE, 0, '/bin/true'))
+        for answer in by_path, by_exe:
+            assert answer[0] == 0 and not answer[1][0].startswith(ELF)
+        assert public[0] == 0 and public[1][0].startswith(ELF)
 
 
 def test_a_childs_maps_are_a_targets(prof, theirs):
-    with subprocess.Popen(['sh', '-c', 'sleep 100 & echo $!; wait'], stdout=subprocess.PIPE, text=True) as shell:
+    with running('sh', '-c', 'sleep 100 >/dev/null & echo $!; wait') as shell:
         child = int(shell.stdout.readline())
         try:
             answer, = ask(prof, theirs, shell.pid, (PROC, child, 'maps'))
             assert answer[0] == 0
         finally:
             os.kill(child, 9)
-            shell.kill()
 
 
 # ---- perf maps, and who is in a control group ---------------------------------------------------
@@ -174,8 +159,7 @@ def compiler():
         path = pathlib.Path(f'/tmp/perf-{process.pid}.map')
         running.append((process, path))
         path.write_text(f'{SECRET_LINE}\n1000 20 made_by_a_compiler\n{SECRET_LINE}\n')
-        os.chown(path, STRANGER.pw_uid, STRANGER.pw_gid)
-        path.chmod(mode)
+        given(path, STRANGER).chmod(mode)
         return process.pid
     yield start
     for process, path in running:
@@ -210,13 +194,10 @@ def test_a_program_is_no_perf_map(prof, shut, theirs):
     """The keeper's parser of maps takes no tickets: lines of a program that look so would come."""
     with open(shut, 'ab') as program:
         program.write(b'\n1000 20 secret_of_the_program\n')
-    with subprocess.Popen([shut, '--wait'], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as one:
-        try:
-            one.stdout.readline()
-            (rc, files), = ask(prof, theirs, one.pid, (MAPPED, one.pid, '0-0'), script=TICKET_AS_MAP)
-            assert rc < 0 and not files
-        finally:
-            one.kill()
+    with running(shut, '--wait') as one:
+        one.stdout.readline()
+        (rc, files), = ask(prof, theirs, one.pid, (MAPPED, one.pid, '0-0'), script=TICKET_AS_MAP)
+        assert rc < 0 and not files
 
 
 @pytest.fixture
@@ -241,9 +222,7 @@ def group():
 
 def test_of_a_control_group_its_tasks_are_targets(prof, theirs, group):
     """Not everybody: by --cgroups the maps of all of the machine's processes came."""
-    with contextlib.ExitStack() as stack:
-        inside, below, outside = (stack.enter_context(subprocess.Popen(['sleep', '100'])) for _ in range(3))
-        stack.callback(lambda: [process.kill() or process.wait() for process in (inside, below, outside)])
+    with running('sleep', '100') as inside, running('sleep', '100') as below, running('sleep', '100') as outside:
         (group / 'cgroup.procs').write_text(str(inside.pid))
         (group / 'below/cgroup.procs').write_text(str(below.pid))
         answers = ask(prof, theirs, None, *((PROC, process.pid, 'maps') for process in (inside, below, outside)),

@@ -7,7 +7,9 @@ import subprocess
 
 import pytest
 
-from conftest import CALLER, sudo
+from security.conftest import CALLER, given, link, run, sudo
+
+pytestmark = pytest.mark.live
 
 SOURCE = '''
 static char pages[500 * 4096];
@@ -28,13 +30,12 @@ def home(folder):
     """The caller's home folder."""
     path = folder / 'home'
     path.mkdir()
-    os.chown(path, CALLER.pw_uid, CALLER.pw_gid)
-    return path
+    return given(path, CALLER)
 
 
 def record(prof, program, home, *options):
-    done = subprocess.run([prof, 'record', '-v', *options, '-e', 'page-faults:u', '-c', '1', '-o', home / 'job.data', '--', program],
-                          capture_output=True, text=True, timeout=60, env={**sudo(), 'HOME': str(home)})
+    done = run(prof, 'record', '-v', *options, '-e', 'page-faults:u', '-c', '1', '-o', home / 'job.data', '--', program,
+               env={**sudo(), 'HOME': str(home)})
     assert done.returncode == 0, done
     return done.stderr
 
@@ -67,9 +68,8 @@ def test_links_of_the_caller_lead_nowhere_else(prof, program, home, place):
     target.mkdir()
     if '/' in place:
         (home / '.debug').mkdir()
-        os.chown(home / '.debug', CALLER.pw_uid, CALLER.pw_gid)
-    (home / place).symlink_to(target)
-    os.lchown(home / place, CALLER.pw_uid, CALLER.pw_gid)
+        given(home / '.debug', CALLER)
+    link(home / place, target, CALLER)
     assert 'not kept for reports after a rebuild: Permission denied' in record(prof, program, home)
     assert not list(target.iterdir())
 
@@ -77,9 +77,8 @@ def test_links_of_the_caller_lead_nowhere_else(prof, program, home, place):
 def test_roots_cache_is_not_in_a_folder_where_others_write(prof, program, sticky):
     """Whoever sets HOME would choose the symbols that root sees, and, by a link, the file that root reads."""
     env = {**os.environ, 'HOME': str(sticky)}
-    subprocess.run([prof, 'record', '--no-buildid-cache', '-e', 'page-faults:u', '-c', '1', '-o', sticky / 'job.data', '--', program],
-                   check=True, capture_output=True, timeout=60)
-    notes = subprocess.run(['readelf', '-n', program], capture_output=True, text=True, check=True).stdout
+    run(prof, 'record', '--no-buildid-cache', '-e', 'page-faults:u', '-c', '1', '-o', sticky / 'job.data', '--', program, check=True)
+    notes = run('readelf', '-n', program, check=True).stdout
     one = re.search(r'Build ID: (\w+)', notes)[1]
     kept = sticky / '.debug/.build-id' / one[:2] / one[2:]
     kept.mkdir(parents=True)
@@ -87,5 +86,5 @@ def test_roots_cache_is_not_in_a_folder_where_others_write(prof, program, sticky
     reports = {}
     for mode in 0o1777, 0o755:
         sticky.chmod(mode)
-        reports[mode] = subprocess.run([prof, 'report', sticky / 'job.data'], capture_output=True, text=True, timeout=60, env=env).stdout
+        reports[mode] = run(prof, 'report', sticky / 'job.data', env=env).stdout
     assert ' touch ' not in reports[0o1777] and ' touch ' in reports[0o755], reports

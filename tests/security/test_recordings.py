@@ -11,34 +11,26 @@ import shutil
 import signal
 import subprocess
 import termios
-import time
 
 import pytest
 
 from frame import requires
-from security.conftest import CALLER, STRANGER, sudo
+from security.conftest import CALLER, PATIENCE, STRANGER, as_root, given, helper, run, sudo, wait_until
 
-PATIENCE = 60
+pytestmark = pytest.mark.live
+
 SCRIPT = 'def __sample__(event):\n    pass\n'
 COMMANDS = {
     'report': ['report', '{file}'],
     'script': ['script', '{file}'],
-    'script csv': ['script', '--csv', '{file}'],
     'convert': ['convert', '--to', 'folded', '{file}'],
-    'convert csv': ['convert', '--to', 'csv', '{file}'],
     'diff': ['diff', '{file}', '{file}'],
     'flame-graph': ['flame-graph', '{file}', '{folder}/out.svg'],
     'before': ['report', '{recording}', '--flame-graph', '{folder}/out.svg', '--flame-graph-before', '{file}'],
     'trace': ['trace', '-I', '{file}'],
     'trace help': ['trace', '-I', '{file}', 'help'],
-    'profile': ['profile', '-I', '{file}'],
-    'top': ['top', '-I', '{file}', '-k', 'next_pid'],
     'task-state': ['task-state', '-I', '{file}'],
-    'rundelay': ['rundelay', '-I', '{file}'],
-    'syscalls': ['syscalls', '-I', '{file}'],
     'latency': ['latency', '-e', 'a:b//key=pid/', '-e', 'a:c//key=pid/', '-I', '{file}'],
-    'kvm-exit': ['kvm-exit', '-I', '{file}'],
-    'page-faults': ['page-faults', '-I', '{file}'],
     'python': ['python', '-I', '{file}', '{folder}/s.py'],
     'python help': ['python', '-I', '{file}', 'help'],
 }
@@ -47,19 +39,12 @@ COMMANDS = {
 @pytest.fixture
 def record(prof, sticky):
     """record(name, *options): a recording that belongs to the caller."""
-    def run(name='r.data', *options, env=None, work=('sh', '-c', 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done')):
+    def start(name='r.data', *options, env=None, work=('sh', '-c', 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done')):
         path = sticky / name
-        subprocess.run([prof, 'record', '-e', 'cpu-clock', *options, '-o', path, '--', *work], env=env or sudo(), check=True,
-                       capture_output=True, timeout=PATIENCE)
+        path.unlink(missing_ok=True)      # nobody writes to a stranger's
+        run(prof, 'record', '-e', 'cpu-clock', *options, '-o', path, '--', *work, env=env or sudo(), check=True)
         return path
-    return run
-
-
-def wait_until(condition):
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, 'in vain'
-        time.sleep(0.01)
+    return start
 
 
 @contextlib.contextmanager
@@ -127,8 +112,8 @@ def test_sudo_reads_as_the_caller(prof, record, sticky, fifo, name):
     assert_without_root(rights_of_the_reader(command, fifo, sudo()), CALLER.pw_uid)
 
 
-@pytest.mark.parametrize('packed', [False, True], ids=['plain', 'gzip'])
-@pytest.mark.parametrize('name', ['report', 'script', 'convert', 'diff', 'trace', 'python'])
+@pytest.mark.parametrize('name, packed', [('report', False), ('script', True), ('convert', False), ('diff', True), ('trace', True),
+                                          ('python', False)])
 def test_what_root_alone_may_open_is_read(prof, record, sticky, tmp_path, name, packed):
     """sudo said so; outputs are the caller's."""
     secret = tmp_path / 'secret'
@@ -136,16 +121,14 @@ def test_what_root_alone_may_open_is_read(prof, record, sticky, tmp_path, name, 
     data = record().read_bytes()
     (secret / 'r.data').write_bytes(gzip.compress(data) if packed else data)
     (secret / 'r.data').chmod(0o600)
-    done = subprocess.run(command_of(prof, name, sticky, secret / 'r.data', None), env=sudo(), capture_output=True,
-                          text=True, timeout=PATIENCE)
+    done = run(*command_of(prof, name, sticky, secret / 'r.data', None), env=sudo())
     assert done.returncode == 0, done.stderr
     assert done.stdout or name == 'python'
 
 
 def test_standard_input_is_read(prof, record):
     with open(record(), 'rb') as data:
-        done = subprocess.run([prof, 'report', '-'], stdin=data, env=sudo(), capture_output=True, text=True,
-                              timeout=PATIENCE)
+        done = run(prof, 'report', '-', stdin=data, env=sudo())
     assert done.returncode == 0 and 'cpu-clock' in done.stdout, done.stderr
 
 
@@ -153,33 +136,20 @@ def test_standard_input_is_read(prof, record):
 def test_pictures_are_the_callers(prof, record, sticky, tmp_path, name):
     data = record('r.data', '-g')
     out = sticky / name
-    done = subprocess.run([prof, 'report', data, '--flame-graph', out, '-o', sticky / 'text'], env=sudo(),
-                          capture_output=True, text=True, timeout=PATIENCE)
+    done = run(prof, 'report', data, '--flame-graph', out, '-o', sticky / 'text', env=sudo())
     assert done.returncode == 0, done.stderr
     assert out.stat().st_uid == (sticky / 'text').stat().st_uid == CALLER.pw_uid
     tmp_path.chmod(0o755)
-    done = subprocess.run([prof, 'report', data, '--flame-graph', tmp_path / name], env=sudo(), capture_output=True,
-                          text=True, timeout=PATIENCE)
+    done = run(prof, 'report', data, '--flame-graph', tmp_path / name, env=sudo())
     assert done.returncode == 1 and 'Permission denied' in done.stderr and not os.listdir(tmp_path)
 
 
 @pytest.fixture
 def shut(tmp_path, build):
     """A program whose functions have names, which root alone may read."""
-    program = os.path.join(build, 'tests/helpers/callers')
-    if not os.path.exists(program):
-        pytest.skip('needs the helper callers')
-    path = pathlib.Path(shutil.copy(program, tmp_path / f'shut{os.getpid()}'))
+    path = helper(build, tmp_path)
     path.chmod(0o700)
     return path
-
-
-@pytest.mark.skipif(bool(requires.why_not('tracefs')), reason=str(requires.why_not('tracefs')))
-def test_functions_of_roots_programs_have_names(prof, record, shut):
-    data = record('r.data', '-e', 'syscalls:sys_enter_getppid', '-g', work=[shut, '3'])
-    done = subprocess.run([prof, 'report', '--json', '-e', 'syscalls:sys_enter_getppid', data], env=sudo(),
-                          capture_output=True, text=True, timeout=PATIENCE)
-    assert done.returncode == 0 and {'inner', 'middle', 'outer'} <= set(words_of(done.stdout)), done.stdout + done.stderr
 
 
 def words_of(text):
@@ -201,8 +171,7 @@ def test_functions_of_the_kernel_have_names(prof, record):
     before = sysctl.read_text()
     try:
         sysctl.write_text('1')
-        done = subprocess.run([prof, 'report', '-e', 'context-switches', data], env=sudo(), capture_output=True, text=True,
-                              timeout=PATIENCE)
+        done = run(prof, 'report', '-e', 'context-switches', data, env=sudo())
     finally:
         sysctl.write_text(before)
     assert 'schedule+0x' in done.stdout, done.stdout + done.stderr
@@ -213,20 +182,14 @@ def test_functions_of_the_kernel_have_names(prof, record):
 PARSER = 2113929216
 
 
-def as_root():
-    return {name: value for name, value in os.environ.items() if not name.startswith('SUDO_')}
-
-
 @pytest.mark.parametrize('name', [name for name in COMMANDS if name not in ('python', 'before', 'diff')])
 def test_root_reads_a_strangers_as_nobody(prof, sticky, fifo, name):
-    os.chown(fifo, STRANGER.pw_uid, STRANGER.pw_gid)
-    rights = rights_of_the_reader(command_of(prof, name, sticky, fifo, None), fifo, as_root())
+    """Its own as root."""
+    if name == 'report':
+        rights = rights_of_the_reader(command_of(prof, name, sticky, fifo, None), fifo, as_root())
+        assert rights['Uid'].split() == ['0'] * 4
+    rights = rights_of_the_reader(command_of(prof, name, sticky, given(fifo, STRANGER), None), fifo, as_root())
     assert_without_root(rights, PARSER)
-
-
-def test_root_reads_its_own_as_root(prof, sticky, fifo):
-    rights = rights_of_the_reader(command_of(prof, 'report', sticky, fifo, None), fifo, as_root())
-    assert rights['Uid'].split() == ['0'] * 4
 
 
 @pytest.fixture
@@ -236,37 +199,36 @@ def theirs(record):
         path = record('theirs.data', *options, env=as_root(), **more)
         if packed:
             path.write_bytes(gzip.compress(path.read_bytes()))
-        os.chown(path, STRANGER.pw_uid, STRANGER.pw_gid)
-        return path
+        return given(path, STRANGER)
     return make
 
 
 OUTPUTS = {
     'report -o': ['report', '{file}', '-o', '{out}'],
     'picture': ['report', '{file}', '--flame-graph', '{out}.svg'],
-    'picture without a suffix': ['report', '{file}', '--flame-graph', '{out}'],
     'script': ['script', '{file}', '-o', '{out}'],
-    'script csv': ['script', '--csv', '{file}', '-o', '{out}.csv'],
     'convert': ['convert', '{file}', '--to', 'folded', '-o', '{out}'],
-    'convert csv': ['convert', '{file}', '--to', 'csv', '-o', '{out}'],
     'diff': ['diff', '{file}', '{file}', '--flame-graph', '{out}.svg'],
     'trace': ['trace', '-I', '{file}', '-o', '{out}'],
 }
 
 
-@pytest.mark.parametrize('packed', [False, True], ids=['plain', 'gzip'])
 @pytest.mark.parametrize('name', OUTPUTS)
-def test_roots_outputs_are_written(prof, theirs, tmp_path, name, packed):
-    """In a folder that is closed to all others, whole, and nothing is left beside them."""
-    folder = tmp_path / 'closed'
+def test_roots_outputs_are_written(prof, theirs, tmp_path, name):
+    """In a folder that is closed to all others, whole, and nothing is left beside them; also to a pipe of root's."""
+    folder, pipe = tmp_path / 'closed', tmp_path / 'pipe'
     folder.mkdir(mode=0o700)
-    data = theirs('-g', packed=packed)
-    command = [word.format(file=data, out=folder / 'out') for word in OUTPUTS[name]]
-    for _ in range(2):         # a new file, and one that is there
-        done = subprocess.run([prof, *command], env=as_root(), capture_output=True, text=True, timeout=PATIENCE)
+    for packed in False, True:         # a new file, and one that is there
+        data = theirs('-g', packed=packed)
+        done = run(prof, *(word.format(file=data, out=folder / 'out') for word in OUTPUTS[name]), env=as_root())
         assert done.returncode == 0, done.stderr
         made, = folder.iterdir()
         assert made.stat().st_size > 100 and made.stat().st_uid == 0
+    if name == 'convert':
+        os.mkfifo(pipe, 0o600)
+        with subprocess.Popen(['cat', pipe], stdout=subprocess.PIPE, text=True) as reader:
+            run(prof, 'convert', data, '--to', 'folded', '-o', pipe, env=as_root(), check=True)
+            assert 'sh;' in reader.communicate(timeout=PATIENCE)[0]
 
 
 @pytest.mark.parametrize('option', [[], ['-o']], ids=['operand', '-o'])
@@ -277,43 +239,25 @@ def test_stacks_of_a_stranger_are_drawn(prof, sticky, tmp_path, option):
     for name in 'old', 'new':
         path = sticky / f'{name}.folded'
         path.write_text(f'main;{name} 3\n')
-        path.chmod(0o600)
-        os.chown(path, STRANGER.pw_uid, STRANGER.pw_gid)
-    subprocess.run([prof, 'flame-graph', '--before', sticky / 'old.folded', sticky / 'new.folded', *option,
-                    folder / 'out.svg'], env=as_root(), check=True, timeout=PATIENCE)
+        given(path, STRANGER).chmod(0o600)
+    run(prof, 'flame-graph', '--before', sticky / 'old.folded', sticky / 'new.folded', *option, folder / 'out.svg', env=as_root(), check=True)
     made, = folder.iterdir()
     assert 'new.folded against ' in made.read_text() and made.stat().st_uid == 0
 
 
-def test_a_pipe_of_roots_is_written_to(prof, theirs, tmp_path):
-    pipe = tmp_path / 'pipe'
-    os.mkfifo(pipe, 0o600)
-    with subprocess.Popen(['cat', pipe], stdout=subprocess.PIPE, text=True) as reader:
-        subprocess.run([prof, 'convert', theirs('-g'), '--to', 'folded', '-o', pipe], env=as_root(), check=True,
-                       timeout=PATIENCE)
-        assert 'sh;' in reader.communicate(timeout=PATIENCE)[0]
-
-
 def test_recordings_of_two_are_compared(prof, record, theirs, tmp_path):
+    """A FIFO of root's is opened before root gives up its rights. One program may write to both FIFOs, one after the other."""
     own = pathlib.Path(shutil.move(record('own.data', env=as_root()), tmp_path))
     own.chmod(0o600)
-    done = subprocess.run([prof, 'diff', own, theirs()], env=as_root(), capture_output=True, text=True, timeout=PATIENCE)
-    assert done.returncode == 0 and 'cpu-clock' in done.stdout, done.stderr
-
-
-def test_a_pipe_of_roots_is_compared(prof, record, theirs, tmp_path):
-    """The FIFO is opened before root gives up its rights. One program may write to both FIFOs, one after the other."""
-    own = shutil.move(record('own.data', env=as_root()), tmp_path)
     data, pipes = theirs(), [tmp_path / name for name in ('first', 'second')]
     for pipe in pipes:
         os.mkfifo(pipe, 0o600)
     write = 'cat "$0" >"$1" && if [ "$2" ]; then cat "$0" >"$2"; fi'
-    for sides in [pipes[0], data], [data, pipes[0]], pipes:
-        with subprocess.Popen(['sh', '-c', write, own, *(side for side in sides if side in pipes)],
+    for sides in [own, data], [pipes[0], data], [data, pipes[0]], pipes:
+        with subprocess.Popen(['sh', '-c', write, own, *([side for side in sides if side in pipes] or ['/dev/null'])],
                               start_new_session=True) as writer:
             try:
-                done = subprocess.run([prof, 'diff', *sides], env=as_root(), capture_output=True, text=True,
-                                      timeout=PATIENCE)
+                done = run(prof, 'diff', *sides, env=as_root())
                 assert done.returncode == 0 and 'cpu-clock' in done.stdout, done.stderr
                 assert not writer.wait(PATIENCE)
             finally:
@@ -322,8 +266,9 @@ def test_a_pipe_of_roots_is_compared(prof, record, theirs, tmp_path):
 
 
 @pytest.mark.skipif(bool(requires.why_not('tracefs')), reason=str(requires.why_not('tracefs')))
-def test_a_strangers_recording_has_names_of_roots_programs(prof, theirs, shut):
-    data = theirs('-e', 'syscalls:sys_enter_getppid', '-g', work=[shut, '3'])
-    done = subprocess.run([prof, 'report', '--json', '-e', 'syscalls:sys_enter_getppid', data], env=as_root(),
-                          capture_output=True, text=True, timeout=PATIENCE)
+@pytest.mark.parametrize('env, whose', [(sudo(), 'record'), (as_root(), 'theirs')], ids=['sudo', 'of a stranger'])
+def test_functions_of_roots_programs_have_names(prof, request, shut, env, whose):
+    options = ['r.data'] * (whose == 'record') + ['-e', 'syscalls:sys_enter_getppid', '-g']
+    data = request.getfixturevalue(whose)(*options, work=[shut, '3'])
+    done = run(prof, 'report', '--json', '-e', 'syscalls:sys_enter_getppid', data, env=env)
     assert done.returncode == 0 and {'inner', 'middle', 'outer'} <= set(words_of(done.stdout)), done.stdout + done.stderr

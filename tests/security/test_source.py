@@ -7,7 +7,9 @@ import subprocess
 
 import pytest
 
-from security.conftest import CALLER, STRANGER, sudo
+from security.conftest import CALLER, STRANGER, run, sudo
+
+pytestmark = pytest.mark.live
 
 SECRET = 'the secret of root'
 PROGRAM = '''
@@ -33,8 +35,7 @@ def recorded(prof, folder):
         (folder / 'spy.c').write_text(PROGRAM.format(file=secret))
         subprocess.run(['gcc', '-g', '-O1', '-o', folder / 'spy', folder / 'spy.c'], check=True)
         os.chown(folder / 'spy', owner, owner)
-        subprocess.run([prof, 'record', '-e', 'page-faults:u', '-c', '1', '-o', folder / 'spy.data', '--', folder / 'spy'],
-                       check=True, capture_output=True, timeout=60)
+        run(prof, 'record', '-e', 'page-faults:u', '-c', '1', '-o', folder / 'spy.data', '--', folder / 'spy', check=True)
         os.chmod(folder / 'spy.data', 0o644)
         return folder / 'spy.data'
     if not shutil.which('gcc'):
@@ -43,7 +44,7 @@ def recorded(prof, folder):
 
 
 def annotated(prof, path, **kw):
-    done = subprocess.run([prof, 'report', '--annotate', 'spy', path], capture_output=True, text=True, timeout=60, **kw)
+    done = run(prof, 'report', '--annotate', 'spy', path, **kw)
     assert re.search('(source lines|instructions) of spy', done.stdout), done.stderr
     return done.stdout
 
@@ -52,20 +53,14 @@ def test_root_reads_its_own(prof, recorded):
     assert SECRET in annotated(prof, recorded(0))
 
 
-def test_a_strangers_program_shows_no_file_of_root(prof, recorded):
-    text = annotated(prof, recorded(STRANGER.pw_uid))
-    assert SECRET not in text and '/secret (not shown: Permission denied)' in text
-
-
-def test_under_sudo_the_caller_sees_no_file_of_root(prof, recorded):
-    text = annotated(prof, recorded(0), env=sudo(CALLER))
+@pytest.mark.parametrize('owner, env', [(STRANGER.pw_uid, None), (0, sudo(CALLER))], ids=['of a stranger', 'sudo'])
+def test_no_file_of_root_is_shown(prof, recorded, owner, env):
+    text = annotated(prof, recorded(owner), env=env)
     assert SECRET not in text and '/secret (not shown: Permission denied)' in text
 
 
 def test_under_sudo_a_live_profile_shows_the_caller_no_file_of_root(prof, recorded):
-    recorded(0)
-    done = subprocess.run([prof, 'page-faults', '-q', '--annotate', 'spy', '--', recorded(0).parent / 'spy'], env=sudo(CALLER),
-                          capture_output=True, text=True, timeout=60)
+    done = run(prof, 'page-faults', '-q', '--annotate', 'spy', '--', recorded(0).parent / 'spy', env=sudo(CALLER))
     assert 'source lines of spy' in done.stdout and SECRET not in done.stdout, done.stderr
 
 
@@ -73,8 +68,7 @@ def test_under_sudo_the_caller_sees_no_instructions_of_a_program_that_only_root_
     """Names of its functions are supplied by the process that stays root; its code is not."""
     path = recorded(0)
     subprocess.run(['gcc', '-O1', '-o', folder / 'spy', folder / 'spy.c'], check=True)
-    subprocess.run([prof, 'record', '-e', 'page-faults:u', '-o', path, '--', folder / 'spy'], check=True, capture_output=True,
-                   timeout=60)
+    run(prof, 'record', '-e', 'page-faults:u', '-o', path, '--', folder / 'spy', check=True)
     os.chmod(path, 0o644)
     instruction = r'^ *[\d.]+ +[\d.]+ +0x[0-9a-f]+  \w'
     if not re.search(instruction, annotated(prof, path), re.M):

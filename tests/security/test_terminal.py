@@ -18,6 +18,8 @@ import pytest
 
 from frame import requires
 
+pytestmark = pytest.mark.live
+
 for word in ('nobody', 'program:setsid'):
     if requires.why_not(word):
         pytestmark = pytest.mark.skip(reason=requires.why_not(word))

@@ -11,6 +11,7 @@ import pytest
 
 from frame import requires
 from known import PATIENCE, ROOT
+from thread_checks import Waits
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 READERS = os.path.join(HERE, 'readers', 'python')
@@ -104,37 +105,15 @@ def run(folder):
     return start
 
 
-class Storm:
-    """A program that makes n calls of getppid, once it may."""
-
-    def __init__(self, path, n, rate):
-        self.n = n
-        self.process = subprocess.Popen([path, '--wait', 'getppid', str(n)] + [str(rate)] * bool(rate), stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True)
-        self.pid = int(self.process.stdout.readline().split()[1])
-
-    def go(self):
-        self.process.stdin.close()
-
-    def end(self):
-        self.process.kill()
-        self.process.wait()
-        with contextlib.suppress(OSError):
-            self.process.stdin.close()
-        self.process.stdout.close()
-
-
 @pytest.fixture
 def storm_of(storm, live):
-    """storm_of(N, RATE=0): a Storm."""
-    made = []
-
-    def make(n, rate=0):
-        made.append(Storm(storm, n, rate))
-        return made[-1]
-    yield make
-    for one in made:
-        one.end()
+    """storm_of(N, RATE=0): a program that makes N calls of getppid."""
+    with contextlib.ExitStack() as stack:
+        def make(n, rate=0):
+            made = stack.enter_context(Waits(storm, 'getppid', n, *[rate] * bool(rate)))
+            made.n = n
+            return made
+        yield make
 
 
 @pytest.fixture

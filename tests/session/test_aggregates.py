@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """aggregate(): the same numbers as made from the rows of batches in Python; live, at intervals; what it refuses."""
-import asyncio
 import collections
-import glob
 import os
 import select
-import threading
 
 import pytest
 
 from known import CORPUS, EVENT, PATIENCE, RECORDING
 
 SWITCH = 'sched:sched_switch'
-SEVERAL = sorted(glob.glob(os.path.join(CORPUS, '*several.data')))
+SEVERAL = [os.path.join(CORPUS, f'{name}-several.data') for name in ('amd64-7', 'armhf-6.1', 'riscv64-6.12')]
 FREE = os.path.join(CORPUS, 'trace.data')       # wake-ups and switches
 
 
@@ -76,27 +73,16 @@ def test_types_and_names_of_columns(perf_prof):
         assert agg.stats()['events'] == s.stats()['delivered'] == sum(batch['count()'].to_pylist())
 
 
-def test_without_keys_there_is_one_row(perf_prof):
-    rows = rows_of(perf_prof)
-    assert sums_of(perf_prof) == [{'_time': rows[0]['_time'], '_event': None, '_lost': None, 'count()': len(rows)}]
-
-
-def test_texts_in_expressions(perf_prof):
-    rows = rows_of(perf_prof)
-    found, = sums_of(perf_prof, (), {
-        'idle': 'count(prev_comm == "swapper/0" && next_pid)', 'switches': f'count(_event == "{SWITCH}")',
-        'glob': 'count(_comm ~ "p*")'})
-    assert found['idle'] == sum(row['prev_comm'] == 'swapper/0' and row['next_pid'] != 0 for row in rows) > 0
-    assert found['switches'] == sum(row['_event'] == SWITCH for row in rows) > 0
-    assert found['glob'] == sum((row['_comm'] or '').startswith('p') for row in rows) > 0
-
-
-def test_a_division_by_zero_has_no_value(perf_prof):
+def test_one_row_of_expressions(perf_prof):
+    """With texts; a division by zero has no value."""
     rows = [row for row in rows_of(perf_prof) if row['_event'] == SWITCH]
     with perf_prof.open(RECORDING, SWITCH) as s:
-        agg = s.aggregate((), {'n': 'count()', 'inverse': 'sum(1000 / prev_pid)'})
+        agg = s.aggregate((), {'n': 'count()', 'inverse': 'sum(1000 / prev_pid)', 'glob': 'count(_comm ~ "p*")',
+                               'idle': f'count(prev_comm == "swapper/0" && next_pid && _event == "{SWITCH}")'})
         (found,), = agg
         assert found.n == len(rows) and found.inverse == sum(1000 // row['prev_pid'] for row in rows if row['prev_pid'])
+        assert found.idle == sum(row['prev_comm'] == 'swapper/0' and row['next_pid'] != 0 for row in rows) > 0
+        assert found.glob == sum((row['_comm'] or '').startswith('p') for row in rows) and found._time == rows[0]['_time']
         assert agg.stats()['no_value'] == sum(not row['prev_pid'] for row in rows) > 0
 
 
@@ -124,85 +110,19 @@ def test_intervals_of_the_recording_s_clock(perf_prof, interval):
     assert {(row._time, row.prev_comm): row.n for batch in batches for row in batch} == expected
 
 
-def test_live_numbers(perf_prof, storm_of):
-    storms = [storm_of(30000), storm_of(20000)]
-    with perf_prof.Session(EVENT, pids=[storm.pid for storm in storms], ring='16M', fields=['_time', '_tid']) as s:
-        for storm in storms:
-            storm.go()
-        found = [row for batch in s.aggregate('_tid', {'n': 'count()', 'last': 'max(_time)'}, interval=0.01) for row in batch]
-        assert s.stats()['lost'] == 0
-    totals = collections.Counter()
-    for row in found:
-        totals[row._tid] += row.n
-    assert totals == {storms[0].pid: 30000, storms[1].pid: 20000}
-
-
-def test_an_interval_ends_though_no_event_comes(perf_prof, storm_of):
-    storm, idle = storm_of(100), storm_of(1)
-    with perf_prof.Session(EVENT, pids=[storm.pid, idle.pid]) as s:
-        agg = s.aggregate('_pid', interval=0.05)
-        storm.go()
-        n = 0
-        while n < 100:          # the session goes on: the other one has not begun
-            n += counted(next(agg))
-        assert n == 100 and not s.closed
-
-
-def test_without_an_interval_it_ends_with_the_session(perf_prof, storm_of):
-    storm = storm_of(1000)
-    with perf_prof.Session(EVENT, pids=storm.pid) as s:
-        agg = s.aggregate()
-        assert agg._take() is None
-        storm.go()
-        assert [len(batch) for batch in agg] == [1]
-        assert agg._take() is False
-
-
-def test_asyncio_and_select(perf_prof, storm_of):
-    storms = [storm_of(5000), storm_of(7000)]
-
-    async def read(s):
-        return sum([counted(batch) async for batch in s.aggregate(interval=0.01)])
-
-    async def both():
-        sessions = [perf_prof.Session(EVENT, pids=storm.pid, ring='16M') for storm in storms]
-        for storm in storms:
-            storm.go()
-        found = await asyncio.gather(*map(read, sessions))
-        for s in sessions:
-            s.close()
-        return found
-    assert asyncio.run(asyncio.wait_for(both(), PATIENCE)) == [5000, 7000]
-
-
+@pytest.mark.live
 def test_fileno(perf_prof, storm_of):
     storm, idle = storm_of(100), storm_of(1)
     with perf_prof.Session(EVENT, pids=[storm.pid, idle.pid]) as s:
         agg = s.aggregate(interval=0.02)
         assert not select.select([agg.fileno()], [], [], 0)[0]
-        storm.go()
+        storm.go()      # the session goes on: the other one has not begun
         n = 0
         while n < 100:
             assert select.select([agg.fileno()], [], [], PATIENCE)[0]
             batch = agg._take()
             n += counted(batch) if batch else 0
-    assert n == 100
-
-
-def test_two_threads_share_the_batches(perf_prof, storm_of):
-    storm = storm_of(50000)
-    with perf_prof.Session(EVENT, pids=storm.pid, ring='16M') as s:
-        agg, counts = s.aggregate(interval=0.001), []
-
-        def read():
-            counts.append(sum(map(counted, agg)))
-        threads = [threading.Thread(target=read) for _ in range(2)]
-        for thread in threads:
-            thread.start()
-        storm.go()
-        for thread in threads:
-            thread.join(PATIENCE)
-    assert sum(counts) == 50000
+        assert n == 100 and not s.closed
 
 
 # ---- histograms ------------------------------------------------------------------------------------------------------
@@ -240,21 +160,15 @@ def test_histograms(perf_prof, how, bucket, expression, function):
     assert all(low <= function(row) <= high for row in rows for low, high in [bucket(function(row))])   # the test's own
 
 
-@pytest.mark.parametrize('expression, bounds', [
+@pytest.mark.parametrize('arguments, bounds', [
     ('9223372036854775807', (1 << 62, (1 << 63) - 1)), ('-9223372036854775807 - 1', (-1 << 63, -1 << 63)),
-    ('0', (0, 0)), ('-1', (-1, -1)), ('18446744073709551615', (1 << 63, (1 << 64) - 1)), ('-3', (-3, -2))])
-def test_the_first_and_last_buckets(perf_prof, expression, bounds):
-    row, = sums_of(perf_prof, (), {'h': f'histogram({expression})'})
+    ('0', (0, 0)), ('-1', (-1, -1)), ('18446744073709551615', (1 << 63, (1 << 64) - 1)), ('-3', (-3, -2)),
+    ('9223372036854775807, "linear", 10', (9223372036854775800, (1 << 63) - 1)),
+    ('-9223372036854775807 - 1, "linear", 10', (-1 << 63, -9223372036854775801)),
+    ('18446744073709551615, "linear", 10', (18446744073709551610, (1 << 64) - 1)), ('-1, "linear", 10', (-10, -1))])
+def test_the_first_and_last_buckets(perf_prof, arguments, bounds):
+    row, = sums_of(perf_prof, (), {'h': f'histogram({arguments})'})
     assert (row['h_low'], row['h_high']) == bounds and row['h'] > 0
-
-
-@pytest.mark.parametrize('expression, bounds', [
-    ('9223372036854775807', (9223372036854775800, (1 << 63) - 1)),
-    ('-9223372036854775807 - 1', (-1 << 63, -9223372036854775801)),
-    ('18446744073709551615', (18446744073709551610, (1 << 64) - 1)), ('-1', (-10, -1))])
-def test_the_first_and_last_linear_buckets(perf_prof, expression, bounds):
-    row, = sums_of(perf_prof, (), {'h': f'histogram({expression}, "linear", 10)'})
-    assert (row['h_low'], row['h_high']) == bounds
 
 
 def test_other_values_beside_a_histogram_are_of_the_bucket(perf_prof):
@@ -304,6 +218,15 @@ def test_pairs_of_two_events(perf_prof):
         linear(ns, 1000) for _, ns in expected) and found
 
 
+def test_pairs_that_do_not_fit_are_lost(perf_prof):
+    n = sum(row['_event'] == SWITCH for row in rows_of(perf_prof))
+    with perf_prof.open(RECORDING, SWITCH) as s:
+        agg = s.aggregate((), {'n': 'count()', 'ever': f'count(pair("{SWITCH}", "{SWITCH}", _time, 0))'}, max_keys=20)
+        assert [(row._event, row._lost, row.n) for batch in agg for row in batch] == [(None, None, n), ('lost:pairs', n - 20, None)]
+        assert agg.stats()['open_pairs'] == 20 and agg.stats()['dropped_pairs'] == n - 20 > 0
+
+
+@pytest.mark.live
 def test_many_pairs(perf_prof, storm_of):
     """The table grows, and gives room back."""
     storm = storm_of(20000)
@@ -315,17 +238,6 @@ def test_many_pairs(perf_prof, storm_of):
         (row,), = agg
         assert (row._tid, row.n, row.ever, row.all) == (storm.pid, 20000, 0, 40000)
         assert agg.stats()['open_pairs'] == 20000
-
-
-def test_pairs_that_do_not_fit_are_lost(perf_prof, storm_of):
-    storm = storm_of(1000)
-    leave = EVENT.replace('enter', 'exit')
-    with perf_prof.Session([EVENT, leave], pids=storm.pid, ring='16M') as s:
-        storm.go()
-        agg = s.aggregate((), {'n': 'count()', 'ever': f'count(pair("{EVENT}", "{leave}", _time, 0))'}, max_keys=100)
-        rows = [row for batch in agg for row in batch]
-        assert [(row._event, row._lost, row.n) for row in rows] == [(None, None, 2000), ('lost:pairs', 900, None)]
-        assert agg.stats()['open_pairs'] == 100 and agg.stats()['dropped_pairs'] == 900
 
 
 # ---- losses ----------------------------------------------------------------------------------------------------------
@@ -350,21 +262,22 @@ def test_what_did_not_fit_begins_again_with_an_interval(perf_prof):
     assert len({row['prev_comm'] for row in found if row['_lost'] is None}) > 1
 
 
-@pytest.mark.parametrize('key', ['_tid', '_event'])
-def test_lost_events_are_rows(perf_prof, storm_of, wait_for, key):
-    n = 1_000_000       # more than the batches that wait, and a ring of 64 KiB
+@pytest.mark.live
+def test_lost_events_are_rows(perf_prof, storm_of, wait_for):
+    n = 400_000         # more than the batches that wait, and a ring of 64 KiB
     storm = storm_of(n)
     with perf_prof.Session(EVENT, pids=storm.pid, ring='64K', order=False, fields=['_tid', '_time']) as s:
         storm.go()
         storm.process.wait(PATIENCE)
         wait_for(lambda: s.stats()['waiting'] >= 1)
-        agg = s.aggregate(key, {'n': 'count()', 'pairs': f'count(pair("{EVENT}", "{EVENT}", _tid))'})
+        agg = s.aggregate(['_tid', '_event'], {'n': 'count()', 'pairs': f'count(pair("{EVENT}", "{EVENT}", _tid))'})
         rows = [row for batch in agg for row in batch]
         stats = s.stats()
     events, losses = [row for row in rows if row._lost is None], [row for row in rows if row._lost is not None]
-    assert [row[key] for row in events] == [storm.pid if key == '_tid' else EVENT]
+    assert [(row._tid, row._event) for row in events] == [(storm.pid, EVENT)]
     assert {row._event for row in losses} <= {'lost:ring', 'lost:tail'} and losses
-    assert sum(row._lost for row in losses) == stats['lost'] > 0 and events[0].n + stats['lost'] == n
+    assert sum(row._lost for row in losses) == sum(loss['count'] for loss in stats['losses']) == stats['lost'] > 0
+    assert {loss['cause'] for loss in stats['losses']} <= {'ring', 'tail'} and events[0].n + stats['lost'] == n
     # each event begins a pair, which ends, is dropped because of a loss, or is open; not in order: no value
     stats = agg.stats()
     assert events[0].pairs + stats['dropped_pairs'] + stats['open_pairs'] + stats['no_value'] == events[0].n
@@ -384,18 +297,6 @@ def test_a_damaged_recording_gives_what_it_has_then_an_error(perf_prof):
 
 
 # ---- consumers -------------------------------------------------------------------------------------------------------
-
-def test_polars_and_duckdb(perf_prof, reader):
-    polars, pyarrow, duckdb = map(reader, ('polars', 'pyarrow', 'duckdb'))
-    rows = rows_of(perf_prof)
-    with perf_prof.open(RECORDING) as s:
-        batch, = s.aggregate(['prev_comm', '_cpu'], {'n': 'count()', 'total': 'sum(prev_pid)'})
-    frame, sums = polars.DataFrame(batch), pyarrow.table(pyarrow.record_batch(batch))    # noqa: F841
-    expected = {name[0]: len(of) for name, of in grouped(rows, 'prev_comm').items()}
-    assert dict(frame.group_by('prev_comm').agg(polars.col('n').sum()).rows()) == expected
-    assert dict(duckdb.sql('select prev_comm, sum(n)::bigint from sums group by all').fetchall()) == expected
-    assert frame['total'].sum() == sum(values_in(rows, 'prev_pid'))
-
 
 def test_a_stream_of_intervals(perf_prof, reader):
     """Of an aggregate that nobody refers to any more."""
@@ -425,20 +326,16 @@ WRONG = [
     ({'key': 5}, TypeError, 'key=5: expected a str'),
     ({'key': {'a': 5}}, TypeError, "key={'a': 5}: expected"),
     ({'key': ['_cpu'] * 64}, ValueError, '64 keys, at most 63'),
-    ({'key': 'a\0b'}, ValueError, 'null character'),
     ({'values': []}, ValueError, 'values: there are none'),
     ({'values': 'sum(prev_pd)'}, ValueError, r'did you mean prev_pid\?\n  sum\(prev_pd\)\n      \^'),
     ({'values': 'sm(prev_pid)'}, ValueError, r'did you mean sum\(\)\?'),
     ({'values': 'prev_pid'}, ValueError, r'expected: count\(\), sum\(\)'),
     ({'values': 'sum()'}, ValueError, r'sum\(\) has 0 arguments'),
-    ({'values': 'sum(1, 2)'}, ValueError, r'sum\(\) has 2 arguments'),
     ({'values': 'count(1, 2)'}, ValueError, r'count\(\) has 2 arguments'),
     ({'values': 'sum(prev_comm)'}, ValueError, 'prev_comm is a text\n  sum.prev_comm.\n      \\^\nexpected: a number'),
     ({'values': 'sum(count())'}, ValueError, r'there is no function count\(\)'),
     ({'values': 'histogram(prev_pid, "log3")'}, ValueError, 'not a kind of histogram'),
-    ({'values': 'histogram(prev_pid, log2)'}, ValueError, 'not a kind of histogram'),
     ({'values': 'histogram(prev_pid, "log2", 3)'}, ValueError, 'wrong number of arguments for "log2"'),
-    ({'values': 'histogram(prev_pid, "linear")'}, ValueError, 'wrong number of arguments for "linear"'),
     ({'values': 'histogram(prev_pid, "linear", 0)'}, ValueError, 'not the size of a bucket'),
     ({'values': 'histogram(prev_pid, "linear", prev_pid)'}, ValueError, 'not the size of a bucket'),
     ({'values': 'histogram(prev_pid, "loglinear", 3)'}, ValueError, '1, 2, 4, 8'),
@@ -452,9 +349,7 @@ WRONG = [
      'cpu-clock has no prev_pid.*two keys: pair'),
     ({'values': f'sum(pair("cpu-clock", "{SWITCH}", ip + 1, next_pid + ip))'}, ValueError, f'{SWITCH} has no ip'),
     ({'values': f'sum(pair("{SWITCH}", "{SWITCH}", prev_comm))'}, ValueError, 'prev_comm is a text'),
-    ({'values': f'sum(pair("{SWITCH}", "{SWITCH}", prev_pid, next_pd))'}, ValueError, r'did you mean next_pid\?'),
     ({'interval': 0}, ValueError, 'interval=0: expected a number above 0'),
-    ({'interval': -1}, ValueError, 'interval=-1'),
     ({'interval': float('nan')}, ValueError, 'interval=nan'),
     ({'interval': '1'}, TypeError, "interval='1'"),
     ({'max_keys': 0}, ValueError, 'max_keys=0'),
@@ -485,13 +380,6 @@ def test_columns_that_the_session_does_not_have(perf_prof):
         assert s.aggregate('_tid').columns == ('_event', '_lost', '_tid', 'count()')
 
 
-def test_a_closed_session(perf_prof):
-    s = perf_prof.open(RECORDING)
-    s.close()
-    with pytest.raises(ValueError, match='the session is closed'):
-        s.aggregate()
-
-
 def test_a_session_that_was_read_or_is_aggregated(perf_prof):
     for read in next, perf_prof.Recording.__arrow_c_stream__:
         with perf_prof.open(RECORDING) as s:
@@ -499,6 +387,9 @@ def test_a_session_that_was_read_or_is_aggregated(perf_prof):
             with pytest.raises(ValueError, match='were read already.*make another session'):
                 s.aggregate()
             del kept
+    s.close()
+    with pytest.raises(ValueError, match='the session is closed'):
+        s.aggregate()
     with perf_prof.open(RECORDING) as s:
         agg = s.aggregate()
         with pytest.raises(ValueError, match='has an aggregate.. already'):
@@ -509,6 +400,7 @@ def test_a_session_that_was_read_or_is_aggregated(perf_prof):
         assert len(list(agg)) == 1
 
 
+@pytest.mark.live
 def test_closing_the_session_ends_the_aggregate(perf_prof, live):
     s = perf_prof.Session(SWITCH)
     agg = s.aggregate('_cpu', interval=0.01)
@@ -516,11 +408,6 @@ def test_closing_the_session_ends_the_aggregate(perf_prof, live):
     s.close()
     n += sum(map(counted, agg))     # those that were ready
     assert n == s.stats()['delivered'] == agg.stats()['events']
-
-
-def test_it_outlives_the_session_object(perf_prof):
-    agg = perf_prof.open(RECORDING).aggregate()
-    assert sum(row['count()'] for row in agg.events()) == len(rows_of(perf_prof))
 
 
 def test_it_begins_once_and_is_not_pickled(perf_prof):
@@ -535,22 +422,6 @@ def test_it_begins_once_and_is_not_pickled(perf_prof):
             perf_prof.Aggregate(5, (), (), 0, 1, False)
         with pytest.raises(ValueError, match='has not begun'):
             next(perf_prof.Aggregate.__new__(perf_prof.Aggregate))
-
-
-def test_a_fork_has_no_aggregate(run, live):
-    assert run('''
-import os, perf_prof
-s = perf_prof.Session('sched:sched_switch')
-agg = s.aggregate(interval=0.05)
-pid = os.fork()
-if not pid:
-    for use in lambda: next(agg), agg.stats:
-        try: use()
-        except RuntimeError as e: print('fork' in str(e), flush=True)
-    del agg, s
-    os._exit(0)
-print(os.waitpid(pid, 0)[1], len(next(agg)) > 0)
-''') == 'True\nTrue\n0 True\n'
 
 
 def test_an_interval_in_which_nothing_has_a_value(perf_prof):

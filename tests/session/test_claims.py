@@ -6,6 +6,7 @@ import types
 import pytest
 
 from known import PATIENCE, RECORDING
+from thread_checks import at_once
 
 SWITCH = 'sched:sched_switch'
 COUNT = 'select count(*) from sched_switch'
@@ -61,25 +62,11 @@ def test_one_of_them_gets_the_events(perf_prof, reader):
     with perf_prof.open(RECORDING, SWITCH) as s:
         want = sum(len(batch) for batch in s)
     for _ in range(20):
-        s, begin, found = perf_prof.open(RECORDING), threading.Barrier(2), {}
-
-        def call(name, function):
-            begin.wait(PATIENCE)
-            try:
-                found[name] = function()
-            except Exception as error:
-                found[name] = error
-        seen = []
-        calls = {'sql': lambda: s.sql(COUNT).fetchall()[0][0], 'run': lambda: s.run(module(sched__sched_switch=seen.append)) or len(seen)}
-        threads = [threading.Thread(target=call, args=one, daemon=True) for one in calls.items()]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(PATIENCE)
-            assert not thread.is_alive(), found
+        s, seen = perf_prof.open(RECORDING), []
+        found = at_once(lambda: s.sql(COUNT).fetchall()[0][0], lambda: s.run(module(sched__sched_switch=seen.append)) or len(seen))
         # run() may end before the query begins, and closes the session
-        refused = [error for error in found.values() if isinstance(error, RuntimeError) or 'session is closed' in str(error)]
-        assert len(found) == 2 and len(refused) == 1 and want in found.values(), found
+        refused = [error for error in found if isinstance(error, RuntimeError) or 'session is closed' in str(error)]
+        assert len(refused) == 1 and want in found, found
 
 
 def test_a_query_that_was_refused_leaves_the_session_free(perf_prof, reader):

@@ -49,14 +49,6 @@ def test_consumers(perf_prof, batches, reader):
     assert table.to_pylist() == rows_of(batches + batches)
 
 
-def test_of_a_live_session(perf_prof, storm_of):
-    storm = storm_of(20000, 100000)
-    with perf_prof.Session('syscalls:sys_enter_getppid', pids=storm.pid, ring='16M') as s:
-        storm.go()
-        taken = list(s)
-    assert perf_prof.concat(taken).to_pylist() == rows_of(taken)
-
-
 def test_what_it_cannot_join(perf_prof, batches):
     with perf_prof.open(RECORDING, fields=['_time']) as recording:
         fewer = list(recording)

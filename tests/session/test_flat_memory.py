@@ -51,11 +51,13 @@ def test_memory_stays_flat(go_through, consumer):
     check(go_through(FEW, consumer), FEW)
 
 
-@pytest.mark.million
+@pytest.mark.soak
 def test_a_million_batches(go_through):
     check(go_through(MILLION, *CONSUMERS), MILLION)
 
 
+@pytest.mark.live
+@pytest.mark.deep
 def test_full_batches_use_the_same_memory_again(folder, storm_of):
     """Of a live session: what waits, what is kept, and what is being filled, at most; not all that there were."""
     n, kept = 2_000_000, 3

@@ -58,6 +58,7 @@ def outputs(perf_prof, reader):
         os.rmdir(names['folder'])
 
 
+@pytest.mark.live
 def test_each_cell_shows_its_answer(outputs):
     switches, sums, rows, calls, picture = outputs
     assert 'prev_comm' in switches and 'switches' in sums
@@ -66,6 +67,7 @@ def test_each_cell_shows_its_answer(outputs):
     assert '<iframe' in picture and ('<html' in page or '%)</title>' in page)      # the share of a function, by pointing at it
 
 
+@pytest.mark.live
 def test_the_magic(outputs):
     with_magic(source for source in cells('code') if source.startswith('%'))
 

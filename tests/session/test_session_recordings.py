@@ -29,6 +29,7 @@ def test_sources(perf_prof, open_it):
 
 
 @pytest.mark.parametrize('path', sorted(glob.glob(os.path.join(CORPUS, '*.data'))), ids=os.path.basename)
+@pytest.mark.live
 def test_rows_are_what_script_prints(perf_prof, prof, path):
     """The same events, in the same order, with the same values."""
     if 'group' in path or 'pmu' in path:
@@ -137,12 +138,6 @@ def test_a_cut_recording_gives_what_it_has_then_an_error(perf_prof):
         with pytest.raises(StopIteration):
             next(s)         # reported once
     assert rows > 0         # those before the cut
-
-
-def test_closing_before_the_end(perf_prof):
-    s = perf_prof.open(RECORDING)
-    s.close()
-    assert s.closed
 
 
 def test_ctrl_c_while_a_pipe_is_silent(folder):

@@ -7,11 +7,9 @@ import platform
 import re
 import select
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
-import threading
 
 import pytest
 
@@ -38,6 +36,7 @@ def test_repr_says_what_it_is(perf_prof):
     assert repr(perf_prof.Session.__new__(perf_prof.Session)) == '<perf_prof.Session: not begun>'
 
 
+@pytest.mark.live
 def test_every_event_is_in_a_batch(perf_prof, storm_of):
     storm = storm_of(N)
     with perf_prof.Session(EVENT, pids=storm.pid, ring='16M', fields=['_time', '_tid', '__syscall_nr']) as s:
@@ -55,6 +54,7 @@ def test_every_event_is_in_a_batch(perf_prof, storm_of):
     assert times == sorted(times)
 
 
+@pytest.mark.live
 def test_events_one_by_one(perf_prof, storm_of):
     storm = storm_of(1000)
     with perf_prof.Session(EVENT, pids=[storm.pid], ring=1 << 24) as s:
@@ -77,6 +77,7 @@ EXECVE, BRK = 59, 12
 
 @pytest.mark.skipif(platform.machine() != 'x86_64', reason='needs the numbers of system calls of x86-64')
 @pytest.mark.parametrize('filtered', [False, True])
+@pytest.mark.live
 def test_names_are_those_of_each_row(perf_prof, live, filtered):
     """A program begins with brk(), under its new name, also where another event's filter asks for names meanwhile."""
     events = ['raw_syscalls:sys_enter', 'sched:sched_switch' + '/_comm=="true" || next_prio*2>=0/' * filtered]
@@ -94,25 +95,25 @@ def test_names_are_those_of_each_row(perf_prof, live, filtered):
     assert names['true'] == 300 and sum(names.values()) <= 301, names
 
 
+@pytest.mark.live
 def test_a_command_is_watched_until_it_ends(perf_prof, live):
     with perf_prof.Session('sched:sched_process_exec', command=['sh', '-c', 'exec sh -c "exit 3"'],
                            fields=['filename']) as s:
         found = [event.filename for event in s.events()]
         assert len(found) == 2 and all(name.endswith('/sh') for name in found)
         assert s.returncode == 3
-
-
-def test_a_command_line_for_the_shell(perf_prof, live):
-    with perf_prof.Session('sched:sched_process_exit', command='true; exit 7') as s:
+    with perf_prof.Session('sched:sched_process_exit', command='true; exit 7') as s:      # a line for the shell
         count(s)
         assert s.returncode == 7
 
 
+@pytest.mark.live
 def test_it_ends_after_seconds(perf_prof, live):
     with perf_prof.Session('sched:sched_switch', seconds=0.2) as s:
         assert count(s) > 0
 
 
+@pytest.mark.live
 def test_filter(perf_prof, storm_of):
     one, other = storm_of(500), storm_of(500)
     with perf_prof.Session(EVENT, pids=[one.pid, other.pid], filter=f'common_pid == {one.pid}', fields=['_tid']) as s:
@@ -121,35 +122,14 @@ def test_filter(perf_prof, storm_of):
         assert {event._tid for event in s.events()} == {one.pid}
 
 
-def test_events_of_an_analysis(perf_prof, live):
-    with perf_prof.Session('rundelay/--than 1ns/') as s:
-        event = next(s.events())
-    assert event._event == 'rundelay' and event.duration >= 1 and isinstance(event.comm, str)
-
-
+@pytest.mark.live
 def test_samples_of_a_clock(perf_prof, live):
     with perf_prof.Session('cpu-clock/freq=200/', command=['sh', '-c', 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done']) as s:
         assert s.columns[-2:] == ('ip', 'period')
         assert all(event.ip and event._comm for event in s.events() if event._lost is None)
 
 
-def test_close_from_another_thread_ends_the_loop(perf_prof, live):
-    s = perf_prof.Session('sched:sched_switch')
-    began = threading.Event()
-
-    def close():
-        began.wait(PATIENCE)
-        s.close()
-    thread = threading.Thread(target=close)
-    thread.start()
-    rows = 0
-    for batch in s:
-        rows += len(batch)
-        began.set()
-    thread.join(PATIENCE)
-    assert not thread.is_alive() and s.closed and rows >= s.stats()['delivered'] > 0
-
-
+@pytest.mark.live
 def test_a_closed_session(perf_prof, live):
     s = perf_prof.Session('sched:sched_switch')
     batch = next(s)
@@ -163,6 +143,7 @@ def test_a_closed_session(perf_prof, live):
     assert batch.to_pylist()[-1]['_event'] in ('sched:sched_switch', 'lost:ring', 'lost:tail')
 
 
+@pytest.mark.live
 def test_leaving_with_batches_that_nobody_took(perf_prof, live):
     with perf_prof.Session('sched:sched_switch') as s:
         select.select([s.fileno()], [], [], PATIENCE)
@@ -170,6 +151,7 @@ def test_leaving_with_batches_that_nobody_took(perf_prof, live):
         next(s)
 
 
+@pytest.mark.live
 def test_fileno(perf_prof, storm_of):
     storm = storm_of(100)
     with perf_prof.Session(EVENT, pids=storm.pid) as s:
@@ -179,53 +161,7 @@ def test_fileno(perf_prof, storm_of):
         assert select.select([s.fileno()], [], [], PATIENCE)[0]
 
 
-def test_several_at_once(perf_prof, storm_of):
-    """Also in threads: nothing is shared."""
-    storms = [storm_of(N) for _ in range(4)]
-    found = {}
-
-    def read(storm):
-        with perf_prof.Session(EVENT, pids=storm.pid, ring='16M') as s:
-            storm.go()
-            found[storm.pid] = [event._pid for event in s.events()]
-    threads = [threading.Thread(target=read, args=(storm,)) for storm in storms]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(PATIENCE)
-    assert found == {storm.pid: [storm.pid] * N for storm in storms}
-
-
-def test_two_threads_share_the_batches(perf_prof, storm_of):
-    storm = storm_of(N)
-    with perf_prof.Session(EVENT, pids=storm.pid, ring='16M') as s:
-        counts = []
-        threads = [threading.Thread(target=lambda: counts.append(count(s))) for _ in range(2)]
-        for thread in threads:
-            thread.start()
-        storm.go()
-        for thread in threads:
-            thread.join(PATIENCE)
-    assert sum(counts) == N
-
-
-def test_async(perf_prof, storm_of):
-    storms = [storm_of(N), storm_of(N)]
-
-    async def read(s):
-        return sum([len(batch) async for batch in s])
-
-    async def both():
-        sessions = [perf_prof.Session(EVENT, pids=storm.pid, ring='16M') for storm in storms]
-        for storm in storms:
-            storm.go()
-        found = await asyncio.gather(*map(read, sessions))
-        for s in sessions:
-            s.close()
-        return found
-    assert asyncio.run(asyncio.wait_for(both(), PATIENCE)) == [N, N]
-
-
+@pytest.mark.live
 def test_an_exception_in_async_for_leaves_the_session_as_it_is(perf_prof, storm_of):
     """Another loop, of either kind, gets the rest."""
     storm = storm_of(N, 100000)
@@ -246,6 +182,7 @@ def test_an_exception_in_async_for_leaves_the_session_as_it_is(perf_prof, storm_
         assert rows + count(s) == N
 
 
+@pytest.mark.live
 def test_async_cancelled_or_raised(perf_prof, live):
     async def wait():
         with perf_prof.Session('sched:sched_switch', filter='prev_pid == 0x7fffffff') as s:
@@ -263,24 +200,7 @@ def test_async_cancelled_or_raised(perf_prof, live):
     assert asyncio.run(asyncio.wait_for(wait(), PATIENCE)) <= before + 8
 
 
-@pytest.mark.deep
-def test_a_slow_program_loses_events_and_learns_of_it(perf_prof, storm_of, wait_for):
-    n = 3_000_000       # more than the batches that wait, and a ring of 64 KiB
-    storm = storm_of(n)
-    with perf_prof.Session(EVENT, pids=storm.pid, ring='64K', order=False, fields=['_tid']) as s:
-        storm.go()
-        storm.process.wait(PATIENCE)
-        wait_for(lambda: s.stats()['waiting'] == 4)
-        lost = events = 0
-        for batch in s:
-            rows = batch['_lost'].to_pylist()
-            lost += sum(row for row in rows if row is not None)
-            events += rows.count(None)
-        stats = s.stats()
-    assert events + lost == n and lost == stats['lost'] == sum(loss['count'] for loss in stats['losses']) > 0
-    assert {loss['cause'] for loss in stats['losses']} <= {'ring', 'tail'}
-
-
+@pytest.mark.live
 def test_descriptors_and_threads_are_given_back(perf_prof, live):
     def used():
         return len(os.listdir('/proc/self/fd')), len(os.listdir('/proc/self/task'))
@@ -293,6 +213,7 @@ def test_descriptors_and_threads_are_given_back(perf_prof, live):
     assert used() == before
 
 
+@pytest.mark.live
 def test_asyncio_and_a_close_between_look_and_wait(perf_prof, live):
     class Closing(perf_prof.Session):
         def _take(self):
@@ -306,6 +227,7 @@ def test_asyncio_and_a_close_between_look_and_wait(perf_prof, live):
     assert asyncio.run(read()) == []
 
 
+@pytest.mark.live
 def test_a_fork_has_no_session(run, live):
     assert run('''
 import os, perf_prof
@@ -358,21 +280,6 @@ with tempfile.TemporaryDirectory() as place:
 ''') == 'True\nTrue []\n0\n'
 
 
-def test_ctrl_c(folder, live):
-    child = subprocess.Popen([sys.executable, '-c', '''
-import perf_prof
-with perf_prof.Session('sched:sched_switch', filter='prev_pid == 0x7fffffff') as s:
-    try:
-        print('ready', flush=True)
-        for batch in s: pass
-    except KeyboardInterrupt: print('interrupted', flush=True)
-'''], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, 'PYTHONPATH': folder})
-    assert child.stdout.readline() == 'ready\n'
-    child.send_signal(signal.SIGINT)
-    out, err = child.communicate(timeout=PATIENCE)
-    assert (out, err, child.returncode) == ('interrupted\n', '', 0)
-
-
 LATE = r'''
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -396,6 +303,8 @@ int poll(struct pollfd *fds, nfds_t n, int ms)
 
 
 @pytest.mark.parametrize('wait', ['for batch in s: pass', 'pyarrow.RecordBatchReader.from_stream(s).read_all()'], ids=['batches', 'arrow'])
+@pytest.mark.live
+@pytest.mark.slow     # pyarrow frees what sanitizers do not know
 def test_ctrl_c_just_before_the_wait(folder, live, tmp_path, wait):
     """When the interpreter has looked for signals, and poll() has not begun."""
     (tmp_path / 'late.c').write_text(LATE)
@@ -418,6 +327,7 @@ with perf_prof.Session('sched:sched_switch', filter='prev_pid == 0x7fffffff', fi
 
 
 @pytest.mark.deep
+@pytest.mark.live
 def test_it_leaves_signals_and_stderr_alone(run, live, storm):
     """Also when events are lost, which commands report on stderr."""
     assert run(f'''
@@ -437,6 +347,7 @@ print(was == during == signals(), lost > 0, os.read(r, 100))
 ''').splitlines()[-1] == "True True b''"
 
 
+@pytest.mark.live
 def test_it_leaves_sigchld_ignored(run, live):
     """Then the kernel discards how the command ended."""
     assert run('''
@@ -450,6 +361,7 @@ with perf_prof.Session('sched:sched_process_exec', command=['true']) as s:
 ''') == 'True True None\n'
 
 
+@pytest.mark.live
 def test_a_command_that_keeps_running_is_a_note(run, live):
     assert run('''
 import os, signal, sys, perf_prof
@@ -482,31 +394,27 @@ def as_nobody(folder):
         yield run
 
 
-@pytest.mark.parametrize('arguments', ['"sched:sched_switch"', '"cpu-clock"', '"cpu-clock", pids=1', '"kprobe:do_exit"'])
-def test_permission_is_an_error_with_a_remedy(as_nobody, arguments):
-    """It has an errno, and says what would help and what works all the same: as parameters, not as options."""
-    out = as_nobody(f'''
-import perf_prof
-try: perf_prof.Session({arguments})
-except PermissionError as e: print(e.errno, e)''')
-    assert out.startswith('13 ') and 'as root' in out, out
-    assert 'needs no privilege' in out and '-p PID' not in out, out
-    if 'recordings' not in out:
-        assert 'needs no privilege: pids=PID' in out, out
-
-
-def test_what_that_says_works(as_nobody):
-    out = as_nobody('''
+@pytest.mark.live
+def test_permission_is_an_error_with_a_remedy(as_nobody):
+    """It has an errno, and says what would help and what works all the same: as parameters, not as options. That works."""
+    *errors, own, recordings = as_nobody('''
 import os, perf_prof
+for words in ("sched:sched_switch", None), ("cpu-clock", None), ("cpu-clock", 1), ("kprobe:do_exit", None):
+    try: perf_prof.Session(words[0], pids=words[1])
+    except PermissionError as e: print(e.errno, str(e).replace(chr(10), ' '))
 try: perf_prof.Session("sched:sched_switch")
 except PermissionError as e: own = 'cpu-clock and page-faults of your own processes' in str(e)
 if own:
     for event in 'cpu-clock', 'page-faults': perf_prof.Session(event, pids=os.getpid()).close()
 with open('/proc/sys/kernel/perf_event_paranoid') as f: print(own or int(f.read()) > 2)
-print(sum(map(len, perf_prof.open("perf.data"))) > 0)''')
-    assert out == 'True\nTrue\n'
+print(sum(map(len, perf_prof.open("perf.data"))) > 0)''').splitlines()
+    assert (own, recordings, len(errors)) == ('True', 'True', 4), errors
+    for error in errors:
+        assert error.startswith('13 ') and 'as root' in error and 'needs no privilege' in error and '-p PID' not in error
+        assert 'recordings' in error or 'needs no privilege: pids=PID' in error
 
 
+@pytest.mark.live
 def test_notes_name_parameters(perf_prof):
     """Notes of the command line name its options."""
     with perf_prof.open(RECORDING) as s:
@@ -516,9 +424,6 @@ def test_notes_name_parameters(perf_prof):
         assert s.notes[-4:] == [
             '12 events were out of order: order=True sorts them; larger rings (ring=16M) or buffer=64M help',
             'ring: 5 kB rounded up to 8 kB', 'call chains: frame pointers (callchains=fp|dwarf chooses)', 'nothing: `perf-prof -m 4`']
-
-
-def test_notes_name_parameters_as_they_were_given(perf_prof):
-    with perf_prof.Session('cpu-clock:u', pid=os.getpid()) as s:
+    with perf_prof.Session('cpu-clock:u', pid=os.getpid()) as s:        # as they were given
         s._note('--pids 5 has ended; --tids watches threads')
         assert s.notes[-1] == 'pid=5 has ended; tids= watches threads'

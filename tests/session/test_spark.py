@@ -6,11 +6,14 @@ import shutil
 
 import pytest
 
+pytestmark = pytest.mark.live
+
 SPARK = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'readers', 'spark')
 HOSTS = [f'web-{n}' for n in range(1, 9)]
 
 
-@pytest.mark.spark
+@pytest.mark.deep
+@pytest.mark.slow
 def test_duckdb_and_spark_agree(tmp_path, fleet_of):
     if not shutil.which('java'):
         pytest.skip('needs Java (default-jre-headless)')

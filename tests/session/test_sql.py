@@ -10,7 +10,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import warnings
 
 import pytest
@@ -63,12 +62,6 @@ def test_events_are_tables(ask, rows):
     assert dict(ask('select _event, count(*) from events group by all')[0]) == counts
 
 
-def test_values(ask, rows):
-    want = [(row['_time'], row['prev_comm'], row['next_pid']) for row in rows if row['_event'] == SWITCH]
-    assert ask('select _time, prev_comm, next_pid from sched_switch')[0] == want
-
-
-
 def test_a_table_has_only_its_own_columns(ask):
     s = ask('from "cpu-clock" limit 1')[1]
     assert 'ip' in s.columns and 'prev_comm' not in s.columns
@@ -107,7 +100,7 @@ def test_only_named_columns_and_events_are_decoded(ask, rows, query, columns, ev
 
 @pytest.mark.parametrize('query', [
     'select * from sched_switch', 'from sched_switch', "select columns('prev.*') from sched_switch", 'select s from sched_switch s',
-    'select sched_switch from sched_switch', 'select s.* from sched_switch s', 'select count(s) from sched_switch as s',
+    'select s.* from sched_switch s', 'select count(s) from sched_switch as s',
     'select count(*) from sched_switch natural join (select 1 as prev_prio)', "select count(*) from query('from sched_switch')",
     'select a from sched_switch as x(a)', 'pivot sched_switch on prev_prio using count(*)', 'summarize sched_switch',
     'select #3 from sched_switch', 'select unnest(s) from sched_switch s',
@@ -154,13 +147,6 @@ def test_chosen_fields(ask):
         ask('select next_comm from sched_switch', fields=['prev_comm'])
 
 
-def test_closed_before_it_is_read(perf_prof):
-    for _ in range(20):
-        s = perf_prof.open(RECORDING)
-        s.close()
-        assert s.stats()['rows'] == 0
-
-
 def test_an_answer_stays(ask):
     """It has its rows, whoever asks the next question, and also without its session."""
     answer = ask('select count(*) from events')
@@ -197,10 +183,14 @@ def test_wrong_parameters(perf_prof, reader):
             s.sql(7)
         with pytest.raises(ValueError, match='interval=1: a recording is asked once'):
             s.sql('select 1', interval=1)
-    with perf_prof.Session('dummy', pids=os.getpid()) as s:
-        for interval, kind in (0, ValueError), (-1, ValueError), ('1', TypeError), (True, TypeError):
-            with pytest.raises(kind, match='interval='):
-                s.sql('select 1', interval=interval)
+
+
+@pytest.mark.parametrize('interval, kind', [(0, ValueError), ('1', TypeError), (True, TypeError)])
+@pytest.mark.live
+def test_wrong_intervals(perf_prof, reader, interval, kind):
+    reader('duckdb')
+    with perf_prof.Session('dummy', pids=os.getpid()) as s, pytest.raises(kind, match='interval='):
+        s.sql('select 1', interval=interval)
 
 
 def test_a_value_that_does_not_fit(ask, reader):
@@ -269,32 +259,24 @@ with perf_prof.open(sys.argv[1]) as s:
         assert run.stdout.splitlines()[1:] == [f'({sum(map(len, s))},)'], run
 
 
-def test_a_live_session(perf_prof, reader, storm_of):
-    reader('duckdb')
-    storm = storm_of(5000)
-    with perf_prof.Session(EVENT, pids=storm.pid) as s:
-        storm.go()
-        (n, first, last), = s.sql(f'select count(*), min(_pid), max(_pid) from {SHORT}').fetchall()
-    assert n == storm.n - s.stats()['lost'] and first == last == storm.pid
-
-
+@pytest.mark.live
 def test_lost_events(perf_prof, reader, storm_of):
     reader('duckdb')
     query = "select 'here', count(*) from events union all select 'lost', sum(_lost) from lost where starts_with(_event, 'lost:')"
-    for n in 300000, 1000000, 3000000:      # until the ring is too small
-        storm = storm_of(n)
-        with perf_prof.Session(EVENT, pids=storm.pid, ring=4096) as s:
-            storm.go()
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter('always')
-                answer = dict(s.sql(query).fetchall())
-            assert answer['here'] == s.stats()['delivered']
-            assert [str(one.message).split(' were')[0] for one in caught] == [f'{answer["lost"]} events'] * bool(answer['lost'])
-            if answer['lost']:
-                break
-    assert answer['lost'] == s.stats()['lost'] == n - answer['here']
+    n = 400000      # more than the batches that wait for somebody to ask
+    storm = storm_of(n)
+    with perf_prof.Session(EVENT, pids=storm.pid, ring=4096) as s:
+        storm.go()
+        storm.process.wait(PATIENCE)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter('always')
+            answer = dict(s.sql(query).fetchall())
+        assert answer['here'] == s.stats()['delivered']
+        assert [str(one.message).split(' were')[0] for one in caught] == [f'{answer["lost"]} events']
+    assert answer['lost'] == s.stats()['lost'] == n - answer['here'] > 0
 
 
+@pytest.mark.live
 def test_each_interval(perf_prof, reader, storm_of):
     reader('duckdb')
     storm = storm_of(20000, 10000)
@@ -345,8 +327,10 @@ def test_control_characters_in_an_error(command):
     (('-I', RECORDING, 'select foo from events'), 2, 'LINE 1: select foo from events\n               ^^^'),
     (('-I', RECORDING, 'from events', '--', 'true'), 2, 'runs no command'), (('-I', RECORDING, '-i', '10', 'from events'), 2, '-i 10'),
     (('-I', RECORDING, '--json', '--csv', 'from events'), 2, '--json and --csv'), (('-I', '/no/such', 'from events'), 1, '/no/such'),
+    (('-I', RECORDING, '--time', '1,2', 'from events'), 1, 'no event in the time that --time selects'),
     (('-e', 'sched:sched_swich', 'from events'), 2, 'sched:sched_swich'), (('--time', '1,2', '-e', 'cpu-clock', 'from events'), 2, '--time'),
 ])
+@pytest.mark.live
 def test_wrong_commands(command, words, code, message):
     assert message in command(*words, code=code)
 
@@ -354,29 +338,14 @@ def test_wrong_commands(command, words, code, message):
 @pytest.mark.parametrize('words, message, code', [
     (('-p', 2 ** 22 - 5), '4194299', 1), (('--', '/no/such/command'), '/no/such/command', 127), (('--', '/etc/passwd'), '/etc/passwd', 1),
 ])
+@pytest.mark.live
 def test_messages_of_commands_have_no_errno(command, live, words, message, code):
     """An OSError's text begins with "[Errno 13]"."""
     error = command('-e', 'cpu-clock', 'select count(*) from events', *words, code=code)
     assert message in error and 'Errno' not in error and error.startswith('perf-prof: ')
 
 
-def test_a_command_without_duckdb(prof, perf_prof, tmp_path):
-    subprocess.run([sys.executable, '-m', 'venv', '--without-pip', tmp_path / 'venv'], check=True)
-    done = subprocess.run([prof, 'sql', '--venv', tmp_path / 'venv', '-I', RECORDING, 'from events'], capture_output=True, text=True)
-    assert done.returncode == 1 and 'pip install duckdb' in done.stderr and done.stdout == ''
-    assert f'this Python is {tmp_path}/venv/bin/python3; --venv DIR uses that of a virtual environment' in done.stderr
-
-
-def test_root_hears_that_its_environment_is_ignored(prof, perf_prof, tmp_path):
-    if os.geteuid():
-        pytest.skip('not root')
-    empty = tmp_path / 'venv'
-    subprocess.run([sys.executable, '-m', 'venv', '--without-pip', empty], check=True)
-    done = subprocess.run([prof, 'sql', '--venv', empty, '-I', RECORDING, 'from events'], capture_output=True, text=True,
-                          env={**os.environ, 'VIRTUAL_ENV': '/some/where'})
-    assert done.returncode == 1 and '; root ignores $VIRTUAL_ENV (/some/where); --venv DIR' in done.stderr
-
-
+@pytest.mark.live
 def test_an_environment_that_may_not_be_entered(prof, tmp_path):
     if os.geteuid():
         pytest.skip('not root')
@@ -398,11 +367,13 @@ def test_a_full_disk(command):
     assert done == 'perf-prof: cannot write to stdout: No space left on device\n'
 
 
+@pytest.mark.live
 def test_the_whole_machine_also_with_a_command(command, live):
     query = 'select count(distinct _pid) > 1 as others from events'
     assert command('-a', '-e', 'sched:sched_switch', '--csv', query, '--', 'sleep', '0.3').split() == ['others', 'True']
 
 
+@pytest.mark.live
 def test_from_a_pipe(command, prof, live, storm, venv):
     done = subprocess.run(['sh', '-c', f'{prof} record -q -e {EVENT} -o - -- sh -c "{storm} getppid 300 >&2" | '
                            f'{prof} sql --venv {venv} -I - "select count(*) from {SHORT} where _comm = \'storm\'" --csv'],
@@ -410,28 +381,21 @@ def test_from_a_pipe(command, prof, live, storm, venv):
     assert done.returncode == 0 and done.stdout.splitlines()[-1] == '300', done
 
 
+@pytest.mark.live
 def test_a_command_is_watched(command, live, storm):
     assert json.loads(command('-e', EVENT, '--json', f'select count(*) as n from {SHORT}', '--', storm, 'getppid', 300)
                       .splitlines()[-1]) == [{'n': 300}]
     command('-e', EVENT, 'select count(*) from events', '--', 'sh', '-c', 'exit 7', code=7)
 
 
-def test_nothing_of_a_recording(command):
-    assert 'no event in the time that --time selects' in command('-I', RECORDING, '--time', '1,2', 'select count(*) from events', code=1)
-
-
-def test_intervals_of_the_command(command, live, storm):
-    lines = command('-e', EVENT, '--json', '-i', 100, 'select count(*) as n from events', '--', storm, 'getppid', 3000, 3000).splitlines()
-    answers = [json.loads(line) for line in lines if line.startswith('[')]
-    assert len(answers) > 1 and sum(answer[0]['n'] for answer in answers) == 3000
-
-
+@pytest.mark.live
 def test_analyses_are_tables(command, live, storm):
     out = command('-e', 'syscalls', '--json', "select count(*) as n, min(duration) > 0 as took from syscalls where call = 'getppid'",
                   '--', storm, 'getppid', 300)
     assert json.loads(out.splitlines()[-1]) == [{'n': 300, 'took': True}]
 
 
+@pytest.mark.live
 def test_a_command_runs_to_its_end(command, live, storm):
     """Even if the query has ended long before."""
     assert command('-e', EVENT, 'from events limit 1', '--', 'sh', '-c', f'{storm} getppid 30000; sleep 0.3; echo it ends').count('it ends') == 1
@@ -447,83 +411,31 @@ def has_events_open(process):
     return False
 
 
-def test_seconds_end_a_live_run(command, live, storm_of):
-    one = storm_of(1 << 40, 5000)
-    one.go()
-    assert command('-e', EVENT, '-p', one.pid, '--seconds', '0.3', '--csv', 'select count(*) >= 0 as some from events') == 'some\nTrue\n'
-
-
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize('tables', ['events', 'events a, lost b'])
-def test_a_signal_ends_a_live_run(prof, venv, reader, live, storm_of, wait_for, number, tables):
-    """Then comes the answer, whether the query has begun or not."""
-    reader('duckdb')
-    one = storm_of(1 << 40, 5000)
-    process = subprocess.Popen([prof, 'sql', '--venv', venv, '-e', EVENT, '-p', str(one.pid), '--csv', f'select count(*) >= 0 as some from {tables}'],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    one.go()
-    wait_for(lambda: has_events_open(process))
-    process.send_signal(number)
-    out, err = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, out) == (0, 'some\nTrue\n'), err
-
-
-def test_ctrl_c_in_a_program(folder, perf_prof, reader, live, storm_of, wait_for):
-    """As everywhere in Python: KeyboardInterrupt, once, and the program goes on."""
-    packages = os.path.dirname(os.path.dirname(reader('duckdb').__file__))
-    one = storm_of(1 << 40, 5000)
-    code = f"""
-import duckdb, perf_prof
-try:
-    with perf_prof.Session({EVENT!r}, pids={one.pid}, fields=['_tid']) as s:
-        s.sql('select count(*) from events')
-except KeyboardInterrupt:
-    print('interrupted')
-print(sum(range(1000)))
-"""
-    process = subprocess.Popen([sys.executable, '-c', code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               env={**os.environ, 'PYTHONPATH': f'{folder}:{packages}'})
-    one.go()
-    wait_for(lambda: has_events_open(process))
-    time.sleep(0.3)     # it may be anywhere in the query, or before it
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, out) == (0, 'interrupted\n499500\n'), err
-
-
-def test_a_signal_between_intervals(prof, venv, reader, live, storm_of):
-    reader('duckdb')
-    one = storm_of(1 << 40, 5000)
-    process = subprocess.Popen([prof, 'sql', '--venv', venv, '-e', EVENT, '-p', str(one.pid), '-i', '100', '--json',
-                                'select count(*) as n from events'], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    one.go()
-    while json.loads(process.stdout.readline())[0]['n'] == 0:
-        pass
-    process.terminate()
-    out, err = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 0, err
-    assert all(isinstance(json.loads(line)[0]['n'], int) for line in out.splitlines())
-
-
 @pytest.fixture
-def trapped(perf_prof, tmp_path):
-    """An environment that leaves a file when its packages are loaded: (environment, file)."""
-    path, trap = tmp_path / 'venv', tmp_path / 'trap'
-    subprocess.run([sys.executable, '-m', 'venv', '--without-pip', path], check=True)
-    packages, = path.glob('lib/python3*/site-packages')
-    (packages / 'trap.pth').write_text(f'import os; open({str(trap)!r}, "w")\n')
-    return path, trap
-
-
-def test_packages_are_loaded_by_their_user_only(prof, live, trapped):
-    """Neither under sudo nor from an environment that others can change; else they are, so the trap works."""
-    path, trap = trapped
+def empty(prof, perf_prof, tmp_path):
+    """start(**ENVIRONMENT): what `perf-prof sql` says of the environment tmp_path/venv without packages."""
+    subprocess.run([sys.executable, '-m', 'venv', '--without-pip', tmp_path / 'venv'], check=True)
 
     def start(**env):
-        done = subprocess.run([prof, 'sql', '--venv', path, '-I', RECORDING, 'from events'], capture_output=True, text=True, timeout=PATIENCE,
-                              env={**os.environ, **env})
-        assert done.returncode == 1
+        done = subprocess.run([prof, 'sql', '--venv', tmp_path / 'venv', '-I', RECORDING, 'from events'], capture_output=True, text=True,
+                              timeout=PATIENCE, env={**os.environ, **env})
+        assert done.returncode == 1 and done.stdout == ''
         return done.stderr
+    return start
+
+
+def test_a_command_without_duckdb(empty, tmp_path):
+    error = empty(VIRTUAL_ENV='/some/where')
+    assert 'pip install duckdb' in error and '--venv DIR' in error
+    assert f'this Python is {tmp_path}/venv/bin/python3; ' + 'root ignores $VIRTUAL_ENV (/some/where); ' * (not os.geteuid()) in error
+
+
+@pytest.mark.live
+def test_packages_are_loaded_by_their_user_only(live, empty, tmp_path):
+    """Neither under sudo nor from an environment that others can change; else they are, so the trap works."""
+    path, trap, start = tmp_path / 'venv', tmp_path / 'trap', empty
+    packages, = path.glob('lib/python3*/site-packages')
+    (packages / 'trap.pth').write_text(f'import os; open({str(trap)!r}, "w")\n')
     assert "sudo perf-prof record -e EVENT -o - | perf-prof sql -I - 'QUERY'" in start(SUDO_UID='65534', SUDO_GID='65534')
     for changed in path / 'bin', path.parent:       # who can rename it can put another one there
         os.chown(changed, 65534, -1)
@@ -533,3 +445,41 @@ def test_packages_are_loaded_by_their_user_only(prof, live, trapped):
     os.chown(path / 'bin', 0, -1)
     assert 'pip install duckdb' in start()
     assert trap.exists()
+
+
+COUNT = 'select count(*) >= 0 as some from '
+IN_A_PROGRAM = '''
+import duckdb, perf_prof, sys
+try:
+    with perf_prof.Session({EVENT!r}, pids=int(sys.argv[1]), fields=['_tid']) as s:
+        s.sql('select count(*) from events')
+except KeyboardInterrupt:
+    print('interrupted')
+print(sum(range(1000)))
+'''.replace('{EVENT!r}', repr(EVENT))
+
+
+@pytest.mark.parametrize('words, number, answer', [
+    (['--csv', COUNT + 'events'], signal.SIGINT, 'some\nTrue\n'), (['--csv', COUNT + 'events a, lost b'], signal.SIGTERM, 'some\nTrue\n'),
+    (['--json', '-i', '100', 'select count(*) as n from events'], signal.SIGTERM, None), (None, signal.SIGINT, 'interrupted\n499500\n'),
+    (['--seconds', '0.3', '--csv', COUNT + 'events'], 0, 'some\nTrue\n'),
+], ids=['events', 'before the query', 'intervals', 'program', '--seconds'])
+@pytest.mark.live
+def test_a_signal_ends_a_live_run(prof, folder, venv, reader, live, storm_of, wait_for, words, number, answer):
+    """Then comes the answer, whether the query has begun or not; in a program, it is KeyboardInterrupt, once, and the program goes on."""
+    packages = os.path.dirname(os.path.dirname(reader('duckdb').__file__))
+    one = storm_of(1 << 40, 5000)
+    command = [sys.executable, '-c', IN_A_PROGRAM, str(one.pid)]
+    if words:
+        command = [prof, 'sql', '--venv', venv, '-e', EVENT, '-p', str(one.pid), *words]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               env={**os.environ, **({} if words else {'PYTHONPATH': f'{folder}:{packages}'})})
+    one.go()
+    wait_for(lambda: not number or has_events_open(process))
+    while not answer and json.loads(process.stdout.readline())[0]['n'] == 0:
+        pass        # until an interval has events
+    process.send_signal(number)
+    out, err = process.communicate(timeout=PATIENCE)
+    # CPython also ends by SIGINT if the exception, though it was caught, came while it imported something
+    assert process.returncode == 0 or not words and process.returncode == -signal.SIGINT, err
+    assert out == answer or not answer and all(isinstance(json.loads(line)[0]['n'], int) for line in out.splitlines()), (out, err)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Call stacks of sessions and recordings: the column _stack, and Session.stacks."""
 import collections
+import contextlib
 import glob
 import json
 import os
-import signal
 import subprocess
 import threading
 import time
@@ -12,53 +12,27 @@ import time
 import pytest
 
 from known import CORPUS, EVENT, PATIENCE
+from thread_checks import Waits, at_once
 
 FORKS = 'sched:sched_process_fork/comm ~ "callers*"/'
 KEYS = ['addr', 'symbol', 'offset', 'kernel', 'dso', 'file', 'line', 'inlined']
 CHAINS = sorted(path for path in glob.glob(os.path.join(CORPUS, '*.data')) if path.endswith(('-chains.data', '-dwarf.data')))
 
 
-class Callers:
-    """Makes calls of getppid from inner() < middle() < outer() < main(), once it may."""
-
-    def __init__(self, path, *words):
-        self.process = subprocess.Popen([path, '--wait', *map(str, words)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.pid = int(self.process.stdout.readline().split()[1])
-
-    def go(self):
-        self.process.stdin.write(b'x')
-        self.process.stdin.flush()
-
-    def finish(self):
-        """The end of a program that lingers."""
-        self.process.stdin.close()
-        self.process.wait(PATIENCE)
-
-    def end(self):
-        self.process.kill()
-        self.process.wait()
-        self.process.stdin.close()
-        self.process.stdout.close()
-
-
 @pytest.fixture
 def callers(prof, build, live):
-    """callers(WORDS..., name='callers'): a Callers."""
+    """callers(WORDS..., name='callers'): makes calls of getppid from inner() < middle() < outer() < main()."""
     built = subprocess.run([prof, 'version', '--build-options'], capture_output=True, text=True)
     if 'elfutils: no' in built.stdout:
         pytest.skip('needs a build with elfutils')
-    made = []
-
-    def make(*words, name='callers'):
-        path = os.path.join(build, 'tests/helpers', name)
-        if not os.path.exists(path):
-            pytest.skip(f'needs the helper {name}')
-        made.append(Callers(path, *words))
-        return made[-1]
-    make.path = os.path.join(build, 'tests/helpers/callers')
-    yield make
-    for one in made:
-        one.end()
+    with contextlib.ExitStack() as stack:
+        def make(*words, name='callers'):
+            path = os.path.join(build, 'tests/helpers', name)
+            if not os.path.exists(path):
+                pytest.skip(f'needs the helper {name}')
+            return stack.enter_context(Waits(path, *words))
+        make.path = os.path.join(build, 'tests/helpers/callers')
+        yield make
 
 
 def symbols(stack):
@@ -72,6 +46,7 @@ def rows_of(batches):
 # ---- live ----------------------------------------------------------------------------------
 
 
+@pytest.mark.live
 def test_stacks_of_known_work(perf_prof, callers):
     """While it runs, and after its end."""
     program = callers('--linger', 300)
@@ -97,6 +72,7 @@ def test_stacks_of_known_work(perf_prof, callers):
 @pytest.mark.deep
 @pytest.mark.parametrize('callchains, kernel, user', [(True, True, True), ('auto', True, True), ('fp', True, True),
                                                       ('kernel', True, False), ('user', False, True)])
+@pytest.mark.live
 def test_which_parts(perf_prof, callers, callchains, kernel, user):
     program = callers('--children', 3)
     with perf_prof.Session(FORKS, pids=program.pid, callchains=callchains) as s:
@@ -113,6 +89,7 @@ def test_which_parts(perf_prof, callers, callchains, kernel, user):
 
 
 @pytest.mark.parametrize('callchains', ['dwarf', 'dwarf,4096', 'auto', None])
+@pytest.mark.live
 def test_programs_without_frame_pointers(perf_prof, callers, callchains):
     """By unwind tables; _stack among the fields is enough, too. The program is gone when its names are asked for."""
     program = callers(30, name='callers_bare')
@@ -125,6 +102,7 @@ def test_programs_without_frame_pointers(perf_prof, callers, callchains):
         assert symbols(s.stacks[row['_stack']])[:4] == ['inner', 'middle', 'outer', 'main']
 
 
+@pytest.mark.live
 def test_each_stack_has_one_number(perf_prof, callers):
     """Also if other processes have it, at other addresses."""
     programs = [callers('--depth', depth, 20) for depth in (1, 2, 5, 5)]
@@ -147,6 +125,7 @@ def test_each_stack_has_one_number(perf_prof, callers):
     assert ends == {'main;' + 'deep;' * n + 'outer;middle;inner': 20 * times for n, times in ((1, 1), (2, 1), (5, 2))}
 
 
+@pytest.mark.live
 def test_names_while_nobody_takes_batches(perf_prof, callers, wait_for):
     """The session's thread waits for room, and looks up names meanwhile."""
     program = callers(1 << 30)      # until it is killed
@@ -157,40 +136,6 @@ def test_names_while_nobody_takes_batches(perf_prof, callers, wait_for):
         assert symbols(s.stacks[first[0]._stack])[:4] == ['inner', 'middle', 'outer', 'main']
 
 
-def test_threads_may_ask(perf_prof, callers):
-    programs = [callers('--linger', '--depth', depth, 5) for depth in range(1, 9)]
-    with perf_prof.Session(EVENT, pids=[program.pid for program in programs], callchains='fp', fields=['_tid']) as s:
-        for program in programs:
-            program.go()
-        seen, found = set(), []
-        while len(seen) < len(programs):
-            seen.update(next(s)['_stack'].to_pylist())
-        threads = [threading.Thread(target=lambda: found.append({n: symbols(s.stacks[n]) for n in seen})) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(PATIENCE)
-    assert len(found) == 4 and all(one == found[0] for one in found)
-    assert sorted(names.count('deep') for names in found[0].values()) == list(range(1, 9))
-
-
-def test_the_children_of_a_fork_have_no_stacks(perf_prof, callers):
-    program = callers(1)
-    with perf_prof.Session(EVENT, pids=program.pid, callchains=True) as s:
-        program.go()
-        rows = rows_of(s)
-        assert s.stacks[rows[0]['_stack']]
-        child = os.fork()
-        if not child:
-            try:
-                len(s.stacks)
-            except RuntimeError as error:
-                os._exit('fork' not in str(error))
-            os._exit(2)
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-
-
 # ---- recordings ----------------------------------------------------------------------------
 
 
@@ -198,6 +143,8 @@ def test_the_children_of_a_fork_have_no_stacks(perf_prof, callers):
 def test_stacks_are_what_script_prints(perf_prof, prof, path):
     done = subprocess.run([prof, 'script', '-I', path, '--json'], capture_output=True, text=True, timeout=PATIENCE)
     expected = [event for event in map(json.loads, done.stdout.splitlines()) if 'stack' in event]
+    with perf_prof.open(path) as s:
+        assert '_stack' not in s.columns
     with perf_prof.open(path, callchains=True, fields=['_tid']) as s:
         rows = [row for row in rows_of(s) if row['_stack'] is not None]
     assert len(rows) == len(expected) > 0
@@ -213,20 +160,19 @@ def test_stacks_are_what_script_prints(perf_prof, prof, path):
             assert [frame[key] for key in keys] == [other.get(key) for key in keys]
 
 
-def test_a_recording_of_known_work(perf_prof, prof, callers, tmp_path):
-    """What a live session has; its default columns are without stacks."""
-    path = str(tmp_path / 'perf.data')
-    program = [callers.path, '--depth', '3', '40']
-    subprocess.run([prof, 'record', '-e', EVENT, '--call-graph', 'fp', '-o', path, '--', *program], check=True, timeout=PATIENCE,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    with perf_prof.open(path) as s:
-        assert '_stack' not in s.columns
-    for more in {'callchains': True}, {'fields': ['_tid', '_stack']}:
-        with perf_prof.open(path, **more) as s:
-            rows = rows_of(s)
-            assert len(rows) == 40
-            for row in rows:
-                assert symbols(s.stacks[row['_stack']])[:6] == ['inner', 'middle', 'outer', 'deep', 'deep', 'deep']
+def test_threads_may_ask_and_children_of_a_fork_may_not(perf_prof):
+    with perf_prof.open(CHAINS[0], callchains=True) as s:
+        seen = {row['_stack'] for row in rows_of(s)} - {None}
+        found = at_once(*[lambda: {n: symbols(s.stacks[n]) for n in seen}] * 4)
+        assert found == [found[0]] * 4 and set(found[0]) == seen
+        child = os.fork()
+        if not child:
+            try:
+                len(s.stacks)
+            except RuntimeError as error:
+                os._exit('fork' not in str(error))
+            os._exit(2)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 # ---- tables --------------------------------------------------------------------------------
@@ -258,14 +204,6 @@ def test_arrow(perf_prof, reader):
     duckdb = reader('duckdb')
     leaves = duckdb.sql('select dso, count(*) n from events join "table" on _stack = stack where depth = 0 group by all').fetchall()
     assert sum(n for _, n in leaves) == len(events) - events['_stack'].null_count > 0
-
-
-def test_polars(perf_prof, reader):
-    polars = reader('polars')
-    with perf_prof.open(CHAINS[0], callchains=True) as s:
-        rows_of(s)
-    stacks, frames = map(polars.DataFrame, s.stacks.tables())
-    assert len(stacks.join(frames, on='frame')) == len(stacks) == sum(map(len, s.stacks))
 
 
 def test_to_arrow_names_what_it_needs(run):
@@ -309,25 +247,14 @@ def test_counts_by_stack(perf_prof, path):
                                     if row['_lost'] is None}) == collections.Counter(row['_stack'] for row in rows)
         assert {batch['_stack'].type for batch in batches} == {'int32'}
         assert s.stacks.folded(batches) == folded and folded
+    with perf_prof.open(path, callchains=True) as s:        # while it is read
+        assert s.stacks.folded(s.aggregate('_stack', interval=0.001)) == folded
     with perf_prof.open(path, callchains=True) as s:
         agg = s.aggregate(('_comm', '_stack'), ['count()', 'min(_time)'])
         found = [row for batch in agg for row in batch.to_pylist() if row['_lost'] is None]
         assert {(row['_comm'], row['_stack']): row['count()'] for row in found} == collections.Counter(
             (row['_comm'], row['_stack']) for row in rows)
         assert all(s.stacks[row['_stack']] for row in found if row['_stack'] is not None)
-
-
-def test_a_flame_graph_of_an_aggregate(perf_prof, callers):
-    """At intervals, of a session that runs until it is read."""
-    programs = [callers('--depth', depth, 100 * depth) for depth in (1, 2)]
-    with perf_prof.Session(EVENT, pids=[program.pid for program in programs], callchains='fp', ring='16M') as s:
-        for program in programs:
-            program.go()
-        found = lines(s.stacks.folded(s.aggregate('_stack', interval=0.01)))
-    ends = collections.Counter()
-    for line, n in found.items():
-        ends[line[line.rindex('main;'):]] += n
-    assert ends == {'main;deep;outer;middle;inner': 100, 'main;deep;deep;outer;middle;inner': 200}
 
 
 class Series:
@@ -419,6 +346,7 @@ def test_parquet(perf_prof, reader, tmp_path):
         tuple(frame[key] for key in ('symbol', 'dso', 'offset', 'file', 'line', 'kernel', 'inlined')) for frame in first]
 
 
+@pytest.mark.live
 def test_parquet_of_a_live_session(perf_prof, reader, callers, tmp_path):
     """Files of a second at most: what comes later is in other files, and no stack is there twice."""
     reader('pyarrow')
@@ -476,6 +404,7 @@ def test_wrong_numbers(perf_prof, number, error):
 
 # ---- names that take long, at the end ------------------------------------------------
 
+@pytest.mark.live
 def test_close_waits_for_the_names_of_a_session_that_has_ended(perf_prof, callers):
     """A loop over its batches ends before the names are there; after the with they are, whoever asks."""
     with perf_prof.Session(EVENT, command=[callers.path, '50'], callchains='fp', fields=['_stack']) as s:
@@ -514,6 +443,7 @@ def ended(perf_prof, callers):
 
 
 @pytest.mark.parametrize('shown', [True, False], ids=['prompt', 'program'])
+@pytest.mark.live
 def test_there_is_one_note_if_names_take_long(ended, monkeypatch, capsys, shown):
     if shown:
         monkeypatch.setattr('sys.ps1', '>>> ', raising=False)
@@ -528,21 +458,17 @@ def test_there_is_one_note_if_names_take_long(ended, monkeypatch, capsys, shown)
     assert capsys.readouterr().err.count(f'perf-prof: {NOTE}') == shown
 
 
-def test_no_note_if_names_are_there(ended, capsys):
-    with ended:
-        pass
-    assert not [text for text in ended.notes if NOTE in text] and capsys.readouterr().err == ''
-
-
-def test_ctrl_c_ends_the_wait_for_names_and_closes(ended):
-    ended._named = Slow(ended, 2, KeyboardInterrupt)
-    with pytest.raises(KeyboardInterrupt), ended:
-        pass
+@pytest.mark.parametrize('times, of_names, of_the_block, raised', [
+    (2, KeyboardInterrupt, None, KeyboardInterrupt), (0, AssertionError('waited'), ZeroDivisionError, ZeroDivisionError),
+    (0, None, None, None),
+], ids=['Ctrl-C', 'after an exception', 'names are there'])
+@pytest.mark.live
+def test_the_end_of_with(ended, capsys, times, of_names, of_the_block, raised):
+    """Ctrl-C ends the wait for names; nobody waits for them after an exception; there is no note if they are there."""
+    ended._named = Slow(ended, times, of_names)
+    with pytest.raises(raised) if raised else contextlib.nullcontext(), ended:
+        if of_the_block:
+            raise of_the_block
     assert ended.closed
-
-
-def test_nobody_waits_for_names_after_an_exception(ended):
-    ended._named = Slow(ended, 0, AssertionError('waited'))
-    with pytest.raises(ZeroDivisionError), ended:
-        1 / 0
-    assert ended.closed
+    ended._named = lambda ms: True
+    assert raised or not [text for text in ended.notes if NOTE in text] and capsys.readouterr().err == ''

@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """stream(): the rows of one event, with its own columns; several of one session, and the ways to read them."""
-import asyncio
-import collections
 import gc
 import glob
 import os
 import select
 import sys
-import threading
 
 import pytest
 
@@ -140,13 +137,6 @@ def test_losses_of_other_cpus(perf_prof):
             assert s.stats()['lost'] == sum(n for _, n in ring) + 4
 
 
-def test_stacks(perf_prof):
-    with perf_prof.open(os.path.join(CORPUS, 'amd64-7-chains.data'), callchains=True) as s:
-        name, = s.event_names
-        rows = rows_of(s.stream(name))
-        assert rows and all(len(s.stacks[row['_stack']]) for row in rows if row['_stack'] is not None)
-
-
 def test_events_one_by_one(perf_prof):
     with perf_prof.open(TRACE) as s:
         events = [event for event in s.stream(WAKEUP).events()]
@@ -245,17 +235,18 @@ def test_close_of_a_stream(perf_prof):
 
 
 def test_forks(perf_prof):
-    with perf_prof.open(TRACE) as s:
-        stream = s.stream(SWITCH)
-        child = os.fork()
-        if not child:
-            try:
-                next(stream)
-            except RuntimeError as error:
-                os._exit('fork' not in str(error))
-            os._exit(2)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-        assert rows_of(stream)
+    with perf_prof.open(TRACE) as s, perf_prof.open(TRACE) as other:
+        stream, sums = s.stream(SWITCH), other.aggregate()
+        for use in lambda: next(stream), lambda: next(sums), sums.stats:
+            child = os.fork()
+            if not child:
+                try:
+                    use()
+                except RuntimeError as error:
+                    os._exit('fork' not in str(error))
+                os._exit(2)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert rows_of(stream) and rows_of(sums)
 
 
 # ---- several at once -------------------------------------------------------------------------------------------------
@@ -271,6 +262,7 @@ def test_errors_reach_each_stream(perf_prof):
 
 
 @pytest.mark.deep
+@pytest.mark.live
 def test_losses_are_rows_of_each_stream(perf_prof, storm_of, wait_for):
     n = 3_000_000       # more than the batches that wait, and a ring of 64 KiB
     storm = storm_of(n)
@@ -287,24 +279,9 @@ def test_losses_are_rows_of_each_stream(perf_prof, storm_of, wait_for):
         assert losses[0] == losses[1] and sum(count for _, count in losses[0]) == s.stats()['lost'] > 0
 
 
-def test_one_that_is_not_read_drops_rows(perf_prof, storm_of):
-    n = 50_000          # of each event, so more than one batch
-    storm = storm_of(n)
-    with perf_prof.Session([ENTER, EXIT], pids=storm.pid, ring='16M', fields=['_time', '_tid']) as s:
-        read, other = s.stream(ENTER), s.stream(EXIT, buffer=1)
-        storm.go()
-        assert len(rows_of(read)) == n      # it does not wait for the other one
-        assert s.stats()['lost'] == 0
-        stats = other.stats()
-        rows = rows_of(other)
-        loss = rows.pop()
-    assert {row['_event'] for row in rows} == {EXIT} and 0 < len(rows) < n
-    assert loss['_event'] == 'lost:stream' and loss['_lost'] == stats['dropped'] == n - len(rows) and loss['_tid'] is None
-    assert loss['_time'] > rows[-1]['_time'] and stats['waiting'] == len(rows)
-
-
+@pytest.mark.live
 def test_what_was_dropped_stands_where_it_is_missing(perf_prof, storm_of):
-    n = 70_000          # of each event: three batches at least
+    n = 70_000          # of each event: three batches at least. Who reads one does not wait for the other.
     storm = storm_of(n)
     with perf_prof.Session([ENTER, EXIT], pids=storm.pid, ring='16M', fields=['_time', '_tid']) as s:
         read, other = s.stream(ENTER), s.stream(EXIT, buffer=1)
@@ -312,42 +289,16 @@ def test_what_was_dropped_stands_where_it_is_missing(perf_prof, storm_of):
         first = next(other)
         while not other.stats()['dropped']:
             next(read)
+        stats = other.stats()
         rows = [*first.to_pylist(), *rows_of(other)]
+        loss = next(row for row in rows if row['_event'] == 'lost:stream')
+        assert loss['_tid'] is None and stats['dropped'] > 0 and stats['waiting'] > 0
         assert sum(1 if row['_lost'] is None else row['_lost'] for row in rows) == n and s.stats()['lost'] == 0
         times = [row['_time'] for row in rows]
         assert times == sorted(times) and {row['_event'] for row in rows} == {EXIT, 'lost:stream'}
 
 
-def test_a_thread_for_each(perf_prof, storm_of):
-    n = 50_000
-    storm, found = storm_of(n), {}
-    with perf_prof.Session([ENTER, EXIT], pids=storm.pid, ring='16M', fields=['_tid']) as s:
-        threads = [threading.Thread(target=lambda stream: found.update({stream.event: collections.Counter(
-            row['_event'] for row in rows_of(stream))}), args=(s.stream(name),)) for name in (ENTER, EXIT)]
-        for thread in threads:
-            thread.start()
-        storm.go()
-        for thread in threads:
-            thread.join(PATIENCE)
-        assert s.stats()['lost'] == 0
-    assert found == {ENTER: {ENTER: n}, EXIT: {EXIT: n}}
-
-
-def test_async(perf_prof, storm_of):
-    n = 20_000
-    storm = storm_of(n)
-
-    async def read(stream):
-        return sum([len(batch) async for batch in stream])
-
-    async def both():
-        with perf_prof.Session([ENTER, EXIT], pids=storm.pid, ring='16M', fields=['_tid']) as s:
-            streams = [s.stream(ENTER), s.stream(EXIT)]
-            storm.go()
-            return await asyncio.gather(*map(read, streams))
-    assert asyncio.run(asyncio.wait_for(both(), PATIENCE)) == [n, n]
-
-
+@pytest.mark.live
 def test_fileno(perf_prof, storm_of):
     storm = storm_of(100)
     with perf_prof.Session([ENTER, EXIT], pids=storm.pid) as s:
@@ -379,10 +330,3 @@ def test_consumers_of_arrow(perf_prof, reader):
         events = s.stream(SWITCH)
         assert duckdb.sql('select count(*), min(next_prio) from events').fetchall() == [
             (len(two), min(two['next_prio'].to_pylist()))]
-
-
-def test_pandas(perf_prof, reader):
-    pandas = reader('pandas')
-    with perf_prof.open(TRACE) as s:
-        frame = pandas.DataFrame.from_arrow(s.stream(SWITCH))
-    assert str(frame['next_pid'].dtype) == 'int32' and len(frame) and frame['_time'].is_monotonic_increasing

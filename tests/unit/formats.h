@@ -8,16 +8,19 @@
 
 /* clang-format off */
 
-/* sched, 5.10: text is signed here, as char is on x86 */
-#define SCHED_SWITCH_5_10 \
-	"name: sched_switch\n" \
-	"ID: 314\n" \
+/* What each begins with. */
+#define FORMAT(name, id) \
+	"name: " name "\nID: " id "\n" \
 	"format:\n" \
 	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
 	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
 	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n" \
-	"\n" \
+	"\n"
+
+/* sched, 5.10: text is signed here, as char is on x86 */
+#define SCHED_SWITCH_5_10 \
+	FORMAT("sched_switch", "314") \
 	"\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:1;\n" \
 	"\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n" \
 	"\tfield:int prev_prio;\toffset:28;\tsize:4;\tsigned:1;\n" \
@@ -34,14 +37,7 @@
 
 /* sched, 4.19: has a field that later kernels lack */
 #define SCHED_WAKEUP_4_19 \
-	"name: sched_wakeup\n" \
-	"ID: 316\n" \
-	"format:\n" \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n" \
-	"\n" \
+	FORMAT("sched_wakeup", "316") \
 	"\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:1;\n" \
 	"\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n" \
 	"\tfield:int prio;\toffset:28;\tsize:4;\tsigned:1;\n" \
@@ -53,14 +49,7 @@
 
 /* user_events, 6.4: made by a program through user_events */
 #define USER_EVENT_6_4 \
-	"name: app_request\n" \
-	"ID: 2077\n" \
-	"format:\n" \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n" \
-	"\n" \
+	FORMAT("app_request", "2077") \
 	"\tfield:__rel_loc char[] msg;\toffset:8;\tsize:4;\tsigned:0;\n" \
 	"\tfield:__rel_loc u8[] blob;\toffset:12;\tsize:4;\tsigned:0;\n" \
 	"\tfield:s64 delta;\toffset:16;\tsize:8;\tsigned:1;\n" \
@@ -71,14 +60,7 @@
 
 /* made_up, each kind of number and array */
 #define KINDS \
-	"name: kinds\n" \
-	"ID: 3000\n" \
-	"format:\n" \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n" \
-	"\n" \
+	FORMAT("kinds", "3000") \
 	"\tfield:u8 a_u8;\toffset:8;\tsize:1;\tsigned:0;\n" \
 	"\tfield:s8 a_s8;\toffset:9;\tsize:1;\tsigned:1;\n" \
 	"\tfield:u16 a_u16;\toffset:10;\tsize:2;\tsigned:0;\n" \
@@ -105,14 +87,7 @@
 
 /* sched */
 #define SCHED_SWITCH_6_18 \
-	"name: sched_switch\n" \
-	"ID: 372\n" \
-	"format:\n" \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n" \
-	"\n" \
+	FORMAT("sched_switch", "372") \
 	"\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n" \
 	"\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n" \
 	"\tfield:int prev_prio;\toffset:28;\tsize:4;\tsigned:1;\n" \
@@ -136,14 +111,7 @@
 
 /* syscalls */
 #define SYS_ENTER_OPENAT_6_18 \
-	"name: sys_enter_openat\n" \
-	"ID: 782\n" \
-	"format:\n" \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n" \
-	"\n" \
+	FORMAT("sys_enter_openat", "782") \
 	"\tfield:int __syscall_nr;\toffset:8;\tsize:4;\tsigned:1;\n" \
 	"\tfield:int dfd;\toffset:16;\tsize:8;\tsigned:0;\n" \
 	"\tfield:const char * filename;\toffset:24;\tsize:8;\tsigned:0;\n" \
@@ -156,14 +124,7 @@
 
 /* dma */
 #define DMA_MAP_SG_6_18 \
-	"name: dma_map_sg\n" \
-	"ID: 431\n" \
-	"format:\n" \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n" \
-	"\n" \
+	FORMAT("dma_map_sg", "431") \
 	"\tfield:__data_loc char[] device;\toffset:8;\tsize:4;\tsigned:0;\n" \
 	"\tfield:int full_nents;\toffset:12;\tsize:4;\tsigned:1;\n" \
 	"\tfield:int full_ents;\toffset:16;\tsize:4;\tsigned:1;\n" \
@@ -198,14 +159,7 @@
 
 /* bridge */
 #define BR_MDB_FULL_6_18 \
-	"name: br_mdb_full\n" \
-	"ID: 2254\n" \
-	"format:\n" \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n" \
-	"\n" \
+	FORMAT("br_mdb_full", "2254") \
 	"\tfield:__data_loc char[] dev;\toffset:8;\tsize:4;\tsigned:0;\n" \
 	"\tfield:int af;\toffset:12;\tsize:4;\tsigned:1;\n" \
 	"\tfield:u16 vid;\toffset:16;\tsize:2;\tsigned:0;\n" \
@@ -218,14 +172,7 @@
 
 /* bridge */
 #define BR_FDB_ADD_6_18 \
-	"name: br_fdb_add\n" \
-	"ID: 2258\n" \
-	"format:\n" \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n" \
-	"\n" \
+	FORMAT("br_fdb_add", "2258") \
 	"\tfield:u8 ndm_flags;\toffset:8;\tsize:1;\tsigned:0;\n" \
 	"\tfield:__data_loc char[] dev;\toffset:12;\tsize:4;\tsigned:0;\n" \
 	"\tfield:unsigned char addr[6];\toffset:16;\tsize:6;\tsigned:0;\n" \
@@ -239,14 +186,7 @@
 
 /* ras */
 #define NON_STANDARD_EVENT_6_18 \
-	"name: non_standard_event\n" \
-	"ID: 2204\n" \
-	"format:\n" \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n" \
-	"\n" \
+	FORMAT("non_standard_event", "2204") \
 	"\tfield:char sec_type[16];\toffset:8;\tsize:16;\tsigned:0;\n" \
 	"\tfield:char fru_id[16];\toffset:24;\tsize:16;\tsigned:0;\n" \
 	"\tfield:__data_loc char[] fru_text;\toffset:40;\tsize:4;\tsigned:0;\n" \
@@ -260,14 +200,7 @@
 
 /* ipi */
 #define IPI_SEND_CPUMASK_6_18 \
-	"name: ipi_send_cpumask\n" \
-	"ID: 353\n" \
-	"format:\n" \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n" \
-	"\n" \
+	FORMAT("ipi_send_cpumask", "353") \
 	"\tfield:__data_loc cpumask_t cpumask;\toffset:8;\tsize:4;\tsigned:0;\n" \
 	"\tfield:void * callsite;\toffset:16;\tsize:8;\tsigned:0;\n" \
 	"\tfield:void * callback;\toffset:24;\tsize:8;\tsigned:0;\n" \
@@ -277,14 +210,7 @@
 
 /* neigh */
 #define NEIGH_EVENT_SEND_DONE_6_18 \
-	"name: neigh_event_send_done\n" \
-	"ID: 2245\n" \
-	"format:\n" \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n" \
-	"\n" \
+	FORMAT("neigh_event_send_done", "2245") \
 	"\tfield:u32 family;\toffset:8;\tsize:4;\tsigned:0;\n" \
 	"\tfield:__data_loc char[] dev;\toffset:12;\tsize:4;\tsigned:0;\n" \
 	"\tfield:u8 lladdr[32];\toffset:16;\tsize:32;\tsigned:0;\n" \
@@ -313,14 +239,7 @@
 
 /* kvm */
 #define KVM_EMULATE_INSN_6_18 \
-	"name: kvm_emulate_insn\n" \
-	"ID: 85\n" \
-	"format:\n" \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n" \
-	"\n" \
+	FORMAT("kvm_emulate_insn", "85") \
 	"\tfield:__u64 rip;\toffset:8;\tsize:8;\tsigned:0;\n" \
 	"\tfield:__u32 csbase;\toffset:16;\tsize:4;\tsigned:0;\n" \
 	"\tfield:__u8 len;\toffset:20;\tsize:1;\tsigned:0;\n" \
@@ -336,14 +255,7 @@
 
 /* net */
 #define NET_DEV_XMIT_6_18 \
-	"name: net_dev_xmit\n" \
-	"ID: 2306\n" \
-	"format:\n" \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n" \
-	"\n" \
+	FORMAT("net_dev_xmit", "2306") \
 	"\tfield:void * skbaddr;\toffset:8;\tsize:8;\tsigned:0;\n" \
 	"\tfield:unsigned int len;\toffset:16;\tsize:4;\tsigned:0;\n" \
 	"\tfield:int rc;\toffset:20;\tsize:4;\tsigned:1;\n" \
@@ -354,14 +266,7 @@
 
 /* btrfs */
 #define ADD_DELAYED_DATA_REF_6_18 \
-	"name: add_delayed_data_ref\n" \
-	"ID: 1994\n" \
-	"format:\n" \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n" \
-	"\n" \
+	FORMAT("add_delayed_data_ref", "1994") \
 	"\tfield:u8 fsid[16];\toffset:8;\tsize:16;\tsigned:0;\n" \
 	"\tfield:u64 bytenr;\toffset:24;\tsize:8;\tsigned:0;\n" \
 	"\tfield:u64 num_bytes;\toffset:32;\tsize:8;\tsigned:0;\n" \
@@ -399,14 +304,7 @@
 
 /* sched */
 #define SCHED_SKIP_CPUSET_NUMA_6_18 \
-	"name: sched_skip_cpuset_numa\n" \
-	"ID: 356\n" \
-	"format:\n" \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n" \
-	"\n" \
+	FORMAT("sched_skip_cpuset_numa", "356") \
 	"\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n" \
 	"\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n" \
 	"\tfield:pid_t tgid;\toffset:28;\tsize:4;\tsigned:1;\n" \
@@ -418,14 +316,7 @@
 
 /* kyber */
 #define KYBER_LATENCY_6_18 \
-	"name: kyber_latency\n" \
-	"ID: 2124\n" \
-	"format:\n" \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n" \
-	"\n" \
+	FORMAT("kyber_latency", "2124") \
 	"\tfield:dev_t dev;\toffset:8;\tsize:4;\tsigned:0;\n" \
 	"\tfield:char domain[16];\toffset:12;\tsize:16;\tsigned:0;\n" \
 	"\tfield:char type[8];\toffset:28;\tsize:8;\tsigned:0;\n" \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A file is there as a whole, or as it was; it belongs to who called sudo. */
-#include "cmocka_all.h"
+#include "checks.h"
+#include "tree.h"
 
 #include "base/artifact.h"
 
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 static char folder[] = "/tmp/test-artifact-XXXXXX";
+static struct fault fault;
 
 /* Two files are looked at while an artifact still borrows its path. */
 static const char *at(const char *name)
@@ -25,21 +27,15 @@ static const char *at(const char *name)
 
 static void put(const char *name, const char *text)
 {
-	FILE *out = fopen(at(name), "w");
-
-	fputs(text, out);
-	fclose(out);
+	tree_put(folder, name, text);
 }
 
 static void holds(const char *name, const char *text)
 {
-	char buf[100] = "";
-	FILE *in = fopen(at(name), "r");
+	char *found = tree_get(folder, name);
 
-	assert_non_null(in);
-	assert_true(fread(buf, 1, sizeof(buf) - 1, in) < sizeof(buf));
-	fclose(in);
-	assert_string_equal(buf, text);
+	assert_string_equal(found, text);
+	free(found);
 }
 
 static unsigned int files(void)
@@ -53,20 +49,33 @@ static unsigned int files(void)
 	return n - 2;   /* . and .. */
 }
 
-static void appears_as_a_whole(void **state)
+static struct artifact a;
+
+static int open_at(const char *path)
 {
-	struct fault f = { 0 };
-	struct artifact a;
+	memset(&fault, 0, sizeof(fault));
+	return artifact_open(&a, "--x", path, &fault);
+}
+
+/* Writes that text to it as often. */
+static void fill(const char *path, const char *text, int times)
+{
+	assert_int_equal(open_at(path), 0);
+	for (int i = 0; i < times; i++)
+		fputs(text, a.out);
+}
+
+TEST(appears_as_a_whole)
+{
 	struct stat st;
 	mode_t mask = umask(027);
 
 	put("x", "old");
-	assert_int_equal(artifact_open(&a, "--x", at("x"), &f), 0);
-	fputs("new", a.out);
+	fill(at("x"), "new", 1);
 	fflush(a.out);
 	assert_int_equal(files(), 2);
 	holds("x", "old");
-	assert_int_equal(artifact_close(&a, &f), 0);
+	assert_int_equal(artifact_close(&a, &fault), 0);
 	holds("x", "new");
 	assert_int_equal(files(), 1);
 	assert_int_equal(stat(at("x"), &st), 0);
@@ -76,19 +85,17 @@ static void appears_as_a_whole(void **state)
 	unlink(at("x"));
 }
 
-static void abandoned_leaves_nothing(void **state)
+TEST(abandoned_leaves_nothing)
 {
-	struct fault f = { 0 };
-	struct artifact a, none = { 0 };
+	struct artifact none = { 0 };
 
 	put("x", "old");
-	assert_int_equal(artifact_open(&a, "--x", at("x"), &f), 0);
-	fputs("new", a.out);
+	fill(at("x"), "new", 1);
 	artifact_abandon(&a);
 	artifact_abandon(&none);
 	holds("x", "old");
 	assert_int_equal(files(), 1);
-	assert_int_equal(artifact_check("--x", at("y"), &f), 0);
+	assert_int_equal(artifact_check("--x", at("y"), &fault), 0);
 	assert_int_equal(files(), 1);
 	unlink(at("x"));
 }
@@ -96,13 +103,12 @@ static void abandoned_leaves_nothing(void **state)
 /* Two artifacts are open when the signal comes. A forked child that dies of the signal leaves both files. */
 static void dies_of(int sig)
 {
-	struct fault f = { 0 };
-	struct artifact a, b;
+	struct artifact b;
 	int status;
 	pid_t pid;
 
 	signal(sig, SIG_DFL);
-	if (artifact_open(&a, "--x", at("x"), &f) || artifact_open(&b, "--y", at("y"), &f))
+	if (open_at(at("x")) || artifact_open(&b, "--y", at("y"), &fault))
 		_exit(1);
 	pid = fork();
 	if (!pid) {
@@ -116,7 +122,7 @@ static void dies_of(int sig)
 	_exit(3);
 }
 
-static void a_signal_leaves_nothing(void **state)
+TEST(a_signal_leaves_nothing)
 {
 	static const int sigs[] = { SIGINT, SIGTERM, SIGHUP };
 	int status;
@@ -136,69 +142,50 @@ static void a_signal_leaves_nothing(void **state)
 	unlink(at("x"));
 }
 
-/* /dev/full is no regular file and refuses every byte. */
-static void a_full_disk_is_told(void **state)
+/* /dev/full is no regular file and refuses every byte. What was buffered fails long before the end, and what comes in between leaves
+ * another errno. */
+TEST(a_full_disk_is_told)
 {
-	struct fault f = { 0 };
-	struct artifact a;
+	static const int times[] = { 1, 100000 };
 
-	assert_int_equal(artifact_open(&a, "--x", "/dev/full", &f), 0);
-	fputs("new", a.out);
-	assert_int_equal(artifact_close(&a, &f), -1);
-	assert_string_equal(f.text, "--x /dev/full: No space left on device");
-	artifact_abandon(&a);
+	for (size_t i = 0; i < COUNT(times); i++) {
+		fill("/dev/full", "new", times[i]);
+		assert_true(!i || ferror(a.out));
+		assert_int_equal(close(-1), -1);
+		assert_int_equal(artifact_close(&a, &fault), -1);
+		assert_string_equal(fault.text, "--x /dev/full: No space left on device");
+		artifact_abandon(&a);
+	}
 }
 
-/* What was buffered fails long before the end, and what comes in between leaves another errno. */
-static void a_disk_that_is_full_early_is_told(void **state)
-{
-	struct fault f = { 0 };
-	struct artifact a;
-
-	assert_int_equal(artifact_open(&a, "--x", "/dev/full", &f), 0);
-	for (int i = 0; i < 100000; i++)
-		fputs("new", a.out);
-	assert_true(ferror(a.out));
-	assert_int_equal(close(-1), -1);
-	assert_int_equal(artifact_close(&a, &f), -1);
-	assert_string_equal(f.text, "--x /dev/full: No space left on device");
-	artifact_abandon(&a);
-}
-
-static void what_can_not_be_opened_is_told(void **state)
+TEST(what_can_not_be_opened_is_told)
 {
 	static const struct {
 		const char *path, *text;
 	} rows[] = {
-		{ "/nonexistent/x", "--x /nonexistent/x: No such file or directory" },
-		{ "/tmp", "--x /tmp: Is a directory" },
+		{ "/nonexistent/x", "--x /nonexistent/x: No such file or directory" }, { "/tmp", "--x /tmp: Is a directory" },
 		{ "/dev/fd/999", "--x /dev/fd/999: Bad file descriptor" },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct fault f = { 0 };
-		struct artifact a;
-
-		assert_int_equal(artifact_open(&a, "--x", rows[i].path, &f), -1);
-		assert_string_equal(f.text, rows[i].text);
+		
+		assert_int_equal(open_at(rows[i].path), -1);
+		assert_string_equal(fault.text, rows[i].text);
 		artifact_abandon(&a);
 	}
 }
 
 /* A link that someone laid is replaced, not followed. */
-static void links_are_replaced(void **state)
+TEST(links_are_replaced)
 {
-	struct fault f = { 0 };
-	struct artifact a;
 	char target[300];
 	struct stat st;
 
 	put("victim", "old");
 	snprintf(target, sizeof(target), "%s", at("victim"));
 	assert_int_equal(symlink(target, at("link")), 0);
-	assert_int_equal(artifact_open(&a, "--x", at("link"), &f), 0);
-	fputs("new", a.out);
-	assert_int_equal(artifact_close(&a, &f), 0);
+	fill(at("link"), "new", 1);
+	assert_int_equal(artifact_close(&a, &fault), 0);
 	holds("victim", "old");
 	holds("link", "new");
 	assert_int_equal(lstat(at("link"), &st), 0);
@@ -207,10 +194,8 @@ static void links_are_replaced(void **state)
 	unlink(at("victim"));
 }
 
-static void belongs_to_the_caller_of_sudo(void **state)
+TEST(belongs_to_the_caller_of_sudo)
 {
-	struct fault f = { 0 };
-	struct artifact a;
 	struct stat st;
 
 	if (geteuid()) {
@@ -219,15 +204,13 @@ static void belongs_to_the_caller_of_sudo(void **state)
 	}
 	setenv("SUDO_UID", "65534", 1);
 	setenv("SUDO_GID", "65534", 1);
-	assert_int_equal(artifact_open(&a, "--x", at("x"), &f), -1);   /* root's folder */
-	assert_non_null(strstr(f.text, "Permission denied for user 65534, who ran sudo"));
+	assert_int_equal(open_at(at("x")), -1);   /* root's folder */
+	assert_non_null(strstr(fault.text, "Permission denied for user 65534, who ran sudo"));
 	chmod(folder, 0777);
-	assert_int_equal(artifact_open(&a, "--x", at("x"), &f), 0);
-	fputs("new", a.out);
-	assert_int_equal(artifact_close(&a, &f), 0);
+	fill(at("x"), "new", 1);
+	assert_int_equal(artifact_close(&a, &fault), 0);
 	assert_int_equal(stat(at("x"), &st), 0);
-	assert_int_equal(st.st_uid, 65534);
-	assert_int_equal(st.st_gid, 65534);
+	ARE(NUMBERS(st.st_uid, st.st_gid), NUMBERS(65534, 65534));
 	unsetenv("SUDO_UID");
 	unsetenv("SUDO_GID");
 	chmod(folder, 0700);
@@ -248,18 +231,4 @@ static int remove_folder(void **state)
 	return rmdir(folder);   /* nothing was left behind */
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(appears_as_a_whole),
-		cmocka_unit_test(abandoned_leaves_nothing),
-		cmocka_unit_test(a_signal_leaves_nothing),
-		cmocka_unit_test(a_full_disk_is_told),
-		cmocka_unit_test(a_disk_that_is_full_early_is_told),
-		cmocka_unit_test(what_can_not_be_opened_is_told),
-		cmocka_unit_test(links_are_replaced),
-		cmocka_unit_test(belongs_to_the_caller_of_sudo),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+AROUND_ALL(make_folder, remove_folder)

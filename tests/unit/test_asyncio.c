@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* asyncio tasks of Python programs: a memory that has some, and memories that lie or change. The memory is an array here. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "pystack/asyncio.h"
 #include "pystack/coroutine.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { BASE = 0x100000, SIZE = 0x8000 };
 enum { RUNTIME = BASE, THREAD = BASE + 0x400, INTERPRETER = BASE + 0x800, CODE = BASE + 0xc00, NAME = BASE + 0x1000,
@@ -216,104 +214,98 @@ static void put_program(struct fake *f)
 	put_coroutine(f, 25, ENDED, 0);
 }
 
-static void tasks(void **state)
-{
-	static struct fake f;
+static struct fake program;
 
-	put_program(&f);
-	assert_true(read_all(&f));
-	assert_int_equal(ntaken, 3);
+static int set_up(void **state)
+{
+	put_program(&program);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	end(&program);
+	return 0;
+}
+
+TEST_WITH(tasks, set_up, tear_down)
+{
+	assert_true(read_all(&program));
+	ARE(NUMBERS(ntaken, taken[0].n, taken[0].nawaiters, taken[0].state), NUMBERS(3, 2, 0, PYSTACK_TASK_WAITS));
 	assert_string_equal(taken[0].name, "first");
-	assert_int_equal(taken[0].n, 2);
 	assert_string_equal(taken[0].function, "works");
-	assert_int_equal(taken[0].nawaiters, 0);
-	assert_int_equal(taken[0].state, PYSTACK_TASK_WAITS);
 	assert_string_equal(taken[1].name, "Task-7");
-	assert_int_equal(taken[1].n, 1);
-	assert_int_equal(taken[1].nawaiters, 2);
-	assert_int_equal(taken[1].awaiters[0], object(0));
-	assert_int_equal(taken[1].awaiters[1], object(2));
+	ARE(NUMBERS(taken[1].n, taken[1].nawaiters, taken[1].awaiters[0], taken[1].awaiters[1]), NUMBERS(1, 2, object(0), object(2)));
 	assert_string_equal(taken[2].name, "Task-5000000000");
 	assert_int_equal(taken[2].state, PYSTACK_TASK_NEW);
 	for (size_t i = 0; i < ntaken; i++)
 		assert_false(taken[i].torn || taken[i].cut);
-	end(&f);
 }
 
-static void task_that_runs(void **state)
+TEST_WITH(task_that_runs, set_up, tear_down)
 {
-	static struct fake f;
 	const struct code *code;
 	struct pystack_frame frames[3] = { 0 };
 	uint64_t addrs[3] = { 1, 0, 3 };
 	struct asyncio_thread thread = { 5, THREAD, frames, addrs, 3 };
 	char *name;
 
-	put_program(&f);
-	put_coroutine(&f, 23, RUNS, 0);
-	code = codes_at(f.codes, CODE);
+	put_coroutine(&program, 23, RUNS, 0);
+	code = codes_at(program.codes, CODE);
 	for (int i = 0; i < 3; i++)
 		frames[i].code = code;
-	addrs[1] = object(23) + f.at.generator.frame;
+	addrs[1] = object(23) + program.at.generator.frame;
 	ntaken = 0;
-	assert_true(asyncio_read(f.asyncio, &thread, INTERPRETER, take, NULL));
-	assert_int_equal(taken[1].state, PYSTACK_TASK_RUNS);
-	assert_int_equal(taken[1].n, 2);
-	assert_true(read_all(&f));       /* a stack without its frame */
+	assert_true(asyncio_read(program.asyncio, &thread, INTERPRETER, take, NULL));
+	ARE(NUMBERS(taken[1].state, taken[1].n), NUMBERS(PYSTACK_TASK_RUNS, 2));
+	assert_true(read_all(&program));       /* a stack without its frame */
 	assert_true(taken[1].torn && !taken[1].n);
-	assert_null(asyncio_running(f.asyncio, &thread));
-	put(&f, THREAD + f.at.thread.loop, object(9), 8);
-	put(&f, THREAD + f.at.thread.task, object(1), 8);
-	name = asyncio_running(f.asyncio, &thread);
+	assert_null(asyncio_running(program.asyncio, &thread));
+	put(&program, THREAD + program.at.thread.loop, object(9), 8);
+	put(&program, THREAD + program.at.thread.task, object(1), 8);
+	name = asyncio_running(program.asyncio, &thread);
 	assert_string_equal(name, "works");   /* it has a number only */
 	free(name);
-	put(&f, object(1) + f.at.task.name, object(30), 8);
-	name = asyncio_running(f.asyncio, &thread);
+	put(&program, object(1) + program.at.task.name, object(30), 8);
+	name = asyncio_running(program.asyncio, &thread);
 	assert_string_equal(name, "first");
 	free(name);
 	addrs[1] = 2;
-	assert_null(asyncio_running(f.asyncio, &thread));
-	end(&f);
+	assert_null(asyncio_running(program.asyncio, &thread));
 }
 
-static void tasks_of_threads_that_have_ended(void **state)
+TEST_WITH(tasks_of_threads_that_have_ended, set_up, tear_down)
 {
-	static struct fake f;
 	uint64_t head, node;
 
-	put_program(&f);
-	head = INTERPRETER + f.at.interpreter.tasks;
-	node = object(0) + f.at.task.node;
-	put(&f, head, node, 8);
-	put(&f, head + 8, node, 8);
-	put(&f, node, head, 8);
-	put(&f, node + 8, head, 8);
+	head = INTERPRETER + program.at.interpreter.tasks;
+	node = object(0) + program.at.task.node;
+	put(&program, head, node, 8);
+	put(&program, head + 8, node, 8);
+	put(&program, node, head, 8);
+	put(&program, node + 8, head, 8);
 	ntaken = 0;
-	assert_true(asyncio_read(f.asyncio, NULL, INTERPRETER, take, NULL));
+	assert_true(asyncio_read(program.asyncio, NULL, INTERPRETER, take, NULL));
 	assert_int_equal(ntaken, 1);
-	end(&f);
 }
 
 /* ---- lies -------------------------------------------------------------------------------- */
 
-static void lists_that_lie(void **state)
+TEST_WITH(lists_that_lie, set_up, tear_down)
 {
-	static struct fake f;
 	uint64_t node;
 
-	put_program(&f);
-	node = object(2) + f.at.task.node;
-	put(&f, node + f.at.list.next, node, 8);
-	put(&f, node + f.at.list.previous, node, 8);    /* it leads to itself, and not back */
-	assert_false(read_all(&f));
+	node = object(2) + program.at.task.node;
+	put(&program, node + program.at.list.next, node, 8);
+	put(&program, node + program.at.list.previous, node, 8);    /* it leads to itself, and not back */
+	assert_false(read_all(&program));
 	assert_int_equal(ntaken, 1);     /* nor is the one before still in a list */
-	put(&f, node + f.at.list.next, 0, 8);
-	put(&f, node + f.at.list.previous, object(1) + f.at.task.node, 8);
-	assert_false(read_all(&f));      /* a task that has left the list has ended */
+	put(&program, node + program.at.list.next, 0, 8);
+	put(&program, node + program.at.list.previous, object(1) + program.at.task.node, 8);
+	assert_false(read_all(&program));      /* a task that has left the list has ended */
 	assert_int_equal(ntaken, 2);
-	put(&f, node + f.at.list.next, UINT64_MAX, 8);
-	assert_false(read_all(&f));
-	end(&f);
+	put(&program, node + program.at.list.next, UINT64_MAX, 8);
+	assert_false(read_all(&program));
 }
 
 /* A circle without the head: it only looks like a list while the memory changes. */
@@ -325,58 +317,46 @@ static void turn(struct fake *f)
 	put(f, object(2) + f->at.task.node + f->at.list.previous, (f->reads > 8 ? object(2) : back) + f->at.task.node, 8);
 }
 
-static void lists_without_end(void **state)
+TEST_WITH(lists_without_end, set_up, tear_down)
 {
-	static struct fake f;
-
-	put_program(&f);
-	f.before = turn;
-	assert_false(read_all(&f));
-	assert_true(f.reads < 40000000);
-	assert_false(read_all(&f));      /* there is a limit for all readings together */
-	end(&f);
+	program.before = turn;
+	assert_false(read_all(&program));
+	assert_true(program.reads < 40000000);
+	assert_false(read_all(&program));      /* there is a limit for all readings together */
 }
 
-static void awaiters_that_lie(void **state)
+TEST_WITH(awaiters_that_lie, set_up, tear_down)
 {
-	static struct fake f;
-
-	put_program(&f);
-	put_awaiters(&f, 10, object(10), false);        /* a future that waits for itself */
-	assert_true(read_all(&f));
+	put_awaiters(&program, 10, object(10), false);        /* a future that waits for itself */
+	assert_true(read_all(&program));
 	assert_int_equal(taken[1].nawaiters, 0);
-	end(&f);
 	for (int i = 0; i < 3; i++) {
 		const uint64_t masks[] = { UINT64_MAX, 1u << 20, 100 }, tables[] = { object(11), object(11), UINT64_MAX - 64 };
 
-		put_program(&f);
-		put(&f, object(11) + f.at.set.mask, masks[i], 8);
-		put(&f, object(11) + f.at.set.table, tables[i], 8);
-		read_all(&f);
-		assert_int_equal(ntaken, 3);
-		assert_int_equal(taken[1].nawaiters, 0);
-		end(&f);
+		end(&program);
+		put_program(&program);
+		put(&program, object(11) + program.at.set.mask, masks[i], 8);
+		put(&program, object(11) + program.at.set.table, tables[i], 8);
+		read_all(&program);
+		ARE(NUMBERS(ntaken, taken[1].nawaiters), NUMBERS(3, 0));
 	}
 }
 
-static void coroutines_that_lie(void **state)
+TEST_WITH(coroutines_that_lie, set_up, tear_down)
 {
 	static struct coroutine c;
-	static struct fake f;
 
-	put_program(&f);
-	put_coroutine(&f, 22, AT_AWAIT, object(20));    /* each awaits the other */
-	assert_int_equal(coroutine_read(&c, &f.memory, &f.offsets, &f.at, object(20)), 0);
+	put_coroutine(&program, 22, AT_AWAIT, object(20));    /* each awaits the other */
+	assert_int_equal(coroutine_read(&c, &program.memory, &program.offsets, &program.at, object(20)), 0);
 	assert_int_equal(c.n, COROUTINE_MOST);
 	assert_true(c.cut);
-	put_coroutine(&f, 22, RUNS, 0);  /* what waits for it would run, too */
-	assert_int_equal(coroutine_read(&c, &f.memory, &f.offsets, &f.at, object(20)), -EAGAIN);
+	put_coroutine(&program, 22, RUNS, 0);  /* what waits for it would run, too */
+	assert_int_equal(coroutine_read(&c, &program.memory, &program.offsets, &program.at, object(20)), -EAGAIN);
 	assert_int_equal(c.n, 0);
-	put_coroutine(&f, 22, AT_AWAIT, UINT64_MAX - 8);
-	assert_int_equal(coroutine_read(&c, &f.memory, &f.offsets, &f.at, object(20)), -EAGAIN);
-	assert_int_equal(coroutine_read(&c, &f.memory, &f.offsets, &f.at, object(30)), -ENOENT);
-	assert_int_equal(coroutine_read(&c, &f.memory, &f.offsets, &f.at, UINT64_MAX), -ENOENT);
-	end(&f);
+	put_coroutine(&program, 22, AT_AWAIT, UINT64_MAX - 8);
+	assert_int_equal(coroutine_read(&c, &program.memory, &program.offsets, &program.at, object(20)), -EAGAIN);
+	assert_int_equal(coroutine_read(&c, &program.memory, &program.offsets, &program.at, object(30)), -ENOENT);
+	assert_int_equal(coroutine_read(&c, &program.memory, &program.offsets, &program.at, UINT64_MAX), -ENOENT);
 }
 
 /* The coroutine goes on while it is read: each time, or once. */
@@ -390,45 +370,40 @@ static void go_on(struct fake *f)
 		put(f, frame, CODE + f->offsets.code.instructions + (uint64_t)f->reads * 2, 8);
 }
 
-static void coroutines_that_change(void **state)
+TEST_WITH(coroutines_that_change, set_up, tear_down)
 {
 	static struct coroutine c;
-	static struct fake f;
 
-	put_program(&f);
-	f.before = go_on;
+	program.before = go_on;
 	changes = 1000;
-	assert_int_equal(coroutine_read(&c, &f.memory, &f.offsets, &f.at, object(20)), -EAGAIN);
+	assert_int_equal(coroutine_read(&c, &program.memory, &program.offsets, &program.at, object(20)), -EAGAIN);
 	changes = 4;
-	assert_int_equal(coroutine_read(&c, &f.memory, &f.offsets, &f.at, object(20)), 0);
+	assert_int_equal(coroutine_read(&c, &program.memory, &program.offsets, &program.at, object(20)), 0);
 	assert_int_equal(c.n, 2);
-	end(&f);
 }
 
 /* Whatever is there: each reading ends, and what it says is within its limits. */
-static void any_bytes(void **state)
+TEST_WITH(any_bytes, set_up, tear_down)
 {
-	static struct fake f;
-
 	srand(1);
 	for (int round = 0; round < 2000; round++) {
-		put_program(&f);
+		end(&program);
+		put_program(&program);
 		for (int i = rand() % 40; i >= 0; i--) {
 			uint64_t at = (uint64_t)rand() % SIZE & ~UINT64_C(7);
 
-			put(&f, BASE + at, rand() % 3 ? object(rand() % 40) + (uint64_t)(rand() % 20) * 8 : (uint64_t)rand() << 20, 8);
+			put(&program, BASE + at, rand() % 3 ? object(rand() % 40) + (uint64_t)(rand() % 20) * 8 : (uint64_t)rand() << 20, 8);
 		}
 		ntaken = 0;
-		asyncio_read(f.asyncio, &(struct asyncio_thread){ .state = THREAD }, INTERPRETER, take, NULL);
-		assert_true(f.reads < 100000);
-		free(asyncio_running(f.asyncio, &(struct asyncio_thread){ .state = THREAD }));
-		end(&f);
+		asyncio_read(program.asyncio, &(struct asyncio_thread){ .state = THREAD }, INTERPRETER, take, NULL);
+		assert_true(program.reads < 100000);
+		free(asyncio_running(program.asyncio, &(struct asyncio_thread){ .state = THREAD }));
 	}
 }
 
 /* ---- offsets ------------------------------------------------------------------------------- */
 
-static void module_among_variables(void **state)
+TEST(module_among_variables)
 {
 	struct asyncio_offsets at = { .interpreter = { .size = INTERPRETER_SIZE }, .thread = { .size = THREAD_SIZE } };
 	uint64_t bytes[64], words[13];
@@ -438,8 +413,7 @@ static void module_among_variables(void **state)
 	assert_false(asyncio_offsets_scan(&at, bytes, sizeof(bytes)));
 	memcpy(bytes + 40, module, sizeof(module));
 	assert_true(asyncio_offsets_scan(&at, bytes, sizeof(bytes)));
-	assert_int_equal(at.task.name, 136);
-	assert_int_equal(at.thread.tasks, 0x210);
+	ARE(NUMBERS(at.task.name, at.thread.tasks), NUMBERS(136, 0x210));
 	assert_false(asyncio_offsets_scan(&at, module, sizeof(module) - 8));
 	for (size_t i = 0; i < 13; i++) {        /* no field may lie outside of its structure */
 		at = (struct asyncio_offsets){ .interpreter = { .size = INTERPRETER_SIZE }, .thread = { .size = THREAD_SIZE } };
@@ -452,7 +426,7 @@ static void module_among_variables(void **state)
 	}
 }
 
-static void stated_lies(void **state)
+TEST(stated_lies)
 {
 	static struct fake f;
 
@@ -464,16 +438,4 @@ static void stated_lies(void **state)
 			assert_true(f.at.generator.size <= ASYNCIO_GENERATOR && f.at.stack < OFFSETS_FRAME && f.at.type < 64);
 	}
 	assert_int_equal(asyncio_offsets_stated(&f.at, &f.memory, &f.offsets, BASE + SIZE - 8), -EFAULT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tasks), cmocka_unit_test(task_that_runs), cmocka_unit_test(tasks_of_threads_that_have_ended),
-		cmocka_unit_test(lists_that_lie), cmocka_unit_test(lists_without_end), cmocka_unit_test(awaiters_that_lie),
-		cmocka_unit_test(coroutines_that_lie), cmocka_unit_test(coroutines_that_change), cmocka_unit_test(any_bytes),
-		cmocka_unit_test(module_among_variables), cmocka_unit_test(stated_lies),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

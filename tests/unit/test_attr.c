@@ -1,84 +1,64 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Attr helpers, software events by name, targets. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "perfevent/open/target.h"
 
 #include <errno.h>
 
-static void init_clears_all(void **state)
+/* And no more: the caller may be built with an older header than the library. */
+TEST(init_clears_128_bytes)
 {
-	struct perf_event_attr attr, want;
+	union pev_attr_buf buf, want;
 
-	memset(&attr, 0xff, sizeof(attr));
-	memset(&want, 0, sizeof(want));
-	want.size = sizeof(want);
-	want.type = PERF_TYPE_RAW;
-	want.config = 0x1234;
-	pev_attr_init(&attr, PERF_TYPE_RAW, 0x1234);
-	assert_memory_equal(&attr, &want, sizeof(attr));
+	memset(&buf, 0xff, sizeof(buf));
+	memset(&want, 0xff, sizeof(want));
+	memset(&want, 0, PERF_ATTR_SIZE_VER7);
+	want.attr.size = PERF_ATTR_SIZE_VER7;
+	want.attr.type = PERF_TYPE_RAW;
+	want.attr.config = 0x1234;
+	pev_attr_init(&buf.attr, PERF_TYPE_RAW, 0x1234);
+	assert_memory_equal(&buf, &want, sizeof(buf));
 }
 
-static void period_and_frequency_exclude_each_other(void **state)
+TEST(what_excludes_each_other)
 {
 	struct perf_event_attr attr;
 
 	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, 0);
 	pev_attr_sample_freq(&attr, 997);
-	assert_int_equal(attr.freq, 1);
-	assert_int_equal(attr.sample_freq, 997);
-	pev_attr_sample_period(&attr, 5);
-	assert_int_equal(attr.freq, 0);
-	assert_int_equal(attr.sample_period, 5);
-}
-
-static void wakeups_exclude_each_other(void **state)
-{
-	struct perf_event_attr attr;
-
-	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, 0);
 	pev_attr_wakeup_watermark(&attr, 65536);
-	assert_int_equal(attr.watermark, 1);
-	assert_int_equal(attr.wakeup_watermark, 65536);
+	ARE(NUMBERS(attr.freq, attr.sample_freq, attr.watermark, attr.wakeup_watermark), NUMBERS(1, 997, 1, 65536));
+	pev_attr_sample_period(&attr, 5);
 	pev_attr_wakeup_events(&attr, 3);
-	assert_int_equal(attr.watermark, 0);
-	assert_int_equal(attr.wakeup_events, 3);
+	ARE(NUMBERS(attr.freq, attr.sample_period, attr.watermark, attr.wakeup_events), NUMBERS(0, 5, 0, 3));
 }
 
-static void software_by_name(void **state)
+TEST(software_by_name)
 {
 	static const struct {
 		const char *name;
 		uint64_t config;
 	} rows[] = {
-		{ "cpu-clock", PERF_COUNT_SW_CPU_CLOCK },
-		{ "task-clock", PERF_COUNT_SW_TASK_CLOCK },
-		{ "page-faults", PERF_COUNT_SW_PAGE_FAULTS },
-		{ "faults", PERF_COUNT_SW_PAGE_FAULTS },
-		{ "context-switches", PERF_COUNT_SW_CONTEXT_SWITCHES },
-		{ "cs", PERF_COUNT_SW_CONTEXT_SWITCHES },
-		{ "cpu-migrations", PERF_COUNT_SW_CPU_MIGRATIONS },
-		{ "migrations", PERF_COUNT_SW_CPU_MIGRATIONS },
-		{ "minor-faults", PERF_COUNT_SW_PAGE_FAULTS_MIN },
-		{ "major-faults", PERF_COUNT_SW_PAGE_FAULTS_MAJ },
+		{ "cpu-clock", PERF_COUNT_SW_CPU_CLOCK }, { "task-clock", PERF_COUNT_SW_TASK_CLOCK },
+		{ "page-faults", PERF_COUNT_SW_PAGE_FAULTS }, { "faults", PERF_COUNT_SW_PAGE_FAULTS },
+		{ "context-switches", PERF_COUNT_SW_CONTEXT_SWITCHES }, { "cs", PERF_COUNT_SW_CONTEXT_SWITCHES },
+		{ "cpu-migrations", PERF_COUNT_SW_CPU_MIGRATIONS }, { "migrations", PERF_COUNT_SW_CPU_MIGRATIONS },
+		{ "minor-faults", PERF_COUNT_SW_PAGE_FAULTS_MIN }, { "major-faults", PERF_COUNT_SW_PAGE_FAULTS_MAJ },
 		{ "alignment-faults", PERF_COUNT_SW_ALIGNMENT_FAULTS },
-		{ "emulation-faults", PERF_COUNT_SW_EMULATION_FAULTS },
-		{ "dummy", PERF_COUNT_SW_DUMMY },
-		{ "bpf-output", PERF_COUNT_SW_BPF_OUTPUT },
-		{ "cgroup-switches", PERF_COUNT_SW_CGROUP_SWITCHES },
+		{ "emulation-faults", PERF_COUNT_SW_EMULATION_FAULTS }, { "dummy", PERF_COUNT_SW_DUMMY },
+		{ "bpf-output", PERF_COUNT_SW_BPF_OUTPUT }, { "cgroup-switches", PERF_COUNT_SW_CGROUP_SWITCHES },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct perf_event_attr attr;
 
 		assert_int_equal(pev_attr_software(&attr, rows[i].name, NULL), 0);
-		assert_int_equal(attr.type, PERF_TYPE_SOFTWARE);
-		assert_int_equal(attr.config, rows[i].config);
-		assert_int_equal(attr.size, sizeof(attr));
+		ARE(NUMBERS(attr.type, attr.config, attr.size), NUMBERS(PERF_TYPE_SOFTWARE, rows[i].config, PERF_ATTR_SIZE_VER7));
 	}
 }
 
-static void software_names_can_be_walked(void **state)
+TEST(software_names_can_be_walked)
 {
 	uint64_t config, found, seen = 0;
 	const char *name;
@@ -95,7 +75,7 @@ static void software_names_can_be_walked(void **state)
 	assert_null(pev_software_name(UINT32_MAX, &config));
 }
 
-static void unknown_software_event(void **state)
+TEST(unknown_software_event)
 {
 	struct perf_event_attr attr;
 	struct pev_error err;
@@ -107,7 +87,7 @@ static void unknown_software_event(void **state)
 	assert_int_equal(pev_attr_software(&attr, "", NULL), -ENOENT);
 }
 
-static void targets_become_arguments(void **state)
+TEST(targets_become_arguments)
 {
 	static const struct row {
 		struct pev_target target;
@@ -117,18 +97,15 @@ static void targets_become_arguments(void **state)
 	} none = { { 0 }, -EINVAL, 0, 0, 0, "no target" };
 	const struct row rows[] = {
 		none,
-		{ pev_target_self(), 0, 0, -1, 0, "the calling thread" },
-		{ pev_target_thread(12), 0, 12, -1, 0, "thread 12" },
+		{ pev_target_self(), 0, 0, -1, 0, "the calling thread" }, { pev_target_thread(12), 0, 12, -1, 0, "thread 12" },
 		{ pev_target_thread(0), 0, 0, -1, 0, "the calling thread" },
 		{ pev_target_thread_on_cpu(12, 1), 0, 12, 1, 0, "thread 12 on CPU 1" },
 		{ pev_target_cpu(3), 0, -1, 3, 0, "CPU 3" },
 		{ pev_target_cgroup(9, 3), 0, 9, 3, PERF_FLAG_PID_CGROUP, "a control group on CPU 3" },
 		/* any task on any CPU, by whatever way */
-		{ pev_target_cpu(-1), -EINVAL, 0, 0, 0, NULL },
-		{ pev_target_thread(-1), -EINVAL, 0, 0, 0, NULL },
+		{ pev_target_cpu(-1), -EINVAL, 0, 0, 0, NULL }, { pev_target_thread(-1), -EINVAL, 0, 0, 0, NULL },
 		{ pev_target_thread_on_cpu(-1, -1), -EINVAL, 0, 0, 0, NULL },
-		{ pev_target_cgroup(9, -1), -EINVAL, 0, 0, 0, NULL },
-		{ pev_target_cgroup(-1, 0), -EINVAL, 0, 0, 0, NULL },
+		{ pev_target_cgroup(9, -1), -EINVAL, 0, 0, 0, NULL }, { pev_target_cgroup(-1, 0), -EINVAL, 0, 0, 0, NULL },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -143,23 +120,6 @@ static void targets_become_arguments(void **state)
 			assert_string_equal(text, rows[i].text);
 		if (rows[i].rc)
 			continue;
-		assert_int_equal(pid, rows[i].pid);
-		assert_int_equal(cpu, rows[i].cpu);
-		assert_int_equal(flags, rows[i].flags);
+		ARE(NUMBERS(pid, cpu, flags), NUMBERS(rows[i].pid, rows[i].cpu, rows[i].flags));
 	}
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(init_clears_all),
-		cmocka_unit_test(period_and_frequency_exclude_each_other),
-		cmocka_unit_test(wakeups_exclude_each_other),
-		cmocka_unit_test(software_by_name),
-		cmocka_unit_test(software_names_can_be_walked),
-		cmocka_unit_test(unknown_software_event),
-		cmocka_unit_test(targets_become_arguments),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

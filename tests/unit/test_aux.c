@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The AUX area and overwrite rings in plain memory. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "perfevent/rings/aux.h"
 
@@ -8,55 +8,63 @@
 
 enum { SIZE = 64 };
 
-static void join(const struct pev_aux_data *d, char *out)
+static struct perf_event_mmap_page page;
+static char area[SIZE];
+static struct pev_aux_area aux;
+static struct pev_aux_data d;
+
+static void attach(uint64_t head, bool snapshot)
 {
-	memcpy(out, d->data[0], d->size[0]);
-	memcpy(out + d->size[0], d->data[1], d->size[1]);
-	out[d->size[0] + d->size[1]] = '\0';
+	page = (struct perf_event_mmap_page){ .aux_head = head };
+	memset(area, 0, SIZE);
+	pev_aux_attach_(&aux, &page, area, SIZE, snapshot);
+}
+
+/* What was got in two parts. */
+static void is(const char *text)
+{
+	assert_int_equal(d.size[0] + d.size[1], strlen(text));
+	assert_memory_equal(d.data[0], text, d.size[0]);
+	if (d.size[1])
+		assert_memory_equal(d.data[1], text + d.size[0], d.size[1]);
+}
+
+static void peeks(const char *text)
+{
+	assert_int_equal(pev_aux_peek(&aux, &d), strlen(text));
+	is(text);
 }
 
 /* Appends text as a PMU would. */
-static void trace(struct perf_event_mmap_page *page, char *area, const char *text)
+static void trace(const char *text)
 {
 	for (; *text; text++)
-		area[page->aux_head++ % SIZE] = *text;
+		area[page.aux_head++ % SIZE] = *text;
 }
 
-static void full_trace_is_read_and_given_back(void **state)
+TEST(full_trace_is_read_and_given_back)
 {
-	struct perf_event_mmap_page page = { 0 };
-	char area[SIZE] = { 0 }, got[SIZE + 1];
-	struct pev_aux_data d;
-	struct pev_aux_area aux;
-
-	pev_aux_attach_(&aux, &page, area, SIZE, false);
+	attach(0, false);
 	assert_int_equal(pev_aux_size(&aux), SIZE);
 	assert_int_equal(pev_aux_peek(&aux, &d), 0);
-	trace(&page, area, "0123456789012345678901234567890123456789012345678901234567");
+	trace("0123456789012345678901234567890123456789012345678901234567");
 	assert_int_equal(pev_aux_peek(&aux, &d), 58);
 	assert_int_equal(d.size[1], 0);
 	pev_aux_consume(&aux, 50);
 	assert_int_equal(page.aux_tail, 50);
-	trace(&page, area, "abcdefghij");
+	trace("abcdefghij");
 	assert_int_equal(pev_aux_peek(&aux, &d), 18);
 	assert_int_equal(d.size[0], 14);
-	join(&d, got);
-	assert_string_equal(got, "01234567abcdefghij");
+	is("01234567abcdefghij");
 	assert_int_equal(pev_aux_piece(&aux, 58, 10, &d), 0);
-	join(&d, got);
-	assert_string_equal(got, "abcdefghij");
+	is("abcdefghij");
 	pev_aux_consume(&aux, 18);
 	assert_int_equal(pev_aux_peek(&aux, &d), 0);
 }
 
-static void a_page_that_lies_shows_no_more_than_there_is(void **state)
+TEST(a_page_that_lies_shows_no_more_than_there_is)
 {
-	struct perf_event_mmap_page page = { .aux_head = 1ULL << 40 };
-	char area[SIZE] = { 0 };
-	struct pev_aux_data d;
-	struct pev_aux_area aux;
-
-	pev_aux_attach_(&aux, &page, area, SIZE, false);
+	attach(1ULL << 40, false);
 	assert_int_equal(pev_aux_peek(&aux, &d), SIZE);
 	assert_int_equal(d.size[0] + d.size[1], SIZE);
 	assert_int_equal(pev_aux_piece(&aux, 0, SIZE + 1, &d), -EBADMSG);
@@ -64,34 +72,26 @@ static void a_page_that_lies_shows_no_more_than_there_is(void **state)
 	assert_int_equal(d.size[0], 1);
 }
 
-static void snapshots_begin_with_the_oldest(void **state)
+TEST(snapshots_begin_with_the_oldest)
 {
-	struct perf_event_mmap_page page = { 0 };
-	char area[SIZE] = { 0 }, got[SIZE + 1], all[SIZE + 1] = { 0 };
-	struct pev_aux_data d;
-	struct pev_aux_area aux;
+	char all[SIZE + 1] = { 0 };
 
-	pev_aux_attach_(&aux, &page, area, SIZE, true);
+
+	attach(0, true);
 	assert_int_equal(pev_aux_peek(&aux, &d), 0);
-	trace(&page, area, "young");
-	assert_int_equal(pev_aux_peek(&aux, &d), 5);
-	join(&d, got);
-	assert_string_equal(got, "young");
+	trace("young");
+	peeks("young");
 	pev_aux_consume(&aux, 5);
 	assert_int_equal(page.aux_tail, 0);
 	assert_int_equal(pev_aux_peek(&aux, &d), 5);
 	memset(all, 'x', SIZE);
-	trace(&page, area, all);
-	trace(&page, area, "end");
+	trace(all);
+	trace("end");
 	memcpy(all + SIZE - 3, "end", 3);
-	assert_int_equal(pev_aux_peek(&aux, &d), SIZE);
-	join(&d, got);
-	assert_string_equal(got, all);
+	peeks(all);
 	/* Intel PT's head is the place itself: round it has been, too */
 	page.aux_head %= SIZE;
-	assert_int_equal(pev_aux_peek(&aux, &d), SIZE);
-	join(&d, got);
-	assert_string_equal(got, all);
+	peeks(all);
 }
 
 /* ---- overwrite rings --------------------------------------------------------- */
@@ -142,7 +142,7 @@ static unsigned int drain(struct rig *rig, uint64_t newest, uint16_t size)
 	return n;
 }
 
-static void backwards_in_time(void **state)
+TEST(backwards_in_time)
 {
 	static const uint16_t sizes[] = { 16, 24, 40, 72, 1000, 4088, 4096 };
 	struct rig rig;
@@ -161,7 +161,7 @@ static void backwards_in_time(void **state)
 	}
 }
 
-static void damaged_headers_end_the_drain(void **state)
+TEST(damaged_headers_end_the_drain)
 {
 	struct rig rig;
 
@@ -169,24 +169,10 @@ static void damaged_headers_end_the_drain(void **state)
 	for (uint64_t i = 1; i <= 1000; i++)
 		put(&rig, 40, i);
 	for (uint16_t size = 0; size < 8; size++) {
-		struct perf_event_header *h =
-			(void *)(rig.data + (rig.page.data_head + 80) % RING);
+		struct perf_event_header *h = (void *)(rig.data + (rig.page.data_head + 80) % RING);
 
 		h->size = size;
 		assert_int_equal(drain(&rig, 1000, 40), 2);
 	}
 	pev_ring_unmap(rig.ring);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(full_trace_is_read_and_given_back),
-		cmocka_unit_test(a_page_that_lies_shows_no_more_than_there_is),
-		cmocka_unit_test(snapshots_begin_with_the_oldest),
-		cmocka_unit_test(backwards_in_time),
-		cmocka_unit_test(damaged_headers_end_the_drain),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every byte that went into the small ring comes out of the large one, in order. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "perfevent/rings/ring_private.h"
 #include "stream/live/backlog.h"
 
-#include <pthread.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -51,8 +50,7 @@ static void put(struct source *s, const void *bytes, size_t n)
 /* One record, if there is room. */
 static bool write_one(struct source *s)
 {
-	struct record r = { .header = { .type = PERF_RECORD_SAMPLE, .size = size_of(s->written) },
-			    .number = s->written };
+	struct record r = { .header = { .type = PERF_RECORD_SAMPLE, .size = size_of(s->written) }, .number = s->written };
 	uint64_t tail = __atomic_load_n(&s->page.data_tail, __ATOMIC_ACQUIRE);
 
 	if (s->page.data_head - tail + r.header.size > SMALL)
@@ -72,8 +70,7 @@ static void read_some(struct pev_ring *ring, uint64_t *next, uint64_t n)
 	while (n-- && (rec = pev_ring_next_(ring))) {
 		const struct record *r = (const struct record *)rec;
 
-		assert_int_equal(r->number, *next);
-		assert_int_equal(rec->size, size_of(*next));
+		ARE(NUMBERS(r->number, rec->size), NUMBERS(*next, size_of(*next)));
 		if (rec->size > 16)
 			assert_int_equal((unsigned char)r->rest[rec->size - 17], (unsigned char)*next);
 		++*next;
@@ -87,14 +84,13 @@ static void finish(struct source *s, struct backlog *b)
 	free(s);
 }
 
-static void all_records_in_order_whoever_is_slow(void **state)
+TEST(all_records_in_order_whoever_is_slow)
 {
 	struct source *s = source_new();
 	struct backlog *b = backlog_new(s->ring, LARGE);
 	uint64_t next = 0;
 	unsigned int seed = 1;
 
-	(void)state;
 	assert_non_null(b);
 	while (next < 200000) {
 		for (int i = rand_r(&seed) % 40; i > 0; i--)
@@ -112,13 +108,12 @@ static void all_records_in_order_whoever_is_slow(void **state)
 	finish(s, b);
 }
 
-static void what_stays_behind_is_told(void **state)
+TEST(what_stays_behind_is_told)
 {
 	struct source *s = source_new();
 	struct backlog *b = backlog_new(s->ring, SMALL);
 	uint64_t next = 0, behind;
 
-	(void)state;
 	while (write_one(s))
 		;
 	assert_int_equal(backlog_move(b), 0);
@@ -134,14 +129,13 @@ static void what_stays_behind_is_told(void **state)
 	finish(s, b);
 }
 
-static void damage_reaches_the_reader_and_ends_nothing(void **state)
+TEST(damage_reaches_the_reader_and_ends_nothing)
 {
 	struct perf_event_header none = { .type = PERF_RECORD_SAMPLE, .size = 0 };
 	struct source *s = source_new();
 	struct backlog *b = backlog_new(s->ring, SMALL);
 	uint64_t next = 0;
 
-	(void)state;
 	while (write_one(s))
 		;
 	backlog_move(b);
@@ -156,12 +150,11 @@ static void damage_reaches_the_reader_and_ends_nothing(void **state)
 	finish(s, b);
 }
 
-static void a_head_that_ran_away_is_cut(void **state)
+TEST(a_head_that_ran_away_is_cut)
 {
 	struct source *s = source_new();
 	struct backlog *b = backlog_new(s->ring, LARGE);
 
-	(void)state;
 	s->page.data_head = UINT64_C(1) << 60;
 	for (int i = 0; i < 100; i++)
 		backlog_move(b);
@@ -172,7 +165,7 @@ static void a_head_that_ran_away_is_cut(void **state)
 	finish(s, b);
 }
 
-static void a_thread_moves_while_nobody_reads(void **state)
+TEST(a_thread_moves_while_nobody_reads)
 {
 	struct source *s = source_new();
 	struct backlog *b = backlog_new(s->ring, LARGE);
@@ -180,7 +173,6 @@ static void a_thread_moves_while_nobody_reads(void **state)
 	struct backlog_thread *t = backlog_thread_new(1, kick);
 	uint64_t next = 0, one = 1;
 
-	(void)state;
 	assert_non_null(t);
 	backlog_thread_add(t, b, wake);
 	assert_int_equal(backlog_thread_start(t), 0);
@@ -196,17 +188,4 @@ static void a_thread_moves_while_nobody_reads(void **state)
 	close(wake);
 	close(kick);
 	finish(s, b);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_records_in_order_whoever_is_slow),
-		cmocka_unit_test(what_stays_behind_is_told),
-		cmocka_unit_test(damage_reaches_the_reader_and_ends_nothing),
-		cmocka_unit_test(a_head_that_ran_away_is_cut),
-		cmocka_unit_test(a_thread_moves_while_nobody_reads),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

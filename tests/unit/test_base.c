@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Number lists, units, nearest names, terminal escapes. */
+#include "checks.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/cpulist.h"
 #include "base/escape.h"
@@ -22,27 +15,17 @@
 #include "base/note.h"
 #include "base/units.h"
 
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-
 /* ------------------------------------------------------------------------
  * Number lists
  */
 
-static void list_reads_what_sysfs_and_users_write(void **state)
+TEST(list_reads_what_sysfs_and_users_write)
 {
 	static const struct {
 		const char *text, *normal;
 	} rows[] = {
-		{ "0", "0" },
-		{ "0-3,7", "0-3,7" },
-		{ " 7 , 0 - 3\n", "0-3,7" },
-		{ "3,2,1,0,2-3", "0-3" },
-		{ "5-5", "5" },
-		{ "1,2", "1-2" },
-		{ "0,2,4", "0,2,4" },
-		{ "0007", "7" },
-		{ "0x10-0X12,0xa", "10,16-18" },
-		{ "100", "100" },
+		{ "0", "0" }, { "0-3,7", "0-3,7" }, { " 7 , 0 - 3\n", "0-3,7" }, { "3,2,1,0,2-3", "0-3" }, { "5-5", "5" },
+		{ "1,2", "1-2" }, { "0,2,4", "0,2,4" }, { "0007", "7" }, { "0x10-0X12,0xa", "10,16-18" }, { "100", "100" },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -57,28 +40,17 @@ static void list_reads_what_sysfs_and_users_write(void **state)
 	}
 }
 
-static void list_shows_where_it_is_wrong(void **state)
+TEST(list_shows_where_it_is_wrong)
 {
 	static const struct {
 		const char *text;
 		int err;
 		size_t at;
 	} rows[] = {
-		{ "", -EINVAL, 0 },
-		{ " \n", -EINVAL, 2 },
-		{ "x", -EINVAL, 0 },
-		{ "0,,1", -EINVAL, 2 },
-		{ "0,", -EINVAL, 2 },
-		{ "0-", -EINVAL, 2 },
-		{ "-3", -EINVAL, 0 },
-		{ "0-3-5", -EINVAL, 3 },
-		{ "3-1", -EINVAL, 2 },
-		{ "1 2", -EINVAL, 2 },
-		{ "0x", -EINVAL, 0 },
-		{ "1,0x65", -ERANGE, 2 },
-		{ "0x1g", -EINVAL, 3 },
-		{ "0-101", -ERANGE, 2 },
-		{ "99999999999999999999", -ERANGE, 0 },
+		{ "", -EINVAL, 0 }, { " \n", -EINVAL, 2 }, { "x", -EINVAL, 0 }, { "0,,1", -EINVAL, 2 },
+		{ "0,", -EINVAL, 2 }, { "0-", -EINVAL, 2 }, { "-3", -EINVAL, 0 }, { "0-3-5", -EINVAL, 3 },
+		{ "3-1", -EINVAL, 2 }, { "1 2", -EINVAL, 2 }, { "0x", -EINVAL, 0 }, { "1,0x65", -ERANGE, 2 },
+		{ "0x1g", -EINVAL, 3 }, { "0-101", -ERANGE, 2 }, { "99999999999999999999", -ERANGE, 0 },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -92,33 +64,25 @@ static void list_shows_where_it_is_wrong(void **state)
 	}
 }
 
-static void list_refuses_to_fill_the_memory(void **state)
+TEST(list_refuses_to_fill_the_memory_and_grows_one_by_one)
 {
+	static const int add[] = { 5, 1, 3, 5, 2, 9, 1 };
 	struct numlist list;
+	char buf[64];
 
 	assert_int_equal(numlist_parse(&list, "0-2147483647", INT_MAX, NULL), -ERANGE);
 	assert_int_equal(numlist_parse(&list, "2147483647", INT_MAX, NULL), 0);
 	assert_int_equal(list.v[0], INT_MAX);
 	numlist_free(&list);
-}
-
-static void list_grows_one_by_one(void **state)
-{
-	static const int add[] = { 5, 1, 3, 5, 2, 9, 1 };
-	struct numlist list = { 0 };
-	char buf[64];
-
 	for (size_t i = 0; i < COUNT(add); i++)
 		assert_int_equal(numlist_add(&list, add[i]), 0);
 	numlist_text(&list, buf, sizeof(buf));
 	assert_string_equal(buf, "1-3,5,9");
-	assert_true(numlist_has(&list, 9));
-	assert_false(numlist_has(&list, 4));
-	assert_false(numlist_has(&list, 10));
+	assert_true(numlist_has(&list, 9) && !numlist_has(&list, 4) && !numlist_has(&list, 10));
 	numlist_free(&list);
 }
 
-static void list_text_is_cut_but_tells_its_length(void **state)
+TEST(list_text_is_cut_but_tells_its_length)
 {
 	struct numlist list;
 	char buf[5];
@@ -132,178 +96,99 @@ static void list_text_is_cut_but_tells_its_length(void **state)
 	assert_string_equal(buf, "");
 }
 
-static void a_machine_has_a_cpu(void **state)
-{
-	struct numlist list;
-
-	assert_int_equal(cpulist_online(&list), 0);
-	assert_true(list.n >= 1);
-	numlist_free(&list);
-}
-
 /* ------------------------------------------------------------------------
  * Units
  */
 
-struct unit_row {
-	const char *text;
-	int err;
-	uint64_t value;
-};
+static int has_unit;
 
-static void numbers_are_read_to_the_last_character(void **state)
+static int size_of(const char *text, uint64_t *v)
 {
-	static const struct unit_row rows[] = {
-		{ "0", 0, 0 },
-		{ "010", 0, 10 },
-		{ "0x1F", 0, 31 },
-		{ "18446744073709551615", 0, UINT64_MAX },
-		{ "0xffffffffffffffff", 0, UINT64_MAX },
-		{ "18446744073709551616", -ERANGE, 0 },
-		{ "0x10000000000000000", -ERANGE, 0 },
-		{ "-1", -ERANGE, 0 },
-		{ "", -EINVAL, 0 },
-		{ "-", -EINVAL, 0 },
-		{ "+1", -EINVAL, 0 },
-		{ " 1", -EINVAL, 0 },
-		{ "1 ", -EINVAL, 0 },
-		{ "12x", -EINVAL, 0 },
-		{ "0x", -EINVAL, 0 },
-		{ "1.5", -EINVAL, 0 },
-		{ "99999999999999999999x", -EINVAL, 0 },
-	};
-
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		uint64_t v = 77;
-
-		assert_int_equal(units_u64(rows[i].text, &v), rows[i].err);
-		assert_int_equal(v, rows[i].err ? 77 : rows[i].value);
-	}
+	return units_size(text, v, &has_unit);
 }
 
-static void numbers_with_a_sign(void **state)
+static int with_sign(const char *text, uint64_t *v)
+{
+	return units_i64(text, (int64_t *)v);
+}
+
+TEST(numbers_are_read_to_the_last_character)
 {
 	static const struct {
-		const char *text;
-		int err;
-		int64_t value;
-	} rows[] = {
-		{ "0", 0, 0 }, { "-0", 0, 0 }, { "+5", 0, 5 }, { "-1500", 0, -1500 }, { "010", 0, 10 },
-		{ "0xff", 0, 255 }, { "-0x10", 0, -16 },
-		{ "9223372036854775807", 0, INT64_MAX }, { "-9223372036854775808", 0, INT64_MIN },
-		{ "-0x8000000000000000", 0, INT64_MIN },
-		{ "9223372036854775808", -ERANGE, 0 }, { "-9223372036854775809", -ERANGE, 0 },
-		{ "0xffffffffffffffff", -ERANGE, 0 },
-		{ "", -EINVAL, 0 }, { "-", -EINVAL, 0 }, { "+", -EINVAL, 0 }, { "--1", -EINVAL, 0 },
-		{ "+-1", -EINVAL, 0 }, { "-+1", -EINVAL, 0 }, { "- 1", -EINVAL, 0 }, { "1k", -EINVAL, 0 },
-	};
-
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		int64_t v = 77;
-
-		assert_int_equal(units_i64(rows[i].text, &v), rows[i].err);
-		assert_int_equal(v, rows[i].err ? 77 : rows[i].value);
-	}
-}
-
-static void sizes_have_units(void **state)
-{
-	static const struct unit_row rows[] = {
-		{ "8M", 0, 8 << 20 },
-		{ "64K", 0, 64 << 10 },
-		{ "64k", 0, 64 << 10 },
-		{ "1G", 0, 1 << 30 },
-		{ "4096B", 0, 4096 },
-		{ "2MiB", 0, 2 << 20 },
-		{ "16777215T", 0, 16777215ULL << 40 },
-		{ "16777216T", -ERANGE, 0 },
-		{ "-8M", -ERANGE, 0 },
-		{ "M", -EINVAL, 0 },
-		{ "8 M", -EINVAL, 0 },
-		{ "8MM", -EINVAL, 0 },
-		{ "8ms", -EINVAL, 0 },
+		int (*read)(const char *text, uint64_t *v);
+		struct {
+			const char *text;
+			int err;
+			uint64_t value;
+		} rows[24];
+	} kinds[] = {
+		{ units_u64, {
+			{ "0", 0, 0 }, { "010", 0, 10 }, { "0x1F", 0, 31 }, { "18446744073709551615", 0, UINT64_MAX },
+			{ "0xffffffffffffffff", 0, UINT64_MAX }, { "18446744073709551616", -ERANGE },
+			{ "0x10000000000000000", -ERANGE }, { "-1", -ERANGE }, { "", -EINVAL }, { "-", -EINVAL }, { "+1", -EINVAL },
+			{ " 1", -EINVAL }, { "1 ", -EINVAL }, { "12x", -EINVAL }, { "0x", -EINVAL }, { "1.5", -EINVAL },
+			{ "99999999999999999999x", -EINVAL },
+		} },
+		{ with_sign, {
+			{ "0", 0, 0 }, { "-0", 0, 0 }, { "+5", 0, 5 }, { "-1500", 0, (uint64_t)-1500 }, { "010", 0, 10 }, { "0xff", 0, 255 },
+			{ "-0x10", 0, (uint64_t)-16 }, { "9223372036854775807", 0, INT64_MAX },
+			{ "-9223372036854775808", 0, (uint64_t)INT64_MIN }, { "-0x8000000000000000", 0, (uint64_t)INT64_MIN },
+			{ "9223372036854775808", -ERANGE }, { "-9223372036854775809", -ERANGE }, { "0xffffffffffffffff", -ERANGE },
+			{ "", -EINVAL }, { "-", -EINVAL }, { "+", -EINVAL }, { "--1", -EINVAL }, { "+-1", -EINVAL }, { "-+1", -EINVAL },
+			{ "- 1", -EINVAL }, { "1k", -EINVAL },
+		} },
+		{ size_of, {
+			{ "8M", 0, 8 << 20 }, { "64K", 0, 64 << 10 }, { "64k", 0, 64 << 10 }, { "1G", 0, 1 << 30 }, { "4096B", 0, 4096 },
+			{ "2MiB", 0, 2 << 20 }, { "16777215T", 0, 16777215ULL << 40 }, { "16777216T", -ERANGE }, { "-8M", -ERANGE },
+			{ "M", -EINVAL }, { "8 M", -EINVAL }, { "8MM", -EINVAL }, { "8ms", -EINVAL },
+		} },
+		{ units_duration, {
+			{ "1", 0, 1 }, { "7ns", 0, 7 }, { "500us", 0, 500000 }, { "10ms", 0, 10000000 }, { "1s", 0, 1000000000 },
+			{ "2m", 0, 120000000000ULL }, { "1h", 0, 3600000000000ULL }, { "18446744074s", -ERANGE }, { "-1ms", -ERANGE },
+			{ "10MS", -EINVAL }, { "10mss", -EINVAL }, { "ms", -EINVAL }, { "", -EINVAL },
+		} },
 	};
 	uint64_t v;
-	int has_unit = -1;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		v = 77;
-		assert_int_equal(units_size(rows[i].text, &v, &has_unit), rows[i].err);
-		assert_int_equal(v, rows[i].err ? 77 : rows[i].value);
-	}
-	assert_int_equal(has_unit, 1);
+	for (size_t k = 0; k < COUNT(kinds); k++)
+		for (size_t i = 0; i < COUNT(kinds[k].rows) && kinds[k].rows[i].text; i++) {
+			v = 77;
+			has_unit = -1;
+			if (kinds[k].read(kinds[k].rows[i].text, &v) != kinds[k].rows[i].err ||
+			    v != (kinds[k].rows[i].err ? 77 : kinds[k].rows[i].value))
+				fail_msg("kind %zu, \"%s\": %llu", k, kinds[k].rows[i].text, (unsigned long long)v);
+			assert_true(kinds[k].rows[i].err || kinds[k].read != size_of || has_unit == 1);
+		}
 	assert_int_equal(units_size("128", &v, &has_unit), 0);
-	assert_int_equal(v, 128);
-	assert_int_equal(has_unit, 0);
+	ARE(NUMBERS(v, (uint64_t)has_unit), NUMBERS(128, 0));
 }
 
-static void durations_have_units(void **state)
-{
-	static const struct unit_row rows[] = {
-		{ "1", 0, 1 },
-		{ "7ns", 0, 7 },
-		{ "500us", 0, 500000 },
-		{ "10ms", 0, 10000000 },
-		{ "1s", 0, 1000000000 },
-		{ "2m", 0, 120000000000ULL },
-		{ "1h", 0, 3600000000000ULL },
-		{ "18446744074s", -ERANGE, 0 },
-		{ "-1ms", -ERANGE, 0 },
-		{ "10MS", -EINVAL, 0 },
-		{ "10mss", -EINVAL, 0 },
-		{ "ms", -EINVAL, 0 },
-		{ "", -EINVAL, 0 },
-	};
-
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		uint64_t v = 77;
-
-		assert_int_equal(units_duration(rows[i].text, &v), rows[i].err);
-		assert_int_equal(v, rows[i].err ? 77 : rows[i].value);
-	}
-}
-
-static void bytes_are_told_in_words(void **state)
+TEST(numbers_are_told_in_words)
 {
 	static const struct {
-		uint64_t bytes;
+		char *(*tell)(uint64_t number, char *buf, size_t size);
+		uint64_t number;
 		const char *text;
 	} rows[] = {
-		{ 0, "0 B" },
-		{ 1023, "1023 B" },
-		{ 1024, "1 KiB" },
-		{ 812 << 10, "812 KiB" },
-		{ 3 << 19, "1.5 MiB" },
-		{ (1 << 20) - 1, "1 MiB" },
-		{ 10 << 20, "10 MiB" },
-		{ UINT64_MAX, "16 EiB" },
-	};
-	char buf[32];
-
-	for (size_t i = 0; i < COUNT(rows); i++)
-		assert_string_equal(units_bytes_text(rows[i].bytes, buf, sizeof(buf)), rows[i].text);
-}
-
-static void durations_have_a_unit_that_fits(void **state)
-{
-	static const struct {
-		uint64_t ns;
-		const char *text;
-	} rows[] = {
-		{ 0, "0 ns" }, { 10, "10 ns" }, { 812500, "812.5 us" }, { 1234567, "1.234567 ms" }, { 10000000, "10 ms" },
-		{ 90000000000, "90 s" }, { 3600000000000000, "3600000 s" },
+		{ units_bytes_text, 0, "0 B" }, { units_bytes_text, 1023, "1023 B" }, { units_bytes_text, 1024, "1 KiB" },
+		{ units_bytes_text, 812 << 10, "812 KiB" }, { units_bytes_text, 3 << 19, "1.5 MiB" },
+		{ units_bytes_text, (1 << 20) - 1, "1 MiB" }, { units_bytes_text, 10 << 20, "10 MiB" },
+		{ units_bytes_text, UINT64_MAX, "16 EiB" }, { units_duration_text, 0, "0 ns" }, { units_duration_text, 10, "10 ns" },
+		{ units_duration_text, 812500, "812.5 us" }, { units_duration_text, 1234567, "1.234567 ms" },
+		{ units_duration_text, 10000000, "10 ms" }, { units_duration_text, 90000000000, "90 s" },
+		{ units_duration_text, 3600000000000000, "3600000 s" },
 	};
 	char buf[64];
 
 	for (size_t i = 0; i < COUNT(rows); i++)
-		assert_string_equal(units_duration_text(rows[i].ns, buf, sizeof(buf)), rows[i].text);
+		assert_string_equal(rows[i].tell(rows[i].number, buf, sizeof(buf)), rows[i].text);
 }
 
 /* ------------------------------------------------------------------------
  * Nearest
  */
 
-static void the_nearest_name_is_told_if_it_is_near(void **state)
+TEST(the_nearest_name_is_told_if_it_is_near)
 {
 	static const char *const names[] = {
 		"help", "list", "python", "profile", "task-state", "top", "sched:sched_wakeup",
@@ -312,18 +197,10 @@ static void the_nearest_name_is_told_if_it_is_near(void **state)
 	static const struct {
 		const char *wanted, *found;
 	} rows[] = {
-		{ "hlep", "help" },
-		{ "HELP", "help" },
-		{ "lst", "list" },
-		{ "pyhton", "python" },
-		{ "prof", "profile" },
-		{ "taskstate", "task-state" },
-		{ "sched:sched_wakup", "sched:sched_wakeup" },
-		{ "sched:sched_swich", "sched:sched_switch" },
-		{ "schd:sched_wakeup", "sched:sched_wakeup" },
-		{ "kvm-exit", NULL },
-		{ "x", NULL },
-		{ "", NULL },
+		{ "hlep", "help" }, { "HELP", "help" }, { "lst", "list" }, { "pyhton", "python" }, { "prof", "profile" },
+		{ "taskstate", "task-state" }, { "sched:sched_wakup", "sched:sched_wakeup" },
+		{ "sched:sched_swich", "sched:sched_switch" }, { "schd:sched_wakeup", "sched:sched_wakeup" },
+		{ "kvm-exit", NULL }, { "x", NULL }, { "", NULL },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -339,7 +216,7 @@ static void the_nearest_name_is_told_if_it_is_near(void **state)
 	}
 }
 
-static void long_names_are_no_danger(void **state)
+TEST(long_names_are_no_danger)
 {
 	char wanted[301], candidate[128];
 	struct nearest n;
@@ -364,20 +241,17 @@ static void long_names_are_no_danger(void **state)
  * Escapes
  */
 
-static void control_characters_become_visible(void **state)
+TEST(control_characters_become_visible)
 {
 	static const struct {
 		const char *text, *shown;
 	} rows[] = {
-		{ "worker/0", "worker/0" },
-		{ "a\033[2Jb", "a\\x1b[2Jb" },
-		{ "a\nb\tc\177", "a\\x0ab\\x09c\\x7f" },
+		{ "worker/0", "worker/0" }, { "a\033[2Jb", "a\\x1b[2Jb" }, { "a\nb\tc\177", "a\\x0ab\\x09c\\x7f" },
 		{ "\xc2\x9b" "31m", "\\xc2\\x9b31m" },             /* C1: CSI */
 		{ "gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f" },
 		{ "\xe6\x97\xa5\xf0\x9f\x90\x8c", "\xe6\x97\xa5\xf0\x9f\x90\x8c" },
 		{ "\xc3", "\\xc3" },                               /* cut short */
-		{ "\xc3(", "\\xc3(" },
-		{ "\xff\xfe", "\\xff\\xfe" },
+		{ "\xc3(", "\\xc3(" }, { "\xff\xfe", "\\xff\\xfe" },
 		{ "\xc0\xaf", "\\xc0\\xaf" },                      /* overlong */
 		{ "\xed\xa0\x80", "\\xed\\xa0\\x80" },             /* surrogate */
 		{ "a\xe2\x80\xaetxt", "a\\xe2\\x80\\xaetxt" },   /* from right to left */
@@ -398,18 +272,21 @@ static void control_characters_become_visible(void **state)
 	assert_string_equal(buf, "a\\x00b");
 }
 
-static void an_escape_is_never_cut_in_two(void **state)
+TEST(an_escape_is_never_cut_in_two)
 {
+	static const struct {
+		const char *text;
+		size_t size, n;
+		const char *shown;
+	} rows[] = {
+		{ "ab\033\033", 7, 6, "ab\\x1b" }, { "ab\033", 6, 2, "ab" }, { "a\xc3\xbc", 3, 1, "a" }, { "abc", 1, 0, "" },
+	};
 	char buf[8];
 
-	assert_int_equal(escape_terminal("ab\033\033", 4, buf, 7), 6);
-	assert_string_equal(buf, "ab\\x1b");
-	assert_int_equal(escape_terminal("ab\033", 3, buf, 6), 2);
-	assert_string_equal(buf, "ab");
-	assert_int_equal(escape_terminal("a\xc3\xbc", 3, buf, 3), 1);
-	assert_string_equal(buf, "a");
-	assert_int_equal(escape_terminal("abc", 3, buf, 1), 0);
-	assert_string_equal(buf, "");
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		assert_int_equal(escape_terminal(rows[i].text, strlen(rows[i].text), buf, rows[i].size), rows[i].n);
+		assert_string_equal(buf, rows[i].shown);
+	}
 	assert_int_equal(escape_terminal("abc", 3, NULL, 0), 0);
 }
 
@@ -419,7 +296,7 @@ struct item {
 };
 
 /* The more there are, the likelier one bucket is full by chance: that alone makes no table larger. */
-static void a_table_is_in_proportion_to_its_items(void **state)
+TEST(a_table_is_in_proportion_to_its_items)
 {
 	enum { ITEMS = 200000 };
 	struct item *items = calloc(ITEMS, sizeof(*items)), *all = NULL, *found;
@@ -446,7 +323,7 @@ static void take_note(void *ctx, const char *text)
 	snprintf(ctx, 64, "%s", text);
 }
 
-static void a_note_can_go_elsewhere(void **state)
+TEST(a_note_can_go_elsewhere)
 {
 	char taken[64] = "";
 	const struct note_sink sink = { take_note, taken };
@@ -461,7 +338,7 @@ static void a_note_can_go_elsewhere(void **state)
 	assert_string_equal(taken, "3 events");
 }
 
-static void a_fault_has_the_error_of_the_kernel(void **state)
+TEST(a_fault_has_the_error_of_the_kernel)
 {
 	struct fault f = { 0 };
 
@@ -473,7 +350,7 @@ static void a_fault_has_the_error_of_the_kernel(void **state)
 }
 
 /* A packet pipe keeps each write(2) apart. */
-static void a_message_is_one_write(void **state)
+TEST(a_message_is_one_write)
 {
 	static const char expected[2][32] = { "perf-prof: two\nlines \\x1b\n", "perf-prof: 1 note\n" };
 	int ends[2], before = dup(STDERR_FILENO);
@@ -493,32 +370,4 @@ static void a_message_is_one_write(void **state)
 	close(before);
 	assert_string_equal(got[0], expected[0]);
 	assert_string_equal(got[1], expected[1]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(list_reads_what_sysfs_and_users_write),
-		cmocka_unit_test(list_shows_where_it_is_wrong),
-		cmocka_unit_test(list_refuses_to_fill_the_memory),
-		cmocka_unit_test(list_grows_one_by_one),
-		cmocka_unit_test(list_text_is_cut_but_tells_its_length),
-		cmocka_unit_test(a_machine_has_a_cpu),
-		cmocka_unit_test(numbers_are_read_to_the_last_character),
-		cmocka_unit_test(numbers_with_a_sign),
-		cmocka_unit_test(sizes_have_units),
-		cmocka_unit_test(durations_have_units),
-		cmocka_unit_test(bytes_are_told_in_words),
-		cmocka_unit_test(durations_have_a_unit_that_fits),
-		cmocka_unit_test(the_nearest_name_is_told_if_it_is_near),
-		cmocka_unit_test(long_names_are_no_danger),
-		cmocka_unit_test(control_characters_become_visible),
-		cmocka_unit_test(an_escape_is_never_cut_in_two),
-		cmocka_unit_test(a_table_is_in_proportion_to_its_items),
-		cmocka_unit_test(a_note_can_go_elsewhere),
-		cmocka_unit_test(a_fault_has_the_error_of_the_kernel),
-		cmocka_unit_test(a_message_is_one_write),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How long files of whom may be read. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "symbols/budget.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,7 +34,13 @@ static bool is_over_after(struct budget *b, uid_t owner, uint64_t seconds, uint6
 	return over;
 }
 
-static void a_file_has_a_bound(void **state)
+/* Any file of that owner. */
+static bool reads(struct budget *b, uid_t owner, uint64_t seconds)
+{
+	return read_for(b, owner, seconds, &(uint64_t){ 0 });
+}
+
+TEST(a_file_has_a_bound)
 {
 	struct budget b = { 0 };
 	uint64_t ns = 0;
@@ -49,41 +53,27 @@ static void a_file_has_a_bound(void **state)
 	assert_true(is_over_after(&(struct budget){ 0 }, STRANGER, 6, 0));
 }
 
-static void an_owner_has_a_bound(void **state)
+TEST(owners_and_all_strangers_have_bounds_that_grow_with_the_run)
 {
-	struct budget b = { 0 };
+	struct budget b = { 0 }, all = { 0 };
 
 	for (int i = 0; i < 3; i++)
-		assert_true(read_for(&b, STRANGER, 4, &(uint64_t){ 0 }));
-	assert_false(read_for(&b, STRANGER, 0, &(uint64_t){ 0 }));
-	assert_true(read_for(&b, ANOTHER, 4, &(uint64_t){ 0 }));
-}
-
-static void all_strangers_have_a_bound(void **state)
-{
-	struct budget b = { 0 };
-
+		assert_true(reads(&b, STRANGER, 4));
+	assert_false(reads(&b, STRANGER, 0));
+	assert_true(reads(&b, ANOTHER, 4));
 	for (uid_t uid = STRANGER; uid < STRANGER + 8; uid++)
-		assert_true(read_for(&b, uid, 4, &(uint64_t){ 0 }));
-	assert_false(read_for(&b, STRANGER + 8, 0, &(uint64_t){ 0 }));
-	assert_true(read_for(&b, 0, 40, &(uint64_t){ 0 }));
-	assert_true(read_for(&b, getuid(), 40, &(uint64_t){ 0 }));
+		assert_true(reads(&all, uid, 4));
+	assert_false(reads(&all, STRANGER + 8, 0));
+	b = all;
+	assert_true(reads(&b, 0, 40) && reads(&b, getuid(), 40));
 	assert_false(read_for(&b, 0, 0, &(uint64_t){ 60 * SECOND }));
-}
-
-static void bounds_grow_with_the_run(void **state)
-{
-	struct budget b = { 0 };
-
-	for (uid_t uid = STRANGER; uid < STRANGER + 8; uid++)
-		assert_true(read_for(&b, uid, 4, &(uint64_t){ 0 }));
-	b.began -= 200 * SECOND;
-	assert_true(read_for(&b, STRANGER + 8, 9, &(uint64_t){ 6 * SECOND }));
-	assert_false(read_for(&b, STRANGER + 8, 0, &(uint64_t){ 0 }));
+	all.began -= 200 * SECOND;
+	assert_true(read_for(&all, STRANGER + 8, 9, &(uint64_t){ 6 * SECOND }));
+	assert_false(reads(&all, STRANGER + 8, 0));
 }
 
 /* What root reads for the user who ran sudo. */
-static void the_caller_of_sudo_is_no_stranger(void **state)
+TEST(the_caller_of_sudo_is_no_stranger)
 {
 	struct budget b;
 	char uid[16];
@@ -93,19 +83,19 @@ static void the_caller_of_sudo_is_no_stranger(void **state)
 	snprintf(uid, sizeof(uid), "%d", STRANGER);
 	setenv("SUDO_UID", uid, 1);
 	budget_init(&b, NULL, NULL);
-	assert_true(read_for(&b, STRANGER, 40, &(uint64_t){ 0 }));
-	assert_true(read_for(&b, STRANGER, 0, &(uint64_t){ 0 }));
+	assert_true(reads(&b, STRANGER, 40));
+	assert_true(reads(&b, STRANGER, 0));
 	unsetenv("SUDO_UID");
 	assert_int_equal(b.strangers, 0);
 }
 
 /* Who has no place in the table shares the last one. */
-static void owners_are_bounded(void **state)
+TEST(owners_are_bounded)
 {
 	struct budget b = { 0 };
 
 	for (uid_t uid = STRANGER; uid < STRANGER + 1000; uid++)
-		assert_true(read_for(&b, uid, 0, &(uint64_t){ 0 }));
+		assert_true(reads(&b, uid, 0));
 	assert_int_equal(b.nowners, BUDGET_OWNERS);
 }
 
@@ -117,30 +107,15 @@ static uint64_t seconds_ago(void *ctx)
 	return (uint64_t)(t.tv_sec - *(int *)ctx) * SECOND + (uint64_t)t.tv_nsec;
 }
 
-static void a_stop_ends_what_strangers_have(void **state)
+TEST(a_stop_ends_what_strangers_have)
 {
 	int ago = 0;
 	struct budget b = { .stopped = seconds_ago, .ctx = &ago };
 
-	assert_true(read_for(&b, STRANGER, 0, &(uint64_t){ 0 }));
+	assert_true(reads(&b, STRANGER, 0));
 	ago = 1;
-	assert_false(read_for(&b, STRANGER, 0, &(uint64_t){ 0 }));
-	assert_true(read_for(&b, 0, 0, &(uint64_t){ 0 }));
+	assert_false(reads(&b, STRANGER, 0));
+	assert_true(reads(&b, 0, 0));
 	ago = 11;
-	assert_false(read_for(&b, 0, 0, &(uint64_t){ 0 }));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_file_has_a_bound),
-		cmocka_unit_test(an_owner_has_a_bound),
-		cmocka_unit_test(all_strangers_have_a_bound),
-		cmocka_unit_test(bounds_grow_with_the_run),
-		cmocka_unit_test(the_caller_of_sudo_is_no_stranger),
-		cmocka_unit_test(owners_are_bounded),
-		cmocka_unit_test(a_stop_ends_what_strangers_have),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	assert_false(reads(&b, 0, 0));
 }

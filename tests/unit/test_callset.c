@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sets of system calls: their filters pass exactly these numbers, go to the kernel as a whole, and need few comparisons. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "analysis/syscalls/callpaths.h"
 #include "analysis/syscalls/callset.h"
@@ -8,8 +8,6 @@
 #include "stream/asked/filter.h"
 #include "stream/asked/kfilter.h"
 #include "stream/asked/schema.h"
-
-#include <limits.h>
 
 struct raw {
 	int64_t id, ret;
@@ -68,7 +66,7 @@ static void check(const struct callset *s, const char *also, bool exact)
 	free(text);
 }
 
-static void filters_pass_what_is_in_the_set(void **state)
+TEST(filters_pass_what_is_in_the_set)
 {
 	struct callset s = { .newer = 0 };
 	unsigned int random = 1;
@@ -94,7 +92,7 @@ static void filters_pass_what_is_in_the_set(void **state)
 }
 
 /* All that the kernel's own probes may see, with the calls of 32-bit programs: the longest set of a run. */
-static void the_calls_with_a_path_fit(void **state)
+TEST(the_calls_with_a_path_fit)
 {
 	const struct callpaths p = { .in_programs = false };
 	struct callset s = { .newer = 600 };
@@ -119,7 +117,7 @@ static void the_calls_with_a_path_fit(void **state)
 }
 
 /* read(2) and write(2) after one comparison; the rest by halves. */
-static void frequent_calls_are_decided_first(void **state)
+TEST(frequent_calls_are_decided_first)
 {
 	struct callset s = { .newer = 0 };
 	char *text;
@@ -130,14 +128,4 @@ static void frequent_calls_are_decided_first(void **state)
 	assert_non_null(text);
 	assert_int_equal(strncmp(text, "id>=2&&(id>=", strlen("id>=2&&(id>=")), 0);
 	free(text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(filters_pass_what_is_in_the_set), cmocka_unit_test(the_calls_with_a_path_fit),
-		cmocka_unit_test(frequent_calls_are_decided_first),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stacks, kept once and up to a bound: which go, which stay, and that what stays keeps its names. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "engine/callstacks.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -23,6 +21,8 @@ struct world {
 	struct callstacks *stacks;
 	struct callstack *seen[FUNCTIONS];
 };
+
+static struct world *w;
 
 static int open_proc(void *ctx, pid_t pid, const char *name)
 {
@@ -46,22 +46,18 @@ static int open_file(void *ctx, pid_t pid, const char *path)
 
 static int set_up(void **state)
 {
-	struct world *w = calloc(1, sizeof(*w));
-
+	w = calloc(1, sizeof(*w));
 	w->opener = (struct opener){ open_file, open_proc, w };
 	w->names.symbolizer = symbolizer_new(&(struct symbolizer_opts){ .opener = &w->opener });
 	w->stacks = callstacks_new(&w->names, true, MAX_BYTES);
 	assert_non_null(w->names.symbolizer);
 	assert_int_equal(symbolizer_read_kernel(w->names.symbolizer), 0);   /* as names_open() does */
 	assert_non_null(w->stacks);
-	*state = w;
 	return 0;
 }
 
 static int tear_down(void **state)
 {
-	struct world *w = *state;
-
 	callstacks_free(w->stacks);
 	symbolizer_free(w->names.symbolizer);
 	free(w);
@@ -69,7 +65,7 @@ static int tear_down(void **state)
 }
 
 /* Of two frames: function i, called by function 0. */
-static struct callstack *stack_of(struct world *w, uint64_t i, pid_t pid)
+static struct callstack *stack_of(uint64_t i, pid_t pid)
 {
 	const uint64_t ips[] = { KERNEL, BASE + i * 0x100 + 8, BASE + 16 };
 
@@ -88,21 +84,22 @@ static void assert_names(const struct callstack *stack, unsigned int i)
 	assert_string_equal(stack->frames[1]->symbol, "function_0");
 }
 
-static void one_for_all_processes(void **state)
+TEST_WITH(one_for_all_processes, set_up, tear_down)
 {
-	struct world *w = *state;
-	struct callstack *stack = stack_of(w, 1, 10);
+	struct callstack *stack = stack_of(1, 10);
 
 	assert_names(stack, 1);
-	assert_ptr_equal(stack_of(w, 1, 11), stack);
-	assert_ptr_not_equal(stack_of(w, 2, 10), stack);
+	assert_ptr_equal(stack_of(1, 11), stack);
+	assert_ptr_not_equal(stack_of(2, 10), stack);
+	for (int i = 0; i < 100; i++)    /* below the bound all stay */
+		callstacks_rest(w->stacks, NULL, NULL);
 	assert_int_equal(callstacks_count(w->stacks), 2);
+	assert_ptr_equal(stack_of(1, 10), stack);
 }
 
 /* Rows are by pointers: frames of no file must not make two of them. */
-static void no_file_is_one_file(void **state)
+TEST_WITH(no_file_is_one_file, set_up, tear_down)
 {
-	struct world *w = *state;
 	const uint64_t ips[] = { (uint64_t)PERF_CONTEXT_USER, 0x1234 };
 	const struct callstack *stack = callstacks_get(w->stacks, ips, 2, 10, 1);
 
@@ -112,29 +109,16 @@ static void no_file_is_one_file(void **state)
 	callstacks_rest(w->stacks, NULL, NULL);     /* and marks nothing of it */
 }
 
-static void below_the_bound_all_stay(void **state)
-{
-	struct world *w = *state;
-	struct callstack *stack = stack_of(w, 1, 10);
-
-	for (int i = 0; i < 100; i++)
-		callstacks_rest(w->stacks, NULL, NULL);
-	assert_int_equal(callstacks_count(w->stacks), 1);
-	assert_ptr_equal(stack_of(w, 1, 10), stack);
-}
-
-static void fill(struct world *w, unsigned int from, unsigned int to)
+static void fill(unsigned int from, unsigned int to)
 {
 	for (unsigned int i = from; i < to; i++)
-		w->seen[i] = stack_of(w, i, 10);
+		w->seen[i] = stack_of(i, 10);
 }
 
 /* What comes in an interval stays until its end, however much it is. */
-static void an_interval_has_all_its_stacks(void **state)
+TEST_WITH(an_interval_has_all_its_stacks, set_up, tear_down)
 {
-	struct world *w = *state;
-
-	fill(w, 0, FUNCTIONS);
+	fill(0, FUNCTIONS);
 	for (unsigned int i = 0; i < FUNCTIONS; i++)
 		assert_names(w->seen[i], i);
 	assert_true(callstacks_bytes(w->stacks) > MAX_BYTES);
@@ -145,23 +129,22 @@ static void an_interval_has_all_its_stacks(void **state)
 
 static void keep_one(void *ctx)
 {
-	callstacks_keep(((struct world *)ctx)->seen[5]);
+	callstacks_keep(w->seen[5]);
 }
 
 /* Two intervals that are together beyond the bound: of the first one those stay that the second one had, too,
  * and what the caller keeps. */
-static void the_least_used_go(void **state)
+TEST_WITH(the_least_used_go, set_up, tear_down)
 {
-	struct world *w = *state;
 	struct callstack *used;
 
-	fill(w, 0, FEW);
+	fill(0, FEW);
 	callstacks_rest(w->stacks, keep_one, w);
 	assert_int_equal(callstacks_count(w->stacks), FEW);
 	used = w->seen[7];
-	assert_ptr_equal(stack_of(w, 7, 10), used);
+	assert_ptr_equal(stack_of(7, 10), used);
 	for (unsigned int i = FEW; callstacks_bytes(w->stacks) <= MAX_BYTES; i++)
-		fill(w, i, i + 1);
+		fill(i, i + 1);
 	assert_true(callstacks_count(w->stacks) < FEW + FEW / 2);
 	callstacks_rest(w->stacks, keep_one, w);
 	assert_true(callstacks_count(w->stacks) < FEW);
@@ -169,35 +152,19 @@ static void the_least_used_go(void **state)
 	assert_names(w->seen[5], 5);
 	assert_names(w->seen[FEW], FEW);
 	assert_names(used, 7);
-	assert_ptr_equal(stack_of(w, 7, 10), used);
-	assert_ptr_equal(stack_of(w, FEW, 10), w->seen[FEW]);
-	assert_names(stack_of(w, 3, 10), 3);      /* gone, and here again */
+	assert_ptr_equal(stack_of(7, 10), used);
+	assert_ptr_equal(stack_of(FEW, 10), w->seen[FEW]);
+	assert_names(stack_of(3, 10), 3);      /* gone, and here again */
 }
 
 /* A stack is kept for the interval in which it is asked for, not for ever. */
-static void what_was_kept_goes_later(void **state)
+TEST_WITH(what_was_kept_goes_later, set_up, tear_down)
 {
-	struct world *w = *state;
-
-	fill(w, 0, FUNCTIONS);
+	fill(0, FUNCTIONS);
 	callstacks_rest(w->stacks, keep_one, w);
 	assert_int_equal(callstacks_count(w->stacks), 1);
 	assert_names(w->seen[5], 5);
-	fill(w, 6, FUNCTIONS);
+	fill(6, FUNCTIONS);
 	callstacks_rest(w->stacks, NULL, NULL);
 	assert_int_equal(callstacks_count(w->stacks), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(one_for_all_processes, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(no_file_is_one_file, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(below_the_bound_all_stay, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_interval_has_all_its_stacks, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_was_kept_goes_later, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(the_least_used_go, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What control groups are called. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "tasks/cgroupnames.h"
 #include "tasks/containers.h"
@@ -8,7 +8,7 @@
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define OTHER "f123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-static void by_path(void **state)
+TEST(by_path)
 {
 	static const struct {
 		const char *path, *label;
@@ -30,7 +30,7 @@ static void by_path(void **state)
 	}
 }
 
-static void by_id(void **state)
+TEST(by_id)
 {
 	struct cgroupnames *c = cgroupnames_new(false);
 
@@ -45,14 +45,4 @@ static void by_id(void **state)
 	assert_string_equal(cgroupnames_get(c, 9), "/late");
 	cgroupnames_free(c);
 	cgroupnames_free(NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_path),
-		cmocka_unit_test(by_id),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

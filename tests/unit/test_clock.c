@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which clock events are stamped with, and how a stamp is shown. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "stream/live/clock.h"
 
@@ -12,7 +12,7 @@ static uint64_t ns_of_tsc(const struct perf_clock *c, uint64_t tsc)
 	return c->zero + (uint64_t)(((unsigned __int128)tsc * c->mult) >> c->shift);
 }
 
-static void a_tsc_comes_back_as_it_was(void **state)
+TEST(a_tsc_comes_back_as_it_was)
 {
 	/* 2.6 GHz; 4.7 GHz; a clock that began long after the TSC did */
 	static const struct perf_clock clocks[] = {
@@ -21,7 +21,6 @@ static void a_tsc_comes_back_as_it_was(void **state)
 		{ .kind = CLOCK_TSC, .mult = 403429162, .shift = 30, .zero = -(uint64_t)5000000000 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(clocks) / sizeof(*clocks); i++) {
 		/* up to a year of ticks */
 		for (uint64_t tsc = 20000000000; tsc < UINT64_C(1) << 56; tsc = tsc * 3 + 7) {
@@ -34,38 +33,24 @@ static void a_tsc_comes_back_as_it_was(void **state)
 	}
 }
 
-static void an_offset_is_added(void **state)
+TEST(an_offset_is_added)
 {
 	struct perf_clock later = { .kind = CLOCK_PERF, .added = 1000 };
 	struct perf_clock earlier = { .kind = CLOCK_MONO, .added = -1000 };
 
-	(void)state;
 	assert_int_equal(perf_clock_show(&later, 5000), 6000);
 	assert_int_equal(perf_clock_show(&earlier, 5000), 4000);
 }
 
-static void only_monotonic_changes_the_attr(void **state)
+TEST(only_monotonic_changes_the_attr)
 {
 	struct perf_clock clock = { .kind = CLOCK_TSC };
 	struct perf_event_attr attr;
 
-	(void)state;
 	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
 	perf_clock_attr(&clock, &attr);
 	assert_int_equal(attr.use_clockid, 0);
 	clock.kind = CLOCK_MONO;
 	perf_clock_attr(&clock, &attr);
-	assert_int_equal(attr.use_clockid, 1);
-	assert_int_equal(attr.clockid, CLOCK_MONOTONIC);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_tsc_comes_back_as_it_was),
-		cmocka_unit_test(an_offset_is_added),
-		cmocka_unit_test(only_monotonic_changes_the_attr),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	ARE(NUMBERS(attr.use_clockid, attr.clockid), NUMBERS(1, CLOCK_MONOTONIC));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of tasks: remembered, replaced, of those that nobody knows. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "tasks/comms.h"
 
@@ -11,194 +11,164 @@
 /* Above what the kernel hands out: /proc knows none of them. */
 enum { NOBODY = 1 << 23 };
 
-static void set(struct comms *c, pid_t tid, const char *comm)
+static struct comms *c;
+
+static void set(pid_t tid, const char *comm)
 {
 	comms_set(c, tid, comm, strlen(comm));
 }
 
-static void names_are_remembered(void **state)
+static void is(pid_t tid, const char *comm)
 {
-	struct comms *c = comms_new(&opener_direct);
+	assert_string_equal(comms_get(c, tid), comm);
+}
 
-	assert_non_null(c);
-	set(c, NOBODY + 1, "one");
-	set(c, NOBODY + 2, "two");
-	assert_string_equal(comms_get(c, NOBODY + 1), "one");
-	assert_string_equal(comms_get(c, NOBODY + 2), "two");
-	set(c, NOBODY + 1, "a longer name");
-	assert_string_equal(comms_get(c, NOBODY + 1), "a longer name");
-	set(c, NOBODY + 1, "b");
-	assert_string_equal(comms_get(c, NOBODY + 1), "b");
-	set(c, NOBODY + 1, "");
-	assert_string_equal(comms_get(c, NOBODY + 1), "");
+static int set_up(void **state)
+{
+	c = comms_new(&opener_direct);
+	return !c;
+}
+
+static int tear_down(void **state)
+{
 	comms_free(c);
+	return 0;
+}
+
+TEST_WITH(names_are_remembered, set_up, tear_down)
+{
+	static const char *const names[] = { "one", "a longer name", "b", "" };
+
+	set(NOBODY + 2, "two");
+	for (size_t i = 0; i < COUNT(names); i++) {
+		set(NOBODY + 1, names[i]);
+		is(NOBODY + 1, names[i]);
+	}
+	is(NOBODY + 2, "two");
 	comms_free(NULL);
 }
 
 /* From samples: without a NUL, or with junk behind it; from recorders that know longer ones than the kernel. */
-static void names_end_where_their_bytes_do(void **state)
+TEST_WITH(names_end_where_their_bytes_do, set_up, tear_down)
 {
-	struct comms *c = comms_new(&opener_direct);
+	static const struct {
+		const char *bytes;
+		size_t n;
+		const char *name;
+	} rows[] = {
+		{ "0123456789abcdef", 16, "0123456789abcdef" }, { "short\0junk", 10, "short" }, { "prefix", 3, "pre" }, { "none", 0, "" },
+	};
 	char longest[2 * COMMS_NAME];
 
-	assert_non_null(c);
 	memset(longest, 'x', sizeof(longest));
 	comms_set(c, NOBODY, longest, sizeof(longest));
 	assert_int_equal(strlen(comms_get(c, NOBODY)), COMMS_NAME - 1);
-	comms_set(c, NOBODY, "0123456789abcdef", 16);
-	assert_string_equal(comms_get(c, NOBODY), "0123456789abcdef");
-	comms_set(c, NOBODY, "short\0junk", 10);
-	assert_string_equal(comms_get(c, NOBODY), "short");
-	comms_set(c, NOBODY, "prefix", 3);
-	assert_string_equal(comms_get(c, NOBODY), "pre");
-	comms_set(c, NOBODY, "none", 0);
-	assert_string_equal(comms_get(c, NOBODY), "");
-	comms_free(c);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		comms_set(c, NOBODY, rows[i].bytes, rows[i].n);
+		is(NOBODY, rows[i].name);
+	}
 }
 
-static void who_is_nobody(void **state)
+TEST_WITH(who_is_nobody, set_up, tear_down)
 {
-	struct comms *c = comms_new(&opener_direct);
-
-	assert_non_null(c);
-	assert_string_equal(comms_get(c, 0), "swapper");
-	set(c, 0, "not me");
-	assert_string_equal(comms_get(c, 0), "swapper");
-	assert_string_equal(comms_get(c, NOBODY), "<...>");
-	assert_string_equal(comms_get(c, -1), "<...>");
-	set(c, -1, "negative");
-	assert_string_equal(comms_get(c, -1), "<...>");
-	assert_string_equal(comms_get(c, INT_MIN), "<...>");
-	set(c, NOBODY, "came later");          /* its COMM record after its first sample */
-	assert_string_equal(comms_get(c, NOBODY), "came later");
-	set(c, INT_MAX, "last");
-	assert_string_equal(comms_get(c, INT_MAX), "last");
-	comms_free(c);
+	is(0, "swapper");
+	set(0, "not me");
+	is(0, "swapper");
+	is(NOBODY, "<...>");
+	is(-1, "<...>");
+	set(-1, "negative");
+	is(-1, "<...>");
+	is(INT_MIN, "<...>");
+	set(NOBODY, "came later");          /* its COMM record after its first sample */
+	is(NOBODY, "came later");
+	set(INT_MAX, "last");
+	is(INT_MAX, "last");
 }
 
-static void proc_is_asked_once(void **state)
+TEST_WITH(proc_is_asked_once, set_up, tear_down)
 {
-	struct comms *c = comms_new(&opener_direct);
 	char was[16];
 
-	assert_non_null(c);
 	assert_int_equal(prctl(PR_GET_NAME, was), 0);
 	assert_int_equal(prctl(PR_SET_NAME, "0123456789abcdefgh"), 0);
-	assert_string_equal(comms_get(c, getpid()), "0123456789abcde");
+	is(getpid(), "0123456789abcde");
 	assert_int_equal(prctl(PR_SET_NAME, "a\nb\n"), 0);
-	assert_string_equal(comms_get(c, getpid()), "0123456789abcde");
-	comms_free(c);
-	c = comms_new(&opener_direct);
-	assert_non_null(c);
-	assert_string_equal(comms_get(c, getpid()), "a\nb\n");
+	is(getpid(), "0123456789abcde");
+	tear_down(state);
+	set_up(state);
+	is(getpid(), "a\nb\n");
 	prctl(PR_SET_NAME, was);
-	comms_free(c);
 }
 
-static void ten_thousand_tasks(void **state)
+TEST_WITH(ten_thousand_tasks, set_up, tear_down)
 {
 	enum { N = 10000 };
-	struct comms *c = comms_new(&opener_direct);
 	char name[16];
 
-	assert_non_null(c);
 	for (int turn = 0; turn < 2; turn++)
 		for (int i = 0; i < N; i++) {
 			snprintf(name, sizeof(name), "task-%d/%d", i, turn);
-			set(c, NOBODY + i * (i & 1 ? 1 : 64), name);
+			set(NOBODY + i * (i & 1 ? 1 : 64), name);
 		}
 	for (int i = 0; i < N; i++) {
 		int tid = NOBODY + i * (i & 1 ? 1 : 64);
 
 		/* a multiple of 64 below N is an odd one's neighbour, never the same */
 		snprintf(name, sizeof(name), "task-%d/1", i);
-		assert_string_equal(comms_get(c, tid), name);
+		is(tid, name);
 	}
-	assert_string_equal(comms_get(c, NOBODY - 1), "<...>");
-	comms_free(c);
+	is(NOBODY - 1, "<...>");
 }
 
 #define SECOND UINT64_C(1000000000)
 
-static void the_dead_keep_their_names_for_a_while(void **state)
+TEST_WITH(the_dead_keep_their_names_for_a_while, set_up, tear_down)
 {
-	struct comms *c = comms_new(&opener_direct);
-
-	assert_non_null(c);
-	set(c, NOBODY + 1, "short");
-	set(c, NOBODY + 2, "long");
+	set(NOBODY + 1, "short");
+	set(NOBODY + 2, "long");
 	comms_exit(c, NOBODY + 1, 100 * SECOND);
-	assert_string_equal(comms_get(c, NOBODY + 1), "short");
+	is(NOBODY + 1, "short");
 	comms_exit(c, NOBODY + 3, 109 * SECOND);
-	assert_string_equal(comms_get(c, NOBODY + 1), "short");
+	is(NOBODY + 1, "short");
 	comms_exit(c, NOBODY + 3, 121 * SECOND);
-	assert_string_equal(comms_get(c, NOBODY + 1), "<...>");
-	assert_string_equal(comms_get(c, NOBODY + 2), "long");
+	is(NOBODY + 1, "<...>");
+	is(NOBODY + 2, "long");
 	comms_exit(c, -1, 122 * SECOND);
-	comms_free(c);
 }
 
 /* The number of a dead task is given to another one. */
-static void a_second_life(void **state)
+TEST_WITH(a_second_life, set_up, tear_down)
 {
-	struct comms *c = comms_new(&opener_direct);
-
-	assert_non_null(c);
-	set(c, NOBODY, "first");
+	set(NOBODY, "first");
 	comms_exit(c, NOBODY, 100 * SECOND);
-	set(c, NOBODY, "second");
+	set(NOBODY, "second");
 	comms_exit(c, NOBODY + 1, 200 * SECOND);
-	assert_string_equal(comms_get(c, NOBODY), "second");
-	comms_free(c);
+	is(NOBODY, "second");
 }
 
 /* A thousand tasks a second for a quarter of an hour. */
-static void a_machine_that_forks(void **state)
+TEST_WITH(a_machine_that_forks, set_up, tear_down)
 {
 	enum { RATE = 1000, SECONDS = 900 };
-	struct comms *c = comms_new(&opener_direct);
 	pid_t tid = NOBODY;
 	size_t most = 0;
 
-	assert_non_null(c);
 	for (uint64_t s = 1; s <= SECONDS; s++)
 		for (int i = 0; i < RATE; i++, tid++) {
-			set(c, tid, "child");
+			set(tid, "child");
 			comms_exit(c, tid, s * SECOND);
 			most = comms_count(c) > most ? comms_count(c) : most;
 		}
 	assert_true(most <= 22 * RATE);      /* the grace, and one more until it is looked after */
 	comms_exit(c, NOBODY, (SECONDS + 100) * SECOND);
 	assert_int_equal(comms_count(c), 0);
-	comms_free(c);
 }
 
 /* Nobody tells of their end: still there is one to memory. */
-static void without_records_of_exits(void **state)
+TEST_WITH(without_records_of_exits, set_up, tear_down)
 {
-	struct comms *c = comms_new(&opener_direct);
-
-	assert_non_null(c);
 	for (int i = 0; i < 1000000; i++)
-		set(c, NOBODY + i, "x");
+		set(NOBODY + i, "x");
 	assert_true(comms_count(c) <= 1 << 17);
-	assert_string_equal(comms_get(c, NOBODY + 999999), "x");
-	comms_free(c);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_are_remembered),
-		cmocka_unit_test(names_end_where_their_bytes_do),
-		cmocka_unit_test(who_is_nobody),
-		cmocka_unit_test(proc_is_asked_once),
-		cmocka_unit_test(ten_thousand_tasks),
-		cmocka_unit_test(the_dead_keep_their_names_for_a_while),
-		cmocka_unit_test(a_second_life),
-		cmocka_unit_test(a_machine_that_forks),
-		cmocka_unit_test(without_records_of_exits),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	is(NOBODY + 999999, "x");
 }

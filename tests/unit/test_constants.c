@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each of the kernel's constants that a user may meet in a record has its own name, and
  * stands where the library takes it from. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include <perfevent.h>
-#include <stdio.h>
 
 enum part { OP, LVL, SNOOP, SNOOPX, LOCK, TLB, LVLNUM, REMOTE };
 
@@ -23,7 +22,7 @@ static uint64_t part_of(const struct pev_data_src *d, enum part part)
 	return 0;
 }
 
-static void parts_of_data_src(void **state)
+TEST(parts_of_data_src)
 {
 #define ROW(part, value, text) { PERF_MEM_S(part, value), part, PERF_MEM_##part##_##value, text }
 	static const struct {
@@ -67,7 +66,7 @@ static void parts_of_data_src(void **state)
 	}
 }
 
-static void kinds_of_branches(void **state)
+TEST(kinds_of_branches)
 {
 #define KIND(name) { PERF_BR_##name, #name }
 	static const struct {
@@ -89,78 +88,46 @@ static void kinds_of_branches(void **state)
 	}
 }
 
-static void modes_of_the_cpu(void **state)
+TEST(modes_of_the_cpu)
 {
 	static const struct {
 		uint16_t misc;
 		const char *name;
 	} rows[] = {
-		{ PERF_RECORD_MISC_KERNEL, "kernel" },
-		{ PERF_RECORD_MISC_USER, "user" },
-		{ PERF_RECORD_MISC_HYPERVISOR, "hypervisor" },
-		{ PERF_RECORD_MISC_GUEST_KERNEL, "guest-kernel" },
+		{ PERF_RECORD_MISC_KERNEL, "kernel" }, { PERF_RECORD_MISC_USER, "user" },
+		{ PERF_RECORD_MISC_HYPERVISOR, "hypervisor" }, { PERF_RECORD_MISC_GUEST_KERNEL, "guest-kernel" },
 		{ PERF_RECORD_MISC_GUEST_USER, "guest-user" },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++)
-		assert_string_equal(pev_cpu_mode_name(rows[i].misc | PERF_RECORD_MISC_EXACT_IP),
-				    rows[i].name);
+		assert_string_equal(pev_cpu_mode_name(rows[i].misc | PERF_RECORD_MISC_EXACT_IP), rows[i].name);
 	assert_null(pev_cpu_mode_name(PERF_RECORD_MISC_CPUMODE_UNKNOWN));
 }
 
-static void reasons_of_transactions(void **state)
+TEST(reasons_of_transactions_and_flags_of_the_aux_area)
 {
 	static const struct {
+		int (*tell)(uint64_t word, char *buf, size_t size);
 		uint64_t word;
 		const char *text;
 	} rows[] = {
-		{ PERF_TXN_ELISION, "elision" },
-		{ PERF_TXN_TRANSACTION, "transaction" },
-		{ PERF_TXN_SYNC, "sync" },
-		{ PERF_TXN_ASYNC, "async" },
-		{ PERF_TXN_RETRY, "retry" },
-		{ PERF_TXN_CONFLICT, "conflict" },
-		{ PERF_TXN_CAPACITY_WRITE, "capacity-write" },
-		{ PERF_TXN_CAPACITY_READ, "capacity-read" },
-		{ 5ULL << PERF_TXN_ABORT_SHIFT, "abort:0x5" },
-		{ PERF_TXN_ABORT_MASK, "abort:0xffffffff" },
+		{ pev_transaction_text, PERF_TXN_ELISION, "elision" },
+		{ pev_transaction_text, PERF_TXN_TRANSACTION, "transaction" }, { pev_transaction_text, PERF_TXN_SYNC, "sync" },
+		{ pev_transaction_text, PERF_TXN_ASYNC, "async" }, { pev_transaction_text, PERF_TXN_RETRY, "retry" },
+		{ pev_transaction_text, PERF_TXN_CONFLICT, "conflict" },
+		{ pev_transaction_text, PERF_TXN_CAPACITY_WRITE, "capacity-write" },
+		{ pev_transaction_text, PERF_TXN_CAPACITY_READ, "capacity-read" },
+		{ pev_transaction_text, 5ULL << PERF_TXN_ABORT_SHIFT, "abort:0x5" },
+		{ pev_transaction_text, PERF_TXN_ABORT_MASK, "abort:0xffffffff" },
+		{ pev_aux_flags_text, PERF_AUX_FLAG_TRUNCATED, "truncated" },
+		{ pev_aux_flags_text, PERF_AUX_FLAG_OVERWRITE, "overwrite" },
+		{ pev_aux_flags_text, PERF_AUX_FLAG_PARTIAL, "partial" },
+		{ pev_aux_flags_text, PERF_AUX_FLAG_COLLISION, "collision" },
 	};
 	char text[64];
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		pev_transaction_text(rows[i].word, text, sizeof(text));
+		rows[i].tell(rows[i].word, text, sizeof(text));
 		assert_string_equal(text, rows[i].text);
 	}
-}
-
-static void flags_of_the_aux_area(void **state)
-{
-	static const struct {
-		uint64_t flag;
-		const char *text;
-	} rows[] = {
-		{ PERF_AUX_FLAG_TRUNCATED, "truncated" },
-		{ PERF_AUX_FLAG_OVERWRITE, "overwrite" },
-		{ PERF_AUX_FLAG_PARTIAL, "partial" },
-		{ PERF_AUX_FLAG_COLLISION, "collision" },
-	};
-	char text[64];
-
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		pev_aux_flags_text(rows[i].flag, text, sizeof(text));
-		assert_string_equal(text, rows[i].text);
-	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parts_of_data_src),
-		cmocka_unit_test(kinds_of_branches),
-		cmocka_unit_test(modes_of_the_cpu),
-		cmocka_unit_test(reasons_of_transactions),
-		cmocka_unit_test(flags_of_the_aux_area),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

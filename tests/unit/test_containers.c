@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which control groups are containers, by their names. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "tasks/containers.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-static void names_of_each_manager(void **state)
+TEST(names_of_each_manager)
 {
 	static const struct {
 		const char *cgroup, *id, *name;
@@ -26,7 +26,7 @@ static void names_of_each_manager(void **state)
 	}
 }
 
-static void what_is_none(void **state)
+TEST(what_is_none)
 {
 	static const char *const names[] = {
 		"", "x", ".scope", "user.slice", "nginx.service", "session-1.scope", "libpod-conmon-" ID ".scope",
@@ -42,7 +42,7 @@ static void what_is_none(void **state)
 	}
 }
 
-static void the_label_is_short(void **state)
+TEST(the_label_is_short)
 {
 	struct container c;
 	char buf[CONTAINER_NAME];
@@ -51,15 +51,4 @@ static void the_label_is_short(void **state)
 	assert_string_equal(container_label(&c, buf, sizeof(buf)), "0123456789ab");
 	snprintf(c.name, sizeof(c.name), "web");
 	assert_string_equal(container_label(&c, buf, sizeof(buf)), "web");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_of_each_manager),
-		cmocka_unit_test(what_is_none),
-		cmocka_unit_test(the_label_is_short),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counts in samples: whose they are, and what they went on by. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "stream/choice/counts.c"
 
@@ -50,17 +50,14 @@ static void adds(struct stream *s, int32_t tid, uint64_t cycles, uint64_t instru
 	} rec = { { PERF_RECORD_SAMPLE, 0, sizeof(rec) }, tid, tid, 2, cycles, CYCLES, instructions, INSTRUCTIONS };
 
 	counts_take(s, &leader, &rec.header);
-	assert_int_equal(leader.counts->n, 2);
-	assert_int_equal(leader.counts->v[0].value, cycles);
-	assert_int_equal(leader.counts->v[0].delta, more_cycles);
-	assert_int_equal(leader.counts->v[1].delta, more_instructions);
+	ARE(NUMBERS(leader.counts->n, leader.counts->v[0].value, leader.counts->v[0].delta, leader.counts->v[1].delta),
+	    NUMBERS(2, cycles, more_cycles, more_instructions));
 }
 
-static void a_counter_for_each_task(void **state)
+TEST(a_counter_for_each_task)
 {
 	struct stream *s = a_stream(true);
 
-	(void)state;
 	adds(s, 5, 100, 50, 100, 50);
 	adds(s, 6, 70, 30, 70, 30);
 	adds(s, 5, 130, 65, 30, 15);
@@ -69,11 +66,10 @@ static void a_counter_for_each_task(void **state)
 	done(s);
 }
 
-static void one_for_all(void **state)
+TEST(one_for_all)
 {
 	struct stream *s = a_stream(false);
 
-	(void)state;
 	adds(s, 5, 100, 50, 100, 50);
 	adds(s, 6, 120, 60, 20, 10);
 	adds(s, GONE, 125, 61, 5, 1);
@@ -81,11 +77,10 @@ static void one_for_all(void **state)
 	done(s);
 }
 
-static void who_is_on_its_way_out_counts_on(void **state)
+TEST(who_is_on_its_way_out_counts_on)
 {
 	struct stream *s = a_stream(true);
 
-	(void)state;
 	adds(s, 6, 40, 20, 40, 20);
 	adds(s, 5, 100, 50, 100, 50);
 	adds(s, GONE, 130, 65, 30, 15);
@@ -96,25 +91,12 @@ static void who_is_on_its_way_out_counts_on(void **state)
 	done(s);
 }
 
-static void nobody_was_there_before(void **state)
+TEST(nobody_was_there_before)
 {
 	struct stream *s = a_stream(true);
 
-	(void)state;
 	adds(s, GONE, 9, 4, 9, 4);
 	adds(s, GONE, 10, 4, 1, 0);
 	adds(s, 5, 10, 5, 10, 5);
 	done(s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_counter_for_each_task),
-		cmocka_unit_test(one_for_all),
-		cmocka_unit_test(who_is_on_its_way_out_counts_on),
-		cmocka_unit_test(nobody_was_there_before),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who ran on a CPU while others waited for it. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "analysis/durations/culprits.h"
-
-#include <string.h>
 
 enum { MANY = 1024, TASKS = 4096 };     /* runs that are kept, and tasks with rows of their own */
 
@@ -39,7 +37,7 @@ static uint64_t sum(const struct culprits *c)
 	return all;
 }
 
-static void overlaps(void **state)
+TEST(overlaps)
 {
 	struct culprits c = { 0 };
 
@@ -49,23 +47,19 @@ static void overlaps(void **state)
 	left(&c, 140, 1, 0, "swapper/1");
 	left(&c, 160, 1, 9, "last");
 	waited(&c, 90, 160, 1);
-	assert_int_equal(time_of(&c, 7, "before"), 10);
-	assert_int_equal(time_of(&c, 8, "hog"), 30);
-	assert_int_equal(time_of(&c, 0, "[idle]"), 10);
-	assert_int_equal(time_of(&c, 9, "last"), 20);
-	assert_int_equal(sum(&c), 70);
+	ARE(NUMBERS(time_of(&c, 7, "before"), time_of(&c, 8, "hog"), time_of(&c, 0, "[idle]"), time_of(&c, 9, "last"), sum(&c)),
+	    NUMBERS(10, 30, 10, 20, 70));
 	waited(&c, 150, 160, 1);        /* another one that waited: the time counts for both */
 	assert_int_equal(time_of(&c, 9, "last"), 30);
 	waited(&c, 160, 160, 1);
 	waited(&c, 10, 20, 3);          /* a CPU without a switch, and one that there cannot be */
 	left(&c, 200, UINT32_MAX, 9, "last");
 	waited(&c, 195, 200, UINT32_MAX);
-	assert_int_equal(time_of(&c, 0, "[not known]"), 15);
-	assert_int_equal(sum(&c), 95);
+	ARE(NUMBERS(time_of(&c, 0, "[not known]"), sum(&c)), NUMBERS(15, 95));
 	culprits_free(&c);
 }
 
-static void losses_are_nobodys(void **state)
+TEST(losses_are_nobodys)
 {
 	struct culprits c = { 0 };
 
@@ -74,31 +68,27 @@ static void losses_are_nobodys(void **state)
 	culprits_lost(&c, &(struct stream_loss){ .count = 2, .cpu = 0, .start = 110, .end = 150 });
 	left(&c, 130, 1, 8, "two");
 	waited(&c, 90, 130, 1);
-	assert_int_equal(time_of(&c, 7, "one"), 10);
-	assert_int_equal(time_of(&c, 8, "two"), 30);
+	ARE(NUMBERS(time_of(&c, 7, "one"), time_of(&c, 8, "two")), NUMBERS(10, 30));
 	culprits_lost(&c, &(struct stream_loss){ .count = 2, .cpu = -1, .start = 135, .end = 150 });
 	left(&c, 180, 1, 9, "three");
 	waited(&c, 90, 180, 1);
-	assert_int_equal(time_of(&c, 9, "three"), 30);
-	assert_int_equal(time_of(&c, 0, "[not known]"), 60);
-	assert_int_equal(sum(&c), 130);
+	ARE(NUMBERS(time_of(&c, 9, "three"), time_of(&c, 0, "[not known]"), sum(&c)), NUMBERS(30, 60, 130));
 	culprits_free(&c);
 }
 
-static void the_oldest_runs_go(void **state)
+TEST(the_oldest_runs_go)
 {
 	struct culprits c = { 0 };
 
 	for (unsigned int i = 1; i <= MANY + 100; i++)
 		left(&c, 10 * i, 0, i % 2 ? 1 : 2, i % 2 ? "odd" : "even");
 	waited(&c, 0, 10 * (MANY + 100), 0);
-	assert_int_equal(time_of(&c, 1, "odd"), 10 * MANY / 2);
-	assert_int_equal(time_of(&c, 2, "even"), 10 * MANY / 2);
-	assert_int_equal(time_of(&c, 0, "[not known]"), 1000);
+	ARE(NUMBERS(time_of(&c, 1, "odd"), time_of(&c, 2, "even"), time_of(&c, 0, "[not known]")),
+	    NUMBERS(10 * MANY / 2, 10 * MANY / 2, 1000));
 	culprits_free(&c);
 }
 
-static void many_tasks_share_rows(void **state)
+TEST(many_tasks_share_rows)
 {
 	struct culprits c = { 0 };
 
@@ -107,20 +97,9 @@ static void many_tasks_share_rows(void **state)
 		waited(&c, 10 * (uint64_t)i - 10, 10 * (uint64_t)i, 0);
 	}
 	assert_int_equal(HASH_COUNT(c.rows.rows), TASKS + 1);
-	assert_int_equal(time_of(&c, 1, "short"), 10);
-	assert_int_equal(time_of(&c, 0, "short"), 500);
+	ARE(NUMBERS(time_of(&c, 1, "short"), time_of(&c, 0, "short")), NUMBERS(10, 500));
 	left(&c, 50000, 0, 1, "short");
 	waited(&c, 49990, 50000, 0);    /* who has a row keeps it */
 	assert_int_equal(time_of(&c, 1, "short"), 20);
 	culprits_free(&c);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(overlaps), cmocka_unit_test(losses_are_nobodys), cmocka_unit_test(the_oldest_runs_go),
-		cmocka_unit_test(many_tasks_share_rows),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Room for open files. Each test runs in a child, which has limits of its own. */
+#include "checks.h"
+
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/descriptors.h"
 
@@ -109,24 +103,35 @@ static int more_than_the_kernel_has(void)
 	return descriptors_reserve((size_t)1 << 40) ? WRONG_ANSWER : HELD;
 }
 
-static void in_child(void **state)
+TEST(limits)
 {
-	int (*body)(void) = *state, status = 0;
-	pid_t pid = fork();
+	static const struct {
+		const char *name;
+		int (*body)(void);
+	} rows[] = {
+		{ "enough", enough }, { "soft is raised by what it takes", soft_is_raised_by_what_it_takes },
+		{ "soft is raised though all are taken", soft_is_raised_though_all_are_taken },
+		{ "holes are no harm", holes_are_no_harm }, { "hard is the end", hard_is_the_end },
+		{ "more than the kernel has", more_than_the_kernel_has },
+	};
 
-	if (!pid)
-		_exit(body());
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFEXITED(status));
-	assert_int_equal(WEXITSTATUS(status), HELD);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		int status = 0;
+		pid_t pid = fork();
+
+		if (!pid)
+			_exit(rows[i].body());
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		if (status)
+			fail_msg("%s: %#x", rows[i].name, status);
+	}
 }
 
-static void hints_belong_to_their_errno(void **state)
+TEST(hints_belong_to_their_errno)
 {
 	struct rlimit now;
 	char buf[256], number[32];
 
-	(void)state;
 	getrlimit(RLIMIT_NOFILE, &now);
 	snprintf(number, sizeof(number), " %llu,", (unsigned long long)now.rlim_max);
 	assert_non_null(strstr(descriptors_hint(EMFILE, buf, sizeof(buf)), number));
@@ -134,21 +139,4 @@ static void hints_belong_to_their_errno(void **state)
 	assert_non_null(strstr(descriptors_hint(ENFILE, buf, sizeof(buf)), "fs.file-max"));
 	assert_string_equal(descriptors_hint(ENOENT, buf, sizeof(buf)), "");
 	assert_string_equal(descriptors_hint(0, buf, sizeof(buf)), "");
-}
-
-#define IN_CHILD(body) { #body, in_child, NULL, NULL, body }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_CHILD(enough),
-		IN_CHILD(soft_is_raised_by_what_it_takes),
-		IN_CHILD(soft_is_raised_though_all_are_taken),
-		IN_CHILD(holes_are_no_harm),
-		IN_CHILD(hard_is_the_end),
-		IN_CHILD(more_than_the_kernel_has),
-		cmocka_unit_test(hints_belong_to_their_errno),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

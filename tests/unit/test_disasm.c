@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Instructions of a file, here and by a parser; answers that make no sense. */
-#include "cmocka_all.h"
+#include "checks.h"
+#include "tree.h"
 
 #include "symbols/elf/disasm.h"
 #include "symbols/parser_kinds.h"
 
 #include <elf.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 static const struct disasm_question asked = { 0x1000, 0x1010 };
@@ -22,7 +21,7 @@ static size_t put(char *to, uint64_t addr, uint64_t len, const char *text)
 	return sizeof(head) + strlen(text);
 }
 
-static void unpacked(void **state)
+TEST(unpacked)
 {
 	char bytes[128];
 	size_t n = put(bytes, 0x1000, 3, "nop");
@@ -32,15 +31,14 @@ static void unpacked(void **state)
 	n += put(bytes + n, 0x100f, 4, "retq");
 	d = disasm_unpack(&asked, bytes, n);
 	assert_non_null(d);
-	assert_int_equal(d->n, 3);
-	assert_int_equal(d->v[2].addr, 0x100f);
+	ARE(NUMBERS(d->n, d->v[2].addr), NUMBERS(3, 0x100f));
 	assert_string_equal(d->v[0].text, "nop");
 	assert_string_equal(d->v[1].text, "");
 	assert_string_equal(d->v[2].text, "retq");
 	disasm_free(d);
 }
 
-static void hostile(void **state)
+TEST(hostile)
 {
 	static const struct {
 		uint64_t addr, len;
@@ -75,17 +73,15 @@ static int file_of(uint16_t machine, const void *code, size_t size)
 			.p_filesz = size, .p_memsz = size,
 		},
 	};
-	int fd = memfd_create("code", MFD_CLOEXEC);
 
 	memcpy(image.code, code, size);
-	assert_int_equal(write(fd, &image, sizeof(image)), sizeof(image));
-	return fd;
+	return tree_fd(&image, sizeof(image));
 }
 
-static void machines(void **state)
+TEST(machines)
 {
 	static const uint8_t x86[] = { 0x48, 0x89, 0xe5, 0x06, 0xe8, 0xf7, 0xff, 0xff, 0xff, 0xc3 };   /* 06: invalid */
-	static const uint32_t arm[] = { 0x910003fd, 0, 0x97fffffe, 0xd65f03c0 };
+	static const uint32_t arm[] = { 0x910003fd, 0xffffffff, 0x97fffffe, 0xd65f03c0 };   /* the second: invalid */
 	static const struct {
 		uint16_t machine;
 		const void *code;
@@ -141,22 +137,8 @@ static void check_program(enum parser_place place)
 	parser_free(p);
 }
 
-static void program(void **state)
+TEST(program)
 {
 	check_program(PARSER_HERE);
-}
-
-static void program_apart(void **state)
-{
 	check_program(PARSER_APART);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(unpacked), cmocka_unit_test(hostile), cmocka_unit_test(machines),
-		cmocka_unit_test(program), cmocka_unit_test(program_apart),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

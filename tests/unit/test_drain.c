@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the hot path counts. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "stream/list/samplelimits.c"
 #include "stream/rings/ringrecords.h"
 
 /* The descriptors count what a full ring lost, and nothing else: the tail is what they know
  * more than the records told of it. */
-static void losses(void **state)
+TEST(losses)
 {
 	struct {
 		struct perf_event_header header;
@@ -50,7 +50,7 @@ static unsigned int passed(struct stream *s, struct ring *ring, uint64_t from, u
 	return passed;
 }
 
-static void rate(void **state)
+TEST(rate)
 {
 	struct stream_opts opts = { .sampling_limit = 10 };
 	struct stream *s = calloc(1, sizeof(*s));
@@ -69,14 +69,4 @@ static void rate(void **state)
 	assert_int_equal(passed(s, &ring, 50 * SECOND, SECOND / 100, 100), 10);   /* another clock */
 	assert_int_equal(s->loss.totals.limited, 4 * 90 + 90);
 	free(s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(losses),
-		cmocka_unit_test(rate),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Native and Python functions as one stack. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "analysis/dump_merge.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 static const struct frame read_ = { .symbol = "read" }, call = { .symbol = "call", .inlined = true },
 			  loop = { .symbol = "_PyEval_EvalFrameDefault" }, cold = { .symbol = "_PyEval_EvalFrameDefault.cold" },
@@ -33,48 +30,34 @@ static void check(const struct frame *const *native, size_t nnative, const struc
 	free(out.v);
 }
 
-static void calls_of_the_loop_are_replaced(void **state)
+TEST(calls_of_the_loop_are_replaced)
 {
 	const struct frame *const native[] = { &read_, &call, &loop, &none, &other, &call, &cold, &call, &start };
 	const struct dump_script scripts[] = { script("f", 0), script("g", 0), script("h", 1) };
 
-	(void)state;
 	check(native, 9, scripts, 3, 2, "read f g ? _PyEval_EvalFrameDefaults h call _start ");
 	/* a call of the loop whose functions are not shown */
 	check(native, 9, scripts + 2, 1, 2, "read ? _PyEval_EvalFrameDefaults h call _start ");
 	check(native, 9, scripts, 2, 2, "read f g ? _PyEval_EvalFrameDefaults call _start ");
 }
 
-static void trampolines_of_functions_are_left_out(void **state)
+TEST(trampolines_of_functions_are_left_out)
 {
 	const struct frame *const native[] = { &cpp, &loop, &trampoline, &start };
 	const struct dump_script scripts[] = { script("f", 0) };
 
-	(void)state;
 	check(native, 4, scripts, 1, 1, "py::detail::call(int) f _start ");
 }
 
-static void other_numbers_of_calls(void **state)
+TEST(other_numbers_of_calls)
 {
 	const struct frame *const native[] = { &read_, &loop, &start };
 	const struct dump_script scripts[] = { script("f", 0), script("g", 1) };
 
-	(void)state;
 	assert_int_equal(dump_loops(&(struct dump_frames){ .v = (const struct frame **)(uintptr_t)native, .n = 3 }), 1);
 	check(native, 3, scripts, 2, 2, NULL);
 	check(native, 3, scripts, 2, 0, NULL);
 	check(native, 0, scripts, 2, 2, NULL);
 	check(native, 1, scripts, 0, 0, "read ");
 	check(native, 0, NULL, 0, 0, "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(calls_of_the_loop_are_replaced),
-		cmocka_unit_test(trampolines_of_functions_are_left_out),
-		cmocka_unit_test(other_numbers_of_calls),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

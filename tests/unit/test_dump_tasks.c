@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tree of tasks: who stands below whom, if tasks wait for several, for each other, or are many. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "analysis/dump_tasks.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 enum { TID = 7 };
 
@@ -18,11 +15,10 @@ static void add(struct dump_tasks *all, pid_t tid, uint64_t id, const uint64_t *
 
 static void check(const struct dump_tasks *all, size_t i, uint64_t id, unsigned int depth)
 {
-	assert_int_equal(all->v[i].id, id);
-	assert_int_equal(all->v[i].depth, depth);
+	ARE(NUMBERS(all->v[i].id, all->v[i].depth), NUMBERS(id, depth));
 }
 
-static void tree(void **state)
+TEST(tree)
 {
 	struct dump_tasks all = { 0 };
 
@@ -40,16 +36,13 @@ static void tree(void **state)
 	check(&all, 3, 50, 1);
 	check(&all, 4, 20, 0);
 	check(&all, 5, 60, 0);
-	assert_int_equal(all.v[1].nawaiters, 2);
-	assert_int_equal(all.v[1].awaiters[0], 0);
-	assert_int_equal(all.v[1].awaiters[1], 4);
-	assert_int_equal(all.v[4].nawaiters, 0);
-	assert_int_equal(all.v[5].awaiters[0], 0);
+	ARE(NUMBERS(all.v[1].nawaiters, all.v[1].awaiters[0], all.v[1].awaiters[1], all.v[4].nawaiters, all.v[5].awaiters[0]),
+	    NUMBERS(2, 0, 4, 0, 0));
 	dump_tasks_free(&all);
 }
 
 /* Each of three waits for another one, the first one also for itself; a fourth one for one of them; and one is there twice. */
-static void circles(void **state)
+TEST(circles)
 {
 	struct dump_tasks all = { 0 };
 	size_t seen[5] = { 0 };
@@ -71,7 +64,7 @@ static void circles(void **state)
 	dump_tasks_free(&all);
 }
 
-static void many(void **state)
+TEST(many)
 {
 	enum { N = 100000 };
 	struct dump_tasks wide = { 0 }, deep = { 0 };
@@ -85,11 +78,4 @@ static void many(void **state)
 	check(&deep, N - 1, N, N - 1);
 	dump_tasks_free(&wide);
 	dump_tasks_free(&deep);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(tree), cmocka_unit_test(circles), cmocka_unit_test(many) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

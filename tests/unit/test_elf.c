@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Symbols and USDT notes: of small binaries (the fuzzer's seeds), and of those damaged. */
-#include "cmocka_all.h"
+#include "checks.h"
+#include "tree.h"
 
 #include <errno.h>
 #include <perfevent.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 static const char *const binaries[] = { "sym64", "sdt64" };   /* with symbols; stripped */
@@ -26,13 +26,11 @@ static size_t load(const char *name, unsigned char *bytes, size_t size)
 
 static void as_file(char *path, size_t size, int *fd, const void *bytes, size_t n)
 {
-	*fd = memfd_create("elf", MFD_CLOEXEC);
-	assert_true(*fd >= 0);
-	assert_int_equal(write(*fd, bytes, n), n);
+	*fd = tree_fd(bytes, n);
 	snprintf(path, size, "/proc/self/fd/%d", *fd);
 }
 
-static void symbols(void **state)
+TEST(symbols)
 {
 	unsigned char bytes[16384];
 	size_t n = load("sym64", bytes, sizeof(bytes));
@@ -54,7 +52,7 @@ static void symbols(void **state)
 	close(fd);
 }
 
-static void probes(void **state)
+TEST(probes)
 {
 	unsigned char bytes[16384];
 
@@ -80,7 +78,7 @@ static void probes(void **state)
 }
 
 /* Cut anywhere, or with any one byte of the headers changed: an answer or an error. */
-static void damage(void **state)
+TEST(damage)
 {
 	unsigned char bytes[16384];
 	size_t n = load("sym64", bytes, sizeof(bytes));
@@ -102,15 +100,4 @@ static void damage(void **state)
 		if (i >= n)
 			bytes[i - n] ^= 0xff;
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(symbols),
-		cmocka_unit_test(probes),
-		cmocka_unit_test(damage),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

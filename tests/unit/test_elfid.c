@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Build ids out of notes: whole ones, damaged ones, and those of files. */
-#include "cmocka_all.h"
+#include "checks.h"
+#include "tree.h"
 
 #include "symbols/elf/elfid.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 struct notes {
@@ -34,29 +34,22 @@ static size_t id_of(const struct notes *n, size_t size, uint8_t id[ELFID_MAX])
 	return elfid_of_notes((const char *)n, size, 4, id);
 }
 
-static void a_build_id_behind_another_note(void **state)
-{
-	struct notes n = whole();
-	uint8_t id[ELFID_MAX];
-
-	(void)state;
-	assert_int_equal(id_of(&n, sizeof(n), id), ELFID_MAX);
-	assert_memory_equal(id, n.id, ELFID_MAX);
-	n.h.n_descsz = 16;   /* an MD5 sum */
-	assert_int_equal(id_of(&n, sizeof(n), id), 16);
-	assert_int_equal(id[16], 0);
-}
-
-static void what_is_cut_or_lies_has_none(void **state)
+TEST(notes)
 {
 	static const uint32_t sizes[] = { ELFID_MAX + 1, 4096, UINT32_MAX, UINT32_MAX - 3 };
 	struct notes n = whole();
 	uint8_t id[ELFID_MAX];
 
-	(void)state;
+	assert_int_equal(id_of(&n, sizeof(n), id), ELFID_MAX);
+	assert_memory_equal(id, n.id, ELFID_MAX);
+	n.h.n_descsz = 16;   /* an MD5 sum */
+	assert_int_equal(id_of(&n, sizeof(n), id), 16);
+	assert_int_equal(id[16], 0);
+	n = whole();
+	/* what is cut or lies has none */
 	for (size_t size = 0; size < sizeof(n); size++)
 		assert_int_equal(id_of(&n, size, id), 0);
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+	for (size_t i = 0; i < COUNT(sizes); i++) {
 		n = whole();
 		n.h.n_descsz = sizes[i];
 		assert_int_equal(id_of(&n, sizeof(n), id), 0);
@@ -71,14 +64,10 @@ static void what_is_cut_or_lies_has_none(void **state)
 
 static size_t id_of_file(const void *bytes, size_t n, uint8_t id[ELFID_MAX])
 {
-	FILE *f = tmpfile();
-	size_t size;
+	int fd = tree_fd(bytes, n);
+	size_t size = elfid_read(fd, id);
 
-	assert_non_null(f);
-	assert_int_equal(fwrite(bytes, 1, n, f), n);
-	fflush(f);
-	size = elfid_read(fileno(f), id);
-	fclose(f);
+	close(fd);
 	return size;
 }
 
@@ -95,7 +84,7 @@ static void has_id_if_whole(Elf64_Ehdr *h, size_t size, const struct notes *note
 		assert_int_equal(id_of_file(h, n, id), 0);
 }
 
-static void files(void **state)
+TEST(files)
 {
 	struct {
 		Elf64_Ehdr h;
@@ -110,7 +99,6 @@ static void files(void **state)
 	};
 	uint8_t id[ELFID_MAX];
 
-	(void)state;
 	has_id_if_whole(&elf.h, sizeof(elf), &elf.notes);
 	elf.p.p_offset = UINT64_MAX;
 	assert_int_equal(id_of_file(&elf, sizeof(elf), id), 0);
@@ -123,7 +111,7 @@ static void files(void **state)
 
 /* As Go's linker lays notes out (1.24 and later): the segment is of its own note, the GNU one has a section
  * behind it. */
-static void a_section_that_no_segment_covers(void **state)
+TEST(a_section_that_no_segment_covers)
 {
 	struct {
 		Elf64_Ehdr h;
@@ -144,7 +132,6 @@ static void a_section_that_no_segment_covers(void **state)
 	};
 	uint8_t id[ELFID_MAX];
 
-	(void)state;
 	has_id_if_whole(&elf.h, sizeof(elf), &elf.notes);
 	elf.h.e_shentsize = 8;
 	assert_int_equal(id_of_file(&elf, sizeof(elf), id), 0);
@@ -154,16 +141,4 @@ static void a_section_that_no_segment_covers(void **state)
 	elf.h.e_shoff = UINT64_MAX;
 	elf.h.e_shnum = UINT16_MAX;
 	assert_int_equal(id_of_file(&elf, sizeof(elf), id), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_build_id_behind_another_note),
-		cmocka_unit_test(what_is_cut_or_lies_has_none),
-		cmocka_unit_test(files),
-		cmocka_unit_test(a_section_that_no_segment_covers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

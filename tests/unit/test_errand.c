@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a thread does for one that goes on; and how long that one waits. */
 #include "base/now.h"
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "symbols/errand.h"
 #include "symbols/patience.h"
 
 #include <semaphore.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,9 +22,9 @@ struct work {
 	bool by_thread;
 };
 
-static void do_work(struct errand *e)
+static void do_work(struct errand *errand)
 {
-	struct work *w = (struct work *)e;
+	struct work *w = (struct work *)errand;
 
 	while (w->gate && sem_wait(w->gate))
 		;
@@ -33,11 +32,26 @@ static void do_work(struct errand *e)
 	w->by_thread = errands_is_thread(w->all);
 }
 
-static void one_after_another(void **state)
+static struct errands *e;
+static sem_t gate;
+static int turns;
+
+static int set_up(void **state)
 {
-	struct errands *e = errands_new();
+	e = errands_new();
+	turns = 0;
+	return sem_init(&gate, 0, 0);
+}
+
+static int tear_down(void **state)
+{
+	sem_destroy(&gate);
+	return !errands_free(e);
+}
+
+TEST_WITH(one_after_another, set_up, tear_down)
+{
 	static struct work w[MANY];
-	int turns = 0;
 
 	assert_false(errands_is_thread(e));
 	for (int i = 0; i < MANY; i++) {
@@ -50,18 +64,13 @@ static void one_after_another(void **state)
 		assert_int_equal(w[i].turn, i + 1);
 		assert_true(w[i].by_thread);
 	}
-	assert_true(errands_free(e));
 }
 
-static void nobody_waits_longer(void **state)
+TEST_WITH(nobody_waits_longer, set_up, tear_down)
 {
-	struct errands *e = errands_new();
-	int turns = 0;
-	sem_t gate;
 	struct work slow = { .errand.run = do_work, .all = e, .gate = &gate, .turns = &turns };
 	struct work next = { .errand.run = do_work, .all = e, .turns = &turns };
 
-	sem_init(&gate, 0, 0);
 	errands_send(e, &slow.errand, false);
 	errands_send(e, &next.errand, false);
 	assert_false(errands_wait(e, &slow.errand, 0));
@@ -69,19 +78,13 @@ static void nobody_waits_longer(void **state)
 	sem_post(&gate);
 	assert_true(errands_wait(e, &next.errand, FOR_EVER));
 	assert_true(errands_wait(e, &slow.errand, 0));
-	assert_true(errands_free(e));
-	sem_destroy(&gate);
 }
 
 /* Those that can't wait come before those that do. */
-static void first_ones(void **state)
+TEST_WITH(first_ones, set_up, tear_down)
 {
-	struct errands *e = errands_new();
-	int turns = 0;
-	sem_t gate;
 	struct work w[4];
 
-	sem_init(&gate, 0, 0);
 	for (int i = 0; i < 4; i++) {
 		w[i] = (struct work){ .errand.run = do_work, .all = e, .turns = &turns, .gate = i ? NULL : &gate };
 		errands_send(e, &w[i].errand, i == 2);
@@ -90,15 +93,12 @@ static void first_ones(void **state)
 	for (int i = 0; i < 4; i++)
 		assert_true(errands_wait(e, &w[i].errand, FOR_EVER));
 	assert_true(w[2].turn < w[1].turn && w[1].turn < w[3].turn);
-	assert_true(errands_free(e));
-	sem_destroy(&gate);
 }
 
 /* The thread is the parent's. */
-static void a_child_does_it_itself(void **state)
+TEST_WITH(a_child_does_it_itself, set_up, tear_down)
 {
-	struct errands *e = errands_new();
-	int turns = 0, status;
+	int status;
 	struct work w = { .errand.run = do_work, .all = e, .turns = &turns };
 	pid_t child;
 
@@ -109,7 +109,6 @@ static void a_child_does_it_itself(void **state)
 		_exit(errands_send(e, &w.errand, false) || !errands_free(e));
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
-	assert_true(errands_free(e));
 	assert_true(errands_free(NULL));
 }
 
@@ -118,7 +117,7 @@ static bool is_pressed(void *ctx)
 	return *(bool *)ctx;
 }
 
-static void patience_is_used_up(void **state)
+TEST(patience_is_used_up)
 {
 	bool pressed = false;
 	struct patience p = { 0 };
@@ -139,17 +138,4 @@ static void patience_is_used_up(void **state)
 	assert_int_equal(patience_left(&p, true), 0);
 	p.since -= UINT64_C(20000000000);    /* time brings it back */
 	assert_true(patience_left(&p, false) > 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_after_another),
-		cmocka_unit_test(nobody_waits_longer),
-		cmocka_unit_test(first_ones),
-		cmocka_unit_test(a_child_does_it_itself),
-		cmocka_unit_test(patience_is_used_up),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

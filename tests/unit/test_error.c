@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every errno of opening and mapping has its words. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "perfevent/open/explain.h"
 
@@ -15,7 +15,7 @@ static struct pev_event event_of(uint32_t type, struct pev_target target)
 	return ev;
 }
 
-static void text_of_an_error(void **state)
+TEST(text_of_an_error)
 {
 	struct pev_error err = { 1, "open x", "No (E)", "do y" };
 	char buf[64], tiny[8];
@@ -32,26 +32,16 @@ static void text_of_an_error(void **state)
 
 /* Some words that only this errno's remedy has; those that try at the kernel what it
  * refuses (EINVAL, E2BIG, EOPNOTSUPP) are in tests/live. */
-static void every_errno_has_a_remedy(void **state)
+TEST(every_errno_has_a_remedy)
 {
 	static const struct {
 		int code;
 		const char *words;
 	} rows[] = {
-		{ EMFILE, "ulimit -n" },
-		{ ENFILE, "fs.file-max" },
-		{ ENOMEM, "memory" },
-		{ ENODEV, "CPU 5" },
-		{ ENXIO, "CPU 5" },
-		{ ENOSPC, "counters are taken" },
-		{ ENOSYS, "CONFIG_PERF_EVENTS" },
-		{ EOVERFLOW, "perf_event_max_stack" },
-		{ ESRCH, "thread" },
-		{ EBUSY, "watchdog" },
-		{ ENOENT, "perf-prof list" },
-		{ EACCES, "CAP_PERFMON" },
-		{ EPERM, "perf" },
-		{ EXDEV, "perf_event_open(2)" },
+		{ EMFILE, "ulimit -n" }, { ENFILE, "fs.file-max" }, { ENOMEM, "memory" }, { ENODEV, "CPU 5" },
+		{ ENXIO, "CPU 5" }, { ENOSPC, "counters are taken" }, { ENOSYS, "CONFIG_PERF_EVENTS" },
+		{ EOVERFLOW, "perf_event_max_stack" }, { ESRCH, "thread" }, { EBUSY, "watchdog" },
+		{ ENOENT, "perf-prof list" }, { EACCES, "CAP_PERFMON" }, { EPERM, "perf" }, { EXDEV, "perf_event_open(2)" },
 	};
 	struct pev_event ev = event_of(PERF_TYPE_TRACEPOINT, pev_target_cpu(5));
 
@@ -87,7 +77,7 @@ static bool lacks_cycles(void)
 	return open_cycles(false, NULL) == -ENOENT;
 }
 
-static void the_errno_is_the_same_without_err(void **state)
+TEST(the_errno_is_the_same_without_err)
 {
 	const uid_t own = geteuid();
 	struct pev_error err;
@@ -100,32 +90,35 @@ static void the_errno_is_the_same_without_err(void **state)
 	assert_int_equal(with, without);
 }
 
-static void remedies_look_at_the_event(void **state)
+TEST(remedies_look_at_the_event)
 {
 	struct pev_event hw = event_of(PERF_TYPE_HARDWARE, pev_target_self());
 	struct pev_event bp = event_of(PERF_TYPE_BREAKPOINT, pev_target_thread(77));
 	struct pev_event cg = event_of(PERF_TYPE_SOFTWARE, pev_target_cgroup(3, 0));
+	const struct {
+		const struct pev_event *ev;
+		int code;
+		const char *words;
+	} rows[] = {
+		{ &hw, ENODEV, "does not exist on this machine" }, { &cg, ENOENT, "control group" }, { &bp, ENOSPC, "breakpoint" },
+		{ &bp, ESRCH, "thread 77" },
+	};
 	struct pev_error err;
 
 	pev_explain_open(&err, &hw, ENOENT);
 	/* with a PMU it is this counter that is missing */
-	assert_true(strstr(err.remedy, "no such hardware counter") ||
-		    strstr(err.remedy, "counts other events, not this one"));
-	pev_explain_open(&err, &hw, ENODEV);
-	assert_non_null(strstr(err.remedy, "does not exist on this machine"));
-	pev_explain_open(&err, &cg, ENOENT);
-	assert_non_null(strstr(err.remedy, "control group"));
+	assert_true(strstr(err.remedy, "no such hardware counter") || strstr(err.remedy, "counts other events, not this one"));
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		pev_explain_open(&err, rows[i].ev, rows[i].code);
+		SAYS(err.remedy, rows[i].words);
+	}
 	/* a missing counter is the reason on any target */
 	hw.target = cg.target;
 	pev_explain_open(&err, &hw, ENOENT);
 	assert_true(!!strstr(err.remedy, "control group") == !lacks_cycles());
-	pev_explain_open(&err, &bp, ENOSPC);
-	assert_non_null(strstr(err.remedy, "breakpoint"));
-	pev_explain_open(&err, &bp, ESRCH);
-	assert_non_null(strstr(err.remedy, "thread 77"));
 }
 
-static void mapping_errors(void **state)
+TEST(mapping_errors)
 {
 	struct pev_event ev = event_of(PERF_TYPE_SOFTWARE, pev_target_self());
 	struct pev_error err;
@@ -144,7 +137,7 @@ static void mapping_errors(void **state)
 }
 
 /* Labels and filters are a user's: as long as they like, the texts end in time. */
-static void long_words_are_cut(void **state)
+TEST(long_words_are_cut)
 {
 	struct pev_event ev = event_of(PERF_TYPE_SOFTWARE, pev_target_self());
 	char filter[4096], buf[64];
@@ -169,11 +162,10 @@ static void is_told(const struct pev_error *err, const char *asked, const char *
 	assert_true(err->remedy[0] && strlen(err->remedy) < sizeof(err->remedy));
 }
 
-static void wrong_options_are_told(void **state)
+TEST(wrong_options_are_told)
 {
 	struct { struct pev_open_opts opts; uint64_t tail; } rows[] = {
-		{ .opts.size = 0 },
-		{ .opts.size = sizeof(rows[0]), .tail = 1 },
+		{ .opts.size = 0 }, { .opts.size = sizeof(rows[0]), .tail = 1 },
 		{ .opts = { .size = sizeof(rows[0].opts), .flags = PERF_FLAG_FD_OUTPUT } },
 		{ .opts = { .size = sizeof(rows[0].opts), .flags = PERF_FLAG_PID_CGROUP } },
 	};
@@ -204,7 +196,7 @@ static void wrong_options_are_told(void **state)
 }
 
 /* A group has the options of its caller's size, as an event has. */
-static void short_options_of_a_group(void **state)
+TEST(short_options_of_a_group)
 {
 	struct pev_open_opts opts = { .size = sizeof(size_t), .group = (struct pev_event *)1,
 				      .label = (const char *)1, .flags = UINT64_MAX };
@@ -215,20 +207,4 @@ static void short_options_of_a_group(void **state)
 	assert_int_equal(pev_group_open(g, pev_target_self(), &opts, &err), -EINVAL);
 	is_told(&err, "open a group, member 0", "the group is empty");
 	pev_group_close(g);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text_of_an_error),
-		cmocka_unit_test(every_errno_has_a_remedy),
-		cmocka_unit_test(remedies_look_at_the_event),
-		cmocka_unit_test(the_errno_is_the_same_without_err),
-		cmocka_unit_test(mapping_errors),
-		cmocka_unit_test(long_words_are_cut),
-		cmocka_unit_test(wrong_options_are_told),
-		cmocka_unit_test(short_options_of_a_group),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

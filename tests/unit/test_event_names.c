@@ -1,32 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of generic events, fields of an attr, breakpoints. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include <errno.h>
 
 #include <linux/hw_breakpoint.h>
 #include <perfevent.h>
 
-static void hardware_names_and_aliases(void **state)
+TEST(hardware_names_and_aliases)
 {
 	static const struct {
 		const char *name;
 		uint64_t config;
 	} rows[] = {
-		{ "cycles", PERF_COUNT_HW_CPU_CYCLES },
-		{ "cpu-cycles", PERF_COUNT_HW_CPU_CYCLES },
-		{ "instructions", PERF_COUNT_HW_INSTRUCTIONS },
-		{ "cache-references", PERF_COUNT_HW_CACHE_REFERENCES },
-		{ "cache-misses", PERF_COUNT_HW_CACHE_MISSES },
-		{ "branches", PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
-		{ "branch-instructions", PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
-		{ "branch-misses", PERF_COUNT_HW_BRANCH_MISSES },
+		{ "cycles", PERF_COUNT_HW_CPU_CYCLES }, { "cpu-cycles", PERF_COUNT_HW_CPU_CYCLES },
+		{ "instructions", PERF_COUNT_HW_INSTRUCTIONS }, { "cache-references", PERF_COUNT_HW_CACHE_REFERENCES },
+		{ "cache-misses", PERF_COUNT_HW_CACHE_MISSES }, { "branches", PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
+		{ "branch-instructions", PERF_COUNT_HW_BRANCH_INSTRUCTIONS }, { "branch-misses", PERF_COUNT_HW_BRANCH_MISSES },
 		{ "bus-cycles", PERF_COUNT_HW_BUS_CYCLES },
 		{ "stalled-cycles-frontend", PERF_COUNT_HW_STALLED_CYCLES_FRONTEND },
 		{ "idle-cycles-frontend", PERF_COUNT_HW_STALLED_CYCLES_FRONTEND },
 		{ "stalled-cycles-backend", PERF_COUNT_HW_STALLED_CYCLES_BACKEND },
-		{ "idle-cycles-backend", PERF_COUNT_HW_STALLED_CYCLES_BACKEND },
-		{ "ref-cycles", PERF_COUNT_HW_REF_CPU_CYCLES },
+		{ "idle-cycles-backend", PERF_COUNT_HW_STALLED_CYCLES_BACKEND }, { "ref-cycles", PERF_COUNT_HW_REF_CPU_CYCLES },
 	};
 	unsigned int seen = 0;
 	uint64_t config;
@@ -43,7 +38,7 @@ static void hardware_names_and_aliases(void **state)
 	assert_null(pev_hardware_name(10000, &config));
 }
 
-static void every_cache_event_has_a_name_that_finds_it(void **state)
+TEST(every_cache_event_has_a_name_that_finds_it)
 {
 	unsigned int n = 0, usual = 0;
 	uint64_t config, found;
@@ -57,24 +52,22 @@ static void every_cache_event_has_a_name_that_finds_it(void **state)
 		assert_int_equal(pev_cache_lookup(name, &found), 0);
 		assert_int_equal(found, config);
 	}
-	assert_int_equal(n, PERF_COUNT_HW_CACHE_MAX * PERF_COUNT_HW_CACHE_OP_MAX *
-				    PERF_COUNT_HW_CACHE_RESULT_MAX);
+	assert_int_equal(n, PERF_COUNT_HW_CACHE_MAX * PERF_COUNT_HW_CACHE_OP_MAX * PERF_COUNT_HW_CACHE_RESULT_MAX);
 	assert_int_equal(usual, 32);
 }
 
-static void cache_names_as_perf_takes_them(void **state)
+TEST(cache_names_as_perf_takes_them)
 {
 	static const struct {
 		const char *name;
 		unsigned int cache, op, result;
 	} rows[] = {
-		{ "L1-dcache-loads", 0, 0, 0 }, { "L1-dcache-load-misses", 0, 0, 1 },
-		{ "L1-dcache-stores", 0, 1, 0 }, { "L1-dcache-prefetch-misses", 0, 2, 1 },
-		{ "l1d-read-miss", 0, 0, 1 }, { "L1-data-write", 0, 1, 0 },
+		{ "L1-dcache-loads", 0, 0, 0 }, { "L1-dcache-load-misses", 0, 0, 1 }, { "L1-dcache-stores", 0, 1, 0 },
+		{ "L1-dcache-prefetch-misses", 0, 2, 1 }, { "l1d-read-miss", 0, 0, 1 }, { "L1-data-write", 0, 1, 0 },
 		{ "l1-i-loads", 1, 0, 0 }, { "L1-icache", 1, 0, 0 }, { "LLC-misses", 2, 0, 1 },
-		{ "LLC-misses-stores", 2, 1, 1 }, { "L2-speculative-read", 2, 2, 0 },
-		{ "dTLB-loads", 3, 0, 0 }, { "DATA-TLB-MISSES", 3, 0, 1 }, { "iTLB-misses", 4, 0, 1 },
-		{ "branch-loads", 5, 0, 0 }, { "bpc-misses", 5, 0, 1 }, { "node-stores-refs", 6, 1, 0 },
+		{ "LLC-misses-stores", 2, 1, 1 }, { "L2-speculative-read", 2, 2, 0 }, { "dTLB-loads", 3, 0, 0 },
+		{ "DATA-TLB-MISSES", 3, 0, 1 }, { "iTLB-misses", 4, 0, 1 }, { "branch-loads", 5, 0, 0 },
+		{ "bpc-misses", 5, 0, 1 }, { "node-stores-refs", 6, 1, 0 },
 	};
 	static const char *const none[] = {
 		"", "L1", "L1-dcache-", "L1-dcache-loads-stores", "L1-dcache-misses-refs", "L1-dcachex",
@@ -121,8 +114,21 @@ static uint64_t get(const struct perf_event_attr *attr, const char *name)
 		assert_memory_equal(&b_, &(union pev_attr_buf){ 0 }, sizeof(b_));                  \
 	} while (0)
 
+#define FLAGS(X) \
+	X(disabled) X(inherit) X(pinned) X(exclusive) X(exclude_user) X(exclude_kernel) X(exclude_hv) X(exclude_idle) \
+	X(mmap) X(comm) X(freq) X(inherit_stat) X(enable_on_exec) X(task) X(watermark) X(mmap_data) X(sample_id_all) \
+	X(exclude_host) X(exclude_guest) X(exclude_callchain_kernel) X(exclude_callchain_user) X(mmap2) X(comm_exec) \
+	X(use_clockid) X(context_switch) X(write_backward) X(namespaces) X(ksymbol) X(bpf_event) X(aux_output) \
+	X(cgroup) X(text_poke) X(build_id) X(inherit_thread) X(remove_on_exec) X(sigtrap)
+#define NUMBERED(X) \
+	X(wakeup_events) X(wakeup_watermark) X(bp_type) X(bp_addr) X(kprobe_func) X(uprobe_path) X(config1) X(bp_len) \
+	X(kprobe_addr) X(probe_offset) X(config2) X(branch_sample_type) X(sample_regs_user) X(sample_stack_user) \
+	X(sample_regs_intr) X(aux_watermark) X(sample_max_stack) X(aux_sample_size) X(sig_data)
+#define SAME_1(field) SAME(field, 1);
+#define SAME_3(field) SAME(field, 3);
+
 /* The table's offsets and bits against the compiler's. */
-static void fields_are_where_the_kernel_has_them(void **state)
+TEST(fields_are_where_the_kernel_has_them)
 {
 	SAME(type, 5);
 	SAME(config, 0x123456789abcdef0);
@@ -130,65 +136,12 @@ static void fields_are_where_the_kernel_has_them(void **state)
 	SAME(sample_freq, 7);
 	SAME(sample_type, 1ull << 40);
 	SAME(read_format, 9);
-	SAME(disabled, 1);
-	SAME(inherit, 1);
-	SAME(pinned, 1);
-	SAME(exclusive, 1);
-	SAME(exclude_user, 1);
-	SAME(exclude_kernel, 1);
-	SAME(exclude_hv, 1);
-	SAME(exclude_idle, 1);
-	SAME(mmap, 1);
-	SAME(comm, 1);
-	SAME(freq, 1);
-	SAME(inherit_stat, 1);
-	SAME(enable_on_exec, 1);
-	SAME(task, 1);
-	SAME(watermark, 1);
 	SAME(precise_ip, 2);
-	SAME(mmap_data, 1);
-	SAME(sample_id_all, 1);
-	SAME(exclude_host, 1);
-	SAME(exclude_guest, 1);
-	SAME(exclude_callchain_kernel, 1);
-	SAME(exclude_callchain_user, 1);
-	SAME(mmap2, 1);
-	SAME(comm_exec, 1);
-	SAME(use_clockid, 1);
-	SAME(context_switch, 1);
-	SAME(write_backward, 1);
-	SAME(namespaces, 1);
-	SAME(ksymbol, 1);
-	SAME(bpf_event, 1);
-	SAME(aux_output, 1);
-	SAME(cgroup, 1);
-	SAME(text_poke, 1);
-	SAME(build_id, 1);
-	SAME(inherit_thread, 1);
-	SAME(remove_on_exec, 1);
-	SAME(sigtrap, 1);
-	SAME(wakeup_events, 3);
-	SAME(wakeup_watermark, 3);
-	SAME(bp_type, 3);
-	SAME(bp_addr, 3);
-	SAME(kprobe_func, 3);
-	SAME(uprobe_path, 3);
-	SAME(config1, 3);
-	SAME(bp_len, 3);
-	SAME(kprobe_addr, 3);
-	SAME(probe_offset, 3);
-	SAME(config2, 3);
-	SAME(branch_sample_type, 3);
-	SAME(sample_regs_user, 3);
-	SAME(sample_stack_user, 3);
-	SAME(sample_regs_intr, 3);
-	SAME(aux_watermark, 3);
-	SAME(sample_max_stack, 3);
-	SAME(aux_sample_size, 3);
-	SAME(sig_data, 3);
+	FLAGS(SAME_1)
+	NUMBERED(SAME_3)
 }
 
-static void fields_younger_than_the_header(void **state)
+TEST(fields_younger_than_the_header)
 {
 	union pev_attr_buf buf;
 	uint64_t value;
@@ -198,22 +151,17 @@ static void fields_younger_than_the_header(void **state)
 	assert_int_equal(pev_attr_set(&buf, "config3", 0), 0);
 	assert_int_equal(buf.attr.size, 128);
 	pev_attr_set_config3(&buf, 0x33);
-	assert_int_equal(buf.attr.size, 136);
-	assert_int_equal(buf.words_[16], 0x33);
+	ARE(NUMBERS(buf.attr.size, buf.words_[16]), NUMBERS(136, 0x33));
 	pev_attr_set_config4(&buf, 0x44);
-	assert_int_equal(buf.attr.size, 144);
-	assert_int_equal(buf.words_[17], 0x44);
+	ARE(NUMBERS(buf.attr.size, buf.words_[17]), NUMBERS(144, 0x44));
 	pev_attr_set_config3(&buf, 0x55);
 	assert_int_equal(buf.attr.size, 144);
 	pev_attr_set_aux_action(&buf.attr, PEV_AUX_PAUSE);
-	assert_int_equal(get(&buf.attr, "aux_action"), 2);
-	assert_int_equal(get(&buf.attr, "aux_pause"), 1);
-	assert_int_equal(get(&buf.attr, "aux_resume"), 0);
+	ARE(NUMBERS(get(&buf.attr, "aux_action"), get(&buf.attr, "aux_pause"), get(&buf.attr, "aux_resume")), NUMBERS(2, 1, 0));
 	pev_attr_set_aux_action(&buf.attr, PEV_AUX_RESUME | PEV_AUX_START_PAUSED);
 	assert_int_equal(get(&buf.attr, "aux_action"), 5);
 	pev_attr_set_defer(&buf.attr, true, false);
-	assert_int_equal(get(&buf.attr, "defer_callchain"), 1);
-	assert_int_equal(get(&buf.attr, "defer_output"), 0);
+	ARE(NUMBERS(get(&buf.attr, "defer_callchain"), get(&buf.attr, "defer_output")), NUMBERS(1, 0));
 	assert_int_equal(((uint64_t *)&buf)[5], 1ull << 38);
 	assert_int_equal(pev_attr_get(&buf.attr, "nonsense", &value), -ENOENT);
 	assert_int_equal(pev_attr_set(&buf, "nonsense", 1), -ENOENT);
@@ -228,7 +176,7 @@ static void fields_younger_than_the_header(void **state)
 	assert_int_equal(buf.attr.clockid, -1);
 }
 
-static void every_field_is_documented(void **state)
+TEST(every_field_is_documented)
 {
 	const struct pev_attr_field *f;
 	unsigned int n = 0;
@@ -241,7 +189,7 @@ static void every_field_is_documented(void **state)
 	assert_true(n > 65);
 }
 
-static void copies_take_what_counts(void **state)
+TEST(copies_take_what_counts)
 {
 	union pev_attr_buf big, copy;
 	struct perf_event_attr small;
@@ -272,7 +220,7 @@ static void copies_take_what_counts(void **state)
 
 /* ---- breakpoints --------------------------------------------------------------------- */
 
-static void breakpoints(void **state)
+TEST(breakpoints)
 {
 	static const uint32_t types[] = {
 		HW_BREAKPOINT_R, HW_BREAKPOINT_W, HW_BREAKPOINT_RW, HW_BREAKPOINT_X,
@@ -286,10 +234,8 @@ static void breakpoints(void **state)
 			bool exec = types[i] == HW_BREAKPOINT_X;
 
 			assert_int_equal(pev_attr_breakpoint(&attr, types[i], 0x1000, len, &err), 0);
-			assert_int_equal(attr.type, PERF_TYPE_BREAKPOINT);
-			assert_int_equal(attr.bp_type, types[i]);
-			assert_int_equal(attr.bp_addr, 0x1000);
-			assert_int_equal(attr.bp_len, len ? len : exec ? sizeof(long) : 4);
+			ARE(NUMBERS(attr.type, attr.bp_type, attr.bp_addr, attr.bp_len),
+			    NUMBERS(PERF_TYPE_BREAKPOINT, types[i], 0x1000, len ? len : exec ? sizeof(long) : 4));
 		}
 	for (size_t i = 0; i < COUNT(wrong); i++) {
 		assert_int_equal(pev_attr_breakpoint(&attr, wrong[i], 0, 4, &err), -EINVAL);
@@ -299,20 +245,4 @@ static void breakpoints(void **state)
 	assert_non_null(strstr(err.said, "bp_len"));
 	assert_int_equal(pev_attr_breakpoint(&attr, 0, 0, 4, NULL), -EINVAL);
 	assert_int_equal(pev_breakpoint_exec_length(), sizeof(long));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hardware_names_and_aliases),
-		cmocka_unit_test(every_cache_event_has_a_name_that_finds_it),
-		cmocka_unit_test(cache_names_as_perf_takes_them),
-		cmocka_unit_test(fields_are_where_the_kernel_has_them),
-		cmocka_unit_test(fields_younger_than_the_header),
-		cmocka_unit_test(every_field_is_documented),
-		cmocka_unit_test(copies_take_what_counts),
-		cmocka_unit_test(breakpoints),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Expressions: what they mean on given bytes, and where they are wrong. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "expr/expr.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 /* An event with a field of each kind. */
 static const struct event {
@@ -52,15 +46,12 @@ static const struct expr_field fields[] = {
 	FIELD(dyn, DATA_LOC), FIELD(rel, REL_LOC), FIELD(empty, DATA_LOC), FIELD(bad_at, DATA_LOC),
 	FIELD(bad_len, DATA_LOC), FIELD(bad_rel, REL_LOC), FIELD(pointer, POINTER),
 	FIELD(array, BYTES),
-	{ "beyond", EXPR_FIELD_UINT, 0, false, sizeof(event) - 4, 8 },
-	{ "zero", EXPR_FIELD_UINT, 1, false, 0, 4 },
-	{ "_cpu", EXPR_FIELD_UINT, 1, false, 4, 4 },
-	{ "nowhere", EXPR_FIELD_UINT, 2, false, 0, 4 },
+	{ "beyond", EXPR_FIELD_UINT, 0, false, sizeof(event) - 4, 8 }, { "zero", EXPR_FIELD_UINT, 1, false, 0, 4 },
+	{ "_cpu", EXPR_FIELD_UINT, 1, false, 4, 4 }, { "nowhere", EXPR_FIELD_UINT, 2, false, 0, 4 },
 	{ "COMM", EXPR_FIELD_CALLED, 0, true, .offset = 99 },
 };
 
-static int call_twice(struct expr_run *run, const struct expr_value *args, size_t nargs,
-		      struct expr_value *result)
+static int call_twice(struct expr_run *run, const struct expr_value *args, size_t nargs, struct expr_value *result)
 {
 	size_t len = args[0].len;
 
@@ -73,30 +64,25 @@ static int call_twice(struct expr_run *run, const struct expr_value *args, size_
 	return EXPR_FINE;
 }
 
-static int call_count(struct expr_run *run, const struct expr_value *args, size_t nargs,
-		      struct expr_value *result)
+static int call_count(struct expr_run *run, const struct expr_value *args, size_t nargs, struct expr_value *result)
 {
 	result->u = nargs;
 	return EXPR_FINE;
 }
 
-static int call_fail(struct expr_run *run, const struct expr_value *args, size_t nargs,
-		     struct expr_value *result)
+static int call_fail(struct expr_run *run, const struct expr_value *args, size_t nargs, struct expr_value *result)
 {
 	return EXPR_FAILED;
 }
 
-static const char *check_count(const struct expr_value *args, const bool *is_const, size_t nargs,
-			       size_t *bad)
+static const char *check_count(const struct expr_value *args, const bool *is_const, size_t nargs, size_t *bad)
 {
 	*bad = 1;
-	return nargs > 1 && is_const[1] && args[1].type == EXPR_S64 && args[1].s == 13 ?
-	       "any other number" : NULL;
+	return nargs > 1 && is_const[1] && args[1].type == EXPR_S64 && args[1].s == 13 ? "any other number" : NULL;
 }
 
 static const struct expr_func funcs[] = {
-	{ "twice", "s", EXPR_TEXT, NULL, call_twice },
-	{ "count", "c*", EXPR_U64, check_count, call_count },
+	{ "twice", "s", EXPR_TEXT, NULL, call_twice }, { "count", "c*", EXPR_U64, check_count, call_count },
 	{ "fail", "", EXPR_S64, NULL, call_fail },
 };
 
@@ -122,16 +108,13 @@ static const struct {
 	{ "--5", 5 }, { "9223372036854775807", INT64_MAX }, { "-9223372036854775808", INT64_MIN },
 	{ "5u", 5 }, { "0xffUL", 255 }, { "7ull", 7 }, { " 1 ", 1 }, { "(((1)))", 1 },
 	/* fields of all widths keep their value */
-	{ "u8", 200 }, { "s8", -100 }, { "u16", 60000 }, { "s16", -30000 }, { "u32", 4000000000 },
-	{ "s32", -2000000000 }, { "u64 == 18000000000000000000", 1 }, { "s64", -9000000000000000000 },
-	{ "_cpu", 3 }, { "pointer", 0 },
+	{ "u8", 200 }, { "s8", -100 }, { "u16", 60000 }, { "s16", -30000 }, { "u32", 4000000000 }, { "s32", -2000000000 },
+	{ "u64 == 18000000000000000000", 1 }, { "s64", -9000000000000000000 }, { "_cpu", 3 }, { "pointer", 0 },
 	/* C's precedence */
-	{ "1+2*3", 7 }, { "(1+2)*3", 9 }, { "10-4-3", 3 }, { "100/10/5", 2 }, { "7%4", 3 },
-	{ "1<<2+1", 8 }, { "1|2^3&2", 1 }, { "6&3", 2 }, { "1||0&&0", 1 }, { "(1||0)&&0", 0 },
-	{ "2+3 == 5", 1 }, { "1 < 2 && 3 < 2", 0 }, { "~0", -1 }, { "~5&0xf", 10 },
-	{ "-2*-3", 6 }, { "3 - -3", 6 }, { "(_cpu<<16)|u8", 3 << 16 | 200 },
-	{ "1?2:3", 2 }, { "0?2:3", 3 }, { "0?1:0?2:3", 3 }, { "1?0?4:5:6", 5 }, { "1?2:3+4", 2 },
-	{ "2>1?10:20", 10 }, { "_cpu==3?u8/100:1/zero", 2 },
+	{ "1+2*3", 7 }, { "(1+2)*3", 9 }, { "10-4-3", 3 }, { "100/10/5", 2 }, { "7%4", 3 }, { "1<<2+1", 8 }, { "1|2^3&2", 1 },
+	{ "6&3", 2 }, { "1||0&&0", 1 }, { "(1||0)&&0", 0 }, { "2+3 == 5", 1 }, { "1 < 2 && 3 < 2", 0 }, { "~0", -1 },
+	{ "~5&0xf", 10 }, { "-2*-3", 6 }, { "3 - -3", 6 }, { "(_cpu<<16)|u8", 3 << 16 | 200 }, { "1?2:3", 2 }, { "0?2:3", 3 },
+	{ "0?1:0?2:3", 3 }, { "1?0?4:5:6", 5 }, { "1?2:3+4", 2 }, { "2>1?10:20", 10 }, { "_cpu==3?u8/100:1/zero", 2 },
 	/* `!` negates all up to && and || */
 	{ "!0", 1 }, { "!5", 0 }, { "!!5", 1 }, { "!_cpu==3", 0 }, { "!_cpu==4", 1 },
 	{ "!_cpu==4 && 1", 1 }, { "!0 || 1/zero", 1 }, { "!6&1", 1 }, { "(!6)&1", 0 },
@@ -140,41 +123,34 @@ static const struct {
 	{ "5&&7", 1 }, { "5||7", 1 }, { "0||7", 1 }, { "0&&1/zero", 0 }, { "1||1/zero", 1 },
 	{ "zero && u8/zero>1", 0 }, { "zero!=0 && u8/zero>1 || 1", 1 },
 	/* unsigned if either side is 64 bits unsigned */
-	{ "u64 > 0", 1 }, { "u64/2 > 0", 1 }, { "u64 > -1", 0 }, { "u32 > -1", 1 }, { "u8 > -1", 1 },
-	{ "-1 > 0u", 1 }, { "-1 > 0", 0 }, { "s64 < 0", 1 }, { "s64 > 0u", 1 },
-	{ "u64>>63", 1 }, { "s64>>63", -1 }, { "-1>>1", -1 }, { "-1u>>63", 1 },
-	{ "-7/2", -3 }, { "-7%2", -1 }, { "u64/1000000000000000000", 18 }, { "s32/1000000000", -2 },
+	{ "u64 > 0", 1 }, { "u64/2 > 0", 1 }, { "u64 > -1", 0 }, { "u32 > -1", 1 }, { "u8 > -1", 1 }, { "-1 > 0u", 1 },
+	{ "-1 > 0", 0 }, { "s64 < 0", 1 }, { "s64 > 0u", 1 }, { "u64>>63", 1 }, { "s64>>63", -1 }, { "-1>>1", -1 },
+	{ "-1u>>63", 1 }, { "-7/2", -3 }, { "-7%2", -1 }, { "u64/1000000000000000000", 18 }, { "s32/1000000000", -2 },
 	{ "(1?-1:0u)>>63", 1 }, { "u32*u32 == 16000000000000000000u", 1 },
 	/* overflow wraps, shifts never end in the dark */
 	{ "9223372036854775807+1", INT64_MIN }, { "-9223372036854775808-1", INT64_MAX },
-	{ "-9223372036854775808/-1", INT64_MIN }, { "-9223372036854775808%-1", 0 },
-	{ "-(-9223372036854775808)", INT64_MIN }, { "1<<64", 0 }, { "1<<-1", 0 }, { "1<<63", INT64_MIN },
-	{ "u8>>64", 0 }, { "s8>>200", -1 }, { "s8>>-1", -1 },
+	{ "-9223372036854775808/-1", INT64_MIN }, { "-9223372036854775808%-1", 0 }, { "-(-9223372036854775808)", INT64_MIN },
+	{ "1<<64", 0 }, { "1<<-1", 0 }, { "1<<63", INT64_MIN }, { "u8>>64", 0 }, { "s8>>200", -1 }, { "s8>>-1", -1 },
 	/* a constant beside a field means the field's bits at == and != only */
-	{ "s8 == 156", 1 }, { "s8 == -100", 1 }, { "s8 != 156", 0 }, { "156 == s8", 1 },
-	{ "s8 == 412", 0 }, { "u8 == -56", 1 }, { "u8 == 456", 0 }, { "s16 == 35536", 1 },
-	{ "s32 == 2294967296", 1 }, { "s32 == 0x88ca6c00", 1 }, { "u32 == -294967296", 1 },
-	{ "s64 == 9446744073709551616", 1 }, { "u64 == -446744073709551616", 1 },
-	{ "s8 < 156", 1 }, { "s8 > 156", 0 }, { "u8 > -56", 1 }, { "(s8) == 156", 1 },
-	{ "s8+0 == 156", 0 }, { "s8 == -356", 0 }, { "s32 == 4294967296+2294967296", 0 },
-	{ "s8 & 0x80", 0x80 }, { "s8 & 0x63", 0 }, { "u8 & 8", 8 }, { "u64 & 1", 0 },
+	{ "s8 == 156", 1 }, { "s8 == -100", 1 }, { "s8 != 156", 0 }, { "156 == s8", 1 }, { "s8 == 412", 0 }, { "u8 == -56", 1 },
+	{ "u8 == 456", 0 }, { "s16 == 35536", 1 }, { "s32 == 2294967296", 1 }, { "s32 == 0x88ca6c00", 1 },
+	{ "u32 == -294967296", 1 }, { "s64 == 9446744073709551616", 1 }, { "u64 == -446744073709551616", 1 }, { "s8 < 156", 1 },
+	{ "s8 > 156", 0 }, { "u8 > -56", 1 }, { "(s8) == 156", 1 }, { "s8+0 == 156", 0 }, { "s8 == -356", 0 },
+	{ "s32 == 4294967296+2294967296", 0 }, { "s8 & 0x80", 0x80 }, { "s8 & 0x63", 0 }, { "u8 & 8", 8 }, { "u64 & 1", 0 },
 	/* text */
 	{ "comm==\"java\"", 1 }, { "comm=='java'", 1 }, { "comm!=\"java\"", 0 }, { "\"java\"==comm", 1 },
 	{ "comm==\"jav\"", 0 }, { "comm==\"java2\"", 0 }, { "comm==\"\"", 0 }, { "full==\"abcd\"", 1 },
-	{ "full==\"abcde\"", 0 }, { "full==\"abc\"", 0 }, { "dyn==\"/tmp\"", 1 }, { "rel==\"xyz\"", 1 },
-	{ "empty==\"\"", 1 }, { "dyn!=rel", 1 }, { "dyn==dyn", 1 }, { "\"a\"==\"a\"", 1 },
-	{ "\"a\\\"b\"=='a\"b'", 1 }, { "\"a\\n\"==\"a\\\\n\"", 0 }, { "(_cpu==3?comm:dyn)==\"java\"", 1 },
-	{ "(_cpu==4?comm:dyn)==\"/tmp\"", 1 },
-	{ "comm~\"j*\"", 1 }, { "comm~\"*a\"", 1 }, { "comm~\"*av*\"", 1 }, { "comm~\"*worker*\"", 0 },
-	{ "comm~\"java\"", 1 }, { "comm~\"jav\"", 0 }, { "comm~\"!j*\"", 0 }, { "full~\"*d\"", 1 },
-	{ "dyn~\"/t?p\"", 1 }, { "!comm~\"x*\" && u8", 1 },
+	{ "full==\"abcde\"", 0 }, { "full==\"abc\"", 0 }, { "dyn==\"/tmp\"", 1 }, { "rel==\"xyz\"", 1 }, { "empty==\"\"", 1 },
+	{ "dyn!=rel", 1 }, { "dyn==dyn", 1 }, { "\"a\"==\"a\"", 1 }, { "\"a\\\"b\"=='a\"b'", 1 }, { "\"a\\n\"==\"a\\\\n\"", 0 },
+	{ "(_cpu==3?comm:dyn)==\"java\"", 1 }, { "(_cpu==4?comm:dyn)==\"/tmp\"", 1 }, { "comm~\"j*\"", 1 },
+	{ "comm~\"*a\"", 1 }, { "comm~\"*av*\"", 1 }, { "comm~\"*worker*\"", 0 }, { "comm~\"java\"", 1 }, { "comm~\"jav\"", 0 },
+	{ "comm~\"!j*\"", 0 }, { "full~\"*d\"", 1 }, { "dyn~\"/t?p\"", 1 }, { "!comm~\"x*\" && u8", 1 },
 	/* functions */
 	{ "ntohl(1)", 0x01000000 }, { "ntohs(0x1234)", 0x3412 }, { "ntohl(ntohl(s32))", 2294967296 },
-	{ "strncmp(comm,\"jack\",2)", 0 }, { "strncmp(comm,\"jack\",3) > 0", 1 },
-	{ "strncmp(comm,\"java\",100)", 0 }, { "strncmp(comm,\"javb\",100) < 0", 1 },
-	{ "strncmp(comm,\"java8\",100) < 0", 1 }, { "strncmp(full,\"abcd\",4)", 0 },
-	{ "twice(\"ab\")==\"abab\"", 1 }, { "twice(twice(comm))~\"javajavajavajava\"", 1 },
-	{ "count(\"a\")", 1 }, { "count(\"a\",1,comm,u64) + count(\"b\",2)", 6 },
+	{ "strncmp(comm,\"jack\",2)", 0 }, { "strncmp(comm,\"jack\",3) > 0", 1 }, { "strncmp(comm,\"java\",100)", 0 },
+	{ "strncmp(comm,\"javb\",100) < 0", 1 }, { "strncmp(comm,\"java8\",100) < 0", 1 }, { "strncmp(full,\"abcd\",4)", 0 },
+	{ "twice(\"ab\")==\"abab\"", 1 }, { "twice(twice(comm))~\"javajavajavajava\"", 1 }, { "count(\"a\")", 1 },
+	{ "count(\"a\",1,comm,u64) + count(\"b\",2)", 6 },
 };
 
 static struct expr *compiled(const char *text)
@@ -188,7 +164,7 @@ static struct expr *compiled(const char *text)
 	return e;
 }
 
-static void expressions_have_their_values(void **state)
+TEST(expressions_have_their_values)
 {
 	for (size_t i = 0; i < COUNT(numbers); i++) {
 		struct expr *e = compiled(numbers[i].text);
@@ -199,8 +175,7 @@ static void expressions_have_their_values(void **state)
 		if (trouble)
 			fail_msg("%s: %s", numbers[i].text, expr_trouble_text(trouble));
 		if (expr_type(e) == EXPR_TEXT || value.s != numbers[i].means)
-			fail_msg("%s: %" PRId64 ", not %" PRId64, numbers[i].text, value.s,
-				 numbers[i].means);
+			fail_msg("%s: %" PRId64 ", not %" PRId64, numbers[i].text, value.s, numbers[i].means);
 		assert_int_equal(value.type, expr_type(e));
 		expr_free(e);
 	}
@@ -210,34 +185,27 @@ static const struct {
 	const char *text;
 	enum expr_type type;
 } types[] = {
-	{ "1", EXPR_S64 }, { "1u", EXPR_U64 }, { "u32", EXPR_S64 }, { "u64", EXPR_U64 },
-	{ "pointer", EXPR_U64 }, { "s64", EXPR_S64 }, { "u64+1", EXPR_U64 }, { "1+u64", EXPR_U64 },
-	{ "1<<u64", EXPR_S64 }, { "u64<<1", EXPR_U64 }, { "u64==1", EXPR_S64 }, { "!u64", EXPR_S64 },
-	{ "u64&&1", EXPR_S64 }, { "1?u64:1", EXPR_U64 }, { "1?1:u64", EXPR_U64 }, { "-u64", EXPR_U64 },
-	{ "comm", EXPR_TEXT }, { "\"x\"", EXPR_TEXT }, { "1?comm:\"x\"", EXPR_TEXT },
-	{ "count(\"\")", EXPR_U64 }, { "9223372036854775808", EXPR_U64 },
-	{ "-9223372036854775808", EXPR_S64 },
+	{ "1", EXPR_S64 }, { "1u", EXPR_U64 }, { "u32", EXPR_S64 }, { "u64", EXPR_U64 }, { "pointer", EXPR_U64 },
+	{ "s64", EXPR_S64 }, { "u64+1", EXPR_U64 }, { "1+u64", EXPR_U64 }, { "1<<u64", EXPR_S64 }, { "u64<<1", EXPR_U64 },
+	{ "u64==1", EXPR_S64 }, { "!u64", EXPR_S64 }, { "u64&&1", EXPR_S64 }, { "1?u64:1", EXPR_U64 }, { "1?1:u64", EXPR_U64 },
+	{ "-u64", EXPR_U64 }, { "comm", EXPR_TEXT }, { "\"x\"", EXPR_TEXT }, { "1?comm:\"x\"", EXPR_TEXT },
+	{ "count(\"\")", EXPR_U64 }, { "9223372036854775808", EXPR_U64 }, { "-9223372036854775808", EXPR_S64 },
 };
 
-static void an_expression_knows_its_type(void **state)
+TEST(an_expression_knows_its_type)
 {
-	for (size_t i = 0; i < COUNT(types); i++) {
-		struct expr *e = compiled(types[i].text);
+	struct expr_value value;
+	struct expr *e;
 
+	for (size_t i = 0; i < COUNT(types); i++) {
+		e = compiled(types[i].text);
 		if (expr_type(e) != types[i].type)
 			fail_msg("%s: type %d", types[i].text, expr_type(e));
 		expr_free(e);
 	}
-}
-
-static void text_is_a_value_too(void **state)
-{
-	struct expr *e = compiled("_cpu<10?\"HIGH\":\"LOW\"");
-	struct expr_value value;
-
+	e = compiled("_cpu<10?\"HIGH\":\"LOW\"");
 	assert_int_equal(evaluate(e, &value, NULL, 0), 0);
-	assert_int_equal(value.type, EXPR_TEXT);
-	assert_int_equal(value.len, 4);
+	ARE(NUMBERS(value.type, value.len), NUMBERS(EXPR_TEXT, 4));
 	assert_memory_equal(value.text, "HIGH", 4);
 	expr_free(e);
 }
@@ -246,15 +214,13 @@ static const struct {
 	const char *text;
 	int trouble;
 } troubles[] = {
-	{ "1/zero", EXPR_DIVISION }, { "1%zero", EXPR_DIVISION }, { "u64/zero", EXPR_DIVISION },
-	{ "u64%zero", EXPR_DIVISION }, { "1/(u8-200)", EXPR_DIVISION },
-	{ "beyond", EXPR_DATA }, { "nowhere==1", EXPR_DATA }, { "bad_at==\"\"", EXPR_DATA },
-	{ "bad_len~\"*\"", EXPR_DATA }, { "bad_rel==\"\"", EXPR_DATA },
-	{ "fail()", EXPR_FAILED }, { "1+fail()", EXPR_FAILED },
+	{ "1/zero", EXPR_DIVISION }, { "1%zero", EXPR_DIVISION }, { "u64/zero", EXPR_DIVISION }, { "u64%zero", EXPR_DIVISION },
+	{ "1/(u8-200)", EXPR_DIVISION }, { "beyond", EXPR_DATA }, { "nowhere==1", EXPR_DATA }, { "bad_at==\"\"", EXPR_DATA },
+	{ "bad_len~\"*\"", EXPR_DATA }, { "bad_rel==\"\"", EXPR_DATA }, { "fail()", EXPR_FAILED }, { "1+fail()", EXPR_FAILED },
 	{ "twice(twice(twice(comm)))==\"\"", EXPR_ROOM },
 };
 
-static void what_has_no_value_says_why(void **state)
+TEST(what_has_no_value_says_why)
 {
 	for (size_t i = 0; i < COUNT(troubles); i++) {
 		struct expr *e = compiled(troubles[i].text);
@@ -275,11 +241,10 @@ static const struct {
 	const char *message, *expected;
 } bad[] = {
 	/* lexer */
-	{ "", 0, "empty", "pid > 1000" }, { "  ", 2, "empty", "pid" },
-	{ "u8 = 5", 3, "single \"=\"", "==" }, { "u8 > 1x", 6, "not a number", "operator" },
-	{ "u8 > 08", 6, "not a number", "octal" }, { "u8 > 0x", 7, "no digits after 0x", "hexadecimal" },
-	{ "u8 > 0xg", 7, "0x", "hexadecimal" }, { "u8 > 1.5", 6, "fraction", "integer" },
-	{ "18446744073709551616", 0, "64 bits", "18446744073709551615" },
+	{ "", 0, "empty", "pid > 1000" }, { "  ", 2, "empty", "pid" }, { "u8 = 5", 3, "single \"=\"", "==" },
+	{ "u8 > 1x", 6, "not a number", "operator" }, { "u8 > 08", 6, "not a number", "octal" },
+	{ "u8 > 0x", 7, "no digits after 0x", "hexadecimal" }, { "u8 > 0xg", 7, "0x", "hexadecimal" },
+	{ "u8 > 1.5", 6, "fraction", "integer" }, { "18446744073709551616", 0, "64 bits", "18446744073709551615" },
 	{ "comm == \"x", 8, "not closed", "quote" }, { "comm == \"x\\\"", 8, "not closed", "quote" },
 	{ "u8 @ 1", 3, "unexpected character", "operator" }, { "array[1]", 5, "elements", "field" },
 	{ "u8 > 1; u8 < 3", 6, "not two", "&&" }, { "CPUS{1}", 4, "brace", "(" },
@@ -287,18 +252,15 @@ static const struct {
 	/* parser */
 	{ "u8 >", 4, "ends too early", "a field" }, { "u8 > )", 5, "not expected", "a field" },
 	{ "(u8 > 1", 7, "ends too early", ")" }, { "u8 > 1)", 6, "unexpected \")\"", "end" },
-	{ "u8 > 1, s8 < 2", 6, "comma", "&&" }, { "(u8 > 1, s8 < 2)", 7, "comma", "&&" },
-	{ ", u8", 0, "comma", "&&" }, { "u8 s8", 3, "without an operator", "==" },
-	{ "u8 5", 3, "without an operator", "==" }, { "u8 and s8", 3, "not an operator", "&&" },
-	{ "u8 or s8", 3, "not an operator", "||" }, { "comm !~ \"x\"", 5, "before a condition", "!(" },
-	{ "1 ? 2", 5, "ends too early", ":" }, { "1 : 2", 2, "unexpected \":\"", "end" },
-	{ "&& u8", 0, "not expected", "a field" }, { "u8 &&", 5, "ends too early", "a field" },
-	{ "u8 === 1", 5, "single", "==" }, { "u8 <> 1", 4, "not expected", "a field" },
-	{ "u8 & 4 == 4", 7, "binds tighter", "parentheses" },
-	{ "u8 == 4 & 4", 3, "binds tighter", "parentheses" },
-	{ "u8 | s8 < 4", 8, "binds tighter", "parentheses" },
-	{ "1 < u8 < 5", 7, "comparison of a comparison", "&&" },
-	{ "u8 == u8 == 1", 9, "comparison of a comparison", "&&" },
+	{ "u8 > 1, s8 < 2", 6, "comma", "&&" }, { "(u8 > 1, s8 < 2)", 7, "comma", "&&" }, { ", u8", 0, "comma", "&&" },
+	{ "u8 s8", 3, "without an operator", "==" }, { "u8 5", 3, "without an operator", "==" },
+	{ "u8 and s8", 3, "not an operator", "&&" }, { "u8 or s8", 3, "not an operator", "||" },
+	{ "comm !~ \"x\"", 5, "before a condition", "!(" }, { "1 ? 2", 5, "ends too early", ":" },
+	{ "1 : 2", 2, "unexpected \":\"", "end" }, { "&& u8", 0, "not expected", "a field" },
+	{ "u8 &&", 5, "ends too early", "a field" }, { "u8 === 1", 5, "single", "==" },
+	{ "u8 <> 1", 4, "not expected", "a field" }, { "u8 & 4 == 4", 7, "binds tighter", "parentheses" },
+	{ "u8 == 4 & 4", 3, "binds tighter", "parentheses" }, { "u8 | s8 < 4", 8, "binds tighter", "parentheses" },
+	{ "1 < u8 < 5", 7, "comparison of a comparison", "&&" }, { "u8 == u8 == 1", 9, "comparison of a comparison", "&&" },
 	{ "ntohl(1", 7, "ends too early", ")" }, { "ntohl(,)", 6, "comma", "&&" },
 	/* names */
 	{ "s8>1 && prios < 3", 8, "no field prios", "u8, s8" }, { "s7 > 1", 0, "did you mean s8", "u8" },
@@ -317,15 +279,14 @@ static const struct {
 	{ "u8 / 0", 5, "division by zero", "other than 0" }, { "u8 % 0", 5, "division by zero", "other than 0" },
 	/* calls */
 	{ "ntohl()", 6, "wrong number of arguments", "1 argument" },
-	{ "ntohl(1,2)", 8, "wrong number of arguments", "1 argument" },
-	{ "strncmp(comm,1,2)", 13, "is a number", "text" }, { "ntohl(comm)", 6, "comm is text", "number" },
-	{ "strncmp(comm,\"x\",-1)", 17, "does not take", "number of characters" },
-	{ "count(comm)", 6, "constant", "quotes" }, { "count()", 6, "wrong number", "at least 1 arg" },
-	{ "count(\"a\",13)", 10, "does not take", "any other" }, { "fail(1)", 5, "wrong number", "0 arguments" },
-	{ "count(\"\",1,1,1,1,1,1,1,1)", 23, "wrong number", "at most 8" },
+	{ "ntohl(1,2)", 8, "wrong number of arguments", "1 argument" }, { "strncmp(comm,1,2)", 13, "is a number", "text" },
+	{ "ntohl(comm)", 6, "comm is text", "number" },
+	{ "strncmp(comm,\"x\",-1)", 17, "does not take", "number of characters" }, { "count(comm)", 6, "constant", "quotes" },
+	{ "count()", 6, "wrong number", "at least 1 arg" }, { "count(\"a\",13)", 10, "does not take", "any other" },
+	{ "fail(1)", 5, "wrong number", "0 arguments" }, { "count(\"\",1,1,1,1,1,1,1,1)", 23, "wrong number", "at most 8" },
 };
 
-static void mistakes_are_found_at_their_place(void **state)
+TEST(mistakes_are_found_at_their_place)
 {
 	for (size_t i = 0; i < COUNT(bad); i++) {
 		struct expr_error err = { .at = SIZE_MAX };
@@ -337,10 +298,8 @@ static void mistakes_are_found_at_their_place(void **state)
 		expr_free(e);
 		if (!rc)
 			continue;
-		if (err.at != bad[i].at || !strstr(err.message, bad[i].message) ||
-		    !strstr(err.expected, bad[i].expected))
-			fail_msg("%s: at %zu: %s; expected %s", bad[i].text, err.at, err.message,
-				 err.expected);
+		if (err.at != bad[i].at || !strstr(err.message, bad[i].message) || !strstr(err.expected, bad[i].expected))
+			fail_msg("%s: at %zu: %s; expected %s", bad[i].text, err.at, err.message, err.expected);
 		assert_int_equal(expr_new(&e, bad[i].text, &schema, NULL), -EINVAL);
 	}
 }
@@ -349,29 +308,26 @@ static const struct {
 	const char *pattern, *text;
 	bool hit;
 } globs[] = {
-	{ "", "", true }, { "", "a", false }, { "*", "", true }, { "**", "ab", true }, { "?", "", false },
-	{ "?", "a", true }, { "a*", "abc", true }, { "*c", "abc", true }, { "*b*", "abc", true },
-	{ "*b", "abc", false }, { "a*c*e", "abcde", true }, { "a*c*f", "abcde", false },
-	{ "*ab", "aab", true }, { "*aab*", "aaab", true }, { "[abc]", "b", true }, { "[abc]", "d", false },
-	{ "[a-c]x", "bx", true }, { "[!a-c]", "b", false }, { "[!a-c]", "d", true }, { "[^a]", "a", true },
-	{ "[^a]", "^", true }, { "[]]", "]", true }, { "[!]]", "a", true }, { "[a-]", "-", true },
-	{ "[]-a]", "^", true }, { "[", "[", true }, { "a[b", "a[b", true }, { "[a", "a", false },
-	{ "\\*", "*", true }, { "\\*", "a", false }, { "a\\?", "a?", true }, { "*\\?", "b?", true },
-	{ "!a*", "abc", false }, { "!a*", "bc", true }, { "!", "", false }, { "!!", "!", false },
-	{ "5*", "5x", true }, { "a\\", "a\\", true }, { "[a-z]*[0-9]", "kworker/0", true },
-	{ "*[!0-9]", "x5", false },
+	{ "", "", true }, { "", "a", false }, { "*", "", true }, { "**", "ab", true }, { "?", "", false }, { "?", "a", true },
+	{ "a*", "abc", true }, { "*c", "abc", true }, { "*b*", "abc", true }, { "*b", "abc", false },
+	{ "a*c*e", "abcde", true }, { "a*c*f", "abcde", false }, { "*ab", "aab", true }, { "*aab*", "aaab", true },
+	{ "[abc]", "b", true }, { "[abc]", "d", false }, { "[a-c]x", "bx", true }, { "[!a-c]", "b", false },
+	{ "[!a-c]", "d", true }, { "[^a]", "a", true }, { "[^a]", "^", true }, { "[]]", "]", true }, { "[!]]", "a", true },
+	{ "[a-]", "-", true }, { "[]-a]", "^", true }, { "[", "[", true }, { "a[b", "a[b", true }, { "[a", "a", false },
+	{ "\\*", "*", true }, { "\\*", "a", false }, { "a\\?", "a?", true }, { "*\\?", "b?", true }, { "!a*", "abc", false },
+	{ "!a*", "bc", true }, { "!", "", false }, { "!!", "!", false }, { "5*", "5x", true }, { "a\\", "a\\", true },
+	{ "[a-z]*[0-9]", "kworker/0", true }, { "*[!0-9]", "x5", false },
 };
 
-static void globs_are_the_kernels(void **state)
+TEST(globs_are_the_kernels)
 {
 	for (size_t i = 0; i < COUNT(globs); i++)
-		if (expr_glob(globs[i].pattern, strlen(globs[i].pattern), globs[i].text,
-			      strlen(globs[i].text)) != globs[i].hit)
+		if (expr_glob(globs[i].pattern, strlen(globs[i].pattern), globs[i].text, strlen(globs[i].text)) != globs[i].hit)
 			fail_msg("\"%s\" ~ \"%s\"", globs[i].text, globs[i].pattern);
 }
 
 /* What a hostile pattern costs is the product of the lengths, not a power of them. */
-static void a_glob_of_many_stars_ends(void **state)
+TEST(a_glob_of_many_stars_ends)
 {
 	char pattern[2001], text[4000];
 
@@ -406,7 +362,7 @@ static void expect_too_deep(char *text)
 	free(text);
 }
 
-static void depth_is_bounded(void **state)
+TEST(depth_is_bounded)
 {
 	struct expr_value value;
 	char *text = repeated("u8==200", "||s8==1", 900, "");
@@ -424,7 +380,7 @@ static void depth_is_bounded(void **state)
 	expect_too_deep(repeated("", "count(\"\",1,1,1,1,", 20, "1))))))))))))))))))))"));
 }
 
-static void a_shorter_event_is_seen_to_be_short(void **state)
+TEST(a_shorter_event_is_seen_to_be_short)
 {
 	static const char *const texts[] = { "u8", "u64", "s32", "comm==\"\"", "dyn~\"*\"", "rel==\"\"" };
 
@@ -503,7 +459,7 @@ static size_t check_examples(char *page)
 	return n;
 }
 
-static void the_examples_of_the_manual_have_their_values(void **state)
+TEST(the_examples_of_the_manual_have_their_values)
 {
 	const char *root = getenv("SOURCE_ROOT");
 	char path[4096], page[32768];
@@ -519,22 +475,4 @@ static void the_examples_of_the_manual_have_their_values(void **state)
 	fclose(file);
 	page[n] = '\0';
 	assert_in_range(check_examples(page), 25, 100);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(expressions_have_their_values),
-		cmocka_unit_test(an_expression_knows_its_type),
-		cmocka_unit_test(text_is_a_value_too),
-		cmocka_unit_test(what_has_no_value_says_why),
-		cmocka_unit_test(mistakes_are_found_at_their_place),
-		cmocka_unit_test(globs_are_the_kernels),
-		cmocka_unit_test(a_glob_of_many_stars_ends),
-		cmocka_unit_test(depth_is_bounded),
-		cmocka_unit_test(a_shorter_event_is_seen_to_be_short),
-		cmocka_unit_test(the_examples_of_the_manual_have_their_values),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

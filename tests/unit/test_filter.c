@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Filters taken apart: what the kernel gets, and in which words. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "stream/asked/filter.h"
 #include "stream/asked/kfilter.h"
@@ -12,14 +12,11 @@
 static const struct expr_field fields[] = {
 	RAW("u8", UINT, 8, 1), RAW("s8", SINT, 9, 1), RAW("u16", UINT, 10, 2), RAW("s32", SINT, 12, 4),
 	RAW("u32", UINT, 16, 4), RAW("u64", UINT, 24, 8), RAW("s64", SINT, 32, 8),
-	RAW("name", CHARS, 40, 16), { "former", EXPR_FIELD_DATA_LOC, SCHEMA_RAW, false, 80, 4, .next = 56 }, RAW("dyn", DATA_LOC, 56, 4), RAW("rel", REL_LOC, 60, 4),
-	RAW("path", POINTER, 64, 8), RAW("mac", BYTES, 72, 6),
-	{ "_cpu", EXPR_FIELD_UINT, SCHEMA_CPU, false, 0, 4 },
-	{ "_pid", EXPR_FIELD_SINT, SCHEMA_RECORD, false, 8, 4 },
-	{ "CPU", EXPR_FIELD_UINT, SCHEMA_CPU, true, 0, 4 },
-	{ "comm", EXPR_FIELD_CALLED, 0, true, SCHEMA_COMM, 0 },
-	{ "COMM", EXPR_FIELD_CALLED, 0, true, SCHEMA_COMM, 0 },
-	{ "_comm", EXPR_FIELD_CALLED, 0, false, SCHEMA_COMM, 0 },
+	RAW("name", CHARS, 40, 16), { "former", EXPR_FIELD_DATA_LOC, SCHEMA_RAW, false, 80, 4, .next = 56 },
+	RAW("dyn", DATA_LOC, 56, 4), RAW("rel", REL_LOC, 60, 4), RAW("path", POINTER, 64, 8), RAW("mac", BYTES, 72, 6),
+	{ "_cpu", EXPR_FIELD_UINT, SCHEMA_CPU, false, 0, 4 }, { "_pid", EXPR_FIELD_SINT, SCHEMA_RECORD, false, 8, 4 },
+	{ "CPU", EXPR_FIELD_UINT, SCHEMA_CPU, true, 0, 4 }, { "comm", EXPR_FIELD_CALLED, 0, true, SCHEMA_COMM, 0 },
+	{ "COMM", EXPR_FIELD_CALLED, 0, true, SCHEMA_COMM, 0 }, { "_comm", EXPR_FIELD_CALLED, 0, false, SCHEMA_COMM, 0 },
 };
 static const struct expr_schema schema = { fields, COUNT(fields), &schema_comm, 1 };
 
@@ -27,49 +24,40 @@ static const struct {
 	const char *text, *kernel, *here;
 } splits[] = {
 	/* what both understand goes to the kernel as a whole */
-	{ "u8>1", "u8>1", "" },
-	{ "u8 > 1 && s32 <= -5", "u8>1 && s32<=-5", "" },
+	{ "u8>1", "u8>1", "" }, { "u8 > 1 && s32 <= -5", "u8>1 && s32<=-5", "" },
 	{ "u8>1||u16>2&&u32!=0x10", "(u8>1 || u16>2 && u32!=16)", "" },
 	{ "(u8>1||u16>2)&&u32==3", "(u8>1 || u16>2) && u32==3", "" },
-	{ "u8>1||(u16>2||u32>3)", "(u8>1 || (u16>2 || u32>3))", "" },
-	{ "!(u8>1&&u16>2)", "!(u8>1 && u16>2)", "" },
-	{ "!u8==1", "!(u8==1)", "" },
-	{ "u64 & 0x8000000000000000", "u64&9223372036854775808", "" },
+	{ "u8>1||(u16>2||u32>3)", "(u8>1 || (u16>2 || u32>3))", "" }, { "!(u8>1&&u16>2)", "!(u8>1 && u16>2)", "" },
+	{ "!u8==1", "!(u8==1)", "" }, { "u64 & 0x8000000000000000", "u64&9223372036854775808", "" },
 	{ "name==\"x\" && dyn!='y' && rel~\"z*\"", "name==\"x\" && dyn!=\"y\" && rel~\"z*\"", "" },
 	{ "path==\"/etc\"", "path==\"/etc\"", "" },
 	/* a text before another one of a probe may be that one in the kernel */
-	{ "former==\"x\" && dyn=='y'", "dyn==\"y\"", "former==\"x\"" },
-	{ "path==0", "path==0", "" },
-	{ "comm==\"x\"", "comm==\"x\"", "" },
-	{ "_comm==\"x\"", "COMM==\"x\"", "" }, { "_comm!='java'", "COMM!=\"java\"", "" },
+	{ "former==\"x\" && dyn=='y'", "dyn==\"y\"", "former==\"x\"" }, { "path==0", "path==0", "" },
+	{ "comm==\"x\"", "comm==\"x\"", "" }, { "_comm==\"x\"", "COMM==\"x\"", "" }, { "_comm!='java'", "COMM!=\"java\"", "" },
 	{ "_comm~\"j*\" && u8>1", "COMM~\"j*\" && u8>1", "" }, { "_comm==name", NULL, "_comm==name" },
 	{ "_comm~\"j*\" || _pid==1", NULL, "_comm~\"j*\" || _pid==1" },
 	/* idle tasks have other names in the kernel */
 	{ "_comm==\"swapper\"", NULL, "_comm==\"swapper\"" }, { "_comm~\"*r\"", NULL, "_comm~\"*r\"" },
 	{ "comm==\"swapper/1\"", "comm==\"swapper/1\"", "" },
 	/* in words that the kernel knows */
-	{ "5<u8", "u8>5", "" }, { "5>=u8", "u8<=5", "" }, { "\"x\"==name", "name==\"x\"", "" },
-	{ "4&u8", "u8&4", "" }, { "u8", "u8!=0", "" }, { "!s32", "!(s32!=0)", "" },
-	{ "(u8&4)!=0", "u8&4", "" }, { "(u8&4)==0", "!(u8&4)", "" }, { "u8==010u", "u8==8", "" },
-	{ "s8==200", "s8==-56", "" }, { "u8!=-1", "u8!=255", "" }, { "s64==0xffffffffffffffff", "s64==-1", "" },
-	{ "_cpu==1", "CPU==1", "" }, { "_cpu>=2&&_cpu<4", "CPU>=2 && CPU<4", "" }, { "CPU", "CPU!=0", "" },
-	{ "name==\"a\\\"b\"", "name=='a\"b'", "" }, { "name=='a\\'b'", "name==\"a'b\"", "" },
+	{ "5<u8", "u8>5", "" }, { "5>=u8", "u8<=5", "" }, { "\"x\"==name", "name==\"x\"", "" }, { "4&u8", "u8&4", "" },
+	{ "u8", "u8!=0", "" }, { "!s32", "!(s32!=0)", "" }, { "(u8&4)!=0", "u8&4", "" }, { "(u8&4)==0", "!(u8&4)", "" },
+	{ "u8==010u", "u8==8", "" }, { "s8==200", "s8==-56", "" }, { "u8!=-1", "u8!=255", "" },
+	{ "s64==0xffffffffffffffff", "s64==-1", "" }, { "_cpu==1", "CPU==1", "" }, { "_cpu>=2&&_cpu<4", "CPU>=2 && CPU<4", "" },
+	{ "CPU", "CPU!=0", "" }, { "name==\"a\\\"b\"", "name=='a\"b'", "" }, { "name=='a\\'b'", "name==\"a'b\"", "" },
 	/* globs that the kernel gets wrong */
 	{ "name~\"*java\"", "name~\"*\\java\"", "" }, { "name~\"*java*\"", "name~\"*\\java*\"", "" },
-	{ "name~\"!*x\"", "name~\"!*\\x\"", "" }, { "dyn~\"5*\"", "dyn~\"[5]*\"", "" },
-	{ "dyn~\"!5*\"", "dyn~\"![5]*\"", "" }, { "name~\"*\"", "name~\"*\"", "" },
-	{ "name~\"*[a]\"", "name~\"*[a]\"", "" }, { "name~\"java*\"", "name~\"java*\"", "" },
-	{ "name~\"a*b\"", "name~\"a*b\"", "" },
+	{ "name~\"!*x\"", "name~\"!*\\x\"", "" }, { "dyn~\"5*\"", "dyn~\"[5]*\"", "" }, { "dyn~\"!5*\"", "dyn~\"![5]*\"", "" },
+	{ "name~\"*\"", "name~\"*\"", "" }, { "name~\"*[a]\"", "name~\"*[a]\"", "" },
+	{ "name~\"java*\"", "name~\"java*\"", "" }, { "name~\"a*b\"", "name~\"a*b\"", "" },
 	/* what the kernel can't say stays here, and what stands beside it goes */
 	{ "u8<u16", NULL, "u8<u16" }, { "u8+1>10", NULL, "u8+1>10" }, { "_pid!=0", NULL, "_pid!=0" },
 	{ "u8>10 && _pid==1", "u8>10", "_pid==1" },
 	{ "u8<u16 && u8>1 && _pid==1 && name==\"x\"", "u8>1 && name==\"x\"", "u8<u16 && _pid==1" },
 	{ "(u8>1 && _pid==1) && u16>2", "u8>1 && u16>2", "_pid==1" },
 	{ "u8>1 && (u16>2 || u32>3) && _pid==1", "u8>1 && (u16>2 || u32>3)", "_pid==1" },
-	{ "u8>1 || _pid==1", NULL, "u8>1 || _pid==1" },
-	{ "u8>1 && (u16>1 || _pid==1)", "u8>1", "(u16>1 || _pid==1)" },
-	{ "u8>1 && !(_pid==1)", "u8>1", "!(_pid==1)" },
-	{ "path==\"x\" && _pid==1", "path==\"x\"", "_pid==1" },
+	{ "u8>1 || _pid==1", NULL, "u8>1 || _pid==1" }, { "u8>1 && (u16>1 || _pid==1)", "u8>1", "(u16>1 || _pid==1)" },
+	{ "u8>1 && !(_pid==1)", "u8>1", "!(_pid==1)" }, { "path==\"x\" && _pid==1", "path==\"x\"", "_pid==1" },
 	/* constants that the kernel would cut, or refuse */
 	{ "u8==256", NULL, "u8==256" }, { "u8<300", NULL, "u8<300" }, { "s8<200", NULL, "s8<200" },
 	{ "s8<-129", NULL, "s8<-129" }, { "u32>-1", NULL, "u32>-1" }, { "s32<5u", NULL, "s32<5u" },
@@ -83,7 +71,7 @@ static const struct {
 	{ "u8?u16>1:u32>1", NULL, "u8?u16>1:u32>1" }, { "1", NULL, "1" },
 };
 
-static void each_side_gets_what_it_understands(void **state)
+TEST(each_side_gets_what_it_understands)
 {
 	for (size_t i = 0; i < COUNT(splits); i++) {
 		struct expr_error err = { 0 };
@@ -122,12 +110,11 @@ static void check_row(char *row, const struct expr_schema *s)
 	filter_free(&f);
 }
 
-static void the_table_of_the_manual_is_true(void **state)
+TEST(the_table_of_the_manual_is_true)
 {
 	static const struct expr_field own[] = {
 		RAW("pid", SINT, 8, 4), RAW("prio", SINT, 12, 4), RAW("target_cpu", SINT, 16, 4),
-		{ "_cpu", EXPR_FIELD_UINT, SCHEMA_CPU, false, 0, 4 },
-		{ "CPU", EXPR_FIELD_UINT, SCHEMA_CPU, true, 0, 4 },
+		{ "_cpu", EXPR_FIELD_UINT, SCHEMA_CPU, false, 0, 4 }, { "CPU", EXPR_FIELD_UINT, SCHEMA_CPU, true, 0, 4 },
 		{ "COMM", EXPR_FIELD_CALLED, 0, true, SCHEMA_COMM, 0 },
 		{ "_comm", EXPR_FIELD_CALLED, 0, false, SCHEMA_COMM, 0 },
 		{ "_pid", EXPR_FIELD_SINT, SCHEMA_RECORD, false, 8, 4 },
@@ -155,7 +142,7 @@ static void the_table_of_the_manual_is_true(void **state)
 	assert_int_equal(rows, 6);
 }
 
-static void what_has_no_meaning_is_told_apart(void **state)
+TEST(what_has_no_meaning_is_told_apart)
 {
 	static const struct {
 		const char *text;
@@ -163,9 +150,8 @@ static void what_has_no_meaning_is_told_apart(void **state)
 		size_t at;
 	} bad[] = {
 		{ "u8>", FILTER_NO_EXPRESSION, 3 }, { "CPUS{1}&mask", FILTER_NO_EXPRESSION, 4 },
-		{ "path.ustring==\"x\"", FILTER_NO_EXPRESSION, 4 },
-		{ "u8>1 && none>1", FILTER_NO_FIELDS, 8 }, { "mac==1", FILTER_NO_FIELDS, 0 },
-		{ "u8>1 && name", FILTER_NO_FIELDS, 8 }, { "comm==1", FILTER_NO_FIELDS, 6 },
+		{ "path.ustring==\"x\"", FILTER_NO_EXPRESSION, 4 }, { "u8>1 && none>1", FILTER_NO_FIELDS, 8 },
+		{ "mac==1", FILTER_NO_FIELDS, 0 }, { "u8>1 && name", FILTER_NO_FIELDS, 8 }, { "comm==1", FILTER_NO_FIELDS, 6 },
 		{ "u8>1 && path==\"x\"+1", FILTER_NO_FIELDS, 14 }, { "path==dyn", FILTER_NO_FIELDS, 0 },
 	};
 
@@ -183,31 +169,32 @@ static void what_has_no_meaning_is_told_apart(void **state)
 }
 
 /* A list of pids longer than the kernel's page: what doesn't fit is evaluated here. */
-static void a_long_filter_overflows_to_here(void **state)
+TEST(a_long_filter_overflows_to_here)
 {
-	char text[8192];
-	size_t n = 0;
-	struct filter f;
+	static const char *const words[][2] = { { " && ", "!=" }, { " || ", "==" } };
 
-	for (int i = 0; i < 400; i++)
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%ss32!=%d", i ? " && " : "", i + 1000);
-	assert_int_equal(filter_split(&f, text, &schema, false, NULL), FILTER_SPLIT);
-	assert_in_range(strlen(f.kernel), KFILTER_MAX / 2, KFILTER_MAX);
-	assert_memory_equal(f.kernel, "s32!=1000 && ", 13);
-	assert_non_null(f.here);
-	assert_non_null(strstr(f.text, "s32!=1399"));
-	filter_free(&f);
-	n = 0;
-	for (int i = 0; i < 400; i++)
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%ss32==%d", i ? " || " : "", i + 1000);
-	assert_int_equal(filter_split(&f, text, &schema, false, NULL), FILTER_SPLIT);
-	assert_null(f.kernel);
-	assert_non_null(f.here);
-	filter_free(&f);
+	for (size_t k = 0; k < COUNT(words); k++) {
+		char text[8192];
+		size_t n = 0;
+		struct filter f;
+
+		for (int i = 0; i < 400; i++)
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%ss32%s%d", i ? words[k][0] : "", words[k][1], i + 1000);
+		assert_int_equal(filter_split(&f, text, &schema, false, NULL), FILTER_SPLIT);
+		assert_non_null(f.here);
+		if (!k) {
+			assert_in_range(strlen(f.kernel), KFILTER_MAX / 2, KFILTER_MAX);
+			assert_memory_equal(f.kernel, "s32!=1000 && ", 13);
+			SAYS(f.text, "s32!=1399");
+		} else {
+			assert_null(f.kernel);
+		}
+		filter_free(&f);
+	}
 }
 
 /* A sample: TID and TIME, then raw data; the filter reads all three areas. */
-static void a_sample_passes_or_not(void **state)
+TEST(a_sample_passes_or_not)
 {
 	struct {
 		struct perf_event_header header;
@@ -217,8 +204,7 @@ static void a_sample_passes_or_not(void **state)
 	struct stream_event event = { .name = "a:b", .opened.filtered = &f };
 	uint8_t raw[80] = { [8] = 5 };
 
-	assert_int_equal(filter_split(&f, "_pid==7 && u8==5 && _cpu==3", &schema, true, NULL),
-			 FILTER_SPLIT);
+	assert_int_equal(filter_split(&f, "_pid==7 && u8==5 && _cpu==3", &schema, true, NULL), FILTER_SPLIT);
 	assert_true(filter_passes(&event, &rec.header, raw, sizeof(raw), 3));
 	assert_false(filter_passes(&event, &rec.header, raw, sizeof(raw), 2));
 	raw[8] = 6;
@@ -233,13 +219,12 @@ static void a_sample_passes_or_not(void **state)
 	filter_free(&f);
 }
 
-static const char *comm_of(void *stream, const struct stream_event *event, const struct perf_event_header *rec,
-			   const void *raw)
+static const char *comm_of(void *stream, const struct stream_event *event, const struct perf_event_header *rec, const void *raw)
 {
 	return rec->size == 8 ? stream : "other";
 }
 
-static void the_name_of_the_task_is_asked_for(void **state)
+TEST(the_name_of_the_task_is_asked_for)
 {
 	struct perf_event_header rec = { .type = PERF_RECORD_SAMPLE, .size = 8 };
 	struct event_naming naming = { .comm = comm_of, .stream = "java" };
@@ -257,7 +242,7 @@ static void the_name_of_the_task_is_asked_for(void **state)
 	filter_free(&f);
 }
 
-static void an_event_has_its_fields_and_those_of_all_samples(void **state)
+TEST(an_event_has_its_fields_and_those_of_all_samples)
 {
 	static struct trace_field own[] = {
 		{ "common_pid", "int", FIELD_SINT, 4, 4 }, { "path", "const char *", FIELD_UINT, 8, 8 },
@@ -270,17 +255,13 @@ static void an_event_has_its_fields_and_those_of_all_samples(void **state)
 
 	layout_from_sample_type(&event.layout, PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_RAW);
 	assert_int_equal(schema_of_event(&s, &event), 0);
-	assert_int_equal(expr_field(&s, "path", 4)->kind, EXPR_FIELD_POINTER);
-	assert_int_equal(expr_field(&s, "buf", 3)->kind, EXPR_FIELD_POINTER);
-	assert_int_equal(expr_field(&s, "p", 1)->kind, EXPR_FIELD_UINT);
-	assert_int_equal(expr_field(&s, "name", 4)->size, 16);
-	assert_int_equal(expr_field(&s, "common_pid", 10)->offset, 4);
+	ARE(NUMBERS(expr_field(&s, "path", 4)->kind, expr_field(&s, "buf", 3)->kind, expr_field(&s, "p", 1)->kind),
+	    NUMBERS(EXPR_FIELD_POINTER, EXPR_FIELD_POINTER, EXPR_FIELD_UINT));
+	ARE(NUMBERS(expr_field(&s, "name", 4)->size, expr_field(&s, "common_pid", 10)->offset), NUMBERS(16, 4));
 	/* the event's own field of a name comes first */
-	assert_int_equal(expr_field(&s, "cpu", 3)->area, SCHEMA_RAW);
-	assert_int_equal(expr_field(&s, "CPU", 3)->area, SCHEMA_CPU);
-	assert_int_equal(expr_field(&s, "_pid", 4)->offset, 8);
-	assert_int_equal(expr_field(&s, "_tid", 4)->offset, 12);
-	assert_int_equal(expr_field(&s, "_time", 5)->offset, 16);
+	ARE(NUMBERS(expr_field(&s, "cpu", 3)->area, expr_field(&s, "CPU", 3)->area, expr_field(&s, "_pid", 4)->offset),
+	    NUMBERS(SCHEMA_RAW, SCHEMA_CPU, 8));
+	ARE(NUMBERS(expr_field(&s, "_tid", 4)->offset, expr_field(&s, "_time", 5)->offset), NUMBERS(12, 16));
 	assert_int_equal(expr_field(&s, "_period", 7)->area, SCHEMA_EACH);   /* not sampled */
 	assert_int_equal(expr_field(&s, "comm", 4)->kind, EXPR_FIELD_CALLED);
 	assert_null(expr_field(&s, "com", 3));
@@ -288,34 +269,17 @@ static void an_event_has_its_fields_and_those_of_all_samples(void **state)
 	schema_free(&s);
 }
 
-static void what_is_no_tracepoint_has_the_parts_of_its_samples(void **state)
+TEST(what_is_no_tracepoint_has_the_parts_of_its_samples)
 {
 	struct stream_event event = { .name = "page-faults" };
 	struct expr_schema s;
 
 	layout_from_sample_type(&event.layout, PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_ADDR);
 	assert_int_equal(schema_of_event(&s, &event), 0);
-	assert_int_equal(expr_field(&s, "ip", 2)->offset, 8);
-	assert_int_equal(expr_field(&s, "tid", 3)->offset, 20);
-	assert_int_equal(expr_field(&s, "addr", 4)->offset, 24);
+	ARE(NUMBERS(expr_field(&s, "ip", 2)->offset, expr_field(&s, "tid", 3)->offset, expr_field(&s, "addr", 4)->offset),
+	    NUMBERS(8, 20, 24));
 	assert_int_equal(expr_field(&s, "_cpu", 4)->area, SCHEMA_CPU);
 	assert_null(expr_field(&s, "time", 4));
 	assert_int_equal(expr_field(&s, "comm", 4)->kind, EXPR_FIELD_CALLED);
 	schema_free(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_side_gets_what_it_understands),
-		cmocka_unit_test(the_table_of_the_manual_is_true),
-		cmocka_unit_test(what_has_no_meaning_is_told_apart),
-		cmocka_unit_test(a_long_filter_overflows_to_here),
-		cmocka_unit_test(a_sample_passes_or_not),
-		cmocka_unit_test(the_name_of_the_task_is_asked_for),
-		cmocka_unit_test(what_is_no_tracepoint_has_the_parts_of_its_samples),
-		cmocka_unit_test(an_event_has_its_fields_and_those_of_all_samples),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

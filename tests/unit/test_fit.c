@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names and paths in as few columns as a terminal has. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "base/columns.h"
 #include "report/fit.h"
-
-#include <string.h>
 
 struct row {
 	const char *text;
@@ -26,17 +24,13 @@ static void check(enum fit how, const struct row *rows, size_t n)
 	}
 }
 
-static void template_arguments_go_first_the_method_never(void **state)
+TEST(template_arguments_go_first_the_method_never)
 {
 	static const char cart[] = "shop::Cart<std::pair<int, long>>::add(Item const&)";
 	static const struct row rows[] = {
-		{ cart, 50, cart },
-		{ cart, 49, "shop::Cart<std::pair<…>>::add(Item const&)" },
-		{ cart, 41, "shop::Cart<…>::add(Item const&)" },
-		{ cart, 30, "shop::Cart<…>::add(…)" },
-		{ cart, 20, "…::Cart<…>::add(…)" },
-		{ cart, 12, "…::add(…)" },
-		{ cart, 8, "add(…)" },
+		{ cart, 50, cart }, { cart, 49, "shop::Cart<std::pair<…>>::add(Item const&)" },
+		{ cart, 41, "shop::Cart<…>::add(Item const&)" }, { cart, 30, "shop::Cart<…>::add(…)" },
+		{ cart, 20, "…::Cart<…>::add(…)" }, { cart, 12, "…::add(…)" }, { cart, 8, "add(…)" },
 		{ "a_function_without_parts", 10, "a_functio…" },
 		{ "A<very_long, B<int>, C<int, int>>::f", 32, "A<very_long, B<int>, C<…>>::f" },
 		{ "foo<wide>(bar<int>) [clone .part.0]", 29, "foo<…>(…) [clone .part.0]" },
@@ -50,7 +44,7 @@ static void template_arguments_go_first_the_method_never(void **state)
 	check(FIT_NAME, rows, COUNT(rows));
 }
 
-static void operators_have_brackets_of_their_own(void **state)
+TEST(operators_have_brackets_of_their_own)
 {
 	static const struct row rows[] = {
 		{ "Point<int>::operator<", 20, "Point<…>::operator<" },
@@ -69,7 +63,7 @@ static void operators_have_brackets_of_their_own(void **state)
 	check(FIT_NAME, rows, COUNT(rows));
 }
 
-static void lambdas_keep_their_function(void **state)
+TEST(lambdas_keep_their_function)
 {
 	static const struct row rows[] = {
 		{ "Cart<int, long>::total(int)::{lambda(int, int)#1}::operator()", 55,
@@ -84,12 +78,11 @@ static void lambdas_keep_their_function(void **state)
 	check(FIT_NAME, rows, COUNT(rows));
 }
 
-static void names_of_rust(void **state)
+TEST(names_of_rust)
 {
 	static const char fmt[] = "<impl core::fmt::Display for alloc::string::String>::fmt";
 	static const struct row rows[] = {
-		{ fmt, 40, "<impl Display for String>::fmt" },
-		{ fmt, 20, "…::fmt" },
+		{ fmt, 40, "<impl Display for String>::fmt" }, { fmt, 20, "…::fmt" },
 		{ "<alloc::vec::Vec<u8, A> as core::ops::Drop>::drop", 48, "<alloc::vec::Vec<…> as core::ops::Drop>::drop" },
 		{ "<alloc::vec::Vec<u8, A> as core::ops::Drop>::drop", 30, "<Vec<…> as Drop>::drop" },
 		{ "core::ptr::drop_in_place::<alloc::string::String>", 30, "core::ptr::drop_in_place::<…>" },
@@ -101,20 +94,19 @@ static void names_of_rust(void **state)
 	check(FIT_NAME, rows, COUNT(rows));
 }
 
-static void names_of_other_languages(void **state)
+TEST(names_of_other_languages)
 {
 	static const struct row rows[] = {
 		{ "py::checkout:/home/me/shop/src/cart.py", 25, "py::checkout:…/cart.py" },
 		{ "JS:*checkout /home/me/shop/src/cart.js:10:5", 34, "JS:*checkout …/src/cart.js:10:5" },
 		{ "github.com/me/shop.(*Cart).Add", 20, "…/shop.(*Cart).Add" },
-		{ "Ljava/util/HashMap;::resize", 20, "…::resize" },
-		{ "do_syscall_64", 8, "do_sysc…" },
+		{ "Ljava/util/HashMap;::resize", 20, "…::resize" }, { "do_syscall_64", 8, "do_sysc…" },
 	};
 
 	check(FIT_NAME, rows, COUNT(rows));
 }
 
-static void indents_and_remarks_stay(void **state)
+TEST(indents_and_remarks_stay)
 {
 	static const struct row rows[] = {
 		{ "    shop::Cart<int, long>::add (inlined)", 36, "    shop::Cart<…>::add (inlined)" },
@@ -126,23 +118,20 @@ static void indents_and_remarks_stay(void **state)
 	check(FIT_NAME, rows, COUNT(rows));
 }
 
-static void what_has_no_meaning_is_cut_between_characters(void **state)
+TEST(what_has_no_meaning_is_cut_between_characters)
 {
 	static const struct row rows[] = {
-		{ "a<b<c<d::eeeeeeeeee", 12, "eeeeeeeeee" },
-		{ "a>b)c}d]::eeeeeeeee", 12, "…::eeeeeeeee" },
-		{ "f(a<b)::gggggg<h, i>", 18, "f(a<b)::gggggg<…>" },
-		{ "(((((((((((((((((((", 12, "(((((((((((…" },
+		{ "a<b<c<d::eeeeeeeeee", 12, "eeeeeeeeee" }, { "a>b)c}d]::eeeeeeeee", 12, "…::eeeeeeeee" },
+		{ "f(a<b)::gggggg<h, i>", 18, "f(a<b)::gggggg<…>" }, { "(((((((((((((((((((", 12, "(((((((((((…" },
 		{ "::::::::::::::::::::", 12, "…::::::::::" },
-		{ "größe::ähnlich<straße>::übel", 24, "größe::ähnlich<…>::übel" },
-		{ "日本語の長い名前の関数", 13, "日本語の長い…" },
+		{ "größe::ähnlich<straße>::übel", 24, "größe::ähnlich<…>::übel" }, { "日本語の長い名前の関数", 13, "日本語の長い…" },
 		{ "日本語の長い名前の関数", 12, "日本語の長…" },
 	};
 
 	check(FIT_NAME, rows, COUNT(rows));
 }
 
-static void paths_lose_folders(void **state)
+TEST(paths_lose_folders)
 {
 	static const struct row rows[] = {
 		{ "/usr/lib/x86_64-linux-gnu/libc.so.6", 34, "…/lib/x86_64-linux-gnu/libc.so.6" },
@@ -150,19 +139,16 @@ static void paths_lose_folders(void **state)
 		{ "/usr/lib/x86_64-linux-gnu/libc.so.6", 12, "…/libc.so.6" },
 		{ "/usr/lib/x86_64-linux-gnu/libc.so.6", 10, "libc.so.6" },
 		{ "/usr/lib/x86_64-linux-gnu/libc.so.6", 8, "libc.so…" },
-		{ "/home/me/bin/app (deleted)", 18, "…/app (deleted)" },
-		{ "/home/me/shop/cart.cc:123", 16, "…/cart.cc:123" },
-		{ "cart_with_a_long_name.cc:123", 16, "cart_with_a…:123" },
-		{ "[kernel.kallsyms]", 8, "[kernel…" },
-		{ "/a_single_long_name", 10, "/a_single…" },
-		{ "/////////////", 8, "///////…" },
+		{ "/home/me/bin/app (deleted)", 18, "…/app (deleted)" }, { "/home/me/shop/cart.cc:123", 16, "…/cart.cc:123" },
+		{ "cart_with_a_long_name.cc:123", 16, "cart_with_a…:123" }, { "[kernel.kallsyms]", 8, "[kernel…" },
+		{ "/a_single_long_name", 10, "/a_single…" }, { "/////////////", 8, "///////…" },
 	};
 
 	check(FIT_PATH, rows, COUNT(rows));
 }
 
 /* Of any length, with any brackets: never longer than asked for, and soon done. */
-static void hostile_names(void **state)
+TEST(hostile_names)
 {
 	static const char *const pieces[] = { "<", "a<b>", "ab<cd>::", "(x)", "::", "operator<", "\xcc\x81", "/", "…" };
 	static char text[9000];
@@ -177,21 +163,4 @@ static void hostile_names(void **state)
 				for (size_t columns = 1; columns < 100; columns += 9)
 					assert_true(columns_of(fit_text(how, text, columns, buf)) <= columns);
 		}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(template_arguments_go_first_the_method_never),
-		cmocka_unit_test(operators_have_brackets_of_their_own),
-		cmocka_unit_test(lambdas_keep_their_function),
-		cmocka_unit_test(names_of_rust),
-		cmocka_unit_test(names_of_other_languages),
-		cmocka_unit_test(indents_and_remarks_stay),
-		cmocka_unit_test(what_has_no_meaning_is_cut_between_characters),
-		cmocka_unit_test(paths_lose_folders),
-		cmocka_unit_test(hostile_names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

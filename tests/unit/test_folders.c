@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The current folders of processes, and the folders behind their descriptors. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "analysis/syscalls/dirfds.h"
 #include "analysis/syscalls/pathmatch.h"
 
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,19 +18,14 @@ static uint64_t the_time(void *ctx)
 	return *(const uint64_t *)ctx;
 }
 
+/* A task's path is that one; NULL: it is not known. */
 static void check(struct folders *f, pid_t pid, const char *path, const char *expected)
 {
 	char text[PATH_MAX];
 
-	assert_true(folders_resolve(f, pid, path, text, sizeof(text)));
-	assert_string_equal(text, expected);
-}
-
-static void check_unknown(struct folders *f, pid_t pid)
-{
-	char text[PATH_MAX];
-
-	assert_false(folders_resolve(f, pid, "a", text, sizeof(text)));
+	assert_int_equal(folders_resolve(f, pid, path, text, sizeof(text)), expected != NULL);
+	if (expected)
+		assert_string_equal(text, expected);
 }
 
 static void task(struct folders *f, uint32_t type, pid_t pid, pid_t ppid, uint64_t time)
@@ -45,85 +38,85 @@ static void task(struct folders *f, uint32_t type, pid_t pid, pid_t ppid, uint64
 	folders_take(f, &rec);
 }
 
-static void paths_lose_their_dots(void **state)
+static struct folders folders;
+
+static int tear_down(void **state)
 {
-	struct folders f = { 0 };
+	folders_free(&folders);
+	memset(&folders, 0, sizeof(folders));
+	return 0;
+}
+
+TEST_WITH(paths_lose_their_dots, NULL, tear_down)
+{
 	char text[8];
 
-	folders_change(&f, SHELL, "/srv//log/./x/../", 1);
-	check(&f, SHELL, "a.log", "/srv/log/a.log");
-	check(&f, SHELL, "./b//c/", "/srv/log/b/c");
-	check(&f, SHELL, "../../../etc", "/etc");
-	check(&f, SHELL, "..", "/srv");
-	check(&f, SHELL, "../..", "/");
-	check(&f, SHELL, ".", "/srv/log");
-	assert_false(folders_resolve(&f, SHELL, "a", text, sizeof(text)));
-	folders_change(&f, SHELL, "/", 2);
-	check(&f, SHELL, "a", "/a");
-	folders_free(&f);
+	folders_change(&folders, SHELL, "/srv//log/./x/../", 1);
+	check(&folders, SHELL, "a.log", "/srv/log/a.log");
+	check(&folders, SHELL, "./b//c/", "/srv/log/b/c");
+	check(&folders, SHELL, "../../../etc", "/etc");
+	check(&folders, SHELL, "..", "/srv");
+	check(&folders, SHELL, "../..", "/");
+	check(&folders, SHELL, ".", "/srv/log");
+	assert_false(folders_resolve(&folders, SHELL, "a", text, sizeof(text)));
+	folders_change(&folders, SHELL, "/", 2);
+	check(&folders, SHELL, "a", "/a");
 }
 
-static void recordings_have_only_what_happens_in_them(void **state)
+TEST_WITH(recordings_have_only_what_happens_in_them, NULL, tear_down)
 {
-	struct folders f = { 0 };
-
-	folders_change(&f, SHELL, "below", 1);
-	check_unknown(&f, SHELL);
-	check_unknown(&f, getpid());
-	folders_change(&f, SHELL, "/srv", 2);
-	task(&f, PERF_RECORD_FORK, CHILD, SHELL, 3);
-	folders_change(&f, CHILD, "log", 4);
-	check(&f, CHILD, "a", "/srv/log/a");
-	check(&f, SHELL, "a", "/srv/a");
-	folders_change(&f, SHELL, "", 5);
-	check_unknown(&f, SHELL);
-	task(&f, PERF_RECORD_EXIT, CHILD, SHELL, 6);
-	check_unknown(&f, CHILD);
-	folders_free(&f);
+	folders_change(&folders, SHELL, "below", 1);
+	check(&folders, SHELL, "a", NULL);
+	check(&folders, getpid(), "a", NULL);
+	folders_change(&folders, SHELL, "/srv", 2);
+	task(&folders, PERF_RECORD_FORK, CHILD, SHELL, 3);
+	folders_change(&folders, CHILD, "log", 4);
+	check(&folders, CHILD, "a", "/srv/log/a");
+	check(&folders, SHELL, "a", "/srv/a");
+	folders_change(&folders, SHELL, "", 5);
+	check(&folders, SHELL, "a", NULL);
+	task(&folders, PERF_RECORD_EXIT, CHILD, SHELL, 6);
+	check(&folders, CHILD, "a", NULL);
 }
 
-static void what_was_read_is_newer_than_calls_before(void **state)
+TEST_WITH(what_was_read_is_newer_than_calls_before, NULL, tear_down)
 {
 	uint64_t time = 100;
-	struct folders f = { .now = the_time, .ctx = &time };
 	char here[PATH_MAX], expected[PATH_MAX + 2];
 
+	folders = (struct folders){ .now = the_time, .ctx = &time };
 	assert_non_null(getcwd(here, sizeof(here)));
 	snprintf(expected, sizeof(expected), "%s/a", here);
-	folders_read_all(&f);
-	check(&f, getpid(), "a", expected);
-	folders_change(&f, getpid(), "/srv", 99);
-	task(&f, PERF_RECORD_FORK, getpid(), SHELL, 98);
-	check(&f, getpid(), "a", expected);
-	folders_change(&f, getpid(), "/srv", 101);
-	check(&f, getpid(), "a", "/srv/a");
-	task(&f, PERF_RECORD_FORK, NOBODY, getpid(), 102);
-	check(&f, NOBODY, "a", "/srv/a");
-	folders_change(&f, getpid(), "", 103);      /* it is read again */
-	check(&f, getpid(), "a", expected);
-	folders_change(&f, NOBODY, "", 104);
-	check_unknown(&f, NOBODY);
-	folders_free(&f);
+	folders_read_all(&folders);
+	check(&folders, getpid(), "a", expected);
+	folders_change(&folders, getpid(), "/srv", 99);
+	task(&folders, PERF_RECORD_FORK, getpid(), SHELL, 98);
+	check(&folders, getpid(), "a", expected);
+	folders_change(&folders, getpid(), "/srv", 101);
+	check(&folders, getpid(), "a", "/srv/a");
+	task(&folders, PERF_RECORD_FORK, NOBODY, getpid(), 102);
+	check(&folders, NOBODY, "a", "/srv/a");
+	folders_change(&folders, getpid(), "", 103);      /* it is read again */
+	check(&folders, getpid(), "a", expected);
+	folders_change(&folders, NOBODY, "", 104);
+	check(&folders, NOBODY, "a", NULL);
 }
 
-static void folders_that_are_shared_are_not_known(void **state)
+TEST_WITH(folders_that_are_shared_are_not_known, NULL, tear_down)
 {
-	struct folders f = { 0 };
-
-	folders_change(&f, SHELL, "/srv", 1);
-	folders_split(&f, SHELL, true);
-	check_unknown(&f, SHELL);
-	task(&f, PERF_RECORD_FORK, CHILD, SHELL, 2);
-	check_unknown(&f, CHILD);
-	folders_change(&f, CHILD, "/log", 3);      /* for both */
-	check_unknown(&f, SHELL);
-	check_unknown(&f, CHILD);
-	task(&f, PERF_RECORD_EXIT, CHILD, SHELL, 4);
-	task(&f, PERF_RECORD_FORK, CHILD, SHELL, 5);
-	check_unknown(&f, CHILD);
-	folders_change(&f, CHILD, "/log", 6);      /* that one shares nothing */
-	check(&f, CHILD, "a", "/log/a");
-	folders_free(&f);
+	folders_change(&folders, SHELL, "/srv", 1);
+	folders_split(&folders, SHELL, true);
+	check(&folders, SHELL, "a", NULL);
+	task(&folders, PERF_RECORD_FORK, CHILD, SHELL, 2);
+	check(&folders, CHILD, "a", NULL);
+	folders_change(&folders, CHILD, "/log", 3);      /* for both */
+	check(&folders, SHELL, "a", NULL);
+	check(&folders, CHILD, "a", NULL);
+	task(&folders, PERF_RECORD_EXIT, CHILD, SHELL, 4);
+	task(&folders, PERF_RECORD_FORK, CHILD, SHELL, 5);
+	check(&folders, CHILD, "a", NULL);
+	folders_change(&folders, CHILD, "/log", 6);      /* that one shares nothing */
+	check(&folders, CHILD, "a", "/log/a");
 }
 
 /* ---- links, and what a recording keeps ------------------------------------------------------- */
@@ -180,62 +173,65 @@ static void use_link(const char *link)
 		  (st.st_atim.tv_sec == st.st_mtim.tv_sec && st.st_atim.tv_nsec <= st.st_mtim.tv_nsec)) && time(NULL) <= end);
 }
 
-static void a_recording_has_what_was_read(void **state)
+static char base[] = "/tmp/folders-XXXXXX", link_[64], real[64];
+
+static int make_link(void **state)
+{
+	strcpy(base + strlen(base) - 6, "XXXXXX");
+	assert_non_null(mkdtemp(base));
+	snprintf(real, sizeof(real), "%s/real", base);
+	snprintf(link_, sizeof(link_), "%s/link", base);
+	assert_int_equal(mkdir(real, 0700), 0);
+	assert_int_equal(symlink("real", link_), 0);
+	use_link(link_);
+	return 0;
+}
+
+static int remove_link(void **state)
+{
+	unlink(link_);
+	rmdir(real);
+	return rmdir(base);
+}
+
+TEST_WITH(a_recording_has_what_was_read, make_link, remove_link)
 {
 	struct kept_lines kept = { .time = 100 };
 	struct folders live = { .now = kept_time, .keep = keep, .ctx = &kept }, recorded = { 0 };
-	char folder[] = "/tmp/folders-XXXXXX", link[64], real[64];
 	int fd;
 
-	assert_non_null(mkdtemp(folder));
-	snprintf(real, sizeof(real), "%s/real", folder);
-	snprintf(link, sizeof(link), "%s/link", folder);
-	assert_int_equal(mkdir(real, 0700), 0);
-	assert_int_equal(symlink("real", link), 0);
-	use_link(link);
 	fd = open(real, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	assert_true(fd >= 0);
-	use(&live, link, real, fd);
+	use(&live, link_, real, fd);
 	keptfolders_take(&recorded.kept, kept.text, strlen(kept.text));
-	use(&recorded, link, real, fd);
+	use(&recorded, link_, real, fd);
 	close(fd);
-	unlink(link);
-	rmdir(real);
-	rmdir(folder);
 }
 
-static void links_to_the_folder_of_a_path(void **state)
+TEST_WITH(links_to_the_folder_of_a_path, make_link, remove_link)
 {
 	uint64_t time = 100;
 	struct folders live = { .now = the_time, .ctx = &time, .at = 100 }, recorded = { 0 };
-	char folder[] = "/tmp/folders-XXXXXX", link[64], real[64], path[128], expected[128], text[PATH_MAX];
+	char path[128], expected[128], text[PATH_MAX];
 
-	assert_non_null(mkdtemp(folder));
-	snprintf(real, sizeof(real), "%s/real", folder);
-	snprintf(link, sizeof(link), "%s/link", folder);
-	snprintf(path, sizeof(path), "%s/a", link);
+	snprintf(path, sizeof(path), "%s/a", link_);
 	snprintf(expected, sizeof(expected), "%s/a", real);
-	assert_int_equal(mkdir(real, 0700), 0);
-	assert_int_equal(symlink("real", link), 0);
-	use_link(link);
 	assert_true(folders_follow(&live, getpid(), path, text));
 	assert_string_equal(text, expected);
 	assert_false(folders_follow(&live, getpid(), expected, text));
-	assert_false(folders_follow(&live, getpid(), link, text));     /* a link at the end stays */
+	assert_false(folders_follow(&live, getpid(), link_, text));     /* a link at the end stays */
 	assert_false(folders_follow(&live, NOBODY, path, text));
 	assert_false(folders_follow(&live, getpid(), "/a", text));
 	assert_false(folders_follow(&recorded, getpid(), path, text));
-	unlink(link);
+	unlink(link_);
 	live.at = 1000;
 	assert_true(folders_follow(&live, getpid(), path, text));
 	live.at = 2000000000;                                           /* it is looked up again */
 	assert_false(folders_follow(&live, getpid(), path, text));
 	folders_free(&live);
-	rmdir(real);
-	rmdir(folder);
 }
 
-static void lines_of_others_files(void **state)
+TEST(lines_of_others_files)
 {
 	static const char text[] = "1 2 3 4 /good\n"
 		"\n \n1\n1 2 3 4\n1 2 3 4 relative\n-1 2 3 5 /pid\n0 2 3 5 /pid\n1 -2 3 5 /time\n1 2 -3 5 /read\n1 2 3 -2 /fd\n"
@@ -280,7 +276,7 @@ static void fork_of(struct dirfds *d, pid_t pid, pid_t ppid)
 	dirfds_take(d, &rec);
 }
 
-static void descriptors_follow_calls(void **state)
+TEST(descriptors_follow_calls)
 {
 	struct dirfds d = { 0 };
 
@@ -308,7 +304,7 @@ static void descriptors_follow_calls(void **state)
 	check_fd(&d, SHELL, 4, NULL);
 }
 
-static void as_many_descriptors_as_are_kept(void **state)
+TEST(as_many_descriptors_as_are_kept)
 {
 	enum { MANY = 300, PROCESSES = 2000, LEAST = 200, MOST = 1 << 18 };
 	struct dirfds d = { 0 };
@@ -327,7 +323,7 @@ static void as_many_descriptors_as_are_kept(void **state)
 }
 
 /* A recording has any numbers of calls. */
-static void calls_that_do_not_exist(void **state)
+TEST(calls_that_do_not_exist)
 {
 	struct {
 		struct pathmatch match;
@@ -342,17 +338,4 @@ static void calls_that_do_not_exist(void **state)
 	for (size_t i = 0; i < 4096; i++)
 		assert_int_equal(m->behind[i], 0);
 	free(m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(paths_lose_their_dots), cmocka_unit_test(recordings_have_only_what_happens_in_them),
-		cmocka_unit_test(folders_that_are_shared_are_not_known),
-		cmocka_unit_test(what_was_read_is_newer_than_calls_before),
-		cmocka_unit_test(a_recording_has_what_was_read), cmocka_unit_test(links_to_the_folder_of_a_path), cmocka_unit_test(lines_of_others_files),
-		cmocka_unit_test(descriptors_follow_calls), cmocka_unit_test(as_many_descriptors_as_are_kept), cmocka_unit_test(calls_that_do_not_exist),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Frame pointers by unwind tables: instructions as compilers write them, and such that end early; and programs that were
  * built with and without them. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "symbols/dwarf/frameptr.h"
 #include "symbols/parser_kinds.h"
 
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #define SCAN(machine, ...) frameptr_scan(machine, (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
 #define X86(...) SCAN(FRAMEPTR_X86_64, __VA_ARGS__)
 #define ARM(...) SCAN(FRAMEPTR_ARM64, __VA_ARGS__)
 
-static void test_x86(void **state)
+TEST(test_x86)
 {
-	(void)state;
 	/* push rbp; mov rbp, rsp */
 	assert_int_equal(X86(0x41, 0x0e, 0x10, 0x86, 0x02, 0x43, 0x0d, 0x06), FRAMEPTR_KEPT);
 	/* a part of such a function that is elsewhere: DW_CFA_def_cfa rbp, 16 */
@@ -34,9 +31,8 @@ static void test_x86(void **state)
 	assert_int_equal(X86(0x16, 0x03, 0x03, 0x0d, 0x06, 0x06), FRAMEPTR_UNKNOWN);
 }
 
-static void test_arm64(void **state)
+TEST(test_arm64)
 {
-	(void)state;
 	/* stp x29, x30, [sp, -32]! */
 	assert_int_equal(ARM(0x41, 0x0e, 0x20, 0x9d, 0x04, 0x9e, 0x03), FRAMEPTR_KEPT);
 	/* str x30, [sp, -16]! */
@@ -47,9 +43,8 @@ static void test_arm64(void **state)
 	assert_int_equal(ARM(0x41, 0x2d, 0x41, 0x0e, 0x20, 0x9d, 0x04, 0x9e, 0x03), FRAMEPTR_KEPT);
 }
 
-static void test_cut(void **state)
+TEST(test_cut)
 {
-	(void)state;
 	assert_int_equal(X86(0x0d), FRAMEPTR_UNKNOWN);
 	assert_int_equal(X86(0x0c, 0x06), FRAMEPTR_UNKNOWN);
 	assert_int_equal(X86(0x0d, 0x86), FRAMEPTR_UNKNOWN);
@@ -99,24 +94,12 @@ static void check_programs(enum parser_place place)
 	parser_free(p);
 }
 
-static void test_programs(void **state)
+TEST(test_programs)
 {
-	(void)state;
 	check_programs(PARSER_HERE);
 }
 
-static void test_programs_apart(void **state)
+TEST(test_programs_apart)
 {
-	(void)state;
 	check_programs(PARSER_APART);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_x86), cmocka_unit_test(test_arm64), cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_programs), cmocka_unit_test(test_programs_apart),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

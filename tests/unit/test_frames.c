@@ -3,7 +3,8 @@
 #include "pyhost/frames.h"
 #include "pyhost/stacks.h"
 
-#include "cmocka_all.h"
+#include "checks.h"
+#include "tree.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -25,18 +26,14 @@ struct world {
 	int asked;               /* for records */
 };
 
+static struct world *w;
+
 static int open_proc(void *ctx, pid_t pid, const char *name)
 {
 	static const char text[] = "ffffffff81000000 T first\nffffffff81000100 T second\n"
 				   "ffffffff81000200 T third\nffffffffc0000000 t in_module\t[mod]\n";
-	int fd;
 
-	if (pid)
-		return -ESRCH;
-	fd = memfd_create("kallsyms", MFD_CLOEXEC);
-	assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
-	lseek(fd, 0, SEEK_SET);
-	return fd;
+	return pid ? -ESRCH : tree_fd(text, sizeof(text) - 1);
 }
 
 static int open_file(void *ctx, pid_t pid, const char *path)
@@ -46,30 +43,24 @@ static int open_file(void *ctx, pid_t pid, const char *path)
 
 static void until(void *ctx, uint64_t time)
 {
-	((struct world *)ctx)->asked++;
+	w->asked++;
 }
 
 static int set_up(void **state)
 {
-	struct world *w = calloc(1, sizeof(*w));
-	PyObject *module = PyImport_AddModule("frames_under_test");
-
+	w = calloc(1, sizeof(*w));
 	w->opener = (struct opener){ open_file, open_proc, w };
 	w->symbolizer = symbolizer_new(&(struct symbolizer_opts){ .opener = &w->opener });
-	w->maps = maps_new(&(struct maps_opts){ .dsos = symbolizer_dsos(w->symbolizer),
-						.opener = &w->opener });
-	w->type = frame_type_new(module);
+	w->maps = maps_new(&(struct maps_opts){ .dsos = symbolizer_dsos(w->symbolizer), .opener = &w->opener });
+	w->type = frame_type_new(PyImport_AddModule("frames_under_test"));
 	assert_non_null(w->type);
 	w->frames = frames_new(&(struct frames_opts){ w->symbolizer, w->maps, w->type, until, w });
 	assert_non_null(w->frames);
-	*state = w;
 	return 0;
 }
 
 static int tear_down(void **state)
 {
-	struct world *w = *state;
-
 	frames_free(w->frames);
 	maps_free(w->maps);
 	symbolizer_free(w->symbolizer);
@@ -79,7 +70,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void map(struct world *w, uint64_t start, const char *file, uint64_t time)
+static void map(uint64_t start, const char *file, uint64_t time)
 {
 	struct pev_record rec = { .type = PERF_RECORD_MMAP2, .sample_id.time = time,
 				  .mmap = { .pid = PID, .addr = start, .len = 0x1000,
@@ -99,7 +90,7 @@ static uint64_t number_of(PyObject *frame, const char *key)
 }
 
 /* The frames as text: "symbol+offset (dso)", one per line, users' with a u before. */
-static const char *shown(struct world *w, const uint64_t *ips, uint64_t nr, uint64_t time)
+static const char *shown(const uint64_t *ips, uint64_t nr, uint64_t time)
 {
 	static char text[4096];
 	PyObject *list = frames_list(w->frames, ips, nr, PID, time);
@@ -121,56 +112,50 @@ static const char *shown(struct world *w, const uint64_t *ips, uint64_t nr, uint
 
 #define CHAIN(...) (const uint64_t[]){ __VA_ARGS__ }, sizeof((const uint64_t[]){ __VA_ARGS__ }) / 8
 
-static void kernel_frames(void **state)
+TEST_WITH(contexts, set_up, tear_down)
 {
-	struct world *w = *state;
+	static const struct {
+		uint64_t ips[6];
+		size_t nr;
+		const char *shown;
+	} rows[] = {
+		{ { KERNEL, BASE + 0x10, BASE + 0x110, 0xffffffffc0000008 }, 4,
+		  "first+16 ([kernel.kallsyms])\nsecond+16 ([kernel.kallsyms])\nin_module+8 ([mod])\n" },
+		/* a call at the very end of a function returns behind it */
+		{ { KERNEL, BASE + 0x100, BASE + 0x200 }, 3, "second+0 ([kernel.kallsyms])\nsecond+256 ([kernel.kallsyms])\n" },
+		{ { KERNEL, 0x1000, BASE - 1 }, 3, "Unknown+0 ([kernel.kallsyms])\nUnknown+0 ([kernel.kallsyms])\n" },
+		{ { KERNEL }, 1, "" },
+		{ { 0 }, 0, "" },
+		{ { (uint64_t)PERF_CONTEXT_HV, BASE }, 2, "Unknown+0 ([hypervisor])\n" },
+		{ { (uint64_t)PERF_CONTEXT_GUEST_KERNEL, BASE }, 2, "Unknown+0 ([guest.kernel.kallsyms])\n" },
+		{ { (uint64_t)-4095, 77 }, 2, "" },
+		{ { (uint64_t)PERF_CONTEXT_GUEST_USER, BASE }, 2, "u Unknown+0 ([guest.unknown])\n" },
+		{ { 0 }, 1, "u Unknown+0 ([unknown])\n" },
+		{ { BASE, 0x1000 }, 2, "first+0 ([kernel.kallsyms])\nu Unknown+0 ([unknown])\n" },
+		/* markers of another time: what follows isn't an address for all that we know */
+		{ { KERNEL, BASE, (uint64_t)-640, 77, USER, 0x1000 }, 6, "first+0 ([kernel.kallsyms])\nu Unknown+0 ([unknown])\n" },
+	};
 
-	assert_string_equal(shown(w, CHAIN(KERNEL, BASE + 0x10, BASE + 0x110, 0xffffffffc0000008), 1),
-			    "first+16 ([kernel.kallsyms])\nsecond+16 ([kernel.kallsyms])\n"
-			    "in_module+8 ([mod])\n");
-	/* a call at the very end of a function returns behind it */
-	assert_string_equal(shown(w, CHAIN(KERNEL, BASE + 0x100, BASE + 0x200), 1),
-			    "second+0 ([kernel.kallsyms])\nsecond+256 ([kernel.kallsyms])\n");
-	assert_string_equal(shown(w, CHAIN(KERNEL, 0x1000, BASE - 1), 1),
-			    "Unknown+0 ([kernel.kallsyms])\nUnknown+0 ([kernel.kallsyms])\n");
-	assert_int_equal(w->asked, 0);       /* users' records are no matter */
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		assert_string_equal(shown(rows[i].ips, rows[i].nr, 1), rows[i].shown);
+		if (i < 3)
+			assert_int_equal(w->asked, 0);       /* users' records are no matter */
+	}
 }
 
-static void other_contexts(void **state)
+TEST_WITH(user_frames_by_time, set_up, tear_down)
 {
-	struct world *w = *state;
-
-	assert_string_equal(shown(w, CHAIN(0), 1), "u Unknown+0 ([unknown])\n");
-	assert_string_equal(shown(w, (uint64_t[]){ 0 }, 0, 1), "");
-	assert_string_equal(shown(w, CHAIN(KERNEL), 1), "");
-	assert_string_equal(shown(w, CHAIN(BASE, 0x1000), 1),
-			    "first+0 ([kernel.kallsyms])\nu Unknown+0 ([unknown])\n");
-	assert_string_equal(shown(w, CHAIN((uint64_t)PERF_CONTEXT_HV, BASE), 1),
-			    "Unknown+0 ([hypervisor])\n");
-	assert_string_equal(shown(w, CHAIN((uint64_t)PERF_CONTEXT_GUEST_KERNEL, BASE), 1),
-			    "Unknown+0 ([guest.kernel.kallsyms])\n");
-	assert_string_equal(shown(w, CHAIN((uint64_t)PERF_CONTEXT_GUEST_USER, BASE), 1),
-			    "u Unknown+0 ([guest.unknown])\n");
-	/* markers of another time: what follows isn't an address for all that we know */
-	assert_string_equal(shown(w, CHAIN(KERNEL, BASE, (uint64_t)-640, 77, USER, 0x1000), 1),
-			    "first+0 ([kernel.kallsyms])\nu Unknown+0 ([unknown])\n");
-	assert_string_equal(shown(w, CHAIN((uint64_t)-4095, 77), 1), "");
-}
-
-static void user_frames_by_time(void **state)
-{
-	struct world *w = *state;
 	const uint64_t ips[] = { USER, 0x400010 };
 
-	map(w, 0x400000, "/a", 10);
-	map(w, 0x400000, "/b", 20);
-	assert_string_equal(shown(w, ips, 2, 15), "u Unknown+0 (/a)\n");
-	assert_string_equal(shown(w, ips, 2, 25), "u Unknown+0 (/b)\n");
-	assert_string_equal(shown(w, ips, 2, 15), "u Unknown+0 (/a)\n");
-	assert_string_equal(shown(w, ips, 2, 25), "u Unknown+0 (/b)\n");
-	map(w, 0x400000, "/c", 30);
-	assert_string_equal(shown(w, ips, 2, 35), "u Unknown+0 (/c)\n");
-	assert_string_equal(shown(w, ips, 2, 5), "u Unknown+0 ([unknown])\n");
+	map(0x400000, "/a", 10);
+	map(0x400000, "/b", 20);
+	for (int round = 0; round < 2; round++) {
+		assert_string_equal(shown(ips, 2, 15), "u Unknown+0 (/a)\n");
+		assert_string_equal(shown(ips, 2, 25), "u Unknown+0 (/b)\n");
+	}
+	map(0x400000, "/c", 30);
+	assert_string_equal(shown(ips, 2, 35), "u Unknown+0 (/c)\n");
+	assert_string_equal(shown(ips, 2, 5), "u Unknown+0 ([unknown])\n");
 	assert_true(w->asked >= 6);
 }
 
@@ -199,10 +184,9 @@ enum { QUARANTINE = 0 };
 #endif
 
 /* As many frames and chains as there may be, several times over. */
-static void caches_have_a_bound(void **state)
+TEST_WITH(caches_have_a_bound, set_up, tear_down)
 {
 	enum { ROUNDS = 40000, DEPTH = 20 };
-	struct world *w = *state;
 	uint64_t ips[DEPTH] = { KERNEL };
 	PyObject *first, *again, *kept;
 	size_t before = resident();
@@ -228,10 +212,9 @@ static void caches_have_a_bound(void **state)
 	assert_true(resident() < before + (40 << 20));
 }
 
-static void long_chains(void **state)
+TEST_WITH(long_chains, set_up, tear_down)
 {
 	enum { DEPTH = 60000 };
-	struct world *w = *state;
 	uint64_t *ips = calloc(DEPTH, sizeof(*ips));
 	size_t before = resident();
 	PyObject *list;
@@ -248,7 +231,7 @@ static void long_chains(void **state)
 }
 
 /* Chains that differ in one word, or in the version alone, are others. */
-static void keys(void **state)
+TEST_WITH(keys, set_up, tear_down)
 {
 	struct stacks *s = stacks_new(1 << 20);
 	uint64_t ips[] = { 1, 2, 3, 4, 5 }, other[] = { 1, 2, 3, 4, 6 };
@@ -277,8 +260,6 @@ static void keys(void **state)
 	stacks_free(s);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
 /* CPython keeps memory until its end: LeakSanitizer isn't to look. */
 __attribute__((visibility("default"))) int __lsan_is_turned_off(void);
 __attribute__((visibility("default"))) int __lsan_is_turned_off(void)
@@ -286,20 +267,15 @@ __attribute__((visibility("default"))) int __lsan_is_turned_off(void)
 	return 1;
 }
 
-int main(void)
+static int start_python(void **state)
 {
-	const struct CMUnitTest tests[] = {
-		TEST(kernel_frames),
-		TEST(other_contexts),
-		TEST(user_frames_by_time),
-		TEST(caches_have_a_bound),
-		TEST(long_chains),
-		TEST(keys),
-	};
-	int failed;
-
 	Py_InitializeEx(0);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	Py_FinalizeEx();
-	return failed;
+	return 0;
 }
+
+static int end_python(void **state)
+{
+	return Py_FinalizeEx();
+}
+
+AROUND_ALL(start_python, end_python)

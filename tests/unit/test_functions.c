@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What expressions of analyses may call: text in, text out. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "engine/exitnames.h"
 #include "engine/functions.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 
 static const struct expr_field fields[] = {
 	{ "n", EXPR_FIELD_SINT, 0, false, 0, 8 },
@@ -50,7 +48,7 @@ static void assert_text(const char *expr, const char *expected)
 	assert_string_equal(evaluate(expr, FUNCTION_TEXT, &trouble), expected);
 }
 
-static void printf_prints(void **state)
+TEST(printf_prints)
 {
 	assert_text("printf(\"\")", "");
 	assert_text("printf(\"plain\")", "plain");
@@ -67,7 +65,7 @@ static void printf_prints(void **state)
 	assert_text("printf(\"%s-%s\",printf(\"%d\",1),printf(\"%d\",2))", "1-2");
 }
 
-static void printf_has_bounds(void **state)
+TEST(printf_has_bounds)
 {
 	int trouble;
 
@@ -90,7 +88,7 @@ static void assert_refused(const char *text, const char *where, const char *expe
 	assert_non_null(strstr(err.expected, expected));
 }
 
-static void printf_is_checked(void **state)
+TEST(printf_is_checked)
 {
 	assert_refused("printf(n)", "n)", "quotes");
 	assert_refused("printf(\"%d\")", ")", "an argument for each");
@@ -108,14 +106,7 @@ static void printf_is_checked(void **state)
 	assert_refused("ksymbols(n)", "ksymbols(n)", "ksymbol()");
 }
 
-static void names(void **state)
-{
-	assert_text("syscall_name(999)", "syscall(999)");
-	assert_text("syscall_name(n)", "syscall(-5)");
-	assert_text("exit_reason_str(64999)", "reason 64999");
-}
-
-static void exit_reasons(void **state)
+TEST(names)
 {
 	struct {
 		uint64_t code;
@@ -124,6 +115,9 @@ static void exit_reasons(void **state)
 	int known = 0;
 	char buf[64];
 
+	assert_text("syscall_name(999)", "syscall(999)");
+	assert_text("syscall_name(n)", "syscall(-5)");
+	assert_text("exit_reason_str(64999)", "reason 64999");
 	for (size_t i = 0; i < 4; i++)
 		known += !strcmp(exit_reason_name(rows[i].code, buf, sizeof(buf)), rows[i].name);
 #ifdef __x86_64__
@@ -131,19 +125,8 @@ static void exit_reasons(void **state)
 #endif
 }
 
-static void kernel_functions_are_seen(void **state)
+TEST(kernel_functions_are_seen)
 {
 	assert_true(functions_need_kernel("printf(\"%s\",ksymbol(n))"));
 	assert_false(functions_need_kernel("n+1"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(printf_prints), cmocka_unit_test(printf_has_bounds),
-		cmocka_unit_test(printf_is_checked), cmocka_unit_test(names), cmocka_unit_test(exit_reasons),
-		cmocka_unit_test(kernel_functions_are_seen),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What spans a time in which a CPU lost events. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "analysis/durations/gaps.h"
 
-static void spans(void **state)
+TEST(spans)
 {
 	struct gaps g = { 0 };
 
@@ -23,7 +23,7 @@ static void spans(void **state)
 }
 
 /* Damage of a recording: on which CPU, nobody knows. */
-static void no_cpu_is_every_cpu(void **state)
+TEST(no_cpu_is_every_cpu)
 {
 	struct gaps g = { 0 };
 
@@ -33,11 +33,4 @@ static void no_cpu_is_every_cpu(void **state)
 	assert_true(gaps_since(&g, 100000, 5));
 	assert_false(gaps_since(&g, 30, 20));
 	gaps_free(&g);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(spans), cmocka_unit_test(no_cpu_is_every_cpu) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

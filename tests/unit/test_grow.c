@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rings that grow: how much memory they may take together. The kernel gives no larger ones here. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "stream/state/state.h"
 
@@ -48,14 +48,11 @@ static size_t growing(const struct stream *s)
 	return n;
 }
 
-static void those_to_come_count(void **state)
+TEST(those_to_come_count)
 {
 	static const struct { uint64_t most; size_t growing; } cases[] = {
-		{ 0, 0 },
-		{ (RINGS + FACTOR) * RING_BYTES - 1, 0 },
-		{ (RINGS + FACTOR) * RING_BYTES, 1 },
-		{ (RINGS + 3 * FACTOR) * RING_BYTES, 3 },
-		{ UINT64_MAX / 2, RINGS },
+		{ 0, 0 }, { (RINGS + FACTOR) * RING_BYTES - 1, 0 }, { (RINGS + FACTOR) * RING_BYTES, 1 },
+		{ (RINGS + 3 * FACTOR) * RING_BYTES, 3 }, { UINT64_MAX / 2, RINGS },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -70,7 +67,7 @@ static void those_to_come_count(void **state)
 }
 
 /* What could not be had is not tried again. */
-static void a_refusal_is_the_last(void **state)
+TEST(a_refusal_is_the_last)
 {
 	struct stream s = all_full(UINT64_MAX / 2);
 
@@ -83,14 +80,4 @@ static void a_refusal_is_the_last(void **state)
 	grow_round(&s);
 	assert_false(grow_is_pending(&s));
 	assert_int_equal(s.loss.totals.ring_bytes, RINGS * RING_BYTES);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(those_to_come_count),
-		cmocka_unit_test(a_refusal_is_the_last),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

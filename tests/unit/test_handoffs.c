@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A wait is divided among all who woke somebody at its lock meanwhile. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "analysis/durations/handoffs.h"
 
@@ -30,7 +30,7 @@ static void add(struct handoffs *h, uint64_t time, pid_t tid)
 }
 
 /* One holds the lock from 0 to 100, and the others pass it on at once. */
-static void the_queue_is_not_to_blame(void **state)
+TEST(the_queue_is_not_to_blame)
 {
 	struct handoffs h = { 0 };
 	struct parts p;
@@ -40,32 +40,28 @@ static void the_queue_is_not_to_blame(void **state)
 	add(&h, 101, 2);
 	add(&h, 103, 3);
 	p = divide(&h, 10, 103);
-	assert_int_equal(p.of[1], 90);
-	assert_int_equal(p.of[2], 1);
-	assert_int_equal(p.of[3], 2);
+	ARE(NUMBERS(p.of[1], p.of[2], p.of[3]), NUMBERS(90, 1, 2));
 	p = divide(&h, 102, 103);
-	assert_int_equal(p.of[3], 1);
-	assert_int_equal(p.sum, 1);
+	ARE(NUMBERS(p.of[3], p.sum), NUMBERS(1, 1));
 	handoffs_free(&h);
 }
 
 /* A timer ended it, or nobody has yet: the time after the last wake-up is nobody's. */
-static void the_rest_is_not_known(void **state)
+TEST(the_rest_is_not_known)
 {
 	struct handoffs h = { 0 };
 	struct parts p;
 
 	add(&h, 100, 1);
 	p = divide(&h, 50, 300);
-	assert_int_equal(p.of[1], 50);
-	assert_int_equal(p.sum, 50);
+	ARE(NUMBERS(p.of[1], p.sum), NUMBERS(50, 50));
 	assert_int_equal(divide(&h, 100, 300).sum, 0);
 	assert_int_equal(handoffs_latest(&h), 100);
 	handoffs_free(&h);
 }
 
 /* The oldest one that is kept stands for all before it. */
-static void many(void **state)
+TEST(many)
 {
 	struct handoffs h = { 0 };
 
@@ -77,7 +73,7 @@ static void many(void **state)
 }
 
 /* Then parts may be wrong, but not longer than the wait. */
-static void late_ones(void **state)
+TEST(late_ones)
 {
 	struct handoffs h = { 0 };
 	struct parts p;
@@ -90,13 +86,4 @@ static void late_ones(void **state)
 	p = divide(&h, 50, 200);
 	assert_true(p.sum <= 150 && p.of[3] <= 150);
 	handoffs_free(&h);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_queue_is_not_to_blame), cmocka_unit_test(the_rest_is_not_known), cmocka_unit_test(many), cmocka_unit_test(late_ones),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Spans of time: growing both ways, never losing a value, bounded. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "report/heatmap_private.h"
 
@@ -26,9 +26,7 @@ static void is_whole(const struct heatmap *h, uint64_t n)
 	struct sum s = { .h = h };
 
 	assert_int_equal(heatmap_each(h, check, &s), 0);
-	assert_int_equal(s.n, n);
-	assert_int_equal(s.misplaced, 0);
-	assert_int_equal(heatmap_count(h), n);
+	ARE(NUMBERS(s.n, s.misplaced), NUMBERS(n, 0));
 	assert_true(h->n <= HEATMAP_SPANS);
 }
 
@@ -37,33 +35,27 @@ static void add(struct heatmap *h, uint64_t ms)
 	heatmap_add(h, ms * 1000000, ms);
 }
 
-static void forwards(void **state)
+TEST(both_ways)
 {
 	struct heatmap *h = heatmap_new();
 
 	for (uint64_t ms = 5000; ms < 5500; ms++)
 		add(h, ms);
-	assert_int_equal(h->step, 1000000);
-	assert_int_equal(h->n, 500);
+	ARE(NUMBERS(h->step, h->n), NUMBERS(1000000, 500));
 	is_whole(h, 500);
 	for (uint64_t ms = 5500; ms < 100000; ms++)
 		add(h, ms);
 	is_whole(h, 95000);
 	assert_true(h->n > HEATMAP_SPANS / 2);
 	heatmap_free(h);
-}
-
-static void backwards(void **state)
-{
-	struct heatmap *h = heatmap_new();
-
+	h = heatmap_new();
 	for (uint64_t ms = 100000; ms-- > 5000;)
 		add(h, ms);
 	is_whole(h, 95000);
 	heatmap_free(h);
 }
 
-static void in_any_order(void **state)
+TEST(in_any_order)
 {
 	struct heatmap *h = heatmap_new();
 	uint64_t seed = 7;
@@ -78,7 +70,7 @@ static void in_any_order(void **state)
 	heatmap_free(h);
 }
 
-static void times_at_both_ends(void **state)
+TEST(times_at_both_ends)
 {
 	static const uint64_t times[] = { UINT64_MAX, 0, 1, UINT64_MAX - 1, UINT64_MAX / 2 };
 
@@ -92,16 +84,4 @@ static void times_at_both_ends(void **state)
 		assert_int_equal(s.n, COUNT(times));
 		heatmap_free(h);
 	}
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(forwards),
-		cmocka_unit_test(backwards),
-		cmocka_unit_test(in_any_order),
-		cmocka_unit_test(times_at_both_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

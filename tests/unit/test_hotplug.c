@@ -1,35 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is told when CPUs come and go. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "checks.h"
 
 #include "stream/live/hotplug.h"
-
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 static const struct row {
 	const char *before, *after, *watched;
 	bool named, tasks;
 	const char *gone, *come;     /* NULL: not told */
 } rows[] = {
-	{ "0-3", "0-3", "0-3", false, false, NULL, NULL },
-	{ "0-3", "0,2", "0-3", false, false, "CPU 1,3 went offline", NULL },
+	{ "0-3", "0-3", "0-3", false, false, NULL, NULL }, { "0-3", "0,2", "0-3", false, false, "CPU 1,3 went offline", NULL },
 	{ "0-3", "0-5", "0-3", false, false, NULL, "CPU 4-5 came online" },
 	{ "0-3", "0,4", "0-3", false, false, "CPU 1-3 went offline", "CPU 4 came online" },
 	/* a watched one that comes back is not called unwatched: that was said when it went */
 	{ "0", "0-1", "0-1", false, false, NULL, NULL },
 	/* named by -C: others are nobody's business */
-	{ "0-3", "0-2", "1", true, false, NULL, NULL },
-	{ "0-3", "0,2-3", "1", true, false, "CPU 1 went offline", NULL },
+	{ "0-3", "0-2", "1", true, false, NULL, NULL }, { "0-3", "0,2-3", "1", true, false, "CPU 1 went offline", NULL },
 	{ "0-3", "0-7", "1", true, false, NULL, NULL },
 	/* tasks wander off a CPU that goes, and their events there stay */
-	{ "0-3", "0", "0-3", false, true, NULL, NULL },
-	{ "0-3", "0-4", "0-3", false, true, NULL, "CPU 4 came online" },
+	{ "0-3", "0", "0-3", false, true, NULL, NULL }, { "0-3", "0-4", "0-3", false, true, NULL, "CPU 4 came online" },
 };
 
 static void check(const struct row *row)
@@ -54,19 +44,17 @@ static void check(const struct row *row)
 	numlist_free(&watched);
 }
 
-static void what_matters_is_told(void **state)
+TEST(what_matters_is_told)
 {
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
 		check(&rows[i]);
 }
 
-static void a_short_buffer_is_filled_and_ended(void **state)
+TEST(a_short_buffer_is_filled_and_ended)
 {
 	struct numlist before, after;
 	char line[12];
 
-	(void)state;
 	numlist_parse(&before, "0-3", 1024, NULL);
 	numlist_parse(&after, "0,9", 1024, NULL);
 	assert_true(hotplug_compare(&before, &after, &before, false, false, line, sizeof(line)));
@@ -75,25 +63,13 @@ static void a_short_buffer_is_filled_and_ended(void **state)
 	numlist_free(&after);
 }
 
-static void nothing_changes_here_meanwhile(void **state)
+TEST(nothing_changes_here_meanwhile)
 {
 	struct hotplug h;
 	char line[600];
 
-	(void)state;
 	hotplug_begin(&h);
 	assert_true(h.online.n > 0);
 	assert_false(hotplug_look(&h, &h.online, false, false, true, line, sizeof(line)));
 	hotplug_end(&h);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_matters_is_told),
-		cmocka_unit_test(a_short_buffer_is_filled_and_ended),
-		cmocka_unit_test(nothing_changes_here_meanwhile),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

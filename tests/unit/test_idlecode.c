@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where the functions of idle CPUs are. */
+#include "checks.h"
+
 #include "stream/rings/idlecode.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static struct idlecode of(const char *symbols)
 {
@@ -26,7 +22,7 @@ static bool has(const struct idlecode *c, uint64_t ip)
 	return idlecode_has(c, chain, 3);
 }
 
-static void a_function_ends_where_the_next_begins(void **state)
+TEST(a_function_ends_where_the_next_begins)
 {
 	const struct idlecode c = of("1000 T schedule\n2000 t do_idle\n2000 t alias\n2100 T cpu_startup_entry\n"
 				     "2180 T do_idle_not\n3000 t do_nothing\t[module]\n");
@@ -40,29 +36,18 @@ static void a_function_ends_where_the_next_begins(void **state)
 	assert_false(idlecode_has(&c, NULL, 0));
 }
 
-static void hidden_addresses_and_damaged_lines_are_nothing(void **state)
+TEST(hidden_addresses_and_damaged_lines_are_nothing)
 {
 	assert_int_equal(of("0000 t do_idle\n0000 T cpu_startup_entry\n").n, 0);
 	assert_int_equal(of("do_idle\n\n12 t\nx y z\n").n, 0);
 	assert_int_equal(of("2000 t do_idle").n, 1);
 }
 
-static void there_may_be_more_of_them_than_room(void **state)
+TEST(there_may_be_more_of_them_than_room)
 {
 	const struct idlecode c = of("1000 t do_idle\n2000 t do_idle\n3000 t do_idle\n4000 t do_idle\n5000 t do_idle\n6000 t x\n");
 
 	assert_int_equal(c.n, IDLECODE_MAX);
 	assert_true(has(&c, 0x4fff));
 	assert_false(has(&c, 0x5fff));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_function_ends_where_the_next_begins),
-		cmocka_unit_test(hidden_addresses_and_damaged_lines_are_nothing),
-		cmocka_unit_test(there_may_be_more_of_them_than_room),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

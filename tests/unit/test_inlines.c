@@ -2,7 +2,8 @@
 /* Inlined functions and lines: programs made by the compiler here, in which the truth is
  * marked by symbols; DWARF written by hand that lies, nests without end or goes in circles;
  * tables that another process got wrong. */
-#include "cmocka_all.h"
+#include "checks.h"
+#include "tree.h"
 
 #include "symbols/dwarf/inlines.h"
 #include "symbols/dwarf/spans.h"
@@ -10,8 +11,6 @@
 #include "symbols/parser_kinds.h"
 
 #include <fcntl.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -42,18 +41,6 @@ static int run(const char *fmt, ...)
 	return system(command);
 }
 
-static void put_file(const char *name, const char *text)
-{
-	char path[128];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	f = fopen(path, "w");
-	assert_non_null(f);
-	fputs(text, f);
-	assert_int_equal(fclose(f), 0);
-}
-
 static int open_in_folder(const char *name)
 {
 	char path[128];
@@ -71,8 +58,7 @@ static uint64_t address_of(const char *program, const char *symbol)
 	char command[256];
 	FILE *p;
 
-	snprintf(command, sizeof(command), "nm %s/%s | awk '$3 == \"%s\" { print $1 }'", folder, program,
-		 symbol);
+	snprintf(command, sizeof(command), "nm %s/%s | awk '$3 == \"%s\" { print $1 }'", folder, program, symbol);
 	p = popen(command, "r");
 	assert_non_null(p);
 	assert_int_equal(fscanf(p, "%llx", &at), 1);
@@ -131,8 +117,7 @@ static void check_frame(const struct inline_frame *f, const struct truth *t, boo
 	assert_string_equal(f->name, t->name);
 	assert_non_null(base);
 	assert_string_equal(base + 1, t->file);
-	assert_int_equal(f->line, t->line);
-	assert_int_equal(f->inlined, inlined);
+	ARE(NUMBERS(f->line, f->inlined), NUMBERS(t->line, inlined));
 }
 
 static void check(struct inlines *in, const char *mark, const struct truth *truth, size_t n)
@@ -172,9 +157,7 @@ static void check_truth(struct parser *p)
 static const struct {
 	const char *compile, *link, *then;
 } ways[] = {
-	{ "-gdwarf-5", "", NULL },
-	{ "-gdwarf-4", "", NULL },
-	{ "-gdwarf-5 -gdwarf64", "", NULL },
+	{ "-gdwarf-5", "", NULL }, { "-gdwarf-4", "", NULL }, { "-gdwarf-5 -gdwarf64", "", NULL },
 	{ "-gdwarf-5 -fno-pie", "-no-pie", NULL },
 	{ "-gdwarf-4 -fno-pie -ffunction-sections", "-no-pie -Wl,--gc-sections", NULL },
 	{ "-gdwarf-5 -ffunction-sections", "-Wl,--gc-sections", NULL },
@@ -184,12 +167,13 @@ static const struct {
 	{ "-gdwarf-5 -fdebug-types-section", "", NULL },
 };
 
-static void test_truth(void **state)
+TEST(test_truth)
 {
 	NEED_COMPILER;
-	put_file("truth.cc", source);
-	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+	tree_put(folder, "truth.cc", source);
+	for (size_t i = 0; i < COUNT(ways); i++) {
 		struct parser *here = parser_new_all(&(struct parser_opts){ PARSER_HERE });
+		struct parser *apart = i ? NULL : parser_new_all(&(struct parser_opts){ PARSER_APART });
 
 		print_message("# %s %s\n", ways[i].compile, ways[i].link);
 		assert_int_equal(build(ways[i].compile, ways[i].link), 0);
@@ -198,6 +182,12 @@ static void test_truth(void **state)
 		check_truth(NULL);
 		check_truth(here);
 		parser_free(here);
+		if (i)
+			continue;
+		assert_non_null(apart);
+		check_truth(apart);
+		assert_int_equal(parser_deaths(apart), 0);
+		parser_free(apart);
 	}
 }
 
@@ -221,22 +211,20 @@ static const char scopes[] =
 	"}\n"
 	"int main(int argc, char **) { outer(argc); }\n";
 
-static void test_scopes(void **state)
+TEST(test_scopes)
 {
 	static const struct {
 		const char *mark, *name;
 	} inner[] = {
 		{ "in_bump", "shop::(anonymous namespace)::Pair::bump" },
-		{ "in_hidden", "shop::(anonymous namespace)::hidden" },
-		{ "in_alone", "alone" },
-		{ "in_go", "outer::Local::go" },
-		{ "in_lambda", "outer::{lambda at scopes.cc:12}" },
+		{ "in_hidden", "shop::(anonymous namespace)::hidden" }, { "in_alone", "alone" },
+		{ "in_go", "outer::Local::go" }, { "in_lambda", "outer::{lambda at scopes.cc:12}" },
 		{ "in_generic", "outer::{lambda at scopes.cc:13}" },
 	};
 	static const char *const compilers[] = { "g++ -gdwarf-5", "g++ -gdwarf-4", "clang++ -gdwarf-5" };
 
 	NEED_COMPILER;
-	put_file("scopes.cc", scopes);
+	tree_put(folder, "scopes.cc", scopes);
 	for (size_t c = 0; c < COUNT(compilers); c++) {
 		struct inline_frame frames[MAX];
 		struct inlines *in;
@@ -260,20 +248,7 @@ static void test_scopes(void **state)
 	}
 }
 
-static void test_apart(void **state)
-{
-	NEED_COMPILER;
-	struct parser *p = parser_new_all(&(struct parser_opts){ PARSER_APART });
-
-	put_file("truth.cc", source);
-	assert_int_equal(build("-gdwarf-5", ""), 0);
-	assert_non_null(p);
-	check_truth(p);
-	assert_int_equal(parser_deaths(p), 0);
-	parser_free(p);
-}
-
-static void test_alt(void **state)
+TEST(test_alt)
 {
 	struct inline_frame frames[MAX];
 	struct inlines *in;
@@ -283,7 +258,7 @@ static void test_alt(void **state)
 		print_message("# skip: needs dwz\n");
 		skip();
 	}
-	put_file("truth.cc", source);
+	tree_put(folder, "truth.cc", source);
 	assert_int_equal(build("-gdwarf-4", "-Wl,--build-id"), 0);
 	assert_int_equal(run("cp truth other && dwz -m common -r truth other 2>err"), 0);
 	fd = open_in_folder("truth");
@@ -321,20 +296,7 @@ static void ask_everywhere(int fd)
 	inlines_free(in);
 }
 
-static void write_image(const char *image, size_t size)
-{
-	char path[128];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/damaged", folder);
-	unlink(path);
-	f = fopen(path, "w");
-	assert_non_null(f);
-	assert_int_equal(fwrite(image, 1, size, f), size);
-	fclose(f);
-}
-
-static void test_damage(void **state)
+TEST(test_damage)
 {
 	NEED_COMPILER;
 	uint64_t random = 88172645463325252ull;
@@ -342,7 +304,7 @@ static void test_damage(void **state)
 	char *image;
 	int fd;
 
-	put_file("truth.cc", source);
+	tree_put(folder, "truth.cc", source);
 	assert_int_equal(build("-gdwarf-5", ""), 0);
 	fd = open_in_folder("truth");
 	assert_int_equal(fstat(fd, &st), 0);
@@ -359,7 +321,7 @@ static void test_damage(void **state)
 			/* code is of no interest, sections of DWARF come behind it */
 			image[size / 5 + random % (size - size / 5)] = (char)(random >> 32);
 		}
-		write_image(image, round % 3 ? size : size - random % (size / 2));
+		tree_put_bytes(folder, "damaged", image, round % 3 ? size : size - random % (size / 2));
 		close(fd);
 		fd = open_in_folder("damaged");
 		ask_everywhere(fd);
@@ -390,36 +352,39 @@ static int assemble(const char *body)
 		".rept 100000\n.quad 16,32\n.endr\n.quad 0,0\n"
 		".section .debug_info,\"\",@progbits\ninfo:\n.4byte end-begin\nbegin:\n.2byte 4\n"
 		".4byte .debug_abbrev\n.byte 8\n.uleb128 1\n.quad f,f_end\n";
-	char path[128];
-	FILE *out;
+	char text[4096];
 
-	snprintf(path, sizeof(path), "%s/hand.s", folder);
-	out = fopen(path, "w");
-	assert_non_null(out);
-	fprintf(out, "%s%s\nend:\n", before, body);
-	fclose(out);
+	assert_true((size_t)snprintf(text, sizeof(text), "%s%s\nend:\n", before, body) < sizeof(text));
+	tree_put(folder, "hand.s", text);
 	return run("gcc -shared -nostdlib -o hand hand.s 2>err");
 }
 
-static size_t ask_hand(uint64_t into, struct inline_frame *frames)
+static struct inline_frame frames[MAX];
+
+static size_t ask_hand(uint64_t into)
 {
 	static struct inlines *in;
 	static int fd = -1;
-	size_t n;
 
 	inlines_free(in);        /* names live until the next call */
 	if (fd >= 0)
 		close(fd);
 	fd = open_in_folder("hand");
 	in = inlines_new(NULL, fd);
-	n = inlines_find(in, address_of("hand", "f") + into, frames, MAX);
-	return n;
+	return inlines_find(in, address_of("hand", "f") + into, frames, MAX);
 }
 
-static void test_circle(void **state)
+/* One frame of that name; NULL: none. */
+static void is_in(uint64_t into, const char *name)
+{
+	assert_int_equal(ask_hand(into), name != NULL);
+	if (name)
+		assert_string_equal(frames[0].name, name);
+}
+
+TEST(test_circle)
 {
 	NEED_COMPILER;
-	struct inline_frame frames[MAX];
 
 	/* two entries, each the origin of the other, and one that is its own */
 	assert_int_equal(assemble(".uleb128 3\n.asciz \"outer\"\n.quad f,f_end\n"
@@ -429,32 +394,29 @@ static void test_circle(void **state)
 				  ".uleb128 4\n.4byte one-info\n.quad f+48,f+64\n"
 				  ".uleb128 4\n.4byte 0x7fffffff\n.quad f+80,f+96\n.byte 0,0\n"), 0);
 	for (uint64_t at = 16; at <= 80; at += 32) {
-		assert_int_equal(ask_hand(at, frames), 2);
+		assert_int_equal(ask_hand(at), 2);
 		assert_null(frames[0].name);
 		assert_true(frames[0].inlined);
 		assert_string_equal(frames[1].name, "outer");
 	}
 }
 
-static void test_deep(void **state)
+TEST(test_deep)
 {
 	NEED_COMPILER;
-	struct inline_frame frames[MAX];
 
 	/* a function, and then blocks in blocks: it has been read by then */
 	assert_int_equal(assemble(".uleb128 3\n.asciz \"outer\"\n.quad f,f_end\n"
 				  ".rept 300000\n.uleb128 2\n.endr\n"), 0);
-	assert_int_equal(ask_hand(5, frames), 1);
-	assert_string_equal(frames[0].name, "outer");
+	is_in(5, "outer");
 	/* functions in functions */
 	assert_int_equal(assemble(".rept 100000\n.uleb128 3\n.asciz \"f\"\n.quad f,f_end\n.endr\n"), 0);
-	assert_int_equal(ask_hand(5, frames), 1);
+	assert_int_equal(ask_hand(5), 1);
 }
 
-static void test_overlap(void **state)
+TEST(test_overlap)
 {
 	NEED_COMPILER;
-	struct inline_frame frames[MAX];
 
 	/* b begins in a and ends behind it; c lies at the very place of b; d in no code */
 	assert_int_equal(assemble(".uleb128 3\n.asciz \"a\"\n.quad f,f+64\n.byte 0\n"
@@ -463,27 +425,24 @@ static void test_overlap(void **state)
 				  ".uleb128 3\n.asciz \"d\"\n.quad 0,0x7fffffffffffffff\n.byte 0\n"
 				  ".uleb128 3\n.asciz \"e\"\n.quad -1,-1\n.byte 0\n"
 				  ".uleb128 3\n.asciz \"z\"\n.quad f+128,f+100\n.byte 0,0\n"), 0);
-	assert_int_equal(ask_hand(40, frames), 1);
-	assert_string_equal(frames[0].name, "a");
-	assert_int_equal(ask_hand(70, frames), 1);
-	assert_string_equal(frames[0].name, "b");
-	assert_int_equal(ask_hand(110, frames), 0);
-	assert_int_equal(ask_hand(128, frames), 0);
+	is_in(40, "a");
+	is_in(70, "b");
+	is_in(110, NULL);
+	is_in(128, NULL);
 }
 
 /* 100,000 functions whose ranges are one list of 100,000: given up, and soon. */
-static void test_bomb(void **state)
+TEST(test_bomb)
 {
 	NEED_COMPILER;
-	struct inline_frame frames[MAX];
 	struct timespec begin, end;
 
 	assert_int_equal(assemble(".uleb128 3\n.asciz \"outer\"\n.quad f,f_end\n"
 				  "at: .rept 100000\n.uleb128 7\n.4byte at-info\n.4byte list\n.endr\n.byte 0,0\n"),
 			 0);
-	clock_gettime(CLOCK_MONOTONIC, &begin);
-	assert_int_equal(ask_hand(20, frames), 0);
-	clock_gettime(CLOCK_MONOTONIC, &end);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+	is_in(20, NULL);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
 	assert_true(end.tv_sec - begin.tv_sec < 15);
 }
 
@@ -506,15 +465,7 @@ static const struct table good = {
 	.strings = "\0a\0b\0cc",
 };
 
-static bool is_table(const struct table *t)
-{
-	struct inline_table *table = inline_table_unpack(t, sizeof(*t));
-
-	inline_table_free(table);
-	return table;
-}
-
-static void test_tables(void **state)
+TEST(test_tables)
 {
 	struct inline_table *table = inline_table_unpack(&good, sizeof(good));
 	struct inline_frame f[MAX];
@@ -532,9 +483,17 @@ static void test_tables(void **state)
 		assert_null(inline_table_unpack(&good, size));
 }
 
-#define BAD(change) do { struct table t = good; t.change; assert_false(is_table(&t)); } while (0)
+/* Each change to what is good is refused. */
+#define REFUSED(type, unpack, whole, change) \
+	do { \
+		struct type t = whole; \
+		t.change; \
+		assert_null(unpack(&t, sizeof(t))); \
+	} while (0)
+#define BAD(change) REFUSED(table, inline_table_unpack, good, change)
+#define BAD_MAP(change) REFUSED(map, unit_map_unpack, good_map, change)
 
-static void test_bad_tables(void **state)
+TEST(test_bad_tables)
 {
 	BAD(head.nspans = 3);
 	BAD(head.nspans = UINT32_MAX);
@@ -561,33 +520,17 @@ struct map {
 
 static const struct map good_map = { { 0x1000, 3, 2 }, { 0, 16, 32 }, { 1, 2, 0 } };
 
-static bool is_map(const struct map *m)
-{
-	struct unit_map *map = unit_map_unpack(m, sizeof(*m));
-
-	unit_map_free(map);
-	return map;
-}
-
-static void test_maps(void **state)
+TEST(test_maps)
 {
 	struct unit_map *map = unit_map_unpack(&good_map, sizeof(good_map));
-	struct map bad = good_map;
 
 	assert_non_null(map);
-	assert_int_equal(unit_map_find(map, 0xfff), NO_UNIT);
-	assert_int_equal(unit_map_find(map, 0x1000), 0);
-	assert_int_equal(unit_map_find(map, 0x101f), 1);
+	ARE(NUMBERS(unit_map_find(map, 0xfff), unit_map_find(map, 0x1000), unit_map_find(map, 0x101f)), NUMBERS(NO_UNIT, 0, 1));
 	assert_int_equal(unit_map_find(map, 0x1020), NO_UNIT);
 	unit_map_free(map);
-	bad.units[0] = 3;
-	assert_false(is_map(&bad));
-	bad = good_map;
-	bad.starts[1] = 0;
-	assert_false(is_map(&bad));
-	bad = good_map;
-	bad.head.nspans = UINT32_MAX;
-	assert_false(is_map(&bad));
+	BAD_MAP(units[0] = 3);
+	BAD_MAP(starts[1] = 0);
+	BAD_MAP(head.nspans = UINT32_MAX);
 	assert_null(unit_map_unpack(&good_map, sizeof(good_map) - 1));
 }
 
@@ -614,7 +557,7 @@ static uint32_t value_at(const struct flat_span *flat, size_t n, uint64_t at)
 	return value;
 }
 
-static void test_spans(void **state)
+TEST(test_spans)
 {
 	uint64_t random = 1234567;
 
@@ -650,23 +593,4 @@ static int teardown(void **state)
 	return run("cd / && rm -rf %s", folder);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_spans),
-		cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_bad_tables),
-		cmocka_unit_test(test_maps),
-		cmocka_unit_test(test_truth),
-		cmocka_unit_test(test_scopes),
-		cmocka_unit_test(test_apart),
-		cmocka_unit_test(test_alt),
-		cmocka_unit_test(test_circle),
-		cmocka_unit_test(test_deep),
-		cmocka_unit_test(test_overlap),
-		cmocka_unit_test(test_bomb),
-		cmocka_unit_test(test_damage),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+AROUND_ALL(setup, teardown)

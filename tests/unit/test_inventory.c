@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Modules of the kernel as records. The rest is read by perf in tests/python/test_record_command.py. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "perfdata/write/writer.h"
 #include "perfevent.h"
 #include "stream/record/inventory.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
-static void modules(void **state)
+TEST(modules)
 {
 	static char text[] = "ext4 1024000 1 - Live 0xffffffffc0100000\n"
 			     "hidden 4096 0 - Live 0x0000000000000000\n"
@@ -27,7 +26,6 @@ static void modules(void **state)
 	struct pev_format format = { .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
 						    PERF_SAMPLE_IDENTIFIER, .sample_id_all = true };
 
-	(void)state;
 	assert_int_equal(close(mkstemp(path)), 0);
 	unlink(path);
 	w = perfdata_new(path);
@@ -45,20 +43,10 @@ static void modules(void **state)
 
 		assert_true(at + sizeof(*h) <= n && at + h->size <= n);
 		assert_int_equal(pev_decode(h, h->size, &format, &rec), 0);
-		assert_int_equal(rec.type, PERF_RECORD_MMAP);
-		assert_int_equal(rec.mmap.pid, UINT32_MAX);
+		ARE(NUMBERS(rec.type, rec.mmap.pid), NUMBERS(PERF_RECORD_MMAP, UINT32_MAX));
 		assert_string_equal(rec.mmap.filename, expected[i].name);
-		assert_int_equal(rec.mmap.addr, expected[i].addr);
-		assert_int_equal(rec.mmap.len, expected[i].len);
-		assert_int_equal(rec.sample_id.id, 77);
+		ARE(NUMBERS(rec.mmap.addr, rec.mmap.len, rec.sample_id.id), NUMBERS(expected[i].addr, expected[i].len, 77));
 		at += h->size;
 	}
 	assert_int_equal(at + 2 * sizeof(struct perf_event_header), n);   /* its end */
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(modules) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

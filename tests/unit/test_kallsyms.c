@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Made-up symbol tables: modules, BPF, aliases, hidden addresses, lines that are none. */
-#include "cmocka_all.h"
+#include "checks.h"
+#include "tree.h"
 
 #include "symbols/kernel/kallsyms.h"
 
@@ -9,16 +10,10 @@
 
 static struct kallsyms *load_bytes(const void *bytes, size_t len)
 {
-	char path[] = "/tmp/kallsyms-XXXXXX";
-	int fd = mkstemp(path);
-	struct kallsyms *k;
+	int fd = tree_fd(bytes, len);
+	struct kallsyms *k = kallsyms_read(fd);
 
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, bytes, len), len);
-	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-	k = kallsyms_read(fd);
 	close(fd);
-	unlink(path);
 	return k;
 }
 
@@ -27,8 +22,7 @@ static struct kallsyms *load(const char *text)
 	return load_bytes(text, strlen(text));
 }
 
-static void is(const struct kallsyms *k, uint64_t addr, const char *name, uint64_t start,
-	       const char *dso)
+static void is(const struct kallsyms *k, uint64_t addr, const char *name, uint64_t start, const char *dso)
 {
 	struct kernel_symbol sym;
 
@@ -59,79 +53,58 @@ static const char usual[] =
 	"ffffffffc0400000 t bpf_prog_6deef7357e7b4530_sd_fw\t[bpf]\n"
 	"ffffffffc0500000 t ftrace_trampoline\t[__builtin__ftrace]\n";
 
-static void addresses_have_names(void **state)
-{
-	struct kallsyms *k = load(usual);
-
-	assert_non_null(k);
-	is(k, 0xffffffff81000110, "secondary", 0xffffffff81000110, NULL);
-	is(k, 0xffffffff8100ffff, "secondary", 0xffffffff81000110, NULL);
-	is(k, 0xffffffff81e00001, "weak_one", 0xffffffff81e00000, NULL);
-	is(k, 0xffffffffc03000ff, "nf_hook", 0xffffffffc0300000, "[nf_tables]");
-	is(k, 0xffffffffc0300100, "nf_tail", 0xffffffffc0300100, "[nf_tables]");
-	is(k, 0xffffffffc0400010, "bpf_prog_6deef7357e7b4530_sd_fw", 0xffffffffc0400000, "[bpf]");
-	is(k, 0xffffffffc0500fff, "ftrace_trampoline", 0xffffffffc0500000, "[__builtin__ftrace]");
-	is_nothing(k, 0);
-	is_nothing(k, 0x1000);
-	is_nothing(k, 0xffffffff80ffffff);
-	kallsyms_free(k);
-}
-
-/* No function of one module reaches into another, or where no module is. */
-static void modules_end(void **state)
-{
-	struct kallsyms *k = load(usual);
-
-	assert_non_null(k);
-	is(k, 0xffffffffc0301fff, "nf_tail", 0xffffffffc0300100, "[nf_tables]");
-	is_nothing(k, 0xffffffffc0302000);
-	is_nothing(k, 0xffffffffc03fffff);
-	is(k, 0xffffffff81e01fff, "weak_one", 0xffffffff81e00000, NULL);
-	is_nothing(k, 0xffffffffb0000000);
-	is_nothing(k, UINT64_MAX);
-	kallsyms_free(k);
-}
-
 /* Of several names of one address the first in the file, wherever it is sorted to. */
-static void aliases_have_one_name(void **state)
+static const char aliases[] = "ffffffff81000040 T z_first\nffffffff81000040 T a_second\n"
+			      "ffffffff81000010 t before\nffffffff81000040 t last\n";
+static const char any_order[] = "ffffffff81000300 t c\nffffffff81000100 t a\nffffffff81000200 t b\n";
+static const char no_end[] = "ffffffff81000100 t a\nffffffff81000200 t b";
+
+TEST(addresses_have_names)
 {
-	struct kallsyms *k = load("ffffffff81000040 T z_first\nffffffff81000040 T a_second\n"
-				  "ffffffff81000010 t before\nffffffff81000040 t last\n");
+	static const struct {
+		const char *text;
+		uint64_t addr;
+		const char *name;        /* NULL: none */
+		uint64_t start;
+		const char *dso;         /* NULL: the kernel */
+	} rows[] = {
+		{ usual, 0xffffffff81000110, "secondary", 0xffffffff81000110, NULL },
+		{ usual, 0xffffffff8100ffff, "secondary", 0xffffffff81000110, NULL },
+		{ usual, 0xffffffff81e00001, "weak_one", 0xffffffff81e00000, NULL },
+		{ usual, 0xffffffffc03000ff, "nf_hook", 0xffffffffc0300000, "[nf_tables]" },
+		{ usual, 0xffffffffc0300100, "nf_tail", 0xffffffffc0300100, "[nf_tables]" },
+		{ usual, 0xffffffffc0400010, "bpf_prog_6deef7357e7b4530_sd_fw", 0xffffffffc0400000, "[bpf]" },
+		{ usual, 0xffffffffc0500fff, "ftrace_trampoline", 0xffffffffc0500000, "[__builtin__ftrace]" },
+		{ usual, 0, NULL }, { usual, 0x1000, NULL }, { usual, 0xffffffff80ffffff, NULL },
+		/* no function of one module reaches into another, or where no module is */
+		{ usual, 0xffffffffc0301fff, "nf_tail", 0xffffffffc0300100, "[nf_tables]" },
+		{ usual, 0xffffffff81e01fff, "weak_one", 0xffffffff81e00000, NULL }, { usual, 0xffffffffc0302000, NULL },
+		{ usual, 0xffffffffc03fffff, NULL }, { usual, 0xffffffffb0000000, NULL }, { usual, UINT64_MAX, NULL },
+		{ aliases, 0xffffffff81000040, "z_first", 0xffffffff81000040, NULL },
+		{ aliases, 0xffffffff81000050, "z_first", 0xffffffff81000040, NULL },
+		{ aliases, 0xffffffff8100003f, "before", 0xffffffff81000010, NULL },
+		{ any_order, 0xffffffff81000100, "a", 0xffffffff81000100, NULL },
+		{ any_order, 0xffffffff810002ff, "b", 0xffffffff81000200, NULL },
+		{ any_order, 0xffffffff81000300, "c", 0xffffffff81000300, NULL },
+		{ no_end, 0xffffffff81000200, "b", 0xffffffff81000200, NULL },
+		{ "ffffffff81000200 t in_module\t[mod]", 0xffffffff81000200, "in_module", 0xffffffff81000200, "[mod]" },
+	};
 
-	assert_non_null(k);
-	is(k, 0xffffffff81000040, "z_first", 0xffffffff81000040, NULL);
-	is(k, 0xffffffff81000050, "z_first", 0xffffffff81000040, NULL);
-	is(k, 0xffffffff8100003f, "before", 0xffffffff81000010, NULL);
-	kallsyms_free(k);
-}
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct kallsyms *k = load(rows[i].text);
 
-static void lines_in_any_order(void **state)
-{
-	struct kallsyms *k = load("ffffffff81000300 t c\nffffffff81000100 t a\n"
-				  "ffffffff81000200 t b\n");
-
-	assert_non_null(k);
-	is(k, 0xffffffff81000100, "a", 0xffffffff81000100, NULL);
-	is(k, 0xffffffff810002ff, "b", 0xffffffff81000200, NULL);
-	is(k, 0xffffffff81000300, "c", 0xffffffff81000300, NULL);
-	kallsyms_free(k);
-}
-
-static void the_last_line_needs_no_end(void **state)
-{
-	struct kallsyms *k = load("ffffffff81000100 t a\nffffffff81000200 t b");
-
-	assert_non_null(k);
-	is(k, 0xffffffff81000200, "b", 0xffffffff81000200, NULL);
-	kallsyms_free(k);
-	k = load("ffffffff81000200 t in_module\t[mod]");
-	assert_non_null(k);
-	is(k, 0xffffffff81000200, "in_module", 0xffffffff81000200, "[mod]");
-	kallsyms_free(k);
+		print_message("# %#" PRIx64 "\n", rows[i].addr);
+		assert_non_null(k);
+		if (rows[i].name)
+			is(k, rows[i].addr, rows[i].name, rows[i].start, rows[i].dso);
+		else
+			is_nothing(k, rows[i].addr);
+		kallsyms_free(k);
+	}
 }
 
 /* kernel.kptr_restrict, or nothing at all: there is no table. */
-static void tables_without_addresses(void **state)
+TEST(tables_without_addresses)
 {
 	static const char *const rows[] = {
 		"", "\n", "\n\n\n", "0000000000000000 T _text\n0000000000000000 t a\t[m]\n",
@@ -145,7 +118,7 @@ static void tables_without_addresses(void **state)
 	kallsyms_free(NULL);
 }
 
-static void lines_that_are_none(void **state)
+TEST(lines_that_are_none)
 {
 	static const char bytes[] =
 		"ffffffff81000000 T first\n"
@@ -173,7 +146,7 @@ static void lines_that_are_none(void **state)
 }
 
 /* Names have 512 bytes at most: what is beyond the buffer is no line. */
-static void a_huge_line(void **state)
+TEST(a_huge_line)
 {
 	enum { HUGE_LINE = 1 << 20, LONG_LINE = 60000 };
 	char *text = malloc(HUGE_LINE + LONG_LINE + 100), *p = text;
@@ -199,7 +172,7 @@ static void a_huge_line(void **state)
 }
 
 /* More and shorter lines than the first guess of their number allows for. */
-static void a_large_table(void **state)
+TEST(a_large_table)
 {
 	enum { N = 300000 };
 	char *text = malloc(N * 24), *p = text;
@@ -219,21 +192,4 @@ static void a_large_table(void **state)
 	is_nothing(k, 0xfff);
 	kallsyms_free(k);
 	free(text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(addresses_have_names),
-		cmocka_unit_test(modules_end),
-		cmocka_unit_test(aliases_have_one_name),
-		cmocka_unit_test(lines_in_any_order),
-		cmocka_unit_test(the_last_line_needs_no_end),
-		cmocka_unit_test(tables_without_addresses),
-		cmocka_unit_test(lines_that_are_none),
-		cmocka_unit_test(a_huge_line),
-		cmocka_unit_test(a_large_table),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "symbols/kernel/ksymbols.h"
-
-#include <string.h>
 
 static void is(const struct ksymbols *k, uint64_t addr, const char *name, uint64_t start)
 {
@@ -19,7 +17,7 @@ static void is(const struct ksymbols *k, uint64_t addr, const char *name, uint64
 	assert_int_equal(sym.start, start);
 }
 
-static void test_come_and_go(void **state)
+TEST(test_come_and_go)
 {
 	struct ksymbols k = { 0 };
 
@@ -44,7 +42,7 @@ static void test_come_and_go(void **state)
 	is(&k, 0x100, NULL, 0);
 }
 
-static void test_later_counts(void **state)
+TEST(test_later_counts)
 {
 	struct ksymbols k = { 0 };
 
@@ -62,7 +60,7 @@ static void test_later_counts(void **state)
 	ksymbols_free(&k);
 }
 
-static void test_tells_when_answers_change(void **state)
+TEST(test_tells_when_answers_change)
 {
 	struct ksymbols k = { 0 };
 
@@ -85,7 +83,7 @@ static void test_tells_when_answers_change(void **state)
 	ksymbols_free(&k);
 }
 
-static void test_hostile(void **state)
+TEST(test_hostile)
 {
 	struct ksymbols k = { 0 };
 
@@ -104,16 +102,4 @@ static void test_hostile(void **state)
 	is(&k, KSYMBOLS_MAX * 16, NULL, 0);
 	is(&k, 16, "in place of two", 0);
 	ksymbols_free(&k);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_come_and_go),
-		cmocka_unit_test(test_later_counts),
-		cmocka_unit_test(test_tells_when_answers_change),
-		cmocka_unit_test(test_hostile),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

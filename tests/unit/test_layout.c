@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where the parts of a sample lie, and samples that contradict themselves. */
+#include "checks.h"
 #include "records.h"
 
 #include "events/layout.h"
@@ -10,16 +11,11 @@ static const struct {
 	uint64_t bit;
 	size_t member;
 } rows[] = {
-	{ PERF_SAMPLE_IDENTIFIER, offsetof(struct layout, identifier) },
-	{ PERF_SAMPLE_IP, offsetof(struct layout, ip) },
-	{ PERF_SAMPLE_TID, offsetof(struct layout, tid) },
-	{ PERF_SAMPLE_TIME, offsetof(struct layout, time) },
-	{ PERF_SAMPLE_ADDR, offsetof(struct layout, addr) },
-	{ PERF_SAMPLE_ID, offsetof(struct layout, id) },
-	{ PERF_SAMPLE_STREAM_ID, offsetof(struct layout, stream_id) },
-	{ PERF_SAMPLE_CPU, offsetof(struct layout, cpu) },
-	{ PERF_SAMPLE_PERIOD, offsetof(struct layout, period) },
-	{ PERF_SAMPLE_CALLCHAIN, offsetof(struct layout, callchain) },
+	{ PERF_SAMPLE_IDENTIFIER, offsetof(struct layout, identifier) }, { PERF_SAMPLE_IP, offsetof(struct layout, ip) },
+	{ PERF_SAMPLE_TID, offsetof(struct layout, tid) }, { PERF_SAMPLE_TIME, offsetof(struct layout, time) },
+	{ PERF_SAMPLE_ADDR, offsetof(struct layout, addr) }, { PERF_SAMPLE_ID, offsetof(struct layout, id) },
+	{ PERF_SAMPLE_STREAM_ID, offsetof(struct layout, stream_id) }, { PERF_SAMPLE_CPU, offsetof(struct layout, cpu) },
+	{ PERF_SAMPLE_PERIOD, offsetof(struct layout, period) }, { PERF_SAMPLE_CALLCHAIN, offsetof(struct layout, callchain) },
 	{ PERF_SAMPLE_RAW, offsetof(struct layout, raw) },
 };
 
@@ -29,7 +25,7 @@ static uint8_t member(const struct layout *l, size_t offset)
 }
 
 /* Every combination of bits: each part follows the one before, as the kernel writes them. */
-static void every_sample_type(void **state)
+TEST(every_sample_type)
 {
 	for (uint32_t set = 0; set < 1u << COUNT(rows); set++) {
 		uint64_t type = 0;
@@ -49,7 +45,7 @@ static void every_sample_type(void **state)
 }
 
 /* It is found from the end: what is before it may be of any length. */
-static void control_groups(void **state)
+TEST(control_groups)
 {
 	const uint64_t pages = PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE;
 	struct {
@@ -73,147 +69,114 @@ static void control_groups(void **state)
 	assert_false(layout_cgroup(&l, &rec.header, &id));
 }
 
-/* A layout says the same as pev_decode(), which has tests of its own. */
-static void as_decoded(void **state)
-{
-	static const uint64_t type = TRACE | PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_CPU |
-				     PERF_SAMPLE_CALLCHAIN;
-	const struct pev_format fmt = { .sample_type = type };
-	struct pev_record out;
-	struct layout l;
-	struct bytes b;
-	uint64_t nr;
-	uint32_t size;
+static struct layout l;
+static struct bytes b;
+static uint64_t nr;
+static uint32_t size;
 
-	begin(&b, PERF_RECORD_SAMPLE, 0);
-	PUT(&b, 77, U32(12, 13), 1000, U32(3, 0), 5);
-	PUT(&b, 2, 0xffffffff81000000, 0xffffffff82000000);
-	PUT(&b, U32(12, 0x11223344), 0x5566778899aabbcc);
-	layout_from_sample_type(&l, type);
-	assert_int_equal(pev_decode(head_of(&b), b.n * 8, &fmt, &out), 0);
-	assert_int_equal(layout_u64(head_of(&b), l.identifier), out.sample.identifier);
-	assert_int_equal(layout_u32(head_of(&b), l.tid), out.sample.pid);
-	assert_int_equal(layout_u32(head_of(&b), l.tid + 4), out.sample.tid);
-	assert_int_equal(layout_u64(head_of(&b), l.time), out.sample.time);
-	assert_int_equal(layout_u32(head_of(&b), l.cpu), out.sample.cpu);
-	assert_int_equal(layout_u64(head_of(&b), l.period), out.sample.period);
-	assert_ptr_equal(layout_callchain(&l, head_of(&b), &nr), out.sample.callchain);
-	assert_int_equal(nr, out.sample.callchain_nr);
-	assert_ptr_equal(layout_raw(&l, head_of(&b), &size), out.sample.raw);
-	assert_int_equal(size, out.sample.raw_size);
+/* A sample of these parts and words; its raw data, and its call chain. */
+#define SAMPLE(type, ...) (layout_from_sample_type(&l, type), begin(&b, PERF_RECORD_SAMPLE, 0), PUT(&b, __VA_ARGS__))
+
+static const void *raw(void)
+{
+	return layout_raw(&l, head_of(&b), &size);
 }
 
-static void what_is_not_there(void **state)
+static const void *chain(void)
 {
-	struct layout l;
-	struct bytes b;
-	uint64_t nr;
-	uint32_t size;
+	return layout_callchain(&l, head_of(&b), &nr);
+}
 
-	begin(&b, PERF_RECORD_SAMPLE, 0);
-	PUT(&b, 1, 2, 3, 4, 5);
-	layout_from_sample_type(&l, PERF_SAMPLE_TID | PERF_SAMPLE_TIME);
-	assert_null(layout_callchain(&l, head_of(&b), &nr));
-	assert_null(layout_raw(&l, head_of(&b), &size));
-	layout_from_sample_type(&l, 0);
-	assert_null(layout_callchain(&l, head_of(&b), &nr));
-	assert_null(layout_raw(&l, head_of(&b), &size));
+/* A layout says the same as pev_decode(), which has tests of its own. */
+TEST(as_decoded)
+{
+	static const uint64_t type = TRACE | PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN;
+	const struct pev_format fmt = { .sample_type = type };
+	const struct perf_event_header *rec = head_of(&b);
+	struct pev_record out;
+
+	SAMPLE(type, 77, U32(12, 13), 1000, U32(3, 0), 5, 2, 0xffffffff81000000, 0xffffffff82000000, U32(12, 0x11223344),
+	       0x5566778899aabbcc);
+	assert_int_equal(pev_decode(head_of(&b), b.n * 8, &fmt, &out), 0);
+	ARE(NUMBERS(layout_u64(rec, l.identifier), layout_u32(rec, l.tid), layout_u32(rec, l.tid + 4), layout_u64(rec, l.time),
+		    layout_u32(rec, l.cpu), layout_u64(rec, l.period)),
+	    NUMBERS(out.sample.identifier, out.sample.pid, out.sample.tid, out.sample.time, out.sample.cpu, out.sample.period));
+	assert_ptr_equal(chain(), out.sample.callchain);
+	assert_ptr_equal(raw(), out.sample.raw);
+	ARE(NUMBERS(nr, size), NUMBERS(out.sample.callchain_nr, out.sample.raw_size));
+}
+
+TEST(what_is_not_there)
+{
+	SAMPLE(PERF_SAMPLE_TID | PERF_SAMPLE_TIME, 1, 2, 3, 4, 5);
+	assert_true(!chain() && !raw());
+	SAMPLE(0, 1, 2, 3, 4, 5);
+	assert_true(!chain() && !raw());
 }
 
 /* Copies that end where the allocation does, so that ASan sees any step beyond. */
-static void cut_anywhere(uint64_t type, const struct bytes *b)
+static void cut_anywhere(void)
 {
-	struct layout l;
-
-	layout_from_sample_type(&l, type);
-	for (uint16_t size = 8; size <= b->n * 8; size += 8) {
-		struct perf_event_header *rec = malloc(size);
+	for (uint16_t n = 8; n <= b.n * 8; n += 8) {
+		struct perf_event_header *rec = malloc(n);
 		const uint64_t *ips;
-		const void *raw;
-		uint64_t nr;
-		uint32_t raw_size;
+		const void *data;
 
 		assert_non_null(rec);
-		memcpy(rec, b->word, size);
-		rec->size = size;
+		memcpy(rec, b.word, n);
+		rec->size = n;
 		ips = layout_callchain(&l, rec, &nr);
-		raw = layout_raw(&l, rec, &raw_size);
+		data = layout_raw(&l, rec, &size);
 		if (ips)
-			assert_true((const char *)(ips + nr) <= (const char *)rec + size);
-		if (raw)
-			assert_true((const char *)raw + raw_size <= (const char *)rec + size);
-		assert_int_equal(raw != NULL, size == b->n * 8);
+			assert_true((const char *)(ips + nr) <= (const char *)rec + n);
+		if (data)
+			assert_true((const char *)data + size <= (const char *)rec + n);
+		assert_int_equal(data != NULL, n == b.n * 8);
 		free(rec);
 	}
 }
 
-static void cut_records_have_no_raw_data(void **state)
+TEST(cut_records_have_no_raw_data)
 {
-	struct bytes b;
-
-	begin(&b, PERF_RECORD_SAMPLE, 0);
-	PUT(&b, U32(12, 13), 1000, 5, U32(12, 1), 2);
-	cut_anywhere(TRACE, &b);
-	begin(&b, PERF_RECORD_SAMPLE, 0);
-	PUT(&b, U32(12, 13), 1000, 5, 3, 1, 2, 3, U32(20, 1), 2, 3);
-	cut_anywhere(TRACE | PERF_SAMPLE_CALLCHAIN, &b);
+	SAMPLE(TRACE, U32(12, 13), 1000, 5, U32(12, 1), 2);
+	cut_anywhere();
+	SAMPLE(TRACE | PERF_SAMPLE_CALLCHAIN, U32(12, 13), 1000, 5, 3, 1, 2, 3, U32(20, 1), 2, 3);
+	cut_anywhere();
 }
 
-static void lengths_that_lie(void **state)
+TEST(lengths_that_lie)
 {
 	static const uint64_t chains[] = { 2, 3, 0x2000, 0x1fffffff, 0x20000000, 0x1fffffffffffffff,
 					   0x2000000000000000, UINT64_MAX - 1, UINT64_MAX };
 	static const uint32_t raws[] = { 5, 12, 13, 0xffff, 0x7fffffff, 0xfffffffb, UINT32_MAX };
-	struct layout l;
-	struct bytes b;
-	uint64_t nr;
-	uint32_t size;
 
-	layout_from_sample_type(&l, TRACE | PERF_SAMPLE_CALLCHAIN);
 	for (size_t i = 0; i < COUNT(chains); i++) {
-		begin(&b, PERF_RECORD_SAMPLE, 0);
-		PUT(&b, U32(12, 13), 1000, 5, chains[i], U32(4, 0));
-		assert_null(layout_callchain(&l, head_of(&b), &nr));
-		assert_null(layout_raw(&l, head_of(&b), &size));
+		SAMPLE(TRACE | PERF_SAMPLE_CALLCHAIN, U32(12, 13), 1000, 5, chains[i], U32(4, 0));
+		assert_true(!chain() && !raw());
 	}
-	layout_from_sample_type(&l, TRACE);
 	for (size_t i = 0; i < COUNT(raws); i++) {
-		begin(&b, PERF_RECORD_SAMPLE, 0);
-		PUT(&b, U32(12, 13), 1000, 5, U32(raws[i], 0));
-		assert_null(layout_raw(&l, head_of(&b), &size));
+		SAMPLE(TRACE, U32(12, 13), 1000, 5, U32(raws[i], 0));
+		assert_null(raw());
 	}
 }
 
 /* The callchain eats all but the last word; raw data of four bytes, then of none. */
-static void lengths_that_just_fit(void **state)
+TEST(lengths_that_just_fit)
 {
-	struct layout l;
-	struct bytes b;
-	uint64_t nr;
-	uint32_t size;
-
-	layout_from_sample_type(&l, TRACE | PERF_SAMPLE_CALLCHAIN);
-	begin(&b, PERF_RECORD_SAMPLE, 0);
-	PUT(&b, U32(12, 13), 1000, 5, 2, 1, 2, U32(4, 9));
-	assert_non_null(layout_raw(&l, head_of(&b), &size));
-	assert_int_equal(size, 4);
-	begin(&b, PERF_RECORD_SAMPLE, 0);
-	PUT(&b, U32(12, 13), 1000, 5, 2, 1, 2, U32(0, 9));
-	assert_non_null(layout_raw(&l, head_of(&b), &size));
-	assert_int_equal(size, 0);
-	begin(&b, PERF_RECORD_SAMPLE, 0);
-	PUT(&b, U32(12, 13), 1000, 5, 3, 1, 2, U32(4, 9));   /* the chain's, not raw data's */
-	assert_non_null(layout_callchain(&l, head_of(&b), &nr));
-	assert_null(layout_raw(&l, head_of(&b), &size));
+	for (uint32_t n = 0; n <= 4; n += 4) {
+		SAMPLE(TRACE | PERF_SAMPLE_CALLCHAIN, U32(12, 13), 1000, 5, 2, 1, 2, U32(n, 9));
+		assert_non_null(raw());
+		assert_int_equal(size, n);
+	}
+	SAMPLE(TRACE | PERF_SAMPLE_CALLCHAIN, U32(12, 13), 1000, 5, 3, 1, 2, U32(4, 9));   /* the chain's, not raw data's */
+	assert_non_null(chain());
+	assert_null(raw());
 }
 
-static void the_largest_record(void **state)
+TEST(the_largest_record)
 {
 	uint64_t *rec = calloc(8192, 8);
 	struct perf_event_header *header = (struct perf_event_header *)rec;
-	struct layout l;
-	uint64_t nr;
-	uint32_t size;
 
 	assert_non_null(rec);
 	layout_from_sample_type(&l, PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW);
@@ -228,20 +191,4 @@ static void the_largest_record(void **state)
 	rec[1] = 8190;
 	assert_null(layout_callchain(&l, header, &nr));
 	free(rec);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_sample_type),
-		cmocka_unit_test(control_groups),
-		cmocka_unit_test(as_decoded),
-		cmocka_unit_test(what_is_not_there),
-		cmocka_unit_test(cut_records_have_no_raw_data),
-		cmocka_unit_test(lengths_that_lie),
-		cmocka_unit_test(lengths_that_just_fit),
-		cmocka_unit_test(the_largest_record),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What samples of each event have, by what the consumer reads. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "base/pidns.h"
 #include "stream/list/list.h"
@@ -45,14 +45,13 @@ static void calls(uint64_t reads_enter, uint64_t reads_leave, uint64_t enter, ui
 	};
 	struct stream *s = with(e, 2);
 
-	assert_int_equal(e[0].layout.sample_type, enter);
-	assert_int_equal(e[1].layout.sample_type, leave);
-	assert_int_equal(s->choice.mixed, (enter & PERF_SAMPLE_IDENTIFIER) != 0);
+	ARE(NUMBERS(e[0].layout.sample_type, e[1].layout.sample_type, s->choice.mixed),
+	    NUMBERS(enter, leave, (enter & PERF_SAMPLE_IDENTIFIER) != 0));
 	free(s);
 }
 
 /* Raw data tells samples apart: without it in one of them, all have identifiers. */
-static void raw_data(void **state)
+TEST(raw_data)
 {
 	const uint64_t raw = PERF_SAMPLE_RAW, id = PERF_SAMPLE_IDENTIFIER;
 
@@ -63,7 +62,7 @@ static void raw_data(void **state)
 }
 
 /* Samples of one event are known by being there. */
-static void one_event(void **state)
+TEST(one_event)
 {
 	struct stream_event e = tracepoint("raw_syscalls", "sys_enter", &enter_format, 0);
 	struct stream *s = with(&e, 1);
@@ -73,7 +72,7 @@ static void one_event(void **state)
 	free(s);
 }
 
-static void recorded(void **state)
+TEST(recorded)
 {
 	struct stream_event e = tracepoint("raw_syscalls", "sys_enter", &enter_format, STREAM_READS_ALL);
 	struct stream *s = with(&e, 1);
@@ -88,16 +87,14 @@ static void recorded(void **state)
 }
 
 /* The kernel makes a sample of each ns where a tracepoint counts these, and samples have no period. */
-static void periods_of_tracepoints(void **state)
+TEST(periods_of_tracepoints)
 {
 	static const struct {
 		const char *sys, *name;
 		uint64_t period;
 	} rows[] = {
-		{ "sched", "sched_switch", 0 },
-		{ "sched", "sched_stat_runtime", PERF_SAMPLE_PERIOD },
-		{ "schedule", "sched_switch", PERF_SAMPLE_PERIOD },
-		{ "someones", "own", PERF_SAMPLE_PERIOD },
+		{ "sched", "sched_switch", 0 }, { "sched", "sched_stat_runtime", PERF_SAMPLE_PERIOD },
+		{ "schedule", "sched_switch", PERF_SAMPLE_PERIOD }, { "someones", "own", PERF_SAMPLE_PERIOD },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -110,42 +107,38 @@ static void periods_of_tracepoints(void **state)
 }
 
 /* What one reads doesn't concern the other; a period is left out where it is known, or varies and isn't read. */
-static void perf_events(void **state)
+TEST(perf_events)
 {
-	struct stream_sampling sampling = { 0 };
-	struct stream_event e = perf_event(&sampling, 1, STREAM_READS_ALL);
-	struct stream *s = with(&e, 1);
+	static const struct {
+		uint64_t period, reads;
+		bool clock, freq;        /* opening may change the period of a clock */
+		uint64_t type, each;
+		bool mixed;
+	} rows[] = {
+		{ 1, STREAM_READS_ALL, false, false, WHO | PLACE | PERF_SAMPLE_IDENTIFIER, 1, true },
+		{ 1, PERF_SAMPLE_IP, false, false, WHO | PERF_SAMPLE_IP, 1, false },
+		{ 100, PERF_SAMPLE_PERIOD, false, false, WHO, 100, false },
+		{ 100, 0, true, false, WHO | PERF_SAMPLE_PERIOD, 1, false }, { 100, 0, false, true, WHO, 1, false },
+	};
 
-	assert_int_equal(e.layout.sample_type, WHO | PLACE | PERF_SAMPLE_IDENTIFIER);
-	free(s);
-	e = perf_event(&sampling, 1, PERF_SAMPLE_IP);
-	s = with(&e, 1);
-	assert_int_equal(e.layout.sample_type, WHO | PERF_SAMPLE_IP);
-	assert_int_equal(sampling.attr.attr.sample_type, e.layout.sample_type);
-	assert_int_equal(sampling.format.sample_type, e.layout.sample_type);
-	assert_false(s->choice.mixed);
-	free(s);
-	assert_int_equal(e.each, 1);
-	e = perf_event(&sampling, 100, PERF_SAMPLE_PERIOD);
-	s = with(&e, 1);
-	assert_int_equal(e.layout.sample_type, WHO);
-	assert_int_equal(e.each, 100);
-	free(s);
-	e = perf_event(&sampling, 100, 0);
-	sampling.attr.attr.config = PERF_COUNT_SW_CPU_CLOCK;   /* opening may change its period */
-	s = with(&e, 1);
-	assert_int_equal(e.layout.sample_type, WHO | PERF_SAMPLE_PERIOD);
-	assert_int_equal(e.each, 1);
-	free(s);
-	e = perf_event(&sampling, 100, 0);
-	sampling.attr.attr.freq = 1;
-	s = with(&e, 1);
-	assert_int_equal(e.layout.sample_type, WHO);
-	free(s);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct stream_sampling sampling = { 0 };
+		struct stream_event e = perf_event(&sampling, rows[i].period, rows[i].reads);
+		struct stream *s;
+
+		if (rows[i].clock)
+			sampling.attr.attr.config = PERF_COUNT_SW_CPU_CLOCK;
+		sampling.attr.attr.freq = rows[i].freq;
+		s = with(&e, 1);
+		print_message("# row %zu\n", i);
+		ARE(NUMBERS(e.layout.sample_type, e.each, s->choice.mixed), NUMBERS(rows[i].type, rows[i].each, rows[i].mixed));
+		ARE(NUMBERS(sampling.attr.attr.sample_type, sampling.format.sample_type), NUMBERS(rows[i].type, rows[i].type));
+		free(s);
+	}
 }
 
 /* A filter that is evaluated here knows where the parts lie. */
-static void filters(void **state)
+TEST(filters)
 {
 	struct stream_event e[] = {
 		tracepoint("raw_syscalls", "sys_enter", &enter_format, STREAM_READS_ALL),
@@ -159,18 +152,4 @@ static void filters(void **state)
 	assert_int_equal(stream_narrow(s, &f), 0);
 	assert_int_equal(e[0].layout.sample_type, WHO | PERF_SAMPLE_RAW);
 	free(s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(raw_data),
-		cmocka_unit_test(one_event),
-		cmocka_unit_test(recorded),
-		cmocka_unit_test(periods_of_tracepoints),
-		cmocka_unit_test(perf_events),
-		cmocka_unit_test(filters),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What users type, option by option; help and manual out of the same rows. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "base/command.h"
-
-#include <unistd.h>
 
 struct inner {
 	int tri;
@@ -43,28 +41,21 @@ static const struct opt outer_opts[] = {
 	  "Another one, said in so many words that its help does not fit into a line of the "
 	  "screen and has to be wrapped, twice, as far as can be seen from here, or even three "
 	  "times.", false, NULL },
-	{ "verbose", 'v', NULL, OPT_COUNT, offsetof(struct config, count), NULL, "Say more.",
-	  false, NULL },
-	{ "many", 'm', "lots", OPT_STRINGS, offsetof(struct config, many), "TEXT",
-	  "Repeatable.", false, NULL },
-	{ "call", 'c', NULL, OPT_CALL, offsetof(struct config, called), "TEXT", "Called.", false,
-	  parse_call },
-	{ "choice", 'C', NULL, OPT_CHOICE, offsetof(struct config, chosen), "one|three[,SIZE]", "Chosen.",
-	  false, parse_choice },
+	{ "verbose", 'v', NULL, OPT_COUNT, offsetof(struct config, count), NULL, "Say more.", false, NULL },
+	{ "many", 'm', "lots", OPT_STRINGS, offsetof(struct config, many), "TEXT", "Repeatable.", false, NULL },
+	{ "call", 'c', NULL, OPT_CALL, offsetof(struct config, called), "TEXT", "Called.", false, parse_call },
+	{ "choice", 'C', NULL, OPT_CHOICE, offsetof(struct config, chosen), "one|three[,SIZE]", "Chosen.", false, parse_choice },
 };
 
 static const struct opt inner_opts[] = {
-	{ "inherit", 0, NULL, OPT_TRI, offsetof(struct inner, tri), NULL, "Three states.", true,
-	  NULL },
-	{ "number-N", 'N', NULL, OPT_U64, offsetof(struct inner, number), "NUMBER",
-	  "It's a \"number\".", false, NULL },
+	{ "inherit", 0, NULL, OPT_TRI, offsetof(struct inner, tri), NULL, "Three states.", true, NULL },
+	{ "number-N", 'N', NULL, OPT_U64, offsetof(struct inner, number), "NUMBER", "It's a \"number\".", false, NULL },
 	{ "a-string-with-a-long-name", 's', NULL, OPT_STRING, offsetof(struct inner, last), "TEXT",
 	  "The last one wins.", false, NULL },
 };
 
 static const struct opt_group groups[] = {
-	{ "Outer", outer_opts, COUNT(outer_opts), 0 },
-	{ "Inner", inner_opts, COUNT(inner_opts), offsetof(struct config, inner) },
+	{ "Outer", outer_opts, COUNT(outer_opts), 0 }, { "Inner", inner_opts, COUNT(inner_opts), offsetof(struct config, inner) },
 };
 
 struct run {
@@ -74,7 +65,7 @@ struct run {
 	int rc;
 };
 
-enum { MAX_WORDS = 16 };
+enum { MAX_WORDS = 20 };
 
 static struct run run;
 
@@ -85,10 +76,16 @@ static void finish(void)
 	run.p.operands = NULL;
 }
 
-/* Parses the words, which end with NULL, into `run`. */
-static int parse_words(enum opt_mode mode, const char *const *words)
+static int forget(void **state)
 {
-	static char *argv[MAX_WORDS + 1];   /* run.p.words is this */
+	finish();
+	return 0;
+}
+
+/* Parses the words of a line into `run`, '' is an empty one. */
+static int parse_words(enum opt_mode mode, const char *line)
+{
+	static char *argv[MAX_WORDS + 1], text[400];   /* run.p.words is the first */
 	int argc = 0;
 
 	finish();
@@ -98,252 +95,138 @@ static int parse_words(enum opt_mode mode, const char *const *words)
 		.groups = groups, .ngroups = COUNT(groups), .config = &run.config, .mode = mode,
 		.command = "test",
 	};
-	for (; words[argc]; argc++) {
+	assert_in_range(snprintf(text, sizeof(text), "%s", line), 0, sizeof(text) - 1);
+	for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
 		assert_true(argc < MAX_WORDS);
-		argv[argc] = (char *)words[argc];
+		argv[argc++] = strcmp(word, "''") ? word : word + 2;
 	}
 	return opt_parse(&run.p, argc, argv, &run.f);
 }
 
-#define PLAIN(...) parse_words(OPT_MODE_PLAIN, (const char *const[]){ __VA_ARGS__, NULL })
-#define SCRIPT(...) parse_words(OPT_MODE_SCRIPT, (const char *const[]){ __VA_ARGS__, NULL })
-
-static void operands_are_(const char *const *words)
+/* What is not as it is without a word: f, o (flags), vN, m:each;, cN, CN, tN, nN, s:TEXT, h; | and the operands, after
+ * -- with its place. */
+static const char *meaning(void)
 {
-	int n = 0;
+	static char text[400];
+	const struct config *c = &run.config;
+	char *p = text;
 
-	for (; words[n]; n++) {
-		assert_true(n < run.p.noperands);
-		assert_string_equal(run.p.operands[n], words[n]);
+	p += sprintf(p, "%s%s", c->flag ? "f " : "", c->other ? "o " : "");
+	if (c->count)
+		p += sprintf(p, "v%d ", c->count);
+	for (size_t i = 0; i < c->many.n; i++)
+		p += sprintf(p, "m:%s ", c->many.v[i]);
+	if (c->called)
+		p += sprintf(p, "c%d ", c->called);
+	if (c->chosen)
+		p += sprintf(p, "C%d ", c->chosen);
+	if (c->inner.tri)
+		p += sprintf(p, "t%d ", c->inner.tri);
+	if (c->inner.number)
+		p += sprintf(p, "n%d ", (int)c->inner.number);
+	if (c->inner.last)
+		p += sprintf(p, "s:%s ", c->inner.last);
+	p += sprintf(p, "%s|", run.p.help ? "h " : "");
+	for (int i = 0; i < run.p.noperands; i++)
+		p += sprintf(p, " %s", *run.p.operands[i] ? run.p.operands[i] : "''");
+	if (run.p.after_dashes >= 0)
+		p += sprintf(p, " --%d", run.p.after_dashes);
+	assert_null(run.p.operands[run.p.noperands]);
+	return text;
+}
+
+struct row {
+	const char *words, *means;
+};
+
+static void check(enum opt_mode mode, const struct row *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		int rc = parse_words(mode, rows[i].words);
+		const char *means = rc ? run.f.text : meaning();
+
+		if (rc || strcmp(means, rows[i].means))
+			fail_msg("%s\nmeans:    %s\nexpected: %s", rows[i].words, means, rows[i].means);
 	}
-	assert_int_equal(run.p.noperands, n);
-	assert_null(run.p.operands[n]);
 }
 
-#define OPERANDS_ARE(...) operands_are_((const char *const[]){ __VA_ARGS__, NULL })
-
-/* The words were refused with a text that has all of these in it. */
-static void refused_(int rc, const char *const *parts)
+/* The words are refused with a text that has this in it. */
+static void refused(enum opt_mode mode, const char *words, const char *part)
 {
-	assert_int_equal(rc, -1);
-	assert_int_equal(run.f.exit_code, EXIT_USAGE);
-	for (; *parts; parts++)
-		if (!strstr(run.f.text, *parts))
-			fail_msg("\"%s\" is not in: %s", *parts, run.f.text);
+	if (parse_words(mode, words) != -1 || run.f.exit_code != EXIT_USAGE || !strstr(run.f.text, part))
+		fail_msg("%s\nsays:     %s\nexpected: %s", words, run.f.text, part);
 }
 
-#define REFUSED(rc, ...) refused_(rc, (const char *const[]){ __VA_ARGS__, NULL })
-
-static int forget(void **state)
+static void check_refused(enum opt_mode mode, const struct row *rows, size_t n)
 {
-	finish();
-	return 0;
+	for (size_t i = 0; i < n; i++)
+		refused(mode, rows[i].words, rows[i].means);
 }
 
-/* ------------------------------------------------------------------------
- * Values
- */
-
-static void nothing_at_all(void **state)
+TEST(values)
 {
-	assert_int_equal(parse_words(OPT_MODE_PLAIN, (const char *const[]){ NULL }), 0);
-	assert_int_equal(run.p.noperands, 0);
+	static const struct row rows[] = {
+		{ "", "|" },
+		{ "--flag -vv --verbose --many a -mb --many=c=d --call four --number-N=0x10 -s x -s y --inherit",
+		  "f v3 m:a m:b m:c=d c4 t1 n16 s:y |" },
+		{ "--flag --no-flag --no-inherit", "t-1 |" }, { "--no-inherit --inherit", "t1 |" },
+		{ "--lots x --lots=y", "m:x m:y |" },
+		/* values may look like options; two dashes end them */
+		{ "--many -f -m --- -m-v --many=-- -s -", "m:-f m:--- m:-v m:-- s:- |" }, { "--many=", "m: |" },
+		{ "-fvov -vmx -vN7", "f o v4 m:x n7 |" }, { "-vm next", "v1 m:next |" }, { "-h", "h |" },
+		{ "--help file", "h | file" }, { "-vh", "v1 h |" }, { "--many -h", "m:-h |" }, { "-- -h", "| -h --0" },
+		/* operands */
+		{ "one -f two -m x - ''", "f m:x | one two - ''" },
+		{ "one -- -f --many -- two", "| one -f --many -- two --1" }, { "--", "| --0" },
+	};
+
+	check(OPT_MODE_PLAIN, rows, COUNT(rows));
 	assert_null(run.p.operands[0]);
-	assert_int_equal(run.p.after_dashes, -1);
-	assert_false(run.p.help);
-}
-
-static void every_kind_of_value(void **state)
-{
-	assert_int_equal(PLAIN("--flag", "-vv", "--verbose", "--many", "a", "-mb", "--many=c=d",
-			       "--call", "four", "--number-N=0x10", "-s", "x", "-s", "y",
-			       "--inherit"), 0);
-	assert_true(run.config.flag);
-	assert_false(run.config.other);
-	assert_int_equal(run.config.count, 3);
-	assert_int_equal(run.config.many.n, 3);
-	assert_string_equal(run.config.many.v[0], "a");
-	assert_string_equal(run.config.many.v[1], "b");
-	assert_string_equal(run.config.many.v[2], "c=d");
-	assert_int_equal(run.config.called, 4);
-	assert_int_equal(run.config.inner.number, 16);
-	assert_string_equal(run.config.inner.last, "y");
-	assert_int_equal(run.config.inner.tri, 1);
-	assert_int_equal(run.p.noperands, 0);
-}
-
-static void said_no(void **state)
-{
-	assert_int_equal(PLAIN("--flag", "--no-flag", "--no-inherit"), 0);
-	assert_false(run.config.flag);
-	assert_int_equal(run.config.inner.tri, -1);
-	assert_int_equal(PLAIN("--no-inherit", "--inherit"), 0);
-	assert_int_equal(run.config.inner.tri, 1);
-	REFUSED(PLAIN("--no-other"), "--no-other");
-	REFUSED(PLAIN("--no-verbose"), "--no-verbose");
-	REFUSED(PLAIN("--no-"), "unknown option --no-");
-	REFUSED(PLAIN("--no-inherit=1"), "--no-inherit takes no value", "\"1\"");
-}
-
-static void a_second_name(void **state)
-{
-	assert_int_equal(PLAIN("--lots", "x", "--lots=y"), 0);
-	assert_int_equal(run.config.many.n, 2);
-	REFUSED(PLAIN("--lot=x"), "--lots?");
-}
-
-static void values_may_look_like_options(void **state)
-{
-	assert_int_equal(PLAIN("--many", "-f", "-m", "---", "-m-v", "--many=--", "-s", "-"), 0);
-	assert_int_equal(run.config.many.n, 4);
-	assert_string_equal(run.config.many.v[0], "-f");
-	assert_string_equal(run.config.many.v[1], "---");
-	assert_string_equal(run.config.many.v[2], "-v");
-	assert_string_equal(run.config.many.v[3], "--");
-	assert_string_equal(run.config.inner.last, "-");
-	assert_false(run.config.flag);
-	assert_int_equal(run.config.count, 0);
-	/* two dashes end the options: the value was forgotten */
-	REFUSED(PLAIN("-m", "--", "x"), "-m needs a value");
-	REFUSED(PLAIN("--many", "--"), "--many needs a value");
-	assert_int_equal(PLAIN("--many="), 0);
-	assert_string_equal(run.config.many.v[0], "");
-}
-
-static void clusters(void **state)
-{
-	assert_int_equal(PLAIN("-fvov", "-vmx", "-vN7"), 0);
-	assert_true(run.config.flag && run.config.other);
-	assert_int_equal(run.config.count, 4);
-	assert_string_equal(run.config.many.v[0], "x");
-	assert_int_equal(run.config.inner.number, 7);
-	assert_int_equal(PLAIN("-vm", "next"), 0);
-	assert_string_equal(run.config.many.v[0], "next");
-	/* one unknown letter, and none of the cluster counts */
-	REFUSED(PLAIN("-vx"), "unknown option -vx");
-	assert_int_equal(run.config.count, 0);
-	REFUSED(PLAIN("-F"), "unknown option -F; did you mean -f (--flag)?");
-	REFUSED(PLAIN("-vF"), "unknown option -vF; `");
-	REFUSED(PLAIN("-m=a", "-x"), "-x");
-	assert_string_equal(run.config.many.v[0], "=a");
 }
 
 /* The next word is the value only if it begins as one of the choices. */
-static void a_value_that_may_be_left_out(void **state)
+TEST(a_value_that_may_be_left_out)
 {
-	static const struct {
-		const char *word;
-		int chosen;
-	} rows[] = {
-		{ "one", 4 }, { "three", 6 }, { "three,12", 9 }, { "one,", 5 }, { "on", 1 }, { "ones", 1 },
-		{ "SIZE", 1 }, { "", 1 }, { ",", 1 }, { "three[", 1 }, { "file", 1 },
+	static const struct row rows[] = {
+		{ "--choice one more", "C4 | more" }, { "--choice three more", "C6 | more" },
+		{ "--choice three,12 more", "C9 | more" }, { "--choice one, more", "C5 | more" },
+		{ "--choice on more", "C1 | on more" }, { "--choice ones more", "C1 | ones more" },
+		{ "--choice SIZE", "C1 | SIZE" }, { "--choice ''", "C1 | ''" }, { "--choice ,", "C1 | ," },
+		{ "--choice three[", "C1 | three[" }, { "--choice file", "C1 | file" },
+		{ "--choice", "C1 |" }, { "--choice=other", "C6 |" },
+		/* so it is by its letter, the last one of a cluster */
+		{ "-vC three,12 more", "v1 C9 | more" }, { "-Cv one", "v1 C1 | one" }, { "-C ones", "C1 | ones" },
+		{ "-Cv", "v1 C1 |" },
 	};
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		assert_int_equal(PLAIN("--choice", rows[i].word, "more"), 0);
-		assert_int_equal(run.config.chosen, rows[i].chosen);
-		assert_int_equal(run.p.noperands, rows[i].chosen == 1 ? 2 : 1);
-	}
-	assert_int_equal(PLAIN("--choice"), 0);
-	assert_int_equal(run.config.chosen, 1);
-	assert_int_equal(PLAIN("--choice=other"), 0);
-	assert_int_equal(run.config.chosen, 6);
-	REFUSED(PLAIN("--choice", "one,bad"), "--choice one,bad");
-	/* so it is by its letter, the last one of a cluster */
-	assert_int_equal(PLAIN("-vC", "three,12", "more"), 0);
-	assert_int_equal(run.config.chosen, 9);
-	OPERANDS_ARE("more");
-	assert_int_equal(PLAIN("-Cv", "one"), 0);
-	assert_int_equal(run.config.chosen, 1);
-	OPERANDS_ARE("one");
-	assert_int_equal(PLAIN("-C", "ones"), 0);
-	assert_int_equal(run.config.chosen, 1);
-	OPERANDS_ARE("ones");
-	REFUSED(PLAIN("-C", "one,bad"), "-C one,bad");
-	assert_int_equal(PLAIN("-Cv"), 0);
-	assert_int_equal(run.config.count, 1);
+	check(OPT_MODE_PLAIN, rows, COUNT(rows));
+	refused(OPT_MODE_PLAIN, "--choice one,bad", "--choice one,bad");
+	refused(OPT_MODE_PLAIN, "-C one,bad", "-C one,bad");
 }
 
-static void asking_for_help(void **state)
+TEST(what_is_refused)
 {
-	assert_int_equal(PLAIN("-h"), 0);
-	assert_true(run.p.help);
-	assert_int_equal(PLAIN("--help", "file"), 0);
-	assert_true(run.p.help);
-	assert_int_equal(PLAIN("-vh"), 0);
-	assert_true(run.p.help);
-	assert_int_equal(PLAIN("--many", "-h"), 0);
-	assert_false(run.p.help);
-	assert_int_equal(PLAIN("--", "-h"), 0);
-	assert_false(run.p.help);
-}
-
-/* ------------------------------------------------------------------------
- * Refusals
- */
-
-static void values_that_lack_or_are_too_many(void **state)
-{
-	REFUSED(PLAIN("--many"), "test:", "--many needs a value", "TEXT");
-	REFUSED(PLAIN("-m"), "-m needs a value");
-	REFUSED(PLAIN("-vN"), "-N needs a value", "NUMBER");
-	REFUSED(PLAIN("--flag=yes"), "--flag takes no value", "\"yes\"");
-	REFUSED(PLAIN("--verbose="), "--verbose takes no value", "\"\"");
-}
-
-static void values_that_are_wrong(void **state)
-{
-	REFUSED(PLAIN("-N", "seven"), "-N seven", "seven", "NUMBER");
-	REFUSED(PLAIN("-N", "-1"), "-N -1", "-1", "out of range");
-	REFUSED(PLAIN("-N", "99999999999999999999"), "out of range", "18446744073709551615");
-	REFUSED(PLAIN("-N="), "-N =");
-	REFUSED(PLAIN("-N", ""), "-N : not a number");
-	REFUSED(PLAIN("--call=bad"), "--call bad", "good one");
-}
-
-static const char *named(const char *text)
-{
-	fault_usage(&run.f, "%s", text);
-	opt_name_as_typed(&run.p, &run.f);
-	return run.f.text;
-}
-
-/* What other code says of an option, it says with its first name. */
-static void messages_name_it_as_typed(void **state)
-{
-	assert_int_equal(PLAIN("-m", "x", "--number-N=7"), 0);
-	assert_string_equal(named("--many x: no"), "-m x: no");
-	assert_string_equal(named("--many: no"), "-m: no");
-	assert_string_equal(named("-N 7: no"), "--number-N 7: no");
-	assert_string_equal(named("--call x: not given"), "--call x: not given");
-	assert_string_equal(named("--many-more x"), "--many-more x");
-	assert_string_equal(named("test: --many x"), "test: --many x");
-	assert_int_equal(PLAIN("--lots=x"), 0);
-	assert_string_equal(named("--many x: no"), "--lots x: no");
-	assert_string_equal(named("-m x: no"), "--lots x: no");
-	assert_int_equal(PLAIN("-vfN7", "--", "--lots"), 0);
-	assert_string_equal(named("--number-N 7: no"), "-N 7: no");
-	assert_string_equal(named("--many x: no"), "--many x: no");
-	/* a value that looks like an option is none */
-	assert_int_equal(PLAIN("--call", "-m", "--many", "x"), 0);
-	assert_string_equal(named("--many x: no"), "--many x: no");
-	/* the command's own */
-	assert_int_equal(parse_words(OPT_MODE_COMMAND, (const char *const[]){ "--many=x", "cmd", "-m", NULL }), 0);
-	assert_string_equal(named("--many x: no"), "--many x: no");
-	REFUSED(PLAIN("-m", "x", "-c", "bad"), "-c bad");
-	/* the one that is wrong, not a later one */
-	REFUSED(PLAIN("-c", "bad", "--call=good"), "-c bad");
-}
-
-static void unknown_options_suggest(void **state)
-{
-	static const struct {
-		const char *word, *part;
-	} rows[] = {
+	static const struct row rows[] = {
+		{ "--no-other", "--no-other" }, { "--no-verbose", "--no-verbose" },
+		{ "--no-", "unknown option --no-" }, { "--no-inherit=1", "--no-inherit takes no value" },
+		{ "--no-inherit=1", "\"1\"" }, { "--lot=x", "--lots?" },
+		/* two dashes end the options: the value was forgotten */
+		{ "-m -- x", "-m needs a value" }, { "--many --", "--many needs a value" },
+		{ "-F", "unknown option -F; did you mean -f (--flag)?" }, { "-vF", "unknown option -vF; `" },
+		{ "--many", "test:" }, { "--many", "--many needs a value" }, { "--many", "TEXT" },
+		{ "-m", "-m needs a value" }, { "-vN", "-N needs a value" }, { "-vN", "NUMBER" },
+		{ "--flag=yes", "--flag takes no value" }, { "--flag=yes", "\"yes\"" },
+		{ "--verbose=", "--verbose takes no value" }, { "--verbose=", "\"\"" },
+		{ "-N seven", "-N seven" }, { "-N seven", "NUMBER" }, { "-N -1", "-N -1" }, { "-N -1", "out of range" },
+		{ "-N 99999999999999999999", "out of range" }, { "-N 99999999999999999999", "18446744073709551615" },
+		{ "-N=", "-N =" }, { "-N ''", "-N : not a number" },
+		{ "--call=bad", "--call bad" }, { "--call=bad", "good one" }, { "-m x -c bad", "-c bad" },
+		{ "-c bad --call=good", "-c bad" },   /* the one that is wrong, not a later one */
+		{ "one --unknown", "--unknown" },
+		/* suggestions */
 		{ "--falg", "--flag?" }, { "--verbos", "--verbose?" }, { "--Flag", "--flag?" },
 		{ "--may=x", "--many?" }, { "--inhert", "--inherit?" },
-		{ "--no-inhert", "did you mean --no-inherit?" },
-		{ "--no-flg", "did you mean --no-flag?" },
+		{ "--no-inhert", "did you mean --no-inherit?" }, { "--no-flg", "did you mean --no-flag?" },
 		{ "--xyzzy", "`perf-prof test -h`" }, { "--no-xyzzy", "`perf-prof test -h`" },
 		{ "-x", "`perf-prof test -h`" }, { "--=x", "unknown option --;" },
 		/* an abbreviation is none: a script's own option could be meant */
@@ -351,57 +234,60 @@ static void unknown_options_suggest(void **state)
 	};
 	char word[300] = "--";
 
-	for (size_t i = 0; i < COUNT(rows); i++)
-		REFUSED(PLAIN(rows[i].word), rows[i].part);
+	check_refused(OPT_MODE_PLAIN, rows, COUNT(rows));
 	memset(word + 2, 'a', sizeof(word) - 3);
-	REFUSED(PLAIN(word), "unknown option --aaa");
-}
-
-/* ------------------------------------------------------------------------
- * Operands
- */
-
-static void options_and_operands_in_any_order(void **state)
-{
-	assert_int_equal(PLAIN("one", "-f", "two", "-m", "x", "-", ""), 0);
-	assert_true(run.config.flag);
-	OPERANDS_ARE("one", "two", "-", "");
-	assert_int_equal(run.p.after_dashes, -1);
-	REFUSED(PLAIN("one", "--unknown"), "--unknown");
-}
-
-static void dashes_end_options(void **state)
-{
-	assert_int_equal(PLAIN("one", "--", "-f", "--many", "--", "two"), 0);
-	assert_false(run.config.flag);
-	OPERANDS_ARE("one", "-f", "--many", "--", "two");
-	assert_int_equal(run.p.after_dashes, 1);
-	assert_int_equal(PLAIN("--"), 0);
-	assert_int_equal(run.p.noperands, 0);
-	assert_int_equal(run.p.after_dashes, 0);
-	assert_int_equal(SCRIPT("-f", "--", "script.py", "-v", "--help"), 0);
-	assert_true(run.config.flag);
-	assert_false(run.p.help);
+	refused(OPT_MODE_PLAIN, word, "unknown option --aaa");
+	/* one unknown letter, and none of the cluster counts */
+	refused(OPT_MODE_PLAIN, "-vx", "unknown option -vx");
 	assert_int_equal(run.config.count, 0);
-	OPERANDS_ARE("script.py", "-v", "--help");
+	refused(OPT_MODE_PLAIN, "-m=a -x", "-x");
+	assert_string_equal(run.config.many.v[0], "=a");
+}
+
+/* What other code says of an option, it says with its first name. */
+TEST(messages_name_it_as_typed)
+{
+	static const struct {
+		const char *words, *text, *named;
+	} rows[] = {
+		{ "-m x --number-N=7", "--many x: no", "-m x: no" }, { "-m x --number-N=7", "--many: no", "-m: no" },
+		{ "-m x --number-N=7", "-N 7: no", "--number-N 7: no" },
+		{ "-m x --number-N=7", "--call x: not given", "--call x: not given" },
+		{ "-m x --number-N=7", "--many-more x", "--many-more x" },
+		{ "-m x --number-N=7", "test: --many x", "test: --many x" },
+		{ "--lots=x", "--many x: no", "--lots x: no" }, { "--lots=x", "-m x: no", "--lots x: no" },
+		{ "-vfN7 -- --lots", "--number-N 7: no", "-N 7: no" }, { "-vfN7 -- --lots", "--many x: no", "--many x: no" },
+		/* a value that looks like an option is none */
+		{ "--call -m --many x", "--many x: no", "--many x: no" },
+		/* the command's own */
+		{ "--many=x cmd -m", "--many x: no", "--many x: no" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		assert_int_equal(parse_words(i < COUNT(rows) - 1 ? OPT_MODE_PLAIN : OPT_MODE_COMMAND, rows[i].words), 0);
+		fault_usage(&run.f, "%s", rows[i].text);
+		opt_name_as_typed(&run.p, &run.f);
+		assert_string_equal(run.f.text, rows[i].named);
+	}
 }
 
 /* After the script, ours are ours and what is not goes to the script, in its order. */
-static void a_script_keeps_its_own(void **state)
+TEST(a_script_keeps_its_own)
 {
-	assert_int_equal(SCRIPT("-f", "s.py", "--threshold", "50", "-N", "3", "--depth=4", "-x5",
-				"-v", "file", "-vx", "--fla", "-"), 0);
-	assert_true(run.config.flag);
-	assert_int_equal(run.config.inner.number, 3);
-	assert_int_equal(run.config.count, 1);
-	OPERANDS_ARE("s.py", "--threshold", "50", "--depth=4", "-x5", "file", "-vx", "--fla", "-");
-	/* before it, a wrong word is a mistake */
-	REFUSED(SCRIPT("--threshold", "50", "s.py"), "--threshold");
-	REFUSED(SCRIPT("-x", "s.py"), "-x");
-	/* and what is ours is checked wherever it stands */
-	REFUSED(SCRIPT("s.py", "-N", "x"), "-N x");
-	REFUSED(SCRIPT("s.py", "--many"), "--many needs a value");
-	REFUSED(SCRIPT("s.py", "--flag=1"), "--flag takes no value");
+	static const struct row rows[] = {
+		{ "-f s.py --threshold 50 -N 3 --depth=4 -x5 -v file -vx --fla -",
+		  "f v1 n3 | s.py --threshold 50 --depth=4 -x5 file -vx --fla -" },
+		{ "-f -- script.py -v --help", "f | script.py -v --help --0" },
+	};
+	static const struct row wrong[] = {
+		/* before it, a wrong word is a mistake */
+		{ "--threshold 50 s.py", "--threshold" }, { "-x s.py", "-x" },
+		/* and what is ours is checked wherever it stands */
+		{ "s.py -N x", "-N x" }, { "s.py --many", "--many needs a value" }, { "s.py --flag=1", "--flag takes no value" },
+	};
+
+	check(OPT_MODE_SCRIPT, rows, COUNT(rows));
+	check_refused(OPT_MODE_SCRIPT, wrong, COUNT(wrong));
 }
 
 /* ------------------------------------------------------------------------
@@ -411,8 +297,7 @@ static void a_script_keeps_its_own(void **state)
 static const char *const paragraphs[] = { "What it does.", ".dot first, 'quotes' and \\n.", NULL };
 
 static const struct command_example examples[] = {
-	{ "perf-prof test -e 'sched:*' \"x\" ~/a^b `c`", "All of it." },
-	{ NULL, NULL },
+	{ "perf-prof test -e 'sched:*' \"x\" ~/a^b `c`", "All of it." }, { NULL, NULL },
 };
 
 static struct {
@@ -473,7 +358,7 @@ static int run_quietly(const char *const *words)
 #define RUN(...) run_quietly((const char *const[]){ __VA_ARGS__, NULL })
 
 /* Whatever happens, what options hold is given back: the leak checker sees. */
-static void commands_run_and_release(void **state)
+TEST(commands_run_and_release)
 {
 	memset(&seen, 0, sizeof(seen));
 	assert_int_equal(RUN("-m", "a", "-m", "b", "file"), 0);
@@ -495,7 +380,6 @@ static char *text_of(void (*print)(const struct command *, FILE *))
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
 
-	assert_non_null(out);
 	print(&command, out);
 	fclose(out);
 	assert_non_null(text);
@@ -508,7 +392,7 @@ static void has(const char *text, const char *part)
 		fail_msg("\"%s\" is not in:\n%s", part, text ? text : "");
 }
 
-static void help_tells_every_option(void **state)
+TEST(help_tells_every_option)
 {
 	char *text = text_of(command_help);
 
@@ -530,7 +414,7 @@ static void help_tells_every_option(void **state)
 	free(text);
 }
 
-static void the_manual_tells_every_option(void **state)
+TEST(the_manual_tells_every_option)
 {
 	char *text = text_of(command_man);
 
@@ -551,28 +435,4 @@ static void the_manual_tells_every_option(void **state)
 	free(text);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_at_all),
-		cmocka_unit_test(every_kind_of_value),
-		cmocka_unit_test(said_no),
-		cmocka_unit_test(a_second_name),
-		cmocka_unit_test(values_may_look_like_options),
-		cmocka_unit_test(clusters),
-		cmocka_unit_test(a_value_that_may_be_left_out),
-		cmocka_unit_test(asking_for_help),
-		cmocka_unit_test(values_that_lack_or_are_too_many),
-		cmocka_unit_test(values_that_are_wrong),
-		cmocka_unit_test(messages_name_it_as_typed),
-		cmocka_unit_test(unknown_options_suggest),
-		cmocka_unit_test(options_and_operands_in_any_order),
-		cmocka_unit_test(dashes_end_options),
-		cmocka_unit_test(a_script_keeps_its_own),
-		cmocka_unit_test(commands_run_and_release),
-		cmocka_unit_test(help_tells_every_option),
-		cmocka_unit_test(the_manual_tells_every_option),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, forget);
-}
+AROUND_ALL(NULL, forget)

@@ -5,9 +5,8 @@
  *
  * The allocator of order.c and held.c is counted here, and fails when told to.
  */
-#include "cmocka_all.h"
+#include "checks.h"
 
-#include <errno.h>
 #include <malloc.h>
 #include <stdbool.h>
 
@@ -250,7 +249,6 @@ static struct model *model_new(uint32_t k, size_t max_bytes)
 {
 	struct model *m = calloc(1, sizeof(*m));
 
-	assert_non_null(m);
 	m->k = k;
 	m->max_bytes = max_bytes;
 	m->o = order_new(k, max_bytes);
@@ -286,7 +284,7 @@ static void simulate(uint32_t k, size_t max_bytes, uint64_t from)
 	model_free(m);
 }
 
-static void any_interleaving_of_any_number_of_queues(void **state)
+TEST(any_interleaving_of_any_number_of_queues)
 {
 	static const uint32_t ks[] = { 1, 2, 3, 64, 512 };
 
@@ -315,7 +313,6 @@ static void push_run(struct model *m, uint32_t queue, uint32_t n)
 		.first = m->now[queue],
 	};
 
-	assert_non_null(r);
 	assert_true(m->nheld + n <= MAX_HELD);
 	for (uint32_t i = 0; i < n; i++) {
 		r[i] = (struct run_record){ { .size = sizeof(*r) }, m->number, m->now[queue] };
@@ -408,7 +405,7 @@ static void simulate_runs(uint32_t k, uint64_t from)
 	model_free(m);
 }
 
-static void runs_and_copies_come_in_one_order(void **state)
+TEST(runs_and_copies_come_in_one_order)
 {
 	static const uint32_t ks[] = { 1, 2, 3, 17 };
 
@@ -420,32 +417,51 @@ static void runs_and_copies_come_in_one_order(void **state)
  * Corners
  */
 
-/* What would not come in its place goes as a copy. */
-static void a_run_that_is_inverted_is_not_taken(void **state)
+static struct order *o;
+static struct order_item item;
+
+static void begin(uint32_t k)
 {
-	struct order *o = order_new(2, 1 << 20);
+	order_free(o);
+	o = order_new(k, 1 << 20);
+}
+
+static int end(void **state)
+{
+	order_free(o);
+	o = NULL;
+	assert_int_equal(allocated, 0);
+	return 0;
+}
+
+static void push_to(uint32_t queue, uint64_t time, const void *rec, uint32_t n)
+{
+	assert_int_equal(order_push(o, queue, time, rec, n), 0);
+}
+
+/* What would not come in its place goes as a copy. */
+TEST_WITH(a_run_that_is_inverted_is_not_taken, NULL, end)
+{
 	struct run_record r[] = { { { .size = sizeof(*r) }, 0, 10 }, { { .size = sizeof(*r) }, 1, 20 } };
 	struct order_run run = { (const char *)r, (const char *)(r + 2), r, 10, 20, RUN_TIME_AT };
 
+	begin(2);
 	assert_true(order_takes_run(o, 0, 0));
 	assert_int_equal(order_push_run(o, 0, &run, 0), 0);
 	assert_false(order_takes_run(o, 0, 19));
 	assert_true(order_takes_run(o, 0, 20));
 	assert_true(order_takes_run(o, 1, 0));
-	order_free(o);
-	assert_int_equal(allocated, 0);
 }
 
-static void equal_times_come_in_a_fixed_order(void **state)
+TEST_WITH(equal_times_come_in_a_fixed_order, NULL, end)
 {
 	static const uint32_t queues[] = { 4, 0, 2, 4, 1, 0, 3 };
 	static const uint32_t order[] = { 0, 0, 1, 2, 3, 4, 4 };
-	struct order *o = order_new(5, 1 << 20);
-	struct order_item item;
 	uint64_t last = 0;
 
+	begin(5);
 	for (uint64_t i = 0; i < COUNT(queues); i++)
-		assert_int_equal(order_push(o, queues[i], 7, &i, sizeof(i)), 0);
+		push_to(queues[i], 7, &i, sizeof(i));
 	for (size_t i = 0; i < COUNT(order); i++) {
 		assert_true(order_pop(o, 7, &item));
 		assert_int_equal(item.queue, order[i]);
@@ -454,35 +470,30 @@ static void equal_times_come_in_a_fixed_order(void **state)
 		last = *(const uint64_t *)item.rec;
 	}
 	assert_false(order_pop(o, UINT64_MAX, &item));
-	order_free(o);
 }
 
 /* Times out of damaged bytes are times like others. */
-static void the_ends_of_time(void **state)
+TEST_WITH(the_ends_of_time, NULL, end)
 {
 	static const uint64_t times[] = { UINT64_MAX, 0, UINT64_MAX - 1, 1, UINT64_MAX, 0 };
 	static const uint64_t sorted[] = { 0, 0, 1, UINT64_MAX - 1, UINT64_MAX, UINT64_MAX };
 
 	for (uint32_t k = 1; k <= 6; k++) {
-		struct order *o = order_new(k, 1 << 20);
-		struct order_item item;
-
+		begin(k);
 		for (uint32_t i = 0; i < COUNT(times); i++)
-			assert_int_equal(order_push(o, i % k, times[i], &times[i], 8), 0);
+			push_to(i % k, times[i], &times[i], 8);
 		for (size_t i = 0; i < COUNT(sorted); i++) {
 			assert_true(order_pop(o, UINT64_MAX, &item));
 			assert_int_equal(item.time, sorted[i]);
 		}
 		assert_false(order_pop(o, UINT64_MAX, &item));
 		assert_true(order_empty(o));
-		order_free(o);
 	}
 }
 
-static void a_record_stays_until_the_next_pop(void **state)
+TEST_WITH(a_record_stays_until_the_next_pop, NULL, end)
 {
 	struct model *m = model_new(1, 1 << 20);
-	struct order_item item;
 	uint64_t words[40], copy[40];
 
 	for (size_t i = 0; i < COUNT(words); i++)
@@ -496,45 +507,36 @@ static void a_record_stays_until_the_next_pop(void **state)
 	model_free(m);
 }
 
-static void sizes_from_nothing_to_the_largest(void **state)
+TEST_WITH(sizes_from_nothing_to_the_largest, NULL, end)
 {
-	struct order *o = order_new(2, 1 << 20);
-	struct order_item item;
-
+	begin(2);
 	for (uint32_t size = 0; size <= MAX_SIZE; size += size < 80 ? 1 : 4096 - 8)
-		assert_int_equal(order_push(o, size & 1, size, buffer, size), 0);
-	assert_int_equal(order_push(o, 0, 1, buffer, MAX_SIZE), 0);
+		push_to(size & 1, size, buffer, size);
+	push_to(0, 1, buffer, MAX_SIZE);
 	assert_int_equal(order_push(o, 0, 1, buffer, MAX_SIZE + 1), -E2BIG);
 	assert_int_equal(order_push(o, 0, 1, buffer, UINT32_MAX), -E2BIG);
 	while (order_pop(o, UINT64_MAX, &item))
 		assert_int_equal((uintptr_t)item.rec % 8, 0);
-	order_free(o);
-	assert_int_equal(allocated, 0);
 }
 
 /* A queue that was used keeps a chunk: 512 of them are not "full" when nothing is held. */
-static void many_queues_are_not_full(void **state)
+TEST_WITH(many_queues_are_not_full, NULL, end)
 {
-	struct order *o = order_new(512, 1 << 20);
-	struct order_item item;
-
+	begin(512);
 	for (uint32_t round = 0; round < 10; round++) {
 		for (uint32_t q = 0; q < 512; q++)
-			assert_int_equal(order_push(o, q, round, buffer, 4000), 0);
+			push_to(q, round, buffer, 4000);
 		assert_false(order_full(o));
 		while (order_pop(o, UINT64_MAX, &item))
 			;
 		assert_false(order_full(o));
 	}
-	order_free(o);
-	assert_int_equal(allocated, 0);
 }
 
 /* Small ones are kept for use, but not on top of as many large ones. */
-static void what_is_free_counts(void **state)
+TEST_WITH(what_is_free_counts, NULL, end)
 {
 	struct model *m = model_new(3, 4 << 20);
-	struct order_item item;
 	uint64_t now = 0;
 
 	for (int round = 0; round < 6; round++) {
@@ -552,47 +554,41 @@ static void what_is_free_counts(void **state)
 }
 
 /* A queue that keeps up needs one chunk, however much goes through it. */
-static void who_keeps_up_needs_little(void **state)
+TEST_WITH(who_keeps_up_needs_little, NULL, end)
 {
-	struct order *o = order_new(2, 48 << 20);
-	struct order_item item;
+	o = order_new(2, 48 << 20);
 
 	peak = allocated;
 	for (uint64_t i = 0; i < 100000; i++) {
-		assert_int_equal(order_push(o, i & 1, i, buffer, 72), 0);
+		push_to(i & 1, i, buffer, 72);
 		assert_true(order_pop(o, i, &item));
 	}
 	assert_true(peak < 2 * SMALL_CHUNK + 2048);
-	order_free(o);
 }
 
-static void late_ones_are_counted_exactly(void **state)
+TEST_WITH(late_ones_are_counted_exactly, NULL, end)
 {
-	struct order *o = order_new(2, 1 << 20);
-	struct order_item item;
-
-	order_push(o, 0, 100, buffer, 8);
-	order_push(o, 1, 90, buffer, 8);     /* another queue, not delivered yet */
-	order_push(o, 0, 80, buffer, 8);     /* inverted, not late */
+	begin(2);
+	push_to(0, 100, buffer, 8);
+	push_to(1, 90, buffer, 8);     /* another queue, not delivered yet */
+	push_to(0, 80, buffer, 8);     /* inverted, not late */
 	assert_int_equal(order_late(o), 0);
 	assert_true(order_pop(o, 95, &item) && item.time == 80);
 	assert_true(order_pop(o, 95, &item) && item.time == 90);
 	assert_false(order_pop(o, 95, &item));
-	order_push(o, 1, 90, buffer, 8);     /* as late as what was delivered: in time */
-	order_push(o, 1, 92, buffer, 8);
+	push_to(1, 90, buffer, 8);     /* as late as what was delivered: in time */
+	push_to(1, 92, buffer, 8);
 	assert_int_equal(order_late(o), 0);
-	order_push(o, 1, 89, buffer, 8);
+	push_to(1, 89, buffer, 8);
 	assert_int_equal(order_late(o), 1);
 	assert_true(order_pop(o, 0xffff, &item) && item.time == 89);
-	order_push(o, 0, 89, buffer, 8);     /* 89 came after 90: what counts is the latest */
+	push_to(0, 89, buffer, 8);     /* 89 came after 90: what counts is the latest */
 	assert_int_equal(order_late(o), 2);
-	order_free(o);
 }
 
-static void the_watermark_is_the_least_that_is_known(void **state)
+TEST_WITH(the_watermark_is_the_least_that_is_known, NULL, end)
 {
-	struct order *o = order_new(3, 1 << 20);
-
+	begin(3);
 	assert_int_equal(order_watermark(o), 0);
 	order_set_known(o, 0, 10);
 	order_set_known(o, 1, 20);
@@ -603,16 +599,13 @@ static void the_watermark_is_the_least_that_is_known(void **state)
 	assert_int_equal(order_known(o, 0), 10);
 	order_set_known(o, 0, 30);
 	assert_int_equal(order_watermark(o), 15);
-	order_free(o);
 }
 
 /* Where memory ends: each allocation in turn fails; nothing is damaged, nothing leaks. */
-static void out_of_memory_at_every_place(void **state)
+TEST_WITH(out_of_memory_at_every_place, NULL, end)
 {
 	for (long n = 0; n < 40; n++) {
-		struct order_item item;
 		uint64_t pushed = 0, popped = 0, last = 0;
-		struct order *o;
 
 		fail_after = n;
 		o = order_new(4, 1 << 20);
@@ -630,29 +623,7 @@ static void out_of_memory_at_every_place(void **state)
 		assert_int_equal(popped, pushed);
 		fail_after = -1;
 		for (uint64_t i = 0; o && i < 8; i++)
-			assert_int_equal(order_push(o, i % 4, i, &i, 8), 0);
-		order_free(o);
-		assert_int_equal(allocated, 0);
+			push_to(i % 4, i, &i, 8);
+		end(NULL);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(any_interleaving_of_any_number_of_queues),
-		cmocka_unit_test(runs_and_copies_come_in_one_order),
-		cmocka_unit_test(a_run_that_is_inverted_is_not_taken),
-		cmocka_unit_test(equal_times_come_in_a_fixed_order),
-		cmocka_unit_test(the_ends_of_time),
-		cmocka_unit_test(a_record_stays_until_the_next_pop),
-		cmocka_unit_test(sizes_from_nothing_to_the_largest),
-		cmocka_unit_test(many_queues_are_not_full),
-		cmocka_unit_test(what_is_free_counts),
-		cmocka_unit_test(who_keeps_up_needs_little),
-		cmocka_unit_test(late_ones_are_counted_exactly),
-		cmocka_unit_test(the_watermark_is_the_least_that_is_known),
-		cmocka_unit_test(out_of_memory_at_every_place),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

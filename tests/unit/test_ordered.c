@@ -6,14 +6,13 @@
  * open when it began. Then nothing may ever come late. That this simulation can bring
  * late ones is shown by two wrong rules.
  */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "stream/choice/choice.h"
 #include "stream/choice/dispatch.h"
 #include "stream/rings/ringrecords.h"
 #include "stream/state/state.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <time.h>
 
@@ -313,8 +312,7 @@ void ring_check_damage(struct stream *s, struct ring *ring)
 	assert_int_equal(pev_ring_damaged(ring->ring), 0);
 }
 
-void loss_add(struct stream *s, struct ring *ring, uint64_t count, enum stream_loss_cause cause,
-	      uint64_t start, uint64_t end)
+void loss_add(struct stream *s, struct ring *ring, uint64_t count, enum stream_loss_cause cause, uint64_t start, uint64_t end)
 {
 	assert_true(!end || start <= end);
 	sim.told_lost += count;
@@ -333,6 +331,13 @@ bool grow_is_pending(const struct stream *s)
  * The world
  */
 
+static int forget(void **state)
+{
+	max_held = SIZE_MAX;
+	calm = false;
+	return 0;
+}
+
 static void begin(uint32_t ncpus, uint64_t from)
 {
 	struct stream *s = calloc(1, sizeof(*s));
@@ -341,10 +346,8 @@ static void begin(uint32_t ncpus, uint64_t from)
 	seed = from * 0x9e3779b97f4a7c15ULL + 1;
 	sim = (struct sim){ .s = s, .ncpus = ncpus, .now = 1000 };
 	sim.cpus = calloc(ncpus, sizeof(*sim.cpus));
-	assert_true(s && sim.cpus);
 	s->rings.v = calloc(ncpus, sizeof(*s->rings.v));
 	s->list.events = calloc(1, sizeof(*s->list.events));
-	assert_true(s->rings.v && s->list.events);
 	s->rings.n = ncpus;
 	s->list.events[0].layout.time = 8;
 	for (uint32_t i = 0; i < ncpus; i++) {
@@ -353,7 +356,6 @@ static void begin(uint32_t ncpus, uint64_t from)
 		c->memory[0].data = calloc(1, RING_BYTES);
 		c->memory[1].data = calloc(1, RING_BYTES);
 		s->rings.v[i].ring = calloc(1, sizeof(*s->rings.v[i].ring));
-		assert_true(c->memory[0].data && c->memory[1].data && s->rings.v[i].ring);
 		pev_ring_attach_(s->rings.v[i].ring, &c->memory[0].page, c->memory[0].data, RING_BYTES);
 	}
 	assert_int_equal(ordered_start(s, &f), 0);
@@ -458,113 +460,76 @@ static void settle(void)
 	assert_int_equal(sim.told_lost + unread(), sim.lost);
 }
 
-static uint64_t go_on(int steps)
+enum { STEPS = 40000 };
+
+/* The rule, and rules that are wrong. */
+enum rule { RIGHT, HASTY, FORGETFUL, BLIND_TO_SLICES };
+
+/* Late records of a run of many steps. */
+static uint64_t run(uint32_t ncpus, uint64_t from, enum rule rule, bool exchanges)
 {
 	uint64_t late;
 
-	while (steps--)
+	begin(ncpus, from);
+	sim.hasty = rule == HASTY;
+	sim.forgetful = rule == FORGETFUL;
+	ignore_slices = rule == BLIND_TO_SLICES;
+	sim.exchanges = exchanges;
+	for (int i = 0; i < STEPS; i++)
 		step();
 	sim.in_time = sim.delivered;
 	settle();
 	late = order_late(sim.s->rings.order);
 	assert_true((late > 0) == (sim.backwards > 0));
+	ignore_slices = false;
+	end();
 	return late;
 }
 
-/* Late records of a run of so many steps. */
-static uint64_t run(uint32_t ncpus, uint64_t from, bool hasty, int steps)
-{
-	begin(ncpus, from);
-	sim.hasty = hasty;
-	return go_on(steps);
-}
-
-/* The same where rings are exchanged. */
-static uint64_t run_exchanging(uint32_t ncpus, uint64_t from, bool forgetful, int steps)
-{
-	begin(ncpus, from);
-	sim.exchanges = true;
-	sim.forgetful = forgetful;
-	return go_on(steps);
-}
-
-enum { STEPS = 40000 };
-
-static void nothing_comes_late(void **state)
+TEST_WITH(nothing_comes_late, forget, NULL)
 {
 	static const uint32_t cpus[] = { 1, 2, 7, 64 };
 
-	max_held = SIZE_MAX;
 	for (size_t i = 0; i < COUNT(cpus); i++)
 		for (uint64_t n = 0; n < 3; n++) {
-			assert_int_equal(run(cpus[i], i * 16 + n, false, STEPS), 0);
+			assert_int_equal(run(cpus[i], i * 16 + n, RIGHT, false), 0);
 			assert_true(sim.in_time > 5000 && sim.inverted > 100);
-			assert_int_equal(sim.backwards, 0);
-			end();
 		}
-}
-
-static void nor_while_rings_are_exchanged(void **state)
-{
-	static const uint32_t cpus[] = { 1, 2, 7 };
-	uint64_t late = 0;
-
-	max_held = SIZE_MAX;
-	for (size_t i = 0; i < COUNT(cpus); i++)
-		for (uint64_t n = 0; n < 4; n++) {
-			assert_int_equal(run_exchanging(cpus[i], i * 16 + n, false, STEPS), 0);
-			assert_true(sim.exchanged > 3 && sim.in_time > 1000);
-			assert_int_equal(sim.backwards, 0);
-			end();
-			late += run_exchanging(cpus[i], i * 16 + n, true, STEPS);
-			end();
-		}
-	assert_true(late > 0);   /* that the simulation would show it */
-}
-
-/* Queues that are full most of the time lose in the rings, but neither order nor way. */
-static void nor_when_memory_is_short(void **state)
-{
-	static const uint32_t cpus[] = { 1, 2, 7, 64 };
-
+	/* queues that are full most of the time lose in the rings, but neither order nor way */
 	for (size_t i = 0; i < COUNT(cpus); i++)
 		for (uint64_t n = 0; n < 3; n++) {
 			max_held = n ? 64 << 10 : 1;
 			calm = true;
-			assert_int_equal(run(cpus[i], 100 + i * 16 + n, false, STEPS), 0);
+			assert_int_equal(run(cpus[i], 100 + i * 16 + n, RIGHT, false), 0);
 			assert_true(sim.in_time > 1000 && sim.lost > 0);
-			end();
 		}
-	max_held = SIZE_MAX;
-	calm = false;
 }
 
-static void the_newest_time_is_no_watermark(void **state)
+TEST_WITH(nor_while_rings_are_exchanged, forget, NULL)
 {
-	max_held = SIZE_MAX;
-	for (uint64_t n = 0; n < 3; n++) {
-		assert_true(run(7, n, true, STEPS) > 0);
-		end();
-	}
+	static const uint32_t cpus[] = { 1, 2, 7 };
+
+	for (size_t i = 0; i < COUNT(cpus); i++)
+		for (uint64_t n = 0; n < 4; n++) {
+			assert_int_equal(run(cpus[i], i * 16 + n, RIGHT, true), 0);
+			assert_true(sim.exchanged > 3 && sim.in_time > 1000);
+		}
 }
 
-/* What a slice left in its ring was forgotten once. */
-static void nor_is_the_barrier_alone(void **state)
+/* The newest time is no watermark, nor is the barrier alone: what a slice left in its ring was forgotten once. */
+TEST_WITH(a_wrong_rule_shows, forget, NULL)
 {
-	uint64_t late = 0;
+	for (enum rule rule = HASTY; rule <= BLIND_TO_SLICES; rule++) {
+		uint64_t late = 0;
 
-	max_held = SIZE_MAX;
-	ignore_slices = true;
-	for (uint64_t n = 0; n < 3; n++) {
-		late += run(7, n, false, STEPS);
-		end();
+		for (uint64_t n = 0; n < 4; n++)
+			late += run(7, n, rule, rule == FORGETFUL);
+		assert_true(late > 0);
 	}
-	ignore_slices = false;
-	assert_true(late > 0);
 }
 
 /* After the end of the run, no barrier is needed: all rings are taken first. */
-static void the_rest_comes_in_order(void **state)
+TEST_WITH(the_rest_comes_in_order, forget, NULL)
 {
 	max_held = 64 << 10;
 	calm = true;
@@ -583,12 +548,10 @@ static void the_rest_comes_in_order(void **state)
 	assert_int_equal(sim.backwards, 0);
 	assert_int_equal(sim.told_lost + unread(), sim.lost);
 	end();
-	max_held = SIZE_MAX;
-	calm = false;
 }
 
 /* What is held when the run is broken off is counted as lost, all of it. */
-static void what_is_discarded_is_told(void **state)
+TEST_WITH(what_is_discarded_is_told, forget, NULL)
 {
 	uint64_t waiting = 0;
 
@@ -615,7 +578,7 @@ static void what_is_discarded_is_told(void **state)
 }
 
 /* Without memory, samples and the gaps between them are lost; none of it silently. */
-static void what_has_no_memory_is_told(void **state)
+TEST_WITH(what_has_no_memory_is_told, forget, NULL)
 {
 	begin(2, 7);
 	sim.cpus[0].memory[0].lost = sim.lost = 1000;
@@ -632,9 +595,8 @@ static void what_has_no_memory_is_told(void **state)
 }
 
 /* One time that can't be doesn't make all the others known. */
-static void a_time_ahead_of_the_clock(void **state)
+TEST_WITH(a_time_ahead_of_the_clock, forget, NULL)
 {
-	max_held = SIZE_MAX;
 	begin(7, 8);
 	publish(&sim.cpus[3], &(struct section){ UINT64_MAX / 2, 64 });
 	for (int i = 0; i < STEPS; i++)
@@ -649,7 +611,7 @@ static void a_time_ahead_of_the_clock(void **state)
 }
 
 /* Full queues, and a CPU that holds the barrier up: no round does anything. */
-static void full_queues_wait(void **state)
+TEST_WITH(full_queues_wait, forget, NULL)
 {
 	max_held = 1;
 	begin(2, 9);
@@ -668,23 +630,4 @@ static void full_queues_wait(void **state)
 	assert_int_equal(waits, 10);
 	settle();
 	end();
-	max_held = SIZE_MAX;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_comes_late),
-		cmocka_unit_test(nor_while_rings_are_exchanged),
-		cmocka_unit_test(nor_when_memory_is_short),
-		cmocka_unit_test(the_newest_time_is_no_watermark),
-		cmocka_unit_test(nor_is_the_barrier_alone),
-		cmocka_unit_test(the_rest_comes_in_order),
-		cmocka_unit_test(what_is_discarded_is_told),
-		cmocka_unit_test(what_has_no_memory_is_told),
-		cmocka_unit_test(a_time_ahead_of_the_clock),
-		cmocka_unit_test(full_queues_wait),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Text on its way out: numbers, names of others in three ways, and large pieces. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "report/outbuf.h"
-
-#include <errno.h>
-#include <stdlib.h>
 
 static struct outbuf *b;
 
@@ -29,7 +26,7 @@ static void holds(const char *text)
 	b->len = 0;
 }
 
-static void numbers(void **state)
+TEST_WITH(numbers, begin, end)
 {
 	outbuf_unsigned(b, 0, 0, ' ');
 	outbuf_unsigned(b, UINT64_MAX, 0, ' ');
@@ -68,18 +65,15 @@ struct name {
 };
 
 static const struct name names[] = {
-	{ "", 0, "", "\"\"", "" },
-	{ "cat", 3, "cat", "\"cat\"", "cat" },
-	{ "a,b", 3, "a,b", "\"a,b\"", "\"a,b\"" },
-	{ "a\"b", 3, "a\"b", "\"a\\\"b\"", "\"a\"\"b\"" },
-	{ "a\\b", 3, "a\\b", "\"a\\\\b\"", "a\\b" },
+	{ "", 0, "", "\"\"", "" }, { "cat", 3, "cat", "\"cat\"", "cat" }, { "a,b", 3, "a,b", "\"a,b\"", "\"a,b\"" },
+	{ "a\"b", 3, "a\"b", "\"a\\\"b\"", "\"a\"\"b\"" }, { "a\\b", 3, "a\\b", "\"a\\\\b\"", "a\\b" },
 	{ " a", 2, " a", "\" a\"", "\" a\"" },
 	{ "a\n", 2, "a\\x0a", "\"a\\\\x0a\"", "a\\x0a" },
 	{ "\x1b[m\0\xff", 5, "\\x1b[m\\x00\\xff", "\"\\\\x1b[m\\\\x00\\\\xff\"", "\\x1b[m\\x00\\xff" },
 	{ "\xc3\xa4\"", 3, "\xc3\xa4\"", "\"\xc3\xa4\\\"\"", "\"\xc3\xa4\"\"\"" },
 };
 
-static void names_of_others(void **state)
+TEST_WITH(names_of_others, begin, end)
 {
 	for (size_t i = 0; i < COUNT(names); i++) {
 		const struct name *n = &names[i];
@@ -115,7 +109,7 @@ static void marked(const char *text, size_t len, const char *special, char mark,
 }
 
 /* Short texts are looked at in words: one other byte is seen wherever it stands. */
-static void one_byte_of_a_text(void **state)
+TEST_WITH(one_byte_of_a_text, begin, end)
 {
 	static const char bytes[] = "\"\\, \n\x7f\x80\xff\x1fx~!";
 	char text[300], wanted[2048];
@@ -136,7 +130,7 @@ static void one_byte_of_a_text(void **state)
 	}
 }
 
-static void whole_numbers(void **state)
+TEST_WITH(whole_numbers, begin, end)
 {
 	char text[32];
 
@@ -156,14 +150,12 @@ static void whole_numbers(void **state)
 
 /* The worst that 64 KiB and more can become, over and over: nothing is written behind the end
  * (under a sanitizer), and what is too long is cut. */
-static void the_longest_names(void **state)
+TEST_WITH(the_longest_names, begin, end)
 {
 	size_t len = 2 * OUTBUF_TEXT;
 	char *text = malloc(len);
 	FILE *out = tmpfile();
 
-	assert_non_null(text);
-	assert_non_null(out);
 	b->out = out;
 	for (int c = 0; c < 4; c++) {
 		memset(text, "\xff\"\\x"[c], len);
@@ -183,12 +175,11 @@ static void the_longest_names(void **state)
 	free(text);
 }
 
-static void pieces_reach_the_file_in_order(void **state)
+TEST_WITH(pieces_reach_the_file_in_order, begin, end)
 {
 	FILE *out = tmpfile();
 	char line[64];
 
-	assert_non_null(out);
 	b->out = out;
 	for (unsigned int i = 0; i < 100000; i++) {
 		outbuf_unsigned(b, i, 9, '0');
@@ -206,7 +197,7 @@ static void pieces_reach_the_file_in_order(void **state)
 	fclose(out);
 }
 
-static void a_full_disk_is_remembered(void **state)
+TEST_WITH(a_full_disk_is_remembered, begin, end)
 {
 	FILE *full = fopen("/dev/full", "w");
 
@@ -221,19 +212,4 @@ static void a_full_disk_is_remembered(void **state)
 	assert_int_equal(b->error, ENOSPC);
 	assert_int_equal(b->len, 0);
 	fclose(full);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(numbers, begin, end),
-		cmocka_unit_test_setup_teardown(names_of_others, begin, end),
-		cmocka_unit_test_setup_teardown(one_byte_of_a_text, begin, end),
-		cmocka_unit_test_setup_teardown(whole_numbers, begin, end),
-		cmocka_unit_test_setup_teardown(the_longest_names, begin, end),
-		cmocka_unit_test_setup_teardown(pieces_reach_the_file_in_order, begin, end),
-		cmocka_unit_test_setup_teardown(a_full_disk_is_remembered, begin, end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

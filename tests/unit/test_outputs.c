@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a run without rights may have written for it: the files that were named, and nothing beside them. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "keeper/outputs.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static char folder[] = "/tmp/outputs-XXXXXX";
 static char out[64], picture[64], temporary[64], other[64];
@@ -55,7 +50,7 @@ static int open_it(const char *path, int flags)
 	return fd < 0 ? fd : 0;
 }
 
-static void named_files_are_written(void **state)
+TEST(named_files_are_written)
 {
 	char svg[80];
 	struct stat st;
@@ -72,7 +67,7 @@ static void named_files_are_written(void **state)
 	assert_int_equal(unlink(svg), 0);
 }
 
-static void no_others_are(void **state)
+TEST(no_others_are)
 {
 	static const char *const refused[] = {
 		"%s/other", "%s/outer", "%s/out/../other", "%s/out.svg/../other", "%s/.other.0abcdef1", "%s/.out.0abcdef", "%s/.out.0ABCDEF1",
@@ -80,7 +75,7 @@ static void no_others_are(void **state)
 	};
 	char path[128];
 
-	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
+	for (size_t i = 0; i < COUNT(refused); i++) {
 		snprintf(path, sizeof(path), refused[i], folder);
 		for (int op = 0; op < OUTFILE_OPS; op++) {
 			assert_int_equal(give((enum outfile_op)op, path, out, O_CREAT | O_EXCL), -EPERM);
@@ -90,20 +85,20 @@ static void no_others_are(void **state)
 	assert_int_equal(access(other, F_OK), -1);
 }
 
-static void a_named_file_is_not_moved_or_removed(void **state)
+TEST(a_named_file_is_not_moved_or_removed)
 {
-	assert_int_equal(give(OUTFILE_RENAME, out, other, 0), -EPERM);
-	assert_int_equal(give(OUTFILE_RENAME, out, picture, 0), -EPERM);
-	assert_int_equal(give(OUTFILE_RENAME, temporary, other, 0), -EPERM);
-	assert_int_equal(give(OUTFILE_RENAME, temporary, picture, 0), -EPERM);
-	assert_int_equal(give(OUTFILE_UNLINK, out, NULL, 0), -EPERM);
-	assert_int_equal(give(OUTFILE_FOLDER, out, NULL, 0), -EPERM);
-	assert_int_equal(give(OUTFILE_LINK, out, "/etc", 0), -EPERM);
+	static const struct { enum outfile_op op; const char *path, *to; } rows[] = {
+		{ OUTFILE_RENAME, out, other }, { OUTFILE_RENAME, out, picture }, { OUTFILE_RENAME, temporary, other },
+		{ OUTFILE_RENAME, temporary, picture }, { OUTFILE_UNLINK, out }, { OUTFILE_FOLDER, out }, { OUTFILE_LINK, out, "/etc" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++)
+		assert_int_equal(give(rows[i].op, rows[i].path, rows[i].to, 0), -EPERM);
 	assert_int_equal(open_it(out, O_CREAT | O_RDWR), -EPERM);
 	assert_int_equal(open_it(temporary, O_CREAT), -EPERM);
 }
 
-static void orders_are_checked(void **state)
+TEST(orders_are_checked)
 {
 	char bytes[64] = "";
 	enum outfile_op done;
@@ -116,12 +111,4 @@ static void orders_are_checked(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(named_files_are_written), cmocka_unit_test(no_others_are),
-		cmocka_unit_test(a_named_file_is_not_moved_or_removed), cmocka_unit_test(orders_are_checked),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+AROUND_ALL(make_folder, remove_folder)

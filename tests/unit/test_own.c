@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which processes are perf-prof's own: helpers that came before the events and after them, many. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "stream/live/own.h"
 
-#include <unistd.h>
+static struct own o;
 
-static void helpers_before_and_after(void **state)
+static int forget(void **state)
 {
-	struct own o = { 0 };
+	o = (struct own){ 0 };
+	return 0;
+}
+
+TEST_WITH(helpers_before_and_after, forget, NULL)
+{
 	uint32_t us = (uint32_t)getpid();
 
 	own_add(&o, (pid_t)us + 1);
@@ -24,10 +29,8 @@ static void helpers_before_and_after(void **state)
 	assert_false(own_has(&o, UINT32_MAX, 1));
 }
 
-static void nobody_where_tasks_are_chosen(void **state)
+TEST_WITH(nobody_where_tasks_are_chosen, forget, NULL)
 {
-	struct own o = { 0 };
-
 	own_begin(&o, true);
 	own_begin(&o, false);
 	own_add(&o, 1234);
@@ -38,10 +41,8 @@ static void nobody_where_tasks_are_chosen(void **state)
 }
 
 /* A hostile file kills a worker, and another one is started: the newest are known, and this process. */
-static void many(void **state)
+TEST_WITH(many, forget, NULL)
 {
-	struct own o = { 0 };
-
 	own_begin(&o, true);
 	for (pid_t pid = 1 << 20; pid < (1 << 20) + 1000; pid++)
 		own_add(&o, pid);
@@ -52,10 +53,9 @@ static void many(void **state)
 }
 
 /* Its number is a stranger's after that, or another helper's. */
-static void one_that_ended(void **state)
+TEST_WITH(one_that_ended, forget, NULL)
 {
 	const uint64_t second = 1000000000;
-	struct own o = { 0 };
 
 	own_begin(&o, true);
 	own_add(&o, 1 << 20);
@@ -75,26 +75,11 @@ static void one_that_ended(void **state)
 }
 
 /* A record of the first one's end comes when the second one has begun: both had that number. */
-static void an_end_that_is_told_late(void **state)
+TEST_WITH(an_end_that_is_told_late, forget, NULL)
 {
-	struct own o = { 0 };
-
 	own_begin(&o, true);
 	own_add(&o, 1 << 20);
 	own_add(&o, 1 << 20);
 	own_ended(&o, 1 << 20, 50);
 	assert_true(own_has(&o, 1 << 20, UINT64_MAX - 1));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(helpers_before_and_after),
-		cmocka_unit_test(nobody_where_tasks_are_chosen),
-		cmocka_unit_test(many),
-		cmocka_unit_test(one_that_ended),
-		cmocka_unit_test(an_end_that_is_told_late),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

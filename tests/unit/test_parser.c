@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The process that parses for us: what it may, what it may not, and what becomes of it. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "symbols/jail/parser.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { BIG = 64 << 20 };
 
@@ -90,28 +86,35 @@ static const struct parser_row rows[PARSER_KINDS] = {
 	[WORK] = { work, NULL }, [COUNTED] = { counted, forget },
 };
 
-static struct parser *start_for(enum parser_place place, unsigned int seconds)
-{
-	struct parser *p = parser_new(&(struct parser_opts){ place, rows, seconds });
+static struct parser *p;
+static struct parser_bytes out;  /* of the last answer */
 
+static void start_for(enum parser_place place, unsigned int seconds)
+{
+	p = parser_new(&(struct parser_opts){ place, rows, seconds });
 	assert_non_null(p);
-	return p;
 }
 
-static struct parser *start(enum parser_place place)
+static int start_apart(void **state)
 {
-	return start_for(place, 2);
+	start_for(PARSER_APART, 2);
+	return 0;
 }
 
-static int ask(struct parser *p, const char *what, struct parser_bytes *out)
+static int stop(void **state)
 {
-	return parser_ask(p, &(struct parser_question){ .kind = WORK, .bytes = what,
-							.size = strlen(what) }, out);
+	parser_free(p);
+	p = NULL;
+	return 0;
 }
 
-static int count(struct parser *p)
+static int ask(const char *what)
 {
-	struct parser_bytes out;
+	return parser_ask(p, &(struct parser_question){ .kind = WORK, .bytes = what, .size = strlen(what) }, &out);
+}
+
+static int count(void)
+{
 	int n;
 
 	assert_int_equal(parser_ask(p, &(struct parser_question){ .kind = COUNTED }, &out), 0);
@@ -121,32 +124,27 @@ static int count(struct parser *p)
 	return n;
 }
 
-static void is_echo(struct parser *p)
+static void is_echo(void)
 {
-	struct parser_bytes out;
-
-	assert_int_equal(ask(p, "echo", &out), 0);
+	assert_int_equal(ask("echo"), 0);
 	assert_int_equal(out.size, 4);
 	assert_memory_equal(out.data, "echo", 4);
 	parser_bytes_free(&out);
 }
 
-static void here_and_apart(void **state)
+TEST(here_and_apart)
 {
 	for (int place = PARSER_HERE; place <= PARSER_APART; place++) {
-		struct parser *p = start((enum parser_place)place);
-		struct parser_bytes out;
-
+		start_for((enum parser_place)place, 2);
 		assert_int_equal(parser_is_apart(p, &(struct parser_question){ 0 }), place == PARSER_APART);
-		is_echo(p);
-		assert_int_equal(ask(p, "?", &out), -ENOMSG);
+		is_echo();
+		assert_int_equal(ask("?"), -ENOMSG);
 		assert_null(out.data);
-		assert_int_equal(ask(p, "", &out), -ENOMSG);
-		assert_int_equal(ask(p, "p", &out), -EPIPE);
-		assert_int_equal(parser_ask(p, &(struct parser_question){ .kind = PARSER_KINDS }, &out),
-				 -EOPNOTSUPP);
-		assert_int_equal(count(p), 1);
-		assert_int_equal(count(p), 2);
+		assert_int_equal(ask(""), -ENOMSG);
+		assert_int_equal(ask("p"), -EPIPE);
+		assert_int_equal(parser_ask(p, &(struct parser_question){ .kind = PARSER_KINDS }, &out), -EOPNOTSUPP);
+		assert_int_equal(count(), 1);
+		assert_int_equal(count(), 2);
 		forgotten = 0;
 		assert_int_equal(parser_deaths(p), 0);
 		parser_free(p);
@@ -163,14 +161,13 @@ static int file_of(const char *text)
 	return fd;
 }
 
-static void descriptors_and_much(void **state)
+TEST(descriptors_and_much)
 {
-	struct parser *p = start_for(PARSER_APART, 120);
 	struct parser_question q = { .kind = WORK, .bytes = "f", .size = 1, .nfds = 4,
 				     .fds = { file_of("one"), file_of("two"), file_of(""), file_of("3") } };
-	struct parser_bytes out;
 	char *much = malloc(BIG);
 
+	start_for(PARSER_APART, 120);
 	for (int i = 0; i < 300; i++) {   /* none is left open on either side */
 		assert_int_equal(parser_ask(p, &q, &out), 0);
 		assert_int_equal(out.size, 7);
@@ -179,12 +176,11 @@ static void descriptors_and_much(void **state)
 	}
 	for (int i = 0; i < 4; i++)
 		close(q.fds[i]);
-	assert_int_equal(ask(p, "b", &out), 0);
+	assert_int_equal(ask("b"), 0);
 	assert_int_equal(out.size, BIG);
 	parser_bytes_free(&out);
 	memset(much, 'e', BIG);
-	assert_int_equal(parser_ask(p, &(struct parser_question){ .kind = WORK, .bytes = much,
-								  .size = BIG }, &out), 0);
+	assert_int_equal(parser_ask(p, &(struct parser_question){ .kind = WORK, .bytes = much, .size = BIG }, &out), 0);
 	assert_int_equal(out.size, BIG);
 	assert_memory_equal(out.data, much, BIG);
 	parser_bytes_free(&out);
@@ -195,31 +191,28 @@ static void descriptors_and_much(void **state)
 }
 
 /* Whatever happens to a worker, the next question finds a new one. */
-static void workers_die(void **state)
+TEST_WITH(workers_die, start_apart, stop)
 {
 	static const char *const ways[] = { "s", "a", "x", "k", "t" };   /* the last three by seccomp */
-	struct parser *p = start(PARSER_APART);
-	struct parser_bytes out;
 
 	/* what libraries try and can do without is refused */
-	assert_int_equal(ask(p, "o", &out), -EACCES);
+	assert_int_equal(ask("o"), -EACCES);
 	parser_bytes_free(&out);
-	assert_int_equal(ask(p, "c", &out), -EACCES);
+	assert_int_equal(ask("c"), -EACCES);
 	parser_bytes_free(&out);
 	assert_int_equal(parser_deaths(p), 0);
 	for (unsigned int i = 0; i < COUNT(ways); i++) {
-		assert_int_equal(count(p), 1);
-		assert_int_equal(ask(p, ways[i], &out), -EOWNERDEAD);
+		assert_int_equal(count(), 1);
+		assert_int_equal(ask(ways[i]), -EOWNERDEAD);
 		assert_null(out.data);
 		assert_int_equal(parser_deaths(p), i + 1);
-		is_echo(p);
+		is_echo();
 	}
-	assert_int_equal(ask(p, "h", &out), -ETIME);
-	is_echo(p);
+	assert_int_equal(ask("h"), -ETIME);
+	is_echo();
 	kill(parser_worker_pid(p), SIGKILL);
-	assert_int_equal(ask(p, "echo", &out), -EOWNERDEAD);
-	is_echo(p);
-	parser_free(p);
+	assert_int_equal(ask("echo"), -EOWNERDEAD);
+	is_echo();
 }
 
 static bool is_third_look(void *looks)
@@ -228,63 +221,56 @@ static bool is_third_look(void *looks)
 }
 
 /* Before its two seconds have passed; and who was busy with it ends, though nobody asks again. */
-static void a_question_is_ended(void **state)
+TEST_WITH(a_question_is_ended, start_apart, stop)
 {
-	struct parser *p = start(PARSER_APART);
-	struct parser_bytes out;
 	int looks = 0;
 	pid_t worker;
 
-	is_echo(p);
+	is_echo();
 	worker = parser_worker_pid(p);
 	parser_bound(p, is_third_look, &looks);
-	assert_int_equal(ask(p, "h", &out), -ETIME);
+	assert_int_equal(ask("h"), -ETIME);
 	assert_int_equal(looks, 3);
 	for (int i = 0; i < 1000 && !kill(worker, 0); i++)
 		usleep(10000);
 	assert_int_equal(kill(worker, 0), -1);
-	assert_int_equal(ask(p, "echo", &out), -ETIME);   /* it stays over */
+	assert_int_equal(ask("echo"), -ETIME);   /* it stays over */
 	parser_bound(p, NULL, NULL);
-	is_echo(p);
-	parser_free(p);
+	is_echo();
 }
 
-static void no_child_of_ours(void **state)
+TEST_WITH(no_child_of_ours, start_apart, stop)
 {
-	struct parser *p = start(PARSER_APART);
 	pid_t worker;
 
-	is_echo(p);
+	is_echo();
 	worker = parser_worker_pid(p);
 	assert_true(worker > 0);
 	assert_int_equal(waitpid(-1, NULL, 0), -1);
 	assert_int_equal(errno, ECHILD);
-	parser_free(p);
+	stop(NULL);
 	for (int i = 0; i < 1000 && !kill(worker, 0); i++)
 		usleep(10000);
 	assert_int_equal(kill(worker, 0), -1);
 }
 
 /* A forked child has no part in the sockets: it parses itself, and the parent goes on. */
-static void a_forked_child(void **state)
+TEST_WITH(a_forked_child, start_apart, stop)
 {
-	struct parser *p = start(PARSER_APART);
-	struct parser_bytes out;
 	char mine[32];
 	int status;
 	pid_t pid;
 
-	is_echo(p);
+	is_echo();
 	pid = fork();
 	if (!pid) {
 		snprintf(mine, sizeof(mine), "%d 0", (int)getpid());
-		_exit(ask(p, "w", &out) || out.size != strlen(mine) || memcmp(out.data, mine, out.size));
+		_exit(ask("w") || out.size != strlen(mine) || memcmp(out.data, mine, out.size));
 	}
-	is_echo(p);
+	is_echo();
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
-	is_echo(p);
-	parser_free(p);
+	is_echo();
 }
 
 /* The line of a file in /proc that begins so. */
@@ -296,7 +282,7 @@ static void proc_line(pid_t pid, const char *begins, char *line, size_t size)
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	f = fopen(path, "re");
 	assert_non_null(f);
-	while (fgets(line, (int)size, f) && strncmp(line, begins, strlen(begins)))
+	while (fgets(line, (int)size, f) && strncmp(line, begins, strcspn(begins, ":") + 1))
 		;
 	fclose(f);
 }
@@ -314,54 +300,35 @@ static bool has_user(void)
 	return !inside && n > 2113929216;
 }
 
-static void it_has_no_privilege(void **state)
+TEST(it_has_no_privilege)
 {
-	struct parser *p = start(PARSER_AUTO);
+	static const char *const lines[] = {
+		"CapPrm:\t0000000000000000\n", "NoNewPrivs:\t1\n", "Seccomp:\t2\n",
+		/* where there is such a user */
+		"Uid:\t2113929216\t2113929216\t2113929216\t2113929216\n", "Groups:\t \n",
+	};
 	char line[256];
 	pid_t pid;
 
+	start_for(PARSER_AUTO, 2);
 	assert_int_equal(parser_is_apart(p, &(struct parser_question){ 0 }), !geteuid());
 	if (!parser_is_apart(p, &(struct parser_question){ 0 })) {
-		parser_free(p);
-		p = start(PARSER_APART);
+		stop(NULL);
+		start_apart(NULL);
 	}
-	is_echo(p);
+	is_echo();
 	pid = parser_worker_pid(p);
-	proc_line(pid, "CapPrm:", line, sizeof(line));
-	assert_string_equal(line, "CapPrm:\t0000000000000000\n");
-	proc_line(pid, "NoNewPrivs:", line, sizeof(line));
-	assert_string_equal(line, "NoNewPrivs:\t1\n");
-	proc_line(pid, "Seccomp:", line, sizeof(line));
-	assert_string_equal(line, "Seccomp:\t2\n");
-	if (!geteuid() && has_user()) {
-		proc_line(pid, "Uid:", line, sizeof(line));
-		assert_string_equal(line, "Uid:\t2113929216\t2113929216\t2113929216\t2113929216\n");
-		proc_line(pid, "Groups:", line, sizeof(line));
-		assert_string_equal(line, "Groups:\t \n");
+	for (size_t i = 0; i < COUNT(lines) - (!geteuid() && has_user() ? 0 : 2); i++) {
+		proc_line(pid, lines[i], line, sizeof(line));
+		assert_string_equal(line, lines[i]);
 	}
 	parser_free(p);
 }
 
 /* Not those of strerror(): "Owner died", "Timer expired". */
-static void errors_have_words(void **state)
+TEST(errors_have_words)
 {
 	assert_non_null(strstr(parser_error_text(EOWNERDEAD), "it is damaged"));
 	assert_non_null(strstr(parser_error_text(ETIME), "too long"));
 	assert_string_equal(parser_error_text(ENOENT), strerror(ENOENT));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(here_and_apart),
-		cmocka_unit_test(errors_have_words),
-		cmocka_unit_test(descriptors_and_much),
-		cmocka_unit_test(workers_die),
-		cmocka_unit_test(a_question_is_ended),
-		cmocka_unit_test(no_child_of_ours),
-		cmocka_unit_test(a_forked_child),
-		cmocka_unit_test(it_has_no_privilege),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

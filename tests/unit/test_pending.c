@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CPU time of threads among the stacks that were seen before it was known. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "analysis/profiles/pending.h"
-
-#include <string.h>
 
 enum { PID = 3, TID = 4 };
 
@@ -23,7 +21,7 @@ static uint64_t share(struct pending *all, uint64_t turns, uint64_t ns)
 	return pending_share(all, PID, TID, turns, ns, take, got);
 }
 
-static void same_turn(void **state)
+TEST(same_turn)
 {
 	struct pending *all = NULL;
 
@@ -39,7 +37,7 @@ static void same_turn(void **state)
 }
 
 /* It did not run, or not until the end. */
-static void earlier_turns(void **state)
+TEST(earlier_turns)
 {
 	struct pending *all = NULL;
 
@@ -53,7 +51,7 @@ static void earlier_turns(void **state)
 	pending_free(&all);
 }
 
-static void limits(void **state)
+TEST(limits)
 {
 	struct pending *all = NULL;
 	uint64_t rest, sum = 0;
@@ -71,11 +69,4 @@ static void limits(void **state)
 		pending_add(&all, PID, tid, 1, &stacks[1]);
 	assert_int_equal(share(all, 1, 10), 10);
 	pending_free(&all);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(same_turn), cmocka_unit_test(earlier_turns), cmocka_unit_test(limits) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,32 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names by which just-in-time compilers tell of their code; files that are hostile. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "symbols/dso.h"
 #include "symbols/jit/jitdump.h"
 #include "symbols/jit/perfmap.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <semaphore.h>
-#include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 static void is(const struct perfmap *m, uint64_t addr, const char *name, uint64_t into)
 {
 	const char *found;
 	uint64_t at;
 
-	if (!name) {
-		assert_false(perfmap_find(m, addr, &found, &at));
-		return;
-	}
-	assert_true(perfmap_find(m, addr, &found, &at));
-	assert_string_equal(found, name);
-	assert_int_equal(at, into);
+	if (!perfmap_find(m, addr, &found, &at))
+		found = NULL;
+	if (!found != !name || (found && (strcmp(found, name) || at != into)))
+		fail_msg("at %#" PRIx64 ": %s", addr, found ? found : "none");
+}
+
+struct look {
+	uint64_t addr;
+	const char *name;
+	uint64_t into;
+};
+
+#define ARE_AT(m, ...) are_at(m, (const struct look[]){ __VA_ARGS__ }, COUNT(((struct look[]){ __VA_ARGS__ })))
+
+static void are_at(const struct perfmap *m, const struct look *looks, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		is(m, looks[i].addr, looks[i].name, looks[i].into);
 }
 
 static struct perfmap *of(const char *text)
@@ -38,7 +45,7 @@ static struct perfmap *of(const char *text)
 	return m;
 }
 
-static void lines(void **state)
+TEST(lines)
 {
 	struct perfmap *m = of("7f0000001000 10 py::main:/usr/lib/x.py\n"
 			       "7f0000000000 20 LazyCompile:~f /a b.js:1:2\r\n"
@@ -46,20 +53,15 @@ static void lines(void **state)
 			       "7F0000003000 A upper\n"
 			       "7f0000004000 1 \xff\x1b[31mred\n");
 
-	is(m, 0x7f0000001000, "py::main:/usr/lib/x.py", 0);
-	is(m, 0x7f000000100f, "py::main:/usr/lib/x.py", 15);
-	is(m, 0x7f0000001010, NULL, 0);
-	is(m, 0x7f000000001f, "LazyCompile:~f /a b.js:1:2", 31);
-	is(m, 0x7f0000002007, "prefixed", 7);
-	is(m, 0x7f0000003009, "upper", 9);
-	is(m, 0x7f0000004000, "\xff\x1b[31mred", 0);
-	is(m, 0, NULL, 0);
-	is(m, UINT64_MAX, NULL, 0);
+	ARE_AT(m, { 0x7f0000001000, "py::main:/usr/lib/x.py", 0 }, { 0x7f000000100f, "py::main:/usr/lib/x.py", 15 },
+		{ 0x7f0000001010, NULL, 0 }, { 0x7f000000001f, "LazyCompile:~f /a b.js:1:2", 31 },
+		{ 0x7f0000002007, "prefixed", 7 }, { 0x7f0000003009, "upper", 9 },
+		{ 0x7f0000004000, "\xff\x1b[31mred", 0 }, { 0, NULL, 0 }, { UINT64_MAX, NULL, 0 });
 	perfmap_free(m);
 	perfmap_free(NULL);
 }
 
-static void what_is_no_line(void **state)
+TEST(what_is_no_line)
 {
 	struct perfmap *m = of("\n\n \nmain\n1000\n1000 \n1000 10\n1000 10 \n1000 0 empty\nxyz 10 f\n"
 			       "-1 10 f\n10000000000000001 10 seventeen\nffffffffffffffff 10 wraps\n"
@@ -74,7 +76,7 @@ static void what_is_no_line(void **state)
 }
 
 /* Code that was thrown away and written over. */
-static void later_lines_win(void **state)
+TEST(later_lines_win)
 {
 	struct perfmap *m = of("1000 100 old\n1000 100 new\n"
 			       "2000 100 big\n2080 10 in_it\n"
@@ -84,13 +86,8 @@ static void later_lines_win(void **state)
 
 	is(m, 0x1050, "new", 0x50);
 	is(m, 0x2000, NULL, 0);          /* a part of it was written over: it isn't that any more */
-	is(m, 0x2081, "in_it", 1);
-	is(m, 0x3080, "over_it", 0x80);
-	is(m, 0x4000, NULL, 0);
-	is(m, 0x4008, NULL, 0);
-	is(m, 0x4010, "c", 0);
-	is(m, 0x500f, "x", 15);
-	is(m, 0x5010, "y", 0);
+	ARE_AT(m, { 0x2081, "in_it", 1 }, { 0x3080, "over_it", 0x80 }, { 0x4000, NULL, 0 }, { 0x4008, NULL, 0 },
+		{ 0x4010, "c", 0 }, { 0x500f, "x", 15 }, { 0x5010, "y", 0 });
 	perfmap_free(m);
 }
 
@@ -100,7 +97,7 @@ static void append(int fd, const char *text)
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 }
 
-static void files_grow(void **state)
+TEST(files_grow)
 {
 	int fd = memfd_create("map", MFD_CLOEXEC);
 	struct perfmap *m = perfmap_new();
@@ -108,18 +105,15 @@ static void files_grow(void **state)
 	assert_int_equal(perfmap_read(m, fd, NULL), 0);
 	append(fd, "1000 10 one\n2000 1");
 	assert_int_equal(perfmap_read(m, fd, NULL), 1);
-	is(m, 0x1000, "one", 0);
-	is(m, 0x2000, NULL, 0);
+	ARE_AT(m, { 0x1000, "one", 0 }, { 0x2000, NULL, 0 });
 	assert_int_equal(perfmap_read(m, fd, NULL), 0);
 	append(fd, "0 two\n1000 10 other\n");
 	assert_int_equal(perfmap_read(m, fd, NULL), 1);
-	is(m, 0x1000, "other", 0);
-	is(m, 0x200f, "two", 15);
+	ARE_AT(m, { 0x1000, "other", 0 }, { 0x200f, "two", 15 });
 	assert_int_equal(ftruncate(fd, 0), 0);
 	append(fd, "3000 10 anew\n");
 	assert_int_equal(perfmap_read(m, fd, NULL), 1);
-	is(m, 0x1000, NULL, 0);
-	is(m, 0x3000, "anew", 0);
+	ARE_AT(m, { 0x1000, NULL, 0 }, { 0x3000, "anew", 0 });
 	perfmap_free(m);
 	close(fd);
 	assert_true(perfmap_read(m = perfmap_new(), -1, NULL) < 0);
@@ -127,7 +121,7 @@ static void files_grow(void **state)
 }
 
 /* A gigabyte of lines, of one line, and of nothing. */
-static void huge_files(void **state)
+TEST(huge_files)
 {
 	enum { PIECE = 1 << 20, LINE = 16 };
 	int fd = memfd_create("map", MFD_CLOEXEC);
@@ -161,7 +155,7 @@ static void join(void *ctx, uint64_t start, uint64_t size, const char *name)
 }
 
 /* Those that a word points into, first and last byte, whatever else the words are. */
-static void marked_ones(void **state)
+TEST(marked_ones)
 {
 	static const uint64_t words[] = { 0, UINT64_MAX, 0x0fff, 0x2000, 0x2010, 0x400f, 0x4010, 0x3fff };
 	struct perfmap *m = of("1000 10 a\n2000 10 b\n3000 10 c\n4000 10 d\n");
@@ -174,13 +168,13 @@ static void marked_ones(void **state)
 	*text = '\0';
 	perfmap_each(m, join, text);
 	assert_string_equal(text, "");
-	perfmap_mark(m, words, sizeof(words) / sizeof(*words));
+	perfmap_mark(m, words, COUNT(words));
 	perfmap_each(m, join, text);
 	assert_string_equal(text, "2000+10 b;4000+10 d;");
 	perfmap_free(m);
 	m = perfmap_new();
 	assert_true(perfmap_begin_marks(m, false));
-	perfmap_mark(m, words, sizeof(words) / sizeof(*words));
+	perfmap_mark(m, words, COUNT(words));
 	perfmap_free(m);
 }
 
@@ -235,28 +229,23 @@ static int64_t read_dump(struct perfmap *m, const void *bytes, size_t n)
 	return rc;
 }
 
-static void dumps(void **state)
+TEST(dumps)
 {
 	struct dump d = a_dump();
 	struct perfmap *m = perfmap_new();
 
 	assert_int_equal(read_dump(m, &d, sizeof(d)), 2);
-	is(m, 0x101f, "first", 0x1f);
-	is(m, 0x1020, NULL, 0);
-	is(m, 0x2000, "second", 0);
-	is(m, 0x3001, "first", 1);
+	ARE_AT(m, { 0x101f, "first", 0x1f }, { 0x1020, NULL, 0 }, { 0x2000, "second", 0 }, { 0x3001, "first", 1 });
 	perfmap_free(m);
 	d.move.from = 0x1001;            /* no function begins there */
 	d.second.addr = 0x1010;          /* code that was written over the first one */
 	m = perfmap_new();
 	assert_int_equal(read_dump(m, &d, sizeof(d)), 2);
-	is(m, 0x1000, NULL, 0);
-	is(m, 0x1010, "second", 0);
-	is(m, 0x3001, NULL, 0);
+	ARE_AT(m, { 0x1000, NULL, 0 }, { 0x1010, "second", 0 }, { 0x3001, NULL, 0 });
 	perfmap_free(m);
 }
 
-static void dumps_that_are_none(void **state)
+TEST(dumps_that_are_none)
 {
 	static const uint32_t sizes[] = { 0, 15, 16, 55, 56, UINT32_MAX };
 	struct dump d = a_dump();
@@ -268,7 +257,7 @@ static void dumps_that_are_none(void **state)
 
 		assert_true(n < 12 ? rc == -ENOEXEC : rc >= 0 && rc <= 2);
 	}
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+	for (size_t i = 0; i < COUNT(sizes); i++) {
 		d.first.size = sizes[i];
 		assert_true(read_dump(m, &d, sizeof(d)) >= 0);
 	}
@@ -316,7 +305,7 @@ static bool comes(struct dsos *d, struct dso *dso, uint64_t addr, const char *na
 	return !strcmp(name_of(d, dso, addr), name);
 }
 
-static void of_a_process(void **state)
+TEST(of_a_process)
 {
 	struct world w = { .fd = memfd_create("map", MFD_CLOEXEC), .rc = -ENOENT };
 	struct dsos *d;
@@ -425,7 +414,7 @@ static void gate_shuts(struct gate *g)
 }
 
 /* The asker does not wait while a file is opened and read; the old names are used until then. */
-static void nobody_waits(void **state)
+TEST(nobody_waits)
 {
 	struct gate g = { .looks = 0 };
 	struct dsos *d;
@@ -467,7 +456,7 @@ static void nobody_waits(void **state)
 }
 
 /* An answer that was never taken is freed, too. */
-static void nobody_takes_it(void **state)
+TEST(nobody_takes_it)
 {
 	struct gate g = { .looks = 0 };
 	struct dsos *d;
@@ -493,7 +482,7 @@ static int descriptors(void)
 }
 
 /* Of thousands of processes that nobody asks about, neither their files stay open nor anything else. */
-static void many_processes(void **state)
+TEST(many_processes)
 {
 	struct gate g = { .looks = 0 };
 	int before = descriptors();
@@ -537,7 +526,7 @@ static const char *kept_map(void *ctx, pid_t pid, size_t i, size_t *size)
 }
 
 /* What a recording has of a process that is gone; of any other nothing. */
-static void kept_of_a_process(void **state)
+TEST(kept_of_a_process)
 {
 	struct world w = { .fd = -1, .rc = -ENOENT };
 	struct dsos *d;
@@ -557,25 +546,4 @@ static void kept_of_a_process(void **state)
 	assert_string_equal(name_of(d, dso_get_jit(d, "//anon", 7, 2, true), 0x1000), "none");
 	assert_true(w.looks > 0);
 	dsos_free(d);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines),
-		cmocka_unit_test(what_is_no_line),
-		cmocka_unit_test(later_lines_win),
-		cmocka_unit_test(files_grow),
-		cmocka_unit_test(huge_files),
-		cmocka_unit_test(marked_ones),
-		cmocka_unit_test(dumps),
-		cmocka_unit_test(dumps_that_are_none),
-		cmocka_unit_test(of_a_process),
-		cmocka_unit_test(nobody_waits),
-		cmocka_unit_test(nobody_takes_it),
-		cmocka_unit_test(many_processes),
-		cmocka_unit_test(kept_of_a_process),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arguments of probes in the kernel's words; notes of files may say anything. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "events/probes.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 struct row {
 	const char *note, *fetch;
@@ -17,16 +11,13 @@ struct row {
 
 #if defined(__x86_64__)
 static const struct row rows[] = {
-	{ "", "", 0 },
-	{ "8@%rdi", "arg1=%di:u64", 0 },
-	{ "-4@%edi 8@%rax", "arg1=%di:s32 arg2=%ax:u64", 0 },
+	{ "", "", 0 }, { "8@%rdi", "arg1=%di:u64", 0 }, { "-4@%edi 8@%rax", "arg1=%di:s32 arg2=%ax:u64", 0 },
 	{ "1@%dil -2@%r8w 4@%r15d -8@%r9", "arg1=%di:u8 arg2=%r8:s16 arg3=%r15:u32 arg4=%r9:s64", 0 },
 	{ "8@-8(%rbp) 4@16(%rsp) 8@(%rax)", "arg1=-8(%bp):u64 arg2=+16(%sp):u32 arg3=+0(%ax):u64", 0 },
 	{ "-4@$-7 8@$42 4@$0x10", "arg1=\\-7:s32 arg2=\\42:u64 arg3=\\16:u32", 0 },
 	{ " 8@%rsp  4@%esi ", "arg1=%sp:u64 arg2=%si:u32", 0 },
 	/* what can't be fetched keeps its number */
-	{ "8@sym(%rip) 4@%edi", "arg2=%di:u32", 1 },
-	{ "8@8(%rax,%rbx,4) 1@%ah 4@%xmm0 16@%rax 3@%rax 8@%rdi", "arg6=%di:u64", 5 },
+	{ "8@sym(%rip) 4@%edi", "arg2=%di:u32", 1 }, { "8@8(%rax,%rbx,4) 1@%ah 4@%xmm0 16@%rax 3@%rax 8@%rdi", "arg6=%di:u64", 5 },
 	{ "8@%rdi,%rsi 8@%r7 8@%r16 8@%r8q 8@%", "", 5 },
 	/* what is no argument at all */
 	{ "x @ 8@ @%rdi 8%rdi $ 8@$ 8@$x 8@$1x -@%rdi", "", 10 },
@@ -47,7 +38,7 @@ static const struct row rows[] = {
 static const struct row rows[] = { { "", "", 0 } };
 #endif
 
-static void notes_become_fetch_arguments(void **state)
+TEST(notes_become_fetch_arguments)
 {
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		char buf[512];
@@ -58,7 +49,7 @@ static void notes_become_fetch_arguments(void **state)
 }
 
 /* Whole arguments only, whatever the room. */
-static void little_room(void **state)
+TEST(little_room)
 {
 #if defined(__x86_64__)
 	static const char note[] = "8@%rdi 8@%rsi 8@%rdx";
@@ -75,7 +66,7 @@ static void little_room(void **state)
 #endif
 }
 
-static void long_notes(void **state)
+TEST(long_notes)
 {
 	char note[4096], buf[256];
 
@@ -91,32 +82,20 @@ static void long_notes(void **state)
 	assert_string_equal(buf, "");
 }
 
-static void arguments_of_functions(void **state)
+TEST(arguments_of_functions)
 {
+	static const struct { const char *args; int rc; const char *text; } all[] = {
+		{ "fd=%di:s32 $retval", 0, "fd=%di:s32 $retval" }, { "", 0, "" },
+#if defined(__x86_64__)
+		{ "a=$arg1:u8 +0($arg6):string", 0, "a=%di:u8 +0(%r9):string" },
+#endif
+		{ "$arg0", -ERANGE }, { "$arg7", -ERANGE }, { "$arg12", -ERANGE },
+	};
 	char buf[64];
 
-	assert_int_equal(probe_args_of_function("fd=%di:s32 $retval", buf, sizeof(buf)), 0);
-	assert_string_equal(buf, "fd=%di:s32 $retval");
-	assert_int_equal(probe_args_of_function("", buf, sizeof(buf)), 0);
-	assert_string_equal(buf, "");
-#if defined(__x86_64__)
-	assert_int_equal(probe_args_of_function("a=$arg1:u8 +0($arg6):string", buf, sizeof(buf)), 0);
-	assert_string_equal(buf, "a=%di:u8 +0(%r9):string");
-#endif
-	assert_int_equal(probe_args_of_function("$arg0", buf, sizeof(buf)), -ERANGE);
-	assert_int_equal(probe_args_of_function("$arg7", buf, sizeof(buf)), -ERANGE);
-	assert_int_equal(probe_args_of_function("$arg12", buf, sizeof(buf)), -ERANGE);
+	for (size_t i = 0; i < COUNT(all); i++) {
+		assert_int_equal(probe_args_of_function(all[i].args, buf, sizeof(buf)), all[i].rc);
+		assert_string_equal(all[i].text ? buf : "", all[i].text ? all[i].text : "");
+	}
 	assert_int_equal(probe_args_of_function("a=%di", buf, 8), -E2BIG);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(notes_become_fetch_arguments),
-		cmocka_unit_test(little_room),
-		cmocka_unit_test(long_notes),
-		cmocka_unit_test(arguments_of_functions),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

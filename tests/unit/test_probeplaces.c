@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where in a function a probe costs least. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "analysis/syscalls/probeplaces.h"
 
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #if defined(__x86_64__)
 /* The place in code that ret and int3 follow. */
@@ -26,34 +24,23 @@ static struct probeplace best(const char *text, size_t n)
 #define CALL "\x0f\x05"
 #define COMPARES "\x3d\0\xf0\xff\xff"
 
-static void behind_a_call(void **state)
+TEST(behind_a_call_or_before_it)
 {
 	struct probeplace p = BEST(SETS CALL COMPARES "\x77\x07\x31\xc0\xc3");
 
-	assert_true(p.after);
-	assert_int_equal(p.at, 15);
-	assert_int_equal(p.call, 262);
-	assert_int_equal(p.sets, 1 << 10 | 1 << 0);
+	ARE(NUMBERS(p.after, p.at, p.call, p.sets), NUMBERS(true, 15, 262, 1 << 10 | 1 << 0));
 	/* endbr64; mov $87,%eax; syscall; cmp $-4095,%rax; jae */
 	p = BEST("\xf3\x0f\x1e\xfa\xb8\x57\0\0\0\x0f\x05\x48\x3d\x01\xf0\xff\xff\x73\x01\xc3");
-	assert_true(p.after);
-	assert_int_equal(p.at, 17);
-	assert_int_equal(p.call, 87);
-	assert_int_equal(p.sets, 1 << 0);
+	ARE(NUMBERS(p.after, p.at, p.call, p.sets), NUMBERS(true, 17, 87, 1 << 0));
 	/* ja with an offset of 4 bytes */
 	assert_int_equal(BEST(SETS CALL COMPARES "\x0f\x87\x07\x01\0\0\xc3").at, 15);
 	/* mov %rsi,%rdi: the caller has to know */
 	p = BEST("\x48\x89\xf7" SETS CALL COMPARES "\x77\x07");
 	assert_true(p.after);
 	assert_true(p.sets & 1 << 7);
-}
-
-static void before_a_call(void **state)
-{
 	/* open(): sub $0x78,%rsp; mov %rdx,0x50(%rsp); mov %fs:0x28,%rax; mov %rax,0x38(%rsp); xor %eax,%eax; test $0x40,%sil; jne */
-	struct probeplace p = BEST("\x48\x83\xec\x78\x48\x89\x54\x24\x50\x64\x48\x8b\x04\x25\x28\0\0\0\x48\x89\x44\x24\x38\x31\xc0"
+	p = BEST("\x48\x83\xec\x78\x48\x89\x54\x24\x50\x64\x48\x8b\x04\x25\x28\0\0\0\x48\x89\x44\x24\x38\x31\xc0"
 				   "\x40\xf6\xc6\x40\x75\x48");
-
 	assert_false(p.after);
 	assert_int_equal(p.at, 29);
 	assert_int_equal(BEST("\x80\x3d\x21\x0e\x0d\0\0\x74\x17").at, 7);   /* connect(): cmpb $0,0xd0e21(%rip); je */
@@ -62,7 +49,7 @@ static void before_a_call(void **state)
 
 #define OTHER(text) { text, sizeof(text) - 1 }
 
-static void any_other_function(void **state)
+TEST(any_other_function)
 {
 	static const struct { const char *text; size_t n; } others[] = {
 		OTHER("\x41\x89\xca\x0f\x05" COMPARES "\x77\x07"),                 /* no number */
@@ -73,7 +60,7 @@ static void any_other_function(void **state)
 		OTHER("\x48\x83\xec\x78\x48\x8b\x3f\x75\x48"),                     /* mov (%rdi),%rdi: an argument is lost */
 	};
 
-	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+	for (size_t i = 0; i < COUNT(others); i++) {
 		const struct probeplace p = best(others[i].text, others[i].n);
 
 		assert_int_equal(p.at, 0);
@@ -81,7 +68,7 @@ static void any_other_function(void **state)
 	}
 }
 
-static void code_that_ends(void **state)
+TEST(code_that_ends)
 {
 	static const char code[] = SETS CALL COMPARES "\x77\x07";
 	const int fd = memfd_create("code", MFD_CLOEXEC);
@@ -100,7 +87,7 @@ static void code_that_ends(void **state)
 		assert_int_equal(probeplaces_best(sets, n).at, 0);
 }
 #else
-static void nothing_is_known(void **state)
+TEST(nothing_is_known)
 {
 	static const uint8_t code[96];
 
@@ -108,17 +95,3 @@ static void nothing_is_known(void **state)
 	assert_false(probeplaces_best(code, sizeof(code)).after);
 }
 #endif
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#if defined(__x86_64__)
-		cmocka_unit_test(behind_a_call), cmocka_unit_test(before_a_call), cmocka_unit_test(any_other_function),
-		cmocka_unit_test(code_that_ends),
-#else
-		cmocka_unit_test(nothing_is_known),
-#endif
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -2,12 +2,7 @@
 /* Python functions in call chains, and what of the interpreter is left out. */
 #include "engine/pyframes.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "checks.h"
 
 static const struct frame
 	kernel = { .symbol = "python", .dso = "[kernel.kallsyms]", .kernel = true },
@@ -37,21 +32,15 @@ static void merged(const char *expected, size_t n, ...)
 	assert_string_equal(text, expected);
 }
 
-static void the_interpreters_work_is_that_of_the_function(void **state)
+TEST(the_interpreters_work_is_that_of_the_function)
 {
 	merged("leaf outer", 6, &inlined, &eval, &leaf, &eval, &outer, &binary);
 	merged("leaf", 1, &leaf);
-}
-
-static void other_code_keeps_its_frames(void **state)
-{
+	/* other code keeps its frames */
 	merged("python memcpy add leaf", 5, &kernel, &libc, &extension, &eval, &leaf);
 	merged("add leaf outer", 6, &extension, &eval, &leaf, &eval, &outer, &libc);
 	merged("leaf main", 4, &leaf, &eval, &host, &libc);
-}
-
-static void stacks_without_python_functions_stay(void **state)
-{
+	/* stacks without Python functions stay */
 	merged("memcpy _PyEval_EvalFrameDefault Py_RunMain", 3, &libc, &eval, &binary);
 	merged("", 0);
 }
@@ -68,25 +57,25 @@ static void parsed(const char *symbol, const char *expected, const char *in)
 	assert_string_equal(file, in);
 }
 
-static void a_trampolines_symbol_has_name_and_file(void **state)
+TEST(a_trampolines_symbol_has_name_and_file)
 {
+	static const char *const rows[][3] = {
+		{ "py::Job.run.<locals>.<lambda>:/srv/a:b.py", "Job.run.<locals>.<lambda>", "/srv/a:b.py" },
+		{ "py::_load:<frozen importlib._bootstrap>", "_load", "<frozen importlib._bootstrap>" },
+		{ "py::name" }, { "py::name:" }, { "py:::/srv/a.py" }, { "py" }, { "numpy::add:x" },
+		{ "py::detail::call(int)" },     /* of a C++ namespace */
+	};
 	static char longest[PYFRAMES_NAME + 64];
 
-	parsed("py::Job.run.<locals>.<lambda>:/srv/a:b.py", "Job.run.<locals>.<lambda>", "/srv/a:b.py");
-	parsed("py::_load:<frozen importlib._bootstrap>", "_load", "<frozen importlib._bootstrap>");
-	parsed("py::name", NULL, NULL);
-	parsed("py::name:", NULL, NULL);
-	parsed("py:::/srv/a.py", NULL, NULL);
-	parsed("py::detail::call(int)", NULL, NULL);     /* of a C++ namespace */
-	parsed("py", NULL, NULL);
-	parsed("numpy::add:x", NULL, NULL);
+	for (size_t i = 0; i < COUNT(rows); i++)
+		parsed(rows[i][0], rows[i][1], rows[i][2]);
 	memset(longest, 'x', sizeof(longest) - 3);
 	memcpy(longest, "py::", 4);
 	memcpy(longest + sizeof(longest) - 3, ":f", 3);
 	parsed(longest, NULL, NULL);
 }
 
-static void interpreters(void **state)
+TEST(interpreters)
 {
 	static const struct {
 		const char *dso;
@@ -94,20 +83,7 @@ static void interpreters(void **state)
 	} files[] = { { "/usr/bin/python", true }, { "/usr/bin/python3.12", true }, { "libpython3.13.so.1.0", true },
 		      { "/usr/bin/pythonic", false }, { "/opt/python3/lib/x.so", false }, { "[unknown]", false }, { "", false } };
 
-	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+	for (size_t i = 0; i < COUNT(files); i++)
 		assert_int_equal(pyframes_is_interpreter(&(struct frame){ .dso = files[i].dso }), files[i].is);
 	assert_false(pyframes_is_interpreter(&kernel));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_interpreters_work_is_that_of_the_function),
-		cmocka_unit_test(other_code_keeps_its_frames),
-		cmocka_unit_test(stacks_without_python_functions_stay),
-		cmocka_unit_test(a_trampolines_symbol_has_name_and_file),
-		cmocka_unit_test(interpreters),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "perfevent/rings/aux.h"
 #include "pyperf/pyperf.h"
@@ -45,7 +45,7 @@ static void raises(PyObject *nothing)
 	PyErr_Clear();
 }
 
-static void a_read_gives_what_is_new(void **state)
+TEST(a_read_gives_what_is_new)
 {
 	struct aux a = begin(false);
 
@@ -61,7 +61,7 @@ static void a_read_gives_what_is_new(void **state)
 	gives(aux_read(&a, -1), 0, 0);
 }
 
-static void chunks_go_with_their_records(void **state)
+TEST(chunks_go_with_their_records)
 {
 	struct aux a = begin(false);
 
@@ -76,7 +76,7 @@ static void chunks_go_with_their_records(void **state)
 	gives(aux_chunk(&a, 90, 0), 0, 0);
 }
 
-static void records_that_lie_are_refused(void **state)
+TEST(records_that_lie_are_refused)
 {
 	static const struct {
 		uint64_t offset, size;
@@ -96,7 +96,7 @@ static void records_that_lie_are_refused(void **state)
 	assert_int_equal(page.aux_tail, 4 + SIZE);
 }
 
-static void a_snapshot_is_read_as_often_as_one_likes(void **state)
+TEST(a_snapshot_is_read_as_often_as_one_likes)
 {
 	struct aux a = begin(true);
 
@@ -110,20 +110,15 @@ static void a_snapshot_is_read_as_often_as_one_likes(void **state)
 	assert_int_equal(page.aux_tail, 0);
 }
 
+static int begin_python(void **state)
+{
+	Py_InitializeEx(0);
+	return 0;
+}
+
 static int end_python(void **state)
 {
 	return Py_FinalizeEx();
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_read_gives_what_is_new),
-		cmocka_unit_test(chunks_go_with_their_records),
-		cmocka_unit_test(records_that_lie_are_refused),
-		cmocka_unit_test(a_snapshot_is_read_as_often_as_one_likes),
-	};
-
-	Py_InitializeEx(0);
-	return cmocka_run_group_tests(tests, NULL, end_python);
-}
+AROUND_ALL(begin_python, end_python)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stacks of Python programs: line tables of real interpreters, against what they say themselves; and memory that lies,
  * changes or ends. The memory is an array here. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "pystack/code.h"
 #include "pystack/frames.h"
@@ -9,14 +9,7 @@
 #include "pystack/lines.h"
 #include "pystack/text.h"
 
-#include <errno.h>
 #include <link.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#define ARRAY(a) (sizeof(a) / sizeof(*(a)))
 
 /* ---- lines --------------------------------------------------------------------------- */
 
@@ -64,15 +57,15 @@ static const struct range locations_say[] = {
 	{ 112, 130, 6 }, { 130, 140, 0 }, { 140, 146, 9 }, { 146, 148, 0 }, { 148, 164, 12 }, { 164, 170, 0 }, { 170, 300, 0 },
 };
 
-static void lines_of_each_version(void **state)
+TEST(lines_of_each_version)
 {
-	check_lines(LINES_DELTAS, deltas, sizeof(deltas), deltas_say, ARRAY(deltas_say));
-	check_lines(LINES_RANGES, ranges, sizeof(ranges), ranges_say, ARRAY(ranges_say));
-	check_lines(LINES_LOCATIONS, locations, sizeof(locations), locations_say, ARRAY(locations_say));
+	check_lines(LINES_DELTAS, deltas, sizeof(deltas), deltas_say, COUNT(deltas_say));
+	check_lines(LINES_RANGES, ranges, sizeof(ranges), ranges_say, COUNT(ranges_say));
+	check_lines(LINES_LOCATIONS, locations, sizeof(locations), locations_say, COUNT(locations_say));
 }
 
 /* Each byte that may come: lines stay in their range, and the search ends. */
-static void damaged_lines(void **state)
+TEST(damaged_lines)
 {
 	uint8_t table[256];
 
@@ -97,53 +90,61 @@ struct fake {
 	struct memory memory;
 	char bytes[SIZE];
 	int reads;                       /* pieces so far */
-	void (*before)(struct fake *f, int read, uint64_t addr);   /* changes the memory meanwhile; may be NULL */
+	void (*before)(int read);   /* changes the memory meanwhile; may be NULL */
 	uint64_t copied, size;           /* from COPIES on, this object again and again; 0: there are none */
 };
 
 static int read_fake(const struct memory *m, const struct memory_piece *pieces, size_t n)
 {
-	struct fake *f = m->ctx;
+	struct fake *fake = m->ctx;
 
 	for (size_t i = 0; i < n; i++) {
 		uint64_t addr = pieces[i].addr;
 
-		if (f->before)
-			f->before(f, f->reads, pieces[i].addr);
-		f->reads++;
-		if (f->size && addr >= COPIES)
-			addr = f->copied + (addr - COPIES) % f->size;
+		if (fake->before)
+			fake->before(fake->reads);
+		fake->reads++;
+		if (fake->size && addr >= COPIES)
+			addr = fake->copied + (addr - COPIES) % fake->size;
 		if (addr < BASE || addr - BASE > SIZE || pieces[i].size > SIZE - (addr - BASE))
 			return i ? (int)i : -EFAULT;
-		memcpy(pieces[i].to, f->bytes + (addr - BASE), pieces[i].size);
+		memcpy(pieces[i].to, fake->bytes + (addr - BASE), pieces[i].size);
 	}
 	return (int)n;
 }
 
-static void begin(struct fake *f)
+static struct fake f;
+static struct offsets o;         /* of a version */
+
+static void begin(void)
 {
-	memset(f, 0, sizeof(*f));
-	f->memory = (struct memory){ .read = read_fake, .ctx = f };
+	memset(&f, 0, sizeof(f));
+	f.memory = (struct memory){ .read = read_fake, .ctx = &f };
 }
 
-static void put(struct fake *f, uint64_t addr, uint64_t v, size_t size)
+static void begin_as(uint32_t version)
 {
-	memcpy(f->bytes + (addr - BASE), &v, size);
+	begin();
+	assert_int_equal(offsets_of(&o, &f.memory, BASE, version), 0);
+}
+
+static void put(uint64_t addr, uint64_t v, size_t size)
+{
+	memcpy(f.bytes + (addr - BASE), &v, size);
 }
 
 /* ---- texts --------------------------------------------------------------------------- */
 
-static void put_text(struct fake *f, const struct offsets *o, uint64_t addr, const void *chars, uint64_t n, unsigned int unit,
-		     bool ascii)
+static void put_text(uint64_t addr, const void *chars, uint64_t n, unsigned int unit, bool ascii)
 {
-	put(f, addr + o->text.state, 1u | unit << 2 | 1u << 5 | (unsigned int)ascii << 6, 4);
-	put(f, addr + o->text.length, n, 8);
-	memcpy(f->bytes + (addr - BASE) + (ascii ? o->text.ascii : o->text.compact), chars, n * unit);
+	put(addr + o.text.state, 1u | unit << 2 | 1u << 5 | (unsigned int)ascii << 6, 4);
+	put(addr + o.text.length, n, 8);
+	memcpy(f.bytes + (addr - BASE) + (ascii ? o.text.ascii : o.text.compact), chars, n * unit);
 }
 
-static void check_text(struct fake *f, const struct offsets *o, const char *expected)
+static void check_text(const char *expected)
 {
-	char *text = text_at(&f->memory, o, BASE);
+	char *text = text_at(&f.memory, &o, BASE);
 
 	if (!expected)
 		assert_null(text);
@@ -152,46 +153,39 @@ static void check_text(struct fake *f, const struct offsets *o, const char *expe
 	free(text);
 }
 
-static void texts(void **state)
+TEST(texts)
 {
 	static char many[TEXT_MOST + 100];
-	struct offsets o;
-	struct fake f;
 
-	begin(&f);
-	assert_int_equal(offsets_of(&o, &f.memory, BASE, 0x030c0000), 0);
-	put_text(&f, &o, BASE, "run", 3, 1, true);
-	check_text(&f, &o, "run");
-	put_text(&f, &o, BASE, "\xe9t\xe9", 3, 1, false);
-	check_text(&f, &o, "\u00e9t\u00e9");
-	put_text(&f, &o, BASE, (uint16_t[]){ 0x3b1, 'x', 0x4e2d }, 3, 2, false);
-	check_text(&f, &o, "\u03b1x\u4e2d");
-	put_text(&f, &o, BASE, (uint32_t[]){ 0x1f40d, 0 }, 2, 4, false);
-	check_text(&f, &o, "\U0001f40d?");
-	put_text(&f, &o, BASE, "", 0, 1, true);
-	check_text(&f, &o, "");
+	begin_as(0x030c0000);
+	put_text(BASE, "run", 3, 1, true);
+	check_text("run");
+	put_text(BASE, "\xe9t\xe9", 3, 1, false);
+	check_text("\u00e9t\u00e9");
+	put_text(BASE, (uint16_t[]){ 0x3b1, 'x', 0x4e2d }, 3, 2, false);
+	check_text("\u03b1x\u4e2d");
+	put_text(BASE, (uint32_t[]){ 0x1f40d, 0 }, 2, 4, false);
+	check_text("\U0001f40d?");
+	put_text(BASE, "", 0, 1, true);
+	check_text("");
 	memset(many, 'a', sizeof(many));
-	put_text(&f, &o, BASE, many, sizeof(many), 1, true);
+	put_text(BASE, many, sizeof(many), 1, true);
 	strcpy(many + TEXT_MOST, "...");
-	check_text(&f, &o, many);
+	check_text(many);
 }
 
-static void texts_that_lie(void **state)
+TEST(texts_that_lie)
 {
-	struct offsets o;
-	struct fake f;
-
-	begin(&f);
-	assert_int_equal(offsets_of(&o, &f.memory, BASE, 0x030b0000), 0);
-	put_text(&f, &o, BASE, "run", 3, 1, true);
-	put(&f, BASE + o.text.length, UINT64_MAX, 8);
-	check_text(&f, &o, NULL);
+	begin_as(0x030b0000);
+	put_text(BASE, "run", 3, 1, true);
+	put(BASE + o.text.length, UINT64_MAX, 8);
+	check_text(NULL);
 	for (unsigned int unit = 0; unit < 8; unit++) {
-		put(&f, BASE + o.text.state, unit << 2 | 1u << 5, 4);
+		put(BASE + o.text.state, unit << 2 | 1u << 5, 4);
 		free(text_at(&f.memory, &o, BASE));
 	}
-	put(&f, BASE + o.text.state, 1u << 2, 4);   /* of a subclass */
-	check_text(&f, &o, NULL);
+	put(BASE + o.text.state, 1u << 2, 4);   /* of a subclass */
+	check_text(NULL);
 	assert_null(text_at(&f.memory, &o, BASE + SIZE - 8));
 	assert_null(text_at(&f.memory, &o, 0));
 }
@@ -200,32 +194,29 @@ static void texts_that_lie(void **state)
 
 enum { TYPE = 0x777000, CODE = BASE + 0x1000, NAME = BASE + 0x1400, FILE_NAME = BASE + 0x1800, TABLE = BASE + 0x1c00 };
 
-static void put_code(struct fake *f, const struct offsets *o, const char *name)
+static void put_code(const char *name)
 {
-	put(f, CODE + o->type, TYPE, 8);
-	put(f, CODE + o->code.name, NAME, 8);
-	put(f, CODE + o->code.file, FILE_NAME, 8);
-	put(f, CODE + o->code.lines, TABLE, 8);
-	put(f, CODE + o->code.first_line, 1, 4);
-	put_text(f, o, NAME, name, strlen(name), 1, true);
-	put_text(f, o, FILE_NAME, "/job.py", 7, 1, true);
-	put(f, TABLE + o->bytes.length, sizeof(locations), 8);
-	memcpy(f->bytes + (TABLE - BASE) + o->bytes.bytes, locations, sizeof(locations));
+	put(CODE + o.type, TYPE, 8);
+	put(CODE + o.code.name, NAME, 8);
+	put(CODE + o.code.file, FILE_NAME, 8);
+	put(CODE + o.code.lines, TABLE, 8);
+	put(CODE + o.code.first_line, 1, 4);
+	put_text(NAME, name, strlen(name), 1, true);
+	put_text(FILE_NAME, "/job.py", 7, 1, true);
+	put(TABLE + o.bytes.length, sizeof(locations), 8);
+	memcpy(f.bytes + (TABLE - BASE) + o.bytes.bytes, locations, sizeof(locations));
 }
 
-static void code_objects(void **state)
+TEST(code_objects)
 {
 	const struct code *code;
 	struct codes *codes;
-	struct offsets o;
-	struct fake f;
 	uint64_t id;
 
-	begin(&f);
-	assert_int_equal(offsets_of(&o, &f.memory, BASE, 0x030c0000), 0);
+	begin_as(0x030c0000);
 	codes = codes_new(&f.memory, &o, TYPE);
 	assert_null(codes_at(codes, CODE));   /* its type is another one */
-	put_code(&f, &o, "run");
+	put_code("run");
 	code = codes_at(codes, CODE);
 	assert_string_equal(code->name, "run");
 	assert_string_equal(code->file, "/job.py");
@@ -234,7 +225,7 @@ static void code_objects(void **state)
 	assert_int_equal(codes_line(codes, code, CODE - 1000), 1);
 	assert_int_equal(codes_line(codes, code, CODE + 0x100000), 0);
 	id = code->id;
-	put(&f, CODE + o.code.name, FILE_NAME, 8);   /* freed, and used again */
+	put(CODE + o.code.name, FILE_NAME, 8);   /* freed, and used again */
 	assert_int_equal(codes_at(codes, CODE)->id, id);
 	codes_round(codes);
 	code = codes_at(codes, CODE);
@@ -243,20 +234,20 @@ static void code_objects(void **state)
 	id = code->id;
 	codes_round(codes);
 	assert_int_equal(codes_at(codes, CODE)->id, id);
-	put(&f, CODE + o.code.name, NAME, 8);
-	put_text(&f, &o, FILE_NAME, "/jab.py", 7, 1, true);   /* another text at the same place, all else is equal */
+	put(CODE + o.code.name, NAME, 8);
+	put_text(FILE_NAME, "/jab.py", 7, 1, true);   /* another text at the same place, all else is equal */
 	codes_round(codes);
 	id = codes_at(codes, CODE)->id;
-	put_text(&f, &o, FILE_NAME, "/job.py", 7, 1, true);
+	put_text(FILE_NAME, "/job.py", 7, 1, true);
 	codes_round(codes);
 	code = codes_at(codes, CODE);
 	assert_string_equal(code->file, "/job.py");
 	assert_true(code->id != id);
-	put_text(&f, &o, NAME, "ran", 3, 1, true);
+	put_text(NAME, "ran", 3, 1, true);
 	codes_round(codes);
 	assert_string_equal(codes_at(codes, CODE)->name, "ran");
-	put(&f, TABLE + o.bytes.length, UINT64_MAX, 8);
-	put(&f, CODE + o.code.first_line, 9, 4);
+	put(TABLE + o.bytes.length, UINT64_MAX, 8);
+	put(CODE + o.code.first_line, 9, 4);
 	codes_round(codes);
 	assert_int_equal(codes_line(codes, codes_at(codes, CODE), CODE + o.code.instructions + 20), 0);
 	assert_null(codes_at(codes, BASE + SIZE - 8));
@@ -264,16 +255,13 @@ static void code_objects(void **state)
 }
 
 /* Each round has other code objects: so many fit only if those of earlier rounds go. */
-static void new_code_objects_for_ever(void **state)
+TEST(new_code_objects_for_ever)
 {
 	enum { MANY = 4096 };
 	struct codes *codes;
-	struct offsets o;
-	struct fake f;
 
-	begin(&f);
-	assert_int_equal(offsets_of(&o, &f.memory, BASE, 0x030c0000), 0);
-	put_code(&f, &o, "run");
+	begin_as(0x030c0000);
+	put_code("run");
 	f.copied = CODE;
 	f.size = o.code.size;
 	codes = codes_new(&f.memory, &o, TYPE);
@@ -289,51 +277,54 @@ static void new_code_objects_for_ever(void **state)
 
 enum { THREAD = BASE, CFRAME = BASE + 0x800, FRAMES = BASE + 0x2000, STEP = 0x80 };
 
+static struct frames stack;
+static struct frames_guess guess;
+
 static uint64_t frame_of(int i)
 {
 	return FRAMES + (uint64_t)i * STEP;
 }
 
-static void put_frame(struct fake *f, const struct offsets *o, int i, uint64_t previous, uint64_t code)
+static void put_frame(int i, uint64_t previous, uint64_t code)
 {
-	put(f, frame_of(i) + o->frame.previous, previous, 8);
-	put(f, frame_of(i) + o->frame.code, code, 8);
-	put(f, frame_of(i) + o->frame.place, code + 2, 8);
+	put(frame_of(i) + o.frame.previous, previous, 8);
+	put(frame_of(i) + o.frame.code, code, 8);
+	put(frame_of(i) + o.frame.place, code + 2, 8);
 }
 
-static void set_top(struct fake *f, uint64_t top)
+static void set_top(uint64_t top)
 {
-	put(f, CFRAME, top, 8);
+	put(CFRAME, top, 8);
 }
 
 /* n frames; number i, whose code is 0x1000 * (i + 1), was called from i - 1. */
-static void put_stack(struct fake *f, struct offsets *o, int n)
+static void put_stack(int n)
 {
-	begin(f);
-	assert_int_equal(offsets_of(o, &f->memory, BASE, 0x030c0000), 0);
-	put(f, THREAD + o->thread.frame, CFRAME, 8);
+	begin_as(0x030c0000);
+	guess = (struct frames_guess){ 0 };
+	put(THREAD + o.thread.frame, CFRAME, 8);
 	for (int i = 0; i < n; i++)
-		put_frame(f, o, i, i ? frame_of(i - 1) : 0, 0x1000u * (unsigned int)(i + 1));
-	set_top(f, n ? frame_of(n - 1) : 0);
+		put_frame(i, i ? frame_of(i - 1) : 0, 0x1000u * (unsigned int)(i + 1));
+	set_top(n ? frame_of(n - 1) : 0);
 }
 
-static struct frames stack;
-
-static void stacks(void **state)
+static int read_stack(void)
 {
-	struct frames_guess guess = { 0 };
-	struct offsets o;
-	struct fake f;
+	return frames_read(&stack, &guess, &f.memory, &o, THREAD);
+}
+
+TEST(stacks)
+{
 	int reads;
 
-	put_stack(&f, &o, 0);
-	assert_int_equal(frames_read(&stack, &guess, &f.memory, &o, THREAD), 0);
+	put_stack(0);
+	assert_int_equal(read_stack(), 0);
 	assert_int_equal(stack.n, 0);
-	put_stack(&f, &o, 40);
-	put(&f, frame_of(3) + o.frame.owner, OFFSETS_OWNER_C, 1);
+	put_stack(40);
+	put(frame_of(3) + o.frame.owner, OFFSETS_OWNER_C, 1);
 	for (int round = 0; round < 2; round++) {   /* the second time from the guess */
 		reads = f.reads;
-		assert_int_equal(frames_read(&stack, &guess, &f.memory, &o, THREAD), 0);
+		assert_int_equal(read_stack(), 0);
 		assert_int_equal(stack.n, 40);
 		assert_false(stack.cut);
 		for (int i = 0; i < 40; i++) {
@@ -344,94 +335,70 @@ static void stacks(void **state)
 	assert_true(f.reads - reads <= 40 + 4);
 }
 
-static void stacks_that_lie(void **state)
+TEST(stacks_that_lie)
 {
-	struct frames_guess guess = { 0 };
-	struct offsets o;
-	struct fake f;
-
-	put_stack(&f, &o, 5);
-	put(&f, frame_of(0) + o.frame.previous, frame_of(4), 8);   /* a loop */
-	assert_int_equal(frames_read(&stack, &guess, &f.memory, &o, THREAD), 0);
+	put_stack(5);
+	put(frame_of(0) + o.frame.previous, frame_of(4), 8);   /* a loop */
+	assert_int_equal(read_stack(), 0);
 	assert_int_equal(stack.n, FRAMES_MOST);
 	assert_true(stack.cut);
-	put(&f, frame_of(0) + o.frame.previous, BASE + SIZE - 8, 8);
-	assert_int_equal(frames_read(&stack, &guess, &f.memory, &o, THREAD), -EAGAIN);
-	put(&f, frame_of(0) + o.frame.previous, UINT64_MAX, 8);
-	assert_int_equal(frames_read(&stack, &guess, &f.memory, &o, THREAD), -EAGAIN);
-	put(&f, THREAD + o.thread.frame, 8, 8);
-	assert_int_equal(frames_read(&stack, &guess, &f.memory, &o, THREAD), -EAGAIN);
-}
-
-/* A coroutine that is suspended has no caller; the thread is in the same frame again when it is looked at the second time. */
-static void stacks_that_end_in_a_coroutine(void **state)
-{
-	struct frames_guess guess = { 0 };
-	struct offsets o;
-	struct fake f;
-
-	put_stack(&f, &o, 5);
-	put(&f, frame_of(2) + o.frame.owner, OFFSETS_OWNER_GENERATOR, 1);
-	assert_int_equal(frames_read(&stack, &guess, &f.memory, &o, THREAD), 0);
+	put(frame_of(0) + o.frame.previous, BASE + SIZE - 8, 8);
+	assert_int_equal(read_stack(), -EAGAIN);
+	put(frame_of(0) + o.frame.previous, UINT64_MAX, 8);
+	assert_int_equal(read_stack(), -EAGAIN);
+	put(THREAD + o.thread.frame, 8, 8);
+	assert_int_equal(read_stack(), -EAGAIN);
+	/* a coroutine that is suspended has no caller; the thread is in the same frame again when it is looked at again */
+	put_stack(5);
+	put(frame_of(2) + o.frame.owner, OFFSETS_OWNER_GENERATOR, 1);
+	assert_int_equal(read_stack(), 0);
 	assert_int_equal(stack.n, 5);
-	put(&f, frame_of(2) + o.frame.previous, 0, 8);
-	assert_int_equal(frames_read(&stack, &guess, &f.memory, &o, THREAD), -EAGAIN);
+	put(frame_of(2) + o.frame.previous, 0, 8);
+	assert_int_equal(read_stack(), -EAGAIN);
 }
 
 /* Whatever is read: the top frame was called, or has returned, before the last look. */
 static int change_at;
 static uint64_t new_top;
 
-static void change(struct fake *f, int read, uint64_t addr)
+static void change(int read)
 {
 	if (read == change_at)
-		set_top(f, new_top);
+		set_top(new_top);
 }
 
-static void stacks_that_change(void **state)
+TEST(stacks_that_change)
 {
-	struct offsets o;
-	struct fake f;
-
 	for (change_at = 2; change_at < 8; change_at++) {
-		struct frames_guess guess = { 0 };
-
-		put_stack(&f, &o, 5);
+		put_stack(5);
 		f.before = change;
 		new_top = frame_of(3);   /* returned */
-		assert_int_equal(frames_read(&stack, &guess, &f.memory, &o, THREAD), 0);
+		assert_int_equal(read_stack(), 0);
 		assert_true(stack.v[0].addr == frame_of(4) || stack.v[0].addr == frame_of(3));
-		put_stack(&f, &o, 5);
-		f.before = change;
-		put_frame(&f, &o, 5, frame_of(4), 0x9000);
-		new_top = frame_of(5);   /* called another */
-		assert_int_equal(frames_read(&stack, &guess, &f.memory, &o, THREAD), 0);
-		put_stack(&f, &o, 5);
-		f.before = change;
-		put_frame(&f, &o, 6, 0, 0x9000);
-		new_top = frame_of(6);   /* another stack: read again, and then it is the same */
-		assert_int_equal(frames_read(&stack, &guess, &f.memory, &o, THREAD), 0);
+		for (int other = 5; other <= 6; other++) {
+			put_stack(5);
+			f.before = change;
+			put_frame(other, other == 5 ? frame_of(4) : 0, 0x9000);
+			new_top = frame_of(other);   /* called another, or another stack: read again, and then it is the same */
+			assert_int_equal(read_stack(), 0);
+		}
 		assert_int_equal(stack.v[0].addr, frame_of(6));
 		assert_int_equal(stack.n, 1);
 	}
 }
 
-static void flip(struct fake *f, int read, uint64_t addr)
+static void flip(int read)
 {
-	set_top(f, read / 7 % 2 ? frame_of(4) : frame_of(6));
+	set_top(read / 7 % 2 ? frame_of(4) : frame_of(6));
 }
 
-static void stacks_that_always_change(void **state)
+TEST(stacks_that_always_change)
 {
-	struct frames_guess guess = { 0 };
-	struct offsets o;
-	struct fake f;
-
-	put_stack(&f, &o, 5);
-	put_frame(&f, &o, 6, 0, 0x9000);
+	put_stack(5);
+	put_frame(6, 0, 0x9000);
 	f.before = flip;
 	for (int i = 0; i < 50; i++) {
-		int rc = frames_read(&stack, &guess, &f.memory, &o, THREAD);
+		int rc = read_stack();
 
 		assert_true(rc == 0 || rc == -EAGAIN);
 		if (!rc)
@@ -441,36 +408,32 @@ static void stacks_that_always_change(void **state)
 
 /* ---- offsets --------------------------------------------------------------------------- */
 
-static void stated_offsets(void **state)
+TEST(stated_offsets)
 {
-	struct offsets o;
-	struct fake f;
+	static const uint32_t wrong[] = { 0x030e0000, 0x03080000, 0x030f0000, 0x020c0000, 0 };
 
-	begin(&f);
+	begin();
 	assert_int_equal(offsets_stated(&f.memory, BASE), 0);
 	memcpy(f.bytes, "xdebugpy", 8);
-	put(&f, BASE + 8, 0x030d05f0, 8);
+	put(BASE + 8, 0x030d05f0, 8);
 	assert_int_equal(offsets_stated(&f.memory, BASE), 0x030d05f0);
-	put(&f, BASE + 232, 8, 8);       /* frame.previous */
+	put(BASE + 232, 8, 8);       /* frame.previous */
 	assert_int_equal(offsets_of(&o, &f.memory, BASE, 0x030d05f0), 0);
 	assert_int_equal(o.frame.previous, 8);
 	assert_true(o.frame.size <= OFFSETS_FRAME && o.thread.size <= OFFSETS_THREAD && o.code.size <= OFFSETS_CODE);
 	for (uint64_t at = 24; at < 656; at += 8) {   /* none may lead beyond what is read */
-		begin(&f);
+		begin();
 		memcpy(f.bytes, "xdebugpy", 8);
-		put(&f, BASE + at, UINT64_MAX - 7, 8);
+		put(BASE + at, UINT64_MAX - 7, 8);
 		for (uint32_t version = 0x030d0000; version <= 0x030e0000; version += 0x10000)
 			if (!offsets_of(&o, &f.memory, BASE, version))
 				assert_true(o.frame.size <= OFFSETS_FRAME && o.thread.size <= OFFSETS_THREAD &&
 					    o.code.size <= OFFSETS_CODE && o.text.size <= OFFSETS_TEXT);
 	}
-	begin(&f);
-	put(&f, BASE + 16, 1, 8);        /* without a GIL */
-	assert_int_equal(offsets_of(&o, &f.memory, BASE, 0x030e0000), -ENOTSUP);
-	assert_int_equal(offsets_of(&o, &f.memory, BASE, 0x03080000), -ENOTSUP);
-	assert_int_equal(offsets_of(&o, &f.memory, BASE, 0x030f0000), -ENOTSUP);
-	assert_int_equal(offsets_of(&o, &f.memory, BASE, 0x020c0000), -ENOTSUP);
-	assert_int_equal(offsets_of(&o, &f.memory, BASE, 0), -ENOTSUP);
+	begin();
+	put(BASE + 16, 1, 8);        /* without a GIL */
+	for (size_t i = 0; i < COUNT(wrong); i++)
+		assert_int_equal(offsets_of(&o, &f.memory, BASE, wrong[i]), -ENOTSUP);
 	assert_int_equal(offsets_of(&o, &f.memory, BASE + SIZE - 8, 0x030d0000), -EFAULT);
 }
 
@@ -486,7 +449,7 @@ static int find_library(struct dl_phdr_info *info, size_t size, void *name)
 }
 
 /* Symbols of a real library: this program's own C library. */
-static void symbols(void **state)
+TEST(symbols)
 {
 	const struct memory own = memory_of(getpid());
 	struct image image;
@@ -508,9 +471,9 @@ static void symbols(void **state)
 }
 
 /* An image in a fake memory whose bytes are replaced one after the other: every answer is an error or an address. */
-static void damaged_images(void **state)
+TEST(damaged_images)
 {
-	static struct fake f, whole;
+	struct fake whole;
 	struct image image;
 	uint64_t addr;
 	Elf64_Ehdr head = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB }, .e_phoff = sizeof(head),
@@ -521,42 +484,29 @@ static void damaged_images(void **state)
 	Elf64_Sym sym = { .st_name = 1, .st_shndx = 1, .st_value = 0x1234 };
 	uint32_t gnu[] = { 1, 1, 1, 0, 0, 0, 1, 0 };   /* one bucket, symbols from 1 on, one word of the filter; bucket; hash */
 
-	begin(&whole);
+	begin();
 	for (const char *p = (gnu[7] = 5381, "_PyRuntime"); *p; p++)
 		gnu[7] = gnu[7] * 33 + (unsigned char)*p;
 	gnu[7] |= 1;
-	memcpy(whole.bytes, &head, sizeof(head));
-	memcpy(whole.bytes + sizeof(head), segments, sizeof(segments));
-	memcpy(whole.bytes + 0x400, dynamic, sizeof(dynamic));
-	memcpy(whole.bytes + 0x800 + sizeof(sym), &sym, sizeof(sym));
-	memcpy(whole.bytes + 0xa00, "\0_PyRuntime", 12);
-	memcpy(whole.bytes + 0xc00, gnu, sizeof(gnu));
-	assert_int_equal(image_open(&image, &whole.memory, BASE), 0);
+	memcpy(f.bytes, &head, sizeof(head));
+	memcpy(f.bytes + sizeof(head), segments, sizeof(segments));
+	memcpy(f.bytes + 0x400, dynamic, sizeof(dynamic));
+	memcpy(f.bytes + 0x800 + sizeof(sym), &sym, sizeof(sym));
+	memcpy(f.bytes + 0xa00, "\0_PyRuntime", 12);
+	memcpy(f.bytes + 0xc00, gnu, sizeof(gnu));
+	assert_int_equal(image_open(&image, &f.memory, BASE), 0);
 	assert_int_equal(image_symbol(&image, "_PyRuntime", &addr), 0);
 	assert_int_equal(addr, BASE + 0x1234);
+	whole = f;
 	for (int i = 0; i < 0xc20; i++)
 		for (int v = 0; v < 256; v += 51) {
 			f = whole;
-			f.memory.ctx = &f;
 			f.bytes[i] = (char)v;
 			if (!image_open(&image, &f.memory, BASE))
 				image_symbol(&image, "_PyRuntime", &addr);
 			assert_true(f.reads < 10000);
 		}
-	whole.bytes[EI_CLASS] = ELFCLASS32;
-	assert_int_equal(image_open(&image, &whole.memory, BASE), -EMEDIUMTYPE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines_of_each_version), cmocka_unit_test(damaged_lines), cmocka_unit_test(texts),
-		cmocka_unit_test(texts_that_lie), cmocka_unit_test(code_objects), cmocka_unit_test(stacks),
-		cmocka_unit_test(new_code_objects_for_ever),
-		cmocka_unit_test(stacks_that_lie), cmocka_unit_test(stacks_that_end_in_a_coroutine), cmocka_unit_test(stacks_that_change),
-		cmocka_unit_test(stacks_that_always_change), cmocka_unit_test(stated_offsets), cmocka_unit_test(symbols),
-		cmocka_unit_test(damaged_images),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	f = whole;
+	f.bytes[EI_CLASS] = ELFCLASS32;
+	assert_int_equal(image_open(&image, &f.memory, BASE), -EMEDIUMTYPE);
 }

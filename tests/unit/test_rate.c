@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Frequencies and a limit that falls while events are opened. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "checks.h"
 
 #include "stream/asked/rate.h"
-
-#include <errno.h>
-
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 /* A kernel whose limit is another one at each opening; the last one stays. */
 struct kernel {
@@ -47,28 +38,29 @@ static const struct row {
 	uint64_t asked, used;
 	int rc;
 	unsigned int opened;
+	bool by_default;            /* nobody has asked for it */
 } rows[] = {
-	{ { { 0, 100000 } }, false, false, 997, 997, 0, 1 },
-	{ { { 0, 500 } }, false, false, 500, 500, 0, 1 },
+	{ { { 0, 100000 } }, false, false, 997, 997, 0, 1 }, { { { 0, 500 } }, false, false, 500, 500, 0, 1 },
 	{ { { 0, 500 } }, false, false, 997, 500, 0, 2 },
 	/* it falls between the refusal and the next try */
 	{ { { 0, 2000, 500, 250 } }, false, false, 4000, 250, 0, 4 },
-	{ { { 0, 500 } }, false, true, 997, 997, -ERANGE, 1 },
-	{ { { 0, 500 } }, false, true, 500, 500, 0, 1 },
+	{ { { 0, 500 } }, false, true, 997, 997, -ERANGE, 1 }, { { { 0, 500 } }, false, true, 500, 500, 0, 1 },
 	/* what something else is to blame for stays as it is */
 	{ { { 0, 500 }, .otherwise = -EINVAL }, false, false, 400, 400, -EINVAL, 1 },
 	{ { { 0, 500 }, .otherwise = -EINVAL }, false, true, 400, 400, -EINVAL, 1 },
 	{ { { 0, 500 }, .otherwise = -ESRCH }, false, false, 997, 500, -ESRCH, 2 },
 	{ { { 0, 500 }, .otherwise = -EINVAL }, true, false, 997, 997, -EINVAL, 1 },
 	{ { { 0, 500 }, .blind = true }, false, false, 997, 997, -EINVAL, 1 },
+	{ { { 1000000, 1000000 } }, false, false, 997, 997, 0, 1, true },
+	{ { { 1, 1 } }, false, false, 997, 1, 0, 1, true },
+	{ { { 100000, 100000 } }, false, true, 997, 997, 0, 1, true },
 };
 
-static void what_is_refused_is_lowered(void **state)
+TEST(what_is_refused_is_lowered)
 {
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct kernel kernel = rows[i].kernel;
-		const struct rate_opener opener = { open_event, limit_of, &kernel, rows[i].strict };
+		const struct rate_opener opener = { open_event, limit_of, &kernel, rows[i].strict, rows[i].by_default };
 		struct perf_event_attr attr = { .freq = !rows[i].is_period, .sample_freq = rows[i].asked };
 
 		assert_int_equal(rate_open(&opener, &attr), rows[i].rc);
@@ -77,31 +69,19 @@ static void what_is_refused_is_lowered(void **state)
 	}
 }
 
-static void a_default_is_not_throttled(void **state)
+TEST(a_default_is_not_throttled)
 {
 	static const struct { uint64_t limit, hz, rate; } steady[] = {
 		{ 100000, 250, 98752 }, { 2000, 250, 1732 }, { 1000, 250, 742 }, { 500, 250, 247 }, { 501, 250, 495 },
 		{ 500, 100, 396 }, { 250, 250, 250 }, { 100, 1000, 100 }, { 500, 0, 500 },
 	};
-	static const struct { uint64_t limit, asked, used; bool strict; } opened[] = {
-		{ 1000000, 997, 997, false }, { 1, 997, 1, false }, { 100000, 997, 997, true },
-	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(steady); i++)
 		assert_int_equal(rate_steady(steady[i].limit, steady[i].hz), steady[i].rate);
-	for (size_t i = 0; i < COUNT(opened); i++) {
-		struct kernel kernel = { .limits = { opened[i].limit, opened[i].limit } };
-		const struct rate_opener opener = { open_event, limit_of, &kernel, opened[i].strict, true };
-		struct perf_event_attr attr = { .freq = 1, .sample_freq = opened[i].asked };
-
-		assert_int_equal(rate_open(&opener, &attr), 0);
-		assert_int_equal(attr.sample_freq, opened[i].used);
-	}
 }
 
 /* The kernel's timer goes off every 10000 ns at most, and says nothing of it. */
-static void a_clock_has_a_shortest_period(void **state)
+TEST(a_clock_has_a_shortest_period)
 {
 	enum { CPU = PERF_COUNT_SW_CPU_CLOCK, TASK = PERF_COUNT_SW_TASK_CLOCK, FAULTS = PERF_COUNT_SW_PAGE_FAULTS };
 	static const struct {
@@ -117,7 +97,6 @@ static void a_clock_has_a_shortest_period(void **state)
 		{ CPU, 200000, 200000, true, true, -ERANGE }, { FAULTS, 200000, 200000, true, true, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(periods); i++) {
 		struct kernel kernel = { { 0, 1000000 } };
 		const struct rate_opener opener = { open_event, limit_of, &kernel, periods[i].strict };
@@ -143,24 +122,22 @@ static int refuse(void *ctx, struct perf_event_attr *attr)
 	return -EINVAL;
 }
 
-static void it_is_not_tried_for_ever(void **state)
+TEST(it_is_not_tried_for_ever)
 {
 	uint64_t limit = 1000000;
 	const struct rate_opener opener = { refuse, limit_below, &limit, false };
 	struct perf_event_attr attr = { .freq = 1, .sample_freq = 1000000 };
 
-	(void)state;
 	assert_int_equal(rate_open(&opener, &attr), -EINVAL);
 	assert_in_range(limit, 999900, 999999);
 }
 
-static void rates_are_numbers_or_max(void **state)
+TEST(rates_are_numbers_or_max)
 {
 	static const char *const bad[] = { "0", "1000001", "-1", "fast", "maximum", "", "10.5" };
 	uint64_t rate;
 	char text[32];
 
-	(void)state;
 	assert_int_equal(rate_parse("max", &rate), 0);
 	assert_true(rate == RATE_MAX);
 	assert_string_equal(rate_text(rate, text, sizeof(text)), "max");
@@ -171,17 +148,4 @@ static void rates_are_numbers_or_max(void **state)
 	assert_int_equal(rate_parse(NULL, &rate), -1);
 	for (size_t i = 0; i < COUNT(bad); i++)
 		assert_int_equal(rate_parse(bad[i], &rate), -1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_refused_is_lowered),
-		cmocka_unit_test(a_default_is_not_throttled),
-		cmocka_unit_test(a_clock_has_a_shortest_period),
-		cmocka_unit_test(it_is_not_tried_for_ever),
-		cmocka_unit_test(rates_are_numbers_or_max),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

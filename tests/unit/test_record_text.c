@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each record in one line. Samples' fields are in test_sample.c. */
+#include "checks.h"
 #include "records.h"
 
 static const struct pev_format with_ids = {
@@ -22,8 +23,7 @@ static const struct {
 	const uint64_t *words;
 	size_t n;
 } rows[] = {
-	ROW(PERF_RECORD_MMAP, PERF_RECORD_MISC_USER,
-	    "MMAP (user) pid 5 tid 6 addr 0x400000 len 0x1000 pgoff 0x2000 file /bin/ls",
+	ROW(PERF_RECORD_MMAP, PERF_RECORD_MISC_USER, "MMAP (user) pid 5 tid 6 addr 0x400000 len 0x1000 pgoff 0x2000 file /bin/ls",
 	    U32(5, 6), 0x400000, 0x1000, 0x2000, U8('/', 'b', 'i', 'n', '/', 'l', 's', 0)),
 	ROW(PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_DATA,
 	    "MMAP2 (user data) pid 5 tid 6 addr 0x400000 len 0x1000 pgoff 0x2000 dev 08:01 ino 4242 gen 17 "
@@ -55,19 +55,16 @@ static const struct {
 	ROW(PERF_RECORD_SWITCH_CPU_WIDE, 0, "SWITCH_CPU_WIDE (in) prev pid 5 tid 6", U32(5, 6)),
 	ROW(PERF_RECORD_SWITCH_CPU_WIDE, PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT,
 	    "SWITCH_CPU_WIDE (out preempt) next pid 5 tid 6", U32(5, 6)),
-	ROW(PERF_RECORD_NAMESPACES, 0,
-	    "NAMESPACES pid 5 tid 6 [net:3/0xf0000000 uts:4/0xf0000001]",
+	ROW(PERF_RECORD_NAMESPACES, 0, "NAMESPACES pid 5 tid 6 [net:3/0xf0000000 uts:4/0xf0000001]",
 	    U32(5, 6), 2, 3, 0xf0000000, 4, 0xf0000001),
-	ROW(PERF_RECORD_KSYMBOL, 0,
-	    "KSYMBOL unregister addr 0xffffffffc0000000 len 64 type BPF flags 0x1 name bpf_x",
+	ROW(PERF_RECORD_KSYMBOL, 0, "KSYMBOL unregister addr 0xffffffffc0000000 len 64 type BPF flags 0x1 name bpf_x",
 	    0xffffffffc0000000, U32(64, 0x10001), U8('b', 'p', 'f', '_', 'x', 0, 0, 0)),
 	ROW(PERF_RECORD_BPF_EVENT, 0, "BPF_EVENT type PROG_LOAD flags 0x0 id 99 tag 0102030405060708",
 	    U16(1, 0, 99, 0), U8(1, 2, 3, 4, 5, 6, 7, 8)),
 	ROW(PERF_RECORD_BPF_EVENT, 0, "BPF_EVENT type 77 flags 0x0 id 99 tag 0102030405060708",
 	    U16(77, 0, 99, 0), U8(1, 2, 3, 4, 5, 6, 7, 8)),
 	ROW(PERF_RECORD_CGROUP, 0, "CGROUP cgroup 1234 path /a/b", 1234, U8('/', 'a', '/', 'b', 0, 0, 0, 0)),
-	ROW(PERF_RECORD_TEXT_POKE, 0,
-	    "TEXT_POKE addr 0xffffffff81000000 old 5 0102030405 new 2 0607",
+	ROW(PERF_RECORD_TEXT_POKE, 0, "TEXT_POKE addr 0xffffffff81000000 old 5 0102030405 new 2 0607",
 	    0xffffffff81000000, U8(5, 0, 2, 0, 1, 2, 3, 4), U8(5, 6, 7, 0, 0, 0, 0, 0)),
 	ROW(PERF_RECORD_AUX_OUTPUT_HW_ID, 0, "AUX_OUTPUT_HW_ID hw_id 0xabcd", 0xabcd),
 	ROW(PEV_RECORD_CALLCHAIN_DEFERRED, PERF_RECORD_MISC_USER,
@@ -86,45 +83,30 @@ static struct pev_record decode_row(size_t i, struct bytes *b)
 	return rec;
 }
 
-static void a_line_per_record(void **state)
-{
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		char text[512], want[512];
-		struct pev_record rec;
-		struct bytes b;
-
-		rec = decode_row(i, &b);
-		snprintf(want, sizeof(want), "%s%s", rows[i].text, TRAILER_TEXT);
-		assert_int_equal(pev_record_text(&rec, &with_ids, text, sizeof(text)), strlen(want));
-		assert_string_equal(text, want);
-	}
-}
-
 /* Whatever the buffer's size, the text is its beginning, and the length is that of all. */
-static void any_buffer(void **state)
+TEST(a_line_per_record)
 {
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		char text[512];
+		char want[512];
 		struct pev_record rec;
 		struct bytes b;
-		int len;
+		int len = snprintf(want, sizeof(want), "%s%s", rows[i].text, TRAILER_TEXT);
 
 		rec = decode_row(i, &b);
-		len = pev_record_text(&rec, &with_ids, text, sizeof(text));
 		assert_int_equal(pev_record_text(&rec, &with_ids, NULL, 0), len);
 		for (size_t size = 1; size <= (size_t)len + 1; size++) {
 			char *small = malloc(size);
 
 			assert_int_equal(pev_record_text(&rec, &with_ids, small, size), len);
 			assert_int_equal(strlen(small), size - 1);
-			assert_memory_equal(small, text, size - 1);
+			assert_memory_equal(small, want, size - 1);
 			free(small);
 		}
 	}
 }
 
 /* A record that did not decode has a type and no pointers. */
-static void what_did_not_decode(void **state)
+TEST(what_did_not_decode)
 {
 	for (uint32_t type = 0; type <= PEV_RECORD_MAX_KNOWN; type++) {
 		struct pev_record rec = { .type = type, .size = 8 };
@@ -134,66 +116,49 @@ static void what_did_not_decode(void **state)
 	}
 }
 
-static void a_switch_is_told_by_misc_alone(void **state)
+static void has_text(struct bytes *b, const struct pev_format *fmt, const char *expected)
 {
-	struct pev_format plain = { 0 };
 	struct pev_record rec;
-	struct bytes b;
-	char text[64];
+	char text[512];
 
-	begin(&b, PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT);
-	assert_int_equal(pev_decode(head_of(&b), 8, &plain, &rec), 0);
-	pev_record_text(&rec, &plain, text, sizeof(text));
-	assert_string_equal(text, "SWITCH (out)");
-	head_of(&b)->misc = 0;
-	assert_int_equal(pev_decode(head_of(&b), 8, &plain, &rec), 0);
-	pev_record_text(&rec, &plain, text, sizeof(text));
-	assert_string_equal(text, "SWITCH (in)");
+	assert_int_equal(pev_decode(head_of(b), b->n * 8, fmt, &rec), 0);
+	pev_record_text(&rec, fmt, text, sizeof(text));
+	assert_string_equal(text, expected);
 }
 
-static void long_bytes_are_cut_and_told(void **state)
+TEST(a_switch_is_told_by_misc_alone)
+{
+	struct pev_format plain = { 0 };
+	struct bytes b;
+
+	begin(&b, PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT);
+	has_text(&b, &plain, "SWITCH (out)");
+	head_of(&b)->misc = 0;
+	has_text(&b, &plain, "SWITCH (in)");
+}
+
+TEST(long_bytes_are_cut_and_told)
 {
 	struct pev_format fmt = { .sample_type = PERF_SAMPLE_RAW };
 	static const uint64_t zeroes[32];
-	struct pev_record rec;
+	char expected[512];
 	struct bytes b;
-	char text[512];
 
 	begin(&b, PERF_RECORD_SAMPLE, 0);
 	PUT(&b, U32(252, 0));
 	append(&b, zeroes, 31);
-	assert_int_equal(pev_decode(head_of(&b), b.n * 8, &fmt, &rec), 0);
-	pev_record_text(&rec, &fmt, text, sizeof(text));
-	assert_int_equal(strlen(text), strlen("SAMPLE raw 252 ") + 128 + strlen("+188"));
-	assert_string_equal(text + strlen(text) - 5, "0+188");
+	snprintf(expected, sizeof(expected), "SAMPLE raw 252 %0128d+188", 0);
+	has_text(&b, &fmt, expected);
 }
 
-static void undecoded_fields_are_told(void **state)
+TEST(undecoded_fields_are_told)
 {
 	struct pev_format fmt = {
 		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_AUX | 1ULL << 40,
 	};
-	struct pev_record rec;
 	struct bytes b;
-	char text[128];
 
 	begin(&b, PERF_RECORD_SAMPLE, 0);
 	PUT(&b, 1, 77, 3);
-	assert_int_equal(pev_decode(head_of(&b), b.n * 8, &fmt, &rec), 0);
-	pev_record_text(&rec, &fmt, text, sizeof(text));
-	assert_string_equal(text, "SAMPLE ip 0x1 undecoded REGS_USER|AUX|0x10000000000");
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_line_per_record),
-		cmocka_unit_test(any_buffer),
-		cmocka_unit_test(what_did_not_decode),
-		cmocka_unit_test(a_switch_is_told_by_misc_alone),
-		cmocka_unit_test(long_bytes_are_cut_and_told),
-		cmocka_unit_test(undecoded_fields_are_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	has_text(&b, &fmt, "SAMPLE ip 0x1 undecoded REGS_USER|AUX|0x10000000000");
 }

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* In which order a recorder writes what rings hold. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "perfdata/write/writer.h"
 #include "perfevent/rings/ring_private.h"
 #include "stream/record/recorder.h"
 #include "stream/state/state.h"
-
-#include <fcntl.h>
-#include <unistd.h>
 
 enum { RINGS = 2, SAMPLES = 1 << 15, PIECE = 256 << 10 };
 
@@ -65,7 +62,7 @@ static uint64_t held(const char *path)
 }
 
 /* Rings hold two MiB each here, and 64 MiB elsewhere; a reader's memory is the same. */
-static void no_ring_is_far_ahead(void **state)
+TEST(no_ring_is_far_ahead)
 {
 	static const struct stream_opts opts = { .recording.only = true };
 	struct perf_event_mmap_page *pages = calloc(RINGS, sizeof(*pages));
@@ -95,11 +92,4 @@ static void no_ring_is_far_ahead(void **state)
 	rmdir(folder);
 	free(s);
 	free(pages);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(no_ring_is_far_ahead) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

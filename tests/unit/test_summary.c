@@ -1,54 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events that the kernel counted, but did not deliver. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "stream/state/state.h"
 #include "stream/summary.h"
 
-static uint64_t missing(struct stream_totals totals)
+TEST(what_is_missing)
 {
-	struct stream s = { .loss = { .totals = totals } };
-	uint64_t counted, n = summary_missing(&s, &counted);
-
-	assert_int_equal(counted, totals.counted);
-	return n;
-}
-
-static void what_has_a_reason_is_not_missing(void **state)
-{
-	const struct stream_totals all = {
-		.delivered = 1000, .lost = 200, .malformed = 30, .limited = 4, .skipped = 5, .filtered = 6, .beyond = 7, .counted = 1252,
+	static const struct {
+		struct stream_totals totals;
+		enum stop_cause stop;
+		uint64_t missing;
+	} rows[] = {
+		/* what has a reason is not missing */
+		{ { .delivered = 1000, .lost = 200, .malformed = 30, .limited = 4, .skipped = 5, .filtered = 6, .beyond = 7,
+		    .counted = 1252 }, 0, 0 },
+		{ { .delivered = 82, .counted = 97 }, 0, 15 }, { { .delivered = 82, .skipped = 10, .counted = 97 }, 0, 5 },
+		/* it may be unknown */
+		{ { .delivered = 82, .counted = 97, .counted_other = true }, 0, 0 },
+		{ { .delivered = 100, .counted = 97 }, 0, 0 },   /* after a source's -N */
+		{ { .delivered = 100 }, 0, 0 },                  /* the counts were not read */
+		/* nothing is after the consumer's stop: -N 68 */
+		{ { .delivered = 68, .counted = 5146 }, STOP_CONSUMER, 0 },
+		{ { .delivered = 68, .counted = 5146 }, STOP_SIGNAL, 5078 },
 	};
 
-	assert_int_equal(missing(all), 0);
-	assert_int_equal(missing((struct stream_totals){ .delivered = 82, .counted = 97 }), 15);
-	assert_int_equal(missing((struct stream_totals){ .delivered = 82, .skipped = 10, .counted = 97 }), 5);
-}
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct stream s = { .loss.totals = rows[i].totals, .run.stop = rows[i].stop };
+		uint64_t counted, n = summary_missing(&s, &counted);
 
-static void it_may_be_unknown(void **state)
-{
-	assert_int_equal(missing((struct stream_totals){ .delivered = 82, .counted = 97, .counted_other = true }), 0);
-	assert_int_equal(missing((struct stream_totals){ .delivered = 100, .counted = 97 }), 0);   /* after a source's -N */
-	assert_int_equal(missing((struct stream_totals){ .delivered = 100 }), 0);                  /* the counts were not read */
-}
-
-static void nothing_is_missing_after_the_consumers_stop(void **state)
-{
-	struct stream s = { .loss.totals = { .delivered = 68, .counted = 5146 }, .run.stop = STOP_CONSUMER };   /* -N 68 */
-	uint64_t counted;
-
-	assert_int_equal(summary_missing(&s, &counted), 0);
-	s.run.stop = STOP_SIGNAL;
-	assert_int_equal(summary_missing(&s, &counted), 5078);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_has_a_reason_is_not_missing),
-		cmocka_unit_test(it_may_be_unknown),
-		cmocka_unit_test(nothing_is_missing_after_the_consumers_stop),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+		ARE(NUMBERS(i, n, counted), NUMBERS(i, rows[i].missing, rows[i].totals.counted));
+	}
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sums by key of made-up batches, beside the same computed row by row; buckets; what is bounded. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "sums/buckets.h"
 #include "sums/sums.h"
@@ -30,16 +30,26 @@ static uint64_t any(void)
 	return seed >> 33;
 }
 
-static struct columns *make_columns(void)
-{
-	struct columns *c = calloc(1, sizeof(*c));
+static struct columns *c;
+static struct row rows[ROWS];
+static struct sums *s;
 
+static int set_up(void **state)
+{
+	c = calloc(1, sizeof(*c));
 	c->refs = 1;
 	c->n = NCOLUMNS;
 	c->v = calloc(NCOLUMNS, sizeof(*c->v));
 	for (size_t i = 0; i < NCOLUMNS; i++)
 		c->v[i] = (struct column){ strdup(names[i]), types[i] };
-	return c;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	sums_free(s);
+	columns_release(c);
+	return 0;
 }
 
 static struct texts *event_names(void)
@@ -69,7 +79,7 @@ static void put(struct batch *b, size_t column, size_t row, uint64_t value, bool
 		b->v[column].nulls++;
 }
 
-static struct batch *make_batch(struct columns *c, const struct row *rows, size_t n)
+static struct batch *make_batch(const struct row *first, size_t n)
 {
 	struct batch *b = batch_new(c);
 	char *at = b->block = block_alloc(NCOLUMNS * 16 * n);
@@ -82,13 +92,13 @@ static struct batch *make_batch(struct columns *c, const struct row *rows, size_
 	}
 	b->v[EVENT].texts = event_names();
 	for (size_t i = 0; i < n; i++) {
-		bool lost = rows[i].event < BEGIN;
+		bool lost = first[i].event < BEGIN;
 
-		put(b, TIME, i, rows[i].time, true);
-		put(b, EVENT, i, (uint64_t)rows[i].event, true);
+		put(b, TIME, i, first[i].time, true);
+		put(b, EVENT, i, (uint64_t)first[i].event, true);
 		put(b, LOST, i, 3, lost);
-		put(b, KEY, i, (uint64_t)rows[i].key, !lost && rows[i].has_key);
-		put(b, NUMBER, i, (uint64_t)rows[i].number, !lost && rows[i].has_number);
+		put(b, KEY, i, (uint64_t)first[i].key, !lost && first[i].has_key);
+		put(b, NUMBER, i, (uint64_t)first[i].number, !lost && first[i].has_number);
 	}
 	for (size_t i = 0; i < NCOLUMNS; i++)
 		if (!b->v[i].nulls)
@@ -96,9 +106,9 @@ static struct batch *make_batch(struct columns *c, const struct row *rows, size_
 	return b;
 }
 
-static void make_rows(struct row *rows, size_t n, bool losses)
+static void make_rows(bool losses)
 {
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < ROWS; i++)
 		rows[i] = (struct row){
 			.time = 1000 + i,
 			.event = losses && any() % 500 == 0 ? (int32_t)(any() % LOSS_NAMES) : BEGIN + (int32_t)(any() % 2),
@@ -107,28 +117,27 @@ static void make_rows(struct row *rows, size_t n, bool losses)
 		};
 }
 
-static struct sums *make_sums(struct columns *c, const struct sums_word *values, size_t n, size_t max_keys)
+static void make_sums(const struct sums_word *values, size_t n, size_t max_keys)
 {
 	static const struct sums_word key = { "k", "key" };
 	struct sums_asked asked = { .keys = &key, .nkeys = 1, .values = values, .nvalues = n, .max_keys = max_keys };
 	struct fault f = { 0 };
-	struct sums *s = sums_new(&asked, c, events, &f);
 
+	s = sums_new(&asked, c, events, &f);
 	assert_string_equal(f.text, "");
 	assert_non_null(s);
-	return s;
 }
 
 /* Adds the rows in batches of any size, and takes the result. */
-static struct batch *sum(struct sums *s, struct columns *c, const struct row *rows, size_t n)
+static struct batch *sum(void)
 {
-	for (size_t from = 0, size; from < n; from += size) {
+	for (size_t from = 0, size; from < ROWS; from += size) {
 		struct batch *b;
 		size_t row = 0;
 
 		size = 1 + any() % 2000;
-		size = size < n - from ? size : n - from;
-		b = make_batch(c, rows + from, size);
+		size = size < ROWS - from ? size : ROWS - from;
+		b = make_batch(rows + from, size);
 		assert_false(sums_add(s, b, &row));
 		assert_int_equal(row, size);
 		batch_release(b);
@@ -140,7 +149,7 @@ static struct batch *sum(struct sums *s, struct columns *c, const struct row *ro
 
 enum { OUT_EVENT = 1, OUT_LOST, OUT_KEY, OUT_VALUES };
 
-static void check_row(const struct batch *b, size_t row, const struct row *rows)
+static void check_row(const struct batch *b, size_t row)
 {
 	bool has_key = !batch_is_null(b, OUT_KEY, row);
 	int32_t key = (int32_t)batch_number(b, OUT_KEY, row);
@@ -168,21 +177,19 @@ static void check_row(const struct batch *b, size_t row, const struct row *rows)
 	assert_int_equal((int64_t)batch_number(b, OUT_VALUES + 3, row), most);
 }
 
-static void by_key(void **state)
+TEST_WITH(by_key, set_up, tear_down)
 {
 	static const struct sums_word values[] = {
 		{ "n", "count()" }, { "total", "sum(number)" }, { "least", "min(number * 2)" }, { "most", "max(number)" },
 	};
-	struct row *rows = calloc(ROWS, sizeof(*rows));
-	struct columns *c = make_columns();
-	struct sums *s = make_sums(c, values, COUNT(values), 100000);
 
+	make_sums(values, COUNT(values), 100000);
 	for (seed = 1; seed < 4; seed++) {   /* again: nothing is left of the time before */
 		uint64_t n = 0, lost = 0, were = seed;
 		struct batch *b;
 
-		make_rows(rows, ROWS, true);
-		b = sum(s, c, rows, ROWS);
+		make_rows(true);
+		b = sum();
 		assert_non_null(b);
 		for (size_t i = 0; i < b->rows; i++) {
 			bool is_loss = !batch_is_null(b, OUT_LOST, i);
@@ -190,7 +197,7 @@ static void by_key(void **state)
 			n += is_loss ? 0 : batch_number(b, OUT_VALUES, i);
 			lost += is_loss ? batch_number(b, OUT_LOST, i) / 3 : 0;
 			if (!is_loss)
-				check_row(b, i, rows);
+				check_row(b, i);
 		}
 		assert_int_equal(n + lost, ROWS);
 		assert_true(lost > 0);
@@ -199,24 +206,19 @@ static void by_key(void **state)
 	}
 	assert_true(sums_is_empty(s));
 	assert_null(sums_take(s));
-	sums_free(s);
-	columns_release(c);
-	free(rows);
 }
 
-static void bounded(void **state)
+TEST_WITH(bounded, set_up, tear_down)
 {
 	static const struct sums_word values[] = { { "n", "count()" } };
-	struct row *rows = calloc(ROWS, sizeof(*rows));
-	struct columns *c = make_columns();
-	struct sums *s = make_sums(c, values, 1, 10);
 	struct sums_stats stats;
 	struct batch *b;
 	uint64_t n = 0;
 
+	make_sums(values, 1, 10);
 	seed = 5;
-	make_rows(rows, ROWS, false);
-	b = sum(s, c, rows, ROWS);
+	make_rows(false);
+	b = sum();
 	assert_int_equal(b->rows, 11);
 	for (size_t i = 0; i < 10; i++)
 		n += batch_number(b, OUT_VALUES, i);
@@ -225,26 +227,21 @@ static void bounded(void **state)
 	sums_stats(s, &stats);
 	assert_int_equal(stats.lost_keys, batch_number(b, OUT_LOST, 10));
 	batch_release(b);
-	sums_free(s);
-	columns_release(c);
-	free(rows);
 }
 
 /* Keys come and go: the table of open pairs grows, and closes the gaps of those that ended. */
-static void pairs(void **state)
+TEST_WITH(pairs, set_up, tear_down)
 {
 	static const struct sums_word values[] = {
 		{ "total", "sum(pair(\"begin\", \"end\", key))" }, { "n", "count(pair(\"begin\", \"end\", key))" },
 	};
 	uint64_t since[KEYS] = { 0 }, total[KEYS] = { 0 }, n[KEYS] = { 0 }, open = 0, ended = 0;
-	struct row *rows = calloc(ROWS, sizeof(*rows));
-	struct columns *c = make_columns();
-	struct sums *s = make_sums(c, values, COUNT(values), 100000);
 	struct sums_stats stats;
 	struct batch *b;
 
+	make_sums(values, COUNT(values), 100000);
 	seed = 7;
-	make_rows(rows, ROWS, true);
+	make_rows(true);
 	for (size_t i = 0; i < ROWS; i++) {
 		size_t key = (size_t)(rows[i].key + KEYS / 2);
 
@@ -258,7 +255,7 @@ static void pairs(void **state)
 			since[key] = 0;
 		}
 	}
-	b = sum(s, c, rows, ROWS);
+	b = sum();
 	for (size_t i = 0; i < b->rows; i++) {
 		size_t key = (size_t)((int32_t)batch_number(b, OUT_KEY, i) + KEYS / 2);
 
@@ -277,9 +274,6 @@ static void pairs(void **state)
 	sums_stats(s, &stats);
 	assert_int_equal(stats.open_pairs, open);
 	batch_release(b);
-	sums_free(s);
-	columns_release(c);
-	free(rows);
 }
 
 static bool less(const struct buckets *b, uint64_t x, uint64_t y)
@@ -300,7 +294,7 @@ static void check_bucket(const struct buckets *b, uint64_t value)
 	assert_true(l == low && h == high);
 }
 
-static void buckets(void **state)
+TEST(buckets)
 {
 	static const struct buckets kinds[] = {
 		{ BUCKETS_LOG2, false, 1 }, { BUCKETS_LINEAR, false, 10 }, { BUCKETS_LOGLINEAR, false, 8 },
@@ -320,13 +314,4 @@ static void buckets(void **state)
 		for (size_t i = 0; i < 1000; i++)
 			check_bucket(&b, (any() << 33 ^ any()) >> any() % 64);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_key), cmocka_unit_test(bounded), cmocka_unit_test(pairs), cmocka_unit_test(buckets),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names that lie in another file than the code: programs made by the compiler here, split
  * by objcopy, found by checksum, by build id and inside of the file; and what is another's. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "symbols/elf/symsource.h"
 #include "symbols/parser_kinds.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static char folder[] = "/tmp/symsource-XXXXXX";
 
@@ -42,40 +37,44 @@ static int run(const char *fmt, ...)
 }
 
 /* main.c of a function that only .symtab knows, and one that is exported. */
-static const char build[] =
-	"printf 'static __attribute__((noinline,noclone)) int %s(int x) { return x * 3; }\\n"
+static const char build[] = "printf 'static __attribute__((noinline,noclone)) int %s(int x) { return x * 3; }\\n"
 	"int exported(int x) { return %s(x) + 1; }\\n"
 	"int main(void) { return exported(1); }\\n' > main.c && "
 	"gcc -O1 -g -rdynamic -Wl,--build-id=%s -o program main.c";
 
 static bool can_build(void)
 {
-	return !run("exec >/dev/null; gcc --version && objcopy --version && strip --version && "
-		    "nm --version && xz --version");
-}
-
-#define skip_build() (print_message("# skip: needs gcc, binutils and xz\n"), skip())
-
-static void make(const char *function, const char *build_id)
-{
-	assert_int_equal(run("rm -rf usr .debug *"), 0);
-	assert_int_equal(run(build, function, function, build_id), 0);
+	return !run("exec >/dev/null; gcc --version && objcopy --version && strip --version && " "nm --version && xz --version");
 }
 
 /* The offset in the file of a function, by nm and readelf. */
-static uint64_t offset_of(const char *file, const char *function)
+static uint64_t offset_of(const char *function)
 {
 	char command[1024];
 	unsigned long long value = 0, off, addr;
 	FILE *f;
 
-	snprintf(command, sizeof(command), "cd %s && nm %s | awk '$3 == \"%s\" { print $1 }'; "
-		 "readelf -lW %s/%s | awk '/LOAD.*E/ { print $2, $3 }'", folder, file, function, folder,
-		 file);
+	snprintf(command, sizeof(command), "cd %s && nm program | awk '$3 == \"%s\" { print $1 }'; "
+		 "readelf -lW program | awk '/LOAD.*E/ { print $2, $3 }'", folder, function);
 	f = popen(command, "r");
 	assert_int_equal(fscanf(f, "%llx %llx %llx", &value, &off, &addr), 3);
 	pclose(f);
 	return value - addr + off;
+}
+
+static uint64_t at, exported;    /* where the functions lie in it */
+
+/* The program of a hidden function. */
+static void make(const char *build_id)
+{
+	if (!can_build()) {
+		print_message("# skip: needs gcc, binutils and xz\n");
+		skip();
+	}
+	assert_int_equal(run("rm -rf usr .debug *"), 0);
+	assert_int_equal(run(build, "hidden", "hidden", build_id), 0);
+	at = offset_of("hidden");
+	exported = offset_of("exported");
 }
 
 static struct symfile *open_program(struct parser *p)
@@ -105,7 +104,7 @@ static const char *name_at(struct symfile *f, uint64_t offset)
 }
 
 /* By each kind of parser the same. */
-static void has(uint64_t at, const char *name, uint64_t at_exported)
+static void has(const char *name)
 {
 	for (int place = PARSER_HERE; place <= PARSER_APART; place++) {
 		struct parser *p = parser_new_all(&(struct parser_opts){ (enum parser_place)place });
@@ -113,69 +112,51 @@ static void has(uint64_t at, const char *name, uint64_t at_exported)
 
 		assert_non_null(f);
 		assert_string_equal(name_at(f, at), name);
-		assert_string_equal(name_at(f, at_exported), "exported");
+		assert_string_equal(name_at(f, exported), "exported");
 		symfile_free(f);
 		parser_free(p);
 	}
 }
 
-static void by_debug_link(void **state)
+TEST(by_debug_link)
 {
 	static const char *const places[] = { ".", ".debug", "usr/lib/debug" };
-	uint64_t at, exported;
-
-	if (!can_build())
-		skip_build();
 	for (unsigned int i = 0; i < COUNT(places); i++) {
-		make("hidden", "none");
-		at = offset_of("program", "hidden");
-		exported = offset_of("program", "exported");
-		has(at, "hidden", exported);
+		make("none");
+		has("hidden");
 		assert_int_equal(run("objcopy --only-keep-debug program program.debug && strip program && "
 				     "objcopy --add-gnu-debuglink=program.debug program && mkdir -p %s && "
 				     "mv program.debug place && mv place %s/program.debug",
 				     places[i], places[i]), 0);
-		has(at, "hidden", exported);
+		has("hidden");
 		/* one byte more, and it's another file */
 		assert_int_equal(run("echo >> %s/program.debug", places[i]), 0);
-		has(at, "none", exported);
+		has("none");
 		assert_int_equal(run("truncate -s 100 %s/program.debug", places[i]), 0);
-		has(at, "none", exported);
+		has("none");
 		assert_int_equal(run("rm %s/program.debug; mkfifo %s/program.debug", places[i], places[i]), 0);
-		has(at, "none", exported);
+		has("none");
 	}
 }
 
-static void by_build_id(void **state)
+TEST(by_build_id)
 {
-	uint64_t at, exported;
-
-	if (!can_build())
-		skip_build();
-	make("hidden", "0xabcdef0123456789");
-	at = offset_of("program", "hidden");
-	exported = offset_of("program", "exported");
+	make("0xabcdef0123456789");
 	assert_int_equal(run("mkdir -p usr/lib/debug/.build-id/ab && objcopy --only-keep-debug program "
 			     "usr/lib/debug/.build-id/ab/cdef0123456789.debug && strip program"), 0);
-	has(at, "hidden", exported);
+	has("hidden");
 	/* another's in its place: by its own build id it isn't the right one */
 	assert_int_equal(run("cp program stripped"), 0);
 	assert_int_equal(run(build, "wrong", "wrong", "0xabcdef0123456780"), 0);
 	assert_int_equal(run("objcopy --only-keep-debug program "
 			     "usr/lib/debug/.build-id/ab/cdef0123456789.debug; mv stripped program"), 0);
-	has(at, "none", exported);
+	has("none");
 }
 
 /* As Fedora does it. */
-static void by_mini_debug_info(void **state)
+TEST(by_mini_debug_info)
 {
-	uint64_t at, exported;
-
-	if (!can_build())
-		skip_build();
-	make("hidden", "none");
-	at = offset_of("program", "hidden");
-	exported = offset_of("program", "exported");
+	make("none");
 	assert_int_equal(run("nm -D program --format=posix --defined-only | awk '{ print $1 }' | sort > dynsyms; "
 			     "nm program --format=posix --defined-only | awk '$2 ~ /[Tt]/ { print $1 }' | "
 			     "sort > funcsyms; comm -13 dynsyms funcsyms > keep; "
@@ -183,43 +164,32 @@ static void by_mini_debug_info(void **state)
 			     "objcopy -S --remove-section .gdb_index --remove-section .comment "
 			     "--keep-symbols=keep debug mini; strip program; xz mini; "
 			     "objcopy --add-section .gnu_debugdata=mini.xz program"), 0);
-	has(at, "hidden", exported);
+	has("hidden");
 	/* damaged in the middle, and cut off */
 	assert_int_equal(run("cp mini.xz whole.xz; printf XXXX | dd of=mini.xz bs=1 seek=80 conv=notrunc; "
 			     "objcopy --update-section .gnu_debugdata=mini.xz program"), 0);
-	has(at, "none", exported);
-	assert_int_equal(run("head -c 100 whole.xz > mini.xz; "
-			     "objcopy --update-section .gnu_debugdata=mini.xz program"), 0);
-	has(at, "none", exported);
+	has("none");
+	assert_int_equal(run("head -c 100 whole.xz > mini.xz; " "objcopy --update-section .gnu_debugdata=mini.xz program"), 0);
+	has("none");
 }
 
 /* A few kilobytes that unpack to gigabytes: no names, and no memory for them. */
-static void a_bomb_in_it(void **state)
+TEST(a_bomb_in_it)
 {
-	uint64_t at, exported;
-
-	if (!can_build())
-		skip_build();
-	make("hidden", "none");
-	at = offset_of("program", "hidden");
-	exported = offset_of("program", "exported");
+	make("none");
 	assert_int_equal(run("strip program; head -c 300000000 /dev/zero | xz -0 > bomb.xz; "
 			     "objcopy --add-section .gnu_debugdata=bomb.xz program"), 0);
-	has(at, "none", exported);
+	has("none");
 }
 
 /* What a parser sent that was taken over: every byte of it wrong once, and every length. */
-static void hostile_answers(void **state)
+TEST(hostile_answers)
 {
 	struct parser_bytes good = { 0 };
 	struct symfile *f;
 	char *copy;
-	uint64_t at;
 
-	if (!can_build())
-		skip_build();
-	make("hidden", "0xabcdef0123456789");
-	at = offset_of("program", "hidden");
+	make("0xabcdef0123456789");
 	f = open_program(NULL);
 	assert_non_null(f);
 	assert_int_equal(symfile_pack(f, &good), 0);
@@ -245,11 +215,10 @@ static void hostile_answers(void **state)
 }
 
 /* From a server, which has another one's file for the wrong build id. */
-static void by_a_server(void **state)
+TEST(by_a_server)
 {
 	struct parser *p;
 	struct symfile *f;
-	uint64_t at;
 	char path[128], url[64];
 	int port = 0, fd;
 	FILE *log;
@@ -258,8 +227,7 @@ static void by_a_server(void **state)
 		print_message("# skip: needs gcc, binutils, xz, python3 and libdebuginfod1\n");
 		skip();
 	}
-	make("hidden", "0xabcdef0123456789");
-	at = offset_of("program", "hidden");
+	make("0xabcdef0123456789");
 	assert_int_equal(run("mkdir -p buildid/abcdef0123456789 && objcopy --only-keep-debug program "
 			     "buildid/abcdef0123456789/debuginfo && strip program && "
 			     "{ exec >log; python3 -u -m http.server --bind 127.0.0.1 0 & echo $! >server; }"), 0);
@@ -299,16 +267,4 @@ static int tear_down(void **state)
 	return run("rm -rf %s", folder);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_debug_link),
-		cmocka_unit_test(by_build_id),
-		cmocka_unit_test(by_mini_debug_info),
-		cmocka_unit_test(a_bomb_in_it),
-		cmocka_unit_test(hostile_answers),
-		cmocka_unit_test(by_a_server),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+AROUND_ALL(set_up, tear_down)

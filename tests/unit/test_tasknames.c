@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Frames for names of tasks: each name has a number of its own, as long as there are not too many. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "analysis/profiles/tasknames.h"
 
-#include <stdio.h>
-
-static void names(void **state)
+TEST(names)
 {
 	struct tasknames *all = NULL;
 	struct script_frame a = tasknames_frame(&all, "fetch"), b = tasknames_frame(&all, "store"), again = tasknames_frame(&all, "fetch");
@@ -19,7 +17,7 @@ static void names(void **state)
 	tasknames_free(all);
 }
 
-static void too_many_names(void **state)
+TEST(too_many_names)
 {
 	struct tasknames *all = NULL;
 	struct script_frame last = { 0 }, other;
@@ -36,11 +34,4 @@ static void too_many_names(void **state)
 	assert_int_equal(tasknames_frame(&all, "and one more").function, other.function);
 	assert_int_equal(tasknames_frame(&all, name).function, last.function);
 	tasknames_free(all);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(names), cmocka_unit_test(too_many_names) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

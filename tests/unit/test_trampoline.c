@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The code from which CPython calls each Python function under -X perf: the four shapes of it, run
  * instruction by instruction. At each one it is known who called. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "symbols/dwarf/cfi_known.h"
 #include "symbols/dwarf/unwind.h"
 
 #include <signal.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
@@ -122,19 +121,15 @@ static void check(const char *code, size_t n, size_t instructions)
 #define ENDBR "\xf3\x0f\x1e\xfa"
 #define CODE(text) (text), sizeof(text) - 1
 
-static void test_stack_pointer(void **state)
+TEST(test_stack_pointer_and_frame_pointer)
 {
 	check(CODE(SUB CALL ADD_RET), 4);
 	check(CODE(ENDBR SUB CALL ADD_RET), 5);
-}
-
-static void test_frame_pointer(void **state)
-{
 	check(CODE(PUSH_MOV CALL POP_RET), 5);
 	check(CODE(ENDBR PUSH_MOV CALL POP_RET), 6);
 }
 
-static void test_others(void **state)
+TEST(test_others)
 {
 	assert_null(cfi_known_trampoline(0, 64));
 	assert_null(cfi_known_trampoline(10, 64));
@@ -149,13 +144,4 @@ static int map(void **state)
 	return page == MAP_FAILED;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stack_pointer),
-		cmocka_unit_test(test_frame_pointer),
-		cmocka_unit_test(test_others),
-	};
-
-	return cmocka_run_group_tests(tests, map, NULL);
-}
+AROUND_ALL(map, NULL)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Callers by CFI: of this very program, against the compiler's own unwinder (backtrace(3)),
  * through the C library's qsort() and through a signal; and registers, stacks, tables that lie. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "symbols/dwarf/cfi_known.h"
 #include "symbols/dso.h"
@@ -10,15 +10,12 @@
 #include "symbols/parser_kinds.h"
 
 #include <execinfo.h>
-#include <fcntl.h>
 #include <link.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <ucontext.h>
-#include <unistd.h>
 
 enum { MAX = 64, MAX_FILES = 32, STACK = 32 << 10 };
 
@@ -115,7 +112,7 @@ static uint64_t registers_of(const ucontext_t *u)
 				     REG_RIP, REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14,
 				     REG_R15 };
 
-	for (; n < sizeof(order) / sizeof(*order); n++)
+	for (; n < COUNT(order); n++)
 		regs[n] = (uint64_t)u->uc_mcontext.gregs[order[n]];
 	return (uint64_t)u->uc_mcontext.gregs[REG_RSP];
 #elif defined(__aarch64__)
@@ -187,10 +184,17 @@ __attribute__((noinline)) static unsigned int deeper(unsigned int n, unsigned in
 	return y + (unsigned char)some[0] * n;
 }
 
-static void test_own_frames(void **state)
+TEST(test_own_frames)
 {
+	/* the frame's size is known by no constant: the frame address hangs on another register */
+	volatile int n = 100;
+	volatile char *p = __builtin_alloca((size_t)n);
+
 	deeper(20, 1);
 	assert_true(seen.n > 21);
+	compare();
+	p[0] = 1;
+	deeper(3, (unsigned char)p[0]);
 	compare();
 }
 
@@ -201,7 +205,7 @@ static int compare_ints(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-static void test_library(void **state)
+TEST(test_library)
 {
 	int v[] = { 3, 1, 2 };
 
@@ -210,23 +214,12 @@ static void test_library(void **state)
 	compare();
 }
 
-static void test_variable_stack(void **state)
-{
-	/* the frame's size is known by no constant: the frame address hangs on another register */
-	volatile int n = 100;
-	volatile char *p = __builtin_alloca((size_t)n);
-
-	p[0] = 1;
-	deeper(3, (unsigned char)p[0]);
-	compare();
-}
-
 static void on_signal(int sig)
 {
 	look();
 }
 
-static void test_signal(void **state)
+TEST(test_signal)
 {
 	struct sigaction a = { .sa_handler = on_signal }, before;
 
@@ -237,7 +230,7 @@ static void test_signal(void **state)
 	compare();
 }
 
-static void test_bound(void **state)
+TEST(test_bound)
 {
 	struct unwind_sample s;
 	uint64_t ips[3];
@@ -254,7 +247,7 @@ static void test_bound(void **state)
 	assert_int_equal(unwind(&s, find, NULL, ips, 3, NULL), 0);
 }
 
-static void test_apart(void **state)
+TEST(test_apart)
 {
 	for (size_t i = 0; i < nfiles; i++) {
 		cfi_free(files[i].cfi);
@@ -268,7 +261,7 @@ static void test_apart(void **state)
 }
 
 /* Through the table of files, which reads a file again that nobody wanted callers of so far. */
-static void test_dso(void **state)
+TEST(test_dso)
 {
 	const struct file *self = &files[0];
 	struct dsos *d = dsos_new(&opener_direct, 1 << 20);
@@ -315,7 +308,7 @@ static uint64_t random_word(void)
 }
 
 /* Anything may be on the stack and in registers: it ends, and within its bound. */
-static void test_lies(void **state)
+TEST(test_lies)
 {
 	struct unwind_sample s;
 	uint64_t ips[MAX];
@@ -343,7 +336,7 @@ static bool endless(void *ctx, uint64_t addr, const struct cfi_rule **rule)
 }
 
 /* A frame pointer that leads to itself, or back. */
-static void test_circle(void **state)
+TEST(test_circle)
 {
 	uint64_t words[] = { 0x1000, 0x5000, 0x1000, 0x5000 }, values[9] = { 0 }, ips[MAX];
 	struct unwind_sample s = { UNWIND_X86_64, 0x1c0, values, words, sizeof(words) };
@@ -381,24 +374,8 @@ static enum unwind_end end_of(unwind_code *code, const struct cfi_rule *first, u
 	return last.end;
 }
 
-static bool is_cut(uint64_t next)
-{
-	return end_of(endless, NULL, next) == UNWIND_BEHIND;
-}
-
-/* Sure is what no frame pointer has led to. */
-static void test_cut_by_rules(void **state)
-{
-	static const struct cfi_rule near = {
-		.cfa = { CFI_REG, 7, .offset = 0x10 }, .regs[16] = { CFI_AT_CFA, .offset = -8 }, .ra = 16,
-	};
-
-	assert_int_equal(end_of(by_rule, &near, 0), UNWIND_SURELY_BEHIND);
-	assert_int_equal(end_of(by_rule, NULL, 0), UNWIND_BEHIND);
-}
-
 /* Frame pointers from the sample's one on: 0x1000, 0x1010, 0x2000, which is not in the copied stack. */
-static void test_frame_pointers_are_counted(void **state)
+TEST(test_frame_pointers_are_counted)
 {
 	uint64_t words[] = { 0x1010, 0x5000, 0x2000, 0x5000 }, values[9] = { 0x1000, 0x1000, 0x4000 }, ips[MAX];
 	struct unwind_sample s = { UNWIND_X86_64, 0x1c0, values, words, sizeof(words) };
@@ -419,18 +396,24 @@ static void test_frame_pointers_are_counted(void **state)
 }
 
 /* Callers behind what was copied, and a register that held something else. */
-static void test_cut(void **state)
+TEST(test_cut)
 {
-	assert_true(is_cut(0x1020));
-	assert_true(is_cut(0x1018));      /* half of it is there */
-	assert_true(is_cut(0x1000 + 0x7ffff0));
-	assert_false(is_cut(0x1010));     /* leads to 0: the outermost */
-	assert_false(is_cut(0));
-	assert_false(is_cut(0xff8));
-	assert_false(is_cut(0x7f0000001000));
+	static const struct cfi_rule near = {
+		.cfa = { CFI_REG, 7, .offset = 0x10 }, .regs[16] = { CFI_AT_CFA, .offset = -8 }, .ra = 16,
+	};
+	static const struct { uint64_t next; bool is_cut; } rows[] = {
+		{ 0x1020, true }, { 0x1018, true /* half of it is there */ }, { 0x1000 + 0x7ffff0, true },
+		{ 0x1010, false /* leads to 0: the outermost */ }, { 0, false }, { 0xff8, false }, { 0x7f0000001000, false },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++)
+		assert_int_equal(end_of(endless, NULL, rows[i].next) == UNWIND_BEHIND, rows[i].is_cut);
+	/* sure is what no frame pointer has led to */
+	assert_int_equal(end_of(by_rule, &near, 0), UNWIND_SURELY_BEHIND);
+	assert_int_equal(end_of(by_rule, NULL, 0), UNWIND_BEHIND);
 }
 
-static void test_arm64(void **state)
+TEST(test_arm64)
 {
 	uint64_t words[] = { 0x1020, 0x5004, 7, 7, 0, 0xab00000000006004 }, values[33] = { 0 }, ips[MAX];
 	struct unwind_sample s = { UNWIND_ARM64, (UINT64_C(1) << 33) - 1, values, words, sizeof(words) };
@@ -438,9 +421,7 @@ static void test_arm64(void **state)
 	values[29] = values[31] = 0x1000;
 	values[32] = 0x4000;
 	assert_int_equal(unwind(&s, endless, NULL, ips, MAX, NULL), 3);
-	assert_int_equal(ips[0], 0x4000);
-	assert_int_equal(ips[1], 0x5004);
-	assert_int_equal(ips[2], 0x6004);
+	ARE(ips, 3, NUMBERS(0x4000, 0x5004, 0x6004));
 }
 
 struct table {
@@ -459,7 +440,7 @@ static bool is_table(const struct table *t, size_t size)
 
 #define BAD(change) do { struct table bad = good; bad.change; assert_false(is_table(&bad, sizeof(bad))); } while (0)
 
-static void test_tables(void **state)
+TEST(test_tables)
 {
 	struct table good = { { 2, 1 }, { { 16, 1 }, { 32, 0 } }, { { .ra = 16 } } };
 	struct cfi_table *t = cfi_table_unpack(&good, sizeof(good));
@@ -488,8 +469,9 @@ static int setup(void **state)
 {
 	bool first = true;
 
+	parser = parser_new_all(&(struct parser_opts){ PARSER_APART });
 	dl_iterate_phdr(use_file, &first);
-	return nfiles ? 0 : -1;
+	return parser && nfiles ? 0 : -1;
 }
 
 static int teardown(void **state)
@@ -502,25 +484,4 @@ static int teardown(void **state)
 	return 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_own_frames),
-		cmocka_unit_test(test_library),
-		cmocka_unit_test(test_variable_stack),
-		cmocka_unit_test(test_signal),
-		cmocka_unit_test(test_bound),
-		cmocka_unit_test(test_lies),
-		cmocka_unit_test(test_circle),
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_cut_by_rules),
-		cmocka_unit_test(test_frame_pointers_are_counted),
-		cmocka_unit_test(test_arm64),
-		cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_apart),
-		cmocka_unit_test(test_dso),
-	};
-
-	parser = parser_new_all(&(struct parser_opts){ PARSER_APART });
-	return parser ? cmocka_run_group_tests(tests, setup, teardown) : 1;
-}
+AROUND_ALL(setup, teardown)

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of the descriptors that threads wait on. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "analysis/durations/waiton.h"
 
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 /* Its waits may be read when it has ended. */
-static void a_socket_keeps_its_name(void **state)
+TEST(a_socket_keeps_its_name)
 {
 	struct waiton w = { 0 };
 	char before[64], after[64];
@@ -34,11 +33,4 @@ static void a_socket_keeps_its_name(void **state)
 	waiton_free(&w);
 	close(both[0]);
 	close(both[1]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(a_socket_keeps_its_name) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

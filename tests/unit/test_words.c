@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Texts as numbers. */
-#include "cmocka_all.h"
+#include "checks.h"
 
 #include "analysis/durations/words.h"
 
-#include <stdio.h>
-
-static void more_than_there_is_room_for(void **state)
+TEST(more_than_there_is_room_for)
 {
 	struct words w = { 0 };
 	char text[32];
@@ -24,11 +22,4 @@ static void more_than_there_is_room_for(void **state)
 	assert_false(w.full);
 	assert_string_equal(words_text(&w, words_number(&w, "one more")), "one more");
 	words_free(&w);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(more_than_there_is_room_for) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

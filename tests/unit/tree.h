@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,6 +47,32 @@ static inline void tree_put_bytes(const char *root, const char *name, const void
 static inline void tree_put(const char *root, const char *name, const char *text)
 {
 	tree_put_bytes(root, name, text, strlen(text));
+}
+
+/* What root/name holds, with a NUL behind it; free it. */
+static inline char *tree_get(const char *root, const char *name)
+{
+	enum { MOST = 1 << 20 };
+	char path[1024], *text = calloc(1, MOST);
+	FILE *f;
+
+	tree_path(path, sizeof(path), root, name);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	assert_non_null(text);
+	assert_true(fread(text, 1, MOST - 1, f) < MOST - 1);
+	fclose(f);
+	return text;
+}
+
+/* A file without a name, to be read from its start. */
+static inline int tree_fd(const void *data, size_t size)
+{
+	int fd = memfd_create("bytes", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, data, size, 0), size);
+	return fd;
 }
 
 static inline int tree_remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)

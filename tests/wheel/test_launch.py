@@ -1,65 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
 """perf-prof as pip installs it: only `python` and `sql` start an interpreter, its environment's, with no more rights than the
-script has. build-wheel/env is such an environment."""
+script has. What holds of any perf-prof is tested elsewhere."""
 import os
 import re
-import shutil
 import signal
 import subprocess
 
 import pytest
 
+from conftest import COUNT, PYTHON, need
 from frame import requires
-from frame.build import packages_of
 
-PYTHON = '/usr/bin/python3'
-COUNT = ('import os, sys\n'
-         'def __sample__(event): pass\n'
-         'def __exit__(): print("in", sys.executable, *sys.argv[1:])\n')
-
-
-def need(*words):
-    for word in words:
-        if requires.why_not(word):
-            pytest.skip(requires.why_not(word))
-
-
-@pytest.fixture(scope='session')
-def installed(build):
-    if not os.path.exists(os.path.join(build, 'pyvenv.cfg')):
-        pytest.skip('needs an environment as --build, as build-wheel/env of tests/run')
-    return build
-
-
-@pytest.fixture
-def environment(installed, tmp_path):
-    """One of its own, to change: with the same files."""
-    path = tmp_path / 'env'
-    subprocess.run([PYTHON, '-m', 'venv', '--without-pip', path], check=True)
-    shutil.copy(os.path.join(installed, 'bin/perf-prof'), path / 'bin')
-    packages = path / packages_of(PYTHON)
-    shutil.copytree(os.path.join(installed, packages_of(PYTHON), 'perf_prof'), packages / 'perf_prof')
-    return path
-
-
-@pytest.fixture
-def start(tmp_path):
-    """start(ENVIRONMENT, WORD...): the finished perf-prof, in an empty folder with s.py."""
-    folder = tmp_path / 'cwd'
-    folder.mkdir()
-    (folder / 's.py').write_text(COUNT)
-
-    def run(env, *words, script=None, environ=None, **kwargs):
-        if script:
-            (folder / 's.py').write_text(script)
-        return subprocess.run([os.path.join(env, 'bin/perf-prof'), *map(str, words)], cwd=folder, capture_output=True, text=True,
-                              timeout=120, env={**os.environ, **(environ or {})}, **kwargs)
-    run.folder = folder
-    return run
-
-
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+READERS = os.path.join(TESTS, 'session/readers/python')
+RECORDING = os.path.join(TESTS, 'data/perfdata/amd64-6.12-several.data')
 SOFTWARE = 'python', '-e', 'cpu-clock/freq=1000/', '-N', '1', 's.py'
+WORK = 'i=0; while [ $((i+=1)) -lt 99999 ]; do :; done'
 BUSY = '--', 'sh', '-c', 'while :; do :; done'
+QUERY = 'select count(*) > 0 as some from events'
+READ = 'python', '-I', RECORDING, 's.py'
+
+
+def lend(environment, below, *names):
+    """Packages that were fetched for the tests of sessions, in an environment."""
+    need('arrow')
+    for name in os.listdir(READERS):
+        if name.partition('.')[0].partition('-')[0].strip('_') in names:
+            os.symlink(os.path.join(READERS, name), environment / below / name)
+
+
+@pytest.fixture
+def trap(environment, below, start):
+    """A file that is written when a Python of the environment starts."""
+    path = start.folder / 'trap'
+    (environment / below / 'trap.pth').write_text(f'import os; open({str(path)!r}, "w")\n')
+    return path
 
 
 def test_the_script_runs_in_the_environment(installed, start):
@@ -69,11 +44,35 @@ def test_the_script_runs_in_the_environment(installed, start):
     assert done.stdout.splitlines()[-1].startswith(f'in {installed}/bin/python3') and done.stdout.rstrip().endswith(' a b')
 
 
-def test_it_sees_packages_of_the_environment(environment, start):
-    need('root')
-    (environment / packages_of(PYTHON) / 'only_here.py').write_text('what = 7\n')
-    done = start(environment, *SOFTWARE, *BUSY, script='import only_here\n' + COUNT + 'print(only_here.what)\n')
-    assert done.returncode == 0 and '7\n' in done.stdout, done
+def test_packages_of_the_environment(environment, below, start):
+    """Those that site finds, too, and extension modules; pyperf is another distribution."""
+    (environment / below / 'only_here.py').write_text('what = 7\n')
+    (environment / below / 'more.pth').write_text(str(start.folder / 'elsewhere'))
+    (start.folder / 'elsewhere').mkdir()
+    (start.folder / 'elsewhere/further.py').write_text('what = 8\n')
+    lend(environment, below, 'numpy')
+    script = ('import sys, only_here, further, numpy, perf_prof.raw\nprint(only_here.what, further.what, numpy.arange(3).sum())\n'
+              'print(perf_prof.__file__, "site" in sys.modules)\ntry: import pyperf\nexcept ImportError: print("no pyperf")\n')
+    done = start(environment, *READ, script=script + COUNT)
+    assert done.returncode == 0 and '7 8 3\n' in done.stdout, done
+    assert f'{environment}/{below}/perf_prof/__init__.py True\nno pyperf\n' in done.stdout, done
+
+
+def test_another_environment(environment, below, start, tmp_path):
+    """--venv says which, VIRTUAL_ENV does not; it has to have perf_prof."""
+    other = tmp_path / 'other'
+    subprocess.run([PYTHON, '-m', 'venv', '--without-pip', other], check=True)
+    done = start(environment, *READ, environ={'VIRTUAL_ENV': str(other)})
+    assert done.returncode == 0 and f'in {environment}/bin/python3' in done.stdout, done
+    done = start(environment, 'python', '-I', RECORDING, '--venv', other, 's.py')
+    assert done.returncode == 1 and 'cannot load perf_prof' in done.stderr and 'install perf-prof' in done.stderr
+    for name in os.listdir(environment / below):
+        if name.startswith('perf_prof'):
+            os.symlink(environment / below / name, other / below / name)
+    done = start(environment, 'python', '-I', RECORDING, '--venv', other, 's.py')
+    assert done.returncode == 0 and f'in {other}/bin/python3' in done.stdout, done
+    done = start(environment, 'python', '-I', RECORDING, '--venv', tmp_path / 'none', 's.py')
+    assert done.returncode == 2 and f'--venv {tmp_path}/none' in done.stderr
 
 
 def test_the_process_stays_the_same(installed, start):
@@ -88,57 +87,28 @@ def test_the_process_stays_the_same(installed, start):
 
 
 @pytest.mark.parametrize('words', [('version', '--build-options'), ('stat', '-e', 'task-clock', '--', 'true'),
-                                   ('python', '-h'), ('python', '-e', 'cpu-clock', '--no-such-option', 's.py'),
-                                   ('sql', '-h'), ('sql', '-e', 'cpu-clock'), ('sql', '-e', 'cpu-clock', '--json', '--csv', 'from events')])
-def test_no_other_command_starts_python(environment, start, words):
+                                   ('help', '--man', 'python'), ('report', '-I', RECORDING), ('python', '-h'), ('sql', '-h'),
+                                   ('python', '-e', 'cpu-clock', '--no-such-option', 's.py'), ('sql', '-e', 'cpu-clock'),
+                                   ('sql', '-e', 'cpu-clock', '--json', '--csv', 'from events')], ids=' '.join)
+def test_no_other_command_starts_python(environment, start, trap, words):
     """Nor does help, nor a wrong option."""
-    (environment / packages_of(PYTHON) / 'trap.pth').write_text(f'import os; open({str(start.folder / "trap")!r}, "w")\n')
     start(environment, *words)
-    assert not (start.folder / 'trap').exists()
+    assert not trap.exists()
+    start(environment, *READ)
+    assert trap.exists()
 
 
 @pytest.mark.parametrize('how', ['sudo', '--user'])
-def test_packages_do_not_run_before_rights_are_dropped(environment, start, how):
+def test_packages_do_not_run_before_rights_are_dropped(environment, start, trap, how):
     need('root')
-    trap = start.folder / 'trap'
-    (environment / packages_of(PYTHON) / 'trap.pth').write_text(f'import os; open({str(trap)!r}, "w")\n')
     user = ('--user', 'nobody') if how == '--user' else ()
-    done = start(environment, 'python', '-e', 'cpu-clock', *user, 's.py',
-                 environ={'SUDO_UID': '65534', 'SUDO_GID': '65534'} if how == 'sudo' else None)
+    sudo = {'SUDO_UID': '65534', 'SUDO_GID': '65534'} if how == 'sudo' else {}
+    done = start(environment, 'python', '-e', 'cpu-clock', *user, 's.py', environ=sudo)
     assert done.returncode == 1 and 'sudo perf-prof record -e EVENT -o - | perf-prof python -I - script.py' in done.stderr
+    if sudo:
+        done = start(environment, 'sql', '-e', 'cpu-clock', QUERY, environ=sudo)
+        assert done.returncode == 1 and "sudo perf-prof record -e EVENT -o - | perf-prof sql -I - 'QUERY'" in done.stderr
     assert not trap.exists()
-
-
-QUERY = 'select count(*) > 0 as some from events'
-
-
-def test_sql_does_not_run_packages_before_rights_are_dropped(environment, start):
-    need('root')
-    trap = start.folder / 'trap'
-    (environment / packages_of(PYTHON) / 'trap.pth').write_text(f'import os; open({str(trap)!r}, "w")\n')
-    done = start(environment, 'sql', '-e', 'cpu-clock', QUERY, environ={'SUDO_UID': '65534', 'SUDO_GID': '65534'})
-    assert done.returncode == 1 and "sudo perf-prof record -e EVENT -o - | perf-prof sql -I - 'QUERY'" in done.stderr
-    os.chown(environment / 'bin', 65534, -1)
-    done = start(environment, 'sql', '-e', 'cpu-clock', QUERY)
-    assert done.returncode == 1 and 'belongs to user 65534' in done.stderr
-    assert not trap.exists()
-
-
-def test_sql_without_duckdb(installed, start):
-    need('root')
-    done = start(installed, 'sql', '-e', 'cpu-clock', QUERY)
-    assert done.returncode == 1 and 'pip install perf-prof[sql]' in done.stderr, done
-
-
-def test_sql_in_the_environment(environment, start):
-    need('root', 'arrow')
-    readers = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../session/readers/python')
-    for name in (name for name in os.listdir(readers) if 'duckdb' in name):
-        os.symlink(os.path.join(readers, name), environment / packages_of(PYTHON) / name)
-    done = start(environment, 'sql', '-e', 'cpu-clock/freq=1000/', '--csv', '-N', '1', QUERY, *BUSY)
-    assert (done.returncode, done.stdout, done.stderr) == (0, 'some\nTrue\n', ''), done
-    done = start(environment, 'sql', '-e', 'cpu-clock', '--json', QUERY, '--', 'sh', '-c', 'exit 3')
-    assert done.returncode == 3 and '[{"some": ' in done.stdout, done
 
 
 def test_what_the_message_advises_works(installed, start):
@@ -149,15 +119,27 @@ def test_what_the_message_advises_works(installed, start):
     assert done.returncode == 0 and '\nin ' in done.stdout, done
 
 
-@pytest.mark.parametrize('place', ['', 'bin', 'lib', packages_of(PYTHON)])
-def test_root_runs_no_packages_of_another_user(environment, start, place):
+@pytest.mark.parametrize('command', ['python', 'sql'])
+@pytest.mark.parametrize('place', ['', 'bin', 'lib', 'packages'])
+def test_root_runs_no_packages_of_another_user(environment, below, start, trap, place, command):
     need('root')
-    trap = start.folder / 'trap'
-    (environment / packages_of(PYTHON) / 'trap.pth').write_text(f'import os; open({str(trap)!r}, "w")\n')
-    os.chown(environment / place, 65534, -1)
-    done = start(environment, *SOFTWARE)
-    assert done.returncode == 1 and f'{os.path.join(environment, place).rstrip("/")} belongs to user 65534' in done.stderr
+    path = os.path.join(environment, below if place == 'packages' else place).rstrip('/')
+    os.chown(path, 65534, -1)
+    done = start(environment, *(SOFTWARE if command == 'python' else ('sql', '-e', 'cpu-clock', QUERY)))
+    assert done.returncode == 1 and f'{path} belongs to user 65534' in done.stderr
     assert not trap.exists()
+
+
+def test_an_ordinary_user_runs_any_packages(environment, start, tmp_path):
+    """As itself: with root's packages, and with its own."""
+    need('root', 'nobody')
+    for path in (tmp_path, *tmp_path.parents):
+        if path.stat().st_mode & 0o055 != 0o055 and path.stat().st_uid == os.getuid() and path.name:
+            path.chmod(path.stat().st_mode | 0o055)
+    for owner in 0, requires.NOBODY:
+        os.chown(environment, owner, -1)
+        done = start(environment, *READ, script=COUNT + 'print(os.getuid())\n', before=requires.as_nobody([]))
+        assert done.returncode == 0 and f'{requires.NOBODY}\n' in done.stdout and f'in {environment}/bin' in done.stdout, done
 
 
 def test_nothing_comes_from_the_current_directory_or_as_root_from_the_environment(installed, start):
@@ -171,16 +153,6 @@ def test_nothing_comes_from_the_current_directory_or_as_root_from_the_environmen
     assert 'PYTHONPATH=' in done.stderr and 'is ignored' in done.stderr
 
 
-def test_another_environment_without_perf_prof(installed, start, tmp_path):
-    need('root')
-    other = tmp_path / 'other'
-    subprocess.run([PYTHON, '-m', 'venv', '--without-pip', other], check=True)
-    done = start(installed, 'python', '-e', 'cpu-clock', '--venv', other, 's.py')
-    assert done.returncode == 1 and 'cannot load perf_prof' in done.stderr and 'install perf-prof' in done.stderr
-    done = start(installed, 'python', '-e', 'cpu-clock', '--venv', tmp_path / 'none', 's.py')
-    assert done.returncode == 2 and f'--venv {tmp_path}/none' in done.stderr
-
-
 def test_without_its_python(environment, start):
     for name in os.listdir(environment / 'bin'):
         if name.startswith('python'):
@@ -188,3 +160,46 @@ def test_without_its_python(environment, start):
     (environment / 'pyvenv.cfg').unlink()
     done = start(environment, *SOFTWARE)
     assert done.returncode == 1 and ('there is no python3' in done.stderr or 'cannot load perf_prof' in done.stderr), done
+
+
+def test_sql(environment, below, start):
+    done = start(environment, 'sql', '-I', RECORDING, QUERY)
+    assert done.returncode == 1 and 'pip install perf-prof[sql]' in done.stderr, done
+    lend(environment, below, 'duckdb')
+    done = start(environment, 'sql', '-I', RECORDING, '--csv', QUERY)
+    assert (done.returncode, done.stdout, done.stderr) == (0, 'some\nTrue\n', ''), done
+    need('root')
+    done = start(environment, 'sql', '-e', 'cpu-clock', '--json', QUERY, '--', 'sh', '-c', 'exit 3')
+    assert done.returncode == 3 and '[{"some": ' in done.stdout, done
+
+
+@pytest.mark.parametrize('end, code, says', [
+    ('sys.exit(3)', 3, ''), ('1 / 0', 1, 'ZeroDivisionError'), ('os.kill(os.getpid(), 9)', -9, ''), ('import nowhere', 1, 'nowhere')])
+def test_how_a_script_ends(installed, start, end, code, says):
+    """In the process that was started, and is told of the place in the script."""
+    done = start(installed, *READ, script=f'import os, sys\n{end}\n')
+    assert done.returncode == code and says in done.stderr and ('s.py' in done.stderr) == bool(says), done
+
+
+@pytest.mark.parametrize('words, shown', [
+    (('record', '-q', '-e', 'cpu-clock', '-o', 'out', '--', 'true'), ''),
+    (('profile', '-q', '-e', 'cpu-clock', '--flame-graph', 'f.svg', '--', 'sh', '-c', WORK), '%'),
+    (('stat', '-e', 'task-clock', '--', 'true'), 'task-clock'),
+    (('report', '-I', RECORDING), 'sched:sched_switch'),
+    (('convert', '-I', RECORDING, '--to', 'pprof', '-o', 'out'), ''),
+    (('help', 'record'), 'perf-prof record'),
+    (('help', '--man', 'record'), '.SH EXAMPLES'),
+    (('help', '--json'), '{'),
+    (('list',), 'cpu-clock'),
+    (('trace', '-h'), 'perf-prof trace - '),
+], ids=lambda value: ' '.join(value[:2]) if isinstance(value, tuple) else '')
+def test_commands(installed, start, words, shown):
+    """The program is whole: its texts, pages, and libraries."""
+    if words[0] in ('record', 'profile', 'stat'):
+        need('root')
+    done = start(installed, *words)
+    assert done.returncode == 0 and shown in done.stdout + done.stderr, done
+    if '-o' in words:
+        assert os.path.getsize(start.folder / 'out') > 100
+    if 'f.svg' in words:
+        assert '<svg' in (start.folder / 'f.svg').read_text()
