@@ -213,6 +213,7 @@ def test_off_cpu_of_a_recording_has_the_sleeps(analyse, off_cpu, tmp_path):
 
 
 @pytest.mark.usefixtures('switches')
+@pytest.mark.soak     # who waits for a CPU and how long is the scheduler's luck
 def test_off_cpu_adds_up_waits_for_a_cpu(analyse):
     """A thread that shares its CPU is for a part of the time neither on it nor asleep."""
     with sharing_a_cpu() as (pid, _):

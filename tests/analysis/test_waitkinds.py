@@ -272,6 +272,7 @@ int main(void)
 '''
 
 
+@pytest.mark.soak     # all system calls of a busy machine overflow the rings
 def test_a_condition_variable_without_a_name_is_one_object(prof, compiled, tmp_path):
     """Threads wait for two of its words in turn. Its name is the address of the first one."""
     got = waits_of(prof, tmp_path, compiled(IN_TURN), '-g')

@@ -144,6 +144,7 @@ def test_folded_stacks_say_that_they_are_of_a_command(profile, watched, tmp_path
 
 
 @live
+@pytest.mark.soak     # shares of samples are those of CPU time on a machine at rest alone
 def test_lines_and_files(watched):
     table = table_of(watched([PYTHON, SHARES], '--json', '--sort', 'dso,line', '-F', '997'))
     lines, files = collections.Counter(), collections.Counter()

@@ -129,5 +129,5 @@ class Schedule:
 
 
 def jobs():
-    """Of tests that mostly wait: three for each CPU."""
-    return 3 * len(os.sched_getaffinity(0))
+    """Of tests that mostly wait: two for each CPU."""
+    return 2 * len(os.sched_getaffinity(0))

@@ -590,6 +590,7 @@ def test_a_cell_that_takes_no_time(run, live):
 
 
 @pytest.mark.live
+@pytest.mark.soak     # a starved program has no samples
 def test_what_runs_a_cell_is_in_no_stack_of_it(run, live):
     """Neither in the table, nor in stacks and pictures. The cell's names are the shell's, and a picture is shown."""
     out = run(SHELL + f'result = shell.magic("-F 500 -g", {PYTHON!r})\n'
