@@ -636,6 +636,7 @@ def test_weights_of_a_side_beyond_64_bits(prof, tmp_path):
 
 
 @pytest.mark.live
+@pytest.mark.slow       # strace, below which sanitizers do not look for leaks
 def test_the_kernels_symbols_are_read_once(prof, recordings):
     """Not for each recording: it is most of the time that a small one takes."""
     if not shutil.which('strace'):
