@@ -516,6 +516,7 @@ def test_the_next_step_for_python(next_step, python_job, tmp_path, how):
 @python_known
 @pytest.mark.live
 @pytest.mark.deep
+@pytest.mark.slow      # 17 s under sanitizers, of which most are the interpreter's
 def test_the_lines_for_python_work_as_they_are(prof, next_step, python_job, tmp_path):
     words = python_job()
     lines = next_step('--vs', f'{words} 1.5 busy', '--', *words.split(), '0.3', 'busy')

@@ -9,6 +9,8 @@ from collections import Counter
 
 import pytest
 
+from vm.archive import CACHE
+
 
 class Profile:
     """A profile with its strings put in."""
@@ -153,7 +155,7 @@ def test_inlined_calls_are_lines_of_one_address(profile, record, tmp_path):
 
 
 @pytest.mark.deep
-@pytest.mark.slow      # go builds the tool first
+@pytest.mark.slow      # go builds the tool first, once for a machine
 @pytest.mark.parametrize('name', ['chains', 'several', 'trace', 'big64'])
 def test_pprof_reads_it(convert, recording, built_with_protobuf, tmp_path, name):
     if not shutil.which('go'):
@@ -161,7 +163,7 @@ def test_pprof_reads_it(convert, recording, built_with_protobuf, tmp_path, name)
     path = tmp_path / 'out.pb.gz'
     convert(recording(name).path, '-o', path)
     env = {**os.environ, 'HOME': str(tmp_path), 'PPROF_TMPDIR': str(tmp_path), 'GOFLAGS': '-mod=mod',
-           'GOCACHE': os.environ.get('GOCACHE') or os.path.expanduser('~/.cache/go-build')}
+           'GOCACHE': os.path.join(CACHE, 'go')}
     done = subprocess.run(['go', 'tool', 'pprof', '-symbolize=none', '-top', path], capture_output=True, text=True,
                           timeout=300, env=env)
     assert done.returncode == 0 and '100% of' in done.stdout, done

@@ -16,7 +16,7 @@ class BuildFailed(Exception):
 
 
 SANITIZED = 'build-asan'
-SANITIZE = ['-Db_sanitize=address,undefined', '-Db_lundef=false', '-Dbuildtype=debugoptimized']
+SANITIZE = ['-Db_sanitize=address,undefined', '-Db_lundef=false', '-Doptimization=1', '-Ddebug=true']
 
 PROGRESS = re.compile(r'^\[\d+/\d+\] (Compiling|Linking|Generating) .*\n', re.M)
 

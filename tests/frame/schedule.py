@@ -128,6 +128,6 @@ class Schedule:
                 self.parts.put((at, number, state, part))
 
 
-def jobs():
-    """Of tests that mostly wait: two for each CPU."""
-    return 2 * len(os.sched_getaffinity(0))
+def jobs(tier):
+    """Of tests that mostly wait: two for each CPU. Those of DEEP wait longest (for guests, compilers, other programs)."""
+    return (3 if tier == 'deep' else 2) * len(os.sched_getaffinity(0))

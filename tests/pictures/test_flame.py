@@ -20,7 +20,7 @@ HOSTILE = [
     '</script><script>document.title="owned"</script>',
     '<img src=x onerror=document.title="owned">',
     '"]};document.title="owned";//',
-    "'-alert(1)-'", '<!--<script>', '\u2028\u2029', '__proto__', 'constructor', '{{7*7}}', ']]>', '&lt;',
+    "'-alert(1)-'", '<!--<script>', '\u2028\u2029', '__proto__', 'constructor', '{{7*7}}', ']]>', '&lt;', '\\u0061"',
 ]
 
 

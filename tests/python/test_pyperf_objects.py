@@ -24,7 +24,7 @@ def test_event(pyperf):
     with pyperf.Event('page-faults') as event:
         touch()
         count = event.read()
-        assert PAGES <= count.value < PAGES + 100
+        assert PAGES <= count.value < 2 * PAGES
         assert count.time_enabled >= count.time_running > 0 and count.id == event.id
         assert count.share == 1 and count.estimate() == (count.value, 1, True) and not count.stale
         assert event.label == 'page-faults' and repr(event) == "<Event 'page-faults'>"

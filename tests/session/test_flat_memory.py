@@ -10,6 +10,9 @@ import pytest
 from known import EVENT, PATIENCE, RECORDING
 from many_batches import CONSUMERS
 
+# Sanitizers keep what is free: how much memory there is, a plain run tells.
+pytestmark = pytest.mark.slow
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 FEW, MILLION = 20000, 1000000
 SOME = 128 << 10    # bytes; with one arena, malloc's own share varies less

@@ -203,7 +203,7 @@ FOLDED(no_sum_wraps)
 static void add_sample(void)
 {
 	add(30, "main", "run", "read");
-	add(60, "main", "run", "write<a&b>");
+	add(60, "main", "run", "write<a&b>\"\\n");
 	add(10, "main", "idle", NULL);
 }
 
@@ -228,10 +228,10 @@ FOLDED(the_suffix_says_the_kind)
 
 	add_sample();
 	text = picture("plain.folded", NULL);
-	assert_string_equal(text, "main;idle 10\nmain;run;read 30\nmain;run;write<a&b> 60\n");
+	assert_string_equal(text, "main;idle 10\nmain;run;read 30\nmain;run;write<a&b>\"\\n 60\n");
 	free(text);
 	text = picture("x.svg", NULL);
-	SAYS(text, "<title>write&lt;a&amp;b&gt; (60 samples, 60.00%)</title>", "a &lt;title&gt;");
+	SAYS(text, "<title>write&lt;a&amp;b&gt;&quot;\\n (60 samples, 60.00%)</title>", "a &lt;title&gt;");
 	assert_null(strstr(text, "write<"));
 	free(text);
 	/* no suffix: one is added */
@@ -266,7 +266,7 @@ FOLDED(speedscope)
 	o = json_object_array_get_idx(o, 2);
 	o = json_object_array_get_idx(frames, (size_t)json_object_get_int(o));
 	assert_true(json_object_object_get_ex(o, "name", &o));
-	assert_string_equal(json_object_get_string(o), "write<a&b>");
+	assert_string_equal(json_object_get_string(o), "write<a&b>\"\\n");
 	json_object_put(root);
 	free(text);
 }
