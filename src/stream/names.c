@@ -15,6 +15,11 @@
 #include <stdio.h>
 #include <string.h>
 
+static bool is_arm32(const char *arch)
+{
+	return arch && !strncmp(arch, "arm", 3) && strcmp(arch, "arm64") != 0;
+}
+
 int names_begin(struct names *n, struct stream *stream, const struct opener *opener, struct fault *f)
 {
 	const int max = pev_max_stack();
@@ -24,6 +29,7 @@ int names_begin(struct names *n, struct stream *stream, const struct opener *ope
 		n->max_stack = (uint64_t)max;
 	if (stream_replay(stream))
 		n->opener = recorded_opener(&n->recorded, opener, stream_replay(stream));
+	n->arm32 = stream_replay(stream) && is_arm32(replay_info(stream_replay(stream))->arch);
 	n->comms = comms_new(n->opener);
 	if (stream_samples_cgroups(stream))
 		n->cgroups = cgroupnames_new(!stream_replay(stream));
@@ -35,7 +41,7 @@ void names_end(struct names *n)
 	symbolizer_free(n->functions);
 	unwinder_free(n->unwinder);
 	branchchain_free(&n->branches);
-	free(n->returned);
+	free(n->filled);
 	maps_free(n->maps);
 	symbolizer_free(n->symbolizer);
 	cgroupnames_free(n->cgroups);
@@ -107,24 +113,29 @@ const char *names_cgroup(struct names *n, uint64_t id, uint64_t time)
 
 /* ---- call chains -------------------------------------------------------------- */
 
-static enum unwind_machine machine_of(uint8_t arch)
+static enum unwind_machine machine_of(uint8_t arch, uint64_t abi)
 {
-	return arch == PEV_ARCH_ARM64 ? UNWIND_ARM64 : arch == PEV_ARCH_X86_64 ? UNWIND_X86_64 : UNWIND_HERE;
+	static const enum unwind_machine known[][PERF_SAMPLE_REGS_ABI_64 + 1] = {
+		[PEV_ARCH_NATIVE] = { UNWIND_NONE, UNWIND_HERE_32, UNWIND_HERE },
+		[PEV_ARCH_X86_64] = { UNWIND_NONE, UNWIND_I386, UNWIND_X86_64 },
+		[PEV_ARCH_I386] = { UNWIND_NONE, UNWIND_I386 },
+		[PEV_ARCH_ARM64] = { UNWIND_NONE, UNWIND_NONE, UNWIND_ARM64 },
+	};
+
+	return arch < sizeof(known) / sizeof(*known) && abi <= PERF_SAMPLE_REGS_ABI_64 ? known[arch][abi] : UNWIND_NONE;
 }
 
-/* False: the sample has no user registers, or is not 64-bit. */
 static bool take_stack(const struct stream_event *event, const struct perf_event_header *rec,
 		       struct unwinder_sample *out)
 {
 	struct pev_record r;
 
-	if (pev_decode(rec, rec->size, event->opened.stack_format, &r) ||
-	    r.sample.regs_user.abi != PERF_SAMPLE_REGS_ABI_64)
+	if (pev_decode(rec, rec->size, event->opened.stack_format, &r))
 		return false;
 	*out = (struct unwinder_sample){
 		.stack = {
-			.machine = machine_of(event->opened.stack_format->arch), .mask = r.sample.regs_user.mask,
-			.regs = r.sample.regs_user.values, .stack = r.sample.stack,
+			.machine = machine_of(event->opened.stack_format->arch, r.sample.regs_user.abi),
+			.mask = r.sample.regs_user.mask, .regs = r.sample.regs_user.values, .stack = r.sample.stack,
 			.stack_size = r.sample.stack_dyn_size,
 		},
 		.asked = r.sample.stack_size,
@@ -146,18 +157,48 @@ static bool is_full(struct names *n, const struct stream_event *event, const uin
 	return frames && frames >= n->max_stack && !event->asked.max_stack;
 }
 
-static const uint64_t *chain_of(struct names *n, const struct stream_event *event, const struct perf_event_header *rec, uint64_t *nr)
+/* Index of the first word that is an address; nr: there is none. */
+static uint64_t first_address(const uint64_t *ips, uint64_t nr)
 {
-	const uint64_t *ips = layout_callchain(&event->layout, rec, nr);
+	uint64_t at = 0;
+
+	while (at < nr && ips[at] >= (uint64_t)PERF_CONTEXT_MAX)
+		at++;
+	return at;
+}
+
+/* The chain with these words before its word `at`. */
+static const uint64_t *put_in(struct names *n, const uint64_t *ips, uint64_t *nr, uint64_t at, const uint64_t *words, size_t nwords)
+{
+	if (!ROOM_FOR(n->filled, n->filled_room, 0, (size_t)*nr + nwords))
+		return ips;
+	memcpy(n->filled, ips, at * sizeof(*ips));
+	memcpy(n->filled + at, words, nwords * sizeof(*words));
+	memcpy(n->filled + at + nwords, ips + at, (*nr - at) * sizeof(*ips));
+	*nr += nwords;
+	return n->filled;
+}
+
+/* Where user space was interrupted, if the chain lacks it: the registers are of another machine, or a kernel for 32-bit Arm
+ * (before 3.19) left it out. */
+static const uint64_t *with_ip(struct names *n, const struct stream_event *event, const struct perf_event_header *rec,
+			       const uint64_t *ips, uint64_t *nr)
+{
+	const bool user = event->layout.ip && event->asked.chain_user && !names_is_return(event) &&
+			  (rec->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
+	const uint64_t words[] = { PERF_CONTEXT_USER, user ? layout_u64(rec, event->layout.ip) : 0 }, at = first_address(ips, *nr);
+
+	if (!words[1] || (at < *nr && (!n->arm32 || ips[at] == words[1])))
+		return ips;
+	return at == *nr ? put_in(n, ips, nr, at, words, 2) : put_in(n, ips, nr, at, words + 1, 1);
+}
+
+static const uint64_t *by_unwinding(struct names *n, const struct stream_event *event, const struct perf_event_header *rec,
+				    const uint64_t *ips, uint64_t *nr)
+{
 	struct unwinder_sample sample;
 
-	if (ips && branchchain_has(event))
-		return branchchain_make(&n->branches, event, rec, ips, nr);
-	if (ips && (!event->opened.stack_format || event->asked.chain_mended)) {
-		n->chains++;
-		n->deep += is_full(n, event, ips, *nr);
-	}
-	if (!ips || !event->opened.stack_format || !n->symbolizer || !take_stack(event, rec, &sample))
+	if (!event->opened.stack_format || !n->symbolizer || !take_stack(event, rec, &sample))
 		return ips;
 	if (!n->unwinder)
 		n->unwinder = unwinder_new(n->maps, symbolizer_dsos(n->symbolizer));
@@ -165,6 +206,19 @@ static const uint64_t *chain_of(struct names *n, const struct stream_event *even
 		return ips;
 	names_until(n, sample.time);
 	return event->asked.chain_mended ? unwinder_mend(n->unwinder, &sample, ips, nr) : unwinder_chain(n->unwinder, &sample, ips, nr);
+}
+
+static const uint64_t *chain_of(struct names *n, const struct stream_event *event, const struct perf_event_header *rec, uint64_t *nr)
+{
+	const uint64_t *ips = layout_callchain(&event->layout, rec, nr);
+
+	if (ips && branchchain_has(event))
+		return branchchain_make(&n->branches, event, rec, ips, nr);
+	if (ips && (!event->opened.stack_format || event->asked.chain_mended)) {
+		n->chains++;
+		n->deep += is_full(n, event, ips, *nr);
+	}
+	return ips ? with_ip(n, event, rec, by_unwinding(n, event, rec, ips, nr), nr) : NULL;
 }
 
 /* Of a recorded chain, the part that --no-kernel-callchain or --no-user-callchain leaves over. */
@@ -202,17 +256,9 @@ bool names_is_return(const struct stream_event *event)
 /* The mark stands before the first address. */
 static const uint64_t *mark_return(struct names *n, const uint64_t *ips, uint64_t *nr)
 {
-	uint64_t at = 0;
+	const uint64_t at = first_address(ips, *nr);
 
-	while (at < *nr && ips[at] >= (uint64_t)PERF_CONTEXT_MAX)
-		at++;
-	if (at == *nr || !ROOM_FOR(n->returned, n->returned_room, 0, (size_t)*nr + 1))
-		return ips;
-	memcpy(n->returned, ips, at * sizeof(*ips));
-	n->returned[at] = CHAIN_RETURNS;
-	memcpy(n->returned + at + 1, ips + at, (*nr - at) * sizeof(*ips));
-	++*nr;
-	return n->returned;
+	return at == *nr ? ips : put_in(n, ips, nr, at, &(uint64_t){ CHAIN_RETURNS }, 1);
 }
 
 const uint64_t *names_chain(struct names *n, const struct stream_event *event,

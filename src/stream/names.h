@@ -25,8 +25,8 @@ struct names {
 	struct maps *maps;                /* NULL: no addresses of user space */
 	struct unwinder *unwinder;        /* created when the first stack is unwound; or NULL */
 	struct branchchain branches;
-	uint64_t *returned;               /* the last chain of a return probe, */
-	size_t returned_room;             /* and how many words there is room for */
+	uint64_t *filled;                 /* the last chain that words were put into, */
+	size_t filled_room;               /* and how many words there is room for */
 	struct symbolizer *functions;     /* for tracepoints that print function pointers; or NULL */
 	bool kernel;                      /* set before names_open(): look up kernel functions in any case */
 	bool user;                        /* set before names_open(): mappings of processes in any case */
@@ -42,6 +42,7 @@ struct names {
 	bool said_no_kernel;              /* names_open() has reported it */
 	bool chain_is_cut;                /* the last chain lacks its outermost callers: the sample or the limit of frames has no more */
 	bool has_said_cut;
+	bool arm32;                       /* the recording is of a 32-bit Arm */
 	bool other_machine;               /* the recording is of one: its files are not ours */
 };
 

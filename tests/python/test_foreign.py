@@ -236,6 +236,40 @@ def test_a_precise_sample_counts_where_it_says_it_was(recording):
     assert {r['dso']: r['self'] for r in recording.tables()[0]['rows']} == {'/lib/other': 100, '/bin/first': 0}
 
 
+# ---- where user space was, of other machines
+
+REGS, STACK, BP_SP_IP = 1 << 12, 1 << 13, 0b111000000
+
+
+def unwound():
+    """A chain of the kernel's part, and registers and stack for the user's."""
+    made = bytearray(R.attr(0, 0, COMMON | CHAIN | REGS | STACK, R.flags(*PLAIN, 'exclude_callchain_user'), 1000))
+    made[80:92] = R.pack('QI', BP_SP_IP, 16)
+    return bytes(made)
+
+
+def registers(abi, word):
+    """Where a frame pointer leads to 0x400200."""
+    return R.pack('QQQQ', abi, 0x1000, 0x1000, 0x400100) + R.pack('Q', 16) + R.pack(f'2{word}', 0, 0x400200).ljust(16, b'\0') + R.pack('Q', 16)
+
+
+@pytest.mark.parametrize('arch, event, chain, rest, wanted', [
+    ('x86_64', unwound(), [], registers(2, 'Q'), [0x400100, 0x400200]),
+    ('x86_64', unwound(), [], registers(1, 'I'), [0x400100, 0x400200]),
+    ('i686', unwound(), [], registers(1, 'I'), [0x400100, 0x400200]),
+    ('aarch64', unwound(), [], registers(1, 'I'), [0x400100]),
+    ('armv7l', unwound(), [], registers(1, 'I'), [0x400100]),
+    ('riscv64', unwound(), [], registers(2, 'Q'), [0x400100]),
+    ('armv7l', attr(0, 0, COMMON | CHAIN), [USER, 0x400200, 0x400300], b'', [0x400100, 0x400200, 0x400300]),
+    ('armv7l', attr(0, 0, COMMON | CHAIN), [USER, 0x400100, 0x400200], b'', [0x400100, 0x400200]),
+])
+def test_each_sample_has_at_least_its_own_place(recording, arch, event, chain, rest, wanted):
+    recording.write([(event, [12], 'cycles')], [sample(12, 1000 + i, chain=chain, rest=rest) for i in range(3)], foreign.machine(R, arch))
+    assert stacks(recording) == [wanted] * 3
+    assert [(r['self'], r['dso']) for r in recording.tables()[0]['rows'] if r['self']] == [(100, '/bin/first')]
+    assert recording.pictures()[0][0] == 'first;' + ';'.join(['[unknown]'] * len(wanted)) + ' 3000'
+
+
 # ---- groups whose leader was sampled
 
 def read(attr_bytes, sample_type=COMMON | CHAIN | 1 << 4):

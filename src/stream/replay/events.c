@@ -44,6 +44,8 @@ static int read_formats(struct stream *s, struct fault *f)
 
 /* ---- events ------------------------------------------------------------------- */
 
+enum { ANOTHER_ARCH = UINT8_MAX };
+
 static uint8_t arch_of(const struct perfdata_info *info)
 {
 	static const struct { const char *name; uint8_t arch; } known[] = {
@@ -55,7 +57,7 @@ static uint8_t arch_of(const struct perfdata_info *info)
 	for (size_t i = 0; info->arch && i < sizeof(known) / sizeof(*known); i++)
 		if (!strcmp(info->arch, known[i].name))
 			return known[i].arch;
-	return PEV_ARCH_NATIVE;
+	return info->arch ? ANOTHER_ARCH : PEV_ARCH_NATIVE;
 }
 
 /* Parts of a fixed size: the layout suffices to find them. */

@@ -10,15 +10,18 @@ struct machine {
 	uint8_t sp, fp;          /* DWARF's numbers */
 	uint8_t pc;              /* index in struct frame; on x86-64 also DWARF's number */
 	uint8_t perf_pc;         /* perf's number */
+	uint8_t word;            /* bytes of an address */
 	unsigned int nregs;
 	uint8_t perf[CFI_REGS];  /* perf's numbers, by DWARF's */
 };
 
 /* arch/x86/include/uapi/asm/perf_regs.h, and arm64's */
 static const struct machine machines[] = {
-	[UNWIND_X86_64] = { .sp = 7, .fp = 6, .pc = 16, .perf_pc = 8, .nregs = 16,
+	[UNWIND_X86_64] = { .sp = 7, .fp = 6, .pc = 16, .perf_pc = 8, .word = 8, .nregs = 16,
 			    .perf = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23 } },
-	[UNWIND_ARM64] = { .sp = 31, .fp = 29, .pc = 32, .perf_pc = 32, .nregs = 32,
+	[UNWIND_I386] = { .sp = 4, .fp = 5, .pc = 8, .perf_pc = 8, .word = 4, .nregs = 8,
+			  .perf = { 0, 2, 3, 1, 7, 6, 4, 5 } },
+	[UNWIND_ARM64] = { .sp = 31, .fp = 29, .pc = 32, .perf_pc = 32, .word = 8, .nregs = 32,
 			   .perf = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19,
 				     20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31 } },
 };
@@ -73,20 +76,21 @@ static bool begin(struct thread *t, struct frame *f)
 	if (perf_reg(t->sample, m->perf_pc, &value))
 		set(f, m->pc, value);
 	t->stack = f->regs[m->sp];
-	return has(f, m->pc) && has(f, m->sp);
+	return m->nregs && has(f, m->pc) && has(f, m->sp);
 }
 
 static bool read_word(const struct thread *t, uint64_t addr, uint64_t *value)
 {
+	const size_t size = t->machine->word;
 	uint64_t at = addr - t->stack;
 
 	*t->cut = false;
-	if (addr < t->stack || t->sample->stack_size < sizeof(*value) ||
-	    at > t->sample->stack_size - sizeof(*value)) {
+	if (addr < t->stack || t->sample->stack_size < size || at > t->sample->stack_size - size) {
 		*t->cut = addr >= t->stack && at < t->sample->stack_size + STACK_LIMIT;
 		return false;
 	}
-	memcpy(value, (const char *)t->sample->stack + at, sizeof(*value));
+	*value = 0;
+	memcpy(value, (const char *)t->sample->stack + at, size);
 	return true;
 }
 
@@ -153,7 +157,7 @@ static bool by_rule(const struct thread *t, const struct cfi_rule *rule, const s
 	return true;
 }
 
-/* On both machines the frame pointer points to the caller's frame pointer and the return address after it. */
+/* On all machines the frame pointer points to the caller's frame pointer and the return address after it. */
 static bool by_frame_pointer(const struct thread *t, const struct frame *f, struct frame *caller)
 {
 	const struct machine *m = t->machine;
@@ -161,11 +165,11 @@ static bool by_frame_pointer(const struct thread *t, const struct frame *f, stru
 
 	caller->known = 0;
 	caller->interrupted = false;
-	if (!has(f, m->fp) || at % 8 || at < f->regs[m->sp] || !read_word(t, at, &fp) ||
-	    !read_word(t, at + 8, &pc))
+	if (!has(f, m->fp) || at % m->word || at < f->regs[m->sp] || !read_word(t, at, &fp) ||
+	    !read_word(t, at + m->word, &pc))
 		return false;
 	set(caller, m->fp, fp);
-	set(caller, m->sp, at + 16);
+	set(caller, m->sp, at + 2u * m->word);
 	set(caller, m->pc, pc);
 	return true;
 }
@@ -240,7 +244,7 @@ bool unwind_frame_return(const struct unwind_sample *s, uint64_t *ret)
 	struct thread t = { &machines[s->machine], s, 0, &behind };
 	struct frame f;
 
-	return begin(&t, &f) && has(&f, t.machine->fp) && read_word(&t, f.regs[t.machine->fp] + 8, ret);
+	return begin(&t, &f) && has(&f, t.machine->fp) && read_word(&t, f.regs[t.machine->fp] + t.machine->word, ret);
 }
 
 bool unwind_hops(const struct unwind_sample *s, uint64_t fp, size_t *hops)

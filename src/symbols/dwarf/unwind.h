@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * User call chains from the registers and the top of the stack in a sample
- * (PERF_SAMPLE_REGS_USER, PERF_SAMPLE_STACK_USER) and the CFI of the mapped files. x86-64 and
- * arm64, each on its own machine. Only the sample's bytes are read, never another process.
+ * (PERF_SAMPLE_REGS_USER, PERF_SAMPLE_STACK_USER) and the CFI of the mapped files. x86-64 (32-bit
+ * programs, too) and arm64, each on its own machine. Only the sample's bytes are read, never another process.
  * Without CFI, the frame pointer is used.
  */
 #ifndef SYMBOLS_DWARF_UNWIND_H
@@ -10,12 +10,14 @@
 
 #include "symbols/dwarf/cfi.h"
 
-enum unwind_machine { UNWIND_X86_64, UNWIND_ARM64 };
+enum unwind_machine { UNWIND_NONE, UNWIND_X86_64, UNWIND_I386, UNWIND_ARM64 };
 
 #if defined(__aarch64__)
 #define UNWIND_HERE UNWIND_ARM64
+#define UNWIND_HERE_32 UNWIND_NONE
 #else
 #define UNWIND_HERE UNWIND_X86_64
+#define UNWIND_HERE_32 UNWIND_I386
 #endif
 
 struct unwind_sample {
