@@ -254,8 +254,7 @@ struct callstack *analysis_stack(struct analysis *a, const struct analysis_sampl
 
 struct callstack *analysis_where(struct analysis *a, const struct analysis_sample *s)
 {
-	bool user = (s->view.rec->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
-	uint64_t one[2] = { user ? PERF_CONTEXT_USER : PERF_CONTEXT_KERNEL };
+	uint64_t one[2] = { chain_marker(chain_place_of(s->view.rec->misc)) };
 
 	if (s->event->layout.callchain)
 		return sample_stack(&a->names, a->stacks, s->event, s->view.rec);

@@ -213,7 +213,7 @@ static void name(struct callstacks *s, struct entry *e, const struct chain_addre
 	resolve_words(s->names->symbolizer, a, site, &words);
 	e->frame = (struct frame){
 		.addr = a->ip, .symbol = keep(s, words.symbol), .dso = keep_dso(s, words.dso),
-		.offset = words.offset, .kernel = words.kernel, .at = site->at,
+		.offset = words.offset, .kernel = words.kernel, .guest = words.guest, .at = site->at,
 		.object = e->dso, .start = start_of(&words, a, site),
 	};
 	e->late = words.late;
@@ -458,19 +458,18 @@ static const struct frame *named_at(struct callstacks *s, const struct chain_add
 	return frame;
 }
 
-static bool is_same_function(struct callstacks *s, uint64_t ip, bool user, uint64_t leaf, pid_t pid, uint64_t time)
+static bool is_same_function(struct callstacks *s, uint64_t ip, enum chain_place place, uint64_t leaf, pid_t pid, uint64_t time)
 {
-	enum chain_place place = user ? PLACE_USER : PLACE_KERNEL;
 	const struct frame *a = named_at(s, &(struct chain_address){ ip, ip, place }, pid, time);
 	const struct frame *b = named_at(s, &(struct chain_address){ leaf, leaf, place }, pid, time);
 
 	return a && b && a->symbol == b->symbol && a->dso == b->dso;
 }
 
-struct callstack *callstacks_get_at(struct callstacks *s, uint64_t ip, bool user, const uint64_t *ips, uint64_t nr,
+struct callstack *callstacks_get_at(struct callstacks *s, uint64_t ip, enum chain_place place, const uint64_t *ips, uint64_t nr,
 				    pid_t pid, uint64_t time)
 {
-	uint64_t words[MAX_WORDS + 2] = { user ? (uint64_t)PERF_CONTEXT_USER : (uint64_t)PERF_CONTEXT_KERNEL, ip };
+	uint64_t words[MAX_WORDS + 2] = { chain_marker(place), ip };
 	uint64_t n = nr < MAX_WORDS ? nr : MAX_WORDS, leaf = innermost(ips, n);
 	size_t more = 2;
 
@@ -478,7 +477,7 @@ struct callstack *callstacks_get_at(struct callstacks *s, uint64_t ip, bool user
 		return callstacks_get(s, ips, nr, pid, time);
 	if (s->names->maps)
 		names_until(s->names, time);
-	if (leaf < n && is_same_function(s, ip, user, ips[leaf], pid, time))
+	if (leaf < n && is_same_function(s, ip, place, ips[leaf], pid, time))
 		more = 0;
 	memcpy(words + more, ips, (size_t)n * sizeof(*ips));
 	if (!more)

@@ -9,6 +9,7 @@
 
 #include "base/options.h"
 #include "stream/names.h"
+#include "symbols/chain.h"
 
 struct callstacks;
 
@@ -23,6 +24,7 @@ struct frame {
 	uint64_t start;
 	const struct dso *object;    /* the file; NULL: the kernel, or no file */
 	bool kernel;
+	bool guest;              /* in a virtual machine: its symbols are not ours */
 	bool script;             /* a function of an interpreter's program: dso is "FILE:FIRST LINE" */
 	bool inlined;            /* into the next frame */
 	const char *file;        /* source file, or NULL */
@@ -54,9 +56,9 @@ const struct frame *callstacks_broken(void);
  * of memory, or all stacks together would take more than 256 MiB: see callstacks_refused(). */
 struct callstack *callstacks_get(struct callstacks *s, const uint64_t *ips, uint64_t nr, pid_t pid,
 			 uint64_t time);
-/* The same for a sample whose ip (in user space if `user`) is more precise than its chain. If ip is in the chain's
+/* The same for a sample whose ip is more precise than its chain. If ip is in the chain's
  * innermost function, it replaces the innermost address; otherwise, a frame for ip is added before it. */
-struct callstack *callstacks_get_at(struct callstacks *s, uint64_t ip, bool user, const uint64_t *ips, uint64_t nr,
+struct callstack *callstacks_get_at(struct callstacks *s, uint64_t ip, enum chain_place place, const uint64_t *ips, uint64_t nr,
 				    pid_t pid, uint64_t time);
 /* A frame of a stack that an interpreter has. */
 struct script_frame {

@@ -13,7 +13,7 @@ _Static_assert((int)DSO_BUILD_SIZE <= (int)FOLDED_BUILD_SIZE, "a build is a text
 
 static enum folded_kind kind_of(const struct frame *frame)
 {
-	if (!frame->symbol || frame == callstacks_broken())
+	if ((!frame->symbol && !frame->guest) || frame == callstacks_broken())
 		return FOLDED_UNKNOWN;
 	return frame->script ? FOLDED_SCRIPT : frame->kernel ? FOLDED_KERNEL : frame->inlined ? FOLDED_INLINED : FOLDED_USER;
 }
@@ -24,7 +24,7 @@ static const char *name_of(const struct frame *frame, char *buf)
 	const char *slash = strrchr(frame->dso, '/');
 
 	if (!frame->script || !frame->symbol || !*frame->dso)
-		return frame->symbol;
+		return frame->guest ? frame->dso : frame->symbol;
 	snprintf(buf, SHOWN_SIZE, "%s (%s)", frame->symbol, slash ? slash + 1 : frame->dso);
 	return buf;
 }

@@ -40,13 +40,12 @@ static bool has_own_place(const struct stream_event *event, const struct perf_ev
 struct callstack *sample_stack(struct names *names, struct callstacks *stacks, const struct stream_event *event,
 			       const struct perf_event_header *rec)
 {
-	bool user = (rec->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
 	uint64_t nr = 0;
 	const uint64_t *ips;
 
 	if (!has_own_place(event, rec))
 		return sample_chain(names, stacks, event, rec);
 	ips = names_chain(names, event, rec, &nr);
-	return ips ? marked(callstacks_get_at(stacks, layout_u64(rec, event->layout.ip), user, ips, nr, pid_of(event, rec),
+	return ips ? marked(callstacks_get_at(stacks, layout_u64(rec, event->layout.ip), chain_place_of(rec->misc), ips, nr, pid_of(event, rec),
 					      time_of(event, rec)), names) : NULL;
 }

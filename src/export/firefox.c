@@ -371,7 +371,8 @@ static void put_meta(const struct convert *c, struct analysis *a, FILE *out)
 	fputs(",\n\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":\"ns\"},\n\"categories\":["
 	      "{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},"
 	      "{\"name\":\"User\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]},"
-	      "{\"name\":\"Kernel\",\"color\":\"orange\",\"subcategories\":[\"Other\"]}],\n", out);
+	      "{\"name\":\"Kernel\",\"color\":\"orange\",\"subcategories\":[\"Other\"]},"
+	      "{\"name\":\"Guest\",\"color\":\"purple\",\"subcategories\":[\"Other\"]}],\n", out);
 	put_schemas(x, out);
 	fputs("\"extensions\":{\"length\":0,\"id\":[],\"name\":[],\"baseURL\":[]}},\n", out);
 }

@@ -88,7 +88,7 @@ static int64_t file_of(struct firefox_tables *t, const struct frame *frame)
 	bool fresh;
 	uint32_t i;
 
-	if (!frame->object && !frame->kernel)
+	if (!frame->object && !frame->kernel && !frame->guest)
 		return -1;
 	i = numbers_of(&t->files, &key, &fresh);
 	if (fresh)
@@ -137,7 +137,7 @@ static uint32_t frame_of(struct firefox_tables *t, const struct frame *frame, ui
 		*frame_at(t, i) = (struct firefox_frame){
 			function_of(t, frame), depth, frame->line,
 			frame->object && frame->at < INT64_C(1) << 53 ? (int64_t)frame->at : -1,
-			frame->kernel ? FIREFOX_KERNEL : frame->symbol || frame->object ? FIREFOX_USER : FIREFOX_OTHER,
+			frame->guest ? FIREFOX_GUEST : frame->kernel ? FIREFOX_KERNEL : frame->symbol || frame->object ? FIREFOX_USER : FIREFOX_OTHER,
 		};
 	return i;
 }

@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 /* Categories of frames, in the order of meta.categories. */
-enum firefox_category { FIREFOX_OTHER, FIREFOX_USER, FIREFOX_KERNEL };
+enum firefox_category { FIREFOX_OTHER, FIREFOX_USER, FIREFOX_KERNEL, FIREFOX_GUEST };
 
 struct firefox_tables {
 	struct wordlist words;

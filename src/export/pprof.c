@@ -161,7 +161,7 @@ static uint64_t place_of(struct pprof *p, const struct frame *frame)
 	bool fresh;
 	uint32_t i;
 
-	if (!frame->object && !frame->kernel)
+	if (!frame->object && !frame->kernel && !frame->guest)
 		return 0;
 	i = numbers_of(&p->places, &name, &fresh);
 	if (i >= p->places.n)

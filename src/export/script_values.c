@@ -137,16 +137,6 @@ void script_name_address(struct script_line *l, const struct chain_address *a, s
 	resolve_words(names->symbolizer, a, site, words);
 }
 
-static enum chain_place place_of(uint16_t misc)
-{
-	static const enum chain_place places[] = {
-		PLACE_KERNEL, PLACE_KERNEL, PLACE_USER, PLACE_HYPERVISOR, PLACE_GUEST_KERNEL, PLACE_GUEST_USER,
-		PLACE_KERNEL, PLACE_KERNEL,
-	};
-
-	return places[misc & PERF_RECORD_MISC_CPUMODE_MASK];
-}
-
 void script_name_ip(struct script_line *l)
 {
 	uint64_t ip = (uint64_t)script_ip(l);
@@ -154,7 +144,7 @@ void script_name_ip(struct script_line *l)
 	if (l->named)
 		return;
 	l->named = true;
-	l->ip = (struct chain_address){ ip, ip - (ip && names_is_return(l->s->event)), place_of(l->s->view.rec->misc) };
+	l->ip = (struct chain_address){ ip, ip - (ip && names_is_return(l->s->event)), chain_place_of(l->s->view.rec->misc) };
 	names_until(&l->a->names, l->s->time);
 	script_name_address(l, &l->ip, &l->site, &l->words);
 }

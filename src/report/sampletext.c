@@ -34,8 +34,7 @@ static size_t sample_symbol_text(const struct resolve_words *words, char *buf, s
 static size_t symbol_text(struct names *names, const struct sample_view *s, uint64_t ip, char *buf,
 			  size_t size)
 {
-	bool user = (s->rec->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
-	struct chain_address a = { ip, ip, user ? PLACE_USER : PLACE_KERNEL };
+	struct chain_address a = { ip, ip, chain_place_of(s->rec->misc) };
 	struct resolve_words words = { 0 };
 	struct resolve_site site;
 

@@ -179,14 +179,15 @@ static const uint64_t *put_in(struct names *n, const uint64_t *ips, uint64_t *nr
 	return n->filled;
 }
 
-/* Where user space was interrupted, if the chain lacks it: the registers are of another machine, or a kernel for 32-bit Arm
- * (before 3.19) left it out. */
+/* Where the CPU was outside of the kernel, if the chain lacks it: in a guest, whose stacks the kernel does not walk; the registers are
+ * of another machine; or a kernel for 32-bit Arm (before 3.19) left it out. */
 static const uint64_t *with_ip(struct names *n, const struct stream_event *event, const struct perf_event_header *rec,
 			       const uint64_t *ips, uint64_t *nr)
 {
-	const bool user = event->layout.ip && event->asked.chain_user && !names_is_return(event) &&
-			  (rec->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
-	const uint64_t words[] = { PERF_CONTEXT_USER, user ? layout_u64(rec, event->layout.ip) : 0 }, at = first_address(ips, *nr);
+	const enum chain_place place = chain_place_of(rec->misc);
+	const bool outside = event->layout.ip && place != PLACE_KERNEL && (place != PLACE_USER || event->asked.chain_user) &&
+			     !names_is_return(event);
+	const uint64_t words[] = { chain_marker(place), outside ? layout_u64(rec, event->layout.ip) : 0 }, at = first_address(ips, *nr);
 
 	if (!words[1] || (at < *nr && (!n->arm32 || ips[at] == words[1])))
 		return ips;

@@ -5,6 +5,7 @@
 #include <linux/perf_event.h>
 #include <stdbool.h>
 
+/* The first of a place is what chain_marker() returns. */
 static const struct {
 	uint64_t marker;
 	enum chain_place place;
@@ -16,6 +17,25 @@ static const struct {
 	{ (uint64_t)PERF_CONTEXT_GUEST_KERNEL, PLACE_GUEST_KERNEL },
 	{ (uint64_t)PERF_CONTEXT_GUEST_USER, PLACE_GUEST_USER },
 };
+
+enum chain_place chain_place_of(uint16_t misc)
+{
+	static const enum chain_place places[PERF_RECORD_MISC_CPUMODE_MASK + 1] = {
+		[PERF_RECORD_MISC_USER] = PLACE_USER, [PERF_RECORD_MISC_HYPERVISOR] = PLACE_HYPERVISOR,
+		[PERF_RECORD_MISC_GUEST_KERNEL] = PLACE_GUEST_KERNEL, [PERF_RECORD_MISC_GUEST_USER] = PLACE_GUEST_USER,
+	};
+
+	return places[misc & PERF_RECORD_MISC_CPUMODE_MASK];
+}
+
+uint64_t chain_marker(enum chain_place place)
+{
+	size_t i = 0;
+
+	while (contexts[i].place != place)
+		i++;
+	return contexts[i].marker;
+}
 
 /* False for markers not followed by addresses: PERF_CONTEXT_USER_DEFERRED (a cookie) and unknown ones. */
 static bool take_marker(uint64_t marker, enum chain_place *place)

@@ -59,10 +59,11 @@ void resolve_words(struct symbolizer *s, const struct chain_address *a,
 		words->dso = "[hypervisor]";
 		break;
 	case PLACE_GUEST_KERNEL:
-		words->kernel = true;
+		words->kernel = words->guest = true;
 		words->dso = "[guest.kernel.kallsyms]";
 		break;
 	case PLACE_GUEST_USER:
+		words->guest = true;
 		words->dso = "[guest.unknown]";
 		break;
 	}

@@ -18,7 +18,7 @@ struct resolve_words {
 	const char *symbol;      /* NULL: unknown; valid until the next lookup */
 	const char *dso;         /* "[kernel.kallsyms]", "[xfs]", "/usr/bin/cat", "[unknown]" */
 	uint64_t offset;         /* in the function; without a name: in the file, without a file the address */
-	bool kernel;
+	bool kernel, guest;
 	bool late;               /* the name may become known later (JIT) */
 };
 

@@ -270,6 +270,24 @@ def test_each_sample_has_at_least_its_own_place(recording, arch, event, chain, r
     assert recording.pictures()[0][0] == 'first;' + ';'.join(['[unknown]'] * len(wanted)) + ' 3000'
 
 
+GUEST = {3: '[hypervisor]', 4: '[guest.kernel.kallsyms]', 5: '[guest.unknown]'}
+
+
+@pytest.mark.parametrize('chain', [0, CHAIN])
+def test_guests_are_not_the_host(recording, chain):
+    """Each is a row and a frame of its own, at an address that the host's kernel has, too; the kernel walks no stack of theirs."""
+    recording.write([(attr(0, 0, COMMON | chain), [12], 'cycles')], [
+        kernel_mmap(TEXT - 0x100, 0x1000000, '[kernel.kallsyms]_text', TEXT - 0x100),
+        *(sample(12, 1000 + misc, TEXT, [KERNEL, TEXT][:2 * (misc == 1)] if chain else None, misc=misc) for misc in (1, 3, 4, 5))])
+    dsos = ['[kernel.kallsyms]', *GUEST.values()]
+    assert sorted((r['dso'], r['self']) for r in recording.tables()[0]['rows']) == sorted((dso, 25) for dso in dsos)
+    assert [json.loads(line)['dso'] for line in recording('script', '--json', '-F', 'ip,sym,dso').splitlines()] == dsos if not chain else True
+    assert {'first;[guest.kernel.kallsyms] 1000', 'first;[guest.unknown] 1000'} <= set(recording.pictures()[0])
+    shared = json.loads(recording('convert', '--to', 'firefox'))['shared']
+    assert {shared['stringArray'][i] for i in shared['resourceTable']['name']} == set(dsos)
+    assert sorted(shared['frameTable']['category']) == [2, 2, 3, 3]
+
+
 # ---- groups whose leader was sampled
 
 def read(attr_bytes, sample_type=COMMON | CHAIN | 1 << 4):

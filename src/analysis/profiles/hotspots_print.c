@@ -617,7 +617,7 @@ static uint64_t nameless_kernel_weight(const struct hotspots *h)
 	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next) {
 		const struct callstack *stack = hotspot_stack(spot);
 
-		sum += stack->n && stack->frames[0]->kernel && !stack->frames[0]->symbol ? spot->weight : 0;
+		sum += stack->n && stack->frames[0]->kernel && !stack->frames[0]->guest && !stack->frames[0]->symbol ? spot->weight : 0;
 	}
 	return sum;
 }
