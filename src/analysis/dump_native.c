@@ -27,6 +27,7 @@ struct dump_native {
 	struct unwinder *unwinder;
 	struct place *places;
 	uint64_t ips[MAX_FRAMES];
+	struct chain_address addresses[MAX_FRAMES];
 };
 
 struct dump_native *dump_native_new(pid_t pid)
@@ -154,8 +155,9 @@ void dump_native_stack(struct dump_native *d, const struct stopped_thread *t, st
 	if (stopped_sample(t, &sample.stack))
 		n = unwinder_walk(d->unwinder, &sample, d->ips, MAX_FRAMES, &last);
 	out->cut = n == MAX_FRAMES || last.end != UNWIND_OUTERMOST;
+	n = chain_addresses(d->ips, n, d->addresses);
 	for (size_t i = 0; i < n; i++) {
-		const struct place *p = place_at(d, d->ips[i], i > 0);
+		const struct place *p = place_at(d, d->addresses[i].ip, d->addresses[i].ip != d->addresses[i].at);
 
 		out->lost |= !p || !ROOM_FOR(out->v, out->room, out->n, p->n);
 		for (size_t k = 0; !out->lost && k < p->n; k++)

@@ -3,6 +3,7 @@
  * through the C library's qsort() and through a signal; and registers, stacks, tables that lie. */
 #include "checks.h"
 
+#include "symbols/chain.h"
 #include "symbols/dwarf/cfi_known.h"
 #include "symbols/dso.h"
 #include "symbols/dwarf/unwind.h"
@@ -92,7 +93,8 @@ static bool find(void *ctx, uint64_t addr, const struct cfi_rule **rule)
 /* ---- against the compiler's unwinder ---------------------------------------- */
 
 struct seen {
-	uint64_t ours[MAX];
+	uint64_t words[MAX];
+	struct chain_address ours[MAX];
 	void *theirs[MAX];
 	size_t n;
 	int n_theirs;
@@ -155,7 +157,8 @@ __attribute__((noinline)) static void look(void)
 	seen.n_theirs = backtrace(seen.theirs, MAX);
 	getcontext(&u);
 	s = sample_here(&u);
-	seen.n = unwind(&s, find, NULL, seen.ours, MAX, NULL);
+	seen.n = unwind(&s, find, NULL, seen.words, MAX, NULL);
+	seen.n = chain_addresses(seen.words, seen.n, seen.ours);
 }
 
 /* All but the first one, which is two places in look(); sanitizers have frames before it. */
@@ -164,11 +167,11 @@ static void compare(void)
 	int extra = 0;
 
 	assert_true(seen.n_theirs > 4);
-	while (extra < 3 && seen.ours[1] != (uintptr_t)seen.theirs[1 + extra])
+	while (extra < 3 && seen.ours[1].ip != (uintptr_t)seen.theirs[1 + extra])
 		extra++;
 	assert_true(seen.n + 1 >= (size_t)(seen.n_theirs - extra));
 	for (int i = 1; i + extra < seen.n_theirs; i++)
-		assert_int_equal(seen.ours[i], (uintptr_t)seen.theirs[i + extra]);
+		assert_int_equal(seen.ours[i].ip, (uintptr_t)seen.theirs[i + extra]);
 }
 
 __attribute__((noinline)) static unsigned int deeper(unsigned int n, unsigned int x)
@@ -222,12 +225,18 @@ static void on_signal(int sig)
 TEST(test_signal)
 {
 	struct sigaction a = { .sa_handler = on_signal }, before;
+	uint64_t saved = 0;
 
 	sigaction(SIGUSR1, &a, &before);
 	seen.n = 0;
 	raise(SIGUSR1);
 	sigaction(SIGUSR1, &before, NULL);
 	compare();
+	/* nothing has called the code that ends the signal, nor what was interrupted */
+	for (size_t i = 1; i < seen.n; i++)
+		saved |= (uint64_t)(seen.ours[i].at == seen.ours[i].ip) << i;
+	assert_int_equal(__builtin_popcountll(saved), 2);
+	assert_int_equal(saved & -saved, saved / 3);
 }
 
 TEST(test_bound)

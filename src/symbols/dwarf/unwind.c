@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbols/dwarf/unwind.h"
 
+#include <linux/perf_event.h>
 #include <string.h>
 
 /* Pointer authentication may use the other bits of a pointer. */
@@ -198,6 +199,17 @@ static bool step(const struct thread *t, const struct cfi_rule *rule, const stru
 	return goes_on(t, f, caller);
 }
 
+/* False: there is no room. */
+static bool put(uint64_t *ips, size_t max, size_t *n, uint64_t pc, bool saved)
+{
+	if (*n + saved >= max)
+		return false;
+	if (saved)
+		ips[(*n)++] = (uint64_t)PERF_CONTEXT_USER;
+	ips[(*n)++] = pc;
+	return true;
+}
+
 static void end_at(struct unwind_last *last, const struct thread *t, const struct frame *f)
 {
 	last->has_fp = has(f, t->machine->fp);
@@ -217,18 +229,19 @@ size_t unwind(const struct unwind_sample *s, unwind_code *code, void *ctx, uint6
 
 	if (!begin(&t, &frames[0]))
 		return 0;
-	while (n < max) {
-		const struct frame *f = &frames[n % 2];
+	for (size_t depth = 0;;) {
+		const struct frame *f = &frames[depth % 2];
 		const struct cfi_rule *rule = NULL;
 		uint64_t pc = f->regs[t.machine->pc];
 		bool is_code = code(ctx, f->interrupted ? pc : pc - 1, &rule);
 
 		if (is_code || !n) {
-			ips[n++] = pc;
+			if (!put(ips, max, &n, pc, n && (f->interrupted || (rule && rule->signal))))
+				break;
 			end_at(&at, &t, f);
 		}
 		ruled &= rule != NULL;
-		if (!is_code || !step(&t, rule, f, &frames[n % 2]))
+		if (n == max || !is_code || !step(&t, rule, f, &frames[++depth % 2]))
 			break;
 		behind = false;
 	}

@@ -46,7 +46,8 @@ struct unwind_last {
  * then the frame pointer is used. Called once per frame; the rule is valid until the next call. */
 typedef bool unwind_code(void *ctx, uint64_t addr, const struct cfi_rule **rule);
 
-/* User addresses as in a chain of frame pointers: the IP, then the return addresses. At most max;
+/* User addresses as in a chain of frame pointers: the IP, then the return addresses. PERF_CONTEXT_USER stands before others that
+ * are no return addresses: what a signal interrupted, and the code to which its handler returns. At most max words;
  * 0 if needed registers are missing. last may be NULL. */
 size_t unwind(const struct unwind_sample *s, unwind_code *code, void *ctx, uint64_t *ips, size_t max,
 	      struct unwind_last *last);
