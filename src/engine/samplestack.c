@@ -33,7 +33,7 @@ struct callstack *sample_chain(struct names *names, struct callstacks *stacks, c
  * the target of the last call. */
 static bool has_own_place(const struct stream_event *event, const struct perf_event_header *rec)
 {
-	return event->layout.ip && event->sampling &&
+	return event->layout.ip && layout_u64(rec, event->layout.ip) && event->sampling &&
 	       (event->sampling->attr.attr.precise_ip || rec->misc & PERF_RECORD_MISC_EXACT_IP || branchchain_has(event));
 }
 

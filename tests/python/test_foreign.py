@@ -270,6 +270,15 @@ def test_each_sample_has_at_least_its_own_place(recording, arch, event, chain, r
     assert recording.pictures()[0][0] == 'first;' + ';'.join(['[unknown]'] * len(wanted)) + ' 3000'
 
 
+def test_a_precise_sample_of_an_idle_cpu_that_does_not_know_its_place(recording):
+    """Its ip is 0, which the kernel takes for one of user space. Task 0 in user space is one of another PID namespace."""
+    precise = attr(0, 0, COMMON | CHAIN, more=['precise_ip'])
+    recording.write([(precise, [12], 'cycles:pp')], [sample(12, 1000 + i, ip, chain, misc=2, pid=0) for i, (ip, chain) in enumerate(
+        [(0, [KERNEL, TEXT, TEXT + 0x100]), (0x400100, [USER, 0x400100])])])
+    assert [row.split()[0] for row in recording('script', '-F', 'comm,time').splitlines()] == ['swapper', '<outside>']
+    assert [r['task'] for r in recording.tables('--sort', 'comm')[0]['rows']] == ['<outside>']
+
+
 GUEST = {3: '[hypervisor]', 4: '[guest.kernel.kallsyms]', 5: '[guest.unknown]'}
 
 

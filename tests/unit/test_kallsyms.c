@@ -50,6 +50,8 @@ static const char usual[] =
 	"ffffffff82000008 r __func__.1\n"
 	"ffffffffc0300000 t nf_hook\t[nf_tables]\n"
 	"ffffffffc0300100 T nf_tail\t[nf_tables]\n"
+	"ffffffffc0300104 t $d\t[nf_tables]\n"   /* marks of Arm, which are no functions */
+	"ffffffffc0300108 t $x.12\t[nf_tables]\n"
 	"ffffffffc0400000 t bpf_prog_6deef7357e7b4530_sd_fw\t[bpf]\n"
 	"ffffffffc0500000 t ftrace_trampoline\t[__builtin__ftrace]\n";
 

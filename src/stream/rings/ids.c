@@ -293,7 +293,8 @@ void ids_take_task(void *ctx, const struct pev_record *rec)
 
 /* ---- samples without a task id ------------------------------------------------------ */
 
-/* Whether the sample is from user space, so not from an idle CPU. */
+/* Whether the sample is from user space, so not from an idle CPU. A precise event that does not know the address says 0, and the
+ * kernel takes that for one of user space: then the chain knows it. */
 static bool is_in_user_space(const struct stream_event *event, const struct perf_event_header *rec)
 {
 	uint64_t nr = 0;
@@ -302,7 +303,8 @@ static bool is_in_user_space(const struct stream_event *event, const struct perf
 	for (uint64_t i = 0; ips && i < nr; i++)
 		if (ips[i] == PERF_CONTEXT_USER)
 			return true;
-	return (rec->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
+	return (rec->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER &&
+	       (!event->layout.ip || layout_u64(rec, event->layout.ip));
 }
 
 pid_t ids_of_nobody(const struct stream_event *event, const struct perf_event_header *rec, const void *raw)

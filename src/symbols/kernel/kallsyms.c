@@ -76,7 +76,8 @@ static int take_line(struct kallsyms *k, const char *p, const char *end)
 	const char *tab;
 
 	e.start = take_address(&p, end);
-	if (!e.start || end - p < 4 || p[0] != ' ' || !memchr("tTwW", p[1], 4) || p[2] != ' ')
+	/* $x and $d are marks for disassemblers, which modules of Arm and RISC-V have */
+	if (!e.start || end - p < 4 || p[0] != ' ' || !memchr("tTwW", p[1], 4) || p[2] != ' ' || p[3] == '$')
 		return 0;
 	e.name = p + 3;
 	tab = memchr(e.name, '\t', (size_t)(end - e.name));
