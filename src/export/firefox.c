@@ -30,7 +30,9 @@ struct marker {
 };
 
 struct thread {
+	uint64_t process;            /* names_task() */
 	pid_t pid, tid;
+	uint32_t nth;                /* how many processes had its pid before */
 	uint32_t comm;               /* number in `words`: the last name */
 	struct moment *samples;
 	size_t nsamples, samples_room;
@@ -40,7 +42,7 @@ struct thread {
 
 struct firefox {
 	struct firefox_tables tables;
-	struct numbers threads;      /* by pid and tid */
+	struct numbers threads;      /* by names_task() of pid and tid */
 	bool *marks;                 /* by event: whether it has markers */
 	double usual;                /* mean weight of a sample */
 	struct stream_event *events;
@@ -57,15 +59,10 @@ static int begin(struct convert *c, struct analysis *a, struct fault *f)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	convert_tell_event(c, a);
 	firefox_tables_begin(&x->tables);
-	x->threads = (struct numbers){ .words = 1, .row = sizeof(struct thread) };
+	x->threads = (struct numbers){ .words = 2, .row = sizeof(struct thread) };
 	x->events = stream_events(a->stream, &x->nevents);
 	x->marks = calloc(x->nevents + 1, sizeof(*x->marks));
 	return x->marks ? 0 : fault_set(f, EXIT_FAILED, "out of memory");
-}
-
-static uint64_t key_of(pid_t pid, pid_t tid)
-{
-	return (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
 }
 
 static struct thread *thread_at(const struct firefox *x, uint32_t i)
@@ -73,14 +70,29 @@ static struct thread *thread_at(const struct firefox *x, uint32_t i)
 	return i < x->threads.n ? (struct thread *)x->threads.rows + i : NULL;
 }
 
-static struct thread *thread_of(struct firefox *x, const struct analysis_sample *s)
+/* For the last thread of the table. */
+static uint32_t nth_of(const struct firefox *x, pid_t pid, uint64_t process)
 {
-	uint64_t key = key_of(s->pid, s->tid);
-	bool fresh;
-	struct thread *t = thread_at(x, numbers_of(&x->threads, &key, &fresh));
+	uint32_t nth = 0;
 
-	if (fresh)
-		*t = (struct thread){ .pid = s->pid, .tid = s->tid };
+	for (uint32_t i = 0; i + 1 < x->threads.n; i++) {
+		const struct thread *t = thread_at(x, i);
+
+		if (t->pid == pid && t->process == process)
+			return t->nth;
+		nth += t->pid == pid && t->nth == nth;
+	}
+	return nth;
+}
+
+static struct thread *thread_of(struct firefox *x, struct analysis *a, const struct analysis_sample *s)
+{
+	const uint64_t key[] = { names_task(&a->names, s->pid, s->time), names_task(&a->names, s->tid, s->time) };
+	bool fresh;
+	struct thread *t = thread_at(x, numbers_of(&x->threads, key, &fresh));
+
+	if (t && fresh)
+		*t = (struct thread){ .process = key[0], .pid = s->pid, .tid = s->tid, .nth = nth_of(x, s->pid, key[0]) };
 	return t;
 }
 
@@ -108,7 +120,7 @@ static bool add_sample(struct thread *t, const struct analysis_sample *s, struct
 static void sample(struct convert *c, struct analysis *a, const struct analysis_sample *s)
 {
 	struct firefox *x = c->state;
-	struct thread *t = thread_of(x, s);
+	struct thread *t = thread_of(x, a, s);
 	struct callstack *stack = analysis_where(a, s);
 	bool good = t;
 
@@ -280,8 +292,8 @@ static void put_markers(const struct convert *c, const struct thread *t, FILE *o
 /* The name of the process's first thread; if there is none, of this thread. */
 static uint32_t process_name(const struct firefox *x, const struct thread *t)
 {
-	uint64_t key = key_of(t->pid, t->pid);
-	const struct thread *first = thread_at(x, numbers_find(&x->threads, &key));
+	const uint64_t key[] = { t->process, t->process };
+	const struct thread *first = thread_at(x, numbers_find(&x->threads, key));
 
 	return first ? first->comm : t->comm;
 }
@@ -296,8 +308,10 @@ static void put_thread(const struct convert *c, const struct thread *t, FILE *ou
 	quote_json(wordlist_at(&x->tables.words, t->comm), out);
 	fputs(",\"processName\":", out);
 	quote_json(wordlist_at(&x->tables.words, process_name(x, t)), out);
-	fprintf(out, ",\"isMainThread\":%s,\"pid\":\"%d\",\"tid\":%d,\n", t->pid == t->tid ? "true" : "false",
-		t->pid, pidmap_shown(t->tid));
+	fprintf(out, ",\"isMainThread\":%s,\"pid\":\"%d", t->pid == t->tid ? "true" : "false", t->pid);
+	if (t->nth)
+		fprintf(out, ".%u", t->nth);
+	fprintf(out, "\",\"tid\":%d,\n", pidmap_shown(t->tid));
 	put_samples(c, t, out);
 	put_markers(c, t, out);
 	fputc('}', out);

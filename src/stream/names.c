@@ -105,6 +105,12 @@ const char *names_comm(struct names *n, pid_t tid, uint64_t time)
 	return comms_get(ids_names(n->stream, n->comms, tid), tid);
 }
 
+uint64_t names_task(struct names *n, pid_t tid, uint64_t time)
+{
+	names_until(n, time);
+	return (uint64_t)comms_life(ids_names(n->stream, n->comms, tid), tid) << 32 | (uint32_t)tid;
+}
+
 const char *names_cgroup(struct names *n, uint64_t id, uint64_t time)
 {
 	names_until(n, time);

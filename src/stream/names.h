@@ -63,6 +63,8 @@ void names_take(struct names *n, const struct pev_record *rec);
 void names_until(struct names *n, uint64_t time);
 /* The name of the task at that time. Valid until the next call. */
 const char *names_comm(struct names *n, pid_t tid, uint64_t time);
+/* A number for the task with this id at that time: another one than that of earlier tasks with the same id, which is its lower half. */
+uint64_t names_task(struct names *n, pid_t tid, uint64_t time);
 /* The name of a task's control group, by its id in a sample. Valid as long as n. */
 const char *names_cgroup(struct names *n, uint64_t id, uint64_t time);
 /* Whether its samples are taken when a function has returned (uretprobe, kretprobe): where they are is a return address. */

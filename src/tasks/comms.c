@@ -18,6 +18,7 @@ static const char unknown[] = "<...>", outside[] = "<outside>";
 struct entry {
 	uint64_t exited;       /* time; 0: not known to have exited */
 	pid_t tid;             /* 0: free (tid 0 is never stored) */
+	uint32_t life;
 	char comm[COMMS_NAME];
 };
 
@@ -28,6 +29,7 @@ struct comms {
 	size_t mask, used;
 	uint64_t now, swept;   /* newest exit; time of the last sweep */
 	uint64_t changes;
+	uint32_t lives;
 };
 
 struct comms *comms_new(const struct opener *opener)
@@ -169,6 +171,8 @@ static void learn_parents_name(struct comms *c, const struct pev_task *task)
 	/* comms_set() invalidates the result of comms_get() */
 	snprintf(name, sizeof(name), "%s", comms_get(c, (pid_t)task->ptid));
 	comms_set(c, (pid_t)task->tid, name, strlen(name));
+	if (slot(c, (pid_t)task->tid)->tid)
+		slot(c, (pid_t)task->tid)->life = ++c->lives;
 }
 
 void comms_take(struct comms *c, const struct pev_record *rec)
@@ -186,6 +190,11 @@ void comms_take(struct comms *c, const struct pev_record *rec)
 	default:
 		break;
 	}
+}
+
+uint32_t comms_life(const struct comms *c, pid_t tid)
+{
+	return slot(c, tid)->life;
 }
 
 uint64_t comms_changes(const struct comms *c)

@@ -33,6 +33,8 @@ void comms_snapshot(struct comms *c);
 const char *comms_get(struct comms *c, pid_t tid);
 /* Whether a result of comms_get() says that the name is not known. */
 bool comms_is_unknown(const char *name);
+/* A number that is another one for each task that had this tid, as far as records say that it began; else 0. */
+uint32_t comms_life(const struct comms *c, pid_t tid);
 /* A number that grows whenever a name may have changed. */
 uint64_t comms_changes(const struct comms *c);
 /* Number of names kept. */

@@ -276,7 +276,7 @@ def test_a_precise_sample_of_an_idle_cpu_that_does_not_know_its_place(recording)
     recording.write([(precise, [12], 'cycles:pp')], [sample(12, 1000 + i, ip, chain, misc=2, pid=0) for i, (ip, chain) in enumerate(
         [(0, [KERNEL, TEXT, TEXT + 0x100]), (0x400100, [USER, 0x400100])])])
     assert [row.split()[0] for row in recording('script', '-F', 'comm,time').splitlines()] == ['swapper', '<outside>']
-    assert [r['task'] for r in recording.tables('--sort', 'comm')[0]['rows']] == ['<outside>']
+    assert [r['comm'] for r in recording.tables('--sort', 'comm')[0]['rows']] == ['<outside>']
 
 
 GUEST = {3: '[hypervisor]', 4: '[guest.kernel.kallsyms]', 5: '[guest.unknown]'}
@@ -326,6 +326,24 @@ def test_a_sample_of_a_group_weighs_what_its_count_went_on_by(recording):
     aliases = '-e', 'task-clock//alias=a/,task-clock//alias=b/'
     assert [(t['event'], t['samples'], t['weight']) for t in recording.tables(*aliases)] == [('a', 3, 7500), ('b', 3, 7500)]
     assert recording('top', *aliases, '-I').splitlines()[2].split() == ['500', '7500', '7500', 'first']
+
+
+# ---- a pid that was used twice
+
+def begins(pid, time, tid=None):
+    return R.record(7, 0, R.pack('IIIIQ', pid, 1, tid or pid, 1, time) + R.trailer(pid, pid, time, 0, 12))
+
+
+def test_processes_that_had_the_same_pid_are_two(recording):
+    """Also if the first was there before the recording, and whatever exec does to the name."""
+    recording.write([(attr(0, 0), [12], 'cycles')], [
+        sample(12, 1000), begins(500, 1100), R.comm(500, 'sh', 1150), sample(12, 1200), R.comm(500, 'second', 1250), sample(12, 1300),
+        begins(500, 1400, 501), sample(12, 1450), begins(500, 1500), sample(12, 1600), R.comm(500, 'third', 1700), sample(12, 1800)])
+    assert sorted((r['comm'], r['pid'], r['count']) for r in recording.tables('--sort', 'pid')[0]['rows']) == [
+        ('first', 500, 1000), ('second', 500, 3000), ('third', 500, 2000)]
+    threads = json.loads(recording('convert', '--to', 'firefox'))['threads']
+    assert [(t['pid'], t['tid'], t['name'], t['samples']['length']) for t in threads] == [
+        ('500', 500, 'first', 1), ('500.1', 500, 'second', 3), ('500.2', 500, 'third', 2)]
 
 
 # ---- simpleperf, and perf of old

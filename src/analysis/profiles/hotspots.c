@@ -244,7 +244,7 @@ static pid_t process_id(const struct analysis_sample *s)
 static void see_process(struct hotspots *h, struct analysis *a, const struct analysis_sample *s)
 {
 	const pid_t pid = process_id(s);
-	struct process_name *process = process_of(h, pid);
+	struct process_name *process = process_of(h, h->pid);
 	const char *name;
 
 	if (process && s->tid != pid)
@@ -253,7 +253,7 @@ static void see_process(struct hotspots *h, struct analysis *a, const struct ana
 		process = calloc(1, sizeof(*process));
 		if (!process)
 			return;
-		process->pid = pid;
+		process->pid = h->pid;
 		HASH_ADD(hh, h->processes, pid, sizeof(process->pid), process);
 		process = HASH_KEPT(process);
 	}
@@ -298,8 +298,8 @@ bool hotspots_have_programs(const struct hotspots *h)
 
 void hotspots_see(struct hotspots *h, struct analysis *a, const struct analysis_sample *s)
 {
-	h->pid = a->opts->sort & SORT_PID ? process_id(s) : 0;
-	h->tid = a->opts->sort & SORT_TID ? s->tid : 0;
+	h->pid = a->opts->sort & SORT_PID ? (int64_t)names_task(&a->names, process_id(s), s->time) : 0;
+	h->tid = a->opts->sort & SORT_TID ? (int64_t)names_task(&a->names, s->tid, s->time) : 0;
 	h->cpu = a->opts->sort & SORT_CPU ? s->cpu : 0;
 	see_program(h, a, process_id(s), s->time);
 	h->cgroup = a->opts->sort & SORT_CGROUP ? analysis_cgroup(a, s) : NULL;

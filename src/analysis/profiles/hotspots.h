@@ -41,7 +41,7 @@ struct hotspots {
 	uint64_t weight, samples;    /* sums */
 	double squares;              /* sum of the squares of the samples' weights */
 	struct task_name *program;   /* of the next sample: hotspots_see(); NULL: not known */
-	pid_t pid, tid;              /* of the next sample: hotspots_see(); 0: rows are not by process, or thread */
+	int64_t pid, tid;            /* names_task() of the next sample: hotspots_see(); 0: rows are not by process, or thread */
 	uint32_t cpu;                /* likewise */
 	const char *cgroup;          /* likewise; NULL: rows are not by control group */
 	size_t nmore;                /* number of other events' counts in each sample; set before the first */
