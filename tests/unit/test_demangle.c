@@ -40,6 +40,31 @@ TEST(names)
 	}
 }
 
+TEST(ocaml)
+{
+	static const struct {
+		const char *mangled, *name;      /* NULL: not OCaml's */
+	} all[] = {
+		{ "camlM__sum_81", "M.sum_81" }, { "camlM.sum_81", "M.sum_81" }, { "camlM$sum_81", "M.sum_81" },
+		{ "camlM__$2b$2b$2b_84", "M.+++_84" }, { "camlM.$2b$2b_84", "M.++_84" }, { "camlM$$2b$2b_84", "M.++_84" },
+		{ "camlStdlib__List__map_5", "Stdlib.List.map_5" }, { "camlM$add_5", "M.add_5" }, { "camlM$cafe_5", "M.cafe_5" },
+		{ "camlM$$c3$a9t$c3$a9_5", "M.\303\251t\303\251_5" }, { "camlM$", "M." }, { "camlM$2", "M.2" },
+		{ "caml_alloc", NULL }, { "caml", NULL }, { "camlp4", NULL }, { "main", NULL },
+	};
+	char buf[DEMANGLE_MAX], long_one[DEMANGLE_MAX + 8];
+
+	for (size_t i = 0; i < COUNT(all); i++) {
+		assert_int_equal(is_mangled(all[i].mangled), all[i].name != NULL);
+		assert_int_equal(demangle_ocaml(all[i].mangled, buf), all[i].name ? 0 : -EINVAL);
+		if (all[i].name)
+			assert_string_equal(buf, all[i].name);
+	}
+	memset(long_one, 'A', sizeof(long_one));
+	memcpy(long_one, "caml", 4);
+	long_one[sizeof(long_one) - 1] = '\0';
+	assert_int_equal(demangle_ocaml(long_one, buf), -E2BIG);
+}
+
 TEST(what_is_none)
 {
 	static const char *const none[] = { "", "_", "_Z", "_R", "main", "_Z1", "_RR", "__Z3addii", "Z3addii", "main@plt", "_Z@plt",

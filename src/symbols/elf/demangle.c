@@ -70,7 +70,7 @@ static int demangle_with(const char *name, int options, char buf[DEMANGLE_MAX])
 	struct text t = { .buf = buf };
 	int ok;
 
-	if (!is_mangled(name) || strnlen(name, MAX_MANGLED) == MAX_MANGLED)
+	if (*name != '_' || !is_mangled(name) || strnlen(name, MAX_MANGLED) == MAX_MANGLED)
 		return -EINVAL;
 	if (name[1] == 'R' && has_endless_lifetimes(name))
 		return -E2BIG;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of functions as in the source, for C++ and Rust (both schemes): without parameters,
+ * Names of functions as in the source, for C++, Rust (both schemes) and OCaml: without parameters,
  * return types and Rust's hash at the end, as in perf(1).
  */
 #ifndef SYMBOLS_ELF_DEMANGLE_H
@@ -8,12 +8,19 @@
 
 #include "symbols/jail/parser.h"
 
+#include <string.h>
+
 enum { DEMANGLE_MAX = 4096 };    /* bytes of a name, with its NUL */
+
+static inline bool is_ocaml(const char *name)
+{
+	return !strncmp(name, "caml", 4) && name[4] >= 'A' && name[4] <= 'Z';
+}
 
 /* Whether the name looks mangled; takes a few ns. */
 static inline bool is_mangled(const char *name)
 {
-	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
+	return name[0] == '_' ? name[1] == 'Z' || name[1] == 'R' : is_ocaml(name);
 }
 
 /* 0; -EINVAL: not mangled, or by an unknown scheme; -E2BIG: the result would be longer than
@@ -24,6 +31,9 @@ int demangle(const char *name, char buf[DEMANGLE_MAX]);
  * or as `nm -C` prints it, to the letter. */
 int demangle_signature(const char *name, char buf[DEMANGLE_MAX]);
 int demangle_as_nm(const char *name, char buf[DEMANGLE_MAX]);
+
+/* A name of OCaml: camlList__map_3 is List.map_3. 0, or errors as above. */
+int demangle_ocaml(const char *name, char buf[DEMANGLE_MAX]);
 
 /* Cache of demangled names for one table of symbols. */
 struct demangled;

@@ -4,6 +4,7 @@
 
 #include "symbols/elf/strings.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,42 @@ enum { MAX_TEXT = 4 << 20 };
 struct demangled {
 	struct strings known;
 };
+
+/* ---- OCaml ------------------------------------------------------------------ */
+
+/* The character at "$2b": no letter or digit, as these are not escaped. 0: there is none. */
+static unsigned char escaped(const char *p, unsigned char before)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *high = p[1] ? strchr(digits, p[1]) : NULL, *low = high && p[2] ? strchr(digits, p[2]) : NULL;
+	const unsigned char c = low ? (unsigned char)((high - digits) << 4 | (low - digits)) : 0;
+
+	if (c < 0x80)
+		return ispunct(c) && c != '_' ? c : 0;
+	return c < 0xc0 ? (before < 0x80 ? 0 : c) : p[3] == '$' ? c : 0;   /* UTF-8 */
+}
+
+/* Between a module and its members is "__", "." (since 5.1) or "$" (since 5.4, not on all systems). */
+int demangle_ocaml(const char *name, char buf[DEMANGLE_MAX])
+{
+	const char *p = name + strlen("caml");
+	unsigned char c = 0;
+	size_t n = 0;
+
+	if (!is_ocaml(name))
+		return -EINVAL;
+	for (; *p && n < DEMANGLE_MAX - 1; buf[n++] = (char)c)
+		if (*p == '$' && (c = escaped(p, c))) {
+			p += 3;
+		} else if (*p == '$' || (p[0] == '_' && p[1] == '_')) {
+			p += 1 + (*p == '_');
+			c = '.';
+		} else {
+			c = (unsigned char)*p++;
+		}
+	buf[n] = '\0';
+	return *p ? -E2BIG : 0;
+}
 
 /* ---- the handler ------------------------------------------------------------ */
 
@@ -24,7 +61,7 @@ int demangle_answer(void **state, const struct parser_question *q, struct parser
 	if (!q->size || end[-1])
 		return -EINVAL;
 	for (; p < end; p += strlen(p) + 1) {
-		if (demangle(p, buf))
+		if (demangle_ocaml(p, buf) && demangle(p, buf))
 			buf[0] = '\0';
 		if (parser_put(out, buf, strlen(buf) + 1))
 			return -ENOMEM;
