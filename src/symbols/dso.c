@@ -352,6 +352,11 @@ void dso_build_text(const struct dso *dso, char text[DSO_BUILD_SIZE])
 		snprintf(text + 2 * i, 3, "%02x", id[i]);
 }
 
+const char *dso_lacks_inlines(const struct dso *dso)
+{
+	return dso->late || !dso->inlines ? NULL : inlines_elsewhere(dso->inlines);
+}
+
 bool dso_is_elsewhere(const struct dso *dso)
 {
 	struct stat st;

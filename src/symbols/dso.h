@@ -99,6 +99,8 @@ bool dso_find(struct dsos *d, struct dso *dso, uint64_t offset, const char **nam
  * function is known. Valid until the next call of dso_inlines() or dso_find() for any dso. */
 size_t dso_inlines(struct dsos *d, struct dso *dso, uint64_t offset, struct inline_frame *out,
 		   size_t max);
+/* Where its inlined functions are described, if this is not known because another file has them; else NULL. From the file. */
+const char *dso_lacks_inlines(const struct dso *dso);
 /* A name from dso_inlines() as in the source; valid until the next call. */
 const char *dso_shown_name(struct dsos *d, struct dso *dso, const char *name);
 /* The unwind rules for an offset in the file, and the offset's address in the file. False: the

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -337,13 +338,23 @@ void dso_read_(struct dsos *d, struct dso *dso)
 		dso->state = DSO_READ;
 }
 
+/* The path of a file with the last part of that name in the folder of `path`. */
+static bool base_of(const char *path, const char *name, char *buf, size_t size)
+{
+	const char *slash = strrchr(path, '/'), *last = strrchr(name, '/');
+	const int n = slash ? snprintf(buf, size, "%.*s/%s", (int)(slash - path), path, last ? last + 1 : name) : -1;
+
+	return n > 0 && (size_t)n < size;
+}
+
 /* The file's path comes from an untrusted file: it is used only within the folder for such files.
- * Else by build id in the folder for debug files. */
+ * Else by build id in the folder for debug files, and by its name beside the program. */
 void dso_find_alt_(struct dsos *d, struct dso *dso)
 {
 	static const char folder[] = "/usr/lib/debug/.dwz/";
 	const struct debug_alt *alt = dso->inlines ? inlines_alt(dso->inlines) : NULL;
 	const pid_t eyes[] = { dso->question.place.pid, 0 };
+	char beside[PATH_MAX];
 
 	for (int i = 0; alt && i < 2; i++) {
 		int fd = -1;
@@ -352,6 +363,8 @@ void dso_find_alt_(struct dsos *d, struct dso *dso)
 			fd = opener_file(d->opener, eyes[i], alt->path);
 		if (fd < 0 && alt->build_id_size <= BUILD_ID_MAX)
 			fd = symsource_find_debug(d->opener, eyes[i], alt->build_id, alt->build_id_size);
+		if (fd < 0 && base_of(dso->name, alt->path, beside, sizeof(beside)))
+			fd = opener_file(d->opener, eyes[i], beside);
 		if (fd >= 0) {
 			inlines_use_alt(dso->inlines, fd);
 			close(fd);

@@ -5,6 +5,7 @@
 #include "checks.h"
 #include "tree.h"
 
+#include "symbols/dso.h"
 #include "symbols/dwarf/inlines.h"
 #include "symbols/dwarf/spans.h"
 #include "symbols/dwarf/unit_map.h"
@@ -12,6 +13,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -248,6 +250,48 @@ TEST(test_scopes)
 	}
 }
 
+/* Where the truth's inlined functions are described, for who looks up one of them by its path. */
+static void are_elsewhere(const char *where)
+{
+	struct parser *here = parser_new_all(&(struct parser_opts){ PARSER_HERE });
+	struct dsos *d = dsos_new(&opener_direct, 1 << 20);
+	struct inline_frame frames[MAX];
+	struct dso_id id = { .has_inode = true };
+	char path[128];
+	struct dso *dso;
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/truth", folder);
+	assert_int_equal(stat(path, &st), 0);
+	id.ino = st.st_ino;
+	id.maj = major(st.st_dev);
+	id.min = minor(st.st_dev);
+	dsos_use(d, here, 0);
+	dso = dso_get(d, path, &id, 0);
+	assert_non_null(dso);
+	assert_null(dso_lacks_inlines(dso));
+	dso_inlines(d, dso, address_of("truth", "in_add"), frames, MAX);
+	if (where)
+		assert_non_null(strstr(dso_lacks_inlines(dso), where));
+	else
+		assert_null(dso_lacks_inlines(dso));
+	dso_put(d, dso);
+	dsos_free(d);
+	parser_free(here);
+}
+
+TEST(test_split)
+{
+	NEED_COMPILER;
+	tree_put(folder, "truth.cc", source);
+	assert_int_equal(build("-gdwarf-5", ""), 0);
+	are_elsewhere(NULL);
+	for (int version = 4; version <= 5; version++) {
+		assert_int_equal(build(version == 4 ? "-gdwarf-4 -gsplit-dwarf" : "-gdwarf-5 -gsplit-dwarf", ""), 0);
+		are_elsewhere(".dwo");
+	}
+}
+
 TEST(test_alt)
 {
 	struct inline_frame frames[MAX];
@@ -276,6 +320,9 @@ TEST(test_alt)
 	inlines_free(in);
 	close(fd);
 	close(alt);
+	are_elsewhere(NULL);             /* it is beside the program */
+	assert_int_equal(run("rm common"), 0);
+	are_elsewhere("common");
 }
 
 /* ---- damage ----------------------------------------------------------------- */

@@ -658,6 +658,29 @@ static uint64_t user_weight(const struct hotspots *h)
 	return sum;
 }
 
+static void tell_no_inlines(const struct hotspots *h)
+{
+	char dso[512], where[1024];
+	const struct frame *example = NULL;
+	uint64_t sum = 0;
+
+	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next) {
+		const struct callstack *stack = hotspot_stack(spot);
+		const struct frame *frame = stack->n ? stack->frames[0] : NULL;
+
+		if (!frame || !frame->object || !dso_lacks_inlines(frame->object))
+			continue;
+		sum += spot->weight;
+		example = frame;
+	}
+	if (hotspots_percent(sum, h->weight) < UNNAMED_PERCENT)
+		return;
+	escape_terminal(example->dso, strlen(example->dso), dso, sizeof(dso));
+	escape_terminal(dso_lacks_inlines(example->object), strlen(dso_lacks_inlines(example->object)), where, sizeof(where));
+	printf("%.0f %% of the samples are in files whose inlined functions are not all known, such as %s: they are described in %s\n",
+	       hotspots_percent(sum, h->weight), dso, where);
+}
+
 /* Who asks for callers wants all of them. */
 static void tell_frame_pointers(const struct analysis *a, const struct hotspots *h, const struct hotspots_view *view)
 {
@@ -693,6 +716,7 @@ static void print_remarks(struct analysis *a, const struct hotspots *h, const st
 		       hotspots_percent(made_weight(h), h->weight));
 	tell_nameless_kernel(a, h);
 	tell_unnamed(h);
+	tell_no_inlines(h);
 	if (a->opts->sort & SORT_LINE && hotspots_percent(lineless_weight(h), h->weight) >= UNNAMED_PERCENT)
 		printf("%.0f %% of the samples are in programs without source lines: build them with -g, or install their debug files\n",
 		       hotspots_percent(lineless_weight(h), h->weight));

@@ -5,6 +5,7 @@
 #include "base/room.h"
 #include "symbols/elf/demangle.h"
 
+#include <dwarf.h>
 #include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <gelf.h>
@@ -156,6 +157,17 @@ static int find_units(struct dwarf_file *f)
 		at = next;
 	}
 	return rc;
+}
+
+uint32_t dwarf_file_split(const struct dwarf_file *f)
+{
+	uint32_t n = 0;
+	Dwarf_CU *cu = NULL;
+	uint8_t type;
+
+	while (f->main.dwarf && !dwarf_get_units(f->main.dwarf, cu, &cu, NULL, &type, NULL, NULL))
+		n += type == DW_UT_skeleton;
+	return n;
 }
 
 size_t dwarf_file_units(const struct dwarf_file *f)

@@ -30,6 +30,8 @@ size_t dwarf_file_bytes(const struct dwarf_file *f);
 /* The name of the file made by dwz, NULL: none; its build id. */
 const char *dwarf_file_alt(const struct dwarf_file *f, const void **build_id, size_t *size);
 
+/* How many of the units only name the file that has their functions (.dwo). */
+uint32_t dwarf_file_split(const struct dwarf_file *f);
 size_t dwarf_file_units(const struct dwarf_file *f);
 /* False if the unit is not readable. Valid until the next call. */
 bool dwarf_file_unit(struct dwarf_file *f, size_t i, struct dwarf_unit *unit);

@@ -119,6 +119,14 @@ void inlines_use_alt(struct inlines *in, int fd)
 		in->alt_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 
+const char *inlines_elsewhere(const struct inlines *in)
+{
+	if (!in->map)
+		return NULL;
+	return in->alt.split ? ".dwo files (gcc -gsplit-dwarf), which perf-prof does not read" :
+	       in->alt.path[0] && in->alt_fd < 0 ? in->alt.path : NULL;
+}
+
 /* ---- tables ----------------------------------------------------------------- */
 
 static void forget_oldest(struct inlines *in, const struct unit *but)

@@ -21,6 +21,7 @@ struct debug_alt {
 	char path[ALT_PATH_MAX];     /* from the file; "": none */
 	uint8_t build_id[ALT_BUILD_ID_MAX];
 	uint32_t build_id_size;
+	uint32_t split;              /* units whose functions are in .dwo files (-gsplit-dwarf), which are not read */
 };
 
 /* Reads nothing yet. The descriptor stays the caller's and must outlive it. Without a parser,
@@ -31,6 +32,8 @@ void inlines_free(struct inlines *in);
 const struct debug_alt *inlines_alt(struct inlines *in);
 /* Uses that file if it is the right one; call it before the first lookup. Copies the descriptor. */
 void inlines_use_alt(struct inlines *in, int fd);
+/* Where functions inlined in this file are described, if not in files that are read; else NULL, as before the first lookup. */
+const char *inlines_elsewhere(const struct inlines *in);
 /* The frames at an address as linked, as inline_table_find(): innermost first,
  * with source names; returns their number, 0: unknown. Strings are valid until the next call. */
 size_t inlines_find(struct inlines *in, uint64_t vaddr, struct inline_frame *out, size_t max);

@@ -83,7 +83,7 @@ static struct dwarf_file *get(struct open_files *o, const struct parser_question
 
 static int put_alt(struct dwarf_file *f, struct parser_bytes *out)
 {
-	struct debug_alt alt = { .path = "" };
+	struct debug_alt alt = { .split = dwarf_file_split(f) };
 	const void *id;
 	size_t size;
 	const char *path = dwarf_file_alt(f, &id, &size);
