@@ -404,6 +404,30 @@ TEST(test_frame_pointers_are_counted)
 	assert_false(unwind_hops(&s, 0x1000, &hops));
 }
 
+/* As Go's tables have it: the frame pointer of a caller is that of a frame further in, from which nothing goes on. */
+static bool by_stale_pointer(void *ctx, uint64_t addr, const struct cfi_rule **rule)
+{
+	static const struct cfi_rule same = {
+		.cfa = { CFI_REG, 7, .offset = 0x10 }, .regs = { [6] = { CFI_SAME }, [16] = { CFI_AT_CFA, .offset = -8 } }, .ra = 16,
+	};
+
+	*rule = &same;
+	return true;
+}
+
+TEST(test_stale_frame_pointer)
+{
+	uint64_t words[] = { 0x1010, 0x5000, 0, 0 }, values[9] = { 0x1000, 0x1000, 0x4000 }, ips[MAX];
+	struct unwind_sample s = { UNWIND_X86_64, 0x1c0, values, words, sizeof(words) };
+	struct unwind_last last;
+
+	assert_int_equal(unwind(&s, by_stale_pointer, NULL, ips, MAX, &last), 2);
+	assert_true(last.end == UNWIND_OUTERMOST && !last.has_fp);
+	values[0] = 0x1010;
+	assert_int_equal(unwind(&s, by_stale_pointer, NULL, ips, MAX, &last), 2);
+	assert_true(last.has_fp && last.fp == 0x1010);
+}
+
 /* Callers behind what was copied, and a register that held something else. */
 TEST(test_cut)
 {

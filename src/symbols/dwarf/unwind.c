@@ -210,9 +210,10 @@ static bool put(uint64_t *ips, size_t max, size_t *n, uint64_t pc, bool saved)
 	return true;
 }
 
+/* Tables need not say where a frame pointer was saved (those of Go do not): then it is that of a frame further in, which is gone. */
 static void end_at(struct unwind_last *last, const struct thread *t, const struct frame *f)
 {
-	last->has_fp = has(f, t->machine->fp);
+	last->has_fp = has(f, t->machine->fp) && f->regs[t->machine->fp] >= f->regs[t->machine->sp];
 	last->fp = f->regs[t->machine->fp];
 }
 
