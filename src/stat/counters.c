@@ -489,6 +489,44 @@ void stat_close_all(struct counting *s)
 	free(s->anchors);
 }
 
+/* What the closed event has counted and was not read stays in the difference to the next count. */
+static void close_removed(struct stat_counter *c)
+{
+	struct pev_count ended;
+
+	pev_event_disable(c->ev);
+	if (!pev_event_read(c->ev, &ended))
+		c->last = pev_count_delta(&ended, &c->last);
+	pev_event_close(c->ev);
+	c->ev = NULL;
+}
+
+static int reopen_place(struct counting *s, size_t place, struct pev_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = s->nevents; i-- > 0;)
+		if (counter(s, i, place)->ev)
+			close_removed(counter(s, i, place));
+	for (size_t i = 0; i < s->nevents && !rc; i++)
+		if (s->events[i].opened && runs_on(&s->events[i], s->places[place].cpu))
+			rc = try_open(s, i, place, leader_of(s, i, place), err);
+	for (size_t i = 0; i < s->nevents; i++)
+		if (counter(s, i, place)->ev && !leader_of(s, i, place))
+			pev_event_enable(counter(s, i, place)->ev);
+	return rc;
+}
+
+int stat_reopen(struct counting *s, int cpu, struct pev_error *err)
+{
+	int rc = 0;
+
+	for (size_t p = 0; p < s->nplaces && !rc; p++)
+		if (s->places[p].cpu == cpu)
+			rc = reopen_place(s, p, err);
+	return rc;
+}
+
 /* ---- reading ------------------------------------------------------------------- */
 
 static void add_count(struct count_row *r, const struct pev_count *c)

@@ -156,6 +156,28 @@ static void events_ended(struct stat_wait *w, struct counting *s, const struct w
 		fprintf(stderr, "perf-prof: %s\n", s->unwatched);
 }
 
+/* Reports CPUs that came or went, and counts on them again, if events count on CPUs; tasks are counted on any CPU. */
+static void mind_hotplug(struct counting *s)
+{
+	const bool tasks = s->nplaces && (s->places[0].cpu < 0 || s->targets.tasks[0].tid >= 0);
+	char line[1200];
+
+	if (hotplug_look(&s->hotplug, &s->targets.cpus, s->config->common.cpus.n, tasks, true, line, sizeof(line)) &&
+	    s->nplaces && s->places[0].cpu >= 0)
+		note(1, "%s", line);
+	for (size_t i = 0; i < s->hotplug.back.n && !tasks; i++) {
+		struct pev_error err = { 0 };
+		int rc = stat_reopen(s, s->hotplug.back.v[i], &err);
+
+		pev_error_text(&err, line, sizeof(line));
+		if (rc)
+			fprintf(stderr, "perf-prof: CPU %d was offline, and is not counted since it came back: %s\n", s->hotplug.back.v[i], line);
+		else
+			note(1, "CPU %d was offline: it is counted again", s->hotplug.back.v[i]);
+	}
+	numlist_free(&s->hotplug.back);
+}
+
 /* Waits. child: the command, or NULL; then for the end of the watched tasks, if there are any.
  * Signals that the command did not get from the terminal are forwarded to it. */
 static enum stat_woke wait_for(struct stat_wait *w, struct counting *s, const struct workload *child)
@@ -164,9 +186,9 @@ static enum stat_woke wait_for(struct stat_wait *w, struct counting *s, const st
 	uint64_t ticks;
 
 	for (;;) {
-		struct pollfd p[6] = {
+		struct pollfd p[7] = {
 			{ w->signals, POLLIN, 0 }, { w->timer, POLLIN, 0 }, { -1, POLLIN, 0 }, { w->over, POLLIN, 0 },
-			{ w->reader, 0, 0 }, { w->events.fd, 0, 0 },
+			{ w->reader, 0, 0 }, { w->events.fd, 0, 0 }, { s->hotplug.messages, POLLIN, 0 },
 		};
 
 		if (tasks && w->task < 0)
@@ -174,7 +196,9 @@ static enum stat_woke wait_for(struct stat_wait *w, struct counting *s, const st
 		if (tasks && w->gone)
 			return WOKE_END;
 		p[2].fd = child ? child->pidfd : w->task;
-		poll(p, 6, tasks && w->task < 0 ? LOOK_AGAIN_MS : -1);
+		poll(p, 7, tasks && w->task < 0 ? LOOK_AGAIN_MS : -1);
+		if (p[6].revents)
+			mind_hotplug(s);
 		if (p[5].revents)
 			events_ended(w, s, child);
 		if ((p[2].revents && child) || p[3].revents || p[4].revents & (POLLERR | POLLHUP))
@@ -319,16 +343,6 @@ static int print_interval(struct counting *s, struct printing *p, struct fault *
 
 /* ---- counting ---------------------------------------------------------------------- */
 
-/* Reports CPUs that came or went, if events count on CPUs; tasks are counted on any CPU. */
-static void tell_hotplug(struct counting *s)
-{
-	char line[600];
-
-	if (s->nplaces && s->places[0].cpu >= 0 &&
-	    hotplug_look(&s->hotplug, &s->targets.cpus, s->config->common.cpus.n,
-			 s->targets.tasks[0].tid >= 0, true, line, sizeof(line)))
-		note(1, "%s", line);
-}
 
 /* Waits for the end; prints intervals if p is not NULL. *woke: the reason for the end. */
 static int count_until_end(struct counting *s, struct stat_wait *w, const struct workload *child,
@@ -345,7 +359,7 @@ static int count_until_end(struct counting *s, struct stat_wait *w, const struct
 			continue;
 		stat_children_tell(s, child ? child->pid : 0);
 		stat_read(s);
-		tell_hotplug(s);
+		mind_hotplug(s);
 		if (print_interval(s, p, f))
 			return -1;
 		if (p->unread && !child)
@@ -457,7 +471,7 @@ static int run_once(struct counting *s, char *const *argv, struct stat_wait *w, 
 		stat_read(s);
 		if (s->on_command)
 			stat_take_account(s, &times->usage, before);
-		tell_hotplug(s);
+		mind_hotplug(s);
 		stat_metrics(s, times->elapsed);
 	}
 	hotplug_end(&s->hotplug);

@@ -109,6 +109,8 @@ bool stat_any_open(const struct counting *s);
 void stat_enable(struct counting *s);
 void stat_disable(struct counting *s);
 void stat_close(struct counting *s);
+/* Opens the events of a CPU again that was offline, for which the kernel has removed them. 0, or -1 with err. */
+int stat_reopen(struct counting *s, int cpu, struct pev_error *err);
 /* Also closes what stat_close() keeps, so that the next run need not wait for the kernel. */
 void stat_close_all(struct counting *s);
 /* Fills s->rows with the counts since the last call. */

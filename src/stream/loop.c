@@ -6,6 +6,7 @@
  */
 #include "base/descriptors.h"
 #include "base/note.h"
+#include "stream/choice/sampleids.h"
 #include "stream/list/list.h"
 #include "stream/list/maker.h"
 #include "stream/private.h"
@@ -19,6 +20,7 @@
 #include "tasks/unwatched.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -224,8 +226,46 @@ static bool round_of(struct stream *s)
 	return s->rings.order ? ordered_round(s) : drain_round(s);
 }
 
+/* Opens the events of a CPU again that was offline, for which the kernel has removed them: into the same ring. */
+static int reopen_cpu(struct stream *s, int cpu, struct fault *f)
+{
+	const size_t n = s->rings.nopened;
+	struct opened *all = realloc(s->rings.opened, (2 * n + 1) * sizeof(*all));
+	int rc = all && !s->choice.counts ? 0 : fault_set(f, EXIT_FAILED, all ? "its counts would begin again" : "out of memory");
+
+	s->rings.opened = all ? all : s->rings.opened;
+	for (size_t i = 0; i < n && !rc; i++) {
+		struct opened *o = &all[i];
+
+		if (o->ring->cpu != cpu || o->task->tid >= 0 || o->gone)
+			continue;
+		pev_event_disable(o->ev);
+		o->gone = true;
+		rc = open_one(s, o->event, o->task, o->ring, f) || enable_at_start(s, &all[s->rings.nopened - 1]);
+	}
+	sampleids_index(s);
+	s->choice.strays |= s->record.writer != NULL;
+	if (s->sideband)
+		sideband_reopen(s->sideband, &s->targets, cpu);
+	return rc;
+}
+
+static void reopen_cpus(struct stream *s, bool tasks)
+{
+	for (size_t i = 0; i < s->hotplug.back.n; i++) {
+		struct fault f = { 0 };
+		int cpu = s->hotplug.back.v[i];
+
+		if (reopen_cpu(s, cpu, &f))
+			fprintf(stderr, "perf-prof: CPU %d was offline, and is not watched since it came back: %s\n", cpu, f.text);
+		else if (!tasks)
+			note(1, "CPU %d was offline: it is watched again", cpu);
+	}
+	numlist_free(&s->hotplug.back);
+}
+
 /* Events are open on CPUs that were online at the start: reports a change. */
-static void tell_hotplug(struct stream *s)
+static void mind_hotplug(struct stream *s)
 {
 	bool tasks = !targets_everybody(s->opts) && !s->opts->cgroups.n;
 	char line[600];
@@ -233,6 +273,8 @@ static void tell_hotplug(struct stream *s)
 	if (hotplug_look(&s->hotplug, &s->targets.cpus, s->opts->cpus.n, tasks, false, line,
 			 sizeof(line)))
 		note(1, "%s", line);
+	if (s->hotplug.back.n && !grow_is_pending(s))   /* a larger ring takes the place of the old one first */
+		reopen_cpus(s, tasks);
 }
 
 /* A few rounds. True if there is more. */
@@ -267,7 +309,7 @@ static void deliver_until_stopped(struct stream *s)
 		loss_tell(s, false);
 		throttling_tell(s);
 		usage_tell(&s->usage, s->opts->usage_ms);
-		tell_hotplug(s);
+		mind_hotplug(s);
 	}
 }
 

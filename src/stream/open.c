@@ -391,9 +391,7 @@ static int try_open(struct stream *s, struct opening *o, union pev_attr_buf *buf
 	return rc;
 }
 
-/* 0; -ESRCH if the task has ended; with f: -errno of a shortage, or -1. */
-static int open_one(struct stream *s, struct stream_event *event, const struct task_target *task,
-		    struct ring *ring, struct fault *f)
+int open_one(struct stream *s, struct stream_event *event, const struct task_target *task, struct ring *ring, struct fault *f)
 {
 	union pev_attr_buf buf;
 	struct pev_error err = {0};
@@ -416,9 +414,7 @@ static int open_one(struct stream *s, struct stream_event *event, const struct t
 		fault_from_pev(f, EXIT_FAILED, &err);
 	if (rc)
 		return is_shortage(rc) ? rc : -1;
-	o->event = event;
-	o->ring = ring;
-	o->task = task;
+	*o = (struct opened){ o->ev, event, ring, task, false };
 	s->rings.nopened++;
 	return wire(s, o, f);
 }

@@ -9,6 +9,8 @@
 /* open.c */
 int open_all(struct stream *s, struct fault *f);
 void close_all(struct stream *s);
+/* 0; -ESRCH if the task has ended; with f: -errno of a shortage, or -1. There is room in s->rings.opened. */
+int open_one(struct stream *s, struct stream_event *event, const struct task_target *task, struct ring *ring, struct fault *f);
 
 /* drain.c */
 /* Delivers at most one slice from each ring. True if there is more. */

@@ -71,5 +71,22 @@ TEST(nothing_changes_here_meanwhile)
 	hotplug_begin(&h);
 	assert_true(h.online.n > 0);
 	assert_false(hotplug_look(&h, &h.online, false, false, true, line, sizeof(line)));
+	assert_int_equal(h.back.n, 0);
+	hotplug_end(&h);
+}
+
+TEST(a_watched_cpu_that_comes_back_is_opened_again)
+{
+	struct hotplug h;
+	struct numlist watched;
+	char line[600];
+
+	hotplug_begin(&h);
+	watched = h.online;
+	h.online = (struct numlist){ 0 };   /* all were away */
+	assert_false(hotplug_look(&h, &watched, false, false, true, line, sizeof(line)));
+	assert_int_equal(h.back.n, watched.n);
+	assert_int_equal(h.online.n, watched.n);
+	numlist_free(&watched);
 	hotplug_end(&h);
 }

@@ -39,6 +39,7 @@ void sampleids_index(struct stream *s)
 		if (pev_event_id(s->rings.opened[i].ev, &id))
 			continue;
 		index_id(s, id, s->rings.opened[i].event);
-		s->rings.opened[i].event->opened.id = id;
+		if (!s->record.newest_id || id <= s->record.newest_id)
+			s->rings.opened[i].event->opened.id = id;
 	}
 }

@@ -4,7 +4,14 @@
 #include "stream/choice/sampleids.h"
 #include "stream/list/list.h"
 
+#include <string.h>
+
 enum { ID_AT = sizeof(struct perf_event_header) };
+
+size_t strays_id_at(const struct perf_event_header *rec)
+{
+	return rec->type == PERF_RECORD_SAMPLE ? ID_AT : rec->size - sizeof(uint64_t);
+}
 
 void strays_begin(struct stream *s)
 {
@@ -46,12 +53,17 @@ struct stream_event *strays_event(const struct stream *s, const struct perf_even
 
 struct stream_event *strays_whose(const struct stream *s, const struct perf_event_header *rec, uint64_t *id)
 {
-	struct stream_event *ev = rec->size < ID_AT + 8 ? NULL : sampleids_event(s, layout_u64(rec, ID_AT));
+	struct stream_event *ev = NULL;
+	uint64_t known = 0;
 
 	*id = 0;
-	if (__builtin_expect(ev != NULL, 1) || rec->size < ID_AT + 8)
+	if (rec->size < ID_AT + 8)
+		return NULL;
+	memcpy(&known, (const char *)rec + strays_id_at(rec), sizeof(known));
+	ev = sampleids_event(s, known);
+	if (ev ? !s->record.newest_id || known <= s->record.newest_id : rec->type != PERF_RECORD_SAMPLE)
 		return ev;
-	ev = strays_event(s, rec);
+	ev = ev ? ev : strays_event(s, rec);
 	*id = ev ? ev->opened.id : 0;
 	return ev;
 }

@@ -11,6 +11,7 @@
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct stream;
@@ -21,9 +22,12 @@ void strays_begin(struct stream *s);
 /* The event of a sample with an unknown id: the only open event that can have such samples, or, of
  * several, the only one whose samples have this size. NULL: not known. */
 struct stream_event *strays_event(const struct stream *s, const struct perf_event_header *rec);
-/* The event of a sample where there are such events: by its id; otherwise by strays_event(), and
- * *id is set to the id that the sample should have. Else *id is 0. NULL: not known. */
+/* The event of a record where there are such events: by its id; otherwise by strays_event(), and
+ * *id is set to the id that the sample should have: also if the event was opened after the recording had
+ * begun. Else *id is 0. NULL: not known. */
 struct stream_event *strays_whose(const struct stream *s, const struct perf_event_header *rec, uint64_t *id);
+/* Where a record with IDENTIFIER has its id. */
+size_t strays_id_at(const struct perf_event_header *rec);
 /* Whether the sample cannot be assigned to an event for that reason, and so is lost. */
 bool strays_are_lost(const struct stream *s, const struct perf_event_header *rec);
 

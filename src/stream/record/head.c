@@ -57,6 +57,7 @@ static void put_event(struct stream *s, const struct stream_event *event, struct
 
 	for (size_t i = 0; i < s->rings.nopened && !event->asked.unrecorded; i++)
 		if (s->rings.opened[i].event == event && !pev_event_id(s->rings.opened[i].ev, &all->ids[n])) {
+			s->record.newest_id = all->ids[n] > s->record.newest_id ? all->ids[n] : s->record.newest_id;
 			task = task ? task : s->rings.opened[i].task;
 			n++;
 		}

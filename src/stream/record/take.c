@@ -82,17 +82,15 @@ static uint64_t take_before(struct stream *s, struct pev_ring *bytes, uint64_t f
 	return bytes->pos = behind;
 }
 
-/* Writes the sample with the id of our event. (Rings are read-only.) */
+/* Writes the record with the id of our event. (Rings are read-only.) */
 static void put_stray(struct stream *s, const struct perf_event_header *rec, uint64_t id)
 {
-	struct {
-		struct perf_event_header header;
-		uint64_t id;
-	} head = { *rec, id };
+	const size_t at = strays_id_at(rec);
 
-	mark_sample(s, rec);
-	perfdata_put2(s->record.writer, &head, sizeof(head), (const char *)rec + sizeof(head),
-		      rec->size - sizeof(head));
+	if (rec->type == PERF_RECORD_SAMPLE)
+		mark_sample(s, rec);
+	perfdata_put2(s->record.writer, rec, at, &id, sizeof(id));
+	perfdata_put(s->record.writer, (const char *)rec + at + sizeof(id), rec->size - at - sizeof(id));
 	tell_error(s);
 }
 
@@ -109,6 +107,8 @@ static void take_others(struct stream *s, struct ring *ring, uint64_t from)
 		uint64_t id = 0;
 		bool refused = rec->type == PERF_RECORD_SAMPLE && choice_refuses(s, ring, rec, &id);
 
+		if (rec->type != PERF_RECORD_SAMPLE && s->choice.strays)
+			strays_whose(s, rec, &id);
 		if (refused || id)
 			from = take_before(s, bytes, from, before);
 		if (!refused && id)
@@ -157,6 +157,8 @@ static bool is_written(struct stream *s, struct ring *ring, const struct perf_ev
 
 	*id = 0;
 	if (rec->type != PERF_RECORD_SAMPLE) {
+		if (s->choice.strays)
+			strays_whose(s, rec, id);
 		lost = ring_take_lost(s, ring, rec);
 		if (lost)
 			loss_add(s, ring, lost, STREAM_LOSS_RING, 0, 0);

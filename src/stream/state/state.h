@@ -31,6 +31,7 @@ struct opened {
 	struct stream_event *event;
 	struct ring *ring;
 	const struct task_target *task;
+	bool gone;                  /* its CPU was offline: a later one took its place */
 };
 
 /* The ring of one CPU. Its descriptor is a dummy event of our own thread, so that wakeups do not
@@ -203,6 +204,7 @@ struct stream_record {
 	bool lacks_folders;
 	bool has_ended;             /* --max-size was reached */
 	uint64_t identifier;        /* id of the sideband's events; 0: none */
+	uint64_t newest_id;         /* of the events that the file names; the kernel numbers events upwards */
 	uint64_t rounded;           /* file size at the last round */
 	uint64_t flushed_ns, began_ns;   /* CLOCK_MONOTONIC: last flush; start of the file */
 	bool wants_switch;

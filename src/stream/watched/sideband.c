@@ -56,6 +56,7 @@ struct sideband {
 	struct side_ring *rings;
 	size_t nrings;
 	uint64_t next;                 /* earliest time in the queues; UINT64_MAX: all empty */
+	uint64_t id;                   /* for the file: of the first event */
 	bool apart;
 	bool no_ksymbols;              /* the kernel is older than Linux 5.1 */
 	bool has_ksymbols;
@@ -167,13 +168,24 @@ bool sideband_describe(struct sideband *b, struct perfdata_writer **writer, stru
 		attr.mmap = attr.mmap2 = 0;
 	if (n) {
 		perfdata_put_attr(*writer, &attr, ids, n);
-		*id = ids[0];
+		*id = b->id = ids[0];
 		b->writer = writer;
 		b->buildids = buildids;
 		b->jitnames = jitnames;
 	}
 	free(ids);
 	return n != 0;
+}
+
+void sideband_reopen(struct sideband *b, const struct targets *t, int cpu)
+{
+	struct pev_event **events = realloc(b->events, (b->nevents + t->ntasks) * sizeof(*events));
+
+	b->events = events ? events : b->events;
+	for (size_t c = 0; c < t->cpus.n && events; c++)
+		for (size_t i = 0; i < t->ntasks && t->cpus.v[c] == cpu; i++)
+			if (t->tasks[i].tid < 0)
+				open_event(b, &t->tasks[i], cpu, b->rings[c].owner, false);
 }
 
 size_t sideband_descriptors(const struct targets *t)
@@ -397,6 +409,8 @@ static void queue_record(struct sideband *b, struct side_ring *ring,
 	memcpy(&q->rec, h, h->size);
 	q->rec.misc &= (uint16_t)~MISC_BUILD_ID;
 	q->rec.size = (uint16_t)pev_true_size_(h, h->size, &b->format, false);
+	if (b->writer)   /* the file does not name events that were opened later */
+		memcpy((char *)&q->rec + q->rec.size - sizeof(b->id), &b->id, sizeof(b->id));
 	if (b->writer && *b->writer)
 		perfdata_put(*b->writer, buildids_mark(b->buildids, &q->rec), q->rec.size);
 	if (pev_decode(&q->rec, q->rec.size, &b->format, &rec)) {

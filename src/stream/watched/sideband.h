@@ -54,6 +54,8 @@ unsigned int sideband_pages(const struct sideband *b);
  * NULL). *id: the id of one of the events. False if no id could be read; then nothing is written. */
 bool sideband_describe(struct sideband *b, struct perfdata_writer **writer, struct buildids *buildids,
 		       struct jitnames *jitnames, uint64_t *id);
+/* Opens the events of a CPU again that was offline, for which the kernel has removed them. */
+void sideband_reopen(struct sideband *b, const struct targets *t, int cpu);
 /* Number of descriptors that it needs. */
 size_t sideband_descriptors(const struct targets *t);
 void sideband_free(struct sideband *b);
