@@ -115,6 +115,16 @@ def test_stacks_that_differ_only_within_functions_are_one(once, analyse):
     assert len(shares) >= 2 and sum(shares) == pytest.approx(share, abs=5), (shares, share)
 
 
+def test_stacks_are_their_lines(once, analyse):
+    """Calls at two lines are two stacks; the innermost function, at several lines, has none."""
+    through = TWO_PLACES.replace('touch(200);', 'through(200);').replace(
+        'int main', 'static __attribute__((noinline)) void through(int n) { touch(n); page += 0; }\nint main')
+    text = analyse('report', once(through)).text.partition('hottest stacks\n')[2]
+    shown = re.findall(r'^ *([\d.]+)%.*\n.* touch\S+ \(\S+\)(.*)\n(?:.* through.*\n)?.* main\S+ \S+ \S+job\.c:(\d+)$', text, re.M)
+    assert len(shown) == 2 and {line for *_, line in shown} == {'15', '16'} and not any(leaf for _, leaf, _ in shown), text
+    assert float(shown[0][0]) == pytest.approx(float(shown[1][0]), abs=1), text
+
+
 def test_static_functions_with_one_name_have_a_row_each(faults, analyse, tmp_path):
     (tmp_path / 'other.c').write_text('#define OTHER\n' + TWO_FILES)
     path = faults(TWO_FILES, tmp_path / 'other.c')

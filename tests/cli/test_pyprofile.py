@@ -74,6 +74,31 @@ def test_a_program_that_waits_has_a_hint(profile):
     assert re.search(r'wait_for\b', idle) and not re.search(r'wait_for\b', told), (idle, told)
 
 
+WAITS = """
+import threading
+a, b = threading.Lock(), threading.Lock()
+a.acquire(), b.acquire()
+def serve(first):
+    if first:
+        a.acquire()
+    else:
+        b.acquire()
+for i in range(4):
+    threading.Thread(target=serve, args=(i % 2,), daemon=True).start()
+print('ready', flush=True)
+input()
+"""
+
+
+@live
+def test_the_lines_at_which_threads_wait_are_stacks_of_their_own(profile, tmp_path):
+    (tmp_path / 'job.py').write_text(WAITS)
+    with ready(PYTHON, tmp_path / 'job.py') as one:
+        text = profile('-q', '-g', '--seconds', '0.3', '--idle', '-p', one.pid).stdout
+    shown = re.findall(r'^ *([\d.]+)%  .*\n    serve \(.*/job\.py:(\d+)\)$', text, re.M)
+    assert {line for _, line in shown} == {'7', '9'} and all(30 < float(share) < 50 for share, _ in shown), text
+
+
 def table_of(text):
     table = json.loads(text)
     if table['samples'] < FEW:

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The hottest stacks. Stacks with the same functions are one, whatever the addresses in these; the one with the most weight
- * is printed. Frames without a name are the same only at one address. --tree: all of them as a call tree.
+ * The hottest stacks. Stacks with the same functions, at the same lines where these are known, are one, whatever the
+ * addresses; the one with the most weight is printed. The function at its beginning is the same at all of its lines, since a
+ * loop has many; then it is printed without a line. (One of a script is at a line, as its callers are.) Frames without a name
+ * are the same only at one address. --tree: all of them as a call tree.
  */
 #include "analysis/profiles/candidates.h"
 #include "base/escape.h"
@@ -25,8 +27,14 @@ struct stack_sum {
 	const struct hotspot *spot;  /* the one with the most weight */
 	struct callstack part;
 	uint64_t weight;
+	bool at_lines;               /* its first frame has different lines */
 	UT_hash_handle hh;
 };
+
+static unsigned int line_of(const struct callstack *stack, uint32_t i)
+{
+	return i || stack->frames[i]->script ? stack->frames[i]->line : 0;
+}
 
 /* What tells it apart from others of its name. A frame without a name may be of any function: its address is all there is. */
 static uint64_t place_of(const struct frame *frame)
@@ -43,7 +51,7 @@ static uint64_t hash_of(const struct hotspot *spot, const struct callstack *stac
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
 		h = hash_step(h, &own[i]);
 	for (uint32_t i = 0; i < stack->n; i++) {
-		const uint64_t place = place_of(stack->frames[i]);
+		const uint64_t place = place_of(stack->frames[i]) ^ line_of(stack, i);
 
 		h = hash_step(h, &stack->frames[i]->symbol);
 		h = hash_step(h, &stack->frames[i]->dso);
@@ -60,7 +68,7 @@ static bool are_same(const struct hotspot *a, const struct callstack *x, const s
 		return false;
 	for (uint32_t i = 0; i < x->n; i++)
 		if (x->frames[i]->symbol != y->frames[i]->symbol || x->frames[i]->dso != y->frames[i]->dso ||
-		    place_of(x->frames[i]) != place_of(y->frames[i]))
+		    place_of(x->frames[i]) != place_of(y->frames[i]) || line_of(x, i) != line_of(y, i))
 			return false;
 	return true;
 }
@@ -89,6 +97,7 @@ static bool add(struct stack_sum **all, const struct hotspot *spot, const struct
 	if (!sum)
 		return false;
 	sum->weight += spot->weight;
+	sum->at_lines |= part->frames[0]->line != sum->part.frames[0]->line;
 	if (sum->spot == spot || spot->weight > sum->spot->weight) {
 		sum->spot = spot;
 		sum->part = *part;
@@ -252,12 +261,15 @@ static int print_tree(const struct stacks *s)
 
 enum { CALLERS_SHOWN = 10 };
 
-static void print_part(const struct analysis *a, const struct callstack *part)
+static void print_part(const struct analysis *a, const struct stack_sum *sum)
 {
 	const size_t columns = analysis_terminal(a->opts).columns;
+	struct frame first = *sum->part.frames[0];
 
-	for (uint32_t i = 0; i < part->n; i++)
-		frameline_print(part->frames[i], columns, stdout);
+	first.line = sum->at_lines ? 0 : first.line;
+	frameline_print(sum->part.frames[0] == callstacks_broken() ? callstacks_broken() : &first, columns, stdout);
+	for (uint32_t i = 1; i < sum->part.n; i++)
+		frameline_print(sum->part.frames[i], columns, stdout);
 }
 
 /* 0: none. */
@@ -290,7 +302,7 @@ static int print_stacks(const struct stacks *s)
 		if (!n++ && !o->callers)
 			puts("\nhottest stacks");
 		put_head(s->a, s->h, sum);
-		print_part(s->a, &sum->part);
+		print_part(s->a, sum);
 	}
 	HASH_FREE(all);
 	return good ? 0 : -1;
