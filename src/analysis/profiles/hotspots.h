@@ -93,6 +93,7 @@ struct hotspots_view {
 	bool without_kernel;         /* the event excludes the kernel */
 	bool lowered;                /* as this user may not sample it */
 	uint64_t cpu_time, shown_time;   /* ns of the watched processes, with the kernel's; the part in the table; 0: not known */
+	uint64_t counted_all;        /* what the kernel counted of the event, if clearly more than was sampled; else 0 */
 	uint64_t faults;             /* page faults of these, with the kernel's; 0: not known */
 	uint64_t torn;               /* stacks that are missing, because they changed each time they were read */
 	uint64_t late;               /* times at which no sample was taken: perf-prof did not get a CPU */
@@ -111,6 +112,9 @@ struct hotspots_view {
 	const struct hotspots_ratio *ratios;
 	size_t nratios;
 };
+/* Sets view->counted_all, of a whole run. */
+void hotspots_find_unsampled(const struct analysis *a, const struct stream_event *event, const struct hotspots *h,
+			     struct hotspots_view *view);
 /* What the watched processes have used by now. False: not all of them are known, or samples are left out for another reason. */
 bool hotspots_read_cputime(const struct stream_opts *o, struct cputime *t);
 /* Prints the tables as text or JSON. to: the end of their time. */

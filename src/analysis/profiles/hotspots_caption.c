@@ -50,6 +50,45 @@ bool hotspots_read_cputime(const struct stream_opts *o, struct cputime *t)
 	return good;
 }
 
+/* The kernel starts a whole period for each new task: those that live shorter are hardly sampled, but they are counted. */
+void hotspots_find_unsampled(const struct analysis *a, const struct stream_event *event, const struct hotspots *h,
+			     struct hotspots_view *view)
+{
+	enum { FEW_SAMPLES = 20, PART = 10 };
+	const struct stream_opts *o = &a->opts->stream;
+	const struct perf_event_attr *attr = event->sampling ? &event->sampling->attr.attr : NULL;
+	const bool clock = analysis_is_clock(event);
+	const uint64_t sampled = h->weight + view->idle, each = h->samples ? h->weight / h->samples : 0;
+	uint64_t counted;
+
+	/* the kernel counts all of a clock */
+	if (!attr || (clock && (attr->exclude_kernel || attr->exclude_user)) || o->filter || o->cgroups.n || o->cpus.n ||
+	    (o->input ? o->pids.n + o->tids.n || o->time.from || o->time.to : !(o->pids.n + o->tids.n)))
+		return;
+	counted = stream_counted(a->stream, event);
+	if (counted <= sampled + counted / PART || counted - sampled <= each * FEW_SAMPLES)
+		return;
+	view->counted_all = counted;
+	view->cpu_time = clock ? counted : view->cpu_time;
+	view->shown_time = clock ? h->weight : view->shown_time;
+	view->if_none = NULL;
+}
+
+static void say_shown(const struct hotspots_view *view, const char *before, FILE *out)
+{
+	fprintf(out, "%s%.2f s of %.2f s of CPU time are shown", before, (double)view->shown_time / 1e9, (double)view->cpu_time / 1e9);
+}
+
+/* Much that the kernel counted has no samples. */
+static void say_unsampled(const struct hotspots *h, const struct hotspots_view *view, FILE *out)
+{
+	if (view->cpu_time && !view->without_kernel)
+		say_shown(view, "; ", out);
+	else
+		fprintf(out, "; %.0f %% of those counted are sampled", hotspots_percent(h->weight + view->idle, view->counted_all));
+	fputs(": tasks that live less than a period are hardly sampled (-a, or a higher -F, has them)", out);
+}
+
 /* What the table lacks, and how much that is. */
 static void say_without_kernel(const struct analysis *a, const struct hotspots *h, const struct hotspots_view *view, FILE *out)
 {
@@ -64,7 +103,7 @@ static void say_without_kernel(const struct analysis *a, const struct hotspots *
 	if (stream_has_unwatched(a->stream))
 		fputs(" and without programs that are not watched", out);
 	if (view->cpu_time)
-		fprintf(out, ": %.2f s of %.2f s of CPU time are shown", (double)view->shown_time / 1e9, (double)view->cpu_time / 1e9);
+		say_shown(view, ": ", out);
 	else if (view->faults)
 		fprintf(out, ": %llu of %llu page faults are shown", (unsigned long long)h->weight,
 			(unsigned long long)(view->faults > h->weight ? view->faults : h->weight));
@@ -97,6 +136,8 @@ char *hotspots_caption(struct analysis *a, const struct hotspots *h, const struc
 			view->has_outside ? " or in tasks outside of this PID namespace" : "");
 	if (view->without_kernel)
 		say_without_kernel(a, h, view, out);
+	if (view->counted_all)
+		say_unsampled(h, view, out);
 	if (a->opts->comms.n || a->opts->dsos.n)
 		fprintf(out, "; %.2f %% of them shown", hotspots_percent(h->weight - h->left_out, h->weight));
 	if (view->torn)

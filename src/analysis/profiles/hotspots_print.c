@@ -489,6 +489,8 @@ static void describe(struct analysis *a, const struct hotspots *h, const struct 
 		table_extra(t, "without_kernel", json_object_new_boolean(true));
 	if (stream_has_unwatched(a->stream))
 		table_extra(t, "unwatched", json_object_new_boolean(true));
+	if (view->counted_all)
+		table_extra(t, "counted", json_object_new_uint64(view->counted_all));
 	if (view->faults)
 		table_extra(t, "faults", json_object_new_uint64(view->faults));
 	if (view->cpu_time)

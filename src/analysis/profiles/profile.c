@@ -449,6 +449,8 @@ static void show(struct analysis *a, uint64_t now)
 	struct hotspots_view view = view_of(a, sampled);
 
 	measure_all(p, &view);
+	if (!p->off_cpu && !p->all && (p->refreshes || !p->opts.common.stream.interval_ms))
+		hotspots_find_unsampled(a, p->clock, &p->hot, &view);
 	a->said_why_empty |= view.if_none != NULL;
 	if (p->off_cpu) {
 		measure_running(a, p->last);
@@ -474,6 +476,8 @@ static void interval(struct analysis *a, uint64_t now)
 	if (p->refreshes) {
 		view = view_of(a, sampled);
 		measure_all(p, &view);
+		if (!p->off_cpu && !p->all)
+			hotspots_find_unsampled(a, p->clock, &p->hot, &view);
 		hotspots_refresh(a, &p->hot, view, now);
 	} else {
 		show(a, now);

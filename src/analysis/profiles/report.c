@@ -264,7 +264,7 @@ static void show_section(struct analysis *a, struct section *s, uint64_t now)
 {
 	const char *what = analysis_counted(s->events[0]);
 	char sampled[300];
-	const struct hotspots_view view = {
+	struct hotspots_view view = {
 		.name = a->ops->name, .what = what,
 		.sampled = s->source == s->events[0] ? analysis_sampled(s->source, what, sampled, sizeof(sampled)) : NULL,
 		.event = s->source,
@@ -277,6 +277,8 @@ static void show_section(struct analysis *a, struct section *s, uint64_t now)
 		.ratios = s->ratios, .nratios = s->nratios,
 	};
 
+	if (s->source == s->events[0] && !a->opts->stream.interval_ms)
+		hotspots_find_unsampled(a, s->source, &s->hot, &view);
 	hotspots_print(a, &s->hot, &view, now);
 	hotspots_free(&s->hot);
 	memset(s->sums, 0, s->nevents * sizeof(*s->sums));

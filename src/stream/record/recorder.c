@@ -7,6 +7,7 @@
 #include "stream/code/jitnames.h"
 #include "stream/record/dumps.h"
 #include "stream/rings/grow.h"
+#include "stream/rings/rings.h"
 #include "stream/state/state.h"
 
 #include <inttypes.h>
@@ -126,6 +127,7 @@ int recorder_end(struct stream *s, struct fault *f)
 										       * ends the reading of JIT
 										       * names */
 		jitnames_heed(s->record.jitnames, &s->run.attention);
+		loss_record_counted(s);
 		recorder_put_addenda(s);
 		s->loss.totals.recorded_bytes = perfdata_size(w);
 	}

@@ -28,6 +28,7 @@ struct track {
 	uint64_t type;                 /* sample_type as recorded */
 	uint64_t widened;              /* the same plus what every sample has when it is delivered: widen_sample() */
 	uint64_t period;               /* for samples without a period */
+	uint64_t counted;              /* by READ records */
 	const struct tracefmt *fmt;
 	const char *probe;             /* name without alias, for a probe that perf-prof created (fmt's name is
 				        * then internal); or NULL */

@@ -332,6 +332,19 @@ static void take_lost(struct stream *s, const struct perf_event_header *rec)
 	s->rings.v[queue_of(p, out.sample_id.present & PERF_SAMPLE_CPU ? out.sample_id.cpu : 0)].gap += out.lost.lost;
 }
 
+static void take_count(struct stream *s, const struct perf_event_header *rec)
+{
+	struct replay *p = s->replay;
+	const int event = perfdata_event_of(p->reader, rec);
+	struct pev_record out;
+	struct pev_count count;
+
+	if (event < 0 || pev_decode(rec, rec->size, &perfdata_event(p->reader, (size_t)event)->format, &out))
+		return;
+	pev_read_value(&out.read.read, 0, &count);
+	p->tracks[event].counted += count.value;
+}
+
 static void take_throttle(struct stream *s, const struct perf_event_header *rec)
 {
 	struct replay *p = s->replay;
@@ -408,6 +421,9 @@ static void take_record(struct stream *s, const struct perf_event_header *rec)
 	case PERF_RECORD_THROTTLE:
 	case PERF_RECORD_UNTHROTTLE:
 		take_throttle(s, rec);
+		break;
+	case PERF_RECORD_READ:
+		take_count(s, rec);
 		break;
 	case PERF_RECORD_COMM:
 	case PERF_RECORD_FORK:

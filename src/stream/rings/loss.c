@@ -14,6 +14,7 @@
 #include "base/units.h"
 #include "perfdata/write/writer.h"
 #include "stream/list/openattr.h"
+#include "stream/recording/recording.h"
 #include "stream/rings/grow.h"
 #include "stream/rings/rings.h"
 #include "stream/state/mappings.h"
@@ -140,6 +141,19 @@ static int read_own(const struct stream *s, const struct opened *o, struct pev_c
 	return rc > 0 ? 0 : -EINVAL;
 }
 
+uint64_t stream_counted(const struct stream *s, const struct stream_event *event)
+{
+	uint64_t sum = s->replay && event->opened.track != NO_TRACK ? s->replay->tracks[event->opened.track].counted : 0;
+
+	for (size_t i = 0; i < s->rings.nopened; i++) {
+		struct pev_count c;
+
+		if (s->rings.opened[i].event == event && !read_own(s, &s->rings.opened[i], &c))
+			sum += c.value;
+	}
+	return sum;
+}
+
 /* Sum of PERF_FORMAT_LOST over the descriptors of a ring. Adds their counts to the totals. */
 static uint64_t lost_by_read(struct stream *s, const struct ring *ring)
 {
@@ -174,9 +188,11 @@ static const struct opened *recorded_in(const struct stream *s, const struct rin
 	return NULL;
 }
 
-/* Writes the LOST record that the kernel would have written with the next record. */
-static void put_record(struct stream *s, const struct ring *ring, const struct perf_event_attr *attr, uint64_t id,
-		       uint64_t count)
+enum { BODY = 6 };
+
+/* Writes a record of the kernel with these words, and its trailer. */
+static void put_record(struct stream *s, const struct ring *ring, const struct perf_event_attr *attr, uint32_t type, uint64_t id,
+		       const uint64_t body[BODY], size_t words)
 {
 	const union { uint32_t cpu[2]; uint64_t value; } cpu = { .cpu = { (uint32_t)ring->cpu } };
 	/* in the order of sample_id in perf_event_open(2) */
@@ -184,15 +200,15 @@ static void put_record(struct stream *s, const struct ring *ring, const struct p
 		{ PERF_SAMPLE_TID, 0 }, { PERF_SAMPLE_TIME, stream_now(s) }, { PERF_SAMPLE_ID, id },
 		{ PERF_SAMPLE_STREAM_ID, id }, { PERF_SAMPLE_CPU, cpu.value }, { PERF_SAMPLE_IDENTIFIER, id },
 	};
-	struct { struct perf_event_header header; uint64_t id, lost, trailer[6]; } r = {
-		.header = { .type = PERF_RECORD_LOST }, .id = id, .lost = count,
-	};
-	size_t n = 0;
+	struct { struct perf_event_header header; uint64_t words[BODY + 6]; } r = { .header = { .type = type } };
+	size_t n = words;
+
+	memcpy(r.words, body, words * sizeof(*body));
 
 	for (size_t i = 0; i < sizeof(trailer) / sizeof(*trailer) && attr->sample_id_all; i++)
 		if (attr->sample_type & trailer[i].part)
-			r.trailer[n++] = trailer[i].value;
-	r.header.size = (uint16_t)(offsetof(__typeof__(r), trailer) + n * sizeof(*r.trailer));
+			r.words[n++] = trailer[i].value;
+	r.header.size = (uint16_t)(sizeof(r.header) + n * sizeof(*r.words));
 	perfdata_put(s->record.writer, &r, r.header.size);
 }
 
@@ -206,7 +222,29 @@ void loss_record(struct stream *s, const struct ring *ring, uint64_t count)
 	if (!s->record.writer || !count || s->dumps.flight || !(o = recorded_in(s, ring, &id)))
 		return;
 	open_attr(s, o->event, o->task, &attr);
-	put_record(s, ring, &attr.attr, id, count);
+	put_record(s, ring, &attr.attr, PERF_RECORD_LOST, id, (const uint64_t[BODY]){ id, count }, 2);
+}
+
+void loss_record_counted(struct stream *s)
+{
+	union pev_attr_buf attr;
+	const struct opened *o;
+	uint64_t id;
+
+	if (targets_everybody(s->opts) || s->opts->cgroups.n || s->loss.totals.recorded_files != 1)
+		return;
+	for (size_t i = 0; i < s->list.nevents; i++) {
+		const struct stream_event *e = &s->list.events[i];
+		uint64_t body[BODY] = { 0, stream_counted(s, e) };   /* of no task */
+
+		for (o = s->rings.opened; o < s->rings.opened + s->rings.nopened && o->event != e; o++)
+			;
+		if (!e->sampling || e->asked.unrecorded || o == s->rings.opened + s->rings.nopened || pev_event_id(o->ev, &id))
+			continue;
+		open_attr(s, e, o->task, &attr);
+		if (!(attr.attr.read_format & ~(uint64_t)PEV_FORMAT_LOST))
+			put_record(s, o->ring, &attr.attr, PERF_RECORD_READ, id, body, attr.attr.read_format ? 3 : 2);
+	}
 }
 
 /* ---- at the end -------------------------------------------------------------------- */

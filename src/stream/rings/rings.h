@@ -26,6 +26,8 @@ void loss_tail(struct stream *s);
 /* Writes a LOST record into the recording, if there is one, for losses that no other record
  * reports: after the ring's last record, or of records that were no longer read. */
 void loss_record(struct stream *s, const struct ring *ring, uint64_t count);
+/* Writes what the kernel has counted of each sampled event into the recording of tasks, if it is in one file: a READ record. */
+void loss_record_counted(struct stream *s);
 /* Reads the event counts at the end; used where losses need not be reported. */
 void loss_count(struct stream *s);
 void loss_tell(struct stream *s, bool now);

@@ -166,6 +166,8 @@ void stream_ask_dump(struct stream *s, uint64_t time, const char *why);
 bool stream_throttled(const struct stream *s, size_t i, struct stream_throttled *throttled);
 /* How often `event` (NULL: any event) was throttled, where that matters: throttle_matters(). */
 uint64_t stream_throttled_times(const struct stream *s, const struct stream_event *event);
+/* What the kernel has counted of the event, of all tasks and CPUs: at least the sum of its samples' periods. Not of a recording. */
+uint64_t stream_counted(const struct stream *s, const struct stream_event *event);
 /* Passes the records of tasks up to `time` (perf clock, ns) to ops->task: names, forks, exits and
  * mappings of the watched tasks, as far as this user may see them. UINT64_MAX: all that the kernel
  * has written by now. */
