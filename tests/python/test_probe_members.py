@@ -53,6 +53,44 @@ def traced(prof, shop, event, code=0):
     return done.stderr if code else done.stdout
 
 
+PLACES = '''
+#include <sys/sdt.h>
+#define NOINLINE __attribute__((noinline))
+NOINLINE void f1(int i)  { DTRACE_PROBE1(app, step, i); }
+NOINLINE void f2(long i) { DTRACE_PROBE1(app, step, i); }
+NOINLINE void g1(int i)  { DTRACE_PROBE1(app, pair, i); }
+NOINLINE void g2(int i)  { DTRACE_PROBE2(app, pair, i, i + 1); }
+NOINLINE void whole(int i) { __asm__ volatile("" : : "r"(i)); }
+void copy(int i) __asm__("whole.isra.0");       /* what compilers call a copy, */
+void piece(int i) __asm__("pieces.part.0");     /* and a piece */
+NOINLINE void copy(int i) { __asm__ volatile("" : : "r"(i)); }
+NOINLINE void piece(int i) { __asm__ volatile("" : : "r"(i)); }
+int main(void) { f1(-1); f2(-2); g1(3); g2(4); whole(5); copy(6); piece(7); return 0; }
+'''
+
+
+@pytest.fixture
+def places(shop):
+    (shop / 'places.c').write_text(PLACES)
+    subprocess.run(['gcc', '-g', '-O1', '-o', 'places', 'places.c'], cwd=shop, check=True)
+    return lambda prof, event: ran([prof, 'trace', '-e', event, '--', './places'], cwd=shop)
+
+
+@pytest.mark.parametrize('event, fields, told', [
+    ('usdt:app:step@./places', ['arg1=-1', 'arg1=-2'], ''),
+    ('usdt:app:pair@./places', ['arg1=3', 'arg1=4 arg2=5'], ''),
+    ('uprobe:whole@./places', ['', ''], ''),
+    ('uprobe:whol*@./places', ['', ''], ''),
+    ('uprobe:whole@./places//args="i"/', ['i=5', 'i=6'], ''),
+    ('uprobe:whole@./places//args="i=$arg1:s32"/', ['i=5'], 'calls of whole.isra.0, a copy of whole, are not seen: $arg1 to $arg6 are not'),
+    ('uprobe:piecs@./places', [], 'has no function piecs'),
+])
+def test_places_of_one_name(prof, places, event, fields, told):
+    done = places(prof, event)
+    assert re.findall(r': \(\w+\) ?(.*)$', done.stdout, re.M) == fields, done
+    assert told in done.stderr and bool(told) == bool(done.stderr) and 'did you mean uprobe:pieces@' not in done.stderr, done
+
+
 def test_members_of_the_result(prof, shop):
     text = traced(prof, shop, "uretprobe:shop::find@./shop//args='ret->id what=ret->name next=ret->next->id'/")
     assert re.search(r'\) id=11 what="first" next=22$', text, re.M)
@@ -93,10 +131,9 @@ def test_copies_that_the_compiler_made(prof, tmp_path):
     (tmp_path / 'bill.cc').write_text(CLONES)
     subprocess.run(['g++', '-g', '-O2', '-o', 'shop', 'bill.cc'], cwd=tmp_path, check=True)
     names = ran(['nm', '-C', 'shop'], cwd=tmp_path, check=True).stdout
-    if ' Bill::pay(Bill const&, int) [clone ' not in names:
+    copy = re.search(r' (Bill::pay\(Bill const&, int\) \[clone .*)$', names, re.M)
+    if not copy:
         pytest.skip('needs a compiler that makes copies of functions without unused parameters')
-    said = traced(prof, tmp_path, 'uprobe:Bill::pay@./shop', code=2)
-    hint = re.search(r"did you mean (uprobe:'Bill::pay\(Bill const&, int\) \[clone .*\]'@./shop)\?$", said, re.M)
-    assert hint and 'inlined' not in said, said
-    assert 'uprobe:Bill::pay' in traced(prof, tmp_path, hint[1])
+    for name in 'Bill::pay', "'Bill::pay(Bill const&, int)'", f"'{copy[1]}'":
+        assert 'uprobe:Bill::pay' in traced(prof, tmp_path, f'uprobe:{name}@./shop'), name
     assert 'did you mean uprobe:Bill::pay@./shop?' in traced(prof, tmp_path, 'uprobe:Bill::pya@./shop', code=2)

@@ -555,7 +555,7 @@ def test_functions_that_choose_others_are_named(prof, probed):
     chooser = re.search(r' IFUNC .* (\w+)@@', symbols or '')
     if not chooser:
         pytest.skip('needs a libc with IFUNC functions')
-    done = ran([prof, 'trace', '-v', '-e', f'uprobe:{chooser.group(1)}@{libc.group()}', '--', 'true'])
+    done = ran([prof, 'trace', '-e', f'uprobe:{chooser.group(1)}@{libc.group()}', '--', 'true'])
     assert done.returncode == 0
     assert f'{chooser.group(1)} is chosen for this CPU when a program starts' in done.stderr
 

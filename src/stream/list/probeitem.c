@@ -79,6 +79,12 @@ static int define_at(struct definer *d, const struct probe_file *file, uint64_t 
 	return define(d, where, args);
 }
 
+/* Made by the compiler for some callers of the function. */
+static bool is_copy(const struct place *p)
+{
+	return p->symbol && (strstr(p->symbol, ".isra.") || strstr(p->symbol, ".constprop."));
+}
+
 /* The arguments of a probe in a file, for one of its places. */
 static int define_place(struct definer *d, struct probe_file *file, const struct place *p)
 {
@@ -86,6 +92,9 @@ static int define_place(struct definer *d, struct probe_file *file, const struct
 	const char *wanted = !*d->args && d->name->kind->usdt ? "*" : d->args;
 	char words[2048], args[4096];
 
+	if (is_copy(p) && strstr(d->args, "$arg"))
+		return spec_fault(d->f, d->item, likely_place(d), "$arg1 to $arg6 are not known in a copy with other parameters",
+				  "names of parameters, which are looked up in the debug information");
 	if (!d->name->kind->usdt && probe_place_check(file, d->item, d->name, p, d->f))
 		return -1;
 	if (probe_words_expand(&w, p, wanted, words, sizeof(words), d->f))
@@ -156,19 +165,52 @@ static int end_event(struct definer *d, struct stream_event *ev, const char *fun
 
 /* ---- places of a file ------------------------------------------------------------ */
 
-/* An event for the places from `from` to `to`, which have the same name: a function that was copied, or a USDT probe that
- * was inlined. */
+/* Whether these can be places of one tracepoint, which takes arguments with the same names and types, wherever they are. */
+static bool are_alike(const struct place *a, const struct place *b)
+{
+	char one[1024], other[1024];
+	const char *p = one, *q = other;
+
+	probe_args_of_usdt(a->args, one, sizeof(one));
+	probe_args_of_usdt(b->args, other, sizeof(other));
+	for (; *p && *p == *q; p++, q++)
+		if (*p == '=') {   /* NAME=FETCH:TYPE */
+			p += strcspn(p, ":") - 1;
+			q += strcspn(q, ":") - 1;
+		}
+	return *p == *q;
+}
+
+/* Events with one name for the places from `from` to `to`, which have the same name: a function that was copied, or a USDT
+ * probe that was inlined, or is in several places with arguments of other sizes. */
 static int add_places(struct definer *d, struct probe_file *file, size_t from, size_t to, const char *shown)
 {
-	struct stream_event *ev = begin_event(d);
-	int rc = ev ? 0 : -1;
+	const struct place *all = file->places.all;
+	int rc = 0;
 
-	if (!rc && !d->name->glob && file->places.all[from].chooses)
-		note(d->s->opts->verbose, "%s is chosen for this CPU when a program starts (IFUNC): the probe is where that happens, "
-		     "and sees no calls. `nm` of the file's debug file shows those to choose from", d->name->function);
-	for (size_t i = from; i < to && !rc; i++)
-		rc = define_place(d, file, &file->places.all[i]);
-	return rc ? rc : end_event(d, ev, shown);
+	if (!d->name->glob && all[from].chooses)
+		note(1, "%s is chosen for this CPU when a program starts (IFUNC): the probe is hit by that choice, not by calls. `nm` of the "
+		     "file's debug file shows those to choose from", d->name->function);
+	for (size_t first = from, i; first < to && !rc; first++) {
+		struct stream_event *ev;
+
+		for (i = from; !are_alike(&all[i], &all[first]); i++)
+			;
+		if (i < first)
+			continue;
+		ev = begin_event(d);
+		rc = ev ? 0 : -1;
+		for (; i < to && !rc; i++) {
+			rc = are_alike(&all[i], &all[first]) ? define_place(d, file, &all[i]) : 0;
+			if (!rc || !is_copy(&all[i]) || (i + 1 == to && !*d->event))
+				continue;
+			note(1, "calls of %s, a copy of %s, are not seen: %s", all[i].symbol, shown, d->f->text);
+			*d->f = (struct fault){ 0 };
+			rc = 0;
+		}
+		rc = rc ? rc : end_event(d, ev, shown);
+	}
+	return rc;
 }
 
 static size_t end_of_name(const struct places *places, size_t from)

@@ -72,6 +72,14 @@ static bool is_clone(const char *symbol)
 	return strstr(symbol, ".part.") || strstr(symbol, ".constprop.") || strstr(symbol, ".isra.");
 }
 
+/* The suffix of a whole copy of a function, which some of its callers call instead (".part." is a piece of it); NULL: none. */
+static char *copy_suffix(char *symbol)
+{
+	char *isra = strstr(symbol, ".isra."), *constprop = strstr(symbol, ".constprop.");
+
+	return strstr(symbol, ".part.") ? NULL : isra && (!constprop || isra < constprop) ? isra : constprop;
+}
+
 static enum places_match match_of(const struct search *s, const struct names *n, char buf[DEMANGLE_MAX])
 {
 	if (!s->glob && place_name_is(s->wanted, n->name))
@@ -97,7 +105,8 @@ static int offer(struct search *s, const struct names *n)
 		s->nnear++;
 		return put(s, &nowhere, ends ? n : &(struct names){ plain, plain, plain, "" });
 	}
-	nearest_offer(&s->nearest, plain);
+	if (!n->clone_of)   /* there may be only pieces of it */
+		nearest_offer(&s->nearest, plain);
 	return 0;
 }
 
@@ -126,25 +135,26 @@ static const char *original(const char *clone, char buf[DEMANGLE_MAX])
 	return buf;
 }
 
-static int take_function(struct search *s, const struct pev_elf_symbol *sym, const char *symbol)
+/* of: its symbol, or that of the function of which it is a copy. */
+static int take_function(struct search *s, const struct pev_elf_symbol *sym, const char *symbol, const char *of)
 {
 	char name[DEMANGLE_MAX], bare[DEMANGLE_MAX], plain[DEMANGLE_MAX], more[DEMANGLE_MAX];
-	struct names n = { symbol, symbol, symbol, "" };
+	struct names n = { of, of, symbol, "" };
 
-	if (is_mangled(symbol)) {
-		if (s->must[0] && !s->near_only && !strstr(symbol, s->must))
+	if (is_mangled(of)) {
+		if (s->must[0] && !s->near_only && !strstr(of, s->must))
 			return 0;
-		if (!demangle_signature(symbol, name))
+		if (!demangle_signature(of, name))
 			n.name = n.bare = name;
-		if (!is_clone(symbol) && !demangle(symbol, bare))
+		if (!is_clone(of) && !demangle(of, bare))
 			n.bare = bare;
-		if (n.bare != symbol && strchr(n.bare, '<')) {
+		if (n.bare != of && strchr(n.bare, '<')) {
 			place_name_plain(n.bare, plain);
 			n.plain = plain;
 		}
 	}
-	if (is_clone(symbol) && s->near_only)
-		n.clone_of = original(symbol, bare);
+	if (is_clone(of) && s->near_only)
+		n.clone_of = original(of, bare);
 	return take(s, sym, &n, match_of(s, &n, more));
 }
 
@@ -152,24 +162,27 @@ static int take_function(struct search *s, const struct pev_elf_symbol *sym, con
 static int take_symbol(const struct pev_elf_symbol *sym, const char *text, void *ctx)
 {
 	struct search *s = ctx;
-	char symbol[MAX_SYMBOL];
+	char symbol[MAX_SYMBOL], of[MAX_SYMBOL], *copy;
 	size_t len = strcspn(text, "@");
 
 	if (!len || len >= sizeof(symbol))
 		return 0;
 	memcpy(symbol, text, len);
 	symbol[len] = '\0';
-	if (!s->near_only && (!strcmp(s->wanted, symbol) || !strcmp(s->wanted, text))) {
+	memcpy(of, symbol, len + 1);
+	copy = strchr(s->wanted, '.') ? NULL : copy_suffix(of);
+	if (copy)
+		*copy = '\0';
+	if (!s->near_only && (!strcmp(s->wanted, of) || !strcmp(s->wanted, text))) {
 		char name[DEMANGLE_MAX], bare[DEMANGLE_MAX];
-		bool mangled = is_mangled(symbol) && !demangle_signature(symbol, name) && !demangle(symbol, bare);
+		bool mangled = is_mangled(of) && !demangle_signature(of, name) && !demangle(of, bare);
 
-		return take(s, sym, &(struct names){ mangled ? name : symbol, mangled ? bare : symbol, symbol, "" },
-			    PLACES_SYMBOL);
+		return take(s, sym, &(struct names){ mangled ? name : of, mangled ? bare : of, symbol, "" }, PLACES_SYMBOL);
 	}
 	if (sym->type == STT_NOTYPE || is_cold(symbol))
 		return 0;
 	s->answer.seen += !s->near_only;
-	return s->answer.match == PLACES_SYMBOL ? 0 : take_function(s, sym, symbol);
+	return s->answer.match == PLACES_SYMBOL ? 0 : take_function(s, sym, symbol, of);
 }
 
 static int search_tables(struct search *s, const struct pev_elf *elf)
