@@ -28,6 +28,8 @@ const struct opt question_format_opts[] = {
 	{ "csv-safe", 0, NULL, OPT_FLAG, offsetof(struct question, csv_safe), NULL,
 	  "Print CSV for a spreadsheet: put an apostrophe before text that begins with =, +, - or @, so that it is "
 	  "not taken for a formula. Numbers do not change.", false, NULL },
+	{ "rows", 0, NULL, OPT_U64, offsetof(struct question, common.rows), "N", "Show the first N rows; 0: all. Default: all; JSON and "
+	  "CSV have all.", false, NULL },
 };
 
 const struct opt_group question_source_groups[] = { QUESTION_SOURCE_GROUPS };

@@ -738,11 +738,6 @@ static const struct opt picture_opts[] = {
 	  "and stacks that waited for it. Sleeps are left out.", false, NULL },
 };
 
-static const struct opt row_opts[] = {
-	{ "rows", 0, NULL, OPT_U64, offsetof(struct question, common.rows), "N", "Show the first N rows; 0: all. Default: all; JSON and "
-	  "CSV have all.", false, NULL },
-};
-
 static const struct opt duration_opts[] = QUESTION_DURATIONS_OPTS("thread and waking thread");
 static const struct opt by_opts[] = QUESTION_BY_OPTS(QUESTION_BY_TARGET);
 
@@ -752,7 +747,6 @@ const struct command waits_command = {
 	OPT_GROUP_ROWS(
 		{ "Waits", waits_opts, sizeof(waits_opts) / sizeof(*waits_opts), 0 },
 		QUESTION_DURATIONS_GROUP(duration_opts), QUESTION_BY_GROUP(by_opts),
-		{ "Table", row_opts, sizeof(row_opts) / sizeof(*row_opts), 0 },
 		{ "Flame graphs", flame_opts, FLAME_OPTS, offsetof(struct waits, flame) },
 		{ "Flame graphs by lock", picture_opts, sizeof(picture_opts) / sizeof(*picture_opts), 0 }, QUESTION_RUN_GROUPS),
 	.name = "waits", .usage = QUESTION_USAGE,
