@@ -202,10 +202,12 @@ static int call_syscall_name(struct expr_run *run, const struct expr_value *args
 			     struct expr_value *result)
 {
 	char buf[64];
-	const char *name = syscall_name(args[0].s);
+	const struct function_ctx *ctx = run->ctx;
+	const int64_t call = sampled_call(ctx->s, args[0].s);
+	const char *name = syscall_name(call);
 
 	if (!name)
-		return put_name(run, call_name(args[0].s, buf, sizeof(buf)), result);
+		return put_name(run, call_name(call, buf, sizeof(buf)), result);
 	set_text(result, name, strlen(name));   /* static */
 	return EXPR_FINE;
 }
@@ -223,7 +225,7 @@ const struct expr_func analysis_functions[FUNCTIONS] = {
 	{ "printf", "c*", EXPR_TEXT, check_printf, call_printf },
 	{ "ksymbol", "i", EXPR_TEXT, NULL, call_ksymbol },
 	{ "comm_get", "i", EXPR_TEXT, NULL, call_comm_get },
-	{ "syscall_name", "i", EXPR_TEXT, NULL, call_syscall_name },
+	[FUNCTION_SYSCALL_NAME] = { "syscall_name", "i", EXPR_TEXT, NULL, call_syscall_name },
 	{ "exit_reason_str", "i", EXPR_TEXT, NULL, call_exit_reason },
 };
 

@@ -18,13 +18,14 @@
 /* The ctx of struct expr_run; its text needs FUNCTION_TEXT bytes. */
 struct function_ctx {
 	struct analysis *a;
+	const struct analysis_sample *s;
 	uint64_t time;           /* perf clock; names of tasks are those at this time */
 	pid_t tid;
 };
 
 enum { FUNCTION_TEXT = 512 };
 
-enum { FUNCTIONS = 6 };
+enum { FUNCTION_SYSCALL_NAME = 4, FUNCTIONS = 6 };
 extern const struct expr_func analysis_functions[FUNCTIONS];
 
 /* Whether an expression needs names of kernel functions. To be called before names_open(), which

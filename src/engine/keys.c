@@ -55,14 +55,14 @@ uint64_t key_reads(struct analysis *a, const struct stream_event *event, const c
 
 	if (!text || key_compile(a, &key, event, text, "-k", &why))
 		return 0;
-	parts = schema_reads(key, event);
+	parts = schema_reads(key, event) | (expr_calls(key, &analysis_functions[FUNCTION_SYSCALL_NAME]) ? PERF_SAMPLE_REGS_USER : 0);
 	expr_free(key);
 	return parts;
 }
 
 void key_run_set(struct key_run *run, struct analysis *a, const struct analysis_sample *s)
 {
-	run->ctx = (struct function_ctx){ a, s->time, s->tid };
+	run->ctx = (struct function_ctx){ a, s, s->time, s->tid };
 	run->sample = (struct schema_sample){ s->event, s->view.rec, s->view.raw };
 	run->run.ctx = a ? (void *)&run->ctx : &run->sample;
 	run->run.text = run->text;

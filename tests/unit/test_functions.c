@@ -26,7 +26,10 @@ static const char *evaluate(const char *text, size_t room, int *trouble)
 	static char out[FUNCTION_TEXT + 1];
 	static char made[FUNCTION_TEXT];
 	const struct data data = { -5, UINT64_MAX, "eightchr" };   /* not terminated */
-	struct expr_run run = { .area[0] = { &data, sizeof(data) }, .text = made, .text_size = room };
+	struct stream_event event = { 0 };
+	const struct analysis_sample sample = { .event = &event };
+	struct function_ctx ctx = { .s = &sample };
+	struct expr_run run = { .area[0] = { &data, sizeof(data) }, .ctx = &ctx, .text = made, .text_size = room };
 	struct expr_error err;
 	struct expr_value v;
 	struct expr *e;

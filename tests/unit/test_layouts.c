@@ -55,7 +55,7 @@ TEST(raw_data)
 {
 	const uint64_t raw = PERF_SAMPLE_RAW, id = PERF_SAMPLE_IDENTIFIER;
 
-	calls(STREAM_READS_ALL, STREAM_READS_ALL, WHO | raw, WHO | raw);
+	calls(STREAM_READS_ALL, STREAM_READS_ALL, WHO | raw | PERF_SAMPLE_REGS_USER, WHO | raw);
 	calls(raw, raw, WHO | raw, WHO | raw);
 	calls(0, raw, WHO | id, WHO | raw | id);
 	calls(0, 0, WHO | id, WHO | id);
@@ -82,7 +82,7 @@ TEST(recorded)
 	e.reads = 0;
 	assert_int_equal(layouts_choose(s, &f), 0);
 	opts.record = NULL;
-	assert_int_equal(e.layout.sample_type, WHO | PERF_SAMPLE_RAW | PERF_SAMPLE_PERIOD | RECORDER_SAMPLE_TYPE);
+	assert_int_equal(e.layout.sample_type, WHO | PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_PERIOD | RECORDER_SAMPLE_TYPE);
 	free(s);
 }
 
@@ -150,6 +150,6 @@ TEST(filters)
 	e[0].reads = e[1].reads = 0;
 	e[1].filter_here = true;
 	assert_int_equal(stream_narrow(s, &f), 0);
-	assert_int_equal(e[0].layout.sample_type, WHO | PERF_SAMPLE_RAW);
+	assert_int_equal(e[0].layout.sample_type, WHO | PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER);
 	free(s);
 }

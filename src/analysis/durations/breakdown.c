@@ -4,6 +4,7 @@
 #include "base/note.h"
 #include "base/pidns.h"
 #include "base/room.h"
+#include "engine/callnames.h"
 #include "tasks/pidmap.h"
 
 #include <stdio.h>
@@ -425,7 +426,7 @@ static void take_call(struct breakdown *b, const struct analysis_sample *s)
 	}
 	if (!trace_field_data(b->args, s->view.raw, s->view.raw_size, &bytes, &len))
 		memcpy(args, bytes, len < sizeof(args) ? len : sizeof(args));
-	waiton_enter(&b->waiton, s->pid, s->tid, trace_field_sint(b->call_nr, s->view.raw), args);
+	waiton_enter(&b->waiton, s->pid, s->tid, sampled_call(s, trace_field_sint(b->call_nr, s->view.raw)), args);
 }
 
 /* Its call has no end. */

@@ -174,7 +174,7 @@ static const char *key_text(const struct latency *l, const struct stream_event *
 static uint64_t reads(struct question *q, const struct stream_event *event)
 {
 	if (breakdown_has(event))
-		return PERF_SAMPLE_RAW | PERF_SAMPLE_CALLCHAIN;
+		return PERF_SAMPLE_RAW | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER;
 	return key_reads(q->a, event, key_text((struct latency *)q, event));
 }
 

@@ -245,6 +245,19 @@ static bool put_own(struct waiton *w, const struct waitargs *c, char *buf, size_
 
 /* ---- the call of a thread --------------------------------------------------------------- */
 
+/* Whether the program made the call by int 0x80; on other machines than x86, whether it has 32 bits. */
+static bool is_of_32(pid_t tid, uint64_t sp, uint64_t pc)
+{
+#ifdef __x86_64__
+	static const uint8_t int80[] = { 0xcd, 0x80 };
+	uint8_t code[sizeof(int80)];
+
+	return read_memory(tid, pc - sizeof(code), code, sizeof(code)) && !memcmp(code, int80, sizeof(code));
+#else
+	return !((sp | pc) >> 32);
+#endif
+}
+
 /* Threads of the kernel, which have neither a stack nor an instruction pointer, seem to be in call 0. */
 enum waitargs_found waitargs_find(pid_t tid, struct waitargs *c)
 {
@@ -268,6 +281,7 @@ enum waitargs_found waitargs_find(pid_t tid, struct waitargs *c)
 	if (found != 3 + WAITARGS || c->call < 0 || (!sp && !pc))
 		return WAITARGS_NO_CALL;
 	c->tid = tid;
+	c->call = is_of_32(tid, sp, pc) ? call_of_32(c->call) : c->call;
 	c->pid = (pid_t)procstatus_of(tid, "\nTgid:");
 	c->pid = c->pid > 0 ? c->pid : 0;
 	return WAITARGS_A_CALL;

@@ -18,6 +18,7 @@
 #include "analysis/durations/words.h"
 #include "base/procstatus.h"
 #include "base/units.h"
+#include "engine/callnames.h"
 #include "report/flame.h"
 
 struct waits {
@@ -331,7 +332,7 @@ static void enter_call(struct waits *w, const struct analysis_sample *s)
 
 	if (!trace_field_data(q->texts[ENTER], s->view.raw, s->view.raw_size, &bytes, &len))
 		memcpy(args, bytes, len < sizeof(args) ? len : sizeof(args));
-	waiton_enter(&w->on, s->pid, s->tid, trace_field_sint(q->fields[ENTER][FIELD_CALL], s->view.raw), args);
+	waiton_enter(&w->on, s->pid, s->tid, sampled_call(s, trace_field_sint(q->fields[ENTER][FIELD_CALL], s->view.raw)), args);
 }
 
 static void take_call(struct waits *w, const struct analysis_sample *s, size_t i)
@@ -442,7 +443,7 @@ static uint64_t reads(struct question *q, const struct stream_event *event)
 	for (size_t i = 0; i < NEVENTS; i++)
 		if (event == question_event(q, events[i].sys, events[i].name))
 			return PERF_SAMPLE_RAW | PERF_SAMPLE_CALLCHAIN;
-	return PERF_SAMPLE_RAW;
+	return PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER;
 }
 
 static int begin(struct question *q, struct fault *f)

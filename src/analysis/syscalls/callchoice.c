@@ -82,7 +82,7 @@ bool callchoice_has(struct callchoice *c, int64_t number)
 	if (!c->names)
 		return true;
 	if (number < 0 || number >= NUMBERS)
-		return false;
+		return matches(c->names, syscall_name(number));
 	if (!c->known[number])
 		c->known[number] = matches(c->names, syscall_name(number)) ? YES : NO;
 	return c->known[number] == YES;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/syscalls/callfilter.h"
 
+#include "engine/callnames.h"
 #include "stream/asked/filter.h"
 
 #include <string.h>
@@ -16,6 +17,7 @@ static void put(const struct trace_field *field, char raw[RAW_BYTES], const void
 /* The data of the event that the call would have caused. */
 static void put_event(const struct stream_event *enter, const struct waitargs *c, char raw[RAW_BYTES])
 {
+	const int64_t number = call_number(c->call);
 	const int32_t tid = c->tid;
 
 	memset(raw, 0, RAW_BYTES);
@@ -25,7 +27,7 @@ static void put_event(const struct stream_event *enter, const struct waitargs *c
 		if (!strcmp(field->name, "common_pid"))
 			put(field, raw, &tid, sizeof(tid));
 		else if (!strcmp(field->name, "id"))
-			put(field, raw, &c->call, sizeof(c->call));
+			put(field, raw, &number, sizeof(number));
 		else if (!strcmp(field->name, "args"))
 			put(field, raw, c->args, sizeof(c->args));
 	}

@@ -101,7 +101,7 @@ static struct needs needs_of(const struct callset *wanted)
 		if (!wanted->has[i])
 			continue;
 		add_need(&n, syscall_name(i));
-		add_need(&n, syscall_name_of_32(i));
+		add_need(&n, syscall_name(call_of_32(i)));
 	}
 	return n;
 }
@@ -420,7 +420,7 @@ bool callpaths_may_follow(struct callpaths *p, pid_t tid, uint64_t since, int64_
 
 bool callpaths_may_have(const struct callpaths *p, int64_t call)
 {
-	return p->programs.n ? libccalls_has_path(call) : copies_path(syscall_name(call)) || copies_path(syscall_name_of_32(call));
+	return p->programs.n ? libccalls_has_path(call) : copies_path(syscall_name(call)) || copies_path(syscall_name(call_of_32(call)));
 }
 
 bool callpaths_has_two(int64_t call)

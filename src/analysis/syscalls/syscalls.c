@@ -149,7 +149,7 @@ static bool is_in(const struct question *q, const struct open_pair *o, int64_t c
 
 	if (c->numbered)
 		return (int64_t)o->value == call && !(c->failed && gaps_anywhere_since(&c->gaps, o->start));
-	return !gaps_since(&c->gaps, o->value, o->start);
+	return !gaps_since(&c->gaps, (uint32_t)o->value, o->start);
 }
 
 static bool wants(const struct question *q, int64_t call)
@@ -218,18 +218,19 @@ static void after_table(struct question *q, uint64_t from)
 
 /* ---- samples ---------------------------------------------------------------------------- */
 
-/* The value of a pair, for belongs(): the call's number if it is sampled, else the CPU. */
+/* The value of a pair, for belongs(): the call if its number is sampled, else the CPU; in both cases with the call's table. */
 static uint64_t beginning(const struct syscalls *c, const struct analysis_sample *s)
 {
-	return c->numbered ? (uint64_t)trace_field_sint(c->question.fields[ENTER][FIELD_ID], s->view.raw) : s->cpu;
+	return (uint64_t)sampled_call(s, c->numbered ? trace_field_sint(c->question.fields[ENTER][FIELD_ID], s->view.raw) : s->cpu);
 }
 
 /* Whether a sys_exit belongs to the thread's last sys_enter. */
 static bool belongs(const struct syscalls *c, const struct analysis_sample *s, const struct pair_end *end, int64_t id)
 {
 	if (c->numbered)   /* calls that succeed have no sys_exit with --errors: another one may be lost before that of this call */
-		return (int64_t)end->value == id && !(c->failed && gaps_since(&c->gaps, s->cpu, end->start));
-	return !gaps_since(&c->gaps, end->value, end->start) && !gaps_since(&c->gaps, s->cpu, end->start);
+		return (call_number((int64_t)end->value) == id || !(syscall_has_result((int64_t)end->value) || syscall_has_result(id))) &&
+		       !(c->failed && gaps_since(&c->gaps, s->cpu, end->start));
+	return !gaps_since(&c->gaps, (uint32_t)end->value, end->start) && !gaps_since(&c->gaps, s->cpu, end->start);
 }
 
 static void count(struct syscalls *c, const struct happening *h, const char *path)
@@ -313,15 +314,10 @@ static bool may_path_follow(struct syscalls *c, const struct happening *h, int64
 static void leave(struct question *q, const struct analysis_sample *s)
 {
 	struct syscalls *c = (struct syscalls *)q;
-	int64_t id = syscall_left(trace_field_sint(q->fields[LEAVE][FIELD_ID], s->view.raw));
+	const int64_t left = trace_field_sint(q->fields[LEAVE][FIELD_ID], s->view.raw);
+	int64_t id = syscall_left(left);
 	int64_t ret = trace_field_sint(q->fields[LEAVE][FIELD_RET], s->view.raw);
-	const int error = syscall_has_result(id) && is_error(ret) ? (int)-ret : 0;
-	struct happening h = {
-		.s = s, .pid = s->pid, .tid = s->tid, .comm = q->a ? analysis_comm(q->a, s->tid, s->time) : NULL,
-		.error = error,
-		.cells = { [CALL] = { (uint64_t)id }, [WORD] = { (uint64_t)id }, [NR] = { (uint64_t)id }, [RET] = { (uint64_t)ret },
-			   [ERROR] = { (uint64_t)error } },
-	};
+	struct happening h = { .s = s, .pid = s->pid, .tid = s->tid };
 
 	if (!pairs_end(&q->pairs, s, (uint64_t)s->tid, &h.end))
 		return;
@@ -329,7 +325,14 @@ static void leave(struct question *q, const struct analysis_sample *s)
 		q->pairs.unbegun++;
 		return;
 	}
+	id = left < 0 ? id : (int64_t)(h.end.value >> 32 << 32 | (uint64_t)id);
 	h.end.value = (uint64_t)id;
+	h.comm = q->a ? analysis_comm(q->a, s->tid, s->time) : NULL;
+	h.error = syscall_has_result(id) && is_error(ret) ? (int)-ret : 0;
+	h.cells[CALL].number = h.cells[WORD].number = (uint64_t)id;
+	h.cells[NR].number = (uint64_t)call_number(id);
+	h.cells[RET].number = (uint64_t)ret;
+	h.cells[ERROR].number = (uint64_t)h.error;
 	if (!may_path_follow(c, &h, id) || !heldcalls_keep(&c->held, &h))
 		finish(c, &h);
 }
@@ -407,7 +410,7 @@ static uint64_t reads(struct question *q, const struct stream_event *event)
 	const struct syscalls *c = (struct syscalls *)q;
 
 	if (event == question_event(q, events[ENTER].sys, events[ENTER].name))
-		return leaves_out(q) || has_paths(c) ? PERF_SAMPLE_RAW : 0;
+		return PERF_SAMPLE_REGS_USER | (leaves_out(q) || has_paths(c) ? PERF_SAMPLE_RAW : 0);
 	if (has_paths(c) && event == question_event(q, events[LEAVE].sys, events[LEAVE].name))
 		return PERF_SAMPLE_RAW | PERF_SAMPLE_CALLCHAIN;
 	return PERF_SAMPLE_RAW;
@@ -434,7 +437,7 @@ static int watch_paths(struct question *q, struct fault *f)
 	o->chains.of_calls = true;
 	o->kernel_callchain = o->kernel_callchain ? o->kernel_callchain : -1;   /* at sys_exit it is always the same */
 	for (int64_t i = 0; i < CALLSET_NUMBERS; i++)
-		wanted.has[i] = callchoice_has(&c->calls, i) || (follows(c) && pathmatch_follows_call(i));
+		wanted.has[i] = callchoice_has(&c->calls, i) || callchoice_has(&c->calls, call_of_32(i)) || (follows(c) && pathmatch_follows_call(i));
 	return callpaths_watch(&c->paths, q, &wanted, f);
 }
 
@@ -445,7 +448,7 @@ static void choose(struct syscalls *c, struct callset *s)
 	int64_t newest = 0;
 
 	for (int64_t i = 0; i < CALLSET_NUMBERS; i++) {
-		s->has[i] = (callchoice_has(&c->calls, i) && (!paths || callpaths_may_have(&c->paths, i))) ||
+		s->has[i] = ((callchoice_has(&c->calls, i) || callchoice_has(&c->calls, call_of_32(i))) && (!paths || callpaths_may_have(&c->paths, i))) ||
 			    (follows(c) && pathmatch_follows_call(i));
 		newest = syscall_name(i) ? i : newest;
 	}

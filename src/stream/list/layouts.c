@@ -126,6 +126,13 @@ static void hide_chain(struct layout *l)
 	l->callchain = 0;
 }
 
+/* Which call the number means depends on how it was made: callnames.h. */
+static bool needs_abi(const struct stream *s, const struct stream_event *ev)
+{
+	return ev->sys && !strcmp(ev->sys, "raw_syscalls") && !strcmp(ev->tracepoint, "sys_enter") && reads(s, ev, PERF_SAMPLE_REGS_USER) &&
+	       source_registers();
+}
+
 static uint64_t sample_type_of(const struct stream *s, const struct stream_event *ev)
 {
 	bool no_period = s->list.each_counts_one ||
@@ -147,6 +154,8 @@ static uint64_t sample_type_of(const struct stream *s, const struct stream_event
 		type |= PERF_SAMPLE_CALLCHAIN;
 	if (ev->callchain && ev->asked.stack_bytes)
 		type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	if (!ev->sampling && needs_abi(s, ev))
+		type |= PERF_SAMPLE_REGS_USER;
 	return type;
 }
 
@@ -166,6 +175,9 @@ static int choose_stack_format(struct stream_event *ev)
 	return event_set_stack_format(ev, &format);
 }
 
+/* CX and IP of x86; elsewhere any, since the ABI comes with them. */
+enum { ABI_REGISTERS = 1 << 2 | 1 << 8 };
+
 /* The parts that are at the same offset in all samples of an event. */
 #define PLAIN_PARTS                                                                                \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
@@ -182,6 +194,8 @@ static void choose_layout(const struct stream *s, struct stream_event *ev)
 		if (s->rings.has_lost_format)
 			ev->opened.read_format |= PEV_FORMAT_LOST;
 		layout_from_format(&ev->layout, type, ev->opened.read_format);
+		if (type & PERF_SAMPLE_REGS_USER)
+			ev->opened.regs_user = source_registers() & (type & PERF_SAMPLE_STACK_USER ? UINT64_MAX : ABI_REGISTERS);
 		return;
 	}
 	a = &ev->sampling->attr.attr;

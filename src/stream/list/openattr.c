@@ -63,6 +63,7 @@ void open_attr(const struct stream *s, const struct stream_event *event,
 		pev_attr_buf_init(buf, PERF_TYPE_TRACEPOINT, event->fmt->id);
 		pev_attr_sample_period(attr, event->opened.counted ? 0 : 1);
 		attr->sample_type = event->layout.sample_type;
+		attr->sample_regs_user = event->opened.regs_user;
 		attr->exclude_kernel = attr->exclude_hv = event->asked.user_only;
 		attr->read_format = event->opened.read_format | (s->rings.has_lost_format ? PEV_FORMAT_LOST : 0);
 	}

@@ -36,5 +36,8 @@ struct stream_event *recording_watch(struct stream *s, const struct spec_item *i
 	ev->min_raw = ev->fmt->min_size;
 	ev->each = 1;
 	layout_from_format(&ev->layout, p->tracks[i].widened, perfdata_event(p->reader, i)->format.read_format);
+	ev->opened.regs_user = perfdata_event(p->reader, i)->format.regs_user;
+	ev->opened.machine = perfdata_info(p->reader)->arch;
+	ev->opened.narrow = &p->narrow;
 	return ev;
 }

@@ -9,6 +9,7 @@
 #include "base/cpulist.h"
 #include "base/opener.h"
 #include "stream/recording/facts.h"
+#include "tasks/narrow.h"
 #include "tracefmt/tracefmt.h"
 
 #include <perfevent.h>
@@ -66,6 +67,7 @@ struct replay {
 	uint64_t damaged;              /* damaged places reported as lost */
 	uint64_t kernel_lost, counted_lost; /* from LOST records; as counted by the recorder */
 	bool ordered;                  /* the recording has FINISHED_ROUND records */
+	struct narrow narrow;
 	struct execs *execs;           /* processes whose events the kernel removed, if perf-prof recorded them */
 	_Alignas(8) char wide[UINT16_MAX + 1];
 };

@@ -149,6 +149,7 @@ void delivery_task(struct stream *s, const struct perf_event_header *rec)
 		follow(s, &out.task);
 	if (out.type == PERF_RECORD_MMAP || out.type == PERF_RECORD_MMAP2)
 		replay_identify(p, &out.mmap);
+	narrow_take(&p->narrow, &out);
 	makers_take_task(s, &out);
 	ids_take_task(s, &out);
 }

@@ -269,6 +269,9 @@ static int append(struct stream *s, const struct spec_item *item, size_t track, 
 	if (set_stack_format(ev, p, t, &e->format))
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	layout_from_format(&ev->layout, t->widened, e->format.read_format);
+	ev->opened.regs_user = e->format.regs_user;
+	ev->opened.machine = perfdata_info(p->reader)->arch;
+	ev->opened.narrow = &p->narrow;
 	ev->each = 1;
 	ev->opened.read_format = e->format.read_format;
 	ev->opened.counted = track_is_counted(p, track);
