@@ -31,6 +31,7 @@ enum opcode {
 	CODE_CHAR,           /* pop; print by spec c */
 	CODE_POINTER,        /* pop */
 	CODE_HEX_NUMBER,     /* pop */
+	CODE_KERNEL_TEXT,    /* pop the address of a text in the kernel; without such a text, the address */
 	CODE_FUNCTION,       /* pop; with its offset if a */
 	CODE_STRING,         /* region c up to a NUL */
 	CODE_FLAGS,          /* pop; print by table c */

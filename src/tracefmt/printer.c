@@ -2,6 +2,7 @@
 #include "tracefmt/printer.h"
 
 #include "tracefmt/guard.h"
+#include "tracefmt/kerneltexts.h"
 #include "tracefmt/printfmt.h"
 
 #include <inttypes.h>
@@ -17,6 +18,7 @@ enum {
 
 struct printer {
 	struct tracefmt_symbols symbols;
+	struct kerneltexts texts;
 	char *text;
 	size_t size;
 };
@@ -101,6 +103,7 @@ void printer_free(struct printer *p)
 {
 	if (!p)
 		return;
+	kerneltexts_free(&p->texts);
 	free(p->text);
 	free(p);
 }
@@ -108,6 +111,13 @@ void printer_free(struct printer *p)
 void printer_symbols(struct printer *p, const struct tracefmt_symbols *symbols)
 {
 	p->symbols = *symbols;
+	p->symbols.texts = &p->texts;
+}
+
+void printer_add_texts(struct printer *p, const char *lines, size_t len)
+{
+	kerneltexts_add(&p->texts, lines, len);
+	p->symbols.texts = &p->texts;
 }
 
 /* ---- by its program --------------------------------------------------------------- */

@@ -10,6 +10,7 @@ struct printer;
 struct printer *printer_new(void);
 void printer_free(struct printer *p);
 void printer_symbols(struct printer *p, const struct tracefmt_symbols *symbols);
+void printer_add_texts(struct printer *p, const char *lines, size_t len);
 /* Valid until the next call; *len bytes and a NUL. */
 const char *printer_text(struct printer *p, const struct tracefmt *fmt, const void *raw,
 			 uint32_t raw_size, size_t *len);

@@ -345,7 +345,7 @@ static bool string(struct compiler *c, const struct spec *spec, struct node *n)
 		if (!number_code(c, n))
 			return false;
 		c->depth--;
-		return emit(c, CODE_HEX_NUMBER, 0, 0, 0);
+		return emit(c, CODE_KERNEL_TEXT, 0, 0, 0);
 	}
 	text = as_text(c, n, &own);
 	if (!text)
@@ -455,6 +455,8 @@ static bool conversion(struct compiler *c, const struct spec *spec)
 	n = next_arg(c);
 	if (!n)
 		return false;
+	if (n->is_unknown)
+		return string(c, spec, n);
 	switch (spec->letter) {
 	case 's':
 		return string(c, spec, n);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs the program of a "print fmt" on an event. */
+#include "tracefmt/kerneltexts.h"
 #include "tracefmt/printmath.h"
 #include "tracefmt/printtext.h"
 
@@ -170,6 +171,17 @@ static void hex_number(struct run *r, const struct code *code)
 	out_hex(&r->out, pop(r));
 }
 
+static void kernel_text(struct run *r, const struct code *code)
+{
+	const uint64_t address = pop(r);
+	const char *known = r->symbols && r->symbols->texts ? kerneltexts_find(r->symbols->texts, address) : NULL;
+
+	if (known)
+		out_text(&r->out, known, strlen(known));
+	else
+		out_hex(&r->out, address);
+}
+
 static void out_prefixed(struct run *r, const char *prefix, uint64_t n)
 {
 	out_text(&r->out, prefix, strlen(prefix));
@@ -307,6 +319,7 @@ static text_fn *const texts[] = {
 	[CODE_CHAR] = character,
 	[CODE_POINTER] = pointer,
 	[CODE_HEX_NUMBER] = hex_number,
+	[CODE_KERNEL_TEXT] = kernel_text,
 	[CODE_FUNCTION] = function,
 	[CODE_STRING] = string,
 	[CODE_FLAGS] = flags,

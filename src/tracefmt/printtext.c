@@ -103,7 +103,7 @@ void out_int(struct out *o, const struct spec *spec, uint64_t n, bool negative, 
 
 	if (has_precision && !precision && !n)
 		at = end;
-	if (spec->alternate && n && (spec->letter | 0x20) == 'x')
+	if (spec->alternate && (spec->letter | 0x20) == 'x')   /* the kernel does so also for 0 */
 		before = spec->letter == 'x' ? "0x" : "0X";
 	len = (size_t)(end - at);
 	zeros = precision > len ? precision - len : 0;

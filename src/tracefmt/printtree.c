@@ -5,7 +5,6 @@
 #include "tracefmt/printnode.h"
 
 #include <stdlib.h>
-#include <ctype.h>
 #include <string.h>
 
 /* ---- memory ----------------------------------------------------------------------- */
@@ -124,9 +123,23 @@ static struct node *number(struct parser *p)
 	return n && !node_is_number(n) ? parser_fails(p, "a number is missing") : n;
 }
 
+/* Enumerators that kernels before 4.1 did not write as numbers, and which never changed. */
+static bool known_enumerator(const struct lexer *lx, uint64_t *number)
+{
+	static const char *const softirqs[] = { "HI_SOFTIRQ", "TIMER_SOFTIRQ", "NET_TX_SOFTIRQ", "NET_RX_SOFTIRQ", "BLOCK_SOFTIRQ", "",
+						"TASKLET_SOFTIRQ", "SCHED_SOFTIRQ", "HRTIMER_SOFTIRQ", "RCU_SOFTIRQ" };
+
+	for (*number = 0; *number < sizeof(softirqs) / sizeof(*softirqs); ++*number)
+		if (lexer_is_name(lx, softirqs[*number]))
+			return true;
+	*number = 5;
+	return lexer_is_name(lx, "IRQ_POLL_SOFTIRQ") || lexer_is_name(lx, "BLOCK_IOPOLL_SOFTIRQ");
+}
+
 /* { value, "name" }; entries with an unknown value or name are ignored. */
 static bool take_value(struct parser *p, struct named_value *out)
 {
+	const unsigned int before = p->unknown_names;
 	struct node *value;
 	bool known;
 
@@ -137,6 +150,7 @@ static bool take_value(struct parser *p, struct named_value *out)
 	p->unknown_names = 0;
 	value = number(p);
 	known = value && value->kind == NODE_CONST && !p->unknown_names;
+	p->unknown_names = before;
 	if (!value || !lexer_take(&p->lx, ','))
 		return parser_fails(p, "a value without a name") != NULL;
 	out->value = value->number;
@@ -343,18 +357,30 @@ static struct node *record_field(struct parser *p)
 	return n;
 }
 
-/* An unknown enumerator gets a value that matches no usual one; an unknown kernel variable is 0. */
-static struct node *unknown(struct parser *p, bool constant)
+/* An unknown enumerator, or a variable of the kernel: what depends on it is not known either. */
+static struct node *unknown(struct parser *p)
 {
 	p->unknown_names++;
-	return node_const(p, constant ? UINT64_MAX : 0,
-			  (struct ctype){ .size = 8, .is_signed = constant });
+	return node_const(p, UINT64_MAX, (struct ctype){ .size = 8 });
+}
+
+/* For an argument that depends on such a name. */
+static struct node *unknown_text(struct parser *p)
+{
+	struct node *n = node_new(p, NODE_TEXT);
+
+	if (n) {
+		n->text = "?";
+		n->len = 1;
+		n->is_unknown = true;
+	}
+	return n;
 }
 
 static struct node *name(struct parser *p)
 {
 	struct node *n;
-	bool constant;
+	uint64_t number;
 
 	if (lexer_is_name(&p->lx, "REC")) {
 		lexer_next(&p->lx);
@@ -363,11 +389,14 @@ static struct node *name(struct parser *p)
 	n = call(p);
 	if (n || p->tree->why)
 		return n;
-	constant = p->lx.len && isupper((unsigned char)*p->lx.text);
+	if (known_enumerator(&p->lx, &number)) {
+		lexer_next(&p->lx);
+		return node_const(p, number, (struct ctype){ .size = 4, .is_signed = true });
+	}
 	lexer_next(&p->lx);
 	if (lexer_is(&p->lx, '('))
 		return parser_fails(p, "a function of the kernel");
-	return unknown(p, constant);
+	return unknown(p);
 }
 
 static struct node *unary(struct parser *p);
@@ -500,8 +529,13 @@ bool print_tree_parse(struct print_tree *tree, const struct tracefmt *fmt, const
 	lexer_next(&p.lx);
 	if (!take_string(&p, &tree->format, &tree->len))
 		return false;
+	while (tree->len && tree->format[tree->len - 1] == '\n')   /* ends the line */
+		tree->len--;
 	while (lexer_take(&p.lx, ',')) {
+		p.unknown_names = 0;
 		*last = choice(&p);
+		if (*last && p.unknown_names)
+			*last = unknown_text(&p);
 		if (!*last)
 			return false;
 		/* a node that is in the list twice would make it a cycle */

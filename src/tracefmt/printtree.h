@@ -49,6 +49,7 @@ struct node {
 	size_t nvalues;
 	struct node *next;               /* next argument */
 	bool is_text;                    /* NODE_CHOICE of texts */
+	bool is_unknown;                 /* NODE_TEXT for a value that depends on the kernel */
 	uint16_t height;                 /* of the tree below */
 };
 

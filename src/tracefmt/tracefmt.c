@@ -19,6 +19,7 @@ struct tracefmt_db {
 	struct printer *printer;
 	struct tracefmt **fmts;
 	size_t nfmts;
+	bool has_texts;          /* of this kernel */
 };
 
 struct tracefmt_db *tracefmt_db_new(void)
@@ -237,6 +238,28 @@ const struct tracefmt *tracefmt_parse(struct tracefmt_db *db, const char *text, 
 	return fmt;
 }
 
+static bool refers_to_text(const struct tracefmt *fmt)
+{
+	for (size_t i = fmt->ncommon; i < fmt->nfields; i++)
+		if (strstr(fmt->fields[i].type, "char *"))
+			return true;
+	return false;
+}
+
+/* Once: the kernel writes the file anew for each reader. */
+static void load_texts(struct tracefmt_db *db, const char *tracefs)
+{
+	char path[512], *text;
+	size_t len;
+
+	db->has_texts = true;
+	snprintf(path, sizeof(path), "%s/printk_formats", tracefs);
+	text = textfile_whole(open(path, O_RDONLY | O_CLOEXEC), SIZE_MAX, &len);
+	if (text)
+		tracefmt_add_texts(db, text, len);
+	free(text);
+}
+
 const struct tracefmt *tracefmt_load(struct tracefmt_db *db, const char *tracefs, const char *sys,
 				     const char *name, struct fault *f)
 {
@@ -255,6 +278,8 @@ const struct tracefmt *tracefmt_load(struct tracefmt_db *db, const char *tracefs
 	}
 	fmt = tracefmt_parse(db, text, len, sys, f);
 	free(text);
+	if (fmt && refers_to_text(fmt) && !db->has_texts)
+		load_texts(db, tracefs);
 	return fmt;
 }
 
@@ -330,6 +355,11 @@ void tracefmt_swap(const struct tracefmt *fmt, void *raw, uint32_t raw_size)
 void tracefmt_set_symbols(struct tracefmt_db *db, const struct tracefmt_symbols *symbols)
 {
 	printer_symbols(db->printer, symbols);
+}
+
+void tracefmt_add_texts(struct tracefmt_db *db, const char *lines, size_t len)
+{
+	printer_add_texts(db->printer, lines, len);
 }
 
 const char *tracefmt_print(struct tracefmt_db *db, const struct tracefmt *fmt, const void *raw,

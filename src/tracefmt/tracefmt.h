@@ -106,6 +106,7 @@ struct tracefmt {
 struct tracefmt_symbols {
 	const char *(*find)(void *ctx, uint64_t addr, uint64_t *offset);
 	void *ctx;
+	const struct kerneltexts *texts;   /* of tracefmt_add_texts(), which sets it */
 };
 
 struct tracefmt_db;
@@ -130,6 +131,8 @@ void tracefmt_swap(const struct tracefmt *fmt, void *raw, uint32_t raw_size);
 
 /* Sets the lookup for %pS and the like; none at first. */
 void tracefmt_set_symbols(struct tracefmt_db *db, const struct tracefmt_symbols *symbols);
+/* Texts of the kernel to which events refer by address, as in the file printk_formats; tracefmt_load() adds those of this kernel. */
+void tracefmt_add_texts(struct tracefmt_db *db, const char *lines, size_t len);
 /* Whether the event's text contains names of functions. */
 bool tracefmt_prints_functions(const struct tracefmt *fmt);
 /* The event's text ("comm=worker pid=12346 ..."), *len bytes and a NUL; len may be NULL. Valid until the

@@ -76,6 +76,18 @@ static int each_system(struct scan *s, struct perfdata_formats *f)
 	return 0;
 }
 
+/* Behind the formats are kallsyms, and the texts of the kernel to which events refer by address. */
+static void take_texts(struct scan *s, struct perfdata_formats *f)
+{
+	const char *text = NULL;
+	uint32_t size = 0;
+
+	for (int i = 0; i < 2; i++)
+		text = scan_u32(s, &size) ? scan_bytes(s, size) : NULL;
+	if (text)
+		f->texts(f->ctx, text, size);
+}
+
 int perfdata_each_format(const struct perfdata_reader *r, struct perfdata_formats *f,
 			 struct fault *fault)
 {
@@ -91,6 +103,8 @@ int perfdata_each_format(const struct perfdata_reader *r, struct perfdata_format
 	     !scan_u32(&s, &systems);
 	while (!rc && systems--)
 		rc = each_system(&s, f);
+	if (!rc && f->texts)
+		take_texts(&s, f);
 	if (rc <= 0)
 		return rc;
 	return reading_fault(r, fault, (uint64_t)(s.p - r->tracing.data), "the formats of tracepoints (%zu "

@@ -192,6 +192,8 @@ struct perfdata_formats {
 	uint32_t page_size;
 	/* Called with the text of each format. Nonzero stops. */
 	int (*format)(void *ctx, const char *sys, const char *text, size_t len);
+	/* Called with the recorder's printk_formats, if the file has them; may be NULL. */
+	void (*texts)(void *ctx, const char *text, size_t len);
 	void *ctx;
 };
 /* Sets big_endian, long_size and page_size, then calls format() for each format. 0 (also without

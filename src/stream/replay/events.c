@@ -33,11 +33,17 @@ static int take_format(void *ctx, const char *sys, const char *text, size_t len)
 	return 0;
 }
 
+static void take_texts(void *ctx, const char *text, size_t len)
+{
+	tracefmt_add_texts(((struct formats *)ctx)->s->list.formats, text, len);
+}
+
 static int read_formats(struct stream *s, struct fault *f)
 {
 	struct formats x = { .s = s };
 
 	x.f.format = take_format;
+	x.f.texts = take_texts;
 	x.f.ctx = &x;
 	return perfdata_each_format(s->replay->reader, &x.f, f);
 }
