@@ -2,6 +2,7 @@
 #include "tracefmt/guard.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,6 +134,48 @@ bool guard_format(const char *text, size_t len)
 		else if (line.at != line.end && !is_field(line))
 			return false;
 	return false;
+}
+
+/* The last word before the brackets. False: there is none. */
+static bool find_name(struct line *name, const char *at, const char *end)
+{
+	const char *bracket = memchr(at, '[', (size_t)(end - at));
+
+	name->end = bracket ? bracket : end;
+	while (name->end > at && name->end[-1] == ' ')
+		name->end--;
+	for (name->at = name->end; name->at > at && behind_word(name->at - 1, name->end) == name->end;)
+		name->at--;
+	return name->at < name->end;
+}
+
+/* Such a line as one of bytes, by its offset and size. Without these it is left out. */
+static void put_mended(FILE *out, struct line line)
+{
+	const size_t head = strlen("\tfield:");
+	const char *rest = memmem(line.at, (size_t)(line.end - line.at), ";\toffset:", strlen(";\toffset:"));
+	struct line name;
+	int size;
+
+	if (rest && find_name(&name, line.at + head, rest) && sscanf(rest, ";\toffset:%*d;\tsize:%d", &size) == 1 && size > 0)
+		fprintf(out, "\tfield:%s %.*s[%d]%.*s\n", begins(&line, "\tfield:char ") ? "char" : "u8", (int)(name.end - name.at),
+			name.at, size, (int)(line.end - rest), rest);
+}
+
+char *guard_mended(const char *text, size_t len)
+{
+	const char *end = text + len;
+	char *mended = NULL;
+	struct line line;
+	size_t size;
+	FILE *out = open_memstream(&mended, &size);
+
+	while (out && next_line(&line, &text, end))
+		if (begins(&line, "\tfield:") && !is_field(line))
+			put_mended(out, line);
+		else
+			fprintf(out, "%.*s\n", (int)(line.end - line.at), line.at);
+	return out && !fclose(out) ? mended : NULL;
 }
 
 /* ---- raw data ------------------------------------------------------------------ */

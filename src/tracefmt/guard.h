@@ -11,6 +11,8 @@
 /* Whether the text has the lines of a format before its "print fmt", with fields declared as the
  * kernel does. Otherwise, or if the text is truncated, libtraceevent would dereference null pointers. */
 bool guard_format(const char *text, size_t len);
+/* The same format with lines that are not well-formed replaced by fields of bytes, or left out. NULL: out of memory. */
+char *guard_mended(const char *text, size_t len);
 /* The first dynamic field that reaches beyond the raw data, or NULL. */
 const struct trace_field *guard_dynamic(const struct tracefmt *fmt, const void *raw,
 					uint32_t raw_size);

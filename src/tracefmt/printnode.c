@@ -287,6 +287,8 @@ static struct ctype element_type(const struct trace_field *f)
 	lexer_next(&lx);
 	if (!lexer_type(&lx, &type, &certain))
 		type = (struct ctype){ 0 };
+	if (type.size && f->elem)   /* a long of another machine */
+		type.size = f->elem;
 	return type;
 }
 

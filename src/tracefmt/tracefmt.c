@@ -114,6 +114,7 @@ static void add_fields(struct tracefmt *fmt, const struct tep_format_field *f)
 		*out = (struct trace_field){
 			.name = f->name, .type = f->type, .kind = field_kind(f),
 			.offset = (uint16_t)f->offset, .size = (uint16_t)f->size,
+			.elem = f->flags & TEP_FIELD_IS_ARRAY && f->elementsize <= 8 ? (uint8_t)f->elementsize : 0,
 		};
 		if (end > fmt->min_size)
 			fmt->min_size = (uint16_t)end;
@@ -222,7 +223,12 @@ const struct tracefmt *tracefmt_parse(struct tracefmt_db *db, const char *text, 
 	struct tep_event *ev = NULL;
 	struct tracefmt *fmt;
 	enum tep_errno rc = parse(db, &ev, text, len, sys);
+	char *mended = ev ? NULL : guard_mended(text, len);
+	const bool is_mended = mended;
 
+	if (mended)
+		rc = parse(db, &ev, mended, strlen(mended), sys);
+	free(mended);
 	if (!ev) {
 		char why[128] = "";
 
@@ -231,6 +237,8 @@ const struct tracefmt *tracefmt_parse(struct tracefmt_db *db, const char *text, 
 		return NULL;
 	}
 	fmt = fmt_from_tep(ev, text, len);
+	if (fmt)
+		fmt->mended = is_mended;
 	if (!fmt || !db_add(db, fmt)) {
 		fault_set(f, EXIT_FAILED, "out of memory");
 		return NULL;

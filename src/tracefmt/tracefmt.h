@@ -33,6 +33,7 @@ struct trace_field {
 	enum field_kind kind;
 	uint16_t offset;          /* into the raw data */
 	uint16_t size;
+	uint8_t elem;             /* bytes of an element of an array; 0: not known */
 	bool fetched;             /* a dynamic text that a probe fetched: see TRACE_FIELD_FAULT */
 	uint16_t next;            /* of such a text: where the word of the next one is in the raw data; 0: it is the last */
 };
@@ -99,6 +100,7 @@ struct tracefmt {
 	void *tep_event;          /* libtraceevent's event: its fields */
 	struct event_text *text;  /* its "print fmt" */
 	uint16_t id_offset;       /* of common_type */
+	bool mended;              /* some fields are bytes, since their types are not understood */
 	bool returns;             /* of a return probe, whoever made it */
 };
 

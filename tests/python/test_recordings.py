@@ -262,6 +262,19 @@ def test_a_task_that_has_another_s_id_counts_from_0(replay, prof):
     assert table['weight'] == 291
 
 
+def test_rounds_as_large_as_their_rings_are_sorted(replay, prof):
+    """As of perf record -m 8M on a busy machine."""
+    attr = struct.pack('<IIQQQ', 1, 128, 0, 1000000, 1 | 2 | 4 | 128 | 1 << 10).ljust(128, b'\0')
+    raw = struct.pack('<I', 65404) + bytes(65404)
+    with open(replay.folder / 'large.data', 'wb') as f:
+        f.write(b'PERFILE2' + struct.pack('<Q', 16) + record(64, attr + struct.pack('<Q', 1)) + record(68, b''))
+        for time in [*range(2, 1000), 1]:
+            f.write(record(9, struct.pack('<QIIQII', 0x1000, 1, 1, 1000 * time, time == 1, 0) + raw))
+        f.write(record(68, b''))
+    done = subprocess.run([prof, 'script', '-F', 'time', 'large.data'], cwd=replay.folder, check=True, capture_output=True, text=True)
+    assert done.stderr == '' and done.stdout.split() == [f'{i / 1e6:.6f}:' for i in range(1, 1000)]
+
+
 @pytest.mark.parametrize('step, first', [(1, U32 * U32 - 3000), (1 << 50, 1)])
 def test_intervals_of_clocks_that_are_damaged(replay, step, first):
     """At the end of time, and over gaps of weeks before each event."""

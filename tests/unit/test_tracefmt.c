@@ -228,17 +228,45 @@ TEST_WITH(formats_that_the_kernel_does_not_write, open_db, close_db)
 		"name: x y\nID: 1\nformat:\n", "name: \nID: 1\nformat:\n", "name: x\nID: 1y\nformat:\n",
 		"name: x\nID: \nformat:\n", "name: x\nID: 1\nformat: \n", "name: \"x\nID: 1\nformat:\n",
 	};
+	const struct tracefmt *fmt;
 	char text[256];
 
 	for (size_t i = 0; i < COUNT(declared); i++) {
 		snprintf(text, sizeof(text), "name: x\nID: 1\nformat:\n\tfield:%s;\toffset:0;\tsize:4;\tsigned:0;\n\n"
 			 "print fmt: \"\"\n", declared[i]);
-		assert_null(tracefmt_parse(*state, text, strlen(text), "sys", NULL));
+		fmt = tracefmt_parse(*state, text, strlen(text), "sys", NULL);
+		assert_true(!fmt || fmt->mended);
 	}
 	for (size_t i = 0; i < COUNT(heads); i++) {
 		snprintf(text, sizeof(text), "%s\tfield:int a;\toffset:0;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n", heads[i]);
 		assert_null(tracefmt_parse(*state, text, strlen(text), "sys", NULL));
 	}
+}
+
+/* The vendor of a kernel has a field whose type is not understood: the event keeps its name and the others. */
+TEST_WITH(fields_of_a_type_that_is_not_understood_are_bytes, open_db, close_db)
+{
+	static const char text[] = "name: x\nID: 7\nformat:\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
+		"\tfield:char text[(8) > 128 ? 128 : (8)];\toffset:4;\tsize:4;\tsigned:0;\n"
+		"\tfield:struct { int a; } b;\toffset:8;\tsize:4;\tsigned:0;\n\tfield:int c;\toffset:12;\tsize:4;\tsigned:1;\n\n"
+		"print fmt: \"%s %d\", REC->text, REC->c\n";
+	static const struct { uint16_t type[2]; char text[4], b[4]; int32_t c; } raw = { { 7 }, "abc", "", -3 };
+	const struct tracefmt *fmt = parse(*state, "sys", text);
+
+	assert_true(fmt->mended);
+	assert_string_equal(fmt->name, "x");
+	assert_int_equal(field(fmt, "text")->kind, FIELD_STR);
+	assert_string_equal(tracefmt_print(*state, fmt, &raw, sizeof(raw), NULL), "abc -3");
+}
+
+TEST_WITH(longs_have_the_size_of_their_machine, open_db, close_db)
+{
+	static const char text[] = "name: x\nID: 7\nformat:\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
+		"\tfield:unsigned long args[2];\toffset:4;\tsize:8;\tsigned:0;\n\nprint fmt: \"%lx %lx\", REC->args[0], REC->args[1]\n";
+	static const uint32_t raw[3] = { 7, 0x12345678, 0x9abcdef0 };
+
+	tracefmt_set_machine(*state, 4, 4096);
+	assert_string_equal(tracefmt_print(*state, parse(*state, "sys", text), raw, sizeof(raw), NULL), "12345678 9abcdef0");
 }
 
 /* It prints as its fields where there is no program for it. */

@@ -307,7 +307,8 @@ void delivery_until(struct stream *s, uint64_t watermark)
 
 static bool is_full(const struct stream *s)
 {
-	return order_bytes(s->rings.order) + perfdata_pinned(s->replay->reader) >= REPLAY_MAX_HELD;
+	return order_bytes(s->rings.order) + perfdata_pinned(s->replay->reader) >=
+	       (s->replay->ordered ? REPLAY_MAX_ROUNDS : REPLAY_MAX_HELD);
 }
 
 void delivery_make_room(struct stream *s)

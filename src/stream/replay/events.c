@@ -24,12 +24,13 @@ struct formats {
 static int take_format(void *ctx, const char *sys, const char *text, size_t len)
 {
 	struct formats *x = ctx;
+	const struct tracefmt *fmt;
 
 	if (!x->machine_set)
 		tracefmt_set_machine(x->s->list.formats, x->f.long_size, (int)x->f.page_size);
 	x->machine_set = true;
-	if (!tracefmt_parse(x->s->list.formats, text, len, sys, NULL))
-		x->s->replay->formats_bad++;
+	fmt = tracefmt_parse(x->s->list.formats, text, len, sys, NULL);
+	x->s->replay->formats_bad += !fmt || fmt->mended;
 	return 0;
 }
 

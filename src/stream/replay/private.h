@@ -6,7 +6,8 @@
 #include "stream/state/state.h"
 #include "stream/replay/replay.h"
 
-enum { REPLAY_MAX_HELD = 48 << 20 };   /* bytes of records that wait for earlier ones */
+/* Bytes of records that wait for earlier ones; of a recording with rounds, which are as large as its recorder's rings. */
+enum { REPLAY_MAX_HELD = 48 << 20, REPLAY_MAX_ROUNDS = 1 << 30 };
 enum { MIXED = UINT16_MAX };           /* tag of a run with samples of several events; otherwise the tag is the
 				        * index of the event */
 

@@ -654,7 +654,7 @@ static void tell(const struct stream *s)
 		note(1, "%s: %" PRIu64 " records of types that only their recorder knows were "
 			"skipped", s->opts->input, c->own);
 	if (p->formats_bad)
-		note(verbose, "%s: cannot parse %d tracepoint formats; fields of those events are "
+		note(1, "%s: cannot fully parse %d tracepoint formats: fields of those events are bytes, or "
 		     "missing", s->opts->input, p->formats_bad);
 	if (!s->run.stop && perfdata_has_no_end(p->reader))
 		note(1, "%s: the recording has no end: its recorder still runs, was killed, or found the disk full, and what came "
