@@ -117,6 +117,7 @@ struct stream_event *analysis_event(struct analysis *a, const char *sys, const c
 int analysis_lacks(const struct analysis *a, const char *sys, const char *tracepoint, struct fault *f)
 {
 	const struct stream_opts *o = &a->opts->stream;
+	const bool is_cut = o->input && replay_is_unfinished(stream_replay(a->stream));
 	const char *quote;
 	char list[1024];
 	size_t n = 0;
@@ -129,8 +130,8 @@ int analysis_lacks(const struct analysis *a, const char *sys, const char *tracep
 		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s", i ? "," : "", a->added[i]);
 	quote = strpbrk(list, "&|<>(*") ? "'" : "";   /* for a shell */
 	/* without -a, the tasks that wake the targets or run in their place are not recorded */
-	return fault_usage(f, "%s: needs %s:%s, which %s lacks; record with %s%s-e %s%s%s", a->ops->name, sys, tracepoint,
-			   o->input, strstr(list, "sched:") ? "-a " : "", o->call_graph ? "-g " : "", quote, list, quote);
+	return fault_usage(f, "%s: needs %s:%s, which %s lacks%s; record with %s%s-e %s%s%s", a->ops->name, sys, tracepoint,
+			   o->input, is_cut ? ": its recorder was killed, and the names of its tracepoints are missing" : "", strstr(list, "sched:") ? "-a " : "", o->call_graph ? "-g " : "", quote, list, quote);
 }
 
 int analysis_has_everybody(const struct stream *s, const char *name, const struct stream_event *event, struct fault *f)

@@ -86,6 +86,8 @@ static int end(struct analysis *a, struct fault *f)
 		return artifact_interrupt(&c->file, f);
 	if (check_profiled(c, a, f))
 		return -1;
+	if (!c->samples && !stream_was_interrupted(a->stream))
+		return fault_set(f, EXIT_FAILED, "%s: there are no samples to convert", a->opts->stream.input);
 	if (!ferror(c->file.out) && !c->no_memory && c->format->end(c, a, f))
 		return -1;
 	if (c->no_memory)

@@ -389,7 +389,16 @@ def test_an_unfinished_file(replay):
     data[48:56] = bytes(8)
     (replay.folder / 'killed.data').write_bytes(data[:at + size])
     every = replay.rows(path_of('clock'))
-    assert [row[:4] for row in replay.rows('killed.data')] == [row[:4] for row in every]
+    assert [row[:4] for row in replay.rows('killed.data', errors='recorder was killed')] == [row[:4] for row in every]
+
+
+def test_a_recording_without_a_sample(replay, prof):
+    attr = struct.pack('<IIQQQ', 1, 128, 0, 1000000, 1 | 2 | 4).ljust(128, b'\0')
+    (replay.folder / 'none.data').write_bytes(b'PERFILE2' + struct.pack('<Q', 16) + record(64, attr + struct.pack('<Q', 1)))
+    for args, code in ((['script'], 0), (['report'], 0), (['convert', '--to', 'pprof', '-o', 'x.pb'], 1)):
+        done = subprocess.run([prof, *args, '-I', 'none.data'], cwd=replay.folder, capture_output=True, text=True)
+        assert done.returncode == code and 'none.data: it has no samples' in done.stderr
+    assert not (replay.folder / 'x.pb').exists()
 
 
 IDENTIFIER, TIME, CALLCHAIN, ROUND = 1 << 16, 1 << 2, 1 << 5, struct.pack('=IHH', 68, 0, 8)

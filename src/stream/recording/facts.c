@@ -10,6 +10,11 @@ bool replay_place(const struct replay *p, uint64_t *at, uint64_t *size)
 	return p->size;
 }
 
+bool replay_is_unfinished(const struct replay *p)
+{
+	return perfdata_is_unfinished(p->reader);
+}
+
 const struct perfdata_info *replay_info(const struct replay *p)
 {
 	return perfdata_info(p->reader);

@@ -18,6 +18,9 @@ bool replay_place(const struct replay *p, uint64_t *at, uint64_t *size);
 /* The information in the header about the machine and the run. */
 const struct perfdata_info *replay_info(const struct replay *p);
 
+/* As perfdata_is_unfinished(). */
+bool replay_is_unfinished(const struct replay *p);
+
 /* For symbol lookup: whether the recording is from this machine; whether it is from the kernel that
  * runs now, at the same address (kernels are relocated at each boot). */
 bool replay_is_same_machine(const struct replay *p);

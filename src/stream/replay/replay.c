@@ -654,7 +654,7 @@ static void tell(const struct stream *s)
 		note(1, "%s: %" PRIu64 " records of types that only their recorder knows were "
 			"skipped", s->opts->input, c->own);
 	if (p->formats_bad)
-		note(1, "%s: cannot fully parse %d tracepoint formats: fields of those events are bytes, or "
+		note(verbose, "%s: cannot fully parse %d tracepoint formats: fields of those events are bytes, or "
 		     "missing", s->opts->input, p->formats_bad);
 	if (!s->run.stop && perfdata_has_no_end(p->reader))
 		note(1, "%s: the recording has no end: its recorder still runs, was killed, or found the disk full, and what came "
@@ -664,8 +664,10 @@ static void tell(const struct stream *s)
 		note(verbose, "%s: cannot read %d features of its header (bits %#" PRIx64 ")", s->opts->input,
 		     __builtin_popcountll(perfdata_info(p->reader)->unread), perfdata_info(p->reader)->unread);
 	if (perfdata_is_unfinished(p->reader))
-		note(verbose, "%s: its end is missing, and with it the machine, build ids and tracepoint formats",
-		     s->opts->input);
+		note(1, "%s: its recorder was killed, or still runs: its end is missing, and with it the machine, build ids and names of "
+			"tracepoints", s->opts->input);
+	if (!s->run.stop && !s->loss.totals.counted && !p->unknown && !c->aux_bytes)
+		note(1, "%s: it has no samples", s->opts->input);
 }
 
 int replay_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct fault *f)
