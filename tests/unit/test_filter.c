@@ -168,6 +168,26 @@ TEST(what_has_no_meaning_is_told_apart)
 	}
 }
 
+TEST(names_of_tasks_have_15_bytes)
+{
+	static const struct {
+		const char *text;
+		size_t at;               /* 0: fine */
+	} rows[] = {
+		{ "name==\"123456789012345\"", 0 }, { "name==\"1234567890123456\"", 6 }, { "u8==1 || !(_comm!='1234567890123456')", 18 },
+		{ "comm~\"my-very-long*\"", 0 }, { "comm~\"*123456789012345*6\"", 5 }, { "comm~\"!1234567890123456\"", 0 },
+		{ "comm~\"[1][2][3][4][5][6]\"", 0 }, { "dyn==\"1234567890123456\"", 0 }, { "name==", 0 }, { "none==\"1234567890123456\"", 0 },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct expr_error err = { 0 };
+
+		assert_int_equal(filter_names_longer(rows[i].text, &schema, &err), rows[i].at != 0);
+		if (rows[i].at)
+			assert_int_equal(err.at, rows[i].at);
+	}
+}
+
 /* A list of pids longer than the kernel's page: what doesn't fit is evaluated here. */
 TEST(a_long_filter_overflows_to_here)
 {

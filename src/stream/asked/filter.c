@@ -114,6 +114,38 @@ enum filter_fate filter_split(struct filter *filter, const char *text,
 	return fate;
 }
 
+/* Of a glob, * may be empty. */
+static size_t least_length(const struct expr_node *text, bool is_glob)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < text->len; i++)
+		n += !is_glob || text->text[i] != '*';
+	return is_glob && (*text->text == '!' || memchr(text->text, '[', text->len)) ? 0 : n;
+}
+
+bool filter_names_longer(const char *text, const struct expr_schema *schema, struct expr_error *err)
+{
+	enum { NAME_SIZE = 16 };   /* TASK_COMM_LEN */
+	struct expr_tree tree;
+	bool found = false;
+
+	for (size_t i = expr_tree_parse(&tree, text, err) ? SIZE_MAX : 1; !found && i < tree.nnodes; i++) {
+		const struct expr_node *n = &tree.nodes[i], *a = expr_at(&tree, n->kid[0]), *b = expr_at(&tree, n->kid[1]);
+		const struct expr_field *field = NULL;
+
+		if ((n->op == EXPR_EQ || n->op == EXPR_NE || n->op == EXPR_GLOB) && a->op == EXPR_NAME && b->op == EXPR_STRING)
+			field = expr_field(schema, a->text, a->len);
+		found = field && (field->kind == EXPR_FIELD_CALLED || (field->kind == EXPR_FIELD_CHARS && field->size == NAME_SIZE)) &&
+			least_length(b, n->op == EXPR_GLOB) >= NAME_SIZE;
+		if (found)
+			expr_fail(err, b->from, "a shorter text, such as a glob: ~\"long-na*\"", "names of tasks have at most %d bytes, here \"%.*s\"",
+				  NAME_SIZE - 1, NAME_SIZE - 1, b->text);
+	}
+	expr_tree_free(&tree);
+	return found;
+}
+
 void filter_free(struct filter *filter)
 {
 	free(filter->kernel);

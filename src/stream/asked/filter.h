@@ -31,6 +31,8 @@ enum filter_fate filter_split(struct filter *filter, const char *text,
 			      const struct expr_schema *schema, bool all_here,
 			      struct expr_error *err);
 void filter_free(struct filter *filter);
+/* Whether it compares the name of a task, as the kernel keeps it, with a longer text, which is never equal; err says so. */
+bool filter_names_longer(const char *text, const struct expr_schema *schema, struct expr_error *err);
 
 struct stream_event;
 

@@ -192,6 +192,8 @@ static int prepare(struct stream *s, struct stream_event *event, const struct ex
 
 	if (pointertext_compared(event, schema, &pointer, &err))
 		return refuse_pointer(event, schema, trial, &pointer, &err, f);
+	if (trial && filter_names_longer(event->asked.filter, schema, &err))
+		return complain(event, schema, &err, "", f);
 	fate = filter_split(filter, event->asked.filter, schema, !event->fmt || !trial, &err);
 	/* if the kernel refuses its part, all of the filter is evaluated here, which is only slower */
 	if (fate == FILTER_SPLIT && filter->kernel && open_trial(event, trial) &&
