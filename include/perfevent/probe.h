@@ -22,7 +22,8 @@ PEV_API uint64_t pev_breakpoint_exec_length(void);
 
 /* ---- probes: kprobe and uprobe PMUs, Linux 4.17 ---- */
 
-/* attr.config1 points to `symbol` or `path`, which must stay valid until the event is opened. */
+/* attr.config1 points to `symbol` or `path`, which must stay valid until the event is opened. The kernel resolves the path then,
+ * once more after pev_elf_symbol() and the like: if others may replace the file, pass "/proc/self/fd/N" of your descriptor. */
 
 /* Kernel function `symbol` + offset, at its return if `ret` (then offset must be 0). -ENOENT if
  * the kernel has no kprobe PMU. An unknown symbol is only reported when the event is opened. */

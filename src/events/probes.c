@@ -92,14 +92,15 @@ static int refuse(const char *tracefs, const struct probe_definition *def, int e
 {
 	bool denied = err == EACCES || err == EPERM;
 	char said[256];
+	const char *at = def->space == PROBE_USER ? strrchr(def->where, ':') + 1 : def->where;
 
 	kernel_said(tracefs, said, sizeof(said));
 	if (denied)
 		return probes_refused(files[def->space], err, f);
 	if (def->space == PROBE_KERNEL && (err == ENOENT || strstr(said, "probed address or symbol")))
 		return fault_set(f, EXIT_USAGE, "the kernel has no function %s that can be probed", def->where);
-	return fault_set(f, EXIT_USAGE, "the kernel refuses the probe at %s%s%s: %s%s%s", def->where,
-			 *def->args ? " with " : "", def->args, strerror(err), *said ? "; the kernel says: " : "",
+	return fault_set(f, EXIT_USAGE, "the kernel refuses the probe at %s%s%s%s%s: %s%s%s", at,
+			 def->shown ? " of " : "", def->shown ? def->shown : "", *def->args ? " with " : "", def->args, strerror(err), *said ? "; the kernel says: " : "",
 			 said);
 }
 

@@ -31,7 +31,8 @@ enum probe_space { PROBE_KERNEL, PROBE_USER };
 struct probe_definition {
 	enum probe_space space;
 	bool at_return;
-	const char *where;        /* "do_exit+0x10", "/bin/x:0x1234" */
+	const char *where;        /* "do_exit+0x10", "/proc/self/fd/3:0x1234" */
+	const char *shown;        /* the file in messages; or NULL */
 	const char *args;         /* "fd=%di:s32 ..." or "" */
 };
 

@@ -175,7 +175,7 @@ static int search(struct probe_file *file, const struct spec_item *item, const s
 	return 0;
 }
 
-/* /proc/PID/root/FILE, resolved as text, may be another file: ours, not the container's. */
+/* The path of a file in a container may be another file here. */
 static bool is_open(int fd, const char *path)
 {
 	struct stat there, st;
@@ -183,19 +183,17 @@ static bool is_open(int fd, const char *path)
 	return !stat(path, &there) && !fstat(fd, &st) && there.st_dev == st.st_dev && there.st_ino == st.st_ino;
 }
 
-/* A definition ends at blanks and some other characters, and the kernel takes no path without a slash. Offsets by number are of
- * this very file: another one, which is at its path meanwhile, would crash. */
+/* The kernel resolves the path of a definition once more, and whoever may write to a folder of it can put another file there
+ * meanwhile. The descriptor leads to the very file that was searched. So its own path comes from the kernel, too. */
 static void set_path(struct probe_file *file, const char *path)
 {
-	char *absolute = realpath(path, NULL);
-	const bool same = absolute && is_open(file->fd, absolute);
+	ssize_t n;
 
-	if (same && !file->noffsets && !absolute[strcspn(absolute, " \t\n\r\v\f:;()#")])
-		snprintf(file->path, sizeof(file->path), "%s", absolute);
-	else
-		snprintf(file->path, sizeof(file->path), "/proc/self/fd/%d", file->fd);
-	snprintf(file->found, sizeof(file->found), "%s", same ? absolute : path);
-	free(absolute);
+	snprintf(file->path, sizeof(file->path), "/proc/self/fd/%d", file->fd);
+	n = readlink(file->path, file->found, sizeof(file->found) - 1);
+	file->found[n < 0 ? 0 : n] = '\0';
+	if (!is_open(file->fd, file->found))
+		snprintf(file->found, sizeof(file->found), "%s", path);
 }
 
 /* None if the function's name is not of numbers. */

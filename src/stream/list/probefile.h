@@ -13,7 +13,7 @@ struct probe_file {
 	int fd;                  /* -1: none */
 	int debug;               /* the file with its DWARF, if that is another one; -1: none, or not looked for yet */
 	struct parser *parser;
-	char path[PATH_MAX];     /* for a probe's definition: absolute, without characters that end it there */
+	char path[32];           /* for a probe's definition: leads to fd */
 	char found[PATH_MAX];    /* the file's own path: debug files are looked for beside it */
 	struct places places;
 	uint64_t *offsets;       /* the function is a number, or several with blanks between them: offsets in the file; no places */

@@ -39,6 +39,7 @@ static int define(struct definer *d, const char *where, const char *args)
 {
 	struct probe_definition def = {
 		.space = d->name->kind->space, .at_return = d->name->kind->at_return, .where = where, .args = args,
+		.shown = *d->name->path ? d->name->path : NULL,
 	};
 	struct fault why = { 0 };
 
@@ -71,7 +72,7 @@ static int define_in_kernel(struct definer *d)
 
 static int define_at(struct definer *d, const struct probe_file *file, uint64_t offset, uint64_t counter, const char *args)
 {
-	char where[PATH_MAX + 64];
+	char where[128];
 	int n = snprintf(where, sizeof(where), "%s:%#llx", file->path, (unsigned long long)offset);
 
 	if (counter)
