@@ -57,12 +57,20 @@ static void show_access(const char *name, const char *type, FILE *out)
 	fprintf(out, "    # %s = event.%s\n", name, name);
 }
 
+/* A text within a string of Python. */
+static void put_quoted(const char *text, FILE *out)
+{
+	for (; *text; text++)
+		fprintf(out, strchr("\"\\", *text) ? "\\%c" : "%c", *text);
+}
+
 static void print_handler(const struct stream_event *event, FILE *out)
 {
 	fprintf(out, "\n# Event-specific handler (higher priority than __sample__)\n"
-		"def %s(event):\n    \"\"\"\n    Handler for %s\n"
-		"    event is a PerfEvent object with lazy field evaluation.\n\n"
-		"    Event-specific fields:\n", event->word, event->name);
+		"def %s(event):\n    \"\"\"\n    Handler for ", event->word);
+	put_quoted(event->name, out);
+	fputs("\n    event is a PerfEvent object with lazy field evaluation.\n\n"
+		"    Event-specific fields:\n", out);
 	each_field(event, describe, out);
 	fputs("    \"\"\"\n    global event_count\n    event_count += 1\n\n"
 	      "    # Access common fields\n    pid = event._pid\n    time_ns = event._time\n\n"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tracefmt/tracefmt.h"
 
+#include "base/escape.h"
 #include "base/room.h"
 #include "base/textfile.h"
 #include "tracefmt/guard.h"
@@ -161,7 +162,7 @@ static struct tracefmt *fmt_from_tep(struct tep_event *ev, const char *text, siz
 	if (!fmt)
 		return NULL;
 	fmt->fields = calloc(n ? n : 1, sizeof(*fmt->fields));
-	fmt->sys = strdup(ev->system);
+	fmt->sys = escape_whole(ev->system);   /* the guard has looked at the other names */
 	fmt->name = strdup(ev->name);
 	fmt->id = (uint16_t)ev->id;
 	fmt->tep_event = ev;

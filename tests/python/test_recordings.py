@@ -2,6 +2,7 @@
 """--input: what a script gets out of a recording is what perf script says of it, event by event.
 
 The recordings of tests/data/perfdata lie there with the words of perf 6.1; no privilege is needed."""
+import ast
 import json
 import os
 import re
@@ -295,6 +296,19 @@ def test_intervals_of_clocks_that_are_damaged(replay, step, first):
 def test_help_writes_a_template(replay):
     done = replay(path_of('several'), script='help')
     assert 'def sched__sched_switch(event)' in done.stdout and 'def cpu_clock(event)' in done.stdout
+
+
+def test_names_of_events_are_no_code_and_no_controls(replay, prof):
+    attr = struct.pack('<IIQQQ', 1, 128, 0, 1000, 1 | 2 | 4 | 1 << 16).ljust(128, b'\0')
+    name = b'x"""\nimport os\n"""\x1b[31m\\"""\nimport os\n'
+    data = b'PERFILE2' + struct.pack('<Q', 16) + record(64, attr + struct.pack('<Q', 7)) + \
+        record(78, struct.pack('<QQ', 2, 7) + name.ljust(64, b'\0')) + record(9, struct.pack('<QQIIQ', 7, 0x1000, 1, 1, 1))
+    (replay.folder / 'names.data').write_bytes(data)
+    code = ast.parse(replay('names.data', script='help').stdout)
+    assert not any(isinstance(node, ast.Import) for node in ast.walk(code))
+    for command in 'trace', 'script', 'report', 'top':
+        done = subprocess.run([prof, command, '-I', 'names.data'], cwd=replay.folder, capture_output=True)
+        assert b'\x1b' not in done.stdout + done.stderr and not done.returncode, command
 
 
 # ---- what can't be

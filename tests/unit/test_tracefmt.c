@@ -222,11 +222,12 @@ TEST_WITH(garbage_is_no_format, open_db, close_db)
 TEST_WITH(formats_that_the_kernel_does_not_write, open_db, close_db)
 {
 	static const char *const declared[] = {
-		"char a[\0216]", "char a[6", "char a]", "char \"a", "a", "* a", "int", "int *", "[4] a", "int a{}", "int 'a", "",
+		"char a[\0216]", "char a[6", "char a]", "char \"a", "a", "* a", "int", "int *", "[4] a", "int a{}", "int 'a", "int a\\", "int \033", "",
 	};
 	static const char *const heads[] = {
 		"name: x y\nID: 1\nformat:\n", "name: \nID: 1\nformat:\n", "name: x\nID: 1y\nformat:\n",
 		"name: x\nID: \nformat:\n", "name: x\nID: 1\nformat: \n", "name: \"x\nID: 1\nformat:\n",
+		"name: \033\nID: 1\nformat:\n",
 	};
 	const struct tracefmt *fmt;
 	char text[256];
@@ -318,6 +319,11 @@ TEST_WITH(fields_that_can_not_be, open_db, close_db)
 	assert_null(field_of(fmt, "none"));
 	assert_int_equal(field(fmt, "here")->offset, 8);
 	assert_int_equal(fmt->min_size, 12);
+}
+
+TEST_WITH(the_system_of_a_recording_s_format_is_escaped, open_db, close_db)
+{
+	assert_string_equal(parse(*state, "s\033[2J\n", SCHED_SWITCH_6_18)->sys, "s\\x1b[2J\\x0a");
 }
 
 /* ------------------------------------------------------------------------

@@ -86,7 +86,7 @@ static bool take_text(struct scan *s, char **text)
 	size_t len = 0;
 	const char *from = scan_string(s, &len);
 
-	*text = from ? strndup(from, len) : NULL;
+	*text = reading_text(from, len);
 	return *text;
 }
 

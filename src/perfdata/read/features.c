@@ -9,7 +9,7 @@ enum { MAX_WORDS = 1 << 16, MAX_BUILD_IDS = 1 << 20, KERNEL_RECORD_HEAD = 8 };
 
 static bool keep(char **to, const char *text, size_t len)
 {
-	char *copy = text ? strndup(text, len) : NULL;
+	char *copy = reading_text(text, len);
 
 	if (!copy)
 		return false;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "perfdata/read/reading.h"
 
+#include "base/escape.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -29,6 +31,14 @@ int reading_failed(const struct perfdata_reader *r, struct fault *f)
 int reading_no_memory(struct fault *f)
 {
 	return fault_set(f, EXIT_FAILED, "out of memory");
+}
+
+char *reading_text(const char *text, size_t len)
+{
+	char *raw = text ? strndup(text, len) : NULL, *safe = raw ? escape_whole(raw) : NULL;
+
+	free(raw);
+	return safe;
 }
 
 int reading_at(const struct perfdata_reader *r, uint64_t at, void *out, size_t n)

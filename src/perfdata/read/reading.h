@@ -75,6 +75,8 @@ int reading_fault(const struct perfdata_reader *r, struct fault *f, uint64_t at,
 /* The same for r->w.error, at the current offset. */
 int reading_failed(const struct perfdata_reader *r, struct fault *f);
 int reading_no_memory(struct fault *f);
+/* A name, or another text that is shown: escaped for a terminal, up to a NUL. malloc'ed; NULL: no text, or no memory. */
+char *reading_text(const char *text, size_t len);
 /* Reads n bytes at a file offset. 0 or -errno; -ENODATA at the end of the file. */
 int reading_at(const struct perfdata_reader *r, uint64_t at, void *out, size_t n);
 
