@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "columns/dictionary.h"
 
+#include "base/hash.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -72,29 +74,22 @@ void dictionary_rest(struct dictionary *d)
 	*d = fresh;
 }
 
-static uint64_t mix(uint64_t h, uint64_t word)
-{
-	h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-	return h ^ h >> 29;
-}
-
 /* Also whether all bytes are ASCII, which nearly all texts are. */
 static uint32_t hash_of(const char *text, size_t len, bool *ascii)
 {
-	uint64_t h = len, word, bits = 0;
+	uint64_t h = len ^ hash_key[0], word, bits = 0;
 
 	for (; len >= 8; text += 8, len -= 8) {
 		memcpy(&word, text, 8);
 		bits |= word;
-		h = mix(h, word);
+		h = hash_step(h, &word);
 	}
 	word = 0;
 	for (size_t i = 0; i < len; i++)
 		word |= (uint64_t)(uint8_t)text[i] << 8 * i;
 	bits |= word;
 	*ascii = !(bits & UINT64_C(0x8080808080808080));
-	h = mix(h, word);
-	return (uint32_t)(h ^ h >> 32);
+	return (uint32_t)hash_step(h, &word);
 }
 
 static int grow_table(struct dictionary *d)

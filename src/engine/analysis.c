@@ -4,6 +4,7 @@
 #include "base/cpulist.h"
 #include "base/descriptors.h"
 #include "base/escape.h"
+#include "base/hash.h"
 #include "base/note.h"
 #include "base/perfwords.h"
 #include "base/room.h"
@@ -383,11 +384,7 @@ char *analysis_time_text(struct analysis *a, uint64_t time, char *buf, size_t si
 
 uint64_t analysis_hash(const char *text)
 {
-	uint64_t h = UINT64_C(14695981039346656037);
-
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * UINT64_C(1099511628211);
-	return h | UINT64_C(1) << 63;
+	return hash_text(text) | UINT64_C(1) << 63;
 }
 
 uint64_t analysis_now(struct analysis *a)

@@ -8,6 +8,7 @@
  */
 #include "pyhost/frames.h"
 
+#include "base/hash.h"
 #include "pyhost/stacks.h"
 #include "tasks/resolve.h"
 
@@ -84,7 +85,7 @@ void frames_free(struct frames *f)
 
 static uint32_t *bucket_of(struct frames *f, uint64_t ip)
 {
-	return &f->buckets[ip * UINT64_C(0x9e3779b97f4a7c15) >> 49];
+	return &f->buckets[hash_number(ip) >> 49];
 }
 
 static bool same_key(const struct frame_key *a, const struct frame_key *b)

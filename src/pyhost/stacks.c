@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pyhost/stacks.h"
 
+#include "base/hash.h"
+
 #include <linux/perf_event.h>
 #include <string.h>
 
@@ -60,33 +62,20 @@ void stacks_free(struct stacks *s)
 
 /* ---- keys ----------------------------------------------------------------- */
 
-#define FACTOR UINT64_C(0x9e3779b97f4a7c15)
-
-/* Two independent chains of multiplications run in parallel. */
 bool stack_key_init(struct stack_key *key, const uint64_t *ips, uint64_t nr)
 {
-	uint64_t a = nr, b = FACTOR, user = 0, i;
+	bool user = false;
 
-	for (i = 0; i + 1 < nr; i += 2) {
-		a = (a ^ ips[i]) * FACTOR;
-		b = (b ^ ips[i + 1]) * FACTOR;
-		user |= (ips[i] == (uint64_t)PERF_CONTEXT_USER) |
-			(ips[i + 1] == (uint64_t)PERF_CONTEXT_USER);
-	}
-	if (i < nr) {
-		a = (a ^ ips[i]) * FACTOR;
+	for (uint64_t i = 0; i < nr; i++)
 		user |= ips[i] == (uint64_t)PERF_CONTEXT_USER;
-	}
-	a ^= b >> 31 ^ b << 17;
-	*key = (struct stack_key){ ips, nr, 0, a ^ a >> 29 };
+	*key = (struct stack_key){ ips, nr, 0, hash_words(ips, nr * sizeof(*ips)) };
 	return user;
 }
 
 void stack_key_set_version(struct stack_key *key, uint64_t version)
 {
 	key->version = version;
-	key->hash ^= version * FACTOR;
-	key->hash ^= key->hash >> 32;
+	key->hash = hash_step(key->hash, &version);
 }
 
 /* ---- looking up ----------------------------------------------------------- */

@@ -93,7 +93,7 @@ static inline bool is_key(const struct groups *g, uint32_t group, const uint64_t
 
 uint32_t groups_find(struct groups *g, const uint64_t *key)
 {
-	uint32_t hash = hash_words(key, g->words * sizeof(*key));
+	uint32_t hash = (uint32_t)hash_words(key, g->words * sizeof(*key));
 
 	for (uint32_t at = hash & g->mask; g->slots[at]; at = (at + 1) & g->mask)
 		if (g->hashes[g->slots[at] - 1] == hash && is_key(g, g->slots[at] - 1, key))

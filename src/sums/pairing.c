@@ -38,7 +38,7 @@ void pairing_free(struct pairing *p)
 
 static size_t home(const struct pairing *p, uint64_t key)
 {
-	return hash_words(&key, sizeof(key)) & p->mask;
+	return hash_number(key) & p->mask;
 }
 
 /* Where the key is, or the free place for it. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbols/dso_private.h"
 
+#include "base/hash.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,14 +127,9 @@ void dso_keep_bound_(struct dsos *d)
 
 static uint32_t hash_of(const char *name, const struct dso_id *id)
 {
-	uint64_t h = 0xcbf29ce484222325ull;
+	const uint64_t parts[] = { hash_text(name), hash_words(id->build_id, id->build_id_size), id->ino };
 
-	for (const char *p = name; *p; p++)
-		h = (h ^ (unsigned char)*p) * 0x100000001b3ull;
-	for (size_t i = 0; i < id->build_id_size; i++)
-		h = (h ^ id->build_id[i]) * 0x100000001b3ull;
-	h = (h ^ id->ino) * 0x100000001b3ull;
-	return (uint32_t)(h >> 32 ^ h) % DSO_BUCKETS;
+	return hash_words(parts, sizeof(parts)) % DSO_BUCKETS;
 }
 
 static bool same_id(const struct dso_id *a, const struct dso_id *b)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tasks/comms.h"
 
+#include "base/hash.h"
 #include "tasks/grace.h"
 #include "tasks/pidmap.h"
 #include "tasks/threads.h"
@@ -58,7 +59,7 @@ void comms_free(struct comms *c)
 
 static struct entry *slot(const struct comms *c, pid_t tid)
 {
-	size_t i = ((uint32_t)tid * 2654435761u >> 7) & c->mask;
+	size_t i = hash_number((uint32_t)tid) & c->mask;
 
 	while (c->entries[i].tid && c->entries[i].tid != tid)
 		i = (i + 1) & c->mask;

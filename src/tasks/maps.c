@@ -10,6 +10,7 @@
  */
 #include "tasks/maps.h"
 
+#include "base/hash.h"
 #include "base/room.h"
 #include "symbols/elf/vdso.h"
 #include "tasks/procmaps.h"
@@ -72,7 +73,7 @@ struct maps *maps_new(const struct maps_opts *opts)
 
 static struct process **bucket_of(struct maps *m, pid_t pid)
 {
-	return &m->buckets[((uint32_t)pid * 2654435761u >> 16) % BUCKETS];
+	return &m->buckets[hash_number((uint32_t)pid) % BUCKETS];
 }
 
 static void catch_up_with_losses(struct maps *m, struct process *p);

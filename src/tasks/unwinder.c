@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tasks/unwinder.h"
 
+#include "base/hash.h"
 #include "symbols/dwarf/cfi_known.h"
 #include "symbols/elf/vdso.h"
 
@@ -128,9 +129,9 @@ static bool look_up(const struct walk *w, uint64_t addr, struct step *step)
 
 static struct step *slot_of(const struct walk *w, uint64_t addr)
 {
-	uint64_t h = (addr ^ w->version << 48) * UINT64_C(0x9e3779b97f4a7c15);
+	const uint64_t h = hash_number(addr ^ w->version << 48);
 
-	return w->version ? &w->u->steps[h >> 32 & (STEPS - 1)] : &w->u->last;
+	return w->version ? &w->u->steps[h & (STEPS - 1)] : &w->u->last;
 }
 
 static bool code_at(void *ctx, uint64_t addr, const struct cfi_rule **rule)

@@ -323,6 +323,37 @@ static void take_note(void *ctx, const char *text)
 	snprintf(ctx, 64, "%s", text);
 }
 
+static int by_number(const void *a, const void *b)
+{
+	const unsigned int x = *(const unsigned int *)a, y = *(const unsigned int *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Call chains whose differences cancel each other in a hash without a key, whatever it begins with. */
+TEST(keys_that_were_chosen_to_collide_do_not)
+{
+	enum { CHAINS = 1 << 10, WORDS = 40 };
+	static unsigned int hashes[CHAINS];
+	size_t distinct = 1;
+
+	assert_true(hash_key[0] && hash_key[1] && hash_key[0] != hash_key[1]);
+	for (unsigned int i = 0; i < CHAINS; i++) {
+		uint64_t chain[WORDS] = { 0 };
+
+		for (size_t k = 0; 1u << k < CHAINS; k++)
+			if (i >> k & 1) {
+				chain[4 * k] = UINT64_C(1) << 63;
+				chain[4 * k + 2] = UINT64_C(1) << 63 | UINT64_C(1) << 31;
+			}
+		hashes[i] = (unsigned int)hash_words(chain, sizeof(chain));
+	}
+	qsort(hashes, CHAINS, sizeof(*hashes), by_number);
+	for (size_t i = 1; i < CHAINS; i++)
+		distinct += hashes[i] != hashes[i - 1];
+	assert_true(distinct > CHAINS - 8);
+}
+
 TEST(a_note_can_go_elsewhere)
 {
 	char taken[64] = "";

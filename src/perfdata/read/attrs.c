@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The events of a recording, their ids, and where records have ids. */
+#include "base/hash.h"
 #include "base/room.h"
 #include "perfdata/read/reading.h"
 #include "perfevent/decode/body.h"
@@ -8,26 +9,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 enum { MAX_TRAILER = 48 };
 
 /* ---- ids ------------------------------------------------------------------ */
 
-/* The recorder may have chosen ids that collide. A random factor per run prevents that. */
-static uint64_t some_factor(void)
-{
-	uint64_t factor = 0;
-
-	if (getrandom(&factor, sizeof(factor), GRND_NONBLOCK) != sizeof(factor))
-		factor = UINT64_C(0x9e3779b97f4a7c15);
-	return factor | 1;
-}
-
 static size_t slot_of(const struct ids *ids, uint64_t id)
 {
-	uint64_t mixed = (id ^ id >> 32) * ids->factor;
-	size_t i = ((mixed ^ mixed >> 32) * ids->factor >> 32) & ids->mask;
+	size_t i = hash_number(id) & ids->mask;
 
 	while (ids->rows[i].used && ids->rows[i].id != id)
 		i = (i + 1) & ids->mask;
@@ -46,8 +35,7 @@ int ids_find(const struct ids *ids, uint64_t id)
 
 static int grow(struct ids *ids)
 {
-	struct ids more = { .mask = ids->rows ? ids->mask * 2 + 1 : 63, .n = ids->n,
-			    .factor = ids->rows ? ids->factor : some_factor() };
+	struct ids more = { .mask = ids->rows ? ids->mask * 2 + 1 : 63, .n = ids->n };
 
 	if (ids->rows && ids->n * 2 <= ids->mask)
 		return 0;

@@ -21,7 +21,6 @@ enum {
 struct ids {
 	struct id_row { uint64_t id; uint32_t event, used; } *rows;
 	size_t mask, n;
-	uint64_t factor;
 };
 
 struct decompressor;

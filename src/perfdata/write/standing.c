@@ -154,7 +154,9 @@ static bool keeps_exit(struct look *l, const struct who *w, size_t place)
 
 static uint64_t mapping_id(const struct who *w)
 {
-	return (w->addr ^ w->addr >> 32) * UINT64_C(0x9e3779b97f4a7c15) ^ w->pid;
+	const uint64_t parts[] = { w->addr, w->pid };
+
+	return hash_words(parts, sizeof(parts));
 }
 
 /* A mapping is void if a later one covers it from the same address on: some programs map again and again. */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream/choice/sampleids.h"
 
+#include "base/hash.h"
 #include "stream/state/state.h"
 
 #include <stdlib.h>
 
 static void index_id(struct stream *s, uint64_t id, struct stream_event *event)
 {
-	size_t i = (id * 0x9e3779b97f4a7c15ull >> 32) & s->choice.id_mask;
+	size_t i = hash_number(id) & s->choice.id_mask;
 
 	while (s->choice.by_id[i].event)
 		i = (i + 1) & s->choice.id_mask;
@@ -16,7 +17,7 @@ static void index_id(struct stream *s, uint64_t id, struct stream_event *event)
 
 struct stream_event *sampleids_event(const struct stream *s, uint64_t id)
 {
-	size_t i = (id * 0x9e3779b97f4a7c15ull >> 32) & s->choice.id_mask;
+	size_t i = hash_number(id) & s->choice.id_mask;
 
 	for (; s->choice.by_id[i].event; i = (i + 1) & s->choice.id_mask)
 		if (s->choice.by_id[i].id == id)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream/code/buildids.h"
 
+#include "base/hash.h"
 #include "base/opener.h"
 #include "stream/code/codefiles.h"
 #include "symbols/elf/elfid.h"
@@ -101,9 +102,7 @@ static void pass_on(const struct buildids *b, const struct mmap2 *m, struct slot
 
 static const struct slot *slot_of(struct buildids *b, const struct mmap2 *m)
 {
-	uint64_t hash = (m->file.ino ^ m->file.generation << 32 ^ (uint64_t)m->file.min << 20 ^ m->file.maj) *
-			0x9e3779b97f4a7c15ull;
-	struct slot *slot = &b->slots[hash >> 32 & (SLOTS - 1)];
+	struct slot *slot = &b->slots[hash_words(&m->file, sizeof(m->file)) & (SLOTS - 1)];
 	bool known = !memcmp(&slot->file, &m->file, sizeof(m->file));
 	int fd;
 

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream/code/jitmarks.h"
 
+#include "base/hash.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 enum { FIRST_SLOTS = 1 << 10, MAX_SLOTS = 1 << 20, OWNER_SHIFT = 56 };
 
 struct jitmarks {
 	uint64_t *slots;         /* owner << OWNER_SHIFT | address; 0: free */
 	size_t mask, n;
-	uint64_t factor;         /* random per run, because others choose the addresses: they must not be able to
-				  * provoke collisions */
 	bool cut;
 };
 
@@ -75,13 +74,7 @@ static bool is_code(const struct jitcode *c, uint64_t addr)
 
 struct jitmarks *jitmarks_new(void)
 {
-	struct jitmarks *m = calloc(1, sizeof(*m));
-
-	if (m && getrandom(&m->factor, sizeof(m->factor), GRND_NONBLOCK) != sizeof(m->factor))
-		m->factor = UINT64_C(0x9e3779b97f4a7c15);
-	if (m)
-		m->factor |= 1;
-	return m;
+	return calloc(1, sizeof(struct jitmarks));
 }
 
 void jitmarks_free(struct jitmarks *m)
@@ -91,10 +84,9 @@ void jitmarks_free(struct jitmarks *m)
 	free(m);
 }
 
-static uint64_t *slot_of(uint64_t *slots, size_t mask, uint64_t factor, uint64_t key)
+static uint64_t *slot_of(uint64_t *slots, size_t mask, uint64_t key)
 {
-	uint64_t mixed = (key ^ key >> 32) * factor;
-	size_t i = ((mixed ^ mixed >> 32) * factor >> 32) & mask;
+	size_t i = hash_number(key) & mask;
 
 	while (slots[i] && slots[i] != key)
 		i = (i + 1) & mask;
@@ -114,7 +106,7 @@ static bool has_place(struct jitmarks *m)
 		return false;
 	for (size_t i = 0; m->slots && i <= m->mask; i++)
 		if (m->slots[i])
-			*slot_of(slots, n - 1, m->factor, m->slots[i]) = m->slots[i];
+			*slot_of(slots, n - 1, m->slots[i]) = m->slots[i];
 	free(m->slots);
 	m->slots = slots;
 	m->mask = n - 1;
@@ -129,7 +121,7 @@ static void add(struct jitmarks *m, uint64_t key)
 		m->cut = true;
 		return;
 	}
-	slot = slot_of(m->slots, m->mask, m->factor, key);
+	slot = slot_of(m->slots, m->mask, key);
 	m->n += !*slot;
 	*slot = key;
 }

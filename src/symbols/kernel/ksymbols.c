@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbols/kernel/ksymbols.h"
 
+#include "base/hash.h"
 #include "base/room.h"
 #include "base/search.h"
 
@@ -14,7 +15,7 @@ enum { PAGE_SHIFT = 12, MAX_ASKED = KSYMBOLS_ASKED / 2 };
 void ksymbols_asked(struct ksymbols *k, uint64_t addr)
 {
 	uint64_t page = addr >> PAGE_SHIFT;
-	size_t slot = page * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (KSYMBOLS_ASKED - 1);
+	size_t slot = hash_number(page) & (KSYMBOLS_ASKED - 1);
 
 	if (!page || k->nasked == MAX_ASKED)
 		return;
