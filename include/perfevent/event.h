@@ -46,7 +46,8 @@ PEV_API int pev_event_disable(struct pev_event *ev);
 PEV_API int pev_event_reset(struct pev_event *ev);
 /* The id of the event in records and in PERF_FORMAT_ID. */
 PEV_API int pev_event_id(const struct pev_event *ev, uint64_t *id);
-/* Writes ev's records into the ring of `to` (same CPU or same task). NULL detaches. */
+/* Writes ev's records into the ring of `to` (same CPU or same task), which must be mapped (-EINVAL). NULL
+ * detaches. If their layouts differ, pev_ring_decode() refuses that ring's records. */
 PEV_API int pev_event_set_output(struct pev_event *ev, struct pev_event *to);
 /* Sets a tracepoint filter, once: the kernel refuses a second one with -EEXIST. On -EINVAL
  * err->said quotes the kernel's own message, if this user may read it (root), and err->remedy

@@ -235,6 +235,12 @@ struct pev_record {
  * record's own struct beyond the end of the record are 0. */
 PEV_API int pev_decode(const struct perf_event_header *rec, size_t avail,
 		       const struct pev_format *fmt, struct pev_record *out);
+struct pev_ring;
+/* Decodes rec, a record of ring, by the layout of the event that the ring was mapped for; see pev_decode().
+ * -EOPNOTSUPP if pev_event_set_output() has put records of another layout into the ring: decode each with
+ * pev_decode() and the format of its own event. */
+PEV_API int pev_ring_decode(const struct pev_ring *ring, const struct perf_event_header *rec,
+			    struct pev_record *out);
 
 #ifdef __cplusplus
 }

@@ -17,7 +17,6 @@ int main(void)
 	const struct perf_event_header *raw;
 	struct perf_event_attr attr;
 	struct pev_error err = { 0 };
-	struct pev_format format;
 	struct pev_record record;
 	struct pev_ring *ring;
 	struct pev_event *ev;
@@ -30,10 +29,9 @@ int main(void)
 	prctl(PR_SET_NAME, "one");
 	prctl(PR_SET_NAME, "two");
 
-	pev_format_from_attr(&format, &attr);
 	pev_ring_begin(ring);
 	while ((raw = pev_ring_next(ring)))
-		if (!pev_decode(raw, raw->size, &format, &record) &&
+		if (!pev_ring_decode(ring, raw, &record) &&
 		    record.type == PERF_RECORD_COMM)
 			printf("now called %s\n", record.comm.comm);
 	pev_ring_end(ring);

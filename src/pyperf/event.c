@@ -453,7 +453,8 @@ static PyMethodDef methods[] = {
 	{ "set_filter", event_set_filter, METH_O,
 	  DOC("set_filter(text)", "Filter of a tracepoint (\"prev_pid == 1\"), or address filter.") },
 	{ "set_output", event_set_output, METH_O,
-	  DOC("set_output(event)", "Sends records into the ring of event; None ends that.") },
+	  DOC("set_output(event)", "Sends records into the ring of event; None ends that. To read records of\n"
+	      "another sample_type, name both events: Ring(event, other).") },
 	{ "set_bpf", event_set_bpf, METH_O, DOC("set_bpf(fd)", "Attaches a loaded BPF program.") },
 	{ "pause_output", event_pause_output, METH_O,
 	  DOC("pause_output(pause)", "Stops (True) or restarts writing records; counting goes on.") },

@@ -174,21 +174,25 @@ static uint64_t id_in(const struct pev_record *r, const struct pev_format *f)
 	return f->sample_type & PERF_SAMPLE_IDENTIFIER ? r->sample.identifier : r->sample.id;
 }
 
-/* Decodes rec and returns its source; NULL if it does not decode. */
-static struct source *source_of(struct ring_object *self, const struct perf_event_header *rec)
+/* Decodes rec and finds its source. -errno of pev_ring_decode(). */
+static int source_of(struct ring_object *self, const struct perf_event_header *rec, struct source **source)
 {
-	struct source *s = self->sources[0], *found;
+	struct source *s = self->sources[0];
 	struct pev_record r;
+	int rc;
 
-	if (self->nsources > 1 && self->by_identifier)
-		s = find_source(self, identifier_of(rec));
-	if (!s || pev_decode(rec, rec->size, &s->format, &r))
-		return NULL;
-	if (self->nsources == 1 || self->by_identifier)
-		return s;
-	/* equal layouts: the id may be anywhere in it, or missing */
-	found = find_source(self, id_in(&r, &s->format));
-	return found ? found : self->unknown;
+	if (self->nsources > 1 && self->by_identifier) {
+		*source = s = find_source(self, identifier_of(rec));
+		return s ? pev_decode(rec, rec->size, &s->format, &r) : -EBADMSG;
+	}
+	rc = pev_ring_decode(self->ring, rec, &r);
+	if (!rc && self->nsources > 1) {
+		/* equal layouts: the id may be anywhere in it, or missing */
+		s = find_source(self, id_in(&r, &s->format));
+		s = s ? s : self->unknown;
+	}
+	*source = s;
+	return rc;
 }
 
 /* ---- opening and closing ---------------------------------------------------------- */
@@ -472,10 +476,10 @@ static PyObject *drain_next(PyObject *o)
 	d->started = true;
 	while (ring->draining && (rec = pev_ring_next(ring->ring))) {
 		PyObject *record = NULL;
+		int rc = source_of(ring, rec, &source);
 
 		d->since_release += rec->size;
-		source = source_of(ring, rec);
-		if (source)
+		if (!rc)
 			record = record_new(ring->st, source, rec);
 		else
 			ring->undecodable++;
@@ -483,7 +487,10 @@ static PyObject *drain_next(PyObject *o)
 			pev_ring_release(ring->ring);
 			d->since_release = 0;
 		}
-		if (source)
+		if (rc == -EOPNOTSUPP)
+			refused(PyExc_ValueError, "set_output() put records of another sample_type or read_format into "
+				"this ring: name all of its events, Ring(event, other), with PERF_SAMPLE_IDENTIFIER");
+		if (!rc || rc == -EOPNOTSUPP)
 			return record;
 	}
 	end_drain(d);

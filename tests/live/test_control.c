@@ -113,6 +113,31 @@ RING_TEST(output_into_nothing_and_another)
 	pev_event_close(from);
 }
 
+RING_TEST(other_layouts_are_not_decoded)
+{
+	const uint64_t types[] = { PERF_SAMPLE_TIME, PERF_SAMPLE_TIME | PERF_SAMPLE_TID };
+	const int rcs[] = { 0, -EOPNOTSUPP };
+
+	for (int i = 0; i < 2; i++) {
+		struct perf_event_attr attr;
+		struct pev_event *from;
+		struct pev_record record;
+
+		sampling(1, 8);
+		attr = *pev_event_attr(ev);
+		attr.sample_type = types[i];
+		from = open_on(&attr, pev_target_self());
+		assert_int_equal(pev_event_set_output(from, ev), 0);
+		assert_int_equal(pev_event_enable(from), 0);
+		call_getppid(1);
+		pev_event_close(from);   /* its records are still there */
+		pev_ring_begin(ring);
+		assert_int_equal(pev_ring_decode(ring, pev_ring_next(ring), &record), rcs[i]);
+		pev_ring_end(ring);
+		close_both(NULL);
+	}
+}
+
 RING_TEST(cgroup_flag_needs_a_cgroup)
 {
 	struct pev_open_opts opts = { .size = sizeof(opts), .flags = PERF_FLAG_PID_CGROUP };

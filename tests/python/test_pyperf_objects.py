@@ -314,6 +314,21 @@ def test_shared_ring_without_ids(pyperf):
             pass
 
 
+@pytest.mark.parametrize('bits, said', [('TIME', None), ('TIME|TID', 'name all of its events')])
+def test_records_put_into_a_ring(pyperf, bits, said):
+    first, second = (pyperf.Event('page-faults:u', sample_period=1, disabled=i, sample_type=t) for i, t in enumerate(
+        (pyperf.PERF_SAMPLE_TIME, sum(getattr(pyperf, 'PERF_SAMPLE_' + bit) for bit in bits.split('|')))))
+    with first, second, pyperf.Ring(first) as ring:
+        second.set_output(first)
+        second.enable()
+        touch(5)
+        if said:
+            with pytest.raises(ValueError, match=said):
+                list(ring)
+        else:
+            assert {record.name for record in ring} == {'SAMPLE'}
+
+
 def test_what_was_lost_is_in_records_and_counts(pyperf):
     (one,) = pyperf.parse('page-faults:u')
     for what in 'page-faults:u', one:

@@ -116,12 +116,26 @@ int pev_event_id(const struct pev_event *ev, uint64_t *id)
 	return control(ev, PERF_EVENT_IOC_ID, (unsigned long)id);
 }
 
+static bool same_layout(const struct pev_event *a, const struct pev_event *b)
+{
+	struct pev_format x, y;
+
+	pev_format_from_attr(&x, &a->attr);
+	pev_format_from_attr(&y, &b->attr);
+	return x.sample_type == y.sample_type && x.read_format == y.read_format &&
+	       x.branch_sample_type == y.branch_sample_type && x.regs_user == y.regs_user &&
+	       x.regs_intr == y.regs_intr && x.sample_id_all == y.sample_id_all;
+}
+
 int pev_event_set_output(struct pev_event *ev, struct pev_event *to)
 {
 	int rc = control(ev, PERF_EVENT_IOC_SET_OUTPUT, (unsigned long)(to ? to->fd : -1));
 
 	if (!rc)
 		ev->has_ring = to && to->has_ring;
+	/* until the ring is unmapped: records stay in it when ev is detached or closed */
+	if (!rc && to && !same_layout(ev, to))
+		to->foreign = true;
 	return rc;
 }
 

@@ -122,7 +122,7 @@ int pev_event_open(struct pev_event **out, const struct perf_event_attr *attr,
 	if (!ev)
 		return pev_no_memory_(err, "open an event");
 	rc = pev_attr_buf_copy(&ev->buf, attr);
-	ev->has_ring = ev->mapped = ev->leads_mixed = ev->leader.mixed = false;
+	ev->has_ring = ev->mapped = ev->foreign = ev->leads_mixed = ev->leader.mixed = false;
 	ev->leader.fd = -1;
 	ev->label[0] = '\0';
 	ev->target = target;

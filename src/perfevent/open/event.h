@@ -16,6 +16,7 @@ struct pev_event {
 	char label[96];            /* "" until pev_event_label() is called */
 	bool mapped;               /* it has a ring of its own */
 	bool has_ring;             /* its own, or another event's by set_output */
+	bool foreign;              /* events of another layout write into its ring: pev_ring_decode() */
 	bool leads_mixed;          /* a member is of another software PMU: open/mixed.h */
 	struct {                   /* of the group that it joined */
 		int fd;            /* -1: none, or one that cannot be mixed */

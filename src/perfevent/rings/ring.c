@@ -112,7 +112,7 @@ void pev_ring_unmap(struct pev_ring *ring)
 	if (ring->map_size)
 		munmap(ring->page, ring->map_size);
 	if (ring->ev)
-		ring->ev->has_ring = ring->ev->mapped = false;
+		ring->ev->has_ring = ring->ev->mapped = ring->ev->foreign = false;
 	free(ring);
 }
 
@@ -124,6 +124,17 @@ uint64_t pev_ring_begin(struct pev_ring *ring)
 const struct perf_event_header *pev_ring_next(struct pev_ring *ring)
 {
 	return pev_ring_next_(ring);
+}
+
+int pev_ring_decode(const struct pev_ring *ring, const struct perf_event_header *rec,
+		    struct pev_record *out)
+{
+	struct pev_format format;
+
+	if (ring->ev->foreign)
+		return -EOPNOTSUPP;
+	pev_format_from_attr(&format, &ring->ev->attr);
+	return pev_decode(rec, rec->size, &format, out);
 }
 
 void pev_ring_release(struct pev_ring *ring)
