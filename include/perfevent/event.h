@@ -90,8 +90,9 @@ PEV_API int pev_event_reset_group(struct pev_event *ev);
  * (see pev_event_signal()). n is 1 to INT_MAX, else -EINVAL; the kernel refuses inherited and
  * counting events with -EINVAL, too. */
 PEV_API int pev_event_refresh(struct pev_event *ev, unsigned int n);
-/* Sets a new period, or a new frequency for an event with attr.freq. -EINVAL for 0, for a
- * counting event, and for a frequency above kernel.perf_event_max_sample_rate. Takes effect at
+/* Sets a new period, or a new frequency for an event with attr.freq (of a clock, too, for which an ioctl(2)
+ * of yours would set a period). -EINVAL for 0, for a counting event, and for a frequency above
+ * kernel.perf_event_max_sample_rate. Takes effect at
  * once since Linux 3.14 (ARM 3.7); for software events and tracepoints after the next overflow. */
 PEV_API int pev_event_set_period(struct pev_event *ev, uint64_t period);
 /* Stops or restarts writing of records into ev's ring; counting continues. The ring must be

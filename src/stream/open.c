@@ -9,8 +9,7 @@
  * A thread that starts while the events of its process are being opened inherits only some of them.
  * So threads are listed again afterwards, and if there is a new one, everything is closed and
  * opened again. The same happens if the kernel's limit on frequencies fell meanwhile, so that all
- * CPUs and tasks are sampled alike. (PERF_EVENT_IOC_PERIOD cannot correct it: for cpu-clock and
- * task-clock the kernel takes its argument as a period.)
+ * CPUs and tasks are sampled alike.
  */
 #include "base/descriptors.h"
 #include "base/note.h"

@@ -75,6 +75,27 @@ RING_TEST(the_period_changes)
 	assert_in_range(records(), 49, 51);
 }
 
+/* The kernel turns a clock's frequency into a period when it is opened. */
+RING_TEST(the_frequency_of_a_clock_changes)
+{
+	struct perf_event_attr attr;
+	unsigned int n;
+
+	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
+	pev_attr_sample_freq(&attr, 1000);
+	attr.sample_type = PERF_SAMPLE_TIME;
+	attr.exclude_kernel = 1;
+	ev = open_on(&attr, pev_target_self());
+	map(64);
+	assert_int_equal(pev_event_set_period(ev, 3276800000), -EINVAL);
+	assert_int_equal(pev_event_set_period(ev, 0), -EINVAL);
+	assert_int_equal(pev_event_set_period(ev, 100), 0);
+	while (count_of(ev) < 200000000)
+		;
+	n = records();
+	assert_in_range(n, 1, 40);   /* 20, or fewer where others take the CPU */
+}
+
 RING_TEST(output_pauses)
 {
 	sampling(1, 0);

@@ -129,6 +129,10 @@ def test_refused_periods(pyperf):
         with pytest.raises(pyperf.Error, match='period of an event to 0 .*1 or more'):
             pyperf.ioc(samples, pyperf.PERF_EVENT_IOC_PERIOD, 0)
         samples.set_period(7)
+    with pyperf.Event('cpu-clock:u', sample_freq=1000) as clock:
+        clock.set_period(100)
+        with pytest.raises(pyperf.Error, match='above kernel.perf_event_max_sample_rate'):
+            clock.set_period(3_276_800_000)
 
 
 def test_group_is_all_or_nothing(pyperf):

@@ -3,6 +3,7 @@
 #include "perfevent/open/event.h"
 
 #include "perfevent/attr/complain.h"
+#include "perfevent/machine/kernel.h"
 #include "perfevent/open/explain.h"
 #include "perfevent/open/mixed.h"
 
@@ -73,9 +74,26 @@ int pev_event_reset_group(struct pev_event *ev)
 	return control(ev, PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP);
 }
 
+/* The kernel gives a clock that is opened with a frequency a fixed period (perf_swevent_init_hrtimer() in
+ * kernel/events/core.c), and then takes any number for one. A real frequency as high as `none` it refuses. */
+static int set_frequency(struct pev_event *ev, uint64_t freq)
+{
+	static const uint64_t none = UINT64_C(1) << 62, second = 1000000000;
+	uint64_t period = freq ? second / freq : 0;
+	long long limit = second;
+
+	pev_sysctl_("perf_event_max_sample_rate", &limit);
+	if (freq > (uint64_t)limit)
+		return -EINVAL;
+	if (!freq || control(ev, PERF_EVENT_IOC_PERIOD, (unsigned long)&none))
+		period = freq;
+	return control(ev, PERF_EVENT_IOC_PERIOD, (unsigned long)&period);
+}
+
 int pev_event_set_period(struct pev_event *ev, uint64_t period)
 {
-	int rc = control(ev, PERF_EVENT_IOC_PERIOD, (unsigned long)&period);
+	int rc = ev->attr.freq ? set_frequency(ev, period) :
+				 control(ev, PERF_EVENT_IOC_PERIOD, (unsigned long)&period);
 
 	if (!rc)
 		ev->attr.sample_period = period;

@@ -10,20 +10,13 @@
 #include <inttypes.h>
 
 enum { LEAST = 49 };   /* samples a second */
-#define SECOND UINT64_C(1000000000)
-#define LEAST_NS (SECOND / 4)   /* from one change to the next */
+#define LEAST_NS UINT64_C(250000000)   /* from one change to the next */
 
 static bool can_slow(const struct stream_event *event)
 {
 	const struct perf_event_attr *attr = event->sampling ? &event->sampling->attr.attr : NULL;
 
 	return attr && attr->freq && attr->sample_freq / 2 >= LEAST;
-}
-
-/* To the kernel, a clock with a frequency is one with a period (perf_swevent_init_hrtimer() in kernel/events/core.c). */
-static int set_frequency(const struct opened *o, uint64_t freq)
-{
-	return pev_event_set_period(o->ev, rate_is_clock(pev_event_attr(o->ev)) ? SECOND / freq : freq);
 }
 
 /* The children that inherited a task's event keep its frequency: the kernel changes the parent's alone. */
@@ -43,7 +36,7 @@ static void slow(struct stream *s, struct stream_event *event)
 
 	for (size_t i = 0; i < s->rings.nopened; i++)
 		if (s->rings.opened[i].event == event)
-			all = !set_frequency(&s->rings.opened[i], freq) && all;
+			all = !pev_event_set_period(s->rings.opened[i].ev, freq) && all;
 	if (!all)
 		return;
 	note(event->sampling->rate ? 1 : s->opts->verbose, "%s: samples with stacks come faster than they are read: from now on "
