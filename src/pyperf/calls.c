@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The bare system calls: perf_event_open(2), the ioctls of its descriptors, prctl(2). */
+#include "perfevent/open/event.h"
+#include "perfevent/open/explain.h"
 #include "pyperf/pyperf.h"
 
 #include <errno.h>
@@ -66,30 +68,17 @@ static bool blame_argument(const struct open_args *a, struct pev_error *err)
 	return true;
 }
 
-/* Opens the event again with libperfevent, which finds out what is wrong. If it opens then, the reason is the group or
- * the flags. */
+/* Lets libperfevent find out what is wrong. */
 static PyObject *explain_open(struct state *st, union pev_attr_buf *buf, const struct open_args *a, int rc)
 {
+	struct pev_event ev = { .buf = *buf, .group_fd = a->group_fd, .flags = a->flags & ~(uint64_t)PERF_FLAG_PID_CGROUP };
 	struct pev_error err = { .code = -rc };
-	struct pev_target target;
-	struct pev_event *ev;
+	bool cgroup = a->flags & PERF_FLAG_PID_CGROUP;
 
 	snprintf(err.asked, sizeof(err.asked), "perf_event_open(attr, pid=%d, cpu=%d, group_fd=%d, flags=%#llx)", a->pid,
 		 a->cpu, a->group_fd, a->flags);
-	if (blame_argument(a, &err))
-		return raise_error(st, rc, &err);
-	refuse_with(&err, "", "");
-	if (!(a->flags & PERF_FLAG_PID_CGROUP) && target_of(a->pid, a->cpu, -1, &target)) {
-		struct pev_error why = { .code = 0 };
-
-		if (pev_event_open(&ev, &buf->attr, target, NULL, &why) == rc)
-			return raise_error(st, rc, &why);
-		pev_event_close(ev);
-		if (a->group_fd >= 0)
-			refuse_with(&err, "", rc == -EBADF ? "group_fd must be the descriptor of an open event, or -1" :
-				    "without group_fd the event opens: the leader has to watch the same pid and cpu, to lead "
-				    "its group, and to have the same inherit and clock");
-	}
+	if (!blame_argument(a, &err) && target_of(cgroup ? 0 : a->pid, a->cpu, cgroup ? a->pid : -1, &ev.target))
+		pev_explain_open(&err, &ev, -rc);
 	PyErr_Clear();
 	return raise_error(st, rc, &err);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Event: an open event, alone or in a group. */
+#include "perfevent/open/explain.h"
 #include "pyperf/pyperf.h"
 
 #include <errno.h>
@@ -372,12 +373,15 @@ static PyObject *event_set_output(PyObject *o, PyObject *arg)
 {
 	SELF;
 	struct event_object *to = NULL;
+	struct pev_error err = { .code = 0 };
+	int rc;
 
 	if (!is_open(self) || (arg != Py_None && !(to = event_of(self->st, arg))))
 		return NULL;
-	return none_or_error(self->st, pev_event_set_output(self->ev, to ? to->ev : NULL),
-			     "put an event's records into another's ring (same CPU or same task, "
-			     "same clock, not inherited on all CPUs)");
+	rc = pev_event_set_output(self->ev, to ? to->ev : NULL);
+	if (rc && to)
+		pev_explain_output_(&err, self->ev, to->ev, -rc);
+	return rc ? raise_error(self->st, rc, &err) : new_ref(Py_None);
 }
 
 static PyObject *event_set_bpf(PyObject *o, PyObject *arg)

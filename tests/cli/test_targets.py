@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Targets that are many, or that come and go while events are opened on them."""
+import glob
 import json
 import os
 import re
@@ -34,6 +35,26 @@ def __exit__():
 for word in ('tracefs', 'root'):
     if requires.why_not(word):
         pytestmark = pytest.mark.skip(reason=requires.why_not(word))
+
+
+def test_without_proc(prof):
+    done = subprocess.run(['unshare', '-m', 'sh', '-c', f'umount -l /proc; {prof} profile -e cpu-clock -- true'], capture_output=True,
+                          text=True, timeout=60)
+    assert done.returncode == 1 and re.search('^perf-prof: cannot list the threads of process .*: /proc is not mounted', done.stderr, re.M)
+
+
+def test_a_control_group_of_version_1(prof):
+    folders = [f for f in glob.glob('/sys/fs/cgroup/[bfm]*/') if os.path.exists(f + 'tasks') and not os.path.islink(f[:-1])]
+    if not folders:
+        pytest.skip('needs a hierarchy of cgroup v1 without perf_event')
+    name = f'perf-prof-test-{os.getpid()}'
+    os.mkdir(folders[0] + name)
+    try:
+        for typed in name, os.path.basename(folders[0][:-1]) + '/' + name, folders[0] + name:
+            done = subprocess.run([prof, 'stat', '--cgroups', typed, '--', 'true'], capture_output=True, text=True, timeout=60)
+            assert done.returncode == 1 and f'{folders[0]}{name} is not a control group that perf events know: it is of version 1' in done.stderr
+    finally:
+        os.rmdir(folders[0] + name)
 
 
 class Target:

@@ -326,6 +326,18 @@ def test_ioc_filter(pyperf):
 # ---------------------------------------------------------------- errors
 
 @pytest.mark.live
+@pytest.mark.parametrize('attr, flags, cause', [
+    ({'pinned': 1}, 0, r'refuses pinned .*group leaders only'), ({'exclusive': 1}, 0, r'refuses exclusive .*group leaders only'),
+    ({}, 'PERF_FLAG_FD_OUTPUT', 'PERF_FLAG_FD_OUTPUT: the event of group_fd needs a ring'),
+    ({'type': 5, 'bp_addr': 4096, 'bp_type': 3}, None, 'bp_len = 0'), ({'type': 5, 'bp_addr': 4096, 'bp_type': 1}, None, 'bp_len = 0'),
+    ({'type': 5, 'bp_addr': 1 << 63, 'bp_type': 2, 'exclude_kernel': 1}, None, 'bp_len = 0')])
+def test_the_cause_of_a_refusal(pyperf, attr, flags, cause):
+    with pyperf.Event('dummy', disabled=1) as leader, pytest.raises(pyperf.Error, match=cause):
+        pyperf.perf_event_open(pyperf.perf_event_attr(**{'type': 1, 'config': 9, **attr}), 0, -1, -1 if flags is None else leader.fileno(),
+                               getattr(pyperf, flags) if flags else 0)
+
+
+@pytest.mark.live
 def test_errors_are_oserrors_with_a_remedy(pyperf):
     with pytest.raises(FileNotFoundError) as caught:
         pyperf.perf_event_open(pyperf.perf_event_attr(type=4242), 0, -1)

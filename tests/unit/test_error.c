@@ -118,6 +118,23 @@ TEST(remedies_look_at_the_event)
 	assert_true(!!strstr(err.remedy, "control group") == !lacks_cycles());
 }
 
+/* What is wrong is named even if two things are, and not what comes of it. */
+TEST(causes_of_refused_events)
+{
+	struct pev_event no_ring = event_of(PERF_TYPE_SOFTWARE, pev_target_self()), ring = no_ring;
+	struct pev_event gone = event_of(PERF_TYPE_SOFTWARE, pev_target_thread(-1));
+	struct pev_error err;
+
+	pev_explain_open(&err, &gone, EINVAL);
+	SAYS(err.asked, "on thread -1");
+	SAYS(err.remedy, "0 or more");
+	ring.has_ring = true;
+	pev_explain_output_(&err, &no_ring, &no_ring, EINVAL);
+	SAYS(err.remedy, "my event has no ring yet");
+	pev_explain_output_(&err, &no_ring, &ring, EINVAL);
+	SAYS(err.remedy, "the same CPU or the same task");
+}
+
 TEST(mapping_errors)
 {
 	struct pev_event ev = event_of(PERF_TYPE_SOFTWARE, pev_target_self());

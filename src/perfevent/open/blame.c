@@ -533,8 +533,14 @@ static bool blame_flags(const struct trial *t)
 	unsigned long known = PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT | PERF_FLAG_PID_CGROUP |
 			      PERF_FLAG_FD_CLOEXEC;
 
-	return t->flags & ~known && verdict(t, "bits %#lx of flags, which are none of PERF_FLAG_",
-					    t->flags & ~known);
+	union pev_attr_buf copy = *t->attr;
+	struct trial other = *t;
+
+	other.flags &= ~(unsigned long)PERF_FLAG_FD_OUTPUT;
+	if (t->flags & ~known)
+		return verdict(t, "bits %#lx of flags, which are none of PERF_FLAG_", t->flags & ~known);
+	return other.flags != t->flags && cures(&other, &copy) &&
+	       verdict(t, "PERF_FLAG_FD_OUTPUT: the event of group_fd needs a ring (mmap(2)), of the same CPU or task and clock");
 }
 
 static bool blame_group(const struct trial *t)
@@ -581,6 +587,11 @@ static bool blame_event(const struct trial *t)
 	copy.attr.config = PERF_COUNT_SW_DUMMY;
 	if (!cures(t, &copy))
 		return false;
+	if (t->attr->attr.type == PERF_TYPE_BREAKPOINT)
+		return verdict(t, "more than one of bp_type = %u (HW_BREAKPOINT_W, _R | _W, or _X alone), bp_len = %llu (1, 2, 4 or "
+			       "8; sizeof(long) for _X) and bp_addr = %#llx (none of the kernel with exclude_kernel)",
+			       t->attr->attr.bp_type, (unsigned long long)t->attr->attr.bp_len,
+			       (unsigned long long)t->attr->attr.bp_addr);
 	if (may_count_all(t))
 		return verdict(t, "exclude_kernel (:u), as event sources do that count user space and the kernel "
 			       "together, or config = %#llx: without exclude_kernel it takes privilege (root, CAP_PERFMON)",

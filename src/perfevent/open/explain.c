@@ -283,8 +283,8 @@ static void on_inval(struct pev_error *err, const struct pev_event *ev)
 	char culprit[256];
 
 	if (pev_target_args(ev->target, &(pid_t){ 0 }, &(int){ 0 }, &(unsigned long){ 0 }))
-		remedy(err, "the target is invalid: make it with a pev_target_ function, with a "
-		       "CPU number from 0 and a thread id from 0");
+		remedy(err, "the target is invalid: thread ids and CPU numbers are 0 or more, and pev_target_cpu() "
+		       "makes that of all tasks of a CPU");
 	else if (no_such_cpu(ev->target.cpu_))
 		on_nodev(err, ev);
 	else if (is_no_cache_event(ev))
@@ -357,7 +357,7 @@ static void on_badf(struct pev_error *err, const struct pev_event *ev)
 		remedy(err, "the descriptor is not that of a control group's folder: open one "
 		       "below /sys/fs/cgroup");
 	else
-		remedy(err, "the group's leader is closed");
+		remedy(err, "the group's leader (group_fd) is no open event");
 }
 
 static void on_busy(struct pev_error *err, const struct pev_event *ev)
@@ -450,7 +450,9 @@ int pev_explain_output_(struct pev_error *err, const struct pev_event *ev,
 	pev_ask_(err, code, "send the records of %s into the ring of %s",
 		 pev_event_label(ev), pev_event_label(to));
 	pev_say_errno_(err, code);
-	if (code == EINVAL)
+	if (code == EINVAL && !to->has_ring)
+		remedy(err, "%s has no ring yet: map one first", pev_event_label(to));
+	else if (code == EINVAL)
 		remedy(err, "both must watch the same CPU or the same task, use the same clockid and "
 		       "write_backward, and the first must have no ring of its own");
 	return -code;

@@ -33,7 +33,7 @@ void pev_target_text(struct pev_target t, char *buf, size_t size)
 {
 	char task[32] = "the calling thread", where[32] = "";
 
-	if (t.pid_ > 0)
+	if (t.pid_)
 		snprintf(task, sizeof(task), "thread %d", (int)t.pid_);
 	if (t.cpu_ >= 0)
 		snprintf(where, sizeof(where), " on CPU %d", t.cpu_);

@@ -12,6 +12,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,6 +84,9 @@ static int nobody(struct fault *f)
 
 int targets_no_process(pid_t pid, int error, struct fault *f)
 {
+	if (access("/proc/self", F_OK))
+		return fault_set(f, EXIT_FAILED, "cannot list the threads of process %d: /proc is not mounted; as root: "
+				 "mount -t proc proc /proc", (int)pid);
 	if (error == ESRCH || error == ENOENT) {
 		fault_set(f, EXIT_FAILED, "-p %d: there is no such process; `pgrep NAME` finds the number", (int)pid);
 		return nobody(f);
@@ -156,9 +161,27 @@ static bool is_cgroup(int folder, const char *mount)
 	return fstatfs(folder, &own) || statfs(mount, &other) || own.f_type == other.f_type;
 }
 
+/* Replaces `path` by that of a group of version 1, named as "GROUP" or "HIERARCHY/GROUP", beside the mount point. */
+static bool find_v1(const char *name, const char *mount, char *path, size_t size)
+{
+	char pattern[1024];
+	glob_t found;
+	bool any;
+
+	snprintf(pattern, sizeof(pattern), "%.*s/{,*/}%s", (int)(strrchr(mount, '/') - mount), mount, name + strspn(name, "/"));
+	any = *name && !glob(pattern, GLOB_BRACE | GLOB_ONLYDIR, NULL, &found);
+	if (any) {
+		snprintf(path, size, "%s", found.gl_pathv[0]);
+		globfree(&found);
+	}
+	return any;
+}
+
 int targets_open_cgroup(const char *name, char *mount, size_t size, struct fault *f)
 {
 	char path[1024];
+	struct statfs fs;
+	bool v1;
 	int fd;
 
 	if (cgrouptree_mount(mount, size))
@@ -167,16 +190,20 @@ int targets_open_cgroup(const char *name, char *mount, size_t size, struct fault
 	/* name is relative to the mount point, also with a leading "/"; an absolute path only if
 	 * there is no such cgroup */
 	snprintf(path, sizeof(path), "%s/%s", mount, name + strspn(name, "/"));
-	if (name[0] == '/' && access(path, F_OK) && !access(name, F_OK))
+	if (name[0] == '/' && access(path, F_OK) && (!access(name, F_OK) || !strncmp(name, "/sys/", strlen("/sys/"))))
 		snprintf(path, sizeof(path), "%s", name);
-	if (access(path, F_OK) && !strchr(name, '/') && *name && find_unit(name, mount, path, sizeof(path), f))
+	if (access(path, F_OK) && !strchr(name, '/') && *name && find_unit(name, mount, path, sizeof(path), f) &&
+	    !find_v1(name, mount, path, sizeof(path)))
 		return -1;
+	if (access(path, F_OK))
+		find_v1(name, mount, path, sizeof(path));
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 || is_cgroup(fd, mount))
 		return fd >= 0 ? fd : complain_cgroup(name, path, errno, mount, f);
+	v1 = !fstatfs(fd, &fs) && fs.f_type == CGROUP_SUPER_MAGIC;
 	close(fd);
-	return fault_set(f, EXIT_FAILED, "--cgroups %s: %s is not a control group; those whose events can be watched are %s and the "
-			 "folders below it", name, path, mount);
+	return fault_set(f, EXIT_FAILED, "--cgroups %s: %s is not a control group%s; those whose events can be watched are %s and the "
+			 "folders below it", name, path, v1 ? " that perf events know: it is of version 1" : "", mount);
 }
 
 static int resolve_cgroup(struct targets *t, const char *name, const char *label, struct fault *f)
