@@ -93,6 +93,7 @@ static int run_script(struct python_config *config, struct host *h,
 	if (rc || host_check_interrupt(f))
 		return -1;   /* nothing was traced, so __exit__() is not called */
 	rc = stream_run(h->stream, &ops, h, f);
+	stream_set_ended(h->stream);
 	names_finish(&h->names);
 	host_exit(h);
 	status = job_collect(&h->job, h->stream);

@@ -150,8 +150,8 @@ static const char *const description[] = {
 	"--workload to start a command.",
 	"SIGINT or SIGTERM ends the run: events in the rings are delivered for at most 500 ms, the "
 	"rest is counted as lost, __exit__() runs, and the exit code is 0 (or that of a command that the "
-	"signal ended, too). A second one ends "
-	"perf-prof at once with 130.",
+	"signal ended, too). A second one, or the first after the run has ended otherwise, ends "
+	"perf-prof at once with 130, also while __exit__() or a thread of the script runs.",
 	"When all CPUs are watched, the events of perf-prof itself are left out (except sched_switch), "
 	"because printing them would cause more of them.",
 	NULL,

@@ -195,17 +195,18 @@ def test_what_a_script_does_while_nothing_happens(python, tmp_path, text, said):
     assert printed(python('-i', '1000', written(tmp_path, text), event='sched:sched_wakeup/prio==77/', until='done$')) == said
 
 
-@live
-def test_ctrl_c_after_seconds_is_the_first(prof, tmp_path):
-    """What the script prints at its end is not lost."""
-    written(tmp_path, SAMPLES + 'pass\ndef __exit__():\n    print("ending", flush=True)\n    time.sleep(1)\n    print("left")\n')
-    with subprocess.Popen([prof, 'python', '-e', 'sched:sched_switch', '--seconds', '0.2', 's.py'], cwd=tmp_path,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+@pytest.mark.parametrize('text', ['def __exit__():\n    print("ending", flush=True)\n    time.sleep(60)\n',
+                                  'def __exit__(): threading.Thread(target=lambda: (print("ending", flush=True), time.sleep(60))).start()\n'])
+@pytest.mark.parametrize('signo', [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_the_first_signal_after_the_run(replay, tmp_path, text, signo):
+    written(tmp_path, SAMPLES + 'pass\n' + text)
+    with subprocess.Popen([replay.prof, 'python', *replay.source, 's.py'], cwd=tmp_path, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as run:
         while run.stdout.readline() not in ('ending\n', ''):
             pass
-        run.send_signal(signal.SIGTERM)
-        out, err = run.communicate(timeout=60)
-    assert run.returncode == 0 and out == 'left\n', (run.returncode, out, err)
+        run.send_signal(signo)
+        out, err = run.communicate(timeout=30)
+    assert (run.returncode, out, err) == (130, '', 'perf-prof: interrupted\n')
 
 
 # ---- losses

@@ -78,7 +78,7 @@ static void watch_stop(struct attention *a, uint64_t *next_interrupt)
 {
 	int stops = atomic_load(&a->stops);
 
-	if (stops >= 2 && a->last_words)
+	if (stops >= (atomic_load(&a->ended) ? 1 : 2) && a->last_words)
 		a->last_words(a->ctx);   /* does not return */
 	if (stops && !*next_interrupt)
 		*next_interrupt = atomic_load(&a->stop_ns) + STOP_GRACE_MS * 1000000ull;

@@ -10,7 +10,7 @@
  *     loop's own epoll would notice too late.)
  *   - first SIGINT, SIGTERM or SIGHUP, or the time of --seconds has passed: sets ATTN_DEADLINE after 500 ms; calls interrupt() 50 ms later, then
  *     every 500 ms;
- *   - second one: calls last_words(), which ends the process with status 130.
+ *   - second one, or the first after a run that ended without one: calls last_words(), which ends the process with status 130.
  */
 #ifndef STREAM_LIVE_ATTENTION_H
 #define STREAM_LIVE_ATTENTION_H
@@ -38,6 +38,7 @@ enum { STOP_GRACE_MS = 500, RETURN_GRACE_MS = 50 };
 struct attention {
 	_Atomic unsigned int bits;
 	_Atomic int stops;             /* number of signals that asked to stop */
+	_Atomic bool ended;            /* the run has ended without one: the first is enough */
 	_Atomic uint64_t stop_ns;      /* CLOCK_MONOTONIC time of the first one */
 	pthread_mutex_t lock;
 	bool delivering;               /* under lock: a callback of the consumer runs */

@@ -134,6 +134,8 @@ struct stream_totals {
 int stream_narrow(struct stream *s, struct fault *f);
 /* Ends the run as if all targets had ended: everything that has happened by now is still delivered. */
 void stream_finish(struct stream *s);
+/* After stream_run(): the next SIGINT, SIGTERM or SIGHUP ends the process, whatever the consumer still does. */
+void stream_set_ended(struct stream *s);
 /* Ends the run after the present callback, without delivering more. */
 void stream_stop(struct stream *s);
 /* Ends the run as a first SIGINT does, without the deadline. From any thread, between ops->started() and the end of

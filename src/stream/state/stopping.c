@@ -29,6 +29,11 @@ void stream_hurry(struct stream *s)
 	atomic_compare_exchange_strong(&s->run.attention.stop_ns, &never, now_ns(CLOCK_MONOTONIC));
 }
 
+void stream_set_ended(struct stream *s)
+{
+	atomic_store(&s->run.attention.ended, !atomic_load(&s->run.attention.stops));
+}
+
 bool stream_is_stopping(const struct stream *s)
 {
 	/* a signal during a callback is handled only after it returns */
