@@ -165,34 +165,6 @@ void comms_exit(struct comms *c, pid_t tid, uint64_t time)
 		sweep(c);
 }
 
-static void learn_parents_name(struct comms *c, const struct pev_task *task)
-{
-	char name[COMMS_NAME];
-
-	/* comms_set() invalidates the result of comms_get() */
-	snprintf(name, sizeof(name), "%s", comms_get(c, (pid_t)task->ptid));
-	comms_set(c, (pid_t)task->tid, name, strlen(name));
-	if (slot(c, (pid_t)task->tid)->tid)
-		slot(c, (pid_t)task->tid)->life = ++c->lives;
-}
-
-void comms_take(struct comms *c, const struct pev_record *rec)
-{
-	switch (rec->type) {
-	case PERF_RECORD_COMM:
-		comms_set(c, (pid_t)rec->comm.tid, rec->comm.comm, strlen(rec->comm.comm));
-		break;
-	case PERF_RECORD_FORK:
-		learn_parents_name(c, &rec->task);
-		break;
-	case PERF_RECORD_EXIT:
-		comms_exit(c, (pid_t)rec->task.tid, rec->sample_id.time);
-		break;
-	default:
-		break;
-	}
-}
-
 uint32_t comms_life(const struct comms *c, pid_t tid)
 {
 	return slot(c, tid)->life;
@@ -222,6 +194,36 @@ static int ask_proc(struct comms *c, pid_t tid)
 		return -1;
 	comms_set(c, tid, comm, (size_t)n - (n == sizeof(comm) || comm[n - 1] == '\n'));
 	return 0;
+}
+
+/* A child of somebody without a name is asked itself. */
+static void learn_parents_name(struct comms *c, const struct pev_task *task)
+{
+	char name[COMMS_NAME];
+
+	/* comms_set() invalidates the result of comms_get() */
+	snprintf(name, sizeof(name), "%s", comms_get(c, (pid_t)task->ptid));
+	if (!comms_is_unknown(name) || ask_proc(c, (pid_t)task->tid))
+		comms_set(c, (pid_t)task->tid, name, strlen(name));
+	if (slot(c, (pid_t)task->tid)->tid)
+		slot(c, (pid_t)task->tid)->life = ++c->lives;
+}
+
+void comms_take(struct comms *c, const struct pev_record *rec)
+{
+	switch (rec->type) {
+	case PERF_RECORD_COMM:
+		comms_set(c, (pid_t)rec->comm.tid, rec->comm.comm, strlen(rec->comm.comm));
+		break;
+	case PERF_RECORD_FORK:
+		learn_parents_name(c, &rec->task);
+		break;
+	case PERF_RECORD_EXIT:
+		comms_exit(c, (pid_t)rec->task.tid, rec->sample_id.time);
+		break;
+	default:
+		break;
+	}
 }
 
 /* Includes threads: once a thread has ended, /proc no longer has its name. */

@@ -85,6 +85,17 @@ TEST_WITH(who_is_nobody, set_up, tear_down)
 	is(INT_MAX, "last");
 }
 
+/* Its parent has ended before anybody asked for its name. */
+TEST_WITH(a_child_of_nobody_is_asked, set_up, tear_down)
+{
+	struct pev_record fork = { .type = PERF_RECORD_FORK, .task = { .tid = (uint32_t)getpid(), .ptid = NOBODY } };
+	char own[16];
+
+	assert_int_equal(prctl(PR_GET_NAME, own), 0);
+	comms_take(c, &fork);
+	is(getpid(), own);
+}
+
 TEST_WITH(proc_is_asked_once, set_up, tear_down)
 {
 	char was[16];

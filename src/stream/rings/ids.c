@@ -317,6 +317,14 @@ pid_t ids_of_nobody(const struct stream_event *event, const struct perf_event_he
 	return is_in_user_space(event, rec) ? PIDMAP_OUTER : 0;
 }
 
+pid_t ids_of_exiting(const struct stream_event *event, const void *raw)
+{
+	const struct trace_field *self = event->fmt && raw ? field_of(event->fmt, "common_pid") : NULL;
+	pid_t tid = self ? (pid_t)trace_field_sint(self, raw) : -1;
+
+	return tid > 0 ? tid : -1;
+}
+
 /* ---- samples ---------------------------------------------------------------------- */
 
 /* The FORK record, written just before, has the child's id in our namespace. */

@@ -20,11 +20,13 @@ pid_t ids_of_sample(struct event_ids *ids, const struct perf_event_header *rec,
 		    const void *raw, pid_t tid);
 /* stream_tid() for a recording without pairs, of a sample with tid 0. */
 pid_t ids_of_nobody(const struct stream_event *event, const struct perf_event_header *rec, const void *raw);
+/* stream_tid() for a sample with tid -1: of tracepoints, common_pid has the id. */
+pid_t ids_of_exiting(const struct stream_event *event, const void *raw);
 pid_t ids_of_field(struct event_ids *ids, pid_t id);
 void ids_ended(struct event_ids *ids, pid_t id);
 
 /* The task of a sample. If only its id in the initial namespace is known: that id | PIDMAP_OUTER.
- * 0: idle; -1: exiting. */
+ * 0: idle; -1: exiting, in a sample of no tracepoint. */
 static inline pid_t stream_tid(const struct stream_event *event, const struct perf_event_header *rec,
 			       const void *raw)
 {
@@ -32,6 +34,8 @@ static inline pid_t stream_tid(const struct stream_event *event, const struct pe
 
 	if (__builtin_expect(event->ids != NULL, 0))
 		return ids_of_sample(event->ids, rec, raw, tid);
+	if (__builtin_expect(tid == -1, 0))
+		return ids_of_exiting(event, raw);
 	return __builtin_expect(tid != 0 || event->opened.track == NO_TRACK, 1) ? tid : ids_of_nobody(event, rec, raw);
 }
 
