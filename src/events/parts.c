@@ -39,6 +39,10 @@ const struct sample_part *sample_part_at(size_t i)
 
 uint64_t sample_part_bits(const char *name, size_t len)
 {
+	static const char newer[] = "weight_struct";   /* in events it is `weight`, too */
+
+	if (len == sizeof(newer) - 1 && !strncmp(name, newer, len))
+		return PERF_SAMPLE_WEIGHT_STRUCT;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
 		if (strlen(parts[i].name) == len && !strncmp(parts[i].name, name, len))
 			return parts[i].bits;

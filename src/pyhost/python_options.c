@@ -104,7 +104,7 @@ static const char *const description[] = {
 	"Sources are commands, with their options in place of the filter. profile (cycles or the CPU "
 	"clock; -F HZ or -F max, default 997) and page-faults take samples. Their options are -g "
 	"(here: the kernel and the user part), --user-callchain, --kernel-callchain, "
-	"--exclude-user, --exclude-kernel, --exclude-guest, -G, -N (which ends only the source) and -m. "
+	"--exclude-user, --exclude-kernel, --exclude-guest, -G, -N (which ends only the source) and -m; profile also takes -C. "
 	"Their events, and perf events, have _pid, _tid, _time, _cpu, _realtime, _event and the parts "
 	"of their samples: ip, addr, period, callchain, regs_intr and so on. sample=PART+PART adds "
 	"parts that are not sampled by default, such as sample=read. Perf events also take period=N "

@@ -19,7 +19,7 @@ int question_parse_than(const char *text, void *field, struct fault *f)
 	return 0;
 }
 
-const struct opt question_source_opts[] = { QUESTION_THAN_OPT };
+const struct opt question_source_opts[] = QUESTION_DURATIONS_OPTS("duration, as an event is in any case");
 
 const struct opt question_format_opts[] = {
 	ANALYSIS_JSON_OPT, ANALYSIS_TEXT_OPT, ANALYSIS_FULL_OPT, ANALYSIS_WIDTH_OPT,

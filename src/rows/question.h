@@ -226,8 +226,8 @@ void question_add_unfinished(struct question *q, const struct happening *h, uint
 
 /* ---- commands and sources -------------------------------------------------------------- */
 
-enum { QUESTION_SOURCE_NOPTS = 1, QUESTION_FORMAT_NOPTS = 7 };
-extern const struct opt question_source_opts[QUESTION_SOURCE_NOPTS];   /* --than */
+enum { QUESTION_SOURCE_NOPTS = 2, QUESTION_FORMAT_NOPTS = 7 };
+extern const struct opt question_source_opts[QUESTION_SOURCE_NOPTS];   /* --than, --perins */
 extern const struct opt question_format_opts[QUESTION_FORMAT_NOPTS];   /* --json, --with-text, --full, --width, --csv, --csv-safe, --rows */
 
 /* Option groups to combine with the question's own. */

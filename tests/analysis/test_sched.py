@@ -64,7 +64,8 @@ def test_known_sleeps_of_a_command_its_threads_and_children(analyse, works):
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize('options, states', [(['-S'], {'S'}), (['-D'], set()), (['-S', '-D'], {'S'})])
+@pytest.mark.parametrize('options, states', [(['-S'], {'S'}), (['-D'], set()), (['-S', '-D'], {'S'}),
+                                             (['--no-interruptible', '-e', 'sched:sched_wakeup*,sched:sched_switch'], {'R', 'RD'})])
 def test_chosen_states(analyse, works, options, states):
     got = analyse('task-state', '--json', *options, *RING, '--', works, 'sleeps')
     assert {r['state'] for r in got.table('task-state')['rows']} - {'D'} == states

@@ -106,7 +106,7 @@ static const struct opt by_opts[] = QUESTION_BY_OPTS("task");
 const struct command rundelay_command = {
 	QUESTION_COMMAND(question, struct rundelay),
 	OPT_GROUP_ROWS(
-		QUESTION_DURATIONS_GROUP(duration_opts), QUESTION_BY_GROUP(by_opts), QUESTION_RUN_GROUPS),
+		QUESTION_DURATIONS_GROUP(duration_opts), QUESTION_BY_GROUP(by_opts), QUESTION_EVENTS_GROUP, QUESTION_RUN_GROUPS),
 	.name = "rundelay", .usage = QUESTION_USAGE,
 	.description = COMMAND_TEXT(
 		"How long do threads wait for a CPU when they could run? Measures each wait from the "

@@ -2,6 +2,7 @@
 #include "analysis/durations/states.h"
 
 #include "base/pidns.h"
+#include "expr/expr.h"
 
 #include <string.h>
 
@@ -47,6 +48,33 @@ int states_events(struct question *q, struct fault *f)
 		return -1;
 	return question_watch(q, "sched", "sched_switch", true, f) || question_watch(q, "sched", wakeup_name(q), true, f) ||
 	       question_watch(q, "sched", "sched_wakeup_new", true, f) ? -1 : 0;
+}
+
+static bool is_named(const char *item, size_t len)
+{
+	static const char *const own[] = { "sched:sched_switch", "sched:sched_wakeup", "sched:sched_wakeup_new", "sched:sched_waking" };
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+		if (expr_glob(item, len, own[i], strlen(own[i])))
+			return true;
+	return !len;
+}
+
+int states_asked(struct question *q, struct fault *f)
+{
+	struct stream_opts *o = &q->common.stream;
+
+	for (size_t i = 0; i < o->events.n; i++)
+		for (const char *item = o->events.v[i]; *item; item += strcspn(item, ",") + (item[strcspn(item, ",")] != '\0'))
+			if (!is_named(item, strcspn(item, ",")))
+				return fault_usage(f, "%s: -e %s: expected sched:sched_switch and sched:sched_wakeup*, which are traced "
+						   "in any case; leave -e out", q->ops->name, o->events.v[i]);
+	o->events.n = 0;
+	o->events_by_command = true;
+	if (q->ops->watch(q, f))
+		return -1;
+	o->events.n = o->input ? 0 : o->events.n;   /* all events of the recording */
+	return 0;
 }
 
 static int find_wakeups(struct states *st, struct fault *f)

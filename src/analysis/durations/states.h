@@ -23,10 +23,12 @@ struct states {
 #define STATES_QUESTION STATES_QUESTION_WITH(states_events, states_begin, states_sample, states_task, states_release)
 /* The same with the question's own functions, which call those of states.c. */
 #define STATES_QUESTION_WITH(watch_fn, begin_fn, sample_fn, task_fn, release_fn) \
-	.tasks = true, .names = true, .states = true, .watch = watch_fn, .begin = begin_fn, \
+	.tasks = true, .names = true, .states = true, .watch = watch_fn, .add = states_asked, .begin = begin_fn, \
 	.sample = sample_fn, .task = task_fn, .is_over = states_are_over, .release = release_fn, \
 	.between = states_concern
 int states_events(struct question *q, struct fault *f);
+/* -e may name the events that are traced in any case. */
+int states_asked(struct question *q, struct fault *f);
 /* Parts of states_events() and states_begin() for questions with other events: the targets, and their forks. */
 int states_targets(struct question *q, struct fault *f);
 int states_find_fork(struct question *q, struct fault *f);

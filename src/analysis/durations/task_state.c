@@ -11,7 +11,7 @@
 struct task_states {
 	struct states states;
 	const char *filter;              /* glob of comm */
-	bool only_sleeping, only_blocked;
+	int sleeping, blocked;   /* OPT_TRI */
 	struct sleepers sleepers;
 	unsigned int explained;          /* states that have been in a legend: a bit for each */
 	char legend[256];
@@ -30,8 +30,9 @@ static const struct column columns[] = {
 
 static bool is_shown(const struct task_states *t, const char *comm, uint64_t state)
 {
-	if ((t->only_sleeping || t->only_blocked) &&
-	    !(t->only_sleeping && state == STATE_SLEEPING) && !(t->only_blocked && state == STATE_BLOCKED))
+	const int asked = state == STATE_SLEEPING ? t->sleeping : state == STATE_BLOCKED ? t->blocked : 0;
+
+	if (asked < 0 || (!asked && (t->sleeping > 0 || t->blocked > 0)))
 		return false;
 	return !t->filter || expr_glob(t->filter, strlen(t->filter), comm, strlen(comm));
 }
@@ -124,10 +125,10 @@ static const struct question_ops question = {
 #define AT(member) offsetof(struct task_states, member)
 
 static const struct opt state_opts[] = {
-	{ "interruptible", 'S', NULL, OPT_FLAG, AT(only_sleeping), NULL,
-	  "Show only interruptible sleep (S); with -D, both.", false, NULL },
-	{ "uninterruptible", 'D', NULL, OPT_FLAG, AT(only_blocked), NULL,
-	  "Show only uninterruptible sleep (D), such as waits for disks and kernel locks.", false, NULL },
+	{ "interruptible", 'S', NULL, OPT_TRI, AT(sleeping), NULL,
+	  "Show only interruptible sleep (S); with -D, both. --no-interruptible: all but that.", true, NULL },
+	{ "uninterruptible", 'D', NULL, OPT_TRI, AT(blocked), NULL,
+	  "Show only uninterruptible sleep (D), such as waits for disks and kernel locks. --no-uninterruptible: all but that.", true, NULL },
 	{ "filter", 0, NULL, OPT_STRING, AT(filter), "COMM",
 	  "Show only tasks with this name; globs work: 'kworker*'.", false, NULL },
 };
@@ -142,7 +143,7 @@ static const struct opt by_opts[] = QUESTION_BY_OPTS(QUESTION_BY_TARGET);
 const struct command task_state_command = {
 	QUESTION_COMMAND(question, struct task_states),
 	OPT_GROUP_ROWS(
-		STATE_GROUP, QUESTION_DURATIONS_GROUP(duration_opts), QUESTION_BY_GROUP(by_opts), QUESTION_RUN_GROUPS),
+		STATE_GROUP, QUESTION_DURATIONS_GROUP(duration_opts), QUESTION_BY_GROUP(by_opts), QUESTION_EVENTS_GROUP, QUESTION_RUN_GROUPS),
 	.name = "task-state", .usage = QUESTION_USAGE,
 	.description = COMMAND_TEXT(
 		"Where does a task's time go: does it run, wait to run, or sleep, and for how long at a "

@@ -173,6 +173,7 @@ const struct source_ops profile_source = {
 		{ "Sampling", profile_freq_opts, 2, 0 },
 		{ "Privilege levels", levels_opts, LEVELS_NOPTS, offsetof(struct profile_opts, levels) },
 		{ "Call chains", analysis_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+		{ "Target", stream_target_opts, 1, 0 },
 		{ "Source", stream_source_opts, STREAM_SOURCE_NOPTS, 0 }),
 	.config_size = sizeof(struct profile_opts),
 	.events = events,

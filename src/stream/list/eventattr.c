@@ -60,9 +60,9 @@ static int attr_alias(struct stream_event *ev, const char *value, char *why, siz
 	size_t len = value ? strlen(value) : 0;
 
 	if (!len || len > 64 ||
-	    strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") !=
+	    strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.()") !=
 		    len) {
-		snprintf(why, size, "alias=%.64s: expected letters, digits, _, - or .",
+		snprintf(why, size, "alias=%.64s: expected letters, digits, _, -, . or ()",
 			 value ? value : "");
 		return -1;
 	}

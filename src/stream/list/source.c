@@ -74,6 +74,10 @@ static int fill(struct source *source, struct stream_event *ev, const struct sou
 	if (event_attrs_set(source->stream, ev, source->item, EVENT_SOURCE, f) ||
 	    useronly_settle(source->stream, ev, source->config->user_callchain, f))
 		return -1;
+	if (!ev->asked.cpus.n) {   /* of -C, as of cpus= */
+		ev->asked.cpus = source->config->cpus;
+		source->config->cpus = (struct numlist){ 0 };
+	}
 	name = ev->asked.alias ? ev->asked.alias : source->ops->name;
 	return event_set_name(ev, name, name, f);
 }
