@@ -32,7 +32,7 @@ static double seconds(struct timeval t)
 enum stat_woke { WOKE_END, WOKE_INTERVAL, WOKE_SIGNAL, WOKE_SECOND_SIGNAL };
 
 struct stat_wait {
-	int signals;             /* signalfd of SIGINT, SIGTERM, SIGHUP */
+	int signals;             /* signalfd of SIGINT, SIGTERM, SIGHUP, SIGUSR2 */
 	int timer;               /* timerfd, or -1 */
 	int over;                /* timerfd of --seconds, or -1 */
 	int reader;              /* stdout, if it gets the counts and there is no command; else -1 */
@@ -88,6 +88,7 @@ static int begin_wait(struct stat_wait *w, uint64_t interval_ms, uint64_t run_ns
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGUSR2);
 	sigprocmask(SIG_BLOCK, &set, &w->before);
 	w->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (interval_ms)
@@ -108,12 +109,28 @@ static void hand_on(const struct signalfd_siginfo *info, const struct workload *
 		kill(child->pid, (int)info->ssi_signo);
 }
 
-static bool take_signal(struct stat_wait *w, const struct workload *child)
+/* SIGUSR2: the counts so far, unless they are printed anyway; and reading them would end an interval. */
+static void tell_counts(struct counting *s)
+{
+	fprintf(stderr, "stat: events %zu", s->nevents);
+	if (!s->config->interval_ms)
+		stat_read(s);
+	for (size_t i = 0; !s->config->interval_ms && i < s->nevents * s->nwheres; i++)
+		fprintf(stderr, "%s%s%s%s %.0f", i ? ", " : ": ", s->rows[i].where ? s->rows[i].where : "", s->rows[i].where ? " " : "",
+			s->rows[i].event, s->rows[i].value);
+	fputc('\n', stderr);
+}
+
+static bool take_signal(struct stat_wait *w, struct counting *s, const struct workload *child)
 {
 	struct signalfd_siginfo info;
 
 	if (read(w->signals, &info, sizeof(info)) != sizeof(info))
 		return false;
+	if (info.ssi_signo == SIGUSR2) {
+		tell_counts(s);
+		return false;
+	}
 	w->signaled++;
 	hand_on(&info, child);
 	return true;
@@ -207,7 +224,7 @@ static enum stat_woke wait_for(struct stat_wait *w, struct counting *s, const st
 			w->reader = -1;
 		if (p[2].revents)
 			close_fd(&w->task);
-		if (p[0].revents && take_signal(w, child))
+		if (p[0].revents && take_signal(w, s, child))
 			return w->signaled > 1 ? WOKE_SECOND_SIGNAL : WOKE_SIGNAL;
 		if (p[1].revents && read(w->timer, &ticks, sizeof(ticks)) == sizeof(ticks))
 			return WOKE_INTERVAL;

@@ -572,3 +572,12 @@ def test_a_pipeline_of_which_another_program_fails(prof, shell):
                            'true || false'], capture_output=True, text=True, timeout=60)
     assert ('as /bin/sh has no pipefail' in done.stderr) == (not has), done.stderr
     assert ('no winner: B failed in all 2 runs, with exit code 1' in done.stderr) == has, done.stderr
+
+
+def test_sigusr2_prints_the_counts_so_far(prof):
+    with subprocess.Popen([prof, 'stat', '-e', 'dummy', '--', 'sh', '-c', 'echo ready; exec cat'], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        assert run.stdout.readline() == 'ready\n'
+        run.send_signal(signal.SIGUSR2)
+        assert run.stderr.readline() == 'stat: events 1: dummy 0\n'
+        assert 'Performance counter stats' in run.communicate(timeout=30)[1] and run.returncode == 0

@@ -220,18 +220,19 @@ static int resolve_cgroup(struct targets *t, const char *name, const char *label
 	return 0;
 }
 
-/* The error for CPUs that are not online, with a list that -C would accept. */
-static int complain_cpus(const struct numlist *asked, const struct numlist *missing, const struct numlist *there,
-			 const struct numlist *online, struct fault *f)
+/* CPUs of -C that are not online are left out; it is an error if no other is left. */
+static int tell_cpus(const struct numlist *missing, const struct targets *t, const struct numlist *online, const struct stream_opts *opts,
+		     struct fault *f)
 {
-	char text[4][256];
+	char asked[256], lack[256], have[256];
 
-	numlist_text(asked, text[0], sizeof(text[0]));
-	numlist_text(missing, text[1], sizeof(text[1]));
-	numlist_text(online, text[2], sizeof(text[2]));
-	numlist_text(there->n ? there : online, text[3], sizeof(text[3]));
-	return fault_usage(f, "--cpus %s: CPU %s is not online on this machine; online: %s; use -C %s", text[0], text[1],
-			   text[2], text[3]);
+	numlist_text(&opts->cpus, asked, sizeof(asked));
+	numlist_text(missing, lack, sizeof(lack));
+	numlist_text(online, have, sizeof(have));
+	if (!t->cpus.n)
+		return fault_usage(f, "--cpus %s: CPU %s is not online on this machine; online: %s; use -C %s", asked, lack, have, have);
+	note(opts->verbose, "--cpus %s: CPU %s is not online on this machine, and left out; online: %s", asked, lack, have);
+	return 0;
 }
 
 static int resolve_cpus(struct targets *t, const struct stream_opts *opts, struct fault *f)
@@ -248,7 +249,7 @@ static int resolve_cpus(struct targets *t, const struct stream_opts *opts, struc
 	if (rc)
 		fault_set(f, EXIT_FAILED, "out of memory");
 	else if (missing.n)
-		rc = complain_cpus(&opts->cpus, &missing, &t->cpus, &online, f);
+		rc = tell_cpus(&missing, t, &online, opts, f);
 	numlist_free(&missing);
 	if (rc || opts->cpus.n)
 		numlist_free(&online);
