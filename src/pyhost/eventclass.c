@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 enum {
-	MAX_PART_READERS = 48,   /* six fixed ones, the rows of parts.h, second names, _comm */
-	MAX_OWN_READERS = 11,    /* of tracepoints, besides their fields */
+	MAX_PART_READERS = 48,   /* six fixed ones, the rows of parts.h, second names, _comm, _event */
+	MAX_OWN_READERS = 15,    /* of tracepoints, besides their fields */
 };
 
 static int add_reader(struct event_class *cls, const char *name, enum reader_kind kind,
@@ -154,6 +154,32 @@ static int add_second_names(struct event_class *cls)
 	return 0;
 }
 
+static bool has_reader(const struct event_class *cls, const char *name)
+{
+	for (size_t i = 0; i < cls->nnames; i++)
+		if (!PyUnicode_CompareWithASCIIString(cls->readers[i].name, name))
+			return true;
+	return false;
+}
+
+/* The events of other commands have these parts as all samples do, unless a column of theirs has that name. */
+static int add_made_parts(struct event_class *cls)
+{
+	static const char *const names[] = { "pid", "tid", "time", "cpu" };   /* as in add_common_readers() */
+
+	for (size_t i = 0; cls->event->maker && i < sizeof(names) / sizeof(*names); i++)
+		if (!has_reader(cls, names[i]) &&
+		    add_reader(cls, names[i], (enum reader_kind)cls->readers[i].kind, cls->readers[i].offset, NULL))
+			return -1;
+	return 0;
+}
+
+/* Only __sample__() gets events that it has to tell apart; elsewhere the name is no field, but can be read. */
+static int add_event_name(struct event_class *cls)
+{
+	return cls->rest ? add_reader(cls, "_event", READ_EVENT, 0, NULL) : 0;
+}
+
 /* The stream adds TID and TIME to all samples. */
 static int add_common_readers(struct event_class *cls)
 {
@@ -169,7 +195,7 @@ static int add_common_readers(struct event_class *cls)
 static int add_sample_readers(struct event_class *cls)
 {
 	return add_common_readers(cls) || add_reader(cls, "_realtime", READ_REALTIME, 0, NULL) ||
-	       add_reader(cls, "_event", READ_EVENT, 0, NULL) || add_parts(cls) ||
+	       add_event_name(cls) || add_parts(cls) ||
 	       (stream_event_has_counts(cls->event) && add_reader(cls, "counts", READ_COUNTS, 0, NULL));
 }
 
@@ -184,8 +210,8 @@ static int add_readers(struct event_class *cls)
 	       add_trace_fields(cls, 0, fmt->ncommon) || add_reader(cls, "_realtime", READ_REALTIME, 0, NULL) ||
 	       (l->callchain && add_reader(cls, "_callchain", READ_CALLCHAIN, 0, NULL)) ||
 	       (stream_event_has_counts(cls->event) && add_reader(cls, "_counts", READ_COUNTS, 0, NULL)) ||
-	       add_reader(cls, "_event", READ_EVENT, 0, NULL) ||
-	       add_trace_fields(cls, fmt->ncommon, fmt->nfields) || add_probe_address(cls);
+	       add_event_name(cls) ||
+	       add_trace_fields(cls, fmt->ncommon, fmt->nfields) || add_made_parts(cls) || add_probe_address(cls);
 }
 
 /* A field with the name of a method is available as event['name'] only. */
@@ -266,19 +292,12 @@ static int build_index(struct event_class *cls, PyTypeObject *type)
 	return rc;
 }
 
-static bool has_reader(const struct event_class *cls, const char *name)
-{
-	for (size_t i = 0; i < cls->nnames; i++)
-		if (!PyUnicode_CompareWithASCIIString(cls->readers[i].name, name))
-			return true;
-	return false;
-}
-
 int event_class_init(struct event_class *cls, const struct stream_event *event, struct host *host,
-		     PyTypeObject *type)
+		     PyTypeObject *type, bool rest)
 {
 	memset(cls, 0, sizeof(*cls));
 	cls->event = event;
+	cls->rest = rest;
 	cls->host = host;
 	cls->name = PyUnicode_FromString(event->name);
 	cls->readers = PyMem_Calloc(event->fmt ? event->fmt->nfields + MAX_OWN_READERS : MAX_PART_READERS,
@@ -291,6 +310,7 @@ int event_class_init(struct event_class *cls, const struct stream_event *event, 
 		return -1;
 	cls->nreaders = cls->nnames;
 	if ((!has_reader(cls, "_comm") && add_reader(cls, "_comm", READ_COMM, 0, NULL)) ||
+	    (!rest && add_reader(cls, "_event", READ_EVENT, 0, NULL)) ||
 	    (!event->fmt && add_second_names(cls)))
 		return -1;
 	return build_index(cls, type) ? -1 : 0;

@@ -52,6 +52,7 @@ struct event_class {
 	const struct stream_event *event;
 	struct host *host;
 	PyObject *name;        /* str: sys:name or sys:alias */
+	bool rest;             /* __sample__() gets it */
 	PyObject *handler;     /* called for each event; or NULL */
 	vectorcallfunc call;   /* the handler's vectorcall, or PyObject_Vectorcall; NULL without a handler */
 	struct batch_function *batches;   /* instead of a handler: the function that takes the events as rows; or NULL */
@@ -69,7 +70,7 @@ struct event_class {
 /* Makes the readers. If `type` has a method of the same name, attribute access finds the method. 0, or -1
  * with a Python exception. */
 int event_class_init(struct event_class *cls, const struct stream_event *event, struct host *host,
-		     PyTypeObject *type);
+		     PyTypeObject *type, bool rest);
 
 static inline struct reader *event_class_find(const struct event_class *cls, PyObject *name)
 {

@@ -45,8 +45,9 @@ def _is_file(file):
 
 
 def _named_in(folder, name):
-    """The files that are module `name` in a folder. Bytecode counts only without its source."""
-    found = [_path.join(folder, name, "__init__" + s) for s in SOURCE + EXTENSION]
+    """The files that are module `name` in a folder, first that which `import` takes. Bytecode counts only
+    without its source."""
+    found = [_path.join(folder, name, "__init__" + s) for s in EXTENSION + SOURCE]
     found += [_path.join(folder, name + s) for s in EXTENSION + SOURCE]
     found = [file for file in found if _is_file(file)]
     return found or [f for f in (_path.join(folder, name + s) for s in BYTECODE) if _is_file(f)]
@@ -138,16 +139,6 @@ def _at(place):
     return inits[0]
 
 
-def _here(name, folder):
-    """The one file that is module `name` in the current directory, or None."""
-    found = _named_in(folder, name)
-    if len(found) > 1:
-        names = ", ".join(_path.relpath(file, folder) for file in found)
-        raise LoadError(f"{name}: could be each of {names} in {folder}; give the whole name of "
-                        "the file")
-    return found[0] if found else None
-
-
 def _on_path(name):
     """The module's spec from sys.path, or None. Imports its parent packages."""
     from importlib import util
@@ -168,9 +159,9 @@ def _missing(typed, folder):
 
 def _by_name(typed, add_folder):
     folder = _os.getcwd()
-    file = _here(typed, folder) if "." not in typed else None
-    if file:
-        return file, None
+    here = _named_in(folder, typed) if "." not in typed else None
+    if here:
+        return here[0], None
     if "." in typed and _named_in(folder, typed.split(".")[0]):
         add_folder(folder)
     spec = _on_path(typed)

@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "pyhost/stacks.h"
+#include "report/unnamed.h"
 #include "tasks/resolve.h"
 
 #include <string.h>
@@ -237,7 +238,7 @@ static PyObject *make_frame(struct frames *f, uint64_t ip, const struct resolve_
 {
 	PyObject *values[NKEYS] = {
 		[KEY_ADDR] = PyLong_FromUnsignedLongLong(ip),
-		[KEY_SYMBOL] = name_of(f, c->symbol ? c->symbol : "Unknown"),
+		[KEY_SYMBOL] = name_of(f, c->symbol && !is_unnamed(c->symbol, c->dso) ? c->symbol : "Unknown"),
 		[KEY_OFFSET] = PyLong_FromUnsignedLongLong(c->symbol ? c->offset : 0),
 		[KEY_KERNEL] = PyBool_FromLong(c->kernel),
 		[KEY_DSO] = name_of(f, c->dso),

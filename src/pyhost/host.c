@@ -69,6 +69,7 @@ int host_start(struct host *h, const struct host_script *script, struct fault *f
 	if (host_start_interpreter(script, f))
 		return -1;
 	h->started = true;
+	h->script = script;
 	h->verbose = script->verbose;
 	h->interval_ms = script->interval_ms;
 	h->batch_rows = script->batch_rows;
@@ -126,6 +127,18 @@ void host_finish(struct host *h)
 
 /* ---- calls ---------------------------------------------------------------- */
 
+/* A module that was not found may be in a path that root ignores. */
+static void tell_missing(struct host *h)
+{
+	char ignored[1024];
+
+	if (h->told_ignored || !PyErr_ExceptionMatches(PyExc_ModuleNotFoundError) ||
+	    !host_ignored_text(h->script, ignored, sizeof(ignored)))
+		return;
+	h->told_ignored = true;
+	note(1, "%s", ignored);
+}
+
 /* Handles an exception of a script's function. False: it is a way to end the run. */
 static bool call_failed(struct host *h, const char *where)
 {
@@ -146,6 +159,7 @@ static bool call_failed(struct host *h, const char *where)
 	}
 	if (host_take_broken_output(h))
 		return false;
+	tell_missing(h);
 	trouble_take(&h->trouble, where);
 	return true;
 }
@@ -202,12 +216,16 @@ static int find_callbacks(struct host *h, struct fault *f)
 static int attach_event(struct host *h, struct event_class *cls, struct stream_event *event,
 			struct fault *f)
 {
-	if (event_class_init(cls, event, h, h->event_type)) {
+	PyObject *own = NULL;
+
+	if (handlers_find_event(h->namespace, event, &own, f))
+		return -1;
+	if (event_class_init(cls, event, h, h->event_type, !own)) {
 		PyErr_Print();
 		return fault_set(f, EXIT_FAILED, "%s: out of memory", event->name);
 	}
-	if (handlers_find_event(h->namespace, event, &cls->handler, f) ||
-	    batches_choose(h->batches, event, cls->handler ? event->word : h->on_sample ? HANDLERS_REST : NULL, &cls->batches, f))
+	cls->handler = own;
+	if (batches_choose(h->batches, event, cls->handler ? event->word : h->on_sample ? HANDLERS_REST : NULL, &cls->batches, f))
 		return -1;
 	if (!cls->handler && !cls->batches && h->on_sample)
 		cls->handler = (Py_INCREF(h->on_sample), h->on_sample);
@@ -304,6 +322,7 @@ int host_init(struct host *h, struct fault *f)
 	}
 	if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))
 		return host_interrupted(f);
+	tell_missing(h);
 	PyErr_Print();
 	host_end_forked(h, EXIT_FAILED);
 	return fault_set(f, EXIT_FAILED, "__init__() raised the exception above, so the run ends; "
@@ -444,7 +463,7 @@ void host_print_stat(void *ctx)
 	PyObject *indent = PyLong_FromLong(STAT_INDENT);
 
 	stream_totals(h->stream, &t);
-	PySys_WriteStdout("python: events %llu lost %llu malformed %llu exceptions %llu ring KiB %llu\n",
+	PySys_WriteStderr("python: events %llu lost %llu malformed %llu exceptions %llu ring KiB %llu\n",
 			  (unsigned long long)t.delivered, (unsigned long long)t.lost,
 			  (unsigned long long)t.malformed, (unsigned long long)h->trouble.count,
 			  (unsigned long long)t.ring_bytes >> 10);

@@ -14,6 +14,8 @@
 #include "stream/names.h"
 #include "stream/stream.h"
 
+struct host_script;
+
 struct host {
 	PyObject *module;             /* the script */
 	PyObject *namespace;          /* its __dict__ */
@@ -36,6 +38,8 @@ struct host {
 	PyThreadState *thread;        /* set while the loop waits */
 	pid_t pid;                    /* to recognize children that the script forks */
 	struct perf_event *held;      /* fork.c: a second reference to `event`, or NULL */
+	const struct host_script *script;
+	bool told_ignored;            /* what host_ignored_text() says */
 	int verbose;
 	uint64_t interval_ms, batch_rows;
 	bool started;

@@ -74,10 +74,13 @@ static PyObject *argument_list(const struct host_script *script)
 	return list;
 }
 
-/* If the current exception is the loader's own, makes it the fault's message. */
-static bool take_load_error(PyObject *loader, struct fault *f)
+/* If the current exception is the loader's own, makes it the fault's message. What is not found may be in a path that root
+ * ignores. */
+static bool take_load_error(PyObject *loader, const struct host_script *script, struct fault *f)
 {
 	PyObject *type, *value, *traceback, *error, *text = NULL, *bytes = NULL;
+	char ignored[1024] = "";
+	const char *why;
 	bool is;
 
 	PyErr_Fetch(&type, &value, &traceback);
@@ -86,7 +89,10 @@ static bool take_load_error(PyObject *loader, struct fault *f)
 	if (is) {
 		text = PyObject_Str(value);
 		bytes = text ? PyUnicode_EncodeFSDefault(text) : NULL;   /* a file name can have any bytes */
-		fault_usage(f, "%s", bytes ? PyBytes_AS_STRING(bytes) : "the script was not found");
+		why = bytes ? PyBytes_AS_STRING(bytes) : "the script was not found";
+		if (strstr(why, "there is no such script or module"))
+			host_ignored_text(script, ignored, sizeof(ignored));
+		fault_usage(f, "%s%s%s", why, *ignored ? "\n" : "", ignored);
 	}
 	Py_XDECREF(error);
 	Py_XDECREF(text);
@@ -152,7 +158,7 @@ static int load_failed(struct host *h, const struct host_script *script, struct 
 		h->exit_code = trouble_take_exit();
 		return -1;
 	}
-	if (h->loader && take_load_error(h->loader, f))
+	if (h->loader && take_load_error(h->loader, script, f))
 		return -1;
 	if (host_take_broken_output(h))
 		return -1;

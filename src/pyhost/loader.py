@@ -16,7 +16,6 @@ import _perf_prof_finder as finder
 from _perf_prof_finder import LoadError
 
 LARGEST_SOURCE = 64 << 20       # bytes; /dev/zero has no end
-MOST_HELD = 1 << 20             # bytes of output
 
 
 def _add_folder(folder):
@@ -118,15 +117,16 @@ def _extension(name, spec):
 # ---- the first line of output -----------------------------------------------------------
 
 class _HeldOutput:
-    """Holds back what the top level of the script prints on sys.stdout. "Loaded module:" has to be
-    the first line, and is true only once the top level has run. Replaces write() of the file
-    below sys.stdout, so that all references to sys.stdout still work."""
+    """Puts "Loaded module:" before the first text that the top level of the script writes to sys.stdout,
+    or behind a top level that writes none. Only what parent packages write is held back, as the module is
+    not found yet. Replaces write() of the file below sys.stdout, so that all references to sys.stdout still
+    work."""
 
     def __init__(self):
         self.stream = sys.stdout
         self.buffer = getattr(self.stream, "buffer", None)
         self.file = getattr(self.buffer, "raw", self.buffer)    # itself, if it is not buffered
-        self.pieces, self.size, self.line = [], 0, b""
+        self.pieces, self.line = [], b""
         self.lock = _thread.allocate_lock()     # for threads of the script
         if self.file is not None:
             self.stream.flush()
@@ -138,8 +138,7 @@ class _HeldOutput:
         piece = bytes(data)
         with self.lock:
             self.pieces.append(piece)
-            self.size += len(piece)
-            if self.size > MOST_HELD or self.file is None:
+            if self.line or self.file is None:
                 self._let_go()
         return len(piece)
 
@@ -164,10 +163,15 @@ class _HeldOutput:
 
     def found(self, file):
         """Sets the first line. A path may have any bytes; they are printed as they are."""
-        self.line = b"Loaded module: " + _os.fsencode(file) + b"\n"
+        with self.lock:
+            self.line = b"Loaded module: " + _os.fsencode(file) + b"\n"
+            if self.pieces:
+                self._let_go()
 
     def release(self, loaded):
         """Prints the first line, if the script was loaded, and the held output."""
+        if not loaded:
+            self.line = b""
         try:
             self.stream.flush()
         except (AttributeError, ValueError):    # none; detached or closed by the script
@@ -176,8 +180,6 @@ class _HeldOutput:
             return
         self.buffer.flush()
         with self.lock:
-            if not loaded:
-                self.line = b""
             try:
                 self._let_go()
             except OSError:

@@ -104,9 +104,8 @@ static PyObject *registers(const struct pev_regs *regs, const struct pev_format 
 		uint64_t value;
 		char name[16];
 
-		if (!pev_regs_value(regs, i, &value))
+		if (!pev_regs_value(regs, i, &value) || !sample_register_name(fmt, regs->abi, i, name, sizeof(name)))
 			continue;
-		sample_register_name(fmt, regs->abi, i, name, sizeof(name));
 		rc = put(dict, name, from_u64(value));
 	}
 	return finish(dict, rc);

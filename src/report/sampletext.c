@@ -79,7 +79,7 @@ size_t sample_text(struct names *names, const struct sample_view *s, char *buf, 
 
 enum { PER_LINE = 4 };
 
-void sample_register_name(const struct pev_format *fmt, uint64_t abi, unsigned int reg, char *buf,
+bool sample_register_name(const struct pev_format *fmt, uint64_t abi, unsigned int reg, char *buf,
 			  size_t size)
 {
 	const char *name = pev_reg_name(fmt->arch, abi, reg);
@@ -90,6 +90,7 @@ void sample_register_name(const struct pev_format *fmt, uint64_t abi, unsigned i
 		snprintf(buf, size, "reg%u", reg);
 	for (; *buf; buf++)
 		*buf = (char)tolower((unsigned char)*buf);
+	return name || abi != PERF_SAMPLE_REGS_ABI_32;
 }
 
 size_t sample_registers_text(const struct sample_view *s, char *buf, size_t size)
@@ -110,9 +111,8 @@ size_t sample_registers_text(const struct sample_view *s, char *buf, size_t size
 	for (unsigned int i = 0; regs->values && i < 64; i++) {
 		char name[16];
 
-		if (!pev_regs_value(regs, i, &value))
+		if (!pev_regs_value(regs, i, &value) || !sample_register_name(fmt, regs->abi, i, name, sizeof(name)))
 			continue;
-		sample_register_name(fmt, regs->abi, i, name, sizeof(name));
 		n += clip(snprintf(buf + n, size - n, "%s%6s 0x%016" PRIx64,
 				   shown % PER_LINE ? " " : shown ? "\n    " : "    ", name, value), size - n);
 		shown++;

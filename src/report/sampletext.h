@@ -20,8 +20,8 @@ struct sample_view {
 size_t sample_text(struct names *names, const struct sample_view *s, char *buf, size_t size);
 /* Registers, if the sample has them: complete lines. */
 size_t sample_registers_text(const struct sample_view *s, char *buf, size_t size);
-/* "ax", "x0", "reg40": a register's name as a key. */
-void sample_register_name(const struct pev_format *fmt, uint64_t abi, unsigned int reg, char *buf,
+/* "ax", "x0", "reg40": a register's name as a key. False: a 32-bit task has no such register. */
+bool sample_register_name(const struct pev_format *fmt, uint64_t abi, unsigned int reg, char *buf,
 			  size_t size);
 /* The time, which all samples have. */
 static inline uint64_t sample_time(const struct sample_view *s)

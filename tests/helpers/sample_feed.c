@@ -62,7 +62,7 @@ static PyObject *make_event(struct feed *f)
 
 	if (!stream_sample_fits(&f->event, (const struct perf_event_header *)f->bytes))
 		Py_RETURN_NONE;
-	if (event_class_init(&f->cls, &f->event, &host, host.event_type))
+	if (event_class_init(&f->cls, &f->event, &host, host.event_type, true))
 		return NULL;
 	e = event_new(host.event_type);
 	if (!e)

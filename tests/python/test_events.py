@@ -43,6 +43,12 @@ def test_the_fields_of_the_page(python, tmp_path, chain):
     assert lines(done) == [' '.join(want)]
 
 
+def test_the_name_is_a_field_for_sample_only(python, tmp_path):
+    done = python(script(tmp_path, 'def sched__sched_wakeup(e):\n    print("_event" in e.keys(), "_event" in e.to_dict(), len(e) == len(list(e)),'
+                         ' e._event, e["_event"], e.get("_event"))\n'))
+    assert lines(done) == ['False False True' + 3 * ' sched:sched_wakeup']
+
+
 def test_every_way_to_a_field(python, tmp_path):
     """Also by names that are built at run time."""
     done = python(script(tmp_path, '''

@@ -172,9 +172,9 @@ def test_a_name_is_looked_up_here_and_then_on_the_path(python, tmp_path):
     site = tmp_path / 'venv/lib' / f'python{version()}' / 'site-packages'
     subprocess.run([PYTHON, '-m', 'venv', '--without-pip', tmp_path / 'venv'], check=True)
     write(site, {'both.py': SEEN, 'there.py': SEEN, 'pack/__init__.py': '', 'pack/mod.py': SEEN})
-    write(tmp_path / 'cwd', {'both.py': SEEN})
+    write(tmp_path / 'cwd', {'both.py': SEEN, 'two/__init__.py': SEEN, 'two.py': SEEN})
     here = str(tmp_path / 'cwd')
-    for name, want in (('both', f'{here}/both.py'), ('there', f'{site}/there.py'), ('pack.mod', f'{site}/pack/mod.py')):
+    for name, want in (('both', f'{here}/both.py'), ('two', f'{here}/two/__init__.py'), ('there', f'{site}/there.py'), ('pack.mod', f'{site}/pack/mod.py')):
         assert loaded(python('--venv', str(tmp_path / 'venv'), name, cwd=here)) == want
 
 
@@ -288,11 +288,16 @@ def test_what_did_not_load_is_not_called_loaded(python, tmp_path, end, code):
     assert python('s.py', check=code).stdout == 'one\n'
 
 
+def test_text_stays_in_its_order(python, tmp_path):
+    write(tmp_path, {'s.py': 'import os\nprint("one", flush=True)\nos.system("echo two")\nprint("three", flush=True)\nos._exit(4)\n' + SEEN})
+    assert python('s.py', check=4).stdout.splitlines() == [f'Loaded module: {tmp_path}/s.py', 'one', 'two', 'three']
+
+
 def test_a_child_of_its_text_prints_its_own_only(python, tmp_path):
     """Its output is not held back: it may outlive the text."""
     write(tmp_path, {'s.py': 'import os\nprint("one", flush=True)\npid = os.fork()\nif not pid:\n'
                      '    print("child", flush=True)\n    os._exit(0)\nos.waitpid(pid, 0)\n' + SEEN})
-    assert python('s.py').stdout.splitlines() == ['child', f'Loaded module: {tmp_path}/s.py', 'one', 'seen']
+    assert python('s.py').stdout.splitlines() == [f'Loaded module: {tmp_path}/s.py', 'one', 'child', 'seen']
 
 
 def test_a_thread_of_its_text_prints_all(python, tmp_path):
@@ -332,6 +337,9 @@ def test_root_says_what_it_ignores(python, tmp_path, name):
     assert f'{name}={tmp_path}/away is ignored' in missing.stderr
     assert '--venv DIR' in missing.stderr
     assert 'ignored' not in python('v.py', env=env, check=1).stderr
+    write(tmp_path, {'i.py': 'def __init__(): import helper\n' + SEEN, 'e.py': 'def __sample__(e): import helper\n'})
+    for typed, code in ('i.py', 1), ('e.py', 1), ('helper', 2):
+        assert python(typed, env=env, check=code).stderr.count(f'{name}={tmp_path}/away is ignored') == 1
 
 
 # ---- tracebacks -----------------------------------------------------------------------
@@ -387,8 +395,7 @@ MISTAKES = [      # files that are there, what is typed, and what is said
     ({}, '', ['empty']),
     ({'counter.py': SEEN}, 'countr.py', ['did you mean ', 'counter']), ({'counter.py': SEEN}, 'countr', ['did you mean ', 'counter']),
     ({'counter.py': SEEN}, './countr.py', ['did you mean ', 'counter']), ({'counter2.py': SEEN}, 'counter', ['did you mean ', 'counter']),
-    ({'both.py': SEEN, 'both/__init__.py': SEEN}, 'both',
-     ['could be each of both/__init__.py, both.py in @HERE', 'whole name']),
+    ({'m.py': SEEN, 'm.abi3.so': ''}, 'm', ['m.abi3.so: cannot load it']),      # as `import` does: the compiled one
     ({'d/one.py': SEEN}, 'd', ['d: is a folder without __init__.py', 'one.py']), ({'d/one.py': SEEN}, 'd/', ['d/: is a folder', 'one.py']),
     ({'my.pyx': SEEN}, 'my.pyx', ['my.pyx', 'Cython', 'setup.py build_ext --inplace']),
     ({'my.pyx': SEEN}, 'my', ['my.pyx is there', 'Cython']),

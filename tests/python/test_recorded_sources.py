@@ -56,6 +56,7 @@ def test_pairs_and_sums_of_any_machine(prof, tmp_path, name):
         counts[who] = counts.get(who, 0) + 1
     assert [(e['_time'], e['key'], e['start'], e['duration']) for e in pairs] == expected
     assert {e['key']: e['value'] for e in sums} == counts
+    assert all((e['time'], e['cpu'], e['pid'], e['tid']) == (e['_time'], e['_cpu'], e['_pid'], e['_tid']) for e in [*pairs, *sums])
     assert [e['rank'] for e in sums] == list(range(1, len(counts) + 1))
     on = [e['_cpu'] for e in switches]
     assert {e['key']: e['value'] for e in cpus} == {cpu % 2**32: on.count(cpu) for cpu in on}

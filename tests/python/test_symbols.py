@@ -167,8 +167,7 @@ def test_a_stripped_program_with_a_debug_file(prof, renamed, tmp_path):
     subprocess.run(['objcopy', '--only-keep-debug', program, debug], check=True)
     subprocess.run(['strip', program], check=True)
     with Program(program, '--wait', '1') as one:
-        found = symbols(chains(prof, tmp_path, one)[0])
-    assert len(set(found)) == 3 and all(re.fullmatch(re.escape(program.name) + r'\+0x[0-9a-f]+', name) for name in found), found
+        assert symbols(chains(prof, tmp_path, one)[0]) == ['Unknown'] * 3
     subprocess.run(['objcopy', f'--add-gnu-debuglink={debug}', program], check=True)
     with Program(program, '--wait', '1') as one:
         assert symbols(chains(prof, tmp_path, one)[0]) == ['inner', 'middle', 'outer']
