@@ -10,15 +10,15 @@
 
 enum { FIRST_SAVED = 3 };   /* above the standard streams */
 
-static int redirect(const char *path, int flags)
+static int redirect(const struct output *out, int flags)
 {
-	int fd = outfile_open(path, O_CREAT | O_APPEND | flags, 0644), rc = 0;
+	int fd = outfile_open(out->path, O_CREAT | O_APPEND | flags, 0644), rc = 0;
 
 	if (fd < 0)
 		return fd;
 	fflush(stdout);
 	fflush(stderr);
-	if (dup2(fd, STDOUT_FILENO) < 0 || dup2(fd, STDERR_FILENO) < 0)
+	if (dup2(fd, STDOUT_FILENO) < 0 || (!out->results_alone && dup2(fd, STDERR_FILENO) < 0))
 		rc = -errno;
 	close(fd);
 	return rc;
@@ -32,7 +32,7 @@ int output_start(struct output *out, struct fault *f)
 	if (!out->path)
 		return 0;
 	out->saved_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, FIRST_SAVED);
-	rc = redirect(out->path, O_TRUNC);
+	rc = redirect(out, O_TRUNC);
 	if (rc)
 		return outfile_refused("--output", out->path, rc, f);
 	return 0;
@@ -40,7 +40,7 @@ int output_start(struct output *out, struct fault *f)
 
 int output_reopen(const struct output *out)
 {
-	return out->path ? redirect(out->path, 0) : 0;
+	return out->path ? redirect(out, 0) : 0;
 }
 
 void output_end(struct output *out)

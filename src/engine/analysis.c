@@ -703,6 +703,7 @@ static int watch(struct analysis *a, struct fault *f)
 	struct fault second = { 0 };
 	int rc;
 
+	a->opts->stream.output.results_alone |= a->opts->json;
 	if (stream_start_output(&a->opts->stream, f) || open_all(a, f))
 		return -1;
 	job_end_with(&a->job, a->stream);

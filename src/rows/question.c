@@ -295,6 +295,7 @@ int question_run(void *config, const struct opt_parser *args, struct fault *f)
 	q->csv |= q->csv_safe;
 	if (q->csv && (q->common.json || q->than))
 		return fault_usage(f, "%s: --csv and %s: give one of them", ops->name, q->common.json ? "--json" : "--than");
+	q->common.stream.output.results_alone = q->csv;
 	q->common.stream.order = true;   /* the two events of a pair can be in different rings */
 	return analysis_run(&analysis, config, args, f);
 }

@@ -401,7 +401,7 @@ const struct opt stream_callchain_opts[] = {
 
 const struct opt stream_output_opts[] = {
 	{ "output", 'o', NULL, OPT_OUTFILE, AT(output.path), "FILE",
-	  "Write stdout and stderr to FILE; SIGUSR1 reopens it (log rotation).", false, NULL },
+	  "Write stdout and stderr to FILE (with --json or --csv only stdout); SIGUSR1 reopens it (log rotation).", false, NULL },
 	{ "record", 0, NULL, OPT_STRING, AT(record), "FILE",
 	  "Also write the kernel's records to FILE, in perf.data format. An existing FILE is renamed to "
 	  "FILE.old.", false, NULL },
