@@ -38,6 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		assert(!r || (r->ra < CFI_REGS && r->cfa.reg < CFI_REGS));
 	}
 	walk(t, data, size, UNWIND_X86_64);
+	walk(t, data, size, UNWIND_I386);
 	walk(t, data, size, UNWIND_ARM64);
 	cfi_table_free(t);
 	frameptr_scan(FRAMEPTR_X86_64, data, size);
