@@ -33,6 +33,7 @@ enum {
 struct era {
 	uint64_t since;
 	struct space *space;
+	bool by_exec;
 };
 
 struct process {
@@ -253,7 +254,7 @@ static int begin_era(struct maps *m, struct process *p, uint64_t since, struct s
 		space->version = ++m->versions;
 	for (at = p->neras++; at && p->eras[at - 1].since > since; at--)
 		p->eras[at] = p->eras[at - 1];
-	p->eras[at] = (struct era){ since, space };
+	p->eras[at] = (struct era){ .since = since, .space = space };
 	return 0;
 }
 
@@ -400,10 +401,12 @@ static void take_comm(struct maps *m, const struct pev_comm *r, uint64_t time)
 	if (!r->exec || (int32_t)r->pid <= 0)
 		return;
 	p = find(m, (pid_t)r->pid);
-	if (p && !begin_era(m, p, time, space_new(false)))
+	if (p && !begin_era(m, p, time, space_new(false))) {
+		era_at(p, time)->by_exec = true;
 		begin_life(m, p);
-	else if (!p)
+	} else if (!p) {
 		add_process(m, (pid_t)r->pid, time, space_new(false));
+	}
 }
 
 /* Threads may outlive the main thread: the grace period starts at their last event. */
@@ -634,11 +637,28 @@ uint64_t maps_version(struct maps *m, pid_t pid, uint64_t time)
 	return era && time >= era->space->changed ? era->space->version : 0;
 }
 
+static bool has_vdso(const struct space *s, uint64_t time)
+{
+	for (size_t i = 0; i < s->nlive; i++)
+		if (s->live[i].from <= time && !strcmp(dso_mapped_name(s->live[i].dso), VDSO_NAME))
+			return true;
+	return false;
+}
+
+/* The vdso is the last that exec(2) maps. Until then, the registers of user space are those of the program before. */
+static bool is_in_exec(const struct process *p, const struct era *era, uint64_t time)
+{
+	return era->by_exec && era > p->eras && !has_vdso(era->space, time) && has_vdso(era[-1].space, time);
+}
+
 const struct mapping *maps_find(struct maps *m, pid_t pid, uint64_t addr, uint64_t time)
 {
 	const struct era *era = look(m, pid, time);
+	const struct mapping *found = era ? space_find(era->space, addr, time) : NULL;
 
-	return era ? space_find(era->space, addr, time) : NULL;
+	if (!found && era && is_in_exec(find(m, pid), era, time))
+		found = space_find(era[-1].space, addr, time);
+	return found;
 }
 
 const struct mapping *maps_code_before(struct maps *m, pid_t pid, uint64_t addr, uint64_t time)

@@ -150,6 +150,20 @@ TEST_WITH(mappings_come_and_go, set_up, tear_down)
 		{ 0, 0x10000, 100, NULL });
 }
 
+/* A sample within exec(2) has registers of the program before, until the vdso is mapped; where no vdso is, nothing is known. */
+TEST_WITH(within_exec, set_up, tear_down)
+{
+	begin();
+	exec_at(PID, 20);
+	ARE_AT({ PID, 0x10000, 21, NULL });
+	map(PID, 0x70000, 0x72000, "[vdso]", 22);
+	exec_at(PID, 30);
+	map(PID, 0x40000, 0x50000, "/b", 31);
+	ARE_AT({ PID, 0x70000, 31, "[vdso]" }, { PID, 0x40000, 31, "/b" }, { PID, 0x10000, 31, NULL });
+	map(PID, 0x60000, 0x62000, "[vdso]", 32);
+	ARE_AT({ PID, 0x70000, 31, "[vdso]" }, { PID, 0x70000, 32, NULL }, { PID, 0x40000, 32, "/b" });
+}
+
 /* There are no records of munmap(2): what is mapped over it tells. */
 TEST_WITH(overlaps, set_up, tear_down)
 {
