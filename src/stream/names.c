@@ -131,6 +131,7 @@ static enum unwind_machine machine_of(uint8_t arch, uint64_t abi)
 	return arch < sizeof(known) / sizeof(*known) && abi <= PERF_SAMPLE_REGS_ABI_64 ? known[arch][abi] : UNWIND_NONE;
 }
 
+/* False: the sample has no user registers, or those of a machine whose stacks are not walked. */
 static bool take_stack(const struct stream_event *event, const struct perf_event_header *rec,
 		       struct unwinder_sample *out)
 {
@@ -148,7 +149,7 @@ static bool take_stack(const struct stream_event *event, const struct perf_event
 		.pid = (pid_t)r.sample.pid, .time = r.sample.time,
 		.max = event->asked.max_stack,
 	};
-	return true;
+	return out->stack.machine != UNWIND_NONE;
 }
 
 /* The kernel's limit does not count the words that say whose addresses follow. A recording may have been made with another
