@@ -258,7 +258,7 @@ class FlameGraph:
 
 
 # What info["counts"] has, and the rows have not.
-UNCOUNTED = {'open': 'still running at the end', 'unbegun': 'already running at the start', 'restarted': 'begun again before their end'}
+UNCOUNTED = {'open': 'still running at the end', 'gone': 'ended with their task', 'unbegun': 'already running at the start', 'restarted': 'begun again before their end'}
 PERIODS = 'rundelay', 'task-state'      # some are always running at the end
 
 

@@ -72,7 +72,7 @@ static struct open_pair *begin(struct pairs *p, uint64_t key, uint64_t start, ui
 	p->restarted += o->is_open;
 	p->nopen += !o->is_open;
 	o->is_open = true;
-	o->is_gone = o->may_have_ended = o->is_device = o->was_seen = false;
+	o->may_have_ended = o->is_device = o->was_seen = false;
 	o->start = start;
 	o->value = value;
 	return o;
@@ -98,6 +98,12 @@ void pairs_cancel(struct pairs *p, struct open_pair *o)
 		return;
 	HASH_DEL(p->all, o);
 	spare(p, o);
+}
+
+void pairs_lose(struct pairs *p, struct open_pair *o)
+{
+	p->gone++;
+	pairs_cancel(p, o);
 }
 
 static void end_of(const struct open_pair *o, const struct analysis_sample *s, struct pair_end *end)

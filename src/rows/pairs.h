@@ -14,7 +14,6 @@ struct open_pair {
 	uint64_t key, start;
 	uint64_t value;              /* from pairs_start() */
 	bool is_open;
-	bool is_gone;                /* set by the caller: what has begun cannot end any more */
 	bool may_have_ended;         /* set by the caller: it is not known whether its end came before its beginning */
 	bool is_device;              /* set by the caller: the thread waits for a device */
 	bool was_seen;               /* set by the caller: it has lasted long, and was looked at */
@@ -30,6 +29,7 @@ struct pairs {
 	size_t nopen;
 	uint64_t restarted;          /* pairs that began again before they ended */
 	uint64_t unbegun;            /* pairs that ended, but have no recorded beginning */
+	uint64_t gone;               /* pairs that cannot end any more: pairs_lose() */
 	uint64_t refused;            /* pairs not stored: PAIRS_MAX_OPEN are open, or out of memory */
 };
 
@@ -53,4 +53,6 @@ void pairs_turn(struct open_pair *o, const struct analysis_sample *s, uint64_t v
 void pairs_close(struct pairs *p, struct open_pair *o, const struct analysis_sample *s, struct pair_end *end);
 /* Drops an open pair without an end. */
 void pairs_cancel(struct pairs *p, struct open_pair *o);
+/* As pairs_cancel(): its task has ended, such as in exit_group(2). */
+void pairs_lose(struct pairs *p, struct open_pair *o);
 #endif

@@ -213,7 +213,7 @@ static struct json_object *counts(const struct question *q)
 	json_object *root = json_object_new_object();
 
 	if (json_put_unsigned(root, "open", q->pairs.nopen) &&
-	    json_put_unsigned(root, "restarted", q->pairs.restarted) &&
+	    json_put_unsigned(root, "gone", q->pairs.gone) && json_put_unsigned(root, "restarted", q->pairs.restarted) &&
 	    json_put_unsigned(root, "unbegun", q->pairs.unbegun) && json_put_unsigned(root, "told", q->reported))
 		return root;
 	json_object_put(root);
@@ -395,6 +395,7 @@ static void print_incomplete(const struct question *q)
 		const char *what;
 	} all[] = {
 		{ q->pairs.nopen, named ? "still running at the end" : filtered ? "starts without an end" : "still open at the end" },
+		{ q->pairs.gone, "ended with their task" },
 		{ q->pairs.unbegun, named ? "already running at the start" : "ends without a start" },
 		{ q->pairs.restarted, named ? "begun again before their end" : "starts with another start before the end" },
 	};

@@ -5,7 +5,6 @@
 
 struct narrow_process {
 	uint32_t pid;
-	bool wide;             /* has code above 4 GiB */
 	UT_hash_handle hh;
 };
 
@@ -27,17 +26,15 @@ static void forget(struct narrow *n, uint32_t pid)
 	free(p);
 }
 
-static void add(struct narrow *n, uint32_t pid, bool wide)
+static void add(struct narrow *n, uint32_t pid)
 {
-	struct narrow_process *p = find(n, pid);
+	struct narrow_process *p = find(n, pid) ? NULL : calloc(1, sizeof(*p));
 
-	if (!p && (p = calloc(1, sizeof(*p)))) {
-		p->pid = pid;
-		HASH_ADD(hh, n->all, pid, sizeof(p->pid), p);
-		p = HASH_KEPT(p);
-	}
-	if (p)
-		p->wide |= wide;
+	if (!p)
+		return;
+	p->pid = pid;
+	HASH_ADD(hh, n->all, pid, sizeof(p->pid), p);
+	HASH_KEPT(p);
 }
 
 void narrow_take(struct narrow *n, const struct pev_record *rec)
@@ -47,17 +44,16 @@ void narrow_take(struct narrow *n, const struct pev_record *rec)
 	} else if (rec->type == PERF_RECORD_FORK && rec->task.pid != rec->task.ppid) {
 		forget(n, rec->task.pid);
 		if (narrow_is(n, (pid_t)rec->task.ppid))
-			add(n, rec->task.pid, false);
-	} else if ((rec->type == PERF_RECORD_MMAP || rec->type == PERF_RECORD_MMAP2) && rec->mmap.pid != UINT32_MAX) {
-		add(n, rec->mmap.pid, rec->mmap.addr >> 32);
+			add(n, rec->task.pid);
+	} else if ((rec->type == PERF_RECORD_MMAP || rec->type == PERF_RECORD_MMAP2) && !strcmp(rec->mmap.filename, "[vdso]") &&
+		   !(rec->mmap.addr >> 32)) {
+		add(n, rec->mmap.pid);
 	}
 }
 
 bool narrow_is(const struct narrow *n, pid_t pid)
 {
-	const struct narrow_process *p = find(n, (uint32_t)pid);
-
-	return p && !p->wide;
+	return find(n, (uint32_t)pid);
 }
 
 void narrow_free(struct narrow *n)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which recorded processes run 32-bit programs: their code lies below 4 GiB. That of 64-bit programs does not, since the kernel maps
- * its own code into each program, next to the stack.
+ * Which recorded processes run 32-bit programs: the code of the kernel that it maps into each program, [vdso], lies below 4 GiB, next
+ * to the stack.
  */
 #ifndef TASKS_NARROW_H
 #define TASKS_NARROW_H

@@ -252,4 +252,4 @@ def test_exit_is_no_call_that_hangs(prof, analyse, tmp_path):
     subprocess.run([prof, 'record', '-e', PAIR, '-o', path, '--', 'sh', '-c', 'true; true'], check=True, capture_output=True, timeout=60)
     assert ' was still in ' not in analyse('syscalls', '--errors', '-I', path).text      # which has no ends of other calls
     text = analyse('syscalls', '-I', path).text
-    assert ' was still in ' not in text and re.search(r'^incomplete calls: 1 still running at the end', text, re.M), text
+    assert ' was still in ' not in text and re.search(r'^incomplete calls: 1 ended with their task', text, re.M), text

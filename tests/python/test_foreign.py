@@ -523,6 +523,33 @@ def test_sources_add_up_to_the_tables_of_perf_sched_record(recording, source, wh
     assert {tid for tid, *_ in seen} == ({501} if who else {500, 501})
 
 
+ENTER, LEAVE = 320, 321
+
+
+def calls(recording, machine, records):
+    formats = R.tracing(trace_format('sys_enter', ENTER, ('long id', 8, 8), ('unsigned long args[6]', 16, 48)),
+                        trace_format('sys_exit', LEAVE, ('long id', 8, 8), ('long ret', 16, 8)))
+    recording.write([(attr(2, n, TRACE_TYPE, 1), [n], name) for n, name in ((ENTER, 'raw_syscalls:sys_enter'), (LEAVE, 'raw_syscalls:sys_exit'))],
+                    records, foreign.machine(R, machine) | {1: formats.replace(b'sched\0', b'raw_syscalls\0')})
+
+
+def enter(at, pid, number):
+    return traced(ENTER, at, pid, R.pack('q6Q', number, *range(6)))
+
+
+@pytest.mark.parametrize('machine, name', [('aarch64', 'write(64)'), ('x86_64', 'semget(64)'), ('armv7l', 'getppid(64)'), ('alpha', 'syscall(64)')])
+def test_calls_have_the_names_of_their_machine(recording, machine, name):
+    calls(recording, machine, [enter(1, 500, 64), traced(LEAVE, 2, 500, R.pack('qq', 64, 0))])
+    assert [row['call'] for row in json.loads(recording('syscalls', '--json', '-I'))['rows']] == [name]
+
+
+def test_calls_end_with_their_task(recording):
+    leaves = R.record(4, 0, R.pack('IIIIQ', 501, 1, 501, 1, BEGIN + 3 * MS) + R.trailer(501, 501, BEGIN + 3 * MS, 0, ENTER))
+    calls(recording, 'x86_64', [enter(1, 500, 0), enter(2, 501, 231), leaves])
+    text = recording('syscalls', '-I')
+    assert 'incomplete calls: 1 still running at the end, 1 ended with their task\n' in text and '501 was still in' not in text
+
+
 def test_what_has_no_wakeups_is_said(recording):
     for there, lacks in (('sched_wakeup_new',), 'sched_wakeup'), (('sched_waking',), 'sched_wakeup_new'):
         sched_record(recording, there)

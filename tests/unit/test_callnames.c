@@ -65,6 +65,7 @@ static void take(struct narrow *n, uint32_t type, uint64_t of, uint64_t addr)
 	} else {
 		rec.mmap.pid = (uint32_t)of;
 		rec.mmap.addr = addr;
+		rec.mmap.filename = addr == 0x8048000 ? "/bin/x" : "[vdso]";
 	}
 	narrow_take(n, &rec);
 }
@@ -78,12 +79,13 @@ TEST(mappings_tell_programs_of_32_bits)
 		skip();
 	take(&n, PERF_RECORD_MMAP2, UINT32_MAX, 0);
 	take(&n, PERF_RECORD_MMAP2, PID, 0x8048000);
-	assert_string_equal(name("x86_64", -1, 0, 0, &n, 20), "getpid");
 	take(&n, PERF_RECORD_MMAP2, PID, UINT64_C(0x7fff00000000));
 	assert_string_equal(name("x86_64", -1, 0, 0, &n, 39), "getpid");
+	take(&n, PERF_RECORD_MMAP2, PID, 0xf7fc0000);
+	assert_string_equal(name("x86_64", -1, 0, 0, &n, 20), "getpid");
 	take(&n, PERF_RECORD_COMM, PID, 0);
 	assert_string_equal(name("x86_64", -1, 0, 0, &n, 39), "getpid");
-	take(&n, PERF_RECORD_MMAP2, PID + 1, 0x8048000);
+	take(&n, PERF_RECORD_MMAP2, PID + 1, 0xf7fc0000);
 	take(&n, PERF_RECORD_FORK, PID + 1, 0);
 	assert_string_equal(name("x86_64", -1, 0, 0, &n, 20), "getpid");
 	take(&n, PERF_RECORD_FORK, PID + 2, 0);

@@ -374,6 +374,10 @@ static void sample(struct question *q, const struct analysis_sample *s)
 	pathmatch_at(&c->match, s->time);
 	if (s->event == q->events[ENTER]) {
 		finish_held(c, heldcalls_find(&c->held, s->tid));
+		if (q->a && comms_has_exited(q->a->names.comms, s->tid, s->time)) {   /* the sample of another ring comes after the record */
+			q->pairs.gone++;
+			return;
+		}
 		pairs_start(&q->pairs, s, (uint64_t)s->tid, beginning(c, s));
 		callpaths_enter(&c->paths, s);
 		if (c->match.args.field)
@@ -477,7 +481,7 @@ static void task(struct question *q, const struct pev_record *rec)
 	struct open_pair *o = rec->type == PERF_RECORD_EXIT ? pairs_find(&q->pairs, (uint64_t)rec->task.tid) : NULL;
 
 	if (o)
-		o->is_gone = true;
+		pairs_lose(&q->pairs, o);
 	if (((struct syscalls *)q)->lines)
 		parents_take(&((struct syscalls *)q)->parents, rec);
 	pathmatch_task(&((struct syscalls *)q)->match, rec);

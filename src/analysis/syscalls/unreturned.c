@@ -110,7 +110,7 @@ static void add_sleeper(void *ctx, pid_t tid, enum task_state state)
 static void add_begun(struct visit *v)
 {
 	for (const struct open_pair *o = v->q->pairs.all; o; o = o->hh.next)
-		if (o->is_open && !o->is_gone &&
+		if (o->is_open &&
 		    !(v->recorded && (gaps_anywhere_since(v->u->gaps, o->start) || !v->u->wants(v->q, (int64_t)o->value))))
 			add(v, (pid_t)o->key, o->start);
 }
