@@ -232,6 +232,13 @@ def test_of_a_recording_of_perf_the_map_is_read_while_the_process_lives(jit, ana
             shutil.copy(path, tmp_path / 'old.data')
             os.utime(tmp_path / 'old.data', (1, 1))
             assert 'jit_long' not in shares(analyse, '-I', tmp_path / 'old.data')
+            process.stdin.close()
+            process.wait(timeout=60)
+            # the map that it has left, unless it was written later, or long before
+            is_named(shares(analyse, '-I', path), pid)
+            for seconds in (100, -1000):
+                os.utime(f'/tmp/perf-{pid}.map', (time.time() + seconds,) * 2)
+                assert 'jit_long' not in shares(analyse, '-I', path)
         finally:
             recorder.process.kill()
             process.stdin.close()

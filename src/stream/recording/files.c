@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream/recording/files.h"
 
+#include "base/note.h"
 #include "perfdata/read/reader.h"
 #include "perfdata/write/writer.h"
 #include "symbols/elf/idfile.h"
 #include "tasks/procstart.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* kallsyms: our own if the same kernel runs, at the same address. Otherwise the copy in perf's
  * build id cache, which may include modules of that boot; then, if the same build runs now, our
@@ -65,12 +70,43 @@ static int open_mapped(void *ctx, pid_t pid, uint64_t start, uint64_t end)
 	return lives(r, pid) ? opener_mapped(r->under, pid, start, end) : -ESRCH;
 }
 
-/* Only while the process lives: a map that the recording does not have may be written late. */
+/* Whether the file was last written during the recording. perf writes its own file for a while after the last sample. */
+static bool was_written_then(int fd, const struct replay *replay)
+{
+	enum { AFTERWARDS_S = 10 };
+	const struct perfdata_info *info = replay_info(replay);
+	const struct timespec end = replay_written(replay);
+	const time_t seconds = (time_t)((info->last_ns - info->first_ns) / 1000000000) + AFTERWARDS_S;
+	struct stat st;
+
+	return info->last_ns && !fstat(fd, &st) && st.st_mtim.tv_sec >= end.tv_sec - seconds &&
+	       (st.st_mtim.tv_sec < end.tv_sec || (st.st_mtim.tv_sec == end.tv_sec && st.st_mtim.tv_nsec <= end.tv_nsec));
+}
+
+/* The map that an ended process left behind, of this user or root: not if another process has its number now, or may have had. */
+static int open_left_map(const struct recorded *r, pid_t pid)
+{
+	struct perf_map_home home = { .root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), .uid = geteuid(), .pid = pid };
+	int fd = perf_map_open(&home);
+
+	perf_map_leave(&home);
+	if (fd == -EPERM || (fd >= 0 && (!kill(pid, 0) || errno != ESRCH || !was_written_then(fd, r->replay)))) {
+		note(0, "/tmp/perf-%d.map is not used: it may be another process's, since it is another user's, or was not written last during "
+			"the recording; a recording of perf-prof record has the names itself", (int)pid);
+		if (fd >= 0)
+			close(fd);
+		fd = -ESRCH;
+	}
+	return fd < 0 ? -ESRCH : fd;
+}
+
 static int open_perf_map(void *ctx, pid_t pid)
 {
 	const struct recorded *r = ctx;
 
-	return lives(r, pid) ? opener_perf_map(r->under, pid) : -ESRCH;
+	if (lives(r, pid))
+		return opener_perf_map(r->under, pid);
+	return replay_is_same_machine(r->replay) ? open_left_map(r, pid) : -ESRCH;
 }
 
 /* The i-th piece of a perf map of the process in the recording. Fast if i counts up. */
