@@ -137,6 +137,8 @@ static const char *take_line(struct folded *folded, char *line)
 		return malformed;
 	errno = 0;
 	weight = strtoull(blank + 1, &end, 10);
+	if (!errno && *end == '.')   /* rounded: weights are whole numbers */
+		weight += (unsigned char)(end[1] - '5') <= '9' - '5', end += 1 + strspn(end + 1, "0123456789");
 	if (errno || *end)
 		return malformed;
 	if (weight > UINT64_MAX - folded_total(folded))
@@ -149,6 +151,14 @@ static const char *take_line(struct folded *folded, char *line)
 	}
 	folded_add(folded, frames, n, FOLDED_ROOT_FIRST, weight);
 	return NULL;
+}
+
+/* Whether another number stands before the last one. */
+static bool has_two_numbers(const char *line)
+{
+	const char *blank = strrchr(line, ' '), *before = blank ? memrchr(line, ' ', (size_t)(blank - line)) : NULL;
+
+	return before && before + 1 < blank && before + 1 + strspn(before + 1, "0123456789.") == blank;
 }
 
 /* Removes the newline; false: there is none, since the line is too long. */
@@ -169,10 +179,16 @@ int folded_take(struct folded *folded, FILE *in, const char *name, struct fault 
 	char *line = malloc(LINE);
 	int rc = line ? 0 : fault_set(f, EXIT_FAILED, "out of memory");
 
+	bool two = false, one = false;   /* numbers in lines */
+
 	folded_mark_text(folded);
 	for (size_t number = 1; !rc && fgets(line, LINE, in); number++) {
-		const char *wrong = !cut_end(line, in) ? malformed :
-				    *line && !take_comment(folded, line) ? take_line(folded, line) : NULL;
+		const char *wrong = !cut_end(line, in) ? malformed : NULL;
+
+		if (!wrong && *line && !take_comment(folded, line)) {
+			*(has_two_numbers(line) ? &two : &one) = true;
+			wrong = take_line(folded, line);
+		}
 
 		/* a function may have any name */
 		if (wrong && number == 1 && !strncmp(line, "PERFILE2", 8))
@@ -183,6 +199,9 @@ int folded_take(struct folded *folded, FILE *in, const char *name, struct fault 
 	}
 	if (!rc && ferror(in))
 		rc = fault_unreadable(f, name, errno);
+	if (!rc && two && !one)   /* a function may have such a name, but not all of them */
+		rc = fault_set(f, EXIT_FAILED, "%s: each line has two numbers, as of difffolded.pl: expected one; `perf-prof diff A B` compares "
+			       "the two files", name);
 	free(line);
 	return rc;
 }

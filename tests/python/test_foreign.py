@@ -583,7 +583,8 @@ def test_why_files_of_another_machine_have_no_names(recording):
     (b'\x28\xb5\x2f\xfd' + bytes(60), 'compressed by zstd: unpack it by unzstd'),
     (b'perf 123/123 [000] 1.000001: 1 cycles: 400100 main+0x0 (/bin/a)\n', r'this is text, such as `perf script` prints'),
     (b'\x0a\x04\x08\x01\x10\x02\x12\x07\x08\x01' + bytes(20), 'looks like protobuf, as a profile of pprof is'),
-    (b'\x7fELF' + bytes(60), r'begins with PERFILE2\n?$')], ids=['zstd', 'text', 'protobuf', 'elf'])
+    (b'\xfd7zXZ' + bytes(60), 'compressed by xz: unpack it by unxz'), (b'BZh91AY' + bytes(60), 'compressed by bzip2'),
+    (b'\x7fELF' + bytes(60), r'begins with PERFILE2\n?$')], ids=['zstd', 'text', 'protobuf', 'xz', 'bzip2', 'elf'])
 def test_what_people_take_for_a_recording_is_named(recording, data, said):
     recording.path = recording.folder / 'x.data'
     for size in (len(data), 16):

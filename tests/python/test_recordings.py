@@ -340,6 +340,16 @@ def test_no_recording(replay, tmp_path):
         replay(path, check=1, errors=words)
 
 
+def test_a_directory_with_one_file(replay, prof):
+    """As perf record writes it; with --threads, there are more."""
+    folder = replay.folder / 'x.dir'
+    folder.mkdir()
+    (folder / 'data').write_bytes(bytes_of('clock'))
+    assert replay.rows('x.dir') == replay.rows(path_of('clock'))
+    (folder / 'data.0').touch()
+    replay('x.dir', check=1, errors='is a directory')
+
+
 @pytest.mark.live('root')
 def test_a_recording_in_the_place_of_a_command(prof, tmp_path):
     shutil.copy(path_of('trace'), tmp_path / 'perf.data')

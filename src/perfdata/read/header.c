@@ -328,6 +328,10 @@ static const char *what_else(struct perfdata_reader *r)
 		return "; this was compressed by gzip twice: unpack it by gunzip";
 	if (!memcmp(bytes, "\x28\xb5\x2f\xfd", 4))
 		return "; this is compressed by zstd: unpack it by unzstd";
+	if (!memcmp(bytes, "\xfd" "7zXZ", 5))
+		return "; this is compressed by xz: unpack it by unxz";
+	if (!memcmp(bytes, "BZh", 3))
+		return "; this is compressed by bzip2: unpack it by bunzip2";
 	if (is_text(bytes, n < 256 ? n : 256))
 		return "; this is text, such as `perf script` prints, not a recording";
 	/* field 1, with its length in the next byte */

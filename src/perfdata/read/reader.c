@@ -15,12 +15,22 @@
 
 /* ---- opening and closing ---------------------------------------------------- */
 
+/* The only file of a directory, as perf record writes it without --threads; else the directory. Takes fd over. */
+static int file_of(int fd)
+{
+	int file = faccessat(fd, "data.0", F_OK, 0) ? openat(fd, "data", O_RDONLY | O_CLOEXEC | O_NOCTTY) : -1;
+
+	if (file >= 0)
+		close(fd);
+	return file >= 0 ? file : fd;
+}
+
 int perfdata_reader_path(const char *path, struct fault *f)
 {
 	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
 				   : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 
-	return fd < 0 ? fault_unreadable(f, path, errno) : fd;
+	return fd < 0 ? fault_unreadable(f, path, errno) : file_of(fd);
 }
 
 /* 1: a file with offsets; 0: a pipe or the like; -1 with f. */

@@ -12,6 +12,7 @@
  * that the consumer knows the tasks as they were at the time of each sample.
  */
 #include "base/note.h"
+#include "perfdata/write/format.h"
 #include "stream/choice/counts.h"
 #include "stream/choice/dispatch.h"
 #include "stream/list/list.h"
@@ -667,7 +668,8 @@ static void tell(const struct stream *s)
 		note(1, "%s: its recorder was killed, or still runs: its end is missing, and with it the machine, build ids and names of "
 			"tracepoints", s->opts->input);
 	if (!s->run.stop && !s->loss.totals.counted && !p->unknown && !c->aux_bytes)
-		note(1, "%s: it has no samples", s->opts->input);
+		note(1, "%s: it has no samples%s", s->opts->input, perfdata_info(p->reader)->features >> FEATURE_STAT & 1
+		     ? ", but the counts of perf stat, which `perf stat report -i FILE` prints" : "");
 }
 
 int replay_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct fault *f)
