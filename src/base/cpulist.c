@@ -164,6 +164,14 @@ int numlist_add(struct numlist *list, int v)
 	return 0;
 }
 
+void numlist_remove(struct numlist *list, int v)
+{
+	size_t i = lower_bound(list, v);
+
+	if (i < list->n && list->v[i] == v)
+		memmove(list->v + i, list->v + i + 1, (--list->n - i) * sizeof(*list->v));
+}
+
 /* Index of the last number in the run of consecutive ones that begins at i. */
 static size_t run_end(const struct numlist *list, size_t i)
 {

@@ -17,6 +17,7 @@ int numlist_parse(struct numlist *list, const char *text, int max, const char **
 void numlist_free(struct numlist *list);
 int numlist_has(const struct numlist *list, int v);
 int numlist_add(struct numlist *list, int v);
+void numlist_remove(struct numlist *list, int v);
 /* "0-3,7" into buf; returns the length needed. */
 size_t numlist_text(const struct numlist *list, char *buf, size_t size);
 

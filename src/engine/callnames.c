@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/callnames.h"
 
+#include "base/cpulist.h"
 #include "engine/analysis.h"
 #include "expr/expr.h"
-#include "tasks/narrow.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -83,7 +83,7 @@ static bool is_call_of_32(const struct analysis_sample *s, bool is_x86)
 	uint64_t cx, ip;
 
 	if (!has_registers || pev_decode(s->view.rec, s->view.rec->size, &format, &r) || !r.sample.regs_user.abi)
-		return o->narrow && narrow_is(o->narrow, s->pid);
+		return o->narrow && numlist_has(o->narrow, s->pid);
 	return r.sample.regs_user.abi == PERF_SAMPLE_REGS_ABI_32 ||
 	       (is_x86 && pev_regs_value(&r.sample.regs_user, CX, &cx) && pev_regs_value(&r.sample.regs_user, IP, &ip) && cx != ip);
 }

@@ -543,6 +543,17 @@ def test_calls_have_the_names_of_their_machine(recording, machine, name):
     assert [row['call'] for row in json.loads(recording('syscalls', '--json', '-I'))['rows']] == [name]
 
 
+def test_calls_of_32_bits_by_the_mappings(recording):
+    """perf records no registers."""
+    calls_of_3 = [enter(1, 500, 20), traced(LEAVE, 2, 500, R.pack('qq', 20, 0)), enter(3, 501, 20), traced(LEAVE, 4, 501, R.pack('qq', 20, 0)),
+                  R.record(3, 1 << 13, R.pack('II', 500, 500) + R.text('next') + R.trailer(500, 500, BEGIN + 5 * MS, 0, ENTER)),
+                  enter(6, 500, 20), traced(LEAVE, 7, 500, R.pack('qq', 20, 0))]
+    forks = R.record(7, 0, R.pack('IIIIQ', 501, 500, 501, 500, BEGIN) + R.trailer(500, 500, BEGIN, 0, ENTER))
+    calls(recording, 'x86_64', [R.mmap2(500, '[vdso]', 902), forks, *calls_of_3])
+    rows = json.loads(recording('syscalls', '--json', '--by', 'task', '-I'))['rows']
+    assert sorted((row['tid'], row['call']) for row in rows) == [(500, 'getpid(20)'), (500, 'writev(20)'), (501, 'getpid(20)')]
+
+
 def test_calls_end_with_their_task(recording):
     leaves = R.record(4, 0, R.pack('IIIIQ', 501, 1, 501, 1, BEGIN + 3 * MS) + R.trailer(501, 501, BEGIN + 3 * MS, 0, ENTER))
     calls(recording, 'x86_64', [enter(1, 500, 0), enter(2, 501, 231), leaves])

@@ -4,12 +4,11 @@
 
 #include "engine/analysis.h"
 #include "engine/callnames.h"
-#include "tasks/narrow.h"
 
 enum { PID = 7, CX = 2, IP = 8 };
 
 /* abi: -1: the sample has no registers. */
-static const char *name(const char *machine, int abi, uint64_t cx, uint64_t ip, const struct narrow *narrow, int64_t nr)
+static const char *name(const char *machine, int abi, uint64_t cx, uint64_t ip, const struct numlist *narrow, int64_t nr)
 {
 	struct {
 		struct perf_event_header header;
@@ -50,45 +49,4 @@ TEST(names_are_of_the_table_that_fits)
 		skip();
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		assert_string_equal(name(rows[i].machine, rows[i].abi, rows[i].cx, rows[i].ip, NULL, rows[i].nr), rows[i].name);
-}
-
-static void take(struct narrow *n, uint32_t type, uint64_t of, uint64_t addr)
-{
-	struct pev_record rec = { .type = type };
-
-	if (type == PERF_RECORD_COMM) {
-		rec.misc = PERF_RECORD_MISC_COMM_EXEC;
-		rec.comm.pid = (uint32_t)of;
-	} else if (type == PERF_RECORD_FORK) {
-		rec.task.pid = PID;
-		rec.task.ppid = (uint32_t)of;
-	} else {
-		rec.mmap.pid = (uint32_t)of;
-		rec.mmap.addr = addr;
-		rec.mmap.filename = addr == 0x8048000 ? "/bin/x" : "[vdso]";
-	}
-	narrow_take(n, &rec);
-}
-
-/* perf records no registers. */
-TEST(mappings_tell_programs_of_32_bits)
-{
-	struct narrow n = { 0 };
-
-	if (!syscall_name(0))
-		skip();
-	take(&n, PERF_RECORD_MMAP2, UINT32_MAX, 0);
-	take(&n, PERF_RECORD_MMAP2, PID, 0x8048000);
-	take(&n, PERF_RECORD_MMAP2, PID, UINT64_C(0x7fff00000000));
-	assert_string_equal(name("x86_64", -1, 0, 0, &n, 39), "getpid");
-	take(&n, PERF_RECORD_MMAP2, PID, 0xf7fc0000);
-	assert_string_equal(name("x86_64", -1, 0, 0, &n, 20), "getpid");
-	take(&n, PERF_RECORD_COMM, PID, 0);
-	assert_string_equal(name("x86_64", -1, 0, 0, &n, 39), "getpid");
-	take(&n, PERF_RECORD_MMAP2, PID + 1, 0xf7fc0000);
-	take(&n, PERF_RECORD_FORK, PID + 1, 0);
-	assert_string_equal(name("x86_64", -1, 0, 0, &n, 20), "getpid");
-	take(&n, PERF_RECORD_FORK, PID + 2, 0);
-	assert_string_equal(name("x86_64", -1, 0, 0, &n, 39), "getpid");
-	narrow_free(&n);
 }

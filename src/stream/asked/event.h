@@ -99,7 +99,7 @@ struct event_opened {
 	bool counted;                   /* not sampled itself: samples of the leader have its count */
 	uint64_t regs_user;             /* the mask of PERF_SAMPLE_REGS_USER */
 	const char *machine;            /* where it was recorded, as uname(2) names it; NULL: not known, or live */
-	const struct narrow *narrow;    /* the recording's processes with 32-bit programs; NULL: live */
+	const struct numlist *narrow;   /* the recording's processes with 32-bit programs; NULL: live */
 	uint64_t read_format;           /* for a group with S, else 0 */
 	struct filter *filtered;        /* the parsed filter: filter.h */
 	struct pev_format *stack_format;   /* decodes registers and stack, for asked.stack_bytes; NULL: none */

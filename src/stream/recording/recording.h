@@ -9,7 +9,6 @@
 #include "base/cpulist.h"
 #include "base/opener.h"
 #include "stream/recording/facts.h"
-#include "tasks/narrow.h"
 #include "tracefmt/tracefmt.h"
 
 #include <perfevent.h>
@@ -47,6 +46,7 @@ struct replay {
 				        * their samples */
 	uint32_t nqueues;
 	struct numlist pids, tids;     /* -p, -t and their descendants */
+	struct numlist narrow;         /* processes with 32-bit programs */
 	bool chooses_tasks;
 	bool found;                    /* a sample is from one of these */
 	pid_t thread, thread_of;       /* -p names a thread, which is one of that process; 0: none was found */
@@ -67,7 +67,6 @@ struct replay {
 	uint64_t damaged;              /* damaged places reported as lost */
 	uint64_t kernel_lost, counted_lost; /* from LOST records; as counted by the recorder */
 	bool ordered;                  /* the recording has FINISHED_ROUND records */
-	struct narrow narrow;
 	struct execs *execs;           /* processes whose events the kernel removed, if perf-prof recorded them */
 	_Alignas(8) char wide[UINT16_MAX + 1];
 };

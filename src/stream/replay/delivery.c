@@ -132,6 +132,21 @@ static void follow(struct stream *s, const struct pev_task *task)
 		numlist_add(&p->tids, (int)task->tid);
 }
 
+/* The kernel's own code, which it maps into each program next to the stack, lies below 4 GiB in those of 32 bits. */
+static void find_narrow(struct numlist *narrow, const struct pev_record *r)
+{
+	const bool is_mapped = r->type == PERF_RECORD_MMAP || r->type == PERF_RECORD_MMAP2;
+
+	if (r->type == PERF_RECORD_COMM && r->misc & PERF_RECORD_MISC_COMM_EXEC)
+		numlist_remove(narrow, (int)r->comm.pid);
+	else if (r->type == PERF_RECORD_FORK && r->task.pid != r->task.ppid && !numlist_has(narrow, (int)r->task.ppid))
+		numlist_remove(narrow, (int)r->task.pid);
+	else if (narrow->n < MAX_FOLLOWED && r->type == PERF_RECORD_FORK && numlist_has(narrow, (int)r->task.ppid))
+		numlist_add(narrow, (int)r->task.pid);
+	else if (narrow->n < MAX_FOLLOWED && is_mapped && !strcmp(r->mmap.filename, "[vdso]") && !(r->mmap.addr >> 32))
+		numlist_add(narrow, (int)r->mmap.pid);
+}
+
 void delivery_task(struct stream *s, const struct perf_event_header *rec)
 {
 	struct replay *p = s->replay;
@@ -149,7 +164,7 @@ void delivery_task(struct stream *s, const struct perf_event_header *rec)
 		follow(s, &out.task);
 	if (out.type == PERF_RECORD_MMAP || out.type == PERF_RECORD_MMAP2)
 		replay_identify(p, &out.mmap);
-	narrow_take(&p->narrow, &out);
+	find_narrow(&p->narrow, &out);
 	makers_take_task(s, &out);
 	ids_take_task(s, &out);
 }

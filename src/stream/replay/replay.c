@@ -141,7 +141,7 @@ void replay_free(struct stream *s)
 		return;
 	perfdata_reader_close(p->reader);
 	execs_free(p->execs);
-	narrow_free(&p->narrow);
+	numlist_free(&p->narrow);
 	numlist_free(&p->pids);
 	numlist_free(&p->tids);
 	free(p->tracks);
