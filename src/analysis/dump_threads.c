@@ -242,6 +242,9 @@ static int explain(const struct dump *d, int rc, struct fault *f)
 				 (int)d->pid, STOPPED_THREADS);
 	case -EOVERFLOW:
 		return pystack_too_many("dump", d->pid, f);
+	case -ETIME:
+		return fault_set(f, EXIT_FAILED, "dump: process %d: to read its Python threads took longer than a second, which is the limit",
+				 (int)d->pid);
 	default:
 		return fault_set(f, EXIT_FAILED, "dump: cannot read the threads of process %d: %s", (int)d->pid, strerror(-rc));
 	}

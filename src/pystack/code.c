@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEEN = 128, MAX_LINES = 1 << 20, MAX_CODES = CODES_MOST, MAX_BYTES = 256 << 20 };
+enum { SEEN = 128, MAX_LINES = 1 << 20, MAX_CODES = CODES_MOST, MAX_BYTES = 256 << 20, MAX_STEPS = 64 << 20 };
 
 /* What is compared to know that the object is the same: addresses, and what is there. */
 struct mark {
@@ -43,6 +43,7 @@ struct codes {
 	struct entry *all;
 	uint64_t round, ids;
 	size_t bytes;
+	size_t steps;                    /* bytes of tables of lines that were searched in this round */
 };
 
 struct codes *codes_new(const struct memory *m, const struct offsets *l, uint64_t type)
@@ -106,6 +107,7 @@ void codes_round(struct codes *c)
 		forget_before(c, c->round);
 	if (is_full(c, 2))
 		forget_before(c, UINT64_MAX);
+	c->steps = 0;
 	c->round++;
 }
 
@@ -242,8 +244,9 @@ int codes_line(struct codes *c, const struct code *code, uint64_t place)
 					 (int64_t)(place - (e->addr + l->code.instructions));
 
 	if (e->last_place != place || !e->last_line) {
+		c->steps += e->nlines;
 		e->last_place = place;
-		e->last_line = lines_find(l->lines, e->lines, e->nlines, code->first_line, offset);
+		e->last_line = c->steps > MAX_STEPS ? 0 : lines_find(l->lines, e->lines, e->nlines, code->first_line, offset);
 	}
 	return e->last_line;
 }

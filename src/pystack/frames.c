@@ -3,9 +3,9 @@
 
 #include <errno.h>
 
-enum { TRIES = 3, MAX_CALLS = 16, TAG_BITS = 7 };
+enum { TRIES = 3, MAX_CALLS = 16, TAG_BITS = 7, PAGE = 4096, PAGES = 4 };
 
-/* A reading: what came with its first system call. */
+/* A reading: what came with its first system call, and the last block. */
 struct ahead {
 	const struct memory *memory;
 	const struct offsets *offsets;
@@ -13,6 +13,9 @@ struct ahead {
 	uint64_t addr[FRAMES_AHEAD];
 	char bytes[FRAMES_AHEAD][OFFSETS_FRAME];
 	size_t n, next;                  /* next: the first one that was not used yet */
+	uint64_t low, high;              /* addresses of the block */
+	size_t pages;                    /* of the next block, below that of its frame */
+	char block[(PAGES + 1) * PAGE + OFFSETS_FRAME];   /* it ends at the end */
 };
 
 /* The pointer to the innermost frame. */
@@ -40,7 +43,7 @@ static int read_ahead(struct ahead *a, struct frames_guess *guess, uint64_t *top
 		pieces[first++] = (struct memory_piece){ guess->via + l->thread.via - 1, top, sizeof(*top) };
 	for (size_t i = 0; i < guess->n; i++)
 		pieces[first + i] = (struct memory_piece){ guess->addr[i], a->bytes[i], l->frame.size };
-	a->n = a->next = 0;
+	a->n = a->next = a->low = a->high = 0;
 	got = guess->n ? a->memory->read(a->memory, pieces, first + guess->n) : 0;
 	if (got < 0 && got != -EFAULT)
 		return got;
@@ -61,6 +64,36 @@ static const char *find_ahead(struct ahead *a, uint64_t addr)
 			return a->bytes[i];
 		}
 	return NULL;
+}
+
+/* Reads a frame and what is below it, down to the start of its page and some pages more: mostly its callers are there. */
+static int read_block(struct ahead *a, uint64_t addr)
+{
+	struct memory_piece pieces[1 + PAGES] = { { addr & ~(uint64_t)(PAGE - 1), NULL, 0 } };
+	char *end = a->block + sizeof(a->block);
+	int got;
+
+	a->high = addr + a->offsets->frame.size;
+	pieces[0].size = a->high - pieces[0].addr;
+	pieces[0].to = end - pieces[0].size;
+	for (size_t i = 1; i <= a->pages; i++)
+		pieces[i] = (struct memory_piece){ pieces[i - 1].addr - PAGE, (char *)pieces[i - 1].to - PAGE, PAGE };
+	got = a->memory->read(a->memory, pieces, 1 + a->pages);
+	a->low = got > 0 ? pieces[got - 1].addr : a->high;
+	a->pages += a->pages < PAGES;
+	return got > 0 ? 0 : got < 0 ? got : -EFAULT;
+}
+
+/* Takes a frame from the block, which is read anew if it is not there. */
+static int find_block(struct ahead *a, uint64_t addr, const char **bytes)
+{
+	const size_t size = a->offsets->frame.size;
+	int rc = 0;
+
+	if (addr < a->low || addr >= a->high || a->high - addr < size)
+		rc = read_block(a, addr);
+	*bytes = a->block + sizeof(a->block) - (a->high - addr);
+	return rc;
 }
 
 /* 3.9, 3.10: a call of the evaluation loop for each function. 3.12 and later: a frame of the interpreter's own for each
@@ -98,18 +131,14 @@ static int read_frame(const struct memory *m, const struct offsets *l, uint64_t 
 static int walk(struct frames *out, struct ahead *a, uint64_t top)
 {
 	out->n = 0;
-	for (uint64_t addr = top, previous; addr && out->n < FRAMES_MOST; addr = previous) {
+	for (uint64_t addr = top, previous; addr && out->n < out->most; addr = previous) {
 		const char *bytes = find_ahead(a, addr);
-		int rc = 0;
+		int rc = bytes ? 0 : find_block(a, addr, &bytes);
 
-		if (bytes)
-			out->v[out->n] = decode(a->offsets, addr, bytes, &previous);
-		else
-			rc = read_frame(a->memory, a->offsets, addr, &out->v[out->n], &previous);
 		if (rc)
 			return rc == -EFAULT ? -EAGAIN : rc;
-		out->n++;
-		out->cut = previous && out->n == FRAMES_MOST;
+		out->v[out->n++] = decode(a->offsets, addr, bytes, &previous);
+		out->cut = previous && out->n == out->most;
 	}
 	return out->n && !out->cut && out->v[out->n - 1].generator ? -EAGAIN : 0;
 }

@@ -3,7 +3,7 @@
  * The frames of a thread that may run meanwhile.
  *
  *	T1  the pointer to the innermost frame, and the frames that the last stack had: one system call
- *	T2  frames that were not among them, one by one
+ *	T2  frames that were not among them, each with what lies below it: there are mostly its callers
  *	T3  the pointer again
  *
  * A stack counts if the frame at T3 is in it, or was called from it: then the frames below did not change. What
@@ -35,7 +35,8 @@ struct frames_guess {
 struct frames {
 	struct frame_at v[FRAMES_MOST];   /* innermost first */
 	size_t n;
-	bool cut;                /* there are more than FRAMES_MOST, or a loop */
+	size_t most;             /* set by the caller, at most FRAMES_MOST: so many are read */
+	bool cut;                /* there are more, or a loop */
 };
 
 /* Reads the stack of the thread state at that address. 0; -EAGAIN: it changed each time; or another -errno. */

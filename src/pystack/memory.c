@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pystack/memory.h"
 
+#include "base/now.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -22,6 +24,8 @@ static int read_process(const struct memory *m, const struct memory_piece *piece
 
 	if (!n)
 		return 0;
+	if (m->until && now_ns(CLOCK_MONOTONIC) >= m->until)
+		return -ETIME;
 	if (n > MEMORY_MAX_PIECES)
 		n = MEMORY_MAX_PIECES;
 	for (size_t i = 0; !i || i < n; i++) {

@@ -15,7 +15,9 @@
 #include <unistd.h>
 
 #define LOOK_AGAIN UINT64_C(1000000000)
+#define PATIENCE UINT64_C(1000000000)    /* ns for a reading */
 
+enum { FEW_FRAMES = 16, MAX_FRAMES = 1 << 20 };   /* of all threads; a thread of which none are left has these few */
 enum { MAX_INTERPRETERS = 256, MAX_THREADS = PYSTACK_THREADS, ROUND = 16, TRIES = 2 };   /* ROUND: readings between two looks at code */
 
 _Static_assert((int)PYSTACK_NAME == (int)TIDS_NAME, "a name fits");
@@ -44,6 +46,7 @@ struct pystack {
 	uint64_t began, last;            /* time of this reading, and of the one before (0: there is none), CLOCK_MONOTONIC */
 	uint64_t ids[MAX_THREADS];       /* pthread_t of each thread */
 	size_t nids;
+	size_t nthreads, nframes;        /* of this reading so far */
 	struct frames stack;
 	struct pystack_frame frames[FRAMES_MOST];
 	uint64_t addrs[FRAMES_MOST];     /* of these frames */
@@ -109,8 +112,7 @@ const char *pystack_version(const struct pystack *p)
 
 int pystack_too_many(const char *what, pid_t pid, struct fault *f)
 {
-	return fault_set(f, EXIT_FAILED, "%s: process %d has more than %d threads in one Python interpreter, which is the limit: none of "
-			 "them was read", what, (int)pid, PYSTACK_THREADS);
+	return fault_set(f, EXIT_FAILED, "%s: process %d has more than %d Python threads, which is the limit: no others were read", what, (int)pid, PYSTACK_THREADS);
 }
 
 /* ---- a thread ------------------------------------------------------------------------- */
@@ -172,13 +174,16 @@ static int name_frames(struct pystack *p, struct pystack_thread *out)
 
 static int read_stack(struct pystack *p, struct thread *t, struct pystack_thread *out)
 {
+	const size_t left = MAX_FRAMES - p->nframes;
 	int rc = -EAGAIN;
 
+	p->stack.most = left > FRAMES_MOST ? FRAMES_MOST : left > FEW_FRAMES ? left : FEW_FRAMES;
 	for (int i = 0; i < TRIES && rc == -EAGAIN; i++) {
 		rc = frames_read(&p->stack, &t->guess, &p->memory, &p->runtime.offsets, t->addr);
 		if (!rc)
 			rc = name_frames(p, out);
 	}
+	p->nframes += rc ? 0 : p->stack.n < left ? p->stack.n : left;
 	if (rc != -EAGAIN)
 		return rc;
 	out->torn = true;
@@ -368,7 +373,7 @@ static int list_threads(struct pystack *p, uint64_t first, struct thread **list,
 			return rc == -EFAULT ? -EAGAIN : rc;
 		if (!t || t->seen == p->readings)   /* seen: the list leads in a circle */
 			return t ? -EAGAIN : -ENOMEM;
-		if (*n == MAX_THREADS)
+		if (p->nthreads++ == MAX_THREADS)
 			return -EOVERFLOW;
 		t->seen = p->readings;
 		t->id = memory_field(head, l->thread.id, 8);
@@ -437,6 +442,8 @@ static void begin_reading(struct pystack *p)
 	tids_round(p->tids);
 	p->last = p->began;
 	p->began = now_ns(CLOCK_MONOTONIC);
+	p->memory.until = p->began + PATIENCE;
+	p->nthreads = p->nframes = 0;
 	p->lacks_tasks = false;
 }
 
@@ -446,9 +453,10 @@ int pystack_read(struct pystack *p, const struct pystack_opts *o,
 	const struct offsets *l = &p->runtime.offsets;
 	struct reading r = { o, take, ctx, 0 };
 	uint64_t interpreter;
-	int rc = memory_word(&p->memory, p->runtime.address + l->interpreters, &interpreter);
+	int rc;
 
 	begin_reading(p);
+	rc = memory_word(&p->memory, p->runtime.address + l->interpreters, &interpreter);
 	if (o->names_task || o->take_task)
 		look_for_asyncio(p);
 	for (int i = 0; !rc && interpreter && i < MAX_INTERPRETERS; i++)

@@ -7,7 +7,8 @@
  *	each thread state -> frames.h: frames -> code.h: code objects (text.h, lines.h): function, file, line
  *	                  -> asyncio.h: tasks -> coroutine.h: frames of each
  *
- * All that is read may be hostile: lists and stacks have limits, texts are cut, a loop ends at a limit.
+ * All that is read may be hostile: lists and stacks have limits, also all together, texts are cut, a loop ends at a limit, and a
+ * reading after a second.
  */
 #ifndef PYSTACK_PYSTACK_H
 #define PYSTACK_PYSTACK_H
@@ -28,7 +29,7 @@ struct pystack_frame {
 	unsigned int call;               /* of the evaluation loop, in which it runs; 0: the innermost one */
 };
 
-enum { PYSTACK_NAME = 64, PYSTACK_THREADS = 4096 };   /* PYSTACK_THREADS: the most of one interpreter that are read */
+enum { PYSTACK_NAME = 64, PYSTACK_THREADS = 4096 };   /* PYSTACK_THREADS: the most that are read */
 
 struct pystack_thread {
 	pid_t tid;                       /* 0: not known */
@@ -36,7 +37,7 @@ struct pystack_thread {
 	bool runs;                       /* on a CPU, or ready to run; true if the tid is not known */
 	bool has_gil;
 	bool torn;                       /* its stack changed each time that it was read; frames are not known */
-	bool cut;                        /* more frames than are shown */
+	bool cut;                        /* more frames than are shown: outer ones */
 	bool timed;                      /* these two are known: */
 	uint64_t cpu;                    /* ns on CPUs since it was last taken with some; of a new thread: since the last pystack_read() */
 	uint64_t turns;                  /* how often it got a CPU */
@@ -87,7 +88,7 @@ void pystack_close(struct pystack *p);
 const char *pystack_version(const struct pystack *p);
 /* Calls `take` for each thread of the interpreter, the newest first; the thread is valid during the call, its code objects until the
  * next pystack_read(). 0; -ESRCH: the process has ended; -EAGAIN: the list of threads changed while it was read;
- * -EOVERFLOW: it has more than PYSTACK_THREADS; or another -errno. */
+ * -EOVERFLOW: it has more than PYSTACK_THREADS; -ETIME: it took more than a second; or another -errno. */
 int pystack_read(struct pystack *p, const struct pystack_opts *o,
 		 void (*take)(void *ctx, const struct pystack_thread *thread), void *ctx);
 /* Whether this kernel says how long a thread was on CPUs. */

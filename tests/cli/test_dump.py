@@ -435,7 +435,7 @@ def test_more_threads_than_are_read(dump, prof):
             done = subprocess.run([prof, 'profile', '--idle', '-p', str(one.pid)], capture_output=True, text=True, timeout=TIMEOUT)
         finally:
             one.kill()
-    assert f'process {one.pid} has more than 4096 threads' in told
+    assert f'process {one.pid} has more than 4096 Python threads' in told
     assert done.returncode == 1 and told.replace('dump:', 'profile:') in done.stderr
 
 

@@ -279,6 +279,7 @@ enum { THREAD = BASE, CFRAME = BASE + 0x800, FRAMES = BASE + 0x2000, STEP = 0x80
 
 static struct frames stack;
 static struct frames_guess guess;
+static size_t most = FRAMES_MOST;
 
 static uint64_t frame_of(int i)
 {
@@ -310,6 +311,7 @@ static void put_stack(int n)
 
 static int read_stack(void)
 {
+	stack.most = most;
 	return frames_read(&stack, &guess, &f.memory, &o, THREAD);
 }
 
@@ -333,6 +335,36 @@ TEST(stacks)
 		}
 	}
 	assert_true(f.reads - reads <= 40 + 4);
+}
+
+TEST(a_reading_ends_at_its_time)
+{
+	struct memory own = memory_of(getpid());
+	uint64_t here = 7, word = 0;
+
+	assert_int_equal(memory_word(&own, (uintptr_t)&here, &word), 0);
+	own.until = 1;
+	assert_int_equal(memory_word(&own, (uintptr_t)&here, &word), -ETIME);
+	assert_int_equal(word, 7);
+}
+
+/* Over several pages, the lowest of which is not there. What does not fit are the outermost frames. */
+TEST(deep_stacks_are_read_in_blocks)
+{
+	enum { DEEP = (SIZE - 0x1000) / STEP, FIRST = -0x1000 / STEP };   /* behind the thread's own */
+
+	put_stack(0);
+	for (int i = 0; i < DEEP; i++)
+		put_frame(FIRST + i, i ? frame_of(FIRST + i - 1) : 0, 0x1000u * (unsigned int)(i + 1));
+	set_top(frame_of(FIRST + DEEP - 1));
+	assert_int_equal(read_stack(), 0);
+	assert_int_equal(stack.n, DEEP);
+	assert_int_equal(stack.v[DEEP - 1].code, 0x1000);
+	assert_true(f.reads < 16);
+	most = 10;
+	assert_int_equal(read_stack(), 0);
+	most = FRAMES_MOST;
+	assert_true(stack.n == 10 && stack.cut && stack.v[0].code == 0x1000u * DEEP);
 }
 
 TEST(stacks_that_lie)
@@ -369,7 +401,7 @@ static void change(int read)
 
 TEST(stacks_that_change)
 {
-	for (change_at = 2; change_at < 8; change_at++) {
+	for (change_at = 2; change_at < 4; change_at++) {
 		put_stack(5);
 		f.before = change;
 		new_top = frame_of(3);   /* returned */

@@ -143,7 +143,7 @@ char *hotspots_caption(struct analysis *a, const struct hotspots *h, const struc
 	if (view->torn)
 		fprintf(out, "; %llu left out, whose stack changed while it was read", (unsigned long long)view->torn);
 	if (view->late)
-		fprintf(out, "; %llu more skipped, since the machine is busy%s", (unsigned long long)view->late,
+		fprintf(out, "; %llu more skipped, since the machine is busy or stacks are deep%s", (unsigned long long)view->late,
 			view->late > h->samples / 10 ? ": shares can be far off" : "");
 	if (view->placeless && h->samples)
 		fputs("; they don't say where", out);
