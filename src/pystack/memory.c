@@ -2,10 +2,12 @@
 #include "pystack/memory.h"
 
 #include "base/now.h"
+#include "base/procstatus.h"
+#include "tasks/taskmemory.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/uio.h>
+#include <unistd.h>
 
 /* How many of the pieces `bytes` fill. */
 static int complete(const struct memory_piece *pieces, size_t n, size_t bytes)
@@ -32,15 +34,15 @@ static int read_process(const struct memory *m, const struct memory_piece *piece
 		to[i] = (struct iovec){ pieces[i].to, pieces[i].size };
 		from[i] = (struct iovec){ (void *)(uintptr_t)pieces[i].addr, pieces[i].size };
 	}
-	got = process_vm_readv(m->pid, to, n, from, n, 0);
+	got = m->is_strange ? taskmemory_readv(m->pid, to, from, n) : process_vm_readv(m->pid, to, n, from, n, 0);
 	if (got < 0)
-		return -errno;
+		return m->is_strange ? (int)got : -errno;
 	return complete(pieces, n, (size_t)got);
 }
 
 struct memory memory_of(pid_t pid)
 {
-	return (struct memory){ .read = read_process, .pid = pid };
+	return (struct memory){ .read = read_process, .pid = pid, .is_strange = procstatus_of(pid, "\nUid:") != (long)getuid() };
 }
 
 int memory_get(const struct memory *m, uint64_t addr, void *to, size_t size)

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory of a watched process that never answers: a page that a FUSE file or userfaultfd keeps back."""
+import platform
+import sys
+
+import pytest
+
+from security.conftest import CALLER, run, running
+
+pytestmark = [pytest.mark.live, pytest.mark.skipif(platform.machine() != 'x86_64', reason='needs the number of userfaultfd')]
+
+KEEPS_BACK = """
+import ctypes, fcntl, mmap, os, struct, sys
+libc = ctypes.CDLL(None, use_errno=True)
+fd = libc.syscall(323, os.O_CLOEXEC)
+if fd < 0:
+    sys.exit('no userfaultfd')
+room = mmap.mmap(-1, 1 << 20)
+at = ctypes.addressof(ctypes.c_char.from_buffer(room))
+fcntl.ioctl(fd, 0xc018aa3f, struct.pack('QQQ', 0xaa, 0, 0))
+fcntl.ioctl(fd, 0xc020aa00, struct.pack('QQQQ', at, 1 << 20, 1, 0))
+os.setgid(int(sys.argv[1])); os.setuid(int(sys.argv[1]))
+print('ready', flush=True)
+libc.poll(ctypes.c_void_p(at), 1, -1)
+"""
+
+
+@pytest.mark.parametrize('command', ['dump {}', 'syscalls -p {} --seconds 1', 'waits -p {} --on --seconds 1'])
+def test_arguments_that_are_kept_back(prof, command):
+    with running(sys.executable, '-c', KEEPS_BACK, str(CALLER.pw_uid)) as held:
+        if held.stdout.readline() != b'ready\n':
+            pytest.skip('needs userfaultfd')
+        done = run(prof, *command.format(held.pid).split())
+        assert done.returncode == 0 and str(held.pid) in done.stdout + done.stderr, done.stderr
+        with open(f'/proc/{held.pid}/status') as status:
+            assert '\nTracerPid:\t0\n' in status.read()
