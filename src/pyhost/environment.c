@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 /* Cuts the last component off. False if there is none. */
@@ -55,59 +56,74 @@ int environment_python(const char *venv, char *path, size_t size, struct fault *
 			 "this perf-prof; install perf-prof into a virtual environment, or name one with --venv DIR", own);
 }
 
-/* In a sticky folder, others can change only what is theirs. */
-static bool is_roots(const struct stat *st, bool sticky)
+/* With an ACL, the bits of the group are the most that any user named in it has. */
+static bool has_acl(const char *path)
 {
-	return !st->st_uid && ((!(st->st_mode & S_IWOTH) && (!st->st_gid || !(st->st_mode & S_IWGRP))) || (sticky && st->st_mode & S_ISVTX));
+	return getxattr(path, "system.posix_acl_access", NULL, 0) > 0;
 }
 
-static int check_path(const char *path, bool sticky, struct fault *f)
+/* In a sticky folder, others can change only what is theirs. */
+static bool is_roots(const char *path, const struct stat *st, bool sticky)
 {
-	struct stat st;
+	const bool of_group = st->st_mode & S_IWGRP && (st->st_gid || has_acl(path));
 
-	if (stat(path, &st))
-		return fault_set(f, EXIT_FAILED, "%s: %s", path, strerror(errno));
-	if (is_roots(&st, sticky))
+	return !st->st_uid && ((!(st->st_mode & S_IWOTH) && !of_group) || (sticky && st->st_mode & S_ISVTX));
+}
+
+static int check_path(const char *path, const struct stat *st, bool sticky, struct fault *f)
+{
+	if (S_ISLNK(st->st_mode) ? !st->st_uid : is_roots(path, st, sticky))
 		return 0;
-	return fault_set(f, EXIT_FAILED, "%s belongs to user %u and group %u, mode %04o: others than root could run code as root by "
+	return fault_set(f, EXIT_FAILED, "%s belongs to user %u and group %u, mode %04o%s: others than root could run code as root by "
 			 "the packages of this environment; run perf-prof python as that user, or use an environment that only "
-			 "root can change", path, st.st_uid, st.st_gid, st.st_mode & 07777u);
+			 "root can change", path, st->st_uid, st->st_gid, st->st_mode & 07777u,
+			 !S_ISLNK(st->st_mode) && has_acl(path) ? ", with an ACL" : "");
+}
+
+/* Each folder on the way, and each that a link leads through: who can change one of them can put another file there, also after
+ * this look. The last one may not be sticky. */
+static int check_way(const char *path, int links, struct fault *f)
+{
+	char way[PATH_MAX], target[PATH_MAX], on[3 * PATH_MAX];
+	const char *end = path;
+	struct stat st;
+	ssize_t n;
+
+	if (*path != '/') {
+		snprintf(on, sizeof(on), "%s/%s", getcwd(way, sizeof(way)) ? way : "", path);
+		return check_way(on, links, f);
+	}
+	do {
+		end += strspn(end, "/");
+		end += strcspn(end, "/");
+		snprintf(way, sizeof(way), "%.*s", (int)(end - path), path);
+		if (lstat(way, &st))
+			return fault_set(f, EXIT_FAILED, "%s: %s", way, strerror(errno));
+		if (check_path(way, &st, end[strspn(end, "/")], f))
+			return -1;
+	} while (!S_ISLNK(st.st_mode) && end[strspn(end, "/")]);
+	if (!S_ISLNK(st.st_mode))
+		return 0;
+	n = readlink(way, target, sizeof(target) - 1);
+	if (n < 0 || !links)
+		return fault_set(f, EXIT_FAILED, "%s: %s", way, strerror(n < 0 ? errno : ELOOP));
+	target[n] = '\0';
+	snprintf(on, sizeof(on), "%.*s%s%s", *target == '/' ? 0 : (int)(strrchr(way, '/') + 1 - way), way, target, end);
+	return check_way(on, links - 1, f);
 }
 
 static int check_owner(const char *path, struct fault *f)
 {
-	return check_path(path, false, f);
+	enum { MAX_LINKS = 40 };     /* the kernel's own limit */
+
+	return check_way(path, MAX_LINKS, f);
 }
 
-/* Who can change a folder above can put another one in its place. */
-static int check_above(const char *folder, struct fault *f)
-{
-	char path[4096];
-
-	snprintf(path, sizeof(path), "%s", folder);
-	while (cut(path))
-		if (check_path(path, true, f))
-			return -1;
-	return *folder == '/' ? 0 : check_path(".", true, f);
-}
-
-/* Where the environment is, and where its name leads to. */
-static int check_place(const char *environment, struct fault *f)
-{
-	char real[PATH_MAX], config[PATH_MAX + 16];
-
-	if (!realpath(environment, real))
-		return fault_set(f, EXIT_FAILED, "%s: %s", environment, strerror(errno));
-	snprintf(config, sizeof(config), "%s/pyvenv.cfg", real);
-	if (check_above(environment, f) || check_above(real, f))
-		return -1;
-	return access(config, F_OK) ? 0 : check_owner(config, f);
-}
-
-/* The folders of the environment in which a Python finds packages. */
+/* The folders of the environment in which a Python finds packages, these packages, and .pth files, which it runs. */
 static int check_packages(const char *environment, struct fault *f)
 {
-	static const char *const below[] = { "lib*", "lib*/python3*", "lib*/python3*/*-packages" };
+	static const char *const below[] = { "lib*", "lib*/python3*", "lib*/python3*/*-packages", "lib*/python3*/*-packages/*",
+					     "lib*/python3*/*-packages/perf_prof/*", "pyvenv.cfg" };
 	char pattern[4096 + 32];
 	int rc = 0;
 
@@ -123,7 +139,7 @@ static int check_packages(const char *environment, struct fault *f)
 	return rc;
 }
 
-/* The interpreter, its folder, the environment's, those above it, and those of packages. */
+/* The interpreter, its folder, the environment's, and those of packages, with all above them. */
 int environment_check_root(const char *python, struct fault *f)
 {
 	char path[4096];
@@ -135,5 +151,5 @@ int environment_check_root(const char *python, struct fault *f)
 		if (level < 2 && !cut(path))
 			return 0;
 	}
-	return check_place(path, f) ? -1 : check_packages(path, f);
+	return check_packages(path, f);
 }
