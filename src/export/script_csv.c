@@ -132,7 +132,7 @@ void script_csv_head(const struct script_columns *c, struct outbuf *out)
 
 static void put_trace(const struct script_columns *c, struct script_line *l, bool *first)
 {
-	const struct script_cell *cell = l->event->cells, *end = cell + l->event->ncells;
+	const struct script_cell *cell = l->event->cells, *end = cell ? cell + l->event->ncells : NULL;
 
 	for (uint32_t i = 0; i < c->ntrace; i++) {
 		put_comma(l->out, first);
