@@ -63,11 +63,22 @@ static int write_through(void *keeper, const struct outfile_order *order)
 	return keeper_write(keeper, order);
 }
 
+/* What is made of a file is for no more users than the file. Bits for execution: folders. */
+static void restrict_outputs(const struct reading_files *files)
+{
+	struct stat st;
+
+	for (size_t i = 0; i < files->ninputs; i++)
+		if (files->inputs[i] >= 0 && !fstat(files->inputs[i], &st) && S_ISREG(st.st_mode))
+			umask(umask(0) | (st.st_mode & S_IRGRP ? 0 : S_IRWXG) | (st.st_mode & S_IROTH ? 0 : S_IRWXO));
+}
+
 int reading_begin(struct reading *r, const struct reading_files *files, struct fault *f)
 {
 	int found = find_reader(&r->who, files, f);
 	uid_t uid;
 
+	restrict_outputs(files);
 	if (found <= 0)
 		return found;
 	if (!r->who.own) {

@@ -37,7 +37,7 @@ struct reading_files {
 int reading_open(const char *path, struct fault *f);
 /* Waits until a FIFO has data: before a writer has opened it, read(2) would return 0, as at its end. -1: does nothing. */
 void reading_wait(int fd);
-/* Call it while there is one thread. 0, or -1 with f: then read nothing. */
+/* Also restricts the modes of files that are written from then on. Call it while there is one thread. 0, or -1 with f: then read nothing. */
 int reading_begin(struct reading *r, const struct reading_files *files, struct fault *f);
 /* For files of this machine, such as programs and kallsyms: through the keeper, if there is one. */
 const struct opener *reading_opener(const struct reading *r);

@@ -311,6 +311,15 @@ def test_names_of_events_are_no_code_and_no_controls(replay, prof):
         assert b'\x1b' not in done.stdout + done.stderr and not done.returncode, command
 
 
+@pytest.mark.parametrize('mode', [0o600, 0o640, 0o644])
+def test_pictures_and_exports_are_for_who_may_read_the_recording(prof, tmp_path, mode):
+    path = shutil.copy(path_of('little32'), tmp_path / 'r.data')
+    os.chmod(path, mode)
+    ran([prof, 'report', '-I', path, '--flame-graph', tmp_path / 'r.svg'], check=True, umask=0o022)
+    ran([prof, 'convert', path, '--to', 'folded', '-o', tmp_path / 'r.folded'], check=True, umask=0o022)
+    assert [os.stat(tmp_path / name).st_mode & 0o777 for name in ('r.svg', 'r.folded')] == [mode] * 2
+
+
 # ---- what can't be
 
 @pytest.mark.parametrize('args, words', [
