@@ -29,14 +29,18 @@ size_t probe_name_place(const struct spec_item *item, size_t at)
 	return item->at + strlen(item->sys) + 1 + at;
 }
 
+/* People paste it into a shell, which runs what is in double quotes: then "?" stands for a single quote. */
 static void put_text(const char *text, bool plain, char *buf, size_t size)
 {
-	char quote = strchr(text, '\'') ? '"' : '\'';
+	const bool both = strchr(text, '\'') && strpbrk(text, "$`\\!\"");
+	char quote = strchr(text, '\'') && !both ? '"' : '\'';
 
 	if (plain)
 		snprintf(buf, size, "%s", text);
 	else
 		snprintf(buf, size, "%c%s%c", quote, text, quote);
+	for (char *p = both && *buf ? strchr(buf + 1, '\'') : NULL; p && p[1]; p = strchr(p, '\''))
+		*p = '?';
 }
 
 void probe_function_text(const char *function, const char *symbol, char buf[PROBE_FUNCTION_SIZE])

@@ -100,6 +100,7 @@ TEST(quotes_where_they_are_needed)
 	static const char *const texts[][3] = {
 		{ "shop::Cart::add", "symbol", "shop::Cart::add" }, { "f(int)", "symbol", "'f(int)'" },
 		{ "f<'a>", "symbol", "\"f<'a>\"" }, { "operator\"\" _x<'a'>", "_Zli2_x", "_Zli2_x" },
+		{ "it's$(id)", "", "'it?s$(id)'" }, { "a'b\"c`id`'", "", "'a?b\"c`id`?'" },
 	};
 	char buf[PROBE_FUNCTION_SIZE], name[PROBE_FUNCTION_SIZE];
 
