@@ -22,7 +22,7 @@ from .sessions import Recording, _Batches
 EVENTS, LOST = 'events', 'lost'                 # the tables that are always there
 EXTRA = '_realtime', '_period'                  # columns that are there if a query names them
 LOST_COLUMNS = '_time', '_cpu', '_event', '_lost'
-SOURCE, RESULT = 'perf_prof source', 'perf_prof result'
+SOURCE, RESULT = 'perf_prof\tsource', 'perf_prof\tresult'     # in no name of an event: control characters are escaped there
 PIP = 'pip install perf-prof[sql], or pip install duckdb'
 
 

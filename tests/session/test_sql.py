@@ -8,6 +8,7 @@ import json
 import os
 import re
 import signal
+import struct
 import subprocess
 import sys
 import warnings
@@ -196,6 +197,18 @@ def test_wrong_intervals(perf_prof, reader, interval, kind):
 def test_a_value_that_does_not_fit(ask, reader):
     with pytest.raises(reader('duckdb').Error, match='convert string'):
         ask('select cast(prev_comm as int) from sched_switch')
+
+
+@pytest.mark.parametrize('name', ['perf_prof source', 'perf_prof\tsource', 'perf_prof\tresult 1', 'source'])
+def test_an_event_may_have_any_name(ask, tmp_path, name):
+    attr = struct.pack('<IIQQQ', 1, 128, 0, 1000, 1 | 2 | 4 | 1 << 16).ljust(128, b'\0')
+    (tmp_path / 'names.data').write_bytes(b'PERFILE2' + struct.pack('<Q', 16) + b''.join(
+        struct.pack('<IHH', kind, 0, 8 + len(body)) + body for kind, body in (
+            (64, attr + struct.pack('<Q', 7)), (78, struct.pack('<QQ', 2, 7) + name.encode().ljust(64, b'\0')),
+            (9, struct.pack('<QQIIQ', 7, 0x1000, 1, 1, 1)))))
+    shown = name.replace('\t', r'\x09')
+    for table in shown, 'events':
+        assert ask(f'select count(*) from "{table}"', str(tmp_path / 'names.data'))[0] == [(1,)]
 
 
 def test_variables_of_python_are_no_tables(ask):
