@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -47,12 +48,18 @@ static int run(int argc, char **argv, struct fault *f)
 	return command_run(cmd, argc - 2, argv + 2, analysis_sources);
 }
 
+enum { LARGE_BLOCK = 1 << 20 };
+
 int main(int argc, char **argv)
 {
 	static char buffer[64 << 10];
 	struct fault f = {0};
 	int code;
 
+	/* Else glibc keeps, for each thread, as much as its largest blocks ever took: those of files that are read. */
+	mallopt(M_ARENA_MAX, 2);
+	mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
+	mallopt(M_TRIM_THRESHOLD, LARGE_BLOCK);
 	if (check_streams(&f) || capabilities_trim(&f)) {
 		fault_print(&f);
 		return f.exit_code;

@@ -33,9 +33,9 @@ const struct opt analysis_json_opts[] = {
 	ANALYSIS_JSON_OPT, ANALYSIS_TEXT_OPT, ANALYSIS_FULL_OPT, ANALYSIS_WIDTH_OPT,
 };
 
-/* Symbol tables take at most a quarter of --cache, and stacks the rest. A recording has as many programs as it likes, and to read
+/* Symbol tables take at most half of --cache, and stacks the rest: with all else, perf-prof has about 64 MiB. A recording has as many programs as it likes, and to read
  * their tables again and again takes longer than all else. */
-enum { DEFAULT_CACHE = 64 << 20, RECORDING_CACHE = 1 << 30, LEAST_CACHE = 1 << 20, SYMBOLS_SHARE = 4 };
+enum { DEFAULT_CACHE = 32 << 20, RECORDING_CACHE = 1 << 30, LEAST_CACHE = 1 << 20, SYMBOLS_SHARE = 2 };
 
 const struct opt analysis_callchain_opts[] = {
 	{ "call-graph", 'g', NULL, OPT_CHOICE, AT(stream), "auto|fp|dwarf[,SIZE]",
@@ -55,7 +55,7 @@ const struct opt analysis_callchain_opts[] = {
 	  "downloads.", false, NULL },
 	{ "cache", 0, NULL, OPT_SIZE, AT(cache), "SIZE",
 	  "Keep at most SIZE of symbols and stacks from one interval (-i) to the next; the least recently used are "
-	  "dropped, and read again when needed. Default: 64M; for a recording, 1G.", .least = LEAST_CACHE,
+	  "dropped, and read again when needed. Default: 32M; for a recording, 1G.", .least = LEAST_CACHE,
 	  .expected = "a size with a unit, from 1M, such as 64M" },
 };
 

@@ -217,6 +217,15 @@ static void drop_unused(struct dsos *d)
 	}
 }
 
+/* Nobody asks again for the programs that have ended meanwhile, but what was read of them takes memory. */
+static void take_answers(struct dsos *d)
+{
+	for (struct dso *dso = d->oldest, *newer; dso; dso = newer) {
+		newer = dso->newer;
+		dso_poll_(d, dso);
+	}
+}
+
 static struct dso *add(struct dsos *d, const char *name, const struct dso_id *id)
 {
 	size_t len = strlen(name);
@@ -225,6 +234,8 @@ static struct dso *add(struct dsos *d, const char *name, const struct dso_id *id
 
 	if (!dso)
 		return NULL;
+	if (d->errands)
+		take_answers(d);
 	memcpy(dso->name, name, len + 1);
 	dso->id = *id;
 	dso->serial = ++d->serials;

@@ -270,6 +270,27 @@ TEST_WITH(memory_is_bounded, set_up, tear_down)
 	assert_int_equal(w->opens, 1);
 }
 
+static bool always(void *ctx)
+{
+	return true;
+}
+
+/* The program has ended before its answer came: its table counts all the same. */
+TEST_WITH(answers_that_nobody_takes_are_bounded, set_up, tear_down)
+{
+	struct dso_id id = by_build_id(id_a), other = { .has_inode = true, .ino = 100 };
+	const time_t end = time(NULL) + 20;
+
+	dsos_live(w->dsos, always, NULL);
+	dsos_hurry(w->dsos, true);
+	name_of(get(&id));
+	while (!dsos_bytes(w->dsos) && time(NULL) < end) {
+		other.ino++;
+		dso_put(w->dsos, get(&other));
+	}
+	assert_true(dsos_bytes(w->dsos) > 0);
+}
+
 /* Nobody's dsos are kept for a while, not for ever. */
 TEST_WITH(unused_ones_go, set_up, tear_down)
 {
