@@ -308,7 +308,7 @@ static void deliver_until_stopped(struct stream *s)
 		more = deliver_some(s);
 		loss_tell(s, false);
 		throttling_tell(s);
-		usage_tell(&s->usage, s->opts->usage_ms);
+		usage_tell(&s->usage, &s->choice.own, s->opts->usage_ms);
 		mind_hotplug(s);
 	}
 }

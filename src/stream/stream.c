@@ -15,6 +15,7 @@
 #include "stream/rings/running.h"
 
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static int choose_clock(struct stream *s, struct fault *f)
@@ -88,6 +89,11 @@ int stream_check_chains(const struct stream *s, struct fault *f)
 void stream_add_own(void *stream, pid_t pid)
 {
 	own_add(&((struct stream *)stream)->choice.own, pid);
+}
+
+bool stream_is_own(const struct stream *s, pid_t tid)
+{
+	return own_has(&s->choice.own, (uint32_t)tid, 0) || (s->choice.own.counts && !syscall(SYS_tgkill, getpid(), tid, 0));
 }
 
 void stream_settle(struct stream *s)

@@ -53,6 +53,8 @@ void stream_is_to_exec(struct stream *s, pid_t pid);
 /* Adds a process that perf-prof started for itself: its samples are not delivered if all tasks are
  * targets. `stream` is a struct stream; a callback of struct helpers. */
 void stream_add_own(void *stream, pid_t pid);
+/* If all tasks are watched: whether it is a thread of this process, or one of these. */
+bool stream_is_own(const struct stream *s, pid_t tid);
 void stream_totals(const struct stream *s, struct stream_totals *totals);
 /* For a recording with -i: how far it was read, by the perf clock; within interval(), the end of
  * that interval. 0: not a recording. */

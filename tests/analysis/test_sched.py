@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """task-state and rundelay against `perf sched timehist` of the same recording, and against the sleeps that the program makes."""
+import json
 import os
 import re
 import subprocess
@@ -7,7 +8,7 @@ from collections import defaultdict
 
 import pytest
 
-from frame.analyses import RING, Perf, close_to
+from frame.analyses import RING, TIMEOUT, Perf, close_to
 
 pytestmark = [pytest.mark.live, pytest.mark.usefixtures('switches')]
 ROW = re.compile(r'^ *[\d.]+ \[\d+\] +\S.*?\[(\d+)(?:/\d+)?\] +([\d.]+) +([\d.]+) +([\d.]+) +(\S+) *$',
@@ -108,3 +109,11 @@ def test_who_woke_and_who_ran(analyse, works):
     # where the idle task woke it, some kernels tell no reader of it
     assert len(told) >= 4 and any(re.search(rf'sched:sched_wakeup: .*pid={got.pid} ', story) for story in told), got.text
     assert sum(float(re.search(r'took ([\d.]+) us', story)[1]) >= 50000 for story in told) >= 4, got.text
+
+
+@pytest.mark.parametrize('command', ['task-state', 'waits', 'rundelay'])
+def test_perf_prof_itself_has_no_row(prof, command):
+    """Its threads wait more than those of a machine at rest."""
+    with subprocess.Popen([prof, command, '-a', '--by', 'pid', '--json', '--seconds', '0.5', *RING], stdout=subprocess.PIPE) as one:
+        rows = json.loads(one.communicate(timeout=TIMEOUT)[0].splitlines()[-1])['rows']
+    assert rows and one.pid not in [row['pid'] for row in rows], rows

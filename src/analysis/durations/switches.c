@@ -68,11 +68,23 @@ static struct watched *find_watched(const struct switches *w, pid_t tid)
 	return found;
 }
 
+enum { OWN_SLOTS = 4096 };
+
+/* Samples are delivered a moment after the thread may have ended: the first answer stays, until another task needs its slot. */
+static bool is_own(const struct switches *w, pid_t tid)
+{
+	pid_t *slot = w->own ? &w->own[tid % OWN_SLOTS] : NULL;
+
+	if (slot && *slot != tid && *slot != -tid)
+		*slot = stream_is_own(w->a->stream, tid) ? tid : -tid;
+	return slot && *slot == tid;
+}
+
 bool switches_watch(const struct switches *w, pid_t tid)
 {
 	const struct watched *found = w->everybody ? NULL : find_watched(w, tid);
 
-	return w->everybody ? tid > 0 : found && !found->outside;
+	return w->everybody ? tid > 0 && !is_own(w, tid) : found && !found->outside;
 }
 
 enum { MAX_WATCHED = 1 << 20 };   /* a damaged recording can have any number */
@@ -307,11 +319,17 @@ static int take_groups(struct switches *w, struct stream_opts *o, struct fault *
  * until perf-prof runs. */
 enum { RING = 4 << 20 };
 
-static int choose(struct switches *w, struct stream_opts *o, struct fault *f)
+static int choose(struct switches *w, struct analysis *a, struct fault *f)
 {
+	struct stream_opts *o = &a->opts->stream;
+
+	w->a = a;
 	o->order = true;   /* wake-ups are often in another CPU's ring than the task's switches */
 	o->ring.usual = RING;
-	return switches_choose(w, o, f) || (o->cgroups.n && !o->input && take_groups(w, o, f)) ? -1 : 0;
+	if (switches_choose(w, o, f) || (o->cgroups.n && !o->input && take_groups(w, o, f)))
+		return -1;
+	w->own = w->everybody && !w->recorded ? calloc(OWN_SLOTS, sizeof(*w->own)) : NULL;
+	return 0;
 }
 
 static int take_tasks(struct stream_opts *o, struct fault *f)
@@ -327,9 +345,7 @@ static int take_tasks(struct stream_opts *o, struct fault *f)
 
 int switches_take_targets(struct switches *w, struct analysis *a, struct fault *f)
 {
-	struct stream_opts *o = &a->opts->stream;
-
-	return choose(w, o, f) ? -1 : take_tasks(o, f);
+	return choose(w, a, f) ? -1 : take_tasks(&a->opts->stream, f);
 }
 
 bool switches_are_over(struct switches *w)
@@ -350,6 +366,7 @@ void switches_free(struct switches *w)
 	for (size_t i = 0; i < w->nends; i++)
 		close(w->ends[i]);
 	free(w->ends);
+	free(w->own);
 }
 
 /* ---- events --------------------------------------------------------------------------- */
@@ -367,7 +384,7 @@ int switches_events(struct switches *w, struct analysis *a, struct fault *f)
 {
 	struct stream_opts *o = &a->opts->stream;
 
-	if (choose(w, o, f))
+	if (choose(w, a, f))
 		return -1;
 	w->few = are_few(w, o);
 	if (!w->few && take_tasks(o, f))

@@ -30,7 +30,9 @@ bool task_state_sleeps(char letter, enum task_state *state);
 
 struct switches {
 	struct watched *watched;     /* tids */
-	bool everybody;              /* all tasks are watched */
+	bool everybody;              /* all tasks are watched, but those of perf-prof are not: */
+	const struct analysis *a;    /* whose stream knows these; NULL: none is left out */
+	pid_t *own;                  /* answers of that stream: the tid if it is one of these, else its negative */
 	struct cgroups groups;       /* of --cgroup and --container; n 0: none */
 	size_t noutside;             /* at most as many tasks in `watched` are outside of them */
 	bool follow, recorded;       /* --inherit; events are from a recording */

@@ -19,7 +19,7 @@ void own_begin(struct own *o, bool counts)
 {
 	memset(o->bits, 0, sizeof(o->bits));
 	o->counts = counts;
-	o->all[0] = (struct own_process){ getpid(), UINT64_MAX };
+	o->all[0] = (struct own_process){ getpid(), UINT64_MAX, 0 };
 	if (!o->n)
 		o->n = 1;
 	for (unsigned int i = 0; i < o->n; i++)
@@ -34,7 +34,7 @@ void own_add(struct own *o, pid_t pid)
 		memmove(&o->all[1], &o->all[2], (OWN_MAX - 2) * sizeof(*o->all));
 		o->n--;
 	}
-	o->all[o->n++] = (struct own_process){ pid, UINT64_MAX };
+	o->all[o->n++] = (struct own_process){ pid, UINT64_MAX, 0 };
 	mark(o, pid);
 }
 

@@ -3,6 +3,8 @@
 
 #include "base/now.h"
 #include "base/textfile.h"
+#include "stream/live/own.h"
+#include "tasks/cputime.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -18,7 +20,21 @@ static double resident_mib(void)
 	return (double)pages * (double)sysconf(_SC_PAGESIZE) / (1 << 20);
 }
 
-void usage_tell(struct usage *u, uint64_t every_ms)
+static uint64_t helpers_ns(struct own *own)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 1; i < own->n; i++) {
+		struct cputime now = { 0 };
+
+		if (own->all[i].until == UINT64_MAX && cputime_add(own->all[i].pid, &now))
+			own->all[i].cpu_ns = now.user + now.kernel;
+		sum += own->all[i].cpu_ns;
+	}
+	return sum;
+}
+
+void usage_tell(struct usage *u, struct own *own, uint64_t every_ms)
 {
 	uint64_t now, cpu;
 
@@ -27,10 +43,10 @@ void usage_tell(struct usage *u, uint64_t every_ms)
 	now = now_ns(CLOCK_MONOTONIC);
 	if (u->told_ns && now - u->told_ns < every_ms * 1000000)
 		return;
-	cpu = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+	cpu = now_ns(CLOCK_PROCESS_CPUTIME_ID) + helpers_ns(own);
 	if (u->told_ns)
 		fprintf(stderr, "perf-prof: self: CPU %.1f %%, resident %.1f MiB\n",
-			100.0 * (double)(cpu - u->cpu_ns) / (double)(now - u->told_ns),
+			100.0 * (double)(cpu > u->cpu_ns ? cpu - u->cpu_ns : 0) / (double)(now - u->told_ns),
 			resident_mib());
 	u->told_ns = now;
 	u->cpu_ns = cpu;

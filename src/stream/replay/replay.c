@@ -510,7 +510,7 @@ static int read_all(struct stream *s, struct fault *f)
 			looked = counts->records;
 			loss_tell(s, false);
 			throttling_tell(s);
-			usage_tell(&s->usage, s->opts->usage_ms);
+			usage_tell(&s->usage, &s->choice.own, s->opts->usage_ms);
 		}
 	}
 	if (counts->damaged_places != s->replay->damaged)
