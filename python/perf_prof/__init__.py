@@ -38,16 +38,17 @@ if _typing.TYPE_CHECKING:   # what pyright takes for exported; (mypy 1.0 does no
 _LATE = ('analyses', 'results', 'sinks')
 
 
-def __getattr__(name: str) -> _typing.Any:
-    """Modules that are slow to import and seldom needed, and the commands of perf-prof as functions."""
-    import importlib
-    if name in _LATE:
-        return importlib.import_module(f'.{name}', __name__)
-    if not name.startswith('_'):
-        analyses = importlib.import_module('.analyses', __name__)
-        if name in analyses.COMMANDS:
-            return globals().setdefault(name, analyses.function(name))
-    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+if not _typing.TYPE_CHECKING:     # to a checker, every name would be there
+    def __getattr__(name: str) -> _typing.Any:
+        """Modules that are slow to import and seldom needed, and the commands of perf-prof as functions."""
+        import importlib
+        if name in _LATE:
+            return importlib.import_module(f'.{name}', __name__)
+        if not name.startswith('_'):
+            analyses = importlib.import_module('.analyses', __name__)
+            if name in analyses.COMMANDS:
+                return globals().setdefault(name, analyses.function(name))
+        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
 
 
 def __dir__() -> _typing.List[str]:

@@ -16,6 +16,9 @@ PHRASES = (
     (re.compile(r'`perf-prof ([a-z][\w-]*) -h`'), lambda match: _help(match)),
     (re.compile(r': perf-prof dump PID$'), lambda match: ', such as dump(1234)'),
     (re.compile(r'^stat (?=-e: )'), lambda match: ''),
+    (re.compile(r'`perf-prof (?!python`|sql`|help`|version`)([a-z][\w-]*)`'), lambda match: f'perf_prof.{_function(match[1])}()'),
+    (re.compile(r'a bare number is ns'), lambda match: 'a number is in seconds'),
+    (re.compile(r'-e ([a-z][\w:*-]*)$'), lambda match: f'events="{match[1]}"'),
     (re.compile(r"; record with ((?:-a )?(?:-g )?-e (?:'[^']*'|\S+))$"),
      lambda match: f'; record with `perf-prof record {match[1]}`'),
 )
@@ -25,7 +28,11 @@ def _help(match: Match[str]) -> str:
     """An option that is unknown was written as one, such as in a notebook's cell."""
     if 'unknown option' in match.string:
         return match[0]
-    return f'help(perf_prof.{NAMES.get(match[1], match[1].replace("-", "_"))})'
+    return f'help(perf_prof.{_function(match[1])})'
+
+
+def _function(command: str) -> str:
+    return NAMES.get(command, command.replace('-', '_'))
 
 
 class Parameter(NamedTuple):
@@ -63,13 +70,14 @@ def _parameter(match: Match[str], parameters: Parameters, leads: bool) -> str:
 def in_python(text: str, parameters: Parameters, leads: bool = False) -> str:
     """The text with parameters. What is in backquotes is a command line, and stays. leads: an option that it begins with has a
     value, as in "--pids x: expected a number": it is an error."""
+    text, mark, own = text.partition('expected: options of ')      # of a source, in an event list
     for phrase, instead in PHRASES if leads else ():
         text = phrase.sub(instead, text)
     parts = re.split('(`[^`]*`)', text)
     for i in range(0, len(parts), 2):
         part = OPTION.sub(lambda match: _parameter(match, parameters, leads and not i), parts[i]).replace('\0 ', '')
         parts[i] = re.sub(r'(?<!\S)-- (?=[A-Z])', 'command=', part)
-    return ''.join(parts)
+    return ''.join(parts) + mark + own
 
 
 def translated(error: BaseException, parameters: Parameters) -> BaseException:

@@ -52,9 +52,24 @@ def _flag(option: Option, value: Any) -> List[str]:
     return [f'--{option.name}'] if value else []
 
 
+# How many ns are 1 in the option's own unit, by its placeholder.
+SPANS = {'MS': 10 ** 6, 'TIME': 1}
+
+
+def _span(option: Option, value: Any) -> str:
+    """Seconds, or a text such as "5ms", in the option's unit."""
+    from .sessions import _nanoseconds
+    number, rest = divmod(_nanoseconds(value, option.parameter), SPANS[option.value])
+    if rest:
+        raise ValueError(f'{option.parameter}={value!r}: expected whole milliseconds')
+    return str(number)
+
+
 def _words_of(option: Option, value: Any) -> List[str]:
     """The option with that value, as words of a command line."""
     value = _plain(value)
+    if option.value in SPANS:
+        return [f'--{option.name}={_span(option, value)}']
     if option.kind == 'flag':
         return _flag(option, value)
     if option.kind == 'choice' and isinstance(value, bool):
@@ -214,7 +229,9 @@ def _document(command: Command) -> Iterator[str]:
             yield f'\n{title}:'
         for option in shown:
             values = 'True or False' if option.kind == 'flag' else 'a number' if option.kind == 'count' else option.value
-            yield f'\n{option.parameter}\n' + _wrap(f'({values}) {in_python(option.help, parameters)}', ' ' * 8)
+            values = 'SECONDS, or a str such as "5ms"' if option.value in SPANS else values
+            text = in_python(option.help, parameters).replace('MS milliseconds', 'so many seconds')
+            yield f'\n{option.parameter}\n' + _wrap(f'({values}) {text}', ' ' * 8)
 
 
 def _signature(command: Command) -> inspect.Signature:

@@ -424,10 +424,12 @@ class Counts(Result):
         return iter(self.keys())
 
     def __contains__(self, name: object) -> bool:
-        return name in self.keys()
+        return name in self.keys() or f'{name}:u' in self.keys()
 
     def __getitem__(self, name: str) -> Optional[float]:
         found = [event for event in self.events if event['event'] == name]
+        # without privilege, the kernel's part is left out, and the name says so
+        found = found or [event for event in self.events if event['event'] == f'{name}:u']
         if not found:
             raise KeyError(f'no event {name!r}; there are: {", ".join(self.keys())}')
         if len(found) > 1:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Events as batches of columns: live (Session), or from a recording (open())."""
 import collections.abc
+import copyreg
 import errno
 import operator
 import os
@@ -15,6 +16,14 @@ from .stacks import Frames, Stacks
 
 collections.abc.Mapping.register(_native.Event)   # so that pandas.DataFrame(batch) has the names of the columns
 
+
+def _reduce(batch: _native.Batch) -> Any:
+    """A pickle of a batch: its columns as lists."""
+    kinds = tuple(batch[name].type for name in batch.columns)
+    return _native._batch, (batch.columns, kinds, tuple(batch[name].to_pylist() for name in batch.columns))
+
+
+copyreg.pickle(_native.Batch, _reduce)
 Texts = Union[str, Iterable[str]]
 Numbers = Union[int, str, Iterable[int]]
 Path = Union[str, 'os.PathLike[str]']
@@ -80,15 +89,32 @@ def _filter(value: Optional[str]) -> Optional[str]:
     return value
 
 
-def _nanoseconds(seconds: Optional[float], name: str = 'seconds') -> int:
+# A span of time: seconds, or a text such as "5ms".
+Time = Union[float, str]
+_UNITS = {'ns': 1e-9, 'us': 1e-6, 'ms': 1e-3, 's': 1, 'm': 60, 'h': 3600}
+
+
+def _nanoseconds(seconds: Optional[Time], name: str = 'seconds') -> int:
     if seconds is None:
         return 0
-    if isinstance(seconds, (bool, str)) or not hasattr(seconds, '__float__'):
-        raise TypeError(f'{name}={seconds!r}: expected a number')
-    number = float(seconds)
+    number: Any = seconds
+    if isinstance(seconds, str):
+        unit = seconds.lstrip('0123456789.')
+        digits = seconds[:len(seconds) - len(unit)]
+        number = float(digits) * _UNITS[unit] if unit in _UNITS and digits.count('.') <= 1 and digits.strip('.') else None
+    if isinstance(number, bool) or not hasattr(number, '__float__'):
+        raise TypeError(f'{name}={seconds!r}: expected a number of seconds, or a str such as "5ms"')
+    number = float(number)
     if not 0 < number <= 31622400:
         raise ValueError(f'{name}={seconds}: expected a number above 0, at most 31622400 (366 days)')
-    return max(int(number * 1e9), 1)
+    ns: int = round(number * 1e9)
+    return max(ns, 1)
+
+
+def _is_on(name: str, value: bool) -> bool:
+    if isinstance(value, str) or value not in (True, False):
+        raise TypeError(f'{name}={value!r}: expected True or False')
+    return bool(value)
 
 
 def _refuse_missing(line: str) -> None:
@@ -223,6 +249,10 @@ class _Reading:
             loop.remove_reader(fd)
             os.close(fd)
 
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise TypeError('a session gives batches, and is no array: pandas.DataFrame.from_arrow(session), polars.DataFrame(session) and '
+                        'pyarrow.RecordBatchReader.from_stream(session) make a table of it')
+
     def __reduce__(self) -> Any:
         raise TypeError('a session cannot be pickled; its batches can be written through Arrow')
 
@@ -312,7 +342,7 @@ class _Batches(_Reading, _native.Session):
         return Stream(self, event, buffer)
 
     @checked
-    def run(self, callbacks: object, *, interval: Optional[float] = None) -> None:
+    def run(self, callbacks: object, *, interval: Optional[Time] = None) -> None:
         """Calls the functions of a module or an object for each event, until the session ends. Their names are those of scripts
         for `perf-prof python`:
 
@@ -345,7 +375,7 @@ class _Batches(_Reading, _native.Session):
         return Stacks(self, self.__dict__.setdefault('_frames', Frames()))     # a session must not keep itself
 
     @checked
-    def sql(self, query: str, interval: Optional[float] = None) -> Any:
+    def sql(self, query: str, interval: Optional[Time] = None) -> Any:
         """Runs a query in DuckDB over all events until the session ends, and returns a DuckDB relation.
 
         Tables: each event by its name ("sched:sched_switch", or sched_switch), `events` (all of them) and `lost` (lost events).
@@ -357,7 +387,7 @@ class _Batches(_Reading, _native.Session):
         return run(self, query, interval)
 
     @checked
-    def aggregate(self, key: Named = (), values: Named = 'count()', *, interval: Optional[float] = None,
+    def aggregate(self, key: Named = (), values: Named = 'count()', *, interval: Optional[Time] = None,
                   max_keys: int = 65536) -> 'Aggregate':
         """Counts, sums or histograms instead of events: batches with a row for each key. No Python code runs for each event.
 
@@ -419,7 +449,7 @@ class Session(_Batches):
                  cpus: Optional[Numbers] = None, cgroup: Optional[Texts] = None, container: Optional[Texts] = None,
                  command: Union[None, str, Sequence[Path]] = None, inherit: bool = True, fields: Optional[Texts] = None,
                  callchains: Union[None, bool, str] = None, filter: Optional[str] = None, order: bool = True, ring: Union[None, int, str] = None,
-                 buffer: Union[None, int, str] = None, seconds: Optional[float] = None, pid: Optional[Numbers] = None,
+                 buffer: Union[None, int, str] = None, seconds: Optional[Time] = None, pid: Optional[Numbers] = None,
                  tid: Optional[Numbers] = None, cpu: Optional[Numbers] = None) -> None:
         used = {}
         for name, value in ('pid', pid), ('tid', tid), ('cpu', cpu):
@@ -436,7 +466,7 @@ class Session(_Batches):
         for option, name, size in ('mmap-pages', 'ring', ring), ('buffer', 'buffer', buffer):
             if size is not None:
                 words.append(f'--{option}={_size(name, size)}')
-        words += ['--order'] * bool(order) + ['--no-inherit'] * (not inherit)
+        words += ['--order'] * _is_on('order', order) + ['--no-inherit'] * (not _is_on('inherit', inherit))
         names = _fields(fields)
         words += _callchains(callchains, names)
         program, ns, expression = _command(command), _nanoseconds(seconds), _filter(filter)

@@ -17,7 +17,7 @@ import weakref
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple, TypeVar
 
 from . import _native
-from .sessions import Recording, _Batches
+from .sessions import Recording, Time, _Batches, _nanoseconds
 
 EVENTS, LOST = 'events', 'lost'                 # the tables that are always there
 EXTRA = '_realtime', '_period'                  # columns that are there if a query names them
@@ -164,7 +164,9 @@ def _view(table: _Table, columns: Sequence[str]) -> str:
             n += 1
             plain = f'{name}_{n}'
         used.add(plain.casefold())
-        shown.append(f'c{i} as {_quote(plain)}')
+        # DuckDB's functions do not take ns with a time zone
+        value = f"c{i} at time zone 'UTC'" if name.rpartition('.')[2] == '_realtime' else f'c{i}'
+        shown.append(f'{value} as {_quote(plain)}')
     is_null = 'is not null' if table.names[0] == LOST else 'is null'
     where = f'{at["_event"]} = {_literal(table.event)}' if table.event else f'{at["_lost"]} {is_null}'
     return f'select {", ".join(shown)} from {_quote(SOURCE)} as source({", ".join(at.values())}) where {where}'
@@ -360,15 +362,12 @@ def _interruptible(answer: Callable[[], T]) -> T:
         raise
 
 
-def run(session: _Batches, text: str, interval: Optional[float]) -> Any:
+def run(session: _Batches, text: str, interval: Optional[Time]) -> Any:
     """What Session.sql() returns."""
     recorded = isinstance(session, Recording)
     if recorded and interval is not None:
         raise ValueError(f'interval={interval!r}: a recording is asked once, over all its events')
-    if interval is not None and (isinstance(interval, bool) or not isinstance(interval, (int, float))):
-        raise TypeError(f'interval={interval!r}: expected a number of seconds')
-    if interval is not None and not 0 < interval <= 31622400:
-        raise ValueError(f'interval={interval}: expected seconds above 0, at most 31622400 (366 days)')
+    seconds = _nanoseconds(interval, 'interval') / 1e9
     if session.closed:
         iter(session)   # says so
     session.stats()     # complains in a fork
@@ -382,7 +381,7 @@ def run(session: _Batches, text: str, interval: Optional[float]) -> Any:
     except BaseException:
         session._unclaim()
         raise
-    if interval is None:
+    if not seconds:
         result = query.whole(query.relation)
         if query.failure:
             raise query.failure
@@ -390,4 +389,4 @@ def run(session: _Batches, text: str, interval: Optional[float]) -> Any:
         if lost:
             warnings.warn(f'{lost} events were lost, and the answer lacks them: the table `lost` has the times, stats() the causes', UserWarning, 4)
         return result
-    return query.each(interval, query.relation)
+    return query.each(seconds, query.relation)

@@ -26,7 +26,7 @@ RETURNS = {'counts': 'Counts', 'features': 'Features', 'list': 'List[Dict[str, A
 def parameters(command):
     """Their types, by name."""
     found = {'command': 'Union[str, Sequence[Path]]'} if command.watches else {}
-    found.update((name, TYPES[option.kind]) for name, option in command.options.items() if command.takes(option))
+    found.update((name, 'Union[float, str]' if option.value in ('MS', 'TIME') else TYPES[option.kind]) for name, option in command.options.items() if command.takes(option))
     found.update({name: found[option] for name, option in OTHER_NAMES.items() if option in found})
     return found
 

@@ -27,7 +27,7 @@ static void release_schema(struct ArrowSchema *s)
 
 static const char *const formats[COLUMN_NTYPES] = {
 	[COLUMN_U8] = "C", [COLUMN_U16] = "S", [COLUMN_U32] = "I", [COLUMN_U64] = "L",
-	[COLUMN_S8] = "c", [COLUMN_S16] = "s", [COLUMN_S32] = "i", [COLUMN_S64] = "l", [COLUMN_TIMESTAMP] = "tsn:", [COLUMN_F64] = "g",
+	[COLUMN_S8] = "c", [COLUMN_S16] = "s", [COLUMN_S32] = "i", [COLUMN_S64] = "l", [COLUMN_TIMESTAMP] = "tsn:UTC", [COLUMN_F64] = "g",
 	[COLUMN_TEXT] = "i", [COLUMN_BYTES] = "z",
 };
 

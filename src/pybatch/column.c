@@ -135,16 +135,24 @@ static const char *const formats[COLUMN_TEXT] = {
 	[COLUMN_F64] = "d",
 };
 
+static bool has_nulls(const struct column_object *c)
+{
+	for (size_t i = 0; c->batch->v[c->column].valid && i < c->n; i++)
+		if (batch_is_null(c->batch, c->column, c->from + i))
+			return true;
+	return false;
+}
+
 static int column_getbuffer(PyObject *self, Py_buffer *view, int flags)
 {
 	struct column_object *c = (struct column_object *)self;
 	size_t width = column_width(type_of(c));
 
 	view->obj = NULL;
-	/* without a format, NumPy would take times of the day for numbers */
-	if (type_of(c) >= COLUMN_TEXT || flags & PyBUF_WRITABLE || (type_of(c) == COLUMN_TIMESTAMP && flags & PyBUF_FORMAT)) {
+	/* without a format, NumPy would take times of the day for numbers; a null would be 0 */
+	if (type_of(c) >= COLUMN_TEXT || flags & PyBUF_WRITABLE || (type_of(c) == COLUMN_TIMESTAMP && flags & PyBUF_FORMAT) || has_nulls(c)) {
 		PyErr_Format(PyExc_BufferError, "%U: %s", c->name, flags & PyBUF_WRITABLE ? "a batch cannot be changed"
-			     : "only columns of numbers are buffers; to_pylist() and Arrow have the rest");
+			     : "only columns of numbers without nulls are buffers; to_pylist() and Arrow have the rest");
 		return -1;
 	}
 	*view = (Py_buffer){
@@ -163,20 +171,24 @@ static const char *const dtypes[COLUMN_TEXT] = {
 	[COLUMN_TIMESTAMP] = "datetime64[ns]", [COLUMN_F64] = "f8",
 };
 
-/* NumPy's array: without a copy for numbers, of objects for the rest. */
+/* NumPy's array: without a copy for numbers, of objects for the rest. Numbers with nulls are floats, as in pandas and pyarrow. */
 static PyObject *column_array(PyObject *self, PyObject *args, PyObject *kwargs)
 {
 	static char *names[] = { "dtype", "copy", NULL };
 	struct column_object *c = (struct column_object *)self;
 	PyObject *dtype = Py_None, *copy = Py_None, *numpy, *values, *array = NULL, *view;
+	bool nulls;
 
 	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO", names, &dtype, &copy))
 		return NULL;
 	numpy = PyImport_ImportModule("numpy");
 	if (!numpy)
 		return NULL;
-	values = type_of(c) < COLUMN_TEXT ? Py_NewRef(self) : column_to_pylist(self, NULL);
-	if (values && type_of(c) < COLUMN_TEXT && c->n)
+	nulls = has_nulls(c);
+	values = type_of(c) < COLUMN_TEXT && !nulls ? Py_NewRef(self) : column_to_pylist(self, NULL);
+	if (values && type_of(c) < COLUMN_TEXT && nulls)
+		array = PyObject_CallMethod(numpy, "array", "Os", values, type_of(c) == COLUMN_TIMESTAMP ? dtypes[COLUMN_TIMESTAMP] : "f8");
+	else if (values && type_of(c) < COLUMN_TEXT && c->n)
 		array = PyObject_CallMethod(numpy, "frombuffer", "Os", values, dtypes[type_of(c)]);
 	else if (values && type_of(c) < COLUMN_TEXT)   /* frombuffer() refuses it */
 		array = PyObject_CallMethod(numpy, "empty", "is", 0, dtypes[type_of(c)]);
@@ -257,7 +269,7 @@ static PyObject *column_repr(PyObject *self)
 static PyMethodDef methods[] = {
 	{ "to_pylist", column_to_pylist, METH_NOARGS, "The values as a list; None for nulls." },
 	{ "__array__", (PyCFunction)(void (*)(void))column_array, METH_VARARGS | METH_KEYWORDS,
-	  "A NumPy array: of numbers without a copy and with 0 for nulls, of objects for text and bytes." },
+	  "A NumPy array: of numbers without a copy, of objects for text and bytes. With nulls, numbers are floats, and nulls are NaN (NaT)." },
 	{ "__arrow_c_schema__", column_arrow_schema, METH_NOARGS, "The type as an Arrow schema." },
 	{ "__arrow_c_array__", (PyCFunction)(void (*)(void))column_arrow_array, METH_VARARGS | METH_KEYWORDS,
 	  "The values as an Arrow array, without a copy." },

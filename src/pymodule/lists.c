@@ -12,20 +12,30 @@ struct filling {
 	struct dictionary texts;
 };
 
-static int put_signed(struct filling *f, size_t row, PyObject *value)
+static enum column_type type_of(const struct filling *f)
 {
-	int64_t *values = batch_values(f->batch, f->column);
-
-	values[row] = PyLong_AsLongLong(value);
-	return values[row] == -1 && PyErr_Occurred() ? -1 : 0;
+	return f->batch->columns->v[f->column].type;
 }
 
-static int put_unsigned(struct filling *f, size_t row, PyObject *value)
+static int put_number(struct filling *f, size_t row, PyObject *value)
 {
-	uint64_t *values = batch_values(f->batch, f->column);
+	char *at = (char *)batch_values(f->batch, f->column) + row * column_width(type_of(f));
+	uint64_t n = type_of(f) < COLUMN_S8 ? PyLong_AsUnsignedLongLong(value) : (uint64_t)PyLong_AsLongLong(value);
 
-	values[row] = PyLong_AsUnsignedLongLong(value);
-	return values[row] == UINT64_MAX && PyErr_Occurred() ? -1 : 0;
+	switch (column_width(type_of(f))) {
+	case 1:
+		*(uint8_t *)at = (uint8_t)n;
+		break;
+	case 2:
+		*(uint16_t *)at = (uint16_t)n;
+		break;
+	case 4:
+		*(uint32_t *)at = (uint32_t)n;
+		break;
+	default:
+		*(uint64_t *)at = n;
+	}
+	return n == UINT64_MAX && PyErr_Occurred() ? -1 : 0;
 }
 
 static int put_double(struct filling *f, size_t row, PyObject *value)
@@ -53,8 +63,12 @@ static const struct {
 	enum column_type type;
 	int (*put)(struct filling *f, size_t row, PyObject *value);
 } types[] = {
-	{ "int64", COLUMN_S64, put_signed }, { "uint64", COLUMN_U64, put_unsigned }, { "float64", COLUMN_F64, put_double },
+	{ "int64", COLUMN_S64, put_number }, { "uint64", COLUMN_U64, put_number }, { "float64", COLUMN_F64, put_double },
 	{ "text", COLUMN_TEXT, put_text },
+	/* of pickles */
+	{ "uint8", COLUMN_U8, put_number }, { "uint16", COLUMN_U16, put_number }, { "uint32", COLUMN_U32, put_number },
+	{ "int8", COLUMN_S8, put_number }, { "int16", COLUMN_S16, put_number }, { "int32", COLUMN_S32, put_number },
+	{ "timestamp", COLUMN_TIMESTAMP, put_number },
 };
 enum { NTYPES = sizeof(types) / sizeof(*types) };
 

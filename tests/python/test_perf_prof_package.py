@@ -75,7 +75,7 @@ attr.kprobe_func = "vfs_read"
 attr.uprobe_path = b"/bin/sh"
 '''
 WRONG = (
-    'perf_prof.profile(colour=1)', 'perf_prof.syscalls(perins=3)', 'perf_prof.report(command="x")',
+    'perf_prof.profile(colour=1)', 'perf_prof.syscalls(perins=3)', 'perf_prof.report(command="x")', 'perf_prof.proflie()',
     'pyperf.Event("cpu-clock").no_such_method()',
     '[r.ip for r in pyperf.Ring(pyperf.Event("cpu-clock")) if not isinstance(r, (pyperf.Lost, pyperf.Sample))]',
 )

@@ -208,10 +208,33 @@ def test_pandas_takes_columns_and_batches(batch, reader):
     pandas = reader('pandas')
     for name in batch.columns:
         values = batch[name].to_pylist()
-        assert pandas.Series(batch[name]).tolist() == (values if not batch[name].null_count else [0] * len(batch)), name   # as in NumPy
+        series = pandas.Series(batch[name])
+        assert series.isna().tolist() == [value is None for value in values] and series.dropna().tolist() == [v for v in values if v is not None], name
     frame = pandas.DataFrame(batch)
     assert tuple(frame.columns) == batch.columns and len(frame) == len(batch)
     assert len(pandas.DataFrame({'tid': batch['_tid']})) == len(batch)
+
+
+def test_what_is_no_table_says_so(perf_prof, reader):
+    with perf_prof.open(RECORDING) as s, pytest.raises(TypeError, match=r'pandas\.DataFrame\.from_arrow\(session\)'):
+        reader('pandas').DataFrame(s)
+
+
+def test_numpy_sees_nulls(perf_prof, reader):
+    numpy = reader('numpy')
+    batch = perf_prof._native._batch(('n', 't', 'f'), ('int32', 'timestamp', 'float64'), ([1, None], [5, None], [0.5, None]))
+    for name in batch.columns:
+        array = numpy.asarray(batch[name])
+        assert not (numpy.isnat if name == 't' else numpy.isnan)(array[0]) and (numpy.isnat if name == 't' else numpy.isnan)(array[1])
+        with pytest.raises(BufferError, match='without nulls'):
+            memoryview(batch[name])
+    assert numpy.asarray(batch['n'][:1]).dtype == 'int32'
+
+
+def test_a_batch_can_be_pickled(batch):
+    import pickle
+    again = pickle.loads(pickle.dumps(batch))
+    assert again.to_pylist() == batch.to_pylist() and [again[n].type for n in again.columns] == [batch[n].type for n in batch.columns]
 
 
 def test_pandas_reads_sessions_and_aggregates(perf_prof, reader):

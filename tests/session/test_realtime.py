@@ -64,7 +64,7 @@ def test_consumers_see_times(perf_prof, recorded, reader):
     with pytest.raises(BufferError, match='_realtime'):
         memoryview(column)
     pyarrow = reader('pyarrow')
-    assert pyarrow.array(column).type == pyarrow.timestamp('ns')
+    assert pyarrow.array(column).type == pyarrow.timestamp('ns', 'UTC')
     assert reader('pandas').Series(column).dtype == 'datetime64[ns]'
     assert reader('polars').DataFrame(batch)['_realtime'].dt.epoch('ns')[0] == ns
     shown = datetime.datetime.fromtimestamp(ns // 10 ** 9, datetime.timezone.utc)
@@ -93,7 +93,7 @@ def test_parquet_has_microseconds(perf_prof, recorded, reader, tmp_path):
     with perf_prof.open(path, fields=['_realtime']) as s:
         perf_prof.sinks.parquet(s, tmp_path / 'set', host='a', date='2026-01-31')
     table = reader('pyarrow.parquet').read_table(tmp_path / 'set')
-    assert table.schema.field('_realtime').type == pyarrow.timestamp('us')
+    assert table.schema.field('_realtime').type == pyarrow.timestamp('us', 'UTC')
     assert [int(one.value) for one in table['_realtime']] == [event['realtime'] // 1000 for event in events]
 
 

@@ -315,7 +315,7 @@ static int begin(struct analysis *a, struct fault *f)
 				   "`perf-prof record -a -g -e cpu-clock -e sched:sched_switch` takes what --off-cpu needs", a->ops->name);
 	if (!p->clock)
 		return fault_usage(f, "%s: the recording has no samples of a clock or of cycles; "
-				   "`perf record` takes them without -e", a->ops->name);
+				   "`perf record` takes them by default", a->ops->name);
 	p->clock->names_ip = true;
 	analysis_family(a, p->clock, p->what, sizeof(p->what));
 	if (p->all)
