@@ -536,9 +536,8 @@ static void on_print_stat(void *ctx)
 	if (a->ops->takes_signal && a->ops->takes_signal(a))
 		return;
 	stream_totals(a->stream, &t);
-	fprintf(stderr, "%s: events %llu lost %llu malformed %llu ring KiB %llu\n", a->ops->name,
-	       (unsigned long long)t.delivered, (unsigned long long)t.lost,
-	       (unsigned long long)t.malformed, (unsigned long long)t.ring_bytes >> 10);
+	fprintf(stderr, "%s: events %llu lost %llu malformed %llu ring KiB %llu\n", a->ops->name, (unsigned long long)t.delivered,
+		(unsigned long long)t.lost, (unsigned long long)t.malformed, (unsigned long long)t.ring_bytes >> 10);
 	if (a->ops->print_stat)
 		a->ops->print_stat(a);
 	on_idle(a);

@@ -121,7 +121,7 @@ const struct command rundelay_command = {
 		"--heatmap draws all waits: when they ended, and how long they were.",
 		"-p, -t and a command after -- select the threads to measure; new threads and children "
 		"are followed unless you give --no-inherit. The scheduler is always traced on all CPUs, "
-		"or on those of -C."),
+		"or on those of -C; -e may name its events, sched:sched_switch and sched:sched_wakeup*, and no others."),
 	.summary = "measure how long threads wait for a CPU",
 	.examples = COMMAND_EXAMPLES(
 		{ "perf-prof rundelay -i 1000", "show which threads wait for a CPU, each second" },

@@ -154,7 +154,7 @@ const struct command task_state_command = {
 		"stack, which task woke it, and which tasks ran on the CPU meanwhile.",
 		"-p, -t and a command after -- select the tasks; new threads and children are followed "
 		"unless you give --no-inherit. The scheduler is always traced on all CPUs, or on those "
-		"of -C.",
+		"of -C; -e may name its events, sched:sched_switch and sched:sched_wakeup*, and no others.",
 		"--heatmap draws all periods of the table: when they ended, and how long they were.",
 		"Periods that began before perf-prof, or have not ended, are not counted. If a thread of -p or -t has slept "
 		"since perf-prof began, each table counts that sleep as one period."),

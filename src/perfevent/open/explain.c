@@ -247,8 +247,8 @@ static void on_noent(struct pev_error *err, const struct pev_event *ev)
 	if (pev_blame_uprobe_(ev, culprit, sizeof(culprit)))
 		remedy(err, "the kernel refuses %s", culprit);
 	else if (ev->target.kind_ == TARGET_CGROUP && !pev_lacks_counter_(ev))
-		remedy(err, "the control group is not ready for perf: mount cgroup v2, and write "
-		       "something to its cgroup.subtree_control, or unmount v1's perf_event elsewhere");
+		remedy(err, "perf events cannot watch this control group: its hierarchy has no perf_event. Those of "
+		       "cgroup v2 have it, unless one of version 1 was mounted with perf_event; then take its groups");
 	else if (is_kprobe(ev))
 		remedy(err, "the kernel has no function \"%.100s\", or does not allow probing it: "
 		       "/proc/kallsyms has the names", (const char *)(uintptr_t)ev->attr.kprobe_func);
