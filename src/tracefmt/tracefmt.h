@@ -33,9 +33,9 @@ struct trace_field {
 	enum field_kind kind;
 	uint16_t offset;          /* into the raw data */
 	uint16_t size;
-	uint8_t elem;             /* bytes of an element of an array; 0: not known */
 	bool fetched;             /* a dynamic text that a probe fetched: see TRACE_FIELD_FAULT */
 	uint16_t next;            /* of such a text: where the word of the next one is in the raw data; 0: it is the last */
+	uint8_t elem;             /* bytes of an element of an array; 0: not known */
 };
 
 /* A probe has written no byte for a text, not even its NUL: it could not read it, as from a null pointer. An empty text has
