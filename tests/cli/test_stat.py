@@ -574,6 +574,7 @@ def test_a_pipeline_of_which_another_program_fails(prof, shell):
     assert ('no winner: B failed in all 2 runs, with exit code 1' in done.stderr) == has, done.stderr
 
 
+@pytest.mark.live('events')
 def test_sigusr2_prints_the_counts_so_far(prof):
     with subprocess.Popen([prof, 'stat', '-e', 'dummy', '--', 'sh', '-c', 'echo ready; exec cat'], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:

@@ -26,7 +26,7 @@ pid_t ids_of_field(struct event_ids *ids, pid_t id);
 void ids_ended(struct event_ids *ids, pid_t id);
 
 /* The task of a sample. If only its id in the initial namespace is known: that id | PIDMAP_OUTER.
- * 0: idle; -1: exiting, in a sample of no tracepoint. */
+ * 0: idle; -1: exiting, in a recording or a sample of no tracepoint. */
 static inline pid_t stream_tid(const struct stream_event *event, const struct perf_event_header *rec,
 			       const void *raw)
 {
@@ -34,7 +34,7 @@ static inline pid_t stream_tid(const struct stream_event *event, const struct pe
 
 	if (__builtin_expect(event->ids != NULL, 0))
 		return ids_of_sample(event->ids, rec, raw, tid);
-	if (__builtin_expect(tid == -1, 0))
+	if (__builtin_expect(tid == -1, 0) && event->opened.track == NO_TRACK)   /* recordings have what perf shows */
 		return ids_of_exiting(event, raw);
 	return __builtin_expect(tid != 0 || event->opened.track == NO_TRACK, 1) ? tid : ids_of_nobody(event, rec, raw);
 }
