@@ -277,7 +277,7 @@ def test_off_cpu_of_all_keeps_waits_for_the_events_of_another(analyse, prof, tmp
     run = ['profile', '-q', '--off-cpu', '-a', '--exclude-user', '--json', '--rows', '0', *RING]
     other = [prof, 'record', '-q', '-e', 'sched:sched_switch', '-o', tmp_path / 'other']
     with others_open_tracepoints(prof):
-        table = analyse(*run, '--', *other, '--', sys.executable, '-c', SOME_THREADS * 3).table('profile')
+        table = analyse(*run, '--', *other, '--', sys.executable, '-c', '\n'.join([SOME_THREADS] * 3)).table('profile')
     assert table['own'] == 0 and [r for r in table['rows'] if r['function'] == 'perf_event_init_task (blocked)'], table
 
 

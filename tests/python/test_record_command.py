@@ -291,7 +291,7 @@ def test_the_oldest_files_go(record, storm):
             return len(seen) >= 5
         until(five, run)
         run.send_signal(signal.SIGINT)
-        assert run.communicate(timeout=60) == ('', '') and run.returncode == 0
+        assert run.communicate(timeout=60)[0] == '' and run.returncode == 0      # (on a busy machine events are lost)
     kept = record.parts()
     assert len(kept) == 3 and not set(kept) & set(seen[:3])
     times = [r[2] for name in kept[1:] + ['perf.data'] for r in record.same(name, least=0)]

@@ -137,7 +137,7 @@ def test_the_file_of_a_process_that_lives(prof, renamed, folder, how, user):
     shutil.copy(renamed('callers'), program)
     with open(renamed('callers'), 'rb') as f:
         other.write_bytes(re.sub(rb'\0(inner|middle|outer)\0', lambda m: m.group(0).upper(), f.read()))
-    with Program(program, '--wait', '--linger', '1') as one:
+    with Program(program, '--wait', '--linger', '3') as one:
         if how == 'deleted':
             os.unlink(program)
         else:
