@@ -131,6 +131,8 @@ static void *work(void *p) { for (int i = 0; i < 100000; i++) sum += i; return p
 int main(void)
 {
 	pthread_t t;
+	for (int i = 0; i < 200; i++)
+		work(0);
 	for (int i = 0; i < 1500; i++) { pthread_create(&t, 0, work, 0); pthread_join(t, 0); }
 }
 '''
@@ -138,11 +140,11 @@ int main(void)
 
 def test_time_of_tasks_that_live_less_than_a_period_is_counted(compiled, analyse, recorded):
     job, told = compiled(SHORT), r'; 0\.\d\d s of \d\.\d\d s of CPU time are shown: tasks that live less than a period '
-    for options in ['-F', '99', '-e', 'cpu-clock', '--', job], ['-I', 'short.data']:
+    for options in ['-F', '999', '-e', 'cpu-clock', '--', job], ['-I', 'short.data']:
         table = analyse('profile', '--json', *options).table('profile')
         assert table['counted'] == table['cpu_time'] > 2 * table['weight'], table
         assert re.search(told, analyse('profile', *options).text)
-        analyse('record', '-F', '99', '-e', 'cpu-clock', '-o', 'short.data', '--', job)
+        analyse('record', '-F', '999', '-e', 'cpu-clock', '-o', 'short.data', '--', job)
     assert re.search(told, analyse('report', 'short.data').text)
     assert 'counted' not in analyse('report', '--json', recorded('shares')).table('report')
 

@@ -58,14 +58,15 @@ void hotspots_find_unsampled(const struct analysis *a, const struct stream_event
 	const struct stream_opts *o = &a->opts->stream;
 	const struct perf_event_attr *attr = event->sampling ? &event->sampling->attr.attr : NULL;
 	const bool clock = analysis_is_clock(event);
-	const uint64_t sampled = h->weight + view->idle, each = h->samples ? h->weight / h->samples : 0;
-	uint64_t counted;
+	const uint64_t sampled = h->weight + view->idle;
+	uint64_t counted, each;
 
 	/* the kernel counts all of a clock */
 	if (!attr || (clock && (attr->exclude_kernel || attr->exclude_user)) || o->filter || o->cgroups.n || o->cpus.n ||
 	    (o->input ? o->pids.n + o->tids.n || o->time.from || o->time.to : !(o->pids.n + o->tids.n)))
 		return;
 	counted = stream_counted(a->stream, event);
+	each = h->samples ? h->weight / h->samples : !attr->freq ? attr->sample_period : clock ? UINT64_C(1000000000) / attr->sample_freq : 0;
 	if (counted <= sampled + counted / PART || counted - sampled <= each * FEW_SAMPLES)
 		return;
 	view->counted_all = counted;
