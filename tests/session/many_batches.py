@@ -154,7 +154,7 @@ CONSUMERS = {
     'released late': lambda: Consumer(lambda batch: batch),
     'released by another thread': OtherThread,
     'one column kept': lambda: Consumer(lambda batch: batch['_event']),
-    'a buffer kept': lambda: Consumer(lambda batch: memoryview(batch['_lost'])),
+    'a buffer kept': lambda: Consumer(lambda batch: memoryview(batch['_time'])),
     'a row kept': lambda: Consumer(lambda batch: batch[-1]),
     'an iterator kept': lambda: Consumer(iter),
     'a slice kept': lambda: Consumer(lambda batch: batch[:1]),
