@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any bytes are folded stacks or are refused. What was read is written and read again with the
- * same sum, and a picture of it has no character that XML forbids and no markup out of a name.
+ * same sum (but for names that all end with numbers, which are refused), and a picture of it has no
+ * character that XML forbids and no markup out of a name.
  */
 #include "report/flame_private.h"
 
@@ -34,8 +35,10 @@ static void read_again(const struct folded *f)
 	char *text = written(f, false, &size);
 	FILE *in = size ? fmemopen(text, size, "r") : NULL;
 
-	assert(!in || !folded_take(again, in, "again", &fault));
-	assert(folded_total(again) == folded_total(f));
+	if (in && folded_take(again, in, "again", &fault))
+		assert(strstr(fault.text, "two numbers"));
+	else
+		assert(folded_total(again) == folded_total(f));
 	if (in)
 		fclose(in);
 	free(text);
