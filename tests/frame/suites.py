@@ -88,6 +88,11 @@ TABLE = [
     Suite('frame', 'the test frame itself', (CHECK, TEST), PytestSuite('frame', 'tests/frame', None), programs=()),
     Suite('layering', 'order of the rooms, licence lines', (CHECK, TEST),
           PytestSuite('layering', 'tests/layering', None), programs=()),
+    # one part each, which takes longest: they begin first
+    Suite('vm', 'guests with other kernels under QEMU: amd64 6.1, arm64 6.12 with a PMU', (DEEP,),
+          Whole(lambda context: guests.run('vm', context.builds), 'build-test')),
+    Suite('debian13', 'make check in a root of Debian 13, as an ordinary user', (DEEP,),
+          Whole(lambda context: debian.run('debian13', context.root, 'trixie'))),
     Suite('live', 'C: on this kernel', (TEST,), MesonSuite('live', 'live'), programs=('tests/live/*', 'perf-prof')),
     *folder('python', 'scripts in the embedded Python, and the modules', env=preload, programs=('perf-prof', 'python/*')),
     *folder('session', 'import perf_prof: events as batches', env=preload, programs=('perf-prof', 'python/perf_prof/*')),
@@ -102,11 +107,6 @@ TABLE = [
     Suite('nopython', 'a build without Python', (DEEP,), PytestSuite('nopython', 'tests/nopython', 'build-nopython')),
     Suite('security', 'attacks on root, as other users and as the script (as root)', (DEEP,),
           PytestSuite('security', 'tests/security')),
-    # one part, which takes the longest: it begins early
-    Suite('vm', 'guests with other kernels under QEMU: amd64 6.1, arm64 6.12 with a PMU', (DEEP,),
-          Whole(lambda context: guests.run('vm', context.builds), 'build-test')),
-    Suite('debian13', 'make check in a root of Debian 13, as an ordinary user', (DEEP,),
-          Whole(lambda context: debian.run('debian13', context.root, 'trixie'))),
     Suite('unit-asan', 'unit, under ASan and UBSan', (DEEP,),
           MesonSuite('unit-asan', 'unit', SANITIZED, {**SANITIZERS, 'DAMAGED_COPIES': '1000'}), programs=('tests/unit/*',)),
     Suite('peers', 'samples, stacks, lines and names against perf, addr2line and compilers', (DEEP,), MesonSuite('peers', 'peers'),
