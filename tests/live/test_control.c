@@ -82,18 +82,18 @@ RING_TEST(the_frequency_of_a_clock_changes)
 	unsigned int n;
 
 	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
-	pev_attr_sample_freq(&attr, 1000);
+	pev_attr_sample_freq(&attr, 4000);
 	attr.sample_type = PERF_SAMPLE_TIME;
 	attr.exclude_kernel = 1;
 	ev = open_on(&attr, pev_target_self());
 	map(64);
 	assert_int_equal(pev_event_set_period(ev, 3276800000), -EINVAL);
 	assert_int_equal(pev_event_set_period(ev, 0), -EINVAL);
-	assert_int_equal(pev_event_set_period(ev, 100), 0);
+	assert_int_equal(pev_event_set_period(ev, 500), 0);
 	while (count_of(ev) < 200000000)
 		;
 	n = records();
-	assert_in_range(n, 1, 40);   /* 20, or fewer where others take the CPU */
+	assert_in_range(n, 1, 200);   /* 100, or fewer where others take the CPU: then each turn begins a period */
 }
 
 RING_TEST(output_pauses)
