@@ -198,7 +198,6 @@ static const struct {
 	{ "->[a-z_]+\\[[1-9]|[)]\\[[1-9]", TAME, "an index into bytes isn't scaled" },
 	{ "[{] ?-|[{] ?\\(* ?-|[{] ?[(]*[A-Z][A-Za-z_0-9]*", POSITIVE,
 	  "a negative value, or one the kernel left by its name, is -1; for no flags it prints it" },
-	{ "vmemmap_base|jiffies", TAME, "it takes for 0 what only the kernel knows" },
 	{ "%[*]p", TAME, "it has no masks behind a pointer" },
 	{ "& [(]0x[0-9a-f]+ [|]", TAME, "it loses such parentheses" },
 	{ "- REC->[a-z_]+ [+]", TAME, "it subtracts from right to left" },
@@ -256,12 +255,12 @@ static void read_print_fmt(const struct tally *t, const struct tracefmt *fmt, ch
 	memmove(buf, buf + n, strlen(buf + n) + 1);
 }
 
-static unsigned int braces(const char *text)
+static unsigned int times(char c, const char *text)
 {
 	unsigned int n = 0;
 
 	for (; *text; text++)
-		n += *text == '{';
+		n += *text == c;
 	return n;
 }
 
@@ -272,8 +271,10 @@ static void tell(struct tally *t, const struct tracefmt *fmt, enum pass pass, co
 	const char *why;
 
 	read_print_fmt(t, fmt, print_fmt, sizeof(print_fmt));
-	if ((strstr(print_fmt, "__print_array") || strstr(print_fmt, "__print_dynamic_array")) && braces(ours) > braces(theirs))
+	if ((strstr(print_fmt, "__print_array") || strstr(print_fmt, "__print_dynamic_array")) && times('{', ours) > times('{', theirs))
 		return;      /* before 1.8 it shows decimal numbers, and not as the kernel does */
+	if (times('?', ours) > times('?', theirs))
+		return;      /* it takes for 0 what only the kernel knows */
 	why = excuse(fmt, print_fmt, pass);
 	t->differ[pass]++;
 	if (why)
@@ -283,9 +284,12 @@ static void tell(struct tally *t, const struct tracefmt *fmt, enum pass pass, co
 	       (int)pass, ours, theirs, print_fmt);
 }
 
-/* Zeros are 0: %#x of 0 has 0x in the kernel, and not in C. And some formats end with a newline, which we leave out. */
+/* Zeros are 0: %#x of 0 has 0x in the kernel, and not in C, and so fewer blanks before it. And some formats end with a newline,
+ * which we leave out. */
 static void liken(char *text)
 {
+	for (char *at = text; (at = strstr(at, "  "));)
+		memmove(at, at + 1, strlen(at));
 	for (size_t n = strlen(text); n && text[n - 1] == '\n'; n--)
 		text[n - 1] = '\0';
 	for (char *at = text; (at = strchr(at, '0')); at++) {
