@@ -372,6 +372,7 @@ def test_outliers(perf_prof, live):
 
 
 @pytest.mark.live
+@pytest.mark.soak       # beside much other load, not one stack is read while it lives
 def test_python_functions_of_a_command(perf_prof, live):
     result = perf_prof.profile(command=[sys.executable, '-c', PYTHON], python=True)
     assert result.rows['function'].to_pylist()[0] == 'hot' and result.tables[0].info['samples'] > 0
