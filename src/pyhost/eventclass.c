@@ -8,7 +8,7 @@
 
 enum {
 	MAX_PART_READERS = 48,   /* six fixed ones, the rows of parts.h, second names, _comm, _event */
-	MAX_OWN_READERS = 15,    /* of tracepoints, besides their fields */
+	MAX_OWN_READERS = 15,    /* readers of a tracepoint besides those of its fields */
 };
 
 static int add_reader(struct event_class *cls, const char *name, enum reader_kind kind,

@@ -65,7 +65,7 @@ static const struct {
 } types[] = {
 	{ "int64", COLUMN_S64, put_number }, { "uint64", COLUMN_U64, put_number }, { "float64", COLUMN_F64, put_double },
 	{ "text", COLUMN_TEXT, put_text },
-	/* of pickles */
+	/* for pickles */
 	{ "uint8", COLUMN_U8, put_number }, { "uint16", COLUMN_U16, put_number }, { "uint32", COLUMN_U32, put_number },
 	{ "int8", COLUMN_S8, put_number }, { "int16", COLUMN_S16, put_number }, { "int32", COLUMN_S32, put_number },
 	{ "timestamp", COLUMN_TIMESTAMP, put_number },

@@ -14,7 +14,7 @@ struct ahead {
 	char bytes[FRAMES_AHEAD][OFFSETS_FRAME];
 	size_t n, next;                  /* next: the first one that was not used yet */
 	uint64_t low, high;              /* addresses of the block */
-	size_t pages;                    /* of the next block, below that of its frame */
+	size_t pages;                    /* how many the next block has below that of its frame */
 	char block[(PAGES + 1) * PAGE + OFFSETS_FRAME];   /* it ends at the end */
 };
 

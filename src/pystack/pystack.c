@@ -17,7 +17,7 @@
 #define LOOK_AGAIN UINT64_C(1000000000)
 #define PATIENCE UINT64_C(1000000000)    /* ns for a reading */
 
-enum { FEW_FRAMES = 16, MAX_FRAMES = 1 << 20 };   /* of all threads; a thread of which none are left has these few */
+enum { FEW_FRAMES = 16, MAX_FRAMES = 1 << 20 };   /* all threads share MAX_FRAMES; when these are used up, a thread has these few */
 enum { MAX_INTERPRETERS = 256, MAX_THREADS = PYSTACK_THREADS, ROUND = 16, TRIES = 2 };   /* ROUND: readings between two looks at code */
 
 _Static_assert((int)PYSTACK_NAME == (int)TIDS_NAME, "a name fits");
@@ -46,7 +46,7 @@ struct pystack {
 	uint64_t began, last;            /* time of this reading, and of the one before (0: there is none), CLOCK_MONOTONIC */
 	uint64_t ids[MAX_THREADS];       /* pthread_t of each thread */
 	size_t nids;
-	size_t nthreads, nframes;        /* of this reading so far */
+	size_t nthreads, nframes;        /* this reading has had so many */
 	struct frames stack;
 	struct pystack_frame frames[FRAMES_MOST];
 	uint64_t addrs[FRAMES_MOST];     /* of these frames */

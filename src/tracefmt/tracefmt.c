@@ -20,7 +20,7 @@ struct tracefmt_db {
 	struct printer *printer;
 	struct tracefmt **fmts;
 	size_t nfmts;
-	bool has_texts;          /* of this kernel */
+	bool has_texts;          /* those of this kernel were read */
 };
 
 struct tracefmt_db *tracefmt_db_new(void)

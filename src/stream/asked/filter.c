@@ -114,7 +114,7 @@ enum filter_fate filter_split(struct filter *filter, const char *text,
 	return fate;
 }
 
-/* Of a glob, * may be empty. */
+/* The * of a glob may be empty. */
 static size_t least_length(const struct expr_node *text, bool is_glob)
 {
 	size_t n = 0;

@@ -16,7 +16,7 @@ enum { OWN_MAX = 64, OWN_WORDS = 64 };
 struct own_process {
 	pid_t pid;
 	uint64_t until;             /* perf clock, ns; UINT64_MAX: still runs */
-	uint64_t cpu_ns;            /* of a helper: what it had used when usage_tell() last looked */
+	uint64_t cpu_ns;            /* what this helper had used when usage_tell() last looked */
 };
 
 struct own {

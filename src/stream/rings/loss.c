@@ -235,7 +235,7 @@ void loss_record_counted(struct stream *s)
 		return;
 	for (size_t i = 0; i < s->list.nevents; i++) {
 		const struct stream_event *e = &s->list.events[i];
-		uint64_t body[BODY] = { 0, stream_counted(s, e) };   /* of no task */
+		uint64_t body[BODY] = { 0, stream_counted(s, e) };   /* the record is of no task */
 
 		for (o = s->rings.opened; o < s->rings.opened + s->rings.nopened && o->event != e; o++)
 			;
