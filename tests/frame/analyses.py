@@ -46,6 +46,12 @@ static inline __attribute__((always_inline)) volatile char *pages(int n)
 	return all;
 }
 
+/* The code of these calls may have to be read: not below main(). */
+__attribute__((constructor)) static void read_code(void)
+{
+	pages(1);
+}
+
 /* Returns when that thread, whose number may not be known yet, waits in futex(2) for a word of this object. */
 static inline void until_waits(const volatile int *tid, const void *object, size_t size)
 {

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`make check` in a root of another Debian, made by debootstrap from its packages alone, as an ordinary user. The root, its
 packages and what was built there are kept in the cache of tests/vm; the tree is a copy of what git knows."""
+import contextlib
+import filecmp
 import os
 import re
 import shutil
@@ -72,7 +74,7 @@ def install(root, here):
 
 
 def copy(root, here):
-    """The files that git knows, beside what was made of them the last time."""
+    """The files that git knows, beside what was made of them the last time: one with the same content stays as old as it is."""
     tree, listed = here + TREE, os.path.join(here, 'copied')
     os.makedirs(tree, exist_ok=True)
     names = subprocess.run(['git', 'ls-files', '-z', '--cached', '--others', '--exclude-standard'], cwd=root, capture_output=True,
@@ -82,10 +84,15 @@ def copy(root, here):
         with open(listed, 'rb') as f:
             gone = set(f.read().split(b'\0')) - names
         subprocess.run(['xargs', '-0', 'rm', '-f'], cwd=tree, input=b'\0'.join(gone), check=True)
-    listing = b'\0'.join(sorted(names))
-    subprocess.run(['sh', '-c', 'tar -c --null -T - | tar -x -C "$1"', 'sh', tree], cwd=root, input=listing, check=True)
+    for name in map(os.fsdecode, names):
+        of, to = os.path.join(root, name), os.path.join(tree, name)
+        os.makedirs(os.path.dirname(to), exist_ok=True)
+        if os.path.islink(of) or not os.path.exists(to) or os.stat(of).st_mode != os.stat(to).st_mode or not filecmp.cmp(of, to, False):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(to)
+            shutil.copy(of, to, follow_symlinks=False)
     with open(listed, 'wb') as f:
-        f.write(listing)
+        f.write(b'\0'.join(sorted(names)))
 
 
 def run(label, root, release):

@@ -67,8 +67,8 @@ def until(look, run=None):
 
 
 def waiting(run):
-    """The process waits for something, such as its events, which are on then."""
-    until(lambda: re.search('epoll|ep_|poll', pathlib.Path(f'/proc/{run.pid}/wchan').read_text()), run)
+    """The process waits for its events, which are on then; poll(2) waits for its helpers, before and after that."""
+    until(lambda: re.search('epoll|ep_poll', pathlib.Path(f'/proc/{run.pid}/wchan').read_text()), run)
     return run
 
 

@@ -4,6 +4,7 @@
 A loaded kernel leaves out some switches and wake-ups (perf sees the same ones missing), so
 what is held here is that each event is right, not that there are so many."""
 import json
+import os
 import re
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import sys
 import pytest
 
 from frame.session import ran
+from frame.wakes import Awake
 
 pytestmark = pytest.mark.live('tracefs', 'root')
 
@@ -158,7 +160,8 @@ def test_one_source_ends_the_other_goes_on(run):
 
 def test_their_text_of_a_command(prof):
     """What it is made of is watched everywhere, and from the start."""
-    done = ran([prof, 'trace', '-e', 'task-state/-S --than 15ms/alias=nap/', '--', 'sh', '-c', 'exec sleep 0.1'])
+    with Awake(os.sched_getaffinity(0)):
+        done = ran([prof, 'trace', '-e', 'task-state/-S --than 15ms/alias=nap/', '--', 'sh', '-c', 'exec sleep 0.1'])
     assert (done.returncode, done.stderr) == (0, ''), done
     slept = re.findall(r': nap: sleep:\d+ S for ([0-9.]+) us$', done.stdout, re.M)
     assert max(map(float, slept), default=0) > 99000, done.stdout

@@ -84,7 +84,8 @@ def program(builds, arch='arm64'):
                                   triplet=COMPILERS[arch][:-1]))
     folder = os.path.join(builds.root, f'build-{arch}')
     forget_other_root(folder, root)
-    return builds.get(f'build-{arch}', ['--cross-file', path, '-Dpython-bin=/usr/bin/python3']), root
+    return builds.get(f'build-{arch}', ['--cross-file', path, '-Dpython-bin=/usr/bin/python3', '-Doptimization=1',
+                                            '-Dc_args=-Wno-format-truncation -g1']), root
 
 
 def forget_other_root(folder, root):

@@ -62,7 +62,7 @@ def wheels(tmp_path_factory):
     shutil.rmtree(folder / 'checkout')
     source, = folder.glob('perf_prof-*')
     pythons = dict([(OWN, PYTHON), (NEWEST, ITS_PATH)])
-    made = house.run(source / 'tools/wheels', '--find-links', house.HOUSE, folder / 'made', *pythons.values(), CFLAGS='-O0').split()
+    made = house.run(source / 'tools/wheels', '--find-links', house.HOUSE, folder / 'made', *pythons.values(), CFLAGS='-O0 -g0').split()
     return dict(zip(pythons, made))
 
 
