@@ -132,7 +132,7 @@ void callerrors_free(struct callerrors *e)
 	commcounts_free(&e->unseen_calls);
 	commcounts_free(&e->nowhere);
 	*e = (struct callerrors){ .paths = e->paths, .all = e->all, .told = e->told, .has_flags = e->has_flags,
-				   .two = e->two, .globs = e->globs };
+				   .two = e->two };
 }
 
 /* ---- the table -------------------------------------------------------------------------- */
@@ -346,33 +346,14 @@ static void put_stacks(struct callerrors *e, struct question *q)
 
 /* ---- all of it -------------------------------------------------------------------------- */
 
-static void print_safe(const char *text)
-{
-	const size_t len = strlen(text), size = 4 * len + 1;
-	char *safe = malloc(size);
-
-	if (safe) {
-		escape_terminal(text, len, safe, size);
-		fputs(safe, stdout);
-	}
-	free(safe);
-}
-
-/* What shows them: of one program, the code that makes the calls is searched, too. */
 static void print_unseen(struct callerrors *e, const struct question *q)
 {
 	char calls[COMMCOUNTS_TEXT];
-	char *command = q->targets->input ? NULL : unseenhint_command(&e->unseen_calls, &e->globs, q->targets);
 
-	printf("these calls are %s%s\n", commcounts_text(&e->unseen_calls, calls, sizeof(calls)),
+	printf("these calls are %s%s%s\n", commcounts_text(&e->unseen_calls, calls, sizeof(calls)),
 	       q->targets->input || q->has_targets ? "" : "; -p PID and -- COMMAND show the paths of a static or Go program, if it is that "
-							  "program itself");
-	if (command) {
-		printf("to see who makes them, with such paths as the programs give: ");
-		print_safe(command);
-		putchar('\n');
-	}
-	free(command);
+							  "program itself",
+	       q->targets->input ? "" : "; perf-prof trace -e 'syscalls:sys_enter_CALL' shows who makes them");
 }
 
 static void print_unknown(struct callerrors *e, const struct question *q)

@@ -7,7 +7,6 @@
 #define ANALYSIS_SYSCALLS_CALLERRORS_H
 
 #include "analysis/syscalls/commcounts.h"
-#include "analysis/syscalls/unseenhint.h"
 #include "analysis/durations/words.h"
 #include "rows/question.h"
 
@@ -19,7 +18,6 @@ struct callerrors {
 	struct commcounts unseen_calls;   /* the same by call, instead of by program */
 	struct commcounts nowhere;   /* calls that --match leaves out, with a path relative to a folder that is not known */
 	bool told;                   /* that paths are not known */
-	struct unseenhint_globs globs;   /* of --match */
 	bool has_flags;              /* it is known for what calls open files */
 	bool opens;                  /* and some do */
 	bool two;                    /* some calls have two paths, or may have them */

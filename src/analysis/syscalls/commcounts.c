@@ -26,14 +26,6 @@ static struct commcount *find(const struct commcounts *c, const char *comm, char
 	return one;
 }
 
-uint64_t commcounts_of(const struct commcounts *c, const char *comm)
-{
-	char key[COMM_SIZE];
-	const struct commcount *one = find(c, comm, key);
-
-	return one ? one->calls : 0;
-}
-
 void commcounts_add(struct commcounts *c, const char *comm)
 {
 	char key[COMM_SIZE];

@@ -18,7 +18,6 @@ struct commcounts {
 void commcounts_add(struct commcounts *c, const char *comm);
 /* The three names with the most calls, fit for a terminal; of the rest the sum. Returns buf. */
 char *commcounts_text(struct commcounts *c, char *buf, size_t size);
-uint64_t commcounts_of(const struct commcounts *c, const char *comm);
 /* [{"NAME": "stat_prog", "calls": 10}, ...]: all names, that with the most calls first. NULL: out of memory. */
 struct json_object *commcounts_json(struct commcounts *c, const char *name);
 void commcounts_free(struct commcounts *c);

@@ -15,7 +15,6 @@
 #include "analysis/syscalls/callset.h"
 #include "analysis/syscalls/commands.h"
 #include "analysis/syscalls/commchoice.h"
-#include "analysis/syscalls/globhint.h"
 #include "analysis/syscalls/heldcalls.h"
 #include "analysis/syscalls/notfailed.h"
 #include "analysis/syscalls/parents.h"
@@ -157,34 +156,18 @@ static bool wants(const struct question *q, int64_t call)
 	return callchoice_has(&((struct syscalls *)q)->calls, call);
 }
 
-/* Of a whole path, a recording may lack some calls, also if it has others. */
-static void print_links(const struct syscalls *c)
-{
-	for (size_t i = 0; i < c->match.nglobs; i++) {
-		if (*c->match.globs[i] != '/')
-			continue;
-		puts("in a recording, symbolic links in paths are not followed: calls that give such a path through a link are missing");
-		return;
-	}
-}
-
 static void print_hint(const struct syscalls *c)
 {
 	const struct question *q = &c->question;
-	char text[4 * PATH_MAX], safe[4 * sizeof(text)];
 
 	if (q->common.json || q->csv || *c->paths.why)
 		return;
-	if (c->match.found) {
-		if (q->targets->input)
-			print_links(c);
-		return;
-	}
-	for (size_t i = 0; i < c->match.nglobs; i++) {
-		if (!globhint_text(c->match.globs[i], !q->targets->input, text, sizeof(text)))
+	if (!c->match.found && c->match.nglobs)
+		puts("no path matched: --match compares with whole paths, as '/etc/*' or '*/app.conf' does; files that are open already have none");
+	for (size_t i = 0; q->targets->input && i < c->match.nglobs; i++) {
+		if (*c->match.globs[i] != '/')
 			continue;
-		escape_terminal(text, strlen(text), safe, sizeof(safe));
-		printf("%s\n", safe);
+		puts("in a recording, symbolic links in paths are not followed: calls that give such a path through a link are missing");
 		return;
 	}
 }
@@ -547,7 +530,6 @@ static int begin(struct question *q, struct fault *f)
 	c->parents.recorded = q->targets->input;
 	c->errors.paths = has_paths(c);
 	c->errors.all = c->by_path;
-	c->errors.globs = (struct unseenhint_globs){ c->match.globs, c->match.nglobs };
 	if (has_paths(c))
 		begin_paths(c);
 	c->match.keeps = c->by_path && q->targets->record && q->a;
