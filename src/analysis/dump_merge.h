@@ -6,7 +6,27 @@
 #ifndef ANALYSIS_DUMP_MERGE_H
 #define ANALYSIS_DUMP_MERGE_H
 
-#include "analysis/dump_native.h"
+#include "engine/callstacks.h"
+#include "tasks/stopped.h"
+
+/* Native functions of the threads of one process, which are read while it is stopped, and named when it runs again. */
+
+struct dump_native;
+
+struct dump_frames {
+	const struct frame **v;  /* innermost first */
+	size_t n, room;
+	bool cut;                /* there are more */
+	bool lost;               /* out of memory */
+};
+
+/* Before the process is stopped. NULL: out of memory. */
+struct dump_native *dump_native_new(pid_t pid);
+void dump_native_free(struct dump_native *d);
+/* Reads which files are mapped: while it is stopped. */
+void dump_native_map(struct dump_native *d);
+/* Appends the functions of a thread, inlined ones included, which are valid until dump_native_free(). */
+void dump_native_stack(struct dump_native *d, const struct stopped_thread *t, struct dump_frames *out);
 
 /* A Python function, and the call of the loop that runs it; 0: the innermost one. */
 struct dump_script {

@@ -3,8 +3,58 @@
 #ifndef ANALYSIS_TOP_ROWS_H
 #define ANALYSIS_TOP_ROWS_H
 
-#include "analysis/top_plan.h"
 #include "base/hash.h"
+#include "engine/keys.h"
+
+/*
+ * For each event of top: its key, its name, and the values that it adds to columns. Compiled from
+ * the attributes key=, top-by=, top-add=, comm= and printkey=.
+ */
+
+enum { TOP_TEXT = 256 };                 /* bytes of a key that is text; longer ones are cut */
+
+struct top_value {
+	struct expr *expr;               /* NULL: analysis_weight() */
+	size_t column;
+};
+
+/* The expressions of an event. */
+struct top_part {
+	struct expr *key, *comm, *printkey;   /* comm, printkey: or NULL */
+	bool key_is_task;                /* the key is a task's id, and the row has the task's name */
+	bool key_is_sampled, key_is_thread;   /* the key is _tid or _pid, which are 0 for tasks outside of the PID
+					  * namespace, too; it is _tid */
+	bool key_is_outer;               /* in a PID namespace, the id is the kernel's own: ids.h */
+	struct top_value *values;
+	size_t nvalues;
+};
+
+/* Values with the same title share a column, also across events. */
+struct top_column {
+	char *title;                     /* as given by the user */
+	char *name;                      /* for programs: [a-z0-9_]+, unique */
+	bool by;                         /* from top-by=: before the others */
+	bool is_unsigned;                /* all its values are */
+};
+
+struct top_plan {
+	struct top_part *parts;          /* one per event: its `consumer` */
+	size_t nparts;
+	struct top_column *columns;
+	size_t ncolumns;
+	bool text_keys;                  /* keys are shown as text */
+	bool named;                      /* rows have names */
+};
+
+/* The parts of a sample that the event's expressions read, for analysis_ops.reads. */
+uint64_t top_plan_reads(struct analysis *a, const struct stream_event *event, const char *key);
+/* key: -k's text, or NULL. 0, or -1 with f. To be freed also after an error. */
+int top_plan_make(struct top_plan *plan, struct analysis *a, const char *key, struct fault *f);
+void top_plan_free(struct top_plan *plan);
+/* The key as formatted by printkey=; NULL: it is not given, or has no value. key: a number, or text
+ * that is followed by zeros up to TOP_TEXT. Valid until the run is used again. */
+const char *top_plan_print(const struct top_part *part, struct key_run *run,
+			   const struct expr_value *key, size_t *len);
 
 struct top_row {
 	const struct top_part *part;     /* that of the interval's first event */

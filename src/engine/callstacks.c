@@ -2,13 +2,49 @@
 #include "engine/callstacks.h"
 
 #include "base/hash.h"
-#include "engine/callers.h"
+#include "base/options.h"
 #include "engine/pyframes.h"
+#include "symbols/version.h"
 #include "tasks/resolve.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Callers that are left out of stacks: those of a function that nobody asks about, such as what runs a notebook's cells. */
+
+static bool ends_in(const char *asked, const char *name, size_t len)
+{
+	const size_t n = strlen(asked);
+
+	return len >= n && !strncmp(name + len - n, asked, n) && (len == n || (len > n + 2 && !strncmp(name + len - n - 2, "::", 2)));
+}
+
+static bool has_name(const char *asked, const char *name)
+{
+	return ends_in(asked, name, strlen(name)) || ends_in(asked, name, unversioned(name));
+}
+
+static bool is_of(const struct opt_strings *functions, const char *name)
+{
+	for (size_t i = 0; name && i < functions->n; i++)
+		if (has_name(functions->v[i], name))
+			return true;
+	return false;
+}
+
+/* The number of frames below the innermost one of these functions (NULL: of none): without it and its callers; 1
+ * if it is itself the innermost. n if there is no such frame; else *found is set. "Cart::add" and "add" are shop::Cart::add, too,
+ * and clock_gettime is clock_gettime@@GLIBC_2.17. */
+static size_t callers_cut(const struct frame *const *frames, size_t n, const struct opt_strings *functions, bool *found)
+{
+	for (size_t i = 0; functions && i < n; i++)
+		if (is_of(functions, frames[i]->symbol)) {
+			*found = true;
+			return i ? i : 1;
+		}
+	return n;
+}
 
 enum { MAX_WORDS = 1024, SCRIPT = 15, FIRST_DSO = 16, ANSWERS_SHIFT = 44 };
 #define MAX_BYTES ((size_t)256 << 20)

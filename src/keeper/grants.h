@@ -22,9 +22,25 @@
 
 #include "base/caller.h"
 #include "keeper/cgroups.h"
-#include "keeper/vault.h"
+#include "symbols/jail/parser.h"
 
 #include <stddef.h>
+#include <sys/stat.h>
+
+/*
+ * Programs that the user of the run cannot open. The run may know only the names in them. It gets
+ * tickets (base/ticket.h); the files go only to a jailed parser of the keeper, which answers the
+ * questions of the run about them.
+ */
+
+struct vault;
+
+struct vault *vault_new(void);
+/* As parser_ask(), for the files for which q has tickets. -EACCES: q also has a file that belongs neither to root
+ * nor to the owner of the file with a ticket. A descriptor of a file with the answer, or -errno. */
+int vault_ask(struct vault *v, const struct parser_question *q);
+/* Process id of the parser that answered last; -1: none. */
+pid_t vault_worker(const struct vault *v);
 
 /* The processes that are watched: everybody; or those in `pids`, those with a thread in `tids`,
  * those in `cgroups`, and their children; or nobody, if a recording is read. */

@@ -1,22 +1,226 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perf-prof python: calls a script's functions for events. */
-#include "pyhost/python_options.h"
-
 #include "base/artifact.h"
+#include "base/capabilities.h"
 #include "base/note.h"
 #include "engine/analysis.h"
+#include "events/parts.h"
+#include "keeper/identity.h"
+#include "keeper/keeper.h"
 #include "pyhost/host.h"
-#include "pyhost/privilege.h"
-#include "pyhost/template.h"
+#include "pyhost/python_options.h"
 #include "stream/replay/replay.h"
+#include "stream/stream.h"
 #include "stream/summary.h"
+#include "stream/watched/targets.h"
+#include "template_text.h"
 
+#include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+/* `perf-prof python -e EVENT help`: prints a template of a script. */
+
+/* What goes between the two parts of template.txt. */
+static const char mark[] = "@HANDLERS@\n";
+
+static const char *python_type(const struct trace_field *f)
+{
+	switch (f->kind) {
+	case FIELD_UINT:
+	case FIELD_SINT:
+		return "int";
+	case FIELD_STR:
+	case FIELD_DYN_STR:
+	case FIELD_REL_STR:
+		return f->fetched ? "str or None" : "str";
+	default:
+		return "bytes";
+	}
+}
+
+/* Calls each(name, type) for the event's own fields. */
+static void each_field(const struct stream_event *event,
+		       void (*each)(const char *name, const char *type, FILE *out), FILE *out)
+{
+	static const char *const kinds[] = {
+		[PART_INT] = "int", [PART_LIST] = "list", [PART_DICT] = "dict", [PART_BYTES] = "bytes",
+	};
+	const struct tracefmt *fmt = event->fmt;
+	const struct sample_part *part;
+
+	for (size_t i = fmt ? fmt->ncommon : 0; fmt && i < fmt->nfields; i++)
+		each(fmt->fields[i].name, python_type(&fmt->fields[i]), out);
+	if (stream_probe_address(event))
+		each("ip", "int", out);
+	for (size_t i = 0; !fmt && (part = sample_part_at(i)); i++)
+		if (part->bits & event->layout.sample_type)
+			each(part->name, kinds[part->kind], out);
+	if (stream_event_has_counts(event))
+		each(fmt ? "_counts" : "counts", "dict", out);
+}
+
+static void describe(const char *name, const char *type, FILE *out)
+{
+	fprintf(out, "        %s : %s\n", name, type);
+}
+
+static void show_access(const char *name, const char *type, FILE *out)
+{
+	fprintf(out, "    # %s = event.%s\n", name, name);
+}
+
+/* A text within a string of Python. */
+static void put_quoted(const char *text, FILE *out)
+{
+	for (; *text; text++)
+		fprintf(out, strchr("\"\\", *text) ? "\\%c" : "%c", *text);
+}
+
+static void print_handler(const struct stream_event *event, FILE *out)
+{
+	fprintf(out, "\n# Event-specific handler (higher priority than __sample__)\n"
+		"def %s(event):\n    \"\"\"\n    Handler for ", event->word);
+	put_quoted(event->name, out);
+	fputs("\n    event is a PerfEvent object with lazy field evaluation.\n\n"
+		"    Event-specific fields:\n", out);
+	each_field(event, describe, out);
+	fputs("    \"\"\"\n    global event_count\n    event_count += 1\n\n"
+	      "    # Access common fields\n    pid = event._pid\n    time_ns = event._time\n\n"
+	      "    # Access event-specific fields\n", out);
+	each_field(event, show_access, out);
+	fputs("\n    # Example: print event\n    # event.print()\n", out);
+}
+
+/* Prints a script that runs as it is, with a handler for each event. */
+static void template_print(const struct stream_event *events, size_t n, FILE *out)
+{
+	const char *handlers = strstr(template, mark);
+
+	fwrite(template, 1, (size_t)(handlers - template), out);
+	/* several PMUs can have an event of the same name */
+	for (size_t i = 0; i < n; i++)
+		if (!i || strcmp(events[i - 1].word, events[i].word))
+			print_handler(&events[i], out);
+	fputs(handlers + strlen(mark), out);
+}
+
+/*
+ * Drops privileges. If root runs the script of another user (sudo, --user), events are opened as
+ * root; then the process becomes that user for good, before the interpreter starts. Capabilities of
+ * the program's file are dropped at the same point. Open events keep working.
+ */
+
+struct privilege {
+	struct identity who;
+	struct cgroups cgroups;        /* targets */
+	bool given_up_later;           /* privilege_give_up() has something to drop */
+	struct keeper *keeper;
+};
+
+/* Runs in a process of its own, as the user. Returns the exit code. */
+static int try_script(const struct identity *who, const struct host_script *script)
+{
+	struct fault f = {0};
+	int rc;
+
+	if (identity_become(who, &f)) {
+		fault_print(&f);
+		return EXIT_FAILED;
+	}
+	rc = host_try(script);
+	fflush(stdout);
+	fflush(stderr);
+	return rc;
+}
+
+static int tried_script(const struct identity *who, const struct host_script *script,
+			struct fault *f)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0)
+		_exit(try_script(who, script));
+	if (child < 0)
+		return fault_set(f, EXIT_FAILED, "fork: %s", strerror(errno));
+	if (TEMP_FAILURE_RETRY(waitpid(child, &status, 0)) < 0)
+		return fault_set(f, EXIT_FAILED, "waitpid: %s", strerror(errno));
+	if (WIFSIGNALED(status))
+		return fault_set(f, EXIT_FAILED, "%s: signal %d ended its compilation (%s)",
+				 script->module, WTERMSIG(status), strsignal(WTERMSIG(status)));
+	return WEXITSTATUS(status);
+}
+
+static int find_cgroups(struct cgroups *c, const struct opt_strings *names, struct fault *f)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < names->n && !rc; i++) {
+		int fd = targets_open_cgroup(names->v[i], c->mount, sizeof(c->mount), f);
+
+		if (fd < 0)
+			return -1;
+		rc = cgroups_add(c, fd);
+		close(fd);
+	}
+	return rc ? fault_set(f, EXIT_FAILED, "--cgroups: %s", strerror(-rc)) : 0;
+}
+
+/* Finds the user of the run. If it is another user, compiles the script as that user, so that errors are
+ * reported before events are opened, and starts the keeper. 0, the exit code if the error was printed, or
+ * -1 with f. */
+static int privilege_begin(struct privilege *p, const char *user, const struct stream_opts *o,
+			   const struct host_script *script, struct fault *f)
+{
+	int found = identity_find(&p->who, user, f), rc;
+	bool of_file = !found && capabilities_of_file();
+
+	if (of_file && identity_own(&p->who, f) < 0)
+		return -1;
+	if (found < 0 || (!found && !of_file))
+		return found;
+	rc = tried_script(&p->who, script, f);
+	if (rc)
+		return rc;
+	p->given_up_later = true;
+	if (of_file)
+		return 0;        /* without privilege the script can open its user's files only */
+	if (find_cgroups(&p->cgroups, &o->cgroups, f))
+		return -1;
+	p->keeper = keeper_start(&(struct keeper_opts){
+		.who = &p->who, .targets = {
+			.everybody = targets_everybody(o), .pids = o->pids.v, .npids = o->pids.n,
+			.tids = o->tids.v, .ntids = o->tids.n, .cgroups = p->cgroups,
+		},
+	}, f);
+	return p->keeper ? 0 : -1;
+}
+
+static const struct opener *privilege_opener(const struct privilege *p)
+{
+	return p->keeper ? keeper_opener(p->keeper) : &opener_direct;
+}
+
+/* 0, or -1 with f: then the script must not run. */
+static int privilege_give_up(struct privilege *p, struct fault *f)
+{
+	return p->given_up_later ? identity_become(&p->who, f) : 0;
+}
+
+static void privilege_end(struct privilege *p)
+{
+	keeper_stop(p->keeper);
+	identity_free(&p->who);
+	cgroups_free(&p->cgroups);
+	p->keeper = NULL;
+}
 
 static int start_job(void *ctx, struct fault *f)
 {

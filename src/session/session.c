@@ -4,9 +4,9 @@
 #include "base/note.h"
 #include "base/now.h"
 #include "base/room.h"
+#include "columns/batch.h"
 #include "columns/builder.h"
 #include "engine/job.h"
-#include "session/queue.h"
 #include "stream/replay/replay.h"
 #include "stream/summary.h"
 
@@ -16,9 +16,198 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
+
+/* Batches on their way from the thread of a session to whoever takes them, with an eventfd that is
+ * readable while something is there, and after the end. */
+
+/* The thread waits if so many batches are not taken. */
+enum { QUEUE_BATCHES = 4 };
+
+struct queue {
+	pthread_mutex_t lock;
+	pthread_cond_t room;
+	struct batch **v;               /* a ring of `size` entries */
+	size_t size, first, n;
+	int fd;
+	bool open;                      /* batches may come */
+	bool unbounded;                 /* nobody waits for room any more */
+	bool poked;                     /* queue_wait() is to return */
+	uint64_t refused;               /* rows that found no memory */
+};
+
+/* 0 or -errno. */
+static int queue_begin(struct queue *q)
+{
+	*q = (struct queue){ .lock = PTHREAD_MUTEX_INITIALIZER, .room = PTHREAD_COND_INITIALIZER, .open = true };
+	q->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (q->fd < 0)
+		return -errno;
+	q->v = calloc(QUEUE_BATCHES, sizeof(*q->v));
+	q->size = QUEUE_BATCHES;
+	return q->v ? 0 : -ENOMEM;
+}
+
+static struct batch *queue_get(struct queue *q, bool *ended);
+
+static void queue_drop(struct queue *q)
+{
+	struct batch *b;
+	bool ended;
+
+	while (q->v && (b = queue_get(q, &ended)))
+		batch_release(b);
+}
+
+static void queue_free(struct queue *q)
+{
+	queue_drop(q);
+	free(q->v);
+	if (q->fd >= 0)
+		close(q->fd);
+	q->fd = -1;
+	q->v = NULL;
+	pthread_cond_destroy(&q->room);
+	pthread_mutex_destroy(&q->lock);
+}
+
+/* Under lock. */
+static void set_readable(struct queue *q)
+{
+	uint64_t one = 1;
+	ssize_t rc = write(q->fd, &one, sizeof(one));
+
+	(void)rc;   /* it is readable already */
+}
+
+static void set_unreadable(struct queue *q)
+{
+	uint64_t n;
+	ssize_t rc = read(q->fd, &n, sizeof(n));
+
+	(void)rc;   /* it was not readable */
+}
+
+/* Only once nobody waits for room: what the rings held, at most. */
+static bool grow(struct queue *q)
+{
+	struct batch **more = calloc(2 * q->size, sizeof(*more));
+
+	if (!more)
+		return false;
+	for (size_t i = 0; i < q->n; i++)
+		more[i] = q->v[(q->first + i) % q->size];
+	free(q->v);
+	q->v = more;
+	q->first = 0;
+	q->size *= 2;
+	return true;
+}
+
+/* Takes over the batch. Waits for room. */
+static void queue_put(struct queue *q, struct batch *b)
+{
+	if (!b)
+		return;
+	pthread_mutex_lock(&q->lock);
+	while (q->n >= QUEUE_BATCHES && !q->unbounded)
+		pthread_cond_wait(&q->room, &q->lock);
+	if (q->n < q->size || grow(q)) {
+		q->v[(q->first + q->n++) % q->size] = b;
+		set_readable(q);
+		b = NULL;
+	} else {
+		q->refused += b->rows;
+	}
+	pthread_mutex_unlock(&q->lock);
+	batch_release(b);
+}
+
+static size_t queue_count(struct queue *q)
+{
+	size_t n;
+
+	pthread_mutex_lock(&q->lock);
+	n = q->n;
+	pthread_mutex_unlock(&q->lock);
+	return n;
+}
+
+static bool queue_is_full(struct queue *q)
+{
+	return queue_count(q) >= QUEUE_BATCHES;
+}
+
+/* Until there is room, or queue_poke() was called. Whether there is room. */
+static bool queue_wait(struct queue *q)
+{
+	bool full;
+
+	pthread_mutex_lock(&q->lock);
+	while (q->n >= QUEUE_BATCHES && !q->unbounded && !q->poked)
+		pthread_cond_wait(&q->room, &q->lock);
+	q->poked = false;
+	full = q->n >= QUEUE_BATCHES && !q->unbounded;
+	pthread_mutex_unlock(&q->lock);
+	return !full;
+}
+
+static void queue_poke(struct queue *q)
+{
+	pthread_mutex_lock(&q->lock);
+	q->poked = true;
+	pthread_cond_broadcast(&q->room);
+	pthread_mutex_unlock(&q->lock);
+}
+
+/* The next one, or NULL; *ended: none will come. */
+static struct batch *queue_get(struct queue *q, bool *ended)
+{
+	struct batch *b = NULL;
+
+	pthread_mutex_lock(&q->lock);
+	if (q->n) {
+		b = q->v[q->first];
+		q->first = (q->first + 1) % q->size;
+		if (!--q->n && q->open)
+			set_unreadable(q);
+		pthread_cond_signal(&q->room);
+	}
+	*ended = !b && !q->open;
+	pthread_mutex_unlock(&q->lock);
+	return b;
+}
+
+/* queue_put() does not wait any more. */
+static void queue_release(struct queue *q)
+{
+	pthread_mutex_lock(&q->lock);
+	q->unbounded = true;
+	pthread_cond_broadcast(&q->room);
+	pthread_mutex_unlock(&q->lock);
+}
+
+/* No more batches come. */
+static void queue_end(struct queue *q)
+{
+	pthread_mutex_lock(&q->lock);
+	q->open = false;
+	set_readable(q);
+	pthread_mutex_unlock(&q->lock);
+}
+
+static bool queue_has_ended(struct queue *q)
+{
+	bool open;
+
+	pthread_mutex_lock(&q->lock);
+	open = q->open;
+	pthread_mutex_unlock(&q->lock);
+	return !open;
+}
 
 /* A row waits at most this long for its batch to be full (ns); the loop looks 20 times a second. */
 #define PATIENCE UINT64_C(40000000)

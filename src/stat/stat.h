@@ -9,13 +9,31 @@
 
 #include "base/artifact.h"
 #include "stat/counts.h"
-#include "stat/input.h"
 #include "stream/live/hotplug.h"
 #include "stream/watched/targets.h"
 #include "tasks/unwatched.h"
 #include "tasks/workload.h"
 
 #include <perfevent.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+/*
+ * What several runs of commands read from standard input. Without this, the first run would read it, and the others would do less
+ * work. A file is read by each run from where it was. What comes through a pipe or a socket is there only once.
+ */
+
+struct stat_input {
+	off_t start;             /* of a file; -1: it is none */
+	bool is_stream;
+	bool told;               /* that runs read different parts of a stream */
+};
+
+/* Before and after a run. */
+void stat_input_rewind(const struct stat_input *in);
+void stat_input_tell(struct stat_input *in);
+/* Whether a shell can give the same to a command that it starts; *path: of the file, to be freed, or NULL if there is none. */
+bool stat_input_can_repeat(const struct stat_input *in, char **path);
 
 enum stat_by { BY_ALL, BY_CPU, BY_CORE, BY_THREAD, BY_CGROUP };
 

@@ -11,8 +11,41 @@
 
 #include "base/opener.h"
 #include "perfevent.h"
+#include "symbols/dso.h"
 #include "tasks/grace.h"
-#include "tasks/space.h"
+
+/*
+ * An address space: what is mapped where since when. Replaced mappings stay in a short history for
+ * events from before. Spaces are shared (a child starts with its parent's) and copied on write.
+ */
+
+struct mapping {
+	uint64_t start, end;
+	uint64_t pgoff;          /* of start, in the file */
+	bool data;               /* not executable */
+	uint64_t from;           /* when it was mapped; 0: before the first record */
+	struct dso *dso;
+};
+
+struct gone_mapping {
+	struct mapping m;
+	uint64_t to;
+};
+
+struct space {
+	unsigned int refs;
+	bool partial;            /* /proc may have more mappings than the records so far */
+	uint64_t version;        /* unique for each state of each space */
+	uint64_t changed;        /* time of the last change */
+	struct mapping *live;    /* by start, without overlaps */
+	struct gone_mapping *gone;   /* oldest first */
+	size_t nlive, live_cap, ngone, gone_cap;
+};
+
+enum { SPACE_MAX_LIVE = 16384, SPACE_MAX_GONE = 1024 };
+
+/* The last mapping of code that begins at or before that address, whether it reaches it or not: of the file whose data may be there. */
+const struct mapping *space_code_before(const struct space *s, uint64_t addr, uint64_t time);
 
 struct maps;
 

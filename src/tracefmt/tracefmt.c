@@ -4,16 +4,444 @@
 #include "base/escape.h"
 #include "base/room.h"
 #include "base/textfile.h"
-#include "tracefmt/guard.h"
-#include "tracefmt/printer.h"
+#include "tracefmt/kerneltexts.h"
+#include "tracefmt/printfmt.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <event-parse.h>
+#include <inttypes.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/*
+ * Checks before an event is printed: that its format is one that the kernel could have written,
+ * since libtraceevent does not check it, and that its dynamic fields lie within the raw data.
+ */
+
+/* ---- the text of a format ----------------------------------------------------- */
+
+struct line {
+	const char *at, *end;
+};
+
+/* Takes a line off *text; false if there is no complete one. */
+static bool next_line(struct line *line, const char **text, const char *end)
+{
+	line->at = *text;
+	line->end = *text < end ? memchr(*text, '\n', (size_t)(end - *text)) : NULL;
+	if (line->end)
+		*text = line->end + 1;
+	return line->end != NULL;
+}
+
+static bool begins(const struct line *line, const char *with)
+{
+	size_t len = strlen(with);
+
+	return (size_t)(line->end - line->at) >= len && !memcmp(line->at, with, len);
+}
+
+/* Skips "KEY:NUMBER;" and the tab before it. */
+static bool take_number(struct line *line, const char *key)
+{
+	bool digits = false;
+
+	if (!begins(line, key))
+		return false;
+	for (line->at += strlen(key); line->at < line->end && isdigit((unsigned char)*line->at);
+	     line->at++)
+		digits = true;
+	if (!digits || line->at == line->end || *line->at != ';')
+		return false;
+	line->at++;
+	return true;
+}
+
+static const char *behind_word(const char *at, const char *end)
+{
+	while (at < end && (isalnum((unsigned char)*at) || *at == '_' || *at == '.'))
+		at++;
+	return at;
+}
+
+/* Skips "[16]", "[TASK_COMM_LEN]", "[]"; NULL: malformed. */
+static const char *behind_bracket(const char *at, const char *end)
+{
+	for (at++; at < end && *at != ']'; at++)
+		if (!*at || (!isalnum((unsigned char)*at) && !strchr("_ +-*/()<>", *at)))
+			return NULL;
+	return at < end ? at + 1 : NULL;
+}
+
+/* Words, stars between them, brackets after a word: "__data_loc char[] name", "const char * x",
+ * "u8 a[4]"; the last word is the name. */
+static bool is_declaration(const char *at, const char *end)
+{
+	int words = 0;
+	bool of_word = false;   /* the last token is a word, or its brackets */
+
+	while (at < end) {
+		const char *word = behind_word(at, end);
+
+		if (word > at) {
+			words++;
+			of_word = true;
+			at = word;
+		} else if (*at == '[' && of_word) {
+			at = behind_bracket(at, end);
+			if (!at)
+				return false;
+		} else if (*at == '*' && words) {
+			of_word = false;
+			at++;
+		} else if (*at++ != ' ') {
+			return false;
+		}
+	}
+	return words >= 2 && of_word;
+}
+
+/* "\tfield:TYPE NAME;\toffset:N;\tsize:N;\tsigned:N;"; old kernels lack the last part. */
+static bool is_field(struct line line)
+{
+	const char *name;
+
+	if (!begins(&line, "\tfield:"))
+		return false;
+	line.at += strlen("\tfield:");
+	name = memchr(line.at, ';', (size_t)(line.end - line.at));
+	if (!name || !is_declaration(line.at, name))
+		return false;
+	line.at = name + 1;
+	return take_number(&line, "\toffset:") && take_number(&line, "\tsize:") &&
+	       (line.at == line.end || take_number(&line, "\tsigned:")) && line.at == line.end;
+}
+
+/* "KEY" followed by nothing, or by one word, possibly a number. */
+static bool is_head(struct line line, const char *key, bool word, bool number)
+{
+	if (!begins(&line, key))
+		return false;
+	line.at += strlen(key);
+	if (!word)
+		return line.at == line.end;
+	for (const char *p = line.at; number && p < line.end; p++)
+		if (!isdigit((unsigned char)*p))
+			return false;
+	return line.at < line.end && behind_word(line.at, line.end) == line.end;
+}
+
+/* Whether the text has the lines of a format before its "print fmt", with fields declared as the
+ * kernel does. Otherwise, or if the text is truncated, libtraceevent would dereference null pointers. */
+static bool guard_format(const char *text, size_t len)
+{
+	const char *end = text + len;
+	struct line line;
+
+	if (!next_line(&line, &text, end) || !is_head(line, "name: ", true, false) ||
+	    !next_line(&line, &text, end) || !is_head(line, "ID: ", true, true) ||
+	    !next_line(&line, &text, end) || !is_head(line, "format:", false, false))
+		return false;
+	while (next_line(&line, &text, end))
+		if (begins(&line, "print fmt: \""))
+			return true;
+		else if (line.at != line.end && !is_field(line))
+			return false;
+	return false;
+}
+
+/* The last word before the brackets. False: there is none. */
+static bool find_name(struct line *name, const char *at, const char *end)
+{
+	const char *bracket = memchr(at, '[', (size_t)(end - at));
+
+	name->end = bracket ? bracket : end;
+	while (name->end > at && name->end[-1] == ' ')
+		name->end--;
+	for (name->at = name->end; name->at > at && behind_word(name->at - 1, name->end) == name->end;)
+		name->at--;
+	return name->at < name->end;
+}
+
+/* Such a line as one of bytes, by its offset and size. Without these it is left out. */
+static void put_mended(FILE *out, struct line line)
+{
+	const size_t head = strlen("\tfield:");
+	const char *rest = memmem(line.at, (size_t)(line.end - line.at), ";\toffset:", strlen(";\toffset:"));
+	struct line name;
+	int size;
+
+	if (rest && find_name(&name, line.at + head, rest) && sscanf(rest, ";\toffset:%*d;\tsize:%d", &size) == 1 && size > 0)
+		fprintf(out, "\tfield:%s %.*s[%d]%.*s\n", begins(&line, "\tfield:char ") ? "char" : "u8", (int)(name.end - name.at),
+			name.at, size, (int)(line.end - rest), rest);
+}
+
+/* The same format with lines that are not well-formed replaced by fields of bytes, or left out. NULL: out of memory. */
+static char *guard_mended(const char *text, size_t len)
+{
+	const char *end = text + len;
+	char *mended = NULL;
+	struct line line;
+	size_t size;
+	FILE *out = open_memstream(&mended, &size);
+
+	while (out && next_line(&line, &text, end))
+		if (begins(&line, "\tfield:") && !is_field(line))
+			put_mended(out, line);
+		else
+			fprintf(out, "%.*s\n", (int)(line.end - line.at), line.at);
+	return out && !fclose(out) ? mended : NULL;
+}
+
+/* The first dynamic field that reaches beyond the raw data, or NULL. */
+/* ---- raw data ------------------------------------------------------------------ */
+static const struct trace_field *guard_dynamic(const struct tracefmt *fmt, const void *raw,
+					       uint32_t raw_size)
+{
+	const char *data;
+	uint32_t len;
+
+	for (size_t i = 0; i < fmt->nfields; i++)
+		if (fmt->fields[i].kind >= FIELD_DYN_STR &&
+		    trace_field_data(&fmt->fields[i], raw, raw_size, &data, &len) < 0)
+			return &fmt->fields[i];
+	return NULL;
+}
+
+/* The text of events: by the program of their "print fmt", or else field by field. */
+
+struct printer;
+
+/* A "print fmt", compiled when it is first used. */
+struct event_text;
+
+enum {
+	FIRST_TEXT = 4096,
+	MAX_TEXT = 4 << 20,     /* far more than any kernel event has */
+};
+
+struct printer {
+	struct tracefmt_symbols symbols;
+	struct kerneltexts texts;
+	char *text;
+	size_t size;
+};
+
+/* ---- one event -------------------------------------------------------------------- */
+
+struct event_text {
+	struct printfmt *program;
+	const char *why_not;
+	bool tried;
+	size_t ndynamic;        /* number of dynamic fields */
+	size_t len;
+	char print_fmt[];
+};
+
+/* From the whole text of a format. NULL: out of memory. */
+static struct event_text *event_text_new(const char *text, size_t len)
+{
+	static const char head[] = "\nprint fmt: ";
+	const char *at = memmem(text, len, head, strlen(head)), *end = text + len;
+	struct event_text *t;
+
+	at = at ? at + strlen(head) : end;
+	t = calloc(1, sizeof(*t) + (size_t)(end - at) + 1);
+	if (!t)
+		return NULL;
+	t->len = (size_t)(end - at);
+	memcpy(t->print_fmt, at, t->len);
+	return t;
+}
+
+static void event_text_free(struct event_text *t)
+{
+	if (!t)
+		return;
+	printfmt_free(t->program);
+	free(t);
+}
+
+static struct event_text *compiled(const struct tracefmt *fmt)
+{
+	struct event_text *t = fmt->text;
+
+	if (t->tried)
+		return t;
+	t->tried = true;
+	t->program = printfmt_compile(fmt, t->print_fmt, t->len, &t->why_not);
+	for (size_t i = 0; i < fmt->nfields; i++)
+		t->ndynamic += fmt->fields[i].kind >= FIELD_DYN_STR;
+	return t;
+}
+
+bool tracefmt_prints_functions(const struct tracefmt *fmt)
+{
+	const char *at = fmt->text->print_fmt;
+
+	while ((at = strstr(at, "%p")))
+		if (*(at += 2) && strchr("FfSsB", *at))
+			return true;
+	return false;
+}
+
+const char *tracefmt_not_compiled(const struct tracefmt *fmt)
+{
+	return compiled(fmt)->program ? NULL : compiled(fmt)->why_not;
+}
+
+static struct printer *printer_new(void)
+{
+	struct printer *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->size = FIRST_TEXT;
+	p->text = malloc(p->size);
+	if (p->text)
+		return p;
+	free(p);
+	return NULL;
+}
+
+static void printer_free(struct printer *p)
+{
+	if (!p)
+		return;
+	kerneltexts_free(&p->texts);
+	free(p->text);
+	free(p);
+}
+
+static void printer_symbols(struct printer *p, const struct tracefmt_symbols *symbols)
+{
+	p->symbols = *symbols;
+	p->symbols.texts = &p->texts;
+}
+
+static void printer_add_texts(struct printer *p, const char *lines, size_t len)
+{
+	kerneltexts_add(&p->texts, lines, len);
+	p->symbols.texts = &p->texts;
+}
+
+/* ---- by its program --------------------------------------------------------------- */
+
+static bool grow(struct printer *p, size_t need)
+{
+	size_t size = p->size;
+	char *bigger;
+
+	while (size < need && size < MAX_TEXT)
+		size *= 2;
+	bigger = size > p->size ? realloc(p->text, size) : NULL;
+	if (!bigger)
+		return false;
+	p->text = bigger;
+	p->size = size;
+	return true;
+}
+
+static const char *program_text(struct printer *p, const struct printfmt *program,
+				const void *raw, uint32_t raw_size, size_t *len)
+{
+	size_t n;
+
+	do
+		n = printfmt_write(program, raw, raw_size, &p->symbols, p->text, p->size - 1);
+	while (n >= p->size && grow(p, n + 1));
+	*len = n < p->size ? n : p->size - 1;
+	p->text[*len] = '\0';
+	return p->text;
+}
+
+/* ---- field by field --------------------------------------------------------------- */
+
+__attribute__((format(printf, 3, 4))) static void put(struct printer *p, size_t *at, const char *format, ...)
+{
+	va_list args;
+	int n = 0;
+
+	do {
+		va_start(args, format);
+		n = vsnprintf(p->text + *at, p->size - *at, format, args);
+		va_end(args);
+		if (n < 0)
+			return;
+	} while ((size_t)n >= p->size - *at && grow(p, *at + (size_t)n + 1));
+	*at += (size_t)n < p->size - *at ? (size_t)n : p->size - *at - 1;
+}
+
+static void put_field(struct printer *p, size_t *at, const struct trace_field *f, const void *raw, uint32_t raw_size)
+{
+	const char *data;
+	uint32_t len;
+	int rc;
+
+	put(p, at, " %s=", f->name);
+	if (f->kind == FIELD_UINT)
+		put(p, at, "%" PRIu64, trace_field_uint(f, raw));
+	else if (f->kind == FIELD_SINT)
+		put(p, at, "%" PRId64, trace_field_sint(f, raw));
+	else if ((rc = trace_field_data(f, raw, raw_size, &data, &len)))
+		put(p, at, "%s", rc == TRACE_FIELD_FAULT ? TRACE_FAULT_TEXT : "");
+	else if (trace_field_is_text(f))
+		put(p, at, "%.*s", (int)len, data);
+	else
+		for (uint32_t i = 0; i < len; i++)
+			put(p, at, "%s%02x", i ? " " : "", (unsigned char)data[i]);
+}
+
+static const char *fields_text(struct printer *p, const struct tracefmt *fmt, const void *raw, uint32_t raw_size, size_t *len)
+{
+	*len = 0;
+	p->text[0] = '\0';
+	for (size_t i = fmt->ncommon; i < fmt->nfields; i++)
+		put_field(p, len, &fmt->fields[i], raw, raw_size);
+	return p->text;
+}
+
+static const char *trouble(struct printer *p, size_t *len, const char *text, const char *a,
+			   const char *b)
+{
+	int n = snprintf(p->text, p->size, text, a, b);
+
+	*len = (size_t)n < p->size ? (size_t)n : p->size - 1;
+	return p->text;
+}
+
+static bool is_of(const struct tracefmt *fmt, const char *raw)
+{
+	uint16_t id;
+
+	memcpy(&id, raw + fmt->id_offset, 2);
+	return id == fmt->id;
+}
+
+/* Valid until the next call; *len bytes and a NUL. */
+static const char *printer_text(struct printer *p, const struct tracefmt *fmt, const void *raw,
+				uint32_t raw_size, size_t *len)
+{
+	const struct event_text *t = compiled(fmt);
+	const struct trace_field *beyond = NULL;
+
+	if (raw_size < fmt->min_size || raw_size > UINT16_MAX || fmt->min_size < 2)
+		return trouble(p, len, "[truncated]", NULL, NULL);
+	if (t->ndynamic)
+		beyond = guard_dynamic(fmt, raw, raw_size);
+	if (beyond)
+		return trouble(p, len, "[%s reaches beyond the event]", beyond->name, NULL);
+	if (!is_of(fmt, raw))
+		return trouble(p, len, "[not of %s:%s]", fmt->sys, fmt->name);
+	if (t->program)
+		return program_text(p, t->program, raw, raw_size, len);
+	return fields_text(p, fmt, raw, raw_size, len);
+}
 
 struct tracefmt_db {
 	struct tep_handle *tep;

@@ -20,11 +20,11 @@
 #include "analysis/durations/switches.h"
 #include "analysis/profiles/commands.h"
 #include "analysis/profiles/hotspots.h"
-#include "analysis/profiles/oncpu.h"
 #include "analysis/profiles/pyprofile.h"
 #include "base/note.h"
 #include "base/pidns.h"
 #include "base/procstatus.h"
+#include "base/room.h"
 #include "base/units.h"
 #include "report/terminal.h"
 #include "rows/pairs.h"
@@ -32,9 +32,87 @@
 #include "tasks/cputime.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 #include <unistd.h>
+
+/* The time that tasks were on CPUs, from sched_switch events. */
+
+struct oncpu {
+	struct oncpu_cpu *cpus;
+	size_t ncpus;
+	uint64_t start;              /* time of the first event, ns: the first task of a CPU counts from here */
+};
+
+enum { MAX_CPUS = 1 << 16 };             /* a damaged recording can have any number */
+
+struct oncpu_cpu {
+	bool known;                      /* `tid` is known */
+	pid_t tid;                       /* the task that runs */
+	uint64_t since;
+};
+
+static struct oncpu_cpu *cpu_of(struct oncpu *o, uint32_t cpu)
+{
+	return cpu < MAX_CPUS && ROOM_AT(o->cpus, o->ncpus, cpu) ? &o->cpus[cpu] : NULL;
+}
+
+/* To be called first for each event, in order of time. */
+static void oncpu_see(struct oncpu *o, uint64_t time)
+{
+	if (!o->start)
+		o->start = time;
+}
+
+/* The ns that `tid` has run on the CPU, up to `time`, since it came onto the CPU or since the last call. 0 if another
+ * task runs there. */
+static uint64_t oncpu_take(struct oncpu *o, uint32_t cpu, pid_t tid, uint64_t time)
+{
+	struct oncpu_cpu *c = cpu_of(o, cpu);
+	uint64_t since;
+
+	if (!c)
+		return 0;
+	if (!c->known)   /* it has run since before the first event */
+		*c = (struct oncpu_cpu){ true, tid, o->start };
+	if (c->tid != tid || time <= c->since)
+		return 0;
+	since = c->since;
+	c->since = time;
+	return time - since;
+}
+
+/* A switch from prev to next. *ran: oncpu_take() for prev. False: no switch to prev was reported, so the time that
+ * it ran is not known. */
+static bool oncpu_switch(struct oncpu *o, uint32_t cpu, pid_t prev, pid_t next, uint64_t time, uint64_t *ran)
+{
+	struct oncpu_cpu *c;
+	bool seen;
+
+	*ran = oncpu_take(o, cpu, prev, time);
+	c = cpu_of(o, cpu);
+	if (!c)
+		return false;
+	seen = c->tid == prev;
+	*c = (struct oncpu_cpu){ true, next, time };
+	return seen;
+}
+
+/* The task that runs on that CPU; -1: not known. cpu < o->ncpus. */
+static pid_t oncpu_task(const struct oncpu *o, uint32_t cpu)
+{
+	return cpu < o->ncpus && o->cpus[cpu].known ? o->cpus[cpu].tid : -1;
+}
+
+static void oncpu_free(struct oncpu *o)
+{
+	free(o->cpus);
+	*o = (struct oncpu){ 0 };
+}
 
 struct profile {
 	struct profile_opts opts;

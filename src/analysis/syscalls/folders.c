@@ -4,11 +4,223 @@
 #include "base/hash.h"
 #include "tasks/threads.h"
 
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
 #include <unistd.h>
+
+enum { MAX_KEPT = 1 << 18 };
+
+struct keptfolder {
+	struct keptfolder_key key;
+	uint64_t read;
+	UT_hash_handle hh;
+	char path[];
+};
+
+bool keptfolders_line(const struct keptfolder_key *key, uint64_t read, const char *path, char buf[KEPTFOLDER_LINE])
+{
+	const int n = snprintf(buf, KEPTFOLDER_LINE, "%d %" PRIu64 " %" PRIu64 " %d %s", (int)key->pid, key->at, read, key->fd, path);
+
+	return n > 0 && n < KEPTFOLDER_LINE && !strchr(path, '\n');
+}
+
+static struct keptfolder *kept_find(const struct keptfolders *k, const struct keptfolder_key *key)
+{
+	struct keptfolder *one = NULL;
+
+	if (k->all)
+		HASH_FIND(hh, k->all, key, sizeof(*key), one);
+	return one;
+}
+
+static void kept_add(struct keptfolders *k, const struct keptfolder_key *key, uint64_t read, const char *path, size_t len)
+{
+	struct keptfolder *one;
+
+	if (len >= PATH_MAX || kept_find(k, key) || HASH_COUNT(k->all) >= MAX_KEPT || !(one = calloc(1, sizeof(*one) + len + 1)))
+		return;
+	one->key = *key;
+	one->read = read;
+	memcpy(one->path, path, len);
+	HASH_ADD(hh, k->all, key, sizeof(one->key), one);
+	one = HASH_KEPT(one);
+}
+
+/* A decimal number and the space behind it. */
+static bool take_number(const char **at, const char *end, int64_t *value)
+{
+	const bool minus = *at < end && **at == '-';
+	const char *p = *at + minus;
+	uint64_t v = 0;
+
+	for (; p < end && *p >= '0' && *p <= '9'; p++)
+		if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, (uint64_t)(*p - '0'), &v) || v > INT64_MAX)
+			return false;
+	if (p == *at + minus || p == end || *p != ' ')
+		return false;
+	*value = minus ? -(int64_t)v : (int64_t)v;
+	*at = p + 1;
+	return true;
+}
+
+static void take_line(struct keptfolders *k, const char *at, const char *end)
+{
+	int64_t pid, time, read, fd;
+
+	if (!take_number(&at, end, &pid) || !take_number(&at, end, &time) || !take_number(&at, end, &read) ||
+	    !take_number(&at, end, &fd))
+		return;
+	if (pid > 0 && pid <= INT_MAX && time >= 0 && read >= 0 && fd >= KEPTFOLDER_CWD && fd <= INT_MAX && at < end && *at == '/')
+		kept_add(k, &(struct keptfolder_key){ (pid_t)pid, (int)fd, (uint64_t)time }, (uint64_t)read, at, (size_t)(end - at));
+}
+
+void keptfolders_take(struct keptfolders *k, const char *text, size_t size)
+{
+	const char *const end = text + size, *nl;
+
+	for (; text < end && (nl = memchr(text, '\n', (size_t)(end - text))); text = nl + 1)
+		take_line(k, text, nl);
+}
+
+const char *keptfolders_find(const struct keptfolders *k, const struct keptfolder_key *key, uint64_t *read)
+{
+	const struct keptfolder *one = kept_find(k, key);
+
+	if (!one)
+		return NULL;
+	*read = one->read;
+	return one->path;
+}
+
+static void keptfolders_each_first(const struct keptfolders *k, keptfolders_taker *take, void *ctx)
+{
+	for (const struct keptfolder *one = k->all; one; one = one->hh.next)
+		if (!one->key.at && one->key.fd == KEPTFOLDER_CWD)
+			take(ctx, one->key.pid, one->path, one->read);
+}
+
+void keptfolders_free(struct keptfolders *k)
+{
+	HASH_FREE(k->all);
+	k->all = NULL;
+}
+
+static void folderlinks_free(struct folderlinks *l);
+
+#ifndef RESOLVE_CACHED
+#define RESOLVE_CACHED 0x20
+#endif
+
+/* MAX_LINKS: when there are more, it begins anew. FRESH_NS: a link may lead elsewhere later. */
+enum { MAX_LINKS = 1 << 14, FRESH_NS = 1000000000 };
+
+struct folderlink {
+	uint64_t at;
+	char *real;              /* NULL: not known, or the same path */
+	UT_hash_handle hh;
+	char folder[];
+};
+
+/* Whether what /proc says is an absolute path that is valid here. */
+/* One that was deleted has no path, and one that cannot be reached from our root none here. */
+static bool folderlinks_is_path(const char *text)
+{
+	static const char deleted[] = " (deleted)";
+	const size_t n = strlen(text), end = strlen(deleted);
+
+	return *text == '/' && (n < end || strcmp(text + n - end, deleted));
+}
+
+/* /proc/self leads to ourselves, not to the process that has called. */
+static bool is_of_us(const char *path)
+{
+	char own[32];
+	const int len = snprintf(own, sizeof(own), "/proc/%d", (int)getpid());
+
+	return !strncmp(path, own, (size_t)len) && (path[len] == '/' || !path[len]);
+}
+
+/* Puts the path that a folder or file has behind all links, from the kernel, which has just looked it up for a process. False: it is not
+ * known. */
+/* O_PATH opens nothing, and with RESOLVE_CACHED (5.12) no file system is asked, which might mount something, or not answer. */
+static bool folderlinks_look(const char *folder, char real[PATH_MAX])
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_CACHED | RESOLVE_NO_MAGICLINKS };
+	const int fd = (int)syscall(SYS_openat2, AT_FDCWD, folder, &how, sizeof(how));
+	char link[64];
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, real, PATH_MAX - 1);
+	real[n > 0 ? n : 0] = '\0';
+	close(fd);
+	return n < PATH_MAX - 1 && folderlinks_is_path(real) && !is_of_us(real);
+}
+
+static void folderlinks_drop(struct folderlinks *l, struct folderlink *one)
+{
+	HASH_DEL(l->all, one);
+	free(one->real);
+	free(one);
+}
+
+static struct folderlink *add(struct folderlinks *l, const char *folder, size_t len)
+{
+	struct folderlink *one;
+
+	if (HASH_COUNT(l->all) >= MAX_LINKS)
+		folderlinks_free(l);
+	one = calloc(1, sizeof(*one) + len + 1);
+	if (!one)
+		return NULL;
+	memcpy(one->folder, folder, len);
+	HASH_ADD_KEYPTR(hh, l->all, one->folder, len, one);
+	return HASH_KEPT(one);
+}
+
+static void look(struct folderlink *one, uint64_t now)
+{
+	char real[PATH_MAX];
+
+	free(one->real);
+	one->real = folderlinks_look(one->folder, real) && strcmp(real, one->folder) ? strdup(real) : NULL;
+	one->at = now;
+}
+
+/* The same for the first `len` bytes of a path, looked up once a second: now is any clock in ns. NULL: it is not known, or the same
+ * path. Valid until the next call. */
+static const char *folderlinks_find(struct folderlinks *l, const char *folder, size_t len, uint64_t now)
+{
+	struct folderlink *one = NULL;
+
+	if (l->all)
+		HASH_FIND(hh, l->all, folder, len, one);
+	if (one && now - one->at < FRESH_NS)
+		return one->real;
+	if (!one)
+		one = add(l, folder, len);
+	if (!one)
+		return NULL;
+	look(one, now);
+	return one->real;
+}
+
+static void folderlinks_free(struct folderlinks *l)
+{
+	struct folderlink *one, *next;
+
+	HASH_ITER(hh, l->all, one, next)
+		folderlinks_drop(l, one);
+}
 
 /* When there are more, it begins anew. */
 enum { MAX_PROCESSES = 1 << 16 };

@@ -8,8 +8,6 @@
 #ifndef ANALYSIS_SYSCALLS_FOLDERS_H
 #define ANALYSIS_SYSCALLS_FOLDERS_H
 
-#include "analysis/syscalls/folderlinks.h"
-#include "analysis/syscalls/keptfolders.h"
 #include "perfevent.h"
 
 #include <limits.h>
@@ -17,6 +15,45 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+/*
+ * Folders that a run has read from the file system, as lines in its recording, whose reader cannot read them again.
+ *
+ *	PID AT READ FD PATH	at the event of time AT (0: before all events), PATH was the folder of the process (FD -1), or
+ *				of a descriptor. READ: when it was read; 0: it is what a call has changed to
+ */
+
+enum { KEPTFOLDER_CWD = -1, KEPTFOLDER_LINE = PATH_MAX + 128 };
+
+/* Initialized by zeros. */
+struct keptfolders {
+	struct keptfolder *all;
+};
+
+struct keptfolder_key {
+	pid_t pid;
+	int fd;
+	uint64_t at;
+};
+
+/* Those of before all events. */
+typedef void keptfolders_taker(void *ctx, pid_t pid, const char *path, uint64_t read);
+
+/* Puts the line. False: it cannot be one. */
+bool keptfolders_line(const struct keptfolder_key *key, uint64_t read, const char *path, char buf[KEPTFOLDER_LINE]);
+/* Takes lines; each whole one is checked. */
+void keptfolders_take(struct keptfolders *k, const char *text, size_t size);
+/* The path, or NULL. */
+const char *keptfolders_find(const struct keptfolders *k, const struct keptfolder_key *key, uint64_t *read);
+void keptfolders_free(struct keptfolders *k);
+
+/* Where folders and files are behind the symbolic links in their paths, which the kernel knows from processes that have just used
+ * them. */
+
+/* Initialized by zeros. */
+struct folderlinks {
+	struct folderlink *all;   /* by path */
+};
 
 /* Initialized by zeros, but for `now` and `keep`. */
 struct folders {

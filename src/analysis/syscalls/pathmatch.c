@@ -2,6 +2,7 @@
 #include "analysis/syscalls/pathmatch.h"
 
 #include "analysis/syscalls/openflags.h"
+#include "base/hash.h"
 #include "base/room.h"
 #include "engine/callnames.h"
 #include "expr/expr.h"
@@ -13,6 +14,78 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+
+static void callargs_forget(struct callargs *c);
+
+/* When there are more, it begins anew. */
+enum { MAX_THREADS = 1 << 14 };
+
+struct callargs_call {
+	pid_t tid;
+	int64_t number;
+	uint64_t args[CALLARGS];
+	UT_hash_handle hh;
+};
+
+/* The arguments of the call that begins with this sample. */
+static void callargs_read(const struct callargs *c, const struct analysis_sample *s, uint64_t args[CALLARGS])
+{
+	const size_t size = CALLARGS * sizeof(*args);
+
+	memset(args, 0, size);
+	if (c->field->offset + size <= s->view.raw_size)
+		memcpy(args, (const char *)s->view.raw + c->field->offset, size);
+}
+
+static struct callargs_call *find(const struct callargs *c, pid_t tid)
+{
+	struct callargs_call *one = NULL;
+
+	if (c->all)
+		HASH_FIND(hh, c->all, &tid, sizeof(tid), one);
+	return one;
+}
+
+static void callargs_keep(struct callargs *c, pid_t tid, int64_t number, const uint64_t args[CALLARGS])
+{
+	struct callargs_call *one = find(c, tid);
+
+	if (!one && (one = calloc(1, sizeof(*one)))) {
+		if (HASH_COUNT(c->all) >= MAX_THREADS)
+			callargs_forget(c);
+		one->tid = tid;
+		HASH_ADD(hh, c->all, tid, sizeof(one->tid), one);
+		one = HASH_KEPT(one);
+	}
+	if (!one)
+		return;
+	one->number = number;
+	memcpy(one->args, args, sizeof(one->args));
+}
+
+/* Those of the thread's last call, if it has that number and they were kept; else NULL. */
+static const uint64_t *callargs_of(const struct callargs *c, pid_t tid, int64_t number)
+{
+	const struct callargs_call *one = find(c, tid);
+
+	return one && one->number == number ? one->args : NULL;
+}
+
+static void callargs_exit(struct callargs *c, pid_t tid)
+{
+	struct callargs_call *one = find(c, tid);
+
+	if (!one)
+		return;
+	HASH_DEL(c->all, one);
+	free(one);
+}
+
+static void callargs_forget(struct callargs *c)
+{
+	HASH_FREE(c->all);
+	c->all = NULL;
+}
 
 /* ---- kinds of calls --------------------------------------------------------------------- */
 

@@ -9,9 +9,19 @@
 #ifndef ANALYSIS_SYSCALLS_PATHMATCH_H
 #define ANALYSIS_SYSCALLS_PATHMATCH_H
 
-#include "analysis/syscalls/callargs.h"
 #include "analysis/syscalls/callpaths.h"
 #include "analysis/syscalls/dirfds.h"
+#include "engine/analysis.h"
+
+/* The arguments of each thread's present call, of those calls for which they are asked. */
+
+enum { CALLARGS = 3 };   /* the first ones */
+
+/* Initialized by zeros. */
+struct callargs {
+	const struct trace_field *field;   /* `args` of sys_enter; NULL: they were not sampled */
+	struct callargs_call *all;         /* by thread */
+};
 
 enum { PATHMATCH_GLOBS = 32 };   /* of each kind */
 

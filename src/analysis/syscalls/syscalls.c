@@ -7,31 +7,476 @@
  * calls if events were lost between them on one of their CPUs: such a pair is not counted.
  */
 #include "analysis/durations/gaps.h"
-#include "analysis/syscalls/callchoice.h"
 #include "analysis/syscalls/callerrors.h"
-#include "analysis/syscalls/callevents.h"
-#include "analysis/syscalls/calllines.h"
 #include "analysis/syscalls/callpaths.h"
 #include "analysis/syscalls/callset.h"
 #include "analysis/syscalls/commands.h"
 #include "analysis/syscalls/commchoice.h"
-#include "analysis/syscalls/heldcalls.h"
 #include "analysis/syscalls/notfailed.h"
-#include "analysis/syscalls/parents.h"
+#include "analysis/syscalls/openflags.h"
 #include "analysis/syscalls/pathmatch.h"
 #include "analysis/syscalls/unreturned.h"
 #include "base/escape.h"
+#include "base/fault.h"
+#include "base/hash.h"
+#include "base/nearest.h"
+#include "base/options.h"
+#include "base/procstatus.h"
 #include "engine/callnames.h"
+#include "expr/expr.h"
 #include "perfdata/write/writer.h"
+#include "perfevent.h"
+#include "report/json.h"
 #include "rows/question.h"
 #include "stream/recording/facts.h"
 #include "stream/stream.h"
+#include "tasks/threads.h"
 
+#include <inttypes.h>
 #include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/types.h>
+
+/* The process that has made each process, also after one of the two has ended: by FORK records, or for older ones by /proc. */
+
+/* Initialized by zeros. */
+struct parents {
+	bool recorded;           /* the processes are of a recording: /proc does not know them */
+	struct parent *all;      /* by process */
+};
+
+/* When there are more, it begins anew. */
+enum { MAX_PROCESSES = 1 << 16 };
+
+struct parent {
+	pid_t pid, parent;
+	UT_hash_handle hh;
+};
+
+static struct parent *find(const struct parents *p, pid_t pid)
+{
+	struct parent *one = NULL;
+
+	if (p->all)
+		HASH_FIND(hh, p->all, &pid, sizeof(pid), one);
+	return one;
+}
+
+static void parents_free(struct parents *p)
+{
+	HASH_FREE(p->all);
+	p->all = NULL;
+}
+
+static void set(struct parents *p, pid_t pid, pid_t parent)
+{
+	struct parent *one = find(p, pid);
+
+	if (!one) {
+		if (HASH_COUNT(p->all) >= MAX_PROCESSES)
+			parents_free(p);
+		one = calloc(1, sizeof(*one));
+		if (!one)
+			return;
+		one->pid = pid;
+		HASH_ADD(hh, p->all, pid, sizeof(one->pid), one);
+		one = HASH_KEPT(one);
+	}
+	if (one)
+		one->parent = parent;
+}
+
+/* Takes FORK records; ignores others. */
+static void parents_take(struct parents *p, const struct pev_record *rec)
+{
+	if (rec->type == PERF_RECORD_FORK && rec->task.pid != rec->task.ppid)
+		set(p, (pid_t)rec->task.pid, (pid_t)rec->task.ppid);
+}
+
+/* 0: it has ended, or has no parent here. */
+static pid_t read_parent(pid_t pid)
+{
+	const long parent = procstatus_of(pid, "\nPPid:");
+
+	return parent > 0 ? (pid_t)parent : 0;
+}
+
+/* 0: not known. */
+static pid_t parents_of(struct parents *p, pid_t pid)
+{
+	const struct parent *one = find(p, pid);
+	pid_t parent;
+
+	if (one)
+		return one->parent;
+	if (p->recorded || pid <= 0)
+		return 0;
+	parent = read_parent(pid);
+	if (parent)
+		set(p, pid, parent);
+	return parent;
+}
+
+static void take_process(void *ctx, pid_t pid)
+{
+	parents_of(ctx, pid);
+}
+
+/* Reads those of all running processes: of one that ends after its call, it could not be read any more. */
+static void parents_read_all(struct parents *p)
+{
+	if (!p->recorded)
+		threads_each_process(take_process, p);
+}
+
+/*
+ * Calls that have returned, but whose path is not known yet: a probe behind the system call in the C library (probeplaces.h) sees it
+ * next. A thread has one at most; its next call ends the wait.
+ */
+
+/* Initialized by zeros. */
+struct heldcalls {
+	struct heldcall *all;        /* by thread */
+};
+
+enum { MAX_CALLS = 1 << 12 };
+
+struct heldcall {
+	struct happening h;
+	struct analysis_sample s;
+	pid_t tid;
+	UT_hash_handle hh;
+	uint64_t rec[];              /* the sample's record */
+};
+
+static struct heldcall *of_thread(const struct heldcalls *c, pid_t tid)
+{
+	struct heldcall *one;
+
+	HASH_FIND(hh, c->all, &tid, sizeof(tid), one);
+	return one;
+}
+
+/* Keeps a copy of the call, and of its sample. False: it is not kept. */
+static bool heldcalls_keep(struct heldcalls *c, const struct happening *h)
+{
+	const struct perf_event_header *rec = h->s->view.rec;
+	const size_t raw_at = (size_t)((const char *)h->s->view.raw - (const char *)rec);
+	struct heldcall *one = HASH_COUNT(c->all) < MAX_CALLS && !of_thread(c, h->tid) ? calloc(1, sizeof(*one) + rec->size) : NULL;
+
+	if (!one)
+		return false;
+	memcpy(one->rec, rec, rec->size);
+	one->tid = h->tid;
+	one->s = *h->s;
+	one->s.view.rec = (const struct perf_event_header *)one->rec;
+	one->s.view.raw = (const char *)one->rec + raw_at;
+	one->h = *h;
+	one->h.s = &one->s;
+	one->h.comm = NULL;
+	HASH_ADD(hh, c->all, tid, sizeof(one->tid), one);
+	return HASH_KEPT(one) != NULL;
+}
+
+/* The thread's call, whose comm is NULL; NULL: it has none. */
+static struct happening *heldcalls_find(const struct heldcalls *c, pid_t tid)
+{
+	struct heldcall *one = c->all ? of_thread(c, tid) : NULL;
+
+	return one ? &one->h : NULL;
+}
+
+/* Any call; NULL: there is none. */
+static struct happening *heldcalls_any(const struct heldcalls *c)
+{
+	return c->all ? &c->all->h : NULL;
+}
+
+static void heldcalls_remove(struct heldcalls *c, struct happening *h)
+{
+	struct heldcall *one = of_thread(c, h->tid);
+
+	if (!one)
+		return;
+	HASH_DEL(c->all, one);
+	free(one);
+}
+
+static void heldcalls_free(struct heldcalls *c)
+{
+	HASH_FREE(c->all);
+	c->all = NULL;
+}
+
+/* A line for each call when it returns, as strace prints it; with --json, an object. */
+
+struct callline {
+	int64_t number, result;
+	pid_t parent;            /* of the process; 0: not known */
+	const char *path;        /* "": none */
+	size_t second;           /* where the second path begins in it, behind ", "; 0: it has none */
+	uint32_t flags;          /* openflags_code(); 0: none */
+};
+
+enum { NAME_SIZE = 64 };
+
+/* The parts of a line that are the same in text and in JSON; "": none. */
+struct parts {
+	char when[64], call[NAME_SIZE], error[NAME_SIZE], flags[OPENFLAGS_TEXT];
+};
+
+static void put_parts(struct question *q, const struct happening *h, const struct callline *line, struct parts *p)
+{
+	analysis_time_text(q->a, h->end.start, p->when, sizeof(p->when));
+	call_name(line->number, p->call, sizeof(p->call));
+	p->error[0] = p->flags[0] = '\0';
+	if (h->error)
+		error_name(h->error, p->error, sizeof(p->error));
+	if (line->flags)
+		openflags_text(line->flags, p->flags, sizeof(p->flags));
+}
+
+static const char *or_none(const char *text)
+{
+	return *text ? text : NULL;
+}
+
+/* Of a call with two paths. */
+static bool put_both(json_object *root, const char *path, size_t second)
+{
+	char first[CALLPATH_SIZE];
+
+	return !second || (json_put_text(root, "path1", callpaths_first(path, second, first)) && json_put_text(root, "path2", path + second));
+}
+
+static void print_json(struct question *q, const struct happening *h, const struct callline *line, const struct parts *p)
+{
+	const pid_t parent = line->parent;
+	json_object *root = json_object_new_object();
+	const bool has_result = syscall_has_result(line->number);
+
+	json_line(root, json_put_text(root, "call", p->call) && json_put_text(root, "time", p->when) &&
+		  json_put_unsigned(root, "start", h->end.start) && json_put_unsigned(root, "duration", h->end.duration) &&
+		  json_put_text(root, "comm", h->comm) && json_put_integer(root, "pid", pidmap_shown(h->pid)) &&
+		  json_put_integer(root, "tid", pidmap_shown(h->tid)) &&
+		  (!parent || (json_put_text(root, "parent_comm", analysis_comm(q->a, parent, h->s->time)) &&
+			       json_put_integer(root, "parent_pid", pidmap_shown(parent)))) &&
+		  json_put_text(root, "flags", or_none(p->flags)) && json_put_text(root, "path", or_none(line->path)) &&
+		  put_both(root, line->path, line->second) &&
+		  (!has_result || json_put_integer(root, "ret", line->result)) &&
+		  json_put_text(root, "error", or_none(p->error)), stdout);
+}
+
+/* " (of sh 5619)" */
+static void put_parent(struct question *q, const struct happening *h, pid_t parent, char *buf, size_t size)
+{
+	const char *comm = parent ? analysis_comm(q->a, parent, h->s->time) : "";
+	char name[4 * NAME_SIZE];
+
+	buf[0] = '\0';
+	escape_terminal(comm, strlen(comm), name, sizeof(name));
+	if (parent)
+		snprintf(buf, size, " (of %s %d)", name, pidmap_shown(parent));
+}
+
+/* "2026-11-27 18:47:35.580890 cat 5699 (of sh 5619) openat(257) r /etc/hostname = 3 after 2.895 us". Names and paths can have any
+ * bytes. */
+static void print_text(struct question *q, const struct happening *h, const struct callline *line, const struct parts *p)
+{
+	char name[4 * NAME_SIZE], parent[5 * NAME_SIZE], path[4 * 2 * CALLPATH_SIZE], result[NAME_SIZE + 32] = "";
+
+	escape_terminal(h->comm, strlen(h->comm), name, sizeof(name));
+	put_parent(q, h, line->parent, parent, sizeof(parent));
+	escape_terminal(line->path, strlen(line->path), path, sizeof(path));
+	if (syscall_has_result(line->number))
+		snprintf(result, sizeof(result), " = %" PRId64 "%s%s", line->result, *p->error ? " " : "", p->error);
+	printf("%s %s %d%s %s%s%s%s%s%s after %" PRIu64 ".%03u us\n", p->when, name, pidmap_shown(h->tid), parent, p->call,
+	       *p->flags ? " " : "", p->flags, *path ? " " : "", path, result, h->end.duration / 1000, (unsigned int)(h->end.duration % 1000));
+}
+
+static void calllines_print(struct question *q, const struct happening *h, const struct callline *line)
+{
+	struct parts p;
+
+	put_parts(q, h, line, &p);
+	if (q->common.json)
+		print_json(q, h, line, &p);
+	else
+		print_text(q, h, line, &p);
+	analysis_printed();
+}
+
+/* Names of system calls in -e, as strace and perf trace take them: the error says how to select these calls. */
+
+static const char prefix[] = "trace=";
+
+/* strace's classes of calls. */
+static const struct {
+	const char *name, *instead;
+} classes[] = {
+	{ "file", "--paths shows calls that use a path, and --match GLOB those with certain paths" },
+	{ "network", "--match '*:*' shows calls with an address" },
+	{ "net", "--match '*:*' shows calls with an address" },
+	{ "process", NULL }, { "signal", NULL }, { "ipc", NULL }, { "desc", NULL }, { "memory", NULL }, { "creds", NULL },
+	{ "clock", NULL }, { "all", "leave -e out" },
+};
+
+static int refuse_class(const char *list, const char *name, struct fault *f)
+{
+	name += *name == '%';
+	for (size_t i = 0; i < sizeof(classes) / sizeof(*classes); i++)
+		if (!strcmp(classes[i].name, name))
+			return fault_usage(f, "syscalls -e %s: there are no classes of calls here; %s", list, classes[i].instead ?
+					   classes[i].instead : "give the names of the calls");
+	return 0;
+}
+
+/* The filter for these calls, "id==257||id==0", or for all others. False if a name is not that of a call, or they are too many. */
+static bool put_filter(const char *names, bool others, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	for (size_t len; *names; names += len + (names[len] == ',')) {
+		char name[64];
+		int64_t number;
+
+		len = strcspn(names, ",");
+		snprintf(name, sizeof(name), "%.*s", (int)len, names);
+		number = syscall_number(name);
+		if (number < 0)
+			return false;
+		used += (size_t)snprintf(buf + used, size - used, "%sid%s%lld", !used ? "" : others ? "&&" : "||", others ? "!=" : "==",
+					 (long long)number);
+		if (used >= size)
+			return false;
+	}
+	return used;
+}
+
+static int check(const char *list, struct fault *f)
+{
+	const bool traced = !strncmp(list, prefix, strlen(prefix));
+	const char *names = list + (traced ? strlen(prefix) : 0);
+	const bool others = *names == '!';
+	char filter[512];
+	bool named;
+
+	names += others;
+	if (refuse_class(list, names, f))
+		return -1;
+	named = put_filter(names, others, filter, sizeof(filter));
+	if (named && others)
+		return fault_usage(f, "syscalls -e %s: events are expected here; for all but these calls: -e 'raw_syscalls:sys_enter/%s/,"
+				   "raw_syscalls:sys_exit/%s/'", list, filter, filter);
+	if (named)
+		return fault_usage(f, "syscalls -e %s: events are expected here; for these calls: --call %s", list, names);
+	if (traced)
+		return fault_usage(f, "syscalls -e %s: events are expected here; for one call, such as openat: --call openat", list);
+	return 0;
+}
+
+/* 0, or -1 with f if one of the lists consists of such names. */
+static int callevents_check(const struct opt_strings *lists, struct fault *f)
+{
+	for (size_t i = 0; i < lists->n; i++)
+		if (check(lists->v[i], f))
+			return -1;
+	return 0;
+}
+
+/* The calls that the user has chosen by name: "connect,unlink*,rename*". */
+
+/* Initialized by zeros. */
+struct callchoice {
+	const char *names;       /* NULL: all */
+	uint8_t known[1024];     /* by the call's number; 0: not looked up */
+};
+
+enum { NO = 1, YES, NUMBERS = sizeof(((struct callchoice *)0)->known) };
+
+static bool is_call(const char *glob, size_t len)
+{
+	const char *name;
+
+	for (int64_t i = 0; i < NUMBERS; i++)
+		if ((name = syscall_name(i)) && expr_glob(glob, len, name, strlen(name)))
+			return true;
+	return false;
+}
+
+static int unknown_call(const char *text, const char *name, size_t len, struct fault *f)
+{
+	char wanted[64];
+	struct nearest near;
+	const char *call;
+
+	snprintf(wanted, sizeof(wanted), "%.*s", (int)len, name);
+	nearest_begin(&near, wanted);
+	for (int64_t i = 0; i < NUMBERS; i++)
+		if ((call = syscall_name(i)))
+			nearest_offer(&near, call);
+	if (nearest_get(&near))
+		return fault_usage(f, "--call %s: there is no system call '%s'; did you mean %s?", text, wanted, nearest_get(&near));
+	return fault_usage(f, "--call %s: there is no system call '%s'; expected names or globs, such as connect,unlink*,rename*", text,
+			   wanted);
+}
+
+/* For the option: each name has to be that of a call. 0, or -1 with f. */
+static int callchoice_parse(const char *text, void *names, struct fault *f)
+{
+	if (!syscall_name(0))
+		return fault_usage(f, "--call %s: perf-prof was built without libseccomp, which knows the names of system calls", text);
+	for (const char *at = text;; at++) {
+		const bool is_left_out = *at == '!';
+		size_t len;
+
+		if (is_left_out != (*text == '!'))
+			return fault_usage(f, "--call %s: names with ! leave out calls: give only these, or none", text);
+		at += is_left_out;
+		len = strcspn(at, ",");
+		if (*at == '!' || !is_call(at, len))
+			return unknown_call(text, at, len, f);
+		at += len;
+		if (!*at)
+			break;
+	}
+	*(const char **)names = text;
+	return 0;
+}
+
+/* All names have a '!', or none has. */
+static bool matches(const char *names, const char *name)
+{
+	const bool leave_out = *names == '!';
+
+	for (const char *at = names; name; at++) {
+		const char *glob = at + leave_out;
+		const size_t len = strcspn(glob, ",");
+
+		if (expr_glob(glob, len, name, strlen(name)))
+			return !leave_out;
+		at = glob + len;
+		if (!*at)
+			return leave_out;
+	}
+	return false;
+}
+
+static bool callchoice_has(struct callchoice *c, int64_t number)
+{
+	if (!c->names)
+		return true;
+	if (number < 0 || number >= NUMBERS)
+		return matches(c->names, syscall_name(number));
+	if (!c->known[number])
+		c->known[number] = matches(c->names, syscall_name(number)) ? YES : NO;
+	return c->known[number] == YES;
+}
 
 struct syscalls {
 	struct question question;

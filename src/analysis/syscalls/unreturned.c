@@ -1,20 +1,165 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/syscalls/unreturned.h"
 
-#include "analysis/syscalls/callfilter.h"
+#include "analysis/durations/waitargs.h"
 #include "analysis/syscalls/commchoice.h"
-#include "analysis/syscalls/pycallers.h"
 #include "base/escape.h"
+#include "base/hash.h"
 #include "base/room.h"
 #include "base/units.h"
 #include "engine/callnames.h"
+#include "pystack/pystack.h"
 #include "report/table.h"
+#include "stream/asked/event.h"
+#include "stream/asked/filter.h"
 #include "stream/watched/targets.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The Python functions that called what threads hang in, from the memory of their interpreters: a blocked thread does not change
+ * them. */
+
+/* Initialized by zeros. */
+struct pycallers {
+	struct pycaller *all;        /* by process */
+};
+
+enum { FRAMES = 4, MAX_PROCESSES = 64 };
+
+struct pycaller {
+	pid_t pid;
+	struct pystack *stack;       /* NULL: no Python, or one that cannot be read */
+	UT_hash_handle hh;
+};
+
+static struct pystack *stack_of(struct pycallers *p, pid_t pid)
+{
+	struct fault f = { 0 };
+	struct pycaller *one;
+
+	HASH_FIND(hh, p->all, &pid, sizeof(pid), one);
+	if (one || HASH_COUNT(p->all) >= MAX_PROCESSES || !(one = calloc(1, sizeof(*one))))
+		return one ? one->stack : NULL;
+	one->pid = pid;
+	HASH_ADD(hh, p->all, pid, sizeof(one->pid), one);
+	if (!HASH_KEPT(one))
+		return NULL;
+	one->stack = pystack_look(pid) ? NULL : pystack_open(pid, "syscalls", &f);
+	return one->stack;
+}
+
+struct wanted {
+	pid_t tid;
+	char *buf;
+	size_t size;
+	bool found;
+};
+
+static const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static void take(void *ctx, const struct pystack_thread *thread)
+{
+	struct wanted *w = ctx;
+	size_t used = 0;
+
+	if (thread->tid != w->tid || thread->torn)
+		return;
+	w->found = thread->n;
+	for (size_t i = 0; i < thread->n && i < FRAMES && used < w->size; i++) {
+		const struct pystack_frame *frame = &thread->frames[i];
+
+		used += (size_t)snprintf(w->buf + used, w->size - used, "%s%s (%s:%d)", i ? " < " : "", frame->code->name,
+					 file_name(frame->code->file), frame->line);
+	}
+}
+
+/* "get (queue.py:171) < work (app.py:7)", innermost first. False: the thread runs no Python, its functions are not known, or it is
+ * no longer in that call. The text has any bytes. */
+static bool pycallers_text(struct pycallers *p, const struct waitargs *c, char *buf, size_t size)
+{
+	const struct pystack_opts opts = { .idle = true };
+	struct pystack *stack = c->pid ? stack_of(p, c->pid) : NULL;
+	struct wanted w = { c->tid, buf, size, false };
+
+	return stack && !pystack_read(stack, &opts, take, &w) && w.found && waitargs_is_still(c);
+}
+
+static void pycallers_free(struct pycallers *p)
+{
+	for (struct pycaller *one = p->all; one; one = one->hh.next)
+		pystack_close(one->stack);
+	HASH_FREE(p->all);
+	p->all = NULL;
+}
+
+/* Whether a call that began before the run is one that the user's filter of raw_syscalls:sys_enter selects. */
+
+enum { RAW_BYTES = 256 };
+
+static void put(const struct trace_field *field, char raw[RAW_BYTES], const void *value, size_t size)
+{
+	if (field->offset + (size_t)field->size <= RAW_BYTES)
+		memcpy(raw + field->offset, value, size < field->size ? size : field->size);
+}
+
+/* The data of the event that the call would have caused. */
+static void put_event(const struct stream_event *enter, const struct waitargs *c, char raw[RAW_BYTES])
+{
+	const int64_t number = call_number(c->call);
+	const int32_t tid = c->tid;
+
+	memset(raw, 0, RAW_BYTES);
+	for (size_t i = 0; i < enter->fmt->nfields; i++) {
+		const struct trace_field *field = &enter->fmt->fields[i];
+
+		if (!strcmp(field->name, "common_pid"))
+			put(field, raw, &tid, sizeof(tid));
+		else if (!strcmp(field->name, "id"))
+			put(field, raw, &number, sizeof(number));
+		else if (!strcmp(field->name, "args"))
+			put(field, raw, c->args, sizeof(c->args));
+	}
+}
+
+/* Other parts of a sample than its data are empty here: what reads them has no value. */
+static bool is_true(const struct expr *filter, const struct stream_event *enter, const struct waitargs *c)
+{
+	struct expr_run run = { .ctx = NULL };
+	struct expr_value value;
+	char raw[RAW_BYTES];
+
+	put_event(enter, c, raw);
+	run.area[SCHEMA_RAW].bytes = raw;
+	run.area[SCHEMA_RAW].size = sizeof(raw);
+	return !expr_eval(filter, &run, &value) && value.u;
+}
+
+/* True without a filter; false if it reads more than the call: the CPU, the time, the name of the task. */
+static bool callfilter_passes(const struct stream_event *enter, const struct waitargs *c)
+{
+	struct expr_schema schema;
+	struct filter filter = { 0 };
+	struct expr_error err;
+	bool passes;
+
+	if (!enter->asked.filter)
+		return true;
+	if (!enter->fmt || schema_of_event(&schema, enter))
+		return false;
+	passes = filter_split(&filter, enter->asked.filter, &schema, true, &err) == FILTER_SPLIT && filter.here &&
+		 !expr_calls(filter.here, &schema_comm) && is_true(filter.here, enter, c);
+	filter_free(&filter);
+	schema_free(&schema);
+	return passes;
+}
 
 /* LINES, RECORDED_LINES: unless --full; LOOKED_AT: for holders of locks, which come first; NEWS_NS: shorter calls are no news. */
 enum { LINES = 10, RECORDED_LINES = 3, LOOKED_AT = 1000, NEWS_NS = 100000000, CALL_SIZE = 1280 };

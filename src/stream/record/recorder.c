@@ -1,18 +1,119 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream/record/recorder.h"
 
+#include "base/artifact.h"
+#include "base/fault.h"
 #include "base/now.h"
+#include "perfdata/write/flight.h"
 #include "perfdata/write/writer.h"
 #include "stream/code/codefiles.h"
 #include "stream/code/jitnames.h"
-#include "stream/record/dumps.h"
 #include "stream/rings/grow.h"
 #include "stream/rings/rings.h"
+#include "stream/state/requests.h"
 #include "stream/state/state.h"
 
 #include <inttypes.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * --overwrite: a recording in memory, in which the newest records replace the oldest. When a dump
+ * is requested, the last seconds up to that moment are written to a file: perfdata/write/flight.h.
+ *
+ * Records of other CPUs from before that moment may not have been read yet when the dump is
+ * requested. So the file is written a little later, and contains only what happened up to that
+ * moment.
+ */
+
+struct stream;
+
+/* Begins, instead of creating the file; with the privileges of the user. 0, or -1 with f. */
+/* ---- begin and free ------------------------------------------------------------- */
+static int dumps_begin(struct stream *s, struct fault *f)
+{
+	if (artifact_check("cannot write", s->opts->record, f))   /* fail now rather than hours later */
+		return -1;
+	s->dumps.flight = flight_new(s->opts->recording.flight_bytes);
+	if (!s->dumps.flight)
+		return fault_set(f, EXIT_FAILED, "--keep: no memory for the events to keep");
+	perfdata_divert(s->record.writer, s->dumps.flight);
+	if (s->record.identifier)
+		recorder_put_inventory(s);
+	return 0;
+}
+
+static void dumps_free(struct stream *s)
+{
+	flight_free(s->dumps.flight);
+	s->dumps.flight = NULL;
+}
+
+/* ---- writing ------------------------------------------------------------------------ */
+
+static void put(void *ctx, const void *records, size_t size)
+{
+	perfdata_put(ctx, records, size);
+}
+
+static void write_file(struct stream *s)
+{
+	uint64_t last = s->opts->recording.flight_ns, until = s->dumps.asked.until;
+	struct flight_taken taken;
+
+	perfdata_divert(s->record.writer, NULL);
+	if (perfdata_is_open(s->record.writer) || !perfdata_open(s->record.writer, &s->dumps.trouble)) {
+		flight_take(s->dumps.flight, last && until > last ? until - last : 0, until, put, s->record.writer,
+			    &taken);
+		recorder_put_addenda(s);
+		perfdata_put_end(s->record.writer);
+		perfdata_flush(s->record.writer);
+		s->loss.totals.dump = (struct stream_dump){
+			.n = s->loss.totals.dump.n + 1, .why = s->dumps.asked.why, .events = taken.samples,
+			.older = taken.older, .overwritten = taken.overwritten,
+			.span_ns = taken.last - taken.first,
+		};
+		s->loss.totals.recorded_bytes = perfdata_size(s->record.writer);
+	}
+	perfdata_divert(s->record.writer, s->dumps.flight);
+	s->dumps.asked = s->dumps.next;
+	s->dumps.next = (struct dump_moment){ 0 };
+}
+
+static bool is_over(const struct stream *s)
+{
+	uint64_t limit = s->opts->recording.flight_dumps;
+
+	return (limit && s->loss.totals.dump.n >= limit) || s->dumps.trouble.exit_code ||
+	       perfdata_error(s->record.writer);
+}
+
+static void write_dump(struct stream *s)
+{
+	if (perfdata_is_open(s->record.writer) && !recorder_next_file(s))
+		return;   /* try again in the next round */
+	write_file(s);
+	if (is_over(s))
+		stream_finish(s);
+}
+
+/* All rings have been read: writes a dump that was requested. */
+static void dumps_round(struct stream *s)
+{
+	if (s->dumps.asked.time && !is_over(s) && stream_now(s) > s->dumps.asked.time + 2 * DUMPS_PATIENCE)
+		write_dump(s);
+}
+
+/* The run has ended: writes dumps that were requested. 0, or -1 with f if one could not be written. */
+static int dumps_end(struct stream *s, struct fault *f)
+{
+	while (s->dumps.asked.time && !is_over(s))
+		write_dump(s);
+	return s->dumps.trouble.exit_code ? fault_set(f, EXIT_FAILED, "%s", s->dumps.trouble.text) : 0;
+}
 
 /* ---- the file ------------------------------------------------------------- */
 
