@@ -10,9 +10,38 @@
 #include "pyhost/batches.h"
 #include "pyhost/event.h"
 #include "pyhost/frames.h"
-#include "pyhost/trouble.h"
 #include "stream/names.h"
 #include "stream/stream.h"
+
+#include <Python.h>
+#include <stdint.h>
+
+/*
+ * Exceptions of a script's functions are printed and counted, and the run continues. The first ones
+ * are printed in full; then a line per kind, at most once a second, and the total at the end.
+ */
+
+#define PY_SSIZE_T_CLEAN
+
+enum { TROUBLE_FULL = 3, TROUBLE_KINDS = 16 };
+
+struct trouble_kind {
+	char name[96];         /* "KeyError in sched__sched_wakeup" */
+	uint64_t count, told;
+};
+
+struct trouble {
+	struct trouble_kind kinds[TROUBLE_KINDS];   /* the last one counts all others */
+	int nkinds;
+	uint64_t count;
+	uint64_t told_ns;
+};
+
+/* Takes the current SystemExit and returns its exit code. Other values than numbers are printed. */
+int trouble_take_exit(void);
+/* Removes the frames of loader.py and importlib from the head of the current traceback, so that it begins
+ * in the script. */
+void trouble_strip_own_frames(void);
 
 struct host_script;
 

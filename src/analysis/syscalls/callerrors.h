@@ -6,9 +6,24 @@
 #ifndef ANALYSIS_SYSCALLS_CALLERRORS_H
 #define ANALYSIS_SYSCALLS_CALLERRORS_H
 
-#include "analysis/syscalls/commcounts.h"
 #include "analysis/durations/words.h"
 #include "rows/question.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* How many calls of which tasks, by name: "stat_prog 10, go 4". */
+
+enum { COMMCOUNTS_TEXT = 320 };   /* bytes that hold every text */
+
+/* Initialized by zeros. */
+struct commcounts {
+	struct commcount *all;
+	uint64_t total;
+};
+
+/* comm: NULL, if it is not known. */
+void commcounts_add(struct commcounts *c, const char *comm);
 
 /* Initialized by zeros. */
 struct callerrors {

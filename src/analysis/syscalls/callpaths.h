@@ -13,8 +13,25 @@
 #define ANALYSIS_SYSCALLS_CALLPATHS_H
 
 #include "analysis/syscalls/callset.h"
-#include "analysis/syscalls/libccalls.h"
 #include "rows/question.h"
+
+/*
+ * Functions of the C library that make system calls with a path or an address, and probes at their entries, for kernels
+ * without kprobes. The library is found in the run's processes, in containers too. The loader, and programs with the library
+ * inside or in Go, have probes where they make such calls (callsites.h). Where a function is simple enough, its probe is at a later
+ * instruction, which costs less (probeplaces.h).
+ */
+
+#define LIBCCALLS_ALIAS "path"   /* the events' names are this and a number; of probes behind the system call: */
+#define LIBCCALLS_ALIAS_AFTER LIBCCALLS_ALIAS "after"
+enum { LIBCCALLS_FILES = 16, LIBCCALLS_EVENTS = 14 };   /* at most; for each file */
+
+/* The files with probes: the events name these descriptors, as another file may be at a path by the time when they are opened.
+ * Initialized by zeros. */
+struct libccalls {
+	int fds[LIBCCALLS_FILES];
+	size_t n;
+};
 
 enum { CALLPATH_SIZE = 1024, CALLPATH_EVENTS = 256, CALLPATH_NUMBERS = 6 };   /* bytes with the final NUL; events with paths */
 
