@@ -4,7 +4,7 @@
  * getppid(2) from inner() < middle() < outer() < main(), or from lib_inner() < lib_outer() <
  * main(), with N times deep() before main(). With --children each is made by a process of
  * its own, which exec'ed this program and exits at once. Prints "pid N"; --wait waits for
- * a byte on stdin, before all else; --linger for the end of stdin, after it.
+ * a byte on stdin, before all else; --linger for the end of stdin, after it: each byte makes it call again.
  *
  * Without libc's own wrappers between: they keep no frame pointers.
  */
@@ -105,9 +105,9 @@ int main(int argc, char **argv)
 		return 1;
 	if (children && run_children(argv[0], children))
 		return 1;
-	for (int i = 0; i < calls; i++)
-		sum += depth ? deep(fn, depth - 1) : fn(1);
-	while (linger && read(0, &byte, 1) > 0)
-		;
+	do {
+		for (int i = 0; i < calls; i++)
+			sum += depth ? deep(fn, depth - 1) : fn(1);
+	} while (linger && read(0, &byte, 1) > 0);
 	return 0;
 }

@@ -22,16 +22,6 @@ def __sample__(e):
     print('chain', json.dumps([(f['symbol'], f['dso']) for f in e._callchain if not f['kernel']]),
           flush=True)
 """
-# Names are waited for as long as it takes at the end only: not while rings fill, as on a busy machine.
-AT_THE_END = SHOW.replace('def __sample__(e):', 'def show(e):') + """
-kept = []
-def __sample__(e):
-    kept.append(e)
-    print('chain', [], flush=True)
-def __exit__(): show(kept[0])
-"""
-
-
 @pytest.fixture(scope='session')
 def renamed(helper, need, tmp_path_factory):
     """The path of a program of tests/helpers, with a name of our own."""
@@ -41,8 +31,8 @@ def renamed(helper, need, tmp_path_factory):
     return lambda name: shutil.copy(helper(name), folder / (PREFIX + name))
 
 
-def chains(prof, folder, one, *options, n=1, script=SHOW):
-    with Session(prof, folder, script, '-e', CALLS, '-i', '50', '--user-callchain', *options) as session:
+def chains(prof, folder, one, *options, n=1):
+    with Session(prof, folder, SHOW, '-e', CALLS, '-i', '50', '--user-callchain', *options) as session:
         session.wait_for('ready')
         one.go()
         session.wait_for('(?s)' + '(chain.*)' * n)
@@ -142,8 +132,16 @@ def test_the_file_of_a_process_that_lives(prof, renamed, folder, how, user):
             os.unlink(program)
         else:
             os.rename(other, program)
-        found = chains(prof, folder, one, *user, script=AT_THE_END)
-    assert symbols(found[-1], 4) == ['inner', 'middle', 'outer', 'main']
+        with Session(prof, folder, SHOW, '-e', CALLS, '-i', '50', '--user-callchain', *user) as session:
+            session.wait_for('ready')
+            since = 0
+            while b'"inner"' not in session.out.data:      # names come late where others have the CPU
+                since = len(session.out.data)
+                one.go()
+                session.wait_for('chain.*\n', since)
+            ended = session.stop()
+    found = [json.loads(line) for line in re.findall(r'^chain (.*"inner".*)$', ended.stdout, re.M)]
+    assert ended.code == 0 and ended.stderr == '' and symbols(found[-1], 4) == ['inner', 'middle', 'outer', 'main']
     assert found[-1][0][1].startswith(str(program))
 
 
