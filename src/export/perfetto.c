@@ -16,16 +16,11 @@
 
 enum { MAX_CPUS = 8192, MAX_FIELDS = 64, TEXT = 256, NAME = 512 };
 
-struct thread {
-	uint32_t comm;               /* number in `comms` */
-	bool has_track;
-};
-
 struct perfetto {
 	struct protofile file;
 	struct perfetto_stacks stacks;
 	struct wordlist comms, names, fields;   /* names of tasks; of events and fields, by number - 1 */
-	struct numbers threads;      /* by pid and tid */
+	struct numbers tracks;       /* by names_task() of pid and tid; UINT64_MAX for a process. A row is the last name: a number in `comms` */
 	struct stream_event *events;
 	size_t nevents;
 	uint64_t *counted;           /* running count of the profile's event, by CPU; the last one is for unknown CPUs */
@@ -121,7 +116,7 @@ static int begin(struct convert *c, struct analysis *a, struct fault *f)
 		p->counted = calloc(MAX_CPUS + 1, sizeof(*p->counted));
 	if (!p || !p->counted || protofile_begin(&p->file, c->file.out, false))
 		return fault_set(f, EXIT_FAILED, "out of memory");
-	p->threads = (struct numbers){ .words = 1, .row = sizeof(struct thread) };
+	p->tracks = (struct numbers){ .words = 2, .row = sizeof(uint32_t) };
 	perfetto_stacks_begin(&p->stacks, &p->file);
 	p->events = stream_events(a->stream, &p->nevents);
 	for (size_t i = 0; i < p->nevents; i++)
@@ -165,42 +160,54 @@ static void put_names(struct perfetto *p, const struct analysis_sample *s, const
 	perfetto_put(&p->file, &packet);
 }
 
-static struct thread *thread_of(struct perfetto *p, struct analysis *a, const struct analysis_sample *s)
+/* A track with another uuid than the one before tells the importer that its process or thread is another one with the same id. */
+static void put_track(struct perfetto *p, uint64_t uuid, const struct analysis_sample *s, bool is_process)
 {
-	uint64_t key = (uint64_t)(uint32_t)s->pid << 32 | (uint32_t)s->tid;
-	uint32_t comm = wordlist_of(&p->comms, analysis_comm(a, s->tid, s->time));
-	struct thread *t;
-	bool fresh;
-	uint32_t i = numbers_of(&p->threads, &key, &fresh);
-
-	if (i >= p->threads.n)
-		return NULL;
-	t = (struct thread *)p->threads.rows + i;
-	if ((fresh || t->comm != comm) && s->tid > 0 && s->pid > 0)
-		put_names(p, s, wordlist_at(&p->comms, comm));
-	t->comm = comm;
-	return t;
-}
-
-static uint64_t track_of(struct perfetto *p, struct thread *t, const struct analysis_sample *s)
-{
-	Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
+	Perfetto__Protos__TracePacket packet = packet_at(s->time);
 	Perfetto__Protos__TrackDescriptor track = PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
+	Perfetto__Protos__ProcessDescriptor process = PERFETTO__PROTOS__PROCESS_DESCRIPTOR__INIT;
 	Perfetto__Protos__ThreadDescriptor thread = PERFETTO__PROTOS__THREAD_DESCRIPTOR__INIT;
-	uint64_t uuid = (uint64_t)(t - (struct thread *)p->threads.rows) + 1;
 
-	if (t->has_track)
-		return uuid;
-	t->has_track = true;
-	thread.has_pid = thread.has_tid = true;
-	thread.pid = s->pid;
+	process.has_pid = thread.has_pid = thread.has_tid = true;
+	process.pid = thread.pid = s->pid;
 	thread.tid = pidmap_shown(s->tid);
 	track.has_uuid = true;
 	track.uuid = uuid;
-	track.thread = &thread;
+	track.process = is_process ? &process : NULL;
+	track.thread = is_process ? NULL : &thread;
 	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_TRACK_DESCRIPTOR;
 	packet.track_descriptor = &track;
 	perfetto_put(&p->file, &packet);
+}
+
+/* The number of the track of a process or thread, which is written when it is new. */
+static uint64_t track_of(struct perfetto *p, const uint64_t key[2], const struct analysis_sample *s, bool *fresh)
+{
+	uint64_t uuid = (uint64_t)numbers_of(&p->tracks, key, fresh) + 1;
+
+	if (*fresh)
+		put_track(p, uuid, s, key[1] == UINT64_MAX);
+	return uuid;
+}
+
+/* The number of the thread's track; 0 without memory. */
+static uint64_t thread_of(struct perfetto *p, struct analysis *a, const struct analysis_sample *s)
+{
+	const uint64_t process[] = { names_task(&a->names, s->pid, s->time), UINT64_MAX };
+	const uint64_t thread[] = { process[0], names_task(&a->names, s->tid, s->time) };
+	uint32_t comm = wordlist_of(&p->comms, analysis_comm(a, s->tid, s->time)), *last;
+	bool fresh;
+	uint64_t uuid;
+
+	if (s->pid > 0)
+		track_of(p, process, s, &fresh);
+	uuid = track_of(p, thread, s, &fresh);
+	if (p->tracks.lost)
+		return 0;
+	last = (uint32_t *)p->tracks.rows + (uuid - 1);
+	if ((fresh || *last != comm) && s->tid > 0 && s->pid > 0)
+		put_names(p, s, wordlist_at(&p->comms, comm));
+	*last = comm;
 	return uuid;
 }
 
@@ -270,7 +277,7 @@ static size_t annotate_all(struct perfetto *p, struct note *notes, const struct 
 	return n;
 }
 
-static void put_instant(struct perfetto *p, struct thread *t, const struct analysis_sample *s, uint64_t stack)
+static void put_instant(struct perfetto *p, uint64_t track, const struct analysis_sample *s, uint64_t stack)
 {
 	struct note notes[MAX_FIELDS];
 	Perfetto__Protos__DebugAnnotation *values[MAX_FIELDS];
@@ -279,7 +286,7 @@ static void put_instant(struct perfetto *p, struct thread *t, const struct analy
 
 	event.has_type = event.has_track_uuid = true;
 	event.type = PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT;
-	event.track_uuid = track_of(p, t, s);
+	event.track_uuid = track;
 	event.name_field_case = PERFETTO__PROTOS__TRACK_EVENT__NAME_FIELD_NAME_IID;
 	event.name_iid = name_of(p, &p->names, s->event->name);
 	event.n_debug_annotations = annotate_all(p, notes, s);
@@ -327,12 +334,12 @@ static void put_sample(struct perfetto *p, const struct convert *c, const struct
 static void sample(struct convert *c, struct analysis *a, const struct analysis_sample *s)
 {
 	struct perfetto *p = c->state;
-	struct thread *t = thread_of(p, a, s);
+	uint64_t track = thread_of(p, a, s);
 	bool profiles = convert_profiles(c, s->event);
 	uint64_t stack = 0;
 
-	c->no_memory |= p->lost || !t;
-	if (!t)
+	c->no_memory |= p->lost || !track;
+	if (!track)
 		return;
 	if (profiles || !s->event->consumer)
 		stack = perfetto_stack(&p->stacks, a, analysis_where(a, s));
@@ -341,7 +348,7 @@ static void sample(struct convert *c, struct analysis *a, const struct analysis_
 	if (s->event->consumer && s->cpu != UINT32_MAX)
 		perfetto_ftrace_put(s->event->consumer, s, &p->file);
 	else if (c->all || !profiles)
-		put_instant(p, t, s, stack);
+		put_instant(p, track, s, stack);
 }
 
 static void lost(struct convert *c, struct analysis *a, const struct stream_loss *loss)
@@ -365,7 +372,7 @@ static int end(struct convert *c, struct analysis *a, struct fault *f)
 	struct perfetto_stacks *s = &p->stacks;
 
 	if (protofile_end(&p->file) || p->lost || s->lost || p->comms.lost || p->names.lost || p->fields.lost ||
-	    p->threads.lost || s->functions.lost || s->paths.lost || s->sources.lost || s->builds.lost ||
+	    p->tracks.lost || s->functions.lost || s->paths.lost || s->sources.lost || s->builds.lost ||
 	    s->mappings.lost || s->frames.lost || s->stacks.lost)
 		return fault_set(f, EXIT_FAILED, "--output %s: out of memory", c->out);
 	return 0;
@@ -384,7 +391,7 @@ static void release(struct convert *c)
 	wordlist_free(&p->comms);
 	wordlist_free(&p->names);
 	wordlist_free(&p->fields);
-	numbers_free(&p->threads);
+	numbers_free(&p->tracks);
 	free(p->counted);
 	free(p);
 }

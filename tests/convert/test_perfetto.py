@@ -78,7 +78,8 @@ class Trace:
             self.ftrace.append({**event, 'cpu': bundle['cpu']})
 
     def take_track_descriptor(self, track, time):
-        self.tracks[track['uuid']] = track['thread']
+        assert track['uuid'] not in self.tracks and time
+        self.tracks[track['uuid']] = track.get('thread', track.get('process'))
 
     def take_process_tree(self, tree, time):
         for thread in tree['threads']:

@@ -344,6 +344,15 @@ def test_processes_that_had_the_same_pid_are_two(recording):
     threads = json.loads(recording('convert', '--to', 'firefox'))['threads']
     assert [(t['pid'], t['tid'], t['name'], t['samples']['length']) for t in threads] == [
         ('500', 500, 'first', 1), ('500.1', 500, 'second', 3), ('500.2', 500, 'third', 2)]
+    if re.search(r'protobuf-c: no$', recording.run('version', '--build-options').stdout, re.M) or not shutil.which('protoc'):
+        return
+    recording('convert', '--to', 'perfetto', '-o', 'x.pftrace')
+    with open(recording.folder / 'x.pftrace', 'rb') as trace:
+        text = ran(['protoc', '-I', os.path.join(corpus.DATA, '../../../src/export'), '--decode', 'perfetto.protos.Trace', 'perfetto.proto'],
+                   stdin=trace).stdout
+    # the same pid on a track with another uuid is another process for Perfetto, of which all is that follows
+    assert re.findall(r'(?<=cmdline: ")[^"]*|(?<=uuid: )\d|perf_sample(?= {)', text) == (
+        '1 2 first perf_sample 3 4 sh perf_sample second perf_sample perf_sample 5 6 <...> perf_sample third perf_sample'.split())
 
 
 # ---- simpleperf, and perf of old
