@@ -179,9 +179,10 @@ static int enable_at_start(const struct stream *s, const struct opened *o)
 	return o->event->wanted && !follows_leader(s, o) && !waits_for_exec(s, o) ? pev_event_enable(o->ev) : 0;
 }
 
-static int enable_all(struct stream *s, struct fault *f)
+/* Those from `first` on. */
+static int enable_all(struct stream *s, size_t first, struct fault *f)
 {
-	for (size_t i = 0; i < s->rings.nopened; i++) {
+	for (size_t i = first; i < s->rings.nopened; i++) {
 		int rc = enable_at_start(s, &s->rings.opened[i]);
 
 		if (rc)
@@ -241,8 +242,9 @@ static int reopen_cpu(struct stream *s, int cpu, struct fault *f)
 			continue;
 		pev_event_disable(o->ev);
 		o->gone = true;
-		rc = open_one(s, o->event, o->task, o->ring, f) || enable_at_start(s, &all[s->rings.nopened - 1]);
+		rc = open_one(s, o->event, o->task, o->ring, f);
 	}
+	rc = rc ? rc : enable_all(s, n, f);
 	sampleids_index(s);
 	s->choice.strays |= s->record.writer != NULL;
 	if (s->sideband)
@@ -250,7 +252,7 @@ static int reopen_cpu(struct stream *s, int cpu, struct fault *f)
 	return rc;
 }
 
-static void reopen_cpus(struct stream *s, bool tasks)
+static void reopen_cpus(struct stream *s)
 {
 	for (size_t i = 0; i < s->hotplug.back.n; i++) {
 		struct fault f = { 0 };
@@ -258,7 +260,7 @@ static void reopen_cpus(struct stream *s, bool tasks)
 
 		if (reopen_cpu(s, cpu, &f))
 			fprintf(stderr, "perf-prof: CPU %d was offline, and is not watched since it came back: %s\n", cpu, f.text);
-		else if (!tasks)
+		else
 			note(1, "CPU %d was offline: it is watched again", cpu);
 	}
 	numlist_free(&s->hotplug.back);
@@ -267,14 +269,18 @@ static void reopen_cpus(struct stream *s, bool tasks)
 /* Events are open on CPUs that were online at the start: reports a change. */
 static void mind_hotplug(struct stream *s)
 {
-	bool tasks = !targets_everybody(s->opts) && !s->opts->cgroups.n;
+	bool tasks = true;   /* and no tracepoint of a source is watched everywhere */
 	char line[600];
 
+	for (size_t i = 0; i < s->rings.nopened && tasks; i++)
+		tasks = s->rings.opened[i].task->tid >= 0;
 	if (hotplug_look(&s->hotplug, &s->targets.cpus, s->opts->cpus.n, tasks, false, line,
 			 sizeof(line)))
 		note(1, "%s", line);
+	if (tasks)   /* the kernel keeps their events */
+		numlist_free(&s->hotplug.back);
 	if (s->hotplug.back.n && !grow_is_pending(s))   /* a larger ring takes the place of the old one first */
-		reopen_cpus(s, tasks);
+		reopen_cpus(s);
 }
 
 /* A few rounds. True if there is more. */
@@ -337,7 +343,7 @@ static void deliver_rest(struct stream *s)
  * child when it switches between them. */
 static int start_all(struct stream *s, struct fault *f)
 {
-	if (enable_all(s, f) || (s->run.ops->started && s->run.ops->started(s->run.ctx, f)))
+	if (enable_all(s, 0, f) || (s->run.ops->started && s->run.ops->started(s->run.ctx, f)))
 		return -1;
 	for (size_t i = 0; i < s->rings.nopened && !targets_everybody(s->opts); i++)
 		enable_at_start(s, &s->rings.opened[i]);

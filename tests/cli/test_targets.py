@@ -13,8 +13,8 @@ import time
 import pytest
 
 from frame import requires
-from frame.declared import environment
-from frame.session import EVENT, READY, Session
+from frame.declared import Output, environment
+from frame.session import EVENT, READY, Session, until
 
 pytestmark = pytest.mark.live
 
@@ -55,6 +55,29 @@ def test_a_control_group_of_version_1(prof):
             assert done.returncode == 1 and f'{folders[0]}{name} is not a control group that perf events know: it is of version 1' in done.stderr
     finally:
         os.rmdir(folders[0] + name)
+
+
+@pytest.mark.alone
+def test_events_of_a_cpu_that_was_offline_are_opened_again(prof):
+    """Those of a source that watches all tasks, too. The kernel's message comes without the CPU having been away."""
+    cpu = max(os.sched_getaffinity(0))
+    runs = [subprocess.Popen([prof, *args, '-v', '--seconds', '60'], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for args in (
+        ['profile', '-a', '-e', 'cpu-clock', '-F', '9'], ['trace', '-e', 'rundelay', '-p', str(os.getpid())],
+        ['trace', '-e', 'sched:sched_process_exec', '-p', str(os.getpid())])]
+    said = [Output(run.stderr) for run in runs]
+
+    def told():
+        with open(f'/sys/devices/system/cpu/cpu{cpu}/uevent', 'w') as uevent:
+            uevent.write('online')
+        return [f'perf-prof: CPU {cpu} was offline: it is watched again' in one.data.decode() for one in said]
+    try:
+        until(lambda: told()[:2] == [True, True])
+        assert not told()[2]
+    finally:
+        for run in runs:
+            run.kill()
+            run.wait()
+            run.stderr.close()
 
 
 class Target:
