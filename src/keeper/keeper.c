@@ -2,6 +2,7 @@
 #include "keeper/keeper.h"
 
 #include "base/descriptors.h"
+#include "base/helpers.h"
 #include "base/opener.h"
 #include "base/procstatus.h"
 #include "base/ticket.h"
@@ -28,7 +29,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -48,6 +48,13 @@ struct vault {
 static struct vault *vault_new(void)
 {
 	return calloc(1, sizeof(struct vault));
+}
+
+/* Before the keeper exits: ends its parsers. */
+static void vault_end(struct vault *v)
+{
+	parser_free(v->parser);
+	parser_free(v->maps);
 }
 
 static bool is_same(const struct stat *a, const struct stat *b)
@@ -598,6 +605,7 @@ static void keep(int socket, const struct keeper_opts *opts)
 		answer_one(socket, &g, &opts->outputs, &r, (size_t)n, fds, nfds);
 		close_all(fds, nfds);
 	}
+	vault_end(g.vault);
 	_exit(0);
 }
 
@@ -721,15 +729,6 @@ int keeper_write(struct keeper *k, const struct outfile_order *order)
 	return n < 0 ? (int)n : ask_with(k, &r, (size_t)n - 1, NULL, 0, &a);
 }
 
-static int wait_for(pid_t child)
-{
-	int status;
-
-	if (TEMP_FAILURE_RETRY(waitpid(child, &status, 0)) < 0)
-		return -errno;
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EAGAIN;
-}
-
 /* Children of the run shall not use the keeper, nor hold its socket open. A fork handler has no
  * argument, hence the static: the keeper that was started last. */
 static struct keeper *_Atomic of_the_run;
@@ -760,7 +759,6 @@ static int receive_own_id(int socket, int32_t *id)
 	return n == sizeof(a) ? 0 : -EPIPE;
 }
 
-/* Forks twice: as a child of init, the process is never found by a wait() of the script. */
 static int fork_lane(struct lane *lane, const struct keeper_opts *opts)
 {
 	int pair[2], rc;
@@ -768,15 +766,12 @@ static int fork_lane(struct lane *lane, const struct keeper_opts *opts)
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return -errno;
-	child = fork();
+	child = helpers_fork();
 	if (child == 0) {
-		child = fork();
-		if (child)
-			_exit(child < 0);
 		close(pair[0]);
 		keep(pair[1], opts);
 	}
-	rc = child < 0 ? -errno : wait_for(child);
+	rc = child < 0 ? -errno : 0;
 	close(pair[1]);
 	if (!rc)
 		rc = receive_own_id(pair[0], &lane->process);
@@ -843,6 +838,7 @@ static bool stop_lane(struct lane *lane)
 	while (recv(lane->socket, &c, 1, 0) > 0 || errno == EINTR)
 		errno = 0;
 	close(lane->socket);
+	helpers_wait(lane->process);
 	lane->socket = -1;       /* an abandoned thread may still ask */
 	pthread_mutex_unlock(&lane->lock);
 	return true;

@@ -7,20 +7,21 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-enum { SECONDS = 20, START_SECONDS = 10 };
+enum { SECONDS = 20, START_SECONDS = 10, END_MS = 1000 };
 
 struct parser {
 	const struct parser_row *rows;
 	unsigned int seconds;
 	pid_t owner;             /* the process; a forked child does not share the sockets */
 	int control;             /* socket to the nursery; -1: parse here */
+	int32_t nursery;
 	bool apart;
 	int socket;              /* connected to the worker; -1: none */
 	pid_t worker;
@@ -72,35 +73,27 @@ static struct wire_limit limit_of(unsigned int seconds)
 	return (struct wire_limit){ .deadline = now_ns(CLOCK_MONOTONIC) + seconds * UINT64_C(1000000000) };
 }
 
-/* Forks twice: as a child of init, the process is never found by a wait() of a script. */
 static int fork_nursery(struct parser *p)
 {
 	struct wire_limit limit = limit_of(START_SECONDS);
 	int pair[2], rc;
 	pid_t child;
-	int32_t nursery;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return -errno;
-	child = fork();
-	if (child == 0) {
-		child = fork();
-		if (child)
-			_exit(child < 0);
+	child = helpers_fork();
+	if (child == 0)
 		parser_serve(pair[1], p->rows);
-	}
 	rc = child < 0 ? -errno : 0;
 	close(pair[1]);
 	if (!rc)
-		TEMP_FAILURE_RETRY(waitpid(child, NULL, 0));
-	if (!rc)
-		rc = wire_receive(pair[0], &nursery, sizeof(nursery), &limit);
+		rc = wire_receive(pair[0], &p->nursery, sizeof(p->nursery), &limit);
 	if (rc)
 		close(pair[0]);
 	else
 		p->control = pair[0];
 	if (!rc)
-		helpers_started(&p->helpers, nursery);
+		helpers_started(&p->helpers, p->nursery);
 	return rc;
 }
 
@@ -139,12 +132,17 @@ static void leave_worker(struct parser *p)
 
 void parser_free(struct parser *p)
 {
+	struct pollfd nursery = { .fd = p ? p->control : -1 };
+
 	if (!p)
 		return;
 	for (int i = 0; i < PARSER_KINDS; i++)
 		if (p->states[i] && p->rows[i].forget)
 			p->rows[i].forget(p->states[i]);
 	leave_worker(p);
+	/* its worker may hang in a file */
+	if (getpid() == p->owner && !shutdown(p->control, SHUT_WR) && poll(&nursery, 1, END_MS) == 1)
+		helpers_wait(p->nursery);
 	if (p->control >= 0)
 		close(p->control);
 	free(p);
