@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/pidns.h"
 
+#include "base/textfile.h"
+
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,8 +28,6 @@ bool pidns_is_initial(void)
 bool pidns_has_proc(void)
 {
 	char text[64];
-	ssize_t n = readlink("/proc/self", text, sizeof(text) - 1);
 
-	text[n < 0 ? 0 : n] = '\0';
-	return atoi(text) == getpid();
+	return textfile_link(text, sizeof(text), "/proc/self") && atoi(text) == getpid();
 }

@@ -3,6 +3,24 @@
 
 #include "base/room.h"
 
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+size_t textfile_link(char *buf, size_t size, const char *fmt, ...)
+{
+	char name[PATH_MAX];
+	va_list ap;
+	ssize_t n;
+
+	va_start(ap, fmt);
+	vsnprintf(name, sizeof(name), fmt, ap);
+	va_end(ap);
+	n = readlink(name, buf, size - 1);
+	buf[n > 0 ? n : 0] = '\0';
+	return n > 0 ? (size_t)n : 0;
+}
+
 char *textfile_whole(int fd, size_t most, size_t *len)
 {
 	enum { PIECE = 16384 };

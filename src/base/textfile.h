@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of /proc, sysfs and tracefs as text: they do not tell their size. */
+/* Files of /proc, sysfs and tracefs as text, which do not tell their size, and links. */
 #ifndef BASE_TEXTFILE_H
 #define BASE_TEXTFILE_H
 
@@ -26,6 +26,9 @@ static inline ssize_t textfile_read(const char *path, char *buf, size_t size)
 {
 	return textfile_from(open(path, O_RDONLY | O_CLOEXEC), buf, size);
 }
+
+/* Reads the symbolic link of that name. The number of bytes, and 0 with "" if there is none; size - 1: it may be cut. */
+size_t textfile_link(char *buf, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* Unlike access(2), it looks with all capabilities of the process, such as CAP_DAC_READ_SEARCH of a user who is not root. */
 static inline bool textfile_exists(const char *path)

@@ -5,6 +5,7 @@
 #include "base/helpers.h"
 #include "base/opener.h"
 #include "base/procstatus.h"
+#include "base/textfile.h"
 #include "base/ticket.h"
 #include "keeper/outputs.h"
 #include "symbols/elf/elfid.h"
@@ -358,21 +359,19 @@ static int grants_file(struct grants *g, pid_t pid, const char *path)
 static int grants_mapped(struct grants *g, pid_t pid, const char *range)
 {
 	unsigned long long start, end;
-	char entry[128], path[PATH_MAX];
-	ssize_t n;
+	char path[PATH_MAX];
+	size_t n;
 
 	if (!is_target(g, pid))
 		return -ESRCH;
 	if (sscanf(range, "%llx-%llx", &start, &end) != 2)
 		return -EINVAL;
 	if (start)
-		snprintf(entry, sizeof(entry), "/proc/%d/map_files/%llx-%llx", (int)pid, start, end);
+		n = textfile_link(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)pid, start, end);
 	else
-		snprintf(entry, sizeof(entry), "/proc/%d/exe", (int)pid);
-	n = readlink(entry, path, sizeof(path) - 1);
-	if (n < 0)
+		n = textfile_link(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	if (!n)
 		return -ENOENT;
-	path[n] = '\0';
 	return give(g, pid, path, opener_mapped(&opener_direct, pid, start, end));
 }
 

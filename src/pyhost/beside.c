@@ -3,6 +3,7 @@
 #include "pyhost/become.h"
 
 #include "base/capabilities.h"
+#include "base/textfile.h"
 #include "pyhost/environment.h"
 
 #include <errno.h>
@@ -14,11 +15,9 @@
 /* In the build folder, the package is beside the program. */
 static void find_packages(char *buf, size_t size)
 {
-	char own[3072], init[4096];
-	ssize_t n = readlink("/proc/self/exe", own, sizeof(own) - 1);
-	char *slash;
+	char own[3072], init[4096], *slash;
 
-	own[n < 0 ? 0 : n] = '\0';
+	textfile_link(own, sizeof(own), "/proc/self/exe");
 	slash = strrchr(own, '/');
 	snprintf(init, sizeof(init), "%.*s/python/perf_prof/sql.py", slash ? (int)(slash - own) : 0, own);
 	if (slash && !access(init, F_OK))

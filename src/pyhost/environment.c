@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pyhost/environment.h"
 
+#include "base/textfile.h"
+
 #include <errno.h>
 #include <glob.h>
 #include <limits.h>
@@ -23,16 +25,6 @@ static bool cut(char *path)
 	return true;
 }
 
-static bool own_folder(char *buf, size_t size)
-{
-	ssize_t n = readlink("/proc/self/exe", buf, size - 1);
-
-	if (n < 0)
-		return false;
-	buf[n] = '\0';
-	return cut(buf);
-}
-
 /* Beside the program; else, for `pip install --user` and Debian's /usr/local, the system's. */
 int environment_python(const char *venv, char *path, size_t size, struct fault *f)
 {
@@ -44,7 +36,7 @@ int environment_python(const char *venv, char *path, size_t size, struct fault *
 		snprintf(path, size, "%s/bin/python3", venv);
 		return 0;
 	}
-	if (!own_folder(own, sizeof(own)))
+	if (!textfile_link(own, sizeof(own), "/proc/self/exe") || !cut(own))
 		return fault_set(f, EXIT_FAILED, "/proc/self/exe: %s; the Python of this perf-prof is looked for beside it: "
 				 "mount /proc", strerror(errno));
 	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {

@@ -4,6 +4,7 @@
 
 #include "base/descriptors.h"
 #include "base/note.h"
+#include "base/textfile.h"
 #include "base/units.h"
 #include "stat/commands.h"
 
@@ -56,15 +57,12 @@ static bool leads_to(const char *path, int fd)
 bool stat_input_can_repeat(const struct stat_input *in, char **path)
 {
 	char found[PATH_MAX];
-	ssize_t n;
 
 	*path = NULL;
 	if (in->start < 0)
 		return !in->told;
-	n = readlink("/proc/self/fd/0", found, sizeof(found) - 1);
-	if (in->start > 0 || n < 0)
+	if (in->start > 0 || !textfile_link(found, sizeof(found), "/proc/self/fd/0"))
 		return false;
-	found[n] = '\0';
 	*path = leads_to(found, STDIN_FILENO) ? strdup(found) : NULL;
 	return *path;
 }

@@ -3,6 +3,7 @@
 
 #include "base/escape.h"
 #include "base/hash.h"
+#include "base/textfile.h"
 #include "engine/callnames.h"
 #include "stream/names.h"
 #include "tasks/variables.h"
@@ -113,16 +114,6 @@ static void name_socket(struct waiton *w, pid_t tid, char *buf, size_t size)
 		sockets_text(&w->sockets, tid, inode, buf, size);
 }
 
-static void read_link(pid_t tid, int fd, char *buf, size_t size)
-{
-	char link[64];
-	ssize_t n;
-
-	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)tid, fd);
-	n = readlink(link, buf, size - 1);
-	buf[n > 0 ? n : 0] = '\0';
-}
-
 static struct waiton_descriptor *add_descriptor(struct waiton_process *p, int fd)
 {
 	struct waiton_descriptor *d;
@@ -144,7 +135,7 @@ void waiton_descriptor(struct waiton *w, pid_t pid, pid_t tid, int fd, char *buf
 	if (d)
 		snprintf(buf, size, "%s", d->name);
 	else
-		read_link(tid, fd, buf, size);
+		textfile_link(buf, size, "/proc/%d/fd/%d", (int)tid, fd);
 	name_socket(w, tid, buf, size);
 	if (*buf && (d || (d = add_descriptor(p, fd))))
 		snprintf(d->name, sizeof(d->name), "%s", buf);

@@ -265,14 +265,9 @@ static void take(void *ctx, const struct pystack_thread *t)
 /* Other programs may have an interpreter, too (gdb, vim), and do most of their work without it. */
 static bool is_interpreter(pid_t pid)
 {
-	char path[64], exe[4096];
-	const char *name;
-	ssize_t n;
+	char exe[4096];
+	const char *name = textfile_link(exe, sizeof(exe), "/proc/%d/exe", (int)pid) ? strrchr(exe, '/') : NULL;
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-	n = readlink(path, exe, sizeof(exe) - 1);
-	exe[n > 0 ? n : 0] = '\0';
-	name = strrchr(exe, '/');
 	return name && !strncmp(name, "/python", strlen("/python"));
 }
 

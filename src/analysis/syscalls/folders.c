@@ -2,6 +2,7 @@
 #include "analysis/syscalls/folders.h"
 
 #include "base/hash.h"
+#include "base/textfile.h"
 #include "tasks/threads.h"
 
 #include <fcntl.h>
@@ -154,14 +155,11 @@ static bool folderlinks_look(const char *folder, char real[PATH_MAX])
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_CACHED | RESOLVE_NO_MAGICLINKS };
 	const int fd = (int)syscall(SYS_openat2, AT_FDCWD, folder, &how, sizeof(how));
-	char link[64];
-	ssize_t n;
+	size_t n;
 
 	if (fd < 0)
 		return false;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, real, PATH_MAX - 1);
-	real[n > 0 ? n : 0] = '\0';
+	n = textfile_link(real, PATH_MAX, "/proc/self/fd/%d", fd);
 	close(fd);
 	return n < PATH_MAX - 1 && folderlinks_is_path(real) && !is_of_us(real);
 }
@@ -315,16 +313,9 @@ static struct folder *set(struct folders *f, pid_t pid, const char *path, uint64
 /* pid 0: this process. False: it is not there, or cut. */
 static bool read_link(pid_t pid, const char *name, char path[PATH_MAX])
 {
-	char link[64];
-	ssize_t n;
+	const size_t n = pid ? textfile_link(path, PATH_MAX, "/proc/%d/%s", (int)pid, name) : textfile_link(path, PATH_MAX, "/proc/self/%s", name);
 
-	if (pid)
-		snprintf(link, sizeof(link), "/proc/%d/%s", (int)pid, name);
-	else
-		snprintf(link, sizeof(link), "/proc/self/%s", name);
-	n = readlink(link, path, PATH_MAX - 1);
-	path[n > 0 ? n : 0] = '\0';
-	return n > 0 && n < PATH_MAX - 1;
+	return n && n < PATH_MAX - 1;
 }
 
 /* Under another root, calls name other paths than /proc. */

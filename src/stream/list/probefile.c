@@ -4,6 +4,7 @@
 #include "base/escape.h"
 #include "base/opener.h"
 #include "base/room.h"
+#include "base/textfile.h"
 #include "base/units.h"
 #include "symbols/elf/symsource.h"
 #include "symbols/parser_kinds.h"
@@ -187,11 +188,8 @@ static bool is_open(int fd, const char *path)
  * meanwhile. The descriptor leads to the very file that was searched. So its own path comes from the kernel, too. */
 static void set_path(struct probe_file *file, const char *path)
 {
-	ssize_t n;
-
 	snprintf(file->path, sizeof(file->path), "/proc/self/fd/%d", file->fd);
-	n = readlink(file->path, file->found, sizeof(file->found) - 1);
-	file->found[n < 0 ? 0 : n] = '\0';
+	textfile_link(file->found, sizeof(file->found), "%s", file->path);
 	if (!is_open(file->fd, file->found))
 		snprintf(file->found, sizeof(file->found), "%s", path);
 }

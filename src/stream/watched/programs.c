@@ -67,13 +67,9 @@ static void add(struct programs *p, int fd, const char *name, uint64_t weight)
 
 static void add_process(struct programs *p, pid_t pid, uint64_t weight)
 {
-	char link[64], name[256];
-	ssize_t n;
+	char name[256];
 
-	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
-	n = readlink(link, name, sizeof(name) - 1);
-	name[n > 0 ? n : 0] = '\0';
-	if (n > 0 && p->n < MOST)
+	if (textfile_link(name, sizeof(name), "/proc/%d/exe", (int)pid) && p->n < MOST)
 		add(p, opener_mapped(p->opts->opener, pid, 0, 0), name, weight);
 }
 
