@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -57,6 +58,19 @@ void descriptors_close_but(int one, int two)
 	for (int fd = 0; fd < 65536; fd++)   /* before Linux 5.9 */
 		if (fd != one && fd != two)
 			close(fd);
+}
+
+bool descriptors_close_inherited(int one, int two)
+{
+	DIR *dir = opendir("/proc/self/fd");
+
+	for (struct dirent *d; dir && (d = readdir(dir));) {
+		const int fd = atoi(d->d_name);
+
+		if (fd > STDERR_FILENO && fd != one && fd != two && !fcntl(fd, F_GETFD))
+			close(fd);
+	}
+	return dir && !closedir(dir);
 }
 
 const char *descriptors_remedy(size_t more, char *buf, size_t size)

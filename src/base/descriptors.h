@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The limit for open files (RLIMIT_NOFILE). Each event needs a file per task and CPU. */
+/* Open files: their limit (RLIMIT_NOFILE; each event needs a file per task and CPU), and which are closed. */
 #ifndef BASE_DESCRIPTORS_H
 #define BASE_DESCRIPTORS_H
 
@@ -12,6 +12,9 @@
 bool descriptors_reserve(size_t n);
 /* Closes all descriptors but these two, which may be equal. */
 void descriptors_close_but(int one, int two);
+/* Closes what this process was started with, apart from the standard streams and these two (-1: none): all that exec(2) would pass
+ * on, since descriptors of our own are close-on-exec. False: they cannot be listed. */
+bool descriptors_close_inherited(int one, int two);
 /* The current limit and what to do, as the end of a message. more: descriptors that are needed beside those that are open; 0:
  * not known. */
 const char *descriptors_remedy(size_t more, char *buf, size_t size);

@@ -21,8 +21,7 @@ enum { MAX_LINKS = 40, TRIES = 100 };
 
 /* ---- descriptors ---------------------------------------------------------------------- */
 
-/* The descriptor for which the path is another name, or -1. */
-static int descriptor_of(const char *path)
+int outfile_descriptor(const char *path)
 {
 	uint64_t n;
 
@@ -33,16 +32,6 @@ static int descriptor_of(const char *path)
 	if (!strncmp(path, "/dev/fd/", 8) && !units_u64(path + 8, &n) && n <= INT16_MAX)
 		return (int)n;
 	return -1;
-}
-
-bool outfile_is_stdout(const char *path)
-{
-	return descriptor_of(path) == STDOUT_FILENO;
-}
-
-bool outfile_is_descriptor(const char *path)
-{
-	return descriptor_of(path) >= 0;
 }
 
 /* ---- path lookup as root, one name at a time -------------------------------------------------- */
@@ -341,7 +330,7 @@ static int order(const struct outfile_order *o)
 
 int outfile_open(const char *path, int flags, unsigned int mode)
 {
-	int fd = descriptor_of(path);
+	int fd = outfile_descriptor(path);
 
 	if (fd < 0)
 		return order(&(struct outfile_order){ .op = OUTFILE_OPEN, .path = path, .flags = flags, .mode = mode });
@@ -413,7 +402,7 @@ int outfile_link(const char *path, const char *to)
 
 mode_t outfile_kind(const char *path)
 {
-	int kind = outfile_is_descriptor(path) ? S_IFIFO :
+	int kind = outfile_descriptor(path) >= 0 ? S_IFIFO :
 		   order(&(struct outfile_order){ .op = OUTFILE_KIND, .path = path });
 
 	return kind < 0 ? 0 : (mode_t)kind;

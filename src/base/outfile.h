@@ -19,10 +19,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-/* Whether the path stands for standard output. */
-bool outfile_is_stdout(const char *path);
-/* Whether the path stands for a descriptor. */
-bool outfile_is_descriptor(const char *path);
+/* The descriptor for which the path is another name ("-": standard output), or -1. */
+int outfile_descriptor(const char *path);
 /* Opens a file for writing, close-on-exec. `flags` are those of open(2): O_CREAT, O_EXCL, O_TRUNC, O_APPEND. A new file
  * has `mode`, less the umask. A descriptor or -errno; -ELOOP: a link that root does not follow; -EEXIST: a
  * file that root does not write to. */

@@ -18,7 +18,7 @@ int job_prepare(struct job *j, char *const *argv, bool everybody, struct stream_
 	getrlimit(RLIMIT_NOFILE, &files);
 	sigprocmask(SIG_SETMASK, NULL, &none);
 	if (workload_prepare(&j->workload, argv, &none, &files, (o->embedded ? WORKLOAD_EMBEDDED : 0) |
-			     (o->record && outfile_is_stdout(o->record) ? WORKLOAD_TO_STDERR : 0), f))
+			     (o->record && outfile_descriptor(o->record) == STDOUT_FILENO ? WORKLOAD_TO_STDERR : 0), f))
 		return -1;
 	j->is_there = true;
 	j->ends_first = o->run_ns || o->exit_n;

@@ -8,6 +8,7 @@
 #include "symbols/jail/parser.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <grp.h>
 #include <pwd.h>
 #include <stdbool.h>
@@ -27,13 +28,14 @@ static const struct passwd *by_number(const char *text)
 	return units_u64(text, &uid) || uid >= UINT32_MAX ? NULL : getpwuid((uid_t)uid);
 }
 
-static int take(struct identity *who, const struct passwd *pw, struct fault *f)
+static int take(struct identity *who, const struct passwd *pw, bool named, struct fault *f)
 {
 	*who = (struct identity){
-		.uid = pw->pw_uid, .gid = pw->pw_gid,
+		.uid = pw->pw_uid, .gid = pw->pw_gid, .named = named,
 		.name = strdup(pw->pw_name), .home = strdup(pw->pw_dir),
+		.shell = strdup(*pw->pw_shell ? pw->pw_shell : "/bin/sh"),
 	};
-	if (who->name && who->home)
+	if (who->name && who->home && who->shell)
 		who->ngroups = caller_groups(who->name, who->gid, &who->groups);
 	if (!who->groups) {
 		identity_free(who);
@@ -63,7 +65,7 @@ int identity_find(struct identity *who, const char *user, struct fault *f)
 				 "machine: give --user NAME, the user to run the script, or --user "
 				 "root", caller);
 	/* sudo run by root, or --user root: stays root */
-	return pw->pw_uid ? take(who, pw, f) : 0;
+	return pw->pw_uid ? take(who, pw, user, f) : 0;
 }
 
 /* 1, or -1 with f. */
@@ -111,6 +113,7 @@ void identity_free(struct identity *who)
 	free(who->groups);
 	free(who->name);
 	free(who->home);
+	free(who->shell);
 	*who = (struct identity){0};
 }
 
@@ -138,8 +141,24 @@ static bool can_return(const struct identity *who)
 	       eg != who->gid || sg != who->gid || !setuid(0) || !seteuid(0);
 }
 
+/* Of root's environment, for the user of --user. */
+static const char kept_variables[] = "@(TERM|COLORTERM|NO_COLOR|COLUMNS|LINES|LANG|LANGUAGE|LC_+([A-Z])|TZ|PYTHONPATH|PYTHONHOME|VIRTUAL_ENV)=*";
+
+/* What is not kept is overwritten, too: /proc/self/environ shows the texts with which the process was started. */
 static void change_environment(const struct identity *who)
 {
+	char **kept = environ;
+
+	for (char **v = environ; who->named && *v; v++)
+		if (!fnmatch(kept_variables, *v, FNM_EXTMATCH))
+			*kept++ = *v;
+		else
+			memset(*v, 0, strlen(*v));
+	if (who->named) {
+		*kept = NULL;
+		setenv("PATH", "/usr/local/bin:/usr/bin:/bin", 1);
+	}
+	setenv("SHELL", who->shell, 1);
 	setenv("HOME", who->home, 1);
 	setenv("USER", who->name, 1);
 	setenv("LOGNAME", who->name, 1);

@@ -2,7 +2,9 @@
 /* perf-prof python: calls a script's functions for events. */
 #include "base/artifact.h"
 #include "base/capabilities.h"
+#include "base/descriptors.h"
 #include "base/note.h"
+#include "base/outfile.h"
 #include "engine/analysis.h"
 #include "events/parts.h"
 #include "keeper/identity.h"
@@ -186,6 +188,10 @@ static int privilege_begin(struct privilege *p, const char *user, const struct s
 		return -1;
 	if (found < 0 || (!found && !of_file))
 		return found;
+	/* what the shell of root had open is not the script's */
+	if (!of_file && !descriptors_close_inherited(outfile_descriptor(o->output.path ? o->output.path : ""),
+						     outfile_descriptor(o->record ? o->record : "")))
+		return fault_set(f, EXIT_FAILED, "/proc/self/fd: %s; it lists what the script must not get: mount /proc", strerror(errno));
 	rc = tried_script(&p->who, script, f);
 	if (rc)
 		return rc;
@@ -361,19 +367,10 @@ static int prepare_job(struct python_config *config, struct job *j, const struct
 /* Whether a shell would start it: the path of an executable file, or the name of one in $PATH. */
 static bool is_program(const char *word)
 {
-	const char *dir = strchr(word, '/') ? NULL : getenv("PATH");
 	char path[PATH_MAX];
 	struct stat st;
 
-	if (!dir)
-		return strchr(word, '/') && !stat(word, &st) && S_ISREG(st.st_mode) && !access(word, X_OK);
-	for (size_t len; *dir; dir += len + !!dir[len]) {
-		len = strcspn(dir, ":");
-		snprintf(path, sizeof(path), "%.*s/%s", (int)len, dir, word);
-		if (len && *word && !access(path, X_OK))
-			return true;
-	}
-	return false;
+	return workload_find(word, path, sizeof(path)) && !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
 }
 
 /* A hint: after a -- before the script, a second one is an argument of the script. */

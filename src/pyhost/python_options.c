@@ -21,8 +21,8 @@ static const struct opt script_opts[] = {
 	  "Use this virtual environment. Default: $VIRTUAL_ENV, which root ignores; a perf-prof that pip installed "
 	  "uses its own.", false, NULL },
 	{ "user", 0, NULL, OPT_STRING, offsetof(struct python_config, user), "NAME",
-	  "As root: open the events, then switch to this user for the rest of the run. Default: the user "
-	  "who ran sudo; without sudo, the script runs as root.", false, NULL },
+	  "As root: open the events, then switch to this user for the rest of the run, with an environment as that of sudo -u NAME. Default: "
+	  "the user who ran sudo; without sudo, the script runs as root.", false, NULL },
 };
 
 static const struct opt all_opts[] = {

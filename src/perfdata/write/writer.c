@@ -158,7 +158,7 @@ static bool is_special(const char *path)
 	bool special;
 
 	caller_begin(&rights);
-	special = outfile_is_descriptor(path) ||
+	special = outfile_descriptor(path) >= 0 ||
 		  (!lstat(path, &st) && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode));
 	caller_end(&rights);
 	return special;
