@@ -258,7 +258,7 @@ static int begin(struct analysis *a, struct fault *f)
 	snprintf(d->side->what, sizeof(d->side->what), "%s", d->all && n > 1 ? "all events" :
 		 analysis_family(a, d->event, name, sizeof(name)));
 	describe_event(d);
-	if (stream_replay(a->stream))
+	if (stream_replay(a->stream) && replay_is_own(stream_replay(a->stream)))
 		diff_remember_command(d, replay_info(stream_replay(a->stream))->command, replay_info(stream_replay(a->stream))->ncommand);
 	progress_begin(&d->progress, a);
 	return 0;

@@ -20,6 +20,11 @@ const struct perfdata_info *replay_info(const struct replay *p)
 	return perfdata_info(p->reader);
 }
 
+bool replay_is_own(const struct replay *p)
+{
+	return p->own;
+}
+
 struct timespec replay_written(const struct replay *p)
 {
 	struct timespec now = p->written;

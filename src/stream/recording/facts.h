@@ -25,6 +25,9 @@ bool replay_is_unfinished(const struct replay *p);
  * runs now, at the same address (kernels are relocated at each boot). */
 bool replay_is_same_machine(const struct replay *p);
 bool replay_is_same_kernel(const struct replay *p);
+/* Whether nobody but root and the user who reads it can have written the file: then a command line in it may be offered to that
+ * user's shell. False for a pipe. */
+bool replay_is_own(const struct replay *p);
 /* When the file was last written. For a pipe: now, because recorded processes may begin after perf-prof. */
 struct timespec replay_written(const struct replay *p);
 

@@ -39,6 +39,7 @@ struct replay {
 	struct perfdata_reader *reader;
 	uint64_t size;                 /* of the file; 0: unknown (a pipe) */
 	struct timespec written;       /* time of the last write; 0 for a pipe */
+	bool own;                      /* only root and this user can write to it */
 	struct track *tracks;
 	size_t ntracks;
 	uint32_t *next;                /* for each stream event: the next one with the same track */
