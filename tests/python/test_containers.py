@@ -240,3 +240,14 @@ def test_functions_of_a_recorded_program_that_only_its_namespace_has(prof, tmp_p
             process.kill()
     after = ran(report, check=True).stdout
     assert '"inside_only"' in during and 'outside_only' not in during + after
+
+
+@pytest.mark.parametrize('how, path, found', [([], 'd/' * 39 + 'd', True), (['setpriv', '--bounding-set=-dac_read_search'], 'd', True),
+                                              (['setpriv', '--bounding-set=-dac_read_search'], 'd/' * 39 + 'd', False)])
+def test_a_group_of_a_sample(prof, groups, how, path, found):
+    """The kernel is asked for its path; without the right for that, a walk finds it, which ends at a depth of 32."""
+    top = groups(path)
+    done = ran([*how, prof, 'profile', '-e', 'cpu-clock', '--sort', 'cgroup', '--json', '--', 'sh', '-c', f'echo $$ > {top}/{path}/cgroup.procs && '
+                'i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done'])
+    assert done.returncode == 0 and (f'{os.path.basename(top)}/{path}"' in done.stdout) == found, done
+    assert found or '[unknown]' in done.stdout
