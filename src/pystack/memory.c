@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* How many of the pieces `bytes` fill. */
@@ -17,6 +18,29 @@ static int complete(const struct memory_piece *pieces, size_t n, size_t bytes)
 	while (i < n && pieces[i].size <= bytes)
 		bytes -= pieces[i++].size;
 	return (int)i;
+}
+
+/* Whether all of it is in memory now, so that a read waits for nobody: move_pages(2) without nodes says that, and brings no page. True
+ * if it is refused. */
+static bool is_there(pid_t pid, const struct iovec *from, size_t n)
+{
+	enum { MOST = 2 * MEMORY_MAX_PIECES };
+	const uintptr_t page = (uintptr_t)getpagesize();
+	void *pages[MOST];
+	int nodes[MOST];
+	size_t count = 0;
+	bool refused;
+
+	for (size_t i = 0; i < n; i++)
+		for (uintptr_t at = (uintptr_t)from[i].iov_base & -page; at < (uintptr_t)from[i].iov_base + from[i].iov_len; at += page) {
+			if (count == MOST)
+				return false;
+			pages[count++] = (void *)at;
+		}
+	refused = syscall(SYS_move_pages, pid, count, pages, NULL, nodes, 0);
+	while (!refused && count && nodes[count - 1] >= 0)
+		count--;
+	return refused || !count;
 }
 
 static int read_process(const struct memory *m, const struct memory_piece *pieces, size_t n)
@@ -34,9 +58,12 @@ static int read_process(const struct memory *m, const struct memory_piece *piece
 		to[i] = (struct iovec){ pieces[i].to, pieces[i].size };
 		from[i] = (struct iovec){ (void *)(uintptr_t)pieces[i].addr, pieces[i].size };
 	}
-	got = m->is_strange ? taskmemory_readv(m->pid, to, from, n) : process_vm_readv(m->pid, to, n, from, n, 0);
+	if (m->is_strange || !is_there(m->pid, from, n))
+		got = taskmemory_readv(m->pid, to, from, n);
+	else if ((got = process_vm_readv(m->pid, to, n, from, n, 0)) < 0)
+		got = -errno;
 	if (got < 0)
-		return m->is_strange ? (int)got : -errno;
+		return (int)got;
 	return complete(pieces, n, (size_t)got);
 }
 

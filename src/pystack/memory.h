@@ -24,7 +24,7 @@ struct memory {
 	 * completely, from the first one on; or -errno if there was none. */
 	int (*read)(const struct memory *m, const struct memory_piece *pieces, size_t n);
 	pid_t pid;
-	bool is_strange;         /* it is another user's, who may keep pages back: taskmemory_readv(), which takes some 30 us longer */
+	bool is_strange;         /* it is another user's, who may keep a page back at any time: always taskmemory_readv(), which takes some 30 us longer */
 	uint64_t until;          /* CLOCK_MONOTONIC: all reads fail with -ETIME from then on; 0: never */
 	void *ctx;               /* for tests */
 };
