@@ -700,6 +700,7 @@ static void tell(struct analysis *a)
 static int watch(struct analysis *a, struct fault *f)
 {
 	struct fault second = { 0 };
+	bool nothing;
 	int rc;
 
 	a->opts->stream.output.results_alone |= a->opts->json;
@@ -709,12 +710,13 @@ static int watch(struct analysis *a, struct fault *f)
 	rc = stream_run(a->stream, &stream_callbacks, a, f);
 	names_finish(&a->names);
 	callstacks_name_late(a->stacks);
+	nothing = summary_check(a->stream, rc ? &second : f);
 	/* shows results of a damaged recording, too, and of what could not be recorded */
-	if (a->ops->end && (!rc || stream_replay(a->stream) || stream_recording_failed(a->stream)))
+	if (!nothing && a->ops->end && (!rc || stream_replay(a->stream) || stream_recording_failed(a->stream)))
 		rc |= a->ops->end(a, rc ? &second : f);
 	on_idle(a);
 	tell(a);
-	return rc ? rc : stream_check_whole(a->stream, f) || summary_check(a->stream, f) ? -1 : 0;
+	return rc ? rc : nothing || stream_check_whole(a->stream, f) ? -1 : 0;
 }
 
 static int broken_output(struct analysis *a, struct fault *f)

@@ -87,7 +87,7 @@ static int end(struct analysis *a, struct fault *f)
 	if (check_profiled(c, a, f))
 		return -1;
 	if (!c->samples && !stream_was_interrupted(a->stream))
-		return fault_set(f, EXIT_FAILED, "%s: there are no samples to convert", a->opts->stream.input);
+		return fault_set(f, EXIT_FAILED, "%s: all samples are of idle CPUs, which --no-idle leaves out", a->opts->stream.input);
 	if (!ferror(c->file.out) && !c->no_memory && c->format->end(c, a, f))
 		return -1;
 	if (c->no_memory)
@@ -248,6 +248,12 @@ static const struct opt convert_opts[] = {
 	  "installed uses its own environment.", false, NULL },
 };
 
+static void defaults(void *config)
+{
+	analysis_defaults(config);
+	((struct convert *)config)->common.stream.needs_samples = true;
+}
+
 const struct command convert_command = {
 	.name = "convert",
 	.summary = "convert a recording for pprof, Firefox Profiler, Perfetto, speedscope, ...",
@@ -272,9 +278,9 @@ const struct command convert_command = {
 		"csv and jsonl: events as rows, as perf-prof script --csv and --json write them.",
 		"parquet: OUT is the folder of a dataset, to which files are added: host=HOST/date=DAY/event=EVENT/*.parquet, with a column "
 		"for each field and rows for lost events; call stacks, if there are any, are in OUT-stacks and OUT-frames. It needs pyarrow (pip install pyarrow), and runs with your rights: not with sudo.",
-		"OUT is replaced only when the output is complete. Ctrl-C ends the run with exit code 130 and "
-		"leaves an older file unchanged; what was already written to standard output stays. Events that "
-		"the recording lost are reported."),
+		"OUT is replaced only when the output is complete; if the recording, or the chosen part of it, has no sample, that is an "
+		"error. Ctrl-C ends the run with exit code 130 and leaves an older file unchanged; what was already written to standard "
+		"output stays. Events that the recording lost are reported."),
 	OPT_GROUP_ROWS(
 		{ "Conversion", convert_opts, sizeof(convert_opts) / sizeof(*convert_opts), 0 },
 		{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
@@ -290,7 +296,7 @@ const struct command convert_command = {
 		  "print the stacks of one second that contain a function" }),
 	.mode = OPT_MODE_PLAIN,
 	.config_size = sizeof(struct convert),
-	.defaults = analysis_defaults,
+	.defaults = defaults,
 	.sources_at = offsetof(struct convert, sources),
 	.release = analysis_release,
 	.run = run,

@@ -72,12 +72,21 @@ static int check_outside(const struct stream *s, const struct stream_totals *t, 
 			 "of its clock", p->cut ? "begin at" : "are from", first, p->cut ? "" : " to ", p->cut ? "" : last);
 }
 
+static int check_any(const struct stream *s, const struct stream_totals *t, struct fault *f)
+{
+	if (!s->opts->needs_samples || t->delivered)
+		return 0;
+	return fault_set(f, EXIT_FAILED, "%s: there are no samples to convert%s", s->opts->input,
+			 t->filtered ? ": none passes the filters" : "");
+}
+
 int summary_check(const struct stream *s, struct fault *f)
 {
 	struct stream_totals t;
 
 	stream_totals(s, &t);
-	return s->replay && !stream_was_interrupted(s) && (check_absent(s, &t, f) || check_outside(s, &t, f)) ? -1 : 0;
+	return s->replay && !stream_was_interrupted(s) &&
+	       (check_absent(s, &t, f) || check_outside(s, &t, f) || check_any(s, &t, f)) ? -1 : 0;
 }
 
 uint64_t summary_missing(const struct stream *s, uint64_t *counted)

@@ -335,6 +335,14 @@ def test_the_command_writes_the_same(convert, write, query, tmp_path):
     assert query('select distinct event, prev_pid from events') == [('sched:sched_switch', 0)]
 
 
+def test_the_command_with_a_recording_without_a_sample(convert, tmp_path):
+    """As in all formats: tests/cli/convert.toml."""
+    counts = os.path.join(os.path.dirname(RECORDING), '..', 'perfstat', 'pipe.data')
+    assert 'pipe.data: there are no samples to convert\n' in convert('-I', counts, '-o', tmp_path / 'set', *TO, code=1)
+    assert 'none passes the filters' in convert('-I', RECORDING, '-e', 'sched:sched_switch/prev_pid==999999/', '-o', tmp_path / 'set', *TO, code=1)
+    assert not (tmp_path / 'set').exists()
+
+
 def test_a_name_that_ends_in_parquet(prof, tmp_path):
     done = subprocess.run([prof, 'convert', RECORDING, '-o', tmp_path / 'x.parquet'], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 2 and 'x.parquet: expected --to parquet, with -o FOLDER, --host NAME and --date DAY' in done.stderr, done
