@@ -125,21 +125,29 @@ static bool take_comment(struct folded *folded, const char *line)
 static const char malformed[] = "expected folded stacks, a line such as main;run;read 12";
 static const char too_large[] = "the numbers up to here add up to more than 18446744073709551615";
 
+/* Whether a number ends at `end`; *weight is rounded, as weights are whole numbers. */
+static bool read_number(const char *text, const char *end, uint64_t *weight)
+{
+	char *p;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	*weight = strtoull(text, &p, 10);
+	if (*p == '.')
+		*weight += (unsigned char)(p[1] - '5') <= '9' - '5', p += 1 + strspn(p + 1, "0123456789");
+	return !errno && p == end;
+}
+
 /* Takes "a;b;c 12", without the newline. Returns what is wrong with it, or NULL. */
 static const char *take_line(struct folded *folded, char *line)
 {
 	uint32_t frames[MAX_FRAMES];
-	char *blank = strrchr(line, ' '), *end, *save = NULL;
+	char *blank = strrchr(line, ' '), *save = NULL;
 	uint64_t weight;
 	size_t n = 0;
 
-	if (!blank || blank == line || blank[1] < '0' || blank[1] > '9')
-		return malformed;
-	errno = 0;
-	weight = strtoull(blank + 1, &end, 10);
-	if (!errno && *end == '.')   /* rounded: weights are whole numbers */
-		weight += (unsigned char)(end[1] - '5') <= '9' - '5', end += 1 + strspn(end + 1, "0123456789");
-	if (errno || *end)
+	if (!blank || blank == line || !read_number(blank + 1, strchr(blank, '\0'), &weight))
 		return malformed;
 	if (weight > UINT64_MAX - folded_total(folded))
 		return too_large;
@@ -157,8 +165,9 @@ static const char *take_line(struct folded *folded, char *line)
 static bool has_two_numbers(const char *line)
 {
 	const char *blank = strrchr(line, ' '), *before = blank ? memrchr(line, ' ', (size_t)(blank - line)) : NULL;
+	uint64_t number;
 
-	return before && before + 1 < blank && before + 1 + strspn(before + 1, "0123456789.") == blank;
+	return before && read_number(before + 1, blank, &number);
 }
 
 /* Removes the newline; false: there is none, since the line is too long. */
@@ -185,9 +194,11 @@ int folded_take(struct folded *folded, FILE *in, const char *name, struct fault 
 	for (size_t number = 1; !rc && fgets(line, LINE, in); number++) {
 		const char *wrong = !cut_end(line, in) ? malformed : NULL;
 
-		if (!wrong && *line && !take_comment(folded, line)) {
-			*(has_two_numbers(line) ? &two : &one) = true;
-			wrong = take_line(folded, line);
+		if (!wrong && *line) {
+			const bool comment = take_comment(folded, line);
+
+			*(!comment && has_two_numbers(line) ? &two : &one) = true;
+			wrong = comment ? NULL : take_line(folded, line);
 		}
 
 		/* a function may have any name */
@@ -199,7 +210,8 @@ int folded_take(struct folded *folded, FILE *in, const char *name, struct fault 
 	}
 	if (!rc && ferror(in))
 		rc = fault_unreadable(f, name, errno);
-	if (!rc && two && !one)   /* a function may have such a name, but not all of them */
+	/* a name may end in a number; but each line of difffolded.pl has two, and none is a comment. flamegraph.pl, too, reads two columns */
+	if (!rc && two && !one)
 		rc = fault_set(f, EXIT_FAILED, "%s: each line has two numbers, as of difffolded.pl: expected one; `perf-prof diff A B` compares "
 			       "the two files", name);
 	free(line);
