@@ -7,6 +7,7 @@
 #include "base/outfile.h"
 #include "engine/progress.h"
 #include "export/commands.h"
+#include "stat/counts.h"
 #include "stream/replay/replay.h"
 
 #include <errno.h>
@@ -69,6 +70,8 @@ static void put(struct script *s, struct analysis *a, const struct analysis_samp
 	l->event = event;
 	l->period = period;
 	l->decoded = l->named = false;
+	if (__builtin_expect(s->csv && !s->progress.samples, 0))
+		script_csv_head(&s->columns, s->out);
 	s->write(l);
 	progress_step(&s->progress, a);
 	if (s->out->len >= OUTBUF_FLUSH)
@@ -97,6 +100,40 @@ static void sample(struct analysis *a, const struct analysis_sample *sample)
 		put_counts(s, a, sample, sample->event->counts);
 	else
 		put(s, a, sample, event, sample->event->layout.period ? event_period(sample->event, sample->view.rec) : event->period);
+}
+
+/* ---- counts of perf stat ------------------------------------------------------------ */
+
+static struct count_row count_of(const char *name, const struct perfdata_event *e)
+{
+	struct pev_estimate est;
+	const int rc = pev_count_estimate(&e->counted, &est);
+
+	return (struct count_row){
+		.event = name, .unit = e->unit, .scale = e->scale != 0 ? e->scale : 1, .state = rc ? COUNT_NEVER_RAN : COUNT_GOOD,
+		.value = est.value, .share = est.share, .counters = 1, .counted = (double)e->counted.value,
+		.enabled = e->counted.time_enabled, .running = e->counted.time_running,
+	};
+}
+
+/* As perf-prof stat -i prints them. */
+static void interval(struct analysis *a, uint64_t now)
+{
+	struct script *s = a->config;
+	FILE *out = s->output ? s->artifact.out : stdout;
+
+	for (size_t i = 0; i < s->nevents; i++) {
+		struct count_row row = count_of(s->events[i].event->name, replay_event(a->stream, s->events[i].event));
+		const struct count_table t = { .rows = &row, .n = 1, .is_interval = true, .time = (double)now / 1e9 };
+
+		if (s->csv)
+			counts_csv(&t, (struct csv_form){ ',', s->csv_safe }, !s->progress.samples, out);
+		else if (!s->common.json)
+			counts_text(&t, !s->progress.samples, out);
+		else if (counts_json(&t, out) == -ENOMEM)
+			a->output_error = ENOMEM;
+		progress_step(&s->progress, a);
+	}
 }
 
 /* ---- events ------------------------------------------------------------------------ */
@@ -215,17 +252,15 @@ static int begin(struct analysis *a, struct fault *f)
 {
 	struct script *s = a->config;
 
-	if (begin_events(s, a, f) || begin_output(s, a, f))
-		return -1;
-	if (s->csv)
-		script_csv_head(&s->columns, s->out);
-	return 0;
+	return begin_events(s, a, f) || begin_output(s, a, f) ? -1 : 0;
 }
 
 static int end(struct analysis *a, struct fault *f)
 {
 	struct script *s = a->config;
 
+	if (s->csv && !s->progress.samples)
+		script_csv_head(&s->columns, s->out);
 	flush(s, a);
 	progress_end(&s->progress);
 	if (!stream_was_interrupted(a->stream))
@@ -279,7 +314,7 @@ static void abandon(struct analysis *a)
 
 static const struct analysis_ops ops = {
 	.name = "script", .begin = begin, .sample = sample, .idle = idle, .end = end, .release = release,
-	.abandon = abandon,
+	.abandon = abandon, .interval = interval,
 };
 
 /* ---- the command ------------------------------------------------------------------- */
@@ -312,7 +347,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	if (script_choose(&s->choice, s->fields, f) || analysis_take_input("script", &s->common.stream, args, &rest, f) ||
 	    check_output(s, f))
 		return -1;
-	s->common.stream.takes_counts = true;
+	s->common.stream.takes_counts = s->common.stream.takes_rounds = true;
 	return analysis_run(&ops, config, &rest, f);
 }
 
@@ -390,6 +425,7 @@ const struct command script_command = {
 		"Fields of tracepoints are as the kernel wrote them. In a recording made in a PID namespace, task ids in these "
 		"fields (prev_pid, pid) are those of the initial namespace; pid and tid of the event are those of the "
 		"namespace.",
+		"A recording of perf stat record has counts: one of each event, or of each interval, as perf-prof stat -i prints them.",
 		"FILE is perf.data by default; - is standard input. Ctrl-C ends the run with exit code 130 and "
 		"leaves the file of --output unchanged."),
 	OPT_GROUP_ROWS(

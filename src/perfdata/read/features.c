@@ -170,21 +170,23 @@ static bool take_event_desc(struct perfdata_reader *r, struct scan *s)
 	return true;
 }
 
-enum { UPDATE_NAME = 2 };
+enum { UPDATE_UNIT, UPDATE_SCALE, UPDATE_NAME };
 
-/* Layout: type, id, name. */
+/* Layout: type, id, name or unit or scale. */
 bool feature_take_update(struct perfdata_reader *r, struct scan *s)
 {
-	uint64_t type, id;
+	uint64_t type, id, scale;
 	int event;
 
 	if (!scan_u64(s, &type) || !scan_u64(s, &id))
 		return false;
 	event = ids_find(&r->ids, id);
 	r->ids_go_on = false;
-	if (type != UPDATE_NAME || event < 0)
+	if (event >= 0 && type == UPDATE_SCALE && scan_u64(s, &scale))
+		memcpy(&r->events[event].scale, &scale, sizeof(scale));
+	if (event < 0 || (type != UPDATE_NAME && type != UPDATE_UNIT))
 		return true;
-	return keep(&r->events[event].name, s->p, strnlen(s->p, scan_left(s)));
+	return keep(type == UPDATE_NAME ? &r->events[event].name : &r->events[event].unit, s->p, strnlen(s->p, scan_left(s)));
 }
 
 enum { TYPE_NAME = 64, MAX_TYPES = 1 << 12 };

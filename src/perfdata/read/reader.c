@@ -104,6 +104,7 @@ void perfdata_reader_close(struct perfdata_reader *r)
 		free(r->events[i].ids);
 		free(r->events[i].name);
 		free(r->events[i].what);
+		free(r->events[i].unit);
 	}
 	free(r->events);
 	free(r->ids.rows);
@@ -374,7 +375,9 @@ static void note_last(struct perfdata_reader *r)
 __attribute__((noinline)) static int next_slow(struct perfdata_reader *r,
 					       const struct perf_event_header **rec, struct fault *f)
 {
+	static const struct perf_event_header counted = { .type = PERFDATA_COUNTED, .size = sizeof(counted) };
 	struct perf_event_header head;
+	bool is_counted;
 	int rc;
 
 	note_last(r);
@@ -393,8 +396,12 @@ __attribute__((noinline)) static int next_slow(struct perfdata_reader *r,
 			*rec = finish(r, at);
 			return 1;
 		}
+		is_counted = head.type == PERFDATA_COUNTED && user_fits(r, &head, window_here(&r->w));
 		if (is_compressed(head.type) ? begin_compressed(r, &head, f) : user_record(r, &head, f))
 			return -1;
+		*rec = &counted;
+		if (is_counted)
+			return 1;
 	}
 }
 
@@ -485,7 +492,7 @@ static int read_prelude(struct perfdata_reader *r, struct fault *f)
 	struct fault why = { 0 };
 	int rc;
 
-	while ((rc = take_prelude(r, &head, &why)) > 0 && !is_handed_on(&head) && !is_compressed(head.type))
+	while ((rc = take_prelude(r, &head, &why)) > 0 && !is_handed_on(&head) && !is_compressed(head.type) && head.type != PERFDATA_COUNTED)
 		if (user_record(r, &head, f))
 			return -1;
 	if (rc < 0 && !r->nevents) {

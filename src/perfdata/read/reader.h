@@ -25,6 +25,8 @@
 /* Returned by perfdata_next() among the kernel's records: no later record is earlier than those before
  * the previous round. */
 #define PERFDATA_ROUND 68
+/* Likewise in a recording of perf stat: `counted` of each event has its count since the last such record. */
+#define PERFDATA_COUNTED 77
 
 struct perfdata_jit_map;
 struct perfdata_reader;
@@ -36,6 +38,10 @@ struct perfdata_event {
 	size_t nids;
 	char *name;                    /* as the recorder calls it; NULL: not recorded */
 	char *what;                    /* the event behind the name, such as "cycles:u"; NULL: not recorded */
+	struct pev_count counted, sum, before;   /* PERFDATA_COUNTED: of all CPUs and threads. Since the start: as
+					* far as it was read; up to the last such record */
+	char *unit;                    /* of counted.value * scale; NULL: not recorded, as is a scale of 0 */
+	double scale;
 };
 
 struct perfdata_build_id {
@@ -88,6 +94,7 @@ struct perfdata_info {
 	uint32_t clockid;
 	uint64_t clock_ns, realtime_ns;
 	uint64_t first_ns, last_ns;    /* of the first and last sample */
+	uint64_t counted_ns;           /* of the last PERFDATA_COUNTED, since the start of perf stat; 0: there was none */
 	struct perfdata_build_id *build_ids;
 	size_t nbuild_ids;
 	struct perfdata_fact *facts;

@@ -95,6 +95,34 @@ static int skip_aux(struct perfdata_reader *r, const struct perf_event_header *h
 	return 0;
 }
 
+/* Layout: id, CPU and thread, value, times. */
+static bool take_count(struct perfdata_reader *r, struct scan *s)
+{
+	uint64_t v[5] = { 0 };
+	struct pev_count *sum;
+
+	for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++)
+		scan_u64(s, &v[i]);
+	if (ids_find(&r->ids, v[0]) < 0)
+		return false;
+	sum = &r->events[ids_find(&r->ids, v[0])].sum;
+	*sum = (struct pev_count){ sum->value + v[2], sum->time_enabled + v[3], sum->time_running + v[4], .timed = true };
+	return true;
+}
+
+/* Layout: type, time. */
+static bool end_counts(struct perfdata_reader *r, struct scan *s)
+{
+	scan_u64(s, &r->info.counted_ns);
+	scan_u64(s, &r->info.counted_ns);
+	for (struct perfdata_event *e = r->events; e < r->events + r->nevents; e++) {
+		e->counted = pev_count_delta(&e->before, &e->sum);
+		e->before = e->sum;
+		e->sum = (struct pev_count){ .timed = true };
+	}
+	return true;
+}
+
 /* False if the record is not used. */
 static bool take(struct perfdata_reader *r, const struct perf_event_header *head)
 {
@@ -109,6 +137,10 @@ static bool take(struct perfdata_reader *r, const struct perf_event_header *head
 		return true;
 	case PERFDATA_EVENT_UPDATE:
 		return feature_take_update(r, &s);
+	case PERFDATA_STAT:
+		return take_count(r, &s);
+	case PERFDATA_STAT_ROUND:
+		return end_counts(r, &s);
 	case PERFDATA_BUILD_ID:
 		return feature_take_build_id(r, window_here(&r->w), head->size);
 	default:

@@ -92,6 +92,7 @@ struct stream_opts {
 	bool keeps_ids;                 /* ids of tasks stay as samples have them, without translation between PID
 					 * namespaces: ids.h */
 	bool takes_counts;              /* for groups of a recording: see stream_leaders() */
+	bool takes_rounds;              /* interval() is called for each round of counts in a recording of perf stat */
 	bool needs_samples;             /* a recording of which no sample is delivered is an error: summary.h */
 	uint64_t usage_ms;              /* --usage-self; 0: never */
 	bool order;

@@ -412,6 +412,19 @@ static void end_round(struct stream *s)
 		s->run.stop = s->run.stop ? s->run.stop : STOP_TARGET;
 }
 
+static bool gives_counts(const struct stream *s)
+{
+	return s->opts->takes_rounds && !s->replay->chooses_tasks && perfdata_info(s->replay->reader)->counted_ns;
+}
+
+static void take_round(struct stream *s, uint64_t time)
+{
+	if (!gives_counts(s) || !is_in_time(s->opts, time))
+		return;
+	s->replay->reached = time;
+	s->run.ops->interval(s->run.ctx);
+}
+
 static void take_record(struct stream *s, const struct perf_event_header *rec)
 {
 	switch (rec->type) {
@@ -440,6 +453,9 @@ static void take_record(struct stream *s, const struct perf_event_header *rec)
 		break;
 	case PERFDATA_ROUND:
 		end_round(s);
+		break;
+	case PERFDATA_COUNTED:
+		take_round(s, perfdata_info(s->replay->reader)->counted_ns);
 		break;
 	default:
 		break;
@@ -669,9 +685,9 @@ static void tell(const struct stream *s)
 	if (perfdata_is_unfinished(p->reader))
 		note(1, "%s: its recorder was killed, or still runs: its end is missing, and with it the machine, build ids and names of "
 			"tracepoints", s->opts->input);
-	if (!s->run.stop && !s->loss.totals.counted && !p->unknown && !c->aux_bytes)
-		note(1, "%s: it has no samples%s", s->opts->input, perfdata_info(p->reader)->features >> FEATURE_STAT & 1
-		     ? ", but the counts of perf stat, which `perf stat report -i FILE` prints" : "");
+	if (!s->run.stop && !s->loss.totals.counted && !p->unknown && !c->aux_bytes && !gives_counts(s))
+		note(1, "%s: it has no samples%s", s->opts->input, perfdata_info(p->reader)->counted_ns
+		     ? ", but the counts of perf stat, which `perf-prof script FILE` prints" : "");
 }
 
 int replay_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct fault *f)
