@@ -4,9 +4,9 @@
 #include "base/nearest.h"
 #include "base/outfile.h"
 #include "export/commands.h"
+#include "stream/replay/replay.h"
 
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static const struct convert_format *const formats[] = {
@@ -199,15 +199,6 @@ static int check(struct convert *c, struct fault *f)
 	return 0;
 }
 
-static bool is_input(const struct convert *c)
-{
-	const char *input = c->common.stream.input;
-	struct stat in, out;
-
-	return strcmp(input, "-") && !stat(input, &in) && !stat(c->out, &out) && S_ISREG(out.st_mode) &&
-	       in.st_dev == out.st_dev && in.st_ino == out.st_ino;
-}
-
 /* FILE can follow -I or stand alone. */
 static int run(void *config, const struct opt_parser *args, struct fault *f)
 {
@@ -218,7 +209,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 		return -1;
 	if (check(c, f))
 		return f->exit_code;
-	if (is_input(c))
+	if (stream_is_input(&c->common.stream, c->out))
 		return fault_usage(f, "convert: --output %s is the recording itself", c->out), f->exit_code;
 	c->args = args;
 	if (c->format->run)

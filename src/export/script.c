@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MAX_TITLE = 2048 };
@@ -321,15 +320,9 @@ static const struct analysis_ops ops = {
 
 static int check_output(const struct script *s, struct fault *f)
 {
-	const char *input = s->common.stream.input;
-	struct stat in, out;
-
-	if (!s->output)
-		return 0;
-	if (strcmp(input, "-") && !stat(input, &in) && !stat(s->output, &out) && S_ISREG(out.st_mode) &&
-	    in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+	if (stream_is_input(&s->common.stream, s->output))
 		return fault_usage(f, "script: --output %s is the recording itself", s->output);
-	return artifact_check("--output", s->output, f);
+	return s->output ? artifact_check("--output", s->output, f) : 0;
 }
 
 static int run(void *config, const struct opt_parser *args, struct fault *f)

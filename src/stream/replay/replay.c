@@ -49,14 +49,18 @@ int stream_open_input(struct stream_opts *opts, struct fault *f)
 	return opts->input_fd < 0 ? -1 : 0;
 }
 
-int stream_start_output(struct stream_opts *opts, struct fault *f)
+bool stream_is_input(const struct stream_opts *opts, const char *path)
 {
-	const char *path = opts->output.path;
 	struct stat in, out;
 
-	if (path && opts->input && strcmp(opts->input, "-") && !stat(opts->input, &in) && !stat(path, &out) &&
-	    S_ISREG(out.st_mode) && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-		return fault_usage(f, "-o %s is the recording that is read; name another file", path);
+	return path && opts->input && strcmp(opts->input, "-") && !stat(opts->input, &in) && !stat(path, &out) &&
+	       S_ISREG(out.st_mode) && in.st_dev == out.st_dev && in.st_ino == out.st_ino;
+}
+
+int stream_start_output(struct stream_opts *opts, struct fault *f)
+{
+	if (stream_is_input(opts, opts->output.path))
+		return fault_usage(f, "-o %s is the recording that is read; name another file", opts->output.path);
 	return output_start(&opts->output, f);
 }
 

@@ -14,6 +14,8 @@ struct replay;
 
 /* Opens the file of --input, if given. 0, or -1 with f. Before stream_new(). */
 int stream_open_input(struct stream_opts *opts, struct fault *f);
+/* Whether the file `path`, which may be NULL, is the recording of --input. */
+bool stream_is_input(const struct stream_opts *opts, const char *path);
 /* Starts --output, if given. 0, or -1 with f, for example if that file is the recording itself. */
 int stream_start_output(struct stream_opts *opts, struct fault *f);
 /* Makes the recording's events those of the stream. 0, or -1 with f. */
