@@ -60,6 +60,60 @@ TEST_WITH(records_and_whose_they_are, NULL, end)
 	assert_int_equal(perfdata_counts(r)->records, n);
 }
 
+static void put_count(uint64_t id, uint64_t cpu, uint64_t value, uint64_t enabled, uint64_t running)
+{
+	const uint64_t v[] = { id, cpu, value, enabled, running };
+
+	put_head(&f, 76, 8 + sizeof(v));
+	put(&f, v, sizeof(v));
+}
+
+static void put_counted(uint64_t time)
+{
+	put_head(&f, PERFDATA_COUNTED, 24);
+	put64(&f, 0);
+	put64(&f, time);
+}
+
+static void next_counts(uint64_t time, uint64_t value, uint64_t enabled, uint64_t running)
+{
+	const struct pev_count *c = &perfdata_event(r, 1)->counted;
+	const struct perf_event_header *rec;
+
+	assert_int_equal(perfdata_next(r, &rec, &fault), 1);
+	assert_int_equal(rec->type, PERFDATA_COUNTED);
+	assert_int_equal(perfdata_info(r)->counted_ns, time);
+	assert_int_equal(c->value, value);
+	assert_int_equal(c->time_enabled, enabled);
+	assert_int_equal(c->time_running, running);
+	assert_int_equal(perfdata_event(r, 0)->counted.value, 0);
+}
+
+/* Values are since the start, of each CPU. A record of another recorder with that number is no round. */
+TEST_WITH(counts_of_perf_stat, NULL, end)
+{
+	const struct perf_event_header *rec;
+
+	put_pipe_head(&f);
+	put_attr(&f, 0, 7);
+	put_attr(&f, 1, 8);
+	put_count(8, 0, 10, 100, 50);
+	put_count(8, 1, 20, 100, 100);
+	put_count(9, 1, 1, 1, 1);
+	put_counted(1000);
+	put_head(&f, PERFDATA_COUNTED, 32);
+	for (int i = 0; i < 3; i++)
+		put64(&f, 5);
+	put_count(8, 0, 15, 200, 150);
+	put_count(8, 1, 27, 200, 200);
+	put_counted(2000);
+	open_it();
+	next_counts(1000, 30, 200, 150);
+	next_counts(2000, 12, 200, 200);
+	assert_int_equal(perfdata_next(r, &rec, &fault), 0);
+	assert_int_equal(perfdata_counts(r)->own, 1);
+}
+
 TEST_WITH(what_the_writer_wrote, NULL, end)
 {
 	static const char *const argv[] = { "perf-prof", "python", "x.py" };
