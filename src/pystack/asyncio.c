@@ -2,13 +2,326 @@
 #include "pystack/asyncio.h"
 
 #include "base/room.h"
+#include "pystack/asyncio_offsets.h"
 #include "pystack/coroutine.h"
+#include "pystack/image.h"
+#include "pystack/images.h"
 #include "pystack/text.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define ARRAY(a) (sizeof(a) / sizeof(*(a)))
+#define FIELD(member) offsetof(struct asyncio_offsets, member)
+
+enum { MINOR = 14, STATED_SIZE = 712, OFFSETS_WORD = 8, MAX_DATA = 16 << 20 };
+enum { IN_RUNTIME = 1 << 24, IN_GENERATOR = ASYNCIO_GENERATOR - OFFSETS_FRAME, IN_HEAD = 64 };
+
+/* ---- _Py_DebugOffsets ---------------------------------------------------------------- */
+
+static const struct {
+	uint16_t at, field;
+	uint32_t below;                  /* the largest sensible value + 1 */
+} stated[] = {
+	{ 48, FIELD(interpreter.size), IN_RUNTIME },
+	{ 176, FIELD(thread.size), IN_RUNTIME },
+	{ 296, FIELD(stack), OFFSETS_FRAME - OFFSETS_WORD },
+	{ 408, FIELD(type), IN_HEAD },
+	{ 504, FIELD(set.used), IN_HEAD },
+	{ 512, FIELD(set.table), IN_HEAD },
+	{ 520, FIELD(set.mask), IN_HEAD },
+	{ 576, FIELD(number.tag), IN_HEAD },
+	{ 584, FIELD(number.digits), IN_HEAD },
+	{ 680, FIELD(generator.frame), IN_GENERATOR },
+	{ 688, FIELD(generator.state), IN_GENERATOR },
+	{ 696, FIELD(list.next), OFFSETS_WORD + 1 },
+	{ 704, FIELD(list.previous), OFFSETS_WORD + 1 },
+};
+
+int asyncio_offsets_stated(struct asyncio_offsets *out, const struct memory *m, const struct offsets *l, uint64_t runtime)
+{
+	char bytes[STATED_SIZE];
+	int rc = memory_get(m, runtime, bytes, sizeof(bytes));
+
+	for (size_t i = 0; !rc && i < ARRAY(stated); i++) {
+		uint64_t v = memory_field(bytes, stated[i].at, OFFSETS_WORD);
+
+		rc = v < stated[i].below ? 0 : -EPROTO;
+		memcpy((char *)out + stated[i].field, &v, sizeof(v));
+	}
+	out->generator.size = out->generator.frame + (out->stack + OFFSETS_WORD > l->frame.size ? out->stack + OFFSETS_WORD : l->frame.size);
+	if (out->generator.state >= out->generator.size)
+		out->generator.size = out->generator.state + 1;
+	return rc;
+}
+
+/* ---- the section .AsyncioDebug ------------------------------------------------------- */
+
+/* Its words. Each offset is one of a field of `size` bytes in the structure whose size is word `in`. */
+static const struct {
+	uint16_t field, in, size;
+} module[] = {
+	{ FIELD(task.size), 0, 0 },
+	{ FIELD(task.name), 0, OFFSETS_WORD },
+	{ FIELD(task.awaiters), 0, OFFSETS_WORD },
+	{ FIELD(task.is_task), 0, 1 },
+	{ FIELD(task.has_set), 0, 1 },
+	{ FIELD(task.coroutine), 0, OFFSETS_WORD },
+	{ FIELD(task.node), 0, 2 * OFFSETS_WORD },
+	{ FIELD(interpreter.size), 7, 0 },
+	{ FIELD(interpreter.tasks), 7, 2 * OFFSETS_WORD },
+	{ FIELD(thread.size), 9, 0 },
+	{ FIELD(thread.loop), 9, OFFSETS_WORD },
+	{ FIELD(thread.task), 9, OFFSETS_WORD },
+	{ FIELD(thread.tasks), 9, 2 * OFFSETS_WORD },
+};
+enum { TASK_SIZE = 0, INTERPRETER_SIZE = 7, THREAD_SIZE = 9, WORDS = ARRAY(module) };
+
+/* The thread state with asyncio's fields is the larger one of two. */
+static bool is_module(const struct asyncio_offsets *known, const uint64_t words[WORDS])
+{
+	if (words[INTERPRETER_SIZE] != known->interpreter.size || words[TASK_SIZE] > ASYNCIO_TASK ||
+	    words[THREAD_SIZE] < known->thread.size || words[THREAD_SIZE] > IN_RUNTIME)
+		return false;
+	for (size_t i = 0; i < WORDS; i++) {
+		uint64_t whole = words[module[i].in];
+
+		if (module[i].size > whole || words[i] > whole - module[i].size || (module[i].size && !words[i]))
+			return false;
+	}
+	return true;
+}
+
+bool asyncio_offsets_scan(struct asyncio_offsets *out, const void *bytes, size_t size)
+{
+	uint64_t words[WORDS];
+
+	for (size_t at = 0; at + sizeof(words) <= size; at += OFFSETS_WORD) {
+		memcpy(words, (const char *)bytes + at, sizeof(words));
+		if (!is_module(out, words))
+			continue;
+		for (size_t i = 0; i < WORDS; i++)
+			memcpy((char *)out + module[i].field, &words[i], sizeof(*words));
+		return true;
+	}
+	return false;
+}
+
+/* Looks through the variables of the image that begins there. */
+static bool scan_image(struct asyncio_offsets *out, const struct memory *m, uint64_t start)
+{
+	struct image image;
+	bool found = false;
+	char *bytes;
+
+	if (image_open(&image, m, start) || !image.ndata || image.ndata > MAX_DATA)
+		return false;
+	bytes = malloc(image.ndata);
+	if (bytes && !memory_get(m, image.data, bytes, image.ndata))
+		found = asyncio_offsets_scan(out, bytes, image.ndata);
+	free(bytes);
+	return found;
+}
+
+struct search {
+	struct asyncio_offsets *out;
+	const struct memory *memory;
+	bool found;
+};
+
+static bool look(void *ctx, const struct procmaps_line *map)
+{
+	const char *slash = strrchr(map->path, '/');
+	struct search *s = ctx;
+
+	if (slash && !strncmp(slash, "/_asyncio.", strlen("/_asyncio.")))
+		s->found = scan_image(s->out, s->memory, map->start);
+	return s->found;
+}
+
+/* Some interpreters have their modules in themselves. */
+static int find_module(struct asyncio_offsets *out, const struct memory *m, const struct runtime *r)
+{
+	struct search s = { out, m, false };
+	int rc = images_each(m, look, &s);
+
+	if (rc)
+		return rc;
+	return s.found || scan_image(out, m, r->image) ? 0 : -ENOENT;
+}
+
+static int find_types(struct asyncio_offsets *out, const struct memory *m, const struct runtime *r)
+{
+	const struct {
+		const char *name;
+		uint64_t *addr;
+	} all[] = {
+		{ "PyGen_Type", &out->generators[0] }, { "PyCoro_Type", &out->generators[1] }, { "PyAsyncGen_Type", &out->generators[2] },
+		{ "PyLong_Type", &out->number_type }, { "PyUnicode_Type", &out->text_type },
+	};
+	struct image image;
+	int rc = image_open(&image, m, r->image);
+
+	for (size_t i = 0; !rc && i < ARRAY(all); i++)
+		rc = image_symbol(&image, all[i].name, all[i].addr);
+	return rc;
+}
+
+int asyncio_offsets_find(struct asyncio_offsets *out, const struct memory *m, const struct runtime *r)
+{
+	int rc = r->offsets.minor == MINOR ? 0 : -ENOTSUP;
+
+	*out = (struct asyncio_offsets){ 0 };
+	if (!rc)
+		rc = asyncio_offsets_stated(out, m, &r->offsets, r->address);
+	if (!rc)
+		rc = find_module(out, m, r);
+	return rc ? rc : find_types(out, m, r);
+}
+
+enum { COROUTINE_TRIES = 3, COROUTINE_TAG_BITS = 7, COROUTINE_WORD = 8, COROUTINE_HEAD = 128 };
+
+/* CPython's own states of a generator's frame: what is below 0 is not running, from 1 on it has ended. */
+enum { AT_BEGINNING = -3, AT_AWAIT = -1, RUNNING = 0 };
+
+struct generator {
+	uint64_t object;
+	int8_t state;
+	struct coroutine_frame frame;
+	uint64_t stack;
+};
+
+static bool is_generator(const struct asyncio_offsets *a, uint64_t type)
+{
+	for (size_t i = 0; i < ASYNCIO_TYPES; i++)
+		if (a->generators[i] == type)
+			return type;
+	return false;
+}
+
+/* -ENOENT: it is none. */
+static int read_generator(struct generator *g, const struct memory *m, const struct offsets *l, const struct asyncio_offsets *a,
+			  uint64_t object)
+{
+	char bytes[ASYNCIO_GENERATOR];
+	const char *frame = bytes + a->generator.frame;
+	int rc = memory_get(m, object, bytes, a->generator.size);
+
+	if (rc)
+		return rc;
+	*g = (struct generator){
+		.object = object,
+		.state = (int8_t)memory_field(bytes, a->generator.state, 1),
+		.frame = { memory_field(frame, l->frame.code, COROUTINE_WORD) & ~(uint64_t)COROUTINE_TAG_BITS, memory_field(frame, l->frame.place, COROUTINE_WORD) },
+		.stack = memory_field(frame, a->stack, COROUTINE_WORD) & ~(uint64_t)COROUTINE_TAG_BITS,
+	};
+	return is_generator(a, memory_field(bytes, a->type, COROUTINE_WORD)) ? 0 : -ENOENT;
+}
+
+/* What an object is, and its first field: of what asend(), anext() and __await__() return, it is what they were called for. */
+static int read_object(const struct memory *m, const struct asyncio_offsets *a, uint64_t object, uint64_t *type, uint64_t *first)
+{
+	char bytes[COROUTINE_HEAD];
+	int rc = memory_get(m, object, bytes, a->type + 2 * COROUTINE_WORD);
+
+	if (rc)
+		return rc;
+	*type = memory_field(bytes, a->type, COROUTINE_WORD);
+	*first = memory_field(bytes, a->type + COROUTINE_WORD, COROUTINE_WORD);
+	return 0;
+}
+
+/* The generator that it awaits. 0: none, but something else. */
+static int awaited(const struct memory *m, const struct asyncio_offsets *a, const struct generator *g, uint64_t *object)
+{
+	uint64_t at = 0, type = 0, first = 0;
+	int rc = memory_word(m, g->stack - COROUTINE_WORD, &at);
+
+	*object = 0;
+	at &= ~(uint64_t)COROUTINE_TAG_BITS;
+	if (!rc)
+		rc = read_object(m, a, at, &type, &first);
+	if (!rc && is_generator(a, type))
+		*object = at;
+	else if (!rc && !read_object(m, a, first, &type, &at) && is_generator(a, type))
+		*object = first;
+	return rc;
+}
+
+static bool is_same(const struct generator *a, const struct generator *b)
+{
+	return a->state == b->state && a->frame.code == b->frame.code && a->frame.place == b->frame.place && a->stack == b->stack;
+}
+
+/* 0, or -EAGAIN. */
+static int still_there(const struct memory *m, const struct offsets *l, const struct asyncio_offsets *a, const struct generator *was)
+{
+	struct generator now;
+
+	return !read_generator(&now, m, l, a, was->object) && is_same(&now, was) ? 0 : -EAGAIN;
+}
+
+static enum coroutine_state state_of(const struct generator *g)
+{
+	return g->state == AT_BEGINNING ? COROUTINE_NEW : g->state < RUNNING ? COROUTINE_WAITS : g->state == RUNNING ? COROUTINE_RUNS :
+	       COROUTINE_ENDED;
+}
+
+static int walk(struct coroutine *out, const struct memory *m, const struct offsets *l, const struct asyncio_offsets *a,
+		const struct generator *first)
+{
+	struct generator g = *first;
+	uint64_t next;
+	int rc = 0;
+
+	for (next = g.object; !rc && next && out->n < COROUTINE_MOST;) {
+		out->v[out->n++] = g.frame;
+		next = 0;
+		if (g.state == AT_AWAIT)
+			rc = awaited(m, a, &g, &next);
+		if (!rc && next)
+			rc = read_generator(&g, m, l, a, next);
+		if (!rc && next && g.state >= RUNNING)
+			rc = -EAGAIN;    /* it goes on at this moment */
+	}
+	out->cut = next;
+	return rc ? -EAGAIN : still_there(m, l, a, first) || still_there(m, l, a, &g) ? -EAGAIN : 0;
+}
+
+int coroutine_read(struct coroutine *out, const struct memory *m, const struct offsets *l, const struct asyncio_offsets *a,
+		   uint64_t object)
+{
+	struct generator first;
+	int rc = -EAGAIN;
+
+	for (int i = 0; i < COROUTINE_TRIES && rc == -EAGAIN; i++) {
+		out->n = 0;
+		out->cut = false;
+		rc = read_generator(&first, m, l, a, object);
+		if (rc)
+			return rc == -EFAULT ? -ENOENT : rc;
+		out->state = state_of(&first);
+		if (out->state == COROUTINE_RUNS || out->state == COROUTINE_ENDED)
+			return 0;
+		rc = walk(out, m, l, a, &first);
+	}
+	if (rc)
+		out->n = 0;
+	return rc;
+}
+
+/* The code object of its function. 0, -ENOENT, or another -errno. */
+static int coroutine_code(const struct memory *m, const struct offsets *l, const struct asyncio_offsets *a, uint64_t object, uint64_t *code)
+{
+	struct generator g;
+	int rc = read_generator(&g, m, l, a, object);
+
+	*code = rc ? 0 : g.frame.code;
+	return rc;
+}
 
 enum { WORD = 8, HEAD = 128, TRIES = 5, MOST_BACK = 1 << 8, FAR = 16, TAG_BITS = 7, MAX_SET = 1 << 12, MAX_FOUND = 256, DIGIT_BITS = 30, DIGITS = 2, TAG_SHIFT = 3 };
 /* Parts of structures that are looked at in a process: some seconds' work, enough for 100,000 tasks. */

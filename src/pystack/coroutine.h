@@ -35,6 +35,4 @@ struct coroutine {
 /* Reads the object at that address. 0; -ENOENT: it is no coroutine; -EAGAIN: it changed each time; or another -errno. */
 int coroutine_read(struct coroutine *out, const struct memory *m, const struct offsets *l, const struct asyncio_offsets *a,
 		   uint64_t object);
-/* The code object of its function. 0, -ENOENT, or another -errno. */
-int coroutine_code(const struct memory *m, const struct offsets *l, const struct asyncio_offsets *a, uint64_t object, uint64_t *code);
 #endif

@@ -56,7 +56,7 @@ struct cfi_table;
 /* NULL for invalid bytes, or out of memory. */
 struct cfi_table *cfi_table_unpack(const void *bytes, size_t size);
 void cfi_table_free(struct cfi_table *t);
-size_t cfi_table_bytes(const struct cfi_table *t);
+
 /* The rule for a byte of the page; NULL: unknown. */
 const struct cfi_rule *cfi_table_find(const struct cfi_table *t, unsigned int byte);
 #endif
