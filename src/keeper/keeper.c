@@ -731,12 +731,19 @@ int keeper_write(struct keeper *k, const struct outfile_order *order)
 /* Children of the run shall not use the keeper, nor hold its socket open. A fork handler has no
  * argument, hence the static: the keeper that was started last. */
 static struct keeper *_Atomic of_the_run;
+static pid_t forking;
 
+static void before_fork(void)
+{
+	forking = getpid();
+}
+
+/* In a helper, which clone(2) made, these numbers are descriptors of others. */
 static void forget_in_child(void)
 {
 	struct keeper *k = atomic_exchange(&of_the_run, NULL);
 
-	for (int i = 0; k && i < LANES; i++) {
+	for (int i = 0; k && k->pid == forking && i < LANES; i++) {
 		close(k->lanes[i].socket);
 		k->lanes[i].socket = -1;
 	}
@@ -744,7 +751,7 @@ static void forget_in_child(void)
 
 static void watch_forks(void)
 {
-	pthread_atfork(NULL, NULL, forget_in_child);
+	pthread_atfork(before_fork, NULL, forget_in_child);
 }
 
 static int receive_own_id(int socket, int32_t *id)

@@ -610,6 +610,15 @@ static bool has_all_records(const struct stream *s)
 	return !c->damaged_places && !c->own && !s->replay->unknown && !s->loss.totals.malformed;
 }
 
+/* From events of CPUs the kernel removes none. */
+static bool has_events_of_tasks(const struct stream *s)
+{
+	for (size_t i = 0; i < s->list.nevents; i++)
+		if (replay_is_of_command(s, &s->list.events[i]) || replay_is_of_tasks(s, &s->list.events[i]))
+			return true;
+	return false;
+}
+
 /* Programs whose events the kernel removed while it was recorded. */
 static void tell_unwatched(struct stream *s)
 {
@@ -618,7 +627,7 @@ static void tell_unwatched(struct stream *s)
 	pid_t pid = 0;
 	size_t n = 0;
 
-	if (!s->replay->chooses_tasks && has_all_records(s))
+	if (!s->replay->chooses_tasks && has_events_of_tasks(s) && has_all_records(s))
 		n = execs_removed(s->replay->execs, none, NULL, &pid, &name);
 	if (!n)
 		return;
