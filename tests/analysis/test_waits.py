@@ -465,9 +465,18 @@ def check_queue(tables, job):
     return of
 
 
-def test_who_queues_for_a_lock_is_not_to_blame(queued):
-    check_queue(queued.tables, queued.job)
-    assert any(row['waker'] in ('one', 'two', 'three') and row.get('on') == f'futex hot ({queued.job})' for row in queued.tables['waits'])
+def recorded_waits(analyse, queued):
+    read = ['waits', '--on', '--json', '-I', queued.folder / 'r.data', '-p', queued.pid]
+    return {t['table']: t['rows'] for t in analyse(*read, before=['env']).lines}
+
+
+def test_who_queues_for_a_lock_is_not_to_blame(analyse, queued):
+    names = {f"futex {row['address']:#x}": row['what'] for row in recorded_waits(analyse, queued)['waited on'] if 'address' in row}
+    for row in queued.tables['waited on']:      # where others had the CPU until the program had ended, locks have no names
+        row['what'] = names.get(row['what'], row['what'])
+    hot = check_queue(queued.tables, queued.job)[f'futex hot ({queued.job})']
+    assert any(row['waker'] in ('one', 'two', 'three') and row.get('on') in (hot['what'], f"futex {hot['address']:#x}")
+               for row in queued.tables['waits'])
     assert f'r.data has the events of all tasks: -I r.data -p {queued.pid} shows what this command did' in queued.err
 
 
@@ -485,13 +494,10 @@ def test_stacks_are_those_of_a_lock(analyse, queued):
 
 def test_locks_of_a_recording_have_names(analyse, queued):
     """A program that was built anew says nothing of the old one's locks. The last of these: it builds it."""
-    def waited():
-        read = ['waits', '--on', '--json', '-I', queued.folder / 'r.data', '-p', queued.pid]
-        return {t['table']: t['rows'] for t in analyse(*read, before=['env']).lines}
-    before = check_queue(waited(), queued.job)
+    before = check_queue(recorded_waits(analyse, queued), queued.job)
     assert not any('fd ' in what and '[' in what for what in before)
     compiled(queued.folder, QUEUE, '-DANEW', '-Wl,--build-id=0x1234')
-    after = {row['what']: row for row in waited()['waited on']}
+    after = {row['what']: row for row in recorded_waits(analyse, queued)['waited on']}
     assert not any('(' in what for what in after), after
     hot = before[f'futex hot ({queued.job})']
     assert after[f"futex {hot['address']:#x}"]['total'] == hot['total']

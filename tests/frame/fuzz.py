@@ -12,6 +12,7 @@ import re
 import subprocess
 import time
 
+from .build import execute
 from .result import FAILED, PASSED, Result
 
 ENV = {
@@ -77,6 +78,8 @@ LONGER, LONG, SHORT = ('fuzz_decode', 'fuzz_spec', 'fuzz_perfdata'), 8, 3
 
 
 def run(suite, root, path, seconds):
+    if seconds > 60:
+        execute('build of all fuzzers', ['ninja', '-C', path, 'all-fuzzers'], root)
     programs = sorted(p for p in glob.glob(os.path.join(path, 'tests/fuzz/fuzz_*'))
                       if os.path.isfile(p) and os.access(p, os.X_OK))
     waiting = [Target(root, path, p) for p in programs]

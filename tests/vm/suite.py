@@ -290,10 +290,14 @@ def counting_jobs(build):
     ]
 
 
+# They take long, and depend on no CPU: half of the time that all of unit takes.
+ANYWHERE = {f'test_{name}' for name in ('comms', 'jitnames', 'order', 'ordered', 'perfmap', 'stacktable', 'symsource')}
+
+
 def test_jobs(root, build, folder):
     """The C tests, which speak TAP by cmocka."""
     for path in sorted(glob.glob(os.path.join(root, build, f'tests/{folder}/test_*'))):
-        if os.path.isfile(path) and os.access(path, os.X_OK):
+        if os.path.isfile(path) and os.access(path, os.X_OK) and os.path.basename(path) not in ANYWHERE:
             yield Job(os.path.basename(path), 'CMOCKA_MESSAGE_OUTPUT=TAP SOURCE_ROOT=/src '
                                               f'/src/{os.path.relpath(path, root)}', judge_tap)
 

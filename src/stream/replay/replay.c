@@ -613,9 +613,12 @@ static bool has_all_records(const struct stream *s)
 /* From events of CPUs the kernel removes none. */
 static bool has_events_of_tasks(const struct stream *s)
 {
-	for (size_t i = 0; i < s->list.nevents; i++)
-		if (replay_is_of_command(s, &s->list.events[i]) || replay_is_of_tasks(s, &s->list.events[i]))
+	for (size_t i = 0; i < s->list.nevents; i++) {
+		const struct stream_event *ev = &s->list.events[i];
+
+		if (ev->opened.track != NO_TRACK && (replay_is_of_command(s, ev) || replay_is_of_tasks(s, ev)))
 			return true;
+	}
 	return false;
 }
 
