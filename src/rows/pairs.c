@@ -80,10 +80,7 @@ static struct open_pair *begin(struct pairs *p, uint64_t key, uint64_t start, ui
 
 void pairs_start(struct pairs *p, const struct analysis_sample *s, uint64_t key, uint64_t value)
 {
-	struct open_pair *o = begin(p, key, s->time, value);
-
-	if (o)
-		o->pid = s->pid;
+	begin(p, key, s->time, value);
 }
 
 struct open_pair *pairs_open(struct pairs *p, uint64_t key, uint64_t since)
@@ -101,12 +98,6 @@ void pairs_cancel(struct pairs *p, struct open_pair *o)
 		return;
 	HASH_DEL(p->all, o);
 	spare(p, o);
-}
-
-void pairs_move(struct pairs *p, struct open_pair *o, uint64_t key)
-{
-	begin(p, key, o->start, o->value);
-	pairs_cancel(p, o);
 }
 
 void pairs_lose(struct pairs *p, struct open_pair *o)

@@ -13,7 +13,6 @@
 struct open_pair {
 	uint64_t key, start;
 	uint64_t value;              /* from pairs_start() */
-	pid_t pid;                   /* of the sample of pairs_start() */
 	bool is_open;
 	bool may_have_ended;         /* set by the caller: it is not known whether its end came before its beginning */
 	bool is_device;              /* set by the caller: the thread waits for a device */
@@ -54,8 +53,6 @@ void pairs_turn(struct open_pair *o, const struct analysis_sample *s, uint64_t v
 void pairs_close(struct pairs *p, struct open_pair *o, const struct analysis_sample *s, struct pair_end *end);
 /* Drops an open pair without an end. */
 void pairs_cancel(struct pairs *p, struct open_pair *o);
-/* Gives an open pair another key. */
-void pairs_move(struct pairs *p, struct open_pair *o, uint64_t key);
 /* As pairs_cancel(): its task has ended, such as in exit_group(2). */
 void pairs_lose(struct pairs *p, struct open_pair *o);
 #endif

@@ -225,13 +225,6 @@ def test_threads_of_the_kernel_are_in_no_call(analyse):
     assert 'is still in' not in analyse('syscalls', '-q', '-p', '2', '--seconds', '0.2').text
 
 
-def test_a_thread_that_executes(analyse):
-    """Its id vanishes within the call, whose end is then the first thread's."""
-    code = 'import os, threading\nthreading.Thread(target=lambda: os.execv("/bin/true", ["true"])).start()'
-    text = analyse('syscalls', *RING, '--by', 'task', '--', sys.executable, '-c', code).text
-    assert re.search(r'^true +\d+ +execve\(\d+\) +1 ', text, re.M), text
-
-
 def test_at_the_end_of_a_recording(prof, hanging, analyse, tmp_path):
     """Three of them, or all; the call is known, and not what it waits on."""
     one, told = hanging

@@ -459,10 +459,10 @@ SCHED = {
 MS, BEGIN = 1000000, 1000000000
 
 
-def traced(number, at, pid, data, tid=None):
+def traced(number, at, pid, data):
     raw = R.pack('HBBi', number, 0, 0, pid) + data
     raw += bytes(-(len(raw) + 4) % 8)
-    return R.record(9, 1, R.pack('QQIIQIIQ', number, TEXT, pid, tid or pid, BEGIN + at * MS, 0, 0, 1) + R.pack('I', len(raw)) + raw)
+    return R.record(9, 1, R.pack('QQIIQIIQ', number, TEXT, pid, pid, BEGIN + at * MS, 0, 0, 1) + R.pack('I', len(raw)) + raw)
 
 
 def switch(at, prev, state, following):
@@ -542,8 +542,8 @@ def calls(recording, machine, records):
                     records, foreign.machine(R, machine) | {1: formats.replace(b'sched\0', b'raw_syscalls\0')})
 
 
-def enter(at, pid, number, tid=None):
-    return traced(ENTER, at, pid, R.pack('q6Q', number, *range(6)), tid)
+def enter(at, pid, number):
+    return traced(ENTER, at, pid, R.pack('q6Q', number, *range(6)))
 
 
 @pytest.mark.parametrize('machine, name', [('aarch64', 'write(64)'), ('x86_64', 'semget(64)'), ('armv7l', 'getppid(64)'), ('alpha', 'syscall(64)')])
@@ -563,25 +563,11 @@ def test_calls_of_32_bits_by_the_mappings(recording):
     assert sorted((row['tid'], row['call']) for row in rows) == [(500, 'getpid(20)'), (500, 'writev(20)'), (501, 'getpid(20)')]
 
 
-def leaves_at(at, pid):
-    return R.record(4, 0, R.pack('IIIIQ', pid, 1, pid, 1, BEGIN + at * MS) + R.trailer(pid, pid, BEGIN + at * MS, 0, ENTER))
-
-
 def test_calls_end_with_their_task(recording):
-    leaves = leaves_at(3, 501)
+    leaves = R.record(4, 0, R.pack('IIIIQ', 501, 1, 501, 1, BEGIN + 3 * MS) + R.trailer(501, 501, BEGIN + 3 * MS, 0, ENTER))
     calls(recording, 'x86_64', [enter(1, 500, 0), enter(2, 501, 231), leaves])
     text = recording('syscalls', '-I')
     assert 'incomplete calls: 1 still running at the end, 1 ended with their task\n' in text and '501 was still in' not in text
-
-
-def test_a_thread_that_executes_takes_the_id_of_its_process(recording):
-    """Whatever the first thread was in when that ended it; what another process is in goes on."""
-    executes = R.record(3, 1 << 13, R.pack('II', 500, 500) + R.text('next') + R.trailer(500, 500, BEGIN + 5 * MS, 0, ENTER))
-    calls(recording, 'x86_64', [enter(1, 501, 0), enter(2, 500, 0), enter(3, 500, 59, tid=502), leaves_at(4, 500), executes,
-                                traced(LEAVE, 6, 500, R.pack('qq', 59, 0))])
-    text = recording('syscalls', '--by', 'task', '-I')
-    assert re.findall(r'^(\w+) +(\d+) +(\w+)\(\d+\) +1 +3000\.000 ', text, re.M) == [('next', '500', 'execve')]
-    assert 'incomplete calls: 1 still running at the end, 1 ended with their task\n' in text and '502' not in text
 
 
 def test_what_has_no_wakeups_is_said(recording):

@@ -747,8 +747,6 @@ static void leave(struct question *q, const struct analysis_sample *s)
 	int64_t ret = trace_field_sint(q->fields[LEAVE][FIELD_RET], s->view.raw);
 	struct happening h = { .s = s, .pid = s->pid, .tid = s->tid };
 
-	if (q->a && !pairs_find(&q->pairs, (uint64_t)s->tid))
-		names_until(&q->a->names, s->time);   /* for executed() */
 	if (!pairs_end(&q->pairs, s, (uint64_t)s->tid, &h.end))
 		return;
 	if (!belongs(c, s, &h.end, id)) {
@@ -906,25 +904,12 @@ static const char *chosen_filter(struct question *q, size_t event)
 	return c->filters[event];
 }
 
-/* A thread that executes a program ends all others, and takes the id of its process before the call returns. */
-static void executed(struct question *q, pid_t pid)
-{
-	struct open_pair *o = pairs_find(&q->pairs, (uint64_t)pid) ? NULL : q->pairs.all;
-
-	while (o && !(o->is_open && o->pid == pid))
-		o = o->hh.next;
-	if (o)
-		pairs_move(&q->pairs, o, (uint64_t)pid);
-}
-
 static void task(struct question *q, const struct pev_record *rec)
 {
 	struct open_pair *o = rec->type == PERF_RECORD_EXIT ? pairs_find(&q->pairs, (uint64_t)rec->task.tid) : NULL;
 
 	if (o)
 		pairs_lose(&q->pairs, o);
-	if (rec->type == PERF_RECORD_COMM && rec->comm.exec)
-		executed(q, (pid_t)rec->comm.pid);
 	if (((struct syscalls *)q)->lines)
 		parents_take(&((struct syscalls *)q)->parents, rec);
 	pathmatch_task(&((struct syscalls *)q)->match, rec);
