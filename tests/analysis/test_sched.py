@@ -48,8 +48,10 @@ def test_stretches_are_those_of_perf_sched(analyse, waiting, perf, tmp_path):
     waits = analyse('rundelay', '-I', path, '-p', one.pid, '--json', '--by', 'task', before=['env']).total('rundelay', 'tid')
     rows = {(r['tid'], r['state']): (r['calls'], r['total']) for r in table['rows'] if r['state'] in ('R', 'RD', 'S')}
     assert len({tid for tid, _ in rows}) == len(waits) == 3 and set(table['counts']) >= {'restarted', 'unbegun'}
+    # a stretch in which the kernel has left out a switch is not counted; perf counts it
+    left_out, longest = table['counts']['restarted'] + table['counts']['unbegun'], max(r['max'] for r in table['rows'])
     for (tid, state), (calls, ns) in [*rows.items(), *(((tid, 'RD'), found) for tid, found in waits.items())]:
-        assert close_to(ns, theirs[tid][state], part=0.02, least=ROUNDED * calls), (tid, state, rows, theirs)
+        assert close_to(ns, theirs[tid][state], part=0.02, least=ROUNDED * calls + left_out * longest), (tid, state, rows, theirs)
 
 
 def test_known_sleeps_of_a_command_its_threads_and_children(analyse, works):

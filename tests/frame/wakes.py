@@ -25,6 +25,7 @@ while os.getppid() == int(os.environ['TESTER']):
 SPINS = """
 import os
 os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+os.write(1, b'x')
 while os.getppid() == int(os.environ['TESTER']):
     for _ in range(1000000):
         pass
@@ -39,13 +40,16 @@ class Awake:
 
     def __enter__(self):
         self.processes = [subprocess.Popen(['taskset', '-c', str(cpu), sys.executable, '-S', '-c', SPINS],
-                                           env={'TESTER': str(os.getpid())}) for cpu in self.cpus]
+                                           env={'TESTER': str(os.getpid())}, stdout=subprocess.PIPE) for cpu in self.cpus]
+        for process in self.processes:
+            process.stdout.read(1)      # it spins
         return self
 
     def __exit__(self, *_):
         for process in self.processes:
             process.kill()
             process.wait()
+            process.stdout.close()
 
 
 TOLD = 'TESTS_ARE_WOKEN'       # in the environment of those for whom it is done
