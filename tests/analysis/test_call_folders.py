@@ -271,9 +271,11 @@ def test_folders_of_calls_that_fail(analyse, libc, tmp_path):
     assert (row['path'], row['calls']) == (f'{tmp_path}/gone', 1)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize('whole', [True, False])
 def test_a_recording_knows_the_folders_of_its_run(watch, analyse, libc, tmp_path, whole):
-    """Of before the run, behind a link, and of descriptors, as the run does; also if that shows paths as they are given. perf reads it."""
+    """Of before the run, behind a link, and of descriptors, as the run does; also if that shows paths as they are given. perf reads it.
+    The child ends at once: a reader that has no CPU until then does not find its folder."""
     real, recorded = tmp_path / 'real', tmp_path / 'in'
     os.mkdir(real)
     os.symlink(real, tmp_path / 'link')
