@@ -8,7 +8,6 @@
 #include "symbols/jail/parser.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <grp.h>
 #include <pwd.h>
 #include <stdbool.h>
@@ -142,7 +141,14 @@ static bool can_return(const struct identity *who)
 }
 
 /* Of root's environment, for the user of --user. */
-static const char kept_variables[] = "@(TERM|COLORTERM|NO_COLOR|COLUMNS|LINES|LANG|LANGUAGE|LC_+([A-Z])|TZ|PYTHONPATH|PYTHONHOME|VIRTUAL_ENV)=*";
+static bool is_kept(const char *variable)
+{
+	static const char kept[] = " TERM COLORTERM NO_COLOR COLUMNS LINES LANG LANGUAGE TZ PYTHONPATH PYTHONHOME VIRTUAL_ENV ";
+	char word[24];
+
+	return !strncmp(variable, "LC_", 3) ||
+	       (snprintf(word, sizeof(word), " %.*s ", (int)strcspn(variable, "="), variable) < (int)sizeof(word) && strstr(kept, word));
+}
 
 /* What is not kept is overwritten, too: /proc/self/environ shows the texts with which the process was started. */
 static void change_environment(const struct identity *who)
@@ -150,7 +156,7 @@ static void change_environment(const struct identity *who)
 	char **kept = environ;
 
 	for (char **v = environ; who->named && *v; v++)
-		if (!fnmatch(kept_variables, *v, FNM_EXTMATCH))
+		if (is_kept(*v))
 			*kept++ = *v;
 		else
 			memset(*v, 0, strlen(*v));

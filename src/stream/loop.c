@@ -179,7 +179,7 @@ static int enable_at_start(const struct stream *s, const struct opened *o)
 	return o->event->wanted && !follows_leader(s, o) && !waits_for_exec(s, o) ? pev_event_enable(o->ev) : 0;
 }
 
-/* Those from `first` on. */
+/* Enables what was opened from `first` on. */
 static int enable_all(struct stream *s, size_t first, struct fault *f)
 {
 	for (size_t i = first; i < s->rings.nopened; i++) {
@@ -266,14 +266,21 @@ static void reopen_cpus(struct stream *s)
 	numlist_free(&s->hotplug.back);
 }
 
-/* Events are open on CPUs that were online at the start: reports a change. */
-static void mind_hotplug(struct stream *s)
+/* Whether all events are of tasks: no tracepoint of a source is watched everywhere. */
+static bool is_of_tasks(const struct stream *s)
 {
-	bool tasks = true;   /* and no tracepoint of a source is watched everywhere */
+	size_t i = 0;
+
+	while (i < s->rings.nopened && s->rings.opened[i].task->tid >= 0)
+		i++;
+	return i == s->rings.nopened;
+}
+
+/* Events are open on CPUs that were online at the start: reports a change. */
+static void mind_hotplug(struct stream *s, bool tasks)
+{
 	char line[600];
 
-	for (size_t i = 0; i < s->rings.nopened && tasks; i++)
-		tasks = s->rings.opened[i].task->tid >= 0;
 	if (hotplug_look(&s->hotplug, &s->targets.cpus, s->opts->cpus.n, tasks, false, line,
 			 sizeof(line)))
 		note(1, "%s", line);
@@ -300,6 +307,7 @@ static bool deliver_some(struct stream *s)
 
 static void deliver_until_stopped(struct stream *s)
 {
+	const bool tasks = is_of_tasks(s);   /* what is opened later is alike */
 	bool more = false;
 	int tick = 1;
 
@@ -315,7 +323,7 @@ static void deliver_until_stopped(struct stream *s)
 		loss_tell(s, false);
 		throttling_tell(s);
 		usage_tell(&s->usage, &s->choice.own, s->opts->usage_ms);
-		mind_hotplug(s);
+		mind_hotplug(s, tasks);
 	}
 }
 

@@ -255,12 +255,12 @@ static void read_print_fmt(const struct tally *t, const struct tracefmt *fmt, ch
 	memmove(buf, buf + n, strlen(buf + n) + 1);
 }
 
-static unsigned int times(char c, const char *text)
+static unsigned int braces(const char *text)
 {
 	unsigned int n = 0;
 
 	for (; *text; text++)
-		n += *text == c;
+		n += *text == '{';
 	return n;
 }
 
@@ -281,7 +281,7 @@ static void tell(struct tally *t, const struct tracefmt *fmt, enum pass pass, co
 	const char *why;
 
 	read_print_fmt(t, fmt, print_fmt, sizeof(print_fmt));
-	if ((strstr(print_fmt, "__print_array") || strstr(print_fmt, "__print_dynamic_array")) && times('{', ours) > times('{', theirs))
+	if ((strstr(print_fmt, "__print_array") || strstr(print_fmt, "__print_dynamic_array")) && braces(ours) > braces(theirs))
 		return;      /* before 1.8 it shows decimal numbers, and not as the kernel does */
 	if (is_unknown(ours, theirs))
 		return;

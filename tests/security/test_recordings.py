@@ -274,7 +274,7 @@ def test_functions_of_roots_programs_have_names(prof, request, shut, env, whose)
     assert done.returncode == 0 and {'inner', 'middle', 'outer'} <= set(words_of(done.stdout)), done.stdout + done.stderr
 
 
-@pytest.mark.parametrize('whose, how, offered', [(CALLER, 0o600, True), (None, 0o644, True), (STRANGER, 0o644, False), (CALLER, 0o606, False),
+@pytest.mark.parametrize('whose, how, offered', [(CALLER, 0o600, True), (None, 0o644, True), (STRANGER, 0o644, False), (CALLER, 0o606, False), (CALLER, 0o660, False),
                                                  (STRANGER, 'pipe', False)])
 @pytest.mark.parametrize('reader', ['sudo', 'root', 'caller'])
 def test_a_strangers_command_is_not_offered(prof, record, tmp_path, caller, whose, how, offered, reader):

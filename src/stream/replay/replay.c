@@ -105,8 +105,7 @@ static void look_at_file(struct replay *p, int fd)
 		return;
 	p->size = (uint64_t)st.st_size;
 	p->written = st.st_mtim;
-	p->own = (!st.st_uid || st.st_uid == getuid()) && !(st.st_mode & S_IWOTH) &&
-		 (!(st.st_mode & S_IWGRP) || !st.st_gid || st.st_gid == getgid());
+	p->own = (!st.st_uid || st.st_uid == getuid()) && !(st.st_mode & (S_IWGRP | S_IWOTH));
 }
 
 int replay_new(struct stream *s, struct fault *f)
