@@ -196,7 +196,7 @@ def test_plain_events_happen_singly_or_at_a_frequency(prof, tmp_path, busy, even
     assert {e['period'] for e in events(prof, tmp_path, '-e', event, '-p', busy, '-N', 3)} == {period}
 
 
-def test_names(prof, tmp_path):
+def test_names(prof, tmp_path, busy):
     """The handler is the alias, else the name with _ for what can't be in a function's name."""
     script = ('seen = set()\n' +
               ''.join(f'def {name}(e): seen.add(("{name}", e._event))\n' for name in
@@ -205,9 +205,9 @@ def test_names(prof, tmp_path):
               'def __sample__(e): seen.add(("?", e._event))\n'
               'def __interval__():\n    if len(seen) == 8: raise SystemExit\n'
               'def __exit__(): print(sorted(seen))\n')
-    out = run(prof, tmp_path, '-i', 50, '-e', 'context-switches,sw:page-faults,cpu-clock:u,profile,'
+    out = run(prof, tmp_path, '-i', 50, '-p', busy, '-e', 'context-switches,sw:page-faults,cpu-clock:u,profile,'
               'cpu-clock//alias=mine/,software/config=5/alias=pmu-1/,sched:sched_switch,'
-              'sched:sched_wakeup//alias=other/', script=script)
+              'sched:sched_switch//alias=other/', script=script)
     assert ast.literal_eval(out) == sorted([
         ('context_switches', 'context-switches'), ('sw_page_faults', 'sw:page-faults'),
         ('cpu_clock_u', 'cpu-clock:u'), ('mine', 'mine'), ('pmu_1', 'pmu-1'), ('profile', 'profile'),
