@@ -101,7 +101,16 @@ static void burn_100ms(void)
 	burnt = cpu_ns() - burnt;
 }
 
-/* The event's time lies between what the thread's clock says inside and around; a guest
+static uint64_t wall_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* The event's time lies between what the thread's clock says inside and what passes around: what a
+ * hypervisor steals is in the event's time, and in the thread's on no kernel that knows of it. A guest
  * that still calibrates its clock may need a second try. */
 static void task_clock(void)
 {
@@ -111,14 +120,14 @@ static void task_clock(void)
 
 	pev_attr_software(&attr, "task-clock", NULL);
 	for (int tries = 0; tries < 3 && !good; tries++) {
-		around = cpu_ns();
+		around = wall_ns();
 		if (count_work(&seen, &attr, "spin for 100 ms", burn_100ms))
 			return;
-		around = cpu_ns() - around;
+		around = wall_ns() - around;
 		good = (double)seen > (double)burnt * 0.99 && (double)seen < (double)around * 1.01;
 	}
 	works_if(good, "spin for 100 ms; expected %.3f to %.3f ms within 1 %%, as the thread's clock "
-		 "says, seen %.3f ms", (double)burnt * 1e-6, (double)around * 1e-6,
+		 "and the wall's say, seen %.3f ms", (double)burnt * 1e-6, (double)around * 1e-6,
 		 (double)seen * 1e-6);
 }
 

@@ -322,6 +322,7 @@ static void set_output(void)
 	struct perf_event_attr attr;
 	struct tally t = { 0 };
 	struct pev_event *ev, *other;
+	struct pev_count counts[2] = { 0 };
 	struct pev_ring *ring;
 	int rc;
 
@@ -335,9 +336,13 @@ static void set_output(void)
 	rc = pev_event_set_output(other, ev);
 	call_getppid(100);
 	drain(ring, ev, &t);
+	pev_event_read(ev, &counts[0]);
+	pev_event_read(other, &counts[1]);
 	works_if(!rc && t.samples == 200 && !t.bad,
-		 "100 calls, two events into one ring; expected 200 samples, seen %llu (%s)",
-		 (unsigned long long)t.samples, strerror(-rc));
+		 "100 calls, two events into one ring; expected 200 samples, seen %llu, %llu lost, "
+		 "%llu damaged, counted %llu and %llu (%s)", (unsigned long long)t.samples,
+		 (unsigned long long)t.lost, (unsigned long long)t.bad, (unsigned long long)counts[0].value,
+		 (unsigned long long)counts[1].value, strerror(-rc));
 	pev_event_close(other);
 	close_ring(ev, ring);
 }
