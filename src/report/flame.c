@@ -67,9 +67,11 @@ static int check_kind(const struct flame_config *c, const struct kind *kind, str
 	return 0;
 }
 
-/* Read once, at the start: a pipe cannot be read again, and later the process may be another user. */
-static int read_before(struct flame_config *c, struct fault *f)
+/* Once: a pipe cannot be read again. */
+int flame_read_before(struct flame_config *c, struct fault *f)
 {
+	if (!c->path || !c->before || c->old)
+		return 0;
 	c->old = folded_new();
 	if (!c->old)
 		return fault_set(f, EXIT_FAILED, "out of memory");
@@ -102,7 +104,7 @@ int flame_check(struct flame_config *c, int verbose, struct fault *f)
 	if (!rc)
 		picture_tell(&picture, c->path, &file, verbose);
 	free(file.path);
-	return rc || !c->before || c->old ? rc : read_before(c, f);
+	return rc ? rc : flame_read_before(c, f);
 }
 
 int flame_begin(struct flame_config *c, int verbose, struct fault *f)

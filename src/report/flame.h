@@ -39,9 +39,12 @@ struct flame_title {
 /* The unit of weights that add up to `weight`, from the event of their samples: "ns" of clocks, else the event's name, which
  * is borrowed from s; "samples" if each weighs 1, or if there are none. */
 const char *flame_unit_of(const struct folded_samples *s, uint64_t weight);
-/* Call it before the work: checks whether the kind and the file can be written, and reads
- * c->before unless the caller has. 0, or -1 with f. verbose: for the hint (base/note.h) if a
- * suffix was added to c->path. */
+/* Reads c->before unless that was done. A command that reads a recording calls it before it opens that, with which root gives up
+ * its privilege. 0, or -1 with f. */
+int flame_read_before(struct flame_config *c, struct fault *f);
+/* Call it before the work: checks whether the kind and the file can be written, and calls
+ * flame_read_before(). 0, or -1 with f. verbose: for the hint (base/note.h) if a suffix was
+ * added to c->path. */
 int flame_check(struct flame_config *c, int verbose, struct fault *f);
 /* The same, and makes c->folded if there is a path. */
 int flame_begin(struct flame_config *c, int verbose, struct fault *f);

@@ -302,7 +302,9 @@ static const struct analysis_ops ops = {
 
 static int run(void *config, const struct opt_parser *args, struct fault *f)
 {
-	return hotspots_check(config, "page-faults", f) ? -1 : analysis_run(&ops, config, args, f);
+	if (hotspots_check(config, "page-faults", f) || flame_read_before(&((struct page_faults *)config)->flame, f))
+		return -1;
+	return analysis_run(&ops, config, args, f);
 }
 
 /* ---- the command -------------------------------------------------------------------- */

@@ -408,7 +408,8 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	struct opt_parser rest;
 
 	o->merges_python = hotspots_merge_python(o);
-	if (analysis_take_input("report", config, args, &rest, f) || hotspots_check(o, "report", f))
+	if (analysis_take_input("report", config, args, &rest, f) || hotspots_check(o, "report", f) ||
+	    flame_read_before(&((struct report *)config)->flame, f))
 		return -1;
 	return analysis_run(&ops, config, &rest, f);
 }
