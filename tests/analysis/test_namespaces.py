@@ -49,7 +49,8 @@ def test_states_waits_and_calls_of_a_command_have_its_own_ids(analyse, works):
     tids, ran = ({r['tid'] for r in got.table('rundelay')[name] if 'tid' in r} for name in ('rows', 'ran'))
     assert len(tids) == 3 and got.pid in tids and max(tids | ran) < 100, (got.pid, tids, ran)
     table = analyse('profile', *RING, '-q', '--off-cpu', '--json', '--', works, 'sleeps', before=NAMESPACE).table('profile')
-    assert 300e6 <= sum(r['time'] for r in table['rows'] if 'nanosleep' in r['function']) <= table['off_cpu'], table
+    asleep = max(r['total'] for r in table['rows'] if 'nanosleep' in r['function'])       # libc may call a function of its own there
+    assert 300e6 <= table['weight'] * asleep / 100 <= table['off_cpu'] + 1, table
     got = analyse('syscalls', *RING, '--json', '--', works, 'calls', before=NAMESPACE)
     rows = {r['call'].split('(')[0]: r for r in got.table('syscalls')['rows'] if r['comm'] == 'works'}
     assert (rows['getppid']['calls'], rows['close']['errors']) == (100, 7)

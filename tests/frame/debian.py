@@ -16,14 +16,14 @@ from .result import FAILED, PASSED, SKIPPED, Result
 
 WHO = 'tester'
 TREE = f'/home/{WHO}/perf-prof'
-# In a mount namespace of its own, so that nothing stays mounted.
+# In a mount namespace of its own, so that nothing stays mounted; not by chroot(2), after which no user namespace can be made.
 INSIDE = '''set -e
 root=$1; shift
 mount --bind "$root" "$root"
 for dir in proc sys dev; do mkdir -p "$root/$dir"; mount --rbind "/$dir" "$root/$dir"; done
 mount -t tmpfs -o mode=1777 tmp "$root/tmp"
 cp /etc/resolv.conf "$root/etc/resolv.conf"
-exec chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 "$@"
+cd "$root"; mkdir -p .old; pivot_root . .old; umount -l .old; exec /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 "$@"
 '''
 CHECK = f'cd {TREE} && chown -R {WHO} . && exec setpriv --reuid={WHO} --regid={WHO} --init-groups env HOME=/home/{WHO} make check'
 

@@ -117,11 +117,24 @@ def nobody():
     return None if done.returncode == 0 else f'needs to become nobody ({done.stderr.strip()})'
 
 
+READERS = os.path.realpath(os.path.join(os.path.dirname(__file__), '..', 'session', 'readers', 'python'))
+
+
 def arrow():
-    readers = os.path.join(os.path.dirname(__file__), '..', 'session', 'readers', 'python')
     done = subprocess.run(['/usr/bin/python3', '-c', 'import duckdb, polars, pyarrow'], capture_output=True, text=True,
-                          env={**os.environ, 'PYTHONPATH': readers})
+                          env={**os.environ, 'PYTHONPATH': READERS})
     return None if done.returncode == 0 else 'needs pyarrow, Polars and DuckDB (tools/install-readers)'
+
+
+def own_packages():
+    """Root loads code from no place that others can change, as the clone of a user is."""
+    folder = READERS
+    while not os.geteuid() and folder != '/':
+        owner = os.path.exists(folder) and os.stat(folder).st_uid
+        if owner:
+            return f'needs packages that only root can change: {folder} belongs to user {owner}'
+        folder = os.path.dirname(folder)
+    return None
 
 
 def paranoid():
@@ -136,7 +149,7 @@ def paranoid():
 
 
 PROBES = {p.__name__: p for p in (events, root, cap_perfmon, tracefs, pmu, no_pmu, cgroup, kprobes, no_kprobes, msr, perf, unshare,
-                                   nobody, arrow, paranoid)}
+                                   nobody, arrow, own_packages, paranoid)}
 
 
 def as_nobody(argv):
@@ -150,7 +163,7 @@ def version(text):
 
 def of_the_kernel(word):
     """Whether what a test requires makes it `live`: any but programs and packages."""
-    return word != 'arrow' and not word.startswith('program:')
+    return word not in ('arrow', 'own_packages') and not word.startswith('program:')
 
 
 @functools.lru_cache(None)

@@ -62,6 +62,9 @@ def reader():
 @pytest.fixture(scope='session')
 def venv(perf_prof, tmp_path_factory):
     """An environment that has what tools/install-readers fetched, for the Python for which the package was built."""
+    reason = requires.own_packages()
+    if reason:
+        pytest.skip(reason)
     path = tmp_path_factory.mktemp('env') / 'venv'
     subprocess.run([sys.executable, '-m', 'venv', '--without-pip', path], check=True)
     packages, = path.glob('lib/python3*/site-packages')
