@@ -99,7 +99,8 @@ PEV_API int pev_event_set_period(struct pev_event *ev, uint64_t period);
  * mapped (-EINVAL). Linux 4.7. */
 PEV_API int pev_event_pause_output(struct pev_event *ev, bool pause);
 /* Attaches a BPF program to a kprobe, uprobe or tracepoint event (it filters and acts, Linux
- * 4.1), or to the overflows of a sampling event (4.9). prog_fd may be closed afterwards. err says
+ * 4.1), or to the overflows of a sampling event (4.9). What the program of a tracepoint filters
+ * out, all events on that tracepoint lack, also those of other processes. prog_fd may be closed afterwards. err says
  * whether the program's type or a missing privilege is the reason. */
 PEV_API int pev_event_set_bpf(struct pev_event *ev, int prog_fd, struct pev_error *err);
 /* Stores the ids of the BPF programs on ev's tracepoint in ids[0..n); *nr is their number.

@@ -41,7 +41,7 @@ int main(void)
 	size_t n = 0;
 	int program;
 
-	if (pev_attr_tracepoint(&attr, "syscalls", "sys_enter_getppid", &err))
+	if (pev_attr_tracepoint(&attr, "syscalls", "sys_enter_getsid", &err))
 		return fail(&err);
 	if (pev_event_open(&ev, &attr, pev_target_self(), NULL, &err))
 		return fail(&err);
