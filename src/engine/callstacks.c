@@ -313,7 +313,6 @@ static uint64_t mapped_version(struct callstacks *s, const uint64_t *ips, uint64
 		user = ips[i] == (uint64_t)PERF_CONTEXT_USER || !(ips[i] >> 63);
 	if (!user || !s->names->maps)
 		return 1;
-	names_until(s->names, time);
 	return maps_version(s->names->maps, pid, time);
 }
 
@@ -511,8 +510,6 @@ struct callstack *callstacks_get_at(struct callstacks *s, uint64_t ip, enum chai
 
 	if (leaf < n && ips[leaf] == ip)
 		return callstacks_get(s, ips, nr, pid, time);
-	if (s->names->maps)
-		names_until(s->names, time);
 	if (leaf < n && is_same_function(s, ip, place, ips[leaf], pid, time))
 		more = 0;
 	memcpy(words + more, ips, (size_t)n * sizeof(*ips));

@@ -145,7 +145,6 @@ void script_name_ip(struct script_line *l)
 		return;
 	l->named = true;
 	l->ip = (struct chain_address){ ip, ip - (ip && names_is_return(l->s->event)), chain_place_of(l->s->view.rec->misc) };
-	names_until(&l->a->names, l->s->time);
 	script_name_address(l, &l->ip, &l->site, &l->words);
 }
 
@@ -202,7 +201,6 @@ size_t script_chain(struct script_line *l)
 
 	if (!ips)
 		return 0;
-	names_until(&l->a->names, l->s->time);
 	return chain_addresses(ips, nr < SCRIPT_MAX_FRAMES ? nr : SCRIPT_MAX_FRAMES, l->chain);
 }
 

@@ -334,7 +334,6 @@ PyObject *frames_list(struct frames *f, const uint64_t *ips, uint64_t nr, pid_t 
 	PyObject *list;
 
 	if (user && f->opts.maps) {
-		f->opts.until(f->opts.ctx, time);
 		version = maps_version(f->opts.maps, pid, time);
 		cached = version != 0;
 	}

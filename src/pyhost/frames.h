@@ -20,9 +20,6 @@ struct frames_opts {
 	struct symbolizer *symbolizer;
 	struct maps *maps;       /* NULL: user addresses have no names */
 	PyTypeObject *type;      /* frame_type_new() */
-	/* Updates `maps` with all mappings up to `time`. */
-	void (*until)(void *ctx, uint64_t time);
-	void *ctx;
 };
 
 /* Keeps the pointers of opts. NULL with an exception. */

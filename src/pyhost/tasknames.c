@@ -64,13 +64,6 @@ PyObject *host_chain_to_keep(struct host *h, const struct perf_event *e)
 
 /* ---- opening -------------------------------------------------------------- */
 
-static void until(void *ctx, uint64_t time)
-{
-	struct host *h = ctx;
-
-	names_until(&h->names, time);
-}
-
 static void drop_frames(PyObject *capsule)
 {
 	struct host *h = PyCapsule_GetPointer(capsule, NULL);
@@ -95,7 +88,6 @@ static int open_frames(struct host *h)
 {
 	struct frames_opts opts = {
 		.symbolizer = h->names.symbolizer, .maps = h->names.maps, .type = h->frame_type,
-		.until = until, .ctx = h,
 	};
 
 	h->frames = frames_new(&opts);

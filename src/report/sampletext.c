@@ -38,7 +38,6 @@ static size_t symbol_text(struct names *names, const struct sample_view *s, uint
 	struct resolve_words words = { 0 };
 	struct resolve_site site;
 
-	names_until(names, sample_time(s));
 	site = resolve_site(names->maps, &a, (pid_t)layout_u32(s->rec, s->event->layout.tid),
 			    sample_time(s));
 	resolve_words(names->symbolizer, &a, &site, &words);

@@ -29,6 +29,7 @@ deliver(struct stream *s, struct ring *ring, const struct perf_event_header *rec
 		ring_count_unknown(s, ring, rec);
 		return;
 	}
+	stream_tasks_before(s, event, rec);
 	if (choice_is_plain(s, event, rec))
 		stream_gather(s, event, rec, raw, raw_size, (uint32_t)ring->cpu);
 	else
@@ -60,7 +61,8 @@ static bool takes_plain(const struct stream *s)
 static size_t count_alike(const struct stream *s, const char *first, const char *end, const struct stream_event *event,
 			  uint16_t size)
 {
-	const size_t raw_at = s->choice.plain_raw, type_at = raw_at + sizeof(uint32_t), tid_at = event->layout.tid;
+	const size_t raw_at = s->choice.plain_raw, type_at = raw_at + sizeof(uint32_t), tid_at = event->layout.tid,
+		     time_at = event->layout.time;
 	const uint64_t header = *(const uint64_t *)first;
 	const uint32_t raw_size = *(const uint32_t *)(first + raw_at);
 	const uint16_t type = *(const uint16_t *)(first + type_at);
@@ -70,7 +72,7 @@ static size_t count_alike(const struct stream *s, const char *first, const char 
 	for (n = 0; n < STREAM_ALIKE && (size_t)(end - at) >= size; n++, at += size) {
 		__builtin_prefetch(at + PREFETCH_ALIKE);
 		if (*(const uint64_t *)at != header || *(const uint32_t *)(at + raw_at) != raw_size ||
-		    *(const uint16_t *)(at + type_at) != type ||
+		    *(const uint16_t *)(at + type_at) != type || *(const uint64_t *)(at + time_at) >= s->tasks_due ||
 		    own_may_have(&s->choice.own, *(const uint32_t *)(at + tid_at)))
 			break;
 	}
@@ -94,6 +96,8 @@ static bool find_alike(const struct stream *s, const struct ring *ring, struct s
 		return false;
 	v->event = dispatch_plain(s, rec, &raw, &v->raw_size);
 	if (!v->event || !choice_is_plain(s, v->event, rec))
+		return false;
+	if (layout_u64(rec, v->event->layout.time) >= s->tasks_due)
 		return false;
 	v->first = first;
 	v->size = size;
@@ -124,12 +128,10 @@ static uint64_t take_plain(struct stream *s, struct ring *ring, uint64_t most)
 static bool drain_slice(struct stream *s, struct ring *ring)
 {
 	struct pev_ring *const bytes = ring->ring;
-	uint64_t behind = ring->backlog ? backlog_move(ring->backlog) : 0;
-	uint64_t waiting = pev_ring_begin_(bytes) + behind, taken = 0, from;
+	const uint64_t from = bytes->pos;
 	const struct perf_event_header *rec;
+	uint64_t taken = 0;
 
-	s->rings.slice++;
-	from = bytes->pos;
 	while (taken < SLICE_BYTES) {
 		if (takes_plain(s))
 			taken += take_plain(s, ring, SLICE_BYTES - taken);
@@ -159,19 +161,22 @@ static bool drain_slice(struct stream *s, struct ring *ring)
 	stream_flush(s);
 	pev_ring_release_(bytes);
 	ring_check_damage(s, ring);
-	return waiting > taken;
+	return ring->waiting > taken;
 }
 
 bool drain_round(struct stream *s)
 {
+	const uint64_t begun = s->tasks_due < UINT64_MAX ? stream_now(s) : 0;
 	bool more = false;
 
 	if (s->opts->recording.only) {
 		recorder_drain(s);
 		return s->run.draining && grow_is_pending(s);
 	}
+	stream_begin_round(s);
 	for (size_t i = 0; i < s->rings.n && !s->run.stopping; i++)
 		more |= drain_slice(s, &s->rings.v[i]);
+	s->rings.settled = more ? 0 : begun;
 	return more || (s->run.draining && grow_is_pending(s));
 }
 

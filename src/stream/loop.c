@@ -297,8 +297,8 @@ static bool deliver_some(struct stream *s)
 
 	for (int i = 0; i < ROUNDS && more && !s->run.stop; i++) {
 		more = round_of(s);
-		if (s->sideband)
-			sideband_collect(s->sideband);
+		if (s->tasks_due <= s->rings.settled)
+			stream_take_tasks(s, s->rings.settled);
 		if (s->record.writer && !more)
 			recorder_round(s);
 	}
@@ -392,7 +392,7 @@ static void tell_unwatched_children(struct stream *s)
 static int run_live(struct stream *s, const struct stream_ops *ops, void *ctx, struct fault *f)
 {
 	if (s->sideband)
-		sideband_set_consumer(s->sideband, ids_take_task, s);
+		sideband_set_consumer(s->sideband, ids_take_task, s, &s->tasks_due);
 	if (attend_begin(s, ops, ctx, s->opts->interval_ms, f))
 		return -1;
 	if ((s->opts->order && ordered_start(s, f)) || watch_all(s, f) || start_mover(s, f) ||
@@ -405,6 +405,8 @@ static int run_live(struct stream *s, const struct stream_ops *ops, void *ctx, s
 	deliver_until_stopped(s);
 	deliver_rest(s);
 	tell_unwatched_children(s);   /* and collects what a recording still lacks */
+	if (s->run.stop != STOP_CONSUMER)
+		stream_take_tasks(s, UINT64_MAX);
 	attend_set_delivering(s, false);
 	if (s->run.stop != STOP_CONSUMER) {
 		if (s->rings.order)

@@ -65,7 +65,7 @@ static void take_ksymbol(struct names *n, const struct pev_ksymbol *k)
 
 void names_take(struct names *n, const struct pev_record *rec)
 {
-	if (n->maps)
+	if (n->maps && !stream_task_was_peeked(n->stream))
 		maps_take(n->maps, rec);
 	comms_take(n->comms, rec);
 	switch (rec->type) {
@@ -89,31 +89,31 @@ void names_take(struct names *n, const struct pev_record *rec)
 	}
 }
 
-void names_until(struct names *n, uint64_t time)
+static void take_mapping(void *maps, const struct pev_record *rec)
 {
-	stream_tasks_until(n->stream, time);
+	maps_take(maps, rec);
 }
 
+/* Mappings are known by time, so they may be taken in advance. Names are not. */
 static void catch_up(void *ctx)
 {
-	names_until(ctx, UINT64_MAX);
+	struct names *n = ctx;
+
+	stream_peek_tasks(n->stream, take_mapping, n->maps);
 }
 
 const char *names_comm(struct names *n, pid_t tid, uint64_t time)
 {
-	names_until(n, time);
 	return comms_get(ids_names(n->stream, n->comms, tid), tid);
 }
 
 uint64_t names_task(struct names *n, pid_t tid, uint64_t time)
 {
-	names_until(n, time);
 	return (uint64_t)comms_life(ids_names(n->stream, n->comms, tid), tid) << 32 | (uint32_t)tid;
 }
 
 const char *names_cgroup(struct names *n, uint64_t id, uint64_t time)
 {
-	names_until(n, time);
 	return cgroupnames_get(n->cgroups, id);
 }
 
@@ -212,7 +212,6 @@ static const uint64_t *by_unwinding(struct names *n, const struct stream_event *
 		n->unwinder = unwinder_new(n->maps, symbolizer_dsos(n->symbolizer));
 	if (!n->unwinder)
 		return ips;
-	names_until(n, sample.time);
 	return event->asked.chain_mended ? unwinder_mend(n->unwinder, &sample, ips, nr) : unwinder_chain(n->unwinder, &sample, ips, nr);
 }
 

@@ -59,8 +59,6 @@ int names_open(struct names *n, int verbose, struct fault *f);
 int names_watch(struct names *n, int verbose, struct fault *f);
 /* Takes a record of stream_ops.task. */
 void names_take(struct names *n, const struct pev_record *rec);
-/* Takes all records up to that time (perf clock, ns). */
-void names_until(struct names *n, uint64_t time);
 /* The name of the task at that time. Valid until the next call. */
 const char *names_comm(struct names *n, pid_t tid, uint64_t time);
 /* A number for the task with this id at that time: another one than that of earlier tasks with the same id, which is its lower half. */

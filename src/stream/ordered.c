@@ -128,14 +128,12 @@ static void set_known(struct stream *s, struct ring *ring, uint64_t passed, uint
 
 static bool collect_slice(struct stream *s, struct ring *ring, uint64_t passed)
 {
-	uint64_t behind = ring->backlog ? backlog_move(ring->backlog) : 0;
-	uint64_t waiting = pev_ring_begin_(ring->ring) + behind, taken = 0;
-	uint64_t before = ring->read_time, from = ring->ring->pos;
+	const uint64_t before = ring->read_time, from = ring->ring->pos;
 	const struct perf_event_header *rec = NULL;
+	uint64_t taken = 0;
 
-	s->rings.slice++;
 	if (!ring->ahead) {
-		ring->ahead = waiting;
+		ring->ahead = ring->waiting;
 		ring->ahead_of = passed;
 	}
 	while (taken < SLICE_BYTES && (rec = pev_ring_next_(ring->ring))) {
@@ -149,9 +147,9 @@ static bool collect_slice(struct stream *s, struct ring *ring, uint64_t passed)
 		recorder_take(s, ring, from);
 	pev_ring_release_(ring->ring);
 	ring_check_damage(s, ring);
-	ring->ahead = (rec || behind) && ring->ahead > taken ? ring->ahead - taken : 0;
-	set_known(s, ring, passed, before, !rec && !behind);
-	return waiting > taken;
+	ring->ahead = (rec || ring->behind) && ring->ahead > taken ? ring->ahead - taken : 0;
+	set_known(s, ring, passed, before, !rec && !ring->behind);
+	return ring->waiting > taken;
 }
 
 /* While draining, events are off, so the rings have a bounded number of records: all are read. */
@@ -228,13 +226,16 @@ bool ordered_round(struct stream *s)
 {
 	/* read `passed` before the rings: see live/barrier.h */
 	uint64_t passed = barrier_passed(&s->rings.barrier);
-	bool read = false, more = collect(s, passed, &read), left;
+	bool read = false, more, left;
 
+	stream_begin_round(s);
+	more = collect(s, passed, &read);
 	barrier_ask(&s->rings.barrier, s->rings.newest);
 	if (!s->run.draining) {
 		left = merge(s, order_watermark(s->rings.order));
 		if (!read && !left && order_full(s->rings.order))
 			wait_for_word(s);
+		s->rings.settled = left | more ? 0 : passed;
 		return left | more;
 	}
 	/* all events are off: read everything, then merge */

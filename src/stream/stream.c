@@ -52,6 +52,7 @@ struct stream *stream_new(const struct stream_opts *opts, struct fault *f)
 		return NULL;
 	}
 	s->opts = opts;
+	s->tasks_due = UINT64_MAX;
 	s->run.epoll = s->run.end_with = s->run.watched = s->run.attention.kick = s->run.attention.tell = s->run.attention.timer = s->run.attention.end = -1;
 	probes_init(&s->list.probes);
 	running_init(s);

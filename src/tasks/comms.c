@@ -170,13 +170,6 @@ uint32_t comms_life(const struct comms *c, pid_t tid)
 	return slot(c, tid)->life;
 }
 
-bool comms_has_exited(const struct comms *c, pid_t tid, uint64_t time)
-{
-	const struct entry *e = tid > 0 ? slot(c, tid) : NULL;
-
-	return e && e->tid && e->exited >= time && time;
-}
-
 uint64_t comms_changes(const struct comms *c)
 {
 	return c->changes;

@@ -24,8 +24,6 @@ void comms_free(struct comms *c);
 void comms_set(struct comms *c, pid_t tid, const char *comm, size_t len);
 /* The task ended at that time (ns of the perf clock). */
 void comms_exit(struct comms *c, pid_t tid, uint64_t time);
-/* Whether it is known that the task ended after that time. */
-bool comms_has_exited(const struct comms *c, pid_t tid, uint64_t time);
 /* Takes a COMM, FORK or EXIT record; others have no effect. */
 void comms_take(struct comms *c, const struct pev_record *rec);
 /* Reads the names of all running threads from /proc. */

@@ -20,14 +20,10 @@ struct feed {
 
 static struct host host;
 
-static void until(void *ctx, uint64_t time)
-{
-}
-
 static int open_host(void)
 {
 	struct symbolizer_opts none = { 0 };
-	struct frames_opts opts = { .until = until };
+	struct frames_opts opts = { 0 };
 	PyObject *module = PyImport_ImportModule("perf_prof");
 
 	if (host.event_type || !module)

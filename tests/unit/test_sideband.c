@@ -11,6 +11,7 @@ static struct {
 
 static struct sideband b;
 static struct side_ring ring;
+static uint64_t due;
 
 static void see(void *ctx, const struct pev_record *rec)
 {
@@ -27,9 +28,10 @@ static int set_up(void **state)
 
 	memset(&seen, 0, sizeof(seen));
 	ring = (struct side_ring){ 0 };
-	b = (struct sideband){ .rings = &ring, .nrings = 1, .next = UINT64_MAX };
+	b = (struct sideband){ .rings = &ring, .nrings = 1, .unheard = UINT64_MAX };
+	b.next = &b.unheard;
 	pev_format_from_attr(&b.format, &attr);
-	sideband_set_consumer(&b, see, NULL);
+	sideband_set_consumer(&b, see, NULL, &due);
 	return 0;
 }
 
@@ -64,6 +66,49 @@ TEST_WITH(what_is_damaged_is_told, set_up, tear_down)
 	assert_int_equal(seen.comms, 1);
 }
 
+static unsigned int peeked_at;
+
+static void peek(void *ctx, const struct pev_record *rec)
+{
+	assert_false(sideband_was_peeked(&b));
+	peeked_at++;
+}
+
+static void see_what_was_peeked_at(void *ctx, const struct pev_record *rec)
+{
+	see(ctx, rec);
+	assert_int_equal(sideband_was_peeked(&b), rec->sample_id.time < 20);
+}
+
+/* In a lookup nothing is handed over, however much there is, and each record is passed once. */
+TEST_WITH(who_peeks_gets_each_record_once, set_up, tear_down)
+{
+	sideband_set_consumer(&b, see_what_was_peeked_at, NULL, &due);
+	put_comm(10, 0);
+	put_comm(11, 0);
+	peeked_at = 0;
+	sideband_peek(&b, peek, NULL);
+	sideband_peek(&b, peek, NULL);
+	assert_int_equal(peeked_at, 2);
+	assert_int_equal(seen.comms, 0);
+	assert_int_equal(due, 10);
+	put_comm(20, 0);
+	sideband_take(&b, 10);
+	assert_int_equal(seen.comms, 1);
+	sideband_take(&b, 20);
+	assert_int_equal(seen.comms, 3);
+	assert_int_equal(due, UINT64_MAX);
+	put_comm(30, 0);
+	b.peeking = true;
+	for (uint64_t t = 31; t <= 10000; t++)
+		put_comm(t, 0);
+	b.peeking = false;
+	assert_int_equal(seen.comms, 3);
+	sideband_take(&b, 10000);
+	assert_int_equal(seen.comms, 3 + 9971);
+	assert_int_equal(seen.lost, 0);
+}
+
 /* No room: all that waits is handed over first. */
 TEST_WITH(a_full_queue_is_handed_over, set_up, tear_down)
 {
@@ -88,8 +133,8 @@ TEST_WITH(a_size_that_is_too_large_is_mended, set_up, tear_down)
 		uint64_t time, stale[2];
 	} rec = { { PERF_RECORD_KSYMBOL, 0, sizeof(rec) }, 1, 1, 1, 0, "bpf_x", { 1, 1 }, 20, { 2, 10 } };
 	queue_record(&b, &ring, &rec.header);
-	assert_int_equal(b.next, 20);
-	assert_int_equal(first_queued(&ring)->rec.size, sizeof(rec) - sizeof(rec.stale));
+	assert_int_equal(due, 20);
+	assert_int_equal(queued_at(&ring, ring.head)->rec.size, sizeof(rec) - sizeof(rec.stale));
 	sideband_take(&b, 20);
 	assert_int_equal(seen.lost, 0);
 }

@@ -51,7 +51,6 @@ static const struct mapping *mapping_at(struct analysis *a, const struct analysi
 {
 	if (addr >> 63 || !a->names.maps)
 		return NULL;
-	names_until(&a->names, s->time);
 	return maps_find(a->names.maps, s->pid, addr, s->time);
 }
 

@@ -802,10 +802,6 @@ static void sample(struct question *q, const struct analysis_sample *s)
 	pathmatch_at(&c->match, s->time);
 	if (s->event == q->events[ENTER]) {
 		finish_held(c, heldcalls_find(&c->held, s->tid));
-		if (q->a && comms_has_exited(q->a->names.comms, s->tid, s->time)) {   /* the sample of another ring comes after the record */
-			q->pairs.gone++;
-			return;
-		}
 		pairs_start(&q->pairs, s, (uint64_t)s->tid, beginning(c, s));
 		callpaths_enter(&c->paths, s);
 		if (c->match.args.field)

@@ -119,18 +119,8 @@ static void take_others(struct stream *s, struct ring *ring, uint64_t from)
 	take(s, bytes, from);
 }
 
-/* Collects mappings from before the samples in the ring: jitnames need them first. */
-static void collect_mappings(struct stream *s)
-{
-	if (s->sideband && s->rings.side_slice != s->rings.slice)
-		sideband_collect(s->sideband);
-	s->rings.side_slice = s->rings.slice;
-}
-
 void recorder_take(struct stream *s, struct ring *ring, uint64_t from)
 {
-	if (ring->ring->pos != from)
-		collect_mappings(s);
 	if (s->list.filters_here || s->choice.own.counts || s->list.makers.n || s->choice.strays)
 		take_others(s, ring, from);
 	else
@@ -166,8 +156,14 @@ static bool is_written(struct stream *s, struct ring *ring, const struct perf_ev
 	}
 	if (__builtin_expect(s->loss.throttles.nopen != 0, 0))
 		ring_end_throttled(s, ring, rec);
-	if (s->list.filters_here && !choice_wants(s, ring, rec))
-		return false;
+	if (s->list.filters_here) {
+		const struct stream_event *event = dispatch_event_of(s, rec);
+
+		if (event && rec->size >= event->layout.time + 8)
+			stream_tasks_before(s, event, rec);
+		if (!choice_wants(s, ring, rec))
+			return false;
+	}
 	if (__builtin_expect(s->choice.strays, 0) && !strays_whose(s, rec, id) && rec->size >= 16) {
 		loss_add(s, ring, 1, STREAM_LOSS_DAMAGED, 0, 0);
 		return false;

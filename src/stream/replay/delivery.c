@@ -165,7 +165,6 @@ void delivery_task(struct stream *s, const struct perf_event_header *rec)
 	if (out.type == PERF_RECORD_MMAP || out.type == PERF_RECORD_MMAP2)
 		replay_identify(p, &out.mmap);
 	find_narrow(&p->narrow, &out);
-	makers_take_task(s, &out);
 	ids_take_task(s, &out);
 }
 

@@ -4,6 +4,7 @@
 #include "base/note.h"
 #include "base/opener.h"
 #include "base/pidns.h"
+#include "stream/list/maker.h"
 #include "stream/rings/idlecode.h"
 #include "stream/rings/rings.h"
 #include "stream/watched/targets.h"
@@ -287,6 +288,7 @@ void ids_take_task(void *ctx, const struct pev_record *rec)
 		pidmap_born(s->rings.pids, (pid_t)rec->task.ptid, (pid_t)rec->task.tid);
 	if (s->rings.comms)
 		comms_take(s->rings.comms, rec);
+	makers_take_task(s, rec);
 	if (s->run.ops->task)
 		s->run.ops->task(s->run.ctx, rec);
 }
@@ -330,7 +332,6 @@ pid_t ids_of_exiting(const struct stream_event *event, const void *raw)
 /* The FORK record, written just before, has the child's id in our namespace. */
 static void learn_child(struct event_ids *ids, const struct perf_event_header *rec, const void *raw, pid_t parent)
 {
-	stream_tasks_until(ids->stream, layout_u64(rec, ids->event->layout.time));
 	pidmap_pair_born(ids->stream->rings.pids, parent, (pid_t)trace_field_sint(ids->child, raw));
 }
 

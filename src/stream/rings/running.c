@@ -12,7 +12,6 @@ static const char *comm_of(void *stream, const struct stream_event *event, const
 	const pid_t tid = stream_tid(event, rec, raw);
 	struct stream *s = stream;
 
-	stream_tasks_until(s, layout_u64(rec, event->layout.time));
 	return comms_get(ids_names(s, s->rings.comms, tid), tid);
 }
 

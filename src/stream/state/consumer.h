@@ -83,8 +83,8 @@ struct stream_ops {
 	void (*alike)(void *ctx, const struct stream_alike *v);
 	void (*lost)(void *ctx, const struct stream_loss *loss);
 	void (*interval)(void *ctx);
-	/* COMM, FORK, EXIT and LOST records; with mappings also MMAP2 and KSYMBOL. They come when
-	 * stream_tasks_until() asks for them, or earlier. May be NULL. */
+	/* COMM, FORK, EXIT and LOST records of the watched tasks, as far as this user may see them; with mappings also
+	 * MMAP2 and KSYMBOL. They come before the first sample with a later time. May be NULL. */
 	void (*task)(void *ctx, const struct pev_record *rec);
 	void (*print_stat)(void *ctx);  /* for SIGUSR2, unless it asks for a dump or the next file */
 	void (*idle)(void *ctx);        /* nothing is waiting: before each sleep. May be NULL */
@@ -170,10 +170,10 @@ bool stream_throttled(const struct stream *s, size_t i, struct stream_throttled 
 uint64_t stream_throttled_times(const struct stream *s, const struct stream_event *event);
 /* What the kernel has counted of the event, of all tasks and CPUs: at least the sum of its samples' periods. Not of a recording. */
 uint64_t stream_counted(const struct stream *s, const struct stream_event *event);
-/* Passes the records of tasks up to `time` (perf clock, ns) to ops->task: names, forks, exits and
- * mappings of the watched tasks, as far as this user may see them. UINT64_MAX: all that the kernel
- * has written by now. */
-void stream_tasks_until(struct stream *s, uint64_t time);
+/* Passes to fn, in order of time, the live records that ops->task will get later: all that the kernel has written by now, each
+ * once. When ops->task gets them, stream_task_was_peeked() is true. */
+void stream_peek_tasks(struct stream *s, void (*fn)(void *ctx, const struct pev_record *rec), void *ctx);
+bool stream_task_was_peeked(const struct stream *s);
 /* The field with a probe's own address: `ip`. NULL for other events. */
 const struct trace_field *stream_probe_address(const struct stream_event *event);
 /* Whether a sample of an event that is no tracepoint is well-formed. */

@@ -48,6 +48,7 @@ struct ring {
 	uint64_t damaged;
 	uint64_t second, this_second;   /* --sampling-limit: start of the present second; events in it */
 	uint64_t gap;               /* --order, or a recording: events lost since the last sample read */
+	uint64_t waiting, behind;   /* bytes that were there when the round began; of them, those that the backlog had no room for */
 	uint64_t read_time;         /* --order, or a recording: time of the last sample read */
 	uint64_t first_time;        /* a recording: time of the first sample */
 	uint64_t ahead, ahead_of;   /* --order: when this many more bytes are read, the ring has no more samples
@@ -152,8 +153,7 @@ struct stream_rings {
 		bool allowed;
 		uint64_t ns, delivered, lost;   /* the last time: CLOCK_MONOTONIC, and totals then */
 	} slowing;
-	unsigned int slice;         /* number of the slice being read */
-	unsigned int side_slice;    /* the slice in which the sideband was last collected */
+	uint64_t settled;           /* all samples before this time were passed on */
 };
 
 /* One run, from enabling the events to the last sample. */
@@ -237,6 +237,7 @@ struct stream {
 	struct targets targets;
 	struct task_target everybody;   /* the target of events that are opened for all tasks */
 	struct sideband *sideband;  /* NULL: could not be opened */
+	uint64_t tasks_due;         /* time of the earliest record of the sideband that waits; UINT64_MAX: none does */
 	bool wants_mappings;        /* whatever samples have */
 	bool wants_data;            /* mappings of data are needed, too */
 	struct perf_clock clock;
@@ -253,6 +254,20 @@ static inline void stream_flush(struct stream *s)
 {
 	if (__builtin_expect(s->gathered.n != 0, 0))
 		stream_flush_gathered(s);
+}
+
+/* Reads how much is in the rings, and then, from the sideband, at least what was written before that. */
+void stream_begin_round(struct stream *s);
+/* Passes records of the sideband (COMM, MMAP2 and others) up to `time` to the consumer. Not from within a lookup. */
+void stream_take_tasks(struct stream *s, uint64_t time);
+
+/* Call it before a live sample is chosen: the records about tasks from before it come first. */
+static inline void stream_tasks_before(struct stream *s, const struct stream_event *event, const struct perf_event_header *rec)
+{
+	const uint64_t time = layout_u64(rec, event->layout.time);
+
+	if (__builtin_expect(time >= s->tasks_due, 0))
+		stream_take_tasks(s, time);
 }
 
 enum { STREAM_FEW_ALIKE = 16 };         /* fewer are cheaper to gather */

@@ -1,16 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Passes records of the sideband (COMM, MMAP2 and others) up to the time of an event to the consumer. */
+#include "perfevent/rings/ring_private.h"
 #include "stream/state/state.h"
 
-/* Everything the kernel wrote before the present slice was read is in the sideband's rings by now,
- * so one collection per slice is enough. */
-void stream_tasks_until(struct stream *s, uint64_t time)
+void stream_begin_round(struct stream *s)
 {
-	if (!s->sideband || !s->run.ops)
-		return;
-	stream_flush(s);   /* samples before it ask for records up to their own times */
-	if (s->rings.side_slice != s->rings.slice || time == UINT64_MAX)
+	for (size_t i = 0; i < s->rings.n; i++) {
+		struct ring *ring = &s->rings.v[i];
+
+		ring->behind = ring->backlog ? backlog_move(ring->backlog) : 0;
+		ring->waiting = pev_ring_begin_(ring->ring) + ring->behind;
+	}
+	if (s->sideband)
 		sideband_collect(s->sideband);
-	s->rings.side_slice = s->rings.slice;
-	sideband_take(s->sideband, time);
+}
+
+void stream_take_tasks(struct stream *s, uint64_t time)
+{
+	stream_flush(s);
+	if (s->sideband)
+		sideband_take(s->sideband, time);
+}
+
+void stream_peek_tasks(struct stream *s, void (*fn)(void *ctx, const struct pev_record *rec), void *ctx)
+{
+	if (s->sideband)
+		sideband_peek(s->sideband, fn, ctx);
+}
+
+bool stream_task_was_peeked(const struct stream *s)
+{
+	return s->sideband && sideband_was_peeked(s->sideband);
 }

@@ -36,6 +36,7 @@ struct side_ring {
 	struct pev_ring *ring;
 	char *queue;                   /* consecutive struct queued */
 	size_t head, tail, cap;
+	size_t peeked;                 /* up to here they were peeked at; may be below head */
 	uint64_t last;                 /* latest time in the queue so far */
 };
 
@@ -55,12 +56,16 @@ struct sideband {
 	size_t nevents;
 	struct side_ring *rings;
 	size_t nrings;
-	uint64_t next;                 /* earliest time in the queues; UINT64_MAX: all empty */
+	uint64_t *next;                /* earliest time in the queues; UINT64_MAX: all empty */
+	uint64_t unheard;              /* *next without a consumer */
+	uint64_t lost, lost_at;        /* not handed over yet */
 	uint64_t id;                   /* for the file: of the first event */
 	bool apart;
 	bool no_ksymbols;              /* the kernel is older than Linux 5.1 */
 	bool has_ksymbols;
 	bool taking;                   /* the consumer is being called: queues must not change */
+	bool peeking;                  /* in the middle of a lookup: nothing is handed over */
+	bool was_peeked;               /* the record that is being handed over */
 	sideband_fn *fn;
 	void *ctx;
 };
@@ -220,7 +225,8 @@ struct sideband *sideband_open(const struct targets *t, const struct sideband_op
 	b->execs = opts->inherit && t->nthreads && (b->mappings || geteuid()) ? execs_new() : NULL;
 	b->cgroups = opts->cgroups;
 	b->pid = getpid();
-	b->next = UINT64_MAX;
+	b->next = &b->unheard;
+	b->unheard = UINT64_MAX;
 	b->rings = calloc(t->cpus.n, sizeof(*b->rings));
 	b->events = calloc(t->cpus.n * t->ntasks, sizeof(*b->events));
 	if (!b->rings || !b->events || open_all_cpus(b, t, opts)) {
@@ -257,10 +263,12 @@ const struct execs *sideband_execs(const struct sideband *b)
 	return b->execs;
 }
 
-void sideband_set_consumer(struct sideband *b, sideband_fn *fn, void *ctx)
+void sideband_set_consumer(struct sideband *b, sideband_fn *fn, void *ctx, uint64_t *next)
 {
 	b->fn = fn;
 	b->ctx = ctx;
+	*next = *b->next;
+	b->next = next;
 }
 
 void sideband_set_own(struct sideband *b, struct own *own)
@@ -275,12 +283,17 @@ static size_t queued_size(const struct perf_event_header *rec)
 	return offsetof(struct queued, rec) + ((rec->size + 7u) & ~7u);
 }
 
-static struct queued *first_queued(const struct side_ring *ring)
+static struct queued *queued_at(const struct side_ring *ring, size_t at)
 {
-	return ring->head < ring->tail ? (struct queued *)(void *)(ring->queue + ring->head) : NULL;
+	return at < ring->tail ? (struct queued *)(void *)(ring->queue + at) : NULL;
 }
 
-static bool make_room(struct side_ring *ring, size_t size)
+static size_t first_unpeeked(const struct side_ring *ring)
+{
+	return ring->peeked > ring->head ? ring->peeked : ring->head;
+}
+
+static bool make_room(struct side_ring *ring, size_t size, size_t most)
 {
 	size_t cap = ring->cap ? ring->cap : 4096;
 	char *queue;
@@ -288,13 +301,14 @@ static bool make_room(struct side_ring *ring, size_t size)
 	if (ring->head && ring->tail + size > ring->cap) {
 		memmove(ring->queue, ring->queue + ring->head, ring->tail - ring->head);
 		ring->tail -= ring->head;
+		ring->peeked = first_unpeeked(ring) - ring->head;
 		ring->head = 0;
 	}
 	while (cap < ring->tail + size)
 		cap *= 2;
 	if (cap == ring->cap)
 		return true;
-	queue = cap <= MAX_QUEUE ? realloc(ring->queue, cap) : NULL;
+	queue = cap <= most ? realloc(ring->queue, cap) : NULL;
 	if (!queue)
 		return false;
 	ring->queue = queue;
@@ -302,42 +316,28 @@ static bool make_room(struct side_ring *ring, size_t size)
 	return true;
 }
 
-static void hand_over(struct sideband *b, const struct perf_event_header *h)
+static void pass(const struct sideband *b, const struct perf_event_header *h, sideband_fn *fn, void *ctx)
 {
 	struct pev_record rec;
 
-	if (b->fn && !pev_decode(h, h->size, &b->format, &rec))
-		b->fn(b->ctx, &rec);
+	if (fn && !pev_decode(h, h->size, &b->format, &rec))
+		fn(ctx, &rec);
 }
 
-static void take_first(struct sideband *b, struct side_ring *ring)
-{
-	struct queued *q = first_queued(ring);
-
-	ring->head += queued_size(&q->rec);
-	hand_over(b, &q->rec);
-}
-
-static void find_next(struct sideband *b)
-{
-	b->next = UINT64_MAX;
-	for (size_t i = 0; i < b->nrings; i++) {
-		const struct queued *q = first_queued(&b->rings[i]);
-
-		if (q && q->time < b->next)
-			b->next = q->time;
-	}
-}
-
-static struct side_ring *earliest(struct sideband *b)
+/* The ring with the earliest record that was not handed over, or not peeked at. */
+static struct side_ring *earliest(struct sideband *b, bool unpeeked)
 {
 	struct side_ring *first = NULL;
-	const struct queued *q;
+	uint64_t time = UINT64_MAX;
 
 	for (size_t i = 0; i < b->nrings; i++) {
-		q = first_queued(&b->rings[i]);
-		if (q && (!first || q->time < first_queued(first)->time))
-			first = &b->rings[i];
+		struct side_ring *ring = &b->rings[i];
+		const struct queued *q = queued_at(ring, unpeeked ? first_unpeeked(ring) : ring->head);
+
+		if (q && (!first || q->time < time)) {
+			first = ring;
+			time = q->time;
+		}
 	}
 	return first;
 }
@@ -345,12 +345,16 @@ static struct side_ring *earliest(struct sideband *b)
 static void hand_over_until(struct sideband *b, uint64_t time)
 {
 	struct side_ring *ring;
+	struct queued *q;
 
 	b->taking = true;
-	while ((ring = earliest(b)) && first_queued(ring)->time <= time)
-		take_first(b, ring);
-	find_next(b);
-	b->taking = false;
+	while ((ring = earliest(b, false)) && (q = queued_at(ring, ring->head))->time <= time) {
+		b->was_peeked = ring->head < ring->peeked;
+		ring->head += queued_size(&q->rec);
+		pass(b, &q->rec, b->fn, b->ctx);
+	}
+	*b->next = ring ? q->time : UINT64_MAX;
+	b->was_peeked = b->taking = false;
 }
 
 static bool is_of_use(uint32_t type)
@@ -370,20 +374,30 @@ static bool is_of_use(uint32_t type)
 	}
 }
 
-/* Reports a record that did not fit, like one that the kernel lost. */
-static void lose(struct sideband *b, const struct side_ring *ring)
+/* Reports records that did not fit, like those that the kernel lost. */
+static void tell_lost(struct sideband *b)
 {
-	struct pev_record rec = { .type = PERF_RECORD_LOST, .sample_id.time = ring->last,
-				  .lost.lost = 1 };
+	struct pev_record rec = { .type = PERF_RECORD_LOST, .sample_id.time = b->lost_at, .lost.lost = b->lost };
 
-	execs_see(b->execs, &rec);
+	if (!b->lost)
+		return;
+	b->lost = 0;
 	b->taking = true;
 	if (b->fn)
 		b->fn(b->ctx, &rec);
 	b->taking = false;
 }
 
-/* If the queue is full, hands over all records up to its latest one, those of other queues included. */
+static void lose(struct sideband *b, const struct side_ring *ring)
+{
+	execs_see(b->execs, &(struct pev_record){ .type = PERF_RECORD_LOST, .sample_id.time = ring->last, .lost.lost = 1 });
+	b->lost++;
+	b->lost_at = ring->last;
+	if (!b->peeking)
+		tell_lost(b);
+}
+
+/* If the queue is full, hands over all records up to its latest one, those of other queues included; but not in a lookup. */
 static void queue_record(struct sideband *b, struct side_ring *ring,
 			 const struct perf_event_header *h)
 {
@@ -398,9 +412,10 @@ static void queue_record(struct sideband *b, struct side_ring *ring,
 			execs_see(b->execs, &rec);
 		return;
 	}
-	if (!make_room(ring, size)) {
-		hand_over_until(b, ring->last);
-		if (!make_room(ring, size)) {
+	if (!make_room(ring, size, b->peeking ? SIZE_MAX : MAX_QUEUE)) {
+		if (!b->peeking)
+			hand_over_until(b, ring->last);
+		if (!make_room(ring, size, MAX_QUEUE)) {
 			lose(b, ring);
 			return;
 		}
@@ -425,8 +440,8 @@ static void queue_record(struct sideband *b, struct side_ring *ring,
 		jitnames_saw(b->jitnames, &q->rec, q->time);
 	ring->last = q->time > ring->last ? q->time : ring->last;
 	ring->tail += queued_size(&q->rec);
-	if (q->time < b->next)
-		b->next = q->time;
+	if (q->time < *b->next)
+		*b->next = q->time;
 }
 
 void sideband_collect(struct sideband *b)
@@ -444,6 +459,31 @@ void sideband_collect(struct sideband *b)
 			queue_record(b, ring, h);
 		pev_ring_end(ring->ring);
 	}
+	if (!b->peeking)
+		tell_lost(b);
+}
+
+void sideband_peek(struct sideband *b, sideband_fn *fn, void *ctx)
+{
+	const bool taking = b->taking;
+	struct side_ring *ring;
+
+	b->peeking = true;
+	sideband_collect(b);
+	b->peeking = false;
+	b->taking = true;
+	while ((ring = earliest(b, true))) {
+		const struct queued *q = queued_at(ring, first_unpeeked(ring));
+
+		ring->peeked = first_unpeeked(ring) + queued_size(&q->rec);
+		pass(b, &q->rec, fn, ctx);
+	}
+	b->taking = taking;
+}
+
+bool sideband_was_peeked(const struct sideband *b)
+{
+	return b->was_peeked;
 }
 
 bool sideband_is_pressed(const struct sideband *b)
@@ -458,6 +498,5 @@ bool sideband_is_pressed(const struct sideband *b)
 
 void sideband_take(struct sideband *b, uint64_t time)
 {
-	if (time >= b->next && !b->taking)
-		hand_over_until(b, time);
+	hand_over_until(b, time);
 }

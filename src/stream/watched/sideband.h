@@ -2,9 +2,8 @@
 /*
  * Which tasks there were, and when: COMM, FORK and EXIT records of the watched tasks and, if user
  * addresses are sampled, their mappings (MMAP2). They come from dummy events with rings of their
- * own, so that a flood of samples never displaces a name. They are handed over only up to the time
- * of the event whose task is looked up: a name that the task got later must not apply to that
- * event.
+ * own, so that a flood of samples never displaces a name. They are handed over before the first sample
+ * with a later time: a name that the task got later must not apply to an earlier sample.
  *
  * While the stream runs, the rings are emptied into queues of bounded size. If a queue is full, its
  * records are handed over early.
@@ -61,8 +60,8 @@ size_t sideband_descriptors(const struct targets *t);
 void sideband_free(struct sideband *b);
 /* Reports ends of perf-prof's processes to *own, as soon as they are read; *own must outlive b. */
 void sideband_set_own(struct sideband *b, struct own *own);
-/* Sets who gets the records from now on. */
-void sideband_set_consumer(struct sideband *b, sideband_fn *fn, void *ctx);
+/* Sets who gets the records from now on. *next, which must outlive b, is the time of the earliest one that waits; UINT64_MAX: none does. */
+void sideband_set_consumer(struct sideband *b, sideband_fn *fn, void *ctx, uint64_t *next);
 /* Moves everything the kernel has written by now from the rings to the queues. Call it before
  * delivering events that were read later. */
 void sideband_collect(struct sideband *b);
@@ -71,7 +70,11 @@ struct execs;
 const struct execs *sideband_execs(const struct sideband *b);
 /* Whether a ring is more than a quarter full, or this is a forked child, which has no rings. */
 bool sideband_is_pressed(const struct sideband *b);
-/* Hands over the records up to `time` (ns of the perf clock), in order of time. */
+/* Hands over the records up to `time` (ns of the perf clock), in order of time. Not from within a lookup. */
 void sideband_take(struct sideband *b, uint64_t time);
+/* Passes to fn, in order of time, all records that the kernel has written by now and that wait, each once. They are handed over later
+ * nevertheless: then sideband_was_peeked() is true. */
+void sideband_peek(struct sideband *b, sideband_fn *fn, void *ctx);
+bool sideband_was_peeked(const struct sideband *b);
 
 #endif
