@@ -4,20 +4,34 @@
 #include "base/escape.h"
 #include "base/procstatus.h"
 #include "base/textfile.h"
-#include "base/username.h"
 #include "tasks/workload.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <perfevent.h>
+#include <pwd.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/types.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+
+/* The user's name, or "user 12" if it has none. */
+static void username_of(uid_t uid, char *name, size_t size)
+{
+	char buf[1024];
+	struct passwd entry, *user = NULL;
+
+	if (!getpwuid_r(uid, &entry, buf, sizeof(buf), &user) && user)
+		escape_terminal(user->pw_name, strlen(user->pw_name), name, size);
+	else
+		snprintf(name, size, "user %u", (unsigned int)uid);
+}
 
 enum { FLAG_EXITING = 4 };   /* PF_EXITING, in the kernel's <linux/sched.h> */
 

@@ -5,16 +5,162 @@
  * contains them, they count for the line of the call.
  */
 #include "analysis/profiles/annotate.h"
+
 #include "analysis/profiles/candidates.h"
+#include "base/caller.h"
 #include "base/escape.h"
+#include "base/opener.h"
+#include "base/room.h"
 #include "report/fit.h"
 #include "report/json.h"
-#include "report/sourcefile.h"
 #include "report/table.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The lines of a source file that a program's debug information names. */
+
+struct sourcefile;
+
+static void sourcefile_free(struct sourcefile *s);
+
+enum { MAX_BYTES = 16 << 20, TAB = 8, MAX_LINE = 1024, NO_GROUP = 65534 };
+
+struct sourcefile {
+	char *text;
+	size_t size, nlines;
+	uint32_t *starts;            /* of lines, in the text */
+	struct timespec written;
+	char line[MAX_LINE];
+};
+
+static int open_as(const char *path, uid_t owner)
+{
+	const struct caller other = { .uid = owner, .gid = NO_GROUP };
+	struct caller_rights rights;
+	uid_t sudo;
+	int fd;
+
+	if (geteuid() || caller_of_sudo(&sudo) || !owner)
+		caller_begin(&rights);
+	else
+		caller_begin_as(&rights, &other);
+	fd = opener_file(&opener_direct, 0, path);
+	caller_end(&rights);
+	return fd;
+}
+
+static bool read_all(struct sourcefile *s, int fd)
+{
+	while (s->size < MAX_BYTES) {
+		ssize_t n = read(fd, s->text + s->size, MAX_BYTES - s->size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return !n;
+		s->size += (size_t)n;
+	}
+	errno = EFBIG;
+	return false;
+}
+
+static bool find_lines(struct sourcefile *s)
+{
+	for (size_t at = 0; at < s->size;) {
+		const char *end = memchr(s->text + at, '\n', s->size - at);
+
+		if (!ROOM_FOR_ONE(s->starts, s->nlines))
+			return false;
+		s->starts[s->nlines++] = (uint32_t)at;
+		at = end ? (size_t)(end - s->text) + 1 : s->size;
+	}
+	return true;
+}
+
+static bool fill(struct sourcefile *s, int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) || st.st_size >= MAX_BYTES) {
+		errno = EFBIG;
+		return false;
+	}
+	s->written = st.st_mtim;
+	s->text = malloc(MAX_BYTES);   /* only what is read takes memory */
+	return s->text && read_all(s, fd) && find_lines(s);
+}
+
+/* The file is opened with the rights of the user who ran sudo. If root itself runs perf-prof: with the rights of `owner`,
+ * to whom the program belongs, since anybody's program can name any file. Regular files by absolute paths, up to 16 MiB.
+ * NULL with errno. */
+static struct sourcefile *sourcefile_read(const char *path, uid_t owner)
+{
+	struct sourcefile *s = calloc(1, sizeof(*s));
+	int fd = s ? open_as(path, owner) : -ENOMEM, error;
+	bool good = fd >= 0 && fill(s, fd);
+
+	error = fd < 0 ? -fd : errno;
+	if (fd >= 0)
+		close(fd);
+	if (good)
+		return s;
+	sourcefile_free(s);
+	errno = error;
+	return NULL;
+}
+
+static void sourcefile_free(struct sourcefile *s)
+{
+	if (!s)
+		return;
+	free(s->text);
+	free(s->starts);
+	free(s);
+}
+
+static size_t sourcefile_lines(const struct sourcefile *s)
+{
+	return s->nlines;
+}
+
+static struct timespec sourcefile_written(const struct sourcefile *s)
+{
+	return s->written;
+}
+
+/* Line n, from 1, with spaces for tabs; "" if there is none. Valid until the next call. */
+static const char *sourcefile_line(struct sourcefile *s, size_t n)
+{
+	size_t at, end, out = 0;
+
+	s->line[0] = '\0';
+	if (!n || n > s->nlines)
+		return s->line;
+	at = s->starts[n - 1];
+	end = n < s->nlines ? s->starts[n] : s->size;
+	while (end > at && (s->text[end - 1] == '\n' || s->text[end - 1] == '\r'))
+		end--;
+	for (; at < end && out < MAX_LINE - TAB - 1; at++) {
+		if (s->text[at] != '\t') {
+			s->line[out++] = s->text[at];
+			continue;
+		}
+		do
+			s->line[out++] = ' ';
+		while (out % TAB);
+	}
+	s->line[out] = '\0';
+	return s->line;
+}
 
 /* Lines with a HOT_LINE-th of the function or more have their instructions. */
 enum { HOT_LINE = 50, CONTEXT = 3, LEAST_COLUMNS = 40 };

@@ -6,21 +6,229 @@
 #include "base/hash.h"
 #include "base/note.h"
 #include "base/opener.h"
+#include "base/outfile.h"
 #include "base/room.h"
 #include "base/units.h"
 #include "events/layout.h"
 #include "stream/live/attention.h"
 #include "symbols/elf/elfid.h"
-#include "symbols/elf/idcache.h"
+#include "symbols/elf/idfile.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/types.h>
 #include <unistd.h>
+
+/*
+ * Adds files to perf's cache of the user who runs perf-prof (idfile.h), as perf-record(1) does:
+ *
+ *     ~/.debug/home/me/program/0123456789abcdef…/elf                a copy of /home/me/program
+ *     ~/.debug/.build-id/01/23456789abcdef… -> ../../home/me/program/0123456789abcdef…
+ *
+ * Under sudo this is the cache of the user who ran sudo, written with that user's rights. A copy is complete or not there.
+ */
+
+struct idcache_file {
+	int fd;                  /* its contents, for reading */
+	const char *path;        /* absolute */
+	const uint8_t *id;       /* its build id */
+	size_t size;             /* of the id, in bytes */
+	off_t most;              /* bytes: larger files have been changed */
+};
+
+enum { PIECE = 4 << 20 };
+
+struct paths {
+	char folder[PATH_MAX];   /* of the copy */
+	char elf[PATH_MAX];      /* the copy */
+	char link[PATH_MAX];     /* to that folder, by build id */
+	char to[PATH_MAX];       /* what the link says */
+	char found[PATH_MAX];    /* the copy, by build id */
+};
+
+/* The cache's folder, or "". */
+static const char *idcache_folder(void)
+{
+	uid_t uid;
+
+	return idfile_cache(caller_of_sudo(&uid) ? uid : geteuid());
+}
+
+/* Names from other processes: nothing outside of the cache. */
+static bool is_plain(const char *path)
+{
+	return path[0] == '/' && path[1] && !strstr(path, "/../") && !strstr(path, "/./") && !strstr(path, "//");
+}
+
+static int find_paths(struct paths *p, const struct idcache_file *file)
+{
+	const char *cache = idcache_folder();
+	char id[2 * ELFID_MAX + 1] = "";
+
+	if (!cache[0])
+		return -ENOENT;
+	if (file->size < 2 || file->size > ELFID_MAX || !is_plain(file->path))
+		return -EINVAL;
+	for (size_t i = 0; i < file->size; i++)
+		snprintf(id + 2 * i, 3, "%02x", file->id[i]);
+	idfile_path(p->link, sizeof(p->link), cache, file->id, file->size, "");
+	idfile_path(p->found, sizeof(p->found), cache, file->id, file->size, "/elf");
+	if (snprintf(p->to, sizeof(p->to), "../..%s/%s", file->path, id) >= PATH_MAX ||
+	    snprintf(p->folder, sizeof(p->folder), "%s%s/%s", cache, file->path, id) >= PATH_MAX ||
+	    snprintf(p->elf, sizeof(p->elf), "%s/elf", p->folder) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	return 0;
+}
+
+static bool is_there(const char *path)
+{
+	struct caller_rights rights;
+	struct stat st;
+	bool there;
+
+	caller_begin(&rights);
+	there = !stat(path, &st) && S_ISREG(st.st_mode) && st.st_size;
+	caller_end(&rights);
+	return there;
+}
+
+/* Whether the cache has a file with this build id. */
+static bool idcache_has(const struct idcache_file *file)
+{
+	struct paths p;
+
+	return !find_paths(&p, file) && is_there(p.found);
+}
+
+/* ---- the copy ---------------------------------------------------------------------- */
+
+static int write_all(int to, const char *bytes, size_t n)
+{
+	for (ssize_t done; n; bytes += done, n -= (size_t)done) {
+		done = write(to, bytes, n);
+		if (done < 0 && errno != EINTR)
+			return -errno;
+		done = done < 0 ? 0 : done;
+	}
+	return 0;
+}
+
+/* Where the kernel cannot copy between the two file systems. */
+static ssize_t copy_by_hand(int from, off_t at, int to)
+{
+	char bytes[64 << 10];
+	ssize_t n = pread(from, bytes, sizeof(bytes), at);
+	int rc = n > 0 ? write_all(to, bytes, (size_t)n) : 0;
+
+	return n < 0 ? -errno : rc ? rc : n;
+}
+
+/* The kernel shares blocks of the two files, if it can. */
+static ssize_t copy_piece(int from, off_t at, int to)
+{
+	ssize_t n = copy_file_range(from, &at, to, NULL, PIECE, 0);
+
+	return n > 0 ? n : copy_by_hand(from, at, to);
+}
+
+static int copy(int from, off_t size, int to, bool (*is_stopped)(void *ctx), void *ctx)
+{
+	off_t at = 0;
+
+	while (at < size) {
+		ssize_t n = is_stopped(ctx) ? -EINTR : copy_piece(from, at, to);
+
+		if (n == -EINTR && !is_stopped(ctx))
+			continue;
+		if (n <= 0)
+			return n ? (int)n : -ESTALE;
+		at += n;
+	}
+	return 0;
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* A library can be written to while it is mapped: its build id may be another one by now. The copy is for the cache's user alone:
+ * the file may be in a folder that others cannot enter. */
+static int copy_unchanged(const struct idcache_file *file, int to, bool (*is_stopped)(void *ctx), void *ctx)
+{
+	uint8_t id[ELFID_MAX];
+	struct stat before, after;
+	int rc;
+
+	if (fstat(file->fd, &before))
+		return -errno;
+	if (before.st_size > file->most)
+		return -ESTALE;
+	if (elfid_read(file->fd, id) != file->size || memcmp(id, file->id, file->size))
+		return -ESTALE;
+	if (fchmod(to, 0600))
+		return -errno;
+	rc = copy(file->fd, before.st_size, to, is_stopped, ctx);
+	return rc ? rc : fstat(file->fd, &after) || !is_same(&before, &after) ? -ESTALE : 0;
+}
+
+static int put_copy(const struct idcache_file *file, const char *path, bool (*is_stopped)(void *ctx), void *ctx)
+{
+	char *temporary;
+	int fd = outfile_temporary(path, &temporary), rc;
+
+	if (fd < 0)
+		return fd;
+	rc = copy_unchanged(file, fd, is_stopped, ctx);
+	if (close(fd) && !rc)
+		rc = -errno;
+	if (!rc)
+		rc = outfile_rename(temporary, path);
+	if (rc)
+		outfile_unlink(temporary);
+	free(temporary);
+	return rc;
+}
+
+/* ---- the link ---------------------------------------------------------------------- */
+
+/* A link that leads to no copy any more is replaced. */
+static int put_link(const struct paths *p)
+{
+	char folder[PATH_MAX];
+	int rc;
+
+	snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(p->link, '/') - p->link), p->link);
+	rc = outfile_folder(folder);
+	if (!rc)
+		rc = outfile_link(p->link, p->to);
+	if (rc != -EEXIST || is_there(p->found))
+		return rc == -EEXIST ? 0 : rc;
+	rc = outfile_unlink(p->link);
+	return rc ? rc : outfile_link(p->link, p->to);
+}
+
+/* Copies the file. is_stopped(ctx) is asked between pieces; true ends the copy. 0 or -errno: -ESTALE: the file has been
+ * changed; -EINTR: stopped. */
+static int idcache_add(const struct idcache_file *file, bool (*is_stopped)(void *ctx), void *ctx)
+{
+	struct paths p;
+	int rc = find_paths(&p, file);
+
+	if (!rc)
+		rc = outfile_folder(p.folder);
+	if (!rc && !is_there(p.elf))
+		rc = put_copy(file, p.elf, is_stopped, ctx);
+	return rc ? rc : put_link(&p);
+}
 
 /* MAX_FILES: held open; MAX_PROCESSES, MAX_RANGES (of a process): bounds of memory. */
 enum { MAX_FILES = 128, MAX_PROCESSES = 8192, MAX_RANGES = 1024 };
