@@ -39,6 +39,7 @@ def sleeps(got):
     return {r['tid']: r['calls'] for r in rows}, sum(r['total'] for r in rows)
 
 
+@pytest.mark.deep
 @pytest.mark.usefixtures('switches')
 def test_states_waits_and_calls_of_a_command_have_its_own_ids(analyse, works):
     """The first processes of this namespace have small ids, which are those of its /proc; tasks outside have none."""
@@ -56,6 +57,7 @@ def test_states_waits_and_calls_of_a_command_have_its_own_ids(analyse, works):
     assert (rows['getppid']['calls'], rows['close']['errors']) == (100, 7)
 
 
+@pytest.mark.deep
 @pytest.mark.usefixtures('switches')
 def test_a_process_that_sleeps_is_found_by_its_own_id(shell):
     got = shell('''rm -f go out; mkfifo go
@@ -81,6 +83,7 @@ def busy(works):
     one.wait()
 
 
+@pytest.mark.deep
 def test_tasks_outside_have_a_name_at_most(analyse, busy):
     """They have the ids of the initial namespace where a field has one, and none where a sample has tid 0: they are no idle CPU."""
     def of(*args):
@@ -143,6 +146,7 @@ def test_tasks_outside_make_system_calls_and_idle_cpus_none(analyse, key):
     assert '<outside>' in names(got) and 'swapper' not in names(got), got.text
 
 
+@pytest.mark.deep
 @pytest.mark.usefixtures('switches')
 def test_a_recording_made_inside(shell, analyse, tmp_path):
     events = 'sched:sched_switch,sched:sched_wakeup,sched:sched_wakeup_new,sched:sched_process_fork'

@@ -149,6 +149,7 @@ def test_time_of_tasks_that_live_less_than_a_period_is_counted(compiled, analyse
     assert 'counted' not in analyse('report', '--json', recorded('shares')).table('report')
 
 
+@pytest.mark.deep
 def test_on_a_terminal_the_table_is_fresh_each_second(prof, works):
     job = subprocess.Popen([works, 'shares', '60000'], stdout=subprocess.DEVNULL)
     pid, terminal = pty.fork()

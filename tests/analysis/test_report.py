@@ -194,6 +194,7 @@ for name in (b'first', b'second'):
 '''
 
 
+@pytest.mark.deep
 def test_the_task_is_a_column_if_there_are_several_programs(analyse, build, tmp_path):
     """Threads of one program have names, too, but are no programs. JSON has the same columns always."""
     storm, other = f'{build}/tests/helpers/storm', tmp_path / 'other'

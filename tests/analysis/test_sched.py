@@ -74,6 +74,7 @@ def test_chosen_states(analyse, works, options, states):
     assert {r['state'] for r in got.table('task-state')['rows']} - {'D'} == states
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize('follow', [True, False])
 def test_a_running_process_its_new_threads_and_children(watch, waiting, follow):
     one = waiting('turns')
@@ -85,6 +86,7 @@ def test_a_running_process_its_new_threads_and_children(watch, waiting, follow):
     assert calls[one.pid, 'S'][0] >= 8      # of 12; a loaded kernel leaves out switches, for perf as well
 
 
+@pytest.mark.deep
 def test_a_wait_begins_with_a_wakeup_or_with_losing_the_cpu(analyse, works):
     """Two that compute on one CPU take it from each other: the switch that began a wait says which it was."""
     cpu = min(os.sched_getaffinity(0))

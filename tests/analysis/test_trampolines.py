@@ -99,6 +99,7 @@ for _ in range(10):
 """
 
 
+@pytest.mark.deep
 def test_where_a_function_waits(analyse, python, program):
     """Its start and end are marked by system calls."""
     program.write_text(MARKED)

@@ -470,6 +470,7 @@ def recorded_waits(analyse, queued):
     return {t['table']: t['rows'] for t in analyse(*read, before=['env']).lines}
 
 
+@pytest.mark.deep
 def test_who_queues_for_a_lock_is_not_to_blame(analyse, queued):
     names = {f"futex {row['address']:#x}": row['what'] for row in recorded_waits(analyse, queued)['waited on'] if 'address' in row}
     for row in queued.tables['waited on']:      # where others had the CPU until the program had ended, locks have no names
@@ -524,6 +525,7 @@ def test_locks_of_a_recording_without_build_ids_have_names(analyse, perf, compil
     assert f'({job})' not in text
 
 
+@pytest.mark.deep
 @pytest.mark.usefixtures('switches')
 def test_a_descriptor_that_is_used_again_has_no_wrong_name(analyse):
     """A pipe has the number of the file that was synced: when it is looked up, the file is closed."""

@@ -84,6 +84,7 @@ def rows_of(text):
     return {row['function']: row for row in json.loads(text)['rows']}
 
 
+@pytest.mark.deep
 @pytest.mark.live
 def test_what_changed_comes_first(compare, prof, recordings):
     """In JSON of the schema of tables, with the shares of report; of a clock with the time, which says what shares cannot: the
