@@ -296,6 +296,7 @@ static bool deliver_some(struct stream *s)
 	bool more = true;
 
 	for (int i = 0; i < ROUNDS && more && !s->run.stop; i++) {
+		recorder_begin_round(s);
 		more = round_of(s);
 		if (s->tasks_due <= s->rings.settled)
 			stream_take_tasks(s, s->rings.settled);

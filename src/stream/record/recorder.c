@@ -6,6 +6,7 @@
 #include "base/now.h"
 #include "perfdata/write/flight.h"
 #include "perfdata/write/writer.h"
+#include "perfevent/rings/ring_private.h"
 #include "stream/code/codefiles.h"
 #include "stream/code/jitnames.h"
 #include "stream/rings/grow.h"
@@ -134,10 +135,10 @@ static bool is_full(const struct stream *s, uint64_t size, uint64_t now)
 {
 	const struct stream_opts *o = s->opts;
 
-	return s->record.wants_switch ||
-	       (o->recording.switch_size && size >= o->recording.switch_size) ||
+	return (o->recording.switch_size && size >= o->recording.switch_size) ||
 	       (o->recording.switch_ms && now - s->record.began_ns >= o->recording.switch_ms * MS);
 }
+
 
 /* Begins a new file, with a new inventory so that it can be read alone. */
 static void switch_file(struct stream *s, uint64_t now)
@@ -150,6 +151,20 @@ static void switch_file(struct stream *s, uint64_t now)
 	s->record.began_ns = now;
 	if (s->record.identifier && s->loss.totals.recorded_files > files)
 		recorder_put_inventory(s);
+}
+
+void recorder_begin_round(struct stream *s)
+{
+	size_t i = 0;
+
+	if (!s->record.is_full || grow_is_pending(s))
+		return;
+	while (i < s->rings.n && !pev_ring_waiting_(s->rings.v[i].ring))
+		i++;
+	if (i == s->rings.n)
+		return;
+	s->record.is_full = false;
+	switch_file(s, now_ns(CLOCK_MONOTONIC));
 }
 
 enum { FLUSH_MS = 1000 };   /* at most this much is lost if the process is killed */
@@ -180,7 +195,8 @@ static void file_round(struct stream *s, uint64_t now)
 		jitnames_look(s->record.jitnames, now);
 		s->record.flushed_ns = now;
 	}
-	if (is_full(s, size, now))
+	s->record.is_full = is_full(s, size, now);
+	if (s->record.wants_switch)
 		switch_file(s, now);
 	if (s->opts->recording.max_size && size >= s->opts->recording.max_size && !s->record.has_ended) {
 		s->record.has_ended = true;

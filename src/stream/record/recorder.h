@@ -44,6 +44,8 @@ bool recorder_next_file(struct stream *s);
 /* recorder.c */
 /* With the privileges of the user: creates the file. 0, or -1 with f. */
 int recorder_begin(struct stream *s, struct fault *f);
+/* Begins a new file if the present one is full and there is something for it: the last one of a run has its end. */
+void recorder_begin_round(struct stream *s);
 /* All rings have been read to their end. */
 void recorder_round(struct stream *s);
 /* Completes the file. 0, or -1 with f if something could not be written. */

@@ -209,6 +209,7 @@ struct stream_record {
 	uint64_t flushed_ns, began_ns;   /* CLOCK_MONOTONIC: last flush; start of the file */
 	bool wants_switch;
 	bool error_reported;
+	bool is_full;               /* what comes next belongs into a new file */
 	char **old;                 /* paths of older files, oldest first */
 	size_t nold;
 	bool one_file;              /* the next file could not be created: no more switching */
