@@ -370,7 +370,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	if (args->noperands == 1 && !strcmp(args->operands[0], "help") && args->after_dashes < 0)
 		return print_fields(config, args, f);
 	if (overwrite_prepare(&((struct trace *)config)->overwrite_opts, config, f) ||
-	    flame_read_before(&((struct trace *)config)->flame, f))
+	    flame_open_before(&((struct trace *)config)->flame, f))
 		return -1;
 	return analysis_run(&ops, config, args, f);
 }

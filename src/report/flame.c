@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define AT(member) offsetof(struct flame_config, member)
 
@@ -67,15 +68,27 @@ static int check_kind(const struct flame_config *c, const struct kind *kind, str
 	return 0;
 }
 
-/* Once: a pipe cannot be read again. */
-int flame_read_before(struct flame_config *c, struct fault *f)
+int flame_open_before(struct flame_config *c, struct fault *f)
 {
-	if (!c->path || !c->before || c->old)
+	if (!c->path || !c->before || c->old || c->before_is_open)
 		return 0;
+	c->before_fd = folded_open(c->before, f);
+	c->before_is_open = c->before_fd >= 0;
+	return c->before_is_open ? 0 : -1;
+}
+
+/* Once: a pipe cannot be read again. */
+static int read_before(struct flame_config *c, struct fault *f)
+{
+	if (!c->before || c->old)
+		return 0;
+	if (flame_open_before(c, f))
+		return -1;
 	c->old = folded_new();
 	if (!c->old)
 		return fault_set(f, EXIT_FAILED, "out of memory");
-	if (!folded_read(c->old, c->before, f))
+	c->before_is_open = false;
+	if (!folded_read_from(c->old, c->before_fd, c->before, f))
 		return 0;
 	flame_free(c);
 	return -1;
@@ -86,6 +99,9 @@ void flame_free(struct flame_config *c)
 	folded_free(c->old);
 	folded_free(c->folded);
 	c->old = c->folded = NULL;
+	if (c->before_is_open)
+		close(c->before_fd);
+	c->before_is_open = false;
 }
 
 int flame_check(struct flame_config *c, int verbose, struct fault *f)
@@ -104,7 +120,7 @@ int flame_check(struct flame_config *c, int verbose, struct fault *f)
 	if (!rc)
 		picture_tell(&picture, c->path, &file, verbose);
 	free(file.path);
-	return rc ? rc : flame_read_before(c, f);
+	return rc ? rc : read_before(c, f);
 }
 
 int flame_begin(struct flame_config *c, int verbose, struct fault *f)

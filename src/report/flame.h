@@ -23,6 +23,8 @@
 struct flame_config {
 	const char *path;            /* --flame-graph */
 	const char *before;          /* --flame-graph-before: a .folded to compare to */
+	int before_fd;
+	bool before_is_open;
 	struct folded *old;          /* the stacks in `before`, once read */
 	struct folded *folded;       /* from flame_begin(): the stacks to be drawn; NULL: no picture */
 	bool compared;               /* the caller has called flame_compare() already */
@@ -39,11 +41,11 @@ struct flame_title {
 /* The unit of weights that add up to `weight`, from the event of their samples: "ns" of clocks, else the event's name, which
  * is borrowed from s; "samples" if each weighs 1, or if there are none. */
 const char *flame_unit_of(const struct folded_samples *s, uint64_t weight);
-/* Reads c->before unless that was done. A command that reads a recording calls it before it opens that, with which root gives up
- * its privilege. 0, or -1 with f. */
-int flame_read_before(struct flame_config *c, struct fault *f);
-/* Call it before the work: checks whether the kind and the file can be written, and calls
- * flame_read_before(). 0, or -1 with f. verbose: for the hint (base/note.h) if a suffix was
+/* Opens c->before. A command that reads a recording calls it before it opens that, with which root gives up its privilege; the file is
+ * read afterwards. 0, or -1 with f. */
+int flame_open_before(struct flame_config *c, struct fault *f);
+/* Call it before the work: checks whether the kind and the file can be written, and reads
+ * c->before unless that was done. 0, or -1 with f. verbose: for the hint (base/note.h) if a suffix was
  * added to c->path. */
 int flame_check(struct flame_config *c, int verbose, struct fault *f);
 /* The same, and makes c->folded if there is a path. */

@@ -75,7 +75,7 @@ void folded_compare(struct folded *f, const struct folded *old, const struct fol
 enum folded_inlined { FOLDED_INLINED_UNKNOWN, FOLDED_NO_INLINED, FOLDED_HAS_INLINED };
 enum folded_inlined folded_inlined(const struct folded *f);
 void folded_set_inlined(struct folded *f, bool has);
-/* The stacks are from a file. folded_read() and the others call it. */
+/* The stacks are from a file. folded_read_from() and the others call it. */
 void folded_mark_text(struct folded *f);
 /* Weight of all earlier stacks; 0: no comparison. */
 uint64_t folded_before(const struct folded *f);
@@ -117,10 +117,10 @@ void folded_take_builds(struct folded *f, const char *text, uint64_t weight);
 /* Prints lines sorted by the names of frames. In names, ';' becomes ':', and control characters
  * are escaped. 0 or -ENOMEM. */
 int folded_print(const struct folded *f, FILE *out);
+/* Opens such a file with the rights of the user who ran sudo: a descriptor, or -1 with f. */
+int folded_open(const char *path, struct fault *f);
 /* Adds the stacks in a file from folded_print() or another tool. 0, or -1 with f: not such a
- * file. Kinds are known only if names show them ("[k]", "_[k]" and the like). */
-int folded_read(struct folded *folded, const char *path, struct fault *f);
-/* From a descriptor, which it closes. */
+ * file. Kinds are known only if names show them ("[k]", "_[k]" and the like). It closes fd. */
 int folded_read_from(struct folded *folded, int fd, const char *name, struct fault *f);
 int folded_take(struct folded *folded, FILE *in, const char *name, struct fault *f);
 

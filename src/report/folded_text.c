@@ -232,7 +232,7 @@ int folded_read_from(struct folded *folded, int fd, const char *name, struct fau
 	return rc;
 }
 
-int folded_read(struct folded *folded, const char *path, struct fault *f)
+int folded_open(const char *path, struct fault *f)
 {
 	struct caller_rights rights;
 	int fd;
@@ -240,5 +240,5 @@ int folded_read(struct folded *folded, const char *path, struct fault *f)
 	caller_begin(&rights);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	caller_end(&rights);
-	return fd < 0 ? fault_unreadable(f, path, errno) : folded_read_from(folded, fd, path, f);
+	return fd < 0 ? fault_unreadable(f, path, errno) : fd;
 }

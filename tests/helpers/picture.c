@@ -9,6 +9,7 @@
 #include "report/heatmap.h"
 
 #include <inttypes.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@ static int flame(const char *out, const char *in, const char *before, struct fau
 {
 	struct flame_config c = { out, before };
 	struct folded *folded = folded_new();
-	int rc = !folded || flame_check(&c, -1, f) || folded_read(folded, in, f) ||
+	int rc = !folded || flame_check(&c, -1, f) || folded_read_from(folded, open(in, O_RDONLY), in, f) ||
 		 flame_write(&c, folded, &(struct flame_title){ "picture <b>of</b> made-up data" }, f);
 
 	folded_free(folded);

@@ -166,7 +166,7 @@ FOLDED(reads_what_it_wrote)
 	struct fault fault = { 0 };
 
 	tree_put(folder, "in.folded", "PERFILE2;run 1\nmain;run 3\nmain;std::map<int, int>::at 4\r\n\nmain;sys_read_[k] 5");
-	assert_int_equal(folded_read(f, at("in.folded"), &fault), 0);
+	assert_int_equal(folded_read_from(f, open(at("in.folded"), O_RDONLY), at("in.folded"), &fault), 0);
 	is("PERFILE2;run 1\nmain;run 3\nmain;std::map<int, int>::at 4\nmain;sys_read 5\n");   /* a name that a recording begins with */
 	assert_int_equal(folded_frame_kind(f, folded_frame(f, "sys_read", FOLDED_KERNEL)), FOLDED_KERNEL);
 }
@@ -181,7 +181,7 @@ TEST(reads_nothing_else)
 		struct fault fault = { 0 };
 
 		tree_put(folder, "bad.folded", bad[i]);
-		assert_int_equal(folded_read(none, at("bad.folded"), &fault), -1);
+		assert_int_equal(folded_read_from(none, open(at("bad.folded"), O_RDONLY), at("bad.folded"), &fault), -1);
 		assert_non_null(strstr(fault.text, i == COUNT(bad) - 1 ? "bad.folded:2: expected" : "bad.folded:1: expected"));
 		folded_free(none);
 	}
@@ -192,7 +192,7 @@ FOLDED(no_sum_wraps)
 	struct fault fault = { 0 };
 
 	tree_put(folder, "large.folded", "main 18446744073709551615\nmain 0\nidle 1\n");
-	assert_int_equal(folded_read(f, at("large.folded"), &fault), -1);
+	assert_int_equal(folded_read_from(f, open(at("large.folded"), O_RDONLY), at("large.folded"), &fault), -1);
 	assert_non_null(strstr(fault.text, "large.folded:3: the numbers up to here add up to more than "
 					   "18446744073709551615"));
 	add(2, "idle", NULL, NULL);

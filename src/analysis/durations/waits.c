@@ -1112,7 +1112,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 
 	if (w->by_object && !w->flame.path)
 		return fault_usage(f, "waits: --flame-by-lock needs --flame-graph FILE");
-	if (flame_read_before(&w->flame, f))
+	if (flame_open_before(&w->flame, f))
 		return -1;
 	w->shows_on |= w->by_object;
 	chosen.subject = w->shows_on ? &question_on : &question;

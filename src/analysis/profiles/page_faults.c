@@ -301,7 +301,7 @@ static const struct analysis_ops ops = {
 
 static int run(void *config, const struct opt_parser *args, struct fault *f)
 {
-	if (hotspots_check(config, "page-faults", f) || flame_read_before(&((struct page_faults *)config)->flame, f))
+	if (hotspots_check(config, "page-faults", f) || flame_open_before(&((struct page_faults *)config)->flame, f))
 		return -1;
 	return analysis_run(&ops, config, args, f);
 }

@@ -656,7 +656,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	p->refreshes = can_refresh(p, args);
 	if (p->refreshes)
 		p->opts.common.stream.interval_ms = REFRESH_MS;
-	if (profile_take_rate(&p->opts, "profile", f) || flame_read_before(&p->flame, f))
+	if (profile_take_rate(&p->opts, "profile", f) || flame_open_before(&p->flame, f))
 		return -1;
 	python = wants_python(p, args, f);
 	if (python == 0 && p->opts.common.without.n)

@@ -409,7 +409,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 
 	o->merges_python = hotspots_merge_python(o);
 	if (analysis_take_input("report", config, args, &rest, f) || hotspots_check(o, "report", f) ||
-	    flame_read_before(&((struct report *)config)->flame, f))
+	    flame_open_before(&((struct report *)config)->flame, f))
 		return -1;
 	return analysis_run(&ops, config, &rest, f);
 }
