@@ -13,7 +13,7 @@ OPTION = re.compile(r"""(?<![\w/.=-])(?:--(?P<no>no-)?(?P<name>[a-z][\w-]*)|-(?P
 # What only a shell's user can do, and what it is in Python.
 PHRASES = (
     (re.compile(r': is the \$\(\.\.\.\) before it empty\?'), lambda match: ''),
-    (re.compile(r'`perf-prof ([a-z][\w-]*) -h`'), lambda match: _help(match)),
+    (re.compile(r'`perf-prof ([a-z][\w-]*) (?:-h|--help-all)`'), lambda match: _help(match)),
     (re.compile(r': perf-prof dump PID$'), lambda match: ', such as dump(1234)'),
     (re.compile(r'^stat (?=-e: )'), lambda match: ''),
     (re.compile(r'`perf-prof (?!python`|sql`|help`|version`)([a-z][\w-]*)`'), lambda match: f'perf_prof.{_function(match[1])}()'),

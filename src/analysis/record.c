@@ -281,6 +281,7 @@ static const struct opt overwrite_rows[] = {
 
 const struct command record_command = {
 	.name = "record",
+	.usual = "event freq call-graph pids all-cpus output seconds compress overwrite switch-output max-size",
 	.summary = "write events to a perf.data file",
 	.usage = "[options] [[--] COMMAND [ARGUMENT...]]",
 	.description = COMMAND_TEXT(

@@ -476,6 +476,7 @@ static void defaults(void *config)
 
 const struct command top_command = {
 	.name = "top",
+	.usual = "event key only-comm rows pids interval input",
 	.summary = "count events, or sum their values, by thread or any other key",
 	.usage = "-e EVENT[,EVENT...] [-k EXPR] [options] [[--] COMMAND [ARGUMENT...]]",
 	.description = COMMAND_TEXT(

@@ -377,6 +377,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 
 const struct command trace_command = {
 	.name = "trace",
+	.usual = "event pids all-cpus exit-N call-graph order input overwrite record",
 	.summary = "print events as they happen",
 	.usage = "-e EVENT[,EVENT...] [options] [help | [--] COMMAND [ARGUMENT...]]",
 	.description = COMMAND_TEXT(

@@ -12,7 +12,7 @@ static int run_parsed(const struct command *cmd, struct opt_parser *p, struct fa
 	if (p->help && cmd->mode == OPT_MODE_COMMAND && p->noperands && p->after_dashes < 0)
 		return fault_usage(f, "%s: -h explains all options: leave \"%s\" out", cmd->name, p->operands[0]);
 	if (p->help) {
-		command_help(cmd, stdout);
+		command_help(cmd, p->help_all, stdout);
 		return EXIT_DONE;
 	}
 	return cmd->run(p->config, p, f);
@@ -92,10 +92,13 @@ static void wrap(FILE *out, const char *text, int column, int indent, int width)
 	fputc('\n', out);
 }
 
-static void help_option(const struct opt *o, FILE *out)
+enum { WIDTH = 96 };
+
+static void help_option(const struct opt *o, bool whole, FILE *out)
 {
-	enum { INDENT = 30, WIDTH = 96 };
-	char head[128];
+	enum { INDENT = 30 };
+	const char *end = whole ? NULL : strstr(o->help, ". ");
+	char head[128], text[1024];
 	int n = option_head(o, head, sizeof(head));
 
 	fprintf(out, "  %s%s", o->key ? "" : "    ", head);
@@ -105,22 +108,67 @@ static void help_option(const struct opt *o, FILE *out)
 		n = 0;
 	}
 	fprintf(out, "%*s", INDENT - n, "");
-	wrap(out, o->help, INDENT, INDENT, WIDTH);
+	snprintf(text, sizeof(text), "%.*s", end ? (int)(end + 1 - o->help) : (int)sizeof(text), o->help);
+	wrap(out, whole ? o->help : text, INDENT, INDENT, WIDTH);
 }
 
-void command_help(const struct command *cmd, FILE *out)
+static const struct opt *option_named(const struct command *cmd, const char *name, size_t len)
+{
+	for (size_t g = 0; g < cmd->ngroups; g++)
+		for (size_t i = 0; i < cmd->groups[g].nopts; i++) {
+			const struct opt *o = &cmd->groups[g].opts[i];
+
+			if (o->name && strlen(o->name) == len && !strncmp(o->name, name, len))
+				return o;
+		}
+	return NULL;
+}
+
+void command_help_options(const struct command *cmd, const char *names, bool whole, FILE *out)
+{
+	for (size_t len; (len = strcspn(names, " ")); names += len + strspn(names + len, " ")) {
+		const struct opt *o = option_named(cmd, names, len);
+
+		if (o)
+			help_option(o, whole, out);
+	}
+}
+
+static void help_examples(const struct command *cmd, size_t most, FILE *out)
+{
+	if (cmd->examples)
+		fputs("\nExamples:\n", out);
+	for (const struct command_example *e = cmd->examples; e && e->line && most--; e++)
+		fprintf(out, "  %s\n      %s\n", e->line, e->what);
+}
+
+static size_t count_options(const struct command *cmd)
+{
+	size_t n = 0;
+
+	for (size_t g = 0; g < cmd->ngroups; g++)
+		n += cmd->groups[g].nopts;
+	return n;
+}
+
+void command_help(const struct command *cmd, bool all, FILE *out)
 {
 	fprintf(out, "perf-prof %s - %s\n\nUsage: perf-prof %s %s\n", cmd->name, cmd->summary,
 		cmd->name, cmd->usage);
+	if (cmd->usual && !all) {
+		help_examples(cmd, 3, out);
+		fputs("\nOptions that are often used:\n", out);
+		command_help_options(cmd, cmd->usual, false, out);
+		fprintf(out, "\nAll %zu options: perf-prof %s --help-all. The manual: man perf-prof-%s\n", count_options(cmd),
+			cmd->name, cmd->name);
+		return;
+	}
 	for (size_t g = 0; g < cmd->ngroups; g++) {
 		fprintf(out, "\n%s:\n", cmd->groups[g].title);
 		for (size_t i = 0; i < cmd->groups[g].nopts; i++)
-			help_option(&cmd->groups[g].opts[i], out);
+			help_option(&cmd->groups[g].opts[i], true, out);
 	}
-	if (cmd->examples)
-		fputs("\nExamples:\n", out);
-	for (const struct command_example *e = cmd->examples; e && e->line; e++)
-		fprintf(out, "  %s\n      %s\n", e->line, e->what);
+	help_examples(cmd, SIZE_MAX, out);
 	fprintf(out, "\nMore: man perf-prof-%s\n", cmd->name);
 }
 

@@ -19,6 +19,7 @@ struct command {
 	const char *const *description;   /* paragraphs, NULL terminated */
 	const struct opt_group *groups;
 	size_t ngroups;
+	const char *usual;                /* long names of the options that -h explains; NULL: all */
 	const struct command_example *examples;   /* ended by line == NULL */
 	enum opt_mode mode;
 	size_t config_size;               /* run() gets a zeroed config of this size */
@@ -41,6 +42,9 @@ struct command {
 /* Parses argv (the words after the command's name), runs the command, prints a fault. `sources` (stream/list/source.h) is
  * stored at sources_at. Returns the exit code. */
 int command_run(const struct command *cmd, int argc, char **argv, const void *sources);
-void command_help(const struct command *cmd, FILE *out);
+/* One screen, or with `all` every option. */
+void command_help(const struct command *cmd, bool all, FILE *out);
+/* The options with these long names; `whole`: with more than their first sentence. */
+void command_help_options(const struct command *cmd, const char *names, bool whole, FILE *out);
 void command_man(const struct command *cmd, FILE *out);
 #endif

@@ -227,7 +227,7 @@ static int unknown(const struct opt_parser *p, const char *dashes, const char *w
 		return fault_usage(f, "%s: unknown option %s; did you mean -%c (--%s)?", p->command, word, m.opt->key, m.opt->name);
 	if (p->listed)
 		return fault_usage(f, "%s: unknown option %s%s; %s", p->command, dashes, word, p->listed);
-	return fault_usage(f, "%s: unknown option %s%s; `perf-prof %s -h` lists them", p->command, dashes, word,
+	return fault_usage(f, "%s: unknown option %s%s; `perf-prof %s --help-all` lists them", p->command, dashes, word,
 			   p->command);
 }
 
@@ -293,8 +293,9 @@ static int parse_long(struct opt_parser *p, int argc, char **argv, struct fault 
 	size_t len = eq ? (size_t)(eq - name) : strlen(name);
 	struct match m;
 
-	if (len == 4 && !strncmp(name, "help", 4)) {
+	if ((len == 4 && !strncmp(name, "help", 4)) || (len == 8 && !strncmp(name, "help-all", 8))) {
 		p->help = true;
+		p->help_all |= len == 8;
 		return 1;
 	}
 	if (!find(p, name, len, 0, &m)) {

@@ -72,7 +72,7 @@ struct opt_parser {
 	enum opt_mode mode;
 	const char *command;   /* for messages */
 	const void *subject;   /* of that command (base/command.h) */
-	const char *listed;    /* the place that lists the options; NULL: `perf-prof COMMAND -h` */
+	const char *listed;    /* the place that lists the options; NULL: `perf-prof COMMAND --help-all` */
 	/* results */
 	char **words;          /* all that was parsed */
 	size_t nwords;
@@ -80,7 +80,7 @@ struct opt_parser {
 	int noperands;
 	int after_dashes;      /* index of the first operand after "--", or -1 */
 	struct opt_strings outputs;   /* values of OPT_OUTFILE; opt_strings_free() */
-	bool help;             /* -h or --help was given */
+	bool help, help_all;   /* -h, --help or --help-all was given; --help-all */
 };
 
 /* Parses argv[0..argc): the words after the command's name. 0, or -1 with f. */

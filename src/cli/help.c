@@ -5,6 +5,7 @@
 #include "build_config.h"
 
 #include <stddef.h>
+#include <string.h>
 
 /* ---- help ------------------------------------------------------------------ */
 
@@ -26,7 +27,7 @@ void help_overview(FILE *out)
 	      "Usage: perf-prof COMMAND [options]\n\nCommands:\n", out);
 	for (size_t i = 0; command_at(i); i++)
 		fprintf(out, "  %-12s %s\n", command_at(i)->name, command_at(i)->summary);
-	fputs("\n`perf-prof COMMAND -h` and `man perf-prof-COMMAND` explain a command.\n\n"
+	fputs("\n`perf-prof COMMAND -h` and `man perf-prof-COMMAND` explain a command, `perf-prof help tuning` rings and clocks.\n\n"
 	      "First steps:\n"
 	      "  perf-prof check                                     show what you can use here\n"
 	      "  perf-prof list 'sched:*'                            list the scheduler's tracepoints\n"
@@ -54,6 +55,16 @@ static void overview_man(FILE *out)
 	      "second SIGINT, or on the first one while a recording file is read.\n.PP\nOf perf\\-prof commands that run another command, and do not "
 	      "fail themselves: the exit status of that command; 128 + n if signal n ended it; 127 if there is no such program, 126 if it "
 	      "cannot be executed.\n", out);
+}
+
+/* Options of all commands that watch, and need no thought on most machines. */
+static void help_tuning(FILE *out)
+{
+	fputs("perf-prof help tuning - rings, clocks and delivery\n\n"
+	      "Events wait in a ring of each CPU until perf-prof reads them. These options of all commands that watch are for machines where\n"
+	      "events are lost, come late, or have to fit the clock of another program. Lost events are always reported.\n\n", out);
+	command_help_options(command_find("profile"), "mmap-pages buffer watermark order sampling-limit strict-freq tsc monotonic clock-offset "
+			     "cache usage-self", true, out);
 }
 
 static int all_json(void)
@@ -84,6 +95,10 @@ static int help_run(void *config, const struct opt_parser *args, struct fault *f
 			help_overview(stdout);
 		return 0;
 	}
+	if (!strcmp(args->operands[0], "tuning")) {
+		help_tuning(stdout);
+		return 0;
+	}
 	cmd = command_find(args->operands[0]);
 	if (!cmd)
 		return command_unknown(args->operands[0], f);
@@ -92,7 +107,7 @@ static int help_run(void *config, const struct opt_parser *args, struct fault *f
 	if (c->man)
 		command_man(cmd, stdout);
 	else
-		command_help(cmd, stdout);
+		command_help(cmd, false, stdout);
 	return 0;
 }
 

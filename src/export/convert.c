@@ -247,6 +247,7 @@ static void defaults(void *config)
 
 const struct command convert_command = {
 	.name = "convert",
+	.usual = "to output input event time pids",
 	.summary = "convert a recording for pprof, Firefox Profiler, Perfetto, speedscope, ...",
 	.usage = "--to FORMAT [options] [-I] [FILE] -o OUT",
 	.description = COMMAND_TEXT(

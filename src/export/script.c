@@ -402,6 +402,7 @@ static void defaults(void *config)
 
 const struct command script_command = {
 	.name = "script",
+	.usual = "input fields event time pids json csv output",
 	.summary = "print the events of a recording as text, JSON or CSV",
 	.usage = "[options] [FILE]",
 	.description = COMMAND_TEXT(

@@ -228,6 +228,7 @@ static void release(void *config)
 
 const struct command python_command = {
 	.name = "python",
+	.usual = "event pids all-cpus interval exit-N order call-graph input record user",
 	.summary = "call functions of a Python script for events",
 	.usage = "{-e EVENT[,EVENT...] | -I FILE} [options] [--] script.py [args...] [-- COMMAND [ARGUMENT...]]",
 	.description = description,

@@ -88,6 +88,7 @@ static void release(void *config)
 
 const struct command sql_command = {
 	.name = "sql",
+	.usual = "event input interval seconds pids json csv venv",
 	.summary = "ask events and recordings in SQL",
 	.usage = "{-e EVENT[,EVENT...] | -I FILE} [options] 'QUERY' [-- COMMAND [ARGUMENT...]]",
 	.description = COMMAND_TEXT(

@@ -298,6 +298,7 @@ static void release(void *config)
 
 const struct command stat_command = {
 	.name = "stat",
+	.usual = "event pids all-cpus repeat vs interval per-cpu detailed json csv seconds",
 	.summary = "count events in a command, a process or the whole machine",
 	.usage = "[options] [[--] COMMAND [ARGUMENT...]]",
 	.description = COMMAND_TEXT(

@@ -21,9 +21,9 @@ ANSWERS = [
     ('report -g caller', 'report: unknown option -g; it is not needed: '),
     ('record --group -- true', "record: unknown option --group; here groups are written -e '{A,B}:S'"),
     ('stat --all-user -- true', 'stat: unknown option --all-user; here it is :u behind '),
-    ('profile -S', 'profile: unknown option -S; `perf-prof profile -h` lists them'),
+    ('profile -S', 'profile: unknown option -S; `perf-prof profile --help-all` lists them'),
     ('top -s comm', "top: unknown option -s; here it is part of the event: -e 'EVENT//key=comm/'"),
-    ('stat --stdio -- true', 'stat: unknown option --stdio; `perf-prof stat -h` lists them'),
+    ('stat --stdio -- true', 'stat: unknown option --stdio; `perf-prof stat --help-all` lists them'),
     ('script -s a.py', 'script: unknown option -s; here it is `perf-prof python -I FILE SCRIPT`'),
     ('record --filter prev_pid==1 -- true', 'record: unknown option --filter; here a filter is part of the event: '),
     ('rundelay --filter prev_pid==1', 'rundelay: unknown option --filter; there is none here: -p, -t and --cgroups select tasks'),
@@ -129,7 +129,7 @@ ANSWERS = [
     ('syscalls -e %file -- true', 'syscalls -e %file: there are no classes of calls here; --paths shows calls that use a path'),
     ('syscalls -e nope -- true', 'there is no event nope on this machine'),
     # what is not that command's in perf
-    ('script --percent-limit 5', 'script: unknown option --percent-limit; `perf-prof script -h` lists them'),
+    ('script --percent-limit 5', 'script: unknown option --percent-limit; `perf-prof script --help-all` lists them'),
     ('stat -I 100 -- true', 'stat: unknown option -I; did you mean -i (--interval)?'),
     ('annotate main', 'there is no command annotate; here it is `perf-prof report --annotate FUNCTION`'),
     ('mem record', 'there is no command mem; use perf mem itself'),
@@ -207,7 +207,7 @@ def test_what_perf_spells_otherwise_is_accepted(run, perf, own):
     ('diff', ['--than']), ('profile', ['--below', '--sort']), ('waits', ['--on']), ('convert', ['--to']),
 ])
 def test_what_the_messages_name_exists(run, command, options):
-    text = run(f'{command} -h').stdout
+    text = run(f'{command} --help-all').stdout
     for option in options:
         assert re.search(rf'^ *(-\w, )?{option}\b', text, re.M), option
 

@@ -23,6 +23,11 @@ COMMANDS = ['python', 'sql', 'trace', 'profile', 'top', 'task-state', 'kvm-exit'
             'dump']
 
 
+# {command: the options that -h explains}
+USUAL = {name.replace('_', '-'): usual for path in glob.glob(os.path.join(ROOT, 'src/**/*.c'), recursive=True)
+         for name, usual in re.findall(r'^const struct command (\w+)_command = \{\n(?:.*\n)?\t\.usual = "(.*)"', read(path), re.M)}
+
+
 def test_all_are_listed(prof):
     known = subprocess.run([prof, 'help'], capture_output=True, text=True).stdout
     assert sorted(name for name, _ in ROWS) == sorted(COMMANDS)
@@ -31,8 +36,13 @@ def test_all_are_listed(prof):
 
 @pytest.mark.parametrize('name, page', ROWS)
 def test_help_and_manual(prof, name, page):
-    told = subprocess.run([prof, name, '-h'], capture_output=True, text=True)
+    told, all_of_it = (subprocess.run([prof, name, word], capture_output=True, text=True) for word in ('-h', '--help-all'))
     assert told.returncode == 0 and told.stdout.startswith(f'perf-prof {name} - ')
+    assert len(told.stdout.splitlines()) <= 40, told.stdout     # one screen
+    assert all_of_it.returncode == 0 and all_of_it.stdout.startswith(f'perf-prof {name} - ')
+    options = re.findall(r'"name":"([a-zA-Z-]+)"', subprocess.run([prof, 'help', '--json', name], capture_output=True, text=True).stdout)
+    usual = USUAL.get(name, '').split()
+    assert set(usual) <= set(options) and all(re.search(rf'--(\[no-\])?{option}\b', told.stdout) for option in usual)
     text = subprocess.run([prof, 'help', '--man', name], capture_output=True, text=True).stdout
     assert text.startswith('.') and '.SH DESCRIPTION' in text and '.SH EXAMPLES' in text
 

@@ -55,8 +55,8 @@ def test_command_lines(python, line, want, ticks):
 
 
 def long_options(prof):
-    """Every long option of ours, from -h."""
-    text = ran([prof, 'python', '-h']).stdout
+    """Every long option of ours, from --help-all."""
+    text = ran([prof, 'python', '--help-all']).stdout
     names = set(re.findall(r'--(?:\[no-\])?([a-z][\w-]+)', text))
     assert {'event', 'interval', 'cpus', 'pids', 'order', 'user-callchain'} <= names
     return names

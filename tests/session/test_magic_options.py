@@ -15,7 +15,7 @@ class Shell:
 
 @pytest.mark.parametrize('line, message', [
     ('-h', r'help\(perf_prof.profile\)'), ('--help', r'help\(perf_prof.profile\)'),
-    ('--no-such-option', '^profile: unknown option --no-such-option; `perf-prof profile -h` lists them$'),
+    ('--no-such-option', '^profile: unknown option --no-such-option; `perf-prof profile --help-all` lists them$'),
     ('--flame-graph x.svg', r'flame_graph\(\).save'), ('-F 99 --flame-graph=x.svg', r'flame_graph\(\).save'),
 ])
 def test_refused_words(perf_prof, line, message):

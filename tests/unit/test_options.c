@@ -227,8 +227,8 @@ TEST(what_is_refused)
 		{ "--falg", "--flag?" }, { "--verbos", "--verbose?" }, { "--Flag", "--flag?" },
 		{ "--may=x", "--many?" }, { "--inhert", "--inherit?" },
 		{ "--no-inhert", "did you mean --no-inherit?" }, { "--no-flg", "did you mean --no-flag?" },
-		{ "--xyzzy", "`perf-prof test -h`" }, { "--no-xyzzy", "`perf-prof test -h`" },
-		{ "-x", "`perf-prof test -h`" }, { "--=x", "unknown option --;" },
+		{ "--xyzzy", "`perf-prof test --help-all`" }, { "--no-xyzzy", "`perf-prof test --help-all`" },
+		{ "-x", "`perf-prof test --help-all`" }, { "--=x", "unknown option --;" },
 		/* an abbreviation is none: a script's own option could be meant */
 		{ "--fl", "unknown option --fl" }, { "--numbe", "unknown option --numbe" },
 	};
@@ -392,9 +392,33 @@ static void has(const char *text, const char *part)
 		fail_msg("\"%s\" is not in:\n%s", part, text ? text : "");
 }
 
+static void whole_help(const struct command *cmd, FILE *out)
+{
+	command_help(cmd, true, out);
+}
+
+static void short_help(const struct command *cmd, FILE *out)
+{
+	struct command usual = *cmd;
+
+	usual.usual = "many flag";
+	command_help(&usual, false, out);
+}
+
+TEST(short_help_has_first_sentences)
+{
+	char *text = text_of(short_help);
+
+	has(text, "\nOptions that are often used:\n  -m, --many, --lots TEXT     Repeatable.\n  -f, --[no-]flag             A flag.\n\n");
+	has(text, examples[0].line);
+	has(text, ": perf-prof test-it --help-all. The manual: man perf-prof-test-it\n");
+	assert_null(strstr(text, "--inherit"));
+	free(text);
+}
+
 TEST(help_tells_every_option)
 {
-	char *text = text_of(command_help);
+	char *text = text_of(whole_help);
 
 	has(text, "perf-prof test-it - is not \"there\"");
 	has(text, "Usage: perf-prof test-it [options] FILE\n");

@@ -230,6 +230,7 @@ static const struct question_ops question = {
 static const struct opt duration_opts[] = QUESTION_DURATIONS_OPTS("thread (virtual CPU)");
 
 const struct command kvm_exit_command = {
+	.usual = "than perins pids interval rows input json",
 	QUESTION_COMMAND(question, struct kvm_exit),
 	OPT_GROUP_ROWS(
 		QUESTION_DURATIONS_GROUP(duration_opts), QUESTION_EVENTS_GROUP, QUESTION_RUN_GROUPS),

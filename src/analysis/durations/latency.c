@@ -547,6 +547,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 }
 
 const struct command latency_command = {
+	.usual = "event key breakdown on hist than pids rows input json",
 	.subject = &question, .mode = OPT_MODE_COMMAND, .config_size = sizeof(struct latency), .defaults = analysis_defaults,
 	.release = analysis_release, .run = run,
 	OPT_GROUP_ROWS(

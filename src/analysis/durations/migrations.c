@@ -68,6 +68,7 @@ static const struct opt duration_opts[] = QUESTION_DURATIONS_OPTS("thread, old a
 static const struct opt by_opts[] = QUESTION_BY_OPTS(QUESTION_BY_TARGET);
 
 const struct command migrations_command = {
+	.usual = "than by perins pids all-cpus interval rows input json",
 	QUESTION_COMMAND(question, struct states),
 	OPT_GROUP_ROWS(
 		QUESTION_DURATIONS_GROUP(duration_opts), QUESTION_BY_GROUP(by_opts), QUESTION_RUN_GROUPS),

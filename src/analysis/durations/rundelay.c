@@ -249,6 +249,7 @@ static const struct opt duration_opts[] = QUESTION_DURATIONS_OPTS("thread and CP
 static const struct opt by_opts[] = QUESTION_BY_OPTS("task");
 
 const struct command rundelay_command = {
+	.usual = "than by pids all-cpus interval rows input record json",
 	QUESTION_COMMAND(question, struct rundelay),
 	OPT_GROUP_ROWS(
 		QUESTION_DURATIONS_GROUP(duration_opts), QUESTION_BY_GROUP(by_opts), QUESTION_EVENTS_GROUP, QUESTION_RUN_GROUPS),

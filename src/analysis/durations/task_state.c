@@ -141,6 +141,7 @@ static const struct opt duration_opts[] = QUESTION_DURATIONS_OPTS("thread");
 static const struct opt by_opts[] = QUESTION_BY_OPTS(QUESTION_BY_TARGET);
 
 const struct command task_state_command = {
+	.usual = "interruptible than by pids all-cpus interval call-graph rows input record json",
 	QUESTION_COMMAND(question, struct task_states),
 	OPT_GROUP_ROWS(
 		STATE_GROUP, QUESTION_DURATIONS_GROUP(duration_opts), QUESTION_BY_GROUP(by_opts), QUESTION_EVENTS_GROUP, QUESTION_RUN_GROUPS),

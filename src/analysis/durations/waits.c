@@ -1138,6 +1138,7 @@ static const struct opt duration_opts[] = QUESTION_DURATIONS_OPTS("thread and wa
 static const struct opt by_opts[] = QUESTION_BY_OPTS(QUESTION_BY_TARGET);
 
 const struct command waits_command = {
+	.usual = "on than by call-graph flame-graph pids all-cpus interval rows input json",
 	.mode = OPT_MODE_COMMAND, .config_size = sizeof(struct waits), .defaults = analysis_defaults, .release = analysis_release,
 	.run = run,
 	OPT_GROUP_ROWS(

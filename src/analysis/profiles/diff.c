@@ -694,6 +694,7 @@ static void free_options(void *config)
 
 const struct command diff_command = {
 	.name = "diff",
+	.usual = "vs total rows than comms dsos flame-graph json csv",
 	.summary = "show which functions changed between two profiles, with confidence intervals",
 	.usage = "[options] BEFORE AFTER | BEFORE... --vs AFTER...",
 	.description = COMMAND_TEXT(

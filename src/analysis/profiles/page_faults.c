@@ -310,6 +310,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 
 const struct command page_faults_command = {
 	.name = "page-faults",
+	.usual = "pids all-cpus call-graph sort rows callers flame-graph input record",
 	.summary = "show page faults: which code touches which memory first",
 	.usage = "[options] [[--] COMMAND [ARGUMENT...]]",
 	.description = COMMAND_TEXT(

@@ -691,6 +691,7 @@ static const struct opt profile_opts[] = {
 
 const struct command profile_command = {
 	.name = "profile",
+	.usual = "pids call-graph freq off-cpu python event sort rows annotate flame-graph input record",
 	.summary = "show where CPUs spend their time, by function and stack",
 	.usage = "[options] [[--] COMMAND [ARGUMENT...]]",
 	.description = COMMAND_TEXT(

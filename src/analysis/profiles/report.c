@@ -426,6 +426,7 @@ static void defaults(void *config)
 
 const struct command report_command = {
 	.name = "report",
+	.usual = "input event sort rows comms callers annotate tree flame-graph time json",
 	.summary = "show the hottest functions and stacks of a recording",
 	.usage = "[options] [FILE]",
 	.description = COMMAND_TEXT(

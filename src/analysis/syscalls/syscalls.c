@@ -1090,6 +1090,7 @@ static const struct opt duration_opts[] = QUESTION_DURATIONS_OPTS("thread");
 static const struct opt by_opts[] = QUESTION_BY_OPTS(QUESTION_BY_TARGET);
 
 const struct command syscalls_command = {
+	.usual = "errors paths match call than by pids interval call-graph rows input json",
 	.mode = OPT_MODE_COMMAND, .config_size = sizeof(struct syscalls), .defaults = analysis_defaults, .release = analysis_release,
 	.run = run,
 	OPT_GROUP_ROWS(
