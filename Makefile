@@ -2,6 +2,7 @@
 # A thin face over Meson and tests/run.
 #
 #   make                  build into build/
+#   make tests            build what tests and benchmarks run, too
 #   make demo             install missing packages, build, watch the scheduler for 5 s
 #   make check            build, run the tests that need no root, kernel or network: 3 minutes
 #   make test             install missing packages, build, run the tests: at most 8 minutes
@@ -41,6 +42,10 @@ build: $(BUILD)/build.ninja
 $(BUILD)/build.ninja:
 	@meson setup $(BUILD) --prefix=$(PREFIX) $(python)
 
+tests: $(BUILD)/build.ninja
+	@meson configure $(BUILD) -Dtests=true
+	@$(MAKE) --no-print-directory build
+
 demo:
 	@tools/install-deps build
 	@$(MAKE) --no-print-directory build
@@ -72,7 +77,7 @@ test-soak:
 	@tools/install-deps all
 	@SOAK_SECONDS=$(SOAK_SECONDS) tests/run --tier soak $(if $(PYTHON),--python $(PYTHON)) $(ARGS)
 
-test-symbols: build
+test-symbols: tests
 	@tests/live/test_inlines.py $(BUILD)/tests/helpers/frames_at 10000
 
 # All, or KERNELS="bullseye sid/arm64": see tests/vm/kernels.
@@ -84,7 +89,7 @@ test-kernels:
 bench:
 	@tools/install-deps build
 	@tools/install-deps test || echo "make bench: goes on; rows that need what is missing are skipped" >&2
-	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory tests
 	@/usr/bin/python3 tests/bench/run --build $(BUILD) $(ARGS)
 
 fuzz:
@@ -106,4 +111,4 @@ help:
 clean:
 	rm -rf build build-*
 
-.PHONY: all build demo html check test test-deep test-soak test-symbols test-kernels bench fuzz install uninstall help clean
+.PHONY: all build tests demo html check test test-deep test-soak test-symbols test-kernels bench fuzz install uninstall help clean
