@@ -166,7 +166,6 @@ static bool drain_slice(struct stream *s, struct ring *ring)
 
 bool drain_round(struct stream *s)
 {
-	const uint64_t begun = s->tasks_due < UINT64_MAX ? stream_now(s) : 0;
 	bool more = false;
 
 	if (s->opts->recording.only) {
@@ -176,7 +175,7 @@ bool drain_round(struct stream *s)
 	stream_begin_round(s);
 	for (size_t i = 0; i < s->rings.n && !s->run.stopping; i++)
 		more |= drain_slice(s, &s->rings.v[i]);
-	s->rings.settled = more ? 0 : begun;
+	s->rings.settled = more || s->run.stopping || grow_is_pending(s) ? 0 : s->rings.side_time;
 	return more || (s->run.draining && grow_is_pending(s));
 }
 

@@ -344,7 +344,6 @@ static void deliver_rest(struct stream *s)
 	grow_wait(s);
 	while (!s->run.stopping && round_of(s))
 		;
-	makers_end(s);
 }
 
 /* Enables everything again after started(): a task forked meanwhile may have inherited a disabled
@@ -408,6 +407,7 @@ static int run_live(struct stream *s, const struct stream_ops *ops, void *ctx, s
 	tell_unwatched_children(s);   /* and collects what a recording still lacks */
 	if (s->run.stop != STOP_CONSUMER)
 		stream_take_tasks(s, UINT64_MAX);
+	makers_end(s);
 	attend_set_delivering(s, false);
 	if (s->run.stop != STOP_CONSUMER) {
 		if (s->rings.order)

@@ -229,13 +229,15 @@ bool ordered_round(struct stream *s)
 	bool read = false, more, left;
 
 	stream_begin_round(s);
+	if (s->rings.side_time > s->rings.newest)   /* the barrier is asked about tasks that hit no event, too */
+		set_newest(s, s->rings.side_time);
 	more = collect(s, passed, &read);
 	barrier_ask(&s->rings.barrier, s->rings.newest);
 	if (!s->run.draining) {
 		left = merge(s, order_watermark(s->rings.order));
 		if (!read && !left && order_full(s->rings.order))
 			wait_for_word(s);
-		s->rings.settled = left | more ? 0 : passed;
+		s->rings.settled = left || s->run.stopping ? 0 : order_watermark(s->rings.order);
 		return left | more;
 	}
 	/* all events are off: read everything, then merge */

@@ -510,7 +510,7 @@ static void add_ended(struct question *q, const struct ended *e);
 static void flush_ended(struct waits *w, struct ended *e, enum context known)
 {
 	e->context = known;
-	HASH_DEL(w->ended, e);       /* looking up names hands over ends of tasks, which may be this one's */
+	HASH_DEL(w->ended, e);
 	add_ended(&w->states.question, e);
 	free(e);
 }
@@ -580,7 +580,7 @@ static void begin_wait(struct question *q, const struct analysis_sample *s, pid_
 	struct waits *w = (struct waits *)q;
 	uint64_t state = question_number(q, s, SWITCH, FIELD_STATE);
 	struct callstack *stack = q->a && s->event->layout.callchain ? analysis_stack(q->a, s) : NULL;
-	struct ended *e = find_ended(w, tid);   /* the stack's names come with ends of tasks, which may be this one's */
+	struct ended *e = find_ended(w, tid);
 
 	if (e)   /* else the call goes on: it was no timeout */
 		go_on(w, e, state & SWITCH_LEAVES ? BY_EXIT : e->context);

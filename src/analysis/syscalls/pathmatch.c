@@ -488,43 +488,22 @@ void pathmatch_succeeded(struct pathmatch *m, const struct pathmatch_call *c, in
 
 /* ---- tasks ------------------------------------------------------------------------------ */
 
-static void take_task(struct pathmatch *m, const struct pathmatch_task *t)
-{
-	const struct pev_record rec = { .type = t->type, .task = t->task };
-
-	m->folders.at = t->task.time;
-	if (t->type == PERF_RECORD_EXIT)
-		callargs_exit(&m->args, (pid_t)t->task.tid);
-	folders_take(&m->folders, &rec);
-	dirfds_take(&m->dirfds, &rec);
-}
-
 void pathmatch_at(struct pathmatch *m, uint64_t time)
 {
-	size_t n = 0;
-
-	for (; n < m->ntasks && m->tasks[n].task.time <= time; n++)
-		take_task(m, &m->tasks[n]);
 	m->folders.at = time;
-	m->ntasks -= n;
-	if (n)
-		memmove(m->tasks, m->tasks + n, m->ntasks * sizeof(*m->tasks));
 }
 
-/* When names are looked up for a table, records come that are newer than samples which are held back. */
 void pathmatch_task(struct pathmatch *m, const struct pev_record *rec)
 {
-	enum { MOST = 1 << 16 };
-	const struct pathmatch_task t = { rec->type, rec->task };
 	const uint64_t at = m->folders.at;
 
 	if ((rec->type != PERF_RECORD_FORK && rec->type != PERF_RECORD_EXIT) || (!m->args.field && !pathmatch_is_following(m)))
 		return;
-	if (rec->task.time > at && m->ntasks < MOST && ROOM_FOR(m->tasks, m->tasks_room, m->ntasks, 1)) {
-		m->tasks[m->ntasks++] = t;
-		return;
-	}
-	take_task(m, &t);
+	m->folders.at = rec->task.time;
+	if (rec->type == PERF_RECORD_EXIT)
+		callargs_exit(&m->args, (pid_t)rec->task.tid);
+	folders_take(&m->folders, rec);
+	dirfds_take(&m->dirfds, rec);
 	m->folders.at = at;
 }
 
@@ -539,7 +518,4 @@ void pathmatch_free(struct pathmatch *m)
 {
 	pathmatch_lost(m);
 	folders_free(&m->folders);
-	free(m->tasks);
-	m->tasks = NULL;
-	m->ntasks = m->tasks_room = 0;
 }

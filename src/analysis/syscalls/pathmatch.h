@@ -37,11 +37,6 @@ struct pathmatch {
 	struct callargs args;
 	struct folders folders;
 	struct dirfds dirfds;
-	struct pathmatch_task {
-		uint32_t type;
-		struct pev_task task;
-	} *tasks;                     /* forks and exits after the event that is handled, the first one first */
-	size_t ntasks, tasks_room;
 	uint32_t kinds[1024];         /* by the call's number; 0: not looked up */
 	size_t second;                /* where the second path begins in the text that pathmatch_find() put; 0: it has none */
 	char text[CALLPATH_SIZE];

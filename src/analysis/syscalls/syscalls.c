@@ -680,7 +680,7 @@ static void print_line(struct syscalls *c, const struct happening *h, int64_t id
 	};
 	struct happening named = *h;
 
-	named.comm = analysis_comm(c->question.a, h->tid, h->s->time);   /* the row has looked up other names, which ends this one */
+	named.comm = analysis_comm(c->question.a, h->tid, h->s->time);   /* valid until the next look, and the row has looked up others */
 	calllines_print(&c->question, &named, &line);
 }
 

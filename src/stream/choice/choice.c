@@ -22,6 +22,12 @@ static bool is_filtered(const struct stream_event *event, const struct perf_even
 	return event->filter_here && !filter_passes(event, rec, raw, raw_size, cpu);
 }
 
+/* Whether the filter asks for names of tasks, which are those of earlier events as long as the order of time is not known. */
+static bool is_named(const struct stream_event *event)
+{
+	return event->opened.filtered && event->opened.filtered->named;
+}
+
 /* Whether the sample is perf-prof's own, fails the filter, or its event is muted; counts such samples. */
 static bool is_unwanted(struct stream *s, const struct stream_event *event, const struct perf_event_header *rec,
 			const void *raw, uint32_t raw_size, uint32_t cpu)
@@ -78,10 +84,7 @@ bool choice_drops(struct stream *s, const struct ring *ring, const struct perf_e
 	uint32_t size;
 	const struct stream_event *event = dispatch_sample(s, rec, &raw, &size);
 
-	/* the order of time is not known yet: names of tasks would be those of later events */
-	if (event && event->opened.filtered && event->opened.filtered->named)
-		return false;
-	return event && is_unwanted(s, event, rec, raw, size, (uint32_t)ring->cpu);
+	return event && !is_named(event) && is_unwanted(s, event, rec, raw, size, (uint32_t)ring->cpu);
 }
 
 bool choice_refuses(const struct stream *s, const struct ring *ring, const struct perf_event_header *rec, uint64_t *id)
@@ -101,5 +104,5 @@ bool choice_refuses(const struct stream *s, const struct ring *ring, const struc
 	}
 	return event &&
 	       (event->asked.unrecorded || is_own(s, event, rec, raw) ||
-			is_filtered(event, rec, raw, size, (uint32_t)ring->cpu));
+			(!(s->rings.order && is_named(event)) && is_filtered(event, rec, raw, size, (uint32_t)ring->cpu)));
 }

@@ -28,7 +28,7 @@ struct stream_limit *maker_limit(struct maker *m);
 bool makers_are_over(const struct stream_event *watched);
 /* All samples have been delivered, and the consumer did not stop the run: calls end() of the sources. */
 void makers_end(struct stream *s);
-/* For a recording: passes a record about a task to the sources. */
+/* Passes a record about a task to the sources. */
 void makers_take_task(struct stream *s, const struct pev_record *rec);
 /* Passes a sample to the sources that watch its event. */
 void makers_take(struct stream *s, struct ring *ring, const struct stream_event *event,

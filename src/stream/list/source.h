@@ -64,7 +64,7 @@ struct maker_ops {
 	/* A sample of one of them, as in stream_ops.sample(). */
 	void (*sample)(void *state, struct maker *m, const struct stream_event *event,
 		       const struct perf_event_header *rec, const void *raw, uint32_t raw_size, uint32_t cpu);
-	/* For a recording: a record about a task, in order with the samples. May be NULL. */
+	/* A record about a task, in order with the samples. May be NULL. */
 	void (*task)(void *state, const struct pev_record *rec);
 	/* There are no more samples: emit what is left. May be NULL. */
 	void (*end)(void *state, struct maker *m);

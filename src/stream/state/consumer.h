@@ -84,7 +84,8 @@ struct stream_ops {
 	void (*lost)(void *ctx, const struct stream_loss *loss);
 	void (*interval)(void *ctx);
 	/* COMM, FORK, EXIT and LOST records of the watched tasks, as far as this user may see them; with mappings also
-	 * MMAP2 and KSYMBOL. They come before the first sample with a later time. May be NULL. */
+	 * MMAP2 and KSYMBOL. They come before the first sample with a later time;
+	 * without --order, the ring of another CPU may still have earlier ones. May be NULL. */
 	void (*task)(void *ctx, const struct pev_record *rec);
 	void (*print_stat)(void *ctx);  /* for SIGUSR2, unless it asks for a dump or the next file */
 	void (*idle)(void *ctx);        /* nothing is waiting: before each sleep. May be NULL */

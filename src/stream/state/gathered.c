@@ -5,7 +5,7 @@ void stream_flush_gathered(struct stream *s)
 {
 	size_t n = s->gathered.n;
 
-	s->gathered.n = 0;   /* first: the consumer may ask for records of tasks, before which all is flushed */
+	s->gathered.n = 0;
 	s->run.ops->samples(s->run.ctx, &s->gathered.v, n);
 }
 

@@ -153,6 +153,7 @@ struct stream_rings {
 		bool allowed;
 		uint64_t ns, delivered, lost;   /* the last time: CLOCK_MONOTONIC, and totals then */
 	} slowing;
+	uint64_t side_time;         /* latest time that was read from the sideband before the rings' heads were */
 	uint64_t settled;           /* all samples before this time were passed on */
 };
 
@@ -208,8 +209,8 @@ struct stream_record {
 	uint64_t rounded;           /* file size at the last round */
 	uint64_t flushed_ns, began_ns;   /* CLOCK_MONOTONIC: last flush; start of the file */
 	bool wants_switch;
-	bool error_reported;
 	bool is_full;               /* what comes next belongs into a new file */
+	bool error_reported;
 	char **old;                 /* paths of older files, oldest first */
 	size_t nold;
 	bool one_file;              /* the next file could not be created: no more switching */

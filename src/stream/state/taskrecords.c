@@ -4,6 +4,7 @@
 
 void stream_begin_round(struct stream *s)
 {
+	s->rings.side_time = s->sideband ? sideband_time(s->sideband) : 0;
 	for (size_t i = 0; i < s->rings.n; i++) {
 		struct ring *ring = &s->rings.v[i];
 

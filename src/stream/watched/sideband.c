@@ -23,7 +23,7 @@
 #define MISC_BUILD_ID ((uint16_t)(1 << 14))   /* PERF_RECORD_MISC_MMAP_BUILD_ID, as a number */
 
 /* Pages of 4 KiB: room for about 2,000 names, or 4,000 mappings. MAX_QUEUE: bytes. */
-enum { NAME_PAGES = 16, MAPPING_PAGES = 128, MAX_QUEUE = 256 << 10 };
+enum { NAME_PAGES = 16, MAPPING_PAGES = 128, MAX_QUEUE = 4 << 20 };
 
 /* A record of the kernel that waits for its time. */
 struct queued {
@@ -486,6 +486,15 @@ bool sideband_was_peeked(const struct sideband *b)
 	return b->was_peeked;
 }
 
+uint64_t sideband_time(const struct sideband *b)
+{
+	uint64_t time = 0;
+
+	for (size_t i = 0; i < b->nrings; i++)
+		time = b->rings[i].last > time ? b->rings[i].last : time;
+	return time;
+}
+
 bool sideband_is_pressed(const struct sideband *b)
 {
 	if (getpid() != b->pid)
@@ -498,5 +507,6 @@ bool sideband_is_pressed(const struct sideband *b)
 
 void sideband_take(struct sideband *b, uint64_t time)
 {
-	hand_over_until(b, time);
+	if (!b->taking)
+		hand_over_until(b, time);
 }

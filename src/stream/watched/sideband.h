@@ -70,6 +70,8 @@ struct execs;
 const struct execs *sideband_execs(const struct sideband *b);
 /* Whether a ring is more than a quarter full, or this is a forked child, which has no rings. */
 bool sideband_is_pressed(const struct sideband *b);
+/* The latest time of what was collected. */
+uint64_t sideband_time(const struct sideband *b);
 /* Hands over the records up to `time` (ns of the perf clock), in order of time. Not from within a lookup. */
 void sideband_take(struct sideband *b, uint64_t time);
 /* Passes to fn, in order of time, all records that the kernel has written by now and that wait, each once. They are handed over later
