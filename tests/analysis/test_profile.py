@@ -138,6 +138,7 @@ int main(void)
 '''
 
 
+@pytest.mark.deep
 def test_time_of_tasks_that_live_less_than_a_period_is_counted(compiled, analyse, recorded):
     job, told = compiled(SHORT), r'; 0\.\d\d s of \d\.\d\d s of CPU time are shown: tasks that live less than a period '
     for options in ['-F', '999', '-e', 'cpu-clock', '--', job], ['-I', 'short.data']:
@@ -284,6 +285,7 @@ def test_off_cpu_of_all_keeps_waits_for_the_events_of_another(analyse, prof, tmp
     assert table['own'] == 0 and [r for r in table['rows'] if r['function'] == 'perf_event_init_task (blocked)'], table
 
 
+@pytest.mark.deep
 @pytest.mark.usefixtures('switches')
 def test_off_cpu_of_a_running_process(watch, waiting):
     one = waiting('sleeps')

@@ -54,6 +54,7 @@ def test_stretches_are_those_of_perf_sched(analyse, waiting, perf, tmp_path):
         assert close_to(ns, theirs[tid][state], part=0.02, least=ROUNDED * calls + left_out * longest), (tid, state, rows, theirs)
 
 
+@pytest.mark.deep
 def test_known_sleeps_of_a_command_its_threads_and_children(analyse, works):
     """The shortest ones at least; by its own CPU clock, and some, as it also starts and ends."""
     rows = analyse('task-state', '--json', *RING, '--', works, 'turns').table('task-state')['rows']
@@ -110,9 +111,10 @@ def test_who_woke_and_who_ran(analyse, works):
     for story in told:
         assert re.search(rf'sched:sched_switch: prev_comm=works prev_pid={got.pid} .*prev_state=S', story)
         assert float(re.search(r'took ([\d.]+) us', story)[1]) >= 40000
-    # where the idle task woke it, some kernels tell no reader of it
-    assert len(told) >= 4 and any(re.search(rf'sched:sched_wakeup: .*pid={got.pid} ', story) for story in told), got.text
-    assert sum(float(re.search(r'took ([\d.]+) us', story)[1]) >= 50000 for story in told) >= 4, got.text
+    # where the idle task woke it, some kernels tell no reader of it, nor of the switch
+    missing = int((re.findall(r'^not counted: (\d+) period', got.text, re.M) or [0])[0])
+    assert len(told) + missing >= 4 and len(told) >= 2 and any(re.search(rf'sched:sched_wakeup: .*pid={got.pid} ', story) for story in told), got.text
+    assert sum(float(re.search(r'took ([\d.]+) us', story)[1]) >= 50000 for story in told) + missing >= 4, got.text
 
 
 @pytest.mark.parametrize('command', ['task-state', 'waits', 'rundelay'])

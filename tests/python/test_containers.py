@@ -167,6 +167,7 @@ def shares(out):
     return {row['cgroup']: row['self'] for row in json.loads(out[out.index('{"table"'):].splitlines()[0])['rows']}
 
 
+@pytest.mark.deep
 def test_rows_by_group(run, groups, storm, tmp_path):
     """Live, and in a recording when the groups are gone; in perf's, too. Each part of the work has a third of the faults."""
     top = groups(f'docker-{WEB}.scope/inner')
