@@ -373,6 +373,7 @@ def test_programs_that_call_exec(watched, tmp_path, freq, seconds):
 
 
 @live
+@pytest.mark.soak     # a starved sampler does not find the interpreter in time
 def test_a_script_that_ends_with_an_interpreter(profile, tmp_path):
     """after many other programs, as those of pyenv do; when it calls exec(2), perf-prof has looked at it for long"""
     (tmp_path / 'work.py').write_text('import time\ndef work():\n    while time.process_time() < 0.3: pass\nwork()\n')
