@@ -42,9 +42,9 @@ struct command {
 /* Parses argv (the words after the command's name), runs the command, prints a fault. `sources` (stream/list/source.h) is
  * stored at sources_at. Returns the exit code. */
 int command_run(const struct command *cmd, int argc, char **argv, const void *sources);
-/* One screen, or with `all` every option. */
+/* Prints one screen, or with `all` every option. */
 void command_help(const struct command *cmd, bool all, FILE *out);
-/* The options with these long names; `whole`: with more than their first sentence. */
+/* Prints the options with these long names: their first sentences, or with `whole` all of their text. */
 void command_help_options(const struct command *cmd, const char *names, bool whole, FILE *out);
 void command_man(const struct command *cmd, FILE *out);
 #endif

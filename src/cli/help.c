@@ -57,7 +57,7 @@ static void overview_man(FILE *out)
 	      "cannot be executed.\n", out);
 }
 
-/* Options of all commands that watch, and need no thought on most machines. */
+/* All commands that watch take these options, and most machines need none of them. */
 static void help_tuning(FILE *out)
 {
 	fputs("perf-prof help tuning - rings, clocks and delivery\n\n"

@@ -77,7 +77,7 @@ int flame_open_before(struct flame_config *c, struct fault *f)
 	return c->before_is_open ? 0 : -1;
 }
 
-/* Once: a pipe cannot be read again. */
+/* It reads the file once, because a pipe cannot be read again. */
 static int read_before(struct flame_config *c, struct fault *f)
 {
 	if (!c->before || c->old)

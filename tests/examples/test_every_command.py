@@ -31,6 +31,7 @@ USUAL = {name.replace('_', '-'): usual for path in glob.glob(os.path.join(ROOT, 
 def test_all_are_listed(prof):
     known = subprocess.run([prof, 'help'], capture_output=True, text=True).stdout
     assert sorted(name for name, _ in ROWS) == sorted(COMMANDS)
+    assert len(USUAL) >= 19 and set(USUAL) <= set(COMMANDS)
     assert all(re.search(rf'^ +{name} ', known, re.M) for name in COMMANDS), known
 
 

@@ -37,7 +37,7 @@ enum { MAX_BYTES = 16 << 20, TAB = 8, MAX_LINE = 1024, NO_GROUP = 65534 };
 struct sourcefile {
 	char *text;
 	size_t size, nlines;
-	uint32_t *starts;            /* of lines, in the text */
+	uint32_t *starts;            /* where each line begins in the text */
 	struct timespec written;
 	char line[MAX_LINE];
 };

@@ -40,14 +40,14 @@ struct idcache_file {
 	int fd;                  /* its contents, for reading */
 	const char *path;        /* absolute */
 	const uint8_t *id;       /* its build id */
-	size_t size;             /* of the id, in bytes */
+	size_t size;             /* bytes of the id */
 	off_t most;              /* bytes: larger files have been changed */
 };
 
 enum { PIECE = 4 << 20 };
 
 struct paths {
-	char folder[PATH_MAX];   /* of the copy */
+	char folder[PATH_MAX];   /* the copy's folder */
 	char elf[PATH_MAX];      /* the copy */
 	char link[PATH_MAX];     /* to that folder, by build id */
 	char to[PATH_MAX];       /* what the link says */

@@ -139,7 +139,6 @@ static bool is_full(const struct stream *s, uint64_t size, uint64_t now)
 	       (o->recording.switch_ms && now - s->record.began_ns >= o->recording.switch_ms * MS);
 }
 
-
 /* Begins a new file, with a new inventory so that it can be read alone. */
 static void switch_file(struct stream *s, uint64_t now)
 {
