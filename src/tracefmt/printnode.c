@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tracefmt/printnode.h"
 
+#include "tracefmt/enumerators.h"
 #include "tracefmt/printmath.h"
 
 #include <stdlib.h>
@@ -123,9 +124,10 @@ static struct node *number(struct parser *p)
 	return n && !node_is_number(n) ? parser_fails(p, "a number is missing") : n;
 }
 
-/* Enumerators that kernels before 4.1 did not write as numbers, and which never changed. */
-static bool known_enumerator(const struct lexer *lx, uint64_t *number)
+/* Those that kernels before 4.1 did not write as numbers never changed. */
+static bool known_enumerator(const struct parser *p, uint64_t *number)
 {
+	const struct lexer *lx = &p->lx;
 	static const char *const softirqs[] = { "HI_SOFTIRQ", "TIMER_SOFTIRQ", "NET_TX_SOFTIRQ", "NET_RX_SOFTIRQ", "BLOCK_SOFTIRQ", "",
 						"TASKLET_SOFTIRQ", "SCHED_SOFTIRQ", "HRTIMER_SOFTIRQ", "RCU_SOFTIRQ" };
 
@@ -133,7 +135,8 @@ static bool known_enumerator(const struct lexer *lx, uint64_t *number)
 		if (lexer_is_name(lx, softirqs[*number]))
 			return true;
 	*number = 5;
-	return lexer_is_name(lx, "IRQ_POLL_SOFTIRQ") || lexer_is_name(lx, "BLOCK_IOPOLL_SOFTIRQ");
+	return lexer_is_name(lx, "IRQ_POLL_SOFTIRQ") || lexer_is_name(lx, "BLOCK_IOPOLL_SOFTIRQ") ||
+	       (p->fmt->is_running && enumerator_of_kernel(lx->text, lx->len, number));
 }
 
 /* { value, "name" }; entries with an unknown value or name are ignored. */
@@ -389,9 +392,9 @@ static struct node *name(struct parser *p)
 	n = call(p);
 	if (n || p->tree->why)
 		return n;
-	if (known_enumerator(&p->lx, &number)) {
+	if (known_enumerator(p, &number)) {
 		lexer_next(&p->lx);
-		return node_const(p, number, (struct ctype){ .size = 4, .is_signed = true });
+		return node_const(p, number, (struct ctype){ .size = (int64_t)number == (int32_t)number ? 4 : 8, .is_signed = true });
 	}
 	lexer_next(&p->lx);
 	if (lexer_is(&p->lx, '('))

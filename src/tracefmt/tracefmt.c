@@ -715,6 +715,8 @@ const struct tracefmt *tracefmt_load(struct tracefmt_db *db, const char *tracefs
 	}
 	fmt = tracefmt_parse(db, text, len, sys, f);
 	free(text);
+	if (fmt)
+		db->fmts[db->nfmts - 1]->is_running = true;
 	if (fmt && refers_to_text(fmt) && !db->has_texts)
 		load_texts(db, tracefs);
 	return fmt;

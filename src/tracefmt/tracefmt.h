@@ -102,6 +102,7 @@ struct tracefmt {
 	uint16_t id_offset;       /* of common_type */
 	bool mended;              /* some fields are bytes, since their types are not understood */
 	bool returns;             /* of a return probe, whoever made it */
+	bool is_running;          /* of the kernel that runs here: it has that kernel's enumerators */
 };
 
 /* Names of kernel functions: NULL: unknown; else *offset is that of the address in the function. */

@@ -2,8 +2,11 @@
 /* "print fmt" by its program: conversions as printf's, numbers as C's, texts as the kernel's. */
 #include "checks.h"
 
+#include "tracefmt/enumerators.h"
 #include "tracefmt/kerneltexts.h"
 #include "tracefmt/printfmt.h"
+
+#include <linux/btf.h>
 
 /* One field of each kind, and where it lies in struct event. */
 struct event {
@@ -323,4 +326,65 @@ TEST(what_lies_outside_is_empty)
 	assert_int_equal(n, 4);
 	assert_memory_equal(buf, "<><>", 4);
 	printfmt_free(p);
+}
+
+/* A type before them whose members are skipped; an enum with a sign, one without, one of 64 bits; one name with two values. */
+struct types {
+	struct btf_header head;
+	struct btf_type structure;
+	struct btf_member member;
+	struct btf_type small;
+	struct btf_enum smalls[3];
+	struct btf_type big;
+	struct btf_enum64 bigs[2];
+	char names[20];
+} __attribute__((packed));
+
+#define LAYOUT(from, to) (uint32_t)(offsetof(struct types, to) - offsetof(struct types, from))
+
+static const struct types types = {
+	{ .magic = BTF_MAGIC, .version = 1, .hdr_len = sizeof(struct btf_header), .type_len = LAYOUT(structure, names),
+	  .str_off = LAYOUT(structure, names), .str_len = sizeof(types.names) },
+	{ .info = BTF_KIND_STRUCT << 24 | 1 }, { 0 },
+	{ .info = 1u << 31 | BTF_KIND_ENUM << 24 | 3, .size = 4 }, { { 1, 7 }, { 5, -2 }, { 9, 1 } },
+	{ .info = BTF_KIND_ENUM64 << 24 | 2, .size = 8 }, { { 13, 1, 0x80000000 }, { 9, 2, 0 } },
+	"\0ONE\0TWO\0TEN\0LARGE",
+};
+
+TEST(enumerators_of_the_kernel)
+{
+	struct enumerators all = { 0 };
+	uint64_t value;
+
+	enumerators_read(&all, (const char *)&types, sizeof(types));
+	assert_int_equal(all.n, 5);
+	assert_true(enumerators_find(&all, "ONE", 3, &value) && value == 7);
+	assert_true(enumerators_find(&all, "TWO, more", 3, &value) && (int64_t)value == -2);
+	assert_true(enumerators_find(&all, "LARGE", 5, &value) && value == UINT64_C(0x8000000000000001));
+	assert_false(enumerators_find(&all, "TEN", 3, &value));
+	assert_false(enumerators_find(&all, "ON", 2, &value));
+	assert_false(enumerators_find(&all, "ONES", 4, &value));
+	free(all.all);
+}
+
+/* No prefix and no changed byte leads outside. */
+TEST(damaged_enumerators)
+{
+	for (size_t at = 0; at <= sizeof(types); at++) {
+		char *prefix = malloc(at + !at), *copy = malloc(sizeof(types));
+		struct enumerators cut = { 0 }, changed = { 0 };
+
+		memcpy(prefix, &types, at);
+		memcpy(copy, &types, sizeof(types));
+		enumerators_read(&cut, prefix, at);
+		assert_true(cut.n == 0 || at == sizeof(types));
+		if (at < sizeof(types))
+			copy[at] ^= 0xff;
+		enumerators_read(&changed, copy, sizeof(types));
+		assert_true(changed.n <= 5);
+		free(cut.all);
+		free(changed.all);
+		free(prefix);
+		free(copy);
+	}
 }
