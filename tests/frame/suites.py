@@ -69,11 +69,11 @@ def preload():
 
 
 def folder(name, what, tiers=(CHECK, TEST, DEEP, SOAK), env=SANITIZERS, programs=('perf-prof',)):
-    """The suites of tests/NAME: what holds without a kernel, all that is quick, all with sanitizers, what takes long and can't
-    have those, and what holds on a machine at rest alone."""
+    """The suites of tests/NAME: what holds without a kernel, all that is quick, with sanitizers what may run beside others, what
+    takes long and can't have those, and what holds on a machine at rest alone."""
     rows = ((CHECK, name, 'build-test', 'not live and not deep and not soak', {}),
             (TEST, name, 'build-test', 'not deep and not soak', {}),
-            (DEEP, f'{name}-asan', SANITIZED, 'not slow and not soak', {'env': env}),
+            (DEEP, f'{name}-asan', SANITIZED, 'not slow and not soak and not alone', {'env': env}),
             (DEEP, f'{name}-deep', 'build-test', 'deep and slow', {'word': 'deep'}),
             (SOAK, f'{name}-soak', 'build-test', 'soak', {'word': 'soak'}))
     for tier, label, kind, marks, more in rows:

@@ -290,8 +290,9 @@ def counting_jobs(build):
     ]
 
 
-# They take long, and depend on no CPU: half of the time that all of unit takes.
-ANYWHERE = {f'test_{name}' for name in ('comms', 'jitnames', 'order', 'ordered', 'perfmap', 'stacktable', 'symsource')}
+# They take long, and depend on no CPU: most of the time that all of unit takes.
+ANYWHERE = {f'test_{name}' for name in ('backlog', 'comms', 'counts_text', 'fit', 'flight', 'jitnames', 'order', 'ordered', 'perfmap',
+                                        'stacktable', 'symsource')}
 
 
 def test_jobs(root, build, folder):
