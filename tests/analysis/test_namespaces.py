@@ -9,7 +9,7 @@ import pytest
 from frame.analyses import RING, TIMEOUT, Result
 from frame.declared import environment
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.slow]
 
 NAMESPACE = ['unshare', '-p', '-f', '--mount-proc']
 

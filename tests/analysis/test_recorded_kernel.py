@@ -14,7 +14,7 @@ import pytest
 
 from frame.analyses import TIMEOUT
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.slow]
 
 JIT = pathlib.Path('/proc/sys/net/core/bpf_jit_enable')
 MOVED = 0x3200000

@@ -10,7 +10,7 @@ import pytest
 
 from frame.analyses import RING, TIMEOUT, Perf, close_to
 
-pytestmark = [pytest.mark.live, pytest.mark.usefixtures('switches')]
+pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.usefixtures('switches')]
 ROW = re.compile(r'^ *[\d.]+ \[\d+\] +\S.*?\[(\d+)(?:/\d+)?\] +([\d.]+) +([\d.]+) +([\d.]+) +(\S+) *$',
                  re.M)
 PREEMPTED = 'RW'    # W: what perf 6.1 makes of R+

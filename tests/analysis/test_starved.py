@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.slow]
 
 VICTIM = 'import os, time; os.sched_setaffinity(0, {{{cpu}}}); print(1, flush=True); end = time.time() + 60\nwhile time.time() < end: pass'
 HOG = 'import os, time; os.sched_setaffinity(0, {{{cpu}}}); os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1)); ' \

@@ -9,7 +9,7 @@ import pytest
 from frame.analyses import RING, busy_cpus
 from frame.trampolines import pythons
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.slow]
 
 PROGRAM = """
 import time

@@ -14,7 +14,7 @@ from frame.wakes import Awake
 
 ROUNDS = 3
 
-pytestmark = [pytest.mark.live, pytest.mark.usefixtures('switches')]
+pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.usefixtures('switches')]
 
 KNOWN = f'#define ROUNDS {ROUNDS}\n' + r'''
 
