@@ -381,7 +381,7 @@ class _Batches(_Reading, _native.Session):
         Tables: each event by its name ("sched:sched_switch", or sched_switch), `events` (all of them) and `lost` (lost events).
         Call it before you read the session in another way: from a recording, it then decodes only what the query names.
         With interval=SECONDS, it returns an iterator of relations, one for each interval; each is valid until the next one.
-        It needs DuckDB: pip install perf-prof[sql].
+        It needs DuckDB: pip install duckdb.
         """
         from .sql import run
         return run(self, query, interval)

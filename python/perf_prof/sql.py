@@ -23,7 +23,7 @@ EVENTS, LOST = 'events', 'lost'                 # the tables that are always the
 EXTRA = '_realtime', '_period'                  # columns that are there if a query names them
 LOST_COLUMNS = '_time', '_cpu', '_event', '_lost'
 SOURCE, RESULT = 'perf_prof\tsource', 'perf_prof\tresult'     # in no name of an event: control characters are escaped there
-PIP = 'pip install perf-prof[sql], or pip install duckdb'
+PIP = 'pip install duckdb'
 
 
 Answer = Tuple[List[str], List[Tuple[Any, ...]]]

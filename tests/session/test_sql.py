@@ -240,7 +240,7 @@ def test_a_damaged_recording(ask, tmp_path):
 def test_without_duckdb(run):
     code = (f'import perf_prof, sys; sys.modules["duckdb"] = None\ntry: perf_prof.open({RECORDING!r}).sql("select 1")\n'
             'except ImportError as error: print(error)')
-    assert 'pip install perf-prof[sql]' in run(code)
+    assert 'SQL needs DuckDB: pip install duckdb\n' in run(code)
 
 
 # ---- live -------------------------------------------------------------------------------

@@ -168,7 +168,7 @@ def test_without_its_python(environment, start):
 
 def test_sql(environment, below, start):
     done = start(environment, 'sql', '-I', RECORDING, QUERY)
-    assert done.returncode == 1 and 'pip install perf-prof[sql]' in done.stderr, done
+    assert done.returncode == 1 and 'SQL needs DuckDB: pip install duckdb' in done.stderr, done
     lend(environment, below, 'duckdb')
     done = start(environment, 'sql', '-I', RECORDING, '--csv', QUERY)
     assert (done.returncode, done.stdout, done.stderr) == (0, 'some\nTrue\n', ''), done
