@@ -7,8 +7,7 @@
 #define PYBATCH_CAPSULE_H
 
 #include "columns/arrow.h"
-
-#include <Python.h>
+#include "pybatch/python.h"
 
 #include <stdlib.h>
 

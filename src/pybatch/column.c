@@ -198,7 +198,8 @@ static PyObject *column_array(PyObject *self, PyObject *args, PyObject *kwargs)
 	Py_DECREF(numpy);
 	if (array && (dtype != Py_None || copy == Py_True)) {
 		view = dtype != Py_None ? PyObject_CallMethod(array, "astype", "O", dtype) : PyObject_CallMethod(array, "copy", NULL);
-		Py_SETREF(array, view);
+		Py_DECREF(array);
+		array = view;
 	}
 	return array;
 }

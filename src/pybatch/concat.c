@@ -11,9 +11,10 @@
 static int take_part(const struct batch_types *types, PyObject *item, const struct batch_object *first, struct batch_part *part)
 {
 	const struct batch_object *b = (struct batch_object *)item;
+	char name[TYPE_NAME];
 
 	if (!Py_IS_TYPE(item, types->batch)) {
-		PyErr_Format(PyExc_TypeError, "concat() takes a list of batches, not of %s", Py_TYPE(item)->tp_name);
+		PyErr_Format(PyExc_TypeError, "concat() takes a list of batches, not of %s", type_name(Py_TYPE(item), name));
 		return -1;
 	}
 	if (!batch_is_like(b->batch, first->batch)) {

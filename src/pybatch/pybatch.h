@@ -9,17 +9,6 @@
 #include "columns/export.h"
 #include "pybatch/types.h"
 
-#if PY_VERSION_HEX < 0x030a0000
-static inline PyObject *Py_NewRef(PyObject *o)
-{
-	Py_INCREF(o);
-	return o;
-}
-#define Py_TPFLAGS_DISALLOW_INSTANTIATION 0   /* type_add() does it */
-#define Py_TPFLAGS_IMMUTABLETYPE 0
-#define Py_TPFLAGS_SEQUENCE 0
-#endif
-
 /* What the batches of a session share: their columns' names. */
 struct column_names {
 	PyObject *names;         /* tuple of interned str */

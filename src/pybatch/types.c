@@ -1,14 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pybatch/pybatch.h"
 
+#include <stdio.h>
+
+const char *type_name(PyTypeObject *type, char buf[TYPE_NAME])
+{
+	PyObject *error, *value, *trace, *name;
+	const char *text;
+
+	PyErr_Fetch(&error, &value, &trace);
+	name = PyObject_GetAttrString((PyObject *)type, "__name__");
+	text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+	snprintf(buf, TYPE_NAME, "%s", text ? text : "unknown");
+	Py_XDECREF(name);
+	PyErr_Restore(error, value, trace);
+	return buf;
+}
+
 PyTypeObject *type_add(PyObject *module, PyType_Spec *spec, const char *name)
 {
 	PyObject *type = PyType_FromModuleAndSpec(module, spec, NULL);
 
 	if (!type)
 		return NULL;
+#if PY_VERSION_HEX < 0x030a0000
 	if (!(spec->flags & Py_TPFLAGS_BASETYPE))
 		((PyTypeObject *)type)->tp_new = NULL;
+#endif
 	if (name && PyModule_AddObject(module, name, Py_NewRef(type))) {
 		Py_DECREF(type);
 		Py_DECREF(type);

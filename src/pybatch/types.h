@@ -3,8 +3,7 @@
 #ifndef PYBATCH_TYPES_H
 #define PYBATCH_TYPES_H
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include "pybatch/python.h"
 
 /* The types of one module, in its state. Their objects keep the module, and so this, alive. */
 struct batch_types {

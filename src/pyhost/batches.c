@@ -51,11 +51,12 @@ static int no_memory(struct fault *f)
 static int take_field(struct batches *b, PyObject *item, struct fault *f)
 {
 	const char *text = PyUnicode_Check(item) ? PyUnicode_AsUTF8(item) : NULL;
+	char name[TYPE_NAME];
 
 	PyErr_Clear();
 	if (!text)
 		return fault_usage(f, "%s has an item of type %s; expected names of columns, such as \"next_pid\"", fields_name,
-				   Py_TYPE(item)->tp_name);
+				   type_name(Py_TYPE(item), name));
 	b->fields[b->nfields] = strdup(text);
 	return b->fields[b->nfields++] ? 0 : no_memory(f);
 }
@@ -63,13 +64,14 @@ static int take_field(struct batches *b, PyObject *item, struct fault *f)
 static int read_fields(struct batches *b, struct fault *f)
 {
 	PyObject *list = PyDict_GetItemString(b->opts.namespace, fields_name), *fast;
+	char name[TYPE_NAME];
 	int rc = 0;
 
 	if (!list || list == Py_None)
 		return 0;
 	if (!PyList_Check(list) && !PyTuple_Check(list))
 		return fault_usage(f, "%s is of type %s; expected a list of names of columns, such as [\"_time\", \"next_pid\"]",
-				   fields_name, Py_TYPE(list)->tp_name);
+				   fields_name, type_name(Py_TYPE(list), name));
 	fast = PySequence_Fast(list, "");
 	b->fields = fast ? calloc((size_t)PySequence_Fast_GET_SIZE(fast) + 1, sizeof(*b->fields)) : NULL;
 	if (!b->fields)

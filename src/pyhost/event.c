@@ -9,6 +9,7 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <structmember.h>
 
 enum {
@@ -700,7 +701,7 @@ static PyObject *no_field(const struct perf_event *e, PyObject *name, PyObject *
 	nearest_begin(&n, text ? text : "");
 	for (size_t i = 0; i < e->cls->nreaders; i++)
 		nearest_offer(&n, PyUnicode_AsUTF8(e->cls->readers[i].name));
-	for (const PyMethodDef *m = Py_TYPE(e)->tp_methods; error == PyExc_AttributeError && m->ml_name; m++)
+	for (const PyMethodDef *m = TYPE_SLOT(Py_TYPE((PyObject *)e), PyMethodDef *, methods); error == PyExc_AttributeError && m->ml_name; m++)
 		nearest_offer(&n, m->ml_name);
 	if (nearest_get(&n))
 		PyErr_Format(error, "%U has no field '%U'; did you mean '%s'?", e->cls->name, name,
@@ -1055,18 +1056,10 @@ static PyType_Slot slots[] = {
 	{ 0, NULL },
 };
 
-/* Both flags are new in 3.10. */
-#ifdef Py_TPFLAGS_DISALLOW_INSTANTIATION
-#define EVENT_TYPE_FLAGS                                                                           \
-	(Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE)
-#else
-#define EVENT_TYPE_FLAGS Py_TPFLAGS_DEFAULT
-#endif
-
 static PyType_Spec spec = {
 	.name = "perf_prof.PerfEvent",
 	.basicsize = sizeof(struct perf_event),
-	.flags = EVENT_TYPE_FLAGS,
+	.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
 	.slots = slots,
 };
 

@@ -3,9 +3,7 @@
 #ifndef PYHOST_EVENT_H
 #define PYHOST_EVENT_H
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-
+#include "pybatch/python.h"
 #include "stream/stream.h"
 #include "tasks/comms.h"
 

@@ -17,7 +17,7 @@ static PyObject *before_fork(PyObject *capsule, PyObject *unused)
 	if (event_is_kept(h->event) && event_keep(h->event))
 		return NULL;
 	/* makes host_sample() replace the event after the handler, in the child as well */
-	Py_INCREF(h->event);
+	Py_INCREF((PyObject *)h->event);
 	h->held = h->event;
 	Py_RETURN_NONE;
 }

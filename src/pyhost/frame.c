@@ -37,7 +37,7 @@ static Py_hash_t hash(PyObject *self)
 /* A type that defines a hash does not inherit this. */
 static PyObject *richcompare(PyObject *a, PyObject *b, int op)
 {
-	return PyDict_Type.tp_richcompare(a, b, op);
+	return TYPE_SLOT(&PyDict_Type, richcmpfunc, richcompare)(a, b, op);
 }
 
 static int refuse_init(PyObject *self, PyObject *args, PyObject *kwargs)
@@ -92,16 +92,9 @@ static PyType_Slot slots[] = {
 	{ 0, NULL },
 };
 
-#ifdef Py_TPFLAGS_DISALLOW_INSTANTIATION
-#define FRAME_TYPE_FLAGS                                                                           \
-	(Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE)
-#else
-#define FRAME_TYPE_FLAGS Py_TPFLAGS_DEFAULT
-#endif
-
 static PyType_Spec spec = {
 	.name = "perf_prof.Frame",
-	.flags = FRAME_TYPE_FLAGS,
+	.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
 	.slots = slots,
 };
 
@@ -118,7 +111,7 @@ PyObject *frame_new(PyTypeObject *type)
 {
 	PyObject *none = PyTuple_New(0), *frame;
 
-	frame = none ? PyDict_Type.tp_new(type, none, NULL) : NULL;
+	frame = none ? TYPE_SLOT(&PyDict_Type, newfunc, new)(type, none, NULL) : NULL;
 	Py_XDECREF(none);
 	return frame;
 }

@@ -217,7 +217,8 @@ static PyObject *name_of(struct frames *f, const char *text)
 	}
 	s = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "surrogateescape");
 	Py_XINCREF(s);
-	Py_XSETREF(*recent, s);
+	Py_XDECREF(*recent);
+	*recent = s;
 	return s;
 }
 

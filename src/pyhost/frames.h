@@ -7,9 +7,7 @@
 #ifndef PYHOST_FRAMES_H
 #define PYHOST_FRAMES_H
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-
+#include "pybatch/python.h"
 #include "symbols/chain.h"
 #include "symbols/symbolizer.h"
 #include "tasks/maps.h"

@@ -75,7 +75,7 @@ static void read_signature(PyObject *f, struct signature *s)
 		return;
 	s->known = true;
 	s->flags = number(code, "co_flags");
-	s->most = number(code, "co_argcount") - (PyMethod_Check(f) ? 1 : 0);
+	s->most = number(code, "co_argcount") - PyObject_HasAttrString(f, "__func__");   /* without the self of a bound method */
 	s->least = s->most - count(f, "__defaults__");
 	s->keywords = number(code, "co_kwonlyargcount") - count(f, "__kwdefaults__");
 	if (s->flags & CO_VARARGS)
@@ -121,13 +121,15 @@ int handlers_find(PyObject *namespace, const char *name, int least, int most, co
 		  PyObject **out, int *takes, struct fault *f)
 {
 	PyObject *function = PyDict_GetItemString(namespace, name);
+	char type[TYPE_NAME];
 	struct signature s;
 
 	*out = NULL;
 	if (!function || function == Py_None)
 		return 0;
 	if (!PyCallable_Check(function))
-		return fault_usage(f, "%s is not a function but of type %s; expected def %s", name, Py_TYPE(function)->tp_name, usage);
+		return fault_usage(f, "%s is not a function but of type %s; expected def %s", name,
+				   type_name(Py_TYPE(function), type), usage);
 	read_signature(function, &s);
 	if (s.known && judge(name, &s, least, most, usage, f))
 		return -1;

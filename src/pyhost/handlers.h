@@ -6,10 +6,8 @@
 #ifndef PYHOST_HANDLERS_H
 #define PYHOST_HANDLERS_H
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-
 #include "base/fault.h"
+#include "pybatch/python.h"
 #include "stream/stream.h"
 
 #include <stdbool.h>

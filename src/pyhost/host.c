@@ -9,10 +9,11 @@
 #include "pyhost/hostmodule.h"
 
 #include <fcntl.h>
-#include <frameobject.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,10 +23,10 @@
 static struct trouble_kind *kind_of(struct trouble *t, PyObject *type, const char *where)
 {
 	char name[sizeof(t->kinds[0].name)];
+	char kind[TYPE_NAME];
 	struct trouble_kind *k;
 
-	snprintf(name, sizeof(name), "%s in %s",
-		 PyType_Check(type) ? ((PyTypeObject *)type)->tp_name : "exception", where);
+	snprintf(name, sizeof(name), "%s in %s", PyType_Check(type) ? type_name((PyTypeObject *)type, kind) : "exception", where);
 	for (int i = 0; i < t->nkinds; i++)
 		if (!strcmp(t->kinds[i].name, name))
 			return &t->kinds[i];
@@ -70,24 +71,46 @@ static void trouble_take(struct trouble *t, const char *where)
 	tell(t);
 }
 
+/* An attribute of an object, or NULL: a new reference, and no exception. NULL and None have none. */
+static PyObject *attribute(PyObject *o, const char *name)
+{
+	PyObject *value = o ? PyObject_GetAttrString(o, name) : NULL;
+
+	PyErr_Clear();
+	if (value == Py_None)
+		Py_CLEAR(value);
+	return value;
+}
+
+/* Likewise: the file of the code that a frame runs. */
+static PyObject *file_of(PyObject *frame)
+{
+	PyObject *code = attribute(frame, "f_code"), *file = attribute(code, "co_filename");
+
+	Py_XDECREF(code);
+	return file;
+}
+
 /* The innermost frame, such as "/home/me/script.py:12". */
 static void place_of(PyObject *traceback, char *buf, size_t size)
 {
-	PyTracebackObject *tb = (PyTracebackObject *)traceback;
-	PyCodeObject *code;
-	const char *file;
+	PyObject *tb = traceback && PyTraceBack_Check(traceback) ? Py_NewRef(traceback) : NULL, *next, *frame, *file;
+	const char *path;
 
+	while (tb && (next = attribute(tb, "tb_next"))) {
+		Py_DECREF(tb);
+		tb = next;
+	}
+	frame = attribute(tb, "tb_frame");
+	file = file_of(frame);
+	path = file ? PyUnicode_AsUTF8(file) : NULL;
 	snprintf(buf, size, "an unknown place");
-	if (!tb || !PyTraceBack_Check(traceback))
-		return;
-	while (tb->tb_next)
-		tb = tb->tb_next;
-	code = PyFrame_GetCode(tb->tb_frame);
-	file = PyUnicode_AsUTF8(code->co_filename);
-	if (file)
-		snprintf(buf, size, "%s:%d", file, PyFrame_GetLineNumber(tb->tb_frame));
+	if (path)
+		snprintf(buf, size, "%s:%d", path, PyFrame_GetLineNumber((PyFrameObject *)frame));
 	PyErr_Clear();
-	Py_DECREF(code);
+	Py_XDECREF(file);
+	Py_XDECREF(frame);
+	Py_XDECREF(tb);
 }
 
 /* Takes the KeyboardInterrupt of the watchdog and prints where it interrupted the script. */
@@ -138,32 +161,32 @@ int trouble_take_exit(void)
 	return rc;
 }
 
-static bool is_own_frame(PyFrameObject *frame)
+static bool is_own_frame(PyObject *traceback)
 {
-	PyCodeObject *code = PyFrame_GetCode(frame);
-	const char *file = PyUnicode_AsUTF8(code->co_filename);
-	bool own = file && (!strncmp(file, "<perf-prof ", 11) || !strncmp(file, "<frozen ", 8));
+	PyObject *frame = attribute(traceback, "tb_frame"), *file = file_of(frame);
+	const char *path = file ? PyUnicode_AsUTF8(file) : NULL;
+	bool own = path && (!strncmp(path, "<perf-prof ", 11) || !strncmp(path, "<frozen ", 8));
 
 	PyErr_Clear();
-	Py_DECREF(code);
+	Py_XDECREF(file);
+	Py_XDECREF(frame);
 	return own;
 }
 
 void trouble_strip_own_frames(void)
 {
-	PyObject *type, *value, *traceback;
-	PyTracebackObject *tb;
+	PyObject *type, *value, *tb, *next;
 
-	PyErr_Fetch(&type, &value, &traceback);
-	PyErr_NormalizeException(&type, &value, &traceback);
-	tb = (PyTracebackObject *)traceback;
-	while (tb && is_own_frame(tb->tb_frame))
-		tb = tb->tb_next;
-	Py_XINCREF(tb);
-	Py_XDECREF(traceback);
+	PyErr_Fetch(&type, &value, &tb);
+	PyErr_NormalizeException(&type, &value, &tb);
+	while (tb && is_own_frame(tb)) {
+		next = attribute(tb, "tb_next");
+		Py_DECREF(tb);
+		tb = next;
+	}
 	if (value)
-		PyException_SetTraceback(value, tb ? (PyObject *)tb : Py_None);
-	PyErr_Restore(type, value, (PyObject *)tb);
+		PyException_SetTraceback(value, tb ? tb : Py_None);
+	PyErr_Restore(type, value, tb);
 }
 
 /* ---- set-up --------------------------------------------------------------- */

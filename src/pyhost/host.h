@@ -13,15 +13,12 @@
 #include "stream/names.h"
 #include "stream/stream.h"
 
-#include <Python.h>
 #include <stdint.h>
 
 /*
  * Exceptions of a script's functions are printed and counted, and the run continues. The first ones
  * are printed in full; then a line per kind, at most once a second, and the total at the end.
  */
-
-#define PY_SSIZE_T_CLEAN
 
 enum { TROUBLE_FULL = 3, TROUBLE_KINDS = 16 };
 

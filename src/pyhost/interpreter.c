@@ -6,6 +6,8 @@
 #include "base/note.h"
 
 #include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #ifdef Py_GIL_DISABLED
@@ -43,6 +45,12 @@ static const char *active_environment(const struct host_script *script)
 	return venv && *venv ? venv : NULL;
 }
 
+#ifdef Py_LIMITED_API   /* it can start none, nor does an extension module */
+int host_start_interpreter(const struct host_script *script, struct fault *f)
+{
+	return 0;
+}
+#else
 static PyStatus choose_python(PyConfig *config, const struct host_script *script)
 {
 	const char *venv = script->venv ? script->venv : active_environment(script);
@@ -75,6 +83,7 @@ int host_start_interpreter(const struct host_script *script, struct fault *f)
 				 status.err_msg ? status.err_msg : "unknown reason");
 	return 0;
 }
+#endif
 
 /* The first variable that is set and ignored; NULL: none. */
 static const char *ignored_variable(const struct host_script *script)

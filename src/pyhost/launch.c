@@ -38,6 +38,6 @@ const char *python_version(void)
 
 	if (environment_python(NULL, python, sizeof(python), &f))
 		return "no " PYTHON_NAME " beside the program";
-	snprintf(text, sizeof(text), "%s (%s, of its environment)", PYTHON_NAME + strlen("python"), python);
+	snprintf(text, sizeof(text), PYTHON_VERSIONS " (%s, of its environment)", python);
 	return text;
 }

@@ -5,8 +5,6 @@
 #include "finder_code.h"
 #include "loader_code.h"
 
-#include <marshal.h>
-
 /* A module that is compiled into the program (tools/embed-code.py). */
 struct own_module {
 	const char *name, *file;         /* the file is no valid path */
@@ -24,10 +22,14 @@ static const struct own_module own_finder = {
 /* Another patch release may have another bytecode. */
 static PyObject *import_own(const struct own_module *m)
 {
-	PyObject *code = m->magic == PyImport_GetMagicNumber() ? PyMarshal_ReadObjectFromString(m->code, (Py_ssize_t)m->size) :
-								 Py_CompileString(m->source, m->file, Py_file_input);
-	PyObject *module = code ? PyImport_ExecCodeModule(m->name, code) : NULL;
+	PyObject *marshal = PyImport_ImportModule("marshal"), *code = NULL, *module;
 
+	if (marshal && m->magic == PyImport_GetMagicNumber())
+		code = PyObject_CallMethod(marshal, "loads", "y#", m->code, (Py_ssize_t)m->size);
+	else if (marshal)
+		code = Py_CompileString(m->source, m->file, Py_file_input);
+	module = code ? PyImport_ExecCodeModule(m->name, code) : NULL;
+	Py_XDECREF(marshal);
 	Py_XDECREF(code);
 	return module;
 }
@@ -35,12 +37,13 @@ static PyObject *import_own(const struct own_module *m)
 /* As compile(source, file, "exec", dont_inherit=True), without making all types of ast, which takes 2 ms. */
 static PyObject *compile_source(PyObject *self, PyObject *args)
 {
-	PyObject *source, *file;
-	PyCompilerFlags flags = { .cf_feature_version = PY_MINOR_VERSION };
+	PyObject *source, *file, *code;
 
-	if (!PyArg_ParseTuple(args, "SU", &source, &file))
+	if (!PyArg_ParseTuple(args, "SO&", &source, PyUnicode_FSConverter, &file))
 		return NULL;
-	return Py_CompileStringObject(PyBytes_AS_STRING(source), file, Py_file_input, &flags, -1);
+	code = Py_CompileString(PyBytes_AS_STRING(source), PyBytes_AS_STRING(file), Py_file_input);
+	Py_DECREF(file);
+	return code;
 }
 
 PyObject *host_import_loader(void)

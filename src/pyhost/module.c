@@ -46,7 +46,7 @@ int hostmodule_fill(PyObject *module)
 		PyTypeObject *type = make[i](module);
 		int rc = type ? PyModule_AddType(module, type) : -1;
 
-		Py_XDECREF(type);
+		Py_XDECREF((PyObject *)type);
 		if (rc)
 			return -1;
 	}

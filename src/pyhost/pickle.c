@@ -109,7 +109,7 @@ static PyObject *rebuild(struct host *h, struct event_class *cls, uint32_t cpu, 
 
 	if (!e || !copy) {
 		PyMem_Free(copy);
-		Py_XDECREF(e);
+		Py_XDECREF((PyObject *)e);
 		return PyErr_NoMemory();
 	}
 	memcpy(copy, bytes, (size_t)size);

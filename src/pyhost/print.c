@@ -5,6 +5,9 @@
 #include "base/escape.h"
 #include "report/eventline.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 /* Kept from one line to the next. */
 struct printing {
 	struct eventline *line;
@@ -60,7 +63,7 @@ static PyObject *write_out(struct printing *p, const char *text, size_t n)
 	if (!str)
 		return NULL;
 	Py_INCREF(out);
-	rc = PyObject_CallMethodOneArg(out, p->write_name, str);
+	rc = PyObject_CallMethodObjArgs(out, p->write_name, str, NULL);
 	Py_DECREF(out);
 	Py_DECREF(str);
 	return rc;

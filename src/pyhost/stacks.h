@@ -3,8 +3,7 @@
 #ifndef PYHOST_STACKS_H
 #define PYHOST_STACKS_H
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include "pybatch/python.h"
 
 #include <stdbool.h>
 #include <stdint.h>

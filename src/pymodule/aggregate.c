@@ -215,7 +215,7 @@ static void aggregate_dealloc(PyObject *self)
 		aggregation_release(o->aggregation);
 		Py_END_ALLOW_THREADS
 	}
-	type->tp_free(self);
+	TYPE_SLOT(type, freefunc, free)(self);
 	Py_DECREF(type);
 }
 

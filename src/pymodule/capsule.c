@@ -27,11 +27,7 @@ static int stream_schema(struct ArrowArrayStream *stream, struct ArrowSchema *ou
  * NULL: it does not. */
 static PyThreadState *release_gil(void)
 {
-#if PY_VERSION_HEX < 0x030d0000
-	PyThreadState *now = _PyThreadState_UncheckedGet();
-#else
-	PyThreadState *now = PyThreadState_GetUnchecked();
-#endif
+	PyThreadState *now = PYTHREAD_NOW();
 
 	/* until 3.11, `now` may be another thread's */
 	return now && now == PyGILState_GetThisThreadState() ? PyEval_SaveThread() : NULL;
@@ -214,7 +210,7 @@ PyObject *capsule_batches(PyObject *module, PyObject *args)
 	for (Py_ssize_t i = 0; i < PyList_Size(list); i++) {
 		struct batch_object *b = (struct batch_object *)PyList_GetItem(list, i);
 
-		if (Py_TYPE(b) != native->host.batches.batch || b->n != b->batch->rows || !columns_are_like(b->batch->columns, g->columns)) {
+		if (Py_TYPE((PyObject *)b) != native->host.batches.batch || b->n != b->batch->rows || !columns_are_like(b->batch->columns, g->columns)) {
 			gathered_free(g);
 			PyErr_SetString(PyExc_TypeError, "expected whole batches of the session");
 			return NULL;

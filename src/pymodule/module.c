@@ -9,9 +9,10 @@
 #include "pymodule/session.h"
 #include "pymodule/sql.h"
 
-#include <Python.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 

@@ -4,7 +4,6 @@
 
 #include "analysis/commands.h"
 
-#include <frameobject.h>    /* PyFrame_GetBack() before Python 3.11 */
 
 #include <errno.h>
 #include <poll.h>
@@ -55,8 +54,8 @@ static int take_words(char ***to, size_t *n, PyObject *from)
 
 struct native *native_of_instance(PyObject *self)
 {
-	for (PyTypeObject *type = Py_TYPE(self); type; type = type->tp_base) {
-		PyObject *module = type->tp_flags & Py_TPFLAGS_HEAPTYPE ? PyType_GetModule(type) : NULL;
+	for (PyTypeObject *type = Py_TYPE(self); type; type = TYPE_SLOT(type, PyTypeObject *, base)) {
+		PyObject *module = PyType_GetFlags(type) & Py_TPFLAGS_HEAPTYPE ? PyType_GetModule(type) : NULL;
 
 		if (module)
 			return native_of(module);
@@ -163,7 +162,7 @@ static void session_dealloc(PyObject *self)
 		session_release(session);
 		Py_END_ALLOW_THREADS
 	}
-	type->tp_free(self);
+	TYPE_SLOT(type, freefunc, free)(self);
 	Py_DECREF(type);
 }
 
@@ -271,9 +270,9 @@ static PyObject *session_take(PyObject *self, PyObject *unused)
 	return Py_NewRef(answer == SESSION_WAIT ? Py_None : Py_False);
 }
 
-static bool is_of_the_package(PyFrameObject *frame)
+static bool is_of_the_package(PyObject *frame)
 {
-	PyObject *names = PyObject_GetAttrString((PyObject *)frame, "f_globals");
+	PyObject *names = PyObject_GetAttrString(frame, "f_globals");
 	PyObject *name = names && PyDict_Check(names) ? PyDict_GetItemString(names, "__name__") : NULL;
 	const char *text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
 	bool ours = text && (!strcmp(text, PACKAGE) || !strncmp(text, PACKAGE ".", strlen(PACKAGE ".")));
@@ -287,12 +286,12 @@ static bool is_of_the_package(PyFrameObject *frame)
  * only the first. 0, or -1 with an exception. No exception may be set. */
 static int warn(const char *text)
 {
-	PyFrameObject *frame = PyEval_GetFrame(), *back;
+	PyObject *frame = (PyObject *)PyEval_GetFrame(), *back;
 	Py_ssize_t level = 1;
 
 	Py_XINCREF(frame);
 	for (; frame && is_of_the_package(frame); frame = back, level++) {
-		back = PyFrame_GetBack(frame);
+		back = PyObject_GetAttrString(frame, "f_back");
 		Py_DECREF(frame);
 	}
 	Py_XDECREF(frame);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perf-prof sql inside its Python: a session of the command's options, for python/perf_prof/_sqlcommand.py. */
-#define PY_SSIZE_T_CLEAN
 #include "pymodule/sql.h"
 
 #include "engine/analysis.h"

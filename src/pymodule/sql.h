@@ -3,9 +3,8 @@
 #ifndef PYMODULE_SQL_H
 #define PYMODULE_SQL_H
 
+#include "pybatch/python.h"
 #include "pyhost/sql_options.h"
-
-#include <Python.h>
 
 /* Their run(). */
 int sql_ask(void *config, const struct opt_parser *args, struct fault *f);

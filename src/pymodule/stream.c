@@ -225,7 +225,7 @@ static void stream_dealloc(PyObject *self)
 		branch_release(o->branch);
 		Py_END_ALLOW_THREADS
 	}
-	type->tp_free(self);
+	TYPE_SLOT(type, freefunc, free)(self);
 	Py_DECREF(type);
 }
 

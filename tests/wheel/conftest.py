@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wheels of tools/wheels, made once of what the source distribution has: for /usr/bin/python3, with which most is tried, and
-for the newest Python of this machine. Not optimized, as compiling takes most of the time."""
+for the oldest and the newest Python of this machine; those from 3.11 on share one. Not optimized, as compiling takes most of the time."""
 import glob
 import os
 import re
@@ -31,15 +31,25 @@ def version_of(python):
     return done.stdout.strip() or None if done.returncode == 0 else None
 
 
-def newest():
+def tag_of(version):
+    """Of the wheel that serves it: one for all that have the GIL, from 3.11 on."""
+    tag = 'cp' + version.replace('.', '')
+    return 'cp311-abi3' if tag[-1] != 't' and int(tag[3:]) >= 11 else f'{tag.rstrip("t")}-{tag}'
+
+
+def pythons():
+    """{version: path}: the oldest, that of PYTHON, and the newest."""
     found = [path for pattern in CANDIDATES for path in glob.glob(pattern) if re.fullmatch(r'python3(\.\d+t?)?', os.path.basename(path))]
     known = {version_of(path): path for path in found}
     known.pop(None, None)
-    return max(known.items(), key=lambda item: ([int(n) for n in re.findall(r'\d+', item[0])], item[0]), default=(None, None))
+    ordered = sorted(known, key=lambda version: ([int(n) for n in re.findall(r'\d+', version)], version))
+    known[OWN] = PYTHON
+    return {version: known[version] for version in ordered if version in (ordered[0], OWN, ordered[-1])} if OWN else {}
 
 
 OWN = version_of(PYTHON)
-NEWEST, ITS_PATH = newest()
+PYTHONS = pythons()
+NEWEST = list(PYTHONS)[-1] if PYTHONS else None
 
 
 def need(*words):
@@ -50,7 +60,7 @@ def need(*words):
 
 @pytest.fixture(scope='session')
 def wheels(tmp_path_factory):
-    """{version of Python: wheel}."""
+    """{tag: wheel}."""
     need('program:patchelf', 'program:git', 'program:meson')
     if house.why_not() or not OWN:
         pytest.skip(house.why_not() or f'needs a {PYTHON} with headers, venv and ensurepip')
@@ -61,9 +71,9 @@ def wheels(tmp_path_factory):
         archive.extractall(folder)
     shutil.rmtree(folder / 'checkout')
     source, = folder.glob('perf_prof-*')
-    pythons = dict([(OWN, PYTHON), (NEWEST, ITS_PATH)])
-    made = house.run(source / 'tools/wheels', '--find-links', house.HOUSE, folder / 'made', *pythons.values(), CFLAGS='-O0 -g0').split()
-    return dict(zip(pythons, made))
+    builders = {tag_of(version): path for version, path in reversed(PYTHONS.items())}
+    made = house.run(source / 'tools/wheels', '--find-links', house.HOUSE, folder / 'made', *builders.values(), CFLAGS='-O0 -g0').split()
+    return dict(zip(builders, made[:len(builders)]), pyperf=dict(zip(builders, made[len(builders):])))
 
 
 @pytest.fixture(scope='session')
@@ -74,7 +84,7 @@ def install(wheels, tmp_path_factory):
     def get(version):
         if version not in done:
             done[version] = tmp_path_factory.mktemp('env') / 'v'
-            house.pip(house.environment({OWN: PYTHON, NEWEST: ITS_PATH}[version], done[version]), 'install', wheels[version])
+            house.pip(house.environment(PYTHONS[version], done[version]), 'install', wheels[tag_of(version)])
         return str(done[version])
     return get
 

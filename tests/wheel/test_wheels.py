@@ -10,7 +10,7 @@ import zipfile
 
 import pytest
 
-from conftest import NEWEST, OWN, PYTHON, need
+from conftest import NEWEST, OWN, PYTHON, PYTHONS, need, tag_of
 from frame import house
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -20,7 +20,7 @@ MOST_BYTES = 8 << 20
 IMPORTS = 'collections, contextlib, errno, functools, importlib, select, threading, types, typing, warnings'
 # What every glibc system has: auditwheel's own list, as far as it matters here.
 SYSTEM = re.compile(r'(libc|libm|libz|libpthread|libdl|ld-linux-.*)\.so\.\d+')
-VERSIONS = sorted({OWN, NEWEST} - {None})
+VERSIONS = list(PYTHONS)
 
 
 def elf_files(folder):
@@ -39,16 +39,19 @@ def needed(path):
 
 @pytest.mark.parametrize('version', VERSIONS)
 def test_name_and_size(wheels, version):
-    name = os.path.basename(wheels[version])
-    tag = version.replace('.', '')
-    found = re.fullmatch(rf'perf_prof-[\d.]+-cp{tag.rstrip("t")}-cp{tag}-(\w+\.)*manylinux_2_(\d+)_{platform.machine()}(\.\w+)*\.whl', name)
-    assert found, name
-    assert int(found.group(2)) <= int(platform.libc_ver()[1].split('.')[1])
-    assert os.path.getsize(wheels[version]) <= MOST_BYTES
+    for wheel in wheels[tag_of(version)], wheels['pyperf'][tag_of(version)]:
+        name = os.path.basename(wheel)
+        found = re.fullmatch(rf'perf_prof(_pyperf)?-[\d.]+-{tag_of(version)}-(\w+\.)*manylinux_2_(\d+)_{platform.machine()}(\.\w+)*\.whl', name)
+        assert found, name
+        assert int(found.group(2)) <= int(platform.libc_ver()[1].split('.')[1])
+        assert os.path.getsize(wheel) <= MOST_BYTES
+        with zipfile.ZipFile(wheel) as archive:
+            modules = [name for name in archive.namelist() if re.search(r'/_(native|pyperf)\.\S+\.so$', name)]
+        assert modules and ('abi3' not in tag_of(version) or all(name.endswith('.abi3.so') for name in modules)), modules
 
 
 def test_libraries_are_inside_and_the_program_is_one(wheels, tmp_path):
-    with zipfile.ZipFile(wheels[OWN]) as archive:
+    with zipfile.ZipFile(wheels[tag_of(OWN)]) as archive:
         archive.extractall(tmp_path)
     inside = {os.path.basename(path) for path in elf_files(tmp_path)}
     assert {'perf-prof'} < inside
@@ -63,7 +66,8 @@ def test_libraries_are_inside_and_the_program_is_one(wheels, tmp_path):
 def test_the_command(install, version, tmp_path):
     """It loads the libraries of the wheel, not the system's, and runs a script in this Python."""
     program = os.path.join(install(version), 'bin/perf-prof')
-    assert f'{version} ({os.path.realpath(install(version))}' in house.run(program, 'version', '--build-options')
+    serves = '3.11 or later' if 'abi3' in tag_of(version) else version
+    assert f'{serves} ({os.path.realpath(install(version))}' in house.run(program, 'version', '--build-options')
     traced = house.run('sh', '-c', f'LD_TRACE_LOADED_OBJECTS=1 {program}')
     assert 'not found' not in traced and re.search(r'libdw\S* => \S+/perf_prof\.libs/libdw', traced)
     script = tmp_path / 's.py'
@@ -83,6 +87,14 @@ def test_the_package(install, version):
     assert house.run(python, '-c', more) == '\n'
     has_gil = 'import sys, perf_prof; print(getattr(sys, "_is_gil_enabled", lambda: True)())'
     assert house.run(python, '-W', 'ignore', '-c', has_gil) == 'True\n'
+
+
+@pytest.mark.parametrize('version', VERSIONS)
+def test_pyperf(wheels, version, tmp_path):
+    python = house.environment(PYTHONS[version], tmp_path / 'v')
+    house.pip(python, 'install', wheels['pyperf'][tag_of(version)])
+    measured = 'import pyperf; print(pyperf.measure("page-faults", lambda: bytearray(1 << 20))["page-faults"].value > 200)'
+    assert house.run(python, '-c', measured) == 'True\n'
 
 
 def test_sessions_and_commands_in_python(installed):
@@ -114,7 +126,7 @@ def test_uninstalling_leaves_nothing(wheels, tmp_path):
 
     python = house.environment(PYTHON, tmp_path / 'v')
     before = files()
-    house.pip(python, 'install', wheels[OWN])
+    house.pip(python, 'install', wheels[tag_of(OWN)])
     assert {name for name in files() - before if '/bin/' in name} == {'v/bin/perf-prof'}
     house.pip(python, 'uninstall', '-y', 'perf-prof')
     assert files() == before
