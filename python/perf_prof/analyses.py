@@ -62,7 +62,7 @@ def _span(option: Option, value: Any) -> str:
     number, rest = divmod(_nanoseconds(value, option.parameter), SPANS[option.value])
     if rest:
         raise ValueError(f'{option.parameter}={value!r}: expected whole milliseconds')
-    return str(number)
+    return f'{number}ns' if option.value == 'TIME' else str(number)     # a bare number may be another unit
 
 
 def _words_of(option: Option, value: Any) -> List[str]:

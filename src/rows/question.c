@@ -8,11 +8,16 @@
 #include <string.h>
 
 enum { HISTORY_BYTES = 16 << 20 };
+/* Nobody asks for so few ns: who writes --than 10 means another unit. From here on, a bare number is ns. */
+enum { BARE = 1000 };
 
 int question_parse_than(const char *text, void *field, struct fault *f)
 {
 	uint64_t *than = field;
+	const bool bare = text[strspn(text, "0123456789")] == 0;
 
+	if (!units_duration(text, than) && bare && *than && *than < BARE)
+		return fault_usage(f, "--than %s: %s ns? expected a time with a unit, such as %sms or %sns", text, text, text, text);
 	if (units_duration(text, than) || !*than)
 		return fault_usage(f, "--than %s: expected a time above 0, such as 10ms, 500us or 1s; a bare "
 				   "number is ns", text);

@@ -356,7 +356,7 @@ def bucket(ns):
 def test_histogram(analyse, record, more):
     record(f'raw_syscalls:sys_enter,raw_syscalls:sys_exit,{EVENTS}', '--', sys.executable, '-c', READER)
     run = ['latency', '-I', 'in', '-e', 'raw_syscalls:sys_enter', '-e', 'raw_syscalls:sys_exit', '--hist', *more]
-    lines = analyse(*run, '--json', '--than', '1').lines
+    lines = analyse(*run, '--json', '--than', '1ns').lines
     table = [one for one in lines if one.get('table') == 'latency'][0]
     expected = {}
     for one in lines:
