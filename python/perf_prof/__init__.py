@@ -46,7 +46,7 @@ if not _typing.TYPE_CHECKING:     # to a checker, every name would be there
             return importlib.import_module(f'.{name}', __name__)
         if not name.startswith('_'):
             analyses = importlib.import_module('.analyses', __name__)
-            if name in analyses.COMMANDS:
+            if name in analyses.COMMANDS or name in analyses.OLD_NAMES:
                 return globals().setdefault(name, analyses.function(name))
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a function says about a parameter that it does not have. Python before 3.13 offers no near name."""
 import functools
-from typing import Any, Callable, NoReturn, Optional, Sequence, TypeVar, cast
+from typing import Any, Callable, NoReturn, Optional, Sequence, Type, TypeVar, cast
 
 Function = TypeVar('Function', bound=Callable[..., Any])
 
@@ -11,6 +11,21 @@ def near(name: str, known: Sequence[str]) -> Optional[str]:
     import difflib      # takes long to import, and few need it
     found = difflib.get_close_matches(name, known, 1)
     return found[0] if found else None
+
+
+def warn(text: str, category: Type[Warning]) -> None:
+    """About the line that called the package: Python shows a warning once for each line."""
+    import sys
+    import warnings
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back and frame.f_globals.get('__name__', '').partition('.')[0] == __name__.partition('.')[0]:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, category, level)
+
+
+def deprecated(old: str, new: str) -> None:
+    """Warns of a name that is there for one release more."""
+    warn(f'{old} is now {new}, and goes with 0.3.0', DeprecationWarning)
 
 
 def refuse(function: str, name: str, known: Sequence[str], described: str) -> NoReturn:

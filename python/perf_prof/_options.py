@@ -4,10 +4,11 @@ which parameters. The build reads this file, too (stubs.py): it imports nothing 
 import json
 from typing import Any, Dict, List, NamedTuple, Tuple
 
-# Commands whose function has another name, and those without one: they are about the command line.
-NAMES = {'stat': 'counts', 'check': 'features'}
+# What functions are called now that had another name; the old one goes with 0.3.0.
+OLD_NAMES = {'counts': 'stat', 'features': 'check'}
+# Commands without a function: they are about the command line.
 LEFT_OUT = 'python', 'sql', 'help', 'version'
-# Options whose parameters have the names that Session has. The option's own name and the singular are accepted, too.
+# Options whose parameters have the names that Session has. The option's own name and the singular are accepted, too, until 0.3.0.
 SHOWN = {'event': 'events', 'cgroups': 'cgroup', 'mmap_pages': 'ring'}
 OTHER_NAMES = {'pid': 'pids', 'tid': 'tids', 'cpu': 'cpus', **SHOWN}
 FIXED = 'json', 'with_text', 'full', 'csv', 'csv_safe', 'field_separator', 'samples'
@@ -65,7 +66,7 @@ def read(path: str) -> Dict[str, Command]:
         for line in lines:
             row = json.loads(line)
             groups = [(group['title'], [_option(one) for one in group['options']]) for group in row['groups']]
-            name = NAMES.get(row['command'], row['command'].replace('-', '_'))
+            name = row['command'].replace('-', '_')
             if row['command'] not in LEFT_OUT:
                 found[name] = Command(row['command'], name, row['summary'], row['usage'], row['description'], groups,
                                       {option.parameter: option for _, options in groups for option in options})

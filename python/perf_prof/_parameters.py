@@ -3,8 +3,6 @@
 import re
 from typing import Dict, Mapping, Match, NamedTuple, Sequence
 
-from ._options import NAMES
-
 # Programs whose own options a message may name, as in "mount -o remount".
 FOREIGN = 'apt', 'docker', 'mount', 'node', 'ps', 'python3', 'sh', 'sysctl', 'ulimit', 'unshare'
 # An option, and what may be its value: a number, a placeholder such as PID, a text in quotes.
@@ -32,7 +30,7 @@ def _help(match: Match[str]) -> str:
 
 
 def _function(command: str) -> str:
-    return NAMES.get(command, command.replace('-', '_'))
+    return command.replace('-', '_')
 
 
 class Parameter(NamedTuple):

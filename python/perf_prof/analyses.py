@@ -12,8 +12,8 @@ import signal
 from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, NoReturn, Optional, Sequence, Tuple, Union
 
 from . import _command
-from ._keywords import near, refuse
-from ._options import OTHER_NAMES, SHOWN, Command, Option, read
+from ._keywords import deprecated, near, refuse
+from ._options import OLD_NAMES, OTHER_NAMES, SHOWN, Command, Option, read
 from ._parameters import Parameter, Parameters, in_python
 from .results import Counts, Features, Result, listed, uncounted
 
@@ -103,6 +103,8 @@ def _find(command: Command, parameter: str) -> Option:
     option = command.options.get(parameter)
     if not option and parameter in OTHER_NAMES:
         option = command.options.get(OTHER_NAMES[parameter])
+        if option:
+            deprecated(f'{parameter}=', f'{OTHER_NAMES[parameter]}=')
     if not option:
         _refuse_unknown(command, parameter)
     if not command.takes(option):
@@ -148,6 +150,24 @@ class Plan(NamedTuple):
     interval: bool
     folds: bool
     given: Sequence[str] = ()
+    files: Sequence[int] = ()       # the stacks of results among the operands; they are closed after the run
+
+    def named(self, text: str) -> str:
+        """Without the paths of these files."""
+        names = {str(fd): f'result {number}' for number, fd in enumerate(self.files, 1)}
+        return re.sub(r'/dev/fd/(\d+)', lambda match: names.get(match[1], match[0]), text)
+
+
+def _operand(value: Any, files: List[int]) -> str:
+    """A path, or a result as a file of its folded stacks."""
+    if isinstance(value, Result):
+        files.append(_command.memory('stacks'))
+        with os.fdopen(os.dup(files[-1]), 'w', encoding='utf-8') as file:
+            file.write(value.folded_or_raise())
+        os.lseek(files[-1], 0, os.SEEK_SET)
+        return f'/dev/fd/{files[-1]}'
+    word = _word('argument', value)
+    return './' * word.startswith('-') + word       # a file's name may begin like an option
 
 
 def plan(command: Command, operands: Sequence[Any], options: Mapping[str, Any]) -> Plan:
@@ -158,12 +178,12 @@ def plan(command: Command, operands: Sequence[Any], options: Mapping[str, Any]) 
         words += _words_of(_find(command, name), value)
     if operands and command.watches:
         raise TypeError(f'{command.function}() has parameters with names only, such as command=')
-    # a file's name may begin like an option
-    words += ['./' * word.startswith('-') + word for word in (_word('argument', one) for one in operands)]
+    files: List[int] = []
+    words += [_operand(one, files) for one in operands]
     if command.prints_json:
         words += ['--json'] + ['--with-text'] * ('with_text' in command.options)
     ends = start or command.name not in WATCHING or any(given.get(name) for name in ('seconds', 'input'))
-    return Plan(command, words, start, not ends, bool(given.get('interval')), _folds(command, given), list(given))
+    return Plan(command, words, start, not ends, bool(given.get('interval')), _folds(command, given), list(given), files)
 
 
 WATCHING = tuple(command.name for command in COMMANDS.values() if command.watches)
@@ -182,11 +202,13 @@ def failure(run: _command.Run, result: Result) -> Optional[_command.Refusal]:
 def collect(plan: Plan, run: _command.Run, folded: int) -> Result:
     """The result of a run that has ended, or an exception."""
     kind = {'stat': Counts, 'check': Features}.get(plan.command.name, Result)
-    result = kind(plan.words, run.output(), plan.interval, _command.content(folded) if folded >= 0 else None)
+    result = kind(plan.words, plan.named(run.output()), plan.interval, _command.content(folded) if folded >= 0 else None)
     result.returncode = run.code if plan.start else None
     refusal = failure(run, result)
+    if refusal:
+        refusal = _command.Refusal(refusal.code, plan.named(refusal.text))
     result.notes += [] if plan.interval else uncounted(result.tables, bool(plan.start))
-    result.notes += [text for text in run.messages() if not refusal or text != refusal.text]
+    result.notes += [text for text in map(plan.named, run.messages()) if not refusal or text != refusal.text]
     parameters = parameters_of(plan.command, plan.given)
     result.notes = [in_python(text.replace(f'/dev/fd/{folded}: ', '', 1), parameters) for text in result.notes]
     if refusal and not (plan.command.name == 'check' and result.data):   # its exit code is about the features
@@ -198,13 +220,13 @@ def execute(plan: Plan) -> Result:
     folded = _command.memory('stacks') if plan.folds else -1
     words = plan.words + [f'--flame-graph=/dev/fd/{folded}'] * plan.folds
     try:
-        with _command.Run(words, plan.start, [folded] * plan.folds, plan.endless,
+        with _command.Run(words, plan.start, [*plan.files, *[folded] * plan.folds], plan.endless,
                           prints=plan.command.prints_json) as run:
             run.wait()
             return collect(plan, run, folded)
     finally:
-        if folded >= 0:
-            os.close(folded)
+        for fd in [*plan.files, *[folded] * plan.folds]:
+            os.close(fd)
 
 
 # ---- functions ------------------------------------------------------------------------
@@ -243,8 +265,21 @@ def _signature(command: Command) -> inspect.Signature:
     return inspect.Signature(operands + named, return_annotation=returns)
 
 
+def _old(name: str, new: str) -> Callable[..., Any]:
+    made = function(new)
+
+    def call(*operands: Any, **options: Any) -> Any:
+        deprecated(f'{name}()', f'{new}()')
+        return made(*operands, **options)
+    call.__name__ = call.__qualname__ = name
+    call.__module__, call.__doc__ = 'perf_prof', f'{new}(), until 0.3.0.'
+    return call
+
+
 def function(name: str) -> Callable[..., Any]:
     """The function of that name. KeyError: there is none."""
+    if name in OLD_NAMES:
+        return _old(name, OLD_NAMES[name])
     command = COMMANDS[name]
 
     def call(*operands: Any, **options: Any) -> Any:

@@ -9,6 +9,8 @@ from collections import Counter
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _command, _native
+from ._frames import Frames
+from ._keywords import deprecated
 from ._display import batch_text, lines_html, picture_html, text_html
 
 # Types of columns by the kinds of docs/json.md.
@@ -98,7 +100,7 @@ def _fold(events: Iterable[Row]) -> Optional[str]:
     return ''.join(f'{stack} {count}\n' for stack, count in counts.items()) or None
 
 
-class Arrow:
+class Arrow(Frames):
     """Something with rows: it has Arrow's PyCapsule interface, and a notebook shows it as a table."""
     rows: _native.Batch
 
@@ -182,7 +184,7 @@ def _folded_text(before: Any) -> Optional[str]:
     if before is None:
         return None
     if isinstance(before, (Result, FlameGraph)):
-        return before.folded
+        return before.folded if isinstance(before, Result) else before._folded
     if not isinstance(before, (str, os.PathLike)):
         raise TypeError(f'before={before!r}: expected a result, a flame graph, folded stacks as a str, or the path of a file of them')
     if isinstance(before, str) and (not before or '\n' in before or re.search(r' \d+$', before)):
@@ -198,13 +200,18 @@ class FlameGraph:
     """
 
     def __init__(self, folded: str, title: str = '', unit: str = '',
-                 before: Union[None, str, 'os.PathLike[str]'] = None) -> None:
-        self.folded, self.title, self.unit, self.before = folded, title, unit, _folded_text(before)
+                 before: Union[None, str, 'os.PathLike[str]', 'Result', 'FlameGraph'] = None) -> None:
+        self._folded, self.title, self.unit, self.before = folded, title, unit, _folded_text(before)
+
+    @property
+    def folded(self) -> str:
+        deprecated('flame_graph().folded', 'folded of the result')
+        return self._folded
 
     def _draw(self, path: str, environ: Optional[Dict[str, str]] = None) -> None:
         files = []
         try:
-            for text in (self.folded, self.before):
+            for text in (self._folded, self.before):
                 if text is not None:
                     files.append(_command.memory('stacks'))
                     with open(os.dup(files[-1]), 'w', encoding='utf-8') as file:
@@ -254,7 +261,7 @@ class FlameGraph:
                 'style="border: 0"></iframe>')
 
     def __repr__(self) -> str:
-        return f'<perf_prof.FlameGraph of {len(self.folded.splitlines())} stacks>'
+        return f'<perf_prof.FlameGraph of {len(self._folded.splitlines())} stacks>'
 
 
 # What info["counts"] has, and the rows have not.
@@ -306,7 +313,7 @@ class Result(Arrow):
     tables       all its tables, where it has several
     table()      the text, as the command prints it
     slow         durations above than=, as dicts with what, time, duration (ns), ...
-    stacks       [(frames, weight)], the outermost function first
+    folded       its stacks as text, "main;work;read 12", the outermost function first; None: there are none
     flame_graph()
                  a picture of the stacks
     data         all that the command wrote, as dicts
@@ -355,20 +362,29 @@ class Result(Arrow):
 
     @property
     def stacks(self) -> List[Tuple[Tuple[str, ...], int]]:
+        deprecated('stacks of a result', 'folded')
+        lines = (line.rpartition(' ') for line in self.folded_or_raise().splitlines())
+        return [(tuple(frames.split(';')), int(weight)) for frames, _, weight in lines if weight.isdigit()]
+
+    def folded_or_raise(self) -> str:
+        """Its stacks; ValueError: there are none."""
         if self.folded is None:
             raise ValueError(f'{self.words[0]}: no stacks were collected; call_graph=True collects them')
-        lines = (line.rpartition(' ') for line in self.folded.splitlines())
-        return [(tuple(frames.split(';')), int(weight)) for frames, _, weight in lines if weight.isdigit()]
+        return self.folded
+
+    def diff(self, before: 'Result', **options: Any) -> 'Result':
+        """What has changed since another result, by their stacks. options: parameters of perf_prof.diff()."""
+        from .analyses import function
+        return function('diff')(before, self, **options)   # type: ignore[no-any-return]
 
     def flame_graph(self, *, title: Optional[str] = None, unit: Optional[str] = None,
                     before: Union[None, str, 'os.PathLike[str]', 'Result', FlameGraph] = None) -> FlameGraph:
         """A flame graph of the stacks. before: another result, with whose stacks they are compared, or folded stacks, or the path
         of a file of them."""
-        self.stacks   # complains if there are none
-        folded = _folded_text(before)
+        text, folded = self.folded_or_raise(), _folded_text(before)
         info = self.tables[0].info if self.tables else {}
         clock = 'clock' in str(info.get('event', '')) or 'off_cpu' in info or self.words[0] in NS
-        return FlameGraph(self.folded or '', f'perf-prof {self.words[0]}' if title is None else title,
+        return FlameGraph(text, f'perf-prof {self.words[0]}' if title is None else title,
                           ('ns' if clock else '') if unit is None else unit, folded)
 
     def _repr_html_(self) -> str:

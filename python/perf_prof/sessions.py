@@ -11,7 +11,8 @@ import threading
 from typing import Any, Iterable, Iterator, List, Literal, Mapping, Optional, Protocol, Sequence, Tuple, TypeVar, Union
 
 from . import _native
-from ._keywords import checked
+from ._frames import Frames as Rows
+from ._keywords import checked, deprecated
 from .stacks import Frames, Stacks
 
 collections.abc.Mapping.register(_native.Event)   # so that pandas.DataFrame(batch) has the names of the columns
@@ -47,9 +48,11 @@ def _numbers(name: str, value: Numbers) -> str:
 
 
 def _either(name: str, value: Optional[Numbers], other: Optional[Numbers]) -> Optional[Numbers]:
-    """The value of a parameter with two names: pids and pid."""
+    """The value of a parameter that had two names: pids and pid."""
     if value is not None and other is not None:
         raise TypeError(f'{name}= and {name[:-1]}= are the same parameter: give one of them')
+    if other is not None:
+        deprecated(f'{name[:-1]}=', f'{name}=')
     return other if value is None else value
 
 
@@ -202,7 +205,7 @@ def _list(names: Sequence[str], most: int = 3) -> str:
     return ', '.join(names[:most]) + (f', … ({len(names)})' if len(names) > most else '')
 
 
-class _Reading:
+class _Reading(Rows):
     """Ways to read batches, for sessions, recordings and aggregates."""
 
     def _about(self) -> str:
@@ -250,11 +253,20 @@ class _Reading:
             os.close(fd)
 
     def __array__(self, *_: Any, **__: Any) -> Any:
-        raise TypeError('a session gives batches, and is no array: pandas.DataFrame.from_arrow(session), polars.DataFrame(session) and '
-                        'pyarrow.RecordBatchReader.from_stream(session) make a table of it')
+        raise TypeError('a session gives batches, and is no array: session.df(), session.pl() and session.arrow() make a table of it')
 
     def __reduce__(self) -> Any:
         raise TypeError('a session cannot be pickled; its batches can be written through Arrow')
+
+
+def _losses(session: _native.Session, more: Mapping[str, int] = {}) -> _native.Batch:
+    """The gaps of a session, and rows without a time for what an aggregate or a stream has dropped: {cause: count}."""
+    rows = session._gaps() + [(0, 0, -1, cause, count) for cause, count in more.items() if count]
+    columns: List[List[Any]] = [list(column) for column in zip(*rows)] or [[] for _ in range(5)]
+    starts, ends, cpus, causes, counts = columns
+    return _native._batch(('start', 'end', 'cpu', 'cause', 'count'), ('uint64', 'uint64', 'int32', 'text', 'uint64'),
+                          ([n or None for n in starts], [n or None for n in ends], [None if n < 0 else n for n in cpus],
+                           causes, counts))
 
 
 class _Claim:
@@ -263,6 +275,9 @@ class _Claim:
     def __init__(self, name: str) -> None:
         self.name, self.thread = name, threading.get_ident()
         self.ended: List[bool] = []     # not empty: this thread has called close() meanwhile
+
+
+_B = TypeVar('_B', bound='_Batches')
 
 
 class _Batches(_Reading, _native.Session):
@@ -277,6 +292,19 @@ class _Batches(_Reading, _native.Session):
                 self._await_names()
         finally:
             super().__exit__(*exception)
+
+    async def __aenter__(self: _B) -> _B:
+        return self.__enter__()
+
+    async def __aexit__(self, *exception: Any) -> None:
+        import asyncio
+        await asyncio.get_running_loop().run_in_executor(None, self.__exit__, *exception)    # it may wait for names
+
+    @property
+    def losses(self) -> _native.Batch:
+        """The gaps in the events so far: when they start and end (ns of _time; null: not known), on which CPU, why, and how many
+        events were lost. Of a session with more than 65,536 gaps these are the first ones; stats() counts all."""
+        return _losses(self)
 
     @property
     def notes(self) -> List[str]:   # type: ignore[override]
@@ -393,8 +421,8 @@ class _Batches(_Reading, _native.Session):
 
         key       columns or expressions; () for one row over all events. A dict names them: {"prio": "next_prio / 10"}. "_stack"
                   is a number of `stacks`: session.stacks.folded(session.aggregate("_stack"))
-        values    "count()", "count(EXPR)", "sum(EXPR)", "min(EXPR)", "max(EXPR)", "histogram(EXPR, 'log2')"; a list, or a dict
-                  from names to values. EXPR may be pair("START", "END", KEY): the ns from one event to another
+        values    "count()", "count(EXPR)", "sum(EXPR)", "min(EXPR)", "max(EXPR)", "histogram(EXPR, 'log2')", "quantile(EXPR, 0.99)";
+                  a list, or a dict from names to values. EXPR may be pair("START", "END", KEY): the ns from one event to another
         interval  seconds of the events' clock: a batch with new values for each interval; default: one batch, at the end
         max_keys  at most so many keys in an interval; events with other keys are counted in a row whose _event is lost:keys
 
@@ -414,9 +442,55 @@ class _Batches(_Reading, _native.Session):
 class Aggregate(_Reading, _native.Aggregate):
     """What aggregate() of a session or recording returns. Iteration gives batches."""
 
+    def __init__(self, session: _Batches, keys: Tuple[Tuple[str, str], ...], values: Tuple[Tuple[str, str], ...], ns: int,
+                 max_keys: int, live: bool) -> None:
+        self._quantiles = None
+        if any('quantile' in text for _, text in values):
+            from ._quantiles import planned
+            values, self._quantiles = planned(keys, values)
+        if self._quantiles:
+            max_keys = min(max_keys * 64, 1 << 24)      # each bucket is a key
+        super().__init__(session, keys, values, ns, max_keys, live)
+        self._session, self.names_events = session, any(name == '_event' for name, _ in keys)
+
+    @property
+    def columns(self) -> Tuple[str, ...]:   # type: ignore[override]
+        columns = super().columns
+        return self._quantiles.columns(columns) if self._quantiles else columns
+
+    def __next__(self) -> _native.Batch:
+        batch = super().__next__()
+        return self._quantiles.batch(batch) if self._quantiles else batch
+
+    def _take(self) -> Union[_native.Batch, None, Literal[False]]:
+        batch = super()._take()
+        return self._quantiles.batch(batch) if self._quantiles and batch else batch
+
+    def __arrow_c_stream__(self, requested_schema: Optional[object] = None) -> object:
+        """The batches as an Arrow stream, once."""
+        if self._quantiles:
+            raise TypeError('an aggregate with quantiles has batches, and is no Arrow stream: .pl(), .df() and .arrow() make a table '
+                            'of it')
+        return super().__arrow_c_stream__(requested_schema)
+
+    @property
+    def losses(self) -> _native.Batch:
+        """As of the session, and what did not fit, without a time: the causes "keys" and "pairs"."""
+        stats = self.stats()
+        return _losses(self._session, {'keys': stats['lost_keys'], 'pairs': stats['dropped_pairs']})
+
 
 class Stream(_Reading, _native.Stream):
     """What stream() of a session or recording returns: one event's rows. Iteration gives batches, once."""
+
+    def __init__(self, session: _Batches, event: str, limit: int) -> None:
+        super().__init__(session, event, limit)
+        self._session = session
+
+    @property
+    def losses(self) -> _native.Batch:
+        """As of the session, and what was dropped because the stream was not read, without a time: the cause "stream"."""
+        return _losses(self._session, {'stream': self.stats()['dropped']})
 
     def _about(self) -> str:
         return f'{self.event}; {super()._about()}'
@@ -427,7 +501,7 @@ class Session(_Batches):
 
     events    what `perf-prof ... -e` takes: "sched:sched_switch", "cycles:u", "rundelay/--than 5ms/"; or a list
     pids, tids, cpus, cgroup, container
-              whom to watch (pid, tid and cpu are other names of the first three); without any of them, and without command: all CPUs
+              whom to watch; without any of them, and without command: all CPUs
     command   a program to start and watch, as a list, or a str for the shell; the session ends with it
     inherit   False: do not follow new threads and children of pids and tids
     fields    names of the columns; default: the common columns, and all fields of all events. Common columns

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Set, Union
 
 from . import _native
-from .sessions import Path, Recording
+from .sessions import Path, Recording, Time, _nanoseconds
 from .stacks import folded_name
 
 ROW_GROUP = 1 << 16        # rows
@@ -351,7 +351,7 @@ def _limit(name: str, value: Any) -> Any:
 
 
 def _dataset(source: _native.Session, folder: Path, host: Optional[str], date: Union[None, str, datetime.date], max_bytes: int,
-             max_seconds: float) -> _Dataset:
+             max_seconds: Time) -> _Dataset:
     if not isinstance(source, _native.Session):
         raise TypeError(f'{source!r}: expected a perf_prof.Session, or what perf_prof.open() returns')
     if isinstance(source, Recording) and (host is None or date is None):
@@ -360,7 +360,8 @@ def _dataset(source: _native.Session, folder: Path, host: Optional[str], date: U
     host = _text('host', os.uname().nodename if host is None else host, 'the name of a machine')
     _pyarrow('pyarrow.parquet')
     iter(source)    # complains if it is closed
-    return _Dataset(os.fsdecode(folder), host, _day(date), _limit('max_bytes', max_bytes), _limit('max_seconds', max_seconds), source)
+    return _Dataset(os.fsdecode(folder), host, _day(date), _limit('max_bytes', max_bytes),
+                    _limit('max_seconds', _nanoseconds(max_seconds, 'max_seconds') / 1e9), source)
 
 
 def _fill(dataset: _Dataset, source: _native.Session) -> None:
@@ -384,7 +385,7 @@ def _fill(dataset: _Dataset, source: _native.Session) -> None:
 
 
 def parquet(source: _native.Session, folder: Path, *, host: Optional[str] = None, date: Union[None, str, datetime.date] = None,
-            max_bytes: int = MAX_BYTES, max_seconds: float = MAX_SECONDS) -> Written:
+            max_bytes: int = MAX_BYTES, max_seconds: Time = MAX_SECONDS) -> Written:
     """Writes all batches of a session or recording to a Parquet dataset, and returns what it wrote.
 
     folder       the dataset: files FOLDER/host=HOST/date=DAY/event=EVENT/*.parquet. Lost events are rows of event=lost:CAUSE

@@ -1,11 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The call stacks of a session: Session.stacks."""
 import collections
+import contextlib
 import importlib
+import os
 import threading
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, Union
 
 from . import _native
+from ._frames import Frames as Rows
+from ._frames import library
+from ._keywords import deprecated
+
+if TYPE_CHECKING:
+    from .results import FlameGraph
 
 # Any: a column of another library, such as df["_stack"]
 Counts = Union[_native.Batch, _native.Column, Mapping[Optional[int], int], Iterable[_native.Batch], Any]
@@ -29,7 +37,7 @@ class Frames:
         return self.frames
 
 
-class Stacks:
+class Stacks(Rows):
     """The call stacks of a session or recording, by their numbers in the column _stack.
 
     stacks[3] is a tuple of frames, innermost first; they are dicts of addr, symbol, offset, kernel, dso, file, line and
@@ -70,28 +78,54 @@ class Stacks:
         """Two batches: all stacks (stack, depth, frame), and their frames (frame, addr, symbol, ...)."""
         return self._session._stack_tables(True)
 
-    def to_arrow(self) -> Any:
-        """One pyarrow.Table: a row for each frame of each stack, with its depth (0: innermost). It needs pyarrow."""
-        try:
-            pyarrow: Any = importlib.import_module('pyarrow')
-        except ImportError as error:
-            raise ImportError(f'pyarrow: {error}; to_arrow() needs it: pip install pyarrow') from error
+    def arrow(self) -> Any:
+        """One pyarrow.Table: a row for each frame of each stack, with its depth (0: innermost)."""
+        pyarrow = library('pyarrow', 'stacks.arrow()')
         stacks, frames = (pyarrow.table(one) for one in self.tables())
         rows = frames.take(stacks['frame'])      # frames are in the order of their numbers
         for at, name in enumerate(('stack', 'depth')):
             rows = rows.add_column(at, name, stacks[name])
         return rows
 
-    def folded(self, counts: Counts, *, weights: Weights = None) -> str:
+    def df(self) -> Any:
+        """The same as a pandas.DataFrame."""
+        library('pandas', 'stacks.df()', 'pandas pyarrow')
+        return self.arrow().unify_dictionaries().to_pandas()
+
+    def pl(self) -> Any:
+        """The same as a polars.DataFrame."""
+        polars = library('polars', 'stacks.pl()')
+        stacks, frames = (polars.DataFrame(one) for one in self.tables())
+        rows = stacks.join(frames, on='frame', how='left', maintain_order='left')
+        return rows.select('stack', 'depth', 'frame', *frames.columns[1:])
+
+    def to_arrow(self) -> Any:
+        deprecated('stacks.to_arrow()', 'stacks.arrow()')
+        return self.arrow()
+
+    def _sampled(self) -> Mapping[Optional[int], int]:
+        """How often each stack was sampled. Of a session that nobody has read, this reads all batches."""
+        stats = self._session.stats()
+        if stats['batches'] == stats['waiting'] and not self._session.closed:
+            with contextlib.suppress(StopIteration, ValueError):     # ValueError: its batches go elsewhere
+                while True:
+                    next(self._session)
+        return {number: self._session._stack_samples(number) for number in range(len(self))}
+
+    def folded(self, counts: Counts = None, *, weights: Weights = None) -> str:
         """Lines "main;work;read 12" for flame graphs: the outermost function first, then how often the stack occurred.
 
         counts    a batch, several (such as a session or an aggregate), a column _stack (of a batch, or of Polars, pandas,
-                  pyarrow or NumPy), or a dict such as collections.Counter: stack -> number. Rows without a stack are left out
+                  pyarrow or NumPy), or a dict such as collections.Counter: stack -> number. Rows without a stack are left out.
+                  Default: all samples so far; if nobody has read the session, it is read to its end
         weights   the column that is added instead of 1 for each row: its name, or of one batch batch["_period"]. Default: "count()"
                   in the batches of an aggregate that has it
         """
         lines: Dict[str, int] = collections.Counter()
-        counted = _counted(counts, weights)      # of a running session, this takes until its end
+        if counts is None and weights is not None:
+            raise TypeError(f'weights={weights!r}: expected counts that have this column, such as a batch or the session')
+        # of a running session, this takes until its end
+        counted: Mapping[Optional[int], int] = self._sampled() if counts is None else _counted(counts, weights)
         self._session._stack_settled(True)
         for stack, count in counted.items():
             if stack is not None:
@@ -100,6 +134,13 @@ class Stacks:
                 names = [folded_name(frame['symbol'], frame['kernel'], frame['inlined']) for frame in self._get(stack, False)]
                 lines[';'.join(reversed(names))] += count
         return ''.join(f'{line} {count}\n' for line, count in sorted(lines.items()))
+
+    def flame_graph(self, counts: Counts = None, *, weights: Weights = None, title: str = '', unit: str = '',
+                    before: 'Union[None, str, os.PathLike[str], FlameGraph]' = None) -> 'FlameGraph':
+        """A flame graph of the stacks. counts, weights: as for folded(). before: the folded stacks of another run, or the path of a
+        file of them; colours show the change since that run."""
+        from .results import FlameGraph
+        return FlameGraph(self.folded(counts, weights=weights), title, unit, before)
 
 
 def _counted(counts: Counts, weights: Weights) -> Mapping[Optional[int], int]:

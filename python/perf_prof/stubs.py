@@ -3,7 +3,7 @@
 and type checkers."""
 import sys
 
-from _options import OTHER_NAMES, read
+from _options import OLD_NAMES, OTHER_NAMES, read
 
 HEAD = '''\
 # SPDX-License-Identifier: Apache-2.0
@@ -20,7 +20,7 @@ Texts = Union[Path, Iterable[Path]]
 '''
 TYPES = {'flag': 'bool', 'count': 'Union[bool, int]', 'number': 'Number', 'size': 'Number', 'text': 'Many', 'texts': 'Texts',
          'file': 'Path', 'choice': 'Union[bool, str]'}
-RETURNS = {'counts': 'Counts', 'features': 'Features', 'list': 'List[Dict[str, Any]]'}
+RETURNS = {'stat': 'Counts', 'check': 'Features', 'list': 'List[Dict[str, Any]]'}
 
 
 def parameters(command):
@@ -33,8 +33,10 @@ def parameters(command):
 
 commands = read(sys.argv[1])
 print(HEAD)
-print(f'__all__ = {list(commands)!r}\n')
+print(f'__all__ = {[*commands, *OLD_NAMES]!r}\n')
 for name, command in commands.items():
     named = ', '.join(f'{parameter}: Optional[{kind}] = None' for parameter, kind in parameters(command).items())
-    first = '*' if command.watches else '*operands: Union[int, Path]'
+    first = '*' if command.watches else '*operands: Union[int, Path, Result]'
     print(f"def {name}({first}, {named}) -> {RETURNS.get(name, 'Result')}: ...")
+for old, name in OLD_NAMES.items():
+    print(f'{old} = {name}')

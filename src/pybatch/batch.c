@@ -132,14 +132,29 @@ static PyObject *batch_to_pylist(PyObject *self, PyObject *unused)
 	return list;
 }
 
+/* FUNCTION(batch) of a module of the package, which scripts for `perf-prof python` do not have. */
+static PyObject *call_package(const char *module, const char *function, PyObject *self)
+{
+	PyObject *imported = PyImport_ImportModule(module);
+	PyObject *result = imported ? PyObject_CallMethod(imported, function, "O", self) : NULL;
+
+	if (!imported && PyErr_ExceptionMatches(PyExc_ModuleNotFoundError))
+		PyErr_Format(PyExc_NotImplementedError, "%s() is there in programs that import perf_prof; a script for `perf-prof python` "
+			     "takes polars.DataFrame(batch) or pyarrow.record_batch(batch)", function);
+	Py_XDECREF(imported);
+	return result;
+}
+
 static PyObject *batch_html(PyObject *self, PyObject *unused)
 {
-	PyObject *display = PyImport_ImportModule("perf_prof._display");
-	PyObject *html = display ? PyObject_CallMethod(display, "batch_html", "O", self) : NULL;
-
-	Py_XDECREF(display);
-	return html;
+	return call_package("perf_prof._display", "batch_html", self);
 }
+
+#define FRAME(name) \
+	static PyObject *batch_##name(PyObject *self, PyObject *unused) { return call_package("perf_prof._frames", #name, self); }
+FRAME(pl)
+FRAME(df)
+FRAME(arrow)
 
 /* ---- Arrow ------------------------------------------------------------------------- */
 
@@ -180,6 +195,9 @@ static PyObject *batch_repr(PyObject *self)
 
 static PyMethodDef methods[] = {
 	{ "to_pylist", batch_to_pylist, METH_NOARGS, "The rows as a list of dicts." },
+	{ "pl", batch_pl, METH_NOARGS, "The events as a polars.DataFrame." },
+	{ "df", batch_df, METH_NOARGS, "The events as a pandas.DataFrame." },
+	{ "arrow", batch_arrow, METH_NOARGS, "The events as a pyarrow.Table." },
 	{ "_repr_html_", batch_html, METH_NOARGS, "The first rows as a table, for notebooks." },
 	{ "__arrow_c_schema__", batch_arrow_schema, METH_NOARGS, "The columns as an Arrow schema." },
 	{ "__arrow_c_array__", (PyCFunction)(void (*)(void))batch_arrow_array, METH_VARARGS | METH_KEYWORDS,

@@ -554,6 +554,23 @@ static PyObject *session_stats_method(PyObject *self, PyObject *unused)
 	return dict;
 }
 
+static PyObject *session_gaps(PyObject *self, PyObject *unused)
+{
+	struct session *s = ((struct session_object *)self)->session;
+	PyObject *list = !s ? (PyObject *)session_opened(self) : session_is_forked(s) ? session_forked() : PyList_New(0);
+	struct session_gap g;
+
+	for (size_t i = 0; list && session_gap(s, i, &g); i++) {
+		PyObject *one = Py_BuildValue("(KKisK)", (unsigned long long)g.start, (unsigned long long)g.end, g.cpu,
+					      loss_names[g.cause] + strlen("lost:"), (unsigned long long)g.count);
+
+		if (!one || PyList_Append(list, one))
+			Py_CLEAR(list);
+		Py_XDECREF(one);
+	}
+	return list;
+}
+
 static PyObject *session_columns_get(PyObject *self, void *unused)
 {
 	struct session_object *o = (struct session_object *)self;
@@ -633,8 +650,10 @@ static PyMethodDef methods[] = {
 	  "Ends the session. A loop over its batches, in this thread or another, gets those that are ready, and ends." },
 	{ "fileno", session_fileno, METH_NOARGS, "A descriptor that is readable when a batch is ready, or the session has ended." },
 	{ "stats", session_stats_method, METH_NOARGS, "Numbers so far: delivered, lost, losses by CPU and cause, and others." },
+	{ "_gaps", session_gaps, METH_NOARGS, "Losses so far: (start, end, cpu, cause, count)." },
 	{ "_stack_count", session_stack_count, METH_NOARGS, "The number of different call stacks so far." },
 	{ "_stack", session_stack, METH_VARARGS, "(number, patient): the numbers of the frames of a stack, innermost first." },
+	{ "_stack_samples", session_stack_samples, METH_O, "(number): how many samples had that stack so far." },
 	{ "_stack_settled", session_stack_settled, METH_O, "(patient): stacks below this number have all their names." },
 	{ "_stack_frames", session_stack_frames, METH_O, "The frames from that number on." },
 	{ "_stack_tables", session_stack_tables, METH_O,

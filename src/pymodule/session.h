@@ -41,6 +41,7 @@ struct native *native_of_instance(PyObject *self);
  * perf_prof.Frame; the tables of stacks and frames. */
 PyObject *session_stack_count(PyObject *self, PyObject *unused);
 PyObject *session_stack(PyObject *self, PyObject *args);
+PyObject *session_stack_samples(PyObject *self, PyObject *number);
 PyObject *session_stack_frames(PyObject *self, PyObject *from);
 PyObject *session_stack_tables(PyObject *self, PyObject *patient);
 PyObject *session_stack_settled(PyObject *self, PyObject *patient);

@@ -104,6 +104,14 @@ PyObject *session_stack(PyObject *self, PyObject *args)
 	return tuple;
 }
 
+PyObject *session_stack_samples(PyObject *self, PyObject *number)
+{
+	struct stacktable *t = table_of(self);
+	size_t stack = t ? PyLong_AsSize_t(number) : 0;
+
+	return PyErr_Occurred() ? NULL : PyLong_FromUnsignedLongLong(stacktable_samples(t, stack));
+}
+
 /* ---- frames ------------------------------------------------------------------------- */
 
 /* As of `perf-prof python`: what has no name is 'Unknown', and flags are bool. */

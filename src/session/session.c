@@ -243,6 +243,8 @@ struct session {
 	struct session_stats stats;
 	char **notes;
 	size_t nnotes;
+	struct session_gap *gaps;
+	size_t ngaps;
 };
 
 /* ---- the thread: batches ------------------------------------------------------------ */
@@ -348,6 +350,9 @@ static void count_loss(struct session *s, const struct stream_loss *loss)
 		t->losses[i].count += loss->count;
 		t->losses[i].times++;
 	}
+	if (s->ngaps < SESSION_GAPS && ROOM_FOR_ONE(s->gaps, s->ngaps))
+		s->gaps[s->ngaps++] = (struct session_gap){ loss->start ? stream_time(s->stream, loss->start) : 0,
+			loss->end ? stream_time(s->stream, loss->end) : 0, loss->count, loss->cpu, loss->cause };
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -653,6 +658,7 @@ static void free_all(struct session *s)
 		free(s->notes[i]);
 	free(s->notes);
 	free(s->stats.losses);
+	free(s->gaps);
 	pthread_cond_destroy(&s->changed);
 	pthread_mutex_destroy(&s->lock);
 	free(s);
@@ -909,6 +915,18 @@ bool session_stats(struct session *s, struct session_stats *stats)
 		stats->no_stack = stacktable_refused(s->stacks);
 	}
 	return stats->losses;
+}
+
+bool session_gap(struct session *s, size_t i, struct session_gap *gap)
+{
+	bool there;
+
+	pthread_mutex_lock(&s->lock);
+	there = i < s->ngaps;
+	if (there)
+		*gap = s->gaps[i];
+	pthread_mutex_unlock(&s->lock);
+	return there;
 }
 
 struct stacktable *session_stacktable(struct session *s)

@@ -89,6 +89,13 @@ struct session_loss {
 	uint64_t count, times;          /* events; losses (throttled: pauses) */
 };
 
+/* A gap in the events. */
+struct session_gap {
+	uint64_t start, end, count;     /* ns; 0: not known */
+	int cpu;                        /* -1: not known */
+	enum stream_loss_cause cause;
+};
+
 struct session_stats {
 	struct stream_totals totals;
 	uint64_t batches, rows;         /* made */
@@ -104,6 +111,9 @@ struct session_stats {
 
 /* How it stands. False: no memory, or a fork. Free `losses` with free(). */
 bool session_stats(struct session *s, struct session_stats *stats);
+/* The i-th gap so far. False: there are no more, or it is not among the first SESSION_GAPS. */
+bool session_gap(struct session *s, size_t i, struct session_gap *gap);
+enum { SESSION_GAPS = 1 << 16 };
 /* The i-th hint that the run had, such as a lowered frequency; NULL: there are no more. */
 /* When the run has ended by itself: waits until the names of its stacks are there, which may bring notes, for `ms` at most.
  * False: they are not. */

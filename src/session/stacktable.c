@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,6 +171,7 @@ struct known {
 	struct callstack *stack;        /* the thread's; NULL after the run */
 	size_t first, n;                /* in `numbers` */
 	bool complete;
+	_Atomic uint64_t samples;
 };
 
 struct stacktable {
@@ -279,12 +281,14 @@ int32_t stacktable_number(void *table, const struct stream_event *event, const s
 	struct stacktable *t = table;
 	uint64_t refused = callstacks_refused(t->stacks);
 	struct callstack *stack = sample_stack(&t->names, t->stacks, event, rec);
+	int32_t number;
 
 	if (!stack)
 		return callstacks_refused(t->stacks) > refused ? refuse(t) : -1;
-	if (stack->user)
-		return (int32_t)((uintptr_t)stack->user - 1);
-	return stack->n ? add(t, stack) : -1;
+	number = stack->user ? (int32_t)((uintptr_t)stack->user - 1) : stack->n ? add(t, stack) : -1;
+	if (number >= 0)
+		atomic_fetch_add_explicit(&t->v[number].samples, 1, memory_order_relaxed);
+	return number;
 }
 
 static void keep_numbered(void *ctx)
@@ -413,6 +417,16 @@ size_t stacktable_count(struct stacktable *t)
 
 	pthread_mutex_lock(&t->lock);
 	n = t->n;
+	pthread_mutex_unlock(&t->lock);
+	return n;
+}
+
+uint64_t stacktable_samples(struct stacktable *t, size_t stack)
+{
+	uint64_t n;
+
+	pthread_mutex_lock(&t->lock);
+	n = stack < t->n ? t->v[stack].samples : 0;
 	pthread_mutex_unlock(&t->lock);
 	return n;
 }

@@ -38,6 +38,8 @@ void stacktable_finish(struct stacktable *t);
 
 /* The number of stacks so far; they are 0 to that. */
 size_t stacktable_count(struct stacktable *t);
+/* The number of samples that had that stack so far. */
+uint64_t stacktable_samples(struct stacktable *t, size_t stack);
 /* The number of samples that have no stack because the table is full. */
 uint64_t stacktable_refused(struct stacktable *t);
 #define STACKS_ALL SIZE_MAX

@@ -28,6 +28,10 @@ def run(prof, tmp_path):
     return start
 
 
+def test_frames_are_for_programs(run):
+    assert 'a script for `perf-prof python` takes polars.DataFrame(batch)' in run('def __batch__(batch): batch.pl()', check=1).stderr
+
+
 # ---- what comes in which batch, on a recording
 
 ONE_BY_ONE = '''

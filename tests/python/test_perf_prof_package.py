@@ -68,8 +68,11 @@ def test_importing_takes_little(run):
 RIGHT = '''
 import perf_prof, pyperf
 r = perf_prof.profile(pid=1, seconds=0.5, call_graph="dwarf", sort=["comm"])
-print(r.flame_graph().svg(), r.rows["self"], perf_prof.counts(command=["true"], events="cycles")["cycles"])
-print(perf_prof.report("x", than=1).tables[0].info, perf_prof.list("sched:*")[0]["name"], perf_prof.features().keys())
+print(r.flame_graph().svg(), r.rows["self"], perf_prof.stat(command=["true"], events="cycles")["cycles"])
+print(perf_prof.report("x", than=1).tables[0].info, perf_prof.list("sched:*")[0]["name"], perf_prof.check().keys())
+with perf_prof.open("x") as s:
+    print(s.pl(), s.losses["count"], s.stacks.flame_graph().svg(), [batch.arrow() for batch in s], r.diff(r).folded)
+    print(s.aggregate("_cpu").losses.df(), s.stream("cpu-clock").df())
 attr = pyperf.perf_event_attr()
 attr.kprobe_func = "vfs_read"
 attr.uprobe_path = b"/bin/sh"

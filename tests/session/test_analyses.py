@@ -42,15 +42,20 @@ def handles_signals(pid):
     return int(caught, 16) >> (signal.SIGINT - 1) & 1
 
 
+def stacks_of(result):
+    """[(frames, weight)], the outermost first."""
+    lines = (line.rpartition(' ') for line in result.folded.splitlines())
+    return [(tuple(frames.split(';')), int(weight)) for frames, _, weight in lines if weight.isdigit()]
+
+
 # ---- what there is -----------------------------------------------------------------
 
 def test_a_function_for_each_command(perf_prof, prof):
     rows = map(json.loads, subprocess.run([prof, 'help', '--json'], capture_output=True, text=True, check=True).stdout.splitlines())
     names = {row['command'] for row in rows}
     assert {'profile', 'syscalls', 'stat', 'check'} <= names
-    renamed = {'stat': 'counts', 'check': 'features'}
     for name in names - {'python', 'sql', 'help', 'version'}:
-        name = renamed.get(name, name.replace('-', '_'))
+        name = name.replace('-', '_')
         assert name in dir(perf_prof) and callable(getattr(perf_prof, name)), name
     for name in 'python', 'help', 'version', 'no_such_thing':
         with pytest.raises(AttributeError, match=f'no attribute {name!r}'):
@@ -70,7 +75,7 @@ def test_help_is_the_commands(perf_prof):
 
 def test_importing_the_package_imports_none_of_it(run):
     assert run('import sys, perf_prof; print(sorted(n for n in sys.modules if n.startswith("perf_prof.")))') == \
-        "['perf_prof._keywords', 'perf_prof._native', 'perf_prof.sessions', 'perf_prof.stacks']\n"
+        "['perf_prof._frames', 'perf_prof._keywords', 'perf_prof._native', 'perf_prof.sessions', 'perf_prof.stacks']\n"
 
 
 # ---- results -----------------------------------------------------------------------
@@ -138,7 +143,7 @@ def test_a_number_above_2_to_63_makes_its_column_unsigned(perf_prof):
 
 
 @pytest.mark.parametrize('option, value, word', [
-    ('interval', 1.5, '--interval=1500'), ('interval', '500ms', '--interval=500'), ('than', 0.005, '--than=5000000'), ('than', '40us', '--than=40000')])
+    ('interval', 1.5, '--interval=1500'), ('interval', '500ms', '--interval=500'), ('than', 0.005, '--than=5000000ns'), ('than', '40us', '--than=40000ns')])
 def test_spans_of_time_are_seconds(perf_prof, option, value, word):
     assert perf_prof.analyses.plan(perf_prof.analyses.COMMANDS['waits'], (), {option: value}).words[1] == word
 
@@ -176,7 +181,7 @@ def test_a_result_can_be_pickled(perf_prof):
     import pickle
     result = perf_prof.report(STACKS)
     again = pickle.loads(pickle.dumps((result.rows.to_pylist(), result)))
-    assert again[1].rows.to_pylist() == again[0] and again[1].stacks == result.stacks and str(again[1]) == str(result)
+    assert again[1].rows.to_pylist() == again[0] and again[1].folded == result.folded and str(again[1]) == str(result)
 
 
 # ---- pictures ----------------------------------------------------------------------
@@ -185,7 +190,7 @@ def test_flame_graph(perf_prof, prof, tmp_path):
     result = perf_prof.report(STACKS)
     subprocess.run([prof, 'report', '-q', '--flame-graph', tmp_path / 'r.folded', STACKS], check=True, capture_output=True)
     assert result.folded == (tmp_path / 'r.folded').read_text()
-    assert [';'.join(frames) + f' {weight}' for frames, weight in result.stacks] == \
+    assert [';'.join(frames) + f' {weight}' for frames, weight in stacks_of(result)] == \
         [line for line in result.folded.splitlines() if line[0] != '#']
     picture = result.flame_graph(title='the <title>')
     picture.save(tmp_path / 'p.svg')
@@ -194,7 +199,7 @@ def test_flame_graph(perf_prof, prof, tmp_path):
     assert sorted((tmp_path / 'p.folded').read_text().splitlines()) == sorted(result.folded.splitlines())
     shown = picture._repr_html_()
     assert shown.startswith('<iframe srcdoc="') and 'sandbox="allow-scripts"' in shown and '<svg' not in shown
-    half = ''.join(f'{";".join(frames)} 1\n' for frames, _ in result.stacks)
+    half = ''.join(f'{";".join(frames)} 1\n' for frames, _ in stacks_of(result))
     changed = result.flame_graph(before=half).svg()
     assert changed != result.flame_graph(before=result).svg()
     (tmp_path / 'half.folded').write_text(half)
@@ -226,14 +231,14 @@ def test_a_picture_in_a_notebook_is_as_high_as_its_names(perf_prof):
 
 @pytest.mark.live
 def test_an_empty_flame_graph_names_no_file(perf_prof, storm_of):
-    result = perf_prof.profile(pid=storm_of(1).pid, seconds=0.1)        # which waits
+    result = perf_prof.profile(pids=storm_of(1).pid, seconds=0.1)        # which waits
     assert not result.folded and 'there were no samples with a stack: the flame graph is empty' in result.notes
 
 
 def test_stacks_of_events(perf_prof):
     result = perf_prof.script(STACKS)
-    assert sum(weight for _, weight in result.stacks) == len(result) - result.rows['_stack'].null_count > 0
-    assert {';'.join(frames[1:]) for frames, _ in result.stacks} == set(result.rows['_stack'].to_pylist()) - {None}
+    assert sum(weight for _, weight in stacks_of(result)) == len(result) - result.rows['_stack'].null_count > 0
+    assert {';'.join(frames[1:]) for frames, _ in stacks_of(result)} == set(result.rows['_stack'].to_pylist()) - {None}
     assert '<svg' in result.flame_graph().svg()
 
 
@@ -244,7 +249,7 @@ def test_a_recording_is_a_file(perf_prof, storm, live, tmp_path):
     assert result.returncode == 0 and len(perf_prof.script(path)) == 50 and len(result) == 0
     result = perf_prof.trace(command=[storm, 'getppid', '50'], events='syscalls:sys_enter_getppid', call_graph=True)
     assert result.rows['_event'].to_pylist() == ['syscalls:sys_enter_getppid'] * 50
-    assert {frames[0] for frames, _ in result.stacks} == {'storm'} and sum(weight for _, weight in result.stacks) == 50
+    assert {frames[0] for frames, _ in stacks_of(result)} == {'storm'} and sum(weight for _, weight in stacks_of(result)) == 50
     same = perf_prof.diff(*[STACKS] * 2)
     assert len(same) and set(same.rows['change'].to_pylist()) <= {0.0, None}
     perf_prof.convert(STACKS, to='folded', output=tmp_path / 'c.folded')
@@ -269,10 +274,10 @@ def test_a_recording_is_a_file(perf_prof, storm, live, tmp_path):
     (lambda p: p.profile(pids=[None]), TypeError, 'pids=None: expected a number'),
     (lambda p: p.profile(command=[]), ValueError, 'expected a program'),
     (lambda p: p.profile(pids='x'), ValueError, '^pids=x: unexpected "x"'),
-    (lambda p: p.profile(pid=2147483646), ProcessLookupError, r'Errno 3\] pid=2147483646: there is no such process'),
-    (lambda p: p.counts(tids=2147483646), ProcessLookupError, 'tids=2147483646: there is no such thread'),
-    (lambda p: p.dump(pid=2147483646), ProcessLookupError, 'there is no process 2147483646'),
-    (lambda p: p.profile(cpu=60000), ValueError, '^cpu=60000: .*use cpu='),
+    (lambda p: p.profile(pids=2147483646), ProcessLookupError, r'Errno 3\] pids=2147483646: there is no such process'),
+    (lambda p: p.stat(tids=2147483646), ProcessLookupError, 'tids=2147483646: there is no such thread'),
+    (lambda p: p.dump(pids=2147483646), ProcessLookupError, 'there is no process 2147483646'),
+    (lambda p: p.profile(cpus=60000), ValueError, '^cpus=60000: .*use cpus='),
     (lambda p: p.profile(python=True, cpus=0, command='true'), ValueError,
      '^cpus: it needs samples .*: leave it out, or use python=False$'),
     (lambda p: p.profile(samples=True, command='true'), TypeError, 'without samples='),
@@ -281,12 +286,12 @@ def test_a_recording_is_a_file(perf_prof, storm, live, tmp_path):
     (lambda p: p.report(RECORDING, sort='x'), ValueError, 'sort=x'),
     (lambda p: p.top(input=RECORDING, events='sched:sched_swich'), ValueError, 'sched_switch'),
     (lambda p: p.report(RECORDING + '.none'), FileNotFoundError, 'No such file'),
-    (lambda p: p.counts(command=['no-such-program-here']), FileNotFoundError, 'there is no such program'),
-    (lambda p: p.counts(command=['/']), PermissionError, 'cannot execute /'),
-    (lambda p: p.counts(command=['true'], events='no-such-event'), ValueError, '^events: there is no event named "no-such-event"'),
-    (lambda p: p.counts(command=['ls', 5]), TypeError, r"command=\['ls', 5\]: its item 1 is 5: expected a str or a path"),
-    (lambda p: p.counts(command=5), TypeError, 'command=5: expected a list'),
-    (lambda p: p.counts(command=''), ValueError, "command='': expected"),
+    (lambda p: p.stat(command=['no-such-program-here']), FileNotFoundError, 'there is no such program'),
+    (lambda p: p.stat(command=['/']), PermissionError, 'cannot execute /'),
+    (lambda p: p.stat(command=['true'], events='no-such-event'), ValueError, '^events: there is no event named "no-such-event"'),
+    (lambda p: p.stat(command=['ls', 5]), TypeError, r"command=\['ls', 5\]: its item 1 is 5: expected a str or a path"),
+    (lambda p: p.stat(command=5), TypeError, 'command=5: expected a list'),
+    (lambda p: p.stat(command=''), ValueError, "command='': expected"),
     (lambda p: p.profile(pids=-1), ValueError, 'such as 0-3,7$'),
     (lambda p: p.dump(), ValueError, r'such as dump\(1234\)$'),
     (lambda p: p.convert(RECORDING, to='foo'), ValueError, '^to=foo: there is no such format; expected one of folded, '),
@@ -320,7 +325,7 @@ def test_options_in_texts_are_parameters(perf_prof, text, expected):
 
 def test_help_has_parameters_and_no_options(perf_prof):
     from perf_prof.analyses import COMMANDS
-    for name in 'profile', 'top', 'task_state', 'counts', 'dump', 'record':
+    for name in 'profile', 'top', 'task_state', 'stat', 'dump', 'record':
         text = re.sub('`[^`]*`', '', getattr(perf_prof, name).__doc__)
         options = COMMANDS[name].options.values()
         words = [f'--{one.name}' for one in options] + [f'-{one.key}' for one in options if one.key]
@@ -376,7 +381,7 @@ def test_outliers(perf_prof, live):
 def test_python_functions_of_a_command(perf_prof, live):
     result = perf_prof.profile(command=[sys.executable, '-c', PYTHON], python=True)
     assert result.rows['function'].to_pylist()[0] == 'hot' and result.tables[0].info['samples'] > 0
-    assert any(frames[-1].startswith('hot') for frames, _ in result.stacks)
+    assert any(frames[-1].startswith('hot') for frames, _ in stacks_of(result))
 
 
 @pytest.mark.live
@@ -384,14 +389,14 @@ def test_the_command_writes_where_python_does(run, live):
     """Its stdout is ours; its stderr becomes sys.stderr's; the result is its own."""
     code = ('import io, sys, perf_prof\n'
             'sys.stderr = io.StringIO()\n'
-            'r = perf_prof.counts(command="echo out; echo err >&2; echo perf-prof: mine >&2; exit 3", events="page-faults")\n'
+            'r = perf_prof.stat(command="echo out; echo err >&2; echo perf-prof: mine >&2; exit 3", events="page-faults")\n'
             'print(r.returncode, r["page-faults"] > 0, repr(sys.stderr.getvalue()))\n')
     assert run(code) == "out\n3 True 'err\\n'\n"
 
 
 @pytest.mark.live
 def test_counts(perf_prof):
-    counts = perf_prof.counts(command=['true'], events=['page-faults:u', 'task-clock:u'], repeat=3)
+    counts = perf_prof.stat(command=['true'], events=['page-faults:u', 'task-clock:u'], repeat=3)
     assert list(counts) == counts.keys() == ['page-faults:u', 'task-clock:u'] and counts['page-faults:u'] > 10
     assert dict(counts.items())['task-clock:u'] > 0 and counts.elapsed > 0 and 'task-clock:u' in counts
     assert counts.rows['event'].to_pylist() == list(counts) and counts.data[0]['runs'] == 3
@@ -411,15 +416,15 @@ def test_a_reason_of_many_counts_is_shown_once(perf_prof):
 
 @pytest.mark.live
 def test_features_and_list(perf_prof, prof):
-    features = perf_prof.features()
+    features = perf_prof.check()
     known = json.loads(subprocess.run([prof, 'check', '--json'], capture_output=True, text=True, check=True).stdout)
     assert {name: features[name] for name in features} == {one['name']: one['works'] for one in known['features']}
     assert features.kernel == os.uname().release and features['software'] is True
     wrong = [name for name in features if not features[name]]
     if wrong:
-        assert not perf_prof.features(wrong[0])[wrong[0]]
+        assert not perf_prof.check(wrong[0])[wrong[0]]
     with pytest.raises(ValueError, match='no-such-feature'):
-        perf_prof.features('no-such-feature')
+        perf_prof.check('no-such-feature')
     assert {'kind': 'software', 'name': 'page-faults'}.items() <= perf_prof.list('page-faults')[0].items()
 
 
@@ -474,7 +479,7 @@ def test_numbers_of_numpy(perf_prof, live, reader):
     numpy = reader('numpy')
     for pid in numpy.int64(os.getpid()), numpy.array([os.getpid()]):
         began = time.monotonic()
-        result = perf_prof.rundelay(pid=pid, seconds=numpy.float32(0.1))
+        result = perf_prof.rundelay(pids=pid, seconds=numpy.float32(0.1))
         assert result.returncode is None and result.tables[0].name == 'rundelay' and time.monotonic() - began >= 0.1
 
 
@@ -524,7 +529,7 @@ def test_ctrl_c(run, live, arguments, answer):
     assert out == f'{answer}\nno child\n'
 
 
-@pytest.mark.parametrize('call', ['task_state', 'counts'])
+@pytest.mark.parametrize('call', ['task_state', 'stat'])
 @pytest.mark.live
 def test_a_run_does_not_outlive_its_python(folder, live, wait_for, call):
     python = subprocess.Popen([sys.executable, '-c', f'import perf_prof; perf_prof.{call}(cpus=0)'],
@@ -543,7 +548,7 @@ def test_no_descriptor_stays_open(perf_prof):
     gc.collect()    # sessions of other tests
     before = look()
     perf_prof.report(STACKS).flame_graph().svg()
-    perf_prof.counts(command=['true'], events='page-faults:u')
+    perf_prof.stat(command=['true'], events='page-faults:u')
     with pytest.raises(ValueError):
         perf_prof.report(STACKS, sort='x')
     assert not look() - before
@@ -553,9 +558,9 @@ def test_no_descriptor_stays_open(perf_prof):
 def test_a_program_that_ignores_the_ends_of_children(run, live):
     assert run('import signal, perf_prof\n'
                'signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n'
-               'r = perf_prof.counts(command="exit 3", events="page-faults")\n'
+               'r = perf_prof.stat(command="exit 3", events="page-faults")\n'
                'print(r.returncode, r["page-faults"] > 0, perf_prof.task_state(cpus=0, seconds=0.1).tables[0].name)\n'
-               'try: perf_prof.counts(command="true", events="no-such-event")\n'
+               'try: perf_prof.stat(command="true", events="no-such-event")\n'
                'except RuntimeError as e: print(e)\n'
                ).startswith('None True task-state\nevents: there is no event named')
 
@@ -614,8 +619,8 @@ def test_what_runs_a_cell_is_in_no_stack_of_it(run, live):
     out = run(SHELL + f'result = shell.magic("-F 500 -g", {PYTHON!r})\n'
               'names = set(result.rows["function"].to_pylist())\n'
               'print("hot" in names, sorted(n for n in names if "Interactive" in n or "perf_prof" in n))\n'
-              'print({frames[1] for frames, _ in result.stacks if frames[-1].startswith("hot")})\n'
-              'print("run_code" in str(result), "run_code" in shown[0].folded)\n'
+              'print({line.split(";")[1] for line in result.folded.splitlines() if line.rpartition(";")[2].startswith("hot")})\n'
+              'print("run_code" in str(result), "run_code" in result.folded)\n'
               'print(result.rows["function"].to_pylist()[0], result.tables[0].info["samples"] > 0, "hot" in shell.user)\n'
               'print(type(shown[0]).__name__, "hot" in shown[0].svg())\n')
     assert out == "True []\n{'<module> (<ipython-input-1>:1)'}\nFalse False\nhot True True\nFlameGraph True\n"

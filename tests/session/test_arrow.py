@@ -216,7 +216,7 @@ def test_pandas_takes_columns_and_batches(batch, reader):
 
 
 def test_what_is_no_table_says_so(perf_prof, reader):
-    with perf_prof.open(RECORDING) as s, pytest.raises(TypeError, match=r'pandas\.DataFrame\.from_arrow\(session\)'):
+    with perf_prof.open(RECORDING) as s, pytest.raises(TypeError, match=r'session\.df\(\), session\.pl\(\)'):
         reader('pandas').DataFrame(s)
 
 

@@ -424,6 +424,7 @@ def test_notes_name_parameters(perf_prof):
         assert s.notes[-4:] == [
             '12 events were out of order: order=True sorts them; larger rings (ring=16M) or buffer=64M help',
             'ring: 5 kB rounded up to 8 kB', 'call chains: frame pointers (callchains=fp|dwarf chooses)', 'nothing: `perf-prof -m 4`']
-    with perf_prof.Session('cpu-clock:u', pid=os.getpid()) as s:        # as they were given
+    with pytest.warns(DeprecationWarning, match='pid= is now pids='), \
+            perf_prof.Session('cpu-clock:u', pid=os.getpid()) as s:        # as they were given
         s._note('--pids 5 has ended; --tids watches threads')
         assert s.notes[-1] == 'pid=5 has ended; tids= watches threads'

@@ -196,7 +196,7 @@ def test_arrow(perf_prof, reader):
     pyarrow = reader('pyarrow')
     with perf_prof.open(CHAINS[0], callchains=True) as s:
         events = pyarrow.Table.from_batches(map(pyarrow.record_batch, s))
-    table = s.stacks.to_arrow()
+    table = s.stacks.arrow()
     table.validate(full=True)
     assert table.column_names == ['stack', 'depth', 'frame', *KEYS]
     stack = events['_stack'][0].as_py()
@@ -213,7 +213,7 @@ sys.modules['pyarrow'] = None
 import perf_prof
 s = perf_prof.open({CHAINS[0]!r}, callchains=True)
 list(s)
-s.stacks.to_arrow()''', check=1)
+s.stacks.arrow()''', check=1)
 
 
 def test_folded(perf_prof):

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from known import CORPUS, PATIENCE, RECORDING
+from known import CORPUS, PATIENCE, RECORDING, lossy
 
 sys.path.insert(0, CORPUS)
 import foreign  # noqa: E402
@@ -116,18 +116,7 @@ def test_two_events_of_one_name(perf_prof):
 
 def test_losses_of_other_cpus(perf_prof):
     """They are not reported where cpus= leaves out their events. Of which CPU the last ones are is not known."""
-    r = foreign.Recorder(False, 8)
-    parts = foreign.IP | foreign.TID | foreign.TIME | foreign.CPU | foreign.PERIOD | foreign.IDENTIFIER
-    records = []
-    for time in range(1000, 1020, 2):
-        for cpu in 0, 1:
-            records.append(r.record(9, 2, r.pack('QQIIQIIQ', 12, 0x400000, 500, 500, time + cpu, cpu, 0, 1)))
-        if time in (1004, 1010):
-            cpu = time == 1010
-            records.append(r.record(2, 0, r.pack('QQ', 12, 10 + cpu) + r.trailer(500, 500, time + 1, cpu, 12)))
-    records.append(r.record(13, 0, r.pack('Q', 25) + r.trailer(0, 0, 0, 0, 12)))
-    data = foreign.file_of(r, [(r.attr(1, 0, parts, r.flags('disabled', 'sample_id_all')), [12], 'cpu-clock')], b''.join(records),
-                           foreign.machine(r, 'x86_64'))
+    data = lossy()
     for cpus, ring in ((None, [(0, 10), (1, 11)]), ([0], [(0, 10)]), ([1], [(1, 11)]), ([5], [])):
         with perf_prof.open(data, cpus=cpus) as s:
             rows = [row for batch in s for row in batch.to_pylist() if row['_lost'] is not None]
@@ -292,6 +281,7 @@ def test_what_was_dropped_stands_where_it_is_missing(perf_prof, storm_of):
         stats = other.stats()
         rows = [*first.to_pylist(), *rows_of(other)]
         loss = next(row for row in rows if row['_event'] == 'lost:stream')
+        assert other.losses.to_pylist() == [dict(start=None, end=None, cpu=None, cause='stream', count=other.stats()['dropped'])]
         assert loss['_tid'] is None and stats['dropped'] > 0 and stats['waiting'] > 0
         assert sum(1 if row['_lost'] is None else row['_lost'] for row in rows) == n and s.stats()['lost'] == 0
         times = [row['_time'] for row in rows]
