@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The fixture perf_counts, in a pytest of its own."""
+import os
+import subprocess
+import sys
+
+import pytest
+
+from frame import nokernel
+from known import PATIENCE
+
+COUNTS = '''
+import mmap
+
+def test_counts(perf_counts):
+    with perf_counts("page-faults:u", "task-clock:u") as counts:
+        with mmap.mmap(-1, 50 << 12) as memory:
+            for page in range(50):
+                memory[page << 12] = 1
+    assert 50 <= counts["page-faults:u"] < 1000 and counts["task-clock:u"] > 0
+
+def test_a_wrong_name(perf_counts):
+    with perf_counts("page-fault"):
+        pass
+'''
+
+
+def output_of(folder, tmp_path, *runner):
+    """What pytest prints of these tests."""
+    (tmp_path / 'conftest.py').write_text('pytest_plugins = ["perf_prof.pytest_plugin"]\n')
+    (tmp_path / 'test_it.py').write_text(COUNTS)
+    env = {**os.environ, 'PYTHONPATH': folder, 'PYTEST_DISABLE_PLUGIN_AUTOLOAD': '1'}
+    return subprocess.run([sys.executable, *runner, '-m', 'pytest', '-p', 'no:cacheprovider', '-rs', tmp_path], cwd=tmp_path, env=env,
+                          capture_output=True, text=True, timeout=PATIENCE).stdout
+
+
+@pytest.mark.live
+def test_fixture_for_pytest(folder, tmp_path):
+    text = output_of(folder, tmp_path)
+    assert '1 failed, 1 passed' in text and "no event named" in text
+
+
+def test_fixture_for_pytest_skips_what_cannot_be_counted(folder, tmp_path):
+    text = output_of(folder, tmp_path, nokernel.__file__, sys.executable)
+    assert '1 failed, 1 skipped' in text and 'page-faults:u: ' in text
