@@ -14,10 +14,11 @@ enter, leave = f'syscalls:sys_enter_{call}', f'syscalls:sys_exit_{call}'
 times = f'histogram(pair("{enter}", "{leave}", _tid), "log2")'
 
 with perf_prof.Session([enter, leave], command=command, fields=['_time', '_tid', '_comm']) as session:
-    rows = list(session.aggregate('_comm', {'ns': times}).events())
+    sums = session.aggregate('_comm', {'ns': times})
+    rows = list(sums.events())
 
-for lost in (row for row in rows if row._lost is not None):
-    print(f'{lost._lost:,} events are not in it ({lost._event})', file=sys.stderr)
+for lost in sums.losses:
+    print(f'{lost.count:,} events are not in it ({lost.cause})', file=sys.stderr)
 rows = sorted((row for row in rows if row._lost is None), key=lambda row: (row._comm or '', row.ns_low))
 most = max((row.ns for row in rows), default=0)
 for comm, buckets in itertools.groupby(rows, key=lambda row: row._comm):

@@ -17,10 +17,10 @@ FIELDS = ['_comm', 'comm', 'target_cpu']     # who woke whom, on which CPU
 
 
 def seconds(session):
-    """The rows of each second as a data frame. Lost events are rows in which _lost is not null."""
+    """The rows of each second as a data frame."""
     frames, begin = [], time.monotonic()
     for batch in session:
-        frames.append(polars.DataFrame(batch))
+        frames.append(batch.pl())
         if time.monotonic() - begin >= 1:
             yield polars.concat(frames)
             frames, begin = [], time.monotonic()
@@ -29,8 +29,7 @@ def seconds(session):
 
 
 def table(rows, top):
-    return (rows.filter(polars.col('_lost').is_null())
-            .group_by(waker='_comm', woken='comm')
+    return (rows.group_by(waker='_comm', woken='comm')
             .agg(polars.len().alias('wakeups'), polars.col('target_cpu').n_unique().alias('cpus'))
             .sort('wakeups', descending=True)
             .head(top))
@@ -44,8 +43,8 @@ def main():
     with perf_prof.Session('sched:sched_wakeup', fields=FIELDS, seconds=options.seconds) as session:
         try:
             for rows in seconds(session):
-                lost = rows['_lost'].sum()
-                print(f"{rows['_lost'].null_count()} wake-ups" + f', and {lost} were lost' * bool(lost))
+                lost = sum(session.losses['count'])
+                print(f'{len(rows)} wake-ups' + f', and {lost} were lost so far' * bool(lost))
                 print(table(rows, options.top), flush=True)
         except KeyboardInterrupt:
             print()         # the table may lack its last newline
