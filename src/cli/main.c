@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <nss.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -48,6 +49,17 @@ static int run(int argc, char **argv, struct fault *f)
 	return command_run(cmd, argc - 2, argv + 2, analysis_sources);
 }
 
+/* Users and groups are those of /etc: the modules of NSS are for the system's libc, which a static program does not have. */
+static void use_no_modules(void)
+{
+#ifdef STATIC_PROGRAM
+	static const char *const databases[] = { "passwd", "group", "initgroups" };
+
+	for (size_t i = 0; i < sizeof(databases) / sizeof(*databases); i++)
+		__nss_configure_lookup(databases[i], "files");
+#endif
+}
+
 enum { LARGE_BLOCK = 1 << 20 };
 
 int main(int argc, char **argv)
@@ -60,6 +72,7 @@ int main(int argc, char **argv)
 	mallopt(M_ARENA_MAX, 2);
 	mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
 	mallopt(M_TRIM_THRESHOLD, LARGE_BLOCK);
+	use_no_modules();
 	if (check_streams(&f) || capabilities_trim(&f)) {
 		fault_print(&f);
 		return f.exit_code;

@@ -761,6 +761,16 @@ static int check_text(const struct analysis *a, struct fault *f)
 	return 0;
 }
 
+static int check_servers(const struct analysis *a, struct fault *f)
+{
+#ifdef STATIC_PROGRAM
+	if (a->opts->debuginfod)
+		return fault_usage(f, "--debuginfod %s: this program is one file and does not load libdebuginfod; install the .deb or the "
+				   "wheel of perf-prof, or leave --debuginfod out", a->opts->debuginfod);
+#endif
+	return 0;
+}
+
 int analysis_run(const struct analysis_ops *ops, void *config, const struct opt_parser *args, struct fault *f)
 {
 	return analysis_run_of(ops, config, config, args, f);
@@ -780,8 +790,8 @@ int analysis_run_of(const struct analysis_ops *ops, void *config, struct analysi
 	a.opts->stream.attrs = ops->attrs;
 	a.opts->stream.takes_command = true;
 	descriptors_reserve(OWN_FILES);
-	rc = check_text(&a, f) || stream_check_operand(&a.opts->stream, args, f) || check_targets(&a, f) || open_input(&a, args, f) ||
-	     job_prepare(&a.job, a.command, a.opts->everybody, &a.opts->stream, f) || name_events(&a, f);
+	rc = check_text(&a, f) || check_servers(&a, f) || stream_check_operand(&a.opts->stream, args, f) || check_targets(&a, f) ||
+	     open_input(&a, args, f) || job_prepare(&a.job, a.command, a.opts->everybody, &a.opts->stream, f) || name_events(&a, f);
 	if (!rc)
 		tell_of_mixture(&a);
 	if (!rc)

@@ -5,8 +5,8 @@
 
 static int fail(struct fault *f)
 {
-	return fault_set(f, EXIT_FAILED, "this perf-prof was built without Python; build it with "
-			 "-Dpython=enabled (needs python3-dev)");
+	return fault_set(f, EXIT_FAILED, "this perf-prof was built without Python, which python, sql and convert "
+			 "--to parquet need; install its .deb or wheel, or build it with -Dpython=enabled (needs python3-dev)");
 }
 
 int python_run(void *config, const struct opt_parser *args, struct fault *f)

@@ -30,6 +30,19 @@ static struct {
 	__typeof__(pfm_get_event_next) *next;
 } pfm;
 
+#ifdef STATIC_PROGRAM
+static void start(void)
+{
+	pfm.initialize = pfm_initialize;
+	pfm.encode = pfm_get_os_event_encoding;
+	pfm.event_info = pfm_get_event_info;
+	pfm.attr_info = pfm_get_event_attr_info;
+	pfm.pmu_info = pfm_get_pmu_info;
+	pfm.next = pfm_get_event_next;
+	if (pfm.initialize() == PFM_SUCCESS)
+		pfm.library = &pfm;
+}
+#else
 static const struct {
 	const char *name;
 	void *to;
@@ -61,6 +74,7 @@ static void start(void)
 	else if (library)
 		dlclose(library);
 }
+#endif
 
 static bool is_there(void)
 {

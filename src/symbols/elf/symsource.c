@@ -55,9 +55,18 @@ static void set_environment(const char *urls, const char *cache)
 	setenv("DEBUGINFOD_TIMEOUT", "20", 1);
 }
 
+static void *load(void)
+{
+#ifdef STATIC_PROGRAM
+	return NULL;             /* the library is for the system's libc, which may be another one */
+#else
+	return dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
+#endif
+}
+
 static int find(const uint8_t *id, size_t size)
 {
-	void *lib = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
+	void *lib = load();
 	begin_fn *begin = lib ? (begin_fn *)dlsym(lib, "debuginfod_begin") : NULL;
 	find_fn *fetch = lib ? (find_fn *)dlsym(lib, "debuginfod_find_debuginfo") : NULL;
 	end_fn *end = lib ? (end_fn *)dlsym(lib, "debuginfod_end") : NULL;
