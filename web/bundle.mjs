@@ -1,28 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // node bundle.mjs ENTRY OUT.js OUT.css OUT.licences: one page's script and style, with all
-// that they import, and the licences of it.
+// that they import, and the licences of it. node bundle.mjs --dist ENTRY...: these pages, into
+// web/built of the source archive that Meson is making.
 import * as esbuild from 'esbuild';
-import {readFileSync, writeFileSync} from 'node:fs';
+import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {basename, join} from 'node:path';
 
-const [entry, script, style, licences] = process.argv.slice(2);
-
-const result = await esbuild.build({
-	entryPoints: [entry],
-	bundle: true,
-	minify: true,
-	metafile: true,
-	write: false,
-	format: 'iife',
-	target: 'es2020',
-	charset: 'ascii',
-	legalComments: 'none',
-	outfile: script,
-	logLevel: 'warning',
-});
-
 // The packages that something came from, and the text of each licence once.
-function licenceText() {
+function licenceText(result) {
 	const packages = new Set();
 	const texts = new Map();
 
@@ -42,10 +27,36 @@ function licenceText() {
 	return [...texts].map(([text, names]) => `${names.join('\n')}\n\n${text}\n`).join('\n----\n\n');
 }
 
-const text = licenceText();
-const file = suffix => result.outputFiles.find(f => f.path.endsWith(suffix))?.text ?? '';
-const code = file('.js').replaceAll('</script', '<\\/script').replaceAll('<!--', '<\\!--');
+async function bundle(entry, script, style, licences) {
+	const result = await esbuild.build({
+		entryPoints: [entry],
+		bundle: true,
+		minify: true,
+		metafile: true,
+		write: false,
+		format: 'iife',
+		target: 'es2020',
+		charset: 'ascii',
+		legalComments: 'none',
+		outfile: script,
+		logLevel: 'warning',
+	});
+	const text = licenceText(result);
+	const file = suffix => result.outputFiles.find(f => f.path.endsWith(suffix))?.text ?? '';
+	const code = file('.js').replaceAll('</script', '<\\/script').replaceAll('<!--', '<\\!--');
 
-writeFileSync(script, `/*\n${text.replaceAll('*/', '* /')}*/\n${code}`);
-writeFileSync(style, file('.css').replaceAll('</style', '<\\/style'));
-writeFileSync(licences, text);
+	writeFileSync(script, `/*\n${text.replaceAll('*/', '* /')}*/\n${code}`);
+	writeFileSync(style, file('.css').replaceAll('</style', '<\\/style'));
+	writeFileSync(licences, text);
+}
+
+const [first, ...rest] = process.argv.slice(2);
+if (first === '--dist') {
+	const folder = join(process.env.MESON_DIST_ROOT, 'web/built');
+	mkdirSync(folder);
+	for (const entry of rest)
+		await bundle(entry, ...['bundle.js', 'bundle.css', 'licences'].map(end =>
+			join(folder, `${basename(entry, '.js')}.${end}`)));
+} else {
+	await bundle(first, ...rest);
+}
