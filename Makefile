@@ -15,6 +15,7 @@
 #   make fuzz             run each fuzzer for an hour (FUZZ_SECONDS)
 #   make install          install into PREFIX under DESTDIR
 #   make uninstall        remove what the last make install put there
+#   make release          make packages, archives and wheels of the last commit in DIST
 #   make clean            remove all builds
 #   make help             print this list
 #
@@ -28,7 +29,8 @@ DEMO_SECONDS = 5
 FUZZ_SECONDS = 3600
 SOAK_SECONDS = 30
 KERNELS      =
-# Arguments for tests/run and tests/bench/run.
+DIST         = dist
+# Arguments for tests/run, tests/bench/run and tools/release.
 ARGS         =
 
 python = $(if $(PYTHON),-Dpython-bin=$(PYTHON))
@@ -105,10 +107,17 @@ install: build
 uninstall:
 	@tools/uninstall $(BUILD)
 
+release:
+	@tools/install-deps build
+	@tools/install-deps deb
+	@tools/install-deps release
+	@tools/install-web --required
+	@tools/release $(ARGS) $(DIST)
+
 help:
 	@sed -n 's/^#   //p; s/^# PYTHON/\nPYTHON/p' Makefile
 
 clean:
 	rm -rf build build-*
 
-.PHONY: all build tests demo html check test test-deep test-soak test-symbols test-kernels bench fuzz install uninstall help clean
+.PHONY: all build tests demo html check test test-deep test-soak test-symbols test-kernels bench fuzz install uninstall release help clean
