@@ -25,8 +25,8 @@ KINDS = {
     'build-test': ([], {}),
     # -O1 does not know what values can be: it warns of texts that might be cut
     SANITIZED: (SANITIZE + ['-Dc_args=-Wno-format-truncation -g1'], {}),
-    # a few tests, none of speed: compiling fast counts
-    'build-nopython': (['-Dpython=disabled', '-Dtests=false', '-Doptimization=0', '-Ddebug=false',
+    # One file, without Python. A few tests, none of speed: compiling fast counts.
+    'build-static': (['-Dpython=disabled', '-Dprefer_static=true', '-Dtests=false', '-Doptimization=0', '-Ddebug=false',
                         '-Dc_args=-Wno-format-truncation'], {}),
     'build-fuzz': (SANITIZE + ['-Dfuzz=true', '-Dpython=disabled', '-Dc_args=-g1'], {'CC': 'clang'}),
 }
