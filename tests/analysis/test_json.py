@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""--json of each command: the shape that docs/table.schema.json says, the columns that docs/json.md lists,
+"""--json of each command: the shape that docs/table.schema.json says, the columns that docs/json-tables.md lists,
 cells of their column's kind."""
 import json
 import os
@@ -28,9 +28,9 @@ KINDS = {'text': str, 'integer': int, 'hex': int, 'duration': int, 'time': int, 
 
 
 def documented():
-    """{table: its columns}, as docs/json.md lists them."""
-    with open(os.path.join(ROOT, 'docs/json.md')) as f:
-        rows = re.findall(r'^\| `([a-z -]+)` \| (`.*`) \|', f.read().split('## Tables of the commands')[1], re.M)
+    """{table: its columns}, as docs/json-tables.md lists them."""
+    with open(os.path.join(ROOT, 'docs/json-tables.md')) as f:
+        rows = re.findall(r'^\| `([a-z -]+)` \| (`.*`) \|', f.read(), re.M)
     return {name: re.findall(r'`(\w+)`', columns) for name, columns in rows}
 
 

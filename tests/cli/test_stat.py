@@ -373,10 +373,10 @@ def test_a_signal_while_commands_warm_up(prof, tmp_path, vs):
 @pytest.mark.parametrize('new, old, passes', [('sleep 2', 'sleep 0.01', False), ('sleep 0.01', 'sleep 0.1', True), ('exit 1', 'sleep 0.1', False),
                                               (None, 'true', False), ('true', None, False)])
 def test_the_recipe_for_ci(prof, tmp_path, new, old, passes):
-    """The lines of docs/stat.md; with a lower level, and differences that no busy machine hides."""
+    """The lines of docs/compare.md; with a lower level, and differences that no busy machine hides."""
     need('program:jq', 'events')
-    with open(os.path.join(ROOT, 'docs/stat.md')) as f:
-        line, = re.findall(r'^    (perf-prof stat --json .*\n.*)$', f.read(), re.M)
+    with open(os.path.join(ROOT, 'docs/compare.md')) as f:
+        line, = re.findall(r'^(perf-prof stat --json .*\n.*)$', f.read(), re.M)
     for name, text in (('new', new), ('old', old)):
         if text:
             (tmp_path / name).write_text(f'#!/bin/sh\n{text}\n')

@@ -204,7 +204,7 @@ def test_how_several_are_recorded(compare, prof, recordings):
 def test_the_gate_in_a_script(prof, tmp_path):
     """The lines of docs/diff.md: red if a function takes longer, and if there is nothing to compare."""
     with open(os.path.join(ROOT, 'docs/diff.md')) as f:
-        line, = re.findall(r'^    (perf-prof diff --json .*\n.*)$', f.read(), re.M)
+        line, = re.findall(r'^(perf-prof diff --json .*\n.*)$', f.read(), re.M)
     for name, ms in (('a', 900), ('same', 901), ('slower', 2700)):
         of_a_command(tmp_path / name, ' time=command inlined=no', hash=ms, parse=300)
     for program, old, new, passes in ((prof, 'a', 'same', True), (prof, 'a', 'slower', False), (prof, 'nosuch', 'a', False),

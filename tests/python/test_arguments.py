@@ -129,7 +129,7 @@ def test_the_first_steps_of_the_page(prof, tmp_path):
     """As they stand there: template, a line of one's own, run. Something is seen each interval. The script that was made so
     prints on a recording, too."""
     with open(os.path.join(ROOT, 'docs/python.md')) as f:
-        template, line, run, record, replay = re.findall(r'^    (.*(?:my_script\.py|-- sleep 5 .*))$', f.read(), re.M)[:5]
+        template, line, run, record, replay = re.findall(r'^((?:perf-prof|echo) .*(?:my_script\.py|-- sleep 5 .*))$', f.read(), re.M)[:5]
     assert template.endswith('help > my_script.py') and '-i 1000 ' in run and ' record ' in record and ' -I perf.data ' in replay
     run_line(prof, tmp_path, template)
     run_line(prof, tmp_path, line)
@@ -145,7 +145,7 @@ def test_the_script_of_readme(prof, tmp_path):
         text = f.read()
     (tmp_path / 'counter.py').write_text(re.search(r'^```python\n(# counter\.py\n.*?)^```$', text, re.M | re.S)[1])
     command = re.search(r'^# (perf-prof python .* counter\.py)$', text, re.M)[1]
-    assert re.match(r'Loaded module: .*/counter\.py\n(Events: \d+\n){2}', run_line(prof, tmp_path, command, r'(Events: \d+\n){2}'))
+    assert re.match(r'Loaded module: .*/counter\.py\n(\d+ wake-ups\n){2}', run_line(prof, tmp_path, command, r'(\d+ wake-ups\n){2}'))
 
 
 # ---- help -----------------------------------------------------------------------------
