@@ -9,6 +9,7 @@
 #   make test-deep        run them with sanitizers, in guests and elsewhere; fuzzing, the browser
 #   make test-soak        run the tests that take minutes or a machine at rest (SOAK_SECONDS of tracing)
 #   make html             fetch what .html pictures need, and build with it
+#   make site             the pages of docs/ as a site in build/site (mkdocs)
 #   make test-symbols     compare function names of 10,000 addresses with addr2line and perf
 #   make test-kernels     boot old and new kernels in guests, test each (KERNELS=...)
 #   make bench            measure the overhead on this machine, in ten minutes
@@ -56,6 +57,10 @@ demo:
 html:
 	@tools/install-web --required
 	@$(MAKE) --no-print-directory build
+
+site: build
+	@tools/install-deps site
+	@tools/site $(BUILD)
 
 check:
 	@tests/run --tier check $(if $(PYTHON),--python $(PYTHON)) $(ARGS)
@@ -120,4 +125,4 @@ help:
 clean:
 	rm -rf build build-*
 
-.PHONY: all build tests demo html check test test-deep test-soak test-symbols test-kernels bench fuzz install uninstall release help clean
+.PHONY: all build tests demo html site check test test-deep test-soak test-symbols test-kernels bench fuzz install uninstall release help clean

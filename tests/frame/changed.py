@@ -7,8 +7,10 @@ import subprocess
 
 # What is not compiled, or not by that alone: the suites that see it. Paths that stand nowhere reach all suites.
 SEEN_BY = {
-    'README.md': ('examples',), 'docs/': ('examples', 'python', 'session', 'package'), 'man/': ('package',), 'examples/': ('examples', 'package'),
-    'python/': ('python', 'session', 'wheel'), 'web/': ('pictures', 'release'), 'packaging/': ('release',), 'include/': ('package',), 'CHANGELOG.md': (), 'CONTRIBUTING.md': (),
+    'README.md': ('examples',), 'docs/': ('examples', 'python', 'session', 'package'),
+    'mkdocs.yml': ('examples',), 'tools/site': ('examples',), 'man/': ('package',), 'examples/': ('examples', 'package'),
+    'python/': ('python', 'session', 'wheel'), 'web/': ('pictures', 'release'), 'packaging/': ('release',), 'include/': ('package',),
+    'CHANGELOG.md': (), 'CONTRIBUTING.md': (),
     'SECURITY.md': (), 'LICENSE': (), 'tests/README.md': (), 'tests/bench/': (), 'tests/data/': ('python', 'session', 'cli', 'convert', 'analysis'),
     'tests/fuzz/': ('fuzz',), 'tests/vm/': ('vm', 'newest'), 'tests/helpers/': (), 'src/': ('layering',),
 }
