@@ -13,7 +13,7 @@ import sys
 from typing import Any, Dict, Iterator, List, NoReturn, Optional, Sequence
 
 from ._parameters import Parameters, in_python
-from ._program import PLACES
+from ._program import PLACE
 
 PATIENCE = 5.0           # seconds that a run has to end by itself, once it is to be abandoned
 LOOK_MS = 100            # what a watched command writes to stderr is passed on so often
@@ -26,9 +26,9 @@ def program() -> str:
     """The path of the perf-prof that belongs to this package."""
     import sysconfig
     here = os.path.dirname(os.path.realpath(__file__))
-    for package, path in PLACES:
-        if package and os.path.realpath(package) == here:
-            return path
+    package, path = PLACE
+    if package and os.path.realpath(package) == here:
+        return path
     for scheme in sysconfig.get_scheme_names():   # as pip installed it
         paths = sysconfig.get_paths(scheme)
         if os.path.dirname(here) in (os.path.realpath(paths.get(kind, '')) for kind in ('platlib', 'purelib')):

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
 from typing import Tuple
 
-PLACES: Tuple[Tuple[str, str], ...]
+PLACE: Tuple[str, str]
