@@ -16,7 +16,7 @@ ROW = re.compile(r'^\| (\d+)(?:\.(\d+))? \| `([a-z/]+)` \|', re.M)
 TOP = 99   # within a room, above its sub-rooms
 # Programs without a suffix (tests/run, tools/…) are known by their first line.
 SOURCES = ('.c', '.h', '.py', '.pyi', '.build', '.toml', 'Makefile', 'meson_options.txt')
-SKIPPED_FOLDERS = ('.git', '__pycache__', 'subprojects', 'corpus', 'crashes', 'node_modules', 'readers')
+SKIPPED_FOLDERS = ('.git', '__pycache__', 'subprojects', 'corpus', 'crashes', 'node_modules', 'readers', 'debian')
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.M)
 SPDX = 'SPDX-License-Identifier:'
 

@@ -25,6 +25,11 @@ def version():
         return re.search(r"version: '([\d.]+)'", f.read()).group(1)
 
 
+def test_debian_packages_have_this_version():
+    with open(os.path.join(ROOT, 'debian/changelog')) as f:
+        assert re.match(r'perf-prof \(([\d.]+)-\d+\) ', f.readline()).group(1) == version()
+
+
 @pytest.mark.parametrize('name', ['perfevent.h'] + [os.path.relpath(p, header.INCLUDE)
                                                     for p in header.parts()])
 @pytest.mark.parametrize('language', ['c', 'c++'])
