@@ -9,8 +9,8 @@ import subprocess
 SEEN_BY = {
     'README.md': ('examples',), 'docs/': ('examples', 'python', 'session', 'package'),
     'mkdocs.yml': ('examples',), 'tools/site': ('examples',), 'man/': ('package',), 'examples/': ('examples', 'package'),
-    'python/': ('python', 'session', 'wheel'), 'web/': ('pictures', 'release'), 'packaging/': ('release',), 'include/': ('package',),
-    'CHANGELOG.md': (), 'CONTRIBUTING.md': (),
+    'python/': ('python', 'session', 'wheel'), 'web/': ('pictures', 'release'), 'packaging/': ('release',), 'debian/': ('deb', 'package'),
+    'include/': ('package',), 'CHANGELOG.md': (), 'CONTRIBUTING.md': (),
     'SECURITY.md': (), 'LICENSE': (), 'tests/README.md': (), 'tests/bench/': (), 'tests/data/': ('python', 'session', 'cli', 'convert', 'analysis'),
     'tests/fuzz/': ('fuzz',), 'tests/vm/': ('vm', 'newest'), 'tests/helpers/': (), 'src/': ('layering',),
 }

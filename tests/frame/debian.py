@@ -2,6 +2,7 @@
 """`make check` in a root of another Debian, made by debootstrap from its packages alone, as an ordinary user. The root, its
 packages and what was built there are kept in the cache of tests/vm; the tree is a copy of what git knows."""
 import contextlib
+import fcntl
 import filecmp
 import os
 import re
@@ -40,10 +41,20 @@ def done_well(what, argv):
         raise Unavailable(f'{what}: {out.strip().splitlines()[-1] if out.strip() else f"exit code {code}"}')
 
 
-def make(release, root):
-    """The folder of such a root with a copy of our tree and what that needs; made anew after a while."""
+@contextlib.contextmanager
+def made(release, root):
+    """The folder of such a root with what our tree needs. It stays while somebody uses it, and is made anew after a while."""
     here = os.path.join(CACHE, 'debian', release)
-    if not young(os.path.join(here, 'made')):
+    with locked(os.path.join(CACHE, 'debian'), fcntl.LOCK_SH) as lock:
+        if not young(os.path.join(here, 'made')):
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            make(release, root, here)
+            fcntl.flock(lock, fcntl.LOCK_SH)
+        yield here
+
+
+def make(release, root, here):
+    if not young(os.path.join(here, 'made')):       # nobody else has made it meanwhile
         fresh = f'{here}.part'
         shutil.rmtree(fresh, ignore_errors=True)
         try:
@@ -55,8 +66,6 @@ def make(release, root):
         else:
             shutil.rmtree(here, ignore_errors=True)
             os.rename(fresh, here)
-    install(root, here)
-    return here
 
 
 def begin(release, here):
@@ -70,14 +79,14 @@ def begin(release, here):
 
 
 def install(root, here):
-    copy(root, here)
+    copy(root, here + TREE, os.path.join(here, 'copied'))
     done_well(f'packages of {os.path.basename(here)}',
               inside(here, 'sh', '-c', f'cd {TREE} && tools/install-deps build && tools/install-deps test'))
 
 
-def copy(root, here):
-    """The files that git knows, beside what was made of them the last time: one with the same content stays as old as it is."""
-    tree, listed = here + TREE, os.path.join(here, 'copied')
+def copy(root, tree, listed):
+    """The files that git knows, beside what was made of them the last time: one with the same content stays as old as it is.
+    listed: a file for their names."""
     os.makedirs(tree, exist_ok=True)
     names = subprocess.run(['git', 'ls-files', '-z', '--cached', '--others', '--exclude-standard'], cwd=root, capture_output=True,
                            check=True).stdout
@@ -99,15 +108,17 @@ def copy(root, here):
 
 def run(label, root, release):
     lacks = requires.why_not('root') or requires.why_not('program:debootstrap') or requires.why_not('unshare')
-    with locked(os.path.join(CACHE, 'debian')):
-        try:
-            here = None if lacks else make(release, root)
-        except Unavailable as unavailable:
-            lacks = f'needs packages of Debian {release} ({unavailable})'
-        if lacks:
-            yield Result(label, release, SKIPPED, lacks)
-            return
-        yield from results(label, *execute(inside(here, 'sh', '-c', CHECK), '/'))
+    if lacks:
+        yield Result(label, release, SKIPPED, lacks)
+        return
+    try:
+        with made(release, root) as here, locked(os.path.join(CACHE, 'debian', f'{release}.check')):
+            install(root, here)
+            code, out = execute(inside(here, 'sh', '-c', CHECK), '/')
+    except Unavailable as unavailable:
+        yield Result(label, release, SKIPPED, f'needs packages of Debian {release} ({unavailable})')
+        return
+    yield from results(label, code, out)
 
 
 def results(label, code, out):

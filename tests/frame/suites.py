@@ -93,6 +93,8 @@ TABLE = [
           Whole(lambda context: guests.run('vm', context.builds), 'build-test')),
     Suite('debian13', 'make check in a root of Debian 13, as an ordinary user', (DEEP,),
           Whole(lambda context: debian.run('debian13', context.root, 'trixie'))),
+    Suite('deb', 'the Debian packages: built, and in clean roots of this Debian and Debian 13', (DEEP,),
+          PytestSuite('deb', 'tests/deb', None)),
     Suite('live', 'C: on this kernel', (TEST,), MesonSuite('live', 'live'), programs=('tests/live/*', 'perf-prof')),
     *folder('python', 'scripts in the embedded Python, and the modules', env=preload, programs=('perf-prof', 'python/*')),
     *folder('session', 'import perf_prof: events as batches', env=preload, programs=('perf-prof', 'python/perf_prof/*')),

@@ -53,12 +53,12 @@ def mirror():
 
 
 @contextlib.contextmanager
-def locked(path):
+def locked(path, how=fcntl.LOCK_EX):
     """Several runs share the cache: one at a time makes what is in `path`."""
     os.makedirs(path, exist_ok=True)
     with open(os.path.join(path, '.lock'), 'w') as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+        fcntl.flock(lock, how)
+        yield lock
 
 
 def young(path):
