@@ -16,6 +16,8 @@ from ._keywords import deprecated, near, refuse
 from ._options import OLD_NAMES, OTHER_NAMES, SHOWN, Command, Option, read
 from ._parameters import Parameter, Parameters, in_python
 from .results import Counts, Features, Result, listed, uncounted
+from .sessions import _command as _command_words
+from .sessions import _nanoseconds
 
 # Their samples have a place, so there is a flame graph even without call_graph.
 PLACED = 'profile', 'report', 'page-faults'
@@ -54,11 +56,11 @@ def _flag(option: Option, value: Any) -> List[str]:
 
 # How many ns are 1 in the option's own unit, by its placeholder.
 SPANS = {'MS': 10 ** 6, 'TIME': 1}
+SECONDS = 'seconds', 'last'     # options that are in seconds
 
 
 def _span(option: Option, value: Any) -> str:
     """Seconds, or a text such as "5ms", in the option's unit."""
-    from .sessions import _nanoseconds
     number, rest = divmod(_nanoseconds(value, option.parameter), SPANS[option.value])
     if rest:
         raise ValueError(f'{option.parameter}={value!r}: expected whole milliseconds')
@@ -70,6 +72,8 @@ def _words_of(option: Option, value: Any) -> List[str]:
     value = _plain(value)
     if option.value in SPANS:
         return [f'--{option.name}={_span(option, value)}']
+    if option.name in SECONDS and isinstance(value, str) and value[-1:].isalpha():
+        value = _nanoseconds(value, option.parameter) / 1e9
     if option.kind == 'flag':
         return _flag(option, value)
     if option.kind == 'choice' and isinstance(value, bool):
@@ -117,8 +121,7 @@ def _to_start(command: Command, value: Union[None, str, Sequence[Any]]) -> List[
         return []
     if not command.watches:
         raise TypeError(f'{command.function}() starts no command')
-    from .sessions import _command as words
-    return words(value) or []
+    return _command_words(value) or []
 
 
 def _folds(command: Command, options: Mapping[str, Any]) -> bool:

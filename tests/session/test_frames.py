@@ -259,4 +259,5 @@ def test_times_are_seconds_or_a_text_everywhere(perf_prof, tmp_path, reader, tim
         assert perf_prof.sinks.parquet(s, tmp_path / 'set', host='h', date='2026-01-31', max_seconds=time).rows
     options = perf_prof.analyses.COMMANDS['syscalls'].options
     words = {name: perf_prof.analyses._words_of(options[name], time)[0] for name in ('interval', 'than', 'seconds')}
-    assert words == {'interval': '--interval=5000', 'than': '--than=5000000000ns', 'seconds': f'--seconds={5 if time == 5 else time}'}
+    assert perf_prof.analyses._words_of(options['seconds'], '0.5ms') == ['--seconds=0.0005']
+    assert words == {'interval': '--interval=5000', 'than': '--than=5000000000ns', 'seconds': '--seconds=5'}
