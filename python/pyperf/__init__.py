@@ -58,7 +58,8 @@ from ._pyperf import (DeniedError, Error, NotFoundError, NoTaskError, Record, Sa
 
 _OTHER = ('the distribution "pyperf" (a benchmark runner) is installed in the same folder, and each has replaced files of the other: '
           'keep them in environments of their own, or use perf_prof.raw of perf-prof, which is the same module')
-if os.path.exists(os.path.join(os.path.dirname(__file__), '_runner.py')):
+_SHARED = os.path.join(os.path.dirname(__file__), '' if __name__ == 'pyperf' else '../../pyperf')   # else this is perf_prof.raw
+if all(os.path.exists(os.path.join(_SHARED, name)) for name in ('_runner.py', '_pyperf.pyi')):
     warnings.warn(f'pyperf of perf-prof: {_OTHER}', RuntimeWarning, stacklevel=2)
 
     def __getattr__(name: str) -> Any:

@@ -17,10 +17,13 @@ static const char program[] =
 	"if sys.path[:1] == ['']: del sys.path[0]\n"
 	"signals, packages, command = sys.argv[1:4]\n"
 	"if packages: sys.path.insert(0, packages)\n"
-	"try: from perf_prof._native import _main\n"
+	"try: from perf_prof._native import _main, __version__\n"
 	"except ImportError as e:\n"
 	"    sys.exit(f'perf-prof: {sys.executable} (Python {sys.version.split()[0]}) cannot load perf_prof: {e}; '\n"
-	"             'install perf-prof with the pip of that Python')\n"
+	"             'install the wheel of perf-prof, or its sources, with the pip of that Python')\n"
+	"if __version__ != '" PERF_PROF_VERSION "':\n"
+	"    sys.exit(f'perf-prof: {sys.executable} has perf_prof {__version__}, and this program is perf-prof " PERF_PROF_VERSION ": '\n"
+	"             'use that of one installation, bin/perf-prof in the environment of that Python')\n"
 	"if packages: del sys.path[0]\n"
 	"_main(int(signals), sys.argv[4:], command)\n";
 

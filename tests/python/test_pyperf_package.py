@@ -169,6 +169,16 @@ def test_what_only_the_other_has_names_the_clash(mixed):
     assert done.returncode == 1 and "AttributeError: pyperf of perf-prof has no 'Runner'" in done.stderr
 
 
+def test_raw_names_the_clash_too(mixed, pyperf):
+    """It is told where `import pyperf` imports the other one."""
+    raw = os.path.join(os.path.dirname(pyperf.__file__), '../perf_prof/raw')
+    shutil.copytree(raw, os.path.join(mixed, 'perf_prof/raw'), ignore=shutil.ignore_patterns('*.p'))
+    done = in_mixed(mixed, 'import perf_prof.raw')
+    assert done.returncode == 0 and 'RuntimeWarning: pyperf of perf-prof: the distribution "pyperf"' in done.stderr
+    os.unlink(os.path.join(mixed, 'pyperf/_pyperf.pyi'))
+    assert in_mixed(mixed, 'import perf_prof.raw').stderr == ''
+
+
 @pytest.mark.slow
 @pytest.mark.live
 def test_make_install(pyperf, build, prof, tmp_path):

@@ -3,6 +3,7 @@
 script has. What holds of any perf-prof is tested elsewhere."""
 import os
 import re
+import shutil
 import signal
 import subprocess
 
@@ -65,7 +66,7 @@ def test_another_environment(environment, below, start, tmp_path):
     done = start(environment, *READ, environ={'VIRTUAL_ENV': str(other)})
     assert done.returncode == 0 and f'in {environment}/bin/python3' in done.stdout, done
     done = start(environment, 'python', '-I', RECORDING, '--venv', other, 's.py')
-    assert done.returncode == 1 and 'cannot load perf_prof' in done.stderr and 'install perf-prof' in done.stderr
+    assert done.returncode == 1 and 'cannot load perf_prof' in done.stderr and 'install the wheel of perf-prof' in done.stderr
     for name in os.listdir(environment / below):
         if name.startswith('perf_prof'):
             os.symlink(environment / below / name, other / below / name)
@@ -73,6 +74,15 @@ def test_another_environment(environment, below, start, tmp_path):
     assert done.returncode == 0 and f'in {other}/bin/python3' in done.stdout, done
     done = start(environment, 'python', '-I', RECORDING, '--venv', tmp_path / 'none', 's.py')
     assert done.returncode == 2 and f'--venv {tmp_path}/none' in done.stderr
+
+
+def test_the_package_of_another_version(environment, below, start):
+    package = environment / below / 'perf_prof'
+    shutil.rmtree(package)
+    package.mkdir()
+    (package / '_native.py').write_text('__version__, _main = "0.0.1", None\n')
+    done = start(environment, *READ)
+    assert done.returncode == 1 and 'has perf_prof 0.0.1, and this program is perf-prof ' in done.stderr, done
 
 
 def test_the_process_stays_the_same(installed, start):

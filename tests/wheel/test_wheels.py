@@ -120,13 +120,41 @@ def test_threads(install):
             assert out.startswith(f'{name}: ok')
 
 
-def test_uninstalling_leaves_nothing(wheels, tmp_path):
-    def files():
-        return {os.path.relpath(path, tmp_path) for path in glob.glob(f'{tmp_path}/v/**', recursive=True) if '__pycache__' not in path}
+def files(folder):
+    return {os.path.relpath(path, folder) for path in glob.glob(f'{folder}/**', recursive=True) if '__pycache__' not in path}
 
+
+@pytest.mark.parametrize('name, part, says', [('manylinux_2_99', 1, 'not a supported wheel on this platform'), ('', 2, 'is invalid')],
+                         ids=['of another system', 'half'])
+def test_what_pip_refuses(wheels, tmp_path, name, part, says):
+    """It says why, and leaves nothing."""
     python = house.environment(PYTHON, tmp_path / 'v')
-    before = files()
+    with open(wheels[tag_of(OWN)], 'rb') as f:
+        content = f.read()
+    bad = tmp_path / re.sub(r'manylinux_2_\d+', name or r'\g<0>', os.path.basename(wheels[tag_of(OWN)]))
+    bad.write_bytes(content[:len(content) // part])
+    before = files(tmp_path / 'v')
+    done = subprocess.run([python, '-m', 'pip', 'install', bad], capture_output=True, text=True, env=house.environ())
+    assert done.returncode == 1 and says in done.stderr and 'Traceback' not in done.stderr, done
+    assert files(tmp_path / 'v') == before
+
+
+@pytest.mark.parametrize('without, says', [('PKG_CONFIG_LIBDIR', 'this is missing: libtraceevent'), ('CC', 'there is no C compiler')])
+def test_a_build_names_what_is_missing(tmp_path, without, says):
+    need('program:meson')
+    if house.why_not() or not OWN:
+        pytest.skip(house.why_not() or f'needs a {PYTHON} with headers, venv and ensurepip')
+    done = subprocess.run([house.environment(PYTHON, tmp_path / 'v'), '-m', 'pip', 'wheel', '--no-deps', '-w', tmp_path,
+                           f'--config-settings=build-dir={tmp_path}/build', house.ROOT],
+                          capture_output=True, text=True, env=house.environ(**{without: '/nowhere'}))
+    assert done.returncode == 1 and says in done.stdout + done.stderr, done
+    assert '`tools/install-deps build` installs all' in done.stdout + done.stderr
+
+
+def test_uninstalling_leaves_nothing(wheels, tmp_path):
+    python = house.environment(PYTHON, tmp_path / 'v')
+    before = files(tmp_path / 'v')
     house.pip(python, 'install', wheels[tag_of(OWN)])
-    assert {name for name in files() - before if '/bin/' in name} == {'v/bin/perf-prof'}
+    assert {name for name in files(tmp_path / 'v') - before if name.startswith('bin/')} == {'bin/perf-prof'}
     house.pip(python, 'uninstall', '-y', 'perf-prof')
-    assert files() == before
+    assert files(tmp_path / 'v') == before
