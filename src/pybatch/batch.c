@@ -14,7 +14,9 @@ PyObject *batch_object_new(const struct batch_types *types, struct batch *batch,
 	b->batch = batch;
 	b->from = from;
 	b->n = n;
-	b->names = (struct column_names){ Py_NewRef(names->names), Py_NewRef(names->index) };
+	b->names = (struct column_names){
+		Py_NewRef(names->names), Py_NewRef(names->index), Py_NewRef(names->addresses), names->v, names->n,
+	};
 	return (PyObject *)b;
 }
 
@@ -24,8 +26,7 @@ static void batch_dealloc(PyObject *self)
 	PyTypeObject *type = Py_TYPE(self);
 
 	batch_release(b->batch);
-	Py_DECREF(b->names.names);
-	Py_DECREF(b->names.index);
+	column_names_release(&b->names);
 	PyObject_Free(self);
 	Py_DECREF(type);
 }

@@ -13,6 +13,9 @@
 struct column_names {
 	PyObject *names;         /* tuple of interned str */
 	PyObject *index;         /* dict: name -> index */
+	PyObject *addresses;     /* bytes, which has v */
+	PyObject **v;            /* the names once more: the tuple's cannot be read without a call for each */
+	size_t n;
 };
 
 /* 0, or -1 with an exception. */

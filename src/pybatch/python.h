@@ -20,14 +20,9 @@ static inline PyObject *Py_NewRef(PyObject *o)
 #define Py_TPFLAGS_SEQUENCE 0
 #endif
 
+#ifdef Py_LIMITED_API
 /* A slot of a type, such as TYPE_SLOT(Py_TYPE(self), freefunc, free). 3.9 has no function for it that takes all types. */
-#ifdef Py_LIMITED_API
 #define TYPE_SLOT(type, kind, slot) ((kind)PyType_GetSlot(type, Py_tp_##slot))
-#else
-#define TYPE_SLOT(type, kind, slot) ((type)->tp_##slot)
-#endif
-
-#ifdef Py_LIMITED_API
 #define PyTuple_GET_SIZE PyTuple_Size
 #define PyTuple_GET_ITEM PyTuple_GetItem
 #define PyTuple_SET_ITEM PyTuple_SetItem
@@ -45,21 +40,24 @@ enum { CO_VARARGS = 0x4, CO_GENERATOR = 0x20, CO_COROUTINE = 0x80, CO_ASYNC_GENE
 /* In the stable ABI since 3.12, and unchanged in 3.11, which changes no more. */
 typedef PyObject *(*vectorcallfunc)(PyObject *callable, PyObject *const *args, size_t nargs, PyObject *names);
 PyAPI_FUNC(PyObject *) PyObject_Vectorcall(PyObject *callable, PyObject *const *args, size_t nargs, PyObject *names);
-#define PyVectorcall_Function(callable) ((vectorcallfunc)NULL)
 #define PY_VECTORCALL_ARGUMENTS_OFFSET ((size_t)1 << (8 * sizeof(size_t) - 1))
-#endif
-
-/* The thread that holds the GIL, or NULL. It has one name until 3.12, and another since, neither in the stable ABI. */
-#ifdef Py_LIMITED_API
+/* Every version has these without promising them: if a later one does not, a call is slower, or a wait keeps the GIL. The last
+ * is the former's name since 3.13. */
+PyAPI_FUNC(vectorcallfunc) PyVectorcall_Function(PyObject *callable) __attribute__((weak));
 PyAPI_FUNC(PyThreadState *) _PyThreadState_UncheckedGet(void) __attribute__((weak));
 PyAPI_FUNC(PyThreadState *) PyThreadState_GetUnchecked(void) __attribute__((weak));
-#define PYTHREAD_NOW() \
+#define VECTORCALL_OF(callable) (PyVectorcall_Function ? PyVectorcall_Function(callable) : NULL)
+#define THREAD_NOW() \
 	(PyThreadState_GetUnchecked ? PyThreadState_GetUnchecked() : \
 	 _PyThreadState_UncheckedGet ? _PyThreadState_UncheckedGet() : NULL)
-#elif PY_VERSION_HEX < 0x030d0000
-#define PYTHREAD_NOW _PyThreadState_UncheckedGet
 #else
-#define PYTHREAD_NOW PyThreadState_GetUnchecked
+#define TYPE_SLOT(type, kind, slot) ((type)->tp_##slot)
+#define VECTORCALL_OF PyVectorcall_Function
+#if PY_VERSION_HEX < 0x030d0000
+#define THREAD_NOW _PyThreadState_UncheckedGet
+#else
+#define THREAD_NOW PyThreadState_GetUnchecked
+#endif
 #endif
 
 /* The name of a type, cut to fit. An exception that is set stays. */

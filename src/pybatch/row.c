@@ -48,12 +48,13 @@ static void row_dealloc(PyObject *self)
 /* Names that programs write are interned, as those of the columns are: their addresses are compared. */
 static Py_ssize_t find(const struct row_object *r, PyObject *name)
 {
-	PyObject *names = r->batch->names.names, *index;
+	const struct column_names *names = &r->batch->names;
+	PyObject *index;
 
-	for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++)
-		if (PyTuple_GET_ITEM(names, i) == name)
-			return i;
-	index = PyDict_GetItemWithError(r->batch->names.index, name);
+	for (size_t i = 0; i < names->n; i++)
+		if (names->v[i] == name)
+			return (Py_ssize_t)i;
+	index = PyDict_GetItemWithError(names->index, name);
 	return index ? PyLong_AsSsize_t(index) : -1;
 }
 

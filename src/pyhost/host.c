@@ -408,7 +408,7 @@ static int attach_event(struct host *h, struct event_class *cls, struct stream_e
 	if (!cls->handler && !cls->batches && h->on_sample)
 		cls->handler = (Py_INCREF(h->on_sample), h->on_sample);
 	if (cls->handler) {
-		cls->call = PyVectorcall_Function(cls->handler);
+		cls->call = VECTORCALL_OF(cls->handler);
 		cls->call = cls->call ? cls->call : PyObject_Vectorcall;
 	}
 	event->naming = cls->batches ? &h->naming : event->naming;

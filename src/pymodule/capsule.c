@@ -27,7 +27,7 @@ static int stream_schema(struct ArrowArrayStream *stream, struct ArrowSchema *ou
  * NULL: it does not. */
 static PyThreadState *release_gil(void)
 {
-	PyThreadState *now = PYTHREAD_NOW();
+	PyThreadState *now = THREAD_NOW();
 
 	/* until 3.11, `now` may be another thread's */
 	return now && now == PyGILState_GetThisThreadState() ? PyEval_SaveThread() : NULL;
