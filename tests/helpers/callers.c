@@ -80,7 +80,7 @@ int main(int argc, char **argv)
 {
 	call_fn *fn = outer;
 	int wait_first = 0, linger = 0, children = 0, depth = 0, calls = 0;
-	volatile long sum = 0;
+	static volatile long sum __attribute__((unused));
 	char byte;
 
 	for (int i = 1; i < argc; i++) {

@@ -39,7 +39,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifdef __clang__
+#define KEPT __attribute__((noinline))
+#else
 #define KEPT __attribute__((noinline, noclone))
+#endif
 
 static volatile uint64_t sink;
 
