@@ -51,6 +51,7 @@ case "$1" in
 record|profile|task-state|rundelay|syscalls|latency|migrations|waits|kvm-exit|page-faults|top|trace|stat|python|sql)
 	[[ "$words" =~ ' -- '|' -I'|' --seconds '|' help '|' -h ' ]] || set -- "$1" --seconds 0.3 "${@:2}" ;;
 esac
+[ "$1" = sql ] && set -- sql --venv %s "${@:2}"
 exec %s "$@"
 '''
 
@@ -113,11 +114,11 @@ def test_page_is_short_and_its_blocks_are_known(page):
 class Place:
     """A folder with all that the blocks of a page name."""
 
-    def __init__(self, folder, page, prof, program, recordings):
+    def __init__(self, folder, page, prof, program, recordings, venv):
         self.folder, self.env = folder, {k: v for k, v in os.environ.items() if k not in DROPPED_ENV}
         os.makedirs(folder / 'bin')
         wrapper = folder / 'bin/perf-prof'
-        wrapper.write_text(WRAPPER % prof)
+        wrapper.write_text(WRAPPER % (venv, prof))
         wrapper.chmod(0o755)
         for name in NAMES:
             os.link(program, folder / name)     # probes of one are probes of all
@@ -177,12 +178,23 @@ def processes(program):
 
 
 @pytest.fixture(scope='session')
-def place(tmp_path_factory, prof, program, recordings):
+def duckdb_venv(tmp_path_factory):
+    """An environment of the embedded Python with the DuckDB that tools/install-readers fetched."""
+    path = tmp_path_factory.mktemp('env') / 'v'
+    subprocess.run(['/usr/bin/python3', '-m', 'venv', '--without-pip', path], check=True)
+    packages, = path.glob('lib/python3*/site-packages')
+    for found in glob.glob(f'{READERS}/*duckdb*'):
+        os.symlink(found, packages / os.path.basename(found))
+    return path
+
+
+@pytest.fixture(scope='session')
+def place(tmp_path_factory, prof, program, recordings, duckdb_venv):
     made = {}
 
     def get(page):
         if page not in made:
-            made[page] = Place(tmp_path_factory.mktemp(page.replace('/', '-')), page, prof, program, recordings)
+            made[page] = Place(tmp_path_factory.mktemp(page.replace('/', '-')), page, prof, program, recordings, duckdb_venv)
         return made[page]
     return get
 
