@@ -73,15 +73,21 @@ def suite_of_this_machine():
     return fields.get('VERSION_CODENAME', 'bookworm') if fields.get('ID') == 'debian' else 'bookworm'
 
 
-def program(builds, arch='arm64'):
-    """(build folder, root to run it in) of perf-prof and its C tests."""
+def cross_file(project, arch='arm64'):
+    """(cross file of meson, root whose packages it names) for the project's folder."""
     compiler(arch)
-    root = Archive(suite_of_this_machine(), arch).root(packages(builds.root))
+    root = Archive(suite_of_this_machine(), arch).root(packages(project))
     path = os.path.join(CACHE, f'{os.path.basename(root)}.cross')
     family = {'arm64': 'aarch64'}.get(arch, arch)
     with open(path, 'w') as f:
         f.write(CROSS_FILE.format(prefix=COMPILERS[arch], root=root, family=family,
                                   triplet=COMPILERS[arch][:-1]))
+    return path, root
+
+
+def program(builds, arch='arm64'):
+    """(build folder, root to run it in) of perf-prof and its C tests."""
+    path, root = cross_file(builds.root, arch)
     folder = os.path.join(builds.root, f'build-{arch}')
     forget_other_root(folder, root)
     return builds.get(f'build-{arch}', ['--cross-file', path, '-Dpython-bin=/usr/bin/python3', '-Doptimization=1',

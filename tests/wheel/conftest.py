@@ -59,8 +59,8 @@ def need(*words):
 
 
 @pytest.fixture(scope='session')
-def wheels(tmp_path_factory):
-    """{tag: wheel}."""
+def source(tmp_path_factory):
+    """The folder that the source distribution unpacks to."""
     need('program:patchelf', 'program:git', 'program:meson')
     if house.why_not() or not OWN:
         pytest.skip(house.why_not() or f'needs a {PYTHON} with headers, venv and ensurepip')
@@ -71,8 +71,14 @@ def wheels(tmp_path_factory):
         archive.extractall(folder)
     shutil.rmtree(folder / 'checkout')
     source, = folder.glob('perf_prof-*')
+    return source
+
+
+@pytest.fixture(scope='session')
+def wheels(source):
+    """{tag: wheel}, and those of pyperf."""
     builders = {tag_of(version): path for version, path in reversed(PYTHONS.items())}
-    made = house.run(source / 'tools/wheels', '--find-links', house.HOUSE, folder / 'made', *builders.values(), CFLAGS='-O0 -g0').split()
+    made = house.run(source / 'tools/wheels', '--find-links', house.HOUSE, source.parent / 'made', *builders.values(), CFLAGS='-O0 -g0').split()
     return dict(zip(builders, made[:len(builders)]), pyperf=dict(zip(builders, made[len(builders):])))
 
 
