@@ -50,7 +50,7 @@ NOINLINE uint64_t area(uint64_t n)
 
 NOINLINE uint64_t draw(void)
 {
-	return area(100000) + area(50000);
+	return area(400000) + area(200000);
 }
 
 NOINLINE long lookup(const unsigned char *keys, uint64_t n, int wanted)

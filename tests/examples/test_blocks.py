@@ -31,8 +31,8 @@ KILOBYTES = 12
 RUN = 'python', 'sh', 'console'
 # Of the program that the blocks measure.
 NAMES = 'job job-old job-new server program old new draw spin work hang known cart'.split()
-SHORTER = (('-i 1000 ', '-i 100 '), (r'\bsleep [1-9]\d*\b', 'sleep 0.2'), (r'--seconds [\d.]+', '--seconds 0.3'),
-           (r'seconds=[\d.]+', 'seconds=0.3'), ('--than 10ms/trigger', '--than 1ms/trigger'),
+SHORTER = (('-i 1000 ', '-i 100 '), ('sleep 1; kill', 'sleep 2; kill'), (r'\bsleep [1-9]\d*\b(?!; kill)', 'sleep 0.2'),
+           (r'--seconds [\d.]+', '--seconds 0.3'), (r'seconds=[\d.]+', 'seconds=0.3'), (r'--than \d+ms/trigger', '--than 1us/trigger'),
            (r"(?<=['\" ])/(srv|data)/", r'./\1/'))
 # What a machine may lack, by what is said then.
 LACKING = {
@@ -49,7 +49,7 @@ WRAPPER = '''#!/bin/bash
 words=" $* "
 case "$1" in
 record|profile|task-state|rundelay|syscalls|latency|migrations|waits|kvm-exit|page-faults|top|trace|stat|python|sql)
-	[[ "$words" =~ ' -- '|' -I'|' --seconds '|' help '|' -h ' ]] || set -- "$1" --seconds 0.3 "${@:2}" ;;
+	[[ "$words" =~ ' -- '|' -I'|' --overwrite '.*' -N 1 '|' --seconds '|' help '|' -h ' ]] || set -- "$1" --seconds 0.3 "${@:2}" ;;
 esac
 [ "$1" = sql ] && set -- sql --venv %s "${@:2}"
 exec %s "$@"
