@@ -41,9 +41,9 @@ def needed(path):
 def test_name_and_size(wheels, version):
     for wheel in wheels[tag_of(version)], wheels['pyperf'][tag_of(version)]:
         name = os.path.basename(wheel)
-        found = re.fullmatch(rf'perf_prof(_pyperf)?-[\d.]+-{tag_of(version)}-(\w+\.)*manylinux_2_(\d+)_{platform.machine()}(\.\w+)*\.whl', name)
+        found = re.fullmatch(rf'perf_prof(?:_pyperf)?-[\d.]+-{tag_of(version)}-(?:\w+\.)*manylinux_2_(\d+)_{platform.machine()}(\.\w+)*\.whl', name)
         assert found, name
-        assert int(found.group(2)) <= int(platform.libc_ver()[1].split('.')[1])
+        assert int(found.group(1)) <= int(platform.libc_ver()[1].split('.')[1])
         assert os.path.getsize(wheel) <= MOST_BYTES
         with zipfile.ZipFile(wheel) as archive:
             modules = [name for name in archive.namelist() if re.search(r'/_(native|pyperf)\.\S+\.so$', name)]
