@@ -22,8 +22,8 @@ static const char program[] =
 	"    sys.exit(f'perf-prof: {sys.executable} (Python {sys.version.split()[0]}) cannot load perf_prof: {e}; '\n"
 	"             'install the wheel of perf-prof, or its sources, with the pip of that Python')\n"
 	"if __version__ != '" PERF_PROF_VERSION "':\n"
-	"    sys.exit(f'perf-prof: {sys.executable} has perf_prof {__version__}, and this program is perf-prof " PERF_PROF_VERSION ": '\n"
-	"             'use that of one installation, bin/perf-prof in the environment of that Python')\n"
+	"    sys.exit(f'perf-prof: {sys.executable} has perf_prof {__version__}, and this program is perf-prof '\n"
+	"             '" PERF_PROF_VERSION ": use that of one installation, bin/perf-prof in the environment of that Python')\n"
 	"if packages: del sys.path[0]\n"
 	"_main(int(signals), sys.argv[4:], command)\n";
 
