@@ -322,7 +322,7 @@ int main(void)
 
 	pthread_create(&owner, NULL, own, NULL);
 	sem_wait(&held);
-	lock_in(&other, 200);
+	lock_in(&other, 900);     /* long enough for a reader beside load to see who owns it */
 	sem_post(&done);
 	while (lock_in(&big, 20))
 		;

@@ -298,7 +298,7 @@ RECORDS = ('record: there is no such program; `perf-prof record -- COMMAND` reco
     ('stat record -- true', 127, RECORDS), ('trace -e syscalls record -- true', 127, RECORDS),
     ('profile ./p.py', 126, './p.py is a Python script, not a program; put python3 before it: -- python3 ./p.py'),
     ('profile p.py', 127, 'p.py is a Python script, not a program; put python3 before it: -- python3 p.py'),
-    ('syscalls --than 10 ms', 127, 'ms: there is no such program; a time is written without a space: 10ms'),
+    ('syscalls --than 10000 ms', 127, 'ms: there is no such program; a time is written without a space: 10ms'),
 ])
 def test_words_that_are_no_program(run, tmp_path, words, code, told):
     (tmp_path / 'p.py').write_text('print(1)\n')
