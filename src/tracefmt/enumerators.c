@@ -10,14 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Kinds and sizes of BTF, which headers of older kernels lack (Documentation/bpf/btf.rst). */
+enum { MAGIC = 0xeb9f, ENUM = 6, ENUM64 = 19 };
+struct member {
+	uint32_t name, low, high;
+};
 /* Bytes that follow a struct btf_type: `once`, and `each` for each of its members. */
 static const struct { uint8_t once, each; } sizes[] = {
-	[BTF_KIND_INT] = { 4, 0 }, [BTF_KIND_ARRAY] = { sizeof(struct btf_array), 0 },
-	[BTF_KIND_STRUCT] = { 0, sizeof(struct btf_member) }, [BTF_KIND_UNION] = { 0, sizeof(struct btf_member) },
-	[BTF_KIND_ENUM] = { 0, sizeof(struct btf_enum) }, [BTF_KIND_FUNC_PROTO] = { 0, sizeof(struct btf_param) },
-	[BTF_KIND_VAR] = { sizeof(struct btf_var), 0 }, [BTF_KIND_DATASEC] = { 0, sizeof(struct btf_var_secinfo) },
-	[BTF_KIND_DECL_TAG] = { sizeof(struct btf_decl_tag), 0 }, [BTF_KIND_TYPE_TAG] = { 0, 0 },
-	[BTF_KIND_ENUM64] = { 0, sizeof(struct btf_enum64) },
+	[1] = { 4, 0 }, [3] = { 12, 0 }, [4] = { 0, 12 }, [5] = { 0, 12 }, [ENUM] = { 0, 8 }, [13] = { 0, 8 }, [14] = { 4, 0 },
+	[15] = { 0, 12 }, [17] = { 4, 0 }, [ENUM64] = { 0, 12 },
 };
 
 static int by_name(const void *a, const void *b)
@@ -25,23 +26,22 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct enumerator *)a)->name, ((const struct enumerator *)b)->name);
 }
 
-/* Only the members that both kinds of enum have; a value of 32 bits is extended by its sign. */
-static void add(struct enumerators *e, const struct btf_type *type, const char *at, const char *names, uint32_t nnames)
+static void add(struct enumerators *e, const char *at, uint8_t size, bool is_signed, const char *names, uint32_t nnames)
 {
-	struct btf_enum64 member = { 0 };
-	const bool is_long = BTF_INFO_KIND(type->info) == BTF_KIND_ENUM64;
+	struct member m = { 0 };
 
-	memcpy(&member, at, is_long ? sizeof(member) : sizeof(struct btf_enum));
-	if (!is_long && BTF_INFO_KFLAG(type->info) && (int32_t)member.val_lo32 < 0)
-		member.val_hi32 = UINT32_MAX;
-	if (member.name_off < nnames && ROOM_FOR_ONE(e->all, e->n))
-		e->all[e->n++] = (struct enumerator){ names + member.name_off, (uint64_t)member.val_hi32 << 32 | member.val_lo32 };
+	memcpy(&m, at, size);
+	if (size < sizeof(m) && is_signed && (int32_t)m.low < 0)
+		m.high = UINT32_MAX;
+	if (m.name < nnames && ROOM_FOR_ONE(e->all, e->n))
+		e->all[e->n++] = (struct enumerator){ names + m.name, (uint64_t)m.high << 32 | m.low };
 }
 
 void enumerators_read(struct enumerators *e, const char *btf, size_t len)
 {
 	struct btf_header head;
 	struct btf_type type;
+	bool has_signs = false;
 	const char *names;
 	uint64_t at, end;
 
@@ -51,20 +51,23 @@ void enumerators_read(struct enumerators *e, const char *btf, size_t len)
 	at = (uint64_t)head.hdr_len + head.type_off;
 	end = at + head.type_len;
 	names = btf + head.hdr_len + head.str_off;
-	if (head.magic != BTF_MAGIC || end > len || (uint64_t)head.hdr_len + head.str_off + head.str_len > len || !head.str_len ||
+	if (head.magic != MAGIC || end > len || (uint64_t)head.hdr_len + head.str_off + head.str_len > len || !head.str_len ||
 	    names[head.str_len - 1])
 		return;
 	for (unsigned int kind; end - at >= sizeof(type); at += (uint64_t)sizes[kind].each * BTF_INFO_VLEN(type.info)) {
 		memcpy(&type, btf + at, sizeof(type));
-		kind = BTF_INFO_KIND(type.info);
+		kind = type.info >> 24 & 0x1f;
 		if (kind >= sizeof(sizes) / sizeof(*sizes))
 			break;
 		at += sizeof(type) + sizes[kind].once;
 		if (at > end || (end - at) < (uint64_t)sizes[kind].each * BTF_INFO_VLEN(type.info))
 			break;
-		for (unsigned int i = 0; i < BTF_INFO_VLEN(type.info) && (kind == BTF_KIND_ENUM || kind == BTF_KIND_ENUM64); i++)
-			add(e, &type, btf + at + (size_t)i * sizes[kind].each, names, head.str_len);
+		has_signs |= kind == ENUM64 || (kind == ENUM && BTF_INFO_KFLAG(type.info));
+		for (unsigned int i = 0; i < BTF_INFO_VLEN(type.info) && (kind == ENUM || kind == ENUM64); i++)
+			add(e, btf + at + (size_t)i * sizes[kind].each, sizes[kind].each, BTF_INFO_KFLAG(type.info), names, head.str_len);
 	}
+	for (size_t i = 0; i < e->n && !has_signs; i++)     /* before Linux 6.0, all have one */
+		e->all[i].value = (uint64_t)(int32_t)e->all[i].value;
 	if (e->n)
 		qsort(e->all, e->n, sizeof(*e->all), by_name);
 }

@@ -336,7 +336,7 @@ struct types {
 	struct btf_type small;
 	struct btf_enum smalls[3];
 	struct btf_type big;
-	struct btf_enum64 bigs[2];
+	struct { uint32_t name, low, high; } bigs[2];
 	char names[20];
 } __attribute__((packed));
 
@@ -347,7 +347,7 @@ static const struct types types = {
 	  .str_off = LAYOUT(structure, names), .str_len = sizeof(types.names) },
 	{ .info = BTF_KIND_STRUCT << 24 | 1 }, { 0 },
 	{ .info = 1u << 31 | BTF_KIND_ENUM << 24 | 3, .size = 4 }, { { 1, 7 }, { 5, -2 }, { 9, 1 } },
-	{ .info = BTF_KIND_ENUM64 << 24 | 2, .size = 8 }, { { 13, 1, 0x80000000 }, { 9, 2, 0 } },
+	{ .info = 19 << 24 | 2, .size = 8 }, { { 13, 1, 0x80000000 }, { 9, 2, 0 } },
 	"\0ONE\0TWO\0TEN\0LARGE",
 };
 
@@ -364,6 +364,19 @@ TEST(enumerators_of_the_kernel)
 	assert_false(enumerators_find(&all, "TEN", 3, &value));
 	assert_false(enumerators_find(&all, "ON", 2, &value));
 	assert_false(enumerators_find(&all, "ONES", 4, &value));
+	free(all.all);
+}
+
+TEST(enumerators_before_Linux_6_0)
+{
+	struct types old = types;
+	struct enumerators all = { 0 };
+	uint64_t value;
+
+	old.head.type_len = LAYOUT(structure, big);
+	old.small.info &= ~(1u << 31);
+	enumerators_read(&all, (const char *)&old, sizeof(old));
+	assert_true(enumerators_find(&all, "TWO", 3, &value) && (int64_t)value == -2);
 	free(all.all);
 }
 
