@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.slow]
 
 CALLS = '''
 #define OWN __attribute__((noinline)) static

@@ -14,7 +14,7 @@ import pytest
 from frame.analyses import RING, close_to, run, sharing_a_cpu
 from frame.wakes import Awake
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.slow]
 
 SHARES = ['one_half', 'three_tenths', 'one_fifth']
 

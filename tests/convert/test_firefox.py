@@ -12,6 +12,8 @@ import pytest
 
 from conftest import READERS
 
+pytestmark = pytest.mark.slow     # other programs read what `tests/cli/convert.toml` writes under sanitizers
+
 CLI = os.path.join(READERS, 'node_modules', '@firefox-devtools', 'profiler-cli', 'dist', 'profiler-cli.js')
 
 

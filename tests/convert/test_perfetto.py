@@ -14,6 +14,8 @@ from frame import corpus
 
 from conftest import HERE, READERS, ROOT
 
+pytestmark = pytest.mark.slow     # other programs read what `tests/cli/convert.toml` writes under sanitizers
+
 DUMP = os.path.join(HERE, 'perfetto_dump.py')
 
 

@@ -11,6 +11,8 @@ import pytest
 
 from vm.archive import CACHE
 
+pytestmark = pytest.mark.slow     # other programs read what `tests/cli/convert.toml` writes under sanitizers
+
 
 class Profile:
     """A profile with its strings put in."""

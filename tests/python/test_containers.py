@@ -13,7 +13,7 @@ import pytest
 from frame import requires
 from frame.session import ran
 
-pytestmark = pytest.mark.live('root', 'cgroup', 'unshare')
+pytestmark = [pytest.mark.live('root', 'cgroup', 'unshare'), pytest.mark.slow]
 
 WEB, DB, POD, POLL = '5e' * 32, '5eb' + '0' * 61, '77' * 32, 'ca' * 32
 FILES = {

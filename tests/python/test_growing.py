@@ -9,7 +9,7 @@ import pytest
 
 from frame.session import AWAY, EVENT, READY, Session, Storm, overflowing, ran
 
-pytestmark = pytest.mark.live('tracefs', 'root')
+pytestmark = [pytest.mark.live('tracefs', 'root'), pytest.mark.slow]
 
 # 60,000 events of 48 bytes are 2.8 MiB: too many for the ring of 1 MiB, and few for the next one of 4 MiB.
 CALLS = 60000

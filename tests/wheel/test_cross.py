@@ -14,6 +14,7 @@ from vm import archive, cross
 RECORDING = os.path.join(house.ROOT, 'tests/data/perfdata/amd64-6.12-several.data')
 
 
+@pytest.mark.soak     # two builds, one of them emulated in part
 def test_aarch64(source, tmp_path):
     need('program:qemu-aarch64')
     if 'abi3' not in tag_of(version_of(PYTHON)):
