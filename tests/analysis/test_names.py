@@ -11,7 +11,7 @@ import pytest
 from frame.analyses import compiled, of_faults
 from frame.hints import hints
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.slow]
 
 CART = 'shop::Cart<std::pair<int, long>, std::vector<long, std::allocator<long> > >::add'
 TEMPLATES = '''

@@ -14,7 +14,7 @@ import pytest
 from frame.analyses import RING, TIMEOUT, compiled
 from frame.wakes import Awake
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.slow]
 
 ROUNDS, NAP = 6, 0.02
 NS = 10 ** 9
