@@ -97,7 +97,7 @@ def test_checked_types(build, tmp_path):
     for i, (_, block) in enumerate(page_blocks()):
         (tmp_path / f'block{i}.py').write_text(block)
     done = ran(['mypy', '--strict', *glob.glob(os.path.join(build, 'python/perf_prof/*.py')),
-                os.path.join(build, 'python/pyperf'), *tmp_path.glob('*.py')], cwd=tmp_path,
+                *(os.path.join(build, 'python', name) for name in ('pyperf', 'perf_prof_pytest')), *tmp_path.glob('*.py')], cwd=tmp_path,
                env={**os.environ, 'MYPYPATH': os.path.join(build, 'python')})
     errors = [line for line in done.stdout.splitlines() if ': error: ' in line and not OF_STRICT.search('/' + line)]
     assert [re.sub(r':.*: error:.*', '', line) + ':' + line.split(':')[1] for line in errors] == [

@@ -11,6 +11,10 @@ from known import PATIENCE
 
 COUNTS = '''
 import mmap
+import sys
+
+def test_nothing_is_imported_before_the_fixture_is_used():
+    assert "perf_prof" not in sys.modules
 
 def test_counts(perf_counts):
     with perf_counts("page-faults:u", "task-clock:u") as counts:
@@ -27,7 +31,7 @@ def test_a_wrong_name(perf_counts):
 
 def output_of(folder, tmp_path, *runner):
     """What pytest prints of these tests."""
-    (tmp_path / 'conftest.py').write_text('pytest_plugins = ["perf_prof.pytest_plugin"]\n')
+    (tmp_path / 'conftest.py').write_text('pytest_plugins = ["perf_prof_pytest"]\n')
     (tmp_path / 'test_it.py').write_text(COUNTS)
     env = {**os.environ, 'PYTHONPATH': folder, 'PYTEST_DISABLE_PLUGIN_AUTOLOAD': '1'}
     return subprocess.run([sys.executable, *runner, '-m', 'pytest', '-p', 'no:cacheprovider', '-rs', tmp_path], cwd=tmp_path, env=env,
@@ -37,9 +41,9 @@ def output_of(folder, tmp_path, *runner):
 @pytest.mark.live
 def test_fixture_for_pytest(folder, tmp_path):
     text = output_of(folder, tmp_path)
-    assert '1 failed, 1 passed' in text and "no event named" in text
+    assert '1 failed, 2 passed' in text and "no event named" in text
 
 
 def test_fixture_for_pytest_skips_what_cannot_be_counted(folder, tmp_path):
     text = output_of(folder, tmp_path, nokernel.__file__, sys.executable)
-    assert '1 failed, 1 skipped' in text and 'page-faults:u: ' in text
+    assert '1 failed, 1 passed, 1 skipped' in text and 'page-faults:u: ' in text

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The fixture perf_counts for pytest, which loads this module where pip installed perf_prof; elsewhere, a conftest.py has
-pytest_plugins = ["perf_prof.pytest_plugin"].
+pytest_plugins = ["perf_prof_pytest"].
 
     def test_few_faults(perf_counts):
         with perf_counts("instructions", "page-faults") as counts:
@@ -30,7 +30,7 @@ def _open(raw: Any, event: str, stack: contextlib.ExitStack) -> Any:
 
 @contextlib.contextmanager
 def _counting(*events: str) -> Iterator[Dict[str, int]]:
-    import perf_prof.raw as raw      # here, so that a test run without the fixture does not load it
+    import perf_prof.raw as raw      # not above: pytest loads this module in every run
     counts: Dict[str, int] = {}
     with contextlib.ExitStack() as stack:
         measured = [_open(raw, event, stack) for event in events]
