@@ -10,22 +10,21 @@ def uninstall(build):
 
 
 def test_what_others_have_stays(tmp_path):
-    lib, module, doc = (tmp_path / name for name in ('lib', 'lib/python/pyperf', 'share/doc/perf-prof'))
+    lib, doc = tmp_path / 'lib', tmp_path / 'share/doc/perf-prof'
+    modules = [lib / 'python' / name for name in ('pyperf', 'perf_prof/raw', 'perf_prof', 'perf_prof_pytest')]
     log, made = tmp_path / 'build/installed.txt', tmp_path / 'lib/made'
-    for folder in lib, module, doc, made, log.parent:
+    for folder in lib, doc, made, log.parent, *(module / '__pycache__' for module in modules):
         folder.mkdir(parents=True, exist_ok=True)
-    ours = [lib / 'libperfevent.so', module / '__init__.py', doc / 'NOTICE', lib / 'gone']
-    for path in *ours[:3], lib / 'theirs.so', doc / 'notes of the administrator':
+    ours = [lib / 'libperfevent.so', doc / 'NOTICE', *(module / '__init__.py' for module in modules), lib / 'gone']
+    for path in *ours[:-1], lib / 'theirs.so', doc / 'notes of the administrator', *(m / '__pycache__/__init__.pyc' for m in modules):
         path.write_text('')
-    (module / '__pycache__').mkdir()
-    (module / '__pycache__/__init__.pyc').write_text('')
     log.write_text(''.join(f'{line}\n' for line in ('# List of files', *ours, lib, made)))
-    for said in '3 files removed\n', '0 files removed\n':
+    for said in '6 files removed\n', '0 files removed\n':
         done = uninstall(tmp_path / 'build')
         assert (done.returncode, done.stdout) == (0, said), done.stderr
     left = {path.name for path in tmp_path.rglob('*') if path.is_file()}
     assert left == {'installed.txt', 'theirs.so', 'notes of the administrator'}
-    assert doc.exists() and lib.exists() and not module.exists() and not made.exists()
+    assert doc.exists() and lib.exists() and not any(module.exists() for module in modules) and not made.exists()
 
 
 def test_nothing_was_installed(tmp_path):
