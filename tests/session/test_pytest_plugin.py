@@ -11,7 +11,10 @@ from known import PATIENCE
 
 COUNTS = '''
 import mmap
+import os
 import sys
+
+import pytest
 
 def test_nothing_is_imported_before_the_fixture_is_used():
     assert "perf_prof" not in sys.modules
@@ -26,6 +29,19 @@ def test_counts(perf_counts):
 def test_a_wrong_name(perf_counts):
     with perf_counts("page-fault"):
         pass
+
+def test_a_pmu_that_is_not_there(perf_counts):
+    with perf_counts("none_such/event=1/"):
+        pass
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="becomes nobody")
+def test_tracepoints_that_this_user_may_not_read(perf_counts):
+    os.seteuid(65534)
+    try:
+        with perf_counts("sched:sched_switch"):
+            pass
+    finally:
+        os.seteuid(0)
 '''
 
 
@@ -41,9 +57,9 @@ def output_of(folder, tmp_path, *runner):
 @pytest.mark.live
 def test_fixture_for_pytest(folder, tmp_path):
     text = output_of(folder, tmp_path)
-    assert '1 failed, 2 passed' in text and "no event named" in text
+    assert '1 failed, 2 passed, 2 skipped' in text and "no event named" in text and 'none_such/event=1/: ' in text
 
 
 def test_fixture_for_pytest_skips_what_cannot_be_counted(folder, tmp_path):
     text = output_of(folder, tmp_path, nokernel.__file__, sys.executable)
-    assert '1 failed, 1 passed, 1 skipped' in text and 'page-faults:u: ' in text
+    assert '1 failed, 1 passed, 3 skipped' in text and 'page-faults:u: ' in text
