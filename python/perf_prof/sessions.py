@@ -424,7 +424,8 @@ class _Batches(_Reading, _native.Session):
         values    "count()", "count(EXPR)", "sum(EXPR)", "min(EXPR)", "max(EXPR)", "histogram(EXPR, 'log2')", "quantile(EXPR, 0.99)";
                   a list, or a dict from names to values. EXPR may be pair("START", "END", KEY): the ns from one event to another
         interval  seconds of the events' clock: a batch with new values for each interval; default: one batch, at the end
-        max_keys  at most so many keys in an interval; events with other keys are counted in a row whose _event is lost:keys
+        max_keys  at most so many keys in an interval; events with other keys are counted in a row whose _event is lost:keys. With
+                  quantile(), at most 64 * max_keys buckets of all keys: a key has one for each range of 3 % with values in it
 
         The aggregate takes all batches of the session. So call it only once, and before you read anything.
         """
@@ -449,7 +450,7 @@ class Aggregate(_Reading, _native.Aggregate):
             from ._quantiles import planned
             values, self._quantiles = planned(keys, values)
         if self._quantiles:
-            max_keys = min(max_keys * 64, 1 << 24)      # each bucket is a key
+            max_keys = min(max_keys * 64, 1 << 24)      # a key for each bucket
         super().__init__(session, keys, values, ns, max_keys, live)
         self._session, self.names_events = session, any(name == '_event' for name, _ in keys)
 
