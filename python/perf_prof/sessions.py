@@ -465,7 +465,7 @@ class Aggregate(_Reading, _native.Aggregate):
 
     def _take(self) -> Union[_native.Batch, None, Literal[False]]:
         batch = super()._take()
-        return self._quantiles.batch(batch) if self._quantiles and batch else batch
+        return self._quantiles.batch(batch) if self._quantiles and batch is not None and batch is not False else batch
 
     def __arrow_c_stream__(self, requested_schema: Optional[object] = None) -> object:
         """The batches as an Arrow stream, once."""
