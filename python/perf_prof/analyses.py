@@ -164,10 +164,10 @@ class Plan(NamedTuple):
 def _operand(value: Any, files: List[int]) -> str:
     """A path, or a result as a file of its folded stacks."""
     if isinstance(value, Result):
+        stacks = value.folded_or_raise()
         files.append(_command.memory('stacks'))
         with os.fdopen(os.dup(files[-1]), 'w', encoding='utf-8') as file:
-            file.write(value.folded_or_raise())
-        os.lseek(files[-1], 0, os.SEEK_SET)
+            file.write(stacks)
         return f'/dev/fd/{files[-1]}'
     word = _word('argument', value)
     return './' * word.startswith('-') + word       # a file's name may begin like an option
@@ -182,7 +182,12 @@ def plan(command: Command, operands: Sequence[Any], options: Mapping[str, Any]) 
     if operands and command.watches:
         raise TypeError(f'{command.function}() has parameters with names only, such as command=')
     files: List[int] = []
-    words += [_operand(one, files) for one in operands]
+    try:
+        words += [_operand(one, files) for one in operands]
+    except BaseException:
+        for fd in files:
+            os.close(fd)
+        raise
     if command.prints_json:
         words += ['--json'] + ['--with-text'] * ('with_text' in command.options)
     ends = start or command.name not in WATCHING or any(given.get(name) for name in ('seconds', 'input'))

@@ -229,8 +229,11 @@ def test_diff_of_results(perf_prof):
     assert rows and any(row['change'] for row in rows.values()) and 'result 1: ' in str(change) and '/dev/fd' not in str(change)
     assert perf_prof.diff(other, result, total=True).rows.to_pylist() == change.rows.to_pylist()
     assert not any(row['change'] for row in result.diff(result, total=True).rows.to_pylist())
-    with pytest.raises(ValueError, match='stat: no stacks were collected'):
-        result.diff(perf_prof.results.Counts(['stat'], ''))
+    for wrong, error in (perf_prof.results.Counts(['stat'], ''), ValueError), (None, TypeError):
+        for operands in (result, wrong), (wrong, result):
+            with pytest.raises(error, match='stat: no stacks were collected|argument=None'):
+                perf_prof.diff(*operands)
+    assert not any('memfd:stacks' in os.path.realpath(f'/proc/self/fd/{fd}') for fd in os.listdir('/proc/self/fd'))
 
 
 def test_names_that_there_were_are_there_with_a_warning(perf_prof):
