@@ -36,6 +36,7 @@ the kernel answered, and what to do. If privilege is missing, it is also a Permi
 docs/pyperf.md has more.
 """
 import asyncio
+import contextlib
 import difflib
 import errno
 import os
@@ -59,7 +60,12 @@ from ._pyperf import (DeniedError, Error, NotFoundError, NoTaskError, Record, Sa
 _OTHER = ('the distribution "pyperf" (a benchmark runner) is installed in the same folder, and each has replaced files of the other: '
           'keep them in environments of their own, or use perf_prof.raw of perf-prof, which is the same module')
 _SHARED = os.path.join(os.path.dirname(__file__), '' if __name__ == 'pyperf' else '../../pyperf')   # else this is perf_prof.raw
-if all(os.path.exists(os.path.join(_SHARED, name)) for name in ('_runner.py', '_pyperf.pyi')):
+_MIXED = all(os.path.exists(os.path.join(_SHARED, name)) for name in ('_runner.py', '_pyperf.pyi'))
+if _MIXED and __name__ != 'pyperf':
+    with contextlib.suppress(RuntimeWarning):       # python -W error: this module is whole
+        warnings.warn('perf_prof.raw: `import pyperf` does not reliably import this module here: the distribution "pyperf" (a benchmark '
+                      'runner) is installed in the same folder', RuntimeWarning, stacklevel=2)
+elif _MIXED:
     warnings.warn(f'pyperf of perf-prof: {_OTHER}', RuntimeWarning, stacklevel=2)
 
     def __getattr__(name: str) -> Any:

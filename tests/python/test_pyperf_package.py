@@ -174,7 +174,9 @@ def test_raw_names_the_clash_too(mixed, pyperf):
     raw = os.path.join(os.path.dirname(pyperf.__file__), '../perf_prof/raw')
     shutil.copytree(raw, os.path.join(mixed, 'perf_prof/raw'), ignore=shutil.ignore_patterns('*.p'))
     done = in_mixed(mixed, 'import perf_prof.raw')
-    assert done.returncode == 0 and 'RuntimeWarning: pyperf of perf-prof: the distribution "pyperf"' in done.stderr
+    assert done.returncode == 0 and 'RuntimeWarning: perf_prof.raw: `import pyperf` does not' in done.stderr
+    assert 'use perf_prof.raw' not in done.stderr
+    assert in_mixed(mixed, 'import warnings; warnings.simplefilter("error"); import perf_prof.raw').returncode == 0
     os.unlink(os.path.join(mixed, 'pyperf/_pyperf.pyi'))
     assert in_mixed(mixed, 'import perf_prof.raw').stderr == ''
 
