@@ -111,14 +111,14 @@ struct session_stats {
 
 /* How it stands. False: no memory, or a fork. Free `losses` with free(). */
 bool session_stats(struct session *s, struct session_stats *stats);
+enum { SESSION_GAPS = 1 << 16 };
 /* The i-th gap so far. False: there are no more, or it is not among the first SESSION_GAPS. */
 bool session_gap(struct session *s, size_t i, struct session_gap *gap);
-enum { SESSION_GAPS = 1 << 16 };
-/* The i-th hint that the run had, such as a lowered frequency; NULL: there are no more. */
 /* When the run has ended by itself: waits until the names of its stacks are there, which may bring notes, for `ms` at most.
  * False: they are not. */
 bool session_wait_for_names(struct session *s, unsigned int ms);
 /* Adds a note. */
 void session_add_note(struct session *s, const char *text);
+/* The i-th hint that the run had, such as a lowered frequency; NULL: there are no more. */
 const char *session_note(struct session *s, size_t i);
 #endif
