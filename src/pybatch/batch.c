@@ -133,26 +133,29 @@ static PyObject *batch_to_pylist(PyObject *self, PyObject *unused)
 	return list;
 }
 
-/* FUNCTION(batch) of a module of the package, which scripts for `perf-prof python` do not have. */
-static PyObject *call_package(const char *module, const char *function, PyObject *self)
+/* METHOD() of a batch is FUNCTION(batch) of a module of the package, which scripts for `perf-prof python` do not have. */
+static PyObject *call_package(const char *method, const char *module, const char *function, PyObject *self)
 {
 	PyObject *imported = PyImport_ImportModule(module);
 	PyObject *result = imported ? PyObject_CallMethod(imported, function, "O", self) : NULL;
 
 	if (!imported && PyErr_ExceptionMatches(PyExc_ModuleNotFoundError))
 		PyErr_Format(PyExc_NotImplementedError, "%s() is there in programs that import perf_prof; a script for `perf-prof python` "
-			     "takes polars.DataFrame(batch) or pyarrow.record_batch(batch)", function);
+			     "takes polars.DataFrame(batch) or pyarrow.record_batch(batch)", method);
 	Py_XDECREF(imported);
 	return result;
 }
 
 static PyObject *batch_html(PyObject *self, PyObject *unused)
 {
-	return call_package("perf_prof._display", "batch_html", self);
+	return call_package("_repr_html_", "perf_prof._display", "batch_html", self);
 }
 
 #define FRAME(name) \
-	static PyObject *batch_##name(PyObject *self, PyObject *unused) { return call_package("perf_prof._frames", #name, self); }
+	static PyObject *batch_##name(PyObject *self, PyObject *unused)                              \
+	{                                                                                            \
+		return call_package(#name, "perf_prof._frames", #name, self);                        \
+	}
 FRAME(pl)
 FRAME(df)
 FRAME(arrow)

@@ -29,7 +29,9 @@ def run(prof, tmp_path):
 
 
 def test_frames_are_for_programs(run):
-    assert 'a script for `perf-prof python` takes polars.DataFrame(batch)' in run('def __batch__(batch): batch.pl()', check=1).stderr
+    for method in 'pl', '_repr_html_':
+        text = run(f'def __batch__(batch): batch.{method}()', check=1).stderr
+        assert f'{method}() is there in' in text and 'a script for `perf-prof python` takes polars.DataFrame(batch)' in text
 
 
 # ---- what comes in which batch, on a recording
