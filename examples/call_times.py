@@ -4,6 +4,7 @@
 
     call_times.py read tar -cf /dev/null /etc
 """
+import collections
 import itertools
 import sys
 
@@ -17,8 +18,11 @@ with perf_prof.Session([enter, leave], command=command, fields=['_time', '_tid',
     sums = session.aggregate('_comm', {'ns': times})
     rows = list(sums.events())
 
-for lost in sums.losses:
-    print(f'{lost.count:,} events are not in it ({lost.cause})', file=sys.stderr)
+lost = collections.Counter()
+for gap in sums.losses:
+    lost[gap.cause] += gap.count
+for cause, count in lost.items():
+    print(f'{count:,} events are not in it ({cause})', file=sys.stderr)
 rows = sorted((row for row in rows if row._lost is None), key=lambda row: (row._comm or '', row.ns_low))
 most = max((row.ns for row in rows), default=0)
 for comm, buckets in itertools.groupby(rows, key=lambda row: row._comm):
