@@ -90,12 +90,7 @@ def _unneeded(source: Any) -> List[str]:
     """Columns that are about lost events alone. Aggregates have names of events only if these are a key."""
     if LOST not in getattr(source, 'columns', ()) or hasattr(source, 'rows'):
         return []
-    if isinstance(source, _native.Batch):
-        events = source[LOST].null_count
-        named = not events or source['_event'].null_count < events
-    else:
-        named = getattr(source, 'names_events', True)
-    return [LOST] if named else ['_event', LOST]
+    return [LOST] if getattr(source, '_names_events', True) else ['_event', LOST]
 
 
 def pl(source: Any) -> Any:

@@ -32,7 +32,7 @@ class Quantiles(NamedTuple):
             groups.setdefault(tuple(row[name] for name in first), []).append(row)
         rows = [{**rows[0], **self._row(rows)} for rows in groups.values()]
         types = tuple(histogram[LOW if name in self.shares else name].type for name in columns)
-        return _native._batch(columns, types, tuple([row[name] for row in rows] for name in columns))
+        return _native._batch(columns, types, tuple([row[name] for row in rows] for name in columns), histogram._names_events)
 
     def _row(self, rows: List[Row]) -> Row:
         found: Row = {}

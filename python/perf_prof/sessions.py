@@ -21,7 +21,7 @@ collections.abc.Mapping.register(_native.Event)   # so that pandas.DataFrame(bat
 def _reduce(batch: _native.Batch) -> Any:
     """A pickle of a batch: its columns as lists."""
     kinds = tuple(batch[name].type for name in batch.columns)
-    return _native._batch, (batch.columns, kinds, tuple(batch[name].to_pylist() for name in batch.columns))
+    return _native._batch, (batch.columns, kinds, tuple(batch[name].to_pylist() for name in batch.columns), batch._names_events)
 
 
 copyreg.pickle(_native.Batch, _reduce)
@@ -452,7 +452,7 @@ class Aggregate(_Reading, _native.Aggregate):
         if self._quantiles:
             max_keys = min(max_keys * 64, 1 << 24)      # a key for each bucket
         super().__init__(session, keys, values, ns, max_keys, live)
-        self._session, self.names_events = session, any(name == '_event' for name, _ in keys)
+        self._session, self._names_events = session, any(name == '_event' for name, _ in keys)
 
     @property
     def columns(self) -> Tuple[str, ...]:   # type: ignore[override]

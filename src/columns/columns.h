@@ -31,6 +31,7 @@ struct columns {
 	_Atomic unsigned int refs;
 	size_t n;
 	struct column *v;
+	bool names_losses;              /* _event names causes of losses alone: sums without _event as a key */
 };
 
 /* Copies `n` columns, for batches that are not made of samples. NULL: no memory. */

@@ -209,8 +209,14 @@ static PyMethodDef methods[] = {
 	{ NULL },
 };
 
+static PyObject *batch_names_events(PyObject *self, void *unused)
+{
+	return PyBool_FromLong(!((struct batch_object *)self)->batch->columns->names_losses);
+}
+
 static PyGetSetDef getset[] = {
 	{ "columns", batch_columns, NULL, "The names of the columns.", NULL },
+	{ "_names_events", batch_names_events, NULL, "Whether _event names events, or causes of losses alone.", NULL },
 	{ NULL },
 };
 

@@ -170,8 +170,9 @@ PyObject *batch_of_lists(PyObject *module, PyObject *args)
 	struct column_names shared = { 0 };
 	struct columns *columns;
 	struct batch *b;
+	int names_events = true;
 
-	if (!PyArg_ParseTuple(args, "O!O!O!", &PyTuple_Type, &names, &PyTuple_Type, &kinds, &PyTuple_Type, &lists))
+	if (!PyArg_ParseTuple(args, "O!O!O!|p", &PyTuple_Type, &names, &PyTuple_Type, &kinds, &PyTuple_Type, &lists, &names_events))
 		return NULL;
 	if (PyTuple_GET_SIZE(kinds) != PyTuple_GET_SIZE(names) || PyTuple_GET_SIZE(lists) != PyTuple_GET_SIZE(names)) {
 		PyErr_SetString(PyExc_ValueError, "expected as many types and lists as names");
@@ -180,6 +181,7 @@ PyObject *batch_of_lists(PyObject *module, PyObject *args)
 	columns = columns_of(names, kinds);
 	if (!columns)
 		return NULL;
+	columns->names_losses = !names_events;
 	first = columns->n ? PyTuple_GET_ITEM(lists, 0) : NULL;
 	b = batch_new_rows(columns, first && PyList_Check(first) ? (size_t)PyList_Size(first) : 0);
 	if (!b)

@@ -86,7 +86,7 @@ static PyMethodDef functions[] = {
 	{ "_main", run_main, METH_VARARGS, "(signals, words, name='python'): the command of that name with these words; does not return." },
 	{ "_stream", capsule_batches, METH_VARARGS,
 	  "(session, batches): a list of its whole batches, or None: all to come, as an Arrow stream." },
-	{ "_batch", batch_of_lists, METH_VARARGS, "_batch(NAMES, TYPES, LISTS): a batch of these columns; None is null." },
+	{ "_batch", batch_of_lists, METH_VARARGS, "_batch(NAMES, TYPES, LISTS, names_events=True): a batch of these columns; None is null." },
 	{ NULL, NULL, 0, NULL },
 };
 

@@ -470,6 +470,7 @@ static int result_make(struct sums *s, const struct sums_asked *asked, struct fa
 	if (!s->columns || !s->results)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	s->columns->refs = 1;
+	s->columns->names_losses = s->event_key < 0;
 	if ((s->time >= 0 && add_column(s, strdup("_time"), COLUMN_U64, RESULT_TIME, 0, f)) ||
 	    add_column(s, strdup("_event"), COLUMN_TEXT, RESULT_EVENT, 0, f) ||
 	    add_column(s, strdup("_lost"), COLUMN_U64, RESULT_LOST, 0, f))

@@ -5,6 +5,7 @@ import asyncio
 import bisect
 import collections
 import os
+import pickle
 import warnings
 
 import pytest
@@ -74,6 +75,22 @@ def test_event_names_stay_where_they_are_a_key(perf_prof, reader):
     with perf_prof.open(RECORDING) as s:
         frame = s.aggregate('_event').pl()
     assert frame.columns == ['_time', '_event', 'count()'] and SWITCH in frame['_event'].to_list()
+
+
+@pytest.mark.parametrize('key', ['_cpu', '_event'])
+@pytest.mark.parametrize('value', ['count()', 'quantile(_cpu, 0.5)'])
+def test_frames_of_all_batches_of_an_aggregate_have_the_same_columns(perf_prof, reader, key, value):
+    """Also of one that has only losses, and one without rows."""
+    reader('polars')
+    with perf_prof.open(lossy()) as s:
+        batches = list(s.aggregate(key, value, interval=1))
+    batches += [pickle.loads(pickle.dumps(batch)) for batch in batches] + [perf_prof.concat(batches)]
+    columns = ['_time', *(['_event'] if key == '_event' else [key]), value]
+    for batch in batches:
+        losses = [row for row, event in enumerate(batch) if event._lost is not None]
+        for part in batch, batch[:0], *(batch[row:row + 1] for row in losses):
+            assert part.pl().columns == columns
+    assert any(batch['_lost'].null_count < len(batch) for batch in batches)
 
 
 # ---- losses ------------------------------------------------------------------------------
