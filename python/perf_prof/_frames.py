@@ -62,10 +62,8 @@ class _Nothing:
 
 
 def _no_rows(source: Any) -> Any:
-    columns = source.columns
-    if getattr(source, '_quantiles', None):     # its types are not known
-        return _native._batch(columns, ('int64',) * len(columns), tuple([] for _ in columns))
-    return _Nothing(source)
+    quantiles = getattr(source, '_quantiles', None)
+    return quantiles.batch(source._empty()) if quantiles else _Nothing(source)
 
 
 def _parts(source: Any) -> Iterator[Any]:

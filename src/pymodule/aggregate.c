@@ -67,6 +67,18 @@ static PyObject *aggregate_take(PyObject *self, PyObject *unused)
 	return source_take(&source, o->native, &o->names);
 }
 
+/* For the types of its columns. */
+static PyObject *aggregate_empty(PyObject *self, PyObject *unused)
+{
+	struct aggregate_object *o = (struct aggregate_object *)self;
+	struct aggregation *a = begun(self);
+	struct batch *b = a ? batch_new_rows(aggregation_columns(a), 0) : NULL;
+
+	if (a && !b)
+		PyErr_NoMemory();
+	return b ? batch_object_new(&o->native->host.batches, b, 0, 0, &o->names) : NULL;
+}
+
 static PyObject *aggregate_fileno(PyObject *self, PyObject *unused)
 {
 	struct aggregation *a = begun(self);
@@ -224,6 +236,7 @@ static PyMethodDef methods[] = {
 	  "A descriptor that is readable when a batch may be ready, or the session has ended." },
 	{ "stats", aggregate_stats, METH_NOARGS,
 	  "Numbers so far: events, keys, expressions without a value, and what did not fit." },
+	{ "_empty", aggregate_empty, METH_NOARGS, "A batch without rows." },
 	{ "_take", aggregate_take, METH_NOARGS, "The next batch; None: none is ready; False: there will be none." },
 	{ "__arrow_c_schema__", aggregate_arrow_schema, METH_NOARGS, "The columns as an Arrow schema." },
 	{ "__arrow_c_stream__", (PyCFunction)(void (*)(void))aggregate_arrow_stream, METH_VARARGS | METH_KEYWORDS,

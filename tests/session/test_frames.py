@@ -58,8 +58,11 @@ def test_a_frame_without_rows_has_its_columns(perf_prof, reader):
     assert frame.shape == (0, 4) and frame.schema['_time'] == polars.UInt64 and '_lost' not in frame.columns
     with perf_prof.open(RECORDING, SWITCH, filter='next_pid == -5') as s:
         assert s.aggregate('prev_comm').pl().columns == ['_time', 'prev_comm', 'count()']
-    with perf_prof.open(RECORDING, SWITCH, filter='next_pid == -5') as s:
-        assert s.aggregate('prev_comm', {'p': 'quantile(next_pid, 0.5)'}).pl().columns == ['_time', 'prev_comm', 'p']
+    schemas = []
+    for expression in None, 'next_pid == -5':
+        with perf_prof.open(RECORDING, SWITCH, filter=expression) as s:
+            schemas.append(s.aggregate('prev_comm', {'p': 'quantile(next_pid, 0.5)', 'n': 'count()'}).pl().schema)
+    assert schemas[0] == schemas[1] and list(schemas[0]) == ['_time', 'prev_comm', 'p', 'n']
 
 
 @pytest.mark.parametrize('kind, library', [('pl', 'polars'), ('df', 'pandas'), ('df', 'pyarrow'), ('arrow', 'pyarrow')])
