@@ -25,11 +25,29 @@ static bool cut(char *path)
 	return true;
 }
 
+/* The Python of the pip that installed this: the folder of its packages, PREFIX/lib/python3.13/site-packages, has its name. */
+static void name_python(const char *bin, char *name, size_t size)
+{
+	char pattern[4096 + 64];
+	glob_t found = { 0 };
+
+	snprintf(name, size, PYTHON_NAME);
+	snprintf(pattern, sizeof(pattern), "%s/../lib*/" PYTHON_NAME "*/*-packages/perf_prof", bin);
+	if (!glob(pattern, 0, NULL, &found)) {
+		char *last = found.gl_pathv[found.gl_pathc - 1];
+
+		if (cut(last) && cut(last))
+			snprintf(name, size, "%s", strrchr(last, '/') + 1);
+	}
+	globfree(&found);
+}
+
 /* Beside the program; else, for `pip install --user` and Debian's /usr/local, the system's. */
 int environment_python(const char *venv, char *path, size_t size, struct fault *f)
 {
-	char own[4096];
-	const char *folders[] = { own, "/usr/local/bin", "/usr/bin" };
+	char own[4096], name[64];
+	const char *folders[] = { own, "/usr/local/bin", "/usr/bin" }, *names[] = { name, PYTHON_NAME };
+	const size_t n = sizeof(folders) / sizeof(*folders);
 	struct stat st;
 
 	if (venv) {
@@ -39,10 +57,11 @@ int environment_python(const char *venv, char *path, size_t size, struct fault *
 	if (!textfile_link(own, sizeof(own), "/proc/self/exe") || !cut(own))
 		return fault_set(f, EXIT_FAILED, "/proc/self/exe: %s; the Python of this perf-prof is looked for beside it: "
 				 "mount /proc", strerror(errno));
-	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
-		snprintf(path, size, "%s/" PYTHON_NAME, folders[i]);
+	name_python(own, name, sizeof(name));
+	for (size_t i = 0; i < 2 * n; i++) {
+		snprintf(path, size, "%s/%s", folders[i % n], names[i / n]);
 		if (!lstat(path, &st))
-			return 0;   /* also if this user cannot run it: no other has the packages */
+			return 0;   /* also if this user cannot run it: the next one is less likely to have the packages */
 	}
 	return fault_set(f, EXIT_FAILED, "there is no " PYTHON_NAME " in %s, /usr/local/bin or /usr/bin, for which pip installed "
 			 "this perf-prof; install perf-prof into a virtual environment, or name one with --venv DIR", own);

@@ -176,6 +176,25 @@ def test_without_its_python(environment, start):
         assert done.returncode == 1 and ('there is no python3' in done.stderr or 'cannot load perf_prof' in done.stderr), done
 
 
+@pytest.fixture
+def prefix(environment, below, tmp_path):
+    """A folder with a program and its packages, for a Python elsewhere, as of `pip install --user`."""
+    path = tmp_path / 'prefix'
+    shutil.copytree(environment / below, path / below)
+    (path / 'bin').mkdir()
+    shutil.copy(environment / 'bin/perf-prof', path / 'bin')
+    return path
+
+
+def test_the_python_for_which_pip_installed_it(prefix, below, start):
+    """Not another that is called python3."""
+    name = os.path.basename(os.path.dirname(below))
+    assert re.search(rf'\(/usr(/local)?/bin/{name}, of its environment\)', start(prefix, 'version', '--build-options').stdout)
+    for beside in 'python3', name:
+        (prefix / 'bin' / beside).symlink_to(PYTHON)
+    assert f'({prefix}/bin/{name}, of its environment)' in start(prefix, 'version', '--build-options').stdout
+
+
 def test_sql(environment, below, start):
     done = start(environment, 'sql', '-I', RECORDING, QUERY)
     assert done.returncode == 1 and 'SQL needs DuckDB: pip install duckdb' in done.stderr, done
