@@ -130,11 +130,13 @@ static int check_owner(const char *path, struct fault *f)
 	return check_way(path, MAX_LINKS, f);
 }
 
-/* The folders of the environment in which a Python finds packages, these packages, and .pth files, which it runs. */
+/* The folders of the environment in which a Python finds packages, these packages, .pth files, which it runs, and the libraries
+ * that a program of a wheel looks for (tools/wheels). */
 static int check_packages(const char *environment, struct fault *f)
 {
 	static const char *const below[] = { "lib*", "lib*/python3*", "lib*/python3*/*-packages", "lib*/python3*/*-packages/*",
-					     "lib*/python3*/*-packages/perf_prof/*", "pyvenv.cfg" };
+					     "lib*/python3*/*-packages/perf_prof/*", "lib*/python3*/*-packages/perf_prof.libs/*",
+					     "perf_prof.libs", "perf_prof.libs/*", "pyvenv.cfg" };
 	char pattern[4096 + 32];
 	int rc = 0;
 
@@ -163,4 +165,15 @@ int environment_check_root(const char *python, struct fault *f)
 			return 0;
 	}
 	return check_packages(path, f);
+}
+
+/* The libraries of a wheel are below the program's own prefix, which is not Python's after `pip install --user`. */
+int environment_check_own(const char *python, struct fault *f)
+{
+	char bin[4096], own[4096];
+
+	snprintf(bin, sizeof(bin), "%s", python);
+	if (!textfile_link(own, sizeof(own), "/proc/self/exe") || !cut(own) || (cut(bin) && !strcmp(own, bin)) || !cut(own))
+		return 0;
+	return check_packages(own, f);
 }

@@ -16,7 +16,9 @@ static const char remedy[] =
 int become_find(const char *venv, char *python, size_t size, char *packages, size_t packages_size, struct fault *f)
 {
 	*packages = '\0';
-	return environment_python(venv, python, size, f) || (!geteuid() && environment_check_root(python, f)) ? -1 : 0;
+	if (environment_python(venv, python, size, f))
+		return -1;
+	return !geteuid() && (environment_check_root(python, f) || environment_check_own(python, f)) ? -1 : 0;
 }
 
 int python_run(void *config_, const struct opt_parser *args, struct fault *f)

@@ -130,10 +130,11 @@ def test_what_the_message_advises_works(installed, start):
 
 
 @pytest.mark.parametrize('command', ['python', 'sql'])
-@pytest.mark.parametrize('place', ['', 'bin', 'lib', 'packages'])
+@pytest.mark.parametrize('place', ['', 'bin', 'lib', 'packages', 'libraries'])
 def test_root_runs_no_packages_of_another_user(environment, below, start, trap, place, command):
     need('root')
-    path = os.path.join(environment, below if place == 'packages' else place).rstrip('/')
+    path = {'packages': environment / below, 'libraries': next((environment / below / 'perf_prof.libs').iterdir())}.get(
+        place, environment / place)
     os.chown(path, 65534, -1)
     done = start(environment, *(SOFTWARE if command == 'python' else ('sql', '-e', 'cpu-clock', QUERY)))
     assert done.returncode == 1 and f'{path} belongs to user 65534' in done.stderr
@@ -193,6 +194,14 @@ def test_the_python_for_which_pip_installed_it(prefix, below, start):
     for beside in 'python3', name:
         (prefix / 'bin' / beside).symlink_to(PYTHON)
     assert f'({prefix}/bin/{name}, of its environment)' in start(prefix, 'version', '--build-options').stdout
+
+
+def test_root_uses_no_libraries_of_another_user(prefix, below, start):
+    need('root')
+    path = next((prefix / below / 'perf_prof.libs').iterdir())
+    os.chown(path, 65534, -1)
+    done = start(prefix, *SOFTWARE)
+    assert done.returncode == 1 and f'{path} belongs to user 65534' in done.stderr, done
 
 
 def test_sql(environment, below, start):
