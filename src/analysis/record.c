@@ -2,6 +2,7 @@
 /* perf-prof record: writes events to a perf.data file, without decoding them. */
 #include "analysis/commands.h"
 #include "analysis/profiles/profile.h"
+#include "base/note.h"
 #include "base/units.h"
 #include "engine/analysis.h"
 #include "engine/overwrite.h"
@@ -96,7 +97,9 @@ static int end_overwrite(struct analysis *a, struct fault *f)
 	struct record *r = a->config;
 
 	look_for_dump(a);
-	if (!r->dumps && !f->exit_code)
+	if (!r->dumps && stream_asked_to_stop(a->stream))
+		note(a->opts->stream.verbose, "nothing triggered a dump: %s was not written", a->opts->stream.record);
+	else if (!r->dumps && !f->exit_code)
 		return fault_set(f, EXIT_FAILED, "nothing triggered a dump: %s was not written; give an event the attribute trigger, or send "
 				 "SIGUSR2", a->opts->stream.record);
 	return 0;
@@ -299,7 +302,8 @@ const struct command record_command = {
 		"With --overwrite, nothing is written until a trigger comes: SIGUSR2, or an event with the "
 		"attribute trigger (its filter, or the --than of a source, sets the condition). Then the "
 		"trigger and the events before it are written to FILE, a recording like any other. The next "
-		"trigger first renames that file to FILE.TIME. Each event is written only once. If no trigger came, the exit status is 1.",
+		"trigger first renames that file to FILE.TIME. Each event is written only once. If the run ends "
+		"without a trigger, the exit status is 1; it is 0 if Ctrl-C or SIGTERM ended the run.",
 		"Without a target, the whole machine is recorded, until Ctrl-C. A command after -- starts "
 		"once all events are enabled; it is the target unless you name another, and perf-prof exits "
 		"with its exit status."),

@@ -102,6 +102,13 @@ def test_nothing_triggers(record, storm):
     assert record.parts() == ['perf.data'] and (record.folder / 'perf.data').read_text() == 'precious'
 
 
+@pytest.mark.parametrize('sig', [signal.SIGINT, signal.SIGTERM], ids=lambda sig: sig.name)
+def test_a_signal_ends_it_before_a_trigger(record, sig):
+    run = record.on('-e', 'sched:sched_switch', '-a', '--overwrite')
+    run.send_signal(sig)
+    assert run.communicate(timeout=60) == ('', '') and run.returncode == 0 and record.parts() == []
+
+
 def test_a_source_triggers_and_what_it_is_made_of_is_there(record):
     """Five that want one CPU: somebody waits for longer than 1 ms."""
     work = 'for i in 1 2 3 4 5; do taskset -c 0 sh -c "i=0; while [ \\$i -lt 60000 ]; do i=\\$((i+1)); done" & done; wait'
