@@ -145,9 +145,11 @@ def test_what_no_commit_has_is_not_released(tmp_path):
     done = run(os.path.join(source, 'tools/release'), tmp_path / 'out')
     assert done.returncode == 1 and 'src/new.c' in done.stderr and not os.path.exists(tmp_path / 'out'), done
     os.unlink(tmp_path / 'source/src/new.c')
-    (tmp_path / 'out').mkdir()
-    done = run(os.path.join(source, 'tools/release'), tmp_path / 'out')
-    assert done.returncode == 1 and f'{tmp_path}/out is there already' in done.stderr, done
+    for name in 'out', 'out.part':
+        (tmp_path / name).mkdir()
+        done = run(os.path.join(source, 'tools/release'), tmp_path / 'out')
+        assert done.returncode == 1 and f'{tmp_path}/{name} is there already' in done.stderr, done
+        (tmp_path / name).rmdir()
 
 
 def test_a_source_archive_needs_no_node(build, tmp_path):
