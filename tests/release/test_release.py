@@ -138,6 +138,13 @@ def test_notes(release, tmp_path):
             release.notes(tmp_path, version)
 
 
+def test_what_programs_get_of_the_environment(release, monkeypatch):
+    for name in 'CFLAGS', 'DEB_BUILD_OPTIONS', 'PYTHONPATH', 'https_proxy', 'PIP_INDEX_URL':
+        monkeypatch.setenv(name, 'x')
+    got = {line.partition('=')[0] for line in release.run('env', TZ='UTC').splitlines()}
+    assert {'PATH', 'TZ', 'https_proxy', 'PIP_INDEX_URL'} <= got and not {'CFLAGS', 'DEB_BUILD_OPTIONS', 'PYTHONPATH'} & got
+
+
 def test_what_no_commit_has_is_not_released(tmp_path):
     need('program:git')
     source = house.checkout(str(tmp_path / 'source'))
