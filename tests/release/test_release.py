@@ -145,6 +145,16 @@ def test_what_programs_get_of_the_environment(release, monkeypatch):
     assert {'PATH', 'TZ', 'https_proxy', 'PIP_INDEX_URL'} <= got and not {'CFLAGS', 'DEB_BUILD_OPTIONS', 'PYTHONPATH'} & got
 
 
+def test_pythons_of_wheels(release, tmp_path, monkeypatch):
+    """Beside the system's: those in PATH that run, and have what a build needs."""
+    for name, does in ('python3.9', 'echo /opt/3.9'), ('python3.10', 'exit 1'):
+        (tmp_path / name).write_text(f'#!/bin/sh\n{does}\n')
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv('PATH', str(tmp_path), prepend=os.pathsep)
+    own = os.path.basename(os.path.realpath('/usr/bin/python3'))
+    assert release.pythons() == ['/usr/bin/python3', '/opt/3.9'][:1 if own == 'python3.9' else 2]
+
+
 def test_what_no_commit_has_is_not_released(tmp_path):
     need('program:git')
     source = house.checkout(str(tmp_path / 'source'))
