@@ -3,6 +3,7 @@
 the recorder's unit, release notes, pages in source archives."""
 import importlib.machinery
 import importlib.util
+import json
 import os
 import re
 import shlex
@@ -71,6 +72,13 @@ def inside(build, tmp_path):
 def test_it_runs_where_there_is_no_libc(inside, words, code, shown):
     done = inside(*words)
     assert done.returncode == code and re.search(shown, done.stdout + done.stderr), done
+
+
+def test_licences_of_libraries_are_installed(build):
+    if not os.path.exists('/usr/share/common-licenses'):
+        pytest.skip('needs the texts of licences that Debian has')
+    with open(os.path.join(build, 'meson-info/intro-installed.json')) as f:
+        assert {'NOTICE', 'GPL-2', 'GPL-3', 'LGPL-2.1', 'LGPL-3'} <= {os.path.basename(path) for path in json.load(f).values()}
 
 
 @pytest.fixture

@@ -60,6 +60,8 @@ def test_libraries_are_inside_and_the_program_is_one(wheels, tmp_path):
     script, = glob.glob(str(tmp_path / '*.data/scripts/*'))
     assert script in set(elf_files(tmp_path)), 'the program became a script'
     assert not glob.glob(str(tmp_path / '*.scripts'))
+    licences = {os.path.basename(path) for path in glob.glob(str(tmp_path / '*.dist-info/licenses/*'))}
+    assert {'NOTICE', 'GPL-2', 'GPL-3', 'LGPL-2.1', 'LGPL-3'} <= licences or not os.path.exists('/usr/share/common-licenses')
 
 
 @pytest.mark.parametrize('version', VERSIONS)
