@@ -19,6 +19,10 @@ def test_site(prof, tmp_path):
     reason = requires.why_not('program:mkdocs')
     if reason:
         pytest.skip(reason)
+    theme = subprocess.run(['/usr/bin/python3', '-c', 'import mkdocs.utils, pymdownx; print(mkdocs.utils.get_theme_names())'],
+                           capture_output=True, text=True)
+    if 'material' not in theme.stdout:
+        pytest.skip(f'needs mkdocs-material and pymdownx ({(theme.stdout + theme.stderr).strip()[-80:]})')
     shutil.copy2(prof, tmp_path / 'perf-prof')
     done = subprocess.run([os.path.join(ROOT, 'tools/site'), tmp_path], capture_output=True, text=True, timeout=600)
     assert (done.returncode, done.stderr) == (0, ''), done

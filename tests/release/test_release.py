@@ -47,7 +47,7 @@ def release():
 @pytest.fixture
 def inside(build, tmp_path):
     """inside(WORD...): perf-prof in a root that has nothing but it, a recording, users and the kernel's folders."""
-    need('root')
+    need('root', 'unshare')
     for name in 'etc', 'tmp', 'dev', 'proc', 'sys':
         (tmp_path / name).mkdir()
     (tmp_path / 'etc/passwd').write_text('somebody:x:4711:4711::/:/perf-prof\n')
@@ -70,6 +70,8 @@ def inside(build, tmp_path):
     (('python', '-I', '/recording', 's.py'), 1, r'\.deb or wheel'),
 ], ids=lambda value: value[0] if isinstance(value, tuple) else '')
 def test_it_runs_where_there_is_no_libc(inside, words, code, shown):
+    if '-e' in words:
+        need('events')
     done = inside(*words)
     assert done.returncode == code and re.search(shown, done.stdout + done.stderr), done
 
@@ -101,7 +103,7 @@ def test_systemd_takes_the_unit(unit):
 
 def test_the_unit_records(unit, tmp_path):
     """With its capabilities and no others."""
-    need('root', 'program:setpriv')
+    need('root', 'events', 'program:setpriv')
     text = unit.read_text()
     allowed = re.findall(r'CAP_(\w+)', ' '.join(re.findall('^CapabilityBoundingSet=(.*)', text, re.M)))
     command = shlex.split(re.search('^ExecStart=(.*)', text, re.M)[1].replace('${STATE_DIRECTORY}', str(tmp_path)))
