@@ -25,15 +25,27 @@ static bool cut(char *path)
 	return true;
 }
 
+/* What matches `below` in a folder, whatever characters the folder's path has. False: nothing; free `found` always. */
+static bool match(const char *folder, const char *below, glob_t *found)
+{
+	char pattern[2 * 4096 + 64];
+	size_t n = 0;
+
+	for (; *folder && n < sizeof(pattern) - 66; pattern[n++] = *folder++)
+		if (strchr("*?[\\", *folder))
+			pattern[n++] = '\\';
+	snprintf(pattern + n, sizeof(pattern) - n, "/%s", below);
+	*found = (glob_t){ 0 };
+	return !glob(pattern, 0, NULL, found);
+}
+
 /* The Python of the pip that installed this: the folder of its packages, PREFIX/lib/python3.13/site-packages, has its name. */
 static void name_python(const char *bin, char *name, size_t size)
 {
-	char pattern[4096 + 64];
-	glob_t found = { 0 };
+	glob_t found;
 
 	snprintf(name, size, PYTHON_NAME);
-	snprintf(pattern, sizeof(pattern), "%s/../lib*/" PYTHON_NAME "*/*-packages/perf_prof", bin);
-	if (!glob(pattern, 0, NULL, &found)) {
+	if (match(bin, "../lib*/" PYTHON_NAME "*/*-packages/perf_prof", &found)) {
 		char *last = found.gl_pathv[found.gl_pathc - 1];
 
 		if (cut(last) && cut(last))
@@ -137,14 +149,12 @@ static int check_packages(const char *environment, struct fault *f)
 	static const char *const below[] = { "lib*", "lib*/python3*", "lib*/python3*/*-packages", "lib*/python3*/*-packages/*",
 					     "lib*/python3*/*-packages/perf_prof/*", "lib*/python3*/*-packages/perf_prof.libs/*",
 					     "perf_prof.libs", "perf_prof.libs/*", "pyvenv.cfg" };
-	char pattern[4096 + 32];
 	int rc = 0;
 
 	for (size_t i = 0; i < sizeof(below) / sizeof(*below) && !rc; i++) {
-		glob_t found = { 0 };
+		glob_t found;
 
-		snprintf(pattern, sizeof(pattern), "%s/%s", environment, below[i]);
-		if (!glob(pattern, 0, NULL, &found))
+		if (match(environment, below[i], &found))
 			for (size_t k = 0; k < found.gl_pathc && !rc; k++)
 				rc = check_owner(found.gl_pathv[k], f);
 		globfree(&found);

@@ -141,6 +141,16 @@ def test_root_runs_no_packages_of_another_user(environment, below, start, trap, 
     assert not trap.exists()
 
 
+def test_a_path_that_looks_like_a_pattern_is_one_path(environment, below, start, trap):
+    need('root')
+    odd = environment.with_name('v[1]*?')
+    environment.rename(odd)
+    os.chown(odd / below, 65534, -1)
+    done = start(odd, *SOFTWARE)
+    assert done.returncode == 1 and f'{odd}/{below} belongs to user 65534' in done.stderr, done
+    assert not trap.exists()
+
+
 def test_an_ordinary_user_runs_any_packages(environment, start, tmp_path):
     """As itself: with root's packages, and with its own."""
     need('root', 'nobody')
