@@ -20,9 +20,12 @@ pytestmark = pytest.mark.live('tracefs', 'root', 'perf')
 
 KILLED = r'perf\.data: the recording has no end: .*what came after the last event here is missing'
 CUT = 'the recording ends after'
+LOST = r'^perf-prof: (lost \d+ events?|\d+ events? delivered, \d+ lost)\n'
 
 
 class Recorder(Command):
+    may_lose = False        # a storm without an end, on a busy machine
+
     def __call__(self, *args, **more):
         return self.run('record', *args, **more)
 
@@ -42,6 +45,7 @@ class Recorder(Command):
         cut = errors == KILLED and CUT in done.stderr       # the kill was in the middle of a write
         assert done.returncode == (1 if cut else check), done
         said = re.sub('^perf-prof: .*: it has no samples\n', '', done.stderr)
+        said = re.sub(LOST, '', said, flags=re.M) if self.may_lose else said
         assert cut or (re.search(errors, said) if errors else not said), done
         return done.stdout
 
@@ -292,8 +296,8 @@ def test_the_oldest_files_go(record, storm):
             return len(seen) >= 5
         until(five, run)
         run.send_signal(signal.SIGINT)
-        assert run.communicate(timeout=60)[0] == '' and run.returncode == 0      # (on a busy machine events are lost)
-    kept = record.parts()
+        assert run.communicate(timeout=60)[0] == '' and run.returncode == 0
+    kept, record.may_lose = record.parts(), True
     assert len(kept) == 3 and not set(kept) & set(seen[:3])
     times = [r[2] for name in kept[1:] + ['perf.data'] for r in record.same(name, least=0)]
     assert times and times == sorted(times)
