@@ -113,7 +113,7 @@ TABLE = [
     Suite('security', 'attacks on root, as other users and as the script (as root)', (DEEP,),
           PytestSuite('security', 'tests/security')),
     Suite('unit-asan', 'unit, under ASan and UBSan', (DEEP,),
-          MesonSuite('unit-asan', 'unit', SANITIZED, {**SANITIZERS, 'DAMAGED_COPIES': '300'}), programs=('tests/unit/*',)),
+          MesonSuite('unit-asan', 'unit', SANITIZED, {**SANITIZERS, 'DAMAGED_COPIES': '150'}), programs=('tests/unit/*',)),
     Suite('peers', 'samples, stacks, lines and names against perf, addr2line and compilers', (DEEP,), MesonSuite('peers', 'peers'),
           programs=('perf-prof', 'tests/helpers/*')),
     Suite('live-asan', 'live, under ASan and UBSan', (DEEP,), MesonSuite('live-asan', 'live', SANITIZED, SANITIZERS),

@@ -15,7 +15,7 @@ import pytest
 from frame.declared import without_lowered_rates
 from frame.session import EVENT, Command, Storm, ran, until, waiting
 
-pytestmark = pytest.mark.live('tracefs', 'root', 'perf')
+pytestmark = [pytest.mark.live('tracefs', 'root', 'perf'), pytest.mark.slow]
 
 
 KILLED = r'perf\.data: the recording has no end: .*what came after the last event here is missing'

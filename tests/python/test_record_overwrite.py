@@ -10,7 +10,7 @@ import pytest
 from frame.session import EVENT, Storm, until
 from test_record_command import Recorder
 
-pytestmark = pytest.mark.live('tracefs', 'root', 'perf')
+pytestmark = [pytest.mark.live('tracefs', 'root', 'perf'), pytest.mark.slow]
 
 END = 'sched:sched_process_exit//trigger/'
 TOLD = re.compile(r'perf-prof: perf.data: dump (\d+), by (\S+): (\d+) events of ([\d.]+) s; (\d+) older left out, '
