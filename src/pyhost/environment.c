@@ -39,13 +39,14 @@ static bool match(const char *folder, const char *below, glob_t *found)
 	return !glob(pattern, 0, NULL, found);
 }
 
-/* The Python of the pip that installed this: the folder of its packages, PREFIX/lib/python3.13/site-packages, has its name. */
+/* The Python of the pip that installed this: the folder of its packages, PREFIX/lib/python3.13/site-packages, has its name. If
+ * one wheel serves several, the newest one is taken. */
 static void name_python(const char *bin, char *name, size_t size)
 {
 	glob_t found;
 
 	snprintf(name, size, PYTHON_NAME);
-	if (match(bin, "../lib*/" PYTHON_NAME "*/*-packages/perf_prof", &found)) {
+	if (match(bin, "../lib*/" PYTHON_FOLDERS "/*-packages/perf_prof", &found)) {
 		char *last = found.gl_pathv[found.gl_pathc - 1];
 
 		if (cut(last) && cut(last))

@@ -14,6 +14,7 @@
 int environment_python(const char *venv, char *path, size_t size, struct fault *f);
 /* Root starts no Python whose packages another user can change. 0, or -1 with f. */
 int environment_check_root(const char *python, struct fault *f);
-/* The same of the packages and libraries below the program's own prefix, where that is not Python's environment. */
+/* Root loads no libraries that another user can change: those below the program's own prefix, if Python's environment is another
+ * one. 0, or -1 with f. */
 int environment_check_own(const char *python, struct fault *f);
 #endif

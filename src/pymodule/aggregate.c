@@ -67,7 +67,7 @@ static PyObject *aggregate_take(PyObject *self, PyObject *unused)
 	return source_take(&source, o->native, &o->names);
 }
 
-/* For the types of its columns. */
+/* The batch tells the types of the columns. */
 static PyObject *aggregate_empty(PyObject *self, PyObject *unused)
 {
 	struct aggregate_object *o = (struct aggregate_object *)self;

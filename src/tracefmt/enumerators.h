@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* From the kernel's types (/sys/kernel/btf/vmlinux, Linux 5.4), which are read once. False: there is no such enumerator, or
- * several with different values. */
+/* Looks in the kernel's types (/sys/kernel/btf/vmlinux, Linux 5.4), which it reads once. False: there is no such enumerator, or
+ * there are several with different values. */
 bool enumerator_of_kernel(const char *name, size_t len, uint64_t *value);
 
 /* The enumerators of BTF data, by name; they refer to the data. */
@@ -21,7 +21,7 @@ struct enumerators {
 	size_t n;
 };
 
-/* Takes those before the first byte that is wrong. */
+/* Takes the enumerators before the first byte that is wrong. */
 void enumerators_read(struct enumerators *e, const char *btf, size_t len);
 bool enumerators_find(const struct enumerators *e, const char *name, size_t len, uint64_t *value);
 

@@ -124,7 +124,7 @@ static struct node *number(struct parser *p)
 	return n && !node_is_number(n) ? parser_fails(p, "a number is missing") : n;
 }
 
-/* Those that kernels before 4.1 did not write as numbers never changed. */
+/* The softirqs, which kernels before 4.1 did not write as numbers, never changed; the running kernel tells its other values. */
 static bool known_enumerator(const struct parser *p, uint64_t *number)
 {
 	const struct lexer *lx = &p->lx;

@@ -102,7 +102,7 @@ struct tracefmt {
 	uint16_t id_offset;       /* of common_type */
 	bool mended;              /* some fields are bytes, since their types are not understood */
 	bool returns;             /* of a return probe, whoever made it */
-	bool is_running;          /* of the kernel that runs here: it has that kernel's enumerators */
+	bool is_running;          /* the kernel that runs here has this event: its enumerators are known */
 };
 
 /* Names of kernel functions: NULL: unknown; else *offset is that of the address in the function. */

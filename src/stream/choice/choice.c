@@ -22,7 +22,7 @@ static bool is_filtered(const struct stream_event *event, const struct perf_even
 	return event->filter_here && !filter_passes(event, rec, raw, raw_size, cpu);
 }
 
-/* Whether the filter asks for names of tasks, which are those of earlier events as long as the order of time is not known. */
+/* The filter asks for names of tasks, which would be those of later events as long as the order of time is not known. */
 static bool is_named(const struct stream_event *event)
 {
 	return event->opened.filtered && event->opened.filtered->named;
