@@ -12,15 +12,14 @@ import sys
 
 import pytest
 
+from frame.analyses import LATE
 from frame.declared import without_lowered_rates
 from frame.session import EVENT, Command, Storm, ran, until, waiting
 
 pytestmark = [pytest.mark.live('tracefs', 'root', 'perf'), pytest.mark.slow]
 
-
 KILLED = r'perf\.data: the recording has no end: .*what came after the last event here is missing'
 CUT = 'the recording ends after'
-LOST = r'^perf-prof: (lost \d+ events?|\d+ events? delivered, \d+ lost)\n'
 
 
 class Recorder(Command):
@@ -45,7 +44,7 @@ class Recorder(Command):
         cut = errors == KILLED and CUT in done.stderr       # the kill was in the middle of a write
         assert done.returncode == (1 if cut else check), done
         said = re.sub('^perf-prof: .*: it has no samples\n', '', done.stderr)
-        said = re.sub(LOST, '', said, flags=re.M) if self.may_lose else said
+        said = LATE.sub('', said) if self.may_lose else said
         assert cut or (re.search(errors, said) if errors else not said), done
         return done.stdout
 
