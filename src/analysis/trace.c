@@ -153,7 +153,7 @@ static void print_json(struct analysis *a, const struct analysis_sample *s, cons
 	if (good && frames)
 		good = json_put(root, "stack", frames);
 	json_line(root, good, stdout);
-	analysis_printed();
+	analysis_printed(a);
 }
 
 static void sample(struct analysis *a, const struct analysis_sample *s)

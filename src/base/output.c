@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -52,4 +53,13 @@ void output_end(struct output *out)
 	dup2(out->saved_stderr, STDERR_FILENO);
 	close(out->saved_stderr);
 	out->saved_stderr = -1;
+}
+
+int output_flush(FILE *out)
+{
+	struct pollfd p = { .fd = fileno(out) };
+
+	if (fflush(out))
+		return errno;
+	return !ferror(out) ? 0 : poll(&p, 1, 0) == 1 && p.revents & POLLERR ? EPIPE : EIO;
 }

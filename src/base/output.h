@@ -6,6 +6,7 @@
 #include "base/fault.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 
 struct output {
 	const char *path;      /* NULL: not redirected */
@@ -19,4 +20,7 @@ int output_start(struct output *out, struct fault *f);
 int output_reopen(const struct output *out);
 /* Restores stderr, for a last message. */
 void output_end(struct output *out);
+/* Flushes a stream to a descriptor. 0, or the errno of what could not be written: of a write before, within a print, EPIPE
+ * or EIO, since glibc has dropped its data and its errno may be gone. */
+int output_flush(FILE *out);
 #endif

@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 
 #include "base/capabilities.h"
+#include "base/output.h"
 #include "base/signals.h"
 
 #include <errno.h>
@@ -66,7 +67,7 @@ int main(int argc, char **argv)
 {
 	static char buffer[64 << 10];
 	struct fault f = {0};
-	int code;
+	int code, error;
 
 	/* Else glibc keeps, for each thread, as much as its largest blocks ever took: those of files that are read. */
 	mallopt(M_ARENA_MAX, 2);
@@ -86,8 +87,9 @@ int main(int argc, char **argv)
 		fault_print(&f);
 		code = f.exit_code;
 	}
-	if ((fflush(stdout) || ferror(stdout)) && errno != EPIPE) {
-		fprintf(stderr, "perf-prof: cannot write to stdout: %s\n", strerror(errno));
+	error = output_flush(stdout);
+	if (error && error != EPIPE) {
+		fprintf(stderr, "perf-prof: cannot write to stdout: %s\n", strerror(error));
 		code = code ? code : EXIT_FAILED;
 	}
 	return code;

@@ -6,6 +6,7 @@
 #include "base/escape.h"
 #include "base/hash.h"
 #include "base/note.h"
+#include "base/output.h"
 #include "base/perfwords.h"
 #include "base/room.h"
 #include "base/units.h"
@@ -335,12 +336,20 @@ void analysis_print(struct analysis *a, const struct analysis_sample *s)
 
 /* A watched command often writes to the same pipe: its lines must not come in the middle of ours, so what is printed
  * goes out before stdio's buffer (main.c) is full. */
-void analysis_printed(void)
+/* An output error, or a pipe that its reader has closed, ends the run. */
+static void flush(struct analysis *a)
+{
+	a->output_error = output_flush(stdout);
+	if (a->output_error)
+		stream_stop(a->stream);
+}
+
+void analysis_printed(struct analysis *a)
 {
 	enum { MUCH = 2 << 10 };        /* with an event, below PIPE_BUF: other writers do not come in between */
 
-	if (__fpending(stdout) >= MUCH)
-		fflush(stdout);
+	if (__fpending(stdout) >= MUCH && !a->output_error)
+		flush(a);
 }
 
 void analysis_print_as(struct analysis *a, const struct analysis_sample *s, const char *comm)
@@ -351,7 +360,7 @@ void analysis_print_as(struct analysis *a, const struct analysis_sample *s, cons
 	if (text)
 		fwrite(text, 1, len, stdout);
 	analysis_print_stack(a, analysis_stack(a, s));
-	analysis_printed();
+	analysis_printed(a);
 }
 
 void analysis_print_stack(struct analysis *a, struct callstack *stack)
@@ -490,7 +499,6 @@ static void on_lost(void *ctx, const struct stream_loss *loss)
 		a->ops->lost(a, loss);
 }
 
-/* Flushes stdout. An output error, or a pipe that its reader has closed, ends the run. */
 static void on_idle(void *ctx)
 {
 	struct analysis *a = ctx;
@@ -502,12 +510,11 @@ static void on_idle(void *ctx)
 		stream_finish(a->stream);
 	if (a->ops->idle)
 		a->ops->idle(a);
-	if (fflush(stdout) || ferror(stdout))
-		a->output_error = errno ? errno : EIO;
-	else if (poll(&p, 1, 0) == 1 && p.revents & POLLERR)
+	flush(a);
+	if (!a->output_error && poll(&p, 1, 0) == 1 && p.revents & POLLERR) {
 		a->output_error = EPIPE;
-	if (a->output_error)
 		stream_stop(a->stream);
+	}
 }
 
 static void on_interval(void *ctx)

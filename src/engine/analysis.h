@@ -246,7 +246,7 @@ void analysis_print(struct analysis *a, const struct analysis_sample *s);
 /* The same, with the task's name. */
 void analysis_print_as(struct analysis *a, const struct analysis_sample *s, const char *comm);
 /* To be called when a sample was printed: stdout is written in whole lines. */
-void analysis_printed(void);
+void analysis_printed(struct analysis *a);
 void analysis_print_stack(struct analysis *a, struct callstack *stack);
 /* The terminal to print tables for; with --full, of unlimited width. */
 struct terminal analysis_terminal(const struct analysis_opts *o);

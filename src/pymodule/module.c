@@ -2,6 +2,7 @@
 #include "pymodule/module.h"
 
 #include "analysis/commands.h"
+#include "base/output.h"
 #include "base/signals.h"
 #include "export/commands.h"
 #include "pyhost/pysignals.h"
@@ -35,9 +36,11 @@ static char **words_of(PyObject *list, Py_ssize_t n)
 
 static int end_output(int code)
 {
-	if ((!fflush(stdout) && !ferror(stdout)) || errno == EPIPE)
+	const int error = output_flush(stdout);
+
+	if (!error || error == EPIPE)
 		return code;
-	fprintf(stderr, "perf-prof: cannot write to stdout: %s\n", strerror(errno));
+	fprintf(stderr, "perf-prof: cannot write to stdout: %s\n", strerror(error));
 	return code ? code : EXIT_FAILED;
 }
 

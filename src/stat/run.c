@@ -5,6 +5,7 @@
 #include "base/descriptors.h"
 #include "base/note.h"
 #include "base/now.h"
+#include "base/output.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -277,11 +278,10 @@ static int print_table(const struct counting *s, struct printing *p, struct coun
 		[BY_CGROUP] = "cgroup",
 	};
 	const struct stat_config *c = s->config;
-	int rc = 0;
+	int rc = 0, error;
 
 	if (p->unread)
 		return 0;
-	errno = 0;
 	t->title = p->title;
 	t->command = p->command;
 	t->where_word = words[s->by];
@@ -293,11 +293,10 @@ static int print_table(const struct counting *s, struct printing *p, struct coun
 	else
 		counts_text(t, !p->printed, p->to.out);
 	p->printed = true;
-	fflush(p->to.out);
-	p->unread = ferror(p->to.out) && errno == EPIPE;
-	if (ferror(p->to.out) && !p->unread)
-		return fault_set(f, EXIT_FAILED, "cannot write to %s: %s", p->to.path,
-				 strerror(errno));
+	error = output_flush(p->to.out);
+	p->unread = error == EPIPE;
+	if (error && !p->unread)
+		return fault_set(f, EXIT_FAILED, "cannot write to %s: %s", p->to.path, strerror(error));
 	return rc == -ENOMEM ? fault_set(f, EXIT_FAILED, "stat: out of memory") : 0;
 }
 

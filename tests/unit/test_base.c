@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "base/cpulist.h"
@@ -13,6 +14,7 @@
 #include "base/hash.h"
 #include "base/nearest.h"
 #include "base/note.h"
+#include "base/output.h"
 #include "base/units.h"
 
 /* ------------------------------------------------------------------------
@@ -316,6 +318,52 @@ TEST(a_table_is_in_proportion_to_its_items)
 	}
 	HASH_CLEAR(hh, all);
 	free(items);
+}
+
+/* ------------------------------------------------------------------------
+ * Output
+ */
+
+static FILE *stream_to(int fd)
+{
+	static char buffer[128];     /* glibc does not fill smaller ones */
+	FILE *out = fdopen(fd, "w");
+
+	assert_non_null(out);
+	setvbuf(out, buffer, _IOFBF, sizeof(buffer));
+	return out;
+}
+
+TEST(output_tells_a_reader_that_went_away)
+{
+	int ends[2];
+	FILE *out;
+
+	signal(SIGPIPE, SIG_IGN);
+	assert_int_equal(pipe(ends), 0);
+	out = stream_to(ends[1]);
+	assert_int_equal(output_flush(out), 0);
+	fputs("a line\n", out);
+	assert_int_equal(output_flush(out), 0);
+	close(ends[0]);
+	for (int i = 0; i < 3; i++)     /* glibc drops a buffer that it could not write */
+		fprintf(out, "%100d", i);
+	fflush(out);
+	errno = EAGAIN;
+	assert_int_equal(output_flush(out), EPIPE);
+	fclose(out);
+}
+
+TEST(output_tells_a_full_device)
+{
+	FILE *out = stream_to(open("/dev/full", O_WRONLY));
+
+	fputs("a line\n", out);
+	errno = EAGAIN;
+	assert_int_equal(output_flush(out), ENOSPC);
+	errno = EAGAIN;
+	assert_int_equal(output_flush(out), EIO);   /* the error stays; its number is no longer known */
+	fclose(out);
 }
 
 static void take_note(void *ctx, const char *text)

@@ -308,7 +308,7 @@ static void calllines_print(struct question *q, const struct happening *h, const
 		print_json(q, h, line, &p);
 	else
 		print_text(q, h, line, &p);
-	analysis_printed();
+	analysis_printed(q->a);
 }
 
 /* Names of system calls in -e, as strace and perf trace take them: the error says how to select these calls. */
