@@ -398,7 +398,10 @@ static PyObject *session_choose_method(PyObject *self, PyObject *args)
 	struct fault f = { 0 };
 	int rc;
 
-	if (!PyArg_ParseTuple(args, "OO", &events, &fields) || !session_opened(self) || is_taken(o))
+	/* a session that a signal has closed keeps its columns: a query over no rows has an answer, too */
+	if (!o->session)
+		return (PyObject *)session_opened(self);
+	if (!PyArg_ParseTuple(args, "OO", &events, &fields) || is_taken(o))
 		return NULL;
 	if (take_words(&words[0], NULL, events) || take_words(&words[1], NULL, fields)) {
 		session_free_words(words[0]);

@@ -117,6 +117,19 @@ def test_queries_that_mean_all_columns_get_them(ask, perf_prof, reader, query):
     assert {'_time', 'prev_prio', 'next_comm'} <= set(s.columns)
 
 
+@pytest.fixture
+def ask_closed(perf_prof, reader):
+    from perf_prof.sql import Query
+    reader('duckdb')
+
+    def answer(text):
+        with perf_prof.open(RECORDING) as s:
+            s.close()
+            query = Query(s, text)
+            return query.whole(query.rows)[1]
+    return answer
+
+
 def test_reading_begins_with_the_query(perf_prof, reader):
     reader('duckdb')
     with perf_prof.open(RECORDING) as s:
@@ -124,6 +137,12 @@ def test_reading_begins_with_the_query(perf_prof, reader):
         assert len(s.columns) > 4
         next(s)
         assert not s._choose(None, ['_event']) and len(s.columns) > 4     # it is too late
+
+
+def test_a_session_that_was_closed_before_the_query(ask_closed):
+    """As by a signal of the command: its answer is that over no rows, and names of columns are still known."""
+    assert ask_closed('select count(*) from events') == [(0,)]
+    assert ask_closed('select count(*) from sched_switch a, lost b') == [(0,)]
 
 
 def test_a_recording_is_asked_once(ask, perf_prof):
