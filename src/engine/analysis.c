@@ -194,7 +194,7 @@ int analysis_take_input(const char *command, struct stream_opts *o, const struct
 	if (here && access(args->operands[0], F_OK))
 		return fault_usage(f, "%s: there is no recording %s; %s", command, args->operands[0], here);
 	if (args->noperands > 1 || (args->noperands && o->input))
-		return fault_usage(f, "%s: expected one recording, but \"%s\" is another", command,
+		return fault_usage(f, "%s: expected one recording, but \"%s\" is another; -o FILE names an output", command,
 				   args->operands[args->noperands - 1]);
 	if (args->noperands)
 		o->input = args->operands[0];

@@ -52,7 +52,8 @@ static int more_operands(const char *word, struct fault *f)
 	if (!access(word, F_OK))
 		return fault_usage(f, "sql: %s: expected one query, in quotes; a recording is read with -I %s; put a command to watch "
 				   "after --", word, word);
-	return fault_usage(f, "sql: %s: expected one query, in quotes; put a command to watch after --", word);
+	return fault_usage(f, "sql: %s: expected one query, in quotes; -I FILE reads a recording; put a command to watch after "
+			   "--", word);
 }
 
 int sql_check(const struct sql_config *config, const struct opt_parser *args, struct fault *f)
