@@ -2,7 +2,7 @@
 #include "pybatch/pybatch.h"
 
 PyObject *batch_object_new(const struct batch_types *types, struct batch *batch, size_t from, size_t n,
-			   const struct column_names *names)
+			   const struct fields *names)
 {
 	struct batch_object *b = PyObject_New(struct batch_object, types->batch);
 
@@ -14,9 +14,7 @@ PyObject *batch_object_new(const struct batch_types *types, struct batch *batch,
 	b->batch = batch;
 	b->from = from;
 	b->n = n;
-	b->names = (struct column_names){
-		Py_NewRef(names->names), Py_NewRef(names->index), Py_NewRef(names->addresses), names->v, names->n,
-	};
+	b->names = fields_keep(names);
 	return (PyObject *)b;
 }
 
@@ -26,7 +24,7 @@ static void batch_dealloc(PyObject *self)
 	PyTypeObject *type = Py_TYPE(self);
 
 	batch_release(b->batch);
-	column_names_release(&b->names);
+	fields_release(&b->names);
 	PyObject_Free(self);
 	Py_DECREF(type);
 }
@@ -38,7 +36,7 @@ static Py_ssize_t batch_len(PyObject *self)
 
 static PyObject *no_column(struct batch_object *b, PyObject *name)
 {
-	PyObject *comma = PyUnicode_FromString(", "), *all = comma ? PyUnicode_Join(comma, b->names.names) : NULL;
+	PyObject *comma = PyUnicode_FromString(", "), *all = comma ? PyUnicode_Join(comma, b->names.tuple) : NULL;
 
 	if (all)
 		PyErr_Format(PyExc_KeyError, "no column %R; there are: %U", name, all);
@@ -55,7 +53,7 @@ static PyObject *column_named(struct batch_object *b, PyObject *name)
 	if (!index)
 		return PyErr_Occurred() ? NULL : no_column(b, name);
 	i = PyLong_AsSize_t(index);
-	return column_object_new(b->types, b->batch, i, b->from, b->n, PyTuple_GET_ITEM(b->names.names, (Py_ssize_t)i));
+	return column_object_new(b->types, b->batch, i, b->from, b->n, PyTuple_GET_ITEM(b->names.tuple, (Py_ssize_t)i));
 }
 
 static PyObject *batch_item(PyObject *self, Py_ssize_t i)
@@ -103,28 +101,15 @@ static PyObject *batch_iter(PyObject *self)
 	return row_iterator_new((struct batch_object *)self);
 }
 
-static PyObject *row_dict(struct batch_object *b, size_t row)
-{
-	PyObject *dict = PyDict_New();
-
-	for (size_t c = 0; dict && c < b->batch->columns->n; c++) {
-		PyObject *value = value_object(b->batch, c, b->from + row);
-
-		if (!value || PyDict_SetItem(dict, PyTuple_GET_ITEM(b->names.names, (Py_ssize_t)c), value))
-			Py_CLEAR(dict);
-		Py_XDECREF(value);
-	}
-	return dict;
-}
-
 static PyObject *batch_to_pylist(PyObject *self, PyObject *unused)
 {
 	struct batch_object *b = (struct batch_object *)self;
 	PyObject *list = PyList_New((Py_ssize_t)b->n);
 
 	for (size_t i = 0; list && i < b->n; i++) {
-		PyObject *dict = row_dict(b, i);
+		PyObject *row = row_object_new(b, i), *dict = row ? fields_to_dict(row, NULL) : NULL;
 
+		Py_XDECREF(row);
 		if (dict)
 			PyList_SET_ITEM(list, (Py_ssize_t)i, dict);
 		else
@@ -187,7 +172,7 @@ static PyObject *batch_arrow_array(PyObject *self, PyObject *args, PyObject *kwa
 
 static PyObject *batch_columns(PyObject *self, void *unused)
 {
-	return Py_NewRef(((struct batch_object *)self)->names.names);
+	return Py_NewRef(((struct batch_object *)self)->names.tuple);
 }
 
 static PyObject *batch_repr(PyObject *self)

@@ -19,7 +19,7 @@ static int take_part(const struct batch_types *types, PyObject *item, const stru
 	}
 	if (!batch_is_like(b->batch, first->batch)) {
 		PyErr_Format(PyExc_ValueError, "concat() takes batches with the same columns; one has %R, another %R",
-			     first->names.names, b->names.names);
+			     first->names.tuple, b->names.tuple);
 		return -1;
 	}
 	*part = (struct batch_part){ b->batch, b->from, b->n };

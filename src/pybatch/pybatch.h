@@ -7,22 +7,13 @@
 #define PYBATCH_PYBATCH_H
 
 #include "columns/export.h"
+#include "pybatch/fields.h"
 #include "pybatch/types.h"
 
-/* What the batches of a session share: their columns' names. */
-struct column_names {
-	PyObject *names;         /* tuple of interned str */
-	PyObject *index;         /* dict: name -> index */
-	PyObject *addresses;     /* bytes, which has v */
-	PyObject **v;            /* the names once more: the tuple's cannot be read without a call for each */
-	size_t n;
-};
-
-/* 0, or -1 with an exception. */
 /* A name from a recording, which may not be UTF-8: such bytes are \xNN, as in texts. */
 PyObject *column_name_text(const char *name);
-int column_names_take(struct column_names *names, const struct columns *columns);
-void column_names_release(struct column_names *names);
+/* The names of columns, which rows and batches share. 0, or -1 with an exception; fields_release() always. */
+int fields_of_columns(struct fields *names, const struct columns *columns);
 
 /* Rows `from` to `from + n` of a batch. */
 struct batch_object {
@@ -30,7 +21,7 @@ struct batch_object {
 	const struct batch_types *types;
 	struct batch *batch;
 	size_t from, n;
-	struct column_names names;
+	struct fields names;
 };
 
 struct column_object {
@@ -43,7 +34,7 @@ struct column_object {
 
 /* Takes over the reference to the batch, also if it fails. */
 PyObject *batch_object_new(const struct batch_types *types, struct batch *batch, size_t from, size_t n,
-			   const struct column_names *names);
+			   const struct fields *names);
 
 /* ---- within the room, and for types of modules ---- */
 

@@ -5,10 +5,9 @@
  */
 #include "pybatch/pybatch.h"
 
-#include "base/nearest.h"
-
 struct row_object {
 	PyObject_HEAD
+	const struct fields *names;   /* those of the batch; here: see fields.h */
 	struct batch_object *batch;
 	size_t row;                  /* of the batch's memory */
 };
@@ -27,6 +26,7 @@ static struct row_object *row_new(PyTypeObject *type, struct batch_object *batch
 	if (!r)
 		return NULL;
 	r->batch = (struct batch_object *)Py_NewRef((PyObject *)batch);
+	r->names = &batch->names;
 	r->row = batch->from + row;
 	return r;
 }
@@ -45,178 +45,77 @@ static void row_dealloc(PyObject *self)
 	Py_DECREF(type);
 }
 
-/* Names that programs write are interned, as those of the columns are: their addresses are compared. */
-static Py_ssize_t find(const struct row_object *r, PyObject *name)
+static PyObject *row_value(PyObject *self, size_t column)
 {
-	const struct column_names *names = &r->batch->names;
-	PyObject *index;
+	const struct row_object *r = (struct row_object *)self;
 
-	for (size_t i = 0; i < names->n; i++)
-		if (names->v[i] == name)
-			return (Py_ssize_t)i;
-	index = PyDict_GetItemWithError(names->index, name);
-	return index ? PyLong_AsSsize_t(index) : -1;
+	return value_object(r->batch->batch, column, r->row);
 }
 
 /* "sched:sched_switch", or NULL: tables have no events. */
-static PyObject *event_name(const struct row_object *r)
+static PyObject *row_title(PyObject *self)
 {
-	PyObject *column = PyUnicode_FromString("_event"), *name = NULL;
-	Py_ssize_t i = column ? find(r, column) : -1;
+	PyObject *column = PyDict_GetItemString(fields_of(self)->index, "_event");
+	PyObject *name = column ? row_value(self, PyLong_AsSize_t(column)) : NULL;
 
-	if (i >= 0)
-		name = value_object(r->batch->batch, (size_t)i, r->row);
-	Py_XDECREF(column);
 	PyErr_Clear();
 	if (name && !PyUnicode_Check(name))
 		Py_CLEAR(name);
 	return name;
 }
 
-/* Says which column is meant, if one has a similar name, as events of scripts do. */
-static void no_field(const struct row_object *r, PyObject *error, PyObject *name)
+/* "__array__", "_repr_html_": programs look whether there is one. */
+static bool row_refuse(PyObject *self, PyObject *name, PyObject *error)
 {
-	PyObject *names = r->batch->names.names, *event = event_name(r);
-	const char *text = PyUnicode_AsUTF8(name);
-	struct nearest n;
-
+	if (error == PyExc_AttributeError && PyUnicode_GET_LENGTH(name) && PyUnicode_READ_CHAR(name, 0) == '_')
+		return true;
 	PyErr_Clear();
-	nearest_begin(&n, text ? text : "");
-	for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++)
-		nearest_offer(&n, PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, i)));
-	if (nearest_get(&n))
-		PyErr_Format(error, "%V has no field '%U'; did you mean '%s'?", event, "the row", name, nearest_get(&n));
-	else
-		PyErr_Format(error, "%V has no field '%U'; %s.keys() lists them", event, "the row", name, event ? "event" : "row");
-	Py_XDECREF(event);
+	return false;
 }
 
-/* "__array__", "_repr_html_": programs look whether there is one. */
-static bool is_pythons_own(PyObject *name)
+static const struct fields_kind row_kind = { .value = row_value, .title = row_title, .refuse = row_refuse };
+
+int fields_of_columns(struct fields *names, const struct columns *columns)
 {
-	return PyUnicode_GET_LENGTH(name) && PyUnicode_READ_CHAR(name, 0) == '_';
+	PyObject *list = PyList_New(0);
+	int rc = list ? 0 : -1;
+
+	for (size_t i = 0; !rc && i < columns->n; i++) {
+		PyObject *name = column_name_text(columns->v[i].name);
+
+		rc = name ? PyList_Append(list, name) : -1;
+		Py_XDECREF(name);
+	}
+	if (!rc)
+		rc = fields_make(names, &row_kind, list, columns->n, NULL);
+	Py_XDECREF(list);
+	return rc;
 }
 
 static PyObject *row_getattr(PyObject *self, PyObject *name)
 {
-	struct row_object *r = (struct row_object *)self;
-	Py_ssize_t i = find(r, name);
-	PyObject *value;
+	const ssize_t i = fields_at(fields_of(self), name);
 
-	if (i >= 0)
-		return value_object(r->batch->batch, (size_t)i, r->row);
-	value = PyErr_Occurred() ? NULL : PyObject_GenericGetAttr(self, name);
-	if (!value && PyErr_ExceptionMatches(PyExc_AttributeError) && !is_pythons_own(name))
-		no_field(r, PyExc_AttributeError, name);
-	return value;
-}
-
-static PyObject *row_subscript(PyObject *self, PyObject *name)
-{
-	struct row_object *r = (struct row_object *)self;
-	Py_ssize_t i = find(r, name);
-
-	if (i >= 0)
-		return value_object(r->batch->batch, (size_t)i, r->row);
-	if (PyErr_Occurred())
-		return NULL;
-	if (PyUnicode_Check(name))
-		no_field(r, PyExc_KeyError, name);
-	else
-		PyErr_SetObject(PyExc_KeyError, name);
-	return NULL;
-}
-
-static PyObject *row_to_dict(PyObject *self, PyObject *unused)
-{
-	struct row_object *r = (struct row_object *)self;
-	PyObject *dict = PyDict_New();
-
-	for (size_t c = 0; dict && c < r->batch->batch->columns->n; c++) {
-		PyObject *value = value_object(r->batch->batch, c, r->row);
-
-		if (!value || PyDict_SetItem(dict, PyTuple_GET_ITEM(r->batch->names.names, (Py_ssize_t)c), value))
-			Py_CLEAR(dict);
-		Py_XDECREF(value);
-	}
-	return dict;
-}
-
-static PyObject *row_keys(PyObject *self, PyObject *unused)
-{
-	return PySequence_List(((struct row_object *)self)->batch->names.names);
-}
-
-static PyObject *row_values(PyObject *self, PyObject *unused)
-{
-	PyObject *dict = row_to_dict(self, NULL), *list = dict ? PyDict_Values(dict) : NULL;
-
-	Py_XDECREF(dict);
-	return list;
-}
-
-static PyObject *row_items(PyObject *self, PyObject *unused)
-{
-	PyObject *dict = row_to_dict(self, NULL), *list = dict ? PyDict_Items(dict) : NULL;
-
-	Py_XDECREF(dict);
-	return list;
-}
-
-/* As PerfEvent: pairs of names and values. */
-static PyObject *row_iter(PyObject *self)
-{
-	PyObject *list = row_items(self, NULL), *iterator = list ? PyObject_GetIter(list) : NULL;
-
-	Py_XDECREF(list);
-	return iterator;
-}
-
-static PyObject *row_get(PyObject *self, PyObject *args)
-{
-	PyObject *name, *other = Py_None;
-	Py_ssize_t i;
-
-	if (!PyArg_ParseTuple(args, "O|O", &name, &other))
-		return NULL;
-	i = find((struct row_object *)self, name);
-	if (i >= 0)
-		return value_object(((struct row_object *)self)->batch->batch, (size_t)i, ((struct row_object *)self)->row);
-	return PyErr_Occurred() ? NULL : Py_NewRef(other);
-}
-
-static int row_contains(PyObject *self, PyObject *name)
-{
-	return find((struct row_object *)self, name) >= 0 ? 1 : PyErr_Occurred() ? -1 : 0;
-}
-
-static Py_ssize_t row_length(PyObject *self)
-{
-	return PyTuple_GET_SIZE(((struct row_object *)self)->batch->names.names);
+	return i >= 0 ? row_value(self, (size_t)i) : fields_getattr_slow(self, name);
 }
 
 static PyObject *row_repr(PyObject *self)
 {
-	PyObject *dict = row_to_dict(self, NULL), *text = dict ? PyUnicode_FromFormat("<perf_prof.Event %R>", dict) : NULL;
+	PyObject *dict = fields_to_dict(self, NULL), *text = dict ? PyUnicode_FromFormat("<perf_prof.Event %R>", dict) : NULL;
 
 	Py_XDECREF(dict);
 	return text;
 }
 
 static PyMethodDef methods[] = {
-	{ "to_dict", row_to_dict, METH_NOARGS, "The values by the names of the columns." },
-	{ "get", row_get, METH_VARARGS, "get(name, default=None): the value of that column; without such a column, the default." },
-	{ "keys", row_keys, METH_NOARGS, "The names of the columns." },
-	{ "values", row_values, METH_NOARGS, "The values." },
-	{ "items", row_items, METH_NOARGS, "Pairs of names and values." },
+	FIELDS_METHODS,
 	{ NULL },
 };
 
 static PyType_Slot slots[] = {
 	{ Py_tp_doc, "A row of a batch: event.NAME or event[\"NAME\"]; None where the event lacks the field." },
 	{ Py_tp_dealloc, row_dealloc }, { Py_tp_repr, row_repr }, { Py_tp_getattro, row_getattr },
-	{ Py_tp_methods, methods }, { Py_tp_iter, row_iter }, { Py_mp_subscript, row_subscript }, { Py_mp_length, row_length },
-	{ Py_sq_contains, row_contains },
+	{ Py_tp_methods, methods }, FIELDS_SLOTS,
 	{ 0, NULL },
 };
 

@@ -72,32 +72,3 @@ PyObject *column_name_text(const char *name)
 		PyUnicode_InternInPlace(&text);
 	return text;
 }
-
-int column_names_take(struct column_names *names, const struct columns *columns)
-{
-	names->names = PyTuple_New((Py_ssize_t)columns->n);
-	names->index = PyDict_New();
-	names->addresses = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(columns->n * sizeof(PyObject *)));
-	names->v = names->addresses ? (PyObject **)PyBytes_AS_STRING(names->addresses) : NULL;
-	names->n = columns->n;
-	for (size_t i = 0; names->names && names->index && names->v && i < columns->n; i++) {
-		PyObject *name = column_name_text(columns->v[i].name), *index = PyLong_FromSize_t(i);
-		int rc = name && index ? PyDict_SetItem(names->index, name, index) : -1;
-
-		Py_XDECREF(index);
-		if (!name)
-			return -1;
-		PyTuple_SET_ITEM(names->names, (Py_ssize_t)i, name);
-		names->v[i] = name;
-		if (rc)
-			return -1;
-	}
-	return names->names && names->index && names->v ? 0 : -1;
-}
-
-void column_names_release(struct column_names *names)
-{
-	Py_CLEAR(names->names);
-	Py_CLEAR(names->index);
-	Py_CLEAR(names->addresses);
-}

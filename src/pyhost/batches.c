@@ -24,7 +24,7 @@ struct batch_function {
 	bool *takes;                    /* by event of the stream */
 	struct plans plans;
 	struct builder *builder;
-	struct column_names columns;
+	struct fields columns;
 	uint64_t empty_ns;              /* when it had no rows for the last time */
 };
 
@@ -112,7 +112,7 @@ static void free_function(struct batch_function *fn)
 {
 	builder_free(fn->builder);
 	plans_free(&fn->plans);
-	column_names_release(&fn->columns);
+	fields_release(&fn->columns);
 	Py_XDECREF(fn->function);
 	free(fn->takes);
 	free(fn->name);
@@ -265,7 +265,7 @@ static int settle_function(struct batches *b, struct batch_function *fn, struct 
 		return -1;
 	fn->builder = builder_new(&fn->plans, b->opts.stream, b->opts.rows);
 	fn->empty_ns = now_ns(CLOCK_MONOTONIC);
-	return fn->builder && !column_names_take(&fn->columns, fn->plans.columns) ? 0 : no_memory(f);
+	return fn->builder && !fields_of_columns(&fn->columns, fn->plans.columns) ? 0 : no_memory(f);
 }
 
 int batches_settle(struct batches *b, int verbose, struct fault *f)

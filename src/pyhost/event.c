@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pyhost/event.h"
 
-#include "base/nearest.h"
 #include "events/parts.h"
 #include "pyhost/host.h"
 #include "report/sampletext.h"
@@ -20,15 +19,13 @@ enum {
 static int add_reader(struct event_class *cls, const char *name, enum reader_kind kind,
 		      uint16_t offset, const struct trace_field *field)
 {
-	struct reader *r = &cls->readers[cls->nnames];
+	PyObject *text = PyUnicode_InternFromString(name);
+	int rc = text ? PyList_Append(cls->all, text) : -1;
 
-	r->name = PyUnicode_InternFromString(name);
-	r->kind = (uint16_t)kind;
-	r->offset = offset;
-	r->field = field;
-	if (!r->name)
+	Py_XDECREF(text);
+	if (rc)
 		return -1;
-	cls->nnames++;
+	cls->readers[cls->nnames++] = (struct reader){ .kind = (uint16_t)kind, .offset = offset, .field = field };
 	return 0;
 }
 
@@ -142,6 +139,11 @@ static int add_parts(struct event_class *cls)
 	return 0;
 }
 
+static bool is_name(const struct event_class *cls, size_t i, const char *name)
+{
+	return !PyUnicode_CompareWithASCIIString(PyList_GET_ITEM(cls->all, (Py_ssize_t)i), name);
+}
+
 /* A handler written for tracepoints can also use these names with other events. They are not in keys(). */
 static int add_second_names(struct event_class *cls)
 {
@@ -153,7 +155,7 @@ static int add_second_names(struct event_class *cls)
 		for (size_t k = 0; k < sizeof(names) / sizeof(*names); k++) {
 			const struct reader *r = &cls->readers[i];
 
-			if (!PyUnicode_CompareWithASCIIString(r->name, names[k].part) &&
+			if (is_name(cls, i, names[k].part) &&
 			    add_reader(cls, names[k].second, (enum reader_kind)r->kind, r->offset, NULL))
 				return -1;
 		}
@@ -163,7 +165,7 @@ static int add_second_names(struct event_class *cls)
 static bool has_reader(const struct event_class *cls, const char *name)
 {
 	for (size_t i = 0; i < cls->nnames; i++)
-		if (!PyUnicode_CompareWithASCIIString(cls->readers[i].name, name))
+		if (is_name(cls, i, name))
 			return true;
 	return false;
 }
@@ -220,83 +222,7 @@ static int add_readers(struct event_class *cls)
 	       add_trace_fields(cls, fmt->ncommon, fmt->nfields) || add_made_parts(cls) || add_probe_address(cls);
 }
 
-/* A field with the name of a method is available as event['name'] only. */
-static int is_method(PyTypeObject *type, PyObject *name)
-{
-	return PyObject_HasAttr((PyObject *)type, name);
-}
-
-/* Fills the slots with the current factor. False if two names collide. Of readers with one name, as a field of an
- * event can have that of ours, the last one counts, as in by_name. */
-static bool fill_slots(struct event_class *cls, const bool *as_attribute)
-{
-	memset(cls->slots, 0, sizeof(*cls->slots) << (64 - cls->slot_shift));
-	for (size_t i = 0; i < cls->nnames; i++) {
-		uintptr_t name = (uintptr_t)cls->readers[i].name;
-		struct reader *slot = &cls->slots[name * cls->slot_factor >> cls->slot_shift];
-
-		if (!as_attribute[i])
-			continue;
-		if (slot->name && slot->name != cls->readers[i].name)
-			return false;
-		*slot = cls->readers[i];
-	}
-	return true;
-}
-
-/* Tries factors, and then more slots. With n names in at least n * n slots, every second factor has no
- * collisions. */
-static int build_slots(struct event_class *cls, const bool *as_attribute)
-{
-	unsigned int bits = 4;
-
-	while (1ul << bits < 2 * cls->nnames)
-		bits++;
-	cls->slot_factor = 0x9e3779b97f4a7c15ull;
-	for (int tries = 0;; tries++, cls->slot_factor = cls->slot_factor * 6364136223846793005ull + 2) {
-		if (!cls->slots || tries == 32) {
-			tries = 0;
-			bits++;
-			PyMem_Free(cls->slots);
-			cls->slot_shift = 64 - bits;
-			cls->slots = PyMem_Calloc(1ul << bits, sizeof(*cls->slots));
-			if (!cls->slots)
-				return -1;
-		}
-		if (fill_slots(cls, as_attribute))
-			return 0;
-	}
-}
-
-static int index_name(struct event_class *cls, size_t i)
-{
-	PyObject *name = cls->readers[i].name, *index = PyLong_FromSize_t(i);
-	int rc = -1;
-
-	if (index && !PyDict_SetItem(cls->by_name, name, index))
-		rc = i < cls->nreaders ? PyDict_SetItem(cls->template, name, Py_None) : 0;
-	Py_XDECREF(index);
-	return rc;
-}
-
-static int build_index(struct event_class *cls, PyTypeObject *type)
-{
-	bool *as_attribute = PyMem_Calloc(cls->nnames + 1, sizeof(*as_attribute));
-	int rc = 0;
-
-	cls->by_name = PyDict_New();
-	cls->template = PyDict_New();
-	if (!as_attribute || !cls->by_name || !cls->template)
-		rc = -1;
-	for (size_t i = 0; !rc && i < cls->nnames; i++) {
-		as_attribute[i] = !is_method(type, cls->readers[i].name);
-		rc = index_name(cls, i);
-	}
-	if (!rc)
-		rc = build_slots(cls, as_attribute);
-	PyMem_Free(as_attribute);
-	return rc;
-}
+static const struct fields_kind event_kind;
 
 int event_class_init(struct event_class *cls, const struct stream_event *event, struct host *host,
 		     PyTypeObject *type, bool rest)
@@ -308,7 +234,8 @@ int event_class_init(struct event_class *cls, const struct stream_event *event, 
 	cls->name = PyUnicode_FromString(event->name);
 	cls->readers = PyMem_Calloc(event->fmt ? event->fmt->nfields + MAX_OWN_READERS : MAX_PART_READERS,
 				    sizeof(*cls->readers));
-	if (!cls->name || !cls->readers) {
+	cls->all = PyList_New(0);
+	if (!cls->name || !cls->readers || !cls->all) {
 		PyErr_NoMemory();
 		return -1;
 	}
@@ -319,19 +246,7 @@ int event_class_init(struct event_class *cls, const struct stream_event *event, 
 	    (!rest && add_reader(cls, "_event", READ_EVENT, 0, NULL)) ||
 	    (!event->fmt && add_second_names(cls)))
 		return -1;
-	return build_index(cls, type) ? -1 : 0;
-}
-
-/* Looks up by equality. NULL, without an exception, if there is no such field. */
-static struct reader *event_class_find_equal(const struct event_class *cls, PyObject *name)
-{
-	PyObject *index = PyDict_GetItemWithError(cls->by_name, name);
-
-	if (!index) {
-		PyErr_Clear();   /* an unhashable name is not a field either */
-		return NULL;
-	}
-	return &cls->readers[PyLong_AsSize_t(index)];
+	return fields_make(&cls->names, &event_kind, cls->all, cls->nreaders, type);
 }
 
 /* Parts of a sample without a fixed place, as Python values. */
@@ -664,203 +579,44 @@ static PyObject *event_read(struct perf_event *e, struct reader *r)
 	Py_UNREACHABLE();
 }
 
-/* ---- attribute and item access ------------------------------------------ */
+/* ---- names --------------------------------------------------------------- */
 
-static struct reader *find(struct perf_event *e, PyObject *name)
+static PyObject *value(PyObject *self, size_t index)
 {
-	struct reader *r = event_class_find(e->cls, name);
+	struct perf_event *e = (struct perf_event *)self;
 
-	return r ? r : event_class_find_equal(e->cls, name);
+	return event_read(e, &e->cls->readers[index]);
 }
 
-/* Without this, Python 3.10 and later add their own "Did you mean" to the message. */
-static void forget_object(PyObject *name)
+static PyObject *title(PyObject *self)
 {
-	PyObject *type, *error, *trace;
-
-	PyErr_Fetch(&type, &error, &trace);
-	PyErr_NormalizeException(&type, &error, &trace);
-	if (error && (PyObject_SetAttrString(error, "name", name) ||
-		      PyObject_SetAttrString(error, "obj", Py_None)))
-		PyErr_Clear();
-	PyErr_Restore(type, error, trace);
+	return Py_NewRef(((struct perf_event *)self)->cls->name);
 }
 
-/* Sets the error for a missing field, with the nearest field name if there is one. */
-static PyObject *no_field(const struct perf_event *e, PyObject *name, PyObject *error)
+/* Parts that samples of the event could carry. */
+static bool refuse(PyObject *self, PyObject *name, PyObject *error)
 {
-	const char *text = PyUnicode_AsUTF8(name);
-	struct nearest n;
+	const struct event_class *cls = ((struct perf_event *)self)->cls;
+	const char *text;
 
 	PyErr_Clear();
-	if (e->cls->event->sampling && text && sample_part_bits(text, strlen(text))) {
-		PyErr_Format(error, "%U has no field '%U': its samples do not carry it; the attribute sample=%U in "
-			     "the event list adds it to live events", e->cls->name, name, name);
-		return NULL;
-	}
-	nearest_begin(&n, text ? text : "");
-	for (size_t i = 0; i < e->cls->nreaders; i++)
-		nearest_offer(&n, PyUnicode_AsUTF8(e->cls->readers[i].name));
-	for (const PyMethodDef *m = TYPE_SLOT(Py_TYPE((PyObject *)e), PyMethodDef *, methods); error == PyExc_AttributeError && m->ml_name; m++)
-		nearest_offer(&n, m->ml_name);
-	if (nearest_get(&n))
-		PyErr_Format(error, "%U has no field '%U'; did you mean '%s'?", e->cls->name, name,
-			     nearest_get(&n));
-	else
-		PyErr_Format(error, "%U has no field '%U'; event.keys() lists them", e->cls->name, name);
-	if (error == PyExc_AttributeError)
-		forget_object(name);
-	return NULL;
-}
-
-static PyObject *getattro_slow(struct perf_event *e, PyObject *name)
-{
-	PyObject *value = PyObject_GenericGetAttr((PyObject *)e, name);
-	struct reader *r;
-
-	if (value || !PyErr_ExceptionMatches(PyExc_AttributeError))
-		return value;
-	r = event_class_find_equal(e->cls, name);
-	if (!r)
-		return no_field(e, name, PyExc_AttributeError);
+	text = PyUnicode_AsUTF8(name);
 	PyErr_Clear();
-	return event_read(e, r);
+	if (!cls->event->sampling || !text || !sample_part_bits(text, strlen(text)))
+		return false;
+	PyErr_Format(error, "%U has no field '%U': its samples do not carry it; the attribute sample=%U in "
+		     "the event list adds it to live events", cls->name, name, name);
+	return true;
 }
+
+static const struct fields_kind event_kind = { .value = value, .title = title, .refuse = refuse, .hidden = true };
 
 static PyObject *getattro(PyObject *self, PyObject *name)
 {
 	struct perf_event *e = (struct perf_event *)self;
-	struct reader *r = event_class_find(e->cls, name);
+	const ssize_t i = fields_at(&e->cls->names, name);
 
-	if (r)
-		return event_read(e, r);
-	return getattro_slow(e, name);
-}
-
-static PyObject *no_item(const struct perf_event *e, PyObject *key)
-{
-	PyObject *args;
-
-	if (PyUnicode_Check(key))
-		return no_field(e, key, PyExc_KeyError);
-	args = PyTuple_Pack(1, key);   /* None or a tuple would be taken for the arguments */
-	if (args)
-		PyErr_SetObject(PyExc_KeyError, args);
-	Py_XDECREF(args);
-	return NULL;
-}
-
-static PyObject *subscript(PyObject *self, PyObject *key)
-{
-	struct perf_event *e = (struct perf_event *)self;
-	struct reader *r = find(e, key);
-
-	if (!r)
-		return no_item(e, key);
-	return event_read(e, r);
-}
-
-static Py_ssize_t length(PyObject *self)
-{
-	return (Py_ssize_t)((struct perf_event *)self)->cls->nreaders;
-}
-
-static int contains(PyObject *self, PyObject *key)
-{
-	return find((struct perf_event *)self, key) != NULL;
-}
-
-/* ---- views --------------------------------------------------------------- */
-
-static PyObject *pair(struct perf_event *e, struct reader *r)
-{
-	PyObject *value = event_read(e, r), *t;
-
-	if (!value)
-		return NULL;
-	t = PyTuple_Pack(2, r->name, value);
-	Py_DECREF(value);
-	return t;
-}
-
-static PyObject *name_of(struct perf_event *e, struct reader *r)
-{
-	Py_INCREF(r->name);
-	return r->name;
-}
-
-static PyObject *list_of(PyObject *self,
-			 PyObject *(*item)(struct perf_event *e, struct reader *r))
-{
-	struct perf_event *e = (struct perf_event *)self;
-	PyObject *list = PyList_New((Py_ssize_t)e->cls->nreaders);
-
-	for (size_t i = 0; list && i < e->cls->nreaders; i++) {
-		PyObject *v = item(e, &e->cls->readers[i]);
-
-		if (!v)
-			Py_CLEAR(list);
-		else
-			PyList_SET_ITEM(list, (Py_ssize_t)i, v);
-	}
-	return list;
-}
-
-static PyObject *keys(PyObject *self, PyObject *unused)
-{
-	return list_of(self, name_of);
-}
-
-static PyObject *values(PyObject *self, PyObject *unused)
-{
-	return list_of(self, event_read);
-}
-
-static PyObject *items(PyObject *self, PyObject *unused)
-{
-	return list_of(self, pair);
-}
-
-static PyObject *iter(PyObject *self)
-{
-	PyObject *list = items(self, NULL), *it;
-
-	if (!list)
-		return NULL;
-	it = PyObject_GetIter(list);
-	Py_DECREF(list);
-	return it;
-}
-
-static PyObject *to_dict(PyObject *self, PyObject *unused)
-{
-	struct perf_event *e = (struct perf_event *)self;
-	PyObject *dict = PyDict_Copy(e->cls->template);
-
-	for (size_t i = 0; dict && i < e->cls->nreaders; i++) {
-		PyObject *v = event_read(e, &e->cls->readers[i]);
-
-		if (!v || PyDict_SetItem(dict, e->cls->readers[i].name, v))
-			Py_CLEAR(dict);
-		Py_XDECREF(v);
-	}
-	return dict;
-}
-
-static PyObject *get(PyObject *self, PyObject *args, PyObject *kwargs)
-{
-	static char *names[] = { "field", "default", NULL };
-	struct perf_event *e = (struct perf_event *)self;
-	PyObject *name, *fallback = Py_None;
-	struct reader *r;
-
-	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O:get", names, &name, &fallback))
-		return NULL;
-	r = find(e, name);
-	if (r)
-		return event_read(e, r);
-	Py_INCREF(fallback);
-	return fallback;
+	return __builtin_expect(i >= 0, 1) ? event_read(e, &e->cls->readers[i]) : fields_getattr_slow(self, name);
 }
 
 static PyObject *print_method(PyObject *self, PyObject *args, PyObject *kwargs)
@@ -877,7 +633,7 @@ static PyObject *print_method(PyObject *self, PyObject *args, PyObject *kwargs)
 
 static PyObject *str(PyObject *self)
 {
-	PyObject *dict = to_dict(self, NULL), *text;
+	PyObject *dict = fields_to_dict(self, NULL), *text;
 
 	if (!dict)
 		return NULL;
@@ -998,12 +754,7 @@ static PyObject *copy(PyObject *self, PyObject *unused)
 }
 
 static PyMethodDef methods[] = {
-	{ "get", (PyCFunction)(void (*)(void))get, METH_VARARGS | METH_KEYWORDS,
-	  "get(field, default=None)\n--\n\nValue of the field, or default if the event has none." },
-	{ "keys", keys, METH_NOARGS, "keys()\n--\n\nList of the field names." },
-	{ "values", values, METH_NOARGS, "values()\n--\n\nList of the field values." },
-	{ "items", items, METH_NOARGS, "items()\n--\n\nList of (name, value) tuples." },
-	{ "to_dict", to_dict, METH_NOARGS, "to_dict()\n--\n\nThe event as a plain dict." },
+	FIELDS_METHODS,
 	{ "print", (PyCFunction)(void (*)(void))print_method, METH_VARARGS | METH_KEYWORDS,
 	  "print(timestamp=True, callchain=True)\n--\n\n"
 	  "Print the event to sys.stdout: time of day, comm, tid, flags, CPU, time, name and\n"
@@ -1045,14 +796,11 @@ static PyType_Slot slots[] = {
 	{ Py_tp_getattro, getattro },
 	{ Py_tp_methods, methods },
 	{ Py_tp_members, members },
-	{ Py_tp_iter, iter },
 	{ Py_tp_str, str },
 	{ Py_tp_repr, repr },
 	{ Py_tp_hash, hash },
 	{ Py_tp_richcompare, richcompare },
-	{ Py_mp_subscript, subscript },
-	{ Py_mp_length, length },
-	{ Py_sq_contains, contains },
+	FIELDS_SLOTS,
 	{ 0, NULL },
 };
 

@@ -3,19 +3,9 @@
 #ifndef PYHOST_EVENT_H
 #define PYHOST_EVENT_H
 
-#include "pybatch/python.h"
+#include "pybatch/fields.h"
 #include "stream/stream.h"
 #include "tasks/comms.h"
-
-/*
- * One event of the stream as Python sees it: a reader for each field, found by the address of the
- * interned name.
- *
- * For `event.prio` the interpreter passes the interned string "prio". Its address is hashed into a
- * table without collisions (see build_slots()), so a hit is one comparison of pointers. A name that
- * was built at run time is another object with the same text: it misses the table and is looked up
- * by equality.
- */
 
 struct batch_function;
 struct row_plan;
@@ -39,7 +29,6 @@ enum reader_kind {
 };
 
 struct reader {
-	PyObject *name;        /* interned; NULL: a free slot */
 	uint16_t kind;         /* enum reader_kind */
 	uint16_t offset;
 	/* The number read last. Values such as pids and CPUs repeat, and making an int costs more than
@@ -49,7 +38,9 @@ struct reader {
 	const struct trace_field *field;   /* NULL for names that begin with _ */
 };
 
+/* One event of the stream as Python sees it: a reader for each field. */
 struct event_class {
+	struct fields names;    /* first: see fields.h */
 	const struct stream_event *event;
 	struct host *host;
 	PyObject *name;        /* str: sys:name or sys:alias */
@@ -61,20 +52,8 @@ struct event_class {
 	struct reader *readers;   /* in the order of keys(), followed by second names */
 	size_t nreaders;       /* without second names */
 	size_t nnames;         /* with second names */
-	struct reader *slots;  /* copies of the readers, by hash of the name's address */
-	uint64_t slot_factor;
-	unsigned int slot_shift;
-	PyObject *by_name;     /* dict: name -> index, for names built at run time */
-	PyObject *template;    /* dict of all names, copied by to_dict() */
+	PyObject *all;         /* list of the names of the readers, with second names */
 };
-
-static inline struct reader *event_class_find(const struct event_class *cls, PyObject *name)
-{
-	struct reader *r =
-		&cls->slots[(uintptr_t)name * cls->slot_factor >> cls->slot_shift];
-
-	return r->name == name ? r : NULL;
-}
 
 /* Makes the readers. If `type` has a method of the same name, attribute access finds the method. 0, or -1
  * with a Python exception. */

@@ -29,7 +29,7 @@ static uint64_t fingerprint(const struct event_class *cls)
 	}
 	for (size_t i = 0; i < cls->nreaders; i++) {
 		const struct reader *r = &cls->readers[i];
-		const char *name = PyUnicode_AsUTF8(r->name);
+		const char *name = PyUnicode_AsUTF8(PyList_GET_ITEM(cls->all, (Py_ssize_t)i));
 
 		h = name ? mix(h, name, strlen(name) + 1) : h;
 		h = mix(h, &r->kind, sizeof(r->kind));

@@ -11,7 +11,7 @@ struct aggregate_object {
 	PyObject_HEAD
 	struct native *native;
 	struct aggregation *aggregation;   /* NULL: never began */
-	struct column_names names;
+	struct fields names;
 	bool streamed;           /* __arrow_c_stream__() was called */
 };
 
@@ -118,7 +118,7 @@ static PyObject *aggregate_arrow_stream(PyObject *self, PyObject *args, PyObject
 
 static PyObject *aggregate_columns(PyObject *self, void *unused)
 {
-	return begun(self) ? Py_NewRef(((struct aggregate_object *)self)->names.names) : NULL;
+	return begun(self) ? Py_NewRef(((struct aggregate_object *)self)->names.tuple) : NULL;
 }
 
 static PyObject *aggregate_stats(PyObject *self, PyObject *unused)
@@ -180,7 +180,7 @@ static int begin(struct aggregate_object *o, PyObject *source, const struct sums
 		return -1;
 	}
 	from->aggregated = true;
-	rc = column_names_take(&o->names, aggregation_columns(a));
+	rc = fields_of_columns(&o->names, aggregation_columns(a));
 	o->aggregation = a;   /* others may ask for the names from here on */
 	return rc;
 }
@@ -221,7 +221,7 @@ static void aggregate_dealloc(PyObject *self)
 	struct aggregate_object *o = (struct aggregate_object *)self;
 	PyTypeObject *type = Py_TYPE(self);
 
-	column_names_release(&o->names);
+	fields_release(&o->names);
 	if (o->aggregation) {
 		Py_BEGIN_ALLOW_THREADS
 		aggregation_release(o->aggregation);

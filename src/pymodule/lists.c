@@ -167,7 +167,7 @@ static int fill(struct batch *b, PyObject *kinds, PyObject *lists)
 PyObject *batch_of_lists(PyObject *module, PyObject *args)
 {
 	PyObject *names, *kinds, *lists, *first, *made = NULL;
-	struct column_names shared = { 0 };
+	struct fields shared = { 0 };
 	struct columns *columns;
 	struct batch *b;
 	int names_events = true;
@@ -186,10 +186,10 @@ PyObject *batch_of_lists(PyObject *module, PyObject *args)
 	b = batch_new_rows(columns, first && PyList_Check(first) ? (size_t)PyList_Size(first) : 0);
 	if (!b)
 		PyErr_NoMemory();
-	else if (!fill(b, kinds, lists) && !column_names_take(&shared, columns))
+	else if (!fill(b, kinds, lists) && !fields_of_columns(&shared, columns))
 		made = batch_object_new(&native_of(module)->host.batches, batch_keep(b), 0, b->rows, &shared);
 	batch_release(b);
 	columns_release(columns);
-	column_names_release(&shared);
+	fields_release(&shared);
 	return made;
 }

@@ -30,14 +30,14 @@ static const char capsule_name[] = "perf_prof part";
 struct kept_part {
 	struct part part;
 	struct columns *whole;          /* of the batches that it is for: session_choose() may change those of the session */
-	struct column_names names;
+	struct fields names;
 };
 
 static void free_part(struct kept_part *k)
 {
 	part_end(&k->part);
 	columns_release(k->whole);
-	column_names_release(&k->names);
+	fields_release(&k->names);
 	free(k);
 }
 
@@ -57,7 +57,7 @@ static int begin(struct kept_part *k, struct session *s, PyObject *names, bool l
 		PyErr_Format(PyExc_ValueError, "%R: the session lacks one of these events", names);
 	else if (rc == -ENOMEM)
 		PyErr_NoMemory();
-	return rc ? -1 : column_names_take(&k->names, k->part.columns);
+	return rc ? -1 : fields_of_columns(&k->names, k->part.columns);
 }
 
 PyObject *session_part(PyObject *self, PyObject *args)

@@ -87,7 +87,7 @@ static int begin(struct session_object *o, struct session_asked *asked)
 		fault_raise(&f);
 		return -1;
 	}
-	rc = column_names_take(&o->names, session_columns(s));
+	rc = fields_of_columns(&o->names, session_columns(s));
 	o->session = s;
 	return rc;
 }
@@ -155,7 +155,7 @@ static void session_dealloc(PyObject *self)
 	struct session *session = o->session;
 	struct branches *branches = o->branches;
 
-	column_names_release(&o->names);
+	fields_release(&o->names);
 	if (session) {
 		Py_BEGIN_ALLOW_THREADS
 		branches_release(branches);
@@ -384,7 +384,7 @@ static PyObject *session_tables_get(PyObject *self, void *unused)
 	PyObject *tables = plans ? PyDict_New() : (PyObject *)session_opened(self);
 
 	for (size_t i = 0; tables && plans && i < plans->n; i++)
-		if (plans->v[i].nreaders && add_table(tables, &plans->v[i], o->names.names))
+		if (plans->v[i].nreaders && add_table(tables, &plans->v[i], o->names.tuple))
 			Py_CLEAR(tables);
 	return tables;
 }
@@ -392,7 +392,7 @@ static PyObject *session_tables_get(PyObject *self, void *unused)
 static PyObject *session_choose_method(PyObject *self, PyObject *args)
 {
 	struct session_object *o = (struct session_object *)self;
-	struct column_names names = { 0 }, old;
+	struct fields names = { 0 }, old;
 	char **words[2] = { NULL, NULL };
 	PyObject *events, *fields;
 	struct fault f = { 0 };
@@ -413,13 +413,13 @@ static PyObject *session_choose_method(PyObject *self, PyObject *args)
 		return fault_raise(&f);
 	if (!rc) {
 		/* another thread may ask for the names while these are made */
-		if (column_names_take(&names, session_columns(o->session))) {
-			column_names_release(&names);
+		if (fields_of_columns(&names, session_columns(o->session))) {
+			fields_release(&names);
 			return NULL;
 		}
 		old = o->names;
 		o->names = names;
-		column_names_release(&old);
+		fields_release(&old);
 	}
 	return PyBool_FromLong(!rc);
 }
@@ -578,7 +578,7 @@ static PyObject *session_columns_get(PyObject *self, void *unused)
 {
 	struct session_object *o = (struct session_object *)self;
 
-	return o->session ? Py_NewRef(o->names.names) : (PyObject *)session_opened(self);
+	return o->session ? Py_NewRef(o->names.tuple) : (PyObject *)session_opened(self);
 }
 
 static PyObject *session_closed_get(PyObject *self, void *unused)

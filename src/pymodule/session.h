@@ -12,7 +12,7 @@ struct session_object {
 	PyObject_HEAD
 	struct native *native;
 	struct session *session; /* NULL: never began */
-	struct column_names names;
+	struct fields names;
 	bool beginning;          /* some thread is in __init__() */
 	bool streamed;           /* __arrow_c_stream__() was called */
 	bool read;               /* a batch was taken */

@@ -2,7 +2,7 @@
 #include "pymodule/source.h"
 
 /* A batch; NULL with *answer, and with an exception if it failed. */
-static PyObject *take(const struct batch_source *s, struct native *native, const struct column_names *names,
+static PyObject *take(const struct batch_source *s, struct native *native, const struct fields *names,
 		      enum session_answer *answer)
 {
 	struct fault f = { 0 };
@@ -16,7 +16,7 @@ static PyObject *take(const struct batch_source *s, struct native *native, const
 	return *answer == SESSION_FORKED ? session_forked() : *answer == SESSION_FAILED ? fault_raise(&f) : NULL;
 }
 
-PyObject *source_next(const struct batch_source *s, struct native *native, const struct column_names *names)
+PyObject *source_next(const struct batch_source *s, struct native *native, const struct fields *names)
 {
 	enum session_answer answer;
 	PyObject *batch;
@@ -27,7 +27,7 @@ PyObject *source_next(const struct batch_source *s, struct native *native, const
 	return batch;
 }
 
-PyObject *source_take(const struct batch_source *s, struct native *native, const struct column_names *names)
+PyObject *source_take(const struct batch_source *s, struct native *native, const struct fields *names)
 {
 	enum session_answer answer;
 	PyObject *batch = take(s, native, names, &answer);

@@ -6,7 +6,7 @@
 #include "pymodule/session.h"
 
 /* The next batch, waiting for it; NULL: there will be none, or with an exception. The GIL is free meanwhile. */
-PyObject *source_next(const struct batch_source *s, struct native *native, const struct column_names *names);
+PyObject *source_next(const struct batch_source *s, struct native *native, const struct fields *names);
 /* What _take() returns, without waiting: the batch; None: none is ready; False: there will be none; NULL with an exception. */
-PyObject *source_take(const struct batch_source *s, struct native *native, const struct column_names *names);
+PyObject *source_take(const struct batch_source *s, struct native *native, const struct fields *names);
 #endif

@@ -179,16 +179,16 @@ PyObject *session_stack_frames(PyObject *self, PyObject *from)
 /* Takes over the batch. */
 static PyObject *table_object(struct session_object *o, struct batch *b)
 {
-	struct column_names names = { 0 };
+	struct fields names = { 0 };
 	PyObject *table = NULL;
 
 	if (!b)
 		return PyErr_NoMemory();
-	if (column_names_take(&names, b->columns))
+	if (fields_of_columns(&names, b->columns))
 		batch_release(b);
 	else
 		table = batch_object_new(&o->native->host.batches, b, 0, b->rows, &names);
-	column_names_release(&names);
+	fields_release(&names);
 	return table;
 }
 

@@ -9,7 +9,7 @@ struct stream_object {
 	struct native *native;
 	struct session *session;     /* its branch keeps it */
 	struct branch *branch;       /* NULL: never began */
-	struct column_names names;
+	struct fields names;
 	PyObject *event;
 	bool streamed;               /* __arrow_c_stream__() was called */
 };
@@ -138,7 +138,7 @@ static PyObject *stream_arrow_stream(PyObject *self, PyObject *args, PyObject *k
 
 static PyObject *stream_columns(PyObject *self, void *unused)
 {
-	return begun(self) ? Py_NewRef(((struct stream_object *)self)->names.names) : NULL;
+	return begun(self) ? Py_NewRef(((struct stream_object *)self)->names.tuple) : NULL;
 }
 
 static PyObject *stream_event(PyObject *self, void *unused)
@@ -188,7 +188,7 @@ static int begin(struct stream_object *o, struct session_object *from, const cha
 	}
 	from->branches = all;
 	o->session = s;
-	return column_names_take(&o->names, branch_columns(o->branch));
+	return fields_of_columns(&o->names, branch_columns(o->branch));
 }
 
 static int stream_init(PyObject *self, PyObject *args, PyObject *kwargs)
@@ -218,7 +218,7 @@ static void stream_dealloc(PyObject *self)
 	struct stream_object *o = (struct stream_object *)self;
 	PyTypeObject *type = Py_TYPE(self);
 
-	column_names_release(&o->names);
+	fields_release(&o->names);
 	Py_XDECREF(o->event);
 	if (o->branch) {
 		Py_BEGIN_ALLOW_THREADS
