@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions that are called for the events of a session: Session.run(). Their names are those of scripts for `perf-prof python`."""
-import difflib
 import inspect
 import math
 import select
@@ -10,148 +9,73 @@ import warnings
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from . import _native
+from ._handlers import Handlers
 
 Function = Callable[..., object]
 ROWS = 1024                 # with an interval: so many events, then a look at the clock
 MAX_EMPTY = 1000            # calls of __interval__() in a gap of a recording
-REST, REST_BATCH = '__sample__', '__batch__'
-OTHERS = '__init__', '__exit__', '__interval__', '__lost__', '__print_stat__'
-LOST = '__lost__(start, end)'
+CALLED = {'__interval__', '__lost__', '__sample__', '__batch__'}
 
 
-# Functions that Python itself calls.
-PYTHONS = {'__getattr__', '__dir__', '__enter__', '__exit__', '__del__', '__call__', '__set_name__'}.union(
-    *map(dir, (object, int, float, str, list, dict, type, types.ModuleType, types.GeneratorType)))
-
-
-def _names(source: object) -> List[str]:
-    """Names of functions. Properties are not asked."""
-    if isinstance(source, types.ModuleType):
-        return [name for name, value in vars(source).items() if callable(value) and not isinstance(value, type)]
-    found = ((name, inspect.getattr_static(source, name, None)) for name in dir(source))
-    return [name for name, value in found if (callable(value) or isinstance(value, (staticmethod, classmethod)))
-            and not isinstance(value, type)]
-
-
-def _takes(function: Function, name: str, usage: str, *counts: int) -> int:
-    """With how many arguments it can be called. counts: the possible ones, the best one first."""
-    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
-        raise TypeError(f'{name}() is an async def: nothing would await it; expected def {usage}')
-    if inspect.isgeneratorfunction(function):
-        raise TypeError(f'{name}() has a yield, so its body would never run; expected def {usage}')
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):     # of a function in C
-        return counts[-1]
-    for count in counts:
-        try:
-            signature.bind(*[None] * count)
-            return count
-        except TypeError:
-            pass
-    raise TypeError(f'{name}{signature} cannot be called with {counts[-1]} argument{"s" * (counts[-1] != 1)}; expected def {usage}')
-
-
-class Callbacks:
+class Callbacks(Handlers):
     """The functions of a module or an object, for the events of a session."""
+
+    texts = {
+        'type': '{name} is a {type}; expected def {usage}',
+        'async': '{name}() is an async def: nothing would await it; expected def {usage}',
+        'yield': '{name}() has a yield, so its body would never run; expected def {usage}',
+        'keywords': '{name}{takes.signature} cannot be called with {least} argument{s}; expected def {usage}',
+        'count': '{name}{takes.signature} cannot be called with {least} argument{s}; expected def {usage}',
+        'both': '{event}: there are both {word}(event) and {name}(batch) for it; leave one of them out',
+        'its': '',
+    }
+    usages = {'__lost__': '__lost__(start, end)'}
+    pythons = {'__getattr__', '__dir__', '__enter__', '__exit__', '__del__', '__call__', '__set_name__'}.union(
+        *map(dir, (object, int, float, str, list, dict, type, types.ModuleType, types.GeneratorType)))
 
     def __init__(self, session: Any, source: object) -> None:
         if isinstance(source, type):
             raise TypeError(f'{source.__qualname__} is a class: make an object of it: run({source.__qualname__}())')
         if isinstance(source, dict):
             raise TypeError('run() got a dict; expected a module, such as sys.modules[__name__], or an object')
-        self.source = source
+        self.source, self.is_module = source, isinstance(source, types.ModuleType)
         self.words: Dict[str, str] = session._words
-        is_module = isinstance(source, types.ModuleType)
         # of an object, these are its constructor, and the end of a with block
-        self.init = self._find('__init__', '__init__()', 0) if is_module else None
-        self.exit = None if hasattr(type(source), '__enter__') else self._find('__exit__', '__exit__()', 0)
-        self.interval = self._find('__interval__', '__interval__()', 0)
-        self.lost = self._find('__lost__', LOST, 3, 2)
-        self.lost_takes = _takes(self.lost, '__lost__', LOST, 3, 2) if self.lost else 0
+        ends = ({'__init__'} if self.is_module else set()) | (set() if hasattr(type(source), '__enter__') else {'__exit__'})
+        super().__init__(list(self.words.items()), CALLED | ends)
+        self.init, self.exit, self.interval, self.lost = (
+            self.callbacks[f'__{name}__'] for name in ('init', 'exit', 'interval', 'lost'))
         self.single: Dict[str, Function] = {}
-        self.batches: List[Tuple[Function, Tuple[str, ...]]] = []
-        self._choose()
+        batches: Dict[str, Tuple[Function, List[str]]] = {}
+        for (event, _), chosen in zip(self.events, self.chosen):
+            if chosen and chosen[2]:
+                batches.setdefault(chosen[1], (chosen[0], []))[1].append(event)
+            elif chosen:
+                self.single[event] = chosen[0]
+        self.batches = list(batches.values())
         if not (self.single or self.batches or self.interval or self.lost):
-            raise ValueError(self._nothing())
-        self._warn()
+            raise ValueError(self.nothing(f'{getattr(source, "__name__", None) or type(source).__name__} has no function'))
+        for near, meant, number in self.unused(True):
+            self._warn(near, f'{meant}(), for {self.events[number][0]}')
+        for name, meant in self.misspelt():
+            self._warn(name, f'{meant}()')
 
-    def _find(self, name: str, usage: str, *counts: int) -> Optional[Function]:
-        source = self.source
-        function = vars(source).get(name) if isinstance(source, types.ModuleType) else getattr(source, name, None)
-        if function is None:
-            return None
-        if not callable(function):
-            if '__' not in name:        # cycles = 0 is a variable
-                return None
-            raise TypeError(f'{name} is a {type(function).__name__}; expected def {usage}')
-        _takes(function, name, usage, *counts)
-        return function     # type: ignore[no-any-return]
+    def get(self, name: str) -> object:
+        return vars(self.source).get(name) if self.is_module else getattr(self.source, name, None)
 
-    def _choose(self) -> None:
-        rest, rest_batch = (self._find(name, f'{name}({what})', 1) for name, what in ((REST, 'event'), (REST_BATCH, 'batch')))
-        others = []
-        words = set(self.words.values())
-        for event, word in self.words.items():
-            name = f'{word}__batch'
-            single = self._find(word, f'{word}(event)', 1)
-            batch = self._find(name, f'{name}(batch)', 1) if name not in words else None
-            if single and batch:
-                raise ValueError(f'{event}: there are both {word}(event) and {name}(batch) for it; leave one of them out')
-            if single or batch:
-                if single:
-                    self.single[event] = single
-                if batch:
-                    self.batches.append((batch, (event,)))
-                continue
-            if rest and rest_batch:
-                raise ValueError(f'{event}: there are both {REST}(event) and {REST_BATCH}(batch) for it; leave one of them out')
-            if rest:
-                self.single[event] = rest
-            others.append(event)
-        if rest_batch and others:
-            self.batches.append((rest_batch, tuple(others)))
+    def functions(self) -> List[str]:
+        """Properties are not asked."""
+        if self.is_module:
+            return [name for name, value in vars(self.source).items() if callable(value) and not isinstance(value, type)]
+        found = ((name, inspect.getattr_static(self.source, name, None)) for name in dir(self.source))
+        return [name for name, value in found if (callable(value) or isinstance(value, (staticmethod, classmethod)))
+                and not isinstance(value, type)]
 
-    def _uncalled(self) -> List[str]:
-        called = {*self.words.values(), *(f'{word}__batch' for word in self.words.values())}
-        return [name for name in _names(self.source) if name not in called and not name.startswith('_')]
+    def nearest(self, wanted: str, names: List[str]) -> Optional[str]:
+        return _native._nearest(wanted, names)
 
-    @staticmethod
-    def _near(word: str, uncalled: List[str]) -> Optional[str]:
-        """A function that is not called, and was probably meant for that one."""
-        system, _, short = word.rpartition('__')
-        if system and short in uncalled:
-            return short
-        near = difflib.get_close_matches(word, [name for name in uncalled if '__' in name or not system], 1, 0.9)
-        return near[0] if near else None
-
-    def _nothing(self) -> str:
-        what, uncalled = getattr(self.source, '__name__', None) or type(self.source).__name__, self._uncalled()
-        for word in self.words.values():
-            near = self._near(word, uncalled)
-            if near:
-                return f'{what} has no function for any event; {near}() is not called: did you mean {word}()?'
-        names = ', '.join(f'{word}(event)' for word in list(self.words.values())[:8])
-        return f'{what} has no function for any event; define {REST}(event) or {names}'
-
-    def _slips(self) -> Iterator[Tuple[str, str]]:
-        """Functions that are not called, and what was probably meant."""
-        uncalled = self._uncalled()
-        taken = {event for _, events in self.batches for event in events}
-        rest = getattr(self.source, REST, None)
-        for event, word in self.words.items():
-            if event not in taken and self.single.get(event) in (None, rest):
-                near = self._near(word, uncalled)
-                if near:
-                    yield near, f'{word}(), for {event}'
-        for name in _names(self.source):
-            near_ones = difflib.get_close_matches(name, (REST, REST_BATCH, *OTHERS), 1, 0.8)
-            if name.startswith('__') and name not in PYTHONS and near_ones and near_ones[0] != name:
-                yield name, f'{near_ones[0]}()'
-
-    def _warn(self) -> None:
-        for name, meant in self._slips():
-            warnings.warn(f'{name}() is not called: did you mean {meant}?', UserWarning, stacklevel=7)
+    def _warn(self, name: str, meant: str) -> None:
+        warnings.warn(f'{name}() is not called: did you mean {meant}?', UserWarning, stacklevel=7)
 
 
 class Runner:
@@ -161,7 +85,7 @@ class Runner:
         self.session, self.calls = session, calls
         self.interval, self.recorded = interval if calls.interval else None, recorded
         self.singles = {name: (function, session._part((name,), False)) for name, function in calls.single.items()}
-        self.batched = [(function, session._part(names, True)) for function, names in calls.batches]
+        self.batched = [(function, session._part(tuple(names), True)) for function, names in calls.batches]
         self.ended = ended              # not empty: a callback has called close()
         self.before: Optional[_native.Batch] = None     # the batch before this one, for __lost__()
         self.deadline: Optional[float] = None           # seconds of the monotonic clock, or ns of the recording's

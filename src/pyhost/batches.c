@@ -6,7 +6,6 @@
 #include "base/room.h"
 #include "columns/builder.h"
 #include "pybatch/pybatch.h"
-#include "pyhost/handlers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +19,6 @@ struct batch_function {
 	struct batches *batches;
 	PyObject *function;
 	char *name;
-	bool rest;                      /* __batch__() */
 	bool *takes;                    /* by event of the stream */
 	struct plans plans;
 	struct builder *builder;
@@ -82,16 +80,6 @@ static int read_fields(struct batches *b, struct fault *f)
 	return rc;
 }
 
-/* Also if all events have functions of their own, a function that cannot work is an error. */
-static int check_rest(const struct batches *b, struct fault *f)
-{
-	PyObject *function;
-	int rc = handlers_find(b->opts.namespace, HANDLERS_BATCH_REST, 1, 1, HANDLERS_BATCH_REST "(batch)", &function, NULL, f);
-
-	Py_XDECREF(function);
-	return rc;
-}
-
 struct batches *batches_new(const struct batches_opts *opts, struct fault *f)
 {
 	struct batches *b = calloc(1, sizeof(*b));
@@ -102,7 +90,7 @@ struct batches *batches_new(const struct batches_opts *opts, struct fault *f)
 	}
 	b->opts = *opts;
 	b->events = stream_events(opts->stream, &b->nevents);
-	if (!check_rest(b, f) && !read_fields(b, f))
+	if (!read_fields(b, f))
 		return b;
 	batches_free(b);
 	return NULL;
@@ -142,14 +130,13 @@ static struct batch_function *function_named(const struct batches *b, const char
 	return NULL;
 }
 
-static struct batch_function *function_add(struct batches *b, const char *name, PyObject *function, bool rest)
+static struct batch_function *function_add(struct batches *b, const char *name, PyObject *function)
 {
 	struct batch_function *fn = ROOM_FOR_ONE(b->v, b->n) ? calloc(1, sizeof(*fn)) : NULL;
 
 	if (!fn)
 		return NULL;
 	fn->batches = b;
-	fn->rest = rest;
 	fn->name = strdup(name);
 	fn->takes = calloc(b->nevents, sizeof(*fn->takes));
 	if (!fn->name || !fn->takes) {
@@ -162,53 +149,15 @@ static struct batch_function *function_add(struct batches *b, const char *name, 
 	return fn;
 }
 
-/* The script's function of that name, among those of `b`; *out NULL: it has none. */
-static int find(struct batches *b, const char *name, bool rest, struct batch_function **out, struct fault *f)
+struct batch_function *batches_take(struct batches *b, const struct stream_event *event, const char *name, PyObject *function)
 {
-	PyObject *function = NULL;
-	char usage[320];
+	struct batch_function *fn = function_named(b, name);
 
-	*out = function_named(b, name);
-	snprintf(usage, sizeof(usage), "%s(batch)", name);
-	if (*out || handlers_find(b->opts.namespace, name, 1, 1, usage, &function, NULL, f))
-		return *out ? 0 : -1;
-	if (!function)
-		return 0;
-	*out = function_add(b, name, function, rest);
-	Py_DECREF(function);
-	return *out ? 0 : no_memory(f);
-}
-
-/* sched__x__batch(event) of sched:x__batch is no function that takes batches of sched:x. */
-static bool is_word(const struct batches *b, const char *name)
-{
-	for (size_t e = 0; e < b->nevents; e++)
-		if (!strcmp(b->events[e].word, name))
-			return true;
-	return false;
-}
-
-int batches_choose(struct batches *b, struct stream_event *event, const char *handler, struct batch_function **out,
-		   struct fault *f)
-{
-	bool own = handler && strcmp(handler, HANDLERS_REST);
-	char name[300];
-
-	*out = NULL;
-	handlers_batch_name(event, name, sizeof(name));
-	if ((!is_word(b, name) && find(b, name, false, out, f)) || (!*out && !own && find(b, HANDLERS_BATCH_REST, true, out, f)))
-		return -1;
-	if (*out && handler && (own || (*out)->rest))
-		return fault_usage(f, "%s: the script has both %s(event) and %s(batch) for it; leave one of them out", event->name,
-				   handler, (*out)->name);
-	if (*out)
-		(*out)->takes[event - b->events] = true;
-	return 0;
-}
-
-bool batches_take_rest(const struct batch_function *function)
-{
-	return function->rest;
+	if (!fn)
+		fn = function_add(b, name, function);
+	if (fn)
+		fn->takes[event - b->events] = true;
+	return fn;
 }
 
 /* ---- columns ------------------------------------------------------------------------- */

@@ -29,12 +29,8 @@ struct batches_opts {
 /* NULL with f. */
 struct batches *batches_new(const struct batches_opts *opts, struct fault *f);
 void batches_free(struct batches *b);
-/* Chooses the function that takes the event's samples; *out NULL: none. `handler`: the name of the function that takes them
- * one by one; NULL: there is none. 0, or -1 with f, for example if there are both. */
-int batches_choose(struct batches *b, struct stream_event *event, const char *handler, struct batch_function **out,
-		   struct fault *f);
-/* Whether the function is __batch__(). */
-bool batches_take_rest(const struct batch_function *function);
+/* The function of that name takes the event's samples. NULL: out of memory. */
+struct batch_function *batches_take(struct batches *b, const struct stream_event *event, const char *name, PyObject *function);
 /* Chooses columns, once functions are chosen. Uses `wanted` and `consumer` of the events. 0, or -1 with f. */
 int batches_settle(struct batches *b, int verbose, struct fault *f);
 /* How samples of the event become rows of the function. After batches_settle(). */

@@ -5,13 +5,13 @@
 #include "base/note.h"
 #include "base/now.h"
 #include "perfevent.h"
-#include "pyhost/handlers.h"
 #include "pyhost/hostmodule.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -261,6 +261,22 @@ int host_start(struct host *h, const struct host_script *script, struct fault *f
 	return host_load(h, script, f);
 }
 
+/* Functions that are called for other things than events. */
+static const struct {
+	const char *name;
+	size_t member;
+} callbacks[] = {
+	{ "__init__", offsetof(struct host, on_init) }, { "__exit__", offsetof(struct host, on_exit) },
+	{ "__interval__", offsetof(struct host, on_interval) }, { "__print_stat__", offsetof(struct host, on_print_stat) },
+	{ "__lost__", offsetof(struct host, on_lost) },
+};
+enum { NCALLBACKS = sizeof(callbacks) / sizeof(*callbacks) };
+
+static PyObject **callback_at(struct host *h, size_t i)
+{
+	return (PyObject **)(void *)((char *)h + callbacks[i].member);
+}
+
 /* Otherwise the interpreter's last flush would fail again and complain again. */
 static void drop_output(void)
 {
@@ -284,12 +300,8 @@ void host_finish(struct host *h)
 		close_names(h);
 		return;
 	}
-	Py_CLEAR(h->on_init);
-	Py_CLEAR(h->on_sample);
-	Py_CLEAR(h->on_lost);
-	Py_CLEAR(h->on_interval);
-	Py_CLEAR(h->on_print_stat);
-	Py_CLEAR(h->on_exit);
+	for (size_t i = 0; i < NCALLBACKS; i++)
+		Py_CLEAR(*callback_at(h, i));
 	batches_free(h->batches);
 	h->batches = NULL;
 	Py_CLEAR(h->held);
@@ -377,42 +389,93 @@ static void show_output(struct host *h)
 
 /* ---- handlers ------------------------------------------------------------- */
 
-static int find_callbacks(struct host *h, struct fault *f)
+/* What handlers.py says about a script that cannot work, which is not one of its exceptions. */
+static int refused(struct fault *f)
 {
-	PyObject *ns = h->namespace;
+	PyObject *type, *value, *traceback, *text, *bytes;
 
-	return handlers_find(ns, "__init__", 0, 0, "__init__()", &h->on_init, NULL, f) ||
-	       handlers_find(ns, "__exit__", 0, 0, "__exit__()", &h->on_exit, NULL, f) ||
-	       handlers_find(ns, "__interval__", 0, 0, "__interval__()", &h->on_interval, NULL, f) ||
-	       handlers_find(ns, "__print_stat__", 1, 1, "__print_stat__(indent)",
-			     &h->on_print_stat, NULL, f) ||
-	       handlers_find(ns, "__lost__", 2, 3, "__lost__(lost_start, lost_end)", &h->on_lost,
-			     &h->lost_takes, f) ||
-	       handlers_find(ns, HANDLERS_REST, 1, 1, "__sample__(event)", &h->on_sample, NULL, f);
+	if (!PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_ValueError)) {
+		PyErr_Print();
+		return fault_set(f, EXIT_FAILED, "looking for the functions of the script failed with the exception above");
+	}
+	PyErr_Fetch(&type, &value, &traceback);
+	text = PyObject_Str(value);
+	bytes = text ? PyUnicode_EncodeFSDefault(text) : NULL;   /* a file name can have any bytes */
+	fault_usage(f, "%s", bytes ? PyBytes_AS_STRING(bytes) : "the script has a function that cannot work");
+	PyErr_Clear();
+	Py_XDECREF(text);
+	Py_XDECREF(bytes);
+	Py_XDECREF(type);
+	Py_XDECREF(value);
+	Py_XDECREF(traceback);
+	return -1;
 }
 
-static int attach_event(struct host *h, struct event_class *cls, struct stream_event *event,
-			struct fault *f)
+/* Finds the functions that are called by name. NULL with an exception. */
+static PyObject *find_handlers(struct host *h, const struct stream_event *events)
 {
-	PyObject *own = NULL;
+	PyObject *list = PyList_New(0), *found;
 
-	if (handlers_find_event(h->namespace, event, &own, f))
-		return -1;
-	if (event_class_init(cls, event, h, h->event_type, !own)) {
-		PyErr_Print();
-		return fault_set(f, EXIT_FAILED, "%s: out of memory", event->name);
+	for (size_t i = 0; list && i < h->nclasses; i++) {
+		PyObject *pair = Py_BuildValue("(ss)", events[i].name, events[i].word);
+
+		if (!pair || PyList_Append(list, pair))
+			Py_CLEAR(list);
+		Py_XDECREF(pair);
 	}
-	cls->handler = own;
-	if (batches_choose(h->batches, event, cls->handler ? event->word : h->on_sample ? HANDLERS_REST : NULL, &cls->batches, f))
+	found = list ? PyObject_CallMethod(h->loader, "find_handlers", "OO", h->namespace, list) : NULL;
+	Py_XDECREF(list);
+	return found;
+}
+
+static int take_callbacks(struct host *h, PyObject *handlers)
+{
+	PyObject *found = PyObject_GetAttrString(handlers, "callbacks"), *takes = PyObject_GetAttrString(handlers, "lost_takes");
+
+	for (size_t i = 0; found && i < NCALLBACKS; i++) {
+		PyObject *function = PyDict_GetItemString(found, callbacks[i].name);
+
+		if (function && function != Py_None)
+			*callback_at(h, i) = Py_NewRef(function);
+	}
+	h->lost_takes = takes ? (int)PyLong_AsLong(takes) : 0;
+	Py_XDECREF(found);
+	Py_XDECREF(takes);
+	return PyErr_Occurred() ? -1 : 0;
+}
+
+/* chosen: (function, its name, whether it takes batches, whether it is the event's own), or None. */
+static int attach_event(struct host *h, struct event_class *cls, struct stream_event *event, PyObject *chosen)
+{
+	PyObject *function = NULL;
+	const char *name = NULL;
+	int batches = 0, own = 0;
+
+	if (!chosen || (chosen != Py_None && !PyArg_ParseTuple(chosen, "Ospp", &function, &name, &batches, &own)) ||
+	    event_class_init(cls, event, h, h->event_type, !own || batches))
 		return -1;
-	if (!cls->handler && !cls->batches && h->on_sample)
-		cls->handler = (Py_INCREF(h->on_sample), h->on_sample);
-	if (cls->handler) {
-		cls->call = VECTORCALL_OF(cls->handler);
+	if (batches) {
+		cls->batches = batches_take(h->batches, event, name, function);
+		event->naming = &h->naming;
+		return cls->batches ? 0 : (PyErr_NoMemory(), -1);
+	}
+	if (function) {
+		cls->handler = Py_NewRef(function);
+		cls->call = VECTORCALL_OF(function);
 		cls->call = cls->call ? cls->call : PyObject_Vectorcall;
 	}
-	event->naming = cls->batches ? &h->naming : event->naming;
 	return 0;
+}
+
+static int attach_events(struct host *h, struct stream_event *events, PyObject *handlers)
+{
+	PyObject *chosen = PyObject_GetAttrString(handlers, "chosen");
+	int rc = chosen ? 0 : -1;
+
+	for (size_t i = 0; !rc && i < h->nclasses; i++)
+		rc = attach_event(h, &h->classes[i], &events[i], PyList_GetItem(chosen, (Py_ssize_t)i));
+	Py_XDECREF(chosen);
+	return rc;
 }
 
 /* Once all events have their functions. */
@@ -424,24 +487,26 @@ static void settle_event(struct event_class *cls, struct stream_event *event)
 	event->wanted = cls->handler || cls->batches;
 }
 
-/* The function that takes the event together with others; NULL: it has its own, or none. */
-static const char *rest_of(const struct host *h, const struct event_class *cls)
+/* Hints about functions that will not be called. -1 with an exception or with f: there is none for any event. */
+static int tell_hints(struct host *h, PyObject *handlers, struct fault *f)
 {
-	if (cls->batches)
-		return batches_take_rest(cls->batches) ? HANDLERS_BATCH_REST : NULL;
-	return cls->handler && cls->handler == h->on_sample ? HANDLERS_REST : NULL;
-}
+	PyObject *told = PyObject_CallMethod(handlers, "hints", "i", h->verbose), *hints, *nothing;
+	int rc = told && PyArg_ParseTuple(told, "O!O", &PyList_Type, &hints, &nothing) ? 0 : -1;
 
-/* Hints about functions that will not be called. */
-static void tell_hints(struct host *h, const struct stream_event *events)
-{
-	for (size_t i = 0; i < h->nclasses; i++)
-		if (!events[i].wanted || rest_of(h, &h->classes[i]))
-			handlers_tell_near(h->namespace, events, h->nclasses, &events[i], rest_of(h, &h->classes[i]),
-					   h->verbose);
-	handlers_tell_slips(h->namespace);
-	if (h->on_interval && !h->interval_ms)
-		note(h->verbose, "__interval__() is not called: give -i MILLISECONDS");
+	for (Py_ssize_t i = 0; !rc && i < PyList_GET_SIZE(hints); i++) {
+		PyObject *bytes = PyUnicode_EncodeFSDefault(PyList_GET_ITEM(hints, i));
+
+		if (bytes)
+			fprintf(stderr, "perf-prof: %s\n", PyBytes_AS_STRING(bytes));
+		PyErr_Clear();
+		Py_XDECREF(bytes);
+	}
+	if (!rc && nothing != Py_None) {
+		PyErr_SetObject(PyExc_ValueError, nothing);
+		rc = refused(f);
+	}
+	Py_XDECREF(told);
+	return rc;
 }
 
 int host_begin(struct host *h, struct stream *stream, const struct opener *opener, struct fault *f)
@@ -457,29 +522,34 @@ int host_attach(struct host *h, struct fault *f)
 		.namespace = h->namespace, .stream = h->stream, .types = h->batch_types, .rows = h->batch_rows,
 		.call = call_batch, .ctx = h,
 	};
-	size_t handled = 0;
+	PyObject *handlers;
+	bool wanted = false;
+	int rc;
 
-	if (find_callbacks(h, f) || !(h->batches = batches_new(&batches, f)))
-		return -1;
 	h->naming = (struct event_naming){ .comm = host_comm, .stream = h };
 	h->classes = calloc(h->nclasses, sizeof(*h->classes));
 	h->event = event_new(h->event_type);
 	if (!h->classes || !h->event)
 		return fault_set(f, EXIT_FAILED, "out of memory");
-	for (size_t i = 0; i < h->nclasses; i++)
-		if (attach_event(h, &h->classes[i], &events[i], f))
-			return -1;
-	if (batches_settle(h->batches, h->verbose, f))
-		return -1;
-	for (size_t i = 0; i < h->nclasses; i++) {
+	handlers = find_handlers(h, events);
+	if (!handlers)
+		return refused(f);
+	h->batches = batches_new(&batches, f);
+	rc = !h->batches || take_callbacks(h, handlers) || attach_events(h, events, handlers) ||
+	     batches_settle(h->batches, h->verbose, f) ? -1 : 0;
+	for (size_t i = 0; !rc && i < h->nclasses; i++) {
 		settle_event(&h->classes[i], &events[i]);
-		handled += events[i].wanted;
+		wanted |= events[i].wanted;
 	}
-	handlers_tell_perf(h->namespace);
-	if (!handled)
-		return handlers_none(h->namespace, events, h->nclasses, f);
-	tell_hints(h, events);
-	return 0;
+	rc = rc ? rc : tell_hints(h, handlers, f);
+	Py_DECREF(handlers);
+	if (rc && PyErr_Occurred()) {
+		PyErr_Print();
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	}
+	if (!rc && wanted && h->on_interval && !h->interval_ms)
+		note(h->verbose, "__interval__() is not called: give -i MILLISECONDS");
+	return rc;
 }
 
 /* ---- the run ---------------------------------------------------------------- */

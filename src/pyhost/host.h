@@ -45,7 +45,7 @@ struct host_script;
 struct host {
 	PyObject *module;             /* the script */
 	PyObject *namespace;          /* its __dict__ */
-	PyObject *on_init, *on_sample, *on_lost, *on_interval, *on_print_stat, *on_exit;
+	PyObject *on_init, *on_lost, *on_interval, *on_print_stat, *on_exit;
 	int lost_takes;               /* number of arguments of on_lost: 2 or 3 */
 	PyTypeObject *event_type, *frame_type;
 	const struct batch_types *batch_types;
@@ -123,6 +123,8 @@ void host_tell_ignored(const struct host_script *script);   /* prints it as a no
 
 /* ---- load.c */
 
+/* nearest(wanted, list of names): the most similar name, or None. */
+PyObject *host_nearest(PyObject *self, PyObject *args);
 /* Imports loader.py. NULL with an exception. */
 PyObject *host_import_loader(void);
 /* Loads the script with h->loader. 0; -1 with f; or -1 without f after sys.exit(). */

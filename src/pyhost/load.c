@@ -2,7 +2,9 @@
 /* Loads the script with finder.py and loader.py, and reports failures. */
 #include "pyhost/host.h"
 
+#include "base/nearest.h"
 #include "finder_code.h"
+#include "handlers_code.h"
 #include "loader_code.h"
 
 /* A module that is compiled into the program (tools/embed-code.py). */
@@ -15,6 +17,8 @@ struct own_module {
 
 static const struct own_module own_finder = {
 	"_perf_prof_finder", "<perf-prof finder>", finder_source, finder_code, sizeof(finder_code) - 1, finder_magic,
+}, own_handlers = {
+	"_perf_prof_handlers", "<perf-prof handlers>", handlers_source, handlers_code, sizeof(handlers_code) - 1, handlers_magic,
 }, own_loader = {
 	"_perf_prof_loader", "<perf-prof loader>", loader_source, loader_code, sizeof(loader_code) - 1, loader_magic,
 };
@@ -46,17 +50,37 @@ static PyObject *compile_source(PyObject *self, PyObject *args)
 	return code;
 }
 
+PyObject *host_nearest(PyObject *self, PyObject *args)
+{
+	PyObject *wanted, *names;
+	struct nearest n;
+
+	if (!PyArg_ParseTuple(args, "UO!", &wanted, &PyList_Type, &names))
+		return NULL;
+	if (!PyUnicode_AsUTF8(wanted))
+		return NULL;
+	nearest_begin(&n, PyUnicode_AsUTF8(wanted));
+	for (Py_ssize_t i = 0; i < PyList_GET_SIZE(names); i++) {
+		const char *text = PyUnicode_AsUTF8(PyList_GET_ITEM(names, i));
+
+		PyErr_Clear();   /* not UTF-8: not meant */
+		if (text)
+			nearest_offer(&n, text);
+	}
+	return nearest_get(&n) ? PyUnicode_FromString(nearest_get(&n)) : Py_NewRef(Py_None);
+}
+
 PyObject *host_import_loader(void)
 {
 	static PyMethodDef functions[] = {
-		{ "compile_source", compile_source, METH_VARARGS, NULL }, { NULL, NULL, 0, NULL },
+		{ "compile_source", compile_source, METH_VARARGS, NULL }, { "nearest", host_nearest, METH_VARARGS, NULL },
+		{ NULL, NULL, 0, NULL },
 	};
-	PyObject *finder = import_own(&own_finder), *loader;
+	PyObject *finder = import_own(&own_finder), *handlers = finder ? import_own(&own_handlers) : NULL;
+	PyObject *loader = handlers ? import_own(&own_loader) : NULL;
 
-	if (!finder)
-		return NULL;
-	Py_DECREF(finder);
-	loader = import_own(&own_loader);
+	Py_XDECREF(finder);
+	Py_XDECREF(handlers);
 	if (loader && PyModule_AddFunctions(loader, functions))
 		Py_CLEAR(loader);
 	return loader;

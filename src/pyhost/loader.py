@@ -14,6 +14,7 @@ from os import path as _path
 
 import _perf_prof_finder as finder
 from _perf_prof_finder import LoadError
+from _perf_prof_handlers import CALLBACKS, REST, REST_BATCH, Handlers
 
 LARGEST_SOURCE = 64 << 20       # bytes; /dev/zero has no end
 
@@ -266,6 +267,65 @@ def check(typed):
     file, dotted = finder.find(typed, lambda folder: None)
     if not dotted:
         _code(_loader("script", _path.abspath(file)))
+
+
+# ---- functions that are called by name -------------------------------------------------
+
+OF_PERF = {"trace_begin": "__init__()", "trace_end": "__exit__()", "trace_unhandled": f"{REST}(event)", "process_event": f"{REST}(event)"}
+
+
+class _Script(Handlers):
+    texts = {
+        "type": "{name} is not a function but of type {type}; expected def {usage}",
+        "async": "{takes.where}{name}() is an async def: it is called, but nothing awaits it, so its body would never run; write def {usage}",
+        "yield": "{takes.where}{name}() has a yield, which makes it a generator: its body would never run; return instead",
+        "keywords": "{takes.where}{name}() needs keyword arguments, but is called without any; expected def {usage}",
+        "count": "{takes.where}{name}() takes {takes}, but is called with {least}; expected def {usage}",
+        "both": "{event}: the script has both {word}(event) and {name}(batch) for it; leave one of them out",
+        "its": "its function ",
+    }
+
+    def __init__(self, namespace, events):
+        self.namespace, self.get = namespace, namespace.get
+        super().__init__(events, CALLBACKS)
+
+    def functions(self):
+        return [name for name, value in list(self.namespace.items()) if isinstance(name, str) and callable(value)
+                and not isinstance(value, type)]
+
+    def nearest(self, wanted, names):
+        return nearest(wanted, names)       # noqa: F821: from load.c
+
+    def is_variable(self, name):
+        return super().is_variable(name) and (REST in self.namespace or REST_BATCH in self.namespace)
+
+    def _for_perf(self):
+        """Functions that perf script calls, and this does not."""
+        for name, here in OF_PERF.items():
+            if callable(self.get(name)):
+                yield f"perf script calls {name}(), perf-prof does not: here it is {here} (docs/from-scripts.md)"
+        for name in self.functions():
+            code = getattr(self.get(name), "__code__", None)
+            if name != "trace_unhandled" and code and code.co_argcount > 2 and code.co_varnames[1] == "context":
+                yield (f"perf script calls {name}(event_name, context, ...), perf-prof does not: here it is {name}(event) "
+                       "(docs/from-scripts.md)")
+
+    def hints(self, verbose):
+        """(messages about functions that will not be called, why nothing can run or None)"""
+        hints = [*self._for_perf()]
+        if not any(self.chosen):
+            nothing = self.nothing("the script has no handler")
+            return (hints + [nothing], None) if any(name in self.namespace for name in CALLBACKS) else (hints, nothing)
+        for near, meant, number in self.unused(False):
+            chosen, event = self.chosen[number], self.events[number][0]
+            if not chosen:
+                hints.append(f"{event} has no handler and is not enabled; its function {near}() is not called: did you mean {meant}()?")
+            elif verbose >= 0:
+                hints.append(f"{event} goes to {chosen[1]}(); the script's function {near}() is not called: did you mean {meant}()?")
+        return hints + [f"the script's function {name}() is not called: did you mean {meant}()?" for name, meant in self.misspelt()], None
+
+
+find_handlers = _Script
 
 
 def flush():

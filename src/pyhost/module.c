@@ -18,6 +18,7 @@ static PyObject *concat(PyObject *module, PyObject *batches)
 static PyMethodDef functions[] = {
 	{ "concat", concat, METH_O, "concat(batches): the rows of batches with the same columns as one batch, a copy." },
 	{ "_restore", restore, METH_VARARGS, "An event out of its pickle." },
+	{ "_nearest", host_nearest, METH_VARARGS, "_nearest(wanted, names): the most similar name, or None." },
 	{ NULL, NULL, 0, NULL },
 };
 

@@ -109,7 +109,7 @@ def test_nothing_is_imported_that_the_script_does_not_ask_for(python, tmp_path):
         'bare = subprocess.run([sys.executable, "-I", "-c", "import sys; print(*sys.modules)"], capture_output=True, text=True)\n'
         'def __init__():\n    print("more:", *sorted(here - set(bare.stdout.split())))\n    sys.exit()\n'
         'def __sample__(e): pass\n')
-    assert python('s.py').stdout.splitlines()[1] == 'more: _perf_prof_finder _perf_prof_loader perf_prof s'
+    assert python('s.py').stdout.splitlines()[1] == 'more: _perf_prof_finder _perf_prof_handlers _perf_prof_loader perf_prof s'
 
 
 def test_a_file_without_an_extension_and_its_shebang(python, tmp_path, prof):
