@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command `perf-prof sql`: prints what a query answers. Its options are read in C (src/pyhost/sql_options.c)."""
+"""The command `perf-prof sql`: prints what a query answers. Its options are read in C (src/python/sql_options.c)."""
 import contextlib
 import csv
 import decimal

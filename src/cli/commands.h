@@ -9,8 +9,8 @@
 #include "analysis/syscalls/commands.h"
 #include "base/command.h"
 #include "export/commands.h"
-#include "pyhost/python_options.h"
-#include "pyhost/sql_options.h"
+#include "python/python_options.h"
+#include "python/sql_options.h"
 #include "stat/commands.h"
 
 extern const struct command list_command, check_command, version_command, help_command;

@@ -4,7 +4,7 @@
  * kernel wrote, by the code that makes one of each sample. For the parts of samples that
  * the machine can't take, and for bytes that lie.
  */
-#include "pyhost/host.h"
+#include "python/host.h"
 
 #include "stream/state/state.h"
 

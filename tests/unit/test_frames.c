@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Call chains that no kernel wrote: markers, caches and their bounds. */
-#include "pyhost/frames.h"
-#include "pyhost/stacks.h"
+#include "python/frames.h"
+#include "python/stacks.h"
 
 #include "checks.h"
 #include "tree.h"

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Batches, their columns and rows as Python's objects: perf_prof.Batch, perf_prof.Column and perf_prof.Event. Sessions make
+ * them, and scripts of `perf-prof python` get them.
+ */
+#ifndef PYTHON_BATCH_H
+#define PYTHON_BATCH_H
+
+#include "columns/export.h"
+#include "python/fields.h"
+#include "python/types.h"
+
+/* A name from a recording, which may not be UTF-8: such bytes are \xNN, as in texts. */
+PyObject *column_name_text(const char *name);
+/* The names of columns, which rows and batches share. 0, or -1 with an exception; fields_release() always. */
+int fields_of_columns(struct fields *names, const struct columns *columns);
+
+/* Rows `from` to `from + n` of a batch. */
+struct batch_object {
+	PyObject_HEAD
+	const struct batch_types *types;
+	struct batch *batch;
+	size_t from, n;
+	struct fields names;
+};
+
+struct column_object {
+	PyObject_HEAD
+	struct batch *batch;
+	size_t column, from, n;
+	PyObject *name;
+	Py_ssize_t shape;        /* n, as the buffer protocol needs it */
+};
+
+/* Takes over the reference to the batch, also if it fails. */
+PyObject *batch_object_new(const struct batch_types *types, struct batch *batch, size_t from, size_t n,
+			   const struct fields *names);
+
+/* ---- within the room, and for types of modules ---- */
+
+/* Makes a type of the module, and adds it by that name, if it has one. Only of a
+ * type with Py_TPFLAGS_BASETYPE can programs make objects. NULL with an exception. */
+PyTypeObject *type_add(PyObject *module, PyType_Spec *spec, const char *name);
+/* Each adds types to the module. 0, or -1 with an exception. */
+int batch_type_add(PyObject *module, struct batch_types *types);
+int column_type_add(PyObject *module, struct batch_types *types);
+int row_type_add(PyObject *module, struct batch_types *types);
+
+PyObject *column_object_new(const struct batch_types *types, struct batch *batch, size_t column, size_t from, size_t n,
+			    PyObject *name);
+/* An iterator over rows. */
+PyObject *row_iterator_new(struct batch_object *batch);
+/* The row `row` of a batch, counted from its first. */
+PyObject *row_object_new(struct batch_object *batch, size_t row);
+/* The value as a Python object: int, str, bytes or None. */
+PyObject *value_object(const struct batch *b, size_t column, size_t row);
+
+/* capsule.c: capsules of the Arrow PyCapsule interface. NULL with an exception. */
+PyObject *capsule_schema(const struct columns *columns, ssize_t column);   /* -1: all of them */
+PyObject *capsule_array(struct batch *b, ssize_t column, size_t from, size_t n);
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loads the script with finder.py and loader.py, and reports failures. */
+#include "python/host.h"
+
+#include "base/nearest.h"
+#include "finder_code.h"
+#include "handlers_code.h"
+#include "loader_code.h"
+
+/* A module that is compiled into the program (tools/embed-code.py). */
+struct own_module {
+	const char *name, *file;         /* the file is no valid path */
+	const char *source, *code;
+	size_t size;                     /* of code */
+	long magic;                      /* of the Python that made the code; 0: there is none */
+};
+
+static const struct own_module own_finder = {
+	"_perf_prof_finder", "<perf-prof finder>", finder_source, finder_code, sizeof(finder_code) - 1, finder_magic,
+}, own_handlers = {
+	"_perf_prof_handlers", "<perf-prof handlers>", handlers_source, handlers_code, sizeof(handlers_code) - 1, handlers_magic,
+}, own_loader = {
+	"_perf_prof_loader", "<perf-prof loader>", loader_source, loader_code, sizeof(loader_code) - 1, loader_magic,
+};
+
+/* Another patch release may have another bytecode. */
+static PyObject *import_own(const struct own_module *m)
+{
+	PyObject *marshal = PyImport_ImportModule("marshal"), *code = NULL, *module;
+
+	if (marshal && m->magic == PyImport_GetMagicNumber())
+		code = PyObject_CallMethod(marshal, "loads", "y#", m->code, (Py_ssize_t)m->size);
+	else if (marshal)
+		code = Py_CompileString(m->source, m->file, Py_file_input);
+	module = code ? PyImport_ExecCodeModule(m->name, code) : NULL;
+	Py_XDECREF(marshal);
+	Py_XDECREF(code);
+	return module;
+}
+
+/* As compile(source, file, "exec", dont_inherit=True), without making all types of ast, which takes 2 ms. */
+static PyObject *compile_source(PyObject *self, PyObject *args)
+{
+	PyObject *source, *file, *code;
+
+	if (!PyArg_ParseTuple(args, "SO&", &source, PyUnicode_FSConverter, &file))
+		return NULL;
+	code = Py_CompileString(PyBytes_AS_STRING(source), PyBytes_AS_STRING(file), Py_file_input);
+	Py_DECREF(file);
+	return code;
+}
+
+PyObject *host_nearest(PyObject *self, PyObject *args)
+{
+	PyObject *wanted, *names;
+	struct nearest n;
+
+	if (!PyArg_ParseTuple(args, "UO!", &wanted, &PyList_Type, &names))
+		return NULL;
+	if (!PyUnicode_AsUTF8(wanted))
+		return NULL;
+	nearest_begin(&n, PyUnicode_AsUTF8(wanted));
+	for (Py_ssize_t i = 0; i < PyList_GET_SIZE(names); i++) {
+		const char *text = PyUnicode_AsUTF8(PyList_GET_ITEM(names, i));
+
+		PyErr_Clear();   /* not UTF-8: not meant */
+		if (text)
+			nearest_offer(&n, text);
+	}
+	return nearest_get(&n) ? PyUnicode_FromString(nearest_get(&n)) : Py_NewRef(Py_None);
+}
+
+PyObject *host_import_loader(void)
+{
+	static PyMethodDef functions[] = {
+		{ "compile_source", compile_source, METH_VARARGS, NULL }, { "nearest", host_nearest, METH_VARARGS, NULL },
+		{ NULL, NULL, 0, NULL },
+	};
+	PyObject *finder = import_own(&own_finder), *handlers = finder ? import_own(&own_handlers) : NULL;
+	PyObject *loader = handlers ? import_own(&own_loader) : NULL;
+
+	Py_XDECREF(finder);
+	Py_XDECREF(handlers);
+	if (loader && PyModule_AddFunctions(loader, functions))
+		Py_CLEAR(loader);
+	return loader;
+}
+
+static PyObject *argument_list(const struct host_script *script)
+{
+	PyObject *list = PyList_New(script->argc);
+
+	for (int i = 0; list && i < script->argc; i++) {
+		PyObject *s = PyUnicode_DecodeFSDefault(script->argv[i]);
+
+		if (!s)
+			Py_CLEAR(list);
+		else
+			PyList_SET_ITEM(list, i, s);
+	}
+	return list;
+}
+
+/* If the current exception is the loader's own, makes it the fault's message. What is not found may be in a path that root
+ * ignores. */
+static bool take_load_error(PyObject *loader, const struct host_script *script, struct fault *f)
+{
+	PyObject *type, *value, *traceback, *error, *text = NULL, *bytes = NULL;
+	char ignored[1024] = "";
+	const char *why;
+	bool is;
+
+	PyErr_Fetch(&type, &value, &traceback);
+	error = PyObject_GetAttrString(loader, "LoadError");
+	is = error && PyErr_GivenExceptionMatches(type, error);
+	if (is) {
+		text = PyObject_Str(value);
+		bytes = text ? PyUnicode_EncodeFSDefault(text) : NULL;   /* a file name can have any bytes */
+		why = bytes ? PyBytes_AS_STRING(bytes) : "the script was not found";
+		if (strstr(why, "there is no such script or module"))
+			host_ignored_text(script, ignored, sizeof(ignored));
+		fault_usage(f, "%s%s%s", why, *ignored ? "\n" : "", ignored);
+	}
+	Py_XDECREF(error);
+	Py_XDECREF(text);
+	Py_XDECREF(bytes);
+	PyErr_Restore(type, value, traceback);
+	if (is)
+		PyErr_Clear();
+	return is;
+}
+
+/* Whether the exception is about what only perf's interpreter has: os.environ['PERF_EXEC_PATH'], and its modules. */
+static bool is_of_perf(void)
+{
+	static const char *const words[] = { "PERF_EXEC_PATH", "perf_trace_context", "'Core'" };
+	PyObject *type, *value, *traceback, *text;
+	const char *message = NULL;
+	bool is = false;
+
+	if (!PyErr_ExceptionMatches(PyExc_KeyError) && !PyErr_ExceptionMatches(PyExc_ModuleNotFoundError))
+		return false;
+	PyErr_Fetch(&type, &value, &traceback);
+	PyErr_NormalizeException(&type, &value, &traceback);
+	text = value ? PyObject_Str(value) : NULL;
+	message = text ? PyUnicode_AsUTF8(text) : NULL;
+	for (size_t i = 0; message && i < sizeof(words) / sizeof(*words); i++)
+		is |= strstr(message, words[i]) != NULL;
+	PyErr_Clear();
+	Py_XDECREF(text);
+	PyErr_Restore(type, value, traceback);
+	return is;
+}
+
+/* Prints the exception. A missing module may be in a path that root ignores. */
+static int raised(const struct host_script *script, struct fault *f)
+{
+	char ignored[1024] = "";
+	const bool of_perf = is_of_perf();
+	bool missing = !of_perf && PyErr_ExceptionMatches(PyExc_ModuleNotFoundError) &&
+		       host_ignored_text(script, ignored, sizeof(ignored));
+
+	trouble_strip_own_frames();
+	PyErr_Print();
+	return fault_set(f, EXIT_FAILED, "loading %s raised the exception above; nothing was "
+			 "traced%s%s%s", script->module, missing ? ". " : "", ignored,
+			 of_perf ? ". It is a script for perf script: docs/from-scripts.md shows how to write it here" : "");
+}
+
+int host_interrupted(struct fault *f)
+{
+	PyErr_Clear();
+	return fault_set(f, EXIT_INTERRUPTED, "interrupted while the script was being set up; "
+			 "nothing was traced");
+}
+
+int host_check_interrupt(struct fault *f)
+{
+	return PyErr_CheckSignals() ? host_interrupted(f) : 0;
+}
+
+static int load_failed(struct host *h, const struct host_script *script, struct fault *f)
+{
+	if (PyErr_ExceptionMatches(PyExc_SystemExit)) {
+		h->exit_code = trouble_take_exit();
+		return -1;
+	}
+	if (h->loader && take_load_error(h->loader, script, f))
+		return -1;
+	if (host_take_broken_output(h))
+		return -1;
+	if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))
+		return host_interrupted(f);
+	return raised(script, f);
+}
+
+int host_load(struct host *h, const struct host_script *script, struct fault *f)
+{
+	PyObject *argv = argument_list(script), *name = NULL;
+	int rc = 0;
+
+	if (argv)
+		name = PyUnicode_DecodeFSDefault(script->module);
+	if (name)
+		h->module = PyObject_CallMethod(h->loader, "load", "OO", name, argv);
+	if (!h->module)
+		rc = load_failed(h, script, f);
+	else
+		h->namespace = PyModule_GetDict(h->module);
+	Py_XDECREF(argv);
+	Py_XDECREF(name);
+	return rc;
+}
+
+int host_try(const struct host_script *script)
+{
+	struct host h = {0};
+	struct fault f = {0};
+	PyObject *name = NULL, *rc = NULL;
+
+	if (!host_start_interpreter(script, &f)) {
+		h.loader = host_import_loader();
+		if (h.loader)
+			name = PyUnicode_DecodeFSDefault(script->module);
+		if (name)
+			rc = PyObject_CallMethod(h.loader, "check", "O", name);
+		if (rc)
+			return 0;
+		load_failed(&h, script, &f);
+	}
+	fault_print(&f);
+	return f.exit_code ? f.exit_code : EXIT_FAILED;
+}

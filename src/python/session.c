@@ -1,0 +1,708 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The C half of perf_prof.Session and perf_prof.Recording; python/perf_prof/sessions.py has the other. */
+#include "python/session.h"
+
+#include "analysis/commands.h"
+
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PACKAGE "perf_prof"
+
+/* ---- making -------------------------------------------------------------------------- */
+
+/* A sequence of str as an array that ends with NULL. NULL with an exception. */
+static char **words_of(PyObject *sequence, size_t *n)
+{
+	PyObject *fast = PySequence_Fast(sequence, "expected a sequence of str");
+	char **words = fast ? calloc((size_t)PySequence_Fast_GET_SIZE(fast) + 1, sizeof(*words)) : NULL;
+
+	*n = 0;
+	if (fast && !words)
+		PyErr_NoMemory();
+	for (Py_ssize_t i = 0; words && i < PySequence_Fast_GET_SIZE(fast); i++) {
+		PyObject *bytes = PyUnicode_EncodeFSDefault(PySequence_Fast_GET_ITEM(fast, i));
+		const char *text = bytes ? PyBytes_AsString(bytes) : NULL;
+
+		if (text && strlen(text) != (size_t)PyBytes_GET_SIZE(bytes))
+			PyErr_SetString(PyExc_ValueError, "a NUL character in a text for the session");
+		else if (text && !(words[(*n)++] = strdup(text)))
+			PyErr_NoMemory();
+		Py_XDECREF(bytes);
+		if (!PyErr_Occurred())
+			continue;
+		for (size_t k = 0; k < *n; k++)
+			free(words[k]);
+		free(words);
+		words = NULL;
+	}
+	Py_XDECREF(fast);
+	return words;
+}
+
+static int take_words(char ***to, size_t *n, PyObject *from)
+{
+	size_t unused;
+
+	if (from != Py_None)
+		*to = words_of(from, n ? n : &unused);
+	return PyErr_Occurred() ? -1 : 0;
+}
+
+struct native *native_of_instance(PyObject *self)
+{
+	for (PyTypeObject *type = Py_TYPE(self); type; type = TYPE_SLOT(type, PyTypeObject *, base)) {
+		PyObject *module = PyType_GetFlags(type) & Py_TPFLAGS_HEAPTYPE ? PyType_GetModule(type) : NULL;
+
+		if (module)
+			return native_of(module);
+		PyErr_Clear();   /* a class of Python, derived from ours */
+	}
+	PyErr_SetString(PyExc_TypeError, "not a session");
+	return NULL;
+}
+
+/* Other threads may ask the object meanwhile: it has its session once the names of its columns are there. */
+static int begin(struct session_object *o, struct session_asked *asked)
+{
+	struct session *s = NULL;
+	struct fault f = { 0 };
+	bool program = asked->words, live;     /* else a command has parsed its options */
+	int rc;
+
+	Py_BEGIN_ALLOW_THREADS
+	rc = program ? session_asked_parse(asked, analysis_sources, &f) : 0;
+	live = !asked->stream.input;
+	if (rc)
+		session_asked_free(asked);
+	else
+		s = session_new(asked, &f);
+	Py_END_ALLOW_THREADS
+	if (!s) {
+		if (program && live)
+			fault_say_what_works(&f);
+		fault_raise(&f);
+		return -1;
+	}
+	rc = fields_of_columns(&o->names, session_columns(s));
+	o->session = s;
+	return rc;
+}
+
+PyObject *session_object_new(struct native *native, struct session_asked *asked)
+{
+	struct session_object *o = (struct session_object *)PyType_GenericAlloc(native->session, 0);
+
+	if (!o) {
+		session_asked_free(asked);
+		return NULL;
+	}
+	o->native = native;
+	if (begin(o, asked))
+		Py_CLEAR(o);
+	return (PyObject *)o;
+}
+
+static int begin_with(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	static char *names[] = { "words", "fields", "command", "ns", "filter", "input", NULL };
+	struct session_object *o = (struct session_object *)self;
+	PyObject *words, *fields = Py_None, *command = Py_None;
+	struct session_asked asked;
+	unsigned long long ns = 0;
+	const char *filter = NULL;
+	int input = -1;
+
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OOKzi", names, &words, &fields, &command, &ns, &filter, &input))
+		return -1;
+	o->native = native_of_instance(self);
+	session_asked_init(&asked);
+	asked.ns = ns;
+	asked.stream.input_fd = input;   /* from here on, it is the session's */
+	if (filter && !(asked.filter = strdup(filter)))
+		PyErr_NoMemory();
+	if (PyErr_Occurred() || !o->native || take_words(&asked.words, NULL, words) || take_words(&asked.fields, &asked.nfields, fields) ||
+	    take_words(&asked.command, NULL, command)) {
+		session_asked_free(&asked);
+		return -1;
+	}
+	return begin(o, &asked);
+}
+
+/* Another thread may call it for the same object while this one waits without the GIL. */
+static int session_init(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	struct session_object *o = (struct session_object *)self;
+	int rc;
+
+	if (o->session || o->beginning) {
+		PyErr_SetString(PyExc_RuntimeError, "the session has begun already");
+		return -1;
+	}
+	o->beginning = true;
+	rc = begin_with(self, args, kwargs);
+	o->beginning = false;
+	return rc;
+}
+
+static void session_dealloc(PyObject *self)
+{
+	struct session_object *o = (struct session_object *)self;
+	PyTypeObject *type = Py_TYPE(self);
+	struct session *session = o->session;
+	struct branches *branches = o->branches;
+
+	fields_release(&o->names);
+	if (session) {
+		Py_BEGIN_ALLOW_THREADS
+		branches_release(branches);
+		session_release(session);
+		Py_END_ALLOW_THREADS
+	}
+	TYPE_SLOT(type, freefunc, free)(self);
+	Py_DECREF(type);
+}
+
+/* ---- batches ------------------------------------------------------------------------- */
+
+struct session *session_opened(PyObject *self)
+{
+	struct session *s = ((struct session_object *)self)->session;
+
+	if (s && !session_is_closed(s))
+		return s;
+	PyErr_SetString(PyExc_ValueError, s ? "the session is closed" : "the session has not begun");
+	return NULL;
+}
+
+/* A signal that comes just before poll() does not end it. */
+int wait_readable(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	int rc;
+
+	do {
+		Py_BEGIN_ALLOW_THREADS
+		rc = poll(&p, 1, WAIT_SLICE_MS);
+		Py_END_ALLOW_THREADS
+		if (rc <= 0 && PyErr_CheckSignals())
+			return -1;
+	} while (!rc);
+	return 0;
+}
+
+PyObject *session_forked(void)
+{
+	PyErr_SetString(PyExc_RuntimeError, "the session belongs to the process that made it, and this is a fork of that one: "
+			"begin another session here");
+	return NULL;
+}
+
+PyObject *session_taken(const struct session_object *o)
+{
+	if (o->aggregated || o->branches)
+		PyErr_Format(PyExc_ValueError, "the batches of this session go to its %s()", o->aggregated ? "aggregate" : "stream");
+	return NULL;
+}
+
+static bool is_taken(const struct session_object *o)
+{
+	session_taken(o);
+	return o->aggregated || o->branches;
+}
+
+struct session *session_unread(PyObject *self, const char *use)
+{
+	const struct session_object *o = (struct session_object *)self;
+	struct session *s = session_opened(self);
+
+	if (s && session_is_forked(s))
+		return (struct session *)session_forked();
+	if (s && (o->read || o->streamed)) {
+		PyErr_Format(PyExc_ValueError, "batches of the session were read already, but %s() needs all: make another session", use);
+		return NULL;
+	}
+	return s;
+}
+
+/* A batch; NULL with *answer, and with an exception if it failed. */
+static PyObject *next_batch(PyObject *self, enum session_answer *answer)
+{
+	struct session_object *o = (struct session_object *)self;
+	struct fault f = { 0 };
+	struct batch *b;
+
+	*answer = SESSION_FAILED;
+	if (!o->session)
+		return (PyObject *)session_opened(self);
+	if (is_taken(o))
+		return NULL;
+	o->read = true;
+	*answer = session_next(o->session, &b, &f);
+	if (*answer == SESSION_BATCH)
+		return batch_object_new(&o->native->host.batches, b, 0, b->rows, &o->names);
+	if (*answer == SESSION_END)
+		o->ended = PyThread_get_thread_ident();
+	return *answer == SESSION_FORKED ? session_forked() : *answer == SESSION_FAILED ? fault_raise(&f) : NULL;
+}
+
+static PyObject *session_next_batch(PyObject *self)
+{
+	enum session_answer answer;
+	PyObject *batch;
+
+	while (!(batch = next_batch(self, &answer)) && answer == SESSION_WAIT)
+		if (wait_readable(session_fd(((struct session_object *)self)->session)))
+			return NULL;
+	return batch;
+}
+
+static PyObject *session_take(PyObject *self, PyObject *unused)
+{
+	enum session_answer answer;
+	PyObject *batch = next_batch(self, &answer);
+
+	if (batch || PyErr_Occurred())
+		return batch;
+	return Py_NewRef(answer == SESSION_WAIT ? Py_None : Py_False);
+}
+
+static bool is_of_the_package(PyObject *frame)
+{
+	PyObject *names = PyObject_GetAttrString(frame, "f_globals");
+	PyObject *name = names && PyDict_Check(names) ? PyDict_GetItemString(names, "__name__") : NULL;
+	const char *text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+	bool ours = text && (!strcmp(text, PACKAGE) || !strncmp(text, PACKAGE ".", strlen(PACKAGE ".")));
+
+	PyErr_Clear();
+	Py_XDECREF(names);
+	return ours;
+}
+
+/* Warns about the line that called the package: Python shows a warning once for each line, so for a line of the package
+ * only the first. 0, or -1 with an exception. No exception may be set. */
+static int warn(const char *text)
+{
+	PyObject *frame = (PyObject *)PyEval_GetFrame(), *back;
+	Py_ssize_t level = 1;
+
+	Py_XINCREF(frame);
+	for (; frame && is_of_the_package(frame); frame = back, level++) {
+		back = PyObject_GetAttrString(frame, "f_back");
+		Py_DECREF(frame);
+	}
+	Py_XDECREF(frame);
+	return PyErr_WarnEx(PyExc_UserWarning, text, level);
+}
+
+/* As in a notebook whose cell runs a second time. Threads that share a session may be late. -1: the warning is an exception. */
+static int warn_if_read(const struct session_object *o)
+{
+	const char *text = o->streamed ? "the batches of this session went to an Arrow stream: make another session" :
+			   o->ended == PyThread_get_thread_ident() ?
+			   "all batches of this session were read already: make another one, or keep them in a list" : NULL;
+
+	return text ? warn(text) : 0;
+}
+
+static PyObject *session_iter(PyObject *self)
+{
+	const struct session_object *o = (struct session_object *)self;
+
+	return is_taken(o) || !session_opened(self) || warn_if_read(o) ? NULL : Py_NewRef(self);
+}
+
+static PyObject *close_it(PyObject *self, bool drop)
+{
+	struct branches *branches = ((struct session_object *)self)->branches;
+	struct session *s = ((struct session_object *)self)->session;
+
+	if (s) {
+		Py_BEGIN_ALLOW_THREADS
+		session_close(s);
+		if (drop)
+			session_drop(s);
+		if (drop && branches)
+			branches_drop(branches);
+		Py_END_ALLOW_THREADS
+	}
+	Py_RETURN_NONE;
+}
+
+static PyObject *session_close_method(PyObject *self, PyObject *unused)
+{
+	return close_it(self, false);
+}
+
+static PyObject *session_enter(PyObject *self, PyObject *unused)
+{
+	return session_opened(self) ? Py_NewRef(self) : NULL;
+}
+
+static PyObject *session_exit(PyObject *self, PyObject *args)
+{
+	return close_it(self, true);
+}
+
+static PyObject *session_fileno(PyObject *self, PyObject *unused)
+{
+	struct session *s = session_opened(self);
+
+	return !s ? NULL : session_is_forked(s) ? session_forked() : PyLong_FromLong(session_fd(s));
+}
+
+/* ---- what a query needs -------------------------------------------------------------- */
+
+/* {name of a column: index}, for the columns that an event's rows have. */
+static int add_table(PyObject *tables, const struct row_plan *plan, PyObject *names)
+{
+	PyObject *name = column_name_text(plan->name), *columns = name ? PyDict_GetItem(tables, name) : NULL;
+	int rc = name ? 0 : -1;
+
+	if (!columns && !rc) {
+		columns = PyDict_New();
+		rc = columns ? PyDict_SetItem(tables, name, columns) : -1;
+		Py_XDECREF(columns);   /* the dict keeps it */
+	}
+	Py_XDECREF(name);
+	for (size_t i = 0; i < plan->nreaders && !rc; i++) {
+		PyObject *index = PyLong_FromUnsignedLong(plan->readers[i].column);
+
+		rc = index ? PyDict_SetItem(columns, PyTuple_GET_ITEM(names, plan->readers[i].column), index) : -1;
+		Py_XDECREF(index);
+	}
+	return rc;
+}
+
+static PyObject *session_tables_get(PyObject *self, void *unused)
+{
+	struct session_object *o = (struct session_object *)self;
+	const struct plans *plans = o->session ? session_plans(o->session) : NULL;
+	PyObject *tables = plans ? PyDict_New() : (PyObject *)session_opened(self);
+
+	for (size_t i = 0; tables && plans && i < plans->n; i++)
+		if (plans->v[i].nreaders && add_table(tables, &plans->v[i], o->names.tuple))
+			Py_CLEAR(tables);
+	return tables;
+}
+
+static PyObject *session_choose_method(PyObject *self, PyObject *args)
+{
+	struct session_object *o = (struct session_object *)self;
+	struct fields names = { 0 }, old;
+	char **words[2] = { NULL, NULL };
+	PyObject *events, *fields;
+	struct fault f = { 0 };
+	int rc;
+
+	/* a session that a signal has closed keeps its columns: a query over no rows has an answer, too */
+	if (!o->session)
+		return (PyObject *)session_opened(self);
+	if (!PyArg_ParseTuple(args, "OO", &events, &fields) || is_taken(o))
+		return NULL;
+	if (take_words(&words[0], NULL, events) || take_words(&words[1], NULL, fields)) {
+		session_free_words(words[0]);
+		return NULL;
+	}
+	/* with the GIL, which the session's thread never takes: other threads read the plans */
+	rc = session_choose(o->session, words[0], words[1], &f);
+	if (rc < 0)
+		return fault_raise(&f);
+	if (!rc) {
+		/* another thread may ask for the names while these are made */
+		if (fields_of_columns(&names, session_columns(o->session))) {
+			fields_release(&names);
+			return NULL;
+		}
+		old = o->names;
+		o->names = names;
+		fields_release(&old);
+	}
+	return PyBool_FromLong(!rc);
+}
+
+/* ---- Arrow --------------------------------------------------------------------------- */
+
+static PyObject *session_arrow_schema(PyObject *self, PyObject *unused)
+{
+	struct session *s = ((struct session_object *)self)->session;
+
+	return s ? capsule_schema(session_columns(s), -1) : (PyObject *)session_opened(self);
+}
+
+static enum session_answer next_of(void *ctx, struct batch **out, struct fault *f)
+{
+	return session_next(ctx, out, f);
+}
+
+/* An error is an end; it stays for session_next(). */
+static enum session_answer quiet_next_of(void *ctx, struct batch **out, struct fault *f)
+{
+	enum session_answer answer = session_next(ctx, out, f);
+
+	if (answer != SESSION_FAILED)
+		return answer;
+	session_fail(ctx, f);
+	return SESSION_END;
+}
+
+static void release(void *ctx)
+{
+	session_release(ctx);
+}
+
+static PyObject *stream_of(struct session *s, bool quiet)
+{
+	int fd = session_fd(s);   /* a held session begins, and its columns stay */
+
+	return capsule_stream(&(struct batch_source){ session_keep(s), session_columns(s), fd, quiet ? quiet_next_of : next_of, release });
+}
+
+PyObject *session_stream_quiet(PyObject *self)
+{
+	struct session_object *o = (struct session_object *)self;
+
+	if (!o->session)
+		return (PyObject *)session_opened(self);
+	if (is_taken(o))
+		return NULL;
+	o->read = true;
+	return stream_of(o->session, true);
+}
+
+static PyObject *session_arrow_stream(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	static char *names[] = { "requested_schema", NULL };
+	struct session_object *o = (struct session_object *)self;
+	struct session *s = session_opened(self);
+	PyObject *unused = NULL;
+
+	if (!s || !PyArg_ParseTupleAndKeywords(args, kwargs, "|O", names, &unused))
+		return NULL;
+	if (is_taken(o))
+		return NULL;
+	if (o->streamed) {
+		PyErr_SetString(PyExc_ValueError, "a session can be read as an Arrow stream once");
+		return NULL;
+	}
+	if (o->read && warn("batches of this session were read before, and are not in what is read now: "
+			    "make another session, or concatenate the batches"))
+		return NULL;
+	o->streamed = true;
+	return stream_of(s, false);
+}
+
+/* ---- numbers ------------------------------------------------------------------------- */
+
+static PyObject *losses_of(const struct session_stats *t)
+{
+	PyObject *list = PyList_New(0);
+
+	for (size_t i = 0; list && i < t->nlosses; i++) {
+		const struct session_loss *l = &t->losses[i];
+		PyObject *one = Py_BuildValue("{s:i,s:s,s:K,s:K}", "cpu", l->cpu, "cause", loss_names[l->cause] + strlen("lost:"),
+					      "count", (unsigned long long)l->count, "times", (unsigned long long)l->times);
+
+		if (!one || PyList_Append(list, one))
+			Py_CLEAR(list);
+		Py_XDECREF(one);
+	}
+	return list;
+}
+
+static PyObject *numbers_of(const struct session_stats *t)
+{
+	const struct {
+		const char *name;
+		uint64_t value;
+	} numbers[] = {
+		{ "delivered", t->totals.delivered }, { "lost", t->totals.lost }, { "throttled", t->totals.throttled },
+		{ "malformed", t->totals.malformed }, { "late", t->totals.late }, { "filtered", t->totals.filtered },
+		{ "own", t->totals.skipped }, { "limited", t->totals.limited }, { "ring_bytes", t->totals.ring_bytes },
+		{ "batches", t->batches }, { "rows", t->rows }, { "waiting", t->waiting }, { "values", t->decoded },
+		{ "short_of_memory", t->short_of_memory }, { "cpu_ns", t->cpu_ns }, { "stacks", t->stacks },
+		{ "no_stack", t->no_stack },
+	};
+	PyObject *dict = PyDict_New();
+
+	for (size_t i = 0; dict && i < sizeof(numbers) / sizeof(*numbers); i++) {
+		PyObject *value = PyLong_FromUnsignedLongLong(numbers[i].value);
+
+		if (!value || PyDict_SetItemString(dict, numbers[i].name, value))
+			Py_CLEAR(dict);
+		Py_XDECREF(value);
+	}
+	return dict;
+}
+
+static PyObject *session_stats_method(PyObject *self, PyObject *unused)
+{
+	struct session_object *o = (struct session_object *)self;
+	struct session_stats t;
+	PyObject *dict, *losses;
+
+	if (!o->session)
+		return (PyObject *)session_opened(self);
+	if (!session_stats(o->session, &t))
+		return session_is_forked(o->session) ? session_forked() : PyErr_NoMemory();
+	dict = numbers_of(&t);
+	losses = dict ? losses_of(&t) : NULL;
+	free(t.losses);
+	if (!losses || PyDict_SetItemString(dict, "losses", losses))
+		Py_CLEAR(dict);
+	Py_XDECREF(losses);
+	return dict;
+}
+
+static PyObject *session_gaps(PyObject *self, PyObject *unused)
+{
+	struct session *s = ((struct session_object *)self)->session;
+	PyObject *list = !s ? (PyObject *)session_opened(self) : session_is_forked(s) ? session_forked() : PyList_New(0);
+	struct session_gap g;
+
+	for (size_t i = 0; list && session_gap(s, i, &g); i++) {
+		PyObject *one = Py_BuildValue("(KKisK)", (unsigned long long)g.start, (unsigned long long)g.end, g.cpu,
+					      loss_names[g.cause] + strlen("lost:"), (unsigned long long)g.count);
+
+		if (!one || PyList_Append(list, one))
+			Py_CLEAR(list);
+		Py_XDECREF(one);
+	}
+	return list;
+}
+
+static PyObject *session_columns_get(PyObject *self, void *unused)
+{
+	struct session_object *o = (struct session_object *)self;
+
+	return o->session ? Py_NewRef(o->names.tuple) : (PyObject *)session_opened(self);
+}
+
+static PyObject *session_closed_get(PyObject *self, void *unused)
+{
+	struct session *s = ((struct session_object *)self)->session;
+
+	return PyBool_FromLong(!s || session_is_closed(s));
+}
+
+static PyObject *session_named(PyObject *self, PyObject *ms)
+{
+	struct session *s = ((struct session_object *)self)->session;
+	long n = PyLong_AsLong(ms);
+	bool there = true;
+
+	if (n < 0)
+		return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "%ld: expected 0 or more ms", n);
+	if (s) {
+		Py_BEGIN_ALLOW_THREADS
+		there = session_wait_for_names(s, (unsigned int)n);
+		Py_END_ALLOW_THREADS
+	}
+	return PyBool_FromLong(there);
+}
+
+static PyObject *session_note_method(PyObject *self, PyObject *text)
+{
+	struct session *s = ((struct session_object *)self)->session;
+	const char *utf8 = PyUnicode_AsUTF8(text);
+
+	if (!utf8)
+		return NULL;
+	if (s)
+		session_add_note(s, utf8);
+	Py_RETURN_NONE;
+}
+
+static PyObject *session_notes_get(PyObject *self, void *unused)
+{
+	struct session *s = ((struct session_object *)self)->session;
+	PyObject *list = PyList_New(0);
+	const char *text;
+
+	for (size_t i = 0; list && s && (text = session_note(s, i)); i++) {
+		PyObject *one = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "backslashreplace");
+
+		if (!one || PyList_Append(list, one))
+			Py_CLEAR(list);
+		Py_XDECREF(one);
+	}
+	return list;
+}
+
+/* The exit status of the command, as in shells; None: there is none, or it runs. */
+static PyObject *session_returncode_get(PyObject *self, void *unused)
+{
+	struct session *s = ((struct session_object *)self)->session;
+	struct session_stats t;
+
+	if (!s || !session_stats(s, &t))
+		Py_RETURN_NONE;
+	free(t.losses);
+	if (t.status < 0)
+		Py_RETURN_NONE;
+	return PyLong_FromLong(t.status);
+}
+
+/* ---- the type ------------------------------------------------------------------------ */
+
+static PyMethodDef methods[] = {
+	{ "close", session_close_method, METH_NOARGS,
+	  "Ends the session. A loop over its batches, in this thread or another, gets those that are ready, and ends." },
+	{ "fileno", session_fileno, METH_NOARGS, "A descriptor that is readable when a batch is ready, or the session has ended." },
+	{ "stats", session_stats_method, METH_NOARGS, "Numbers so far: delivered, lost, losses by CPU and cause, and others." },
+	{ "_gaps", session_gaps, METH_NOARGS, "Losses so far: (start, end, cpu, cause, count)." },
+	{ "_stack_count", session_stack_count, METH_NOARGS, "The number of different call stacks so far." },
+	{ "_stack", session_stack, METH_VARARGS, "(number, patient): the numbers of the frames of a stack, innermost first." },
+	{ "_stack_samples", session_stack_samples, METH_O, "(number): how many samples had that stack so far." },
+	{ "_stack_settled", session_stack_settled, METH_O, "(patient): stacks below this number have all their names." },
+	{ "_stack_frames", session_stack_frames, METH_O, "The frames from that number on." },
+	{ "_stack_tables", session_stack_tables, METH_O,
+	  "(patient): two batches: all stacks with the numbers of their frames, and all frames." },
+	{ "_named", session_named, METH_O,
+	  "(ms): waits for the names of all stacks, once the session has ended by itself. False: they are not there yet." },
+	{ "_note", session_note_method, METH_O, "(text): adds a note." },
+	{ "_take", session_take, METH_NOARGS, "The next batch; None: none is ready; False: there will be none." },
+	{ "_choose", session_choose_method, METH_VARARGS,
+	  "(events, fields): reads only these. False: reading has begun, so nothing changes." },
+	{ "_part", session_part, METH_VARARGS, "(names, losses): for _rows(): the rows of these events, maybe with losses." },
+	{ "_rows", session_rows, METH_VARARGS, "(part, batch): these rows in a batch of the session; None: there are none." },
+	{ "__enter__", session_enter, METH_NOARGS, NULL },
+	{ "__exit__", session_exit, METH_VARARGS, NULL },
+	{ "__arrow_c_schema__", session_arrow_schema, METH_NOARGS, "The columns as an Arrow schema." },
+	{ "__arrow_c_stream__", (PyCFunction)(void (*)(void))session_arrow_stream, METH_VARARGS | METH_KEYWORDS,
+	  "The batches as an Arrow stream, once. It ends with the session." },
+	{ NULL },
+};
+
+static PyGetSetDef getset[] = {
+	{ "columns", session_columns_get, NULL, "The names of the columns that its batches have.", NULL },
+	{ "_tables", session_tables_get, NULL, "{name of an event: {name of a column that it has: its index}}.", NULL },
+	{ "_words", session_words_get, NULL, "{name of an event: its function in scripts}.", NULL },
+	{ "closed", session_closed_get, NULL, "Whether close() was called.", NULL },
+	{ "notes", session_notes_get, NULL, "Hints about the run, such as a frequency that was lowered.", NULL },
+	{ "returncode", session_returncode_get, NULL, "The exit status of the command, once the session has ended.", NULL },
+	{ NULL },
+};
+
+static PyType_Slot slots[] = {
+	{ Py_tp_new, PyType_GenericNew }, { Py_tp_init, session_init }, { Py_tp_dealloc, session_dealloc },
+	{ Py_tp_iter, session_iter }, { Py_tp_iternext, session_next_batch },
+	{ Py_tp_methods, methods }, { Py_tp_getset, getset },
+	{ 0, NULL },
+};
+
+static PyType_Spec spec = {
+	.name = "perf_prof._native.Session", .basicsize = sizeof(struct session_object),
+	.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, .slots = slots,
+};
+
+int session_type_add(PyObject *module)
+{
+	struct native *native = native_of(module);
+
+	native->session = type_add(module, &spec, "Session");
+	return native->session ? 0 : -1;
+}

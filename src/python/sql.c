@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* perf-prof sql inside its Python: a session of the command's options, for python/perf_prof/_sqlcommand.py. */
+#include "python/sql.h"
+
+#include "engine/analysis.h"
+#include "stream/replay/replay.h"
+#include "tasks/workload.h"
+
+#include <limits.h>
+#include <string.h>
+
+/* The attribute as a text, or NULL if it is none. */
+static PyObject *words_of(PyObject *error, const char *name)
+{
+	PyObject *words = PyObject_GetAttrString(error, name);
+
+	if (words && PyUnicode_Check(words))
+		return words;
+	Py_XDECREF(words);
+	PyErr_Clear();
+	return NULL;
+}
+
+/* Python puts "[Errno 13]" before the words of an OSError: a command's message does without. */
+static PyObject *text_of_error(PyObject *error)
+{
+	PyObject *words = PyErr_GivenExceptionMatches(error, PyExc_OSError) ? words_of(error, "strerror") : NULL;
+	PyObject *file = words ? words_of(error, "filename") : NULL, *text;
+
+	if (!words)
+		return PyObject_Str(error);
+	text = file ? PyUnicode_FromFormat("%U: %U", file, words) : PyUnicode_FromObject(words);
+	Py_XDECREF(file);
+	Py_DECREF(words);
+	return text;
+}
+
+int ask_failed(struct fault *f)
+{
+	PyObject *type, *value, *traceback, *text, *bytes;
+	bool usage = PyErr_ExceptionMatches(PyExc_ValueError);
+	bool known = usage || PyErr_ExceptionMatches(PyExc_ImportError) || PyErr_ExceptionMatches(PyExc_OSError) ||
+		     PyErr_ExceptionMatches(PyExc_RuntimeError) || PyErr_ExceptionMatches(PyExc_MemoryError);
+
+	if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
+		PyErr_Clear();
+		return fault_set(f, EXIT_INTERRUPTED, "interrupted");
+	}
+	PyErr_Fetch(&type, &value, &traceback);
+	PyErr_NormalizeException(&type, &value, &traceback);
+	text = value ? text_of_error(value) : NULL;
+	bytes = text ? PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace") : NULL;
+	fault_set(f, usage ? EXIT_USAGE : EXIT_FAILED, "%s", bytes ? PyBytes_AS_STRING(bytes) : "an exception without a text");
+	Py_XDECREF(text);
+	Py_XDECREF(bytes);
+	if (!known)
+		PyErr_Display(type, value, traceback);
+	Py_XDECREF(type);
+	Py_XDECREF(value);
+	Py_XDECREF(traceback);
+	return -1;
+}
+
+static int ask(PyObject *command, struct sql_config *config, const struct opt_parser *args, struct fault *f)
+{
+	unsigned long long interval = config->stream.interval_ms;
+	const struct sql_asked asked = { .job = sql_job(args), .everybody = config->everybody };
+	int verbose = config->stream.verbose, code = -1;
+	PyObject *native = PyImport_ImportModule("perf_prof._native");
+	PyObject *signals = native ? PyObject_CallMethod(command, "Signals", "O", config->stream.input ? Py_True : Py_False) : NULL;
+	PyObject *session = signals ? sql_session(native, &config->stream, &asked) : NULL;
+	PyObject *query = session ? PyUnicode_DecodeFSDefault(args->operands[0]) : NULL;
+	PyObject *rc = query ? PyObject_CallMethod(command, "run", "OOOKsii", signals, session, query, interval,
+						   config->json ? "json" : config->csv ? "csv" : "text", asked.job != NULL, verbose) : NULL;
+
+	if (rc)
+		code = (int)PyLong_AsLong(rc);
+	if (PyErr_Occurred())
+		code = ask_failed(f);
+	Py_XDECREF(rc);
+	Py_XDECREF(query);
+	Py_XDECREF(session);
+	Py_XDECREF(signals);
+	Py_XDECREF(native);
+	return code;
+}
+
+int sql_ask(void *config_, const struct opt_parser *args, struct fault *f)
+{
+	struct sql_config *config = config_;
+	struct reading reading = { 0 };
+	char *const *job = sql_job(args);
+	PyObject *command, *checked;
+	char path[PATH_MAX];
+	int code = -1;
+
+	if (sql_check(config, args, f))
+		return -1;
+	if (job && !workload_find(job[0], path, sizeof(path)))   /* as an exception it would have no exit code */
+		return workload_missing(job[0], f);
+	/* DuckDB is loaded first: who may read a recording from another user need not be one who may read the environment */
+	command = PyImport_ImportModule("perf_prof._sqlcommand");
+	checked = command ? PyObject_CallMethod(command, "check", NULL) : NULL;
+	if (!checked)
+		ask_failed(f);
+	else if (!analysis_open_input(&config->stream, &reading, args, f))
+		code = ask(command, config, args, f);
+	Py_XDECREF(checked);
+	Py_XDECREF(command);
+	reading_end(&reading);
+	return code;
+}
