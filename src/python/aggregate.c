@@ -1,70 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The C half of perf_prof.Aggregate: what Session.aggregate() returns. */
-#include "python/source.h"
+#include "python/session.h"
 
 #include "sums/aggregation.h"
 
-#include <poll.h>
 #include <stdlib.h>
 
 struct aggregate_object {
-	PyObject_HEAD
-	struct native *native;
-	struct aggregation *aggregation;   /* NULL: never began */
-	struct fields names;
-	bool streamed;           /* __arrow_c_stream__() was called */
+	READER_MEMBERS
 };
 
 /* ---- batches ------------------------------------------------------------------------- */
 
-/* NULL with an exception if it never began. */
+READER(aggregate, aggregation, .works = true)
+
 static struct aggregation *begun(PyObject *self)
 {
-	struct aggregation *a = ((struct aggregate_object *)self)->aggregation;
-
-	if (!a)
-		PyErr_SetString(PyExc_ValueError, "the aggregate has not begun");
-	return a;
-}
-
-static enum session_answer next_of(void *ctx, struct batch **out, struct fault *f)
-{
-	return aggregation_next(ctx, out, f);
-}
-
-static void release(void *ctx)
-{
-	aggregation_release(ctx);
-}
-
-/* Without a reference of its own. */
-static struct batch_source source_of(struct aggregation *a)
-{
-	return (struct batch_source){ a, aggregation_columns(a), aggregation_fd(a), next_of, release };
-}
-
-static PyObject *aggregate_next(PyObject *self)
-{
-	struct aggregate_object *o = (struct aggregate_object *)self;
-	struct aggregation *a = begun(self);
-	struct batch_source source;
-
-	if (!a)
-		return NULL;
-	source = source_of(a);
-	return source_next(&source, o->native, &o->names);
-}
-
-static PyObject *aggregate_take(PyObject *self, PyObject *unused)
-{
-	struct aggregate_object *o = (struct aggregate_object *)self;
-	struct aggregation *a = begun(self);
-	struct batch_source source;
-
-	if (!a)
-		return NULL;
-	source = source_of(a);
-	return source_take(&source, o->native, &o->names);
+	return reader_begun(self, &aggregate_kind);
 }
 
 /* The batch tells the types of the columns. */
@@ -86,40 +38,7 @@ static PyObject *aggregate_fileno(PyObject *self, PyObject *unused)
 	return a ? PyLong_FromLong(aggregation_fd(a)) : NULL;
 }
 
-/* ---- Arrow --------------------------------------------------------------------------- */
-
-static PyObject *aggregate_arrow_schema(PyObject *self, PyObject *unused)
-{
-	struct aggregation *a = begun(self);
-
-	return a ? capsule_schema(aggregation_columns(a), -1) : NULL;
-}
-
-static PyObject *aggregate_arrow_stream(PyObject *self, PyObject *args, PyObject *kwargs)
-{
-	static char *names[] = { "requested_schema", NULL };
-	struct aggregate_object *o = (struct aggregate_object *)self;
-	struct aggregation *a = begun(self);
-	struct batch_source source;
-	PyObject *unused = NULL;
-
-	if (!a || !PyArg_ParseTupleAndKeywords(args, kwargs, "|O", names, &unused))
-		return NULL;
-	if (o->streamed) {
-		PyErr_SetString(PyExc_ValueError, "an aggregate can be read as an Arrow stream once");
-		return NULL;
-	}
-	o->streamed = true;
-	source = source_of(aggregation_keep(a));
-	return capsule_stream(&source);
-}
-
 /* ---- numbers ------------------------------------------------------------------------- */
-
-static PyObject *aggregate_columns(PyObject *self, void *unused)
-{
-	return begun(self) ? Py_NewRef(((struct aggregate_object *)self)->names.tuple) : NULL;
-}
 
 static PyObject *aggregate_stats(PyObject *self, PyObject *unused)
 {
@@ -168,10 +87,10 @@ static int begin(struct aggregate_object *o, PyObject *source, const struct sums
 	struct fault f = { 0 };
 	int rc;
 
-	if (s && from->aggregated)
+	if (s && from->taken && !from->branches)
 		PyErr_SetString(PyExc_ValueError, "the session has an aggregate() already, which takes all its batches: make another session");
 	else if (s)
-		session_taken(from);
+		reader_is_taken(source);
 	if (!s || PyErr_Occurred())
 		return -1;
 	a = aggregation_new(s, asked, live, &f);
@@ -179,9 +98,9 @@ static int begin(struct aggregate_object *o, PyObject *source, const struct sums
 		fault_raise(&f);
 		return -1;
 	}
-	from->aggregated = true;
+	from->taken = "aggregate";
 	rc = fields_of_columns(&o->names, aggregation_columns(a));
-	o->aggregation = a;   /* others may ask for the names from here on */
+	o->ctx = a;   /* others may ask for the names from here on */
 	return rc;
 }
 
@@ -195,7 +114,7 @@ static int aggregate_init(PyObject *self, PyObject *args, PyObject *kwargs)
 	struct sums_asked asked;
 	int live, rc = -1;
 
-	if (o->aggregation) {
+	if (o->ctx) {
 		PyErr_SetString(PyExc_RuntimeError, "the aggregate has begun already");
 		return -1;
 	}
@@ -218,15 +137,9 @@ static int aggregate_init(PyObject *self, PyObject *args, PyObject *kwargs)
 
 static void aggregate_dealloc(PyObject *self)
 {
-	struct aggregate_object *o = (struct aggregate_object *)self;
 	PyTypeObject *type = Py_TYPE(self);
 
-	fields_release(&o->names);
-	if (o->aggregation) {
-		Py_BEGIN_ALLOW_THREADS
-		aggregation_release(o->aggregation);
-		Py_END_ALLOW_THREADS
-	}
+	reader_end(self, &aggregate_kind);
 	TYPE_SLOT(type, freefunc, free)(self);
 	Py_DECREF(type);
 }
@@ -237,21 +150,18 @@ static PyMethodDef methods[] = {
 	{ "stats", aggregate_stats, METH_NOARGS,
 	  "Numbers so far: events, keys, expressions without a value, and what did not fit." },
 	{ "_empty", aggregate_empty, METH_NOARGS, "A batch without rows." },
-	{ "_take", aggregate_take, METH_NOARGS, "The next batch; None: none is ready; False: there will be none." },
-	{ "__arrow_c_schema__", aggregate_arrow_schema, METH_NOARGS, "The columns as an Arrow schema." },
-	{ "__arrow_c_stream__", (PyCFunction)(void (*)(void))aggregate_arrow_stream, METH_VARARGS | METH_KEYWORDS,
-	  "The batches as an Arrow stream, once. It ends with the session." },
+	READER_METHODS(aggregate),
 	{ NULL },
 };
 
 static PyGetSetDef getset[] = {
-	{ "columns", aggregate_columns, NULL, "The names of the columns that its batches have.", NULL },
+	READER_GETSET(aggregate),
 	{ NULL },
 };
 
 static PyType_Slot slots[] = {
 	{ Py_tp_new, PyType_GenericNew }, { Py_tp_init, aggregate_init }, { Py_tp_dealloc, aggregate_dealloc },
-	{ Py_tp_iter, PyObject_SelfIter }, { Py_tp_iternext, aggregate_next },
+	{ Py_tp_iter, PyObject_SelfIter }, { Py_tp_iternext, aggregate_iternext },
 	{ Py_tp_methods, methods }, { Py_tp_getset, getset },
 	{ 0, NULL },
 };

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PACKAGE "perf_prof"
-
 /* ---- making -------------------------------------------------------------------------- */
 
 /* A sequence of str as an array that ends with NULL. NULL with an exception. */
@@ -89,6 +87,7 @@ static int begin(struct session_object *o, struct session_asked *asked)
 	}
 	rc = fields_of_columns(&o->names, session_columns(s));
 	o->session = s;
+	o->ctx = s;
 	return rc;
 }
 
@@ -168,30 +167,26 @@ static void session_dealloc(PyObject *self)
 
 /* ---- batches ------------------------------------------------------------------------- */
 
-struct session *session_opened(PyObject *self)
-{
-	struct session *s = ((struct session_object *)self)->session;
+READER(session, session, .read_before = "batches of this session were read before, and are not in what is read now: "
+					"make another session, or concatenate the batches")
 
-	if (s && !session_is_closed(s))
-		return s;
-	PyErr_SetString(PyExc_ValueError, s ? "the session is closed" : "the session has not begun");
-	return NULL;
+static enum session_answer quiet_next(void *ctx, struct batch **out, struct fault *f)
+{
+	enum session_answer answer = session_next(ctx, out, f);
+
+	if (answer != SESSION_FAILED)
+		return answer;
+	session_fail(ctx, f);
+	return SESSION_END;
 }
 
-/* A signal that comes just before poll() does not end it. */
-int wait_readable(int fd)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-	int rc;
+const struct source_kind session_quiet_kind = {
+	"session", .columns = session_columns_of, .fd = session_fd_of, .next = quiet_next, .release = session_release_of,
+};
 
-	do {
-		Py_BEGIN_ALLOW_THREADS
-		rc = poll(&p, 1, WAIT_SLICE_MS);
-		Py_END_ALLOW_THREADS
-		if (rc <= 0 && PyErr_CheckSignals())
-			return -1;
-	} while (!rc);
-	return 0;
+struct session *session_opened(PyObject *self)
+{
+	return reader_opened(self, &session_kind);
 }
 
 PyObject *session_forked(void)
@@ -199,19 +194,6 @@ PyObject *session_forked(void)
 	PyErr_SetString(PyExc_RuntimeError, "the session belongs to the process that made it, and this is a fork of that one: "
 			"begin another session here");
 	return NULL;
-}
-
-PyObject *session_taken(const struct session_object *o)
-{
-	if (o->aggregated || o->branches)
-		PyErr_Format(PyExc_ValueError, "the batches of this session go to its %s()", o->aggregated ? "aggregate" : "stream");
-	return NULL;
-}
-
-static bool is_taken(const struct session_object *o)
-{
-	session_taken(o);
-	return o->aggregated || o->branches;
 }
 
 struct session *session_unread(PyObject *self, const char *use)
@@ -228,76 +210,6 @@ struct session *session_unread(PyObject *self, const char *use)
 	return s;
 }
 
-/* A batch; NULL with *answer, and with an exception if it failed. */
-static PyObject *next_batch(PyObject *self, enum session_answer *answer)
-{
-	struct session_object *o = (struct session_object *)self;
-	struct fault f = { 0 };
-	struct batch *b;
-
-	*answer = SESSION_FAILED;
-	if (!o->session)
-		return (PyObject *)session_opened(self);
-	if (is_taken(o))
-		return NULL;
-	o->read = true;
-	*answer = session_next(o->session, &b, &f);
-	if (*answer == SESSION_BATCH)
-		return batch_object_new(&o->native->host.batches, b, 0, b->rows, &o->names);
-	if (*answer == SESSION_END)
-		o->ended = PyThread_get_thread_ident();
-	return *answer == SESSION_FORKED ? session_forked() : *answer == SESSION_FAILED ? fault_raise(&f) : NULL;
-}
-
-static PyObject *session_next_batch(PyObject *self)
-{
-	enum session_answer answer;
-	PyObject *batch;
-
-	while (!(batch = next_batch(self, &answer)) && answer == SESSION_WAIT)
-		if (wait_readable(session_fd(((struct session_object *)self)->session)))
-			return NULL;
-	return batch;
-}
-
-static PyObject *session_take(PyObject *self, PyObject *unused)
-{
-	enum session_answer answer;
-	PyObject *batch = next_batch(self, &answer);
-
-	if (batch || PyErr_Occurred())
-		return batch;
-	return Py_NewRef(answer == SESSION_WAIT ? Py_None : Py_False);
-}
-
-static bool is_of_the_package(PyObject *frame)
-{
-	PyObject *names = PyObject_GetAttrString(frame, "f_globals");
-	PyObject *name = names && PyDict_Check(names) ? PyDict_GetItemString(names, "__name__") : NULL;
-	const char *text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
-	bool ours = text && (!strcmp(text, PACKAGE) || !strncmp(text, PACKAGE ".", strlen(PACKAGE ".")));
-
-	PyErr_Clear();
-	Py_XDECREF(names);
-	return ours;
-}
-
-/* Warns about the line that called the package: Python shows a warning once for each line, so for a line of the package
- * only the first. 0, or -1 with an exception. No exception may be set. */
-static int warn(const char *text)
-{
-	PyObject *frame = (PyObject *)PyEval_GetFrame(), *back;
-	Py_ssize_t level = 1;
-
-	Py_XINCREF(frame);
-	for (; frame && is_of_the_package(frame); frame = back, level++) {
-		back = PyObject_GetAttrString(frame, "f_back");
-		Py_DECREF(frame);
-	}
-	Py_XDECREF(frame);
-	return PyErr_WarnEx(PyExc_UserWarning, text, level);
-}
-
 /* As in a notebook whose cell runs a second time. Threads that share a session may be late. -1: the warning is an exception. */
 static int warn_if_read(const struct session_object *o)
 {
@@ -305,14 +217,14 @@ static int warn_if_read(const struct session_object *o)
 			   o->ended == PyThread_get_thread_ident() ?
 			   "all batches of this session were read already: make another one, or keep them in a list" : NULL;
 
-	return text ? warn(text) : 0;
+	return text ? reader_warn(text) : 0;
 }
 
 static PyObject *session_iter(PyObject *self)
 {
 	const struct session_object *o = (struct session_object *)self;
 
-	return is_taken(o) || !session_opened(self) || warn_if_read(o) ? NULL : Py_NewRef(self);
+	return reader_is_taken(self) || !session_opened(self) || warn_if_read(o) ? NULL : Py_NewRef(self);
 }
 
 static PyObject *close_it(PyObject *self, bool drop)
@@ -401,7 +313,7 @@ static PyObject *session_choose_method(PyObject *self, PyObject *args)
 	/* a session that a signal has closed keeps its columns: a query over no rows has an answer, too */
 	if (!o->session)
 		return (PyObject *)session_opened(self);
-	if (!PyArg_ParseTuple(args, "OO", &events, &fields) || is_taken(o))
+	if (!PyArg_ParseTuple(args, "OO", &events, &fields) || reader_is_taken(self))
 		return NULL;
 	if (take_words(&words[0], NULL, events) || take_words(&words[1], NULL, fields)) {
 		session_free_words(words[0]);
@@ -422,77 +334,6 @@ static PyObject *session_choose_method(PyObject *self, PyObject *args)
 		fields_release(&old);
 	}
 	return PyBool_FromLong(!rc);
-}
-
-/* ---- Arrow --------------------------------------------------------------------------- */
-
-static PyObject *session_arrow_schema(PyObject *self, PyObject *unused)
-{
-	struct session *s = ((struct session_object *)self)->session;
-
-	return s ? capsule_schema(session_columns(s), -1) : (PyObject *)session_opened(self);
-}
-
-static enum session_answer next_of(void *ctx, struct batch **out, struct fault *f)
-{
-	return session_next(ctx, out, f);
-}
-
-/* An error is an end; it stays for session_next(). */
-static enum session_answer quiet_next_of(void *ctx, struct batch **out, struct fault *f)
-{
-	enum session_answer answer = session_next(ctx, out, f);
-
-	if (answer != SESSION_FAILED)
-		return answer;
-	session_fail(ctx, f);
-	return SESSION_END;
-}
-
-static void release(void *ctx)
-{
-	session_release(ctx);
-}
-
-static PyObject *stream_of(struct session *s, bool quiet)
-{
-	int fd = session_fd(s);   /* a held session begins, and its columns stay */
-
-	return capsule_stream(&(struct batch_source){ session_keep(s), session_columns(s), fd, quiet ? quiet_next_of : next_of, release });
-}
-
-PyObject *session_stream_quiet(PyObject *self)
-{
-	struct session_object *o = (struct session_object *)self;
-
-	if (!o->session)
-		return (PyObject *)session_opened(self);
-	if (is_taken(o))
-		return NULL;
-	o->read = true;
-	return stream_of(o->session, true);
-}
-
-static PyObject *session_arrow_stream(PyObject *self, PyObject *args, PyObject *kwargs)
-{
-	static char *names[] = { "requested_schema", NULL };
-	struct session_object *o = (struct session_object *)self;
-	struct session *s = session_opened(self);
-	PyObject *unused = NULL;
-
-	if (!s || !PyArg_ParseTupleAndKeywords(args, kwargs, "|O", names, &unused))
-		return NULL;
-	if (is_taken(o))
-		return NULL;
-	if (o->streamed) {
-		PyErr_SetString(PyExc_ValueError, "a session can be read as an Arrow stream once");
-		return NULL;
-	}
-	if (o->read && warn("batches of this session were read before, and are not in what is read now: "
-			    "make another session, or concatenate the batches"))
-		return NULL;
-	o->streamed = true;
-	return stream_of(s, false);
 }
 
 /* ---- numbers ------------------------------------------------------------------------- */
@@ -572,13 +413,6 @@ static PyObject *session_gaps(PyObject *self, PyObject *unused)
 		Py_XDECREF(one);
 	}
 	return list;
-}
-
-static PyObject *session_columns_get(PyObject *self, void *unused)
-{
-	struct session_object *o = (struct session_object *)self;
-
-	return o->session ? Py_NewRef(o->names.tuple) : (PyObject *)session_opened(self);
 }
 
 static PyObject *session_closed_get(PyObject *self, void *unused)
@@ -664,21 +498,18 @@ static PyMethodDef methods[] = {
 	{ "_named", session_named, METH_O,
 	  "(ms): waits for the names of all stacks, once the session has ended by itself. False: they are not there yet." },
 	{ "_note", session_note_method, METH_O, "(text): adds a note." },
-	{ "_take", session_take, METH_NOARGS, "The next batch; None: none is ready; False: there will be none." },
 	{ "_choose", session_choose_method, METH_VARARGS,
 	  "(events, fields): reads only these. False: reading has begun, so nothing changes." },
 	{ "_part", session_part, METH_VARARGS, "(names, losses): for _rows(): the rows of these events, maybe with losses." },
 	{ "_rows", session_rows, METH_VARARGS, "(part, batch): these rows in a batch of the session; None: there are none." },
 	{ "__enter__", session_enter, METH_NOARGS, NULL },
 	{ "__exit__", session_exit, METH_VARARGS, NULL },
-	{ "__arrow_c_schema__", session_arrow_schema, METH_NOARGS, "The columns as an Arrow schema." },
-	{ "__arrow_c_stream__", (PyCFunction)(void (*)(void))session_arrow_stream, METH_VARARGS | METH_KEYWORDS,
-	  "The batches as an Arrow stream, once. It ends with the session." },
+	READER_METHODS(session),
 	{ NULL },
 };
 
 static PyGetSetDef getset[] = {
-	{ "columns", session_columns_get, NULL, "The names of the columns that its batches have.", NULL },
+	READER_GETSET(session),
 	{ "_tables", session_tables_get, NULL, "{name of an event: {name of a column that it has: its index}}.", NULL },
 	{ "_words", session_words_get, NULL, "{name of an event: its function in scripts}.", NULL },
 	{ "closed", session_closed_get, NULL, "Whether close() was called.", NULL },
@@ -689,7 +520,7 @@ static PyGetSetDef getset[] = {
 
 static PyType_Slot slots[] = {
 	{ Py_tp_new, PyType_GenericNew }, { Py_tp_init, session_init }, { Py_tp_dealloc, session_dealloc },
-	{ Py_tp_iter, session_iter }, { Py_tp_iternext, session_next_batch },
+	{ Py_tp_iter, session_iter }, { Py_tp_iternext, session_iternext },
 	{ Py_tp_methods, methods }, { Py_tp_getset, getset },
 	{ 0, NULL },
 };

@@ -1,80 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The C half of perf_prof.Stream: what Session.stream() returns. */
-#include "python/source.h"
+#include "python/session.h"
 
 #include <stdlib.h>
 
 struct stream_object {
-	PyObject_HEAD
-	struct native *native;
-	struct session *session;     /* its branch keeps it */
-	struct branch *branch;       /* NULL: never began */
-	struct fields names;
+	READER_MEMBERS              /* ctx: its branch, which keeps the session */
 	PyObject *event;
-	bool streamed;               /* __arrow_c_stream__() was called */
 };
 
 /* ---- batches ------------------------------------------------------------------------- */
 
-/* NULL with an exception if it never began. */
+READER(stream, branch, .works = true)
+
 static struct branch *begun(PyObject *self)
 {
-	struct branch *b = ((struct stream_object *)self)->branch;
-
-	if (!b)
-		PyErr_SetString(PyExc_ValueError, "the stream has not begun");
-	return b;
+	return reader_begun(self, &stream_kind);
 }
 
-/* The same if the session is closed. */
 static struct branch *opened(PyObject *self)
 {
-	struct branch *b = begun(self);
-
-	if (!b || !session_is_closed(((struct stream_object *)self)->session))
-		return b;
-	PyErr_SetString(PyExc_ValueError, "the session is closed");
-	return NULL;
-}
-
-static enum session_answer next_of(void *ctx, struct batch **out, struct fault *f)
-{
-	return branch_next(ctx, out, f);
-}
-
-static void release(void *ctx)
-{
-	branch_release(ctx);
-}
-
-/* Without a reference of its own. */
-static struct batch_source source_of(struct branch *b)
-{
-	return (struct batch_source){ b, branch_columns(b), branch_fd(b), next_of, release };
-}
-
-static PyObject *stream_next(PyObject *self)
-{
-	struct stream_object *o = (struct stream_object *)self;
-	struct branch *b = begun(self);
-	struct batch_source source;
-
-	if (!b)
-		return NULL;
-	source = source_of(b);
-	return source_next(&source, o->native, &o->names);
-}
-
-static PyObject *stream_take(PyObject *self, PyObject *unused)
-{
-	struct stream_object *o = (struct stream_object *)self;
-	struct branch *b = begun(self);
-	struct batch_source source;
-
-	if (!b)
-		return NULL;
-	source = source_of(b);
-	return source_take(&source, o->native, &o->names);
+	return reader_opened(self, &stream_kind);
 }
 
 static PyObject *stream_iter(PyObject *self)
@@ -106,40 +52,7 @@ static PyObject *stream_close(PyObject *self, PyObject *unused)
 	Py_RETURN_NONE;
 }
 
-/* ---- Arrow --------------------------------------------------------------------------- */
-
-static PyObject *stream_arrow_schema(PyObject *self, PyObject *unused)
-{
-	struct branch *b = begun(self);
-
-	return b ? capsule_schema(branch_columns(b), -1) : NULL;
-}
-
-static PyObject *stream_arrow_stream(PyObject *self, PyObject *args, PyObject *kwargs)
-{
-	static char *names[] = { "requested_schema", NULL };
-	struct stream_object *o = (struct stream_object *)self;
-	struct branch *b = opened(self);
-	struct batch_source source;
-	PyObject *unused = NULL;
-
-	if (!b || !PyArg_ParseTupleAndKeywords(args, kwargs, "|O", names, &unused))
-		return NULL;
-	if (o->streamed) {
-		PyErr_SetString(PyExc_ValueError, "a stream can be read as an Arrow stream once");
-		return NULL;
-	}
-	o->streamed = true;
-	source = source_of(branch_keep(b));
-	return capsule_stream(&source);
-}
-
 /* ---- numbers ------------------------------------------------------------------------- */
-
-static PyObject *stream_columns(PyObject *self, void *unused)
-{
-	return begun(self) ? Py_NewRef(((struct stream_object *)self)->names.tuple) : NULL;
-}
 
 static PyObject *stream_event(PyObject *self, void *unused)
 {
@@ -169,26 +82,29 @@ static int begin(struct stream_object *o, struct session_object *from, const cha
 {
 	struct session *s = session_unread((PyObject *)from, "stream");
 	struct branches *all = from->branches;
+	struct branch *branch;
 	struct fault f = { 0 };
 
-	if (s && from->aggregated)
-		session_taken(from);
+	if (s && from->taken && !from->branches)
+		reader_is_taken((PyObject *)from);
 	if (!s || PyErr_Occurred())
 		return -1;
 	if (!all && !(all = branches_new(s))) {
 		PyErr_NoMemory();
 		return -1;
 	}
-	o->branch = branch_new(all, event, limit, &f);
-	if (!o->branch) {
+	branch = branch_new(all, event, limit, &f);
+	if (!branch) {
 		fault_raise(&f);
 		if (!from->branches)
 			branches_release(all);
 		return -1;
 	}
 	from->branches = all;
+	from->taken = "stream";
 	o->session = s;
-	return fields_of_columns(&o->names, branch_columns(o->branch));
+	o->ctx = branch;
+	return fields_of_columns(&o->names, branch_columns(branch));
 }
 
 static int stream_init(PyObject *self, PyObject *args, PyObject *kwargs)
@@ -199,7 +115,7 @@ static int stream_init(PyObject *self, PyObject *args, PyObject *kwargs)
 	const char *text;
 	Py_ssize_t limit;
 
-	if (o->branch) {
+	if (o->ctx) {
 		PyErr_SetString(PyExc_RuntimeError, "the stream has begun already");
 		return -1;
 	}
@@ -218,13 +134,8 @@ static void stream_dealloc(PyObject *self)
 	struct stream_object *o = (struct stream_object *)self;
 	PyTypeObject *type = Py_TYPE(self);
 
-	fields_release(&o->names);
 	Py_XDECREF(o->event);
-	if (o->branch) {
-		Py_BEGIN_ALLOW_THREADS
-		branch_release(o->branch);
-		Py_END_ALLOW_THREADS
-	}
+	reader_end(self, &stream_kind);
 	TYPE_SLOT(type, freefunc, free)(self);
 	Py_DECREF(type);
 }
@@ -234,22 +145,19 @@ static PyMethodDef methods[] = {
 	{ "fileno", stream_fileno, METH_NOARGS,
 	  "A descriptor that is readable when a batch may be ready, or the session has ended." },
 	{ "stats", stream_stats, METH_NOARGS, "Numbers of rows so far: taken, waiting, and dropped because the stream was not read." },
-	{ "_take", stream_take, METH_NOARGS, "The next batch; None: none is ready; False: there will be none." },
-	{ "__arrow_c_schema__", stream_arrow_schema, METH_NOARGS, "The columns as an Arrow schema." },
-	{ "__arrow_c_stream__", (PyCFunction)(void (*)(void))stream_arrow_stream, METH_VARARGS | METH_KEYWORDS,
-	  "The batches as an Arrow stream, once. It ends with the session." },
+	READER_METHODS(stream),
 	{ NULL },
 };
 
 static PyGetSetDef getset[] = {
-	{ "columns", stream_columns, NULL, "The names of the columns that its batches have.", NULL },
+	READER_GETSET(stream),
 	{ "event", stream_event, NULL, "The name of its event.", NULL },
 	{ NULL },
 };
 
 static PyType_Slot slots[] = {
 	{ Py_tp_new, PyType_GenericNew }, { Py_tp_init, stream_init }, { Py_tp_dealloc, stream_dealloc },
-	{ Py_tp_iter, stream_iter }, { Py_tp_iternext, stream_next },
+	{ Py_tp_iter, stream_iter }, { Py_tp_iternext, stream_iternext },
 	{ Py_tp_methods, methods }, { Py_tp_getset, getset },
 	{ 0, NULL },
 };
