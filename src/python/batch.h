@@ -10,6 +10,8 @@
 #include "python/fields.h"
 #include "python/types.h"
 
+#include <stdlib.h>
+
 /* A name from a recording, which may not be UTF-8: such bytes are \xNN, as in texts. */
 PyObject *column_name_text(const char *name);
 /* The names of columns, which rows and batches share. 0, or -1 with an exception; fields_release() always. */
@@ -42,20 +44,40 @@ PyObject *batch_object_new(const struct batch_types *types, struct batch *batch,
  * type with Py_TPFLAGS_BASETYPE can programs make objects. NULL with an exception. */
 PyTypeObject *type_add(PyObject *module, PyType_Spec *spec, const char *name);
 /* Each adds types to the module. 0, or -1 with an exception. */
-int batch_type_add(PyObject *module, struct batch_types *types);
 int column_type_add(PyObject *module, struct batch_types *types);
-int row_type_add(PyObject *module, struct batch_types *types);
 
 PyObject *column_object_new(const struct batch_types *types, struct batch *batch, size_t column, size_t from, size_t n,
 			    PyObject *name);
-/* An iterator over rows. */
-PyObject *row_iterator_new(struct batch_object *batch);
-/* The row `row` of a batch, counted from its first. */
-PyObject *row_object_new(struct batch_object *batch, size_t row);
 /* The value as a Python object: int, str, bytes or None. */
 PyObject *value_object(const struct batch *b, size_t column, size_t row);
 
-/* capsule.c: capsules of the Arrow PyCapsule interface. NULL with an exception. */
+/*
+ * Arrow structures in capsules, as Arrow's PyCapsule interface wants them. A consumer that imports a
+ * structure moves it out and sets release to NULL; of one that does not, the capsule's end releases it.
+ */
+/* Defines enclose_NAME(it): a capsule that owns it, which came from malloc(); or NULL with an exception. */
+#define CAPSULE(type, name)                                                                        \
+	static void free_##name(PyObject *capsule)                                                   \
+	{                                                                                            \
+		struct type *it = PyCapsule_GetPointer(capsule, #name);                              \
+                                                                                                   \
+		if (it && it->release)                                                               \
+			it->release(it);                                                             \
+		free(it);                                                                            \
+	}                                                                                            \
+                                                                                                   \
+	static PyObject *enclose_##name(struct type *it)                                             \
+	{                                                                                            \
+		PyObject *capsule = PyCapsule_New(it, #name, free_##name);                           \
+                                                                                                   \
+		if (!capsule && it->release)                                                         \
+			it->release(it);                                                             \
+		if (!capsule)                                                                        \
+			free(it);                                                                    \
+		return capsule;                                                                      \
+	}
+
+/* Capsules of the Arrow PyCapsule interface. NULL with an exception. */
 PyObject *capsule_schema(const struct columns *columns, ssize_t column);   /* -1: all of them */
 PyObject *capsule_array(struct batch *b, ssize_t column, size_t from, size_t n);
 #endif

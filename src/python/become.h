@@ -19,4 +19,12 @@ int become_check_rights(const char *command, const char *user, const char *remed
 int become_python(const char *python, const char *packages, const char *command, const struct opt_parser *args, struct fault *f);
 /* The Python for --venv (or NULL), and `packages` for it. 0, or -1 with f: then it must not run. */
 int become_find(const char *venv, char *python, size_t size, char *packages, size_t packages_size, struct fault *f);
+
+/*
+ * Signals while Python starts as a program. It ignores some, and what is ignored stays so in programs that it starts. And
+ * Ctrl-C while it loads the packages of its environment is a fatal error of Python: it waits.
+ */
+/* Before that program starts. Returns the state that pysignals_end() restores, in it or if it could not be started. */
+unsigned int pysignals_begin(void);
+void pysignals_end(unsigned int state);
 #endif

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "python/event.h"
 
+#include "base/escape.h"
 #include "events/parts.h"
 #include "python/host.h"
+#include "report/eventline.h"
 #include "report/sampletext.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <structmember.h>
 
 enum {
@@ -456,6 +460,16 @@ static PyObject *sample_part_value(const struct perf_event *e, uint64_t bits)
 	Py_RETURN_NONE;
 }
 
+/* The stream has the counts of the current sample; a kept event has a copy. */
+static PyObject *event_counts(const struct perf_event *e)
+{
+	if (!e->owned && e->cls->event->counts)
+		return sample_counts(e->cls->event->counts);
+	if (e->counts)
+		return PyDict_Copy(e->counts);
+	Py_RETURN_NONE;
+}
+
 /* ---- one field ---------------------------------------------------------- */
 
 static PyObject *read_text(const struct perf_event *e, const struct reader *r)
@@ -619,16 +633,6 @@ static PyObject *getattro(PyObject *self, PyObject *name)
 	return __builtin_expect(i >= 0, 1) ? event_read(e, &e->cls->readers[i]) : fields_getattr_slow(self, name);
 }
 
-static PyObject *print_method(PyObject *self, PyObject *args, PyObject *kwargs)
-{
-	static char *names[] = { "timestamp", "callchain", NULL };
-	int timestamp = 1, callchain = 1;
-
-	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|pp:print", names, &timestamp, &callchain))
-		return NULL;
-	return event_print((struct perf_event *)self, timestamp, callchain);
-}
-
 /* ---- text, identity ------------------------------------------------------ */
 
 static PyObject *str(PyObject *self)
@@ -695,16 +699,6 @@ struct perf_event *event_new(PyTypeObject *type)
 	return e;
 }
 
-/* The stream has the counts of the current sample; a kept event has a copy. */
-PyObject *event_counts(const struct perf_event *e)
-{
-	if (!e->owned && e->cls->event->counts)
-		return sample_counts(e->cls->event->counts);
-	if (e->counts)
-		return PyDict_Copy(e->counts);
-	Py_RETURN_NONE;
-}
-
 int event_keep(struct perf_event *e)
 {
 	size_t raw_at = e->raw ? (size_t)((const char *)e->raw - (const char *)e->rec) : 0;
@@ -752,6 +746,281 @@ static PyObject *copy(PyObject *self, PyObject *unused)
 	Py_INCREF(self);
 	return self;
 }
+
+/* ---- print() ------------------------------------------------------------------------ */
+
+/* Kept from one line to the next. */
+struct printing {
+	struct eventline *line;
+	PyObject *sys;           /* dict of the module sys, borrowed */
+	PyObject *stdout_name, *write_name;
+};
+
+void print_close(struct host *h)
+{
+	struct printing *p = h->printing;
+
+	if (!p)
+		return;
+	eventline_free(p->line);
+	free(p);
+	h->printing = NULL;
+}
+
+static struct printing *printing_of(struct host *h)
+{
+	struct printing *p = h->printing;
+	PyObject *sys;
+
+	if (p)
+		return p;
+	sys = PyImport_ImportModule("sys");   /* the interpreter keeps it */
+	p = sys ? calloc(1, sizeof(*p)) : NULL;
+	if (!p) {
+		if (sys)
+			PyErr_NoMemory();
+		Py_XDECREF(sys);
+		return NULL;
+	}
+	h->printing = p;
+	p->sys = PyModule_GetDict(sys);
+	Py_DECREF(sys);
+	p->line = eventline_new(&h->names);
+	p->stdout_name = PyUnicode_InternFromString("stdout");
+	p->write_name = PyUnicode_InternFromString("write");
+	return p;
+}
+
+/* Writes to sys.stdout, in order with the script's own output. */
+static PyObject *write_out(struct printing *p, const char *text, size_t n)
+{
+	PyObject *out = PyDict_GetItemWithError(p->sys, p->stdout_name), *str, *rc;
+
+	if (!out && PyErr_Occurred())
+		return NULL;
+	if (!out || out == Py_None)
+		Py_RETURN_NONE;
+	str = PyUnicode_DecodeUTF8(text, (Py_ssize_t)n, "replace");
+	if (!str)
+		return NULL;
+	Py_INCREF(out);
+	rc = PyObject_CallMethodObjArgs(out, p->write_name, str, NULL);
+	Py_DECREF(out);
+	Py_DECREF(str);
+	return rc;
+}
+
+static PyObject *print_frames(struct perf_event *e, struct printing *p)
+{
+	PyObject *frames = host_callchain(e->cls->host, e);
+
+	for (Py_ssize_t i = 0; frames && i < PyList_GET_SIZE(frames); i++) {
+		PyObject *f = PyList_GET_ITEM(frames, i), *rc;
+		unsigned long long addr =
+			PyLong_AsUnsignedLongLong(PyDict_GetItemString(f, "addr"));
+		unsigned long long offset =
+			PyLong_AsUnsignedLongLong(PyDict_GetItemString(f, "offset"));
+		const char *symbol = PyUnicode_AsUTF8(PyDict_GetItemString(f, "symbol"));
+		const char *dso = PyUnicode_AsUTF8(PyDict_GetItemString(f, "dso"));
+		char line[1024], sym[512], file[384];
+		int n;
+
+		escape_terminal(symbol ? symbol : "?", strlen(symbol ? symbol : "?"), sym, sizeof(sym));
+		escape_terminal(dso ? dso : "?", strlen(dso ? dso : "?"), file, sizeof(file));
+		n = snprintf(line, sizeof(line), "    %016llx %s+0x%llx (%s)\n", addr, sym, offset,
+			     file);
+		rc = write_out(p, line, (size_t)n);
+		if (!rc)
+			Py_CLEAR(frames);
+		Py_XDECREF(rc);
+	}
+	return frames;
+}
+
+static PyObject *event_print(struct perf_event *e, bool timestamp, bool callchain)
+{
+	struct printing *p = printing_of(e->cls->host);
+	struct sample_view view = { e->cls->event, e->rec, e->raw, e->raw_size, e->cpu, NULL };
+	const char *line;
+	PyObject *rc;
+	size_t n;
+
+	if (!p)
+		return NULL;
+	line = p->line ? eventline_text(p->line, &view, event_comm(e), timestamp, &n) : NULL;
+	rc = line ? write_out(p, line, n) : PyErr_NoMemory();
+	if (!rc)
+		return NULL;
+	Py_DECREF(rc);
+	if (callchain && e->cls->event->layout.callchain) {
+		rc = print_frames(e, p);
+		if (!rc)
+			return NULL;
+		Py_DECREF(rc);
+	}
+	Py_RETURN_NONE;
+}
+
+static PyObject *print_method(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	static char *names[] = { "timestamp", "callchain", NULL };
+	int timestamp = 1, callchain = 1;
+
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|pp:print", names, &timestamp, &callchain))
+		return NULL;
+	return event_print((struct perf_event *)self, timestamp, callchain);
+}
+
+/* ---- pickles ------------------------------------------------------------------------ */
+
+/*
+ * Pickles of events: the record's bytes and the event's name. They can be read by any run that has
+ * the same event with the same fields: the same run, its forked children (multiprocessing), or
+ * another with the same -e. Other programs need event.to_dict().
+ */
+
+static uint64_t mix(uint64_t h, const void *data, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ ((const uint8_t *)data)[i]) * 0x100000001b3ull;
+	return h;
+}
+
+/* Hashes the meaning of the bytes: name, kind and place of each field. */
+static uint64_t fingerprint(const struct event_class *cls)
+{
+	uint64_t h = mix(0xcbf29ce484222325ull, &cls->event->layout.sample_type, 8);
+	const struct stream_sampling *sampling = cls->event->sampling;
+
+	if (sampling) {
+		h = mix(h, &sampling->format.read_format, sizeof(uint64_t));
+		h = mix(h, &sampling->format.branch_sample_type, sizeof(uint64_t));
+		h = mix(h, &sampling->format.regs_user, sizeof(uint64_t));
+		h = mix(h, &sampling->format.regs_intr, sizeof(uint64_t));
+	}
+	for (size_t i = 0; i < cls->nreaders; i++) {
+		const struct reader *r = &cls->readers[i];
+		const char *name = PyUnicode_AsUTF8(PyList_GET_ITEM(cls->all, (Py_ssize_t)i));
+
+		h = name ? mix(h, name, strlen(name) + 1) : h;
+		h = mix(h, &r->kind, sizeof(r->kind));
+		h = mix(h, &r->offset, sizeof(r->offset));
+		h = r->field ? mix(h, &r->field->size, sizeof(r->field->size)) : h;
+	}
+	return h;
+}
+
+/* The chain with its names; None if it can be made from the record later. */
+static PyObject *chain_of(const struct perf_event *e)
+{
+	PyObject *chain = e->chain ? (Py_INCREF(e->chain), e->chain) :
+				     host_chain_to_keep(e->cls->host, e);
+
+	return chain ? chain : (Py_INCREF(Py_None), Py_None);
+}
+
+/* The stream has them only while it delivers the event. */
+static PyObject *counts_of(const struct perf_event *e)
+{
+	if (e->counts || e->cls->event->counts)
+		return event_counts(e);
+	Py_RETURN_NONE;
+}
+
+static PyObject *event_reduce(PyObject *self, PyObject *unused)
+{
+	struct perf_event *e = (struct perf_event *)self;
+	PyObject *module = PyImport_ImportModule("perf_prof"), *restore = NULL;
+
+	if (module)
+		restore = PyObject_GetAttrString(module, "_restore");
+	Py_XDECREF(module);
+	if (!restore)
+		return NULL;
+	return Py_BuildValue("(N(OKIy#NN))", restore, e->cls->name,
+			     (unsigned long long)fingerprint(e->cls), e->cpu, (const char *)e->rec,
+			     (Py_ssize_t)e->rec->size, chain_of(e), counts_of(e));
+}
+
+/* ---- unpickling ------------------------------------------------------------ */
+
+static struct event_class *class_of(struct host *h, PyObject *name, uint64_t print)
+{
+	for (size_t i = 0; h && h->classes && i < h->nclasses; i++) {
+		struct event_class *cls = &h->classes[i];
+
+		if (cls->name && !PyUnicode_Compare(cls->name, name) && fingerprint(cls) == print)
+			return cls;
+	}
+	PyErr_Format(PyExc_ValueError, "this run has no event %U with the fields of the pickled one: "
+		     "give the -e, -g and clock options that the other run had", name);
+	return NULL;
+}
+
+/* Checks a record as the drain does. */
+static bool is_whole(const struct event_class *cls, struct perf_event *e, size_t size)
+{
+	const struct layout *l = &cls->event->layout;
+
+	if (size < sizeof(*e->rec) || e->rec->size != size || size < l->fixed_end)
+		return false;
+	e->raw = NULL;
+	e->raw_size = 0;
+	if (!cls->event->fmt)
+		return stream_sample_fits(cls->event, e->rec);
+	e->raw = layout_raw(l, e->rec, &e->raw_size);
+	return e->raw && e->raw_size >= cls->event->fmt->min_size;
+}
+
+static PyObject *rebuild(struct host *h, struct event_class *cls, uint32_t cpu, const char *bytes,
+			 Py_ssize_t size)
+{
+	struct perf_event *e = event_new(h->event_type);
+	void *copy = PyMem_Malloc(size ? (size_t)size : 1);
+
+	if (!e || !copy) {
+		PyMem_Free(copy);
+		Py_XDECREF((PyObject *)e);
+		return PyErr_NoMemory();
+	}
+	memcpy(copy, bytes, (size_t)size);
+	e->cls = cls;
+	e->cpu = cpu;
+	e->rec = copy;
+	e->owned = true;
+	if (!is_whole(cls, e, (size_t)size)) {
+		Py_DECREF(e);
+		PyErr_SetString(PyExc_ValueError, "the pickled event is damaged");
+		return NULL;
+	}
+	return (PyObject *)e;
+}
+
+PyObject *event_restore(struct host *h, PyObject *args)
+{
+	struct event_class *cls;
+	unsigned long long print;
+	unsigned int cpu;
+	PyObject *name, *chain, *counts = NULL, *e;
+	const char *bytes;
+	Py_ssize_t size;
+
+	if (!PyArg_ParseTuple(args, "UKIy#O|O:_restore", &name, &print, &cpu, &bytes, &size, &chain, &counts))
+		return NULL;
+	cls = class_of(h, name, print);
+	e = cls ? rebuild(h, cls, cpu, bytes, size) : NULL;
+	if (e && PyList_Check(chain)) {
+		Py_INCREF(chain);
+		((struct perf_event *)e)->chain = chain;
+	}
+	if (e && counts && PyDict_Check(counts)) {
+		Py_INCREF(counts);
+		((struct perf_event *)e)->counts = counts;
+	}
+	return e;
+}
+
+/* ---- the type ---------------------------------------------------------------- */
 
 static PyMethodDef methods[] = {
 	FIELDS_METHODS,

@@ -84,13 +84,6 @@ PyTypeObject *event_type_new(PyObject *module);
 struct perf_event *event_new(PyTypeObject *type);
 /* Copies the record into the event. 0, or -1 with an exception. */
 int event_keep(struct perf_event *e);
-/* dict of name -> count, or None: a new reference. */
-PyObject *event_counts(const struct perf_event *e);
-
-/* pickle.c: __reduce__() */
-PyObject *event_reduce(PyObject *self, PyObject *unused);
-/* print.c: event.print() */
-PyObject *event_print(struct perf_event *e, bool timestamp, bool callchain);
 
 static inline uint64_t event_time(const struct perf_event *e)
 {

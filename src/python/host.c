@@ -6,9 +6,12 @@
 #include "base/now.h"
 #include "perfevent.h"
 #include "python/hostmodule.h"
+#include "stream/rings/ids.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -189,6 +192,240 @@ void trouble_strip_own_frames(void)
 	PyErr_Restore(type, value, tb);
 }
 
+/* ---- names -------------------------------------------------------------------------- */
+
+void host_task(void *ctx, const struct pev_record *rec)
+{
+	struct host *h = ctx;
+
+	names_take(&h->names, rec);
+}
+
+static const char *comm_of(void *ctx, const struct stream_event *event, const struct perf_event_header *rec, const void *raw)
+{
+	struct host *h = ctx;
+
+	return names_comm(&h->names, stream_tid(event, rec, raw), layout_u64(rec, event->layout.time));
+}
+
+const char *event_comm(const struct perf_event *e)
+{
+	if (e->owned && e->comm[0])
+		return e->comm;
+	return comm_of(e->cls->host, e->cls->event, e->rec, e->raw);
+}
+
+PyObject *host_callchain(struct host *h, const struct perf_event *e)
+{
+	const struct layout *l = &e->cls->event->layout;
+	const uint64_t *ips;
+	uint64_t nr = 0;
+
+	if (e->chain)
+		return PyList_GetSlice(e->chain, 0, PyList_GET_SIZE(e->chain));
+	ips = names_chain(&h->names, e->cls->event, e->rec, &nr);
+	if (!h->frames)
+		return PyList_New(0);
+	return frames_list(h->frames, ips, ips ? nr : 0, (pid_t)layout_u32(e->rec, l->tid), event_time(e));
+}
+
+static bool has_user_part(const uint64_t *ips, uint64_t nr)
+{
+	for (uint64_t i = 0; i < nr; i++)
+		if (ips[i] == (uint64_t)PERF_CONTEXT_USER)
+			return true;
+	return false;
+}
+
+PyObject *host_chain_to_keep(struct host *h, const struct perf_event *e)
+{
+	uint64_t nr = 0;
+	const struct stream_event *event = e->cls->event;
+	const uint64_t *ips = layout_callchain(&event->layout, e->rec, &nr);
+	PyObject *chain;
+
+	if (!h->names.maps || !ips || (!event->opened.stack_format && !has_user_part(ips, nr)))
+		return NULL;
+	chain = host_callchain(h, e);
+	if (!chain)
+		PyErr_Clear();
+	return chain;
+}
+
+/* ---- opening -------------------------------------------------------------- */
+
+static void drop_frames(PyObject *capsule)
+{
+	struct host *h = PyCapsule_GetPointer(capsule, NULL);
+
+	frames_free(h->frames);
+	h->frames = NULL;
+	Py_CLEAR(h->frame_type);
+}
+
+/* Functions of atexit may still use events, so frames are freed with the modules instead of at the end of
+ * the run. */
+static int keep_until_finalization(struct host *h)
+{
+	PyObject *capsule = PyCapsule_New(h, NULL, drop_frames);
+	int rc = capsule ? PyObject_SetAttrString(h->loader, "_frames", capsule) : -1;
+
+	Py_XDECREF(capsule);
+	return rc;
+}
+
+static int open_frames(struct host *h)
+{
+	struct frames_opts opts = {
+		.symbolizer = h->names.symbolizer, .maps = h->names.maps, .type = h->frame_type,
+	};
+
+	h->frames = frames_new(&opts);
+	if (h->frames && !keep_until_finalization(h))
+		return 0;
+	PyErr_Clear();
+	return -1;
+}
+
+int host_open_frames(struct host *h, struct fault *f)
+{
+	if (!h->names.symbolizer || !open_frames(h))
+		return 0;
+	return fault_set(f, EXIT_FAILED, "out of memory");
+}
+
+/* ---- output ------------------------------------------------------------------------- */
+
+/* The script's sys.stdout. The run ends when it cannot be written any more. */
+
+/* Whether sys.stdout cannot be written: its flush() raises. */
+static bool output_is_broken(struct host *h)
+{
+	struct pollfd p = { .fd = STDOUT_FILENO };
+	PyObject *rc = PyObject_CallMethod(h->loader, "flush", NULL);
+
+	if (rc) {
+		Py_DECREF(rc);
+		/* the failed write may have emptied the buffer: ask the pipe */
+		return poll(&p, 1, 0) == 1 && p.revents & POLLERR;
+	}
+	PyErr_Clear();
+	return true;
+}
+
+static void stop_broken_output(struct host *h, int error)
+{
+	if (!h->output_error)
+		h->output_error = error ? error : EIO;
+	if (h->stream)
+		stream_stop(h->stream);
+}
+
+static int os_error_number(void)
+{
+	PyObject *type, *value, *traceback, *number = NULL;
+	int n = 0;
+
+	PyErr_Fetch(&type, &value, &traceback);
+	PyErr_NormalizeException(&type, &value, &traceback);
+	if (value)
+		number = PyObject_GetAttrString(value, "errno");
+	if (number && PyLong_Check(number))
+		n = (int)PyLong_AsLong(number);
+	PyErr_Clear();
+	Py_XDECREF(number);
+	PyErr_Restore(type, value, traceback);
+	return n;
+}
+
+bool host_take_broken_output(struct host *h)
+{
+	PyObject *type, *value, *traceback;
+	bool broken;
+
+	if (!h->loader || !PyErr_ExceptionMatches(PyExc_OSError))
+		return false;
+	PyErr_Fetch(&type, &value, &traceback);
+	broken = output_is_broken(h);
+	PyErr_Restore(type, value, traceback);
+	if (broken) {
+		stop_broken_output(h, os_error_number());
+		PyErr_Clear();
+	}
+	return broken;
+}
+
+static void flush(struct host *h)
+{
+	PyObject *rc = PyObject_CallMethod(h->loader, "flush", NULL);
+
+	if (!rc && PyErr_ExceptionMatches(PyExc_OSError))
+		stop_broken_output(h, os_error_number());
+	PyErr_Clear();   /* the script set another object as sys.stdout */
+	Py_XDECREF(rc);
+}
+
+/* ---- forks -------------------------------------------------------------------------- */
+
+/*
+ * Scripts that fork (os.fork(), multiprocessing). Rings are not mapped in a child, so the event in
+ * hand gets a copy of its record before the fork. A child exits when its function returns to
+ * perf-prof; only the parent continues the run.
+ */
+
+static PyObject *before_fork(PyObject *capsule, PyObject *unused)
+{
+	struct host *h = PyCapsule_GetPointer(capsule, NULL);
+
+	if (!h || !h->event || h->held)
+		Py_RETURN_NONE;
+	if (event_is_kept(h->event) && event_keep(h->event))
+		return NULL;
+	/* makes host_sample() replace the event after the handler, in the child as well */
+	Py_INCREF((PyObject *)h->event);
+	h->held = h->event;
+	Py_RETURN_NONE;
+}
+
+/* In the parent the event needs to be replaced only if it was copied. */
+static PyObject *after_in_parent(PyObject *capsule, PyObject *unused)
+{
+	struct host *h = PyCapsule_GetPointer(capsule, NULL);
+
+	if (h && h->held && !h->event->owned)
+		Py_CLEAR(h->held);
+	Py_RETURN_NONE;
+}
+
+static PyMethodDef fork_after = { "after_in_parent", after_in_parent, METH_NOARGS, NULL };
+static PyMethodDef fork_before = { "before_fork", before_fork, METH_NOARGS, NULL };
+
+static int watch_forks(struct host *h)
+{
+	PyObject *os = PyImport_ImportModule("os"), *capsule = PyCapsule_New(h, NULL, NULL);
+	PyObject *args = PyTuple_New(0), *kwargs = capsule ?
+		Py_BuildValue("{s:N,s:N}", "before", PyCFunction_New(&fork_before, capsule),
+			      "after_in_parent", PyCFunction_New(&fork_after, capsule)) : NULL;
+	PyObject *register_ = os ? PyObject_GetAttrString(os, "register_at_fork") : NULL, *rc = NULL;
+
+	h->pid = getpid();
+	if (register_ && args && kwargs)
+		rc = PyObject_Call(register_, args, kwargs);
+	Py_XDECREF(os);
+	Py_XDECREF(capsule);
+	Py_XDECREF(args);
+	Py_XDECREF(kwargs);
+	Py_XDECREF(register_);
+	Py_XDECREF(rc);
+	return rc ? 0 : -1;
+}
+
+static void end_forked(const struct host *h, int code)
+{
+	if (getpid() != h->pid)
+		_exit(Py_FinalizeEx() < 0 ? EXIT_FAILED : code);
+}
+
 /* ---- set-up --------------------------------------------------------------- */
 
 /* The watchdog interrupts the script through Python's SIGINT handler, so the interpreter must know one.
@@ -232,7 +469,7 @@ static int set_up(struct host *h)
 	sigemptyset(&interrupt);
 	sigaddset(&interrupt, SIGINT);
 	pthread_sigmask(SIG_BLOCK, &interrupt, &before);
-	rc = teach_keyboard_interrupt() || host_watch_forks(h) || fetch_types(h) ? -1 : 0;
+	rc = teach_keyboard_interrupt() || watch_forks(h) || fetch_types(h) ? -1 : 0;
 	if (!rc)
 		h->loader = host_import_loader();
 	if (!h->loader)
@@ -334,7 +571,7 @@ static bool call_failed(struct host *h, const char *where)
 {
 	if (PyErr_ExceptionMatches(PyExc_SystemExit)) {
 		h->exit_code = trouble_take_exit();
-		host_end_forked(h, h->exit_code);
+		end_forked(h, h->exit_code);
 		stream_stop(h->stream);
 		return false;
 	}
@@ -377,14 +614,14 @@ static void call_batch(void *ctx, PyObject *function, const char *name, PyObject
 	else
 		h->raised |= call_failed(h, name);
 	Py_XDECREF(rc);
-	host_end_forked(h, 0);
+	end_forked(h, 0);
 }
 
 /* Shows the script's output now instead of when a buffer is full. */
 static void show_output(struct host *h)
 {
-	host_end_forked(h, 0);
-	host_flush(h);
+	end_forked(h, 0);
+	flush(h);
 }
 
 /* ---- handlers ------------------------------------------------------------- */
@@ -526,7 +763,7 @@ int host_attach(struct host *h, struct fault *f)
 	bool wanted = false;
 	int rc;
 
-	h->naming = (struct event_naming){ .comm = host_comm, .stream = h };
+	h->naming = (struct event_naming){ .comm = comm_of, .stream = h };
 	h->classes = calloc(h->nclasses, sizeof(*h->classes));
 	h->event = event_new(h->event_type);
 	if (!h->classes || !h->event)
@@ -560,19 +797,19 @@ int host_init(struct host *h, struct fault *f)
 
 	if (rc) {
 		Py_DECREF(rc);
-		host_end_forked(h, 0);
+		end_forked(h, 0);
 		return 0;
 	}
 	if (PyErr_ExceptionMatches(PyExc_SystemExit)) {
 		h->exit_code = trouble_take_exit();
-		host_end_forked(h, h->exit_code);
+		end_forked(h, h->exit_code);
 		return -1;
 	}
 	if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))
 		return host_interrupted(f);
 	tell_missing(h);
 	PyErr_Print();
-	host_end_forked(h, EXIT_FAILED);
+	end_forked(h, EXIT_FAILED);
 	return fault_set(f, EXIT_FAILED, "__init__() raised the exception above, so the run ends; "
 			 "nothing was traced");
 }
@@ -610,7 +847,7 @@ static void replace_event(struct host *h)
 	struct perf_event *fresh;
 
 	if (h->held)
-		host_end_forked(h, 0);
+		end_forked(h, 0);
 	fresh = event_new(h->event_type);
 	if (!fresh || event_keep(h->event)) {
 		PyErr_Clear();
@@ -688,7 +925,7 @@ void host_lost(void *ctx, const struct stream_loss *loss)
 		args[2] = loss_dict(loss);
 	if (args[0] && args[1] && (n == 2 || args[2]))
 		call(h, h->on_lost, "__lost__", args, n);
-	host_end_forked(h, 0);
+	end_forked(h, 0);
 	for (size_t i = 0; i < n; i++)
 		Py_XDECREF(args[i]);
 }
@@ -742,7 +979,7 @@ void host_wait(void *ctx, bool begin)
 	/* runs signal handlers that the script installed */
 	if (PyErr_CheckSignals())
 		call_failed(h, "a signal handler");
-	host_end_forked(h, 0);
+	end_forked(h, 0);
 }
 
 void host_interrupt(void *ctx)

@@ -58,12 +58,12 @@ struct host {
 	struct trouble trouble;
 	struct names names;
 	struct frames *frames;        /* NULL without names.symbolizer */
-	struct printing *printing;    /* print.c */
+	struct printing *printing;    /* of event.print() */
 	PyObject *loader;             /* the module loader.py */
 	int output_error;             /* errno of a failed write to sys.stdout, or 0 */
 	PyThreadState *thread;        /* set while the loop waits */
 	pid_t pid;                    /* to recognize children that the script forks */
-	struct perf_event *held;      /* fork.c: a second reference to `event`, or NULL */
+	struct perf_event *held;      /* a second reference to `event`, or NULL */
 	const struct host_script *script;
 	bool told_ignored;            /* what host_ignored_text() says */
 	int verbose;
@@ -110,7 +110,7 @@ void host_idle(void *ctx);
 void host_interrupt(void *ctx);
 void host_wait(void *ctx, bool begin);
 
-/* ---- interpreter.c */
+/* ---- load.c: the interpreter */
 
 /* 0, or -1 with f. */
 int host_start_interpreter(const struct host_script *script, struct fault *f);
@@ -121,7 +121,7 @@ int host_check_version(const char *venv, struct fault *f);
 bool host_ignored_text(const struct host_script *script, char *buf, size_t size);
 void host_tell_ignored(const struct host_script *script);   /* prints it as a note */
 
-/* ---- load.c */
+/* ---- load.c: the script */
 
 /* nearest(wanted, list of names): the most similar name, or None. */
 PyObject *host_nearest(PyObject *self, PyObject *args);
@@ -134,27 +134,12 @@ int host_interrupted(struct fault *f);
 /* -1 with f if Ctrl-C was pressed before the loop runs. */
 int host_check_interrupt(struct fault *f);
 
-/* ---- output.c */
-
 /* Whether the current exception means that sys.stdout cannot be written; if so, clears it and stops the
  * run. */
 bool host_take_broken_output(struct host *h);
-/* Flushes sys.stdout. Stops the run if that fails. */
-void host_flush(struct host *h);
-
-/* ---- fork.c */
-
-/* Registers for forks. 0, or -1 with an exception. */
-int host_watch_forks(struct host *h);
-/* In a child that the script forked: exits with `code`. */
-void host_end_forked(const struct host *h, int code);
-
-/* ---- tasknames.c */
 
 /* Call it once the script is loaded and the names are open. */
 int host_open_frames(struct host *h, struct fault *f);
-/* An event_naming.comm whose context is the host. */
-const char *host_comm(void *ctx, const struct stream_event *event, const struct perf_event_header *rec, const void *raw);
 /* Function of stream_ops. */
 void host_task(void *ctx, const struct pev_record *rec);
 

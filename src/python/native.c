@@ -5,10 +5,10 @@
 #include "base/output.h"
 #include "base/signals.h"
 #include "export/commands.h"
-#include "python/pysignals.h"
+#include "python/become.h"
 #include "python/python_options.h"
 #include "python/session.h"
-#include "python/sql.h"
+#include "python/sql_options.h"
 
 #include <errno.h>
 #include <signal.h>

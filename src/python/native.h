@@ -7,6 +7,7 @@
 #ifndef PYTHON_NATIVE_H
 #define PYTHON_NATIVE_H
 
+#include "base/command.h"
 #include "python/hostmodule.h"
 
 struct native {
@@ -18,4 +19,8 @@ static inline struct native *native_of(PyObject *module)
 {
 	return PyModule_GetState(module);
 }
+
+/* sql.c: run() of `perf-prof sql` and `perf-prof convert --to parquet` inside their Python. */
+int sql_ask(void *config, const struct opt_parser *args, struct fault *f);
+int parquet_ask(void *config, const struct opt_parser *args, struct fault *f);
 #endif

@@ -2,8 +2,6 @@
 /* Batches of a session, an aggregate or a stream for Python: iteration, _take(), and as an Arrow stream in a capsule. */
 #include "python/session.h"
 
-#include "python/capsule.h"
-
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>

@@ -109,11 +109,6 @@ PyObject *session_stack_samples(PyObject *self, PyObject *number);
 PyObject *session_stack_frames(PyObject *self, PyObject *from);
 PyObject *session_stack_tables(PyObject *self, PyObject *patient);
 PyObject *session_stack_settled(PyObject *self, PyObject *patient);
-/* parts.c: methods of sessions. What _rows() takes of batches: the rows of these events, maybe losses; {name of an event: its
- * function in scripts}. */
-PyObject *session_part(PyObject *self, PyObject *args);
-PyObject *session_rows(PyObject *self, PyObject *args);
-PyObject *session_words_get(PyObject *self, void *unused);
 /* A session whose options are parsed already: asked->words is NULL. Takes over *asked, also if it fails. */
 PyObject *session_object_new(struct native *native, struct session_asked *asked);
 /* lists.c: _batch(NAMES, TYPES, LISTS) makes a batch of lists of values. */

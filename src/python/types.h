@@ -16,6 +16,6 @@ int batch_types_add(PyObject *module, struct batch_types *types);
 int batch_types_visit(struct batch_types *types, visitproc visit, void *arg);
 void batch_types_clear(struct batch_types *types);
 
-/* concat.c: the rows of several batches as one. NULL with an exception. */
+/* The rows of several batches as one. NULL with an exception. */
 PyObject *batches_concat(const struct batch_types *types, PyObject *batches);
 #endif
