@@ -7,40 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- types -------------------------------------------------------------------------- */
-
-const char *type_name(PyTypeObject *type, char buf[TYPE_NAME])
-{
-	PyObject *error, *value, *trace, *name;
-	const char *text;
-
-	PyErr_Fetch(&error, &value, &trace);
-	name = PyObject_GetAttrString((PyObject *)type, "__name__");
-	text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
-	snprintf(buf, TYPE_NAME, "%s", text ? text : "unknown");
-	Py_XDECREF(name);
-	PyErr_Restore(error, value, trace);
-	return buf;
-}
-
-PyTypeObject *type_add(PyObject *module, PyType_Spec *spec, const char *name)
-{
-	PyObject *type = PyType_FromModuleAndSpec(module, spec, NULL);
-
-	if (!type)
-		return NULL;
-#if PY_VERSION_HEX < 0x030a0000
-	if (!(spec->flags & Py_TPFLAGS_BASETYPE))
-		((PyTypeObject *)type)->tp_new = NULL;
-#endif
-	if (name && PyModule_AddObject(module, name, Py_NewRef(type))) {
-		Py_DECREF(type);
-		Py_DECREF(type);
-		return NULL;
-	}
-	return (PyTypeObject *)type;   /* struct batch_types, or another state of the module, has the other reference */
-}
-
 PyObject *column_name_text(const char *name)
 {
 	PyObject *text = PyUnicode_DecodeUTF8(name, (Py_ssize_t)strlen(name), "backslashreplace");
@@ -49,7 +15,6 @@ PyObject *column_name_text(const char *name)
 		PyUnicode_InternInPlace(&text);
 	return text;
 }
-
 
 /* ---- capsules ----------------------------------------------------------------------- */
 
@@ -158,16 +123,11 @@ static const struct fields_kind row_kind = { .value = row_value, .title = row_ti
 int fields_of_columns(struct fields *names, const struct columns *columns)
 {
 	PyObject *list = PyList_New(0);
-	int rc = list ? 0 : -1;
+	int rc;
 
-	for (size_t i = 0; !rc && i < columns->n; i++) {
-		PyObject *name = column_name_text(columns->v[i].name);
-
-		rc = name ? PyList_Append(list, name) : -1;
-		Py_XDECREF(name);
-	}
-	if (!rc)
-		rc = fields_make(names, &row_kind, list, columns->n, NULL);
+	for (size_t i = 0; list && i < columns->n; i++)
+		list = list_put(list, column_name_text(columns->v[i].name));
+	rc = list ? fields_make(names, &row_kind, list, columns->n, NULL) : -1;
 	Py_XDECREF(list);
 	return rc;
 }

@@ -40,9 +40,6 @@ PyObject *batch_object_new(const struct batch_types *types, struct batch *batch,
 
 /* ---- within the room, and for types of modules ---- */
 
-/* Makes a type of the module, and adds it by that name, if it has one. Only of a
- * type with Py_TPFLAGS_BASETYPE can programs make objects. NULL with an exception. */
-PyTypeObject *type_add(PyObject *module, PyType_Spec *spec, const char *name);
 /* Each adds types to the module. 0, or -1 with an exception. */
 int column_type_add(PyObject *module, struct batch_types *types);
 

@@ -260,16 +260,7 @@ static PyObject *sampleparts_from_u64(uint64_t v)
 	return PyLong_FromUnsignedLongLong(v);
 }
 
-/* Takes over the reference. 0, or -1 with an exception. */
-static int put(PyObject *dict, const char *key, PyObject *value)
-{
-	int rc = value ? PyDict_SetItemString(dict, key, value) : -1;
-
-	Py_XDECREF(value);
-	return rc;
-}
-
-/* Returns dict, or NULL if rc says that a put failed. */
+/* Returns dict, or NULL if rc says that a dict_put() failed. */
 static PyObject *finish(PyObject *dict, int rc)
 {
 	if (rc)
@@ -282,15 +273,15 @@ static PyObject *finish(PyObject *dict, int rc)
 static int put_times(PyObject *dict, const struct pev_read *read)
 {
 	return (read->format & PERF_FORMAT_TOTAL_TIME_ENABLED &&
-		put(dict, "time_enabled", sampleparts_from_u64(read->time_enabled))) ||
+		dict_put(dict, "time_enabled", sampleparts_from_u64(read->time_enabled))) ||
 	       (read->format & PERF_FORMAT_TOTAL_TIME_RUNNING &&
-		put(dict, "time_running", sampleparts_from_u64(read->time_running)));
+		dict_put(dict, "time_running", sampleparts_from_u64(read->time_running)));
 }
 
 static int put_id_and_lost(PyObject *dict, const struct pev_read *read, const struct pev_count *c)
 {
-	return (read->format & PERF_FORMAT_ID && put(dict, "id", sampleparts_from_u64(c->id))) ||
-	       (read->format & PEV_FORMAT_LOST && put(dict, "lost", sampleparts_from_u64(c->lost)));
+	return (read->format & PERF_FORMAT_ID && dict_put(dict, "id", sampleparts_from_u64(c->id))) ||
+	       (read->format & PEV_FORMAT_LOST && dict_put(dict, "lost", sampleparts_from_u64(c->lost)));
 }
 
 static PyObject *one_counter(const struct pev_read *read, uint64_t i)
@@ -299,7 +290,7 @@ static PyObject *one_counter(const struct pev_read *read, uint64_t i)
 	struct pev_count c;
 
 	pev_read_value(read, i, &c);
-	return dict ? finish(dict, put(dict, "value", sampleparts_from_u64(c.value)) ||
+	return dict ? finish(dict, dict_put(dict, "value", sampleparts_from_u64(c.value)) ||
 			     put_id_and_lost(dict, read, &c)) : NULL;
 }
 
@@ -325,7 +316,7 @@ static PyObject *sample_counts(const struct stream_counts *counts)
 	int rc = 0;
 
 	for (size_t i = 0; dict && i < counts->n && !rc; i++)
-		rc = put(dict, counts->v[i].name, sampleparts_from_u64(counts->v[i].delta));
+		rc = dict_put(dict, counts->v[i].name, sampleparts_from_u64(counts->v[i].delta));
 	return dict ? finish(dict, rc) : NULL;
 }
 
@@ -338,10 +329,10 @@ static PyObject *read_value(const struct pev_sample *s, const struct pev_format 
 	if (!dict)
 		return NULL;
 	if (read->format & PERF_FORMAT_GROUP)
-		return finish(dict, put(dict, "nr", sampleparts_from_u64(read->nr)) || put_times(dict, read) ||
-			      put(dict, "cntr", counters(read)));
+		return finish(dict, dict_put(dict, "nr", sampleparts_from_u64(read->nr)) || put_times(dict, read) ||
+			      dict_put(dict, "cntr", counters(read)));
 	pev_read_value(read, 0, &c);
-	return finish(dict, put(dict, "value", sampleparts_from_u64(c.value)) || put_times(dict, read) ||
+	return finish(dict, dict_put(dict, "value", sampleparts_from_u64(c.value)) || put_times(dict, read) ||
 		      put_id_and_lost(dict, read, &c));
 }
 
@@ -350,7 +341,7 @@ static PyObject *read_value(const struct pev_sample *s, const struct pev_format 
 static PyObject *registers(const struct pev_regs *regs, const struct pev_format *fmt)
 {
 	PyObject *dict = PyDict_New();
-	int rc = dict ? put(dict, "abi", sampleparts_from_u64(regs->abi)) : -1;
+	int rc = dict ? dict_put(dict, "abi", sampleparts_from_u64(regs->abi)) : -1;
 
 	for (unsigned int i = 0; !rc && i < 64; i++) {
 		uint64_t value;
@@ -358,7 +349,7 @@ static PyObject *registers(const struct pev_regs *regs, const struct pev_format 
 
 		if (!pev_regs_value(regs, i, &value) || !sample_register_name(fmt, regs->abi, i, name, sizeof(name)))
 			continue;
-		rc = put(dict, name, sampleparts_from_u64(value));
+		rc = dict_put(dict, name, sampleparts_from_u64(value));
 	}
 	return finish(dict, rc);
 }

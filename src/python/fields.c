@@ -101,13 +101,11 @@ static ssize_t find(const struct fields *names, PyObject *name)
 /* Without this, Python 3.10 and later add their own "Did you mean" to the message. */
 static void forget_object(PyObject *name)
 {
-	PyObject *type, *error, *trace;
+	PyObject *error = take_error();
 
-	PyErr_Fetch(&type, &error, &trace);
-	PyErr_NormalizeException(&type, &error, &trace);
-	if (error && (PyObject_SetAttrString(error, "name", name) || PyObject_SetAttrString(error, "obj", Py_None)))
+	if (PyObject_SetAttrString(error, "name", name) || PyObject_SetAttrString(error, "obj", Py_None))
 		PyErr_Clear();
-	PyErr_Restore(type, error, trace);
+	put_error(error);
 }
 
 /* Says which name was probably meant. */

@@ -74,61 +74,16 @@ static void trouble_take(struct trouble *t, const char *where)
 	tell(t);
 }
 
-/* An attribute of an object, or NULL: a new reference, and no exception. NULL and None have none. */
-static PyObject *attribute(PyObject *o, const char *name)
-{
-	PyObject *value = o ? PyObject_GetAttrString(o, name) : NULL;
-
-	PyErr_Clear();
-	if (value == Py_None)
-		Py_CLEAR(value);
-	return value;
-}
-
-/* Likewise: the file of the code that a frame runs. */
-static PyObject *file_of(PyObject *frame)
-{
-	PyObject *code = attribute(frame, "f_code"), *file = attribute(code, "co_filename");
-
-	Py_XDECREF(code);
-	return file;
-}
-
-/* The innermost frame, such as "/home/me/script.py:12". */
-static void place_of(PyObject *traceback, char *buf, size_t size)
-{
-	PyObject *tb = traceback && PyTraceBack_Check(traceback) ? Py_NewRef(traceback) : NULL, *next, *frame, *file;
-	const char *path;
-
-	while (tb && (next = attribute(tb, "tb_next"))) {
-		Py_DECREF(tb);
-		tb = next;
-	}
-	frame = attribute(tb, "tb_frame");
-	file = file_of(frame);
-	path = file ? PyUnicode_AsUTF8(file) : NULL;
-	snprintf(buf, size, "an unknown place");
-	if (path)
-		snprintf(buf, size, "%s:%d", path, PyFrame_GetLineNumber((PyFrameObject *)frame));
-	PyErr_Clear();
-	Py_XDECREF(file);
-	Py_XDECREF(frame);
-	Py_XDECREF(tb);
-}
-
 /* Takes the KeyboardInterrupt of the watchdog and prints where it interrupted the script. */
-static void trouble_take_interrupt(const char *where)
+static void trouble_take_interrupt(struct host *h, const char *where)
 {
-	PyObject *type, *value, *traceback;
-	char place[1024];
+	PyObject *error = take_error(), *place = PyObject_CallMethod(h->loader, "place", "O", error);
 
-	PyErr_Fetch(&type, &value, &traceback);
-	place_of(traceback, place, sizeof(place));
-	PySys_FormatStderr("perf-prof: %s was interrupted at %s: it had not returned 500 ms after the stop\n",
-			   where, place);
-	Py_XDECREF(type);
-	Py_XDECREF(value);
-	Py_XDECREF(traceback);
+	PyErr_Clear();
+	PySys_FormatStderr("perf-prof: %s was interrupted at %V: it had not returned 500 ms after the stop\n", where, place,
+			   "an unknown place");
+	Py_XDECREF(place);
+	Py_XDECREF(error);
 }
 
 /* Prints the totals, if there was more than one exception. */
@@ -143,14 +98,10 @@ static void trouble_summary(const struct trouble *t)
 
 int trouble_take_exit(void)
 {
-	PyObject *type, *value, *traceback, *code = NULL;
+	PyObject *error = take_error(), *code = attribute(error, "code");
 	int rc = EXIT_FAILED;
 
-	PyErr_Fetch(&type, &value, &traceback);
-	PyErr_NormalizeException(&type, &value, &traceback);
-	if (value)
-		code = PyObject_GetAttrString(value, "code");
-	if (!code || code == Py_None)
+	if (!code)
 		rc = 0;
 	else if (PyLong_Check(code))
 		rc = (int)(PyLong_AsLong(code) & 0xff);
@@ -158,38 +109,8 @@ int trouble_take_exit(void)
 		PySys_FormatStderr("%S\n", code);
 	PyErr_Clear();
 	Py_XDECREF(code);
-	Py_XDECREF(type);
-	Py_XDECREF(value);
-	Py_XDECREF(traceback);
+	Py_XDECREF(error);
 	return rc;
-}
-
-static bool is_own_frame(PyObject *traceback)
-{
-	PyObject *frame = attribute(traceback, "tb_frame"), *file = file_of(frame);
-	const char *path = file ? PyUnicode_AsUTF8(file) : NULL;
-	bool own = path && (!strncmp(path, "<perf-prof ", 11) || !strncmp(path, "<frozen ", 8));
-
-	PyErr_Clear();
-	Py_XDECREF(file);
-	Py_XDECREF(frame);
-	return own;
-}
-
-void trouble_strip_own_frames(void)
-{
-	PyObject *type, *value, *tb, *next;
-
-	PyErr_Fetch(&type, &value, &tb);
-	PyErr_NormalizeException(&type, &value, &tb);
-	while (tb && is_own_frame(tb)) {
-		next = attribute(tb, "tb_next");
-		Py_DECREF(tb);
-		tb = next;
-	}
-	if (value)
-		PyException_SetTraceback(value, tb ? tb : Py_None);
-	PyErr_Restore(type, value, tb);
 }
 
 /* ---- names -------------------------------------------------------------------------- */
@@ -323,31 +244,25 @@ static void stop_broken_output(struct host *h, int error)
 
 static int os_error_number(void)
 {
-	PyObject *type, *value, *traceback, *number = NULL;
-	int n = 0;
+	PyObject *error = take_error(), *number = attribute(error, "errno");
+	int n = number && PyLong_Check(number) ? (int)PyLong_AsLong(number) : 0;
 
-	PyErr_Fetch(&type, &value, &traceback);
-	PyErr_NormalizeException(&type, &value, &traceback);
-	if (value)
-		number = PyObject_GetAttrString(value, "errno");
-	if (number && PyLong_Check(number))
-		n = (int)PyLong_AsLong(number);
 	PyErr_Clear();
 	Py_XDECREF(number);
-	PyErr_Restore(type, value, traceback);
+	put_error(error);
 	return n;
 }
 
 bool host_take_broken_output(struct host *h)
 {
-	PyObject *type, *value, *traceback;
+	PyObject *error;
 	bool broken;
 
 	if (!h->loader || !PyErr_ExceptionMatches(PyExc_OSError))
 		return false;
-	PyErr_Fetch(&type, &value, &traceback);
+	error = take_error();
 	broken = output_is_broken(h);
-	PyErr_Restore(type, value, traceback);
+	put_error(error);
 	if (broken) {
 		stop_broken_output(h, os_error_number());
 		PyErr_Clear();
@@ -400,22 +315,16 @@ static PyObject *after_in_parent(PyObject *capsule, PyObject *unused)
 static PyMethodDef fork_after = { "after_in_parent", after_in_parent, METH_NOARGS, NULL };
 static PyMethodDef fork_before = { "before_fork", before_fork, METH_NOARGS, NULL };
 
-static int watch_forks(struct host *h)
+/* Makes Python know a handler of SIGINT, by which the watchdog interrupts the script; the loop replaces the process's handler
+ * later. */
+static int begin(struct host *h)
 {
-	PyObject *os = PyImport_ImportModule("os"), *capsule = PyCapsule_New(h, NULL, NULL);
-	PyObject *args = PyTuple_New(0), *kwargs = capsule ?
-		Py_BuildValue("{s:N,s:N}", "before", PyCFunction_New(&fork_before, capsule),
-			      "after_in_parent", PyCFunction_New(&fork_after, capsule)) : NULL;
-	PyObject *register_ = os ? PyObject_GetAttrString(os, "register_at_fork") : NULL, *rc = NULL;
+	PyObject *capsule = PyCapsule_New(h, NULL, NULL);
+	PyObject *rc = capsule ? PyObject_CallMethod(h->loader, "begin", "NN", PyCFunction_New(&fork_before, capsule),
+						     PyCFunction_New(&fork_after, capsule)) : NULL;
 
 	h->pid = getpid();
-	if (register_ && args && kwargs)
-		rc = PyObject_Call(register_, args, kwargs);
-	Py_XDECREF(os);
 	Py_XDECREF(capsule);
-	Py_XDECREF(args);
-	Py_XDECREF(kwargs);
-	Py_XDECREF(register_);
 	Py_XDECREF(rc);
 	return rc ? 0 : -1;
 }
@@ -427,22 +336,6 @@ static void end_forked(const struct host *h, int code)
 }
 
 /* ---- set-up --------------------------------------------------------------- */
-
-/* The watchdog interrupts the script through Python's SIGINT handler, so the interpreter must know one.
- * The loop replaces the process's handler later. _signal: signal itself imports enum and more, which takes 3 ms. */
-static int teach_keyboard_interrupt(void)
-{
-	PyObject *module = PyImport_ImportModule("_signal"), *handler = NULL, *rc = NULL;
-
-	if (module)
-		handler = PyObject_GetAttrString(module, "default_int_handler");
-	if (handler)
-		rc = PyObject_CallMethod(module, "signal", "iO", SIGINT, handler);
-	Py_XDECREF(module);
-	Py_XDECREF(handler);
-	Py_XDECREF(rc);
-	return rc ? 0 : -1;
-}
 
 static int fetch_types(struct host *h)
 {
@@ -469,10 +362,10 @@ static int set_up(struct host *h)
 	sigemptyset(&interrupt);
 	sigaddset(&interrupt, SIGINT);
 	pthread_sigmask(SIG_BLOCK, &interrupt, &before);
-	rc = teach_keyboard_interrupt() || watch_forks(h) || fetch_types(h) ? -1 : 0;
+	rc = fetch_types(h);
 	if (!rc)
 		h->loader = host_import_loader();
-	if (!h->loader)
+	if (!h->loader || begin(h))
 		rc = -1;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return rc ? rc : PyErr_CheckSignals();
@@ -581,7 +474,7 @@ static bool call_failed(struct host *h, const char *where)
 			stream_stop(h->stream);
 			return false;
 		}
-		trouble_take_interrupt(where);
+		trouble_take_interrupt(h, where);
 		return false;
 	}
 	if (host_take_broken_output(h))
@@ -629,22 +522,16 @@ static void show_output(struct host *h)
 /* What handlers.py says about a script that cannot work, which is not one of its exceptions. */
 static int refused(struct fault *f)
 {
-	PyObject *type, *value, *traceback, *text, *bytes;
+	PyObject *error;
+	char text[sizeof(f->text)];
 
 	if (!PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_ValueError)) {
 		PyErr_Print();
 		return fault_set(f, EXIT_FAILED, "looking for the functions of the script failed with the exception above");
 	}
-	PyErr_Fetch(&type, &value, &traceback);
-	text = PyObject_Str(value);
-	bytes = text ? PyUnicode_EncodeFSDefault(text) : NULL;   /* a file name can have any bytes */
-	fault_usage(f, "%s", bytes ? PyBytes_AS_STRING(bytes) : "the script has a function that cannot work");
-	PyErr_Clear();
-	Py_XDECREF(text);
-	Py_XDECREF(bytes);
-	Py_XDECREF(type);
-	Py_XDECREF(value);
-	Py_XDECREF(traceback);
+	error = take_error();
+	fault_usage(f, "%s", host_error_text(error, text, sizeof(text)));
+	Py_DECREF(error);
 	return -1;
 }
 
@@ -653,13 +540,8 @@ static PyObject *find_handlers(struct host *h, const struct stream_event *events
 {
 	PyObject *list = PyList_New(0), *found;
 
-	for (size_t i = 0; list && i < h->nclasses; i++) {
-		PyObject *pair = Py_BuildValue("(ss)", events[i].name, events[i].word);
-
-		if (!pair || PyList_Append(list, pair))
-			Py_CLEAR(list);
-		Py_XDECREF(pair);
-	}
+	for (size_t i = 0; list && i < h->nclasses; i++)
+		list = list_put(list, Py_BuildValue("(ss)", events[i].name, events[i].word));
 	found = list ? PyObject_CallMethod(h->loader, "find_handlers", "OO", h->namespace, list) : NULL;
 	Py_XDECREF(list);
 	return found;
@@ -902,11 +784,9 @@ static PyObject *loss_dict(const struct stream_loss *loss)
 {
 	PyObject *dict = Py_BuildValue("{s:K,s:i,s:s}", "count", (unsigned long long)loss->count, "cpu", loss->cpu,
 				       "cause", causes[loss->cause]);
-	PyObject *event = dict && loss->event ? PyUnicode_FromString(loss->event->name) : NULL;
 
-	if (dict && loss->event && (!event || PyDict_SetItemString(dict, "event", event)))
+	if (dict && loss->event && dict_put(dict, "event", PyUnicode_FromString(loss->event->name)))
 		Py_CLEAR(dict);
-	Py_XDECREF(event);
 	return dict;
 }
 

@@ -36,9 +36,6 @@ struct trouble {
 
 /* Takes the current SystemExit and returns its exit code. Other values than numbers are printed. */
 int trouble_take_exit(void);
-/* Removes the frames of loader.py and importlib from the head of the current traceback, so that it begins
- * in the script. */
-void trouble_strip_own_frames(void);
 
 struct host_script;
 
@@ -129,6 +126,8 @@ PyObject *host_nearest(PyObject *self, PyObject *args);
 PyObject *host_import_loader(void);
 /* Loads the script with h->loader. 0; -1 with f; or -1 without f after sys.exit(). */
 int host_load(struct host *h, const struct host_script *script, struct fault *f);
+/* The text of an exception, which may name a file by any bytes. */
+const char *host_error_text(PyObject *error, char *buf, size_t size);
 /* Handles KeyboardInterrupt while the script is set up. Returns -1 with f. */
 int host_interrupted(struct fault *f);
 /* -1 with f if Ctrl-C was pressed before the loop runs. */

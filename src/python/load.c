@@ -95,79 +95,65 @@ PyObject *host_import_loader(void)
 
 static PyObject *argument_list(const struct host_script *script)
 {
-	PyObject *list = PyList_New(script->argc);
+	PyObject *list = PyList_New(0);
 
-	for (int i = 0; list && i < script->argc; i++) {
-		PyObject *s = PyUnicode_DecodeFSDefault(script->argv[i]);
-
-		if (!s)
-			Py_CLEAR(list);
-		else
-			PyList_SET_ITEM(list, i, s);
-	}
+	for (int i = 0; list && i < script->argc; i++)
+		list = list_put(list, PyUnicode_DecodeFSDefault(script->argv[i]));
 	return list;
+}
+
+const char *host_error_text(PyObject *error, char *buf, size_t size)
+{
+	PyObject *text = PyObject_Str(error), *bytes = text ? PyUnicode_EncodeFSDefault(text) : NULL;
+
+	snprintf(buf, size, "%s", bytes ? PyBytes_AS_STRING(bytes) : "an exception without a text");
+	PyErr_Clear();
+	Py_XDECREF(text);
+	Py_XDECREF(bytes);
+	return buf;
 }
 
 /* If the current exception is the loader's own, makes it the fault's message. What is not found may be in a path that root
  * ignores. */
 static bool take_load_error(PyObject *loader, const struct host_script *script, struct fault *f)
 {
-	PyObject *type, *value, *traceback, *error, *text = NULL, *bytes = NULL;
-	char ignored[1024] = "";
-	const char *why;
-	bool is;
+	PyObject *error = take_error(), *own = attribute(loader, "LoadError");
+	const bool is = own && PyErr_GivenExceptionMatches(error, own);
+	char text[sizeof(f->text)], ignored[1024] = "";
 
-	PyErr_Fetch(&type, &value, &traceback);
-	error = PyObject_GetAttrString(loader, "LoadError");
-	is = error && PyErr_GivenExceptionMatches(type, error);
-	if (is) {
-		text = PyObject_Str(value);
-		bytes = text ? PyUnicode_EncodeFSDefault(text) : NULL;   /* a file name can have any bytes */
-		why = bytes ? PyBytes_AS_STRING(bytes) : "the script was not found";
-		if (strstr(why, "there is no such script or module"))
-			host_ignored_text(script, ignored, sizeof(ignored));
-		fault_usage(f, "%s%s%s", why, *ignored ? "\n" : "", ignored);
+	Py_XDECREF(own);
+	if (!is) {
+		put_error(error);
+		return false;
 	}
+	host_error_text(error, text, sizeof(text));
+	if (strstr(text, "there is no such script or module"))
+		host_ignored_text(script, ignored, sizeof(ignored));
+	fault_usage(f, "%s%s%s", text, *ignored ? "\n" : "", ignored);
 	Py_XDECREF(error);
-	Py_XDECREF(text);
-	Py_XDECREF(bytes);
-	PyErr_Restore(type, value, traceback);
-	if (is)
-		PyErr_Clear();
-	return is;
+	return true;
 }
 
-/* Whether the exception is about what only perf's interpreter has: os.environ['PERF_EXEC_PATH'], and its modules. */
-static bool is_of_perf(void)
+/* Cuts our own frames off the exception. Whether it is about what only perf's interpreter has. */
+static bool trim(PyObject *loader)
 {
-	static const char *const words[] = { "PERF_EXEC_PATH", "perf_trace_context", "'Core'" };
-	PyObject *type, *value, *traceback, *text;
-	const char *message = NULL;
-	bool is = false;
+	PyObject *error = take_error(), *of_perf = loader ? PyObject_CallMethod(loader, "trim", "O", error) : NULL;
+	const bool is = of_perf == Py_True;
 
-	if (!PyErr_ExceptionMatches(PyExc_KeyError) && !PyErr_ExceptionMatches(PyExc_ModuleNotFoundError))
-		return false;
-	PyErr_Fetch(&type, &value, &traceback);
-	PyErr_NormalizeException(&type, &value, &traceback);
-	text = value ? PyObject_Str(value) : NULL;
-	message = text ? PyUnicode_AsUTF8(text) : NULL;
-	for (size_t i = 0; message && i < sizeof(words) / sizeof(*words); i++)
-		is |= strstr(message, words[i]) != NULL;
 	PyErr_Clear();
-	Py_XDECREF(text);
-	PyErr_Restore(type, value, traceback);
+	Py_XDECREF(of_perf);
+	put_error(error);
 	return is;
 }
 
 /* Prints the exception. A missing module may be in a path that root ignores. */
-static int raised(const struct host_script *script, struct fault *f)
+static int raised(PyObject *loader, const struct host_script *script, struct fault *f)
 {
 	char ignored[1024] = "";
-	const bool of_perf = is_of_perf();
+	const bool of_perf = trim(loader);
 	bool missing = !of_perf && PyErr_ExceptionMatches(PyExc_ModuleNotFoundError) &&
 		       host_ignored_text(script, ignored, sizeof(ignored));
 
-	trouble_strip_own_frames();
 	PyErr_Print();
 	return fault_set(f, EXIT_FAILED, "loading %s raised the exception above; nothing was "
 			 "traced%s%s%s", script->module, missing ? ". " : "", ignored,
@@ -198,7 +184,7 @@ static int load_failed(struct host *h, const struct host_script *script, struct 
 		return -1;
 	if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))
 		return host_interrupted(f);
-	return raised(script, f);
+	return raised(h->loader, script, f);
 }
 
 int host_load(struct host *h, const struct host_script *script, struct fault *f)

@@ -6,6 +6,7 @@ standard library, so that a json.py in it does not replace Python's.
 """
 import _frozen_importlib as bootstrap
 import _frozen_importlib_external as machinery
+import _signal
 import _thread
 import builtins
 import os as _os
@@ -267,6 +268,33 @@ def check(typed):
     file, dotted = finder.find(typed, lambda folder: None)
     if not dotted:
         _code(_loader("script", _path.abspath(file)))
+
+
+# ---- the run ----------------------------------------------------------------------------
+
+def begin(before_fork, after_in_parent):
+    """_signal: signal itself imports enum and more, which takes 3 ms."""
+    _signal.signal(_signal.SIGINT, _signal.default_int_handler)
+    _os.register_at_fork(before=before_fork, after_in_parent=after_in_parent)
+
+
+def place(error):
+    """The innermost frame, such as "/home/me/script.py:12"."""
+    trace = error.__traceback__
+    while trace.tb_next:
+        trace = trace.tb_next
+    return f"{trace.tb_frame.f_code.co_filename}:{trace.tb_frame.f_lineno}"
+
+
+def trim(error):
+    """Removes the frames of loader.py and importlib from the head of the traceback, so that it begins in the script. Returns
+    whether the exception is about what only perf's interpreter has: os.environ['PERF_EXEC_PATH'], and its modules."""
+    trace = error.__traceback__
+    while trace and trace.tb_frame.f_code.co_filename.startswith(("<perf-prof ", "<frozen ")):
+        trace = trace.tb_next
+    error.__traceback__ = trace
+    return isinstance(error, (KeyError, ModuleNotFoundError)) and any(
+        word in str(error) for word in ("PERF_EXEC_PATH", "perf_trace_context", "'Core'"))
 
 
 # ---- functions that are called by name -------------------------------------------------

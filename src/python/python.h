@@ -60,7 +60,20 @@ PyAPI_FUNC(PyThreadState *) PyThreadState_GetUnchecked(void) __attribute__((weak
 #endif
 #endif
 
+/* The exception that is set, which is not from here on; or NULL. */
+PyObject *take_error(void);
+/* Sets it again; takes over the reference. */
+void put_error(PyObject *error);
+/* An attribute: a new reference. NULL, without an exception: there is none, or it is None. No exception may be set. */
+PyObject *attribute(PyObject *o, const char *name);
+/* Takes over the value; NULL: it could not be made. 0, or -1 with an exception. */
+int dict_put(PyObject *dict, const char *key, PyObject *value);
+/* Likewise; returns the list, or NULL with an exception instead of it. list NULL: it could not be made. */
+PyObject *list_put(PyObject *list, PyObject *value);
 /* The name of a type, cut to fit. An exception that is set stays. */
 enum { TYPE_NAME = 64 };
 const char *type_name(PyTypeObject *type, char buf[TYPE_NAME]);
+/* Makes a type of the module, and adds it by that name, if it has one. Only of a type with Py_TPFLAGS_BASETYPE can programs make
+ * objects. NULL with an exception. */
+PyTypeObject *type_add(PyObject *module, PyType_Spec *spec, const char *name);
 #endif

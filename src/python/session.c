@@ -344,12 +344,9 @@ static PyObject *losses_of(const struct session_stats *t)
 
 	for (size_t i = 0; list && i < t->nlosses; i++) {
 		const struct session_loss *l = &t->losses[i];
-		PyObject *one = Py_BuildValue("{s:i,s:s,s:K,s:K}", "cpu", l->cpu, "cause", loss_names[l->cause] + strlen("lost:"),
-					      "count", (unsigned long long)l->count, "times", (unsigned long long)l->times);
 
-		if (!one || PyList_Append(list, one))
-			Py_CLEAR(list);
-		Py_XDECREF(one);
+		list = list_put(list, Py_BuildValue("{s:i,s:s,s:K,s:K}", "cpu", l->cpu, "cause", loss_names[l->cause] + strlen("lost:"),
+						    "count", (unsigned long long)l->count, "times", (unsigned long long)l->times));
 	}
 	return list;
 }
@@ -369,13 +366,9 @@ static PyObject *numbers_of(const struct session_stats *t)
 	};
 	PyObject *dict = PyDict_New();
 
-	for (size_t i = 0; dict && i < sizeof(numbers) / sizeof(*numbers); i++) {
-		PyObject *value = PyLong_FromUnsignedLongLong(numbers[i].value);
-
-		if (!value || PyDict_SetItemString(dict, numbers[i].name, value))
+	for (size_t i = 0; dict && i < sizeof(numbers) / sizeof(*numbers); i++)
+		if (dict_put(dict, numbers[i].name, PyLong_FromUnsignedLongLong(numbers[i].value)))
 			Py_CLEAR(dict);
-		Py_XDECREF(value);
-	}
 	return dict;
 }
 
@@ -383,18 +376,16 @@ static PyObject *session_stats_method(PyObject *self, PyObject *unused)
 {
 	struct session_object *o = (struct session_object *)self;
 	struct session_stats t;
-	PyObject *dict, *losses;
+	PyObject *dict;
 
 	if (!o->session)
 		return (PyObject *)session_opened(self);
 	if (!session_stats(o->session, &t))
 		return session_is_forked(o->session) ? session_forked() : PyErr_NoMemory();
 	dict = numbers_of(&t);
-	losses = dict ? losses_of(&t) : NULL;
-	free(t.losses);
-	if (!losses || PyDict_SetItemString(dict, "losses", losses))
+	if (dict && dict_put(dict, "losses", losses_of(&t)))
 		Py_CLEAR(dict);
-	Py_XDECREF(losses);
+	free(t.losses);
 	return dict;
 }
 
@@ -404,14 +395,9 @@ static PyObject *session_gaps(PyObject *self, PyObject *unused)
 	PyObject *list = !s ? (PyObject *)session_opened(self) : session_is_forked(s) ? session_forked() : PyList_New(0);
 	struct session_gap g;
 
-	for (size_t i = 0; list && session_gap(s, i, &g); i++) {
-		PyObject *one = Py_BuildValue("(KKisK)", (unsigned long long)g.start, (unsigned long long)g.end, g.cpu,
-					      loss_names[g.cause] + strlen("lost:"), (unsigned long long)g.count);
-
-		if (!one || PyList_Append(list, one))
-			Py_CLEAR(list);
-		Py_XDECREF(one);
-	}
+	for (size_t i = 0; list && session_gap(s, i, &g); i++)
+		list = list_put(list, Py_BuildValue("(KKisK)", (unsigned long long)g.start, (unsigned long long)g.end, g.cpu,
+						    loss_names[g.cause] + strlen("lost:"), (unsigned long long)g.count));
 	return list;
 }
 
@@ -456,13 +442,8 @@ static PyObject *session_notes_get(PyObject *self, void *unused)
 	PyObject *list = PyList_New(0);
 	const char *text;
 
-	for (size_t i = 0; list && s && (text = session_note(s, i)); i++) {
-		PyObject *one = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "backslashreplace");
-
-		if (!one || PyList_Append(list, one))
-			Py_CLEAR(list);
-		Py_XDECREF(one);
-	}
+	for (size_t i = 0; list && s && (text = session_note(s, i)); i++)
+		list = list_put(list, PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "backslashreplace"));
 	return list;
 }
 

@@ -64,13 +64,11 @@ static PyObject *sql_session(PyObject *native, struct stream_opts *stream, const
 /* The attribute as a text, or NULL if it is none. */
 static PyObject *words_of(PyObject *error, const char *name)
 {
-	PyObject *words = PyObject_GetAttrString(error, name);
+	PyObject *words = attribute(error, name);
 
-	if (words && PyUnicode_Check(words))
-		return words;
-	Py_XDECREF(words);
-	PyErr_Clear();
-	return NULL;
+	if (words && !PyUnicode_Check(words))
+		Py_CLEAR(words);
+	return words;
 }
 
 /* Python puts "[Errno 13]" before the words of an OSError: a command's message does without. */
@@ -90,7 +88,7 @@ static PyObject *text_of_error(PyObject *error)
 /* The exception as a fault: -1. Where it is not one of those that users cause, its traceback is printed. */
 static int ask_failed(struct fault *f)
 {
-	PyObject *type, *value, *traceback, *text, *bytes;
+	PyObject *error, *trace, *text, *bytes;
 	bool usage = PyErr_ExceptionMatches(PyExc_ValueError);
 	bool known = usage || PyErr_ExceptionMatches(PyExc_ImportError) || PyErr_ExceptionMatches(PyExc_OSError) ||
 		     PyErr_ExceptionMatches(PyExc_RuntimeError) || PyErr_ExceptionMatches(PyExc_MemoryError);
@@ -99,18 +97,17 @@ static int ask_failed(struct fault *f)
 		PyErr_Clear();
 		return fault_set(f, EXIT_INTERRUPTED, "interrupted");
 	}
-	PyErr_Fetch(&type, &value, &traceback);
-	PyErr_NormalizeException(&type, &value, &traceback);
-	text = value ? text_of_error(value) : NULL;
+	error = take_error();
+	text = error ? text_of_error(error) : NULL;
 	bytes = text ? PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace") : NULL;
 	fault_set(f, usage ? EXIT_USAGE : EXIT_FAILED, "%s", bytes ? PyBytes_AS_STRING(bytes) : "an exception without a text");
 	Py_XDECREF(text);
 	Py_XDECREF(bytes);
+	trace = error && !known ? PyException_GetTraceback(error) : NULL;
 	if (!known)
-		PyErr_Display(type, value, traceback);
-	Py_XDECREF(type);
-	Py_XDECREF(value);
-	Py_XDECREF(traceback);
+		PyErr_Display((PyObject *)Py_TYPE(error), error, trace);
+	Py_XDECREF(trace);
+	Py_XDECREF(error);
 	return -1;
 }
 
