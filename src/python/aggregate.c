@@ -28,7 +28,7 @@ static PyObject *aggregate_empty(PyObject *self, PyObject *unused)
 
 	if (a && !b)
 		PyErr_NoMemory();
-	return b ? batch_object_new(&o->native->host.batches, b, 0, 0, &o->names) : NULL;
+	return b ? batch_object_new(&o->native->batches, b, 0, 0, &o->names) : NULL;
 }
 
 static PyObject *aggregate_fileno(PyObject *self, PyObject *unused)
@@ -62,7 +62,7 @@ static PyObject *aggregate_stats(PyObject *self, PyObject *unused)
 /* ---- making -------------------------------------------------------------------------- */
 
 /* A sequence of pairs of str. The texts live as long as the sequence. -1 with an exception. */
-static int words_of(PyObject *sequence, struct sums_word **out, size_t *n)
+static int pairs_of(PyObject *sequence, struct sums_word **out, size_t *n)
 {
 	struct sums_word *words = calloc((size_t)PyTuple_GET_SIZE(sequence) + 1, sizeof(*words));
 
@@ -123,7 +123,7 @@ static int aggregate_init(PyObject *self, PyObject *args, PyObject *kwargs)
 	    !PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!O!KKp", names, o->native->session, &source, &PyTuple_Type,
 					 &key_words, &PyTuple_Type, &value_words, &ns, &max_keys, &live))
 		return -1;
-	if (!words_of(key_words, &keys, &asked.nkeys) && !words_of(value_words, &values, &asked.nvalues)) {
+	if (!pairs_of(key_words, &keys, &asked.nkeys) && !pairs_of(value_words, &values, &asked.nvalues)) {
 		asked.keys = keys;
 		asked.values = values;
 		asked.interval = ns;

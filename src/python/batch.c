@@ -32,7 +32,7 @@ PyObject *capsule_schema(const struct columns *columns, ssize_t column)
 	return enclose_arrow_schema(schema);
 }
 
-PyObject *capsule_array(struct batch *b, ssize_t column, size_t from, size_t n)
+static PyObject *capsule_array(struct batch *b, ssize_t column, size_t from, size_t n)
 {
 	struct ArrowArray *array = malloc(sizeof(*array));
 
@@ -41,6 +41,21 @@ PyObject *capsule_array(struct batch *b, ssize_t column, size_t from, size_t n)
 		return PyErr_NoMemory();
 	}
 	return enclose_arrow_array(array);
+}
+
+PyObject *arrow_array(struct batch *b, ssize_t column, size_t from, size_t n, PyObject *args, PyObject *kwargs)
+{
+	static char *names[] = { "requested_schema", NULL };
+	PyObject *unused = NULL, *schema, *array, *both;
+
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O", names, &unused))
+		return NULL;
+	schema = capsule_schema(b->columns, column);
+	array = schema ? capsule_array(b, column, from, n) : NULL;
+	both = array ? PyTuple_Pack(2, schema, array) : NULL;
+	Py_XDECREF(schema);
+	Py_XDECREF(array);
+	return both;
 }
 
 /* ---- rows --------------------------------------------------------------------------- */
@@ -299,18 +314,25 @@ static PyObject *batch_item(PyObject *self, Py_ssize_t i)
 	return row_object_new(b, (size_t)i);
 }
 
-static PyObject *slice_of(struct batch_object *b, PyObject *key)
+int slice_rows(PyObject *key, size_t rows, const char *what, size_t *from, size_t *n)
 {
-	Py_ssize_t start, stop, step, n;
+	Py_ssize_t start, stop, step;
 
 	if (PySlice_Unpack(key, &start, &stop, &step))
-		return NULL;
-	n = PySlice_AdjustIndices((Py_ssize_t)b->n, &start, &stop, step);
-	if (step != 1) {
-		PyErr_Format(PyExc_ValueError, "a slice of a batch has step 1, not %zd", step);
-		return NULL;
-	}
-	return batch_object_new(b->types, batch_keep(b->batch), b->from + (size_t)start, (size_t)n, &b->names);
+		return -1;
+	*n = (size_t)PySlice_AdjustIndices((Py_ssize_t)rows, &start, &stop, step);
+	*from = (size_t)start;
+	if (step != 1)
+		PyErr_Format(PyExc_ValueError, "a slice of a %s has step 1, not %zd", what, step);
+	return step != 1 ? -1 : 0;
+}
+
+static PyObject *slice_of(struct batch_object *b, PyObject *key)
+{
+	size_t from, n;
+
+	return slice_rows(key, b->n, "batch", &from, &n) ? NULL
+							 : batch_object_new(b->types, batch_keep(b->batch), b->from + from, n, &b->names);
 }
 
 static PyObject *batch_subscript(PyObject *self, PyObject *key)
@@ -386,18 +408,9 @@ static PyObject *batch_arrow_schema(PyObject *self, PyObject *unused)
 
 static PyObject *batch_arrow_array(PyObject *self, PyObject *args, PyObject *kwargs)
 {
-	static char *names[] = { "requested_schema", NULL };
 	struct batch_object *b = (struct batch_object *)self;
-	PyObject *unused = NULL, *schema, *array, *both;
 
-	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O", names, &unused))
-		return NULL;
-	schema = batch_arrow_schema(self, NULL);
-	array = schema ? capsule_array(b->batch, -1, b->from, b->n) : NULL;
-	both = array ? PyTuple_Pack(2, schema, array) : NULL;
-	Py_XDECREF(schema);
-	Py_XDECREF(array);
-	return both;
+	return arrow_array(b->batch, -1, b->from, b->n, args, kwargs);
 }
 
 /* ---- the type ---------------------------------------------------------------------- */

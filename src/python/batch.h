@@ -76,5 +76,9 @@ PyObject *value_object(const struct batch *b, size_t column, size_t row);
 
 /* Capsules of the Arrow PyCapsule interface. NULL with an exception. */
 PyObject *capsule_schema(const struct columns *columns, ssize_t column);   /* -1: all of them */
-PyObject *capsule_array(struct batch *b, ssize_t column, size_t from, size_t n);
+/* __arrow_c_array__() of a column or of a batch. */
+PyObject *arrow_array(struct batch *b, ssize_t column, size_t from, size_t n, PyObject *args, PyObject *kwargs);
+/* The rows that a slice takes of so many. 0, or -1 with an exception about a `what`. */
+int slice_rows(PyObject *key, size_t rows, const char *what, size_t *from, size_t *n);
+const char *column_type_name(enum column_type type);
 #endif

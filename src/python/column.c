@@ -22,6 +22,23 @@ PyObject *value_object(const struct batch *b, size_t column, size_t row)
 				   : PyBytes_FromStringAndSize(text, (Py_ssize_t)len);
 }
 
+/* Names of a type here, in the struct module and in NumPy. */
+static const struct {
+	const char *name, *format, *dtype;
+} kinds[COLUMN_NTYPES] = {
+	[COLUMN_U8] = { "uint8", "B", "u1" }, [COLUMN_U16] = { "uint16", "H", "u2" },
+	[COLUMN_U32] = { "uint32", "I", "u4" }, [COLUMN_U64] = { "uint64", "Q", "u8" },
+	[COLUMN_S8] = { "int8", "b", "i1" }, [COLUMN_S16] = { "int16", "h", "i2" },
+	[COLUMN_S32] = { "int32", "i", "i4" }, [COLUMN_S64] = { "int64", "q", "i8" },
+	[COLUMN_TIMESTAMP] = { "timestamp", NULL, "datetime64[ns]" }, [COLUMN_F64] = { "float64", "d", "f8" },
+	[COLUMN_TEXT] = { "text", NULL, NULL }, [COLUMN_BYTES] = { "bytes", NULL, NULL },
+};
+
+const char *column_type_name(enum column_type type)
+{
+	return kinds[type].name;
+}
+
 PyObject *column_object_new(const struct batch_types *types, struct batch *batch, size_t column, size_t from, size_t n,
 			    PyObject *name)
 {
@@ -73,24 +90,17 @@ static PyObject *column_item(PyObject *self, Py_ssize_t i)
 static PyObject *column_subscript(PyObject *self, PyObject *key)
 {
 	struct column_object *c = (struct column_object *)self;
-	Py_ssize_t start, stop, step, n;
+	size_t from, n;
+	Py_ssize_t i;
 
 	if (!PySlice_Check(key)) {
-		n = PyNumber_AsSsize_t(key, PyExc_IndexError);
-		if (n == -1 && PyErr_Occurred())
-			return NULL;
-		return column_item(self, n < 0 ? n + (Py_ssize_t)c->n : n);
+		i = PyNumber_AsSsize_t(key, PyExc_IndexError);
+		return i == -1 && PyErr_Occurred() ? NULL : column_item(self, i < 0 ? i + (Py_ssize_t)c->n : i);
 	}
-	if (PySlice_Unpack(key, &start, &stop, &step))
+	if (slice_rows(key, c->n, "column", &from, &n))
 		return NULL;
-	n = PySlice_AdjustIndices((Py_ssize_t)c->n, &start, &stop, step);
-	if (step != 1) {
-		PyErr_Format(PyExc_ValueError, "a slice of a column has step 1, not %zd", step);
-		return NULL;
-	}
 	/* the same type, without looking for the module */
-	return column_object_new(&(struct batch_types){ .column = Py_TYPE(self) }, c->batch, c->column,
-				 c->from + (size_t)start, (size_t)n, c->name);
+	return column_object_new(&(struct batch_types){ .column = Py_TYPE(self) }, c->batch, c->column, c->from + from, n, c->name);
 }
 
 /* The value of a row. Rows with one text share it: known[] has those that there are; NULL: none is kept. */
@@ -129,12 +139,6 @@ static PyObject *column_to_pylist(PyObject *self, PyObject *unused)
 
 /* ---- buffers ----------------------------------------------------------------------- */
 
-static const char *const formats[COLUMN_TEXT] = {
-	[COLUMN_U8] = "B", [COLUMN_U16] = "H", [COLUMN_U32] = "I", [COLUMN_U64] = "Q",
-	[COLUMN_S8] = "b", [COLUMN_S16] = "h", [COLUMN_S32] = "i", [COLUMN_S64] = "q",
-	[COLUMN_F64] = "d",
-};
-
 static bool has_nulls(const struct column_object *c)
 {
 	for (size_t i = 0; c->batch->v[c->column].valid && i < c->n; i++)
@@ -158,18 +162,12 @@ static int column_getbuffer(PyObject *self, Py_buffer *view, int flags)
 	*view = (Py_buffer){
 		.buf = (char *)c->batch->v[c->column].values + c->from * width, .obj = Py_NewRef(self),
 		.len = (Py_ssize_t)(c->n * width), .itemsize = (Py_ssize_t)width, .readonly = 1, .ndim = 1,
-		.format = flags & PyBUF_FORMAT ? (char *)formats[type_of(c)] : NULL,
+		.format = flags & PyBUF_FORMAT ? (char *)kinds[type_of(c)].format : NULL,
 		.shape = flags & PyBUF_ND ? &c->shape : NULL,
 	};
 	view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? &view->itemsize : NULL;
 	return 0;
 }
-
-static const char *const dtypes[COLUMN_TEXT] = {
-	[COLUMN_U8] = "u1", [COLUMN_U16] = "u2", [COLUMN_U32] = "u4", [COLUMN_U64] = "u8",
-	[COLUMN_S8] = "i1", [COLUMN_S16] = "i2", [COLUMN_S32] = "i4", [COLUMN_S64] = "i8",
-	[COLUMN_TIMESTAMP] = "datetime64[ns]", [COLUMN_F64] = "f8",
-};
 
 /* NumPy's array: without a copy for numbers, of objects for the rest. Numbers with nulls are floats, as in pandas and pyarrow. */
 static PyObject *column_array(PyObject *self, PyObject *args, PyObject *kwargs)
@@ -187,11 +185,11 @@ static PyObject *column_array(PyObject *self, PyObject *args, PyObject *kwargs)
 	nulls = has_nulls(c);
 	values = type_of(c) < COLUMN_TEXT && !nulls ? Py_NewRef(self) : column_to_pylist(self, NULL);
 	if (values && type_of(c) < COLUMN_TEXT && nulls)
-		array = PyObject_CallMethod(numpy, "array", "Os", values, type_of(c) == COLUMN_TIMESTAMP ? dtypes[COLUMN_TIMESTAMP] : "f8");
+		array = PyObject_CallMethod(numpy, "array", "Os", values, type_of(c) == COLUMN_TIMESTAMP ? kinds[COLUMN_TIMESTAMP].dtype : "f8");
 	else if (values && type_of(c) < COLUMN_TEXT && c->n)
-		array = PyObject_CallMethod(numpy, "frombuffer", "Os", values, dtypes[type_of(c)]);
+		array = PyObject_CallMethod(numpy, "frombuffer", "Os", values, kinds[type_of(c)].dtype);
 	else if (values && type_of(c) < COLUMN_TEXT)   /* frombuffer() refuses it */
-		array = PyObject_CallMethod(numpy, "empty", "is", 0, dtypes[type_of(c)]);
+		array = PyObject_CallMethod(numpy, "empty", "is", 0, kinds[type_of(c)].dtype);
 	else if (values)
 		array = PyObject_CallMethod(numpy, "array", "Os", values, "object");
 	Py_XDECREF(values);
@@ -215,18 +213,9 @@ static PyObject *column_arrow_schema(PyObject *self, PyObject *unused)
 
 static PyObject *column_arrow_array(PyObject *self, PyObject *args, PyObject *kwargs)
 {
-	static char *names[] = { "requested_schema", NULL };
 	struct column_object *c = (struct column_object *)self;
-	PyObject *unused = NULL, *schema, *array, *both;
 
-	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O", names, &unused))
-		return NULL;
-	schema = column_arrow_schema(self, NULL);
-	array = schema ? capsule_array(c->batch, (ssize_t)c->column, c->from, c->n) : NULL;
-	both = array ? PyTuple_Pack(2, schema, array) : NULL;
-	Py_XDECREF(schema);
-	Py_XDECREF(array);
-	return both;
+	return arrow_array(c->batch, (ssize_t)c->column, c->from, c->n, args, kwargs);
 }
 
 /* ---- the type ---------------------------------------------------------------------- */
@@ -236,17 +225,9 @@ static PyObject *column_name(PyObject *self, void *unused)
 	return Py_NewRef(((struct column_object *)self)->name);
 }
 
-static const char *const type_names[COLUMN_NTYPES] = {
-	[COLUMN_U8] = "uint8", [COLUMN_U16] = "uint16", [COLUMN_U32] = "uint32", [COLUMN_U64] = "uint64",
-	[COLUMN_S8] = "int8", [COLUMN_S16] = "int16", [COLUMN_S32] = "int32", [COLUMN_S64] = "int64",
-	[COLUMN_TIMESTAMP] = "timestamp",
-	[COLUMN_F64] = "float64",
-	[COLUMN_TEXT] = "text", [COLUMN_BYTES] = "bytes",
-};
-
 static PyObject *column_type(PyObject *self, void *unused)
 {
-	return PyUnicode_FromString(type_names[type_of((struct column_object *)self)]);
+	return PyUnicode_FromString(kinds[type_of((struct column_object *)self)].name);
 }
 
 static PyObject *column_null_count(PyObject *self, void *unused)
@@ -264,7 +245,7 @@ static PyObject *column_repr(PyObject *self)
 {
 	struct column_object *c = (struct column_object *)self;
 
-	return PyUnicode_FromFormat("<perf_prof.Column %U: %zu %s>", c->name, c->n, type_names[type_of(c)]);
+	return PyUnicode_FromFormat("<perf_prof.Column %U: %zu %s>", c->name, c->n, kinds[type_of(c)].name);
 }
 
 static PyMethodDef methods[] = {

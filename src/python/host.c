@@ -5,7 +5,7 @@
 #include "base/note.h"
 #include "base/now.h"
 #include "perfevent.h"
-#include "python/hostmodule.h"
+#include "python/native.h"
 #include "stream/rings/ids.h"
 
 #include <errno.h>

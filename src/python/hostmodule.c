@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The built-in module perf_prof, and what it shares with the extension module. */
-#include "python/hostmodule.h"
+#include "python/native.h"
 
 #include "python/frames.h"
 #include "python/host.h"
 
 static PyObject *restore(PyObject *module, PyObject *args)
 {
-	return event_restore(((struct hostmodule *)PyModule_GetState(module))->host, args);
+	return event_restore(native_of(module)->host, args);
 }
 
 static PyObject *concat(PyObject *module, PyObject *batches)
 {
-	return batches_concat(&((struct hostmodule *)PyModule_GetState(module))->batches, batches);
+	return batches_concat(&native_of(module)->batches, batches);
 }
 
 static PyMethodDef functions[] = {
@@ -28,7 +28,7 @@ int hostmodule_set_host(PyObject *package, struct host *h)
 	PyObject *bound = PyObject_GetAttrString(package, "_restore");
 	PyObject *module = bound ? PyObject_GetAttrString(bound, "__self__") : NULL;
 
-	struct hostmodule *state = module ? PyModule_GetState(module) : NULL;
+	struct native *state = module ? native_of(module) : NULL;
 
 	if (state) {
 		state->host = h;
@@ -51,25 +51,35 @@ int hostmodule_fill(PyObject *module)
 		if (rc)
 			return -1;
 	}
-	if (batch_types_add(module, &((struct hostmodule *)PyModule_GetState(module))->batches))
+	if (batch_types_add(module, &native_of(module)->batches))
 		return -1;
 	return PyModule_AddFunctions(module, functions);
 }
 
-static int traverse(PyObject *module, visitproc visit, void *arg)
+int hostmodule_traverse(PyObject *module, visitproc visit, void *arg)
 {
-	return batch_types_visit(&((struct hostmodule *)PyModule_GetState(module))->batches, visit, arg);
+	struct native *n = native_of(module);
+
+	Py_VISIT(n->session);
+	Py_VISIT(n->aggregate);
+	Py_VISIT(n->stream);
+	return batch_types_visit(&n->batches, visit, arg);
 }
 
-static int clear(PyObject *module)
+int hostmodule_clear(PyObject *module)
 {
-	batch_types_clear(&((struct hostmodule *)PyModule_GetState(module))->batches);
+	struct native *n = native_of(module);
+
+	Py_CLEAR(n->session);
+	Py_CLEAR(n->aggregate);
+	Py_CLEAR(n->stream);
+	batch_types_clear(&n->batches);
 	return 0;
 }
 
-static void free_state(void *module)
+void hostmodule_free(void *module)
 {
-	clear(module);
+	hostmodule_clear(module);
 }
 
 static PyModuleDef_Slot slots[] = {
@@ -82,11 +92,11 @@ static struct PyModuleDef def = {
 	.m_name = "perf_prof",
 	.m_doc = "Kernel events in Python functions. A script run by `perf-prof python` finds this\n"
 		 "module imported; its handlers get PerfEvent objects: help(perf_prof.PerfEvent).",
-	.m_size = sizeof(struct hostmodule),
+	.m_size = sizeof(struct native),
 	.m_slots = slots,
-	.m_traverse = traverse,
-	.m_clear = clear,
-	.m_free = free_state,
+	.m_traverse = hostmodule_traverse,
+	.m_clear = hostmodule_clear,
+	.m_free = hostmodule_free,
 };
 
 PyObject *PyInit_perf_prof(void)

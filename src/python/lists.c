@@ -58,34 +58,27 @@ static int put_text(struct filling *f, size_t row, PyObject *value)
 	return values[row] < 0 ? PyErr_NoMemory(), -1 : 0;
 }
 
-static const struct {
-	const char *name;
-	enum column_type type;
-	int (*put)(struct filling *f, size_t row, PyObject *value);
-} types[] = {
-	{ "int64", COLUMN_S64, put_number }, { "uint64", COLUMN_U64, put_number }, { "float64", COLUMN_F64, put_double },
-	{ "text", COLUMN_TEXT, put_text },
-	/* for pickles */
-	{ "uint8", COLUMN_U8, put_number }, { "uint16", COLUMN_U16, put_number }, { "uint32", COLUMN_U32, put_number },
-	{ "int8", COLUMN_S8, put_number }, { "int16", COLUMN_S16, put_number }, { "int32", COLUMN_S32, put_number },
-	{ "timestamp", COLUMN_TIMESTAMP, put_number },
-};
-enum { NTYPES = sizeof(types) / sizeof(*types) };
+typedef int put_function(struct filling *f, size_t row, PyObject *value);
 
-/* Its row in types; -1 with an exception. */
+static put_function *put_of(enum column_type type)
+{
+	return type == COLUMN_TEXT ? put_text : type == COLUMN_F64 ? put_double : put_number;
+}
+
+/* -1 with an exception. */
 static int type_named(PyObject *name)
 {
 	const char *text = PyUnicode_AsUTF8(name);
 
-	for (int i = 0; text && i < NTYPES; i++)
-		if (!strcmp(types[i].name, text))
+	for (int i = 0; text && i < COLUMN_NTYPES; i++)
+		if (i != COLUMN_BYTES && !strcmp(column_type_name((enum column_type)i), text))
 			return i;
 	if (text)
 		PyErr_Format(PyExc_ValueError, "no type %R of a column", name);
 	return -1;
 }
 
-static int fill_values(struct filling *f, int (*put)(struct filling *f, size_t row, PyObject *value), PyObject *list)
+static int fill_values(struct filling *f, put_function *put, PyObject *list)
 {
 	for (size_t row = 0; row < f->batch->rows; row++) {
 		PyObject *value = PyList_GetItem(list, (Py_ssize_t)row);
@@ -111,22 +104,23 @@ static int end_texts(struct filling *f)
 	return c->texts ? 0 : -1;
 }
 
-static int fill_column(struct batch *b, size_t column, int type, PyObject *list)
+static int fill_column(struct batch *b, size_t column, PyObject *list)
 {
 	struct filling f = { .batch = b, .column = column };
+	put_function *put = put_of(type_of(&f));
 	int rc;
 
 	if (!PyList_Check(list) || (size_t)PyList_Size(list) != b->rows) {
 		PyErr_Format(PyExc_ValueError, "column %s: expected a list of %zu values", b->columns->v[column].name, b->rows);
 		return -1;
 	}
-	if (types[type].type != COLUMN_TEXT)
-		return fill_values(&f, types[type].put, list);
+	if (type_of(&f) != COLUMN_TEXT)
+		return fill_values(&f, put, list);
 	if (dictionary_begin(&f.texts)) {
 		dictionary_end(&f.texts);
 		return PyErr_NoMemory(), -1;
 	}
-	rc = fill_values(&f, types[type].put, list);
+	rc = fill_values(&f, put, list);
 	if (!rc && end_texts(&f))
 		rc = (PyErr_NoMemory(), -1);
 	dictionary_end(&f.texts);
@@ -144,7 +138,7 @@ static struct columns *columns_of(PyObject *names, PyObject *kinds)
 
 		if (type < 0)
 			break;
-		v[i] = (struct column){ (char *)(uintptr_t)PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, (Py_ssize_t)i)), types[type].type };
+		v[i] = (struct column){ (char *)(uintptr_t)PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, (Py_ssize_t)i)), (enum column_type)type };
 		if (!v[i].name)
 			break;
 	}
@@ -156,10 +150,10 @@ static struct columns *columns_of(PyObject *names, PyObject *kinds)
 	return c;
 }
 
-static int fill(struct batch *b, PyObject *kinds, PyObject *lists)
+static int fill(struct batch *b, PyObject *lists)
 {
 	for (size_t i = 0; i < b->columns->n; i++)
-		if (fill_column(b, i, type_named(PyTuple_GET_ITEM(kinds, (Py_ssize_t)i)), PyTuple_GET_ITEM(lists, (Py_ssize_t)i)))
+		if (fill_column(b, i, PyTuple_GET_ITEM(lists, (Py_ssize_t)i)))
 			return -1;
 	return 0;
 }
@@ -186,8 +180,8 @@ PyObject *batch_of_lists(PyObject *module, PyObject *args)
 	b = batch_new_rows(columns, first && PyList_Check(first) ? (size_t)PyList_Size(first) : 0);
 	if (!b)
 		PyErr_NoMemory();
-	else if (!fill(b, kinds, lists) && !fields_of_columns(&shared, columns))
-		made = batch_object_new(&native_of(module)->host.batches, batch_keep(b), 0, b->rows, &shared);
+	else if (!fill(b, lists) && !fields_of_columns(&shared, columns))
+		made = batch_object_new(&native_of(module)->batches, batch_keep(b), 0, b->rows, &shared);
 	batch_release(b);
 	columns_release(columns);
 	fields_release(&shared);

@@ -19,21 +19,6 @@
 
 /* `perf-prof python` and `perf-prof sql` in the interpreter of an environment: python/become.c starts it. */
 
-/* The words as the kernel passed them, NULL terminated; or NULL with an exception. They live as long as the process. */
-static char **words_of(PyObject *list, Py_ssize_t n)
-{
-	char **words = PyMem_Calloc((size_t)n + 1, sizeof(*words));
-
-	for (Py_ssize_t i = 0; words && i < n; i++) {
-		PyObject *bytes = PyUnicode_EncodeFSDefault(PyList_GetItem(list, i));
-
-		words[i] = bytes ? PyBytes_AsString(bytes) : NULL;   /* the reference is kept */
-		if (!words[i])
-			return NULL;
-	}
-	return words ? words : (char **)PyErr_NoMemory();
-}
-
 static int end_output(int code)
 {
 	const int error = output_flush(stdout);
@@ -70,19 +55,20 @@ static PyObject *run_main(PyObject *module, PyObject *args)
 	const char *name = "python";
 	struct command command;
 	PyObject *list;
-	char **words;
+	char **words;   /* they live as long as the process */
+	size_t n;
 
 	if (!PyArg_ParseTuple(args, "IO!|s", &signals, &PyList_Type, &list, &name))
 		return NULL;
 	if (!find_command(name, &command))
 		return PyErr_Format(PyExc_ValueError, "there is no command %s here", name);
-	words = words_of(list, PyList_Size(list));
+	words = words_of(list, &n);
 	if (!words)
 		return NULL;
 	prctl(PR_SET_NAME, "perf-prof");   /* as its events show it */
 	pysignals_end(signals);
 	signals_pass(SIGPIPE);
-	exit(end_output(command_run(&command, (int)PyList_Size(list), words, analysis_sources)));
+	exit(end_output(command_run(&command, (int)n, words, analysis_sources)));
 }
 
 static PyMethodDef functions[] = {
@@ -110,32 +96,6 @@ static int native_exec(PyObject *module)
 	return 0;
 }
 
-static int native_traverse(PyObject *module, visitproc visit, void *arg)
-{
-	struct native *n = native_of(module);
-
-	Py_VISIT(n->session);
-	Py_VISIT(n->aggregate);
-	Py_VISIT(n->stream);
-	return batch_types_visit(&n->host.batches, visit, arg);
-}
-
-static int native_clear(PyObject *module)
-{
-	struct native *n = native_of(module);
-
-	Py_CLEAR(n->session);
-	Py_CLEAR(n->aggregate);
-	Py_CLEAR(n->stream);
-	batch_types_clear(&n->host.batches);
-	return 0;
-}
-
-static void native_free(void *module)
-{
-	native_clear(module);
-}
-
 static PyModuleDef_Slot slots[] = {
 	{ Py_mod_exec, native_exec },
 	{ 0, NULL },
@@ -148,9 +108,9 @@ static struct PyModuleDef def = {
 	.m_size = sizeof(struct native),
 	.m_methods = functions,
 	.m_slots = slots,
-	.m_traverse = native_traverse,
-	.m_clear = native_clear,
-	.m_free = native_free,
+	.m_traverse = hostmodule_traverse,
+	.m_clear = hostmodule_clear,
+	.m_free = hostmodule_free,
 };
 
 PyMODINIT_FUNC PyInit__native(void);   /* no header has it */

@@ -123,7 +123,7 @@ static PyObject *take(PyObject *self, const struct source_kind *kind, enum sessi
 	if (state)
 		PyEval_RestoreThread(state);
 	if (*answer == SESSION_BATCH)
-		return batch_object_new(&o->native->host.batches, b, 0, b->rows, &o->names);
+		return batch_object_new(&o->native->batches, b, 0, b->rows, &o->names);
 	if (*answer == SESSION_END)
 		o->ended = PyThread_get_thread_ident();
 	return *answer == SESSION_FORKED ? session_forked() : *answer == SESSION_FAILED ? fault_raise(&f) : NULL;
@@ -379,7 +379,7 @@ PyObject *capsule_batches(PyObject *module, PyObject *args)
 	for (Py_ssize_t i = 0; i < PyList_Size(list); i++) {
 		struct batch_object *b = (struct batch_object *)PyList_GetItem(list, i);
 
-		if (Py_TYPE((PyObject *)b) != native->host.batches.batch || b->n != b->batch->rows || !columns_are_like(b->batch->columns, g->columns)) {
+		if (Py_TYPE((PyObject *)b) != native->batches.batch || b->n != b->batch->rows || !columns_are_like(b->batch->columns, g->columns)) {
 			gathered_release(g);
 			PyErr_SetString(PyExc_TypeError, "expected whole batches of the session");
 			return NULL;

@@ -12,8 +12,7 @@
 
 /* ---- making -------------------------------------------------------------------------- */
 
-/* A sequence of str as an array that ends with NULL. NULL with an exception. */
-static char **words_of(PyObject *sequence, size_t *n)
+char **words_of(PyObject *sequence, size_t *n)
 {
 	PyObject *fast = PySequence_Fast(sequence, "expected a sequence of str");
 	char **words = fast ? calloc((size_t)PySequence_Fast_GET_SIZE(fast) + 1, sizeof(*words)) : NULL;
@@ -463,24 +462,6 @@ static PyObject *session_returncode_get(PyObject *self, void *unused)
 
 /* ---- run() -------------------------------------------------------------------------- */
 
-/* The texts of a tuple of str, which live as long as it; ends with NULL. NULL with an exception. */
-static const char **texts_of(PyObject *tuple)
-{
-	const char **texts = calloc((size_t)PyTuple_GET_SIZE(tuple) + 1, sizeof(*texts));
-
-	if (!texts)
-		PyErr_NoMemory();
-	for (Py_ssize_t i = 0; texts && i < PyTuple_GET_SIZE(tuple); i++) {
-		texts[i] = PyUnicode_Check(PyTuple_GET_ITEM(tuple, i)) ? PyUnicode_AsUTF8(PyTuple_GET_ITEM(tuple, i)) : NULL;
-		if (texts[i])
-			continue;
-		PyErr_SetString(PyExc_TypeError, "expected the names of events");
-		free(texts);
-		texts = NULL;
-	}
-	return texts;
-}
-
 static const char capsule_name[] = "perf_prof part";
 
 struct kept_part {
@@ -504,11 +485,12 @@ static void capsule_end(PyObject *capsule)
 
 static int begin_part(struct kept_part *k, struct session *s, PyObject *names, bool losses)
 {
-	const char **texts = texts_of(names);
-	int rc = texts ? part_begin(&k->part, session_plans(s), texts, losses) : -EINVAL;
+	size_t n;
+	char **words = words_of(names, &n);
+	int rc = words ? part_begin(&k->part, session_plans(s), (const char **)words, losses) : -EINVAL;
 
 	k->whole = columns_keep(session_columns(s));
-	free(texts);
+	session_free_words(words);
 	if (rc == -ENOENT)
 		PyErr_Format(PyExc_ValueError, "%R: the session lacks one of these events", names);
 	else if (rc == -ENOMEM)
@@ -547,7 +529,7 @@ static PyObject *session_rows(PyObject *self, PyObject *args)
 
 	if (!o->session)
 		return (PyObject *)session_opened(self);
-	if (!PyArg_ParseTuple(args, "OO!", &capsule, o->native->host.batches.batch, &b))
+	if (!PyArg_ParseTuple(args, "OO!", &capsule, o->native->batches.batch, &b))
 		return NULL;
 	k = PyCapsule_GetPointer(capsule, capsule_name);
 	if (!k)
@@ -558,7 +540,7 @@ static PyObject *session_rows(PyObject *self, PyObject *args)
 		return PyErr_NoMemory();
 	if (!rows)
 		Py_RETURN_NONE;
-	return batch_object_new(&o->native->host.batches, rows, 0, rows->rows, &k->names);
+	return batch_object_new(&o->native->batches, rows, 0, rows->rows, &k->names);
 }
 
 static PyObject *session_words_get(PyObject *self, void *unused)

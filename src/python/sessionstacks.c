@@ -187,7 +187,7 @@ static PyObject *table_object(struct session_object *o, struct batch *b)
 	if (fields_of_columns(&names, b->columns))
 		batch_release(b);
 	else
-		table = batch_object_new(&o->native->host.batches, b, 0, b->rows, &names);
+		table = batch_object_new(&o->native->batches, b, 0, b->rows, &names);
 	fields_release(&names);
 	return table;
 }

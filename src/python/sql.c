@@ -62,7 +62,7 @@ static PyObject *sql_session(PyObject *native, struct stream_opts *stream, const
 /* ---- messages ----------------------------------------------------------------------- */
 
 /* The attribute as a text, or NULL if it is none. */
-static PyObject *words_of(PyObject *error, const char *name)
+static PyObject *text_attribute(PyObject *error, const char *name)
 {
 	PyObject *words = attribute(error, name);
 
@@ -74,8 +74,8 @@ static PyObject *words_of(PyObject *error, const char *name)
 /* Python puts "[Errno 13]" before the words of an OSError: a command's message does without. */
 static PyObject *text_of_error(PyObject *error)
 {
-	PyObject *words = PyErr_GivenExceptionMatches(error, PyExc_OSError) ? words_of(error, "strerror") : NULL;
-	PyObject *file = words ? words_of(error, "filename") : NULL, *text;
+	PyObject *words = PyErr_GivenExceptionMatches(error, PyExc_OSError) ? text_attribute(error, "strerror") : NULL;
+	PyObject *file = words ? text_attribute(error, "filename") : NULL, *text;
 
 	if (!words)
 		return PyObject_Str(error);
