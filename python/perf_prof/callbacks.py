@@ -5,11 +5,11 @@ import math
 import select
 import time
 import types
-import warnings
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from . import _native
 from ._handlers import Handlers
+from ._keywords import warn
 
 Function = Callable[..., object]
 ROWS = 1024                 # with an interval: so many events, then a look at the clock
@@ -55,10 +55,9 @@ class Callbacks(Handlers):
         self.batches = list(batches.values())
         if not (self.single or self.batches or self.interval or self.lost):
             raise ValueError(self.nothing(f'{getattr(source, "__name__", None) or type(source).__name__} has no function'))
-        for near, meant, number in self.unused(True):
-            self._warn(near, f'{meant}(), for {self.events[number][0]}')
-        for name, meant in self.misspelt():
-            self._warn(name, f'{meant}()')
+        slips = [(near, f'{meant}(), for {self.events[number][0]}') for near, meant, number in self.unused(True)]
+        for name, what in slips + [(name, f'{meant}()') for name, meant in self.misspelt()]:
+            warn(f'{name}() is not called: did you mean {what}?', UserWarning)
 
     def get(self, name: str) -> object:
         return vars(self.source).get(name) if self.is_module else getattr(self.source, name, None)
@@ -73,9 +72,6 @@ class Callbacks(Handlers):
 
     def nearest(self, wanted: str, names: List[str]) -> Optional[str]:
         return _native._nearest(wanted, names)
-
-    def _warn(self, name: str, meant: str) -> None:
-        warnings.warn(f'{name}() is not called: did you mean {meant}?', UserWarning, stacklevel=7)
 
 
 class Runner:
@@ -240,7 +236,7 @@ def _end(session: Any, calls: Callbacks, close: Callable[[Any], None]) -> None:
 def _prepare(session: Any, ended: List[bool], source: object, interval: Optional[float], recorded: bool) -> Runner:
     calls = Callbacks(session, source)
     if calls.interval and interval is None:
-        warnings.warn('__interval__() is not called: run(..., interval=SECONDS) calls it', UserWarning, stacklevel=5)
+        warn('__interval__() is not called: run(..., interval=SECONDS) calls it', UserWarning)
     if interval is not None and recorded and '_time' not in session.columns:
         raise ValueError('interval: the session has no column _time: name it in fields')
     return Runner(session, ended, calls, interval, recorded)

@@ -8,9 +8,22 @@
 
 #include "columns/export.h"
 #include "python/fields.h"
-#include "python/types.h"
 
 #include <stdlib.h>
+
+/* The types of one module, in its state. Their objects keep the module, and so this, alive. */
+struct batch_types {
+	PyTypeObject *batch, *column, *row, *iterator;   /* references */
+};
+
+/* For the module's Py_mod_exec: makes the types and adds those that have names. 0, or -1 with an exception. */
+int batch_types_add(PyObject *module, struct batch_types *types);
+/* For its m_traverse and m_clear. */
+int batch_types_visit(struct batch_types *types, visitproc visit, void *arg);
+void batch_types_clear(struct batch_types *types);
+
+/* The rows of several batches as one. NULL with an exception. */
+PyObject *batches_concat(const struct batch_types *types, PyObject *batches);
 
 /* A name from a recording, which may not be UTF-8: such bytes are \xNN, as in texts. */
 PyObject *column_name_text(const char *name);

@@ -5,7 +5,6 @@
 #include "base/now.h"
 #include "base/room.h"
 #include "columns/builder.h"
-#include "python/batch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,51 +45,16 @@ static int no_memory(struct fault *f)
 	return fault_set(f, EXIT_FAILED, "out of memory");
 }
 
-static int take_field(struct batches *b, PyObject *item, struct fault *f)
-{
-	const char *text = PyUnicode_Check(item) ? PyUnicode_AsUTF8(item) : NULL;
-	char name[TYPE_NAME];
-
-	PyErr_Clear();
-	if (!text)
-		return fault_usage(f, "%s has an item of type %s; expected names of columns, such as \"next_pid\"", fields_name,
-				   type_name(Py_TYPE(item), name));
-	b->fields[b->nfields] = strdup(text);
-	return b->fields[b->nfields++] ? 0 : no_memory(f);
-}
-
-static int read_fields(struct batches *b, struct fault *f)
-{
-	PyObject *list = PyDict_GetItemString(b->opts.namespace, fields_name), *fast;
-	char name[TYPE_NAME];
-	int rc = 0;
-
-	if (!list || list == Py_None)
-		return 0;
-	if (!PyList_Check(list) && !PyTuple_Check(list))
-		return fault_usage(f, "%s is of type %s; expected a list of names of columns, such as [\"_time\", \"next_pid\"]",
-				   fields_name, type_name(Py_TYPE(list), name));
-	fast = PySequence_Fast(list, "");
-	b->fields = fast ? calloc((size_t)PySequence_Fast_GET_SIZE(fast) + 1, sizeof(*b->fields)) : NULL;
-	if (!b->fields)
-		rc = no_memory(f);
-	for (Py_ssize_t i = 0; !rc && i < PySequence_Fast_GET_SIZE(fast); i++)
-		rc = take_field(b, PySequence_Fast_GET_ITEM(fast, i), f);
-	Py_XDECREF(fast);
-	return rc;
-}
-
-struct batches *batches_new(const struct batches_opts *opts, struct fault *f)
+struct batches *batches_new(const struct batches_opts *opts)
 {
 	struct batches *b = calloc(1, sizeof(*b));
 
-	if (!b) {
-		no_memory(f);
-		return NULL;
-	}
+	if (!b)
+		return (struct batches *)PyErr_NoMemory();
 	b->opts = *opts;
 	b->events = stream_events(opts->stream, &b->nevents);
-	if (!read_fields(b, f))
+	b->fields = opts->fields != Py_None ? words_of(opts->fields, &b->nfields) : NULL;
+	if (!PyErr_Occurred())
 		return b;
 	batches_free(b);
 	return NULL;

@@ -8,7 +8,7 @@
 #define PYTHON_BATCHES_H
 
 #include "base/fault.h"
-#include "python/types.h"
+#include "python/batch.h"
 #include "stream/stream.h"
 
 struct row_plan;
@@ -16,7 +16,7 @@ struct batches;
 struct batch_function;
 
 struct batches_opts {
-	PyObject *namespace;            /* of the script */
+	PyObject *fields;               /* list of names of columns, or None: all */
 	struct stream *stream;
 	const struct batch_types *types;
 	size_t rows;                    /* of a full batch */
@@ -26,8 +26,8 @@ struct batches_opts {
 	void *ctx;
 };
 
-/* NULL with f. */
-struct batches *batches_new(const struct batches_opts *opts, struct fault *f);
+/* NULL with an exception. Uses opts->fields no longer. */
+struct batches *batches_new(const struct batches_opts *opts);
 void batches_free(struct batches *b);
 /* The function of that name takes the event's samples. NULL: out of memory. */
 struct batch_function *batches_take(struct batches *b, const struct stream_event *event, const char *name, PyObject *function);

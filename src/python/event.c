@@ -20,7 +20,35 @@ enum {
 	MAX_OWN_READERS = 15,    /* readers of a tracepoint besides those of its fields */
 };
 
-static int add_reader(struct event_class *cls, const char *name, enum reader_kind kind,
+enum get_kind {
+	READ_REC_U32,          /* at an offset in the record */
+	READ_REC_U64,
+	GET_EACH,             /* the period where samples have none */
+	GET_CPU,
+	GET_TIME,             /* at an offset in the record, converted for --tsc and the like */
+	GET_REALTIME,
+	GET_CALLCHAIN,
+	GET_COUNTS,           /* increments of the group's counters */
+	GET_EVENT,
+	GET_COMM,             /* the name that the task had then */
+	GET_U8, GET_U16, GET_U32, GET_U64,   /* at an offset in the raw data */
+	GET_S8, GET_S16, GET_S32, GET_S64,
+	GET_STR,              /* through trace_field_data() */
+	GET_BYTES,
+	GET_PART,             /* a part of a sample without a fixed place: offset is its row in parts.h */
+};
+
+struct field_reader {
+	uint16_t kind;         /* enum get_kind */
+	uint16_t offset;
+	/* The number read last. Values such as pids and CPUs repeat, and making an int costs more than
+	 * comparing. Times are not kept. */
+	uint32_t last;
+	PyObject *last_int;
+	const struct trace_field *field;   /* NULL for names that begin with _ */
+};
+
+static int add_reader(struct event_class *cls, const char *name, enum get_kind kind,
 		      uint16_t offset, const struct trace_field *field)
 {
 	PyObject *text = PyUnicode_InternFromString(name);
@@ -29,27 +57,27 @@ static int add_reader(struct event_class *cls, const char *name, enum reader_kin
 	Py_XDECREF(text);
 	if (rc)
 		return -1;
-	cls->readers[cls->nnames++] = (struct reader){ .kind = (uint16_t)kind, .offset = offset, .field = field };
+	cls->readers[cls->nnames++] = (struct field_reader){ .kind = (uint16_t)kind, .offset = offset, .field = field };
 	return 0;
 }
 
-static enum reader_kind number_kind(const struct trace_field *f)
+static enum get_kind number_kind(const struct trace_field *f)
 {
 	bool is_signed = f->kind == FIELD_SINT;
 
 	switch (f->size) {
 	case 1:
-		return is_signed ? READ_S8 : READ_U8;
+		return is_signed ? GET_S8 : GET_U8;
 	case 2:
-		return is_signed ? READ_S16 : READ_U16;
+		return is_signed ? GET_S16 : GET_U16;
 	case 4:
-		return is_signed ? READ_S32 : READ_U32;
+		return is_signed ? GET_S32 : GET_U32;
 	default:
-		return is_signed ? READ_S64 : READ_U64;
+		return is_signed ? GET_S64 : GET_U64;
 	}
 }
 
-static enum reader_kind kind_of(const struct trace_field *f)
+static enum get_kind kind_of(const struct trace_field *f)
 {
 	switch (f->kind) {
 	case FIELD_UINT:
@@ -58,9 +86,9 @@ static enum reader_kind kind_of(const struct trace_field *f)
 	case FIELD_STR:
 	case FIELD_DYN_STR:
 	case FIELD_REL_STR:
-		return READ_STR;
+		return GET_STR;
 	default:
-		return READ_BYTES;
+		return GET_BYTES;
 	}
 }
 
@@ -92,7 +120,7 @@ static int add_probe_address(struct event_class *cls)
 static const struct {
 	uint64_t bit;
 	size_t member;
-	enum reader_kind kind;
+	enum get_kind kind;
 } fixed[] = {
 	{ PERF_SAMPLE_IDENTIFIER, offsetof(struct layout, identifier), READ_REC_U64 },
 	{ PERF_SAMPLE_IP, offsetof(struct layout, ip), READ_REC_U64 },
@@ -106,7 +134,7 @@ static const struct {
 };
 
 /* How and where a row of parts.h is read. */
-static enum reader_kind part_kind(const struct event_class *cls, size_t row, uint16_t *offset)
+static enum get_kind part_kind(const struct event_class *cls, size_t row, uint16_t *offset)
 {
 	const struct sample_part *part = sample_part_at(row);
 
@@ -117,11 +145,11 @@ static enum reader_kind part_kind(const struct event_class *cls, size_t row, uin
 		if (!strcmp(part->name, "tid"))
 			*offset += 4;
 		if (part->bits == PERF_SAMPLE_TIME && stream_time_differs(cls->host->stream))
-			return READ_TIME;
+			return GET_TIME;
 		return fixed[i].kind;
 	}
 	*offset = (uint16_t)row;
-	return part->bits == PERF_SAMPLE_CALLCHAIN ? READ_CALLCHAIN : READ_PART;
+	return part->bits == PERF_SAMPLE_CALLCHAIN ? GET_CALLCHAIN : GET_PART;
 }
 
 static int add_parts(struct event_class *cls)
@@ -129,12 +157,12 @@ static int add_parts(struct event_class *cls)
 	const struct sample_part *part;
 
 	for (size_t i = 0; (part = sample_part_at(i)); i++) {
-		enum reader_kind kind;
+		enum get_kind kind;
 		uint16_t offset;
 
 		kind = part_kind(cls, i, &offset);
 		if (part->bits == PERF_SAMPLE_PERIOD && !offset && cls->event->each > 1)
-			kind = READ_EACH;
+			kind = GET_EACH;
 		else if (!(part->bits & cls->event->layout.sample_type))
 			continue;
 		if (add_reader(cls, part->name, kind, offset, NULL))
@@ -157,10 +185,10 @@ static int add_second_names(struct event_class *cls)
 
 	for (size_t i = 0; i < cls->nreaders; i++)
 		for (size_t k = 0; k < sizeof(names) / sizeof(*names); k++) {
-			const struct reader *r = &cls->readers[i];
+			const struct field_reader *r = &cls->readers[i];
 
 			if (is_name(cls, i, names[k].part) &&
-			    add_reader(cls, names[k].second, (enum reader_kind)r->kind, r->offset, NULL))
+			    add_reader(cls, names[k].second, (enum get_kind)r->kind, r->offset, NULL))
 				return -1;
 		}
 	return 0;
@@ -181,7 +209,7 @@ static int add_made_parts(struct event_class *cls)
 
 	for (size_t i = 0; cls->event->maker && i < sizeof(names) / sizeof(*names); i++)
 		if (!has_reader(cls, names[i]) &&
-		    add_reader(cls, names[i], (enum reader_kind)cls->readers[i].kind, cls->readers[i].offset, NULL))
+		    add_reader(cls, names[i], (enum get_kind)cls->readers[i].kind, cls->readers[i].offset, NULL))
 			return -1;
 	return 0;
 }
@@ -189,7 +217,7 @@ static int add_made_parts(struct event_class *cls)
 /* Only __sample__() gets events that it has to tell apart; elsewhere the name is no field, but can be read. */
 static int add_event_name(struct event_class *cls)
 {
-	return cls->rest ? add_reader(cls, "_event", READ_EVENT, 0, NULL) : 0;
+	return cls->rest ? add_reader(cls, "_event", GET_EVENT, 0, NULL) : 0;
 }
 
 /* The stream adds TID and TIME to all samples. */
@@ -200,15 +228,15 @@ static int add_common_readers(struct event_class *cls)
 
 	return add_reader(cls, "_pid", READ_REC_U32, l->tid, NULL) ||
 	       add_reader(cls, "_tid", READ_REC_U32, l->tid + 4, NULL) ||
-	       add_reader(cls, "_time", differs ? READ_TIME : READ_REC_U64, l->time, NULL) ||
-	       add_reader(cls, "_cpu", READ_CPU, 0, NULL);
+	       add_reader(cls, "_time", differs ? GET_TIME : READ_REC_U64, l->time, NULL) ||
+	       add_reader(cls, "_cpu", GET_CPU, 0, NULL);
 }
 
 static int add_sample_readers(struct event_class *cls)
 {
-	return add_common_readers(cls) || add_reader(cls, "_realtime", READ_REALTIME, 0, NULL) ||
+	return add_common_readers(cls) || add_reader(cls, "_realtime", GET_REALTIME, 0, NULL) ||
 	       add_event_name(cls) || add_parts(cls) ||
-	       (stream_event_has_counts(cls->event) && add_reader(cls, "counts", READ_COUNTS, 0, NULL));
+	       (stream_event_has_counts(cls->event) && add_reader(cls, "counts", GET_COUNTS, 0, NULL));
 }
 
 /* In the documented order: parts of the sample, common_* fields, computed fields, fields of the event. */
@@ -218,10 +246,10 @@ static int add_readers(struct event_class *cls)
 	const struct tracefmt *fmt = cls->event->fmt;
 
 	return add_common_readers(cls) ||
-	       add_reader(cls, "_period", l->period ? READ_REC_U64 : READ_EACH, l->period, NULL) ||
-	       add_trace_fields(cls, 0, fmt->ncommon) || add_reader(cls, "_realtime", READ_REALTIME, 0, NULL) ||
-	       (l->callchain && add_reader(cls, "_callchain", READ_CALLCHAIN, 0, NULL)) ||
-	       (stream_event_has_counts(cls->event) && add_reader(cls, "_counts", READ_COUNTS, 0, NULL)) ||
+	       add_reader(cls, "_period", l->period ? READ_REC_U64 : GET_EACH, l->period, NULL) ||
+	       add_trace_fields(cls, 0, fmt->ncommon) || add_reader(cls, "_realtime", GET_REALTIME, 0, NULL) ||
+	       (l->callchain && add_reader(cls, "_callchain", GET_CALLCHAIN, 0, NULL)) ||
+	       (stream_event_has_counts(cls->event) && add_reader(cls, "_counts", GET_COUNTS, 0, NULL)) ||
 	       add_event_name(cls) ||
 	       add_trace_fields(cls, fmt->ncommon, fmt->nfields) || add_made_parts(cls) || add_probe_address(cls);
 }
@@ -246,8 +274,8 @@ int event_class_init(struct event_class *cls, const struct stream_event *event, 
 	if (event->fmt ? add_readers(cls) : add_sample_readers(cls))
 		return -1;
 	cls->nreaders = cls->nnames;
-	if ((!has_reader(cls, "_comm") && add_reader(cls, "_comm", READ_COMM, 0, NULL)) ||
-	    (!rest && add_reader(cls, "_event", READ_EVENT, 0, NULL)) ||
+	if ((!has_reader(cls, "_comm") && add_reader(cls, "_comm", GET_COMM, 0, NULL)) ||
+	    (!rest && add_reader(cls, "_event", GET_EVENT, 0, NULL)) ||
 	    (!event->fmt && add_second_names(cls)))
 		return -1;
 	return fields_make(&cls->names, &event_kind, cls->all, cls->nreaders, type);
@@ -463,7 +491,7 @@ static PyObject *event_counts(const struct perf_event *e)
 
 /* ---- one field ---------------------------------------------------------- */
 
-static PyObject *read_text(const struct perf_event *e, const struct reader *r)
+static PyObject *read_text(const struct perf_event *e, const struct field_reader *r)
 {
 	const char *data;
 	uint32_t len;
@@ -476,7 +504,7 @@ static PyObject *read_text(const struct perf_event *e, const struct reader *r)
 	return PyUnicode_DecodeUTF8(data, (Py_ssize_t)len, "surrogateescape");
 }
 
-static PyObject *read_bytes(const struct perf_event *e, const struct reader *r)
+static PyObject *read_bytes(const struct perf_event *e, const struct field_reader *r)
 {
 	const char *data;
 	uint32_t len;
@@ -516,7 +544,7 @@ static inline PyObject *from_u64(uint64_t v)
 
 /* A 32-bit number: returns the object of the last call if the bits are the same. Small ints are left to
  * the interpreter's cache. A long may have 32 bits, too few for an unsigned number. */
-static inline PyObject *from_bits(struct reader *r, uint32_t bits, int64_t value)
+static inline PyObject *from_bits(struct field_reader *r, uint32_t bits, int64_t value)
 {
 	PyObject *v = r->last_int;
 
@@ -534,51 +562,51 @@ static inline PyObject *from_bits(struct reader *r, uint32_t bits, int64_t value
 	return v;
 }
 
-static PyObject *event_read(struct perf_event *e, struct reader *r)
+static PyObject *event_read(struct perf_event *e, struct field_reader *r)
 {
-	switch ((enum reader_kind)r->kind) {
+	switch ((enum get_kind)r->kind) {
 	case READ_REC_U32:
 		return from_bits(r, layout_u32(e->rec, (uint8_t)r->offset),
 				 layout_u32(e->rec, (uint8_t)r->offset));
 	case READ_REC_U64:
 		return from_u64(layout_u64(e->rec, (uint8_t)r->offset));
-	case READ_TIME:
+	case GET_TIME:
 		return from_u64(stream_time(e->cls->host->stream, event_time(e)));
-	case READ_EACH:
+	case GET_EACH:
 		return from_u64(e->cls->event->each);
-	case READ_CPU:
+	case GET_CPU:
 		return PyLong_FromLong((long)(int32_t)e->cpu);   /* -1: not recorded */
-	case READ_REALTIME:
+	case GET_REALTIME:
 		return read_realtime(e);
-	case READ_CALLCHAIN:
+	case GET_CALLCHAIN:
 		return host_callchain(e->cls->host, e);
-	case READ_COUNTS:
+	case GET_COUNTS:
 		return event_counts(e);
-	case READ_EVENT:
+	case GET_EVENT:
 		return read_event_name(e);
-	case READ_COMM:
+	case GET_COMM:
 		return read_comm(e);
-	case READ_U8:
+	case GET_U8:
 		return PyLong_FromLong(RAW(uint8_t));
-	case READ_U16:
+	case GET_U16:
 		return PyLong_FromLong(RAW(uint16_t));
-	case READ_U32:
+	case GET_U32:
 		return from_bits(r, RAW(uint32_t), RAW(uint32_t));
-	case READ_U64:
+	case GET_U64:
 		return from_u64(RAW(uint64_t));
-	case READ_S8:
+	case GET_S8:
 		return PyLong_FromLong(RAW(int8_t));
-	case READ_S16:
+	case GET_S16:
 		return PyLong_FromLong(RAW(int16_t));
-	case READ_S32:
+	case GET_S32:
 		return from_bits(r, RAW(uint32_t), RAW(int32_t));
-	case READ_S64:
+	case GET_S64:
 		return PyLong_FromLongLong(RAW(int64_t));
-	case READ_STR:
+	case GET_STR:
 		return read_text(e, r);
-	case READ_BYTES:
+	case GET_BYTES:
 		return read_bytes(e, r);
-	case READ_PART:
+	case GET_PART:
 		return sample_part_value(e, sample_part_at(r->offset)->bits);
 	}
 	Py_UNREACHABLE();
@@ -890,7 +918,7 @@ static uint64_t fingerprint(const struct event_class *cls)
 		h = mix(h, &sampling->format.regs_intr, sizeof(uint64_t));
 	}
 	for (size_t i = 0; i < cls->nreaders; i++) {
-		const struct reader *r = &cls->readers[i];
+		const struct field_reader *r = &cls->readers[i];
 		const char *name = PyUnicode_AsUTF8(PyList_GET_ITEM(cls->all, (Py_ssize_t)i));
 
 		h = name ? mix(h, name, strlen(name) + 1) : h;

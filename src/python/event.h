@@ -9,34 +9,7 @@
 
 struct batch_function;
 struct row_plan;
-
-enum reader_kind {
-	READ_REC_U32,          /* at an offset in the record */
-	READ_REC_U64,
-	READ_EACH,             /* the period where samples have none */
-	READ_CPU,
-	READ_TIME,             /* at an offset in the record, converted for --tsc and the like */
-	READ_REALTIME,
-	READ_CALLCHAIN,
-	READ_COUNTS,           /* increments of the group's counters */
-	READ_EVENT,
-	READ_COMM,             /* the name that the task had then */
-	READ_U8, READ_U16, READ_U32, READ_U64,   /* at an offset in the raw data */
-	READ_S8, READ_S16, READ_S32, READ_S64,
-	READ_STR,              /* through trace_field_data() */
-	READ_BYTES,
-	READ_PART,             /* a part of a sample without a fixed place: offset is its row in parts.h */
-};
-
-struct reader {
-	uint16_t kind;         /* enum reader_kind */
-	uint16_t offset;
-	/* The number read last. Values such as pids and CPUs repeat, and making an int costs more than
-	 * comparing. Times are not kept. */
-	uint32_t last;
-	PyObject *last_int;
-	const struct trace_field *field;   /* NULL for names that begin with _ */
-};
+struct field_reader;
 
 /* One event of the stream as Python sees it: a reader for each field. */
 struct event_class {
@@ -49,7 +22,7 @@ struct event_class {
 	vectorcallfunc call;   /* the handler's vectorcall, or PyObject_Vectorcall; NULL without a handler */
 	struct batch_function *batches;   /* instead of a handler: the function that takes the events as rows; or NULL */
 	const struct row_plan *plan;      /* how they become rows */
-	struct reader *readers;   /* in the order of keys(), followed by second names */
+	struct field_reader *readers;   /* in the order of keys(), followed by second names */
 	size_t nreaders;       /* without second names */
 	size_t nnames;         /* with second names */
 	PyObject *all;         /* list of the names of the readers, with second names */

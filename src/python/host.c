@@ -637,9 +637,8 @@ int host_begin(struct host *h, struct stream *stream, const struct opener *opene
 int host_attach(struct host *h, struct fault *f)
 {
 	struct stream_event *events = stream_events(h->stream, &h->nclasses);
-	const struct batches_opts batches = {
-		.namespace = h->namespace, .stream = h->stream, .types = h->batch_types, .rows = h->batch_rows,
-		.call = call_batch, .ctx = h,
+	struct batches_opts batches = {
+		.stream = h->stream, .types = h->batch_types, .rows = h->batch_rows, .call = call_batch, .ctx = h,
 	};
 	PyObject *handlers;
 	bool wanted = false;
@@ -651,9 +650,13 @@ int host_attach(struct host *h, struct fault *f)
 	if (!h->classes || !h->event)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	handlers = find_handlers(h, events);
-	if (!handlers)
+	batches.fields = handlers ? PyObject_CallMethod(handlers, "fields", NULL) : NULL;
+	if (!batches.fields) {
+		Py_XDECREF(handlers);
 		return refused(f);
-	h->batches = batches_new(&batches, f);
+	}
+	h->batches = batches_new(&batches);
+	Py_DECREF(batches.fields);
 	rc = !h->batches || take_callbacks(h, handlers) || attach_events(h, events, handlers) ||
 	     batches_settle(h->batches, h->verbose, f) ? -1 : 0;
 	for (size_t i = 0; !rc && i < h->nclasses; i++) {
@@ -775,15 +778,10 @@ static PyObject *loss_time(struct host *h, uint64_t time)
 	return PyLong_FromUnsignedLongLong(time ? stream_time(h->stream, time) : 0);
 }
 
-static const char *const causes[] = {
-	[STREAM_LOSS_RING] = "ring", [STREAM_LOSS_TAIL] = "tail", [STREAM_LOSS_STOP] = "stop",
-	[STREAM_LOSS_DAMAGED] = "damaged", [STREAM_LOSS_THROTTLED] = "throttled",
-};
-
 static PyObject *loss_dict(const struct stream_loss *loss)
 {
 	PyObject *dict = Py_BuildValue("{s:K,s:i,s:s}", "count", (unsigned long long)loss->count, "cpu", loss->cpu,
-				       "cause", causes[loss->cause]);
+				       "cause", loss_names[loss->cause] + strlen("lost:"));
 
 	if (dict && loss->event && dict_put(dict, "event", PyUnicode_FromString(loss->event->name)))
 		Py_CLEAR(dict);

@@ -327,6 +327,18 @@ class _Script(Handlers):
     def is_variable(self, name):
         return super().is_variable(name) and (REST in self.namespace or REST_BATCH in self.namespace)
 
+    def fields(self):
+        """The columns of batches; None: all."""
+        fields = self.get("__batch_fields__")
+        if fields is not None and not isinstance(fields, (list, tuple)):
+            raise TypeError(f"__batch_fields__ is of type {type(fields).__name__}; expected a list of names of columns, such as "
+                            '["_time", "next_pid"]')
+        for field in fields or ():
+            if not isinstance(field, str):
+                raise TypeError(f"__batch_fields__ has an item of type {type(field).__name__}; expected names of columns, such as "
+                                '"next_pid"')
+        return fields
+
     def _for_perf(self):
         """Functions that perf script calls, and this does not."""
         for name, here in OF_PERF.items():

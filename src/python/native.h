@@ -9,7 +9,7 @@
 #define PYTHON_NATIVE_H
 
 #include "base/command.h"
-#include "python/types.h"
+#include "python/batch.h"
 
 struct host;
 

@@ -2,6 +2,8 @@
 #include "python/python.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #if PY_VERSION_HEX >= 0x030c0000 && !defined(Py_LIMITED_API)
 PyObject *take_error(void)
@@ -57,6 +59,34 @@ PyObject *list_put(PyObject *list, PyObject *value)
 		Py_CLEAR(list);
 	Py_XDECREF(value);
 	return list;
+}
+
+char **words_of(PyObject *sequence, size_t *n)
+{
+	PyObject *fast = PySequence_Fast(sequence, "expected a sequence of str");
+	char **words = fast ? calloc((size_t)PySequence_Fast_GET_SIZE(fast) + 1, sizeof(*words)) : NULL;
+
+	*n = 0;
+	if (fast && !words)
+		PyErr_NoMemory();
+	for (Py_ssize_t i = 0; words && i < PySequence_Fast_GET_SIZE(fast); i++) {
+		PyObject *bytes = PyUnicode_EncodeFSDefault(PySequence_Fast_GET_ITEM(fast, i));
+		const char *text = bytes ? PyBytes_AsString(bytes) : NULL;
+
+		if (text && strlen(text) != (size_t)PyBytes_GET_SIZE(bytes))
+			PyErr_SetString(PyExc_ValueError, "a NUL character in a text");
+		else if (text && !(words[(*n)++] = strdup(text)))
+			PyErr_NoMemory();
+		Py_XDECREF(bytes);
+		if (!PyErr_Occurred())
+			continue;
+		for (size_t k = 0; k < *n; k++)
+			free(words[k]);
+		free(words);
+		words = NULL;
+	}
+	Py_XDECREF(fast);
+	return words;
 }
 
 const char *type_name(PyTypeObject *type, char buf[TYPE_NAME])

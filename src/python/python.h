@@ -70,6 +70,8 @@ PyObject *attribute(PyObject *o, const char *name);
 int dict_put(PyObject *dict, const char *key, PyObject *value);
 /* Likewise; returns the list, or NULL with an exception instead of it. list NULL: it could not be made. */
 PyObject *list_put(PyObject *list, PyObject *value);
+/* A sequence of str as an array that ends with NULL; it and its texts come from malloc(). NULL with an exception. */
+char **words_of(PyObject *sequence, size_t *n);
 /* The name of a type, cut to fit. An exception that is set stays. */
 enum { TYPE_NAME = 64 };
 const char *type_name(PyTypeObject *type, char buf[TYPE_NAME]);

@@ -7,36 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PACKAGE "perf_prof"
-
 CAPSULE(ArrowArrayStream, arrow_array_stream)
 
-static bool is_of_the_package(PyObject *frame)
-{
-	PyObject *names = PyObject_GetAttrString(frame, "f_globals");
-	PyObject *name = names && PyDict_Check(names) ? PyDict_GetItemString(names, "__name__") : NULL;
-	const char *text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
-	bool ours = text && (!strcmp(text, PACKAGE) || !strncmp(text, PACKAGE ".", strlen(PACKAGE ".")));
-
-	PyErr_Clear();
-	Py_XDECREF(names);
-	return ours;
-}
-
-/* Warns about the line that called the package: Python shows a warning once for each line, so for a line of the package
- * only the first. 0, or -1 with an exception. No exception may be set. */
 int reader_warn(const char *text)
 {
-	PyObject *frame = (PyObject *)PyEval_GetFrame(), *back;
-	Py_ssize_t level = 1;
+	PyObject *module = PyImport_ImportModule("perf_prof._keywords");
+	PyObject *none = module ? PyObject_CallMethod(module, "warn", "sO", text, PyExc_UserWarning) : NULL;
 
-	Py_XINCREF(frame);
-	for (; frame && is_of_the_package(frame); frame = back, level++) {
-		back = PyObject_GetAttrString(frame, "f_back");
-		Py_DECREF(frame);
-	}
-	Py_XDECREF(frame);
-	return PyErr_WarnEx(PyExc_UserWarning, text, level);
+	Py_XDECREF(module);
+	Py_XDECREF(none);
+	return none ? 0 : -1;
 }
 
 /* ---- state --------------------------------------------------------------------------- */

@@ -92,9 +92,7 @@ int session_type_add(PyObject *module);
 int aggregate_type_add(PyObject *module);
 int stream_type_add(PyObject *module);
 
-/* session.c: a sequence of str as an array that ends with NULL, for session_free_words(). NULL with an exception. */
-char **words_of(PyObject *sequence, size_t *n);
-/* NULL with an exception if it never began, or was closed. */
+/* session.c: NULL with an exception if it never began, or was closed. */
 struct session *session_opened(PyObject *self);
 /* The session, if nobody has read from it; NULL with an exception that says what `use` needs. */
 struct session *session_unread(PyObject *self, const char *use);
