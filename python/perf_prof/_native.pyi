@@ -92,8 +92,7 @@ class Session:
     closed: bool
     notes: List[str]
     returncode: Optional[int]
-    _tables: Dict[str, Dict[str, int]]
-    _words: Dict[str, str]
+    _tables: Dict[str, Tuple[str, Dict[str, int]]]
     def __init__(self, words: Sequence[str], fields: Optional[Sequence[str]] = None, command: Optional[Sequence[str]] = None,
                  ns: int = 0, filter: Optional[str] = None, input: int = -1) -> None: ...
     def __enter__(self: _S) -> _S: ...

@@ -39,7 +39,7 @@ class Callbacks(Handlers):
         if isinstance(source, dict):
             raise TypeError('run() got a dict; expected a module, such as sys.modules[__name__], or an object')
         self.source, self.is_module = source, isinstance(source, types.ModuleType)
-        self.words: Dict[str, str] = session._words
+        self.words: Dict[str, str] = {name: word for name, (word, _) in session._tables.items()}
         # of an object, these are its constructor, and the end of a with block
         ends = ({'__init__'} if self.is_module else set()) | (set() if hasattr(type(source), '__enter__') else {'__exit__'})
         super().__init__(list(self.words.items()), CALLED | ends)

@@ -348,7 +348,7 @@ class _Batches(_Reading, _native.Session):
     @property
     def event_names(self) -> Tuple[str, ...]:
         """The names of its events, as stream() takes them."""
-        return tuple(self._words)
+        return tuple(self._tables)
 
     @checked
     def stream(self, event: str, *, buffer: int = 64 << 20) -> 'Stream':

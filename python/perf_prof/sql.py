@@ -138,7 +138,7 @@ def _own_name(column: str, event: str) -> str:
 
 def _tables(session: _native.Session) -> List[_Table]:
     everything = {name: i for i, name in enumerate(session.columns)}
-    events = session._tables
+    events = {name: columns for name, (_, columns) in session._tables.items()}
     short = _short_names(list(events))
     tables = [_Table([event] + short[event], {_own_name(name, event): at for name, at in columns.items()}, event)
               for event, columns in events.items()]

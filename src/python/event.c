@@ -21,8 +21,8 @@ enum {
 };
 
 enum get_kind {
-	READ_REC_U32,          /* at an offset in the record */
-	READ_REC_U64,
+	GET_REC_U32,          /* at an offset in the record */
+	GET_REC_U64,
 	GET_EACH,             /* the period where samples have none */
 	GET_CPU,
 	GET_TIME,             /* at an offset in the record, converted for --tsc and the like */
@@ -122,15 +122,15 @@ static const struct {
 	size_t member;
 	enum get_kind kind;
 } fixed[] = {
-	{ PERF_SAMPLE_IDENTIFIER, offsetof(struct layout, identifier), READ_REC_U64 },
-	{ PERF_SAMPLE_IP, offsetof(struct layout, ip), READ_REC_U64 },
-	{ PERF_SAMPLE_TID, offsetof(struct layout, tid), READ_REC_U32 },
-	{ PERF_SAMPLE_TIME, offsetof(struct layout, time), READ_REC_U64 },
-	{ PERF_SAMPLE_ADDR, offsetof(struct layout, addr), READ_REC_U64 },
-	{ PERF_SAMPLE_ID, offsetof(struct layout, id), READ_REC_U64 },
-	{ PERF_SAMPLE_STREAM_ID, offsetof(struct layout, stream_id), READ_REC_U64 },
-	{ PERF_SAMPLE_CPU, offsetof(struct layout, cpu), READ_REC_U32 },
-	{ PERF_SAMPLE_PERIOD, offsetof(struct layout, period), READ_REC_U64 },
+	{ PERF_SAMPLE_IDENTIFIER, offsetof(struct layout, identifier), GET_REC_U64 },
+	{ PERF_SAMPLE_IP, offsetof(struct layout, ip), GET_REC_U64 },
+	{ PERF_SAMPLE_TID, offsetof(struct layout, tid), GET_REC_U32 },
+	{ PERF_SAMPLE_TIME, offsetof(struct layout, time), GET_REC_U64 },
+	{ PERF_SAMPLE_ADDR, offsetof(struct layout, addr), GET_REC_U64 },
+	{ PERF_SAMPLE_ID, offsetof(struct layout, id), GET_REC_U64 },
+	{ PERF_SAMPLE_STREAM_ID, offsetof(struct layout, stream_id), GET_REC_U64 },
+	{ PERF_SAMPLE_CPU, offsetof(struct layout, cpu), GET_REC_U32 },
+	{ PERF_SAMPLE_PERIOD, offsetof(struct layout, period), GET_REC_U64 },
 };
 
 /* How and where a row of parts.h is read. */
@@ -226,9 +226,9 @@ static int add_common_readers(struct event_class *cls)
 	const struct layout *l = &cls->event->layout;
 	bool differs = stream_time_differs(cls->host->stream);
 
-	return add_reader(cls, "_pid", READ_REC_U32, l->tid, NULL) ||
-	       add_reader(cls, "_tid", READ_REC_U32, l->tid + 4, NULL) ||
-	       add_reader(cls, "_time", differs ? GET_TIME : READ_REC_U64, l->time, NULL) ||
+	return add_reader(cls, "_pid", GET_REC_U32, l->tid, NULL) ||
+	       add_reader(cls, "_tid", GET_REC_U32, l->tid + 4, NULL) ||
+	       add_reader(cls, "_time", differs ? GET_TIME : GET_REC_U64, l->time, NULL) ||
 	       add_reader(cls, "_cpu", GET_CPU, 0, NULL);
 }
 
@@ -246,7 +246,7 @@ static int add_readers(struct event_class *cls)
 	const struct tracefmt *fmt = cls->event->fmt;
 
 	return add_common_readers(cls) ||
-	       add_reader(cls, "_period", l->period ? READ_REC_U64 : GET_EACH, l->period, NULL) ||
+	       add_reader(cls, "_period", l->period ? GET_REC_U64 : GET_EACH, l->period, NULL) ||
 	       add_trace_fields(cls, 0, fmt->ncommon) || add_reader(cls, "_realtime", GET_REALTIME, 0, NULL) ||
 	       (l->callchain && add_reader(cls, "_callchain", GET_CALLCHAIN, 0, NULL)) ||
 	       (stream_event_has_counts(cls->event) && add_reader(cls, "_counts", GET_COUNTS, 0, NULL)) ||
@@ -281,11 +281,17 @@ int event_class_init(struct event_class *cls, const struct stream_event *event, 
 	return fields_make(&cls->names, &event_kind, cls->all, cls->nreaders, type);
 }
 
-/* Parts of a sample without a fixed place, as Python values. */
+/* ---- parts of a sample without a fixed place --------------------------------- */
 
-static PyObject *sampleparts_from_u64(uint64_t v)
+/* PyLong_FromLong() is faster for small numbers than the unsigned functions. */
+static inline PyObject *from_u64(uint64_t v)
 {
-	return PyLong_FromUnsignedLongLong(v);
+	return v <= LONG_MAX ? PyLong_FromLong((long)v) : PyLong_FromUnsignedLongLong(v);
+}
+
+static int put(PyObject *dict, const char *key, uint64_t v)
+{
+	return dict_put(dict, key, from_u64(v));
 }
 
 /* Returns dict, or NULL if rc says that a dict_put() failed. */
@@ -301,15 +307,15 @@ static PyObject *finish(PyObject *dict, int rc)
 static int put_times(PyObject *dict, const struct pev_read *read)
 {
 	return (read->format & PERF_FORMAT_TOTAL_TIME_ENABLED &&
-		dict_put(dict, "time_enabled", sampleparts_from_u64(read->time_enabled))) ||
+		put(dict, "time_enabled", read->time_enabled)) ||
 	       (read->format & PERF_FORMAT_TOTAL_TIME_RUNNING &&
-		dict_put(dict, "time_running", sampleparts_from_u64(read->time_running)));
+		put(dict, "time_running", read->time_running));
 }
 
 static int put_id_and_lost(PyObject *dict, const struct pev_read *read, const struct pev_count *c)
 {
-	return (read->format & PERF_FORMAT_ID && dict_put(dict, "id", sampleparts_from_u64(c->id))) ||
-	       (read->format & PEV_FORMAT_LOST && dict_put(dict, "lost", sampleparts_from_u64(c->lost)));
+	return (read->format & PERF_FORMAT_ID && put(dict, "id", c->id)) ||
+	       (read->format & PEV_FORMAT_LOST && put(dict, "lost", c->lost));
 }
 
 static PyObject *one_counter(const struct pev_read *read, uint64_t i)
@@ -318,7 +324,7 @@ static PyObject *one_counter(const struct pev_read *read, uint64_t i)
 	struct pev_count c;
 
 	pev_read_value(read, i, &c);
-	return dict ? finish(dict, dict_put(dict, "value", sampleparts_from_u64(c.value)) ||
+	return dict ? finish(dict, put(dict, "value", c.value) ||
 			     put_id_and_lost(dict, read, &c)) : NULL;
 }
 
@@ -344,7 +350,7 @@ static PyObject *sample_counts(const struct stream_counts *counts)
 	int rc = 0;
 
 	for (size_t i = 0; dict && i < counts->n && !rc; i++)
-		rc = dict_put(dict, counts->v[i].name, sampleparts_from_u64(counts->v[i].delta));
+		rc = put(dict, counts->v[i].name, counts->v[i].delta);
 	return dict ? finish(dict, rc) : NULL;
 }
 
@@ -357,10 +363,10 @@ static PyObject *read_value(const struct pev_sample *s, const struct pev_format 
 	if (!dict)
 		return NULL;
 	if (read->format & PERF_FORMAT_GROUP)
-		return finish(dict, dict_put(dict, "nr", sampleparts_from_u64(read->nr)) || put_times(dict, read) ||
+		return finish(dict, put(dict, "nr", read->nr) || put_times(dict, read) ||
 			      dict_put(dict, "cntr", counters(read)));
 	pev_read_value(read, 0, &c);
-	return finish(dict, dict_put(dict, "value", sampleparts_from_u64(c.value)) || put_times(dict, read) ||
+	return finish(dict, put(dict, "value", c.value) || put_times(dict, read) ||
 		      put_id_and_lost(dict, read, &c));
 }
 
@@ -369,7 +375,7 @@ static PyObject *read_value(const struct pev_sample *s, const struct pev_format 
 static PyObject *registers(const struct pev_regs *regs, const struct pev_format *fmt)
 {
 	PyObject *dict = PyDict_New();
-	int rc = dict ? dict_put(dict, "abi", sampleparts_from_u64(regs->abi)) : -1;
+	int rc = dict ? put(dict, "abi", regs->abi) : -1;
 
 	for (unsigned int i = 0; !rc && i < 64; i++) {
 		uint64_t value;
@@ -377,7 +383,7 @@ static PyObject *registers(const struct pev_regs *regs, const struct pev_format 
 
 		if (!pev_regs_value(regs, i, &value) || !sample_register_name(fmt, regs->abi, i, name, sizeof(name)))
 			continue;
-		rc = dict_put(dict, name, sampleparts_from_u64(value));
+		rc = put(dict, name, value);
 	}
 	return finish(dict, rc);
 }
@@ -428,40 +434,26 @@ static PyObject *aux(const struct pev_sample *s, const struct pev_format *fmt)
 	return counted(s->aux_size, s->aux, (size_t)s->aux_size);
 }
 
-/* ---- numbers ----------------------------------------------------------------- */
-
-#define NUMBER(name, member)                                                                       \
-	static PyObject *name(const struct pev_sample *s, const struct pev_format *fmt)            \
-	{                                                                                          \
-		return sampleparts_from_u64(s->member);                                                        \
-	}
-
-NUMBER(weight, weight.full)
-NUMBER(data_src, data_src)
-NUMBER(transaction, transaction)
-NUMBER(phys_addr, phys_addr)
-NUMBER(cgroup, cgroup)
-NUMBER(data_page_size, data_page_size)
-NUMBER(code_page_size, code_page_size)
-
+/* make NULL: a number at an offset. */
 static const struct {
 	uint64_t bits;
 	PyObject *(*make)(const struct pev_sample *s, const struct pev_format *fmt);
+	size_t at;
 } parts[] = {
-	{ PERF_SAMPLE_RAW, raw },
-	{ PERF_SAMPLE_READ, read_value },
-	{ PERF_SAMPLE_BRANCH_STACK, branch_stack },
-	{ PERF_SAMPLE_REGS_USER, regs_user },
-	{ PERF_SAMPLE_STACK_USER, stack_user },
-	{ PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT, weight },
-	{ PERF_SAMPLE_DATA_SRC, data_src },
-	{ PERF_SAMPLE_TRANSACTION, transaction },
-	{ PERF_SAMPLE_REGS_INTR, regs_intr },
-	{ PERF_SAMPLE_PHYS_ADDR, phys_addr },
-	{ PERF_SAMPLE_AUX, aux },
-	{ PERF_SAMPLE_CGROUP, cgroup },
-	{ PERF_SAMPLE_DATA_PAGE_SIZE, data_page_size },
-	{ PERF_SAMPLE_CODE_PAGE_SIZE, code_page_size },
+	{ PERF_SAMPLE_RAW, .make = raw },
+	{ PERF_SAMPLE_READ, .make = read_value },
+	{ PERF_SAMPLE_BRANCH_STACK, .make = branch_stack },
+	{ PERF_SAMPLE_REGS_USER, .make = regs_user },
+	{ PERF_SAMPLE_STACK_USER, .make = stack_user },
+	{ PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT, .at = offsetof(struct pev_sample, weight.full) },
+	{ PERF_SAMPLE_DATA_SRC, .at = offsetof(struct pev_sample, data_src) },
+	{ PERF_SAMPLE_TRANSACTION, .at = offsetof(struct pev_sample, transaction) },
+	{ PERF_SAMPLE_REGS_INTR, .make = regs_intr },
+	{ PERF_SAMPLE_PHYS_ADDR, .at = offsetof(struct pev_sample, phys_addr) },
+	{ PERF_SAMPLE_AUX, .make = aux },
+	{ PERF_SAMPLE_CGROUP, .at = offsetof(struct pev_sample, cgroup) },
+	{ PERF_SAMPLE_DATA_PAGE_SIZE, .at = offsetof(struct pev_sample, data_page_size) },
+	{ PERF_SAMPLE_CODE_PAGE_SIZE, .at = offsetof(struct pev_sample, code_page_size) },
 };
 
 /* A part of an event that is not a tracepoint; bits as in events/parts.h. None if the sample does not
@@ -475,7 +467,8 @@ static PyObject *sample_part_value(const struct perf_event *e, uint64_t bits)
 		Py_RETURN_NONE;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
 		if (parts[i].bits & bits)
-			return parts[i].make(&rec.sample, fmt);
+			return parts[i].make ? parts[i].make(&rec.sample, fmt)
+					     : from_u64(*(const uint64_t *)(const void *)((const char *)&rec.sample + parts[i].at));
 	Py_RETURN_NONE;
 }
 
@@ -536,12 +529,6 @@ static PyObject *read_comm(const struct perf_event *e)
 /* Raw data may be unaligned, so fields are copied. */
 #define RAW(type) __extension__({ type v_; memcpy(&v_, (const char *)e->raw + r->offset, sizeof(v_)); v_; })
 
-/* PyLong_FromLong() is faster for small numbers than the unsigned functions. */
-static inline PyObject *from_u64(uint64_t v)
-{
-	return v <= LONG_MAX ? PyLong_FromLong((long)v) : PyLong_FromUnsignedLongLong(v);
-}
-
 /* A 32-bit number: returns the object of the last call if the bits are the same. Small ints are left to
  * the interpreter's cache. A long may have 32 bits, too few for an unsigned number. */
 static inline PyObject *from_bits(struct field_reader *r, uint32_t bits, int64_t value)
@@ -565,10 +552,10 @@ static inline PyObject *from_bits(struct field_reader *r, uint32_t bits, int64_t
 static PyObject *event_read(struct perf_event *e, struct field_reader *r)
 {
 	switch ((enum get_kind)r->kind) {
-	case READ_REC_U32:
+	case GET_REC_U32:
 		return from_bits(r, layout_u32(e->rec, (uint8_t)r->offset),
 				 layout_u32(e->rec, (uint8_t)r->offset));
-	case READ_REC_U64:
+	case GET_REC_U64:
 		return from_u64(layout_u64(e->rec, (uint8_t)r->offset));
 	case GET_TIME:
 		return from_u64(stream_time(e->cls->host->stream, event_time(e)));

@@ -239,22 +239,22 @@ static PyObject *session_fileno(PyObject *self, PyObject *unused)
 
 /* ---- what a query needs -------------------------------------------------------------- */
 
-/* {name of a column: index}, for the columns that an event's rows have. */
+/* Adds the columns of an event's rows to those of its name. */
 static int add_table(PyObject *tables, const struct row_plan *plan, PyObject *names)
 {
-	PyObject *name = column_name_text(plan->name), *columns = name ? PyDict_GetItem(tables, name) : NULL;
+	PyObject *name = column_name_text(plan->name), *table = name ? PyDict_GetItem(tables, name) : NULL;
 	int rc = name ? 0 : -1;
 
-	if (!columns && !rc) {
-		columns = PyDict_New();
-		rc = columns ? PyDict_SetItem(tables, name, columns) : -1;
-		Py_XDECREF(columns);   /* the dict keeps it */
+	if (!table && !rc) {
+		table = Py_BuildValue("(NN)", column_name_text(plan->word), PyDict_New());
+		rc = table ? PyDict_SetItem(tables, name, table) : -1;
+		Py_XDECREF(table);   /* the dict keeps it */
 	}
 	Py_XDECREF(name);
 	for (size_t i = 0; i < plan->nreaders && !rc; i++) {
 		PyObject *index = PyLong_FromUnsignedLong(plan->readers[i].column);
 
-		rc = index ? PyDict_SetItem(columns, PyTuple_GET_ITEM(names, plan->readers[i].column), index) : -1;
+		rc = index ? PyDict_SetItem(PyTuple_GET_ITEM(table, 1), PyTuple_GET_ITEM(names, plan->readers[i].column), index) : -1;
 		Py_XDECREF(index);
 	}
 	return rc;
@@ -515,27 +515,6 @@ static PyObject *session_rows(PyObject *self, PyObject *args)
 	return batch_object_new(&o->native->batches, rows, 0, rows->rows, &k->names);
 }
 
-static PyObject *session_words_get(PyObject *self, void *unused)
-{
-	struct session_object *o = (struct session_object *)self;
-	const struct plans *plans = o->session ? session_plans(o->session) : NULL;
-	PyObject *words = plans ? PyDict_New() : (PyObject *)session_opened(self);
-
-	for (size_t i = 0; words && plans && i < plans->n; i++) {
-		PyObject *name, *word;
-
-		if (!plans->v[i].nreaders)
-			continue;
-		name = column_name_text(plans->v[i].name);
-		word = name ? column_name_text(plans->v[i].word) : NULL;
-		if (!word || PyDict_SetItem(words, name, word))
-			Py_CLEAR(words);
-		Py_XDECREF(name);
-		Py_XDECREF(word);
-	}
-	return words;
-}
-
 /* ---- the type ------------------------------------------------------------------------ */
 
 static PyMethodDef methods[] = {
@@ -566,8 +545,7 @@ static PyMethodDef methods[] = {
 
 static PyGetSetDef getset[] = {
 	READER_GETSET(session),
-	{ "_tables", session_tables_get, NULL, "{name of an event: {name of a column that it has: its index}}.", NULL },
-	{ "_words", session_words_get, NULL, "{name of an event: its function in scripts}.", NULL },
+	{ "_tables", session_tables_get, NULL, "{name of an event: (its function in scripts, {name of a column that it has: its index})}.", NULL },
 	{ "closed", session_closed_get, NULL, "Whether close() was called.", NULL },
 	{ "notes", session_notes_get, NULL, "Hints about the run, such as a frequency that was lowered.", NULL },
 	{ "returncode", session_returncode_get, NULL, "The exit status of the command, once the session has ended.", NULL },

@@ -110,7 +110,7 @@ def test_queries_that_mean_all_columns_get_them(ask, perf_prof, reader, query):
     """And the answer is that of DuckDB over a table that has everything."""
     answer, s = ask(query)
     with perf_prof.open(RECORDING) as full, reader('duckdb').connect() as db:
-        columns = ', '.join(f'"{name}"' for name in full._tables[SWITCH])
+        columns = ', '.join(f'"{name}"' for name in full._tables[SWITCH][1])
         db.register('everything', full)
         db.execute(f"create table sched_switch as select {columns} from everything where _event = '{SWITCH}'")
         assert sorted(map(repr, db.execute(query).fetchall())) == sorted(map(repr, answer))
