@@ -28,8 +28,8 @@ class Arguments:
             return
         made: Any = function
         self.most = code.co_argcount - hasattr(made, '__func__')        # without the self of a bound method
-        self.least = self.most - len(made.__defaults__ or ())
-        self.keywords = code.co_kwonlyargcount - len(made.__kwdefaults__ or ())
+        self.least = self.most - len(getattr(made, '__defaults__', None) or ())       # extension modules may lack it
+        self.keywords = code.co_kwonlyargcount - len(getattr(made, '__kwdefaults__', None) or ())
         if self.flags & VARARGS:
             self.most = ANY
 

@@ -519,12 +519,14 @@ static void show_output(struct host *h)
 
 /* ---- handlers ------------------------------------------------------------- */
 
-/* What handlers.py says about a script that cannot work, which is not one of its exceptions. */
+/* What is said about functions that cannot work is no exception of the script. */
 static int refused(struct fault *f)
 {
 	PyObject *error;
 	char text[sizeof(f->text)];
 
+	if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))
+		return host_interrupted(f);
 	if (!PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_ValueError)) {
 		PyErr_Print();
 		return fault_set(f, EXIT_FAILED, "looking for the functions of the script failed with the exception above");
@@ -665,10 +667,8 @@ int host_attach(struct host *h, struct fault *f)
 	}
 	rc = rc ? rc : tell_hints(h, handlers, f);
 	Py_DECREF(handlers);
-	if (rc && PyErr_Occurred()) {
-		PyErr_Print();
-		return fault_set(f, EXIT_FAILED, "out of memory");
-	}
+	if (rc && PyErr_Occurred())
+		return refused(f);
 	if (!rc && wanted && h->on_interval && !h->interval_ms)
 		note(h->verbose, "__interval__() is not called: give -i MILLISECONDS");
 	return rc;
