@@ -101,7 +101,7 @@ PyObject *session_forked(void);
 /* The state of the module of an object's class, maybe derived; NULL with an exception. */
 struct native *native_of_instance(PyObject *self);
 
-/* stacks.c: methods of sessions. The number of stacks; the numbers of the frames of one; the frames from one number on, as
+/* sessionstacks.c: methods of sessions. The number of stacks; the numbers of the frames of one; the frames from one number on, as
  * perf_prof.Frame; the tables of stacks and frames. */
 PyObject *session_stack_count(PyObject *self, PyObject *unused);
 PyObject *session_stack(PyObject *self, PyObject *args);
