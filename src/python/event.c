@@ -1088,5 +1088,5 @@ static PyType_Spec spec = {
 
 PyTypeObject *event_type_new(PyObject *module)
 {
-	return (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
+	return type_add(module, &spec, NULL);
 }
