@@ -3,7 +3,7 @@
 #define REPORT_HEATMAP_PRIVATE_H
 
 #include "report/heatmap.h"
-#include "report/histogram.h"
+#include "table/histogram.h"
 
 #include <stddef.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 
 #include "base/hash.h"
 #include "engine/analysis.h"
-#include "report/histogram.h"
+#include "table/histogram.h"
 #include "report/table.h"
 
 #include <stdint.h>

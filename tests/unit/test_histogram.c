@@ -2,7 +2,7 @@
 /* Quantiles within their error, over the whole range; merging, memory. */
 #include "checks.h"
 
-#include "report/histogram.h"
+#include "table/histogram.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 /* Sums by key of made-up batches, beside the same computed row by row; buckets; what is bounded. */
 #include "checks.h"
 
-#include "sums/buckets.h"
+#include "table/buckets.h"
 #include "sums/sums.h"
 
 enum { ROWS = 5000, KEYS = 300, BEGIN = LOSS_NAMES, END };

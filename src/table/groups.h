@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A bounded hash table: a key of several words to a group, which has cells. Groups are numbered as they come. */
-#ifndef SUMS_GROUPS_H
-#define SUMS_GROUPS_H
+#ifndef TABLE_GROUPS_H
+#define TABLE_GROUPS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * Buckets of histograms. log2: 0, 1, 2-3, 4-7, ...; linear: of `step` values each; log-linear: `step` (a power of two)
  * buckets for each power of two, exact below that. Below 0 they are the same, mirrored, but linear ones go on.
  */
-#ifndef SUMS_BUCKETS_H
-#define SUMS_BUCKETS_H
+#ifndef TABLE_BUCKETS_H
+#define TABLE_BUCKETS_H
 
 #include <stdbool.h>
 #include <stdint.h>

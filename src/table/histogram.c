@@ -4,7 +4,7 @@
  * value >> s < 128. Values below 128 have buckets of their own, and the numbers have no gaps. 16
  * adjacent buckets are a chunk, allocated with its first value and kept until histogram_free().
  */
-#include "report/histogram.h"
+#include "table/histogram.h"
 
 #include <stdlib.h>
 #include <string.h>

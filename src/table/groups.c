@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sums/groups.h"
+#include "table/groups.h"
 
 #include "base/hash.h"
 

@@ -5,8 +5,8 @@
  * %. Thousands can exist at once: a histogram of similar values takes less than a kilobyte, any
  * takes at most 31 KiB.
  */
-#ifndef REPORT_HISTOGRAM_H
-#define REPORT_HISTOGRAM_H
+#ifndef TABLE_HISTOGRAM_H
+#define TABLE_HISTOGRAM_H
 
 #include <stddef.h>
 #include <stdint.h>
