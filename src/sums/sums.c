@@ -38,6 +38,12 @@ struct value {
 	struct vector *vector;
 };
 
+/* One value of a group. */
+struct cell {
+	uint64_t value;
+	uint64_t n;                     /* how many values it is of */
+};
+
 /* A column of the result. */
 enum result_kind { RESULT_TIME, RESULT_EVENT, RESULT_LOST, RESULT_KEY, RESULT_LOW, RESULT_HIGH, RESULT_VALUE };
 struct result {
@@ -53,7 +59,8 @@ struct loss {
 
 /* Neighbouring rows that have the same key, which is frequent: they are summed together. */
 struct run {
-	uint32_t from, to, group;
+	uint32_t from, to;
+	struct cell *cells;             /* of its group: one for each value */
 };
 
 struct chunk {
@@ -76,7 +83,8 @@ struct sums {
 	ssize_t histogram;              /* the value that has buckets: the word after the keys; -1: none */
 	ssize_t event_key;              /* the key that is the column _event; -1: none */
 	struct dictionary loss_texts;   /* of the column _event, unless it is a key */
-	struct groups groups;           /* words: the keys, the bucket, a bit for each null */
+	struct groups groups;           /* a row: words, which are the keys, the bucket, a bit for each null; then cells */
+	size_t nwords;
 
 	bool begun, added;              /* start is set; something to take */
 	uint64_t interval, start, end;
@@ -506,35 +514,47 @@ static void set(struct filling *out, size_t row, uint64_t value)
 	out->n++;
 }
 
+static struct cell *cells_of(const struct sums *s, uint64_t *words)
+{
+	return (struct cell *)(words + s->nwords);
+}
+
 static void set_key(const struct sums *s, struct filling *out, size_t key)
 {
-	for (uint32_t g = 0; g < s->groups.n; g++) {
-		const uint64_t *words = groups_key(&s->groups, g);
+	const uint64_t *words;
+	size_t row = 0;
 
-		if (!(words[s->groups.words - 1] >> key & 1))
-			set(out, g, words[key]);
+	for (words = groups_first(&s->groups); words; words = groups_next(words)) {
+		if (!(words[s->nwords - 1] >> key & 1))
+			set(out, row, words[key]);
+		row++;
 	}
 }
 
 static void set_bounds(const struct sums *s, struct filling *out, size_t value, bool is_high)
 {
-	for (uint32_t g = 0; g < s->groups.n; g++) {
-		uint64_t low, high;
+	const uint64_t *words;
+	uint64_t low, high;
+	size_t row = 0;
 
-		bucket_of(&s->values[value].buckets, groups_key(&s->groups, g)[s->nkeys], &low, &high);
-		set(out, g, is_high ? high : low);
+	for (words = groups_first(&s->groups); words; words = groups_next(words)) {
+		bucket_of(&s->values[value].buckets, words[s->nkeys], &low, &high);
+		set(out, row++, is_high ? high : low);
 	}
 }
 
 static void set_value(const struct sums *s, struct filling *out, size_t value)
 {
 	enum fold fold = s->values[value].fold;
+	uint64_t *words;
+	size_t row = 0;
 
-	for (uint32_t g = 0; g < s->groups.n; g++) {
-		const struct cell *c = groups_cell(&s->groups, g, (uint32_t)value);
+	for (words = groups_first(&s->groups); words; words = groups_next(words)) {
+		const struct cell *c = cells_of(s, words) + value;
 
 		if (c->n || fold == FOLD_COUNT || fold == FOLD_HISTOGRAM)
-			set(out, g, c->value);
+			set(out, row, c->value);
+		row++;
 	}
 }
 
@@ -760,7 +780,6 @@ static int check(const struct sums *s, const struct sums_asked *asked, struct fa
 static int begin(struct sums *s, struct columns *in, const struct sums_asked *asked, const char *const *events, struct fault *f)
 {
 	int rc = row_area_begin(&s->area, columns_keep(in));
-	uint32_t words;
 
 	if (rc)
 		return rc == -ENOMEM ? no_memory(f) :
@@ -781,8 +800,8 @@ static int begin(struct sums *s, struct columns *in, const struct sums_asked *as
 	s->nvalues = asked->nvalues;
 	if (sums_compile(s, asked, events, f) || result_make(s, asked, f) || make_scratch(s, f))
 		return -1;
-	words = (uint32_t)s->nkeys + (s->histogram >= 0) + 1;
-	return groups_begin(&s->groups, words, (uint32_t)s->nvalues, (uint32_t)s->max_keys) ? no_memory(f) : 0;
+	s->nwords = s->nkeys + (s->histogram >= 0) + 1;
+	return 0;
 }
 
 struct sums *sums_new(const struct sums_asked *asked, struct columns *in, const char *const *events, struct fault *f)
@@ -820,7 +839,7 @@ void sums_free(struct sums *s)
 	free(s->keys);
 	free(s->values);
 	dictionary_end(&s->loss_texts);
-	groups_end(&s->groups);
+	groups_free(&s->groups);
 	free(s->chunk);
 	free(s->results);
 	columns_release(s->columns);
@@ -994,7 +1013,7 @@ static void fill_key(const struct sums *s, size_t i, uint64_t *words)
 	}
 	if (s->histogram >= 0)
 		words[s->nkeys] = s->chunk->buckets.v[i];
-	words[s->groups.words - 1] = nulls;
+	words[s->nwords - 1] = nulls;
 }
 
 static size_t run_end(const bool *begins, size_t i, size_t n)
@@ -1007,22 +1026,23 @@ static size_t run_end(const bool *begins, size_t i, size_t n)
 static void find_runs(struct sums *s, size_t n)
 {
 	struct chunk *c = s->chunk;
+	const size_t size = s->nwords * sizeof(uint64_t) + s->nvalues * sizeof(struct cell);
 	uint64_t words[MAX_KEYS + 2];
 
 	c->nruns = 0;
 	find_begins(s, n);
 	for (size_t i = 0, to; i < n; i = to) {
-		uint32_t group;
+		uint64_t *group;
 
 		to = run_end(c->begins, i, n);
 		if (!c->counts[i])
 			continue;
 		fill_key(s, i, words);
-		group = groups_find(&s->groups, words);
-		if (group == NO_GROUP)
-			s->losses[LOST_KEYS].count += to - i;
+		group = groups_get(&s->groups, words, s->nwords * sizeof(*words), size, s->max_keys);
+		if (group)
+			c->runs[c->nruns++] = (struct run){ (uint32_t)i, (uint32_t)to, cells_of(s, group) };
 		else
-			c->runs[c->nruns++] = (struct run){ (uint32_t)i, (uint32_t)to, group };
+			s->losses[LOST_KEYS].count += to - i;
 	}
 }
 
@@ -1076,7 +1096,7 @@ static void add_rows(struct sums *s, const struct batch *b, size_t from, size_t 
 	find_runs(s, n);
 	for (size_t k = 0; k < s->nvalues; k++)
 		for (const struct run *r = s->chunk->runs, *end = r + s->chunk->nruns; r < end; r++)
-			fold_run(&s->values[k], r, groups_cell(&s->groups, r->group, (uint32_t)k));
+			fold_run(&s->values[k], r, &r->cells[k]);
 	refused = s->losses[LOST_KEYS].count - refused;
 	s->losses[LOST_KEYS].times += refused;
 	s->lost_keys += refused;

@@ -1,102 +1,145 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "table/groups.h"
 
-#include "base/hash.h"
+#include <utlist.h>
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+enum { FIRST_SLOTS = 16, FIRST_BLOCK = 512, LARGEST_BLOCK = 1 << 18, ALIGN = 8 };
 
-enum { FIRST_ROOM = 64 };
+struct groups_block {
+	struct groups_block *next;
+	size_t used, room;
+	char bytes[] __attribute__((aligned(ALIGN)));
+};
 
-int groups_begin(struct groups *g, uint32_t words, uint32_t cells, uint32_t max)
+static void place(struct groups *g, struct group *one)
 {
-	*g = (struct groups){ .mask = 2 * FIRST_ROOM - 1, .room = FIRST_ROOM, .max = max, .words = words, .cells = cells };
-	g->slots = calloc(2 * FIRST_ROOM, sizeof(*g->slots));
-	g->hashes = calloc(FIRST_ROOM, sizeof(*g->hashes));
-	g->keys = calloc(FIRST_ROOM * (size_t)words, sizeof(*g->keys));
-	g->values = calloc(FIRST_ROOM * (size_t)cells, sizeof(*g->values));
-	return g->slots && g->hashes && g->keys && g->values ? 0 : -ENOMEM;
+	uint32_t at = one->hash & g->mask;
+
+	while (g->slots[at])
+		at = (at + 1) & g->mask;
+	g->slots[at] = one;
 }
 
-void groups_end(struct groups *g)
+static bool grow(struct groups *g)
 {
+	const size_t n = g->slots ? 2 * ((size_t)g->mask + 1) : FIRST_SLOTS;
+	struct group **slots = calloc(n, sizeof(*slots)), *one;
+
+	if (!slots)
+		return false;
 	free(g->slots);
-	free(g->hashes);
-	free(g->keys);
-	free(g->values);
-	*g = (struct groups){ 0 };
+	g->slots = slots;
+	g->mask = (uint32_t)(n - 1);
+	DL_FOREACH(g->first, one)
+		place(g, one);
+	return true;
+}
+
+/* A block behind the present one: one of before groups_clear(), or a new one. */
+static struct groups_block *next_block(struct groups *g, size_t size)
+{
+	struct groups_block *b = g->block, **at = b ? &b->next : &g->blocks;
+	size_t room = !b ? FIRST_BLOCK : b->room < LARGEST_BLOCK ? 2 * b->room : LARGEST_BLOCK;
+
+	if (*at && (*at)->room >= size)
+		return *at;
+	room = room < size ? size : room;
+	b = malloc(sizeof(*b) + room);
+	if (!b)
+		return NULL;
+	*b = (struct groups_block){ *at, 0, room };
+	return *at = b;
+}
+
+static struct group *take(struct groups *g, size_t size)
+{
+	struct groups_block *b = g->block;
+	struct group *one = g->spare;
+
+	if (one) {
+		g->spare = one->prev;
+		return one;
+	}
+	size = (size + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+	if (!b || b->room - b->used < size) {
+		b = next_block(g, size);
+		if (!b)
+			return NULL;
+		g->block = b;
+	}
+	b->used += size;
+	return (struct group *)(b->bytes + b->used - size);
+}
+
+void *groups_add(struct groups *g, const void *key, size_t len, size_t at, size_t size)
+{
+	struct group *one;
+
+	if ((!g->slots || 2 * (size_t)g->n > g->mask) && !grow(g))
+		return NULL;
+	one = take(g, sizeof(*one) + size);
+	if (!one)
+		return NULL;
+	memset(one, 0, sizeof(*one) + size);
+	*one = (struct group){ .hash = (uint32_t)hash_words(key, len), .len = (uint32_t)len };
+	memcpy((char *)(one + 1) + at, key, len);
+	g->at = at;
+	DL_APPEND(g->first, one);
+	place(g, one);
+	g->n++;
+	return one + 1;
+}
+
+/* Closes the gap: an entry moves there unless its home lies behind it. */
+static void take_out(struct groups *g, uint32_t gap)
+{
+	for (uint32_t at = (gap + 1) & g->mask; g->slots[at]; at = (at + 1) & g->mask) {
+		if (((at - g->slots[at]->hash) & g->mask) < ((at - gap) & g->mask))
+			continue;
+		g->slots[gap] = g->slots[at];
+		gap = at;
+	}
+	g->slots[gap] = NULL;
+}
+
+void groups_drop(struct groups *g, void *row)
+{
+	struct group *one = (struct group *)row - 1;
+	uint32_t at = one->hash & g->mask;
+
+	while (g->slots[at] != one)
+		at = (at + 1) & g->mask;
+	take_out(g, at);
+	DL_DELETE(g->first, one);
+	one->prev = g->spare;
+	g->spare = one;
+	g->n--;
 }
 
 void groups_clear(struct groups *g)
 {
-	memset(g->slots, 0, ((size_t)g->mask + 1) * sizeof(*g->slots));
+	if (g->slots)
+		memset(g->slots, 0, ((size_t)g->mask + 1) * sizeof(*g->slots));
+	for (struct groups_block *b = g->blocks; b; b = b->next)
+		b->used = 0;
+	g->block = g->blocks;
+	g->first = g->spare = NULL;
 	g->n = 0;
 }
 
-static void place(struct groups *g, uint32_t group)
+void groups_free(struct groups *g)
 {
-	uint32_t at = g->hashes[group] & g->mask;
-
-	while (g->slots[at])
-		at = (at + 1) & g->mask;
-	g->slots[at] = group + 1;
-}
-
-#define GROW(array, each)                                                                          \
-	({                                                                                         \
-		void *more_ = reallocarray((array), (size_t)room * (each), sizeof(*(array)));      \
-                                                                                                   \
-		if (more_)                                                                         \
-			(array) = more_;                                                           \
-		more_ != NULL;                                                                     \
-	})
-
-static int grow(struct groups *g)
-{
-	uint32_t room = 2 * g->room, *slots;
-
-	if (!GROW(g->hashes, 1) || !GROW(g->keys, g->words) || !GROW(g->values, g->cells))
-		return -ENOMEM;
-	slots = calloc(2 * (size_t)room, sizeof(*slots));
-	if (!slots)
-		return -ENOMEM;
+	for (struct groups_block *b = g->blocks, *next; b; b = next) {
+		next = b->next;
+		free(b);
+	}
 	free(g->slots);
-	g->slots = slots;
-	g->room = room;
-	g->mask = 2 * room - 1;
-	for (uint32_t i = 0; i < g->n; i++)
-		place(g, i);
-	return 0;
+	*g = (struct groups){ 0 };
 }
 
-static uint32_t add(struct groups *g, const uint64_t *key, uint32_t hash)
+#define COMPARE(a, b) compare((a) + 1, (b) + 1)
+
+void groups_sort(struct groups *g, int (*compare)(const void *a, const void *b))
 {
-	if (g->n >= g->max || (g->n == g->room && grow(g)))
-		return NO_GROUP;
-	g->hashes[g->n] = hash;
-	memcpy(g->keys + (size_t)g->n * g->words, key, g->words * sizeof(*key));
-	memset(groups_cell(g, g->n, 0), 0, g->cells * sizeof(struct cell));
-	place(g, g->n);
-	return g->n++;
-}
-
-static inline bool is_key(const struct groups *g, uint32_t group, const uint64_t *key)
-{
-	const uint64_t *have = groups_key(g, group);
-
-	for (uint32_t i = 0; i < g->words; i++)
-		if (have[i] != key[i])
-			return false;
-	return true;
-}
-
-uint32_t groups_find(struct groups *g, const uint64_t *key)
-{
-	uint32_t hash = (uint32_t)hash_words(key, g->words * sizeof(*key));
-
-	for (uint32_t at = hash & g->mask; g->slots[at]; at = (at + 1) & g->mask)
-		if (g->hashes[g->slots[at] - 1] == hash && is_key(g, g->slots[at] - 1, key))
-			return g->slots[at] - 1;
-	return add(g, key, hash);
+	DL_SORT(g->first, COMPARE);
 }
