@@ -19,7 +19,7 @@
 #include "engine/history.h"
 #include "report/heatmap.h"
 #include "rows/grouping.h"
-#include "rows/pairs.h"
+#include "table/pairs.h"
 #include "stream/list/source.h"
 
 struct question;

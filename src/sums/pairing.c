@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sums/pairing.h"
 
-#include "base/hash.h"
 #include "base/room.h"
 
 #include <errno.h>
@@ -208,16 +207,13 @@ void operand_eval(const struct operand *o, const struct row_area *area, const st
 		compute(o, area, b, from, n, out);
 }
 
-enum { FIRST_ROOM = 128 };
 enum { BEGIN, END };
 
 int pairing_begin(struct pairing *p)
 {
-	p->mask = FIRST_ROOM - 1;
-	p->v = calloc(FIRST_ROOM, sizeof(*p->v));
 	for (int i = 0; i < 2; i++)
 		p->vectors[i] = calloc(1, sizeof(*p->vectors[i]));
-	return p->v && p->vectors[BEGIN] && p->vectors[END] ? 0 : -ENOMEM;
+	return p->vectors[BEGIN] && p->vectors[END] ? 0 : -ENOMEM;
 }
 
 void pairing_free(struct pairing *p)
@@ -231,92 +227,26 @@ void pairing_free(struct pairing *p)
 	}
 	texts_release(p->events);
 	free(p->text);
-	free(p->v);
+	pairs_free(&p->open);
 	free(p);
-}
-
-/* ---- the table ---------------------------------------------------------------------- */
-
-static size_t home(const struct pairing *p, uint64_t key)
-{
-	return hash_number(key) & p->mask;
-}
-
-/* Where the key is, or the free place for it. */
-static size_t find(const struct pairing *p, uint64_t key)
-{
-	size_t at = home(p, key);
-
-	while (p->v[at].used && p->v[at].key != key)
-		at = (at + 1) & p->mask;
-	return at;
-}
-
-static int grow(struct pairing *p)
-{
-	struct begun *old = p->v, *v = calloc(2 * (p->mask + 1), sizeof(*v));
-	size_t n = p->mask + 1;
-
-	if (!v)
-		return -ENOMEM;
-	p->v = v;
-	p->mask = 2 * n - 1;
-	for (size_t i = 0; i < n; i++)
-		if (old[i].used)
-			v[find(p, old[i].key)] = old[i];
-	free(old);
-	return 0;
-}
-
-static void begin(struct pairing *p, uint64_t key, uint64_t time)
-{
-	size_t at = find(p, key);
-
-	if (!p->v[at].used) {
-		if (p->n >= p->max || (2 * p->n > p->mask && grow(p))) {
-			p->refused++;
-			return;
-		}
-		at = find(p, key);
-		p->n++;
-	}
-	p->v[at] = (struct begun){ key, time, true };
-}
-
-/* Closes the gap: an entry moves there unless its home lies behind it. */
-static void take_out(struct pairing *p, size_t gap)
-{
-	for (size_t at = (gap + 1) & p->mask; p->v[at].used; at = (at + 1) & p->mask) {
-		size_t from = home(p, p->v[at].key);
-
-		if (((at - from) & p->mask) < ((at - gap) & p->mask))
-			continue;
-		p->v[gap] = p->v[at];
-		gap = at;
-	}
-	p->v[gap].used = false;
-	p->n--;
 }
 
 /* A pair that ended before it began has no value: events that are not in order. */
 static bool end(struct pairing *p, uint64_t key, uint64_t time, uint64_t *duration, uint64_t *no_value)
 {
-	size_t at = find(p, key);
-	uint64_t since = p->v[at].time;
+	struct pair_end e;
 
-	if (!p->v[at].used)
+	if (!pairs_end(&p->open, time, key, &e))
 		return false;
-	take_out(p, at);
-	*duration = time - since;
-	*no_value += time < since;
-	return time >= since;
+	*duration = e.duration;
+	*no_value += time < e.start;
+	return time >= e.start;
 }
 
 void pairing_drop(struct pairing *p)
 {
-	p->dropped += p->n;
-	memset(p->v, 0, (p->mask + 1) * sizeof(*p->v));
-	p->n = 0;
+	p->dropped += p->open.nopen;
+	pairs_drop(&p->open);
 }
 
 /* ---- rows --------------------------------------------------------------------------- */
@@ -360,6 +290,6 @@ void pairing_eval(struct pairing *p, const struct row_area *area, const struct b
 		if (is[END])
 			out->has[i] = end(p, p->vectors[END]->v[i], times[i], &out->v[i], no_value);
 		if (is[BEGIN])
-			begin(p, p->vectors[BEGIN]->v[i], times[i]);
+			pairs_start(&p->open, times[i], p->vectors[BEGIN]->v[i], 0);
 	}
 }

@@ -9,6 +9,7 @@
 
 #include "columns/batch.h"
 #include "expr/tree.h"
+#include "table/pairs.h"
 
 /* What is summed, or is a key: a column, an expression over columns, or the time between two events. */
 
@@ -60,25 +61,18 @@ void operand_free(struct operand *o);
 void operand_eval(const struct operand *o, const struct row_area *area, const struct batch *b, size_t from, size_t n,
 		  struct vector *out);
 
-struct begun {
-	uint64_t key, time;
-	bool used;
-};
-
 struct pairing {
 	char *text;                     /* as it was asked for: the same text is the same pairs */
 	char *names[2];                 /* of the events that begin and end it; maybe the same */
 	struct operand keys[2];
 	struct texts *events;           /* kept: names of _event for which there are */
 	int32_t numbers[2];             /* of the events among them; -1: none */
-	struct begun *v;
-	size_t mask, n, max;
-	uint64_t refused;               /* in this interval: did not fit */
+	struct pairs open;              /* `refused`: in this interval, did not fit */
 	uint64_t dropped;               /* because of a loss */
 	struct vector *vectors[2];      /* scratch */
 };
 
-/* Zeroed, but what is asked for, and `max`. 0 or -ENOMEM. */
+/* Zeroed, but what is asked for, and open.max. 0 or -ENOMEM. */
 int pairing_begin(struct pairing *p);
 void pairing_free(struct pairing *p);
 /* time, event: those columns. Adds to *no_value the events without a key, and the pairs that ended before they began. */

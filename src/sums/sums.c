@@ -206,7 +206,7 @@ static int compile_pair(struct compiling *c, struct operand *o, const struct exp
 	p = o->pairing;
 	if (!p)
 		return -ENOMEM;
-	p->max = c->s->max_keys;
+	p->open.max = c->s->max_keys;
 	p->text = strndup(c->tree->text + call->from, call->to - call->from);
 	if (!p->text)
 		return -ENOMEM;
@@ -678,10 +678,10 @@ static size_t count_losses(struct sums *s)
 
 		if (!p || s->values[k].same)
 			continue;
-		s->losses[LOST_PAIRS].count += p->refused;
-		s->losses[LOST_PAIRS].times += p->refused;
-		p->dropped += p->refused;
-		p->refused = 0;
+		s->losses[LOST_PAIRS].count += p->open.refused;
+		s->losses[LOST_PAIRS].times += p->open.refused;
+		p->dropped += p->open.refused;
+		p->open.refused = 0;
 	}
 	for (size_t i = 0; i < LOSSES; i++)
 		n += s->losses[i].times > 0;
@@ -1218,7 +1218,7 @@ void sums_stats(const struct sums *s, struct sums_stats *stats)
 
 		if (!p || s->values[k].same)
 			continue;
-		stats->open_pairs += p->n;
+		stats->open_pairs += p->open.nopen;
 		stats->dropped_pairs += p->dropped;
 	}
 }

@@ -519,7 +519,7 @@ void breakdown_start(struct breakdown *b, const struct analysis_sample *s)
 	t->in_call = true;
 	t->has_lost = false;
 	t->since = s->time;
-	pairs_start(p, s, (uint64_t)s->tid, STATE_RUNNING);
+	pairs_start(p, s->time, (uint64_t)s->tid, STATE_RUNNING);
 }
 
 /* The last state of the thread; the rest is unknown. */
@@ -532,7 +532,7 @@ static void finish(struct breakdown *b, const struct analysis_sample *s, struct 
 	struct pair_end end;
 
 	if (o)
-		pairs_close(p, o, s, &end);
+		pairs_close(p, o, s->time, &end);
 	if (runs)
 		done.ns[PART_RUNNING] += end.duration;
 	t->sums = b->call;

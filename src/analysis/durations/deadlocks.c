@@ -105,7 +105,7 @@ void deadlocks_print(struct deadlocks *d, const struct pairs *waits)
 	size_t looks = LOOKS;
 
 	/* rings are not read meanwhile */
-	for (const struct open_pair *o = waits ? waits->all : NULL; o && looks; o = o->hh.next)
+	for (const struct open_pair *o = waits ? groups_first(&waits->all) : NULL; o && looks; o = groups_next(o))
 		if (o->is_open) {
 			deadlocks_look(d, (pid_t)o->key);
 			looks--;

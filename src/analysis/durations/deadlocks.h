@@ -6,7 +6,7 @@
 #ifndef ANALYSIS_DURATIONS_DEADLOCKS_H
 #define ANALYSIS_DURATIONS_DEADLOCKS_H
 
-#include "rows/pairs.h"
+#include "table/pairs.h"
 
 #include <stddef.h>
 #include <sys/types.h>

@@ -8,7 +8,7 @@
 
 #include "analysis/durations/sleepers.h"
 #include "analysis/durations/waiton.h"
-#include "rows/pairs.h"
+#include "table/pairs.h"
 
 /* Initialized by zeros. */
 struct earlywaits {

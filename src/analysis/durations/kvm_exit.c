@@ -172,8 +172,8 @@ static void sample(struct question *q, const struct analysis_sample *s)
 
 	see_vcpu(k, s);
 	if (s->event == q->events[LEAVE]) {
-		pairs_start(&q->pairs, s, (uint64_t)s->tid, exit_reasons_code(&k->reasons, question_formats(q), s));
-	} else if (s->event == q->events[ENTER] && pairs_end(&q->pairs, s, (uint64_t)s->tid, &h.end)) {
+		pairs_start(&q->pairs, s->time, (uint64_t)s->tid, exit_reasons_code(&k->reasons, question_formats(q), s));
+	} else if (s->event == q->events[ENTER] && pairs_end(&q->pairs, s->time, (uint64_t)s->tid, &h.end)) {
 		h.cells[ROW_REASON].number = h.cells[REASON].number = h.end.value;
 		h.cells[ROW_TID].number = (uint64_t)s->tid;
 		h.comm = question_shown_comm(q, s->tid, s->time);

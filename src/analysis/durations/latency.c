@@ -88,7 +88,7 @@ static void ends(struct question *q, const struct analysis_sample *s, const stru
 	struct latency *l = (struct latency *)q;
 	struct happening h = { .s = s, .pid = s->pid, .tid = s->tid, .key = key };
 
-	if (!pairs_end(&q->pairs, s, key, &h.end))
+	if (!pairs_end(&q->pairs, s->time, key, &h.end))
 		return;
 	l->any = true;
 	if (l->breakdown.on)
@@ -117,7 +117,7 @@ static void sample(struct question *q, const struct analysis_sample *s)
 		return;
 	if (l->breakdown.on)
 		breakdown_start(&l->breakdown, s);
-	pairs_start(&q->pairs, s, key, (uint64_t)(part - l->parts));
+	pairs_start(&q->pairs, s->time, key, (uint64_t)(part - l->parts));
 }
 
 static void title(struct question *q, const struct happening *h, char *buf, size_t size)

@@ -43,7 +43,7 @@ static void sample(struct question *q, const struct analysis_sample *s)
 		stay->value = i == WAKING;
 	if (!stay || i != MOVE)
 		return;
-	pairs_turn(stay, s, stay->value, &h.end);
+	pairs_turn(stay, s->time, stay->value, &h.end);
 	h.comm = question_comm(q, s, h.tid, q->texts[MOVE]);
 	h.cells[REASON].number = h.end.value;
 	h.cells[FROM].number = question_number(q, s, MOVE, FIELD_FROM);

@@ -118,7 +118,7 @@ static void print_late(struct states *st, uint64_t now)
 	char since[64];
 	size_t n = 0;
 
-	for (const struct open_pair *o = q->pairs.all; o && n < LINES; o = o->hh.next) {
+	for (const struct open_pair *o = groups_first(&q->pairs.all); o && n < LINES; o = groups_next(o)) {
 		late[n].tid = (pid_t)o->key;
 		waited[n] = now > o->start ? now - o->start : 0;
 		n += o->is_open && states_waits(o) && waited[n] >= NEWS_NS && is_ready(late[n].tid) && read_ran(late[n].tid, &late[n].ran);

@@ -193,7 +193,7 @@ static void leave(struct states *st, struct open_pair *o, const struct analysis_
 
 	if (!o)
 		return;
-	pairs_close(&st->question.pairs, o, s, &end);
+	pairs_close(&st->question.pairs, o, s->time, &end);
 	report(st, s, tid, &end);
 }
 
@@ -202,10 +202,10 @@ static void change(struct states *st, struct open_pair *o, const struct analysis
 	struct pair_end end;
 
 	if (!o) {
-		pairs_start(&st->question.pairs, s, (uint64_t)tid, to);
+		pairs_start(&st->question.pairs, s->time, (uint64_t)tid, to);
 		return;
 	}
-	pairs_turn(o, s, to, &end);
+	pairs_turn(o, s->time, to, &end);
 	report(st, s, tid, &end);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Questions about the states of tasks: running, waiting to run, sleeping. A switch or a wake-up ends a task's state and
- * begins another. Each state is a pair (rows/pairs.h) with the tid as its key. For targets, see switches.h.
+ * begins another. Each state is a pair (table/pairs.h) with the tid as its key. For targets, see switches.h.
  */
 #ifndef ANALYSIS_DURATIONS_STATES_H
 #define ANALYSIS_DURATIONS_STATES_H

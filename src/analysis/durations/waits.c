@@ -554,7 +554,7 @@ static void start_wait(struct question *q, const struct analysis_sample *s, pid_
 	struct open_pair *o;
 
 	end_unseen(q, tid);
-	pairs_start(&q->pairs, s, (uint64_t)tid, (uint64_t)(uintptr_t)stack);
+	pairs_start(&q->pairs, s->time, (uint64_t)tid, (uint64_t)(uintptr_t)stack);
 	o = pairs_find(&q->pairs, (uint64_t)tid);
 	if (o)
 		o->is_device = is_device;
@@ -692,7 +692,7 @@ static void close_wait(struct question *q, const struct analysis_sample *s, stru
 	struct ended e = { .tid = (pid_t)o->key, .s = *s, .context = context };
 
 	w->early.ended += earlywaits_has(&w->early, o);
-	pairs_close(&q->pairs, o, s, &e.end);
+	pairs_close(&q->pairs, o, s->time, &e.end);
 	/* an interrupt's chain goes on in the task that it interrupted */
 	if (q->a && s->event->layout.callchain && context < BY_INTERRUPT)
 		e.wakes = analysis_stack(q->a, s);
@@ -768,7 +768,7 @@ static void look_at_long(struct waits *w, uint64_t now)
 	if (w->states.switches.everybody || w->states.switches.recorded || now < w->looked + LONG_NS)
 		return;
 	w->looked = now;
-	for (struct open_pair *o = w->states.question.pairs.all; o; o = o->hh.next)
+	for (struct open_pair *o = groups_first(&w->states.question.pairs.all); o; o = groups_next(o))
 		if (o->is_open && !o->was_seen && o->start + LONG_NS <= now) {
 			o->was_seen = true;
 			if (w->shows_on)
@@ -946,7 +946,7 @@ static void add_all_unfinished(struct question *q)
 	struct waits *w = (struct waits *)q;
 	const uint64_t now = known_until(q);
 
-	for (const struct open_pair *o = q->pairs.all; o; o = o->hh.next)
+	for (const struct open_pair *o = groups_first(&q->pairs.all); o; o = groups_next(o))
 		if (o->is_open && !earlywaits_has(&w->early, o))
 			add_unfinished(q, o, now);
 	earlywaits_each(&w->early, add_early, q);
@@ -986,7 +986,7 @@ static void keep_stacks(void *ctx)
 {
 	const struct question *q = ctx;
 
-	for (const struct open_pair *o = q->pairs.all; o; o = o->hh.next)
+	for (const struct open_pair *o = groups_first(&q->pairs.all); o; o = groups_next(o))
 		if (o->is_open && o->value)
 			callstacks_keep((struct callstack *)(uintptr_t)o->value);
 }

@@ -27,7 +27,7 @@
 #include "base/room.h"
 #include "base/units.h"
 #include "report/terminal.h"
-#include "rows/pairs.h"
+#include "table/pairs.h"
 #include "stat/counts.h"
 #include "tasks/cputime.h"
 
@@ -256,7 +256,7 @@ static void take_turn(struct analysis *a, const struct analysis_sample *s, const
 	end_block(a, e->next, s->time);
 	end_wait(p, e->next, s->time);
 	if (e->preempted && switches_watch(&p->switches, e->prev))
-		pairs_start(&p->preempted, s, (uint64_t)e->prev, 0);
+		pairs_start(&p->preempted, s->time, (uint64_t)e->prev, 0);
 }
 
 static void take_switch(struct analysis *a, const struct analysis_sample *s)
@@ -271,7 +271,7 @@ static void take_switch(struct analysis *a, const struct analysis_sample *s)
 	if (s->event == p->switches.on_switch)
 		take_turn(a, s, &e);
 	if (s->event == p->switches.on_stack && e.sleeps && switches_watch(&p->switches, e.prev))
-		pairs_start(&p->pairs, s, (uint64_t)e.prev, (uint64_t)(uintptr_t)analysis_stack(a, s));
+		pairs_start(&p->pairs, s->time, (uint64_t)e.prev, (uint64_t)(uintptr_t)analysis_stack(a, s));
 }
 
 static void sample(struct analysis *a, const struct analysis_sample *s)
@@ -422,7 +422,7 @@ static void keep_sleepers(void *ctx)
 {
 	const struct profile *p = ctx;
 
-	for (const struct open_pair *o = p->pairs.all; o; o = o->hh.next)
+	for (const struct open_pair *o = groups_first(&p->pairs.all); o; o = groups_next(o))
 		if (o->is_open && o->value)
 			callstacks_keep((struct callstack *)(uintptr_t)o->value);
 }

@@ -702,7 +702,7 @@ static void add(struct callpath *one, const char *text)
 static void keep(struct callpaths *p, const struct question *q, const struct analysis_sample *s, const char *text)
 {
 	const bool early = (s->view.rec->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
-	const struct open_pair *call = early ? NULL : pairs_find((struct pairs *)&q->pairs, (uint64_t)s->tid);
+	const struct open_pair *call = early ? NULL : pairs_find(&q->pairs, (uint64_t)s->tid);
 	struct callpath *one = thread_of(p, s->tid);
 
 	if (!one)

@@ -747,7 +747,7 @@ static void leave(struct question *q, const struct analysis_sample *s)
 	int64_t ret = trace_field_sint(q->fields[LEAVE][FIELD_RET], s->view.raw);
 	struct happening h = { .s = s, .pid = s->pid, .tid = s->tid };
 
-	if (!pairs_end(&q->pairs, s, (uint64_t)s->tid, &h.end))
+	if (!pairs_end(&q->pairs, s->time, (uint64_t)s->tid, &h.end))
 		return;
 	if (!belongs(c, s, &h.end, id)) {
 		q->pairs.unbegun++;
@@ -802,7 +802,7 @@ static void sample(struct question *q, const struct analysis_sample *s)
 	pathmatch_at(&c->match, s->time);
 	if (s->event == q->events[ENTER]) {
 		finish_held(c, heldcalls_find(&c->held, s->tid));
-		pairs_start(&q->pairs, s, (uint64_t)s->tid, beginning(c, s));
+		pairs_start(&q->pairs, s->time, (uint64_t)s->tid, beginning(c, s));
 		callpaths_enter(&c->paths, s);
 		if (c->match.args.field)
 			pathmatch_enter(&c->match, s, (int64_t)beginning(c, s));

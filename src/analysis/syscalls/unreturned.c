@@ -254,7 +254,7 @@ static void add_sleeper(void *ctx, pid_t tid, enum task_state state)
 
 static void add_begun(struct visit *v)
 {
-	for (const struct open_pair *o = v->q->pairs.all; o; o = o->hh.next)
+	for (const struct open_pair *o = groups_first(&v->q->pairs.all); o; o = groups_next(o))
 		if (o->is_open &&
 		    !(v->recorded && (gaps_anywhere_since(v->u->gaps, o->start) || !v->u->wants(v->q, (int64_t)o->value))))
 			add(v, (pid_t)o->key, o->start);
