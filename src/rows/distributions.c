@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rows/distributions.h"
 
-#include "base/room.h"
 #include "engine/callnames.h"
 #include "report/json.h"
 
@@ -105,64 +104,55 @@ enum { MAX_ROWS = 65536, MAX_COLUMNS = 32 };
 
 struct distribution *distributions_get(struct distributions *all, const uint64_t key[DISTRIBUTION_KEYS], bool *fresh)
 {
-	struct distribution *d;
+	const uint32_t n = all->rows.n;
+	struct distribution *d = groups_get(&all->rows, key, sizeof(d->key), sizeof(*d), MAX_ROWS);
 
-	*fresh = false;
-	HASH_FIND(hh, all->rows, key, sizeof(d->key), d);
-	if (d)
-		return d;
-	if (HASH_COUNT(all->rows) < MAX_ROWS)
-		d = calloc(1, sizeof(*d));
-	if (!d) {
-		all->refused++;
-		return NULL;
-	}
-	memcpy(d->key, key, sizeof(d->key));
-	HASH_ADD(hh, all->rows, key, sizeof(d->key), d);
-	*fresh = !HASH_LOST(d);
-	if (*fresh)
-		return d;
-	free(d);
-	all->refused++;
-	return NULL;
+	*fresh = all->rows.n > n;
+	all->refused += !d;
+	return d;
+}
+
+static int by_total(const void *a_, const void *b_)
+{
+	const struct distribution *a = a_, *b = b_;
+
+	return (a->durations.sum < b->durations.sum) - (a->durations.sum > b->durations.sum);
+}
+
+void distributions_sort(struct distributions *all)
+{
+	groups_sort(&all->rows, by_total);
 }
 
 void distributions_clear(struct distributions *all)
 {
-	struct distribution *d, *next;
-
-	HASH_ITER(hh, all->rows, d, next) {
-		HASH_DEL(all->rows, d);
+	for (struct distribution *d = groups_first(&all->rows); d; d = groups_next(d)) {
 		histogram_free(&d->durations);
-		free(d->errnos);
+		groups_free(&d->errnos);
 		free(d->hist);
-		free(d);
 	}
+	groups_free(&all->rows);
 }
 
-static void add_errno(struct distribution *d, int error, uint64_t n)
+static void add_errno(struct distribution *d, uint64_t error, uint64_t n)
 {
-	size_t i = 0;
+	struct row_errno *one = groups_get(&d->errnos, &error, sizeof(error), sizeof(*one), UINT32_MAX);
 
-	while (i < d->nerrnos && d->errnos[i].error != error)
-		i++;
-	if (i == d->nerrnos && !APPENDED(d->errnos, d->nerrnos))
-		return;
-	d->errnos[i].error = error;
-	d->errnos[i].n += n;
+	if (one)
+		one->n += n;
 }
 
 void distribution_failed(struct distribution *d, int error)
 {
 	d->errors++;
-	add_errno(d, error, 1);
+	add_errno(d, (uint64_t)error, 1);
 }
 
 void distribution_add_failed(struct distribution *d, const struct distribution *from)
 {
 	d->errors += from->errors;
-	for (size_t i = 0; i < from->nerrnos; i++)
-		add_errno(d, from->errnos[i].error, from->errnos[i].n);
+	for (const struct row_errno *one = groups_first(&from->errnos); one; one = groups_next(one))
+		add_errno(d, one->error, one->n);
 }
 
 /* ---- the table ------------------------------------------------------------------------ */
@@ -211,17 +201,17 @@ static int by_count(const void *a, const void *b)
 }
 
 /* Most frequent first. */
-static void put_errnos(struct table *t, const struct distribution *d)
+static void put_errnos(struct table *t, struct distribution *d)
 {
 	char text[1024], name[32];
-	size_t used = 0, i = 0;
+	struct row_errno *one;
+	size_t used = 0;
 
-	if (d->nerrnos)
-		qsort(d->errnos, d->nerrnos, sizeof(*d->errnos), by_count);
-	for (; i < d->nerrnos && used < sizeof(text) - 64; i++)
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s:%llu", i ? " " : "",
-					 error_name(d->errnos[i].error, name, sizeof(name)), (unsigned long long)d->errnos[i].n);
-	if (i < d->nerrnos)
+	groups_sort(&d->errnos, by_count);
+	for (one = groups_first(&d->errnos); one && used < sizeof(text) - 64; one = groups_next(one))
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s:%llu", used ? " " : "",
+					 error_name((int)one->error, name, sizeof(name)), (unsigned long long)one->n);
+	if (one)
 		snprintf(text + used, sizeof(text) - used, " ...");
 	if (used)
 		table_text(t, text);
@@ -234,7 +224,7 @@ static bool is_shown(const struct distribution_view *view, enum shown column)
 	return column != SHOW_ERRNOS || view->csv;
 }
 
-static void put_row(struct table *t, const struct distribution *d, const struct distribution_view *view, uint64_t all)
+static void put_row(struct table *t, struct distribution *d, const struct distribution_view *view, uint64_t all)
 {
 	struct numbers n;
 
@@ -269,9 +259,9 @@ static void fill(struct table *t, const struct distributions *all, const struct 
 {
 	uint64_t sum = view->whole;
 
-	for (struct distribution *d = all->rows; d && !view->share_title; d = d->hh.next)
+	for (struct distribution *d = groups_first(&all->rows); d && !view->share_title; d = groups_next(d))
 		sum += d->durations.sum;
-	for (struct distribution *d = all->rows; d; d = d->hh.next)
+	for (struct distribution *d = groups_first(&all->rows); d; d = groups_next(d))
 		put_row(t, d, view, sum);
 }
 

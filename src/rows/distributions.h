@@ -6,10 +6,10 @@
 #ifndef ROWS_DISTRIBUTIONS_H
 #define ROWS_DISTRIBUTIONS_H
 
-#include "base/hash.h"
 #include "engine/analysis.h"
-#include "table/histogram.h"
 #include "report/table.h"
+#include "table/groups.h"
+#include "table/histogram.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -41,17 +41,16 @@ struct distribution {
 	struct histogram durations;          /* ns */
 	struct hist *hist;                   /* set by the caller, freed by distributions_clear(); or NULL */
 	uint64_t errors;                     /* distribution_failed() counts them */
-	struct row_errno {
-		int error;
-		uint64_t n;
-	} *errnos;
-	size_t nerrnos;
+	struct groups errnos;                /* of struct row_errno */
 	char name[64];                       /* set by the caller */
-	UT_hash_handle hh;
+};
+
+struct row_errno {
+	uint64_t error, n;
 };
 
 struct distributions {
-	struct distribution *rows;
+	struct groups rows;                  /* of struct distribution */
 	uint64_t refused;                    /* durations that are not in the table: it is full */
 };
 
@@ -100,5 +99,7 @@ void distribution_add_failed(struct distribution *d, const struct distribution *
 void distributions_print(struct analysis *a, struct distributions *all,
 			 const struct distribution_view *view, uint64_t from, uint64_t to,
 			 struct json_object *extra);
+/* The largest total comes first. */
+void distributions_sort(struct distributions *all);
 void distributions_clear(struct distributions *all);
 #endif

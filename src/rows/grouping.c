@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rows/grouping.h"
 
-#include "base/hash.h"
 #include "base/procstatus.h"
 
 #include <stdlib.h>
@@ -11,51 +10,28 @@ enum { MAX_THREADS = 1 << 20 };
 
 struct thread_process {
 	pid_t tid, pid;
-	UT_hash_handle hh;
 };
 
-static struct thread_process *learn(struct processes *p, pid_t tid, pid_t pid)
+void processes_set(struct processes *p, pid_t tid, pid_t pid)
 {
-	struct thread_process *t = NULL;
+	struct thread_process *t = groups_get(&p->all, &tid, sizeof(tid), sizeof(*t), MAX_THREADS);
 
-	if (HASH_COUNT(p->all) < MAX_THREADS)
-		t = calloc(1, sizeof(*t));
-	if (!t)
-		return NULL;
-	t->tid = tid;
-	t->pid = pid;
-	HASH_ADD(hh, p->all, tid, sizeof(t->tid), t);
-	return HASH_KEPT(t);
-}
-
-static struct thread_process *find(struct processes *p, pid_t tid)
-{
-	struct thread_process *t;
-
-	HASH_FIND(hh, p->all, &tid, sizeof(tid), t);
-	return t;
+	if (t)
+		t->pid = pid;
 }
 
 pid_t processes_of(struct processes *p, pid_t tid)
 {
-	struct thread_process *t = find(p, tid);
+	const struct thread_process *t = groups_find(&p->all, &tid, sizeof(tid));
 
-	if (!t && !p->recorded) {
-		long pid = procstatus_of(tid, "\nTgid:");
+	long pid;
 
-		t = learn(p, tid, pid > 0 ? (pid_t)pid : tid);   /* the thread may have ended */
-	}
-	return t ? t->pid : tid;
-}
-
-void processes_set(struct processes *p, pid_t tid, pid_t pid)
-{
-	struct thread_process *t = find(p, tid);
-
-	if (t)
-		t->pid = pid;
-	else
-		learn(p, tid, pid);
+	if (t || p->recorded)
+		return t ? t->pid : tid;
+	pid = procstatus_of(tid, "\nTgid:");
+	pid = pid > 0 ? pid : tid;   /* the thread may have ended */
+	processes_set(p, tid, (pid_t)pid);
+	return (pid_t)pid;
 }
 
 void processes_take(struct processes *p, const struct pev_record *rec)
@@ -65,16 +41,6 @@ void processes_take(struct processes *p, const struct pev_record *rec)
 	else if (rec->type == PERF_RECORD_COMM)
 		processes_set(p, (pid_t)rec->comm.tid, (pid_t)rec->comm.pid);
 }
-
-static void processes_free(struct processes *p)
-{
-	HASH_FREE(p->all);
-}
-
-struct grouped {
-	pid_t tid;
-	UT_hash_handle hh;
-};
 
 int grouping_parse(const char *text, void *field, struct fault *f)
 {
@@ -91,14 +57,14 @@ int grouping_parse(const char *text, void *field, struct fault *f)
 
 void grouping_next(struct grouping *g)
 {
-	HASH_FREE(g->tasks);
+	groups_free(&g->tasks);
 	g->news = false;
 }
 
 void grouping_free(struct grouping *g)
 {
 	grouping_next(g);
-	processes_free(&g->processes);
+	groups_free(&g->processes.all);
 }
 
 uint64_t grouping_process(struct grouping *g, struct analysis *a, pid_t tid, uint64_t time, const char **comm)
@@ -128,7 +94,7 @@ void grouping_merge(struct distributions *rows)
 {
 	struct distributions by_name = { .refused = rows->refused };
 
-	for (const struct distribution *d = rows->rows; d; d = d->hh.next)
+	for (const struct distribution *d = groups_first(&rows->rows); d; d = groups_next(d))
 		add_up(&by_name, d);
 	distributions_clear(rows);
 	*rows = by_name;
@@ -136,18 +102,10 @@ void grouping_merge(struct distributions *rows)
 
 void grouping_count(struct grouping *g, struct distributions *rows, pid_t tid)
 {
-	struct grouped *t = NULL;
-
 	if (!g->automatic)
 		return;
-	HASH_FIND(hh, g->tasks, &tid, sizeof(tid), t);
-	if (t || !(t = calloc(1, sizeof(*t))))
-		return;
-	t->tid = tid;
-	HASH_ADD(hh, g->tasks, tid, sizeof(t->tid), t);
-	if (HASH_LOST(t))
-		free(t);
-	if (HASH_COUNT(g->tasks) <= GROUPING_TASKS)
+	groups_get(&g->tasks, &tid, sizeof(tid), sizeof(tid), UINT32_MAX);
+	if (g->tasks.n <= GROUPING_TASKS)
 		return;
 	grouping_next(g);
 	g->automatic = false;

@@ -16,7 +16,7 @@
 
 /* Initialized by zeros. */
 struct processes {
-	struct thread_process *all;
+	struct groups all;       /* of struct thread_process */
 	bool recorded;           /* threads are from a recording: /proc is not read; set before processes_of() */
 };
 
@@ -35,7 +35,7 @@ struct grouping {
 	enum group_by by;
 	bool automatic;              /* by task until there are more than GROUPING_TASKS */
 	bool news;                   /* there are more: print_counts() reports it */
-	struct grouped *tasks;       /* tasks in this table, if `automatic` */
+	struct groups tasks;         /* ids of tasks in this table, if `automatic` */
 	struct processes processes;
 };
 

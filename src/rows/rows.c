@@ -242,11 +242,6 @@ static void row_name(struct question *q, const struct distribution *d, char *buf
 	}
 }
 
-static int by_total(const struct distribution *a, const struct distribution *b)
-{
-	return (a->durations.sum < b->durations.sum) - (a->durations.sum > b->durations.sum);
-}
-
 static void print_hists(struct question *q, FILE *out)
 {
 	enum { SHOWN_ROWS = 10, BESIDE = 41, WIDTH = 40, NARROW = 10 };
@@ -255,8 +250,8 @@ static void print_hists(struct question *q, FILE *out)
 	char name[512], safe[4 * sizeof(name)];
 	size_t n = 0;
 
-	HASH_SORT(q->rows.rows, by_total);
-	for (const struct distribution *d = q->rows.rows; d; d = d->hh.next) {
+	distributions_sort(&q->rows);
+	for (const struct distribution *d = groups_first(&q->rows.rows); d; d = groups_next(d)) {
 		if (!d->hist || n++ >= SHOWN_ROWS)
 			continue;
 		row_name(q, d, name, sizeof(name));
@@ -311,8 +306,8 @@ static void put_hists(struct question *q, struct table *t)
 	struct json_object *all = json_object_new_array();
 	bool good = all;
 
-	HASH_SORT(q->rows.rows, by_total);
-	for (const struct distribution *d = q->rows.rows; d && good; d = d->hh.next)
+	distributions_sort(&q->rows);
+	for (const struct distribution *d = groups_first(&q->rows.rows); d && good; d = groups_next(d))
 		good = !d->hist || put_hist(q, d, all);
 	if (good)
 		table_extra(t, "histograms", all);

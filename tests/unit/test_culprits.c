@@ -22,7 +22,7 @@ static void waited(struct culprits *c, uint64_t start, uint64_t end, uint32_t cp
 /* The time of a task; 0: it has no row. */
 static uint64_t time_of(struct culprits *c, pid_t tid, const char *name)
 {
-	for (const struct distribution *d = c->rows.rows; d; d = d->hh.next)
+	for (const struct distribution *d = groups_first(&c->rows.rows); d; d = groups_next(d))
 		if ((pid_t)d->key[1] == tid && !strcmp(words_text(&c->words, d->key[0]), name))
 			return d->durations.sum;
 	return 0;
@@ -32,7 +32,7 @@ static uint64_t sum(const struct culprits *c)
 {
 	uint64_t all = 0;
 
-	for (const struct distribution *d = c->rows.rows; d; d = d->hh.next)
+	for (const struct distribution *d = groups_first(&c->rows.rows); d; d = groups_next(d))
 		all += d->durations.sum;
 	return all;
 }
@@ -96,7 +96,7 @@ TEST(many_tasks_share_rows)
 		left(&c, 10 * (uint64_t)i, 0, i, "short");
 		waited(&c, 10 * (uint64_t)i - 10, 10 * (uint64_t)i, 0);
 	}
-	assert_int_equal(HASH_COUNT(c.rows.rows), TASKS + 1);
+	assert_int_equal(c.rows.rows.n, TASKS + 1);
 	ARE(NUMBERS(time_of(&c, 1, "short"), time_of(&c, 0, "short")), NUMBERS(10, 500));
 	left(&c, 50000, 0, 1, "short");
 	waited(&c, 49990, 50000, 0);    /* who has a row keeps it */

@@ -94,16 +94,16 @@ static struct distribution *row_of(struct culprits *c, pid_t tid, const char *co
 {
 	/* a task outside of the PID namespace has no id here */
 	uint64_t key[DISTRIBUTION_KEYS] = { words_number(&c->words, comm), pidmap_is_outer(tid) ? 0 : (uint64_t)tid };
-	struct distribution *d = NULL;
+	struct distribution *d;
 	bool fresh;
 
-	if (HASH_COUNT(c->rows.rows) < TASKS) {
+	if (c->rows.rows.n < TASKS) {
 		d = distributions_get(&c->rows, key, &fresh);
 		if (d && fresh && key[1] && c->live)
 			find_command(d->name, sizeof(d->name), tid, comm);
 		return d;
 	}
-	HASH_FIND(hh, c->rows.rows, key, sizeof(key), d);
+	d = groups_find(&c->rows.rows, key, sizeof(key));
 	key[1] = 0;
 	return d ? d : distributions_get(&c->rows, key, &fresh);
 }
@@ -179,18 +179,13 @@ static bool put_json(const struct culprits *c, const struct distribution *d, str
 	       (!*d->name || json_put_text(row, "command", d->name));
 }
 
-static int by_total(const struct distribution *a, const struct distribution *b)
-{
-	return (a->durations.sum < b->durations.sum) - (a->durations.sum > b->durations.sum);
-}
-
 struct json_object *culprits_json(struct culprits *c)
 {
 	struct json_object *all = json_object_new_array();
 	bool good = all;
 
-	HASH_SORT(c->rows.rows, by_total);
-	for (const struct distribution *d = c->rows.rows; d && good; d = d->hh.next)
+	distributions_sort(&c->rows);
+	for (const struct distribution *d = groups_first(&c->rows.rows); d && good; d = groups_next(d))
 		good = put_json(c, d, all);
 	if (good)
 		return all;
@@ -208,7 +203,7 @@ void culprits_print(struct culprits *c, struct analysis *a, uint64_t from, uint6
 		.calls_title = "runs", .max_rows = TOLD, .last = &command, .nlast = c->live, .put_last = put_last, .cuts_last = true,
 	};
 
-	if (c->rows.rows && !a->opts->json)
+	if (c->rows.rows.n && !a->opts->json)
 		distributions_print(a, &c->rows, &view, from, to, NULL);
 	distributions_clear(&c->rows);
 	words_free(&c->words);

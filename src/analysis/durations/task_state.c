@@ -81,7 +81,7 @@ static void explain(struct task_states *t, char *text, size_t size)
 	unsigned int seen = 0;
 	size_t n = 0;
 
-	for (const struct distribution *d = t->states.question.rows.rows; d; d = d->hh.next)
+	for (const struct distribution *d = groups_first(&t->states.question.rows.rows); d; d = groups_next(d))
 		seen |= 1u << d->key[1];
 	*text = '\0';
 	for (int i = 0; i < TASK_STATES && n < size; i++)

@@ -959,7 +959,7 @@ static void before_table(struct question *q)
 
 	while (w->ended)
 		flush_ended(w, w->ended, !w->on.recorded && waitends_is_dying(w->ended->tid) ? BY_EXIT : w->ended->context);
-	w->found_none = !q->rows.rows;
+	w->found_none = !q->rows.rows.n;
 	if (!w->states.switches.everybody)
 		add_all_unfinished(q);
 	if (w->shows_on)

@@ -468,7 +468,7 @@ void callerrors_print(struct callerrors *e, struct question *q, uint64_t from, c
 	struct printed p = { e, why };
 	char safe[1024];
 
-	if (e->paths || (e->rows.rows && !q->csv))
+	if (e->paths || (e->rows.rows.n && !q->csv))
 		print_rows(&p, q, from);
 	escape_terminal(why, strlen(why), safe, sizeof(safe));
 	if (e->paths && *why && !e->told && !q->common.json && !q->csv)
