@@ -182,16 +182,16 @@ static void choose(struct annotation *n, const struct hotspots *h, struct analys
 	struct candidate *best = NULL;
 
 	n->functions = candidates_of(h, asked);
-	for (struct candidate *c = n->functions; c; c = c->hh.next)
+	for (struct candidate *c = groups_first(&n->functions); c; c = groups_next(c))
 		if (c->named && (!best || c->named > best->named || (c->named == best->named && c->weight > best->weight)))
 			best = c;
-	for (struct candidate *c = n->functions; c && best; c = c->hh.next) {
+	for (struct candidate *c = groups_first(&n->functions); c && best; c = groups_next(c)) {
 		c->chosen = c->named && candidates_are_clones(c->symbol, best->symbol);
 		n->others += c->named == best->named && !c->chosen;
 	}
 	n->symbol = best ? best->symbol : NULL;
 	if (!best && asked == not_annotated(o))
-		candidates_suggest(n->functions, asked, o->annotate_near, sizeof(o->annotate_near));
+		candidates_suggest(&n->functions, asked, o->annotate_near, sizeof(o->annotate_near));
 }
 
 /* The instruction of a frame: that at its address or, if it is a return address, the call before it. */
@@ -203,19 +203,10 @@ static uint64_t insn_of(const struct callstack *stack, uint32_t i, bool blocked)
 }
 
 /* NULL: out of memory. */
-static struct place *credit_place(struct place **places, struct place_key key, uint64_t weight, bool self)
+static struct place *credit_place(struct groups *places, struct place_key key, uint64_t weight, bool self)
 {
-	struct place *p = NULL;
+	struct place *p = groups_get(places, &key, sizeof(key), sizeof(*p), UINT32_MAX);
 
-	HASH_FIND(hh, *places, &key, sizeof(key), p);
-	if (!p) {
-		p = calloc(1, sizeof(*p));
-		if (!p)
-			return NULL;
-		p->key = key;
-		HASH_ADD(hh, *places, key, sizeof(key), p);
-		p = HASH_KEPT(p);
-	}
 	if (!p)
 		return NULL;
 	p->total += weight;
@@ -247,7 +238,7 @@ static void count_spot(struct annotation *n, const struct hotspot *spot)
 	bool self = true;
 
 	for (uint32_t i = own; i < stack->n; i++) {
-		if (candidates_chosen(n->functions, stack->frames[i]->symbol)) {
+		if (candidates_chosen(&n->functions, stack->frames[i]->symbol)) {
 			credit(n, stack->frames[i], insn_of(stack, i, spot->key.blocked), spot->weight, self);
 			return;
 		}
@@ -256,8 +247,9 @@ static void count_spot(struct annotation *n, const struct hotspot *spot)
 }
 
 /* By file, then by line; unknown ones last. */
-static int by_line(const struct place *a, const struct place *b)
+static int by_line(const void *a_, const void *b_)
 {
+	const struct place *a = a_, *b = b_;
 	int order;
 
 	if (!a->key.file || !b->key.file)
@@ -268,8 +260,10 @@ static int by_line(const struct place *a, const struct place *b)
 }
 
 /* Of one object together. */
-static int by_offset(const struct place *a, const struct place *b)
+static int by_offset(const void *a_, const void *b_)
 {
+	const struct place *a = a_, *b = b_;
+
 	if (a->key.object != b->key.object)
 		return dso_serial(a->key.object) < dso_serial(b->key.object) ? -1 : 1;
 	return a->key.at < b->key.at ? -1 : a->key.at > b->key.at;
@@ -359,8 +353,8 @@ static const struct place *put_file(const struct lines *l, const struct place *p
 	const size_t context = source && !l->a->opts->json ? CONTEXT : 0;
 	uint64_t next = 1;
 
-	for (; p && p->key.file == file; p = p->hh.next) {
-		const struct place *after = p->hh.next && ((struct place *)p->hh.next)->key.file == file ? p->hh.next : NULL;
+	for (; p && p->key.file == file; p = groups_next(p)) {
+		const struct place *following = groups_next(p), *after = following && following->key.file == file ? following : NULL;
 		uint64_t from = p->key.line > next + context ? p->key.line - context : next;
 		uint64_t to = p->key.line + context;
 
@@ -442,9 +436,9 @@ void hotspots_put(const struct analysis *a, enum fit fit, const char *text)
 
 static void print_head(const struct analysis *a, const struct hotspots *h, const struct annotation *n)
 {
-	printf("\n%s of ", n->places && n->places->key.file ? "source lines" : "instructions");
+	printf("\n%s of ", n->first && n->first->key.file ? "source lines" : "instructions");
 	hotspots_put(a, FIT_NAME, n->symbol);
-	for (const struct candidate *c = n->functions; c; c = c->hh.next)
+	for (const struct candidate *c = groups_first(&n->functions); c; c = groups_next(c))
 		if (c->chosen && c->symbol != n->symbol) {
 			fputs(" and ", stdout);
 			hotspots_put(a, FIT_NAME, c->symbol);
@@ -459,13 +453,13 @@ static void say_unknown(const struct hotspots *h, const struct annotation *n, co
 {
 	uint64_t weight = 0;
 
-	for (; p; p = p->hh.next)
+	for (; p; p = groups_next(p))
 		weight += p->total;
 	printf("%.2f %% are in code without known source lines", hotspots_percent(weight, h->weight));
 	if (n->kernel)
 		puts("; instructions of kernel functions are not shown");
 	else
-		printf(": build the program with -g%s\n", n->places->key.file ? "" : !disasm_is_built() ?
+		printf(": build the program with -g%s\n", n->first->key.file ? "" : !disasm_is_built() ?
 		       " (without libcapstone, this perf-prof shows no instructions)" :
 		       "; its instructions cannot be read from its file");
 }
@@ -474,9 +468,9 @@ static void print_lines(struct analysis *a, const struct hotspots *h, struct ann
 {
 	const struct place *p;
 
-	for (p = n->places; p && p->key.file;)
+	for (p = n->first; p && p->key.file;)
 		p = print_file(a, h, n, p);
-	if (p == n->places && annotate_code(a, h, n))
+	if (p == n->first && annotate_code(a, h, n))
 		return;
 	if (p && !a->opts->json)
 		say_unknown(h, n, p);
@@ -484,21 +478,21 @@ static void print_lines(struct analysis *a, const struct hotspots *h, struct ann
 
 static void free_places(struct annotation *n)
 {
-	for (struct place *p = n->places; p; p = p->hh.next)
-		HASH_FREE(p->insns);
-	HASH_FREE(n->places);
-	n->places = NULL;
+	for (struct place *p = groups_first(&n->places); p; p = groups_next(p))
+		groups_free(&p->insns);
+	groups_free(&n->places);
 }
 
 static void count_all(struct annotation *n, const struct hotspots *h)
 {
 	free_places(n);
 	n->self = n->total = 0;
-	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next)
+	for (const struct hotspot *spot = groups_first(&h->all); spot; spot = groups_next(spot))
 		count_spot(n, spot);
-	HASH_SORT(n->places, by_line);
-	for (struct place *p = n->places; p; p = p->hh.next)
-		HASH_SORT(p->insns, by_offset);
+	groups_sort(&n->places, by_line);
+	for (struct place *p = groups_first(&n->places); p; p = groups_next(p))
+		groups_sort(&p->insns, by_offset);
+	n->first = groups_first(&n->places);
 }
 
 /* Clones have lines in common, but no instructions: then only the hottest is shown. False: there is only one. */
@@ -506,7 +500,7 @@ static bool leave_clones(struct annotation *n)
 {
 	const size_t before = n->others;
 
-	for (struct candidate *c = n->functions; c; c = c->hh.next)
+	for (struct candidate *c = groups_first(&n->functions); c; c = groups_next(c))
 		if (c->chosen && c->symbol != n->symbol) {
 			c->chosen = false;
 			n->others++;
@@ -521,11 +515,11 @@ static bool annotate(struct analysis *a, const struct hotspots *h, const struct 
 
 	choose(&n, h, a->opts, asked);
 	if (!n.symbol) {
-		HASH_FREE(n.functions);
+		groups_free(&n.functions);
 		return false;
 	}
 	count_all(&n, h);
-	if (n.places && !n.places->key.file && leave_clones(&n))
+	if (n.first && !n.first->key.file && leave_clones(&n))
 		count_all(&n, h);
 	if (!a->opts->json)
 		print_head(a, h, &n);
@@ -536,7 +530,7 @@ static bool annotate(struct analysis *a, const struct hotspots *h, const struct 
 			asked, n.others + 1);
 	}
 	free_places(&n);
-	HASH_FREE(n.functions);
+	groups_free(&n.functions);
 	return true;
 }
 

@@ -16,18 +16,18 @@ struct place_key {
 struct place {
 	struct place_key key;
 	uint64_t self, total;
-	struct place *insns;         /* of a line, by object and offset */
-	UT_hash_handle hh;
+	struct groups insns;         /* of a line, by object and offset: of struct place */
 };
 
 struct annotation {
 	const char *symbol;          /* of the hottest of its clones */
-	struct candidate *functions; /* of the stacks */
+	struct groups functions;     /* of the stacks: of struct candidate */
 	const struct dso *object;    /* the program; NULL: unknown, or the kernel */
 	const char *dso;
 	bool kernel;
 	size_t others;               /* further functions with that name, not counting clones */
-	struct place *places;        /* by file and line; unknown ones last */
+	struct groups places;        /* of struct place, by file and line; unknown ones last */
+	const struct place *first;   /* of these; NULL: there are none */
 	uint64_t self, total;
 };
 

@@ -36,7 +36,7 @@ static struct cost *costs_of(const struct disasm *d, const struct annotation *n,
 {
 	struct cost *costs = calloc(d->n, sizeof(*costs));
 
-	for (const struct place *p = n->places; costs && p; p = p->hh.next) {
+	for (const struct place *p = groups_first(&n->places); costs && p; p = groups_next(p)) {
 		const uint64_t addr = p->key.at + delta;
 		struct cost *cost = addr >= d->start && addr < d->end ? &costs[insn_at(d, addr)] : NULL;
 
@@ -151,10 +151,10 @@ static void put_rows(struct table *t, struct analysis *a, const struct hotspots 
 static const struct disasm *read_code(struct analysis *a, const struct annotation *n, uint64_t *delta)
 {
 	uint64_t vaddr = 0;
-	const struct disasm *d = n->places ? code_at(a, n->object, n->places->key.at, &vaddr) : NULL;
+	const struct disasm *d = n->first ? code_at(a, n->object, n->first->key.at, &vaddr) : NULL;
 
 	if (d)
-		*delta = vaddr - n->places->key.at;
+		*delta = vaddr - n->first->key.at;
 	return d;
 }
 
@@ -169,7 +169,7 @@ bool annotate_code(struct analysis *a, const struct hotspots *h, const struct an
 	if (!costs)
 		return false;
 	table_init(&t, "annotate", columns, sizeof(columns) / sizeof(*columns));
-	put_rows(&t, a, h, &(struct code){ n->object, n->places->key.at, delta, d->n }, costs);
+	put_rows(&t, a, h, &(struct code){ n->object, n->first->key.at, delta, d->n }, costs);
 	table_extra(&t, "function", json_text(n->symbol, strlen(n->symbol)));
 	table_extra(&t, "dso", json_text(n->dso, strlen(n->dso)));
 	table_caption(&t, "%s", a->opts->inlines < 0 ? "source lines are not looked up with --no-inline" :
@@ -209,7 +209,7 @@ static size_t list_insns(struct analysis *a, const struct place *line, struct li
 {
 	size_t n = 0;
 
-	for (const struct place *p = line->insns; p && most--; p = p->hh.next) {
+	for (const struct place *p = groups_first(&line->insns); p && most--; p = groups_next(p)) {
 		uint64_t addr = 0;
 		const struct insn *insn = insn_of_place(a, p->key.object, p->key.at, &addr);
 
@@ -228,7 +228,7 @@ enum { MOST_PLACES = 4096 };
 
 size_t annotate_line(struct analysis *a, const struct place *line, struct line_insn out[LINE_INSNS])
 {
-	const size_t most = HASH_COUNT(line->insns) < MOST_PLACES ? HASH_COUNT(line->insns) : MOST_PLACES;
+	const size_t most = line->insns.n < MOST_PLACES ? line->insns.n : MOST_PLACES;
 	struct line_insn *all = most ? calloc(most, sizeof(*all)) : NULL;
 	size_t n;
 

@@ -209,61 +209,46 @@ static void read_asked(const char *text, struct asked *asked)
 
 /* ---- functions -------------------------------------------------------------------------- */
 
-static struct candidate *candidate_of(struct candidate **all, const char *symbol, const struct asked *asked)
+struct groups candidates_of(const struct hotspots *h, const char *text)
 {
-	struct candidate *c = NULL;
-
-	HASH_FIND(hh, *all, &symbol, sizeof(symbol), c);
-	if (c)
-		return c;
-	c = calloc(1, sizeof(*c));
-	if (!c)
-		return NULL;
-	c->symbol = symbol;
-	c->named = likeness_of(symbol, asked);
-	HASH_ADD(hh, *all, symbol, sizeof(symbol), c);
-	return HASH_KEPT(c);
-}
-
-struct candidate *candidates_of(const struct hotspots *h, const char *text)
-{
-	struct candidate *all = NULL;
+	struct groups all = { 0 };
 	struct asked asked;
 
 	read_asked(text, &asked);
-	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next)
+	for (const struct hotspot *spot = groups_first(&h->all); spot; spot = groups_next(spot))
 		for (uint32_t i = 0; i < hotspot_stack(spot)->n; i++) {
 			const char *symbol = hotspot_stack(spot)->frames[i]->symbol;
-			struct candidate *c = symbol ? candidate_of(&all, symbol, &asked) : NULL;
+			const uint32_t n = all.n;
+			struct candidate *c = symbol ? groups_get(&all, &symbol, sizeof(symbol), sizeof(*c), UINT32_MAX) : NULL;
 
+			if (all.n > n)
+				c->named = likeness_of(symbol, &asked);
 			if (c)
 				c->weight += spot->weight;
 		}
 	return all;
 }
 
-void candidates_choose(struct candidate *all, const char *text)
+void candidates_choose(struct groups *all, const char *text)
 {
 	enum likeness least = LIKE_PLAIN;
 	struct asked asked;
 
 	read_asked(text, &asked);
-	for (const struct candidate *c = all; c && asked.has_arguments; c = c->hh.next)
+	for (const struct candidate *c = groups_first(all); c && asked.has_arguments; c = groups_next(c))
 		least = c->named > least ? LIKE_ARGUMENTS : least;
-	for (struct candidate *c = all; c; c = c->hh.next)
+	for (struct candidate *c = groups_first(all); c; c = groups_next(c))
 		c->chosen = c->named >= least;
 }
 
-struct candidate *candidates_chosen(struct candidate *all, const char *symbol)
+struct candidate *candidates_chosen(const struct groups *all, const char *symbol)
 {
-	struct candidate *c = NULL;
+	struct candidate *c = symbol ? groups_find(all, &symbol, sizeof(symbol)) : NULL;
 
-	if (symbol)
-		HASH_FIND(hh, all, &symbol, sizeof(symbol), c);
 	return c && c->chosen ? c : NULL;
 }
 
-void candidates_suggest(const struct candidate *all, const char *text, char *buf, size_t size)
+void candidates_suggest(const struct groups *all, const char *text, char *buf, size_t size)
 {
 	struct nearest near;
 	struct asked asked;
@@ -271,7 +256,7 @@ void candidates_suggest(const struct candidate *all, const char *text, char *buf
 
 	read_asked(text, &asked);
 	nearest_begin(&near, asked.plain);
-	for (const struct candidate *c = all; c; c = c->hh.next) {
+	for (const struct candidate *c = groups_first(all); c; c = groups_next(c)) {
 		plain_name(c->symbol, name);
 		name[unversioned(name)] = '\0';
 		name[unclone(name)] = '\0';

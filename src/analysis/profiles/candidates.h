@@ -22,17 +22,16 @@ struct candidate {
 	enum likeness named;
 	bool chosen;                 /* set by the caller, or by candidates_choose() */
 	uint64_t weight;
-	UT_hash_handle hh;
 };
 
-/* All functions, with the weight of their frames: HASH_FREE() them. NULL: there are none. */
-struct candidate *candidates_of(const struct hotspots *h, const char *asked);
+/* All functions, with the weight of their frames: groups_free() them. */
+struct groups candidates_of(const struct hotspots *h, const char *asked);
 /* Chooses all that have the name; if it has arguments, and some functions have these, only those. */
-void candidates_choose(struct candidate *all, const char *asked);
+void candidates_choose(struct groups *all, const char *asked);
 /* The chosen function; NULL: the symbol (maybe NULL) is none. */
-struct candidate *candidates_chosen(struct candidate *all, const char *symbol);
+struct candidate *candidates_chosen(const struct groups *all, const char *symbol);
 /* Whether two functions are made of the same source. */
 bool candidates_are_clones(const char *symbol, const char *other);
 /* A name of the table that resembles the asked one, with as many scopes; "": none does. */
-void candidates_suggest(const struct candidate *all, const char *asked, char *buf, size_t size);
+void candidates_suggest(const struct groups *all, const char *asked, char *buf, size_t size);
 #endif

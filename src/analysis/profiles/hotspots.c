@@ -141,7 +141,6 @@ int hotspots_check(struct analysis_opts *o, const char *command, struct fault *f
 }
 
 struct task_name {
-	UT_hash_handle hh;
 	uint64_t measured;           /* ns: hotspots_measure() */
 	uint64_t sampled;            /* weight of its samples */
 	struct task_name *program;   /* the name of its process, maybe the same; the last one counts. NULL: not known */
@@ -150,51 +149,31 @@ struct task_name {
 };
 
 struct process_name {
-	UT_hash_handle hh;
 	int64_t pid;
 	char text[COMMS_NAME];
 };
 
 void hotspots_free(struct hotspots *h)
 {
-	HASH_FREE(h->all);
-	HASH_FREE(h->names);
-	HASH_FREE(h->processes);
+	groups_free(&h->all);
+	groups_free(&h->names);
+	groups_free(&h->processes);
 	*h = (struct hotspots){ .nmore = h->nmore };
 }
 
 /* The entry for a task's name. NULL: out of memory. */
 static struct task_name *keep(struct hotspots *h, const char *comm)
 {
-	size_t len = strlen(comm);
-	struct task_name *name;
-
-	if (h->recent && !strcmp(h->recent->text, comm))
-		return h->recent;
-	HASH_FIND(hh, h->names, comm, len, name);
-	if (name)
-		return h->recent = name;
-	name = calloc(1, sizeof(*name) + len + 1);
-	if (!name)
-		return NULL;
-	memcpy(name->text, comm, len);
-	HASH_ADD(hh, h->names, text, len, name);
-	return HASH_KEPT(name);
+	if (!h->recent || strcmp(h->recent->text, comm))
+		h->recent = groups_text(&h->names, comm, strlen(comm), offsetof(struct task_name, text), UINT32_MAX);
+	return h->recent;
 }
 
 static struct hotspot *spot_of(struct hotspots *h, const struct hotspot_key *key)
 {
-	struct hotspot *spot = NULL;
+	const size_t size = sizeof(struct hotspot) + h->nmore * sizeof(uint64_t);
 
-	HASH_FIND(hh, h->all, key, sizeof(*key), spot);
-	if (spot || HASH_COUNT(h->all) >= MAX_HOTSPOTS)
-		return spot;
-	spot = calloc(1, sizeof(*spot) + h->nmore * sizeof(*spot->more));
-	if (!spot)
-		return NULL;
-	spot->key = *key;
-	HASH_ADD(hh, h->all, key, sizeof(*key), spot);
-	return HASH_KEPT(spot);
+	return groups_get(&h->all, key, sizeof(*key), size, MAX_HOTSPOTS);
 }
 
 static void refuse(struct hotspots *h, uint64_t weight, bool blocked)
@@ -226,14 +205,6 @@ static struct hotspot *add(struct hotspots *h, const char *comm, struct callstac
 	return spot;
 }
 
-static struct process_name *process_of(const struct hotspots *h, int64_t pid)
-{
-	struct process_name *process = NULL;
-
-	HASH_FIND(hh, h->processes, &pid, sizeof(pid), process);
-	return process;
-}
-
 /* Asked for when the process is new, and as long as its first thread has samples: exec changes the name. */
 /* The process of a task outside of the PID namespace is not known: PIDMAP_OUTER. */
 static pid_t process_id(const struct analysis_sample *s)
@@ -244,19 +215,13 @@ static pid_t process_id(const struct analysis_sample *s)
 static void see_process(struct hotspots *h, struct analysis *a, const struct analysis_sample *s)
 {
 	const pid_t pid = process_id(s);
-	struct process_name *process = process_of(h, h->pid);
+	struct process_name *process = groups_find(&h->processes, &h->pid, sizeof(h->pid));
 	const char *name;
 
 	if (process && s->tid != pid)
 		return;
-	if (!process && HASH_COUNT(h->processes) < MAX_HOTSPOTS) {
-		process = calloc(1, sizeof(*process));
-		if (!process)
-			return;
-		process->pid = h->pid;
-		HASH_ADD(hh, h->processes, pid, sizeof(process->pid), process);
-		process = HASH_KEPT(process);
-	}
+	if (!process)
+		process = groups_get(&h->processes, &h->pid, sizeof(h->pid), sizeof(*process), MAX_HOTSPOTS);
 	if (!process)
 		return;
 	name = analysis_comm(a, pid, s->time);
@@ -267,7 +232,7 @@ static void see_process(struct hotspots *h, struct analysis *a, const struct ana
 
 const char *hotspots_process(const struct hotspots *h, int64_t pid)
 {
-	const struct process_name *process = process_of(h, pid);
+	const struct process_name *process = groups_find(&h->processes, &pid, sizeof(pid));
 
 	return process ? process->text : "";
 }
@@ -284,9 +249,9 @@ bool hotspots_have_programs(const struct hotspots *h)
 	enum { LEAST_PERCENT = 1 };
 	uint64_t most = 0, all = 0;
 
-	for (struct task_name *name = h->names; name; name = name->hh.next)
+	for (struct task_name *name = groups_first(&h->names); name; name = groups_next(name))
 		name->whole = 0;
-	for (struct task_name *name = h->names; name; name = name->hh.next) {
+	for (struct task_name *name = groups_first(&h->names); name; name = groups_next(name)) {
 		struct task_name *program = name->program ? name->program : name;
 
 		program->whole += name->sampled;
@@ -367,7 +332,7 @@ static double usual_rate(const struct hotspots *h)
 {
 	double measured = 0, sampled = 0;
 
-	for (const struct task_name *name = h->names; name; name = name->hh.next)
+	for (const struct task_name *name = groups_first(&h->names); name; name = groups_next(name))
 		if (name->measured && name->sampled) {
 			measured += (double)name->measured;
 			sampled += (double)name->sampled;
@@ -377,9 +342,8 @@ static double usual_rate(const struct hotspots *h)
 
 static double rate_of(const struct hotspots *h, const char *comm, double usual)
 {
-	struct task_name *name;
+	const struct task_name *name = groups_find(&h->names, comm, strlen(comm));
 
-	HASH_FIND(hh, h->names, comm, strlen(comm), name);
 	return name && name->measured && name->sampled ? (double)name->measured / (double)name->sampled : usual;
 }
 
@@ -389,13 +353,13 @@ void hotspots_spread(struct hotspots *h)
 
 	h->left_out = h->left_out_blocked + (uint64_t)((double)(h->left_out - h->left_out_blocked) * usual + 0.5);
 	h->weight = h->refused_blocked + h->left_out;
-	for (struct hotspot *spot = h->all; spot; spot = spot->hh.next)
+	for (struct hotspot *spot = groups_first(&h->all); spot; spot = groups_next(spot))
 		if (!spot->key.blocked)
 			spot->weight = (uint64_t)((double)spot->weight * rate_of(h, spot->key.comm, usual) + 0.5);
 	h->refused = h->refused_blocked;
-	for (const struct task_name *name = h->names; name; name = name->hh.next)
+	for (const struct task_name *name = groups_first(&h->names); name; name = groups_next(name))
 		name_unsampled(h, name);
-	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next)
+	for (const struct hotspot *spot = groups_first(&h->all); spot; spot = groups_next(spot))
 		h->weight += spot->weight;
 }
 
@@ -431,7 +395,7 @@ uint32_t hotspot_own_frame(const struct hotspot *spot)
 
 void hotspots_prepare(struct analysis *a, struct hotspots *h)
 {
-	for (struct hotspot *spot = h->all; spot; spot = spot->hh.next)
+	for (struct hotspot *spot = groups_first(&h->all); spot; spot = groups_next(spot))
 		if (spot->key.stack)
 			callstacks_expand(a->stacks, spot->key.stack);
 	hotspots_drop_own(a, h);
@@ -468,7 +432,7 @@ static double squares(const struct hotspots *h)
 void hotspots_fold(struct analysis *a, struct hotspots *h, struct folded *f, const char *event)
 {
 	hotspots_prepare(a, h);
-	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next)
+	for (const struct hotspot *spot = groups_first(&h->all); spot; spot = groups_next(spot))
 		hotspot_fold(spot, *hotspot_stack(spot), FOLDED_LEAF_FIRST, HOTSPOT_TASK, f);
 	if (event)
 		folded_sampled(f, event, h->samples - h->left_out_samples, h->weight - h->left_out - h->refused,
@@ -488,6 +452,6 @@ void hotspots_each(struct analysis *a, struct hotspots *h,
 		   void (*fn)(void *ctx, const struct callstack *stack, uint64_t weight), void *ctx)
 {
 	hotspots_prepare(a, h);
-	for (struct hotspot *spot = h->all; spot; spot = spot->hh.next)
+	for (struct hotspot *spot = groups_first(&h->all); spot; spot = groups_next(spot))
 		fn(ctx, hotspot_stack(spot), spot->weight);
 }

@@ -7,6 +7,7 @@
 #define ANALYSIS_PROFILES_HOTSPOTS_H
 
 #include "engine/analysis.h"
+#include "table/groups.h"
 #include "tasks/cputime.h"
 
 /* --rows, --stacks, --sort, --comms, --dsos, --than, --below, --callers, --callees, --tree, --annotate and --inline-rows; their fields are in
@@ -34,10 +35,10 @@ static inline bool hotspots_merge_python(const struct analysis_opts *o)
 }
 
 struct hotspots {
-	struct hotspot *all;
-	struct task_name *names;
+	struct groups all;           /* of struct hotspot */
+	struct groups names;         /* of struct task_name */
 	struct task_name *recent;    /* the last one used */
-	struct process_name *processes;   /* if rows are by process */
+	struct groups processes;     /* of struct process_name, if rows are by process */
 	uint64_t weight, samples;    /* sums */
 	double squares;              /* sum of the squares of the samples' weights */
 	struct task_name *program;   /* of the next sample: hotspots_see(); NULL: not known */

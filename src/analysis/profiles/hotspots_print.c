@@ -35,12 +35,11 @@ struct function {
 	bool has_namesake;           /* another row has the same key but for the start */
 	size_t number;               /* in the order of appearance */
 	const struct hotspot *last;  /* the last one counted: recursion counts once */
-	UT_hash_handle hh;
 	uint64_t more[];             /* self counts of other events */
 };
 
 struct functions {
-	struct function *all;
+	struct groups all;           /* of struct function */
 	size_t nmore;                /* as in struct hotspots */
 	unsigned int by;             /* SORT_* */
 	bool inline_rows;
@@ -71,19 +70,14 @@ static struct function *function_of(struct functions *all, const struct hotspot 
 				    struct function *whole)
 {
 	struct function_key key = key_of(all, spot, frame);
-	struct function *fn = NULL;
+	struct function *fn;
 
 	key.whole = whole;
-	HASH_FIND(hh, all->all, &key, sizeof(key), fn);
-	if (fn)
-		return fn;
-	fn = calloc(1, sizeof(*fn) + all->nmore * sizeof(*fn->more));
-	if (!fn)
-		return NULL;
-	fn->key = key;
-	fn->low = UINT64_MAX;
-	fn->number = HASH_COUNT(all->all);
-	HASH_ADD(hh, all->all, key, sizeof(key), fn);
+	fn = groups_get(&all->all, &key, sizeof(key), sizeof(*fn) + all->nmore * sizeof(*fn->more), UINT32_MAX);
+	if (fn && !fn->low && !fn->last) {
+		fn->low = UINT64_MAX;
+		fn->number = all->all.n;
+	}
 	return fn;
 }
 
@@ -160,12 +154,12 @@ static int compare_by(order_fn *order, const struct function *a, const struct fu
 	return a == whole_a ? -(b != whole_b) : b == whole_b ? 1 : order(a, b);
 }
 
-static int compare(const struct function *a, const struct function *b)
+static int compare(const void *a, const void *b)
 {
 	return compare_by(by_self, a, b);
 }
 
-static int compare_totals(const struct function *a, const struct function *b)
+static int compare_totals(const void *a, const void *b)
 {
 	return compare_by(by_total, a, b);
 }
@@ -174,45 +168,36 @@ static int compare_totals(const struct function *a, const struct function *b)
 struct namesake {
 	struct function_key key;
 	struct function *first;
-	UT_hash_handle hh;
 };
 
 /* Without memory, rows may look the same. */
 static void mark_namesakes(struct functions *all)
 {
-	struct namesake *names = NULL, *name;
+	struct groups names = { 0 };
 
-	for (struct function *fn = all->all; fn; fn = fn->hh.next) {
+	for (struct function *fn = groups_first(&all->all); fn; fn = groups_next(fn)) {
 		struct function_key key = fn->key;
+		struct namesake *name;
 
 		if (!key.start)
 			continue;
 		key.start = 0;
-		HASH_FIND(hh, names, &key, sizeof(key), name);
-		if (name) {
+		name = groups_get(&names, &key, sizeof(key), sizeof(*name), UINT32_MAX);
+		if (name && name->first)
 			fn->has_namesake = name->first->has_namesake = true;
-			continue;
-		}
-		name = calloc(1, sizeof(*name));
-		if (!name)
-			break;
-		name->key = key;
-		name->first = fn;
-		HASH_ADD(hh, names, key, sizeof(name->key), name);
+		else if (name)
+			name->first = fn;
 	}
-	HASH_FREE(names);
+	groups_free(&names);
 }
 
 /* Fills in the functions, sorted. */
 static void find_functions(const struct hotspots *h, struct functions *all, bool totals)
 {
-	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next)
+	for (const struct hotspot *spot = groups_first(&h->all); spot; spot = groups_next(spot))
 		count_spot(all, spot);
 	mark_namesakes(all);
-	if (totals)
-		HASH_SORT(all->all, compare_totals);
-	else
-		HASH_SORT(all->all, compare);
+	groups_sort(&all->all, totals ? compare_totals : compare);
 }
 
 /* ---- columns -------------------------------------------------------------------------- */
@@ -525,7 +510,7 @@ static void print_functions(struct analysis *a, const struct hotspots *h,
 	find_functions(h, &all, a->opts->by_total);
 	table_init(&t, view->name, columns.v, good ? columns.n : 0);
 	t.lost |= !good;
-	for (const struct function *fn = good ? all.all : NULL; fn; fn = fn->hh.next)
+	for (const struct function *fn = groups_first(&all.all); fn && good; fn = groups_next(fn))
 		if (is_shown(a, h, fn))
 			put_function(&t, h, view, fn, by);
 	describe(a, h, view, when, &t);
@@ -535,7 +520,7 @@ static void print_functions(struct analysis *a, const struct hotspots *h,
 		printf("%s\n", t.caption ? t.caption : view->name);
 	table_free(&t);
 	free_columns(&columns);
-	HASH_FREE(all.all);
+	groups_free(&all.all);
 }
 
 /* ---- remarks --------------------------------------------------------------------------- */
@@ -545,7 +530,7 @@ static uint64_t made_weight(const struct hotspots *h)
 {
 	uint64_t sum = 0;
 
-	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next) {
+	for (const struct hotspot *spot = groups_first(&h->all); spot; spot = groups_next(spot)) {
 		const struct callstack *stack = hotspot_stack(spot);
 
 		if (stack->n && !stack->frames[0]->symbol && !strcmp(stack->frames[0]->dso, "//anon"))
@@ -570,7 +555,7 @@ static uint64_t unnamed_weight(const struct hotspots *h, const struct callstack 
 {
 	uint64_t sum = 0, most_weight = 0;
 
-	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next) {
+	for (const struct hotspot *spot = groups_first(&h->all); spot; spot = groups_next(spot)) {
 		const struct callstack *stack = hotspot_stack(spot);
 
 		if (!stack->n || !is_nameless(stack->frames[0]))
@@ -589,7 +574,7 @@ static uint64_t interpreter_weight(const struct hotspots *h)
 {
 	uint64_t sum = 0;
 
-	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next) {
+	for (const struct hotspot *spot = groups_first(&h->all); spot; spot = groups_next(spot)) {
 		const struct callstack *stack = hotspot_stack(spot);
 
 		sum += stack->n && pyframes_is_interpreter(stack->frames[0]) ? spot->weight : 0;
@@ -602,7 +587,7 @@ static uint64_t lineless_weight(const struct hotspots *h)
 {
 	uint64_t sum = 0;
 
-	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next) {
+	for (const struct hotspot *spot = groups_first(&h->all); spot; spot = groups_next(spot)) {
 		const struct callstack *stack = hotspot_stack(spot);
 		const struct frame *frame = stack->n ? stack->frames[0] : NULL;
 
@@ -616,7 +601,7 @@ static uint64_t nameless_kernel_weight(const struct hotspots *h)
 {
 	uint64_t sum = 0;
 
-	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next) {
+	for (const struct hotspot *spot = groups_first(&h->all); spot; spot = groups_next(spot)) {
 		const struct callstack *stack = hotspot_stack(spot);
 
 		sum += stack->n && stack->frames[0]->kernel && !stack->frames[0]->guest && !stack->frames[0]->symbol ? spot->weight : 0;
@@ -652,7 +637,7 @@ static uint64_t user_weight(const struct hotspots *h)
 {
 	uint64_t sum = 0;
 
-	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next) {
+	for (const struct hotspot *spot = groups_first(&h->all); spot; spot = groups_next(spot)) {
 		const struct callstack *stack = hotspot_stack(spot);
 
 		sum += stack->n && stack->frames[0]->object && !stack->frames[0]->kernel ? spot->weight : 0;
@@ -666,7 +651,7 @@ static void tell_no_inlines(const struct hotspots *h)
 	const struct frame *example = NULL;
 	uint64_t sum = 0;
 
-	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next) {
+	for (const struct hotspot *spot = groups_first(&h->all); spot; spot = groups_next(spot)) {
 		const struct callstack *stack = hotspot_stack(spot);
 		const struct frame *frame = stack->n ? stack->frames[0] : NULL;
 

@@ -4,7 +4,6 @@
 #define ANALYSIS_PROFILES_HOTSPOTS_PRIVATE_H
 
 #include "analysis/profiles/hotspots.h"
-#include "base/hash.h"
 #include "report/fit.h"
 #include "report/folded.h"
 
@@ -24,7 +23,6 @@ struct hotspot_key {
 struct hotspot {
 	struct hotspot_key key;
 	uint64_t weight, samples;
-	UT_hash_handle hh;
 	uint64_t more[];             /* hotspots.nmore counts */
 };
 

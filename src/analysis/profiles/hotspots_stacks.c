@@ -19,7 +19,7 @@ struct stacks {
 	const struct hotspots *h;
 	const struct hotspots_view *view;
 	const char *asked;           /* the function of --callers or --callees; NULL: neither */
-	struct candidate *functions; /* if asked: all, of which those with that name are chosen */
+	struct groups functions;     /* of struct candidate; if asked: all, of which those with that name are chosen */
 };
 
 struct stack_sum {
@@ -28,7 +28,6 @@ struct stack_sum {
 	struct callstack part;
 	uint64_t weight;
 	bool at_lines;               /* its first frame has different lines */
-	UT_hash_handle hh;
 };
 
 static unsigned int line_of(const struct callstack *stack, uint32_t i)
@@ -74,28 +73,22 @@ static bool are_same(const struct hotspot *a, const struct callstack *x, const s
 }
 
 /* False: out of memory. */
-static bool add(struct stack_sum **all, const struct hotspot *spot, const struct callstack *part)
+static bool add(struct groups *all, const struct hotspot *spot, const struct callstack *part)
 {
 	uint64_t key = hash_of(spot, part);
-	struct stack_sum *sum = NULL;
+	struct stack_sum *sum;
 
 	for (;; key++) {
-		HASH_FIND(hh, *all, &key, sizeof(key), sum);
-		if (!sum || are_same(sum->spot, &sum->part, spot, part))
-			break;
-	}
-	if (!sum) {
-		sum = calloc(1, sizeof(*sum));
+		sum = groups_get(all, &key, sizeof(key), sizeof(*sum), UINT32_MAX);
 		if (!sum)
 			return false;
-		sum->key = key;
+		if (!sum->spot || are_same(sum->spot, &sum->part, spot, part))
+			break;
+	}
+	if (!sum->spot) {
 		sum->spot = spot;
 		sum->part = *part;
-		HASH_ADD(hh, *all, key, sizeof(key), sum);
-		sum = HASH_KEPT(sum);
 	}
-	if (!sum)
-		return false;
 	sum->weight += spot->weight;
 	sum->at_lines |= part->frames[0]->line != sum->part.frames[0]->line;
 	if (sum->spot == spot || spot->weight > sum->spot->weight) {
@@ -106,8 +99,10 @@ static bool add(struct stack_sum **all, const struct hotspot *spot, const struct
 }
 
 /* Stable, so that stacks of equal weight stay in the order of their first samples. */
-static int by_weight(const struct stack_sum *a, const struct stack_sum *b)
+static int by_weight(const void *a_, const void *b_)
 {
+	const struct stack_sum *a = a_, *b = b_;
+
 	return a->weight < b->weight ? 1 : -(a->weight > b->weight);
 }
 
@@ -134,7 +129,7 @@ static void put_head(const struct analysis *a, const struct hotspots *h, const s
 static uint32_t find_asked(const struct stacks *s, const struct callstack *stack)
 {
 	for (uint32_t i = stack->n; i--;)
-		if (candidates_chosen(s->functions, stack->frames[i]->symbol))
+		if (candidates_chosen(&s->functions, stack->frames[i]->symbol))
 			return i;
 	return stack->n;
 }
@@ -157,8 +152,10 @@ static struct callstack part_of(const struct stacks *s, const struct hotspot *sp
 
 enum { NAMES_SHOWN = 4 };
 
-static int by_function_weight(const struct candidate *a, const struct candidate *b)
+static int by_function_weight(const void *a_, const void *b_)
 {
+	const struct candidate *a = a_, *b = b_;
+
 	return a->weight < b->weight ? 1 : -(a->weight > b->weight);
 }
 
@@ -173,17 +170,17 @@ static uint64_t choose_functions(struct stacks *s)
 	uint64_t sum = 0;
 
 	s->functions = candidates_of(s->h, s->asked);
-	candidates_choose(s->functions, s->asked);
-	for (struct candidate *c = s->functions; c; c = c->hh.next)
+	candidates_choose(&s->functions, s->asked);
+	for (struct candidate *c = groups_first(&s->functions); c; c = groups_next(c))
 		c->weight = 0;
-	for (const struct hotspot *spot = s->h->all; spot; spot = spot->hh.next) {
+	for (const struct hotspot *spot = groups_first(&s->h->all); spot; spot = groups_next(spot)) {
 		const struct callstack part = part_of(s, spot);
 
 		if (part.n)
-			candidates_chosen(s->functions, asked_frame(s, &part)->symbol)->weight += spot->weight;
+			candidates_chosen(&s->functions, asked_frame(s, &part)->symbol)->weight += spot->weight;
 		sum += part.n ? spot->weight : 0;
 	}
-	HASH_SORT(s->functions, by_function_weight);
+	groups_sort(&s->functions, by_function_weight);
 	return sum;
 }
 
@@ -193,7 +190,7 @@ static void put_functions(const struct stacks *s, size_t n)
 	size_t shown = 0;
 
 	printf("%zu functions have this name: ", n);
-	for (const struct candidate *c = s->functions; c && shown < n && shown < NAMES_SHOWN; c = c->hh.next) {
+	for (const struct candidate *c = groups_first(&s->functions); c && shown < n && shown < NAMES_SHOWN; c = groups_next(c)) {
 		fputs(shown++ ? ", " : "", stdout);
 		hotspots_put(s->a, FIT_NAME, c->symbol);
 		printf(" %.2f %%", hotspots_percent(c->weight, s->h->weight));
@@ -208,13 +205,13 @@ static void put_asked(struct stacks *s, struct analysis_opts *o)
 	const uint64_t sum = choose_functions(s);
 	size_t n = 0;
 
-	for (const struct candidate *c = s->functions; c && c->weight; c = c->hh.next)
+	for (const struct candidate *c = groups_first(&s->functions); c && c->weight; c = groups_next(c))
 		n++;
 	o->called |= n > 0;
 	if (!n)
-		candidates_suggest(s->functions, s->asked, o->callers_near, sizeof(o->callers_near));
+		candidates_suggest(&s->functions, s->asked, o->callers_near, sizeof(o->callers_near));
 	fputs(o->callees ? "\ncallees of " : "\ncallers of ", stdout);
-	hotspots_put(s->a, FIT_NAME, n == 1 ? s->functions->symbol : s->asked);
+	hotspots_put(s->a, FIT_NAME, n == 1 ? ((const struct candidate *)groups_first(&s->functions))->symbol : s->asked);
 	printf(", %.2f %%\n", hotspots_percent(sum, s->h->weight));
 	if (n > 1)
 		put_functions(s, n);
@@ -241,7 +238,7 @@ static int print_tree(const struct stacks *s)
 	struct folded *tree = folded_new();
 	int rc;
 
-	for (const struct hotspot *spot = s->h->all; spot && tree; spot = spot->hh.next) {
+	for (const struct hotspot *spot = groups_first(&s->h->all); spot && tree; spot = groups_next(spot)) {
 		const struct callstack part = part_of(s, spot);
 
 		if (part.n)
@@ -286,17 +283,17 @@ static int print_stacks(const struct stacks *s)
 {
 	const struct analysis_opts *o = s->a->opts;
 	const uint64_t most = most_stacks(s);
-	struct stack_sum *all = NULL;
+	struct groups all = { 0 };
 	uint64_t n = 0;
 	bool good = true;
 
-	for (const struct hotspot *spot = s->h->all; spot && good; spot = spot->hh.next) {
+	for (const struct hotspot *spot = groups_first(&s->h->all); spot && good; spot = groups_next(spot)) {
 		const struct callstack part = part_of(s, spot);
 
 		good = !part.n || add(&all, spot, &part);
 	}
-	HASH_SORT(all, by_weight);
-	for (const struct stack_sum *sum = all; sum && n < most; sum = sum->hh.next) {
+	groups_sort(&all, by_weight);
+	for (const struct stack_sum *sum = groups_first(&all); sum && n < most; sum = groups_next(sum)) {
 		if (hotspots_percent(sum->weight, s->h->weight) < o->least)
 			break;
 		if (!n++ && !o->callers)
@@ -304,14 +301,14 @@ static int print_stacks(const struct stacks *s)
 		put_head(s->a, s->h, sum);
 		print_part(s->a, sum);
 	}
-	HASH_FREE(all);
+	groups_free(&all);
 	return good ? 0 : -1;
 }
 
 void hotspots_print_stacks(struct analysis *a, const struct hotspots *h, const struct hotspots_view *view)
 {
 	const char *option = hotspots_stacks_option(a->opts);
-	struct stacks s = { a, h, view, a->opts->callers ? a->opts->callers : a->opts->callees, NULL };
+	struct stacks s = { a, h, view, a->opts->callers ? a->opts->callers : a->opts->callees, { 0 } };
 
 	if (option && !view->stacks && !view->fits)
 		printf("\n%s shows nothing: the samples have no call chains; record with -g\n", option);
@@ -323,5 +320,5 @@ void hotspots_print_stacks(struct analysis *a, const struct hotspots *h, const s
 		put_asked(&s, a->opts);
 	if ((a->opts->tree ? print_tree : print_stacks)(&s))
 		fprintf(stderr, "perf-prof: %s: out of memory for the stacks\n", view->name);
-	HASH_FREE(s.functions);
+	groups_free(&s.functions);
 }

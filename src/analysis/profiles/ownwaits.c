@@ -39,18 +39,15 @@ static bool has_inherited(struct analysis *a)
 
 void hotspots_drop_own(struct analysis *a, struct hotspots *h)
 {
-	struct hotspot *spot, *next;
-
 	if (!has_inherited(a))
 		return;
-	HASH_ITER(hh, h->all, spot, next) {
+	for (struct hotspot *spot = groups_first(&h->all); spot; spot = groups_next(spot)) {
 		if (!spot->key.blocked || !is_own(hotspot_stack(spot)))
 			continue;
 		h->own += spot->weight;
 		h->weight -= spot->weight;
 		h->blocked -= spot->weight;
 		h->samples -= spot->samples;
-		HASH_DEL(h->all, spot);
-		free(spot);
+		groups_drop(&h->all, spot);
 	}
 }

@@ -269,7 +269,7 @@ static void show_section(struct analysis *a, struct section *s, uint64_t now)
 		.sampled = s->source == s->events[0] ? analysis_sampled(s->source, what, sampled, sizeof(sampled)) : NULL,
 		.event = s->source,
 		.counted = true, .placeless = !s->has_place,
-		.functions = s->has_place && s->hot.all ? FUNCTIONS_SHOWN : 0,
+		.functions = s->has_place && s->hot.all.n ? FUNCTIONS_SHOWN : 0,
 		.stacks = s->source->layout.callchain ? STACKS_SHOWN : 0,
 		.skid = s->skid, .without_kernel = analysis_excludes_kernel(s->events[0]),
 		.count = s->sums[0] + s->idle[0], .in_ns = analysis_is_clock(s->events[0]), .idle = s->idle[0],
@@ -310,7 +310,7 @@ static void fold(struct analysis *a, uint64_t now)
 	for (size_t i = 0; i < r->nsections; i++) {
 		if (is_drawn(r, &r->sections[i]))
 			hotspots_fold(a, &r->sections[i].hot, r->flame.folded, drawn_name(r, a, name, sizeof(name)));
-		else if (!r->other && r->sections[i].hot.all)
+		else if (!r->other && r->sections[i].hot.all.n)
 			r->other = &r->sections[i];
 	}
 }

@@ -56,7 +56,7 @@ static void suggest(struct analysis_opts *o, const struct hotspots *h)
 
 	nearest_begin(&comm, o->comms.n ? o->comms.v[0] : "");
 	nearest_begin(&dso, o->dsos.n ? file_name(o->dsos.v[0]) : "");
-	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next) {
+	for (const struct hotspot *spot = groups_first(&h->all); spot; spot = groups_next(spot)) {
 		nearest_offer(&comm, spot->key.comm);
 		nearest_offer(&dso, file_name(dso_of(spot)));
 	}
@@ -66,14 +66,14 @@ static void suggest(struct analysis_opts *o, const struct hotspots *h)
 
 static void see(struct analysis_opts *o, const struct hotspots *h)
 {
-	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next) {
+	for (const struct hotspot *spot = groups_first(&h->all); spot; spot = groups_next(spot)) {
 		const bool comm = has_comm(o, spot), dso = has_dso(o, spot);
 
 		o->comm_seen |= comm;
 		o->dso_seen |= dso;
 		o->selected |= comm && dso;
 	}
-	if (!o->selected && h->all)
+	if (!o->selected && h->all.n)
 		suggest(o, h);
 }
 
@@ -82,18 +82,15 @@ static void leave_out(struct hotspots *h, struct hotspot *spot)
 	h->left_out += spot->weight;
 	h->left_out_blocked += spot->key.blocked ? spot->weight : 0;
 	h->left_out_samples += spot->samples;
-	HASH_DEL(h->all, spot);
-	free(spot);
+	groups_drop(&h->all, spot);
 }
 
 void hotspots_select(struct analysis *a, struct hotspots *h)
 {
-	struct hotspot *spot, *next;
-
 	if (!a->opts->comms.n && !a->opts->dsos.n)
 		return;
 	see(a->opts, h);
-	HASH_ITER(hh, h->all, spot, next)
+	for (struct hotspot *spot = groups_first(&h->all); spot; spot = groups_next(spot))
 		if (!has_comm(a->opts, spot) || !has_dso(a->opts, spot))
 			leave_out(h, spot);
 }
