@@ -18,7 +18,6 @@ struct breakdown_thread {
 	uint64_t since;              /* perf clock, ns */
 	struct breakdown_sums sums;
 	struct callstack *stack;     /* with which it went to sleep last, until it is woken; or NULL */
-	UT_hash_handle hh;
 };
 
 enum { MAX_THREADS = 1 << 16, MAX_IDLE = 4096 };
@@ -288,9 +287,8 @@ int breakdown_begin(struct breakdown *b, struct analysis *a, struct fault *f)
 
 static struct breakdown_thread *in_call(struct breakdown *b, pid_t tid)
 {
-	struct breakdown_thread *t;
+	struct breakdown_thread *t = groups_find(&b->threads, &tid, sizeof(tid));
 
-	HASH_FIND(hh, b->threads, &tid, sizeof(tid), t);
 	return t && t->in_call ? t : NULL;
 }
 
@@ -384,11 +382,10 @@ static bool is_about_call(struct breakdown *b, const struct analysis_sample *s)
 static void forget(struct breakdown *b, struct breakdown_thread *t)
 {
 	t->in_call = false;
-	if (HASH_COUNT(b->threads) <= MAX_IDLE)
+	if (b->threads.n <= MAX_IDLE)
 		return;
-	HASH_DEL(b->threads, t);
 	breakdown_sums_free(&t->sums);
-	free(t);
+	groups_drop(&b->threads, t);
 }
 
 /* The sample may come before on_switch, which says that the thread sleeps, or after it. */
@@ -470,7 +467,7 @@ void breakdown_lost(struct breakdown *b, const struct stream_loss *loss)
 	struct pairs *p = &b->states.question.pairs;
 
 	culprits_lost(&b->runs, loss);
-	for (struct breakdown_thread *t = b->threads; loss->count && t; t = t->hh.next) {
+	for (struct breakdown_thread *t = groups_first(&b->threads); loss->count && t; t = groups_next(t)) {
 		struct open_pair *o = t->in_call ? pairs_find(p, (uint64_t)t->tid) : NULL;
 
 		t->has_lost = true;
@@ -483,24 +480,14 @@ void breakdown_lost(struct breakdown *b, const struct stream_loss *loss)
 
 static struct breakdown_thread *thread(struct breakdown *b, pid_t tid)
 {
-	struct breakdown_thread *t;
+	struct breakdown_thread *t = groups_get(&b->threads, &tid, sizeof(tid), sizeof(*t), MAX_THREADS);
 
-	HASH_FIND(hh, b->threads, &tid, sizeof(tid), t);
-	if (t)
-		return t;
-	if (HASH_COUNT(b->threads) >= MAX_THREADS) {
-		if (!b->has_said_full)
-			fprintf(stderr, "perf-prof: latency: more than %d threads are in calls: where the time of the others goes is unknown\n",
-				MAX_THREADS);
+	if (!t && b->threads.n >= MAX_THREADS && !b->has_said_full) {
+		fprintf(stderr, "perf-prof: latency: more than %d threads are in calls: where the time of the others goes is unknown\n",
+			MAX_THREADS);
 		b->has_said_full = true;
-		return NULL;
 	}
-	t = calloc(1, sizeof(*t));
-	if (!t)
-		return NULL;
-	t->tid = tid;
-	HASH_ADD(hh, b->threads, tid, sizeof(t->tid), t);
-	return HASH_KEPT(t);
+	return t;
 }
 
 /* A state that was known before is that of another call, or of a thread that has ended. */
@@ -561,7 +548,7 @@ static void keep_stacks(void *ctx)
 {
 	const struct breakdown *b = ctx;
 
-	for (const struct breakdown_thread *t = b->threads; t; t = t->hh.next) {
+	for (const struct breakdown_thread *t = groups_first(&b->threads); t; t = groups_next(t)) {
 		if (t->in_call && t->stack)
 			callstacks_keep(t->stack);
 		for (size_t i = 0; t->in_call && i < t->sums.nwaits; i++)
@@ -578,13 +565,9 @@ void breakdown_rest(struct breakdown *b)
 
 void breakdown_free(struct breakdown *b)
 {
-	struct breakdown_thread *t, *next;
-
-	HASH_ITER(hh, b->threads, t, next) {
-		HASH_DEL(b->threads, t);
+	for (struct breakdown_thread *t = groups_first(&b->threads); t; t = groups_next(t))
 		breakdown_sums_free(&t->sums);
-		free(t);
-	}
+	groups_free(&b->threads);
 	breakdown_sums_free(&b->call);
 	culprits_free(&b->runs);
 	states_release(&b->states.question);

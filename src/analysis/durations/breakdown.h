@@ -62,7 +62,7 @@ struct breakdown {
 	const struct trace_field *call_nr, *args;            /* of on_enter */
 	struct waiton waiton;
 	struct culprits runs;
-	struct breakdown_thread *threads;
+	struct groups threads;       /* of struct breakdown_thread */
 	struct breakdown_sums call;  /* the one that has ended last */
 	struct words words;
 	struct waitkinds kinds;      /* of what was waited on */

@@ -417,33 +417,13 @@ bool breakdown_json(const struct breakdown *b, const struct breakdown_sums *sums
 
 /* ---- rows ------------------------------------------------------------------------------- */
 
-static struct breakdown_row *find(const struct breakdown_rows *rows, const uint64_t key[DISTRIBUTION_KEYS])
-{
-	struct breakdown_row *row;
-
-	HASH_FIND(hh, rows->all, key, sizeof(row->key), row);
-	return row;
-}
-
-static struct breakdown_row *new_row(struct breakdown_rows *rows, const uint64_t key[DISTRIBUTION_KEYS])
-{
-	struct breakdown_row *row = calloc(1, sizeof(*row));
-
-	if (!row)
-		return NULL;
-	memcpy(row->key, key, sizeof(row->key));
-	HASH_ADD(hh, rows->all, key, sizeof(row->key), row);
-	return HASH_KEPT(row);
-}
-
 struct breakdown_row *breakdown_rows_add(struct breakdown_rows *rows, const uint64_t key[DISTRIBUTION_KEYS], bool *fresh)
 {
 	const struct breakdown_sums *call = &rows->from->call;
-	struct breakdown_row *row = find(rows, key);
+	const uint32_t n = rows->all.n;
+	struct breakdown_row *row = groups_get(&rows->all, key, sizeof(row->key), sizeof(*row), UINT32_MAX);
 
-	*fresh = !row;
-	if (!row)
-		row = new_row(rows, key);
+	*fresh = rows->all.n > n;
 	if (!row)
 		return NULL;
 	breakdown_sums_add(&row->all, call);
@@ -454,7 +434,7 @@ struct breakdown_row *breakdown_rows_add(struct breakdown_rows *rows, const uint
 
 void breakdown_rows_put(const struct breakdown_rows *rows, const struct distribution *d, struct table *t)
 {
-	const struct breakdown_row *row = find(rows, d->key);
+	const struct breakdown_row *row = groups_find(&rows->all, d->key, sizeof(d->key));
 
 	for (size_t i = 0; i < BREAKDOWN_PARTS; i++)
 		if (row)
@@ -465,19 +445,18 @@ void breakdown_rows_put(const struct breakdown_rows *rows, const struct distribu
 
 void breakdown_rows_clear(struct breakdown_rows *rows)
 {
-	struct breakdown_row *row, *next;
-
-	HASH_ITER(hh, rows->all, row, next) {
-		HASH_DEL(rows->all, row);
+	for (struct breakdown_row *row = groups_first(&rows->all); row; row = groups_next(row)) {
 		breakdown_sums_free(&row->all);
 		breakdown_sums_free(&row->slow);
 		json_object_put(row->labels);
-		free(row);
 	}
+	groups_free(&rows->all);
 }
 
-static int by_total(const struct breakdown_row *a, const struct breakdown_row *b)
+static int by_total(const void *a_, const void *b_)
 {
+	const struct breakdown_row *a = a_, *b = b_;
+
 	return (a->all.total < b->all.total) - (a->all.total > b->all.total);
 }
 
@@ -599,14 +578,14 @@ void breakdown_rows_print(struct breakdown_rows *rows, struct analysis *a)
 	enum { SHOWN_ROWS = 10 };
 	size_t n = 0;
 
-	HASH_SORT(rows->all, by_total);
-	for (const struct breakdown_row *row = rows->all; row && n < SHOWN_ROWS; row = row->hh.next, n++) {
+	groups_sort(&rows->all, by_total);
+	for (const struct breakdown_row *row = groups_first(&rows->all); row && n < SHOWN_ROWS; row = groups_next(row), n++) {
 		sort(&row->all);
 		sort(&row->slow);
 		print_row(rows, row, a);
 	}
-	if (HASH_COUNT(rows->all) > n)
-		printf("... %zu more (--json shows all)\n", (size_t)HASH_COUNT(rows->all) - n);
+	if (rows->all.n > n)
+		printf("... %zu more (--json shows all)\n", rows->all.n - n);
 	breakdown_rows_clear(rows);
 }
 
@@ -632,8 +611,8 @@ struct json_object *breakdown_rows_json(struct breakdown_rows *rows)
 	struct json_object *all = json_object_new_array();
 	bool good = all;
 
-	HASH_SORT(rows->all, by_total);
-	for (const struct breakdown_row *row = rows->all; row && good; row = row->hh.next)
+	groups_sort(&rows->all, by_total);
+	for (const struct breakdown_row *row = groups_first(&rows->all); row && good; row = groups_next(row))
 		good = row->labels && put_sums(rows, row, 0, all) && (!rows->than || put_sums(rows, row, rows->than, all));
 	if (good)
 		return all;

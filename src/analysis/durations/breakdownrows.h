@@ -11,14 +11,13 @@ struct breakdown_row {
 	char name[320];                      /* for the caption: "start=>end" */
 	struct json_object *labels;          /* for JSON: its identifying members; NULL: out of memory */
 	struct breakdown_sums all, slow;
-	UT_hash_handle hh;
 };
 
 /* Initialized by zeros. */
 struct breakdown_rows {
 	const struct breakdown *from;
 	uint64_t than;                       /* ns; 0: there are no slow ones */
-	struct breakdown_row *all;
+	struct groups all;                   /* of struct breakdown_row */
 };
 
 /* Adds from->call to the row of that key. A new one (*fresh) has no name and labels yet. NULL: out of memory. */

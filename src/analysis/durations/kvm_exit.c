@@ -11,13 +11,12 @@
 struct exit_reasons {
 	const struct trace_field *code, *isa;   /* isa: x86; or NULL */
 	const struct trace_field *kind;         /* arm64: esr_ec, the exception class; or NULL */
-	struct exit_reason *known;
+	struct groups known;                    /* of struct exit_reason */
 };
 
 struct exit_reason {
 	uint64_t code;
 	char name[48];
-	UT_hash_handle hh;
 };
 
 static const struct trace_field *maybe(const struct stream_event *event, const char *name)
@@ -38,7 +37,7 @@ static int exit_reasons_begin(struct exit_reasons *all, const struct stream_even
 
 static void exit_reasons_free(struct exit_reasons *all)
 {
-	HASH_FREE(all->known);
+	groups_free(&all->known);
 }
 
 /* The event's text has the reason's name: "... reason HLT rip ...", on arm64
@@ -62,17 +61,11 @@ enum { MAX_REASONS = 4096 };   /* a damaged recording can have any number */
 static void learn(struct exit_reasons *all, struct tracefmt_db *formats, const struct analysis_sample *s,
 		  uint64_t code)
 {
-	struct exit_reason *r;
+	const uint32_t n = all->known.n;
+	struct exit_reason *r = groups_get(&all->known, &code, sizeof(code), sizeof(*r), MAX_REASONS);
 
-	HASH_FIND(hh, all->known, &code, sizeof(code), r);
-	r = r || HASH_COUNT(all->known) >= MAX_REASONS ? NULL : calloc(1, sizeof(*r));
-	if (!r)
-		return;
-	r->code = code;
-	read_name(formats, s, r->name, sizeof(r->name));
-	HASH_ADD(hh, all->known, code, sizeof(r->code), r);
-	if (HASH_LOST(r))
-		free(r);
+	if (all->known.n > n)
+		read_name(formats, s, r->name, sizeof(r->name));
 }
 
 /* The sample's exit reason, as a number for exit_reasons_name(). */
@@ -90,9 +83,8 @@ static uint64_t exit_reasons_code(struct exit_reasons *all, struct tracefmt_db *
 
 static const char *exit_reasons_name(struct exit_reasons *all, uint64_t code)
 {
-	struct exit_reason *r;
+	const struct exit_reason *r = groups_find(&all->known, &code, sizeof(code));
 
-	HASH_FIND(hh, all->known, &code, sizeof(code), r);
 	return r ? r->name : "?";
 }
 
@@ -101,14 +93,13 @@ static const char *exit_reasons_name(struct exit_reasons *all, uint64_t code)
 struct kvm_exit {
 	struct question question;
 	struct exit_reasons reasons;
-	struct vcpu *vcpus;
+	struct groups vcpus;         /* of struct vcpu */
 };
 
 /* A virtual CPU's thread, and the times of its first and last event. */
 struct vcpu {
 	pid_t tid;
 	uint64_t first, last;
-	UT_hash_handle hh;
 };
 
 enum { LEAVE, ENTER };
@@ -138,7 +129,7 @@ static uint64_t seen(struct question *q)
 {
 	uint64_t ns = 0;
 
-	for (struct vcpu *v = ((struct kvm_exit *)q)->vcpus; v; v = v->hh.next) {
+	for (struct vcpu *v = groups_first(&((struct kvm_exit *)q)->vcpus); v; v = groups_next(v)) {
 		ns += v->last - v->first;
 		v->first = v->last;
 	}
@@ -147,21 +138,13 @@ static uint64_t seen(struct question *q)
 
 static void see_vcpu(struct kvm_exit *k, const struct analysis_sample *s)
 {
-	struct vcpu *v;
+	const uint32_t n = k->vcpus.n;
+	struct vcpu *v = groups_get(&k->vcpus, &s->tid, sizeof(s->tid), sizeof(*v), UINT32_MAX);
 
-	HASH_FIND(hh, k->vcpus, &s->tid, sizeof(s->tid), v);
-	if (!v) {
-		v = calloc(1, sizeof(*v));
-		if (!v)
-			return;
-		v->tid = s->tid;
+	if (!v)
+		return;
+	if (k->vcpus.n > n)
 		v->first = s->time;
-		HASH_ADD(hh, k->vcpus, tid, sizeof(v->tid), v);
-		if (HASH_LOST(v)) {
-			free(v);
-			return;
-		}
-	}
 	v->last = s->time;
 }
 
@@ -197,7 +180,7 @@ static void release(struct question *q)
 {
 	struct kvm_exit *k = (struct kvm_exit *)q;
 
-	HASH_FREE(k->vcpus);
+	groups_free(&k->vcpus);
 	exit_reasons_free(&k->reasons);
 }
 

@@ -23,7 +23,6 @@ struct watched {
 	bool is_new;             /* in a recording: it began during that */
 	bool outside;            /* of the control groups, as /proc said at that time: */
 	uint64_t asked;
-	UT_hash_handle hh;
 };
 
 static const struct {
@@ -62,10 +61,7 @@ bool task_state_sleeps(char letter, enum task_state *state)
 
 static struct watched *find_watched(const struct switches *w, pid_t tid)
 {
-	struct watched *found;
-
-	HASH_FIND(hh, w->watched, &tid, sizeof(tid), found);
-	return found;
+	return groups_find(&w->watched, &tid, sizeof(tid));
 }
 
 enum { OWN_SLOTS = 4096 };
@@ -98,17 +94,7 @@ static int watch(struct switches *w, pid_t tid)
 		one->outside = false;
 	if (one || switches_watch(w, tid))
 		return 0;
-	if (w->recorded && HASH_COUNT(w->watched) >= MAX_WATCHED)
-		return -1;
-	one = calloc(1, sizeof(*one));
-	if (!one)
-		return -1;
-	one->tid = tid;
-	HASH_ADD(hh, w->watched, tid, sizeof(one->tid), one);
-	if (!HASH_LOST(one))
-		return 0;
-	free(one);
-	return -1;
+	return groups_get(&w->watched, &tid, sizeof(tid), sizeof(*one), w->recorded ? MAX_WATCHED : UINT32_MAX) ? 0 : -1;
 }
 
 static int watch_process(struct switches *w, pid_t pid, struct fault *f)
@@ -209,7 +195,7 @@ size_t switches_without_event(const struct switches *w, bool *none)
 	size_t n = 0;
 
 	*none = w->recorded && !w->everybody;
-	for (const struct watched *one = w->watched; one; one = one->hh.next) {
+	for (const struct watched *one = groups_first(&w->watched); one; one = groups_next(one)) {
 		n += one->known && !one->had_event;
 		*none &= !one->known && !one->had_event;
 	}
@@ -244,14 +230,9 @@ enum { ASK_AGAIN_NS = 1000000000, MAX_OUTSIDE = 1 << 16 };
 /* /proc can be asked again. */
 static void forget_outside(struct switches *w)
 {
-	struct watched *one, *next;
-
-	HASH_ITER(hh, w->watched, one, next) {
-		if (!one->outside)
-			continue;
-		HASH_DEL(w->watched, one);
-		free(one);
-	}
+	for (struct watched *one = groups_first(&w->watched); one; one = groups_next(one))
+		if (one->outside)
+			groups_drop(&w->watched, one);
 	w->noutside = 0;
 }
 
@@ -278,8 +259,7 @@ static void forget(struct switches *w, pid_t tid)
 	struct watched *one = find_watched(w, tid);
 
 	if (one)
-		HASH_DEL(w->watched, one);
-	free(one);
+		groups_drop(&w->watched, one);
 }
 
 struct members {
@@ -361,7 +341,7 @@ bool switches_are_over(struct switches *w)
 
 void switches_free(struct switches *w)
 {
-	HASH_FREE(w->watched);
+	groups_free(&w->watched);
 	cgroups_free(&w->groups);
 	for (size_t i = 0; i < w->nends; i++)
 		close(w->ends[i]);
@@ -377,7 +357,7 @@ enum { FEW_TASKS = 64 };
 static bool are_few(const struct switches *w, const struct stream_opts *o)
 {
 	return !o->input && (o->pids.n || o->tids.n) && !w->groups.n && pidns_is_initial() &&
-	       HASH_COUNT(w->watched) <= FEW_TASKS;
+	       w->watched.n <= FEW_TASKS;
 }
 
 int switches_events(struct switches *w, struct analysis *a, struct fault *f)
@@ -476,7 +456,7 @@ void switches_take_fork(struct switches *w, const struct analysis_sample *s)
 
 void switches_each(const struct switches *w, void (*fn)(void *ctx, pid_t tid), void *ctx)
 {
-	for (const struct watched *one = w->watched; one; one = one->hh.next)
+	for (const struct watched *one = groups_first(&w->watched); one; one = groups_next(one))
 		if (!one->outside)
 			fn(ctx, one->tid);
 }

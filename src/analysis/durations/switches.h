@@ -10,7 +10,7 @@
 #ifndef ANALYSIS_DURATIONS_SWITCHES_H
 #define ANALYSIS_DURATIONS_SWITCHES_H
 
-#include "base/hash.h"
+#include "table/groups.h"
 #include "engine/analysis.h"
 #include "keeper/cgroups.h"
 
@@ -29,7 +29,7 @@ const char *task_state_words(enum task_state state);
 bool task_state_sleeps(char letter, enum task_state *state);
 
 struct switches {
-	struct watched *watched;     /* tids */
+	struct groups watched;       /* of struct watched: tids */
 	bool everybody;              /* all tasks are watched, but those of perf-prof are not: */
 	const struct analysis *a;    /* whose stream knows these; NULL: none is left out */
 	pid_t *own;                  /* answers of that stream: the tid if it is one of these, else its negative */

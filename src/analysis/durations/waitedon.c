@@ -2,7 +2,6 @@
 #include "analysis/durations/waitedon.h"
 
 #include "analysis/durations/lockholder.h"
-#include "base/hash.h"
 #include "base/units.h"
 #include "report/table.h"
 #include "stream/names.h"
@@ -11,22 +10,16 @@
 
 enum { MAX_OBJECTS = 1 << 16, MAX_THREADS = 1 << 20, SHOWN = 10 };
 
-struct thread {
-	pid_t tid;
-	UT_hash_handle hh;
-};
-
 /* A task that others waited for. */
 struct cause {
 	pid_t tid;
 	uint64_t ns;
 	char name[64];
-	UT_hash_handle hh;
 };
 
 struct sums {
-	struct thread *threads;
-	struct cause *causes;
+	struct groups threads;   /* their ids */
+	struct groups causes;    /* of struct cause */
 	uint64_t waits, ns, max;
 	uint64_t pending;        /* of waits that timed out, since the last wake-up: it is of who makes the next one */
 };
@@ -42,58 +35,40 @@ struct waitedon_object {
 	uint64_t on;             /* a number of words.h; 0: there were no waits since the last table */
 	waitkinds_set kinds;
 	char holder[128];        /* of a lock, now; "": none, or not known */
-	UT_hash_handle hh;
 };
 
 static struct waitedon_object *object_of(struct waitedon *w, const struct waiton_object *o)
 {
-	struct waitedon_object *one;
+	const uint32_t n = w->all.n;
+	struct waitedon_object *one = groups_get(&w->all, &o->key, sizeof(o->key), sizeof(*one), MAX_OBJECTS);
 
-	HASH_FIND(hh, w->all, &o->key, sizeof(o->key), one);
-	if (one || HASH_COUNT(w->all) >= MAX_OBJECTS || !(one = calloc(1, sizeof(*one))))
+	if (w->all.n == n)
 		return one;
-	one->key = o->key;
 	one->address = o->address;
 	memcpy(one->text, o->text, sizeof(one->text));
-	HASH_ADD(hh, w->all, key, sizeof(one->key), one);
-	return HASH_KEPT(one);
+	return one;
 }
 
-static bool add_thread(struct waitedon *w, struct sums *one, pid_t tid)
+/* The task's row, which counts in w->nthreads. NULL: there are too many, or out of memory. */
+static void *row_of(struct waitedon *w, struct groups *tasks, pid_t tid, size_t size)
 {
-	struct thread *t;
+	const uint32_t n = tasks->n;
+	void *row = groups_get(tasks, &tid, sizeof(tid), size, w->nthreads < MAX_THREADS ? MAX_THREADS : 0);
 
-	HASH_FIND(hh, one->threads, &tid, sizeof(tid), t);
-	if (t)
-		return true;
-	if (w->nthreads >= MAX_THREADS || !(t = calloc(1, sizeof(*t))))
-		return false;
-	t->tid = tid;
-	HASH_ADD(hh, one->threads, tid, sizeof(t->tid), t);
-	t = HASH_KEPT(t);
-	w->nthreads += t != NULL;
-	return t;
+	w->nthreads += tasks->n - n;
+	return row;
 }
 
 static struct cause *cause_of(struct waitedon *w, struct sums *one, pid_t tid)
 {
-	struct cause *c;
-
-	HASH_FIND(hh, one->causes, &tid, sizeof(tid), c);
-	if (c || w->nthreads >= MAX_THREADS || !(c = calloc(1, sizeof(*c))))
-		return c;
-	c->tid = tid;
-	HASH_ADD(hh, one->causes, tid, sizeof(c->tid), c);
-	c = HASH_KEPT(c);
-	w->nthreads += c != NULL;
-	return c;
+	return row_of(w, &one->causes, tid, sizeof(struct cause));
 }
 
 static void free_sums(struct waitedon *w, struct sums *one)
 {
-	w->nthreads -= HASH_COUNT(one->threads) + HASH_COUNT(one->causes);
-	HASH_FREE(one->threads);
-	HASH_FREE(one->causes);
+	w->nthreads -= one->threads.n + one->causes.n;
+	groups_free(&one->threads);
+	groups_free(&one->causes);
 	*one = (struct sums){ 0 };
 }
 
@@ -177,7 +152,7 @@ static bool add_to(struct waitedon *w, const struct waiton *on, struct waitedon_
 {
 	struct sums *sums = &one->sums[span];
 
-	if (!add_thread(w, sums, wait->tid))
+	if (!row_of(w, &sums->threads, wait->tid, sizeof(pid_t)))
 		return false;
 	sums->waits++;
 	sums->ns += wait->duration;
@@ -248,13 +223,13 @@ void waitedon_add_unfinished(struct waitedon *w, const struct waiton *on, const 
 
 void waitedon_learn(struct waitedon *w, const struct waitkinds *kinds)
 {
-	for (struct waitedon_object *one = w->all; one; one = one->hh.next)
+	for (struct waitedon_object *one = groups_first(&w->all); one; one = groups_next(one))
 		one->kinds |= one->on ? waitkinds_get(kinds, one->on) : 0;
 }
 
 void waitedon_rest(struct waitedon *w)
 {
-	for (struct waitedon_object *one = w->all; one; one = one->hh.next) {
+	for (struct waitedon_object *one = groups_first(&w->all); one; one = groups_next(one)) {
 		handoffs_rest(&one->handoffs);
 		free_sums(w, &one->sums[INTERVAL]);
 		one->holder[0] = '\0';
@@ -270,7 +245,7 @@ static const struct cause *most_blamed(const struct sums *one)
 {
 	const struct cause *most = NULL;
 
-	for (const struct cause *c = one->causes; c; c = c->hh.next)
+	for (const struct cause *c = groups_first(&one->causes); c; c = groups_next(c))
 		if (!most || c->ns > most->ns)
 			most = c;
 	return most && most->ns ? most : NULL;
@@ -279,9 +254,8 @@ static const struct cause *most_blamed(const struct sums *one)
 /* Of a task that has woken another one in this run; "": it has not. */
 static const char *name_of(const struct waitedon_object *one, pid_t tid)
 {
-	const struct cause *c;
+	const struct cause *c = groups_find(&one->sums[RUN].causes, &tid, sizeof(tid));
 
-	HASH_FIND(hh, one->sums[RUN].causes, &tid, sizeof(tid), c);
 	return c ? c->name : "";
 }
 
@@ -317,7 +291,7 @@ static void put(const struct waitedon_object *one, enum span span, struct table 
 		table_unsigned(t, one->address);
 	else
 		table_none(t);
-	table_unsigned(t, HASH_COUNT(sums->threads));
+	table_unsigned(t, sums->threads.n);
 	table_unsigned(t, sums->waits);
 	table_unsigned(t, sums->ns);
 	table_unsigned(t, sums->max);
@@ -331,7 +305,7 @@ static void choose(const struct waitedon *w, enum span span, struct table_column
 	pid_t pid = 0;
 
 	columns[PID].where = columns[HELD_BY].where = columns[BECAUSE_OF].where = columns[SHARE].where = TABLE_ONLY_JSON;
-	for (const struct waitedon_object *one = w->all; one; one = one->hh.next) {
+	for (const struct waitedon_object *one = groups_first(&w->all); one; one = groups_next(one)) {
 		if (!one->sums[span].waits)
 			continue;
 		if (*one->holder)
@@ -360,7 +334,7 @@ static void print(struct waitedon *w, struct analysis *a, enum span span)
 
 	choose(w, span, columns);
 	table_init(&t, span == RUN ? "waited on" : "waited on in interval", columns, COLUMNS);
-	for (const struct waitedon_object *one = w->all; one; one = one->hh.next)
+	for (const struct waitedon_object *one = groups_first(&w->all); one; one = groups_next(one))
 		if (one->sums[span].waits) {
 			put(one, span, &t);
 			n++;
@@ -389,11 +363,11 @@ void waitedon_print_run(struct waitedon *w, struct analysis *a)
 
 void waitedon_free(struct waitedon *w)
 {
-	for (struct waitedon_object *one = w->all; one; one = one->hh.next) {
+	for (struct waitedon_object *one = groups_first(&w->all); one; one = groups_next(one)) {
 		for (enum span span = RUN; span < SPANS; span++)
 			free_sums(w, &one->sums[span]);
 		handoffs_free(&one->handoffs);
 	}
-	HASH_FREE(w->all);
+	groups_free(&w->all);
 	*w = (struct waitedon){ 0 };
 }

@@ -6,10 +6,11 @@
 #include "analysis/durations/handoffs.h"
 #include "analysis/durations/waiton.h"
 #include "engine/analysis.h"
+#include "table/groups.h"
 
 /* Initialized by zeros. */
 struct waitedon {
-	struct waitedon_object *all;
+	struct groups all;       /* of struct waitedon_object */
 	size_t nthreads;         /* of all objects, those that wait and those that let them wait */
 	uint64_t refused;        /* waits that there was no memory for */
 };

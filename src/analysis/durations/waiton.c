@@ -2,7 +2,6 @@
 #include "analysis/durations/waiton.h"
 
 #include "base/escape.h"
-#include "base/hash.h"
 #include "base/textfile.h"
 #include "engine/callnames.h"
 #include "stream/names.h"
@@ -26,49 +25,36 @@ struct waiton_call {
 	pid_t holder;            /* of its lock; 0: not known */
 	pid_t joined;            /* its end is waited for; 0: no thread's */
 	char name[WORD_SIZE];    /* what that is, once waiton_wait() has looked it up; "": not known */
-	UT_hash_handle hh;
 };
 
 /* The name of a descriptor stays until the process closes it, also for a wait that is over before it is looked up. */
 struct waiton_descriptor {
 	int fd;
 	char name[WORD_SIZE];
-	UT_hash_handle hh;
 };
 
 /* A futex with FUTEX_WAIT. */
 struct waiton_lock {
 	uint64_t address, value;
 	bool varies;             /* the value that is expected */
-	UT_hash_handle hh;
 };
 
 struct waiton_process {
 	pid_t pid;
-	struct waiton_descriptor *all;
-	struct waiton_lock *locks;
-	UT_hash_handle hh;
+	struct groups all;       /* of struct waiton_descriptor */
+	struct groups locks;     /* of struct waiton_lock */
 };
 
 /* ---- descriptors of processes --------------------------------------------------------- */
 
 static struct waiton_process *find_process(const struct waiton *w, pid_t pid)
 {
-	struct waiton_process *p;
-
-	HASH_FIND(hh, w->processes, &pid, sizeof(pid), p);
-	return p;
+	return groups_find(&w->processes, &pid, sizeof(pid));
 }
 
 static struct waiton_process *process_of(struct waiton *w, pid_t pid)
 {
-	struct waiton_process *p = find_process(w, pid);
-
-	if (p || HASH_COUNT(w->processes) >= MAX_PROCESSES || !(p = calloc(1, sizeof(*p))))
-		return p;
-	p->pid = pid;
-	HASH_ADD(hh, w->processes, pid, sizeof(p->pid), p);
-	return HASH_KEPT(p);
+	return groups_get(&w->processes, &pid, sizeof(pid), sizeof(struct waiton_process), MAX_PROCESSES);
 }
 
 static void forget_process(struct waiton *w, pid_t pid)
@@ -79,10 +65,9 @@ static void forget_process(struct waiton *w, pid_t pid)
 		variables_forget(w->variables, pid);
 	if (!p)
 		return;
-	HASH_FREE(p->all);
-	HASH_FREE(p->locks);
-	HASH_DEL(w->processes, p);
-	free(p);
+	groups_free(&p->all);
+	groups_free(&p->locks);
+	groups_drop(&w->processes, p);
 }
 
 /* fd: -1: all. */
@@ -93,16 +78,11 @@ static void forget_descriptor(struct waiton *w, pid_t pid, int fd)
 
 	if (!p)
 		return;
-	if (fd < 0) {
-		HASH_FREE(p->all);
-		p->all = NULL;
-		return;
-	}
-	HASH_FIND(hh, p->all, &fd, sizeof(fd), d);
-	if (!d)
-		return;
-	HASH_DEL(p->all, d);
-	free(d);
+	d = groups_find(&p->all, &fd, sizeof(fd));
+	if (fd < 0)
+		groups_free(&p->all);
+	else if (d)
+		groups_drop(&p->all, d);
 }
 
 /* A name "socket:[4711]" becomes the socket's address, if it has one now. */
@@ -114,30 +94,17 @@ static void name_socket(struct waiton *w, pid_t tid, char *buf, size_t size)
 		sockets_text(&w->sockets, tid, inode, buf, size);
 }
 
-static struct waiton_descriptor *add_descriptor(struct waiton_process *p, int fd)
-{
-	struct waiton_descriptor *d;
-
-	if (!p || HASH_COUNT(p->all) >= MAX_DESCRIPTORS || !(d = calloc(1, sizeof(*d))))
-		return NULL;
-	d->fd = fd;
-	HASH_ADD(hh, p->all, fd, sizeof(d->fd), d);
-	return HASH_KEPT(d);
-}
-
 void waiton_descriptor(struct waiton *w, pid_t pid, pid_t tid, int fd, char *buf, size_t size)
 {
 	struct waiton_process *p = process_of(w, pid);
-	struct waiton_descriptor *d = NULL;
+	struct waiton_descriptor *d = p ? groups_find(&p->all, &fd, sizeof(fd)) : NULL;
 
-	if (p)
-		HASH_FIND(hh, p->all, &fd, sizeof(fd), d);
 	if (d)
 		snprintf(buf, size, "%s", d->name);
 	else
 		textfile_link(buf, size, "/proc/%d/fd/%d", (int)tid, fd);
 	name_socket(w, tid, buf, size);
-	if (*buf && (d || (d = add_descriptor(p, fd))))
+	if (*buf && p && (d = groups_get(&p->all, &fd, sizeof(fd), sizeof(*d), MAX_DESCRIPTORS)))
 		snprintf(d->name, sizeof(d->name), "%s", buf);
 }
 
@@ -145,21 +112,13 @@ void waiton_descriptor(struct waiton *w, pid_t pid, pid_t tid, int fd, char *buf
 
 static struct waiton_call *find(const struct waiton *w, pid_t tid)
 {
-	struct waiton_call *one;
-
-	HASH_FIND(hh, w->all, &tid, sizeof(tid), one);
-	return one;
+	return groups_find(&w->all, &tid, sizeof(tid));
 }
 
 static struct waiton_call *set(struct waiton *w, pid_t pid, pid_t tid, int64_t call, uint64_t arg)
 {
-	struct waiton_call *one = find(w, tid);
+	struct waiton_call *one = groups_get(&w->all, &tid, sizeof(tid), sizeof(*one), MAX_THREADS);
 
-	if (!one && HASH_COUNT(w->all) < MAX_THREADS && (one = calloc(1, sizeof(*one)))) {
-		one->tid = tid;
-		HASH_ADD(hh, w->all, tid, sizeof(one->tid), one);
-		one = HASH_KEPT(one);
-	}
 	if (!one)
 		return NULL;
 	one->call = call;
@@ -197,18 +156,13 @@ static void drop_names(struct waiton *w, pid_t pid, const char *call, uint64_t a
 static bool value_varies(struct waiton *w, pid_t pid, uint64_t address, uint64_t value)
 {
 	struct waiton_process *p = process_of(w, pid);
-	struct waiton_lock *l = NULL;
+	const uint32_t n = p ? p->locks.n : 0;
+	struct waiton_lock *l = p ? groups_get(&p->locks, &address, sizeof(address), sizeof(*l), MAX_LOCKS) : NULL;
 
-	if (p)
-		HASH_FIND(hh, p->locks, &address, sizeof(address), l);
-	if (p && !l && HASH_COUNT(p->locks) < MAX_LOCKS && (l = calloc(1, sizeof(*l)))) {
-		l->address = address;
-		l->value = value;
-		HASH_ADD(hh, p->locks, address, sizeof(l->address), l);
-		l = HASH_KEPT(l);
-	}
 	if (!l)
 		return true;
+	if (p->locks.n > n)
+		l->value = value;
 	l->varies |= l->value != value;
 	return l->varies;
 }
@@ -231,7 +185,7 @@ void waiton_enter(struct waiton *w, pid_t pid, pid_t tid, int64_t call, const ui
 
 	if (one && !strcmp(name, "futex"))
 		set_futex(w, one, args);
-	else if (w->processes || w->variables)
+	else if (w->processes.n || w->variables)
 		drop_names(w, pid, name, args[0]);
 }
 
@@ -513,19 +467,18 @@ void waiton_forget(struct waiton *w, pid_t tid)
 	struct waiton_call *one = find(w, tid);
 
 	forget_process(w, tid);
-	if (!one)
-		return;
-	HASH_DEL(w->all, one);
-	free(one);
+	if (one)
+		groups_drop(&w->all, one);
 }
 
 void waiton_free(struct waiton *w)
 {
-	while (w->processes)
-		forget_process(w, w->processes->pid);
+	while (w->processes.n)
+		forget_process(w, ((const struct waiton_process *)groups_first(&w->processes))->pid);
 	variables_free(w->variables);
 	sockets_free(&w->sockets);
-	HASH_FREE(w->all);
+	groups_free(&w->processes);
+	groups_free(&w->all);
 }
 
 bool waiton_may_be_in(const struct waiton *w, pid_t tid, int64_t call, uint64_t arg)

@@ -18,8 +18,8 @@
 /* Initialized by zeros. */
 struct names;
 struct waiton {
-	struct waiton_call *all;
-	struct waiton_process *processes;    /* names of their descriptors */
+	struct groups all;           /* of struct waiton_call */
+	struct groups processes;     /* of struct waiton_process: names of their descriptors */
 	struct variables *variables; /* NULL: not needed yet, or not available */
 	struct sockets sockets;
 	bool recorded;               /* descriptors are those of a recording, and have no names now */

@@ -17,7 +17,6 @@
 #include "analysis/durations/waiton.h"
 #include "analysis/durations/words.h"
 #include "base/escape.h"
-#include "base/hash.h"
 #include "base/procstatus.h"
 #include "base/textfile.h"
 #include "base/units.h"
@@ -57,7 +56,7 @@ struct waitstacks_key {
 
 /* Initialized by zeros. */
 struct waitstacks {
-	struct waitstack *all;
+	struct groups all;           /* of struct waitstack */
 	uint64_t total;              /* ns */
 	uint64_t refused;            /* ns that there was no memory for */
 	const struct waitkinds *kinds;   /* of the last waitstacks_find_kinds(); NULL: none */
@@ -71,20 +70,13 @@ enum { MAX_STACKS = 1 << 17, MAX_FRAMES = 256 };
 struct waitstack {
 	struct waitstacks_key key;
 	uint64_t ns, waits;
-	UT_hash_handle hh;
 };
 
 static void waitstacks_add(struct waitstacks *w, const struct waitstacks_key *key, uint64_t ns)
 {
-	struct waitstack *one;
+	struct waitstack *one = groups_get(&w->all, key, sizeof(*key), sizeof(*one), MAX_STACKS);
 
 	w->total += ns;
-	HASH_FIND(hh, w->all, key, sizeof(*key), one);
-	if (!one && HASH_COUNT(w->all) < MAX_STACKS && (one = calloc(1, sizeof(*one)))) {
-		one->key = *key;
-		HASH_ADD(hh, w->all, key, sizeof(one->key), one);
-		one = HASH_KEPT(one);
-	}
 	if (!one) {
 		w->refused += ns;
 		return;
@@ -95,20 +87,22 @@ static void waitstacks_add(struct waitstacks *w, const struct waitstacks_key *ke
 
 static void waitstacks_free(struct waitstacks *w)
 {
-	HASH_FREE(w->all);
+	groups_free(&w->all);
 	*w = (struct waitstacks){ .because_of = w->because_of };
 }
 
-static int heavier(const struct waitstack *a, const struct waitstack *b)
+static int heavier(const void *a_, const void *b_)
 {
+	const struct waitstack *a = a_, *b = b_;
+
 	return (a->ns < b->ns) - (a->ns > b->ns);
 }
 
 /* Heaviest first, with the names that came late. */
 static void prepare(struct analysis *a, struct waitstacks *w)
 {
-	HASH_SORT(w->all, heavier);
-	for (struct waitstack *one = w->all; one; one = one->hh.next) {
+	groups_sort(&w->all, heavier);
+	for (struct waitstack *one = groups_first(&w->all); one; one = groups_next(one)) {
 		if (one->key.waits)
 			callstacks_expand(a->stacks, one->key.waits);
 		if (one->key.wakes)
@@ -121,7 +115,7 @@ static void waitstacks_find_kinds(struct analysis *a, struct waitstacks *w, stru
 {
 	prepare(a, w);
 	w->kinds = kinds;
-	for (const struct waitstack *one = w->all; one; one = one->hh.next)
+	for (const struct waitstack *one = groups_first(&w->all); one; one = groups_next(one))
 		if (one->key.on)
 			waitkinds_add(kinds, one->key.on, &(struct waitkinds_of){ .stacks = waitkind_of_stack(one->key.waits) });
 }
@@ -141,7 +135,6 @@ struct merged {
 	uint64_t waiter, waker;      /* those with the longest wait */
 	bool waiters, wakers;        /* there are others */
 	uint64_t ns, waits;
-	UT_hash_handle hh;
 };
 
 /* A timer ended the wait, so that there is no task to look for. */
@@ -157,22 +150,19 @@ static bool is_sleep(const struct waitstack *one)
 }
 
 /* NULL: out of memory. */
-static struct merged *merge(struct merged **all, const struct waitstack *one)
+static struct merged *merge(struct groups *all, const struct waitstack *one)
 {
 	const struct waitstacks_key of_object = { .on = one->key.on, .object = 1, .waits = one->key.waits, .wakes = one->key.wakes };
 	const struct waitstacks_key key = one->key.object ? of_object : one->key;
-	struct merged *m;
+	const uint32_t n = all->n;
+	struct merged *m = groups_get(all, &key, sizeof(key), sizeof(*m), UINT32_MAX);
 
-	HASH_FIND(hh, *all, &key, sizeof(key), m);
-	if (!m && (m = calloc(1, sizeof(*m)))) {
-		m->key = key;
-		m->waiter = one->key.waiter;
-		m->waker = one->key.waker;
-		HASH_ADD(hh, *all, key, sizeof(m->key), m);
-		m = HASH_KEPT(m);
-	}
 	if (!m)
 		return NULL;
+	if (all->n > n) {
+		m->waiter = one->key.waiter;
+		m->waker = one->key.waker;
+	}
 	m->waiters |= m->waiter != one->key.waiter;
 	m->wakers |= m->waker != one->key.waker;
 	m->ns += one->ns;
@@ -188,8 +178,10 @@ static const char *kind_of(const struct waitstacks *w, const struct callstack *w
 	return waitkind_text(kinds || !on || !w->kinds ? kinds : waitkinds_get(w->kinds, on), buf, size);
 }
 
-static int longer(const struct merged *a, const struct merged *b)
+static int longer(const void *a_, const void *b_)
 {
+	const struct merged *a = a_, *b = b_;
+
 	return (a->ns < b->ns) - (a->ns > b->ns);
 }
 
@@ -221,18 +213,18 @@ struct left_out {
 	uint64_t stacks, sleeps, ns;
 };
 
-static struct merged *merge_all(struct analysis *a, struct waitstacks *w, struct left_out *out)
+static struct groups merge_all(struct analysis *a, struct waitstacks *w, struct left_out *out)
 {
-	struct merged *all = NULL;
+	struct groups all = { 0 };   /* of struct merged */
 
-	for (const struct waitstack *one = w->all; one; one = one->hh.next)
+	for (const struct waitstack *one = groups_first(&w->all); one; one = groups_next(one))
 		if (is_sleep(one) && !a->opts->full) {
 			out->sleeps += one->waits;
 			out->ns += one->ns;
 		} else if (!merge(&all, one)) {
 			w->refused += one->ns;
 		}
-	HASH_SORT(all, longer);
+	groups_sort(&all, longer);
 	return all;
 }
 
@@ -240,13 +232,13 @@ static struct merged *merge_all(struct analysis *a, struct waitstacks *w, struct
 static void waitstacks_print(struct analysis *a, struct waitstacks *w, const struct words *words, unsigned int n)
 {
 	struct left_out out = { 0 };
-	struct merged *all;
+	struct groups all;
 
 	prepare(a, w);
 	all = merge_all(a, w, &out);
-	if (w->all)
+	if (w->all.n)
 		printf("\nlongest waits, by stack\n");
-	for (const struct merged *m = all; m; m = m->hh.next)
+	for (const struct merged *m = groups_first(&all); m; m = groups_next(m))
 		if (n || a->opts->full) {
 			print_merged(a, w, words, m, w->total - out.ns);
 			n -= n > 0;
@@ -258,7 +250,7 @@ static void waitstacks_print(struct analysis *a, struct waitstacks *w, const str
 		       (unsigned long long)out.sleeps, (double)out.ns / 1e6);
 	if (out.stacks)
 		printf("... %llu more (--full shows all)\n", (unsigned long long)out.stacks);
-	HASH_FREE(all);
+	groups_free(&all);
 	if (w->refused)
 		fprintf(stderr, "perf-prof: %s: %.2f %% of the time is missing from the stacks: too many different stacks\n",
 			a->ops->name, 100 * (double)w->refused / (double)w->total);
@@ -287,7 +279,7 @@ static void waitstacks_json(struct analysis *a, struct waitstacks *w, const stru
 
 	prepare(a, w);
 	table_init(&t, "wait stacks", columns, sizeof(columns) / sizeof(*columns));
-	for (const struct waitstack *one = w->all; one; one = one->hh.next) {
+	for (const struct waitstack *one = groups_first(&w->all); one; one = groups_next(one)) {
 		table_row(&t);
 		table_text(&t, words_text(words, one->key.waiter));
 		table_text(&t, words_text(words, one->key.waker));
@@ -330,7 +322,7 @@ static void fold(const struct waitstacks *w, const struct waitstack *one, const 
 static void waitstacks_fold(struct analysis *a, struct waitstacks *w, const struct words *words, bool by_object, struct folded *f)
 {
 	prepare(a, w);
-	for (const struct waitstack *one = w->all; one; one = one->hh.next)
+	for (const struct waitstack *one = groups_first(&w->all); one; one = groups_next(one))
 		if (!by_object || !is_sleep(one))
 			fold(w, one, words, by_object, f);
 }
@@ -427,7 +419,7 @@ struct waits {
 	struct earlywaits early;
 	struct deadlocks deadlocks;
 	struct pairs woken;              /* tids that were woken while they had no wait */
-	struct ended *ended;             /* --on: waits that ended by an interrupt or another process: the next event of the thread says
+	struct groups ended;             /* of struct ended; --on: waits that ended by an interrupt or another process: the next event of the thread says
 					  * if it was a timeout or its exit */
 	struct {
 		uint64_t n, ns, longest;
@@ -501,7 +493,6 @@ struct ended {
 	enum context context;
 	struct callstack *wakes;
 	bool left;                   /* its call has returned, interrupted by a signal, which may kill the thread */
-	UT_hash_handle hh;
 };
 
 static void add_ended(struct question *q, const struct ended *e);
@@ -509,18 +500,16 @@ static void add_ended(struct question *q, const struct ended *e);
 /* The thread goes on. known: how the wait has ended, or the context of its wake-up if the result of its call does not tell. */
 static void flush_ended(struct waits *w, struct ended *e, enum context known)
 {
-	e->context = known;
-	HASH_DEL(w->ended, e);
-	add_ended(&w->states.question, e);
-	free(e);
+	struct ended one = *e;
+
+	groups_drop(&w->ended, e);
+	one.context = known;
+	add_ended(&w->states.question, &one);
 }
 
 static struct ended *find_ended(const struct waits *w, pid_t tid)
 {
-	struct ended *e;
-
-	HASH_FIND(hh, w->ended, &tid, sizeof(tid), e);
-	return e;
+	return groups_find(&w->ended, &tid, sizeof(tid));
 }
 
 /* Returns whether the thread was waiting. */
@@ -677,13 +666,14 @@ static void add_ended(struct question *q, const struct ended *e)
 /* False: out of memory. */
 static bool keep_ended(struct waits *w, const struct ended *e)
 {
-	struct ended *one = malloc(sizeof(*one));
+	struct ended *one = find_ended(w, e->tid);
 
-	if (!one)
-		return false;
-	*one = *e;
-	HASH_ADD(hh, w->ended, tid, sizeof(one->tid), one);
-	return HASH_KEPT(one);
+	if (one)
+		flush_ended(w, one, one->context);
+	one = groups_get(&w->ended, &e->tid, sizeof(e->tid), sizeof(*one), UINT32_MAX);
+	if (one)
+		*one = *e;
+	return one;
 }
 
 static void close_wait(struct question *q, const struct analysis_sample *s, struct open_pair *o, enum context context)
@@ -956,9 +946,10 @@ static void add_all_unfinished(struct question *q)
 static void before_table(struct question *q)
 {
 	struct waits *w = (struct waits *)q;
+	struct ended *e;
 
-	while (w->ended)
-		flush_ended(w, w->ended, !w->on.recorded && waitends_is_dying(w->ended->tid) ? BY_EXIT : w->ended->context);
+	while ((e = groups_first(&w->ended)))
+		flush_ended(w, e, !w->on.recorded && waitends_is_dying(e->tid) ? BY_EXIT : e->context);
 	w->found_none = !q->rows.rows.n;
 	if (!w->states.switches.everybody)
 		add_all_unfinished(q);
@@ -1027,9 +1018,9 @@ static void after_table(struct question *q, uint64_t from)
 		waitedon_print_run(&w->waited, q->a);
 	if (w->flame.folded)
 		waitstacks_fold(q->a, &w->stacks, &w->words, w->by_object, w->flame.folded);
-	if (q->common.json && w->stacks.all)
+	if (q->common.json && w->stacks.all.n)
 		waitstacks_json(q->a, &w->stacks, &w->words);
-	else if (!q->csv && w->stacks.all)
+	else if (!q->csv && w->stacks.all.n)
 		print_stacks(q);
 	waitstacks_free(&w->stacks);
 	waitedon_rest(&w->waited);
@@ -1076,7 +1067,7 @@ static void release(struct question *q)
 	earlywaits_free(&w->early);
 	deadlocks_free(&w->deadlocks);
 	pairs_free(&w->woken);
-	HASH_FREE(w->ended);
+	groups_free(&w->ended);
 	words_free(&w->words);
 	waitkinds_free(&w->kinds);
 	flame_free(&w->flame);

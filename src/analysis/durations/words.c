@@ -1,42 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/durations/words.h"
 
-#include "base/hash.h"
 #include "base/room.h"
 
 #include <string.h>
 
 struct word {
 	uint64_t number;         /* from 1 */
-	UT_hash_handle hh;
 	char text[];
 };
 
-static struct word *add(struct words *w, const char *text, size_t len)
-{
-	struct word *one;
-
-	if (w->n >= (w->most ? w->most : WORDS_MOST) || !ROOM_FOR_ONE(w->v, w->n))
-		return NULL;
-	one = calloc(1, sizeof(*one) + len + 1);
-	if (!one)
-		return NULL;
-	memcpy(one->text, text, len);
-	one->number = w->n + 1;
-	HASH_ADD_KEYPTR(hh, w->all, one->text, len, one);
-	one = HASH_KEPT(one);
-	if (one)
-		w->v[w->n++] = one;
-	return one;
-}
-
 static uint64_t number(struct words *w, const char *text, size_t len)
 {
-	struct word *one;
+	struct word *one = groups_find(&w->all, text, len);
 
-	HASH_FIND(hh, w->all, text, len, one);
-	if (!one)
-		one = add(w, text, len);
+	if (!one && w->n < (w->most ? w->most : WORDS_MOST) && ROOM_FOR_ONE(w->v, w->n) &&
+	    (one = groups_text(&w->all, text, len, offsetof(struct word, text), UINT32_MAX))) {
+		w->v[w->n++] = one;
+		one->number = w->n;
+	}
 	w->full |= !one;
 	return one ? one->number : WORDS_OTHERS;
 }
@@ -58,7 +40,7 @@ const char *words_text(const struct words *w, uint64_t number)
 
 void words_free(struct words *w)
 {
-	HASH_FREE(w->all);
+	groups_free(&w->all);
 	free(w->v);
 	*w = (struct words){ .most = w->most };
 }

@@ -3,13 +3,12 @@
 #ifndef ANALYSIS_DURATIONS_WORDS_H
 #define ANALYSIS_DURATIONS_WORDS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "table/groups.h"
 
 /* Initialized by zeros. */
 struct words {
-	struct word *all, **v;
+	struct groups all;       /* of struct word */
+	struct word **v;
 	size_t n;
 	size_t most;             /* texts; 0: WORDS_MOST */
 	bool full;               /* there were others */
