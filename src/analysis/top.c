@@ -276,7 +276,7 @@ static void fill(struct top *t, struct analysis *a)
 {
 	table_clear(&t->table);
 	t->run.ctx.a = a;
-	for (struct top_row *row = t->rows.rows; row; row = row->hh.next)
+	for (struct top_row *row = groups_first(&t->rows.rows); row; row = groups_next(row))
 		if (row->events)
 			put_row(t, a, row);
 	table_sort(&t->table, t->screen_opts.tie, false);
@@ -391,7 +391,7 @@ static int end(struct analysis *a, struct fault *f)
 {
 	struct top *t = a->config;
 
-	if (!t->printed || (!t->screen && t->rows.rows))
+	if (!t->printed || (!t->screen && t->rows.rows.n))
 		interval(a, analysis_now(a));
 	screen_close(t->screen);
 	t->screen = NULL;

@@ -321,24 +321,22 @@ static void key_bytes(const struct expr_value *key, struct top_key *k)
 	k->len = 1 + len;
 }
 
-/* Row, sums and key are one allocation. */
+/* Sums and key stand behind the row. */
 static struct top_row *new_row(struct top_rows *all, const struct expr_value *key, const struct top_key *k)
 {
-	size_t text = sizeof(struct top_row) + all->ncolumns * sizeof(int64_t);
-	struct top_row *row = calloc(1, text + 1 + TOP_TEXT);
+	const size_t text = sizeof(struct top_row) + all->ncolumns * sizeof(int64_t);
+	struct top_row *row = groups_add(&all->rows, k->bytes, k->len, text, text + 1 + TOP_TEXT);
 
 	if (!row)
 		return NULL;
 	row->sums = (int64_t *)(row + 1);
-	memcpy((char *)row + text, k->bytes, k->len);
 	row->key = *key;
 	if (key->type == EXPR_TEXT) {
 		row->key.text = (char *)row + text + 1;
 		row->key.len = k->len - 1;
 	}
 	row->task = -1;
-	HASH_ADD_KEYPTR(hh, all->rows, (char *)row + text, k->len, row);
-	return HASH_KEPT(row);
+	return row;
 }
 
 struct top_row *top_rows_get(struct top_rows *all, const struct top_part *part, const struct expr_value *key)
@@ -347,8 +345,8 @@ struct top_row *top_rows_get(struct top_rows *all, const struct top_part *part, 
 	struct top_key k;
 
 	key_bytes(key, &k);
-	HASH_FIND(hh, all->rows, k.bytes, k.len, row);
-	if (!row && HASH_COUNT(all->rows) < TOP_MAX_ROWS)
+	row = groups_find(&all->rows, k.bytes, k.len);
+	if (!row && all->rows.n < TOP_MAX_ROWS)
 		row = new_row(all, key, &k);
 	if (!row) {
 		all->refused++;
@@ -386,20 +384,12 @@ void top_row_add(struct top_row *row, size_t column, const struct expr_value *va
 	}
 }
 
-static void drop(struct top_rows *all, struct top_row *row)
-{
-	HASH_DEL(all->rows, row);
-	free(row->name);
-	free(row);
-}
-
 void top_rows_next(struct top_rows *all)
 {
-	struct top_row *row, *next;
-
-	HASH_ITER(hh, all->rows, row, next) {
+	for (struct top_row *row = groups_first(&all->rows); row; row = groups_next(row)) {
 		if (!row->events) {
-			drop(all, row);
+			free(row->name);
+			groups_drop(&all->rows, row);
 			continue;
 		}
 		row->events = 0;
@@ -409,8 +399,7 @@ void top_rows_next(struct top_rows *all)
 
 void top_rows_free(struct top_rows *all)
 {
-	struct top_row *row, *next;
-
-	HASH_ITER(hh, all->rows, row, next)
-		drop(all, row);
+	for (struct top_row *row = groups_first(&all->rows); row; row = groups_next(row))
+		free(row->name);
+	groups_free(&all->rows);
 }

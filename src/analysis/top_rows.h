@@ -3,8 +3,8 @@
 #ifndef ANALYSIS_TOP_ROWS_H
 #define ANALYSIS_TOP_ROWS_H
 
-#include "base/hash.h"
 #include "engine/keys.h"
+#include "table/groups.h"
 
 /*
  * For each event of top: its key, its name, and the values that it adds to columns. Compiled from
@@ -64,11 +64,10 @@ struct top_row {
 	char *name;
 	size_t name_room;
 	int64_t *sums;                   /* one per column */
-	UT_hash_handle hh;
 };
 
 struct top_rows {
-	struct top_row *rows;
+	struct groups rows;              /* of struct top_row */
 	size_t ncolumns;
 	uint64_t refused;                /* events without a row */
 };

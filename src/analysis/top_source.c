@@ -52,8 +52,9 @@ static const struct made_field fields[] = {
 /* ---- the end of an interval ------------------------------------------------------------- */
 
 /* The largest first; equal ones by key. Rows without events in this interval are the last. */
-static int compare(const struct top_row *x, const struct top_row *y)
+static int compare(const void *x_, const void *y_)
 {
+	const struct top_row *x = x_, *y = y_;
 	uint64_t kx = key_number(&x->key), ky = key_number(&y->key);
 
 	if (!x->events != !y->events)
@@ -84,15 +85,14 @@ static void emit(struct top_source *src, const struct top_row *row, size_t rank,
 
 static void tell(struct top_source *src, uint64_t end)
 {
-	struct top_row *row = src->rows.rows;
-	size_t n = 0;
+	const struct top_row *row;
+	size_t n = 0, rank = 0;
 
-	for (; row; row = row->hh.next)
+	for (row = groups_first(&src->rows.rows); row; row = groups_next(row))
 		n += row->events > 0;
-	HASH_SORT(src->rows.rows, compare);
-	row = src->rows.rows;
-	for (size_t i = 0; i < n && (!src->told || i < src->told); i++, row = row->hh.next)
-		emit(src, row, i, n, end);
+	groups_sort(&src->rows.rows, compare);
+	for (row = groups_first(&src->rows.rows); rank < n && (!src->told || rank < src->told); row = groups_next(row))
+		emit(src, row, rank++, n, end);
 	top_rows_next(&src->rows);
 }
 

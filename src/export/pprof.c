@@ -11,11 +11,11 @@
 #include "export/wordlist.h"
 #include "profile.pb-c.h"
 #include "stream/replay/replay.h"
+#include "table/groups.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 
 enum { MAX_FRAMES = 1024, MAX_LINES = 256, PAGE = 4096, NAME = 512 };
 
@@ -27,7 +27,6 @@ struct task_key {
 };
 
 struct tally {
-	UT_hash_handle hh;
 	struct task_key key;
 	uint64_t samples, weight;
 };
@@ -51,7 +50,7 @@ struct pprof {
 	struct protofile file;
 	struct wordlist strings;
 	struct numbers functions, locations, places;
-	struct tally *all;
+	struct groups all;           /* of struct tally */
 	struct column *columns;
 	size_t ncolumns;
 	int64_t *values;             /* zero except while a sample is written */
@@ -97,21 +96,6 @@ static int begin(struct convert *c, struct analysis *a, struct fault *f)
 	return protofile_begin(&p->file, c->file.out, true) ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
 }
 
-static struct tally *tally_of(struct pprof *p, const struct task_key *key)
-{
-	struct tally *t = NULL;
-
-	HASH_FIND(hh, p->all, key, sizeof(*key), t);
-	if (t)
-		return t;
-	t = calloc(1, sizeof(*t));
-	if (!t)
-		return NULL;
-	t->key = *key;
-	HASH_ADD(hh, p->all, key, sizeof(*key), t);
-	return HASH_KEPT(t);
-}
-
 static void sample(struct convert *c, struct analysis *a, const struct analysis_sample *s)
 {
 	struct pprof *p = c->state;
@@ -123,7 +107,7 @@ static void sample(struct convert *c, struct analysis *a, const struct analysis_
 	memset(&key, 0, sizeof(key));
 	key = (struct task_key){ analysis_where(a, s), column_of(s->event), s->pid, s->tid,
 				 wordlist_of(&p->strings, analysis_comm(a, s->tid, s->time)) };
-	t = tally_of(p, &key);
+	t = groups_get(&p->all, &key, sizeof(key), sizeof(*t), UINT32_MAX);
 	if (!t) {
 		c->no_memory = true;
 		return;
@@ -428,7 +412,7 @@ static int end(struct convert *c, struct analysis *a, struct fault *f)
 	struct pprof *p = c->state;
 
 	put_types(p, c);
-	for (const struct tally *t = p->all; t; t = t->hh.next)
+	for (const struct tally *t = groups_first(&p->all); t; t = groups_next(t))
 		put_sample(p, a, t);
 	put_places(p);
 	put_facts(p, c, a);
@@ -445,7 +429,7 @@ static void release(struct convert *c)
 
 	if (!p)
 		return;
-	HASH_FREE(p->all);
+	groups_free(&p->all);
 	protofile_free(&p->file);
 	wordlist_free(&p->strings);
 	numbers_free(&p->functions);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/calltree.h"
 
-#include "base/hash.h"
 #include "report/fit.h"
+#include "table/groups.h"
 
 #include <errno.h>
 #include <utlist.h>
@@ -17,13 +17,13 @@ struct node {
 	uint64_t total, self, number;   /* number: of nodes before it */
 	bool recursive;
 	struct node *calls, *next;   /* the functions that it calls, as a list */
-	UT_hash_handle hh;
 };
 
 struct tree {
 	const struct folded *folded;
 	const struct calltree_view *view;
-	struct node root, *all;
+	struct node root;
+	struct groups all;           /* of struct node */
 	struct node **path;          /* by frame: its row on the path to the present row */
 	uint64_t rows, shown, left;  /* left: weight of rows that are not shown */
 	FILE *out;
@@ -32,21 +32,15 @@ struct tree {
 /* NULL: out of memory. If there are too many: the caller, which then has the rest of the stack as its own. */
 static struct node *call(struct tree *t, struct node *caller, uint32_t frame)
 {
-	struct node *node, key = { .key = { caller, frame } };
+	const struct node key = { .key = { caller, frame } };
+	const uint32_t n = t->all.n;
+	struct node *node = groups_get(&t->all, &key.key, sizeof(key.key), sizeof(*node), MOST_NODES);
 
-	HASH_FIND(hh, t->all, &key.key, sizeof(key.key), node);
-	if (node || HASH_COUNT(t->all) >= MOST_NODES)
-		return node ? node : caller;
-	node = calloc(1, sizeof(*node));
-	if (!node)
-		return NULL;
-	node->key = key.key;
-	node->number = HASH_COUNT(t->all);
-	HASH_ADD(hh, t->all, key, sizeof(node->key), node);
-	node = HASH_KEPT(node);
-	if (node)
+	if (t->all.n > n) {
+		node->number = n;
 		LL_PREPEND(caller->calls, node);
-	return node;
+	}
+	return node || n < MOST_NODES ? node : caller;
 }
 
 /* The row of this function, if it runs already: the rows below it are then no longer on the path. Frames without a name may be
@@ -186,7 +180,7 @@ int calltree_print(const struct folded *f, const struct calltree_view *view, FIL
 		rc = add(&t, &stacks[i]);
 	if (!rc)
 		put_tree(&t);
-	HASH_FREE(t.all);
+	groups_free(&t.all);
 	free(t.path);
 	free(stacks);
 	return rc;

@@ -15,7 +15,7 @@ static void take(void *ctx, struct callstack *stack, uint64_t ns)
 	got[stack - stacks] += ns;
 }
 
-static uint64_t share(struct pending *all, uint64_t turns, uint64_t ns)
+static uint64_t share(const struct groups *all, uint64_t turns, uint64_t ns)
 {
 	memset(got, 0, sizeof(got));
 	return pending_share(all, PID, TID, turns, ns, take, got);
@@ -23,42 +23,42 @@ static uint64_t share(struct pending *all, uint64_t turns, uint64_t ns)
 
 TEST(same_turn)
 {
-	struct pending *all = NULL;
+	struct groups all = { 0 };
 
-	assert_int_equal(share(all, 1, 10), 10);        /* nothing was kept */
+	assert_int_equal(share(&all, 1, 10), 10);        /* nothing was kept */
 	pending_add(&all, PID, TID, 1, &stacks[0]);
 	pending_add(&all, PID, TID, 1, &stacks[1]);
 	pending_add(&all, PID, TID + 1, 1, &stacks[2]);
-	assert_int_equal(share(all, 1, 11), 5);
+	assert_int_equal(share(&all, 1, 11), 5);
 	assert_true(got[0] == 3 && got[1] == 3 && got[2] == 0);
-	assert_int_equal(share(all, 1, 11), 11);        /* they are forgotten */
-	pending_free(&all);
-	assert_null(all);
+	assert_int_equal(share(&all, 1, 11), 11);        /* they are forgotten */
+	groups_free(&all);
+	assert_int_equal(all.n, 0);
 }
 
 /* It did not run, or not until the end. */
 TEST(earlier_turns)
 {
-	struct pending *all = NULL;
+	struct groups all = { 0 };
 
 	pending_add(&all, PID, TID, 1, &stacks[0]);
 	pending_add(&all, PID, TID, 2, &stacks[1]);
-	assert_int_equal(share(all, 2, 10), 5);
+	assert_int_equal(share(&all, 2, 10), 5);
 	assert_true(got[0] == 0 && got[1] == 5);
 	pending_add(&all, PID, TID, 2, &stacks[0]);
-	assert_int_equal(share(all, 3, 10), 10);
-	assert_int_equal(share(all, 2, 10), 10);
-	pending_free(&all);
+	assert_int_equal(share(&all, 3, 10), 10);
+	assert_int_equal(share(&all, 2, 10), 10);
+	groups_free(&all);
 }
 
 TEST(limits)
 {
-	struct pending *all = NULL;
+	struct groups all = { 0 };
 	uint64_t rest, sum = 0;
 
 	for (size_t i = 0; i < PENDING_MOST * 2; i++)
 		pending_add(&all, PID, TID, 1, &stacks[i]);
-	rest = share(all, 1, 1000);
+	rest = share(&all, 1, 1000);
 	for (size_t i = 0; i < PENDING_MOST * 2; i++) {
 		assert_true(!got[i] == (i < PENDING_MOST));
 		sum += got[i];
@@ -67,6 +67,6 @@ TEST(limits)
 	pending_add(&all, PID, TID, 1, &stacks[0]);
 	for (pid_t tid = TID + 1; tid <= TID + PENDING_THREADS; tid++)
 		pending_add(&all, PID, tid, 1, &stacks[1]);
-	assert_int_equal(share(all, 1, 10), 10);
-	pending_free(&all);
+	assert_int_equal(share(&all, 1, 10), 10);
+	groups_free(&all);
 }

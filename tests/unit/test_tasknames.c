@@ -6,7 +6,7 @@
 
 TEST(names)
 {
-	struct tasknames *all = NULL;
+	struct groups all = { 0 };
 	struct script_frame a = tasknames_frame(&all, "fetch"), b = tasknames_frame(&all, "store"), again = tasknames_frame(&all, "fetch");
 
 	assert_string_equal(a.name, "task fetch");
@@ -14,12 +14,12 @@ TEST(names)
 	assert_string_equal(tasknames_frame(&all, "").name, "task ");
 	assert_true(a.function != b.function && a.function == again.function && a.name == again.name);
 	assert_null(a.file);
-	tasknames_free(all);
+	tasknames_free(&all);
 }
 
 TEST(too_many_names)
 {
-	struct tasknames *all = NULL;
+	struct groups all = { 0 };
 	struct script_frame last = { 0 }, other;
 	char name[16];
 
@@ -33,5 +33,5 @@ TEST(too_many_names)
 	assert_string_equal(other.name, "task [others]");
 	assert_int_equal(tasknames_frame(&all, "and one more").function, other.function);
 	assert_int_equal(tasknames_frame(&all, name).function, last.function);
-	tasknames_free(all);
+	tasknames_free(&all);
 }

@@ -3,7 +3,6 @@
 #include "analysis/profiles/commands.h"
 #include "analysis/profiles/hotspots.h"
 #include "analysis/profiles/levels.h"
-#include "base/hash.h"
 #include "report/table.h"
 
 #include <stdlib.h>
@@ -23,7 +22,6 @@ struct range {
 	uint64_t faults, first, last;    /* addresses */
 	char comm[64];
 	char *mapping;
-	UT_hash_handle hh;
 };
 
 /* The first member of the configs of the command and the source. */
@@ -37,7 +35,7 @@ struct page_faults {
 	struct flame_config flame;
 	struct hotspots hot;
 	const struct stream_event *faults;
-	struct range *ranges;
+	struct groups ranges;            /* of struct range */
 	uint64_t beyond;                 /* faults without a range: there are too many */
 	uint64_t last;
 	bool prints_samples, has_before;
@@ -82,37 +80,21 @@ static void settle(struct analysis *a, struct range *r)
 	r->mapping = text;
 }
 
-static void free_range(struct range *r)
-{
-	free(r->mapping);
-	free(r);
-}
-
 static struct range *range_of(struct analysis *a, const struct analysis_sample *s, uint64_t addr)
 {
 	struct page_faults *p = a->config;
 	const struct mapping *m = mapping_at(a, s, addr);
 	struct range_key key = { (uint64_t)s->pid, addr >> RANGE_SHIFT,
 				 m ? dso_serial(m->dso) : addr >> 63 ? (uint64_t)WHAT_KERNEL : WHAT_UNKNOWN };
-	struct range *r;
+	struct range *r = groups_get(&p->ranges, &key, sizeof(key), sizeof(*r), MAX_RANGES);
 
-	HASH_FIND(hh, p->ranges, &key, sizeof(key), r);
-	if (r || HASH_COUNT(p->ranges) >= MAX_RANGES)
+	if (!r || r->mapping)
 		return r;
-	r = calloc(1, sizeof(*r));
-	if (!r)
-		return NULL;
-	r->key = key;
 	r->first = addr;
 	r->mapping = text_of(key.what, m);
-	if (!r->mapping) {
-		free_range(r);
-		return NULL;
-	}
-	HASH_ADD(hh, p->ranges, key, sizeof(key), r);
-	if (!HASH_LOST(r))
+	if (r->mapping)
 		return r;
-	free_range(r);
+	groups_drop(&p->ranges, r);
 	return NULL;
 }
 
@@ -141,12 +123,9 @@ static const struct table_column columns[] = {
 
 static void forget_ranges(struct page_faults *p)
 {
-	struct range *r, *next;
-
-	HASH_ITER(hh, p->ranges, r, next) {
-		HASH_DEL(p->ranges, r);
-		free_range(r);
-	}
+	for (struct range *r = groups_first(&p->ranges); r; r = groups_next(r))
+		free(r->mapping);
+	groups_free(&p->ranges);
 	p->beyond = 0;
 }
 
@@ -157,7 +136,7 @@ static void print_ranges(struct analysis *a)
 	struct table t;
 
 	table_init(&t, "page-fault ranges", columns, sizeof(columns) / sizeof(*columns));
-	for (struct range *r = p->ranges; r; r = r->hh.next) {
+	for (struct range *r = groups_first(&p->ranges); r; r = groups_next(r)) {
 		settle(a, r);
 		table_row(&t);
 		table_unsigned(&t, r->faults);

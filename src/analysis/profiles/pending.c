@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/profiles/pending.h"
 
-#include "base/hash.h"
-
 struct pending_key {
 	int64_t pid, tid;
 };
@@ -13,38 +11,16 @@ struct pending {
 	uint64_t turns;
 	size_t n;                /* stacks since `turns`, of which the last PENDING_MOST are kept */
 	struct callstack *stacks[PENDING_MOST];
-	UT_hash_handle hh;
 };
 
-static struct pending *find(struct pending *all, pid_t pid, pid_t tid)
+void pending_add(struct groups *all, pid_t pid, pid_t tid, uint64_t turns, struct callstack *stack)
 {
 	const struct pending_key key = { pid, tid };
-	struct pending *t = NULL;
+	struct pending *t = groups_find(all, &key, sizeof(key));
 
-	HASH_FIND(hh, all, &key, sizeof(key), t);
-	return t;
-}
-
-static struct pending *add_thread(struct pending **all, pid_t pid, pid_t tid)
-{
-	struct pending *t;
-
-	if (HASH_COUNT(*all) >= PENDING_THREADS)
-		pending_free(all);
-	t = calloc(1, sizeof(*t));
-	if (!t)
-		return NULL;
-	t->key = (struct pending_key){ pid, tid };
-	HASH_ADD(hh, *all, key, sizeof(t->key), t);
-	return HASH_KEPT(t);
-}
-
-void pending_add(struct pending **all, pid_t pid, pid_t tid, uint64_t turns, struct callstack *stack)
-{
-	struct pending *t = find(*all, pid, tid);
-
-	if (!t)
-		t = add_thread(all, pid, tid);
+	if (!t && all->n >= PENDING_THREADS)
+		groups_free(all);
+	t = groups_get(all, &key, sizeof(key), sizeof(*t), PENDING_THREADS);
 	if (!t)
 		return;
 	if (t->turns != turns)
@@ -53,10 +29,11 @@ void pending_add(struct pending **all, pid_t pid, pid_t tid, uint64_t turns, str
 	t->stacks[t->n++ % PENDING_MOST] = stack;
 }
 
-uint64_t pending_share(struct pending *all, pid_t pid, pid_t tid, uint64_t turns, uint64_t ns,
+uint64_t pending_share(const struct groups *all, pid_t pid, pid_t tid, uint64_t turns, uint64_t ns,
 		       void (*take)(void *ctx, struct callstack *stack, uint64_t ns), void *ctx)
 {
-	struct pending *t = find(all, pid, tid);
+	const struct pending_key key = { pid, tid };
+	struct pending *t = groups_find(all, &key, sizeof(key));
 	size_t n = t && t->turns == turns ? t->n : 0;
 	uint64_t part;
 
@@ -67,9 +44,4 @@ uint64_t pending_share(struct pending *all, pid_t pid, pid_t tid, uint64_t turns
 	if (t)
 		t->n = 0;
 	return ns - n * part;
-}
-
-void pending_free(struct pending **all)
-{
-	HASH_FREE(*all);
 }

@@ -6,9 +6,9 @@
  */
 #include "analysis/profiles/programs.h"
 
-#include "base/hash.h"
 #include "base/room.h"
 #include "report/unnamed.h"
+#include "table/groups.h"
 
 #include <stdio.h>
 
@@ -18,7 +18,6 @@ struct program {
 	uint64_t weight[SHARES_SIDES];
 	size_t own;                  /* names that no third program has */
 	bool paired;
-	UT_hash_handle hh;
 	char name[];
 };
 
@@ -26,7 +25,6 @@ struct program {
 struct held {
 	struct program *program;
 	const char *name;
-	UT_hash_handle hh;
 	char key[];                  /* program, NUL, name */
 };
 
@@ -36,8 +34,7 @@ struct pair {
 };
 
 struct programs {
-	struct program *all;
-	struct held *held;
+	struct groups all, held;     /* of struct program, of struct held */
 	uint64_t weight[SHARES_SIDES];
 	struct pair pairs[SHARES_MOVES];
 	size_t npairs;
@@ -52,8 +49,8 @@ void programs_free(struct programs *p)
 {
 	if (!p)
 		return;
-	HASH_FREE(p->all);
-	HASH_FREE(p->held);
+	groups_free(&p->all);
+	groups_free(&p->held);
 	free(p);
 }
 
@@ -91,32 +88,25 @@ char *programs_without_folder(const char *name)
 /* NULL: out of memory. */
 static struct program *program_of(struct programs *p, const char *name, size_t len)
 {
-	struct program *one;
-
-	HASH_FIND(hh, p->all, name, len, one);
-	if (one || HASH_COUNT(p->all) >= MAX_NAMES || !(one = calloc(1, sizeof(*one) + len + 1)))
-		return one;
-	memcpy(one->name, name, len);
-	HASH_ADD(hh, p->all, name, len, one);
-	return HASH_KEPT(one);
+	return groups_text(&p->all, name, len, offsetof(struct program, name), MAX_NAMES);
 }
 
 static void hold(struct programs *p, struct program *program, const char *name, size_t len)
 {
-	const size_t head = program ? strlen(program->name) + 1 : 0, size = head + len;
-	struct held *held = program && HASH_COUNT(p->held) < MAX_NAMES ? calloc(1, sizeof(*held) + size + 1) : NULL, *known;
+	const size_t head = program ? strlen(program->name) + 1 : 0;
+	char *key = program ? malloc(head + len) : NULL;
+	struct held *held;
 
-	if (!held)
+	if (!key)
 		return;
-	memcpy(held->key, program->name, head);
-	memcpy(held->key + head, name, len);
-	held->program = program;
-	held->name = held->key + head;
-	HASH_FIND(hh, p->held, held->key, size, known);
-	if (!known)
-		HASH_ADD_KEYPTR(hh, p->held, held->key, size, held);
-	if (known || HASH_LOST(held))
-		free(held);
+	memcpy(key, program->name, head);
+	memcpy(key + head, name, len);
+	held = groups_text(&p->held, key, head + len, offsetof(struct held, key), MAX_NAMES);
+	if (held) {
+		held->program = program;
+		held->name = held->key + head;
+	}
+	free(key);
 }
 
 /* A lock is also of the program or library in whose file it is. */
@@ -208,10 +198,10 @@ static void count_name(struct programs *p, struct held *const *held, size_t n)
 /* Without memory, there are no pairs. */
 static void count_names(struct programs *p)
 {
-	struct held **sorted = calloc(HASH_COUNT(p->held) + 1, sizeof(*sorted));
+	struct held **sorted = calloc(p->held.n + 1, sizeof(*sorted));
 	size_t n = 0;
 
-	for (struct held *h = sorted ? p->held : NULL; h; h = h->hh.next)
+	for (struct held *h = groups_first(&p->held); sorted && h; h = groups_next(h))
 		sorted[n++] = h;
 	if (n)
 		qsort(sorted, n, sizeof(*sorted), by_name);

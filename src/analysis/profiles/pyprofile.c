@@ -88,9 +88,9 @@ struct pyprofile {
 	bool is_open;                /* one of them is, as far as this tick has come */
 	struct analysis *analysis;   /* while targets are read */
 	struct target *reading;
-	struct tasknames *tasks;
+	struct groups tasks;         /* of tasknames.h */
 	bool timed;                  /* samples weigh ns on CPUs; with --idle, of elapsed time */
-	struct pending *pending;
+	struct groups pending;
 	struct script_frame frames[MAX_FRAMES];
 };
 
@@ -257,7 +257,7 @@ static void take(void *ctx, const struct pystack_thread *t)
 	else if (!t->timed)
 		add_sample(&taken, stack, period_of(p));
 	else if (t->cpu)
-		add_sample(&taken, stack, pending_share(p->pending, pid, tid, t->turns, t->cpu, add_sample, &taken));
+		add_sample(&taken, stack, pending_share(&p->pending, pid, tid, t->turns, t->cpu, add_sample, &taken));
 	else
 		pending_add(&p->pending, pid, tid, t->turns, stack);
 }
@@ -504,7 +504,7 @@ static void show(struct analysis *a, uint64_t now)
 	hotspots_draw(a, &p->hot, p->opts->flame, p->opts->refreshes ? 0 : now, event_of(p));
 	hotspots_print(a, &p->hot, &view, now);
 	hotspots_free(&p->hot);
-	pending_free(&p->pending);
+	groups_free(&p->pending);
 	callstacks_rest(a->stacks, NULL, NULL);
 	p->torn = p->late = 0;
 }
@@ -582,8 +582,8 @@ static void release(struct analysis *a)
 		close_target(&p->targets[i]);
 	free(p->targets);
 	hotspots_free(&p->hot);
-	pending_free(&p->pending);
-	tasknames_free(p->tasks);
+	groups_free(&p->pending);
+	tasknames_free(&p->tasks);
 	flame_free(p->opts->flame);
 	if (p->timer >= 0)
 		close(p->timer);

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/room.h"
 #include "report/lambdas.h"
 #include "report/unnamed.h"
+#include "table/groups.h"
 
 enum { MAX_FUNCTIONS = 1 << 20, MAX_KEY = 4096 };
 
@@ -18,12 +18,11 @@ struct entry {
 	uint64_t seen;               /* number of the last stack with it: recursion counts once */
 	bool hidden;                 /* without a name, and not of a build that is on both sides */
 	size_t size;                 /* of key */
-	UT_hash_handle hh;
 	char key[];                  /* function, NUL, dso, NUL, build */
 };
 
 struct shares {
-	struct entry *all;
+	struct groups all;           /* of struct entry */
 	struct share **sorted;
 	size_t nsorted;
 	struct entry **stack;        /* functions of the present stack, innermost first */
@@ -45,7 +44,7 @@ void shares_free(struct shares *s)
 {
 	if (!s)
 		return;
-	HASH_FREE(s->all);
+	groups_free(&s->all);
 	free(s->sorted);
 	free(s->stack);
 	free(s);
@@ -78,7 +77,7 @@ static struct entry *entry_of(struct shares *s, const char *function, const char
 {
 	char key[MAX_KEY];
 	size_t dso_len = short_dso(&dso), len = strnlen(function, MAX_KEY / 2), build_len, size;
-	struct entry *e = NULL;
+	struct entry *e;
 
 	if (dso_len > MAX_KEY / 4)
 		dso_len = MAX_KEY / 4;
@@ -90,18 +89,13 @@ static struct entry *entry_of(struct shares *s, const char *function, const char
 	build_len = strnlen(build, MAX_KEY / 4 - 2);
 	memcpy(key + size, build, build_len);
 	size += build_len;
-	HASH_FIND(hh, s->all, key, size, e);
-	if (e || HASH_COUNT(s->all) >= MAX_FUNCTIONS)
-		return e;
-	e = calloc(1, sizeof(*e) + size);
-	if (!e)
-		return NULL;
-	memcpy(e->key, key, size);
-	e->size = size;
-	e->share.function = e->key;
-	e->share.dso = e->key + len + 1;
-	HASH_ADD(hh, s->all, key, size, e);
-	return HASH_KEPT(e);
+	e = groups_text(&s->all, key, size, offsetof(struct entry, key), MAX_FUNCTIONS);
+	if (e && !e->size) {
+		e->size = size;
+		e->share.function = e->key;
+		e->share.dso = e->key + len + 1;
+	}
+	return e;
 }
 
 void shares_frame(struct shares *s, const char *function, const char *dso, const char *build, bool own)
@@ -145,7 +139,7 @@ static void end_run(struct share_runs *r, uint64_t sum, uint64_t weight)
 
 void shares_end_run(struct shares *s, enum share_side side, uint64_t weight)
 {
-	for (struct entry *e = s->all; e; e = e->hh.next) {
+	for (struct entry *e = groups_first(&s->all); e; e = groups_next(e)) {
 		end_run(&e->share.self_runs[side], e->share.self[side], weight);
 		end_run(&e->share.total_runs[side], e->share.total[side], weight);
 	}
@@ -169,7 +163,7 @@ static size_t lambdas_of(const struct shares *s, enum share_side side, struct la
 {
 	size_t n = 0;
 
-	for (struct entry *e = s->all; e; e = e->hh.next)
+	for (struct entry *e = groups_first(&s->all); e; e = groups_next(e))
 		if (e->share.total[side] && lambda_has_place(e->share.function))
 			out[n++] = (struct lambda){ .name = e->share.function, .file = e->share.dso, .item = e };
 	return n;
@@ -205,7 +199,7 @@ void shares_join(struct share *after, struct share *before)
 
 void shares_each_alone(struct shares *s, enum share_side side, void (*fn)(void *ctx, struct share *share), void *ctx)
 {
-	for (struct entry *e = s->all; e; e = e->hh.next)
+	for (struct entry *e = groups_first(&s->all); e; e = groups_next(e))
 		if (e->share.total[side] && !e->share.total[!side])
 			fn(ctx, &e->share);
 }
@@ -238,7 +232,7 @@ static void match_lambdas(struct shares *s)
 	size_t n[SHARES_SIDES];
 
 	for (int k = 0; k < SHARES_SIDES; k++) {
-		sides[k] = calloc(HASH_COUNT(s->all) + 1, sizeof(*sides[k]));
+		sides[k] = calloc(s->all.n + 1, sizeof(*sides[k]));
 		n[k] = sides[k] ? lambdas_of(s, k, sides[k]) : 0;
 	}
 	if (n[SHARES_BEFORE] && n[SHARES_AFTER]) {
@@ -288,32 +282,21 @@ static int own_first(const void *a, const void *b)
 /* The functions of a file that have no name on a side, as far as the other side does not have the same. */
 struct hidden {
 	double percent[SHARES_SIDES];
-	UT_hash_handle hh;
 	char dso[];                  /* of a build: dso, NUL, build */
 };
 
-static struct hidden *hidden_at(struct hidden **all, const char *key, size_t len, bool add)
+static struct hidden *hidden_at(struct groups *all, const char *key, size_t len, bool add)
 {
-	struct hidden *h;
-
-	HASH_FIND(hh, *all, key, len, h);
-	if (h || !add)
-		return h;
-	h = calloc(1, sizeof(*h) + len + 1);
-	if (!h)
-		return NULL;
-	memcpy(h->dso, key, len);
-	HASH_ADD(hh, *all, dso, len, h);
-	return HASH_KEPT(h);
+	return add ? groups_text(all, key, len, offsetof(struct hidden, dso), UINT32_MAX) : groups_find(all, key, len);
 }
 
-static struct hidden *hidden_of(struct hidden **all, const char *dso, bool add)
+static struct hidden *hidden_of(struct groups *all, const char *dso, bool add)
 {
 	return hidden_at(all, dso, strlen(dso), add);
 }
 
 /* The build of a function without a name; NULL: it has one, or the build is not known. */
-static struct hidden *build_of(struct hidden **all, const struct entry *e, bool add)
+static struct hidden *build_of(struct groups *all, const struct entry *e, bool add)
 {
 	const size_t head = (size_t)(e->share.dso - e->key) + strlen(e->share.dso) + 1;
 
@@ -321,11 +304,12 @@ static struct hidden *build_of(struct hidden **all, const struct entry *e, bool 
 }
 
 /* The builds, and the share of the stacks of each. */
-static struct hidden *builds_of(const struct shares *s)
+static struct groups builds_of(const struct shares *s)
 {
-	struct hidden *builds = NULL, *build;
+	struct groups builds = { 0 };
+	struct hidden *build;
 
-	for (struct entry *e = s->all; e; e = e->hh.next) {
+	for (struct entry *e = groups_first(&s->all); e; e = groups_next(e)) {
 		build = build_of(&builds, e, true);
 		for (int k = 0; build && k < SHARES_SIDES; k++)
 			build->percent[k] += shares_percent(s, k, e->share.total[k]);
@@ -334,11 +318,12 @@ static struct hidden *builds_of(const struct shares *s)
 }
 
 /* Addresses of a build that is on both sides are as good as names. */
-static void find_hidden(const struct shares *s, struct hidden **all)
+static void find_hidden(const struct shares *s, struct groups *all)
 {
-	struct hidden *builds = builds_of(s), *build;
+	struct groups builds = builds_of(s);
+	struct hidden *build;
 
-	for (struct entry *e = s->all; e; e = e->hh.next) {
+	for (struct entry *e = groups_first(&s->all); e; e = groups_next(e)) {
 		const struct share *share = &e->share;
 		struct hidden *h;
 
@@ -353,15 +338,16 @@ static void find_hidden(const struct shares *s, struct hidden **all)
 			h->percent[k] += more > 0 ? more : 0;
 		}
 	}
-	HASH_FREE(builds);
+	groups_free(&builds);
 }
 
 /* Files with a name, and the share of the stacks in which they are. */
-static struct hidden *files_of(const struct shares *s)
+static struct groups files_of(const struct shares *s)
 {
-	struct hidden *files = NULL, *file;
+	struct groups files = { 0 };
+	struct hidden *file;
 
-	for (struct entry *e = s->all; e; e = e->hh.next) {
+	for (struct entry *e = groups_first(&s->all); e; e = groups_next(e)) {
 		file = *e->share.dso && *e->share.dso != '[' ? hidden_of(&files, e->share.dso, true) : NULL;
 		for (int k = 0; file && k < SHARES_SIDES; k++)
 			file->percent[k] += shares_percent(s, k, e->share.total[k]);
@@ -384,24 +370,25 @@ static bool is_everywhere(const char *function)
  * pointer hides its caller. */
 static void find_everywhere(struct shares *s)
 {
-	struct hidden *files = files_of(s), *file;
+	struct groups files = files_of(s);
+	const struct hidden *file;
 
-	for (struct entry *e = s->all; e; e = e->hh.next) {
+	for (struct entry *e = groups_first(&s->all); e; e = groups_next(e)) {
 		struct share *share = &e->share;
 
 		file = is_everywhere(share->function) ? hidden_of(&files, share->dso, false) : NULL;
 		share->on_both = file && file->percent[SHARES_BEFORE] > 0 && file->percent[SHARES_AFTER] > 0;
 	}
-	HASH_FREE(files);
+	groups_free(&files);
 }
 
 /* Those on one side only which the other side may have by another address, or without their name. */
 static void find_unmatched(struct shares *s)
 {
-	struct hidden *all = NULL;
+	struct groups all = { 0 };
 
 	find_hidden(s, &all);
-	for (struct entry *e = s->all; all && e; e = e->hh.next) {
+	for (struct entry *e = groups_first(&s->all); all.n && e; e = groups_next(e)) {
 		struct share *share = &e->share;
 		const int side = share->total[SHARES_AFTER] != 0;
 		struct hidden *h = share->total[!side] ? NULL : hidden_of(&all, share->dso, false);
@@ -409,7 +396,7 @@ static void find_unmatched(struct shares *s)
 		share->unmatched = h && (e->hidden ||
 					 (*share->dso && h->percent[!side] > shares_percent(s, side, share->self[side]) / 2));
 	}
-	HASH_FREE(all);
+	groups_free(&all);
 }
 
 /* The CPU time of the same work differs by some percent from run to run: clock rates, caches and neighbours change. */
@@ -553,13 +540,13 @@ struct share **shares_compare(struct shares *s, const struct shares_terms *terms
 
 	*n = 0;
 	free(s->sorted);
-	s->sorted = calloc(HASH_COUNT(s->all) + 1, sizeof(struct share *));
+	s->sorted = calloc(s->all.n + 1, sizeof(struct share *));
 	if (!s->sorted || s->lost)
 		return NULL;
 	match_lambdas(s);
 	find_unmatched(s);
 	find_everywhere(s);
-	for (struct entry *e = s->all; e; e = e->hh.next) {
+	for (struct entry *e = groups_first(&s->all); e; e = groups_next(e)) {
 		compare(s, &e->share, terms);
 		s->sorted[(*n)++] = &e->share;
 	}
@@ -638,13 +625,13 @@ bool shares_is_telling(const char *function)
 }
 
 /* Functions with a name, in files that are on one side only, by name. NULL: out of memory. */
-static struct share **alone(const struct shares *s, struct hidden *files, enum share_side side, size_t *n)
+static struct share **alone(const struct shares *s, struct groups *files, enum share_side side, size_t *n)
 {
-	struct share **found = calloc(HASH_COUNT(s->all) + 1, sizeof(*found));
+	struct share **found = calloc(s->all.n + 1, sizeof(*found));
 
 	*n = 0;
-	for (struct entry *e = s->all; found && e; e = e->hh.next) {
-		const struct hidden *file = e->share.total[side] ? hidden_of(&files, e->share.dso, false) : NULL;
+	for (struct entry *e = groups_first(&s->all); found && e; e = groups_next(e)) {
+		const struct hidden *file = e->share.total[side] ? hidden_of(files, e->share.dso, false) : NULL;
 
 		if (file && file->percent[!side] <= 0 && !is_unnamed(e->share.function, e->share.dso))
 			found[(*n)++] = &e->share;
@@ -749,12 +736,12 @@ static void choose_pairs(const struct moves *m, struct moves *chosen)
 size_t shares_match_files(struct shares *s, struct shares_move pairs[SHARES_MOVES])
 {
 	struct moves moves = { .n = 0 }, chosen = { .n = 0 };
-	struct hidden *files = files_of(s);
+	struct groups files = files_of(s);
 	struct share **sides[SHARES_SIDES];
 	size_t n[SHARES_SIDES];
 
 	for (int k = 0; k < SHARES_SIDES; k++)
-		sides[k] = alone(s, files, k, &n[k]);
+		sides[k] = alone(s, &files, k, &n[k]);
 	if (sides[SHARES_BEFORE] && sides[SHARES_AFTER]) {
 		each_pair(sides[SHARES_BEFORE], n[SHARES_BEFORE], sides[SHARES_AFTER], n[SHARES_AFTER], count_pair, &moves);
 		drop_others(&moves, (struct share *const *const *)sides, n);
@@ -763,7 +750,7 @@ size_t shares_match_files(struct shares *s, struct shares_move pairs[SHARES_MOVE
 	}
 	for (int k = 0; k < SHARES_SIDES; k++)
 		free(sides[k]);
-	HASH_FREE(files);
+	groups_free(&files);
 	memcpy(pairs, chosen.all, sizeof(chosen.all));
 	return chosen.n;
 }

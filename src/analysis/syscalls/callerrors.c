@@ -4,7 +4,6 @@
 #include "analysis/syscalls/callpaths.h"
 #include "analysis/syscalls/openflags.h"
 #include "base/escape.h"
-#include "base/hash.h"
 #include "base/note.h"
 #include "base/units.h"
 #include "engine/callnames.h"
@@ -21,36 +20,24 @@ enum { NAMED = 3, MAX_COMMS = 1 << 14, COMM_SIZE = 16 };
 struct commcount {
 	char comm[COMM_SIZE];
 	uint64_t calls;
-	UT_hash_handle hh;
 };
-
-static struct commcount *find(const struct commcounts *c, const char *comm, char key[COMM_SIZE])
-{
-	struct commcount *one;
-
-	memset(key, 0, COMM_SIZE);
-	memcpy(key, comm ? comm : "", comm ? strnlen(comm, COMM_SIZE - 1) : 0);
-	HASH_FIND(hh, c->all, key, COMM_SIZE, one);
-	return one;
-}
 
 void commcounts_add(struct commcounts *c, const char *comm)
 {
-	char key[COMM_SIZE];
-	struct commcount *one = find(c, comm, key);
+	struct commcount *one;
+	char key[COMM_SIZE] = "";
 
+	snprintf(key, sizeof(key), "%s", comm ? comm : "");
+	one = groups_get(&c->all, key, sizeof(key), sizeof(*one), MAX_COMMS);
 	c->total++;
-	if (!one && HASH_COUNT(c->all) < MAX_COMMS && (one = calloc(1, sizeof(*one)))) {
-		memcpy(one->comm, key, COMM_SIZE);
-		HASH_ADD(hh, c->all, comm, COMM_SIZE, one);
-		one = HASH_KEPT(one);
-	}
 	if (one)
 		one->calls++;
 }
 
-static int counts_more_calls(const struct commcount *a, const struct commcount *b)
+static int counts_more_calls(const void *a_, const void *b_)
 {
+	const struct commcount *a = a_, *b = b_;
+
 	return a->calls == b->calls ? strcmp(a->comm, b->comm) : a->calls < b->calls ? 1 : -1;
 }
 
@@ -62,8 +49,8 @@ static char *commcounts_text(struct commcounts *c, char *buf, size_t size)
 	char safe[4 * COMM_SIZE];
 
 	buf[0] = '\0';
-	HASH_SORT(c->all, counts_more_calls);
-	for (const struct commcount *one = c->all; one && n < NAMED && used < size; one = one->hh.next, n++) {
+	groups_sort(&c->all, counts_more_calls);
+	for (const struct commcount *one = groups_first(&c->all); one && n < NAMED && used < size; one = groups_next(one), n++) {
 		escape_terminal(*one->comm ? one->comm : "?", *one->comm ? strlen(one->comm) : 1, safe, sizeof(safe));
 		used += (size_t)snprintf(buf + used, size - used, "%s%s %llu", n ? ", " : "", safe, (unsigned long long)one->calls);
 		rest -= one->calls;
@@ -79,8 +66,8 @@ static struct json_object *commcounts_json(struct commcounts *c, const char *nam
 	json_object *all = json_object_new_array();
 	bool good = all;
 
-	HASH_SORT(c->all, counts_more_calls);
-	for (const struct commcount *one = c->all; one && good; one = one->hh.next) {
+	groups_sort(&c->all, counts_more_calls);
+	for (const struct commcount *one = groups_first(&c->all); one && good; one = groups_next(one)) {
 		json_object *row = json_object_new_object();
 
 		good = json_append(all, row) && json_put_text(row, name, one->comm) && json_put_unsigned(row, "calls", one->calls);
@@ -93,7 +80,7 @@ static struct json_object *commcounts_json(struct commcounts *c, const char *nam
 
 static void commcounts_free(struct commcounts *c)
 {
-	HASH_FREE(c->all);
+	groups_free(&c->all);
 	*c = (struct commcounts){ .total = 0 };
 }
 
@@ -115,7 +102,6 @@ struct callerror_stack {
 	uint64_t calls;
 	uint64_t path;               /* of the first call: a number of the words */
 	bool others;                 /* other calls had other paths */
-	UT_hash_handle hh;
 };
 
 /* The rows' tasks, if the user has chosen them. Otherwise threads share stacks: they run the same functions. */
@@ -130,20 +116,15 @@ static struct stack_key stack_key(struct callerrors *e, struct question *q, cons
 
 static void add_stack(struct callerrors *e, const struct stack_key *key, uint64_t path)
 {
-	struct callerror_stack *one;
+	struct callerror_stack *one = groups_get(&e->stacks, key, sizeof(*key), sizeof(*one), MAX_STACKS);
 
 	e->counted++;
-	HASH_FIND(hh, e->stacks, key, sizeof(*key), one);
-	if (!one && HASH_COUNT(e->stacks) < MAX_STACKS && (one = calloc(1, sizeof(*one)))) {
-		one->key = *key;
-		one->path = path;
-		HASH_ADD(hh, e->stacks, key, sizeof(one->key), one);
-		one = HASH_KEPT(one);
-	}
 	if (!one) {
 		e->refused++;
 		return;
 	}
+	if (!one->calls)
+		one->path = path;
 	one->calls++;
 	one->others |= one->path != path;
 }
@@ -209,7 +190,7 @@ void callerrors_free(struct callerrors *e)
 {
 	distributions_clear(&e->rows);
 	words_free(&e->words);
-	HASH_FREE(e->stacks);
+	groups_free(&e->stacks);
 	commcounts_free(&e->unseen);
 	commcounts_free(&e->unseen_calls);
 	commcounts_free(&e->nowhere);
@@ -331,8 +312,10 @@ static void print_rows(struct printed *p, struct question *q, uint64_t from)
 
 /* ---- stacks ----------------------------------------------------------------------------- */
 
-static int more_calls(const struct callerror_stack *a, const struct callerror_stack *b)
+static int more_calls(const void *a_, const void *b_)
 {
+	const struct callerror_stack *a = a_, *b = b_;
+
 	return (a->calls < b->calls) - (a->calls > b->calls);
 }
 
@@ -360,9 +343,9 @@ static void print_stacks(struct callerrors *e, struct analysis *a)
 	uint64_t hidden = 0;
 	size_t n = 0;
 
-	if (e->stacks)
+	if (e->stacks.n)
 		printf("\nmost %s, by stack\n", e->all ? "calls" : "failures");
-	for (const struct callerror_stack *one = e->stacks; one; one = one->hh.next, n++)
+	for (const struct callerror_stack *one = groups_first(&e->stacks); one; one = groups_next(one), n++)
 		if (n < most)
 			print_stack(e, a, one);
 		else
@@ -406,7 +389,7 @@ static void stacks_json(struct callerrors *e, struct question *q)
 
 	grouping_columns(&q->grouping, columns);
 	table_init(&t, e->all ? "path stacks" : "error stacks", columns, sizeof(columns) / sizeof(*columns));
-	for (const struct callerror_stack *one = e->stacks; one; one = one->hh.next)
+	for (const struct callerror_stack *one = groups_first(&e->stacks); one; one = groups_next(one))
 		put_stack(e, &t, one);
 	if (table_json(&t, NULL, stdout) == -ENOMEM)
 		fprintf(stderr, "perf-prof: %s: out of memory for the table of stacks\n", q->ops->name);
@@ -416,8 +399,8 @@ static void stacks_json(struct callerrors *e, struct question *q)
 /* Names that came late are found now. */
 static void put_stacks(struct callerrors *e, struct question *q)
 {
-	HASH_SORT(e->stacks, more_calls);
-	for (struct callerror_stack *one = e->stacks; one; one = one->hh.next)
+	groups_sort(&e->stacks, more_calls);
+	for (struct callerror_stack *one = groups_first(&e->stacks); one; one = groups_next(one))
 		callstacks_expand(q->a->stacks, one->key.stack);
 	if (q->common.json)
 		stacks_json(e, q);
@@ -478,9 +461,9 @@ void callerrors_print(struct callerrors *e, struct question *q, uint64_t from, c
 	else if (q->csv && e->unseen.total)
 		note_unseen(e, q);
 	e->told = true;
-	if (e->stacks && !q->csv)
+	if (e->stacks.n && !q->csv)
 		put_stacks(e, q);
-	else if (e->stacks)
+	else if (e->stacks.n)
 		callstacks_rest(q->a->stacks, NULL, NULL);
 	if (e->words.full)
 		fprintf(stderr, "perf-prof: %s: more than %d paths since the last table: those after these are [others]; -i prints "

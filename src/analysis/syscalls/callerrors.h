@@ -18,7 +18,7 @@ enum { COMMCOUNTS_TEXT = 320 };   /* bytes that hold every text */
 
 /* Initialized by zeros. */
 struct commcounts {
-	struct commcount *all;
+	struct groups all;           /* of struct commcount */
 	uint64_t total;
 };
 
@@ -38,7 +38,7 @@ struct callerrors {
 	bool two;                    /* some calls have two paths, or may have them */
 	struct distributions rows;   /* durations */
 	struct words words;          /* paths, and names of tasks for stacks */
-	struct callerror_stack *stacks;
+	struct groups stacks;        /* of struct callerror_stack */
 	uint64_t counted, refused;   /* failures with stacks, and those that there was no memory for */
 };
 

@@ -24,7 +24,7 @@
 
 /* Initialized by zeros. */
 struct pycallers {
-	struct pycaller *all;        /* by process */
+	struct groups all;           /* of struct pycaller, by process */
 };
 
 enum { FRAMES = 4, MAX_PROCESSES = 64 };
@@ -32,22 +32,18 @@ enum { FRAMES = 4, MAX_PROCESSES = 64 };
 struct pycaller {
 	pid_t pid;
 	struct pystack *stack;       /* NULL: no Python, or one that cannot be read */
-	UT_hash_handle hh;
 };
 
 static struct pystack *stack_of(struct pycallers *p, pid_t pid)
 {
 	struct fault f = { 0 };
-	struct pycaller *one;
+	const uint32_t n = p->all.n;
+	struct pycaller *one = groups_get(&p->all, &pid, sizeof(pid), sizeof(*one), MAX_PROCESSES);
 
-	HASH_FIND(hh, p->all, &pid, sizeof(pid), one);
-	if (one || HASH_COUNT(p->all) >= MAX_PROCESSES || !(one = calloc(1, sizeof(*one))))
-		return one ? one->stack : NULL;
-	one->pid = pid;
-	HASH_ADD(hh, p->all, pid, sizeof(one->pid), one);
-	if (!HASH_KEPT(one))
+	if (!one)
 		return NULL;
-	one->stack = pystack_look(pid) ? NULL : pystack_open(pid, "syscalls", &f);
+	if (p->all.n > n)
+		one->stack = pystack_look(pid) ? NULL : pystack_open(pid, "syscalls", &f);
 	return one->stack;
 }
 
@@ -94,10 +90,9 @@ static bool pycallers_text(struct pycallers *p, const struct waitargs *c, char *
 
 static void pycallers_free(struct pycallers *p)
 {
-	for (struct pycaller *one = p->all; one; one = one->hh.next)
+	for (struct pycaller *one = groups_first(&p->all); one; one = groups_next(one))
 		pystack_close(one->stack);
-	HASH_FREE(p->all);
-	p->all = NULL;
+	groups_free(&p->all);
 }
 
 /* Whether a call that began before the run is one that the user's filter of raw_syscalls:sys_enter selects. */
@@ -167,7 +162,6 @@ enum { LINES = 10, RECORDED_LINES = 3, LOOKED_AT = 1000, NEWS_NS = 100000000, CA
 struct unreturned_told {
 	pid_t tid;
 	uint64_t start;
-	UT_hash_handle hh;
 };
 
 struct late {
@@ -204,8 +198,7 @@ void unreturned_begin(struct unreturned *u, const struct stream_opts *opts)
 void unreturned_free(struct unreturned *u)
 {
 	sleepers_free(&u->before);
-	HASH_FREE(u->told);
-	u->told = NULL;
+	groups_free(&u->told);
 }
 
 /* ---- which calls ------------------------------------------------------------------------ */
@@ -213,22 +206,15 @@ void unreturned_free(struct unreturned *u)
 /* Whether the text has named that call. */
 static bool was_told(const struct unreturned *u, pid_t tid, uint64_t start)
 {
-	struct unreturned_told *one;
+	const struct unreturned_told *one = groups_find(&u->told, &tid, sizeof(tid));
 
-	HASH_FIND(hh, u->told, &tid, sizeof(tid), one);
 	return one && one->start == start;
 }
 
 static void set_told(struct unreturned *u, pid_t tid, uint64_t start)
 {
-	struct unreturned_told *one;
+	struct unreturned_told *one = groups_get(&u->told, &tid, sizeof(tid), sizeof(*one), UINT32_MAX);
 
-	HASH_FIND(hh, u->told, &tid, sizeof(tid), one);
-	if (!one && (one = calloc(1, sizeof(*one)))) {
-		one->tid = tid;
-		HASH_ADD(hh, u->told, tid, sizeof(one->tid), one);
-		one = HASH_KEPT(one);
-	}
 	if (one)
 		one->start = start;
 }

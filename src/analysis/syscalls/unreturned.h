@@ -15,7 +15,7 @@
 struct unreturned {
 	struct sleepers before;          /* threads that sleep since before the run */
 	bool looked;                     /* at those, before the last table */
-	struct unreturned_told *told;    /* calls that the text has named, by thread */
+	struct groups told;      /* of struct unreturned_told: calls that the text has named, by thread */
 	/* A sys_enter: whether a thread that is in that call now may have been in it since the pair began. */
 	bool (*is_in)(const struct question *q, const struct open_pair *o, int64_t call);
 	bool (*wants)(const struct question *q, int64_t call);   /* whether the user wants to see that call */
