@@ -25,7 +25,7 @@
 enum firefox_category { FIREFOX_OTHER, FIREFOX_USER, FIREFOX_KERNEL, FIREFOX_GUEST };
 
 struct firefox_tables {
-	struct wordlist words;
+	struct words words;
 	struct numbers stacks, frames, functions, files, sources;
 };
 
@@ -93,7 +93,7 @@ static void firefox_tables_free(struct firefox_tables *t)
 	numbers_free(&t->functions);
 	numbers_free(&t->files);
 	numbers_free(&t->sources);
-	wordlist_free(&t->words);
+	words_free(&t->words);
 }
 
 /* ---- rows ------------------------------------------------------------------------------ */
@@ -169,7 +169,7 @@ static uint32_t frame_of(struct firefox_tables *t, const struct frame *frame, ui
 /* Whether rows are missing for lack of memory. Then nothing can be written. */
 static bool firefox_tables_lost(const struct firefox_tables *t)
 {
-	return t->words.lost || t->stacks.lost || t->frames.lost || t->functions.lost ||
+	return t->words.full || t->stacks.lost || t->frames.lost || t->functions.lost ||
 	       t->files.lost || t->sources.lost;
 }
 

@@ -19,7 +19,7 @@ enum { MAX_CPUS = 8192, MAX_FIELDS = 64, TEXT = 256, NAME = 512 };
 struct perfetto {
 	struct protofile file;
 	struct perfetto_stacks stacks;
-	struct wordlist comms, names, fields;   /* names of tasks; of events and fields, by number - 1 */
+	struct words comms, names, fields;   /* names of tasks; of events and fields, by number - 1 */
 	struct numbers tracks;       /* by names_task() of pid and tid; UINT64_MAX for a process. A row is the last name: a number in `comms` */
 	struct stream_event *events;
 	size_t nevents;
@@ -214,7 +214,7 @@ static uint64_t thread_of(struct perfetto *p, struct analysis *a, const struct a
 /* ---- events on the track of a thread -------------------------------------------------------- */
 
 /* The number of a name of events (`names`) or of their fields, which is written when it is new. */
-static uint64_t name_of(struct perfetto *p, struct wordlist *names, const char *text)
+static uint64_t name_of(struct perfetto *p, struct words *names, const char *text)
 {
 	uint32_t before = names->n, i = wordlist_of(names, text);
 	Perfetto__Protos__EventName event = PERFETTO__PROTOS__EVENT_NAME__INIT, *events[] = { &event };
@@ -371,8 +371,8 @@ static int end(struct convert *c, struct analysis *a, struct fault *f)
 	struct perfetto *p = c->state;
 	struct perfetto_stacks *s = &p->stacks;
 
-	if (protofile_end(&p->file) || p->lost || s->lost || p->comms.lost || p->names.lost || p->fields.lost ||
-	    p->tracks.lost || s->functions.lost || s->paths.lost || s->sources.lost || s->builds.lost ||
+	if (protofile_end(&p->file) || p->lost || s->lost || p->comms.full || p->names.full || p->fields.full ||
+	    p->tracks.lost || s->functions.full || s->paths.full || s->sources.full || s->builds.full ||
 	    s->mappings.lost || s->frames.lost || s->stacks.lost)
 		return fault_set(f, EXIT_FAILED, "--output %s: out of memory", c->out);
 	return 0;
@@ -388,9 +388,9 @@ static void release(struct convert *c)
 		perfetto_ftrace_free(p->events[i].consumer);
 	perfetto_stacks_free(&p->stacks);
 	protofile_free(&p->file);
-	wordlist_free(&p->comms);
-	wordlist_free(&p->names);
-	wordlist_free(&p->fields);
+	words_free(&p->comms);
+	words_free(&p->names);
+	words_free(&p->fields);
 	numbers_free(&p->tracks);
 	free(p->counted);
 	free(p);

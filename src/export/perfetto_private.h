@@ -17,7 +17,7 @@ void perfetto_put_interned(struct protofile *file, Perfetto__Protos__InternedDat
  * them */
 struct perfetto_stacks {
 	struct protofile *file;
-	struct wordlist functions, paths, sources, builds;
+	struct words functions, paths, sources, builds;
 	struct numbers mappings, frames, stacks;
 	uint64_t *ids;               /* frames of the current stack */
 	size_t room;

@@ -14,10 +14,10 @@ void perfetto_stacks_begin(struct perfetto_stacks *s, struct protofile *file)
 
 void perfetto_stacks_free(struct perfetto_stacks *s)
 {
-	wordlist_free(&s->functions);
-	wordlist_free(&s->paths);
-	wordlist_free(&s->sources);
-	wordlist_free(&s->builds);
+	words_free(&s->functions);
+	words_free(&s->paths);
+	words_free(&s->sources);
+	words_free(&s->builds);
 	numbers_free(&s->mappings);
 	numbers_free(&s->frames);
 	numbers_free(&s->stacks);
@@ -48,8 +48,8 @@ static void put_word(struct perfetto_stacks *s, enum list list, Perfetto__Protos
 static uint64_t word_of(struct perfetto_stacks *s, enum list list, const char *text,
 			const ProtobufCBinaryData *bytes)
 {
-	struct wordlist *const lists[] = { &s->functions, &s->paths, &s->sources, &s->builds };
-	struct wordlist *words = lists[list];
+	struct words *const lists[] = { &s->functions, &s->paths, &s->sources, &s->builds };
+	struct words *words = lists[list];
 	Perfetto__Protos__InternedString word = PERFETTO__PROTOS__INTERNED_STRING__INIT;
 	uint32_t before = words->n, i;
 	const char *safe;

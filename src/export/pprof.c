@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 enum { MAX_FRAMES = 1024, MAX_LINES = 256, PAGE = 4096, NAME = 512 };
 
 struct task_key {
@@ -48,7 +47,7 @@ struct column {
 
 struct pprof {
 	struct protofile file;
-	struct wordlist strings;
+	struct words strings;
 	struct numbers functions, locations, places;
 	struct groups all;           /* of struct tally */
 	struct column *columns;
@@ -417,7 +416,7 @@ static int end(struct convert *c, struct analysis *a, struct fault *f)
 	put_places(p);
 	put_facts(p, c, a);
 	put_strings(p);
-	if (protofile_end(&p->file) || p->strings.lost || p->functions.lost || p->locations.lost ||
+	if (protofile_end(&p->file) || p->strings.full || p->functions.lost || p->locations.lost ||
 	    p->places.lost)
 		return fault_set(f, EXIT_FAILED, "--output %s: out of memory", c->out);
 	return 0;
@@ -431,7 +430,7 @@ static void release(struct convert *c)
 		return;
 	groups_free(&p->all);
 	protofile_free(&p->file);
-	wordlist_free(&p->strings);
+	words_free(&p->strings);
 	numbers_free(&p->functions);
 	numbers_free(&p->locations);
 	numbers_free(&p->places);

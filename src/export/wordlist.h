@@ -1,30 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A string table: each text once, numbered from 0 in order of arrival. */
+/* String tables: each text once, numbered from 0 in order of arrival. `full`: out of memory, a text is missing. */
 #ifndef EXPORT_WORDLIST_H
 #define EXPORT_WORDLIST_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "table/words.h"
 
-struct wordlist {
-	struct word *all;            /* by text */
-	struct word **at;            /* by number */
-	uint32_t n;
-	bool lost;                   /* out of memory: a text is missing */
-};
-
-void wordlist_free(struct wordlist *s);
 /* The number of a text; NULL is "". Escapes control characters and invalid UTF-8. 0 without memory. */
-uint32_t wordlist_of(struct wordlist *s, const char *text);
-const char *wordlist_at(const struct wordlist *s, uint32_t number);
+uint32_t wordlist_of(struct words *w, const char *text);
+const char *wordlist_at(const struct words *w, uint32_t number);
 
 /* Keys of a few words: each once, numbered from 0 in order of arrival, with a row of the caller's. */
 struct numbers {
 	size_t words;                /* words of a key, at most 4; set it first, */
 	size_t row;                  /* and bytes of a row; 0: there are none */
 	void *rows;
-	struct number *all;
+	struct groups all;
 	uint32_t n;
 	bool lost;
 };

@@ -2,7 +2,7 @@
 /* Texts as numbers. */
 #include "checks.h"
 
-#include "analysis/durations/words.h"
+#include "table/words.h"
 
 TEST(more_than_there_is_room_for)
 {

@@ -6,7 +6,7 @@
 #ifndef ANALYSIS_DURATIONS_CULPRITS_H
 #define ANALYSIS_DURATIONS_CULPRITS_H
 
-#include "analysis/durations/words.h"
+#include "table/words.h"
 #include "rows/distributions.h"
 
 /* Initialized by zeros. */

@@ -2,7 +2,7 @@
 #include "analysis/durations/earlywaits.h"
 
 #include "analysis/durations/waitargs.h"
-#include "analysis/durations/words.h"
+#include "table/words.h"
 #include "base/escape.h"
 #include "base/procstatus.h"
 #include "base/units.h"

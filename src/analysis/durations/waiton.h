@@ -7,7 +7,7 @@
 #define ANALYSIS_DURATIONS_WAITON_H
 
 #include "analysis/durations/waitkind.h"
-#include "analysis/durations/words.h"
+#include "table/words.h"
 #include "tasks/sockets.h"
 
 #include <stdbool.h>

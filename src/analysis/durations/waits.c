@@ -15,7 +15,7 @@
 #include "analysis/durations/waitedon.h"
 #include "analysis/durations/waitkind.h"
 #include "analysis/durations/waiton.h"
-#include "analysis/durations/words.h"
+#include "table/words.h"
 #include "base/escape.h"
 #include "base/procstatus.h"
 #include "base/textfile.h"

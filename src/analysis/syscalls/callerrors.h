@@ -6,7 +6,7 @@
 #ifndef ANALYSIS_SYSCALLS_CALLERRORS_H
 #define ANALYSIS_SYSCALLS_CALLERRORS_H
 
-#include "analysis/durations/words.h"
+#include "table/words.h"
 #include "rows/question.h"
 
 #include <stddef.h>

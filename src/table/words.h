@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Texts as numbers, for the keys of rows: each text is kept once. */
-#ifndef ANALYSIS_DURATIONS_WORDS_H
-#define ANALYSIS_DURATIONS_WORDS_H
+#ifndef TABLE_WORDS_H
+#define TABLE_WORDS_H
 
 #include "table/groups.h"
 

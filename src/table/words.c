@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/durations/words.h"
+#include "table/words.h"
 
 #include "base/room.h"
 
