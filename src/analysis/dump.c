@@ -548,10 +548,7 @@ static json_object *frame_json(const struct frame *frame)
 		good = good && (frame->inlined ? json_put_bool(o, "inlined", true) : json_put_unsigned(o, "offset", frame->offset)) &&
 		       json_put_text(o, "dso", frame->dso) && json_put_unsigned(o, "addr", frame->addr);
 	good = good && json_put_text(o, "file", frame->file) && (!frame->line || json_put_unsigned(o, "line", frame->line));
-	if (good)
-		return o;
-	json_object_put(o);
-	return NULL;
+	return json_whole(o, good);
 }
 
 static json_object *task_json(const struct dump *d, const struct dump_task *t)
@@ -567,10 +564,7 @@ static json_object *task_json(const struct dump *d, const struct dump_task *t)
 	for (size_t i = 0; i < t->nscripts; i++)
 		good &= json_append(frames, frame_json(&t->scripts[i].frame));
 	good &= json_put(o, "frames", frames);
-	if (good)
-		return o;
-	json_object_put(o);
-	return NULL;
+	return json_whole(o, good);
 }
 
 /* Adds "tasks", if there are any. */
@@ -599,10 +593,7 @@ static json_object *thread_json(const struct dump *d, const struct dump_thread *
 	for (size_t i = 0; i < t->frames.n; i++)
 		good &= json_append(frames, frame_json(t->frames.v[i]));
 	good &= json_put(o, "frames", frames) && (!t->tid || put_tasks(o, d, t->tid));
-	if (good)
-		return o;
-	json_object_put(o);
-	return NULL;
+	return json_whole(o, good);
 }
 
 /* 0, or -1 with f. */

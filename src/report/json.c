@@ -16,6 +16,14 @@ bool json_put(json_object *to, const char *key, json_object *value)
 	return false;
 }
 
+json_object *json_whole(json_object *all, bool good)
+{
+	if (good)
+		return all;
+	json_object_put(all);
+	return NULL;
+}
+
 bool json_append(json_object *array, json_object *value)
 {
 	if (value && !json_object_array_add(array, value))

@@ -17,6 +17,8 @@
  * calls can be chained by &&. */
 bool json_put(json_object *to, const char *key, json_object *value);
 bool json_append(json_object *array, json_object *value);
+/* All of it if it is `good`; else NULL, and it is freed. */
+json_object *json_whole(json_object *all, bool good);
 
 bool json_put_text(json_object *to, const char *key, const char *text);    /* NULL: left out */
 bool json_put_integer(json_object *to, const char *key, int64_t value);

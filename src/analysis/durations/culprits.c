@@ -187,10 +187,7 @@ struct json_object *culprits_json(struct culprits *c)
 	distributions_sort(&c->rows);
 	for (const struct distribution *d = groups_first(&c->rows.rows); d && good; d = groups_next(d))
 		good = put_json(c, d, all);
-	if (good)
-		return all;
-	json_object_put(all);
-	return NULL;
+	return json_whole(all, good);
 }
 
 void culprits_print(struct culprits *c, struct analysis *a, uint64_t from, uint64_t to)

@@ -72,10 +72,7 @@ static struct json_object *commcounts_json(struct commcounts *c, const char *nam
 
 		good = json_append(all, row) && json_put_text(row, name, one->comm) && json_put_unsigned(row, "calls", one->calls);
 	}
-	if (good)
-		return all;
-	json_object_put(all);
-	return NULL;
+	return json_whole(all, good);
 }
 
 static void commcounts_free(struct commcounts *c)
