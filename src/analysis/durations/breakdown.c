@@ -3,7 +3,6 @@
 
 #include "base/note.h"
 #include "base/pidns.h"
-#include "base/room.h"
 #include "engine/callnames.h"
 #include "tasks/pidmap.h"
 
@@ -42,36 +41,28 @@ static void merge_short(struct breakdown_sums *sums)
 	uint64_t rest[BREAKDOWN_PARTS] = { 0 };
 	size_t kept = 0;
 
-	qsort(sums->whom, sums->nwhom, sizeof(*sums->whom), longest_first);
-	for (size_t i = 0; i < sums->nwhom; i++)
-		if (kept < KEPT_WHOM && sums->whom[i].name != WORDS_OTHERS)
-			sums->whom[kept++] = sums->whom[i];
-		else
-			rest[sums->whom[i].part] += sums->whom[i].ns;
-	sums->nwhom = kept;
+	groups_sort(&sums->whom, longest_first);
+	for (struct breakdown_whom *one = groups_first(&sums->whom); one; one = groups_next(one)) {
+		if (kept < KEPT_WHOM && one->key.name != WORDS_OTHERS) {
+			kept++;
+			continue;
+		}
+		rest[one->key.part] += one->ns;
+		groups_drop(&sums->whom, one);
+	}
 	for (int i = 0; i < BREAKDOWN_PARTS; i++)
 		add_whom(sums, (enum breakdown_part)i, WORDS_OTHERS, 0, rest[i]);
 }
 
-static struct breakdown_whom *whom(struct breakdown_sums *sums, enum breakdown_part part, uint64_t name, pid_t tid)
-{
-	struct breakdown_whom *one;
-
-	for (size_t i = 0; i < sums->nwhom; i++)
-		if (sums->whom[i].part == part && sums->whom[i].name == name && sums->whom[i].tid == tid)
-			return &sums->whom[i];
-	if (sums->nwhom >= MAX_WHOM)
-		merge_short(sums);
-	one = APPENDED(sums->whom, sums->nwhom);
-	if (one)
-		*one = (struct breakdown_whom){ part, name, tid, 0 };
-	return one;
-}
-
 static void add_whom(struct breakdown_sums *sums, enum breakdown_part part, uint64_t name, pid_t tid, uint64_t ns)
 {
-	struct breakdown_whom *one = ns ? whom(sums, part, name, tid) : NULL;
+	struct breakdown_whom *one, wanted = { { part, name, tid }, 0 };
 
+	if (!ns)
+		return;
+	if (sums->whom.n >= MAX_WHOM && !groups_find(&sums->whom, &wanted.key, sizeof(wanted.key)))
+		merge_short(sums);
+	one = groups_get(&sums->whom, &wanted.key, sizeof(wanted.key), sizeof(*one), UINT32_MAX);
 	if (one)
 		one->ns += ns;
 }
@@ -79,28 +70,17 @@ static void add_whom(struct breakdown_sums *sums, enum breakdown_part part, uint
 /* More stacks share the entry of those that are not known. */
 enum { MAX_WAITS = 1024 };
 
-static bool is_same(const struct breakdown_wait *a, const struct breakdown_wait *b)
-{
-	return a->part == b->part && a->waker == b->waker && a->on == b->on && a->stack == b->stack;
-}
-
 static void add_wait(struct breakdown_sums *sums, const struct breakdown_wait *wait)
 {
-	struct breakdown_wait *one = NULL;
+	struct breakdown_wait *one = groups_get(&sums->waits, &wait->key, sizeof(wait->key), sizeof(*one), MAX_WAITS);
+	const struct breakdown_wait others = { .key.part = wait->key.part };
 
-	for (size_t i = 0; i < sums->nwaits && !one; i++)
-		if (is_same(&sums->waits[i], wait))
-			one = &sums->waits[i];
-	if (!one && sums->nwaits >= MAX_WAITS && (wait->stack || wait->waker != WORDS_OTHERS || wait->on)) {
-		add_wait(sums, &(struct breakdown_wait){ .part = wait->part, .times = wait->times, .ns = wait->ns });
+	if (!one)   /* one for each part, above the limit */
+		one = groups_get(&sums->waits, &others.key, sizeof(others.key), sizeof(*one), MAX_WAITS + BREAKDOWN_PARTS);
+	if (!one)
 		return;
-	}
-	if (one) {
-		one->times += wait->times;
-		one->ns += wait->ns;
-	} else if ((one = APPENDED(sums->waits, sums->nwaits))) {
-		*one = *wait;
-	}
+	one->times += wait->times;
+	one->ns += wait->ns;
 }
 
 void breakdown_sums_add(struct breakdown_sums *to, const struct breakdown_sums *from)
@@ -111,22 +91,24 @@ void breakdown_sums_add(struct breakdown_sums *to, const struct breakdown_sums *
 		to->ns[i] += from->ns[i];
 	for (size_t i = 0; i < BREAKDOWN_WHYS; i++)
 		to->why[i] += from->why[i];
-	for (size_t i = 0; i < from->nwhom; i++)
-		add_whom(to, from->whom[i].part, from->whom[i].name, from->whom[i].tid, from->whom[i].ns);
-	for (size_t i = 0; i < from->nwaits; i++)
-		add_wait(to, &from->waits[i]);
+	for (const struct breakdown_whom *one = groups_first(&from->whom); one; one = groups_next(one))
+		add_whom(to, (enum breakdown_part)one->key.part, one->key.name, (pid_t)one->key.tid, one->ns);
+	for (const struct breakdown_wait *one = groups_first(&from->waits); one; one = groups_next(one))
+		add_wait(to, one);
 }
 
 /* Its memory is used again. */
 static void clear(struct breakdown_sums *sums)
 {
+	groups_clear(&sums->whom);
+	groups_clear(&sums->waits);
 	*sums = (struct breakdown_sums){ .whom = sums->whom, .waits = sums->waits };
 }
 
 void breakdown_sums_free(struct breakdown_sums *sums)
 {
-	free(sums->whom);
-	free(sums->waits);
+	groups_free(&sums->whom);
+	groups_free(&sums->waits);
 	*sums = (struct breakdown_sums){ 0 };
 }
 
@@ -346,7 +328,7 @@ static void woken(struct breakdown *b, struct breakdown_thread *t, enum breakdow
 		waitkinds_add(&b->kinds, on, &(struct waitkinds_of){ .calls = waiton_kinds(&b->waiton, t->tid) });
 	}
 	if (b->on_stack || on)
-		add_wait(&t->sums, &(struct breakdown_wait){ part, waker, on, t->stack, 1, ns });
+		add_wait(&t->sums, &(struct breakdown_wait){ { part, waker, on, t->stack }, 1, ns });
 	t->stack = NULL;
 }
 
@@ -551,9 +533,9 @@ static void keep_stacks(void *ctx)
 	for (const struct breakdown_thread *t = groups_first(&b->threads); t; t = groups_next(t)) {
 		if (t->in_call && t->stack)
 			callstacks_keep(t->stack);
-		for (size_t i = 0; t->in_call && i < t->sums.nwaits; i++)
-			if (t->sums.waits[i].stack)
-				callstacks_keep(t->sums.waits[i].stack);
+		for (const struct breakdown_wait *one = groups_first(&t->sums.waits); one && t->in_call; one = groups_next(one))
+			if (one->key.stack)
+				callstacks_keep(one->key.stack);
 	}
 }
 

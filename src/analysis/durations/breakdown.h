@@ -23,17 +23,19 @@ enum breakdown_why { WHY_UNREPORTED, WHY_LOST, WHY_FULL, BREAKDOWN_WHYS };
 
 /* A task: of a wait for a CPU, one that ran meanwhile; of a sleep, the one that ended it. */
 struct breakdown_whom {
-	enum breakdown_part part;
-	uint64_t name;               /* in `words` */
-	pid_t tid;                   /* 0: it is no task, or has no id here */
+	struct {
+		uint64_t part, name;     /* name: in `words` */
+		int64_t tid;             /* 0: it is no task, or has no id here */
+	} key;
 	uint64_t ns;
 };
 
 /* Sleeps with the same stack, on the same object, that tasks of the same name ended. */
 struct breakdown_wait {
-	enum breakdown_part part;
-	uint64_t waker, on;          /* in `words`; on: with --on, else 0 */
-	struct callstack *stack;     /* NULL: not known */
+	struct {
+		uint64_t part, waker, on;    /* waker, on: in `words`; on: with --on, else 0 */
+		struct callstack *stack;     /* NULL: not known */
+	} key;
 	uint64_t times, ns;
 };
 
@@ -42,10 +44,8 @@ struct breakdown_sums {
 	uint64_t calls, total;       /* ns */
 	uint64_t ns[BREAKDOWN_PARTS];   /* they add up to the total */
 	uint64_t why[BREAKDOWN_WHYS];   /* ns: they add up to ns[PART_UNKNOWN] */
-	struct breakdown_whom *whom;
-	size_t nwhom;
-	struct breakdown_wait *waits;   /* none without stacks and --on */
-	size_t nwaits;
+	struct groups whom;          /* of struct breakdown_whom */
+	struct groups waits;         /* of struct breakdown_wait; none without stacks and --on */
 };
 void breakdown_sums_add(struct breakdown_sums *to, const struct breakdown_sums *from);
 void breakdown_sums_free(struct breakdown_sums *sums);

@@ -56,23 +56,23 @@ static const char *breakdown_part_how(enum breakdown_part part)
 
 /* Waits with the same stack on the same object, whoever ended them; or, without stacks, those on the same object. */
 struct merged {
+	struct {
+		uint64_t part, on;
+		struct callstack *stack;
+	} key;
 	const struct breakdown_wait *longest;
 	bool others;                 /* who ended them, too */
 	uint64_t times, ns;
 };
 
-static struct merged *breakdownstacks_find(struct merged *all, size_t n, const struct breakdown_wait *wait, bool by_stack)
+static void merge(struct groups *all, const struct breakdown_wait *wait, bool by_stack)
 {
-	for (size_t i = 0; i < n; i++)
-		if (all[i].longest->part == wait->part && all[i].longest->on == wait->on &&
-		    (!by_stack || all[i].longest->stack == wait->stack))
-			return &all[i];
-	return NULL;
-}
+	const struct merged wanted = { .key = { wait->key.part, wait->key.on, by_stack ? wait->key.stack : NULL } };
+	struct merged *m = groups_get(all, &wanted.key, sizeof(wanted.key), sizeof(*m), UINT32_MAX);
 
-static void merge(struct merged *m, const struct breakdown_wait *wait)
-{
-	m->others |= m->longest && m->longest->waker != wait->waker;
+	if (!m)
+		return;
+	m->others |= m->longest && m->longest->key.waker != wait->key.waker;
 	if (!m->longest || wait->ns > m->longest->ns)
 		m->longest = wait;
 	m->times += wait->times;
@@ -86,20 +86,14 @@ static int longer(const void *x, const void *y)
 	return (a->ns < b->ns) - (a->ns > b->ns);
 }
 
-/* Longest first, to be freed. NULL: none, or out of memory. */
-static struct merged *merge_all(const struct breakdown_sums *sums, bool by_stack, size_t *count)
+/* Longest first, to be freed. */
+static struct groups merge_all(const struct breakdown_sums *sums, bool by_stack)
 {
-	struct merged *all = sums->nwaits ? calloc(sums->nwaits, sizeof(*all)) : NULL;
-	size_t n = 0;
+	struct groups all = { 0 };
 
-	for (size_t i = 0; all && i < sums->nwaits; i++) {
-		struct merged *m = breakdownstacks_find(all, n, &sums->waits[i], by_stack);
-
-		merge(m ? m : &all[n++], &sums->waits[i]);
-	}
-	if (n)
-		qsort(all, n, sizeof(*all), longer);
-	*count = n;
+	for (const struct breakdown_wait *one = groups_first(&sums->waits); one; one = groups_next(one))
+		merge(&all, one, by_stack);
+	groups_sort(&all, longer);
 	return all;
 }
 
@@ -108,20 +102,20 @@ static size_t breakdown_put_objects(const struct breakdown *b, const struct brea
 				    size_t size)
 {
 	enum { NAMED = 3 };
-	size_t n, len = 0, seen = 0;
-	struct merged *all = merge_all(sums, false, &n);
+	size_t len = 0, seen = 0;
+	struct groups all = merge_all(sums, false);
 
 	*buf = '\0';
-	for (size_t i = 0; i < n; i++) {
-		if (all[i].longest->part != part || !all[i].longest->on)
+	for (const struct merged *m = groups_first(&all); m; m = groups_next(m)) {
+		if (m->key.part != part || !m->key.on)
 			continue;
 		if (seen++ < NAMED && len < size)
 			len += (size_t)snprintf(buf + len, size - len, "%s%s %.3f", seen > 1 ? ", " : "",
-						words_text(&b->words, all[i].longest->on), (double)all[i].ns / 1e3);
+						words_text(&b->words, m->key.on), (double)m->ns / 1e3);
 	}
 	if (seen > NAMED && len < size)
 		len += (size_t)snprintf(buf + len, size - len, " and %zu more", seen - NAMED);
-	free(all);
+	groups_free(&all);
 	return len;
 }
 
@@ -132,11 +126,11 @@ static waitkinds_set kinds_of(const struct breakdown *b, const struct breakdown_
 {
 	waitkinds_set kinds = 0;
 
-	if (wait->stack) {
-		callstacks_expand(b->states.question.a->stacks, wait->stack);
-		kinds = waitkind_of_stack(wait->stack);
+	if (wait->key.stack) {
+		callstacks_expand(b->states.question.a->stacks, wait->key.stack);
+		kinds = waitkind_of_stack(wait->key.stack);
 	}
-	return kinds ? kinds : waitkinds_get(&b->kinds, wait->on);
+	return kinds ? kinds : waitkinds_get(&b->kinds, wait->key.on);
 }
 
 struct kind {
@@ -151,43 +145,32 @@ static int longer_kind(const void *x, const void *y)
 	return (a->ns < b->ns) - (a->ns > b->ns);
 }
 
-/* The longest one first; `all` has room for all waits. Returns how many there are. */
-static size_t add_kinds(const struct breakdown *b, const struct breakdown_sums *sums, struct kind *all)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < sums->nwaits; i++) {
-		const waitkinds_set kinds = kinds_of(b, &sums->waits[i]);
-		size_t k = 0;
-
-		while (k < n && all[k].kinds != kinds)
-			k++;
-		n += k == n;
-		all[k].kinds = kinds;
-		all[k].ns += sums->waits[i].ns;
-	}
-	qsort(all, n, sizeof(*all), longer_kind);
-	return n;
-}
-
 /* Prints how long the calls waited on each kind of thing: nothing without --on. whose: " in the calls over 10 ms", or "". */
 static void breakdown_kinds_print(const struct breakdown *b, const struct breakdown_sums *sums, const char *whose)
 {
-	struct kind *all = b->shows_on && sums->nwaits ? calloc(sums->nwaits, sizeof(*all)) : NULL;
-	const size_t n = all ? add_kinds(b, sums, all) : 0;
+	struct groups all = { 0 };
 	char buf[WAITKIND_SIZE];
+	const char *before = "";
 
-	if (n)
-		printf("waited%s on: ", whose);
-	for (size_t i = 0; i < n; i++) {
-		const char *kind = waitkind_text(all[i].kinds, buf, sizeof(buf));
+	for (const struct breakdown_wait *one = groups_first(&sums->waits); one && b->shows_on; one = groups_next(one)) {
+		const waitkinds_set kinds = kinds_of(b, one);
+		struct kind *k = groups_get(&all, &kinds, sizeof(kinds), sizeof(*k), UINT32_MAX);
 
-		printf("%s%s %.3f ms (%.2f%%)", i ? ", " : "", kind ? kind : "other", (double)all[i].ns / 1e6,
-		       sums->total ? 100 * (double)all[i].ns / (double)sums->total : 0.0);
+		if (k)
+			k->ns += one->ns;
 	}
-	if (n)
+	groups_sort(&all, longer_kind);
+	if (all.n)
+		printf("waited%s on: ", whose);
+	for (const struct kind *k = groups_first(&all); k; k = groups_next(k), before = ", ") {
+		const char *kind = waitkind_text(k->kinds, buf, sizeof(buf));
+
+		printf("%s%s %.3f ms (%.2f%%)", before, kind ? kind : "other", (double)k->ns / 1e6,
+		       sums->total ? 100 * (double)k->ns / (double)sums->total : 0.0);
+	}
+	if (all.n)
 		putchar('\n');
-	free(all);
+	groups_free(&all);
 }
 
 /* ---- stacks ----------------------------------------------------------------------------- */
@@ -209,16 +192,16 @@ static const char *shown(const struct breakdown *b, uint64_t number, char *buf, 
 /* " 14.86%  asleep (S) in futex queue (/tmp/server), 8 times, 148.382 ms, woken by housekeeper" */
 static void print_merged(const struct breakdown *b, const struct merged *m, uint64_t total)
 {
-	const uint64_t on = m->longest->on;
+	const uint64_t on = m->key.on;
 	char waker[4 * WORD_SIZE], object[4 * WORD_SIZE];
 
 	printf("%6.2f%%  %s%s%s, %llu time%s, %.3f ms, woken by %s%s\n", total ? 100 * (double)m->ns / (double)total : 0.0,
-	       breakdown_part_words(m->longest->part), on ? " in " : "", on ? shown(b, on, object, sizeof(object)) : "",
+	       breakdown_part_words(m->key.part), on ? " in " : "", on ? shown(b, on, object, sizeof(object)) : "",
 	       (unsigned long long)m->times, units_plural(m->times), (double)m->ns / 1e6,
-	       shown(b, m->longest->waker, waker, sizeof(waker)), m->others ? " and others" : "");
-	if (!m->longest->stack)
+	       shown(b, m->longest->key.waker, waker, sizeof(waker)), m->others ? " and others" : "");
+	if (!m->longest->key.stack)
 		puts("    (the stack is not known)");
-	analysis_print_stack(b->states.question.a, m->longest->stack);
+	analysis_print_stack(b->states.question.a, m->longest->key.stack);
 }
 
 /* Prints the longest 10 from 0.1 % of the time, or all (--full), below a title with `whose`: "the 22 calls over 10 ms". */
@@ -226,16 +209,17 @@ static void breakdown_stacks_print(const struct breakdown *b, const struct break
 {
 	enum { MOST = 10 };
 	const bool full = b->states.question.a->opts->full;
-	size_t n, printed = 0;
-	struct merged *all = merge_all(sums, true, &n);
+	struct groups all = merge_all(sums, true);
+	const struct merged *m = groups_first(&all);
+	size_t printed = 0;
 
-	if (n)
+	if (m)
 		printf("\nstacks that slept or were blocked in %s (%% of their %.3f ms)\n", whose, (double)sums->total / 1e6);
-	for (; printed < n && (full || (printed < MOST && is_worth(all[printed].ns, sums->total))); printed++)
-		print_merged(b, &all[printed], sums->total);
-	if (n > printed)
-		printf("... %zu more (--full shows all)\n", n - printed);
-	free(all);
+	for (; m && (full || (printed < MOST && is_worth(m->ns, sums->total))); m = groups_next(m), printed++)
+		print_merged(b, m, sums->total);
+	if (all.n > printed)
+		printf("... %zu more (--full shows all)\n", all.n - printed);
+	groups_free(&all);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------- */
@@ -259,11 +243,11 @@ static bool put_wait(const struct breakdown *b, const struct breakdown_wait *wai
 	struct json_object *one = json_object_new_object();
 	char kind[WAITKIND_SIZE];
 
-	return json_append(all, one) && json_put_text(one, "state", breakdown_part_name(wait->part)) &&
-	       json_put_text(one, "waker", words_text(&b->words, wait->waker)) &&
-	       json_put_text(one, "on", wait->on ? words_text(&b->words, wait->on) : NULL) &&
+	return json_append(all, one) && json_put_text(one, "state", breakdown_part_name((enum breakdown_part)wait->key.part)) &&
+	       json_put_text(one, "waker", words_text(&b->words, wait->key.waker)) &&
+	       json_put_text(one, "on", wait->key.on ? words_text(&b->words, wait->key.on) : NULL) &&
 	       json_put_text(one, "kind", b->shows_on ? waitkind_text(kinds_of(b, wait), kind, sizeof(kind)) : NULL) &&
-	       json_put_unsigned(one, "times", wait->times) && json_put_unsigned(one, "total", wait->ns) && put_stack(b, wait->stack, one);
+	       json_put_unsigned(one, "times", wait->times) && json_put_unsigned(one, "total", wait->ns) && put_stack(b, wait->key.stack, one);
 }
 
 static int longest_first(const void *x, const void *y)
@@ -274,19 +258,15 @@ static int longest_first(const void *x, const void *y)
 }
 
 /* An array for JSON; NULL: out of memory. */
-static struct json_object *breakdown_stacks_json(const struct breakdown *b, const struct breakdown_sums *sums)
+static struct json_object *breakdown_stacks_json(const struct breakdown *b, struct breakdown_sums *sums)
 {
 	struct json_object *all = json_object_new_array();
 	bool good = all;
 
-	if (sums->nwaits)
-		qsort(sums->waits, sums->nwaits, sizeof(*sums->waits), longest_first);
-	for (size_t i = 0; i < sums->nwaits && good; i++)
-		good = put_wait(b, &sums->waits[i], all);
-	if (good)
-		return all;
-	json_object_put(all);
-	return NULL;
+	groups_sort(&sums->waits, longest_first);
+	for (const struct breakdown_wait *one = groups_first(&sums->waits); one && good; one = groups_next(one))
+		good = put_wait(b, one, all);
+	return json_whole(all, good);
 }
 
 /* ---- tasks ------------------------------------------------------------------------------ */
@@ -295,21 +275,20 @@ static int by_part_and_time(const void *x, const void *y)
 {
 	const struct breakdown_whom *a = x, *b = y;
 
-	return a->part != b->part ? (a->part > b->part) - (a->part < b->part) : (a->ns < b->ns) - (a->ns > b->ns);
+	return a->key.part != b->key.part ? (a->key.part > b->key.part) - (a->key.part < b->key.part) : (a->ns < b->ns) - (a->ns > b->ns);
 }
 
-static void sort(const struct breakdown_sums *sums)
+static void sort(struct breakdown_sums *sums)
 {
-	if (sums->nwhom)
-		qsort(sums->whom, sums->nwhom, sizeof(*sums->whom), by_part_and_time);
+	groups_sort(&sums->whom, by_part_and_time);
 }
 
 static size_t put_task(const struct breakdown *b, const struct breakdown_whom *one, char *buf, size_t size)
 {
-	size_t n = (size_t)snprintf(buf, size, "%s", words_text(&b->words, one->name));
+	size_t n = (size_t)snprintf(buf, size, "%s", words_text(&b->words, one->key.name));
 
-	if (one->tid && n < size)
-		n += (size_t)snprintf(buf + n, size - n, " %d", pidmap_shown(one->tid));
+	if (one->key.tid && n < size)
+		n += (size_t)snprintf(buf + n, size - n, " %d", pidmap_shown((pid_t)one->key.tid));
 	return n;
 }
 
@@ -321,18 +300,18 @@ static size_t put_tasks(const struct breakdown *b, const struct breakdown_sums *
 	enum { NAMED = 3 };
 	size_t n = 0, all = 0, seen = 0;
 
-	for (size_t i = 0; i < sums->nwhom; i++)
-		all += sums->whom[i].part == part;
+	for (const struct breakdown_whom *one = groups_first(&sums->whom); one; one = groups_next(one))
+		all += one->key.part == part;
 	if (!all || !breakdown_part_how(part))
 		return (size_t)snprintf(buf, size, "%s", "");
-	for (size_t i = 0; i < sums->nwhom && seen < NAMED && n < size; i++) {
-		if (sums->whom[i].part != part || (sums->whom[i].name == WORDS_OTHERS && all > 1))
+	for (const struct breakdown_whom *one = groups_first(&sums->whom); one && seen < NAMED && n < size; one = groups_next(one)) {
+		if (one->key.part != part || (one->key.name == WORDS_OTHERS && all > 1))
 			continue;
 		n += (size_t)snprintf(buf + n, size - n, "%s", seen ? ", " : breakdown_part_how(part));
 		n += n < size && !seen++ ? (size_t)snprintf(buf + n, size - n, part == PART_WAITING ? ": " : " ") : 0;
-		n += n < size ? put_task(b, &sums->whom[i], buf + n, size - n) : 0;
+		n += n < size ? put_task(b, one, buf + n, size - n) : 0;
 		if (all > 1 && n < size)
-			n += (size_t)snprintf(buf + n, size - n, " %.3f", (double)sums->whom[i].ns / 1e3);
+			n += (size_t)snprintf(buf + n, size - n, " %.3f", (double)one->ns / 1e3);
 	}
 	if (all > seen && n < size)
 		n += (size_t)snprintf(buf + n, size - n, " and %zu more", all - seen);
@@ -354,9 +333,9 @@ static int next_part(const struct breakdown_sums *sums, unsigned int *seen)
 	return best;
 }
 
-char *breakdown_text(const struct breakdown *b, char *buf, size_t size)
+char *breakdown_text(struct breakdown *b, char *buf, size_t size)
 {
-	const struct breakdown_sums *sums = &b->call;
+	struct breakdown_sums *sums = &b->call;
 	unsigned int seen = 0;
 	char tasks[512], objects[512];
 	size_t n = 0;
@@ -379,10 +358,10 @@ static bool put_json(const struct breakdown *b, const struct breakdown_whom *one
 {
 	struct json_object *row = json_object_new_object();
 
-	return json_append(one->part == PART_WAITING ? ran : wakers, row) &&
-	       json_put_text(row, "comm", words_text(&b->words, one->name)) &&
-	       (!one->tid || json_put_integer(row, "tid", pidmap_shown(one->tid))) &&
-	       (one->part == PART_WAITING || json_put_text(row, "state", breakdown_columns[one->part].name)) &&
+	return json_append(one->key.part == PART_WAITING ? ran : wakers, row) &&
+	       json_put_text(row, "comm", words_text(&b->words, one->key.name)) &&
+	       (!one->key.tid || json_put_integer(row, "tid", pidmap_shown((pid_t)one->key.tid))) &&
+	       (one->key.part == PART_WAITING || json_put_text(row, "state", breakdown_columns[one->key.part].name)) &&
 	       json_put_unsigned(row, "total", one->ns);
 }
 
@@ -399,7 +378,7 @@ static bool put_why(const struct breakdown_sums *sums, struct json_object *to)
 	return good;
 }
 
-bool breakdown_json(const struct breakdown *b, const struct breakdown_sums *sums, struct json_object *to)
+bool breakdown_json(const struct breakdown *b, struct breakdown_sums *sums, struct json_object *to)
 {
 	struct json_object *ran = json_object_new_array(), *wakers = json_object_new_array();
 	bool good = json_put(to, "ran", ran);
@@ -408,8 +387,8 @@ bool breakdown_json(const struct breakdown *b, const struct breakdown_sums *sums
 	sort(sums);
 	for (size_t i = 0; i < BREAKDOWN_PARTS && good; i++)
 		good = json_put_unsigned(to, breakdown_columns[i].name, sums->ns[i]);
-	for (size_t i = 0; i < sums->nwhom && good; i++)
-		good = put_json(b, &sums->whom[i], ran, wakers);
+	for (const struct breakdown_whom *one = groups_first(&sums->whom); one && good; one = groups_next(one))
+		good = put_json(b, one, ran, wakers);
 	if (good && sums->ns[PART_UNKNOWN])
 		good = put_why(sums, to);
 	return good && ((!b->on_stack && !b->shows_on) || json_put(to, "waits", breakdown_stacks_json(b, sums)));
@@ -579,7 +558,7 @@ void breakdown_rows_print(struct breakdown_rows *rows, struct analysis *a)
 	size_t n = 0;
 
 	groups_sort(&rows->all, by_total);
-	for (const struct breakdown_row *row = groups_first(&rows->all); row && n < SHOWN_ROWS; row = groups_next(row), n++) {
+	for (struct breakdown_row *row = groups_first(&rows->all); row && n < SHOWN_ROWS; row = groups_next(row), n++) {
 		sort(&row->all);
 		sort(&row->slow);
 		print_row(rows, row, a);
@@ -592,9 +571,9 @@ void breakdown_rows_print(struct breakdown_rows *rows, struct analysis *a)
 /* ---- JSON ------------------------------------------------------------------------------- */
 
 /* An object for all calls of the row, and with --than one for the longer ones. */
-static bool put_sums(const struct breakdown_rows *rows, const struct breakdown_row *row, uint64_t than, struct json_object *all)
+static bool put_sums(const struct breakdown_rows *rows, struct breakdown_row *row, uint64_t than, struct json_object *all)
 {
-	const struct breakdown_sums *sums = than ? &row->slow : &row->all;
+	struct breakdown_sums *sums = than ? &row->slow : &row->all;
 	struct json_object *one = json_object_new_object();
 
 	if (!json_append(all, one))
@@ -612,10 +591,7 @@ struct json_object *breakdown_rows_json(struct breakdown_rows *rows)
 	bool good = all;
 
 	groups_sort(&rows->all, by_total);
-	for (const struct breakdown_row *row = groups_first(&rows->all); row && good; row = groups_next(row))
+	for (struct breakdown_row *row = groups_first(&rows->all); row && good; row = groups_next(row))
 		good = row->labels && put_sums(rows, row, 0, all) && (!rows->than || put_sums(rows, row, rows->than, all));
-	if (good)
-		return all;
-	json_object_put(all);
-	return NULL;
+	return json_whole(all, good);
 }

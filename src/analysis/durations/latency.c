@@ -393,7 +393,7 @@ static void detail(struct question *q, const struct happening *h)
 
 static bool detail_json(struct question *q, const struct happening *h, struct json_object *root)
 {
-	const struct breakdown *b = &((struct latency *)q)->breakdown;
+	struct breakdown *b = &((struct latency *)q)->breakdown;
 
 	return breakdown_json(b, &b->call, root);
 }
