@@ -66,6 +66,16 @@ static inline void *groups_get(struct groups *g, const void *key, size_t len, si
 	return row || g->n >= max ? row : groups_add(g, key, len, 0, size);
 }
 
+/* As groups_get(); but instead of more than `max`, the table begins anew. */
+static inline void *groups_recent(struct groups *g, const void *key, size_t len, size_t size, size_t max)
+{
+	void *row = groups_find(g, key, len);
+
+	if (!row && g->n >= max)
+		groups_clear(g);
+	return row ? row : groups_add(g, key, len, 0, size);
+}
+
 /* The key is a text of `len` bytes, which stands behind the `size` bytes of the row and ends with NUL: its last member is text[]. */
 static inline void *groups_text(struct groups *g, const char *text, size_t len, size_t size, size_t max)
 {

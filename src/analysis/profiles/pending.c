@@ -16,11 +16,8 @@ struct pending {
 void pending_add(struct groups *all, pid_t pid, pid_t tid, uint64_t turns, struct callstack *stack)
 {
 	const struct pending_key key = { pid, tid };
-	struct pending *t = groups_find(all, &key, sizeof(key));
+	struct pending *t = groups_recent(all, &key, sizeof(key), sizeof(*t), PENDING_THREADS);
 
-	if (!t && all->n >= PENDING_THREADS)
-		groups_free(all);
-	t = groups_get(all, &key, sizeof(key), sizeof(*t), PENDING_THREADS);
 	if (!t)
 		return;
 	if (t->turns != turns)

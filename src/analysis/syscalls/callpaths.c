@@ -3,7 +3,6 @@
 
 #include "analysis/syscalls/callsites.h"
 #include "analysis/syscalls/probeplaces.h"
-#include "base/hash.h"
 #include "base/opener.h"
 #include "engine/callnames.h"
 #include "events/probename.h"
@@ -426,7 +425,6 @@ struct callpath {
 	uint64_t time;           /* of the sample; of the call's beginning, if the sample came before it */
 	size_t second;           /* where the second path begins in the text; 0: it has none */
 	char text[CALLPATH_SIZE];
-	UT_hash_handle hh;
 };
 
 /* ---- probes ----------------------------------------------------------------------------- */
@@ -659,26 +657,12 @@ static void put_address(const struct callpaths_event *e, const struct analysis_s
 
 static struct callpath *find(const struct callpaths *p, pid_t tid)
 {
-	struct callpath *one;
-
-	HASH_FIND(hh, p->all, &tid, sizeof(tid), one);
-	return one;
+	return groups_find(&p->all, &tid, sizeof(tid));
 }
 
 static struct callpath *thread_of(struct callpaths *p, pid_t tid)
 {
-	struct callpath *one = find(p, tid);
-
-	if (one)
-		return one;
-	if (HASH_COUNT(p->all) >= MAX_THREADS)
-		HASH_FREE(p->all);
-	one = calloc(1, sizeof(*one));
-	if (!one)
-		return NULL;
-	one->tid = tid;
-	HASH_ADD(hh, p->all, tid, sizeof(one->tid), one);
-	return HASH_KEPT(one);
+	return groups_recent(&p->all, &tid, sizeof(tid), sizeof(struct callpath), MAX_THREADS);
 }
 
 static void add_second(struct callpath *one, const char *text)
@@ -771,7 +755,7 @@ void callpaths_take_after(struct callpaths *p, const struct analysis_sample *s, 
 
 void callpaths_enter(struct callpaths *p, const struct analysis_sample *s)
 {
-	struct callpath *one = p->all ? find(p, s->tid) : NULL;
+	struct callpath *one = find(p, s->tid);
 
 	if (!one || !one->early)
 		return;
@@ -782,7 +766,7 @@ void callpaths_enter(struct callpaths *p, const struct analysis_sample *s)
 /* NULL: no probe saw one. */
 static const char *seen(const struct callpaths *p, pid_t tid, uint64_t since)
 {
-	const struct callpath *one = p->all ? find(p, tid) : NULL;
+	const struct callpath *one = find(p, tid);
 
 	return one && !one->early && one->time >= since ? one->text : NULL;
 }
@@ -808,7 +792,7 @@ const char *callpaths_text(struct callpaths *p, pid_t tid, uint64_t since, int64
 
 const char *callpaths_second(const struct callpaths *p, pid_t tid, const char *text)
 {
-	const struct callpath *one = p->all ? find(p, tid) : NULL;
+	const struct callpath *one = find(p, tid);
 
 	return one && text == one->text && one->second ? text + one->second : NULL;
 }
@@ -847,6 +831,5 @@ char *callpaths_first(const char *text, size_t second, char buf[CALLPATH_SIZE])
 void callpaths_free(struct callpaths *p)
 {
 	libccalls_free(&p->programs);
-	HASH_FREE(p->all);
-	p->all = NULL;
+	groups_free(&p->all);
 }

@@ -51,7 +51,7 @@ struct callpaths {
 		const struct trace_field *numbers[CALLPATH_NUMBERS];  /* of addresses; NULL: it is a path */
 	} events[CALLPATH_EVENTS];
 	size_t n;
-	struct callpath *all;        /* by thread */
+	struct groups all;           /* of struct callpath, by thread */
 	struct libccalls programs;   /* probes in programs; none: in the kernel */
 	bool unneeded;               /* none of the calls has a path */
 	bool in_programs;            /* paths come from probes in programs, which do not see all calls */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/syscalls/dirfds.h"
 
-#include "base/hash.h"
 #include "base/room.h"
 
 #include <limits.h>
@@ -26,18 +25,13 @@ struct dirfds_process {
 	pid_t pid;
 	struct dirfd *v;            /* the oldest first */
 	size_t n;
-	UT_hash_handle hh;
 };
 
 /* ---- one process ------------------------------------------------------------------------ */
 
 static struct dirfds_process *find(const struct dirfds *d, pid_t pid)
 {
-	struct dirfds_process *p = NULL;
-
-	if (d->all)
-		HASH_FIND(hh, d->all, &pid, sizeof(pid), p);
-	return p;
+	return groups_find(&d->all, &pid, sizeof(pid));
 }
 
 static struct dirfd *find_fd(const struct dirfds_process *p, int fd)
@@ -66,20 +60,8 @@ static void drop(struct dirfds *d, struct dirfds_process *p)
 {
 	while (p->n)
 		drop_fd(d, p, &p->v[p->n - 1]);
-	HASH_DEL(d->all, p);
 	free(p->v);
-	free(p);
-}
-
-static struct dirfds_process *process_of(struct dirfds *d, pid_t pid)
-{
-	struct dirfds_process *p = find(d, pid);
-
-	if (p || !(p = calloc(1, sizeof(*p))))
-		return p;
-	p->pid = pid;
-	HASH_ADD(hh, d->all, pid, sizeof(p->pid), p);
-	return HASH_KEPT(p);
+	groups_drop(&d->all, p);
 }
 
 static struct dirfd *add(struct dirfds *d, pid_t pid, int fd, struct shared_path *path, uint64_t read)
@@ -89,7 +71,7 @@ static struct dirfd *add(struct dirfds *d, pid_t pid, int fd, struct shared_path
 	path->users++;   /* it may be that of a descriptor that is dropped */
 	if (d->n >= MAX_ALL)
 		dirfds_forget(d);
-	p = process_of(d, pid);
+	p = groups_get(&d->all, &pid, sizeof(pid), sizeof(*p), UINT32_MAX);
 	if (p && p->n == MAX_OF_PROCESS)
 		drop_fd(d, p, &p->v[0]);
 	if (!p || !ROOM_FOR_ONE(p->v, p->n)) {
@@ -195,8 +177,7 @@ void dirfds_take(struct dirfds *d, const struct pev_record *rec)
 
 void dirfds_forget(struct dirfds *d)
 {
-	struct dirfds_process *p, *next;
-
-	HASH_ITER(hh, d->all, p, next)
+	for (struct dirfds_process *p = groups_first(&d->all); p; p = groups_next(p))
 		drop(d, p);
+	groups_free(&d->all);
 }

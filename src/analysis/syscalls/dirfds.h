@@ -11,7 +11,7 @@
 
 /* Initialized by zeros. */
 struct dirfds {
-	struct dirfds_process *all;   /* by process */
+	struct groups all;       /* of struct dirfds_process, by process */
 	size_t n;                     /* descriptors of all of them */
 };
 

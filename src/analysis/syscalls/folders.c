@@ -21,7 +21,6 @@ enum { MAX_KEPT = 1 << 18 };
 struct keptfolder {
 	struct keptfolder_key key;
 	uint64_t read;
-	UT_hash_handle hh;
 	char path[];
 };
 
@@ -34,24 +33,20 @@ bool keptfolders_line(const struct keptfolder_key *key, uint64_t read, const cha
 
 static struct keptfolder *kept_find(const struct keptfolders *k, const struct keptfolder_key *key)
 {
-	struct keptfolder *one = NULL;
-
-	if (k->all)
-		HASH_FIND(hh, k->all, key, sizeof(*key), one);
-	return one;
+	return groups_find(&k->all, key, sizeof(*key));
 }
 
 static void kept_add(struct keptfolders *k, const struct keptfolder_key *key, uint64_t read, const char *path, size_t len)
 {
 	struct keptfolder *one;
 
-	if (len >= PATH_MAX || kept_find(k, key) || HASH_COUNT(k->all) >= MAX_KEPT || !(one = calloc(1, sizeof(*one) + len + 1)))
+	if (len >= PATH_MAX || kept_find(k, key) || k->all.n >= MAX_KEPT)
 		return;
-	one->key = *key;
+	one = groups_add(&k->all, key, sizeof(*key), 0, sizeof(*one) + len + 1);
+	if (!one)
+		return;
 	one->read = read;
 	memcpy(one->path, path, len);
-	HASH_ADD(hh, k->all, key, sizeof(one->key), one);
-	one = HASH_KEPT(one);
 }
 
 /* A decimal number and the space behind it. */
@@ -102,15 +97,14 @@ const char *keptfolders_find(const struct keptfolders *k, const struct keptfolde
 
 static void keptfolders_each_first(const struct keptfolders *k, keptfolders_taker *take, void *ctx)
 {
-	for (const struct keptfolder *one = k->all; one; one = one->hh.next)
+	for (const struct keptfolder *one = groups_first(&k->all); one; one = groups_next(one))
 		if (!one->key.at && one->key.fd == KEPTFOLDER_CWD)
 			take(ctx, one->key.pid, one->path, one->read);
 }
 
 void keptfolders_free(struct keptfolders *k)
 {
-	HASH_FREE(k->all);
-	k->all = NULL;
+	groups_free(&k->all);
 }
 
 static void folderlinks_free(struct folderlinks *l);
@@ -231,7 +225,6 @@ struct folder {
 	bool split;              /* tasks of the process have different ones, or others change it: it is not known */
 	bool shares;             /* the next child has the same one, whoever changes it */
 	char *path;              /* absolute */
-	UT_hash_handle hh;
 };
 
 /* ---- paths ------------------------------------------------------------------------------ */
@@ -274,17 +267,13 @@ bool folders_join(const char *folder, const char *path, char *buf, size_t size)
 
 static struct folder *find(const struct folders *f, pid_t pid)
 {
-	struct folder *one;
-
-	HASH_FIND(hh, f->all, &pid, sizeof(pid), one);
-	return one;
+	return groups_find(&f->all, &pid, sizeof(pid));
 }
 
 static void drop(struct folders *f, struct folder *one)
 {
-	HASH_DEL(f->all, one);
 	free(one->path);
-	free(one);
+	groups_drop(&f->all, one);
 }
 
 static struct folder *set(struct folders *f, pid_t pid, const char *path, uint64_t read, bool elsewhere)
@@ -294,18 +283,12 @@ static struct folder *set(struct folders *f, pid_t pid, const char *path, uint64
 
 	if (one)
 		drop(f, one);
-	if (HASH_COUNT(f->all) >= MAX_PROCESSES)
+	if (f->all.n >= MAX_PROCESSES)
 		folders_forget(f);
-	one = copy ? calloc(1, sizeof(*one)) : NULL;
-	if (one) {
-		one->pid = pid;
-		one->read = read;
-		one->elsewhere = elsewhere;
-		one->path = copy;
-		HASH_ADD(hh, f->all, pid, sizeof(one->pid), one);
-		one = HASH_KEPT(one);
-	}
-	if (!one)
+	one = copy ? groups_get(&f->all, &pid, sizeof(pid), sizeof(*one), MAX_PROCESSES) : NULL;
+	if (one)
+		*one = (struct folder){ .pid = pid, .read = read, .elsewhere = elsewhere, .path = copy };
+	else
 		free(copy);
 	return one;
 }
@@ -417,7 +400,7 @@ static void take_process(void *ctx, pid_t pid)
 	struct folder *one;
 	uint64_t read;
 
-	if (HASH_COUNT(f->all) >= MAX_PROCESSES || pid <= 0 || !read_now(f, pid, KEPTFOLDER_CWD, path, &read))
+	if (f->all.n >= MAX_PROCESSES || pid <= 0 || !read_now(f, pid, KEPTFOLDER_CWD, path, &read))
 		return;
 	one = set_read(f, pid, path, read);
 	if (one)
@@ -570,10 +553,9 @@ bool folders_follow_end(struct folders *f, pid_t pid, const char *path, char buf
 
 void folders_forget(struct folders *f)
 {
-	struct folder *one, *next;
-
-	HASH_ITER(hh, f->all, one, next)
+	for (struct folder *one = groups_first(&f->all); one; one = groups_next(one))
 		drop(f, one);
+	groups_free(&f->all);
 }
 
 void folders_free(struct folders *f)

@@ -9,6 +9,7 @@
 #define ANALYSIS_SYSCALLS_FOLDERS_H
 
 #include "perfevent.h"
+#include "table/groups.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -27,7 +28,7 @@ enum { KEPTFOLDER_CWD = -1, KEPTFOLDER_LINE = PATH_MAX + 128 };
 
 /* Initialized by zeros. */
 struct keptfolders {
-	struct keptfolder *all;
+	struct groups all;           /* of struct keptfolder */
 };
 
 struct keptfolder_key {
@@ -61,7 +62,7 @@ struct folders {
 	void (*keep)(void *ctx, const char *line);   /* a line of keptfolders.h for the recording */
 	void *ctx;
 	uint64_t at;                  /* perf clock: the event that is handled */
-	struct folder *all;           /* by process */
+	struct groups all;            /* of struct folder, by process */
 	struct folderlinks links;
 	struct keptfolders kept;      /* of a recording */
 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/syscalls/notfailed.h"
 
-#include "base/room.h"
 #include "engine/callnames.h"
 
 #include <errno.h>
@@ -10,8 +9,9 @@
 #include <string.h>
 
 struct notfailed_row {
-	int64_t call;
-	int error;
+	struct {
+		int64_t call, error;
+	} key;
 	uint64_t n;
 };
 
@@ -67,19 +67,16 @@ bool notfailed_is(int64_t call, int error)
 
 void notfailed_add(struct notfailed *all, int64_t call, int error)
 {
-	for (size_t i = 0; i < all->n; i++)
-		if (all->all[i].call == call && all->all[i].error == error) {
-			all->all[i].n++;
-			return;
-		}
-	if (ROOM_FOR_ONE(all->all, all->n))
-		all->all[all->n++] = (struct notfailed_row){ call, error, 1 };
+	const struct notfailed_row wanted = { { call, error }, 0 };
+	struct notfailed_row *one = groups_get(&all->all, &wanted.key, sizeof(wanted.key), sizeof(*one), UINT32_MAX);
+
+	if (one)
+		one->n++;
 }
 
 void notfailed_free(struct notfailed *all)
 {
-	free(all->all);
-	*all = (struct notfailed){ 0 };
+	groups_free(&all->all);
 }
 
 static int most_first(const void *a, const void *b)
@@ -97,7 +94,7 @@ static const char *name_of(int64_t call, char *buf, size_t size)
 }
 
 /* "6 EAGAIN (not ready: recvfrom, accept4 and 2 more)" */
-static void print_error(const struct notfailed *all, int error)
+static void print_error(const struct notfailed *all, int64_t error)
 {
 	enum { SHOWN_CALLS = 3 };
 	const char *reason = NULL;
@@ -105,35 +102,32 @@ static void print_error(const struct notfailed *all, int error)
 	uint64_t sum = 0;
 	size_t n = 0;
 
-	for (size_t i = 0; i < all->n; i++)
-		if (all->all[i].error == error) {
-			reason = why(all->all[i].call, error);
-			sum += all->all[i].n;
+	for (const struct notfailed_row *one = groups_first(&all->all); one; one = groups_next(one))
+		if (one->key.error == error) {
+			reason = why(one->key.call, (int)error);
+			sum += one->n;
 		}
-	printf("%llu %s (%s:", (unsigned long long)sum, error_name(error, buf, sizeof(buf)), reason);
-	for (size_t i = 0; i < all->n; i++)
-		if (all->all[i].error == error && n++ < SHOWN_CALLS)
-			printf("%s %s", n > 1 ? "," : "", name_of(all->all[i].call, buf, sizeof(buf)));
+	printf("%llu %s (%s:", (unsigned long long)sum, error_name((int)error, buf, sizeof(buf)), reason);
+	for (const struct notfailed_row *one = groups_first(&all->all); one; one = groups_next(one))
+		if (one->key.error == error && n++ < SHOWN_CALLS)
+			printf("%s %s", n > 1 ? "," : "", name_of(one->key.call, buf, sizeof(buf)));
 	if (n > SHOWN_CALLS)
 		printf(" and %zu more", n - SHOWN_CALLS);
 	printf(")");
 }
 
-static bool is_first(const struct notfailed *all, size_t at)
-{
-	for (size_t i = 0; i < at; i++)
-		if (all->all[i].error == all->all[at].error)
-			return false;
-	return true;
-}
-
 static void print_text(const struct notfailed *all)
 {
-	for (size_t i = 0; i < all->n; i++)
-		if (is_first(all, i)) {
-			printf("%s", i ? ", " : "not counted as failures: ");
-			print_error(all, all->all[i].error);
-		}
+	const struct notfailed_row *first = groups_first(&all->all), *before;
+
+	for (const struct notfailed_row *one = first; one; one = groups_next(one)) {
+		for (before = first; before->key.error != one->key.error; before = groups_next(before))
+			;
+		if (before != one)
+			continue;
+		printf("%s", one == first ? "not counted as failures: " : ", ");
+		print_error(all, one->key.error);
+	}
 	printf("\n");
 }
 
@@ -144,11 +138,11 @@ static void print_json(const struct notfailed *all, const struct question *q)
 	struct table t;
 
 	table_init(&t, "no failures", columns, sizeof(columns) / sizeof(*columns));
-	for (size_t i = 0; i < all->n; i++) {
+	for (const struct notfailed_row *one = groups_first(&all->all); one; one = groups_next(one)) {
 		table_row(&t);
-		table_text(&t, call_name(all->all[i].call, call, sizeof(call)));
-		table_text(&t, error_name(all->all[i].error, error, sizeof(error)));
-		table_unsigned(&t, all->all[i].n);
+		table_text(&t, call_name(one->key.call, call, sizeof(call)));
+		table_text(&t, error_name((int)one->key.error, error, sizeof(error)));
+		table_unsigned(&t, one->n);
 	}
 	if (table_json(&t, NULL, stdout) == -ENOMEM)
 		fprintf(stderr, "perf-prof: %s: out of memory for the table of errors that are no failures\n", q->ops->name);
@@ -157,11 +151,10 @@ static void print_json(const struct notfailed *all, const struct question *q)
 
 void notfailed_print(struct notfailed *all, const struct question *q)
 {
-	if (all->n)
-		qsort(all->all, all->n, sizeof(*all->all), most_first);
-	if (all->n && q->common.json)
+	groups_sort(&all->all, most_first);
+	if (all->all.n && q->common.json)
 		print_json(all, q);
-	else if (all->n && !q->csv)
+	else if (all->all.n && !q->csv)
 		print_text(all);
 	notfailed_free(all);
 }

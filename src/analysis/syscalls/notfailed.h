@@ -10,8 +10,7 @@
 
 /* Initialized by zeros. */
 struct notfailed {
-	struct notfailed_row *all;   /* by call and error */
-	size_t n;
+	struct groups all;           /* of struct notfailed_row */
 };
 
 /* Whether that error of the call is no failure. */

@@ -2,7 +2,6 @@
 #include "analysis/syscalls/pathmatch.h"
 
 #include "analysis/syscalls/openflags.h"
-#include "base/hash.h"
 #include "base/room.h"
 #include "engine/callnames.h"
 #include "expr/expr.h"
@@ -24,7 +23,6 @@ struct callargs_call {
 	pid_t tid;
 	int64_t number;
 	uint64_t args[CALLARGS];
-	UT_hash_handle hh;
 };
 
 /* The arguments of the call that begins with this sample. */
@@ -39,24 +37,13 @@ static void callargs_read(const struct callargs *c, const struct analysis_sample
 
 static struct callargs_call *find(const struct callargs *c, pid_t tid)
 {
-	struct callargs_call *one = NULL;
-
-	if (c->all)
-		HASH_FIND(hh, c->all, &tid, sizeof(tid), one);
-	return one;
+	return groups_find(&c->all, &tid, sizeof(tid));
 }
 
 static void callargs_keep(struct callargs *c, pid_t tid, int64_t number, const uint64_t args[CALLARGS])
 {
-	struct callargs_call *one = find(c, tid);
+	struct callargs_call *one = groups_recent(&c->all, &tid, sizeof(tid), sizeof(*one), MAX_THREADS);
 
-	if (!one && (one = calloc(1, sizeof(*one)))) {
-		if (HASH_COUNT(c->all) >= MAX_THREADS)
-			callargs_forget(c);
-		one->tid = tid;
-		HASH_ADD(hh, c->all, tid, sizeof(one->tid), one);
-		one = HASH_KEPT(one);
-	}
 	if (!one)
 		return;
 	one->number = number;
@@ -75,16 +62,13 @@ static void callargs_exit(struct callargs *c, pid_t tid)
 {
 	struct callargs_call *one = find(c, tid);
 
-	if (!one)
-		return;
-	HASH_DEL(c->all, one);
-	free(one);
+	if (one)
+		groups_drop(&c->all, one);
 }
 
 static void callargs_forget(struct callargs *c)
 {
-	HASH_FREE(c->all);
-	c->all = NULL;
+	groups_free(&c->all);
 }
 
 /* ---- kinds of calls --------------------------------------------------------------------- */

@@ -20,7 +20,7 @@ enum { CALLARGS = 3 };   /* the first ones */
 /* Initialized by zeros. */
 struct callargs {
 	const struct trace_field *field;   /* `args` of sys_enter; NULL: they were not sampled */
-	struct callargs_call *all;         /* by thread */
+	struct groups all;           /* of struct callargs_call, by thread */
 };
 
 enum { PATHMATCH_GLOBS = 32 };   /* of each kind */

@@ -18,7 +18,6 @@
 #include "analysis/syscalls/unreturned.h"
 #include "base/escape.h"
 #include "base/fault.h"
-#include "base/hash.h"
 #include "base/nearest.h"
 #include "base/options.h"
 #include "base/procstatus.h"
@@ -47,7 +46,7 @@
 /* Initialized by zeros. */
 struct parents {
 	bool recorded;           /* the processes are of a recording: /proc does not know them */
-	struct parent *all;      /* by process */
+	struct groups all;       /* of struct parent */
 };
 
 /* When there are more, it begins anew. */
@@ -55,38 +54,17 @@ enum { MAX_PROCESSES = 1 << 16 };
 
 struct parent {
 	pid_t pid, parent;
-	UT_hash_handle hh;
 };
-
-static struct parent *find(const struct parents *p, pid_t pid)
-{
-	struct parent *one = NULL;
-
-	if (p->all)
-		HASH_FIND(hh, p->all, &pid, sizeof(pid), one);
-	return one;
-}
 
 static void parents_free(struct parents *p)
 {
-	HASH_FREE(p->all);
-	p->all = NULL;
+	groups_free(&p->all);
 }
 
 static void set(struct parents *p, pid_t pid, pid_t parent)
 {
-	struct parent *one = find(p, pid);
+	struct parent *one = groups_recent(&p->all, &pid, sizeof(pid), sizeof(*one), MAX_PROCESSES);
 
-	if (!one) {
-		if (HASH_COUNT(p->all) >= MAX_PROCESSES)
-			parents_free(p);
-		one = calloc(1, sizeof(*one));
-		if (!one)
-			return;
-		one->pid = pid;
-		HASH_ADD(hh, p->all, pid, sizeof(one->pid), one);
-		one = HASH_KEPT(one);
-	}
 	if (one)
 		one->parent = parent;
 }
@@ -109,7 +87,7 @@ static pid_t read_parent(pid_t pid)
 /* 0: not known. */
 static pid_t parents_of(struct parents *p, pid_t pid)
 {
-	const struct parent *one = find(p, pid);
+	const struct parent *one = groups_find(&p->all, &pid, sizeof(pid));
 	pid_t parent;
 
 	if (one)
@@ -141,25 +119,21 @@ static void parents_read_all(struct parents *p)
 
 /* Initialized by zeros. */
 struct heldcalls {
-	struct heldcall *all;        /* by thread */
+	struct groups all;           /* of struct heldcall, by thread */
 };
 
 enum { MAX_CALLS = 1 << 12 };
 
 struct heldcall {
+	pid_t tid;
 	struct happening h;
 	struct analysis_sample s;
-	pid_t tid;
-	UT_hash_handle hh;
-	uint64_t rec[];              /* the sample's record */
+	struct perf_event_header *rec;   /* of the sample */
 };
 
 static struct heldcall *of_thread(const struct heldcalls *c, pid_t tid)
 {
-	struct heldcall *one;
-
-	HASH_FIND(hh, c->all, &tid, sizeof(tid), one);
-	return one;
+	return groups_find(&c->all, &tid, sizeof(tid));
 }
 
 /* Keeps a copy of the call, and of its sample. False: it is not kept. */
@@ -167,26 +141,27 @@ static bool heldcalls_keep(struct heldcalls *c, const struct happening *h)
 {
 	const struct perf_event_header *rec = h->s->view.rec;
 	const size_t raw_at = (size_t)((const char *)h->s->view.raw - (const char *)rec);
-	struct heldcall *one = HASH_COUNT(c->all) < MAX_CALLS && !of_thread(c, h->tid) ? calloc(1, sizeof(*one) + rec->size) : NULL;
+	struct perf_event_header *copy = c->all.n < MAX_CALLS && !of_thread(c, h->tid) ? malloc(rec->size) : NULL;
+	struct heldcall *one = copy ? groups_add(&c->all, &h->tid, sizeof(h->tid), 0, sizeof(*one)) : NULL;
 
-	if (!one)
+	if (!one) {
+		free(copy);
 		return false;
-	memcpy(one->rec, rec, rec->size);
-	one->tid = h->tid;
+	}
+	one->rec = memcpy(copy, rec, rec->size);
 	one->s = *h->s;
-	one->s.view.rec = (const struct perf_event_header *)one->rec;
-	one->s.view.raw = (const char *)one->rec + raw_at;
+	one->s.view.rec = copy;
+	one->s.view.raw = (const char *)copy + raw_at;
 	one->h = *h;
 	one->h.s = &one->s;
 	one->h.comm = NULL;
-	HASH_ADD(hh, c->all, tid, sizeof(one->tid), one);
-	return HASH_KEPT(one) != NULL;
+	return true;
 }
 
 /* The thread's call, whose comm is NULL; NULL: it has none. */
 static struct happening *heldcalls_find(const struct heldcalls *c, pid_t tid)
 {
-	struct heldcall *one = c->all ? of_thread(c, tid) : NULL;
+	struct heldcall *one = of_thread(c, tid);
 
 	return one ? &one->h : NULL;
 }
@@ -194,7 +169,9 @@ static struct happening *heldcalls_find(const struct heldcalls *c, pid_t tid)
 /* Any call; NULL: there is none. */
 static struct happening *heldcalls_any(const struct heldcalls *c)
 {
-	return c->all ? &c->all->h : NULL;
+	struct heldcall *one = groups_first(&c->all);
+
+	return one ? &one->h : NULL;
 }
 
 static void heldcalls_remove(struct heldcalls *c, struct happening *h)
@@ -203,14 +180,15 @@ static void heldcalls_remove(struct heldcalls *c, struct happening *h)
 
 	if (!one)
 		return;
-	HASH_DEL(c->all, one);
-	free(one);
+	free(one->rec);
+	groups_drop(&c->all, one);
 }
 
 static void heldcalls_free(struct heldcalls *c)
 {
-	HASH_FREE(c->all);
-	c->all = NULL;
+	for (struct heldcall *one = groups_first(&c->all); one; one = groups_next(one))
+		free(one->rec);
+	groups_free(&c->all);
 }
 
 /* A line for each call when it returns, as strace prints it; with --json, an object. */
