@@ -7,97 +7,88 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const units[HIST_UNITS] = { "ns", "us", "ms", "s" };
+static const struct buckets times = { .kind = BUCKETS_TIMES };
 
-static unsigned int bucket_of(uint64_t ns)
+void hist_add(struct groups *hist, uint64_t ns)
 {
-	unsigned int unit = 0, power;
+	struct hist_bucket *b;
+	uint64_t low, high;
 
-	for (; ns >= 1000 && unit + 1 < HIST_UNITS; unit++)
+	bucket_of(&times, ns, &low, &high);
+	b = groups_get(hist, &low, sizeof(low), sizeof(*b), UINT32_MAX);
+	if (b)
+		b->n++;
+}
+
+static int by_low(const void *a, const void *b)
+{
+	const struct hist_bucket *x = a, *y = b;
+
+	return (x->low > y->low) - (x->low < y->low);
+}
+
+/* "512 us"; "": there is no end. */
+static const char *border(uint64_t ns, bool is_end, char *buf, size_t size)
+{
+	static const char *const units[] = { "ns", "us", "ms", "s" };
+	size_t unit = 0;
+
+	for (; ns >= 1000 && unit < 3; unit++)
 		ns /= 1000;
-	power = ns ? 63 - (unsigned int)__builtin_clzll(ns) : 0;
-	return unit * HIST_PER_UNIT + (power < HIST_PER_UNIT ? power : HIST_PER_UNIT - 1);
+	if (ns || !is_end)
+		snprintf(buf, size, "%u %s", (unsigned int)ns, units[unit]);
+	return ns || !is_end ? buf : "";
 }
 
-void hist_add(struct hist *h, uint64_t ns)
+static void print_bucket(uint64_t low, uint64_t high, uint64_t n, uint64_t all, uint64_t most, unsigned int width, FILE *out)
 {
-	h->n[bucket_of(ns)]++;
-}
-
-/* The bucket's first ns, and the first one behind it; the last bucket has no end: UINT64_MAX. */
-static uint64_t hist_from(unsigned int bucket)
-{
-	uint64_t ns = bucket ? UINT64_C(1) << bucket % HIST_PER_UNIT : 0;
-
-	for (unsigned int unit = bucket / HIST_PER_UNIT; unit; unit--)
-		ns *= 1000;
-	return ns;
-}
-
-static uint64_t hist_to(unsigned int bucket)
-{
-	return bucket + 1 < HIST_BUCKETS ? hist_from(bucket + 1) : UINT64_MAX;
-}
-
-static char *border(unsigned int bucket, char *buf, size_t size)
-{
-	if (bucket >= HIST_BUCKETS)
-		return strcpy(buf, "");
-	snprintf(buf, size, "%u %s", bucket ? 1u << bucket % HIST_PER_UNIT : 0, units[bucket / HIST_PER_UNIT]);
-	return buf;
-}
-
-static void print_bucket(const struct hist *h, unsigned int bucket, uint64_t all, uint64_t most, unsigned int width, FILE *out)
-{
-	const uint64_t n = h->n[bucket];
 	const uint64_t bar = (n * width + most - 1) / most;   /* what happened at all has one */
 	char from[32], to[32];
 
-	fprintf(out, "%6s - %-6s  %9llu  %6.2f  |", border(bucket, from, sizeof(from)), border(bucket + 1, to, sizeof(to)),
+	fprintf(out, "%6s - %-6s  %9llu  %6.2f  |", border(low, false, from, sizeof(from)), border(high + 1, true, to, sizeof(to)),
 		(unsigned long long)n, 100 * (double)n / (double)all);
 	for (unsigned int i = 0; i < width; i++)
 		fputc(i < bar ? '#' : ' ', out);
 	fputs("|\n", out);
 }
 
-void hist_print(const struct hist *h, unsigned int width, FILE *out)
+void hist_print(struct groups *hist, unsigned int width, FILE *out)
 {
-	unsigned int first = HIST_BUCKETS, last = 0;
-	uint64_t all = 0, most = 0;
+	uint64_t all = 0, most = 0, low, high = 0;
 
-	for (unsigned int i = 0; i < HIST_BUCKETS; i++) {
-		if (!h->n[i])
-			continue;
-		first = first < i ? first : i;
-		last = i;
-		all += h->n[i];
-		most = most > h->n[i] ? most : h->n[i];
+	groups_sort(hist, by_low);
+	for (const struct hist_bucket *b = groups_first(hist); b; b = groups_next(b)) {
+		all += b->n;
+		most = most > b->n ? most : b->n;
 	}
-	if (all)
-		fputs("from   - to            calls  %calls\n", out);
-	for (unsigned int i = first; all && i <= last; i++)
-		print_bucket(h, i, all, most, width, out);
+	if (!all)
+		return;
+	fputs("from   - to            calls  %calls\n", out);
+	for (const struct hist_bucket *b = groups_first(hist); b; b = groups_next(b)) {
+		for (low = high + !!high; low && low < b->low; low = high + 1) {
+			bucket_of(&times, low, &low, &high);
+			print_bucket(low, high, 0, all, most, width, out);
+		}
+		bucket_of(&times, b->low, &low, &high);
+		print_bucket(low, high, b->n, all, most, width, out);
+	}
 }
 
-struct json_object *hist_json(const struct hist *h)
+struct json_object *hist_json(struct groups *hist)
 {
 	struct json_object *all = json_object_new_array();
 	bool good = all;
+	uint64_t low, high;
 
-	for (unsigned int i = 0; i < HIST_BUCKETS && good; i++) {
-		struct json_object *one;
+	groups_sort(hist, by_low);
+	for (const struct hist_bucket *b = groups_first(hist); b && good; b = groups_next(b)) {
+		struct json_object *one = json_object_new_object();
 
-		if (!h->n[i])
-			continue;
-		one = json_object_new_object();
-		good = json_append(all, one) && json_put_unsigned(one, "from", hist_from(i)) &&
-		       (hist_to(i) == UINT64_MAX || json_put_unsigned(one, "to", hist_to(i))) &&
-		       json_put_unsigned(one, "calls", h->n[i]);
+		bucket_of(&times, b->low, &low, &high);
+		good = json_append(all, one) && json_put_unsigned(one, "from", low) &&
+		       (high == UINT64_MAX || json_put_unsigned(one, "to", high + 1)) && json_put_unsigned(one, "calls", b->n);
 	}
-	if (good)
-		return all;
-	json_object_put(all);
-	return NULL;
+	return json_whole(all, good);
 }
 
 enum { MAX_ROWS = 65536, MAX_COLUMNS = 32 };
@@ -129,7 +120,7 @@ void distributions_clear(struct distributions *all)
 	for (struct distribution *d = groups_first(&all->rows); d; d = groups_next(d)) {
 		histogram_free(&d->durations);
 		groups_free(&d->errnos);
-		free(d->hist);
+		groups_free(&d->hist);
 	}
 	groups_free(&all->rows);
 }

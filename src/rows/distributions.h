@@ -14,32 +14,26 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/*
- * Durations counted in buckets of powers of two, for a picture in text: 1, 2, 4, ... 512 ns, 1, 2, 4, ... 512 us, and so on. The
- * buckets from 512 end at 1000, so that all borders are round numbers.
- */
-
-enum { HIST_UNITS = 4, HIST_PER_UNIT = 10, HIST_BUCKETS = HIST_UNITS * HIST_PER_UNIT };
-
-/* Zeroed is empty. */
-struct hist {
-	uint64_t n[HIST_BUCKETS];    /* [0]: up to 1 ns */
+/* Durations counted in buckets of BUCKETS_TIMES, for a picture in text. */
+struct hist_bucket {
+	uint64_t low, n;                     /* ns */
 };
 
 struct json_object;
 
-void hist_add(struct hist *h, uint64_t ns);
+/* Of struct hist_bucket. */
+void hist_add(struct groups *hist, uint64_t ns);
 /* Prints the buckets from the first to the last one with durations, a line each, with bars of at most `width` characters. */
-void hist_print(const struct hist *h, unsigned int width, FILE *out);
+void hist_print(struct groups *hist, unsigned int width, FILE *out);
 /* The buckets with durations, in an array: "from", "to" (ns; no "to": no end), "calls". NULL: out of memory. */
-struct json_object *hist_json(const struct hist *h);
+struct json_object *hist_json(struct groups *hist);
 
 enum { DISTRIBUTION_KEYS = 4 };
 
 struct distribution {
 	uint64_t key[DISTRIBUTION_KEYS];
 	struct histogram durations;          /* ns */
-	struct hist *hist;                   /* set by the caller, freed by distributions_clear(); or NULL */
+	struct groups hist;                  /* of struct hist_bucket */
 	uint64_t errors;                     /* distribution_failed() counts them */
 	struct groups errnos;                /* of struct row_errno */
 	char name[64];                       /* set by the caller */

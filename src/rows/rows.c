@@ -86,10 +86,8 @@ static struct distribution *add_duration(struct question *q, const char *name, c
 	if (strcmp(d->name, name))
 		snprintf(d->name, sizeof(d->name), "%s", name);
 	histogram_add(&d->durations, duration);
-	if (q->hist && !d->hist)
-		d->hist = calloc(1, sizeof(*d->hist));
-	if (d->hist)
-		hist_add(d->hist, duration);
+	if (q->hist)
+		hist_add(&d->hist, duration);
 	return d;
 }
 
@@ -251,13 +249,13 @@ static void print_hists(struct question *q, FILE *out)
 	size_t n = 0;
 
 	distributions_sort(&q->rows);
-	for (const struct distribution *d = groups_first(&q->rows.rows); d; d = groups_next(d)) {
-		if (!d->hist || n++ >= SHOWN_ROWS)
+	for (struct distribution *d = groups_first(&q->rows.rows); d; d = groups_next(d)) {
+		if (!d->hist.n || n++ >= SHOWN_ROWS)
 			continue;
 		row_name(q, d, name, sizeof(name));
 		escape_terminal(name, strlen(name), safe, sizeof(safe));
 		fprintf(out, "\ndurations of %s\n", safe);
-		hist_print(d->hist, (unsigned int)width, out);
+		hist_print(&d->hist, (unsigned int)width, out);
 	}
 	if (n > SHOWN_ROWS)
 		fprintf(out, "... %zu more%s\n", n - SHOWN_ROWS, q->common.json ? "" : " (--json shows all)");
@@ -281,7 +279,7 @@ static void put_hists_text(struct question *q, struct table *t)
 	t->lost = true;
 }
 
-static bool put_hist(struct question *q, const struct distribution *d, struct json_object *all)
+static bool put_hist(struct question *q, struct distribution *d, struct json_object *all)
 {
 	struct json_object *one = json_object_new_object();
 	char text[256];
@@ -298,7 +296,7 @@ static bool put_hist(struct question *q, const struct distribution *d, struct js
 		else if (is_key(q, c) && n < DISTRIBUTION_KEYS)
 			good = json_put_unsigned(one, c->name, d->key[n++]);
 	}
-	return good && json_put(one, "buckets", hist_json(d->hist));
+	return good && json_put(one, "buckets", hist_json(&d->hist));
 }
 
 static void put_hists(struct question *q, struct table *t)
@@ -307,8 +305,8 @@ static void put_hists(struct question *q, struct table *t)
 	bool good = all;
 
 	distributions_sort(&q->rows);
-	for (const struct distribution *d = groups_first(&q->rows.rows); d && good; d = groups_next(d))
-		good = !d->hist || put_hist(q, d, all);
+	for (struct distribution *d = groups_first(&q->rows.rows); d && good; d = groups_next(d))
+		good = !d->hist.n || put_hist(q, d, all);
 	if (good)
 		table_extra(t, "histograms", all);
 	else

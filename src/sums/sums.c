@@ -4,8 +4,8 @@
 #include "base/nearest.h"
 #include "base/room.h"
 #include "engine/keys.h"
-#include "table/buckets.h"
 #include "table/groups.h"
+#include "table/histogram.h"
 #include "sums/pairing.h"
 
 #include <errno.h>

@@ -30,18 +30,66 @@ void histogram_add_new(struct histogram *h, unsigned int bucket, uint64_t n)
 	h->chunks[h->used - 1][bucket % HISTOGRAM_CHUNK] = n;
 }
 
-static void bounds(unsigned int bucket, uint64_t *low, uint64_t *high)
+static void time_bucket(uint64_t ns, uint64_t *low, uint64_t *high)
 {
-	unsigned int shift = bucket >> (HISTOGRAM_BITS + 1)
-				     ? (bucket >> HISTOGRAM_BITS) - 1 : 0;
+	enum { LAST_POWER = 9 };     /* 512 */
+	const uint64_t last_unit = UINT64_C(1000000000);
+	unsigned int power = 0;
+	uint64_t unit = 1;
 
-	*low = (uint64_t)(bucket - (shift << HISTOGRAM_BITS)) << shift;
-	*high = *low + ((UINT64_C(1) << shift) - 1);
+	while (unit < last_unit && ns / unit >= 1000)
+		unit *= 1000;
+	if (ns > 1)
+		power = 63 - (unsigned int)__builtin_clzll(ns / unit);
+	power = power < LAST_POWER ? power : LAST_POWER;
+	*low = ns > 1 ? unit << power : 0;
+	*high = (power < LAST_POWER ? unit << (power + 1) : unit < last_unit ? unit * 1000 : 0) - 1;
+}
+
+void bucket_of(const struct buckets *b, uint64_t value, uint64_t *low, uint64_t *high)
+{
+	bool negative = b->is_signed && (int64_t)value < 0;
+	uint64_t size = negative ? -value : value, top = UINT64_MAX;
+	unsigned int shift = 0;
+
+	if (b->kind == BUCKETS_TIMES) {
+		time_bucket(value, low, high);
+		return;
+	}
+	if (b->kind == BUCKETS_LINEAR) {
+		/* a bucket never crosses 0: the first one below it ends at -1 */
+		*low = negative ? (size - 1) / b->step * b->step + 1 : size / b->step * b->step;
+		*high = *low + (b->step - 1);
+	} else {
+		if (size >= b->step)
+			shift = (unsigned int)(63 - __builtin_clzll(size) - __builtin_ctzll(b->step));
+		*low = size >> shift << shift;
+		*high = *low + ((UINT64_C(1) << shift) - 1);
+	}
+	if (b->is_signed)
+		top = negative ? UINT64_C(1) << 63 : INT64_MAX;
+	if (*high > top || *high < *low)
+		*high = top;
+	if (negative) {
+		uint64_t last = -*low;
+
+		*low = -*high;
+		*high = last;
+	}
+}
+/* The first value of a bucket of histogram_bucket(). */
+static uint64_t first_of(unsigned int bucket)
+{
+	unsigned int shift = bucket >> (HISTOGRAM_BITS + 1) ? (bucket >> HISTOGRAM_BITS) - 1 : 0;
+
+	return (uint64_t)(bucket - (shift << HISTOGRAM_BITS)) << shift;
 }
 
 int histogram_each(const struct histogram *h,
 		   int (*fn)(uint64_t low, uint64_t high, uint64_t n, void *arg), void *arg)
 {
+	static const struct buckets fine = { BUCKETS_LOGLINEAR, false, 1 << HISTOGRAM_BITS };
+
 	for (unsigned int c = 0; c < HISTOGRAM_CHUNKS; c++) {
 		const uint64_t *chunk = h->at[c] ? h->chunks[h->at[c] - 1] : NULL;
 
@@ -51,7 +99,7 @@ int histogram_each(const struct histogram *h,
 
 			if (!chunk[i])
 				continue;
-			bounds(c * HISTOGRAM_CHUNK + i, &low, &high);
+			bucket_of(&fine, first_of(c * HISTOGRAM_CHUNK + i), &low, &high);
 			rc = fn(low, high, chunk[i], arg);
 			if (rc)
 				return rc;

@@ -8,8 +8,25 @@
 #ifndef TABLE_HISTOGRAM_H
 #define TABLE_HISTOGRAM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/*
+ * Buckets of values. log2: 0, 1, 2-3, 4-7, ...; linear: of `step` values each; log-linear: `step` (a power of two) buckets for each
+ * power of two, exact below that. Below 0 they are the same, mirrored, but linear ones go on. times: 0-1, 2-3, 4-7, ... 512-999 ns,
+ * then 1-2 us and so on: all begin at round numbers, and the last one, from 512 s, has no end.
+ */
+enum bucket_kind { BUCKETS_LOG2, BUCKETS_LINEAR, BUCKETS_LOGLINEAR, BUCKETS_TIMES };
+
+struct buckets {
+	enum bucket_kind kind;
+	bool is_signed;
+	uint64_t step;                       /* log2: 1 */
+};
+
+/* The first and the last value of the bucket that has `value`: int64 if signed. */
+void bucket_of(const struct buckets *b, uint64_t value, uint64_t *low, uint64_t *high);
 
 enum {
 	HISTOGRAM_BITS = 6,                  /* 2^6 buckets per power of two */

@@ -2,8 +2,8 @@
 /* Sums by key of made-up batches, beside the same computed row by row; buckets; what is bounded. */
 #include "checks.h"
 
-#include "table/buckets.h"
 #include "sums/sums.h"
+#include "table/histogram.h"
 
 enum { ROWS = 5000, KEYS = 300, BEGIN = LOSS_NAMES, END };
 enum { TIME, EVENT, LOST, KEY, NUMBER, NCOLUMNS };
