@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "columns/batch.h"
 
-#include "base/hash.h"
-
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_ROOM = 64, FIRST_BYTES = 1024, MANY = 4096 };
+enum { MANY = 4096 };
 
 /* ---- copies for batches -------------------------------------------------------- */
 
@@ -27,157 +25,65 @@ void texts_release(struct texts *t)
 
 struct texts *dictionary_take(struct dictionary *d)
 {
-	size_t numbers = ((size_t)d->n + 1) * sizeof(*d->offsets), bytes = (size_t)d->offsets[d->n];
+	const size_t n = d->words.n, numbers = (n + 1) * sizeof(int32_t);
 	struct texts *t = d->taken;
+	int32_t *offsets;
+	char *bytes;
 
 	if (t)
 		return texts_keep(t);
 	/* 8 bytes more: no buffer of Arrow's begins at the end of an allocation */
-	t = malloc(sizeof(*t) + numbers + bytes + 8);
+	t = malloc(sizeof(*t) + numbers + d->bytes + 8);
 	if (!t)
 		return NULL;
-	*t = (struct texts){ .refs = 2, .n = d->n, .offsets = (int32_t *)(t + 1), .bytes = (char *)(t + 1) + numbers };
-	memcpy(t + 1, d->offsets, numbers);
-	memcpy((char *)(t + 1) + numbers, d->bytes, bytes);
+	offsets = (int32_t *)(t + 1);
+	bytes = (char *)offsets + numbers;
+	*t = (struct texts){ .refs = 2, .n = (uint32_t)n, .offsets = offsets, .bytes = bytes };
+	offsets[0] = 0;
+	for (size_t i = 0; i < n; i++) {
+		size_t len;
+		const char *text = words_bytes(&d->words, i + 1, &len);
+
+		memcpy(bytes + offsets[i], text, len);
+		offsets[i + 1] = offsets[i] + (int32_t)len;
+	}
 	return d->taken = t;
 }
 
 /* ---- the table ----------------------------------------------------------------- */
 
-int dictionary_begin(struct dictionary *d)
-{
-	*d = (struct dictionary){ .room = FIRST_ROOM, .mask = 2 * FIRST_ROOM - 1, .bytes_room = FIRST_BYTES };
-	d->slots = calloc(2 * FIRST_ROOM, sizeof(*d->slots));
-	d->hashes = malloc(FIRST_ROOM * sizeof(*d->hashes));
-	d->offsets = calloc(FIRST_ROOM + 1, sizeof(*d->offsets));
-	d->bytes = malloc(FIRST_BYTES);
-	return d->slots && d->hashes && d->offsets && d->bytes ? 0 : -ENOMEM;
-}
-
 void dictionary_end(struct dictionary *d)
 {
 	texts_release(d->taken);
-	free(d->slots);
-	free(d->hashes);
-	free(d->offsets);
-	free(d->bytes);
+	words_free(&d->words);
 	free(d->escaped);
 	*d = (struct dictionary){ 0 };
 }
 
 void dictionary_rest(struct dictionary *d)
 {
-	struct dictionary fresh;
-
-	if (d->n < MANY || dictionary_begin(&fresh))
-		return;
-	dictionary_end(d);
-	*d = fresh;
-}
-
-/* Also whether all bytes are ASCII, which nearly all texts are. */
-static uint32_t hash_of(const char *text, size_t len, bool *ascii)
-{
-	uint64_t h = len ^ hash_key[0], word, bits = 0;
-
-	for (; len >= 8; text += 8, len -= 8) {
-		memcpy(&word, text, 8);
-		bits |= word;
-		h = hash_step(h, &word);
-	}
-	word = 0;
-	for (size_t i = 0; i < len; i++)
-		word |= (uint64_t)(uint8_t)text[i] << 8 * i;
-	bits |= word;
-	*ascii = !(bits & UINT64_C(0x8080808080808080));
-	return (uint32_t)hash_step(h, &word);
-}
-
-static int grow_table(struct dictionary *d)
-{
-	uint32_t room = 2 * d->room, *slots = calloc(2 * (size_t)room, sizeof(*slots));
-	uint32_t *hashes = realloc(d->hashes, room * sizeof(*hashes));
-	int32_t *offsets = hashes ? realloc(d->offsets, ((size_t)room + 1) * sizeof(*offsets)) : NULL;
-
-	d->hashes = hashes ? hashes : d->hashes;
-	d->offsets = offsets ? offsets : d->offsets;
-	if (!slots || !hashes || !offsets || room > INT32_MAX / 2) {
-		free(slots);
-		return -ENOMEM;
-	}
-	free(d->slots);
-	d->slots = slots;
-	d->room = room;
-	d->mask = 2 * room - 1;
-	for (uint32_t i = 0; i < d->n; i++) {
-		uint32_t at = d->hashes[i] & d->mask;
-
-		while (slots[at])
-			at = (at + 1) & d->mask;
-		slots[at] = i + 1;
-	}
-	return 0;
-}
-
-static int grow_bytes(struct dictionary *d, size_t need)
-{
-	size_t room = d->bytes_room;
-	char *bytes;
-
-	while (room < need)
-		room *= 2;
-	bytes = need > INT32_MAX ? NULL : realloc(d->bytes, room);
-	if (!bytes)
-		return -ENOMEM;
-	d->bytes = bytes;
-	d->bytes_room = room;
-	return 0;
-}
-
-static int32_t append(struct dictionary *d, uint32_t hash, const char *text, size_t len)
-{
-	size_t end = (size_t)d->offsets[d->n] + len;
-	uint32_t at;
-
-	if ((end > d->bytes_room && grow_bytes(d, end)) || (d->n == d->room && grow_table(d)))
-		return -1;
-	for (at = hash & d->mask; d->slots[at]; at = (at + 1) & d->mask)
-		;
-	memcpy(d->bytes + d->offsets[d->n], text, len);
-	d->slots[at] = d->n + 1;
-	d->hashes[d->n] = hash;
-	d->offsets[d->n + 1] = (int32_t)end;
-	texts_release(d->taken);
-	d->taken = NULL;
-	return (int32_t)d->n++;
-}
-
-static bool is_text(const struct dictionary *d, uint32_t i, uint32_t hash, const char *text, size_t len)
-{
-	return d->hashes[i] == hash && (size_t)(d->offsets[i + 1] - d->offsets[i]) == len &&
-	       !memcmp(d->bytes + d->offsets[i], text, len);
-}
-
-static int32_t find(const struct dictionary *d, uint32_t hash, const char *text, size_t len)
-{
-	for (uint32_t at = hash & d->mask; d->slots[at]; at = (at + 1) & d->mask)
-		if (is_text(d, d->slots[at] - 1, hash, text, len))
-			return (int32_t)d->slots[at] - 1;
-	return -1;
+	if (d->words.n >= MANY)
+		dictionary_end(d);
 }
 
 int32_t dictionary_find(const struct dictionary *d, const char *text, size_t len)
 {
-	bool ascii;
-
-	return find(d, hash_of(text, len, &ascii), text, len);
+	return (int32_t)words_find(&d->words, text, len) - 1;
 }
 
-static int32_t number_of(struct dictionary *d, uint32_t hash, const char *text, size_t len)
+static int32_t number_of(struct dictionary *d, const char *text, size_t len)
 {
-	int32_t number = find(d, hash, text, len);
+	const size_t n = d->words.n;
+	int32_t number;
 
-	return number >= 0 ? number : append(d, hash, text, len);
+	d->words.most = len > INT32_MAX - d->bytes ? n : INT32_MAX - 1;
+	number = (int32_t)words_add(&d->words, text, len) - 1;
+	if (d->words.n == n)
+		return number;
+	d->bytes += len;
+	texts_release(d->taken);
+	d->taken = NULL;
+	return number;
 }
 
 /* ---- UTF-8 --------------------------------------------------------------------- */
@@ -247,14 +153,15 @@ static ssize_t escape(struct dictionary *d, const char *text, size_t len)
 
 int32_t dictionary_number(struct dictionary *d, const char *text, size_t len)
 {
-	bool ascii;
-	uint32_t hash = hash_of(text, len, &ascii);
+	const int32_t number = dictionary_find(d, text, len);
 	ssize_t escaped;
 
-	if (__builtin_expect(ascii, 1) || is_utf8(text, len))
-		return number_of(d, hash, text, len);
+	if (number >= 0)
+		return number;
+	if (is_utf8(text, len))
+		return number_of(d, text, len);
 	escaped = escape(d, text, len);
-	return escaped < 0 ? -1 : number_of(d, hash_of(d->escaped, (size_t)escaped, &ascii), d->escaped, (size_t)escaped);
+	return escaped < 0 ? -1 : number_of(d, d->escaped, (size_t)escaped);
 }
 
 /* ---- blocks ---------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 #define COLUMNS_BATCH_H
 
 #include "columns/columns.h"
+#include "table/words.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -33,14 +34,10 @@ struct texts {
 	const char *bytes;
 };
 
+/* Initialized by zeros. */
 struct dictionary {
-	uint32_t *slots;                /* number + 1 by hash, open addressing; 0: free */
-	uint32_t mask;
-	uint32_t n, room;
-	uint32_t *hashes;
-	int32_t *offsets;               /* room + 1 */
-	char *bytes;
-	size_t bytes_room;
+	struct words words;
+	size_t bytes;                   /* of all texts */
 	char *escaped;                  /* scratch for texts that are not UTF-8 */
 	size_t escaped_room;
 	struct texts *taken;            /* the last copy; NULL: none, or texts came since */
@@ -48,8 +45,6 @@ struct dictionary {
 
 struct texts *texts_keep(struct texts *t);
 void texts_release(struct texts *t);
-/* 0 or -ENOMEM. */
-int dictionary_begin(struct dictionary *d);
 void dictionary_end(struct dictionary *d);
 /* The number of a text; -1: no memory. */
 int32_t dictionary_number(struct dictionary *d, const char *text, size_t len);

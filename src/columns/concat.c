@@ -134,14 +134,13 @@ static int copy_texts(struct concat *c, size_t column)
 {
 	struct batch_column *v = &c->out->v[column];
 	int32_t *to = (int32_t *)v->values;
-	int rc;
+	int rc = 0;
 
 	if (share_texts(c, column)) {
 		v->texts = texts_keep(c->parts[0].batch->v[column].texts);
 		copy_fixed(c, column);
 		return 0;
 	}
-	rc = dictionary_begin(&c->texts);
 	for (size_t p = 0; !rc && p < c->n; to += c->parts[p++].n)
 		rc = copy_numbers(c, &c->parts[p], column, to);
 	v->texts = rc ? NULL : dictionary_take(&c->texts);

@@ -25,13 +25,13 @@ static bool is_ascii(const char *text)
 /* As texts, names are in UTF-8. */
 bool part_is_name(const struct row_plan *plan, const char *name)
 {
-	struct dictionary d;
+	struct dictionary d = { 0 };
 	struct texts *t = NULL;
 	bool is = false;
 
 	if (!strcmp(plan->name, name) || is_ascii(plan->name))
 		return !strcmp(plan->name, name);
-	if (!dictionary_begin(&d) && !dictionary_number(&d, plan->name, strlen(plan->name)) && (t = dictionary_take(&d)))
+	if (!dictionary_number(&d, plan->name, strlen(plan->name)) && (t = dictionary_take(&d)))
 		is = text_is(t, 0, name);
 	texts_release(t);
 	dictionary_end(&d);

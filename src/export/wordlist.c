@@ -29,7 +29,7 @@ uint32_t wordlist_of(struct words *w, const char *text)
 	}
 	escape_terminal(text ? text : "", len, buf, buf == small ? SMALL : 4 * len + 1);
 	w->most = UINT32_MAX;
-	number = words_whole(w, buf);
+	number = words_add(w, buf, strlen(buf));
 	if (buf != small)
 		free(buf);
 	return number == WORDS_OTHERS ? 0 : (uint32_t)number - 1;

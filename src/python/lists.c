@@ -98,7 +98,7 @@ static int end_texts(struct filling *f)
 {
 	struct batch_column *c = &f->batch->v[f->column];
 
-	if (!f->texts.n && dictionary_number(&f->texts, "", 0) < 0)
+	if (!f->texts.words.n && dictionary_number(&f->texts, "", 0) < 0)
 		return -1;
 	c->texts = dictionary_take(&f->texts);
 	return c->texts ? 0 : -1;
@@ -116,10 +116,6 @@ static int fill_column(struct batch *b, size_t column, PyObject *list)
 	}
 	if (type_of(&f) != COLUMN_TEXT)
 		return fill_values(&f, put, list);
-	if (dictionary_begin(&f.texts)) {
-		dictionary_end(&f.texts);
-		return PyErr_NoMemory(), -1;
-	}
 	rc = fill_values(&f, put, list);
 	if (!rc && end_texts(&f))
 		rc = (PyErr_NoMemory(), -1);

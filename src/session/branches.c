@@ -215,9 +215,9 @@ struct columns *branch_columns(struct branch *b)
 static bool name_loss(struct batch *row, size_t column)
 {
 	static const char name[] = "lost:stream";
-	struct dictionary d;
+	struct dictionary d = { 0 };
 
-	if (!dictionary_begin(&d) && !dictionary_number(&d, name, strlen(name)))
+	if (!dictionary_number(&d, name, strlen(name)))
 		row->v[column].texts = dictionary_take(&d);
 	dictionary_end(&d);
 	return row->v[column].texts;

@@ -42,13 +42,6 @@ struct frame_number {
 	UT_hash_handle hh;
 };
 
-/* 0 or -ENOMEM. */
-static int frametable_begin(struct frametable *t)
-{
-	*t = (struct frametable){ 0 };
-	return dictionary_begin(&t->symbols) || dictionary_begin(&t->dsos) || dictionary_begin(&t->files) ? -ENOMEM : 0;
-}
-
 static void frametable_end(struct frametable *t)
 {
 	HASH_FREE(t->numbers);
@@ -157,8 +150,8 @@ static struct batch *frametable_batch(struct frametable *t, size_t from)
 
 static size_t frametable_bytes(const struct frametable *t)
 {
-	return t->n * (sizeof(struct frame_number) + sizeof(*t->v)) + t->symbols.bytes_room + t->dsos.bytes_room +
-	       t->files.bytes_room;
+	return t->n * (sizeof(struct frame_number) + sizeof(*t->v)) + t->symbols.bytes + t->dsos.bytes +
+	       t->files.bytes;
 }
 
 /* STACKS: bytes of stacks that have numbers. SPARE: of others before they are dropped. SHIFT: ns for one stacktable_answer(). */
@@ -207,10 +200,7 @@ struct stacktable *stacktable_new(void)
 	pthread_mutex_init(&t->lock, NULL);
 	pthread_cond_init(&t->changed, &attr);
 	pthread_condattr_destroy(&attr);
-	if (!frametable_begin(&t->frames))
-		return t;
-	stacktable_free(t);
-	return NULL;
+	return t;
 }
 
 void stacktable_free(struct stacktable *t)

@@ -371,7 +371,7 @@ static int compile_key(struct compiling *c, size_t at)
 
 	if (rc || key->operand.type != EXPR_TEXT)
 		return rc;
-	return dictionary_begin(&key->texts);
+	return 0;
 }
 
 /* A column whose name is no name in an expression, such as EVENT.NAME: in quotes, it is one. */
@@ -691,14 +691,10 @@ static size_t count_losses(struct sums *s)
 /* Texts of earlier intervals take no places of new keys. */
 static void forget_texts(struct sums *s, struct dictionary *d)
 {
-	struct dictionary empty = { 0 };
-
-	if (d->n <= s->max_keys / 2) {
+	if (d->words.n <= s->max_keys / 2)
 		dictionary_rest(d);
-	} else if (!dictionary_begin(&empty)) {
+	else
 		dictionary_end(d);
-		*d = empty;
-	}
 }
 
 static void begin_again(struct sums *s)
@@ -708,12 +704,12 @@ static void begin_again(struct sums *s)
 	s->added = false;
 	for (size_t k = 0; k < s->nkeys; k++) {
 		struct key *key = &s->keys[k];
-		uint32_t n = key->texts.n;
+		size_t n = key->texts.words.n;
 
 		if (key->operand.type != EXPR_TEXT)
 			continue;
 		forget_texts(s, &key->texts);
-		if (key->texts.n == n)
+		if (key->texts.words.n == n)
 			continue;
 		texts_release(key->seen);
 		key->seen = NULL;
@@ -794,7 +790,7 @@ static int begin(struct sums *s, struct columns *in, const struct sums_asked *as
 		return -1;
 	s->keys = calloc(asked->nkeys + 1, sizeof(*s->keys));
 	s->values = calloc(asked->nvalues, sizeof(*s->values));
-	if (!s->keys || !s->values || dictionary_begin(&s->loss_texts))
+	if (!s->keys || !s->values)
 		return no_memory(f);
 	s->nkeys = asked->nkeys;
 	s->nvalues = asked->nvalues;
@@ -940,7 +936,7 @@ static int32_t map_text(const struct sums *s, struct key *key, uint32_t number)
 	const char *text = t->bytes + t->offsets[number];
 	size_t len = (size_t)(t->offsets[number + 1] - t->offsets[number]);
 
-	key->map[number] = key->texts.n < s->max_keys ? dictionary_number(&key->texts, text, len)
+	key->map[number] = key->texts.words.n < s->max_keys ? dictionary_number(&key->texts, text, len)
 						      : dictionary_find(&key->texts, text, len);
 	return key->map[number];
 }

@@ -84,6 +84,12 @@ static inline void *groups_text(struct groups *g, const char *text, size_t len, 
 	return row || g->n >= max ? row : groups_add(g, text, len, size, size + len + 1);
 }
 
+/* The length of the row's key. */
+static inline size_t groups_len(const void *row)
+{
+	return ((const struct group *)row - 1)->len;
+}
+
 static inline void *groups_first(const struct groups *g)
 {
 	return g->first ? g->first + 1 : NULL;

@@ -10,7 +10,7 @@ struct word {
 	char text[];
 };
 
-static uint64_t number(struct words *w, const char *text, size_t len)
+uint64_t words_add(struct words *w, const char *text, size_t len)
 {
 	struct word *one = groups_find(&w->all, text, len);
 
@@ -25,17 +25,27 @@ static uint64_t number(struct words *w, const char *text, size_t len)
 
 uint64_t words_number(struct words *w, const char *text)
 {
-	return number(w, text, strnlen(text, WORD_SIZE - 1));
+	return words_add(w, text, strnlen(text, WORD_SIZE - 1));
 }
 
-uint64_t words_whole(struct words *w, const char *text)
+uint64_t words_find(const struct words *w, const char *text, size_t len)
 {
-	return number(w, text, strlen(text));
+	const struct word *one = groups_find(&w->all, text, len);
+
+	return one ? one->number : WORDS_OTHERS;
 }
 
 const char *words_text(const struct words *w, uint64_t number)
 {
 	return number && number <= w->n ? w->v[number - 1]->text : "[others]";
+}
+
+const char *words_bytes(const struct words *w, uint64_t number, size_t *len)
+{
+	const struct word *one = w->v[number - 1];
+
+	*len = groups_len(one);
+	return one->text;
 }
 
 void words_free(struct words *w)

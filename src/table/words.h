@@ -15,10 +15,14 @@ struct words {
 };
 enum { WORD_SIZE = 128, WORDS_OTHERS = 0, WORDS_MOST = 1 << 16 };   /* bytes with the final NUL; the number of all texts above the limit */
 
-/* The number of a text, which is cut to WORD_SIZE; words_whole(): it is not cut. */
+/* The number of a text; WORDS_OTHERS: there are too many, or out of memory. words_number() cuts it to WORD_SIZE. */
+uint64_t words_add(struct words *w, const char *text, size_t len);
 uint64_t words_number(struct words *w, const char *text);
-uint64_t words_whole(struct words *w, const char *text);
+/* WORDS_OTHERS: it has none. */
+uint64_t words_find(const struct words *w, const char *text, size_t len);
 /* "[others]" for WORDS_OTHERS. */
 const char *words_text(const struct words *w, uint64_t number);
+/* The text of another number, which may have NULs. */
+const char *words_bytes(const struct words *w, uint64_t number, size_t *len);
 void words_free(struct words *w);
 #endif

@@ -158,7 +158,7 @@ void callerrors_add(struct callerrors *e, struct question *q, const struct happe
 	e->opens |= one->flags != 0;
 	e->two |= one->second != 0;
 	if (e->paths)
-		key[3] = words_whole(&e->words, one->path);
+		key[3] = words_add(&e->words, one->path, strlen(one->path));
 	key[0] = grouping_key(&q->grouping, q->a, h->tid, h->s->time, &name);
 	d = distributions_get(&e->rows, key, &fresh);
 	if (d) {
