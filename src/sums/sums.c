@@ -366,12 +366,7 @@ static int compile_value(struct compiling *c, size_t at)
 
 static int compile_key(struct compiling *c, size_t at)
 {
-	struct key *key = &c->s->keys[at];
-	int rc = operand_compile(&key->operand, &c->s->area, c->tree, c->tree->root, &c->err);
-
-	if (rc || key->operand.type != EXPR_TEXT)
-		return rc;
-	return 0;
+	return operand_compile(&c->s->keys[at].operand, &c->s->area, c->tree, c->tree->root, &c->err);
 }
 
 /* A column whose name is no name in an expression, such as EVENT.NAME: in quotes, it is one. */
@@ -497,21 +492,23 @@ static int result_make(struct sums *s, const struct sums_asked *asked, struct fa
 
 /* A column that is being filled. */
 struct filling {
-	char *values;
-	uint8_t *valid;                 /* zeroed */
-	size_t width, n;                /* n: values that are set */
+	struct batch *batch;
+	size_t column, width;
+	void *values;
 };
 
-static void set(struct filling *out, size_t row, uint64_t value)
+static void set(struct filling *out, size_t row, bool has, uint64_t value)
 {
-	switch (out->width) {
-	case 1: ((uint8_t *)out->values)[row] = (uint8_t)value; break;
-	case 2: ((uint16_t *)out->values)[row] = (uint16_t)value; break;
-	case 4: ((uint32_t *)out->values)[row] = (uint32_t)value; break;
-	default: ((uint64_t *)out->values)[row] = value;
-	}
-	out->valid[row / 8] |= (uint8_t)(1u << (row % 8));
-	out->n++;
+	if (!has)
+		batch_set_null(out->batch, out->column, row);
+	else if (out->width == 1)
+		((uint8_t *)out->values)[row] = (uint8_t)value;
+	else if (out->width == 2)
+		((uint16_t *)out->values)[row] = (uint16_t)value;
+	else if (out->width == 4)
+		((uint32_t *)out->values)[row] = (uint32_t)value;
+	else
+		((uint64_t *)out->values)[row] = value;
 }
 
 static struct cell *cells_of(const struct sums *s, uint64_t *words)
@@ -524,11 +521,8 @@ static void set_key(const struct sums *s, struct filling *out, size_t key)
 	const uint64_t *words;
 	size_t row = 0;
 
-	for (words = groups_first(&s->groups); words; words = groups_next(words)) {
-		if (!(words[s->nwords - 1] >> key & 1))
-			set(out, row, words[key]);
-		row++;
-	}
+	for (words = groups_first(&s->groups); words; words = groups_next(words))
+		set(out, row++, !(words[s->nwords - 1] >> key & 1), words[key]);
 }
 
 static void set_bounds(const struct sums *s, struct filling *out, size_t value, bool is_high)
@@ -539,7 +533,7 @@ static void set_bounds(const struct sums *s, struct filling *out, size_t value, 
 
 	for (words = groups_first(&s->groups); words; words = groups_next(words)) {
 		bucket_of(&s->values[value].buckets, words[s->nkeys], &low, &high);
-		set(out, row++, is_high ? high : low);
+		set(out, row++, true, is_high ? high : low);
 	}
 }
 
@@ -552,9 +546,7 @@ static void set_value(const struct sums *s, struct filling *out, size_t value)
 	for (words = groups_first(&s->groups); words; words = groups_next(words)) {
 		const struct cell *c = cells_of(s, words) + value;
 
-		if (c->n || fold == FOLD_COUNT || fold == FOLD_HISTOGRAM)
-			set(out, row, c->value);
-		row++;
+		set(out, row++, c->n || fold == FOLD_COUNT || fold == FOLD_HISTOGRAM, c->value);
 	}
 }
 
@@ -562,29 +554,32 @@ static void set_losses(const struct sums *s, struct filling *out, enum result_ki
 {
 	size_t row = s->groups.n;
 
-	for (size_t i = 0; i < LOSSES; i++) {
-		if (!s->losses[i].times)
-			continue;
-		if (kind == RESULT_EVENT)
-			set(out, row, (uint64_t)names[i]);
-		else if (kind == RESULT_LOST)
-			set(out, row, s->losses[i].count);
-		row++;
-	}
+	for (size_t i = 0; i < LOSSES; i++)
+		if (s->losses[i].times)
+			set(out, row++, kind == RESULT_EVENT || kind == RESULT_LOST, kind == RESULT_EVENT ? (uint64_t)names[i] : s->losses[i].count);
 }
 
-static void fill_column(const struct sums *s, struct filling *out, const struct result *r, size_t rows, const int32_t *names)
+/* One value in the first rows. */
+static void set_all(struct filling *out, size_t rows, bool has, uint64_t value)
+{
+	for (size_t row = 0; row < rows; row++)
+		set(out, row, has, value);
+}
+
+static void fill_column(const struct sums *s, struct filling *out, const struct result *r, const int32_t *names)
 {
 	switch (r->kind) {
 	case RESULT_TIME:
-		for (size_t row = 0; s->begun && row < rows; row++)
-			set(out, row, s->start);
-		break;
+		set_all(out, out->batch->rows, s->begun, s->start);
+		return;
 	case RESULT_EVENT:
 		if (s->event_key >= 0)
 			set_key(s, out, (size_t)s->event_key);
+		else
+			set_all(out, s->groups.n, false, 0);
 		break;
 	case RESULT_LOST:
+		set_all(out, s->groups.n, false, 0);
 		break;
 	case RESULT_KEY:
 		set_key(s, out, r->of);
@@ -602,27 +597,6 @@ static void fill_column(const struct sums *s, struct filling *out, const struct 
 
 /* ---- the batch ---------------------------------------------------------------------- */
 
-enum { ALIGN = 64 };
-
-static size_t aligned(size_t n)
-{
-	return (n + ALIGN - 1) & ~(size_t)(ALIGN - 1);
-}
-
-static size_t bytes_of(const struct columns *c, size_t column, size_t rows)
-{
-	return aligned(rows * column_width(c->v[column].type)) + aligned((rows + 7) / 8);
-}
-
-static size_t block_size(const struct columns *c, size_t rows)
-{
-	size_t size = 0;
-
-	for (size_t i = 0; i < c->n; i++)
-		size += bytes_of(c, i, rows);
-	return size;
-}
-
 static struct dictionary *texts_for(struct sums *s, const struct result *r)
 {
 	ssize_t key = r->kind == RESULT_EVENT ? s->event_key : (ssize_t)r->of;
@@ -632,21 +606,10 @@ static struct dictionary *texts_for(struct sums *s, const struct result *r)
 
 static int fill_batch(struct sums *s, struct batch *out, const int32_t *names)
 {
-	size_t at = 0, size = block_size(s->columns, out->rows);
-	char *block = out->block = block_alloc(size);
-
-	if (!block)
-		return -1;
-	memset(block, 0, size);
 	for (size_t i = 0; i < s->columns->n; i++) {
-		size_t width = column_width(s->columns->v[i].type);
-		struct filling f = { block + at, (uint8_t *)block + at + aligned(out->rows * width), width, 0 };
+		struct filling f = { out, i, column_width(s->columns->v[i].type), batch_values(out, i) };
 
-		fill_column(s, &f, &s->results[i], out->rows, names);
-		out->v[i].values = f.values;
-		out->v[i].valid = f.n < out->rows ? f.valid : NULL;
-		out->v[i].nulls = out->rows - f.n;
-		at += bytes_of(s->columns, i, out->rows);
+		fill_column(s, &f, &s->results[i], names);
 		if (s->columns->v[i].type == COLUMN_TEXT && !(out->v[i].texts = dictionary_take(texts_for(s, &s->results[i]))))
 			return -1;
 	}
@@ -719,14 +682,13 @@ static void begin_again(struct sums *s)
 struct batch *sums_take(struct sums *s)
 {
 	size_t rows = s->added ? s->groups.n + count_losses(s) : 0;
-	struct batch *out = rows ? batch_new(s->columns) : NULL;
+	struct batch *out = rows ? batch_new_rows(s->columns, rows) : NULL;
 	int32_t names[LOSSES];
 
 	if (!rows)
 		s->added = false;
 	if (!out)
 		return NULL;
-	out->rows = rows;
 	if (name_losses(s, names) || fill_batch(s, out, names)) {
 		batch_release(out);
 		return NULL;
