@@ -19,8 +19,8 @@
 #include "engine/history.h"
 #include "report/heatmap.h"
 #include "rows/grouping.h"
-#include "table/pairs.h"
 #include "stream/list/source.h"
+#include "table/pairs.h"
 
 struct question;
 

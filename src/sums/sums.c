@@ -4,9 +4,9 @@
 #include "base/nearest.h"
 #include "base/room.h"
 #include "engine/keys.h"
+#include "sums/pairing.h"
 #include "table/groups.h"
 #include "table/histogram.h"
-#include "sums/pairing.h"
 
 #include <errno.h>
 #include <stdio.h>

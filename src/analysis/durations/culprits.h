@@ -6,8 +6,8 @@
 #ifndef ANALYSIS_DURATIONS_CULPRITS_H
 #define ANALYSIS_DURATIONS_CULPRITS_H
 
-#include "table/words.h"
 #include "rows/distributions.h"
+#include "table/words.h"
 
 /* Initialized by zeros. */
 struct culprits {

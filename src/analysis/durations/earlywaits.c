@@ -2,10 +2,10 @@
 #include "analysis/durations/earlywaits.h"
 
 #include "analysis/durations/waitargs.h"
-#include "table/words.h"
 #include "base/escape.h"
 #include "base/procstatus.h"
 #include "base/units.h"
+#include "table/words.h"
 #include "tasks/pidmap.h"
 
 #include <stdio.h>

@@ -10,9 +10,9 @@
 #ifndef ANALYSIS_DURATIONS_SWITCHES_H
 #define ANALYSIS_DURATIONS_SWITCHES_H
 
-#include "table/groups.h"
 #include "engine/analysis.h"
 #include "keeper/cgroups.h"
+#include "table/groups.h"
 
 enum task_state {
 	STATE_RUNNING, STATE_RUNNABLE,

@@ -15,7 +15,6 @@
 #include "analysis/durations/waitedon.h"
 #include "analysis/durations/waitkind.h"
 #include "analysis/durations/waiton.h"
-#include "table/words.h"
 #include "base/escape.h"
 #include "base/procstatus.h"
 #include "base/textfile.h"
@@ -26,6 +25,7 @@
 #include "report/flame.h"
 #include "report/folded.h"
 #include "report/table.h"
+#include "table/words.h"
 #include "tracefmt/tracefmt.h"
 
 #include <errno.h>

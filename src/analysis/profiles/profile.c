@@ -27,8 +27,8 @@
 #include "base/room.h"
 #include "base/units.h"
 #include "report/terminal.h"
-#include "table/pairs.h"
 #include "stat/counts.h"
+#include "table/pairs.h"
 #include "tasks/cputime.h"
 
 #include <errno.h>

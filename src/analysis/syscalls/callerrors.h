@@ -6,8 +6,8 @@
 #ifndef ANALYSIS_SYSCALLS_CALLERRORS_H
 #define ANALYSIS_SYSCALLS_CALLERRORS_H
 
-#include "table/words.h"
 #include "rows/question.h"
+#include "table/words.h"
 
 #include <stddef.h>
 #include <stdint.h>
