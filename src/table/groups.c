@@ -3,89 +3,90 @@
 
 #include <utlist.h>
 
-enum { FIRST_SLOTS = 16, FIRST_BLOCK = 512, LARGEST_BLOCK = 1 << 18, ALIGN = 8 };
+enum { FIRST_SLOTS = 16, FIRST_BLOCK = 5 };   /* FIRST_BLOCK: of 256 bytes */
 
-struct groups_block {
-	struct groups_block *next;
-	size_t used, room;
-	char bytes[] __attribute__((aligned(ALIGN)));
-};
-
-static void place(struct groups *g, struct group *one)
+static void put(struct groups *g, struct groups_slot slot)
 {
-	uint32_t at = one->hash & g->mask;
+	uint32_t at = slot.hash & g->mask;
 
-	while (g->slots[at])
+	while (g->slots[at].place)
 		at = (at + 1) & g->mask;
-	g->slots[at] = one;
+	g->slots[at] = slot;
 }
 
 static bool grow(struct groups *g)
 {
-	const size_t n = g->slots ? 2 * ((size_t)g->mask + 1) : FIRST_SLOTS;
-	struct group **slots = calloc(n, sizeof(*slots)), *one;
+	const size_t before = g->slots ? (size_t)g->mask + 1 : 0, n = before ? 2 * before : FIRST_SLOTS;
+	struct groups_slot *old = g->slots, *slots = calloc(n, sizeof(*slots));
 
 	if (!slots)
 		return false;
-	free(g->slots);
 	g->slots = slots;
 	g->mask = (uint32_t)(n - 1);
-	DL_FOREACH(g->first, one)
-		place(g, one);
+	for (size_t i = 0; i < before; i++)
+		if (old[i].place)
+			put(g, old[i]);
+	free(old);
 	return true;
 }
 
-/* A block behind the present one: one of before groups_clear(), or a new one. */
-static struct groups_block *next_block(struct groups *g, size_t size)
+/* The next block in which there is room for so many places. */
+static bool next_block(struct groups *g, size_t places)
 {
-	struct groups_block *b = g->block, **at = b ? &b->next : &g->blocks;
-	size_t room = !b ? FIRST_BLOCK : b->room < LARGEST_BLOCK ? 2 * b->room : LARGEST_BLOCK;
+	unsigned int k = g->end ? 31 - (unsigned int)__builtin_clz(g->end) : FIRST_BLOCK;
+	char *bytes;
 
-	if (*at && (*at)->room >= size)
-		return *at;
-	room = room < size ? size : room;
-	b = malloc(sizeof(*b) + room);
-	if (!b)
-		return NULL;
-	*b = (struct groups_block){ *at, 0, room };
-	return *at = b;
+	while (k < GROUPS_BLOCKS - 1 && (size_t)1 << k < places)
+		k++;
+	if (k == GROUPS_BLOCKS - 1 || (!g->blocks && !(g->blocks = calloc(GROUPS_BLOCKS, sizeof(*g->blocks)))))
+		return false;
+	if (!g->blocks[k]) {
+		bytes = malloc((size_t)GROUPS_PLACE << k);
+		if (!bytes)
+			return false;
+		g->blocks[k] = (uintptr_t)bytes - ((uintptr_t)GROUPS_PLACE << k);
+	}
+	g->used = 1U << k;
+	g->end = 2U << k;
+	return true;
 }
 
-static struct group *take(struct groups *g, size_t size)
+/* The place of a new row; 0: out of memory. */
+static uint32_t take(struct groups *g, size_t size)
 {
-	struct groups_block *b = g->block;
-	struct group *one = g->spare;
+	const size_t places = (size + GROUPS_PLACE - 1) / GROUPS_PLACE;
 
-	if (one) {
-		g->spare = one->prev;
-		return one;
-	}
-	size = (size + ALIGN - 1) & ~(size_t)(ALIGN - 1);
-	if (!b || b->room - b->used < size) {
-		b = next_block(g, size);
-		if (!b)
-			return NULL;
-		g->block = b;
-	}
-	b->used += size;
-	return (struct group *)(b->bytes + b->used - size);
+	if (g->end - g->used < places && !next_block(g, places))
+		return 0;
+	g->used += (uint32_t)places;
+	return g->used - (uint32_t)places;
+}
+
+void *groups_find_any(const struct groups *g, const void *key, size_t len)
+{
+	return groups_look(g, key, len);
 }
 
 void *groups_add(struct groups *g, const void *key, size_t len, size_t at, size_t size)
 {
-	struct group *one;
+	const uint32_t hash = (uint32_t)hash_words(key, len);
+	struct group *one = g->spare;
+	uint32_t place;
 
 	if ((!g->slots || 2 * (size_t)g->n > g->mask) && !grow(g))
 		return NULL;
-	one = take(g, sizeof(*one) + size);
-	if (!one)
+	place = one ? one->place : take(g, sizeof(*one) + size);
+	if (!place)
 		return NULL;
+	if (one)
+		g->spare = one->prev;
+	one = groups_place(g, place);
 	memset(one, 0, sizeof(*one) + size);
-	*one = (struct group){ .hash = (uint32_t)hash_words(key, len), .len = (uint32_t)len };
+	*one = (struct group){ .place = place, .len = (uint32_t)len };
 	memcpy((char *)(one + 1) + at, key, len);
 	g->at = at;
 	DL_APPEND(g->first, one);
-	place(g, one);
+	put(g, (struct groups_slot){ hash, place });
 	g->n++;
 	return one + 1;
 }
@@ -93,21 +94,21 @@ void *groups_add(struct groups *g, const void *key, size_t len, size_t at, size_
 /* Closes the gap: an entry moves there unless its home lies behind it. */
 static void take_out(struct groups *g, uint32_t gap)
 {
-	for (uint32_t at = (gap + 1) & g->mask; g->slots[at]; at = (at + 1) & g->mask) {
-		if (((at - g->slots[at]->hash) & g->mask) < ((at - gap) & g->mask))
+	for (uint32_t at = (gap + 1) & g->mask; g->slots[at].place; at = (at + 1) & g->mask) {
+		if (((at - g->slots[at].hash) & g->mask) < ((at - gap) & g->mask))
 			continue;
 		g->slots[gap] = g->slots[at];
 		gap = at;
 	}
-	g->slots[gap] = NULL;
+	g->slots[gap].place = 0;
 }
 
 void groups_drop(struct groups *g, void *row)
 {
 	struct group *one = (struct group *)row - 1;
-	uint32_t at = one->hash & g->mask;
+	uint32_t at = (uint32_t)hash_words((const char *)row + g->at, one->len) & g->mask;
 
-	while (g->slots[at] != one)
+	while (g->slots[at].place != one->place)
 		at = (at + 1) & g->mask;
 	take_out(g, at);
 	DL_DELETE(g->first, one);
@@ -120,19 +121,16 @@ void groups_clear(struct groups *g)
 {
 	if (g->slots)
 		memset(g->slots, 0, ((size_t)g->mask + 1) * sizeof(*g->slots));
-	for (struct groups_block *b = g->blocks; b; b = b->next)
-		b->used = 0;
-	g->block = g->blocks;
 	g->first = g->spare = NULL;
-	g->n = 0;
+	g->n = g->used = g->end = 0;
 }
 
 void groups_free(struct groups *g)
 {
-	for (struct groups_block *b = g->blocks, *next; b; b = next) {
-		next = b->next;
-		free(b);
-	}
+	for (unsigned int k = FIRST_BLOCK; g->blocks && k < GROUPS_BLOCKS; k++)
+		if (g->blocks[k])
+			free((void *)(g->blocks[k] + ((uintptr_t)GROUPS_PLACE << k)));
+	free(g->blocks);
 	free(g->slots);
 	*g = (struct groups){ 0 };
 }

@@ -21,16 +21,24 @@
 /* Stands before its row. */
 struct group {
 	struct group *prev, *next;      /* prev of the first: the last */
-	uint32_t hash, len;             /* of the key */
+	uint32_t place, len;            /* len: of the key */
+};
+
+/* Rows lie in blocks, each twice as large as the one before: block k has the places from 1 << k on, of 8 bytes each. */
+enum { GROUPS_PLACE = 8, GROUPS_BLOCKS = sizeof(size_t) > 4 ? 32 : 29 };
+
+struct groups_slot {
+	uint32_t hash, place;           /* place 0: free */
 };
 
 /* Zeroed is empty. */
 struct groups {
-	struct group **slots;           /* by hash, open addressing: at least twice as many as rows */
+	struct groups_slot *slots;      /* open addressing: at least twice as many as rows */
+	uintptr_t *blocks;              /* where place 0 of each block would be; 0: not allocated */
 	struct group *first;
 	struct group *spare;            /* dropped rows, linked by prev */
-	struct groups_block *blocks, *block;   /* memory of rows, and the block that has room */
 	uint32_t mask, n;               /* n: rows */
+	uint32_t used, end;             /* places: of the present block, those from `used` to `end` are free */
 	size_t at;                      /* of the key in a row */
 };
 
@@ -46,16 +54,49 @@ void groups_free(struct groups *g);
 /* Sorts the rows; equal ones stay in their order. */
 void groups_sort(struct groups *g, int (*compare)(const void *a, const void *b));
 
+static inline struct group *groups_place(const struct groups *g, uint32_t place)
+{
+	return (struct group *)(g->blocks[31 - __builtin_clz(place)] + (uintptr_t)place * GROUPS_PLACE);
+}
+
+static inline bool groups_is_key(const void *a, const void *b, size_t len)
+{
+	uint64_t word[2];
+
+	if (__builtin_constant_p(len) || len % sizeof(*word))
+		return !memcmp(a, b, len);
+	for (size_t i = 0; i < len; i += sizeof(*word)) {
+		memcpy(&word[0], (const char *)a + i, sizeof(*word));
+		memcpy(&word[1], (const char *)b + i, sizeof(*word));
+		if (word[0] != word[1])
+			return false;
+	}
+	return true;
+}
+
+static inline void *groups_look(const struct groups *g, const void *key, size_t len)
+{
+	const uint32_t hash = (uint32_t)hash_words(key, len);
+
+	for (uint32_t at = hash & g->mask; g->n && g->slots[at].place; at = (at + 1) & g->mask) {
+		struct group *one;
+
+		if (g->slots[at].hash != hash)
+			continue;
+		one = groups_place(g, g->slots[at].place);
+		if (one->len == len && groups_is_key((const char *)(one + 1) + g->at, key, len))
+			return one + 1;
+	}
+	return NULL;
+}
+
+/* As groups_find(): of keys whose length the compiler does not know. */
+void *groups_find_any(const struct groups *g, const void *key, size_t len);
+
 /* The row with that key; NULL: there is none. */
 static inline void *groups_find(const struct groups *g, const void *key, size_t len)
 {
-	const uint32_t hash = (uint32_t)hash_words(key, len);
-	struct group *one;
-
-	for (uint32_t at = hash & g->mask; g->n && (one = g->slots[at]); at = (at + 1) & g->mask)
-		if (one->hash == hash && one->len == len && !memcmp((const char *)(one + 1) + g->at, key, len))
-			return one + 1;
-	return NULL;
+	return __builtin_constant_p(len) ? groups_look(g, key, len) : groups_find_any(g, key, len);
 }
 
 /* The row with that key, of `size` bytes if it is new. NULL: there are `max`, or out of memory. */
