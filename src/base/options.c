@@ -2,7 +2,6 @@
 #include "base/options.h"
 
 #include "base/nearest.h"
-#include "base/perfwords.h"
 #include "base/room.h"
 #include "base/units.h"
 
@@ -11,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The row that an option matched. */
 struct match {
@@ -51,23 +49,65 @@ static bool find_own(const struct opt_parser *p, const char *name, size_t len, c
 	return false;
 }
 
+/* Options of perf that are accepted. commands: with a space behind each; NULL: all. own: the option here; "": none is needed. */
+static const struct {
+	const char *option, *commands, *own;
+} of_perf[] = {
+	{ "-i", "report script ", "--input" },
+	{ "-s", "report profile ", "--sort" },
+	{ "--percent-limit", "report diff ", "--than" },
+	{ "-c", "report ", "--comms" },
+	{ "-d", "report ", "--dsos" },
+	{ "--max-events", "script trace ", "--exit-N" },
+	{ "--pid", NULL, "--pids" },
+	{ "--tid", NULL, "--tids" },
+	{ "--cpu", NULL, "--cpus" },
+	{ "--all-user", NULL, "--exclude-kernel" },
+	{ "--all-kernel", NULL, "--exclude-user" },
+	{ "--stdio", "report diff profile ", "" },       /* tables are text */
+	{ "--no-children", "report ", "" },              /* rows are sorted by self */
+	{ "-f", "report script diff record ", "" },      /* recordings of other users are read, and older ones renamed */
+	{ "--force", "report script diff record ", "" },
+	{ "-T", "record ", "" },                         /* samples have their time, and their period */
+	{ "--timestamp", "record ", "" },
+	{ "-P", "record ", "" },
+	{ "-R", "record ", "" },                         /* samples of tracepoints have raw data */
+	{ "--group", "report ", "" },                    /* groups are shown */
+	{ "--exclude-perf", "record ", "" },             /* perf-prof leaves itself out */
+	{ "--per-thread", "record ", "" },
+	{ "--buildid-mmap", "record ", "" },             /* build ids are in the records of mappings */
+};
+
+static bool has_word(const char *words, const char *word)
+{
+	const size_t len = strlen(word);
+
+	for (const char *at = words; len && (at = strstr(at, word)); at += len)
+		if ((at == words || at[-1] == ' ') && at[len] == ' ')
+			return true;
+	return false;
+}
+
 /* An option of perf that has another name here, or is not needed. */
 static bool find_of_perf(const struct opt_parser *p, const char *name, size_t len, char key, struct match *m)
 {
 	static const struct opt not_needed = { .kind = OPT_FLAG };
 	static bool nowhere;
 	char option[64];
-	const char *own;
 
 	if (name)
 		snprintf(option, sizeof(option), "--%.*s", (int)len, name);
 	else
 		snprintf(option, sizeof(option), "-%c", key);
-	own = p->listed ? NULL : perfwords_own(p->command, option);
-	if (!own)
-		return false;
-	*m = (struct match){ &not_needed, (char *)&nowhere, false };
-	return !*own || find_own(p, own + 2, strlen(own + 2), 0, m);
+	for (size_t i = 0; i < sizeof(of_perf) / sizeof(*of_perf) && !p->listed; i++) {
+		const char *own = of_perf[i].own;
+
+		if (strcmp(of_perf[i].option, option) || (of_perf[i].commands && !has_word(of_perf[i].commands, p->command)))
+			continue;
+		*m = (struct match){ &not_needed, (char *)&nowhere, false };
+		return !*own || find_own(p, own + 2, strlen(own + 2), 0, m);
+	}
+	return false;
 }
 
 /* Behind a script, options are the script's own unless they are options here by this name. */
@@ -89,14 +129,6 @@ static int store_u64(const struct opt *o, const char *text, uint64_t *out, struc
 	return 0;
 }
 
-/* -i FILE reads a recording in perf. */
-static bool is_input(const struct opt_parser *p, const struct opt *o, const char *text)
-{
-	struct match m;
-
-	return !strcmp(o->name, "interval") && find_own(p, "input", 5, 0, &m) && !access(text, F_OK);
-}
-
 /* Milliseconds may have a unit: "2s". */
 static int read_milliseconds(const char *text, uint64_t *ms)
 {
@@ -110,15 +142,14 @@ static int read_milliseconds(const char *text, uint64_t *ms)
 }
 
 /* A number, or a size with a unit, within the limits of the option. */
-static int store_within(const struct opt_parser *p, const struct opt *o, const char *text, uint64_t *out, struct fault *f)
+static int store_within(const struct opt *o, const char *text, uint64_t *out, struct fault *f)
 {
 	int has_unit = 1, rc = o->kind == OPT_SIZE ? units_size(text, out, &has_unit) : units_u64(text, out);
 
 	if (rc && o->kind == OPT_U64 && !strcmp(o->arg, "MS"))
 		rc = read_milliseconds(text, out);
 	if (rc || !has_unit || *out < o->least || (o->most && *out > o->most))
-		return fault_usage(f, "--%s %s: expected %s%s%s", o->name, text, o->expected,
-				   is_input(p, o, text) ? "; a recording is read with -I " : "", is_input(p, o, text) ? text : "");
+		return fault_usage(f, "--%s %s: expected %s", o->name, text, o->expected);
 	return 0;
 }
 
@@ -166,7 +197,7 @@ static int store(struct opt_parser *p, const struct match *m, const char *text, 
 	case OPT_U64:
 	case OPT_SIZE:
 		if (m->opt->expected)
-			return store_within(p, m->opt, text, (uint64_t *)m->field, f);
+			return store_within(m->opt, text, (uint64_t *)m->field, f);
 		return store_u64(m->opt, text, (uint64_t *)m->field, f);
 	case OPT_STRING:
 		*(const char **)m->field = text;
@@ -207,17 +238,6 @@ static bool other_case(const struct opt_parser *p, const char *word, struct matc
 	return key && word[1] != 'h' && !find_own(p, NULL, 0, word[1], m) && find_own(p, NULL, 0, key, m) && m->opt->name;
 }
 
-/* An unknown option, which perf has: its way here is a better answer than a similar name. */
-static int unknown_of_perf(const struct opt_parser *p, const char *dashes, const char *word, struct fault *f)
-{
-	char option[64];
-	const char *here;
-
-	snprintf(option, sizeof(option), "%s%s", dashes, word);
-	here = p->listed ? NULL : perfwords_option(p->command, option);
-	return here ? fault_usage(f, "%s: unknown option %s; %s", p->command, option, here) : 0;
-}
-
 /* An unknown option without a similar name. */
 static int unknown(const struct opt_parser *p, const char *dashes, const char *word, struct fault *f)
 {
@@ -239,8 +259,6 @@ static int complain_unknown(struct opt_parser *p, const char *word, size_t len, 
 	const char *near;
 
 	snprintf(name, sizeof(name), "%.*s", (int)len, word);
-	if (unknown_of_perf(p, "--", name, f))
-		return -1;
 	nearest_begin(&n, name + (no ? 3 : 0));
 	for (size_t g = 0; g < p->ngroups; g++)
 		for (size_t i = 0; i < p->groups[g].nopts; i++)
@@ -339,12 +357,10 @@ static int parse_short(struct opt_parser *p, int argc, char **argv, struct fault
 {
 	struct match m;
 
-	if (argv[0][2] && unknown_of_perf(p, "", argv[0], f))   /* strace's -tt is no -t with the value "t" */
-		return -1;
 	if (!cluster_is_ours(p, argv[0])) {
 		if (p->mode == OPT_MODE_SCRIPT && p->noperands)
 			return 0;
-		return unknown_of_perf(p, "", argv[0], f) ? -1 : unknown(p, "", argv[0], f);
+		return unknown(p, "", argv[0], f);
 	}
 	for (const char *c = argv[0] + 1; *c; c++) {
 		if (!find(p, NULL, 0, *c, &m)) {

@@ -2,7 +2,6 @@
 #include "cli/commands.h"
 
 #include "base/nearest.h"
-#include "base/perfwords.h"
 
 #include <string.h>
 
@@ -40,13 +39,9 @@ int command_unknown(const char *name, struct fault *f)
 	}
 	if (!strcmp(name, "-v"))
 		return fault_usage(f, "-v: expected a command before options; -V prints the version");
-	if (!strcmp(name, "-l"))
-		return fault_usage(f, "-l: `perf-prof list` lists the events; `perf-prof help` lists the commands");
 	if (*name == '-')
 		return fault_usage(f, "%s: expected a command before options, as in `perf-prof stat %s`; `perf-prof help` lists "
 				   "the commands", name, name);
-	if (perfwords_command(name))
-		return fault_usage(f, "there is no command %s; %s", name, perfwords_command(name));
 	nearest_begin(&n, name);
 	for (size_t i = 0; command_at(i); i++)
 		nearest_offer(&n, command_at(i)->name);

@@ -7,7 +7,6 @@
 #include "base/hash.h"
 #include "base/note.h"
 #include "base/output.h"
-#include "base/perfwords.h"
 #include "base/room.h"
 #include "base/units.h"
 #include "engine/frameline.h"
@@ -189,10 +188,6 @@ static const char default_input[] = "perf.data";
 int analysis_take_input(const char *command, struct stream_opts *o, const struct opt_parser *args, struct opt_parser *rest,
 			struct fault *f)
 {
-	const char *here = args->noperands ? perfwords_operand(command, args->operands[0]) : NULL;
-
-	if (here && access(args->operands[0], F_OK))
-		return fault_usage(f, "%s: there is no recording %s; %s", command, args->operands[0], here);
 	if (args->noperands > 1 || (args->noperands && o->input))
 		return fault_usage(f, "%s: expected one recording, but \"%s\" is another; -o FILE names an output", command,
 				   args->operands[args->noperands - 1]);

@@ -126,14 +126,6 @@ int64_t call_of_32(int64_t nr)
 }
 #endif
 
-int64_t syscall_number(const char *name)
-{
-	for (int64_t nr = 0; nr < KNOWN; nr++)
-		if (syscall_name(nr) && !strcmp(syscall_name(nr), name))
-			return nr;
-	return -1;
-}
-
 int64_t syscall_left(int64_t nr)
 {
 #ifdef HAVE_LIBSECCOMP

@@ -23,8 +23,6 @@ int64_t sampled_call(const struct analysis_sample *s, int64_t nr);
 int64_t call_of_32(int64_t nr);
 /* "futex"; NULL: not known. */
 const char *syscall_name(int64_t call);
-/* The number of the call with that name; -1: there is none, or the names are not known. */
-int64_t syscall_number(const char *name);
 /* The call's number, from the id of a raw_syscalls:sys_exit event. For rt_sigreturn, the kernel reports -1 there. */
 int64_t syscall_left(int64_t nr);
 /* Whether ret of sys_exit is the call's result. For rt_sigreturn, it is a register of what the signal interrupted. */

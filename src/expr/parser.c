@@ -596,23 +596,7 @@ static int no_end(struct parser *p)
 			 "two values without an operator between them");
 }
 
-/* args.pid and args->pid are the fields of bpftrace. */
-static int explain_args(const char *text, struct expr_error *err)
-{
-	static const char word[] = "args";
-	const size_t dot = text[err->at] == '.' ? err->at : err->at && !strncmp(text + err->at - 1, "->", 2) ? err->at - 1 : 0;
-	const size_t from = dot < strlen(word) ? 0 : dot - strlen(word);
-	const char *field = text + err->at + 1;
-	char name[64];
-
-	if (dot < strlen(word) || strncmp(text + from, word, strlen(word)) ||
-	    (from && (isalnum((unsigned char)text[from - 1]) || text[from - 1] == '_')))
-		return -EINVAL;
-	snprintf(name, sizeof(name), "%.*s", (int)strspn(field, "abcdefghijklmnopqrstuvwxyz_0123456789"), field);
-	return expr_fail(err, from, *name ? name : "the name of a field", "fields are written without args");
-}
-
-static int parse_all(struct expr_tree *tree, const char *text, struct expr_error *err)
+int expr_tree_parse(struct expr_tree *tree, const char *text, struct expr_error *err)
 {
 	struct parser p = { .tree = tree, .err = err };
 	size_t len = strlen(text);
@@ -634,13 +618,6 @@ static int parse_all(struct expr_tree *tree, const char *text, struct expr_error
 	if (!rc && p.token.kind != TOKEN_END)
 		rc = no_end(&p);
 	return rc;
-}
-
-int expr_tree_parse(struct expr_tree *tree, const char *text, struct expr_error *err)
-{
-	const int rc = parse_all(tree, text, err);
-
-	return rc == -EINVAL && err ? explain_args(text, err) : rc;
 }
 
 void expr_tree_free(struct expr_tree *tree)

@@ -134,30 +134,27 @@ static bool take_load_error(PyObject *loader, const struct host_script *script, 
 	return true;
 }
 
-/* Cuts our own frames off the exception. Whether it is about what only perf's interpreter has. */
-static bool trim(PyObject *loader)
+/* Cuts our own frames off the exception. */
+static void trim(PyObject *loader)
 {
-	PyObject *error = take_error(), *of_perf = loader ? PyObject_CallMethod(loader, "trim", "O", error) : NULL;
-	const bool is = of_perf == Py_True;
+	PyObject *error = take_error();
 
+	Py_XDECREF(loader ? PyObject_CallMethod(loader, "trim", "O", error) : NULL);
 	PyErr_Clear();
-	Py_XDECREF(of_perf);
 	put_error(error);
-	return is;
 }
 
 /* Prints the exception. A missing module may be in a path that root ignores. */
 static int raised(PyObject *loader, const struct host_script *script, struct fault *f)
 {
 	char ignored[1024] = "";
-	const bool of_perf = trim(loader);
-	bool missing = !of_perf && PyErr_ExceptionMatches(PyExc_ModuleNotFoundError) &&
-		       host_ignored_text(script, ignored, sizeof(ignored));
+	bool missing;
 
+	trim(loader);
+	missing = PyErr_ExceptionMatches(PyExc_ModuleNotFoundError) && host_ignored_text(script, ignored, sizeof(ignored));
 	PyErr_Print();
 	return fault_set(f, EXIT_FAILED, "loading %s raised the exception above; nothing was "
-			 "traced%s%s%s", script->module, missing ? ". " : "", ignored,
-			 of_perf ? ". It is a script for perf script: docs/from-scripts.md shows how to write it here" : "");
+			 "traced%s%s", script->module, missing ? ". " : "", ignored);
 }
 
 int host_interrupted(struct fault *f)

@@ -287,19 +287,14 @@ def place(error):
 
 
 def trim(error):
-    """Removes the frames of loader.py and importlib from the head of the traceback, so that it begins in the script. Returns
-    whether the exception is about what only perf's interpreter has: os.environ['PERF_EXEC_PATH'], and its modules."""
+    """Removes the frames of loader.py and importlib from the head of the traceback, so that it begins in the script."""
     trace = error.__traceback__
     while trace and trace.tb_frame.f_code.co_filename.startswith(("<perf-prof ", "<frozen ")):
         trace = trace.tb_next
     error.__traceback__ = trace
-    return isinstance(error, (KeyError, ModuleNotFoundError)) and any(
-        word in str(error) for word in ("PERF_EXEC_PATH", "perf_trace_context", "'Core'"))
 
 
 # ---- functions that are called by name -------------------------------------------------
-
-OF_PERF = {"trace_begin": "__init__()", "trace_end": "__exit__()", "trace_unhandled": f"{REST}(event)", "process_event": f"{REST}(event)"}
 
 
 class _Script(Handlers):
@@ -339,23 +334,12 @@ class _Script(Handlers):
                                 '"next_pid"')
         return fields
 
-    def _for_perf(self):
-        """Functions that perf script calls, and this does not."""
-        for name, here in OF_PERF.items():
-            if callable(self.get(name)):
-                yield f"perf script calls {name}(), perf-prof does not: here it is {here} (docs/from-scripts.md)"
-        for name in self.functions():
-            code = getattr(self.get(name), "__code__", None)
-            if name != "trace_unhandled" and code and code.co_argcount > 2 and code.co_varnames[1] == "context":
-                yield (f"perf script calls {name}(event_name, context, ...), perf-prof does not: here it is {name}(event) "
-                       "(docs/from-scripts.md)")
-
     def hints(self, verbose):
         """(messages about functions that will not be called, why nothing can run or None)"""
-        hints = [*self._for_perf()]
+        hints = []
         if not any(self.chosen):
             nothing = self.nothing("the script has no handler")
-            return (hints + [nothing], None) if any(name in self.namespace for name in CALLBACKS) else (hints, nothing)
+            return ([nothing], None) if any(name in self.namespace for name in CALLBACKS) else ([], nothing)
         for near, meant, number in self.unused(False):
             chosen, event = self.chosen[number], self.events[number][0]
             if not chosen:

@@ -364,28 +364,6 @@ static int prepare_job(struct python_config *config, struct job *j, const struct
 	return -1;
 }
 
-/* Whether a shell would start it: the path of an executable file, or the name of one in $PATH. */
-static bool is_program(const char *word)
-{
-	char path[PATH_MAX];
-	struct stat st;
-
-	return workload_find(word, path, sizeof(path)) && !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
-}
-
-/* A hint: after a -- before the script, a second one is an argument of the script. */
-static void tell_no_job(const struct python_config *config, const struct opt_parser *args)
-{
-	for (int i = 1; !args->after_dashes && !config->workload && i + 1 < args->noperands; i++) {
-		if (strcmp(args->operands[i], "--"))
-			continue;
-		if (is_program(args->operands[i + 1]))
-			note(config->stream.verbose, "-- %s is passed to the script, like all words after the first --; to start a "
-			     "command, use --workload before that --", args->operands[i + 1]);
-		return;
-	}
-}
-
 int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 {
 	struct python_config *config = config_;
@@ -404,7 +382,6 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 
 	if (python_check_start(config, args, f) || host_check_version(config->venv, f) || stream_check_operand(&config->stream, args, f))
 		return -1;
-	tell_no_job(config, args);
 	script.module = args->operands[0];
 	script.argv = args->operands + 1;
 	script.argc = command_at(args) - 1;

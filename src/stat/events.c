@@ -2,7 +2,6 @@
 /* The events of perf-prof stat: from -e, or by default those of perf stat. */
 #include "stat/stat.h"
 
-#include "events/bpfwords.h"
 #include "events/probes.h"
 #include "events/catalog.h"
 #include "events/spec.h"
@@ -180,41 +179,6 @@ static int refuse_probes(const char *list, struct fault *f)
 	return 0;
 }
 
-/* The slash that closes a filter: not one in quotes. NULL: there is none. */
-static const char *closing_slash(const char *text)
-{
-	char quote = 0;
-
-	for (; *text; text++) {
-		if (*text == '/' && !quote)
-			return text;
-		if (*text == quote)
-			quote = 0;
-		else if (!quote && (*text == '"' || *text == '\''))
-			quote = *text;
-	}
-	return NULL;
-}
-
-/* Other commands take a filter between the slashes of a tracepoint; stat takes terms. at: where the error is in the list; SIZE_MAX:
- * nowhere in it. */
-static int refuse_filters(const struct pev_error *err, const char *list, size_t at, struct fault *f)
-{
-	const char *slash = list + (at == SIZE_MAX ? 0 : at), *item, *end;
-
-	if (at == SIZE_MAX || (strncmp(err->said, "there is no term ", 17) && strcmp(err->said, "the terms are not closed")))
-		return 0;
-	while (slash > list && *slash != '/')
-		slash--;
-	end = closing_slash(slash + 1);
-	for (item = slash; item > list && !strchr(",{ ", item[-1]); item--)
-		;
-	if (*slash != '/' || !end || !memchr(item, ':', (size_t)(slash - item)))
-		return 0;
-	return fault_usage(f, "stat -e: stat has no filters; `perf-prof top -e '%.*s'` counts events with one", (int)(end + 1 - item),
-			   item);
-}
-
 int stat_events_parse(struct counting *s, struct fault *f)
 {
 	struct pev_error err = { 0 };
@@ -223,7 +187,7 @@ int stat_events_parse(struct counting *s, struct fault *f)
 	int rc;
 
 	rc = text ? pev_attr_parse(&s->list, text, &at, &err) : -ENOMEM;
-	if (rc && text && (bpfwords_explain(text, f) || refuse_probes(text, f) || refuse_filters(&err, text, at, f))) {
+	if (rc && text && refuse_probes(text, f)) {
 		free(text);
 		return -1;
 	}

@@ -4,7 +4,6 @@
 
 #include "base/room.h"
 #include "base/nearest.h"
-#include "base/perfwords.h"
 #include "base/units.h"
 #include "tasks/containers.h"
 
@@ -233,23 +232,11 @@ static bool is_way_misspelt(const char *word)
 	       (len >= 4 && tolower((unsigned char)*head) == 'd' && nearest_get(&n));
 }
 
-/* perf's -G has a value, the control group: the word that follows. Here -G is a flag. */
-static int check_group(const struct opt_parser *args, const char *word, struct fault *f)
-{
-	for (size_t i = 1; word && i < args->nwords; i++)
-		if (args->words[i] == word && !strcmp(args->words[i - 1], "-G"))
-			return fault_usage(f, "-G %s: here -G is --exclude-host; perf's -G is --cgroup %s (if that is the program to run, "
-					   "put it after --)", word, word);
-	return 0;
-}
-
 int stream_check_operand(const struct stream_opts *opts, const struct opt_parser *args, struct fault *f)
 {
 	const char *word = args->noperands && args->after_dashes ? args->operands[0] : NULL, *expected;
 	uint32_t bytes;
 
-	if (check_group(args, word, f))
-		return -1;
 	if (!word || !opts->call_graph || opts->chains.said || !is_way_misspelt(word))
 		return 0;
 	stream_parse_chains(word, &bytes, &expected);
@@ -272,14 +259,10 @@ static bool is_number(const char *word)
 
 void stream_doubt_operand(const struct stream_opts *opts, const struct opt_parser *args, struct fault *f)
 {
-	const char *expected, *here = args->noperands && args->after_dashes ? perfwords_operand(args->command, args->operands[0]) : NULL;
+	const char *expected;
 	size_t n = strlen(f->text);
 	uint32_t bytes;
 
-	if (here) {
-		fault_set(f, f->exit_code, "%s: there is no such program; %s", args->operands[0], here);
-		return;
-	}
 	if (args->noperands == 1 && is_number(args->operands[0])) {
 		snprintf(f->text + n, sizeof(f->text) - n, "; for the process %s: -p %s", args->operands[0], args->operands[0]);
 		return;

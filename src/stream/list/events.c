@@ -2,7 +2,6 @@
 /* From the text of -e to events: looks up names, expands globs, loads formats. */
 #include "base/nearest.h"
 #include "base/textfile.h"
-#include "events/bpfwords.h"
 #include "events/catalog.h"
 #include "events/probename.h"
 #include "events/spec.h"
@@ -281,7 +280,7 @@ static int check_software(struct stream *s, struct fault *f)
 	return 0;
 }
 
-static int from_specs(struct stream *s, struct fault *f)
+int events_from_specs(struct stream *s, struct fault *f)
 {
 	int rc = events_parse(s, f);
 
@@ -302,14 +301,4 @@ static int from_specs(struct stream *s, struct fault *f)
 	if (!rc)
 		useronly_tell(s);
 	return rc ? rc : makers_begin(s, f);
-}
-
-int events_from_specs(struct stream *s, struct fault *f)
-{
-	const int rc = from_specs(s, f);
-	bool explained = !rc || f->exit_code != EXIT_USAGE || s->opts->embedded;
-
-	for (size_t i = 0; i < s->opts->events.n && !explained; i++)
-		explained = bpfwords_explain(s->opts->events.v[i], f);
-	return rc;
 }

@@ -10,7 +10,6 @@
 #include "stream/list/list.h"
 #include "tracefmt/tracefmt.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,57 +83,7 @@ static bool find_comparison(const struct stream_event *event, const struct expr_
 	return false;
 }
 
-/* ---- str(args->filename) ---------------------------------------------------------------- */
-
-/* The name in str(args->NAME) or str(NAME) at that place; false: it is none. */
-static bool called_name(const char *text, char *name, size_t size)
-{
-	const char *field = text + strlen("str(");
-
-	if (strncmp(text, "str(", strlen("str(")))
-		return false;
-	if (!strncmp(field, "args->", strlen("args->")))
-		field += strlen("args->");
-	else if (!strncmp(field, "args.", strlen("args.")))
-		field += strlen("args.");
-	snprintf(name, size, "%.*s", (int)strspn(field, "abcdefghijklmnopqrstuvwxyz_0123456789"), field);
-	return *name && field[strlen(name)] == ')';
-}
-
-/* The next "str(" that is not in quotes; at: not in quotes. NULL: there is none. */
-static const char *next_call(const char *at)
-{
-	for (bool quoted = false; *at; at++) {
-		if (*at == '"')
-			quoted = !quoted;
-		else if (!quoted && !strncmp(at, "str(", strlen("str(")))
-			return at;
-	}
-	return NULL;
-}
-
-static bool find_call(const struct stream_event *event, const struct expr_schema *schema, struct pointertext *found,
-		      struct expr_error *err)
-{
-	const char *text = event->asked.filter;
-	char name[48];
-
-	for (const char *at = next_call(text); at; at = next_call(at + 1)) {
-		if ((at > text && (isalnum((unsigned char)at[-1]) || at[-1] == '_')) || !called_name(at, name, sizeof(name)))
-			continue;
-		if (!is_of_program(event, expr_field(schema, name, strlen(name))))
-			snprintf(found->field, sizeof(found->field), "%s", name);
-		else
-			name_text(schema, name, found->field, sizeof(found->field));
-		snprintf(found->instead, sizeof(found->instead), "%s", found->field);
-		expr_fail(err, (size_t)(at - text), "", "str() is the spelling of bpftrace");
-		return true;
-	}
-	return false;
-}
-
-/* Whether the event's filter compares such a text by the pointer, or as bpftrace writes it: str(args->filename). Then err says
- * so, except what is expected. */
+/* Whether the event's filter compares such a text by the pointer. Then err says so, except what is expected. */
 static bool pointertext_compared(const struct stream_event *event, const struct expr_schema *schema, struct pointertext *found,
 				 struct expr_error *err)
 {
@@ -143,7 +92,7 @@ static bool pointertext_compared(const struct stream_event *event, const struct 
 	const bool is = !expr_tree_parse(&tree, event->asked.filter, &none) && find_comparison(event, schema, &tree, found, err);
 
 	expr_tree_free(&tree);
-	return is || find_call(event, schema, found, err);
+	return is;
 }
 
 /* ---- trying filters on the kernel --------------------------------------------------- */
