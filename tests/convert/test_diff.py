@@ -552,56 +552,6 @@ def test_folded_stacks_have_the_builds_of_functions_without_names(prof, diff, tm
     assert rows and 'not compared' not in {row.get('verdict') for row in rows}
 
 
-def of_waits(folder, program, path, ms, work='work'):
-    """Folded stacks of waits of a program, and of one that is always there."""
-    stacks = {f'{program};main;{work};lock;futex big ({path});[because of {program}];unlock;main': ms * 1000000,
-              f'{program};main;join;join of thread {program};[because of {program}];exit': 100000000,
-              'daemon;main;poll;[woken by other]': 900000000}
-    names = [str(folder / f'{program}{i}{work}') for i in '12']
-    for name in names:
-        with open(name, 'w') as file:
-            file.writelines(f'{stack} {ns}\n' for stack, ns in stacks.items())
-            file.write(f'# weight={sum(stacks.values())} unit=ns\n')
-    return names
-
-
-def test_a_program_that_was_renamed_in_waits(diff, tmp_path):
-    (tmp_path / 'other').mkdir()
-    before = of_waits(tmp_path, 'srvA', '/old/srvA', 20)
-    found = json.loads(diff('--json', '--total', *before, '--vs', *of_waits(tmp_path, 'srvB', '/new/srvB', 400)))
-    rows = {row['function']: row for row in found['rows']}
-    assert found['renamed'] == [{'before': 'srvA', 'after': 'srvB'}]
-    assert not [name for name in rows if 'srvA' in name]
-    assert {name: (rows[name]['before_time'], rows[name]['after_time']) for name in rows if 'srvB' in name} == {
-        'srvB': (120000000, 500000000), 'futex big (srvB)': (20000000, 400000000), '[because of srvB]': (120000000, 500000000),
-        'join of thread srvB': (100000000, 100000000)}
-    assert rows['futex big (srvB)']['verdict'] == rows['srvB']['verdict'] == 'grew'
-    text = diff('--total', *before, '--vs', *of_waits(tmp_path, 'srvB', '/new/srvB', 400))
-    assert 'srvA before and srvB after are taken for the same file, as both have functions of the same names' in text
-    # as they are
-    found = json.loads(diff('--json', '--total', '--no-ignore-files', *before, '--vs', *of_waits(tmp_path, 'srvB', '/new/srvB', 400)))
-    rows = {row['function']: row for row in found['rows']}
-    assert 'renamed' not in found and rows['srvA']['verdict'] == 'gone' and rows['futex big (/new/srvB)']['verdict'] == 'new'
-    # in another folder, without a word
-    found = json.loads(diff('--json', '--total', *before, '--vs', *of_waits(tmp_path / 'other', 'srvA', '/new/srvA', 400)))
-    rows = {row['function']: row for row in found['rows']}
-    assert 'renamed' not in found and rows['futex big (srvA)']['before_time'] == 20000000 and 'futex big (/old/srvA)' not in rows
-
-
-def test_other_programs_in_waits_are_others(diff, tmp_path):
-    """What they have in common, other programs have, too."""
-    def other(program):
-        stacks = f'{program};main;{program}_work;poll;[woken by other] 1000\ndaemon;main;poll;[woken by other] 1000\n'
-        names = [str(tmp_path / f'{program}{i}') for i in '12']
-        for name in names:
-            with open(name, 'w') as file:
-                file.write(stacks + '# weight=2000 unit=ns\n')
-        return names
-    found = json.loads(diff('--json', '--total', *other('zip'), '--vs', *other('tar')))
-    rows = {row['function']: row['verdict'] for row in found['rows']}
-    assert 'renamed' not in found and rows['zip'] == 'gone' and rows['tar'] == 'new'
-
-
 def test_a_recording_after_folded_stacks_of_time_is_not_time(diff, tmp_path):
     times = of_times(tmp_path, SAME, SAME, SAME)
     for before in [times[0], TRACE], [TRACE, times[0]]:

@@ -440,6 +440,22 @@ static bool begins_with_program(const struct folded *f, const struct folded_stac
 	return true;
 }
 
+/* "futex cache (srv)" for "futex cache (/build/srv)", and "(libz.so)" for all its versions. To be freed; NULL: it has no file, or there is no
+ * memory. */
+static char *without_folder(const char *name)
+{
+	const char *path = strstr(name, " (/"), *file, *so;
+	char *text;
+
+	if (!path || name[strlen(name) - 1] != ')')
+		return NULL;
+	path += 2;
+	file = strrchr(path, '/') + 1;
+	so = strstr(file, ".so.");
+	return asprintf(&text, "%.*s%.*s)", (int)(path - name), name, (int)(so ? so + 3 - file : (ptrdiff_t)strlen(file) - 1), file) < 0 ?
+	       NULL : text;
+}
+
 /* The frames of a stack but those before `first`. of_waits: without folders of programs. 0 or -1: out of memory. */
 static int put_folded(const struct diff *d, const struct folded *folded, const struct folded_stack *stack, size_t first, bool of_waits)
 {
@@ -452,7 +468,7 @@ static int put_folded(const struct diff *d, const struct folded *folded, const s
 	if (good)
 		ownframes_in_stack(names + first, stack->n - first, own + first);
 	for (size_t k = good ? stack->n : first; k-- > first;) {
-		char *plain = of_waits && d->names_alone >= 0 ? programs_without_folder(names[k]) : NULL;
+		char *plain = of_waits && d->names_alone >= 0 ? without_folder(names[k]) : NULL;
 
 		put_frame(d, plain ? plain : names[k], "", folded_build(folded, names[k]), own[k]);
 		free(plain);
@@ -474,11 +490,8 @@ static int read_folded(struct diff *d, struct fault *f)
 		fault_set(f, EXIT_FAILED, "out of memory");
 	for (size_t i = 0; i < n; i++) {
 		const size_t first = begins_with_program(folded, &stacks[i]);
-		const bool of_waits = !first && is_ours(folded);
 
-		if (of_waits)
-			programs_take(d->programs, number_of(d), folded, &stacks[i]);
-		if (put_folded(d, folded, &stacks[i], first, of_waits))
+		if (put_folded(d, folded, &stacks[i], first, !first && is_ours(folded)))
 			fault_set(f, EXIT_FAILED, "out of memory");
 		shares_end_stack(d->shares, number_of(d), stacks[i].weight);
 	}
@@ -602,14 +615,12 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	d->flame.compared = true;
 	d->common.stream.kernel = &d->kernel;
 	d->shares = shares_new();
-	d->programs = programs_new();
-	rc = !d->shares || !d->programs ? fault_set(f, EXIT_FAILED, "out of memory") :
+	rc = !d->shares ? fault_set(f, EXIT_FAILED, "out of memory") :
 	     flame_check(&d->flame, d->common.stream.verbose, f) ||
 	     diff_open_inputs(d, &reading, args, f) || read_side(d, SHARES_BEFORE, args, f) ||
 	     read_side(d, SHARES_AFTER, args, f) ||
 	     check_event(d, &d->sides[SHARES_BEFORE], &d->sides[SHARES_AFTER], f) || diff_show(d, f) || draw(d, f);
 	shares_free(d->shares);
-	programs_free(d->programs);
 	for (int k = 0; k < SHARES_SIDES; k++)
 		folded_free(d->sides[k].folded);
 	kallsyms_free(d->kernel);
@@ -655,8 +666,8 @@ static const struct opt diff_opts[] = {
 	  "Allow different events in BEFORE and AFTER, such as cpu-clock and cycles.", false, NULL },
 	{ "ignore-files", 0, NULL, OPT_TRI, AT(names_alone), NULL,
 	  "Match functions by name alone, not by the name of their file, too. Default: only functions of a program or library that "
-	  "was renamed; with --no-ignore-files, none. Folded stacks are always matched by name alone; in those of waits, "
-	  "programs that were renamed are also matched, except with --no-ignore-files.", true, NULL },
+	  "was renamed; with --no-ignore-files, none. Folded stacks are always matched by name alone; those of waits without "
+	  "the folders of programs in names of locks, except with --no-ignore-files.", true, NULL },
 	{ "than", 0, NULL, OPT_CALL, AT(least), "PERCENT",
 	  "Show only functions with at least this share in one of the two profiles.", false, parse_least },
 };

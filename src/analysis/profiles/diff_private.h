@@ -4,7 +4,6 @@
 #define ANALYSIS_PROFILES_DIFF_PRIVATE_H
 
 #include "analysis/profiles/hotspots.h"
-#include "analysis/profiles/programs.h"
 #include "analysis/profiles/shares.h"
 #include "engine/analysis.h"
 #include "engine/progress.h"
@@ -67,7 +66,6 @@ struct diff {
 	struct input *inputs;        /* of both sides */
 	struct side *side;           /* the one that is being read */
 	struct shares *shares;
-	struct programs *programs;   /* of folded stacks of waits */
 	struct kallsyms *kernel;     /* the kernel's table, which recordings share */
 	struct hotspots hot;
 	const struct stream_event *event;

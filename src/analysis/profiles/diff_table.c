@@ -461,8 +461,6 @@ int diff_show(struct diff *d, struct fault *f)
 
 	if (!d->names_alone && !d->of_folded)
 		d->nrenamed = shares_match_files(d->shares, d->renamed);
-	else if (d->names_alone >= 0)
-		d->nrenamed = programs_match(d->programs, d->shares, d->renamed);
 	shares = shares_compare(d->shares, &terms, &n);
 	if (!shares)
 		return fault_set(f, EXIT_FAILED, "out of memory, or too many functions");

@@ -191,19 +191,6 @@ static void clear_before(struct share *share)
 	share->self_runs[SHARES_BEFORE] = share->total_runs[SHARES_BEFORE] = (struct share_runs){ 0 };
 }
 
-void shares_join(struct share *after, struct share *before)
-{
-	add_before(after, before);
-	clear_before(before);
-}
-
-void shares_each_alone(struct shares *s, enum share_side side, void (*fn)(void *ctx, struct share *share), void *ctx)
-{
-	for (struct entry *e = groups_first(&s->all); e; e = groups_next(e))
-		if (e->share.total[side] && !e->share.total[!side])
-			fn(ctx, &e->share);
-}
-
 /* The weights of BEFORE go to the names of AFTER. All are taken out first: one's new name may be another one's old name. */
 static void move_lambdas(struct shares *s, const struct lambda *before, size_t n)
 {
@@ -617,7 +604,8 @@ struct shares_move shares_moved(const struct shares *s, bool total)
 	return most;
 }
 
-bool shares_is_telling(const char *function)
+/* Whether a function says which program it is in: not one that all programs have. */
+static bool is_telling(const char *function)
 {
 	const size_t len = strlen(function);
 
@@ -662,7 +650,7 @@ struct moves {
 static void count_pair(void *ctx, struct share *gone, struct share *came)
 {
 	struct moves *m = ctx;
-	struct shares_move *move = shares_is_telling(gone->function) ? move_of(m->all, &m->n, gone->dso, came->dso) : NULL;
+	struct shares_move *move = is_telling(gone->function) ? move_of(m->all, &m->n, gone->dso, came->dso) : NULL;
 
 	if (!move)
 		return;
@@ -676,7 +664,7 @@ static uint64_t self_of(struct share *const *all, size_t n, const char *dso, enu
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < n; i++)
-		sum += !strcmp(all[i]->dso, dso) && shares_is_telling(all[i]->function) ? all[i]->self[side] : 0;
+		sum += !strcmp(all[i]->dso, dso) && is_telling(all[i]->function) ? all[i]->self[side] : 0;
 	return sum;
 }
 
@@ -708,7 +696,8 @@ static void join_pair(void *ctx, struct share *gone, struct share *came)
 	for (size_t i = 0; i < m->n; i++) {
 		if (strcmp(m->all[i].from, gone->dso) || strcmp(m->all[i].to, came->dso))
 			continue;
-		shares_join(came, gone);
+		add_before(came, gone);
+		clear_before(gone);
 	}
 }
 

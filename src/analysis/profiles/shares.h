@@ -69,12 +69,6 @@ bool shares_agree(const struct share *share);
 /* Before shares_compare(): files that are on one side only and have functions of the same names, such as a program that was
  * renamed. Their functions are compared by name, and shown in the file of AFTER. Returns the number of pairs. */
 size_t shares_match_files(struct shares *s, struct shares_move pairs[SHARES_MOVES]);
-/* Whether a function says which program it is in: not one that all programs have. */
-bool shares_is_telling(const char *function);
-/* Before shares_compare(): each function that has weight on that side only. */
-void shares_each_alone(struct shares *s, enum share_side side, void (*fn)(void *ctx, struct share *share), void *ctx);
-/* They are the same function: AFTER's gets the weights of BEFORE's. */
-void shares_join(struct share *after, struct share *before);
 struct shares_terms {
 	bool total;                  /* of total weights; else of self weights */
 	bool weights;                /* these are the time of the same work: they are compared; else the shares */
