@@ -34,32 +34,12 @@ static const char *place_end(const char *p, unsigned long *line)
 	return line_end(p, line);
 }
 
-/* A function of a script, whose name ends with its place: "run (job.py:12)". */
-struct script {
-	struct lambda *function;
-	const char *file;            /* in its name, which ends 2 characters before it */
-	size_t name_len, file_len;
-	unsigned long line;
-};
-
-static bool script_of(const char *name, struct script *s)
-{
-	const char *colon = strrchr(name, ':'), *paren = strstr(name, " (");
-
-	if (!colon || !paren || paren == name || colon < paren + 3 || !line_end(colon, &s->line))
-		return false;
-	s->name_len = (size_t)(paren - name);
-	s->file = paren + 2;
-	s->file_len = (size_t)(colon - s->file);
-	return true;
-}
-
 bool lambda_has_place(const char *name)
 {
-	struct script script;
+	const char *colon = strrchr(name, ':'), *paren = strstr(name, " (");
 	unsigned long line;
 
-	if (script_of(name, &script))
+	if (colon && paren && paren != name && colon >= paren + 3 && line_end(colon, &line))
 		return true;
 	for (; (name = strchr(name, '{')); name++)
 		if (place_end(name, &line))
@@ -122,185 +102,6 @@ static void pair_group(struct lambda *before, size_t nbefore, const struct lambd
 		before[i].other = nbefore == nafter ? &after[i] : bsearch(&before[i], after, nafter, sizeof(*after), by_place);
 }
 
-/* ---- scripts that were renamed ---------------------------------------------------------- */
-
-static int by_text(const char *a, size_t na, const char *b, size_t nb)
-{
-	const int order = memcmp(a, b, na < nb ? na : nb);
-
-	return order ? order : (na > nb) - (na < nb);
-}
-
-static int by_file(const struct script *a, const struct script *b)
-{
-	return by_text(a->file, a->file_len, b->file, b->file_len);
-}
-
-static int by_script_name(const struct script *a, const struct script *b)
-{
-	return by_text(a->function->name, a->name_len, b->function->name, b->name_len);
-}
-
-static int by_file_and_line(const void *a_, const void *b_)
-{
-	const struct script *a = a_, *b = b_;
-	int order = by_file(a, b);
-
-	order = order ? order : by_script_name(a, b);
-	return order ? order : (a->line > b->line) - (a->line < b->line);
-}
-
-/* The functions of a file that is on one side only, by name and line. */
-struct script_file {
-	const struct script *first;
-	size_t n, matches;
-	const struct script_file *other;   /* the last match */
-};
-
-struct script_side {
-	struct script *functions;
-	struct script_file *files;
-	size_t nfunctions, nfiles;
-};
-
-/* Files that are none, "<string>" and "<frozen os>", are not renamed. */
-static void side_of(struct script_side *side, struct lambda *all, size_t n)
-{
-	*side = (struct script_side){ calloc(n, sizeof(*side->functions)), calloc(n, sizeof(*side->files)), 0, 0 };
-	for (size_t i = 0; i < n && side->functions && side->files; i++) {
-		struct script *s = &side->functions[side->nfunctions];
-
-		if (script_of(all[i].name, s) && *s->file != '<') {
-			s->function = &all[i];
-			side->nfunctions++;
-		}
-	}
-	if (side->nfunctions)
-		qsort(side->functions, side->nfunctions, sizeof(*side->functions), by_file_and_line);
-}
-
-static void free_side(struct script_side *side)
-{
-	free(side->functions);
-	free(side->files);
-}
-
-typedef int script_order_fn(const struct script *a, const struct script *b);
-
-/* How many begin with the same file, or, of a file, name. */
-static size_t run_of(const struct script *all, size_t n, script_order_fn *order)
-{
-	size_t i = 1;
-
-	while (i < n && !order(all, &all[i]))
-		i++;
-	return i;
-}
-
-static void find_files(struct script_side *side, const struct script_side *other)
-{
-	for (size_t i = 0, k = 0, n; i < side->nfunctions; i += n) {
-		const struct script *first = &side->functions[i];
-
-		n = run_of(first, side->nfunctions - i, by_file);
-		while (k < other->nfunctions && by_file(&other->functions[k], first) < 0)
-			k++;
-		if (k == other->nfunctions || by_file(&other->functions[k], first))
-			side->files[side->nfiles++] = (struct script_file){ first, n, 0, NULL };
-	}
-}
-
-/* Names that many scripts have, such as <module>, main and __init__, say nothing about which one it is. */
-static bool is_telling(const struct script *s)
-{
-	const char *name = s->function->name;
-
-	return *name != '<' && strncmp(name, "__", 2) && !(s->name_len == 4 && !strncmp(name, "main", 4));
-}
-
-static size_t count_telling(const struct script_file *f)
-{
-	size_t found = 0;
-
-	for (size_t i = 0; i < f->n; i += run_of(&f->first[i], f->n - i, by_script_name))
-		found += is_telling(&f->first[i]);
-	return found;
-}
-
-/* The functions of a name in two files: before[0] to before[n - 1], and as many in after. */
-typedef void same_name_fn(const struct script *before, const struct script *after, size_t n, size_t *found);
-
-static void count_names(const struct script *before, const struct script *after, size_t n, size_t *found)
-{
-	(void)after;
-	(void)n;
-	*found += is_telling(before);
-}
-
-static void pair_names(const struct script *before, const struct script *after, size_t n, size_t *found)
-{
-	for (size_t i = 0; i < n; i++)
-		before[i].function->other = after[i].function;
-	*found += n;
-}
-
-static size_t each_name(const struct script_file *before, const struct script_file *after, same_name_fn *fn)
-{
-	size_t found = 0;
-
-	for (size_t i = 0, k = 0; i < before->n && k < after->n;) {
-		const size_t n = run_of(&before->first[i], before->n - i, by_script_name);
-		const size_t m = run_of(&after->first[k], after->n - k, by_script_name);
-		const int order = by_script_name(&before->first[i], &after->first[k]);
-
-		if (!order && n == m)
-			fn(&before->first[i], &after->first[k], n, &found);
-		i += order <= 0 ? n : 0;
-		k += order >= 0 ? m : 0;
-	}
-	return found;
-}
-
-/* Different files may have some functions in common: of the same one, these are most, before or after. */
-static bool is_same_file(const struct script_file *before, const struct script_file *after)
-{
-	const size_t common = each_name(before, after, count_names);
-
-	return common && (2 * common > count_telling(before) || 2 * common > count_telling(after));
-}
-
-/* One that could be several files is none of them. */
-static void pair_files(struct script_side *before, struct script_side *after)
-{
-	find_files(before, after);
-	find_files(after, before);
-	for (size_t i = 0; i < before->nfiles; i++) {
-		for (size_t k = 0; k < after->nfiles; k++) {
-			if (!is_same_file(&before->files[i], &after->files[k]))
-				continue;
-			before->files[i].matches++;
-			after->files[k].matches++;
-			before->files[i].other = &after->files[k];
-		}
-	}
-	for (size_t i = 0; i < before->nfiles; i++)
-		if (before->files[i].matches == 1 && before->files[i].other->matches == 1)
-			each_name(&before->files[i], before->files[i].other, pair_names);
-}
-
-/* Without memory, they stay apart. */
-static void pair_scripts(struct lambda *before, size_t nbefore, struct lambda *after, size_t nafter)
-{
-	struct script_side sides[2];
-
-	side_of(&sides[0], before, nbefore);
-	side_of(&sides[1], after, nafter);
-	if (sides[0].nfunctions && sides[1].nfunctions)
-		pair_files(&sides[0], &sides[1]);
-	free_side(&sides[0]);
-	free_side(&sides[1]);
-}
-
 void lambdas_pair(struct lambda *before, size_t nbefore, struct lambda *after, size_t nafter)
 {
 	if (!nbefore || !nafter)
@@ -316,7 +117,6 @@ void lambdas_pair(struct lambda *before, size_t nbefore, struct lambda *after, s
 		i += order <= 0 ? n : 0;
 		k += order >= 0 ? m : 0;
 	}
-	pair_scripts(before, nbefore, after, nafter);
 }
 
 const char *lambda_now(const struct lambda *before, size_t nbefore, const char *name)

@@ -5,8 +5,7 @@
  * and as many on both sides have that name: then they are in the same order of lines. Else they must be equal.
  *
  * So it is with functions of scripts, "run (job.py:12)": only their line is such a place, so that those of other files are
- * others. If a file is on one side only, and one that is only on the other side has functions of the same names, most of those
- * of one of the two, it was renamed.
+ * others.
  */
 #ifndef REPORT_LAMBDAS_H
 #define REPORT_LAMBDAS_H

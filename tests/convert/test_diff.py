@@ -317,7 +317,7 @@ def shares_of(diff, tmp_path, before, after):
     for name, stacks in (('before', before), ('after', after)):
         folded(tmp_path / f'{name}.folded', **stacks)
     found = json.loads(diff('--json', 'before.folded', 'after.folded'))
-    told = re.findall(r'^(\d+) functions? (?:is|are) on another line or in another file than before: compared by name, and shown '
+    told = re.findall(r'^(\d+) functions? (?:is|are) on another line than before: compared by name, and shown '
                       r'with the place in AFTER$', diff('before.folded', 'after.folded'), re.M)
     assert [int(n) for n in told] == ([found['other_places']] if 'other_places' in found else [])
     return {row['function']: (row['before'], row['after']) for row in found['rows'] if row['function'] != 'main'}, *map(int, told)
@@ -334,22 +334,6 @@ def test_python_functions_are_the_same_on_other_lines(diff, tmp_path):
         'run (a.py:3)': (40, 0), 'run (a.py:9)': (60, 100)},)
     assert shares_of(diff, tmp_path, {'run (a.py:3)': 40, 'run (a.py:x)': 60}, {'run (a.py:)': 40, '(a.py:4)': 60}) == ({
         'run (a.py:3)': (40, 0), 'run (a.py:x)': (60, 0), 'run (a.py:)': (0, 40), '(a.py:4)': (0, 60)},)
-
-
-def test_python_functions_of_a_file_that_was_renamed(diff, tmp_path):
-    """A file on one side only, with most of the functions of one that is only on the other side."""
-    before = {'<module> (j1.py:1)': 5, 'main (j1.py:8)': 5, 'find (j1.py:3)': 50, 'old (j1.py:20)': 10, 'find (lib.py:1)': 30}
-    after = {'<module> (j2.py:1)': 5, 'main (j2.py:9)': 5, 'find (j2.py:4)': 60, 'find (lib.py:1)': 30}
-    found = {'<module> (j2.py:1)': (5, 5), 'main (j2.py:9)': (5, 5), 'find (j2.py:4)': (50, 60), 'old (j1.py:20)': (10, 0),
-             'find (lib.py:1)': (30, 30)}
-    assert shares_of(diff, tmp_path, before, after) == (found, 3)
-    # it may be two files; names that all scripts have are no sign
-    apart = {'find (j1.py:3)': 50, 'main (j1.py:8)': 50}, {'find (j2.py:3)': 50, 'find (j3.py:3)': 50}
-    common = {'f (j1.py:3)': 50, 'main (j1.py:8)': 50}, {'g (j2.py:3)': 50, 'main (j2.py:8)': 50}
-    no_file = {'f (<frozen a>:3)': 100}, {'f (<frozen b>:3)': 100}
-    for sides in apart, common, no_file:
-        assert shares_of(diff, tmp_path, *sides) == ({name: (weight, 0) for name, weight in sides[0].items()} |
-                                                       {name: (0, weight) for name, weight in sides[1].items()},)
 
 
 def test_one_side_from_a_pipe(diff, prof, tmp_path):

@@ -318,7 +318,7 @@ static void tell_places(const struct diff *d)
 	const size_t n = shares_at_other_places(d->shares);
 
 	if (n)
-		printf("%zu function%s on another line or in another file than before: compared by name, and shown with the place in AFTER\n",
+		printf("%zu function%s on another line than before: compared by name, and shown with the place in AFTER\n",
 		       n, n == 1 ? " is" : "s are");
 }
 

@@ -77,7 +77,7 @@ struct shares_terms {
 /* Returns all functions, those with the strongest evidence first; of total weights, the program's own that changed before others
  * that did, which mostly have the difference of what called them, or of all. NULL: out of memory, or too many functions, here or before. */
 struct share **shares_compare(struct shares *s, const struct shares_terms *terms, size_t *n);
-/* After that, the number of functions whose name has another line or file after, and which were compared by the rest of it. */
+/* After that, the number of functions whose name has another line after, and which were compared by the rest of it. */
 size_t shares_at_other_places(const struct shares *s);
 /* Whether intervals are those of the differences from run to run: of a side, there are several recordings. */
 bool shares_have_spread(const struct shares *s);
