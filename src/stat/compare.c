@@ -261,12 +261,6 @@ static void fill(const struct counting *s, const struct side *sides, const struc
 		}
 		if (i == s->nevents + ELAPSED && a->count.n && b->count.n)
 			t->elapsed = &t->rows[t->n];
-		if (i == s->nevents + ASLEEP && a->count.n && b->count.n)
-			t->asleep = &t->rows[t->n];
-		if (i == s->nevents + WAITING && a->count.n && b->count.n)
-			t->waiting = &t->rows[t->n];
-		if (i == s->nevents + SYS && a->count.n && b->count.n)
-			t->sys = &t->rows[t->n];
 		if (i < s->nevents && is_cpu_time(s, i) && a->count.n && b->count.n)
 			t->cpu = &t->rows[t->n];
 		add_row(t, row, &a->count, &b->count);
@@ -323,7 +317,6 @@ static void tell_failures(const struct counting *s, const struct compared_table 
 static int compare(struct counting *s, struct side *sides, struct compared_row *rows, FILE *out, struct fault *f)
 {
 	struct compared_table t = { .rows = rows + s->nevents + NTIMES };
-	char *input;
 	int rc;
 
 	t.confidence = s->config->confidence > 0 ? s->config->confidence / 100 : default_confidence;
@@ -334,13 +327,8 @@ static int compare(struct counting *s, struct side *sides, struct compared_row *
 		t.sides[i].slowest = outcome_of(&sides[i])->slowest;
 	}
 	fill(s, sides, rows, &t);
-	t.unrepeatable = !stat_input_can_repeat(&s->input, &input);
-	t.input = input;
-	compared_find_rights(&t);
-	t.python = compared_is_python(sides[0].argv[0]) && compared_is_python(sides[1].argv[0]);
 	rc = print(s, &t, out, f);
 	tell_failures(s, &t, out);
-	free(input);
 	return rc;
 }
 
@@ -470,7 +458,7 @@ static int compare_sides(struct counting *s, struct side *sides, struct fault *f
 
 int stat_compare(struct counting *s, char **argv, struct fault *f)
 {
-	char **as[2], *lines[2], *shown[2], *started[2];
+	char **as[2], *lines[2], *shown[2];
 	struct typed commands[2];
 	struct side sides[2] = { 0 };
 	bool shell = false, pipefail = false, good = true;
@@ -487,9 +475,7 @@ int stat_compare(struct counting *s, char **argv, struct fault *f)
 		lines[i] = commands[i].line ? strdup(commands[i].line) : NULL;
 		shown[i] = commands[i].line ? strdup(commands[i].line) : shellwords(commands[i].words);
 		as[i] = started_as(&commands[i], lines[i], shell, pipefail);
-		started[i] = as[i] && !s->config->common.quiet ? shellwords(as[i]) : NULL;
 		sides[i].argv = as[i];
-		sides[i].seen.started = started[i];
 		sides[i].seen.command = shown[i];
 		good &= as[i] && shown[i];
 	}
@@ -498,7 +484,6 @@ int stat_compare(struct counting *s, char **argv, struct fault *f)
 		free(as[i]);
 		free(lines[i]);
 		free(shown[i]);
-		free(started[i]);
 	}
 	return good ? code : EXIT_FAILED;
 }

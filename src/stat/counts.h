@@ -102,15 +102,11 @@ struct slowest_run {
 
 struct compared_side {
 	const char *command;     /* as typed */
-	const char *started;     /* the words with which it is started, for a shell; NULL: no next step is offered */
 	size_t runs, failed;     /* failed ones are in no row, unless all failed */
 	int status, signal;      /* of the last run that failed: its exit status as in shells, the signal that ended it or 0 */
 	bool mixed;              /* others failed in another way */
 	struct slowest_run slowest;
 };
-
-/* Who may sample something on this machine, as far as this user is concerned. */
-enum compared_right { RIGHT_NOBODY, RIGHT_ROOT, RIGHT_USER };
 
 struct compared_table {
 	struct compared_side sides[2];       /* A, B */
@@ -118,15 +114,8 @@ struct compared_table {
 	struct compared_row *rows;
 	size_t n;
 	const struct compared_row *elapsed;  /* of these rows; NULL: no run was complete */
-	const struct compared_row *asleep;   /* likewise; NULL: not known */
-	const struct compared_row *waiting;  /* likewise: asleep or waiting for a CPU; NULL: they are known one by one */
-	const struct compared_row *sys;      /* likewise: CPU time in the kernel */
 	const struct compared_row *cpu;      /* CPU time, also if no row has it; NULL: as above */
 	const struct compared_row *undelayed;   /* no row: elapsed time without that of waiting for a CPU; NULL: not known */
-	const char *input;                   /* the file that both read from stdin; NULL: none */
-	bool unrepeatable;                   /* what they read from stdin cannot be given to them again */
-	enum compared_right functions, waits;   /* who may show in which the difference is */
-	bool python;                         /* both are Python programs whose functions profile --python shows */
 };
 
 /* verdict.c */
@@ -140,12 +129,6 @@ const char *compared_verdict(const struct compared_table *t, const struct compar
 bool compared_ratio(const struct compared_table *t, const struct compared_row *r, struct stats_ratio *ratio);
 /* A line about the failures of a side, 0 or 1; false: nothing is to be said. */
 bool compared_failure(const struct compared_table *t, int side, char *buf, size_t size);
-
-/* next.c: finds out who may run the commands that show where the difference is; prints them, if there is one. */
-void compared_find_rights(struct compared_table *t);
-/* Whether profile --python shows the functions of such a program. */
-bool compared_is_python(const char *program);
-void compared_next(const struct compared_table *t, FILE *out);
 
 void compared_text(const struct compared_table *t, FILE *out);
 void compared_csv(const struct compared_table *t, struct csv_form form, FILE *out);

@@ -377,7 +377,6 @@ static void print_answers(const struct compared_table *t, FILE *out)
 	if (t->cpu && t->cpu->a.mean > 0 && t->cpu->b.mean > 0)
 		print_answer(t, t->cpu, &of_cpu, out);
 	print_cost(t, out);
-	compared_next(t, out);
 	fputc('\n', out);
 }
 

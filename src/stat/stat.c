@@ -4,12 +4,9 @@
 
 #include "base/descriptors.h"
 #include "base/note.h"
-#include "base/textfile.h"
 #include "base/units.h"
 #include "stat/commands.h"
 
-#include <ctype.h>
-#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,33 +35,8 @@ void stat_input_tell(struct stat_input *in)
 	if (!in->is_stream || poll(&p, 1, 0) <= 0)
 		return;
 	in->is_stream = false;   /* said once */
-	in->told = true;
 	note(1, "stdin is a pipe, and each run reads what the runs before it have left, which may be nothing: give all runs the same file "
 	     "(< FILE)");
-}
-
-/* Whether the path still leads to what is open there: a file may have been deleted or replaced. */
-static bool leads_to(const char *path, int fd)
-{
-	struct stat named, open;
-
-	for (const char *c = path; *c; c++)
-		if (iscntrl((unsigned char)*c))
-			return false;
-	return !stat(path, &named) && !fstat(fd, &open) && named.st_dev == open.st_dev && named.st_ino == open.st_ino;
-}
-
-bool stat_input_can_repeat(const struct stat_input *in, char **path)
-{
-	char found[PATH_MAX];
-
-	*path = NULL;
-	if (in->start < 0)
-		return !in->told;
-	if (in->start > 0 || !textfile_link(found, sizeof(found), "/proc/self/fd/0"))
-		return false;
-	*path = leads_to(found, STDIN_FILENO) ? strdup(found) : NULL;
-	return *path;
 }
 
 /* ---- options ------------------------------------------------------------------- */

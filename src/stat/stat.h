@@ -26,14 +26,11 @@
 struct stat_input {
 	off_t start;             /* of a file; -1: it is none */
 	bool is_stream;
-	bool told;               /* that runs read different parts of a stream */
 };
 
 /* Before and after a run. */
 void stat_input_rewind(const struct stat_input *in);
 void stat_input_tell(struct stat_input *in);
-/* Whether a shell can give the same to a command that it starts; *path: of the file, to be freed, or NULL if there is none. */
-bool stat_input_can_repeat(const struct stat_input *in, char **path);
 
 enum stat_by { BY_ALL, BY_CPU, BY_CORE, BY_THREAD, BY_CGROUP };
 

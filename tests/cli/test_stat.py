@@ -8,7 +8,6 @@ import os
 import pty
 import pwd
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -18,7 +17,6 @@ import time
 import pytest
 
 from frame import requires
-from frame.declared import reachable
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 EVENT = 'syscalls:sys_enter_getppid'
@@ -415,116 +413,7 @@ def test_a_pipe_is_read_once(stat):
     assert 'stdin' not in said, said
 
 
-# ---------------------------------------------------------------- the lines that say where the difference is
-
-@pytest.fixture
-def next_step(stat):
-    """next_step(word...): what stands below the verdict on two commands whose difference no busy machine hides."""
-    def run(*words, **more):
-        said = stat('-r', 2, *SWITCHES, '--confidence=50', *words, **more).stderr
-        assert re.search('[AB] is faster: ', said), said
-        return said.partition('is faster: ')[2].partition(' which ')[2]
-    return run
-
-
-SLEEPS = '--vs', 'sleep 0.8', '--', 'true'
-
-
-def test_the_next_step_reads_the_same_file(next_step, tmp_path):
-    """If a shell can open it at the same place; it is left out if not."""
-    path = tmp_path / "a file's lines"
-    path.write_text('line\n' * 5)
-    with open(path) as stdin:
-        lines = next_step(*SLEEPS, stdin=stdin)
-        name = str(path).replace("'", "'\\''")
-        assert lines.count(f" < '{name}' > /dev/null\n") == 4, lines
-        os.lseek(stdin.fileno(), 5, os.SEEK_SET)
-        assert not next_step(*SLEEPS, stdin=stdin)
-    with open(path) as stdin:
-        path.unlink()
-        assert not next_step(*SLEEPS, stdin=stdin)
-        path.write_text('another')
-        assert not next_step(*SLEEPS, stdin=stdin)
-    assert '<' not in next_step(*SLEEPS, stdin=subprocess.DEVNULL)
-
-
-@pytest.mark.live
-def test_the_next_step_of_a_user_who_may_not_see_waits(prof, tmp_path):
-    need('nobody')
-    if int(open('/proc/sys/kernel/perf_event_paranoid').read()) < 0:
-        pytest.skip('needs kernel.perf_event_paranoid above -1')
-    for path in (tmp_path, *list(tmp_path.parents)[:2]):    # pytest's are its user's only
-        os.chmod(path, 0o755)
-    argv = [reachable(prof, str(tmp_path)), 'stat', '-r', '2', *SWITCHES, '--confidence=50', *SLEEPS]
-    lines = subprocess.run(requires.as_nobody(argv), cwd=tmp_path, capture_output=True, text=True, timeout=60).stderr
-    assert ' which waits differ, as root (writes a1.folded ' in lines and lines.count('        sudo perf-prof profile -q --off-cpu ') == 2, lines
-    assert ' they wait for, as root (writes a.waits ' in lines and lines.count('\n    sudo perf-prof waits -q --on -o ') == 2, lines
-
-
-def paste(prof, folder, lines):
-    """What the printed lines of commands print, run in `folder`, whose perf-prof is the one under test."""
-    (folder / 'perf-prof').symlink_to(prof)
-    done = subprocess.run(['bash', '-e', '-c', '\n'.join(re.findall('^    .*', lines, re.M))], cwd=folder, stdin=subprocess.DEVNULL,
-                          env={**os.environ, 'PATH': f'{folder}:{os.environ["PATH"]}'}, capture_output=True, text=True, timeout=200)
-    assert done.returncode == 0, done
-    return done.stdout
-
-
-@pytest.mark.live
-def test_the_next_step_names_what_they_wait_for(prof, next_step, tmp_path):
-    """Also if the command prints much itself."""
-    need('tracefs', 'cap_perfmon')
-    job = 'seq 1000; { sleep %s; echo; } | cat'
-    said = next_step('--vs', job % 0.01, '--vs', job % 0.6)
-    printed = paste(prof, tmp_path, said.partition(' they wait for')[2])
-    assert len(re.findall(r'^what was waited on', printed, re.M)) == 2 and re.search(r'^pipe:.* pipe ', printed, re.M), printed
-    assert '\n999\n' not in printed
-
-
-PYTHON = os.path.realpath(sys.executable)
-python_known = pytest.mark.skipif(not re.fullmatch(r'python3\.(9|1[0-4])', os.path.basename(PYTHON)),
-                                  reason=f'needs a Python from 3.9 to 3.14, not {PYTHON}')
-
-
-@pytest.fixture
-def python_job(tmp_path):
-    """python_job(how): words that start job.py so; it sleeps, or with a second argument computes, for that many seconds."""
-    def write(how='python'):
-        first = f'#!{PYTHON}' if how == 'script' else '#!/usr/bin/env python3'
-        for name, text in (('python3', f'#!/bin/sh\nexec {PYTHON} "$@"\n'), ('job.py', f'{first}\nimport sys, time\ndef parse(s):\n'
-                           '    if sys.argv[2:]:\n        while time.process_time() < s: pass\n    else: time.sleep(s)\nparse(float(sys.argv[1]))\n')):
-            (tmp_path / name).write_text(text)
-            (tmp_path / name).chmod(0o755)
-        return {'shim': 'python3 job.py', 'script': './job.py', 'script of a shim': './job.py'}.get(how, f'{PYTHON} job.py')
-    return write
-
-
-@python_known
-@pytest.mark.parametrize('how', ['python', 'shim', 'script', 'script of a shim', 'not both'])
-def test_the_next_step_for_python(next_step, python_job, tmp_path, how):
-    """Its functions, if both are a Python that `profile --python` knows by its name, or a script that starts one."""
-    words = python_job(how)
-    own = 'true' if how == 'not both' else f'{words} 0.01'
-    lines = next_step('--vs', f'{words} 1.2', '--', *own.split(), env={**os.environ, 'PATH': f'{tmp_path}:{os.environ["PATH"]}'})
-    if how == 'not both':
-        assert lines.startswith('waits differ') and '--python' not in lines
-        return
-    assert lines.startswith('Python functions differ in elapsed time (writes a1.folded '), lines
-    assert f'perf-prof profile -q -F 997 --python --idle --flame-graph b$i.folded -- {words} 1.2 > /dev/null\n' in lines
-
-
-@python_known
-@pytest.mark.live
-@pytest.mark.deep
-@pytest.mark.slow      # 17 s under sanitizers, of which most are the interpreter's
-def test_the_lines_for_python_work_as_they_are(prof, next_step, python_job, tmp_path):
-    words = python_job()
-    lines = next_step('--vs', f'{words} 1.5 busy', '--', *words.split(), '0.3', 'busy')
-    printed = paste(prof, tmp_path, lines.partition(' which ')[0])
-    assert re.search(r' parse \(job.py:3\)', printed), printed
-
-
-# ---------------------------------------------------------------- probes of another tool, and shells without pipefail
+# ---------------------------------------------------------------- probes of another tool
 
 UPROBES = '/sys/kernel/tracing/uprobe_events'
 
@@ -556,22 +445,6 @@ def test_returns_happen_in_the_program(prof, stat, probed_return):
     assert re.search(rf'^ +20 +{probed_return}:u', said, re.M) and 'always 0' not in said, said
     done = subprocess.run([prof, 'trace', '-e', f'{probed_return}:u', *job], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and done.stdout.count(probed_return) == 20, done
-
-
-@pytest.mark.live
-@pytest.mark.skipif(requires.why_not('root'), reason='needs root')
-@pytest.mark.parametrize('shell', ['dash', 'bash'])
-def test_a_pipeline_of_which_another_program_fails(prof, shell):
-    """Its runs are left out, if the shell can tell."""
-    path = shutil.which(shell)
-    if not path:
-        pytest.skip(f'needs {shell}')
-    has = subprocess.run([path, '-o', 'pipefail', '-c', ':'], capture_output=True).returncode == 0
-    line = f'mount --bind {os.path.realpath(path)} {os.path.realpath("/bin/sh")} && exec "$0" "$@"'
-    done = subprocess.run(['unshare', '-m', 'bash', '-c', line, prof, 'stat', '-r', '2', *SWITCHES, '--vs', 'false | cat', '--',
-                           'true || false'], capture_output=True, text=True, timeout=60)
-    assert ('as /bin/sh has no pipefail' in done.stderr) == (not has), done.stderr
-    assert ('no winner: B failed in all 2 runs, with exit code 1' in done.stderr) == has, done.stderr
 
 
 @pytest.mark.live('events')

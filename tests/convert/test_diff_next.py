@@ -34,7 +34,7 @@ def test_total_has_functions_of_the_program_before_those_of_all(prof, tmp_path):
 
 @pytest.mark.live
 def test_what_to_do_next(prof, tmp_path):
-    """The lines of a function that changed; if none did for certain, though all together did; and where rates differ."""
+    """Where rates differ."""
     (tmp_path / 'job.c').write_text(TIMES)
     subprocess.run(['gcc', '-O1', '-o', 'job', 'job.c'], cwd=tmp_path, check=True)
     for name, rate, args in (('a', 997, []), ('b', 499, ['longer'])):
@@ -46,11 +46,7 @@ def test_what_to_do_next(prof, tmp_path):
     def diff(*args):
         return subprocess.run([prof, 'diff', *args], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True).stdout
     text = diff('a.data', 'b.data')
-    line = re.search(r'^which lines of longer take the time: (perf-prof (report -I b.data --annotate longer))$', text, re.M)
-    assert line, text
-    assert 'longer' in subprocess.run([prof, *line[2].split()], cwd=tmp_path, capture_output=True, text=True, timeout=60).stdout
     assert re.search(r'^the recordings were sampled at 499 to 997 Hz; record all with -F 997 to detect smaller changes$', text, re.M), text
-    assert 'which lines of' not in diff('-q', 'a.data', 'b.data') + diff('--json', 'a.data', 'b.data')
 
 
 def test_all_changed_and_none_for_certain(prof, tmp_path):

@@ -178,67 +178,6 @@ TEST(cpu_time_has_an_answer_of_its_own)
 	free(json);
 }
 
-/* What the lines after the verdicts are about, in msec: the difference of elapsed and CPU time, of the time on no CPU, and of the CPU
- * time in the kernel. then: what they are about after that, or NULL. */
-TEST(next_steps)
-{
-	static const char too_short[] = "\n too short to find out where by sampling: use a larger input\n\n";
-	static const char functions[] = "\n which functions differ (writes a1.data ";
-	static const char callers[] = "\n which functions differ, with the kernel functions they call (writes a1.data ";
-	static const char names[] = "\n which locks, files and pipes they wait for (writes a.waits and b.waits here):\n"
-				    "    perf-prof waits -q --on -o a.waits -- x > /dev/null\n";
-	static const char waits[] = "\n which waits differ, unless A or B waited for a CPU (writes a1.folded ";
-	const struct {
-		double elapsed, cpu, off;
-		bool known, quiet;       /* whether off is asleep; -q */
-		const char *step, *then;
-		double sys;
-		bool python;
-	} cases[] = {
-		{ 4, 4, 0, true, false, too_short, NULL, 0 }, { 4, 0, 4, true, false, too_short, NULL, 0 },
-		{ 40, 4, 0, true, false, too_short, NULL, 0 }, { 4, 4, 0, true, true, NULL, NULL, 0 },
-		{ 0, 0, 0, true, false, NULL, NULL, 0 },
-		{ 40, 0, 0, true, false, NULL, NULL, 0 },    /* all of it is waiting for a CPU */
-		{ 40, 40, 0, true, false, functions, NULL, 10 }, { 40, 40, 4, true, false, functions, NULL, -40 },
-		{ 40, 40, 0, true, false, callers, NULL, 15 }, { 40, -40, 0, true, false, callers, NULL, -15 },
-		{ 40, 0, 40, true, false, "\n which waits differ (writes a1.folded ", names, 0 },
-		{ 40, 0, 40, false, false, waits, names, 0 }, { 0, 0, 40, false, false, waits, names, 0 },
-		{ 40, 15, 40, false, false, waits, functions, 0 }, { 40, 40, 15, false, false, functions, waits, 0 },
-		{ 40, 40, 15, false, false, callers, waits, 40 },
-		{ 40, 40, 0, true, false, "\n which Python functions differ (writes a1.folded ", NULL, 10, true },
-		{ 40, 0, 40, true, false, "\n which Python functions differ in elapsed time (writes a1.folded ", names, 0, true },
-		{ 60, 20, 40, false, false, "\n which Python functions differ in elapsed time (writes a1.folded ", names, 15, true },
-	};
-
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		const double more[] = { cases[i].elapsed, cases[i].cpu, cases[i].off, cases[i].sys };
-		struct compared_row r[COUNT(more)];
-		struct compared_table t = table_of(r, COUNT(r), 3);
-		const char *found, *end;
-		char *text;
-
-		for (size_t k = 0; k < COUNT(r); k++) {
-			const double msec = more[k], a[] = { 100, 100.1, 99.9 }, b[] = { 100 + msec, 100.1 + msec, 99.9 + msec };
-
-			r[k] = row_of("time", 1, of(a, 3), of(b, 3));
-		}
-		t.sides[0].started = t.sides[1].started = cases[i].quiet ? NULL : "x";
-		t.cpu = &r[1];
-		t.sys = &r[3];
-		t.functions = t.waits = RIGHT_USER;
-		t.python = cases[i].python;
-		*(cases[i].known ? &t.asleep : &t.waiting) = &r[2];
-		text = compared(&t, false);
-		found = cases[i].step ? strstr(text, cases[i].step) : NULL;
-		if (cases[i].step ? !found : strstr(text, "too short") || strstr(text, " differ ("))
-			fail_msg("expected %s in %s", cases[i].step ? cases[i].step : "no next step", text);
-		end = found ? strstr(found, "    done\n") : NULL;
-		if (end && (cases[i].then ? !strstr(end, cases[i].then) : !!strstr(end, "(writes ")))
-			fail_msg("expected then %s in %s", cases[i].then ? cases[i].then : "nothing", text);
-		free(text);
-	}
-}
-
 /* Waiting for a CPU hides what is certain without it, unless the difference cannot matter anyway. */
 TEST(waiting_for_a_cpu)
 {

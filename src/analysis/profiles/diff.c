@@ -258,8 +258,6 @@ static int begin(struct analysis *a, struct fault *f)
 	snprintf(d->side->what, sizeof(d->side->what), "%s", d->all && n > 1 ? "all events" :
 		 analysis_family(a, d->event, name, sizeof(name)));
 	describe_event(d);
-	if (stream_replay(a->stream) && replay_is_own(stream_replay(a->stream)))
-		diff_remember_command(d, replay_info(stream_replay(a->stream))->command, replay_info(stream_replay(a->stream))->ncommand);
 	progress_begin(&d->progress, a);
 	return 0;
 }
@@ -739,8 +737,8 @@ const struct command diff_command = {
 		"inlined function counts as part of the function that contains it, unless "
 		"--inline-rows is given or one side is folded stacks, which do not show what was inlined. If "
 		"a file is only in BEFORE, and a file that is only in AFTER has functions of the same names, the two are taken for one "
-		"file that was renamed, and a line below the table says so; --no-ignore-files keeps them apart. If functions moved to "
-		"another file, a line says that, too; --ignore-files then matches by name alone."),
+		"file that was renamed, and a line below the table says so; --no-ignore-files keeps them apart. "
+		"--ignore-files matches by name alone."),
 	OPT_GROUP_ROWS(
 		{ "Comparison", diff_opts, sizeof(diff_opts) / sizeof(*diff_opts), 0 },
 		{ "Table rows", &hotspots_opts[HOTSPOTS_ROWS], 1, 0 },

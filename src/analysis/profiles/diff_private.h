@@ -41,7 +41,6 @@ struct side {
 	bool uncounted;              /* of some of the inputs, the number of samples is not known */
 	double squares;              /* sum of the squares of the samples' weights */
 	struct folded *folded;
-	char again[256];             /* the command that records it; "": not known */
 };
 
 /* After its name. */
@@ -78,15 +77,6 @@ int diff_inputs(struct diff *d, const struct opt_parser *args, struct fault *f);
 /* Opens them, perhaps as root; they are read with the rights of the user who ran sudo. 0, or -1 with f. */
 int diff_open_inputs(struct diff *d, struct reading *reading, const struct opt_parser *args, struct fault *f);
 void diff_close_inputs(struct diff *d);
-
-/* diff_again.c: what to type next. */
-void diff_remember_command(struct diff *d, char *const *words, size_t n);
-/* Prints how to record and compare several runs. */
-void diff_tell_again(const struct diff *d);
-/* Whether it is a function of the program that changed, and a recording shows its lines. */
-bool diff_has_lines(const struct diff *d, const struct share *share);
-/* Prints the command that shows them. */
-void diff_tell_lines(const struct diff *d, const struct share *share);
 
 /* The table, and the lines below it. */
 int diff_show(struct diff *d, struct fault *f);

@@ -322,20 +322,6 @@ static void tell_places(const struct diff *d)
 		       n, n == 1 ? " is" : "s are");
 }
 
-/* A hint: if functions moved, they are gone from one file and new in another. */
-static void tell_moved(const struct diff *d)
-{
-	const struct shares_move move = shares_moved(d->shares, d->total);
-	char from[256], to[256];
-
-	if (!move.functions)
-		return;
-	escape_terminal(move.from, strlen(move.from), from, sizeof(from));
-	escape_terminal(move.to, strlen(move.to), to, sizeof(to));
-	printf("%zu function%s gone from %s and new in %s with the same name; --ignore-files matches by name alone\n",
-	       move.functions, move.functions == 1 ? " is" : "s are", from, to);
-}
-
 /* After a rebuild, functions have no names, or, in a stripped program, other addresses. With what they call, they overlap: then the
  * largest share stands for all. */
 static void tell_unmatched(const struct diff *d, struct share *const *shares, size_t n)
@@ -452,7 +438,6 @@ int diff_show(struct diff *d, struct fault *f)
 {
 	struct table_style style = { .terminal = analysis_terminal(&d->common), .max_rows = ROWS, .all_by = "--rows 0" };
 	const struct shares_terms terms = { d->total, is_by_time(d), confidence(d) };
-	const struct share *lines = NULL;
 	struct table_column shown[COLUMNS];
 	size_t nshown, n, changed = 0, all_changed = 0;
 	struct table t;
@@ -474,7 +459,6 @@ int diff_show(struct diff *d, struct fault *f)
 			continue;
 		put_row(d, &t, shares[i]);
 		changed += shares[i]->evidence > 0;
-		lines = !lines && diff_has_lines(d, shares[i]) ? shares[i] : lines;
 	}
 	describe(d, &t, changed);
 	if (d->nrenamed)
@@ -485,10 +469,10 @@ int diff_show(struct diff *d, struct fault *f)
 	table_free(&t);
 	if (!d->common.json && !d->csv) {
 		if (!unjudged(d) && !shares_have_spread(d->shares) && !d->common.stream.quiet)
-			diff_tell_again(d);
+			puts("runs of the same program differ, and one recording of each does not show by how much: record both sides five times, in "
+			     "turns, and compare them with OLD... --vs NEW...");
 		tell_renamed(d);
 		tell_places(d);
-		tell_moved(d);
 		tell_unmatched(d, shares, n);
 		tell_chains(d);
 		tell_inlined(d);
@@ -498,8 +482,6 @@ int diff_show(struct diff *d, struct fault *f)
 		tell_rates(d);
 		if (!all_changed)
 			tell_undecided(d);
-		if (lines && !d->common.stream.quiet)
-			diff_tell_lines(d, lines);
 	}
 	return rc == -ENOMEM ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
 }

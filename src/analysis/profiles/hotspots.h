@@ -105,8 +105,7 @@ struct hotspots_view {
 	bool elapsed;                /* of elapsed time, of all threads */
 	const char *chainless;       /* the event for blocked time, if it has no call chains; or NULL */
 	const char *if_none;         /* what would show more, if there are no samples; NULL: nothing */
-	bool may_read_python;        /* --python would show the Python functions of an interpreter, */
-	bool is_python;              /* and the command is one, however much time its libraries and the kernel take */
+	bool may_read_python;        /* --python would show the Python functions of an interpreter */
 	bool placeless;              /* samples have no call chain and no address */
 	const char *const *more;     /* hotspots.nmore names of other events */
 	const uint64_t *more_counts; /* their counts without idle CPUs */

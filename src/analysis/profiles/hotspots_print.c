@@ -707,7 +707,7 @@ static void print_remarks(struct analysis *a, const struct hotspots *h, const st
 	if (a->opts->sort & SORT_LINE && hotspots_percent(lineless_weight(h), h->weight) >= UNNAMED_PERCENT)
 		printf("%.0f %% of the samples are in programs without source lines: build them with -g, or install their debug files\n",
 		       hotspots_percent(lineless_weight(h), h->weight));
-	if (view->may_read_python && hotspots_percent(interpreter_weight(h), h->weight) >= (view->is_python ? PART_PERCENT : INTERPRETER_PERCENT))
+	if (view->may_read_python && hotspots_percent(interpreter_weight(h), h->weight) >= INTERPRETER_PERCENT)
 		printf("%.0f %% of the samples are in the Python interpreter: --python shows the program's functions instead\n",
 		       hotspots_percent(interpreter_weight(h), h->weight));
 }

@@ -27,7 +27,6 @@
 #include "base/room.h"
 #include "base/units.h"
 #include "report/terminal.h"
-#include "stat/counts.h"
 #include "table/pairs.h"
 #include "tasks/cputime.h"
 
@@ -119,7 +118,7 @@ struct profile {
 	struct flame_config flame;
 	bool off_cpu;
 	struct pyprofile_opts python;
-	bool may_read_python, is_python;   /* see struct hotspots_view */
+	bool may_read_python;   /* see struct hotspots_view */
 	bool prints_samples;             /* --samples */
 	bool refreshes;                  /* on a terminal: the table so far, each second */
 	struct hotspots hot;
@@ -515,7 +514,7 @@ static struct hotspots_view view_of(const struct analysis *a, char *sampled)
 		.functions = FUNCTIONS_SHOWN, .stacks = p->clock->layout.callchain ? STACKS_SHOWN : 0,
 		.chainless = p->off_cpu && !p->switches.on_stack->layout.callchain ? "sched:sched_switch" : NULL,
 		.timed = p->off_cpu, .preempted = p->waited, .idle = p->idle, .skid = p->skid,
-		.may_read_python = p->may_read_python, .is_python = p->is_python, .if_none = hint_if_none(a),
+		.may_read_python = p->may_read_python, .if_none = hint_if_none(a),
 		.without_kernel = has_no_kernel(p), .lowered = is_lowered(p),
 		.has_outside = !a->opts->stream.input && !stream_tells_idle(a->stream),
 	};
@@ -664,7 +663,6 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 				   p->opts.common.without.v[0]);
 	p->may_read_python = !p->python.python && (args->noperands || p->opts.common.stream.pids.n) && !p->python.other &&
 			     !p->opts.common.annotate.n && !p->opts.common.stream.input;
-	p->is_python = args->noperands && p->may_read_python && compared_is_python(args->operands[0]);
 	p->opts.common.merges_python = p->python.python >= 0 && hotspots_merge_python(&p->opts.common);
 	return python < 0 ? -1 : python ? pyprofile_run(&p->python, args, f) : analysis_run(&ops, config, args, f);
 }

@@ -24,7 +24,6 @@ struct entry {
 struct shares {
 	struct groups all;           /* of struct entry */
 	struct share **sorted;
-	size_t nsorted;
 	struct entry **stack;        /* functions of the present stack, innermost first */
 	size_t depth, room;
 	uint64_t stacks;
@@ -538,19 +537,10 @@ struct share **shares_compare(struct shares *s, const struct shares_terms *terms
 		s->sorted[(*n)++] = &e->share;
 	}
 	qsort(s->sorted, *n, sizeof(*s->sorted), terms->total ? own_first : by_evidence);
-	s->nsorted = *n;
 	return s->sorted;
 }
 
 /* ---- renamed files --------------------------------------------------------------------- */
-
-/* Whether a function is, with evidence, only on that side. */
-static bool is_only(const struct share *share, bool total, enum share_side side)
-{
-	const uint64_t *weight = total ? share->total : share->self;
-
-	return share->evidence > 0 && weight[side] && !weight[!side];
-}
 
 /* NULL: there are too many pairs. */
 static struct shares_move *move_of(struct shares_move *moves, size_t *n, const char *from, const char *to)
@@ -566,42 +556,11 @@ static struct shares_move *move_of(struct shares_move *moves, size_t *n, const c
 	return &moves[i];
 }
 
-static void count_move(struct shares_move *moves, size_t *n, const char *from, const char *to)
-{
-	struct shares_move *move = move_of(moves, n, from, to);
-
-	if (move)
-		move->functions++;
-}
-
 static int by_name(const void *a_, const void *b_)
 {
 	const struct share *a = *(struct share *const *)a_, *b = *(struct share *const *)b_;
 
 	return strcmp(a->function, b->function);
-}
-
-struct shares_move shares_moved(const struct shares *s, bool total)
-{
-	struct shares_move moves[SHARES_MOVES], most = { 0 };
-	struct share **gone = calloc(s->nsorted + 1, sizeof(struct share *)), **found;
-	size_t n = 0, ngone = 0;
-
-	if (!gone)
-		return most;
-	for (size_t i = 0; i < s->nsorted; i++)
-		if (is_only(s->sorted[i], total, SHARES_BEFORE))
-			gone[ngone++] = s->sorted[i];
-	qsort(gone, ngone, sizeof(*gone), by_name);
-	for (size_t i = 0; i < s->nsorted; i++)
-		if (is_only(s->sorted[i], total, SHARES_AFTER) &&
-		    (found = bsearch(&s->sorted[i], gone, ngone, sizeof(*gone), by_name)))
-			count_move(moves, &n, (*found)->dso, s->sorted[i]->dso);
-	for (size_t i = 0; i < n; i++)
-		if (moves[i].functions > most.functions)
-			most = moves[i];
-	free(gone);
-	return most;
 }
 
 /* Whether a function says which program it is in: not one that all programs have. */

@@ -85,7 +85,4 @@ bool shares_have_spread(const struct shares *s);
 bool shares_have_several(const struct shares *s);
 /* The difference of the weights of the sides, the mean of all recordings, whose number of samples is known. */
 struct stats_interval shares_compare_sides(const struct shares *s, double confidence);
-/* After shares_compare(): the pair of files with the most functions that are, with evidence, gone from the first and
- * new in the second. */
-struct shares_move shares_moved(const struct shares *s, bool total);
 #endif

@@ -158,9 +158,7 @@ static int unknown_event(const struct stream *s, const struct spec_item *item, s
 	found = nearest_source(s, wanted, near, sizeof(near)) || catalog_nearest(wanted, near, sizeof(near));
 	if (pmu && (!found || strchr(near, ':')))
 		return unknown_pmu(item, f);
-	if (!item->sys && !strncmp(item->name, "trace=", 6)) {
-		snprintf(expected, sizeof(expected), "-e syscalls, which prints all calls, or `perf-prof syscalls --call NAME`");
-	} else if (found) {
+	if (found) {
 		snprintf(expected, sizeof(expected), "did you mean %s?", near);
 		/* the system exists: the error is in the rest of the name */
 		if (sys && !strncmp(near, item->sys, sys) && near[sys] == ':')
