@@ -6,61 +6,17 @@
  * Both are started in the same way: if one needs a shell, the other gets one, too, so that the shell's cost is not taken for
  * a difference. Runs that fail are left out, as they have not done the same work.
  */
-#include "base/note.h"
 #include "base/shellwords.h"
 #include "stat/stat.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-/* Pipelines as commands: without the shell's option pipefail, only the failure of the last program is one of the pipeline. */
-
-/* Whether the line for a shell has a pipeline. */
-static bool pipefail_is_meant(const char *line)
-{
-	const char *at = strchr(line, '|');
-
-	while (at && at[1] == '|')
-		at = strchr(at + 2, '|');
-	return at;
-}
-
-/* Whether the shell runs nothing with that option, and without a complaint. */
-static bool shell_takes_it(void)
-{
-	static char sh[] = "sh", option[] = "-o", pipefail[] = "pipefail", command[] = "-c", nothing[] = ":";
-	char *const argv[] = { sh, option, pipefail, command, nothing, NULL };
-	posix_spawn_file_actions_t actions;
-	int status = -1;
-	pid_t pid;
-
-	if (posix_spawn_file_actions_init(&actions))
-		return false;
-	if (!posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0) &&
-	    !posix_spawn(&pid, "/bin/sh", &actions, NULL, argv, environ))
-		waitpid(pid, &status, 0);
-	posix_spawn_file_actions_destroy(&actions);
-	return !status;
-}
-
-/* Whether /bin/sh has the option; if not, says so. */
-static bool pipefail_is_there(void)
-{
-	if (shell_takes_it())
-		return true;
-	note(1, "a pipeline fails only if its last program does, as /bin/sh has no pipefail: runs whose other programs fail are not left out; "
-	     "with bash they are: \"bash -o pipefail -c 'A | B'\"");
-	return false;
-}
 
 enum { DEFAULT_RUNS = 10 };
 static const double default_confidence = 0.95;
@@ -412,12 +368,10 @@ static char **joined(char *const *words, char *const *more)
 }
 
 /* The words with which a command is started, to be freed; NULL: out of memory. line: a copy of its line, or NULL. */
-static char **started_as(const struct typed *c, char *line, bool shell, bool pipefail)
+static char **started_as(const struct typed *c, char *line, bool shell)
 {
-	static char sh[] = "/bin/sh", option[] = "-c", set[] = "-o", failing[] = "pipefail", run_words[] = "exec \"$0\" \"$@\"";
-	char *const what = c->words ? run_words : line, *const none[] = { NULL };
-	char *const plain[] = { sh, option, what, NULL }, *const strict[] = { sh, set, failing, option, what, NULL };
-	char *const *in_shell = pipefail ? strict : plain;
+	static char sh[] = "/bin/sh", option[] = "-c", run_words[] = "exec \"$0\" \"$@\"";
+	char *const none[] = { NULL }, *const in_shell[] = { sh, option, c->words ? run_words : line, NULL };
 
 	if (c->words)
 		return joined(shell ? in_shell : none, c->words);
@@ -461,20 +415,16 @@ int stat_compare(struct counting *s, char **argv, struct fault *f)
 	char **as[2], *lines[2], *shown[2];
 	struct typed commands[2];
 	struct side sides[2] = { 0 };
-	bool shell = false, pipefail = false, good = true;
+	bool shell = false, good = true;
 	int code;
 
 	find_commands(&s->config->vs, argv, commands);
 	for (int i = 0; i < 2; i++)
-		if (commands[i].line) {
-			shell |= needs_shell(commands[i].line);
-			pipefail |= pipefail_is_meant(commands[i].line);
-		}
-	pipefail = pipefail && pipefail_is_there();
+		shell |= commands[i].line && needs_shell(commands[i].line);
 	for (int i = 0; i < 2; i++) {
 		lines[i] = commands[i].line ? strdup(commands[i].line) : NULL;
 		shown[i] = commands[i].line ? strdup(commands[i].line) : shellwords(commands[i].words);
-		as[i] = started_as(&commands[i], lines[i], shell, pipefail);
+		as[i] = started_as(&commands[i], lines[i], shell);
 		sides[i].argv = as[i];
 		sides[i].seen.command = shown[i];
 		good &= as[i] && shown[i];
