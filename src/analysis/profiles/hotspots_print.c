@@ -525,21 +525,15 @@ static void print_functions(struct analysis *a, const struct hotspots *h,
 
 /* ---- remarks --------------------------------------------------------------------------- */
 
-/* The weight in code without names that was generated at run time. */
-static uint64_t made_weight(const struct hotspots *h)
+/* Whether the samples in a function are part of what a remark is about. frame: where they are. */
+typedef bool remarked_fn(const struct frame *frame);
+
+static bool is_made(const struct frame *frame)
 {
-	uint64_t sum = 0;
-
-	for (const struct hotspot *spot = groups_first(&h->all); spot; spot = groups_next(spot)) {
-		const struct callstack *stack = hotspot_stack(spot);
-
-		if (stack->n && !stack->frames[0]->symbol && !strcmp(stack->frames[0]->dso, "//anon"))
-			sum += spot->weight;
-	}
-	return sum;
+	return !frame->symbol && !strcmp(frame->dso, "//anon");
 }
 
-/* Whether a frame is in a file that was read, but its function is not known, or only by its address. */
+/* A file that was read, in which the function is not known, or only by its address. */
 static bool is_nameless(const struct frame *frame)
 {
 	struct timespec written;
@@ -550,129 +544,80 @@ static bool is_nameless(const struct frame *frame)
 	return frame->object && dso_file(frame->object, &owner, &written);
 }
 
-/* The weight in functions without a name, and the heaviest of these stacks. */
-static uint64_t unnamed_weight(const struct hotspots *h, const struct callstack **most)
+static bool is_lineless(const struct frame *frame)
+{
+	return frame->object && frame->symbol && !frame->file;
+}
+
+static bool is_nameless_kernel(const struct frame *frame)
+{
+	return frame->kernel && !frame->guest && !frame->symbol;
+}
+
+static bool is_of_user(const struct frame *frame)
+{
+	return frame->object && !frame->kernel;
+}
+
+static bool is_without_inlines(const struct frame *frame)
+{
+	return frame->object && dso_lacks_inlines(frame->object);
+}
+
+/* The percentage of the samples in such functions. most: the one with the most, if there is any; or NULL. */
+static double remarked(const struct hotspots *h, remarked_fn *is, const struct frame **most)
 {
 	uint64_t sum = 0, most_weight = 0;
 
 	for (const struct hotspot *spot = groups_first(&h->all); spot; spot = groups_next(spot)) {
 		const struct callstack *stack = hotspot_stack(spot);
 
-		if (!stack->n || !is_nameless(stack->frames[0]))
+		if (!stack->n || !is(stack->frames[0]))
 			continue;
 		sum += spot->weight;
-		if (spot->weight > most_weight) {
+		if (most && spot->weight > most_weight) {
 			most_weight = spot->weight;
-			*most = stack;
+			*most = stack->frames[0];
 		}
 	}
-	return sum;
-}
-
-/* The weight in interpreters, as far as it is not that of Python functions. */
-static uint64_t interpreter_weight(const struct hotspots *h)
-{
-	uint64_t sum = 0;
-
-	for (const struct hotspot *spot = groups_first(&h->all); spot; spot = groups_next(spot)) {
-		const struct callstack *stack = hotspot_stack(spot);
-
-		sum += stack->n && pyframes_is_interpreter(stack->frames[0]) ? spot->weight : 0;
-	}
-	return sum;
-}
-
-/* The weight in functions of programs whose lines are not known. */
-static uint64_t lineless_weight(const struct hotspots *h)
-{
-	uint64_t sum = 0;
-
-	for (const struct hotspot *spot = groups_first(&h->all); spot; spot = groups_next(spot)) {
-		const struct callstack *stack = hotspot_stack(spot);
-		const struct frame *frame = stack->n ? stack->frames[0] : NULL;
-
-		sum += frame && frame->object && frame->symbol && !frame->file ? spot->weight : 0;
-	}
-	return sum;
-}
-
-/* The weight in functions of the kernel without names. */
-static uint64_t nameless_kernel_weight(const struct hotspots *h)
-{
-	uint64_t sum = 0;
-
-	for (const struct hotspot *spot = groups_first(&h->all); spot; spot = groups_next(spot)) {
-		const struct callstack *stack = hotspot_stack(spot);
-
-		sum += stack->n && stack->frames[0]->kernel && !stack->frames[0]->guest && !stack->frames[0]->symbol ? spot->weight : 0;
-	}
-	return sum;
-}
-
-/* Unless a hint has said it. */
-static void tell_nameless_kernel(const struct analysis *a, const struct hotspots *h)
-{
-	if (*a->names.no_kernel && !a->names.said_no_kernel && hotspots_percent(nameless_kernel_weight(h), h->weight) >= PART_PERCENT)
-		printf("%s\n", a->names.no_kernel);
+	return hotspots_percent(sum, h->weight);
 }
 
 static void tell_unnamed(const struct hotspots *h)
 {
-	const struct callstack *most = NULL;
-	double percent = hotspots_percent(unnamed_weight(h, &most), h->weight);
+	const struct frame *most = NULL;
+	double percent = remarked(h, is_nameless, &most);
 	char name[256] = "[unknown]", dso[512];
 
 	if (percent < UNNAMED_PERCENT)
 		return;
-	if (most->frames[0]->symbol)
-		escape_terminal(most->frames[0]->symbol, strlen(most->frames[0]->symbol), name, sizeof(name));
-	escape_terminal(most->frames[0]->dso, strlen(most->frames[0]->dso), dso, sizeof(dso));
+	if (most->symbol)
+		escape_terminal(most->symbol, strlen(most->symbol), name, sizeof(name));
+	escape_terminal(most->dso, strlen(most->dso), dso, sizeof(dso));
 	printf("%.0f %% of the samples are in functions without a name, such as %s: %s has no symbols for them; names come from its "
 	       "debug file, in /usr/lib/debug or beside it (.gnu_debuglink), or from a copy with symbols in perf's cache "
 	       "(perf buildid-cache --add FILE)\n", percent, name, dso);
 }
 
-/* The weight in functions of user space. */
-static uint64_t user_weight(const struct hotspots *h)
-{
-	uint64_t sum = 0;
-
-	for (const struct hotspot *spot = groups_first(&h->all); spot; spot = groups_next(spot)) {
-		const struct callstack *stack = hotspot_stack(spot);
-
-		sum += stack->n && stack->frames[0]->object && !stack->frames[0]->kernel ? spot->weight : 0;
-	}
-	return sum;
-}
-
 static void tell_no_inlines(const struct hotspots *h)
 {
+	const struct frame *most = NULL;
+	double percent = remarked(h, is_without_inlines, &most);
 	char dso[512], where[1024];
-	const struct frame *example = NULL;
-	uint64_t sum = 0;
 
-	for (const struct hotspot *spot = groups_first(&h->all); spot; spot = groups_next(spot)) {
-		const struct callstack *stack = hotspot_stack(spot);
-		const struct frame *frame = stack->n ? stack->frames[0] : NULL;
-
-		if (!frame || !frame->object || !dso_lacks_inlines(frame->object))
-			continue;
-		sum += spot->weight;
-		example = frame;
-	}
-	if (hotspots_percent(sum, h->weight) < UNNAMED_PERCENT)
+	if (percent < UNNAMED_PERCENT)
 		return;
-	escape_terminal(example->dso, strlen(example->dso), dso, sizeof(dso));
-	escape_terminal(dso_lacks_inlines(example->object), strlen(dso_lacks_inlines(example->object)), where, sizeof(where));
+	escape_terminal(most->dso, strlen(most->dso), dso, sizeof(dso));
+	escape_terminal(dso_lacks_inlines(most->object), strlen(dso_lacks_inlines(most->object)), where, sizeof(where));
 	printf("%.0f %% of the samples are in files whose inlined functions are not all known, such as %s: they are described in %s\n",
-	       hotspots_percent(sum, h->weight), dso, where);
+	       percent, dso, where);
 }
 
 /* Who asks for callers wants all of them. */
 static void tell_frame_pointers(const struct analysis *a, const struct hotspots *h, const struct hotspots_view *view)
 {
 	if ((a->opts->callers || a->opts->callees ? a->opts->called : a->opts->tree) && view->stacks && view->event && !view->event->opened.stack_format &&
-	    hotspots_percent(user_weight(h), h->weight) >= UNNAMED_PERCENT)
+	    remarked(h, is_of_user, NULL) >= UNNAMED_PERCENT)
 		printf("these callers are from frame pointers, which leave out the caller of a function that sets up no frame; %s"
 		       "--call-graph dwarf finds it\n", a->opts->stream.input ? "record " : "");
 }
@@ -697,19 +642,20 @@ static void print_remarks(struct analysis *a, const struct hotspots *h, const st
 		printf("%llu of %llu samples are in the kernel, though %s counts user space only: the CPU is a little "
 		       "late to stop, and the kernel may run by then (skid)\n", (unsigned long long)view->skid,
 		       (unsigned long long)h->samples, view->what);
-	if (hotspots_percent(made_weight(h), h->weight) >= MADE_PERCENT)
+	if (remarked(h, is_made, NULL) >= MADE_PERCENT)
 		printf("%.0f %% of the samples are in code that was generated at run time and has no names (//anon); "
 		       "to get names, use node --perf-basic-prof, python3 -X perf, or jcmd PID Compiler.perfmap\n",
-		       hotspots_percent(made_weight(h), h->weight));
-	tell_nameless_kernel(a, h);
+		       remarked(h, is_made, NULL));
+	if (*a->names.no_kernel && !a->names.said_no_kernel && remarked(h, is_nameless_kernel, NULL) >= PART_PERCENT)   /* else a hint says it */
+		printf("%s\n", a->names.no_kernel);
 	tell_unnamed(h);
 	tell_no_inlines(h);
-	if (a->opts->sort & SORT_LINE && hotspots_percent(lineless_weight(h), h->weight) >= UNNAMED_PERCENT)
+	if (a->opts->sort & SORT_LINE && remarked(h, is_lineless, NULL) >= UNNAMED_PERCENT)
 		printf("%.0f %% of the samples are in programs without source lines: build them with -g, or install their debug files\n",
-		       hotspots_percent(lineless_weight(h), h->weight));
-	if (view->may_read_python && hotspots_percent(interpreter_weight(h), h->weight) >= INTERPRETER_PERCENT)
+		       remarked(h, is_lineless, NULL));
+	if (view->may_read_python && remarked(h, pyframes_is_interpreter, NULL) >= INTERPRETER_PERCENT)
 		printf("%.0f %% of the samples are in the Python interpreter: --python shows the program's functions instead\n",
-		       hotspots_percent(interpreter_weight(h), h->weight));
+		       remarked(h, pyframes_is_interpreter, NULL));
 }
 
 void hotspots_print(struct analysis *a, struct hotspots *h, const struct hotspots_view *view, uint64_t to)
