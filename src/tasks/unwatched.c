@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <perfevent.h>
-#include <pwd.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,23 +20,9 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* The user's name, or "user 12" if it has none. */
-static void username_of(uid_t uid, char *name, size_t size)
-{
-	char buf[1024];
-	struct passwd entry, *user = NULL;
-
-	if (!getpwuid_r(uid, &entry, buf, sizeof(buf), &user) && user)
-		escape_terminal(user->pw_name, strlen(user->pw_name), name, size);
-	else
-		snprintf(name, size, "user %u", (unsigned int)uid);
-}
-
 enum { FLAG_EXITING = 4 };   /* PF_EXITING, in the kernel's <linux/sched.h> */
 
 #define AS_ROOT "run perf-prof as root (sudo)"
-#define OUTSIDE \
-	"this process is in a user namespace, and root there may not read all files: run it as root outside of that namespace"
 #define UNREADABLE "this user may not read it"
 #define ALL_CPUS "use -a, which watches all processes, this one included"
 
@@ -122,36 +107,17 @@ static const char *reason(const char *path)
 
 	if (stat(path, &st))
 		return NULL;
-	why = privilege(path, &st);   /* it counts first: leave to read the file would not help */
+	why = privilege(path, &st);
 	return why || !faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) || errno != EACCES ? why : UNREADABLE;
-}
-
-/* Only its owner may change a file's mode. */
-static void say_who_lets_read(const char *path, const char *name, char *text, size_t size)
-{
-	char owner[64] = "";
-	struct stat st;
-
-	if (!stat(path, &st) && st.st_uid != geteuid()) {
-		username_of(st.st_uid, owner, sizeof(owner));
-		snprintf(text, size, "ask its owner (%s) for chmod a+r %s", owner, name);
-	} else {
-		snprintf(text, size, "make it readable: chmod a+r %s", name);
-	}
 }
 
 static void say_of_file(const char *path, const char *why, char *text, size_t size)
 {
-	char name[PATH_MAX], more[PATH_MAX + 128] = "watch a copy of the file, which runs without that privilege";
+	char name[PATH_MAX];
 
 	escape_terminal(path, strnlen(path, sizeof(name) / 4 - 1), name, sizeof(name));
-	if (!strcmp(why, UNREADABLE))
-		say_who_lets_read(path, name, more, sizeof(more));
-	else if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS))
-		*more = '\0';   /* nor copy it */
-	snprintf(text, size, "%s is not watched: %s, so the kernel removed the events when it was executed; %s%s%s", name, why,
-		 geteuid() ? AS_ROOT : strcmp(why, UNREADABLE) ? ALL_CPUS : OUTSIDE, geteuid() && *more ? ", or " : "",
-		 geteuid() ? more : "");
+	snprintf(text, size, "%s is not watched: %s, so the kernel removed the events when it was executed; %s", name, why,
+		 geteuid() ? AS_ROOT : ALL_CPUS);
 }
 
 static void say_of_task(pid_t tid, char *text, size_t size)
