@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the part of an attr that the kernel refuses, by trial: a copy is changed in one place and
+ * Finds the part of an attr that the kernel refuses, and is the only place that does, by trial: a copy is changed in one place and
  * opened; if the error goes away, that place is the reason.
  *
  * Order: values that are invalid but could be fixed (a stack of 7 bytes); each field cleared, the
@@ -20,11 +20,14 @@
 #include "perfevent/open/target.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/hw_breakpoint.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -227,7 +230,7 @@ static bool fix_inherited_read(struct perf_event_attr *a)
 	return has;
 }
 
-/* fix() makes the field valid and returns whether that was needed. */
+/* fix() makes the field valid and returns whether that was needed; NULL: the field is cleared, in blame_field(). */
 static const struct {
 	const char *field;
 	bool (*fix)(struct perf_event_attr *a);
@@ -253,7 +256,24 @@ static const struct {
 	{ "sample_type", fix_weights, "PERF_SAMPLE_WEIGHT or PERF_SAMPLE_WEIGHT_STRUCT, not both" },
 	{ "inherit", fix_inherited_read, "not with PERF_SAMPLE_READ; Linux 6.13 allows it with "
 	  "PERF_SAMPLE_TID" },
+	{ "remove_on_exec", NULL, "not with enable_on_exec" },
+	{ "exclusive", NULL, "group leaders only" },
+	{ "pinned", NULL, "group leaders only" },
+	{ "inherit", NULL, "a group needs it in all events or in none; before Linux 6.13 not with "
+	  "PERF_FORMAT_GROUP" },
+	{ "config", NULL, "the event source knows none of that number" },
+	{ "sample_period", NULL, "this event can only be counted, not sampled" },
+	{ "sample_freq", NULL, "this event can only be counted, not sampled" },
+	{ "sigtrap", NULL, "needs remove_on_exec, and a task as target" },
 };
+
+static const char *hint_of(const struct pev_attr_field *f)
+{
+	for (size_t i = 0; i < COUNT(fixes); i++)
+		if (!fixes[i].fix && !strcmp(fixes[i].field, f->name))
+			return fixes[i].hint;
+	return NULL;
+}
 
 /* The current limit, which the kernel lowers by itself. */
 static void show_limit(const struct trial *t, char *buf, size_t size)
@@ -277,7 +297,7 @@ static bool blame_value(const struct trial *t)
 		union pev_attr_buf copy = *t->attr;
 		char shown[96];
 
-		if (!fixes[i].fix(&copy.attr) || !memcmp(&copy, t->attr, sizeof(copy)) ||
+		if (!fixes[i].fix || !fixes[i].fix(&copy.attr) || !memcmp(&copy, t->attr, sizeof(copy)) ||
 		    !cures(t, &copy))
 			continue;
 		show(t, field(fixes[i].field), shown, sizeof(shown));
@@ -287,28 +307,6 @@ static bool blame_value(const struct trial *t)
 }
 
 /* ---- cleared fields ----------------------------------------------------------- */
-
-static const struct {
-	const char *field, *hint;
-} hints[] = {
-	{ "remove_on_exec", "not with enable_on_exec" },
-	{ "exclusive", "group leaders only" },
-	{ "pinned", "group leaders only" },
-	{ "inherit", "a group needs it in all events or in none; before Linux 6.13 not with "
-		     "PERF_FORMAT_GROUP" },
-	{ "config", "the event source knows none of that number" },
-	{ "sample_period", "this event can only be counted, not sampled" },
-	{ "sample_freq", "this event can only be counted, not sampled" },
-	{ "sigtrap", "needs remove_on_exec, and a task as target" },
-};
-
-static const char *hint_of(const struct pev_attr_field *f)
-{
-	for (size_t i = 0; i < COUNT(hints); i++)
-		if (!strcmp(hints[i].field, f->name))
-			return hints[i].hint;
-	return NULL;
-}
 
 /* 5.13 as 5013; 2.6.31 as 2006. */
 static unsigned int version(const char *since)
@@ -601,6 +599,19 @@ static bool blame_event(const struct trial *t)
 		       t->attr->attr.type);
 }
 
+int pev_try_plain_(uint32_t type, uint64_t config)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	pev_attr_init(&attr, type, config);
+	attr.disabled = attr.exclude_kernel = attr.exclude_hv = 1;
+	fd = pev_open_raw_(&attr, pev_target_self(), -1, 0);
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
+}
+
 bool pev_opens_alone_(const struct pev_event *ev)
 {
 	struct trial t = { .attr = &ev->buf, .flags = (unsigned long)ev->flags };
@@ -638,6 +649,50 @@ bool pev_is_others_task_(const struct pev_event *ev)
 	return (rc == -EACCES || rc == -EPERM) && !try_open(&t, &copy, -1, pev_target_self());
 }
 
+/* ---- the file of a uprobe -------------------------------------------------------- */
+
+/*
+ * No trials: a probe at another place would put a breakpoint into processes that run the file. The attr's path pointer may be
+ * invalid, since the kernel may have failed before reading it, so the path is read like memory of another process.
+ */
+
+#define REF_CTR_SHIFT 32     /* from the PMU's format file: config:32-63 */
+
+/* Reads a string at an address that may be invalid; false if it has no end. */
+static bool fetch(uint64_t address, char *buf, size_t size)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), first = page - address % page;
+	struct iovec to = { buf, size }, from[2] = {
+		{ (void *)(uintptr_t)address, first < size ? first : size },
+		{ (void *)(uintptr_t)(address + first), first < size ? size - first : 0 },
+	};
+	ssize_t n = process_vm_readv(getpid(), &to, 1, from, 2, 0);
+
+	return n > 0 && memchr(buf, '\0', (size_t)n);
+}
+
+static bool blame_uprobe(const struct trial *t)
+{
+	const struct perf_event_attr *a = &t->attr->attr;
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (!t->uprobe || !fetch(a->uprobe_path, path, sizeof(path)))
+		return false;
+	if (!path[0])
+		return verdict(t, "uprobe_path: it is empty");
+	if (stat(path, &st))
+		return verdict(t, "uprobe_path: there is no file %.150s", path);
+	if (!S_ISREG(st.st_mode))
+		return verdict(t, "uprobe_path: %.150s is no regular file", path);
+	if (a->probe_offset >= (uint64_t)st.st_size)
+		return verdict(t, "probe_offset = %#llx: %.120s has %#llx bytes", (unsigned long long)a->probe_offset, path,
+			       (unsigned long long)st.st_size);
+	if (a->config >> REF_CTR_SHIFT & 1)
+		return verdict(t, "config = %#llx: ref_ctr_offset (its upper half) has to be even", (unsigned long long)a->config);
+	return false;
+}
+
 static bool is_of_pmu(const struct trial *t, const char *name)
 {
 	uint32_t type;
@@ -645,7 +700,7 @@ static bool is_of_pmu(const struct trial *t, const char *name)
 	return !pev_pmu_lookup_type(name, &type) && type == t->attr->attr.type;
 }
 
-bool pev_blame_attr_(const struct pev_event *ev, char *buf, size_t size)
+bool pev_blame_(const struct pev_event *ev, int code, char *buf, size_t size)
 {
 	struct trial t = {
 		.attr = &ev->buf, .target = ev->target, .group_fd = ev->group_fd,
@@ -655,7 +710,9 @@ bool pev_blame_attr_(const struct pev_event *ev, char *buf, size_t size)
 
 	t.kprobe = is_of_pmu(&t, "kprobe");
 	t.uprobe = is_of_pmu(&t, "uprobe");
-	t.code = try_open(&t, &copy, t.group_fd, t.target);
+	if (blame_uprobe(&t))
+		return true;
+	t.code = code == ENOENT ? 0 : try_open(&t, &copy, t.group_fd, t.target);
 	return t.code && (blame_flags(&t) || blame_reserved(&t) || blame_value(&t) ||
 			  blame_field(&t) || blame_masks(&t) || blame_group(&t) ||
 			  blame_target(&t) || blame_pair(&t) || blame_event(&t));

@@ -183,34 +183,10 @@ static void on_perm(struct pev_error *err, const struct pev_event *ev)
 	on_access(err, ev);
 }
 
-/* Whether the CPU has counters: tries an event that everybody may open. */
+/* Tries an event that everybody may open. */
 bool pev_has_pmu_(void)
 {
-	struct perf_event_attr attr;
-	int fd;
-
-	pev_attr_init(&attr, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
-	attr.disabled = attr.exclude_kernel = attr.exclude_hv = 1;
-	fd = pev_open_raw_(&attr, pev_target_self(), -1, 0);
-	if (fd >= 0)
-		close(fd);
-	return fd != -ENOENT;
-}
-
-/* EINVAL is also the error for some combinations of cache, operation and result. */
-static bool is_no_cache_event(const struct pev_event *ev)
-{
-	struct perf_event_attr attr;
-	int fd;
-
-	if (ev->attr.type != PERF_TYPE_HW_CACHE)
-		return false;
-	pev_attr_init(&attr, PERF_TYPE_HW_CACHE, ev->attr.config);
-	attr.disabled = attr.exclude_kernel = attr.exclude_hv = 1;
-	fd = pev_open_raw_(&attr, pev_target_self(), -1, 0);
-	if (fd >= 0)
-		close(fd);
-	return fd == -EINVAL;
+	return pev_try_plain_(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES) != -ENOENT;
 }
 
 static void no_counter(struct pev_error *err)
@@ -227,24 +203,17 @@ static void no_counter(struct pev_error *err)
  * the least privilege. */
 bool pev_lacks_counter_(const struct pev_event *ev)
 {
-	struct perf_event_attr attr;
-	int fd;
+	const uint32_t type = ev->attr.type;
 
-	if (ev->attr.type != PERF_TYPE_HARDWARE && ev->attr.type != PERF_TYPE_HW_CACHE && ev->attr.type != PERF_TYPE_RAW)
-		return false;
-	pev_attr_init(&attr, ev->attr.type, ev->attr.config);
-	attr.disabled = attr.exclude_kernel = attr.exclude_hv = 1;
-	fd = pev_open_raw_(&attr, pev_target_self(), -1, 0);
-	if (fd >= 0)
-		close(fd);
-	return fd == -ENOENT;
+	return (type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE || type == PERF_TYPE_RAW) &&
+	       pev_try_plain_(type, ev->attr.config) == -ENOENT;
 }
 
 static void on_noent(struct pev_error *err, const struct pev_event *ev)
 {
 	char culprit[256];
 
-	if (pev_blame_uprobe_(ev, culprit, sizeof(culprit)))
+	if (pev_blame_(ev, ENOENT, culprit, sizeof(culprit)))
 		remedy(err, "the kernel refuses %s", culprit);
 	else if (ev->target.kind_ == TARGET_CGROUP && !pev_lacks_counter_(ev))
 		remedy(err, "perf events cannot watch this control group: its hierarchy has no perf_event. Those of "
@@ -287,10 +256,9 @@ static void on_inval(struct pev_error *err, const struct pev_event *ev)
 		       "makes that of all tasks of a CPU");
 	else if (no_such_cpu(ev->target.cpu_))
 		on_nodev(err, ev);
-	else if (is_no_cache_event(ev))
-		no_counter(err);
-	else if (pev_blame_uprobe_(ev, culprit, sizeof(culprit)) ||
-		 pev_blame_attr_(ev, culprit, sizeof(culprit)))
+	else if (ev->attr.type == PERF_TYPE_HW_CACHE && pev_try_plain_(PERF_TYPE_HW_CACHE, ev->attr.config) == -EINVAL)
+		no_counter(err);   /* also the error for some combinations of cache, operation and result */
+	else if (pev_blame_(ev, EINVAL, culprit, sizeof(culprit)))
 		remedy(err, "the kernel refuses %s", culprit);
 	else
 		remedy(err, "the kernel refuses this combination of attributes and target");
@@ -306,16 +274,6 @@ static void on_mfile(struct pev_error *err, const struct pev_event *ev)
 	       (unsigned long long)rl.rlim_cur);
 }
 
-static void on_nfile(struct pev_error *err, const struct pev_event *ev)
-{
-	remedy(err, "the whole system is out of file descriptors: raise sysctl fs.file-max");
-}
-
-static void on_nomem(struct pev_error *err, const struct pev_event *ev)
-{
-	remedy(err, "the kernel has no memory for it: watch fewer events, or use smaller rings");
-}
-
 static void on_nospc(struct pev_error *err, const struct pev_event *ev)
 {
 	if (ev->attr.type == PERF_TYPE_BREAKPOINT)
@@ -324,16 +282,11 @@ static void on_nospc(struct pev_error *err, const struct pev_event *ev)
 		remedy(err, "the counters are taken: close other events, or shorten the group");
 }
 
-static void on_nosys(struct pev_error *err, const struct pev_event *ev)
-{
-	remedy(err, "the kernel was built without CONFIG_PERF_EVENTS, or a sandbox hides the call");
-}
-
 static void on_opnotsupp(struct pev_error *err, const struct pev_event *ev)
 {
 	char culprit[256];
 
-	if (pev_blame_attr_(ev, culprit, sizeof(culprit)))
+	if (pev_blame_(ev, EOPNOTSUPP, culprit, sizeof(culprit)))
 		remedy(err, "this hardware or event does not support %s: leave it out", culprit);
 	else
 		remedy(err, "this hardware has no interrupt for that event: count it, don't sample it");
@@ -360,12 +313,6 @@ static void on_badf(struct pev_error *err, const struct pev_event *ev)
 		remedy(err, "the group's leader (group_fd) is no open event");
 }
 
-static void on_busy(struct pev_error *err, const struct pev_event *ev)
-{
-	remedy(err, "another user of the counter has it exclusively (an exclusive event, or the "
-	       "NMI watchdog: sysctl kernel.nmi_watchdog=0)");
-}
-
 static void on_toobig(struct pev_error *err, const struct pev_event *ev)
 {
 	char culprit[256];
@@ -376,21 +323,27 @@ static void on_toobig(struct pev_error *err, const struct pev_event *ev)
 	else if (pev_opens_alone_(ev))
 		remedy(err, "read(2) of this group would return 16 KiB or more: use shorter "
 		       "groups, or fewer bits of read_format");
-	else if (pev_blame_attr_(ev, culprit, sizeof(culprit)))
+	else if (pev_blame_(ev, E2BIG, culprit, sizeof(culprit)))
 		remedy(err, "this kernel does not know %s: leave it out", culprit);
 	else
 		remedy(err, "the attributes are from a newer kernel than this one");
 }
 
+/* The errnos whose remedy depends on nothing have it here. */
 static const struct {
 	int code;
 	void (*explain)(struct pev_error *err, const struct pev_event *ev);
+	const char *remedy;
 } open_errors[] = {
 	{ EACCES, on_access }, { EPERM, on_perm }, { ENOENT, on_noent }, { EINVAL, on_inval },
-	{ E2BIG, on_toobig }, { EMFILE, on_mfile }, { ENFILE, on_nfile }, { ENOMEM, on_nomem },
-	{ ENODEV, on_nodev }, { ENXIO, on_nodev }, { ENOSPC, on_nospc }, { ENOSYS, on_nosys },
-	{ EOPNOTSUPP, on_opnotsupp }, { EOVERFLOW, on_overflow }, { ESRCH, on_srch },
-	{ EBUSY, on_busy }, { EBADF, on_badf },
+	{ E2BIG, on_toobig }, { EMFILE, on_mfile }, { ENODEV, on_nodev }, { ENXIO, on_nodev },
+	{ ENOSPC, on_nospc }, { EOPNOTSUPP, on_opnotsupp }, { EOVERFLOW, on_overflow },
+	{ ESRCH, on_srch }, { EBADF, on_badf },
+	{ ENFILE, NULL, "the whole system is out of file descriptors: raise sysctl fs.file-max" },
+	{ ENOMEM, NULL, "the kernel has no memory for it: watch fewer events, or use smaller rings" },
+	{ ENOSYS, NULL, "the kernel was built without CONFIG_PERF_EVENTS, or a sandbox hides the call" },
+	{ EBUSY, NULL, "another user of the counter has it exclusively (an exclusive event, or the "
+	  "NMI watchdog: sysctl kernel.nmi_watchdog=0)" },
 };
 
 int pev_explain_open(struct pev_error *err, const struct pev_event *ev, int code)
@@ -403,8 +356,10 @@ int pev_explain_open(struct pev_error *err, const struct pev_event *ev, int code
 	pev_ask_(err, code, "open %s on %s", pev_event_label(ev), target);
 	pev_say_errno_(err, code);
 	for (size_t i = 0; i < sizeof(open_errors) / sizeof(*open_errors); i++)
-		if (open_errors[i].code == code)
+		if (open_errors[i].code == code && open_errors[i].explain)
 			open_errors[i].explain(err, ev);
+		else if (open_errors[i].code == code)
+			remedy(err, "%s", open_errors[i].remedy);
 	if (!err->remedy[0])
 		remedy(err, "see perf_event_open(2)");
 	return -code;

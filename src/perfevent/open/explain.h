@@ -20,11 +20,11 @@ bool pev_explain_contained_(char *buf, size_t size, const char *capability, int 
 int pev_explain_aux_(struct pev_error *err, const struct pev_event *ev, unsigned int pages,
 		     int code);
 
-/* Finds by trial which part of ev->attr the kernel refuses: "sigtrap (needs remove_on_exec, Linux
- * 5.13)". False if none was found. */
-bool pev_blame_attr_(const struct pev_event *ev, char *buf, size_t size);
-/* The same for the path and offset of a uprobe, without trials. */
-bool pev_blame_uprobe_(const struct pev_event *ev, char *buf, size_t size);
+/* Finds which part of ev->attr the kernel refuses with that errno: "sigtrap (needs remove_on_exec, Linux 5.13)". False if none was
+ * found. */
+bool pev_blame_(const struct pev_event *ev, int code, char *buf, size_t size);
+/* Tries to open such an event for user space of the calling thread, which needs the least privilege: 0 or -errno. */
+int pev_try_plain_(uint32_t type, uint64_t config);
 /* Whether the CPU has counters that can be used. */
 bool pev_has_pmu_(void);
 /* Whether this machine has no such counter, whatever the privilege. */
