@@ -68,17 +68,17 @@ static bool name_of(struct analysis *a, const struct top_part *part, const struc
 
 /* Names of tasks are looked up when rows are shown. By then a task may be gone for so long that its name is forgotten:
  * the row keeps the one that it had at its event number 1, 2, 4, 8 ... */
-static void keep_name(struct analysis *a, struct top_row *row, uint64_t time)
+static void keep_name(struct analysis *a, struct top_row *row)
 {
 	const char *name;
 
 	if (row->events & (row->events + 1))
 		return;
-	name = analysis_comm(a, row->task, time);
+	name = analysis_comm(a, row->task);
 	top_row_name(row, name, strlen(name));
 }
 
-static void set_name(struct analysis *a, const struct top_part *part, struct top_row *row, uint64_t time)
+static void set_name(struct analysis *a, const struct top_part *part, struct top_row *row)
 {
 	struct expr_value name;
 
@@ -90,7 +90,7 @@ static void set_name(struct analysis *a, const struct top_part *part, struct top
 	else
 		row->task = (pid_t)name.s;
 	if (row->task >= 0)
-		keep_name(a, row, time);
+		keep_name(a, row);
 }
 
 /* The key of a task outside of the PID namespace. Its process is not known. */
@@ -101,21 +101,21 @@ static void find_outside(const struct top *t, const struct top_part *part, struc
 }
 
 static struct top_row *row_by_name(struct top *t, struct analysis *a, const struct top_part *part,
-				   const struct expr_value *key, uint64_t time)
+				   const struct expr_value *key)
 {
 	struct expr_value name;
 
 	if (!name_of(a, part, key, &name))
 		return NULL;
 	if (name.type != EXPR_TEXT) {
-		name.text = analysis_comm(a, (pid_t)name.s, time);
+		name.text = analysis_comm(a, (pid_t)name.s);
 		name.len = (uint32_t)strlen(name.text);
 		name.type = EXPR_TEXT;
 	}
 	return top_rows_get(&t->rows, part, &name);
 }
 
-static struct top_row *row_of(struct analysis *a, const struct top_part *part, uint64_t time)
+static struct top_row *row_of(struct analysis *a, const struct top_part *part)
 {
 	struct top *t = a->config;
 	struct expr_value key;
@@ -129,10 +129,10 @@ static struct top_row *row_of(struct analysis *a, const struct top_part *part, u
 	}
 	find_outside(t, part, &key);
 	if (t->only_comm)
-		return row_by_name(t, a, part, &key, time);
+		return row_by_name(t, a, part, &key);
 	row = top_rows_get(&t->rows, part, &key);
 	if (row && t->plan.named)
-		set_name(a, part, row, time);
+		set_name(a, part, row);
 	return row;
 }
 
@@ -164,7 +164,7 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 	t->last = s->time;
 	t->from = t->from ? t->from : s->time;
 	key_run_set(&t->run, a, s);
-	row = row_of(a, part, s->time);
+	row = row_of(a, part);
 	if (!row)
 		return;
 	row->events++;
@@ -250,7 +250,7 @@ static void put_key(struct top *t, const struct top_row *row)
 
 static void put_name(struct top *t, struct analysis *a, const struct top_row *row)
 {
-	const char *name = t->only_comm || row->task < 0 ? row->name : analysis_comm(a, row->task, row->time);
+	const char *name = t->only_comm || row->task < 0 ? row->name : analysis_comm(a, row->task);
 
 	if (t->only_comm)
 		table_textn(&t->table, row->key.text, row->key.len);

@@ -163,9 +163,9 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 	if (t->overwrite.history)
 		overwrite_take(&t->overwrite, a, s);
 	else if (t->flame.folded)
-		hotspots_add(&t->hot, analysis_comm(a, s->tid, s->time), analysis_stack(a, s), 1, false);
+		hotspots_add(&t->hot, analysis_comm(a, s->tid), analysis_stack(a, s), 1, false);
 	else if (t->common.json)
-		print_json(a, s, analysis_comm(a, s->tid, s->time));
+		print_json(a, s, analysis_comm(a, s->tid));
 	else
 		analysis_print(a, s);
 }

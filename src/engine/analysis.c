@@ -237,12 +237,12 @@ const char *analysis_cgroup(struct analysis *a, const struct analysis_sample *s)
 	uint64_t id = 0;
 
 	layout_cgroup(&s->event->layout, s->view.rec, &id);
-	return names_cgroup(&a->names, id, s->time);
+	return names_cgroup(&a->names, id);
 }
 
-const char *analysis_comm(struct analysis *a, pid_t tid, uint64_t time)
+const char *analysis_comm(struct analysis *a, pid_t tid)
 {
-	return names_comm(&a->names, tid, time);
+	return names_comm(&a->names, tid);
 }
 
 struct callstack *analysis_stack(struct analysis *a, const struct analysis_sample *s)
@@ -326,7 +326,7 @@ struct terminal analysis_terminal(const struct analysis_opts *o)
 
 void analysis_print(struct analysis *a, const struct analysis_sample *s)
 {
-	analysis_print_as(a, s, analysis_comm(a, s->tid, s->time));
+	analysis_print_as(a, s, analysis_comm(a, s->tid));
 }
 
 /* A watched command often writes to the same pipe: its lines must not come in the middle of ours, so what is printed

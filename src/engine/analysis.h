@@ -228,7 +228,7 @@ int analysis_put_table_of(const struct analysis_opts *o, struct table *t, const 
 void analysis_put_losses(struct analysis *a, struct table *t);
 
 /* About one sample: */
-const char *analysis_comm(struct analysis *a, pid_t tid, uint64_t time);   /* valid until the next call */
+const char *analysis_comm(struct analysis *a, pid_t tid);   /* valid until the next call */
 /* The name of its task's control group; equal names have equal addresses. For opts->stream.samples_cgroups. */
 const char *analysis_cgroup(struct analysis *a, const struct analysis_sample *s);
 /* Its call chain; NULL: it has none. */

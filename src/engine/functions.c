@@ -188,14 +188,14 @@ static int call_comm_get(struct expr_run *run, const struct expr_value *args, si
 	pid_t task = stream_named(ctx->a->stream, (pid_t)args[0].s);
 
 	/* the argument can also be _tid, which is not the kernel's own id: then it is used as it is */
-	return put_name(run, analysis_comm(ctx->a, task & PIDMAP_OUTER ? (pid_t)args[0].s : task, ctx->time), result);
+	return put_name(run, analysis_comm(ctx->a, task & PIDMAP_OUTER ? (pid_t)args[0].s : task), result);
 }
 
 static int call_comm(struct expr_run *run, const struct expr_value *args, size_t nargs, struct expr_value *result)
 {
 	struct function_ctx *ctx = run->ctx;
 
-	return put_name(run, analysis_comm(ctx->a, ctx->tid, ctx->time), result);
+	return put_name(run, analysis_comm(ctx->a, ctx->tid), result);
 }
 
 static int call_syscall_name(struct expr_run *run, const struct expr_value *args, size_t nargs,

@@ -170,7 +170,7 @@ void overwrite_take(struct overwrite *o, struct analysis *a, const struct analys
 		return;
 	if (o->asked && s->time > o->asked)
 		answer(o, a);
-	history_add(o->history, s, analysis_comm(a, s->tid, s->time));
+	history_add(o->history, s, analysis_comm(a, s->tid));
 	if (s->event->consumer && !is_over(o))
 		dump(o, a, s->time, s->event->name);
 	if (is_over(o))

@@ -425,7 +425,7 @@ static uint32_t nth_of(const struct firefox *x, pid_t pid, uint64_t process)
 
 static struct thread *thread_of(struct firefox *x, struct analysis *a, const struct analysis_sample *s)
 {
-	const uint64_t key[] = { names_task(&a->names, s->pid, s->time), names_task(&a->names, s->tid, s->time) };
+	const uint64_t key[] = { names_task(&a->names, s->pid), names_task(&a->names, s->tid) };
 	bool fresh;
 	struct thread *t = thread_at(x, numbers_of(&x->threads, key, &fresh));
 
@@ -463,7 +463,7 @@ static void sample(struct convert *c, struct analysis *a, const struct analysis_
 	bool good = t;
 
 	if (t)
-		t->comm = wordlist_of(&x->tables.words, analysis_comm(a, s->tid, s->time));
+		t->comm = wordlist_of(&x->tables.words, analysis_comm(a, s->tid));
 	if (t && convert_profiles(c, s->event))
 		good = add_sample(t, s, stack);
 	if (t && good && (c->all || !convert_profiles(c, s->event)))

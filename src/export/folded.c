@@ -33,7 +33,7 @@ static void sample(struct convert *c, struct analysis *a, const struct analysis_
 	struct stacks *state = c->state;
 
 	if (convert_profiles(c, s->event))
-		hotspots_add(&state->hot, analysis_comm(a, s->tid, s->time), analysis_where(a, s),
+		hotspots_add(&state->hot, analysis_comm(a, s->tid), analysis_where(a, s),
 			     c->all ? 1 : analysis_weight(s), false);
 }
 

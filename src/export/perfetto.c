@@ -193,9 +193,9 @@ static uint64_t track_of(struct perfetto *p, const uint64_t key[2], const struct
 /* The number of the thread's track; 0 without memory. */
 static uint64_t thread_of(struct perfetto *p, struct analysis *a, const struct analysis_sample *s)
 {
-	const uint64_t process[] = { names_task(&a->names, s->pid, s->time), UINT64_MAX };
-	const uint64_t thread[] = { process[0], names_task(&a->names, s->tid, s->time) };
-	uint32_t comm = wordlist_of(&p->comms, analysis_comm(a, s->tid, s->time)), *last;
+	const uint64_t process[] = { names_task(&a->names, s->pid), UINT64_MAX };
+	const uint64_t thread[] = { process[0], names_task(&a->names, s->tid) };
+	uint32_t comm = wordlist_of(&p->comms, analysis_comm(a, s->tid)), *last;
 	bool fresh;
 	uint64_t uuid;
 

@@ -105,7 +105,7 @@ static void sample(struct convert *c, struct analysis *a, const struct analysis_
 		return;
 	memset(&key, 0, sizeof(key));
 	key = (struct task_key){ analysis_where(a, s), column_of(s->event), s->pid, s->tid,
-				 wordlist_of(&p->strings, analysis_comm(a, s->tid, s->time)) };
+				 wordlist_of(&p->strings, analysis_comm(a, s->tid)) };
 	t = groups_get(&p->all, &key, sizeof(key), sizeof(*t), UINT32_MAX);
 	if (!t) {
 		c->no_memory = true;

@@ -37,7 +37,7 @@ NUMBER(id, word_at(l, layout(l)->identifier ? layout(l)->identifier : layout(l)-
 /* perf's name for unknown threads. */
 const char *script_comm(struct script_line *l)
 {
-	const char *comm = analysis_comm(l->a, l->s->tid, l->s->time);
+	const char *comm = analysis_comm(l->a, l->s->tid);
 
 	if (__builtin_expect(*comm != '<' || !comms_is_unknown(comm) || !pidmap_has_number(l->s->tid), 1))
 		return comm;

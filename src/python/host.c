@@ -126,7 +126,7 @@ static const char *comm_of(void *ctx, const struct stream_event *event, const st
 {
 	struct host *h = ctx;
 
-	return names_comm(&h->names, stream_tid(event, rec, raw), layout_u64(rec, event->layout.time));
+	return names_comm(&h->names, stream_tid(event, rec, raw));
 }
 
 const char *event_comm(const struct perf_event *e)

@@ -67,11 +67,11 @@ void grouping_free(struct grouping *g)
 	groups_free(&g->processes.all);
 }
 
-uint64_t grouping_process(struct grouping *g, struct analysis *a, pid_t tid, uint64_t time, const char **comm)
+uint64_t grouping_process(struct grouping *g, struct analysis *a, pid_t tid, const char **comm)
 {
 	pid_t pid = processes_of(&g->processes, tid);
 
-	*comm = analysis_comm(a, pid, time);
+	*comm = analysis_comm(a, pid);
 	return (uint64_t)pid;
 }
 

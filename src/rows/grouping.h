@@ -50,12 +50,12 @@ static inline void grouping_see(struct grouping *g, const struct analysis_sample
 }
 
 /* key[0] of a row for a process: its pid. *comm: the process's name. */
-uint64_t grouping_process(struct grouping *g, struct analysis *a, pid_t tid, uint64_t time, const char **comm);
+uint64_t grouping_process(struct grouping *g, struct analysis *a, pid_t tid, const char **comm);
 /* key[0] of the task's row. *comm: the task's name; with --by pid replaced by the process's. */
-static inline uint64_t grouping_key(struct grouping *g, struct analysis *a, pid_t tid, uint64_t time, const char **comm)
+static inline uint64_t grouping_key(struct grouping *g, struct analysis *a, pid_t tid, const char **comm)
 {
 	return g->by == BY_COMM ? analysis_hash(*comm)
-	       : g->by == BY_PID ? grouping_process(g, a, tid, time, comm) : (uint64_t)tid;
+	       : g->by == BY_PID ? grouping_process(g, a, tid, comm) : (uint64_t)tid;
 }
 
 /* Call it when a row was added for a task. If there are too many tasks, it merges rows by name. */

@@ -104,16 +104,16 @@ const char *question_comm(struct question *q, const struct analysis_sample *s, p
 	uint32_t len;
 
 	if (q->a)
-		return analysis_comm(q->a, tid, s->time);
+		return analysis_comm(q->a, tid);
 	memset(q->comm, 0, sizeof(q->comm));
 	if (!trace_field_data(field, s->view.raw, s->view.raw_size, &text, &len))
 		memcpy(q->comm, text, len < sizeof(q->comm) ? len : sizeof(q->comm) - 1);
 	return q->comm;
 }
 
-const char *question_shown_comm(struct question *q, pid_t tid, uint64_t time)
+const char *question_shown_comm(struct question *q, pid_t tid)
 {
-	return q->named && q->a && (q->per_instance || q->than) ? analysis_comm(q->a, tid, time) : NULL;
+	return q->named && q->a && (q->per_instance || q->than) ? analysis_comm(q->a, tid) : NULL;
 }
 
 struct tracefmt_db *question_formats(struct question *q)

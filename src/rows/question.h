@@ -208,7 +208,7 @@ static inline uint64_t question_number(const struct question *q, const struct an
 }
 
 /* The name of a task for COLUMN_COMM and ops->title, of a question without rows by task; NULL: neither is shown. */
-const char *question_shown_comm(struct question *q, pid_t tid, uint64_t time);
+const char *question_shown_comm(struct question *q, pid_t tid);
 /* The task's name at the time of the sample; for a source, from that field. Valid until the next sample. */
 const char *question_comm(struct question *q, const struct analysis_sample *s, pid_t tid, const struct trace_field *field);
 /* For ops->watch: adds a tracepoint. everywhere: a source gets it from all tasks. 0, or -1 with f. */

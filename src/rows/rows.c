@@ -99,7 +99,7 @@ void rows_add(struct question *q, const struct happening *h)
 	bool fresh;
 
 	if (q->ops->tasks)
-		key[0] = grouping_key(&q->grouping, q->a, h->tid, h->s->time, &name);
+		key[0] = grouping_key(&q->grouping, q->a, h->tid, &name);
 	set_keys(q, h, key);
 	d = add_duration(q, name, key, h->end.duration, &fresh);
 	if (!d)
@@ -119,7 +119,7 @@ void rows_add(struct question *q, const struct happening *h)
 void question_add_asleep(struct question *q, const char *comm, pid_t tid, uint64_t value)
 {
 	uint64_t now = analysis_end(q->a, q->last);
-	const uint64_t key[DISTRIBUTION_KEYS] = { grouping_key(&q->grouping, q->a, tid, now, &comm), value };
+	const uint64_t key[DISTRIBUTION_KEYS] = { grouping_key(&q->grouping, q->a, tid, &comm), value };
 	bool fresh;
 
 	if (q->from && now > q->from && add_duration(q, comm, key, now - q->from, &fresh) && fresh)
@@ -132,7 +132,7 @@ void question_add_unfinished(struct question *q, const struct happening *h, uint
 	const char *name = h->comm;
 	bool fresh;
 
-	key[0] = grouping_key(&q->grouping, q->a, h->tid, now, &name);
+	key[0] = grouping_key(&q->grouping, q->a, h->tid, &name);
 	set_keys(q, h, key);
 	if (add_duration(q, name, key, h->end.duration, &fresh) && fresh)
 		grouping_count(&q->grouping, &q->rows, h->tid);

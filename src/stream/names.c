@@ -102,17 +102,17 @@ static void catch_up(void *ctx)
 	stream_peek_tasks(n->stream, take_mapping, n->maps);
 }
 
-const char *names_comm(struct names *n, pid_t tid, uint64_t time)
+const char *names_comm(struct names *n, pid_t tid)
 {
 	return comms_get(ids_names(n->stream, n->comms, tid), tid);
 }
 
-uint64_t names_task(struct names *n, pid_t tid, uint64_t time)
+uint64_t names_task(struct names *n, pid_t tid)
 {
 	return (uint64_t)comms_life(ids_names(n->stream, n->comms, tid), tid) << 32 | (uint32_t)tid;
 }
 
-const char *names_cgroup(struct names *n, uint64_t id, uint64_t time)
+const char *names_cgroup(struct names *n, uint64_t id)
 {
 	return cgroupnames_get(n->cgroups, id);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names for the numbers in a stream's events: tasks, and the file and function of an address. Every
- * lookup has a time, because tasks come and go before events are delivered.
+ * Names for the numbers in a stream's events: tasks, and the file and function of an address. Task records come in time order
+ * among the samples, so what is known at a lookup is what was true then.
  */
 #ifndef STREAM_NAMES_H
 #define STREAM_NAMES_H
@@ -59,12 +59,12 @@ int names_open(struct names *n, int verbose, struct fault *f);
 int names_watch(struct names *n, int verbose, struct fault *f);
 /* Takes a record of stream_ops.task. */
 void names_take(struct names *n, const struct pev_record *rec);
-/* The name of the task at that time. Valid until the next call. */
-const char *names_comm(struct names *n, pid_t tid, uint64_t time);
-/* A number for the task with this id at that time: another one than that of earlier tasks with the same id, which is its lower half. */
-uint64_t names_task(struct names *n, pid_t tid, uint64_t time);
+/* The name of the task. Valid until the next call. */
+const char *names_comm(struct names *n, pid_t tid);
+/* A number for the task that has this id now: another one than that of earlier tasks with the same id, which is its lower half. */
+uint64_t names_task(struct names *n, pid_t tid);
 /* The name of a task's control group, by its id in a sample. Valid as long as n. */
-const char *names_cgroup(struct names *n, uint64_t id, uint64_t time);
+const char *names_cgroup(struct names *n, uint64_t id);
 /* Whether its samples are taken when a function has returned (uretprobe, kretprobe): where they are is a return address. */
 bool names_is_return(const struct stream_event *event);
 /* The sample's call chain, as in the kernel's callchain, for a return probe with CHAIN_RETURNS (symbols/chain.h). The

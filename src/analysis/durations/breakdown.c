@@ -315,7 +315,7 @@ static const char *no_task(const struct breakdown *b, enum breakdown_part part, 
 static void woken(struct breakdown *b, struct breakdown_thread *t, enum breakdown_part part, const struct analysis_sample *s,
 		  uint64_t ns)
 {
-	const char *comm = analysis_comm(b->states.question.a, s->tid, s->time), *other = no_task(b, part, s, comm);
+	const char *comm = analysis_comm(b->states.question.a, s->tid), *other = no_task(b, part, s, comm);
 	const bool softly = !other && trace_field_uint(b->flags, s->view.raw) & TRACE_SOFTIRQ;
 	char name[WORD_SIZE], text[WORD_SIZE];
 	uint64_t waker, on = 0;

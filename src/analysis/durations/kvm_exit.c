@@ -159,7 +159,7 @@ static void sample(struct question *q, const struct analysis_sample *s)
 	} else if (s->event == q->events[ENTER] && pairs_end(&q->pairs, s->time, (uint64_t)s->tid, &h.end)) {
 		h.cells[ROW_REASON].number = h.cells[REASON].number = h.end.value;
 		h.cells[ROW_TID].number = (uint64_t)s->tid;
-		h.comm = question_shown_comm(q, s->tid, s->time);
+		h.comm = question_shown_comm(q, s->tid);
 		question_emit(q, &h);
 	}
 }

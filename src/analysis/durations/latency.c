@@ -71,11 +71,11 @@ static bool key_at(struct question *q, const struct key *key, const struct analy
 	return true;
 }
 
-static const char *name_of(struct question *q, const struct key *key, const struct analysis_sample *s, uint64_t value)
+static const char *name_of(struct question *q, const struct key *key, uint64_t value)
 {
 	pid_t task = q->a && key->outer ? stream_named(q->a->stream, (pid_t)value) : (pid_t)value;
 
-	return key->task ? question_shown_comm(q, task, s->time) : NULL;
+	return key->task ? question_shown_comm(q, task) : NULL;
 }
 
 static const struct key *end_key(const struct part *part)
@@ -94,7 +94,7 @@ static void ends(struct question *q, const struct analysis_sample *s, const stru
 	if (l->breakdown.on)
 		breakdown_end(&l->breakdown, s, &h.end);
 	h.cells[KEY].number = l->parts[h.end.value].key.thread ? (uint64_t)pidmap_shown((pid_t)key) : key;
-	h.comm = name_of(q, &l->parts[h.end.value].key, s, key);
+	h.comm = name_of(q, &l->parts[h.end.value].key, key);
 	h.cells[PAIR].number = h.end.value << 32 | (uint64_t)(part - l->parts);
 	question_emit(q, &h);
 }

@@ -94,7 +94,7 @@ static void starved_free(struct starved *s)
 
 static void put(struct question *q, pid_t tid, uint64_t now, const char *since)
 {
-	const char *comm = analysis_comm(q->a, tid, now);
+	const char *comm = analysis_comm(q->a, tid);
 	char name[64];
 
 	escape_terminal(comm, strlen(comm), name, sizeof(name));

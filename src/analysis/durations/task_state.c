@@ -69,7 +69,7 @@ static int begin(struct question *q, struct fault *f)
 static void slept(void *ctx, pid_t tid, enum task_state state)
 {
 	struct question *q = ctx;
-	const char *comm = analysis_comm(q->a, tid, q->last);
+	const char *comm = analysis_comm(q->a, tid);
 
 	if (is_shown((struct task_states *)q, comm, state))
 		question_add_asleep(q, comm, tid, state);

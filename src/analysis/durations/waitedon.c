@@ -125,7 +125,7 @@ static bool blame_known_holder(struct waitedon *w, const struct waiton *on, cons
 	if (!c)
 		return false;
 	if (on->names)
-		snprintf(c->name, sizeof(c->name), "%s", names_comm(on->names, holder, wait->start));
+		snprintf(c->name, sizeof(c->name), "%s", names_comm(on->names, holder));
 	c->ns += wait->duration;
 	return true;
 }

@@ -282,11 +282,11 @@ static bool is_thread_of(const struct waiton *w, pid_t pid, pid_t tid)
 	return one ? one->pid == pid : !w->recorded && !access(path, F_OK);
 }
 
-static void set_joined(struct waiton *w, struct waiton_call *one, uint64_t time)
+static void set_joined(struct waiton *w, struct waiton_call *one)
 {
 	one->joined = (pid_t)one->futex.value;
 	one->futex.is_joined = true;
-	snprintf(one->name, sizeof(one->name), "thread %s", names_comm(w->names, one->joined, time));
+	snprintf(one->name, sizeof(one->name), "thread %s", names_comm(w->names, one->joined));
 }
 
 /* The name is known for some seconds after its end, unless another task has the number now. */
@@ -303,13 +303,13 @@ void waiton_ended_name(const struct waiton *w, pid_t tid, char *buf, size_t size
 		snprintf(buf, size, "thread %d, which has ended", (int)tid);
 }
 
-void waiton_woken(struct waiton *w, pid_t tid, pid_t waker, uint64_t time)
+void waiton_woken(struct waiton *w, pid_t tid, pid_t waker)
 {
 	struct waiton_call *one = find(w, tid);
 
 	if (one && w->names && may_join(one) && (one->joined || (pid_t)one->futex.value == waker ||
 					       is_thread_of(w, one->pid, (pid_t)one->futex.value)))
-		set_joined(w, one, time);
+		set_joined(w, one);
 }
 
 /* ---- waits ------------------------------------------------------------------------------ */
@@ -341,7 +341,7 @@ static void name_futex(struct waiton *w, struct waiton_call *one, uint64_t time)
 	struct variables_place place = { 0 };
 
 	if (w->names && may_join(one) && is_thread_of(w, one->pid, (pid_t)one->futex.value)) {
-		set_joined(w, one, time);
+		set_joined(w, one);
 		return;
 	}
 	name_address(w, one, time);

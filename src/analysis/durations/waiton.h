@@ -33,7 +33,7 @@ void waiton_leave(struct waiton *w, pid_t tid);
 /* The thread begins to wait: looks up the name of its descriptor or address. time: of a recorded wait. */
 void waiton_wait(struct waiton *w, pid_t tid, uint64_t time);
 /* The wait has ended by that task (0: by none): if the thread waited for a thread's end, the name is the one that it has now. */
-void waiton_woken(struct waiton *w, pid_t tid, pid_t waker, uint64_t time);
+void waiton_woken(struct waiton *w, pid_t tid, pid_t waker);
 /* The thread has ended and, if it is the first one of its process, that process. */
 void waiton_forget(struct waiton *w, pid_t tid);
 /* "futex big (/usr/bin/lock)", "futex 0x7f0c", "join of thread reader" (with w->names), "read pipe:[123]",

@@ -458,7 +458,7 @@ static uint64_t name_waker(struct question *q, const struct analysis_sample *s, 
 		return 0;
 	if (context >= BY_INTERRUPT)
 		return words_number(words, waitends_nobody(context));
-	snprintf(text, sizeof(text), "%s%s", analysis_comm(q->a, s->tid, s->time), context == BY_SOFTIRQ ? " [softirq]" : "");
+	snprintf(text, sizeof(text), "%s%s", analysis_comm(q->a, s->tid), context == BY_SOFTIRQ ? " [softirq]" : "");
 	return words_number(words, text);
 }
 
@@ -625,7 +625,7 @@ static void add_to_tables(struct waits *w, const struct happening *h, const stru
 	const struct handoff waker = { s->time, s->tid, h->cells[WAKER].number, wakes, false };
 	const struct waitedon_wait wait = {
 		h->tid, h->end.start, h->end.duration, e->context == BY_TASK_ITSELF ? &waker : NULL,
-		e->context == BY_TASK_ITSELF ? analysis_comm(q->a, s->tid, s->time) : "", h->cells[ON].number,
+		e->context == BY_TASK_ITSELF ? analysis_comm(q->a, s->tid) : "", h->cells[ON].number,
 		e->context == BY_TIMEOUT, e->context == BY_EXIT,
 	};
 	const struct handoffs *handoffs = w->shows_on && !q->csv ? waitedon_add(&w->waited, &w->on, &wait) : NULL;
@@ -654,7 +654,7 @@ static void add_ended(struct question *q, const struct ended *e)
 	h.cells[WAKER_TID].number = e->context >= BY_INTERRUPT ? 0 : (uint64_t)s->tid;
 	h.cells[CONTEXT].number = e->context;
 	if (w->shows_on) {
-		waiton_woken(&w->on, h.tid, e->context == BY_TASK_ITSELF ? s->tid : 0, s->time);
+		waiton_woken(&w->on, h.tid, e->context == BY_TASK_ITSELF ? s->tid : 0);
 		h.cells[ON].number = number_on(w, h.tid, waiton_text(&w->on, h.tid, text, sizeof(text)));
 	}
 	h.comm = question_comm(q, s, h.tid, q->texts[WAKING]);
@@ -888,7 +888,7 @@ static void add_unfinished(struct question *q, const struct open_pair *o, uint64
 	struct waits *w = (struct waits *)q;
 	const pid_t tid = (pid_t)o->key;
 	struct happening h = {
-		.tid = tid, .comm = analysis_comm(q->a, tid, now),
+		.tid = tid, .comm = analysis_comm(q->a, tid),
 		.end = { .start = o->start, .duration = now > o->start ? now - o->start : 0, .value = o->value },
 		.cells = { [WAKER] = { words_number(&w->words, nobody) } },
 	};

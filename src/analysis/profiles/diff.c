@@ -272,7 +272,7 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 		return;
 	d->side->samples++;
 	d->side->squares += (double)weight * (double)weight;
-	hotspots_add(&d->hot, analysis_comm(a, s->tid, s->time), analysis_where(a, s), weight, false);
+	hotspots_add(&d->hot, analysis_comm(a, s->tid), analysis_where(a, s), weight, false);
 }
 
 /* Addresses are the same functions in the same build of a file only, whose name they have. build: "": of a function with a name,

@@ -224,9 +224,9 @@ static void see_process(struct hotspots *h, struct analysis *a, const struct ana
 		process = groups_get(&h->processes, &h->pid, sizeof(h->pid), sizeof(*process), MAX_HOTSPOTS);
 	if (!process)
 		return;
-	name = analysis_comm(a, pid, s->time);
+	name = analysis_comm(a, pid);
 	if (comms_is_unknown(name) && pid != PIDMAP_OUTER)
-		name = analysis_comm(a, s->tid, s->time);
+		name = analysis_comm(a, s->tid);
 	snprintf(process->text, sizeof(process->text), "%s", name);
 }
 
@@ -237,9 +237,9 @@ const char *hotspots_process(const struct hotspots *h, int64_t pid)
 	return process ? process->text : "";
 }
 
-static void see_program(struct hotspots *h, struct analysis *a, pid_t pid, uint64_t time)
+static void see_program(struct hotspots *h, struct analysis *a, pid_t pid)
 {
-	const char *name = a->opts->sort || a->opts->json ? NULL : analysis_comm(a, pid, time);
+	const char *name = a->opts->sort || a->opts->json ? NULL : analysis_comm(a, pid);
 
 	h->program = name && !comms_is_unknown(name) ? keep(h, name) : NULL;
 }
@@ -263,10 +263,10 @@ bool hotspots_have_programs(const struct hotspots *h)
 
 void hotspots_see(struct hotspots *h, struct analysis *a, const struct analysis_sample *s)
 {
-	h->pid = a->opts->sort & SORT_PID ? (int64_t)names_task(&a->names, process_id(s), s->time) : 0;
-	h->tid = a->opts->sort & SORT_TID ? (int64_t)names_task(&a->names, s->tid, s->time) : 0;
+	h->pid = a->opts->sort & SORT_PID ? (int64_t)names_task(&a->names, process_id(s)) : 0;
+	h->tid = a->opts->sort & SORT_TID ? (int64_t)names_task(&a->names, s->tid) : 0;
 	h->cpu = a->opts->sort & SORT_CPU ? s->cpu : 0;
-	see_program(h, a, process_id(s), s->time);
+	see_program(h, a, process_id(s));
 	h->cgroup = a->opts->sort & SORT_CGROUP ? analysis_cgroup(a, s) : NULL;
 	if (a->opts->sort & SORT_PID)
 		see_process(h, a, s);

@@ -162,7 +162,7 @@ static void print_ranges(struct analysis *a)
 static void sample(struct analysis *a, const struct analysis_sample *s)
 {
 	struct page_faults *p = a->config;
-	const char *comm = analysis_comm(a, s->tid, s->time);
+	const char *comm = analysis_comm(a, s->tid);
 
 	if (s->event != p->faults)
 		return;

@@ -155,12 +155,12 @@ static uint64_t weight_of(const struct profile *p, const struct analysis_sample 
 }
 
 /* Adds time on a CPU to the task's present name. */
-static void measure(struct analysis *a, pid_t tid, uint64_t time, uint64_t ns)
+static void measure(struct analysis *a, pid_t tid, uint64_t ns)
 {
 	struct profile *p = a->config;
 
 	if (ns && switches_watch(&p->switches, tid))
-		hotspots_measure(&p->hot, analysis_comm(a, tid, time), ns);
+		hotspots_measure(&p->hot, analysis_comm(a, tid), ns);
 }
 
 /* Adds the time of running tasks up to `time`. */
@@ -172,7 +172,7 @@ static void measure_running(struct analysis *a, uint64_t time)
 		pid_t tid = oncpu_task(&p->oncpu, cpu);
 
 		if (tid > 0)
-			measure(a, tid, time, oncpu_take(&p->oncpu, cpu, tid, time));
+			measure(a, tid, oncpu_take(&p->oncpu, cpu, tid, time));
 	}
 }
 
@@ -197,9 +197,9 @@ static void take_clock(struct analysis *a, const struct analysis_sample *s)
 		return;
 	}
 	if (p->off_cpu && !p->switches.on_runtime)
-		measure(a, tid, s->time, oncpu_take(&p->oncpu, s->cpu, tid, s->time));
+		measure(a, tid, oncpu_take(&p->oncpu, s->cpu, tid, s->time));
 	hotspots_see(&p->hot, a, s);
-	hotspots_add(&p->hot, analysis_comm(a, tid, s->time), analysis_where(a, s), weight_of(p, s), false);
+	hotspots_add(&p->hot, analysis_comm(a, tid), analysis_where(a, s), weight_of(p, s), false);
 	p->sampled = true;
 	p->skid += analysis_is_skid(s);
 	if (p->prints_samples)
@@ -214,7 +214,7 @@ static void end_block(struct analysis *a, pid_t tid, uint64_t time)
 	if (!slept)
 		return;
 	if (time > slept->start)
-		hotspots_add(&p->hot, analysis_comm(a, tid, time), (struct callstack *)(uintptr_t)slept->value,
+		hotspots_add(&p->hot, analysis_comm(a, tid), (struct callstack *)(uintptr_t)slept->value,
 			     time - slept->start, true);
 	pairs_cancel(&p->pairs, slept);
 }
@@ -239,7 +239,7 @@ static void take_runtime(struct analysis *a, const struct analysis_sample *s)
 
 	end_block(a, tid, s->time > ns ? s->time - ns : 0);
 	end_wait(p, tid, s->time > ns ? s->time - ns : 0);
-	measure(a, tid, s->time, ns);
+	measure(a, tid, ns);
 }
 
 static void take_turn(struct analysis *a, const struct analysis_sample *s, const struct switch_event *e)
@@ -250,7 +250,7 @@ static void take_turn(struct analysis *a, const struct analysis_sample *s, const
 	if (!p->switches.on_runtime) {
 		if (!oncpu_switch(&p->oncpu, s->cpu, e->prev, e->next, s->time, &ran))
 			p->unseen += switches_watch(&p->switches, e->prev);
-		measure(a, e->prev, s->time, ran);
+		measure(a, e->prev, ran);
 	}
 	end_block(a, e->next, s->time);
 	end_wait(p, e->next, s->time);
@@ -413,7 +413,7 @@ static void slept(void *ctx, pid_t tid, enum task_state state)
 
 	(void)state;
 	if (p->from && now > p->from)
-		hotspots_add_asleep(&p->hot, analysis_comm(a, tid, now), now - p->from);
+		hotspots_add_asleep(&p->hot, analysis_comm(a, tid), now - p->from);
 }
 
 /* Sleeping tasks have their stacks from earlier intervals. */

@@ -204,7 +204,7 @@ static void add_sample(void *ctx, struct callstack *stack, uint64_t weight)
 	if (!stack)
 		return;
 	hotspots_see(&p->hot, p->analysis, &t->sample);
-	hotspots_add(&p->hot, analysis_comm(p->analysis, t->sample.tid, 0), stack, weight, false);
+	hotspots_add(&p->hot, analysis_comm(p->analysis, t->sample.tid), stack, weight, false);
 }
 
 /* The tick before, if the time of a thread is not known: it is just starting or ending. */

@@ -229,7 +229,7 @@ static bool read_counts(struct section *s, const struct analysis_sample *sample)
 	return any;
 }
 
-static void take_sample(struct report *r, struct analysis *a, struct section *s, const struct analysis_sample *sample)
+static void take_sample(struct analysis *a, struct section *s, const struct analysis_sample *sample)
 {
 	bool idle = !sample->tid && s->idles;
 
@@ -242,7 +242,7 @@ static void take_sample(struct report *r, struct analysis *a, struct section *s,
 	s->skid += analysis_is_skid(sample);
 	hotspots_see(&s->hot, a, sample);
 	if (s->has_place)
-		hotspots_add_counts(&s->hot, analysis_comm(a, sample->tid, sample->time), analysis_where(a, sample),
+		hotspots_add_counts(&s->hot, analysis_comm(a, sample->tid), analysis_where(a, sample),
 				    s->counts);
 	else
 		s->hot.samples += s->counts[0] > 0;
@@ -255,7 +255,7 @@ static void sample(struct analysis *a, const struct analysis_sample *sample)
 
 	progress_step(&r->progress, a);
 	r->last = sample->time;
-	take_sample(r, a, place->section, sample);
+	take_sample(a, place->section, sample);
 }
 
 /* ---- output --------------------------------------------------------------------------- */

@@ -105,7 +105,7 @@ struct callerror_stack {
 static struct stack_key stack_key(struct callerrors *e, struct question *q, const struct happening *h, const char *name, uint64_t task)
 {
 	const bool as_rows = q->by || q->per_instance;
-	const char *comm = as_rows ? name : analysis_comm(q->a, h->pid > 0 ? h->pid : h->tid, h->s->time);
+	const char *comm = as_rows ? name : analysis_comm(q->a, h->pid > 0 ? h->pid : h->tid);
 
 	return (struct stack_key){ words_number(&e->words, comm), as_rows && q->grouping.by != BY_COMM ? task : 0,
 				   h->end.value, (uint64_t)h->error, NULL };
@@ -159,7 +159,7 @@ void callerrors_add(struct callerrors *e, struct question *q, const struct happe
 	e->two |= one->second != 0;
 	if (e->paths)
 		key[3] = words_add(&e->words, one->path, strlen(one->path));
-	key[0] = grouping_key(&q->grouping, q->a, h->tid, h->s->time, &name);
+	key[0] = grouping_key(&q->grouping, q->a, h->tid, &name);
 	d = distributions_get(&e->rows, key, &fresh);
 	if (d) {
 		snprintf(d->name, sizeof(d->name), "%s", name);

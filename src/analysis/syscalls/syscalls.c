@@ -242,7 +242,7 @@ static void print_json(struct question *q, const struct happening *h, const stru
 		  json_put_unsigned(root, "start", h->end.start) && json_put_unsigned(root, "duration", h->end.duration) &&
 		  json_put_text(root, "comm", h->comm) && json_put_integer(root, "pid", pidmap_shown(h->pid)) &&
 		  json_put_integer(root, "tid", pidmap_shown(h->tid)) &&
-		  (!parent || (json_put_text(root, "parent_comm", analysis_comm(q->a, parent, h->s->time)) &&
+		  (!parent || (json_put_text(root, "parent_comm", analysis_comm(q->a, parent)) &&
 			       json_put_integer(root, "parent_pid", pidmap_shown(parent)))) &&
 		  json_put_text(root, "flags", or_none(p->flags)) && json_put_text(root, "path", or_none(line->path)) &&
 		  put_both(root, line->path, line->second) &&
@@ -251,9 +251,9 @@ static void print_json(struct question *q, const struct happening *h, const stru
 }
 
 /* " (of sh 5619)" */
-static void put_parent(struct question *q, const struct happening *h, pid_t parent, char *buf, size_t size)
+static void put_parent(struct question *q, pid_t parent, char *buf, size_t size)
 {
-	const char *comm = parent ? analysis_comm(q->a, parent, h->s->time) : "";
+	const char *comm = parent ? analysis_comm(q->a, parent) : "";
 	char name[4 * NAME_SIZE];
 
 	buf[0] = '\0';
@@ -269,7 +269,7 @@ static void print_text(struct question *q, const struct happening *h, const stru
 	char name[4 * NAME_SIZE], parent[5 * NAME_SIZE], path[4 * 2 * CALLPATH_SIZE], result[NAME_SIZE + 32] = "";
 
 	escape_terminal(h->comm, strlen(h->comm), name, sizeof(name));
-	put_parent(q, h, line->parent, parent, sizeof(parent));
+	put_parent(q, line->parent, parent, sizeof(parent));
 	escape_terminal(line->path, strlen(line->path), path, sizeof(path));
 	if (syscall_has_result(line->number))
 		snprintf(result, sizeof(result), " = %" PRId64 "%s%s", line->result, *p->error ? " " : "", p->error);
@@ -580,7 +580,7 @@ static void print_line(struct syscalls *c, const struct happening *h, int64_t id
 	};
 	struct happening named = *h;
 
-	named.comm = analysis_comm(c->question.a, h->tid, h->s->time);   /* valid until the next look, and the row has looked up others */
+	named.comm = analysis_comm(c->question.a, h->tid);   /* valid until the next look, and the row has looked up others */
 	calllines_print(&c->question, &named, &line);
 }
 
@@ -628,7 +628,7 @@ static void finish_held(struct syscalls *c, struct happening *h)
 {
 	if (!h)
 		return;
-	h->comm = analysis_comm(c->question.a, h->tid, h->s->time);
+	h->comm = analysis_comm(c->question.a, h->tid);
 	finish(c, h);
 	heldcalls_remove(&c->held, h);
 }
@@ -655,7 +655,7 @@ static void leave(struct question *q, const struct analysis_sample *s)
 	}
 	id = left < 0 ? id : (int64_t)(h.end.value >> 32 << 32 | (uint64_t)id);
 	h.end.value = (uint64_t)id;
-	h.comm = q->a ? analysis_comm(q->a, s->tid, s->time) : NULL;
+	h.comm = q->a ? analysis_comm(q->a, s->tid) : NULL;
 	h.error = syscall_has_result(id) && is_error(ret) ? (int)-ret : 0;
 	h.cells[CALL].number = h.cells[WORD].number = (uint64_t)id;
 	h.cells[NR].number = (uint64_t)call_number(id);

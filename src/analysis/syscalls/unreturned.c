@@ -223,7 +223,7 @@ static void add(struct visit *v, pid_t tid, uint64_t start)
 {
 	const struct opt_strings *comms = &v->q->common.comms;
 
-	if (comms->n && !commchoice_has(comms, analysis_comm(v->q->a, tid, v->now)))
+	if (comms->n && !commchoice_has(comms, analysis_comm(v->q->a, tid)))
 		return;
 	if (start <= v->before && (v->repeats || !was_told(v->u, tid, start)) && ROOM_FOR_ONE(v->all, v->n))
 		v->all[v->n++] = (struct late){ tid, start };
@@ -303,7 +303,7 @@ static bool find(struct visit *v, const struct late *one, bool held, struct call
 
 static bool print_one(struct visit *v, struct late *one, bool held)
 {
-	const char *comm = analysis_comm(v->q->a, one->tid, v->now);
+	const char *comm = analysis_comm(v->q->a, one->tid);
 	char name[64], text[4 * CALL_SIZE], python[4 * sizeof(((struct call *)0)->python)], since[64] = "since before the run";
 	struct call call;
 
@@ -334,7 +334,7 @@ static void print_recorded(const struct visit *v)
 
 	for (size_t i = 0; i < v->n && i < most; i++) {
 		const struct late *one = &v->all[i];
-		const char *comm = analysis_comm(v->q->a, one->tid, v->now);
+		const char *comm = analysis_comm(v->q->a, one->tid);
 
 		escape_terminal(comm, strlen(comm), name, sizeof(name));
 		printf("%s %d was still in %s at the end, for at least %.3f ms: not in the table\n", name, pidmap_shown(one->tid),
@@ -362,7 +362,7 @@ static void print_text(struct visit *v)
 
 static void put_one(struct visit *v, const struct late *one, struct table *t)
 {
-	const char *comm = analysis_comm(v->q->a, one->tid, v->now);
+	const char *comm = analysis_comm(v->q->a, one->tid);
 	struct call call = { .python = "" };
 
 	if (v->recorded)
