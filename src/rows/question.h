@@ -222,7 +222,7 @@ void question_emit(struct question *q, const struct happening *h);
 /* For ops->before_table: adds a task that slept for the whole interval. value: for the key column. */
 void question_add_asleep(struct question *q, const char *comm, pid_t tid, uint64_t value);
 /* For ops->before_table: adds a pair that has not ended to the table; h needs no sample. now: perf clock. */
-void question_add_unfinished(struct question *q, const struct happening *h, uint64_t now);
+void question_add_unfinished(struct question *q, const struct happening *h);
 
 /* ---- commands and sources -------------------------------------------------------------- */
 

@@ -126,7 +126,7 @@ void question_add_asleep(struct question *q, const char *comm, pid_t tid, uint64
 		grouping_count(&q->grouping, &q->rows, tid);
 }
 
-void question_add_unfinished(struct question *q, const struct happening *h, uint64_t now)
+void question_add_unfinished(struct question *q, const struct happening *h)
 {
 	uint64_t key[DISTRIBUTION_KEYS] = { 0 };
 	const char *name = h->comm;

@@ -92,7 +92,7 @@ static void starved_free(struct starved *s)
 	*s = (struct starved){ 0 };
 }
 
-static void put(struct question *q, pid_t tid, uint64_t now, const char *since)
+static void put(struct question *q, pid_t tid, const char *since)
 {
 	const char *comm = analysis_comm(q->a, tid);
 	char name[64];
@@ -128,7 +128,7 @@ static void print_late(struct states *st, uint64_t now)
 	for (size_t i = 0; i < n; i++) {
 		snprintf(since, sizeof(since), "for %.3f ms", (double)waited[i] / 1e6);
 		if (waits(&late[i]))
-			put(q, late[i].tid, now, since);
+			put(q, late[i].tid, since);
 	}
 }
 
@@ -142,7 +142,7 @@ static void starved_print(const struct starved *s, struct states *st)
 
 	for (size_t i = 0; accounted && i < s->n && n < LINES; i++)
 		if (!pairs_find(&q->pairs, (uint64_t)s->all[i].tid) && waits(&s->all[i])) {
-			put(q, s->all[i].tid, now, "since before the run");
+			put(q, s->all[i].tid, "since before the run");
 			n++;
 		}
 	if (!st->switches.recorded && !st->switches.everybody)

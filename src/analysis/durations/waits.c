@@ -908,7 +908,7 @@ static void add_unfinished(struct question *q, const struct open_pair *o, uint64
 		add_unfinished_stack(w, &key, h.cells[ON].number, h.end.duration);
 	else
 		add_unstacked(w, tid, h.end.duration);
-	question_add_unfinished(q, &h, now);
+	question_add_unfinished(q, &h);
 }
 
 /* Until when it is known who waits. What happened since the last sample may wait in the rings, but not for long. */

@@ -261,7 +261,7 @@ static void probe_file_close(struct probe_file *file)
 /* Whether a probe's offset is one at which the kernel may put it. Inside of an instruction, it would change that instruction,
  * and the program would crash: the kernel does not look. */
 
-static int probeplace_complain(const struct spec_item *item, const struct probe_name *name, const char *message, const char *hint,
+static int probeplace_complain(const struct spec_item *item, const char *message, const char *hint,
 		    struct fault *f)
 {
 	return spec_fault(f, item, probe_name_place(item, 0), message, hint);
@@ -277,7 +277,7 @@ static int check_file(const struct probe_file *file, const struct spec_item *ite
 		return 0;
 	snprintf(message, sizeof(message), "byte %#" PRIx64 " is beyond the end of %.200s (%lld bytes)", offset, name->path,
 		 (long long)st.st_size);
-	return probeplace_complain(item, name, message, "a function, or the number of a byte of its code", f);
+	return probeplace_complain(item, message, "a function, or the number of a byte of its code", f);
 }
 
 /* The starts before and behind the address. False: it is a start itself. */
@@ -314,7 +314,7 @@ static int check_instruction(const struct probe_file *file, const struct spec_it
 	n = snprintf(hint, sizeof(hint), "the start of an instruction: %.150s+%" PRIu64, name->function, before - p->address);
 	if (after < p->address + p->size)
 		snprintf(hint + n, sizeof(hint) - (size_t)n, " or +%" PRIu64, after - p->address);
-	return probeplace_complain(item, name, message, hint, f);
+	return probeplace_complain(item, message, hint, f);
 }
 
 /* probeplace.c: whether name->offset is the start of an instruction of that function, or a number the one of a byte in the
@@ -327,7 +327,7 @@ static int probe_place_check(const struct probe_file *file, const struct spec_it
 	if (name->offset && p->size && name->offset >= p->size) {
 		snprintf(message, sizeof(message), "+%" PRIu64 " is beyond the end of %.200s (%" PRIu64 " bytes)", name->offset,
 			 name->function, p->size);
-		return probeplace_complain(item, name, message, "an offset in the function's code", f);
+		return probeplace_complain(item, message, "an offset in the function's code", f);
 	}
 	if (name->offset > INT64_MAX - p->offset || check_file(file, item, name, p->offset + name->offset, f))
 		return -1;

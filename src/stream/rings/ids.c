@@ -330,7 +330,7 @@ pid_t ids_of_exiting(const struct stream_event *event, const void *raw)
 /* ---- samples ---------------------------------------------------------------------- */
 
 /* The FORK record, written just before, has the child's id in our namespace. */
-static void learn_child(struct event_ids *ids, const struct perf_event_header *rec, const void *raw, pid_t parent)
+static void learn_child(struct event_ids *ids, const void *raw, pid_t parent)
 {
 	pidmap_pair_born(ids->stream->rings.pids, parent, (pid_t)trace_field_sint(ids->child, raw));
 }
@@ -360,7 +360,7 @@ static pid_t nobody(const struct event_ids *ids, const struct perf_event_header 
 pid_t ids_of_sample(struct event_ids *ids, const struct perf_event_header *rec, const void *raw, pid_t tid)
 {
 	if (ids->child && tid > 0)
-		learn_child(ids, rec, raw, tid);
+		learn_child(ids, raw, tid);
 	if (!ids->self)
 		return tid ? tid : nobody(ids, rec);
 	tid = pidmap_sample(ids->stream->rings.pids, (pid_t)trace_field_sint(ids->self, raw), tid);
