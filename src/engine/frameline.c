@@ -4,7 +4,6 @@
 #include "base/columns.h"
 #include "base/escape.h"
 #include "report/fit.h"
-#include "report/fit_path.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -21,4 +21,8 @@ enum { FIT_MAX = 4608 };                        /* bytes of a result, with its N
 /* The text in at most `columns` (1 or more) columns: itself if it fits, else in buf. It is UTF-8, escaped for a terminal.
  * Spaces in front, and remarks such as " (inlined)" at the end, stay. */
 const char *fit_text(enum fit how, const char *text, size_t columns, char buf[FIT_MAX]);
+/* The columns of a path that lost all its folders. */
+size_t fit_path_least(const char *path);
+/* The length of the symbol with which the text begins, if it is what stands behind "operator": "()", "<<"; 0: there is none. */
+size_t fit_name_operator(const char *text);
 #endif

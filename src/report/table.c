@@ -5,7 +5,7 @@
 #include "base/columns.h"
 #include "base/escape.h"
 #include "base/room.h"
-#include "report/fit_path.h"
+#include "report/fit.h"
 #include "report/json.h"
 #include "tasks/pidmap.h"
 

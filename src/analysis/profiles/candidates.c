@@ -2,7 +2,7 @@
 #include "analysis/profiles/candidates.h"
 
 #include "base/nearest.h"
-#include "report/fit_name.h"
+#include "report/fit.h"
 #include "symbols/version.h"
 
 #include <ctype.h>
