@@ -2,7 +2,6 @@
 #include "base/caller.h"
 #include "base/outfile.h"
 #include "base/signals.h"
-#include "perfdata/write/compressor.h"
 #include "perfdata/write/flight.h"
 #include "perfdata/write/format.h"
 
@@ -17,6 +16,123 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
+
+/*
+ * Packs records into compressed records, as perf record -z does: one zstd stream for the file,
+ * flushed after each piece, so that a file that ends early can be read up to there.
+ */
+
+/* The largest piece. Readers allocate that much for an unpacked record. */
+enum { COMPRESSOR_INPUT = 1 << 20 };
+
+struct compressor;
+
+/* ---- compressor ------------------------------------------------------------------------- */
+
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+
+enum { VERSION = 1, TYPE_ZSTD = 1, LEVEL = 1 };
+
+/* A record's size has 16 bits. All records of a piece but the last have sizes that are multiples of 8. */
+enum { HEAD = sizeof(struct perf_event_header), PAYLOAD = UINT16_MAX - 7 - HEAD };
+
+struct compressor {
+	ZSTD_CCtx *stream;
+	size_t room;
+	char out[];
+};
+
+/* NULL without libzstd or memory. */
+static struct compressor *compressor_new(void)
+{
+	size_t bound = ZSTD_compressBound(COMPRESSOR_INPUT) + 1024;
+	size_t room = bound + (bound / PAYLOAD + 2) * HEAD;
+	struct compressor *z = malloc(sizeof(*z) + room);
+
+	if (!z)
+		return NULL;
+	z->room = room;
+	z->stream = ZSTD_createCCtx();
+	if (z->stream)
+		ZSTD_CCtx_setParameter(z->stream, ZSTD_c_compressionLevel, LEVEL);
+	else
+		free(z);
+	return z->stream ? z : NULL;
+}
+
+static void compressor_free(struct compressor *z)
+{
+	if (z)
+		ZSTD_freeCCtx(z->stream);
+	free(z);
+}
+
+/* The next piece starts a new file. */
+static void compressor_restart(struct compressor *z)
+{
+	ZSTD_CCtx_reset(z->stream, ZSTD_reset_session_only);
+}
+
+/* Adds the data of the feature that readers need. */
+static void compressor_describe(struct bytes *b)
+{
+	bytes_add_u32(b, VERSION);
+	bytes_add_u32(b, TYPE_ZSTD);
+	bytes_add_u32(b, LEVEL);
+	bytes_add_u32(b, 0);   /* the ratio, not known yet */
+	bytes_add_u32(b, COMPRESSOR_INPUT);
+}
+
+/* Compresses n bytes (at most COMPRESSOR_INPUT) into records that are valid until the next call; *n is
+ * their size. NULL if zstd fails. */
+static const char *compressor_run(struct compressor *z, const char *data, size_t size, size_t *n)
+{
+	ZSTD_inBuffer in = { data, size, 0 };
+	size_t at = 0, left;
+
+	do {
+		struct perf_event_header head = { .type = PERFDATA_COMPRESSED };
+		ZSTD_outBuffer out = { z->out + at + HEAD, PAYLOAD, 0 };
+
+		if (at + HEAD + PAYLOAD > z->room)
+			out.size = z->room > at + HEAD ? z->room - at - HEAD : 0;
+		left = ZSTD_compressStream2(z->stream, &out, &in, ZSTD_e_flush);
+		if (ZSTD_isError(left) || !out.pos)
+			return NULL;
+		head.size = (uint16_t)(HEAD + out.pos);
+		memcpy(z->out + at, &head, HEAD);
+		at += head.size;
+	} while (left);
+	*n = at;
+	return z->out;
+}
+
+#else
+
+struct compressor *compressor_new(void)
+{
+	return NULL;
+}
+
+void compressor_free(struct compressor *z)
+{
+}
+
+void compressor_restart(struct compressor *z)
+{
+}
+
+void compressor_describe(struct bytes *b)
+{
+}
+
+const char *compressor_run(struct compressor *z, const char *data, size_t size, size_t *n)
+{
+	return NULL;
+}
+
+#endif
 
 /*
  * Starts writing to the disk at once, instead of when the kernel finds the pages old (30 s), so
