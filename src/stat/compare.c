@@ -6,7 +6,6 @@
  * Both are started in the same way: if one needs a shell, the other gets one, too, so that the shell's cost is not taken for
  * a difference. Runs that fail are left out, as they have not done the same work.
  */
-#include "base/shellwords.h"
 #include "stat/stat.h"
 
 #include <errno.h>
@@ -14,9 +13,62 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* The words of a command as a shell reads them. */
+
+/* ---- shellwords ------------------------------------------------------------------------- */
+
+/* Those that a shell does not change. */
+static bool is_plain(const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+
+	return *word && !word[strspn(word, plain)];
+}
+
+static void put_quoted(const char *word, FILE *out)
+{
+	fputc('\'', out);
+	for (; *word; word++)
+		if (*word == '\'')
+			fputs("'\\''", out);
+		else
+			fputc(*word, out);
+	fputc('\'', out);
+}
+
+/* A word, in quotes if a shell would change it. */
+static void shellwords_put(const char *word, FILE *out)
+{
+	if (is_plain(word))
+		fputs(word, out);
+	else
+		put_quoted(word, out);
+}
+
+/* All words of a list that ends with NULL, to be freed; NULL: out of memory. */
+static char *shellwords(char *const *argv)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	for (size_t i = 0; argv[i]; i++) {
+		if (i)
+			fputc(' ', out);
+		shellwords_put(argv[i], out);
+	}
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
 
 enum { DEFAULT_RUNS = 10 };
 static const double default_confidence = 0.95;

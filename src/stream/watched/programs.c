@@ -6,19 +6,47 @@
 #include "stream/watched/targets.h"
 #include "symbols/dwarf/frameptr.h"
 #include "symbols/parser_kinds.h"
-#include "tasks/shebang.h"
 #include "tasks/workload.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+/* The first line of a script, which names the program that runs it. */
+
+/* So many interpreters of interpreters are followed. */
+enum { SHEBANG_MOST = 4 };
+
+/* ---- shebang ---------------------------------------------------------------------------- */
+
+/* The program that runs the script: "#!/usr/bin/env python3" is python3. False: it is no script. */
+static bool shebang_read(int fd, char *name, size_t size)
+{
+	char line[256], *word, *next = NULL;
+	ssize_t n = pread(fd, line, sizeof(line) - 1, 0);
+
+	if (n < 3 || line[0] != '#' || line[1] != '!')
+		return false;
+	line[n] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	word = strtok_r(line + 2, " \t", &next);
+	if (word && strlen(word) >= 4 && !strcmp(word + strlen(word) - 4, "/env"))
+		do
+			word = strtok_r(NULL, " \t", &next);
+		while (word && (*word == '-' || strchr(word, '=')));
+	if (word)
+		snprintf(name, size, "%s", word);
+	return word;
+}
 
 enum {
 	MOST = 16,               /* programs */
