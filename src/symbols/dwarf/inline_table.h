@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The addresses of one compile unit: the functions inlined there, and the source lines. Made
- * where DWARF is read (inline_unit.h), used where names are shown; its bytes are untrusted.
+ * where DWARF is read (inline_unit.c), used where names are shown; its bytes are untrusted.
  */
 #ifndef SYMBOLS_DWARF_INLINE_TABLE_H
 #define SYMBOLS_DWARF_INLINE_TABLE_H

@@ -38,7 +38,7 @@ _Static_assert(CMSG_SPACE(PARSER_MAX_FDS * sizeof(int)) == CMSG_LEN(PARSER_MAX_F
 enum parser_kind {
 	PARSER_SYMBOLS = 1,      /* symsource.c: the functions of a file */
 	PARSER_DEMANGLE,         /* demangled.c: names as in the source */
-	PARSER_INLINES,          /* inlines_answer.c: inlined calls and lines of a unit */
+	PARSER_INLINES,          /* inline_unit.c: inlined calls and lines of a unit */
 	PARSER_CFI,              /* cfi_answer.c: unwind rules of a page of code */
 	PARSER_PERF_MAP,         /* perfmap.c: the functions of a perf map */
 	PARSER_PLACES,           /* places_answer.c: where probes can be */
