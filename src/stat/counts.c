@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counts in the layout of perf stat. */
-#include "stat/counts.h"
-
 #include "base/escape.h"
+#include "report/json.h"
+#include "stat/counts.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -483,4 +483,293 @@ void compared_text(const struct compared_table *t, FILE *out)
 	print_runs(t, out);
 	if (t->elapsed)
 		print_answers(t, out);
+}
+
+/* ---- CSV -------------------------------------------------------------------------------- */
+
+/* Counts as CSV (RFC 4180): a title line, and the same columns whatever the options. */
+
+const char *const count_states[] = {
+	[COUNT_GOOD] = "counted", [COUNT_NEVER_RAN] = "not counted",
+	[COUNT_NOT_SUPPORTED] = "not supported", [COUNT_NOT_PERMITTED] = "not permitted",
+};
+
+static void print_csv_row(const struct count_table *t, const struct count_row *r, struct csv_form form, FILE *out)
+{
+	const char sep = form.separator;
+	bool good = r->state == COUNT_GOOD, opened = count_was_open(r);
+
+	if (t->is_interval)
+		fprintf(out, "%.9f", t->time);
+	fputc(sep, out);
+	csv_text(r->where, form, out);
+	fputc(sep, out);
+	csv_text(r->event, form, out);
+	csv_number(good, r->value * r->scale, sep, out);
+	fputc(sep, out);
+	csv_text(r->unit, form, out);
+	fprintf(out, "%c%s", sep, count_states[r->state]);
+	csv_number(good, r->counted, sep, out);
+	csv_number(opened, (double)r->enabled, sep, out);
+	csv_number(opened, (double)r->running, sep, out);
+	csv_number(good, 100 * r->share, sep, out);
+	csv_number(good && r->runs.n > 1, stats_stddev(&r->runs) * r->scale, sep, out);
+	csv_number(good && r->metric.unit, r->metric.value, sep, out);
+	fputc(sep, out);
+	if (good && r->metric.unit) {
+		fprintf(out, "%.1s", &r->metric.prefix);
+		csv_text(r->metric.unit, form, out);
+	}
+	fputc(sep, out);
+	csv_text(count_why(r), form, out);
+	fputc('\n', out);
+}
+
+static void print_time(const char *name, const struct stats *s, char sep, FILE *out)
+{
+	if (!s->n)
+		return;
+	fprintf(out, "%c%c%s", sep, sep, name);
+	csv_number(true, s->mean, sep, out);
+	fprintf(out, "%cs%ccounted%c%c%c", sep, sep, sep, sep, sep);
+	csv_number(false, 0, sep, out);
+	csv_number(s->n > 1, stats_stddev(s), sep, out);
+	fprintf(out, "%c%c%c\n", sep, sep, sep);
+}
+
+void counts_csv(const struct count_table *t, struct csv_form form, bool first, FILE *out)
+{
+	static const char *const titles[] = {
+		"time", "where", "event", "value", "unit", "state", "counted", "enabled_ns",
+		"running_ns", "share_percent", "stddev", "metric", "metric_unit", "why", NULL,
+	};
+
+	if (first)
+		csv_titles(titles, form.separator, out);
+	for (size_t i = 0; i < t->n; i++)
+		print_csv_row(t, &t->rows[i], form, out);
+	if (t->is_interval)
+		return;
+	print_time("elapsed", &t->elapsed, form.separator, out);
+	print_time("user", &t->user, form.separator, out);
+	print_time("sys", &t->sys, form.separator, out);
+}
+
+static void print_ratio(const struct compared_table *t, const struct compared_row *r, char separator, FILE *out)
+{
+	struct stats_ratio ratio = { .high = INFINITY };
+	const bool there = compared_ratio(t, r, &ratio);
+
+	csv_number(there, ratio.ratio, separator, out);
+	csv_number(there && !isinf(ratio.high), ratio.low, separator, out);
+	csv_number(there && !isinf(ratio.high), ratio.high, separator, out);
+}
+
+/* The same in each row. */
+static void print_failures(const struct compared_table *t, char separator, FILE *out)
+{
+	for (int i = 0; i < 2; i++)
+		csv_number(true, (double)t->sides[i].failed, separator, out);
+	for (int i = 0; i < 2; i++)
+		csv_number(true, t->sides[i].status, separator, out);
+}
+
+void compared_csv(const struct compared_table *t, struct csv_form form, FILE *out)
+{
+	static const char *const titles[] = {
+		"event", "unit", "runs", "a_mean", "a_stddev", "b_mean", "b_stddev", "difference",
+		"half_width", "confidence_percent", "share_percent", "metric", "verdict", "ratio", "ratio_low", "ratio_high",
+		"a_min", "b_min", "a_failed", "b_failed", "a_exit_status", "b_exit_status", NULL,
+	};
+	const char separator = form.separator;
+
+	csv_titles(titles, separator, out);
+	for (size_t i = 0; i < t->n; i++) {
+		const struct compared_row *r = &t->rows[i];
+
+		csv_text(r->event, form, out);
+		fputc(separator, out);
+		csv_text(r->unit, form, out);
+		csv_number(true, (double)r->a.n, separator, out);
+		csv_number(true, r->a.mean * r->scale, separator, out);
+		csv_number(r->a.n > 1, stats_stddev(&r->a) * r->scale, separator, out);
+		csv_number(true, r->b.mean * r->scale, separator, out);
+		csv_number(r->b.n > 1, stats_stddev(&r->b) * r->scale, separator, out);
+		csv_number(true, r->difference.mean * r->scale, separator, out);
+		csv_number(true, r->difference.half * r->scale, separator, out);
+		csv_number(true, 100 * t->confidence, separator, out);
+		csv_number(true, 100 * r->share, separator, out);
+		fputc(separator, out);
+		csv_text(r->metric, form, out);
+		fputc(separator, out);
+		csv_text(compared_verdict(t, r), form, out);
+		print_ratio(t, r, separator, out);
+		csv_number(true, r->a.min * r->scale, separator, out);
+		csv_number(true, r->b.min * r->scale, separator, out);
+		print_failures(t, separator, out);
+		fputc('\n', out);
+	}
+}
+
+/* ---- JSON ------------------------------------------------------------------------------- */
+
+/* Counts as JSON: one document, or a line per interval. */
+
+static bool put_spread(json_object *to, const struct stats *s, double scale)
+{
+	return s->n < 2 || (json_put_number(to, "stddev", stats_stddev(s) * scale) &&
+			    json_put_number(to, "standard_error", stats_error(s) * scale) &&
+			    json_put_number(to, "min", s->min * scale) &&
+			    json_put_number(to, "max", s->max * scale));
+}
+
+static bool put_json_metric(json_object *to, const struct count_metric *m)
+{
+	json_object *o;
+	char unit[64];
+
+	if (!m->unit)
+		return true;
+	o = json_object_new_object();
+	snprintf(unit, sizeof(unit), "%.1s%s", &m->prefix, m->unit);
+	return json_put(to, "metric", o) && json_put_number(o, "value", m->value) && json_put_text(o, "unit", unit);
+}
+
+static bool put_counts(json_object *o, const struct count_row *r)
+{
+	return json_put_number(o, "value", r->value * r->scale) && json_put_text(o, "unit", r->unit) &&
+	       json_put_number(o, "counted", r->counted) &&
+	       json_put_bool(o, "exact", r->share >= 1 && !r->partial) &&
+	       json_put_number(o, "share", r->share) && put_spread(o, &r->runs, r->scale) &&
+	       put_json_metric(o, &r->metric);
+}
+
+static bool append_row(json_object *rows, const struct count_table *t, const struct count_row *r)
+{
+	json_object *o = json_object_new_object();
+
+	return json_append(rows, o) && json_put_text(o, "event", r->event) &&
+	       (!r->where || json_put_text(o, t->where_word, r->where)) &&
+	       json_put_text(o, "state", count_states[r->state]) && json_put_text(o, "why", count_why(r)) &&
+	       (!count_was_open(r) ||
+		(json_put_number(o, "enabled_ns", (double)r->enabled) &&
+		 json_put_number(o, "running_ns", (double)r->running))) &&
+	       (r->state != COUNT_GOOD || put_counts(o, r));
+}
+
+static bool put_time(json_object *to, const char *key, const struct stats *s)
+{
+	json_object *o;
+
+	if (!s->n)
+		return true;
+	o = json_object_new_object();
+	return json_put(to, key, o) && json_put_number(o, "mean", s->mean) && put_spread(o, s, 1);
+}
+
+static bool put_command(json_object *root, const struct count_table *t)
+{
+	json_object *words;
+
+	if (!t->command)
+		return true;
+	words = json_object_new_array();
+	if (!json_put(root, "command", words))
+		return false;
+	for (const char *const *w = t->command; *w; w++)
+		if (!json_append(words, json_text(*w, strlen(*w))))
+			return false;
+	return t->exit_status < 0 || (json_put_number(root, "exit_status", t->exit_status) &&
+				      json_put_unsigned(root, "failed", t->failed));
+}
+
+static bool fill(json_object *root, const struct count_table *t)
+{
+	json_object *rows = json_object_new_array();
+
+	if (t->is_interval ? !json_put_number(root, "time", t->time)
+			   : !(json_put_text(root, "target", t->title) && put_command(root, t) &&
+			       json_put_number(root, "runs", (double)t->elapsed.n) &&
+			       put_time(root, "elapsed_s", &t->elapsed) &&
+			       put_time(root, "user_s", &t->user) && put_time(root, "sys_s", &t->sys)))
+		return json_object_put(rows), false;
+	if (!json_put(root, "events", rows))
+		return false;
+	for (size_t i = 0; i < t->n; i++)
+		if (!append_row(rows, t, &t->rows[i]))
+			return false;
+	return true;
+}
+
+int counts_json(const struct count_table *t, FILE *out)
+{
+	json_object *root = json_object_new_object();
+
+	return (t->is_interval ? json_line : json_document)(root, root && fill(root, t), out);
+}
+
+/* ---- two commands ------------------------------------------------------------ */
+
+static bool put_side(json_object *to, const char *key, const struct stats *s, double scale)
+{
+	json_object *o = json_object_new_object();
+
+	return json_put(to, key, o) && json_put_number(o, "mean", s->mean * scale) && put_spread(o, s, scale);
+}
+
+static bool append_compared(json_object *rows, const struct compared_table *t, const struct compared_row *r)
+{
+	json_object *o = json_object_new_object();
+	double low = (r->difference.mean - r->difference.half) * r->scale;
+	double high = (r->difference.mean + r->difference.half) * r->scale;
+
+	return json_append(rows, o) && json_put_text(o, "event", r->event) &&
+	       json_put_text(o, "metric", r->metric) && json_put_text(o, "unit", r->unit) &&
+	       put_side(o, "a", &r->a, r->scale) && put_side(o, "b", &r->b, r->scale) &&
+	       json_put_number(o, "difference", r->difference.mean * r->scale) &&
+	       json_put_number(o, "low", low) && json_put_number(o, "high", high) &&
+	       json_put_number(o, "share", r->share) && json_put_text(o, "verdict", compared_verdict(t, r));
+}
+
+/* b / a. Without `low` and `high`, too few or too different runs leave it open. */
+static bool put_ratio(json_object *root, const char *key, const struct compared_table *t, const struct compared_row *row)
+{
+	struct stats_ratio r;
+	json_object *o;
+
+	if (!compared_ratio(t, row, &r))
+		return true;
+	o = json_object_new_object();
+	return json_put(root, key, o) && json_put_number(o, "ratio", r.ratio) &&
+	       (isinf(r.high) || (json_put_number(o, "low", r.low) && json_put_number(o, "high", r.high))) &&
+	       json_put_text(o, "verdict", compared_verdict(t, row));
+}
+
+static bool put_sides(json_object *root, const struct compared_side *a, const struct compared_side *b)
+{
+	return json_put_text(root, "a", a->command) && json_put_text(root, "b", b->command) &&
+	       json_put_unsigned(root, "runs", a->runs) &&
+	       json_put_unsigned(root, "a_failed", a->failed) && json_put_unsigned(root, "b_failed", b->failed) &&
+	       json_put_number(root, "a_exit_status", a->status) && json_put_number(root, "b_exit_status", b->status);
+}
+
+static bool fill_compared(json_object *root, const struct compared_table *t)
+{
+	json_object *rows = json_object_new_array();
+
+	if (!json_put(root, "events", rows) || !put_sides(root, &t->sides[0], &t->sides[1]) ||
+	    !json_put_number(root, "confidence", t->confidence) || !put_ratio(root, "elapsed_ratio", t, t->elapsed) ||
+	    !put_ratio(root, "cpu_ratio", t, t->cpu))
+		return false;
+	for (size_t i = 0; i < t->n; i++)
+		if (!append_compared(rows, t, &t->rows[i]))
+			return false;
+	return true;
+}
+
+int compared_json(const struct compared_table *t, FILE *out)
+{
+	json_object *root = json_object_new_object();
+
+	return json_document(root, root && fill_compared(root, t), out);
 }
