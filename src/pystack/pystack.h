@@ -4,8 +4,8 @@
  * from its memory while it runs; nothing in the process is changed or stopped.
  *
  *	maps of the process -> image.h: exported symbols -> runtime.h: _PyRuntime, version -> offsets.h: where fields are
- *	each thread state -> frames.h: frames -> code.h: code objects (text.h, lines.h): function, file, line
- *	                  -> asyncio.h: tasks -> coroutine.h: frames of each
+ *	each thread state -> frames.h: frames -> code.h: code objects (text.h): function, file, line
+ *	                  -> asyncio.h: tasks and the frames of each
  *
  * All that is read may be hostile: lists and stacks have limits, also all together, texts are cut, a loop ends at a limit, and a
  * reading after a second.

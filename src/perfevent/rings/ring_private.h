@@ -28,7 +28,7 @@ struct pev_ring {
 	uint64_t damaged;
 	size_t map_size;         /* 0: memory of a test */
 	struct pev_event *ev;    /* NULL: memory of a test */
-	bool backward;           /* overwrite ring: see ring_backward.c */
+	bool backward;           /* overwrite ring */
 	_Alignas(8) char scratch[PEV_RECORD_MAX_SIZE];
 };
 
@@ -83,10 +83,4 @@ static inline void pev_ring_release_(struct pev_ring *ring)
 	ring->released = ring->pos;
 	__atomic_store_n(&ring->page->data_tail, ring->pos, __ATOMIC_RELEASE);
 }
-
-/* ring_backward.c: begin() and end() of overwrite rings. next() is the same: the drain goes
- * upwards from data_head (newest record) to the end of the oldest record. */
-uint64_t pev_ring_begin_backward_(struct pev_ring *ring);
-void pev_ring_end_backward_(struct pev_ring *ring);
-
 #endif

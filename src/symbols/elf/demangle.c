@@ -89,7 +89,7 @@ static int demangle_with(const char *name, int options, char buf[DEMANGLE_MAX])
 	return 0;
 }
 
-/* The name of a stub is that of the called function with a suffix: symfile_stubs.c. */
+/* The name of a stub is that of the called function with a suffix: symfile.c. */
 int demangle(const char *name, char buf[DEMANGLE_MAX])
 {
 	static const char stub[] = "@plt";

@@ -64,7 +64,7 @@ struct place_head {
 };
 enum { PLACE_STRINGS = 4 };      /* name, bare, symbol, args */
 
-/* placename.c: whether the two are equal but for blanks; whether the glob matches. */
+/* Whether the two are equal but for blanks; whether the glob matches. */
 bool place_name_is(const char *wanted, const char *name);
 bool place_glob_matches(const char *glob, const char *name);
 bool place_is_glob(const char *text);
