@@ -27,13 +27,13 @@ struct caller {
 
 /* From here on, this thread accesses files as the user who ran sudo. */
 void caller_begin(struct caller_rights *r);
-/* The same for any user, if the process is root: no capabilities until caller_end(). */
+/* From here on, this thread accesses files as any user, if the process is root; it has no capabilities until caller_end(). */
 void caller_begin_as(struct caller_rights *r, const struct caller *who);
 /* Restores the rights. Keeps errno. */
 void caller_end(struct caller_rights *r);
 /* Whether the process is root and was started by sudo; sets the user who ran it. */
 bool caller_of_sudo(uid_t *uid);
-/* The same, also if the process has changed to that user since: for messages. */
+/* caller_of_sudo(), also if the process has changed to that user since: for messages. */
 bool caller_ran_sudo(uid_t *uid);
 /* The user who ran sudo, with all groups, if the process is root; free *groups, which may be NULL. */
 bool caller_find(struct caller *who, gid_t **groups);

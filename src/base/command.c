@@ -196,7 +196,7 @@ static void roff_inline(FILE *out, const char *text)
 	}
 }
 
-/* The same as a whole line, which must not begin with a dot. */
+/* Writes a whole line of roff, which must not begin with a dot. */
 static void roff(FILE *out, const char *text)
 {
 	if (*text == '.')

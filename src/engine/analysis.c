@@ -718,7 +718,9 @@ static int watch(struct analysis *a, struct fault *f)
 		rc |= a->ops->end(a, rc ? &second : f);
 	on_idle(a);
 	tell(a);
-	return rc ? rc : nothing || stream_check_whole(a->stream, f) ? -1 : 0;
+	if (!rc && (nothing || stream_check_whole(a->stream, f)))
+		rc = -1;
+	return rc;
 }
 
 static int broken_output(struct analysis *a, struct fault *f)

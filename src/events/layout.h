@@ -25,7 +25,7 @@ struct layout {
 
 /* Fields after RAW are decoded by pev_decode(). */
 void layout_from_format(struct layout *l, uint64_t sample_type, uint64_t read_format);
-/* The same for samples without counts (PERF_SAMPLE_READ). */
+/* layout_from_format() for samples without counts (PERF_SAMPLE_READ). */
 void layout_from_sample_type(struct layout *l, uint64_t sample_type);
 
 /* The fields in these 8-byte words of a record (a bit for each), as PERF_SAMPLE_* bits. */

@@ -97,7 +97,7 @@ void spec_complain_of(struct spec_error *err, const char *text, size_t at, const
 /* Fills err with a caret at offset `at` in the item's list (for errors found later). */
 void spec_complain(struct spec_error *err, const struct spec_item *item, size_t at,
 		   const char *message, const char *expected);
-/* The same as a fault: wrong usage. Returns -1. */
+/* spec_complain() as a fault: wrong usage. Returns -1. */
 int spec_fault(struct fault *f, const struct spec_item *item, size_t at, const char *message,
 	       const char *expected);
 /* From an `offset` in the filter or value that begins at `from` (filter_at, value_at) to the

@@ -84,7 +84,7 @@ static void put_machine(struct perfetto *p, const struct perfdata_info *info)
 	perfetto_put(&p->file, &packet);
 }
 
-/* The same moment on both clocks. */
+/* Writes one moment on both clocks. */
 static void put_clocks(struct perfetto *p, const struct perfdata_info *info)
 {
 	Perfetto__Protos__TracePacket packet = packet_at(info->clock_ns);

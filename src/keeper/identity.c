@@ -140,7 +140,7 @@ static bool can_return(const struct identity *who)
 	       eg != who->gid || sg != who->gid || !setuid(0) || !seteuid(0);
 }
 
-/* Of root's environment, for the user of --user. */
+/* Whether a variable of root's environment stays for the user of --user. */
 static bool is_kept(const char *variable)
 {
 	static const char kept[] = " TERM COLORTERM NO_COLOR COLUMNS LINES LANG LANGUAGE TZ PYTHONPATH PYTHONHOME VIRTUAL_ENV ";

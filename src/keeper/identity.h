@@ -38,7 +38,7 @@ void identity_free(struct identity *who);
  * trace it (PR_SET_DUMPABLE). Other threads are not changed: call this while there is one thread. 0,
  * or -1 with f: then run nothing. */
 int identity_drop(const struct identity *who, struct fault *f);
-/* The same for a process that runs the user's own code: other processes of the user can trace it, and HOME, USER, LOGNAME and
+/* identity_drop() for a process that runs the user's own code: other processes of the user can trace it, and HOME, USER, LOGNAME and
  * SHELL are the user's. With --user, all else of the environment is gone but the terminal's kind, the language and the time
  * zone, as with `sudo -u`, and what names Python's modules (PYTHONPATH, PYTHONHOME, VIRTUAL_ENV). What sudo passed on to its
  * caller stays. */

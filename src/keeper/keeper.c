@@ -196,7 +196,7 @@ static int vault_ask(struct vault *v, const struct parser_question *q)
 	return rc ? rc : grants_ask(&v->parser, &real);
 }
 
-/* The same for a perf map (symbols/jit/perfmap.h): the answer is its functions, as lines of a perf map, and nothing else. */
+/* Answers for a perf map (symbols/jit/perfmap.h): the answer is its functions, as lines of a perf map, and nothing else. */
 static int vault_functions(struct vault *v, int map)
 {
 	return grants_ask(&v->maps, &(struct parser_question){ .kind = PARSER_PERF_MAP, .fds = { map }, .nfds = 1 });

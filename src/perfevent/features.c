@@ -91,7 +91,7 @@ static int try_event(struct pev_trial *t, const union pev_attr_buf *buf, struct 
 	return rc;
 }
 
-/* The same; if the kernel's part is refused, with user space only: t->partial. */
+/* Opens and closes an event; if the kernel's part is refused, with user space only: t->partial. */
 static int try_levels(struct pev_trial *t, const union pev_attr_buf *buf, struct pev_target target)
 {
 	union pev_attr_buf user = *buf;

@@ -73,7 +73,7 @@ extern PyMethodDef name_methods[];        /* parse, label, pmus, features, … *
 
 /* Raises the exception for err. rc: -errno, if err has none. Returns NULL. */
 PyObject *raise_error(struct state *st, int rc, const struct pev_error *err);
-/* The same without a pev_error: "asked: Bad file descriptor (EBADF)". */
+/* raise_error() without a pev_error: "asked: Bad file descriptor (EBADF)". */
 PyObject *raise_code(struct state *st, int rc, const char *asked);
 /* Raises an exception of Python, as PyErr_Format(). Returns -1. */
 int refused(PyObject *exception, const char *format, ...);

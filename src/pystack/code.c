@@ -75,7 +75,7 @@ static void clear(struct codes *c, struct entry *e)
 	e->last_place = e->last_line = 0;
 }
 
-/* Those that were not seen since that round. */
+/* Forgets the code that was not seen since that round. */
 static void forget_before(struct codes *c, uint64_t round)
 {
 	struct entry *e, *next;

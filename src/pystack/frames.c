@@ -29,7 +29,7 @@ static int read_top(const struct memory *m, const struct offsets *l, uint64_t th
 	return rc;
 }
 
-/* The same, together with the frames of the guess. */
+/* Reads the top frame together with the frames of the guess. */
 static int read_ahead(struct ahead *a, struct frames_guess *guess, uint64_t *top)
 {
 	const struct offsets *l = a->offsets;

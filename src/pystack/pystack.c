@@ -448,7 +448,7 @@ static void take_with_tasks(struct pystack *p, const struct reading *r, const st
 	free(task);
 }
 
-/* Those whose thread has ended. */
+/* Takes the tasks whose thread has ended. */
 static void take_left_tasks(struct pystack *p, const struct reading *r, uint64_t interpreter)
 {
 	if (p->asyncio && r->opts->take_task && !r->opts->only_gil)

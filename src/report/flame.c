@@ -58,7 +58,7 @@ static const struct {
 	[FOLDED_TIME] = { 0, 0 },      [FOLDED_BLOCKED] = { 215, 65 },
 };
 
-/* The same name always has the same shade; neighbours differ slightly. */
+/* A name always has the same shade; neighbours differ slightly. */
 static int shade(const char *name)
 {
 	uint32_t hash = 2166136261u;

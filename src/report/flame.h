@@ -48,7 +48,7 @@ int flame_open_before(struct flame_config *c, struct fault *f);
  * c->before unless that was done. 0, or -1 with f. verbose: for the hint (base/note.h) if a suffix was
  * added to c->path. */
 int flame_check(struct flame_config *c, int verbose, struct fault *f);
-/* The same, and makes c->folded if there is a path. */
+/* flame_check(), which also makes c->folded if there is a path. */
 int flame_begin(struct flame_config *c, int verbose, struct fault *f);
 /* folded_compare(). match_roots: a program with another name is the same program, which a line on stderr says. */
 void flame_compare(struct folded *folded, const struct folded *old, bool match_roots);

@@ -42,7 +42,7 @@ struct stack {
 	uint32_t frames[];
 };
 
-/* Of a file whose functions have no names. */
+/* The build of a file whose functions have no names. */
 struct build {
 	UT_hash_handle hh;
 	char build[FOLDED_BUILD_SIZE];   /* "": not known, or several */
@@ -517,7 +517,7 @@ void folded_set_build(struct folded *f, const char *function, const char *build)
 	}
 }
 
-/* Of stacks from several files, or without the line that belongs to them, some may be of another build. */
+/* Stacks from several files, or without the line that belongs to them, may be of several builds. */
 static bool has_builds(const struct folded *f)
 {
 	return f->builds && (!f->is_text || f->built == f->total);

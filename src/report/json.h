@@ -34,6 +34,6 @@ json_object *json_number(double value);
 /* Prints root as one line and releases it. good: the result of the calls that filled it. 0,
  * -ENOMEM if it is false, or -EIO. */
 int json_line(json_object *root, bool good, FILE *out);
-/* The same as an indented document of several lines. */
+/* json_line() as an indented document of several lines. */
 int json_document(json_object *root, bool good, FILE *out);
 #endif

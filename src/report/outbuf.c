@@ -217,7 +217,7 @@ static inline uint64_t word_of(const char *text, size_t len)
 	return (uint64_t)high << 32 | low;
 }
 
-/* The same of a text of less than a piece. */
+/* piece_at() for a text of less than a piece. */
 static inline piece short_piece(const char *text, size_t len)
 {
 	uint64_t words[2];

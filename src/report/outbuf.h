@@ -107,11 +107,11 @@ static inline void outbuf_six(struct outbuf *b, uint32_t n)
 
 /* Escaped for a terminal (base/escape.h); returns the number of columns. */
 size_t outbuf_escaped(struct outbuf *b, const char *text, size_t len);
-/* The same, as a string of JSON with its quotes. */
+/* Adds a text as a string of JSON with its quotes. */
 void outbuf_json(struct outbuf *b, const char *text, size_t len);
-/* The same, as a CSV cell (RFC 4180): quoted if needed. */
+/* Adds a text as a CSV cell (RFC 4180): quoted if needed. */
 void outbuf_csv(struct outbuf *b, const char *text, size_t len);
-/* The same for a cell whose quotes the caller writes: a later part, and the beginning of the cell. */
+/* Adds a text to a cell whose quotes the caller writes: a later part, and the beginning of the cell. */
 void outbuf_csv_inner(struct outbuf *b, const char *text, size_t len);
 void outbuf_csv_begin(struct outbuf *b, const char *text, size_t len);
 #endif

@@ -161,7 +161,7 @@ static double share(const struct stats_share *s)
 	return s->n > 0 ? s->part / s->n : 0;
 }
 
-/* Of the normal distribution, to four digits. */
+/* The quantile of the normal distribution, to four digits. */
 static double deviations(double confidence)
 {
 	return stats_t_quantile(0.5 + confidence / 2, 1e5);

@@ -46,11 +46,11 @@ struct stats_share {
 struct stats_interval {
 	double difference, low, high;
 };
-/* Of two shares, -1 to 1, by the method of Agresti and Caffo (The American Statistician 54, 2000): a success and a failure
+/* The difference of two shares, -1 to 1, by the method of Agresti and Caffo (The American Statistician 54, 2000): a success and a failure
  * added to each keep it valid for shares near 0 and for few samples. */
 struct stats_interval stats_compare_shares(const struct stats_share *a, const struct stats_share *b,
 					   double confidence);
-/* Of two sums, to which n of `of` samples add `each`. Only n is random: the number of all samples is exact, as that of a clock.
+/* A sum, to which n of `of` samples add `each`. Only n is random: the number of all samples is exact, as that of a clock.
  * apart: the standard deviation of the sum itself from run to run, as a part of it. */
 struct stats_sum {
 	double n, of, each, apart;

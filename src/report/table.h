@@ -26,7 +26,7 @@
  *	thread  calls  total(us)    p50     max  %total
  *	bash 7     12    345.678  1.200  80.000   99.10
  *
- * Of consecutive columns with the same unit, only the first shows it.
+ * Only the first of consecutive columns with the same unit shows it.
  */
 #ifndef REPORT_TABLE_H
 #define REPORT_TABLE_H

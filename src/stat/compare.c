@@ -22,7 +22,7 @@
 
 /* ---- shellwords ------------------------------------------------------------------------- */
 
-/* Those that a shell does not change. */
+/* Whether a shell does not change the word. */
 static bool is_plain(const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";

@@ -443,7 +443,7 @@ static bool is_left_out(const struct compared_row *r)
 	return r->from_glob && r->a.mean == 0 && r->b.mean == 0;
 }
 
-/* That of the longest name which is shown, with its unit. */
+/* The width of the longest name that is shown, with its unit. */
 static int width_of(const struct compared_table *t)
 {
 	enum { LEAST = 29, MOST = 60 };
@@ -565,7 +565,7 @@ static void print_ratio(const struct compared_table *t, const struct compared_ro
 	csv_number(there && !isinf(ratio.high), ratio.high, separator, out);
 }
 
-/* The same in each row. */
+/* Prints how many runs failed, and how, in each row. */
 static void print_failures(const struct compared_table *t, char separator, FILE *out)
 {
 	for (int i = 0; i < 2; i++)

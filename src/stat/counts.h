@@ -125,7 +125,7 @@ bool compared_same_exit(const struct compared_table *t);
 bool compared_has_no_winner(const struct compared_table *t);
 /* What B has, compared with A: "more", "less", "no difference shown"; NULL: there is no winner, or one run only. */
 const char *compared_verdict(const struct compared_table *t, const struct compared_row *r);
-/* That of B divided by that of A; false: there is none. r: or NULL */
+/* The mean of B divided by that of A. False: there is none. r: or NULL */
 bool compared_ratio(const struct compared_table *t, const struct compared_row *r, struct stats_ratio *ratio);
 /* A line about the failures of a side, 0 or 1; false: nothing is to be said. */
 bool compared_failure(const struct compared_table *t, int side, char *buf, size_t size);

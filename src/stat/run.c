@@ -300,7 +300,7 @@ static int print_table(const struct counting *s, struct printing *p, struct coun
 	return rc == -ENOMEM ? fault_set(f, EXIT_FAILED, "stat: out of memory") : 0;
 }
 
-/* Of two threads: by the count of the first event, the largest first. */
+/* Sorts threads by the count of the first event, the largest first. */
 static int by_count(const void *a, const void *b)
 {
 	const struct count_row *x = a, *y = b;

@@ -152,8 +152,8 @@ struct stat_scheduled {
 	double ran, delayed;            /* s on a CPU, and s in which it could have run, but waited for one */
 };
 struct stat_scheduled stat_scheduled(pid_t pid);   /* of one that is not known: 0 */
-/* Of a process that has ended, and has used cpu seconds with the children it waited for: the time in which it waited for a CPU since
- * `before`. -1: not known, as most of that CPU time is not of its first thread. */
+/* The seconds in which a process that has ended waited for a CPU since `before`. cpu: seconds that it used, with the children for
+ * which it waited. -1: not known, as most of that CPU time is not its first thread's. */
 double stat_delayed(const struct stat_scheduled *ended, const struct stat_scheduled *before, double cpu);
 
 /* metrics.c: fills in the metrics of s->rows. seconds: the time counted. */

@@ -47,7 +47,7 @@ struct helpers dsos_helpers(struct dsos *d, const struct helpers *helpers);
 void dsos_bound(struct dsos *d, uint64_t (*stopped)(void *ctx), void *ctx);
 /* Reports, after the last lookup, whether files took too long. */
 void dsos_tell(struct dsos *d, int verbose);
-/* The same, whether other builds are at the paths of files now. */
+/* Reports whether other builds are at the paths of files now. */
 void dsos_tell_changed(struct dsos *d, int verbose);
 /* Fetches missing debug files from these servers (as in DEBUGINFOD_URLS; urls outlives d).
  * Without this call no server is contacted. */

@@ -300,7 +300,7 @@ static int take_container(void *ctx, const char *path, const char *name)
 
 enum match { MATCH_NAME, MATCH_PART, MATCH_ID, MATCHES };
 
-/* Of "pod/container", either part is enough. */
+/* Either part of "pod/container" is enough. */
 static bool fits(const struct container *c, const char *wanted, enum match how)
 {
 	const char *slash = strchr(c->name, '/');

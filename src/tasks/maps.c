@@ -163,7 +163,7 @@ static bool space_map(struct dsos *d, struct space *s, const struct mapping *m, 
 	return true;
 }
 
-/* The same where nothing is mapped yet, for mappings older than the first record. */
+/* Adds a mapping that is older than the first record, where nothing is mapped yet. */
 static bool space_fill(struct dsos *d, struct space *s, const struct mapping *m)
 {
 	size_t at = first_behind(s, m->start);

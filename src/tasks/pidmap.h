@@ -29,7 +29,7 @@ void pidmap_free(struct pidmap *m);
 void pidmap_pair(struct pidmap *m, pid_t outer, pid_t inner);
 /* The task of a sample that has both ids: the id for users. inner 0: outside; -1: it is exiting. */
 pid_t pidmap_sample(struct pidmap *m, pid_t outer, pid_t inner);
-/* The same for a task named by a field. */
+/* The task that a field names: the id for users, as pidmap_sample(). */
 pid_t pidmap_task(struct pidmap *m, pid_t outer);
 /* The task has ended; its id may be reused. */
 void pidmap_forget(struct pidmap *m, pid_t outer);

@@ -88,7 +88,7 @@ static int seize(struct stopped *s, pid_t tid)
 	return ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) && errno != ESRCH ? -errno : 0;
 }
 
-/* Those that are not known yet. */
+/* Seizes the threads that are not known yet. */
 static int seize_all(struct stopped *s)
 {
 	struct dirent *d;

@@ -25,7 +25,7 @@ bool unwatched_check(pid_t tid, const char *command, char *text, size_t size);
  * processes of -p may belong to other users. */
 enum unwatched_in { UNWATCHED_IN_COMMAND, UNWATCHED_IN_PROCESS, UNWATCHED_IN_RECORDING };
 
-/* The same of a process of which only the name of the program is known. others: how many more there are. */
+/* The text of unwatched_check() for a process of which only the name of the program is known. others: how many more there are. */
 void unwatched_say_of_child(pid_t pid, const char *name, size_t others, enum unwatched_in in, char *text, size_t size);
 
 /* An event of a task for who has no ring: poll() reports POLLHUP for `fd` when the task's events end. */

@@ -21,7 +21,7 @@ void variables_free(struct variables *v);
 /* "big (/usr/bin/lock)", without an offset for locks of several words; or "0x564b0a100140 [heap]" for the heap and stack;
  * "0x7f31c8000b70" if no variable of a file is there, or if reading files took too long. The name is looked up once for each address of a process. Returns buf. */
 char *variables_name(struct variables *v, pid_t pid, uint64_t addr, char *buf, size_t size);
-/* The same in a recorded process: the last mapping of code before the address; NULL: there is none. */
+/* For variables_recorded(): the last mapping of code before the address, in a recorded process. */
 struct dso;
 struct variables_code {
 	const struct opener *opener; /* opens the recording's files */

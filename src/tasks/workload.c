@@ -113,7 +113,7 @@ static int put_python(const char *name, int exit_code, struct fault *f)
 	return fault_set(f, exit_code, "%s is a Python script, not a program; put python3 before it: -- python3 %s", name, name);
 }
 
-/* Of a time, such as --than 10 ms. */
+/* Whether the word is the unit of a time, as in --than 10 ms. */
 static bool is_unit(const char *name)
 {
 	static const char *const units[] = { "ns", "us", "ms", "s" };

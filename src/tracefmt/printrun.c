@@ -688,7 +688,7 @@ static void array(struct run *r, const struct code *code)
 	out_array(&r->out, b, pop_length(r, b.len), code->a);
 }
 
-/* As a list if a. */
+/* code->a: as a list of bits, not as a mask. */
 static void mask(struct run *r, const struct code *code)
 {
 	struct bytes b = region(r, code->c);

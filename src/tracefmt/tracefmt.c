@@ -181,7 +181,7 @@ static void put_mended(FILE *out, struct line line)
 			name.at, size, (int)(line.end - rest), rest);
 }
 
-/* The same format with lines that are not well-formed replaced by fields of bytes, or left out. NULL: out of memory. */
+/* The format with lines that are not well-formed replaced by fields of bytes, or left out. NULL: out of memory. */
 static char *guard_mended(const char *text, size_t len)
 {
 	const char *end = text + len;

@@ -121,7 +121,7 @@ void tracefmt_db_free(struct tracefmt_db *db);
 /* The format of sys:name from tracefs; owned by the db, loaded once. NULL with f. */
 const struct tracefmt *tracefmt_load(struct tracefmt_db *db, const char *tracefs, const char *sys,
 				     const char *name, struct fault *f);
-/* The same from the text of a `format` file. */
+/* Makes a format from the text of a `format` file. */
 const struct tracefmt *tracefmt_parse(struct tracefmt_db *db, const char *text, size_t len,
 				      const char *sys, struct fault *f);
 

@@ -170,7 +170,7 @@ void breakdown_explain(const char *input, struct fault *f)
 	free(name);
 }
 
-/* Of the same tracepoint, -e may have another event. */
+/* The event that the breakdown itself needs: -e may have another one of the same tracepoint. */
 static const struct stream_event *ours(struct analysis *a, const char *tracepoint)
 {
 	size_t n;

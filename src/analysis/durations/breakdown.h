@@ -39,7 +39,7 @@ struct breakdown_wait {
 	uint64_t times, ns;
 };
 
-/* Of one call, or of several. Initialized by zeros. */
+/* The parts of one call, or the sums of several. Initialized by zeros. */
 struct breakdown_sums {
 	uint64_t calls, total;       /* ns */
 	uint64_t ns[BREAKDOWN_PARTS];   /* they add up to the total */

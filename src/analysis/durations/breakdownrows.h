@@ -29,8 +29,8 @@ void breakdown_rows_print(struct breakdown_rows *rows, struct analysis *a);
 /* An array for JSON; NULL: out of memory. */
 struct json_object *breakdown_rows_json(struct breakdown_rows *rows);
 void breakdown_rows_clear(struct breakdown_rows *rows);
-/* Of one call: "asleep 29955.093 us (woken by housekeeper 20689), running 1210.100". Returns buf. */
+/* The parts of one call as text: "asleep 29955.093 us (woken by housekeeper 20689), running 1210.100". Returns buf. */
 char *breakdown_text(struct breakdown *b, char *buf, size_t size);
-/* The same as members of an object. False: out of memory. */
+/* Adds the sums as members to an object. False: out of memory. */
 bool breakdown_json(const struct breakdown *b, struct breakdown_sums *sums, struct json_object *to);
 #endif

@@ -24,7 +24,7 @@ void culprits_switch(struct culprits *c, const struct analysis_sample *s, pid_t 
  * meanwhile, with its share of the wait: "[idle]" has tid 0, and so has "[not known]", such as after a loss of events. */
 typedef void culprits_fn(void *ctx, pid_t tid, const char *comm, uint64_t ns);
 void culprits_each(struct culprits *c, const struct analysis_sample *s, uint64_t start, culprits_fn *fn, void *ctx);
-/* The same: adds these shares to `rows`. */
+/* Adds the shares that culprits_each() finds to `rows`. */
 void culprits_waited(struct culprits *c, const struct analysis_sample *s, uint64_t start);
 void culprits_lost(struct culprits *c, const struct stream_loss *loss);
 /* The rows as an array, the largest total first; NULL: out of memory. */

@@ -22,7 +22,7 @@ struct deadlocks {
 /* Takes note if that thread is in such a circle, a line, once for each circle: "deadlock: writer (12) and reader (13) wait for each
  * other's locks". Waits with a timeout are in none. */
 void deadlocks_look(struct deadlocks *d, pid_t tid);
-/* The same of all threads that wait (NULL: of none); prints the lines since the last table. */
+/* Looks at all threads in `waits` (NULL: none) as deadlocks_look() does, and prints the lines since the last table. */
 void deadlocks_print(struct deadlocks *d, const struct pairs *waits);
 void deadlocks_free(struct deadlocks *d);
 #endif

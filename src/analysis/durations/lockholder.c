@@ -173,7 +173,7 @@ pid_t lockholder_tid(const struct waitargs *c)
 	return inner ? thread_of(c->pid, (pid_t)inner) : 0;
 }
 
-/* Of a process that numbers its threads as /proc does. Numbers are given in turn, so that of a thread follows its process's, unless
+/* For a process that numbers its threads as /proc does. Numbers are given in turn, so that of a thread follows its process's, unless
  * they began anew; then it is not known. */
 pid_t lockholder_ended(const struct waitargs *c)
 {

@@ -109,7 +109,7 @@ static bool waits(const struct starved_thread *t)
 	return is_ready(t->tid) && read_ran(t->tid, &ran) && ran == t->ran;
 }
 
-/* Those that were seen to begin their wait. The event of its end may be missing: what runs now is left out. */
+/* Prints the threads that were seen to begin their wait. The event of its end may be missing: what runs now is left out. */
 static void print_late(struct states *st, uint64_t now)
 {
 	struct question *q = &st->question;

@@ -21,7 +21,7 @@ struct states {
 /* The common members of struct question_ops. In each of the question's own events, the first field is the task. ended()
  * is called at the end of each state, with the state (enum task_state) as end->value. */
 #define STATES_QUESTION STATES_QUESTION_WITH(states_events, states_begin, states_sample, states_task, states_release)
-/* The same with the question's own functions, which call those of states.c. */
+/* STATES_QUESTION with the question's own functions, which call those of states.c. */
 #define STATES_QUESTION_WITH(watch_fn, begin_fn, sample_fn, task_fn, release_fn) \
 	.tasks = true, .names = true, .states = true, .watch = watch_fn, .add = states_asked, .begin = begin_fn, \
 	.sample = sample_fn, .task = task_fn, .is_over = states_are_over, .release = release_fn, \

@@ -397,7 +397,7 @@ int switches_read_fields(struct switches *w, struct fault *f)
 	return w->child ? 0 : -1;
 }
 
-/* Of two events, the one of all tasks has no call chains. */
+/* If there are two events, the one of all tasks has no call chains. */
 static void find_switches(struct switches *w, struct analysis *a)
 {
 	size_t n;

@@ -47,7 +47,7 @@ struct switches {
 
 /* Watches the tasks of -p and -t. 0, or -1 with f. */
 int switches_choose(struct switches *w, const struct stream_opts *targets, struct fault *f);
-/* The same for a command, and those of control groups. Removes all these targets from the stream, whose events are opened for all tasks. */
+/* Watches a command and the tasks of control groups. Removes all these targets from the stream, whose events are opened for all tasks. */
 int switches_take_targets(struct switches *w, struct analysis *a, struct fault *f);
 /* In a recording: COMM and FORK records add threads of watched processes, and their children. */
 void switches_task(struct switches *w, const struct pev_record *rec);

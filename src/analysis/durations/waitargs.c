@@ -125,7 +125,7 @@ static void add_children(struct list *l, const struct waitargs *c, int tid)
 		add_child(l, c, child, l->n ? "" : "any child: ");
 }
 
-/* Of the process: a thread also waits for the children of the others. */
+/* Any child of the process: a thread also waits for the children of the others. */
 static bool put_any_child(const struct waitargs *c, struct list *l)
 {
 	struct dirent *d;

@@ -27,7 +27,7 @@ bool waitargs_is_still(const struct waitargs *c);
  * (/usr/bin/lock) held by reader (4712)", "join of thread reader (4712)" (pthread_join); of other calls, what waiton_text()
  * knows. `c` is from waitargs_find(). The text has any bytes. */
 void waitargs_text(struct waiton *w, const struct waitargs *c, char *buf, size_t size);
-/* The same for a thread that waits; waiton_text() if it is no longer in the call that it has entered, or if that is not known.
+/* The text for a thread that waits; that of waiton_text() if it is no longer in the call that it has entered, or if that is not known.
  * Returns buf. */
 char *waitargs_now(struct waiton *w, pid_t tid, char *buf, size_t size);
 #endif

@@ -251,7 +251,7 @@ static const struct cause *most_blamed(const struct sums *one)
 	return most && most->ns ? most : NULL;
 }
 
-/* Of a task that has woken another one in this run; "": it has not. */
+/* The name of a task that has woken another one in this run; "": it has not. */
 static const char *name_of(const struct waitedon_object *one, pid_t tid)
 {
 	const struct cause *c = groups_find(&one->sums[RUN].causes, &tid, sizeof(tid));

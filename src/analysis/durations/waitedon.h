@@ -34,7 +34,7 @@ struct waitedon_wait {
 struct handoffs *waitedon_add(struct waitedon *w, const struct waiton *on, const struct waitedon_wait *wait);
 /* The thread still waits: also finds out who holds its lock. The interval has the wait so far; the run has it only at its end. */
 void waitedon_add_unfinished(struct waitedon *w, const struct waiton *on, const struct waitedon_wait *wait, bool at_end);
-/* Of all waits since the last table, by their numbers. */
+/* Learns the kinds of all waits since the last table, by their numbers. */
 void waitedon_learn(struct waitedon *w, const struct waitkinds *kinds);
 /* A table was printed: names and stacks of handoffs are no longer good, and an interval begins. */
 void waitedon_rest(struct waitedon *w);

@@ -26,7 +26,7 @@ struct waitkind_futex {
 	uint64_t into, size;         /* of the variable with the futex: the offset, and all bytes; 0: not known */
 };
 waitkinds_set waitkind_of_futex(const struct waitkind_futex *f);
-/* Of another call; name: of its file, pipe or socket, or "". */
+/* The kind of a wait in another call. name: of its file, pipe or socket, or "". */
 waitkinds_set waitkind_of_call(const char *call, const char *name);
 /* "mutex", "condvar, mutex"; NULL: not known. Returns buf or a string that stays valid. */
 const char *waitkind_text(waitkinds_set kinds, char *buf, size_t size);

@@ -71,7 +71,7 @@ bool waiton_object(const struct waiton *w, pid_t tid, struct waiton_object *obje
 bool waiton_may_be_in(const struct waiton *w, pid_t tid, int64_t call, uint64_t arg);
 /* The name of a descriptor of the process now: of a socket, its address. "": it has none. */
 void waiton_descriptor(struct waiton *w, pid_t pid, pid_t tid, int fd, char *buf, size_t size);
-/* Of a thread that has ended: "reader (4712), which has ended", or "thread 4712, which has ended". */
+/* Writes a thread that has ended: "reader (4712), which has ended", or "thread 4712, which has ended". */
 void waiton_ended_name(const struct waiton *w, pid_t tid, char *buf, size_t size);
 /* A line says of which program the locks have no names, if there is one. */
 void waiton_print_nameless(const struct waiton *w);

@@ -208,7 +208,7 @@ static void print_merged(struct analysis *a, const struct waitstacks *w, const s
 	analysis_print_stack(a, m->key.wakes);
 }
 
-/* Those that are not printed. */
+/* Stacks that are not printed. */
 struct left_out {
 	uint64_t stacks, sleeps, ns;
 };
@@ -743,7 +743,7 @@ static void take_call(struct waits *w, const struct analysis_sample *s, size_t i
 		waiton_leave(&w->on, s->tid);
 }
 
-/* Of a recording, where a thread's first event is its wake-up. Since when it waited is not known. */
+/* In a recording, a thread's first event may be its wake-up. Since when it waited is not known. */
 static void begin_before(struct waits *w, pid_t tid)
 {
 	if (switches_slept_before(&w->states.switches, tid) && pairs_open(&w->states.question.pairs, (uint64_t)tid, w->first))
@@ -864,7 +864,7 @@ static void add_unstacked(struct waits *w, pid_t tid, uint64_t ns)
 	w->unstacked.tid = tid;
 }
 
-/* The same lock has the same number in all stacks, with the text of waits that have ended. full: with its holder. */
+/* The number of a lock, which is the same in all stacks, with the text of waits that have ended. full: with its holder. */
 static uint64_t number_for_stacks(struct waits *w, pid_t tid, const char *full)
 {
 	char text[WORD_SIZE];
@@ -942,7 +942,7 @@ static void add_all_unfinished(struct question *q)
 	earlywaits_each(&w->early, add_early, q);
 }
 
-/* Of all tasks of the machine, most wait at any time: only of targets each is a row. */
+/* Most tasks of a machine wait at any time: only those of targets have a row each. */
 static void before_table(struct question *q)
 {
 	struct waits *w = (struct waits *)q;
@@ -972,7 +972,7 @@ static void print_unfinished(struct question *q)
 		       units_plural(q->pairs.nopen), q->pairs.nopen == 1 ? "s" : "");
 }
 
-/* Of threads that wait now, which may have begun in earlier intervals. */
+/* Keeps the stacks of threads that wait now, which may have begun in earlier intervals. */
 static void keep_stacks(void *ctx)
 {
 	const struct question *q = ctx;

@@ -259,7 +259,7 @@ static int by_line(const void *a_, const void *b_)
 	return order ? order : a->key.line < b->key.line ? -1 : a->key.line > b->key.line;
 }
 
-/* Of one object together. */
+/* Places of one object stay together. */
 static int by_offset(const void *a_, const void *b_)
 {
 	const struct place *a = a_, *b = b_;

@@ -65,7 +65,7 @@ static void plain_name(const char *name, char *out)
 	out[n] = '\0';
 }
 
-/* Of "Cart::total() const", which `nm -C` prints: the table has no qualifiers. */
+/* Cuts " const" off "Cart::total() const", which `nm -C` prints: the table has no qualifiers. */
 static void cut_qualifiers(char *name)
 {
 	static const char *const words[] = { " const", " volatile", " &", " &&" };
@@ -179,7 +179,7 @@ bool candidates_are_clones(const char *symbol, const char *other)
 	return len == unclone(other) && !strncmp(symbol, other, len);
 }
 
-/* Of "Mixer<int>::mix(char)": the table has no parameters. */
+/* Cuts "(char)" off "Mixer<int>::mix(char)": the table has no parameters. */
 static void cut_parameters(char *name)
 {
 	size_t i = strlen(name), depth = 0;

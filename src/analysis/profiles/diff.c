@@ -60,7 +60,7 @@ static bool is_start(const char *name)
 	return begins(name, "__libc_start_");
 }
 
-/* Of a function whose file is known. */
+/* Whether a function whose file is known is the program's own. */
 static bool ownframes_in_file(const char *function, const char *dso)
 {
 	const char *slash = strrchr(dso, '/');

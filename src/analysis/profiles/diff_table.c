@@ -49,7 +49,7 @@ static bool is_exact(const struct diff *d)
 	return !a->mixed && !b->mixed && a->timed && b->timed;
 }
 
-/* Of what is shown in time, too. */
+/* Whether weights are also shown as times. */
 static bool is_timed(const struct diff *d)
 {
 	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];

@@ -125,7 +125,7 @@ static void put_head(const struct analysis *a, const struct hotspots *h, const s
 	putchar('\n');
 }
 
-/* Of a recursive function, the frame of the first call; n: there is none. */
+/* The frame of the function that was asked for; of a recursive one, that of the first call. n: there is none. */
 static uint32_t find_asked(const struct stacks *s, const struct callstack *stack)
 {
 	for (uint32_t i = stack->n; i--;)

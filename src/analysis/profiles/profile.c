@@ -479,7 +479,7 @@ static bool are_of_kernel(const struct numlist *pids)
 	return n == pids->n;
 }
 
-/* Of processes that slept all the time; not for other events than the usual ones, which may just not have happened. */
+/* A hint for processes that slept all the time; not for other events than the usual ones, which may just not have happened. */
 static const char *hint_if_none(const struct analysis *a)
 {
 	const struct profile *p = a->config;

@@ -466,7 +466,7 @@ static void ready(struct analysis *a)
 
 /* ---- tables -------------------------------------------------------------------------- */
 
-/* Of programs whose threads all slept. */
+/* A hint for programs whose threads all slept. */
 static const char *hint_if_none(const struct pyprofile_opts *o)
 {
 	const struct stream_opts *s = &o->profile->common.stream;

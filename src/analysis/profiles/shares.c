@@ -368,7 +368,7 @@ static void find_everywhere(struct shares *s)
 	groups_free(&files);
 }
 
-/* Those on one side only which the other side may have by another address, or without their name. */
+/* Marks functions of one side that may be on the other side at another address, or nameless there. */
 static void find_unmatched(struct shares *s)
 {
 	struct groups all = { 0 };
@@ -403,7 +403,7 @@ static bool is_exact(const struct shares *s)
 	return s->sides[SHARES_BEFORE].exact && s->sides[SHARES_AFTER].exact;
 }
 
-/* Of times, which have no samples. A relative difference below 1e-9 is a rounding error. */
+/* The difference of times, which have no samples. A relative difference below 1e-9 is a rounding error. */
 static struct stats_interval exactly(double before, double after)
 {
 	const double more = fabs(after - before) > 1e-9 * fmax(before, after) ? after - before : 0;
@@ -424,7 +424,7 @@ static double spread_of_weight(const struct shares *s, enum share_side side, con
 	return n > 1 ? fmax(0, r->squares - n * mean * mean) / (n - 1) : 0;
 }
 
-/* Of a ratio of two sums (Cochran, Sampling Techniques, 6.4): runs that are longer count more, as they do in the share. */
+/* The variance of a ratio of two sums (Cochran, Sampling Techniques, 6.4): runs that are longer count more, as they do in the share. */
 static double spread_of_share(const struct shares *s, enum share_side side, const struct share_runs *r)
 {
 	const struct share_runs *all = &s->runs[side];
@@ -660,7 +660,7 @@ static void join_pair(void *ctx, struct share *gone, struct share *came)
 	}
 }
 
-/* Those with the most functions; each file is in one pair. */
+/* Chooses the pairs with the most functions, so that each file is in one pair. */
 static void choose_pairs(const struct moves *m, struct moves *chosen)
 {
 	for (;;) {

@@ -55,7 +55,7 @@ void shares_frame(struct shares *s, const char *function, const char *dso, const
 void shares_end_stack(struct shares *s, enum share_side side, uint64_t weight);
 /* The stacks since the last call are those of a recording of a side. Its weight may be more than that of its stacks. */
 void shares_end_run(struct shares *s, enum share_side side, uint64_t weight);
-/* Of all recordings of a side. */
+/* What all recordings of a side have together. */
 struct shares_side {
 	uint64_t weight;
 	double missing;              /* weight that was not sampled, at most: any function may have had it */

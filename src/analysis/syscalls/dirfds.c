@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* Of a process with more, the oldest are forgotten; if all have more, it begins anew. */
+/* The oldest of a process with more are forgotten; if all have more, it begins anew. */
 enum { MAX_OF_PROCESS = 256, MAX_ALL = 1 << 18 };
 
 /* Processes share it after a fork. */

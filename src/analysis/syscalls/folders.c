@@ -188,7 +188,7 @@ static void look(struct folderlink *one, uint64_t now)
 	one->at = now;
 }
 
-/* The same for the first `len` bytes of a path, looked up once a second: now is any clock in ns. NULL: it is not known, or the same
+/* Where the first `len` bytes of a path lead, looked up once a second: now is any clock in ns. NULL: it is not known, or the same
  * path. Valid until the next call. */
 static const char *folderlinks_find(struct folderlinks *l, const char *folder, size_t len, uint64_t now)
 {

@@ -37,7 +37,7 @@ struct keptfolder_key {
 	uint64_t at;
 };
 
-/* Those of before all events. */
+/* Takes a folder from before all events. */
 typedef void keptfolders_taker(void *ctx, pid_t pid, const char *path, uint64_t read);
 
 /* Puts the line. False: it cannot be one. */
@@ -84,7 +84,7 @@ bool folders_has_threads(const struct folders *f, pid_t pid);
 /* Puts the absolute path of a relative one, without "." and ".."; links are not followed. False: the folder is not known, or the
  * path is too long. */
 bool folders_resolve(struct folders *f, pid_t pid, const char *path, char *buf, size_t size);
-/* The same for a known folder. */
+/* folders_resolve() for a known folder. */
 bool folders_join(const char *folder, const char *path, char *buf, size_t size);
 /* Reads which folder a descriptor is, or KEPTFOLDER_CWD. *read: perf clock, when it was that path. False: it has no absolute
  * path that is valid here, or is not known. */
@@ -92,7 +92,7 @@ bool folders_look(struct folders *f, pid_t pid, int fd, char path[PATH_MAX], uin
 /* Puts the path behind the links that lead to its folder; a link at its end stays. path: absolute, as the process gives it. False:
  * there are none, or it is not known, as in recordings. */
 bool folders_follow(struct folders *f, pid_t pid, const char *path, char buf[PATH_MAX]);
-/* The same with a link at its end. */
+/* folders_follow(), and a link at the path's end, too. */
 bool folders_follow_end(struct folders *f, pid_t pid, const char *path, char buf[PATH_MAX]);
 /* Records were lost. */
 void folders_forget(struct folders *f);

@@ -50,7 +50,7 @@ static void callargs_keep(struct callargs *c, pid_t tid, int64_t number, const u
 	memcpy(one->args, args, sizeof(one->args));
 }
 
-/* Those of the thread's last call, if it has that number and they were kept; else NULL. */
+/* The arguments of the thread's last call, if it has that number and they were kept; else NULL. */
 static const uint64_t *callargs_of(const struct callargs *c, pid_t tid, int64_t number)
 {
 	const struct callargs_call *one = find(c, tid);
@@ -325,7 +325,7 @@ static bool put_whole(struct pathmatch *m, const struct pathmatch_call *c, bool 
 	return *given == '/';
 }
 
-/* The same, if the glob is for whole paths; else the path as it was given, whose folder is looked up for the recording only. */
+/* put_whole(), if the glob is for whole paths; else the path as it was given, whose folder is looked up for the recording only. */
 static bool put_meant(struct pathmatch *m, const struct pathmatch_call *c, bool first, const char *given, char buf[PATH_MAX])
 {
 	const bool known = !pathmatch_is_following(m) || put_whole(m, c, first, given, buf);

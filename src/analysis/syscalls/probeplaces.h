@@ -23,6 +23,6 @@ struct probeplace {
 
 /* The best place in the function whose code begins there: its beginning, if no better one is known. */
 struct probeplace probeplaces_best(const uint8_t *code, size_t size);
-/* The same in a file; offset: of the function. */
+/* probeplaces_best() in a file. offset: of the function. */
 struct probeplace probeplaces_in_file(int fd, uint64_t offset);
 #endif

@@ -224,7 +224,7 @@ static const char *or_none(const char *text)
 	return *text ? text : NULL;
 }
 
-/* Of a call with two paths. */
+/* Adds both paths of a call that has two. */
 static bool put_both(json_object *root, const char *path, size_t second)
 {
 	char first[CALLPATH_SIZE];
@@ -485,7 +485,7 @@ static const enum shown shown[] = {
 	SHOW_CALLS, SHOW_TOTAL, SHOW_MIN, SHOW_MEAN, SHOW_P50, SHOW_P95, SHOW_P99, SHOW_MAX, SHOW_ERRORS, SHOW_ERRNOS,
 };
 
-/* Of a call whose number was not sampled, its sys_exit may be lost; of calls that succeed it is not there with --errors, so that the
+/* The sys_exit of a call whose number was not sampled may be lost; of calls that succeed it is not there with --errors, so that the
  * next sys_enter, on any CPU, is needed to know that one has returned. */
 static bool is_in(const struct question *q, const struct open_pair *o, int64_t call)
 {

@@ -321,7 +321,7 @@ static bool print_one(struct visit *v, struct late *one, bool held)
 	return true;
 }
 
-/* Of a recording, the number is all that is known. */
+/* In a recording, the number is all that is known. */
 static const char *recorded_call(const struct visit *v, const struct late *one, char *buf, size_t size)
 {
 	return call_name((int64_t)pairs_find(&v->q->pairs, (uint64_t)one->tid)->value, buf, size);

@@ -239,7 +239,7 @@ static int take_head(struct perfdata_reader *r, struct perf_event_header *head, 
 			     "it is truncated or damaged", head->type, head->size, window_have(&r->w));
 }
 
-/* The same, if resync_doubt() accepts the record. */
+/* take_head(), if resync_doubt() accepts the record. */
 static int take_believed(struct perfdata_reader *r, struct perf_event_header *head, struct fault *f)
 {
 	int rc = take_head(r, head, f);

@@ -71,7 +71,7 @@ struct perfdata_reader {
 /* reading.c: sets the fault "NAME: at offset N: ...". Returns -1. */
 int reading_fault(const struct perfdata_reader *r, struct fault *f, uint64_t at, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* The same for r->w.error, at the current offset. */
+/* reading_fault() for r->w.error, at the current offset. */
 int reading_failed(const struct perfdata_reader *r, struct fault *f);
 int reading_no_memory(struct fault *f);
 /* A name, or another text that is shown: escaped for a terminal, up to a NUL. malloc'ed; NULL: no text, or no memory. */

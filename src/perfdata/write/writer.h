@@ -63,7 +63,7 @@ struct perfdata_group {
 	uint32_t leader, members;
 };
 void perfdata_put_groups(struct perfdata_writer *w, const struct perfdata_group *groups, size_t n);
-/* The same moment on two clocks: the clock of the events (clockid as in clock_gettime(2); UINT32_MAX: the
+/* Writes one moment on two clocks: the clock of the events (clockid as in clock_gettime(2); UINT32_MAX: the
  * kernel's own) and ns since the Unix epoch. */
 void perfdata_put_clock(struct perfdata_writer *w, uint32_t clockid, uint64_t clock_ns,
 			uint64_t realtime_ns);

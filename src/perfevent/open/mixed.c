@@ -34,7 +34,7 @@ static bool are_mixed(const struct perf_event_attr *a, const struct perf_event_a
 
 /* ---- the leader ------------------------------------------------------------------ */
 
-/* Of a group or not: the time enabled is the second value. */
+/* The time enabled is the second value, whether it is a group's or not. */
 static bool read_enabled(int fd, uint64_t *ns)
 {
 	uint64_t v[16384 / sizeof(uint64_t)];   /* the kernel limits a group to that */

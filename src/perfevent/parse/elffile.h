@@ -34,7 +34,7 @@ struct pev_elf_symbol {
 
 /* All return 0, -EBADMSG for a damaged file, or -errno. */
 int pev_elf_open_(struct pev_elf *elf, const char *path);
-/* The same with a descriptor that stays the caller's: there is nothing to close. */
+/* pev_elf_open_() for a descriptor that stays the caller's: there is nothing to close. */
 int pev_elf_begin_(struct pev_elf *elf, int fd);
 void pev_elf_close_(struct pev_elf *elf);
 /* -ENOENT if there is no section of that name. */

@@ -58,7 +58,7 @@ int pev_attr_parse_at_(struct pev_attr_list **out, const char *text,
  * `expected` what is valid there (may be NULL). */
 int pev_parse_fail_(struct pev_parser *p, size_t at, int code, const char *expected,
 		    const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-/* The same for an err that lacks only the position. */
+/* pev_parse_fail_() for an err that lacks only the position. */
 int pev_parse_fail_in_(struct pev_parser *p, size_t at, int rc);
 
 /* Adds an event of type and config to the list; NULL if there is no memory or no room. */

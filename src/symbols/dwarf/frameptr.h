@@ -19,7 +19,7 @@ enum frameptr_machine { FRAMEPTR_X86_64, FRAMEPTR_ARM64 };
 /* For a file. */
 enum frameptr frameptr_of(struct parser *p, int fd);
 
-/* The same for one function, from the instructions of its unwind table (DW_CFA_*). Reads nothing beyond `size`. */
+/* For one function, from the instructions of its unwind table (DW_CFA_*). Reads nothing beyond `size`. */
 enum frameptr frameptr_scan(enum frameptr_machine machine, const uint8_t *code, size_t size);
 
 /* The handler of PARSER_FRAMEPTR: from a file to struct frameptr_counts. */

@@ -255,7 +255,7 @@ static void end_sequence(struct inline_maker *m, uint64_t addr)
 		m->ended = (struct inline_address_row){ addr, m->rows[m->nrows - 1].row };
 }
 
-/* Of several rows for an address the last one is used. */
+/* The last one of several rows for an address is used. */
 static int add_row(struct inline_maker *m, uint64_t addr, struct inline_row row)
 {
 	struct inline_address_row *last = m->nrows ? &m->rows[m->nrows - 1] : NULL;

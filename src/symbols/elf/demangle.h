@@ -27,7 +27,7 @@ static inline bool is_mangled(const char *name)
  * DEMANGLE_MAX (a few bytes can expand to gigabytes). */
 int demangle(const char *name, char buf[DEMANGLE_MAX]);
 
-/* The same with parameters, as `nm -C` prints it, but without the return type, which only templates have;
+/* demangle() with parameters, as `nm -C` prints it, but without the return type, which only templates have;
  * or as `nm -C` prints it, to the letter. */
 int demangle_signature(const char *name, char buf[DEMANGLE_MAX]);
 int demangle_as_nm(const char *name, char buf[DEMANGLE_MAX]);

@@ -13,6 +13,6 @@ enum { ELFID_MAX = 20 };
 
 /* Its length in bytes, up to ELFID_MAX; 0: the file has none, or is not an ELF file in this byte order. */
 size_t elfid_read(int fd, uint8_t id[ELFID_MAX]);
-/* The same from notes in memory, from a segment or from /sys/kernel/notes. */
+/* The build id from notes in memory, from a segment or from /sys/kernel/notes. */
 size_t elfid_of_notes(const char *notes, size_t n, size_t align, uint8_t id[ELFID_MAX]);
 #endif

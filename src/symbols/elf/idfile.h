@@ -17,6 +17,6 @@ const char *idfile_cache(uid_t uid);
 /* A file from this cache, to which perf-archive(1) adds files from other machines: that of the user as whom this process
  * runs, opened with that user's rights. `what` is "elf", "debug" or "kallsyms". A descriptor of a regular file, or -errno. */
 int idfile_cached(const uint8_t *id, size_t size, const char *what);
-/* The same, or else from the opener. */
+/* idfile_cached(), or else what the opener finds. */
 int idfile_find(const struct opener *o, const uint8_t *id, size_t size, const char *what);
 #endif

@@ -25,7 +25,7 @@ enum symfile_what { SYMFILE_FUNCTIONS, SYMFILE_VARIABLES };
  * a name are shown ("app+0x1320", up to SYMFILE_NAME_MAX bytes of it); "": they are not found. NULL with errno: ENOEXEC:
  * not an ELF file of a program; ENOTSUP: built without libelf. */
 struct symfile *symfile_open(int fd, enum symfile_what what, const char *file);
-/* The same of functions, from memory; the bytes may be freed afterwards. */
+/* symfile_open() for functions, from memory; the bytes may be freed afterwards. */
 struct symfile *symfile_from_image(void *image, size_t size, const char *file);
 void symfile_free(struct symfile *f);
 

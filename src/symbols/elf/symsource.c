@@ -35,7 +35,7 @@
 
 enum { SECONDS = 30, CPU_SECONDS = 30, LEVELS = 8 };
 
-/* The same limit as for programs. */
+/* The limit is that for programs. */
 #define MAX_FILE (4ull << 30)
 
 typedef struct debuginfod_client debuginfod_client;

@@ -16,7 +16,7 @@ struct symfile *symsource_open(struct parser *p, const struct opener *o, int fd,
 			       const char *path, int *dwarf);
 /* A descriptor of the debug file, for the DWARF of a file that may have names, but no DWARF (strip -g); -1: none. */
 int symsource_debug(struct parser *p, const struct opener *o, int fd, const char *path);
-/* The same as symsource_open() for the file's variables. */
+/* symsource_open() for the file's variables. */
 struct symfile *symsource_variables(struct parser *p, const struct opener *o, int fd, pid_t pid, const char *path);
 /* Adds names from a debuginfod server to an incomplete file: the new f, or f unchanged. */
 struct symfile *symsource_ask_servers(struct parser *p, struct symfile *f, int fd, const char *urls);

@@ -18,6 +18,6 @@ bool vdso_is_same(const struct vdso *v, uint64_t start, uint64_t len);
 struct symfile *vdso_read(const struct vdso *v);
 /* Length of its build id in bytes; 0: none. */
 size_t vdso_build_id(uint8_t id[BUILD_ID_MAX]);
-/* The same as a file, where a descriptor is needed; -1: none. */
+/* The bytes as a file, where a descriptor is needed; -1: none. */
 int vdso_file(const struct vdso *v);
 #endif

@@ -25,7 +25,7 @@ void perfmap_free(struct perfmap *m);
 /* Reads what was added to the file since the last time; a file that is shorter now is read from the
  * start. Reads at most *budget bytes (NULL: no limit) and subtracts them. 1: new lines; 0: none; -errno. */
 int perfmap_read(struct perfmap *m, int fd, uint64_t *budget);
-/* The same from memory: whole lines and the beginning of one. Returns the number of bytes used.
+/* Reads a map from memory: whole lines and the beginning of one. Returns the number of bytes used.
  * Call perfmap_sort() afterwards. */
 int64_t perfmap_take(struct perfmap *m, const char *text, size_t n);
 void perfmap_sort(struct perfmap *m);
