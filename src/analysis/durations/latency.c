@@ -240,33 +240,6 @@ static int compile_key(struct question *q, struct part *part, struct fault *f)
 	return 0;
 }
 
-/* Whether `start` is the return of what `end` is the call of. */
-static bool is_return_of(const char *start, const char *end)
-{
-	static const char *const names[][2] = {
-		{ "uretprobe:", "uprobe:" }, { "kretprobe:", "kprobe:" }, { ":sys_exit", ":sys_enter" },
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		const char *at = strstr(start, names[i][0]);
-		const size_t before = at ? (size_t)(at - start) : 0, from = strlen(names[i][0]), to = strlen(names[i][1]);
-
-		if (at && strlen(end) > before && !strncmp(start, end, before) && !strncmp(end + before, names[i][1], to) &&
-		    !strcmp(at + from, end + before + to))
-			return true;
-	}
-	return false;
-}
-
-/* That is the time between calls, which is seldom meant. */
-static void tell_swapped(const struct latency *l)
-{
-	if (l->n == 2 && l->parts[0].role == ROLE_START && l->parts[1].role == ROLE_END &&
-	    is_return_of(l->parts[0].event->asked.item->text, l->parts[1].event->asked.item->text))
-		note(l->question.targets->verbose < 0 ? -1 : 1, "latency: the order is -e START -e END: these pairs begin when a call "
-		     "returns, and end at the next one; swap the events for the time that calls take");
-}
-
 /* Events of the last -e (without `untraced`) end pairs, the others begin them; role= overrides this. */
 static int take_list(struct latency *l, struct fault *f)
 {
@@ -290,7 +263,6 @@ static int take_list(struct latency *l, struct fault *f)
 		starts |= part->role == ROLE_START || part->role == ROLE_BOTH;
 		ends_too |= part->role == ROLE_END || part->role == ROLE_BOTH;
 	}
-	tell_swapped(l);
 	return starts && ends_too ? 0 :
 	       fault_usage(f, "latency: no event %s a pair: expected two -e, -e START -e END, or role=start and role=end",
 			   starts ? "ends" : "begins");
