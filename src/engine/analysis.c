@@ -807,7 +807,5 @@ int analysis_run_of(const struct analysis_ops *ops, void *config, struct analysi
 	}
 	finish(&a);
 	job_tell(&a.job);
-	if (f->exit_code == WORKLOAD_MISSING)
-		stream_doubt_operand(&a.opts->stream, args, f);
 	return f->exit_code ? -1 : code;
 }

@@ -241,8 +241,6 @@ static int stat_command_run(void *config, const struct opt_parser *args, struct 
 			       targets_everybody(&c->common);
 		stat_input_begin(&s.input);
 		code = count(&s, argv, f);
-		if (f->exit_code == WORKLOAD_MISSING)
-			stream_doubt_operand(&c->common, args, f);
 	}
 	stat_close_all(&s);
 	stat_places_free(&s);

@@ -113,23 +113,10 @@ static int put_python(const char *name, int exit_code, struct fault *f)
 	return fault_set(f, exit_code, "%s is a Python script, not a program; put python3 before it: -- python3 %s", name, name);
 }
 
-/* Whether the word is the unit of a time, as in --than 10 ms. */
-static bool is_unit(const char *name)
-{
-	static const char *const units[] = { "ns", "us", "ms", "s" };
-
-	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
-		if (!strcmp(name, units[i]))
-			return true;
-	return false;
-}
-
 int workload_missing(const char *name, struct fault *f)
 {
 	if (is_python(name))
 		return put_python(name, WORKLOAD_MISSING, f);
-	if (is_unit(name))
-		return fault_set(f, WORKLOAD_MISSING, "%s: there is no such program; a time is written without a space: 10%s", name, name);
 	if (magic_names_recording(name))
 		return is_recording(name, WORKLOAD_MISSING, f);
 	return fault_set(f, WORKLOAD_MISSING, "%s: there is no such program; run shell built-ins and command lines with sh -c "

@@ -252,27 +252,6 @@ int stream_check_everybody(const char *command, bool everybody, const struct str
 	return 0;
 }
 
-static bool is_number(const char *word)
-{
-	return *word && !word[strspn(word, "0123456789")];
-}
-
-void stream_doubt_operand(const struct stream_opts *opts, const struct opt_parser *args, struct fault *f)
-{
-	const char *expected;
-	size_t n = strlen(f->text);
-	uint32_t bytes;
-
-	if (args->noperands == 1 && is_number(args->operands[0])) {
-		snprintf(f->text + n, sizeof(f->text) - n, "; for the process %s: -p %s", args->operands[0], args->operands[0]);
-		return;
-	}
-	if (!args->noperands || !args->after_dashes || !opts->call_graph || opts->chains.said || strchr(args->operands[0], '/'))
-		return;
-	stream_parse_chains("", &bytes, &expected);
-	snprintf(f->text + n, sizeof(f->text) - n, "; for --call-graph: expected %s", expected);
-}
-
 #define AT(member) offsetof(struct stream_opts, member)
 
 const struct opt stream_event_opts[] = {

@@ -155,6 +155,4 @@ bool stream_parse_chains(const char *text, uint32_t *stack_bytes, const char **e
 int stream_check_operand(const struct stream_opts *opts, const struct opt_parser *args, struct fault *f);
 /* Fails (-1 with f) if -a is given with -p or -t. */
 int stream_check_everybody(const char *command, bool everybody, const struct stream_opts *opts, struct fault *f);
-/* f says that the first operand is no program: adds that a number may be a process, and which words may follow -g. */
-void stream_doubt_operand(const struct stream_opts *opts, const struct opt_parser *args, struct fault *f);
 #endif
