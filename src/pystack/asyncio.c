@@ -3,7 +3,6 @@
 
 #include "base/room.h"
 #include "pystack/asyncio_offsets.h"
-#include "pystack/coroutine.h"
 #include "pystack/image.h"
 #include "pystack/images.h"
 #include "pystack/text.h"

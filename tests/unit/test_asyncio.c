@@ -3,7 +3,6 @@
 #include "checks.h"
 
 #include "pystack/asyncio.h"
-#include "pystack/coroutine.h"
 
 #include <errno.h>
 

@@ -5,7 +5,6 @@
 #include "recording.h"
 
 #include "perfdata/read/reading.h"
-#include "perfdata/read/window.h"
 #include "perfdata/write/writer.h"
 
 static struct file f;

@@ -6,7 +6,6 @@
 #include "pystack/code.h"
 #include "pystack/frames.h"
 #include "pystack/image.h"
-#include "pystack/lines.h"
 #include "pystack/text.h"
 
 #include <link.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/syscalls/folders.h"
 
+#include "analysis/syscalls/dirfds.h"
 #include "base/hash.h"
 #include "base/textfile.h"
 #include "tasks/threads.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "perfdata/read/window.h"
+#include "perfdata/read/reading.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stream/list/eventlist.h"
+#include "stream/list/list.h"
 
 #include "base/note.h"
 #include "base/room.h"
