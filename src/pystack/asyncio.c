@@ -4,7 +4,6 @@
 #include "base/room.h"
 #include "pystack/asyncio_offsets.h"
 #include "pystack/image.h"
-#include "pystack/images.h"
 #include "pystack/text.h"
 
 #include <errno.h>

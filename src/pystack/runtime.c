@@ -2,7 +2,6 @@
 #include "pystack/runtime.h"
 
 #include "pystack/image.h"
-#include "pystack/images.h"
 #include "tasks/tracing.h"
 
 #include <errno.h>

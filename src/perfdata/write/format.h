@@ -77,7 +77,7 @@ int tracing_data(struct bytes *b, const char *tracefs, const char *const *names,
 		 struct fault *f);
 /* writer.c: writes records that are never compressed. */
 void perfdata_put_plain(struct perfdata_writer *w, const void *records, size_t n);
-/* machine.c: the data of one feature; false if this machine does not have it. */
+/* The data of one feature; false if this machine does not have it. */
 bool machine_feature(struct bytes *b, int feature, const char *version, const char *const *argv,
 		     size_t argc);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/caller.h"
 #include "base/outfile.h"
+#include "base/room.h"
 #include "base/signals.h"
 #include "perfdata/write/flight.h"
 #include "perfdata/write/format.h"
@@ -15,7 +16,146 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <sys/utsname.h>
 #include <unistd.h>
+
+/* ---- bytes ------------------------------------------------------------------------------ */
+
+void bytes_add(struct bytes *b, const void *data, size_t n)
+{
+	if (!n || b->failed)
+		return;
+	b->failed = n > SIZE_MAX / 4 || !ROOM_FOR(b->data, b->room, b->n, n);
+	if (b->failed)
+		return;
+	memcpy(b->data + b->n, data, n);
+	b->n += n;
+}
+
+void bytes_add_u32(struct bytes *b, uint32_t v)
+{
+	bytes_add(b, &v, sizeof(v));
+}
+
+void bytes_add_u64(struct bytes *b, uint64_t v)
+{
+	bytes_add(b, &v, sizeof(v));
+}
+
+void bytes_add_text(struct bytes *b, const char *text)
+{
+	bytes_add(b, text, strlen(text) + 1);
+}
+
+void bytes_add_string(struct bytes *b, const char *text)
+{
+	size_t n = strlen(text) + 1, padded = (n + 63) & ~(size_t)63;
+
+	bytes_add_u32(b, (uint32_t)padded);
+	bytes_add(b, text, n);
+	for (; n < padded; n++)
+		bytes_add(b, "", 1);
+}
+
+void bytes_pad(struct bytes *b, size_t unit)
+{
+	static const char zeros[64];
+
+	if (b->n % unit)
+		bytes_add(b, zeros, unit - b->n % unit);
+}
+
+void bytes_free(struct bytes *b)
+{
+	free(b->data);
+	*b = (struct bytes){0};
+}
+
+/* ---- machine ---------------------------------------------------------------------------- */
+
+/* The machine that records. */
+
+static bool add_text(struct bytes *b, const char *text)
+{
+	bytes_add_string(b, text);
+	return *text != '\0';
+}
+
+static bool cpu_description(char *text, size_t size)
+{
+	FILE *f = fopen("/proc/cpuinfo", "re");
+	char line[512];
+	bool found = false;
+
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		char *colon = strchr(line, ':');
+
+		if (!colon || strncmp(line, "model name", 10))
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		snprintf(text, size, "%s", colon + 1 + strspn(colon + 1, " "));
+		found = true;
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static bool add_cpu(struct bytes *b)
+{
+	char text[256];
+
+	return cpu_description(text, sizeof(text)) && add_text(b, text);
+}
+
+static bool add_memory(struct bytes *b)
+{
+	bytes_add_u64(b, (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 1024);
+	return true;
+}
+
+static bool add_cpus(struct bytes *b)
+{
+	bytes_add_u32(b, (uint32_t)sysconf(_SC_NPROCESSORS_CONF));
+	bytes_add_u32(b, (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
+	return true;
+}
+
+static bool add_command(struct bytes *b, const char *const *argv, size_t argc)
+{
+	bytes_add_u32(b, (uint32_t)argc);
+	for (size_t i = 0; i < argc; i++)
+		bytes_add_string(b, argv[i]);
+	return argc != 0;
+}
+
+bool machine_feature(struct bytes *b, int feature, const char *version, const char *const *argv,
+		     size_t argc)
+{
+	struct utsname name;
+
+	if (uname(&name))
+		return false;
+	switch (feature) {
+	case FEATURE_HOSTNAME:
+		return add_text(b, name.nodename);
+	case FEATURE_OSRELEASE:
+		return add_text(b, name.release);
+	case FEATURE_VERSION:
+		return add_text(b, version);
+	case FEATURE_ARCH:
+		return add_text(b, name.machine);
+	case FEATURE_NRCPUS:
+		return add_cpus(b);
+	case FEATURE_CPUDESC:
+		return add_cpu(b);
+	case FEATURE_TOTAL_MEM:
+		return add_memory(b);
+	case FEATURE_CMDLINE:
+		return add_command(b, argv, argc);
+	}
+	return false;
+}
 
 /*
  * Packs records into compressed records, as perf record -z does: one zstd stream for the file,

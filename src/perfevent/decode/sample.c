@@ -3,7 +3,200 @@
  * The body of a SAMPLE record, in the kernel's order (perf_output_sample()). Fields of nearly
  * every sample are decoded by straight code, the others by a table.
  */
+#include "perfevent.h"
 #include "perfevent/decode/cursor.h"
+
+#include <string.h>
+
+/* ---- branch ----------------------------------------------------------------------------- */
+
+/* Entries of a branch stack. */
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+/* Value of `type` that means: see `new_type`. Linux 6.1. */
+enum { EXTEND_ABI = 15 };
+
+void pev_branch_entry(const struct pev_branches *branches, uint64_t i, struct pev_branch *out)
+{
+	struct perf_branch_entry e;
+
+	memset(out, 0, sizeof(*out));
+	if (i >= branches->nr)
+		return;
+	memcpy(&e, branches->entries + i * 3, sizeof(e));
+	*out = (struct pev_branch){
+		.from = e.from, .to = e.to, .mispred = e.mispred, .predicted = e.predicted,
+		.in_tx = e.in_tx, .abort = e.abort, .cycles = e.cycles, .type = e.type,
+		.spec = e.spec, .new_type = e.new_type, .priv = e.priv,
+		.counters = branches->counters ? branches->counters[i] : 0,
+	};
+}
+
+const char *pev_branch_type_name(const struct pev_branch *branch)
+{
+	static const char *const types[] = {
+		"UNKNOWN", "COND", "UNCOND", "IND", "CALL", "IND_CALL", "RET", "SYSCALL", "SYSRET",
+		"COND_CALL", "COND_RET", "ERET", "IRQ", "SERROR", "NO_TX",
+	};
+	static const char *const new_types[] = {
+		"FAULT_ALGN", "FAULT_DATA", "FAULT_INST", "ARCH_1", "ARCH_2", "ARCH_3", "ARCH_4", "ARCH_5",
+	};
+
+	if (branch->type == EXTEND_ABI)
+		return branch->new_type < COUNT(new_types) ? new_types[branch->new_type] : NULL;
+	return branch->type < COUNT(types) ? types[branch->type] : NULL;
+}
+
+const char *pev_branch_spec_name(uint8_t spec)
+{
+	static const char *const names[] = {
+		"NA", "SPEC_WRONG_PATH", "NON_SPEC_CORRECT_PATH", "SPEC_CORRECT_PATH",
+	};
+
+	return spec < COUNT(names) ? names[spec] : NULL;
+}
+
+const char *pev_branch_priv_name(uint8_t priv)
+{
+	static const char *const names[] = { "UNKNOWN", "USER", "KERNEL", "HV" };
+
+	return priv < COUNT(names) ? names[priv] : NULL;
+}
+
+/* ---- values ----------------------------------------------------------------------------- */
+
+/* Counter values in the layout of read(2), samples and READ records. */
+
+#define TIMES (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
+
+static bool take_times(struct cursor *c, struct pev_read *r)
+{
+	return (!(r->format & PERF_FORMAT_TOTAL_TIME_ENABLED) || take_u64(c, &r->time_enabled)) &&
+	       (!(r->format & PERF_FORMAT_TOTAL_TIME_RUNNING) || take_u64(c, &r->time_running));
+}
+
+/* nr, times, then for each counter: value, id, lost */
+static bool take_group(struct cursor *c, struct pev_read *r)
+{
+	if (!take_u64(c, &r->nr) || !take_times(c, r))
+		return false;
+	if (r->nr > left(c) / 8)   /* also prevents overflow of the product below */
+		return false;
+	r->values = take_words(c, r->nr * r->stride);
+	return r->values != NULL;
+}
+
+bool pev_take_read_(struct cursor *c, uint64_t read_format, struct pev_read *r)
+{
+	r->format = read_format;
+	r->nr = 1;
+	r->stride = 1 + !!(read_format & PERF_FORMAT_ID) + !!(read_format & PEV_FORMAT_LOST);
+	if (read_format & PERF_FORMAT_GROUP)
+		return take_group(c, r);
+	/* value, times, id, lost: used in place */
+	r->values = take_words(c, 1);
+	return r->values && take_times(c, r) && take_words(c, r->stride - 1);
+}
+
+void pev_read_value(const struct pev_read *read, uint64_t i, struct pev_count *out)
+{
+	const uint64_t *v;
+
+	memset(out, 0, sizeof(*out));
+	if (i >= read->nr)
+		return;
+	v = read->values + i * read->stride;
+	out->value = *v++;
+	out->time_enabled = read->time_enabled;
+	out->time_running = read->time_running;
+	out->timed = !(~read->format & TIMES);
+	if (!(read->format & PERF_FORMAT_GROUP))
+		v += __builtin_popcountll(read->format & TIMES);
+	if (read->format & PERF_FORMAT_ID)
+		out->id = *v++;
+	if (read->format & PEV_FORMAT_LOST)
+		out->lost = *v;
+}
+
+/* ---- regs ------------------------------------------------------------------------------- */
+
+/* Sampled registers: values by number, names by architecture (arch/…/asm/perf_regs.h). */
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+/* 32-bit tasks have the first 16 of these; XMM registers take two words each. */
+static const char *const x86[] = {
+	"AX", "BX", "CX", "DX", "SI", "DI", "BP", "SP", "IP", "FLAGS", "CS", "SS", "DS", "ES", "FS",
+	"GS", "R8", "R9", "R10", "R11", "R12", "R13", "R14", "R15",
+	[32] = "XMM0", "XMM0_HI", "XMM1", "XMM1_HI", "XMM2", "XMM2_HI", "XMM3", "XMM3_HI", "XMM4",
+	"XMM4_HI", "XMM5", "XMM5_HI", "XMM6", "XMM6_HI", "XMM7", "XMM7_HI", "XMM8", "XMM8_HI",
+	"XMM9", "XMM9_HI", "XMM10", "XMM10_HI", "XMM11", "XMM11_HI", "XMM12", "XMM12_HI", "XMM13",
+	"XMM13_HI", "XMM14", "XMM14_HI", "XMM15", "XMM15_HI",
+};
+
+static const char *const arm64[] = {
+	"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14",
+	"x15", "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27",
+	"x28", "x29", "lr", "sp", "pc",
+	[46] = "vg",   /* length of SVE vectors, in 64-bit granules. Linux 6.1 */
+};
+
+static const char *const riscv64[] = {
+	"pc", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1", "a0", "a1", "a2", "a3", "a4", "a5",
+	"a6", "a7", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6",
+};
+
+enum { I386_REGS = 16 };
+
+static const struct {
+	const char *const *names;
+	size_t count;
+} tables[] = {
+	[PEV_ARCH_X86_64] = { x86, COUNT(x86) },
+	[PEV_ARCH_I386] = { x86, COUNT(x86) },
+	[PEV_ARCH_ARM64] = { arm64, COUNT(arm64) },
+	[PEV_ARCH_RISCV64] = { riscv64, COUNT(riscv64) },
+};
+
+static enum pev_arch native(void)
+{
+#if defined(__x86_64__)
+	return PEV_ARCH_X86_64;
+#elif defined(__i386__)
+	return PEV_ARCH_I386;
+#elif defined(__aarch64__)
+	return PEV_ARCH_ARM64;
+#elif defined(__riscv) && __riscv_xlen == 64
+	return PEV_ARCH_RISCV64;
+#else
+	return PEV_ARCH_NATIVE;
+#endif
+}
+
+const char *pev_reg_name(enum pev_arch arch, uint64_t abi, unsigned int reg)
+{
+	if (arch == PEV_ARCH_NATIVE)
+		arch = native();
+	if ((size_t)arch >= COUNT(tables) || reg >= tables[arch].count)
+		return NULL;
+	/* a 32-bit task on a 64-bit machine, or a 32-bit machine */
+	if (tables[arch].names == x86 && reg >= I386_REGS && reg < 32 &&
+	    (arch == PEV_ARCH_I386 || abi == PERF_SAMPLE_REGS_ABI_32))
+		return NULL;
+	return tables[arch].names[reg];
+}
+
+bool pev_regs_value(const struct pev_regs *regs, unsigned int reg, uint64_t *value)
+{
+	uint64_t below;
+
+	if (reg >= 64 || !(regs->mask >> reg & 1))
+		return false;
+	below = regs->mask & ((1ULL << reg) - 1);
+	*value = regs->values[__builtin_popcountll(below)];
+	return true;
+}
 
 #define HEAD                                                                                       \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
