@@ -118,7 +118,6 @@ struct compared_table {
 	const struct compared_row *undelayed;   /* no row: elapsed time without that of waiting for a CPU; NULL: not known */
 };
 
-/* verdict.c */
 /* Both always end with the same exit code: what it means is known to them alone (grep: nothing was found). */
 bool compared_same_exit(const struct compared_table *t);
 /* A command always fails: differences say nothing about what it was to do. */

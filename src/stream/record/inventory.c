@@ -9,7 +9,7 @@
 #include "stream/state/mappings.h"
 #include "stream/state/state.h"
 #include "symbols/elf/elfid.h"
-#include "symbols/kernel/kerneladdr.h"
+#include "symbols/kernel/kallsyms.h"
 #include "tasks/cgroupnames.h"
 #include "tasks/procmaps.h"
 

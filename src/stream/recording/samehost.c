@@ -5,7 +5,7 @@
  */
 #include "stream/recording/recording.h"
 #include "symbols/elf/vdso.h"
-#include "symbols/kernel/kerneladdr.h"
+#include "symbols/kernel/kallsyms.h"
 
 #include <string.h>
 #include <sys/utsname.h>
