@@ -49,20 +49,6 @@ def test_what_to_do_next(prof, tmp_path):
     assert re.search(r'^the recordings were sampled at 499 to 997 Hz; record all with -F 997 to detect smaller changes$', text, re.M), text
 
 
-def test_all_changed_and_none_for_certain(prof, tmp_path):
-    names = [f'part{i}' for i in range(60)]
-    for k, weight in (('old', 1000000), ('new', 1040000)):
-        for i in range(2):
-            rows = [f'job;main;{name} {weight}' for name in names]
-            (tmp_path / f'{k}{i}').write_text('\n'.join(rows) + f'\n# samples=6000 alike=6000 weight={60 * weight} '
-                                              'event=python time=command inlined=no\n')
-    done = subprocess.run([prof, 'diff', 'old0', 'old1', '--vs', 'new0', 'new1'], cwd=tmp_path, capture_output=True, text=True, timeout=60)
-    assert done.stdout.startswith('0 changed (self time') and ', more time)' in done.stdout, done
-    assert ('all functions together changed, but no single one for certain: '
-            'compare more recordings, or sample faster (-F 4999); '
-            '--total compares functions including what they called\n') in done.stdout, done
-
-
 def table_of(prof, folder, *args):
     done = subprocess.run([prof, 'diff', '--json', '--rows', '0', *args], cwd=folder, capture_output=True, text=True, timeout=60)
     assert not done.returncode, done

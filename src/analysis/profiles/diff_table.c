@@ -419,27 +419,12 @@ static void tell_rates(const struct diff *d)
 		       (unsigned long long)slowest, (unsigned long long)fastest, (unsigned long long)fastest);
 }
 
-/* The change of all functions together may be significant where that of each one is not. */
-static void tell_undecided(const struct diff *d)
-{
-	enum { FAST = 4999 };
-	struct stats_interval time;
-
-	if (!is_by_time(d) || unjudged(d) || d->common.comms.n || d->common.dsos.n)
-		return;
-	time = shares_compare_sides(d->shares, confidence(d));
-	if (time.low > 0 || time.high < 0)
-		printf("all functions together changed, but no single one for certain: compare more recordings%s%s\n",
-		       is_exact(d) || d->sides[SHARES_BEFORE].slowest >= FAST ? "" : ", or sample faster (-F 4999)",
-		       d->total ? "" : "; --total compares functions including what they called");
-}
-
 int diff_show(struct diff *d, struct fault *f)
 {
 	struct table_style style = { .terminal = analysis_terminal(&d->common), .max_rows = ROWS, .all_by = "--rows 0" };
 	const struct shares_terms terms = { d->total, is_by_time(d), confidence(d) };
 	struct table_column shown[COLUMNS];
-	size_t nshown, n, changed = 0, all_changed = 0;
+	size_t nshown, n, changed = 0;
 	struct table t;
 	struct share **shares;
 	int rc;
@@ -454,7 +439,6 @@ int diff_show(struct diff *d, struct fault *f)
 	choose_columns(d, shown, &nshown);
 	table_init(&t, "diff", shown, nshown);
 	for (size_t i = 0; i < n; i++) {
-		all_changed += shares[i]->evidence > 0;
 		if (!is_shown(d, shares[i]))
 			continue;
 		put_row(d, &t, shares[i]);
@@ -480,8 +464,6 @@ int diff_show(struct diff *d, struct fault *f)
 		tell_blocked(d, shares, n);
 		tell_left_out(d);
 		tell_rates(d);
-		if (!all_changed)
-			tell_undecided(d);
 	}
 	return rc == -ENOMEM ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
 }
