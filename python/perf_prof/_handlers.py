@@ -22,7 +22,8 @@ class Arguments:
 
     def __init__(self, function: 'Function') -> None:
         code: Any = None if isinstance(function, type) else getattr(function, '__code__', None)
-        self.function, self.code, self.flags = function, code, code.co_flags if code else 0
+        inner = code or getattr(getattr(function, 'func', None), '__code__', None)      # of a functools.partial
+        self.function, self.code, self.flags = function, code, inner.co_flags if inner else 0
         if not code:
             self._ask_inspect()
             return
@@ -30,15 +31,16 @@ class Arguments:
         self.most = code.co_argcount - hasattr(made, '__func__')        # without the self of a bound method
         self.least = self.most - len(getattr(made, '__defaults__', None) or ())       # extension modules may lack it
         self.keywords = code.co_kwonlyargcount - len(getattr(made, '__kwdefaults__', None) or ())
-        if self.flags & VARARGS:
-            self.most = ANY
+        if self.flags & VARARGS:        # what functools.wraps() is given to wrap takes no more than before
+            wrapped = getattr(made, '__wrapped__', None)
+            self.most = Arguments(wrapped).most if callable(wrapped) else ANY
 
     def _ask_inspect(self) -> None:
         import inspect      # takes long to import, and few need it
         self.least, self.most, self.keywords = 0, ANY, 0
         try:
             parameters = inspect.signature(self.function).parameters.values()
-        except (TypeError, ValueError):     # of functions in C
+        except Exception:       # functions in C have none; annotations may name what is not there
             self.most = -1
             return
         some = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
@@ -57,7 +59,10 @@ class Arguments:
     @property
     def signature(self) -> str:
         import inspect
-        return str(inspect.signature(self.function))
+        try:
+            return str(inspect.signature(self.function))
+        except Exception:
+            return '(...)'
 
     def __str__(self) -> str:
         if self.most == ANY:

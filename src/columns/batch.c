@@ -76,7 +76,9 @@ static int32_t number_of(struct dictionary *d, const char *text, size_t len)
 	const size_t n = d->words.n;
 	int32_t number;
 
-	d->words.most = len > INT32_MAX - d->bytes ? n : INT32_MAX - 1;
+	if (len > INT32_MAX - d->bytes)
+		return dictionary_find(d, text, len);
+	d->words.most = INT32_MAX - 1;
 	number = (int32_t)words_add(&d->words, text, len) - 1;
 	if (d->words.n == n)
 		return number;

@@ -84,6 +84,7 @@ char **words_of(PyObject *sequence, size_t *n)
 			free(words[k]);
 		free(words);
 		words = NULL;
+		*n = 0;
 	}
 	Py_XDECREF(fast);
 	return words;

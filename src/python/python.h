@@ -35,8 +35,6 @@ static inline PyObject *Py_NewRef(PyObject *o)
 #define PyUnicode_READ_CHAR PyUnicode_ReadChar
 #define PyUnicode_AsUTF8(text) PyUnicode_AsUTF8AndSize(text, NULL)
 #define Py_TPFLAGS_SEQUENCE (1ul << 5)
-/* The module inspect documents these bits of code.co_flags. */
-enum { CO_VARARGS = 0x4, CO_GENERATOR = 0x20, CO_COROUTINE = 0x80, CO_ASYNC_GENERATOR = 0x200 };
 /* In the stable ABI since 3.12, and unchanged in 3.11, which changes no more. */
 typedef PyObject *(*vectorcallfunc)(PyObject *callable, PyObject *const *args, size_t nargs, PyObject *names);
 PyAPI_FUNC(PyObject *) PyObject_Vectorcall(PyObject *callable, PyObject *const *args, size_t nargs, PyObject *names);

@@ -129,6 +129,8 @@ BOTH = ['-e', 'sched:sched_switch,cpu-clock']
      '__batch_fields__: none of the events has a field nxt_pid; did you mean next_pid?; they have: '),
     ("__batch_fields__ = 'next_pid'\n" + BATCH, [], '__batch_fields__ is of type str; expected a list of names of columns'),
     ('__batch_fields__ = [1]\n' + BATCH, [], '__batch_fields__ has an item of type int; expected names of columns'),
+    (r"__batch_fields__ = ['_time', 'a\0b']" '\n' + BATCH, [], 'a NUL character in a text'),
+    (r"__batch_fields__ = ['_time', '\ud800']" '\n' + BATCH, [], 'surrogates not allowed'),
     ('def __batch__(): pass\n', BOTH, '__batch__() takes 0 arguments, but is called with 1; expected def __batch__(batch)'),
     ('def sched__sched_switch(e): pass\ncpu_clock = sched__sched_switch\ndef __batch__(a, b): pass\n', BOTH,
      '__batch__() takes 2 arguments'),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """run(): functions of a module or an object that are called for events, as scripts of `perf-prof python` have them."""
 import collections
+import functools
 import os
 import signal
 import subprocess
@@ -31,6 +32,7 @@ def rows_of(perf_prof, path):
 
 SCRIPT = '''
 import collections
+import functools
 found, seen, intervals = collections.Counter(), [], 0
 def __init__():
     print('begun')
@@ -170,6 +172,7 @@ def generator(event):
     (None, ValueError, r'NoneType has no function for any event; define __sample__\(event\) or sched__sched_switch\(event\)'),
     (types.SimpleNamespace(sched__sched_swich=print), ValueError, r'did you mean sched__sched_switch\(\)'),
     (types.SimpleNamespace(__sample__=asynchronous), TypeError, 'async def'),
+    (types.SimpleNamespace(__sample__=functools.partial(asynchronous)), TypeError, 'async def'),
     (types.SimpleNamespace(__sample__=generator), TypeError, 'yield'),
     (types.SimpleNamespace(__sample__=3), TypeError, r'__sample__ is a int; expected def __sample__\(event\)'),
     (types.SimpleNamespace(__sample__=lambda: 0), TypeError, r'cannot be called with 1 argument; expected def __sample__\(event\)'),
@@ -182,6 +185,22 @@ def test_bad_callbacks(perf_prof, source, error, what):
         with pytest.raises(error, match=what):
             s.run(source)
         assert len(next(s))     # and can be read in another way
+
+
+def test_what_a_decorator_wraps_says_how_many_arguments_it_takes(perf_prof):
+    """Also where its annotations name what is not there."""
+    from perf_prof._handlers import Arguments
+
+    def wrapper(*args, **more):
+        raise NotImplementedError
+
+    class Callable:
+        def __call__(self, start: 'Nowhere', end):      # noqa: F821
+            raise NotImplementedError
+    assert Arguments(functools.wraps(lambda start, end: 0)(wrapper)).most == 2
+    assert Arguments(functools.wraps(lambda *args: 0)(wrapper)).most > 3
+    assert (Arguments(Callable()).least, Arguments(Callable()).most) == (2, 2)
+    assert Arguments(functools.partial(lambda start, end: 0, 1)).most == 1
 
 
 @pytest.mark.parametrize('interval, error', [('1', TypeError), (0, ValueError), (1e9, ValueError)])

@@ -74,6 +74,36 @@ TEST(order_and_limits)
 	groups_free(&g);
 }
 
+/* Rows of all sizes stay where they are while others come and are sorted; all can be dropped within a loop. */
+TEST(addresses_stay)
+{
+	static const size_t sizes[] = { sizeof(struct row), 300, 5000 };
+	struct groups g = { 0 };
+
+	for (size_t k = 0; k < COUNT(sizes); k++) {
+		struct row *rows[700];
+		size_t n = 0;
+
+		for (uint64_t key = 0; key < 700; key++) {
+			rows[key] = groups_get(&g, &key, sizeof(key), sizes[k], 700);
+			rows[key]->n = 700 - key;
+		}
+		groups_sort(&g, by_n);
+		for (uint64_t key = 0; key < 700; key++) {
+			assert_ptr_equal(groups_find(&g, &key, sizeof(key)), rows[key]);
+			assert_int_equal(rows[key]->key, key);
+		}
+		for (struct row *row = groups_first(&g); row; row = groups_next(row)) {
+			assert_ptr_equal(row, rows[699 - n++]);
+			groups_drop(&g, row);
+		}
+		assert_int_equal(n, 700);
+		assert_int_equal(g.n, 0);
+		groups_clear(&g);     /* the next rows have another size */
+	}
+	groups_free(&g);
+}
+
 struct word {
 	uint64_t n;
 	bool odd;

@@ -20,8 +20,10 @@ struct script_frame tasknames_frame(struct groups *all, const char *task)
 
 	if (one && !one->number)
 		one->number = OTHERS + all->n;
-	if (one && !one->name && asprintf(&one->name, "task %s", task) < 0)
+	if (one && !one->name && asprintf(&one->name, "task %s", task) < 0) {
+		one->name = NULL;
 		one = NULL;
+	}
 	return one ? (struct script_frame){ .function = one->number, .name = one->name } :
 		     (struct script_frame){ .function = OTHERS, .name = "task [others]" };
 }
