@@ -23,6 +23,8 @@
 enum { FLAG_EXITING = 4 };   /* PF_EXITING, in the kernel's <linux/sched.h> */
 
 #define AS_ROOT "run perf-prof as root (sudo)"
+#define OUTSIDE \
+	"this process is in a user namespace, and root there may not read all files: run it as root outside of that namespace"
 #define UNREADABLE "this user may not read it"
 #define ALL_CPUS "use -a, which watches all processes, this one included"
 
@@ -117,7 +119,7 @@ static void say_of_file(const char *path, const char *why, char *text, size_t si
 
 	escape_terminal(path, strnlen(path, sizeof(name) / 4 - 1), name, sizeof(name));
 	snprintf(text, size, "%s is not watched: %s, so the kernel removed the events when it was executed; %s", name, why,
-		 geteuid() ? AS_ROOT : ALL_CPUS);
+		 geteuid() ? AS_ROOT : strcmp(why, UNREADABLE) ? ALL_CPUS : OUTSIDE);
 }
 
 static void say_of_task(pid_t tid, char *text, size_t size)

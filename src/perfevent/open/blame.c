@@ -710,7 +710,7 @@ bool pev_blame_(const struct pev_event *ev, int code, char *buf, size_t size)
 
 	t.kprobe = is_of_pmu(&t, "kprobe");
 	t.uprobe = is_of_pmu(&t, "uprobe");
-	if (blame_uprobe(&t))
+	if ((code == ENOENT || code == EINVAL) && blame_uprobe(&t))
 		return true;
 	t.code = code == ENOENT ? 0 : try_open(&t, &copy, t.group_fd, t.target);
 	return t.code && (blame_flags(&t) || blame_reserved(&t) || blame_value(&t) ||
