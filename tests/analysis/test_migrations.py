@@ -65,8 +65,8 @@ def test_who_moved_from_where_to_where_and_why(analyse, moved, two, tmp_path):
     parent, child = map(int, got.text.split())
     awake, asleep = rows_of(table, parent), rows_of(table, child)
     # a child that is not quite asleep is moved as one that runs, and a starved process is moved when it wakes up
-    moves = {(reason, *way) for rows in (awake, asleep) for reason, *way in rows}
-    assert {('balance', *way) for way in ((here, there), (there, here))} <= moves, (awake, asleep)
+    moves = [*awake, *asleep]
+    assert {(way, to) for _, way, to in moves} == {(here, there), (there, here)}, (awake, asleep)
     assert {reason for reason, *_ in moves} == {'balance', 'wake-up'}, (awake, asleep)
     assert sum(awake.values()) + sum(asleep.values()) >= MOVES, (awake, asleep)
 

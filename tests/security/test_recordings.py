@@ -272,17 +272,3 @@ def test_functions_of_roots_programs_have_names(prof, request, shut, env, whose)
     data = request.getfixturevalue(whose)(*options, work=[shut, '3'])
     done = run(prof, 'report', '--json', '-e', 'syscalls:sys_enter_getppid', data, env=env)
     assert done.returncode == 0 and {'inner', 'middle', 'outer'} <= set(words_of(done.stdout)), done.stdout + done.stderr
-
-
-@pytest.mark.parametrize('whose, how, offered', [(CALLER, 0o600, True), (None, 0o644, True), (STRANGER, 0o644, False), (CALLER, 0o606, False), (CALLER, 0o660, False),
-                                                 (STRANGER, 'pipe', False)])
-@pytest.mark.parametrize('reader', ['sudo', 'root', 'caller'])
-def test_a_strangers_command_is_not_offered(prof, record, tmp_path, caller, whose, how, offered, reader):
-    """To be pasted into a terminal: the command line of the one who wrote the recording."""
-    data = record('r.data', work=['sh', '-c', 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done; : evil'])
-    os.chown(data, *((whose.pw_uid, whose.pw_gid) if whose else (0, 0)))
-    data.chmod(0o644 if how == 'pipe' else how)
-    words = [prof, 'diff', data, data] if how != 'pipe' else ['sh', '-c', 'cat "$1" | "$0" diff - "$1"', prof, data]
-    done = run(*words, env=sudo() if reader == 'sudo' else as_root(), **(caller if reader == 'caller' else {}))
-    assert done.returncode == 0 and 'for i in' in done.stdout, done.stderr
-    assert (': evil' in done.stdout) == (offered and (reader != 'root' or not whose)), done.stdout
